@@ -62,9 +62,9 @@ type Config struct {
 	// Model names the model and Mode the mode, in the agent's own words; "" is the
 	// agent's default.
 	Model, Mode string
-	// Left are the turns of a [Reattacher] that an earlier process left open. Each of them
+	// OpenTurns are the turns of a [Reattacher] that an earlier process left open. Each of them
 	// comes to Reattach. Other turns may begin before.
-	Left []Left
+	OpenTurns []OpenTurn
 	// StateDir is the gateway's directory for notes about running processes, or "". All
 	// sessions share the directory; see Host.State for a directory of the session's own.
 	StateDir string
@@ -141,8 +141,8 @@ type TurnInfo struct {
 	Prompt *trace.Prompt
 	// Reason says in a word why the agent began, such as background_task.
 	Reason string
-	// Beside says that the turn that runs goes on too.
-	Beside bool
+	// Concurrent says that the turn that runs goes on too.
+	Concurrent bool
 }
 
 // Decoder is the pure half of an adapter: native messages in, records out. It
@@ -189,9 +189,9 @@ type Turns interface {
 	Note(trace.Payload)
 }
 
-// Introducer is implemented by a Session whose agent lives on a server that must know who
+// CallerAware is implemented by a Session whose agent lives on a server that must know who
 // gives an answer.
-type Introducer interface {
+type CallerAware interface {
 	// The session calls Introduce before it takes a person's answer, with the person's
 	// token and trace context, any number of times and at any time. An error of one
 	// sentence says why the answer cannot be passed on in their name. Then the answer is
@@ -199,10 +199,10 @@ type Introducer interface {
 	Introduce(by string, c Caller) error
 }
 
-// ErrLeft is the cause of a turn's context that ends because the gateway stops while the
+// ErrDetached is the cause of a turn's context that ends because the gateway stops while the
 // turn goes on where its agent lives. Only turns of a Reattacher go on. The adapter must
 // not stop their agent.
-var ErrLeft = errors.New("the gateway is stopping: the turn goes on where its agent lives")
+var ErrDetached = errors.New("the gateway is stopping: the turn goes on where its agent lives")
 
 // Reattacher is implemented by a Runtime whose agents live elsewhere: their turns
 // outlive the gateway. See [ErrLeft].
@@ -210,7 +210,7 @@ type Reattacher interface {
 	// Reattach is Prompt for a turn that an earlier process of the gateway left open.
 	// Reattach records the events since then, and returns when the turn is over. The
 	// gateway calls Reattach for each turn of Config.Left, side by side.
-	Reattach(ctx context.Context, s Session, left Left) error
+	Reattach(ctx context.Context, s Session, left OpenTurn) error
 }
 
 // Waiter is a Reattacher whose runs may end with the gateway. Then only turns that wait for

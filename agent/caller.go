@@ -33,7 +33,7 @@ func (Caller) String() string { return "caller" }
 // LogValue keeps the token out of logs.
 func (c Caller) LogValue() slog.Value { return slog.StringValue(c.String()) }
 
-// Errors that a Directory may return.
+// Errors that an AccessByToken may return.
 var (
 	// ErrUnauthorized says that the token counts for nothing on the other side.
 	ErrUnauthorized = errors.New("the token is not valid there")
@@ -41,26 +41,26 @@ var (
 	// for this caller: it does not tell which.
 	ErrNoSession = errors.New("there is no such session there")
 	// ErrForeign says that the session exists there, and not for the user who was
-	// asked about. Only a Roster tells.
+	// asked about. Only an AccessByUser tells.
 	ErrForeign = errors.New("the session there is not for this user")
 )
 
-// ErrNotKnownThere is what an Introducer returns of somebody for whom it has no token.
+// ErrNotKnownThere is what a CallerAware returns of somebody for whom it has no token.
 var ErrNotKnownThere = errors.New("the agent's server takes an answer only from whoever gives it, and you are not known there: sign in with a token of that server to answer")
 
-// Directory is a Runtime whose sessions exist elsewhere, with members of their own.
-type Directory interface {
+// AccessByToken is a Runtime whose sessions exist elsewhere, with members of their own.
+type AccessByToken interface {
 	// Find says what the caller may do with a session of the other side, by the
 	// caller's own token. It returns ErrUnauthorized, ErrNoSession, or an error that
 	// says why the other side could not be asked.
 	Find(ctx context.Context, sessionID string, c Caller) (Found, error)
 }
 
-// Roster is a Runtime that knows the rights of a user on the other side who has no
+// AccessByUser is a Runtime that knows the rights of a user on the other side who has no
 // token there: it asks in the service's name. The service may see more than the user
 // may. So the user's rights follow only from the role that the other side names for
 // them.
-type Roster interface {
+type AccessByUser interface {
 	// FindUser says what the user may do with a session of the other side. It returns
 	// ErrForeign, ErrNoSession, also where it cannot be told, or an error that says why
 	// the other side could not be asked.
@@ -74,7 +74,7 @@ type Found struct {
 	// Role is viewer, collaborator or owner.
 	Role  string
 	Title string
-	// Owner is the session's owner by the kind of name that a Roster is asked by; "" if
+	// Owner is the session's owner by the kind of name that an AccessByUser is asked by; "" if
 	// that is not told.
 	Owner string
 	// Kind is orchestrator or workflow for a session that is its owner's alone, else "".

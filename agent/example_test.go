@@ -96,7 +96,7 @@ func Example() {
 	if err := s.Prompt(ctx, prompt, turn.Builder); err != nil {
 		fmt.Println(err)
 	}
-	verdict, _ := turn.Verdict()
+	verdict, _ := turn.Result()
 	if err := turn.Finish(verdict); err != nil {
 		fmt.Println(err)
 	}

@@ -111,7 +111,7 @@ type Sessions struct {
 	IdleLimit    time.Duration        `yaml:"idle_limit"`
 	StopPatience time.Duration        `yaml:"stop_patience"`
 	AgentIdle    time.Duration        `yaml:"agent_idle"`
-	Retire       time.Duration        `yaml:"retire"`
+	EvictAfter   time.Duration        `yaml:"evict_after"`
 	MaxAgents    int                  `yaml:"max_agents"`
 	AgentShare   int                  `yaml:"agent_share"`
 	MaxQueue     int                  `yaml:"max_queue"`
@@ -125,7 +125,7 @@ type Stream struct {
 	EventLines   *bool         `yaml:"event_lines"`
 	Keepalive    time.Duration `yaml:"keepalive"`
 	WriteTimeout time.Duration `yaml:"write_timeout"`
-	Letter       Letter        `yaml:"letter"`
+	Compat       Compat        `yaml:"compat"`
 	Subagents    Subagents     `yaml:"subagents"`
 	// DomainEvents lists the events of the agent's world that are shown.
 	DomainEvents []string `yaml:"domain_events"`
@@ -164,11 +164,11 @@ type Agent struct {
 	Options json.RawMessage `yaml:"options"`
 }
 
-// Letter chooses whose letter streams follow.
-type Letter string
+// Compat names a specification that streams follow where it and the stock clients disagree.
+type Compat string
 
-// LetterRFC is the letter of the older documents.
-const LetterRFC Letter = "rfc"
+// CompatRFC is the Agent Ops RFC for an AI SDK adapter.
+const CompatRFC Compat = "rfc"
 
 // Subagents says how what sub-agents do is shown.
 type Subagents string

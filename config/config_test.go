@@ -27,7 +27,7 @@ func TestFaults(t *testing.T) {
 		{"token in clear", "auth:\n  tokens:\n    - name: a\n      token: secret", "t.yaml:4: auth.tokens[0].token is not a key here: the keys are name, token_env, token_file, role"},
 		{"unknown key of an agent", "agents:\n  x:\n    adaptor: claude", "t.yaml:3: agents.x.adaptor is not a key here: the keys are adapter, enabled, roles, command, args, env, pass_env, allow_bypass, model, cwd, policy, tool_kinds, url, token_env, token_file, options"},
 		{"no value", "listen:", "t.yaml:1: listen has no value: give it one, or remove the key"},
-		{"empty section", "sessions:\nstream:\n  letter: rfc", "t.yaml:1: sessions has no value: give it one, or remove the key"},
+		{"empty section", "sessions:\nstream:\n  compat: rfc", "t.yaml:1: sessions has no value: give it one, or remove the key"},
 		{"empty text", `data: ""`, "t.yaml:1: data is empty: give it a value, or remove the key"},
 		{"number for text", "data: 5", "t.yaml:1: data is 5: write text, in quotation marks"},
 		{"list for text", "data: [a]", "t.yaml:1: data is a list: write text, in quotation marks"},
@@ -44,7 +44,7 @@ func TestFaults(t *testing.T) {
 		{"wrong fsync", "fsync: never", `t.yaml:1: fsync is "never": write on or off`},
 		{"wrong word", "sessions:\n  on_disconnect: keep", `t.yaml:2: sessions.on_disconnect is "keep": write grace, stop or detach`},
 		{"wrong busy", "sessions: {busy: wait}", `t.yaml:1: sessions.busy is "wait": write queue, reject or interrupt`},
-		{"wrong approval", "sessions: {approval: wait}", `t.yaml:1: sessions.approval is "wait": write park or hold`},
+		{"wrong approval", "sessions: {approval: wait}", `t.yaml:1: sessions.approval is "wait": write pause or hold`},
 		{"wrong approver", "auth: {approver: me}", `t.yaml:1: auth.approver cannot be read: role "me" is unknown; use viewer, collaborator or admin; a group is written as group:NAME`},
 		{"wrong level", "log_level: 3", "t.yaml:1: log_level is 3: write debug, info, warn or error"},
 		{"wrong mode", "auth: {mode: oauth}", `t.yaml:1: auth.mode is "oauth": write token, jwt or none`},
@@ -52,7 +52,7 @@ func TestFaults(t *testing.T) {
 		{"wrong status", "auth: {foreign_session: 401}", `t.yaml:1: auth.foreign_session is 401: write 404 or 403`},
 		{"wrong role of a claim", "auth:\n  jwt:\n    roles:\n      admin: root", `t.yaml:4: auth.jwt.roles.admin cannot be read: role "root" is unknown; use viewer, collaborator or admin`},
 		{"wrong tool output", "sessions: {client_tool_output: take}", `t.yaml:1: sessions.client_tool_output is "take": write ignore or reject`},
-		{"wrong letter", "stream: {letter: strict}", `t.yaml:1: stream.letter is "strict": write rfc`},
+		{"wrong compat", "stream: {compat: strict}", `t.yaml:1: stream.compat is "strict": write rfc`},
 		{"D15 no event of that name", "stream:\n  domain_events: [toast, data-title]", `t.yaml:2: stream.domain_events holds "data-title": write all, or some of approval, audit-log, auth-required, child-session, commands, diff, edge, files-changed, flow-status, git-state, loop, messages-removed, mode, model-switched, models, modes, node, node-output, presence, pull-request, question, queue, review-result, session-status, state-patch, title, toast`},
 		{"D15 all and more", "stream:\n  domain_events: [toast, all]", `t.yaml:2: stream.domain_events holds all beside other names: write all alone`},
 		{"D15 twice", "stream:\n  domain_events: [toast, toast]", `t.yaml:2: stream.domain_events holds toast twice: write it once`},
@@ -126,7 +126,7 @@ sessions:
   idle_limit: 3m
   stop_patience: 4s
   agent_idle: 5m
-  retire: 11m
+  evict_after: 11m
   max_agents: 6
   max_queue: 7
   replay: 8s
@@ -143,7 +143,7 @@ stream:
   event_lines: false
   keepalive: 9s
   write_timeout: 10s
-  letter: rfc
+  compat: rfc
   subagents: inline
   domain_events: [git-state, title]
   client: "7"
@@ -182,7 +182,7 @@ agents:
 		Sessions: Sessions{
 			OnDisconnect: session.Detach, Grace: time.Second, GraceLimit: 2 * time.Second, Busy: session.Reject,
 			Approval: session.Hold, HoldLimit: 11 * time.Minute, AskLimit: 12 * time.Hour,
-			IdleLimit: 3 * time.Minute, StopPatience: 4 * time.Second, AgentIdle: 5 * time.Minute, Retire: 11 * time.Minute,
+			IdleLimit: 3 * time.Minute, StopPatience: 4 * time.Second, AgentIdle: 5 * time.Minute, EvictAfter: 11 * time.Minute,
 			MaxAgents: 6, MaxQueue: 7, Replay: 8 * time.Second,
 		},
 		Limits: Limits{
@@ -190,7 +190,7 @@ agents:
 		},
 		Stream: Stream{
 			EventLines: &no, Keepalive: 9 * time.Second, WriteTimeout: 10 * time.Second,
-			Letter: LetterRFC, Subagents: SubagentsInline, DomainEvents: []string{"git-state", "title"}, Client: "7",
+			Compat: CompatRFC, Subagents: SubagentsInline, DomainEvents: []string{"git-state", "title"}, Client: "7",
 		},
 		Agents: map[string]Agent{
 			"demo": {},
@@ -222,7 +222,7 @@ func TestEveryTypeIsKnown(t *testing.T) {
 		reflect.TypeFor[session.OnDisconnect](): "session.OnDisconnect", reflect.TypeFor[session.Busy](): "session.Busy", reflect.TypeFor[session.Approval](): "session.Approval",
 		reflect.TypeFor[access.Mode](): "access.Mode", reflect.TypeFor[permission.Verdict](): "permission.Verdict",
 		reflect.TypeFor[trace.ToolKind](): "trace.ToolKind", reflect.TypeFor[LogLevel](): "LogLevel",
-		reflect.TypeFor[Letter](): "Letter", reflect.TypeFor[Subagents](): "Subagents",
+		reflect.TypeFor[Compat](): "Compat", reflect.TypeFor[Subagents](): "Subagents",
 	} {
 		if len(words(typ)) == 0 {
 			t.Errorf("%s has no words", text)

@@ -18,7 +18,7 @@ func words(t reflect.Type) []string {
 	case reflect.TypeFor[session.Busy]():
 		return list(session.Queue, session.Reject, session.Interrupt)
 	case reflect.TypeFor[session.Approval]():
-		return list(session.Park, session.Hold)
+		return list(session.Pause, session.Hold)
 	case reflect.TypeFor[access.Mode]():
 		return list(access.ModeToken, access.ModeJWT, access.ModeNone)
 	case reflect.TypeFor[Sharing]():
@@ -33,8 +33,8 @@ func words(t reflect.Type) []string {
 		return list(toolkind.Kinds()...)
 	case reflect.TypeFor[LogLevel]():
 		return LogLevels()
-	case reflect.TypeFor[Letter]():
-		return list(LetterRFC)
+	case reflect.TypeFor[Compat]():
+		return list(CompatRFC)
 	case reflect.TypeFor[Fsync]():
 		return list(FsyncOn, FsyncOff)
 	case reflect.TypeFor[Subagents]():

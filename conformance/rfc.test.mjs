@@ -1,5 +1,5 @@
-// What the real clients make of the rows of the RFC, in the default form and by the letter: the golden streams of
-// uistream/testdata/rfc. A default stream that any of them does not take, or a letter's that any takes otherwise than
+// What the real clients make of the rows of the RFC, by default and with `compat: rfc`: the golden streams of
+// uistream/testdata/rfc. A default stream that any of them does not take, or one with `compat: rfc` that any takes otherwise than
 // stated here, is an error.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -10,7 +10,7 @@ import { streamsOf } from './lib/sse.mjs';
 
 const folder = new URL('../uistream/testdata/rfc/', import.meta.url);
 
-// What the letter leaves unfinished on the page, in every client; all else it shows is as in the default form. Only the
+// What `compat: rfc` leaves unfinished on the page, in every client; all else it shows is as in the default form. Only the
 // oldest of them knows no mark for a call that the agent runs itself, which is what the harness looks for.
 const text = '1 part(s) are left streaming: text', call = '1 tool call(s) never get an output: bash';
 const unfinished = {
@@ -18,7 +18,7 @@ const unfinished = {
 };
 // Where the client stops at the first error, what follows is lost; by default it is there.
 const lost = { D07: { text: '', tools: ['input-available'] } };
-const said = { // texts that the two forms tell differently: by the letter a question is no text
+const said = { // texts that the two forms tell differently: with `compat: rfc` a question is no text
   D13: 'One thing: blue it is.',
 };
 
@@ -41,18 +41,18 @@ test('every row is there in both forms', () => {
 for (const row of new Set(files.map(f => f.split('.')[0]))) {
   test(`${row}: both forms in ${clients.length} clients`, async () => {
     for (const client of clients) {
-      const plain = await read(client, `${row}.default.sse`), letter = await read(client, `${row}.rfc.sse`);
+      const plain = await read(client, `${row}.default.sse`), rfc = await read(client, `${row}.rfc.sse`);
       assert.deepEqual(plain.errors, [], `${client.name}, default`);
       assert.equal(plain.turns[0].id, 'm1', `${client.name}, default`);
 
-      const problems = letter.errors.map(e => e.problem).sort();
+      const problems = rfc.errors.map(e => e.problem).sort();
       const expected = (unfinished[row] ?? []).filter(p => p !== call || client.name !== '5.0.0').sort();
-      assert.deepEqual(problems, expected, `${client.name}, letter`);
-      const [turn] = letter.turns;
-      assert.equal(turn.id, 'turn-abc123', `${client.name}, letter`);
-      assert.equal(turn.text, lost[row]?.text ?? said[row] ?? plain.turns[0].text, `${client.name}, letter`);
-      if (lost[row]) assert.deepEqual(states(turn), lost[row].tools, `${client.name}, letter`);
-      else if (!expected.includes(call) && row !== 'D05' && row !== 'D10' && row !== 'D13') assert.deepEqual(states(turn), states(plain.turns[0]), `${client.name}, letter`);
+      assert.deepEqual(problems, expected, `${client.name}, compat: rfc`);
+      const [turn] = rfc.turns;
+      assert.equal(turn.id, 'turn-abc123', `${client.name}, compat: rfc`);
+      assert.equal(turn.text, lost[row]?.text ?? said[row] ?? plain.turns[0].text, `${client.name}, compat: rfc`);
+      if (lost[row]) assert.deepEqual(states(turn), lost[row].tools, `${client.name}, compat: rfc`);
+      else if (!expected.includes(call) && row !== 'D05' && row !== 'D10' && row !== 'D13') assert.deepEqual(states(turn), states(plain.turns[0]), `${client.name}, compat: rfc`);
     }
   });
 }

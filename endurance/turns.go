@@ -17,14 +17,14 @@ const (
 )
 
 // restLimit bounds the time until the gateway is idle after its work. Sessions
-// retire after seconds with this configuration, and the log gives them back a minute
+// leave the memory after seconds with this configuration, and the log gives them back a minute
 // later.
 const restLimit = 200 * time.Second
 
 const restful = `
 log_level: error
 agents: {demo: {options: {pace: 0s}}}
-sessions: {agent_idle: 1s, retire: 2s, replay: 1s}
+sessions: {agent_idle: 1s, evict_after: 2s, replay: 1s}
 `
 
 // turns runs very many turns and looks what is left of them in the process.

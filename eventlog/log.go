@@ -41,20 +41,20 @@ type Log struct {
 	opts Options
 
 	mu       sync.Mutex
-	sessions map[string]*live
+	sessions map[string]*sessionState
 	tails    *list.List // of *live with a tail, the one appended to last in front
 	bytes    int        // of all tails
 	deletes  uint64     // how often Delete was called
-	sweeper  *time.Timer
+	evictor  *time.Timer
 	closed   bool
 }
 
-// live is a session that somebody watches or that has a tail.
-type live struct {
+// sessionState is a session that somebody watches or that has a tail.
+type sessionState struct {
 	session  string
 	watchers int
 	wake     chan struct{} // nil when nobody asked for it since the last append
-	kept     chan struct{} // the same, since the last append of a durable record
+	durable  chan struct{} // the same, since the last append of a durable record
 	tail     tail
 	inTails  *list.Element
 	appended time.Time
@@ -68,7 +68,7 @@ func New(s Store, o Options) *Log {
 	if o.Age <= 0 {
 		o.Age = defaultAge
 	}
-	return &Log{Store: s, opts: o, sessions: map[string]*live{}, tails: list.New()}
+	return &Log{Store: s, opts: o, sessions: map[string]*sessionState{}, tails: list.New()}
 }
 
 func orDefault(n, byDefault int) int {
@@ -243,8 +243,8 @@ func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
-	if l.sweeper != nil {
-		l.sweeper.Stop()
+	if l.evictor != nil {
+		l.evictor.Stop()
 	}
 	for session := range l.sessions {
 		l.forget(session)

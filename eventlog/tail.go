@@ -48,7 +48,7 @@ func (l *Log) remember(session, turn string, last uint64, events []trace.Event) 
 	if l.closed || l.opts.TailBytes < 0 || l.opts.TailRecords < 0 || l.opts.TotalBytes < 0 {
 		return
 	}
-	s := l.live(session)
+	s := l.state(session)
 	before := last - uint64(len(events))
 	if s.inTails != nil && last <= s.tail.from+uint64(len(s.tail.records)) {
 		return // a later append of the same session came here first
@@ -71,11 +71,11 @@ func (l *Log) remember(session, turn string, last uint64, events []trace.Event) 
 		l.bytes += n
 	}
 	l.trim(s)
-	l.arm()
+	l.scheduleEviction()
 }
 
 // trim keeps the session's tail and all tails within their bounds.
-func (l *Log) trim(s *live) {
+func (l *Log) trim(s *sessionState) {
 	for len(s.tail.records) > l.opts.TailRecords || s.tail.bytes > l.opts.TailBytes {
 		l.bytes -= s.tail.dropTo(s.tail.from + 1)
 	}
@@ -85,7 +85,7 @@ func (l *Log) trim(s *live) {
 		s.tail.aged, s.tail.old = s.appended, s.tail.from+uint64(len(s.tail.records))
 	}
 	for l.bytes > l.opts.TotalBytes {
-		l.forget(l.tails.Back().Value.(*live).session)
+		l.forget(l.tails.Back().Value.(*sessionState).session)
 	}
 }
 
@@ -102,25 +102,25 @@ func (l *Log) forget(session string) {
 	l.free(s)
 }
 
-// arm makes sure that the sweeper comes by while there are tails.
-func (l *Log) arm() {
+// scheduleEviction makes sure that the sweeper comes by while there are tails.
+func (l *Log) scheduleEviction() {
 	switch {
 	case l.tails.Len() == 0 || l.closed:
-	case l.sweeper == nil:
-		l.sweeper = time.AfterFunc(l.opts.Age, l.sweep)
+	case l.evictor == nil:
+		l.evictor = time.AfterFunc(l.opts.Age, l.evictOld)
 	case l.tails.Len() == 1:
-		l.sweeper.Reset(l.opts.Age)
+		l.evictor.Reset(l.opts.Age)
 	}
 }
 
-// sweep drops the tails that nobody appended to for a while.
-func (l *Log) sweep() {
+// evictOld drops the tails that nobody appended to for a while.
+func (l *Log) evictOld() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for l.tails.Len() > 0 && !l.closed {
-		oldest := l.tails.Back().Value.(*live)
+		oldest := l.tails.Back().Value.(*sessionState)
 		if left := l.opts.Age - time.Since(oldest.appended); left > 0 {
-			l.sweeper.Reset(left)
+			l.evictor.Reset(left)
 			return
 		}
 		l.forget(oldest.session)

@@ -5,18 +5,18 @@ import "sync"
 // Watch is the wish to be woken by appends to one session. It costs a few bytes
 // until it is closed; all watches of a session share one channel.
 type Watch struct {
-	log  *Log
-	live *live
-	once sync.Once
+	log   *Log
+	state *sessionState
+	once  sync.Once
 }
 
 // Watch begins to watch a session, which need not exist. The caller closes it.
 func (l *Log) Watch(session string) *Watch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := l.live(session)
+	s := l.state(session)
 	s.watchers++
-	return &Watch{log: l, live: s}
+	return &Watch{log: l, state: s}
 }
 
 // Appended returns a channel that is closed at the next append to the session, at
@@ -25,7 +25,7 @@ func (l *Log) Watch(session string) *Watch {
 func (w *Watch) Appended() <-chan struct{} {
 	w.log.mu.Lock()
 	defer w.log.mu.Unlock()
-	return w.log.channel(&w.live.wake)
+	return w.log.channel(&w.state.wake)
 }
 
 // DurableAppended is Appended for a reader of durable records: appends of ephemeral records only do not
@@ -34,7 +34,7 @@ func (w *Watch) Appended() <-chan struct{} {
 func (w *Watch) DurableAppended() <-chan struct{} {
 	w.log.mu.Lock()
 	defer w.log.mu.Unlock()
-	return w.log.channel(&w.live.kept)
+	return w.log.channel(&w.state.durable)
 }
 
 // Close ends the watch. It is idempotent. A channel that was taken stays good
@@ -43,17 +43,17 @@ func (w *Watch) Close() {
 	w.once.Do(func() {
 		w.log.mu.Lock()
 		defer w.log.mu.Unlock()
-		w.live.watchers--
-		w.log.free(w.live)
+		w.state.watchers--
+		w.log.free(w.state)
 	})
 }
 
-// live finds or makes the session's place. The caller holds l.mu, as for
+// state finds or makes the session's place. The caller holds l.mu, as for
 // everything below, and frees what it made and didn't use.
-func (l *Log) live(session string) *live {
+func (l *Log) state(session string) *sessionState {
 	s, ok := l.sessions[session]
 	if !ok {
-		s = &live{session: session}
+		s = &sessionState{session: session}
 		l.sessions[session] = s
 	}
 	return s
@@ -80,7 +80,7 @@ func (l *Log) wake(session string, durable bool) {
 	}
 	woken := []*chan struct{}{&s.wake}
 	if durable {
-		woken = append(woken, &s.kept)
+		woken = append(woken, &s.durable)
 	}
 	for _, c := range woken {
 		if *c != nil {
@@ -90,7 +90,7 @@ func (l *Log) wake(session string, durable bool) {
 	}
 }
 
-func (l *Log) free(s *live) {
+func (l *Log) free(s *sessionState) {
 	if s.watchers == 0 && s.inTails == nil {
 		delete(l.sessions, s.session)
 	}

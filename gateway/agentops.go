@@ -56,7 +56,7 @@ type socketAccess struct{ g *gateway }
 
 // Admit implements server.Gateway.
 func (s socketAccess) Admit(r *http.Request, id string) (server.Admission, error) {
-	admitted, info, err := s.g.admit(r, id, access.Viewer, s.g.seek(r)...)
+	admitted, info, err := s.g.authorize(r, id, access.Viewer, s.g.lookupAgents(r)...)
 	if err != nil {
 		return server.Admission{}, err
 	}
@@ -71,12 +71,12 @@ func (s socketAccess) Admit(r *http.Request, id string) (server.Admission, error
 		return server.Admission{}, err
 	}
 	life, cancel := expiring(admitted.WithContext(context.WithoutCancel(admitted.Context()))) //nolint:contextcheck // the connection outlives its request
-	ctx, gone := s.g.staying(life.Context(), life, id)
+	ctx, gone := s.g.watchAccess(life.Context(), life, id)
 	return server.Admission{
 		User: p, Agent: info.Agent,
 		Rights: &socketRights{
 			g: s.g, ctx: ctx, r: r.WithContext(context.WithoutCancel(r.Context())), info: info, user: p.ID,
-			upload: s.g.bulk(admitted, upload),
+			upload: s.g.memUse(admitted, upload),
 		},
 		Leave: func() {
 			gone()
@@ -91,7 +91,7 @@ func (s socketAccess) Admit(r *http.Request, id string) (server.Admission, error
 func (s socketAccess) AdmitRunner(id string) (hold func(int64) error, leave func(), err error) {
 	name := "\x00runner of " + id
 	leave, err = s.g.limiter.stream(name)
-	return (&bulk{limiter: s.g.limiter, principal: name, cargo: upload, within: s.g.Read}).hold, leave, err
+	return (&memUse{limiter: s.g.limiter, principal: name, class: upload, within: s.g.Read}).reserve, leave, err
 }
 
 // socketRights are those of the sender of a request that opened a connection.
@@ -101,20 +101,20 @@ type socketRights struct {
 	r      *http.Request   // before the sender was admitted
 	info   session.Info
 	user   string
-	upload *bulk
+	upload *memUse
 }
 
 func (u *socketRights) Context() context.Context { return u.ctx }
 
 func (u *socketRights) May(need access.Role) error {
-	_, _, err := u.g.judge(u.r, u.info.ID, need)
+	_, _, err := u.g.checkAccess(u.r, u.info.ID, need)
 	return err
 }
 
 func (u *socketRights) MayUse() error { return u.g.mayUse(u.r.Context(), u.info.Agent) }
 
 func (u *socketRights) MayPermit() error {
-	admitted, _, err := u.g.judge(u.r, u.info.ID, access.Viewer)
+	admitted, _, err := u.g.checkAccess(u.r, u.info.ID, access.Viewer)
 	if err != nil {
 		return err
 	}
@@ -123,12 +123,12 @@ func (u *socketRights) MayPermit() error {
 
 func (u *socketRights) Caller() agent.Caller     { return u.g.sender(u.r).Caller }
 func (u *socketRights) Count() error             { return u.g.limiter.request(u.user) }
-func (u *socketRights) Upload(bytes int64) error { return u.upload.hold(bytes) }
+func (u *socketRights) Upload(bytes int64) error { return u.upload.reserve(bytes) }
 
 func (u *socketRights) Explain(err error) string {
 	if away, is := errors.AsType[*uistream.Revocation](err); is {
 		return away.Sentence
 	}
-	_, _, text := u.g.told(u.r, err)
+	_, _, text := u.g.describe(u.r, err)
 	return text
 }

@@ -63,5 +63,5 @@ func notAmong(p access.Principal, who []access.Who, what string) error {
 	for i, w := range who {
 		names[i] = w.String()
 	}
-	return &refusal{http.StatusForbidden, "forbidden", "Your role is " + p.Role.String() + "; " + what + strings.Join(names, " or ") + "."}
+	return &httpError{http.StatusForbidden, "forbidden", "Your role is " + p.Role.String() + "; " + what + strings.Join(names, " or ") + "."}
 }

@@ -87,7 +87,7 @@ func readChat(r io.Reader, max limits, room func(held int64) error) (chatRequest
 	s := &scanner{dec: json.NewDecoder(tokens), most: max.kept}
 	tokens.at = s.dec.InputOffset
 	if room != nil {
-		tokens.room = func() error { return room(tokens.held() + s.held()) }
+		tokens.reserve = func() error { return room(tokens.held() + s.held()) }
 	}
 	s.dec.UseNumber()
 	req, err := s.chat()
@@ -235,7 +235,7 @@ func userMessage(id string, m map[string]any) (trace.UserMessage, error) {
 		}
 	}
 	if meta, ok := m["metadata"]; ok && meta != nil {
-		raw, err := passOn("metadata", meta)
+		raw, err := passThroughJSON("metadata", meta)
 		if err != nil {
 			return u, err
 		}
@@ -308,7 +308,7 @@ func (s *scanner) input(into *json.RawMessage) error {
 	if s.kept > s.most {
 		return tooMuchPassedOn("updated_input")
 	}
-	*into, err = passOn("updated_input", v)
+	*into, err = passThroughJSON("updated_input", v)
 	return err
 }
 

@@ -148,7 +148,7 @@ func TestWhatIsPassedOnIsMeasuredFirst(t *testing.T) {
 	var before, after runtime.MemStats
 	text := []any{map[string]any{"k": strings.Repeat("\x01", 4<<20)}}
 	runtime.ReadMemStats(&before)
-	_, err := passOn("metadata", text)
+	_, err := passThroughJSON("metadata", text)
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; err == nil || took > 1<<20 {
 		t.Errorf("%d KB were taken: %v", took>>10, err)

@@ -15,7 +15,7 @@ import (
 
 // chat is the POST of useChat: a prompt, and the stream of its turn.
 func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) {
-	wish, err := g.wish(r)
+	opts, err := g.streamOptions(r)
 	if err != nil {
 		return nil, err
 	}
@@ -24,16 +24,16 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) 
 		return nil, err
 	}
 	began := time.Now() // a slow sender is not measured
-	r, info, err := g.comeIn(r, req)
+	r, info, err := g.authorizePost(r, req)
 	if err != nil {
 		return nil, err
 	}
 	message, is := req.continues()
 	if is && g.RejectToolOutputs && req.ranTools(message) {
-		return nil, &refusal{http.StatusBadRequest, "client_tool_output", "All tools run on the server: this session takes no outputs of tools from a client."}
+		return nil, &httpError{http.StatusBadRequest, "client_tool_output", "All tools run on the server: this session takes no outputs of tools from a client."}
 	}
 	if is {
-		return g.goOn(w, r, req, message, wish, began)
+		return g.goOn(w, r, req, message, opts, began)
 	}
 	prompt, err := req.prompt(caller(r), r.URL.Query().Get("channelId"))
 	if err != nil {
@@ -41,7 +41,7 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) 
 	}
 	prompt.MayPermit = g.mayPermit(r) == nil
 	prompt.Caller.Traceparent = traceparent(r.Header)
-	if info, err = g.enter(r, req, info); err != nil { // last, so that a bad request makes no session
+	if info, err = g.sessionFor(r, req, info); err != nil { // last, so that a bad request makes no session
 		return nil, err
 	}
 	id := info.ID
@@ -58,23 +58,23 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &stream{turn, uistream.Span{From: turn.From, SkipParksThrough: turn.Past}, wish.of(info), began}, nil
+	return &stream{turn, uistream.Span{From: turn.From, SkipPausesThrough: turn.Past}, opts.of(info), began}, nil
 }
 
-// comeIn admits the sender of a POST whose body is here. If the path names the
+// authorizePost admits the sender of a POST whose body is here. If the path names the
 // session, the sender was admitted before the body was read, which may have taken
 // long.
-func (g *gateway) comeIn(r *http.Request, req chatRequest) (*http.Request, session.Info, error) {
+func (g *gateway) authorizePost(r *http.Request, req chatRequest) (*http.Request, session.Info, error) {
 	if r.PathValue("id") == "" {
-		return g.arrive(r, req.ID, cmp.Or(r.URL.Query().Get("agent"), req.Agent, g.Hub.Default))
+		return g.authorizeNewOrExisting(r, req.ID, cmp.Or(r.URL.Query().Get("agent"), req.Agent, g.Hub.Default))
 	}
-	return g.adapt(asItCame(r), access.Collaborator)
+	return g.authorizeRFC(asReceived(r), access.Collaborator)
 }
 
-// enter finds the session that a POST is for. The AI SDK's own route makes it on
+// sessionFor finds the session that a POST is for. The AI SDK's own route makes it on
 // first use; a route that names a session does not, and a session into which the
 // sender came has been there.
-func (g *gateway) enter(r *http.Request, req chatRequest, info session.Info) (_ session.Info, err error) {
+func (g *gateway) sessionFor(r *http.Request, req chatRequest, info session.Info) (_ session.Info, err error) {
 	if r.PathValue("id") != "" {
 		return info, g.mayUse(r.Context(), info.Agent)
 	}
@@ -83,17 +83,17 @@ func (g *gateway) enter(r *http.Request, req chatRequest, info session.Info) (_ 
 		return info, err
 	}
 	if info.ID == "" {
-		if err := g.mayMake(r, agent); err != nil {
+		if err := g.mayCreate(r, agent); err != nil {
 			return info, err
 		}
 		info, err = g.Hub.Ensure(r.Context(), session.Spec{ID: req.ID, Agent: agent, By: caller(r), Prompted: true})
 		p, _ := access.From(r.Context())
-		if err == nil && !g.roleIn(p, info.ID, info.People()).Allows(access.Collaborator) {
+		if err == nil && !g.roleIn(p, info.ID, info.ACL()).Allows(access.Collaborator) {
 			err = errForeign // somebody else has made it just now
 		}
 	}
 	if err == nil && agent != "" && agent != info.Agent {
-		err = &refusal{http.StatusConflict, "other_agent", "This session is with the agent " + info.Agent + ": begin a new one to talk to " + agent + "."}
+		err = &httpError{http.StatusConflict, "other_agent", "This session is with the agent " + info.Agent + ": begin a new one to talk to " + agent + "."}
 	}
 	if err == nil {
 		err = g.mayUse(r.Context(), info.Agent) // which may be another one's, made just now
@@ -130,7 +130,7 @@ func (req chatRequest) prompt(by, channel string) (session.Prompt, error) {
 // resume streams the whole message of the turn that runs, or that ended just
 // now, from its start. There is nothing to resume: 204.
 func (g *gateway) resume(w http.ResponseWriter, r *http.Request) (*stream, error) {
-	wish, err := g.wish(r)
+	opts, err := g.streamOptions(r)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +149,7 @@ func (g *gateway) resume(w http.ResponseWriter, r *http.Request) (*stream, error
 	if err != nil {
 		return nil, err
 	}
-	return &stream{turn, uistream.Span{From: turn.From, SkipParksThrough: turn.Past, Upto: turn.Upto}, wish.of(info), time.Time{}}, nil
+	return &stream{turn, uistream.Span{From: turn.From, SkipPausesThrough: turn.Past, Upto: turn.Upto}, opts.of(info), time.Time{}}, nil
 }
 
 // resumeBehindQuery is resume for clients that append /{id}/stream to an api URL
@@ -161,7 +161,7 @@ func (g *gateway) resumeBehindQuery(w http.ResponseWriter, r *http.Request) erro
 	id, isStream := strings.CutSuffix(path, "/stream")
 	id, err := url.PathUnescape(id)
 	if !ok || !isStream || id == "" || err != nil {
-		return &refusal{http.StatusMethodNotAllowed, "method_not_allowed", "Send a POST to this address to chat."}
+		return &httpError{http.StatusMethodNotAllowed, "method_not_allowed", "Send a POST to this address to chat."}
 	}
 	r = r.Clone(r.Context())
 	r.URL.RawQuery = query

@@ -25,13 +25,13 @@ func (req *chatRequest) continues() (message string, is bool) {
 }
 
 // goOn takes the answers of a message and streams the rest of it.
-func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, message string, wish wish, began time.Time) (*stream, error) {
+func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, message string, opts streamOptions, began time.Time) (*stream, error) {
 	id := r.PathValue("id")
 	if id == "" {
 		id = req.ID
 	}
 	info, _, _, _ := g.Hub.Get(r.Context(), id) // if there is none, the next call says so
-	o := wish.of(info)
+	o := opts.of(info)
 	parts := req.answersOf(message)
 	rest, err := g.Hub.Continue(r.Context(), id, g.continuation(r, req, message, parts))
 	if errors.Is(err, session.ErrUnknownSession) && r.PathValue("id") == "" { // nothing was ever said there
@@ -47,7 +47,7 @@ func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, 
 		g.streamed(r, rest.Turn, began, writer.Sent(), err)
 		return nil, nil //nolint:nilerr,nilnil // as it says
 	}
-	return &stream{rest.Turn, uistream.Span{From: rest.From, SkipParksThrough: rest.Past, Reask: askedAgain(parts, rest.Allowed, o)}, o, began}, nil
+	return &stream{rest.Turn, uistream.Span{From: rest.From, SkipPausesThrough: rest.Past, Reask: askedAgain(parts, rest.Allowed, o)}, o, began}, nil
 }
 
 // refuseAnswer says why an answer is not taken: by the status, or in the stream where
@@ -71,7 +71,7 @@ func (g *gateway) refuseAnswer(w http.ResponseWriter, message string, parts []an
 func (g *gateway) continuation(r *http.Request, req chatRequest, message string, parts []answered) session.Continuation {
 	return session.Continuation{
 		Message: message, Sender: g.sender(r), MayPermit: g.mayPermit(r) == nil, Replies: replies(parts),
-		Beside: session.Choice{Option: req.Option, Input: req.Input, Interrupt: req.Interrupt},
+		Extra: session.Choice{Option: req.Option, Input: req.Input, Interrupt: req.Interrupt},
 	}
 }
 

@@ -9,13 +9,13 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 )
 
-// FindingsOfGuests lets so many guests into a session, one after another, and returns how
+// ACLEntriesOfGuests lets so many guests into a session, one after another, and returns how
 // much is remembered of them.
-func FindingsOfGuests(ctx context.Context, guests uint64, pause time.Duration) int {
-	f := newFindings()
+func ACLEntriesOfGuests(ctx context.Context, guests uint64, pause time.Duration) int {
+	f := newACLCache()
 	for i := range guests {
 		token := sha256.Sum256(binary.BigEndian.AppendUint64(nil, i))
-		_, _, _ = f.find(ctx, knock{visitor{guest: token, agent: "ops"}, "s"}, func(context.Context) (agent.Found, error) {
+		_, _, _ = f.find(ctx, lookupKey{lookupCaller{guest: token, agent: "ops"}, "s"}, func(context.Context) (agent.Found, error) {
 			return agent.Found{Role: "viewer"}, nil
 		})
 		time.Sleep(pause)

@@ -67,9 +67,9 @@ type Options struct {
 
 type gateway struct {
 	Options
-	limiter  *limiter
-	findings *findings
-	rosters  []string
+	limiter       *limiter
+	aclCache      *aclCache
+	agentsWithACL []string
 }
 
 // New returns the routes behind their guard. A client that the guard refuses is
@@ -93,7 +93,7 @@ func New(o Options) http.Handler {
 	if o.Timing.Write <= 0 {
 		o.Timing.Write = 30 * time.Second
 	}
-	g := &gateway{Options: o, limiter: newLimiter(o.Limits), findings: newFindings(), rosters: rosters(o.Hub)}
+	g := &gateway{Options: o, limiter: newLimiter(o.Limits), aclCache: newACLCache(), agentsWithACL: agentsWithACL(o.Hub)}
 	g.measureAll()
 	mux := http.NewServeMux()
 	g.routes(func(pattern string, h handler) { mux.Handle(pattern, g.handle(g.within(h))) })
@@ -109,7 +109,7 @@ func New(o Options) http.Handler {
 	if o.Guard != nil {
 		guarded = o.Guard(mux)
 	}
-	return g.count(g.paced(unkept(guarded)))
+	return g.count(g.withTimeouts(noStore(guarded)))
 }
 
 // Public reports whether a request needs no token of a person. The page's own files and

@@ -10,7 +10,7 @@ import (
 
 // A grant is listed, and revoked once.
 func TestGrantsAreShownAndRevoked(t *testing.T) {
-	s := newStand(t, func(o *session.Options) { o.Approval = session.Park })
+	s := newStand(t, func(o *session.Options) { o.Approval = session.Pause })
 	_, _, body := s.do("POST", "/api/chat", submit("c1", "u1", "approve"))
 	_, rest, _ := strings.Cut(body, `"approvalId":"`)
 	request, _, _ := strings.Cut(rest, `"`)

@@ -12,7 +12,7 @@ func (g *gateway) ready(w http.ResponseWriter, _ *http.Request) error {
 		err = g.Ready()
 	}
 	if err != nil {
-		return &refusal{http.StatusServiceUnavailable, "not_ready", sentence(err.Error())}
+		return &httpError{http.StatusServiceUnavailable, "not_ready", sentence(err.Error())}
 	}
 	return writeJSON(w, http.StatusOK, map[string]string{"status": "ready"})
 }

@@ -63,7 +63,7 @@ func TestB04_AnAnswerIsItsSendersOwn(t *testing.T) {
 		}
 		waits := func() bool {
 			_, is := s.bring("root-0123456789", "GET", "/api/sessions/"+session, "")
-			return strings.Contains(is, `"state":"parked"`)
+			return strings.Contains(is, `"state":"paused"`)
 		}
 		for _, token := range []string{"ci-0123456789", "root-0123456789"} {
 			if said := answer(token, session, message, question); !strings.Contains(said, refusal) || !waits() {

@@ -42,14 +42,14 @@ func (l Limits) withDefaults() Limits {
 	return l
 }
 
-// tooMuch refuses somebody who has had enough for now.
-type tooMuch struct {
+// rateLimited refuses somebody who has had enough for now.
+type rateLimited struct {
 	code     string
 	sentence string
 	wait     time.Duration
 }
 
-func (e *tooMuch) Error() string { return e.sentence }
+func (e *rateLimited) Error() string { return e.sentence }
 
 // limiter keeps the Limits. Idle principals are evicted, so the limiter's memory is
 // bounded.
@@ -60,19 +60,19 @@ type limiter struct {
 	of       map[string]*share // by principal
 	clients  map[string]int    // by session
 	lookover int               // how many shares there may be before those at rest go
-	bulk     int64             // what one principal may have in memory of a cargo
+	memMost  int64             // what one principal may have in memory of a class
 }
 
 // share is what one principal has of the gateway.
 type share struct {
 	tokens  *rate.Limiter
 	streams int
-	lines   [cargoes]line
+	memory  [memClasses]memQueue
 }
 
 func newLimiter(l Limits) *limiter {
 	const few = 1000
-	return &limiter{limits: l.withDefaults(), of: map[string]*share{}, clients: map[string]int{}, lookover: few, bulk: bulkMost}
+	return &limiter{limits: l.withDefaults(), of: map[string]*share{}, clients: map[string]int{}, lookover: few, memMost: memMost}
 }
 
 // share returns the share of a principal. The caller holds l.mu.
@@ -115,7 +115,7 @@ func (l *limiter) request(principal string) error {
 		return nil
 	}
 	r.Cancel()
-	return &tooMuch{
+	return &rateLimited{
 		"too_many_requests",
 		fmt.Sprintf("These are too many requests: send at most %d a second, and try again in a moment.", l.limits.Requests),
 		wait,
@@ -128,7 +128,7 @@ func (l *limiter) stream(principal string) (leave func(), err error) {
 	defer l.mu.Unlock()
 	s := l.share(principal)
 	if l.limits.Streams >= 0 && s.streams >= l.limits.Streams {
-		return nil, &tooMuch{
+		return nil, &rateLimited{
 			"too_many_streams",
 			fmt.Sprintf("You have %d streams open, which is the most that may be: close some, and try again.", s.streams),
 			laterWait,
@@ -148,7 +148,7 @@ func (l *limiter) follow(session string) (leave func(), err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.limits.Clients >= 0 && l.clients[session] >= l.limits.Clients {
-		return nil, &tooMuch{
+		return nil, &rateLimited{
 			"too_many_clients",
 			fmt.Sprintf("%d clients follow this session, which is the most that may: try again when one of them has left.", l.limits.Clients),
 			laterWait,
@@ -197,7 +197,7 @@ const laterWait = 5 * time.Second
 // retryAfter is the header of every refusal that a later request may escape.
 func retryAfter(err error) string {
 	wait := laterWait
-	if much, ok := errors.AsType[*tooMuch](err); ok {
+	if much, ok := errors.AsType[*rateLimited](err); ok {
 		wait = much.wait
 	}
 	return fmt.Sprint(max(1, int64(math.Ceil(wait.Seconds()))))

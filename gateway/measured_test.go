@@ -128,7 +128,7 @@ func TestI04_RequestsWithAStreamOfATurnAreCounted(t *testing.T) {
 		p.counts("demo", 0, 0, 0, 0) // there from the start: an increase needs something to begin at
 		p.chat("/api/chat", "c1", "hello")
 		p.chat("/api/sessions/c1/chat", "c1", "hello")
-		parked := p.chat("/api/chat", "c2", "approve")
+		paused := p.chat("/api/chat", "c2", "approve")
 		p.counts("demo", 3, 0, 0, 0)
 		for path, want := range map[string]int{
 			"GET /api/chat/c1/stream HTTP/1.1\r\nHost: x\r\n\r\n":       200, // shows a turn once more
@@ -141,9 +141,9 @@ func TestI04_RequestsWithAStreamOfATurnAreCounted(t *testing.T) {
 			}
 		}
 		p.counts("demo", 3, 0, 0, 0)
-		message := find(parked, `"messageId":"([^"]+)"`)
-		answer := `{"id":"c2","messages":[{"id":"` + message + `","role":"assistant","parts":[{"type":"tool-write_file","toolCallId":"` + find(parked, `"toolCallId":"([^"]+)"`) +
-			`","state":"approval-responded","approval":{"id":"` + find(parked, `"approvalId":"([^"]+)"`) + `","approved":true}}]}]}`
+		message := find(paused, `"messageId":"([^"]+)"`)
+		answer := `{"id":"c2","messages":[{"id":"` + message + `","role":"assistant","parts":[{"type":"tool-write_file","toolCallId":"` + find(paused, `"toolCallId":"([^"]+)"`) +
+			`","state":"approval-responded","approval":{"id":"` + find(paused, `"approvalId":"([^"]+)"`) + `","approved":true}}]}]}`
 		if status, body := p.ask(post("/api/chat", answer)); status != http.StatusOK || !strings.HasSuffix(body, "data: [DONE]\n\n") {
 			t.Errorf("%d %s", status, body)
 		}

@@ -12,7 +12,7 @@ func (g *gateway) invite(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Role string `json:"role"`
 	}
-	if err := g.take(w, r, &body); err != nil {
+	if err := g.readAuthorizedJSON(w, r, &body); err != nil {
 		return err
 	}
 	role, err := access.ParseRole(body.Role)
@@ -46,7 +46,7 @@ func (g *gateway) change(w http.ResponseWriter, r *http.Request) error {
 		Mode  *string `json:"mode"`
 		Model *string `json:"model"`
 	}
-	if err := g.take(w, r, &body); err != nil {
+	if err := g.readAuthorizedJSON(w, r, &body); err != nil {
 		return err
 	}
 	if body.Mode != nil { // a mode may be one in which the agent asks less

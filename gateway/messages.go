@@ -12,7 +12,7 @@ import (
 // the first byte, and have their status.
 func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	const page, most = 100, 1000
-	wish, err := g.wish(r)
+	opts, err := g.streamOptions(r)
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := b.hold(downloadCost * int64(history.Bytes)); err != nil {
+	if err := b.reserve(downloadCost * int64(history.Bytes)); err != nil {
 		return err
 	}
 	if after := r.URL.Query(); after.Has(server.After) {
@@ -43,7 +43,7 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 		}
 		return writeJSON(w, http.StatusOK, messages)
 	}
-	messages, err := uistream.History(history.Records, wish.of(info))
+	messages, err := uistream.History(history.Records, opts.of(info))
 	if err != nil {
 		return err
 	}

@@ -21,16 +21,16 @@ const readCost = downloadCost * session.PageBytes
 // wait in line, and are refused before the first byte of an answer. A stream that has
 // caught up with the log reads nothing, until it falls behind.
 type reading struct {
-	*bulk
+	*memUse
 	once    sync.Once
 	begun   chan struct{} // closed when a read was let in or refused, or none was needed
 	refused error         // why the first read was refused
 }
 
 func (g *gateway) reading(ctx context.Context, r *http.Request) (context.Context, *reading) {
-	b := g.bulk(r, download)
+	b := g.memUse(r, download)
 	b.gone = ctx.Done()
-	rd := &reading{bulk: b, begun: make(chan struct{})}
+	rd := &reading{memUse: b, begun: make(chan struct{})}
 	return eventlog.WithPace(ctx, rd), rd
 }
 
@@ -39,7 +39,7 @@ func (rd *reading) Reads() error {
 	if rd.holds > 0 {
 		return nil
 	}
-	err := rd.hold(readCost)
+	err := rd.reserve(readCost)
 	rd.begin(err)
 	return err
 }

@@ -12,7 +12,7 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	in := func(pattern string, need access.Role, h handler) { route(pattern, g.member(need, h, nil)) }
 	all := func(pattern string, need access.Role, h handler) { route(pattern, g.allow(need, h)) }
 
-	route("POST /api/chat", g.mayArrive(sized(g.streaming(g.served(g.chat)))))
+	route("POST /api/chat", g.anyRole(sized(g.streaming(g.served(g.chat)))))
 	route("GET /api/chat", g.resumeBehindQuery)
 	route("GET /api/chat/{id}/stream", g.member(access.Viewer, g.streaming(g.served(g.resume)), noStream))
 	route("POST /api/chat/{id}/stop", g.member(access.Collaborator, g.stop, stopNothing))
@@ -36,8 +36,8 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	in("GET /api/sessions/{id}/grants", access.Viewer, g.grants)
 	in("DELETE /api/sessions/{id}/grants/{grant}", access.Viewer, g.revoke)
 	in("POST /api/sessions/{id}/questions/{request}", access.Collaborator, g.user(g.answer))
-	in("GET /api/sessions/{id}/trace", access.Viewer, g.streaming(g.attended(g.trace)))
-	in("GET /api/sessions/{id}/events", access.Viewer, g.streaming(g.attended(g.events)))
+	in("GET /api/sessions/{id}/trace", access.Viewer, g.streaming(g.withAccessWatch(g.trace)))
+	in("GET /api/sessions/{id}/events", access.Viewer, g.streaming(g.withAccessWatch(g.events)))
 	in("GET /api/sessions/{id}/channels", access.Viewer, g.channels)
 	in("GET /api/sessions/{id}/tools", access.Viewer, g.tools)
 	g.agentOps(route)

@@ -29,16 +29,16 @@ type sessionView struct {
 	Members map[string]string `json:"members,omitempty"`
 	// AISDK is false where AI SDK clients may not use the session's own route.
 	AISDK bool `json:"ai_sdk"`
-	// Letter is whose letter its streams follow, if that was chosen for it.
-	Letter string `json:"letter,omitempty"`
+	// Compat is `rfc` if the session was made with that setting.
+	Compat string `json:"compat,omitempty"`
 }
 
 func (g *gateway) view(r *http.Request, info session.Info, state session.State, turn string) sessionView {
 	p, _ := access.From(r.Context())
 	v := sessionView{
 		ID: info.ID, Agent: info.Agent, Title: info.Title, CreatedAt: info.CreatedAt.UTC(), UpdatedAt: info.UpdatedAt.UTC(),
-		State: state, Owner: info.CreatedBy, Kind: info.Kind, Letter: info.Letter, AISDK: !info.NoChat,
-		Role: g.roleIn(p, info.ID, info.People()),
+		State: state, Owner: info.CreatedBy, Kind: info.Kind, Compat: info.Compat, AISDK: !info.NoChat,
+		Role: g.roleIn(p, info.ID, info.ACL()),
 	}
 	if _, admitted := r.Context().Value(admissionKey{}).(admission); admitted { // to this session
 		v.Role = p.Role
@@ -87,16 +87,16 @@ func (g *gateway) create(w http.ResponseWriter, r *http.Request) error {
 		Title string       `json:"title"`
 		Kind  session.Kind `json:"kind"`
 		AISDK *bool        `json:"ai_sdk"`
-		// Letter is whose letter the session's streams follow.
-		Letter string `json:"letter"`
+		// Compat is `rfc` for streams as the RFC writes them.
+		Compat string `json:"compat"`
 		// Resume names a conversation of the agent's own.
 		Resume string `json:"resume"`
 	}
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
-	if body.Letter != "" && body.Letter != letterRFC {
-		return malformed("`letter` must be %s, or missing.", letterRFC)
+	if body.Compat != "" && body.Compat != compatRFC {
+		return malformed("`compat` must be %s, or missing.", compatRFC)
 	}
 	if p, _ := access.From(r.Context()); !p.May(body.ID) {
 		return errBound
@@ -104,7 +104,7 @@ func (g *gateway) create(w http.ResponseWriter, r *http.Request) error {
 	if err := g.mayUse(r.Context(), body.Agent); err != nil {
 		return err
 	}
-	if err := g.mayMake(r, body.Agent); err != nil {
+	if err := g.mayCreate(r, body.Agent); err != nil {
 		return err
 	}
 	if body.Resume != "" {
@@ -113,7 +113,7 @@ func (g *gateway) create(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	info, err := g.Hub.Create(r.Context(), session.Spec{
-		ID: body.ID, Agent: body.Agent, Title: body.Title, By: caller(r), Kind: body.Kind, Letter: body.Letter, NoChat: body.AISDK != nil && !*body.AISDK,
+		ID: body.ID, Agent: body.Agent, Title: body.Title, By: caller(r), Kind: body.Kind, Compat: body.Compat, NoChat: body.AISDK != nil && !*body.AISDK,
 		Resume: body.Resume,
 	})
 	if err != nil {

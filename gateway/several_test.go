@@ -61,7 +61,7 @@ func newPairStand(t *testing.T) stand {
 // A person sees what was decided, in every way to look at the message.
 func TestAnAnsweredRequestReadsAsAnsweredWhileAnotherIsOpen(t *testing.T) {
 	s := newPairStand(t)
-	p := s.park("c1", "both", "?agent=pair&client=7")
+	p := s.pause("c1", "both", "?agent=pair&client=7")
 	if status, _, body := s.do("POST", "/api/sessions/c1/permissions/"+p.request(), `{"option":"no"}`); status != 200 {
 		t.Fatal(status, body)
 	}
@@ -86,7 +86,7 @@ func TestAnAnsweredRequestReadsAsAnsweredWhileAnotherIsOpen(t *testing.T) {
 // The result came while the turn waited, for a message that its reader has left.
 func TestASiblingsResultReachesWhoAnswersInWords(t *testing.T) {
 	s := newPairStand(t)
-	s.park("c1", "one", "?agent=pair")
+	s.pause("c1", "one", "?agent=pair")
 	_, _, body := s.do("POST", "/api/chat", submit("c1", "u2", "yes"))
 	for _, want := range []string{"the sibling is done", `"output":"ran"`, "Done."} {
 		if !strings.Contains(body, want) {

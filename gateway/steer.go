@@ -12,7 +12,7 @@ func (g *gateway) steer(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Text string `json:"text"`
 	}
-	if err := g.take(w, r, &body); err != nil {
+	if err := g.readAuthorizedJSON(w, r, &body); err != nil {
 		return err
 	}
 	if body.Text == "" {

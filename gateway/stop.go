@@ -21,7 +21,7 @@ type stopAnswer struct {
 // stop ends the turn named, or the running one, for everybody.
 func (g *gateway) stop(w http.ResponseWriter, r *http.Request) error {
 	var body stopBody
-	if err := g.take(w, r, &body); err != nil {
+	if err := g.readAuthorizedJSON(w, r, &body); err != nil {
 		return err
 	}
 	id, stopped, err := g.Hub.StopTurn(r.Context(), r.PathValue("id"), body.Turn, caller(r))

@@ -53,7 +53,7 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, s *stream) {
 		defer goodbye()
 	}
 	pointToTools(w, s.turn.Session)
-	leave, back := g.Hub.Attach(s.turn.Session, s.turn.ID), g.Hub.Return(s.turn.Session, caller(r))
+	leave, back := g.Hub.Attach(s.turn.Session, s.turn.ID), g.Hub.FollowQueued(s.turn.Session, caller(r))
 	cut := true // by a panic, for example
 	defer func() {
 		leave(cut)
@@ -62,12 +62,12 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, s *stream) {
 	reader := g.Hub.Read(s.turn)
 	defer reader.Close()
 	key := uistream.Key{Session: s.turn.Session, Turn: s.turn.ID, Options: s.options}
-	ctx, gone := g.staying(r.Context(), r, s.turn.Session)
+	ctx, gone := g.watchAccess(r.Context(), r, s.turn.Session)
 	defer gone()
 	err := g.Streams.Serve(ctx, writer, key, reader, s.span)
 	revocation, revoked := errors.AsType[*uistream.Revocation](err)
 	if revoked && revocation == uistream.ErrExpired { // the client may come back with another token
-		g.Hub.Owe(s.turn.Session, s.turn.ID)
+		g.Hub.MarkUndelivered(s.turn.Session, s.turn.ID)
 	}
 	cut = err != nil && !revoked // a client that was sent away has not left
 	if !s.began.IsZero() {

@@ -82,7 +82,7 @@ func TestATypedYesIsForWhatThePageShows(t *testing.T) {
 		return records
 	}
 	for range 100 {
-		if strings.Count(trail(), `"type":"park"`) == 2 {
+		if strings.Count(trail(), `"type":"pause"`) == 2 {
 			break
 		}
 		time.Sleep(50 * time.Millisecond)

@@ -14,11 +14,11 @@ import (
 type agentPool struct {
 	mu           sync.Mutex
 	max          int
-	share        int               // places of one person
-	reclaimAfter time.Duration     // how long an agent may wait for its user while others need its place
-	open         map[*live]place   // by session
-	queue        []*waiter         // in the order in which they came
-	served       map[string]uint64 // when each person last got a place
+	share        int                      // places of one person
+	reclaimAfter time.Duration            // how long an agent may wait for its user while others need its place
+	open         map[*activeSession]place // by session
+	queue        []*waiter                // in the order in which they came
+	served       map[string]uint64        // when each person last got a place
 	grants       uint64
 }
 
@@ -30,13 +30,13 @@ type place struct {
 
 // waiter is a turn that waits for a place.
 type waiter struct {
-	live *live
-	by   string
-	wake chan struct{} // holds one
+	session *activeSession
+	by      string
+	wake    chan struct{} // holds one
 }
 
 func newAgentPool(limit, share int, reclaimAfter time.Duration) *agentPool {
-	return &agentPool{max: limit, share: min(share, limit), reclaimAfter: reclaimAfter, open: map[*live]place{}, served: map[string]uint64{}}
+	return &agentPool{max: limit, share: min(share, limit), reclaimAfter: reclaimAfter, open: map[*activeSession]place{}, served: map[string]uint64{}}
 }
 
 // reserve takes a place for a session's agent, for a turn of the person by. If no place is
@@ -44,7 +44,7 @@ func newAgentPool(limit, share int, reclaimAfter time.Duration) *agentPool {
 // all agents work, reserve calls full once, and waits. If an agent has waited too long for
 // its user, reserve ends that wait without an answer. A page that was closed must not hold
 // a place that somebody else needs. The caller holds l.agentMu.
-func (f *agentPool) reserve(ctx context.Context, l *live, by string, now func() time.Time, full func(reason string)) error {
+func (f *agentPool) reserve(ctx context.Context, l *activeSession, by string, now func() time.Time, full func(reason string)) error {
 	w := &waiter{l, by, make(chan struct{}, 1)}
 	f.mu.Lock()
 	f.queue = append(f.queue, w)
@@ -63,7 +63,7 @@ func (f *agentPool) reserve(ctx context.Context, l *live, by string, now func() 
 		}
 		working, idle := f.sorted(f.others(by, atShare))
 		f.mu.Unlock()
-		if (atShare || next) && slices.ContainsFunc(idle, (*live).closeIfIdle) {
+		if (atShare || next) && slices.ContainsFunc(idle, (*activeSession).closeIfIdle) {
 			continue
 		}
 		if !told {
@@ -98,7 +98,7 @@ func (f *agentPool) reason(atShare bool) string {
 func (f *agentPool) grant(w *waiter) {
 	f.grants++
 	f.served[w.by] = f.grants
-	f.open[w.live] = place{by: w.by}
+	f.open[w.session] = place{by: w.by}
 }
 
 // leave takes a waiter out of the queue.
@@ -137,7 +137,7 @@ func (f *agentPool) owned(by string) (n int) {
 
 // others are the agents that can make room for somebody: those of that person only, if
 // they have used up their share. The caller holds f.mu.
-func (f *agentPool) others(by string, atShare bool) (all []*live) {
+func (f *agentPool) others(by string, atShare bool) (all []*activeSession) {
 	for l, p := range f.open {
 		if !atShare || p.by == by {
 			all = append(all, l)
@@ -148,7 +148,7 @@ func (f *agentPool) others(by string, atShare bool) (all []*live) {
 
 // sorted returns which of these work, and which do not, the longest idle first. The
 // caller holds f.mu.
-func (f *agentPool) sorted(all []*live) (working, idle []*live) {
+func (f *agentPool) sorted(all []*activeSession) (working, idle []*activeSession) {
 	for _, l := range all {
 		if f.open[l].idle.IsZero() {
 			working = append(working, l)
@@ -156,14 +156,14 @@ func (f *agentPool) sorted(all []*live) (working, idle []*live) {
 			idle = append(idle, l)
 		}
 	}
-	slices.SortFunc(idle, func(a, b *live) int { return f.open[a].idle.Compare(f.open[b].idle) })
+	slices.SortFunc(idle, func(a, b *activeSession) int { return f.open[a].idle.Compare(f.open[b].idle) })
 	return working, idle
 }
 
 // reclaimPaused ends the wait of the agent that has waited for its user longest, if that
 // was long enough, and returns when it is time to look again.
-func (f *agentPool) reclaimPaused(working []*live, now time.Time) time.Duration {
-	var longest *live
+func (f *agentPool) reclaimPaused(working []*activeSession, now time.Time) time.Duration {
+	var longest *activeSession
 	var since time.Time
 	for _, l := range working {
 		if s := l.waitsSince(); !s.IsZero() && (longest == nil || s.Before(since)) {
@@ -181,7 +181,7 @@ func (f *agentPool) reclaimPaused(working []*live, now time.Time) time.Duration 
 }
 
 // mark tells whether a session's agent works now.
-func (f *agentPool) mark(l *live, idle bool, now time.Time) {
+func (f *agentPool) mark(l *activeSession, idle bool, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p, has := f.open[l]
@@ -196,7 +196,7 @@ func (f *agentPool) mark(l *live, idle bool, now time.Time) {
 	f.wake()
 }
 
-func (f *agentPool) release(l *live) {
+func (f *agentPool) release(l *activeSession) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.open, l)

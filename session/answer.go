@@ -68,19 +68,19 @@ type attribution struct {
 
 // identifyCaller makes the person who answers known to the agent, if the agent wants that.
 // An error says why the agent cannot take their answer.
-func (l *live) identifyCaller(by Sender) error {
+func (l *activeSession) identifyCaller(by Sender) error {
 	opened := l.openedAgent()
 	if opened == nil {
 		return nil
 	}
-	if i, is := opened.Session.(agent.Introducer); is {
+	if i, is := opened.Session.(agent.CallerAware); is {
 		return i.Introduce(name(by.By), by.Caller)
 	}
 	return nil
 }
 
 // requested finds a request of the session, in a turn that is not over or in the last one.
-func (l *live) requested(id string) (t *turn, r trace.Request, err error) {
+func (l *activeSession) requested(id string) (t *turn, r trace.Request, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, t := range l.turns {
@@ -96,7 +96,7 @@ func (l *live) requested(id string) (t *turn, r trace.Request, err error) {
 	return nil, r, ErrUnknownRequest
 }
 
-func (l *live) permit(requestID string, by attribution, c Choice) (response trace.PermissionResponse, err error) {
+func (l *activeSession) permit(requestID string, by attribution, c Choice) (response trace.PermissionResponse, err error) {
 	t, request, err := l.requested(requestID)
 	if err != nil {
 		return response, err
@@ -150,7 +150,7 @@ func (h *Hub) Answer(ctx context.Context, session, questionID string, by Sender,
 	return l.answer(questionID, attribution{by, trace.ViaRequest}, values)
 }
 
-func (l *live) answer(questionID string, by attribution, values []string) (answer trace.Answer, err error) {
+func (l *activeSession) answer(questionID string, by attribution, values []string) (answer trace.Answer, err error) {
 	t, request, err := l.requested(questionID)
 	if err != nil {
 		return answer, err
@@ -168,7 +168,7 @@ func (l *live) answer(questionID string, by attribution, values []string) (answe
 }
 
 // decline answers a question without a value.
-func (l *live) decline(questionID string, by attribution, reason string) error {
+func (l *activeSession) decline(questionID string, by attribution, reason string) error {
 	t, _, err := l.requested(questionID)
 	if err == nil {
 		err = l.identifyCaller(by.who)

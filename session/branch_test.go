@@ -158,12 +158,12 @@ func TestATurnThatBeginsWhileTheHistoryIsReadAgain(t *testing.T) {
 		time.Sleep(time.Second)
 		close(halt)
 		time.Sleep(time.Second)
-		if b.state() != session.Parked {
+		if b.state() != session.Paused {
 			t.Fatal(b.state())
 		}
 		yes := true
 		_, err := b.Continue(t.Context(), "s", session.Continuation{Message: second.MessageID, Sender: session.Sender{By: "ada"}, MayPermit: true, Replies: []session.Reply{
-			{ID: all[trace.Park](b, second)[0].Requests[0], Choice: session.Choice{Approved: &yes}},
+			{ID: all[trace.Pause](b, second)[0].Requests[0], Choice: session.Choice{Approved: &yes}},
 		}})
 		if err != nil {
 			t.Errorf("the answer to what is asked gets %v", err)

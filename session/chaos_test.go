@@ -47,7 +47,7 @@ func chaos(t *testing.T, dice *rand.Rand) {
 			turn, err := b.Prompt(t.Context(), "s", p)
 			if err == nil {
 				turns = append(turns, turn)
-			} else if !errors.Is(err, session.ErrBusy) && !errors.Is(err, session.ErrQueueFull) && !errors.Is(err, session.ErrUnknownMessage) && !errors.Is(err, session.ErrParked) && !errors.Is(err, session.ErrNotYours) {
+			} else if !errors.Is(err, session.ErrBusy) && !errors.Is(err, session.ErrQueueFull) && !errors.Is(err, session.ErrUnknownMessage) && !errors.Is(err, session.ErrPaused) && !errors.Is(err, session.ErrNotYours) {
 				t.Fatal(err)
 			}
 		case 3:

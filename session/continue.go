@@ -18,10 +18,10 @@ type Continuation struct {
 	// MayPermit says that the sender's role may answer permission requests.
 	MayPermit bool
 	Replies   []Reply
-	// Beside is what the request says of the one permission that it answers: an
+	// Extra is what the request says of the one permission that it answers: an
 	// option, an edited input, the end of the turn. The replies to what waits no
 	// longer are not counted: a client sends them again with every answer.
-	Beside Choice
+	Extra Choice
 }
 
 // Reply is an answer to one thing that a message asks.
@@ -133,7 +133,7 @@ func named(replies []Reply, turn string) []Reply {
 
 // turnOf finds the turn of an assistant message of the thread; t is nil if it is
 // over.
-func (l *live) turnOf(messageID string) (turn Turn, t *turn, ok bool) {
+func (l *activeSession) turnOf(messageID string) (turn Turn, t *turn, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i := l.thread.Find(messageID)
@@ -162,12 +162,12 @@ func (t *turn) takeReplies(c Continuation) error {
 	case !c.MayPermit:
 		return ErrMayNotPermit
 	case !several:
-		waiting[permission].Choice.add(c.Beside)
-	case c.Beside.says():
+		waiting[permission].Choice.add(c.Extra)
+	case c.Extra.says():
 		return &ChoiceError{"an option, an edited input or the end of the turn goes with one permission, and this request answers several: answer each at its own address"}
 	}
 	for _, r := range waiting {
-		if err := t.live.reply(r, attribution{c.Sender, trace.ViaChat}); err != nil {
+		if err := t.session.reply(r, attribution{c.Sender, trace.ViaChat}); err != nil {
 			return err
 		}
 	}
@@ -177,8 +177,8 @@ func (t *turn) takeReplies(c Continuation) error {
 // waitingFor leaves out what was answered, withdrawn, never put to the user, or put
 // in another message of the turn.
 func (t *turn) waitingFor(c Continuation) []Reply {
-	t.live.mu.Lock()
-	defer t.live.mu.Unlock()
+	t.session.mu.Lock()
+	defer t.session.mu.Unlock()
 	if c.Message != t.messageID {
 		return nil
 	}
@@ -187,7 +187,7 @@ func (t *turn) waitingFor(c Continuation) []Reply {
 }
 
 // reply gives an answer, unless somebody was first.
-func (l *live) reply(r Reply, by attribution) error {
+func (l *activeSession) reply(r Reply, by attribution) error {
 	var err error
 	switch {
 	case !r.Question:

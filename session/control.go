@@ -10,7 +10,7 @@ import (
 )
 
 // controls are those of the session's agent; none while the agent is closed.
-func (l *live) controls() agent.Controls {
+func (l *activeSession) controls() agent.Controls {
 	s := l.openedAgent()
 	if s == nil {
 		return agent.Controls{}
@@ -58,7 +58,7 @@ func (h *Hub) Steer(ctx context.Context, session string, p Prompt) error {
 
 // control changes the mode and the model of an agent that runs. An agent that is closed
 // gets them when it is opened.
-func (l *live) control(ctx context.Context, c Change) error {
+func (l *activeSession) control(ctx context.Context, c Change) error {
 	if c.Mode == nil && c.Model == nil || l.openedAgent() == nil {
 		return nil
 	}

@@ -15,9 +15,9 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 	}
 	defer release()
 	l.setDeleted(true)
-	finishAll(openTurns([]*live{l}), stopped("deleted"))
+	finishAll(openTurns([]*activeSession{l}), stopped("deleted"))
 	l.closeAgent()
-	finishAll(openTurns([]*live{l}), stopped("deleted")) // what the agent began meanwhile
+	finishAll(openTurns([]*activeSession{l}), stopped("deleted")) // what the agent began meanwhile
 	l.awaitReaders(ctx)
 	if err := l.remove(context.WithoutCancel(ctx)); err != nil {
 		l.setDeleted(false)
@@ -30,14 +30,14 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 	return nil
 }
 
-func (l *live) setDeleted(deleted bool) {
+func (l *activeSession) setDeleted(deleted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.deleted = deleted
 }
 
 // remove removes what is stored of a session.
-func (l *live) remove(ctx context.Context) error {
+func (l *activeSession) remove(ctx context.Context) error {
 	l.saveLock <- struct{}{} // no save is under way, and none writes after deleted was set
 	defer func() { <-l.saveLock }()
 	if err := l.removeState(); err != nil {
@@ -54,11 +54,11 @@ func (l *live) remove(ctx context.Context) error {
 }
 
 // drop takes a session out of memory that is no more.
-func (h *Hub) drop(l *live) {
+func (h *Hub) drop(l *activeSession) {
 	l.end()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.drops++
-	delete(h.live, l.id)
+	delete(h.sessions, l.id)
 	l.evicting.Stop()
 }

@@ -29,6 +29,6 @@
 // # Memory
 //
 // A session is in memory while it has a turn, an agent or a running request, and
-// for some time after ([Options.Retire]). Its document and its records bring it
+// for some time after ([Options.EvictAfter]). Its document and its records bring it
 // back.
 package session

@@ -67,7 +67,7 @@ func raceOfEight(t *testing.T, b *bench, dice *rand.Rand, won map[string]int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p, is := r.Payload.(trace.Park); is {
+		if p, is := r.Payload.(trace.Pause); is {
 			asked = p.Requests[0]
 			break
 		}

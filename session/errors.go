@@ -17,7 +17,7 @@ var (
 	ErrNotYours       = errors.New("this would take back what somebody else has said: send a new message instead")
 	ErrEmptyPrompt    = errors.New("the message is empty: send some text or a file")
 	ErrBusy           = errors.New("a turn is running: wait for its end, or stop it first")
-	ErrParked         = errors.New("this session waits for an answer to what its agent asked: answer that, or stop the turn first")
+	ErrPaused         = errors.New("this session waits for an answer to what its agent asked: answer that, or stop the turn first")
 	ErrNotWaiting     = errors.New("this message is not waiting for an answer: send a new message instead")
 	ErrMayNotPermit   = errors.New("your role may not answer permission requests: ask somebody whose role may")
 	ErrQueueFull      = errors.New("too many prompts are waiting: wait until one of them has run")

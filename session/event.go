@@ -42,7 +42,7 @@ type TurnState string
 const (
 	TurnQueued  TurnState = "queued"  // it waits for another turn's end
 	TurnRunning TurnState = "running" // the agent is at work
-	TurnParked  TurnState = "parked"  // the agent waits for a person
+	TurnPaused  TurnState = "paused"  // the agent waits for a person
 	TurnEnded   TurnState = "ended"
 )
 
@@ -54,7 +54,7 @@ type TurnStatus struct {
 	By string `json:"by,omitempty"`
 	// MessageID is the id of the answer, once there is one.
 	MessageID string `json:"message_id,omitempty"`
-	// Requests are what a parked turn waits for: permission requests or questions.
+	// Requests are what a paused turn waits for: permission requests or questions.
 	Requests []string      `json:"requests,omitempty"`
 	Outcome  trace.Outcome `json:"outcome,omitempty"`
 	// Reason is why it ended: a word of the agent or the gateway.

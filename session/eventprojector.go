@@ -29,10 +29,10 @@ func (d *eventProjector) observe(r trace.Record) (e Event, ok bool) {
 		}
 	case trace.Reply:
 		t := d.turn(r.Turn)
-		t.MessageID, t.Requests = p.MessageID, nil // where it was parked, the answer came in words and follows
+		t.MessageID, t.Requests = p.MessageID, nil // where it was paused, the answer came in words and follows
 		return t.becomes(r, TurnRunning)
-	case trace.Park:
-		return d.turn(r.Turn).park(r, p.Requests)
+	case trace.Pause:
+		return d.turn(r.Turn).pause(r, p.Requests)
 	case trace.PermissionResponse:
 		return d.turn(r.Turn).answer(r, p.RequestID)
 	case trace.Answer:
@@ -79,8 +79,8 @@ func (t *openTurn) becomes(r trace.Record, s TurnState) (Event, bool) {
 	return Event{Seq: r.Seq, Type: EventTurn, TurnStatus: t.TurnStatus}, true
 }
 
-// park makes the turn wait for what has no answer yet.
-func (t *openTurn) park(r trace.Record, requests []string) (Event, bool) {
+// pause makes the turn wait for what has no answer yet.
+func (t *openTurn) pause(r trace.Record, requests []string) (Event, bool) {
 	waits := slices.Clone(t.Requests)
 	for _, id := range requests {
 		if !t.answered[id] && !slices.Contains(waits, id) {
@@ -91,19 +91,19 @@ func (t *openTurn) park(r trace.Record, requests []string) (Event, bool) {
 		return Event{}, false
 	}
 	t.Requests = waits
-	return t.becomes(r, TurnParked)
+	return t.becomes(r, TurnPaused)
 }
 
-// answer notes an answer. The last one that a parked turn waited for makes it run
+// answer notes an answer. The last one that a paused turn waited for makes it run
 // again.
 func (t *openTurn) answer(r trace.Record, request string) (Event, bool) {
 	t.answered[request] = true
-	if t.State != TurnParked {
+	if t.State != TurnPaused {
 		return Event{}, false
 	}
 	t.Requests = slices.DeleteFunc(slices.Clone(t.Requests), t.isAnswered) // events that were made hold the old list
 	if len(t.Requests) > 0 {
-		return t.becomes(r, TurnParked)
+		return t.becomes(r, TurnPaused)
 	}
 	t.Requests = nil
 	return t.becomes(r, TurnRunning)

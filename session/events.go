@@ -37,7 +37,7 @@ func (h *Hub) Events(ctx context.Context, session string, mark *uint64) (iter.Se
 }
 
 // tell yields events until the session is deleted or ctx ends.
-func (l *live) tell(ctx context.Context, mark *uint64, yield func(Event, error) bool) error {
+func (l *activeSession) tell(ctx context.Context, mark *uint64, yield func(Event, error) bool) error {
 	ctx, cancel := l.during(ctx)
 	defer cancel()
 	var d eventProjector
@@ -76,7 +76,7 @@ func (l *live) tell(ctx context.Context, mark *uint64, yield func(Event, error) 
 
 // catchUp brings the eventProjector to the mark, or to now if there is none or none that
 // can be gone on from; then it also returns how the session stands.
-func (l *live) catchUp(ctx context.Context, d *eventProjector, mark *uint64) (at uint64, stands Event, err error) {
+func (l *activeSession) catchUp(ctx context.Context, d *eventProjector, mark *uint64) (at uint64, stands Event, err error) {
 	at, err = l.hub.Log.Last(ctx, l.id) // before the turns are looked at: who begins later is told by its records
 	if err != nil {
 		return 0, Event{}, fmt.Errorf("read the log of session %q: %w", l.id, err)
@@ -110,7 +110,7 @@ func (l *live) catchUp(ctx context.Context, d *eventProjector, mark *uint64) (at
 
 // openAt is a number before the first record of all turns that were not over at
 // the mark. More than a full queue and a few that the agent began are not looked for.
-func (l *live) openAt(ctx context.Context, mark uint64) (uint64, error) {
+func (l *activeSession) openAt(ctx context.Context, mark uint64) (uint64, error) {
 	const begun = 32
 	turns, err := l.hub.Log.Turns(ctx, l.id, mark+1, l.hub.MaxQueue+begun)
 	if err != nil {
@@ -127,7 +127,7 @@ func (l *live) openAt(ctx context.Context, mark uint64) (uint64, error) {
 
 // entitled is the session's title if it has that by the record: the words of its
 // first prompt, or what the agent calls it.
-func (l *live) entitled(r trace.Record) string {
+func (l *activeSession) entitled(r trace.Record) string {
 	l.mu.Lock()
 	now := l.info.Title
 	l.mu.Unlock()

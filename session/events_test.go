@@ -38,21 +38,21 @@ func aDay() []trace.Record {
 	add("t2", trace.Reply{MessageID: "m2"})
 	add("t2", trace.PermissionRequest{RequestID: "r1"}, trace.PermissionRequest{RequestID: "r2"}, trace.Question{QuestionID: "q1"})
 	add("t2", trace.PermissionResponse{RequestID: "r0", Outcome: trace.Selected, By: "policy"}) // which nobody was asked
-	add("t2", trace.Park{Requests: []string{"r1", "r2"}})
+	add("t2", trace.Pause{Requests: []string{"r1", "r2"}})
 	add("t2", trace.PermissionResponse{RequestID: "r2", Outcome: trace.Selected, By: "ada"})
-	add("t2", trace.Park{Requests: []string{"r1"}}) // let go of, when it was held before
+	add("t2", trace.Pause{Requests: []string{"r1"}}) // let go of, when it was held before
 	add("t2", trace.PermissionResponse{RequestID: "r1", Outcome: trace.Selected, By: "bob"})
-	add("t2", trace.Park{Requests: []string{"q1"}})
+	add("t2", trace.Pause{Requests: []string{"q1"}})
 	add("", trace.Data{Name: "title", Value: json.RawMessage(`"Greetings"`)})
 	add("t4", trace.Reply{MessageID: "m4", Cause: trace.CauseAgent}, trace.Stop{Outcome: trace.OutcomeFailed, Reason: "agent_lost"})
 	add("t2", trace.Answer{QuestionID: "q1", Outcome: trace.Selected, By: "ada"})
-	add("t2", trace.Park{Requests: []string{"q1"}}) // the answer was quicker
-	add("t2", trace.PermissionRequest{RequestID: "r3"}, trace.Park{Requests: []string{"r3"}})
+	add("t2", trace.Pause{Requests: []string{"q1"}}) // the answer was quicker
+	add("t2", trace.PermissionRequest{RequestID: "r3"}, trace.Pause{Requests: []string{"r3"}})
 	add("t2", trace.Rewind{To: "u2"}, trace.PermissionResponse{RequestID: "r3", Outcome: trace.Canceled}, trace.Stop{Outcome: trace.OutcomeCanceled, Reason: "superseded"})
 	add("t5", trace.Rewind{To: "u2"}, trace.Prompt{Message: text("u2", "and now?"), By: "bob"}, trace.Reply{MessageID: "m5"})
-	add("t5", trace.Question{QuestionID: "q2"}, trace.Park{Requests: []string{"q2"}})
+	add("t5", trace.Question{QuestionID: "q2"}, trace.Pause{Requests: []string{"q2"}})
 	add("t5", trace.Prompt{Message: text("u5", "blue"), By: "bob"}, trace.Reply{MessageID: "m6"}, trace.Answer{QuestionID: "q2", Outcome: trace.Selected, By: "bob"}) // in words
-	add("t5", trace.Question{QuestionID: "q3"}, trace.Park{Requests: []string{"q3"}})
+	add("t5", trace.Question{QuestionID: "q3"}, trace.Pause{Requests: []string{"q3"}})
 	return records
 }
 
@@ -85,7 +85,7 @@ func TestEventsOfRecords(t *testing.T) {
 	if d := cmp.Diff(string(want), string(lines(all))); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]session.TurnStatus{{Turn: "t5", State: session.TurnParked, By: "bob", MessageID: "m6", Requests: []string{"q3"}}}, open); d != "" {
+	if d := cmp.Diff([]session.TurnStatus{{Turn: "t5", State: session.TurnPaused, By: "bob", MessageID: "m6", Requests: []string{"q3"}}}, open); d != "" {
 		t.Error(d)
 	}
 	// An event that was made does not change with what comes later.

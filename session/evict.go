@@ -6,31 +6,31 @@ import (
 )
 
 // A session is in memory while somebody uses it, and for some time after. Every
-// user of a session except its turns and its agent must call hold. A retired
+// user of a session except its turns and its agent must call pin. An evicted
 // session must not live on beside the one that is read from the log again. The
 // monotonic clock measures the idle time, so that a set clock does not matter.
 
-// hold keeps a session in memory until the returned function is called, once.
+// pin keeps a session in memory until the returned function is called, once.
 // The caller holds h.mu.
-func (h *Hub) hold(l *live) (release func()) {
-	l.holds++
+func (h *Hub) pin(l *activeSession) (release func()) {
+	l.pins++
 	return func() {
 		h.mu.Lock()
 		defer h.mu.Unlock()
-		l.holds--
+		l.pins--
 		l.used = time.Now()
 	}
 }
 
 // register puts a session among those in memory. The caller holds h.mu.
-func (h *Hub) register(l *live) {
-	h.live[l.id] = l
+func (h *Hub) register(l *activeSession) {
+	h.sessions[l.id] = l
 	l.used = time.Now()
-	l.evicting = time.AfterFunc(h.Retire, func() { h.evict(l) })
+	l.evicting = time.AfterFunc(h.EvictAfter, func() { h.evict(l) })
 }
 
 // evict forgets a session that nobody uses, and else looks again later.
-func (h *Hub) evict(l *live) {
+func (h *Hub) evict(l *activeSession) {
 	if l.rests() && l.unsaved() {
 		l.saveLater()
 	}
@@ -38,37 +38,37 @@ func (h *Hub) evict(l *live) {
 	defer l.mu.Unlock()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.live[l.id] != l || h.refusing {
+	if h.sessions[l.id] != l || h.refusing {
 		return
 	}
-	if wait := h.Retire - time.Since(l.used); l.holds > 0 || wait > 0 || l.changes != l.kept || !l.resting() {
-		l.evicting.Reset(max(wait, h.Retire/4))
+	if wait := h.EvictAfter - time.Since(l.used); l.pins > 0 || wait > 0 || l.changes != l.kept || !l.resting() {
+		l.evicting.Reset(max(wait, h.EvictAfter/4))
 		return
 	}
 	l.evicted = true
 	l.end()
-	delete(h.live, l.id)
+	delete(h.sessions, l.id)
 }
 
-func (l *live) rests() bool {
+func (l *activeSession) rests() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.resting()
 }
 
-func (l *live) unsaved() bool {
+func (l *activeSession) unsaved() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.changes != l.kept
 }
 
 // resting reports whether no turn and no agent is there. The caller holds l.mu.
-func (l *live) resting() bool {
+func (l *activeSession) resting() bool {
 	return l.running == nil && len(l.turns) == 0 && len(l.queue) == 0 && l.agent == nil
 }
 
 // during is ctx, but it ends with the session too.
-func (l *live) during(ctx context.Context) (context.Context, context.CancelFunc) {
+func (l *activeSession) during(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	stop := context.AfterFunc(l.life, cancel)
 	return ctx, func() { stop(); cancel() }

@@ -7,7 +7,7 @@ import "github.com/tributary-dev/tributary/trace"
 func (h *Hub) InMemory() int {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return len(h.live)
+	return len(h.sessions)
 }
 
 // OpenDirs is described above.

@@ -48,7 +48,7 @@ func (h *Hub) Follow(ctx context.Context, session, turn string, after uint64) it
 }
 
 // read counts a reader of the log until the returned function is called.
-func (l *live) read() (done func()) {
+func (l *activeSession) read() (done func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.readers++
@@ -64,7 +64,7 @@ func (l *live) read() (done func()) {
 
 // awaitReaders lets those who read the log of a turn have its end, if they are
 // quick, before the log goes.
-func (l *live) awaitReaders(ctx context.Context) {
+func (l *activeSession) awaitReaders(ctx context.Context) {
 	l.mu.Lock()
 	if l.readers > 0 && l.unread == nil {
 		l.unread = make(chan struct{})
@@ -84,9 +84,9 @@ func (l *live) awaitReaders(ctx context.Context) {
 }
 
 // Attach counts a client that follows a turn by a chat stream. The function that
-// it returns is to be called once when the client leaves; cut says that it left
+// it returns is to be called once when the client leaves; disconnected says that it left
 // before it had the turn's end.
-func (h *Hub) Attach(session, turn string) (leave func(cut bool)) {
+func (h *Hub) Attach(session, turn string) (leave func(disconnected bool)) {
 	l, t, release := h.lookup(session, turn)
 	if t == nil {
 		release()
@@ -94,25 +94,25 @@ func (h *Hub) Attach(session, turn string) (leave func(cut bool)) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	t.followers++
-	t.followed = true
+	t.subscribers++
+	t.subscribed = true
 	stopTimer(&t.grace)
-	return func(cut bool) {
+	return func(disconnected bool) {
 		defer release()
-		l.left(t, cut)
+		l.unfollow(t, disconnected)
 	}
 }
 
 // lookup finds a turn in memory: one that is not over, or the last. The session
 // stays there until release is called.
-func (h *Hub) lookup(session, id string) (l *live, t *turn, release func()) {
+func (h *Hub) lookup(session, id string) (l *activeSession, t *turn, release func()) {
 	h.mu.Lock()
-	l = h.live[session]
+	l = h.sessions[session]
 	if l == nil {
 		h.mu.Unlock()
 		return nil, nil, func() {}
 	}
-	release = h.hold(l)
+	release = h.pin(l)
 	h.mu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -125,19 +125,19 @@ func (h *Hub) lookup(session, id string) (l *live, t *turn, release func()) {
 	return l, nil, release
 }
 
-func (l *live) left(t *turn, cut bool) {
+func (l *activeSession) unfollow(t *turn, disconnected bool) {
 	l.mu.Lock()
-	t.followers--
+	t.subscribers--
 	remember := false
-	if cut {
-		remember = t.state.Stopped() && l.last == t && !t.cut
-		t.cut = true
+	if disconnected {
+		remember = t.state.Stopped() && l.last == t && !t.undelivered
+		t.undelivered = true
 		if remember {
 			ref := t.ref()
 			l.info.Last = &ref
 		}
 	}
-	if cut && t.followers == 0 && t.state != turnstate.Paused && !t.state.Stopped() { // a turn that waits for somebody needs no follower
+	if disconnected && t.subscribers == 0 && t.state != turnstate.Paused && !t.state.Stopped() { // a turn that waits for somebody needs no follower
 		l.startGrace(t)
 	}
 	l.mu.Unlock()
@@ -146,18 +146,18 @@ func (l *live) left(t *turn, cut bool) {
 	}
 }
 
-// Owe records that the gateway ended a client's stream before the end of a turn.
+// MarkUndelivered records that the gateway ended a client's stream before the end of a turn.
 // The rest is kept as for a client whose connection was cut, and the turn goes on
 // without a subscriber.
-func (h *Hub) Owe(session, turn string) {
+func (h *Hub) MarkUndelivered(session, turn string) {
 	l, t, release := h.lookup(session, turn)
 	defer release()
 	if t == nil {
 		return
 	}
 	l.mu.Lock()
-	remember := t.state.Stopped() && l.last == t && !t.cut
-	t.cut = true
+	remember := t.state.Stopped() && l.last == t && !t.undelivered
+	t.undelivered = true
 	if remember {
 		ref := t.ref()
 		l.info.Last = &ref
@@ -169,7 +169,7 @@ func (h *Hub) Owe(session, turn string) {
 }
 
 // startGrace begins to count down for a turn that nobody follows any more.
-func (l *live) startGrace(t *turn) {
+func (l *activeSession) startGrace(t *turn) {
 	wait := l.hub.GracePeriod
 	switch l.hub.OnDisconnect {
 	case Detach:
@@ -184,12 +184,12 @@ func (l *live) startGrace(t *turn) {
 	l.armGrace(t, wait)
 }
 
-func (l *live) armGrace(t *turn, wait time.Duration) {
+func (l *activeSession) armGrace(t *turn, wait time.Duration) {
 	stopTimer(&t.grace)
 	var timer *time.Timer
 	timer = time.AfterFunc(wait, func() {
 		l.mu.Lock()
-		due := t.grace == timer && t.followers == 0 && t.decideStop() // who comes from now on is too late, and sees it
+		due := t.grace == timer && t.subscribers == 0 && t.decideStop() // who comes from now on is too late, and sees it
 		l.mu.Unlock()
 		if due {
 			t.writeStop(stopped("disconnected"))
@@ -202,7 +202,7 @@ func (l *live) armGrace(t *turn, wait time.Duration) {
 // a turn in its grace gets more of it.
 func (h *Hub) Touch(session string) {
 	h.mu.Lock()
-	l := h.live[session]
+	l := h.sessions[session]
 	h.mu.Unlock()
 	if l == nil {
 		return
@@ -244,21 +244,21 @@ func (h *Hub) Resumable(ctx context.Context, session, id string) (Turn, bool, er
 	return turn, err == nil, err
 }
 
-func (l *live) resumable() (Turn, bool) {
+func (l *activeSession) resumable() (Turn, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if t := l.current(); t != nil {
 		return t.handle(), true
 	}
 	last := l.info.Last
-	if last == nil || l.thread.Removed(last.ID) || !last.Cut && l.hub.Now().Sub(last.EndedAt) > l.hub.Replay {
+	if last == nil || l.thread.Removed(last.ID) || !last.Undelivered && l.hub.Now().Sub(last.EndedAt) > l.hub.Replay {
 		return Turn{}, false
 	}
 	return Turn{Session: l.id, ID: last.ID, Agent: l.info.Agent, MessageID: last.MessageID, After: last.After}, true
 }
 
 // current is the turn that runs, or the first that waits.
-func (l *live) current() *turn {
+func (l *activeSession) current() *turn {
 	// A turn whose stop is being written is still the current one.
 	if r := l.running; r != nil && l.turns[r.id] == r {
 		return r
@@ -276,7 +276,7 @@ func (l *live) current() *turn {
 }
 
 // named finds a turn by its id.
-func (l *live) named(id string) (Turn, bool) {
+func (l *activeSession) named(id string) (Turn, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if t := l.turns[id]; t != nil {

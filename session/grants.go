@@ -20,7 +20,7 @@ const mostGrants = 200
 // judge lets the policy decide a request that needs no person, and then the grants
 // that a person gave earlier. It reads the file system, so it holds no lock.
 func (t *turn) judge(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) {
-	l := t.live
+	l := t.session
 	name, a := l.agentNow()
 	if answer, denied := l.dataDirectory(r, c, a); denied {
 		return answer, true
@@ -49,7 +49,7 @@ func (t *turn) judge(r trace.PermissionRequest, c trace.ToolCall) (trace.Permiss
 }
 
 // dataDirectory denies a call that leads into the gateway's own data directory.
-func (l *live) dataDirectory(r trace.PermissionRequest, c trace.ToolCall, a Agent) (trace.PermissionResponse, bool) {
+func (l *activeSession) dataDirectory(r trace.PermissionRequest, c trace.ToolCall, a Agent) (trace.PermissionResponse, bool) {
 	for _, where := range c.Locations {
 		if l.hub.StateDir != "" && leadsInto(where.Path, a.Cwd, l.hub.StateDir) {
 			answer, err := permission.FromApproval(r.Options, false, "The gateway's own data directory is closed to agents.")
@@ -61,7 +61,7 @@ func (l *live) dataDirectory(r trace.PermissionRequest, c trace.ToolCall, a Agen
 }
 
 // scope is what the policy may look at.
-func (l *live) scope(a Agent) permission.Scope {
+func (l *activeSession) scope(a Agent) permission.Scope {
 	l.mu.Lock()
 	files, ok := l.files, l.leaveFiles != nil
 	l.mu.Unlock()
@@ -73,7 +73,7 @@ func (l *live) scope(a Agent) permission.Scope {
 }
 
 // granted looks for a grant that covers a call.
-func (l *live) granted(agent string, p permission.Policy, r trace.PermissionRequest, c trace.ToolCall, s permission.Scope) (trace.PermissionResponse, bool) {
+func (l *activeSession) granted(agent string, p permission.Policy, r trace.PermissionRequest, c trace.ToolCall, s permission.Scope) (trace.PermissionResponse, bool) {
 	for _, g := range l.grants(agent) {
 		if !g.Covers(c, p, s, l.hub.Now()) {
 			continue
@@ -88,7 +88,7 @@ func (l *live) granted(agent string, p permission.Policy, r trace.PermissionRequ
 }
 
 // grants are those of the session and those of its agent that have not expired.
-func (l *live) grants(agent string) []permission.Grant {
+func (l *activeSession) grants(agent string) []permission.Grant {
 	l.mu.Lock()
 	all := slices.Clone(l.info.Grants)
 	l.mu.Unlock()
@@ -104,7 +104,7 @@ func (t *turn) remember(r trace.Request) {
 	if !asked || !answered {
 		return
 	}
-	l := t.live
+	l := t.session
 	name, a := l.agentNow()
 	l.mu.Lock()
 	g, ok := t.asking[q.ToolCallID]
@@ -133,7 +133,7 @@ func (t *turn) remember(r trace.Request) {
 }
 
 // revoke takes a grant of the session away and reports whether it was there.
-func (l *live) revoke(id string) bool {
+func (l *activeSession) revoke(id string) bool {
 	l.mu.Lock()
 	left := slices.DeleteFunc(slices.Clone(l.info.Grants), func(g permission.Grant) bool { return g.ID == id })
 	found := len(left) < len(l.info.Grants)

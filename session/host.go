@@ -13,13 +13,13 @@ import (
 // This file is the side of a session that its agent calls.
 
 // host is what a session gives to its agent.
-type host struct{ live *live }
+type host struct{ session *activeSession }
 
 var _ agent.Host = host{}
 
 // Permit implements agent.Host.
 func (h host) Permit(ctx context.Context, requestID string) (trace.PermissionResponse, error) {
-	if answer, is := h.live.await(ctx, requestID).(trace.PermissionResponse); is {
+	if answer, is := h.session.await(ctx, requestID).(trace.PermissionResponse); is {
 		return answer, nil
 	}
 	return trace.PermissionResponse{RequestID: requestID, Outcome: trace.Canceled}, nil
@@ -27,14 +27,14 @@ func (h host) Permit(ctx context.Context, requestID string) (trace.PermissionRes
 
 // Ask implements agent.Host.
 func (h host) Ask(ctx context.Context, questionID string) (trace.Answer, error) {
-	if answer, is := h.live.await(ctx, questionID).(trace.Answer); is {
+	if answer, is := h.session.await(ctx, questionID).(trace.Answer); is {
 		return answer, nil
 	}
 	return trace.Answer{QuestionID: questionID, Outcome: trace.Canceled}, nil
 }
 
 // await waits for the answer to a request; nil if there is no such request.
-func (l *live) await(ctx context.Context, id string) trace.Payload {
+func (l *activeSession) await(ctx context.Context, id string) trace.Payload {
 	t, _, err := l.requested(id)
 	if err != nil {
 		return nil
@@ -44,14 +44,14 @@ func (l *live) await(ctx context.Context, id string) trace.Payload {
 
 // Files implements agent.Host.
 func (h host) Files() workspace.Dir {
-	h.live.mu.Lock()
-	defer h.live.mu.Unlock()
-	return h.live.files
+	h.session.mu.Lock()
+	defer h.session.mu.Unlock()
+	return h.session.files
 }
 
 // Begin implements agent.Host: a turn that nobody here asked for.
 func (h host) Begin(info agent.TurnInfo) *trace.Builder {
-	l := h.live
+	l := h.session
 	after, err := l.newest(l.hub.ctx)
 	l.mu.Lock()
 	if err != nil { // the session has no record in this process
@@ -62,7 +62,7 @@ func (h host) Begin(info agent.TurnInfo) *trace.Builder {
 	if info.Prompt != nil {
 		t.logger = l.loggerOf(t.id, info.Prompt.By, agent.Caller{})
 	}
-	t.theirs = true
+	t.agentInitiated = true
 	t.state.To(turnstate.Queued)
 	t.state.To(turnstate.Running)
 	l.enter(t)
@@ -88,9 +88,9 @@ func (h host) Begin(info agent.TurnInfo) *trace.Builder {
 // silent for too long.
 func (t *turn) await() {
 	released := make(chan struct{})
-	session := t.live.openedAgent()
+	session := t.session.openedAgent()
 	if session != nil {
-		t.live.hub.goes.Go(func() { t.watch(session, released) })
+		t.session.hub.goes.Go(func() { t.watch(session, released) })
 	}
 	select {
 	case <-t.builder.Ended():
@@ -98,15 +98,15 @@ func (t *turn) await() {
 	}
 	close(released)
 	t.finish(t.verdict(t.ctx.Err()))
-	t.live.releaseAgent(t)
+	t.session.releaseAgent(t)
 }
 
 // Note implements agent.Host.
-func (h host) Note(p trace.Payload) { h.live.note(p) }
+func (h host) Note(p trace.Payload) { h.session.note(p) }
 
 // Resume implements agent.Host: the token is stored the moment it is known.
 func (h host) Resume(token string) {
-	l := h.live
+	l := h.session
 	l.mu.Lock()
 	same := l.info.Resume == token || l.agentStale > 0
 	if !same {

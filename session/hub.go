@@ -33,7 +33,7 @@ type Hub struct {
 	listing chan struct{} // holds one while an agent lists its conversations
 
 	mu       sync.Mutex
-	live     map[string]*live
+	sessions map[string]*activeSession
 	refusing bool
 	drops    uint64    // how often a session was deleted
 	stamp    time.Time // of the session that was changed last
@@ -45,7 +45,7 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	if o.Log == nil || len(o.Agents) == 0 {
 		return nil, errors.New("a hub needs a log and at least one agent")
 	}
-	h := &Hub{Options: o.withDefaults(), live: map[string]*live{}, dirs: dirs{open: map[string]*sharedDir{}, denied: o.StateDir}, listing: make(chan struct{}, 1)}
+	h := &Hub{Options: o.withDefaults(), sessions: map[string]*activeSession{}, dirs: dirs{open: map[string]*sharedDir{}, denied: o.StateDir}, listing: make(chan struct{}, 1)}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.agents = newAgentPool(h.MaxAgents, h.AgentShare, h.AgentIdle)
 	var err error
@@ -72,7 +72,7 @@ func (h *Hub) Close(ctx context.Context) error {
 		if t.survivesRestart() {
 			t.abandon()
 		}
-		l := t.live
+		l := t.session
 		l.mu.Lock()
 		waits := t.state == turnstate.Paused // for a person, and that can be long
 		l.mu.Unlock()
@@ -102,7 +102,7 @@ func (h *Hub) Close(ctx context.Context) error {
 	return nil
 }
 
-func openTurns(sessions []*live) []*turn {
+func openTurns(sessions []*activeSession) []*turn {
 	var open []*turn
 	for _, l := range sessions {
 		l.mu.Lock()
@@ -115,7 +115,7 @@ func openTurns(sessions []*live) []*turn {
 }
 
 // withdraw decides that no queued turn begins any more, and returns those turns.
-func withdraw(sessions []*live) []*turn {
+func withdraw(sessions []*activeSession) []*turn {
 	var waiting []*turn
 	for _, l := range sessions {
 		l.mu.Lock()
@@ -162,8 +162,8 @@ type Spec struct {
 	Kind  Kind
 	// NoChat is as in Info.
 	NoChat bool
-	// Letter is whose letter the session's streams follow; see [Info].
-	Letter string
+	// Compat is as in Info.
+	Compat string
 	// Hosted is as in Info.
 	Hosted bool
 	// Resume is the token of a conversation that Conversations lists, with which the
@@ -204,8 +204,8 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 		return Info{}, fmt.Errorf("read the log of session %q: %w", s.ID, err)
 	}
 	now := h.Now()
-	l := h.newLive(Info{
-		ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Kind: s.Kind, Letter: s.Letter, NoChat: s.NoChat, Hosted: s.Hosted,
+	l := h.newSession(Info{
+		ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Kind: s.Kind, Compat: s.Compat, NoChat: s.NoChat, Hosted: s.Hosted,
 		CreatedAt: now, UpdatedAt: now, Since: since, Resume: s.Resume,
 	})
 	l.threaded, l.newestSeq, l.seqKnown, l.changes = true, since, true, 1
@@ -228,7 +228,7 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 
 // claim makes a new session known, unless its id is taken. It stays in memory until
 // release is called.
-func (h *Hub) claim(ctx context.Context, l *live) (release func(), err error) {
+func (h *Hub) claim(ctx context.Context, l *activeSession) (release func(), err error) {
 	if _, release, err := h.session(ctx, l.id); err == nil {
 		release()
 		return nil, ErrExists
@@ -240,11 +240,11 @@ func (h *Hub) claim(ctx context.Context, l *live) (release func(), err error) {
 	if h.refusing {
 		return nil, ErrClosing
 	}
-	if h.live[l.id] != nil {
+	if h.sessions[l.id] != nil {
 		return nil, ErrExists
 	}
 	h.register(l)
-	return h.hold(l), nil
+	return h.pin(l), nil
 }
 
 // Ensure returns the session, and makes it on first use.
@@ -274,7 +274,7 @@ func (h *Hub) Get(ctx context.Context, id string) (Info, State, string, error) {
 	return info, state, turn, nil
 }
 
-func (l *live) view() (Info, State, string) {
+func (l *activeSession) view() (Info, State, string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	info := l.info
@@ -285,12 +285,12 @@ func (l *live) view() (Info, State, string) {
 
 // session returns a session, reading its document if it is not in memory. It
 // stays there until release is called.
-func (h *Hub) session(ctx context.Context, id string) (l *live, release func(), err error) {
+func (h *Hub) session(ctx context.Context, id string) (l *activeSession, release func(), err error) {
 	for {
 		h.mu.Lock()
-		if l := h.live[id]; l != nil {
+		if l := h.sessions[id]; l != nil {
 			defer h.mu.Unlock()
-			return l, h.hold(l), nil
+			return l, h.pin(l), nil
 		}
 		drops := h.drops
 		h.mu.Unlock()
@@ -299,11 +299,11 @@ func (h *Hub) session(ctx context.Context, id string) (l *live, release func(), 
 			return nil, nil, err
 		}
 		h.mu.Lock()
-		if h.live[id] == nil && h.drops == drops { // else it may have been deleted since
-			l := h.newLive(info)
+		if h.sessions[id] == nil && h.drops == drops { // else it may have been deleted since
+			l := h.newSession(info)
 			h.register(l)
 			defer h.mu.Unlock()
-			return l, h.hold(l), nil
+			return l, h.pin(l), nil
 		}
 		h.mu.Unlock()
 	}
@@ -321,16 +321,16 @@ func (h *Hub) read(ctx context.Context, id string) (Info, error) {
 	return infoOf(id, doc)
 }
 
-// Directory is an agent's own list of sessions elsewhere, if it has one.
-func (h *Hub) Directory(name string) (agent.Directory, bool) {
-	d, ok := h.Agents[name].Runtime.(agent.Directory)
+// AccessByToken is an agent's own list of sessions elsewhere, if it has one.
+func (h *Hub) AccessByToken(name string) (agent.AccessByToken, bool) {
+	d, ok := h.Agents[name].Runtime.(agent.AccessByToken)
 	return d, ok
 }
 
-// Roster is an agent's knowledge of who may do what in its sessions elsewhere, if it has
+// AccessByUser is an agent's knowledge of who may do what in its sessions elsewhere, if it has
 // any.
-func (h *Hub) Roster(name string) (agent.Roster, bool) {
-	r, ok := h.Agents[name].Runtime.(agent.Roster)
+func (h *Hub) AccessByUser(name string) (agent.AccessByUser, bool) {
+	r, ok := h.Agents[name].Runtime.(agent.AccessByUser)
 	return r, ok
 }
 

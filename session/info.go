@@ -31,10 +31,10 @@ type Info struct {
 	Hosted bool `json:"hosted,omitempty"`
 	// NoChat says that the session is not open to AI SDK clients by its own route.
 	NoChat bool `json:"no_chat,omitempty"`
-	// Letter names the specification that the session's streams follow to the letter,
+	// Compat names the specification that the streams of the session follow,
 	// if one was chosen when the session was made. The gateway reads it; this package
 	// only keeps it.
-	Letter string `json:"letter,omitempty"`
+	Compat string `json:"compat,omitempty"`
 	// Mode and Model are those that somebody chose for the agent; "" is the default.
 	Mode      string    `json:"mode,omitempty"`
 	Model     string    `json:"model,omitempty"`
@@ -82,10 +82,10 @@ type TurnRef struct {
 	After uint64 `json:"after"`
 	// EndedAt is when its stop went on record.
 	EndedAt time.Time `json:"ended_at,omitzero"`
-	// Cut says that somebody's stream of it was cut before its end.
-	Cut bool `json:"cut,omitempty"`
-	// Theirs says that the agent began the turn, without a prompt of this gateway's users.
-	Theirs bool `json:"theirs,omitempty"`
+	// Undelivered says that somebody's stream of it was cut before its end.
+	Undelivered bool `json:"undelivered,omitempty"`
+	// AgentInitiated says that the agent began the turn, without a prompt of this gateway's users.
+	AgentInitiated bool `json:"agent_initiated,omitempty"`
 }
 
 // State says in a word what a session does.
@@ -95,7 +95,7 @@ type State string
 const (
 	Idle    State = "idle"
 	Running State = "running"
-	Parked  State = "parked"
+	Paused  State = "paused"
 )
 
 // MaxID is the longest session id, in bytes.

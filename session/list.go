@@ -24,7 +24,7 @@ type Selection struct {
 	// Person chooses the sessions that the person made or is a member of.
 	Person string
 	// Show chooses among them; nil shows all. It must not block.
-	Show func(id string, p People) bool
+	Show func(id string, p ACL) bool
 }
 
 // List returns a page of the sessions that were changed before the mark (0: now), the
@@ -49,7 +49,7 @@ func (h *Hub) List(ctx context.Context, c Selection, before int64, limit int) (s
 		switch {
 		case err != nil:
 			h.Logger.Warn("a session is missing in the list", "error", err)
-		case c.Show == nil || c.Show(s.ID, s.People()):
+		case c.Show == nil || c.Show(s.ID, s.ACL()):
 			sessions, next = append(sessions, s), changed
 		}
 	}
@@ -59,7 +59,7 @@ func (h *Hub) List(ctx context.Context, c Selection, before int64, limit int) (s
 // summary does not bring the session back into memory: a list is no use of it.
 func (h *Hub) summary(e eventlog.Entry) (s Summary, err error) {
 	h.mu.Lock()
-	l := h.live[e.Session]
+	l := h.sessions[e.Session]
 	h.mu.Unlock()
 	if l != nil {
 		s.Info, s.State, s.Turn = l.view()
@@ -97,8 +97,8 @@ func (h *Hub) Running() (running int) {
 }
 
 // inMemory are the sessions that are in memory now.
-func (h *Hub) inMemory() []*live {
+func (h *Hub) inMemory() []*activeSession {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return slices.Collect(maps.Values(h.live))
+	return slices.Collect(maps.Values(h.sessions))
 }

@@ -10,7 +10,7 @@ import (
 // loggerOf logs what concerns a turn: each line tells the session, the turn, the agent
 // and who asked, and the trace of the request that began it. Nothing that was said in
 // the turn is logged, and no error of the agent's, for it may repeat what was said.
-func (l *live) loggerOf(turn, by string, c agent.Caller) *slog.Logger {
+func (l *activeSession) loggerOf(turn, by string, c agent.Caller) *slog.Logger {
 	logger := l.hub.Logger.With("session", l.id, "turn", turn, "agent", l.info.Agent, "by", by)
 	if id := c.TraceID(); id != "" {
 		logger = logger.With("trace_id", id)

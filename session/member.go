@@ -25,9 +25,9 @@ const (
 	maxMember = 200
 )
 
-// People are the owner and the members of a session. Members maps them to their roles,
+// ACL are the owner and the members of a session. Members maps them to their roles,
 // in the words of the caller; the map is never changed, only replaced.
-type People struct {
+type ACL struct {
 	Owner   string
 	Kind    Kind
 	Members map[string]string
@@ -35,8 +35,8 @@ type People struct {
 	Hosted bool
 }
 
-// People are those who have to do with the session.
-func (i Info) People() People { return People{i.CreatedBy, i.Kind, i.Members, i.Hosted} }
+// ACL are those who have to do with the session.
+func (i Info) ACL() ACL { return ACL{i.CreatedBy, i.Kind, i.Members, i.Hosted} }
 
 // SetMember gives somebody a role in a session; "" takes it away.
 func (h *Hub) SetMember(ctx context.Context, session, who, role string) (Info, error) {

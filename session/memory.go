@@ -17,7 +17,7 @@ import (
 
 // History implements agent.Host.
 func (h host) History(ctx context.Context) iter.Seq2[trace.Record, error] {
-	l := h.live
+	l := h.session
 	return func(yield func(trace.Record, error) bool) {
 		if err := l.loadThread(ctx); err != nil {
 			yield(trace.Record{}, err)
@@ -42,7 +42,7 @@ var errNoState = errors.New("this gateway has no data directory, so an agent can
 
 // State implements agent.Host.
 func (h host) State() (string, error) {
-	dir := h.live.stateDir()
+	dir := h.session.stateDir()
 	if dir == "" {
 		return "", errNoState
 	}
@@ -54,7 +54,7 @@ func (h host) State() (string, error) {
 
 // stateDir is the directory of the session's agent, whether it exists or not. Its
 // name is a hash, because a session id may hold any character.
-func (l *live) stateDir() string {
+func (l *activeSession) stateDir() string {
 	if l.hub.StateDir == "" {
 		return ""
 	}
@@ -63,7 +63,7 @@ func (l *live) stateDir() string {
 }
 
 // removeState removes the agent's files when the session is deleted.
-func (l *live) removeState() error {
+func (l *activeSession) removeState() error {
 	dir := l.stateDir()
 	if dir == "" {
 		return nil

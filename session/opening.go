@@ -21,7 +21,7 @@ type opened struct{ agent.Session }
 
 // openAgent returns the session's agent for a turn of the person by, and opens the agent
 // if need be. If the turn must wait until another agent is idle, openAgent calls full.
-func (l *live) openAgent(ctx context.Context, by string, full func(reason string)) (*opened, error) {
+func (l *activeSession) openAgent(ctx context.Context, by string, full func(reason string)) (*opened, error) {
 	l.agentMu.Lock()
 	defer l.agentMu.Unlock()
 	l.mu.Lock()
@@ -48,7 +48,7 @@ func (l *live) openAgent(ctx context.Context, by string, full func(reason string
 	opening, cancel := context.WithTimeoutCause(ctx, l.hub.IdleLimit, errNotReady)
 	defer cancel()
 	began, err := a.Runtime.Open(opening, host{l}, agent.Config{
-		SessionID: l.id, Cwd: a.Cwd, Resume: info.Resume, Model: cmp.Or(info.Model, a.Model), Mode: info.Mode, Options: a.Options, Left: l.openTurnsForAgent(),
+		SessionID: l.id, Cwd: a.Cwd, Resume: info.Resume, Model: cmp.Or(info.Model, a.Model), Mode: info.Mode, Options: a.Options, OpenTurns: l.openTurnsForAgent(),
 		StateDir: l.hub.StateDir, Logger: l.hub.Logger.With("session", l.id, "agent", info.Agent),
 		Meter: func(c agent.Count) { l.hub.Meter(info.Agent, c) },
 	})
@@ -68,26 +68,26 @@ func (l *live) openAgent(ctx context.Context, by string, full func(reason string
 	return s, nil
 }
 
-func (l *live) enterFiles(files workspace.Dir, leave func()) {
+func (l *activeSession) enterFiles(files workspace.Dir, leave func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.files, l.leaveFiles = files, leave
 }
 
-func (l *live) openedAgent() *opened {
+func (l *activeSession) openedAgent() *opened {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.agent
 }
 
 // keepAgent says that the agent has something to do. The caller holds l.mu.
-func (l *live) keepAgent() {
+func (l *activeSession) keepAgent() {
 	stopTimer(&l.closing)
 	l.hub.agents.mark(l, false, l.hub.Now())
 }
 
 // idleAgent closes the agent after a while in which nothing was asked of it.
-func (l *live) idleAgent() {
+func (l *activeSession) idleAgent() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.running != nil || len(l.turns) > 0 || l.agent == nil {
@@ -99,7 +99,7 @@ func (l *live) idleAgent() {
 }
 
 // closeIfIdle closes the agent unless it has something to do.
-func (l *live) closeIfIdle() bool {
+func (l *activeSession) closeIfIdle() bool {
 	if !l.agentMu.TryLock() { // it is being opened or closed right now
 		return false
 	}
@@ -115,13 +115,13 @@ func (l *live) closeIfIdle() bool {
 }
 
 // closeAgent ends the agent's process and frees its place.
-func (l *live) closeAgent() {
+func (l *activeSession) closeAgent() {
 	l.agentMu.Lock()
 	defer l.agentMu.Unlock()
 	l.endAgent()
 }
 
-func (l *live) endAgent() {
+func (l *activeSession) endAgent() {
 	s := l.openedAgent()
 	if s == nil {
 		return
@@ -133,7 +133,7 @@ func (l *live) endAgent() {
 }
 
 // forgetAgent drops the reference to an agent that was closed.
-func (l *live) forgetAgent(s *opened) {
+func (l *activeSession) forgetAgent(s *opened) {
 	l.mu.Lock()
 	mine := l.agent == s
 	leave := func() {}

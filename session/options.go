@@ -37,8 +37,8 @@ type Approval string
 
 // The ways of a turn's subscribers while a request waits.
 const (
-	Park Approval = "park" // they leave: the answer comes with their next request
-	Hold Approval = "hold" // they stay for a while: it comes by a request of its own
+	Pause Approval = "pause" // they leave: the answer comes with their next request
+	Hold  Approval = "hold"  // they stay for a while: it comes by a request of its own
 )
 
 // Agent is an agent that sessions can be made with.
@@ -86,9 +86,9 @@ type Options struct {
 	// AgentIdle closes an agent that had nothing to do for so long (5 min). The next
 	// prompt opens the agent again, with its memory.
 	AgentIdle time.Duration
-	// Retire is how long a session that nobody uses stays in memory after its agent
+	// EvictAfter is how long a session that nobody uses stays in memory after its agent
 	// was closed (5 min). Its records stay.
-	Retire time.Duration
+	EvictAfter time.Duration
 	// MaxAgents bounds the agents that are open at once (16).
 	MaxAgents int
 	// AgentShare bounds those of one person (half of MaxAgents, at least 1).
@@ -118,7 +118,7 @@ type Options struct {
 func (o Options) withDefaults() Options {
 	defaultTo(&o.OnDisconnect, Grace)
 	defaultTo(&o.Busy, Queue)
-	defaultTo(&o.Approval, Park)
+	defaultTo(&o.Approval, Pause)
 	defaultTo(&o.HoldLimit, 5*time.Minute)
 	defaultTo(&o.AskLimit, 24*time.Hour)
 	defaultTo(&o.GracePeriod, 5*time.Second)
@@ -126,7 +126,7 @@ func (o Options) withDefaults() Options {
 	defaultTo(&o.IdleLimit, 120*time.Second)
 	defaultTo(&o.StopPatience, 5*time.Second)
 	defaultTo(&o.AgentIdle, 5*time.Minute)
-	defaultTo(&o.Retire, 5*time.Minute)
+	defaultTo(&o.EvictAfter, 5*time.Minute)
 	defaultTo(&o.MaxAgents, 16)
 	defaultTo(&o.AgentShare, max(1, o.MaxAgents/2))
 	defaultTo(&o.MaxQueue, 32)

@@ -14,7 +14,7 @@ import (
 // Then the user gets the request all the same.
 const showRequestsWithin = 3 * time.Second
 
-// pause has the clocks of a turn whose requests wait. live.mu guards it. The requests
+// pause has the clocks of a turn whose requests wait. activeSession.mu guards it. The requests
 // themselves are the Builder's.
 type pause struct {
 	shown  time.Time   // when requests were last put to the user
@@ -33,7 +33,7 @@ func (t *turn) requestsChanged(answered []trace.Request) {
 	for _, r := range answered {
 		t.remember(r)
 	}
-	l := t.live
+	l := t.session
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if t.state.Stopped() {
@@ -64,21 +64,21 @@ func (t *turn) requestsChanged(answered []trace.Request) {
 		stopTimer(&t.pause.held)
 	}
 	if t.builder.Held() && t.pause.held == nil {
-		t.pause.held = time.AfterFunc(l.hub.HoldLimit, t.builder.Release)
+		t.pause.held = time.AfterFunc(l.hub.HoldLimit, t.builder.EndHold)
 	}
 	t.pause.shown = shown
 	stopTimer(&t.grace) // a turn that waits for a person needs no subscriber
 	if t.state == turnstate.Running {
 		t.state.To(turnstate.Paused)
-		t.makeWayForQueued()
+		t.preemptForQueued()
 	}
 }
 
-// makeWayForQueued ends a turn that has paused if its own user has sent a message since: the
+// preemptForQueued ends a turn that has paused if its own user has sent a message since: the
 // message waits in the queue, and the user would not see the request. A message that comes
-// after the pause does the same. The caller holds live.mu.
-func (t *turn) makeWayForQueued() {
-	l := t.live
+// after the pause does the same. The caller holds activeSession.mu.
+func (t *turn) preemptForQueued() {
+	l := t.session
 	i := slices.IndexFunc(l.queue, func(q *turn) bool { return q.state.Waiting() && q.by == t.by && q.channel == t.channel })
 	if l.running != t || i < 0 || !t.decideStop() {
 		return
@@ -115,13 +115,13 @@ func (t *turn) expire(which func(trace.Request) bool) {
 
 // waitsSince tells since when the session's agent has only waited for a person. It is zero
 // if the agent does something else. Queued prompts do not count.
-func (l *live) waitsSince() time.Time {
+func (l *activeSession) waitsSince() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.waitSince()
 }
 
-func (l *live) waitSince() (since time.Time) {
+func (l *activeSession) waitSince() (since time.Time) {
 	for _, t := range l.turns {
 		switch {
 		case !t.state.Began():
@@ -136,7 +136,7 @@ func (l *live) waitSince() (since time.Time) {
 
 // giveUpWaiting expires the requests of the session's agent now, if the agent still waits
 // as it did then.
-func (l *live) giveUpWaiting(since time.Time) {
+func (l *activeSession) giveUpWaiting(since time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.waitSince().Equal(since) {

@@ -21,7 +21,7 @@ const (
 
 // loadThread reads the session's messages from the log, unless they are known. If a turn
 // changes the thread meanwhile, loadThread reads again.
-func (l *live) loadThread(ctx context.Context) error {
+func (l *activeSession) loadThread(ctx context.Context) error {
 	for {
 		l.mu.Lock()
 		done, changes, open := l.threaded, l.thread.Changes, l.unrecorded()
@@ -47,18 +47,18 @@ func (l *live) loadThread(ctx context.Context) error {
 	}
 }
 
-func (l *live) notRead(err error) error {
+func (l *activeSession) notRead(err error) error {
 	return fmt.Errorf("read the log of session %q: %w", l.id, err)
 }
 
 // unrecorded is what the turns that are open have done to the thread. The caller holds
 // l.mu.
-func (l *live) unrecorded() (u thread.Unrecorded) {
+func (l *activeSession) unrecorded() (u thread.Unrecorded) {
 	for _, m := range l.thread.Messages {
 		if t := l.turns[m.Turn]; t != nil {
 			u.Messages = append(u.Messages, m)
-			if t.back.to != "" && m.User {
-				u.Cuts = append(u.Cuts, thread.Cut{Turn: t.id, To: t.back.to})
+			if t.rewind.to != "" && m.User {
+				u.Cuts = append(u.Cuts, thread.Cut{Turn: t.id, To: t.rewind.to})
 			}
 		}
 	}
@@ -66,7 +66,7 @@ func (l *live) unrecorded() (u thread.Unrecorded) {
 }
 
 // layout returns the layout of a turn. The layout of a turn that is not open is read once.
-func (l *live) layout(ctx context.Context, turn string, after uint64) (thread.Layout, error) {
+func (l *activeSession) layout(ctx context.Context, turn string, after uint64) (thread.Layout, error) {
 	l.mu.Lock()
 	known, ok := l.thread.Layout(turn)
 	l.mu.Unlock()
@@ -95,7 +95,7 @@ func (l *live) layout(ctx context.Context, turn string, after uint64) (thread.La
 
 // atLastMessage makes a turn one that is read from the start of its last message to where
 // it waits for a person now.
-func (l *live) atLastMessage(ctx context.Context, t Turn) (Turn, error) {
+func (l *activeSession) atLastMessage(ctx context.Context, t Turn) (Turn, error) {
 	o, err := l.layout(ctx, t.ID, t.After)
 	if err != nil {
 		return Turn{}, err
@@ -111,7 +111,7 @@ func (l *live) atLastMessage(ctx context.Context, t Turn) (Turn, error) {
 }
 
 // loadNames reads the native ids that turns have on record, once.
-func (l *live) loadNames(ctx context.Context) error {
+func (l *activeSession) loadNames(ctx context.Context) error {
 	l.mu.Lock()
 	known := l.namesRead
 	l.mu.Unlock()
@@ -152,7 +152,7 @@ func (l *live) loadNames(ctx context.Context) error {
 }
 
 // nameSteps returns the events of a turn with native ids that no other turn has.
-func (l *live) nameSteps(ctx context.Context, turn string, events []trace.Event) ([]trace.Event, error) {
+func (l *activeSession) nameSteps(ctx context.Context, turn string, events []trace.Event) ([]trace.Event, error) {
 	named := func(e trace.Event) bool { s, is := e.Payload.(trace.Step); return is && s.NativeID != "" }
 	if !slices.ContainsFunc(events, named) {
 		return events, nil
@@ -175,7 +175,7 @@ func (l *live) nameSteps(ctx context.Context, turn string, events []trace.Event)
 // resolveMessageID returns the gateway's own id of a message that may be named by the
 // agent's id of its work: a stream may have called the message so. An unknown id stays as
 // it is.
-func (l *live) resolveMessageID(ctx context.Context, id string) (string, error) {
+func (l *activeSession) resolveMessageID(ctx context.Context, id string) (string, error) {
 	l.mu.Lock()
 	known := id == "" || l.thread.Find(id) >= 0
 	l.mu.Unlock()

@@ -37,7 +37,7 @@ type Prompt struct {
 // mayCommand returns why a prompt may not be sent that is a command of an agent with a
 // process. Such a command may run a file of the workspace, and no permission request
 // precedes that.
-func (l *live) mayCommand(p Prompt) error {
+func (l *activeSession) mayCommand(p Prompt) error {
 	names := agent.Commands(p.Message)
 	if p.MayPermit || len(names) == 0 || l.hub.Agents[l.info.Agent].InProcess {
 		return nil
@@ -94,12 +94,12 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 		case unanswered:
 			s.turn.refuseAll(p.sender())
 		case superseded:
-			s.turn.builder.Emit(trace.Rewind{To: t.back.to})
+			s.turn.builder.Emit(trace.Rewind{To: t.rewind.to})
 		}
 		s.turn.writeStop(s.stop)
 	}
-	if t.back.to != "" {
-		t.builder.Emit(trace.Rewind{To: t.back.to})
+	if t.rewind.to != "" {
+		t.builder.Emit(trace.Rewind{To: t.rewind.to})
 	}
 	t.builder.Emit(trace.Prompt{Message: t.message(), By: p.By, Channel: p.Channel})
 	// On record before it is answered for, so that prompts stand in the log in the
@@ -120,11 +120,11 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 }
 
 // refuse ends a turn that could not be put on record.
-func (l *live) refuse(t *turn, err error) error {
+func (l *activeSession) refuse(t *turn, err error) error {
 	t.finish(failed(trace.ReasonLog, "The gateway could not write its log, so the prompt was not run."))
 	l.mu.Lock()
 	l.threaded = false // what is on record is to be read again
-	l.undoRewind(t.back)
+	l.undoRewind(t.rewind)
 	l.mu.Unlock()
 	t.logger.Error("prompt not taken", "error", err)
 	return notLogged(err)
@@ -142,7 +142,7 @@ type ending struct {
 }
 
 // admit decides what a prompt means now, and makes its turn.
-func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err error) {
+func (l *activeSession) admit(p Prompt, after uint64) (t *turn, stopping []ending, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.refusal(); err != nil {
@@ -161,7 +161,7 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 	if len(l.queue) >= l.hub.MaxQueue {
 		return nil, nil, ErrQueueFull
 	}
-	if stopping, err = l.makeWay(p, back); err != nil {
+	if stopping, err = l.preempt(p, back); err != nil {
 		return nil, nil, err
 	}
 	// The turns that end because of the prompt make room for it.
@@ -175,7 +175,7 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 		p.Message.ID = "user_" + newID(l.hub.Now())
 	}
 	t = l.newTurn(agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Caller: p.Caller}, after)
-	t.back, t.counted = back, true
+	t.rewind, t.counted = back, true
 	l.queue = append(l.queue, t)
 	l.applyRewind(back)
 	l.thread.Add(thread.Message{ID: p.Message.ID, Turn: t.id, User: true, By: p.By, After: after})
@@ -187,8 +187,8 @@ func (l *live) admit(p Prompt, after uint64) (t *turn, stopping []ending, err er
 	return t, stopping, nil
 }
 
-// makeWay says which turns end because of the prompt. The caller holds l.mu.
-func (l *live) makeWay(p Prompt, back rewinding) ([]ending, error) {
+// preempt says which turns end because of the prompt. The caller holds l.mu.
+func (l *activeSession) preempt(p Prompt, back rewind) ([]ending, error) {
 	r := l.running
 	alive := r != nil && !r.state.Stopped()
 	switch {
@@ -199,7 +199,7 @@ func (l *live) makeWay(p Prompt, back rewinding) ([]ending, error) {
 	case alive && r.state == turnstate.Paused && r.by == p.By && r.channel == p.Channel:
 		return []ending{{r, stopped(unanswered)}}, nil
 	case alive && r.state == turnstate.Paused:
-		return nil, ErrParked
+		return nil, ErrPaused
 	case alive && r.grace != nil && r.by == p.By && r.channel == p.Channel:
 		return []ending{{r, stopped("disconnected")}}, nil
 	case l.hub.Busy == Reject:
@@ -211,7 +211,7 @@ func (l *live) makeWay(p Prompt, back rewinding) ([]ending, error) {
 }
 
 // startNext starts the next turn if the agent is free.
-func (l *live) startNext() {
+func (l *activeSession) startNext() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i := slices.IndexFunc(l.queue, func(t *turn) bool { return t.state.Waiting() })
@@ -228,7 +228,7 @@ func (l *live) startNext() {
 	t.enterMessage()
 	resume := l.info.Resume
 	l.keepAgent()
-	if t.followed && t.followers == 0 {
+	if t.subscribed && t.subscribers == 0 {
 		l.startGrace(t)
 	}
 	l.hub.goes.Go(func() {
@@ -238,7 +238,7 @@ func (l *live) startNext() {
 }
 
 // releaseAgent frees the agent after a turn.
-func (l *live) releaseAgent(t *turn) {
+func (l *activeSession) releaseAgent(t *turn) {
 	<-t.ended
 	l.mu.Lock()
 	t.state.To(turnstate.Released) // a detached turn stays what it is
@@ -267,7 +267,7 @@ func (h *Hub) StopTurn(ctx context.Context, session, id, by string) (stoppedID s
 	return t.id, done, nil
 }
 
-func (l *live) stoppable(id string) *turn {
+func (l *activeSession) stoppable(id string) *turn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if id != "" {

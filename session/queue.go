@@ -55,7 +55,7 @@ func (h *Hub) Promote(ctx context.Context, session, by string) (done bool, err e
 }
 
 // promote puts a turn that waits first in line. The caller holds l.mu.
-func (l *live) promote(by string) *turn {
+func (l *activeSession) promote(by string) *turn {
 	at := -1
 	for i, t := range l.queue {
 		switch {

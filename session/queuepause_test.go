@@ -60,7 +60,7 @@ func TestAPromptJustBeforeItsOwnTurnPausesIsLikeOneJustAfter(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if paused := state == session.Parked && turn == first.ID; paused != (c.ended == "") && c.by != "" {
+				if paused := state == session.Paused && turn == first.ID; paused != (c.ended == "") && c.by != "" {
 					t.Fatalf("the session is %s in %s", state, turn)
 				}
 				if c.ended != "" {

@@ -15,7 +15,7 @@ import (
 // reattach takes up the open turns of a session whose agent lives elsewhere. It
 // returns when they are known; that the agent is reached is not waited for. It
 // reports whether there were any: then the session is in memory from now on.
-func (h *Hub) reattach(ctx context.Context, l *live) (settled bool, err error) {
+func (h *Hub) reattach(ctx context.Context, l *activeSession) (settled bool, err error) {
 	r, ok := h.Agents[l.info.Agent].Runtime.(agent.Reattacher)
 	if !ok {
 		return false, nil
@@ -34,9 +34,9 @@ func (h *Hub) reattach(ctx context.Context, l *live) (settled bool, err error) {
 	if len(open) == 0 {
 		return false, err
 	}
-	left := make([]agent.Left, len(open))
+	left := make([]agent.OpenTurn, len(open))
 	for i, t := range open {
-		left[i] = *t.left
+		left[i] = *t.openTurn
 	}
 	h.mu.Lock()
 	h.register(l)
@@ -52,20 +52,20 @@ func (h *Hub) reattach(ctx context.Context, l *live) (settled bool, err error) {
 }
 
 // openTurnsForAgent are the turns that an earlier process left open, and that are not over.
-func (l *live) openTurnsForAgent() []agent.Left {
+func (l *activeSession) openTurnsForAgent() []agent.OpenTurn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var all []agent.Left
+	var all []agent.OpenTurn
 	for _, ref := range l.info.Open {
-		if t := l.turns[ref.ID]; t != nil && t.left != nil && !t.state.Stopped() {
-			all = append(all, *t.left)
+		if t := l.turns[ref.ID]; t != nil && t.openTurn != nil && !t.state.Stopped() {
+			all = append(all, *t.openTurn)
 		}
 	}
 	return all
 }
 
 // openTurnFor is what the agent is to know of a turn that it goes on with, by its own names.
-func openTurnFor(records []trace.Record, t *turn) *agent.Left {
+func openTurnFor(records []trace.Record, t *turn) *agent.OpenTurn {
 	named := slices.Clone(records)
 	for i, r := range named {
 		if s, is := r.Payload.(trace.Step); is {
@@ -73,23 +73,23 @@ func openTurnFor(records []trace.Record, t *turn) *agent.Left {
 			named[i].Payload = s
 		}
 	}
-	left := agent.NewLeft(named)
-	left.Builder, left.Theirs = t.builder, t.theirs
+	left := agent.NewOpenTurn(named)
+	left.Builder, left.AgentInitiated = t.builder, t.agentInitiated
 	return &left
 }
 
 // revive makes a turn of its records: one that waits for what it has asked, and has the
 // agent unless that began it by itself.
-func (l *live) revive(ref TurnRef, records []trace.Record) *turn {
-	t := &turn{live: l, id: ref.ID, messageID: ref.MessageID, after: ref.After, theirs: ref.Theirs}
+func (l *activeSession) revive(ref TurnRef, records []trace.Record) *turn {
+	t := &turn{session: l, id: ref.ID, messageID: ref.MessageID, after: ref.After, agentInitiated: ref.AgentInitiated}
 	t.begin()
 	close(t.opened)
 	t.state.To(turnstate.Queued)
 	t.state.To(turnstate.Running)
-	t.builder = trace.Reopen(l.hub.ctx, t.writes(), records)
+	t.builder = trace.Restore(l.hub.ctx, t.writes(), records)
 	prompted := false
 	for _, r := range records {
-		if p, is := r.Payload.(trace.Prompt); is && !prompted && !t.theirs {
+		if p, is := r.Payload.(trace.Prompt); is && !prompted && !t.agentInitiated {
 			prompted = true
 			t.by, t.channel, t.counted = p.By, p.Channel, true
 			l.hub.quota.take(p.By, -1, 0) // it was let in before
@@ -110,16 +110,16 @@ func (l *live) revive(ref TurnRef, records []trace.Record) *turn {
 	}
 	l.mu.Unlock()
 	t.requestsChanged(nil)
-	t.left = openTurnFor(records, t)
+	t.openTurn = openTurnFor(records, t)
 	return t
 }
 
 // survivesRestart reports whether the turn goes on when the gateway has ended.
 func (t *turn) survivesRestart() bool {
-	runtime := t.live.hub.Agents[t.live.info.Agent].Runtime
+	runtime := t.session.hub.Agents[t.session.info.Agent].Runtime
 	if w, ok := runtime.(agent.Waiter); ok && w.OnlyWaits() {
-		t.live.mu.Lock()
-		defer t.live.mu.Unlock()
+		t.session.mu.Lock()
+		defer t.session.mu.Unlock()
 		return t.state == turnstate.Paused
 	}
 	_, ok := runtime.(agent.Reattacher)
@@ -129,7 +129,7 @@ func (t *turn) survivesRestart() bool {
 // abandon leaves a turn that goes on on the agent's server: the turn has no stop,
 // and the next start re-attaches it.
 func (t *turn) abandon() {
-	l := t.live
+	l := t.session
 	l.mu.Lock()
 	mine := t.state.To(turnstate.Detached)
 	if mine {
@@ -139,13 +139,13 @@ func (t *turn) abandon() {
 	if !mine {
 		return
 	}
-	if err := t.builder.Abandon(); err != nil {
+	if err := t.builder.Detach(); err != nil {
 		t.logger.Error("turn not wholly recorded", "error", err)
 	}
 	l.mu.Lock()
 	t.pause.stop()
 	l.mu.Unlock()
-	t.cancel(agent.ErrLeft)
+	t.cancel(agent.ErrDetached)
 	l.saveLater()
 	close(t.ended)
 }

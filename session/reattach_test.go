@@ -36,7 +36,7 @@ func (r remote) Prompt(ctx context.Context, _ agent.Prompt, b *trace.Builder) er
 	return r.goOn(ctx, id, b)
 }
 
-func (r remote) Reattach(ctx context.Context, s agent.Session, left agent.Left) error {
+func (r remote) Reattach(ctx context.Context, s agent.Session, left agent.OpenTurn) error {
 	r.waited <- left.Waiting
 	return s.(remote).goOn(ctx, left.Waiting[0], left.Builder)
 }
@@ -86,8 +86,8 @@ type keeping struct{ eventlog.Store }
 
 func (keeping) Close() error { return nil }
 
-// A parked turn survives the gateway where its agent does. Elsewhere it is closed.
-func TestAParkedTurnSurvivesARestartWhereItsAgentLivesElsewhere(t *testing.T) {
+// A paused turn survives the gateway where its agent does. Elsewhere it is closed.
+func TestAPausedTurnSurvivesARestartWhereItsAgentLivesElsewhere(t *testing.T) {
 	for _, killed := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			store := keeping{memlog.New()}
@@ -108,7 +108,7 @@ func TestAParkedTurnSurvivesARestartWhereItsAgentLivesElsewhere(t *testing.T) {
 				t.Errorf("the agent is told that %q wait", waiting)
 			}
 			_, state, id, err := second.Get(t.Context(), "s")
-			if err != nil || state != session.Parked || id != turn.ID {
+			if err != nil || state != session.Paused || id != turn.ID {
 				t.Fatalf("after the restart %s %s %v", state, id, err)
 			}
 			yes := true
@@ -222,7 +222,7 @@ func TestASessionIsAliveAfterATurnCouldNotBeTakenUp(t *testing.T) {
 // shared is an agent that lives elsewhere, where others prompt it too.
 type shared struct {
 	host agent.Host
-	left chan agent.Left
+	left chan agent.OpenTurn
 }
 
 func (s shared) Open(_ context.Context, host agent.Host, _ agent.Config) (agent.Session, error) {
@@ -248,7 +248,7 @@ func (s shared) Prompt(_ context.Context, p agent.Prompt, b *trace.Builder) erro
 	return nil
 }
 
-func (s shared) Reattach(ctx context.Context, _ agent.Session, left agent.Left) error {
+func (s shared) Reattach(ctx context.Context, _ agent.Session, left agent.OpenTurn) error {
 	s.left <- left
 	<-ctx.Done()
 	return nil
@@ -259,7 +259,7 @@ func (s shared) Reattach(ctx context.Context, _ agent.Session, left agent.Left) 
 func TestE34_ATurnOfSomebodyElseHoldsNobodyUpAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := keeping{memlog.New()}
-		far := shared{left: make(chan agent.Left, 1)}
+		far := shared{left: make(chan agent.OpenTurn, 1)}
 		first := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, far))
 		first.wait(first.say("u1", "begin"))
 		synctest.Wait()
@@ -268,7 +268,7 @@ func TestE34_ATurnOfSomebodyElseHoldsNobodyUpAfterARestart(t *testing.T) {
 		second := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, far))
 		defer second.close()
 		left := <-far.left
-		if !left.Theirs || left.Prompt == nil || left.Prompt.Message.ID != "there-1" || !slices.Equal(left.Native, []string{"native-1"}) {
+		if !left.AgentInitiated || left.Prompt == nil || left.Prompt.Message.ID != "there-1" || !slices.Equal(left.Native, []string{"native-1"}) {
 			t.Errorf("the agent is told %+v", left)
 		}
 		turn := second.say("u2", "x")
@@ -291,7 +291,7 @@ func TestE34_ATurnOfSomebodyElseHoldsNobodyUpAfterARestart(t *testing.T) {
 func TestAnAgentIsToldItsOwnNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := keeping{memlog.New()}
-		far := shared{left: make(chan agent.Left, 1)}
+		far := shared{left: make(chan agent.OpenTurn, 1)}
 		first := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, far))
 		first.wait(first.say("u1", "name"))
 		first.wait(first.say("u2", "begin"))

@@ -31,7 +31,7 @@ func (h *Hub) recover(ctx context.Context) error {
 			h.Logger.Warn("a session's turns are not closed", "error", err)
 			continue
 		}
-		l := h.newLive(info)
+		l := h.newSession(info)
 		settled, err := h.reattach(ctx, l)
 		if err == nil {
 			err = l.closeOrphans(ctx, failed(trace.ReasonRestart, "The gateway was restarted while this turn ran, so it was not finished."))
@@ -51,7 +51,7 @@ func (h *Hub) recover(ctx context.Context) error {
 
 // closeOrphans closes the turns on the session's list that do not run: an earlier process
 // was killed, or the log failed.
-func (l *live) closeOrphans(ctx context.Context, stop trace.Stop) error {
+func (l *activeSession) closeOrphans(ctx context.Context, stop trace.Stop) error {
 	if len(l.orphans()) == 0 {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (l *live) closeOrphans(ctx context.Context, stop trace.Stop) error {
 	return l.save(ctx)
 }
 
-func (l *live) orphans() (all []TurnRef) {
+func (l *activeSession) orphans() (all []TurnRef) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, ref := range l.info.Open {
@@ -80,7 +80,7 @@ func (l *live) orphans() (all []TurnRef) {
 }
 
 // recordsOf reads a turn, and tells whether it is over.
-func (l *live) recordsOf(ctx context.Context, ref TurnRef) (records []trace.Record, over bool, err error) {
+func (l *activeSession) recordsOf(ctx context.Context, ref TurnRef) (records []trace.Record, over bool, err error) {
 	for r, err := range l.hub.Log.After(ctx, l.id, ref.After) {
 		if err != nil {
 			return nil, false, fmt.Errorf("read the log of session %q: %w", l.id, err)
@@ -97,7 +97,7 @@ func (l *live) recordsOf(ctx context.Context, ref TurnRef) (records []trace.Reco
 }
 
 // closeOrphan takes a turn up where its records end, and finishes it.
-func (l *live) closeOrphan(ctx context.Context, ref TurnRef, stop trace.Stop) error {
+func (l *activeSession) closeOrphan(ctx context.Context, ref TurnRef, stop trace.Stop) error {
 	records, over, err := l.recordsOf(ctx, ref)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (l *live) closeOrphan(ctx context.Context, ref TurnRef, stop trace.Stop) er
 		stop = stopped("not_run")
 	}
 	if len(records) > 0 && !over {
-		b := trace.Reopen(l.hub.ctx, trace.Config{ //nolint:contextcheck // a stop that was begun is written, also if who asked has left
+		b := trace.Restore(l.hub.ctx, trace.Config{ //nolint:contextcheck // a stop that was begun is written, also if who asked has left
 			Turn: ref.ID,
 			Now:  l.hub.Now,
 			Append: func(ctx context.Context, events []trace.Event) error {
@@ -125,7 +125,7 @@ func (l *live) closeOrphan(ctx context.Context, ref TurnRef, stop trace.Stop) er
 	l.info.Open = slices.DeleteFunc(l.info.Open, func(r TurnRef) bool { return r.ID == ref.ID })
 	// By place in the log: ids sort by a clock that may have been set back.
 	if ran && (l.info.Last == nil || ref.After >= l.info.Last.After) {
-		ref.EndedAt, ref.Cut = l.hub.Now(), true
+		ref.EndedAt, ref.Undelivered = l.hub.Now(), true
 		l.info.Last = &ref
 	}
 	return nil

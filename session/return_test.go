@@ -21,7 +21,7 @@ func (b *bench) asks(id, words, by string) (turn session.Turn, leave func(cut bo
 
 // resumes does what a reloaded page does: it follows the running turn.
 func (b *bench) resumes(turn session.Turn, by string) (leave func(cut bool)) {
-	attached, back := b.Attach("s", turn.ID), b.Return("s", by)
+	attached, back := b.Attach("s", turn.ID), b.FollowQueued("s", by)
 	return func(cut bool) { attached(cut); back(cut) }
 }
 

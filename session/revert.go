@@ -50,17 +50,17 @@ func (h *Hub) Revert(ctx context.Context, session, message, by string) error {
 }
 
 // revert decides which messages are removed, and which turns end because of that.
-func (l *live) revert(message, by string) (rewinding, []ending, error) {
+func (l *activeSession) revert(message, by string) (rewind, []ending, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.refusal(); err != nil {
-		return rewinding{}, nil, err
+		return rewind{}, nil, err
 	}
 	switch i := l.thread.Find(message); {
 	case message == "" || i < 0:
-		return rewinding{}, nil, ErrUnknownMessage
+		return rewind{}, nil, ErrUnknownMessage
 	case !l.thread.Messages[i].User:
-		return rewinding{}, nil, &ChoiceError{"only what a user has said can be taken back, with all that followed it"}
+		return rewind{}, nil, &ChoiceError{"only what a user has said can be taken back, with all that followed it"}
 	}
 	back, err := l.resolve(Prompt{Message: trace.UserMessage{ID: message}, By: by})
 	switch {
@@ -80,7 +80,7 @@ func (l *live) revert(message, by string) (rewinding, []ending, error) {
 
 // refusal is why nothing can be done in the session any more, or nil. The caller holds
 // l.mu.
-func (l *live) refusal() error {
+func (l *activeSession) refusal() error {
 	switch {
 	case l.deleted:
 		return ErrUnknownSession

@@ -10,8 +10,8 @@ import (
 
 // This file cuts history at a message, and moves the agent to where it stood before.
 
-// rewinding is what a prompt removes: a message and all that follows it.
-type rewinding struct {
+// rewind is what a prompt removes: a message and all that follows it.
+type rewind struct {
 	to    string   // the message; "" takes nothing back
 	turns []string // that go, in the order of the thread
 	ran   bool     // the agent has worked on one of them
@@ -26,7 +26,7 @@ type rewinding struct {
 // message that is to run again. Where the request names none that is known, the
 // last message of a page decides. A page that is behind gets an error. A page whose
 // last text was never sent is not behind: it means an edit.
-func (l *live) resolveRegenerate(ctx context.Context, p Prompt) (Prompt, error) {
+func (l *activeSession) resolveRegenerate(ctx context.Context, p Prompt) (Prompt, error) {
 	l.mu.Lock()
 	m, named := l.thread.Target(p.Of)
 	named = named && (p.Of != "" || p.Message.ID == "")
@@ -64,7 +64,7 @@ func (l *live) resolveRegenerate(ctx context.Context, p Prompt) (Prompt, error) 
 func textOf(m trace.UserMessage) string { return agent.Prompt{Message: m}.Text() }
 
 // loadPrompt reads a message of a user from the log.
-func (l *live) loadPrompt(ctx context.Context, turn, message string, after uint64) (trace.UserMessage, error) {
+func (l *activeSession) loadPrompt(ctx context.Context, turn, message string, after uint64) (trace.UserMessage, error) {
 	for r, err := range l.hub.Log.Durable(ctx, l.id, after, 0) {
 		if err != nil {
 			return trace.UserMessage{}, l.notRead(err)
@@ -78,7 +78,7 @@ func (l *live) loadPrompt(ctx context.Context, turn, message string, after uint6
 
 // loadResumePoint learns where the agent stood before it answered the message named, or a
 // later one. The thread of a session that was not in memory does not know.
-func (l *live) loadResumePoint(ctx context.Context, id string) error {
+func (l *activeSession) loadResumePoint(ctx context.Context, id string) error {
 	l.mu.Lock()
 	var first thread.Message
 	ok := false
@@ -105,7 +105,7 @@ func (l *live) loadResumePoint(ctx context.Context, id string) error {
 
 // checkStale returns ErrStale if the message ever had this text: a page that shows it
 // has missed an edit.
-func (l *live) checkStale(ctx context.Context, m trace.UserMessage) error {
+func (l *activeSession) checkStale(ctx context.Context, m trace.UserMessage) error {
 	l.mu.Lock()
 	versions := l.thread.Prompts(m.ID)
 	l.mu.Unlock()
@@ -125,22 +125,22 @@ func (l *live) checkStale(ctx context.Context, m trace.UserMessage) error {
 // resolve returns the messages that a prompt removes, if any. History is cut only
 // on an explicit request, and a new id always appends. No user can remove messages
 // of another.
-func (l *live) resolve(p Prompt) (rewinding, error) {
+func (l *activeSession) resolve(p Prompt) (rewind, error) {
 	i := l.thread.Find(p.Message.ID)
 	if p.Message.ID == "" || i < 0 {
-		return rewinding{}, nil
+		return rewind{}, nil
 	}
 	if !l.thread.Messages[i].User {
-		return rewinding{}, ErrUnknownMessage
+		return rewind{}, ErrUnknownMessage
 	}
 	for _, m := range l.thread.Messages[i:] {
 		if m.User && m.By != p.By {
-			return rewinding{}, ErrNotYours
+			return rewind{}, ErrNotYours
 		}
 	}
 	first, ran := l.thread.FirstAnswer(i)
 	kept, later := l.thread.Remains(i, first)
-	back := rewinding{
+	back := rewind{
 		to: l.thread.Messages[i].ID, turns: l.thread.From(i), ran: ran, from: first.Resume,
 		was: l.info.Resume, warned: l.rewindWarning,
 	}
@@ -157,7 +157,7 @@ func (l *live) resolve(p Prompt) (rewinding, error) {
 }
 
 // superseded returns the turns that end because a rewind removes them.
-func (l *live) superseded(back rewinding) []ending {
+func (l *activeSession) superseded(back rewind) []ending {
 	var all []ending
 	for _, id := range back.turns {
 		if t := l.turns[id]; t != nil && !t.state.Stopped() {
@@ -170,7 +170,7 @@ func (l *live) superseded(back rewinding) []ending {
 // applyRewind cuts the thread, and moves the agent to where it stood. The one that
 // is open is behind the times from now on: it works, or will be closed before it
 // is asked again.
-func (l *live) applyRewind(back rewinding) {
+func (l *activeSession) applyRewind(back rewind) {
 	if back.to == "" {
 		return
 	}
@@ -186,7 +186,7 @@ func (l *live) applyRewind(back rewinding) {
 }
 
 // undoRewind leaves the agent where it was: taking back did not get on record.
-func (l *live) undoRewind(back rewinding) {
+func (l *activeSession) undoRewind(back rewind) {
 	switch {
 	case !back.ran:
 	case back.why != "" && l.rewindWarning == back.why:
@@ -201,7 +201,7 @@ func (l *live) undoRewind(back rewinding) {
 // token. It reports false if the turn was ended meanwhile. If the agent cannot
 // forget, the turn says so.
 func (t *turn) syncAgent() bool {
-	l := t.live
+	l := t.session
 	l.mu.Lock()
 	if t.state.Stopped() {
 		l.mu.Unlock()

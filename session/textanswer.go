@@ -21,7 +21,7 @@ const unanswered = "unanswered"
 // single question. A message answers only requests that the sender's page shows.
 // The answer and what follows are a message of their own, for the client puts what
 // comes now below the user's words.
-func (l *live) answerInText(ctx context.Context, p Prompt) (Turn, bool, error) {
+func (l *activeSession) answerInText(ctx context.Context, p Prompt) (Turn, bool, error) {
 	t, answer, err := l.matchRequest(p)
 	if t == nil || err != nil {
 		return Turn{}, false, err
@@ -43,7 +43,7 @@ func (l *live) answerInText(ctx context.Context, p Prompt) (Turn, bool, error) {
 
 // matchRequest finds the turn that waits for the sender of a message, and the answer that
 // the message gives.
-func (l *live) matchRequest(p Prompt) (t *turn, answer trace.Payload, err error) {
+func (l *activeSession) matchRequest(p Prompt) (t *turn, answer trace.Payload, err error) {
 	text, plain := plainText(p.Message)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -75,7 +75,7 @@ func (l *live) matchRequest(p Prompt) (t *turn, answer trace.Payload, err error)
 
 // turnAwaiting is the turn that waits for exactly one answer of the sender's, and the request.
 // The caller holds l.mu.
-func (l *live) turnAwaiting(p Prompt) (*turn, trace.Request) {
+func (l *activeSession) turnAwaiting(p Prompt) (*turn, trace.Request) {
 	for _, t := range l.turns {
 		if t.state != turnstate.Paused || t.by != p.By || t.channel != p.Channel {
 			continue
@@ -96,12 +96,12 @@ func plainText(m trace.UserMessage) (text string, plain bool) {
 }
 
 // words are a message and the assistant message that begins below it.
-func (l *live) words(p Prompt) trace.Words {
+func (l *activeSession) words(p Prompt) trace.TextAnswer {
 	now := l.hub.Now()
 	if p.Message.ID == "" {
 		p.Message.ID = "user_" + newID(now)
 	}
-	return trace.Words{
+	return trace.TextAnswer{
 		Prompt: trace.Prompt{Message: p.Message, By: p.By, Channel: p.Channel},
 		Reply:  trace.Reply{MessageID: "msg_" + newID(now), Cause: trace.CauseAnswer},
 	}
@@ -109,8 +109,8 @@ func (l *live) words(p Prompt) trace.Words {
 
 // continueInNewMessage begins an assistant message below the user's words. Where the agent
 // stood then is in the middle of a turn, where it cannot go back to.
-func (t *turn) continueInNewMessage(w trace.Words) {
-	l := t.live
+func (t *turn) continueInNewMessage(w trace.TextAnswer) {
+	l := t.session
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	t.messageID = w.Reply.MessageID
@@ -128,6 +128,6 @@ func (t *turn) refuseAll(by Sender) {
 	no := false
 	for _, r := range t.shownRequests() {
 		// If another answer came first, it counts: the turn ends either way.
-		_ = t.live.reply(Reply{ID: r.ID, Question: r.Question(), Choice: Choice{Approved: &no, Reason: reason, Interrupt: true}}, attribution{by, trace.ViaWords})
+		_ = t.session.reply(Reply{ID: r.ID, Question: r.Question(), Choice: Choice{Approved: &no, Reason: reason, Interrupt: true}}, attribution{by, trace.ViaWords})
 	}
 }

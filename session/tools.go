@@ -12,14 +12,14 @@ func (t *turn) countTool(p trace.Payload) {
 	if !ok || call.ToolKind != trace.ToolOther {
 		return
 	}
-	name, a := t.live.agentNow()
+	name, a := t.session.agentNow()
 	if !a.Tools.Knows(call.RawName) {
-		t.live.hub.Meter(name, agent.UnknownTool)
+		t.session.hub.Meter(name, agent.UnknownTool)
 	}
 }
 
 // agentNow returns the session's agent.
-func (l *live) agentNow() (name string, a Agent) {
+func (l *activeSession) agentNow() (name string, a Agent) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.info.Agent, l.hub.Agents[l.info.Agent]

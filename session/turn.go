@@ -33,24 +33,24 @@ type Turn struct {
 	// Queued says that it waits for another turn's end.
 	Queued bool
 	// From is the number of the first record that the caller gets, if the caller does
-	// not need the turn from its start. Past is the number of the last park that the
-	// caller passes over, because the park's requests have their answers. Upto is the
-	// number of the newest answer at a park that waits for more, or 0.
+	// not need the turn from its start. Past is the number of the last pause that the
+	// caller passes over, because the pause's requests have their answers. Upto is the
+	// number of the newest answer at a pause that waits for more, or 0.
 	From, Past, Upto uint64
 }
 
 // turn is a turn that is not over, or was the last.
 type turn struct {
-	live      *live
-	id        string
-	messageID string
-	by        string
-	channel   string
-	theirs    bool        // the agent began it, also if somebody asked for it there
-	left      *agent.Left // what an earlier process left of it; nil if it began in this one
-	back      rewinding   // what it takes back
-	after     uint64
-	builder   *trace.Builder
+	session        *activeSession
+	id             string
+	messageID      string
+	by             string
+	channel        string
+	agentInitiated bool            // the agent began it, also if somebody asked for it there
+	openTurn       *agent.OpenTurn // what an earlier process left of it; nil if it began in this one
+	rewind         rewind          // what it takes back
+	after          uint64
+	builder        *trace.Builder
 	// ctx is the life of the agent's work: it outlives requests, and ends with the decision
 	// to stop, so that a slow log does not delay the agent's stop.
 	ctx        context.Context //nolint:containedctx // as above
@@ -60,23 +60,23 @@ type turn struct {
 	opened     chan struct{} // closed when the assistant message has begun
 	ended      chan struct{} // closed when the stop is on record
 
-	// Guarded by live.mu.
-	state     turnstate.State
-	prompt    agent.Prompt // its message has no parts when they are only in the log
-	endedAt   time.Time
-	cut       bool
-	counted   bool // among the prompts of its principal
-	followers int
-	followed  bool
-	grace     *time.Timer
-	graceFrom time.Time
-	pause     pause
-	asking    map[string]permission.Grant // what an "always" would grant, by the call that is asked about
+	// Guarded by activeSession.mu.
+	state       turnstate.State
+	prompt      agent.Prompt // its message has no parts when they are only in the log
+	endedAt     time.Time
+	undelivered bool
+	counted     bool // among the prompts of its principal
+	subscribers int
+	subscribed  bool
+	grace       *time.Timer
+	graceFrom   time.Time
+	pause       pause
+	asking      map[string]permission.Grant // what an "always" would grant, by the call that is asked about
 }
 
-func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
+func (l *activeSession) newTurn(p agent.Prompt, after uint64) *turn {
 	id := newID(l.hub.Now())
-	t := &turn{live: l, id: "turn_" + id, messageID: "msg_" + id, by: p.By, channel: p.Channel, prompt: p, after: after}
+	t := &turn{session: l, id: "turn_" + id, messageID: "msg_" + id, by: p.By, channel: p.Channel, prompt: p, after: after}
 	t.logger = l.loggerOf(t.id, p.By, p.Caller)
 	t.begin()
 	t.builder = trace.NewBuilder(l.hub.ctx, t.writes())
@@ -86,7 +86,7 @@ func (l *live) newTurn(p agent.Prompt, after uint64) *turn {
 // begin makes what ends with the turn.
 func (t *turn) begin() {
 	t.opened, t.ended = make(chan struct{}), make(chan struct{})
-	t.ctx, t.cancel = context.WithCancelCause(t.live.hub.ctx)
+	t.ctx, t.cancel = context.WithCancelCause(t.session.hub.ctx)
 }
 
 // outputWithin bounds how long the newest output of a silent command waits.
@@ -94,7 +94,7 @@ const outputWithin = 250 * time.Millisecond
 
 // writes says how the turn is written.
 func (t *turn) writes() trace.Config {
-	h := t.live.hub
+	h := t.session.hub
 	return trace.Config{
 		Turn: t.id, Now: h.Now, Append: t.append, Judge: t.judge, AskSuffix: askSuffix(t.id), Hold: h.Approval == Hold,
 		RequestsChanged: t.requestsChanged, ShowRequestsWithin: showRequestsWithin, ShowWithin: outputWithin,
@@ -108,20 +108,20 @@ func askSuffix(turn string) string {
 }
 
 func (t *turn) ref() TurnRef {
-	return TurnRef{ID: t.id, MessageID: t.messageID, After: t.after, EndedAt: t.endedAt, Cut: t.cut, Theirs: t.theirs}
+	return TurnRef{ID: t.id, MessageID: t.messageID, After: t.after, EndedAt: t.endedAt, Undelivered: t.undelivered, AgentInitiated: t.agentInitiated}
 }
 
 func (t *turn) handle() Turn {
 	return Turn{
-		Session: t.live.id, ID: t.id, Agent: t.live.info.Agent, By: t.by, MessageID: t.messageID, After: t.after,
+		Session: t.session.id, ID: t.id, Agent: t.session.info.Agent, By: t.by, MessageID: t.messageID, After: t.after,
 		Running: !t.state.Stopped(), Queued: t.state.Waiting(),
 	}
 }
 
 // enterMessage makes the turn's assistant message known, at the place where the agent
-// stands now. The caller holds live.mu.
+// stands now. The caller holds activeSession.mu.
 func (t *turn) enterMessage() {
-	l := t.live
+	l := t.session
 	l.thread.Add(thread.Message{ID: t.messageID, Turn: t.id, After: t.after, Resume: l.info.Resume, Known: true})
 }
 
@@ -131,13 +131,13 @@ func (t *turn) enterMessage() {
 func (t *turn) openMessage(cause trace.Cause, resume string) (running bool) {
 	t.builder.Emit(trace.Reply{MessageID: t.messageID, Cause: cause, Resume: resume})
 	close(t.opened)
-	t.live.mu.Lock()
-	defer t.live.mu.Unlock()
+	t.session.mu.Lock()
+	defer t.session.mu.Unlock()
 	return !t.state.Stopped()
 }
 
 // decideStop decides the end of the turn, and reports false if another caller has decided
-// it. The caller holds live.mu, and must call writeStop without live.mu.
+// it. The caller holds activeSession.mu, and must call writeStop without activeSession.mu.
 func (t *turn) decideStop() bool {
 	if !t.state.Stop() {
 		return false
@@ -148,9 +148,9 @@ func (t *turn) decideStop() bool {
 
 // finish ends the turn, unless another caller does so; then finish waits for that one.
 func (t *turn) finish(s trace.Stop) (mine bool) {
-	t.live.mu.Lock()
+	t.session.mu.Lock()
 	mine = t.decideStop()
-	t.live.mu.Unlock()
+	t.session.mu.Unlock()
 	if mine {
 		t.writeStop(s)
 	}
@@ -161,19 +161,19 @@ func (t *turn) finish(s trace.Stop) (mine bool) {
 // endNow takes nothing more of the agent, and ends the turn in the background, unless another
 // caller ends it.
 func (t *turn) endNow(s trace.Stop) {
-	t.live.mu.Lock()
+	t.session.mu.Lock()
 	mine := t.decideStop()
-	t.live.mu.Unlock()
+	t.session.mu.Unlock()
 	if mine {
 		t.builder.Close(s)
-		t.live.hub.goes.Go(func() { t.writeStop(s) })
+		t.session.hub.goes.Go(func() { t.writeStop(s) })
 	}
 }
 
 // writeStop stops the agent, and then puts the stop on record. Later events of the agent
 // are counted and dropped.
 func (t *turn) writeStop(s trace.Stop) {
-	l := t.live
+	l := t.session
 	l.mu.Lock()
 	began := t.state.Began()
 	l.mu.Unlock()
@@ -187,14 +187,14 @@ func (t *turn) writeStop(s trace.Stop) {
 	err := t.builder.Finish(s)
 	if err != nil {
 		t.logger.Error("turn not wholly recorded", "error", err)
-		defer l.hub.goes.Go(l.mend)
+		defer l.hub.goes.Go(l.retryCloseOrphans)
 	}
 	t.logger.Info("turn ended", "outcome", s.Outcome, "reason", word(s.Reason))
 	l.mu.Lock()
 	t.state.Close()
 	t.endedAt = l.hub.Now()
 	t.pause.stop()
-	t.prompt, t.left = agent.Prompt{}, nil
+	t.prompt, t.openTurn = agent.Prompt{}, nil
 	l.leave(t, err == nil)
 	l.mu.Unlock()
 	l.saveLater()
@@ -245,27 +245,27 @@ func (t *turn) run(resume string) {
 }
 
 func (t *turn) message() trace.UserMessage {
-	t.live.mu.Lock()
-	defer t.live.mu.Unlock()
+	t.session.mu.Lock()
+	defer t.session.mu.Unlock()
 	return t.prompt.Message
 }
 
 // takePrompt returns the prompt for the agent, and keeps nothing of the message. A prompt
 // that was queued is read from the log.
 func (t *turn) takePrompt() (p agent.Prompt, err error) {
-	t.live.mu.Lock()
+	t.session.mu.Lock()
 	p = t.prompt
 	t.prompt.Message = trace.UserMessage{}
-	t.live.mu.Unlock()
+	t.session.mu.Unlock()
 	if p.Message.Parts == nil {
-		p.Message, err = t.live.loadPrompt(t.ctx, t.id, p.Message.ID, t.after)
+		p.Message, err = t.session.loadPrompt(t.ctx, t.id, p.Message.ID, t.after)
 	}
 	return p, err
 }
 
 // perform has the agent do the turn.
 func (t *turn) perform(do func(agent.Session) error) {
-	l := t.live
+	l := t.session
 	session, err := l.openAgent(t.ctx, t.by, func(reason string) {
 		t.builder.Emit(trace.Status{State: trace.StateIdle, Detail: "Waiting: " + reason + "."})
 	})
@@ -296,7 +296,7 @@ func (t *turn) contain(run func() error) (err error) {
 
 // verdict is how a turn ended that nobody ended from outside.
 func (t *turn) verdict(err error) trace.Stop {
-	if s, ok := t.builder.Verdict(); ok {
+	if s, ok := t.builder.Result(); ok {
 		return s
 	}
 	switch {
@@ -311,7 +311,7 @@ func (t *turn) verdict(err error) trace.Stop {
 // watch ends a turn whose agent is silent for too long or whose log failed, and an
 // agent that does not stop in time.
 func (t *turn) watch(session *opened, released <-chan struct{}) {
-	h := t.live.hub
+	h := t.session.hub
 	silence := time.NewTimer(h.IdleLimit)
 	defer silence.Stop()
 	for {
@@ -340,7 +340,7 @@ func (t *turn) watch(session *opened, released <-chan struct{}) {
 		case <-released:
 		case <-patience.C:
 			t.logger.Warn("agent did not stop and is ended")
-			t.live.forgetAgent(session) // first: its Prompt returns as it closes, and the next turn must not get it
+			t.session.forgetAgent(session) // first: its Prompt returns as it closes, and the next turn must not get it
 			_ = session.Close()
 		}
 		return

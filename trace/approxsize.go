@@ -49,7 +49,7 @@ func ApproxSize(p Payload) int {
 		return n
 	case Answer:
 		return header + weighStrings(p.Values)
-	case Park:
+	case Pause:
 		return header + weighStrings(p.Requests)
 	case Plan:
 		n := header

@@ -25,7 +25,7 @@ type Config struct {
 	// in each process, and an answer names the id alone. So without the suffix an old
 	// button on a page could answer a later request.
 	AskSuffix string
-	// Hold makes readers stay while somebody is asked; see [Park].
+	// Hold makes readers stay while somebody is asked; see [Pause].
 	Hold bool
 	// ShowRequestsWithin bounds how long a request waits, before the user gets it, for a
 	// call that the agent is still writing. Zero is no bound.
@@ -68,8 +68,8 @@ func NewBuilder(ctx context.Context, cfg Config) *Builder {
 		requests: map[string]*request{},
 		subs:     map[string]*sub{},
 
-		callNames:    names{},
-		requestNames: names{},
+		callNames:    idAllocator{},
+		requestNames: idAllocator{},
 	}
 	t.touched = t.Now()
 	return &Builder{turn: t}
@@ -97,10 +97,10 @@ func (b *Builder) End(verdict Stop) {
 	t := b.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.done || t.verdict != nil {
+	if t.done || t.stop != nil {
 		t.counts.Late++
 	} else {
-		t.verdict, t.touched = &verdict, t.Now()
+		t.stop, t.touched = &verdict, t.Now()
 	}
 	if !t.over {
 		t.over = true
@@ -122,15 +122,15 @@ func (b *Builder) Over() bool {
 	}
 }
 
-// Verdict returns the argument of the first End.
-func (b *Builder) Verdict() (Stop, bool) {
+// Result returns the argument of the first End.
+func (b *Builder) Result() (Stop, bool) {
 	t := b.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.verdict == nil {
+	if t.stop == nil {
 		return Stop{}, false
 	}
-	return *t.verdict, true
+	return *t.stop, true
 }
 
 // Failed is closed when an append failed; Finish returns the error.
@@ -156,7 +156,7 @@ func (b *Builder) Activity() Activity {
 
 // Counts says how often the Builder had to correct an agent.
 type Counts struct {
-	Healed       int // full texts that brought text which the deltas had dropped
+	Reconciled   int // full texts that brought text which the deltas had dropped
 	Contradicted int // full texts that contradicted what was streamed, and lost
 	Repeated     int // full texts and results that came twice
 	Renamed      int // ids that the agent used twice
@@ -181,7 +181,7 @@ type turn struct {
 	n              int // events so far, for ids
 	done           bool
 	touched        time.Time // the time of all that a call writes
-	verdict        *Stop
+	stop           *Stop
 	ended          chan struct{}
 	over           bool // ended is closed
 	stepOpen       bool
@@ -211,7 +211,7 @@ type turn struct {
 	steps          int
 	counts         Counts
 
-	callNames, requestNames names
+	callNames, requestNames idAllocator
 }
 
 // do runs a write under the lock, unless the turn is over.

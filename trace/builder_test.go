@@ -176,7 +176,7 @@ func TestAReopenedTurnKnowsItsTexts(t *testing.T) {
 		records = append(records, trace.Record{Turn: "t", Event: e})
 	}
 	log = &tape{}
-	b = trace.Reopen(t.Context(), trace.Config{Turn: "t", Append: log.append}, records)
+	b = trace.Restore(t.Context(), trace.Config{Turn: "t", Append: log.append}, records)
 	if a := b.Activity(); a.Tools != 1 || a.Asks != 1 {
 		t.Errorf("%+v", a)
 	}
@@ -188,17 +188,17 @@ func TestAReopenedTurnKnowsItsTexts(t *testing.T) {
 	}
 }
 
-func TestAParkClosesPartsForEveryReader(t *testing.T) {
+func TestAPauseClosesPartsForEveryReader(t *testing.T) {
 	t.Parallel()
-	parks, _, _ := written[trace.Park](t, func(b *trace.Builder) { // the grammar says the rest
+	pauses, _, _ := written[trace.Pause](t, func(b *trace.Builder) { // the grammar says the rest
 		b.MessageDelta("a", "x")
 		b.Under("c").MessageDelta("a", "y")
 		b.Question(trace.Question{})
 		b.Under("c").MessageDelta("a", "z")
 		b.Emit(trace.Reply{MessageID: "m", Cause: trace.CauseAnswer})
 	})
-	if len(parks) != 1 {
-		t.Error(parks)
+	if len(pauses) != 1 {
+		t.Error(pauses)
 	}
 }
 
@@ -395,7 +395,7 @@ func TestOddInput(t *testing.T) {
 		b.Emit(trace.Unknown{UnknownKind: "message", Raw: json.RawMessage(`1`)})
 		b.Emit(trace.Unknown{})
 		b.Under("").Under("c").Under("").Message("", "x")
-		if s, ok := b.Verdict(); !ok || s.Reason != "x" {
+		if s, ok := b.Result(); !ok || s.Reason != "x" {
 			t.Errorf("%+v %v", s, ok)
 		}
 	})

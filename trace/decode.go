@@ -28,7 +28,7 @@ func Kinds() []Kind {
 		KindMessageStart, KindMessageDelta, KindMessage,
 		KindThoughtStart, KindThoughtDelta, KindThought,
 		KindToolCallStart, KindToolCallDelta, KindToolCall, KindToolResultProgress, KindToolResult,
-		KindPermissionRequest, KindPermissionResponse, KindQuestion, KindAnswer, KindPark,
+		KindPermissionRequest, KindPermissionResponse, KindQuestion, KindAnswer, KindPause,
 		KindStep, KindUsage, KindPlan, KindFileChange, KindSource, KindFile, KindData,
 		KindRewind, KindError, KindStatus, KindStop,
 	}
@@ -52,7 +52,7 @@ var decoders = map[Kind]func(json.RawMessage) (Payload, error){ //nolint:gocheck
 	KindPermissionResponse: decode[PermissionResponse],
 	KindQuestion:           decode[Question],
 	KindAnswer:             decode[Answer],
-	KindPark:               decode[Park],
+	KindPause:              decode[Pause],
 	KindStep:               decode[Step],
 	KindUsage:              decode[Usage],
 	KindPlan:               decode[Plan],

@@ -59,7 +59,7 @@ func (t *turn) deny(c *call) {
 }
 
 // closeRefused ends the refused calls of an agent that goes on.
-func (t *turn) closeRefused(by voice) {
+func (t *turn) closeRefused(by author) {
 	if len(t.refused) == 0 {
 		return
 	}

@@ -102,14 +102,14 @@ func TestARefusedCallOfATurnThatIsTakenUpAgainIsDenied(t *testing.T) {
 	b.ToolCall(trace.ToolCall{ToolCallID: "c"})
 	request(b, "p", "c")
 	refuse(b, "p", "no")
-	if err := b.Abandon(); err != nil {
+	if err := b.Detach(); err != nil {
 		t.Fatal(err)
 	}
 	var records []trace.Record
 	for _, e := range log.events {
 		records = append(records, trace.Record{Turn: "t", Event: e})
 	}
-	again := trace.Reopen(t.Context(), trace.Config{Turn: "t", Append: log.append}, records)
+	again := trace.Restore(t.Context(), trace.Config{Turn: "t", Append: log.append}, records)
 	if err := again.Finish(trace.Stop{Outcome: trace.OutcomeFailed}); err != nil {
 		t.Fatal(err)
 	}

@@ -17,8 +17,8 @@
 //
 // # The grammar of a turn
 //
-//	turn    = [rewind] [prompt] [reply { step | park | words }] [rewind] stop
-//	step    = step(start) { part } [park] step(end)
+//	turn    = [rewind] [prompt] [reply { step | pause | words }] [rewind] stop
+//	step    = step(start) { part } [pause] step(end)
 //	words   = prompt reply (permission_response | answer)
 //	part    = message.start { message.delta } message
 //	        | thought.start { thought.delta } thought
@@ -39,7 +39,7 @@
 //   - A refused call ends as denied.
 //   - The owner of the turn writes prompt, reply and rewind. A turn that never ran has no
 //     reply.
-//   - A park puts requests to the user. The park closes the step and the parts of
+//   - A pause puts requests to the user. The pause closes the step and the parts of
 //     sub-agents, because readers leave there.
 //   - An answer stands where it arrived. An answer in words begins another message.
 //   - A rewind at the start of a turn removes other turns. A rewind before the stop

@@ -5,7 +5,7 @@ package trace
 func (b *Builder) Emit(p Payload) {
 	switch p := p.(type) {
 	case Prompt:
-		b.do(func(t *turn) { t.put("", User, p.normal()) })
+		b.do(func(t *turn) { t.put("", User, p.normalized()) })
 	case Reply:
 		b.do(func(t *turn) {
 			t.closeStep(true)
@@ -14,7 +14,7 @@ func (b *Builder) Emit(p Payload) {
 	case Rewind:
 		b.do(func(t *turn) { t.put("", Gateway, p) })
 	case MessageStart, ThoughtStart: // a part opens with its first text
-	case Park: // comes with what is asked
+	case Pause: // comes with what is asked
 	case MessageDelta:
 		b.MessageDelta(p.Part, p.Delta)
 	case Message:
@@ -50,36 +50,36 @@ func (b *Builder) Emit(p Payload) {
 	case Stop:
 		b.End(p)
 	case Data:
-		p.Value = Opaque(p.Value)
+		p.Value = CompactJSON(p.Value)
 		b.emit(p, !p.Transient && !p.Domain)
 	case Source, File:
 		b.emit(p, true)
 	case FileChange:
-		b.fileChange(p.normal())
+		b.fileChange(p.normalized())
 	case Usage:
-		b.emit(p.normal(), false)
+		b.emit(p.normalized(), false)
 	case Plan:
-		b.emit(p.normal(), false)
+		b.emit(p.normalized(), false)
 	case Status:
-		b.emit(p.normal(), false)
+		b.emit(p.normalized(), false)
 	case Error:
 		b.emit(p, false)
 	case Unknown:
-		if u, still := p.normal().(Unknown); still {
+		if u, still := p.normalized().(Unknown); still {
 			b.emit(u, false)
 		} else {
-			b.Emit(p.normal())
+			b.Emit(p.normalized())
 		}
 	}
 }
 
 func (b *Builder) emit(p Payload, visible bool) {
 	b.do(func(t *turn) {
-		by := b.voice(t)
+		by := b.author(t)
 		if visible {
 			t.ensureStep(by)
 		}
-		t.say(by, p)
+		t.emitAs(by, p)
 	})
 }
 
@@ -89,6 +89,6 @@ func (b *Builder) fileChange(p FileChange) {
 		if c, ok := t.calls[p.ToolCallID]; ok && p.ToolCallID != "" {
 			p.ToolCallID = c.tool.ToolCallID
 		}
-		t.say(b.voice(t), p)
+		t.emitAs(b.author(t), p)
 	})
 }

@@ -25,7 +25,7 @@ type Cause string
 // The causes of a reply.
 const (
 	CausePrompt Cause = "prompt" // a prompt began the turn
-	CauseAnswer Cause = "answer" // a typed answer to what the turn was parked on
+	CauseAnswer Cause = "answer" // a typed answer to what the turn was paused on
 	CauseSteer  Cause = "steer"  // a message sent into the running turn
 	CauseAgent  Cause = "agent"  // the agent began by itself
 )

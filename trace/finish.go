@@ -16,7 +16,7 @@ func (b *Builder) StepStart(s Step) {
 		if t.stepOpen && s.NativeID != "" && s.NativeID == t.step.NativeID {
 			return // it is said again, by an agent whose turn was taken up again
 		}
-		t.closeRefused(voice{})
+		t.closeRefused(author{})
 		t.closeStep(false)
 		t.step = Step{Name: s.Name, NativeID: s.NativeID}
 		if s.NativeID != "" {
@@ -35,7 +35,7 @@ func (b *Builder) StepEnd() {
 }
 
 // ensureStep opens a step before anything that belongs into one.
-func (t *turn) ensureStep(by voice) {
+func (t *turn) ensureStep(by author) {
 	if !t.stepOpen && !by.subagent() {
 		t.openStep()
 	}
@@ -48,7 +48,7 @@ func (t *turn) openStep() {
 }
 
 // closeStep ends the step and its parts. With subagents it ends the parts of
-// sub-agents too: they may outlive a step, but not a message, a park or the turn.
+// sub-agents too: they may outlive a step, but not a message, a pause or the turn.
 func (t *turn) closeStep(subagents bool) {
 	t.closeParts(subagents, false)
 	if t.stepOpen {
@@ -95,16 +95,16 @@ func (t *turn) close(s Stop) *changes {
 	if t.done {
 		return nil
 	}
-	c := t.write(func(t *turn) { t.finish(s.normal()) })
+	c := t.write(func(t *turn) { t.finish(s.normalized()) })
 	t.done = true
 	t.cond().Broadcast()
 	return c
 }
 
-// Abandon ends the writing without a stop, for a turn that goes on where its agent
-// lives: [Reopen] takes it up again. It returns when what was written is on record;
+// Detach ends the writing without a stop, for a turn that goes on where its agent
+// lives: [Restore] takes it up again. It returns when what was written is on record;
 // what is written later is dropped.
-func (b *Builder) Abandon() error {
+func (b *Builder) Detach() error {
 	t := b.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()

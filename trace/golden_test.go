@@ -50,7 +50,7 @@ func examples() []trace.Payload {
 		trace.PermissionResponse{RequestID: "ask-1", Outcome: trace.Selected, ChosenOption: "once", OptionKind: trace.AllowOnce, UpdatedInput: raw(`{"command":"ls -l"}`), By: "ann", Via: trace.ViaChat, Reason: "It only reads.", Interrupt: true},
 		trace.Question{QuestionID: "ask-2", ToolCallID: "call-2", Header: "Colour", Text: "Which one?", Choices: []trace.Choice{{Label: "red", Description: "like a rose"}}, Multiple: true},
 		trace.Answer{QuestionID: "ask-2", Outcome: trace.Selected, Values: []string{"red"}, Reason: "why", By: "ann", Via: trace.ViaWords},
-		trace.Park{Requests: []string{"ask-1"}, Held: true},
+		trace.Pause{Requests: []string{"ask-1"}, Held: true},
 		trace.Step{Phase: trace.PhaseStart, Name: "plan", NativeID: "b1c2"},
 		trace.Usage{Scope: trace.UsageTurn, InputTokens: 1, OutputTokens: 2, CacheReadTokens: 3, CacheWriteTokens: 4, ReasoningTokens: 5, CostUSD: &cost, ContextUsed: 6, ContextSize: 7, Model: "m-1"},
 		trace.Plan{Entries: []trace.PlanEntry{{Content: "Look", Status: trace.PlanInProgress}}},

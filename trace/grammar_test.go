@@ -117,9 +117,9 @@ func (g *grammar) payload(e trace.Event, p trace.Payload) {
 	case trace.Prompt, trace.Rewind, trace.Usage, trace.Plan, trace.Error, trace.Status, trace.Unknown, trace.FileChange:
 	case trace.Reply:
 		g.nothingOpen()
-	case trace.Park:
+	case trace.Pause:
 		g.want(g.openParts(true) == 0, "a part is open")
-		g.park(p.Requests)
+		g.pause(p.Requests)
 	case trace.MessageStart:
 		g.open(e, p.Part, false)
 	case trace.ThoughtStart:
@@ -168,16 +168,16 @@ func (g *grammar) payload(e trace.Event, p trace.Payload) {
 	}
 }
 
-// park holds that one kind is asked at a time, and nothing before what was asked
+// pause holds that one kind is asked at a time, and nothing before what was asked
 // first has its answer.
-func (g *grammar) park(requests []string) {
-	g.want(len(requests) > 0, "parks on nothing")
+func (g *grammar) pause(requests []string) {
+	g.want(len(requests) > 0, "pauses on nothing")
 	for id, q := range g.asks {
 		g.want(!q.shown || q.done || slices.Contains(requests, id), "%s is still being asked", id)
 	}
 	for _, id := range requests {
 		q := g.asks[id]
-		if g.want(q != nil && !q.done && q.question == g.asks[requests[0]].question, "parks on %s", id); g.err != nil {
+		if g.want(q != nil && !q.done && q.question == g.asks[requests[0]].question, "pauses on %s", id); g.err != nil {
 			return
 		}
 		q.shown = true

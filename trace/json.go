@@ -89,7 +89,7 @@ func (r Record) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil) }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (r *Record) UnmarshalJSON(data []byte) error {
-	if r.readOwn(data) {
+	if r.decodeCanonical(data) {
 		return nil
 	}
 	var e envelope
@@ -144,7 +144,7 @@ func MarshalPayload(p Payload) ([]byte, error) {
 	case Answer:
 		p.Values = orEmpty(p.Values)
 		return marshal(p)
-	case Park:
+	case Pause:
 		p.Requests = orEmpty(p.Requests)
 		return marshal(p)
 	case Plan:

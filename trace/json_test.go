@@ -66,7 +66,7 @@ func TestARecordIsOneLine(t *testing.T) {
 
 func TestWhatCannotBeWrittenIsAnError(t *testing.T) {
 	t.Parallel()
-	late := record(trace.Park{})
+	late := record(trace.Pause{})
 	late.Time = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
 	infinite := math.Inf(1)
 	for name, r := range map[string]trace.Record{
@@ -100,11 +100,11 @@ func TestWhatIsNoRecordIsAnError(t *testing.T) {
 		line("stop", `null`), line("stop", `1`), line("stop", `[]`), line("message", `{"text":1}`),
 		strings.Replace(good, `,"payload":{}`, ``, 1),
 	} {
-		r := record(trace.Park{})
+		r := record(trace.Pause{})
 		if err := r.UnmarshalJSON([]byte(in)); err == nil {
 			t.Errorf("%s was read as %+v", in, r)
 		}
-		if !reflect.DeepEqual(r, record(trace.Park{})) {
+		if !reflect.DeepEqual(r, record(trace.Pause{})) {
 			t.Errorf("%s: the record was changed", in)
 		}
 	}
@@ -142,7 +142,7 @@ func TestListsThatBelongToAPayloadAreNeverNull(t *testing.T) {
 		`{"message":{"id":"","parts":[]}}`:                            trace.Prompt{},
 		`{"request_id":"","tool_call_id":"","title":"","options":[]}`: trace.PermissionRequest{},
 		`{"question_id":"","outcome":"","values":[]}`:                 trace.Answer{},
-		`{"requests":[]}`: trace.Park{},
+		`{"requests":[]}`: trace.Pause{},
 		`{"entries":[]}`:  trace.Plan{},
 		`{"tool_call_id":"","status":"","output":null}`: trace.ToolResult{},
 		`{"scope":""}`: trace.Usage{},

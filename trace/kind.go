@@ -22,7 +22,7 @@ const (
 	KindPermissionResponse Kind = "permission_response"
 	KindQuestion           Kind = "question"
 	KindAnswer             Kind = "answer"
-	KindPark               Kind = "park"
+	KindPause              Kind = "pause"
 	KindStep               Kind = "step"
 	KindUsage              Kind = "usage"
 	KindPlan               Kind = "plan"
@@ -44,7 +44,7 @@ func Ephemeral(p Payload) bool {
 	case Data:
 		return p.Transient
 	case Prompt, Reply, MessageStart, Message, ThoughtStart, Thought, ToolCallStart, ToolCall, ToolResult,
-		PermissionRequest, PermissionResponse, Question, Answer, Park, Step, Usage, Plan, FileChange, Source, File,
+		PermissionRequest, PermissionResponse, Question, Answer, Pause, Step, Usage, Plan, FileChange, Source, File,
 		Rewind, Error, Stop, Unknown:
 	}
 	return false
@@ -67,7 +67,7 @@ func (PermissionRequest) Kind() Kind  { return KindPermissionRequest }
 func (PermissionResponse) Kind() Kind { return KindPermissionResponse }
 func (Question) Kind() Kind           { return KindQuestion }
 func (Answer) Kind() Kind             { return KindAnswer }
-func (Park) Kind() Kind               { return KindPark }
+func (Pause) Kind() Kind              { return KindPause }
 func (Step) Kind() Kind               { return KindStep }
 func (Usage) Kind() Kind              { return KindUsage }
 func (Plan) Kind() Kind               { return KindPlan }
@@ -98,7 +98,7 @@ func (PermissionRequest) sealed()  {}
 func (PermissionResponse) sealed() {}
 func (Question) sealed()           {}
 func (Answer) sealed()             {}
-func (Park) sealed()               {}
+func (Pause) sealed()              {}
 func (Step) sealed()               {}
 func (Usage) sealed()              {}
 func (Plan) sealed()               {}

@@ -34,7 +34,7 @@ func TestTheAppendingGoroutineEndsWithTheTurnOrInSilence(t *testing.T) {
 	const silence = 2 * time.Second
 	for name, end := range map[string]func(*trace.Builder) error{
 		"finished":  func(b *trace.Builder) error { return b.Finish(trace.Stop{}) },
-		"abandoned": (*trace.Builder).Abandon,
+		"abandoned": (*trace.Builder).Detach,
 		"silent":    func(*trace.Builder) error { time.Sleep(silence); return nil },
 	} {
 		t.Run(name, func(t *testing.T) {

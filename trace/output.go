@@ -19,11 +19,11 @@ const (
 
 // output is the text that a running call has printed so far.
 type output struct {
-	text    strings.Builder
-	half    string
-	cut     bool      // it is full
-	unshown int       // bytes since the last progress
-	shownAt time.Time // when that was
+	text        strings.Builder
+	partialRune string
+	cut         bool      // it is full
+	unsent      int       // bytes since the last progress
+	shownAt     time.Time // when that was
 }
 
 // ToolResultDelta adds to the text that a running call prints. The Builder shows the
@@ -42,8 +42,8 @@ func (b *Builder) ToolResultDelta(toolCallID, text string) {
 		}
 		t.print(c.output, text)
 		switch {
-		case c.output.unshown == 0:
-		case c.output.unshown >= outputShown, t.touched.Sub(c.output.shownAt) >= outputPause:
+		case c.output.unsent == 0:
+		case c.output.unsent >= outputShown, t.touched.Sub(c.output.shownAt) >= outputPause:
 			t.showOutput(c)
 		default:
 			t.showLater(c)
@@ -53,7 +53,7 @@ func (b *Builder) ToolResultDelta(toolCallID, text string) {
 
 // print adds to the text, up to the size that an output may have.
 func (t *turn) print(o *output, text string) {
-	text, o.half = splitHalf(o.half + text)
+	text, o.partialRune = splitPartialRune(o.partialRune + text)
 	if o.cut {
 		return
 	}
@@ -63,7 +63,7 @@ func (t *turn) print(o *output, text string) {
 		text = beginning(text, left) + cutMark
 	}
 	o.text.WriteString(text)
-	o.unshown += len(text)
+	o.unsent += len(text)
 }
 
 func (t *turn) showOutput(c *call) {
@@ -75,14 +75,14 @@ func (t *turn) showOutput(c *call) {
 		}
 		text = "…" + text[over:]
 	}
-	o.unshown, o.shownAt = 0, t.touched
+	o.unsent, o.shownAt = 0, t.touched
 	t.put(c.event, c.by.actor(), ToolResultProgress{ToolCallID: c.tool.ToolCallID, Output: quoted(text)})
 }
 
 // whole is the text as a tool's output.
 func (o *output) whole() json.RawMessage {
-	if o.half != "" && !o.cut {
-		o.text.WriteString(lostHalf)
+	if o.partialRune != "" && !o.cut {
+		o.text.WriteString(lostRune)
 	}
 	return quoted(o.text.String())
 }
@@ -120,7 +120,7 @@ func (t *turn) showWaiting() {
 	defer func() { t.touched = last }() // the agent has said nothing
 	for _, c := range waiting {
 		switch {
-		case c.done || c.output.unshown == 0:
+		case c.done || c.output.unsent == 0:
 		case t.full():
 			t.showLater(c)
 		default:

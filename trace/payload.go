@@ -211,13 +211,13 @@ type Answer struct {
 	Via    Via    `json:"via,omitempty"`
 }
 
-// Park puts permission requests, or questions, to the user: the turn waits for
+// Pause puts permission requests, or questions, to the user: the turn waits for
 // them, and readers may leave. Requests that come during the wait are put to the
-// user later, by a park of their own.
-type Park struct {
+// user later, by a pause of their own.
+type Pause struct {
 	Requests []string `json:"requests"`
 	// Held says that readers stay: they expect the answer to come by another way than
-	// their own next request. A later Park of the same requests ends their streams.
+	// their own next request. A later Pause of the same requests ends their streams.
 	Held bool `json:"held,omitempty"`
 }
 

@@ -227,11 +227,11 @@ func TestCallsAfterFinishAreCountedAndDoNothing(t *testing.T) {
 	if len(log.events) != n {
 		t.Errorf("%+v was written after the stop", log.events[n:])
 	}
-	const silent = 3 // message.start, thought.start and park are never written by themselves
+	const silent = 3 // message.start, thought.start and pause are never written by themselves
 	if got, want := b.Counts().Late, 2*(len(examples())-silent)+4; got != want {
 		t.Errorf("%d late calls, want %d", got, want)
 	}
-	if _, ended := b.Verdict(); ended {
+	if _, ended := b.Result(); ended {
 		t.Error("a late verdict counts")
 	}
 }

@@ -41,7 +41,7 @@ func drawStep(t *rapid.T) step {
 	pick := func(words ...string) string { return rapid.SampledFrom(words).Draw(t, "word") }
 	emit := func(p trace.Payload) step { return func(b *trace.Builder, _ chan string) { b.Emit(p) } }
 	switch pick("delta", "snapshot", "message", "end", "repeats", "thought delta", "thought snapshot", "thought", "thought end", "thought repeats",
-		"call start", "call delta", "call", "call snapshot", "call update", "progress", "output", "result", "denied", "permission", "permissions", "question", "answer", "park", "step", "step end",
+		"call start", "call delta", "call", "call snapshot", "call update", "progress", "output", "result", "denied", "permission", "permissions", "question", "answer", "pause", "step", "step end",
 		"reply", "data", "file", "change", "usage", "plan", "status", "error", "unknown", "end of turn", "touch", "source", "sub end") {
 	case "delta":
 		return func(b *trace.Builder, _ chan string) { b.MessageDelta(key, text) }
@@ -119,11 +119,11 @@ func drawStep(t *rapid.T) step {
 				b.PermissionResponse(trace.PermissionResponse{RequestID: key})
 			}
 		}
-	case "park":
+	case "pause":
 		if pick("present", "release") == "present" {
 			return func(b *trace.Builder, _ chan string) { b.Present() }
 		}
-		return func(b *trace.Builder, _ chan string) { b.Release() }
+		return func(b *trace.Builder, _ chan string) { b.EndHold() }
 	case "step":
 		return emit(trace.Step{Phase: trace.PhaseStart, Name: text, NativeID: pick("", "theirs")})
 	case "step end":
@@ -271,7 +271,7 @@ func TestReopenedTurnsObeyTheGrammar(t *testing.T) {
 		for _, e := range log.events {
 			records = append(records, trace.Record{Turn: "t", Event: e})
 		}
-		b := trace.Reopen(t.Context(), trace.Config{Turn: "t", Append: log.append}, records)
+		b := trace.Restore(t.Context(), trace.Config{Turn: "t", Append: log.append}, records)
 		drawSpeaker(t).speak(b, make(chan string, 100))
 		if err := b.Finish(trace.Stop{Outcome: trace.OutcomeFailed}); err != nil {
 			t.Fatal(err)

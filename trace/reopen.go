@@ -6,23 +6,23 @@ import (
 	"strings"
 )
 
-// Reopen returns a Builder that goes on with a turn whose writer has died: it
+// Restore returns a Builder that goes on with a turn whose writer has died: it
 // knows what the records left open, so that Finish closes it and ids stay
 // unique. The records are all of that turn, in order; where the ephemeral ones
 // are gone, an open part is closed with the text that is left of it.
-func Reopen(ctx context.Context, cfg Config, records []Record) *Builder {
+func Restore(ctx context.Context, cfg Config, records []Record) *Builder {
 	b := NewBuilder(ctx, cfg)
 	t := b.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, r := range records {
-		t.remember(r.Event)
+		t.replay(r.Event)
 	}
 	b.showInTime()
 	return b
 }
 
-func (t *turn) remember(e Event) {
+func (t *turn) replay(e Event) {
 	if i := strings.LastIndexByte(e.ID, '.'); i >= 0 {
 		if n, err := strconv.Atoi(e.ID[i+1:]); err == nil {
 			t.n = max(t.n, n)
@@ -36,22 +36,22 @@ func (t *turn) remember(e Event) {
 	case ThoughtStart:
 		t.rememberPart(view, p.Part, true)
 	case MessageDelta:
-		t.growRemembered(view, p.Part, p.Delta, false)
+		t.replayDelta(view, p.Part, p.Delta, false)
 	case ThoughtDelta:
-		t.growRemembered(view, p.Part, p.Delta, true)
+		t.replayDelta(view, p.Part, p.Delta, true)
 	case Message:
 		t.closeRemembered(view, p.Part, p.Text, false, p.Superseded)
 	case Thought:
 		t.closeRemembered(view, p.Part, p.Text, true, p.Superseded)
 	case ToolCallStart:
-		c := t.rememberCall(view, e.ID, ToolCall{ToolCallID: p.ToolCallID, RawName: p.RawName, Name: p.Name, ToolKind: p.ToolKind, Title: p.Title})
+		c := t.replayCall(view, e.ID, ToolCall{ToolCallID: p.ToolCallID, RawName: p.RawName, Name: p.Name, ToolKind: p.ToolKind, Title: p.Title})
 		c.write(t)
 	case ToolCallDelta:
 		if c := t.calls[p.ToolCallID]; c != nil && !c.whole {
 			c.text.WriteString(p.Delta)
 		}
 	case ToolCall:
-		c := t.rememberCall(view, e.ID, p)
+		c := t.replayCall(view, e.ID, p)
 		if !c.whole {
 			t.running++
 		}
@@ -65,16 +65,16 @@ func (t *turn) remember(e Event) {
 			t.running--
 		}
 	case PermissionRequest:
-		t.rememberRequest(e, p.RequestID, &request{options: p.Options, toolCall: t.calls[p.ToolCallID], judged: p.DecidedBy != ""})
+		t.replayRequest(e, p.RequestID, &request{options: p.Options, toolCall: t.calls[p.ToolCallID], decided: p.DecidedBy != ""})
 	case Question:
-		t.rememberRequest(e, p.QuestionID, &request{question: true, toolCall: t.calls[p.ToolCallID]})
+		t.replayRequest(e, p.QuestionID, &request{question: true, toolCall: t.calls[p.ToolCallID]})
 	case PermissionResponse:
 		if q := t.requests[p.RequestID]; q != nil && !q.done() {
 			t.heed(q.toolCall, p)
 		}
-		t.rememberAnswer(e, p.RequestID)
+		t.replayAnswer(e, p.RequestID)
 	case Answer:
-		t.rememberAnswer(e, p.QuestionID)
+		t.replayAnswer(e, p.QuestionID)
 	case Step:
 		if t.stepOpen = p.Phase == PhaseStart; t.stepOpen {
 			t.steps++
@@ -82,8 +82,8 @@ func (t *turn) remember(e Event) {
 		} else {
 			t.step = Step{}
 		}
-	case Park:
-		t.rememberPark(e, p)
+	case Pause:
+		t.replayPause(e, p)
 	case Stop:
 		t.done = true
 	case Data:
@@ -102,7 +102,7 @@ func (t *turn) rememberPart(view Builder, id string, thought bool) {
 	t.open = append(t.open, p)
 }
 
-func (t *turn) growRemembered(view Builder, id, delta string, thought bool) {
+func (t *turn) replayDelta(view Builder, id, delta string, thought bool) {
 	if p := view.lookup(t, id, thought); p != nil && !p.closed {
 		p.text.WriteString(delta)
 		p.cut = p.text.Len() > t.MaxEvent // its mark stands after what it took
@@ -126,28 +126,28 @@ func (t *turn) closeRemembered(view Builder, id, text string, thought, supersede
 	t.forget(p)
 }
 
-func (t *turn) rememberCall(view Builder, event string, tc ToolCall) *call {
+func (t *turn) replayCall(view Builder, event string, tc ToolCall) *call {
 	c := t.calls[tc.ToolCallID]
 	if c == nil {
-		c = &call{tool: tc, by: view.voice(t), event: event}
-		t.callNames.take(tc.ToolCallID)
+		c = &call{tool: tc, by: view.author(t), event: event}
+		t.callNames.unique(tc.ToolCallID)
 		t.calls[tc.ToolCallID] = c
 		t.order = append(t.order, c)
 	}
 	return c
 }
 
-func (t *turn) rememberRequest(e Event, id string, q *request) {
+func (t *turn) replayRequest(e Event, id string, q *request) {
 	if t.requests[id] != nil {
 		return
 	}
-	t.requestNames.take(id)
+	t.requestNames.unique(id)
 	q.Request = Request{ID: id, Asked: e.Payload, Opened: e.Time}
 	q.event, q.answered = e.ID, make(chan struct{})
 	t.requests[id] = q
 	t.inOrder = append(t.inOrder, q)
 	t.waiting++
-	if !q.judged {
+	if !q.decided {
 		t.queuedRequests = append(t.queuedRequests, q)
 	}
 	if q.toolCall != nil {
@@ -155,7 +155,7 @@ func (t *turn) rememberRequest(e Event, id string, q *request) {
 	}
 }
 
-func (t *turn) rememberAnswer(e Event, id string) {
+func (t *turn) replayAnswer(e Event, id string) {
 	if q := t.requests[id]; q != nil && !q.done() {
 		q.Asked, q.Answer, q.Answered = nil, e.Payload, e.Time
 		close(q.answered)
@@ -164,7 +164,7 @@ func (t *turn) rememberAnswer(e Event, id string) {
 	}
 }
 
-func (t *turn) rememberPark(e Event, p Park) {
+func (t *turn) replayPause(e Event, p Pause) {
 	t.held = p.Held
 	for _, id := range p.Requests {
 		if q := t.requests[id]; q != nil && !q.done() && q.Shown.IsZero() {

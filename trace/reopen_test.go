@@ -37,7 +37,7 @@ func TestReopenFinishesATurnCutAnywhere(t *testing.T) {
 			records = append(records, Record{Session: "s", Turn: "t", Event: e})
 		}
 		events := append([]Event(nil), whole[:cut]...)
-		if err := Reopen(t.Context(), Config{Turn: "t", Append: collect(&events)}, records).Finish(Stop{Reason: "restart", Outcome: OutcomeFailed}); err != nil {
+		if err := Restore(t.Context(), Config{Turn: "t", Append: collect(&events)}, records).Finish(Stop{Reason: "restart", Outcome: OutcomeFailed}); err != nil {
 			t.Fatal(err)
 		}
 		checkClosed(t, cut, events)
@@ -117,10 +117,10 @@ func TestAReopenedPartThatIsFullTakesNoMore(t *testing.T) {
 	}}
 	b := NewBuilder(t.Context(), cfg)
 	b.MessageDelta("p", strings.Repeat("x", 150))
-	if err := b.Abandon(); err != nil {
+	if err := b.Detach(); err != nil {
 		t.Fatal(err)
 	}
-	again := Reopen(t.Context(), cfg, log)
+	again := Restore(t.Context(), cfg, log)
 	again.MessageDelta("text-1", "more")
 	if err := again.Finish(Stop{Reason: "end_turn", Outcome: OutcomeCompleted}); err != nil {
 		t.Fatal(err)

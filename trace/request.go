@@ -66,7 +66,7 @@ type request struct {
 	event    string
 	toolCall *call
 	options  []PermissionOption
-	judged   bool          // answered without asking a person
+	decided  bool          // answered without asking a person
 	overdue  bool          // it has waited long enough for a call to be written
 	answered chan struct{} // closed when it has its answer, and the owner of the turn knows
 	recorded int           // the number of queued events with the answer
@@ -127,7 +127,7 @@ func (b *Builder) Requests() []Request {
 // first answer counts. Resolve returns when the answer is on record; the agent gets it
 // then. Words are the message that gives the answer, or nil; they go on record with the
 // answer, or not at all. The error is ErrNoRequest or an *AnsweredError.
-func (b *Builder) Resolve(answer Payload, in *Words) error {
+func (b *Builder) Resolve(answer Payload, in *TextAnswer) error {
 	id, question := idOf(answer)
 	t := b.turn
 	t.mu.Lock()
@@ -140,7 +140,7 @@ func (b *Builder) Resolve(answer Payload, in *Words) error {
 	b.do(func(t *turn) {
 		if mine = !q.done(); mine {
 			if in != nil {
-				t.hear(*in)
+				t.putTextAnswer(*in)
 			}
 			t.resolve(q, answer)
 		}
@@ -223,17 +223,17 @@ func (t *turn) resolve(q *request, answer Payload) {
 				a.OptionKind = o.OptionKind
 			}
 		}
-		a = a.normal()
+		a = a.normalized()
 		t.heed(q.toolCall, a)
 		answer, by = a, a.By
 	}
 	if a, is := answer.(Answer); is {
 		a.QuestionID = q.ID
-		a = a.normal()
+		a = a.normalized()
 		answer, by = a, a.By
 	}
 	actor := User
-	if by == "" || q.judged {
+	if by == "" || q.decided {
 		actor = Gateway // it withdrew the request, or decided by itself
 	}
 	t.put(q.event, actor, answer)
@@ -264,7 +264,7 @@ func (t *turn) takeChanges() *changes {
 	}
 	c := &changes{resolved: t.resolved}
 	for _, q := range t.resolved {
-		if !q.judged {
+		if !q.decided {
 			c.answered = append(c.answered, q.Request)
 		}
 		q.Asked, q.options = nil, nil

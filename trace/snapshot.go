@@ -24,7 +24,7 @@ func (b *Builder) ToolCallSnapshot(toolCallID string, input json.RawMessage) {
 
 // snapshot takes the input so far of a call that is being written.
 func (t *turn) snapshot(c *call, input json.RawMessage) {
-	clean := Opaque(input)
+	clean := CompactJSON(input)
 	switch {
 	case c.whole, bytes.Equal(clean, c.draft):
 		t.counts.Repeated++
@@ -40,7 +40,7 @@ func (t *turn) snapshot(c *call, input json.RawMessage) {
 		t.counts.Contradicted++
 	case more != "":
 		c.text.WriteString(more)
-		t.say(c.by, ToolCallDelta{ToolCallID: c.tool.ToolCallID, Delta: more})
+		t.emitAs(c.by, ToolCallDelta{ToolCallID: c.tool.ToolCallID, Delta: more})
 	}
 }
 
@@ -65,12 +65,12 @@ func (b *Builder) ToolCallUpdate(tc ToolCall) {
 		switch {
 		case len(tc.Input) == 0:
 		case c.whole:
-			c.tool.Input, c.tool.InputText = Opaque(tc.Input), ""
+			c.tool.Input, c.tool.InputText = CompactJSON(tc.Input), ""
 		default:
 			t.snapshot(c, tc.Input)
 		}
 		if c.whole && !c.tool.same(was) {
-			c.event = t.say(c.by, c.tool)
+			c.event = t.emitAs(c.by, c.tool)
 		}
 	})
 }

@@ -38,7 +38,7 @@ func (d Data) Subagent() (s SubagentState, ok bool) {
 type sub struct {
 	state SubagentState
 	event string // what began it
-	by    voice  // who began it
+	by    author // who began it
 }
 
 // Sub returns a view of the same turn for a sub-agent that no tool call started, such
@@ -52,7 +52,7 @@ func (b *Builder) Sub(id, name string) *Builder {
 		s := t.subs[id]
 		switch {
 		case s == nil:
-			s = &sub{by: b.voice(t), state: SubagentState{Name: name, Status: SubagentRunning}}
+			s = &sub{by: b.author(t), state: SubagentState{Name: name, Status: SubagentRunning}}
 			t.nameSub(s, id)
 			s.event = t.putSub(s)
 		case name != "" && name != s.state.Name:
@@ -65,7 +65,7 @@ func (b *Builder) Sub(id, name string) *Builder {
 
 func (t *turn) nameSub(s *sub, id string) {
 	var renamed bool
-	if s.state.ID, renamed = t.callNames.take(id); renamed {
+	if s.state.ID, renamed = t.callNames.unique(id); renamed {
 		t.counts.Renamed++
 	}
 	t.subs[id] = s

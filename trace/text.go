@@ -7,23 +7,23 @@ import (
 
 // part is a text or reasoning part of the turn.
 type part struct {
-	id         string // "" until it has text
-	thought    bool
-	by         voice
-	text       strings.Builder
-	half       string // half a character, held back until its other half comes
-	signature  string
-	closed     bool
-	forced     bool // closed by the Builder, not by the agent
-	superseded bool
-	cut        bool // it was too long, and takes no more
+	id          string // "" until it has text
+	thought     bool
+	by          author
+	text        strings.Builder
+	partialRune string // half a character, held back until its other half comes
+	signature   string
+	closed      bool
+	forced      bool // closed by the Builder, not by the agent
+	superseded  bool
+	cut         bool // it was too long, and takes no more
 
-	prior  string  // what earlier parts said that full texts of this one may repeat
-	goesOn *part   // the part whose text this one goes on with
-	before *part   // the part under the same key that the Builder cut off
-	repeat *repeat // set while an agent's retry only repeats
-	became *part   // a retry that turned out to go on with an open part
-	redone *part   // the retry that superseded this part
+	prior        string // what earlier parts said that full texts of this one may repeat
+	continues    *part  // the part whose text this one goes on with
+	before       *part  // the part under the same key that the Builder cut off
+	retry        *retry // set while an agent's retry only repeats
+	mergedInto   *part  // a retry that turned out to go on with an open part
+	supersededBy *part  // the retry that superseded this part
 }
 
 // partKey is how an agent names a part.
@@ -34,8 +34,8 @@ type partKey struct {
 
 // resolve follows retries to the part that is written.
 func (p *part) resolve() *part {
-	for p != nil && p.became != nil {
-		p = p.became
+	for p != nil && p.mergedInto != nil {
+		p = p.mergedInto
 	}
 	return p
 }
@@ -53,7 +53,7 @@ const tooLong = 1 << 20
 
 // follows makes the part one that goes on where another ended.
 func (p *part) follows(old *part, said string) {
-	p.goesOn, p.prior = old, ""
+	p.continues, p.prior = old, ""
 	if len(said) <= tooLong {
 		p.prior = said
 	}
@@ -62,7 +62,7 @@ func (p *part) follows(old *part, said string) {
 // resumes makes the part one that may go on where the Builder cut another off:
 // the agent may mean a new part, if it has but one key for all of them.
 func (p *part) resumes(old *part) {
-	p.half, old.half = old.half, ""
+	p.partialRune, old.partialRune = old.partialRune, ""
 	if len(old.prior)+old.text.Len() <= tooLong {
 		p.prior, p.before = old.said(), old
 	}
@@ -73,7 +73,7 @@ func (b *Builder) lookup(t *turn, key string, thought bool) *part {
 }
 
 func (b *Builder) newPart(t *turn, key string, thought bool) *part {
-	p := &part{thought: thought, by: b.voice(t)}
+	p := &part{thought: thought, by: b.author(t)}
 	t.parts[partKey{b.within, key, thought}] = p
 	return p
 }
@@ -94,15 +94,15 @@ func (b *Builder) part(t *turn, key string, thought bool) *part {
 
 // grow adds text to a part, holding back half a character at its end.
 func (t *turn) grow(p *part, delta string) {
-	if p.half != "" {
-		delta = p.half + delta
+	if p.partialRune != "" {
+		delta = p.partialRune + delta
 	}
-	text, half := splitHalf(delta)
-	p.half = half
+	text, half := splitPartialRune(delta)
+	p.partialRune = half
 	switch {
 	case text == "":
-	case p.repeat != nil:
-		t.growRepeat(p, text)
+	case p.retry != nil:
+		t.appendRetry(p, text)
 	default:
 		t.emitDelta(p, text)
 	}
@@ -118,10 +118,10 @@ func (t *turn) emitDelta(p *part, text string) {
 	text = t.room(p, text)
 	p.text.WriteString(text)
 	if p.thought {
-		t.say(p.by, ThoughtDelta{Part: p.id, Delta: text})
+		t.emitAs(p.by, ThoughtDelta{Part: p.id, Delta: text})
 		return
 	}
-	t.say(p.by, MessageDelta{Part: p.id, Delta: text})
+	t.emitAs(p.by, MessageDelta{Part: p.id, Delta: text})
 }
 
 // room returns what of a text the part still takes. One that is full ends with a
@@ -144,10 +144,10 @@ func (t *turn) openPart(p *part) {
 	p.id = partID(p.thought, t.partsN)
 	t.open = append(t.open, p)
 	if p.thought {
-		t.say(p.by, ThoughtStart{Part: p.id})
+		t.emitAs(p.by, ThoughtStart{Part: p.id})
 		return
 	}
-	t.say(p.by, MessageStart{Part: p.id, Role: RoleAssistant})
+	t.emitAs(p.by, MessageStart{Part: p.id, Role: RoleAssistant})
 }
 
 // closePart writes the whole of a part. A part without text leaves no trace.
@@ -155,13 +155,13 @@ func (t *turn) closePart(p *part, signature string) {
 	if p.closed { // half a character that it waits for is not to be written any more
 		return
 	}
-	if p.half != "" {
-		p.half = ""
-		t.grow(p, lostHalf)
+	if p.partialRune != "" {
+		p.partialRune = ""
+		t.grow(p, lostRune)
 		p = p.resolve()
 	}
-	if p.repeat != nil {
-		p = t.endRepeat(p)
+	if p.retry != nil {
+		p = t.endRetry(p)
 	}
 	if p.closed {
 		return
@@ -191,7 +191,7 @@ func (t *turn) forget(p *part) {
 	if t.finalAt != t.steps {
 		t.final, t.finalAt = nil, t.steps
 	}
-	t.notFinal(p.goesOn)
+	t.notFinal(p.continues)
 	t.final = append(t.final, p)
 }
 
@@ -218,11 +218,11 @@ func (t *turn) finalOutput() string {
 
 // whole is the text of the part and of those that it goes on with.
 func (p *part) whole() string {
-	if p.goesOn == nil {
+	if p.continues == nil {
 		return p.text.String()
 	}
 	var texts []string
-	for ; p != nil; p = p.goesOn {
+	for ; p != nil; p = p.continues {
 		texts = append(texts, p.text.String())
 	}
 	slices.Reverse(texts)
@@ -243,13 +243,13 @@ func (t *turn) closeParts(subagents, end bool) {
 			continue
 		}
 		p.forced = true
-		half := p.half
+		half := p.partialRune
 		if !end {
-			p.half = ""
+			p.partialRune = ""
 		}
 		t.closePart(p, "")
 		if !end {
-			p.half = half
+			p.partialRune = half
 		}
 	}
 	t.shut = 0
@@ -268,8 +268,8 @@ func (t *turn) closePartsOf(s *sub) {
 func (t *turn) putFull(p *part) {
 	text := p.text.String()
 	if p.thought {
-		t.say(p.by, Thought{Part: p.id, Text: text, Signature: p.signature, Superseded: p.superseded})
+		t.emitAs(p.by, Thought{Part: p.id, Text: text, Signature: p.signature, Superseded: p.superseded})
 		return
 	}
-	t.say(p.by, Message{Part: p.id, Role: RoleAssistant, Text: text, Superseded: p.superseded})
+	t.emitAs(p.by, Message{Part: p.id, Role: RoleAssistant, Text: text, Superseded: p.superseded})
 }

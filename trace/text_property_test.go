@@ -40,7 +40,7 @@ func stands(t *rapid.T, b *trace.Builder, log *tape) string {
 func tell(t *rapid.T, b *trace.Builder, key, text string, whole bool) {
 	for pos := 0; pos < len(text); {
 		next := pos + rapid.IntRange(1, len(text)-pos).Draw(t, "size")
-		switch rapid.SampledFrom([]string{"delta", "delta", "snapshot", "late", "step", "park", "whole"}).Draw(t, "how") {
+		switch rapid.SampledFrom([]string{"delta", "delta", "snapshot", "late", "step", "pause", "whole"}).Draw(t, "how") {
 		case "delta":
 			b.MessageDelta(key, text[pos:next])
 			pos = next
@@ -51,7 +51,7 @@ func tell(t *rapid.T, b *trace.Builder, key, text string, whole bool) {
 			b.MessageSnapshot(key, text[:pos])
 		case "step":
 			b.StepStart(trace.Step{})
-		case "park":
+		case "pause":
 			b.Question(trace.Question{})
 		case "whole":
 			if whole {

@@ -9,7 +9,7 @@ import (
 // call is a tool call of the turn.
 type call struct {
 	tool     ToolCall // as far as it is known
-	by       voice    // who made it
+	by       author   // who made it
 	event    string   // the id of the event to cite as its parent
 	text     strings.Builder
 	half     string
@@ -37,19 +37,19 @@ func (b *Builder) ToolCallStart(s ToolCallStart) {
 // beginCall says that the input of a call is being written.
 func (t *turn) beginCall(c *call) {
 	c.write(t)
-	c.event = t.say(c.by, ToolCallStart{ToolCallID: c.tool.ToolCallID, RawName: c.tool.RawName, Name: c.tool.Name, ToolKind: c.tool.ToolKind, Title: c.tool.Title})
+	c.event = t.emitAs(c.by, ToolCallStart{ToolCallID: c.tool.ToolCallID, RawName: c.tool.RawName, Name: c.tool.Name, ToolKind: c.tool.ToolKind, Title: c.tool.Title})
 }
 
 // newCall registers a call under a unique id and fills in what is missing.
 func (b *Builder) newCall(t *turn, tc ToolCall) *call {
-	by := b.voice(t)
+	by := b.author(t)
 	t.ensureStep(by)
 	key := tc.ToolCallID
 	if key == "" {
 		tc.ToolCallID = "call"
 	}
 	var renamed bool
-	if tc.ToolCallID, renamed = t.callNames.take(tc.ToolCallID); renamed {
+	if tc.ToolCallID, renamed = t.callNames.unique(tc.ToolCallID); renamed {
 		t.counts.Renamed++
 	}
 	if tc.RawName == "" {
@@ -58,7 +58,7 @@ func (b *Builder) newCall(t *turn, tc ToolCall) *call {
 	if tc.Name == "" {
 		tc.Name = tc.RawName
 	}
-	tc.ToolKind = tc.ToolKind.normal()
+	tc.ToolKind = tc.ToolKind.normalized()
 	c := &call{tool: tc, by: by}
 	t.calls[key] = c
 	t.order = append(t.order, c)
@@ -81,13 +81,13 @@ func (b *Builder) ToolCallDelta(toolCallID, delta string) {
 			t.counts.Orphans++
 			return
 		}
-		text, half := splitHalf(c.half + delta)
+		text, half := splitPartialRune(c.half + delta)
 		c.half = half
 		if text == "" {
 			return
 		}
 		c.text.WriteString(text)
-		t.say(c.by, ToolCallDelta{ToolCallID: c.tool.ToolCallID, Delta: text})
+		t.emitAs(c.by, ToolCallDelta{ToolCallID: c.tool.ToolCallID, Delta: text})
 	})
 }
 
@@ -105,7 +105,7 @@ func (b *Builder) ToolCall(tc ToolCall) {
 		default:
 			c.merge(tc)
 		}
-		c.tool.Input, c.tool.InputText, c.tool.Locations = Opaque(tc.Input), tc.InputText, tc.Locations
+		c.tool.Input, c.tool.InputText, c.tool.Locations = CompactJSON(tc.Input), tc.InputText, tc.Locations
 		t.putCall(c)
 	})
 }
@@ -119,7 +119,7 @@ func (c *call) merge(tc ToolCall) {
 		c.tool.Name = tc.Name
 	}
 	if tc.ToolKind != "" {
-		c.tool.ToolKind = tc.ToolKind.normal()
+		c.tool.ToolKind = tc.ToolKind.normalized()
 	}
 	if tc.Title != "" {
 		c.tool.Title = tc.Title
@@ -129,7 +129,7 @@ func (c *call) merge(tc ToolCall) {
 // revise puts the call on record again if the agent asks to run another tool or
 // another input than it has shown.
 func (t *turn) revise(c *call, asked ToolCall) {
-	input := Opaque(asked.Input)
+	input := CompactJSON(asked.Input)
 	same := asked.RawName == "" || asked.RawName == c.tool.RawName
 	if len(asked.Input) == 0 {
 		input, asked.Locations = c.tool.Input, c.tool.Locations
@@ -139,14 +139,14 @@ func (t *turn) revise(c *call, asked ToolCall) {
 	}
 	c.merge(asked)
 	c.tool.Input, c.tool.InputText, c.tool.Locations = input, "", asked.Locations
-	c.event = t.say(c.by, c.tool)
+	c.event = t.emitAs(c.by, c.tool)
 }
 
 func (t *turn) putCall(c *call) {
 	c.whole, c.draft = true, nil
 	c.text.Reset()
 	t.running++
-	c.event = t.say(c.by, c.tool)
+	c.event = t.emitAs(c.by, c.tool)
 	if c.writing {
 		c.writing = false
 		t.writing--
@@ -169,7 +169,7 @@ func (t *turn) completeCall(c *call) {
 	}
 	switch text := c.text.String(); {
 	case json.Valid([]byte(text)):
-		c.tool.Input = Opaque(json.RawMessage(text))
+		c.tool.Input = CompactJSON(json.RawMessage(text))
 	case c.draft != nil:
 		c.tool.Input = c.draft
 	default:
@@ -214,10 +214,10 @@ func (t *turn) result(c *call, r ToolResult) {
 	for _, q := range c.requests {
 		t.cancelRequest(q)
 	}
-	if c.output != nil && string(Opaque(r.Output)) == "null" {
+	if c.output != nil && string(CompactJSON(r.Output)) == "null" {
 		r.Output = c.output.whole()
 	}
-	if r = r.normal(); r.Status != ToolCompleted && c.refused != "" {
+	if r = r.normalized(); r.Status != ToolCompleted && c.refused != "" {
 		if r.Status == ToolCanceled {
 			r.Error = c.refused
 		}

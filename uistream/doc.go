@@ -20,8 +20,8 @@
 // A client puts everything of one response into one message. A turn whose agent
 // takes a message in between has several replies, and so several streams. At the
 // start of a second reply, the chunks hold the finish of the message before and
-// then a new start. A park ends the response of the subscribers (see
-// [Translator.Parked]) but not the message: the answering client gets the rest, and
+// then a new start. A pause ends the response of the subscribers (see
+// [Translator.Paused]) but not the message: the answering client gets the rest, and
 // a reload gets the whole message without the seam.
 //
 // # Subscribers

@@ -49,7 +49,7 @@ type mark struct {
 	begin   int // where a message begins among them, if fresh
 	place   int
 	fresh   bool // a message begins in this record
-	park    bool
+	pause   bool
 	over    bool
 	// failed says that an error is among the frames, and lost that it stands for a turn
 	// of which the agent has not told the end.
@@ -57,7 +57,7 @@ type mark struct {
 }
 
 // place is where in the turn records stand: the message that they end in, and the text
-// that is open before them, where texts outlive a park.
+// that is open before them, where texts outlive a pause.
 type place struct{ message, text string }
 
 // markSize is what a record costs besides its frames.
@@ -81,7 +81,7 @@ func (e *encoder) encode(r trace.Record, b *block) {
 			m.fresh, m.begin = true, from
 		case Error:
 			stop, ended := r.Payload.(trace.Stop)
-			m.failed, m.lost = true, ended && stop.Lost()
+			m.failed, m.lost = true, ended && stop.Infrastructure()
 		}
 		b.frames = e.framing.AppendFrame(b.frames, c)
 		e.content += weight(c, len(b.frames)-from)
@@ -91,7 +91,7 @@ func (e *encoder) encode(r trace.Record, b *block) {
 		b.places = append(b.places, at)
 	}
 	m.place, m.end, m.content = len(b.places)-1, len(b.frames), e.content
-	m.park, m.over = e.translation.Parked(), e.translation.Over()
+	m.pause, m.over = e.translation.Paused(), e.translation.Over()
 	b.marks = append(b.marks, m)
 }
 
@@ -147,7 +147,7 @@ func (e *encoder) read(records iter.Seq2[trace.Record, error], b *block, atMost 
 }
 
 // AppendTurn appends the streams of a turn, each with its end: one per
-// assistant message. A park does not end a stream here.
+// assistant message. A pause does not end a stream here.
 func AppendTurn(dst []byte, records iter.Seq[trace.Record], o Options, f Framing) []byte {
 	e := newEncoder("", o, f)
 	var b block

@@ -58,7 +58,7 @@ var turnsThatGrow = map[string]func(put func(...trace.Payload), n int){
 			put(
 				trace.ToolCall{ToolCallID: call, Name: "bash", Input: json.RawMessage(`{}`)},
 				trace.PermissionRequest{RequestID: request, ToolCallID: call, Title: "Run?", Options: []trace.PermissionOption{{ID: "yes", OptionKind: trace.AllowOnce}}},
-				trace.Park{Requests: []string{request}},
+				trace.Pause{Requests: []string{request}},
 				trace.PermissionResponse{RequestID: request, Outcome: trace.Selected, ChosenOption: "yes", OptionKind: trace.AllowOnce, By: "ada"},
 				trace.ToolResult{ToolCallID: call, Status: trace.ToolCompleted, Output: json.RawMessage(`{}`)},
 			)
@@ -70,7 +70,7 @@ var turnsThatGrow = map[string]func(put func(...trace.Payload), n int){
 			put(
 				trace.ToolCallStart{ToolCallID: fmt.Sprint("call", i), Name: "bash"},
 				trace.PermissionRequest{RequestID: request, Title: "Run?"},
-				trace.Park{Requests: []string{request}},
+				trace.Pause{Requests: []string{request}},
 				trace.PermissionResponse{RequestID: request, Outcome: trace.Selected, ChosenOption: "yes", By: "ada"},
 			)
 		}
@@ -79,7 +79,7 @@ var turnsThatGrow = map[string]func(put func(...trace.Payload), n int){
 		for i := range n {
 			question := fmt.Sprint("question", i)
 			put(
-				trace.Question{QuestionID: question, Text: "Which?"}, trace.Park{Requests: []string{question}},
+				trace.Question{QuestionID: question, Text: "Which?"}, trace.Pause{Requests: []string{question}},
 				trace.Answer{QuestionID: question, Outcome: trace.Selected, Values: []string{"this"}, By: "ada"},
 				trace.Reply{MessageID: fmt.Sprint("m", i), Cause: trace.CauseAnswer},
 			)

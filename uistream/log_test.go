@@ -210,7 +210,7 @@ func (d *drawn) step() {
 		d.b.StepEnd()
 	case 21:
 		if text == "" {
-			d.b.Release()
+			d.b.EndHold()
 		} else {
 			d.b.Present()
 		}

@@ -4,10 +4,10 @@ package uistream
 type Options struct {
 	// Profile is what the client understands.
 	Profile Profile
-	// RFC follows the letter of the Agent Ops RFC where it and the clients disagree. The
+	// RFC is `compat: rfc`: the Agent Ops RFC counts where it and the clients disagree. The
 	// agent's own id of its turn names the message and its one text. The failure of a tool
 	// is an error of the stream, and a question is a data part. No step begins, and no
-	// reader leaves at a park.
+	// reader leaves at a pause.
 	RFC bool
 	// Legacy writes the form of clients that are older than the UI message stream.
 	Legacy bool

@@ -32,7 +32,7 @@ type approval struct {
 	answer  *trace.PermissionResponse
 }
 
-// permission takes a request, which is shown when the turn parks on it.
+// permission takes a request, which is shown when the turn pauses on it.
 func (t *Translator) permission(p trace.PermissionRequest) {
 	if _, ok := t.approvals[p.RequestID]; ok || p.DecidedBy != "" {
 		return

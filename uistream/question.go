@@ -32,7 +32,7 @@ type question struct {
 	what trace.Question
 }
 
-// question takes a question, which is shown when the turn parks on it.
+// question takes a question, which is shown when the turn pauses on it.
 func (t *Translator) question(p trace.Question) {
 	if _, ok := t.questions[p.QuestionID]; ok {
 		return

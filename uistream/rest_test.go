@@ -21,7 +21,7 @@ func TestTheRestOfAMessageBeginsWhatItGoesOnWith(t *testing.T) {
 		for _, r := range records {
 			from := r.Seq
 			switch r.Payload.(type) {
-			case trace.Park: // whoever answered
+			case trace.Pause: // whoever answered
 				from++
 			case trace.Reply: // whoever resumes
 			default:
@@ -31,7 +31,7 @@ func TestTheRestOfAMessageBeginsWhatItGoesOnWith(t *testing.T) {
 				bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{Window: window})
 				key := turn
 				key.Options = o
-				got, err := serve(t.Context(), bc, key, newFeed(records...), uistream.Span{From: from, SkipParksThrough: 1 << 60})
+				got, err := serve(t.Context(), bc, key, newFeed(records...), uistream.Span{From: from, SkipPausesThrough: 1 << 60})
 				bc.Close()
 				if err != nil {
 					t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 // One upstream turn is one text. The text begins with the message, has the message's id,
 // goes on under that id after a tool, and ends with the turn. The id is the agent's own
 // name of its turn, so the start of the message waits for that name. A second name within
-// a message begins another text. No step begins, no reader leaves at a park, the failure
+// a message begins another text. No step begins, no reader leaves at a pause, the failure
 // of a tool is an error of the stream, and a question is a data part.
 type rfc struct {
 	*Translator
@@ -66,8 +66,8 @@ func (d *rfc) clone() translation {
 // MessageID is the assistant message that the last chunks belong to.
 func (d *rfc) MessageID() string { return d.message }
 
-// Parked reports false: no reader leaves.
-func (d *rfc) Parked() bool { return false }
+// Paused reports false: no reader leaves.
+func (d *rfc) Paused() bool { return false }
 
 // openText is the text that is open now. A client that gets the rest of a message from
 // here on needs the start of that text.
@@ -93,7 +93,7 @@ func (d *rfc) Translate(r trace.Record) []Chunk {
 		if p.Name == beyond {
 			return nil
 		}
-	case trace.Park:
+	case trace.Pause:
 		p.Held = true
 		p.Requests = slices.DeleteFunc(slices.Clone(p.Requests), func(id string) bool { return d.shown[id] })
 		for _, id := range p.Requests {
@@ -186,7 +186,7 @@ func (d *rfc) emit(all ...Chunk) { d.made = append(d.made, all...) }
 // take sends what the dialect has a word for.
 func (d *rfc) take(c Chunk) {
 	kind := d.record.Payload.Kind()
-	asked := kind == trace.KindPark || kind == trace.KindAnswer
+	asked := kind == trace.KindPause || kind == trace.KindAnswer
 	switch c := c.(type) {
 	case Start:
 		if d.started && c.MessageID != d.ours {

@@ -611,7 +611,7 @@ func TestTheRestOfAMessageByTheRFC(t *testing.T) {
 		{"after a question", answered, "message-start(turn-abc123) text-start(turn-abc123) data-question(q-1) " + delta + " " + closes},
 	} {
 		for _, window := range []int{0, 1} {
-			if got := rest(t, o, window, c.records, uistream.Span{From: seqOf(t, c.records, trace.KindPark, 1) + 1, SkipParksThrough: 1 << 60}); got != c.want {
+			if got := rest(t, o, window, c.records, uistream.Span{From: seqOf(t, c.records, trace.KindPause, 1) + 1, SkipPausesThrough: 1 << 60}); got != c.want {
 				t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 			}
 		}

@@ -37,7 +37,7 @@ func types(body string) string {
 
 func TestSpans(t *testing.T) {
 	t.Parallel()
-	parked := write(t, completed(), func(b *trace.Builder) {
+	paused := write(t, completed(), func(b *trace.Builder) {
 		b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash"})
 		id, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: "Run?", Options: []trace.PermissionOption{{ID: "y", OptionKind: trace.AllowOnce}}}, trace.ToolCall{})
 		b.PermissionResponse(trace.PermissionResponse{RequestID: id, Outcome: trace.Selected, ChosenOption: "y", By: "me"})
@@ -51,7 +51,7 @@ func TestSpans(t *testing.T) {
 		b.Emit(trace.Reply{MessageID: "m2", Cause: trace.CauseSteer})
 		b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted})
 	})
-	park := seqOf(t, parked, trace.KindPark, 1)
+	pause := seqOf(t, paused, trace.KindPause, 1)
 	const before = "start start-step tool-input-available text-start text-delta text-end tool-approval-request finish-step"
 	const after = "tool-output-available start-step text-start text-delta text-end finish-step finish DONE"
 	for _, c := range []struct {
@@ -60,9 +60,9 @@ func TestSpans(t *testing.T) {
 		span    uistream.Span
 		want    string
 	}{
-		{"up to the park", parked, uistream.Span{}, before + " finish DONE"},
-		{"the whole message", parked, uistream.Span{SkipParksThrough: park}, before + " " + after},
-		{"the rest after the park", parked, uistream.Span{From: park + 1}, "start " + after},
+		{"up to the pause", paused, uistream.Span{}, before + " finish DONE"},
+		{"the whole message", paused, uistream.Span{SkipPausesThrough: pause}, before + " " + after},
+		{"the rest after the pause", paused, uistream.Span{From: pause + 1}, "start " + after},
 		{"the first message", steered, uistream.Span{}, "start start-step text-start text-delta text-end tool-input-available finish-step tool-output-error finish DONE"},
 		{"the second message", steered, uistream.Span{From: seqOf(t, steered, trace.KindReply, 2)}, "start start-step tool-input-available tool-output-available finish-step finish DONE"},
 	} {
@@ -71,7 +71,7 @@ func TestSpans(t *testing.T) {
 			f := newFeed(c.records...)
 			if window == 1 { // make the buffer drop everything first
 				for range 2 {
-					_, _ = serve(t.Context(), bc, turn, f, uistream.Span{SkipParksThrough: 1 << 60})
+					_, _ = serve(t.Context(), bc, turn, f, uistream.Span{SkipPausesThrough: 1 << 60})
 				}
 			}
 			got, err := serve(t.Context(), bc, turn, f, c.span)

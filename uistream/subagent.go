@@ -25,7 +25,7 @@ func (t *Translator) subagent(callID string, r trace.Record) (taken bool) {
 	case trace.Usage, trace.Plan, trace.Status:
 		return true // the agent's own numbers have their place, which these would take
 	case trace.PermissionRequest, trace.PermissionResponse, trace.Question, trace.Answer,
-		trace.Prompt, trace.Reply, trace.Step, trace.Park, trace.Stop, trace.Rewind, trace.Unknown:
+		trace.Prompt, trace.Reply, trace.Step, trace.Pause, trace.Stop, trace.Rewind, trace.Unknown:
 		return false
 	case trace.MessageDelta, trace.ThoughtDelta:
 		return true // its whole tells all

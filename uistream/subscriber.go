@@ -15,11 +15,11 @@ type Span struct {
 	// reply gives its message; a later one gives the rest of a message that the
 	// client has already, after a start with the same id.
 	From uint64
-	// SkipParksThrough is the number of the last park that is passed over, because its
+	// SkipPausesThrough is the number of the last pause that is passed over, because its
 	// requests have their answers. At the first later one the response ends.
-	SkipParksThrough uint64
-	// Upto is the number of the last record that the client gets of a park that still
-	// waits: some of what it asks has its answer. Zero is the park itself.
+	SkipPausesThrough uint64
+	// Upto is the number of the last record that the client gets of a pause that still
+	// waits: some of what it asks has its answer. Zero is the pause itself.
 	Upto uint64
 	// Reask goes right after the start of the rest of a message: what the client
 	// has answered and is to forget the answer of.
@@ -30,7 +30,7 @@ type Span struct {
 const readAtMost = 32 << 10
 
 // Serve writes one assistant message of a turn to the client as it grows: until it is
-// over, the turn stops, or it parks. Then it returns nil. Otherwise the client did not
+// over, the turn stops, or it pauses. Then it returns nil. Otherwise the client did not
 // get the end. Either the client has gone (the error of ctx, or of a write). Or the
 // client got the reason of another failure ([ErrClosed], a [Revocation] if that is the
 // cause of ctx, or an error of the source). The handler must not write afterwards, and
@@ -72,7 +72,7 @@ type subscriber struct {
 	at          position
 	behind      *encoder // it reads the log, because the buffer does not hold its position
 	begun       bool     // it has the start of its message
-	leaving     bool     // it is behind the park at which it leaves
+	leaving     bool     // it is behind the pause at which it leaves
 }
 
 func (s *subscriber) run(ctx context.Context) error {
@@ -194,9 +194,9 @@ func (s *subscriber) take(v view) (over bool, err error) {
 			}
 		}
 		s.w.sent.Failed, s.w.sent.Lost = s.w.sent.Failed || m.failed, s.w.sent.Lost || m.lost
-		parked := m.park && m.seq > s.span.SkipParksThrough
-		last := m.over || parked && m.seq >= s.span.Upto || s.leaving && m.seq >= s.span.Upto
-		s.leaving = s.leaving || parked
+		paused := m.pause && m.seq > s.span.SkipPausesThrough
+		last := m.over || paused && m.seq >= s.span.Upto || s.leaving && m.seq >= s.span.Upto
+		s.leaving = s.leaving || paused
 		if !last {
 			continue
 		}
@@ -206,7 +206,7 @@ func (s *subscriber) take(v view) (over bool, err error) {
 		if m.over {
 			return true, s.w.Done()
 		}
-		return true, s.end(parkChunks(s.buffer.key.Options)...)
+		return true, s.end(pauseChunks(s.buffer.key.Options)...)
 	}
 	if n := len(v.marks); n > 0 {
 		return false, s.w.Frames(v.frames[from:v.marks[n-1].end])

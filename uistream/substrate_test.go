@@ -78,7 +78,7 @@ func TestARequestIsStillAskedAfterItsCallWasRevised(t *testing.T) {
 	tr := uistream.NewTranslator(o)
 	var chunks []uistream.Chunk
 	for _, r := range records {
-		if p, ok := r.Payload.(trace.Park); ok { // readers stay, so that the change is seen
+		if p, ok := r.Payload.(trace.Pause); ok { // readers stay, so that the change is seen
 			p.Held = true
 			r.Payload = p
 		}
@@ -245,7 +245,7 @@ func TestASiblingsResultReachesTheReaderWhoAnswersInWords(t *testing.T) {
 			b.PermissionRequest(requests("p", "c1"), trace.ToolCall{})
 			b.ToolResult(trace.ToolResult{ToolCallID: "c2", Status: trace.ToolCompleted, Output: input(`"sibling"`)})
 			b.Message("said meanwhile", "Still here.")
-			words := trace.Words{
+			words := trace.TextAnswer{
 				Prompt: trace.Prompt{Message: trace.UserMessage{ID: "u2"}}, Reply: trace.Reply{MessageID: "m2", Cause: trace.CauseAnswer},
 			}
 			if err := b.Resolve(chooses("p", "yes"), &words); err != nil {
@@ -266,7 +266,7 @@ func TestASiblingsResultReachesTheReaderWhoAnswersInWords(t *testing.T) {
 
 // The answer comes by the question's own address, before the stream shows the
 // question.
-func TestAQuestionThatIsAnsweredAtAParkIsShownBehindIt(t *testing.T) {
+func TestAQuestionThatIsAnsweredAtAPauseIsShownBehindIt(t *testing.T) {
 	t.Parallel()
 	m := only(t, uistream.Options{Profile: profile(t, "7")}, func(b *trace.Builder) {
 		b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash", Input: input(`{}`)})
@@ -296,7 +296,7 @@ func TestACallOfWhichNothingThatIsShownHasChangedIsShownOnce(t *testing.T) {
 	}
 }
 
-func TestWhatComesAtAParkIsShownBehindTheAnswer(t *testing.T) {
+func TestWhatComesAtAPauseIsShownBehindTheAnswer(t *testing.T) {
 	t.Parallel()
 	records := write(t, completed(), func(b *trace.Builder) {
 		b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash", Input: input(`{}`)})
@@ -305,11 +305,11 @@ func TestWhatComesAtAParkIsShownBehindTheAnswer(t *testing.T) {
 		b.PermissionResponse(chooses("p", "yes"))
 	})
 	tr := uistream.NewTranslator(uistream.Options{Profile: profile(t, "7")})
-	var parked bool
+	var paused bool
 	for _, r := range records {
 		chunks := lines(tr.Translate(r))
 		_, answer := r.Payload.(trace.PermissionResponse)
-		if parked && !answer && chunks != "" {
+		if paused && !answer && chunks != "" {
 			t.Errorf("before the answer: %s", chunks)
 		}
 		if answer {
@@ -318,6 +318,6 @@ func TestWhatComesAtAParkIsShownBehindTheAnswer(t *testing.T) {
 			}
 			return
 		}
-		parked = parked || tr.Parked()
+		paused = paused || tr.Paused()
 	}
 }

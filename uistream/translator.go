@@ -10,11 +10,11 @@ import (
 // one.
 type translation interface {
 	Translate(r trace.Record) []Chunk
-	// MessageID, Parked and Over are those of the Translator.
+	// MessageID, Paused and Over are those of the Translator.
 	MessageID() string
-	Parked() bool
+	Paused() bool
 	Over() bool
-	// openText is the id of a text that outlives a park and is open now, or "".
+	// openText is the id of a text that outlives a pause and is open now, or "".
 	openText() string
 	// answeredPart is a part of history that asks, as it reads once it has its answer.
 	answeredPart(p Part) Part
@@ -43,7 +43,7 @@ type Translator struct {
 	message string // the assistant message that is being written
 	opened  bool   // its start was sent
 	over    bool   // the turn has stopped
-	parked  bool
+	paused  bool
 	unknown int
 
 	step       bool // a step is open for the client
@@ -59,7 +59,7 @@ type Translator struct {
 	questions  map[string]*question
 	questioned []*question // all, but those that were done long ago
 	subs       map[string]*subagent
-	waits      map[string]bool // what a park waits for at which readers left
+	waits      map[string]bool // what a pause waits for at which readers left
 	held       []trace.Record  // what came meanwhile
 	sources    int
 
@@ -93,10 +93,10 @@ func NewTranslator(o Options) *Translator {
 // MessageID is the assistant message that the last chunks belong to.
 func (t *Translator) MessageID() string { return t.message }
 
-// Parked reports whether the last record was a park at which readers leave: a
+// Paused reports whether the last record was a pause at which readers leave: a
 // subscriber gets the finish of the message and the end of the stream. A reader of the
 // whole message goes on instead.
-func (t *Translator) Parked() bool { return t.parked }
+func (t *Translator) Paused() bool { return t.paused }
 
 // Over reports whether the turn has stopped.
 func (t *Translator) Over() bool { return t.over }
@@ -118,7 +118,7 @@ func (t *Translator) Translate(r trace.Record) []Chunk {
 	if t.over || r.Payload == nil {
 		return nil
 	}
-	t.out, t.parked = nil, false
+	t.out, t.paused = nil, false
 	if t.holds(r) {
 		return nil
 	}
@@ -157,9 +157,9 @@ func (t *Translator) translate(r trace.Record) {
 			t.begin(r.Turn)
 		}
 		t.data(p)
-	case trace.Park:
+	case trace.Pause:
 		t.begin(r.Turn)
-		t.park(p)
+		t.pause(p)
 	case trace.Stop:
 		t.begin(r.Turn)
 		t.letPass()
@@ -220,7 +220,7 @@ func (t *Translator) content(r trace.Record) {
 		t.file(p)
 	case trace.Error:
 		t.notice(p)
-	case trace.Prompt, trace.Reply, trace.Rewind, trace.Step, trace.Status, trace.Data, trace.Park, trace.Stop, trace.Unknown:
+	case trace.Prompt, trace.Reply, trace.Rewind, trace.Step, trace.Status, trace.Data, trace.Pause, trace.Stop, trace.Unknown:
 		// Translate's own
 	}
 }

@@ -203,7 +203,7 @@ func TestTrap10_ReusedIDs(t *testing.T) {
 
 func TestTrap11And12_OneStartWithAnIDOfTheServer(t *testing.T) {
 	t.Parallel()
-	s := stream(t, "", trace.MessageDelta{Part: "p", Delta: "a"}, trace.Park{}, trace.Reply{MessageID: "m1"}, trace.MessageDelta{Part: "r", Delta: "b"}, stopped)
+	s := stream(t, "", trace.MessageDelta{Part: "p", Delta: "a"}, trace.Pause{}, trace.Reply{MessageID: "m1"}, trace.MessageDelta{Part: "r", Delta: "b"}, stopped)
 	if !strings.HasPrefix(s, `{"type":"start","messageId":"m1"}`) || strings.Count(s, `{"type":"start"`) != 1 {
 		t.Errorf("not one start, first:\n%s", s)
 	}
@@ -231,20 +231,20 @@ func TestTrap16_TheLastFrameIsWhole(t *testing.T) {
 	}
 }
 
-func TestTrap18_AnApprovalCanBeParked(t *testing.T) {
+func TestTrap18_AnApprovalCanBePaused(t *testing.T) {
 	t.Parallel()
 	tr := uistream.NewTranslator(uistream.Options{})
 	var chunks []uistream.Chunk
 	for _, r := range rec(trace.Agent, trace.Reply{MessageID: "m1"}, trace.ToolCall{ToolCallID: "c"},
-		trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: "Run ls?"}, trace.Park{Requests: []string{"r"}}) {
+		trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: "Run ls?"}, trace.Pause{Requests: []string{"r"}}) {
 		chunks = append(chunks, tr.Translate(r)...)
 	}
-	if !tr.Parked() {
-		t.Error("not parked")
+	if !tr.Paused() {
+		t.Error("not paused")
 	}
 	s := lines(chunks)
 	has(t, s, "Permission needed: Run ls?", `{"type":"tool-approval-request","toolCallId":"c","approvalId":"r"}`, "finish-step")
-	if tr.Translate(rec(trace.Agent, trace.ToolResult{ToolCallID: "c"})[0]); tr.Parked() {
-		t.Error("still parked after the turn went on")
+	if tr.Translate(rec(trace.Agent, trace.ToolResult{ToolCallID: "c"})[0]); tr.Paused() {
+		t.Error("still paused after the turn went on")
 	}
 }

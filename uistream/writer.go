@@ -261,7 +261,7 @@ func (w *Writer) Done() error {
 // WriteWaiting is the whole response to a client that has all there is of a message,
 // which waits for the client.
 func (w *Writer) WriteWaiting(message string, o Options) error {
-	if err := w.Chunks(append([]Chunk{Start{MessageID: message}}, parkChunks(o)...)...); err != nil {
+	if err := w.Chunks(append([]Chunk{Start{MessageID: message}}, pauseChunks(o)...)...); err != nil {
 		return err
 	}
 	return w.Done()

@@ -33,7 +33,7 @@ func TestThePageAsksForTheFormItReads(t *testing.T) {
 			}
 		}
 	}
-	if form != "client=7&letter=none" || asks < 2 {
+	if form != "client=7&compat=none" || asks < 2 {
 		t.Errorf("%d addresses ask for %q", asks, form)
 	}
 }

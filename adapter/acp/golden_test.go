@@ -63,7 +63,7 @@ func kinds(records []trace.Record) string {
 			all = append(all, "tool_result:"+string(p.Status))
 		case trace.PermissionResponse:
 			all = append(all, "permission_response:"+string(p.OptionKind))
-		case trace.MessageStart, trace.ThoughtStart, trace.ToolCallStart, trace.Step, trace.Data, trace.Prompt, trace.Reply, trace.Usage, trace.Park, trace.Thought:
+		case trace.MessageStart, trace.ThoughtStart, trace.ToolCallStart, trace.Step, trace.Data, trace.Prompt, trace.Reply, trace.Usage, trace.Pause, trace.Thought:
 		default:
 			all = append(all, string(p.Kind()))
 		}

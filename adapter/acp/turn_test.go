@@ -109,7 +109,7 @@ func TestATurnOfTheAgentsOwnEndsWhenTheAgentIsQuiet(t *testing.T) {
 	case <-ctx.Done():
 		t.Fatal("the turn does not end")
 	}
-	verdict, _ := own.Verdict()
+	verdict, _ := own.Result()
 	if err := own.Finish(verdict); err != nil {
 		t.Fatal(err)
 	}

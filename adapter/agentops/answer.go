@@ -81,7 +81,7 @@ func (s *session) request(native string) {
 	})
 }
 
-// Introduce implements agent.Introducer: without a service token users answer with their own
+// Introduce implements agent.CallerAware: without a service token users answer with their own
 // tokens, which come with the answer or came with a prompt.
 func (s *session) Introduce(by string, c agent.Caller) error {
 	s.mu.Lock()

@@ -219,7 +219,7 @@ func TestE35_AQuestionCanBeAnsweredWhileAPromptWaits(t *testing.T) {
 		if len(begun) != 1 {
 			t.Fatalf("%d turns", len(begun))
 		}
-		stop, _ := begun[0].Verdict()
+		stop, _ := begun[0].Result()
 		if _, events := finish(t, begun[0], stop); said(events) != "You said: hello" {
 			t.Errorf("the other's said %q", said(events))
 		}

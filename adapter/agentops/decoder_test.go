@@ -158,7 +158,7 @@ func (s *decoderStage) over(b *trace.Builder) {
 func (s *decoderStage) goesOn(b *trace.Builder) {
 	s.t.Helper()
 	if b.Over() {
-		stop, _ := b.Verdict()
+		stop, _ := b.Result()
 		s.t.Errorf("turn %s is over: %+v", b.Turn(), stop)
 	}
 }
@@ -177,7 +177,7 @@ func TestAPromptIsInItsOwnTurn(t *testing.T) {
 	s.goesOn(b)
 	s.settle()
 	s.over(b)
-	if v, ok := b.Verdict(); !ok || v.Outcome != trace.OutcomeCompleted || len(s.begun) > 0 {
+	if v, ok := b.Result(); !ok || v.Outcome != trace.OutcomeCompleted || len(s.begun) > 0 {
 		t.Errorf("%+v, and %d turns were begun", v, len(s.begun))
 	}
 }
@@ -221,7 +221,7 @@ func TestE30_WhoWaitsForAPromptThatIsTakenBackIsTold(t *testing.T) {
 	s.take(helloFrame)
 	b := s.prompt("Go")
 	s.take(`{"type":"queue.withdrawn","data":{"messageId":"p1","content":"Go"}}`)
-	if v, ok := b.Verdict(); !ok || v.Reason != "withdrawn" || v.Outcome != trace.OutcomeCanceled || v.Error == "" {
+	if v, ok := b.Result(); !ok || v.Reason != "withdrawn" || v.Outcome != trace.OutcomeCanceled || v.Error == "" {
 		t.Errorf("%+v", v)
 	}
 }
@@ -260,7 +260,7 @@ func TestD18_WhatIsWrongWithAPromptEndsNobodyElsesTurn(t *testing.T) {
 	s.goesOn(s.theirs())
 	b := s.prompt("Mine")
 	s.take(wrong)
-	if v, ok := b.Verdict(); !ok || v.Outcome != trace.OutcomeFailed || v.Error != "Missing content or attachments" {
+	if v, ok := b.Result(); !ok || v.Outcome != trace.OutcomeFailed || v.Error != "Missing content or attachments" {
 		t.Errorf("%+v", v)
 	}
 	s.goesOn(s.theirs())
@@ -358,7 +358,7 @@ func TestE08_APromptThatNeverBeganIsOverWhenTheNextIsGiven(t *testing.T) {
 		s.goesOn(b)
 		s.take(frames[2:]...)
 		s.take(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`, beginFrame, sayFrame, endFrame)
-		if _, ended := b.Verdict(); !ended || s.said["a"].String() != "" || len(s.begun) != 1 || s.begun[0].Prompt == nil || s.begun[0].Prompt.By != "u2" {
+		if _, ended := b.Result(); !ended || s.said["a"].String() != "" || len(s.begun) != 1 || s.begun[0].Prompt == nil || s.begun[0].Prompt.By != "u2" {
 			t.Errorf("%s: the first has ended: %v, and said %q; %d turns were begun", name, ended, s.said["a"], len(s.begun))
 		}
 	}

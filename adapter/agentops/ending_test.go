@@ -29,7 +29,7 @@ func (s *decoderStage) ends(b *trace.Builder, want trace.Outcome, text string) {
 	if err := b.Flush(); err != nil {
 		s.t.Fatal(err)
 	}
-	stop, ended := b.Verdict()
+	stop, ended := b.Result()
 	if err := b.Finish(trace.Stop{}); err != nil {
 		s.t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// The errors of turns that could not reach Agent Ops, to the letter of the RFC. The reason is
+// The errors of turns that could not reach Agent Ops, in the words of the RFC. The reason is
 // on record beside them, as an error that does not end the turn.
 const (
 	connectionFailed  = "Connection failed"

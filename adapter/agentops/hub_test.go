@@ -240,7 +240,7 @@ func TestH27_AQuestionIsAnsweredAfterARestart(t *testing.T) {
 		defer second.close()
 		time.Sleep(2 * time.Second)
 		_, state, id, err := second.hub.Get(t.Context(), s.id)
-		if err != nil || state != session.Parked || id != turn.ID {
+		if err != nil || state != session.Paused || id != turn.ID {
 			t.Fatalf("after the restart %s %s %v", state, id, err)
 		}
 		if _, err := second.hub.Answer(t.Context(), s.id, "que-"+s.runs().id+"-"+turn.ID[len(turn.ID)-6:], session.Sender{By: "ada"}, []string{"green"}); err != nil {

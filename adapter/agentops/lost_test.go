@@ -200,7 +200,7 @@ func TestG07_FramesThatNobodyTakesStayWhereTheyAre(t *testing.T) {
 		}
 		close(stuck)
 		<-done
-		if stop, ok := b.Verdict(); !ok || stop.Outcome != trace.OutcomeCompleted {
+		if stop, ok := b.Result(); !ok || stop.Outcome != trace.OutcomeCompleted {
 			t.Errorf("%+v", stop)
 		}
 		if err := b.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {

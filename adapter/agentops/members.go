@@ -37,7 +37,7 @@ type Roster struct {
 	By UserKey
 }
 
-var _ agent.Roster = Roster{}
+var _ agent.AccessByUser = Roster{}
 
 // remoteSession is a session as its server describes it.
 type remoteSession struct {

@@ -91,7 +91,7 @@ func (s *session) await(ctx context.Context, o *activePrompt) error {
 	case <-o.b.Ended():
 	case <-s.life.Done():
 	case <-ctx.Done():
-		if !o.theirs && !errors.Is(context.Cause(ctx), agent.ErrLeft) {
+		if !o.theirs && !errors.Is(context.Cause(ctx), agent.ErrDetached) {
 			s.stop(o) //nolint:contextcheck // ctx is over; stopping has a bound of its own
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 // Reattach implements agent.Reattacher: the turn went on there, and the history holds what
 // happened meanwhile. The turn is found by the upstream's ids of its prompt, or of its messages.
-func (r Runtime) Reattach(ctx context.Context, opened agent.Session, left agent.Left) error {
+func (r Runtime) Reattach(ctx context.Context, opened agent.Session, left agent.OpenTurn) error {
 	b := left.Builder
 	s, ok := opened.(*session)
 	if !ok {
@@ -24,11 +24,11 @@ func (r Runtime) Reattach(ctx context.Context, opened agent.Session, left agent.
 	case err != nil:
 		s.letGo(b, "The gateway was restarted while this turn ran. It follows turns over a restart only with a service token; the turn goes on in Agent Ops.")
 		return nil //nolint:nilerr // the turn says so
-	case r.PerTurn && left.Theirs:
+	case r.PerTurn && left.AgentInitiated:
 		s.letGo(b, "The gateway was restarted while this turn ran, which somebody began in Agent Ops: it goes on there.")
 		return nil
 	}
-	o := &activePrompt{b: b, caller: caller, theirs: left.Theirs}
+	o := &activePrompt{b: b, caller: caller, theirs: left.AgentInitiated}
 	open, leave, err := s.enter(ctx, o)
 	if err != nil {
 		return err
@@ -66,13 +66,13 @@ func (s *session) letGo(b *trace.Builder, sentence string) {
 
 // adopt makes the Decoder know a turn from before a restart. The first connection brings the
 // events since then.
-func (s *session) adopt(left agent.Left) {
-	p := &turn{own: !left.Theirs, phase: sent, b: left.Builder, left: true, native: left.Native}
+func (s *session) adopt(left agent.OpenTurn) {
+	p := &turn{own: !left.AgentInitiated, phase: sent, b: left.Builder, left: true, native: left.Native}
 	if left.Prompt != nil {
 		p.content, p.parts = agent.Prompt{Message: left.Prompt.Message}.Text(), left.Prompt.Message.Parts
 	}
 	switch {
-	case left.Theirs && left.Prompt != nil:
+	case left.AgentInitiated && left.Prompt != nil:
 		p.id, p.author, p.channel = left.Prompt.Message.ID, left.Prompt.By, left.Prompt.Channel
 	case s.at.Turn == left.Builder.Turn():
 		p.id, p.channel, p.since = s.at.Prompt, s.at.Channel, s.at.Since

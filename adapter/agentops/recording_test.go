@@ -173,7 +173,7 @@ func TestGolden(t *testing.T) {
 			p := playBack(t, recording)
 			replaytest.Golden(t, filepath.Join("testdata", "golden", name+".jsonl"), replaytest.Lines(t, p.Records))
 			replaytest.Golden(t, filepath.Join("testdata", "golden", name+".sse"), streams(p, uistream.Options{}))
-			replaytest.Golden(t, filepath.Join("testdata", "golden", name+".letter.sse"), streams(p, uistream.Options{RFC: true}))
+			replaytest.Golden(t, filepath.Join("testdata", "golden", name+".rfc.sse"), streams(p, uistream.Options{RFC: true}))
 		})
 	}
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-// row plays frames and compares the stream with two golden files: as clients survive
-// it, and by the letter. Each recording must give the same stream: the one dialect,
+// row plays frames and compares the stream with two golden files: by default,
+// and with compat: rfc. Each recording must give the same stream: the one dialect,
 // the other, and both at once.
 func row(t *testing.T, id string, recordings ...[]string) {
 	t.Helper()
-	for name, o := range map[string]uistream.Options{"default": {}, "letter": {RFC: true}} {
+	for name, o := range map[string]uistream.Options{"default": {}, "rfc": {RFC: true}} {
 		path := filepath.Join("testdata", "rows", id+"."+name+".sse")
 		for i, recording := range recordings {
 			p := playBack(t, recording)

@@ -44,7 +44,7 @@ var _ interface {
 	agent.Runtime
 	agent.Prober
 	agent.Reattacher
-	agent.Directory
+	agent.AccessByToken
 } = Runtime{}
 
 func (r Runtime) connectTime() time.Duration { return cmp.Or(r.ConnectTime, answerTime) }

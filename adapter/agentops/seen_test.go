@@ -43,7 +43,7 @@ func TestE24_ASecondEndOfWhatWasStoppedIsNotThatOfTheNext(t *testing.T) {
 		if err := second.Finish(trace.Stop{}); err != nil {
 			t.Fatal(err)
 		}
-		if stop, _ := second.Verdict(); stop.Outcome != trace.OutcomeCompleted || s.said["b"].String() != "Two" || len(s.begun) > 0 {
+		if stop, _ := second.Result(); stop.Outcome != trace.OutcomeCompleted || s.said["b"].String() != "Two" || len(s.begun) > 0 {
 			t.Errorf("%d: the second turn said %q and ended as %+v, and %d more were begun", n, s.said["b"], stop, len(s.begun))
 		}
 
@@ -236,7 +236,7 @@ func TestE32_APromptThatIsGivenOnceMoreGoesOn(t *testing.T) {
 		if err := b.Finish(trace.Stop{}); err != nil {
 			t.Fatal(err)
 		}
-		if stop, _ := b.Verdict(); stop.Outcome != trace.OutcomeCompleted || s.said["a"].String() != "One, two, three, four" || len(s.begun) > 0 {
+		if stop, _ := b.Result(); stop.Outcome != trace.OutcomeCompleted || s.said["a"].String() != "One, two, three, four" || len(s.begun) > 0 {
 			t.Errorf("%d: it said %q and ended as %+v, and %d more turns were begun", n, s.said["a"], stop, len(s.begun))
 		}
 	}
@@ -271,7 +271,7 @@ func TestE08_APromptThatIsPromotedThereIsTheSame(t *testing.T) {
 		if err := b.Finish(trace.Stop{}); err != nil {
 			t.Fatal(err)
 		}
-		if stop, _ := b.Verdict(); stop.Outcome != trace.OutcomeCompleted || s.said[b.Turn()].String() != "Two" || len(s.begun) != 1 {
+		if stop, _ := b.Result(); stop.Outcome != trace.OutcomeCompleted || s.said[b.Turn()].String() != "Two" || len(s.begun) != 1 {
 			t.Errorf("%d: it said %q and ended as %+v, and %d were begun", n, s.said[b.Turn()], stop, len(s.begun))
 		}
 	}
@@ -325,7 +325,7 @@ func TestG03_TheSameErrorFailsTheNextPromptToo(t *testing.T) {
 		b := s.prompt("Go")
 		s.take(strings.Replace(echoFrame, "p1", fmt.Sprint("p", n), 1))
 		s.take(fmt.Sprintf(`{"type":"error","messageId":"e%d","error":"no model"}`, n), notBusyFrame, idleFrame)
-		if stop, _ := b.Verdict(); stop.Outcome != trace.OutcomeFailed || stop.Error != "no model" {
+		if stop, _ := b.Result(); stop.Outcome != trace.OutcomeFailed || stop.Error != "no model" {
 			t.Errorf("the turn ended as %+v", stop)
 		}
 	}

@@ -75,7 +75,7 @@ func newSession(r Runtime, a *api, host agent.Host, cfg agent.Config) *session {
 	}
 	s.life, s.end = context.WithCancel(context.Background())
 	s.dec = s.newDecoder()
-	for _, left := range cfg.Left {
+	for _, left := range cfg.OpenTurns {
 		s.adopt(left)
 	}
 	s.dec.before = s.at.Prompt

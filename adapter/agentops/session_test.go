@@ -194,7 +194,7 @@ func TestF10_NothingIsTriedAgainInStrictMode(t *testing.T) {
 	})
 }
 
-// However a connection cannot be opened, the stop says so to the letter, an error
+// However a connection cannot be opened, the stop says so in the words of the RFC, an error
 // beside it says why, and it is tried once.
 func TestG01_ConnectionFailed(t *testing.T) {
 	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
@@ -264,7 +264,7 @@ func TestG01_ConnectionFailed(t *testing.T) {
 	}
 }
 
-// A turn that loses its connection for good says so to the letter, keeps what was
+// A turn that loses its connection for good says so in the words of the RFC, keeps what was
 // said, and an error beside it says why.
 func TestG02_StreamInterrupted(t *testing.T) {
 	for code, why := range map[websocket.StatusCode]string{
@@ -418,7 +418,7 @@ func TestE08_APromptWaitsForAnothersTurn(t *testing.T) {
 		if len(begun) != 1 {
 			t.Fatalf("%d turns were begun", len(begun))
 		}
-		stop, ok := begun[0].Verdict()
+		stop, ok := begun[0].Result()
 		if !ok {
 			t.Fatal("the other's turn has no end")
 		}
@@ -473,7 +473,7 @@ func TestE38_EqualPromptsOfTwoUsers(t *testing.T) {
 		if len(begun) != 1 || n != 2 {
 			t.Fatalf("%d turns were begun, %d ran", len(begun), n)
 		}
-		stop, _ := begun[0].Verdict()
+		stop, _ := begun[0].Result()
 		if _, events := finish(t, begun[0], stop); said(events) != "Bob's turn" {
 			t.Errorf("the other's said %q", said(events))
 		}
@@ -586,7 +586,7 @@ func TestE08_StoppingAPromptThatWaitsHitsNobodyElse(t *testing.T) {
 		if len(begun) != 1 {
 			t.Fatalf("%d turns", len(begun))
 		}
-		stop, _ := begun[0].Verdict()
+		stop, _ := begun[0].Result()
 		if _, events := finish(t, begun[0], stop); said(events) != "well, at last" {
 			t.Errorf("the other's said %q", said(events))
 		}
@@ -806,7 +806,7 @@ func TestWithoutATokenNobodyIsAsked(t *testing.T) {
 		if err := st.session.Prompt(t.Context(), p, r.Builder); err != nil {
 			t.Fatal(err)
 		}
-		stop, _ := r.Verdict()
+		stop, _ := r.Result()
 		_, events := finish(t, r, stop)
 		if errs := agenttest.Each[trace.Error](events); stop.Error != "Connection failed" || len(errs) != 1 || !strings.Contains(errs[0].Message, "needs a token") || len(st.server.called()) != 0 {
 			t.Errorf("%+v %+v %v", stop, errs, st.server.called())

@@ -131,7 +131,7 @@ func (p *play) end() (trace.Stop, []trace.Event) {
 	if p.err != nil {
 		t.Fatalf("Prompt: %v", p.err)
 	}
-	stop, told := p.Verdict()
+	stop, told := p.Result()
 	if !told {
 		t.Fatal("Prompt returned and the turn has no end")
 	}
@@ -200,7 +200,7 @@ func (p *play) sees(text string) {
 func (p *play) leave() {
 	t := p.st.t
 	t.Helper()
-	if err := errors.Join(p.Flush(), p.Abandon(), p.st.session.Close()); err != nil {
+	if err := errors.Join(p.Flush(), p.Detach(), p.st.session.Close()); err != nil {
 		t.Fatal(err)
 	}
 	<-p.done
@@ -211,9 +211,9 @@ func (p *play) leave() {
 func (p *play) takenUp(host *agenttest.Host, waiting ...string) (trace.Stop, []trace.Event) {
 	t := p.st.t
 	t.Helper()
-	r, left := host.Left(p.Recorder)
+	r, left := host.OpenTurn(p.Recorder)
 	left.Waiting = waiting
-	session, err := p.st.runtime.Open(t.Context(), host, agent.Config{SessionID: p.st.server.id, Resume: p.st.host.Token(), Left: []agent.Left{left}})
+	session, err := p.st.runtime.Open(t.Context(), host, agent.Config{SessionID: p.st.server.id, Resume: p.st.host.Token(), OpenTurns: []agent.OpenTurn{left}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +221,7 @@ func (p *play) takenUp(host *agenttest.Host, waiting ...string) (trace.Stop, []t
 	if err := p.st.runtime.Reattach(t.Context(), session, left); err != nil {
 		t.Fatal(err)
 	}
-	stop, ok := r.Verdict()
+	stop, ok := r.Result()
 	if !ok {
 		t.Fatal("the turn has no end")
 	}

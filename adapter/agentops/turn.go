@@ -150,7 +150,7 @@ func (d *Decoder) begin(t *turn, channel string, to agent.Turns) *turn {
 	if all := slices.Collect(d.running()); len(all) >= mostRuns {
 		d.cut(all[max(0, slices.IndexFunc(all, func(t *turn) bool { return !t.own }))])
 	}
-	info := agent.TurnInfo{Reason: "upstream", Beside: !d.idle()}
+	info := agent.TurnInfo{Reason: "upstream", Concurrent: !d.idle()}
 	if t == nil {
 		t = &turn{phase: given}
 	} else {

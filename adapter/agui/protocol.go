@@ -71,7 +71,7 @@ func request(in input) remote.Call {
 
 // Reattach implements remote.Reattacher. A turn that waits for people goes on when it has the
 // answers.
-func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call, error) {
+func (p *protocol) Reattach(ctx context.Context, left agent.OpenTurn) (*remote.Call, error) {
 	if len(left.Waiting) == 0 || left.Prompt == nil {
 		return nil, errors.New("the gateway was restarted, and AG-UI has no way back into a run: send the prompt again")
 	}

@@ -45,7 +45,7 @@ func TestAfterARestartAtAnyMomentTheNextRunKnowsWhatIsOnRecord(t *testing.T) {
 		r, done := s.begin(t.Context(), trace.InputPart{Type: trace.InputText, Text: "go"})
 		if _, err := r.Await(t.Context(), func(e trace.Event) bool {
 			seen++
-			return seen > moment || e.Payload.Kind() == trace.KindPark && round%4 == 0 || e.Payload.Kind() == trace.KindMessage && strings.Contains(string(encode(t, e.Payload)), "last2")
+			return seen > moment || e.Payload.Kind() == trace.KindPause && round%4 == 0 || e.Payload.Kind() == trace.KindMessage && strings.Contains(string(encode(t, e.Payload)), "last2")
 		}); err != nil {
 			t.Fatal(err)
 		}
@@ -138,10 +138,10 @@ func TestATurnThatWaitsSurvivesARestart(t *testing.T) {
 			}); err != nil {
 				t.Fatal(err)
 			}
-			if err := r.Abandon(); err != nil {
+			if err := r.Detach(); err != nil {
 				t.Fatal(err)
 			}
-			leave(agent.ErrLeft)
+			leave(agent.ErrDetached)
 			<-done
 			if err := s.session.Close(); err != nil {
 				t.Fatal(err)
@@ -149,7 +149,7 @@ func TestATurnThatWaitsSurvivesARestart(t *testing.T) {
 
 			next := on(t, f.URL, tools)
 			next.host.OnPermit, next.host.OnAsk = pending, answer("Yes")
-			again, left := next.host.Left(r)
+			again, left := next.host.OpenTurn(r)
 			left.Prompt = &trace.Prompt{Message: trace.UserMessage{ID: "u1", Parts: []trace.InputPart{words("go")}}}
 			ended := make(chan error, 1)
 			go func() { ended <- agui.Runtime{}.Reattach(t.Context(), next.session, left) }()
@@ -173,13 +173,13 @@ func TestATurnThatRanIsLostWithTheGateway(t *testing.T) {
 	if _, err := r.Await(ctx, func(e trace.Event) bool { return e.Payload.Kind() == trace.KindMessageDelta }); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Abandon(); err != nil {
+	if err := r.Detach(); err != nil {
 		t.Fatal(err)
 	}
-	leave(agent.ErrLeft)
+	leave(agent.ErrDetached)
 	<-done
 	next := on(t, f.URL)
-	again, left := next.host.Left(r)
+	again, left := next.host.OpenTurn(r)
 	err := agui.Runtime{}.Reattach(t.Context(), next.session, left)
 	if err == nil || !strings.Contains(err.Error(), "AG-UI has no way back into a run: send the prompt again") {
 		t.Error(err)

@@ -212,9 +212,9 @@ func TestTheTurnGoesOnWhenEverythingIsAnswered(t *testing.T) {
 		return answer(`{"a":1}`)(ctx, q)
 	}
 	events := s.plays("go")
-	parks := agenttest.Each[trace.Park](events)
-	if len(parks) > 2 || len(parks[0].Requests) != 2 { // the questions may have their answers before it is their turn
-		t.Errorf("what is asked is put to the user as %+v", parks)
+	pauses := agenttest.Each[trace.Pause](events)
+	if len(pauses) > 2 || len(pauses[0].Requests) != 2 { // the questions may have their answers before it is their turn
+		t.Errorf("what is asked is put to the user as %+v", pauses)
 	}
 	in := f.input(1)
 	var got []string
@@ -300,7 +300,7 @@ func TestARefusalThatComesBehindTheEndIsNotSent(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	r, done := s.begin(ctx, words("go"))
-	if _, err := r.Await(ctx, func(e trace.Event) bool { return e.Payload.Kind() == trace.KindPark }); err != nil {
+	if _, err := r.Await(ctx, func(e trace.Event) bool { return e.Payload.Kind() == trace.KindPause }); err != nil {
 		t.Fatal(err)
 	}
 	if err := r.Finish(trace.Stop{Reason: "unanswered", Outcome: trace.OutcomeCanceled}); err != nil {

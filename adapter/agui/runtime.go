@@ -82,7 +82,7 @@ var _ interface {
 func (Runtime) OnlyWaits() bool { return true }
 
 // Reattach implements agent.Reattacher.
-func (Runtime) Reattach(ctx context.Context, s agent.Session, left agent.Left) error {
+func (Runtime) Reattach(ctx context.Context, s agent.Session, left agent.OpenTurn) error {
 	return remote.Reattach(ctx, s, left)
 }
 

@@ -66,7 +66,7 @@ func (s *stage) end(r *agenttest.Recorder, done chan error) []trace.Event {
 	s.Helper()
 	select {
 	case err := <-done:
-		stop, ok := r.Verdict()
+		stop, ok := r.Result()
 		if err != nil {
 			stop = trace.Stop{Outcome: trace.OutcomeFailed, Error: err.Error()}
 		} else if !ok {
@@ -107,7 +107,7 @@ func (s *stage) abandons(text string) []string {
 	ctx, stop := context.WithCancel(s.Context())
 	defer stop()
 	r, done := s.begin(ctx, words(text))
-	if _, err := r.Await(ctx, func(e trace.Event) bool { return e.Payload.Kind() == trace.KindPark }); err != nil {
+	if _, err := r.Await(ctx, func(e trace.Event) bool { return e.Payload.Kind() == trace.KindPause }); err != nil {
 		s.Fatal(err)
 	}
 	stop()

@@ -135,7 +135,7 @@ func TestRealClaudeReportsLater(t *testing.T) {
 		t.Fatal("the report's turn did not end")
 	case <-r.Ended():
 	}
-	verdict, _ := r.Verdict()
+	verdict, _ := r.Result()
 	if err := r.Finish(verdict); err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestRealClaudeTakesFiles(t *testing.T) {
 	if err := s.Prompt(t.Context(), p, r.Builder); err != nil {
 		t.Fatal(err)
 	}
-	if v, _ := r.Verdict(); v.Outcome != trace.OutcomeCompleted {
+	if v, _ := r.Result(); v.Outcome != trace.OutcomeCompleted {
 		t.Errorf("the turn ended as %+v", v)
 	}
 	if err := r.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {

@@ -219,7 +219,7 @@ func TestRealCodexTakesAnImage(t *testing.T) {
 	if err := s.Prompt(t.Context(), p, r.Builder); err != nil {
 		t.Error(err)
 	}
-	if v, _ := r.Verdict(); v.Outcome != trace.OutcomeCompleted {
+	if v, _ := r.Result(); v.Outcome != trace.OutcomeCompleted {
 		t.Errorf("the turn ended as %+v", v)
 	}
 	if err := r.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {

@@ -75,7 +75,7 @@ func play(t *testing.T, r command.Runtime, text string) (string, trace.Stop) {
 	if err := s.Prompt(t.Context(), p, turn.Builder); err != nil {
 		t.Fatal(err)
 	}
-	stop, _ := turn.Verdict()
+	stop, _ := turn.Result()
 	if err := turn.Finish(stop); err != nil {
 		t.Fatal(err)
 	}

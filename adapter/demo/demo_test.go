@@ -63,7 +63,7 @@ func play(t *testing.T, session agent.Session, host *agenttest.Host, text string
 	if err := session.Prompt(t.Context(), ask(text), r.Builder); err != nil {
 		t.Fatalf("Prompt(%q): %v", text, err)
 	}
-	verdict, _ := r.Verdict()
+	verdict, _ := r.Result()
 	if err := r.Finish(verdict); err != nil {
 		t.Fatal(err)
 	}

@@ -75,7 +75,7 @@ func TestStop(t *testing.T) {
 				if took := time.Since(begun); took != 2500*time.Millisecond {
 					t.Errorf("%s was stopped after 2.5s and returned after %s", word, took)
 				}
-				verdict, _ := r.Verdict()
+				verdict, _ := r.Result()
 				if verdict.Outcome != trace.OutcomeCanceled {
 					t.Errorf("%s was stopped and ended as %+v", word, verdict)
 				}

@@ -31,7 +31,7 @@ func TestEcho(t *testing.T) {
 		if err := session.Prompt(t.Context(), p, r.Builder); err != nil {
 			t.Fatal(err)
 		}
-		verdict, _ := r.Verdict()
+		verdict, _ := r.Result()
 		if err := r.Finish(verdict); err != nil {
 			t.Fatal(err)
 		}

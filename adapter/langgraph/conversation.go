@@ -61,7 +61,7 @@ func (d *Decoder) conversation(kind string, data raw) {
 	case "conversation-end":
 		d.end("", "")
 	case "conversation-start", "conversation-status", "turn-complete", "thinking-start", "ai-thinking-start":
-		t.b.Emit(trace.Data{Name: strings.TrimPrefix(kind, "ai-"), Value: trace.Opaque(data), Transient: true})
+		t.b.Emit(trace.Data{Name: strings.TrimPrefix(kind, "ai-"), Value: trace.CompactJSON(data), Transient: true})
 	case "conversation-event":
 		d.foreignEvent(cmp.Or(u.text("eventType"), "unknown"), who, u["data"])
 	default:

@@ -195,10 +195,10 @@ func testWait(t *testing.T, server, graph, prompt string) {
 // restart ends the session as a gateway does that stops, and takes the turn up again.
 func (s *stage) restart(r *agenttest.Recorder, done chan error, leave context.CancelCauseFunc) (*agenttest.Recorder, chan error) {
 	s.Helper()
-	if err := r.Abandon(); err != nil {
+	if err := r.Detach(); err != nil {
 		s.Fatal(err)
 	}
-	leave(agent.ErrLeft)
+	leave(agent.ErrDetached)
 	if err := <-done; err != nil {
 		s.Fatal(err)
 	}
@@ -212,7 +212,7 @@ func (s *stage) restart(r *agenttest.Recorder, done chan error, leave context.Ca
 	s.host.OnAsk = func(_ context.Context, q trace.Question) trace.Answer {
 		return trace.Answer{Outcome: trace.Selected, Values: []string{first(q, "yes")}, By: "ann"}
 	}
-	again, left := s.host.Left(r)
+	again, left := s.host.OpenTurn(r)
 	ended := make(chan error, 1)
 	s.open(agent.Config{SessionID: "s", Resume: token})
 	session := s.session

@@ -186,7 +186,7 @@ func (d *Decoder) AtEnd(agent.Turns) {
 func (d *Decoder) fail(data raw) {
 	o := objectOf(data)
 	kind := o.text("error")
-	sentence := cmp.Or(o.text("message", "detail", "error"), text(data), string(trace.Opaque(data)))
+	sentence := cmp.Or(o.text("message", "detail", "error"), text(data), string(trace.CompactJSON(data)))
 	if kind == "UserRollback" || kind == "UserInterrupt" || sentence == "rollback" {
 		d.end("stopped", "")
 		return

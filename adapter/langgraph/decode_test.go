@@ -163,7 +163,7 @@ func TestAGatewayThatHasGivenATurnUpAnswersNothing(t *testing.T) {
 			return effects
 		}
 		decode("metadata", `{"run_id":"r"}`)
-		if err := r.Abandon(); err != nil {
+		if err := r.Detach(); err != nil {
 			t.Fatal(err)
 		}
 		if effects := decode("updates", `{"__interrupt__":[{"id":"i","value":`+value+`}]}`); len(effects) > 0 {

@@ -165,7 +165,7 @@ func (d *Decoder) question(r *request, value raw) trace.Question {
 	labels := []string{goOn, quit}
 	if r.id != static {
 		o := objectOf(value)
-		q.Text = cmp.Or(text(value), o.text("question", "ask", "message", "prompt", "text", "title", "instruction", "description"), string(trace.Opaque(value)))
+		q.Text = cmp.Or(text(value), o.text("question", "ask", "message", "prompt", "text", "title", "instruction", "description"), string(trace.CompactJSON(value)))
 		labels = append(list[string](o["options"]), list[string](o["choices"])...)
 	}
 	for _, label := range labels {

@@ -12,7 +12,7 @@ import (
 
 // earlier is a turn of an earlier process.
 type earlier struct {
-	agent.Left
+	agent.OpenTurn
 	name  string // the agent's newest name on record: what came before is not written again
 	run   string
 	state object // of a graph that waits for a person; nil if the run is read again
@@ -52,11 +52,11 @@ func (d *Decoder) reattached() {
 
 // Reattach implements remote.Reattacher. The last run is read again from its beginning, and
 // what is on record is dropped. A graph that waits for a person is asked for its state.
-func (p *protocol) Reattach(ctx context.Context, was agent.Left) (*remote.Call, error) {
+func (p *protocol) Reattach(ctx context.Context, was agent.OpenTurn) (*remote.Call, error) {
 	if p.s.Config().Resume == "" {
 		return nil, errors.New("the gateway was restarted before the run had begun: send the prompt again")
 	}
-	on := earlier{Left: was}
+	on := earlier{OpenTurn: was}
 	for _, name := range was.Native {
 		on.name = name
 		if run, ok := strings.CutPrefix(name, runName); ok {

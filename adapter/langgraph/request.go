@@ -33,7 +33,7 @@ func (d *Decoder) prompted(body raw) {
 		prompt = m.full(words)
 	}
 	if prompt == "" {
-		prompt = string(trace.Opaque(body))
+		prompt = string(trace.CompactJSON(body))
 	}
 	b := d.t.Prompted(trace.Prompt{Message: trace.UserMessage{ID: "prompt", Parts: []trace.InputPart{{Type: trace.InputText, Text: prompt}}}})
 	if b == nil {

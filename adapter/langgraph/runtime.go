@@ -125,6 +125,6 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 }
 
 // Reattach implements agent.Reattacher.
-func (Runtime) Reattach(ctx context.Context, s agent.Session, left agent.Left) error {
+func (Runtime) Reattach(ctx context.Context, s agent.Session, left agent.OpenTurn) error {
 	return remote.Reattach(ctx, s, left)
 }

@@ -77,7 +77,7 @@ func (s *stage) end(r *agenttest.Recorder, done chan error) []trace.Event {
 	s.Helper()
 	select {
 	case err := <-done:
-		stop, ok := r.Verdict()
+		stop, ok := r.Result()
 		if err != nil {
 			stop = trace.Stop{Outcome: trace.OutcomeFailed, Error: err.Error()}
 		} else if !ok {

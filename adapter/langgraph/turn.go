@@ -42,7 +42,7 @@ type turn struct {
 
 func newTurn(b *trace.Builder, o Options, tools toolkind.Table) *turn {
 	nowhere := trace.NewBuilder(context.Background(), trace.Config{Append: func(context.Context, []trace.Event) error { return nil }})
-	_ = nowhere.Abandon() // nothing was written
+	_ = nowhere.Detach() // nothing was written
 	return &turn{
 		b: b, out: b, nowhere: nowhere, o: o, tools: tools, speeches: map[string]*speech{}, plain: map[string]bool{}, calls: map[string]*toolCall{},
 		cited: map[string]bool{}, known: map[string]bool{}, finished: map[string]bool{},

@@ -262,7 +262,7 @@ func (s *stand) play(ctx context.Context, parts ...trace.InputPart) ([]trace.Eve
 	if err := s.Prompt(ctx, p, r.Builder); err != nil {
 		s.t.Fatal(err)
 	}
-	stop, _ := r.Verdict()
+	stop, _ := r.Result()
 	if err := r.Finish(stop); err != nil {
 		s.t.Fatal(err)
 	}

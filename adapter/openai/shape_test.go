@@ -40,7 +40,7 @@ func TestBothInterfacesGiveOneShape(t *testing.T) {
 	for script, want := range map[string][]string{
 		"think":       {"thought", "message", "usage", "stop end_turn"},
 		"read a.txt":  {"tool_call", "permission_request", "tool_result completed", "message", "stop end_turn"},
-		"both a.txt":  {"tool_call", "tool_call", "park", "tool_result completed", "stop end_turn"},
+		"both a.txt":  {"tool_call", "tool_call", "pause", "tool_result completed", "stop end_turn"},
 		"shell false": {"tool_call", "tool_result failed", "stop end_turn"},
 		"write b.txt": {"tool_call", "file_change", "tool_result completed", "stop end_turn"},
 		"chain a.txt": {"tool_result completed", "tool_result completed", "file_change", "tool_result completed", "stop end_turn"},

@@ -262,7 +262,7 @@ func TestAPromptOfAnotherClientIsATurnOfItsOwn(t *testing.T) {
 	f.mu.Unlock()
 	for deadline := time.Now().Add(5 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if all := host.Begun(); len(all) == 1 && all[0].Over() {
-			verdict, _ := all[0].Verdict()
+			verdict, _ := all[0].Result()
 			if err := all[0].Finish(verdict); err != nil || verdict.Outcome != trace.OutcomeCompleted {
 				t.Errorf("it ended as %+v, %v", verdict, err)
 			}

@@ -230,7 +230,7 @@ func TestAGatewayThatHasGivenATurnUpAnswersNothing(t *testing.T) {
 			return effects
 		}
 		decode(entry("1", "workflow:started", `"workflow":"w"`))
-		if err := r.Abandon(); err != nil {
+		if err := r.Detach(); err != nil {
 			t.Fatal(err)
 		}
 		if effects := decode(entry("2", "input:requested", `"id":"p","prompt":"Build?","type":"`+kind+`"`)); len(effects) > 0 {

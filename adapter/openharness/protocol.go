@@ -182,7 +182,7 @@ func (p *workflow) GoOn(ctx context.Context, _ remote.Break) (*remote.Call, erro
 }
 
 // Reattach implements remote.Reattacher.
-func (p *workflow) Reattach(ctx context.Context, was agent.Left) (*remote.Call, error) {
+func (p *workflow) Reattach(ctx context.Context, was agent.OpenTurn) (*remote.Call, error) {
 	id := p.s.Token()
 	if id == "" {
 		return nil, errors.New("the session at the server was not known yet")
@@ -193,7 +193,7 @@ func (p *workflow) Reattach(ctx context.Context, was agent.Left) (*remote.Call, 
 	if err := p.s.Fetch(ctx, remote.Call{Method: http.MethodGet, Path: "/sessions/" + id + "/state"}, &log); err != nil {
 		return nil, err
 	}
-	on := earlier{Left: was, answered: map[string]bool{}}
+	on := earlier{OpenTurn: was, answered: map[string]bool{}}
 	if n := len(was.Native); n > 0 {
 		on.step = was.Native[n-1]
 	}

@@ -120,6 +120,6 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 type lasting struct{ Runtime }
 
 // Reattach implements agent.Reattacher.
-func (lasting) Reattach(ctx context.Context, s agent.Session, was agent.Left) error {
+func (lasting) Reattach(ctx context.Context, s agent.Session, was agent.OpenTurn) error {
 	return remote.Reattach(ctx, s, was)
 }

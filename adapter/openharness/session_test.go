@@ -55,7 +55,7 @@ func end(t *testing.T, r *agenttest.Recorder, run func() error) (said string, st
 	go func() { done <- run() }()
 	select {
 	case err := <-done:
-		stop, _ = r.Verdict()
+		stop, _ = r.Result()
 		if err != nil {
 			stop = trace.Stop{Outcome: trace.OutcomeFailed, Error: err.Error()}
 		}
@@ -295,11 +295,11 @@ func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 				_ = before.Finish(trace.Stop{Outcome: trace.OutcomeCompleted})
 				return // too late
 			}
-			_ = before.Abandon()
-			leave(agent.ErrLeft)
+			_ = before.Detach()
+			leave(agent.ErrDetached)
 			<-done
 			_ = s.Close()
-			if _, over := before.Verdict(); over {
+			if _, over := before.Result(); over {
 				return // in the last moment
 			}
 			taken.Add(1)
@@ -308,7 +308,7 @@ func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 			host2.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
 				return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "yes", OptionKind: trace.AllowOnce}
 			}
-			again, left := host2.Left(before)
+			again, left := host2.OpenTurn(before)
 			next, err := r.Open(t.Context(), host2, agent.Config{SessionID: "s", Resume: host.Token()})
 			if err != nil {
 				t.Fatal(err)

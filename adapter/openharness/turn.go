@@ -45,7 +45,7 @@ type turn struct {
 
 // earlier is what is on record of a turn of an earlier process.
 type earlier struct {
-	agent.Left
+	agent.OpenTurn
 	step     string          // the event that began the newest step
 	answered map[string]bool // requests that have an answer at the server
 }

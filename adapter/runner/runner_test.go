@@ -96,7 +96,7 @@ func (b *bench) end(a asked) ([]trace.Event, trace.Stop) {
 		b.t.Errorf("Prompt: %v", err)
 	}
 	a.cancel()
-	verdict, told := a.Verdict()
+	verdict, told := a.Result()
 	if !told {
 		b.t.Error("nobody told the end")
 	}

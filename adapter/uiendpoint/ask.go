@@ -72,7 +72,7 @@ func (d *Decoder) output(call string, a trace.Answer) uistream.Chunk {
 	case a.Outcome != trace.Selected:
 		return uistream.ToolOutputError{ToolCallID: call, ErrorText: cmp.Or(a.Reason, "The app did not run the tool."), Form: d.forms[call]}
 	case len(a.Values) == 1:
-		return uistream.ToolOutputAvailable{ToolCallID: call, Output: trace.Opaque(json.RawMessage(a.Values[0])), Form: d.forms[call]}
+		return uistream.ToolOutputAvailable{ToolCallID: call, Output: trace.CompactJSON(json.RawMessage(a.Values[0])), Form: d.forms[call]}
 	}
 	return uistream.ToolOutputAvailable{ToolCallID: call, Output: agentkit.Encode(a.Values), Form: d.forms[call]}
 }

@@ -291,7 +291,7 @@ func (c *conversation) plays(text string) ([]trace.Event, trace.Stop) {
 
 func (c *conversation) finished(r *agenttest.Recorder, err error) ([]trace.Event, trace.Stop) {
 	c.t.Helper()
-	stop, ok := r.Verdict()
+	stop, ok := r.Result()
 	if err != nil || !ok {
 		stop = trace.Stop{Outcome: trace.OutcomeFailed, Error: fmt.Sprint(err)}
 	}

@@ -89,7 +89,7 @@ func (p *protocol) join() *remote.Call {
 
 // Reattach implements remote.Reattacher. A turn that waits for its user goes on when it has
 // the answers. A run goes on only where the endpoint can resume.
-func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call, error) {
+func (p *protocol) Reattach(ctx context.Context, left agent.OpenTurn) (*remote.Call, error) {
 	if left.Prompt == nil {
 		return nil, errors.New("the gateway was restarted, and the prompt of the turn is not on record")
 	}
@@ -114,7 +114,7 @@ func (p *protocol) Reattach(ctx context.Context, left agent.Left) (*remote.Call,
 
 // recall makes the Decoder know a turn of an earlier process: the Decoder hears once more
 // what is on record, and writes nothing.
-func (d *Decoder) recall(before []json.RawMessage, left agent.Left) {
+func (d *Decoder) recall(before []json.RawMessage, left agent.OpenTurn) {
 	d.turn(before)
 	d.b = nil
 	tr := uistream.NewTranslator(native())

@@ -118,17 +118,17 @@ func (s *shaky) survives() ([]trace.Event, trace.Stop) {
 			return c.finished(r, err)
 		case <-s.hung:
 		}
-		if err := r.Abandon(); err != nil {
+		if err := r.Detach(); err != nil {
 			s.t.Fatal(err)
 		}
-		leave(agent.ErrLeft)
+		leave(agent.ErrDetached)
 		<-done
 		if err := c.session.Close(); err != nil {
 			s.t.Fatal(err)
 		}
-		var left agent.Left
+		var left agent.OpenTurn
 		c = on(s.t, "http://"+s.at+"/api/chat", settings)
-		r, left = c.host.Left(r)
+		r, left = c.host.OpenTurn(r)
 		left.Prompt = &trace.Prompt{Message: prompt("x").Message}
 		run = func(ctx context.Context) error { return c.runtime.Reattach(ctx, c.session, left) }
 	}

@@ -128,6 +128,6 @@ func (Runtime) Rewinds(string) bool { return true }
 func (r Runtime) OnlyWaits() bool { return !r.Settings.Resume }
 
 // Reattach implements agent.Reattacher.
-func (r Runtime) Reattach(ctx context.Context, s agent.Session, left agent.Left) error {
+func (r Runtime) Reattach(ctx context.Context, s agent.Session, left agent.OpenTurn) error {
 	return remote.Reattach(ctx, s, left)
 }

@@ -285,10 +285,10 @@ func leaves(t *testing.T, c *conversation, text string, until func(trace.Event) 
 	if _, err := r.Await(t.Context(), until); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Abandon(); err != nil {
+	if err := r.Detach(); err != nil {
 		t.Fatal(err)
 	}
-	leave(agent.ErrLeft)
+	leave(agent.ErrDetached)
 	<-done
 	if err := c.session.Close(); err != nil {
 		t.Fatal(err)
@@ -299,7 +299,7 @@ func leaves(t *testing.T, c *conversation, text string, until func(trace.Event) 
 // takenUp goes on with a turn in a new process.
 func takenUp(t *testing.T, c *conversation, old *agenttest.Recorder) ([]trace.Event, trace.Stop) {
 	t.Helper()
-	r, left := c.host.Left(old)
+	r, left := c.host.OpenTurn(old)
 	left.Prompt = &trace.Prompt{Message: prompt("x").Message}
 	err := c.runtime.Reattach(t.Context(), c.session, left)
 	return c.finished(r, err)
@@ -315,7 +315,7 @@ func TestATurnThatWaitsForItsUserSurvivesARestart(t *testing.T) {
 		<-ctx.Done()
 		return trace.PermissionResponse{}
 	}
-	old := leaves(t, first, "permit", func(e trace.Event) bool { return e.Payload.Kind() == trace.KindPark })
+	old := leaves(t, first, "permit", func(e trace.Event) bool { return e.Payload.Kind() == trace.KindPause })
 	<-asked
 	second := on(t, f.url(), uiendpoint.Settings{})
 	second.host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {

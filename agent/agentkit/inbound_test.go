@@ -146,7 +146,7 @@ func visited(t *testing.T, test func(*testing.T, *agentkit.Inbound, context.Canc
 			if err := <-done; err != nil {
 				t.Errorf("Prompt: %v", err)
 			}
-			stop, _ := r.Verdict()
+			stop, _ := r.Result()
 			if err := r.Finish(stop); err != nil {
 				t.Error(err)
 			}
@@ -275,7 +275,7 @@ func joined(t *testing.T, test func(*rejoined, *trace.Builder, context.CancelFun
 	go func() { done <- s.Run(ctx, r.Builder, link) }()
 	test(link, r.Builder, cancel)
 	err := <-done
-	stop, _ := r.Verdict()
+	stop, _ := r.Result()
 	if err := errors.Join(err, r.Finish(stop)); err != nil {
 		t.Error(err)
 	}

@@ -54,7 +54,7 @@ func TestTheTurnOfALocalAgentEndsAsItsFunctionDoes(t *testing.T) {
 			if err := s.Prompt(t.Context(), agent.Prompt{}, r.Builder); err != nil {
 				t.Fatal(err)
 			}
-			if got, _ := r.Verdict(); got != c.want {
+			if got, _ := r.Result(); got != c.want {
 				t.Errorf("the turn ended as %+v, want %+v", got, c.want)
 			}
 			if err := s.Close(); err != nil {
@@ -86,7 +86,7 @@ func TestAStopAndACloseCancelTheTurnOfALocalAgent(t *testing.T) {
 			if err := s.Prompt(ctx, agent.Prompt{}, r.Builder); err != nil {
 				t.Fatal(err)
 			}
-			if got, _ := r.Verdict(); got.Outcome != trace.OutcomeCanceled || got.Reason != "stopped" {
+			if got, _ := r.Result(); got.Outcome != trace.OutcomeCanceled || got.Reason != "stopped" {
 				t.Errorf("the turn ended as %+v", got)
 			}
 			if err := s.Close(); err != nil {

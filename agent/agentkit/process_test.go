@@ -67,7 +67,7 @@ func prompt(ctx context.Context, t *testing.T, host *agenttest.Host, s agent.Ses
 	if err := s.Prompt(ctx, p, r.Builder); err != nil {
 		t.Fatal(err)
 	}
-	verdict, ok := r.Verdict()
+	verdict, ok := r.Result()
 	if !ok {
 		t.Fatal("the turn has no end")
 	}

@@ -102,7 +102,7 @@ func (s *Session) Run(ctx context.Context, b *trace.Builder, l Link) error {
 			}
 			return nil
 		case <-ctx.Done():
-			if errors.Is(context.Cause(ctx), agent.ErrLeft) {
+			if errors.Is(context.Cause(ctx), agent.ErrDetached) {
 				s.Fail(b, closed()) // not on record: the turn goes on there
 				return nil
 			}

@@ -85,7 +85,7 @@ func (g *grammar) payload(e trace.Event) error {
 		return g.text(e)
 	case trace.ToolCallStart, trace.ToolCallDelta, trace.ToolCall, trace.ToolResultProgress, trace.ToolResult:
 		return g.tool(e)
-	case trace.PermissionRequest, trace.PermissionResponse, trace.Question, trace.Answer, trace.Park:
+	case trace.PermissionRequest, trace.PermissionResponse, trace.Question, trace.Answer, trace.Pause:
 		return g.ask(e)
 	case trace.Source, trace.File:
 		return g.visible(e)

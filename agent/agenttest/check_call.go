@@ -116,15 +116,15 @@ func (g *grammar) ask(e trace.Event) error {
 		return g.answers(e, p.RequestID, false)
 	case trace.Answer:
 		return g.answers(e, p.QuestionID, true)
-	case trace.Park:
+	case trace.Pause:
 		for id, part := range g.parts {
 			if part.open {
-				return fmt.Errorf("the turn parks while part %q is open", id)
+				return fmt.Errorf("the turn pauses while part %q is open", id)
 			}
 		}
 		for _, id := range p.Requests {
 			if a := g.asks[id]; a == nil || a.done {
-				return fmt.Errorf("the turn parks on %q, which nobody asks now", id)
+				return fmt.Errorf("the turn pauses on %q, which nobody asks now", id)
 			}
 		}
 	}

@@ -147,7 +147,7 @@ func TestCheckTurnFinds(t *testing.T) {
 		{"no question", drop(trace.KindQuestion, 0), "nobody asks"},
 		{"no answer", drop(trace.KindAnswer, 0), "no answer"},
 		{"answer of another question", change(trace.KindAnswer, func(e *trace.Event) { e.Payload = trace.Answer{QuestionID: "p"} }), "not asked"},
-		{"parked on nothing", change(trace.KindPark, func(e *trace.Event) { e.Payload = trace.Park{Requests: []string{"x"}} }), "nobody asks"},
+		{"paused on nothing", change(trace.KindPause, func(e *trace.Event) { e.Payload = trace.Pause{Requests: []string{"x"}} }), "nobody asks"},
 		{"data without a name", change(trace.KindData, func(e *trace.Event) { e.Payload = trace.Data{Value: json.RawMessage("1")} }), "no name"},
 		{"data is not JSON", change(trace.KindData, func(e *trace.Event) { e.Payload = trace.Data{Name: "d"} }), "not JSON"},
 	} {

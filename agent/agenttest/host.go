@@ -64,16 +64,16 @@ func (h *Host) Reopen(turn string, events []trace.Event) *Recorder {
 	return r
 }
 
-// Left takes up a turn that another Host has on record, see Reopen, and returns what a
+// OpenTurn takes up a turn that another Host has on record, see Reopen, and returns what a
 // session tells the agent of it.
-func (h *Host) Left(old *Recorder) (*Recorder, agent.Left) {
+func (h *Host) OpenTurn(old *Recorder) (*Recorder, agent.OpenTurn) {
 	events := old.Events()
 	records := make([]trace.Record, len(events))
 	for i, e := range events {
 		records[i] = trace.Record{Turn: old.Turn(), Seq: uint64(i + 1), Event: e}
 	}
 	r := h.Reopen(old.Turn(), events)
-	left := agent.NewLeft(records)
+	left := agent.NewOpenTurn(records)
 	left.Builder = r.Builder
 	return r, left
 }

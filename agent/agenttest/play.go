@@ -57,7 +57,7 @@ func TurnWhile(t testing.TB, s agent.Session, host *Host, p agent.Prompt, do fun
 	case <-time.After(bound):
 		t.Fatalf("the turn does not end\n%s", brief(r.Events()...))
 	}
-	verdict, told := r.Verdict()
+	verdict, told := r.Result()
 	if !told {
 		t.Fatal("Prompt returned and the turn has no end")
 	}

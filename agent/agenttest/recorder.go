@@ -46,7 +46,7 @@ func reopenRecorder(f *feed, events []trace.Event, option func(*trace.Config)) *
 	for i, e := range events {
 		records[i] = trace.Record{Event: e}
 	}
-	r.Builder = trace.Reopen(context.Background(), r.cfg, records)
+	r.Builder = trace.Restore(context.Background(), r.cfg, records)
 	return r
 }
 

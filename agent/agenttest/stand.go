@@ -140,7 +140,7 @@ func (st *stand) start(ctx context.Context, text string) *run {
 func (st *stand) end(t *testing.T, r *run) ([]trace.Event, error) {
 	t.Helper()
 	st.await(t, "Prompt", r.done, r.at)
-	if _, told := r.Verdict(); !told && r.err == nil {
+	if _, told := r.Result(); !told && r.err == nil {
 		t.Errorf("Prompt returned nil and never called End")
 	}
 	return st.finish(t, r.Recorder, r.err), r.err
@@ -148,7 +148,7 @@ func (st *stand) end(t *testing.T, r *run) ([]trace.Event, error) {
 
 func (st *stand) finish(t *testing.T, r *Recorder, err error) []trace.Event {
 	t.Helper()
-	verdict, told := r.Verdict()
+	verdict, told := r.Result()
 	if !told {
 		verdict = trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: "the agent did not say how the turn ended"}
 		if err != nil {

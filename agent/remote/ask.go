@@ -87,7 +87,7 @@ type earlier struct {
 // are forgotten, because the next run may ask under the same id. The record does not name
 // runs: another run has begun if a step that follows the last answer begins with anything
 // but a new request.
-func (a *Asking) Recall(left agent.Left) {
+func (a *Asking) Recall(left agent.OpenTurn) {
 	a.earlier = earlier{b: left.Builder}
 	e := &a.earlier
 	for _, r := range left.Records {
@@ -102,7 +102,7 @@ func (a *Asking) Recall(left agent.Left) {
 			e.answered(asked{id: p.QuestionID, Answer: &p})
 		case trace.Step:
 			e.over = p.Phase == trace.PhaseStart && !slices.ContainsFunc(e.all, func(q asked) bool { return !q.answered() })
-		case trace.Park, trace.Reply:
+		case trace.Pause, trace.Reply:
 		default:
 			e.work()
 		}

@@ -135,10 +135,10 @@ func answersAreKept(t *testing.T, text string) {
 	answered(t, r, 1)
 	close(srv.more)
 	answered(t, r, 2)
-	if err := r.Abandon(); err != nil {
+	if err := r.Detach(); err != nil {
 		t.Fatal(err)
 	}
-	leave(agent.ErrLeft)
+	leave(agent.ErrDetached)
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
@@ -147,7 +147,7 @@ func answersAreKept(t *testing.T, text string) {
 	}
 	host = answering("colour?")
 	host.OnPermit = nil
-	again, left := host.Left(r)
+	again, left := host.OpenTurn(r)
 	ended, next := make(chan error, 1), open(t, srv, host, nil)
 	go func() { ended <- next.Reattach(t.Context(), left) }()
 	said, stop := finish(t, again, ended)

@@ -69,5 +69,5 @@ type Reattacher interface {
 	// Reattach makes the Decoder know a turn that an earlier process left open. It returns
 	// the request that goes on with the run, nil for a turn that waits for a person, or an
 	// error, one sentence, if the run is lost.
-	Reattach(ctx context.Context, left agent.Left) (*Call, error)
+	Reattach(ctx context.Context, left agent.OpenTurn) (*Call, error)
 }

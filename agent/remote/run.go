@@ -47,7 +47,7 @@ type run struct {
 var _ agentkit.Link = (*run)(nil)
 
 // left reports whether the turn goes on without the gateway.
-func (r *run) left() bool { return errors.Is(context.Cause(r.turn), agent.ErrLeft) }
+func (r *run) left() bool { return errors.Is(context.Cause(r.turn), agent.ErrDetached) }
 
 // lose ends the run with a sentence; "" is the end of the session.
 func (r *run) lose(sentence string) {

@@ -31,8 +31,8 @@ type Session struct {
 }
 
 var (
-	_ agent.Session    = (*Session)(nil)
-	_ agent.Introducer = (*Session)(nil)
+	_ agent.Session     = (*Session)(nil)
+	_ agent.CallerAware = (*Session)(nil)
 )
 
 // Open returns a session with an agent that answers.
@@ -58,7 +58,7 @@ func (s *Session) Host() agent.Host { return s.host }
 // Config is what the session was opened with.
 func (s *Session) Config() agent.Config { return s.cfg }
 
-// Introduce implements agent.Introducer.
+// Introduce implements agent.CallerAware.
 func (s *Session) Introduce(by string, c agent.Caller) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +86,7 @@ func (s *Session) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) 
 }
 
 // Reattach goes on with a turn that an earlier process left open.
-func (s *Session) Reattach(ctx context.Context, left agent.Left) error {
+func (s *Session) Reattach(ctx context.Context, left agent.OpenTurn) error {
 	r, ok := s.protocol.(Reattacher)
 	if !ok {
 		return fmt.Errorf("the gateway was restarted while this turn ran, and a run of %s cannot be taken up again: send the prompt again", s.spec.Name)
@@ -187,7 +187,7 @@ func (s *Session) Close() error {
 }
 
 // Reattach is the method of agent.Reattacher for a Runtime that opens Sessions.
-func Reattach(ctx context.Context, s agent.Session, left agent.Left) error {
+func Reattach(ctx context.Context, s agent.Session, left agent.OpenTurn) error {
 	if session, ok := s.(*Session); ok {
 		return session.Reattach(ctx, left)
 	}

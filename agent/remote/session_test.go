@@ -41,7 +41,7 @@ func finish(t *testing.T, r *agenttest.Recorder, done <-chan error) (said string
 	case <-time.After(20 * time.Second):
 		t.Fatal("the turn does not end")
 	}
-	verdict, ok := r.Verdict()
+	verdict, ok := r.Result()
 	if !ok {
 		t.Fatal("the turn has no end")
 	}
@@ -212,10 +212,10 @@ func TestATurnThatIsLeftIsNotStoppedAndIsTakenUpAgain(t *testing.T) {
 	ctx, leave := context.WithCancelCause(t.Context())
 	r, done := begin(ctx, host, s, "leave")
 	speaking(t, r)
-	if err := r.Abandon(); err != nil {
+	if err := r.Detach(); err != nil {
 		t.Fatal(err)
 	}
-	leave(agent.ErrLeft)
+	leave(agent.ErrDetached)
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
@@ -228,7 +228,7 @@ func TestATurnThatIsLeftIsNotStoppedAndIsTakenUpAgain(t *testing.T) {
 	host = agenttest.NewHost()
 	again, ended := host.Reopen(r.Turn(), r.Events()), make(chan error, 1)
 	next := open(t, srv, host, nil)
-	go func() { ended <- next.Reattach(t.Context(), agent.Left{Builder: again.Builder}) }()
+	go func() { ended <- next.Reattach(t.Context(), agent.OpenTurn{Builder: again.Builder}) }()
 	if said, stop := finish(t, again, ended); said != "one two" && said != "one \ntwo" || stop.Reason != "done" {
 		t.Errorf("the turn said %q and ended with %+v", said, stop)
 	}

@@ -130,7 +130,7 @@ func (d *toy) GoOn(_ context.Context, b remote.Break) (*remote.Call, error) {
 	return &remote.Call{Method: "GET", Path: "/join", Header: map[string]string{"Last-Event-ID": b.LastID}, Stream: true}, nil
 }
 
-func (d *toy) Reattach(_ context.Context, left agent.Left) (*remote.Call, error) {
+func (d *toy) Reattach(_ context.Context, left agent.OpenTurn) (*remote.Call, error) {
 	asked := []string{}
 	for _, r := range left.Records {
 		switch p := r.Payload.(type) {

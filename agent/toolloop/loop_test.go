@@ -84,7 +84,7 @@ func playUntil(ctx context.Context, t *testing.T, host *agenttest.Host, m toollo
 	t.Helper()
 	r := host.Turn(prompt("go"))
 	toolloop.Run(ctx, host, r.Builder, m, []toolloop.Message{toolloop.UserMessage(prompt("go"))}, tools, o)
-	stop, ok := r.Verdict()
+	stop, ok := r.Result()
 	if !ok {
 		t.Fatal("the turn did not end")
 	}
@@ -124,9 +124,9 @@ func TestPermissionsOfAStepAreAskedTogether(t *testing.T) {
 	var ran atomic.Int32
 	m := &script{messages: []toolloop.Message{calls("one", "two")}}
 	events := play(t, host, m, []toolloop.Tool{echo("one", &ran), echo("two", &ran)}, toolloop.Options{})
-	parks := agenttest.Each[trace.Park](events)
-	if len(parks) == 0 || len(parks[0].Requests) != 2 {
-		t.Errorf("the user is asked %+v, want both requests at once", parks)
+	pauses := agenttest.Each[trace.Pause](events)
+	if len(pauses) == 0 || len(pauses[0].Requests) != 2 {
+		t.Errorf("the user is asked %+v, want both requests at once", pauses)
 	}
 	if ran.Load() != 2 || stopOf(events).Outcome != trace.OutcomeCompleted {
 		t.Errorf("%d calls ran, the turn ended as %+v", ran.Load(), stopOf(events))
@@ -183,8 +183,8 @@ func TestPolicyDecidesFirst(t *testing.T) {
 		}
 		var ran counter
 		events := play(t, host, &script{messages: []toolloop.Message{calls("one")}}, []toolloop.Tool{echo("one", &ran)}, toolloop.Options{})
-		if ran.Load() != want || len(agenttest.Each[trace.Park](events)) != 0 {
-			t.Errorf("%s: %d calls ran, and a person was asked %d times", kind, ran.Load(), len(agenttest.Each[trace.Park](events)))
+		if ran.Load() != want || len(agenttest.Each[trace.Pause](events)) != 0 {
+			t.Errorf("%s: %d calls ran, and a person was asked %d times", kind, ran.Load(), len(agenttest.Each[trace.Pause](events)))
 		}
 	}
 }

@@ -154,7 +154,7 @@ func stories() map[string]func(*tape) {
 			l.reply(b)
 			b.Question(trace.Question{QuestionID: "q1", Text: "Why?"})
 			l.flush(b)
-			words := trace.Words{
+			words := trace.TextAnswer{
 				Prompt: trace.Prompt{Message: user("user_2", "Because."), By: "ada"},
 				Reply:  trace.Reply{MessageID: "msg_2", Cause: trace.CauseAnswer},
 			}

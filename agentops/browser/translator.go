@@ -79,7 +79,7 @@ func (t *Translator) Next(r trace.Record) []agentops.Frame {
 		if u := t.find(r.Turn); u != nil && u.message != nil {
 			t.running(u, r)
 		}
-	case trace.MessageStart, trace.ThoughtDelta, trace.Thought, trace.ToolCallDelta, trace.ToolResultProgress, trace.Park, trace.Step, trace.Usage,
+	case trace.MessageStart, trace.ThoughtDelta, trace.Thought, trace.ToolCallDelta, trace.ToolResultProgress, trace.Pause, trace.Step, trace.Usage,
 		trace.Plan, trace.Source, trace.File, trace.Unknown: // browsers have no frame for it
 	case trace.Data, trace.Rewind: // done
 	}

@@ -104,7 +104,7 @@ func (c *client) unfollow() {
 	expired := !c.User.Expires.IsZero() && !time.Now().Before(c.User.Expires)
 	for turn, leave := range c.follows {
 		if expired {
-			c.s.Hub.Owe(c.id, turn)
+			c.s.Hub.MarkUndelivered(c.id, turn)
 		}
 		leave(!dismissed)
 	}
@@ -112,7 +112,7 @@ func (c *client) unfollow() {
 
 // show sends the state of the session, and then all that happens.
 func (c *client) show(ctx context.Context) error {
-	watched, err := c.s.Hub.Watch(ctx, c.id)
+	watched, err := c.s.Hub.Snapshot(ctx, c.id)
 	if err != nil {
 		return c.gone(ctx, err)
 	}

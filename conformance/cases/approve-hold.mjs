@@ -5,7 +5,7 @@ const HOLD = 'sessions:\n  approval: hold\n  hold_limit: 6s\n';
 
 export default {
   order: 4,
-  about: 'streams that are held: the side endpoint answers on the same response; after the limit they park, and the tool part answers',
+  about: 'streams that are held: the side endpoint answers on the same response; after the limit they pause, and the tool part answers',
   skip: withoutApprovals,
   async run(t) {
     await t.configured(HOLD);

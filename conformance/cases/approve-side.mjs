@@ -17,7 +17,7 @@ export default {
     const again = await t.site.post(path, { approved: false });
     t.check('a second answer is refused', again.status === 409 || again.status === 404, `${again.status} ${again.text}`);
     await chat.settled();
-    if (requestOf(chat.last)) { // the response had ended: parked
+    if (requestOf(chat.last)) { // the response had ended: paused
       chat.resume();
       await t.resumed(chat);
     }

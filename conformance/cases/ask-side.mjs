@@ -15,7 +15,7 @@ export default {
     const answer = await t.site.post(path, { value: 'blue' });
     t.must('the answer is taken', answer.status >= 200 && answer.status < 300, `${answer.status} ${answer.text}`);
     await chat.settled();
-    if (questionOf(chat.last)) { // the response had ended: parked
+    if (questionOf(chat.last)) { // the response had ended: paused
       chat.resume();
       await t.resumed(chat);
     }

@@ -1,13 +1,13 @@
 // A stand-in for the gateway, so that the harness can be tried without it. Run as the binary is:
 // node selftest/gateway.mjs serve --listen 127.0.0.1:0 … ; FAKE_SLOW sets the length of a slow turn in ms, FAKE_BREAK names a fault,
-// FAKE_PARK=1 ends the response where a person is asked, instead of holding it open.
+// FAKE_PAUSE=1 ends the response where a person is asked, instead of holding it open.
 import http from 'node:http';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as ai from 'ai-7.0.173';
 import { script } from './script.mjs';
 
-const SLOW = Number(process.env.FAKE_SLOW ?? 10000), BREAK = process.env.FAKE_BREAK ?? '', PARK = process.env.FAKE_PARK === '1';
+const SLOW = Number(process.env.FAKE_SLOW ?? 10000), BREAK = process.env.FAKE_BREAK ?? '', PAUSE = process.env.FAKE_PAUSE === '1';
 const flag = name => process.argv[process.argv.indexOf(name) + 1];
 const token = process.argv.includes('--auth') && flag('--auth') === 'token' ? randomBytes(8).toString('hex') : null;
 const sessions = new Map();
@@ -20,7 +20,7 @@ function sessionOf(id) {
 // ------------------------------------------------------------------- a turn
 
 function begin(session, user) {
-  const turn = { id: randomUUID(), messageId: `msg-${randomUUID()}`, user, log: [], over: false, parked: null, stopped: false, wake: new Set() };
+  const turn = { id: randomUUID(), messageId: `msg-${randomUUID()}`, user, log: [], over: false, paused: null, stopped: false, wake: new Set() };
   turn.say = chunk => { turn.log.push(chunk); for (const w of turn.wake) w(); };
   session.turns.push(turn);
   session.queue = session.queue.then(() => play(session, turn));
@@ -42,7 +42,7 @@ async function play(session, turn) {
     if (turn.stopped) break;
     if (chunk.ask) {
       stepOpen = false;
-      if (await park(turn, chunk) === 'deny') { turn.say({ type: 'tool-output-denied', toolCallId: chunk.toolCallId }); denied = chunk.toolCallId; }
+      if (await pause(turn, chunk) === 'deny') { turn.say({ type: 'tool-output-denied', toolCallId: chunk.toolCallId }); denied = chunk.toolCallId; }
       continue;
     }
     if (denied && chunk.toolCallId === denied) continue;
@@ -65,16 +65,16 @@ async function play(session, turn) {
   if (BREAK !== 'events') tell(session, news(turn, 'ended'));
 }
 
-async function park(turn, { ask, toolCallId }) {
-  const answered = new Promise(r => { turn.parked = { ask, id: toolCallId, answer: r }; });
+async function pause(turn, { ask, toolCallId }) {
+  const answered = new Promise(r => { turn.paused = { ask, id: toolCallId, answer: r }; });
   const five = turn.profile === '5';
   if (ask === 'question') turn.say({ type: 'tool-input-available', toolCallId, toolName: 'AskUser', input: { question: 'Which colour?', options: ['red', 'blue'] } });
   else if (five) turn.say({ type: 'tool-input-available', toolCallId: `${toolCallId}-ask`, toolName: 'AskPermission', input: { request_id: toolCallId, options: ['allow', 'deny'] } });
   else turn.say({ type: 'tool-approval-request', toolCallId, approvalId: toolCallId });
   turn.say({ type: 'finish-step' });
-  turn.say({ type: 'park' });
+  turn.say({ type: 'pause' });
   const answer = await answered;
-  turn.parked = null;
+  turn.paused = null;
   if (turn.stopped) return answer;
   if (ask === 'question') { turn.say({ type: 'tool-output-available', toolCallId, output: answer }); return answer; }
   if (five) turn.say({ type: 'tool-output-available', toolCallId: `${toolCallId}-ask`, output: answer });
@@ -95,8 +95,8 @@ async function follow(turn, res, resumed, from = 0) {
     const woken = new Promise(r => { wake = r; });
     while (i < turn.log.length && !gone) {
       const chunk = turn.log[i++];
-      if (chunk.type === 'park') {
-        if (PARK && turn.parked && i === turn.log.length) { res.write('data: {"type":"finish"}\n\ndata: [DONE]\n\n'); gone = true; }
+      if (chunk.type === 'pause') {
+        if (PAUSE && turn.paused && i === turn.log.length) { res.write('data: {"type":"finish"}\n\ndata: [DONE]\n\n'); gone = true; }
         continue;
       }
       res.write(`data: ${JSON.stringify(BREAK === 'tool-error' && chunk.type === 'tool-output-error' ? { type: 'error', errorText: chunk.errorText } : chunk)}\n\n`);
@@ -109,9 +109,9 @@ async function follow(turn, res, resumed, from = 0) {
   res.end();
 }
 
-// A POST that ends in an assistant message answers what its turn is parked on, and gets the rest.
+// A POST that ends in an assistant message answers what its turn is paused on, and gets the rest.
 function goOn(session, message, res) {
-  const turn = session.turns.find(t => t.messageId === message.id), open = turn?.parked;
+  const turn = session.turns.find(t => t.messageId === message.id), open = turn?.paused;
   const part = open && message.parts.find(p => (p.approval?.id === open.id && p.state === 'approval-responded') || (p.type === 'tool-AskUser' && p.toolCallId === open.id && p.state === 'output-available'));
   if (!part) return plain(res, 409, 'Nothing here waits for this answer.');
   const from = turn.log.length;
@@ -123,7 +123,7 @@ async function history(session) {
   const out = [];
   for (const turn of session.turns) {
     out.push(turn.user);
-    const chunks = turn.log.filter(c => c.type !== 'park' && c.type !== 'error');
+    const chunks = turn.log.filter(c => c.type !== 'pause' && c.type !== 'error');
     if (BREAK === 'history' && chunks.length) chunks.splice(chunks.findLastIndex(c => c.type === 'text-delta'), 1);
     let message;
     for await (const m of ai.readUIMessageStream({ stream: ReadableStream.from(chunks) })) message = m;
@@ -138,7 +138,7 @@ const read = async req => { let s = ''; for await (const b of req) s += b; retur
 const json = (res, status, v) => { res.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' }); res.end(JSON.stringify(v)); };
 const plain = (res, status, s) => { res.writeHead(status, { 'content-type': 'text/plain' }); res.end(s); };
 const known = (req, url) => !token || req.headers.authorization === `Bearer ${token}` || (req.headers.cookie ?? '').includes(`t=${token}`) || url.searchParams.get('token') === token;
-const stateOf = s => { const t = s.turns.findLast(x => x.running); return { id: s.id, agent: s.agent, title: s.title, created_at: s.created_at, updated_at: s.created_at, state: t ? (t.parked ? 'parked' : 'running') : 'idle', turn: t?.id ?? null }; };
+const stateOf = s => { const t = s.turns.findLast(x => x.running); return { id: s.id, agent: s.agent, title: s.title, created_at: s.created_at, updated_at: s.created_at, state: t ? (t.paused ? 'paused' : 'running') : 'idle', turn: t?.id ?? null }; };
 
 async function answer(req, res) {
   // The first releases glue the resume path behind the query of their api.
@@ -168,7 +168,7 @@ async function answer(req, res) {
   }
   if (kind === 'chat' && what === 'stop' && req.method === 'POST') {
     const turn = sessions.get(id)?.turns.findLast(t => t.running);
-    if (turn) { turn.stopped = true; turn.parked?.answer('stopped'); while (!turn.over) await sleep(2); }
+    if (turn) { turn.stopped = true; turn.paused?.answer('stopped'); while (!turn.over) await sleep(2); }
     return json(res, 200, { turn: turn?.id ?? null, stopped: !!turn });
   }
   if (kind !== 'sessions') return plain(res, 404, 'Nothing is here.');
@@ -185,10 +185,10 @@ async function answer(req, res) {
     return res.write(`id: 1\ndata: ${JSON.stringify({ type: 'session', turns: session.turns.filter(t => t.running).map(t => news(t, 'running')) })}\n\n`);
   }
   if (what === 'permissions' || what === 'questions') {
-    const turn = session.turns.findLast(t => t.parked);
-    if (turn?.parked.id !== decodeURIComponent(sub)) return json(res, 404, { error: 'There is no such request.', code: 'unknown_request' });
+    const turn = session.turns.findLast(t => t.paused);
+    if (turn?.paused.id !== decodeURIComponent(sub)) return json(res, 404, { error: 'There is no such request.', code: 'unknown_request' });
     const body = await read(req);
-    turn.parked.answer(what === 'questions' ? body.value : body.approved ? 'allow' : 'deny');
+    turn.paused.answer(what === 'questions' ? body.value : body.approved ? 'allow' : 'deny');
     await sleep(1);
     return json(res, 200, {});
   }

@@ -33,8 +33,8 @@ test('every case that the stand-in can do passes or fails as expected against a 
   assert.equal(r.code, 0);
 });
 
-test('cases that ask somebody pass against a gateway that parks', async () => {
-  const r = await node('run.mjs', ['--binary', GATEWAY, '--case', 'approve-side', '--case', 'ask-part', '--case', 'ask-side', '--client', '5.0.277', '--client', '6.0.323', '--client', '7.0.173'], { FAKE_PARK: '1' });
+test('cases that ask somebody pass against a gateway that pauses', async () => {
+  const r = await node('run.mjs', ['--binary', GATEWAY, '--case', 'approve-side', '--case', 'ask-part', '--case', 'ask-side', '--client', '5.0.277', '--client', '6.0.323', '--client', '7.0.173'], { FAKE_PAUSE: '1' });
   assert.match(r.last, /^\d+ passed, 0 failed, 0 skipped$/, r.out + r.err);
   assert.equal(r.code, 0);
 });

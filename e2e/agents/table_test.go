@@ -24,7 +24,7 @@ type row struct {
 func told() []trace.Kind {
 	return []trace.Kind{
 		trace.KindThought, trace.KindMessage, trace.KindToolCall, trace.KindToolResult, trace.KindPermissionRequest, trace.KindPermissionResponse,
-		trace.KindQuestion, trace.KindAnswer, trace.KindPark, trace.KindFileChange, trace.KindPlan, trace.KindStep, trace.KindUsage, trace.KindError, trace.KindStop,
+		trace.KindQuestion, trace.KindAnswer, trace.KindPause, trace.KindFileChange, trace.KindPlan, trace.KindStep, trace.KindUsage, trace.KindError, trace.KindStop,
 	}
 }
 

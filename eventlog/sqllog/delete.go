@@ -40,7 +40,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		o.then = func() {
 			se.erased = last
 			s.liveBytes.Add(-int64(se.live.bytes))
-			se.live = live{}
+			se.live = liveBuffer{}
 			clear(se.turns)
 		}
 		return o

@@ -29,11 +29,11 @@ type part struct {
 	ending bool
 	// folded is the text of deltas that the live buffer no longer holds one by one.
 	folded strings.Builder
-	marks  []mark
+	ends   []deltaEnd
 }
 
-// mark is where a delta ends in the folded text.
-type mark struct {
+// deltaEnd is where a delta ends in the folded text.
+type deltaEnd struct {
 	seq uint64
 	end int
 }
@@ -68,7 +68,7 @@ func effectOf(p trace.Payload) (name string, does effect) {
 	case trace.ToolResult:
 		return "output " + p.ToolCallID, ends
 	case trace.Prompt, trace.Reply, trace.MessageStart, trace.ThoughtStart, trace.ToolCallStart, trace.PermissionRequest, trace.PermissionResponse,
-		trace.Question, trace.Answer, trace.Park, trace.Step, trace.Usage, trace.Plan, trace.FileChange, trace.Source, trace.File, trace.Data,
+		trace.Question, trace.Answer, trace.Pause, trace.Step, trace.Usage, trace.Plan, trace.FileChange, trace.Source, trace.File, trace.Data,
 		trace.Rewind, trace.Error, trace.Status, trace.Stop, trace.Unknown: // are about no part
 	}
 	return "", none
@@ -145,16 +145,16 @@ func (p *part) checkpoint(session string, key partKey) (checkpoint, error) {
 // fold takes over the text of a delta that leaves the live buffer.
 func (p *part) fold(r trace.Record) {
 	p.folded.WriteString(text(r.Payload))
-	p.marks = append(p.marks, mark{r.Seq, p.folded.Len()})
+	p.ends = append(p.ends, deltaEnd{r.Seq, p.folded.Len()})
 }
 
 // unfold is the folded text behind a number as one delta.
 func (p *part) unfold(session string, key partKey, after uint64) (r trace.Record, ok bool) {
-	if len(p.marks) == 0 || p.marks[len(p.marks)-1].seq <= after {
+	if len(p.ends) == 0 || p.ends[len(p.ends)-1].seq <= after {
 		return r, false
 	}
-	from, newest := 0, p.marks[len(p.marks)-1].seq
-	for _, m := range slices.Backward(p.marks) {
+	from, newest := 0, p.ends[len(p.ends)-1].seq
+	for _, m := range slices.Backward(p.ends) {
 		if m.seq <= after {
 			from = m.end
 			break

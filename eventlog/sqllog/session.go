@@ -37,7 +37,7 @@ type session struct {
 	// Numbers up to last are given, up to durable committed, up to erased deleted.
 	last, durable, erased uint64
 	flight                []*op // what the writer has of the session, in order
-	live                  live
+	live                  liveBuffer
 	turns                 map[string]struct{} // that have begun here and not ended
 	marked                bool                // for the next checkpoint
 	fenced                map[string]struct{} // turns that were lost with an earlier term

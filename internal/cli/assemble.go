@@ -117,7 +117,7 @@ func (s *setup) sessionOptions(logger *slog.Logger) (session.Options, error) {
 		Agents: all, Default: s.DefaultAgent,
 		Approval: rules.Approval, HoldLimit: rules.HoldLimit, AskLimit: rules.AskLimit,
 		OnDisconnect: rules.OnDisconnect, Busy: rules.Busy, GracePeriod: rules.Grace, GraceLimit: rules.GraceLimit,
-		IdleLimit: rules.IdleLimit, StopPatience: rules.StopPatience, AgentIdle: rules.AgentIdle, Retire: rules.Retire,
+		IdleLimit: rules.IdleLimit, StopPatience: rules.StopPatience, AgentIdle: rules.AgentIdle, EvictAfter: rules.EvictAfter,
 		MaxAgents: rules.MaxAgents, AgentShare: s.agentShare(), MaxQueue: rules.MaxQueue, Replay: rules.Replay,
 		MaxPrompts: int(s.Limits.Prompts), MaxTurnBytes: int64(s.Limits.TurnBytes), MaxTurnRecords: int(s.Limits.TurnRecords),
 		Logger: logger,
@@ -135,7 +135,7 @@ func (s *setup) agentShare() int {
 func streamOptions(s config.Stream) uistream.Options {
 	profile, _ := uistream.ParseProfile(s.Client)           // config has checked it
 	domain, _ := uistream.ParseDomainEvents(s.DomainEvents) // and this
-	o := uistream.Options{Profile: profile, RFC: s.Letter == config.LetterRFC, Domain: domain}
+	o := uistream.Options{Profile: profile, RFC: s.Compat == config.CompatRFC, Domain: domain}
 	switch s.Subagents {
 	case config.SubagentsInline:
 		o.Subagents = uistream.SubagentsInline

@@ -45,7 +45,7 @@ func (s *setup) checkAuth(agents map[string]session.Agent) error {
 	if !ok {
 		return s.Fault("auth.pass_through", "is %q, which is no agent: there are %s", name, s.agentNames())
 	}
-	if _, ok := a.Runtime.(agent.Directory); !ok {
+	if _, ok := a.Runtime.(agent.AccessByToken); !ok {
 		return s.Fault("auth.pass_through", "is %q, and that agent has no server that could judge tokens", name)
 	}
 	return nil

@@ -17,7 +17,7 @@ type convertCommand struct {
 	From   string   `required:"" placeholder:"ADAPTER" help:"The adapter whose recording it is."`
 	To     string   `default:"uistream" placeholder:"FORM" help:"uistream: the server-sent events of each turn; legacy: the same in the form of older clients; trace: JSON lines."`
 	Client string   `placeholder:"V" help:"The release of the AI SDK that the events are for (default: what 6 and 7 have in common)."`
-	Letter string   `placeholder:"rfc" help:"rfc: follow the letter of the older documents."`
+	Compat string   `placeholder:"rfc" help:"rfc: write the stream as the Agent Ops RFC does."`
 	Domain []string `name:"domain-events" placeholder:"NAME" help:"Events beside the conversation that are shown, as in stream.domain_events: all, or some names."`
 	File   string   `arg:"" placeholder:"FILE" help:"The recording, or - for standard input."`
 }
@@ -69,14 +69,14 @@ func (c *convertCommand) form(w io.Writer) (func(trace.Record) error, error) {
 		return nil, usage("--%w", err)
 	case unknown != nil:
 		return nil, usage("--domain-events %w", unknown)
-	case c.Letter != "" && c.Letter != string(config.LetterRFC):
-		return nil, usage("--letter %s is unknown: the only one is rfc", c.Letter)
+	case c.Compat != "" && c.Compat != string(config.CompatRFC):
+		return nil, usage("--compat %s is unknown: the only one is rfc", c.Compat)
 	}
 	switch c.To {
 	case "trace":
 		return func(r trace.Record) error { return writeRecord(w, r) }, nil
 	case "uistream", "legacy":
-		o := uistream.Options{Profile: profile, RFC: c.Letter != "", Domain: domain, Legacy: c.To == "legacy"}
+		o := uistream.Options{Profile: profile, RFC: c.Compat != "", Domain: domain, Legacy: c.To == "legacy"}
 		return writeTurns(w, o), nil
 	}
 	return nil, usage("--to %s is unknown: use uistream, legacy or trace", c.To)

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestConvertAgentOps converts every recording of Agent Ops, as it is and by the
-// letter, to what the decoder's golden files hold.
+// TestConvertAgentOps converts every recording of Agent Ops, by default and with
+// compat: rfc, to what the decoder's golden files hold.
 func TestConvertAgentOps(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../testdata/agentops/*.jsonl")
@@ -18,9 +18,9 @@ func TestConvertAgentOps(t *testing.T) {
 	for _, file := range files {
 		name := strings.TrimSuffix(filepath.Base(file), ".jsonl")
 		for golden, args := range map[string][]string{
-			name + ".jsonl":      {"--to", "trace"},
-			name + ".sse":        nil,
-			name + ".letter.sse": {"--letter", "rfc"},
+			name + ".jsonl":   {"--to", "trace"},
+			name + ".sse":     nil,
+			name + ".rfc.sse": {"--compat", "rfc"},
 		} {
 			want, err := os.ReadFile(filepath.Join("../../adapter/agentops/testdata/golden", golden))
 			if err != nil {

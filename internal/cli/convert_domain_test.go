@@ -31,7 +31,7 @@ func TestD15_ConvertShowsEventsOfTheAgentsWorld(t *testing.T) {
 	if one := shown("--domain-events", all[0]); !slices.Equal(one, all[:1]) {
 		t.Errorf("%q", one)
 	}
-	if two := shown("--domain-events", all[0]+","+all[1], "--letter", "rfc"); !slices.Equal(two, all[:2]) {
+	if two := shown("--domain-events", all[0]+","+all[1], "--compat", "rfc"); !slices.Equal(two, all[:2]) {
 		t.Errorf("%q", two)
 	}
 	for list, says := range map[string]string{

@@ -117,7 +117,7 @@ func TestConvertGolden(t *testing.T) {
 		{"two-turns"},
 		{"empty"},
 		{"permission-allow", "--client", "5"},
-		{"tool-error", "--letter", "rfc"},
+		{"tool-error", "--compat", "rfc"},
 		{"ask-user", "--client", "7.0.173"},
 	} {
 		name := strings.Join(append([]string{"claude", c[0]}, slices.DeleteFunc(slices.Clone(c[1:]), func(s string) bool { return strings.HasPrefix(s, "--") })...), "-")
@@ -166,7 +166,7 @@ func TestConvertFaults(t *testing.T) {
 		"no file":          {exitUsage, "", "the file is missing", []string{"--from", "claude"}},
 		"unknown form":     {exitUsage, "", "--to json is unknown: use uistream, legacy or trace", []string{"--from", "claude", "--to", "json", good}},
 		"unknown client":   {exitUsage, "", `--client="4" is not a version of the AI SDK`, []string{"--from", "claude", "--client", "4", good}},
-		"unknown letter":   {exitUsage, "", "--letter old is unknown: the only one is rfc", []string{"--from", "claude", "--letter", "old", good}},
+		"unknown compat":   {exitUsage, "", "--compat old is unknown: the only one is rfc", []string{"--from", "claude", "--compat", "old", good}},
 		"file not there":   {exitFailed, "", "the recording cannot be read: open no.jsonl: no such file or directory", []string{"--from", "claude", "no.jsonl"}},
 		"directory":        {exitFailed, "", "is a directory", []string{"--from", "claude", recordings}},
 		"nothing":          {exitFailed, "", "the recording holds no message: is it the right file?", []string{"--from", "claude", "-"}},

@@ -38,7 +38,7 @@ func TestPromptsOfClaudeTextAreGuarded(t *testing.T) {
 		if err := s.Prompt(t.Context(), p, turn.Builder); err != nil {
 			t.Fatal(err)
 		}
-		stop, _ := turn.Verdict()
+		stop, _ := turn.Result()
 		if err := turn.Finish(stop); err != nil {
 			t.Fatal(err)
 		}

@@ -51,7 +51,7 @@ func (p *printText) print(r trace.Record) error {
 		p.note("! " + what.Message)
 	case trace.Stop:
 		return p.endLine()
-	case trace.PermissionRequest, trace.PermissionResponse, trace.Question, trace.Answer, trace.Park:
+	case trace.PermissionRequest, trace.PermissionResponse, trace.Question, trace.Answer, trace.Pause:
 		// who asks prints them
 	case trace.Prompt, trace.Reply, trace.Rewind, trace.MessageStart, trace.ThoughtStart, trace.ThoughtDelta, trace.Thought,
 		trace.ToolCallStart, trace.ToolCallDelta, trace.ToolResultProgress, trace.Step, trace.Usage, trace.Plan,

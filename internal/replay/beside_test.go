@@ -29,7 +29,7 @@ func (d *several) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	name, rest := text[:1], text[1:]
 	switch rest {
 	case "+":
-		d.turns[name] = t.Begin(agent.TurnInfo{Beside: len(d.order) > 0})
+		d.turns[name] = t.Begin(agent.TurnInfo{Concurrent: len(d.order) > 0})
 		d.order = append(d.order, name)
 	case ".":
 		d.turns[name].End(trace.Stop{Reason: name, Outcome: trace.OutcomeCompleted})

@@ -43,7 +43,7 @@ func (p *player) Prompted(prompt trace.Prompt) *trace.Builder {
 
 // Begin implements agent.Turns. It finishes the turn before, unless that goes on.
 func (p *player) Begin(info agent.TurnInfo) *trace.Builder {
-	if info.Beside && p.b != nil {
+	if info.Concurrent && p.b != nil {
 		p.gather()
 		p.older = append(p.older, p.b)
 	} else {
@@ -138,7 +138,7 @@ func (p *player) close(which func(*trace.Builder) bool) error {
 		case !which(b):
 			open = append(open, b)
 		default:
-			stop, ok := b.Verdict()
+			stop, ok := b.Result()
 			if !ok {
 				stop = trace.Stop{Reason: Ended, Outcome: trace.OutcomeCanceled}
 			}

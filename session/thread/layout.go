@@ -44,7 +44,7 @@ func (l *Layout) Take(seq uint64, payload trace.Payload) {
 	if p, is := payload.(trace.Reply); is {
 		l.Replies = append(l.Replies, Reply{seq, p.MessageID, p.Resume})
 	}
-	if p, is := payload.(trace.Park); is {
+	if p, is := payload.(trace.Pause); is {
 		l.pauses = append(l.pauses, Pause{seq, p.Requests})
 	}
 	if p, is := payload.(trace.PermissionResponse); is {

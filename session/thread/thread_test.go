@@ -132,10 +132,10 @@ func TestTheLayoutOfATurn(t *testing.T) {
 		waits      bool // a request of the newest pause has no answer
 	}{
 		{payload: trace.Reply{MessageID: "a1", Resume: "place"}},
-		{payload: trace.Park{Requests: []string{"q1", "q2"}}, waits: true},
+		{payload: trace.Pause{Requests: []string{"q1", "q2"}}, waits: true},
 		{trace.Answer{QuestionID: "q1"}, 0, 3, true},
 		{trace.PermissionResponse{RequestID: "q2", Outcome: trace.Selected, OptionKind: trace.AllowOnce}, 2, 0, false},
-		{trace.Park{Requests: []string{"q3"}}, 2, 0, true},
+		{trace.Pause{Requests: []string{"q3"}}, 2, 0, true},
 		{trace.PermissionResponse{RequestID: "q3", Outcome: trace.Selected, OptionKind: trace.RejectOnce}, 5, 0, false},
 		{trace.Reply{MessageID: "a2"}, 5, 0, false},
 		{trace.Stop{Reason: "end_turn"}, 5, 0, false},

@@ -1,7 +1,7 @@
 // The gateway's JSON side. The cookie of /?token= goes along by itself: everything is the same origin.
 import type { UIMessage } from 'ai';
 
-export type State = 'idle' | 'running' | 'parked';
+export type State = 'idle' | 'running' | 'paused';
 
 export interface Session {
   id: string;
@@ -16,8 +16,8 @@ export interface Session {
 export interface Option { id: string; name: string; kind?: string }
 export interface Permission { title: string; options: Option[] }
 
-/** Major 7 may be told everything that 7 knows. The letter of the RFC holds nothing that this page could answer. */
-export const PROFILE = 'client=7&letter=none';
+/** Major 7 may be told everything that 7 knows. With `compat: rfc` a stream holds nothing that this page could answer. */
+export const PROFILE = 'client=7&compat=none';
 
 export const at = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
 

@@ -21,7 +21,7 @@ export function useCatchUp(chat: Chat, history: History, id: string | null, busy
     for (const t of n.type === 'session' ? n.turns : n.type === 'turn' ? [n] : []) {
       // What was on screen where a turn waited is not all of it once somebody has answered.
       told.current.set(t.turn, { ...t, answered: waits.current.has(t.turn) || told.current.get(t.turn)?.answered });
-      if (t.state === 'parked') waits.current.add(t.turn); else waits.current.delete(t.turn);
+      if (t.state === 'paused') waits.current.add(t.turn); else waits.current.delete(t.turn);
     }
     setNews(k => k + 1);
     onActivity();
@@ -32,7 +32,7 @@ export function useCatchUp(chat: Chat, history: History, id: string | null, busy
     const look = async () => {
       if (looking.current) return; // its end looks again
       const { messages, error } = now.current.chat;
-      const shown = (t: Turn & { answered?: boolean }) => (t.state === 'ended' || t.state === 'parked') && !t.answered && !error && messages.some(m => m.id === t.message_id);
+      const shown = (t: Turn & { answered?: boolean }) => (t.state === 'ended' || t.state === 'paused') && !t.answered && !error && messages.some(m => m.id === t.message_id);
       for (const t of [...told.current.values()]) if (shown(t)) told.current.delete(t.turn);
       const missed = [...told.current.values()];
       if (!missed.length && !lost.current) return;

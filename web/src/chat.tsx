@@ -66,7 +66,7 @@ export function Chat({ id, agent, session, onActivity, first, known }: Props) {
     const settleBy = async (answered: Promise<void>) => {
       setProblem(null);
       try { await answered; } catch (e) { setProblem((e as Error).message); }
-      // A stream that was held open shows the rest by itself; a parked one is taken up again.
+      // A stream that was held open shows the rest by itself; a paused one is taken up again.
       if (!working.current) await chat.resumeStream();
     };
     return {
@@ -75,7 +75,7 @@ export function Chat({ id, agent, session, onActivity, first, known }: Props) {
     };
   }, [id, chat.resumeStream]);
 
-  const parked = waits(messages.at(-1)) && (busy || session?.state === 'parked');
+  const paused = waits(messages.at(-1)) && (busy || session?.state === 'paused');
   const sentence = problem ?? (error && !tells(messages.at(-1), error.message) ? error.message : undefined);
   return (
     <>
@@ -84,8 +84,8 @@ export function Chat({ id, agent, session, onActivity, first, known }: Props) {
           <Earlier history={history} box={box} />
           {messages.length === 0 && <p className="hint">Ask the agent something. The conversation is kept, and a reload picks up an answer that is still being written.</p>}
           {messages.map((m, i) => <Message key={m.id} message={m} session={id} live={busy && i === messages.length - 1} answers={answers} />)}
-          {busy && !parked && <Working detail={detail} waiting={status === 'submitted'} />}
-          {parked && <p className="working" role="status">The agent waits for your answer.</p>}
+          {busy && !paused && <Working detail={detail} waiting={status === 'submitted'} />}
+          {paused && <p className="working" role="status">The agent waits for your answer.</p>}
           {sentence && (
             <div className="banner" role="alert">
               <span>{sentence}</span>
@@ -95,7 +95,7 @@ export function Chat({ id, agent, session, onActivity, first, known }: Props) {
           <div ref={end} />
         </div>
       </div>
-      <Composer busy={busy} waiting={parked} onSend={send} onStop={() => void stop()} />
+      <Composer busy={busy} waiting={paused} onSend={send} onStop={() => void stop()} />
     </>
   );
 }

@@ -2,7 +2,7 @@
 import { useEffect, useRef } from 'react';
 import { at } from './api';
 
-export interface Turn { turn: string; state: 'queued' | 'running' | 'parked' | 'ended'; message_id?: string }
+export interface Turn { turn: string; state: 'queued' | 'running' | 'paused' | 'ended'; message_id?: string }
 
 export type News =
   | { type: 'session'; title?: string; turns: Turn[]; reset?: boolean }

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import type { Session } from './api';
 import type { Sessions } from './sessions';
 
-const STATE = { idle: '', running: 'working', parked: 'waits for you' } as const;
+const STATE = { idle: '', running: 'working', paused: 'waits for you' } as const;
 
 interface Props { sessions: Sessions; current: string | null; onNew: () => void; onOpen: (id: string) => void; onDelete: (id: string) => Promise<void> }
 

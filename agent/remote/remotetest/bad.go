@@ -171,7 +171,7 @@ func (u Upstream) turn(t *testing.T, host *agenttest.Host, s agent.Session) play
 	case <-time.After(20 * time.Second):
 		t.Fatal("the turn does not end")
 	}
-	stop, told := r.Verdict()
+	stop, told := r.Result()
 	if err != nil || !told {
 		stop = trace.Stop{Outcome: trace.OutcomeFailed, Error: fmt.Sprint(err)}
 	}

@@ -1,0 +1,181 @@
+package gateway
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agentops/server"
+	"github.com/tributary-dev/tributary/session"
+)
+
+// handler is a handler that returns its error; one place turns it into an answer.
+type handler func(w http.ResponseWriter, r *http.Request) error
+
+// httpError is an answer that the gateway itself decides on.
+type httpError struct {
+	status   int
+	code     string
+	sentence string
+}
+
+func (e *httpError) Error() string { return e.sentence }
+
+func (g *gateway) handle(h handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := h(w, r); err != nil {
+			g.fail(w, r, err)
+		}
+	})
+}
+
+// fail answers with what an error means.
+func (g *gateway) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status, code, text := g.describe(r, err)
+	switch status {
+	case http.StatusUnauthorized: // by the server of an agent
+		w.Header().Set("WWW-Authenticate", `Bearer realm="tributary"`)
+	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		w.Header().Set("Retry-After", retryAfter(err))
+	case http.StatusMethodNotAllowed:
+		if w.Header().Get("Allow") == "" {
+			w.Header().Set("Allow", http.MethodPost) // GET /api/chat, which is a resume or nothing
+		}
+	}
+	Refuse(w, r, status, code, text)
+}
+
+// describe is an error in the form in which the sender of the request gets it.
+func (g *gateway) describe(r *http.Request, err error) (status int, code, text string) {
+	status, code = statusOf(err)
+	if status != http.StatusInternalServerError {
+		return status, code, sentence(err.Error())
+	}
+	if r.Context().Err() == nil { // else the client has gone, and that was the error
+		g.Logger.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+	}
+	return status, code, "Something went wrong in the gateway; its log says what."
+}
+
+// Refuse answers with an error: in plain text where the stock client shows it to
+// the user, else as JSON.
+func Refuse(w http.ResponseWriter, r *http.Request, status int, code, sentence string) {
+	if isChat(r.URL.Path) {
+		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.WriteHeader(status)
+		_, _ = w.Write([]byte(sentence))
+		return
+	}
+	access.RefuseJSON(w, r, status, code, sentence)
+}
+
+// isChat reports whether the stock client's transport talks to the path.
+func isChat(path string) bool {
+	return path == "/api/chat" || strings.HasPrefix(path, "/api/chat/") ||
+		strings.HasPrefix(path, "/api/sessions/") && (strings.HasSuffix(path, "/chat") || strings.HasSuffix(path, "/stream"))
+}
+
+// statusOf is the one table of errors and statuses.
+func statusOf(err error) (status int, code string) {
+	var body *bodyError
+	var answered *session.AnsweredError
+	var choice *session.ChoiceError
+	var command *session.CommandError
+	var list *session.ListError
+	var own *httpError
+	var socket *server.Refusal
+	var much *rateLimited
+	switch {
+	case errors.As(err, &own):
+		return own.status, own.code
+	case errors.As(err, &socket):
+		return socket.Status, socket.Code
+	case errors.As(err, &much):
+		return http.StatusTooManyRequests, much.code
+	case errors.As(err, &body) && body.status == http.StatusRequestEntityTooLarge:
+		return body.status, "too_large"
+	case errors.As(err, &body):
+		return body.status, "bad_request"
+	case errors.As(err, &answered):
+		return http.StatusConflict, "already_answered"
+	case errors.As(err, &command):
+		return http.StatusForbidden, "forbidden"
+	case errors.As(err, &choice):
+		return http.StatusBadRequest, "bad_request"
+	case errors.Is(err, session.ErrUnknownSession):
+		return http.StatusNotFound, "unknown_session"
+	case errors.Is(err, session.ErrUnknownRequest):
+		return http.StatusNotFound, "unknown_request"
+	case errors.Is(err, session.ErrUnknownGrant):
+		return http.StatusNotFound, "unknown_grant"
+	case errors.Is(err, session.ErrUnknownConversation):
+		return http.StatusNotFound, "unknown_conversation"
+	case errors.Is(err, agent.ErrNotListed):
+		return http.StatusConflict, "not_listed"
+	case errors.As(err, &list):
+		return http.StatusBadGateway, "list_failed"
+	case errors.Is(err, session.ErrUnknownMessage):
+		return http.StatusNotFound, "unknown_message"
+	case errors.Is(err, session.ErrStale):
+		return http.StatusConflict, "stale"
+	case errors.Is(err, session.ErrNotYours):
+		return http.StatusConflict, "not_yours"
+	case errors.Is(err, session.ErrUnknownAgent):
+		return http.StatusBadRequest, "unknown_agent"
+	case errors.Is(err, session.ErrEmptyPrompt):
+		return http.StatusBadRequest, "empty_message"
+	case errors.Is(err, session.ErrNotWaiting):
+		return http.StatusConflict, "nothing_to_continue"
+	case errors.Is(err, agent.ErrNotKnownThere):
+		return http.StatusForbidden, "not_known_there"
+	case errors.Is(err, session.ErrMayNotPermit):
+		return http.StatusForbidden, "forbidden"
+	case errors.Is(err, session.ErrPaused):
+		return http.StatusConflict, "waiting_for_answer"
+	case errors.Is(err, session.ErrBusy):
+		return http.StatusConflict, "busy"
+	case errors.Is(err, session.ErrExists):
+		return http.StatusConflict, "session_exists"
+	case errors.Is(err, session.ErrQueueFull):
+		return http.StatusTooManyRequests, "queue_full"
+	case errors.Is(err, session.ErrTooManyPrompts):
+		return http.StatusTooManyRequests, "too_many_prompts"
+	case errors.Is(err, session.ErrLog):
+		return http.StatusServiceUnavailable, "log_unavailable"
+	case errors.Is(err, session.ErrElsewhere):
+		return http.StatusServiceUnavailable, "session_elsewhere"
+	case errors.Is(err, session.ErrClosing):
+		return http.StatusServiceUnavailable, "shutting_down"
+	}
+	return http.StatusInternalServerError, "internal"
+}
+
+// sentence makes an error's words a sentence that can be shown: on one line, and
+// not longer than anybody reads, whatever of the request it repeats.
+func sentence(text string) string {
+	const longest = 400
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	if len(text) > longest {
+		cut := longest
+		for !utf8.RuneStart(text[cut]) {
+			cut--
+		}
+		text = text[:cut] + "…"
+	}
+	first, n := utf8.DecodeRuneInString(text)
+	text = string(unicode.ToUpper(first)) + text[n:]
+	if !strings.HasSuffix(text, ".") {
+		text += "."
+	}
+	return text
+}

@@ -1,0 +1,110 @@
+package gateway
+
+import (
+	"context"
+	"iter"
+	"net/http"
+	"sync"
+
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+// follow streams items as they come, one server-sent event each: frame gives the
+// mark to go on from behind it, "" where there is none, and its JSON. It holds no
+// more than one of them, which counts with what it weighs, and a client that takes
+// nothing is cut by the writer's own limit. It returns what goes wrong before the first
+// byte; what does later cuts the connection.
+func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, rd *reading, source iter.Seq2[T, error], weigh func(T) int, frame func(T) (id string, data []byte, err error)) error {
+	goodbye, err := g.limiter.follow(r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	defer goodbye()
+	writer := uistream.NewWriter(w, g.Streams.Framing(), g.Timing)
+	if r.Method == http.MethodHead {
+		_ = writer.Begin()
+		return nil
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	inHand := g.memUse(r, download)
+	inHand.gone = ctx.Done()
+	defer inHand.change(0)
+	type item struct {
+		what T
+		err  error
+	}
+	items := make(chan item)
+	var reader sync.WaitGroup
+	defer rd.Waits()
+	defer reader.Wait()
+	defer cancel()
+	reader.Go(func() {
+		defer close(items)
+		defer rd.begin(nil)
+		for what, err := range source {
+			rd.begin(err)
+			select {
+			case items <- item{what, err}:
+			case <-ctx.Done():
+				return
+			}
+		}
+	})
+	select {
+	case <-rd.begun:
+		if rd.refused != nil {
+			return rd.refused
+		}
+	case <-ctx.Done():
+	}
+	if writer.Begin() != nil {
+		return nil // the client has gone
+	}
+	for {
+		it, more, err := uistream.Next(ctx, writer, items)
+		if away, is := uistream.Revoked(ctx); is {
+			tellDismissed(writer, away)
+			return nil
+		}
+		if err != nil {
+			return nil //nolint:nilerr // the client has gone
+		}
+		var id string
+		var data []byte
+		if err = it.err; more && err == nil {
+			if err = inHand.reserve(downloadCost * int64(weigh(it.what))); err == nil {
+				id, data, err = frame(it.what)
+			}
+		}
+		if err != nil {
+			g.abort(r, err)
+		}
+		if !more {
+			return nil
+		}
+		var out []byte
+		if id != "" {
+			out = append(append(append(out, "id: "...), id...), '\n')
+		}
+		out = append(append(append(out, "data: "...), data...), "\n\n"...)
+		if writer.Frames(out) != nil {
+			return nil // the client has gone
+		}
+		inHand.change(0)
+	}
+}
+
+// mark is where a client wants to go on: what an EventSource that comes back has
+// seen last, else what its URL says. There is none if neither says.
+func mark(r *http.Request) (after *uint64, err error) {
+	const everything = 1<<63 - 1
+	name, text := "Last-Event-ID", r.Header.Get("Last-Event-ID")
+	if text == "" {
+		name, text = "after", r.URL.Query().Get("after")
+	}
+	if text == "" {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	n, err := number(name, text, 0, 0, everything)
+	return &n, err
+}

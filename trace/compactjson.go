@@ -1,0 +1,69 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"unicode/utf8"
+)
+
+// CompactJSON makes any bytes a JSON value on one line: JSON stays what it is, byte
+// for byte but for white space, and anything else becomes a string.
+func CompactJSON(raw json.RawMessage) json.RawMessage {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return json.RawMessage("null")
+	}
+	var out bytes.Buffer
+	if err := json.Compact(&out, raw); err == nil && utf8.Valid(out.Bytes()) {
+		return out.Bytes()
+	}
+	quoted, err := marshal(strings.ToValidUTF8(string(raw), string(utf8.RuneError)))
+	if err != nil {
+		return json.RawMessage("null")
+	}
+	return quoted
+}
+
+const cutMark = "…[cut by the gateway: the output was too large]"
+
+// cut bounds a tool's output.
+func (t *turn) cut(output json.RawMessage) json.RawMessage {
+	whole := CompactJSON(output)
+	if len(whole) <= t.MaxEvent {
+		return whole
+	}
+	t.counts.Cut++
+	head := string(whole)
+	if whole[0] == '"' {
+		if err := json.Unmarshal(whole, &head); err != nil {
+			head = string(whole)
+		}
+	}
+	for size := t.MaxEvent; ; size /= 2 { // quoting makes some text longer
+		head = beginning(head, size)
+		quoted, err := marshal(head + cutMark)
+		if err != nil {
+			return json.RawMessage("null")
+		}
+		if len(quoted) <= t.MaxEvent+len(cutMark)+2 {
+			return quoted
+		}
+	}
+}
+
+func (t *turn) cutText(s string) string {
+	if len(s) <= t.MaxEvent {
+		return s
+	}
+	t.counts.Cut++
+	return beginning(s, t.MaxEvent) + cutMark
+}
+
+// beginning is the first part of s, up to n bytes, with no half character.
+func beginning(s string, n int) string {
+	if len(s) > n {
+		s = s[:n]
+	}
+	whole, _ := splitPartialRune(s)
+	return whole
+}

@@ -1,0 +1,139 @@
+package trace
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"slices"
+)
+
+// The enums are closed, and agents are not: what an adapter passes on unread may
+// be a word of tomorrow. The functions here choose what it is on record.
+
+func known[E ~string](value, otherwise E, set ...E) E {
+	if slices.Contains(set, value) {
+		return value
+	}
+	return otherwise
+}
+
+func (k ToolKind) normalized() ToolKind {
+	return known(k, ToolOther, ToolRead, ToolEdit, ToolDelete, ToolMove, ToolSearch,
+		ToolExecute, ToolThink, ToolFetch, ToolSwitchMode)
+}
+
+// normalized takes a status that nobody knows for a failure if there is an error.
+func (r ToolResult) normalized() ToolResult {
+	otherwise := ToolCompleted
+	if r.Error != "" {
+		otherwise = ToolFailed
+	}
+	r.Status = known(r.Status, otherwise, ToolCompleted, ToolFailed, ToolDenied, ToolCanceled)
+	switch {
+	case r.Error != "" || r.Status == ToolCompleted:
+	case r.Status == ToolFailed:
+		r.Error = "Tool execution failed"
+	default:
+		r.Error = "The tool call ended as " + string(r.Status) + "."
+	}
+	return r
+}
+
+// normalized takes an option that nobody knows for a refusal: what is not clearly
+// an approval must never count as one.
+func (r PermissionRequest) normalized() PermissionRequest {
+	options := make([]PermissionOption, len(r.Options))
+	for i, o := range r.Options {
+		o.OptionKind = known(o.OptionKind, RejectOnce, AllowOnce, AllowAlways, RejectOnce, RejectAlways)
+		options[i] = o
+	}
+	r.Options = options
+	return r
+}
+
+func (r PermissionResponse) normalized() PermissionResponse {
+	otherwise := Canceled
+	if r.Outcome == "" && r.OptionKind != "" {
+		otherwise = Selected
+	}
+	r.Outcome = known(r.Outcome, otherwise, Selected, Canceled, Expired)
+	r.OptionKind = known(r.OptionKind, "", AllowOnce, AllowAlways, RejectOnce, RejectAlways)
+	r.Via = r.Via.normalized()
+	if len(r.UpdatedInput) > 0 {
+		r.UpdatedInput = CompactJSON(r.UpdatedInput)
+	}
+	return r
+}
+
+func (a Answer) normalized() Answer {
+	otherwise := Canceled
+	if a.Outcome == "" && len(a.Values) > 0 {
+		otherwise = Selected
+	}
+	a.Outcome = known(a.Outcome, otherwise, Selected, Canceled, Expired)
+	a.Via = a.Via.normalized()
+	return a
+}
+
+func (v Via) normalized() Via { return known(v, "", ViaChat, ViaWords, ViaRequest) }
+
+func (s Stop) normalized() Stop {
+	otherwise := OutcomeCompleted
+	if s.Error != "" {
+		otherwise = OutcomeFailed
+	}
+	s.Outcome = known(s.Outcome, otherwise, OutcomeCompleted, OutcomeFailed, OutcomeCanceled)
+	return s
+}
+
+func (p Prompt) normalized() Prompt {
+	if len(p.Message.Metadata) > 0 {
+		p.Message.Metadata = CompactJSON(p.Message.Metadata)
+	}
+	return p
+}
+
+func (p Plan) normalized() Plan {
+	entries := make([]PlanEntry, len(p.Entries))
+	for i, e := range p.Entries {
+		e.Status = known(e.Status, PlanPending, PlanPending, PlanInProgress, PlanCompleted)
+		entries[i] = e
+	}
+	p.Entries = entries
+	return p
+}
+
+func (u Usage) normalized() Usage {
+	u.Scope = known(u.Scope, UsageTurn, UsageStep, UsageTurn, UsageSession)
+	if u.CostUSD != nil && (math.IsNaN(*u.CostUSD) || math.IsInf(*u.CostUSD, 0)) {
+		u.CostUSD = nil // JSON has no such number
+	}
+	return u
+}
+
+func (c FileChange) normalized() FileChange {
+	c.Change = known(c.Change, FileModified, FileCreated, FileModified, FileDeleted, FileMoved)
+	return c
+}
+
+// normalized takes a state that nobody knows for work: the agent did say something.
+func (s Status) normalized() Status {
+	s.State = known(s.State, StateThinking, StateIdle, StateThinking, StateStreaming, StateToolCalling, StateError)
+	return s
+}
+
+// normalized makes an Unknown what its kind says, if this version does know it, so
+// that nothing passes by the grammar.
+func (u Unknown) normalized() Payload {
+	if _, is := decoders[u.UnknownKind]; is || u.UnknownKind == "" {
+		if p, err := UnmarshalPayload(u.UnknownKind, u.Raw); err == nil && is {
+			return p
+		}
+		return Data{Name: "unknown", Value: CompactJSON(u.Raw)}
+	}
+	if !json.Valid(u.Raw) {
+		u.Raw = CompactJSON(u.Raw)
+	}
+	u.Raw = oneLine(bytes.Clone(u.Raw))
+	return u
+}

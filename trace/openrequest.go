@@ -1,0 +1,185 @@
+package trace
+
+// This file puts requests and questions of the agent on record.
+
+// PermissionRequest asks whether a call may run, and returns the id of the request,
+// which the answer names. The parameter asked is the call as the agent will run it:
+// the tool and the input may differ from those that the agent showed earlier. The
+// policy judges asked. The zero ToolCall means that the call is the one on record.
+// A call that nobody has seen is written first. If the policy decides, request and
+// response go on record together, and the response is returned with decided. After
+// the turn the answer is decided, too: no.
+func (b *Builder) PermissionRequest(r PermissionRequest, asked ToolCall) (id string, answer PermissionResponse, decided bool) {
+	d := b.PermissionRequests(PermissionAsk{Request: r, Call: asked})[0]
+	return d.ID, d.Answer, d.Decided
+}
+
+// PermissionAsk is one of several permissions that are asked at once. See
+// [Builder.PermissionRequest] for Call.
+type PermissionAsk struct {
+	Request PermissionRequest
+	Call    ToolCall
+	// Quiet leaves no record if the call is allowed. The Call is then whole.
+	Quiet bool
+	// Granted says that an earlier answer allows the call, unless the policy denies it.
+	Granted bool
+}
+
+// PermissionDecision is what became of a PermissionAsk: the id under which the answer
+// is to be awaited, or the answer, if it is decided.
+type PermissionDecision struct {
+	ID      string
+	Answer  PermissionResponse
+	Decided bool
+}
+
+func (d PermissionDecision) allowed() bool { return d.Decided && d.Answer.Allowed() }
+
+// PermissionRequests asks for several permissions at once, so that the user sees them
+// together. The policy decides first; only requests that it leaves open are put to the
+// user. The decisions stand in the order of the requests.
+func (b *Builder) PermissionRequests(asked ...PermissionAsk) []PermissionDecision {
+	decisions, verdicts := make([]PermissionDecision, len(asked)), make([]PermissionDecision, len(asked))
+	for i := range decisions {
+		decisions[i] = PermissionDecision{Answer: PermissionResponse{Outcome: Canceled, Reason: "The turn is over."}, Decided: true}
+	}
+	for i, a := range asked {
+		var over bool
+		if verdicts[i], over = b.decide(a); over {
+			return decisions
+		}
+	}
+	b.do(func(t *turn) {
+		var open []*request
+		for i, a := range asked {
+			if a.Quiet && verdicts[i].allowed() {
+				decisions[i] = verdicts[i]
+				continue
+			}
+			q, d := b.permission(t, a.Request, verdicts[i])
+			if decisions[i] = d; !d.Decided {
+				open = append(open, q)
+			}
+		}
+		t.queueRequests(b, open...)
+	})
+	return decisions
+}
+
+// permission puts a request on record, and its answer if the policy has one.
+func (b *Builder) permission(t *turn, r PermissionRequest, verdict PermissionDecision) (*request, PermissionDecision) {
+	r = r.normalized()
+	q := b.newRequest(t, r.RequestID, r.ToolCallID, false)
+	r.RequestID, q.options = q.ID, r.Options
+	if q.toolCall != nil {
+		r.ToolCallID = q.toolCall.tool.ToolCallID
+	}
+	if !verdict.Decided {
+		t.emitRequest(b, q, r)
+		return q, PermissionDecision{ID: q.ID}
+	}
+	q.decided = true
+	if r.DecidedBy = verdict.Answer.By; r.DecidedBy == "" {
+		r.DecidedBy = "policy"
+	}
+	t.emitRequest(b, q, r)
+	verdict.Answer.By = r.DecidedBy
+	t.resolve(q, verdict.Answer)
+	verdict.ID = q.ID
+	verdict.Answer, _ = q.Answer.(PermissionResponse)
+	return q, verdict
+}
+
+// decide puts the call on record as it is asked and lets the policy judge it. The
+// policy reads the file system, so it runs without the lock of the turn.
+func (b *Builder) decide(a PermissionAsk) (d PermissionDecision, over bool) {
+	r := a.Request.normalized()
+	if r.ToolCallID == "" {
+		return d, false
+	}
+	over = true
+	call := a.Call
+	b.do(func(t *turn) {
+		if over = false; a.Quiet {
+			return
+		}
+		c := b.current(t, r.ToolCallID)
+		t.completeCall(c)
+		t.revise(c, a.Call)
+		call = c.tool
+	})
+	if !over && b.turn.Judge != nil {
+		d.Answer, d.Decided = b.turn.Judge(r, call)
+	}
+	if a.Granted && !d.Decided {
+		d.Answer, d.Decided = PermissionResponse{Outcome: Selected, OptionKind: AllowOnce}, true
+	}
+	if a.Quiet && !d.allowed() {
+		b.ToolCall(a.Call)
+	}
+	return d, over
+}
+
+// Question asks the user something and returns the id under which the answer is
+// to be awaited; it is empty when the turn is over.
+func (b *Builder) Question(r Question) (id string) {
+	return b.Questions(r)[0]
+}
+
+// Questions asks several things at once, so that the user sees them together.
+func (b *Builder) Questions(asked ...Question) (ids []string) {
+	ids = make([]string, len(asked))
+	b.do(func(t *turn) {
+		var all []*request
+		for i, r := range asked {
+			q := b.newRequest(t, r.QuestionID, r.ToolCallID, true)
+			ids[i], r.QuestionID = q.ID, q.ID
+			if q.toolCall != nil {
+				r.ToolCallID = q.toolCall.tool.ToolCallID
+			}
+			t.emitRequest(b, q, r)
+			all = append(all, q)
+		}
+		t.queueRequests(b, all...)
+	})
+	return ids
+}
+
+// newRequest registers a request or a question. A call that it is about is on record
+// before it.
+func (b *Builder) newRequest(t *turn, key, toolCallID string, question bool) *request {
+	if key == "" {
+		key = t.Turn + ".ask"
+	} else {
+		key += t.AskSuffix
+	}
+	q := &request{question: question, answered: make(chan struct{})}
+	q.Opened = t.touched
+	var renamed bool
+	if q.ID, renamed = t.requestNames.unique(key); renamed {
+		t.counts.Renamed++
+	}
+	if toolCallID != "" {
+		q.toolCall = b.current(t, toolCallID)
+		t.completeCall(q.toolCall)
+		q.toolCall.requests = append(q.toolCall.requests, q)
+	}
+	t.ensureStep(b.author(t)) // the call may have been the last that a pause waited for
+	t.requests[q.ID] = q
+	t.inOrder = append(t.inOrder, q)
+	t.waiting++
+	t.changed = true
+	return q
+}
+
+// emitRequest writes a request. Its parent is its call, else the call of the sub-agent
+// that asks.
+func (t *turn) emitRequest(b *Builder, q *request, p Payload) {
+	by := b.author(t)
+	parent := by.parent()
+	if q.toolCall != nil {
+		parent = q.toolCall.event
+	}
+	q.Asked = p
+	q.event = t.put(parent, by.actor(), p)
+}
