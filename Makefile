@@ -20,7 +20,6 @@ export GOFLAGS := $(GOFLAGS) -buildvcs=$(shell git rev-parse HEAD >/dev/null 2>&
 LINT := $(GO) tool -modfile=tools/go.mod golangci-lint
 HAS_PYTHON := python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null
 GO_FILES := find . \( -name node_modules -o -name '.?*' \) -prune -o -name '*.go' -print
-WEB_SOURCES := $(shell find web/src web/public -type f 2>/dev/null) web/index.html web/package.json web/tsconfig.json web/vite.config.js
 
 .PHONY: help
 help: ## List the targets
@@ -38,11 +37,17 @@ binary: need-go
 	CGO_ENABLED=0 $(GO) build -trimpath -o bin/tributary ./cmd/tributary
 
 .PHONY: web
-web: web/dist/index.html ## Build the page, if its sources changed
+web: need-go ## Build the page, if its sources changed; commit web/dist then
+	@$(GO) test -run ThePageIsBuiltFromItsSources ./web >/dev/null 2>&1 || $(MAKE) page
 
-web/dist/index.html: web/node_modules/.package-lock.json $(WEB_SOURCES)
+.PHONY: page
+page: web/node_modules/.package-lock.json
 	npm --prefix web run build
-	@touch $@
+
+.PHONY: page-check
+page-check: ## Build the page, and compare it with the one that is committed
+	@before=$$(cat web/built.sha256); $(MAKE) page && [ "$$before" = "$$(cat web/built.sha256)" ] || \
+	  { echo "web/dist was not the page that its sources build: commit what make web has built." >&2; exit 1; }
 
 web/node_modules/.package-lock.json: web/package-lock.json | need-node
 	npm --prefix web ci --no-audit --no-fund
@@ -54,7 +59,7 @@ conformance/node_modules/.package-lock.json: conformance/package-lock.json | nee
 
 .PHONY: test
 test: need-cc ## Everything: formatting, lint, tests, and the real clients and agents
-	@$(MAKE) web
+	@$(MAKE) page-check
 	@$(MAKE) fmt-check
 	@$(MAKE) vet
 	@$(MAKE) lint
@@ -64,6 +69,7 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) e2e-postgres
 	@$(MAKE) binary
 	@$(MAKE) conformance
+	@$(MAKE) conformance-postgres
 	@$(MAKE) conformance-agentops
 	@$(MAKE) conformance-claude
 	@$(MAKE) conformance-codex
@@ -163,6 +169,10 @@ sdk-examples: need-python agents examples/claude-agent-sdk/typescript/node_modul
 conformance: binary conformance/node_modules/.package-lock.json ## The real AI SDK clients (React, Vue, Svelte, assistant-ui) against the binary, with the demo agent; the apps of docs/
 	cd conformance && node --test --test-reporter=spec app.test.mjs frameworks.test.mjs page.test.mjs parts.test.mjs rfc.test.mjs && node run.mjs
 
+.PHONY: conformance-postgres
+conformance-postgres: binary conformance/node_modules/.package-lock.json ## The real clients once more, each case × client once, with the logs in a PostgreSQL that this starts
+	$(GO) run ./internal/pgtest/with node conformance/run.mjs --once
+
 .PHONY: conformance-agentops
 conformance-agentops: binary conformance/node_modules/.package-lock.json ## The same through two gateways, one as the agent of the other; the recordings of Agent Ops
 	cd conformance && node run.mjs --agent agentops && node convert.mjs --from agentops
@@ -191,6 +201,18 @@ endurance: binary conformance/node_modules/.package-lock.json ## Kills, cuts, fa
 .PHONY: endurance-quick
 endurance-quick: binary ## The same in small sizes, some two minutes
 	$(GO) run ./endurance -quick
+
+.PHONY: npm-test
+npm-test: binary need-node ## Pack the npm packages, and install and start them from a registry on loopback
+	node --test packaging/npm/npm.test.mjs
+
+.PHONY: foreign
+foreign: need-go ## Build for Windows and macOS
+	for os in windows darwin; do CGO_ENABLED=0 GOOS=$$os $(GO) build -o /dev/null ./cmd/tributary; done
+
+.PHONY: snapshot
+snapshot: need-go need-node ## Build the release in bin/release and bin/npm without publishing it (the first time builds GoReleaser)
+	packaging/snapshot.sh
 
 .PHONY: vet
 vet: need-go
@@ -223,7 +245,7 @@ bench/peer/node_modules/.package-lock.json: bench/peer/package-lock.json | need-
 	@touch $@
 
 .PHONY: bench
-bench: binary bench/peer/node_modules/.package-lock.json ## The gateway beside Node and raw Go: twenty-five minutes, ARGS=--quick five
+bench: binary bench/peer/node_modules/.package-lock.json ## The gateway beside Node and raw Go, as one table: less than twenty minutes, ARGS=--quick seven
 	$(GO) run ./bench $(ARGS)
 
 .PHONY: bench-go
@@ -232,7 +254,7 @@ bench-go: need-go ## The Go benchmarks
 
 .PHONY: clean
 clean: ## Remove what was built and installed
-	rm -rf bin web/node_modules web/dist/assets web/dist/index.html web/dist/favicon.svg conformance/node_modules conformance/uiendpoint/venv conformance/agui/node_modules conformance/agui/venv bench/peer/node_modules
+	rm -rf bin web/node_modules conformance/node_modules conformance/uiendpoint/venv conformance/agui/node_modules conformance/agui/venv bench/peer/node_modules
 
 .PHONY: need-go need-node need-cc need-python
 need-go:

@@ -44,6 +44,10 @@ func rooms() []room {
 		{packages: "workspace/workspacetest"},
 		{packages: "web"},
 		{packages: "access", others: "github.com/go-jose/go-jose"},
+		{packages: "access/openid", ours: "access", others: "github.com/coreos/go-oidc golang.org/x/oauth2"},
+		{packages: "access/accessdb", ours: "access", others: "github.com/jackc/pgx github.com/pressly/goose modernc.org/sqlite"},
+		{packages: "internal/certs"},
+		{packages: "internal/certs/certtest"},
 		{packages: "internal/sse"},
 		{packages: "internal/jsonrpc"},
 		{packages: "internal/httpjson"},
@@ -85,6 +89,7 @@ func rooms() []room {
 		{packages: "eventlog/memlog", ours: "eventlog trace"},
 		{packages: "internal/installed"},
 		{packages: "internal/pgtest", ours: "internal/installed"},
+		{packages: "internal/pgtest/with", ours: "internal/pgtest"},
 		{packages: "eventlog/sqllog", ours: "eventlog trace", others: "github.com/jackc/pgx github.com/pressly/goose golang.org/x/sys modernc.org/sqlite"},
 
 		// The outputs: they know neither adapters nor the hub.
@@ -100,6 +105,7 @@ func rooms() []room {
 		{packages: "gateway", ours: "access agent agentops/server eventlog metrics session trace uistream", others: "golang.org/x/time/rate"},
 		{packages: "mount", ours: "access agentops/server eventlog eventlog/memlog eventlog/sqllog gateway session uistream internal/procio"}, // a gateway without the program
 		{packages: "config", ours: "access permission session toolkind trace uistream", others: "github.com/goccy/go-yaml"},
+		{packages: "internal/manual", others: "github.com/alecthomas/kong"},
 		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong github.com/KimMachineGun/automemlimit golang.org/x/sys"},
 		{packages: ".", ours: "agent internal/cli"}, // what another module starts the program by
 		{packages: "cmd/tributary", ours: "."},
@@ -117,6 +123,7 @@ func rooms() []room {
 		{packages: "e2e", ours: "*", others: "golang.org/x/sys"},
 		{packages: "e2e/agents"},
 		{packages: "internal/launch"},
+		{packages: "internal/openidtest", ours: "internal/installed internal/launch"},
 		{packages: "endurance", ours: "internal/launch internal/pgtest", others: "golang.org/x/sys"}, // it sees the gateway from outside
 		{packages: "bench", ours: "*"},
 	}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"time"
 )
 
 // Mode is how callers show who they are.
@@ -49,6 +50,24 @@ type Config struct {
 	// who sends one is let through as a Guest, who may do nothing by that alone. "":
 	// such tokens are refused.
 	PassThrough string
+	// PublicURL is the address that people open, such as https://agents.example.com, where
+	// a proxy stands in front. "": the address that the gateway listens on.
+	PublicURL string
+	// TrustedProxies are addresses and networks. What they tell in X-Forwarded-* or
+	// Forwarded about the client counts.
+	TrustedProxies []string
+	// Store keeps created tokens, and the sign-ins of the page. Nil: NewMemory.
+	Store Store
+	// CookieAlone lets the cookie of a sign-in count without the secret of the page. It is
+	// for an app in the place of the page, on loopback: the app knows no secret.
+	CookieAlone bool
+	// SignInLifetime is how long a sign-in of the page lasts; 7 days if zero.
+	SignInLifetime time.Duration
+	// SignIn signs people in with an OpenID provider. Nil: none.
+	SignIn *OpenID
+	// Revoked is the cause with which the context of a request ends when its credential
+	// is revoked meanwhile. Nil: ErrRevoked.
+	Revoked error
 	// AllowHosts adds to the names the gateway answers to: loopback and the host
 	// of Listen, on any port. An entry is "name" (any port) or "name:port".
 	AllowHosts []string
@@ -98,6 +117,15 @@ func (c Config) checkNone() error {
 	}
 	if len(c.Tokens) > 0 {
 		return fmt.Errorf("access mode none reads no tokens; remove them or use mode token")
+	}
+	if c.SignIn != nil {
+		return fmt.Errorf("access mode none signs nobody in; remove oidc or use mode token")
+	}
+	if c.PublicURL != "" {
+		return fmt.Errorf("access mode none lets everybody in who reaches the port, so that it must not be public; remove public_url or use mode token")
+	}
+	if len(c.TrustedProxies) > 0 {
+		return fmt.Errorf("access mode none lets everybody in who reaches the port, so that no proxy may pass requests on; remove trusted_proxies or use mode token")
 	}
 	if c.PassThrough != "" {
 		return fmt.Errorf("access mode none reads no tokens, so none can be passed through; remove pass_through or use mode token")

@@ -1,12 +1,18 @@
 package access
 
 import (
+	"cmp"
+	"crypto/sha256"
 	"net/http"
 	"net/url"
 	"strings"
 )
 
-const tokenParam = "token"
+const (
+	tokenParam = "token"
+	// pageParam is the page's secret behind the #.
+	pageParam = "page"
+)
 
 // wantsExchange reports whether r is the printed URL, opened in a browser: a
 // page asked for with ?token=. Elsewhere a token in the URL counts for nothing here.
@@ -15,27 +21,43 @@ func (g *Guard) wantsExchange(r *http.Request) bool {
 		(r.URL.Path == "/" || g.public(r)) && r.URL.Query().Has(tokenParam)
 }
 
-// exchange turns the token in the URL into a cookie and sends the browser to
-// the same page without it, so that it stays in no history, log or Referer.
-func (g *Guard) exchange(w http.ResponseWriter, r *http.Request) {
+// exchange turns the token in the URL into a sign-in, and sends the browser to the same
+// page without the token, so that no history, log or Referer keeps it. The page's secret
+// stands behind the #: browsers send that part to no server, and the page removes it.
+func (g *Guard) exchange(w http.ResponseWriter, r *http.Request, a arrival) {
 	h := w.Header()
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
 	values := r.URL.Query()[tokenParam]
-	c, ok := g.keys.byToken(values[0])
-	if !ok || len(values) > 1 {
-		g.refuseWith(w, r, tokenWrong())
+	if no := g.pace(a, values[0], w); no != (refusal{}) {
+		g.refuseWith(w, r, no)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{ //nolint:gosec // Secure would lose the cookie where there is no TLS, as on loopback
-		Name:     g.cookie,
-		Value:    c.cookie,
-		Path:     "/",
-		Secure:   r.TLS != nil,
-		HttpOnly: true,
-		SameSite: http.SameSiteStrictMode,
-	})
-	h.Set("Location", withoutToken(r.URL))
+	digest := sha256.Sum256([]byte(values[0]))
+	p, ok, no := g.byTokenDigest(r.Context(), digest[:])
+	ok = ok && len(values) == 1
+	if no == (refusal{}) {
+		g.backoff.tried(a.client, values[0], ok)
+		if !ok {
+			no = tokenWrong()
+		}
+	}
+	if no != (refusal{}) {
+		g.refuseWith(w, r, no)
+		return
+	}
+	cookie, page, err := g.signIn(r.Context(), p, digestOf(values[0]))
+	if err != nil {
+		g.logger.Error("a sign-in cannot be kept", "error", err)
+		g.refuseWith(w, r, storeAway())
+		return
+	}
+	g.setCookie(w, a, cookie)
+	to := withoutToken(r.URL)
+	if !g.cookieAlone {
+		to += "#" + url.Values{pageParam: {page}}.Encode()
+	}
+	h.Set("Location", to)
 	w.WriteHeader(http.StatusSeeOther)
 }
 
@@ -60,6 +82,7 @@ func withoutToken(u *url.URL) string {
 // that lets the owner in when opened. Without a minted token it is base too;
 // configured tokens are never printed.
 func (g *Guard) URL(base string) string {
+	base = cmp.Or(g.url.base, base)
 	u, err := url.Parse(base)
 	if g.minted == "" || err != nil {
 		return base

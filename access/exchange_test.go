@@ -22,8 +22,9 @@ func TestExchange(t *testing.T) {
 		// Twice: a token is not used up.
 		for range 2 {
 			w := ask(g, c.line)
-			if w.Code != http.StatusSeeOther || w.Header().Get("Location") != c.location {
-				t.Fatalf("%s: %d %q, want 303 %q", c.line, w.Code, w.Header().Get("Location"), c.location)
+			location, page, _ := strings.Cut(w.Header().Get("Location"), "#page=")
+			if w.Code != http.StatusSeeOther || location != c.location || len(page) < 26 {
+				t.Fatalf("%s: %d %q, want 303 %q with a secret of the page", c.line, w.Code, w.Header().Get("Location"), c.location)
 			}
 			if got := w.Header().Get("Referrer-Policy"); got != "no-referrer" {
 				t.Errorf("%s: Referrer-Policy %q", c.line, got)
@@ -44,7 +45,6 @@ func TestExchangeRefused(t *testing.T) {
 		"GET /?token=" + g.minted + "x",
 		"GET /?token=" + g.minted + "&token=wrong",
 		"GET /?token=wrong&token=" + g.minted,
-		"GET /?token=" + cookieValue(g.minted),
 		"GET /api/sessions?token=" + g.minted,
 		"GET /api/chat/x/stream?token=" + g.minted,
 		"POST /?token=" + g.minted,
@@ -88,14 +88,16 @@ func TestExchangeCookie(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if cookie.Name != g.cookie || !strings.HasPrefix(cookie.Name, "tributary_token_") || cookie.Path != "/" || cookie.Domain != "" || !cookie.HttpOnly ||
+		if strings.TrimPrefix(cookie.Name, "__Host-") != g.cookie || !strings.HasPrefix(g.cookie, "tributary_page_") || strings.HasPrefix(cookie.Name, "__Host-") != c.secure || cookie.Path != "/" || cookie.Domain != "" || !cookie.HttpOnly ||
 			cookie.SameSite != http.SameSiteStrictMode || cookie.Secure != c.secure {
 			t.Errorf("%v: cookie %v", c.headers, cookie)
 		}
 		if strings.Contains(cookie.Value, g.minted) || strings.Contains(g.minted, cookie.Value) {
 			t.Error("the cookie shows the token")
 		}
-		if w := ask(g, "GET /api/sessions", "Cookie: "+cookie.Name+"="+cookie.Value, "Sec-Fetch-Site: same-origin"); w.Code != http.StatusOK {
+		_, page, _ := strings.Cut(w.Header().Get("Location"), "#page=")
+		back := append([]string{"Cookie: " + cookie.Name + "=" + cookie.Value, pageHeader + ": " + page, "Sec-Fetch-Site: same-origin"}, c.headers...)
+		if w := ask(g, "GET /api/sessions", back...); w.Code != http.StatusOK {
 			t.Errorf("the cookie does not work: %d %s", w.Code, w.Body)
 		}
 	}

@@ -74,12 +74,11 @@ func FuzzOrigin(f *testing.F) {
 	})
 }
 
-// FuzzCredentials sends headers to a guard: nobody comes in who has not the token,
-// or its cookie in a request of our own page.
+// FuzzCredentials sends headers to a guard: nobody comes in without the token.
 func FuzzCredentials(f *testing.F) {
 	const token = "0123456789abcdef0123456789abcdef"
 	name := (&keyring{{digest: sha256.Sum256([]byte(token))}}).cookieName()
-	cookie := name + "=" + cookieValue(token)
+	cookie := name + "=0123456789"
 	for _, s := range [][4]string{
 		{"Bearer " + token, "", "", ""},
 		{"bearer  " + token + " ", "", "http://localhost:3000", ""},
@@ -117,7 +116,6 @@ func FuzzCredentials(f *testing.F) {
 		})).ServeHTTP(w, r)
 		switch {
 		case let && strings.Contains(authorization, token):
-		case let && strings.Contains(cookies, cookieValue(token)) && (origin == "http://localhost:8787" || strings.EqualFold(origin, "http://localhost:8787") || origin == "" && ourSite(site)):
 		case let:
 			t.Errorf("let in by %q, %q, %q, %q", authorization, cookies, origin, site)
 		case w.Code != http.StatusUnauthorized && w.Code != http.StatusForbidden:

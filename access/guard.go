@@ -3,24 +3,45 @@ package access
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
+	"math"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 )
+
+// ErrRevoked ends the context of a request whose credential was revoked meanwhile.
+var ErrRevoked = errors.New("the token or the sign-in was revoked")
 
 // Guard lets requests through or refuses them. Make one with New.
 type Guard struct {
 	mode     Mode
+	url      publicURL
+	proxies  proxies
 	hosts    hostList
 	origins  originList
 	keys     keyring
 	jwt      *verifier // nil: JSON Web Tokens are unknown here
 	side     string    // that judges unknown tokens; "": nobody does
 	minted   string
-	cookie   string // its name
+	tokens   shelf
+	signIns  shelf
+	lifetime time.Duration
+	// cookieAlone lets a cookie count without the secret of the page.
+	cookieAlone bool
+	openID   *openID // nil: nobody signs in with a provider
+	backoff  backoff
+	revoked  error
+	logger   *slog.Logger
+	own      *http.ServeMux // the routes of the guard itself
+	cookie   string         // its name without a prefix
 	public   func(*http.Request) bool
 	groups   map[string][]string
 	turnAway func(w http.ResponseWriter, r *http.Request) bool
@@ -30,7 +51,14 @@ type Guard struct {
 // New makes a Guard. In token mode it reads the owner's token, or mints it when
 // the file does not exist. Its errors say what to change.
 func New(c Config) (*Guard, error) {
-	g := &Guard{mode: c.Mode, side: c.PassThrough, public: c.Public, groups: c.Groups, turnAway: c.TurnAway, refuse: c.Refuse}
+	if c.Store == nil {
+		c.Store = NewMemory()
+	}
+	g := &Guard{
+		mode: c.Mode, side: c.PassThrough, public: c.Public, groups: c.Groups, turnAway: c.TurnAway, refuse: c.Refuse,
+		tokens: shelf{Store: c.Store, kind: kindToken}, signIns: shelf{Store: c.Store, kind: kindSignIn},
+		lifetime: cmp.Or(c.SignInLifetime, defaultLifetime), cookieAlone: c.CookieAlone, revoked: cmp.Or(c.Revoked, ErrRevoked), logger: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)),
+	}
 	if g.mode == "" {
 		g.mode = ModeToken
 	}
@@ -44,7 +72,13 @@ func New(c Config) (*Guard, error) {
 		g.refuse = RefuseJSON
 	}
 	var err error
-	if g.hosts, err = newHostList(c.Listen, c.AllowHosts); err != nil {
+	if g.url, err = newPublicURL(c.PublicURL); err != nil {
+		return nil, fmt.Errorf("public_url %w", err)
+	}
+	if g.proxies, err = newProxies(c.TrustedProxies); err != nil {
+		return nil, fmt.Errorf("trusted_proxies %w", err)
+	}
+	if g.hosts, err = newHostList(c.Listen, g.url, c.AllowHosts); err != nil {
 		return nil, err
 	}
 	if g.origins, err = newOriginList(g.mode, c.AllowOrigins); err != nil {
@@ -58,7 +92,7 @@ func New(c Config) (*Guard, error) {
 	case ModeJWT:
 		err = g.readTokens(c)
 		if err == nil {
-			g.jwt, err = newVerifier(c.JWT, g.taken, cmp.Or(c.Logger, slog.New(slog.DiscardHandler)))
+			g.jwt, err = newVerifier(c.JWT, g.taken, g.logger)
 		}
 	default:
 		err = fmt.Errorf("access mode %q is unknown; use token, jwt or none", c.Mode)
@@ -67,6 +101,12 @@ func New(c Config) (*Guard, error) {
 		return nil, err
 	}
 	g.cookie = g.keys.cookieName()
+	if c.SignIn != nil {
+		if g.openID, err = newOpenID(*c.SignIn, g.url, g.taken); err != nil {
+			return nil, err
+		}
+	}
+	g.own = g.routes()
 	return g, nil
 }
 
@@ -91,6 +131,9 @@ func (g *Guard) readTokens(c Config) error {
 		if c.PassThrough != "" && strings.HasPrefix(t.Name, GuestID(c.PassThrough, "")) {
 			return fmt.Errorf("a token is named %q, as those are who come through %s; give it another name", t.Name, c.PassThrough)
 		}
+		if strings.HasPrefix(t.Name, namedMark) {
+			return fmt.Errorf("a token is named %q, as those are that `tributary token create` makes; give it another name", t.Name)
+		}
 		if !t.Role.known() {
 			return fmt.Errorf("token %q has no role; use viewer, collaborator or admin", t.Name)
 		}
@@ -111,49 +154,74 @@ func (g *Guard) readTokens(c Config) error {
 func (g *Guard) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Vary", "Origin")
-		host, ok := parseAuthority(r.Host)
-		if !ok || !g.hosts.allows(host) {
-			g.refuseWith(w, r, hostRefused(r.Host))
+		r, a, no := g.arrive(r)
+		if no != (refusal{}) {
+			g.refuseWith(w, r, no)
 			return
 		}
-		from := g.origins.judge(r, host)
-		if from == foreign {
-			g.refuseWith(w, r, originRefused(g.mode, strings.Join(r.Header.Values("Origin"), ", ")))
-			return
-		}
-		if from != unsaid {
+		if a.from != unsaid {
 			share(w, r)
 		}
-		site := fetchSite(r)
+		stranger := a.site != "" && !ourSite(a.site) // a page of another site started the request
 		switch {
 		case isPreflight(r):
 			answerPreflight(w, r)
 			return
-		case from == unsaid && changesState(r) && site != "" && !ourSite(site):
+		case a.from == unsaid && changesState(r) && stranger:
 			g.refuseWith(w, r, crossSite())
 			return
 		case g.turnAway(w, r):
 			return
-		case g.wantsExchange(r) && site != "" && !ourSite(site): // it would sign the browser in as somebody else
+		case (g.wantsExchange(r) || r.URL.Path == signInPath) && stranger: // it would sign the browser in as somebody else
 			g.refuseWith(w, r, crossSite())
 			return
 		case g.wantsExchange(r):
-			g.exchange(w, r)
+			g.exchange(w, r, a)
 			return
 		}
-		who, no := g.identify(r, from, site)
+		who, no := g.identify(w, r, a)
 		switch {
 		case no == refusal{}:
 			if !who.isGuest {
 				who.principal = g.grouped(who.principal)
 			}
-			r = r.WithContext(who.in(r.Context()))
-		case changesState(r) || r.Method == http.MethodOptions || !g.public(r):
+			ctx := who.in(r.Context())
+			if who.still != nil {
+				var leave func()
+				ctx, leave = watch(ctx, who.still, g.revoked)
+				defer leave()
+			}
+			r = r.WithContext(ctx) //nolint:contextcheck // it is that of the request
+		case g.signsIn(r):
+		case changesState(r) || r.Method == http.MethodOptions || !g.public(r) || g.takes(r):
 			g.refuseWith(w, r, no)
+			return
+		}
+		if g.takes(r) {
+			g.own.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, visit{a, who}))) //nolint:contextcheck // it is that of the request
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// arrive finds out how a request came, and refuses hosts and pages that are not allowed.
+func (g *Guard) arrive(r *http.Request) (*http.Request, arrival, refusal) {
+	name, scheme, client := g.proxies.unwrap(r)
+	host, ok := parseAuthority(name)
+	if !ok || !g.hosts.allows(host) {
+		return r, arrival{}, hostRefused(name)
+	}
+	a := arrival{host: host, scheme: scheme, client: client, site: fetchSite(r)}
+	ours := []origin{{scheme, host.withPort(scheme)}}
+	if g.url.set() {
+		ours = append(ours, g.url.origin)
+	}
+	a.from = g.origins.judge(r, ours...)
+	if a.from == foreign {
+		return r, a, originRefused(g.mode, strings.Join(r.Header.Values("Origin"), ", "))
+	}
+	return r, a, refusal{}
 }
 
 // sender is who sent a request.
@@ -161,6 +229,9 @@ type sender struct {
 	principal Principal
 	guest     Guest // if isGuest
 	isGuest   bool
+	signIn    string // id of the sign-in of the page, if that is how they came
+	// still reports whether the credential still counts; nil: it always does.
+	still func(context.Context) bool
 }
 
 func (s sender) in(ctx context.Context) context.Context {
@@ -183,53 +254,92 @@ func (g *Guard) grouped(p Principal) Principal {
 // identify says who sent r, or why that counts for nothing. What a browser adds by
 // itself (the cookie; in mode none, being on this machine) is believed only in a
 // request of our own page.
-func (g *Guard) identify(r *http.Request, from source, site string) (sender, refusal) {
+func (g *Guard) identify(w http.ResponseWriter, r *http.Request, a arrival) (sender, refusal) {
 	if g.mode == ModeNone {
 		// Programs send neither header, and are welcome here.
-		if from == own || from == unsaid && (site == "" || ourSite(site)) {
+		if a.from == own || a.from == unsaid && (a.site == "" || ourSite(a.site)) {
 			return sender{principal: owner()}, refusal{}
 		}
 		return sender{}, crossSite()
 	}
 	if token, ok := bearer(r); ok {
-		return g.bearing(r.Context(), token)
+		if no := g.pace(a, token, w); no != (refusal{}) {
+			return sender{}, no
+		}
+		s, no := g.bearing(r.Context(), token)
+		if !s.isGuest && no.status != http.StatusServiceUnavailable && no.code != tokenExpired().code {
+			g.backoff.tried(a.client, token, no == refusal{})
+		}
+		return s, no
 	}
-	cookies := r.CookiesNamed(g.cookie)
-	if len(cookies) == 0 {
+	if len(r.CookiesNamed(g.cookieFor(a))) == 0 {
 		return sender{}, tokenMissing(g.mode)
 	}
-	if from != own && !(from == unsaid && ourSite(site)) {
+	if a.from != own && !(a.from == unsaid && ourSite(a.site)) {
 		return sender{}, cookieElsewhere()
 	}
-	// Another port of this host may have planted one of the same name.
-	for _, cookie := range cookies {
-		if c, ok := g.keys.byCookie(cookie.Value); ok {
-			return sender{principal: c.principal}, refusal{}
-		}
+	return g.byCookie(r, a)
+}
+
+// pace refuses a token while its address has to wait.
+func (g *Guard) pace(a arrival, token string, w http.ResponseWriter) refusal {
+	left := g.backoff.wait(a.client, token)
+	if left <= 0 {
+		return refusal{}
 	}
-	return sender{}, tokenWrong()
+	w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(left.Seconds()))))
+	return tooManyWrong()
 }
 
 // bearing says whose a bearer token is. What has the shape of a JSON Web Token is one
 // where those are known here: one that counts no more is nobody's, not a guest's.
 func (g *Guard) bearing(ctx context.Context, token string) (sender, refusal) {
-	if c, ok := g.keys.byToken(token); ok {
-		return sender{principal: c.principal}, refusal{}
+	digest := sha256.Sum256([]byte(token))
+	switch p, ok, no := g.byTokenDigest(ctx, digest[:]); {
+	case no != (refusal{}):
+		return sender{}, no
+	case ok && strings.HasPrefix(p.ID, namedMark):
+		return sender{principal: p, still: func(ctx context.Context) bool {
+			_, ok, no := g.byTokenDigest(ctx, digest[:])
+			return ok || no != refusal{}
+		}}, refusal{}
+	case ok:
+		return sender{principal: p}, refusal{}
 	}
 	if g.jwt != nil && isJWT(token) {
 		p, no := g.jwt.principal(ctx, token)
 		return sender{principal: p}, no
 	}
-	if g.side == "" || !validToken(token) {
+	if g.side == "" || !validToken(token) || strings.HasPrefix(token, tokenMark) {
 		return sender{}, tokenWrong()
 	}
 	guest := NewGuest(token)
-	return sender{guest.Known(g.side, "", 0), guest, true}, refusal{}
+	return sender{principal: guest.Known(g.side, "", 0), guest: guest, isGuest: true}, refusal{}
+}
+
+// byTokenDigest finds the holder of a configured or a created token.
+func (g *Guard) byTokenDigest(ctx context.Context, digest []byte) (Principal, bool, refusal) {
+	if p, ok := g.keys.byDigest(digest); ok {
+		return p, true, refusal{}
+	}
+	e, err := g.tokens.find(ctx, hex.EncodeToString(digest))
+	var n Named
+	if err == nil {
+		n, err = readNamed(e)
+	}
+	switch {
+	case errors.Is(err, ErrUnknown):
+		return Principal{}, false, refusal{}
+	case err != nil:
+		g.logger.Error("a token cannot be looked up", "error", err)
+		return Principal{}, false, storeAway()
+	}
+	return n.principal(), true, refusal{}
 }
 
 // taken reports whether a name is that of a token of ours, or of the other side.
 func (g *Guard) taken(id string) bool {
-	if id == ownerID || g.side != "" && strings.HasPrefix(id, GuestID(g.side, "")) {
+	if id == ownerID || strings.HasPrefix(id, namedMark) || g.side != "" && strings.HasPrefix(id, GuestID(g.side, "")) {
 		return true
 	}
 	return slices.ContainsFunc(g.keys, func(c credential) bool { return c.principal.ID == id })

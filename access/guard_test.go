@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	viewToken = "view-0123456789"
-	workToken = "work-0123456789"
+	viewToken = "view-01234567890123456789"
+	workToken = "work-01234567890123456789"
 )
 
 // newGuard makes a guard in token mode with a minted owner token and two named
@@ -52,10 +52,13 @@ var reached = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 func ask(g *Guard, line string, headers ...string) *httptest.ResponseRecorder {
 	method, target, _ := strings.Cut(line, " ")
 	r := httptest.NewRequest(method, target, nil)
-	r.Host = "127.0.0.1:8787"
-	for _, h := range headers {
+	r.Host, r.RemoteAddr = "127.0.0.1:8787", "127.0.0.1:40000"
+	for h := range strings.SplitSeq(strings.Join(headers, "\n"), "\n") {
 		name, value, _ := strings.Cut(h, ": ")
 		switch name {
+		case "":
+		case "From":
+			r.RemoteAddr = value
 		case "Host":
 			r.Host = value
 		case "TLS":
@@ -67,6 +70,18 @@ func ask(g *Guard, line string, headers ...string) *httptest.ResponseRecorder {
 	w := httptest.NewRecorder()
 	g.Wrap(reached).ServeHTTP(w, r)
 	return w
+}
+
+// signedIn opens the URL with a token, and returns the headers that the page then sends.
+func signedIn(t *testing.T, g *Guard, token string, headers ...string) string {
+	t.Helper()
+	w := ask(g, "GET /?token="+token, headers...)
+	cookie, err := http.ParseSetCookie(w.Header().Get("Set-Cookie"))
+	if err != nil {
+		t.Fatalf("%v: %d %s", err, w.Code, w.Body)
+	}
+	_, page, _ := strings.Cut(w.Header().Get("Location"), "#page=")
+	return "Cookie: " + cookie.Name + "=" + cookie.Value + "\n" + pageHeader + ": " + page
 }
 
 type guardCase struct {
@@ -97,7 +112,7 @@ func runGuardCases(t *testing.T, g *Guard, cases []guardCase) {
 				t.Fatalf("got %d %s, want %q", w.Code, body, c.want)
 			}
 			wantStatus := http.StatusForbidden
-			if strings.HasPrefix(c.want, "token_") {
+			if strings.HasPrefix(c.want, "token_") || strings.HasPrefix(c.want, "page_") || c.want == "sign_in_over" {
 				wantStatus = http.StatusUnauthorized
 			}
 			if w.Code != wantStatus {
@@ -156,7 +171,11 @@ func TestTokens(t *testing.T) {
 	t.Parallel()
 	g := newGuard(t, nil)
 	bearer := "Authorization: Bearer " + g.minted
-	cookie := "Cookie: " + g.cookie + "=" + cookieValue(g.minted)
+	cookie := signedIn(t, g, g.minted)
+	alone, page, _ := strings.Cut(cookie, "\n")
+	_, value, _ := strings.Cut(alone, "=")
+	_, secret, _ := strings.Cut(page, ": ")
+	_, other, _ := strings.Cut(signedIn(t, g, viewToken), "\n")
 	const ours = "Sec-Fetch-Site: same-origin"
 	runGuardCases(t, g, []guardCase{
 		{"none", "", nil, "token_missing"},
@@ -175,17 +194,23 @@ func TestTokens(t *testing.T) {
 		{"basic is no token", "", []string{"Authorization: Basic b3duZXI6b3duZXI="}, "token_missing"},
 		{"basic of a proxy beside our cookie", "", []string{"Authorization: Basic eDp5", cookie, ours}, "owner admin"},
 		{"wrong bearer beside a good cookie", "", []string{"Authorization: Bearer x", cookie, ours}, "token_wrong"},
-		{"the cookie's value as bearer", "", []string{"Authorization: Bearer " + cookieValue(g.minted)}, "token_wrong"},
-		{"the token as cookie", "", []string{"Cookie: " + g.cookie + "=" + g.minted, ours}, "token_wrong"},
+		{"the cookie's value as bearer", "", []string{"Authorization: Bearer " + value}, "token_wrong"},
+		{"the page's secret as bearer", "", []string{"Authorization: Bearer " + secret}, "token_wrong"},
+		{"the token as cookie", "", []string{"Cookie: " + g.cookie + "=" + g.minted, ours}, "sign_in_over"},
+		{"the cookie alone", "", []string{alone, ours}, "page_secret_missing"},
+		{"the cookie alone, to write", "POST /api/chat", []string{alone, "Origin: http://127.0.0.1:8787"}, "page_secret_missing"},
+		{"the page's secret alone", "", []string{page, ours}, "token_missing"},
+		{"the cookie with another page's secret", "", []string{alone, other, ours}, "page_secret_wrong"},
+		{"the cookie with two secrets", "", []string{cookie, page, ours}, "page_secret_wrong"},
 		{"cookie", "", []string{cookie, ours}, "owner admin"},
 		{"cookie, typed by hand", "", []string{cookie, "Sec-Fetch-Site: none"}, "owner admin"},
 		{"cookie, own origin", "POST /api/chat", []string{cookie, "Origin: http://127.0.0.1:8787"}, "owner admin"},
-		{"cookie of a named token", "", []string{"Cookie: " + g.cookie + "=" + cookieValue(viewToken), ours}, "wall viewer"},
-		{"cookie tampered", "", []string{cookie + "A", ours}, "token_wrong"},
-		{"cookie cut", "", []string{cookie[:len(cookie)-1], ours}, "token_wrong"},
-		{"cookie empty", "", []string{"Cookie: " + g.cookie + "=", ours}, "token_wrong"},
-		{"cookie of another name", "", []string{"Cookie: Tributary_Token=" + cookieValue(g.minted), ours}, "token_missing"},
-		{"cookie planted before ours", "", []string{"Cookie: " + g.cookie + "=evil; " + g.cookie + "=" + cookieValue(g.minted), ours}, "owner admin"},
+		{"cookie of a named token", "", []string{signedIn(t, g, viewToken), ours}, "wall viewer"},
+		{"cookie tampered", "", []string{alone + "A", page, ours}, "sign_in_over"},
+		{"cookie cut", "", []string{alone[:len(alone)-1], page, ours}, "sign_in_over"},
+		{"cookie empty", "", []string{"Cookie: " + g.cookie + "=", ours}, "sign_in_over"},
+		{"cookie of another name", "", []string{"Cookie: Tributary_Page=" + value, ours}, "token_missing"},
+		{"cookie planted before ours", "", []string{"Cookie: " + g.cookie + "=evil; " + g.cookie + "=" + value, page, ours}, "owner admin"},
 		{"token in the URL of the API", "GET /api/sessions?token=" + g.minted, nil, "token_missing"},
 		{"public", "GET /healthz", nil, "nobody none"},
 		{"public, known", "GET /healthz", []string{bearer}, "owner admin"},
@@ -201,7 +226,7 @@ func TestForeignPages(t *testing.T) {
 	t.Parallel()
 	g := newGuard(t, nil)
 	bearer := "Authorization: Bearer " + g.minted
-	cookie := "Cookie: " + g.cookie + "=" + cookieValue(g.minted)
+	cookie := signedIn(t, g, g.minted)
 	const (
 		evil   = "Origin: https://evil.com"
 		vite   = "Origin: http://localhost:5173"
@@ -433,7 +458,7 @@ func TestAllowOrigins(t *testing.T) {
 			t.Errorf("%s: %s got %d %s", c.name, c.origin, w.Code, w.Body)
 		}
 	}
-	w := ask(replaced, "POST /api/chat", "Origin: https://app.example.com", "Cookie: "+replaced.cookie+"="+cookieValue(viewToken))
+	w := ask(replaced, "POST /api/chat", "Origin: https://app.example.com", signedIn(t, replaced, viewToken))
 	if w.Code != http.StatusForbidden {
 		t.Errorf("a listed page used the cookie: %d %s", w.Code, w.Body)
 	}
@@ -442,15 +467,15 @@ func TestAllowOrigins(t *testing.T) {
 func TestOwnOriginOverTLS(t *testing.T) {
 	t.Parallel()
 	g := newGuard(t, func(c *Config) { c.AllowHosts = []string{"chat.example.com"} })
-	cookie := "Cookie: " + g.cookie + "=" + cookieValue(g.minted)
 	const host = "Host: chat.example.com"
+	plain, cookie := signedIn(t, g, g.minted), signedIn(t, g, g.minted, host, "TLS: on")
 	if w := ask(g, "POST /api/chat", "TLS: on", host, cookie, "Origin: https://chat.example.com"); w.Code != http.StatusOK {
 		t.Errorf("own page over TLS: %d %s", w.Code, w.Body)
 	}
 	if w := ask(g, "POST /api/chat", "TLS: on", host, cookie, "Origin: http://chat.example.com"); w.Code != http.StatusForbidden {
 		t.Errorf("plain page of the same name: %d %s", w.Code, w.Body)
 	}
-	if w := ask(g, "POST /api/chat", host, cookie, "Origin: http://chat.example.com"); w.Code != http.StatusOK {
+	if w := ask(g, "POST /api/chat", host, plain, "Origin: http://chat.example.com"); w.Code != http.StatusOK {
 		t.Errorf("default port left out: %d %s", w.Code, w.Body)
 	}
 }

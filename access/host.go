@@ -125,8 +125,12 @@ func parseHostEntry(s string) (authority, error) {
 // without a port is good for every port.
 type hostList map[authority]bool
 
-func newHostList(listen string, allow []string) (hostList, error) {
+func newHostList(listen string, public publicURL, allow []string) (hostList, error) {
 	list := hostList{}
+	if public.set() {
+		list[public.authority] = true
+		list[authority{host: public.host}] = true // a proxy may leave its port out
+	}
 	if host := listenHost(listen); !unspecified(host) {
 		a, err := parseHostEntry(host)
 		if err != nil {

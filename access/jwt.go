@@ -68,8 +68,9 @@ type keySource interface {
 // verifier tells whose a JSON Web Token is.
 type verifier struct {
 	JWT
-	keys keySource
-	algs []jose.SignatureAlgorithm
+	claims Claims
+	keys   keySource
+	algs   []jose.SignatureAlgorithm
 	// taken reports whether an id is somebody else's, whom no claim can make one.
 	taken func(id string) bool
 }
@@ -77,8 +78,7 @@ type verifier struct {
 func newVerifier(c JWT, taken func(id string) bool, logger *slog.Logger) (*verifier, error) {
 	v := &verifier{JWT: c, taken: taken}
 	v.Leeway = cmp.Or(c.Leeway, defaultLeeway)
-	v.IDClaim, v.NameClaim = cmp.Or(c.IDClaim, "sub"), cmp.Or(c.NameClaim, "name")
-	v.DefaultRole = cmp.Or(c.DefaultRole, Viewer)
+	v.claims = Claims{c.IDClaim, c.NameClaim, c.RoleClaim, c.Roles, cmp.Or(c.DefaultRole, Viewer), c.GroupClaim}
 	if v.Leeway < 0 || v.Leeway > 5*time.Minute {
 		return nil, fmt.Errorf("jwt leeway %s is not from 0 to 5 minutes", v.Leeway)
 	}
@@ -168,20 +168,11 @@ func (v *verifier) claimed(standard jwt.Claims, claims map[string]any) (Principa
 	case err != nil:
 		return Principal{}, jwtWrong("its claims do not hold")
 	}
-	p := Principal{Expires: standard.Expiry.Time().Add(v.Leeway)}
-	if p.ID, _ = claim(claims, v.IDClaim).(string); !validID(p.ID) {
-		return Principal{}, jwtWrong("it does not say whose it is")
+	p, no := v.claims.principal(claims, v.taken)
+	if no != "" {
+		return Principal{}, jwtWrong(no)
 	}
-	if v.taken(p.ID) {
-		return Principal{}, jwtWrong("the name in it belongs to another token of this gateway")
-	}
-	if p.Name, _ = claim(claims, v.NameClaim).(string); !validID(p.Name) { // it is shown to others
-		p.Name = p.ID
-	}
-	p.Role = v.role(claims)
-	if v.GroupClaim != "" {
-		p.Groups = list(claim(claims, v.GroupClaim))
-	}
+	p.Expires = standard.Expiry.Time().Add(v.Leeway)
 	if v.SessionClaim != "" {
 		if bound := claim(claims, v.SessionClaim); bound != nil {
 			sessions, is := names(bound)
@@ -192,62 +183,4 @@ func (v *verifier) claimed(standard jwt.Claims, claims map[string]any) (Principa
 		}
 	}
 	return p, refusal{}
-}
-
-// role is the greatest that the claims give.
-func (v *verifier) role(claims map[string]any) Role {
-	var greatest Role
-	if v.RoleClaim == "" {
-		return v.DefaultRole
-	}
-	given := claim(claims, v.RoleClaim)
-	names := list(given)
-	if text, ok := given.(string); ok { // one word, or several as in scope
-		names = append(names, strings.Fields(text)...)
-	}
-	for _, name := range names {
-		role := v.Roles[name]
-		if v.Roles == nil {
-			role, _ = parseGatewayRole(name)
-		}
-		greatest = max(greatest, role)
-	}
-	return cmp.Or(greatest, v.DefaultRole)
-}
-
-// claim finds a claim by its name, or by a path with dots where none has that name.
-func claim(claims map[string]any, name string) any {
-	if v, ok := claims[name]; ok || name == "" {
-		return v
-	}
-	first, rest, nested := strings.Cut(name, ".")
-	below, ok := claims[first].(map[string]any)
-	if !nested || !ok {
-		return nil
-	}
-	return claim(below, rest)
-}
-
-// names reads a name or a list of names, and reports whether the claim is just that.
-func names(v any) ([]string, bool) {
-	all := list(v)
-	items, many := v.([]any)
-	return all, (many && len(all) == len(items) || !many && len(all) == 1) && !slices.Contains(all, "")
-}
-
-// list reads a text, or the texts of a list.
-func list(v any) []string {
-	switch v := v.(type) {
-	case string:
-		return []string{v}
-	case []any:
-		all := make([]string, 0, len(v))
-		for _, item := range v {
-			if text, ok := item.(string); ok {
-				all = append(all, text)
-			}
-		}
-		return all
-	}
-	return []string{}
 }

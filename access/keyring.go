@@ -4,19 +4,18 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"net/http"
 	"strings"
 )
 
-// cookieName is the name of the cookie that the page gets in exchange for a token.
+// cookieName is the name of the cookie of the page's sign-ins.
 // Browsers keep one cookie of a name for all ports of a host, so that each gateway needs a
 // name of its own. The first token gives it: a gateway has it for as long as its data
 // directory.
 func (k keyring) cookieName() string {
-	const prefix = "tributary_token"
+	const prefix = "tributary_page"
 	if len(k) == 0 {
 		return prefix
 	}
@@ -25,11 +24,9 @@ func (k keyring) cookieName() string {
 	return prefix + "_" + hex.EncodeToString(mac.Sum(nil)[:4])
 }
 
-// credential is one way in: what a bearer token must hash to, and the value
-// that its cookie must have.
+// credential is one way in: what a bearer token must hash to.
 type credential struct {
 	digest    [sha256.Size]byte
-	cookie    string
 	principal Principal
 }
 
@@ -37,7 +34,7 @@ type credential struct {
 type keyring []credential
 
 func (k *keyring) add(token string, p Principal) error {
-	c := credential{sha256.Sum256([]byte(token)), cookieValue(token), p}
+	c := credential{sha256.Sum256([]byte(token)), p}
 	for _, other := range *k {
 		if other.principal.ID == p.ID {
 			return fmt.Errorf("two tokens are named %q; give each a name of its own (%q is the minted one)", p.ID, ownerID)
@@ -50,38 +47,17 @@ func (k *keyring) add(token string, p Principal) error {
 	return nil
 }
 
-// cookieValue is derived from the token one way, so that a cookie that leaks
-// (other ports of the host see it) is no bearer token.
-func cookieValue(token string) string {
-	mac := hmac.New(sha256.New, []byte(token))
-	mac.Write([]byte("tributary cookie 1"))
-	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
-}
-
-// byToken finds the credential of a token. It always looks at all of them, so
-// that its time does not tell which came close.
-func (k keyring) byToken(token string) (credential, bool) {
-	digest := sha256.Sum256([]byte(token))
-	return k.find(func(c credential) int {
-		return subtle.ConstantTimeCompare(c.digest[:], digest[:])
-	})
-}
-
-func (k keyring) byCookie(value string) (credential, bool) {
-	return k.find(func(c credential) int {
-		return subtle.ConstantTimeCompare([]byte(c.cookie), []byte(value))
-	})
-}
-
-func (k keyring) find(equal func(credential) int) (credential, bool) {
+// byDigest finds the principal of a token by its hash. byDigest always looks at all of
+// them, so that its time does not tell which came close.
+func (k keyring) byDigest(digest []byte) (Principal, bool) {
 	at := -1
 	for i, c := range k {
-		at = subtle.ConstantTimeSelect(equal(c), i, at)
+		at = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(c.digest[:], digest), i, at)
 	}
 	if at < 0 {
-		return credential{}, false
+		return Principal{}, false
 	}
-	return k[at], true
+	return k[at].principal, true
 }
 
 // bearer returns the token of the Authorization header, and whether there is

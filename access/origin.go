@@ -3,6 +3,7 @@ package access
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 )
 
@@ -42,15 +43,6 @@ func (o origin) loopback() bool {
 }
 
 func (o origin) String() string { return o.scheme + "://" + o.authority.String() }
-
-// ownOrigin is the origin that a page we served under host has.
-func ownOrigin(r *http.Request, host authority) origin {
-	scheme := "http"
-	if r.TLS != nil {
-		scheme = "https"
-	}
-	return origin{scheme, host.withPort(scheme)}
-}
 
 // source says which page a request comes from, as far as its Origin tells.
 type source int
@@ -93,7 +85,9 @@ func newOriginList(mode Mode, entries []string) (originList, error) {
 	return list, nil
 }
 
-func (l originList) judge(r *http.Request, host authority) source {
+// judge compares the Origin of a request with the origins of our own page, and with the
+// list.
+func (l originList) judge(r *http.Request, ours ...origin) source {
 	values := r.Header.Values("Origin")
 	if len(values) == 0 {
 		return unsaid
@@ -105,7 +99,7 @@ func (l originList) judge(r *http.Request, host authority) source {
 	switch {
 	case !ok || len(values) > 1:
 		return foreign
-	case o == ownOrigin(r, host):
+	case slices.Contains(ours, o):
 		return own
 	case l.exact[o] || l.loopback && o.loopback():
 		return allowed

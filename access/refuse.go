@@ -93,6 +93,35 @@ func tokenMissing(mode Mode) refusal {
 	return refusal{http.StatusUnauthorized, "token_missing", how}
 }
 
+func tooManyWrong() refusal {
+	return refusal{
+		http.StatusTooManyRequests, "too_many_wrong_tokens",
+		"Too many wrong tokens came from your address: wait a moment, then send the right one.",
+	}
+}
+
+func signInOver() refusal {
+	return refusal{http.StatusUnauthorized, "sign_in_over", "You are not signed in any more: sign in again, or open the URL that was printed at start."}
+}
+
+func pageSecretMissing() refusal {
+	return refusal{
+		http.StatusUnauthorized, "page_secret_missing",
+		"The cookie alone is not enough: sign in again, or send the header " + pageHeader + " with the secret of the page.",
+	}
+}
+
+func pageSecretWrong() refusal {
+	return refusal{http.StatusUnauthorized, "page_secret_wrong", "The secret of the page is not the one of this sign-in: sign in again."}
+}
+
+func storeAway() refusal {
+	return refusal{
+		http.StatusServiceUnavailable, "store_unavailable",
+		"The tokens and sign-ins cannot be read now: try again in a moment.",
+	}
+}
+
 func tokenWrong() refusal {
 	return refusal{
 		http.StatusUnauthorized, "token_wrong",

@@ -3,8 +3,10 @@ package access
 import (
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -16,9 +18,33 @@ import (
 const (
 	tokenBytes   = 32
 	maxTokenFile = 4096
-	// minToken is the shortest token of a file: a shorter one can be guessed, or is cut off.
-	minToken = 16
+	// minToken is the shortest token: a shorter one can be guessed.
+	minToken = 24
+	// tokenMark begins a token that Tributary made. A check sum ends it, so that a token
+	// that was cut or mistyped is told from one of somebody's own making.
+	tokenMark = "trb_"
 )
+
+// newToken makes a token of 256 random bits.
+func newToken() string {
+	random := make([]byte, tokenBytes)
+	rand.Read(random) // never fails
+	body := base64.RawURLEncoding.EncodeToString(random)
+	return tokenMark + body + checkSum(body)
+}
+
+func checkSum(body string) string {
+	var sum [4]byte
+	binary.BigEndian.PutUint32(sum[:], crc32.ChecksumIEEE([]byte(body)))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// whole reports whether a token has its check sum, if it is one of those that have.
+func whole(token string) bool {
+	body, ours := strings.CutPrefix(token, tokenMark)
+	end := len(body) - len(checkSum(""))
+	return !ours || end > 0 && checkSum(body[:end]) == body[end:]
+}
 
 // loadOrMint returns the token in the file at path, and makes both when there
 // is no such file.
@@ -46,9 +72,7 @@ func mint(path string) error {
 		return err
 	}
 	defer os.Remove(tmp.Name())
-	random := make([]byte, tokenBytes)
-	rand.Read(random) // never fails
-	_, err = tmp.WriteString(base64.RawURLEncoding.EncodeToString(random) + "\n")
+	_, err = tmp.WriteString(newToken() + "\n")
 	if err = errors.Join(err, tmp.Chmod(0o600), tmp.Sync(), tmp.Close()); err != nil {
 		return err
 	}
@@ -115,6 +139,8 @@ func readToken(r io.Reader, path string) (string, error) {
 		return "", fmt.Errorf("token file %s is empty; remove it and a new one is made, or write a token into it", path)
 	case len(data) > maxTokenFile || !validToken(token):
 		return "", fmt.Errorf("token file %s does not hold a token: one word of letters, digits and -._~+/=", path)
+	case !whole(token):
+		return "", fmt.Errorf("token file %s holds a token that was cut or changed; remove it and a new one is made, or write the whole token into it", path)
 	case len(token) < minToken:
 		return "", fmt.Errorf("token file %s holds a token that is shorter than %d characters; remove it and a new one is made, or write a longer token into it", path, minToken)
 	}
@@ -157,8 +183,13 @@ func (t Token) value() (string, error) {
 			return "", fmt.Errorf("token %q: the environment variable %s is not set", t.Name, t.TokenEnv)
 		}
 	}
-	if !validToken(token) {
+	switch {
+	case !validToken(token):
 		return "", fmt.Errorf("token %q is not one word of letters, digits and -._~+/=", t.Name)
+	case !whole(token):
+		return "", fmt.Errorf("token %q was cut or changed; set it to the whole token", t.Name)
+	case len(token) < minToken:
+		return "", fmt.Errorf("token %q is shorter than %d characters, so that it can be guessed; make a longer one", t.Name, minToken)
 	}
 	return token, nil
 }

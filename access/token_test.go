@@ -12,6 +12,12 @@ import (
 	"testing"
 )
 
+// Tokens that are long enough.
+const longX, longY = "xxxxxxxxxxxxxxxxxxxxxxxx", "yyyyyyyyyyyyyyyyyyyyyyyy"
+
+// cut is a token of the gateway's own making without its end.
+var cut = newToken()[:36]
+
 func TestMint(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "data", "token")
@@ -19,8 +25,8 @@ func TestMint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`).MatchString(first) {
-		t.Errorf("token %q is not 32 bytes of base64url", first)
+	if !regexp.MustCompile(`^trb_[A-Za-z0-9_-]{43}[A-Za-z0-9_-]{6}$`).MatchString(first) {
+		t.Errorf("token %q is not 32 bytes of base64url and a check sum", first)
 	}
 	again, err := loadOrMint(path)
 	if err != nil || again != first {
@@ -67,7 +73,7 @@ func TestMintTogether(t *testing.T) {
 
 func TestTokenFile(t *testing.T) {
 	t.Parallel()
-	const good = "abcDEF-._~+/0123456789=="
+	const good = "abcDEF-._~+/01234567890123456789=="
 	for _, c := range []struct {
 		name    string
 		content string
@@ -83,7 +89,8 @@ func TestTokenFile(t *testing.T) {
 		{"written by all", good, 0o666, "!can be written by others"},
 		{"empty", "", 0o600, "!is empty"},
 		{"blank", " \n\t\n", 0o600, "!is empty"},
-		{"one letter", "a\n", 0o600, "!that is shorter than 16 characters; remove it and a new one is made"},
+		{"one letter", "a\n", 0o600, "!that is shorter than 24 characters; remove it and a new one is made"},
+		{"a made one that was cut", cut, 0o600, "!that was cut or changed; remove it and a new one is made"},
 		{"two words", "a b", 0o600, "!does not hold a token"},
 		{"two lines", "a\nb\n", 0o600, "!does not hold a token"},
 		{"binary", "a\x00b", 0o600, "!does not hold a token"},
@@ -145,10 +152,10 @@ func TestTokenFileThatIsNone(t *testing.T) {
 }
 
 func TestConfiguredTokens(t *testing.T) {
-	t.Setenv("ACCESS_TEST_TOKEN", "from-env")
+	t.Setenv("ACCESS_TEST_TOKEN", "from-env-0123456789012345")
 	t.Setenv("ACCESS_TEST_EMPTY", "")
 	file := filepath.Join(t.TempDir(), "mounted")
-	if err := os.WriteFile(file, []byte("from-a-mounted-file\n"), 0o644); err != nil {
+	if err := os.WriteFile(file, []byte("from-a-mounted-file-012345\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	g := newGuard(t, func(c *Config) {
@@ -157,7 +164,7 @@ func TestConfiguredTokens(t *testing.T) {
 			{Name: "b", TokenFile: file, Role: Owner},
 		}
 	})
-	for token, want := range map[string]string{"from-env": "a viewer", "from-a-mounted-file": "b owner"} {
+	for token, want := range map[string]string{"from-env-0123456789012345": "a viewer", "from-a-mounted-file-012345": "b owner"} {
 		if got := ask(g, "GET /api/sessions", "Authorization: Bearer "+token).Body.String(); got != want {
 			t.Errorf("%s: %s, want %s", token, got, want)
 		}
@@ -166,18 +173,20 @@ func TestConfiguredTokens(t *testing.T) {
 		t.Errorf("a configured file was changed: %v %v", info.Mode(), err)
 	}
 	for part, tokens := range map[string][]Token{
-		"ACCESS_TEST_EMPTY is not set":    {{Name: "a", TokenEnv: "ACCESS_TEST_EMPTY", Role: Owner}},
-		"ACCESS_TEST_UNSET is not set":    {{Name: "a", TokenEnv: "ACCESS_TEST_UNSET", Role: Owner}},
-		"its file cannot be read":         {{Name: "a", TokenFile: file + ".no", Role: Owner}},
-		"exactly one of token":            {{Name: "a", Role: Owner}},
-		`"both" needs exactly one of`:     {{Name: "both", Token: "x", TokenFile: file, Role: Owner}},
-		"is not one word":                 {{Name: "a", Token: "x y", Role: Owner}},
-		"has no role":                     {{Name: "a", Token: "x"}},
-		`"b" has no role`:                 {{Name: "b", Token: "x", Role: 9}},
-		"has no name":                     {{Name: " ", Token: "x", Role: Owner}},
-		`two tokens are named "a"`:        {{Name: "a", Token: "x", Role: Owner}, {Name: "a", Token: "y", Role: Viewer}},
-		`tokens "a" and "b" are the same`: {{Name: "a", Token: "x", Role: Owner}, {Name: "b", Token: "x", Role: Viewer}},
-		`two tokens are named "owner"`:    {{Name: "owner", Token: "x", Role: Viewer}},
+		"ACCESS_TEST_EMPTY is not set":                          {{Name: "a", TokenEnv: "ACCESS_TEST_EMPTY", Role: Owner}},
+		"ACCESS_TEST_UNSET is not set":                          {{Name: "a", TokenEnv: "ACCESS_TEST_UNSET", Role: Owner}},
+		"its file cannot be read":                               {{Name: "a", TokenFile: file + ".no", Role: Owner}},
+		"exactly one of token":                                  {{Name: "a", Role: Owner}},
+		`"both" needs exactly one of`:                           {{Name: "both", Token: longX, TokenFile: file, Role: Owner}},
+		"shorter than 24 characters, so that it can be guessed": {{Name: "a", Token: "0123456789abcdefghijklm", Role: Viewer}},
+		`token "a" was cut or changed`:                          {{Name: "a", Token: cut, Role: Viewer}},
+		"is not one word":                                       {{Name: "a", Token: "x y", Role: Owner}},
+		"has no role":                                           {{Name: "a", Token: longX}},
+		`"b" has no role`:                                       {{Name: "b", Token: longX, Role: 9}},
+		"has no name":                                           {{Name: " ", Token: longX, Role: Owner}},
+		`two tokens are named "a"`:                              {{Name: "a", Token: longX, Role: Owner}, {Name: "a", Token: longY, Role: Viewer}},
+		`tokens "a" and "b" are the same`:                       {{Name: "a", Token: longX, Role: Owner}, {Name: "b", Token: longX, Role: Viewer}},
+		`two tokens are named "owner"`:                          {{Name: "owner", Token: longX, Role: Viewer}},
 	} {
 		_, err := New(Config{Listen: "127.0.0.1:1", TokenFile: filepath.Join(t.TempDir(), "token"), Tokens: tokens})
 		if err == nil || !strings.Contains(err.Error(), part) {
@@ -190,13 +199,13 @@ func TestConfiguredTokens(t *testing.T) {
 func TestMintReplacesNothing(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "token")
-	if err := os.WriteFile(path, []byte("winner"), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte("winner-012345678901234567"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := mint(path); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("mint over a token: %v", err)
 	}
-	if got, err := os.ReadFile(path); err != nil || string(got) != "winner" {
+	if got, err := os.ReadFile(path); err != nil || string(got) != "winner-012345678901234567" {
 		t.Errorf("the token is now %q, %v", got, err)
 	}
 }

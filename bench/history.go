@@ -91,7 +91,7 @@ func (s starter) filled(ctx context.Context, name, what string, fill func(*sqllo
 
 // fillStore writes sessions whose turns lie among each other, as they do in life.
 func fillStore(ctx context.Context, store *sqllog.Store, sessions, turns int) error {
-	const writers = 8
+	const writers = 64 // so that a commit has many turns
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	for turn := range turns {
@@ -126,7 +126,7 @@ func enlist(ctx context.Context, store *sqllog.Store, info session.Info, at time
 // minTurn is how many bytes a turn has at least in a page of history.
 const minTurn = 500
 
-// fillTurn writes a turn with a call in three appends, as group commit would.
+// fillTurn writes a turn with a call.
 func fillTurn(ctx context.Context, store *sqllog.Store, id string, n int) error {
 	if n == 0 {
 		if err := enlist(ctx, store, session.Info{ID: id}, time.Now()); err != nil {
@@ -140,34 +140,27 @@ func fillTurn(ctx context.Context, store *sqllog.Store, id string, n int) error 
 		return err
 	}
 	question := trace.UserMessage{ID: fmt.Sprintf("u%d", n), Parts: []trace.InputPart{{Type: trace.InputText, Text: "What is in this directory?"}}}
-	at := 0
-	for _, payloads := range [][]trace.Payload{
-		{trace.Prompt{Message: question}, trace.Reply{MessageID: fmt.Sprintf("m%d", n), Cause: trace.CausePrompt}},
-		{
-			trace.Step{Phase: trace.PhaseStart},
-			trace.MessageStart{Part: "text-1", Role: trace.RoleAssistant},
-			trace.Message{Part: "text-1", Role: trace.RoleAssistant, Text: text},
-			trace.ToolCallStart{ToolCallID: "call-1", RawName: "ls", Name: "ls", ToolKind: trace.ToolRead},
-			trace.ToolCall{ToolCallID: "call-1", RawName: "ls", Name: "ls", ToolKind: trace.ToolRead, Title: "List files", Input: json.RawMessage(`{"path":"."}`)},
-		},
-		{
-			trace.ToolResult{ToolCallID: "call-1", Status: trace.ToolCompleted, Output: output},
-			trace.Step{Phase: trace.PhaseEnd},
-			trace.Step{Phase: trace.PhaseStart},
-			trace.MessageStart{Part: "text-2", Role: trace.RoleAssistant},
-			trace.Message{Part: "text-2", Role: trace.RoleAssistant, Text: text},
-			trace.Step{Phase: trace.PhaseEnd},
-			trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted, FinalOutput: text},
-		},
+	var events []trace.Event
+	for at, p := range []trace.Payload{
+		trace.Prompt{Message: question},
+		trace.Reply{MessageID: fmt.Sprintf("m%d", n), Cause: trace.CausePrompt},
+		trace.Step{Phase: trace.PhaseStart},
+		trace.MessageStart{Part: "text-1", Role: trace.RoleAssistant},
+		trace.Message{Part: "text-1", Role: trace.RoleAssistant, Text: text},
+		trace.ToolCallStart{ToolCallID: "call-1", RawName: "ls", Name: "ls", ToolKind: trace.ToolRead},
+		trace.ToolCall{ToolCallID: "call-1", RawName: "ls", Name: "ls", ToolKind: trace.ToolRead, Title: "List files", Input: json.RawMessage(`{"path":"."}`)},
+		trace.ToolResult{ToolCallID: "call-1", Status: trace.ToolCompleted, Output: output},
+		trace.Step{Phase: trace.PhaseEnd},
+		trace.Step{Phase: trace.PhaseStart},
+		trace.MessageStart{Part: "text-2", Role: trace.RoleAssistant},
+		trace.Message{Part: "text-2", Role: trace.RoleAssistant, Text: text},
+		trace.Step{Phase: trace.PhaseEnd},
+		trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted, FinalOutput: text},
 	} {
-		var events []trace.Event
-		for _, p := range payloads {
-			at++
-			events = append(events, trace.Event{ID: fmt.Sprintf("%s.%d", turn, at), Time: time.Now(), Actor: trace.Agent, Payload: p})
-		}
-		if _, err := store.Append(ctx, id, turn, events); err != nil {
-			return fmt.Errorf("fill the store: %w", err)
-		}
+		events = append(events, trace.Event{ID: fmt.Sprintf("%s.%d", turn, at+1), Time: time.Now(), Actor: trace.Agent, Payload: p})
+	}
+	if _, err := store.Append(ctx, id, turn, events); err != nil {
+		return fmt.Errorf("fill the store: %w", err)
 	}
 	return nil
 }

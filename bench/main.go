@@ -5,10 +5,12 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -34,21 +36,27 @@ func main() {
 // part is a part of the measurement.
 type part struct {
 	name string
-	run  func(*bencher, context.Context) error
+	// counts: the part counts bytes and what is left behind. Such parts wait more than
+	// they work, so they run side by side, after all that take times.
+	counts bool
+	run    func(*bencher, context.Context) error
 }
 
 func parts() []part {
 	return []part{
-		{"load", (*bencher).measureLoad},
-		{"speed", (*bencher).measureSpeed},
-		{"first", (*bencher).measureFirst},
-		{"follow", (*bencher).measureFollowers},
-		{"stuck", (*bencher).measureStuck},
-		{"idle", (*bencher).measureIdle},
-		{"history", (*bencher).measureHistory},
-		{"log", (*bencher).measureLog},
-		{"list", (*bencher).measureList},
-		{"relay", (*bencher).measureRelay},
+		{name: "load", run: (*bencher).measureLoad},
+		{name: "speed", run: (*bencher).measureSpeed},
+		{name: "first", run: (*bencher).measureFirst},
+		{name: "subscribers", run: (*bencher).measureSubscribers},
+		{name: "stuck", run: (*bencher).measureStuck},
+		{name: "idle", run: (*bencher).measureIdle},
+		{name: "history", run: (*bencher).measureHistory},
+		{name: "list", run: (*bencher).measureList},
+		{name: "relay", run: (*bencher).measureRelay},
+		{name: "crash", run: (*bencher).measureCrash},
+		{name: "log", counts: true, run: (*bencher).measureLog},
+		{name: "relay", counts: true, run: (*bencher).measureRow},
+		{name: "turns", counts: true, run: (*bencher).measureTurns},
 	}
 }
 
@@ -96,26 +104,57 @@ func bench(ctx context.Context, args []string) error {
 	if *quick {
 		b.scale = quickly()
 	}
-	began := time.Now()
-	for _, p := range chosen {
-		fmt.Fprintf(os.Stderr, "%s …\n", p.name)
-		if err = p.run(b, ctx); err != nil {
-			err = fmt.Errorf("measure %s: %w", p.name, err)
-			break // what was measured until now is worth printing
-		}
+	if err := b.start.prepare(); err != nil {
+		return err
 	}
-	fmt.Println(machine(*peer))
+	began := time.Now()
+	err = b.measure(ctx, chosen)
+	fmt.Println(machine(*peer)) // also after an error: what was measured until then is worth printing
 	fmt.Println()
-	fmt.Println(verdicts(b.figures))
-	fmt.Println(details(b.figures))
+	fmt.Println(table(b.figures))
 	fmt.Printf("Measured in %s.\n", time.Since(began).Round(time.Second))
 	return err
+}
+
+// measure runs the parts that take times one after the other, and then those that count.
+func (b *bencher) measure(ctx context.Context, chosen []part) error {
+	var beside []part
+	for _, p := range chosen {
+		if p.counts {
+			beside = append(beside, p)
+		} else if err := b.part(ctx, p); err != nil {
+			return err
+		}
+	}
+	own, faults := make([]bencher, len(beside)), make([]error, len(beside))
+	var wait sync.WaitGroup
+	for i, p := range beside {
+		own[i] = bencher{scale: b.scale, start: b.start, figures: figures{}}
+		wait.Go(func() { faults[i] = own[i].part(ctx, p) })
+	}
+	wait.Wait()
+	for _, o := range own {
+		maps.Copy(b.figures, o.figures)
+	}
+	return errors.Join(faults...)
+}
+
+func (b *bencher) part(ctx context.Context, p part) error {
+	began := time.Now()
+	fmt.Fprintf(os.Stderr, "%s …\n", p.name)
+	if err := p.run(b, ctx); err != nil {
+		return fmt.Errorf("measure %s: %w", p.name, err)
+	}
+	fmt.Fprintf(os.Stderr, "%s took %s\n", p.name, time.Since(began).Round(time.Second))
+	return nil
 }
 
 func partNames() string {
 	var names []string
 	for _, p := range parts() {
-		names = append(names, p.name)
+		if !slices.Contains(names, p.name) {
+			names = append(names, p.name)
+		}
 	}
 	return strings.Join(names, ",")
 }
@@ -126,13 +165,11 @@ func choose(names string) ([]part, error) {
 	if names == "" {
 		return all, nil
 	}
-	var chosen []part
-	for name := range strings.SplitSeq(names, ",") {
-		i := slices.IndexFunc(all, func(p part) bool { return p.name == name })
-		if i < 0 {
+	wanted := strings.Split(names, ",")
+	for _, name := range wanted {
+		if !slices.ContainsFunc(all, func(p part) bool { return p.name == name }) {
 			return nil, fmt.Errorf("there is no part %q: name some of %s", name, partNames())
 		}
-		chosen = append(chosen, all[i])
 	}
-	return chosen, nil
+	return slices.DeleteFunc(all, func(p part) bool { return !slices.Contains(wanted, p.name) }), nil
 }

@@ -91,7 +91,7 @@ func TestSpoken(t *testing.T) {
 
 func TestAgentsAreNamedByTheirPace(t *testing.T) {
 	t.Parallel()
-	for pace, want := range map[time.Duration]string{0: "at-0ms", paceFor(1): "at-20ms", paceFor(100): "at-20ms", followPace: "at-100ms", paceFor(1000): "at-200ms", time.Hour: "at-1h"} {
+	for pace, want := range map[time.Duration]string{0: "at-0ms", paceFor(1): "at-20ms", paceFor(100): "at-20ms", sharedPace: "at-100ms", paceFor(1000): "at-200ms", time.Hour: "at-1h"} {
 		if got := agentFor(pace); got != want {
 			t.Errorf("an agent with a pace of %v is %s, want %s", pace, got, want)
 		}

@@ -20,7 +20,7 @@ import (
 
 // The names of the servers, as the tables show them.
 const (
-	gateway    = "gateway"
+	gateway    = "SQLite" // the gateway as it is
 	unsynced   = "fsync off"
 	onPostgres = "PostgreSQL"
 	raw        = "raw Go"
@@ -61,6 +61,17 @@ agents:
   at-1h: {adapter: demo, options: {pace: 1h}}
 `
 
+// configuration is the file with the settings.
+func (s starter) configuration() string { return filepath.Join(s.dir, "tributary.yaml") }
+
+// prepare writes that file.
+func (s starter) prepare() error {
+	if err := os.WriteFile(s.configuration(), []byte(settings), 0o600); err != nil {
+		return fmt.Errorf("write the gateways' configuration: %w", err)
+	}
+	return nil
+}
+
 // server starts the one with that name. A gateway gets the data directory, made
 // anew when it is empty.
 func (s starter) server(ctx context.Context, name, data string) (*server, error) {
@@ -90,15 +101,13 @@ func (s starter) command(name, data string) (*exec.Cmd, error) { //nolint:noctx 
 		cmd.Dir = s.peer
 		return cmd, nil
 	}
-	file := filepath.Join(s.dir, "tributary.yaml")
-	err := os.WriteFile(file, []byte(settings), 0o600)
-	if err == nil && data == "" {
-		data, err = os.MkdirTemp(s.dir, "data")
+	if data == "" {
+		var err error
+		if data, err = os.MkdirTemp(s.dir, "data"); err != nil {
+			return nil, fmt.Errorf("prepare a gateway: %w", err)
+		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("prepare a gateway: %w", err)
-	}
-	args := []string{"serve", "--config", file, "--listen", "127.0.0.1:0", "--data", data, "--cwd", s.dir, "--log-level", "warn"}
+	args := []string{"serve", "--config", s.configuration(), "--listen", "127.0.0.1:0", "--data", data, "--cwd", s.dir, "--log-level", "warn"}
 	switch name {
 	case unsynced:
 		args = append(args, "--fsync", "off")

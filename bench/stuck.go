@@ -18,7 +18,7 @@ const (
 	stuckWords   = 40_000
 	// stuckWindow holds several collections of garbage. With a window of two seconds
 	// the figure says only into which of the two loads one of them happened to fall.
-	stuckWindow = 8 * time.Second
+	stuckWindow = 6 * time.Second
 	// The gateway writes to those who are stuck until their sockets are full, which is
 	// work that every follower is. They are stuck when it takes less than a twentieth
 	// of a processor for a calmStep.

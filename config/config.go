@@ -15,6 +15,11 @@ import (
 type Config struct {
 	// Listen is host:port; port 0 is any free one.
 	Listen string `yaml:"listen"`
+	// PublicURL is the address that people open, where a proxy stands in front.
+	PublicURL string `yaml:"public_url"`
+	// TrustedProxies are the addresses and networks of proxies.
+	TrustedProxies []string `yaml:"trusted_proxies"`
+	TLS            *TLS     `yaml:"tls"`
 	// Data is the data directory.
 	Data string `yaml:"data"`
 	// DB is the URL of a PostgreSQL database; "" is SQLite in the data directory.
@@ -37,9 +42,12 @@ type Config struct {
 
 // Auth says who may use the gateway.
 type Auth struct {
-	Mode   access.Mode `yaml:"mode"`
-	JWT    *JWT        `yaml:"jwt"`
-	Tokens []Token     `yaml:"tokens"`
+	Mode access.Mode `yaml:"mode"`
+	JWT  *JWT        `yaml:"jwt"`
+	OIDC *OIDC       `yaml:"oidc"`
+	// SignInLifetime is how long a sign-in of the page lasts.
+	SignInLifetime time.Duration `yaml:"sign_in_lifetime"`
+	Tokens         []Token       `yaml:"tokens"`
 	// PassThrough names the agent whose server judges tokens that nobody here knows.
 	PassThrough string `yaml:"pass_through"`
 	// Sessions says whose the sessions are: everybody's, or who made them.

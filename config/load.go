@@ -84,6 +84,9 @@ func (c *Config) check() error {
 	if _, err := uistream.ParseDomainEvents(c.Stream.DomainEvents); err != nil {
 		return c.Fault("stream.domain_events", "%v", err)
 	}
+	if err := c.checkFront(); err != nil {
+		return err
+	}
 	for i, t := range c.Auth.Tokens {
 		at := fmt.Sprintf("auth.tokens[%d]", i)
 		switch {
@@ -158,6 +161,13 @@ func (c *Config) anchorPaths(dir string) {
 	if c.Auth.JWT != nil {
 		anchor(&c.Auth.JWT.KeyFile)
 		anchor(&c.Auth.JWT.SecretFile)
+	}
+	if c.TLS != nil {
+		anchor(&c.TLS.Cert)
+		anchor(&c.TLS.Key)
+	}
+	if c.Auth.OIDC != nil {
+		anchor(&c.Auth.OIDC.ClientSecretFile)
 	}
 	for name, a := range c.Agents {
 		anchor(&a.Cwd)

@@ -21,7 +21,8 @@ const USAGE = `usage: node run.mjs [options]
   --binary F        the gateway to start (default ../bin/tributary)
   --url U --token T a gateway that runs already, instead of --binary; only with the demo agent
   --command F       with a real agent: this command instead of the pinned one
-  --full            with any agent but demo: every way and profile, not each case × client once
+  --once            with the demo agent: each case × client once, ways and profiles in turn
+  --full            with any other agent: every way and profile, not each case × client once
   --case C          only these cases, repeatable (default all of the agent's)
   --client C        only these clients: 5.0.0 … 7.0.173, or a major; repeatable
   --way W           only chat (the Chat class) or hook (useChat); repeatable
@@ -30,6 +31,7 @@ const USAGE = `usage: node run.mjs [options]
   --later           also the cases marked later: what the gateway does not do yet
   --verbose         also print what the clients write to the console
   --list            print the cases
+Where TRIBUTARY_TEST_DATABASES is set, the gateways keep their logs in databases that it hands out: make conformance-postgres does that.
 Standard error tells how far the run is. The last line says "N passed, N failed, N skipped"; exit status 0 when nothing failed, 1 otherwise, 2 on bad usage.`;
 
 const PROFILES = ['none', 'own'];
@@ -49,7 +51,7 @@ async function main() {
   try {
     const many = { type: 'string', multiple: true }, one = { type: 'string' };
     o = parseArgs({ options: {
-      agent: one, command: one, full: { type: 'boolean' }, binary: one, url: one, token: one, jobs: one, case: many, client: many, way: many, profile: many,
+      agent: one, command: one, once: { type: 'boolean' }, full: { type: 'boolean' }, binary: one, url: one, token: one, jobs: one, case: many, client: many, way: many, profile: many,
       expected: one, list: { type: 'boolean' }, verbose: { type: 'boolean' }, later: { type: 'boolean' }, help: { type: 'boolean' },
     } }).values;
     if (o.help) { console.log(USAGE); return 0; }
@@ -80,7 +82,7 @@ async function main() {
   const said = o.verbose ? () => 0 : hush();
   try {
     await visit(server.base, server.token);
-    const sparse = agent.inTurn && !o.full;
+    const sparse = o.once || agent.inTurn && !o.full;
     const plan = (sparse ? inTurn : full)(cases, all, ways, profiles);
     const another = options => (o.url ? Promise.reject(new Error('--url has one gateway only: leave this case out')) : agent.start(binary, { command: o.command, ...options }));
     const site = { ...http(server), work: server.work, said: server.said, far: server.far, another };

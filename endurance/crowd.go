@@ -11,6 +11,7 @@ import (
 // crowd is clients that talk to a gateway whatever happens to it, and what they saw.
 type crowd struct {
 	g         *gateway
+	patience  time.Duration // how long an answer may take
 	witnesses []*witness
 	quit      chan struct{}
 	clients   sync.WaitGroup
@@ -20,8 +21,8 @@ type crowd struct {
 const crowdClients = 8
 
 // gather starts the clients of a crowd.
-func gather(ctx context.Context, g *gateway) *crowd {
-	c := &crowd{g: g, quit: make(chan struct{})}
+func gather(ctx context.Context, g *gateway, patience time.Duration) *crowd {
+	c := &crowd{g: g, patience: patience, quit: make(chan struct{})}
 	for i := range crowdClients / 2 {
 		c.witnesses = append(c.witnesses, newWitness(fmt.Sprintf("s%d", i)))
 	}
@@ -54,7 +55,7 @@ func (c *crowd) talk(ctx context.Context, w *witness) {
 }
 
 func (c *crowd) ask(ctx context.Context, w *witness, text string) *sight {
-	ctx, cancel := context.WithTimeout(ctx, answerWithin)
+	ctx, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
 	s := &sight{session: w.session, prompt: "u" + rand.Text()}
 	if res, err := c.g.prompt(ctx, w.session, s.prompt, text); err == nil {

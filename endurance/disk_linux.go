@@ -132,7 +132,7 @@ func (b *bench) obstruct(ctx context.Context, o obstacle, times int, t *tally) e
 	if err != nil {
 		return err
 	}
-	c := gather(ctx, g)
+	c := gather(ctx, g, answerWithin)
 	defer c.leave()
 	for range times {
 		if err := pause(ctx, 300*time.Millisecond+within(300*time.Millisecond)); err != nil {

@@ -37,7 +37,7 @@ func (b *bench) sleep(ctx context.Context, name string, t *tally) error {
 	if err != nil {
 		return err
 	}
-	c := gather(ctx, g)
+	c := gather(ctx, g, answerWithin)
 	defer c.leave()
 	for range 3 {
 		c.alone(ctx)
@@ -78,7 +78,7 @@ func (b *bench) sleep(ctx context.Context, name string, t *tally) error {
 
 // takeOver has another gateway run a turn in each session.
 func (c *crowd) takeOver(ctx context.Context, second *gateway, t *tally) error {
-	other := &crowd{g: second}
+	other := &crowd{g: second, patience: answerWithin}
 	for _, w := range c.witnesses {
 		if s := other.ask(ctx, w, "hello"); !s.whole {
 			t.failed("%s: the second gateway did not take the session over: %s", w.session, s.refused)

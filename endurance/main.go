@@ -8,6 +8,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -31,6 +33,7 @@ func main() {
 // sizes say how much of everything is tried.
 type sizes struct {
 	rounds, perStore, clients int
+	postgresRounds            int
 	cuts                      int
 	judged, judgedKills       int
 	turns                     int
@@ -46,7 +49,7 @@ type sizes struct {
 
 func full() sizes {
 	return sizes{
-		rounds: 1000, perStore: 100, clients: 8, cuts: 10_000, judged: 2000, judgedKills: 20,
+		rounds: 1000, perStore: 100, postgresRounds: 200, clients: 8, cuts: 10_000, judged: 2000, judgedKills: 20,
 		turns: 100_000, races: 10_000, faults: 2,
 		outages: 20, seconds: 20, full: 5, sleeps: 3, stops: longStops(), steady: 85 * time.Second, // a gateway at rest gives memory back a second time after up to 80
 	}
@@ -55,7 +58,7 @@ func full() sizes {
 // quick is what a test run has time for.
 func quick() sizes {
 	return sizes{
-		rounds: 12, perStore: 6, clients: 8, cuts: 300, judged: 0, turns: 1000, faults: 0,
+		rounds: 12, perStore: 6, postgresRounds: 6, clients: 8, cuts: 300, judged: 0, turns: 1000, faults: 0,
 		outages: 2, seconds: 3, full: 1, stops: []time.Duration{time.Second, 2 * time.Second}, steady: 35 * time.Second, // for the first time after up to 30
 	}
 }
@@ -82,8 +85,10 @@ func run(ctx context.Context, args []string) (ok bool, err error) {
 	flags.Bool("quick", false, "small sizes, some two minutes")
 	binary := flags.String("binary", "bin/tributary", "the gateway")
 	root := flags.String("root", ".", "the project, for the clients' own readers and the tests of faults")
-	flags.IntVar(&n.rounds, "rounds", n.rounds, "how often the gateway is killed under load and started again")
+	only := flags.String("only", "", "only these rows: kills, postgres-kills, cuts, judged, turns, races, outages, second, rivals, full, read-only, sleeps, stops, faults")
+	flags.IntVar(&n.rounds, "kills", n.rounds, "how often the gateway is killed under load and started again")
 	flags.IntVar(&n.perStore, "per-store", n.perStore, "after how many of these a new data directory is begun")
+	flags.IntVar(&n.postgresRounds, "postgres-kills", n.postgresRounds, "the same with the log in PostgreSQL (needs PostgreSQL); 0: never")
 	flags.IntVar(&n.clients, "clients", n.clients, "clients at the same time while it is killed")
 	flags.IntVar(&n.cuts, "cuts", n.cuts, "streams that are cut, resumed and compared byte by byte")
 	flags.IntVar(&n.judged, "judged", n.judged, "cuts that the clients' own readers judge (needs Node.js); 0: none")
@@ -107,7 +112,7 @@ func run(ctx context.Context, args []string) (ok bool, err error) {
 		return false, err
 	}
 	defer b.remove()
-	return b.all(ctx, n)
+	return b.table(ctx, n, *only)
 }
 
 // bench is where everything runs: a directory that goes away, and the binary.
@@ -149,26 +154,34 @@ var errSkipped = errors.New("this cannot be tried here")
 
 // trial is one row of the table in the making.
 type trial struct {
+	name string
 	what string
 	runs bool
 	do   func(context.Context, *tally) error
 }
 
-func (b *bench) all(ctx context.Context, n sizes) (ok bool, err error) {
+// singleFaults is the name of the rows that faults makes.
+const singleFaults = "faults"
+
+// table writes what the rows with these names have shown, or all of them. It is true
+// where nothing went wrong.
+func (b *bench) table(ctx context.Context, n sizes, only string) (ok bool, err error) {
 	began := time.Now()
-	ok = true
-	var rows []row
-	for _, t := range append([]trial{
-		{"kill -9 under load, and start again", n.rounds > 0, func(ctx context.Context, c *tally) error { return b.restarts(ctx, n, c) }},
-		{"streams cut at random, and resumed", n.cuts > 0, func(ctx context.Context, c *tally) error { return b.cuts(ctx, n.cuts, c) }},
-		{"the same, judged by the clients' readers", n.judged > 0, func(ctx context.Context, c *tally) error { return b.judged(ctx, n, c) }},
-		{"turns, and what is left of them", n.turns > 0, func(ctx context.Context, c *tally) error { return b.turns(ctx, n.turns, n.steady, c) }},
-		{"eight answers that race for one request", n.races > 0, func(ctx context.Context, c *tally) error { return b.races(ctx, n.races, c) }},
-		{"PostgreSQL killed under load, and started again", n.outages > 0, func(ctx context.Context, c *tally) error { return b.outages(ctx, n.outages, c) }},
-		{"a second gateway on the data directory", n.seconds > 0, func(ctx context.Context, c *tally) error { return b.seconds(ctx, n.seconds, c) }},
-		{"a second gateway on the sessions, PostgreSQL", n.seconds > 0, func(ctx context.Context, c *tally) error { return b.rivals(ctx, 10*n.seconds, c) }},
-	}, b.systemTrials(n)...) {
-		if !t.runs {
+	rows, err := b.rows(ctx, n, only)
+	write(os.Stdout, rows, time.Since(began)) // after an error, too: what was counted until then counts
+	return err == nil && !slices.ContainsFunc(rows, func(r row) bool { return !r.clean() }), err
+}
+
+func (b *bench) rows(ctx context.Context, n sizes, only string) (rows []row, err error) {
+	all, names := b.trials(n), strings.Split(only, ",")
+	for _, name := range names {
+		if only != "" && name != singleFaults && !slices.ContainsFunc(all, func(t trial) bool { return t.name == name }) {
+			return nil, fmt.Errorf("there is no row %q", name)
+		}
+	}
+	wanted := func(name string) bool { return only == "" || slices.Contains(names, name) }
+	for _, t := range all {
+		if !t.runs || !wanted(t.name) {
 			continue
 		}
 		r, err := measure(ctx, t)
@@ -177,24 +190,32 @@ func (b *bench) all(ctx context.Context, n sizes) (ok bool, err error) {
 			continue
 		}
 		rows = append(rows, r)
-		ok = ok && r.clean() && err == nil
-		if err != nil { // what was counted until then counts
-			table(os.Stdout, rows, time.Since(began))
-			return false, err
-		}
-	}
-	if n.faults > 0 {
-		more, err := b.faults(ctx, n.faults)
 		if err != nil {
-			return false, err
-		}
-		for _, r := range more {
-			rows = append(rows, r)
-			ok = ok && r.clean()
+			return rows, err
 		}
 	}
-	table(os.Stdout, rows, time.Since(began))
-	return ok, nil
+	if n.faults == 0 || !wanted(singleFaults) {
+		return rows, nil
+	}
+	more, err := b.faults(ctx, n.faults)
+	return append(rows, more...), err
+}
+
+// trials are the rows in the order of the table.
+func (b *bench) trials(n sizes) []trial {
+	return append([]trial{
+		{"kills", "kill -9 under load, and start again", n.rounds > 0, func(ctx context.Context, c *tally) error { return b.restarts(ctx, b.onSQLite, n.rounds, n, c) }},
+		{"postgres-kills", "the same with the log in PostgreSQL", n.postgresRounds > 0, func(ctx context.Context, c *tally) error {
+			return b.restarts(ctx, b.onPostgres, n.postgresRounds, n, c)
+		}},
+		{"cuts", "streams cut at random, and resumed", n.cuts > 0, func(ctx context.Context, c *tally) error { return b.cuts(ctx, n.cuts, c) }},
+		{"judged", "the same, judged by the clients' readers", n.judged > 0, func(ctx context.Context, c *tally) error { return b.judged(ctx, n, c) }},
+		{"turns", "turns, and what is left of them", n.turns > 0, func(ctx context.Context, c *tally) error { return b.turns(ctx, n.turns, n.steady, c) }},
+		{"races", "eight answers that race for one request", n.races > 0, func(ctx context.Context, c *tally) error { return b.races(ctx, n.races, c) }},
+		{"outages", "PostgreSQL killed under load, and started again", n.outages > 0, func(ctx context.Context, c *tally) error { return b.outages(ctx, n.outages, c) }},
+		{"second", "a second gateway on the data directory", n.seconds > 0, func(ctx context.Context, c *tally) error { return b.seconds(ctx, n.seconds, c) }},
+		{"rivals", "a second gateway on the sessions, PostgreSQL", n.seconds > 0, func(ctx context.Context, c *tally) error { return b.rivals(ctx, 10*n.seconds, c) }},
+	}, b.systemTrials(n)...)
 }
 
 func measure(ctx context.Context, t trial) (row, error) {

@@ -15,26 +15,37 @@ func scripts() []string {
 	return []string{"hello", "tool", "think", "parallel", "unicode", "subagent", "data", "usage", "all", "long"}
 }
 
+// engine makes an empty log with that name, and returns what starts a gateway on it.
+type engine func(ctx context.Context, name string) (start func() (*gateway, error), err error)
+
+// onSQLite is the engine in the data directory.
+func (b *bench) onSQLite(ctx context.Context, name string) (start func() (*gateway, error), err error) {
+	return func() (*gateway, error) { return b.start(ctx, filepath.Join(b.dir, name), quickDemo) }, nil
+}
+
 // restarts kills the gateway under load, starts it again on the same data, and
 // compares what its clients saw with what is there.
-func (b *bench) restarts(ctx context.Context, n sizes, c *tally) error {
-	for round := 0; round < n.rounds; {
-		rounds := min(n.perStore, n.rounds-round)
-		data := filepath.Join(b.dir, fmt.Sprintf("restarts-%d", round))
-		if err := b.oneStore(ctx, data, rounds, n.clients, c); err != nil {
+func (b *bench) restarts(ctx context.Context, on engine, all int, n sizes, c *tally) error {
+	for round := 0; round < all; {
+		rounds := min(n.perStore, all-round)
+		start, err := on(ctx, fmt.Sprintf("restarts_%d", round))
+		if err != nil {
+			return err
+		}
+		if err := oneStore(ctx, start, rounds, n.clients, c); err != nil {
 			return err
 		}
 		round += rounds
-		say("%d of %d rounds", round, n.rounds)
+		say("%d of %d rounds", round, all)
 	}
 	return nil
 }
 
 const quickDemo = "log_level: error\nagents: {demo: {options: {pace: 1ms}}}\n"
 
-// oneStore lives through some kills on one data directory, and looks at the end
-// whether all that was ever seen there is still there.
-func (b *bench) oneStore(ctx context.Context, data string, rounds, clients int, c *tally) error {
+// oneStore lives through some kills on one log, and looks at the end whether all that
+// was ever seen there is still there.
+func oneStore(ctx context.Context, start func() (*gateway, error), rounds, clients int, c *tally) error {
 	// Two clients share a session, so that prompts wait when it dies.
 	witnesses := make([]*witness, (clients+1)/2)
 	for i := range witnesses {
@@ -50,7 +61,7 @@ func (b *bench) oneStore(ctx context.Context, data string, rounds, clients int, 
 		})
 	}
 	for range rounds {
-		g, err := b.start(ctx, data, quickDemo)
+		g, err := start()
 		if err != nil {
 			return err
 		}
@@ -61,7 +72,7 @@ func (b *bench) oneStore(ctx context.Context, data string, rounds, clients int, 
 		load(ctx, g, witnesses, clients, 20*time.Millisecond+within(250*time.Millisecond))
 		c.tried(1)
 	}
-	g, err := b.start(ctx, data, quickDemo)
+	g, err := start()
 	if err != nil {
 		return err
 	}

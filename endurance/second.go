@@ -18,7 +18,7 @@ func (b *bench) seconds(ctx context.Context, times int, t *tally) error {
 	if err != nil {
 		return err
 	}
-	c := gather(ctx, g)
+	c := gather(ctx, g, answerWithin)
 	defer c.leave()
 	for range times {
 		if err := pause(ctx, within(300*time.Millisecond)); err != nil {
@@ -51,7 +51,7 @@ func (b *bench) rivals(ctx context.Context, times int, t *tally) error {
 	if err != nil {
 		return err
 	}
-	c := gather(ctx, g)
+	c := gather(ctx, g, answerWithin)
 	defer c.leave()
 	second, err := b.beside(ctx, "rivals-second", "rivals")
 	if err != nil {

@@ -17,7 +17,11 @@ func (b *bench) stops(ctx context.Context, times []time.Duration, t *tally) erro
 	if err != nil {
 		return err
 	}
-	c := gather(ctx, g)
+	patience := answerWithin // of a client, whose clock goes on
+	for _, d := range times {
+		patience += d
+	}
+	c := gather(ctx, g, patience)
 	defer c.leave()
 	for _, d := range times {
 		if err := pause(ctx, 100*time.Millisecond+within(300*time.Millisecond)); err != nil {

@@ -18,6 +18,7 @@ type row struct {
 type counts struct {
 	tried   int
 	lost    int // was seen, or acknowledged, and is not on record
+	late    int // the text that a crash took from an open part was older than lossLimit
 	doubled int // is there more often than it happened
 	// contradicted is how often something else is there than a client had seen.
 	contradicted int
@@ -29,7 +30,7 @@ type counts struct {
 }
 
 func (r row) clean() bool {
-	return r.tried > 0 && r.lost+r.doubled+r.contradicted+r.failed+r.leaked == 0
+	return r.tried > 0 && r.lost+r.late+r.doubled+r.contradicted+r.failed+r.leaked == 0
 }
 
 // tally counts; it is safe for concurrent use.
@@ -72,6 +73,8 @@ func (t *tally) flawed(f flaw, where string) {
 	case f.what == "":
 	case f.contradicts:
 		t.contradicted("%s: %s", where, f.what)
+	case f.late:
+		t.count(func(c *counts) { c.late++ }, "LATE", "%s: %s", []any{where, f.what})
 	default:
 		t.lost("%s: %s", where, f.what)
 	}
@@ -106,12 +109,12 @@ func (t *tally) row(what string, took time.Duration) row {
 	return row{what: what, counts: t.c, took: took}
 }
 
-// table writes the rows.
-func table(w io.Writer, rows []row, took time.Duration) {
-	const line = "%-46s %8v %6v %8v %8v %7v %7v %7v %8v\n"
-	fmt.Fprintf(w, line, "what", "tried", "lost", "doubled", "contrad.", "failed", "leaked", "gap ms", "seconds")
+// write writes the table.
+func write(w io.Writer, rows []row, took time.Duration) {
+	const line = "%-46s %8v %6v %6v %8v %8v %7v %7v %7v %8v\n"
+	fmt.Fprintf(w, line, "what", "tried", "lost", "late", "doubled", "contrad.", "failed", "leaked", "gap ms", "seconds")
 	for _, r := range rows {
-		fmt.Fprintf(w, line, r.what, r.tried, r.lost, r.doubled, r.contradicted, r.failed, r.leaked, r.gap.Milliseconds(), int(r.took.Seconds()+0.5))
+		fmt.Fprintf(w, line, r.what, r.tried, r.lost, r.late, r.doubled, r.contradicted, r.failed, r.leaked, r.gap.Milliseconds(), int(r.took.Seconds()+0.5))
 	}
 	fmt.Fprintf(w, "%d rows in %s\n", len(rows), took.Round(time.Second))
 }

@@ -97,20 +97,20 @@ func (t telling) within(is telling, whole bool) (first int, f flaw) {
 		case i >= len(is.steps):
 			return first, flaw{what: fmt.Sprintf("frame %d was %.200s, and is not there", i, step)}
 		case is.steps[i] != step:
-			return first, flaw{fmt.Sprintf("frame %d was %.200s, and is %.200s", i, step, is.steps[i]), true}
+			return first, flaw{what: fmt.Sprintf("frame %d was %.200s, and is %.200s", i, step, is.steps[i]), contradicts: true}
 		}
 	}
 	if whole && len(is.steps) != len(t.steps) {
-		return first, flaw{fmt.Sprintf("a client had all of it in %d frames, there are %d, the next is %.200s", len(t.steps), len(is.steps), is.steps[len(t.steps)]), true}
+		return first, flaw{what: fmt.Sprintf("a client had all of it in %d frames, there are %d, the next is %.200s", len(t.steps), len(is.steps), is.steps[len(t.steps)]), contradicts: true}
 	}
 	for name, was := range t.parts {
 		now := is.part(name)
 		switch {
 		case whole && now.text != was.text:
-			return first, flaw{fmt.Sprintf("%s: a client had all of it, %s", name, parting(was.text, now.text)), !strings.HasPrefix(was.text, now.text)}
+			return first, flaw{what: fmt.Sprintf("%s: a client had all of it, %s", name, parting(was.text, now.text)), contradicts: !strings.HasPrefix(was.text, now.text)}
 		case strings.HasPrefix(now.text, was.text):
 		case was.ended || !strings.HasPrefix(was.text, now.text):
-			return first, flaw{fmt.Sprintf("%s: a client had seen what is not there: %s", name, parting(was.text, now.text)), !strings.HasPrefix(was.text, now.text)}
+			return first, flaw{what: fmt.Sprintf("%s: a client had seen what is not there: %s", name, parting(was.text, now.text)), contradicts: !strings.HasPrefix(was.text, now.text)}
 		default:
 			if at := was.missing(len(now.text)); first < 0 || at < first {
 				first = at

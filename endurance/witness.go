@@ -136,6 +136,7 @@ func (w *witness) find(c *tally, b *book, p page, s *sight, after uint64) (turn 
 type flaw struct {
 	what        string
 	contradicts bool
+	late        bool // the text is of an open part, where the log may be behind, but is too old
 }
 
 // falls says in which of the three places something that was seen is missing, or else.
@@ -149,9 +150,9 @@ func falls(c *tally, s *sight, same bool, replay []byte, traced gist, p page) fl
 	was, is := content(s.raw), content(replay)
 	switch seen := gistOf(s.raw); {
 	case s.whole && was != is:
-		return flaw{fmt.Sprintf("a client had all of it in %d bytes, the replay has %d: %s", len(was), len(is), parting(was, is)), !strings.HasPrefix(was, is)}
+		return flaw{what: fmt.Sprintf("a client had all of it in %d bytes, the replay has %d: %s", len(was), len(is), parting(was, is)), contradicts: !strings.HasPrefix(was, is)}
 	case !strings.HasPrefix(is, was):
-		return flaw{"a client had seen what the replay does not have: " + parting(was, is), !strings.HasPrefix(was, is)}
+		return flaw{what: "a client had seen what the replay does not have: " + parting(was, is), contradicts: !strings.HasPrefix(was, is)}
 	default:
 		return lacking(seen, traced, p)
 	}
@@ -187,7 +188,7 @@ func fallsAfterCrash(c *tally, s *sight, replay []byte, traced gist, p page) fla
 		gap := s.before(first)
 		c.gap(gap)
 		if gap > lossLimit {
-			return flaw{what: fmt.Sprintf("text is missing that a client had seen %s before the end of its stream", gap)}
+			return flaw{what: fmt.Sprintf("text is missing that a client had seen %s before the end of its stream", gap), late: true}
 		}
 		seen = gistOf(replay)
 	}

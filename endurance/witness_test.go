@@ -141,6 +141,27 @@ func TestAWitnessOfACrash(t *testing.T) {
 	}
 }
 
+// Text of an open part that a crash took is no loss, however old. Too old is late.
+func TestTextThatACrashTookIsLateAndNotLost(t *testing.T) {
+	t.Parallel()
+	const cut = `data: {"type":"text-delta","delta":"two"}`
+	shown, _, _ := strings.Cut(goodReplay, "id: B-4")
+	kept, _, _ := strings.Cut(goodReplay, cut)
+	now := time.Now()
+	for name, c := range map[string]struct {
+		age  time.Duration
+		want counts
+	}{
+		"young": {lossLimit - time.Millisecond, counts{gap: lossLimit - time.Millisecond}},
+		"old":   {lossLimit + time.Millisecond, counts{late: 1, gap: lossLimit + time.Millisecond}},
+	} {
+		s := &sight{session: "s", prompt: "u1", acked: true, raw: []byte(shown), ended: now, arrivals: []arrival{{len(kept), now.Add(-time.Second)}, {len(shown), now.Add(-c.age)}}}
+		if got := compareWith(t, goodTrace, goodHistory, kept+done, s); got != c.want {
+			t.Errorf("%s: %+v, want %+v", name, got, c.want)
+		}
+	}
+}
+
 func kind(f flaw) string {
 	switch {
 	case f.what == "":

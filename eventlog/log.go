@@ -12,6 +12,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the Log: a store that wakes its readers.
+
 // Defaults of Options. Whoever reads along is served from memory also when it is a
 // little behind. What is older is the store's, which can afford it: what stands here
 // the collector of garbage visits each time.
@@ -155,7 +157,7 @@ func (l *Log) Follow(ctx context.Context, session string, after uint64) iter.Seq
 				}
 				after = r.Seq
 			}
-			paceOf(ctx).Waits()
+			PaceOf(ctx).Waits()
 			select {
 			case <-ctx.Done():
 			case <-woken:
@@ -187,7 +189,7 @@ func (l *Log) FollowDurable(ctx context.Context, session string, after uint64) i
 				return
 			}
 			after = upTo
-			paceOf(ctx).Waits()
+			PaceOf(ctx).Waits()
 			select {
 			case <-ctx.Done():
 			case <-woken:

@@ -2,6 +2,8 @@ package eventlog
 
 import "github.com/tributary-dev/tributary/trace"
 
+// This file has the positions of turns and messages.
+
 // TurnMark is where a turn begins and, once it is over, ends.
 type TurnMark struct {
 	Turn  string

@@ -7,13 +7,15 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file bounds the pace of reads.
+
 // Pace bounds the reads of a store that serve one request. Its methods are called by one
 // goroutine at a time.
 type Pace interface {
 	// Reads is called before records are read from the store. Its error ends the reading.
 	Reads() error
-	// Waits is called by Follow and FollowDurable when they have yielded all that is on
-	// record, before they wait for more.
+	// Waits is called when a reader has yielded all that is on record, before it waits for
+	// more.
 	Waits()
 }
 
@@ -30,7 +32,8 @@ type free struct{}
 func (free) Reads() error { return nil }
 func (free) Waits()       {}
 
-func paceOf(ctx context.Context) Pace {
+// PaceOf is the pace of a context. The pace of a context without one has no bound.
+func PaceOf(ctx context.Context) Pace {
 	if p, is := ctx.Value(paceKey{}).(Pace); is {
 		return p
 	}
@@ -40,7 +43,7 @@ func paceOf(ctx context.Context) Pace {
 // paced reads records from the store at the pace of the context.
 func paced(ctx context.Context, records iter.Seq2[trace.Record, error]) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
-		if err := paceOf(ctx).Reads(); err != nil {
+		if err := PaceOf(ctx).Reads(); err != nil {
 			yield(trace.Record{}, err)
 			return
 		}

@@ -3,11 +3,14 @@ package eventlog
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"time"
 
 	"github.com/tributary-dev/tributary/trace"
 )
+
+// This file has the contract of a store.
 
 // Store keeps records. Implementations are safe for concurrent use; appends to
 // one session come one after another.
@@ -20,7 +23,8 @@ type Store interface {
 	// events it returns the number of the last record.
 	Append(ctx context.Context, session, turn string, events []trace.Event) (last uint64, err error)
 
-	// AppendWith is Put and Append in one commit: all of it is kept, or nothing.
+	// AppendWith is Put and Append in one commit: all of it is kept, or nothing. The events
+	// are kept also where the store has a newer entry.
 	AppendWith(ctx context.Context, e Entry, turn string, events []trace.Event) (last uint64, err error)
 
 	// After yields the records with a number greater than after that are there
@@ -63,9 +67,12 @@ type Store interface {
 
 // Registry keeps one small document per session, and lists them.
 type Registry interface {
-	// Put stores the entry of a session, whole. Its document may be empty.
+	// Put stores the entry of a session, whole. Its document may be empty. The newest entry
+	// stays, by its Updated: one that comes later and is older changes nothing. So callers
+	// need no lock that orders their writes.
 	Put(ctx context.Context, e Entry) error
-	// Get returns the document of a session, or ErrNoSession.
+	// Get returns the document of a session, or ErrNoSession. A session whose document is
+	// damaged or lost is a DamageError, so that its id is not taken for a free one.
 	Get(ctx context.Context, session string) ([]byte, error)
 	// List yields the entries that the query asks for, the last changed first.
 	List(ctx context.Context, q Query) iter.Seq2[Entry, error]
@@ -73,6 +80,8 @@ type Registry interface {
 	Count(ctx context.Context) (int, error)
 	// Remove forgets the document of a session.
 	Remove(ctx context.Context, session string) error
+	// Damage tells what is known to be damaged. The caller changes nothing in it.
+	Damage() Damage
 }
 
 // Entry is a session in the registry: its document, and the properties by which
@@ -91,6 +100,9 @@ type Entry struct {
 	// Members are the roles of people in the session, by their names.
 	Members map[string]string
 	Doc     []byte
+	// Damaged says that the entry is not as it was written. A damaged entry has only its
+	// session, its creator and its time, and these may be wrong.
+	Damaged bool
 }
 
 // Query chooses entries. The zero value chooses all.
@@ -107,6 +119,22 @@ type Query struct {
 
 // ErrNoSession says that the registry does not know the session.
 var ErrNoSession = errors.New("no such session")
+
+// DamageError says that what is stored of a session cannot be trusted.
+type DamageError struct{ Session, What string }
+
+// Error implements error.
+func (e *DamageError) Error() string {
+	return fmt.Sprintf("the session %q is damaged on disk (%s): it cannot be used, and its id cannot be given to another one", e.Session, e.What)
+}
+
+// Damage is what a store has found damaged so far.
+type Damage struct {
+	// Sessions says in a sentence for each damaged session what is lost of it.
+	Sessions map[string]string
+	// Files counts damaged files that were set aside.
+	Files int
+}
 
 // ErrClosed says that the store was closed.
 var ErrClosed = errors.New("the event log is closed")

@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file keeps the newest records in memory.
+
 // tail is the newest records of a session, without a gap: every record with a
 // number greater than from is in it.
 type tail struct {

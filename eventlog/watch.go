@@ -2,6 +2,8 @@ package eventlog
 
 import "sync"
 
+// This file wakes the readers of a session.
+
 // Watch is the wish to be woken by appends to one session. It costs a few bytes
 // until it is closed; all watches of a session share one channel.
 type Watch struct {

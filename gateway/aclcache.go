@@ -10,6 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 )
 
+// This file caches what the servers of agents say about access.
+
 const (
 	// foundFor is how long what the other side said is believed; who was refused may try
 	// again sooner.

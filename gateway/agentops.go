@@ -12,6 +12,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
+// This file has the routes for clients of Agent Ops.
+
 // agentOps mounts the addresses at which programs of Agent Ops look for a session agent.
 func (g *gateway) agentOps(route func(pattern string, h handler)) {
 	s := server.New(server.Options{
@@ -75,7 +77,7 @@ func (s socketAccess) Admit(r *http.Request, id string) (server.Admission, error
 	return server.Admission{
 		User: p, Agent: info.Agent,
 		Rights: &socketRights{
-			g: s.g, ctx: ctx, r: r.WithContext(context.WithoutCancel(r.Context())), info: info, user: p.ID,
+			g: s.g, ctx: ctx, r: r.WithContext(context.WithoutCancel(r.Context())), info: info, user: p.ID, admitted: admitted,
 			upload: s.g.memUse(admitted, upload),
 		},
 		Leave: func() {
@@ -96,12 +98,14 @@ func (s socketAccess) AdmitRunner(id string) (hold func(int64) error, leave func
 
 // socketRights are those of the sender of a request that opened a connection.
 type socketRights struct {
-	g      *gateway
-	ctx    context.Context //nolint:containedctx // it is the life of the connection
-	r      *http.Request   // before the sender was admitted
-	info   session.Info
-	user   string
-	upload *memUse
+	g   *gateway
+	ctx context.Context //nolint:containedctx // it is the life of the connection
+	r   *http.Request   // before the sender was admitted
+	// admitted is the request afterwards.
+	admitted *http.Request
+	info     session.Info
+	user     string
+	upload   *memUse
 }
 
 func (u *socketRights) Context() context.Context { return u.ctx }
@@ -123,7 +127,13 @@ func (u *socketRights) MayPermit() error {
 
 func (u *socketRights) Caller() agent.Caller     { return u.g.sender(u.r).Caller }
 func (u *socketRights) Count() error             { return u.g.limiter.request(u.user) }
-func (u *socketRights) Upload(bytes int64) error { return u.upload.reserve(bytes) }
+func (u *socketRights) Upload(bytes int64) error { return u.upload.reserve(promptCost * bytes) }
+
+// Reading implements server.Rights.
+func (u *socketRights) Reading(ctx context.Context) (_ context.Context, done func()) {
+	ctx, rd := u.g.reading(ctx, u.admitted)
+	return ctx, rd.Waits
+}
 
 func (u *socketRights) Explain(err error) string {
 	if away, is := errors.AsType[*uistream.Revocation](err); is {

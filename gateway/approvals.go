@@ -8,6 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
+// This file has the routes that answer requests.
+
 // permit answers a permission request while its turn waits.
 func (g *gateway) permit(w http.ResponseWriter, r *http.Request) error {
 	var body struct {

@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/access"
 )
 
+// This file decides who may answer permission requests.
+
 // mayPermit returns why the sender of an admitted request may not answer permission
 // requests, or nil. Asking an agent to act and letting it act are two things: what counts
 // is the role or the group in the gateway, not that the session is one's own. A session

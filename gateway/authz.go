@@ -11,6 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
+// This file decides access to sessions.
+
 // errForeign says that the sender may not see a session. The answer is the same as for
 // a session that does not exist, unless a setting says otherwise.
 var errForeign = fmt.Errorf("%w", session.ErrUnknownSession)

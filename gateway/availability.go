@@ -2,6 +2,8 @@ package gateway
 
 import "net/http"
 
+// This file tells which agents can start.
+
 // Availability says whether an agent can start here.
 type Availability struct {
 	// Known is false until somebody has looked.

@@ -13,6 +13,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file reads the body of a chat request.
+
 // limits bound a POST, in bytes. The stock client sends the whole history every
 // time, so the body may be large; what is kept of it is little.
 type limits struct {

@@ -27,7 +27,7 @@ func (b *bothWays) FindUser(ctx context.Context, id, user string) (agent.Found, 
 // their names, in any order. Neither opens the session to the other.
 func TestB04_B07_GuestsAndPrincipalsInOneSession(t *testing.T) {
 	tokens := []access.Token{
-		{Name: "bob", Token: "bob-0123456789", Role: access.Viewer}, {Name: "ci", Token: "ci-0123456789", Role: access.Collaborator},
+		{Name: "bob", Token: "bob-012345678901234567890", Role: access.Viewer}, {Name: "ci", Token: "ci-012345678901234567890", Role: access.Collaborator},
 	}
 	guard, err := access.New(access.Config{Listen: "127.0.0.1:0", PassThrough: "ops", Public: gateway.Public, Refuse: gateway.Refuse, Tokens: tokens})
 	if err != nil {
@@ -43,16 +43,16 @@ func TestB04_B07_GuestsAndPrincipalsInOneSession(t *testing.T) {
 			t.Errorf("%.4s at %s: %d %s", token, id, status, body)
 		}
 	}
-	ask("bob-0123456789", "remote-1", 200)
+	ask("bob-012345678901234567890", "remote-1", 200)
 	ask(adaToken, "remote-1", 200)
 	ask(vicToken, "remote-1", 404)
-	ask("ci-0123456789", "remote-1", 404)
+	ask("ci-012345678901234567890", "remote-1", 404)
 	ask("sk_nobody_0123456789", "remote-1", 401)
-	ask("ci-0123456789", "remote-2", 404)
-	ask("bob-0123456789", "none", 404)
+	ask("ci-012345678901234567890", "remote-2", 404)
+	ask("bob-012345678901234567890", "none", 404)
 	ask(adaToken, "remote-3", 200) // a guest comes first, and still it is not everybody's
-	ask("ci-0123456789", "remote-3", 404)
-	ask("bob-0123456789", "remote-3", 200)
+	ask("ci-012345678901234567890", "remote-3", 404)
+	ask("bob-012345678901234567890", "remote-3", 200)
 	if n := ops.count(); n == 0 || ops.people.count() == 0 {
 		t.Errorf("asked %d times by token, %d by name", n, ops.people.count())
 	}

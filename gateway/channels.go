@@ -2,6 +2,8 @@ package gateway
 
 import "net/http"
 
+// This file has the route that lists channels.
+
 // channels lists where a session's prompts came from, the default channel first. Only
 // agents with several channels have more than that one.
 func (g *gateway) channels(w http.ResponseWriter, r *http.Request) error {

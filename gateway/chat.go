@@ -13,16 +13,19 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
+// This file has the chat route and its resume.
+
 // chat is the POST of useChat: a prompt, and the stream of its turn.
 func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) {
 	opts, err := g.streamOptions(r)
 	if err != nil {
 		return nil, err
 	}
-	req, err := g.read(r)
+	req, done, err := g.read(r)
 	if err != nil {
 		return nil, err
 	}
+	defer done()
 	began := time.Now() // a slow sender is not measured
 	r, info, err := g.authorizePost(r, req)
 	if err != nil {
@@ -58,7 +61,7 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &stream{turn, uistream.Span{From: turn.From, SkipPausesThrough: turn.Past}, opts.of(info), began}, nil
+	return &stream{turn, uistream.Span{From: turn.From, SkipPausesThrough: turn.SkipPausesThrough, Live: turn.From == 0}, opts.of(info), began}, nil
 }
 
 // authorizePost admits the sender of a POST whose body is here. If the path names the
@@ -149,7 +152,7 @@ func (g *gateway) resume(w http.ResponseWriter, r *http.Request) (*stream, error
 	if err != nil {
 		return nil, err
 	}
-	return &stream{turn, uistream.Span{From: turn.From, SkipPausesThrough: turn.Past, Upto: turn.Upto}, opts.of(info), time.Time{}}, nil
+	return &stream{turn, uistream.Span{From: turn.From, SkipPausesThrough: turn.SkipPausesThrough, Upto: turn.Upto}, opts.of(info), time.Time{}}, nil
 }
 
 // resumeBehindQuery is resume for clients that append /{id}/stream to an api URL

@@ -10,6 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
+// This file continues a message whose requests were answered.
+
 // continues tells whether a POST goes on with an assistant message, and with
 // which: the one that it ends with, or an earlier one that it names and answers.
 func (req *chatRequest) continues() (message string, is bool) {
@@ -47,7 +49,7 @@ func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, 
 		g.streamed(r, rest.Turn, began, writer.Sent(), err)
 		return nil, nil //nolint:nilerr,nilnil // as it says
 	}
-	return &stream{rest.Turn, uistream.Span{From: rest.From, SkipPausesThrough: rest.Past, Reask: askedAgain(parts, rest.Allowed, o)}, o, began}, nil
+	return &stream{rest.Turn, uistream.Span{From: rest.From, SkipPausesThrough: rest.SkipPausesThrough, Reask: askedAgain(parts, rest.Allowed, o)}, o, began}, nil
 }
 
 // refuseAnswer says why an answer is not taken: by the status, or in the stream where

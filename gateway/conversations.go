@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/access"
 )
 
+// This file has the route that lists conversations of an agent.
+
 // conversationView is a conversation of an agent's own in JSON.
 type conversationView struct {
 	Resume string `json:"resume"`

@@ -10,8 +10,11 @@ import (
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agentops/server"
+	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/session"
 )
+
+// This file turns errors into answers.
 
 // handler is a handler that returns its error; one place turns it into an answer.
 type handler func(w http.ResponseWriter, r *http.Request) error
@@ -52,7 +55,7 @@ func (g *gateway) fail(w http.ResponseWriter, r *http.Request, err error) {
 // describe is an error in the form in which the sender of the request gets it.
 func (g *gateway) describe(r *http.Request, err error) (status int, code, text string) {
 	status, code = statusOf(err)
-	if status != http.StatusInternalServerError {
+	if status != http.StatusInternalServerError || code != "internal" {
 		return status, code, sentence(err.Error())
 	}
 	if r.Context().Err() == nil { // else the client has gone, and that was the error
@@ -90,7 +93,10 @@ func statusOf(err error) (status int, code string) {
 	var own *httpError
 	var socket *server.Refusal
 	var much *rateLimited
+	var damaged *eventlog.DamageError
 	switch {
+	case errors.As(err, &damaged):
+		return http.StatusInternalServerError, "session_damaged"
 	case errors.As(err, &own):
 		return own.status, own.code
 	case errors.As(err, &socket):
@@ -145,6 +151,8 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusTooManyRequests, "queue_full"
 	case errors.Is(err, session.ErrTooManyPrompts):
 		return http.StatusTooManyRequests, "too_many_prompts"
+	case errors.Is(err, session.ErrLargePrompts):
+		return http.StatusTooManyRequests, "too_large_prompts"
 	case errors.Is(err, session.ErrLog):
 		return http.StatusServiceUnavailable, "log_unavailable"
 	case errors.Is(err, session.ErrElsewhere):

@@ -8,6 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
+// This file has the route for the events of a session.
+
 // events tells what happens to a session, for tabs and lists that did not cause it.
 func (g *gateway) events(w http.ResponseWriter, r *http.Request) error {
 	after, err := mark(r)
@@ -19,6 +21,11 @@ func (g *gateway) events(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	goodbye, err := g.limiter.follow(r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	defer goodbye()
 	return follow(g, w, r, rd, events, func(session.Event) int { return 0 }, func(e session.Event) (id string, data []byte, err error) {
 		if !e.More {
 			id = strconv.FormatUint(e.Seq, 10)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agentops/server"
 )
 
 // ACLEntriesOfGuests lets so many guests into a session, one after another, and returns how
@@ -23,4 +24,17 @@ func ACLEntriesOfGuests(ctx context.Context, guests uint64, pause time.Duration)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.of)
+}
+
+// Patterns are those of all routes for principals.
+func Patterns() (all []string) {
+	g := &gateway{Options: Options{Sockets: &server.Sockets{}}, limiter: newLimiter(Limits{}), aclCache: newACLCache()}
+	g.routes(func(pattern string, _ handler) { all = append(all, pattern) })
+	return all
+}
+
+// OpenPatterns are those of all other routes that answer something.
+func OpenPatterns() (all []string) {
+	(&gateway{}).openRoutes(func(pattern string, _ handler) { all = append(all, pattern) })
+	return append(all, "GET /")
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
+// This file assembles the gateway.
+
 // Options configure the gateway.
 type Options struct {
 	Hub *session.Hub
@@ -97,8 +99,7 @@ func New(o Options) http.Handler {
 	g.measureAll()
 	mux := http.NewServeMux()
 	g.routes(func(pattern string, h handler) { mux.Handle(pattern, g.handle(g.within(h))) })
-	mux.Handle("GET /healthz", g.handle(g.healthy))
-	mux.Handle("GET /readyz", g.handle(g.ready))
+	g.openRoutes(func(pattern string, h handler) { mux.Handle(pattern, g.handle(h)) })
 	for _, rest := range []string{"/api/", "/metrics", "/healthz", "/readyz"} {
 		mux.Handle(rest, g.handle(g.within(g.elsewhere(mux))))
 	}

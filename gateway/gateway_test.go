@@ -339,6 +339,45 @@ func TestPermissionBySideEndpointOnAHeldStream(t *testing.T) {
 	}
 }
 
+// damaged is a store in which a session is damaged.
+type damaged struct{ eventlog.Store }
+
+func (damaged) Damage() eventlog.Damage {
+	return eventlog.Damage{Sessions: map[string]string{"c1": "record 3 is damaged or lost"}, Files: 2}
+}
+
+func (d damaged) Get(ctx context.Context, id string) ([]byte, error) {
+	if id == "c3" {
+		return nil, &eventlog.DamageError{Session: id, What: "its entry"}
+	}
+	return d.Store.Get(ctx, id)
+}
+
+func TestDamageIsSaidAndNotHidden(t *testing.T) {
+	s := newStandOn(t, damaged{memlog.New()}, nil)
+	s.do("POST", "/api/chat", submit("c1", "u1", "hello"))
+	s.do("POST", "/api/chat", submit("c2", "u1", "hello"))
+	for path, want := range map[string]string{
+		"/api/sessions/c1/messages": `"role":"system","parts":[{"type":"text","text":"Some of this conversation is lost: record 3 is damaged or lost."`,
+		"/api/sessions/c1":          `"damaged":"record 3 is damaged or lost"`,
+		"/api/sessions":             `"damaged":"record 3 is damaged or lost"`,
+		"/readyz":                   `{"status":"ready","damaged_sessions":1,"damaged_files":2}`,
+		"/metrics":                  "tributary_sessions_damaged 1\n",
+	} {
+		if status, _, body := s.do("GET", path, ""); status != 200 || !strings.Contains(body, want) {
+			t.Errorf("%s: %d %s", path, status, body)
+		}
+	}
+	if _, _, body := s.do("GET", "/api/sessions/c2/messages", ""); strings.Contains(body, "lost") {
+		t.Errorf("the other session: %s", body)
+	}
+	for method, path := range map[string]string{"GET": "/api/sessions/c3/messages", "POST": "/api/sessions"} {
+		if status, _, body := s.do(method, path, `{"id":"c3"}`); status != 500 || !strings.Contains(body, "session_damaged") || !strings.Contains(body, "its id cannot be given to another one") {
+			t.Errorf("%s %s: %d %s", method, path, status, body)
+		}
+	}
+}
+
 func TestFollowTrace(t *testing.T) {
 	s := newStand(t, nil)
 	s.do("POST", "/api/sessions", `{"id":"c1"}`)

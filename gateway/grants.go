@@ -2,6 +2,8 @@ package gateway
 
 import "net/http"
 
+// This file has the route that lists grants.
+
 // grants lists what persons have allowed beforehand.
 func (g *gateway) grants(w http.ResponseWriter, r *http.Request) error {
 	all, err := g.Hub.Grants(r.Context(), r.PathValue("id"))

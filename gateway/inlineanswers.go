@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
+// This file reads answers from posted messages.
+
 // answered is a part of a posted assistant message that its user has answered.
 type answered struct {
 	toolCall string // the id of its call, as the client has it

@@ -12,6 +12,8 @@ import (
 	"strings"
 )
 
+// This file reads and writes JSON bodies.
+
 func writeJSON(w http.ResponseWriter, status int, v any) error {
 	body, err := json.Marshal(v)
 	if err != nil {

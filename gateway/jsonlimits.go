@@ -8,6 +8,8 @@ import (
 	"slices"
 )
 
+// This file bounds what reading JSON costs.
+
 // tokenReader bounds a single token, which the decoder holds in memory whole.
 type tokenReader struct {
 	r       io.Reader

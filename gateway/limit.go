@@ -13,6 +13,8 @@ import (
 	"github.com/tributary-dev/tributary/access"
 )
 
+// This file limits the requests of each principal.
+
 // Limits bound the use of the gateway by one principal, so that a program that runs
 // wild leaves something for everybody else. No honest app meets the defaults: a
 // thousand tabs that come back at once after a restart do not, nor does an app's
@@ -28,6 +30,10 @@ type Limits struct {
 	// Clients is how many may follow one session, a turn of it, its events or its
 	// trace, beside those whose prompts run or wait there (2,000).
 	Clients int
+	// Memory bounds what the large requests of a principal hold, without the oldest (400 MB).
+	// Chats count until they are on record. Reads of the log count until the client has the
+	// answer; they have a bound of their own, which is as large.
+	Memory int64
 }
 
 func (l Limits) withDefaults() Limits {
@@ -38,6 +44,9 @@ func (l Limits) withDefaults() Limits {
 		if *d.of == 0 {
 			*d.of = d.byDefault
 		}
+	}
+	if l.Memory == 0 {
+		l.Memory = 400 << 20
 	}
 	return l
 }
@@ -60,7 +69,6 @@ type limiter struct {
 	of       map[string]*share // by principal
 	clients  map[string]int    // by session
 	lookover int               // how many shares there may be before those at rest go
-	memMost  int64             // what one principal may have in memory of a class
 }
 
 // share is what one principal has of the gateway.
@@ -72,7 +80,7 @@ type share struct {
 
 func newLimiter(l Limits) *limiter {
 	const few = 1000
-	return &limiter{limits: l.withDefaults(), of: map[string]*share{}, clients: map[string]int{}, lookover: few, memMost: memMost}
+	return &limiter{limits: l.withDefaults(), of: map[string]*share{}, clients: map[string]int{}, lookover: few}
 }
 
 // share returns the share of a principal. The caller holds l.mu.

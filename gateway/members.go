@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
+// This file has the routes for members of a session.
+
 // invite gives somebody a role in a session.
 func (g *gateway) invite(w http.ResponseWriter, r *http.Request) error {
 	var body struct {

@@ -6,7 +6,9 @@ import (
 	"io"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -19,7 +21,7 @@ const mb = 1 << 20
 // stage is a limiter whose principals may hold 10 MB beside their oldest body.
 func stage() (l *limiter, enter func(who string) *memUse) {
 	l = newLimiter(Limits{})
-	l.memMost = 10 * mb
+	l.limits.Memory = 10 * mb
 	return l, func(who string) *memUse { return &memUse{limiter: l, principal: who, within: 30 * time.Second} }
 }
 
@@ -56,7 +58,7 @@ func TestLargeBodiesHaveABound(t *testing.T) {
 		for _, b := range []*memUse{second, third, small} {
 			b.change(0)
 		}
-		if s := l.of["ada"]; !s.empty() || s.memory[upload].room != nil || !s.rests() {
+		if s := l.of["ada"]; !s.empty() || len(s.memory[upload].waiting) != 0 || !s.rests() {
 			t.Errorf("what is left is %+v", s)
 		}
 	})
@@ -85,6 +87,36 @@ func TestLargeBodiesDoNotWaitForEachOther(t *testing.T) {
 	})
 }
 
+// Room goes to those in line, in their order: one that comes later does not overtake them, and
+// only those wake who have room.
+func TestRoomIsGivenInTheOrderOfTheLine(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		_, enter := stage()
+		var mu sync.Mutex
+		var order []int
+		for i := range 100 {
+			go func() {
+				b := enter("ada")
+				b.within = time.Hour
+				if err := b.reserve(8 * mb); err != nil {
+					t.Error(err)
+				}
+				mu.Lock()
+				order = append(order, i)
+				mu.Unlock()
+				time.Sleep(time.Second)
+				b.change(0)
+			}()
+			time.Sleep(time.Millisecond)
+		}
+		time.Sleep(time.Hour)
+		if len(order) != 100 || !slices.IsSorted(order) {
+			t.Errorf("they got room as %v", order)
+		}
+	})
+}
+
 // While a body is read it is in line for what it holds, and after that for nothing.
 func TestABodyGivesBackWhatItHolds(t *testing.T) {
 	t.Parallel()
@@ -92,7 +124,8 @@ func TestABodyGivesBackWhatItHolds(t *testing.T) {
 	g := &gateway{Options: Options{Read: time.Millisecond}, limiter: l}
 	long := `{"id":"` + strings.Repeat("x", 3*mb)
 	post := func(end string) error {
-		_, err := g.read(httptest.NewRequest("POST", "/api/chat", io.MultiReader(strings.NewReader(long), strings.NewReader(end))))
+		_, done, err := g.read(httptest.NewRequest("POST", "/api/chat", io.MultiReader(strings.NewReader(long), strings.NewReader(end))))
+		done()
 		return err
 	}
 	first, second := &memUse{limiter: l}, &memUse{limiter: l}
@@ -104,7 +137,7 @@ func TestABodyGivesBackWhatItHolds(t *testing.T) {
 	if status, code := statusOf(post(``)); status != 429 || code != "too_many_uploads" {
 		t.Errorf("%d %s", status, code)
 	}
-	l.memMost = 100 * mb
+	l.limits.Memory = 100 * mb
 	second.change(0)
 	long = `{"x":"` + long[7:]
 	for _, end := range []string{`","messages":[]}`, `"`, `]`, `"}x`, ``} {

@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
+// This file has the route for the history of a session.
+
 // messages is a session's history as the stock client holds it: a plain
 // UIMessage[]. A Link header leads to what came before. All failures happen before
 // the first byte, and have their status.
@@ -47,10 +49,21 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if lost := g.Hub.Damage().Sessions[info.ID]; lost != "" {
+		messages = append([]uistream.Message{damageNotice(info.ID, lost)}, messages...)
+	}
 	if history.Before != "" {
 		link(w, r, "prev", history.Before)
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_ = uistream.WriteMessages(w, messages) // its error says that the client has gone
 	return nil
+}
+
+// damageNotice heads a history of which records are lost, for the people who read it.
+func damageNotice(session, lost string) uistream.Message {
+	return uistream.Message{
+		ID: "damaged_" + session, Role: "system",
+		Parts: []uistream.Part{{Type: "text", State: "done", Text: "Some of this conversation is lost: " + lost + "."}},
+	}
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
+// This file counts requests for the metrics.
+
 // count counts requests and the statuses of their answers.
 func (g *gateway) count(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -59,6 +61,8 @@ func (g *gateway) measureAll() {
 		}
 		return float64(sessions)
 	})
+	m.Gauge("tributary_sessions_damaged", "Sessions of which something is damaged or lost on disk.", func() float64 { return float64(len(g.Hub.Damage().Sessions)) })
+	m.Gauge("tributary_files_damaged", "Damaged files that were set aside in the data directory.", func() float64 { return float64(g.Hub.Damage().Files) })
 	m.Gauge("tributary_sessions_running", "Sessions with a running turn.", func() float64 { return float64(g.Hub.Running()) })
 	m.Gauge("tributary_goroutines", "Goroutines of the process.", func() float64 { return float64(runtime.NumGoroutine()) })
 	m.Gauge("tributary_heap_live_bytes", "Bytes of the heap that were in use at the last garbage collection.", liveHeap)

@@ -10,6 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
+// This file has the handlers around all routes.
+
 // noStore says of every answer that no browser and no proxy may keep it. A stream and
 // a file of the page say of themselves what holds for them.
 func noStore(next http.Handler) http.Handler {
@@ -63,8 +65,8 @@ func expiring(r *http.Request) (*http.Request, context.CancelFunc) {
 	return r.WithContext(ctx), cancel
 }
 
-// tellDismissed is the last event of a stream of records or events.
-func tellDismissed(w *uistream.Writer, away *uistream.Revocation) {
+// writeRevoked is the last event of a stream of records or events.
+func writeRevoked(w *uistream.Writer, away *uistream.Revocation) {
 	data, err := json.Marshal(struct {
 		Error string `json:"error"`
 		Code  string `json:"code"`

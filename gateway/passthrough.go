@@ -12,6 +12,8 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
+// This file admits callers with tokens of an agent's server.
+
 // authorizePassThrough finds out who a guest is in a session that lives elsewhere: the directory of its
 // agent says so. A session that is known there, and not here, is made.
 func (g *gateway) authorizePassThrough(ctx context.Context, guest access.Guest, id string) (access.Principal, session.Info, error) {

@@ -140,7 +140,7 @@ func newGuestStand(t *testing.T, ops *elsewhere, log *quiet, adapt ...func(*gate
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	guard, err := access.New(access.Config{
 		Listen: "127.0.0.1:0", PassThrough: "ops", Public: gateway.Public, Refuse: gateway.Refuse,
-		Tokens: []access.Token{{Name: "ci", Token: "ci-0123456789", Role: access.Collaborator}, {Name: "root", Token: "root-0123456789", Role: access.Admin}},
+		Tokens: []access.Token{{Name: "ci", Token: "ci-012345678901234567890", Role: access.Collaborator}, {Name: "root", Token: "root-012345678901234567890", Role: access.Admin}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -186,7 +186,7 @@ func TestB04_B05_B07_PassThrough(t *testing.T) {
 		{adaToken, "GET", "/metrics", "", 403, "Your role is none"},
 		{adaToken, "GET", "/api/sessions/a%00b", "", 400, "cannot be printed"},
 		// The gateway looks up no other user.
-		{"ci-0123456789", "POST", "/api/sessions/remote-6/chat", prompt, 404, "There is no such session."},
+		{"ci-012345678901234567890", "POST", "/api/sessions/remote-6/chat", prompt, 404, "There is no such session."},
 	} {
 		if status, body := s.bring(c.token, c.method, c.path, c.body); status != c.status || !strings.Contains(body, c.says) {
 			t.Errorf("%.6s %s %s: %d %s", c.token, c.method, c.path, status, body)
@@ -195,19 +195,19 @@ func TestB04_B05_B07_PassThrough(t *testing.T) {
 	if ops.last() != annToken {
 		t.Errorf("the agent got %q", ops.last())
 	}
-	_, body := s.bring("root-0123456789", "GET", "/api/sessions/remote-4", "")
+	_, body := s.bring("root-012345678901234567890", "GET", "/api/sessions/remote-4", "")
 	if !strings.Contains(body, `"agent":"ops"`) || !strings.Contains(body, `"owner":"ops:ada"`) || !strings.Contains(body, `"title":"Remote"`) {
 		t.Errorf("the session is %s", body)
 	}
-	_, records := s.bring("root-0123456789", "GET", "/api/sessions/remote-4/trace?deltas=1", "")
+	_, records := s.bring("root-012345678901234567890", "GET", "/api/sessions/remote-4/trace?deltas=1", "")
 	if !strings.Contains(records, `"by":"ops:ada"`) {
 		t.Errorf("the trace is %s", records)
 	}
-	_, unnamed := s.bring("root-0123456789", "GET", "/api/sessions/remote-5/trace", "")
+	_, unnamed := s.bring("root-012345678901234567890", "GET", "/api/sessions/remote-5/trace", "")
 	if !strings.Contains(unnamed, `"by":"ops:token-`) {
 		t.Errorf("the trace is %s", unnamed)
 	}
-	_, numbers := s.bring("root-0123456789", "GET", "/metrics", "")
+	_, numbers := s.bring("root-012345678901234567890", "GET", "/metrics", "")
 	for _, text := range []string{log.text(), records, unnamed, numbers, body} {
 		for _, token := range []string{adaToken, vicToken, annToken, "sk_nobody"} {
 			if strings.Contains(text, token) {
@@ -222,10 +222,10 @@ func TestB04_B05_B07_PassThrough(t *testing.T) {
 func TestB04_TheBearerGoesNowhereElse(t *testing.T) {
 	ops, log := &elsewhere{}, &quiet{}
 	s := newGuestStand(t, ops, log)
-	if status, body := s.bring("ci-0123456789", "POST", "/api/chat?agent=ops", submit("local", "u1", "hello")); status != 200 || ops.last() != "" {
+	if status, body := s.bring("ci-012345678901234567890", "POST", "/api/chat?agent=ops", submit("local", "u1", "hello")); status != 200 || ops.last() != "" {
 		t.Errorf("%d %s, and the agent got %q", status, body, ops.last())
 	}
-	s.bring("ci-0123456789", "POST", "/api/chat", submit("remote-demo", "u1", "hello")) // of another agent, whatever its name
+	s.bring("ci-012345678901234567890", "POST", "/api/chat", submit("remote-demo", "u1", "hello")) // of another agent, whatever its name
 	if status, body := s.bring(adaToken, "GET", "/api/sessions/remote-demo/messages", ""); status != 404 {
 		t.Errorf("a session of another agent: %d %s", status, body)
 	}
@@ -246,7 +246,7 @@ func TestB10_AGuestsWorkflowIsHisAlone(t *testing.T) {
 	if status, body := s.bring(adaToken, "GET", path, ""); status != 200 {
 		t.Errorf("%d %s", status, body)
 	}
-	for _, token := range []string{"ci-0123456789", "root-0123456789"} {
+	for _, token := range []string{"ci-012345678901234567890", "root-012345678901234567890"} {
 		if status, body := s.bring(token, "GET", path, ""); status != 404 {
 			t.Errorf("%.4s: %d %s", token, status, body)
 		}

@@ -9,12 +9,15 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
+// This file bounds the reads of each principal.
+
 // downloadCost is how often the records of an answer are in memory while it is sent: as
 // records, and as messages or lines.
 const downloadCost = 2
 
-// readCost is what a read of the log counts until its size is known.
-const readCost = downloadCost * session.PageBytes
+// readCost is what a read of the log counts until its size is known: its largest record is in
+// memory twice on its way out of the database, and twice on its way to the client.
+const readCost = 2 * downloadCost * session.PageBytes
 
 // reading counts the reads of a session's log that serve one request. Every route that
 // reads the log makes one. A principal has only so many reads under way. The next ones
@@ -56,6 +59,24 @@ func (rd *reading) begin(refused error) {
 		rd.refused = refused
 		close(rd.begun)
 	})
+}
+
+// turnSource is the log of a turn for one stream. What the stream has to catch up with
+// counts among the reads of its principal.
+type turnSource struct {
+	*session.Reader
+	g *gateway
+	r *http.Request
+}
+
+// Admit implements uistream.Source.
+func (s turnSource) Admit(ctx context.Context) (done func(), err error) {
+	b := s.g.memUse(s.r, download)
+	b.gone = ctx.Done()
+	if err := b.reserve(readCost); err != nil {
+		return nil, err
+	}
+	return func() { b.change(0) }, nil
 }
 
 // page lets a request read a part of a log at once. The caller ends the reading with Waits.

@@ -2,12 +2,18 @@ package gateway_test
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"iter"
 	"net/http"
+	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/coder/websocket"
 
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
@@ -21,6 +27,7 @@ type slowStore struct {
 	eventlog.Store
 	slow    atomic.Pointer[string]
 	release chan struct{}
+	reads   atomic.Int64 // of any session, in all
 	now     atomic.Int64
 	most    atomic.Int64
 }
@@ -34,6 +41,7 @@ func (s *slowStore) Durable(ctx context.Context, session string, after, until ui
 }
 
 func (s *slowStore) slowly(ctx context.Context, session string, records iter.Seq2[trace.Record, error]) iter.Seq2[trace.Record, error] {
+	s.reads.Add(1)
 	slow := s.slow.Load()
 	if slow == nil || *slow != session {
 		return records
@@ -51,81 +59,177 @@ func (s *slowStore) slowly(ctx context.Context, session string, records iter.Seq
 	}
 }
 
+// readers are the requests that read the log of the session "big", by the pattern of their
+// route. The word TURN in a path stands for a turn of the session, for each request another one.
+var readers = map[string][]struct{ path, accept string }{
+	"GET /api/sessions/{id}/trace": {
+		{"/api/sessions/big/trace", ""},
+		{"/api/sessions/big/trace?deltas=1", "application/x-ndjson"},
+		{"/api/sessions/big/trace?after=0", "text/event-stream"},
+		{"/api/sessions/big/trace?deltas=1&after=1", "text/event-stream"},
+	},
+	"GET /api/sessions/{id}/events":             {{"/api/sessions/big/events?after=1", "text/event-stream"}},
+	"GET /api/sessions/{id}/messages":           {{"/api/sessions/big/messages", ""}, {"/api/sessions/big/messages?after=0", ""}},
+	"GET /api/sessions/{id}/tools":              {{"/api/sessions/big/tools", ""}},
+	"GET /api/sessions/{id}/ws":                 {{"/api/sessions/big/ws?role=client", ""}},
+	"GET /api/chat":                             {{"/api/chat?turn=TURN&client=7/big/stream", ""}},
+	"GET /api/chat/{id}/stream":                 {{"/api/chat/big/stream?turn=TURN&client=7", ""}},
+	"GET /api/sessions/{id}/chat/stream":        {{"/api/sessions/big/chat/stream?turn=TURN&client=7", ""}},
+	"GET /api/sessions/{id}/chat/{chat}/stream": {{"/api/sessions/big/chat/x/stream?turn=TURN&client=7", ""}},
+}
+
+// nonReaders are the other routes for what can be read: none of them reads the log of a session.
+var nonReaders = map[string]string{
+	"GET /api/sessions":                     "/api/sessions",
+	"GET /api/sessions/{id}":                "/api/sessions/big",
+	"GET /api/sessions/{id}/grants":         "/api/sessions/big/grants",
+	"GET /api/sessions/{id}/channels":       "/api/sessions/big/channels",
+	"GET /api/sessions/{id}/participants":   "/api/sessions/big/participants",
+	"GET /api/sessions/{id}/threads":        "/api/sessions/big/threads",
+	"GET /api/sessions/{id}/threads/active": "/api/sessions/big/threads/active",
+	"GET /api/agents":                       "/api/agents",
+	"GET /api/agents/{agent}/conversations": "/api/agents/demo/conversations",
+	"GET /api/auth/me":                      "/api/auth/me",
+	"GET /metrics":                          "/metrics",
+}
+
+const mostReaders = 4 // 400 MB by 128 MB, and the oldest
+
+// slowStand is a stand on a store that can be slow, with a session of some turns.
+func slowStand(t *testing.T, turns int) (s stand, store *slowStore, ids []string) {
+	t.Helper()
+	store = &slowStore{Store: memlog.New(), release: make(chan struct{})}
+	handler, closeAll := newHandler(t, store, func(o *session.Options) {
+		o.Log = eventlog.New(store, eventlog.Options{TailRecords: -1})
+	}, func(o *gateway.Options) { o.Read = 200 * time.Millisecond })
+	s = serveStand(t, handler, closeAll)
+	for i := range turns {
+		s.do("POST", "/api/chat", submit("big", fmt.Sprint("u", i), "hello"))
+	}
+	s.do("POST", "/api/chat", submit("small", "u1", "hello"))
+	_, _, history := s.do("GET", "/api/sessions/big/messages", "") // what it is made of is known
+	_, _, records := s.do("GET", "/api/sessions/big/trace", "")
+	for _, m := range regexp.MustCompile(`"turn":"([^"]+)"`).FindAllStringSubmatch(records, -1) {
+		if !slices.Contains(ids, m[1]) {
+			ids = append(ids, m[1])
+		}
+	}
+	if len(ids) != turns || !strings.Contains(history, "u0") {
+		t.Fatalf("there are %d turns of %d", len(ids), turns)
+	}
+	return s, store, ids
+}
+
+// Each route by which something can be read is in one of the two lists.
+func TestEveryRouteThatReadsIsKnown(t *testing.T) {
+	t.Parallel()
+	s, store, _ := slowStand(t, 1)
+	for _, pattern := range gateway.Patterns() {
+		if !strings.HasPrefix(pattern, "GET ") {
+			continue
+		}
+		_, reads := readers[pattern]
+		path, not := nonReaders[pattern]
+		if reads == not {
+			t.Errorf("%s is new: put it into readers or nonReaders", pattern)
+		}
+		if !not {
+			continue
+		}
+		before := store.reads.Load()
+		s.do("GET", path, "")
+		if store.reads.Load() != before {
+			t.Errorf("%s reads the log: put it into readers", pattern)
+		}
+	}
+}
+
 // However many readers a viewer starts, only some of them read at a time: the others
 // wait, and are refused. Everybody else goes on.
 func TestAViewerWhoReadsASessionManyTimesSlowsNobody(t *testing.T) {
 	t.Parallel()
-	const readers, most = 20, 7 // 400 MB by 64 MB, and the oldest
-	for path, accept := range map[string]string{
-		"/trace": "", "/trace?deltas=1": "application/x-ndjson", "/trace?after=0": "text/event-stream", "/trace?deltas=1&after=1": "text/event-stream",
-		"/events?after=1": "text/event-stream", "/messages": "",
-	} {
-		t.Run(strings.NewReplacer("/", "", "?", " ").Replace(path)+" "+accept, func(t *testing.T) {
-			t.Parallel()
-			store := &slowStore{Store: memlog.New(), release: make(chan struct{})}
-			handler, closeAll := newHandler(t, store, func(o *session.Options) {
-				o.Log = eventlog.New(store, eventlog.Options{TailRecords: -1})
-			}, func(o *gateway.Options) { o.Read = 200 * time.Millisecond })
-			s := serveStand(t, handler, closeAll)
-			s.do("POST", "/api/chat", submit("big", "u1", "hello"))
-			s.do("POST", "/api/chat", submit("small", "u1", "hello"))
-			s.do("GET", "/api/sessions/big/messages", "") // what it is made of is known
-			name := "big"
-			store.slow.Store(&name)
-
-			type answer struct {
-				status int
-				header http.Header
-				body   string
-			}
-			refusals := make(chan answer, readers)
-			ctx, leave := context.WithCancel(t.Context())
-			defer leave()
-			left := make(chan struct{}, readers)
-			for range readers {
-				go func() {
-					defer func() { left <- struct{}{} }()
-					req, _ := http.NewRequestWithContext(ctx, "GET", s.url+"/api/sessions/big"+path, nil)
-					req.Header.Set("X-Test-Principal", "eve")
-					req.Header.Set("X-Test-Role", "viewer")
-					req.Header.Set("Accept", accept)
-					res, err := http.DefaultClient.Do(req)
-					if err != nil {
-						return
-					}
-					defer res.Body.Close()
-					if res.StatusCode != http.StatusOK {
-						body := make([]byte, 1000)
-						n, _ := res.Body.Read(body)
-						refusals <- answer{res.StatusCode, res.Header, string(body[:n])}
-						return
-					}
-					<-ctx.Done()
-				}()
-			}
-			for range readers - most {
-				select {
-				case a := <-refusals:
-					refused(t, path, "/api/sessions/big"+path, a.status, a.header, a.body, "too_many_downloads",
-						"Histories, traces and events that are read for you take up the 400 MB that they may: try again when one of them is through.")
-				case <-time.After(10 * time.Second):
-					t.Fatalf("%d reads are under way, and nobody is refused", store.now.Load())
-				}
-			}
-			if status, _, body := s.do("POST", "/api/chat", submit("small", "u2", "hello")); status != 200 || !strings.Contains(body, "[DONE]") {
-				t.Errorf("a prompt gets %d %s", status, body)
-			}
-			if status, _, _ := s.do("GET", "/api/sessions/small/messages", "", "X-Test-Principal", "bob"); status != 200 {
-				t.Errorf("a history gets %d", status)
-			}
-			close(store.release)
-			leave()
-			for range readers {
-				<-left
-			}
-			if n := store.most.Load(); n != most {
-				t.Errorf("%d read at once, want %d", n, most)
-			}
-		})
+	for pattern, requests := range readers {
+		for _, request := range requests {
+			t.Run(strings.ReplaceAll(strings.TrimPrefix(pattern, "GET /api/")+" "+request.accept, "/", " "), func(t *testing.T) {
+				t.Parallel()
+				slowViewer(t, request.path, request.accept)
+			})
+		}
 	}
+}
+
+func slowViewer(t *testing.T, path, accept string) {
+	t.Helper()
+	const readers = 20
+	s, store, turns := slowStand(t, readers)
+	name := "big"
+	store.slow.Store(&name)
+	refusals := make(chan string, readers)
+	ctx, leave := context.WithCancel(t.Context())
+	defer leave()
+	left := make(chan struct{}, readers)
+	for i := range readers {
+		go func() {
+			defer func() { left <- struct{}{} }()
+			if refusal := s.readAs(ctx, "eve", strings.ReplaceAll(path, "TURN", turns[i]), accept); refusal != "" {
+				refusals <- refusal
+			}
+		}()
+	}
+	for range readers - mostReaders {
+		select {
+		case refusal := <-refusals:
+			const want = "Histories, traces and events that are read for you take up the 400 MB that they may: try again when one of them is through."
+			if !strings.Contains(refusal, want) {
+				t.Errorf("%s is refused with %s", path, refusal)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatalf("%d reads are under way, and nobody is refused", store.now.Load())
+		}
+	}
+	if status, _, body := s.do("POST", "/api/chat", submit("small", "u2", "hello")); status != 200 || !strings.Contains(body, "[DONE]") {
+		t.Errorf("a prompt gets %d %s", status, body)
+	}
+	if status, _, _ := s.do("GET", "/api/sessions/small/messages", "", "X-Test-Principal", "bob"); status != 200 {
+		t.Errorf("a history gets %d", status)
+	}
+	close(store.release)
+	leave()
+	for range readers {
+		<-left
+	}
+	if n := store.most.Load(); n != mostReaders {
+		t.Errorf("%d read at once, want %d", n, mostReaders)
+	}
+}
+
+// readAs sends a request, or opens a WebSocket, and returns why that was refused; "" if it
+// was not.
+func (s stand) readAs(ctx context.Context, who, path, accept string) (refusal string) {
+	header := http.Header{"X-Test-Principal": {who}, "X-Test-Role": {"viewer"}, "Accept": {accept}}
+	if strings.Contains(path, "/ws?") {
+		conn, _, err := websocket.Dial(ctx, s.url+path, &websocket.DialOptions{HTTPHeader: header}) //nolint:bodyclose // it is the connection
+		if err != nil {
+			return err.Error()
+		}
+		defer conn.CloseNow() //nolint:errcheck // it is over
+		for {
+			if _, frame, err := conn.Read(ctx); err != nil || strings.Contains(string(frame), `"error"`) {
+				return string(frame)
+			}
+		}
+	}
+	req, _ := http.NewRequestWithContext(ctx, http.MethodGet, s.url+path, nil)
+	req.Header = header
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return ""
+	}
+	defer res.Body.Close()
+	if res.StatusCode == http.StatusOK {
+		<-ctx.Done() // a stream that is read no further
+		return ""
+	}
+	body, _ := io.ReadAll(res.Body)
+	return fmt.Sprintf("%d %s: %s", res.StatusCode, res.Header.Get("Retry-After"), body)
 }

@@ -10,6 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
+// This file ends streams whose reader has lost access.
+
 // admission is how the sender of a request was admitted to a session: the principal
 // before that, and the role that the request needs. A context keeps it under an
 // admissionKey.

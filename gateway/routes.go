@@ -6,6 +6,8 @@ import (
 	"github.com/tributary-dev/tributary/access"
 )
 
+// This file lists the routes.
+
 // routes names the routes that need a principal. Those with an id are for who has the
 // role in that session, the others for who has it in the gateway.
 func (g *gateway) routes(route func(pattern string, h handler)) {
@@ -25,6 +27,7 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	}
 
 	all("GET /api/sessions", access.Viewer, g.list)
+	all("GET /api/events", access.Viewer, g.streaming(g.listEvents))
 	all("POST /api/sessions", access.Collaborator, g.create)
 	in("GET /api/sessions/{id}", access.Viewer, g.get)
 	in("PATCH /api/sessions/{id}", access.Collaborator, g.change)
@@ -45,6 +48,12 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	all("GET /api/agents", access.Viewer, g.agents)
 	all("GET /api/agents/{agent}/conversations", access.Collaborator, g.conversations)
 	all("GET /metrics", access.Viewer, g.metrics)
+}
+
+// openRoutes names the routes that need no principal.
+func (g *gateway) openRoutes(route func(pattern string, h handler)) {
+	route("GET /healthz", g.healthy)
+	route("GET /readyz", g.ready)
 }
 
 // noStream answers where nothing was ever said, and nothing can be resumed.

@@ -9,7 +9,10 @@ import (
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/trace"
 )
+
+// This file has the routes for sessions.
 
 // sessionView is a session in JSON.
 type sessionView struct {
@@ -21,6 +24,8 @@ type sessionView struct {
 	State     session.State `json:"state"`
 	// Turn is the turn that runs, or null.
 	Turn *string `json:"turn"`
+	// Outcome is how the newest turn ended, if one has.
+	Outcome trace.Outcome `json:"outcome,omitempty"`
 	// Owner made the session, Role is what who asks may do in it.
 	Owner string       `json:"owner,omitempty"`
 	Role  access.Role  `json:"role"`
@@ -31,6 +36,8 @@ type sessionView struct {
 	AISDK bool `json:"ai_sdk"`
 	// Compat is `rfc` if the session was made with that setting.
 	Compat string `json:"compat,omitempty"`
+	// Damaged says what is lost of the session on disk, if anything is.
+	Damaged string `json:"damaged,omitempty"`
 }
 
 func (g *gateway) view(r *http.Request, info session.Info, state session.State, turn string) sessionView {
@@ -49,13 +56,16 @@ func (g *gateway) view(r *http.Request, info session.Info, state session.State, 
 	if turn != "" {
 		v.Turn = &turn
 	}
+	if info.Last != nil {
+		v.Outcome = info.Last.Outcome
+	}
 	return v
 }
 
 // list is a page of the sessions, the newest first. A Link header leads on.
 func (g *gateway) list(w http.ResponseWriter, r *http.Request) error {
-	const page, most, anyTime = 100, 1000, 1<<63 - 1
-	limit, err := number("limit", r.URL.Query().Get("limit"), page, 1, most)
+	const anyTime = 1<<63 - 1
+	limit, err := listLimit(r)
 	if err != nil {
 		return err
 	}
@@ -66,18 +76,35 @@ func (g *gateway) list(w http.ResponseWriter, r *http.Request) error {
 	var sessions []session.Summary
 	var next int64
 	if choice, some := g.visible(r.Context()); some {
-		if sessions, next, err = g.Hub.List(r.Context(), choice, int64(before), int(limit)); err != nil { //nolint:gosec // both are in range
+		if sessions, next, err = g.Hub.List(r.Context(), choice, int64(before), limit); err != nil { //nolint:gosec // it is in range
 			return err
 		}
-	}
-	views := make([]sessionView, 0, len(sessions))
-	for _, s := range sessions {
-		views = append(views, g.view(r, s.Info, s.State, s.Turn))
 	}
 	if next != 0 {
 		link(w, r, "next", strconv.FormatInt(next, 10))
 	}
-	return writeJSON(w, http.StatusOK, map[string]any{"sessions": views})
+	return writeJSON(w, http.StatusOK, map[string]any{"sessions": g.views(r, sessions)})
+}
+
+// listLimit is how many sessions a request asks for.
+func listLimit(r *http.Request) (int, error) {
+	const page, most = 100, 1000
+	n, err := number("limit", r.URL.Query().Get("limit"), page, 1, most)
+	return int(n), err //nolint:gosec // it is in range
+}
+
+func (g *gateway) viewOf(r *http.Request, s session.Summary) sessionView {
+	v := g.view(r, s.Info, s.State, s.Turn)
+	v.Damaged = s.Damaged
+	return v
+}
+
+func (g *gateway) views(r *http.Request, sessions []session.Summary) []sessionView {
+	views := make([]sessionView, 0, len(sessions))
+	for _, s := range sessions {
+		views = append(views, g.viewOf(r, s))
+	}
+	return views
 }
 
 func (g *gateway) create(w http.ResponseWriter, r *http.Request) error {
@@ -127,10 +154,12 @@ func (g *gateway) get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	v := g.view(r, info, state, turn)
+	v.Damaged = g.Hub.Damage().Sessions[info.ID]
 	return writeJSON(w, http.StatusOK, struct {
 		sessionView
 		Session server.Session `json:"session"`
-	}{g.view(r, info, state, turn), server.SessionOf(info)})
+	}{v, server.SessionOf(info)})
 }
 
 func (g *gateway) remove(w http.ResponseWriter, r *http.Request) error {

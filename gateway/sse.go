@@ -9,17 +9,14 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
+// This file streams items as server-sent events.
+
 // follow streams items as they come, one server-sent event each: frame gives the
 // mark to go on from behind it, "" where there is none, and its JSON. It holds no
 // more than one of them, which counts with what it weighs, and a client that takes
 // nothing is cut by the writer's own limit. It returns what goes wrong before the first
 // byte; what does later cuts the connection.
 func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, rd *reading, source iter.Seq2[T, error], weigh func(T) int, frame func(T) (id string, data []byte, err error)) error {
-	goodbye, err := g.limiter.follow(r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	defer goodbye()
 	writer := uistream.NewWriter(w, g.Streams.Framing(), g.Timing)
 	if r.Method == http.MethodHead {
 		_ = writer.Begin()
@@ -63,7 +60,7 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, rd *readi
 	for {
 		it, more, err := uistream.Next(ctx, writer, items)
 		if away, is := uistream.Revoked(ctx); is {
-			tellDismissed(writer, away)
+			writeRevoked(writer, away)
 			return nil
 		}
 		if err != nil {

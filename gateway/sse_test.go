@@ -47,7 +47,7 @@ func TestWhatAStreamSendsCountsWhileItIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &gateway{Options: Options{Streams: uistream.NewBroadcaster(uistream.BroadcasterConfig{}), Read: time.Second}, limiter: newLimiter(Limits{})}
 		defer g.Streams.Close()
-		g.limiter.memMost = 10 * mb
+		g.limiter.limits.Memory = 10 * mb
 		held := func() (sum int64) {
 			g.limiter.mu.Lock()
 			defer g.limiter.mu.Unlock()

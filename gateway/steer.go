@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the route for messages into a running turn.
+
 // steer puts a message into the running turn, for an agent that can take one.
 func (g *gateway) steer(w http.ResponseWriter, r *http.Request) error {
 	var body struct {

@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
+// This file has the route that stops a turn.
+
 // stopBody is what a POST may say that stops a turn.
 type stopBody struct {
 	Turn string `json:"turn"`

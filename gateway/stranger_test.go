@@ -50,7 +50,7 @@ func TestB07_WhoMakesNoSessionLearnsOfNone(t *testing.T) {
 // A token that counts nowhere reveals no session of another agent.
 func TestB07_UnknownTokensLearnOfNoSession(t *testing.T) {
 	s := newGuestStand(t, &elsewhere{}, &quiet{})
-	s.bring("root-0123456789", "POST", "/api/sessions", `{"id":"mine","agent":"demo"}`)
+	s.bring("root-012345678901234567890", "POST", "/api/sessions", `{"id":"mine","agent":"demo"}`)
 	for _, token := range []string{"sk_nobody_0123456789", adaToken} {
 		there := s.said("GET", "/api/sessions/mine/messages", "", "Authorization", "Bearer "+token)
 		nowhere := s.said("GET", "/api/sessions/none/messages", "", "Authorization", "Bearer "+token)
@@ -110,17 +110,17 @@ func TestB07_SessionsElsewhereAreNotTakenBeforehand(t *testing.T) {
 		"/api/sessions":       `{"id":"remote-1","agent":"ops"}`,
 		"/api/chat?agent=ops": submit("remote-1", "u0", "hello"),
 	} {
-		if status, said := s.bring("ci-0123456789", "POST", path, body); status != 403 {
+		if status, said := s.bring("ci-012345678901234567890", "POST", path, body); status != 403 {
 			t.Errorf("%s: %d %s", path, status, said)
 		}
 	}
 	if status, body := s.bring(adaToken, "POST", "/api/sessions/remote-1/chat", submit("", "u1", "a secret")); status != 200 {
 		t.Errorf("%d %s", status, body)
 	}
-	if status, body := s.bring("ci-0123456789", "GET", "/api/sessions/remote-1/messages", ""); status != 404 {
+	if status, body := s.bring("ci-012345678901234567890", "GET", "/api/sessions/remote-1/messages", ""); status != 404 {
 		t.Errorf("who took the id reads: %d %s", status, body)
 	}
-	if status, body := s.bring("root-0123456789", "POST", "/api/sessions", `{"id":"remote-2","agent":"ops"}`); status != 201 {
+	if status, body := s.bring("root-012345678901234567890", "POST", "/api/sessions", `{"id":"remote-2","agent":"ops"}`); status != 201 {
 		t.Errorf("who runs the gateway: %d %s", status, body)
 	}
 }
@@ -141,7 +141,7 @@ func TestF13_GuestsResumeBehindAQuery(t *testing.T) {
 func TestB05_ARunnersAddressLetsNobodyElseIn(t *testing.T) {
 	guard, err := access.New(access.Config{
 		Listen: "127.0.0.1:0", Public: gateway.Public, Refuse: gateway.Refuse,
-		Tokens: []access.Token{{Name: "root", Token: "root-0123456789", Role: access.Admin}},
+		Tokens: []access.Token{{Name: "root", Token: "root-012345678901234567890", Role: access.Admin}},
 	})
 	if err != nil {
 		t.Fatal(err)

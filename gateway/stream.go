@@ -10,6 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
+// This file writes the stream of a turn.
+
 // stream is a part of a turn that a client gets, in the form of the options. A chat request
 // is measured from when it began; began is zero for a resume, which shows a turn once more
 // and is none.
@@ -24,12 +26,23 @@ type stream struct {
 // then: a stream may last for hours, and what its stack holds is memory.
 func (g *gateway) served(find func(http.ResponseWriter, *http.Request) (*stream, error)) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		s, err := find(w, r)
+		s, err := g.find(w, r, find)
 		if err == nil && s != nil {
 			g.serve(w, r, s)
 		}
 		return err
 	}
+}
+
+// find finds the stream of a request. Of a GET, what is read for that counts among the reads
+// of its principal.
+func (g *gateway) find(w http.ResponseWriter, r *http.Request, find func(http.ResponseWriter, *http.Request) (*stream, error)) (*stream, error) {
+	if r.Method == http.MethodPost {
+		return find(w, r)
+	}
+	ctx, rd := g.reading(r.Context(), r)
+	defer rd.Waits()
+	return find(w, r.WithContext(ctx))
 }
 
 // serve streams to one client. The client counts as a subscriber of the turn until it
@@ -61,10 +74,15 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, s *stream) {
 	}()
 	reader := g.Hub.Read(s.turn)
 	defer reader.Close()
+	source := turnSource{reader, g, r}
 	key := uistream.Key{Session: s.turn.Session, Turn: s.turn.ID, Options: s.options}
 	ctx, gone := g.watchAccess(r.Context(), r, s.turn.Session)
 	defer gone()
-	err := g.Streams.Serve(ctx, writer, key, reader, s.span)
+	err := g.Streams.Serve(ctx, writer, key, source, s.span)
+	if refusal, is := errors.AsType[*uistream.Refusal](err); is && !writer.Begun() {
+		g.fail(w, r, refusal.Unwrap())
+		return
+	}
 	revocation, revoked := errors.AsType[*uistream.Revocation](err)
 	if revoked && revocation == uistream.ErrExpired { // the client may come back with another token
 		g.Hub.MarkUndelivered(s.turn.Session, s.turn.ID)

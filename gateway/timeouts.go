@@ -9,6 +9,8 @@ import (
 	"time"
 )
 
+// This file bounds the waits for a client.
+
 // withTimeouts bounds every wait for a client: for the pieces of its body, and until it
 // takes the pieces of a response. So a client that stops in the middle, or
 // disappears, does not hold its connection for ever.

@@ -11,6 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the route for the tools of a session.
+
 // toolView is a tool as it was seen. All of them run where the agent is, none in a client.
 type toolView struct {
 	Name             string         `json:"name"`

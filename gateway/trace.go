@@ -8,6 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the route for the records of a session.
+
 // trace exports a session's records as JSON lines; as an event stream it goes on
 // as records come.
 func (g *gateway) trace(w http.ResponseWriter, r *http.Request) error {
@@ -25,6 +27,11 @@ func (g *gateway) trace(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if live {
+		goodbye, err := g.limiter.follow(r.PathValue("id"))
+		if err != nil {
+			return err
+		}
+		defer goodbye()
 		return follow(g, w, r, rd, records, func(rec trace.Record) int { return trace.ApproxSize(rec.Payload) }, func(rec trace.Record) (id string, data []byte, err error) {
 			data, err = rec.AppendJSON(nil)
 			return strconv.FormatUint(rec.Seq, 10), data, err
@@ -39,6 +46,9 @@ func (g *gateway) trace(w http.ResponseWriter, r *http.Request) error {
 	for rec, err := range records {
 		if err == nil {
 			line, err = rec.AppendJSON(line[:0])
+		}
+		if err != nil && line == nil {
+			return err // nothing was sent
 		}
 		if err != nil {
 			g.abort(r, err)

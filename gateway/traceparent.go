@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// This file reads trace contexts.
+
 // traceparent reads the W3C Trace Context of a request: https://www.w3.org/TR/trace-context/.
 // A header that is not well-formed, or that comes twice, counts as none, so that the next
 // reader begins a trace of its own. A header of a later version is passed on in the known

@@ -11,6 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
+// This file asks the servers of agents for the rights of a principal.
+
 // agentsWithACL names the agents whose servers can say what our principals may do there.
 func agentsWithACL(h *session.Hub) (names []string) {
 	for _, name := range h.AgentNames() {

@@ -97,10 +97,10 @@ func (p Policy) Validate() error {
 	return nil
 }
 
-// Judge decides a request, if the policy can: false means that a person has to be
+// Decide decides a request, if the policy can: false means that a person has to be
 // asked. c is the call as the agent will run it. Judge may read the file system, so
 // a caller holds no lock.
-func (p Policy) Judge(r trace.PermissionRequest, c trace.ToolCall, s Scope) (trace.PermissionResponse, bool) {
+func (p Policy) Decide(r trace.PermissionRequest, c trace.ToolCall, s Scope) (trace.PermissionResponse, bool) {
 	rules := p.Rules
 	if scripted, ok := s.Script.take(p.Script, func(r Rule) bool { return r.about(c, s) == yes }); ok {
 		rules = []Rule{scripted}

@@ -75,7 +75,7 @@ func TestJudge(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			r := trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Options: options()}
-			answer, decided := c.policy.Judge(r, c.call, permission.Scope{Contains: inside, Tools: toolkind.Claude()})
+			answer, decided := c.policy.Decide(r, c.call, permission.Scope{Contains: inside, Tools: toolkind.Claude()})
 			if decided != (c.want != "") || answer.ChosenOption != c.want {
 				t.Fatalf("decided %v with option %q, want %q", decided, answer.ChosenOption, c.want)
 			}
@@ -95,7 +95,7 @@ func TestJudge(t *testing.T) {
 func TestJudgeWithoutWorkspace(t *testing.T) {
 	t.Parallel()
 	r := trace.PermissionRequest{RequestID: "r", Options: options()}
-	if _, decided := permission.Default().Judge(r, toolCall(trace.ToolRead, "Read", "a.go"), permission.Scope{}); decided {
+	if _, decided := permission.Default().Decide(r, toolCall(trace.ToolRead, "Read", "a.go"), permission.Scope{}); decided {
 		t.Error("a file was taken to be inside of no workspace")
 	}
 }
@@ -106,15 +106,15 @@ func TestJudgeOptions(t *testing.T) {
 	always := []trace.PermissionOption{{ID: "1", Name: "Always", OptionKind: trace.AllowAlways}}
 	r := trace.PermissionRequest{RequestID: "r", Options: always}
 	allow := permission.Policy{Rules: []permission.Rule{{Then: permission.Allow}}}
-	if answer, decided := allow.Judge(r, trace.ToolCall{}, permission.Scope{}); decided {
+	if answer, decided := allow.Decide(r, trace.ToolCall{}, permission.Scope{}); decided {
 		t.Errorf("the policy granted %+v", answer)
 	}
 	deny := permission.Policy{Rules: []permission.Rule{{Then: permission.Deny}}}
-	answer, decided := deny.Judge(r, trace.ToolCall{}, permission.Scope{})
+	answer, decided := deny.Decide(r, trace.ToolCall{}, permission.Scope{})
 	if !decided || answer.Allowed() || answer.Outcome != trace.Canceled {
 		t.Errorf("a denial without an option to deny is %+v, %v", answer, decided)
 	}
-	answer, decided = allow.Judge(trace.PermissionRequest{}, trace.ToolCall{}, permission.Scope{})
+	answer, decided = allow.Decide(trace.PermissionRequest{}, trace.ToolCall{}, permission.Scope{})
 	if !decided || !answer.Allowed() {
 		t.Errorf("a request without options was answered with %+v, %v", answer, decided)
 	}
@@ -141,7 +141,7 @@ func TestToolPattern(t *testing.T) {
 		{strings.Repeat("*a", 40), strings.Repeat("a", 5000) + "b", false},
 	} {
 		p := permission.Policy{Rules: []permission.Rule{{Tool: c.pattern, Then: permission.Allow}}}
-		if _, got := p.Judge(trace.PermissionRequest{}, toolCall(trace.ToolOther, c.name), permission.Scope{}); got != c.want {
+		if _, got := p.Decide(trace.PermissionRequest{}, toolCall(trace.ToolOther, c.name), permission.Scope{}); got != c.want {
 			t.Errorf("%.40q matches %.40q: %v, want %v", c.pattern, c.name, got, c.want)
 		}
 	}

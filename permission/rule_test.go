@@ -35,7 +35,7 @@ func called(tool, input string) trace.ToolCall {
 
 // verdict is allow, deny or ask.
 func verdict(p permission.Policy, c trace.ToolCall, s permission.Scope) permission.Verdict {
-	answer, decided := p.Judge(trace.PermissionRequest{RequestID: "r", Options: options()}, c, s)
+	answer, decided := p.Decide(trace.PermissionRequest{RequestID: "r", Options: options()}, c, s)
 	switch {
 	case !decided:
 		return permission.Ask

@@ -5,14 +5,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sync"
 	"time"
 )
+
+// This file bounds the agents that are open, and shares them out.
 
 // agentPool bounds the agents that are open at once, and shares them out. Each person has at
 // most a share of the places, and waiting people get a place in turn.
 type agentPool struct {
-	mu           sync.Mutex
+	mu           mutex
 	max          int
 	share        int                      // places of one person
 	reclaimAfter time.Duration            // how long an agent may wait for its user while others need its place
@@ -43,7 +44,7 @@ func newAgentPool(limit, share int, reclaimAfter time.Duration) *agentPool {
 // free, reserve closes the agent that has been idle longest, of those that it can close. If
 // all agents work, reserve calls full once, and waits. If an agent has waited too long for
 // its user, reserve ends that wait without an answer. A page that was closed must not hold
-// a place that somebody else needs. The caller holds l.agentMu.
+// a place that somebody else needs. The caller opens the agent.
 func (f *agentPool) reserve(ctx context.Context, l *activeSession, by string, now func() time.Time, full func(reason string)) error {
 	w := &waiter{l, by, make(chan struct{}, 1)}
 	f.mu.Lock()

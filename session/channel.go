@@ -2,6 +2,8 @@ package session
 
 import "slices"
 
+// This file lists the channels of a session.
+
 const (
 	// mostChannels bounds the channels of a session that are known, and longestChannel
 	// the name of one, in bytes: they are in its document.

@@ -62,9 +62,10 @@ func (c *commits) take() []string {
 	return made
 }
 
-// A prompt costs one commit: the session, if it is new, the turn and the message are
-// known together, or not at all.
-func TestANewSessionIsOneCommitWithItsFirstPrompt(t *testing.T) {
+// A prompt costs one commit if the agent is free: the session, if it is new, the turn, the
+// message and the beginning of the answer are known together, or not at all. The end of a turn
+// costs one commit as well.
+func TestAPromptIsOneCommitAndAStopIsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &commits{Store: memlog.New()}
 		b := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, scripted{prompt: func(ctx context.Context, _ agent.Host, _ agent.Prompt, _ *trace.Builder) error {
@@ -82,14 +83,16 @@ func TestANewSessionIsOneCommitWithItsFirstPrompt(t *testing.T) {
 				t.Fatal(err)
 			}
 			synctest.Wait()
-			if made := store.take(); !slices.Equal(made, []string{"document with an open turn, prompt", "reply"}) {
+			if made := store.take(); !slices.Equal(made, []string{"document with an open turn, prompt, reply"}) {
 				t.Errorf("%s has made the commits %q", prompt, made)
 			}
 			if _, _, err := b.StopTurn(t.Context(), "new", turn.ID, "ada"); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait()
-			store.take()
+			if made := store.take(); !slices.Equal(made, []string{"document, stop"}) {
+				t.Errorf("the stop of %s has made the commits %q", prompt, made)
+			}
 		}
 	})
 }

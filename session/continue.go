@@ -94,7 +94,7 @@ func (h *Hub) Continue(ctx context.Context, session string, c Continuation) (Res
 	if !asked || o.Rewound || waiting && at.Within(ids) {
 		return Rest{}, ErrNotWaiting
 	}
-	turn.MessageID, turn.From, turn.Past = c.Message, at.Seq+1, max(o.Past(), at.Seq)
+	turn.MessageID, turn.From, turn.SkipPausesThrough = c.Message, at.Seq+1, max(o.Past(), at.Seq)
 	return Rest{Turn: turn, Waiting: waiting, Allowed: o.Allowed()}, nil
 }
 

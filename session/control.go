@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file passes controls on to the agent of a session.
+
 // controls are those of the session's agent; none while the agent is closed.
 func (l *activeSession) controls() agent.Controls {
 	s := l.openedAgent()

@@ -11,6 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/eventlog"
 )
 
+// This file lists the conversations that an agent keeps.
+
 // ListError says why an agent did not list its conversations.
 type ListError struct {
 	Agent string
@@ -61,14 +63,17 @@ func (h *Hub) adopt(ctx context.Context, name, token string) (c agent.Conversati
 // mayList waits for the right to make an agent list its conversations: each list costs a
 // process.
 func (h *Hub) mayList(ctx context.Context) (release func(), err error) {
+	watch(token, true)
 	select {
 	case h.listing <- struct{}{}:
-		return func() { <-h.listing }, nil
+		return func() { <-h.listing; watch(token, false) }, nil
 	case <-h.ctx.Done():
-		return nil, ErrClosing
+		err = ErrClosing
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		err = ctx.Err()
 	}
+	watch(token, false)
+	return nil, err
 }
 
 func (h *Hub) conversations(ctx context.Context, name string) ([]agent.Conversation, error) {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 )
 
+// This file deletes sessions.
+
 // Delete ends a session's turns and its agent, and removes the session. A deletion that
 // has begun goes on when ctx ends. After an error the session goes on, perhaps without some
 // of its records.
@@ -27,6 +29,7 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 		return err
 	}
 	h.drop(l)
+	h.board.deleted(id)
 	return nil
 }
 
@@ -38,8 +41,10 @@ func (l *activeSession) setDeleted(deleted bool) {
 
 // remove removes what is stored of a session.
 func (l *activeSession) remove(ctx context.Context) error {
-	l.saveLock <- struct{}{} // no save is under way, and none writes after deleted was set
-	defer func() { <-l.saveLock }()
+	l.mu.Lock()
+	written := l.writes.over()
+	l.mu.Unlock()
+	<-written // a document that is under way; none follows after deleted was set
 	if err := l.removeState(); err != nil {
 		return err
 	}

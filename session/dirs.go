@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"sync"
 
 	"github.com/tributary-dev/tributary/workspace"
 )
+
+// This file keeps agents out of each other's directories.
 
 // dirs are the directories that agents work in: all agents in one share it, and
 // it is open while there are any.
@@ -17,7 +18,7 @@ type dirs struct {
 	// gateway; "" is none.
 	denied string
 
-	mu   sync.Mutex
+	mu   mutex
 	open map[string]*sharedDir
 }
 

@@ -21,10 +21,10 @@
 //
 // # Locks
 //
-// One mutex per session guards its state. No caller holds the mutex while it
-// appends a record or calls an agent, because the append itself takes the mutex.
-// Where both are needed it is taken before the Hub's own, which guards the map of
-// sessions.
+// One mutex per session guards its state, and one token serializes the writes to its
+// history. The token is taken before the mutex, and the mutex before those of the Hub's
+// parts. No caller holds a mutex while it uses the log or calls an agent. The tests check
+// this order.
 //
 // # Memory
 //

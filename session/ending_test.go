@@ -84,15 +84,18 @@ type scripted struct {
 }
 
 func (s scripted) Open(_ context.Context, host agent.Host, _ agent.Config) (agent.Session, error) {
+	locks.free("an agent is opened")
 	s.host = host
 	return s, nil
 }
 
 func (s scripted) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) error {
+	locks.free("an agent gets a prompt")
 	return s.prompt(ctx, s.host, p, b)
 }
 
 func (s scripted) Close() error {
+	locks.free("an agent is closed")
 	if s.closed != nil {
 		s.closed()
 	}

@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the errors of this package that callers know.
+
 // Errors on which a caller acts. Each is one sentence that can be shown to a user.
 var (
 	ErrUnknownSession = errors.New("there is no such session")
@@ -22,6 +24,7 @@ var (
 	ErrMayNotPermit   = errors.New("your role may not answer permission requests: ask somebody whose role may")
 	ErrQueueFull      = errors.New("too many prompts are waiting: wait until one of them has run")
 	ErrTooManyPrompts = errors.New("too many of your prompts run or wait: wait until one of them has ended")
+	ErrLargePrompts   = errors.New("the large messages among your prompts that run or wait take up all the memory that they may: wait until one of them has ended")
 	ErrUnfinished     = errors.New("the end of this turn is not on record")
 	ErrLog            = errors.New("the gateway cannot write its log now: try again in a moment; if that does not help, its disk or its database needs care")
 	ErrElsewhere      = errors.New("another gateway on the same database has this session: ask that one, or try again a minute after its last use there")
@@ -36,7 +39,17 @@ func notLogged(err error) error {
 	if errors.Is(err, eventlog.ErrNotOwner) {
 		return ErrElsewhere
 	}
+	if damaged, is := errors.AsType[*eventlog.DamageError](err); is {
+		return damaged
+	}
 	return ErrLog
+}
+
+// ofOneSession reports whether an error of the log is about one session, which another
+// try will not change, and not about the log.
+func ofOneSession(err error) bool {
+	_, damaged := errors.AsType[*eventlog.DamageError](err)
+	return damaged || errors.Is(err, eventlog.ErrNotOwner)
 }
 
 // CommandError says that a command needs a role that may answer permission requests.

@@ -2,6 +2,8 @@ package session
 
 import "github.com/tributary-dev/tributary/trace"
 
+// This file has the events that tell clients of a session.
+
 // EventType says what an Event tells.
 type EventType string
 

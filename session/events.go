@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 
 	"github.com/tributary-dev/tributary/trace"
 )
+
+// This file streams the events of a session.
 
 // Events yields what happens to a session, until it is deleted. With a mark it
 // begins with what came after that; without one, or where the mark leads nowhere,
@@ -40,21 +41,39 @@ func (h *Hub) Events(ctx context.Context, session string, mark *uint64) (iter.Se
 func (l *activeSession) tell(ctx context.Context, mark *uint64, yield func(Event, error) bool) error {
 	ctx, cancel := l.during(ctx)
 	defer cancel()
-	var d eventProjector
-	at, first, err := l.catchUp(ctx, &d, mark)
+	at, err := l.position(ctx)
 	if err != nil {
 		return err
 	}
-	title := first.Title
-	if first.Type != "" && !yield(first, nil) {
-		return nil
+	from, known, title := at, false, ""
+	if mark != nil {
+		if known, err = l.marks(ctx, *mark, at); err != nil {
+			return err
+		}
 	}
-	for r, err := range l.hub.Log.FollowDurable(ctx, l.id, at) {
+	if known {
+		from, at = min(*mark, at), *mark
+	}
+	d, err := l.projectorAt(ctx, from)
+	if err != nil {
+		return err
+	}
+	if !known {
+		info, _, _ := l.view()
+		title = info.Title
+		if !yield(Event{Seq: at, Type: EventSession, Title: title, Turns: d.status(at), Reset: mark != nil}, nil) {
+			return nil
+		}
+	}
+	for r, err := range l.hub.Log.FollowDurable(ctx, l.id, from) {
 		if err != nil {
-			return fmt.Errorf("read the log of session %q: %w", l.id, err)
+			return l.notRead(err)
+		}
+		e, told := d.observe(r)
+		if r.Seq <= at {
+			continue // the caller knows
 		}
 		at = r.Seq
-		e, told := d.observe(r)
 		now := l.entitled(r)
 		e.More = now != "" && now != title
 		if told && !yield(e, nil) {
@@ -74,55 +93,42 @@ func (l *activeSession) tell(ctx context.Context, mark *uint64, yield func(Event
 	return nil
 }
 
-// catchUp brings the eventProjector to the mark, or to now if there is none or none that
-// can be gone on from; then it also returns how the session stands.
-func (l *activeSession) catchUp(ctx context.Context, d *eventProjector, mark *uint64) (at uint64, stands Event, err error) {
-	at, err = l.hub.Log.Last(ctx, l.id) // before the turns are looked at: who begins later is told by its records
-	if err != nil {
-		return 0, Event{}, fmt.Errorf("read the log of session %q: %w", l.id, err)
-	}
+// marks reports whether events can go on from a mark: a number that this life of the session
+// has given. A record may be with a client just before the projection has it.
+func (l *activeSession) marks(ctx context.Context, mark, at uint64) (bool, error) {
 	l.mu.Lock()
-	known := mark != nil && *mark <= at && *mark >= l.info.Since
-	from, title := at, l.info.Title
-	for _, t := range l.info.Open {
-		from = min(from, t.After)
-	}
+	since := l.info.Since
 	l.mu.Unlock()
-	if known {
-		at = *mark
-		if from, err = l.openAt(ctx, at); err != nil {
-			return 0, Event{}, err
-		}
+	if mark < since || mark <= at {
+		return mark >= since, nil
 	}
-	if from < at {
-		for r, err := range l.hub.Log.Durable(ctx, l.id, from, at) {
-			if err != nil {
-				return 0, Event{}, fmt.Errorf("read the log of session %q: %w", l.id, err)
-			}
-			d.observe(r)
-		}
+	last, err := l.hub.Log.Last(ctx, l.id)
+	if err != nil {
+		return false, l.notRead(err)
 	}
-	if known {
-		return at, Event{}, nil
-	}
-	return at, Event{Seq: at, Type: EventSession, Title: title, Turns: d.status(), Reset: mark != nil}, nil
+	return mark <= last, nil
 }
 
-// openAt is a number before the first record of all turns that were not over at
-// the mark. More than a full queue and a few that the agent began are not looked for.
-func (l *activeSession) openAt(ctx context.Context, mark uint64) (uint64, error) {
+// projectorAt returns a projector that has seen the records up to a number. The store knows
+// which turns were open there, and the projection how these stood. More than a full queue and
+// a few that the agent began are not looked for.
+func (l *activeSession) projectorAt(ctx context.Context, seq uint64) (d eventProjector, err error) {
 	const begun = 32
-	turns, err := l.hub.Log.Turns(ctx, l.id, mark+1, l.hub.MaxQueue+begun)
+	turns, err := l.hub.Log.Turns(ctx, l.id, seq+1, l.hub.MaxQueue+begun)
 	if err != nil {
-		return 0, fmt.Errorf("read the log of session %q: %w", l.id, err)
+		return d, l.notRead(err)
 	}
-	from := mark
 	for _, t := range turns {
-		if t.Last == 0 || t.Last > mark {
-			from = min(from, t.First-1)
+		if t.Last != 0 && t.Last <= seq {
+			continue
 		}
+		layout, err := l.layout(ctx, t.Turn, t.First-1)
+		if err != nil {
+			return d, err
+		}
+		d.open = append(d.open, openTurn{t.Turn, layout})
 	}
-	return from, nil
+	return d, nil
 }
 
 // entitled is the session's title if it has that by the record: the words of its

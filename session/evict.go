@@ -5,6 +5,8 @@ import (
 	"time"
 )
 
+// This file takes unused sessions out of memory.
+
 // A session is in memory while somebody uses it, and for some time after. Every
 // user of a session except its turns and its agent must call pin. An evicted
 // session must not live on beside the one that is read from the log again. The
@@ -45,8 +47,14 @@ func (h *Hub) evict(l *activeSession) {
 		l.evicting.Reset(max(wait, h.EvictAfter/4))
 		return
 	}
+	h.release(l)
+}
+
+// release takes a session out of memory. The caller holds l.mu and h.mu.
+func (h *Hub) release(l *activeSession) {
 	l.evicted = true
 	l.end()
+	l.evicting.Stop()
 	delete(h.sessions, l.id)
 }
 
@@ -64,7 +72,7 @@ func (l *activeSession) unsaved() bool {
 
 // resting reports whether no turn and no agent is there. The caller holds l.mu.
 func (l *activeSession) resting() bool {
-	return l.running == nil && len(l.turns) == 0 && len(l.queue) == 0 && l.agent == nil
+	return l.running == nil && len(l.turns) == 0 && len(l.queue) == 0 && l.slot.state == agentClosed
 }
 
 // during is ctx, but it ends with the session too.

@@ -17,6 +17,35 @@ func (h *Hub) OpenDirs() int {
 	return len(h.dirs.open)
 }
 
+// ListReaders tells how many readers the list has, and ListBacklog how many changes wait
+// for the one that is furthest behind.
+func (h *Hub) ListReaders() int {
+	h.board.mu.Lock()
+	defer h.board.mu.Unlock()
+	return len(h.board.readers)
+}
+
+// ListBacklog is described above.
+func (h *Hub) ListBacklog() (most int) {
+	h.board.mu.Lock()
+	defer h.board.mu.Unlock()
+	for r := range h.board.readers {
+		most = max(most, len(r.changed))
+	}
+	return most
+}
+
+// The kinds of locks that WatchLocks tells of.
+const (
+	Token     = int(token)
+	OfSession = int(ofSession)
+)
+
+// WatchLocks has a function called before each lock is taken, and after it is given back.
+func WatchLocks(f func(kind int, taken bool)) {
+	watchLock = func(k lockKind, taken bool) { f(int(k), taken) }
+}
+
 // Digest is what records make of a session: the events after the given number, and
 // the turns that are open in the end.
 func Digest(records []trace.Record, after uint64) (events []Event, open []TurnStatus) {
@@ -26,7 +55,10 @@ func Digest(records []trace.Record, after uint64) (events []Event, open []TurnSt
 			events = append(events, e)
 		}
 	}
-	return events, d.status()
+	if len(records) == 0 {
+		return events, nil
+	}
+	return events, d.status(records[len(records)-1].Seq)
 }
 
 // Titled is the title that a session gets by its first message.

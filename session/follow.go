@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file gives subscribers the records of a turn, and counts the subscribers.
+
 // Follow yields the records of one turn with a number greater than after, as
 // they come, up to and including its stop.
 //
@@ -16,7 +18,7 @@ import (
 // because the log failed or the session was deleted, the last value is an error.
 func (h *Hub) Follow(ctx context.Context, session, turn string, after uint64) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
-		reader := h.Read(Turn{Session: session, ID: turn, After: after})
+		reader := h.reader(Turn{Session: session, ID: turn, After: after})
 		defer reader.Close()
 		for {
 			ended, changed := reader.hasEnded(), reader.Changed() // asked before reading, so that nothing is missed
@@ -51,14 +53,11 @@ func (h *Hub) Follow(ctx context.Context, session, turn string, after uint64) it
 func (l *activeSession) read() (done func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.readers++
+	l.readers.begin()
 	return func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if l.readers--; l.readers == 0 && l.unread != nil {
-			close(l.unread)
-			l.unread = nil
-		}
+		l.readers.end()
 	}
 }
 
@@ -66,14 +65,8 @@ func (l *activeSession) read() (done func()) {
 // quick, before the log goes.
 func (l *activeSession) awaitReaders(ctx context.Context) {
 	l.mu.Lock()
-	if l.readers > 0 && l.unread == nil {
-		l.unread = make(chan struct{})
-	}
-	unread := l.unread
+	unread := l.readers.over()
 	l.mu.Unlock()
-	if unread == nil {
-		return
-	}
 	patience := time.NewTimer(time.Second)
 	defer patience.Stop()
 	select {

@@ -1,5 +1,7 @@
 package session
 
+// This file keeps the queued prompts of a client that follows the running turn.
+
 // FollowQueued tells that a principal follows a chat stream of the session from now on.
 // The principal follows their queued prompts, too: a reloaded page gets the stream
 // of the running turn, and has no other way to ask for the turns behind it. The

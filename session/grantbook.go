@@ -13,12 +13,14 @@ import (
 	"github.com/tributary-dev/tributary/permission"
 )
 
+// This file keeps the grants that outlive their session.
+
 // grantBook keeps the grants that reach beyond their session, in a file of the
 // gateway's own directory. Without a directory they last until the gateway stops.
 type grantBook struct {
 	path string // "" is none
 
-	mu  sync.Mutex
+	mu  mutex
 	all []permission.Grant // never changed, only replaced
 
 	writing sync.Mutex

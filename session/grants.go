@@ -17,16 +17,16 @@ var ErrUnknownGrant = errors.New("there is no such grant in this session")
 // mostGrants bounds the grants of a session; the oldest go first.
 const mostGrants = 200
 
-// judge lets the policy decide a request that needs no person, and then the grants
+// decide lets the policy decide a request that needs no person, and then the grants
 // that a person gave earlier. It reads the file system, so it holds no lock.
-func (t *turn) judge(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) {
+func (t *turn) decide(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) {
 	l := t.session
 	name, a := l.agentNow()
 	if answer, denied := l.dataDirectory(r, c, a); denied {
 		return answer, true
 	}
 	scope := l.scope(a)
-	if answer, decided := a.Policy.Judge(r, c, scope); decided {
+	if answer, decided := a.Policy.Decide(r, c, scope); decided {
 		return answer, true
 	}
 	if answer, ok := l.granted(name, a.Policy, r, c, scope); ok {
@@ -63,7 +63,7 @@ func (l *activeSession) dataDirectory(r trace.PermissionRequest, c trace.ToolCal
 // scope is what the policy may look at.
 func (l *activeSession) scope(a Agent) permission.Scope {
 	l.mu.Lock()
-	files, ok := l.files, l.leaveFiles != nil
+	files, ok := l.slot.files, l.slot.leave != nil
 	l.mu.Unlock()
 	s := permission.Scope{Tools: a.Tools, Script: &l.script}
 	if ok {

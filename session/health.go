@@ -4,15 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
-
-	"github.com/tributary-dev/tributary/eventlog"
 )
+
+// This file tells whether the log takes records.
 
 // health remembers how writing to the log went.
 type health struct {
-	mu       sync.Mutex
+	mu       mutex
 	failed   time.Time // when a write last failed
 	trouble  error
 	writes   map[uint64]time.Time // those under way
@@ -44,7 +43,7 @@ func (h *health) write(now func() time.Time, do func() error) error {
 	switch {
 	case err == nil:
 		h.trouble = nil
-	case !errors.Is(err, context.Canceled) && !errors.Is(err, eventlog.ErrNotOwner): // of one session, not of the log
+	case !errors.Is(err, context.Canceled) && !ofOneSession(err):
 		h.trouble, h.failed = err, now()
 	}
 	return err

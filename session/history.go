@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file reads the history of a session in pages.
+
 // PageBytes is how much a page holds of records, as [trace.ApproxSize] weighs them: what
 // a client waits for, and what is held in memory while it reads. A page has one turn
 // at least, whatever that weighs.
@@ -165,13 +167,18 @@ func (h *Hub) Records(ctx context.Context, session string, after uint64, deltas,
 		return nil, err
 	}
 	release()
-	switch {
-	case follow:
+	if follow {
 		return h.followRecords(ctx, session, after, deltas), nil
-	case deltas:
-		return h.Log.After(ctx, session, after), nil
 	}
-	return h.Log.Durable(ctx, session, after, 0), nil
+	return h.records(ctx, session, after, deltas), nil
+}
+
+// records yields what is on record now of a session.
+func (h *Hub) records(ctx context.Context, session string, after uint64, deltas bool) iter.Seq2[trace.Record, error] {
+	if deltas {
+		return h.Log.After(ctx, session, after)
+	}
+	return h.Log.Durable(ctx, session, after, 0)
 }
 
 func (h *Hub) followRecords(ctx context.Context, session string, after uint64, deltas bool) iter.Seq2[trace.Record, error] {

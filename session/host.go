@@ -46,7 +46,7 @@ func (l *activeSession) await(ctx context.Context, id string) trace.Payload {
 func (h host) Files() workspace.Dir {
 	h.session.mu.Lock()
 	defer h.session.mu.Unlock()
-	return h.session.files
+	return h.session.slot.files
 }
 
 // Begin implements agent.Host: a turn that nobody here asked for.
@@ -70,16 +70,11 @@ func (h host) Begin(info agent.TurnInfo) *trace.Builder {
 	if info.Prompt != nil {
 		l.info.addChannel(info.Prompt.Channel)
 		l.thread.Add(thread.Message{ID: info.Prompt.Message.ID, Turn: t.id, User: true, By: info.Prompt.By, After: after})
+		t.openMessage(trace.CausePrompt, *info.Prompt)
+	} else {
+		t.openMessage(trace.CauseAgent)
 	}
-	t.enterMessage()
-	resume := l.info.Resume
 	l.mu.Unlock()
-	cause := trace.CauseAgent
-	if info.Prompt != nil {
-		t.builder.Emit(*info.Prompt)
-		cause = trace.CausePrompt
-	}
-	t.openMessage(cause, resume)
 	l.hub.goes.Go(func() { t.await() })
 	return t.builder
 }

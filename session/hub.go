@@ -30,9 +30,10 @@ type Hub struct {
 	quota  promptQuota
 
 	grants  *grantBook
+	board   board
 	listing chan struct{} // holds one while an agent lists its conversations
 
-	mu       sync.Mutex
+	mu       mutex
 	sessions map[string]*activeSession
 	refusing bool
 	drops    uint64    // how often a session was deleted
@@ -56,6 +57,9 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	if err := h.recover(ctx); err != nil {
 		h.stop()
 		return nil, err
+	}
+	if h.Log.Elsewhere(ctx) != nil {
+		h.board.hear = h.hear
 	}
 	return h, nil
 }
@@ -208,7 +212,7 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 		ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Kind: s.Kind, Compat: s.Compat, NoChat: s.NoChat, Hosted: s.Hosted,
 		CreatedAt: now, UpdatedAt: now, Since: since, Resume: s.Resume,
 	})
-	l.threaded, l.newestSeq, l.seqKnown, l.changes = true, since, true, 1
+	l.threaded, l.newestSeq, l.folded, l.seqKnown, l.changes = true, since, since, true, 1
 	release, err := h.claim(ctx, l)
 	if err != nil {
 		return Info{}, err
@@ -314,6 +318,9 @@ func (h *Hub) read(ctx context.Context, id string) (Info, error) {
 	doc, err := h.Log.Get(ctx, id)
 	if errors.Is(err, eventlog.ErrNoSession) {
 		return Info{}, ErrUnknownSession
+	}
+	if damaged, is := errors.AsType[*eventlog.DamageError](err); is {
+		return Info{}, damaged
 	}
 	if err != nil {
 		return Info{}, fmt.Errorf("read session %q: %w", id, err)

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -15,6 +16,8 @@ import (
 	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/trace"
 )
+
+// This file has the document of a session.
 
 // Info is what is known of a session without reading its log. The registry keeps
 // Info as its document.
@@ -51,18 +54,29 @@ type Info struct {
 	// Grants are what persons have allowed beforehand. The list is never changed, only
 	// replaced.
 	Grants []permission.Grant `json:"grants,omitempty"`
-	// Open lists the turns that have no stop on record, oldest first.
+	// Open lists the turns that have no stop on record, oldest first. The list is never
+	// changed, only replaced or appended to.
 	Open []TurnRef `json:"open,omitempty"`
 	// Last is the newest turn that has ended.
 	Last *TurnRef `json:"last,omitempty"`
 }
 
+// isOpen reports whether a turn is on the list of open turns.
+func (i Info) isOpen(turn string) bool {
+	return slices.ContainsFunc(i.Open, func(r TurnRef) bool { return r.ID == turn })
+}
+
+// openBut is the list of open turns without one of them.
+func (i Info) openBut(turn string) []TurnRef {
+	return slices.DeleteFunc(slices.Clone(i.Open), func(r TurnRef) bool { return r.ID == turn })
+}
+
 // entry is the session in the registry, with its document.
-func (i Info) entry(stamp time.Time) (eventlog.Entry, error) {
+func (i Info) entry() (eventlog.Entry, error) {
 	doc, err := json.Marshal(i)
 	return eventlog.Entry{
 		Session: i.ID, Agent: i.Agent, Title: i.Title, Kind: string(i.Kind), CreatedBy: i.CreatedBy,
-		CreatedAt: i.CreatedAt, Updated: stamp, Members: i.Members, Open: len(i.Open) > 0, Doc: doc,
+		CreatedAt: i.CreatedAt, Updated: i.UpdatedAt, Members: i.Members, Open: len(i.Open) > 0, Doc: doc,
 	}, err
 }
 
@@ -82,6 +96,8 @@ type TurnRef struct {
 	After uint64 `json:"after"`
 	// EndedAt is when its stop went on record.
 	EndedAt time.Time `json:"ended_at,omitzero"`
+	// Outcome is how the turn ended; "" before that.
+	Outcome trace.Outcome `json:"outcome,omitempty"`
 	// Undelivered says that somebody's stream of it was cut before its end.
 	Undelivered bool `json:"undelivered,omitempty"`
 	// AgentInitiated says that the agent began the turn, without a prompt of this gateway's users.

@@ -213,3 +213,88 @@ func TestAnAskExpires(t *testing.T) {
 		b.wait(turn)
 	})
 }
+
+// The messages of the prompts that run or wait weigh something, and each principal has a bound
+// on that. A message counts until its agent is free.
+func TestLargePromptsOfOnePrincipalHaveABound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const mb = 1 << 20
+		b := newBench(t, func(o *session.Options) {
+			with(t, scripted{prompt: func(ctx context.Context, _ agent.Host, p agent.Prompt, tb *trace.Builder) error {
+				<-ctx.Done()
+				time.Sleep(2 * time.Second) // the agent is not free at once
+				return ctx.Err()
+			}})(o)
+			o.MaxPromptBytes = 10 * mb
+		})
+		defer b.close()
+		prompt := func(where, message, by string, size int) error {
+			t.Helper()
+			if _, err := b.Ensure(t.Context(), session.Spec{ID: where, By: by}); err != nil {
+				t.Fatal(err)
+			}
+			p := promptOf(message, by)
+			p.Message.Parts[0].Text = strings.Repeat("x", size)
+			_, err := b.Prompt(t.Context(), where, p)
+			return err
+		}
+		stop := func(where string) {
+			t.Helper()
+			if _, done, err := b.StopTurn(t.Context(), where, "", "ada"); err != nil || !done {
+				t.Fatal(done, err)
+			}
+		}
+		for i, where := range []string{"one", "one", "two"} { // the second waits
+			if err := prompt(where, fmt.Sprint("u", i), "ada", 3*mb); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := prompt("three", "u3", "ada", 3*mb); !errors.Is(err, session.ErrLargePrompts) {
+			t.Errorf("12 MB of 10: %v", err)
+		}
+		if err := prompt("three", "u4", "ada", 100); err != nil {
+			t.Errorf("a small prompt beside 9 MB: %v", err)
+		}
+		if err := prompt("four", "u5", "bob", 9*mb); err != nil {
+			t.Errorf("somebody else's prompt: %v", err)
+		}
+		stop("two")
+		if err := prompt("five", "u6", "ada", 3*mb); !errors.Is(err, session.ErrLargePrompts) {
+			t.Errorf("the agent of the stopped turn still has its 3 MB: %v", err)
+		}
+		time.Sleep(3 * time.Second)
+		if err := prompt("five", "u6", "ada", 3*mb); err != nil {
+			t.Errorf("there is room again: %v", err)
+		}
+		stop("one") // its queued prompt runs now, and weighs what it has weighed
+		time.Sleep(3 * time.Second)
+		if err := prompt("six", "u7", "ada", 3*mb); err != nil {
+			t.Errorf("there is room again: %v", err)
+		}
+		if err := prompt("seven", "u8", "ada", 3*mb); !errors.Is(err, session.ErrLargePrompts) {
+			t.Errorf("12 MB of 10 again: %v", err)
+		}
+	})
+}
+
+// A stream does not read the prompt of its turn from the log, since no stream shows a prompt.
+func TestAStreamDoesNotReadThePromptAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		defer b.close()
+		turn := b.say("u1", "hello")
+		b.wait(turn)
+		reader := b.Read(turn)
+		defer reader.Close()
+		kinds := map[trace.Kind]int{}
+		for r, err := range reader.Records(t.Context(), 0) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			kinds[r.Payload.Kind()]++
+		}
+		if kinds[trace.KindPrompt] != 0 || kinds[trace.KindReply] != 1 || kinds[trace.KindStop] != 1 {
+			t.Errorf("a stream reads %v", kinds)
+		}
+	})
+}

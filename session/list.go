@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -17,6 +18,9 @@ type Summary struct {
 	Info
 	State State
 	Turn  string
+	// Damaged says what is lost of the session on disk. If its entry is damaged, it has no
+	// more than its id and its owner.
+	Damaged string
 }
 
 // Selection says which sessions a list has. The zero Selection chooses all.
@@ -25,6 +29,13 @@ type Selection struct {
 	Person string
 	// Show chooses among them; nil shows all. It must not block.
 	Show func(id string, p ACL) bool
+}
+
+// has reports whether the list has the session.
+func (c Selection) has(s Summary) bool {
+	p := s.ACL()
+	_, member := p.Members[c.Person]
+	return (c.Person == "" || member || c.Person == p.Owner) && (c.Show == nil || c.Show(s.ID, p))
 }
 
 // List returns a page of the sessions that were changed before the mark (0: now), the
@@ -37,6 +48,7 @@ func (h *Hub) List(ctx context.Context, c Selection, before int64, limit int) (s
 	if before != 0 {
 		q.Before = time.UnixMicro(before)
 	}
+	damaged := h.Log.Damage().Sessions
 	for e, err := range h.Log.List(ctx, q) {
 		if err != nil {
 			return nil, 0, fmt.Errorf("list the sessions: %w", err)
@@ -46,6 +58,9 @@ func (h *Hub) List(ctx context.Context, c Selection, before int64, limit int) (s
 			return sessions, next, nil
 		}
 		s, err := h.summary(e)
+		if s.Damaged = damaged[e.Session]; e.Damaged {
+			s.Damaged = cmp.Or(s.Damaged, "its entry is damaged or lost")
+		}
 		switch {
 		case err != nil:
 			h.Logger.Warn("a session is missing in the list", "error", err)
@@ -66,18 +81,35 @@ func (h *Hub) summary(e eventlog.Entry) (s Summary, err error) {
 		return s, nil
 	}
 	s.State = Idle
-	s.Info, err = infoOf(e.Session, e.Doc)
-	return s, err
+	if e.Damaged {
+		s.Info = Info{ID: e.Session, CreatedBy: e.CreatedBy}
+		return s, nil
+	}
+	info, err := infoOf(e.Session, e.Doc)
+	return storedSummary(info), err
 }
 
-// nextStamp is the time of a change made now, by which the list is in order. No two changes have
-// the same, so that it marks a place between pages.
-func (h *Hub) nextStamp(now time.Time) time.Time {
+// storedSummary is a session that is not in memory. If it has open turns, another gateway
+// runs them.
+func storedSummary(info Info) Summary {
+	s := Summary{Info: info, State: Idle}
+	if len(info.Open) > 0 {
+		s.State, s.Turn = Running, info.Open[0].ID
+	}
+	return s
+}
+
+// nextStamp is the time of a change made now of a session that was changed last at that
+// time. The list is in this order, and the store keeps the document with the latest time.
+// No two changes have the same, so that it marks a place between pages.
+func (h *Hub) nextStamp(last time.Time) time.Time {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	now = now.Truncate(time.Microsecond)
-	if after := h.stamp.Add(time.Microsecond); now.Before(after) {
-		now = after
+	now := h.Now().Truncate(time.Microsecond)
+	for _, earlier := range []time.Time{h.stamp, last.Truncate(time.Microsecond)} {
+		if after := earlier.Add(time.Microsecond); now.Before(after) {
+			now = after
+		}
 	}
 	h.stamp = now
 	return now
@@ -85,6 +117,9 @@ func (h *Hub) nextStamp(now time.Time) time.Time {
 
 // Count tells how many sessions there are.
 func (h *Hub) Count(ctx context.Context) (int, error) { return h.Log.Count(ctx) }
+
+// Damage tells what is known to be damaged on disk.
+func (h *Hub) Damage() eventlog.Damage { return h.Log.Damage() }
 
 // Running tells how many sessions have a turn that is not over. It reads nothing.
 func (h *Hub) Running() (running int) {

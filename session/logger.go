@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 )
 
+// This file makes the logger of a turn.
+
 // loggerOf logs what concerns a turn: each line tells the session, the turn, the agent
 // and who asked, and the trace of the request that began it. Nothing that was said in
 // the turn is logged, and no error of the agent's, for it may repeat what was said.

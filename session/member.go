@@ -6,6 +6,8 @@ import (
 	"maps"
 )
 
+// This file has the members of a session, and changes of its document.
+
 // Kind says what a session is for. The zero Kind is a conversation like any other.
 type Kind string
 

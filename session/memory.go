@@ -15,6 +15,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file gives an agent the history of its session, and a directory.
+
 // History implements agent.Host.
 func (h host) History(ctx context.Context) iter.Seq2[trace.Record, error] {
 	l := h.session

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/workspace"
 )
 
 // This file opens and closes the agent of a session.
@@ -22,62 +21,68 @@ type opened struct{ agent.Session }
 // openAgent returns the session's agent for a turn of the person by, and opens the agent
 // if need be. If the turn must wait until another agent is idle, openAgent calls full.
 func (l *activeSession) openAgent(ctx context.Context, by string, full func(reason string)) (*opened, error) {
-	l.agentMu.Lock()
-	defer l.agentMu.Unlock()
-	l.mu.Lock()
-	info := l.info
+	if !l.steadyAgent(ctx.Done()) {
+		return nil, context.Cause(ctx)
+	}
+	if l.slot.state == agentOpen {
+		defer l.mu.Unlock()
+		return l.slot.agent, nil
+	}
+	l.slot.to(agentOpening)
+	name := l.info.Agent
 	l.mu.Unlock()
-	a, ok := l.hub.Agents[info.Agent]
-	if ok && !a.InProcess {
+	began, err := l.startAgent(ctx, name, by, full)
+	l.mu.Lock()
+	if err == nil {
+		l.slot.agent = &opened{began}
+		l.slot.to(agentOpen)
+		defer l.mu.Unlock()
+		return l.slot.agent, nil
+	}
+	leave := l.slot.drop()
+	l.slot.to(agentClosed)
+	l.mu.Unlock()
+	leave()
+	l.hub.agents.release(l)
+	return nil, err
+}
+
+// startAgent waits for a place for the agent, and starts it.
+func (l *activeSession) startAgent(ctx context.Context, name, by string, full func(reason string)) (agent.Session, error) {
+	a, ok := l.hub.Agents[name]
+	if !ok {
+		return nil, fmt.Errorf("the agent %q of this session is not configured any more", name)
+	}
+	if !a.InProcess {
 		if err := l.hub.agents.reserve(ctx, l, by, l.hub.Now, full); err != nil {
 			return nil, err
 		}
 	}
-	if s := l.openedAgent(); s != nil {
-		return s, nil
-	}
-	if !ok {
-		return nil, fmt.Errorf("the agent %q of this session is not configured any more", info.Agent)
-	}
 	files, leave, err := l.hub.dirs.enter(a.Cwd)
 	if err != nil {
-		l.hub.agents.release(l)
 		return nil, err
 	}
-	l.enterFiles(files, leave)
+	l.mu.Lock()
+	l.slot.files, l.slot.leave = files, leave
+	info, left := l.info, l.openTurnsForAgent()
+	l.mu.Unlock()
 	opening, cancel := context.WithTimeoutCause(ctx, l.hub.IdleLimit, errNotReady)
 	defer cancel()
 	began, err := a.Runtime.Open(opening, host{l}, agent.Config{
-		SessionID: l.id, Cwd: a.Cwd, Resume: info.Resume, Model: cmp.Or(info.Model, a.Model), Mode: info.Mode, Options: a.Options, OpenTurns: l.openTurnsForAgent(),
-		StateDir: l.hub.StateDir, Logger: l.hub.Logger.With("session", l.id, "agent", info.Agent),
-		Meter: func(c agent.Count) { l.hub.Meter(info.Agent, c) },
+		SessionID: l.id, Cwd: a.Cwd, Resume: info.Resume, Model: cmp.Or(info.Model, a.Model), Mode: info.Mode, Options: a.Options, OpenTurns: left,
+		StateDir: l.hub.StateDir, Logger: l.hub.Logger.With("session", l.id, "agent", name),
+		Meter: func(c agent.Count) { l.hub.Meter(name, c) },
 	})
-	if err != nil {
-		if ctx.Err() == nil && opening.Err() != nil {
-			err = fmt.Errorf("%w %s: see in the gateway's log what it does", errNotReady, l.hub.IdleLimit)
-		}
-		l.enterFiles(workspace.Dir{}, nil)
-		leave()
-		l.hub.agents.release(l)
-		return nil, err
+	if err != nil && ctx.Err() == nil && opening.Err() != nil {
+		err = fmt.Errorf("%w %s: see in the gateway's log what it does", errNotReady, l.hub.IdleLimit)
 	}
-	s := &opened{began}
-	l.mu.Lock()
-	l.agent = s
-	l.mu.Unlock()
-	return s, nil
-}
-
-func (l *activeSession) enterFiles(files workspace.Dir, leave func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.files, l.leaveFiles = files, leave
+	return began, err
 }
 
 func (l *activeSession) openedAgent() *opened {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.agent
+	return l.slot.agent
 }
 
 // keepAgent says that the agent has something to do. The caller holds l.mu.
@@ -90,7 +95,7 @@ func (l *activeSession) keepAgent() {
 func (l *activeSession) idleAgent() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.running != nil || len(l.turns) > 0 || l.agent == nil {
+	if l.running != nil || len(l.turns) > 0 || l.slot.state != agentOpen {
 		return
 	}
 	l.hub.agents.mark(l, true, l.hub.Now())
@@ -98,53 +103,55 @@ func (l *activeSession) idleAgent() {
 	l.closing = time.AfterFunc(l.hub.AgentIdle, func() { l.closeIfIdle() })
 }
 
-// closeIfIdle closes the agent unless it has something to do.
+// closeIfIdle closes the agent unless it has something to do. It does not wait for an agent
+// that is being opened or closed.
 func (l *activeSession) closeIfIdle() bool {
-	if !l.agentMu.TryLock() { // it is being opened or closed right now
-		return false
-	}
-	defer l.agentMu.Unlock()
 	l.mu.Lock()
-	busy := l.running != nil || len(l.turns) > 0
-	l.mu.Unlock()
-	if busy {
-		return false
+	idle := l.running == nil && len(l.turns) == 0 && !l.slot.moving()
+	if idle && l.slot.state == agentOpen {
+		l.endAgent()
+		return true
 	}
-	l.endAgent()
-	return true
+	l.mu.Unlock()
+	return idle
 }
 
 // closeAgent ends the agent's process and frees its place.
 func (l *activeSession) closeAgent() {
-	l.agentMu.Lock()
-	defer l.agentMu.Unlock()
-	l.endAgent()
-}
-
-func (l *activeSession) endAgent() {
-	s := l.openedAgent()
-	if s == nil {
+	if l.steadyAgent(nil); l.slot.state == agentOpen {
+		l.endAgent()
 		return
 	}
+	l.mu.Unlock()
+}
+
+// endAgent closes an open agent. The caller holds l.mu, and endAgent gives it back.
+func (l *activeSession) endAgent() {
+	s := l.slot.agent
+	l.slot.to(agentClosing)
+	l.mu.Unlock()
 	if err := s.Close(); err != nil {
 		l.hub.Logger.Warn("agent did not close cleanly", "session", l.id, "error", err)
 	}
 	l.forgetAgent(s)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.slot.to(agentClosed)
 }
 
-// forgetAgent drops the reference to an agent that was closed.
+// forgetAgent drops an agent that was closed, or that does not stop. Its place is free then.
 func (l *activeSession) forgetAgent(s *opened) {
 	l.mu.Lock()
-	mine := l.agent == s
-	leave := func() {}
-	if mine {
-		l.agent = nil
-		stopTimer(&l.closing)
-		leave, l.leaveFiles = l.leaveFiles, nil
+	if l.slot.agent != s {
+		l.mu.Unlock()
+		return
+	}
+	stopTimer(&l.closing)
+	leave := l.slot.drop()
+	if l.slot.state == agentOpen {
+		l.slot.to(agentClosed)
 	}
 	l.mu.Unlock()
-	if mine {
-		leave()
-		l.hub.agents.release(l)
-	}
+	leave()
+	l.hub.agents.release(l)
 }

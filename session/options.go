@@ -11,6 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/toolkind"
 )
 
+// This file has the options of a hub.
+
 // OnDisconnect says what becomes of a running turn when its last follower's
 // connection is cut.
 type OnDisconnect string
@@ -98,6 +100,9 @@ type Options struct {
 	// MaxPrompts bounds the prompts of one principal that run or wait, in all
 	// sessions (1,000). Negative: no bound.
 	MaxPrompts int
+	// MaxPromptBytes bounds what the messages of these prompts weigh together (400 MB). An
+	// agent has its message in memory while it works. Negative: no bound.
+	MaxPromptBytes int64
 	// MaxTurnBytes bounds what one turn may put on record (256 MB), and
 	// MaxTurnRecords how many records of it are kept (100,000). A turn that
 	// reaches either is ended, and its agent stopped. Negative: no bound.
@@ -131,6 +136,7 @@ func (o Options) withDefaults() Options {
 	defaultTo(&o.AgentShare, max(1, o.MaxAgents/2))
 	defaultTo(&o.MaxQueue, 32)
 	defaultTo(&o.MaxPrompts, 1000)
+	defaultTo(&o.MaxPromptBytes, 400<<20)
 	defaultTo(&o.MaxTurnBytes, 256<<20)
 	defaultTo(&o.MaxTurnRecords, 100_000)
 	defaultTo(&o.Replay, 60*time.Second)

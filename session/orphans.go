@@ -1,12 +1,12 @@
 package session
 
 import (
-	"errors"
 	"time"
 
-	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/trace"
 )
+
+// This file closes turns whose end the log did not take.
 
 // closeOrphansEvery is how often a session tries to close turns whose end the log has not taken.
 const closeOrphansEvery = time.Second
@@ -29,7 +29,7 @@ func (l *activeSession) retryCloseOrphans() {
 			return
 		}
 		err := l.closeOrphans(ctx, failed(trace.ReasonLog, logFailed))
-		if err == nil || errors.Is(err, eventlog.ErrNotOwner) { // the owner closes them
+		if err == nil || ofOneSession(err) { // another owner closes them, or they cannot be closed
 			return
 		}
 	}

@@ -34,6 +34,7 @@ func (t *turn) requestsChanged(answered []trace.Request) {
 		t.remember(r)
 	}
 	l := t.session
+	defer l.hub.board.changed(l)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if t.state.Stopped() {

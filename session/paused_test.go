@@ -407,7 +407,7 @@ func TestAResumeRightAfterTheAnswer(t *testing.T) {
 			})
 			answer(id)
 			got, ok, err := b.Resumable(t.Context(), "s", "")
-			if err != nil || !ok || got.ID != turn.ID || got.Past == 0 {
+			if err != nil || !ok || got.ID != turn.ID || got.SkipPausesThrough == 0 {
 				t.Errorf("%s: %+v %v %v", word, got, ok, err)
 			}
 			bad.on(nil)

@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file keeps the projection of a session.
+
 // The projection of a session is its thread: see the package thread. These functions read
 // from the log what the thread does not know yet.
 
@@ -74,16 +76,11 @@ func (l *activeSession) layout(ctx context.Context, turn string, after uint64) (
 		return known, nil
 	}
 	var read thread.Layout
-	for r, err := range l.hub.Log.Durable(ctx, l.id, after, 0) {
+	for r, err := range l.recordsOf(ctx, turn, after, false) {
 		if err != nil {
-			return read, l.notRead(err)
+			return read, err
 		}
-		if r.Turn != turn {
-			continue
-		}
-		if read.Take(r.Seq, r.Payload); read.Finished {
-			break
-		}
+		read.Take(r.Seq, r.Payload)
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,7 +100,7 @@ func (l *activeSession) atLastMessage(ctx context.Context, t Turn) (Turn, error)
 	if !o.Finished && !o.Pauses() {
 		return t, nil
 	}
-	t.Past, t.Upto = o.Past(), o.Upto()
+	t.SkipPausesThrough, t.Upto = o.Past(), o.Upto()
 	if n := len(o.Replies); n > 0 {
 		t.From, t.MessageID = o.Replies[n-1].Seq, o.Replies[n-1].ID
 	}

@@ -98,17 +98,14 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 		}
 		s.turn.writeStop(s.stop)
 	}
-	if t.rewind.to != "" {
-		t.builder.Emit(trace.Rewind{To: t.rewind.to})
-	}
-	t.builder.Emit(trace.Prompt{Message: t.message(), By: p.By, Channel: p.Channel})
 	// On record before it is answered for, so that prompts stand in the log in the
 	// order in which they were taken.
+	l.enqueue(t)
 	if err := t.builder.Flush(); err != nil {
 		return Turn{}, l.refuse(t, err)
 	}
 	l.mu.Lock()
-	t.state.To(turnstate.Queued) // unless it was withdrawn meanwhile
+	t.state.To(turnstate.Queued) // unless it runs, or was withdrawn meanwhile
 	l.mu.Unlock()
 	l.startNext()
 	l.mu.Lock()
@@ -119,9 +116,32 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 	return t.handle(), nil
 }
 
-// refuse ends a turn that could not be put on record.
+// enqueue writes the prompt of an admitted turn, and starts the turn if the agent is free.
+func (l *activeSession) enqueue(t *turn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var events []trace.Payload
+	if t.rewind.to != "" {
+		events = append(events, trace.Rewind{To: t.rewind.to})
+	}
+	events = append(events, trace.Prompt{Message: t.prompt.Message, By: t.by, Channel: t.channel})
+	if l.next() == t {
+		l.start(t, events...)
+	} else {
+		t.builder.EmitTogether(events...)
+	}
+}
+
+// refuse withdraws a turn that could not be put on record.
 func (l *activeSession) refuse(t *turn, err error) error {
-	t.finish(failed(trace.ReasonLog, "The gateway could not write its log, so the prompt was not run."))
+	l.mu.Lock()
+	mine := t.state.To(turnstate.Withdrawing)
+	stopTimer(&t.grace)
+	l.mu.Unlock()
+	if mine {
+		t.writeStop(failed(trace.ReasonLog, "The gateway could not write its log, so the prompt was not run."))
+	}
+	<-t.ended
 	l.mu.Lock()
 	l.threaded = false // what is on record is to be read again
 	l.undoRewind(t.rewind)
@@ -165,8 +185,13 @@ func (l *activeSession) admit(p Prompt, after uint64) (t *turn, stopping []endin
 		return nil, nil, err
 	}
 	// The turns that end because of the prompt make room for it.
-	if !l.hub.quota.take(p.By, l.hub.MaxPrompts, len(stopping)) {
-		return nil, nil, ErrTooManyPrompts
+	ending := prompts{count: len(stopping)}
+	for _, s := range stopping {
+		ending.bytes += s.turn.weighs
+	}
+	weighs := int64(trace.ApproxSize(trace.Prompt{Message: p.Message}))
+	if err := l.hub.quota.take(p.By, weighs, l.hub.Options, ending); err != nil {
+		return nil, nil, err
 	}
 	for _, s := range stopping {
 		s.turn.decideStop() // all at once, so that no removed turn begins while another one is ended
@@ -175,7 +200,7 @@ func (l *activeSession) admit(p Prompt, after uint64) (t *turn, stopping []endin
 		p.Message.ID = "user_" + newID(l.hub.Now())
 	}
 	t = l.newTurn(agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Caller: p.Caller}, after)
-	t.rewind, t.counted = back, true
+	t.rewind, t.counted, t.weighs = back, true, weighs
 	l.queue = append(l.queue, t)
 	l.applyRewind(back)
 	l.thread.Add(thread.Message{ID: p.Message.ID, Turn: t.id, User: true, By: p.By, After: after})
@@ -210,29 +235,39 @@ func (l *activeSession) preempt(p Prompt, back rewind) ([]ending, error) {
 	return nil, nil
 }
 
-// startNext starts the next turn if the agent is free.
+// startNext starts the next turn if the agent is free and the turn's prompt is on record.
 func (l *activeSession) startNext() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if t := l.next(); t != nil && t.state == turnstate.Queued {
+		l.start(t)
+	}
+}
+
+// next is the turn that gets the agent now, or nil. No turn begins while the gateway ends. The
+// caller holds l.mu.
+func (l *activeSession) next() *turn {
 	i := slices.IndexFunc(l.queue, func(t *turn) bool { return t.state.Waiting() })
 	if l.running != nil || i < 0 || l.hub.ctx.Err() != nil || l.hub.refuses() {
-		return // no turn begins while the gateway ends
+		return nil
 	}
-	t := l.queue[i]
-	if !t.state.To(turnstate.Running) {
-		return // its prompt is not on record
-	}
-	l.queue = slices.Delete(l.queue, i, i+1)
+	return l.queue[i]
+}
+
+// start gives a turn the agent. The events go on record with its first message. The caller
+// holds l.mu.
+func (l *activeSession) start(t *turn, before ...trace.Payload) {
+	t.state.To(turnstate.Running)
+	l.queue = slices.DeleteFunc(l.queue, func(q *turn) bool { return q == t })
 	stopTimer(&t.grace) // from now on the rules of a running turn hold for its subscribers
 	l.running = t
-	t.enterMessage()
-	resume := l.info.Resume
+	t.openMessage(trace.CausePrompt, before...)
 	l.keepAgent()
 	if t.subscribed && t.subscribers == 0 {
 		l.startGrace(t)
 	}
 	l.hub.goes.Go(func() {
-		t.run(resume)
+		t.run(len(before) > 0)
 		l.releaseAgent(t)
 	})
 }
@@ -242,6 +277,7 @@ func (l *activeSession) releaseAgent(t *turn) {
 	<-t.ended
 	l.mu.Lock()
 	t.state.To(turnstate.Released) // a detached turn stays what it is
+	t.freeMessage()
 	if l.running == t {
 		l.running = nil
 	}
@@ -251,7 +287,7 @@ func (l *activeSession) releaseAgent(t *turn) {
 }
 
 // StopTurn ends a turn now: the named turn, or the running one. StopTurn is idempotent
-// and never ends another turn.
+// and never ends another turn. An error after the end says that the stop is not on record yet.
 func (h *Hub) StopTurn(ctx context.Context, session, id, by string) (stoppedID string, done bool, err error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
@@ -263,6 +299,12 @@ func (h *Hub) StopTurn(ctx context.Context, session, id, by string) (stoppedID s
 		return id, false, nil
 	}
 	done = t.finish(stopped("stopped"))
+	l.mu.Lock()
+	err = t.unwritten
+	l.mu.Unlock()
+	if err != nil {
+		return "", false, notLogged(err)
+	}
 	t.logger.Info("turn stopped", "stopped_by", by)
 	return t.id, done, nil
 }

@@ -2,11 +2,15 @@ package session_test
 
 import (
 	"context"
+	"math/rand/v2"
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -75,5 +79,45 @@ func TestAPromptJustBeforeItsOwnTurnPausesIsLikeOneJustAfter(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// atPause is a store that looks at the session before it takes a pause: no reader has seen
+// the pause by then.
+type atPause struct {
+	eventlog.Store
+	look func()
+}
+
+func (s atPause) Append(ctx context.Context, id, turn string, events []trace.Event) (uint64, error) {
+	if slices.ContainsFunc(events, func(e trace.Event) bool { _, is := e.Payload.(trace.Pause); return is }) {
+		s.look()
+	} else {
+		time.Sleep(time.Duration(rand.IntN(200)) * time.Microsecond) // the pause may be queued meanwhile
+	}
+	return s.Store.Append(ctx, id, turn, events)
+}
+
+func TestAReaderThatSeesThePauseFindsTheSessionPaused(t *testing.T) {
+	t.Parallel()
+	for range 200 {
+		var b *bench
+		found := make(chan session.State, 1)
+		store := atPause{memlog.New(), func() { found <- b.state() }}
+		b = benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, tb *trace.Builder) error {
+			id, _, _ := request(tb, "1")
+			_, err := host.Permit(ctx, id)
+			return err
+		}}))
+		turn := b.say("u1", "x")
+		state := <-found
+		if _, _, err := b.StopTurn(t.Context(), "s", turn.ID, "ada"); err != nil {
+			t.Fatal(err)
+		}
+		b.wait(turn)
+		b.close()
+		if state != session.Paused {
+			t.Fatalf("a session with a visible pause is %s", state)
+		}
 	}
 }

@@ -1,34 +1,59 @@
 package session
 
-import "sync"
+// This file counts the prompts of each principal.
 
-// promptQuota counts the prompts of each principal that run or wait. It holds no principal
-// without prompts.
+// promptQuota counts the prompts of each principal that run or wait, and what they weigh. It
+// holds no principal without prompts.
 type promptQuota struct {
-	mu sync.Mutex
-	of map[string]int
+	mu mutex
+	of map[string]prompts
 }
 
-// take counts one more prompt, and reports false if that would be more than most beside
-// those that are about to end. A negative number is no bound.
-func (q *promptQuota) take(by string, most, ending int) bool {
+// prompts are some prompts of one principal.
+type prompts struct {
+	count int
+	bytes int64 // of their messages
+}
+
+// take counts one more prompt, unless that would be too much beside the prompts that are
+// about to end. A negative bound is none.
+func (q *promptQuota) take(by string, bytes int64, o Options, ending prompts) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if most >= 0 && q.of[by] >= most+ending {
-		return false
+	has := q.of[by]
+	if o.MaxPrompts >= 0 && has.count >= o.MaxPrompts+ending.count {
+		return ErrTooManyPrompts
 	}
-	if q.of == nil {
-		q.of = map[string]int{}
+	if o.MaxPromptBytes >= 0 && has.bytes+bytes > o.MaxPromptBytes+ending.bytes {
+		return ErrLargePrompts
 	}
-	q.of[by]++
-	return true
+	q.add(by, prompts{1, bytes})
+	return nil
 }
 
 // leave counts a prompt no more whose turn has ended.
 func (q *promptQuota) leave(by string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if q.of[by]--; q.of[by] <= 0 {
+	q.add(by, prompts{count: -1})
+}
+
+// free counts the message of a prompt no more that its agent has let go.
+func (q *promptQuota) free(by string, bytes int64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.add(by, prompts{bytes: -bytes})
+}
+
+// add changes what a principal has. The caller holds q.mu.
+func (q *promptQuota) add(by string, more prompts) {
+	has := prompts{q.of[by].count + more.count, q.of[by].bytes + more.bytes}
+	if has == (prompts{}) {
 		delete(q.of, by)
+		return
 	}
+	if q.of == nil {
+		q.of = map[string]prompts{}
+	}
+	q.of[by] = has
 }

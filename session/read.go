@@ -8,6 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file reads the log for one subscriber.
+
 // Reader reads the log of a session for one subscriber of a turn. The session stays in
 // memory until Close.
 type Reader struct {
@@ -15,15 +17,30 @@ type Reader struct {
 	watch   *eventlog.Watch
 	session string
 	after   uint64 // the turn's records have greater numbers
-	ended   <-chan struct{}
-	release []func()
+	// prompted is the number of the turn's prompt; 0: not known.
+	prompted uint64
+	ended    <-chan struct{}
+	release  []func()
 }
 
-// Read returns a Reader, which the caller must Close.
+// Read returns a Reader, which the caller must Close. The Reader skips the prompt of a turn
+// in memory: no stream shows it, and it may be large.
 func (h *Hub) Read(t Turn) *Reader {
+	r := h.reader(t)
+	r.after = max(r.after, r.prompted)
+	return r
+}
+
+// reader is Read with the turn's prompt.
+func (h *Hub) reader(t Turn) *Reader {
 	l, open, release := h.lookup(t.Session, t.ID)
 	r := &Reader{log: h.Log, watch: h.Log.Watch(t.Session), session: t.Session, after: t.After, ended: alreadyEnded, release: []func(){release}}
 	if open != nil {
+		l.mu.Lock()
+		if layout, ok := l.thread.Layout(t.ID); ok && !open.agentInitiated {
+			r.prompted = layout.Prompted
+		}
+		l.mu.Unlock()
 		r.ended, r.release = open.ended, append(r.release, l.read())
 	}
 	return r

@@ -22,13 +22,13 @@ func (h *Hub) reattach(ctx context.Context, l *activeSession) (settled bool, err
 	}
 	var open []*turn
 	for _, ref := range slices.Clone(l.info.Open) {
-		records, over, lost := l.recordsOf(ctx, ref)
+		records, layout, lost := l.load(ctx, ref)
 		if lost != nil {
 			err = lost
 			break
 		}
-		if !over && replied(records) { // else it is closed, or was never begun
-			open = append(open, l.revive(ref, records)) //nolint:contextcheck // the turn outlives the start
+		if !layout.Finished && len(layout.Replies) > 0 { // else it is closed, or was never begun
+			open = append(open, l.revive(ref, records, layout)) //nolint:contextcheck // the turn outlives the start
 		}
 	}
 	if len(open) == 0 {
@@ -52,9 +52,8 @@ func (h *Hub) reattach(ctx context.Context, l *activeSession) (settled bool, err
 }
 
 // openTurnsForAgent are the turns that an earlier process left open, and that are not over.
+// The caller holds l.mu.
 func (l *activeSession) openTurnsForAgent() []agent.OpenTurn {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	var all []agent.OpenTurn
 	for _, ref := range l.info.Open {
 		if t := l.turns[ref.ID]; t != nil && t.openTurn != nil && !t.state.Stopped() {
@@ -80,37 +79,27 @@ func openTurnFor(records []trace.Record, t *turn) *agent.OpenTurn {
 
 // revive makes a turn of its records: one that waits for what it has asked, and has the
 // agent unless that began it by itself.
-func (l *activeSession) revive(ref TurnRef, records []trace.Record) *turn {
-	t := &turn{session: l, id: ref.ID, messageID: ref.MessageID, after: ref.After, agentInitiated: ref.AgentInitiated}
+func (l *activeSession) revive(ref TurnRef, records []trace.Record, layout thread.Layout) *turn {
+	t := &turn{session: l, id: ref.ID, messageID: layout.Replies[len(layout.Replies)-1].ID, after: ref.After, agentInitiated: ref.AgentInitiated}
 	t.begin()
-	close(t.opened)
 	t.state.To(turnstate.Queued)
 	t.state.To(turnstate.Running)
 	t.builder = trace.Restore(l.hub.ctx, t.writes(), records)
-	prompted := false
-	for _, r := range records {
-		if p, is := r.Payload.(trace.Prompt); is && !prompted && !t.agentInitiated {
-			prompted = true
-			t.by, t.channel, t.counted = p.By, p.Channel, true
-			l.hub.quota.take(p.By, -1, 0) // it was let in before
-		}
-		if p, is := r.Payload.(trace.Reply); is {
-			t.messageID = p.MessageID
-		}
+	t.openTurn = openTurnFor(records, t)
+	prompted := t.openTurn.Prompt != nil && !t.agentInitiated
+	if prompted {
+		t.by, t.channel, t.counted = t.openTurn.Prompt.By, t.openTurn.Prompt.Channel, true
+		_ = l.hub.quota.take(t.by, 0, Options{MaxPrompts: -1, MaxPromptBytes: -1}, prompts{}) // it was let in before
 	}
 	t.logger = l.loggerOf(t.id, t.by, agent.Caller{})
 	l.mu.Lock()
 	l.turns[t.id] = t
-	l.thread.Begin(t.id)
-	for _, r := range records {
-		l.thread.Take(t.id, r.Seq, r.Payload)
-	}
+	l.thread.SetLayout(t.id, &layout)
 	if prompted && l.running == nil {
 		l.running = t
 	}
 	l.mu.Unlock()
 	t.requestsChanged(nil)
-	t.openTurn = openTurnFor(records, t)
 	return t
 }
 

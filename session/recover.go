@@ -3,10 +3,11 @@ package session
 import (
 	"context"
 	"fmt"
-	"slices"
+	"iter"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -16,15 +17,21 @@ import (
 // died with that process, and their turns are closed. Records that clients had seen
 // stay, and the stop says what happened.
 func (h *Hub) recover(ctx context.Context) error {
-	for e, err := range h.Log.List(ctx, eventlog.Query{Limit: 1}) {
+	for e, err := range h.Log.List(ctx, eventlog.Query{}) {
 		if err != nil {
 			return fmt.Errorf("list the sessions: %w", err)
 		}
-		h.stamp = e.Updated
+		if !e.Damaged { // else its time may be wrong
+			h.stamp = e.Updated
+			break
+		}
 	}
 	for e, err := range h.Log.List(ctx, eventlog.Query{Open: true}) {
 		if err != nil {
 			return fmt.Errorf("list the sessions with open turns: %w", err)
+		}
+		if e.Damaged {
+			continue
 		}
 		info, err := infoOf(e.Session, e.Doc)
 		if err != nil {
@@ -65,7 +72,7 @@ func (l *activeSession) closeOrphans(ctx context.Context, stop trace.Stop) error
 			return err
 		}
 	}
-	return l.save(ctx)
+	return l.flush(ctx)
 }
 
 func (l *activeSession) orphans() (all []TurnRef) {
@@ -79,74 +86,78 @@ func (l *activeSession) orphans() (all []TurnRef) {
 	return all
 }
 
-// recordsOf reads a turn, and tells whether it is over.
-func (l *activeSession) recordsOf(ctx context.Context, ref TurnRef) (records []trace.Record, over bool, err error) {
-	for r, err := range l.hub.Log.After(ctx, l.id, ref.After) {
-		if err != nil {
-			return nil, false, fmt.Errorf("read the log of session %q: %w", l.id, err)
-		}
-		if r.Turn != ref.ID {
-			continue
-		}
-		records = append(records, r)
-		if _, over = r.Payload.(trace.Stop); over {
-			break
+// recordsOf yields the records of a turn up to its stop, with deltas or without.
+func (l *activeSession) recordsOf(ctx context.Context, turn string, after uint64, deltas bool) iter.Seq2[trace.Record, error] {
+	return func(yield func(trace.Record, error) bool) {
+		for r, err := range l.hub.records(ctx, l.id, after, deltas) {
+			if err != nil {
+				yield(r, l.notRead(err))
+				return
+			}
+			if r.Turn == turn && (!yield(r, nil) || r.Payload.Kind() == trace.KindStop) {
+				return
+			}
 		}
 	}
-	return records, over, nil
+}
+
+// load reads a turn that an earlier process left open.
+func (l *activeSession) load(ctx context.Context, ref TurnRef) (records []trace.Record, layout thread.Layout, err error) {
+	for r, err := range l.recordsOf(ctx, ref.ID, ref.After, true) {
+		if err != nil {
+			return nil, layout, err
+		}
+		records = append(records, r)
+		layout.Take(r.Seq, r.Payload)
+	}
+	return records, layout, nil
 }
 
 // closeOrphan takes a turn up where its records end, and finishes it.
 func (l *activeSession) closeOrphan(ctx context.Context, ref TurnRef, stop trace.Stop) error {
-	records, over, err := l.recordsOf(ctx, ref)
+	records, layout, err := l.load(ctx, ref)
 	if err != nil {
 		return err
 	}
-	ran := replied(records)
-	if !ran {
+	ran := len(layout.Replies) > 0
+	l.mu.Lock()
+	unwritten, known := l.unwritten[ref.ID]
+	l.mu.Unlock()
+	switch {
+	case !ran:
 		stop = stopped("not_run")
+	case known:
+		stop = unwritten
 	}
-	if len(records) > 0 && !over {
+	ended := ref
+	ended.EndedAt, ended.Outcome, ended.Undelivered = l.hub.Now(), stop.Outcome, true
+	if layout.Finished {
+		ended.Outcome = layout.Outcome
+	}
+	ends := func(i *Info) {
+		i.Open = i.openBut(ref.ID)
+		// By place in the log: ids sort by a clock that may have been set back.
+		if ran && (i.Last == nil || ref.After >= i.Last.After) {
+			i.Last = &ended
+		}
+	}
+	l.loggerOf(ref.ID, layout.By, agent.Caller{}).Info("closes a turn that was cut off")
+	if len(records) > 0 && !layout.Finished {
 		b := trace.Restore(l.hub.ctx, trace.Config{ //nolint:contextcheck // a stop that was begun is written, also if who asked has left
-			Turn: ref.ID,
-			Now:  l.hub.Now,
-			Append: func(ctx context.Context, events []trace.Event) error {
-				_, err := l.append(ctx, ref.ID, events)
-				return err
-			},
+			Turn:   ref.ID,
+			Now:    l.hub.Now,
+			Append: func(ctx context.Context, events []trace.Event) error { return l.append(ctx, ref.ID, events, ends) },
 		}, records)
 		if err := b.Finish(stop); err != nil {
 			return err
 		}
 	}
-	l.loggerOf(ref.ID, askerOf(records), agent.Caller{}).Info("closed a turn that was cut off")
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.info.Open = slices.DeleteFunc(l.info.Open, func(r TurnRef) bool { return r.ID == ref.ID })
-	// By place in the log: ids sort by a clock that may have been set back.
-	if ran && (l.info.Last == nil || ref.After >= l.info.Last.After) {
-		ref.EndedAt, ref.Undelivered = l.hub.Now(), true
-		l.info.Last = &ref
+	delete(l.unwritten, ref.ID)
+	if l.info.isOpen(ref.ID) { // its stop was on record before
+		ends(&l.info)
+		l.changes++
 	}
 	return nil
-}
-
-// askerOf is who asked for a turn.
-func askerOf(records []trace.Record) string {
-	for _, r := range records {
-		if p, ok := r.Payload.(trace.Prompt); ok {
-			return p.By
-		}
-	}
-	return ""
-}
-
-// replied reports whether the turn had begun to run.
-func replied(records []trace.Record) bool {
-	for _, r := range records {
-		if _, ok := r.Payload.(trace.Reply); ok {
-			return true
-		}
-	}
-	return false
 }

@@ -31,6 +31,7 @@ func TestPromptsOfSeveralUsersRunInTheirOrder(t *testing.T) {
 		defer b.close()
 		w := b.events(nil)
 		defer w.leave()
+		w.expect("session") // how it stands before the prompts
 		var turns []session.Turn
 		for i, by := range []string{"ada", "bob", "ada", "cyd", "bob"} {
 			turn, _ := b.asks("u"+string(rune('1'+i)), "hello", by)

@@ -37,7 +37,7 @@ func (h *Hub) Revert(ctx context.Context, session, message, by string) error {
 		s.turn.writeStop(s.stop)
 	}
 	ctx = context.WithoutCancel(ctx)
-	if _, err := l.append(ctx, "", []trace.Event{{ID: "note." + newID(h.Now()), Time: h.Now(), Actor: trace.Gateway, Payload: trace.Rewind{To: back.to}}}); err != nil {
+	if err := l.append(ctx, "", l.noteOf(trace.Gateway, trace.Rewind{To: back.to}), nil); err != nil {
 		l.mu.Lock()
 		l.threaded = false // what is on record is to be read again
 		l.undoRewind(back)

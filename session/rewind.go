@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/session/thread"
@@ -45,7 +46,7 @@ func (l *activeSession) resolveRegenerate(ctx context.Context, p Prompt) (Prompt
 	case named && holds:
 		return p, nil // perhaps edited: the content of the request counts
 	}
-	said, err := l.loadPrompt(ctx, m.Turn, m.ID, m.After)
+	said, err := l.loadPrompt(ctx, m.Turn, m.ID)
 	same := holds && textOf(said) == textOf(p.Message)
 	switch {
 	case err != nil:
@@ -63,17 +64,32 @@ func (l *activeSession) resolveRegenerate(ctx context.Context, p Prompt) (Prompt
 
 func textOf(m trace.UserMessage) string { return agent.Prompt{Message: m}.Text() }
 
-// loadPrompt reads a message of a user from the log.
-func (l *activeSession) loadPrompt(ctx context.Context, turn, message string, after uint64) (trace.UserMessage, error) {
-	for r, err := range l.hub.Log.Durable(ctx, l.id, after, 0) {
-		if err != nil {
-			return trace.UserMessage{}, l.notRead(err)
-		}
-		if p, ok := r.Payload.(trace.Prompt); ok && r.Turn == turn && p.Message.ID == message {
-			return p.Message, nil
+// loadPrompt reads the message of a user that began a turn.
+func (l *activeSession) loadPrompt(ctx context.Context, turn, message string) (trace.UserMessage, error) {
+	m, ok, err := l.findPrompt(ctx, message, func(r trace.Record, _ trace.UserMessage) bool { return r.Turn == turn })
+	if err == nil && !ok {
+		err = ErrUnknownMessage
+	}
+	return m, err
+}
+
+// findPrompt looks for a version of a message of a user. The projection knows the numbers of
+// their records.
+func (l *activeSession) findPrompt(ctx context.Context, message string, is func(trace.Record, trace.UserMessage) bool) (m trace.UserMessage, ok bool, err error) {
+	l.mu.Lock()
+	versions := l.thread.Prompts(message)
+	l.mu.Unlock()
+	for _, seq := range slices.Backward(versions) {
+		for r, err := range l.hub.Log.Durable(ctx, l.id, seq-1, seq) {
+			if err != nil {
+				return m, false, l.notRead(err)
+			}
+			if p, prompt := r.Payload.(trace.Prompt); prompt && is(r, p.Message) {
+				return p.Message, true, nil
+			}
 		}
 	}
-	return trace.UserMessage{}, ErrUnknownMessage
+	return m, false, nil
 }
 
 // loadResumePoint learns where the agent stood before it answered the message named, or a
@@ -106,20 +122,11 @@ func (l *activeSession) loadResumePoint(ctx context.Context, id string) error {
 // checkStale returns ErrStale if the message ever had this text: a page that shows it
 // has missed an edit.
 func (l *activeSession) checkStale(ctx context.Context, m trace.UserMessage) error {
-	l.mu.Lock()
-	versions := l.thread.Prompts(m.ID)
-	l.mu.Unlock()
-	for _, seq := range versions {
-		for r, err := range l.hub.Log.Durable(ctx, l.id, seq-1, seq) {
-			if err != nil {
-				return l.notRead(err)
-			}
-			if p, ok := r.Payload.(trace.Prompt); ok && textOf(p.Message) == textOf(m) {
-				return ErrStale
-			}
-		}
+	_, ok, err := l.findPrompt(ctx, m.ID, func(_ trace.Record, old trace.UserMessage) bool { return textOf(old) == textOf(m) })
+	if ok {
+		return ErrStale
 	}
-	return nil
+	return err
 }
 
 // resolve returns the messages that a prompt removes, if any. History is cut only

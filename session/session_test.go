@@ -37,6 +37,7 @@ func benchOn(t *testing.T, log *eventlog.Log, change func(*session.Options)) *be
 	if change != nil {
 		change(&o)
 	}
+	log.Store = &lockFree{Store: log.Store}
 	h, err := session.New(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)

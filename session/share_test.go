@@ -167,3 +167,70 @@ func TestNoTurnStarves(t *testing.T) {
 		}
 	})
 }
+
+// A turn that waits for a place says why on its stream: all places are taken, or the person's
+// own share is.
+func TestATurnThatWaitsForAPlaceSaysWhy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &began{}
+		b := newBench(t, sharing(t, 3, 2, s.agent()))
+		defer b.close()
+		b.begin("a0", "ada")
+		b.begin("a1", "ada")
+		says := func(id, by string) (detail string) {
+			t.Helper()
+			if _, err := b.Ensure(t.Context(), session.Spec{ID: id, By: by}); err != nil {
+				t.Fatal(err)
+			}
+			turn, err := b.Prompt(t.Context(), id, promptOf(id, by))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			defer cancel()
+			for r := range b.Follow(ctx, id, turn.ID, turn.After) {
+				if status, is := r.Payload.(trace.Status); is {
+					detail = status.Detail
+				}
+			}
+			return detail
+		}
+		if got := says("a2", "ada"); got != "Waiting: 2 of your agents are at work, which is your share." {
+			t.Errorf("ada's third turn says %q", got)
+		}
+		b.begin("b0", "bob")
+		if got := says("c0", "cy"); got != "Waiting: 3 agents are at work, which is the most that may be." {
+			t.Errorf("cy's turn says %q", got)
+		}
+	})
+}
+
+// A person who leaves before their turn has got a place holds up nobody who stays.
+func TestAPersonWhoLeavesLosesTheirPlaceInTheQueue(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &began{}
+		b := newBench(t, sharing(t, 1, 1, s.agent()))
+		defer b.close()
+		b.begin("a0", "ada")
+		if _, err := b.Ensure(t.Context(), session.Spec{ID: "b0", By: "bob"}); err != nil {
+			t.Fatal(err)
+		}
+		turn, err := b.Prompt(t.Context(), "b0", promptOf("b0", "bob"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		leave := b.Attach("b0", turn.ID)
+		synctest.Wait()
+		b.begin("c0", "cy")
+		leave(true)
+		time.Sleep(3 * time.Minute)
+		if got := s.order(); got != "a0 c0" {
+			t.Errorf("in this order: %s", got)
+		}
+		for r, err := range b.Follow(t.Context(), "b0", turn.ID, turn.After) {
+			if stop, is := r.Payload.(trace.Stop); err != nil || is && stop.Reason != "disconnected" {
+				t.Errorf("bob's turn ends with %+v, %v", stop, err)
+			}
+		}
+	})
+}

@@ -8,6 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file gives a session with all its records to a client that shows them.
+
 // Snapshot is a session as somebody finds it who shows all that happens in it.
 type Snapshot struct {
 	Info Info

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -93,6 +95,31 @@ func TestAQueuedTurnThatIsStoppedWasNotRun(t *testing.T) {
 		}
 		if s := stopOf(t, b.wait(first)); s.Reason != "stopped" {
 			t.Errorf("the running turn: %+v", s)
+		}
+	})
+}
+
+// A stop that the log does not take is not acknowledged. As soon as the log works again, the
+// turn is closed as it was stopped.
+func TestAStopThatIsNotOnRecordIsNotAcknowledged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		bad := newBadLog()
+		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, tb *trace.Builder) error {
+			id, _, _ := request(tb, "1")
+			_, err := host.Permit(ctx, id)
+			return err
+		}}))
+		defer b.close()
+		turn := b.say("u1", "go")
+		time.Sleep(time.Minute) // it is paused, and writes nothing
+		bad.on(func(string, []trace.Event) error { return errDisk })
+		if _, done, err := b.StopTurn(t.Context(), "s", "", "ada"); done || !errors.Is(err, session.ErrLog) {
+			t.Errorf("the stop is answered with %v, %v", done, err)
+		}
+		bad.on(nil)
+		time.Sleep(5 * time.Second)
+		if stop := stopOf(t, b.wait(turn)); stop.Reason != "stopped" || stop.Outcome != trace.OutcomeCanceled {
+			t.Errorf("on record is %+v", stop)
 		}
 	})
 }

@@ -5,6 +5,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file counts the tools that a session has used.
+
 // countTool counts a call of a tool that neither the agent's table nor the
 // configuration knows. Such a tool is of the kind other, so the policy asks.
 func (t *turn) countTool(p trace.Payload) {

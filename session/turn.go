@@ -36,7 +36,7 @@ type Turn struct {
 	// not need the turn from its start. Past is the number of the last pause that the
 	// caller passes over, because the pause's requests have their answers. Upto is the
 	// number of the newest answer at a pause that waits for more, or 0.
-	From, Past, Upto uint64
+	From, SkipPausesThrough, Upto uint64
 }
 
 // turn is a turn that is not over, or was the last.
@@ -57,15 +57,17 @@ type turn struct {
 	cancel     context.CancelCauseFunc
 	turnLimits turnLimits
 	logger     *slog.Logger  // says which turn it is
-	opened     chan struct{} // closed when the assistant message has begun
 	ended      chan struct{} // closed when the stop is on record
 
 	// Guarded by activeSession.mu.
 	state       turnstate.State
 	prompt      agent.Prompt // its message has no parts when they are only in the log
 	endedAt     time.Time
+	outcome     trace.Outcome // "" until the stop is decided
 	undelivered bool
-	counted     bool // among the prompts of its principal
+	counted     bool  // among the prompts of its principal
+	weighs      int64 // of its message, among those of its principal
+	unwritten   error // why the stop is not on record
 	subscribers int
 	subscribed  bool
 	grace       *time.Timer
@@ -85,7 +87,7 @@ func (l *activeSession) newTurn(p agent.Prompt, after uint64) *turn {
 
 // begin makes what ends with the turn.
 func (t *turn) begin() {
-	t.opened, t.ended = make(chan struct{}), make(chan struct{})
+	t.ended = make(chan struct{})
 	t.ctx, t.cancel = context.WithCancelCause(t.session.hub.ctx)
 }
 
@@ -96,7 +98,7 @@ const outputWithin = 250 * time.Millisecond
 func (t *turn) writes() trace.Config {
 	h := t.session.hub
 	return trace.Config{
-		Turn: t.id, Now: h.Now, Append: t.append, Judge: t.judge, AskSuffix: askSuffix(t.id), Hold: h.Approval == Hold,
+		Turn: t.id, Now: h.Now, Append: t.append, Decide: t.decide, AskSuffix: askSuffix(t.id), Hold: h.Approval == Hold,
 		RequestsChanged: t.requestsChanged, ShowRequestsWithin: showRequestsWithin, ShowWithin: outputWithin,
 	}
 }
@@ -108,7 +110,7 @@ func askSuffix(turn string) string {
 }
 
 func (t *turn) ref() TurnRef {
-	return TurnRef{ID: t.id, MessageID: t.messageID, After: t.after, EndedAt: t.endedAt, Undelivered: t.undelivered, AgentInitiated: t.agentInitiated}
+	return TurnRef{ID: t.id, MessageID: t.messageID, After: t.after, EndedAt: t.endedAt, Outcome: t.outcome, Undelivered: t.undelivered, AgentInitiated: t.agentInitiated}
 }
 
 func (t *turn) handle() Turn {
@@ -118,22 +120,12 @@ func (t *turn) handle() Turn {
 	}
 }
 
-// enterMessage makes the turn's assistant message known, at the place where the agent
-// stands now. The caller holds activeSession.mu.
-func (t *turn) enterMessage() {
+// openMessage begins the turn's assistant message, at the place where the agent stands now. The
+// events before it go on record with it. The caller holds activeSession.mu.
+func (t *turn) openMessage(cause trace.Cause, before ...trace.Payload) {
 	l := t.session
 	l.thread.Add(thread.Message{ID: t.messageID, Turn: t.id, After: t.after, Resume: l.info.Resume, Known: true})
-}
-
-// openMessage puts the assistant message on record. A stop that is decided meanwhile waits
-// for that. openMessage reports false if the turn is stopped: then the agent must not get
-// the prompt.
-func (t *turn) openMessage(cause trace.Cause, resume string) (running bool) {
-	t.builder.Emit(trace.Reply{MessageID: t.messageID, Cause: cause, Resume: resume})
-	close(t.opened)
-	t.session.mu.Lock()
-	defer t.session.mu.Unlock()
-	return !t.state.Stopped()
+	t.builder.EmitTogether(append(before, trace.Reply{MessageID: t.messageID, Cause: cause, Resume: l.info.Resume})...)
 }
 
 // decideStop decides the end of the turn, and reports false if another caller has decided
@@ -177,9 +169,7 @@ func (t *turn) writeStop(s trace.Stop) {
 	l.mu.Lock()
 	began := t.state.Began()
 	l.mu.Unlock()
-	if began {
-		<-t.opened
-	} else if s.Outcome == trace.OutcomeCanceled && s.Reason != superseded {
+	if !began && s.Outcome == trace.OutcomeCanceled && s.Reason != superseded {
 		s = stopped("not_run")
 	}
 	t.builder.Close(s)
@@ -191,17 +181,33 @@ func (t *turn) writeStop(s trace.Stop) {
 	}
 	t.logger.Info("turn ended", "outcome", s.Outcome, "reason", word(s.Reason))
 	l.mu.Lock()
-	t.state.Close()
-	t.endedAt = l.hub.Now()
+	if t.state.Close() { // its stop is not on record
+		t.endedAt, t.outcome = l.hub.Now(), s.Outcome
+	}
+	if t.unwritten = err; err != nil {
+		l.unwritten[t.id] = s
+	}
 	t.pause.stop()
 	t.prompt, t.openTurn = agent.Prompt{}, nil
 	l.leave(t, err == nil)
 	l.mu.Unlock()
-	l.saveLater()
+	if l.unsaved() {
+		l.saveLater()
+	}
+	l.hub.board.changed(l)
 	close(t.ended)
 }
 
 var errEnded = errors.New("the turn is over")
+
+// freeMessage says that neither the turn nor its agent has the message any more. The caller
+// holds activeSession.mu.
+func (t *turn) freeMessage() {
+	if t.weighs != 0 {
+		t.session.hub.quota.free(t.by, t.weighs)
+		t.weighs = 0
+	}
+}
 
 // stopped is the stop of a turn that somebody or something ended.
 func stopped(reason string) trace.Stop {
@@ -229,9 +235,48 @@ func failed(reason, sentence string) trace.Stop {
 	return trace.Stop{Reason: reason, Outcome: trace.OutcomeFailed, Error: sentence}
 }
 
-// run gives the turn to the agent and returns when the agent is free again.
-func (t *turn) run(resume string) {
-	if !t.openMessage(trace.CausePrompt, resume) || !t.syncAgent() {
+// append puts events of a turn on record.
+func (t *turn) append(ctx context.Context, events []trace.Event) error {
+	if over := t.turnLimits.spend(events, t.session.hub.Options); over != "" {
+		t.endNow(failed(trace.ReasonTooMuch, over))
+	}
+	events, err := t.session.nameSteps(ctx, t.id, events)
+	if err != nil {
+		return err
+	}
+	for _, e := range events {
+		t.countTool(e.Payload)
+	}
+	stop, is := stopOf(events)
+	if !is {
+		return t.session.append(ctx, t.id, events, nil)
+	}
+	t.session.mu.Lock()
+	t.endedAt, t.outcome = t.session.hub.Now(), stop.Outcome
+	t.session.mu.Unlock()
+	if err := t.session.append(ctx, t.id, events, t.endsIn); err != nil {
+		return err
+	}
+	t.session.mu.Lock()
+	defer t.session.mu.Unlock()
+	t.state.Close()
+	return nil
+}
+
+// endsIn notes in a document that the stop of the turn is on record. The caller holds
+// activeSession.mu.
+func (t *turn) endsIn(i *Info) {
+	i.Open = i.openBut(t.id)
+	if t.state.Began() {
+		ref := t.ref()
+		i.Last = &ref
+	}
+}
+
+// run gives the turn to the agent and returns when the agent is free again. The prompt of a
+// fresh turn is not on record yet, and the agent gets no prompt that the log refuses.
+func (t *turn) run(fresh bool) {
+	if fresh && t.builder.Flush() != nil || !t.syncAgent() {
 		return
 	}
 	t.logger.Debug("turn began")
@@ -244,12 +289,6 @@ func (t *turn) run(resume string) {
 	})
 }
 
-func (t *turn) message() trace.UserMessage {
-	t.session.mu.Lock()
-	defer t.session.mu.Unlock()
-	return t.prompt.Message
-}
-
 // takePrompt returns the prompt for the agent, and keeps nothing of the message. A prompt
 // that was queued is read from the log.
 func (t *turn) takePrompt() (p agent.Prompt, err error) {
@@ -258,7 +297,7 @@ func (t *turn) takePrompt() (p agent.Prompt, err error) {
 	t.prompt.Message = trace.UserMessage{}
 	t.session.mu.Unlock()
 	if p.Message.Parts == nil {
-		p.Message, err = t.session.loadPrompt(t.ctx, t.id, p.Message.ID, t.after)
+		p.Message, err = t.session.loadPrompt(t.ctx, t.id, p.Message.ID)
 	}
 	return p, err
 }

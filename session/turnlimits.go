@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file bounds the output of a turn.
+
 // turnLimits count the output of one turn. An agent that goes round in circles would fill the
 // disk, and the memory of every reader of its turn. The appends of a turn come one after
 // another, so turnLimits need no lock.

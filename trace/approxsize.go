@@ -1,5 +1,7 @@
 package trace
 
+// This file estimates the memory that a payload holds.
+
 // WeightOfHeader is the part of a weight that is the same for every event.
 const WeightOfHeader = header
 

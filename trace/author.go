@@ -1,5 +1,7 @@
 package trace
 
+// This file finds the author of an event: the agent, or one of its sub-agents.
+
 // author is who speaks: the agent, or a sub-agent, with or without a call. A part
 // and a call get their voice when they begin, and so keep their parent even if the
 // agent uses the id of that call again.

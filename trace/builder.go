@@ -6,6 +6,8 @@ import (
 	"time"
 )
 
+// This file has the Builder, the only writer of a turn, and its settings.
+
 // Config says how a [Builder] writes.
 type Config struct {
 	// Turn is the id of the turn; event ids begin with it.
@@ -14,12 +16,13 @@ type Config struct {
 	// one call is under way at a time. It must not call Finish, which waits for
 	// it, and not keep the list, which is used again. Required.
 	Append func(ctx context.Context, events []Event) error
-	// Judge decides a permission request without asking anybody, if it can.
+	// Decide decides a permission request without asking anybody, if it can.
 	// Judge runs without the Builder's lock, since a policy reads the file system.
-	Judge func(PermissionRequest, ToolCall) (PermissionResponse, bool)
-	// RequestsChanged is called after requests were made, put to the user or answered, and
-	// before the agent gets an answer. The Builder holds no lock meanwhile. answered are
-	// requests that people have answered, or the agent has withdrawn.
+	Decide func(PermissionRequest, ToolCall) (PermissionResponse, bool)
+	// RequestsChanged is called after requests were made, put to the user or answered,
+	// before Append gets their events, and before the agent gets an answer. The Builder
+	// holds no lock meanwhile. RequestsChanged must not wait for Append. The parameter
+	// answered has the requests that people have answered, or the agent has withdrawn.
 	RequestsChanged func(answered []Request)
 	// AskSuffix ends the id of every request and question. Agents restart their counts
 	// in each process, and an answer names the id alone. So without the suffix an old

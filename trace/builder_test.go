@@ -299,7 +299,7 @@ func TestWhoAnswersAPermissionRequest(t *testing.T) {
 			t.Error("answers are not accepted once")
 		}
 		b.ToolResult(trace.ToolResult{ToolCallID: "rm", Status: trace.ToolDenied}) // withdraws the other
-	}, func(c *trace.Config) { c.Judge = judge })
+	}, func(c *trace.Config) { c.Decide = judge })
 	want := []trace.PermissionResponse{
 		{RequestID: "1", Outcome: trace.Selected, ChosenOption: "y", OptionKind: trace.AllowOnce, By: "policy"},
 		{RequestID: "1~2", Outcome: trace.Selected, ChosenOption: "n", OptionKind: trace.RejectOnce, By: "ann"},

@@ -10,6 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/internal/quote"
 )
 
+// This file reads and writes JSON records in the form of AppendJSON without encoding/json.
+
 // decodeCanonical reads a record as AppendJSON writes it: the same keys in the same
 // order, strings with short escapes only, a kind that is known. Nearly every record
 // that is ever read is one, and costs a quarter of what encoding/json takes. It leaves

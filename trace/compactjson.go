@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file makes JSON of any bytes, and bounds the outputs of tools.
+
 // CompactJSON makes any bytes a JSON value on one line: JSON stays what it is, byte
 // for byte but for white space, and anything else becomes a string.
 func CompactJSON(raw json.RawMessage) json.RawMessage {

@@ -17,7 +17,7 @@ func TestPolicyJudgesWithoutTheLockOfTheTurn(t *testing.T) {
 	b := trace.NewBuilder(t.Context(), trace.Config{
 		Turn:   "turn",
 		Append: func(context.Context, []trace.Event) error { return nil },
-		Judge: func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool) {
+		Decide: func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool) {
 			close(began)
 			<-goOn
 			return trace.PermissionResponse{}, false
@@ -75,7 +75,7 @@ func TestAQuietRequestThatThePolicyAllowsLeavesNoRecord(t *testing.T) {
 				}
 				return nil
 			},
-			Judge: func(_ trace.PermissionRequest, call trace.ToolCall) (trace.PermissionResponse, bool) {
+			Decide: func(_ trace.PermissionRequest, call trace.ToolCall) (trace.PermissionResponse, bool) {
 				if judged++; string(call.Input) != `{"path":"a"}` {
 					t.Errorf("%s: the policy judges %s", name, call.Input)
 				}

@@ -7,6 +7,8 @@ import (
 	"fmt"
 )
 
+// This file decodes payloads from JSON by their kind.
+
 // UnmarshalPayload decodes a payload of the given kind. A kind that this version
 // does not know becomes an [Unknown].
 func UnmarshalPayload(k Kind, raw json.RawMessage) (Payload, error) {

@@ -1,5 +1,7 @@
 package trace
 
+// This file ends calls that were refused.
+
 // A call that was refused does not run, and some agents never say so. The Builder ends
 // such a call as denied once its agent goes on: with the next step, with text, at the
 // end. The agent's own result counts if it comes before that; a refused call that

@@ -87,7 +87,7 @@ func TestACallThatThePolicyRefusesIsDenied(t *testing.T) {
 		b.ToolCall(trace.ToolCall{ToolCallID: "c"})
 		request(b, "p", "c")
 	}, func(c *trace.Config) {
-		c.Judge = func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool) {
+		c.Decide = func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool) {
 			return trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.RejectOnce, Reason: "outside the workspace"}, true
 		}
 	})
@@ -123,7 +123,7 @@ func TestARefusedCallOfATurnThatIsTakenUpAgainIsDenied(t *testing.T) {
 func TestSeveralPermissionsArePutToTheUserTogetherAfterThePolicy(t *testing.T) {
 	t.Parallel()
 	var l tape
-	b := trace.NewBuilder(t.Context(), trace.Config{Turn: "t", Append: l.append, Judge: func(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) {
+	b := trace.NewBuilder(t.Context(), trace.Config{Turn: "t", Append: l.append, Decide: func(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) {
 		return trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.AllowOnce}, c.RawName == "read"
 	}})
 	ask := func(id, tool string) trace.PermissionAsk {

@@ -6,6 +6,8 @@ import (
 	"github.com/aymanbagabas/go-udiff"
 )
 
+// This file makes unified diffs for file changes.
+
 // diffBytes bounds the texts that are compared.
 const diffBytes = 1 << 20
 

@@ -1,18 +1,13 @@
 package trace
 
+// This file writes events that have no method of their own.
+
 // Emit writes an event that has no method of its own. Payloads that the grammar
 // governs go the way of their method.
 func (b *Builder) Emit(p Payload) {
 	switch p := p.(type) {
-	case Prompt:
-		b.do(func(t *turn) { t.put("", User, p.normalized()) })
-	case Reply:
-		b.do(func(t *turn) {
-			t.closeStep(true)
-			t.put("", Gateway, p)
-		})
-	case Rewind:
-		b.do(func(t *turn) { t.put("", Gateway, p) })
+	case Prompt, Reply, Rewind:
+		b.EmitTogether(p)
 	case MessageStart, ThoughtStart: // a part opens with its first text
 	case Pause: // comes with what is asked
 	case MessageDelta:
@@ -71,6 +66,23 @@ func (b *Builder) Emit(p Payload) {
 			b.Emit(p.normalized())
 		}
 	}
+}
+
+// EmitTogether writes rewinds, prompts and replies in one append.
+func (b *Builder) EmitTogether(payloads ...Payload) {
+	b.do(func(t *turn) {
+		for _, p := range payloads {
+			switch p := p.(type) { //nolint:gochecksumtype // the others have no place between messages
+			case Prompt:
+				t.put("", User, p.normalized())
+			case Reply:
+				t.closeStep(true)
+				t.put("", Gateway, p)
+			case Rewind:
+				t.put("", Gateway, p)
+			}
+		}
+	})
 }
 
 func (b *Builder) emit(p Payload, visible bool) {

@@ -1,5 +1,7 @@
 package trace
 
+// This file has the closed sets of words that payloads use.
+
 // InputType is the type of a piece of a user's message.
 type InputType string
 

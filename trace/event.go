@@ -5,6 +5,8 @@ import (
 	"time"
 )
 
+// This file has the event and the record.
+
 // Version is the version of the JSON envelope.
 const Version = 1
 

@@ -4,7 +4,7 @@ import "fmt"
 
 // This file begins and ends steps, and ends turns.
 
-// StepStart begins a step, which brackets one model call of the agent. It ends the
+// StepStart begins a step, which brackets one model call of the agent, and ends the
 // step before. An empty step is not on record, unless it has a native id. A native
 // id means that the agent itself has announced the step, so the step is on record
 // at once, also if it stays empty.
@@ -71,8 +71,7 @@ func (b *Builder) Finish(s Stop) error {
 	return err
 }
 
-// drop lets go of what the turn held of the agent's output. What became of requests stays
-// known.
+// drop frees the agent's output that the turn held. The answers to requests stay known.
 func (t *turn) drop() {
 	t.parts, t.calls, t.subs, t.callNames, t.requestNames = nil, nil, nil, nil, nil
 	t.open, t.order, t.inOrder, t.refused, t.printing, t.subsInOrder, t.final = nil, nil, nil, nil, nil, nil, nil

@@ -2,6 +2,8 @@ package trace
 
 import "strconv"
 
+// This file makes the ids of a turn unique.
+
 // idAllocator makes ids unique. It remembers for every id the last suffix it gave, so
 // that an agent which uses one id for everything costs no more than one that
 // doesn't.

@@ -11,6 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/internal/quote"
 )
 
+// This file writes and reads records as JSON.
+
 // envelope is a record as it stands in JSON; schemas/trace.schema.json describes
 // it. A null leaves its field empty.
 type envelope struct {

@@ -1,5 +1,7 @@
 package trace
 
+// This file names the kinds of payloads, and tells which of them are ephemeral.
+
 // Kind names a payload type; it is the "type" of the JSON envelope.
 type Kind string
 

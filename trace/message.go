@@ -1,5 +1,7 @@
 package trace
 
+// This file takes the text and the reasoning of an agent.
+
 // MessageDelta adds text to the part with that key, and opens it if need be.
 func (b *Builder) MessageDelta(key, delta string) {
 	b.do(func(t *turn) { t.grow(b.part(t, key, false), delta) })

@@ -2,6 +2,8 @@ package trace
 
 import "encoding/json"
 
+// This file makes the data that several agents have in common.
+
 // The names of data that more than one agent has. They are events of the agent's
 // world: no step holds them, and a stream shows them on request. Each replaces the one
 // before.
@@ -74,11 +76,6 @@ func Commands(commands []Command) Payload {
 // Notice tells the user of an incident that does not end the turn. The code is for
 // programs, the text for people.
 func Notice(code, text string) Payload { return Error{Code: code, Message: text} }
-
-// ContextUsage says how full the agent's context is. Its token counts are unknown.
-func ContextUsage(used, size int64) Payload {
-	return Usage{Scope: UsageSession, ContextUsed: used, ContextSize: size}
-}
 
 func world(name string, value any) Data {
 	return Data{Name: name, ID: name, Domain: true, Value: named(value)}

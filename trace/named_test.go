@@ -16,7 +16,6 @@ func TestDataThatEveryAgentHasIsNamedOnce(t *testing.T) {
 		`{"name":"models","id":"models","value":{"models":[]},"domain":true}`:                                                                   trace.Models("", nil),
 		`{"name":"commands","id":"commands","value":{"commands":[{"name":"init","description":"Begin <here>","hint":"[path]"}]},"domain":true}`: trace.Commands([]trace.Command{{Name: "init", Description: "Begin <here>", Hint: "[path]"}}),
 		`{"message":"The model is busy.","code":"busy"}`:                                                                                        trace.Notice("busy", "The model is busy."),
-		`{"scope":"session","context_used":10,"context_size":100}`:                                                                              trace.ContextUsage(10, 100),
 		`{"scope":"step","input_tokens":3,"output_tokens":0}`:                                                                                   trace.Usage{Scope: trace.UsageStep, InputTokens: 3},
 	} {
 		got, err := trace.MarshalPayload(p)

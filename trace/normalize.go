@@ -7,6 +7,8 @@ import (
 	"slices"
 )
 
+// This file replaces words of agents that a closed set does not have.
+
 // The enums are closed, and agents are not: what an adapter passes on unread may
 // be a word of tomorrow. The functions here choose what it is on record.
 

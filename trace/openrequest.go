@@ -108,8 +108,8 @@ func (b *Builder) decide(a PermissionAsk) (d PermissionDecision, over bool) {
 		t.revise(c, a.Call)
 		call = c.tool
 	})
-	if !over && b.turn.Judge != nil {
-		d.Answer, d.Decided = b.turn.Judge(r, call)
+	if !over && b.turn.Decide != nil {
+		d.Answer, d.Decided = b.turn.Decide(r, call)
 	}
 	if a.Granted && !d.Decided {
 		d.Answer, d.Decided = PermissionResponse{Outcome: Selected, OptionKind: AllowOnce}, true

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file collects and shows the text that a running call prints.
+
 const (
 	// outputShown is how much of a running call's text is shown, from its end: each
 	// progress repeats all that it shows.

@@ -5,6 +5,8 @@ import (
 	"time"
 )
 
+// This file pauses a turn: it puts requests to the user, one kind at a time.
+
 // A user gets one request at a time, or several of one kind at once. The next
 // request of a chat can only answer what stands last in the message, and only once
 // all of it is answered. So a request that comes meanwhile is on record at once,

@@ -2,6 +2,8 @@ package trace
 
 import "encoding/json"
 
+// This file has the payloads, one type for each kind of event.
+
 // Payload is what happened: one of the closed set of types in this file, or
 // [Unknown] for a kind that a newer version wrote.
 //
@@ -319,7 +321,7 @@ type Status struct {
 	Detail string `json:"detail,omitempty"`
 }
 
-// Stop ends a turn. It is the last record of it, exactly once.
+// Stop ends a turn. Each turn has exactly one Stop, its last record.
 type Stop struct {
 	// Reason is the agent's or the gateway's word for why, such as end_turn,
 	// max_tokens, stopped, disconnected, idle, restart.

@@ -6,6 +6,8 @@ import (
 	"time"
 )
 
+// This file hands the events of a turn to the log, in batches and in order.
+
 // maxPendingBytes is how many bytes of events may wait before a call blocks: enough to
 // ride out a slow disk, little enough that a turn costs bounded memory.
 const maxPendingBytes = 4 << 20
@@ -32,6 +34,7 @@ type queue struct {
 	queued   int           // events so far
 	appended int           // those of them that are on record
 	inFlight bool          // something is not on record yet
+	telling  int           // calls that tell the owner of the turn of changed requests
 	running  bool          // there is a goroutine that appends
 	idle     bool          // it waits for more
 	busy     bool          // it has appended since it last asked
@@ -98,9 +101,13 @@ func (q *queue) run() {
 	q.cond().Broadcast()
 }
 
-// appendPending appends what waits until nothing does.
+// appendPending appends what waits until nothing does. The owner of the turn knows of
+// requests and answers before they are on record, where readers can see them.
 func (q *queue) appendPending() {
 	for len(q.pending) > 0 && q.err == nil {
+		for q.telling > 0 {
+			q.cond().Wait()
+		}
 		batch := q.pending
 		q.pending, q.freeList, q.bytes = q.freeList, nil, 0
 		q.cond().Broadcast()

@@ -207,7 +207,7 @@ func drawStop(t *rapid.T) trace.Stop {
 func randomTurn(t *rapid.T) []trace.Event {
 	b, log := newTurn(func(c *trace.Config) {
 		if rapid.Bool().Draw(t, "judge") {
-			c.Judge = func(r trace.PermissionRequest, _ trace.ToolCall) (trace.PermissionResponse, bool) {
+			c.Decide = func(r trace.PermissionRequest, _ trace.ToolCall) (trace.PermissionResponse, bool) {
 				return trace.PermissionResponse{ChosenOption: "yes"}, r.RequestID != "a"
 			}
 		}

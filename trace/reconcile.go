@@ -2,6 +2,8 @@ package trace
 
 import "strings"
 
+// This file makes deltas, snapshots and full texts of a part agree.
+
 // partFor returns the part that the text so far, or the whole text, is about: the
 // open one, or a new one. It returns nil if a part that has ended said all that.
 func (b *Builder) partFor(t *turn, key, text, half string, thought bool) *part {

@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// This file continues a turn from its records after a restart.
+
 // Restore returns a Builder that goes on with a turn whose writer has died: it
 // knows what the records left open, so that Finish closes it and ids stay
 // unique. The records are all of that turn, in order; where the ephemeral ones

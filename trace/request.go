@@ -7,6 +7,8 @@ import (
 	"time"
 )
 
+// This file has the requests of a turn, and takes their answers.
+
 // The requests of a turn have one owner, the Builder. It opens a request, takes one answer,
 // and lets the agent wait for that answer.
 
@@ -270,11 +272,12 @@ func (t *turn) takeChanges() *changes {
 		q.Asked, q.options = nil, nil
 	}
 	t.resolved, t.changed = nil, false
+	t.telling++
 	return c
 }
 
-// announce tells the owner of the turn that requests have changed, and then lets the agent
-// have the answers. The caller does not hold the lock.
+// announce tells the owner of the turn that requests have changed. Then the events go to
+// the log, and the agent gets the answers. The caller does not hold the lock.
 func (t *turn) announce(c *changes) {
 	if c == nil {
 		return
@@ -282,6 +285,10 @@ func (t *turn) announce(c *changes) {
 	if t.RequestsChanged != nil {
 		t.RequestsChanged(c.answered)
 	}
+	t.mu.Lock()
+	t.telling--
+	t.cond().Broadcast()
+	t.mu.Unlock()
 	for _, q := range c.resolved {
 		close(q.answered)
 	}

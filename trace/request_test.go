@@ -10,6 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -161,6 +163,43 @@ func TestTheOwnerOfATurnKnowsAnAnswerBeforeTheAgent(t *testing.T) {
 		b.Wait(t.Context(), id)
 		if len(steps) != 2 || steps[0] != "1 wait, 1 shown" || steps[1] != "q answered, 0 wait" {
 			t.Errorf("the owner was told %q", steps)
+		}
+		if err := b.Finish(trace.Stop{}); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
+
+func TestTheOwnerOfATurnKnowsOfARequestBeforeItIsOnRecord(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		var b *trace.Builder
+		var steps []string
+		var known string
+		write := func(_ context.Context, events []trace.Event) error {
+			for _, e := range events {
+				steps = append(steps, string(e.Payload.Kind())+" while the owner knows of "+known)
+			}
+			return nil
+		}
+		b = trace.NewBuilder(t.Context(), trace.Config{Turn: "t", Append: write, RequestsChanged: func([]trace.Request) {
+			time.Sleep(time.Second) // the log would be quicker
+			known = fmt.Sprint(b.Asked())
+		}})
+		id := b.Question(trace.Question{QuestionID: "q"})
+		if err := b.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		b.Answer(trace.Answer{QuestionID: id, Outcome: trace.Selected, By: "ann"})
+		if err := b.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		want := []string{
+			"step while the owner knows of [q]", "question while the owner knows of [q]", "pause while the owner knows of [q]", "step while the owner knows of [q]",
+			"answer while the owner knows of []",
+		}
+		if d := cmp.Diff(want, steps); d != "" {
+			t.Error(d)
 		}
 		if err := b.Finish(trace.Stop{}); err != nil {
 			t.Fatal(err)

@@ -2,6 +2,8 @@ package trace
 
 import "strings"
 
+// This file recognizes the retries of an agent, which repeat a text.
+
 // sameBeginning is how much of a retry must repeat before a difference means a new
 // text. With less, the retry went on where it was cut off: some agents resume where
 // they stopped, and then nothing repeats.
@@ -36,8 +38,8 @@ func (r *retry) text() string {
 
 func (r *retry) seen() string { return r.text()[:r.n] }
 
-// useShorterBase reports whether what was said is more like the old part without what
-// was cut off from it, and if so compares with that from now on, from the start.
+// useShorterBase reports whether the retry repeats the old part better without the text
+// that was cut off from that part. Then the comparison starts again with the shorter text.
 func (r *retry) useShorterBase(said string) bool {
 	if !r.joined || commonPrefix(r.old.whole(), said) < commonPrefix(r.text(), said) {
 		return false

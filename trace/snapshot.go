@@ -7,6 +7,8 @@ import (
 	"strings"
 )
 
+// This file takes the input of a call as a growing object, and changes of a call.
+
 // ToolCallSnapshot gives the input of a call so far, as an object that grows. The
 // text that a snapshot adds at its end becomes a delta. A snapshot that contradicts
 // the deltas so far adds no delta: the whole call decides, or else the newest

@@ -1,5 +1,7 @@
 package trace
 
+// This file names the reasons of a stop that the gateway gives.
+
 // Reasons of a stop that an adapter or the gateway gives a turn whose agent said no
 // word of its end.
 const (

@@ -2,6 +2,8 @@ package trace
 
 import "encoding/json"
 
+// This file writes what sub-agents do that no call has started.
+
 // subagentName is the name of the data that says what a sub-agent does that no call
 // started.
 const subagentName = "subagent"

@@ -9,6 +9,8 @@ import (
 	"unicode/utf8"
 )
 
+// This file joins characters that an agent has cut in two.
+
 // JSONText is a string decoded from JSON that keeps half a surrogate pair.
 // Agents cut text anywhere, also inside an emoji, and then one line ends with
 // "\ud83d" and the next begins with "\ude00". encoding/json replaces both by

@@ -5,6 +5,8 @@ import (
 	"strings"
 )
 
+// This file writes the text parts of a turn.
+
 // part is a text or reasoning part of the turn.
 type part struct {
 	id          string // "" until it has text

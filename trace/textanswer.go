@@ -1,5 +1,7 @@
 package trace
 
+// This file has the message of a user that answers a request.
+
 // TextAnswer are a message of the user's that answers what a turn asks, and the
 // assistant message that begins below it.
 type TextAnswer struct {

@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// This file writes the tool calls of a turn.
+
 // call is a tool call of the turn.
 type call struct {
 	tool     ToolCall // as far as it is known

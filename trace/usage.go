@@ -2,6 +2,8 @@ package trace
 
 import "encoding/json"
 
+// This file adds and converts token counts.
+
 // counted reports whether the usage counts tokens, and is not only a meter of the
 // context or a price.
 func (u Usage) counted() bool {

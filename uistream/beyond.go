@@ -8,6 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file passes on chunks of an upstream for which the trace has no word.
+
 // beyond is the name of data that holds a chunk of an upstream of this protocol, as far as
 // the trace has no word for the chunk. There are two sorts. A whole chunk stands for itself.
 // Further keys of a chunk stand before the record of the same thing, and the chunk that is

@@ -8,6 +8,8 @@ import (
 	"time"
 )
 
+// This file shares the live buffers of turns among their subscribers.
+
 // ErrClosed says that the Broadcaster was closed.
 var ErrClosed = errors.New("the gateway is stopping")
 

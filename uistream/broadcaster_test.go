@@ -366,7 +366,7 @@ func TestAPanicOfTheEncoderEndsOneTurnsStreams(t *testing.T) {
 	bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
 	defer bc.Close()
 	f, other := newFeed(story(t, 3, "words ")...), turn
-	other.Options.Signatures = true
+	other.Options.RFC = true
 	bc.Break(turn)
 	for range 2 {
 		got, err := serve(t.Context(), bc, turn, f, uistream.Span{})

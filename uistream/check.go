@@ -7,6 +7,8 @@ import (
 	"fmt"
 )
 
+// This file checks a chunk against the clients of a profile.
+
 // Check reports whether every client of the profile accepts a chunk, given as the
 // JSON of one frame. The type must be known, and the required fields present. Every
 // field must be known and of the right type, and no optional field null. Check is

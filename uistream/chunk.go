@@ -2,6 +2,8 @@ package uistream
 
 import "encoding/json"
 
+// This file has the types of chunks.
+
 // Chunk is one message of the stream: one of the types in this file. The
 // values of type json.RawMessage hold JSON on one line, as [SafeJSON] makes it.
 //
@@ -28,10 +30,7 @@ type (
 	// ReasoningEnd ends it.
 	ReasoningStart struct{ ID string }
 	ReasoningDelta struct{ ID, Delta string }
-	ReasoningEnd   struct {
-		ID               string
-		ProviderMetadata json.RawMessage
-	}
+	ReasoningEnd   struct{ ID string }
 
 	// ToolInputStart says that the agent begins to write a call.
 	ToolInputStart struct {

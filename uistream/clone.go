@@ -5,6 +5,8 @@ import (
 	"slices"
 )
 
+// This file copies the state of a translation.
+
 // clone returns a Translator that goes on from here and shares nothing that changes: the
 // state in which a subscriber that has fallen behind reads on from the log.
 func (t *Translator) clone() translation { return t.copy() }

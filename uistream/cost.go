@@ -5,6 +5,8 @@ import (
 	"time"
 )
 
+// This file counts the time that encoding takes.
+
 // Cost is what it took to translate and encode records: once for each kind of client,
 // and once more for a client that has to read the log.
 type Cost struct {

@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file translates records that become data parts, sources and files.
+
 // Records with a kind of their own become data parts with a fixed id, so that a
 // client updates them in place. A notice has no id: each is a new part.
 

@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// This file chooses the domain events that a stream shows.
+
 // DomainEvents says which events of the agent's world a stream shows, beside the
 // conversation. The zero value shows none. They are comparable.
 type DomainEvents uint32

@@ -6,6 +6,8 @@ import (
 	"github.com/tributary-dev/tributary/internal/quote"
 )
 
+// This file writes chunks as JSON.
+
 // AppendChunk appends the chunk as one line of JSON. Required keys are always
 // written, whatever their value; optional ones never hold null.
 func AppendChunk(dst []byte, c Chunk) []byte {
@@ -35,10 +37,7 @@ func (c ReasoningStart) appendFields(dst []byte) []byte { return key(dst, "id", 
 func (c ReasoningDelta) appendFields(dst []byte) []byte {
 	return key(key(dst, "id", c.ID), "delta", c.Delta)
 }
-
-func (c ReasoningEnd) appendFields(dst []byte) []byte {
-	return optionalRaw(key(dst, "id", c.ID), "providerMetadata", c.ProviderMetadata)
-}
+func (c ReasoningEnd) appendFields(dst []byte) []byte { return key(dst, "id", c.ID) }
 
 func (c ToolInputStart) appendFields(dst []byte) []byte {
 	dst = key(dst, "toolCallId", c.ToolCallID)

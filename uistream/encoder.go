@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file encodes the records of one turn as frames.
+
 // encoder turns the records of one turn into frames. It knows how far it has come in the
 // log, so a copy of it can go on from there.
 type encoder struct {
@@ -36,34 +38,34 @@ func (e *encoder) clone() *encoder {
 // garbage collector, for which words wait. A block only grows, so that readers may hold
 // slices of it.
 type block struct {
-	frames []byte
-	marks  []mark
-	places []place
+	frames    []byte
+	refs      []recordRef
+	positions []textPosition
 }
 
-// mark is what is known of one record in a block.
-type mark struct {
-	seq     uint64
-	content int64
-	end     int // of its frames in the block
-	begin   int // where a message begins among them, if fresh
-	place   int
-	fresh   bool // a message begins in this record
-	pause   bool
-	over    bool
+// recordRef is what is known of one record in a block.
+type recordRef struct {
+	seq      uint64
+	content  int64
+	end      int // of its frames in the block
+	begin    int // where a message begins among them, if fresh
+	position int
+	fresh    bool // a message begins in this record
+	pause    bool
+	over     bool
 	// failed says that an error is among the frames, and lost that it stands for a turn
 	// of which the agent has not told the end.
 	failed, lost bool
 }
 
-// place is where in the turn records stand: the message that they end in, and the text
+// textPosition is where in the turn records stand: the message that they end in, and the text
 // that is open before them, where texts outlive a pause.
-type place struct{ message, text string }
+type textPosition struct{ message, text string }
 
-// markSize is what a record costs besides its frames.
-const markSize = 64
+// refSize is what a record costs besides its frames.
+const refSize = 64
 
-func (b *block) size() int { return len(b.frames) + len(b.marks)*markSize }
+func (b *block) size() int { return len(b.frames) + len(b.refs)*refSize }
 
 // encode puts the record behind the others of the block.
 func (e *encoder) encode(r trace.Record, b *block) {
@@ -72,8 +74,8 @@ func (e *encoder) encode(r trace.Record, b *block) {
 		return
 	}
 	e.own = r.Seq
-	at := place{text: e.translation.openText()}
-	m := mark{seq: r.Seq}
+	at := textPosition{text: e.translation.openText()}
+	m := recordRef{seq: r.Seq}
 	for _, c := range e.translation.Translate(r) {
 		from := len(b.frames)
 		switch c.(type) { //nolint:gochecksumtype // the others are not special
@@ -87,12 +89,12 @@ func (e *encoder) encode(r trace.Record, b *block) {
 		e.content += weight(c, len(b.frames)-from)
 	}
 	at.message = e.translation.MessageID()
-	if n := len(b.places); n == 0 || b.places[n-1] != at {
-		b.places = append(b.places, at)
+	if n := len(b.positions); n == 0 || b.positions[n-1] != at {
+		b.positions = append(b.positions, at)
 	}
-	m.place, m.end, m.content = len(b.places)-1, len(b.frames), e.content
+	m.position, m.end, m.content = len(b.positions)-1, len(b.frames), e.content
 	m.pause, m.over = e.translation.Paused(), e.translation.Over()
-	b.marks = append(b.marks, m)
+	b.refs = append(b.refs, m)
 }
 
 // weight is what a chunk adds to the content of a turn. Two encoders with the same content
@@ -122,12 +124,12 @@ func weight(c Chunk, frame int) int64 {
 // given. It reports whether that was all. A panic ends this stream, not the process.
 func (e *encoder) read(records iter.Seq2[trace.Record, error], b *block, atMost int, c *cost) (all bool, err error) {
 	var began time.Time
-	n, size := len(b.marks), b.size()
+	n, size := len(b.refs), b.size()
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("%w: %v\n%s", errPanic, p, debug.Stack())
 		}
-		if taken := len(b.marks) - n; taken > 0 {
+		if taken := len(b.refs) - n; taken > 0 {
 			c.spend(taken, time.Since(began))
 		}
 	}()
@@ -139,7 +141,7 @@ func (e *encoder) read(records iter.Seq2[trace.Record, error], b *block, atMost 
 			began = time.Now()
 		}
 		e.encode(r, b)
-		if over := len(b.marks) > n && b.marks[len(b.marks)-1].over; over || b.size()-size >= atMost {
+		if over := len(b.refs) > n && b.refs[len(b.refs)-1].over; over || b.size()-size >= atMost {
 			return over, nil
 		}
 	}
@@ -153,9 +155,9 @@ func AppendTurn(dst []byte, records iter.Seq[trace.Record], o Options, f Framing
 	var b block
 	begun, empty := false, len(dst)
 	for r := range records {
-		b.frames, b.marks, b.places = b.frames[:0], b.marks[:0], b.places[:0]
+		b.frames, b.refs, b.positions = b.frames[:0], b.refs[:0], b.positions[:0]
 		e.encode(r, &b)
-		m := b.marks[0]
+		m := b.refs[0]
 		dst = append(dst, b.frames[:m.begin]...)
 		if m.fresh && begun {
 			dst = append(dst, e.framing.done()...)

@@ -6,6 +6,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file begins and ends messages.
+
 // Superseded is the reason of a stop when a regenerate or an edit replaces the
 // turn: the client has dropped its message already.
 const Superseded = "superseded"

@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/internal/quote"
 )
 
+// This file has chunks with keys of other servers.
+
 // Keys are keys of a chunk and their values.
 type Keys map[string]json.RawMessage
 

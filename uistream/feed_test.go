@@ -26,6 +26,9 @@ type feed struct {
 	panics  atomic.Bool
 	reads   atomic.Int32 // how often it was read
 	read    atomic.Int32 // how many records were
+
+	refuses  error        // to admit subscribers
+	admitted atomic.Int32 // subscribers that read now
 }
 
 func newFeed(records ...trace.Record) *feed {
@@ -52,6 +55,14 @@ func (f *feed) fail(err error) { f.change(func() { f.err = err }) }
 func (f *feed) close()         { f.end.Do(func() { close(f.ended) }) }
 
 func (f *feed) Ended() <-chan struct{} { return f.ended }
+
+func (f *feed) Admit(context.Context) (done func(), err error) {
+	if f.refuses != nil {
+		return nil, f.refuses
+	}
+	f.admitted.Add(1)
+	return func() { f.admitted.Add(-1) }, nil
+}
 
 func (f *feed) Changed() <-chan struct{} {
 	f.mu.Lock()

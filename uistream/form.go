@@ -1,5 +1,7 @@
 package uistream
 
+// This file has the marks that tell a client who runs a call.
+
 // Form is how the chunks of a call are marked. The zero Form is that of the adapters: the
 // agent runs the call (providerExecuted), and the app does not know the tool by name
 // (dynamic). An upstream of this protocol has forms of its own, and they pass through.

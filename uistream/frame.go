@@ -1,5 +1,7 @@
 package uistream
 
+// This file writes chunks as server-sent events.
+
 // Framing says what stands in a frame besides the chunk. The stock clients read
 // none of it.
 type Framing struct {

@@ -65,7 +65,7 @@ func TestGolden(t *testing.T) {
 	}{
 		"default":  {"", uistream.Options{}, stopped},
 		"client-5": {"5", uistream.Options{}, stopped},
-		"client-7": {"7.0.173", uistream.Options{Signatures: true, Subagents: uistream.SubagentsInline}, stopped},
+		"client-7": {"7.0.173", uistream.Options{Subagents: uistream.SubagentsInline}, stopped},
 		"rfc":      {"", uistream.Options{RFC: true, Subagents: uistream.SubagentsHidden}, stopped},
 		"canceled": {"7", uistream.Options{}, trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled}},
 		"failed":   {"", uistream.Options{}, trace.Stop{Reason: "crashed", Outcome: trace.OutcomeFailed, Error: "The agent crashed: exit status 2."}},

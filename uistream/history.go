@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file turns records into the messages of a client.
+
 // History returns the messages that the client shows after it has seen the records.
 // The users' messages are unchanged. Each assistant message is the reduction of its
 // own chunks, so that a reload changes nothing on the screen. Records of turns that

@@ -6,13 +6,15 @@ import (
 	"github.com/tributary-dev/tributary/internal/quote"
 )
 
-// The legacy form is that of clients older than the UI message stream. It has seven types:
+// This file writes chunks in the form of clients before AI SDK 5.
+
+// The legacy form is that of clients older than the UI message stream. Its seven types are
 // text-start, text-delta, text-done, tool-call, tool-result, error and conversation-event.
 // Its streams have no event lines and no [DONE].
 
-// appendLegacy appends the chunk in the legacy form. A chunk that the form has no word for
-// is left out if it only structures the message, such as a step, or shows what is not final,
-// such as reasoning and preliminary output. Any other becomes a conversation-event.
+// appendLegacy appends the chunk in the legacy form. A chunk without a legacy type
+// is left out if it only structures the message, such as a step. Reasoning and preliminary
+// output are left out, too. Every other chunk becomes a conversation-event.
 func appendLegacy(dst []byte, c Chunk) []byte {
 	switch c := Bare(c).(type) {
 	case TextStart:

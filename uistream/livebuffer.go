@@ -14,6 +14,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the live buffer of a turn, which is filled from the log.
+
 // The live buffer of a turn, and the log that it is filled from.
 
 // Source is the log of one session, from which one subscriber reads a turn.
@@ -28,6 +30,9 @@ type Source interface {
 	// Ended is closed once nothing is written to the turn any more, after the channel of
 	// the last record.
 	Ended() <-chan struct{}
+	// Admit waits until the subscriber may read older records, and returns the function that
+	// ends the reading. A subscriber that follows a turn as it happens does not call Admit.
+	Admit(ctx context.Context) (done func(), err error)
 }
 
 var (
@@ -172,35 +177,36 @@ func (b *liveBuffer) evictLocked(keep int) (freed int) {
 // position is where a subscriber stands: in front of a record of a segment.
 type position struct {
 	segment *segment
-	mark    int
+	ref     int
 }
 
 // view is what a subscriber finds at its position.
 type view struct {
-	block          // of the records from the position on, and all before them in the segment
-	from  int      // the first record
-	fell  *encoder // the position was evicted; the state there
-	pull  bool     // the subscriber is to pull
-	wait  <-chan struct{}
-	whole bool // all that the log has is in the buffer
-	err   error
+	block            // of the records from the position on, and all before them in the segment
+	from    int      // the first record
+	evicted *encoder // the position was evicted; the state there
+	pull    bool     // the subscriber is to pull
+	wait    <-chan struct{}
+	whole   bool // all that the log has is in the buffer
+	err     error
 }
 
-// look takes what stands behind the position, and moves the position there. If there is
-// nothing, look says what to do.
-func (b *liveBuffer) look(p *position) (v view) {
+// readFrom takes what stands behind the position, and moves the position there. If there is
+// nothing, readFrom says what to do. A subscriber that may pull has the right to pull if readFrom
+// says so; others only learn that there may be something to pull.
+func (b *liveBuffer) readFrom(p *position, mayPull bool) (v view) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for p.mark == len(p.segment.marks) && p.segment != b.newest() {
+	for p.ref == len(p.segment.refs) && p.segment != b.newest() {
 		next := p.segment.index + 1 - b.segments[0].index
 		if next < 0 {
-			return view{fell: p.segment.after}
+			return view{evicted: p.segment.after}
 		}
-		p.segment, p.mark = b.segments[next], 0
+		p.segment, p.ref = b.segments[next], 0
 	}
-	if p.mark < len(p.segment.marks) {
-		v.block, v.from = p.segment.block, p.mark
-		p.mark = len(p.segment.marks)
+	if p.ref < len(p.segment.refs) {
+		v.block, v.from = p.segment.block, p.ref
+		p.ref = len(p.segment.refs)
 		return v
 	}
 	switch {
@@ -211,7 +217,7 @@ func (b *liveBuffer) look(p *position) (v view) {
 			b.pulled = make(chan struct{})
 		}
 		return view{wait: b.pulled}
-	case b.claimLocked():
+	case mayPull && b.claimLocked(), !mayPull && b.staleLocked():
 		return view{pull: true}
 	}
 	return view{wait: b.changed, whole: true}
@@ -226,12 +232,15 @@ func (b *liveBuffer) claim() bool {
 }
 
 func (b *liveBuffer) claimLocked() bool {
-	if b.pulling || b.failure != nil || b.changed != nil && !isClosed(b.changed) {
+	if b.pulling || b.failure != nil || !b.staleLocked() {
 		return false
 	}
 	b.pulling = true
 	return true
 }
+
+// staleLocked reports whether the log may have more than the buffer.
+func (b *liveBuffer) staleLocked() bool { return b.changed == nil || isClosed(b.changed) }
 
 // start is the position of a subscriber who wants the records from that number on.
 func (b *liveBuffer) start(from uint64, f Framing) position {
@@ -239,7 +248,7 @@ func (b *liveBuffer) start(from uint64, f Framing) position {
 	defer b.mu.Unlock()
 	b.changed = nil // it may be of a reader that has left, and then it never closes
 	first := b.segments[0]
-	if first.index == 0 || len(first.marks) > 0 && first.marks[0].seq <= from {
+	if first.index == 0 || len(first.refs) > 0 && first.refs[0].seq <= from {
 		return position{first, 0}
 	}
 	return position{&segment{index: -1, after: newEncoder(b.key.Turn, b.key.Options, f)}, 0}
@@ -252,15 +261,15 @@ func (b *liveBuffer) locate(e *encoder) (p position, ok bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	i := sort.Search(len(b.segments), func(i int) bool {
-		m := b.segments[i].marks
+		m := b.segments[i].refs
 		return len(m) > 0 && m[len(m)-1].seq >= e.own
 	})
 	if i == len(b.segments) {
 		return position{}, false
 	}
 	s := b.segments[i]
-	j, found := slices.BinarySearchFunc(s.marks, e.own, func(m mark, seq uint64) int { return cmp.Compare(m.seq, seq) })
-	return position{s, j + 1}, found && s.marks[j].content == e.content
+	j, found := slices.BinarySearchFunc(s.refs, e.own, func(m recordRef, seq uint64) int { return cmp.Compare(m.seq, seq) })
+	return position{s, j + 1}, found && s.refs[j].content == e.content
 }
 
 func isClosed(c <-chan struct{}) bool {

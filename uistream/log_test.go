@@ -23,9 +23,9 @@ type log struct {
 
 func (l *log) builder(turn string, judge func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool)) *trace.Builder {
 	return trace.NewBuilder(context.Background(), trace.Config{
-		Turn:  turn,
-		Judge: judge,
-		Now:   func() time.Time { return time.Unix(0, 0) },
+		Turn:   turn,
+		Decide: judge,
+		Now:    func() time.Time { return time.Unix(0, 0) },
 		Append: func(_ context.Context, events []trace.Event) error {
 			l.mu.Lock()
 			defer l.mu.Unlock()
@@ -87,11 +87,13 @@ func messages(tb interface{ Fatalf(string, ...any) }, chunks []uistream.Chunk) [
 			}
 			n++
 		}
-		m, err := uistream.Reduce(chunks[:n])
-		if err != nil {
-			tb.Fatalf("the client would throw: %v\n%s", err, lines(chunks[:n]))
+		var r uistream.Reducer
+		for _, c := range chunks[:n] {
+			if err := r.Add(c); err != nil {
+				tb.Fatalf("the client would throw: %v\n%s", err, lines(chunks[:n]))
+			}
 		}
-		all = append(all, m)
+		all = append(all, r.Message())
 		chunks = chunks[n:]
 	}
 	return all
@@ -260,10 +262,9 @@ func drawOptions(t *rapid.T) uistream.Options {
 		t.Fatal(err)
 	}
 	return uistream.Options{
-		Profile:    p,
-		RFC:        rapid.IntRange(0, 2).Draw(t, "rfc") == 0,
-		Domain:     domain,
-		Subagents:  uistream.Subagents(rapid.IntRange(0, 3).Draw(t, "subagents")),
-		Signatures: rapid.Bool().Draw(t, "signatures"),
+		Profile:   p,
+		RFC:       rapid.IntRange(0, 2).Draw(t, "rfc") == 0,
+		Domain:    domain,
+		Subagents: uistream.Subagents(rapid.IntRange(0, 3).Draw(t, "subagents")),
 	}
 }

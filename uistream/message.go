@@ -8,6 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/internal/quote"
 )
 
+// This file has the message of a client and its JSON.
+
 // Message is a message as the client keeps it (its UIMessage).
 type Message struct {
 	ID       string

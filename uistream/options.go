@@ -1,5 +1,7 @@
 package uistream
 
+// This file has the options of a translation.
+
 // Options say for whom a turn is translated. They are comparable.
 type Options struct {
 	// Profile is what the client understands.
@@ -18,9 +20,6 @@ type Options struct {
 	Native bool
 	// Subagents says how what sub-agents do is shown.
 	Subagents Subagents
-	// Signatures passes the model provider's proof of a reasoning on to the
-	// client, as provider metadata.
-	Signatures bool
 }
 
 // Subagents says how what sub-agents do is shown.

@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file reads chunks of other servers.
+
 // ParseChunk reads a chunk of another server, of any release and leniently. Each key may be
 // missing, a text may be a number, and a null counts as missing. Keys without a field of
 // their own make the chunk an [Extended]. A type that this package never writes gives an

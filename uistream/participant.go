@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file lists the participants of a message in its metadata.
+
 // speaks notes who speaks in the message: its metadata lists all participants, in the order
 // in which they began.
 func (t *Translator) speaks(p trace.Data) {

@@ -6,6 +6,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file shows requests where the turn pauses.
+
 // Requests are shown where the turn pauses, because the stock client sends an answer
 // only under three conditions. The answered parts stand in the last step of the
 // message. No other part of that step is unfinished. All requests of the step have

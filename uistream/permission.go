@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file translates permission requests.
+
 // AskPermission is the name of the client tool that a permission request is put
 // as to a client whose protocol has no approvals. Its output is the id of an
 // option, or an object with option, approved, reason and updated_input.

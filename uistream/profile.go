@@ -2,6 +2,8 @@ package uistream
 
 import "fmt"
 
+// This file tells what a client understands.
+
 // Profile is a set of capabilities: what the client at the other end understands. Two
 // releases that accept the same chunks have the same Profile. The zero Profile is the one
 // to use for a client that says nothing: only what 6.0.0 and 7.0.0 know, and no key that

@@ -19,7 +19,7 @@ func FuzzParseProfile(f *testing.F) {
 		if err != nil || again != p {
 			t.Errorf("%q is %+v, whose text %q is read as %+v, %v", s, p, p.String(), again, err)
 		}
-		// Nobody is sent what the oldest of their major does not know, unless they said more.
+		// A client that names only its major gets only chunks that the oldest release of that major knows.
 		for _, typ := range []string{"text-delta", "finish", "error", "start"} {
 			if !p.knows(typ, "") {
 				t.Errorf("%q does not know %s", s, typ)

@@ -8,6 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file translates questions.
+
 // AskUser is the name of the client tool that a question is put as.
 const AskUser = "AskUser"
 

@@ -6,21 +6,11 @@ import (
 	"slices"
 )
 
-// Reduce does what the client does with the chunks of one response: it folds them
-// into one message. Reduce is as strict as the oldest client: a chunk that would
-// end the turn there is an error here. Transient data leaves no trace.
-func Reduce(chunks []Chunk) (Message, error) {
-	var r Reducer
-	for _, c := range chunks {
-		if err := r.Add(c); err != nil {
-			return r.Message(), err
-		}
-	}
-	return r.Message(), nil
-}
+// This file folds chunks into a message, as the client does.
 
-// Reducer folds the chunks of one message, one by one. The zero Reducer is
-// ready for use. Parts are added and changed where they are, and removed only at the
+// Reducer folds the chunks of one message, one by one, as the client does. A Reducer is as
+// strict as the oldest client: a chunk that would end the turn there is an error here.
+// Transient data leaves no trace. The zero Reducer is ready for use. Parts are added and changed where they are, and removed only at the
 // end, so that a place stays good; a turn may have too many to look through them.
 type Reducer struct {
 	message   Message
@@ -72,14 +62,14 @@ func (r *Reducer) Add(c Chunk) error {
 	case TextDelta:
 		return r.grow(r.texts, c.ID, c.Delta)
 	case TextEnd:
-		return r.end(r.texts, c.ID, nil)
+		return r.end(r.texts, c.ID)
 	case ReasoningStart:
 		note(&r.reasoning, c.ID, len(r.message.Parts))
 		r.push(Part{Type: partReasoning, ID: c.ID, State: stateStreaming})
 	case ReasoningDelta:
 		return r.grow(r.reasoning, c.ID, c.Delta)
 	case ReasoningEnd:
-		return r.end(r.reasoning, c.ID, c.ProviderMetadata)
+		return r.end(r.reasoning, c.ID)
 	case SourceURL:
 		r.push(Part{Type: partSourceURL, SourceID: c.SourceID, URL: c.URL, Title: c.Title})
 	case SourceDocument:
@@ -156,15 +146,12 @@ func (r *Reducer) grow(parts map[string]int, id, delta string) error {
 	return nil
 }
 
-func (r *Reducer) end(parts map[string]int, id string, meta json.RawMessage) error {
+func (r *Reducer) end(parts map[string]int, id string) error {
 	at, ok := parts[id]
 	if !ok {
 		return fmt.Errorf("end of the part %q, which is not open", id)
 	}
 	r.message.Parts[at].State = stateDone
-	if meta != nil {
-		r.message.Parts[at].ProviderMetadata = meta
-	}
 	delete(parts, id)
 	return nil
 }

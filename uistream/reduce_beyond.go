@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 )
 
+// This file folds chunks of other servers.
+
 // extended takes a chunk with further keys.
 func (r *Reducer) extended(e Extended) error {
 	at := -1
@@ -73,7 +75,7 @@ func approvalKey(name string) string {
 	return name
 }
 
-// With adds a key to a copy: parts of messages that were given away keep theirs.
+// With adds a key to a copy: callers may hold parts with the old keys.
 func (k Keys) With(name string, value json.RawMessage) Keys {
 	all := Keys{name: value}
 	for other, v := range k {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 )
 
+// This file folds the chunks of calls.
+
 func (r *Reducer) beginInput(c ToolInputStart) {
 	if r.writing == nil {
 		r.writing = map[string]bool{}

@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// This file compares releases of the AI SDK.
+
 // The versions of the AI SDK, and since which of them a client knows something.
 
 // release is a version of the AI SDK.

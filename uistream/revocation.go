@@ -5,6 +5,8 @@ import (
 	"errors"
 )
 
+// This file says why a client lost its stream.
+
 // Revocation is the cause of a context that ends a stream because its client has lost
 // access. The gateway ended the stream, not the client.
 type Revocation struct {

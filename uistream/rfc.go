@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the dialect of the Agent Ops RFC, for `compat: rfc`.
+
 // rfc is the dialect of the Agent Ops RFC (compat: rfc): a decorator over the chunks of a
 // Translator, which knows nothing of it.
 //
@@ -20,18 +22,18 @@ import (
 type rfc struct {
 	*Translator
 
-	record  trace.Record
-	made    []Chunk
-	message string
-	started bool   // the message's start was sent
-	failed  bool   // this record has had its error
-	ours    string // our own id of the message
-	native  string // the upstream turn that speaks
+	record       trace.Record
+	made         []Chunk
+	message      string
+	started      bool   // the message's start was sent
+	failed       bool   // this record has had its error
+	ours         string // our own id of the message
+	upstreamTurn string // the upstream turn that speaks
 
-	text    string // the id of the text
-	writing bool   // the text has begun and not ended
-	queue   []*queuedText
-	early   []Chunk // data that came before the message began
+	text     string // the id of the text
+	writing  bool   // the text has begun and not ended
+	queue    []*queuedText
+	deferred []Chunk // data that came before the message began
 
 	shown     map[string]bool         // requests: none is shown twice
 	questions map[string]*rfcQuestion // by their id
@@ -52,7 +54,7 @@ func newRFC(o Options) *rfc {
 func (d *rfc) clone() translation {
 	c := *d
 	c.Translator = d.Translator.copy()
-	c.made, c.early = nil, slices.Clone(d.early)
+	c.made, c.deferred = nil, slices.Clone(d.deferred)
 	c.shown, c.questions = maps.Clone(d.shown), copies[rfcQuestion]{}.named(d.questions)
 	c.queue = nil
 	for _, q := range d.queue {
@@ -158,15 +160,15 @@ func (d *rfc) begin(chunks []Chunk) {
 // nativeStep takes the agent's own id of what begins.
 func (d *rfc) nativeStep(id string) {
 	switch {
-	case id == "" || id == d.native:
+	case id == "" || id == d.upstreamTurn:
 	case !d.started:
-		d.native = id
+		d.upstreamTurn = id
 		d.start(id)
-	case d.native == "": // the message had to begin before its name was known
-		d.native = id
+	case d.upstreamTurn == "": // the message had to begin before its name was known
+		d.upstreamTurn = id
 	default:
 		d.endText()
-		d.native, d.text = id, id
+		d.upstreamTurn, d.text = id, id
 		d.startText()
 	}
 }
@@ -177,8 +179,8 @@ func (d *rfc) start(id string) {
 	d.emit(Start{MessageID: id})
 	d.text, d.writing = id, false
 	d.startText()
-	d.emit(d.early...)
-	d.early = nil
+	d.emit(d.deferred...)
+	d.deferred = nil
 }
 
 func (d *rfc) emit(all ...Chunk) { d.made = append(d.made, all...) }
@@ -224,7 +226,7 @@ func (d *rfc) take(c Chunk) {
 	case Data:
 		switch {
 		case !d.started && !c.Transient:
-			d.early = append(d.early, c)
+			d.deferred = append(d.deferred, c)
 		case kind == trace.KindStop, asked && c.Name == "question":
 		default:
 			d.emit(c)

@@ -2,6 +2,8 @@ package uistream
 
 import "slices"
 
+// This file has the single text of a message in the dialect of the RFC.
+
 // The one text of a message in the dialect of the Agent Ops RFC.
 
 // queuedText is a part of text that has not ended. Parts are sent one after another,

@@ -10,6 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/internal/quote"
 )
 
+// This file makes JSON values that every client can read.
+
 // SafeJSON makes any bytes a JSON value that every client can read. The value is one
 // line of valid UTF-8, and keeps its numbers digit for digit. It lacks the keys
 // that a client takes for an attack on JavaScript's prototypes, which would cost

@@ -2,6 +2,8 @@ package uistream
 
 import "github.com/tributary-dev/tributary/trace"
 
+// This file translates the steps of a turn.
+
 // A step is a step for the client only where nothing is torn by its border: a
 // call whose input is still being written would become two parts. Such a
 // border is left out.

@@ -7,6 +7,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file shows the work of sub-agents.
+
 // subagentText is how much of what a sub-agent said its data part shows: every
 // update repeats all of it.
 const subagentText = 16 << 10

@@ -6,6 +6,8 @@ import (
 	"fmt"
 )
 
+// This file gives one client its part of a turn, from the live buffer or from the log.
+
 // How one client gets its part of a turn, from the live buffer or from the log.
 
 // Span says which part of a turn a client gets. The zero Span is the first
@@ -21,6 +23,8 @@ type Span struct {
 	// Upto is the number of the last record that the client gets of a pause that still
 	// waits: some of what it asks has its answer. Zero is the pause itself.
 	Upto uint64
+	// Live says that the turn has just begun, so that the client follows it as it happens.
+	Live bool
 	// Reask goes right after the start of the rest of a message: what the client
 	// has answered and is to forget the answer of.
 	Reask []Chunk
@@ -34,15 +38,18 @@ const readAtMost = 32 << 10
 // get the end. Either the client has gone (the error of ctx, or of a write). Or the
 // client got the reason of another failure ([ErrClosed], a [Revocation] if that is the
 // cause of ctx, or an error of the source). The handler must not write afterwards, and
-// defers [Writer.Close].
+// defers [Writer.Close]. After a [Refusal] the handler answers with its reason, unless the
+// stream has begun.
 func (bc *Broadcaster) Serve(ctx context.Context, w *Writer, key Key, source Source, span Span) error {
 	b := bc.acquire(key)
 	defer bc.release(b)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(bc.closed, func() { cancel(ErrClosed) })() //nolint:contextcheck // the end of the Broadcaster ends the stream too
-	s := &subscriber{broadcaster: bc, buffer: b, source: source, w: w, span: span, at: b.start(span.From, bc.config.Framing)}
+	s := &subscriber{broadcaster: bc, buffer: b, source: source, w: w, span: span, at: b.start(span.From, bc.config.Framing), live: span.Live}
+	defer s.release()
 	err := s.run(ctx)
+	refusal, refused := errors.AsType[*Refusal](err)
 	revocation, revoked := Revoked(ctx)
 	switch {
 	case err == nil, w.err != nil:
@@ -51,8 +58,10 @@ func (bc *Broadcaster) Serve(ctx context.Context, w *Writer, key Key, source Sou
 		return w.failWith(revocation, revocation.Sentence)
 	case errors.Is(context.Cause(ctx), ErrClosed):
 		return w.failWith(ErrClosed, "The gateway is stopping: reload the page in a moment.")
-	case ctx.Err() != nil:
+	case ctx.Err() != nil, refused && !w.Begun():
 		return err
+	case refused:
+		return w.failWith(err, refusal.Error())
 	case errors.Is(err, errPanic):
 		return w.failWith(err, "The gateway could not show the rest of the answer.")
 	case errors.Is(err, errNoStop):
@@ -73,12 +82,48 @@ type subscriber struct {
 	behind      *encoder // it reads the log, because the buffer does not hold its position
 	begun       bool     // it has the start of its message
 	leaving     bool     // it is behind the pause at which it leaves
+	live        bool     // it has had all that the log held
+	admitted    func()   // ends the reading of older records; nil: there is none
 }
 
-func (s *subscriber) run(ctx context.Context) error {
+// Refusal says why a subscriber may not read older records.
+type Refusal struct{ error }
+
+// Unwrap returns the reason.
+func (r *Refusal) Unwrap() error { return r.error }
+
+// admit has the source admit the subscriber to older records, until it calls release.
+func (s *subscriber) admit(ctx context.Context) (err error) {
+	if s.admitted != nil {
+		return nil
+	}
+	if s.admitted, err = s.source.Admit(ctx); err != nil {
+		return &Refusal{err}
+	}
+	return nil
+}
+
+// release ends the reading of older records.
+func (s *subscriber) release() {
+	if s.admitted != nil {
+		s.admitted()
+		s.admitted = nil
+	}
+}
+
+// wait waits for records.
+func (s *subscriber) wait(ctx context.Context, wake <-chan struct{}) error {
+	s.release()
 	if err := s.w.begin(); err != nil {
 		return err
 	}
+	return s.w.Wait(ctx, wake, s.source.Ended())
+}
+
+// largeBlock is the size from which frames count until the client has them.
+const largeBlock = 1 << 20
+
+func (s *subscriber) run(ctx context.Context) error {
 	for {
 		var v view
 		var err error
@@ -90,7 +135,12 @@ func (s *subscriber) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if over, err := s.take(v); over || err != nil {
+		if len(v.frames) < largeBlock {
+			s.release()
+		}
+		over, err := s.take(v)
+		s.release()
+		if over || err != nil {
 			return err
 		}
 	}
@@ -101,13 +151,17 @@ func (s *subscriber) run(ctx context.Context) error {
 func (s *subscriber) next(ctx context.Context) (view, error) {
 	for {
 		ended := isClosed(s.source.Ended()) // asked first: what is found then is all
-		v := s.buffer.look(&s.at)
+		v := s.buffer.readFrom(&s.at, s.live || s.admitted != nil)
 		switch {
 		case v.err != nil:
 			return v, v.err
-		case v.fell != nil:
-			s.behind, s.at = v.fell.clone(), position{}
+		case v.evicted != nil:
+			s.behind, s.at = v.evicted.clone(), position{}
 			return view{}, nil
+		case v.pull && !s.live && s.admitted == nil: // first, because others wait for a pull
+			if err := s.admit(ctx); err != nil {
+				return v, err
+			}
 		case v.pull:
 			if err := s.pull(ctx); err != nil {
 				return v, err
@@ -117,7 +171,8 @@ func (s *subscriber) next(ctx context.Context) (view, error) {
 		case v.whole && ended:
 			return v, errNoStop
 		default:
-			if err := s.w.Wait(ctx, v.wait, s.source.Ended()); err != nil {
+			s.live = s.live || v.whole
+			if err := s.wait(ctx, v.wait); err != nil {
 				return v, err
 			}
 		}
@@ -136,6 +191,9 @@ func (s *subscriber) pull(ctx context.Context) error {
 // meets the buffer, the subscriber goes on there.
 func (s *subscriber) readLog(ctx context.Context) (v view, err error) {
 	for {
+		if err := s.admit(ctx); err != nil {
+			return v, err
+		}
 		ended, changed := isClosed(s.source.Ended()), s.source.Changed()
 		all, err := s.behind.read(s.source.Records(ctx, s.behind.seq), &v.block, readAtMost, &s.broadcaster.cost)
 		if err != nil {
@@ -150,13 +208,13 @@ func (s *subscriber) readLog(ctx context.Context) (v view, err error) {
 			s.at, s.behind = at, nil
 			return v, nil
 		}
-		if len(v.marks) > 0 || !all {
+		if len(v.refs) > 0 || !all {
 			return v, nil
 		}
 		if ended {
 			return v, errNoStop
 		}
-		if err := s.w.Wait(ctx, changed, s.source.Ended()); err != nil {
+		if err := s.wait(ctx, changed); err != nil {
 			return v, err
 		}
 	}
@@ -166,14 +224,14 @@ func (s *subscriber) readLog(ctx context.Context) (v view, err error) {
 func (s *subscriber) take(v view) (over bool, err error) {
 	start := 0 // of the record's frames
 	if v.from > 0 {
-		start = v.marks[v.from-1].end
+		start = v.refs[v.from-1].end
 	}
 	from := start // of the frames that are not written yet
-	for i, m := range v.marks[v.from:] {
+	for i, m := range v.refs[v.from:] {
 		if i > 0 {
-			start = v.marks[v.from+i-1].end
+			start = v.refs[v.from+i-1].end
 		}
-		switch at := v.places[m.place]; {
+		switch at := v.positions[m.position]; {
 		case m.seq < s.span.From:
 			from = m.end
 			continue
@@ -208,14 +266,14 @@ func (s *subscriber) take(v view) (over bool, err error) {
 		}
 		return true, s.end(pauseChunks(s.buffer.key.Options)...)
 	}
-	if n := len(v.marks); n > 0 {
-		return false, s.w.Frames(v.frames[from:v.marks[n-1].end])
+	if n := len(v.refs); n > 0 {
+		return false, s.w.Frames(v.frames[from:v.refs[n-1].end])
 	}
 	return false, nil
 }
 
 // begin begins the rest of a message, and of the text that is open there.
-func (s *subscriber) begin(at place) error {
+func (s *subscriber) begin(at textPosition) error {
 	chunks := append([]Chunk{Start{MessageID: at.message}}, s.span.Reask...)
 	if at.text != "" {
 		chunks = append(chunks, TextStart{ID: at.text})

@@ -2,6 +2,8 @@ package uistream
 
 import "strings"
 
+// This file has the table of chunk types, their fields, and the releases that know them.
+
 // kind is the JSON type of a field.
 type kind uint8
 

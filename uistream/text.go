@@ -1,11 +1,10 @@
 package uistream
 
 import (
-	"encoding/json"
-
-	"github.com/tributary-dev/tributary/internal/quote"
 	"github.com/tributary-dev/tributary/trace"
 )
+
+// This file translates text and reasoning.
 
 // part is a part of text or reasoning.
 type part struct {
@@ -20,10 +19,10 @@ type part struct {
 
 // fullText is a message or a thought.
 type fullText struct {
-	id, text, signature string
-	thought             bool
-	role                trace.Role
-	superseded          bool
+	id, text   string
+	thought    bool
+	role       trace.Role
+	superseded bool
 }
 
 func (t *Translator) part(id string, thought bool) *part {
@@ -73,11 +72,7 @@ func (t *Translator) fullPart(w fullText) {
 	} else if p.sent == 0 {
 		t.openPart(p)
 	}
-	var meta json.RawMessage
-	if t.options.Signatures && w.signature != "" {
-		meta = append(quote.Append([]byte(`{"tributary":{"signature":`), w.signature), '}', '}')
-	}
-	t.closePart(p, meta)
+	t.closePart(p)
 	p.ended = true
 }
 
@@ -105,13 +100,13 @@ func (t *Translator) grow(p *part, delta string) {
 	}
 }
 
-func (t *Translator) closePart(p *part, meta json.RawMessage) {
+func (t *Translator) closePart(p *part) {
 	if !p.open {
 		return
 	}
 	p.open = false
 	if p.thought {
-		t.emit(ReasoningEnd{ID: p.id, ProviderMetadata: meta})
+		t.emit(ReasoningEnd{ID: p.id})
 	} else {
 		t.emit(TextEnd{ID: p.id})
 	}
@@ -119,7 +114,7 @@ func (t *Translator) closePart(p *part, meta json.RawMessage) {
 
 func (t *Translator) closeParts() {
 	for _, p := range t.open {
-		t.closePart(p, nil)
+		t.closePart(p)
 	}
 	t.open = nil
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file translates tool calls.
+
 // inputBurst is how much of a call's input goes at once, because the clients parse
 // the whole input again with every piece.
 const inputBurst = 512

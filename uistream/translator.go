@@ -6,6 +6,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// This file has the Translator, which turns the records of a turn into chunks.
+
 // translation turns the records of one turn into chunks: a Translator, or a dialect around
 // one.
 type translation interface {
@@ -189,7 +191,7 @@ func (t *Translator) content(r trace.Record) {
 	case trace.ThoughtDelta:
 		t.partDelta(p.Part, p.Delta, true)
 	case trace.Thought:
-		t.fullPart(fullText{id: p.Part, text: p.Text, signature: p.Signature, thought: true, role: trace.RoleAssistant, superseded: p.Superseded})
+		t.fullPart(fullText{id: p.Part, text: p.Text, thought: true, role: trace.RoleAssistant, superseded: p.Superseded})
 	case trace.ToolCallStart:
 		t.callStart(p)
 	case trace.ToolCallDelta:

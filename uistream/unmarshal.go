@@ -6,6 +6,8 @@ import (
 	"strings"
 )
 
+// This file reads the messages of clients.
+
 // UnmarshalJSON implements json.Unmarshaler: it reads a message of a client or of another
 // server. Keys of a part that have no field of their own become the part's Keys.
 func (m *Message) UnmarshalJSON(data []byte) error {

@@ -8,6 +8,8 @@ import (
 	"time"
 )
 
+// This file writes one response as a stream of server-sent events.
+
 // The times and sizes of a response. A proxy that hears nothing for a minute
 // cuts; a socket that takes nothing for half a minute is dead.
 const (

@@ -12,18 +12,13 @@ import (
 	"time"
 )
 
-//go:embed all:dist
+//go:embed dist
 var dist embed.FS
 
 // policy lets the page load its own files and talk to its own origin, and
 // nothing else. Pictures an agent made come as data URLs.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-const notBuilt = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><title>Tributary</title></head>
-<body><h1>Tributary</h1><p>The gateway runs, but its page was not built: run <code>make web</code> and start it again.</p></body></html>
-`
 
 // file is one file of the page, ready to send.
 type file struct {
@@ -33,10 +28,7 @@ type file struct {
 // Handler serves the built page at "/" and its files beside it. It knows no
 // other path, so the gateway mounts it behind its own routes.
 func Handler() http.Handler {
-	built, err := fs.Sub(dist, "dist")
-	if err != nil { // dist is there: it was compiled in
-		return handler(embed.FS{})
-	}
+	built, _ := fs.Sub(dist, "dist") //nolint:errcheck // the name is valid
 	return handler(built)
 }
 
@@ -73,7 +65,7 @@ func serve(w http.ResponseWriter, r *http.Request, f file) {
 func load(built fs.FS) map[string]file {
 	files := map[string]file{}
 	_ = fs.WalkDir(built, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") {
+		if err != nil || d.IsDir() {
 			return nil //nolint:nilerr // what cannot be read is not served
 		}
 		content, err := fs.ReadFile(built, name)
@@ -87,11 +79,7 @@ func load(built fs.FS) map[string]file {
 		files["/"+name] = newFile(string(content), kindOf(name), cache)
 		return nil
 	})
-	index, ok := files["/index.html"]
-	if !ok {
-		return map[string]file{"/": newFile(notBuilt, kindOf("x.html"), "no-store")}
-	}
-	files["/"] = index
+	files["/"] = files["/index.html"]
 	return files
 }
 
@@ -109,6 +97,8 @@ func kindOf(name string) string {
 		return "text/javascript; charset=utf-8"
 	case ".css":
 		return "text/css; charset=utf-8"
+	case ".md":
+		return "text/plain; charset=utf-8"
 	case ".svg":
 		return "image/svg+xml"
 	}

@@ -12,7 +12,7 @@ import (
 
 func built() fstest.MapFS {
 	return fstest.MapFS{
-		".gitkeep":               {},
+		"licenses.md":            {Data: []byte("# Licenses")},
 		"index.html":             {Data: []byte(`<!doctype html><script type="module" src="/assets/index-a1.js"></script>`)},
 		"favicon.svg":            {Data: []byte("<svg/>")},
 		"assets/index-a1.js":     {Data: []byte("export {}")},
@@ -48,7 +48,7 @@ func TestBuiltPage(t *testing.T) {
 		{"/assets/font-c3.strange", "application/octet-stream", immutable, "\x00\x01", 200},
 		{"/assets/", "text/plain; charset=utf-8", "", "no such page", 404},
 		{"/assets/index-old.js", "text/plain; charset=utf-8", "", "no such page", 404},
-		{"/.gitkeep", "text/plain; charset=utf-8", "", "no such page", 404},
+		{"/licenses.md", "text/plain; charset=utf-8", "no-cache", "# Licenses", 200},
 		{"/api/chat", "text/plain; charset=utf-8", "", "no such page", 404},
 		{"/assets/../index.html", "text/plain; charset=utf-8", "", "no such page", 404},
 	} {
@@ -67,20 +67,18 @@ func TestBuiltPage(t *testing.T) {
 
 func TestPolicy(t *testing.T) {
 	t.Parallel()
-	for name, h := range map[string]http.Handler{"built": handler(built()), "not built": handler(fstest.MapFS{".gitkeep": {}})} {
-		res := ask(t, h, "GET", "/")
-		got := res.Header.Get("Content-Security-Policy")
-		for _, want := range []string{"default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"} {
-			if !strings.Contains(got, want) {
-				t.Errorf("%s: the policy lacks %q: %q", name, want, got)
-			}
+	res := ask(t, handler(built()), "GET", "/")
+	got := res.Header.Get("Content-Security-Policy")
+	for _, want := range []string{"default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the policy lacks %q: %q", want, got)
 		}
-		if strings.Contains(got, "unsafe") || strings.Contains(got, "*") {
-			t.Errorf("%s: the policy is not strict: %q", name, got)
-		}
-		if res.Header.Get("X-Content-Type-Options") != "nosniff" || res.Header.Get("Referrer-Policy") != "no-referrer" {
-			t.Errorf("%s: headers %v", name, res.Header)
-		}
+	}
+	if strings.Contains(got, "unsafe") || strings.Contains(got, "*") {
+		t.Errorf("the policy is not strict: %q", got)
+	}
+	if res.Header.Get("X-Content-Type-Options") != "nosniff" || res.Header.Get("Referrer-Policy") != "no-referrer" {
+		t.Errorf("headers %v", res.Header)
 	}
 }
 
@@ -98,22 +96,6 @@ func TestUnchangedPageIsNotSentAgain(t *testing.T) {
 	changed["index.html"] = &fstest.MapFile{Data: []byte("<!doctype html>new")}
 	if res := ask(t, handler(changed), "GET", "/", "If-None-Match", tag); res.StatusCode != http.StatusOK {
 		t.Errorf("a changed page: got %d, want 200", res.StatusCode)
-	}
-}
-
-func TestNotBuilt(t *testing.T) {
-	t.Parallel()
-	h := handler(fstest.MapFS{".gitkeep": {}})
-	res := ask(t, h, "GET", "/")
-	body, _ := io.ReadAll(res.Body)
-	if res.StatusCode != 200 || !strings.Contains(string(body), "make web") {
-		t.Errorf("got %d %q", res.StatusCode, body)
-	}
-	if res.Header.Get("Cache-Control") != "no-store" {
-		t.Errorf("the notice may be kept: %q", res.Header.Get("Cache-Control"))
-	}
-	if res := ask(t, h, "GET", "/.gitkeep"); res.StatusCode != 404 {
-		t.Errorf(".gitkeep: got %d, want 404", res.StatusCode)
 	}
 }
 
@@ -138,9 +120,6 @@ func TestEmbedded(t *testing.T) {
 	page, _ := io.ReadAll(res.Body)
 	if res.StatusCode != 200 {
 		t.Fatalf("got %d", res.StatusCode)
-	}
-	if strings.Contains(string(page), "make web") {
-		t.Skip("the page was not built")
 	}
 	if regexp.MustCompile(`<script(?:\s[^>]*)?>[^<]|<style| on\w+=`).Match(page) {
 		t.Errorf("the page holds inline code, which its policy forbids:\n%s", page)

@@ -37,3 +37,27 @@ func TestThePageAsksForTheFormItReads(t *testing.T) {
 		t.Errorf("%d addresses ask for %q", asks, form)
 	}
 }
+
+// The gateway pushes all that the page shows. The one interval counts the seconds of a turn.
+func TestThePagePollsNothing(t *testing.T) {
+	t.Parallel()
+	var with []string
+	for _, pattern := range []string{"src/*.ts*", "src/parts/*.ts*"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no sources: %v", err)
+		}
+		for _, file := range files {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(data), "setInterval") {
+				with = append(with, file)
+			}
+		}
+	}
+	if len(with) != 1 || with[0] != filepath.Join("src", "working.tsx") {
+		t.Errorf("intervals in %q", with)
+	}
+}

@@ -70,7 +70,7 @@ func TestAttacks(t *testing.T) {
 		permissiontest.Search: {Name: "search_file_content", Keys: map[string]string{"path": "path", "expression": "pattern", "glob": "include"}},
 		permissiontest.Run:    {Name: "run_shell_command", Keys: map[string]string{"command": "command"}},
 	}, func(t *testing.T, shown, asked permissiontest.Call) bool {
-		r := agenttest.NewRecorder(func(c *trace.Config) { c.Judge = permissiontest.Judge(d, toolkind.Gemini()) })
+		r := agenttest.NewRecorder(func(c *trace.Config) { c.Decide = permissiontest.Judge(d, toolkind.Gemini()) })
 		decode(t, acp.NewDecoder(acp.Options{Tools: toolkind.Gemini()}), r.Builder,
 			toolUpdate(object{"sessionUpdate": "tool_call", "toolCallId": "c", "name": shown.Tool, "kind": kinds[shown.Tool], "status": "pending", "rawInput": shown.Input}),
 			object{"id": "r", "method": "session/request_permission", "params": object{
@@ -107,7 +107,7 @@ func TestThePolicyJudgesAllThatAnAgentSaysOfACall(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := agenttest.NewRecorder(func(c *trace.Config) { c.Judge = permissiontest.Judge(d, toolkind.Gemini()) })
+			r := agenttest.NewRecorder(func(c *trace.Config) { c.Decide = permissiontest.Judge(d, toolkind.Gemini()) })
 			decoder := acp.NewDecoder(acp.Options{Tools: toolkind.Gemini()})
 			var messages []any
 			if c.shown != nil {
@@ -303,8 +303,8 @@ func TestAnAlwaysIsNoAnswerToWhatThePolicyDenies(t *testing.T) {
 	d := permissiontest.Workspace(t)
 	policy := permission.Policy{Rules: []permission.Rule{{Kinds: []trace.ToolKind{trace.ToolEdit}, Paths: []string{"sub/**"}, Then: permission.Deny}}}
 	r := agenttest.NewRecorder(func(c *trace.Config) {
-		c.Judge = func(r trace.PermissionRequest, call trace.ToolCall) (trace.PermissionResponse, bool) {
-			return policy.Judge(r, call, permission.Scope{Contains: d.Contains, Resolve: d.Resolve})
+		c.Decide = func(r trace.PermissionRequest, call trace.ToolCall) (trace.PermissionResponse, bool) {
+			return policy.Decide(r, call, permission.Scope{Contains: d.Contains, Resolve: d.Resolve})
 		}
 	})
 	decoder := acp.NewDecoder(acp.Options{}.Live(""))
@@ -365,7 +365,7 @@ func TestAGuessedNameNeverLowersTheStatedKind(t *testing.T) {
 	} {
 		judged := trace.ToolCall{}
 		r := agenttest.NewRecorder(func(cfg *trace.Config) {
-			cfg.Judge = func(_ trace.PermissionRequest, call trace.ToolCall) (trace.PermissionResponse, bool) {
+			cfg.Decide = func(_ trace.PermissionRequest, call trace.ToolCall) (trace.PermissionResponse, bool) {
 				judged = call
 				return trace.PermissionResponse{}, false
 			}

@@ -340,7 +340,7 @@ func TestNothingIsWrittenOrRunThatNobodyAllowed(t *testing.T) {
 
 func judge(h *agenttest.Host, p permission.Policy) func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool) {
 	return func(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) {
-		return p.Judge(r, c, permission.Scope{Contains: h.Dir.Contains})
+		return p.Decide(r, c, permission.Scope{Contains: h.Dir.Contains})
 	}
 }
 

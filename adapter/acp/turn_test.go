@@ -158,7 +158,7 @@ func TestThePolicyJudgesReads(t *testing.T) {
 			t.Parallel()
 			st := newStage(t, "plain", "", c.person, func(h *agenttest.Host) {
 				h.Judge = func(r trace.PermissionRequest, call trace.ToolCall) (trace.PermissionResponse, bool) {
-					return policy.Judge(r, call, permission.Scope{Contains: h.Dir.Contains, Resolve: h.Dir.Resolve})
+					return policy.Decide(r, call, permission.Scope{Contains: h.Dir.Contains, Resolve: h.Dir.Resolve})
 				}
 			})
 			for _, path := range []string{"a.txt", "secrets/key", "asked/a", "../outside"} {

@@ -25,7 +25,7 @@ func TestAttacks(t *testing.T) {
 		permissiontest.Search: {Name: "Grep", Keys: map[string]string{"path": "path", "expression": "pattern", "glob": "glob"}},
 		permissiontest.Run:    {Name: "Bash", Keys: map[string]string{"command": "command"}},
 	}, func(t *testing.T, shown, asked permissiontest.Call) bool {
-		r := agenttest.NewRecorder(func(c *trace.Config) { c.Judge = permissiontest.Judge(d, toolkind.Claude()) })
+		r := agenttest.NewRecorder(func(c *trace.Config) { c.Decide = permissiontest.Judge(d, toolkind.Claude()) })
 		decoder := claude.NewDecoder(claude.Options{})
 		for _, message := range []any{
 			map[string]any{"type": "assistant", "message": map[string]any{"id": "m", "role": "assistant", "content": []any{

@@ -24,7 +24,7 @@ func TestAttacks(t *testing.T) {
 		permissiontest.Edit: {Name: "fileChange", Keys: map[string]string{"path": "path", "second": "move_path", "content": "diff"}},
 		permissiontest.Run:  {Name: "commandExecution", Keys: map[string]string{"command": "command"}},
 	}, func(t *testing.T, shown, asked permissiontest.Call) bool {
-		r := agenttest.NewRecorder(func(c *trace.Config) { c.Judge = permissiontest.Judge(d, tools) })
+		r := agenttest.NewRecorder(func(c *trace.Config) { c.Decide = permissiontest.Judge(d, tools) })
 		decoder := codex.NewDecoder(codex.Options{Tools: &tools})
 		decode := func(method string, params string, id string) {
 			line := fmt.Sprintf(`{"method":%q,%s"params":{"threadId":"T","turnId":"U","itemId":"c",%s}}`, method, id, params)

@@ -279,7 +279,7 @@ func TestThePolicyJudgesWhatWillRun(t *testing.T) {
 	} {
 		var judged trace.ToolCall
 		r := agenttest.NewRecorder(func(cfg *trace.Config) {
-			cfg.Judge = func(_ trace.PermissionRequest, call trace.ToolCall) (trace.PermissionResponse, bool) {
+			cfg.Decide = func(_ trace.PermissionRequest, call trace.ToolCall) (trace.PermissionResponse, bool) {
 				judged = call
 				return trace.PermissionResponse{}, false
 			}

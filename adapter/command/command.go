@@ -37,6 +37,8 @@ func (r Runtime) Probe(context.Context) (string, error) {
 // fault says why the program does not start, and what to do.
 func (r Runtime) fault(err error) error {
 	switch {
+	case errors.Is(err, procio.ErrUnsupported):
+		return err
 	case errors.Is(err, fs.ErrPermission):
 		return agentkit.NotAllowed(r.Command)
 	case !procio.NotFound(err):

@@ -60,7 +60,7 @@ func TestAttacks(t *testing.T) {
 		permissiontest.Search: {Name: "grep", Keys: map[string]string{"path": "path", "expression": "pattern", "glob": "include"}},
 		permissiontest.Run:    {Name: "bash", Keys: map[string]string{"command": "command"}},
 	}, func(t *testing.T, shown, asked permissiontest.Call) bool {
-		r := agenttest.NewRecorder(func(c *trace.Config) { c.Judge = permissiontest.Judge(d, toolkind.OpenCode()) })
+		r := agenttest.NewRecorder(func(c *trace.Config) { c.Decide = permissiontest.Judge(d, toolkind.OpenCode()) })
 		decoder, turn := opencode.NewDecoder(opencode.Options{}), agenttest.OneTurn(r.Builder)
 		begin(t, decoder, turn, shown.Tool, shown.Input)
 		name := asked.Tool
@@ -104,7 +104,7 @@ func TestRequestsBesideTheCallAreAlwaysAsked(t *testing.T) {
 		"another file":             {"permission": "read", "patterns": []string{"etc/passwd"}, "metadata": object{}},
 		"a call that nobody knows": {"permission": "bash", "patterns": []string{"ls"}, "metadata": object{"command": "ls"}, "tool": object{"messageID": "msg_9", "callID": "other"}},
 	} {
-		rec := agenttest.NewRecorder(func(c *trace.Config) { c.Judge = permissiontest.Judge(d, toolkind.OpenCode()) })
+		rec := agenttest.NewRecorder(func(c *trace.Config) { c.Decide = permissiontest.Judge(d, toolkind.OpenCode()) })
 		decoder, turn := opencode.NewDecoder(opencode.Options{}), agenttest.OneTurn(rec.Builder)
 		begin(t, decoder, turn, "read", object{"filePath": d.Path() + "/a.txt"})
 		r["id"] = "per_1"

@@ -28,6 +28,8 @@ func (s Spec) Probe(ctx context.Context, args ...string) (string, error) {
 // Unversioned is the error when the program does not tell its version: it says what to do.
 func (s Spec) Unversioned(err error) error {
 	switch {
+	case errors.Is(err, procio.ErrUnsupported):
+		return fmt.Errorf("%s: %w", s.Adapter, err)
 	case procio.NotFound(err):
 		return s.NotFound
 	case errors.Is(err, fs.ErrPermission):
@@ -40,6 +42,8 @@ func (s Spec) Unversioned(err error) error {
 // Unstarted is the error when a program does not start.
 func Unstarted(adapter, command string, notFound, err error) error {
 	switch {
+	case errors.Is(err, procio.ErrUnsupported):
+		return fmt.Errorf("%s: %w", adapter, err)
 	case procio.NotFound(err):
 		return notFound
 	case errors.Is(err, fs.ErrPermission):

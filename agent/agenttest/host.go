@@ -59,7 +59,7 @@ func (h *Host) Turn(p agent.Prompt) *Recorder {
 func (h *Host) Reopen(turn string, events []trace.Event) *Recorder {
 	h.feed.mu.Lock()
 	defer h.feed.mu.Unlock()
-	r := reopenRecorder(h.feed, events, func(c *trace.Config) { c.Turn, c.Judge, c.AskSuffix = turn, h.Judge, h.AskSuffix })
+	r := reopenRecorder(h.feed, events, func(c *trace.Config) { c.Turn, c.Decide, c.AskSuffix = turn, h.Judge, h.AskSuffix })
 	h.turns = append(h.turns, r)
 	return r
 }
@@ -94,7 +94,7 @@ func (h *Host) recorder(prefix string, list *[]*Recorder) *Recorder {
 	h.feed.mu.Lock()
 	defer h.feed.mu.Unlock()
 	r := newRecorder(h.feed, func(c *trace.Config) {
-		c.Turn, c.Judge, c.AskSuffix = fmt.Sprintf("%s%d", prefix, len(*list)+1), h.Judge, h.AskSuffix
+		c.Turn, c.Decide, c.AskSuffix = fmt.Sprintf("%s%d", prefix, len(*list)+1), h.Judge, h.AskSuffix
 	})
 	*list = append(*list, r)
 	h.kept = append(h.kept, r)

@@ -112,6 +112,8 @@ func (c *client) unfollow() {
 
 // show sends the state of the session, and then all that happens.
 func (c *client) show(ctx context.Context) error {
+	ctx, done := c.Reading(ctx)
+	defer done()
 	watched, err := c.s.Hub.Snapshot(ctx, c.id)
 	if err != nil {
 		return c.gone(ctx, err)

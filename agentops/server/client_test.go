@@ -468,13 +468,13 @@ func TestWhatAgentOpsHasBesideItsSocket(t *testing.T) {
 func TestB05_WebSocketsAndTheGuard(t *testing.T) {
 	guard, err := access.New(access.Config{
 		Listen: "127.0.0.1:0", Public: gateway.Public, Refuse: gateway.Refuse, AllowOrigins: []string{"https://app.example"},
-		Tokens: []access.Token{{Name: "vic", Token: "view-0123456789", Role: access.Viewer}, {Name: "ada", Token: "own-0123456789", Role: access.Admin}},
+		Tokens: []access.Token{{Name: "vic", Token: "view-012345678901234567890", Role: access.Viewer}, {Name: "ada", Token: "own-012345678901234567890", Role: access.Admin}},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s := newStand(t, nil, func(o *gateway.Options) { o.Guard = guard.Wrap })
-	if status, _, body := s.do("POST", "/api/sessions", `{"id":"w1"}`, "Authorization", "Bearer own-0123456789"); status != 201 {
+	if status, _, body := s.do("POST", "/api/sessions", `{"id":"w1"}`, "Authorization", "Bearer own-012345678901234567890"); status != 201 {
 		t.Fatalf("%d %s", status, body)
 	}
 	const path = "/api/sessions/w1/ws?role=client"
@@ -487,12 +487,12 @@ func TestB05_WebSocketsAndTheGuard(t *testing.T) {
 	}{
 		{"no token", nil, []string{"valet"}, 401, ""},
 		{"a wrong one", nil, []string{"valet", "bearer.guess"}, 401, ""},
-		{"by subprotocol", nil, []string{"valet", "bearer.view-0123456789"}, 101, "valet"},
-		{"February", nil, []string{"agent-ops", "bearer.view-0123456789"}, 101, "agent-ops"},
-		{"both", nil, []string{"agent-ops", "valet", "bearer.view-0123456789"}, 101, "valet"},
-		{"by header", http.Header{"Authorization": {"Bearer view-0123456789"}}, nil, 101, ""},
-		{"a page that may", http.Header{"Origin": {"https://app.example"}}, []string{"valet", "bearer.view-0123456789"}, 101, "valet"},
-		{"a page that may not", http.Header{"Origin": {"https://evil.example"}}, []string{"valet", "bearer.view-0123456789"}, 403, ""},
+		{"by subprotocol", nil, []string{"valet", "bearer.view-012345678901234567890"}, 101, "valet"},
+		{"February", nil, []string{"agent-ops", "bearer.view-012345678901234567890"}, 101, "agent-ops"},
+		{"both", nil, []string{"agent-ops", "valet", "bearer.view-012345678901234567890"}, 101, "valet"},
+		{"by header", http.Header{"Authorization": {"Bearer view-012345678901234567890"}}, nil, 101, ""},
+		{"a page that may", http.Header{"Origin": {"https://app.example"}}, []string{"valet", "bearer.view-012345678901234567890"}, 101, "valet"},
+		{"a page that may not", http.Header{"Origin": {"https://evil.example"}}, []string{"valet", "bearer.view-012345678901234567890"}, 403, ""},
 	} {
 		conn, res, err := s.socket(path, &websocket.DialOptions{HTTPHeader: c.header, Subprotocols: c.offers}) //nolint:bodyclose // it is the connection
 		if res == nil || res.StatusCode != c.status {
@@ -510,7 +510,7 @@ func TestB05_WebSocketsAndTheGuard(t *testing.T) {
 		}
 		_ = conn.CloseNow()
 	}
-	if _, res, err := s.socket("/api/sessions/w1/ws?role=runner&token=own-0123456789", nil); err == nil || res.StatusCode != 503 { //nolint:bodyclose // there is none
+	if _, res, err := s.socket("/api/sessions/w1/ws?role=runner&token=own-012345678901234567890", nil); err == nil || res.StatusCode != 503 { //nolint:bodyclose // there is none
 		t.Errorf("a runner without an agent for it: %v %v", res, err)
 	}
 }

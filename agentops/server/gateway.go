@@ -44,6 +44,9 @@ type Rights interface {
 	Count() error
 	// Upload counts bytes that the user's data takes up in memory, 0 at the end.
 	Upload(bytes int64) error
+	// Reading returns a context in which one goroutine reads the log: the records that it reads
+	// count among those that are in memory for the user. The function that it returns ends that.
+	Reading(ctx context.Context) (_ context.Context, done func())
 	// Explain returns an error as a sentence for the user.
 	Explain(err error) string
 }

@@ -91,7 +91,7 @@ func newGuestStand(t *testing.T) (stand, *remote, *quiet) {
 	t.Helper()
 	guard, err := access.New(access.Config{
 		Listen: "127.0.0.1:0", PassThrough: "ops", Public: gateway.Public, Refuse: gateway.Refuse,
-		Tokens: []access.Token{{Name: "root", Token: "root-0123456789", Role: access.Admin}},
+		Tokens: []access.Token{{Name: "root", Token: "root-012345678901234567890", Role: access.Admin}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -133,7 +133,7 @@ func TestB04_AnAnswerByWebSocketIsItsSendersOwn(t *testing.T) {
 	guest := s.join(path, bearer(guestToken)...)
 	guest.prompt("ask")
 	ask := frame[agentops.InteractivePrompt](guest, nil).Prompt.ID
-	root := s.join(path, bearer("root-0123456789")...)
+	root := s.join(path, bearer("root-012345678901234567890")...)
 	root.send(`{"type":"answer","questionId":"` + ask + `","answer":"green"}`)
 	if no := frame[agentops.Error](root, nil); !strings.Contains(no.Message, "you are not known there: sign in with a token of that server to answer.") {
 		t.Errorf("who has no token there hears %+v", no)

@@ -22,7 +22,11 @@ func (s *Server) Prompt(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer a.Leave()
 	defer a.Upload(0) //nolint:errcheck // less memory is always granted
-	if err := a.Upload(max(r.ContentLength, 0)); err != nil {
+	length := r.ContentLength
+	if length < 0 { // the client does not say
+		length = maxFrame
+	}
+	if err := a.Upload(length); err != nil {
 		return err
 	}
 	data, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxFrame))

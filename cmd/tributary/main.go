@@ -6,6 +6,7 @@
 //	tributary agents    list the agents, and whether they can start
 //	tributary token     print the token of the gateway
 //	tributary version   print the version
+//	tributary completion, tributary man   print a shell's completion script, the manual page
 //
 // The commands write their results to standard output and messages for people to standard
 // error. The exit status is 0 after success, 1 after a failure, 2 after a mistake in the

@@ -1,12 +1,12 @@
 // What a browser gives to a page and node does not: a document for react-dom, relative
-// URLs with the cookie of their origin, and a connection that can be lost.
+// URLs with the token that a proxy adds, and a connection that can be lost.
 // The clients themselves stay stock: they call the global fetch as they do on any page.
 import { Window } from 'happy-dom';
 
 const nodeFetch = globalThis.fetch;
 const tape = [];
 const cuts = new Map();
-let origin = null, cookie = null;
+let origin = null, token = null;
 
 /** Gives react-dom a document. Node's own fetch, timers and streams stay in place. */
 export function openWindow() {
@@ -18,14 +18,10 @@ export function openWindow() {
   return () => window.happyDOM.close();
 }
 
-/** From now on relative URLs belong to this origin. A URL with ?token= is visited first, as a person would, for its cookie. */
-export async function visit(base, token) {
+/** From now on relative URLs belong to this origin. The token goes along with them, as the proxy of a development server adds it. */
+export async function visit(base, bearer) {
   origin = base;
-  cookie = null;
-  if (!token) return;
-  const res = await nodeFetch(new URL(`/?token=${encodeURIComponent(token)}`, base), { redirect: 'manual' });
-  await res.body?.cancel();
-  cookie = res.headers.getSetCookie().map(c => c.split(';')[0]).join('; ') || null;
+  token = bearer ?? null;
 }
 
 /** Loses the connection of the newest response of this chat after so many more bytes. */
@@ -46,7 +42,7 @@ globalThis.fetch = async (input, init = {}) => {
   if (relative) {
     headers.set('origin', origin);
     headers.set('sec-fetch-site', 'same-origin');
-    if (cookie) headers.set('cookie', cookie);
+    if (token && !headers.has('authorization')) headers.set('authorization', `Bearer ${token}`);
   }
   const body = typeof init.body === 'string' && init.body.startsWith('{') ? JSON.parse(init.body) : null;
   const inUrl = /\/([^/?&]+)\/stream(\?|$)/.exec(url.pathname + url.search);
@@ -67,20 +63,25 @@ globalThis.fetch = async (input, init = {}) => {
   return new Response(watch(res.body, entry, line), { status: res.status, statusText: res.statusText, headers: res.headers });
 };
 
-/** As far as a page needs it: relative URLs, data lines, and coming back where the connection was lost. */
+/** As far as a page needs it: relative URLs, data lines, what became of the connection, and coming back where it was lost. */
 globalThis.EventSource ??= class {
+  onopen = null;
   onmessage = null;
+  onerror = null;
   #line = new AbortController();
   #last = '';
 
-  constructor(path) { this.#run(new URL(path, origin)).catch(() => {}); }
+  constructor(path) { this.#run(new URL(path, origin)).catch(() => this.#lost()); }
   close() { this.#line.abort(); }
+
+  #lost() { if (!this.#line.signal.aborted) this.onerror?.(); }
 
   async #run(url) {
     while (!this.#line.signal.aborted) {
-      const headers = { accept: 'text/event-stream', 'sec-fetch-site': 'same-origin', ...(cookie && { cookie }), ...(this.#last && { 'last-event-id': this.#last }) };
+      const headers = { accept: 'text/event-stream', 'sec-fetch-site': 'same-origin', ...(token && { authorization: `Bearer ${token}` }), ...(this.#last && { 'last-event-id': this.#last }) };
       const res = await nodeFetch(url, { headers, signal: this.#line.signal });
-      if (res.status !== 200) return;
+      if (res.status !== 200) return this.#lost();
+      this.onopen?.();
       let text = '';
       try {
         for await (const piece of res.body.pipeThrough(new TextDecoderStream())) {
@@ -88,7 +89,8 @@ globalThis.EventSource ??= class {
           text = frames.pop();
           for (const frame of frames) this.#take(frame);
         }
-      } catch { /* lost: it comes back */ }
+      } catch { /* lost: it comes back, unless the page closes it */ }
+      this.#lost();
     }
   }
 

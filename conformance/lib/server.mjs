@@ -47,6 +47,15 @@ export async function launch(program, argv, { log, env = process.env, patience =
 // One token stands for dozens of users here, whose trials make up to 170 requests a second.
 const LIMITS = 'limits: {requests: none, streams: none}\n';
 
+/** The flag that has a gateway keep its log in a database of its own, where internal/pgtest/with hands them out. */
+async function database() {
+  const databases = process.env.TRIBUTARY_TEST_DATABASES;
+  if (!databases) return [];
+  const made = await fetch(databases, { method: 'POST' }), text = await made.text();
+  if (!made.ok) throw new Error(`no database was made: ${text}`);
+  return ['--db', text];
+}
+
 /**
  * Starts the gateway and waits for its ready line: {base, token, work, stop, again, said, stderr, alive}. yaml: what its configuration
  * says; work: the folder of the agents, if not a new one. again(signal) ends it so and starts it anew, at the same address with the same data.
@@ -58,7 +67,8 @@ export async function start(binary, { agent = 'demo', auth = 'token', env, args 
   const work = given ?? fs.mkdtempSync(path.join(dir, 'work-'));
   const config = path.join(dir, 'tributary.yaml');
   fs.writeFileSync(config, LIMITS + (yaml ?? ''));
-  const argv = listen => ['serve', '--listen', listen, '--data', path.join(dir, 'data'), '--cwd', work, '--auth', auth, '--agent', agent, '--config', config, ...args];
+  const db = await database();
+  const argv = listen => ['serve', '--listen', listen, '--data', path.join(dir, 'data'), '--cwd', work, '--auth', auth, '--agent', agent, '--config', config, ...db, ...args];
   const [program, ...before] = binary.endsWith('.mjs') ? [process.execPath, binary] : [path.resolve(binary)];
   const run = listen => launch(program, [...before, ...argv(listen)], { log: path.join(dir, 'stderr.log'), env });
   try {

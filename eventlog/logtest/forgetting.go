@@ -197,6 +197,45 @@ func deleteBesideOthers(t *testing.T, s eventlog.Store) {
 	}
 }
 
+// newestStays checks that an entry that comes late and is older changes nothing, also when
+// both are on their way at once; its records are kept.
+func newestStays(t *testing.T, s eventlog.Store) {
+	ctx := t.Context()
+	at := time.UnixMicro(1_000_000)
+	version := func(n int) eventlog.Entry {
+		e := entry("s", fmt.Sprint("doc ", n))
+		e.Updated, e.Members = at.Add(time.Duration(n)*time.Microsecond), map[string]string{fmt.Sprint("p", n%3): "viewer"}
+		return e
+	}
+	const versions = 60
+	var writers sync.WaitGroup
+	for n := range versions {
+		writers.Go(func() {
+			if _, err := s.AppendWith(ctx, version(n), "t", []trace.Event{whole(n)}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	writers.Wait()
+	must(t, s.Put(ctx, version(versions-2)))
+	if doc, err := s.Get(ctx, "s"); err != nil || string(doc) != fmt.Sprint("doc ", versions-1) {
+		t.Errorf("the document is %q, %v", doc, err)
+	}
+	for p := range 3 {
+		n := 0
+		for _, err := range s.List(ctx, eventlog.Query{Person: fmt.Sprint("p", p)}) {
+			must(t, err)
+			n++
+		}
+		if want := map[bool]int{true: 1}[p == (versions-1)%3]; n != want {
+			t.Errorf("p%d is a member of %d sessions, want %d", p, n, want)
+		}
+	}
+	if n := len(collect(t, s.Durable(ctx, "s", 0, 0))); n != versions {
+		t.Errorf("%d records are kept, want %d", n, versions)
+	}
+}
+
 // appendWith checks that a document and the records that come with it are kept together.
 func appendWith(t *testing.T, s eventlog.Store) {
 	ctx := t.Context()

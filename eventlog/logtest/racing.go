@@ -63,6 +63,33 @@ func appendBesideReaders(t *testing.T, s eventlog.Store) {
 	}
 }
 
+// firstAppendBesideReaders checks that a reader of a session sees the first append of it
+// from its beginning: durable records never without the ephemeral ones in front of them.
+func firstAppendBesideReaders(t *testing.T, s eventlog.Store) {
+	ctx := bounded(t)
+	for i := range 60 {
+		session := fmt.Sprint("s", i)
+		var reader sync.WaitGroup
+		reader.Go(func() {
+			for seen := uint64(0); seen < 5 && !t.Failed(); {
+				seen = 0
+				for r, err := range s.After(ctx, session, 0) {
+					if err != nil || r.Seq != seen+1 {
+						t.Errorf("record %d came after number %d (%v)", r.Seq, seen, err)
+						return
+					}
+					seen = r.Seq
+				}
+			}
+		})
+		_, err := s.Append(ctx, session, "t", mixed(1, 5))
+		if err != nil {
+			t.Error(err)
+		}
+		reader.Wait()
+	}
+}
+
 // concurrentAppends checks that batches of one session never mix.
 func concurrentAppends(t *testing.T, s eventlog.Store) {
 	ctx := bounded(t)

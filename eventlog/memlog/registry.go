@@ -3,10 +3,10 @@ package memlog
 import (
 	"bytes"
 	"cmp"
+	"container/heap"
 	"context"
 	"iter"
 	"maps"
-	"slices"
 	"time"
 
 	"github.com/tributary-dev/tributary/eventlog"
@@ -18,11 +18,13 @@ func (s *Store) Put(ctx context.Context, e eventlog.Entry) error {
 	return err
 }
 
-// put is Put for a caller who holds the lock.
+// put is Put for a caller who holds the lock. The newest entry stays.
 func (s *Store) put(e eventlog.Entry) {
 	e.Doc, e.Members = bytes.Clone(e.Doc), maps.Clone(e.Members)
 	e.CreatedAt, e.Updated = e.CreatedAt.Round(0).UTC(), e.Updated.Round(0).UTC().Truncate(time.Microsecond)
-	s.docs[e.Session] = e
+	if before := s.docs[e.Session]; before == nil || !e.Updated.Before(before.Updated) {
+		s.docs[e.Session] = &e
+	}
 }
 
 // Count implements eventlog.Registry.
@@ -52,7 +54,7 @@ func (s *Store) Get(ctx context.Context, id string) ([]byte, error) {
 	return bytes.Clone(e.Doc), nil
 }
 
-// List implements eventlog.Registry. It is a scan.
+// List implements eventlog.Registry. A list is a scan, and orders only what its reader takes.
 func (s *Store) List(ctx context.Context, q eventlog.Query) iter.Seq2[eventlog.Entry, error] {
 	return func(yield func(eventlog.Entry, error) bool) {
 		entries, err := s.entries(q)
@@ -63,7 +65,9 @@ func (s *Store) List(ctx context.Context, q eventlog.Query) iter.Seq2[eventlog.E
 			yield(eventlog.Entry{}, err)
 			return
 		}
-		for _, e := range entries {
+		heap.Init(&entries)
+		for n := 0; len(entries) > 0 && (q.Limit <= 0 || n < q.Limit); n++ {
+			e := *heap.Pop(&entries).(*eventlog.Entry) //nolint:forcetypeassert // it has entries only
 			e.Doc = bytes.Clone(e.Doc)
 			if !yield(e, nil) {
 				return
@@ -72,24 +76,36 @@ func (s *Store) List(ctx context.Context, q eventlog.Query) iter.Seq2[eventlog.E
 	}
 }
 
-func (s *Store) entries(q eventlog.Query) ([]eventlog.Entry, error) {
+// newestFirst is a heap of entries, the last changed on top.
+type newestFirst []*eventlog.Entry
+
+func (n newestFirst) Len() int      { return len(n) }
+func (n newestFirst) Swap(i, j int) { n[i], n[j] = n[j], n[i] }
+func (n newestFirst) Less(i, j int) bool {
+	return cmp.Or(n[j].Updated.Compare(n[i].Updated), cmp.Compare(n[j].Session, n[i].Session)) < 0
+}
+func (n *newestFirst) Push(e any) { *n = append(*n, e.(*eventlog.Entry)) } //nolint:forcetypeassert // as above
+func (n *newestFirst) Pop() any {
+	last := len(*n) - 1
+	e := (*n)[last]
+	*n = (*n)[:last]
+	return e
+}
+
+// Damage implements eventlog.Registry.
+func (s *Store) Damage() eventlog.Damage { return eventlog.Damage{} }
+
+func (s *Store) entries(q eventlog.Query) (entries newestFirst, err error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.closed {
 		return nil, eventlog.ErrClosed
 	}
-	var entries []eventlog.Entry
 	for _, e := range s.docs {
 		_, member := e.Members[q.Person]
 		if (q.Person == "" || member || e.CreatedBy == q.Person) && (e.Open || !q.Open) && (q.Before.IsZero() || e.Updated.Before(q.Before)) {
 			entries = append(entries, e)
 		}
-	}
-	slices.SortFunc(entries, func(a, b eventlog.Entry) int {
-		return cmp.Or(b.Updated.Compare(a.Updated), cmp.Compare(b.Session, a.Session))
-	})
-	if q.Limit > 0 && len(entries) > q.Limit {
-		entries = entries[:q.Limit]
 	}
 	return entries, nil
 }

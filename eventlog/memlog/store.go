@@ -19,7 +19,7 @@ type Store struct {
 	mu       sync.RWMutex
 	closed   bool
 	sessions map[string]*session
-	docs     map[string]eventlog.Entry
+	docs     map[string]*eventlog.Entry
 }
 
 var _ eventlog.Store = (*Store)(nil)
@@ -35,7 +35,7 @@ type session struct {
 
 // New returns an empty store.
 func New() *Store {
-	return &Store{epoch: rand.Text(), sessions: map[string]*session{}, docs: map[string]eventlog.Entry{}}
+	return &Store{epoch: rand.Text(), sessions: map[string]*session{}, docs: map[string]*eventlog.Entry{}}
 }
 
 // Append implements eventlog.Store.

@@ -15,10 +15,11 @@ import (
 // row is a durable record as the database keeps it.
 type row struct {
 	session, turn, kind string
-	seq                 uint64
-	message, person     *string
-	at                  int64
-	body                []byte
+	// prev is the number of the durable record before it: the writer knows it.
+	seq, prev       uint64
+	message, person *string
+	at              int64
+	body            []byte
 }
 
 // Append implements eventlog.Store.

@@ -170,6 +170,23 @@ func TestACheckpointGoesWithItsPart(t *testing.T) {
 	})
 }
 
+// One transaction may hold a checkpoint and the end of its part, where the database was
+// away or busy. A checkpoint that stayed would be a part of the text in front of all of it.
+func TestACheckpointOfTheSameTransactionGoesWithItsPart(t *testing.T) {
+	t.Parallel()
+	o := sqllog.Options{Dir: t.TempDir()}
+	s := open(t, o)
+	add(t, s, begins("p"), grows("p", "one "))
+	time.Sleep(checkpointed)
+	lock(t, o.Dir)
+	add(t, s, grows("p", "two"))
+	time.Sleep(checkpointed)
+	add(t, s, ends("p", "one two"))
+	if after := read(t, crashed(t, o), 0); deltas(after, "p") != "" {
+		t.Errorf("after the end of the part there are %v", after)
+	}
+}
+
 func TestACheckpointGoesWithItsTurn(t *testing.T) {
 	onBoth(t, func(t *testing.T, o sqllog.Options) {
 		s := open(t, o)

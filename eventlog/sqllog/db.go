@@ -3,22 +3,42 @@ package sqllog
 import (
 	"context"
 	"database/sql"
-	"embed"
+	_ "embed" // the schema
 	"errors"
 	"fmt"
-	"io/fs"
+	"regexp"
+	"strings"
 	"time"
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 )
 
-//go:embed migrations
-var migrations embed.FS
+//go:embed schema.sql
+var schema string
+
+// special is what the schema says to one of the databases only.
+var special = regexp.MustCompile(`(?s)/\*(\w+): (.*?)\*/`) //nolint:gochecknoglobals // never written
+
+// schemaFor is the schema in the words of a database.
+func schemaFor(dialect goose.Dialect) string {
+	kind := "text"
+	if dialect == goose.DialectPostgres {
+		kind = "bytea"
+	}
+	text := special.ReplaceAllStringFunc(schema, func(found string) string {
+		if parts := special.FindStringSubmatch(found); strings.HasPrefix(string(dialect), parts[1]) {
+			return parts[2]
+		}
+		return ""
+	})
+	return strings.ReplaceAll(text, "bytes  NOT NULL", kind+" NOT NULL")
+}
 
 // db is a database, and what differs between SQLite and PostgreSQL.
 type db struct {
-	read, write *sql.DB
+	read  *reader
+	write *sql.DB
 	// exclusive: no other process uses the database, so that no owner that it names
 	// is alive.
 	exclusive bool
@@ -40,6 +60,9 @@ type db struct {
 	// keep puts checkpoints in the place of older ones.
 	keep func(ctx context.Context, tx *sql.Tx, rows []sessionCheckpoint) error
 
+	// listen hears of changes by other processes; nil if there can be none.
+	listen func(ctx context.Context, hear func(payload string) bool) error
+
 	// lost reports whether the error is about the way to the database.
 	lost func(error) bool
 	// full reports whether the disk is full.
@@ -49,10 +72,11 @@ type db struct {
 }
 
 func (d *db) close() (err error) {
-	for _, pool := range []*sql.DB{d.read, d.write} {
-		if pool != nil {
-			err = errors.Join(err, pool.Close())
-		}
+	if d.read != nil {
+		err = d.read.Close()
+	}
+	if d.write != nil {
+		err = errors.Join(err, d.write.Close())
 	}
 	return err
 }
@@ -67,12 +91,12 @@ func (d *db) bounded(ctx context.Context, bytes int) (context.Context, context.C
 }
 
 // migrate brings the schema to this program's version. A newer one is an error.
-func (d *db) migrate(ctx context.Context, dialect goose.Dialect, dir string) error {
-	files, err := fs.Sub(migrations, "migrations/"+dir)
-	if err != nil {
+func (d *db) migrate(ctx context.Context, dialect goose.Dialect) error {
+	first := goose.NewGoMigration(1, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+		_, err := tx.ExecContext(ctx, schemaFor(dialect))
 		return err
-	}
-	options := []goose.ProviderOption{goose.WithVerbose(false), goose.WithDisableGlobalRegistry(true)}
+	}}, nil)
+	options := []goose.ProviderOption{goose.WithVerbose(false), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(first)}
 	if dialect == goose.DialectPostgres { // two gateways may start at once
 		locker, err := lock.NewPostgresSessionLocker()
 		if err != nil {
@@ -80,7 +104,7 @@ func (d *db) migrate(ctx context.Context, dialect goose.Dialect, dir string) err
 		}
 		options = append(options, goose.WithSessionLocker(locker))
 	}
-	p, err := goose.NewProvider(dialect, d.write, files, options...)
+	p, err := goose.NewProvider(dialect, d.write, nil, options...)
 	if err != nil {
 		return err
 	}
@@ -90,6 +114,10 @@ func (d *db) migrate(ctx context.Context, dialect goose.Dialect, dir string) err
 	}
 	sources := p.ListSources()
 	if newest := sources[len(sources)-1].Version; there > newest {
+		var known int
+		if err := d.write.QueryRowContext(ctx, `SELECT count(*) FROM goose_db_version WHERE version_id IN (0, 1)`).Scan(&known); err != nil || known < int(newest)+1 {
+			return errors.Join(err, &damageError{"its version is not one that a program has written"})
+		}
 		return fmt.Errorf("its schema has version %d and this program knows versions up to %d: start the newer tributary that wrote it", there, newest)
 	}
 	_, err = p.Up(ctx)

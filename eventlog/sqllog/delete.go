@@ -31,12 +31,10 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 			if _, err := s.db.exec(ctx, tx, `DELETE FROM checkpoints WHERE session = $1`, id); err != nil {
 				return err
 			}
-			if _, err := s.db.exec(ctx, tx, `DELETE FROM turns WHERE session = $1 AND first <= $2`, id, last); err != nil {
-				return err
-			}
-			_, err := s.db.exec(ctx, tx, `UPDATE sessions SET erased = $2, last = $2 WHERE id = $1`, id, last)
+			_, err := s.db.exec(ctx, tx, `DELETE FROM turns WHERE session = $1 AND first <= $2`, id, last)
 			return err
 		}
+		o.moves = func(p *place) { p.last, p.erased = last, last }
 		o.then = func() {
 			se.erased = last
 			s.liveBytes.Add(-int64(se.live.bytes))
@@ -82,12 +80,12 @@ func (s *Store) erase(ctx context.Context, id string, upTo uint64) error {
 // eraseRest removes what a deletion that was cut short has left.
 func (s *Store) eraseRest(ctx context.Context) {
 	left := map[string]uint64{}
-	rows, err := s.db.read.QueryContext(ctx, `SELECT id, erased FROM sessions WHERE erased > 0 AND EXISTS (SELECT 1 FROM records WHERE session = id AND seq <= erased)`)
+	rows, err := s.db.read.QueryContext(ctx, `SELECT session, last, erased, registered, sum FROM places WHERE erased > 0 AND EXISTS (SELECT 1 FROM records WHERE records.session = places.session AND seq <= erased)`)
 	for err == nil && rows.Next() {
-		var id string
-		var upTo uint64
-		err = rows.Scan(&id, &upTo)
-		left[id] = upTo
+		var p place
+		if p, err = scanPlace(rows.Scan); p.session != "" { // else it is damaged, and may not be deleted at all
+			left[p.session] = p.erased
+		}
 	}
 	if err == nil {
 		err = rows.Close()

@@ -5,3 +5,6 @@ func Shared(o Options) Options {
 	o.shared = true
 	return o
 }
+
+// AwaitInspection returns when everything was looked at that is inspected after the start.
+func AwaitInspection(s *Store) { <-s.inspected }

@@ -94,13 +94,34 @@ func TestTheLogOfTheFirstEditionIsLeftAlone(t *testing.T) {
 	}
 }
 
+// A file of which nothing can be read stays beside a new database. The state of agents goes
+// with it: agents find their state by a session's id, and that may be given to others now.
 func TestADatabaseThatIsNoDatabase(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "tributary.db"), bytes.Repeat([]byte("no database "), 1000), 0o600); err != nil {
+	text := bytes.Repeat([]byte("no database "), 1000)
+	if err := os.WriteFile(filepath.Join(dir, "tributary.db"), text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	wants(t, refused(t, sqllog.Options{Dir: dir}), "tributary.db is damaged: restore a back-up")
+	if err := os.MkdirAll(filepath.Join(dir, "agents", "a1"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	var said bytes.Buffer
+	s := open(t, sqllog.Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(&said, nil))})
+	if d := s.Damage(); d.Files != 1 || len(d.Sessions) != 0 {
+		t.Errorf("the damage is %v", d)
+	}
+	kept, err := filepath.Glob(filepath.Join(dir, "tributary.db.damaged-*"))
+	if err != nil || len(kept) != 1 {
+		t.Fatal(kept, err)
+	}
+	if there, err := os.ReadFile(kept[0]); err != nil || !bytes.Equal(there, text) {
+		t.Errorf("the damaged file was changed, or: %v", err)
+	}
+	wants(t, said.String(), "all sessions are lost: restore a back-up, or go on without them", kept[0])
+	if _, err := os.Stat(filepath.Join(dir, "agents")); !os.IsNotExist(err) {
+		t.Error("the agents' state of sessions that are lost is there for new ones")
+	}
 }
 
 func TestADataDirectoryThatCannotBeWritten(t *testing.T) {
@@ -190,17 +211,14 @@ func TestPostgreSQLStaysAway(t *testing.T) {
 	}
 }
 
-// Another program that locks the database for a while, as a shell may, costs no record.
-func TestAnotherProgramLocksTheDatabase(t *testing.T) {
-	t.Parallel()
-	o := sqllog.Options{Dir: t.TempDir()}
-	s := open(t, o)
-	add(t, s, begins("p"))
-	db, err := sql.Open("sqlite", filepath.Join(o.Dir, "tributary.db"))
+// lock locks the database for 2.5 s, as a shell may.
+func lock(t *testing.T, dir string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(dir, "tributary.db"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer db.Close()
+	t.Cleanup(func() { _ = db.Close() })
 	c, err := db.Conn(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -213,6 +231,15 @@ func TestAnotherProgramLocksTheDatabase(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// Another program that locks the database for a while costs no record.
+func TestAnotherProgramLocksTheDatabase(t *testing.T) {
+	t.Parallel()
+	o := sqllog.Options{Dir: t.TempDir()}
+	s := open(t, o)
+	add(t, s, begins("p"))
+	lock(t, o.Dir)
 	began := time.Now()
 	add(t, s, ends("p", ""), stops())
 	if took := time.Since(began); took < 2*time.Second {

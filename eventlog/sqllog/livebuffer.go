@@ -25,7 +25,7 @@ func (l *liveBuffer) add(r trace.Record, now time.Time) {
 		l.end("", now)
 		return
 	}
-	name, does := effectOf(r.Payload)
+	name, does, text := effectOf(r.Payload)
 	if does == none {
 		return
 	}
@@ -38,7 +38,7 @@ func (l *liveBuffer) add(r trace.Record, now time.Time) {
 		}
 		l.parts[key] = p
 	}
-	p.grow(r, does)
+	p.grow(r, does, text)
 }
 
 // restore takes a checkpoint that an earlier process left.
@@ -109,9 +109,9 @@ func (l *liveBuffer) shrink(limit int) {
 	}
 	for _, r := range l.records[:half] {
 		l.bytes -= trace.ApproxSize(r.Payload)
-		name, does := effectOf(r.Payload)
+		name, does, text := effectOf(r.Payload)
 		if p := l.parts[partKey{r.Turn, name}]; p != nil && does == grows {
-			p.fold(r)
+			p.fold(r.Seq, text)
 		}
 	}
 	l.records = slices.Clone(l.records[half:])

@@ -71,6 +71,7 @@ func (s *Store) checkpoint() {
 				s.opts.Logger.Warn("a text that is still growing is not checkpointed", "session", se.id, "error", err)
 				continue
 			}
+			p.writing++
 			o.checkpoints = append(o.checkpoints, c)
 		}
 		if o.checkpoints != nil && !se.lost {
@@ -128,7 +129,7 @@ func (s *Store) sweep() {
 }
 
 func (s *Store) renew(ctx context.Context, tx *sql.Tx) error {
-	_, err := s.db.exec(ctx, tx, `UPDATE sessions SET lease_until = `+s.db.now+` + $2 WHERE owner = $1`, s.owner, s.opts.Lease.Milliseconds())
+	_, err := s.db.exec(ctx, tx, `UPDATE places SET lease_until = `+s.db.now+` + $2 WHERE owner = $1`, s.owner, s.opts.Lease.Milliseconds())
 	return err
 }
 
@@ -150,9 +151,10 @@ func (s *Store) release(se *session, now time.Time) {
 	last := se.last
 	o := &op{se: se, began: now}
 	o.do = func(ctx context.Context, tx *sql.Tx) error {
-		_, err := s.db.exec(ctx, tx, giveBack, se.id, last)
+		_, err := s.db.exec(ctx, tx, giveBack, se.id)
 		return err
 	}
+	o.moves = func(p *place) { p.last = last }
 	o.after = func(error) {
 		se.term, se.lost = 0, true
 		s.liveBytes.Add(-int64(se.live.bytes))
@@ -164,7 +166,7 @@ func (s *Store) release(se *session, now time.Time) {
 	s.enqueue(o)
 }
 
-const giveBack = `UPDATE sessions SET owner = '', lease_until = 0, last = CASE WHEN last < $2 THEN $2 ELSE last END WHERE id = $1`
+const giveBack = `UPDATE places SET owner = '', lease_until = 0 WHERE session = $1`
 
 // giveBack gives back all sessions.
 func (s *Store) giveBack() error {
@@ -178,8 +180,8 @@ func (s *Store) giveBack() error {
 	for _, se := range all {
 		se.mu.Lock()
 		if last := se.last; !se.lost && (se.term != 0 || len(se.flight) > 0) {
-			o := &op{se: se, began: time.Now(), do: func(ctx context.Context, tx *sql.Tx) error {
-				_, err := s.db.exec(ctx, tx, giveBack, se.id, last)
+			o := &op{se: se, began: time.Now(), moves: func(p *place) { p.last = last }, do: func(ctx context.Context, tx *sql.Tx) error {
+				_, err := s.db.exec(ctx, tx, giveBack, se.id)
 				return err
 			}}
 			s.enqueue(o)

@@ -30,15 +30,21 @@ func (s *Store) Turns(ctx context.Context, id string, before uint64, limit int) 
 	}
 	err = s.reading(ctx, func(ctx context.Context) error {
 		turns = nil
-		rows, err := s.db.read.QueryContext(ctx, `SELECT turn, first, last FROM turns WHERE session = $1 AND first < $2 ORDER BY first DESC LIMIT $3`, id, first, limit)
+		rows, err := s.db.read.QueryContext(ctx, `SELECT turn, first, last, sum, end_sum FROM turns WHERE session = $1 AND first < $2 ORDER BY first DESC LIMIT $3`, id, first, limit)
 		if err != nil {
 			return err
 		}
 		defer rows.Close() //nolint:errcheck // Err says what matters
 		for rows.Next() {
-			var m eventlog.TurnMark
-			if err := rows.Scan(&m.Turn, &m.First, &m.Last); err != nil {
+			var turn str
+			var first, last, sum, end num
+			if err := rows.Scan(&turn, &first, &last, &sum, &end); err != nil {
 				return err
+			}
+			m := eventlog.TurnMark{Turn: string(turn), First: first.seq(), Last: last.seq()}
+			if turnSum(id, m.Turn, m.First) != int64(sum) || last != 0 && turnSum(id, m.Turn, m.Last) != int64(end) {
+				s.note(id, "the place of a turn")
+				continue
 			}
 			turns = append(turns, m)
 		}
@@ -54,16 +60,16 @@ func (s *Store) Messages(ctx context.Context, id string) iter.Seq2[eventlog.Mess
 		v, err := s.admitted(ctx, id, math.MaxInt64)
 		after, to := v.erased, min(v.durable, v.shown)
 		for err == nil && after < to {
-			var marks []eventlog.MessageMark
-			if marks, err = s.markPage(ctx, id, after, to); err == nil && len(marks) == 0 {
-				return
-			}
+			marks, next, failed := s.markPage(ctx, id, after, to)
 			for _, m := range marks {
 				if !yield(m, nil) {
 					return
 				}
-				after = m.Seq
 			}
+			if err = failed; err == nil && next <= after {
+				return
+			}
+			after = next
 		}
 		if err != nil {
 			yield(eventlog.MessageMark{}, err)
@@ -72,36 +78,50 @@ func (s *Store) Messages(ctx context.Context, id string) iter.Seq2[eventlog.Mess
 }
 
 // markPage reads the marks of some messages. An id that fits no column is in the body.
-func (s *Store) markPage(ctx context.Context, id string, after, to uint64) (marks []eventlog.MessageMark, err error) {
+func (s *Store) markPage(ctx context.Context, id string, after, to uint64) (marks []eventlog.MessageMark, next uint64, err error) {
 	done, err := s.begin(ctx)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer done()
 	err = s.reading(ctx, func(ctx context.Context) error {
-		marks = nil
-		rows, err := s.db.read.QueryContext(ctx, `SELECT seq, turn, kind, COALESCE(message_id, ''), COALESCE(person, ''), CASE WHEN message_id IS NULL THEN body END
+		marks, next = nil, after
+		rows, err := s.db.read.QueryContext(ctx, `SELECT seq, turn, kind, message_id, person, at, mark_sum, CASE WHEN message_id IS NULL THEN body END
 			FROM records WHERE session = $1 AND seq > $2 AND seq <= $3 AND kind IN ('prompt', 'reply', 'rewind') ORDER BY seq LIMIT $4`, id, after, to, fullPage)
 		if err != nil {
 			return err
 		}
 		defer rows.Close() //nolint:errcheck // Err says what matters
 		for rows.Next() {
-			var m eventlog.MessageMark
+			var turn, kind str
+			var seq, at, sum num
+			var message, person opt
 			var body []byte
-			if err := rows.Scan(&m.Seq, &m.Turn, &m.Kind, &m.Message, &m.By, &body); err != nil {
+			if err := rows.Scan(&seq, &turn, &kind, &message, &person, &at, &sum, &body); err != nil {
 				return err
 			}
-			if body != nil {
-				var r trace.Record
-				if err := r.UnmarshalJSON(body); err != nil {
-					return fmt.Errorf("record %d of session %q: %w", m.Seq, id, err)
-				}
-				m, _ = eventlog.MarkOf(r)
+			next = max(next, seq.seq())
+			whole := row{session: id, seq: seq.seq(), turn: string(turn), kind: string(kind), message: message.text, person: person.text, at: int64(at)}
+			m, ok := whole.mark(body)
+			if whole.markSum() != int64(sum) || !ok {
+				s.note(id, fmt.Sprint("record ", seq))
+				continue
 			}
 			marks = append(marks, m)
 		}
 		return rows.Err()
 	})
-	return marks, err
+	return marks, next, err
+}
+
+// mark is the mark of a row, whose ids may be in the body.
+func (r row) mark(body []byte) (m eventlog.MessageMark, ok bool) {
+	if r.message != nil && r.person != nil {
+		return eventlog.MessageMark{Kind: trace.Kind(r.kind), Seq: r.seq, Turn: r.turn, Message: *r.message, By: *r.person}, true
+	}
+	var said trace.Record
+	if said.UnmarshalJSON(body) != nil {
+		return m, false
+	}
+	return eventlog.MarkOf(said)
 }

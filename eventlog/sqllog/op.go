@@ -29,7 +29,9 @@ type op struct {
 	ends        []partKey // those of them whose checkpoints go
 
 	checkpoints []checkpoint
-	// do is anything else, in the same transaction.
+	// moves changes where the session stands, in the same transaction.
+	moves func(*place)
+	// do is anything else in it.
 	do func(context.Context, *sql.Tx) error
 	// then is called when the op is committed, with the session's lock.
 	then func()
@@ -41,7 +43,7 @@ type op struct {
 }
 
 // durable reports whether somebody waits for the disk.
-func (o *op) durable() bool { return o.rows != nil || o.do != nil }
+func (o *op) durable() bool { return o.rows != nil || o.do != nil || o.moves != nil }
 
 // size is how many bytes of records the op writes.
 func (o *op) size() (n int) {
@@ -68,7 +70,7 @@ func (o *op) plan() {
 		o.begins = o.rows[0].seq
 	}
 	for _, r := range o.records {
-		if name, does := effectOf(r.Payload); does == ends {
+		if name, does, _ := effectOf(r.Payload); does == ends {
 			o.closePart(partKey{o.turn, name})
 		}
 		if _, stop := r.Payload.(trace.Stop); stop && o.turn != "" {
@@ -102,7 +104,7 @@ func (o *op) show(s *Store) {
 			continue
 		}
 		se.durable = r.Seq
-		if name, does := effectOf(r.Payload); does == ends {
+		if name, does, _ := effectOf(r.Payload); does == ends {
 			o.forget(s, partKey{o.turn, name})
 		}
 	}
@@ -148,6 +150,12 @@ func (o *op) settle(s *Store, err error) {
 				break
 			}
 		}
+		for _, c := range o.checkpoints {
+			if p := se.live.parts[c.key]; p != nil {
+				p.writing--
+				p.dirty = p.dirty || err != nil
+			}
+		}
 		switch {
 		case err == nil:
 			if se.term == 0 {
@@ -176,11 +184,6 @@ func (o *op) undo(s *Store, err error) {
 	for _, key := range o.closes {
 		if p := se.live.parts[key]; p != nil {
 			p.ending = false
-		}
-	}
-	for _, c := range o.checkpoints {
-		if p := se.live.parts[c.key]; p != nil && p.chunk == c.chunk {
-			p.dirty = true
 		}
 	}
 	if errors.Is(err, eventlog.ErrNotOwner) || errors.Is(err, errMoved) {

@@ -9,8 +9,9 @@ import (
 )
 
 // chunkBytes is how much text of a part one checkpoint holds. A longer part has
-// several, so that a checkpoint costs the same however long its part is.
-const chunkBytes = 64 << 10
+// several, so that a checkpoint costs the same however long its part is: less than
+// a page of the database.
+const chunkBytes = 2 << 10
 
 // partKey names a part of a turn.
 type partKey struct{ turn, name string }
@@ -24,7 +25,10 @@ type part struct {
 	last  trace.Payload // of a part that is replaced, not grown
 	chunk int
 	dirty bool // text that no checkpoint has
-	saved bool // a checkpoint is there, or on its way
+	// writing is how many checkpoints the writer has. A chunk does not end before they
+	// are there: if one failed, its text would be missing between two chunks.
+	writing int
+	saved   bool // a checkpoint is there, or on its way
 	// ending: the durable record that ends the part is being written.
 	ending bool
 	// folded is the text of deltas that the live buffer no longer holds one by one.
@@ -48,44 +52,31 @@ const (
 	ends
 )
 
-// effectOf names the part that a payload is about, and what it does to it.
-func effectOf(p trace.Payload) (name string, does effect) {
+// effectOf names the part that a payload is about, and tells what it does to it, and the
+// text that it adds.
+func effectOf(p trace.Payload) (name string, does effect, text string) {
 	switch p := p.(type) {
 	case trace.MessageDelta:
-		return "text " + p.Part, grows
+		return "text " + p.Part, grows, p.Delta
 	case trace.Message:
-		return "text " + p.Part, ends
+		return "text " + p.Part, ends, ""
 	case trace.ThoughtDelta:
-		return "thought " + p.Part, grows
+		return "thought " + p.Part, grows, p.Delta
 	case trace.Thought:
-		return "thought " + p.Part, ends
+		return "thought " + p.Part, ends, ""
 	case trace.ToolCallDelta:
-		return "input " + p.ToolCallID, grows
+		return "input " + p.ToolCallID, grows, p.Delta
 	case trace.ToolCall:
-		return "input " + p.ToolCallID, ends
+		return "input " + p.ToolCallID, ends, ""
 	case trace.ToolResultProgress:
-		return "output " + p.ToolCallID, replaces
+		return "output " + p.ToolCallID, replaces, ""
 	case trace.ToolResult:
-		return "output " + p.ToolCallID, ends
+		return "output " + p.ToolCallID, ends, ""
 	case trace.Prompt, trace.Reply, trace.MessageStart, trace.ThoughtStart, trace.ToolCallStart, trace.PermissionRequest, trace.PermissionResponse,
 		trace.Question, trace.Answer, trace.Pause, trace.Step, trace.Usage, trace.Plan, trace.FileChange, trace.Source, trace.File, trace.Data,
 		trace.Rewind, trace.Error, trace.Status, trace.Stop, trace.Unknown: // are about no part
 	}
-	return "", none
-}
-
-// text is what a payload adds to its part.
-func text(p trace.Payload) string {
-	if d, ok := p.(trace.MessageDelta); ok {
-		return d.Delta
-	}
-	if d, ok := p.(trace.ThoughtDelta); ok {
-		return d.Delta
-	}
-	if d, ok := p.(trace.ToolCallDelta); ok {
-		return d.Delta
-	}
-	return ""
+	return "", none, ""
 }
 
 // withText is a payload with another text.
@@ -106,9 +97,8 @@ func withText(p trace.Payload, text string) trace.Payload {
 }
 
 // grow adds an ephemeral record to its part.
-func (p *part) grow(r trace.Record, does effect) {
-	more := text(r.Payload)
-	if p.text.Len()+len(more) > chunkBytes && p.text.Len() > 0 && !p.dirty {
+func (p *part) grow(r trace.Record, does effect, more string) {
+	if p.text.Len()+len(more) > chunkBytes && p.text.Len() > 0 && !p.dirty && p.writing == 0 {
 		p.text.Reset()
 		p.chunk++
 	}
@@ -143,9 +133,9 @@ func (p *part) checkpoint(session string, key partKey) (checkpoint, error) {
 }
 
 // fold takes over the text of a delta that leaves the live buffer.
-func (p *part) fold(r trace.Record) {
-	p.folded.WriteString(text(r.Payload))
-	p.ends = append(p.ends, deltaEnd{r.Seq, p.folded.Len()})
+func (p *part) fold(seq uint64, text string) {
+	p.folded.WriteString(text)
+	p.ends = append(p.ends, deltaEnd{seq, p.folded.Len()})
 }
 
 // unfold is the folded text behind a number as one delta.

@@ -22,7 +22,8 @@ import (
 // What is asked of PostgreSQL.
 const (
 	oldestServer = 13
-	connections  = 16
+	connections  = 16 // that read
+	writers      = 4  // connections that write: they wait for no reader
 	attempt      = 10 * time.Second
 )
 
@@ -39,17 +40,22 @@ func openPostgres(ctx context.Context, o Options) (_ *db, err error) {
 	if strings.HasPrefix(config.Host, "/") {
 		where = fmt.Sprintf("%s on %s", config.Database, config.Host)
 	}
-	p := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(yield))
-	p.SetMaxOpenConns(connections)
-	p.SetMaxIdleConns(connections)
-	p.SetConnMaxIdleTime(time.Minute)
+	pool := func(most int) *sql.DB {
+		p := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(yield))
+		p.SetMaxOpenConns(most)
+		p.SetMaxIdleConns(most)
+		p.SetConnMaxIdleTime(time.Minute)
+		return p
+	}
+	p, w := pool(connections), pool(writers)
 	d := &db{
-		read: p, write: p, now: `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)`, attempt: attempt,
-		begin: func(ctx context.Context, sync bool) (*sql.Tx, error) { return beginPostgres(ctx, p, sync) },
+		read: &reader{DB: p}, write: w, now: `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)`, attempt: attempt,
+		begin: func(ctx context.Context, sync bool) (*sql.Tx, error) { return beginPostgres(ctx, w, sync) },
 		exec: func(ctx context.Context, tx *sql.Tx, query string, args ...any) (sql.Result, error) {
 			return tx.ExecContext(ctx, query, args...)
 		},
 		terms: postgresTerms, insert: postgresInsert, keep: postgresKeep,
+		listen:   func(ctx context.Context, hear func(string) bool) error { return listenPostgres(ctx, p, hear) },
 		lost:     postgresLost,
 		full:     func(err error) bool { return postgresCode(err) == "53100" },
 		sentence: func(err error) error { return postgresSentence(where, config.User, err) },
@@ -69,7 +75,7 @@ func openPostgres(ctx context.Context, o Options) (_ *db, err error) {
 	if version /= 10000; version < oldestServer {
 		return nil, fmt.Errorf("it is PostgreSQL %d, and Tributary needs %d or newer", version, oldestServer)
 	}
-	if err := d.migrate(ctx, goose.DialectPostgres, "postgres"); err != nil {
+	if err := d.migrate(ctx, goose.DialectPostgres); err != nil {
 		return nil, err
 	}
 	return d, nil
@@ -102,7 +108,7 @@ func postgresTerms(ctx context.Context, tx *sql.Tx, sessions []*session) (_ map[
 	for i, se := range sessions {
 		ids[i] = se.id
 	}
-	rows, err := tx.QueryContext(ctx, `SELECT id, term FROM sessions WHERE id = ANY($1) ORDER BY id FOR SHARE`, ids)
+	rows, err := tx.QueryContext(ctx, `SELECT session, term FROM places WHERE session = ANY($1) ORDER BY session FOR SHARE`, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -120,15 +126,17 @@ func postgresTerms(ctx context.Context, tx *sql.Tx, sessions []*session) (_ map[
 
 func postgresInsert(ctx context.Context, tx *sql.Tx, rows []row) (int64, error) {
 	n := len(rows)
-	sessions, seqs, turns, kinds := make([]string, n), make([]int64, n), make([]string, n), make([]string, n)
+	sessions, seqs, prevs, turns, kinds := make([]string, n), make([]int64, n), make([]int64, n), make([]string, n), make([]string, n)
 	messages, persons, ats, bodies := make([]*string, n), make([]*string, n), make([]int64, n), make([][]byte, n)
+	sums, markSums := make([]int64, n), make([]int64, n)
 	for i, r := range rows {
 		sessions[i], seqs[i], turns[i], kinds[i] = r.session, int64(r.seq), r.turn, r.kind //nolint:gosec // no session has 2^63 records
 		messages[i], persons[i], ats[i], bodies[i] = r.message, r.person, r.at, r.body
+		prevs[i], sums[i], markSums[i] = int64(r.prev), r.bodySum(), r.markSum() //nolint:gosec // as above
 	}
-	result, err := tx.ExecContext(ctx, `INSERT INTO records (session, seq, turn, kind, message_id, person, at, body)
-		SELECT * FROM unnest($1::text[], $2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[], $7::bigint[], $8::bytea[]) ON CONFLICT (session, seq) DO NOTHING`,
-		sessions, seqs, turns, kinds, messages, persons, ats, bodies)
+	result, err := tx.ExecContext(ctx, `INSERT INTO records (session, seq, prev, turn, kind, message_id, person, at, body, sum, mark_sum)
+		SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bytea[], $10::bigint[], $11::bigint[]) ON CONFLICT (session, seq) DO NOTHING`,
+		sessions, seqs, prevs, turns, kinds, messages, persons, ats, bodies, sums, markSums)
 	if err != nil {
 		return 0, err
 	}
@@ -138,14 +146,14 @@ func postgresInsert(ctx context.Context, tx *sql.Tx, rows []row) (int64, error) 
 func postgresKeep(ctx context.Context, tx *sql.Tx, rows []sessionCheckpoint) error {
 	n := len(rows)
 	sessions, turns, parts := make([]string, n), make([]string, n), make([]string, n)
-	chunks, seqs, bodies := make([]int64, n), make([]int64, n), make([][]byte, n)
+	chunks, seqs, bodies, sums := make([]int64, n), make([]int64, n), make([][]byte, n), make([]int64, n)
 	for i, c := range rows {
 		sessions[i], turns[i], parts[i] = c.session, c.key.turn, c.key.name
-		chunks[i], seqs[i], bodies[i] = int64(c.chunk), int64(c.seq), c.body //nolint:gosec // no session has 2^63 records
+		chunks[i], seqs[i], bodies[i], sums[i] = int64(c.chunk), int64(c.seq), c.body, c.sum(c.session) //nolint:gosec // no session has 2^63 records
 	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO checkpoints (session, turn, part, chunk, seq, body)
-		SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[])
-		ON CONFLICT (session, turn, part, chunk) DO UPDATE SET seq = excluded.seq, body = excluded.body`, sessions, turns, parts, chunks, seqs, bodies)
+	_, err := tx.ExecContext(ctx, `INSERT INTO checkpoints (session, turn, part, chunk, seq, body, sum)
+		SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[], $7::bigint[])
+		ON CONFLICT (session, turn, part, chunk) DO UPDATE SET seq = excluded.seq, body = excluded.body, sum = excluded.sum`, sessions, turns, parts, chunks, seqs, bodies, sums)
 	return err
 }
 

@@ -2,7 +2,6 @@ package sqllog
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"iter"
@@ -42,7 +41,7 @@ func (s *Store) reading(ctx context.Context, do func(context.Context) error) err
 			return do(ctx)
 		}()
 		switch {
-		case err == nil, errors.Is(err, eventlog.ErrNoSession):
+		case err == nil, errors.Is(err, eventlog.ErrNoSession), isDamage(err):
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
@@ -70,15 +69,11 @@ func (s *Store) look(ctx context.Context, id string, after uint64) (v view, err 
 		v = view{}
 		var rows []checkpoint
 		err = s.reading(ctx, func(ctx context.Context) error {
-			var checkpointed uint64
-			err := s.db.read.QueryRowContext(ctx, `SELECT last, erased, COALESCE((SELECT max(seq) FROM records WHERE session = $1), 0),
-				COALESCE((SELECT max(seq) FROM checkpoints WHERE session = $1), 0) FROM sessions WHERE id = $1`, id).Scan(&v.last, &v.erased, &v.durable, &checkpointed)
-			if errors.Is(err, sql.ErrNoRows) {
-				return nil
-			}
-			v.last = max(v.last, v.durable, checkpointed)
+			now, err := s.stands(ctx, id)
+			v.erased, v.durable = now.erased, now.durable
+			v.last = max(now.last, now.durable, now.checkpointed)
 			v.shown = v.last
-			if err == nil && checkpointed > after {
+			if err == nil && now.checkpointed > after {
 				rows, err = s.checkpoints(ctx, id)
 			}
 			return err
@@ -103,7 +98,8 @@ func (s *Store) look(ctx context.Context, id string, after uint64) (v view, err 
 	}
 }
 
-// peek is the view of a session that is ours.
+// peek is the view of a session that is ours, or becomes ours with what is in flight. The
+// database has a commit before memory shows the ephemeral records in front of it.
 func (s *Store) peek(id string, after uint64) (v view, ok bool) {
 	s.mu.Lock()
 	se := s.sessions[id]
@@ -113,7 +109,7 @@ func (s *Store) peek(id string, after uint64) (v view, ok bool) {
 	}
 	se.mu.Lock()
 	defer se.mu.Unlock()
-	if se.term == 0 || se.lost {
+	if !se.loaded || se.lost || se.term == 0 && len(se.flight) == 0 {
 		return v, false
 	}
 	v = view{erased: se.erased, durable: se.durable, last: se.visible()}
@@ -183,7 +179,7 @@ func (s *Store) durable(ctx context.Context, id string, v view, after, until uin
 			to = min(to, until)
 		}
 		for limit := firstPage; after < to; limit = fullPage {
-			records, err := s.page(ctx, id, after, to, limit)
+			records, next, err := s.page(ctx, id, after, to, limit)
 			if err != nil {
 				yield(trace.Record{}, err)
 				return
@@ -196,47 +192,65 @@ func (s *Store) durable(ctx context.Context, id string, v view, after, until uin
 				if !yield(r, nil) {
 					return
 				}
-				after = r.Seq
 			}
-			if len(records) == 0 {
+			if next <= after {
 				return
 			}
+			after = next
 		}
 	}
 }
 
-// page reads some records. It reads fewer if they are large.
-func (s *Store) page(ctx context.Context, id string, after, to uint64, limit int) (records []trace.Record, err error) {
+// page reads some records, fewer if they are large, and tells how far it has read. It
+// passes over damaged and missing ones, and notes them.
+func (s *Store) page(ctx context.Context, id string, after, to uint64, limit int) (records []trace.Record, next uint64, err error) {
 	done, err := s.begin(ctx)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	defer done()
+	var gaps []uint64
 	err = s.reading(ctx, func(ctx context.Context) (err error) {
-		records = records[:0]
+		records, next = records[:0], after
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel() // before the rest of a page of large records has come
-		rows, err := s.db.read.QueryContext(ctx, `SELECT seq, body FROM records WHERE session = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4`, id, after, to, limit)
+		rows, err := s.db.read.QueryContext(ctx, `SELECT seq, prev, body, sum FROM records WHERE session = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4`, id, after, to, limit)
 		if err != nil {
 			return err
 		}
 		defer rows.Close() //nolint:errcheck // Err says what matters
+		gaps = nil
+		newest := after // that is whole
 		for size := 0; size < pageBytes && rows.Next(); {
-			var seq uint64
+			var seq, prev, sum num
 			var body []byte
-			if err := rows.Scan(&seq, &body); err != nil {
+			if err := rows.Scan(&seq, &prev, &body, &sum); err != nil {
 				return err
 			}
 			var r trace.Record
-			if err := r.UnmarshalJSON(body); err != nil {
-				return fmt.Errorf("record %d of session %q: %w", seq, id, err)
-			}
-			records = append(records, r)
 			size += len(body)
+			next = max(next, seq.seq())
+			whole := row{session: id, seq: seq.seq(), prev: prev.seq(), body: body}
+			if whole.bodySum() != int64(sum) || r.UnmarshalJSON(body) != nil {
+				s.note(id, fmt.Sprint("record ", seq))
+				continue
+			}
+			if whole.prev > newest {
+				gaps = append(gaps, whole.prev)
+			}
+			records, newest = append(records, r), r.Seq
+		}
+		if newest > after { // what follows it may have a number that is not its own
+			next = newest
 		}
 		return rows.Err()
 	})
-	return slices.Clip(records), err
+	for _, seq := range gaps {
+		if err == nil {
+			err = s.reading(ctx, func(ctx context.Context) error { return s.missing(ctx, id, seq) })
+		}
+	}
+	return slices.Clip(records), next, err
 }
 
 // Last implements eventlog.Store.

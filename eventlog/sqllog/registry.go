@@ -1,6 +1,7 @@
 package sqllog
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -8,7 +9,6 @@ import (
 	"maps"
 	"math"
 	"strings"
-	"time"
 
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/trace"
@@ -23,20 +23,25 @@ func (s *Store) Put(ctx context.Context, e eventlog.Entry) error {
 // AppendWith implements eventlog.Store.
 func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, events []trace.Event) (uint64, error) {
 	return s.change(ctx, e.Session, func(se *session) *op {
-		se.mu.Lock()
-		same := se.members != nil && maps.Equal(se.members, e.Members)
-		se.mu.Unlock()
-		o := &op{se: se, turn: turn}
+		o, kept := &op{se: se, turn: turn, moves: func(p *place) { p.registered = 1 }}, false
+		w := entryOf(e)
 		o.do = func(ctx context.Context, tx *sql.Tx) error {
-			if _, err := s.db.exec(ctx, tx, putSession, e.Session, column(e.Agent), column(e.Title), column(e.Kind), column(e.CreatedBy),
-				e.CreatedAt.UnixMilli(), e.Updated.UnixMicro(), string(e.Doc), number(e.Open)); err != nil || same {
+			result, err := s.db.exec(ctx, tx, putSession, w.id, w.agent, w.title, w.kind, w.by, w.created, w.updated, w.open, w.members, w.doc, w.sum())
+			if err != nil {
 				return err
 			}
+			n, err := result.RowsAffected()
+			if kept = n > 0; err != nil || !kept || se.membersIn != tx && se.members != nil && maps.Equal(se.members, e.Members) {
+				return err
+			}
+			se.membersIn = tx
 			return s.putMembers(ctx, tx, e)
 		}
 		o.then = func() {
-			se.members = maps.Clone(e.Members)
-			if se.members == nil {
+			if !kept {
+				return
+			}
+			if se.members = maps.Clone(e.Members); se.members == nil {
 				se.members = map[string]string{}
 			}
 		}
@@ -44,15 +49,15 @@ func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, e
 	}, events...)
 }
 
-const putSession = `UPDATE sessions SET agent = $2, title = $3, kind = $4, created_by = $5, created_at = $6, updated_at = $7, doc = $8, unfinished = $9 WHERE id = $1`
-
-// number is how the databases keep what is true or false.
-func number(is bool) int {
-	if is {
-		return 1
-	}
-	return 0
-}
+// The statements of each change of a session's document.
+const (
+	putSession = `INSERT INTO sessions (` + entryColumns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (id) DO UPDATE SET agent = excluded.agent,
+		title = excluded.title, kind = excluded.kind, created_by = excluded.created_by, created_at = excluded.created_at, updated_at = excluded.updated_at,
+		unfinished = excluded.unfinished, members = excluded.members, doc = excluded.doc, sum = excluded.sum
+		WHERE sessions.updated_at <= excluded.updated_at`
+	removeMembers = `DELETE FROM members WHERE session = $1`
+	addMember     = `INSERT INTO members (session, person, role, sum) VALUES ($1, $2, $3, $4) ON CONFLICT (session, person) DO NOTHING`
+)
 
 // column makes text fit for a column that people search and read: the document has
 // the text itself.
@@ -61,11 +66,11 @@ func column(text string) string {
 }
 
 func (s *Store) putMembers(ctx context.Context, tx *sql.Tx, e eventlog.Entry) error {
-	if _, err := s.db.exec(ctx, tx, `DELETE FROM members WHERE session = $1`, e.Session); err != nil {
+	if _, err := s.db.exec(ctx, tx, removeMembers, e.Session); err != nil {
 		return err
 	}
 	for person, role := range e.Members {
-		if _, err := s.db.exec(ctx, tx, `INSERT INTO members (session, person, role) VALUES ($1, $2, $3) ON CONFLICT (session, person) DO NOTHING`, e.Session, column(person), column(role)); err != nil {
+		if _, err := s.db.exec(ctx, tx, addMember, e.Session, column(person), column(role), memberSum(e.Session, column(person), column(role))); err != nil {
 			return err
 		}
 	}
@@ -83,10 +88,18 @@ func (s *Store) Get(ctx context.Context, id string) (doc []byte, err error) {
 		return nil, eventlog.ErrNoSession
 	}
 	err = s.reading(ctx, func(ctx context.Context) error {
-		err := s.db.read.QueryRowContext(ctx, `SELECT doc FROM sessions WHERE id = $1 AND doc IS NOT NULL`, id).Scan(&doc)
-		if errors.Is(err, sql.ErrNoRows) {
-			return eventlog.ErrNoSession
+		e, err := scanEntry(s.db.read.QueryRowContext(ctx, `SELECT `+entryColumns+` FROM sessions WHERE id = $1`, id).Scan)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
+			now, err := s.stands(ctx, id)
+			if err == nil && now.registered != 0 {
+				err = s.damage(id, "its entry")
+			}
+			return cmp.Or(err, eventlog.ErrNoSession)
+		case err == nil && !e.whole():
+			return s.damage(id, "its entry")
 		}
+		doc = []byte(e.doc)
 		return err
 	})
 	return doc, err
@@ -100,20 +113,22 @@ func (s *Store) Count(ctx context.Context) (n int, err error) {
 	}
 	defer done()
 	err = s.reading(ctx, func(ctx context.Context) error {
-		return s.db.read.QueryRowContext(ctx, `SELECT count(*) FROM sessions WHERE `+isSession).Scan(&n)
+		return s.db.read.QueryRowContext(ctx, `SELECT count(*) FROM sessions`).Scan(&n)
 	})
 	return n, err
 }
 
-// The lists of all sessions, and of those of a person.
+// The lists of all sessions, and of those of a person. Those that the person made have no
+// row of a member.
 const (
-	isSession    = `doc IS NOT NULL`
-	entryColumns = `id, agent, title, kind, created_by, created_at, updated_at, doc, unfinished`
-	listAll      = `SELECT ` + entryColumns + ` FROM sessions WHERE ` + isSession + ` AND (updated_at, id) < ($1, $2) ORDER BY updated_at DESC, id DESC LIMIT $3`
-	listPerson   = `SELECT ` + entryColumns + ` FROM (
-			SELECT * FROM (SELECT ` + entryColumns + ` FROM sessions WHERE ` + isSession + ` AND created_by = $4 AND (updated_at, id) < ($1, $2) ORDER BY updated_at DESC, id DESC LIMIT $3) AS made
-			UNION SELECT * FROM (SELECT ` + entryColumns + ` FROM sessions WHERE ` + isSession + ` AND (updated_at, id) < ($1, $2)
-				AND id IN (SELECT session FROM members WHERE person = $4) ORDER BY updated_at DESC, id DESC LIMIT $3) AS joined
+	entryColumns = `id, agent, title, kind, created_by, created_at, updated_at, unfinished, members, doc, sum`
+	listAll      = `SELECT ` + entryColumns + `, '', 0 FROM sessions WHERE (updated_at, id) < ($1, $2) ORDER BY updated_at DESC, id DESC LIMIT $3`
+	listPerson   = `SELECT * FROM (
+			SELECT * FROM (SELECT ` + entryColumns + `, '' AS role, 0 AS member_sum FROM sessions WHERE created_by = $4 AND (updated_at, id) < ($1, $2)
+				ORDER BY updated_at DESC, id DESC LIMIT $3) AS made
+			UNION ALL SELECT * FROM (SELECT s.id, agent, title, kind, created_by, created_at, updated_at, unfinished, members, doc, s.sum, m.role, m.sum
+				FROM members m JOIN sessions s ON s.id = m.session WHERE m.person = $4 AND s.created_by <> $4 AND (updated_at, id) < ($1, $2)
+				ORDER BY updated_at DESC, id DESC LIMIT $3) AS joined
 		) AS both_lists ORDER BY updated_at DESC, id DESC LIMIT $3`
 )
 
@@ -129,7 +144,7 @@ func (s *Store) List(ctx context.Context, q eventlog.Query) iter.Seq2[eventlog.E
 			if q.Limit != 0 {
 				limit = min(limit, q.Limit-listed)
 			}
-			entries, err := s.entries(ctx, q, before, id, limit)
+			entries, last, err := s.entries(ctx, q, before, id, limit)
 			if err != nil {
 				yield(eventlog.Entry{}, err)
 				return
@@ -138,19 +153,20 @@ func (s *Store) List(ctx context.Context, q eventlog.Query) iter.Seq2[eventlog.E
 				if !yield(e, nil) {
 					return
 				}
-				before, id = e.Updated.UnixMicro(), e.Session
 			}
-			if listed += len(entries); len(entries) < limit {
+			if listed += len(entries); last == nil {
 				return
 			}
+			before, id = last.updated, last.id
 		}
 	}
 }
 
-func (s *Store) entries(ctx context.Context, q eventlog.Query, before int64, id string, limit int) (entries []eventlog.Entry, err error) {
+// entries reads a page of the list, and its last row if there may be more.
+func (s *Store) entries(ctx context.Context, q eventlog.Query, before int64, id string, limit int) (entries []eventlog.Entry, last *entryRow, err error) {
 	done, err := s.begin(ctx)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer done()
 	query, args := listAll, []any{before, id, limit}
@@ -158,40 +174,56 @@ func (s *Store) entries(ctx context.Context, q eventlog.Query, before int64, id 
 		query, args = listPerson, append(args, column(q.Person))
 	}
 	if q.Open {
-		query = strings.ReplaceAll(query, isSession, isSession+" AND unfinished <> 0")
+		query = strings.ReplaceAll(query, "(updated_at, id) <", "unfinished <> 0 AND (updated_at, id) <")
 	}
 	err = s.reading(ctx, func(ctx context.Context) error {
-		entries = nil
+		entries, last = nil, nil
 		rows, err := s.db.read.QueryContext(ctx, query, args...)
 		if err != nil {
 			return err
 		}
 		defer rows.Close() //nolint:errcheck // Err says what matters
-		for rows.Next() {
-			var e eventlog.Entry
-			var created, updated, open int64
-			if err := rows.Scan(&e.Session, &e.Agent, &e.Title, &e.Kind, &e.CreatedBy, &created, &updated, &e.Doc, &open); err != nil {
+		n := 0
+		for ; rows.Next(); n++ {
+			var role str
+			var member num
+			w, err := scanEntry(rows.Scan, &role, &member)
+			if err != nil {
 				return err
 			}
-			e.Open, e.CreatedAt, e.Updated = open != 0, time.UnixMilli(created).UTC(), time.UnixMicro(updated).UTC()
-			entries = append(entries, e)
+			last = &w
+			if q.Person != "" && w.by != column(q.Person) && memberSum(w.id, column(q.Person), string(role)) != int64(member) {
+				s.note(w.id, "a member")
+				continue
+			}
+			if !w.whole() {
+				s.note(w.id, "its entry")
+			}
+			entries = append(entries, w.entry())
+		}
+		if n < limit {
+			last = nil
 		}
 		return rows.Err()
 	})
-	return entries, err
+	return entries, last, err
 }
 
 // Remove implements eventlog.Registry. The row of the session stays, because it has
 // the session's numbers.
 func (s *Store) Remove(ctx context.Context, id string) error {
 	_, err := s.change(ctx, id, func(se *session) *op {
-		return &op{se: se, then: func() { se.members = nil }, do: func(ctx context.Context, tx *sql.Tx) error {
-			if _, err := s.db.exec(ctx, tx, `DELETE FROM members WHERE session = $1`, id); err != nil {
+		return &op{se: se, moves: func(p *place) { p.registered = 0 }, then: func() { se.members = nil }, do: func(ctx context.Context, tx *sql.Tx) error {
+			se.membersIn = tx
+			if _, err := s.db.exec(ctx, tx, removeMembers, id); err != nil {
 				return err
 			}
-			_, err := s.db.exec(ctx, tx, `UPDATE sessions SET agent = '', title = '', kind = '', created_by = '', created_at = 0, updated_at = 0, unfinished = 0, doc = NULL WHERE id = $1`, id)
+			_, err := s.db.exec(ctx, tx, `DELETE FROM sessions WHERE id = $1`, id)
 			return err
 		}}
 	})
+	if err == nil {
+		s.forgetDamage(id)
+	}
 	return err
 }

@@ -31,6 +31,7 @@ type session struct {
 
 	mu     sync.Mutex
 	loaded bool
+	place  place // as it is in the database; the writer's, once it is loaded
 	seen   int64 // the term that the database had when the session was loaded
 	term   int64 // ours; 0 until the first transaction has taken the session
 	lost   bool  // somebody else has the session now
@@ -41,7 +42,11 @@ type session struct {
 	turns                 map[string]struct{} // that have begun here and not ended
 	marked                bool                // for the next checkpoint
 	fenced                map[string]struct{} // turns that were lost with an earlier term
-	members               map[string]string   // as they are in the database, if known
+
+	// The writer alone uses these: the members as they are in the database, if known, and
+	// the transaction that has changed them last.
+	members   map[string]string
+	membersIn *sql.Tx
 
 	// Guarded by Store.mu.
 	uses     int
@@ -117,18 +122,10 @@ func (s *Store) load(ctx context.Context, se *session) error {
 	if se.loaded { // order is held by all who change it
 		return nil
 	}
-	var owner string
-	var alive bool
-	var checkpointed uint64
+	var now standing
 	var rows []checkpoint
-	err := s.reading(ctx, func(ctx context.Context) error {
-		err := s.db.read.QueryRowContext(ctx, `SELECT owner, term, last, erased, lease_until > `+s.db.now+`,
-			COALESCE((SELECT max(seq) FROM records WHERE session = $1), 0), COALESCE((SELECT max(seq) FROM checkpoints WHERE session = $1), 0)
-			FROM sessions WHERE id = $1`, se.id).Scan(&owner, &se.seen, &se.last, &se.erased, &alive, &se.durable, &checkpointed)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
-		if err == nil && checkpointed != 0 {
+	err := s.reading(ctx, func(ctx context.Context) (err error) {
+		if now, err = s.stands(ctx, se.id); err == nil && now.checkpointed != 0 {
 			rows, err = s.checkpoints(ctx, se.id)
 		}
 		return err
@@ -136,12 +133,13 @@ func (s *Store) load(ctx context.Context, se *session) error {
 	if err != nil {
 		return err
 	}
-	ours := s.db.exclusive || strings.HasPrefix(owner, s.gateway+":")
-	if owner != "" && alive && !ours {
+	ours := s.db.exclusive || strings.HasPrefix(now.owner, s.gateway+":")
+	if now.owner != "" && now.alive && !ours {
 		return fmt.Errorf("session %q: %w", se.id, eventlog.ErrNotOwner)
 	}
-	se.last = max(se.last, se.durable, checkpointed)
-	if owner != "" {
+	se.seen, se.place, se.erased, se.durable = now.term, now.place, now.erased, now.durable
+	se.last = max(now.last, now.durable, now.checkpointed)
+	if now.owner != "" {
 		se.last += skipped
 	}
 	for _, c := range rows {
@@ -159,15 +157,21 @@ func (s *Store) load(ctx context.Context, se *session) error {
 
 // checkpoints reads what the log holds of the session's open parts, in order.
 func (s *Store) checkpoints(ctx context.Context, id string) (all []checkpoint, err error) {
-	rows, err := s.db.read.QueryContext(ctx, `SELECT turn, part, chunk, seq, body FROM checkpoints WHERE session = $1 ORDER BY seq`, id)
+	rows, err := s.db.read.QueryContext(ctx, `SELECT turn, part, chunk, seq, body, sum FROM checkpoints WHERE session = $1 ORDER BY seq`, id)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var c checkpoint
-		if err := rows.Scan(&c.key.turn, &c.key.name, &c.chunk, &c.seq, &c.body); err != nil {
+		var turn, part, body str
+		var chunk, seq, sum num
+		if err := rows.Scan(&turn, &part, &chunk, &seq, &body, &sum); err != nil {
 			return nil, err
+		}
+		c := checkpoint{key: partKey{string(turn), string(part)}, chunk: int(chunk), seq: seq.seq(), body: []byte(body)}
+		if c.sum(id) != int64(sum) {
+			s.note(id, "the text of a part that was being written")
+			continue
 		}
 		all = append(all, c)
 	}

@@ -3,6 +3,7 @@ package sqllog
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -39,6 +40,19 @@ func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
 	if err := f.Close(); err != nil {
 		return nil, err
 	}
+	d, err := openFile(ctx, path, o)
+	if !isDamaged(err) {
+		return d, sqliteSentence(path, err)
+	}
+	if err := salvage(ctx, path, o, err); err != nil {
+		return nil, fmt.Errorf("save what can be read of the damaged database %s: %w", path, sqliteSentence(path, err))
+	}
+	d, err = openFile(ctx, path, o)
+	return d, sqliteSentence(path, err)
+}
+
+// openFile opens a database file, or makes its tables. Its errors are those of SQLite.
+func openFile(ctx context.Context, path string, o Options) (_ *db, err error) {
 	d := &db{exclusive: !o.shared, now: `CAST(unixepoch('subsec') * 1000 AS INTEGER)`}
 	sync := "FULL"
 	if o.NoSync {
@@ -49,7 +63,6 @@ func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
 	d.full = func(err error) bool { return sqliteCode(err) == sqlite3.SQLITE_FULL }
 	defer func() {
 		if err != nil {
-			err = d.sentence(err)
 			_ = d.close()
 		}
 	}()
@@ -57,18 +70,20 @@ func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
 		return nil, err
 	}
 	d.write.SetMaxOpenConns(1)
-	if d.read, err = sql.Open("sqlite", dsn(path, "_pragma=query_only(1)")); err != nil {
+	read, err := sql.Open("sqlite", dsn(path, "_pragma=query_only(1)"))
+	if err != nil {
 		return nil, err
 	}
-	d.read.SetMaxOpenConns(readers)
-	d.read.SetMaxIdleConns(readers)
+	read.SetMaxOpenConns(readers)
+	read.SetMaxIdleConns(readers)
+	d.read = compiling(read)
 	if err := check(ctx, d.write, o); err != nil {
 		return nil, err
 	}
-	if err := d.migrate(ctx, goose.DialectSQLite3, "sqlite"); err != nil {
+	if err := d.migrate(ctx, goose.DialectSQLite3); err != nil {
 		return nil, err
 	}
-	if err := openReaders(ctx, d.read); err != nil {
+	if err := openReaders(ctx, read); err != nil {
 		return nil, err
 	}
 	w := &sqliteWriter{db: d.write, durable: sync, mode: sync}
@@ -102,7 +117,7 @@ func dsn(path string, settings ...string) string {
 	return u.String() + "?" + strings.Join(append(always, settings...), "&")
 }
 
-// check asks SQLite whether the file is whole. A damaged one is not opened: it
+// check asks SQLite whether the file is whole. A damaged one is not used as it is: it
 // might hide sessions.
 func check(ctx context.Context, d *sql.DB, o Options) error {
 	ctx, cancel := context.WithTimeout(ctx, checkWithin)
@@ -138,16 +153,13 @@ func sqliteSentence(path string, err error) error {
 	if err == nil {
 		return nil
 	}
-	if _, damaged := errors.AsType[*damageError](err); damaged {
-		return damaged1(path, err)
-	}
 	switch sqliteCode(err) {
 	case sqlite3.SQLITE_FULL:
 		return fmt.Errorf("the disk that holds %s is full: free some room, nothing needs a restart: %w", path, err)
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 		return fmt.Errorf("the database %s cannot be written: correct the permissions of the file and its directory: %w", path, err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return damaged1(path, err)
+		return fmt.Errorf("the database %s is damaged: restart the gateway, which saves what can be read, or restore a back-up: %w", path, err)
 	case sqlite3.SQLITE_BUSY:
 		return fmt.Errorf("another program has locked the database %s: end that program: %w", path, err)
 	case sqlite3.SQLITE_IOERR:
@@ -156,8 +168,14 @@ func sqliteSentence(path string, err error) error {
 	return fmt.Errorf("the database %s: %w", path, err)
 }
 
-func damaged1(path string, err error) error {
-	return fmt.Errorf("the database %s is damaged: restore a back-up, or save what can be read with `sqlite3 %s .recover | sqlite3 new.db` (docs/operations.md): %w", path, path, err)
+// isDamaged reports whether an error at the start says that the file is damaged. A
+// statement that SQLite does not understand means that the tables are not as they were made.
+func isDamaged(err error) bool {
+	if _, found := errors.AsType[*damageError](err); found {
+		return true
+	}
+	code := sqliteCode(err)
+	return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB || code == sqlite3.SQLITE_ERROR
 }
 
 // reason is the part of an error about a file that does not name the file.
@@ -177,15 +195,16 @@ type sqliteWriter struct {
 
 // The statements of each append.
 const (
-	sqliteInsert = `INSERT INTO records (session, seq, turn, kind, message_id, person, at, body) VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT (session, seq) DO NOTHING`
-	sqliteTerm   = `SELECT term FROM sessions WHERE id = $1`
-	sqliteKeep   = `INSERT INTO checkpoints (session, turn, part, chunk, seq, body) VALUES ($1, $2, $3, $4, $5, $6)
-		ON CONFLICT (session, turn, part, chunk) DO UPDATE SET seq = excluded.seq, body = excluded.body`
+	sqliteInsert = `INSERT INTO records (session, seq, prev, turn, kind, message_id, person, at, body, sum, mark_sum)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (session, seq) DO NOTHING`
+	sqliteTerms = `SELECT session, term FROM places WHERE session IN (SELECT value FROM json_each($1))`
+	sqliteKeep  = `INSERT INTO checkpoints (session, turn, part, chunk, seq, body, sum) VALUES ($1, $2, $3, $4, $5, $6, $7)
+		ON CONFLICT (session, turn, part, chunk) DO UPDATE SET seq = excluded.seq, body = excluded.body, sum = excluded.sum`
 )
 
 func (w *sqliteWriter) prepare(ctx context.Context, take string) (err error) {
 	w.stmts = map[string]*sql.Stmt{}
-	for _, query := range []string{sqliteInsert, sqliteTerm, sqliteKeep, beginTurn, endTurn, endPart, take} {
+	for _, query := range []string{sqliteInsert, sqliteTerms, sqliteKeep, beginTurn, endTurn, endPart, movePlace, putSession, removeMembers, addMember, giveBack, take} {
 		if w.stmts[query], err = w.db.PrepareContext(ctx, query); err != nil {
 			return err
 		}
@@ -216,24 +235,38 @@ func (w *sqliteWriter) exec(ctx context.Context, tx *sql.Tx, query string, args 
 }
 
 func (w *sqliteWriter) terms(ctx context.Context, tx *sql.Tx, sessions []*session) (map[string]int64, error) {
-	terms, stmt := map[string]int64{}, tx.StmtContext(ctx, w.stmts[sqliteTerm])
-	for _, se := range sessions {
+	terms := map[string]int64{}
+	if len(sessions) == 0 {
+		return terms, nil
+	}
+	ids := make([]string, len(sessions))
+	for i, se := range sessions {
+		ids[i] = se.id
+	}
+	list, err := json.Marshal(ids)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := tx.StmtContext(ctx, w.stmts[sqliteTerms]).QueryContext(ctx, string(list))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var id string
 		var term int64
-		if err := stmt.QueryRowContext(ctx, se.id).Scan(&term); err != nil {
-			if errors.Is(err, sql.ErrNoRows) {
-				continue
-			}
+		if err := rows.Scan(&id, &term); err != nil {
 			return nil, err
 		}
-		terms[se.id] = term
+		terms[id] = term
 	}
-	return terms, nil
+	return terms, rows.Err()
 }
 
 func (w *sqliteWriter) insert(ctx context.Context, tx *sql.Tx, rows []row) (n int64, err error) {
 	stmt := tx.StmtContext(ctx, w.stmts[sqliteInsert])
 	for _, r := range rows {
-		result, err := stmt.ExecContext(ctx, r.session, r.seq, r.turn, r.kind, r.message, r.person, r.at, string(r.body))
+		result, err := stmt.ExecContext(ctx, r.session, r.seq, r.prev, r.turn, r.kind, r.message, r.person, r.at, string(r.body), r.bodySum(), r.markSum())
 		if err != nil {
 			return 0, err
 		}
@@ -249,7 +282,7 @@ func (w *sqliteWriter) insert(ctx context.Context, tx *sql.Tx, rows []row) (n in
 func (w *sqliteWriter) keep(ctx context.Context, tx *sql.Tx, rows []sessionCheckpoint) error {
 	stmt := tx.StmtContext(ctx, w.stmts[sqliteKeep])
 	for _, c := range rows {
-		if _, err := stmt.ExecContext(ctx, c.session, c.key.turn, c.key.name, c.chunk, c.seq, string(c.body)); err != nil {
+		if _, err := stmt.ExecContext(ctx, c.session, c.key.turn, c.key.name, c.chunk, c.seq, string(c.body), c.sum(c.session)); err != nil {
 			return err
 		}
 	}

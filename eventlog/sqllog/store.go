@@ -1,14 +1,13 @@
 package sqllog
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -34,11 +33,14 @@ type Store struct {
 	written chan struct{} // closed when the writer has ended
 
 	liveBytes atomic.Int64 // of all sessions
+	damages   damages
 
 	checkpointing sync.Mutex // held while checkpoints are collected; taken first
 
 	mu           sync.Mutex
 	closed       bool
+	leaving      chan struct{} // closed when Close begins
+	inspected    chan struct{} // closed when the inspection has ended
 	closing      chan struct{} // closed when Close has ended
 	sessions     map[string]*session
 	fenced       map[string]map[string]struct{} // turns of sessions that were lost
@@ -55,7 +57,7 @@ var _ eventlog.Store = (*Store)(nil)
 // eventlog.HeldError if another gateway uses the data directory.
 func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	s := &Store{
-		opts: o.withDefaults(), closing: make(chan struct{}), more: make(chan struct{}, 1), stop: make(chan struct{}), written: make(chan struct{}),
+		opts: o.withDefaults(), leaving: make(chan struct{}), inspected: make(chan struct{}), closing: make(chan struct{}), more: make(chan struct{}, 1), stop: make(chan struct{}), written: make(chan struct{}),
 		sessions: map[string]*session{}, fenced: map[string]map[string]struct{}{}, dirty: map[*session]struct{}{},
 	}
 	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
@@ -71,6 +73,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	}
 	go s.run() //nolint:contextcheck // for the life of the store, not for this call: Close waits for it
 	s.eraseRest(ctx)
+	s.calls.Go(s.inspect)
 	return s, nil
 }
 
@@ -84,12 +87,11 @@ func (s *Store) start(ctx context.Context) (err error) {
 		}
 	}
 	s.firstEdition()
-	if s.gateway, err = s.name(); err != nil {
+	known, err := s.readName()
+	if err != nil {
 		return err
 	}
-	if s.gateway == "" {
-		s.gateway = rand.Text()
-	}
+	s.gateway = cmp.Or(known.gateway, rand.Text())
 	s.owner = s.gateway + ":" + rand.Text()[:8]
 	if s.opts.URL != "" {
 		s.db, err = openPostgres(ctx, s.opts)
@@ -99,10 +101,11 @@ func (s *Store) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := s.readEpoch(ctx); err != nil {
+	if err := s.readEpoch(ctx, known.lost); err != nil {
 		return s.db.sentence(err)
 	}
-	return s.sign()
+	s.damages.files = asides(s.opts.Dir)
+	return s.sign(true)
 }
 
 // firstEdition says that the log of the first edition is not read.
@@ -112,48 +115,21 @@ func (s *Store) firstEdition() {
 	}
 }
 
-// nameFile has the name by which this gateway knows its sessions after a restart,
-// and whether the data directory has a database.
-const nameFile = "gateway"
-
-// name reads the name of this gateway. A data directory that had a database and has
-// none now is an error: the sessions would be gone without a word.
-func (s *Store) name() (known string, err error) {
-	path, database := filepath.Join(s.opts.Dir, nameFile), filepath.Join(s.opts.Dir, databaseFile)
-	text, err := os.ReadFile(path)
-	if err != nil && !os.IsNotExist(err) {
-		return "", fmt.Errorf("the file %s cannot be read: correct its permissions: %w", path, reason(err))
-	}
-	known, had, _ := strings.Cut(strings.TrimSpace(string(text)), " ")
-	if s.opts.URL == "" && had == databaseFile {
-		if _, err := os.Stat(database); os.IsNotExist(err) {
-			return "", fmt.Errorf("the database %s is missing in a data directory that had one: restore it, or delete the file %s to begin with no sessions", database, path)
-		}
-	}
-	return known, nil
-}
-
-// sign writes the name when the database is there.
-func (s *Store) sign() error {
-	line := s.gateway
-	if _, err := os.Stat(filepath.Join(s.opts.Dir, databaseFile)); err == nil {
-		line += " " + databaseFile
-	}
-	path := filepath.Join(s.opts.Dir, nameFile)
-	if text, err := os.ReadFile(path); err == nil && strings.TrimSpace(string(text)) == line {
-		return nil
-	}
-	if err := os.WriteFile(path, []byte(line+"\n"), 0o600); err != nil {
-		return fmt.Errorf("the data directory %s cannot be written: correct its permissions, or free some room: %w", s.opts.Dir, reason(err))
-	}
-	return nil
-}
-
-func (s *Store) readEpoch(ctx context.Context) error {
+// readEpoch reads the name of the store's life, and begins a new one if commits were lost:
+// their numbers may be given again. It writes at each start, so that there is a journal.
+func (s *Store) readEpoch(ctx context.Context, lost bool) error {
 	const enough = 8
 	ctx, cancel := s.db.bounded(ctx, 0)
 	defer cancel()
+	if lost {
+		if _, err := s.db.write.ExecContext(ctx, `DELETE FROM store`); err != nil {
+			return err
+		}
+	}
 	_, err := s.db.write.ExecContext(ctx, `INSERT INTO store (epoch) SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM store)`, rand.Text()[:enough])
+	if err == nil && s.db.exclusive {
+		_, err = s.db.write.ExecContext(ctx, `UPDATE store SET starts = starts + 1`)
+	}
 	if err != nil {
 		return err
 	}
@@ -193,6 +169,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
+	close(s.leaving)
 	for _, t := range []*time.Timer{s.checkpointer, s.sweeper} {
 		if t != nil {
 			t.Stop()
@@ -206,7 +183,7 @@ func (s *Store) Close() error {
 	close(s.stop)
 	<-s.written
 	s.end()
-	err = errors.Join(err, s.db.close())
+	err = errors.Join(err, s.sign(false), s.db.close())
 	if s.lock != nil {
 		err = errors.Join(err, s.lock.Close()) // which unlocks it
 	}

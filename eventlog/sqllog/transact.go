@@ -13,71 +13,108 @@ import (
 
 // The statements of every turn.
 const (
-	beginTurn = `INSERT INTO turns (session, turn, first) VALUES ($1, $2, $3) ON CONFLICT (session, turn) DO NOTHING`
-	endTurn   = `UPDATE turns SET last = $3 WHERE session = $1 AND turn = $2 AND last = 0`
+	beginTurn = `INSERT INTO turns (session, turn, first, sum) VALUES ($1, $2, $3, $4) ON CONFLICT (session, turn) DO NOTHING`
+	endTurn   = `UPDATE turns SET last = $3, end_sum = $4 WHERE session = $1 AND turn = $2 AND last = 0`
+	movePlace = `UPDATE places SET last = $2, erased = $3, registered = $4, sum = $5 WHERE session = $1`
 	endPart   = `DELETE FROM checkpoints WHERE session = $1 AND turn = $2 AND part = $3`
 )
 
 // take is the statement that makes a gateway the owner of a session, unless somebody
 // else has taken it since the term before was read.
 func (d *db) take() string {
-	return `INSERT INTO sessions (id, owner, term, lease_until) VALUES ($1, $2, $3, ` + d.now + ` + $4)
-		ON CONFLICT (id) DO UPDATE SET owner = excluded.owner, term = excluded.term, lease_until = excluded.lease_until
-		WHERE sessions.term = excluded.term - 1 OR (sessions.term = excluded.term AND sessions.owner = excluded.owner)`
+	return `INSERT INTO places (session, owner, term, lease_until, sum) VALUES ($1, $2, $3, ` + d.now + ` + $4, $5)
+		ON CONFLICT (session) DO UPDATE SET owner = excluded.owner, term = excluded.term, lease_until = excluded.lease_until
+		WHERE places.term = excluded.term - 1 OR (places.term = excluded.term AND places.owner = excluded.owner)`
 }
 
 // transact does the ops inside the transaction. It refuses those of sessions that are
-// not ours, with an error for each such session.
-func (s *Store) transact(ctx context.Context, tx *sql.Tx, ops []*op) (refused map[*session]error, err error) {
+// not ours, with an error for each such session, and tells where the others stand then.
+func (s *Store) transact(ctx context.Context, tx *sql.Tx, ops []*op) (refused map[*session]error, moved map[*session]place, err error) {
 	if refused, err = s.own(ctx, tx, ops); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	var rows []row
 	var checkpoints []sessionCheckpoint
-	again := false
+	newest, places, again := map[*session]uint64{}, map[*session]place{}, false
 	for _, o := range ops {
 		if refused[o.se] != nil {
 			continue
 		}
-		rows = append(rows, o.rows...)
+		for _, r := range o.rows {
+			known, here := newest[o.se]
+			if r.prev = known; !here {
+				r.prev = o.se.durable
+			}
+			newest[o.se] = r.seq
+			rows = append(rows, r)
+		}
 		again = again || o.tried
 		if o.begins != 0 {
-			if _, err := s.db.exec(ctx, tx, beginTurn, o.se.id, o.turn, o.begins); err != nil {
-				return nil, err
+			if _, err := s.db.exec(ctx, tx, beginTurn, o.se.id, o.turn, o.begins, turnSum(o.se.id, o.turn, o.begins)); err != nil {
+				return nil, nil, err
 			}
 		}
 		if o.stops != 0 {
-			if _, err := s.db.exec(ctx, tx, endTurn, o.se.id, o.turn, o.stops); err != nil {
-				return nil, err
-			}
-		}
-		for _, key := range o.ends {
-			if _, err := s.db.exec(ctx, tx, endPart, o.se.id, key.turn, key.name); err != nil {
-				return nil, err
+			if _, err := s.db.exec(ctx, tx, endTurn, o.se.id, o.turn, o.stops, turnSum(o.se.id, o.turn, o.stops)); err != nil {
+				return nil, nil, err
 			}
 		}
 		for _, c := range o.checkpoints {
 			checkpoints = append(checkpoints, sessionCheckpoint{o.se.id, c})
 		}
+		if o.moves != nil {
+			p, moved := places[o.se]
+			if !moved {
+				p = o.se.place
+			}
+			o.moves(&p)
+			places[o.se] = p
+		}
 		if o.do != nil {
 			if err := o.do(ctx, tx); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
+		}
+	}
+	for se, p := range places {
+		if p == se.place {
+			continue
+		}
+		if _, err := s.db.exec(ctx, tx, movePlace, se.id, p.last, p.erased, p.registered, p.sum()); err != nil {
+			return nil, nil, err
 		}
 	}
 	if len(checkpoints) > 0 {
 		if err := s.db.keep(ctx, tx, checkpoints); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
+	if err := s.endParts(ctx, tx, ops, refused); err != nil { // last: an earlier op may hold a checkpoint of the part
+		return nil, nil, err
+	}
 	if len(rows) == 0 {
-		return refused, nil
+		return refused, places, nil
 	}
 	n, err := s.db.insert(ctx, tx, rows)
 	if err == nil && n != int64(len(rows)) && !again {
 		err = errors.New("a record has a number that is taken")
 	}
-	return refused, err
+	return refused, places, err
+}
+
+// endParts removes the checkpoints of the parts that the ops end.
+func (s *Store) endParts(ctx context.Context, tx *sql.Tx, ops []*op, refused map[*session]error) error {
+	for _, o := range ops {
+		if refused[o.se] != nil {
+			continue
+		}
+		for _, key := range o.ends {
+			if _, err := s.db.exec(ctx, tx, endPart, o.se.id, key.turn, key.name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
 }
 
 // sessionCheckpoint is a row of the table of checkpoints.
@@ -111,7 +148,7 @@ func (s *Store) own(ctx context.Context, tx *sql.Tx, ops []*op) (refused map[*se
 			continue
 		}
 		result, err := s.db.exec(ctx, tx, s.db.take(),
-			se.id, s.owner, se.seen+1, s.opts.Lease.Milliseconds())
+			se.id, s.owner, se.seen+1, s.opts.Lease.Milliseconds(), place{session: se.id}.sum())
 		if err != nil {
 			return nil, err
 		}

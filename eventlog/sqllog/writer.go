@@ -130,12 +130,15 @@ func (s *Store) commit(ops []*op) ([]error, error) {
 	if err != nil {
 		return nil, err
 	}
-	refused, err := s.transact(ctx, tx, writing)
+	refused, moved, err := s.transact(ctx, tx, writing)
 	if err == nil {
 		err = tx.Commit()
 	}
 	if err != nil {
 		return nil, errors.Join(err, ignoreDone(tx.Rollback()))
+	}
+	for se, p := range moved {
+		se.place = p
 	}
 	for i, o := range ops {
 		if o.se != nil {

@@ -14,6 +14,38 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// desk takes the answers to what an agent asks in one session. An answer to a request that
+// is over is no error.
+type desk interface {
+	// permit answers a permission request. A [wrongChoiceError] asks for another answer.
+	permit(ctx context.Context, request string, choice session.Choice) error
+	answer(ctx context.Context, question string, values []string) error
+}
+
+// wrongChoiceError says why an answer to a permission request counts for nothing.
+type wrongChoiceError struct{ sentence string }
+
+func (e wrongChoiceError) Error() string { return e.sentence }
+
+// hubDesk answers in a session of this process.
+type hubDesk struct {
+	hub         *session.Hub
+	session, by string
+}
+
+func (d hubDesk) permit(ctx context.Context, request string, choice session.Choice) error {
+	_, err := d.hub.Permit(ctx, d.session, request, session.Sender{By: d.by}, choice)
+	if wrong, ok := errors.AsType[*session.ChoiceError](err); ok {
+		return wrongChoiceError{wrong.Error()}
+	}
+	return late(err)
+}
+
+func (d hubDesk) answer(ctx context.Context, question string, values []string) error {
+	_, err := d.hub.Answer(ctx, d.session, question, session.Sender{By: d.by}, values)
+	return late(err)
+}
+
 // asker asks the person at the terminal. Without a person asker gives the answer nobody.
 type asker struct {
 	out   io.Writer
@@ -27,14 +59,23 @@ const nobody = "Nobody is there to answer: go on without."
 
 func (a *asker) name() string { return "terminal" }
 
-// permit answers a permission request. A request that has ended with its turn meanwhile
-// is no error.
-func (a *asker) permit(ctx context.Context, hub *session.Hub, id string, r trace.PermissionRequest) error {
+// asked answers what a record asks of a person.
+func (a *asker) asked(ctx context.Context, at desk, r trace.Record) error {
+	if request, is := r.Payload.(trace.PermissionRequest); is && request.DecidedBy == "" {
+		return a.permit(ctx, at, request)
+	}
+	if question, is := r.Payload.(trace.Question); is {
+		return a.answer(ctx, at, question)
+	}
+	return nil
+}
+
+// permit answers a permission request.
+func (a *asker) permit(ctx context.Context, at desk, r trace.PermissionRequest) error {
 	if !a.there {
 		fmt.Fprintln(a.out, "tributary: denied, since nobody is there to ask:", oneLine(r.Title))
 		no := false
-		_, err := hub.Permit(ctx, id, r.RequestID, session.Sender{By: a.name()}, session.Choice{Approved: &no, Reason: "nobody is there to ask"})
-		return late(err)
+		return at.permit(ctx, r.RequestID, session.Choice{Approved: &no, Reason: "nobody is there to ask"})
 	}
 	fmt.Fprintf(a.out, "May the agent do this? %s\n", oneLine(r.Title))
 	for i, o := range r.Options {
@@ -49,12 +90,12 @@ func (a *asker) permit(ctx context.Context, hub *session.Hub, id string, r trace
 		if !known {
 			continue
 		}
-		_, err := hub.Permit(ctx, id, r.RequestID, session.Sender{By: a.name()}, choice)
-		if wrong, ok := errors.AsType[*session.ChoiceError](err); ok {
+		err := at.permit(ctx, r.RequestID, choice)
+		if wrong, ok := errors.AsType[wrongChoiceError](err); ok {
 			fmt.Fprintln(a.out, wrong)
 			continue
 		}
-		return late(err)
+		return err
 	}
 }
 
@@ -76,7 +117,7 @@ func chosen(options []trace.PermissionOption, line string) (session.Choice, bool
 }
 
 // answer answers a question.
-func (a *asker) answer(ctx context.Context, hub *session.Hub, id string, q trace.Question) error {
+func (a *asker) answer(ctx context.Context, at desk, q trace.Question) error {
 	values := []string{nobody}
 	if a.there {
 		fmt.Fprintln(a.out, oneLine(q.Text))
@@ -87,8 +128,7 @@ func (a *asker) answer(ctx context.Context, hub *session.Hub, id string, q trace
 			values = picked(q, line)
 		}
 	}
-	_, err := hub.Answer(ctx, id, q.QuestionID, session.Sender{By: a.name()}, values)
-	return late(err)
+	return at.answer(ctx, q.QuestionID, values)
 }
 
 // picked reads an answer to a question: numbers of its choices, or free text.

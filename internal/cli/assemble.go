@@ -119,7 +119,7 @@ func (s *setup) sessionOptions(logger *slog.Logger) (session.Options, error) {
 		OnDisconnect: rules.OnDisconnect, Busy: rules.Busy, GracePeriod: rules.Grace, GraceLimit: rules.GraceLimit,
 		IdleLimit: rules.IdleLimit, StopPatience: rules.StopPatience, AgentIdle: rules.AgentIdle, EvictAfter: rules.EvictAfter,
 		MaxAgents: rules.MaxAgents, AgentShare: s.agentShare(), MaxQueue: rules.MaxQueue, Replay: rules.Replay,
-		MaxPrompts: int(s.Limits.Prompts), MaxTurnBytes: int64(s.Limits.TurnBytes), MaxTurnRecords: int(s.Limits.TurnRecords),
+		MaxPrompts: int(s.Limits.Prompts), MaxPromptBytes: memoryShare(memory()), MaxTurnBytes: int64(s.Limits.TurnBytes), MaxTurnRecords: int(s.Limits.TurnRecords),
 		Logger: logger,
 	}, nil
 }
@@ -149,7 +149,10 @@ func streamOptions(s config.Stream) uistream.Options {
 }
 
 func gatewayLimits(l config.Limits) gateway.Limits {
-	return gateway.Limits{Requests: int(l.Requests), Burst: int(l.Burst), Streams: int(l.Streams), Clients: int(l.Clients)}
+	return gateway.Limits{
+		Memory:   memoryShare(memory()),
+		Requests: int(l.Requests), Burst: int(l.Burst), Streams: int(l.Streams), Clients: int(l.Clients),
+	}
 }
 
 func timing(s config.Stream) uistream.Timing {

@@ -11,12 +11,14 @@ import (
 	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/uistream"
 )
 
 // accessConfig makes the access rules. The data directory holds the minted token.
-func accessConfig(c config.Config, listen string, logger *slog.Logger) access.Config {
+func accessConfig(c config.Config, store access.Store, signIn *access.OpenID, logger *slog.Logger) access.Config {
 	o := access.Config{
-		Mode: cmp.Or(c.Auth.Mode, access.ModeToken), Listen: listen,
+		Mode: cmp.Or(c.Auth.Mode, access.ModeToken), Listen: c.Listen, PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies,
+		Store: store, SignIn: signIn, SignInLifetime: c.Auth.SignInLifetime, CookieAlone: c.App != "", Revoked: uistream.ErrExpired,
 		AllowHosts: c.Auth.AllowHosts, AllowOrigins: c.Auth.AllowOrigins, PassThrough: c.Auth.PassThrough, Groups: c.Auth.Groups,
 		Public: gateway.Public, TurnAway: turnAway, Refuse: gateway.Refuse, Logger: logger,
 	}
@@ -65,7 +67,7 @@ func (s *setup) users() map[string][]access.Who {
 // private reports whether only its creator may see a session. People with tokens of their
 // own do not expect that others read their sessions.
 func private(a config.Auth) bool {
-	return a.Sessions == config.Private || a.Sessions == "" && a.Mode == access.ModeJWT
+	return a.Sessions == config.Private || a.Sessions == "" && (a.Mode == access.ModeJWT || a.OIDC != nil)
 }
 
 // adapterSwitch is the environment variable that turns the route of the RFC off.

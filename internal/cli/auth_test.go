@@ -158,11 +158,11 @@ func TestB08_SharingIsASetting(t *testing.T) {
 			t.Errorf("%s: %d %s", who, status, body)
 		}
 	}
-	token := file(t, "token", "bob-0123456789abcdef")
+	token := file(t, "token", "bob-0123456789abcdefghijkl")
 	private := file(t, "tributary.yaml", "auth: {sessions: private, foreign_session: 403, tokens: [{name: bob, role: collaborator, token_file: "+token+"}]}\nlog_level: error\n")
 	p := startServer(t, t.TempDir(), "--config", private)
 	p.do("POST", "/api/chat", chat("s1", "hello"))
-	if status, body := p.by("bob-0123456789abcdef", "POST", "/api/sessions/s1/chat", chat("x", "hello")); status != 403 || body != "This session belongs to somebody else." {
+	if status, body := p.by("bob-0123456789abcdefghijkl", "POST", "/api/sessions/s1/chat", chat("x", "hello")); status != 403 || body != "This session belongs to somebody else." {
 		t.Errorf("%d %s", status, body)
 	}
 }

@@ -13,7 +13,7 @@ func farGateway(t *testing.T) (*server, map[string]string) {
 	t.Helper()
 	tokens, conf := map[string]string{}, "auth:\n  sessions: private\n  tokens:\n"
 	for who, role := range map[string]string{"ada": "collaborator", "bob": "viewer", "vic": "viewer", "eve": "collaborator", "service": "admin"} {
-		tokens[who] = "token-of-" + who + "-0123456789"
+		tokens[who] = "token-of-" + who + "-012345678901234567890"
 		conf += fmt.Sprintf("    - {name: %s, role: %s, token_file: %q}\n", who, role, file(t, who, tokens[who]))
 	}
 	s := startServer(t, t.TempDir(), "--agent", "demo", "--config", file(t, "far.yaml", conf+"agents:\n  demo: {options: {pace: 1ms}}\n"))

@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"sync"
 	"sync/atomic"
-	"syscall"
 
 	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/gateway"
@@ -31,9 +30,8 @@ func newConnections(l *net.TCPListener, asked config.Limit) *connections {
 	most := int64(asked)
 	if asked == 0 {
 		most = byDefault
-		var files syscall.Rlimit
-		if syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files) == nil && files.Cur/2 < byDefault {
-			most = int64(files.Cur / 2) //nolint:gosec // it is less than 10,000
+		if files, bounded := openFiles(); bounded && files/2 < byDefault {
+			most = int64(files / 2) //nolint:gosec // it is less than 10,000
 		}
 	}
 	return &connections{TCPListener: l, most: most}
@@ -79,6 +77,9 @@ type surplusKey struct{}
 // mark is the server's ConnContext: it tells the handlers of connections that are
 // too many.
 func mark(ctx context.Context, conn net.Conn) context.Context {
+	if under, ok := conn.(interface{ NetConn() net.Conn }); ok { // TLS
+		conn = under.NetConn()
+	}
 	if c, ok := conn.(*connection); ok && c.surplus {
 		return context.WithValue(ctx, surplusKey{}, true)
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"net/http"
 	"net/http/cookiejar"
+	neturl "net/url"
 	"testing"
 )
 
@@ -16,6 +17,7 @@ func TestThePagesOfTwoGatewaysOnOneHostStayLoggedIn(t *testing.T) {
 	}
 	browser := &http.Client{Jar: jar}
 	one, two := startServer(t, t.TempDir()), startServer(t, t.TempDir())
+	pages := map[string]string{} // the secret that each page keeps
 	for _, url := range []string{
 		one.base + "/?token=" + one.token, two.base + "/?token=" + two.token, // both pages are opened
 		one.base + "/api/sessions", two.base + "/api/sessions", // and used
@@ -26,11 +28,15 @@ func TestThePagesOfTwoGatewaysOnOneHostStayLoggedIn(t *testing.T) {
 			t.Fatal(err)
 		}
 		req.Header.Set("Sec-Fetch-Site", "same-origin")
+		req.Header.Set("X-Tributary-Page", pages[req.URL.Host])
 		res, err := browser.Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}
 		_ = res.Body.Close()
+		if values, err := neturl.ParseQuery(res.Request.URL.Fragment); err == nil && values.Has("page") {
+			pages[req.URL.Host] = values.Get("page")
+		}
 		if res.StatusCode != http.StatusOK {
 			t.Errorf("%s: %s", url, res.Status)
 		}

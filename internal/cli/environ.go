@@ -65,6 +65,9 @@ func (s *setup) secrets() map[string]bool {
 	for _, t := range s.Auth.Tokens {
 		all[t.TokenEnv] = true
 	}
+	if o := s.Auth.OIDC; o != nil {
+		all[o.ClientSecretEnv] = true
+	}
 	if j := s.Auth.JWT; j != nil {
 		all[j.KeyEnv], all[j.SecretEnv] = true, true
 	}

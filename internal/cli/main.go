@@ -41,8 +41,17 @@ type commands struct {
 	Run     runCommand     `cmd:"" help:"Run one turn in the terminal."`
 	Convert convertCommand `cmd:"" help:"Convert a recording of an agent's own protocol."`
 	Agents  agentsCommand  `cmd:"" help:"List the agents and whether they can start here."`
-	Token   tokenCommand   `cmd:"" help:"Print the token that opens the gateway."`
+	Token   tokenCommand   `cmd:"" help:"Show, create, list and revoke tokens."`
+	SignIns signInsCommand `cmd:"" name:"signins" help:"List who is signed in to the page, and end sign-ins."`
 	Version versionCommand `cmd:"" help:"Print the version."`
+
+	Chat       chatCommand       `cmd:"" help:"Talk with an agent in the terminal, by a running gateway."`
+	Sessions   sessionsCommand   `cmd:"" help:"Look at the sessions of a running gateway, and remove them."`
+	Logs       logsCommand       `cmd:"" help:"Show what happens in a session of a running gateway."`
+	Config     configCommand     `cmd:"" help:"Check the configuration."`
+	Health     healthCommand     `cmd:"" help:"Ask a running gateway whether it takes requests."`
+	Completion completionCommand `cmd:"" help:"Print the completion script of a shell."`
+	Man        manCommand        `cmd:"" help:"Print the manual page."`
 }
 
 // main runs a command line and returns the exit status.
@@ -84,7 +93,11 @@ func plainly(model *kong.Application, err error) string {
 		return fmt.Sprintf("%s has no value: write %s %s", flag, flag, example)
 	case missing:
 		name, _, _ := strings.Cut(argument, ">")
-		return fmt.Sprintf("the %s is missing: write it at the end, in quotation marks if it has spaces, or - for standard input", name)
+		hint := ""
+		if name == "prompt" || name == "file" {
+			hint = ", in quotation marks if it has spaces, or - for standard input"
+		}
+		return fmt.Sprintf("the %s is missing: write it at the end%s", name, hint)
 	}
 	return text
 }

@@ -22,6 +22,10 @@ type printText struct {
 	midLine          bool
 }
 
+func newPrintText(p *program) *printText {
+	return &printText{out: p.stdout, notes: p.stderr, outTTY: isTerminal(p.stdout), notesTTY: isTerminal(p.stderr), shown: map[string]int{}}
+}
+
 func (p *printText) print(r trace.Record) error {
 	if _, sub := r.Actor.SubagentCall(); sub {
 		return nil // its result is the call's

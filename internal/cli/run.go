@@ -91,7 +91,7 @@ func (r *runCommand) printer(p *program) printer {
 	if r.JSON {
 		return printTrace{p.stdout}
 	}
-	return &printText{out: p.stdout, notes: p.stderr, outTTY: isTerminal(p.stdout), notesTTY: isTerminal(p.stderr), shown: map[string]int{}}
+	return newPrintText(p)
 }
 
 // printer shows the records of a session as they come.
@@ -122,13 +122,7 @@ func oneTurn(ctx context.Context, hub *session.Hub, text string, show printer, p
 		if err := show.print(r); err != nil {
 			return trace.Stop{}, err
 		}
-		if request, is := r.Payload.(trace.PermissionRequest); is && request.DecidedBy == "" {
-			err = person.permit(ctx, hub, info.ID, request)
-		}
-		if question, is := r.Payload.(trace.Question); is {
-			err = person.answer(ctx, hub, info.ID, question)
-		}
-		if err != nil {
+		if err := person.asked(ctx, hubDesk{hub, info.ID, person.name()}, r); err != nil {
 			return trace.Stop{}, err
 		}
 		if stop, is := r.Payload.(trace.Stop); is && r.Turn == turn.ID {

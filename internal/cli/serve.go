@@ -91,6 +91,9 @@ func (s *serveCommand) settings(kinds catalog) (setup, error) {
 		}
 		c.App = s.App
 	}
+	if c.App != "" && (!access.Loopback(c.Listen) || c.PublicURL != "") {
+		return c, usage("app is for an app in development: it needs a listen address on loopback, and no public_url")
+	}
 	c.LogLevel = cmp.Or(config.LogLevel(s.LogLevel), c.LogLevel)
 	c.Data, err = dataDir(cmp.Or(s.Data, c.Data))
 	return c, err
@@ -117,15 +120,20 @@ func dataDir(named string) (string, error) {
 }
 
 // baseURL is where the gateway is reached from this machine.
-func baseURL(listen string, at net.Addr) string {
-	host, _, _ := net.SplitHostPort(listen)
+func baseURL(scheme, listen string, at net.Addr) string {
 	tcp, ok := at.(*net.TCPAddr)
 	if !ok {
-		return "http://" + at.String()
+		return scheme + "://" + at.String()
 	}
-	ip := net.ParseIP(host)
-	if host == "" || ip != nil && ip.IsUnspecified() { // every address, so loopback too
+	host, _, _ := net.SplitHostPort(listen)
+	return localURL(scheme, net.JoinHostPort(host, fmt.Sprint(tcp.Port)))
+}
+
+// localURL is the address, on this machine, of a gateway that listens somewhere.
+func localURL(scheme, listen string) string {
+	host, port, _ := net.SplitHostPort(listen)
+	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() { // every address, so loopback too
 		host = "127.0.0.1"
 	}
-	return "http://" + net.JoinHostPort(host, fmt.Sprint(tcp.Port))
+	return scheme + "://" + net.JoinHostPort(host, port)
 }

@@ -297,7 +297,7 @@ func TestBaseURL(t *testing.T) {
 		"127.0.0.1:0": "http://127.0.0.1:42", ":0": "http://127.0.0.1:42", "0.0.0.0:0": "http://127.0.0.1:42", "[::]:0": "http://127.0.0.1:42",
 		"[::1]:0": "http://[::1]:42", "localhost:0": "http://localhost:42", "192.168.1.2:42": "http://192.168.1.2:42",
 	} {
-		if got := baseURL(listen, at); got != want {
+		if got := baseURL("http", listen, at); got != want {
 			t.Errorf("%s: %s, want %s", listen, got, want)
 		}
 	}

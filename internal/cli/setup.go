@@ -55,7 +55,8 @@ func load(kinds catalog, file string, f flags) (setup, error) {
 
 // onePerson reports whether only the person who starts the gateway can use it.
 func (s *setup) onePerson() bool {
-	return cmp.Or(s.Auth.Mode, access.ModeToken) == access.ModeToken && len(s.Auth.Tokens) == 0 && s.Auth.PassThrough == "" && access.Loopback(s.Listen)
+	return cmp.Or(s.Auth.Mode, access.ModeToken) == access.ModeToken && len(s.Auth.Tokens) == 0 && s.Auth.PassThrough == "" &&
+		s.Auth.OIDC == nil && s.PublicURL == "" && len(s.TrustedProxies) == 0 && access.Loopback(s.Listen)
 }
 
 // offer makes the map of agents. Without a section agents each adapter is an agent by its

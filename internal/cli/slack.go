@@ -39,9 +39,27 @@ func slackFor(memory int64) int64 {
 	return min(mostSlack, memory/slackOf)
 }
 
-// memory is the size of the memory that this process may use: the bound of its control
-// group or, without a bound, the memory of the machine. If neither is known, the size is 0.
+// memoryShare is the bound on the large requests of one principal, for a size of the memory; 0
+// is an unknown size. Chats that come in, answers that go out, and the messages of agents that
+// work have such a bound each.
+func memoryShare(memory int64) int64 {
+	const (
+		most, least = 400 << 20, 64 << 20
+		of          = 8
+	)
+	if memory <= 0 {
+		return most
+	}
+	return min(most, max(least, memory/of))
+}
+
+// memory is the size of the memory that this process may use: what the operator says, or the
+// bound of its control group or, without a bound, the memory of the machine. If none is
+// known, the size is 0.
 func memory() int64 {
+	if os.Getenv("GOMEMLIMIT") != "" {
+		return debug.SetMemoryLimit(-1)
+	}
 	if group := groupMemory(); group > 0 {
 		return group
 	}

@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,6 +19,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/access/accessdb"
 	agentopsserver "github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/eventlog"
@@ -77,6 +80,15 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 	if err != nil {
 		return err
 	}
+	signIn, err := c.signIn()
+	if err != nil {
+		return err
+	}
+	certificate, err := tlsConfig(c.TLS, logger)
+	if err != nil {
+		return err
+	}
+	c.warnOfClearText(logger)
 	listener, err := listen(ctx, c.Listen)
 	if err != nil {
 		return err
@@ -94,7 +106,12 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 	defer func() { err = errors.Join(err, s.closeLog()) }()
 	endAgents(c.Data, logger)
 
-	guard, err := access.New(accessConfig(c.Config, c.Listen, logger))
+	store, err := accessdb.Open(ctx, c.Data, c.DB)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	guard, err := access.New(accessConfig(c.Config, store, signIn, logger))
 	if err != nil {
 		return faultOfAccess(err)
 	}
@@ -105,7 +122,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 	}
 	known := &probes{agents: options.Agents, named: c.named, byDefault: c.DefaultAgent, logger: logger, found: map[string]gateway.Availability{}}
 	s.streams = uistream.NewBroadcaster(uistream.BroadcasterConfig{Framing: framing(c.Stream)})
-	s.server = s.newServer(gateway.New(gateway.Options{ //nolint:contextcheck // a gauge is read without a request
+	s.server = s.newServer(c.TLS, certificate, gateway.New(gateway.Options{ //nolint:contextcheck // a gauge is read without a request
 		Hub: s.hub, Runners: runners{s.hub}, Sockets: &s.sockets, Streams: s.streams, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: page(c.App, logger),
 		Private: private(c.Auth), ForeignSession: c.Auth.ForeignSession, PassThrough: c.Auth.PassThrough, NoSessionChat: noSessionChat,
 		RejectToolOutputs: c.Sessions.ClientToolOutput == config.RejectToolOutput,
@@ -119,14 +136,18 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 	looked := make(chan struct{})
 	tidy.Go(func() { known.keep(resting, sync.OnceFunc(func() { close(looked) })) })
 	failed := make(chan error, 1)
-	go func() { failed <- s.server.Serve(newConnections(listener, c.Limits.Connections)) }()
+	go func() { failed <- s.listen(newConnections(listener, c.Limits.Connections)) }()
 	select {
 	case <-looked:
 	case <-time.After(probeWait): // whoever waits for the gateway does not wait for an agent
 	case <-ctx.Done():
 	}
 	logger.Info("ready", "listen", listener.Addr().String(), "data", c.Data, "cwd", c.Cwd, "agent", c.DefaultAgent, "version", version())
-	base := baseURL(c.Listen, listener.Addr())
+	scheme := "http"
+	if certificate != nil {
+		scheme = "https"
+	}
+	base := cmp.Or(c.PublicURL, baseURL(scheme, c.Listen, listener.Addr()))
 	ready(base, guard.URL(base))
 	select {
 	case err = <-failed:
@@ -138,9 +159,18 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 	return err
 }
 
-func (s *station) newServer(h http.Handler) *http.Server {
+// listen answers connections until the server is closed.
+func (s *station) listen(l net.Listener) error {
+	if s.server.TLSConfig != nil {
+		return s.server.ServeTLS(l, "", "") // the files are in its configuration
+	}
+	return s.server.Serve(l)
+}
+
+func (s *station) newServer(t *config.TLS, certificate *tls.Config, h http.Handler) *http.Server {
 	return &http.Server{
-		Handler: closing(h), ConnContext: mark, ReadHeaderTimeout: readHeaderWithin, IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader,
+		TLSConfig: certificate,
+		Handler:   strictTransport(t, closing(h)), ConnContext: mark, ReadHeaderTimeout: readHeaderWithin, IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
 	}
 }

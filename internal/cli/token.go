@@ -2,13 +2,18 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"text/tabwriter"
+	"time"
 
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/access/accessdb"
 	"github.com/tributary-dev/tributary/config"
 )
 
@@ -16,17 +21,60 @@ import (
 const tokenFile = "token"
 
 type tokenCommand struct {
-	Config string `placeholder:"FILE" help:"The configuration (default ./tributary.yaml, if it is there)."`
-	Data   string `placeholder:"DIR" help:"The data directory, as for serve."`
+	Show   tokenShow   `cmd:"" default:"withargs" help:"Print the token that the first start made. It opens the gateway as admin."`
+	Create tokenCreate `cmd:"" help:"Make a token for a person or a program, and print it once."`
+	List   tokenList   `cmd:"" help:"List the tokens that were created."`
+	Revoke tokenRevoke `cmd:"" help:"Revoke a created token, and end the sign-ins of the page that it opened."`
 }
 
-// Run prints the minted token.
-func (t *tokenCommand) Run(p *program) error {
-	c, err := config.Load(t.Config)
+// at says which gateway a command is about.
+type at struct {
+	Config string `placeholder:"FILE" help:"The configuration (default ./tributary.yaml, if it is there)."`
+	Data   string `placeholder:"DIR" help:"The data directory, as for serve."`
+	DB     string `name:"db" placeholder:"URL" help:"The PostgreSQL database of the log, as for serve."`
+}
+
+// place finds the data directory and the database.
+func (a at) place() (dir, db string, err error) {
+	c, err := config.Load(a.Config)
+	if err != nil {
+		return "", "", err
+	}
+	if a.DB != "" {
+		if err := config.CheckDB(a.DB); err != nil {
+			return "", "", usage("--db %w", err)
+		}
+	}
+	dir, err = dataDir(cmp.Or(a.Data, c.Data))
+	return dir, cmp.Or(a.DB, c.DB), err
+}
+
+// open opens the store of a gateway that was started before. The gateway may run.
+func (a at) open(ctx context.Context) (*accessdb.Store, error) {
+	dir, db, err := a.place()
+	if err != nil {
+		return nil, err
+	}
+	if info, err := os.Stat(dir); db == "" && (err != nil || !info.IsDir()) {
+		return nil, fmt.Errorf("there is no data directory %s: start the gateway once with `tributary serve`, or name its data directory with --data", dir)
+	}
+	return accessdb.Open(ctx, dir, db)
+}
+
+// using runs a function with the store.
+func (a at) using(ctx context.Context, do func(access.Store) error) error {
+	store, err := a.open(ctx)
 	if err != nil {
 		return err
 	}
-	dir, err := dataDir(cmp.Or(t.Data, c.Data))
+	return errors.Join(do(store), store.Close())
+}
+
+type tokenShow struct{ at }
+
+// Run prints the minted token.
+func (t *tokenShow) Run(p *program) error {
+	dir, _, err := t.place()
 	if err != nil {
 		return err
 	}
@@ -39,4 +87,79 @@ func (t *tokenCommand) Run(p *program) error {
 	}
 	_, err = fmt.Fprintln(p.stdout, strings.TrimSpace(string(token)))
 	return err
+}
+
+type tokenCreate struct {
+	at
+
+	Name    string        `arg:"" help:"The name of the holder, which the log shows."`
+	Role    string        `placeholder:"ROLE" help:"viewer, collaborator (default) or admin."`
+	Expires time.Duration `placeholder:"TIME" help:"How long the token counts, such as 720h (default: until it is revoked)."`
+}
+
+// Run makes a token.
+func (t *tokenCreate) Run(ctx context.Context, p *program) error {
+	var role access.Role
+	if err := role.UnmarshalText([]byte(cmp.Or(t.Role, access.Collaborator.String()))); err != nil {
+		return usage("--role: %w", err)
+	}
+	n := access.Named{Name: t.Name, Role: role}
+	switch {
+	case t.Expires < 0:
+		return usage("--expires is %s: write a time such as 720h", t.Expires)
+	case t.Expires > 0:
+		n.Expires = time.Now().Add(t.Expires)
+	}
+	return t.using(ctx, func(s access.Store) error {
+		token, err := access.CreateToken(ctx, s, n)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(p.stderr, "This is the token of %s, with the role %s. It is shown only now.\n", n.Name, role)
+		_, err = fmt.Fprintln(p.stdout, token)
+		return err
+	})
+}
+
+type tokenList struct{ at }
+
+// Run lists the created tokens.
+func (t *tokenList) Run(ctx context.Context, p *program) error {
+	return t.using(ctx, func(s access.Store) error {
+		all, err := access.Tokens(ctx, s)
+		if err != nil {
+			return err
+		}
+		table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(table, "NAME\tROLE\tCREATED\tEXPIRES")
+		for _, n := range all {
+			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", n.Name, n.Role, day(n.Created), day(n.Expires))
+		}
+		return table.Flush()
+	})
+}
+
+// day shows a time in lists.
+func day(t time.Time) string {
+	if t.IsZero() {
+		return "never"
+	}
+	return t.UTC().Format("2006-01-02 15:04 UTC")
+}
+
+type tokenRevoke struct {
+	at
+
+	Name string `arg:"" help:"The name of the token."`
+}
+
+// Run revokes a token.
+func (t *tokenRevoke) Run(ctx context.Context, p *program) error {
+	return t.using(ctx, func(s access.Store) error {
+		if err := access.RevokeToken(ctx, s, t.Name); err != nil {
+			return err
+		}
+		_, err := fmt.Fprintf(p.stdout, "The token of %s is revoked. A gateway that runs refuses it within seconds.\n", t.Name)
+		return err
+	})
 }

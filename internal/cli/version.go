@@ -14,8 +14,15 @@ func (versionCommand) Run(p *program) error {
 	return err
 }
 
-// version is the version that the Go tool has put into the program.
+// released is set by the linker in programs of a release, whose sources have no history
+// that the Go tool could read.
+var released string //nolint:gochecknoglobals // the linker sets variables only
+
+// version is that of the release, or the version that the Go tool has put into the program.
 func version() string {
+	if released != "" {
+		return released
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "of unknown version"

@@ -179,7 +179,9 @@ func (c *Client) send(ctx context.Context, call Call, accept string) (*http.Resp
 	for _, h := range []http.Header{c.cfg.Header, call.Header} {
 		maps.Copy(req.Header, h)
 	}
-	req.Header.Set("Accept", accept)
+	if req.Header.Get("Accept") == "" {
+		req.Header.Set("Accept", accept)
+	}
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

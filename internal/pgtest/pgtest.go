@@ -49,22 +49,35 @@ var ErrMissing = errors.New("PostgreSQL is not installed: `apt-get install postg
 // Database makes an empty database and returns its URL.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
-	name := "test_" + strings.ToLower(rand.Text()[:12])
-	s.Named(t, name)
-	return s.URL(name)
+	url, err := s.New()
+	check(t, err)
+	return url
 }
 
 // Named makes the database with that name unless it is there.
 func (s *Server) Named(t testing.TB, name string) {
 	t.Helper()
-	err := s.Make(name)
+	check(t, s.Make(name))
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
 	installed.Needed(t, !errors.Is(err, ErrMissing), ErrMissing.Error())
 	if err != nil {
 		t.Fatal(err)
 	}
 }
 
-// Make does the same for a program that is no test.
+// New is Database for a program that is no test.
+func (s *Server) New() (url string, err error) {
+	name := "test_" + strings.ToLower(rand.Text()[:12])
+	if err := s.Make(name); err != nil {
+		return "", err
+	}
+	return s.URL(name), nil
+}
+
+// Make is Named for a program that is no test.
 func (s *Server) Make(name string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

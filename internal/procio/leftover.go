@@ -1,5 +1,3 @@
-//go:build unix
-
 package procio
 
 import (
@@ -95,7 +93,7 @@ func (n noted) alive() bool {
 
 func (n noted) end() error {
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		if err := syscall.Kill(-n.Pid, s); err != nil && !errors.Is(err, syscall.ESRCH) {
+		if err := signalGroup(n.Pid, s); err != nil && !errors.Is(err, syscall.ESRCH) {
 			return fmt.Errorf("end process group %d (%s), which was left behind: %w", n.Pid, n.Command, err)
 		}
 		for range 40 {

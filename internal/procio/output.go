@@ -14,6 +14,9 @@ import (
 // `X --version`. An error ends with the last line of standard error. When ctx ends, Output
 // kills the program. On Linux the program also ends when the gateway is killed.
 func Output(ctx context.Context, path string, env []string, args ...string) ([]byte, error) {
+	if err := supported(); err != nil {
+		return nil, err
+	}
 	// On Linux the signal comes when the thread ends that started the program.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

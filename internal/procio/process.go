@@ -1,5 +1,3 @@
-//go:build unix
-
 package procio
 
 import (
@@ -55,6 +53,9 @@ type Process struct {
 
 // Start starts a process.
 func Start(cfg Config) (*Process, error) {
+	if err := supported(); err != nil {
+		return nil, err
+	}
 	if cfg.MaxLine == 0 {
 		cfg.MaxLine = 64 << 20
 	}
@@ -64,7 +65,7 @@ func Start(cfg Config) (*Process, error) {
 	p := &Process{cfg: cfg, exited: make(chan struct{}), copied: make(chan struct{})}
 	p.cmd = exec.Command(cfg.Path, cfg.Args...) //nolint:noctx // Close ends it and its whole group, a context would kill only the leader
 	p.cmd.Dir, p.cmd.Env = cfg.Dir, cfg.Env
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.cmd.SysProcAttr = ownGroup()
 	theirs, err := p.pipes()
 	defer closeAll(theirs)
 	if err == nil {
@@ -117,7 +118,7 @@ func (p *Process) wait() {
 		_ = p.cmd.Wait()
 	}
 	p.reap.Lock()
-	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL)
+	_ = signalGroup(p.cmd.Process.Pid, syscall.SIGKILL)
 	_ = p.cmd.Wait() // its state is in ProcessState
 	p.reaped = true
 	p.reap.Unlock()
@@ -133,7 +134,7 @@ func (p *Process) signal(s syscall.Signal) {
 	p.reap.Lock()
 	defer p.reap.Unlock()
 	if !p.reaped {
-		_ = syscall.Kill(-p.cmd.Process.Pid, s)
+		_ = signalGroup(p.cmd.Process.Pid, s)
 	}
 }
 
@@ -218,6 +219,9 @@ func (p *Process) within(d time.Duration) bool {
 		}
 	}
 }
+
+// ErrUnsupported says that this system cannot run agents that are programs.
+var ErrUnsupported = errors.New("agents that are programs need Linux or macOS: on Windows run Tributary inside WSL, or use agents that need no program here")
 
 // NotFound reports whether Start failed because there is no such program.
 func NotFound(err error) bool {

@@ -67,7 +67,7 @@ func Policy() permission.Policy {
 // Judge returns the policy of the attacks, for trace.Config.
 func Judge(d workspace.Dir, tools toolkind.Table) func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool) {
 	return func(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) {
-		return Policy().Judge(r, c, permission.Scope{Contains: d.Contains, Tools: tools})
+		return Policy().Decide(r, c, permission.Scope{Contains: d.Contains, Tools: tools})
 	}
 }
 

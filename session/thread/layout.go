@@ -17,6 +17,10 @@ type Layout struct {
 	Replies  []Reply
 	Rewound  bool // the turn was removed while it ran
 	Finished bool
+	Outcome  trace.Outcome // of a turn that has finished
+	By       string        // the user who asked for the turn
+	Prompted uint64        // the number of the first prompt; 0 if there is none
+	last     uint64        // the number of the newest record that was taken
 	pauses   []Pause
 	settled  map[string]uint64 // by request: the number of its answer
 	allowed  map[string]bool   // permission requests: whether they were allowed
@@ -39,8 +43,19 @@ func (p Pause) Within(ids []string) bool {
 	return !slices.ContainsFunc(p.requests, func(id string) bool { return !slices.Contains(ids, id) })
 }
 
-// Take takes over the next record of the turn.
+// Take takes over the next record of the turn. A record that was taken before changes
+// nothing.
 func (l *Layout) Take(seq uint64, payload trace.Payload) {
+	if seq <= l.last {
+		return
+	}
+	l.last = seq
+	if p, is := payload.(trace.Prompt); is {
+		l.By = p.By
+		if l.Prompted == 0 {
+			l.Prompted = seq
+		}
+	}
 	if p, is := payload.(trace.Reply); is {
 		l.Replies = append(l.Replies, Reply{seq, p.MessageID, p.Resume})
 	}
@@ -61,7 +76,7 @@ func (l *Layout) Take(seq uint64, payload trace.Payload) {
 		l.Rewound = true
 	}
 	if p, is := payload.(trace.Stop); is {
-		l.Finished = true
+		l.Finished, l.Outcome = true, p.Outcome
 		l.Rewound = l.Rewound || p.Reason == Superseded
 	}
 }
@@ -71,6 +86,35 @@ func (l *Layout) settle(id string, seq uint64) {
 		l.settled = map[string]uint64{}
 	}
 	l.settled[id] = seq
+}
+
+// Standing is how a turn stood when a record was its newest.
+type Standing struct {
+	Prompted bool     // the prompt was on record
+	Message  string   // the id of the newest assistant message; "" if there was none
+	Requests []string // those that were with the user and had no answer
+}
+
+// StandingAt tells how the turn stood at the record with the number.
+func (l *Layout) StandingAt(seq uint64) (s Standing) {
+	s.Prompted = l.Prompted != 0 && l.Prompted <= seq
+	var since uint64
+	for _, r := range l.Replies {
+		if r.Seq <= seq {
+			s.Message, since = r.ID, r.Seq
+		}
+	}
+	for _, p := range l.pauses {
+		if p.Seq < since || p.Seq > seq {
+			continue // a message begins after the answers to what stood above it
+		}
+		for _, id := range p.requests {
+			if at := l.settled[id]; (at == 0 || at > seq) && !slices.Contains(s.Requests, id) {
+				s.Requests = append(s.Requests, id)
+			}
+		}
+	}
+	return s
 }
 
 // Past is the number of the last pause whose requests all have their answers, or 0.
@@ -152,6 +196,9 @@ func (t *Thread) SetLayout(turn string, l *Layout) {
 	}
 	t.layouts[turn] = l
 }
+
+// Forget drops the layout of a turn, if its records are not known for sure.
+func (t *Thread) Forget(turn string) { delete(t.layouts, turn) }
 
 // Take takes over a record of an open turn.
 func (t *Thread) Take(turn string, seq uint64, payload trace.Payload) {

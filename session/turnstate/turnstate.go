@@ -4,7 +4,9 @@
 //	admitted ─▶ queued ─▶ running ⇄ paused ─▶ stopping ─▶ ended ─▶ released
 //	     └─────────┴─▶ withdrawing ─▶ withdrawn
 //
-// A running turn can stop without a pause. A running or paused turn can be detached.
+// A turn that finds the agent free runs at once: its prompt and its first message go on record
+// together. If the log refuses them, the turn is withdrawn. A running turn can stop without a
+// pause. A running or paused turn can be detached.
 package turnstate
 
 import "slices"
@@ -30,11 +32,11 @@ const (
 func (s State) next() []State {
 	switch s {
 	case Admitted:
-		return []State{Queued, Withdrawing}
+		return []State{Queued, Running, Withdrawing}
 	case Queued:
 		return []State{Running, Withdrawing}
 	case Running:
-		return []State{Paused, Stopping, Detached}
+		return []State{Paused, Stopping, Withdrawing, Detached}
 	case Paused:
 		return []State{Running, Stopping, Detached}
 	case Stopping:

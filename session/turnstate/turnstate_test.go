@@ -19,9 +19,9 @@ func all() []turnstate.State {
 func TestTheTableOfTransitions(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
-		"admitted":    "queued withdrawing",
+		"admitted":    "queued running withdrawing",
 		"queued":      "running withdrawing",
-		"running":     "paused stopping detached",
+		"running":     "paused stopping withdrawing detached",
 		"paused":      "running stopping detached",
 		"stopping":    "ended",
 		"ended":       "released",

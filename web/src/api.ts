@@ -1,5 +1,6 @@
-// The gateway's JSON side. The cookie of /?token= goes along by itself: everything is the same origin.
+// The gateway's JSON side. The cookie goes along by itself, and signin.ts adds the page's secret.
 import type { UIMessage } from 'ai';
+import { ask } from './signin';
 
 export type State = 'idle' | 'running' | 'paused';
 
@@ -11,6 +12,7 @@ export interface Session {
   updated_at: string;
   state: State;
   turn: string | null;
+  outcome?: 'completed' | 'failed' | 'canceled';
 }
 
 export interface Option { id: string; name: string; kind?: string }
@@ -34,7 +36,7 @@ async function sentence(res: Response): Promise<string> {
 async function call(method: string, path: string, body?: unknown): Promise<Response> {
   let res: Response;
   try {
-    res = await fetch(path, body === undefined ? { method } : { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
+    res = await ask(path, body === undefined ? { method } : { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
   } catch {
     throw new Error('The gateway cannot be reached.');
   }
@@ -44,11 +46,10 @@ async function call(method: string, path: string, body?: unknown): Promise<Respo
 
 export const statusOf = (e: unknown) => (e instanceof Error && 'status' in e ? Number(e.status) : 0);
 
-/** The newest sessions, and whether there are more. */
-export async function listSessions(limit: number): Promise<{ sessions: Session[]; more: boolean }> {
-  const res = await call('GET', `/api/sessions?limit=${limit}`);
-  const body = await res.json() as { sessions?: Session[] };
-  return { sessions: body.sessions ?? [], more: res.headers.has('link') };
+/** Why the list cannot be read now. */
+export async function listProblem(): Promise<string> {
+  try { await call('GET', '/api/sessions?limit=1'); } catch (e) { return `${(e as Error).message} Trying again…`; }
+  return 'The connection was lost. Trying again…';
 }
 
 export const deleteSession = async (id: string) => { await call('DELETE', at(id)); };

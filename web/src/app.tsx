@@ -18,7 +18,7 @@ export function App() {
   const session = useMemo(() => sessions.list?.find(s => s.id === id), [sessions.list, id]);
   const startNew = () => { setFresh(newId()); go(null); setDrawer(false); };
   const remove = async (gone: string) => {
-    try { await deleteSession(gone); } finally { sessions.refresh(); }
+    await deleteSession(gone);
     if (gone === id) startNew();
   };
   useEffect(() => { document.title = session?.title ? `${session.title} · Tributary` : 'Tributary'; }, [session?.title]);
@@ -44,7 +44,7 @@ export function App() {
             </label>
           )}
         </header>
-        <Conversation key={id} id={id} known={route !== null} agent={session ? '' : agent} session={session} onActivity={sessions.refresh} />
+        <Conversation key={id} id={id} known={route !== null} agent={session ? '' : agent} session={session} />
       </main>
     </div>
   );

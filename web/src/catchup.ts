@@ -10,13 +10,13 @@ interface Chat { messages: UIMessage[]; error: Error | undefined; resumeStream: 
 const MOMENT = 150;
 
 /** Reads the history again, and resumes, when turns were told of that this tab has not followed. id is null while there is no session. */
-export function useCatchUp(chat: Chat, history: History, id: string | null, busy: boolean, onActivity: () => void) {
+export function useCatchUp(chat: Chat, history: History, id: string | null, busy: boolean) {
   const told = useRef(new Map<string, Turn & { answered?: boolean }>()), waits = useRef(new Set<string>()), lost = useRef(false), looking = useRef(false);
   const now = useRef({ chat, history, busy });
   useEffect(() => { now.current = { chat, history, busy }; });
   const [news, setNews] = useState(0);
 
-  useEvents(id, (n: News) => {
+  useEvents(id, busy, (n: News) => {
     if (n.type === 'session') lost.current = true; // how it stands: now, or since what is not known
     for (const t of n.type === 'session' ? n.turns : n.type === 'turn' ? [n] : []) {
       // What was on screen where a turn waited is not all of it once somebody has answered.
@@ -24,7 +24,6 @@ export function useCatchUp(chat: Chat, history: History, id: string | null, busy
       if (t.state === 'paused') waits.current.add(t.turn); else waits.current.delete(t.turn);
     }
     setNews(k => k + 1);
-    onActivity();
   });
 
   useEffect(() => {

@@ -10,10 +10,11 @@ import { useHistory } from './history';
 import { Message } from './message';
 import { sentence as errorOf } from './parts/data';
 import { settle } from './route';
+import { ask } from './signin';
 import { useStick } from './stick';
 import { Working } from './working';
 
-interface Props { id: string; agent: string; session: Session | undefined; onActivity: () => void; first: Page; known: boolean }
+interface Props { id: string; agent: string; session: Session | undefined; first: Page; known: boolean }
 
 /** Whether the message itself already shows this error. */
 const tells = (message: UIMessage | undefined, sentence: string) =>
@@ -31,24 +32,24 @@ function doing(data: unknown): string | null {
   return said.length ? said.join(': ').replaceAll('_', ' ') : null;
 }
 
-export function Chat({ id, agent, session, onActivity, first, known }: Props) {
+export function Chat({ id, agent, session, first, known }: Props) {
   const [detail, setDetail] = useState<string | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const transport = useMemo(() => new DefaultChatTransport({
     api: `/api/chat?${PROFILE}${agent ? `&agent=${encodeURIComponent(agent)}` : ''}`,
+    fetch: ask,
   }), [agent]);
   const chat = useChat({
     id, messages: first.messages, transport, // no resume: the first event tells what runs
     onData: part => { if (/status/.test(part.type)) setDetail(doing(part.data)); },
-    onFinish: () => { setDetail(null); onActivity(); },
-    onError: () => onActivity(),
+    onFinish: () => setDetail(null),
   });
   const { messages, status, error } = chat;
   const busy = status === 'submitted' || status === 'streaming';
   const working = useRef(busy);
   useEffect(() => { working.current = busy; }, [busy]);
   const history = useHistory(id, chat, first);
-  useCatchUp(chat, history, known || session ? id : null, busy, onActivity);
+  useCatchUp(chat, history, known || session ? id : null, busy);
   const { box, end, follow } = useStick(messages);
 
   const send = (text: string) => {
@@ -60,7 +61,6 @@ export function Chat({ id, agent, session, onActivity, first, known }: Props) {
   const stop = async () => {
     await chat.stop();
     try { await stopTurn(id); (await history.newest())(); } catch (e) { setProblem((e as Error).message); }
-    onActivity();
   };
   const answers: Answers = useMemo(() => {
     const settleBy = async (answered: Promise<void>) => {

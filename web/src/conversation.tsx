@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { history, type Page, type Session } from './api';
 import { Chat } from './chat';
 
-interface Props { id: string; known: boolean; agent: string; session: Session | undefined; onActivity: () => void }
+interface Props { id: string; known: boolean; agent: string; session: Session | undefined }
 
 /** Loads the history first: the chat then starts from it. */
 export function Conversation(props: Props) {

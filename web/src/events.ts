@@ -1,6 +1,7 @@
-// What happens to a session without this tab: GET /api/sessions/ID/events.
+// The events of a session: GET /api/sessions/ID/events.
 import { useEffect, useRef } from 'react';
 import { at } from './api';
+import { useStream } from './stream';
 
 export interface Turn { turn: string; state: 'queued' | 'running' | 'paused' | 'ended'; message_id?: string }
 
@@ -11,31 +12,17 @@ export type News =
   | { type: 'title'; title: string }
   | { type: 'deleted' };
 
-const AGAIN = 5000;
-
-/** Calls told for each event of the session while the page is seen. A hidden tab would keep one of the six connections that a browser has for one origin. */
-export function useEvents(id: string | null, told: (news: News) => void) {
-  const tell = useRef(told);
-  useEffect(() => { tell.current = told; });
-  useEffect(() => {
-    if (id === null) return;
-    let source: EventSource | null = null, mark = '', timer = 0;
-    const shut = () => { clearTimeout(timer); source?.close(); source = null; };
-    const open = () => {
-      shut();
-      if (document.visibilityState !== 'visible') return;
-      const opened = source = new EventSource(`${at(id)}/events${mark && `?after=${mark}`}`);
-      opened.onmessage = e => {
-        mark = e.lastEventId;
-        const news = JSON.parse(e.data as string) as News;
-        if (news.type === 'deleted') shut();
-        tell.current(news);
-      };
-      // It comes back by itself where the connection was lost, and gives up where it was refused.
-      opened.onerror = () => { if (opened.readyState === EventSource.CLOSED) timer = window.setTimeout(open, AGAIN); };
-    };
-    open();
-    document.addEventListener('visibilitychange', open);
-    return () => { shut(); document.removeEventListener('visibilitychange', open); };
-  }, [id]);
+/**
+ * Calls told for each event of the session. While the tab reads an answer (busy), that stream has the place of this one among
+ * the connections, and this one goes on from its mark later.
+ */
+export function useEvents(id: string | null, busy: boolean, told: (news: News) => void) {
+  const mark = useRef('');
+  useEffect(() => { mark.current = ''; }, [id]);
+  useStream(busy ? null : id, () => `${at(id!)}/events${mark.current && `?after=${mark.current}`}`, e => {
+    mark.current = e.lastEventId || mark.current;
+    const news = JSON.parse(e.data) as News;
+    told(news);
+    return news.type !== 'deleted';
+  });
 }

@@ -1,29 +1,42 @@
-// The list of sessions, asked for again every few seconds while the page is seen: events tell of the one session that is open.
+// The list of sessions, as GET /api/events pushes it.
 import { useCallback, useEffect, useState } from 'react';
-import { listSessions, type Session } from './api';
+import { listProblem, type Session } from './api';
+import { useStream } from './stream';
 
-const EVERY = 3000, PAGE = 100, MOST = 1000;
+const PAGE = 100, MOST = 1000;
 
-export interface Sessions { list: Session[] | null; problem: string | null; refresh: () => void; more: (() => void) | null }
+type News =
+  | { type: 'list'; sessions: Session[]; next?: string }
+  | { type: 'session'; session: Session }
+  | { type: 'gone'; id: string }
+  | { type?: undefined; error: string };
+
+export interface Sessions { list: Session[] | null; problem: string | null; more: (() => void) | null }
+
+/** The list with a session that is new or has changed, the last changed first. */
+const placed = (list: Session[], s: Session) =>
+  [s, ...list.filter(o => o.id !== s.id)].sort((a, b) => Date.parse(b.updated_at) - Date.parse(a.updated_at));
 
 export function useSessions(): Sessions {
   const [list, setList] = useState<Session[] | null>(null);
-  const [problem, setProblem] = useState<string | null>(null);
   const [limit, setLimit] = useState(PAGE);
   const [older, setOlder] = useState(false);
-  const refresh = useCallback(() => {
-    listSessions(limit).then(
-      ({ sessions, more }) => { setList(old => (JSON.stringify(old) === JSON.stringify(sessions) ? old : sessions)); setOlder(more); setProblem(null); },
-      (e: Error) => setProblem(e.message),
-    );
-  }, [limit]);
+  const [problem, setProblem] = useState<string | null>(null);
+  const address = `/api/events?limit=${limit}`;
+  const away = useStream(address, () => address, e => {
+    const news = JSON.parse(e.data) as News;
+    if (news.type === 'list') { setList(news.sessions); setOlder(news.next !== undefined); }
+    if (news.type === 'session') setList(now => placed(now ?? [], news.session));
+    if (news.type === 'gone') setList(now => now?.filter(s => s.id !== news.id) ?? null);
+    return true;
+  });
   useEffect(() => {
-    refresh();
-    const tick = () => { if (document.visibilityState === 'visible') refresh(); };
-    const timer = setInterval(tick, EVERY);
-    document.addEventListener('visibilitychange', tick);
-    return () => { clearInterval(timer); document.removeEventListener('visibilitychange', tick); };
-  }, [refresh]);
+    setProblem(null);
+    if (!away) return;
+    let here = true;
+    void listProblem().then(why => { if (here) setProblem(why); }); // an EventSource does not say
+    return () => { here = false; };
+  }, [away]);
   const more = useCallback(() => setLimit(n => Math.min(MOST, n + PAGE)), []);
-  return { list, problem, refresh, more: older && limit < MOST ? more : null };
+  return { list, problem, more: older && limit < MOST ? more : null };
 }

@@ -1,4 +1,5 @@
 import { useEffect, useState } from 'react';
+import { Account } from './account';
 import type { Session } from './api';
 import type { Sessions } from './sessions';
 
@@ -16,6 +17,7 @@ export function Sidebar({ sessions, current, onNew, onOpen, onDelete }: Props) {
       {!problem && list?.length === 0 && <p className="side-note">No sessions yet.</p>}
       <ul>{list?.map(s => <Row key={s.id} session={s} current={s.id === current} onOpen={onOpen} onDelete={onDelete} />)}</ul>
       {more && <button className="older" onClick={more}>Older sessions</button>}
+      <Account again={problem} />
     </nav>
   );
 }
@@ -34,7 +36,7 @@ function Row({ session, current, onOpen, onDelete }: { session: Session; current
         <span className="title">{name}</span>
         <span className="meta">
           {session.state !== 'idle' && <span className={`dot ${session.state}`} aria-hidden="true" />}
-          {[session.agent, STATE[session.state]].filter(Boolean).join(' · ')}
+          {[session.agent, session.state === 'idle' && session.outcome === 'failed' ? 'failed' : STATE[session.state]].filter(Boolean).join(' · ')}
         </span>
       </button>
       <button

@@ -1,0 +1,238 @@
+package sqllog
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tributary-dev/tributary/eventlog"
+)
+
+// This file looks for damage after the start, so that nobody has to read a session to
+// learn of it.
+
+// inspect checks the registry, and the records of a database that has no checksums of its
+// own. It works beside everything else, and ends when the store closes.
+func (s *Store) inspect() {
+	defer close(s.inspected)
+	ctx, cancel := context.WithCancel(s.life)
+	defer cancel()
+	s.calls.Go(func() {
+		select {
+		case <-s.leaving:
+			cancel()
+		case <-ctx.Done():
+		}
+	})
+	steps := []func(context.Context) error{s.inspectEntries, s.inspectPlaces, s.inspectMembers}
+	if s.db.exclusive {
+		steps = append(steps, s.inspectTurns, s.inspectRecords)
+	}
+	for _, step := range steps {
+		if err := step(ctx); err != nil && !s.isClosed() {
+			s.opts.Logger.Warn("the database is not inspected for damage", "error", s.db.sentence(err))
+		}
+	}
+}
+
+// each reads rows until one of them is an error.
+func (s *Store) each(ctx context.Context, one func(scan func(...any) error) error, query string, args ...any) error {
+	rows, err := s.db.read.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close() //nolint:errcheck // Err says what matters
+	for rows.Next() {
+		if s.isClosed() {
+			return eventlog.ErrClosed
+		}
+		if err := one(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// inspectEntries checks the entries of sessions, and that each has a place.
+func (s *Store) inspectEntries(ctx context.Context) error {
+	return s.each(ctx, func(scan func(...any) error) error {
+		var placed bool
+		var members int64
+		e, err := scanEntry(scan, &placed, &members)
+		if err == nil && !e.whole() {
+			s.note(e.id, "its entry")
+		} else if err == nil && !placed {
+			s.note(e.id, "what says which of its records count")
+		} else if err == nil && e.members != members {
+			s.note(e.id, "a member")
+		}
+		return err
+	}, `SELECT `+entryColumns+`, EXISTS (SELECT 1 FROM places WHERE session = id), (SELECT count(*) FROM members m WHERE m.session = id) FROM sessions`)
+}
+
+// inspectPlaces checks where sessions stand. A session whose entry is lost gets one without
+// content, so that lists show it.
+func (s *Store) inspectPlaces(ctx context.Context) error {
+	var lost []string
+	err := s.each(ctx, func(scan func(...any) error) error {
+		var session str
+		var listed bool
+		p, err := scanPlace(scan, &session, &listed)
+		switch {
+		case err != nil:
+			return err
+		case p.session == "":
+			s.note(string(session), "what says which of its records count")
+		case p.registered != 0 && !listed:
+			lost = append(lost, p.session)
+		}
+		return nil
+	}, `SELECT session, last, erased, registered, sum, session, EXISTS (SELECT 1 FROM sessions WHERE id = session) FROM places`)
+	for _, session := range lost {
+		s.list(session)
+	}
+	return err
+}
+
+// list gives a session that has lost its entry one without content, which fails its check.
+func (s *Store) list(session string) {
+	s.note(session, "its entry")
+	now := time.Now().UnixMicro()
+	if err := s.do(&op{do: func(ctx context.Context, tx *sql.Tx) error {
+		_, err := s.db.exec(ctx, tx, `INSERT INTO sessions (`+entryColumns+`) VALUES ($1, '', '', '', '', 0, $2, 0, 0, '', 0) ON CONFLICT (id) DO NOTHING`, session, now)
+		return err
+	}}); err != nil {
+		s.opts.Logger.Warn("a damaged session is not listed", "session", session, "error", err)
+	}
+}
+
+func (s *Store) inspectMembers(ctx context.Context) error {
+	return s.each(ctx, func(scan func(...any) error) error {
+		var session, person, role str
+		var sum num
+		var placed bool
+		err := scan(&session, &person, &role, &sum, &placed)
+		if err == nil && (memberSum(string(session), string(person), string(role)) != int64(sum) || !placed) {
+			s.note(string(session), "a member")
+		}
+		return err
+	}, `SELECT session, person, role, sum, EXISTS (SELECT 1 FROM places WHERE places.session = members.session) FROM members`)
+}
+
+// inspectTurns checks that turns have their first record and their stop.
+func (s *Store) inspectTurns(ctx context.Context) error {
+	return s.each(ctx, func(scan func(...any) error) error {
+		var session, turn str
+		var first, last, sum, end num
+		var begun, ended bool
+		err := scan(&session, &turn, &first, &last, &sum, &end, &begun, &ended)
+		id, name := string(session), string(turn)
+		switch {
+		case err != nil:
+		case turnSum(id, name, first.seq()) != int64(sum) || last != 0 && turnSum(id, name, last.seq()) != int64(end):
+			s.note(id, "the place of a turn")
+		case !begun:
+			s.note(id, fmt.Sprint("record ", first))
+		case !ended:
+			s.note(id, fmt.Sprint("record ", last))
+		}
+		return err
+	}, `SELECT session, turn, first, last, sum, end_sum, EXISTS (SELECT 1 FROM records r WHERE r.session = t.session AND seq = first),
+		last = 0 OR EXISTS (SELECT 1 FROM records r WHERE r.session = t.session AND seq = last) FROM turns t`)
+}
+
+// inspectRecords reads all records, in pages, and leaves the disk to others for most of
+// the time.
+func (s *Store) inspectRecords(ctx context.Context) error {
+	const share = 4
+	in, from := inspection{store: s}, row{}
+	for {
+		began, last, n := time.Now(), from, 0
+		err := s.each(ctx, func(scan func(...any) error) error {
+			r, sum, mark, err := scanRow(scan)
+			if err != nil {
+				return err
+			}
+			n++
+			whole := r.bodySum() == sum && r.markSum() == mark
+			if last = r; whole {
+				from = r
+			}
+			return in.take(ctx, r, whole)
+		}, `SELECT session, seq, prev, turn, kind, message_id, person, at, body, sum, mark_sum FROM records WHERE (session, seq) > ($1, $2) ORDER BY session, seq LIMIT $3`, from.session, from.seq, firstPage)
+		if err != nil || n < firstPage {
+			return err
+		}
+		if in.bad == n {
+			from = last // else what follows the last whole record may have a key that is not its own
+		}
+		in.bad = 0
+		select {
+		case <-s.leaving:
+			return eventlog.ErrClosed
+		case <-time.After(share * time.Since(began)):
+		}
+	}
+}
+
+func scanRow(scan func(...any) error) (r row, sum, mark int64, err error) {
+	var session, turn, kind str
+	var seq, prev, at, body, marks num
+	var message, person opt
+	if err = scan(&session, &seq, &prev, &turn, &kind, &message, &person, &at, &r.body, &body, &marks); err != nil {
+		return r, 0, 0, err
+	}
+	r.session, r.seq, r.prev, r.turn, r.kind, r.message, r.person, r.at = string(session), seq.seq(), prev.seq(), string(turn), string(kind), message.text, person.text, int64(at)
+	return r, int64(body), int64(marks), nil
+}
+
+// inspection is how far the records are inspected.
+type inspection struct {
+	store   *Store
+	session string
+	place   place
+	newest  uint64
+	bad     int // rows of this page
+}
+
+// take looks at the next record.
+func (in *inspection) take(ctx context.Context, r row, whole bool) error {
+	s := in.store
+	if !whole {
+		in.bad++
+		s.note(r.session, fmt.Sprint("record ", r.seq))
+		return nil
+	}
+	if r.session != in.session {
+		p, err := scanPlace(s.db.read.QueryRowContext(ctx, `SELECT session, last, erased, registered, sum FROM places WHERE session = $1`, r.session).Scan)
+		if errors.Is(err, sql.ErrNoRows) {
+			s.list(r.session)
+		} else if err != nil {
+			return err
+		}
+		in.session, in.place, in.newest = r.session, p, p.erased
+	}
+	if r.seq > in.place.erased && r.prev > in.newest {
+		if err := s.missing(ctx, r.session, r.prev); err != nil {
+			return err
+		}
+	}
+	in.newest = max(in.newest, r.seq)
+	return nil
+}
+
+// missing notes that a record is missing, unless it was deleted meanwhile.
+func (s *Store) missing(ctx context.Context, session string, seq uint64) error {
+	var there bool
+	p, err := scanPlace(s.db.read.QueryRowContext(ctx, `SELECT session, last, erased, registered, sum, EXISTS (SELECT 1 FROM records r WHERE r.session = places.session AND seq = $2)
+		FROM places WHERE session = $1`, session, seq).Scan, &there)
+	if err == nil && !there && p.erased < seq {
+		s.note(session, fmt.Sprint("record ", seq))
+	}
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	return err
+}

@@ -1,0 +1,53 @@
+package sqllog
+
+import (
+	"context"
+	"database/sql"
+	"sync"
+)
+
+// reader is the connections that read.
+type reader struct {
+	*sql.DB
+	// compiled has each query compiled, once for each connection. It is nil where the
+	// driver does that by itself. SQLite needs as long to compile a query as to answer it.
+	compiled *sync.Map // of *sql.Stmt, by query
+}
+
+func compiling(pool *sql.DB) *reader { return &reader{DB: pool, compiled: &sync.Map{}} }
+
+func (r *reader) statement(ctx context.Context, query string) (*sql.Stmt, error) {
+	if stmt, ok := r.compiled.Load(query); ok {
+		return stmt.(*sql.Stmt), nil //nolint:forcetypeassert,errcheck // see compiled
+	}
+	stmt, err := r.PrepareContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	if first, there := r.compiled.LoadOrStore(query, stmt); there {
+		return first.(*sql.Stmt), stmt.Close() //nolint:forcetypeassert // see compiled
+	}
+	return stmt, nil
+}
+
+// QueryContext is that of [sql.DB].
+func (r *reader) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+	if r.compiled == nil {
+		return r.DB.QueryContext(ctx, query, args...)
+	}
+	stmt, err := r.statement(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(ctx, args...)
+}
+
+// QueryRowContext is that of [sql.DB].
+func (r *reader) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+	if r.compiled != nil {
+		if stmt, err := r.statement(ctx, query); err == nil {
+			return stmt.QueryRowContext(ctx, args...)
+		}
+	}
+	return r.DB.QueryRowContext(ctx, query, args...)
+}

@@ -1,0 +1,83 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/access/accessdb"
+)
+
+type configCommand struct {
+	Check configCheckCommand `cmd:"" help:"Check the configuration, without a start of the gateway."`
+}
+
+type configCheckCommand struct {
+	Config string `placeholder:"FILE" help:"The configuration (default ./tributary.yaml, if it is there)."`
+}
+
+// Run checks what a start of the gateway checks, and makes nothing.
+func (c *configCheckCommand) Run(ctx context.Context, p *program) error {
+	cfg, err := (&serveCommand{Config: c.Config}).settings(p.kinds())
+	if err != nil {
+		return err
+	}
+	options, err := cfg.sessionOptions(newLogger(p.stderr, cfg.LogLevel.Slog()))
+	if err := cmp.Or(err, cfg.checkAuth(options.Agents)); err != nil {
+		return err
+	}
+	if err := cfg.apart(options.Agents); err != nil {
+		return err
+	}
+	if _, err := adapterOff(); err != nil {
+		return err
+	}
+	names := slices.Sorted(maps.Keys(options.Agents))
+	for _, name := range names {
+		for _, warning := range cfg.warnings(name) {
+			fmt.Fprintf(p.stderr, "tributary: the agent %s: %s\n", name, warning)
+		}
+	}
+	if err := cfg.checkAccess(ctx, p); err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(p.stdout, "The configuration is right: the gateway listens on %s, with %s (default %s) and the data in %s.\n",
+		cfg.Listen, strings.Join(names, ", "), cfg.DefaultAgent, cfg.Data)
+	return err
+}
+
+// checkAccess reads the certificate, the keys and the tokens that the configuration names. The
+// gateway keeps its own token and its sign-ins in a folder that is removed again.
+func (s *setup) checkAccess(ctx context.Context, p *program) error {
+	dir, err := os.MkdirTemp("", "tributary-check-*")
+	if err != nil {
+		return fmt.Errorf("a temporary folder cannot be made: %w", err)
+	}
+	defer os.RemoveAll(dir) //nolint:errcheck // it is in the folder for temporary files
+	c, logger := s.Config, newLogger(p.stderr, s.LogLevel.Slog())
+	c.Data, c.Listen = dir, s.Listen
+	if _, err := tlsConfig(c.TLS, logger); err != nil {
+		return err
+	}
+	signIn, err := s.signIn()
+	if err != nil {
+		return err
+	}
+	store, err := accessdb.Open(ctx, dir, "")
+	if err != nil {
+		return err
+	}
+	_, err = access.New(accessConfig(c, store, signIn, logger))
+	if err := store.Close(); err != nil {
+		return err
+	}
+	if err != nil {
+		return faultOfAccess(err)
+	}
+	return nil
+}

@@ -1,0 +1,300 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/alecthomas/kong"
+	"github.com/goccy/go-yaml"
+
+	"github.com/tributary-dev/tributary/config"
+)
+
+// longestEnd is the longest orderly end of the gateway; a supervisor must not kill it before.
+const longestEnd = drainWithin + 2*quitWithin + leaveWithin
+
+func repository(t *testing.T, name string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("..", "..", filepath.FromSlash(name)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+// parsed reads a command line as the program does.
+func parsed(t *testing.T, args []string) commands {
+	t.Helper()
+	var c commands
+	parser, err := kong.New(&c, kong.Name("tributary"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := parser.Parse(args); err != nil {
+		t.Fatalf("%q: %v", args, err)
+	}
+	return c
+}
+
+// instruction is a line of a Dockerfile.
+type instruction struct{ name, rest string }
+
+func (i instruction) words(t *testing.T) (words []string) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(i.rest[strings.Index(i.rest, "["):]), &words); err != nil {
+		t.Fatalf("%s %s: %v", i.name, i.rest, err)
+	}
+	return words
+}
+
+// image returns the instructions of the Dockerfile: those of its last stage by name, and all.
+func image(t *testing.T) (last map[string]instruction, all []instruction) {
+	t.Helper()
+	text := regexp.MustCompile(`(?m)^#.*\n`).ReplaceAllString(repository(t, "Dockerfile"), "")
+	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
+		name, rest, ok := strings.Cut(strings.TrimSpace(line), " ")
+		if !ok {
+			continue
+		}
+		i := instruction{name, strings.TrimSpace(rest)}
+		if name == "FROM" {
+			last = map[string]instruction{}
+		}
+		last[name], all = i, append(all, i)
+	}
+	return last, all
+}
+
+func TestTheImageRunsWhatItBuildsAsAnOrdinaryUser(t *testing.T) {
+	t.Parallel()
+	last, all := image(t)
+	c := parsed(t, last["CMD"].words(t))
+	if c.Serve.Listen != "0.0.0.0:"+last["EXPOSE"].rest {
+		t.Errorf("the gateway listens on %s, and the image exposes %s", c.Serve.Listen, last["EXPOSE"].rest)
+	}
+	check := last["HEALTHCHECK"].words(t)
+	if health := parsed(t, check[1:]); check[0] != "tributary" || check[1] != "health" || localURL("http", defaultListen) != (reach{URL: health.Health.URL}).at(config.Config{}) || !strings.HasSuffix(defaultListen, ":"+last["EXPOSE"].rest) {
+		t.Errorf("the health check %q asks elsewhere", check)
+	}
+	user, _, _ := strings.Cut(last["USER"].rest, ":")
+	if !regexp.MustCompile(`^[1-9]\d+$`).MatchString(user) || !strings.Contains(last["RUN"].rest, "useradd --uid "+user+" ") {
+		t.Errorf("the user is %q", last["USER"].rest) // a number, for hosts that check that it is not root
+	}
+	base, _ := strings.CutPrefix(last["ENV"].rest, "XDG_DATA_HOME=")
+	volumes := last["VOLUME"].words(t)
+	for _, dir := range []string{base + "/tributary", c.Serve.Cwd} {
+		if !slices.Contains(volumes, dir) || !strings.Contains(last["RUN"].rest, dir) {
+			t.Errorf("%s is no volume that the user may write: %q", dir, volumes)
+		}
+	}
+	if home := last["WORKDIR"].rest; within(home, c.Serve.Cwd) || strings.Contains(last["RUN"].rest, "-o tributary -g tributary "+home) {
+		t.Errorf("the configuration would be %s/tributary.yaml, which agents may write", home)
+	}
+	from, to, _ := strings.Cut(strings.TrimPrefix(last["COPY"].rest, "--from=build "), " ")
+	i := slices.IndexFunc(all, func(i instruction) bool { return strings.Contains(i.rest, "go build") })
+	if i < 0 || !strings.Contains(all[i].rest, "-o "+from+" ./cmd/tributary") || to != "/usr/local/bin/tributary" {
+		t.Errorf("%s is not what is built: %q", from, all[i].rest)
+	}
+	if !strings.Contains(all[i].rest, "-X github.com/tributary-dev/tributary/internal/cli.released=$VERSION") || !strings.Contains(repository(t, "internal/cli/version.go"), "\nvar released string") {
+		t.Error("the program of the image does not know its version")
+	}
+	version := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(repository(t, "go.mod"))[1]
+	if !strings.Contains(all[0].rest, "golang:"+version+"-") {
+		t.Errorf("go.mod wants Go %s, and the image is %s", version, all[0].rest)
+	}
+	if last["ENTRYPOINT"].words(t)[0] != "tributary" {
+		t.Errorf("the entry point is %v", last["ENTRYPOINT"])
+	}
+}
+
+func TestTheBuildOfTheImageSeesTheFilesThatAreCompiledIn(t *testing.T) {
+	t.Parallel()
+	ignore := strings.Split(strings.TrimSpace(repository(t, ".dockerignore")), "\n")
+	for _, want := range []string{"*", "!go.mod", "!go.sum", "!**/*.go", "!**/*.sql", "!web/dist"} {
+		if !slices.Contains(ignore, want) {
+			t.Errorf(".dockerignore lacks %s", want)
+		}
+	}
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", `{{if not .Standard}}{{if .Module.Main}}{{range .EmbedFiles}}{{$.ImportPath}}/{{.}}{{"\n"}}{{end}}{{end}}{{end}}`, "../../cmd/tributary").Output()
+	if err != nil || len(out) == 0 {
+		t.Fatalf("no embedded files: %v", err)
+	}
+	for file := range strings.Lines(string(out)) {
+		file = strings.TrimPrefix(strings.TrimSpace(file), "github.com/tributary-dev/tributary/")
+		if !strings.HasPrefix(file, "web/dist/") && !strings.HasSuffix(file, ".sql") {
+			t.Errorf("%s is compiled in, and .dockerignore leaves it out", file)
+		}
+	}
+}
+
+type composeFile struct {
+	Services map[string]struct {
+		Command     []string
+		Image       string
+		Build       string
+		Environment map[string]string
+		Ports       []string
+		Volumes     []string
+		DependsOn   map[string]struct{ Condition string } `yaml:"depends_on"`
+		Healthcheck struct{ Test []string }
+		Grace       string `yaml:"stop_grace_period"`
+		ReadOnly    bool   `yaml:"read_only"`
+	}
+	Volumes map[string]any
+}
+
+func TestTheComposeFileFitsTheImageAndTheProgram(t *testing.T) {
+	t.Parallel()
+	var file composeFile
+	if err := yaml.Unmarshal([]byte(repository(t, "compose.yaml")), &file); err != nil {
+		t.Fatal(err)
+	}
+	last, _ := image(t)
+	gateway := file.Services["tributary"]
+	line := parsed(t, gateway.Command).Serve
+	if err := config.CheckDB(line.DB); err != nil {
+		t.Errorf("--db %v", err)
+	}
+	u, err := url.Parse(line.DB)
+	if err != nil {
+		t.Fatal(err)
+	}
+	database, there := file.Services[u.Hostname()]
+	if !there || database.Environment["POSTGRES_USER"] != u.User.Username() || "/"+database.Environment["POSTGRES_DB"] != u.Path {
+		t.Errorf("the database of %s is no service: %+v", line.DB, database)
+	}
+	if gateway.Environment["PGPASSWORD"] != database.Environment["POSTGRES_PASSWORD"] || !strings.HasPrefix(gateway.Environment["PGPASSWORD"], "${POSTGRES_PASSWORD:?") {
+		t.Error("the passwords of the gateway and of the database differ, or are written down")
+	}
+	if gateway.DependsOn[u.Hostname()].Condition != "service_healthy" || len(database.Healthcheck.Test) == 0 {
+		t.Error("the gateway does not wait for the database")
+	}
+	port := last["EXPOSE"].rest
+	if standard := parsed(t, last["CMD"].words(t)).Serve; line.Cwd != standard.Cwd {
+		t.Errorf("agents work in %s, and in %s without compose", line.Cwd, standard.Cwd)
+	}
+	if line.Listen != "0.0.0.0:"+port || !slices.Equal(gateway.Ports, []string{"127.0.0.1:8787:" + port}) {
+		t.Errorf("the ports are %q, and the gateway listens on %s", gateway.Ports, line.Listen)
+	}
+	for _, volume := range slices.Concat(gateway.Volumes, database.Volumes) {
+		name, at, _ := strings.Cut(volume, ":")
+		if _, declared := file.Volumes[name]; !declared {
+			t.Errorf("the volume %s is not declared", name)
+		}
+		if slices.Contains(gateway.Volumes, volume) && !slices.Contains(last["VOLUME"].words(t), at) {
+			t.Errorf("%s is no volume of the image", at)
+		}
+	}
+	if grace, err := time.ParseDuration(gateway.Grace); err != nil || grace < longestEnd {
+		t.Errorf("the gateway has %s for its end, and needs up to %s", gateway.Grace, longestEnd)
+	}
+	if !gateway.ReadOnly {
+		t.Error("the program's file system can be written")
+	}
+}
+
+// unit returns the settings of the unit file.
+func unit(t *testing.T) (text string, settings map[string]string) {
+	t.Helper()
+	text, settings = repository(t, "packaging/debian/tributary.service"), map[string]string{}
+	for line := range strings.Lines(text) {
+		if key, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok && !strings.HasPrefix(key, "#") {
+			settings[key] = value
+		}
+	}
+	return text, settings
+}
+
+func TestTheUnitStartsTheGatewayWithThePackagesFiles(t *testing.T) {
+	t.Parallel()
+	_, settings := unit(t)
+	words := strings.Fields(settings["ExecStart"])
+	line := parsed(t, words[1:]).Serve
+	var release struct {
+		NFPMs []struct {
+			Contents []struct{ Src, Dst string }
+		} `yaml:"nfpms"`
+	}
+	if err := yaml.Unmarshal([]byte(repository(t, ".goreleaser.yaml")), &release); err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{}
+	for _, f := range release.NFPMs[0].Contents {
+		files[f.Dst] = f.Src
+		if !strings.HasPrefix(f.Src, "bin/package/") { // generate.sh makes those
+			repository(t, f.Src)
+		}
+	}
+	source, packed := files[line.Config]
+	if !packed || words[0] != "/usr/bin/tributary" {
+		t.Fatalf("the package has no %s", line.Config)
+	}
+	c, err := config.Load(filepath.Join("..", "..", source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := strings.Fields(settings["StateDirectory"])
+	for _, dir := range []string{c.Data, c.Cwd, settings["WorkingDirectory"]} {
+		if !slices.Contains(state, strings.TrimPrefix(dir, "/var/lib/")) {
+			t.Errorf("the service cannot write %s: %q", dir, state)
+		}
+	}
+	if !strings.HasPrefix(repository(t, files["/usr/lib/sysusers.d/tributary.conf"]), "u "+settings["User"]+" ") {
+		t.Errorf("the package makes no user %s", settings["User"])
+	}
+	if seconds, err := time.ParseDuration(settings["TimeoutStopSec"] + "s"); err != nil || seconds < longestEnd {
+		t.Errorf("the gateway has %ss for its end, and needs up to %s", settings["TimeoutStopSec"], longestEnd)
+	}
+	c.Cwd = "" // the directory is there where the package is
+	s := setup{Config: c, kinds: builtIn()}
+	if _, err := s.agents(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestSystemdAcceptsTheUnit(t *testing.T) {
+	t.Parallel()
+	analyze, err := exec.LookPath("systemd-analyze")
+	if err != nil {
+		t.Skip("systemd-analyze is not installed")
+	}
+	if sysusers, err := exec.LookPath("systemd-sysusers"); err == nil {
+		root := t.TempDir()
+		dir := filepath.Join(root, "usr/lib/sysusers.d")
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "tributary.conf"), []byte(repository(t, "packaging/debian/sysusers.conf")), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		out, err := exec.CommandContext(t.Context(), sysusers, "--dry-run", "--root="+root).CombinedOutput()
+		if err != nil || !strings.Contains(string(out), `Creating user 'tributary'`) {
+			t.Errorf("systemd-sysusers: %v\n%s", err, out)
+		}
+	}
+	text, settings := unit(t)
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "tributary.service")
+	text = strings.Replace(text, settings["ExecStart"], program, 1)
+	text = strings.ReplaceAll(text, "man:tributary(1) ", "") // the page is in the package
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{
+		{"verify", "--recursive-errors=no", file},
+		{"security", "--offline=true", "--threshold=25", "--no-pager", file},
+	} {
+		if out, err := exec.CommandContext(t.Context(), analyze, args...).CombinedOutput(); err != nil {
+			t.Errorf("systemd-analyze %s: %v\n%s", args[0], err, out)
+		}
+	}
+}

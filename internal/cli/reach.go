@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/config"
+	"github.com/tributary-dev/tributary/internal/httpjson"
+)
+
+// reach holds the flags of commands that talk to a running gateway.
+type reach struct {
+	URL       string `name:"url" placeholder:"URL" help:"The gateway (default the one that the configuration starts on this machine)."`
+	TokenFile string `placeholder:"FILE" help:"The file with the token (default the token in the data directory)."`
+	Config    string `placeholder:"FILE" help:"The configuration (default ./tributary.yaml, if it is there)."`
+	Data      string `placeholder:"DIR" help:"The data directory, as for serve."`
+}
+
+// remote is a running gateway, and who this program is to it.
+type remote struct {
+	*httpjson.Client
+	url   string
+	token string // where the token comes from, for sentences
+}
+
+// at is the address of the gateway.
+func (r reach) at(c config.Config) string {
+	if r.URL != "" {
+		return strings.TrimRight(r.URL, "/")
+	}
+	scheme := "http"
+	if c.TLS != nil {
+		scheme = "https"
+	}
+	return localURL(scheme, cmp.Or(c.Listen, defaultListen))
+}
+
+// connect reads the token. The minted token leaves this machine only if the person
+// names its file.
+func (r reach) connect() (remote, error) {
+	c, err := config.Load(r.Config)
+	if err != nil {
+		return remote{}, err
+	}
+	g := remote{url: r.at(c), token: r.TokenFile}
+	settings := httpjson.Config{URL: g.url}
+	switch u, err := url.Parse(g.url); {
+	case c.Auth.Mode == access.ModeNone && r.TokenFile == "" && r.URL == "":
+	case g.token != "":
+	case err == nil && !access.Loopback(net.JoinHostPort(u.Hostname(), "0")):
+		return g, usage("the token for %s is not known: name its file with --token-file", g.url)
+	default:
+		dir, err := dataDir(cmp.Or(r.Data, c.Data))
+		if err != nil {
+			return g, err
+		}
+		g.token = filepath.Join(dir, tokenFile)
+	}
+	if g.token != "" {
+		token, err := os.ReadFile(g.token)
+		if err != nil {
+			return g, usage("the token in %s cannot be read: %w: name its file with --token-file, or the data directory with --data", g.token, reason(err))
+		}
+		settings.Bearer = strings.TrimSpace(string(token))
+	}
+	if g.Client, err = httpjson.New(settings); err != nil {
+		return g, usage("--url: %w", err)
+	}
+	return g, nil
+}
+
+// plain makes one sentence of the error of a call.
+func (g remote) plain(err error) error {
+	failed, is := errors.AsType[*httpjson.Error](err)
+	switch {
+	case !is:
+		return err
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return fmt.Errorf("there is no gateway at %s: start it with `tributary serve`, or name another address with --url", g.url)
+	case failed.Status == http.StatusUnauthorized && g.token == "":
+		return fmt.Errorf("the gateway at %s wants a token: name its file with --token-file", g.url)
+	case failed.Status == http.StatusUnauthorized:
+		return fmt.Errorf("the gateway at %s does not know the token in %s: name another file with --token-file, or the data directory with --data", g.url, g.token)
+	case failed.Status != 0:
+		return errors.New(sentenceOf(failed.Message))
+	}
+	return fmt.Errorf("the gateway at %s does not answer: %s", g.url, failed.Message)
+}
+
+// sentenceOf writes a sentence of the gateway as the program writes its own.
+func sentenceOf(text string) string {
+	text = strings.TrimSuffix(oneParagraph(text), ".")
+	if first, rest, _ := strings.Cut(text, " "); strings.ToUpper(first) != first || len(first) == 1 {
+		text = strings.ToLower(first[:1]) + first[1:]
+		if rest != "" {
+			text += " " + rest
+		}
+	}
+	return text
+}
+
+// oneParagraph writes a text without line breaks and without characters that move a
+// terminal's cursor.
+func oneParagraph(text string) string { return strings.Join(strings.Fields(harmless(text)), " ") }

@@ -1,0 +1,166 @@
+package manual_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/alecthomas/kong"
+
+	"github.com/tributary-dev/tributary/internal/manual"
+)
+
+// fleet is a command line of every kind: flags with and without values, commands below
+// commands, arguments with and without choices, and characters that shells and troff read.
+type fleet struct {
+	Sail struct {
+		Chart string `placeholder:"FILE" help:"The ship's chart: [soundings] at 1\\2 scale."`
+		Log   string `placeholder:"DIR" help:".dotted and 'quoted' and \"doubly\"."`
+		Wind  string `placeholder:"calm|gale" help:"How it blows."`
+		Crew  string `placeholder:"NAME" help:"Who sails."`
+		Fast  bool   `help:"Hoist everything."`
+		Keel  bool   `hidden:"" help:"Not shown."`
+		Port  string `arg:"" placeholder:"PORT" help:"Where to."`
+	} `cmd:"" help:"Leave the harbour."`
+	Crew struct {
+		List struct {
+			JSON bool `name:"json" help:"Print JSON."`
+		} `cmd:"" help:"List the crew."`
+		Pay struct {
+			Coin string `arg:"" enum:"gold,silver" help:"In what."`
+		} `cmd:"" help:"Pay the crew."`
+	} `cmd:"" help:"People."`
+}
+
+func model(t *testing.T) *kong.Application {
+	t.Helper()
+	k, err := kong.New(&fleet{}, kong.Name("fleet"), kong.Description("Ships, and what they need."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return k.Model
+}
+
+func script(t *testing.T, shell string) string {
+	t.Helper()
+	text, err := manual.Completion(model(t), shell)
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "completion")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// shell runs a script in a shell, in a folder with the file sea.chart and the folder logs.
+func shell(t *testing.T, name, text string, args ...string) []string {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		t.Skipf("%s is not installed", name)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "sea.chart"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(dir, "logs"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), name, append([]string{"-c", text, name}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "HOME="+dir)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", name, err, out)
+	}
+	words := strings.Fields(string(out))
+	slices.Sort(words)
+	return words
+}
+
+func TestBashOffersWhatMayComeNext(t *testing.T) {
+	t.Parallel()
+	file := script(t, "bash")
+	for line, want := range map[string]string{
+		"fleet ":                     "--help crew sail",
+		"fleet s":                    "sail",
+		"fleet sail --":              "--chart --crew --fast --help --log --wind",
+		"fleet sail --chart se":      "sea.chart",
+		"fleet sail --log ":          "logs",
+		"fleet sail --wind ":         "calm gale",
+		"fleet sail --crew ":         "",
+		"fleet sail --fast l":        "logs",
+		"fleet crew ":                "--help list pay",
+		"fleet crew list --":         "--help --json",
+		"fleet crew pay ":            "--help gold silver",
+		"fleet sail crew --":         "--chart --crew --fast --help --log --wind",
+		"fleet sail --chart x --win": "--wind",
+	} {
+		got := shell(t, "bash", `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _fleet; printf '%s\n' "${COMPREPLY[@]}"`, append([]string{file}, strings.Split(line, " ")...)...)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
+func TestFishOffersWhatMayComeNext(t *testing.T) {
+	t.Parallel()
+	file := script(t, "fish")
+	for line, want := range map[string]string{
+		"fleet ":                "crew sail",
+		"fleet sail --":         "--chart --crew --fast --help --log --wind",
+		"fleet sail --wind ":    "calm gale",
+		"fleet sail --chart se": "sea.chart",
+		"fleet crew ":           "list pay",
+		"fleet crew pay ":       "gold silver",
+	} {
+		got := shell(t, "fish", `source $argv[2]; complete -C $argv[3] | string split -f 1 \t; true`, file, line)
+		if strings.Join(got, " ") != want {
+			t.Errorf("%q: %q, want %q", line, got, want)
+		}
+	}
+}
+
+func TestZshReadsItsScript(t *testing.T) {
+	t.Parallel()
+	file := script(t, "zsh")
+	got := shell(t, "zsh", `autoload -Uz compinit && compinit -u -d dump && source "$1" && print $_comps[fleet] && whence -w _fleet_crew_pay && zsh -n "$1"`, file)
+	if strings.Join(got, " ") != "_fleet _fleet_crew_pay: function" {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestThePageNamesAllAndTroffHasNoComplaint(t *testing.T) {
+	t.Parallel()
+	page := manual.Page(model(t), manual.Section{Title: "exit status", Items: [][2]string{{"0", "Success."}}})
+	for _, want := range []string{
+		".TH FLEET 1", `.SS "sail <port>`, `\fB\-\-chart\fR \fIFILE\fR`, `.B \-\-fast`, `1\e2 scale`, "\n\\&.dotted and 'quoted' and \\(dqdoubly", `.SS "crew pay <coin>`, "gold|silver", ".SH EXIT STATUS",
+	} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %q:\n%s", want, page)
+		}
+	}
+	if strings.Contains(page, "keel") {
+		t.Error("the page shows a hidden flag")
+	}
+	groff, err := exec.LookPath("groff")
+	if err != nil {
+		t.Skip("groff is not installed")
+	}
+	cmd := exec.CommandContext(t.Context(), groff, "-man", "-Tutf8", "-ww", "-z")
+	cmd.Stdin = strings.NewReader(page)
+	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("groff: %v\n%s", err, out)
+	}
+}
+
+func TestAShellWithoutCompletionIsRefused(t *testing.T) {
+	t.Parallel()
+	if _, err := manual.Completion(model(t), "tcsh"); err == nil || !strings.Contains(err.Error(), "write bash, zsh or fish") {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,69 @@
+package session
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// This file hears of sessions that other gateways on the same database change.
+
+// hearAgain is the time until the next try to hear, after an error.
+const hearAgain = 5 * time.Second
+
+// hear begins to hear of other gateways, for the readers of the list, until stop is called.
+func (h *Hub) hear() (stop context.CancelFunc) {
+	ctx, stop := context.WithCancel(h.ctx)
+	h.goes.Go(func() {
+		for ; ctx.Err() == nil; sleep(ctx, hearAgain) {
+			for id, err := range h.Log.Elsewhere(ctx) {
+				if err == nil {
+					err = h.changedElsewhere(ctx, id)
+				}
+				if err != nil && ctx.Err() == nil {
+					h.Logger.Warn("changes that other gateways make are missing in open lists for now", "error", err)
+					break
+				}
+			}
+		}
+	})
+	return stop
+}
+
+// changedElsewhere sends a session to the readers of the list as it is in the database. For
+// the id "" they read the whole list again.
+func (h *Hub) changedElsewhere(ctx context.Context, id string) error {
+	if id == "" {
+		h.board.reset()
+		return nil
+	}
+	h.forget(id)
+	info, err := h.read(ctx, id)
+	switch {
+	case errors.Is(err, ErrUnknownSession):
+		h.board.deleted(id)
+	case err != nil:
+		return err
+	default:
+		h.board.stored(info)
+	}
+	return nil
+}
+
+// forget takes a session out of memory that is not in use, because what memory has of it
+// is out of date.
+func (h *Hub) forget(id string) {
+	h.mu.Lock()
+	l := h.sessions[id]
+	h.mu.Unlock()
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.sessions[id] == l && l.pins == 0 && l.changes == l.kept && l.resting() {
+		h.release(l)
+	}
+}
