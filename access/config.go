@@ -58,6 +58,9 @@ type Config struct {
 	TrustedProxies []string
 	// Store keeps created tokens, and the sign-ins of the page. Nil: NewMemory.
 	Store Store
+	// CookieAlone lets the cookie of a sign-in count without the secret of the page. It is
+	// for an app in the place of the page, on loopback: the app knows no secret.
+	CookieAlone bool
 	// SignInLifetime is how long a sign-in of the page lasts; 7 days if zero.
 	SignInLifetime time.Duration
 	// SignIn signs people in with an OpenID provider. Nil: none.

@@ -53,7 +53,11 @@ func (g *Guard) exchange(w http.ResponseWriter, r *http.Request, a arrival) {
 		return
 	}
 	g.setCookie(w, a, cookie)
-	h.Set("Location", withoutToken(r.URL)+"#"+url.Values{pageParam: {page}}.Encode())
+	to := withoutToken(r.URL)
+	if !g.cookieAlone {
+		to += "#" + url.Values{pageParam: {page}}.Encode()
+	}
+	h.Set("Location", to)
 	w.WriteHeader(http.StatusSeeOther)
 }
 

@@ -34,6 +34,8 @@ type Guard struct {
 	tokens   shelf
 	signIns  shelf
 	lifetime time.Duration
+	// cookieAlone lets a cookie count without the secret of the page.
+	cookieAlone bool
 	openID   *openID // nil: nobody signs in with a provider
 	backoff  backoff
 	revoked  error
@@ -55,7 +57,7 @@ func New(c Config) (*Guard, error) {
 	g := &Guard{
 		mode: c.Mode, side: c.PassThrough, public: c.Public, groups: c.Groups, turnAway: c.TurnAway, refuse: c.Refuse,
 		tokens: shelf{Store: c.Store, kind: kindToken}, signIns: shelf{Store: c.Store, kind: kindSignIn},
-		lifetime: cmp.Or(c.SignInLifetime, defaultLifetime), revoked: cmp.Or(c.Revoked, ErrRevoked), logger: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)),
+		lifetime: cmp.Or(c.SignInLifetime, defaultLifetime), cookieAlone: c.CookieAlone, revoked: cmp.Or(c.Revoked, ErrRevoked), logger: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)),
 	}
 	if g.mode == "" {
 		g.mode = ModeToken

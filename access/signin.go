@@ -146,9 +146,9 @@ func (g *Guard) signedIn(ctx context.Context, id, page string) (sender, refusal)
 	switch {
 	case no != (refusal{}):
 		return sender{}, no
-	case page == "":
+	case page == "" && !g.cookieAlone:
 		return sender{}, pageSecretMissing()
-	case subtle.ConstantTimeCompare([]byte(digestOf(page)), []byte(doc.Page)) != 1:
+	case page != "" && subtle.ConstantTimeCompare([]byte(digestOf(page)), []byte(doc.Page)) != 1:
 		return sender{}, pageSecretWrong()
 	}
 	return sender{principal: p, signIn: id, still: func(ctx context.Context) bool {

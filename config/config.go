@@ -23,16 +23,18 @@ type Config struct {
 	// Data is the data directory.
 	Data string `yaml:"data"`
 	// DB is the URL of a PostgreSQL database; "" is SQLite in the data directory.
-	DB           string           `yaml:"db"`
-	Fsync        Fsync            `yaml:"fsync"`
-	DefaultAgent string           `yaml:"default_agent"`
-	Cwd          string           `yaml:"cwd"`
-	LogLevel     LogLevel         `yaml:"log_level"`
-	Auth         Auth             `yaml:"auth"`
-	Sessions     Sessions         `yaml:"sessions"`
-	Limits       Limits           `yaml:"limits"`
-	Stream       Stream           `yaml:"stream"`
-	Agents       map[string]Agent `yaml:"agents"`
+	DB           string   `yaml:"db"`
+	Fsync        Fsync    `yaml:"fsync"`
+	DefaultAgent string   `yaml:"default_agent"`
+	Cwd          string   `yaml:"cwd"`
+	LogLevel     LogLevel `yaml:"log_level"`
+	// App is the URL of an app whose pages the gateway serves; "" is the gateway's own page.
+	App      string           `yaml:"app"`
+	Auth     Auth             `yaml:"auth"`
+	Sessions Sessions         `yaml:"sessions"`
+	Limits   Limits           `yaml:"limits"`
+	Stream   Stream           `yaml:"stream"`
+	Agents   map[string]Agent `yaml:"agents"`
 
 	file  string
 	lines map[string]int

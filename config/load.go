@@ -68,6 +68,11 @@ func (c *Config) check() error {
 			return c.Fault("listen", "%v", err)
 		}
 	}
+	if c.App != "" {
+		if err := CheckApp(c.App); err != nil {
+			return c.Fault("app", "%v", err)
+		}
+	}
 	if c.DB != "" {
 		if err := CheckDB(c.DB); err != nil {
 			return c.Fault("db", "%v", err)

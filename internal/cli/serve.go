@@ -20,6 +20,7 @@ type serveCommand struct {
 	Cwd      string `placeholder:"DIR" help:"The directory that agents work in (default the current one)."`
 	Agent    string `placeholder:"NAME" help:"The agent of sessions that name none (default demo)."`
 	DB       string `name:"db" placeholder:"URL" help:"A PostgreSQL database for the log (postgres://…), instead of SQLite in the data directory."`
+	App      string `placeholder:"URL" help:"An app whose pages the gateway serves instead of its own, such as the development server http://localhost:5173."`
 	Auth     string `placeholder:"MODE" help:"token (default), jwt, or none: on a loopback address only."`
 	Fsync    string `placeholder:"on|off" help:"Whether SQLite syncs each commit to the disk (default on)."`
 	LogLevel string `placeholder:"LEVEL" help:"debug, info (default), warn or error."`
@@ -83,6 +84,15 @@ func (s *serveCommand) settings(kinds catalog) (setup, error) {
 			return c, usage("--db %w", err)
 		}
 		c.DB = s.DB
+	}
+	if s.App != "" {
+		if err := config.CheckApp(s.App); err != nil {
+			return c, usage("--app %w", err)
+		}
+		c.App = s.App
+	}
+	if c.App != "" && (!access.Loopback(c.Listen) || c.PublicURL != "") {
+		return c, usage("app is for an app in development: it needs a listen address on loopback, and no public_url")
 	}
 	c.LogLevel = cmp.Or(config.LogLevel(s.LogLevel), c.LogLevel)
 	c.Data, err = dataDir(cmp.Or(s.Data, c.Data))

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"sync"
@@ -122,7 +123,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 	known := &probes{agents: options.Agents, named: c.named, byDefault: c.DefaultAgent, logger: logger, found: map[string]gateway.Availability{}}
 	s.streams = uistream.NewBroadcaster(uistream.BroadcasterConfig{Framing: framing(c.Stream)})
 	s.server = s.newServer(c.TLS, certificate, gateway.New(gateway.Options{ //nolint:contextcheck // a gauge is read without a request
-		Hub: s.hub, Runners: runners{s.hub}, Sockets: &s.sockets, Streams: s.streams, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: web.Handler(),
+		Hub: s.hub, Runners: runners{s.hub}, Sockets: &s.sockets, Streams: s.streams, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: page(c.App, logger),
 		Private: private(c.Auth), ForeignSession: c.Auth.ForeignSession, PassThrough: c.Auth.PassThrough, NoSessionChat: noSessionChat,
 		RejectToolOutputs: c.Sessions.ClientToolOutput == config.RejectToolOutput,
 		Permits:           c.Auth.Approver, Users: c.users(), Availability: known.of, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Meter: meter, Started: time.Now(),
@@ -295,4 +296,13 @@ func faultOfAccess(err error) error {
 		return err
 	}
 	return usage("%w", err)
+}
+
+// page serves the pages of the app, or the page that is compiled in.
+func page(app string, logger *slog.Logger) http.Handler {
+	if app == "" {
+		return web.Handler()
+	}
+	u, _ := url.Parse(app) // it was checked
+	return web.Proxy(u, logger)
 }

@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/http/httptest"
+	"strings"
+	"testing"
+)
+
+// TestAnAppHasTheOriginOfTheGateway: the browser opens the printed URL and is in the app. The
+// app calls the gateway without a token, and its server learns no secret.
+func TestAnAppHasTheOriginOfTheGateway(t *testing.T) {
+	t.Parallel()
+	var got http.Header
+	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r.Header.Clone()
+		_, _ = io.WriteString(w, "the app at "+r.URL.Path)
+	}))
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar}
+	s := startServer(t, t.TempDir(), "--app", app.URL)
+	get := func(path string) (status int, text, fragment string) {
+		t.Helper()
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.base+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header.Set("Sec-Fetch-Site", "same-origin")
+		req.Header.Add("Cookie", "theirs=1")
+		res, err := browser.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer res.Body.Close() //nolint:errcheck // it was read
+		body, err := io.ReadAll(res.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return res.StatusCode, string(body), res.Request.URL.Fragment
+	}
+	if status, text, fragment := get("/?token=" + s.token); status != http.StatusOK || text != "the app at /" || fragment != "" {
+		t.Errorf("the printed URL leads to %d %q #%s", status, text, fragment)
+	}
+	if status, text, _ := get("/src/main.tsx"); status != http.StatusOK || text != "the app at /src/main.tsx" {
+		t.Errorf("a file of the app: %d %q", status, text)
+	}
+	if c := got.Get("Cookie"); c != "theirs=1" || got.Get("Authorization") != "" {
+		t.Errorf("the app's server got the cookies %q", c)
+	}
+	if status, text, _ := get("/api/sessions"); status != http.StatusOK || !strings.Contains(text, "sessions") {
+		t.Errorf("the app calls the gateway: %d %q", status, text)
+	}
+	app.Close()
+	if status, text, _ := get("/"); status != http.StatusBadGateway || !strings.Contains(text, "start it, and reload this page") {
+		t.Errorf("without the app: %d %q", status, text)
+	}
+}
+
+func TestAnAppThatCannotBe(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ args, want string }{
+		{"--app localhost:5173", "--app is no URL of an app: write http://localhost:5173"},
+		{"--app http://me:secret@localhost:5173", "--app is no URL of an app: write http://localhost:5173"},
+		{"--app http://localhost:5173 --listen 0.0.0.0:0", "app is for an app in development: it needs a listen address on loopback, and no public_url"},
+	} {
+		command(t, "", append([]string{"serve", "--data", t.TempDir()}, strings.Fields(c.args)...)...).want(t, exitUsage, c.want)
+	}
+}
