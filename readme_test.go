@@ -37,8 +37,13 @@ func TestTheReadmeShowsWhatTheAgentsDo(t *testing.T) {
 func agentsTable(t *testing.T) string {
 	t.Helper()
 	columns := []struct{ kind, title string }{
-		{"thought", "reasoning"}, {"tool_call", "tools"}, {"permission_request", "approvals"}, {"question", "questions"},
-		{"file_change", "diffs"}, {"plan", "plans"}, {"usage", "token counts"},
+		{"thought", "reasoning"},
+		{"tool_call", "tools"},
+		{"permission_request", "approvals"},
+		{"question", "questions"},
+		{"file_change", "diffs"},
+		{"plan", "plans"},
+		{"usage", "token counts"},
 	}
 	var out strings.Builder
 	out.WriteString("| agent |")

@@ -36,16 +36,16 @@ type Guard struct {
 	lifetime time.Duration
 	// cookieAlone lets a cookie count without the secret of the page.
 	cookieAlone bool
-	openID   *openID // nil: nobody signs in with a provider
-	backoff  backoff
-	revoked  error
-	logger   *slog.Logger
-	own      *http.ServeMux // the routes of the guard itself
-	cookie   string         // its name without a prefix
-	public   func(*http.Request) bool
-	groups   map[string][]string
-	turnAway func(w http.ResponseWriter, r *http.Request) bool
-	refuse   func(w http.ResponseWriter, r *http.Request, status int, code, sentence string)
+	openID      *openID // nil: nobody signs in with a provider
+	backoff     backoff
+	revoked     error
+	logger      *slog.Logger
+	own         *http.ServeMux // the routes of the guard itself
+	cookie      string         // its name without a prefix
+	public      func(*http.Request) bool
+	groups      map[string][]string
+	turnAway    func(w http.ResponseWriter, r *http.Request) bool
+	refuse      func(w http.ResponseWriter, r *http.Request, status int, code, sentence string)
 }
 
 // New makes a Guard. In token mode it reads the owner's token, or mints it when

@@ -62,10 +62,10 @@ func TestB04_AnAnswerIsItsSendersOwn(t *testing.T) {
 			t.Fatal(stream)
 		}
 		waits := func() bool {
-			_, is := s.bring("root-0123456789", "GET", "/api/sessions/"+session, "")
+			_, is := s.bring("root-012345678901234567890", "GET", "/api/sessions/"+session, "")
 			return strings.Contains(is, `"state":"paused"`)
 		}
-		for _, token := range []string{"ci-0123456789", "root-0123456789"} {
+		for _, token := range []string{"ci-012345678901234567890", "root-012345678901234567890"} {
 			if said := answer(token, session, message, question); !strings.Contains(said, refusal) || !waits() {
 				t.Errorf("%d: %.4s hears %s; it waits: %v", i, token, said, waits())
 			}

@@ -95,8 +95,9 @@ func TestRoomIsGivenInTheOrderOfTheLine(t *testing.T) {
 		_, enter := stage()
 		var mu sync.Mutex
 		var order []int
+		var line sync.WaitGroup
 		for i := range 100 {
-			go func() {
+			line.Go(func() {
 				b := enter("ada")
 				b.within = time.Hour
 				if err := b.reserve(8 * mb); err != nil {
@@ -107,10 +108,10 @@ func TestRoomIsGivenInTheOrderOfTheLine(t *testing.T) {
 				mu.Unlock()
 				time.Sleep(time.Second)
 				b.change(0)
-			}()
+			})
 			time.Sleep(time.Millisecond)
 		}
-		time.Sleep(time.Hour)
+		line.Wait()
 		if len(order) != 100 || !slices.IsSorted(order) {
 			t.Errorf("they got room as %v", order)
 		}

@@ -79,7 +79,9 @@ var readers = map[string][]struct{ path, accept string }{
 }
 
 // nonReaders are the other routes for what can be read: none of them reads the log of a session.
+// The stream of the list does not end, so it is not asked for here.
 var nonReaders = map[string]string{
+	"GET /api/events":                       "",
 	"GET /api/sessions":                     "/api/sessions",
 	"GET /api/sessions/{id}":                "/api/sessions/big",
 	"GET /api/sessions/{id}/grants":         "/api/sessions/big/grants",
@@ -133,7 +135,7 @@ func TestEveryRouteThatReadsIsKnown(t *testing.T) {
 		if reads == not {
 			t.Errorf("%s is new: put it into readers or nonReaders", pattern)
 		}
-		if !not {
+		if path == "" {
 			continue
 		}
 		before := store.reads.Load()
