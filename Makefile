@@ -194,6 +194,11 @@ conformance-codex: binary agents conformance/node_modules/.package-lock.json ## 
 cuts: binary conformance/node_modules/.package-lock.json ## Random cuts of streams, resumed and compared
 	cd conformance && node cuts.mjs --cuts $(CUTS)
 
+.PHONY: film
+film: build ## Film the page for the README, in Chromium
+	npm --prefix scripts/picture ci --no-audit --no-fund
+	cd scripts/picture && node film.mjs
+
 .PHONY: endurance
 endurance: binary conformance/node_modules/.package-lock.json ## Kills, cuts, faults and 100,000 turns, as one table (twenty-five minutes)
 	$(GO) run ./endurance $(ARGS)
