@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tributary-dev/tributary/adapter/agui"
 	"github.com/tributary-dev/tributary/agent"
@@ -22,17 +23,15 @@ func TestAfterARestartAtAnyMomentTheNextRunKnowsWhatIsOnRecord(t *testing.T) {
 	for n := range 10 {
 		words = append(words, text("m1", fmt.Sprintf("word%d ", n)))
 	}
-	f := newFake(t, map[string][]string{"go": {
+	scripts := map[string][]string{"go": {
 		script(started, `{"type":"REASONING_MESSAGE_CONTENT","messageId":"r1","delta":"Hm."}`, script(words...), called("a", "look", `{"x":1}`), result("a", "seen"),
 			called("b", "mail", `{}`), called("c", "mail", `{}`), interrupts(`{"id":"ib","reason":"tool_call","toolCallId":"b"}`, `{"id":"ic","reason":"tool_call","toolCallId":"c"}`)),
 		script(started, result("b", "sent"), text("m2", "last1 "), result("c", "sent"), text("m3", "last2"), finished),
-	}})
+	}}
 	rounds := agenttest.Rounds(t, 20)
 	ends := map[string]int{}
 	for round := range rounds {
-		f.mu.Lock()
-		f.run = map[string]int{}
-		f.mu.Unlock()
+		f := newFake(t, scripts) // a run of the round before may still be on its way to its own
 		s := on(t, f.URL)
 		s.host.OnPermit = allow("")
 		if round%4 == 0 { // the gateway is restarted while the turn waits
@@ -43,12 +42,14 @@ func TestAfterARestartAtAnyMomentTheNextRunKnowsWhatIsOnRecord(t *testing.T) {
 		}
 		moment, seen := rand.IntN(45), 0 //nolint:gosec // a moment is no secret
 		r, done := s.begin(t.Context(), trace.InputPart{Type: trace.InputText, Text: "go"})
-		if _, err := r.Await(t.Context(), func(e trace.Event) bool {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		if _, err := r.Await(ctx, func(e trace.Event) bool {
 			seen++
 			return seen > moment || e.Payload.Kind() == trace.KindPause && round%4 == 0 || e.Payload.Kind() == trace.KindMessage && strings.Contains(string(encode(t, e.Payload)), "last2")
 		}); err != nil {
-			t.Fatal(err)
+			t.Fatalf("round %d, moment %d: %v: %v", round, moment, err, r.Events())
 		}
+		cancel()
 		if err := s.session.Close(); err != nil {
 			t.Fatal(err)
 		}
