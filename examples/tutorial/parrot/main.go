@@ -70,8 +70,8 @@ func turn(prompt string, lines <-chan line) string {
 	for word := range strings.FieldsSeq(prompt) {
 		say(map[string]any{"text": word + " "})
 		select {
-		case l := <-lines:
-			if l.Stop {
+		case l, open := <-lines:
+			if l.Stop || !open { // the host has gone
 				return "stopped"
 			}
 		case <-time.After(10 * time.Millisecond):
