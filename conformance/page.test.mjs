@@ -51,6 +51,7 @@ test('the list shows what others do, and comes back after a restart', async () =
   const closeWindow = openWindow();
   const server = await start(BINARY), { call } = http(server);
   await visit(server.base, server.token);
+  globalThis.location = new URL(server.base);
   const place = document.body.appendChild(document.createElement('div')), root = createRoot(place);
   const shows = words => until(`the list shows ${JSON.stringify(words)}; it shows ${JSON.stringify(place.textContent)}`, () => place.textContent.includes(words));
   const hides = words => until(`the list no longer shows ${JSON.stringify(words)}; it shows ${JSON.stringify(place.textContent)}`, () => !place.textContent.includes(words));

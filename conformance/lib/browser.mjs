@@ -36,10 +36,10 @@ export function drop(chatId) {
 export const requests = chatId => tape.filter(e => e.chatId === chatId);
 
 globalThis.fetch = async (input, init = {}) => {
-  const relative = typeof input === 'string' && input.startsWith('/');
   const url = new URL(String(input?.url ?? input), origin ?? undefined);
+  const own = typeof input === 'string' ? input.startsWith('/') : input instanceof URL && input.origin === origin; // as a page makes them for its own origin
   const headers = new Headers(init.headers);
-  if (relative) {
+  if (own) {
     headers.set('origin', origin);
     headers.set('sec-fetch-site', 'same-origin');
     if (token && !headers.has('authorization')) headers.set('authorization', `Bearer ${token}`);
