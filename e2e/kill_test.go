@@ -13,8 +13,9 @@ import (
 // Killed in mid-turn and started again, the gateway has what a client had seen, but
 // for the last 250 ms of a part that was not finished. The turn says that it was
 // broken off, and the agent remembers.
+//
+//nolint:paralleltest // it measures a time of the database, which other tests flood
 func TestKillInMidTurnWithClaudeCode(t *testing.T) {
-	t.Parallel()
 	claude := realagent.Claude(t)
 	data := t.TempDir()
 	args := []string{"--agent", "claude", "--cwd", claude.Dir}
@@ -91,8 +92,8 @@ func checkBrokenOff(t *testing.T, p *process, seen *stream, killed time.Time) {
 	}
 }
 
+//nolint:paralleltest // as above
 func TestKillInMidTurnAtRandomTimes(t *testing.T) {
-	t.Parallel()
 	data := t.TempDir()
 	cwd := t.TempDir()
 	const rounds = 6

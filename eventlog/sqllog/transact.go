@@ -35,6 +35,7 @@ func (s *Store) transact(ctx context.Context, tx *sql.Tx, ops []*op) (refused ma
 	}
 	var rows []row
 	var checkpoints []sessionCheckpoint
+	written := map[checkpointRow]int{} // places in checkpoints
 	newest, places, again := map[*session]uint64{}, map[*session]place{}, false
 	for _, o := range ops {
 		if refused[o.se] != nil {
@@ -60,6 +61,12 @@ func (s *Store) transact(ctx context.Context, tx *sql.Tx, ops []*op) (refused ma
 			}
 		}
 		for _, c := range o.checkpoints {
+			at := checkpointRow{o.se.id, c.key, c.chunk}
+			if i, is := written[at]; is { // where the database is slow, several of a row gather
+				checkpoints[i] = sessionCheckpoint{o.se.id, c}
+				continue
+			}
+			written[at] = len(checkpoints)
 			checkpoints = append(checkpoints, sessionCheckpoint{o.se.id, c})
 		}
 		if o.moves != nil {
@@ -115,6 +122,13 @@ func (s *Store) endParts(ctx context.Context, tx *sql.Tx, ops []*op, refused map
 		}
 	}
 	return nil
+}
+
+// checkpointRow names a row of the table of checkpoints.
+type checkpointRow struct {
+	session string
+	key     partKey
+	chunk   int
 }
 
 // sessionCheckpoint is a row of the table of checkpoints.
