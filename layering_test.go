@@ -36,6 +36,7 @@ func rooms() []room {
 	)
 	return []room{
 		{packages: "internal/quote"},
+		{packages: "internal/migration"},
 		{packages: "internal/size"},
 
 		// The contract knows nobody.
@@ -45,7 +46,7 @@ func rooms() []room {
 		{packages: "web"},
 		{packages: "access", others: "github.com/go-jose/go-jose"},
 		{packages: "access/openid", ours: "access", others: "github.com/coreos/go-oidc golang.org/x/oauth2"},
-		{packages: "access/accessdb", ours: "access", others: "github.com/jackc/pgx github.com/pressly/goose modernc.org/sqlite"},
+		{packages: "access/accessdb", ours: "access internal/migration", others: "github.com/jackc/pgx github.com/pressly/goose modernc.org/sqlite"},
 		{packages: "internal/certs"},
 		{packages: "internal/certs/certtest"},
 		{packages: "internal/sse"},
@@ -90,7 +91,7 @@ func rooms() []room {
 		{packages: "internal/installed"},
 		{packages: "internal/pgtest", ours: "internal/installed"},
 		{packages: "internal/pgtest/with", ours: "internal/pgtest"},
-		{packages: "eventlog/sqllog", ours: "eventlog trace", others: "github.com/jackc/pgx github.com/pressly/goose golang.org/x/sys modernc.org/sqlite"},
+		{packages: "eventlog/sqllog", ours: "eventlog internal/migration trace", others: "github.com/jackc/pgx github.com/pressly/goose golang.org/x/sys modernc.org/sqlite"},
 
 		// The outputs: they know neither adapters nor the hub.
 		{packages: "agentops/browser", ours: "agentops trace"},

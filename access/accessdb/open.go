@@ -19,8 +19,9 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/database"
-	"github.com/pressly/goose/v3/lock"
 	_ "modernc.org/sqlite" // the driver
+
+	"github.com/tributary-dev/tributary/internal/migration"
 )
 
 //go:embed schema
@@ -118,11 +119,7 @@ func (s *Store) migrate(ctx context.Context, dialect goose.Dialect) error {
 	}
 	options := []goose.ProviderOption{goose.WithVerbose(false), goose.WithDisableGlobalRegistry(true), goose.WithStore(table)}
 	if dialect == goose.DialectPostgres { // two gateways may start at once
-		locker, err := lock.NewPostgresSessionLocker()
-		if err != nil {
-			return err
-		}
-		options = append(options, goose.WithSessionLocker(locker))
+		options = append(options, goose.WithSessionLocker(migration.Lock{}))
 	}
 	p, err := goose.NewProvider("", s.db, files, options...)
 	if err != nil {

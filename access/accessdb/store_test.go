@@ -97,7 +97,7 @@ func TestSeveralProcessesMakeTheTablesAtOnce(t *testing.T) {
 	for name, url := range map[string]string{"SQLite": "", "PostgreSQL": postgres.Database(t)} {
 		dir := t.TempDir()
 		var all sync.WaitGroup
-		for range 4 {
+		for range 8 {
 			all.Go(func() {
 				s, err := accessdb.Open(context.WithoutCancel(t.Context()), dir, url)
 				if err != nil {

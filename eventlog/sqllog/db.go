@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/lock"
+
+	"github.com/tributary-dev/tributary/internal/migration"
 )
 
 //go:embed schema.sql
@@ -98,11 +99,7 @@ func (d *db) migrate(ctx context.Context, dialect goose.Dialect) error {
 	}}, nil)
 	options := []goose.ProviderOption{goose.WithVerbose(false), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(first)}
 	if dialect == goose.DialectPostgres { // two gateways may start at once
-		locker, err := lock.NewPostgresSessionLocker()
-		if err != nil {
-			return err
-		}
-		options = append(options, goose.WithSessionLocker(locker))
+		options = append(options, goose.WithSessionLocker(migration.Lock{}))
 	}
 	p, err := goose.NewProvider(dialect, d.write, nil, options...)
 	if err != nil {
