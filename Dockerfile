@@ -1,5 +1,5 @@
 # syntax=docker/dockerfile:1
-# The gateway, with the page in it. docs/deploy-docker.md shows how to run it, and how to add agents.
+# The gateway, with the page in it. docs/deploy/docker.md shows how to run it, and how to add agents.
 
 FROM --platform=$BUILDPLATFORM golang:1.26-bookworm AS build
 WORKDIR /src

@@ -18,7 +18,7 @@ import (
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md", "conformance/README.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "conformance/README.md"} {
 		names, err := fs.Glob(os.DirFS("."), pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -67,7 +67,7 @@ func TestPagesNameWhatThereIs(t *testing.T) {
 				if !strings.Contains(makefile, "\n"+target.FindStringSubmatch(what)[1]+":") {
 					t.Errorf("%s names %s, and the Makefile has no such target", name, what)
 				}
-			case name == "docs/promises.md" && word.MatchString(what):
+			case name == "docs/internals/promises.md" && word.MatchString(what):
 				if !there("conformance/cases/" + what + ".mjs") {
 					t.Errorf("%s names the case %s, and there is none", name, what)
 				}
@@ -115,7 +115,7 @@ func testNames(t *testing.T) map[string]bool {
 func TestPagesShowTheirTests(t *testing.T) {
 	t.Parallel()
 	shows := regexp.MustCompile("`(Test|Fuzz)\\w+`|case `|`make |`conformance/")
-	for name, head := range map[string]string{"docs/limits.md": "| limit |", "docs/promises.md": "| issue |"} {
+	for name, head := range map[string]string{"docs/reference/limits.md": "| limit |", "docs/internals/promises.md": "| issue |"} {
 		rows := 0
 		for line := range strings.Lines(text(t, name)) {
 			if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, head) {
@@ -130,7 +130,7 @@ func TestPagesShowTheirTests(t *testing.T) {
 			t.Errorf("%s has only %d rows", name, rows)
 		}
 	}
-	promises, _, _ := strings.Cut(text(t, "docs/promises.md"), "\n# Known failures elsewhere")
+	promises, _, _ := strings.Cut(text(t, "docs/internals/promises.md"), "\n# Known failures elsewhere")
 	paragraphs := strings.Split(promises, "\n\n")
 	for i, p := range paragraphs {
 		if strings.HasPrefix(p, "**") && (i+1 == len(paragraphs) || !strings.HasPrefix(paragraphs[i+1], "- *Shown by* ") || !shows.MatchString(paragraphs[i+1])) {
@@ -199,7 +199,7 @@ func anchors(page string) (names []string) {
 // is there, each point under a heading of its own.
 func TestI15_I18_TheAgentOpsPageHasItsPoints(t *testing.T) {
 	t.Parallel()
-	page := text(t, "docs/agent-ops.md")
+	page := text(t, "docs/agents/agent-ops.md")
 	for _, point := range []string{
 		"Recommendation", "Alternatives rejected", "Mapping", "State model", "Access and roles", "Errors", "Risks",
 		"Rollout", "Observability", "Files", "Test plan", "Follow-ups", "Decisions", "Non-goals", "Limits", "Surfaces", "The client",
@@ -207,7 +207,7 @@ func TestI15_I18_TheAgentOpsPageHasItsPoints(t *testing.T) {
 		_, section, ok := strings.Cut(page, "\n## "+point+"\n")
 		section, _, _ = strings.Cut(section, "\n## ")
 		if !ok || len(section) < 100 {
-			t.Errorf("docs/agent-ops.md says nothing under %s", point)
+			t.Errorf("docs/agents/agent-ops.md says nothing under %s", point)
 		}
 	}
 }
@@ -216,11 +216,11 @@ func TestI15_I18_TheAgentOpsPageHasItsPoints(t *testing.T) {
 // told stands on the page, so that nothing is left out in silence.
 func TestF13_AgentOpsPageNamesEveryFrame(t *testing.T) {
 	t.Parallel()
-	_, mapping, _ := strings.Cut(text(t, "docs/agent-ops.md"), "\n## Mapping\n")
+	_, mapping, _ := strings.Cut(text(t, "docs/agents/agent-ops.md"), "\n## Mapping\n")
 	mapping, _, _ = strings.Cut(mapping, "\n## ")
 	for _, e := range agentops.Events() {
 		if (e.Direction == agentops.ToBrowser || e.Direction == agentops.FromRunner) && !strings.Contains(mapping, "`"+e.Type+"`") {
-			t.Errorf("the mapping of docs/agent-ops.md does not name %s (%s)", e.Type, e.Direction)
+			t.Errorf("the mapping of docs/agents/agent-ops.md does not name %s (%s)", e.Type, e.Direction)
 		}
 	}
 }
@@ -235,7 +235,7 @@ type group struct {
 // each has a test, a case, a target or a section there, or is said to be open.
 func TestI18_EveryRowOfTheRFCIsHeld(t *testing.T) {
 	t.Parallel()
-	rowsAreHeld(t, "docs/agent-ops-rows.md", []group{
+	rowsAreHeld(t, "docs/internals/agent-ops-rows.md", []group{
 		{"A", 1, 13},
 		{"B", 1, 17},
 		{"C", 1, 10},
@@ -252,7 +252,7 @@ func TestI18_EveryRowOfTheRFCIsHeld(t *testing.T) {
 
 func TestEveryRowOfOpenHarnessAndConversaitionIsHeld(t *testing.T) {
 	t.Parallel()
-	rowsAreHeld(t, "docs/source-rows.md", []group{{"K", 1, 18}, {"M", 1, 12}, {"H", 31, 31}, {"H", 35, 35}})
+	rowsAreHeld(t, "docs/internals/source-rows.md", []group{{"K", 1, 18}, {"M", 1, 12}, {"H", 31, 31}, {"H", 35, 35}})
 }
 
 // rowsAreHeld checks that a page has the rows of the groups, and that each names what
@@ -266,7 +266,7 @@ func rowsAreHeld(t *testing.T, page string, groups []group) {
 		}
 	}
 	quoted := regexp.MustCompile("`([^`]+)`")
-	shows := regexp.MustCompile("`(Test|Fuzz|Benchmark)\\w+`|cases? `|`make |`conformance/|\\]\\([a-z-]+\\.md|^open: ")
+	shows := regexp.MustCompile("`(Test|Fuzz|Benchmark)\\w+`|cases? `|`make |`conformance/|\\]\\([a-z./-]+\\.md|^open: ")
 	var got []string
 	for line := range strings.Lines(text(t, page)) {
 		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
@@ -314,7 +314,7 @@ func TestTheTutorialShowsTheAdapterAsItIs(t *testing.T) {
 	t.Parallel()
 	sources := text(t, "examples/tutorial/adapter.go") + text(t, "examples/tutorial/adapter_test.go")
 	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(text(t, "docs/adapters.md"), -1)
+	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(text(t, "docs/agents/write-an-adapter.md"), -1)
 	if len(blocks) < 5 {
 		t.Errorf("the tutorial has only %d blocks of Go", len(blocks))
 	}

@@ -7,5 +7,5 @@
 // in turns, so that a busy machine hits all of them alike: what counts is the
 // ratio or the difference of two figures of the same round, and of these the
 // median. The CPU time and the memory of a server are read from /proc, so it
-// runs on Linux only. docs/benchmarks.md explains the figures.
+// runs on Linux only. docs/internals/benchmarks.md explains the figures.
 package main

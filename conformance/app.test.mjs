@@ -1,5 +1,5 @@
-// Runs the app that docs/app.md shows, as it stands there, with real clients against the real gateway, and presses its buttons; and the
-// one of docs/agent-ops.md, with a second gateway in the place of the session agent.
+// Runs the app that docs/guides/app.md shows, as it stands there, with real clients against the real gateway, and presses its buttons; and the
+// one of docs/agents/agent-ops.md, with a second gateway in the place of the session agent.
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
@@ -80,7 +80,7 @@ describe('the app', { concurrency: true }, () => {
   for (const client of newest) {
     describe(`with ai ${client.name}`, { concurrency: 8 }, () => {
       let Page;
-      before(async () => { ({ Page } = await load('app.md', 'page.jsx', client, built)); });
+      before(async () => { ({ Page } = await load('guides/app.md', 'page.jsx', client, built)); });
       const open = (id = randomUUID()) => Object.assign(mount(Page, id), { id });
       /** A page whose turns take long enough to do something meanwhile, on a busy machine too. */
       const openUnhurried = async () => {
@@ -221,7 +221,7 @@ describe('the app', { concurrency: true }, () => {
       });
 
       test('resume: true', async () => {
-        const { Alone } = await load('app.md', 'alone.jsx', client, built);
+        const { Alone } = await load('guides/app.md', 'alone.jsx', client, built);
         const page = await openUnhurried();
         await page.say(SLOW);
         await until('words come', () => page.articles()[1]?.textContent.length > 40);
@@ -233,7 +233,7 @@ describe('the app', { concurrency: true }, () => {
       });
 
       test('resume: true, and an answer beside the chat', async () => {
-        const { Alone } = await load('app.md', 'alone.jsx', client, built);
+        const { Alone } = await load('guides/app.md', 'alone.jsx', client, built);
         const page = open();
         await page.say('approve');
         await until('a person is asked', () => page.has('Allow'));
@@ -292,7 +292,7 @@ describe('the app', { concurrency: true }, () => {
 
   describe(`with ai ${five.name}`, { concurrency: true }, () => {
     let Chat5;
-    before(async () => { ({ Chat5 } = await load('app.md', 'chat5.jsx', five, built)); });
+    before(async () => { ({ Chat5 } = await load('guides/app.md', 'chat5.jsx', five, built)); });
 
     for (const [button, record, outcome] of [
       ['Always allow', { chosen_option: 'always', option_kind: 'allow_always' }, 'completed'],
@@ -317,12 +317,12 @@ describe('the app where streams are held open', () => {
   let Page;
   before(async () => {
     site.now = await gateway('sessions:\n  approval: hold\n');
-    ({ Page } = await load('app.md', 'page.jsx', client, built));
+    ({ Page } = await load('guides/app.md', 'page.jsx', client, built));
   });
   after(end);
 
   test('an answer beside the chat: the rest comes on the same stream', async () => {
-    const { permit } = await load('app.md', 'server.js', client, built);
+    const { permit } = await load('guides/app.md', 'server.js', client, built);
     const id = randomUUID(), page = mount(Page, id);
     await page.say('approve');
     await until('a person is asked', () => page.has('Allow'));
@@ -334,7 +334,7 @@ describe('the app where streams are held open', () => {
   });
 });
 
-describe('the client of the RFC, as docs/agent-ops.md has it', () => {
+describe('the client of the RFC, as docs/agents/agent-ops.md has it', () => {
   before(async () => {
     const { far, stop, ...near } = await startAgentOps(BINARY, { yaml: 'sessions:\n  on_disconnect: stop\n' });
     await visit(near.base); // without a cookie: the client brings its token
@@ -345,7 +345,7 @@ describe('the client of the RFC, as docs/agent-ops.md has it', () => {
   for (const client of CLIENTS) {
     describe(`with ai ${client.name}`, { concurrency: true }, () => {
       let Session;
-      before(async () => { ({ Session } = await load('agent-ops.md', 'session.jsx', client, built)); });
+      before(async () => { ({ Session } = await load('agents/agent-ops.md', 'session.jsx', client, built)); });
       /** A page on a session that is there on both sides. */
       const open = async (token = site.now.token) => {
         const id = randomUUID();

@@ -1,4 +1,4 @@
-// Renders the components that docs/parts.md shows with parts of the form that the gateway sends.
+// Renders the components that docs/reference/parts.md shows with parts of the form that the gateway sends.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
@@ -11,7 +11,7 @@ import { load } from './lib/page.mjs';
 const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
 const built = fs.mkdtempSync(path.join(HERE, 'node_modules/.parts-'));
 after(() => fs.rmSync(built, { recursive: true, force: true }));
-const { Part } = await load('parts.md', 'parts.jsx', CLIENTS.at(-1), built);
+const { Part } = await load('reference/parts.md', 'parts.jsx', CLIENTS.at(-1), built);
 
 const rendered = (type, data) => renderToStaticMarkup(createElement(Part, { part: { type, data }, session: 's' }));
 

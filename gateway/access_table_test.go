@@ -18,9 +18,9 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
-var updateTable = flag.Bool("update-access", false, "write docs/access.md anew")
+var updateTable = flag.Bool("update-access", false, "write docs/reference/access.md anew")
 
-const accessPage = "../docs/access.md"
+const accessPage = "../docs/reference/access.md"
 
 // column is a kind of caller. Ada, a collaborator, has made the session that they ask for.
 type column struct {

@@ -18,7 +18,7 @@ import (
 var errForeign = fmt.Errorf("%w", session.ErrUnknownSession)
 
 // roleIn is what somebody may do in a session of these people, by the rules that
-// docs/security.md states. The zero Role may not even know of it.
+// docs/deploy/security.md states. The zero Role may not even know of it.
 func (g *gateway) roleIn(p access.Principal, id string, people session.ACL) access.Role {
 	if p.ID == "" || !p.May(id) || people.Kind.Personal() && p.ID != people.Owner {
 		return 0

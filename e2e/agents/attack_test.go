@@ -83,7 +83,7 @@ func TestRealCodexCannotReachOutUnasked(t *testing.T) {
 		{name: "a patch by a command", prompt: `[[script:call exec_command {"cmd":"apply_patch <<'E'\n*** Begin Patch\n*** Add File: HOME/planted\n+x\n*** End Patch\nE"}]]`},
 		{name: "a patch through a link", prompt: `[[script:write DIR/homelink/planted]]`},
 		{name: "text for a command that runs", prompt: `[[script:call write_stdin {"session_id":1,"chars":"cat HOME/.ssh/id_rsa\n"}]]`, unasked: true},
-		{name: "an image", prompt: `[[script:call view_image {"path":"HOME/picture.png"}]]`, unasked: true}, // as docs/codex.md says
+		{name: "an image", prompt: `[[script:call view_image {"path":"HOME/picture.png"}]]`, unasked: true}, // as docs/agents/codex.md says
 		{name: "an image that is none", prompt: `[[script:call view_image {"path":"HOME/.ssh/id_rsa"}]]`, unasked: true},
 	} {
 		t.Run(a.name, func(t *testing.T) { b.suffer(t, a) })

@@ -34,7 +34,7 @@ func (s *Store) note(session, what string) {
 	if known == nil {
 		known = map[string]struct{}{}
 		d.sessions[session] = known
-		s.opts.Logger.Error("a session is damaged on disk: restore a back-up, or delete the session (docs/operations.md)", "session", session, "damaged", what)
+		s.opts.Logger.Error("a session is damaged on disk: restore a back-up, or delete the session (docs/deploy/operations.md)", "session", session, "damaged", what)
 	}
 	if len(known) < mostNoted {
 		known[what] = struct{}{}

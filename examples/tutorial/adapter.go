@@ -1,4 +1,4 @@
-// Package tutorial is the adapter of docs/adapters.md: an agent that is a process and
+// Package tutorial is the adapter of docs/agents/write-an-adapter.md: an agent that is a process and
 // speaks in lines of JSON.
 package tutorial
 

@@ -119,7 +119,7 @@ func TestExample(t *testing.T) {
 func TestConfigurationsOfTheDocs(t *testing.T) {
 	t.Setenv("AGENT_OPS_TOKEN", "dummy")
 	t.Setenv("FAR_TOKEN", "dummy")
-	for page, blocks := range map[string]int{"agent-ops.md": 3, "configuration.md": 1} {
+	for page, blocks := range map[string]int{"agents/agent-ops.md": 3, "reference/configuration.md": 1} {
 		data, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
 		if err != nil {
 			t.Fatal(err)

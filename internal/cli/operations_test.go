@@ -151,7 +151,7 @@ func TestI12_RulesAndDashboardAskForWhatIsThere(t *testing.T) {
 func TestMetricsAreOnTheirPages(t *testing.T) {
 	t.Parallel()
 	var text string
-	for _, page := range []string{"http.md", "operations.md"} {
+	for _, page := range []string{"reference/http.md", "deploy/operations.md"} {
 		data, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
 		if err != nil {
 			t.Fatal(err)
@@ -180,7 +180,7 @@ func TestMetricsAreOnTheirPages(t *testing.T) {
 	}
 	for _, alert := range regexp.MustCompile(`alert: (\w+)`).FindAllStringSubmatch(string(ops(t, "rules.yaml")), -1) {
 		if !strings.Contains(text, "\n### "+alert[1]+"\n") {
-			t.Errorf("docs/operations.md has no heading for the alert %s", alert[1])
+			t.Errorf("docs/deploy/operations.md has no heading for the alert %s", alert[1])
 		}
 	}
 }

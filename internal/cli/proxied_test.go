@@ -28,7 +28,7 @@ const publicHost = "agents.example.com"
 // fromDocs is the code block of that language on the page, as it stands.
 func fromDocs(t *testing.T, language string) string {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/deploy-tls.md")
+	page, err := os.ReadFile("../../docs/deploy/reverse-proxy-tls.md")
 	if err != nil {
 		t.Fatal(err)
 	}
