@@ -64,6 +64,7 @@ func (s *setup) checkAccess(ctx context.Context, p *program) error {
 	if _, err := tlsConfig(c.TLS, logger); err != nil {
 		return err
 	}
+	s.warnOfViewers(logger)
 	signIn, err := s.signIn()
 	if err != nil {
 		return err

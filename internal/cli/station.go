@@ -89,6 +89,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 		return err
 	}
 	c.warnOfClearText(logger)
+	c.warnOfViewers(logger)
 	listener, err := listen(ctx, c.Listen)
 	if err != nil {
 		return err
