@@ -64,7 +64,6 @@ func (s *setup) checkAccess(ctx context.Context, p *program) error {
 	if _, err := tlsConfig(c.TLS, logger); err != nil {
 		return err
 	}
-	s.warnOfViewers(logger)
 	signIn, err := s.signIn()
 	if err != nil {
 		return err
@@ -80,5 +79,6 @@ func (s *setup) checkAccess(ctx context.Context, p *program) error {
 	if err != nil {
 		return faultOfAccess(err)
 	}
+	s.warnOfViewers(logger)
 	return nil
 }
