@@ -151,7 +151,7 @@ func TestI12_RulesAndDashboardAskForWhatIsThere(t *testing.T) {
 func TestMetricsAreOnTheirPages(t *testing.T) {
 	t.Parallel()
 	var text string
-	for _, page := range []string{"reference/http.md", "deploy/operations.md"} {
+	for _, page := range []string{"reference/metrics.md", "deploy/operations.md"} {
 		data, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
 		if err != nil {
 			t.Fatal(err)
