@@ -12,6 +12,8 @@ import (
 )
 
 // TestAttacks plays the table on the policy alone.
+//
+//evidence:for promise-workspace
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	read := permissiontest.Tool{Name: "read_file", Keys: map[string]string{"path": "path", "second": "file_path"}}
