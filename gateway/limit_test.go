@@ -35,7 +35,7 @@ func refused(t *testing.T, name, path string, status int, header http.Header, bo
 	}
 }
 
-//evidence:for limit-requests
+//evidence:for limit-burst limit-requests
 func TestRequestsOfOnePrincipal(t *testing.T) {
 	s := limited(t, gateway.Limits{Requests: 1, Burst: 5}, nil)
 	paths := []string{"/api/sessions", "/api/chat/x/stream", "/metrics", "/api/nope", "/api/agents"}

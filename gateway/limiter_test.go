@@ -9,7 +9,7 @@ import (
 
 // The bucket fills again, and a refusal says when.
 //
-//evidence:for limit-requests
+//evidence:for limit-burst limit-requests
 func TestTheBucketFillsAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -274,7 +274,7 @@ func TestB04_ALookupThatFails(t *testing.T) {
 
 // The gateway remembers an answer for some seconds, and no longer.
 //
-//evidence:for limit-lookups
+//evidence:for limit-lookup-answers limit-lookup-time
 func TestFindingsAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ops := &elsewhere{}
@@ -402,7 +402,7 @@ func TestMadeUpTokensLeaveRoomToBeMade(t *testing.T) {
 
 // The memory is bounded also if each guest comes once, with a good token.
 //
-//evidence:for limit-lookups
+//evidence:for limit-lookup-answers
 func TestACLEntriesOfGuestsHaveABound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const bound = 2 * 4096

@@ -280,7 +280,7 @@ func TestB07_AnOwnerOnRecordIsJudgedByTheServerToo(t *testing.T) {
 // One principal who makes names up is stopped before the server has much of it, and
 // takes nothing from others.
 //
-//evidence:for limit-lookups
+//evidence:for limit-lookup-sessions
 func TestLookupsOfOnePrincipalAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{}
