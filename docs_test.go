@@ -181,7 +181,7 @@ func TestBlocksOfCode(t *testing.T) {
 				}
 			case "sh":
 				check := exec.CommandContext(t.Context(), "bash", "-n")
-				check.Stdin = strings.NewReader(b.text)
+				check.Stdin = strings.NewReader(regexp.MustCompile(`<[A-Z]+>`).ReplaceAllString(b.text, "VALUE"))
 				if out, err := check.CombinedOutput(); err != nil {
 					t.Errorf("%s: %v: %s in\n%s", name, err, out, b.text)
 				}
