@@ -64,7 +64,10 @@ func TestConvert(t *testing.T) {
 			}
 
 			for _, client := range []string{"", "5", "6", "7", "7.0.173"} {
-				args := []string{"convert", "--from", "claude", "--client", client, name}
+				args := []string{"convert", "--from", "claude", name}
+				if client != "" {
+					args = append(args, "--client", client)
+				}
 				stream := command(t, "", args...)
 				stream.want(t, exitOK, "")
 				if again := command(t, "", args...); again != stream {
