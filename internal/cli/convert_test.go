@@ -165,7 +165,7 @@ func TestConvertFaults(t *testing.T) {
 	}{
 		"unknown adapter":  {exitUsage, "", "--from gpt names no adapter that reads recordings: use one of acp, agentops, agui, claude", []string{"--from", "gpt", good}},
 		"no recordings":    {exitUsage, "", "--from demo names no adapter that reads recordings: use one of acp, agentops, agui, claude", []string{"--from", "demo", good}},
-		"no adapter":       {exitUsage, "", "missing flags: --from=ADAPTER", []string{good}},
+		"no adapter":       {exitUsage, "", "--from is missing: write --from ADAPTER", []string{good}},
 		"no file":          {exitUsage, "", "the file is missing", []string{"--from", "claude"}},
 		"unknown form":     {exitUsage, "", "--to json is unknown: use uistream, legacy or trace", []string{"--from", "claude", "--to", "json", good}},
 		"unknown client":   {exitUsage, "", `--client="4" is not a version of the AI SDK`, []string{"--from", "claude", "--client", "4", good}},
