@@ -47,8 +47,8 @@ const (
 	leaveWithin = 3 * time.Second  // responses get their last bytes
 )
 
-// station is a running gateway.
-type station struct {
+// instance is a running gateway.
+type instance struct {
 	logger  *slog.Logger
 	log     *eventlog.Log
 	hub     *session.Hub
@@ -61,7 +61,7 @@ type station struct {
 // serve runs a gateway until ctx ends. As soon as the gateway takes requests, serve calls
 // ready with the URL and with the URL that holds the token.
 func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, open string)) (err error) {
-	options, err := c.sessionOptions(logger) // first, for it touches nothing
+	options, err := c.sessionOptions(logger) // first, because it changes nothing
 	if err != nil {
 		return err
 	}
@@ -95,11 +95,11 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 	}
 	defer listener.Close() // the server closes it first, if it ever runs
 	defer boundHeap(groupMemory())()
-	defer reserveSlack()()
+	defer reserveBallast()()
 	if err := prepareDir(c.Data); err != nil {
 		return err
 	}
-	s := &station{logger: logger}
+	s := &instance{logger: logger}
 	if s.log, err = openLog(ctx, c.Config, logger); err != nil {
 		return err
 	}
@@ -126,20 +126,20 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 		Hub: s.hub, Runners: runners{s.hub}, Sockets: &s.sockets, Streams: s.streams, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: page(c.App, logger),
 		Private: private(c.Auth), ForeignSession: c.Auth.ForeignSession, PassThrough: c.Auth.PassThrough, NoSessionChat: noSessionChat,
 		RejectToolOutputs: c.Sessions.ClientToolOutput == config.RejectToolOutput,
-		Permits:           c.Auth.Approver, Users: c.users(), Availability: known.of, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Meter: meter, Started: time.Now(),
+		Permits:           c.Auth.Approver, Users: c.users(), Availability: known.of, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Meter: meter,
 	}))
-	resting, wake := context.WithCancel(ctx)
+	background, stop := context.WithCancel(ctx)
 	var tidy sync.WaitGroup
 	defer tidy.Wait()
-	defer wake()
-	tidy.Go(func() { giveBack(resting) })
-	looked := make(chan struct{})
-	tidy.Go(func() { known.keep(resting, sync.OnceFunc(func() { close(looked) })) })
+	defer stop()
+	tidy.Go(func() { releaseIdleMemory(background) })
+	probed := make(chan struct{})
+	tidy.Go(func() { known.keep(background, sync.OnceFunc(func() { close(probed) })) })
 	failed := make(chan error, 1)
 	go func() { failed <- s.listen(newConnections(listener, c.Limits.Connections)) }()
 	select {
-	case <-looked:
-	case <-time.After(probeWait): // whoever waits for the gateway does not wait for an agent
+	case <-probed:
+	case <-time.After(probeWait): // the start of the gateway does not wait for a slow agent
 	case <-ctx.Done():
 	}
 	logger.Info("ready", "listen", listener.Addr().String(), "data", c.Data, "cwd", c.Cwd, "agent", c.DefaultAgent, "version", version())
@@ -160,14 +160,14 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 }
 
 // listen answers connections until the server is closed.
-func (s *station) listen(l net.Listener) error {
+func (s *instance) listen(l net.Listener) error {
 	if s.server.TLSConfig != nil {
 		return s.server.ServeTLS(l, "", "") // the files are in its configuration
 	}
 	return s.server.Serve(l)
 }
 
-func (s *station) newServer(t *config.TLS, certificate *tls.Config, h http.Handler) *http.Server {
+func (s *instance) newServer(t *config.TLS, certificate *tls.Config, h http.Handler) *http.Server {
 	return &http.Server{
 		TLSConfig: certificate,
 		Handler:   strictTransport(t, closing(h)), ConnContext: mark, ReadHeaderTimeout: readHeaderWithin, IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader,
@@ -175,7 +175,7 @@ func (s *station) newServer(t *config.TLS, certificate *tls.Config, h http.Handl
 	}
 }
 
-func (s *station) ready() error {
+func (s *instance) ready() error {
 	if s.ending.Load() {
 		return session.ErrClosing
 	}
@@ -185,7 +185,7 @@ func (s *station) ready() error {
 // end ends everything but the log, in the order of dependencies. The gateway refuses new
 // requests. The turns end, and the subscribers get the end of their turns. Then the
 // connections close.
-func (s *station) end(ctx context.Context) {
+func (s *instance) end(ctx context.Context) {
 	s.ending.Store(true)
 	_ = s.bounded("turns and agents", drainWithin+quitWithin, func() error {
 		ctx, cancel := context.WithTimeout(ctx, drainWithin)
@@ -208,12 +208,12 @@ func (s *station) end(ctx context.Context) {
 	_ = s.server.Close()
 }
 
-func (s *station) closeLog() error {
+func (s *instance) closeLog() error {
 	return s.bounded("the log", quitWithin, s.log.Close)
 }
 
 // bounded waits for a part of the end, but not for ever.
-func (s *station) bounded(what string, limit time.Duration, do func() error) error {
+func (s *instance) bounded(what string, limit time.Duration, do func() error) error {
 	done := make(chan error, 1)
 	go func() { done <- do() }()
 	timer := time.NewTimer(limit)
@@ -226,7 +226,7 @@ func (s *station) bounded(what string, limit time.Duration, do func() error) err
 		}
 		return err
 	case <-timer.C:
-		s.logger.Error("this did not end in time and is left", "what", what, "limit", limit)
+		s.logger.Error("a part of the gateway did not end in time", "what", what, "limit", limit)
 		return fmt.Errorf("%s did not end within %s", what, limit)
 	}
 }
@@ -298,7 +298,7 @@ func faultOfAccess(err error) error {
 	return usage("%w", err)
 }
 
-// page serves the pages of the app, or the page that is compiled in.
+// page serves the pages of the app, or the built-in page.
 func page(app string, logger *slog.Logger) http.Handler {
 	if app == "" {
 		return web.Handler()

@@ -11,7 +11,7 @@ import (
 )
 
 // Every connection that is accepted has the bound.
-func TestGiveUpDead(t *testing.T) {
+func TestConnectionsHaveAUserTimeout(t *testing.T) {
 	t.Parallel()
 	l, err := listen(t.Context(), "127.0.0.1:0")
 	if err != nil {
@@ -33,7 +33,7 @@ func TestGiveUpDead(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = raw.Control(func(fd uintptr) {
-		if ms, err := unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT); err != nil || ms != int(deadAfter.Milliseconds()) {
+		if ms, err := unix.GetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT); err != nil || ms != int(userTimeout.Milliseconds()) {
 			t.Errorf("the client may be silent for %d ms, %v", ms, err)
 		}
 	})

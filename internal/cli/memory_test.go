@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestTheCollectorHasSlackUnlessGoIsTold(t *testing.T) {
+func TestTheHeapHasBallastUnlessGoIsTold(t *testing.T) {
 	for _, c := range []struct {
 		gogc, limit string
 		reserved    bool
@@ -14,20 +14,20 @@ func TestTheCollectorHasSlackUnlessGoIsTold(t *testing.T) {
 		t.Setenv("GOGC", c.gogc)
 		t.Setenv("GOMEMLIMIT", c.limit)
 		before := livingHeap()
-		release := reserveSlack()
-		if got := livingHeap()-before > slackFor(memory())/2; got != c.reserved {
-			t.Errorf("with GOGC=%q and GOMEMLIMIT=%q it is %v that there is slack", c.gogc, c.limit, got)
+		release := reserveBallast()
+		if got := livingHeap()-before > ballastFor(memory())/2; got != c.reserved {
+			t.Errorf("with GOGC=%q and GOMEMLIMIT=%q it is %v that there is ballast", c.gogc, c.limit, got)
 		}
 		release()
 	}
 }
 
 // A container of 256 MB has no room for 128 MB more garbage.
-func TestASmallMachineHasLittleSlack(t *testing.T) {
+func TestASmallMachineHasLittleBallast(t *testing.T) {
 	t.Parallel()
 	for memory, want := range map[int64]int64{256 << 20: 16 << 20, 1 << 30: 64 << 20, 2 << 30: 128 << 20, 64 << 30: 128 << 20, 0: 64 << 20} {
-		if got := slackFor(memory); got != want {
-			t.Errorf("of %d MB of memory %d MB are slack, not %d", memory>>20, got>>20, want>>20)
+		if got := ballastFor(memory); got != want {
+			t.Errorf("of %d MB of memory %d MB are ballast, not %d", memory>>20, got>>20, want>>20)
 		}
 	}
 	if runtime.GOOS == "linux" && memory() < 64<<20 {
