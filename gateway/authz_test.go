@@ -125,7 +125,7 @@ func TestB07_PrivateSessionsAreTheirOwners(t *testing.T) {
 	})
 }
 
-// What hears who is not let in comes before anything of the session is begun.
+// A caller without access is refused before anything of the session begins.
 func TestB05_B07_NothingIsBegunForStrangers(t *testing.T) {
 	s := newStandWith(t, privately)
 	s.do("POST", "/api/chat", submit("s", "u1", "hello"), as("ada", "collaborator")...)

@@ -1,4 +1,4 @@
-package gateway
+package chatbody
 
 import (
 	"encoding/json"
@@ -11,27 +11,29 @@ import (
 
 // This file reads answers from posted messages.
 
-// answered is a part of a posted assistant message that its user has answered.
-type answered struct {
-	toolCall string // the id of its call, as the client has it
-	output   bool   // it is the output of a client tool
-	failed   bool   // the client says that its tool failed
+// Answer is a part of a posted assistant message that its user has answered.
+type Answer struct {
+	// ToolCall is the id of the part's call, as the client has it.
+	ToolCall string
+	// Output says that the answer is the output of a client tool.
+	Output bool
+	failed bool // the client says that its tool failed
 	session.Reply
 }
 
-// mostAnswered bounds what is kept of the answers in a POST, in bytes. The stock
-// client posts all of a conversation's every time; the newest count.
-const mostAnswered = 1 << 20
+// maxAnswers bounds the answers of a POST that are kept, in bytes. The stock client posts
+// all answers of a conversation every time; the newest count.
+const maxAnswers = 1 << 20
 
 // answeredMessage is an assistant message with answers.
 type answeredMessage struct {
 	id    string
-	parts []answered
+	parts []Answer
 	size  int
 }
 
-// keepAnswers takes over what a posted assistant message answers.
-func (req *chatRequest) keepAnswers(id string, m map[string]any) error {
+// keepAnswers keeps the answers in a posted assistant message.
+func (req *Request) keepAnswers(id string, m map[string]any) error {
 	parts, _ := m["parts"].([]any)
 	req.LastAssistant, req.Shown, req.ran = id, shown(parts), slices.ContainsFunc(parts, ranByClient)
 	a := answeredMessage{id: id}
@@ -43,7 +45,7 @@ func (req *chatRequest) keepAnswers(id string, m map[string]any) error {
 	for i, p := range parts {
 		part, _ := p.(map[string]any)
 		if asked := askedIn(part); asked != "" && last[asked] != i {
-			continue // it is asked again below: the gateway has ended this call, nobody has declined it
+			continue // asked again below: the gateway has ended this call, and no user has declined it
 		}
 		reply, size, err := readAnswered(part)
 		if err != nil {
@@ -59,17 +61,17 @@ func (req *chatRequest) keepAnswers(id string, m map[string]any) error {
 	}
 	req.answers = append(req.answers, a)
 	req.answersSize += a.size
-	for len(req.answers) > 1 && req.answersSize > mostAnswered {
+	for len(req.answers) > 1 && req.answersSize > maxAnswers {
 		req.answersSize -= req.answers[0].size
 		req.answers = req.answers[1:]
 	}
 	return nil
 }
 
-// ranTools reports whether a POST goes on with a message for no other reason than that
-// the client has run tools of it.
-func (req *chatRequest) ranTools(message string) bool {
-	return req.ran && message == req.LastAssistant && !slices.ContainsFunc(req.answersOf(message), func(a answered) bool { return a.ID != "" })
+// OnlyOutputs reports whether a POST continues a message for no other reason than that the
+// client has run tools of it.
+func (req *Request) OnlyOutputs(message string) bool {
+	return req.ran && message == req.LastAssistant && !slices.ContainsFunc(req.Answers(message), func(a Answer) bool { return a.ID != "" })
 }
 
 // ranByClient reports whether a part is a call that the client says it has run itself.
@@ -81,7 +83,7 @@ func ranByClient(part any) bool {
 	return isTool && askedIn(p) == "" && p["providerExecuted"] != true && (state == "output-available" || state == "output-error")
 }
 
-// shown lists what a message asks, answered or not. Some clients, assistant-ui among
+// shown lists the requests in a message, answered or not. Some clients, assistant-ui among
 // them, replace each open call by an error before they send a message. The id of such a
 // call stands for the approval that the page showed, and the id of an open call of the app
 // for its question.
@@ -106,8 +108,8 @@ func shown(parts []any) []string {
 	return ids
 }
 
-// answersOf returns what the message with that id answers.
-func (req *chatRequest) answersOf(id string) []answered {
+// Answers returns the answers in the message with that id.
+func (req *Request) Answers(id string) []Answer {
 	for _, m := range slices.Backward(req.answers) {
 		if m.id == id {
 			return m.parts
@@ -130,8 +132,7 @@ func toolOf(part map[string]any) (tool string, is bool) {
 	return strings.CutPrefix(kind, "tool-")
 }
 
-// askedIn is the id of the request in a client tool of this gateway, answered or
-// not.
+// askedIn is the id of the request in a client tool of this gateway, answered or not.
 func askedIn(part map[string]any) string {
 	tool, isTool := toolOf(part)
 	switch id := textIn(part, "toolCallId"); {
@@ -143,44 +144,44 @@ func askedIn(part map[string]any) string {
 	return ""
 }
 
-// readAnswered reads a part: an approval that has a response but no outcome from
-// the server yet, a client tool of this gateway with its output, or one of the app's
-// own. Any other part gives an empty reply.
-func readAnswered(part map[string]any) (a answered, size int, err error) {
+// readAnswered reads the answer in a part. The part is an approval with a response and no
+// outcome from the server yet, or a client tool with its output. Any other part gives an
+// empty Answer.
+func readAnswered(part map[string]any) (a Answer, size int, err error) {
 	tool, isTool := toolOf(part)
 	state := textIn(part, "state")
-	a.toolCall = textIn(part, "toolCallId")
+	a.ToolCall = textIn(part, "toolCallId")
 	switch {
-	case !isTool || a.toolCall == "" && state != "approval-responded":
-		return answered{}, 0, nil
+	case !isTool || a.ToolCall == "" && state != "approval-responded":
+		return Answer{}, 0, nil
 	case state == "approval-responded":
 		approval, _ := part["approval"].(map[string]any)
 		a.ID, _ = approval["id"].(string)
 		a.Choice.Reason, _ = approval["reason"].(string)
 		approved, ok := approval["approved"].(bool)
 		if a.ID == "" || !ok {
-			return answered{}, 0, nil
+			return Answer{}, 0, nil
 		}
 		a.Choice.Approved = &approved
 		return a, len(a.ID) + len(a.Choice.Reason), nil
 	case state != "output-available" && state != "output-error":
-		return answered{}, 0, nil
+		return Answer{}, 0, nil
 	case tool == uistream.AskUser:
-		a.ID, a.Question, a.output, a.failed = uistream.QuestionID(a.toolCall), true, true, state == "output-error"
+		a.ID, a.Question, a.Output, a.failed = uistream.QuestionID(a.ToolCall), true, true, state == "output-error"
 		if state == "output-available" {
 			a.Values = texts(part["output"])
 		}
 	case tool == uistream.AskPermission:
-		a.ID, a.output, a.failed = uistream.RequestID(a.toolCall), true, state == "output-error"
+		a.ID, a.Output, a.failed = uistream.RequestID(a.ToolCall), true, state == "output-error"
 		a.Choice, err = readChoice(part["output"], state == "output-available")
 	case part["providerExecuted"] == true:
-		return answered{}, 0, nil
+		return Answer{}, 0, nil
 	default: // a tool of the app's own: an upstream of this protocol may wait for its output
-		a.Call, a.Question, a.failed, a.Reason = a.toolCall, true, state == "output-error", textIn(part, "errorText")
+		a.Call, a.Question, a.failed, a.Reason = a.ToolCall, true, state == "output-error", textIn(part, "errorText")
 		if state == "output-available" {
 			raw, err := passThroughJSON("output", part["output"])
 			if err != nil {
-				return answered{}, 0, nil //nolint:nilerr // an earlier output, too large for an answer
+				return Answer{}, 0, nil //nolint:nilerr // an earlier output, too large for an answer
 			}
 			a.Values = []string{string(raw)}
 		}
@@ -214,8 +215,7 @@ func texts(output any) []string {
 	return []string{string(raw)}
 }
 
-// readChoice reads the output of AskPermission; a call that was not answered well
-// is a no.
+// readChoice reads the output of AskPermission. A call without a good answer is a no.
 func readChoice(output any, ok bool) (session.Choice, error) {
 	no := false
 	if !ok {
@@ -246,18 +246,32 @@ func readChoice(output any, ok bool) (session.Choice, error) {
 	return session.Choice{Approved: &no}, nil
 }
 
-// pressed leaves out the calls that the client has closed with an error. Beside a new
-// user message such an error is no answer: the client closed what was open because the
-// user typed, and what the user typed is the answer.
-func pressed(parts []answered) []answered {
-	return slices.DeleteFunc(slices.Clone(parts), func(a answered) bool { return a.failed })
+// Pressed leaves out the calls that the client has closed with an error. Beside a new user
+// message such an error is no answer: the client closed the open calls because the user
+// typed, and the typed text is the answer.
+func Pressed(parts []Answer) []Answer {
+	return slices.DeleteFunc(slices.Clone(parts), func(a Answer) bool { return a.failed })
 }
 
-// replies are the answers of a message.
-func replies(parts []answered) []session.Reply {
+// Replies returns answers as the session takes them.
+func Replies(parts []Answer) []session.Reply {
 	all := make([]session.Reply, len(parts))
 	for i, p := range parts {
 		all[i] = p.Reply
 	}
 	return all
+}
+
+// Continues reports whether a POST continues an assistant message, and which one: the last
+// message of the POST, or an earlier one that the POST names and answers.
+func (req *Request) Continues() (message string, is bool) {
+	switch {
+	case req.Trigger != "" && req.Trigger != submit:
+		return "", false
+	case req.MessageID != "" && len(req.Answers(req.MessageID)) > 0:
+		return req.MessageID, true
+	case req.LastRole == "assistant":
+		return req.LastID, true
+	}
+	return "", false
 }

@@ -1,4 +1,4 @@
-package gateway
+package chatbody
 
 import (
 	"encoding/json"
@@ -10,7 +10,11 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tributary-dev/tributary/gateway/refusal"
 )
+
+const mb = 1 << 20
 
 func TestReadChat(t *testing.T) {
 	t.Parallel()
@@ -25,7 +29,7 @@ func TestReadChat(t *testing.T) {
 		{"null id", `{"id":null,"messages":[]}`, "", ""},
 		{"user id missing", `{"id":"c","messages":[{"role":"user","parts":[{"type":"text","text":"hi"}]}]}`, ":hi", "user"},
 	} {
-		req, err := readChat(strings.NewReader(c.body), postLimits, nil)
+		req, err := Read(strings.NewReader(c.body), nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 			continue
@@ -59,9 +63,9 @@ func TestReadChatRefuses(t *testing.T) {
 		{"too deep", deep, "nested deeper"},
 		{"goes on", `{"id":"c"}{}`, "goes on"},
 	} {
-		_, err := readChat(strings.NewReader(c.body), postLimits, nil)
-		var body *bodyError
-		if !errors.As(err, &body) || !strings.Contains(body.sentence, c.want) {
+		_, err := Read(strings.NewReader(c.body), nil)
+		var body *refusal.Error
+		if !errors.As(err, &body) || !strings.Contains(body.Sentence, c.want) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
@@ -79,7 +83,7 @@ func repeated(head, unit string, n int, tail string) io.Reader {
 func TestReadChatKeepsLittleOfALongHistory(t *testing.T) {
 	t.Parallel()
 	message := `{"role":"assistant","id":"m","parts":[{"type":"text","text":"` + strings.Repeat("x", 1<<20) + `"}]},`
-	req, err := readChat(repeated(`{"id":"c","messages":[`, message, 4, `{"role":"user","id":"u","parts":[{"type":"text","text":"hi"}]}]}`), limits{body: 64 << 20, kept: 1 << 20}, nil)
+	req, err := read(repeated(`{"id":"c","messages":[`, message, 4, `{"role":"user","id":"u","parts":[{"type":"text","text":"hi"}]}]}`), 64<<20, 1<<20, nil)
 	if err != nil || req.User == nil || req.User.ID != "u" {
 		t.Fatalf("%+v %v", req, err)
 	}
@@ -88,13 +92,13 @@ func TestReadChatKeepsLittleOfALongHistory(t *testing.T) {
 func TestReadChatRefusesATooLargeMessage(t *testing.T) {
 	t.Parallel()
 	part := `{"type":"text","text":"` + strings.Repeat("x", 1<<20) + `"},`
-	_, err := readChat(repeated(`{"id":"c","messages":[{"role":"user","id":"u","parts":[`, part, 2, `{"type":"text","text":"hi"}]}]}`), limits{body: 64 << 20, kept: 1 << 20}, nil)
-	var body *bodyError
-	if !errors.As(err, &body) || body.status != 413 {
+	_, err := read(repeated(`{"id":"c","messages":[{"role":"user","id":"u","parts":[`, part, 2, `{"type":"text","text":"hi"}]}]}`), 64<<20, 1<<20, nil)
+	var body *refusal.Error
+	if !errors.As(err, &body) || body.Status != 413 {
 		t.Fatalf("%v", err)
 	}
-	_, err = readChat(repeated(`{"id":"c","x":[`, `1,`, 1000, `1]}`), limits{body: 1000, kept: 1 << 20}, nil)
-	if !errors.As(err, &body) || body.status != 413 {
+	_, err = read(repeated(`{"id":"c","x":[`, `1,`, 1000, `1]}`), 1000, 1<<20, nil)
+	if !errors.As(err, &body) || body.Status != 413 {
 		t.Fatalf("%v", err)
 	}
 }
@@ -103,15 +107,15 @@ func TestReadChatRefusesATooLargeMessage(t *testing.T) {
 // where nothing of it is kept.
 func TestReadChatBoundsATextThatIsNotKept(t *testing.T) {
 	t.Parallel()
-	_, err := readChat(repeated(`{"id":"c","x":"`, strings.Repeat("y", 1<<20), 5, `","messages":[]}`), limits{body: 64 << 20, kept: 1 << 20}, nil)
-	var e *bodyError
-	if !errors.As(err, &e) || e.status != http.StatusRequestEntityTooLarge {
+	_, err := read(repeated(`{"id":"c","x":"`, strings.Repeat("y", 1<<20), 5, `","messages":[]}`), 64<<20, 1<<20, nil)
+	var e *refusal.Error
+	if !errors.As(err, &e) || e.Status != http.StatusRequestEntityTooLarge {
 		t.Errorf("error %v", err)
 	}
 }
 
-// What is kept of a body is counted as what it costs, whatever it is made of: long
-// numbers, or many small things.
+// The kept values of a body count with their cost in memory, long numbers as well as many
+// small values.
 func TestWhatIsKeptOfABodyIsCounted(t *testing.T) {
 	const most = 1 << 20
 	keys := "{"
@@ -165,19 +169,19 @@ func TestReadChatBoundsWhatIsPassedOn(t *testing.T) {
 			`{"id":"c","updated_input":` + large + `,"messages":[]}`:                               "updated_input",
 			`{"id":"c","messages":[{"role":"assistant","id":"m","parts":[{"type":"tool-AskPermission","toolCallId":"permission-r","state":"output-available","output":{"updated_input":` + large + `}}]}]}`: "updated_input",
 		} {
-			_, err := readChat(strings.NewReader(body), postLimits, nil)
-			if e, ok := errors.AsType[*bodyError](err); !ok || e.status != http.StatusRequestEntityTooLarge || e.sentence != "The `"+name+"` is larger than 1 MB: send less." {
+			_, err := Read(strings.NewReader(body), nil)
+			if e, ok := errors.AsType[*refusal.Error](err); !ok || e.Status != http.StatusRequestEntityTooLarge || e.Sentence != "The `"+name+"` is larger than 1 MB: send less." {
 				t.Errorf("%s %.20s…: %v", name, large, err)
 			}
 		}
 	}
 	number := strings.Repeat("7", maxNumber)
 	for _, at := range []string{`{"id":"c","x":%s,"messages":[]}`, `{"id":"c","updated_input":{"n":%s},"messages":[]}`, `{"id":"c","messages":[{"role":"user","parts":[],"metadata":{"n":[%s]}}]}`} {
-		if _, err := readChat(strings.NewReader(fmt.Sprintf(at, number)), postLimits, nil); err != nil {
+		if _, err := Read(strings.NewReader(fmt.Sprintf(at, number)), nil); err != nil {
 			t.Errorf("%s: %v", at, err)
 		}
-		_, err := readChat(strings.NewReader(fmt.Sprintf(at, number+"7")), postLimits, nil)
-		if e, ok := errors.AsType[*bodyError](err); !ok || e.status != http.StatusBadRequest || e.sentence != "The request body holds a number of more than 1000 digits: send it as a text." {
+		_, err := Read(strings.NewReader(fmt.Sprintf(at, number+"7")), nil)
+		if e, ok := errors.AsType[*refusal.Error](err); !ok || e.Status != http.StatusBadRequest || e.Sentence != "The request body holds a number of more than 1000 digits: send it as a text." {
 			t.Errorf("%s, with one digit more: %v", at, err)
 		}
 	}
@@ -189,28 +193,28 @@ func TestReadChatBoundsSpace(t *testing.T) {
 	t.Parallel()
 	space := strings.Repeat(" \r\n\t", 1<<18)
 	for _, before := range []string{"", "{", `{"id"`, `{"id":`, `{"id":"c"`, `{"id":"c","x":[1,`} {
-		_, err := readChat(io.MultiReader(strings.NewReader(before), strings.NewReader(space)), postLimits, nil)
-		if e, ok := errors.AsType[*bodyError](err); !ok || e.status != http.StatusBadRequest || !strings.Contains(e.sentence, "64 KB of space") {
+		_, err := Read(io.MultiReader(strings.NewReader(before), strings.NewReader(space)), nil)
+		if e, ok := errors.AsType[*refusal.Error](err); !ok || e.Status != http.StatusBadRequest || !strings.Contains(e.Sentence, "64 KB of space") {
 			t.Errorf("space after %q: %v", before, err)
 		}
 	}
 	for n, taken := range map[int]bool{64 << 10: true, 64<<10 + 1: false, 100_000: false, 1 << 20: false} {
 		for _, at := range []int{1, 1000, 1<<16 - 5} {
 			body := `{"x":"` + strings.Repeat("x", at) + `",` + strings.Repeat(" ", n) + `"id":"c","messages":[]}`
-			if _, err := readChat(strings.NewReader(body), postLimits, nil); (err == nil) != taken {
+			if _, err := Read(strings.NewReader(body), nil); (err == nil) != taken {
 				t.Errorf("%d bytes of space behind %d: %v", n, at, err)
 			}
 		}
 	}
 	text := strings.Repeat(" ", 1<<20) + "hi"
 	body := `{"id":"c",` + strings.Repeat(" ", 1<<15) + `"messages":[{"role":"user","id":"u1","parts":[{"type":"text","text":"` + text + `"}]}]}`
-	if req, err := readChat(strings.NewReader(body), postLimits, nil); err != nil || req.User.Parts[0].Text != text {
+	if req, err := Read(strings.NewReader(body), nil); err != nil || req.User.Parts[0].Text != text {
 		t.Errorf("space in a text: %v", err)
 	}
 }
 
-// What is asked again below is not answered by the call above it, which the gateway
-// itself has ended.
+// A call that the gateway itself has ended is no answer to the request that asks again below
+// it.
 func TestReadChatOfWhatWasAskedAgain(t *testing.T) {
 	t.Parallel()
 	const above = `{"type":"tool-AskUser","toolCallId":"q","state":"output-error","input":{},"errorText":"It is asked again below."},` +
@@ -225,11 +229,11 @@ func TestReadChatOfWhatWasAskedAgain(t *testing.T) {
 			`{"type":"tool-AskPermission","toolCallId":"permission-r~call","state":"input-available","input":{}}`, 0},
 		"declined": {"", 2},
 	} {
-		req, err := readChat(strings.NewReader(`{"id":"c","messages":[{"role":"assistant","id":"m","parts":[`+above+c.below+`]}]}`), postLimits, nil)
+		req, err := Read(strings.NewReader(`{"id":"c","messages":[{"role":"assistant","id":"m","parts":[`+above+c.below+`]}]}`), nil)
 		if err != nil {
 			t.Fatal(name, err)
 		}
-		parts := req.answersOf("m")
+		parts := req.Answers("m")
 		if len(parts) != c.want {
 			t.Errorf("%s: %+v", name, parts)
 		}
@@ -242,13 +246,48 @@ func TestReadChatOfWhatWasAskedAgain(t *testing.T) {
 	}
 }
 
-// A page that shows an open call of the app has seen what the turn waits for, so that a message instead of an output is no news of elsewhere.
+// A page that shows an open call of the app shows the request that the turn waits for, so
+// its message may answer that request.
 func TestReadChatOfAnOpenCallOfTheApp(t *testing.T) {
 	t.Parallel()
-	req, err := readChat(strings.NewReader(`{"id":"c","messages":[{"role":"assistant","id":"m","parts":[`+
+	req, err := Read(strings.NewReader(`{"id":"c","messages":[{"role":"assistant","id":"m","parts":[`+
 		`{"type":"tool-confirm","toolCallId":"open","state":"input-available","input":{}},{"type":"tool-search","toolCallId":"run","state":"input-available","input":{},"providerExecuted":true},`+
-		`{"type":"tool-confirm","toolCallId":"done","state":"output-available","input":{},"output":1}]},{"role":"user","id":"u","parts":[{"type":"text","text":"never mind"}]}]}`), postLimits, nil)
+		`{"type":"tool-confirm","toolCallId":"done","state":"output-available","input":{},"output":1}]},{"role":"user","id":"u","parts":[{"type":"text","text":"never mind"}]}]}`), nil)
 	if err != nil || !slices.Equal(req.Shown, []string{"open"}) {
 		t.Errorf("the page shows %q (%v)", req.Shown, err)
 	}
 }
+
+// The counted size of a body is its size, whatever part of it is kept.
+func TestWhatABodyHolds(t *testing.T) {
+	text := strings.Repeat(`hello\n`, mb/2)
+	body := `{"x":"` + text + `","messages":[{"role":"assistant","id":"m1","parts":[{"type":"text","text":"` + text + `"}]},` +
+		`{"role":"user","id":"u1","parts":[{"type":"text","text":"` + text + `"},{"type":"text","text":"` + text + `"}]},` +
+		`{"role":"assistant","id":"m2","parts":[` + strings.Repeat(`{"n":1},`, mb/16) + `{"type":"text","text":"` + text + `"}]}],"y":"z"}`
+	heap := func() int64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before, most := heap(), int64(0)
+	req, err := Read(&pieces{strings.NewReader(body), 256 << 10}, func(held int64) error {
+		most = max(most, held)
+		if holds := heap() - before; holds > held+mb {
+			t.Errorf("it holds %d KB, and %d are counted", holds>>10, held>>10)
+		}
+		return nil
+	})
+	if err != nil || req.User == nil || most > 80*mb {
+		t.Errorf("%d MB at the most: %v", most>>20, err)
+	}
+	runtime.KeepAlive(body)
+}
+
+// pieces gives no more than so many bytes at once, as a connection does.
+type pieces struct {
+	r    io.Reader
+	most int
+}
+
+func (p *pieces) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), p.most)]) }

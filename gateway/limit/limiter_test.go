@@ -1,25 +1,27 @@
-package gateway
+package limit
 
 import (
 	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/tributary-dev/tributary/gateway/refusal"
 )
 
 // The bucket fills again, and a refusal says when.
 func TestTheBucketFillsAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(Limits{Requests: 2, Burst: 3})
+		l := New(Options{Requests: 2, Burst: 3})
 		take := func(want int) {
 			t.Helper()
 			for range want {
-				if err := l.request("ada"); err != nil {
+				if err := l.Request("ada"); err != nil {
 					t.Errorf("one of %d: %v", want, err)
 				}
 			}
-			if err := l.request("ada"); err == nil || retryAfter(err) != "1" {
+			if err := l.Request("ada"); err == nil || refusal.RetryAfter(err) != "1" {
 				t.Errorf("one more than %d: %v", want, err)
 			}
 		}
@@ -29,27 +31,27 @@ func TestTheBucketFillsAgain(t *testing.T) {
 		time.Sleep(time.Hour)
 		take(3)
 	})
-	slow := newLimiter(Limits{Requests: 1, Burst: 1})
-	_ = slow.request("ada")
-	if got := retryAfter(slow.request("ada")); got != "1" {
+	slow := New(Options{Requests: 1, Burst: 1})
+	_ = slow.Request("ada")
+	if got := refusal.RetryAfter(slow.Request("ada")); got != "1" {
 		t.Errorf("to come back after %s s", got)
 	}
 }
 
-// However many there have been, only those are remembered who have something.
-func TestWhoRestsIsForgotten(t *testing.T) {
+// Idle principals are evicted, however many there have been.
+func TestIdlePrincipalsAreEvicted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		l := newLimiter(Limits{})
-		leave, err := l.stream("stays")
+		l := New(Options{})
+		leave, err := l.Stream("stays")
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range 100_000 {
-			if err := l.request(fmt.Sprint("principal", i)); err != nil {
+			if err := l.Request(fmt.Sprint("principal", i)); err != nil {
 				t.Fatal(err)
 			}
-			if left, err := l.stream(fmt.Sprint("principal", i)); err == nil {
+			if left, err := l.Stream(fmt.Sprint("principal", i)); err == nil {
 				left()
 			}
 			time.Sleep(10 * time.Millisecond)
@@ -61,7 +63,7 @@ func TestWhoRestsIsForgotten(t *testing.T) {
 			t.Error("who has a stream was forgotten")
 		}
 		leave()
-		done, err := l.follow("s")
+		done, err := l.Client("s")
 		if err != nil {
 			t.Fatal(err)
 		}

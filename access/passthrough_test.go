@@ -24,7 +24,7 @@ func TestB04_UnknownTokensPassThrough(t *testing.T) {
 	}
 	got := bring(g, opaque)
 	if !strings.HasPrefix(got, "ops:token-") || !strings.HasSuffix(got, " none") || strings.Contains(got, opaque) {
-		t.Errorf("a guest: %s", got)
+		t.Errorf("a pass-through token: %s", got)
 	}
 	if again := bring(g, opaque); again != got {
 		t.Errorf("the same token is %s, then %s", got, again)
@@ -40,39 +40,39 @@ func TestB04_UnknownTokensPassThrough(t *testing.T) {
 		through(c)
 	})
 	if got := bring(both, s.token(t, claims{"exp": 1})); got != "token_expired" {
-		t.Errorf("a token that counts no more is no guest's: %s", got)
+		t.Errorf("a token that counts no more is no pass-through token: %s", got)
 	}
 	if got := bring(both, s.token(t, claims{"sub": "ops:ada"})); got != "token_wrong" {
 		t.Errorf("a name of the other side: %s", got)
 	}
 	if got := bring(both, opaque); !strings.HasSuffix(got, " none") {
-		t.Errorf("a guest beside JWT: %s", got)
+		t.Errorf("a pass-through token beside JWT: %s", got)
 	}
 	if _, err := New(Config{Mode: ModeNone, Listen: "127.0.0.1:1", PassThrough: "ops"}); err == nil {
 		t.Error("mode none passes tokens on")
 	}
 }
 
-func TestGuestKeepsItsToken(t *testing.T) {
+func TestPassThroughTokensAreNotPrinted(t *testing.T) {
 	t.Parallel()
-	var guest Guest
+	var got PassThrough
 	g := newGuard(t, func(c *Config) { c.PassThrough = "ops" })
 	r := httptest.NewRequest("GET", "/api/sessions", nil)
 	r.Host = "127.0.0.1:8787"
 	r.Header.Set("Authorization", "Bearer "+opaque)
-	g.Wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { guest, _ = GuestOf(r.Context()) })).ServeHTTP(httptest.NewRecorder(), r)
-	if guest.Bearer() != opaque {
-		t.Fatalf("the token is %q", guest.Bearer())
+	g.Wrap(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { got, _ = PassThroughOf(r.Context()) })).ServeHTTP(httptest.NewRecorder(), r)
+	if got.Bearer() != opaque {
+		t.Fatalf("the token is %q", got.Bearer())
 	}
-	for _, text := range []string{fmt.Sprint(guest), fmt.Sprintf("%+v %#v", guest, guest), guest.Known("ops", "", Viewer).ID} {
+	for _, text := range []string{fmt.Sprint(got), fmt.Sprintf("%+v %#v", got, got), got.Known("ops", "", Viewer).ID} {
 		if strings.Contains(text, opaque) {
 			t.Errorf("%s", text)
 		}
 	}
-	if p := guest.Known("ops", "ada", Collaborator); p.ID != "ops:ada" || p.Role != Collaborator {
+	if p := got.Known("ops", "ada", Collaborator); p.ID != "ops:ada" || p.Role != Collaborator {
 		t.Errorf("%+v", p)
 	}
-	if p := guest.Known("ops", "a\nb", Viewer); !strings.HasPrefix(p.ID, "ops:token-") {
+	if p := got.Known("ops", "a\nb", Viewer); !strings.HasPrefix(p.ID, "ops:token-") {
 		t.Errorf("%+v", p)
 	}
 }

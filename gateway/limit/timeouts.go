@@ -1,4 +1,4 @@
-package gateway
+package limit
 
 import (
 	"errors"
@@ -7,19 +7,20 @@ import (
 	"net/http"
 	"os"
 	"time"
+
+	"github.com/tributary-dev/tributary/gateway/refusal"
 )
 
-// This file bounds the waits for a client.
-
-// withTimeouts bounds every wait for a client: for the pieces of its body, and until it
+// Timeouts bounds every wait for a client: for the pieces of its body, and until it
 // takes the pieces of a response. So a client that stops in the middle, or
-// disappears, does not hold its connection for ever.
-func (g *gateway) withTimeouts(next http.Handler) http.Handler {
+// disappears, does not hold its connection for ever. A piece of a body must come within
+// read. The client must take a piece of a response within write.
+func Timeouts(next http.Handler, read, write time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
-		timed := &timedResponse{ResponseWriter: w, control: control, within: g.Timing.Write}
+		timed := &timedResponse{ResponseWriter: w, control: control, within: write}
 		if r.Body != nil && r.Body != http.NoBody {
-			timed.body = &timedBody{ReadCloser: r.Body, control: control, within: g.Read, began: time.Now()}
+			timed.body = &timedBody{ReadCloser: r.Body, control: control, within: read, began: time.Now()}
 			timed.body.extend() // also if no handler reads it: then the server does, before it answers
 			r = r.WithContext(r.Context())
 			r.Body = timed.body // of a copy, for the server looks at the body of its own
@@ -42,8 +43,8 @@ type timedBody struct {
 	until   time.Time // when the piece that is awaited must be here; zero once all are
 }
 
-// slowestBody is how many bytes a second a body must have on average, after the
-// first while. The slowest of modems was faster.
+// slowestBody is the least average rate of a body, in bytes a second, after the first
+// piece. The slowest of modems was faster.
 const slowestBody = 1 << 10
 
 // Read implements io.Reader.
@@ -55,7 +56,7 @@ func (b *timedBody) Read(p []byte) (int, error) {
 		b.until = time.Time{}
 		_ = b.control.SetReadDeadline(b.until)
 	} else if err != nil && isMalformed(err) {
-		err = malformed("The request body cannot be read: its chunks are malformed.")
+		err = refusal.Malformed("The request body cannot be read: its chunks are malformed.")
 	}
 	return n, err
 }
@@ -67,8 +68,8 @@ func isMalformed(err error) bool {
 	return !network && !errors.Is(err, io.ErrUnexpectedEOF) && !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, http.ErrBodyReadAfterClose)
 }
 
-// extend gives the next piece its while. A connection that knows no deadline is
-// read without.
+// extend sets the deadline of the next piece. A connection without deadlines is read
+// without them.
 func (b *timedBody) extend() {
 	b.until = time.Now().Add(b.within)
 	if last := b.began.Add(b.within + time.Duration(b.read)*time.Second/slowestBody); last.Before(b.until) {
@@ -77,8 +78,8 @@ func (b *timedBody) extend() {
 	_ = b.control.SetReadDeadline(b.until)
 }
 
-// timedResponse gives the reader of a response a while for each piece of it. A
-// stream sets deadlines of its own, and then they hold.
+// timedResponse limits the wait until the client takes each piece of a response. A
+// stream sets deadlines of its own, which replace these.
 type timedResponse struct {
 	http.ResponseWriter
 	control *http.ResponseController
@@ -87,12 +88,12 @@ type timedResponse struct {
 	own     bool
 }
 
-// piece is how much of a response has its while: a slow reader gets all of a long
-// history, if it reads.
+// piece is the part of a response that has a deadline of its own: a slow reader gets all
+// of a long history, if it reads.
 const piece = 32 << 10
 
-// extend gives the next piece its while. It begins when the rest of the body is here
-// or given up, for until then the server writes nothing.
+// extend sets the deadline of the next piece. Its time begins when the rest of the body
+// is here or given up, because the server writes nothing before.
 func (p *timedResponse) extend() {
 	if p.own {
 		return

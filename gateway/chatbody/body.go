@@ -1,41 +1,38 @@
-package gateway
+// Package chatbody reads the body of a chat request, as the stock client posts it. The body
+// may be large, because the client posts the whole history; the package keeps little of it.
+package chatbody
 
 import (
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// This file reads the body of a chat request.
-
-// limits bound a POST, in bytes. The stock client sends the whole history every
-// time, so the body may be large; what is kept of it is little.
-type limits struct {
-	body int64
-	kept int
-}
-
-var postLimits = limits{body: 512 << 20, kept: 32 << 20} //nolint:gochecknoglobals // a constant in all but name
+const (
+	// maxBytes bounds a body. The stock client posts the whole history every time.
+	maxBytes = 512 << 20
+	// maxKept bounds what is kept of one message.
+	maxKept = 32 << 20
+)
 
 const (
 	// maxDepth bounds the nesting of a POST.
 	maxDepth = 100
 	// maxNumber bounds the digits of a number, which is kept as it was sent.
 	maxNumber = 1000
-	// maxWord bounds an id and whatever else is one word of the request.
+	// maxWord bounds an id and every other text that is one word of the request.
 	maxWord = 64 << 10
 )
 
-// chatRequest is what the gateway keeps of a POST of the AI SDK
+// Request is what is kept of a POST of the AI SDK
 // (DefaultChatTransport, or an app's own prepareSendMessagesRequest).
-type chatRequest struct {
+type Request struct {
 	ID        string
 	Trigger   string
 	MessageID string
@@ -49,11 +46,11 @@ type chatRequest struct {
 	// LastAssistant is the id of the last assistant message.
 	LastAssistant string
 
-	// Shown is what that message asks, answered or not; nil if none was posted.
+	// Shown are the requests that that message shows, answered or not; nil if none was posted.
 	Shown       []string
 	answers     []answeredMessage
 	answersSize int
-	// ran says that the last assistant message holds outputs of tools that its client
+	// ran reports whether the last assistant message holds outputs of tools that its client
 	// has run.
 	ran bool
 	// Option, Input and Interrupt go with the answer to a permission request, if
@@ -63,55 +60,57 @@ type chatRequest struct {
 	Interrupt bool
 }
 
+// The values of Request.Trigger.
 const (
-	triggerSubmit     = "submit-message"
-	triggerRegenerate = "regenerate-message"
+	submit     = "submit-message"
+	regenerate = "regenerate-message"
 )
 
-// bodyError says what is wrong with a body, and with which status to answer.
-type bodyError struct {
-	status   int
-	sentence string
+// Read reads a body as a stream of tokens: of a message it holds one at a time, and in the
+// end only the last user message. It calls reserve with the number of bytes that it holds
+// before it reads on; reserve may be nil.
+func Read(r io.Reader, reserve func(bytes int64) error) (Request, error) {
+	return read(r, maxBytes, maxKept, reserve)
 }
 
-func (e *bodyError) Error() string { return e.sentence }
-
-func malformed(format string, args ...any) error {
-	return &bodyError{400, fmt.Sprintf(format, args...)}
-}
-
-// readChat reads a body as a stream of tokens: of a message it holds one at a
-// time, and in the end only the last user message. It tells room how much memory it
-// holds before it reads on; nil: nobody.
-func readChat(r io.Reader, max limits, room func(held int64) error) (chatRequest, error) {
-	limited := &io.LimitedReader{R: r, N: max.body + 1}
-	tokens := &tokenReader{r: limited, most: int64(max.kept) + 1<<10}
-	s := &scanner{dec: json.NewDecoder(tokens), most: max.kept}
+func read(r io.Reader, most int64, kept int, reserve func(bytes int64) error) (Request, error) {
+	limited := &io.LimitedReader{R: r, N: most + 1}
+	tokens := &tokenReader{r: limited, most: int64(kept) + 1<<10}
+	s := &scanner{dec: json.NewDecoder(tokens), most: kept}
 	tokens.at = s.dec.InputOffset
-	if room != nil {
-		tokens.reserve = func() error { return room(tokens.held() + s.held()) }
+	if reserve != nil {
+		tokens.reserve = func() error { return reserve(tokens.held() + s.held()) }
 	}
 	s.dec.UseNumber()
 	req, err := s.chat()
 	switch {
 	case limited.N <= 0:
-		return req, &bodyError{413, fmt.Sprintf("The request body is larger than %d MB.", max.body>>20)}
+		return req, tooLarge(most)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return req, errTooSlow
+		return req, refusal.TooSlow()
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		if s.dec.InputOffset() == 0 {
-			return req, malformed("The request body is empty: send JSON with `id` and `messages`.")
+			return req, refusal.Malformed("The request body is empty: send JSON with `id` and `messages`.")
 		}
-		return req, malformed("The request body ends in the middle of its JSON.")
+		return req, refusal.Malformed("The request body ends in the middle of its JSON.")
 	}
 	if syntax, is := errors.AsType[*json.SyntaxError](err); is {
-		return req, malformed("The request body is not JSON (at byte %d).", syntax.Offset)
+		return req, refusal.Malformed("The request body is not JSON (at byte %d).", syntax.Offset)
 	}
 	return req, err
 }
 
-// errTooSlow is the answer to a body that does not come.
-var errTooSlow = &bodyError{http.StatusRequestTimeout, "The rest of the request body did not arrive in time: try again."} //nolint:gochecknoglobals // a constant in all but name
+// CheckLength refuses a body that is too large by its declared length.
+func CheckLength(bytes int64) error {
+	if bytes > maxBytes {
+		return tooLarge(maxBytes)
+	}
+	return nil
+}
+
+func tooLarge(most int64) error {
+	return refusal.TooLarge("The request body is larger than %d MB.", most>>20)
+}
 
 type scanner struct {
 	dec  *json.Decoder
@@ -120,11 +119,11 @@ type scanner struct {
 	user int // of the last user message
 }
 
-// held is what the values that are kept cost.
+// held is the cost of the values that are kept.
 func (s *scanner) held() int64 { return int64(min(s.kept, s.most) + s.user) }
 
-func (s *scanner) chat() (chatRequest, error) {
-	var req chatRequest
+func (s *scanner) chat() (Request, error) {
+	var req Request
 	if err := s.open('{', "The request body must be a JSON object with `id` and `messages`."); err != nil {
 		return req, err
 	}
@@ -154,12 +153,12 @@ func (s *scanner) chat() (chatRequest, error) {
 		return req, err
 	}
 	if _, err := s.dec.Token(); !errors.Is(err, io.EOF) {
-		return req, malformed("The request body goes on after its JSON object.")
+		return req, refusal.Malformed("The request body goes on after its JSON object.")
 	}
 	return req, nil
 }
 
-func (s *scanner) messages(req *chatRequest) error {
+func (s *scanner) messages(req *Request) error {
 	if err := s.open('[', "`messages` must be a list of UI messages."); err != nil {
 		return err
 	}
@@ -174,7 +173,7 @@ func (s *scanner) messages(req *chatRequest) error {
 
 // message reads one message. Its parts may come before its role, so they are
 // held until the message is over.
-func (s *scanner) message(req *chatRequest) error {
+func (s *scanner) message(req *Request) error {
 	defer s.forget()
 	v, err := s.value(3, true)
 	if err != nil {
@@ -182,7 +181,7 @@ func (s *scanner) message(req *chatRequest) error {
 	}
 	m, ok := v.(map[string]any)
 	if !ok {
-		return malformed("A message must be an object with `id`, `role` and `parts`.")
+		return refusal.Malformed("A message must be an object with `id`, `role` and `parts`.")
 	}
 	role, _ := m["role"].(string)
 	id, _ := m["id"].(string)
@@ -194,7 +193,7 @@ func (s *scanner) message(req *chatRequest) error {
 		return nil
 	}
 	if s.kept > s.most {
-		return &bodyError{413, fmt.Sprintf("The message is too large: at most %d MB of one message are read.", s.most>>20)}
+		return refusal.TooLarge("The message is too large: at most %d MB of one message are read.", s.most>>20)
 	}
 	u, err := userMessage(id, m)
 	if err != nil {
@@ -204,18 +203,18 @@ func (s *scanner) message(req *chatRequest) error {
 	return nil
 }
 
-// forget is for when a value that was kept is no longer.
+// forget counts nothing of the value that was read last.
 func (s *scanner) forget() { s.kept = 0 }
 
-// userMessage takes over what an agent can read: text and files. Data parts of
-// the app's own are left out.
+// userMessage keeps the parts that an agent can read: text and files. Data parts of an app
+// are left out.
 func userMessage(id string, m map[string]any) (trace.UserMessage, error) {
 	u := trace.UserMessage{ID: id}
 	if len(id) > 1000 {
-		return u, malformed("The id of the user message is longer than 1000 bytes.")
+		return u, refusal.Malformed("The id of the user message is longer than 1000 bytes.")
 	}
 	if !whole(id) {
-		return u, malformed("The id of the user message holds characters that are not UTF-8.")
+		return u, refusal.Malformed("The id of the user message holds characters that are not UTF-8.")
 	}
 	parts, _ := m["parts"].([]any)
 	if content, ok := m["content"].(string); ok && parts == nil { // AI SDK 4 and other clients
@@ -224,7 +223,7 @@ func userMessage(id string, m map[string]any) (trace.UserMessage, error) {
 	for _, p := range parts {
 		part, ok := p.(map[string]any)
 		if !ok {
-			return u, malformed("A part of the user message is not an object.")
+			return u, refusal.Malformed("A part of the user message is not an object.")
 		}
 		str := func(key string) string { v, _ := part[key].(string); return v }
 		switch str("type") {
@@ -252,7 +251,7 @@ func (s *scanner) open(want json.Delim, sentence string) error {
 		return err
 	}
 	if t != want {
-		return &bodyError{400, sentence}
+		return refusal.Malformed("%s", sentence)
 	}
 	return nil
 }
@@ -260,7 +259,7 @@ func (s *scanner) open(want json.Delim, sentence string) error {
 // fields calls read for each key of an object whose brace has been read.
 func (s *scanner) fields(depth int, read func(key string) error) error {
 	if depth > maxDepth {
-		return malformed("The request body is nested deeper than %d levels.", maxDepth)
+		return refusal.Malformed("The request body is nested deeper than %d levels.", maxDepth)
 	}
 	for s.dec.More() {
 		t, err := s.dec.Token()
@@ -285,14 +284,14 @@ func (s *scanner) text(key string, into *string) error {
 	case nil:
 	case string:
 		if len(v) > maxWord {
-			return malformed("`%s` is longer than %d KB: send a shorter one.", key, maxWord>>10)
+			return refusal.Malformed("`%s` is longer than %d KB: send a shorter one.", key, maxWord>>10)
 		}
 		if !whole(v) {
-			return malformed("`%s` holds characters that are not UTF-8: send others.", key)
+			return refusal.Malformed("`%s` holds characters that are not UTF-8: send others.", key)
 		}
 		*into = v
 	default:
-		return malformed("`%s` must be a string.", key)
+		return refusal.Malformed("`%s` must be a string.", key)
 	}
 	return nil
 }
@@ -322,7 +321,7 @@ const (
 	costOfKey    = 64
 )
 
-// keeps counts what is to be kept, and reports whether it still is.
+// keeps counts the cost of a value, and reports whether the value can still be kept.
 func (s *scanner) keeps(cost int) bool {
 	s.kept += cost
 	return s.kept <= s.most
@@ -332,7 +331,7 @@ func (s *scanner) keeps(cost int) bool {
 // message, is read and dropped.
 func (s *scanner) value(depth int, keep bool) (any, error) {
 	if depth > maxDepth {
-		return nil, malformed("The request body is nested deeper than %d levels.", maxDepth)
+		return nil, refusal.Malformed("The request body is nested deeper than %d levels.", maxDepth)
 	}
 	t, err := s.dec.Token()
 	if err != nil {
@@ -345,7 +344,7 @@ func (s *scanner) value(depth int, keep bool) (any, error) {
 		cost += len(t)
 	case json.Number:
 		if len(t) > maxNumber {
-			return nil, malformed("The request body holds a number of more than %d digits: send it as a text.", maxNumber)
+			return nil, refusal.Malformed("The request body holds a number of more than %d digits: send it as a text.", maxNumber)
 		}
 		cost += len(t)
 	case json.Delim:

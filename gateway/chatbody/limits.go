@@ -1,14 +1,14 @@
-package gateway
+package chatbody
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
-	"net/http"
 	"slices"
+
+	"github.com/tributary-dev/tributary/gateway/refusal"
 )
 
-// This file bounds what reading JSON costs.
+// This file bounds the cost of reading JSON.
 
 // tokenReader bounds a single token, which the decoder holds in memory whole.
 type tokenReader struct {
@@ -16,25 +16,25 @@ type tokenReader struct {
 	at      func() int64 // where the token that is being read begins
 	read    int64
 	most    int64
-	none    spaceCount // of a token, so far
+	space   spaceCount // behind the last token, so far
 	long    int64      // the longest token, so far
 	reserve func() error
 }
 
-// held is what tokens cost. The decoder's buffer may be twice the longest of them, and
+// held is the cost of tokens. The decoder's buffer may be twice the longest of them, and
 // stays. A text is copied from it once to replace what was escaped, and once to be kept.
 func (t *tokenReader) held() int64 { return 2*t.long + 2*(t.read-t.at()) }
 
 func (t *tokenReader) Read(p []byte) (int, error) {
 	if t.read-t.at() > t.most {
-		return 0, &bodyError{http.StatusRequestEntityTooLarge, fmt.Sprintf("The request holds a text larger than %d MB.", t.most>>20)}
+		return 0, refusal.TooLarge("The request holds a text larger than %d MB.", t.most>>20)
 	}
 	piece := int64(maxSpace + 1) // so that more space than may be ends a piece
-	if none := int64(t.none); none >= t.read-t.at() {
-		piece -= none
+	if space := int64(t.space); space >= t.read-t.at() {
+		piece -= space
 	}
 	if piece <= 0 {
-		return 0, malformed("The request body holds more than %d KB of space in a row: send it without.", maxSpace>>10)
+		return 0, refusal.Malformed("The request body holds more than %d KB of space in a row: send it without.", maxSpace>>10)
 	}
 	if t.reserve != nil {
 		if err := t.reserve(); err != nil {
@@ -44,13 +44,12 @@ func (t *tokenReader) Read(p []byte) (int, error) {
 	n, err := t.r.Read(p[:min(int64(len(p)), piece)])
 	t.read += int64(n)
 	t.long = max(t.long, t.read-t.at())
-	t.none.read(p[:n])
+	t.space.read(p[:n])
 	return n, err
 }
 
-// maxSpace is how much space may stand between two tokens of a body. The decoder
-// scans all of the space again for every piece that comes, so that the time grows
-// with the square of the space. 16 MB took a minute and a half.
+// maxSpace bounds the space between two tokens of a body. The decoder scans all of the space
+// again for each piece that arrives: 16 MB took a minute and a half.
 const maxSpace = 64 << 10
 
 // spaceCount counts the space at the end of what was read so far.
@@ -68,7 +67,7 @@ func (b *spaceCount) read(p []byte) {
 	*b += spaceCount(len(p))
 }
 
-// maxPassedOn bounds what is put on record as it was sent, whatever it is.
+// maxPassedOn bounds a value that goes on record as it was sent.
 const maxPassedOn = 1 << 20
 
 // passThroughJSON makes the JSON of a value that is passed on as it is. The texts are measured
@@ -80,7 +79,7 @@ func passThroughJSON(name string, v any) (json.RawMessage, error) {
 	raw, err := json.Marshal(v)
 	switch {
 	case err != nil:
-		return nil, malformed("The `%s` cannot be read.", name)
+		return nil, refusal.Malformed("The `%s` cannot be read.", name)
 	case len(raw) > maxPassedOn:
 		return nil, tooMuchPassedOn(name)
 	}
@@ -88,7 +87,7 @@ func passThroughJSON(name string, v any) (json.RawMessage, error) {
 }
 
 func tooMuchPassedOn(name string) error {
-	return &bodyError{http.StatusRequestEntityTooLarge, fmt.Sprintf("The `%s` is larger than %d MB: send less.", name, maxPassedOn>>20)}
+	return refusal.TooLarge("The `%s` is larger than %d MB: send less.", name, maxPassedOn>>20)
 }
 
 // textsIn is the length of all texts and numbers in a value.

@@ -19,9 +19,9 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-const guestToken = "sk_ann_0123456789abcdef"
+const passedToken = "sk_ann_0123456789abcdef"
 
-// remote is the demo agent with sessions on a server that judges the tokens of guests. The
+// remote is the demo agent with sessions on a server that judges pass-through tokens. The
 // server knows one token, and the sessions whose id begins with "remote".
 type remote struct {
 	demo.Runtime
@@ -31,7 +31,7 @@ type remote struct {
 
 func (o *remote) Find(_ context.Context, id string, c agent.Caller) (agent.Found, error) {
 	switch {
-	case c.Bearer != guestToken:
+	case c.Bearer != passedToken:
 		return agent.Found{}, agent.ErrUnauthorized
 	case !strings.HasPrefix(id, "remote"):
 		return agent.Found{}, fmt.Errorf("session %q: %w", id, agent.ErrNoSession)
@@ -87,7 +87,7 @@ func (q *quiet) Write(p []byte) (int, error) {
 	return q.Buffer.Write(p)
 }
 
-func newGuestStand(t *testing.T) (stand, *remote, *quiet) {
+func newPassThroughStand(t *testing.T) (stand, *remote, *quiet) {
 	t.Helper()
 	guard, err := access.New(access.Config{
 		Listen: "127.0.0.1:0", PassThrough: "ops", Public: gateway.Public, Refuse: gateway.Refuse,
@@ -104,23 +104,23 @@ func newGuestStand(t *testing.T) (stand, *remote, *quiet) {
 
 func bearer(token string) []string { return []string{"Authorization", "Bearer " + token} }
 
-func TestB04_GuestsBySocket(t *testing.T) {
-	s, ops, log := newGuestStand(t)
-	if status := s.refusedSocket("/api/sessions/none/ws?role=client", bearer(guestToken)...); status != 404 {
+func TestB04_PassThroughTokensBySocket(t *testing.T) {
+	s, ops, log := newPassThroughStand(t)
+	if status := s.refusedSocket("/api/sessions/none/ws?role=client", bearer(passedToken)...); status != 404 {
 		t.Errorf("a session that is nowhere: %d", status)
 	}
 	if status := s.refusedSocket("/api/sessions/remote-1/ws?role=client", bearer("sk_nobody_0123456789")...); status != 401 {
 		t.Errorf("somebody who is nobody there: %d", status)
 	}
-	c := s.join("/api/sessions/remote-1/ws?role=client", bearer(guestToken)...)
+	c := s.join("/api/sessions/remote-1/ws?role=client", bearer(passedToken)...)
 	c.prompt("hello")
 	frame(c, finished)
-	if used := ops.last(); used != "prompt "+guestToken {
+	if used := ops.last(); used != "prompt "+passedToken {
 		t.Errorf("the agent got %q", used)
 	}
 	log.mu.Lock()
 	defer log.mu.Unlock()
-	if strings.Contains(log.String(), guestToken) {
+	if strings.Contains(log.String(), passedToken) {
 		t.Errorf("the log says %s", log)
 	}
 }
@@ -128,28 +128,28 @@ func TestB04_GuestsBySocket(t *testing.T) {
 // The agent's server knows the person who answers by their own token. A person without
 // such a token is refused, and the request goes on waiting.
 func TestB04_AnAnswerByWebSocketIsItsSendersOwn(t *testing.T) {
-	s, ops, _ := newGuestStand(t)
+	s, ops, _ := newPassThroughStand(t)
 	const path = "/api/sessions/remote-1/ws?role=client"
-	guest := s.join(path, bearer(guestToken)...)
-	guest.prompt("ask")
-	ask := frame[agentops.InteractivePrompt](guest, nil).Prompt.ID
+	ann := s.join(path, bearer(passedToken)...)
+	ann.prompt("ask")
+	ask := frame[agentops.InteractivePrompt](ann, nil).Prompt.ID
 	root := s.join(path, bearer("root-012345678901234567890")...)
 	root.send(`{"type":"answer","questionId":"` + ask + `","answer":"green"}`)
 	if no := frame[agentops.Error](root, nil); !strings.Contains(no.Message, "you are not known there: sign in with a token of that server to answer.") {
 		t.Errorf("who has no token there hears %+v", no)
 	}
-	guest.send(`{"type":"answer","questionId":"` + ask + `","answer":"green"}`)
-	if said := frame(guest, finished); !strings.Contains(texts(said.Data), "green") {
+	ann.send(`{"type":"answer","questionId":"` + ask + `","answer":"green"}`)
+	if said := frame(ann, finished); !strings.Contains(texts(said.Data), "green") {
 		t.Errorf("end %+v", said)
 	}
-	if used := ops.last(); !strings.HasPrefix(used, "ops:token-") || !strings.HasSuffix(used, " "+guestToken) {
+	if used := ops.last(); !strings.HasPrefix(used, "ops:token-") || !strings.HasSuffix(used, " "+passedToken) {
 		t.Errorf("introduced %q", used)
 	}
 }
 
 // A token that another server judges shows nobody, but for a session.
-func TestB04_AGuestIsNobodyByTheirToken(t *testing.T) {
-	s, _, _ := newGuestStand(t)
+func TestB04_APassThroughTokenNamesNobody(t *testing.T) {
+	s, _, _ := newPassThroughStand(t)
 	if status, _, body := s.do("GET", "/api/auth/me", "", bearer("tok-ada")...); status != 403 || strings.Contains(body, "ops:") {
 		t.Errorf("%d %s", status, body)
 	}
