@@ -13,7 +13,7 @@ import (
 type Mode string
 
 const (
-	// ModeToken, the default, asks every caller for a token.
+	// ModeToken asks every caller for a token. This is the default.
 	ModeToken Mode = "token"
 	// ModeNone asks for nothing: every caller that can reach the port is an admin. The
 	// mode needs a loopback listen address, and serves its own pages only.

@@ -14,7 +14,7 @@ type refusal struct {
 	sentence string
 }
 
-// RefuseJSON, the default of Config.Refuse, writes {"error": sentence, "code": code}.
+// RefuseJSON writes {"error": sentence, "code": code}, as the default of Config.Refuse.
 func RefuseJSON(w http.ResponseWriter, _ *http.Request, status int, code, sentence string) {
 	body, err := json.Marshal(struct {
 		Error string `json:"error"`

@@ -119,7 +119,7 @@ func (g *gateway) readAuthorizedJSON(w http.ResponseWriter, r *http.Request, v a
 // access to the session.
 func (g *gateway) watched(h handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		ctx, leave := g.authz.Watch(r, r.PathValue("id"))
+		ctx, leave := g.authz.Watch(r.Context(), r, r.PathValue("id"))
 		defer leave()
 		return h(w, r.WithContext(ctx))
 	}

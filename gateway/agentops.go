@@ -75,7 +75,7 @@ func (s socketAccess) Admit(r *http.Request, id string) (server.Admission, error
 		return server.Admission{}, err
 	}
 	life, cancel := expiring(admitted.WithContext(context.WithoutCancel(admitted.Context()))) //nolint:contextcheck // the connection outlives its request
-	ctx, gone := s.g.authz.Watch(life, id)
+	ctx, gone := s.g.authz.Watch(life.Context(), life, id)
 	return server.Admission{
 		User: p, Agent: info.Agent,
 		Rights: &socketRights{

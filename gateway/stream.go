@@ -76,7 +76,7 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, s *stream) {
 	defer reader.Close()
 	source := turnSource{reader, g, r}
 	key := uistream.Key{Session: s.turn.Session, Turn: s.turn.ID, Options: s.options}
-	ctx, gone := g.authz.Watch(r, s.turn.Session)
+	ctx, gone := g.authz.Watch(r.Context(), r, s.turn.Session)
 	defer gone()
 	err := g.Streams.Serve(ctx, writer, key, source, s.span)
 	if refusal, is := errors.AsType[*uistream.Refusal](err); is && !writer.Begun() {

@@ -17,12 +17,11 @@ import (
 // checkInterval is the time between two checks whether a reader may still read.
 const checkInterval = 30 * time.Second
 
-// Watch returns a context that ends when the sender of an admitted request loses access to
-// the session. Then a member was removed, or the server that judges the token refuses it.
+// Watch returns a context below ctx, the one of an admitted request. The context ends when
+// the sender of the request loses access to the session. Then a member was removed, or the server that judges the token refuses it.
 // Where the role in the gateway counts, access never ends this way. The caller calls leave
 // at the end of the request.
-func (a *Authorizer) Watch(r *http.Request, id string) (_ context.Context, leave func()) {
-	ctx := r.Context()
+func (a *Authorizer) Watch(ctx context.Context, r *http.Request, id string) (_ context.Context, leave func()) {
 	before, _ := admitted(ctx)
 	if _, passThrough := access.PassThroughOf(ctx); !a.Private && !passThrough && !before.hosted {
 		return ctx, func() {}
