@@ -33,6 +33,8 @@ func (p paused) answering(client, part string, header ...string) (status int, he
 
 // A refused answer has its status. Only clients that would send it again at once and without
 // end read the refusal in a stream. The refusal counts either way.
+//
+//evidence:for promise-known-chunks
 func TestARefusedAnswerHasItsStatus(t *testing.T) {
 	s := newStand(t, nil)
 	asked, allowed := s.pause("c1", "ask", "?client=5"), s.pause("c2", "approve", "?client=5")

@@ -36,6 +36,7 @@ func refused(t *testing.T, name, path string, status int, header http.Header, bo
 	}
 }
 
+//evidence:for limit-burst limit-requests
 func TestRequestsOfOnePrincipal(t *testing.T) {
 	s := limited(t, limit.Options{Requests: 1, Burst: 5}, nil)
 	paths := []string{"/api/sessions", "/api/chat/x/stream", "/metrics", "/api/nope", "/api/agents"}
@@ -59,6 +60,7 @@ func TestRequestsOfOnePrincipal(t *testing.T) {
 	}
 }
 
+//evidence:for limit-requests
 func TestNoLimitOfRequests(t *testing.T) {
 	for _, l := range []limit.Options{{Requests: -1, Burst: 1}, {Requests: 1, Burst: -1}} {
 		s := limited(t, l, nil)
@@ -105,6 +107,7 @@ func (s stand) until(status int, method, path, body string, header ...string) {
 	}
 }
 
+//evidence:for limit-streams
 func TestStreamsOfOnePrincipal(t *testing.T) {
 	s := limited(t, limit.Options{Streams: 2}, func(o *session.Options) { slowly(o); o.OnDisconnect = session.Detach })
 	leave := s.open("POST", "/api/chat", submit("c1", "u1", "slow"))
@@ -123,6 +126,8 @@ func TestStreamsOfOnePrincipal(t *testing.T) {
 
 // The number of a session's followers is bounded over all users and routes; a
 // client that prompts is admitted all the same.
+//
+//evidence:for limit-clients
 func TestClientsOfOneSession(t *testing.T) {
 	s := limited(t, limit.Options{Clients: 4}, func(o *session.Options) { slowly(o); o.OnDisconnect = session.Detach })
 	defer s.open("POST", "/api/chat", submit("c1", "u1", "slow"))()
@@ -182,6 +187,8 @@ func (s stand) opened(path, accept string) (leave func()) {
 }
 
 // The bounds of the hub as a client hears them.
+//
+//evidence:for limit-prompts limit-queue
 func TestPromptsHaveABound(t *testing.T) {
 	s := limited(t, limit.Options{}, func(o *session.Options) {
 		slowly(o)
@@ -200,6 +207,8 @@ func TestPromptsHaveABound(t *testing.T) {
 }
 
 // A turn that writes too much ends with a sentence that every client shows.
+//
+//evidence:for limit-turn-bytes opencode#15645
 func TestATurnHasABound(t *testing.T) {
 	s := limited(t, limit.Options{}, func(o *session.Options) { o.MaxTurnBytes = 64 << 10 })
 	_, _, body := s.do("POST", "/api/chat", submit("c1", "u1", "big"))
@@ -214,6 +223,8 @@ func TestATurnHasABound(t *testing.T) {
 
 // 10,000 page loads of a stock client without an id ask for streams of chats that
 // were never begun: none of them is a session.
+//
+//evidence:for limit-sessions
 func TestReloadsMakeNoSessions(t *testing.T) {
 	s := limited(t, limit.Options{Requests: -1}, nil)
 	for i := range 2000 {

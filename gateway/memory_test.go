@@ -52,6 +52,8 @@ func TestABodyGivesBackWhatItHolds(t *testing.T) {
 
 // Tokens without a judgement yet count as one sender, so many invented tokens get no
 // more memory than one.
+//
+//evidence:for limit-uploads
 func TestLargeBodiesOfMadeUpTokensHaveABound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -273,6 +273,8 @@ func TestB04_ALookupThatFails(t *testing.T) {
 }
 
 // The gateway remembers an answer for some seconds, and no longer.
+//
+//evidence:for limit-lookup-answers limit-lookup-time
 func TestFindingsAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ops := &elsewhere{}
@@ -337,6 +339,8 @@ func TestFindingsAreForgotten(t *testing.T) {
 
 // A caller with earlier access is not kept out by invented tokens or a slow server, also not
 // from a session that is new to them.
+//
+//evidence:for limit-lookups
 func TestMadeUpTokensKeepNoKnownCallerOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ops := &elsewhere{mulls: true}
@@ -370,6 +374,8 @@ func TestMadeUpTokensKeepNoKnownCallerOut(t *testing.T) {
 }
 
 // Nor do they keep room from being made for a caller who was in very many sessions.
+//
+//evidence:for limit-lookups
 func TestMadeUpTokensLeaveRoomToBeMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ops := &elsewhere{mulls: true}

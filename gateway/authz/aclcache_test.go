@@ -12,6 +12,8 @@ import (
 )
 
 // The cache is bounded also if each of many good tokens comes once.
+//
+//evidence:for limit-lookup-answers
 func TestEntriesOfPassThroughTokensHaveABound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

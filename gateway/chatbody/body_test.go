@@ -47,6 +47,7 @@ func TestReadChat(t *testing.T) {
 	}
 }
 
+//evidence:for limit-id
 func TestReadChatRefuses(t *testing.T) {
 	t.Parallel()
 	deep := `{"id":"c","x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`
@@ -116,6 +117,8 @@ func TestReadChatBoundsATextThatIsNotKept(t *testing.T) {
 
 // The kept values of a body count with their cost in memory, long numbers as well as many
 // small values.
+//
+//evidence:for limit-message
 func TestWhatIsKeptOfABodyIsCounted(t *testing.T) {
 	const most = 1 << 20
 	keys := "{"
@@ -160,6 +163,8 @@ func TestWhatIsPassedOnIsMeasuredFirst(t *testing.T) {
 }
 
 // Values that go on record as they were sent are bounded, and so are numbers.
+//
+//evidence:for limit-metadata limit-number
 func TestReadChatBoundsWhatIsPassedOn(t *testing.T) {
 	t.Parallel()
 	// Each has more than 1 MB: as it was sent, or as it would be on record.
@@ -189,6 +194,8 @@ func TestReadChatBoundsWhatIsPassedOn(t *testing.T) {
 
 // Space takes time that grows with its square, so there is a bound on it; and none
 // on the space in a text.
+//
+//evidence:for limit-space
 func TestReadChatBoundsSpace(t *testing.T) {
 	t.Parallel()
 	space := strings.Repeat(" \r\n\t", 1<<18)
@@ -259,6 +266,8 @@ func TestReadChatOfAnOpenCallOfTheApp(t *testing.T) {
 }
 
 // The counted size of a body is its size, whatever part of it is kept.
+//
+//evidence:for limit-uploads
 func TestWhatABodyHolds(t *testing.T) {
 	text := strings.Repeat(`hello\n`, mb/2)
 	body := `{"x":"` + text + `","messages":[{"role":"assistant","id":"m1","parts":[{"type":"text","text":"` + text + `"}]},` +

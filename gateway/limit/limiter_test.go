@@ -10,6 +10,8 @@ import (
 )
 
 // The bucket fills again, and a refusal says when.
+//
+//evidence:for limit-burst limit-requests
 func TestTheBucketFillsAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -39,6 +41,8 @@ func TestTheBucketFillsAgain(t *testing.T) {
 }
 
 // Idle principals are evicted, however many there have been.
+//
+//evidence:for limit-memory promise-nothing-left
 func TestIdlePrincipalsAreEvicted(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -19,6 +19,7 @@ func stage() (l *Limiter, enter func(who string) *Memory) {
 	return l, func(who string) *Memory { return l.Memory(who, Upload, 30*time.Second, nil) }
 }
 
+//evidence:for limit-uploads
 func TestLargeBodiesHaveABound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -60,6 +61,8 @@ func TestLargeBodiesHaveABound(t *testing.T) {
 
 // However many are read at once, and each for more than all together may hold, they
 // get through.
+//
+//evidence:for limit-uploads
 func TestLargeBodiesDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -114,6 +117,8 @@ func TestRoomIsGivenInTheOrderOfTheLine(t *testing.T) {
 
 // A history is counted while it is sent, so that slow readers of large ones do not add
 // up; who uploads is not in their way.
+//
+//evidence:for limit-downloads
 func TestLargeHistoriesHaveABound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

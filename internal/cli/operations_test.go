@@ -215,6 +215,8 @@ func TestMetricsAreOnTheirPages(t *testing.T) {
 }
 
 // The log holds neither the text of a conversation nor the token, even at the level debug.
+//
+//evidence:for ops-log
 func TestTheLogOfTheGatewayHoldsNoPromptAndNoToken(t *testing.T) {
 	t.Parallel()
 	const marked = "PROMPT-77ab"
