@@ -223,7 +223,7 @@ func TestTheAgentCannotGoBack(t *testing.T) {
 	}
 }
 
-// The kinds of requests, see docs/guides/clients.md: history is cut only on an explicit
+// The kinds of requests, see docs/reference/stream.md: history is cut only on an explicit
 // request, and no user removes another's messages.
 func TestWhatIsTakenBack(t *testing.T) {
 	const kept = "u1 A u2 A b3 A u4 A u5 A"
