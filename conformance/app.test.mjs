@@ -9,7 +9,6 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createElement } from 'react';
-import { createRoot } from 'react-dom/client';
 import { startAgentOps } from './lib/agentops.mjs';
 import { cutAfter, drop, openWindow, refusePost, requests, visit } from './lib/browser.mjs';
 import { CLIENTS } from './lib/clients.mjs';
@@ -20,6 +19,7 @@ import { BINARY, gateway, sleep, until } from './lib/site.mjs';
 const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
 const built = fs.mkdtempSync(path.join(HERE, 'node_modules/.app-')); // here the clients are found
 const closeWindow = openWindow();
+const { createRoot } = await import('react-dom/client'); // it looks for the window when it is loaded
 const closed = [];
 after(async () => { fs.rmSync(built, { recursive: true, force: true }); await closeWindow(); });
 
@@ -511,7 +511,7 @@ describe('the guides', () => {
       test(`${page}: ${name} is a configuration`, () => {
         const file = path.join(built, name);
         fs.writeFileSync(file, block(page, name));
-        execFileSync(BINARY, ['config', 'check', '--config', file, '--data', path.join(built, 'data')], { env: { ...process.env, TRIBUTARY_SECRET: 'x'.repeat(32) }, stdio: 'pipe' });
+        execFileSync(BINARY, ['config', 'check', '--config', file], { env: { ...process.env, TRIBUTARY_SECRET: 'x'.repeat(32) }, stdio: 'pipe' });
       });
     }
   }

@@ -201,7 +201,6 @@ describe('the guide for Next.js', () => {
     me.write('secret', randomBytes(32).toString('hex'));
     await me.shell('npm run build');
     const gateway = await me.start(USERS, 'serve');
-    process.env.TRIBUTARY_URL = gateway.url.origin; // as every deployment sets it
     await me.start(NEXT, 'start');
     const page = await visit(me.address);
     await use(page);
