@@ -3,6 +3,7 @@
 import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
+import os from 'node:os';
 import path from 'node:path';
 import { block, files } from '../lib/page.mjs';
 import { own } from '../lib/owned.mjs';
@@ -20,7 +21,7 @@ serve) exec "$TRIBUTARY" "$@" --listen "127.0.0.1:$PORT_8787" --data "$DATA" ;;
 *) exec "$TRIBUTARY" "$@" --data "$DATA" ;;
 esac`,
   npm: `case "$1" in
-create) shift 2; exec node "$HERE/node_modules/create-vite/index.js" "$@" --no-interactive ;;
+create) shift 2; app=$1; shift 2; exec node "$HERE/node_modules/create-vite/index.js" "$app" "$@" --no-interactive ;;
 install) shift; for p; do case "$p" in -*) ;; *) [ -e "$HERE/node_modules/$p" ] || { echo "package.json of this folder lacks $p" >&2; exit 1; } ;; esac; done ;;
 run) case "$2" in dev | start) exec "$NPM" "$@" -- --port "$PORT_APP" ;; *) exec "$NPM" "$@" ;; esac ;;
 *) echo "the reader does not know npm $1" >&2; exit 1 ;;
@@ -33,13 +34,13 @@ export async function reader(port) {
   const bin = path.join(folder, 'bin'), ports = new Map(await Promise.all(PORTS.map(async p => [String(p), await free()])));
   fs.mkdirSync(bin);
   for (const [name, script] of Object.entries(SHIMS)) fs.writeFileSync(path.join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-  const data = path.join(folder, 'data'), running = [];
+  const data = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-first-use-')), running = []; // not where agents work
   const env = {
     ...process.env, HERE, DATA: data, TRIBUTARY: path.resolve(BINARY), NPM: which('npm'), PATH: `${bin}:${process.env.PATH}`,
     PORT_8787: ports.get('8787'), PORT_APP: ports.get(String(port)), NO_COLOR: '1', CI: '1', NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: undefined,
   };
   const here = text => text.replace(/\b(8787|5173|3000)\b/g, p => ports.get(p));
-  const remove = async () => fs.rmSync(folder, { recursive: true, force: true });
+  const remove = async () => { for (const f of [folder, data]) fs.rmSync(f, { recursive: true, force: true }); };
   const forget = own(remove);
 
   const me = {
