@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, afterEach, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { block, followed, GUIDES, ROOT, unused } from '../lib/page.mjs';
 import { reader, which } from './reader.mjs';
@@ -11,7 +11,7 @@ import { reader, which } from './reader.mjs';
 const QUICK = 'quickstart.md', VITE = 'guides/vite.md', NEXT = 'guides/nextjs.md', USERS = 'guides/users.md';
 const CHAT = ['guides/react.md', 'guides/approvals.md', 'guides/resume-and-tabs.md', 'guides/edit.md'];
 const ALLOWED = 'I was allowed to run it: echo hello';
-const SECONDS = 20_000;
+const SECONDS = 40_000;
 
 let browser;
 before(async () => {
@@ -68,6 +68,7 @@ async function streams(page) {
 describe('the quickstart', () => {
   let me;
   before(async () => { me = await reader(5173); });
+  afterEach(() => me.stop());
   after(() => me.leave());
 
   test('starts the gateway, and its page answers', async () => {
@@ -116,9 +117,12 @@ describe('the guide for Vite', () => {
     await me.shell('npm create vite@latest my-chat -- --template react-ts');
     me.app = path.join(me.folder, 'my-chat');
   });
+  afterEach(() => me.stop());
   after(() => me.leave());
 
   test('the gateway stands in front of the app', async () => {
+    await me.run('guides/react.md', 'install');
+    me.commands = 0;
     await me.run(VITE, 'install');
     me.copyAll(CHAT, 'src/chat');
     me.copy(VITE, 'src/App.tsx');
@@ -173,6 +177,7 @@ describe('the guide for Next.js', () => {
     }));
     me.write('app/layout.tsx', 'export default function Layout({ children }: { children: React.ReactNode }) {\n  return <html lang="en"><body>{children}</body></html>;\n}\n');
   });
+  afterEach(() => me.stop());
   after(() => me.leave());
 
   test('the one file of the quickstart is a page', async () => {
