@@ -149,6 +149,9 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 		scheme = "https"
 	}
 	base := cmp.Or(c.PublicURL, baseURL(scheme, c.Listen, listener.Addr()))
+	if c.App != "" {
+		base = appURL(base, c.App)
+	}
 	ready(base, guard.URL(base))
 	select {
 	case err = <-failed:
