@@ -22,7 +22,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// slowStore is a store whose reads of one session last until they are released.
+// slowStore is a store whose reads of one session last until they are released. It keeps to
+// the pace of its readers, as a database does.
 type slowStore struct {
 	eventlog.Store
 	slow    atomic.Pointer[string]
@@ -47,6 +48,10 @@ func (s *slowStore) slowly(ctx context.Context, session string, records iter.Seq
 		return records
 	}
 	return func(yield func(trace.Record, error) bool) {
+		if err := eventlog.PaceOf(ctx).Reads(); err != nil {
+			yield(trace.Record{}, err)
+			return
+		}
 		now := s.now.Add(1)
 		defer s.now.Add(-1)
 		for most := s.most.Load(); now > most && !s.most.CompareAndSwap(most, now); most = s.most.Load() {
@@ -102,7 +107,7 @@ func slowStand(t *testing.T, turns int) (s stand, store *slowStore, ids []string
 	t.Helper()
 	store = &slowStore{Store: memlog.New(), release: make(chan struct{})}
 	handler, closeAll := newHandler(t, store, func(o *session.Options) {
-		o.Log = eventlog.New(store, eventlog.Options{TailRecords: -1})
+		o.Log = eventlog.New(store)
 	}, func(o *gateway.Options) { o.Read = 200 * time.Millisecond })
 	s = serveStand(t, handler, closeAll)
 	for i := range turns {

@@ -68,7 +68,7 @@ func (t *turn) requestsChanged(answered []trace.Request) {
 		t.pause.held = time.AfterFunc(l.hub.HoldLimit, t.builder.EndHold)
 	}
 	t.pause.shown = shown
-	stopTimer(&t.grace) // a turn that waits for a person needs no subscriber
+	stopTimer(&t.subscribers.grace) // a turn that waits for a person needs no subscriber
 	if t.state == turnstate.Running {
 		t.state.To(turnstate.Paused)
 		t.preemptForQueued()

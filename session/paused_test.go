@@ -390,7 +390,7 @@ func TestAnAnswerDoesNotRunAheadOfWhatIsShown(t *testing.T) {
 func TestAResumeRightAfterTheAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
-		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), nil)
+		b := benchOn(t, eventlog.New(bad), nil)
 		defer b.close()
 		for word, answer := range map[string]func(id string){
 			"approve": func(id string) { b.allow(id, "ada") },

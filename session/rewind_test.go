@@ -146,7 +146,7 @@ func TestTheAgentForgetsWhatIsTakenBack(t *testing.T) {
 
 func TestRewindAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log := eventlog.New(memlog.New(), eventlog.Options{})
+		log := eventlog.New(memlog.New())
 		b := benchOn(t, log, served(notebook{}))
 		b.run("u1", "one")
 		b.run("u2", "two")
@@ -167,7 +167,7 @@ func TestRewindAfterARestart(t *testing.T) {
 // process opens the agent where it was to go.
 func TestRestartBeforeTheRewind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log := eventlog.New(memlog.New(), eventlog.Options{})
+		log := eventlog.New(memlog.New())
 		b := benchOn(t, log, served(notebook{}))
 		b.run("u1", "one")
 		b.run("u2", "two")

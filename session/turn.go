@@ -68,10 +68,7 @@ type turn struct {
 	counted     bool  // among the prompts of its principal
 	weighs      int64 // of its message, among those of its principal
 	unwritten   error // why the stop is not on record
-	subscribers int
-	subscribed  bool
-	grace       *time.Timer
-	graceFrom   time.Time
+	subscribers subscribers
 	pause       pause
 	asking      map[string]permission.Grant // what an "always" would grant, by the call that is asked about
 }
@@ -134,7 +131,7 @@ func (t *turn) decideStop() bool {
 	if !t.state.Stop() {
 		return false
 	}
-	stopTimer(&t.grace)
+	stopTimer(&t.subscribers.grace)
 	return true
 }
 
