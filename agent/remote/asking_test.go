@@ -97,6 +97,33 @@ func TestTheDecoderMayEndTheTurnInsteadOfANextRun(t *testing.T) {
 	}
 }
 
+// A turn may be ended after the last answer has come, and before the next run is on its way.
+func TestATurnThatIsOverBeginsNoOtherRun(t *testing.T) {
+	t.Parallel()
+	srv, host := newServer(t), answering()
+	calls := 0
+	s := open(t, srv, host, func(_ *remote.Spec, d *toy) {
+		d.asks = func(m agent.Message, turns agent.Turns) {
+			if c, _ := remote.ParseCall(m.Data); !c.Stream {
+				return
+			}
+			if calls++; calls == 2 {
+				turns.Current().End(trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled})
+			}
+		}
+	})
+	r, done := begin(t.Context(), host, s, "ask")
+	if _, stop := finish(t, r, done); stop.Reason != "stopped" {
+		t.Errorf("the turn ended with %+v", stop)
+	}
+	if err := s.Close(); err != nil { // which waits for what was on its way
+		t.Fatal(err)
+	}
+	if n := srv.did("/run"); calls != 2 || n != 1 || len(host.Begun()) != 0 {
+		t.Errorf("the server got %q, and the agent has begun %d turns", srv.requests, len(host.Begun()))
+	}
+}
+
 func TestATurnThatWaitsForPeopleIsStoppedWithoutARequest(t *testing.T) {
 	t.Parallel()
 	srv, host := newServer(t), answering("size?")

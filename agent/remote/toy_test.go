@@ -43,10 +43,14 @@ type toy struct {
 	*remote.Session
 	remote.Asking
 	noStop bool
-	ended  func() // called at the end of each stream, unless it is nil
+	ended  func()                               // called at the end of each stream, unless it is nil
+	asks   func(m agent.Message, t agent.Turns) // called with each request to the server, unless it is nil
 }
 
 func (d *toy) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
+	if m.Dir == agent.In && d.asks != nil {
+		d.asks(m, t)
+	}
 	return d.Asking.Decode(m, t, d)
 }
 
