@@ -121,7 +121,7 @@ func named(replies []Reply, turn string) []Reply {
 	all := slices.Clone(replies)
 	for i, r := range all {
 		if r.ID == "" {
-			all[i].ID = r.Call + askSuffix(turn)
+			all[i].ID = r.Call + requestSuffix(turn)
 		}
 	}
 	return all

@@ -176,7 +176,7 @@ func TestTenThousandSessions(t *testing.T) {
 // later answer is refused as too late.
 func TestAnAskExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, func(o *session.Options) { o.AskLimit = time.Hour })
+		b := newBench(t, func(o *session.Options) { o.AnswerLimit = time.Hour })
 		defer b.close()
 		turn := b.say("u1", "approve")
 		time.Sleep(59 * time.Minute)

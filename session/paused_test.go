@@ -146,7 +146,7 @@ func TestWhoMayTalkToAPausedTurn(t *testing.T) {
 func TestWhatNobodyAnswersExpires(t *testing.T) {
 	for word, want := range map[string]int{"approve": 1, "both": 2, "ask": 1, "several": 3} {
 		synctest.Test(t, func(t *testing.T) {
-			b := newBench(t, func(o *session.Options) { o.AskLimit = time.Hour })
+			b := newBench(t, func(o *session.Options) { o.AnswerLimit = time.Hour })
 			defer b.close()
 			turn, id := b.pause("u1", word)
 			time.Sleep(time.Hour)

@@ -95,13 +95,13 @@ const outputWithin = 250 * time.Millisecond
 func (t *turn) writes() trace.Config {
 	h := t.session.hub
 	return trace.Config{
-		Turn: t.id, Now: h.Now, Append: t.append, Decide: t.decide, AskSuffix: askSuffix(t.id), Hold: h.Approval == Hold,
+		Turn: t.id, Now: h.Now, Append: t.append, Decide: t.decide, RequestSuffix: requestSuffix(t.id), Hold: h.Approval == Hold,
 		RequestsChanged: t.requestsChanged, ShowRequestsWithin: showRequestsWithin, ShowWithin: outputWithin,
 	}
 }
 
-// askSuffix ends the ids of what a turn asks.
-func askSuffix(turn string) string {
+// requestSuffix ends the ids of what a turn asks.
+func requestSuffix(turn string) string {
 	const enough = 6 // characters that are drawn by chance
 	return "-" + turn[max(0, len(turn)-enough):]
 }

@@ -16,7 +16,7 @@ import (
 // wait until the turn is over.
 func answering(late ...string) *agenttest.Host {
 	host := agenttest.NewHost()
-	host.AskSuffix = "-x"
+	host.RequestSuffix = "-x"
 	host.OnAsk = func(ctx context.Context, q trace.Question) trace.Answer {
 		if slices.Contains(late, q.Text) {
 			<-ctx.Done()
