@@ -6,12 +6,10 @@ import (
 	"iter"
 	"slices"
 	"testing"
-	"time"
 
 	"pgregory.net/rapid"
 
 	"github.com/tributary-dev/tributary/eventlog"
-	"github.com/tributary-dev/tributary/eventlog/logtest"
 	"github.com/tributary-dev/tributary/eventlog/sqllog"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -68,20 +66,6 @@ func (s forgetful) After(ctx context.Context, session string, after uint64) iter
 func (s forgetful) Durable(ctx context.Context, session string, after, until uint64) iter.Seq2[trace.Record, error] {
 	s.forget()
 	return s.Store.Durable(ctx, session, after, until)
-}
-
-func TestStoreWithoutNewRecordsInMemory(t *testing.T) {
-	onBoth(t, func(t *testing.T, o sqllog.Options) {
-		logtest.Run(t, func(t *testing.T) eventlog.Store {
-			o := o
-			o.Dir = t.TempDir()
-			if o.URL != "" {
-				o.URL = postgres.Database(t)
-			}
-			o.Linger = time.Hour // as in TestStore
-			return forgetful{open(t, o)}
-		})
-	})
 }
 
 // Whatever memory has of a session, a reader gets each durable record once, and the whole
