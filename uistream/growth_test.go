@@ -115,6 +115,8 @@ const workOf = "TRIBUTARY_TEST_WORK_OF"
 // times as long as the other. Quadratic work would be 64 times as much. What is counted
 // is how often each statement of the package is run, and the bytes that are allocated: a
 // clock would tell of the machine. Whatever it searches by, a closure of its own is asked.
+//
+//evidence:for continue#12459
 func TestTimeGrowsWithTheTurn(t *testing.T) {
 	if of := os.Getenv(workOf); of != "" {
 		work(t, of)

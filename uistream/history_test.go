@@ -137,6 +137,8 @@ func TestHistoryPassesErrorsOn(t *testing.T) {
 // What an agent says while its user is asked would put the request into a step
 // that is not the last any more, where the client sends no answer: it is shown when
 // all that was asked has its answer, or the turn is over.
+//
+//evidence:for mastra#10369
 func TestHistoryOfATurnThatWaits(t *testing.T) {
 	t.Parallel()
 	records := write(t, completed(), func(b *trace.Builder) {

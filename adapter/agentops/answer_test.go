@@ -139,6 +139,8 @@ func TestWhatThePolicyDecidesIsTold(t *testing.T) {
 }
 
 // An answer by somebody who has prompted goes through a socket of their own.
+//
+//evidence:for B04
 func TestAnAnswerIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
@@ -158,6 +160,8 @@ func TestAnAnswerIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
 
 // Somebody who has not prompted answers with the token that he brings along; one who has
 // none there is told so, and what is asked waits on for somebody who has.
+//
+//evidence:for B04
 func TestAnAnswerWithoutATokenIsNotTaken(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		s := newServer(t, e)

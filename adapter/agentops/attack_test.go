@@ -11,6 +11,8 @@ import (
 
 // TestAttacks plays the attacks on the policy. The server tells which tool it asks for, and
 // with which parameters; the call that it has shown may have had others.
+//
+//evidence:for promise-workspace
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	d := permissiontest.Workspace(t)

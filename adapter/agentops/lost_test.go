@@ -210,6 +210,8 @@ func TestG07_FramesThatNobodyTakesStayWhereTheyAre(t *testing.T) {
 }
 
 // A hostile server costs bounded memory, and what it does has a clear error.
+//
+//evidence:for F04
 func TestAHostileServer(t *testing.T) {
 	interrupted := func(t *testing.T, p *play, why string) {
 		t.Helper()
@@ -268,6 +270,8 @@ func TestAHostileServer(t *testing.T) {
 }
 
 // Snapshots without end are no text, and cost no memory that grows.
+//
+//evidence:for F04
 func TestSnapshotsWithoutEndCostNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, head)
@@ -329,6 +333,8 @@ func TestAPeerThatIsGoneWithoutAWordIsNoticed(t *testing.T) {
 
 // A turn goes on over a restart of the gateway: what was said meanwhile is added,
 // what was on record is not said again, and what was asked can be answered.
+//
+//evidence:for promise-crash
 func TestH27_ATurnGoesOnOverARestart(t *testing.T) {
 	for _, c := range []struct {
 		name, want string

@@ -30,6 +30,8 @@ func TestB11_AChannelIsAThreadOrAChannelOfItsType(t *testing.T) {
 }
 
 // A file that the server would drop without a word is not sent, and its sender learns why.
+//
+//evidence:for limit-agent-ops-attachments
 func TestAttachmentsThatAServerWouldDropAreTold(t *testing.T) {
 	file := func(name, media, url string) trace.InputPart {
 		return trace.InputPart{Type: trace.InputFile, Filename: name, MediaType: media, URL: url}

@@ -115,6 +115,8 @@ func TestRecordingsAmountToWhatTheyExpect(t *testing.T) {
 
 // TestE04_H30_EachDialectAlone: a browser's frames and a runner's tell the same, each read
 // by its own adapter, but for what only one of them is told.
+//
+//evidence:for A08
 func TestE04_H30_EachDialectAlone(t *testing.T) {
 	t.Parallel()
 	only := func(recording []string, dirs ...string) (kept []string) {

@@ -24,6 +24,7 @@ func inBoth(t *testing.T, test func(t *testing.T, e era)) {
 	eras(t, func(t *testing.T, e era) { synctest.Test(t, func(t *testing.T) { test(t, e) }) })
 }
 
+//evidence:for A08
 func TestF01_OneSocketForEachTurn(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e, perTurn)
@@ -68,6 +69,8 @@ func TestF12_OneSocketForASessionAndAPrincipal(t *testing.T) {
 }
 
 // A stop reaches the session before the socket closes, and the turn there is over.
+//
+//evidence:for A07
 func TestF09_AbortThenClose(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st, p := newStageAtWork(t, e, perTurn)
@@ -158,6 +161,8 @@ func TestE24_APromptThatIsStoppedWhileItWaitsIsNotSent(t *testing.T) {
 }
 
 // A client that goes away stops the turn in the same way.
+//
+//evidence:for F08
 func TestG05_AClientThatGoesAwayStopsTheTurn(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st, p := newStageAtWork(t, e)
@@ -307,6 +312,8 @@ func TestG02_InterruptedWhenItCannotBeMadeAnew(t *testing.T) {
 }
 
 // What the session says of its failure is the turn's, as it was said.
+//
+//evidence:for G10
 func TestG03_TheSessionsErrorIsKeptAsItWas(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
@@ -736,6 +743,8 @@ func TestB11_WhatARequestBringsGoesAlong(t *testing.T) {
 }
 
 // Without a place the newer server would lose questions and errors.
+//
+//evidence:for B11
 func TestAPromptWithoutAChannelHasAThread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, head)
