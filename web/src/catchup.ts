@@ -24,6 +24,10 @@ export function useCatchUp(chat: Chat, history: History, id: string | null, busy
       if (t.state === 'paused') waits.current.add(t.turn); else waits.current.delete(t.turn);
     }
     setNews(k => k + 1);
+  }, () => {
+    if (!(now.current.chat.error instanceof TypeError)) return;
+    lost.current = true; // so was a request of this tab's own
+    setNews(k => k + 1);
   });
 
   useEffect(() => {
