@@ -22,7 +22,7 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 	l.awaitReaders(ctx)
 	if err := l.remove(context.WithoutCancel(ctx)); err != nil {
 		l.setDeleted(false)
-		return err
+		return elsewhere(err)
 	}
 	h.drop(l)
 	h.board.deleted(id)
