@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// crowd is clients that talk to a gateway whatever happens to it, and what they saw.
+// crowd is a set of clients that prompt a gateway through all faults, and their observations.
 type crowd struct {
 	g         *gateway
 	patience  time.Duration // how long an answer may take
@@ -17,7 +17,7 @@ type crowd struct {
 	clients   sync.WaitGroup
 }
 
-// The crowd has so many clients, and two of them in each session.
+// crowdClients is the number of clients. Two of them share a session.
 const crowdClients = 8
 
 // gather starts the clients of a crowd.
@@ -35,7 +35,7 @@ func gather(ctx context.Context, g *gateway, patience time.Duration) *crowd {
 
 // talk sends prompts and reads their answers, also after a refusal.
 func (c *crowd) talk(ctx context.Context, w *witness) {
-	const again = 50 * time.Millisecond
+	const retryAfter = 50 * time.Millisecond
 	for {
 		select {
 		case <-c.quit:
@@ -49,7 +49,7 @@ func (c *crowd) talk(ctx context.Context, w *witness) {
 		select {
 		case <-c.quit:
 			return
-		case <-time.After(again):
+		case <-time.After(retryAfter):
 		}
 	}
 }
@@ -65,15 +65,14 @@ func (c *crowd) ask(ctx context.Context, w *witness, text string) *sight {
 	return s
 }
 
-// alone has one more client ask for a long answer in a session where nobody else asks.
+// alone starts one more client, which asks for a long answer in a session of its own.
 func (c *crowd) alone(ctx context.Context) {
 	w := newWitness(fmt.Sprintf("alone%d", len(c.witnesses)))
 	c.witnesses = append(c.witnesses, w)
 	c.clients.Go(func() { c.ask(ctx, w, "slow") })
 }
 
-// leave ends the crowd: nobody prompts any more, and the turns that run come to
-// their ends.
+// leave stops the clients from prompting and waits for the turns that run.
 func (c *crowd) leave() {
 	select {
 	case <-c.quit:
@@ -83,8 +82,8 @@ func (c *crowd) leave() {
 	c.clients.Wait()
 }
 
-// whole counts the answers that have no end though the gateway lived on, and those that
-// ended with another error than the permitted one.
+// whole counts the answers without an end, and those that ended with another error than the
+// permitted one. The gateway must have lived through all of them.
 func (c *crowd) whole(t *tally, permitted string) {
 	for _, w := range c.witnesses {
 		for _, s := range w.since(0) {
@@ -99,7 +98,7 @@ func (c *crowd) whole(t *tally, permitted string) {
 	}
 }
 
-// answered is how many prompts of the crowd were answered to their ends.
+// answered counts the prompts with a complete answer.
 func (c *crowd) answered() (n int) {
 	for _, w := range c.witnesses {
 		for _, s := range w.since(0) {
@@ -111,8 +110,7 @@ func (c *crowd) answered() (n int) {
 	return n
 }
 
-// compare compares all that the crowd saw with what a gateway has, once every turn
-// has its stop.
+// compare compares all observations with the gateway's data, once every turn has its stop.
 func (c *crowd) compare(ctx context.Context, g *gateway, t *tally) error {
 	return each(c.witnesses, func(_ int, w *witness) error {
 		if !anyAcked(w.since(0)) {
@@ -129,8 +127,8 @@ func (c *crowd) compare(ctx context.Context, g *gateway, t *tally) error {
 // closeWithin is how long a gateway may take to close the turns that a fault has ended.
 const closeWithin = 15 * time.Second
 
-// closed waits until each turn of the session has its stop, or for long enough. The
-// comparison counts those that have none.
+// closed waits, for a bounded time, until each turn of the session has its stop. The comparison
+// counts the turns without one.
 func (w *witness) closed(ctx context.Context, g *gateway) error {
 	for began := time.Now(); ; {
 		b, err := g.audit(ctx, &tally{said: mostSaid}, w.session, 0)
@@ -144,7 +142,7 @@ func (w *witness) closed(ctx context.Context, g *gateway) error {
 		if !open || time.Since(began) > closeWithin {
 			return nil
 		}
-		if err := pause(ctx, 200*time.Millisecond); err != nil { //nolint:mnd // a look now and then
+		if err := pause(ctx, 200*time.Millisecond); err != nil { //nolint:mnd // between two audits
 			return err
 		}
 	}
@@ -160,8 +158,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// reckon ends the crowd and compares what it saw with what the gateway has, and after
-// a restart of the gateway once more.
+// reckon ends the crowd and compares its observations with the gateway's data, before and after a
+// restart of the gateway.
 func (b *bench) reckon(ctx context.Context, c *crowd, t *tally, start func() (*gateway, error)) error {
 	c.leave()
 	if err := c.compare(ctx, c.g, t); err != nil {

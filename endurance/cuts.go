@@ -8,18 +8,16 @@ import (
 	"time"
 )
 
-// In each wave of cuts so many turns run at the same time, and so many readers
-// of each are cut.
+// A wave of cuts has this many turns at the same time, and cuts this many readers of each.
 const (
 	waveTurns  = 10
 	waveCuts   = 8
 	waveSpread = 400 * time.Millisecond
 )
 
-// cuts cuts the streams of running and just finished turns at random bytes and
-// resumes them. Every second wave the gateway is killed in the middle of it.
-// Whatever a reader got is to be the beginning of what the replay says, byte by
-// byte, and what ended is to be all of it.
+// cuts cuts the streams of running and just finished turns at random bytes and resumes them. Every
+// second wave also kills the gateway. The bytes of a reader must be the beginning of the replay. A
+// complete stream must be equal to the replay.
 func (b *bench) cuts(ctx context.Context, n int, c *tally) error {
 	data := filepath.Join(b.dir, "cuts")
 	g, err := b.start(ctx, data, quickDemo)
@@ -54,10 +52,10 @@ func (b *bench) cuts(ctx context.Context, n int, c *tally) error {
 	return g.end()
 }
 
-// wave runs some turns and cuts their readers; it returns what all of them saw.
+// wave runs some turns, cuts their readers and returns all observations.
 func (b *bench) wave(ctx context.Context, g *gateway, wave, cuts int, kill bool, c *tally) []*witness {
 	words := []string{"slow", "all", "parallel", "unicode", "subagent", "slow", "all", "tool", "data", "long"}
-	if !kill { // nobody waits for the end of the longest, unless death ends it
+	if !kill { // the longest turn would take too long without a kill
 		words[9] = "think"
 	}
 	var readers sync.WaitGroup
@@ -72,7 +70,7 @@ func (b *bench) wave(ctx context.Context, g *gateway, wave, cuts int, kill bool,
 			close(begun)
 			if err == nil {
 				most := toTheEnd
-				if below(3) == 0 { // the first reader's line breaks too
+				if below(3) == 0 { // the first reader's connection breaks too
 					most = anywhere()
 				}
 				s.read(res, most)
@@ -97,7 +95,7 @@ func (b *bench) wave(ctx context.Context, g *gateway, wave, cuts int, kill bool,
 	return witnesses
 }
 
-// share is how many of n go to the i-th of m.
+// share divides n among m and returns the number for the i-th.
 func share(n, i, m int) int {
 	if i < n%m {
 		return n/m + 1

@@ -5,21 +5,21 @@ import (
 	"time"
 )
 
-// below is a number from 0 to n-1, to choose and to vary by.
+// below returns a random number from 0 to n-1.
 func below(n int) int {
-	return rand.IntN(n) //nolint:gosec // nothing here is to be kept secret
+	return rand.IntN(n) //nolint:gosec // the numbers are no secrets
 }
 
-// within is a moment from now up to a while.
-func within(while time.Duration) time.Duration {
-	return time.Duration(below(int(while)))
+// within returns a random duration up to a limit.
+func within(limit time.Duration) time.Duration {
+	return time.Duration(below(int(limit)))
 }
 
-// oneOf is any of them.
+// oneOf returns a random word of the list.
 func oneOf(words []string) string { return words[below(len(words))] }
 
-// anywhere is a byte to cut at: small numbers often, so that heads are cut as
-// well as tails.
+// anywhere returns a random place to cut at. Small numbers are frequent, so that heads are cut as
+// often as tails.
 func anywhere() int {
 	const root = 155 // of 24,000, which is more than most streams have
 	f := below(root * 1000)

@@ -15,11 +15,11 @@ import (
 // obstacle keeps a gateway from writing its database.
 type obstacle struct {
 	name     string
-	dir      string // where the data directory is
+	dir      string // the parent of the data directory
 	put, off func(*gateway) error
 	undo     func() // at the end
-	// refused is the sentence of a gateway that starts behind the obstacle; "": this
-	// obstacle is of a process.
+	// refused is the error of a gateway that starts behind the obstacle; "": the obstacle holds for
+	// one process only.
 	refused string
 }
 
@@ -45,7 +45,7 @@ func (b *bench) fullDisks() []obstacle {
 			if err != nil {
 				return err
 			}
-			for err == nil { // until it is full
+			for err == nil { // until the disk is full
 				_, err = f.Write(make([]byte, 4<<10))
 			}
 			return f.Close()
@@ -121,9 +121,9 @@ func (b *bench) unwritable(ctx context.Context, times int, t *tally) error {
 	return b.obstruct(ctx, o, times, t)
 }
 
-// obstruct puts an obstacle in the way of a gateway under load, and takes it away.
-// Behind it turns fail and prompts are refused; without it the gateway works again, has
-// closed the turns that failed, and needs no restart.
+// obstruct puts an obstacle in the way of a gateway under load, and removes it. Behind the obstacle,
+// turns fail and the gateway refuses prompts. Without it the gateway works again without a restart,
+// and has closed the failed turns.
 func (b *bench) obstruct(ctx context.Context, o obstacle, times int, t *tally) error {
 	defer o.undo()
 	data := filepath.Join(o.dir, "data")
@@ -172,8 +172,8 @@ func (b *bench) obstruct(ctx context.Context, o obstacle, times int, t *tally) e
 	return b.reckon(ctx, c, t, start)
 }
 
-// stays sees to it that a copy of the data directory that cannot be written is refused
-// in a sentence.
+// stays checks that a gateway refuses to start on a read-only copy of the data directory, and that
+// its error names the reason.
 func (b *bench) stays(ctx context.Context, data, sentence string, t *tally) {
 	copied, err := os.MkdirTemp(b.dir, "copy-")
 	if err == nil {

@@ -10,10 +10,10 @@ import (
 // pastLease is longer than the lease by which a gateway owns its sessions.
 const pastLease = 17 * time.Second
 
-// sleeps stops the process of a gateway for longer than its lease. A second gateway on
-// the same PostgreSQL takes the sessions over, closes their turns and runs turns of its
-// own. Then the first one wakes up in the middle of its turns. Each of its appends is
-// refused: the second gateway's records are as they were.
+// sleeps stops the process of a gateway for longer than its lease. A second gateway on the same
+// PostgreSQL takes the sessions over, closes their turns and runs turns of its own. Then the first
+// gateway continues in the middle of its turns. The log refuses each of its appends, so the second
+// gateway's records do not change.
 func (b *bench) sleeps(ctx context.Context, times int, t *tally) error {
 	for i := range times {
 		if err := b.sleep(ctx, fmt.Sprintf("sleeps%d", i), t); err != nil {
@@ -54,7 +54,7 @@ func (b *bench) sleep(ctx context.Context, name string, t *tally) error {
 		err = c.takeOver(ctx, second, t)
 	}
 	if fault := syscall.Kill(g.PID, syscall.SIGCONT); fault != nil {
-		return fmt.Errorf("let the gateway's process go on: %w", fault)
+		return fmt.Errorf("continue the gateway's process: %w", fault)
 	}
 	if err != nil {
 		return err

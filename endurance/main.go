@@ -115,7 +115,7 @@ func run(ctx context.Context, args []string) (ok bool, err error) {
 	return b.table(ctx, n, *only)
 }
 
-// bench is where everything runs: a directory that goes away, and the binary.
+// bench holds what all trials share: the binary, a temporary directory, and PostgreSQL.
 type bench struct {
 	binary, root, dir string
 	running           []*gateway
@@ -140,7 +140,7 @@ func newBench(binary, root string) (*bench, error) {
 	return b, nil
 }
 
-// remove ends what an error has left running, and takes the directory away.
+// remove ends the gateways that an error has left running, and removes the directory.
 func (b *bench) remove() {
 	for _, g := range b.running {
 		g.kill()
@@ -149,7 +149,7 @@ func (b *bench) remove() {
 	_ = os.RemoveAll(b.dir)
 }
 
-// errSkipped says that this machine cannot try something.
+// errSkipped says that a trial cannot run on this machine.
 var errSkipped = errors.New("this cannot be tried here")
 
 // trial is one row of the table in the making.
@@ -163,12 +163,12 @@ type trial struct {
 // singleFaults is the name of the rows that faults makes.
 const singleFaults = "faults"
 
-// table writes what the rows with these names have shown, or all of them. It is true
-// where nothing went wrong.
+// table runs the rows with these names, or all of them, and writes the table. ok reports whether all
+// rows are clean.
 func (b *bench) table(ctx context.Context, n sizes, only string) (ok bool, err error) {
 	began := time.Now()
 	rows, err := b.rows(ctx, n, only)
-	write(os.Stdout, rows, time.Since(began)) // after an error, too: what was counted until then counts
+	write(os.Stdout, rows, time.Since(began)) // after an error, too: the counts until then are good
 	return err == nil && !slices.ContainsFunc(rows, func(r row) bool { return !r.clean() }), err
 }
 
@@ -232,7 +232,7 @@ func measure(ctx context.Context, t trial) (row, error) {
 	return c.row(t.what, time.Since(began)), err
 }
 
-// say tells on standard error how far it is.
+// say writes a line of progress to standard error.
 func say(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%s  %s\n", time.Now().Format(time.TimeOnly), fmt.Sprintf(format, args...))
 }

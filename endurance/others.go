@@ -16,12 +16,12 @@ import (
 	"time"
 )
 
-// judged has the clients' own readers judge cuts, among kills.
+// judged has the clients' own readers judge cut streams, some of them with kills of the gateway.
 func (b *bench) judged(ctx context.Context, n sizes, c *tally) error {
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, "node", "cuts.mjs", "--binary", b.binary, "--cuts", strconv.Itoa(n.judged), "--kills", strconv.Itoa(n.judgedKills))
 	cmd.Dir = filepath.Join(b.root, "conformance")
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it ends its own gateway
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the command ends its own gateway
 	cmd.WaitDelay = answerWithin
 	cmd.Stdout, cmd.Stderr = &out, os.Stderr
 	err := cmd.Run()
@@ -44,9 +44,8 @@ func (b *bench) judged(ctx context.Context, n sizes, c *tally) error {
 	return nil
 }
 
-// races has eight answers at a time race for one request, by every way and of
-// several people. The test behind it looks which one is on record, and what each
-// was told.
+// races has eight answers of several people race for one request, through every route. A test of the
+// session package does the work: it compares the answer on record with all responses.
 func (b *bench) races(ctx context.Context, times int, c *tally) error {
 	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout=10m", "-run=^TestRacesOfEight$", "./session", "-rounds", strconv.Itoa(times))
 	cmd.Dir = b.root
@@ -102,7 +101,7 @@ func (b *bench) faults(ctx context.Context, times int) ([]row, error) {
 			rows[e.Test] = r
 		}
 	}
-	_ = cmd.Wait() // its status says what the rows say
+	_ = cmd.Wait() // the rows hold the same result as the status
 	if len(rows) == 0 {
 		return nil, errors.New("the tests of faults did not run")
 	}

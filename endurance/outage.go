@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// dbPatience is less than the 10 s for which a gateway waits for its database.
+// dbPatience is a little less than the 10 s for which a gateway waits for its database.
 const dbPatience = 9 * time.Second
 
-// outages kills PostgreSQL under load and starts it again, round by round. The gateway
-// waits for its database: no turn fails. Where this machine was so busy that the server
-// was away for longer, turns may end with the sentence of a log that failed.
+// outages kills PostgreSQL under load and starts it again, round by round. The gateway waits for its
+// database, so no turn fails. If a busy machine kept PostgreSQL down for longer, turns may end with
+// the error of a failed log.
 func (b *bench) outages(ctx context.Context, rounds int, t *tally) error {
 	start, err := b.onPostgres(ctx, "outages")
 	if err != nil {
@@ -39,7 +39,7 @@ func (b *bench) outages(ctx context.Context, rounds int, t *tally) error {
 			return err
 		}
 		if d := time.Since(away); d > dbPatience {
-			say("PostgreSQL was away for %s", d.Round(time.Millisecond))
+			say("PostgreSQL was down for %s", d.Round(time.Millisecond))
 			permitted = logFailed
 		}
 		t.tried(1)
@@ -53,8 +53,8 @@ func (b *bench) outages(ctx context.Context, rounds int, t *tally) error {
 	return b.reckon(ctx, c, t, start)
 }
 
-// onPostgres returns what starts a gateway on a new database, and on a data directory
-// with the same name.
+// onPostgres makes a database and returns a function that starts a gateway on it, with a data
+// directory of the same name.
 func (b *bench) onPostgres(ctx context.Context, name string) (start func() (*gateway, error), err error) {
 	if err := b.postgres.Make(name); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (b *bench) onPostgres(ctx context.Context, name string) (start func() (*gat
 	return func() (*gateway, error) { return b.beside(ctx, name, name) }, nil
 }
 
-// beside starts a gateway on a database that others may use too.
+// beside starts a gateway on a database that other gateways may use too.
 func (b *bench) beside(ctx context.Context, data, database string) (*gateway, error) {
 	g, err := b.start(ctx, filepath.Join(b.dir, data), quickDemo, "--db", b.postgres.URL(database))
 	if err != nil {

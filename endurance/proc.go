@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// footprint is what a gateway holds.
+// footprint is the resources that a gateway holds.
 type footprint struct {
 	goroutines, files, children int
 	heap, resident              int // bytes
@@ -24,7 +24,7 @@ func (f footprint) String() string {
 		f.goroutines, f.files, f.children, float64(f.heap)/mega, float64(f.resident)/mega)
 }
 
-// heapSlack is how much more heap is no leak, in bytes: caches fill.
+// heapSlack is the growth of the heap that does not count as a leak, in bytes: caches fill.
 const heapSlack = 8 * mega
 
 // back reports whether a footprint is no larger than an earlier one.
@@ -32,7 +32,7 @@ func (f footprint) back(to footprint) bool {
 	return f.goroutines <= to.goroutines && f.files <= to.files && f.children <= to.children && f.heap <= to.heap+heapSlack
 }
 
-// beyond counts what there is more than before.
+// beyond counts the resources beyond an earlier footprint as leaks.
 func (f footprint) beyond(before footprint, c *tally) {
 	for _, k := range []struct {
 		what     string
@@ -49,8 +49,8 @@ func (f footprint) beyond(before footprint, c *tally) {
 	}
 }
 
-// rest waits until the gateway has come to rest: as small as it was, or, for a
-// baseline, no smaller than it was for long enough.
+// rest waits until the gateway is idle: as small as the aim, or, for a baseline, until the gateway has
+// not become smaller for long enough.
 func rest(ctx context.Context, g *gateway, aim *footprint, steady time.Duration) (footprint, error) {
 	const look = time.Second
 	g.client.CloseIdleConnections() // else the clients' idle connections count
@@ -78,8 +78,8 @@ func rest(ctx context.Context, g *gateway, aim *footprint, steady time.Duration)
 	}
 }
 
-// footprint looks at the process. Looking makes little garbage, so that it does not
-// keep the gateway from resting.
+// footprint measures the process. The measurement makes little garbage, so that it does not keep the
+// gateway busy.
 func (g *gateway) footprint(ctx context.Context) (footprint, error) {
 	values, err := g.metrics(ctx, "tributary_goroutines", "tributary_heap_live_bytes")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// record is what the checks look at in a line of the trace.
+// record is a line of the trace, as far as the checks need it.
 type record struct {
 	Turn    string `json:"turn"`
 	Seq     uint64 `json:"seq"`
@@ -29,7 +29,7 @@ type record struct {
 	} `json:"payload"`
 }
 
-// book is what the trace of a session says, from some record on.
+// book is an index of a session's trace, from some record on.
 type book struct {
 	last    uint64
 	prompts map[string][]string // turns, by the id of the user message
@@ -38,16 +38,16 @@ type book struct {
 	order   []string // of the turns
 }
 
-// turnBook is a turn in it.
+// turnBook is a turn in a book.
 type turnBook struct {
 	gist
 
 	records, stops int
-	after          bool // something follows the stop
+	after          bool // records follow the stop
 }
 
-// audit reads the trace of a session and counts what is wrong in itself: ids that
-// come twice, numbers that do not grow, turns without exactly one stop.
+// audit reads the trace of a session and counts its own faults: ids that come twice, numbers that do
+// not grow, turns without exactly one stop.
 func (g *gateway) audit(ctx context.Context, c *tally, session string, after uint64) (*book, error) {
 	path := "/api/sessions/" + url.PathEscape(session) + "/trace?deltas=1&after=" + strconv.FormatUint(after, 10)
 	body, err := g.read(ctx, path)
@@ -63,7 +63,7 @@ func (g *gateway) audit(ctx context.Context, c *tally, session string, after uin
 			continue
 		}
 		if ids[r.ID] {
-			c.doubled("%s: the record %s is there twice", session, r.ID)
+			c.doubled("%s: the record %s comes twice", session, r.ID)
 		}
 		ids[r.ID] = true
 		if r.Seq <= b.last {
@@ -103,7 +103,7 @@ func (b *book) enter(r record) {
 		b.replies[r.Payload.MessageID] = append(b.replies[r.Payload.MessageID], r.Turn)
 		t.message = r.Payload.MessageID
 	case "message":
-		if r.Parent != "" { // a sub-agent speaks to its agent
+		if r.Parent != "" { // a sub-agent's text
 			return
 		}
 		t.text += r.Payload.Text
@@ -114,7 +114,7 @@ func (b *book) enter(r record) {
 	}
 }
 
-// page is the history of a session: its messages by id, and how often each is there.
+// page is the history of a session: its messages by id, and the number of times that each occurs.
 type page struct {
 	times    map[string]int
 	messages map[string]gist
@@ -155,14 +155,14 @@ func (g *gateway) history(ctx context.Context, session string, turns int) (page,
 	return p, nil
 }
 
-// holds says what of a sight is missing here, or "".
+// holds returns the part of an observation that is missing here, or "".
 func (g gist) holds(seen gist) string {
 	if !strings.HasPrefix(g.text, seen.text) {
-		return fmt.Sprintf("the text %q, of which %q is there", tail(seen.text), tail(g.text))
+		return fmt.Sprintf("the text %q, the record has %q", tail(seen.text), tail(g.text))
 	}
 	for call, output := range seen.outputs {
 		if g.outputs[call] != output {
-			return fmt.Sprintf("the output %.100s of call %s, of which %.100s is there", output, call, g.outputs[call])
+			return fmt.Sprintf("the output %.100s of call %s, the record has %.100s", output, call, g.outputs[call])
 		}
 	}
 	return ""

@@ -9,22 +9,22 @@ import (
 	"time"
 )
 
-// scripts are what the demo agent is asked: text, reasoning, calls, several
-// steps, text cut inside its characters, a sub-agent, and one that takes long.
+// scripts are the prompts for the demo agent: text, reasoning, calls, several steps, text that is cut
+// inside a character, a sub-agent, a long answer.
 func scripts() []string {
 	return []string{"hello", "tool", "think", "parallel", "unicode", "subagent", "data", "usage", "all", "long"}
 }
 
-// engine makes an empty log with that name, and returns what starts a gateway on it.
+// engine makes an empty log with that name, and returns a function that starts a gateway on it.
 type engine func(ctx context.Context, name string) (start func() (*gateway, error), err error)
 
-// onSQLite is the engine in the data directory.
+// onSQLite is the engine that keeps its log in the data directory.
 func (b *bench) onSQLite(ctx context.Context, name string) (start func() (*gateway, error), err error) {
 	return func() (*gateway, error) { return b.start(ctx, filepath.Join(b.dir, name), quickDemo) }, nil
 }
 
-// restarts kills the gateway under load, starts it again on the same data, and
-// compares what its clients saw with what is there.
+// restarts kills the gateway under load, starts it again on the same data, and compares the clients'
+// observations with the data.
 func (b *bench) restarts(ctx context.Context, on engine, all int, n sizes, c *tally) error {
 	for round := 0; round < all; {
 		rounds := min(n.perStore, all-round)
@@ -43,10 +43,9 @@ func (b *bench) restarts(ctx context.Context, on engine, all int, n sizes, c *ta
 
 const quickDemo = "log_level: error\nagents: {demo: {options: {pace: 1ms}}}\n"
 
-// oneStore lives through some kills on one log, and looks at the end whether all that
-// was ever seen there is still there.
+// oneStore runs some kills on one log, and at the end compares all observations with the log.
 func oneStore(ctx context.Context, start func() (*gateway, error), rounds, clients int, c *tally) error {
-	// Two clients share a session, so that prompts wait when it dies.
+	// Two clients share a session, so that prompts wait when the gateway dies.
 	witnesses := make([]*witness, (clients+1)/2)
 	for i := range witnesses {
 		witnesses[i] = newWitness(fmt.Sprintf("s%d", i))
@@ -90,7 +89,7 @@ func oneStore(ctx context.Context, start func() (*gateway, error), rounds, clien
 	return g.end()
 }
 
-// each does something for each witness at the same time.
+// each calls do for all verifiers at the same time.
 func each(witnesses []*witness, do func(int, *witness) error) error {
 	errs := make(chan error, len(witnesses))
 	for i, w := range witnesses {
@@ -105,28 +104,28 @@ func each(witnesses []*witness, do func(int, *witness) error) error {
 	return first
 }
 
-// load has clients talk to the gateway until it is killed, which is after a while.
-func load(ctx context.Context, g *gateway, witnesses []*witness, clients int, while time.Duration) {
+// load runs clients against the gateway and kills the gateway after some time.
+func load(ctx context.Context, g *gateway, witnesses []*witness, clients int, lifetime time.Duration) {
 	var all sync.WaitGroup
 	for i := range clients {
 		all.Go(func() { talk(ctx, g, witnesses[i%len(witnesses)]) })
 	}
 	all.Go(func() { follow(ctx, g, witnesses[0]) })
 	select {
-	case <-time.After(while):
+	case <-time.After(lifetime):
 	case <-ctx.Done():
 	}
 	g.kill()
 	all.Wait()
 }
 
-// talk sends prompts and reads their answers until nobody answers.
+// talk sends prompts and reads their answers until the gateway is dead.
 func talk(ctx context.Context, g *gateway, w *witness) {
 	for ctx.Err() == nil {
 		s := &sight{session: w.session, prompt: "u" + rand.Text()}
 		res, err := g.prompt(ctx, w.session, s.prompt, oneOf(scripts()))
 		if err != nil {
-			w.add(s) // it may have been taken
+			w.add(s) // the gateway may have recorded the prompt
 			return
 		}
 		s.read(res, toTheEnd)
@@ -137,10 +136,10 @@ func talk(ctx context.Context, g *gateway, w *witness) {
 	}
 }
 
-// toTheEnd is more bytes than any stream has.
+// toTheEnd is a number of bytes that no stream reaches.
 const toTheEnd = 1 << 30
 
-// follow resumes, as a second tab does, until nobody answers.
+// follow resumes, as a second tab does, until the gateway is dead.
 func follow(ctx context.Context, g *gateway, w *witness) {
 	for ctx.Err() == nil {
 		res, err := g.call(ctx, "GET", "/api/chat/"+w.session+"/stream", nil)

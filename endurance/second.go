@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// seconds starts second gateways on the data directory of one that works. Each is
-// refused with the sentence that says so.
+// seconds starts second gateways on the data directory of a running one. Each start fails and names
+// the process that uses the directory.
 func (b *bench) seconds(ctx context.Context, times int, t *tally) error {
 	start := func() (*gateway, error) { return b.start(ctx, filepath.Join(b.dir, "seconds"), quickDemo) }
 	g, err := start()
@@ -39,9 +39,9 @@ func (b *bench) seconds(ctx context.Context, times int, t *tally) error {
 	return b.reckon(ctx, c, t, start)
 }
 
-// rivals has a second gateway on the same PostgreSQL take prompts for sessions that the
-// first one owns. Each is refused, and leaves nothing. When the first has ended, the
-// second has the sessions as they are.
+// rivals sends prompts to a second gateway on the same PostgreSQL, for sessions that the first one
+// owns. The second gateway refuses each prompt and records none. When the first gateway has ended,
+// the second one has all sessions.
 func (b *bench) rivals(ctx context.Context, times int, t *tally) error {
 	start, err := b.onPostgres(ctx, "rivals")
 	if err != nil {
@@ -57,7 +57,7 @@ func (b *bench) rivals(ctx context.Context, times int, t *tally) error {
 	if err != nil {
 		return err
 	}
-	for c.answered() < 2*crowdClients { // the first owns each session
+	for c.answered() < 2*crowdClients { // until the first gateway owns each session
 		if err := pause(ctx, 50*time.Millisecond); err != nil {
 			return err
 		}

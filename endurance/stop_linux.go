@@ -8,9 +8,8 @@ import (
 	"time"
 )
 
-// stops stops the process of the gateway for a while (SIGSTOP) and lets it go on, with
-// turns in progress. Its clients see no more than a pause, and no turn
-// fails.
+// stops stops the process of the gateway (SIGSTOP) with turns in progress, and continues it. The
+// clients only see a pause, and no turn fails.
 func (b *bench) stops(ctx context.Context, times []time.Duration, t *tally) error {
 	start := func() (*gateway, error) { return b.start(ctx, filepath.Join(b.dir, "stops"), quickDemo) }
 	g, err := start()
@@ -47,7 +46,7 @@ func halt(ctx context.Context, g *gateway, d time.Duration) error {
 	}
 	waited := pause(ctx, d)
 	if err := syscall.Kill(g.PID, syscall.SIGCONT); err != nil {
-		return fmt.Errorf("let the gateway's process go on: %w", err)
+		return fmt.Errorf("continue the gateway's process: %w", err)
 	}
 	return waited
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// The turns are spread over these sessions and clients.
+// The turns are spread over this many sessions and clients.
 const (
 	turnSessions = 200
 	turnClients  = 16
@@ -27,7 +27,7 @@ agents: {demo: {options: {pace: 0s}}}
 sessions: {agent_idle: 1s, evict_after: 2s, replay: 1s}
 `
 
-// turns runs very many turns and looks what is left of them in the process.
+// turns runs very many turns and measures what they leave in the process.
 func (b *bench) turns(ctx context.Context, n int, steady time.Duration, c *tally) error {
 	g, err := b.start(ctx, filepath.Join(b.dir, "turns"), restful)
 	if err != nil {
@@ -41,8 +41,7 @@ func (b *bench) turns(ctx context.Context, n int, steady time.Duration, c *tally
 }
 
 func baselines(ctx context.Context, g *gateway, n int, steady time.Duration, c *tally) error {
-	// What is made once is made before the baseline is taken: every session,
-	// every pool and cache.
+	// The first turns make every session, pool and cache, before the baseline is taken.
 	if err := work(ctx, g, max(turnSessions, n/20), c); err != nil {
 		return err
 	}
@@ -50,7 +49,7 @@ func baselines(ctx context.Context, g *gateway, n int, steady time.Duration, c *
 	if err != nil {
 		return err
 	}
-	say("at rest before: %s", before)
+	say("idle before: %s", before)
 	began := time.Now()
 	if err := work(ctx, g, n, c); err != nil {
 		return err
@@ -60,12 +59,12 @@ func baselines(ctx context.Context, g *gateway, n int, steady time.Duration, c *
 	if err != nil {
 		return err
 	}
-	say("at rest after %d turns in %s (%.0f/s): %s", n, took.Round(time.Second), float64(n)/took.Seconds(), after)
+	say("idle after %d turns in %s (%.0f/s): %s", n, took.Round(time.Second), float64(n)/took.Seconds(), after)
 	after.beyond(before, c)
 	return nil
 }
 
-// work has clients run turns, each in the session that is next.
+// work has clients run turns in all sessions in order.
 func work(ctx context.Context, g *gateway, n int, c *tally) error {
 	var left atomic.Int64
 	left.Store(int64(n))
@@ -95,7 +94,7 @@ func one(run context.Context, g *gateway, session string, c *tally) {
 		s.read(res, toTheEnd)
 	}
 	if run.Err() != nil {
-		return // whoever ended the run cut it off
+		return // the end of the run cut the turn off
 	}
 	c.tried(1)
 	switch {

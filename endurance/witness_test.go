@@ -12,8 +12,8 @@ import (
 	"github.com/tributary-dev/tributary/internal/launch"
 )
 
-// A gateway that lost or doubled something must be found out; so each line of
-// what a good one says is spoiled in turn.
+// The verifier must notice a gateway that lost or doubled something. So the tests spoil each line of
+// a good gateway's data in turn.
 const (
 	goodTrace = `{"turn":"t1","seq":1,"id":"t1.1","type":"prompt","payload":{"message":{"id":"u1"}}}
 {"turn":"t1","seq":2,"id":"t1.2","type":"reply","payload":{"message_id":"m1"}}
@@ -52,9 +52,9 @@ func compareWith(t *testing.T, trace, history, replay string, s *sight) counts {
 	return c.row("", 0).counts
 }
 
-func TestAWitnessAgreesWithWhatItSaw(t *testing.T) {
+func TestAVerifierAgreesWithACorrectGateway(t *testing.T) {
 	t.Parallel()
-	for cut := 1; cut <= len(goodReplay); cut++ { // wherever its line broke
+	for cut := 1; cut <= len(goodReplay); cut++ { // wherever the connection broke
 		s := seenOf(goodReplay[:cut])
 		if c := compareWith(t, goodTrace, goodHistory, goodReplay, s); c != (counts{}) {
 			t.Fatalf("cut after %d bytes: %+v", cut, c)
@@ -62,7 +62,7 @@ func TestAWitnessAgreesWithWhatItSaw(t *testing.T) {
 	}
 }
 
-func TestAWitnessFindsOut(t *testing.T) {
+func TestAVerifierFindsEachFault(t *testing.T) {
 	t.Parallel()
 	lines := strings.SplitAfter(goodTrace, "\n")
 	without := func(i int) string { return strings.Join(append(append([]string{}, lines[:i]...), lines[i+1:]...), "") }
@@ -98,8 +98,8 @@ func TestAWitnessFindsOut(t *testing.T) {
 	}
 }
 
-// After a crash a part that was not finished may lack what came last, and nothing else.
-func TestAWitnessOfACrash(t *testing.T) {
+// After a crash only the end of an open part may be missing.
+func TestAfterACrashOnlyTheEndOfAnOpenPartMayBeMissing(t *testing.T) {
 	t.Parallel()
 	const (
 		start  = "data: {\"type\":\"start\",\"messageId\":\"m1\"}\n\n"
@@ -127,7 +127,7 @@ func TestAWitnessOfACrash(t *testing.T) {
 	} {
 		first, fault := tellingOf([]byte(c.seen)).within(tellingOf([]byte(c.is)), c.whole)
 		if first != c.missing || kind(fault) != c.fault {
-			t.Errorf("%s: the first that is missing is at %d, want %d; %q, want %q", name, first, c.missing, fault.what, c.fault)
+			t.Errorf("%s: the first missing delta is at %d, want %d; %q, want %q", name, first, c.missing, fault.what, c.fault)
 		}
 	}
 	now := time.Now()
@@ -141,8 +141,8 @@ func TestAWitnessOfACrash(t *testing.T) {
 	}
 }
 
-// Text of an open part that a crash took is no loss, however old. Too old is late.
-func TestTextThatACrashTookIsLateAndNotLost(t *testing.T) {
+// Text that a crash removed from an open part counts as late if it is too old, and never as lost.
+func TestTextThatACrashRemovedIsLateAndNotLost(t *testing.T) {
 	t.Parallel()
 	const cut = `data: {"type":"text-delta","delta":"two"}`
 	shown, _, _ := strings.Cut(goodReplay, "id: B-4")
@@ -173,7 +173,7 @@ func kind(f flaw) string {
 	}
 }
 
-func TestWhatIsLeftIsCounted(t *testing.T) {
+func TestLeaksAreCounted(t *testing.T) {
 	t.Parallel()
 	before := footprint{goroutines: 50, files: 30, heap: 10 * mega}
 	for name, c := range map[string]struct {

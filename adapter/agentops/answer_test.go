@@ -16,15 +16,15 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// allow answers every request with yes, as somebody.
+// allow approves every request in the name of a user.
 func allow(who string) func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
 	return func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
 		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "approve", OptionKind: trace.AllowOnce, By: who}
 	}
 }
 
-// An answer is given in the name of who gives it, if that is somebody who is known
-// there. In nobody else's name: what is asked waits on.
+// The server gets an approval in the name of the user who gave it. If the server does not know
+// that user, or does not let them approve, the request goes on waiting.
 func TestAnApprovalIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
 	for _, c := range []struct {
 		name, prompts, answers, by string
@@ -66,8 +66,7 @@ func TestAnApprovalIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
 	}
 }
 
-// What runs out of time there, or is answered there, is settled here, and its answer
-// is not sent.
+// A request that expires or is answered upstream is settled here, and no answer is sent.
 func TestWhatIsSettledThereIsSettledHere(t *testing.T) {
 	for _, c := range []struct {
 		name, prompt string
@@ -122,7 +121,7 @@ func TestWhatIsSettledThereIsSettledHere(t *testing.T) {
 	}
 }
 
-// What the policy decides is told at once, and nobody is asked.
+// The adapter sends a decision of the policy at once and asks no user.
 func TestWhatThePolicyDecidesIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, head)
@@ -156,8 +155,8 @@ func TestAnAnswerIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
 	})
 }
 
-// Somebody who has not prompted answers with the token that he brings along; one who has
-// none there is told so, and what is asked waits on for somebody who has.
+// A user who has not prompted answers with the token of their own request. An answer without a
+// token for the server is refused, and the question goes on waiting.
 func TestAnAnswerWithoutATokenIsNotTaken(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		s := newServer(t, e)
@@ -192,8 +191,7 @@ func TestAnAnswerWithoutATokenIsNotTaken(t *testing.T) {
 	})
 }
 
-// E35: a prompt of somebody else that waits behind a question does not keep it from
-// being answered.
+// E35: a question can be answered while a prompt of another user waits behind it.
 func TestE35_AQuestionCanBeAnsweredWhileAPromptWaits(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)

@@ -98,7 +98,7 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
-// TestAnApprovalWithoutACall: what is asked must be about a call, so one stands for it.
+// An approval must name a call. If there is none, the adapter makes a call that stands for it.
 func TestAnApprovalWithoutACall(t *testing.T) {
 	t.Parallel()
 	for action, tool := range map[string]string{"approve": `i completed {"to":"a"} {"approved":true}`, "deny": `i denied {"to":"a"} null The action was not approved.`} {

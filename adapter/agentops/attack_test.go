@@ -9,8 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// TestAttacks plays the attacks on the policy. The server tells which tool it asks for, and
-// with which parameters; the call that it has shown may have had others.
+// TestAttacks plays the attacks on the policy. The server names the tool and the parameters that
+// it asks for. The call that it showed before may have had others.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	d := permissiontest.Workspace(t)
@@ -46,7 +46,7 @@ func TestAttacks(t *testing.T) {
 	})
 }
 
-// equalJSON compares but for space.
+// equalJSON compares JSON and ignores white space.
 func equalJSON(a, b json.RawMessage) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)

@@ -15,8 +15,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// decoderStage is the turns of a session that is alive: those of our prompts are opened
-// before they are sent.
+// decoderStage gives a Decoder the turns of a live session. The turn of a prompt is open before
+// the prompt is sent.
 type decoderStage struct {
 	t       *testing.T
 	d       *agentops.Decoder
@@ -55,7 +55,7 @@ func (s *decoderStage) open() *trace.Builder {
 	return b
 }
 
-// wrote is what a turn has on record.
+// wrote returns the events that a turn has on record.
 func (s *decoderStage) wrote(b *trace.Builder) []trace.Event {
 	s.t.Helper()
 	if err := b.Flush(); err != nil {
@@ -76,11 +76,11 @@ func (s *decoderStage) Begin(info agent.TurnInfo) *trace.Builder {
 	return s.other
 }
 
-// theirs is the newest turn that somebody else began.
+// otherTurn returns the newest turn that another user began.
 func (s *decoderStage) theirs() *trace.Builder {
 	s.t.Helper()
 	if s.other == nil {
-		s.t.Fatal("nobody else has a turn")
+		s.t.Fatal("no other user has a turn")
 	}
 	return s.other
 }
@@ -103,7 +103,7 @@ func (s *decoderStage) decode(dir agent.Dir, frame string) error {
 	return err
 }
 
-// settle ends what waits for a last word. A frame that means nothing brings the effects.
+// settle ends the turns that wait for a last frame. A frame without a meaning brings the effects.
 func (s *decoderStage) settle() {
 	s.t.Helper()
 	s.d.AtEnd(s)
@@ -182,8 +182,8 @@ func TestAPromptIsInItsOwnTurn(t *testing.T) {
 	}
 }
 
-// TestE34_WhatOthersAskIsNotOurs: our prompt waits while another's turn runs, whose
-// beginning nobody here has seen.
+// A prompt of this gateway waits while a turn of another user runs. The gateway has not seen the
+// beginning of that turn.
 func TestE34_WhatOthersAskIsNotOurs(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
@@ -340,8 +340,8 @@ func TestLargePromptsOfOthersAreBounded(t *testing.T) {
 	s.goesOn(b)
 }
 
-// E08: a prompt that was stopped before anything was seen of its turn is over when the
-// next one is given to the agent, which is not to speak in its place.
+// E08: a prompt was stopped before the first frame of its turn. The turn is over when the agent
+// gets the next prompt, and shows none of the answer to that one.
 func TestE08_APromptThatNeverBeganIsOverWhenTheNextIsGiven(t *testing.T) {
 	t.Parallel()
 	second := `{"type":"message","data":{"id":"p2","role":"user","content":"Two","authorId":"u2"}}`
@@ -364,8 +364,7 @@ func TestE08_APromptThatNeverBeganIsOverWhenTheNextIsGiven(t *testing.T) {
 	}
 }
 
-// E35: what is ended because it was the answer is the turn of the prompt that was taken for
-// it, and no other.
+// E35: the server takes a prompt for the answer to a question. Only the turn of that prompt ends.
 func TestE35_TheTurnOfAPromptThatWasTheAnswerEnds(t *testing.T) {
 	t.Parallel()
 	in := func(frame, channel string) string {

@@ -17,13 +17,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// runtime is one that reaches the server.
+// runtime returns a runtime that reaches the server.
 func (s *server) runtime() agentops.Runtime {
 	return agentops.Runtime{URL: "http://agents.test", Dial: s.conn.dial}
 }
 
-// Who may do what is what the other side's check of access says, for each kind of
-// caller and session.
+// The server's own check of access decides roles, for each kind of caller and session.
 func TestB06_RolesAreThoseOfTheOtherSide(t *testing.T) {
 	for _, c := range []struct {
 		name, token, purpose, visibility string
@@ -61,7 +60,8 @@ func TestB06_RolesAreThoseOfTheOtherSide(t *testing.T) {
 	}
 }
 
-// No address tells what members of the organisation may do: whoever is not named may look.
+// A gateway in the server's place is asked in the same way. A member of the organisation without
+// a role in the session is a viewer.
 func TestB07_TheOlderServerIsAskedToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, far)
@@ -73,7 +73,7 @@ func TestB07_TheOlderServerIsAskedToo(t *testing.T) {
 	})
 }
 
-// A name that leads elsewhere, or means another session to somebody else, is none.
+// An id is refused if it leads to another address, or names another session for each caller.
 func TestB07_OnlyItsOwnIdFindsASession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, head)
@@ -95,8 +95,8 @@ func TestB07_OnlyItsOwnIdFindsASession(t *testing.T) {
 	})
 }
 
-// A server that does not answer, or answers with something else, is told apart
-// from one that says no, and nobody waits for longer than the time for it.
+// Find says how the server failed, and its error differs from a refusal. Find waits no longer
+// than the connect time.
 func TestFindSaysWhyTheOtherSideCouldNotBeAsked(t *testing.T) {
 	for _, c := range []struct {
 		name, want string

@@ -84,7 +84,7 @@ func TestE23_AStuckToolIsCompletedAfterTheEnd(t *testing.T) {
 	running, completed := toolPart("a", "running", `,"args":{"x":1}`), toolPart("a", "completed", `,"args":{"x":1}`)
 	expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(wholeFrame("t", running)), toUs(chunkFrame("t", "x")),
 		toUs(wholeFrame("t", running, textPart("x"), finishPart("end_turn"))), toUs(wholeFrame("t", completed, textPart("x"), finishPart("end_turn"))), toUs(notBusy)), want)
-	// It never is: the turn ends all the same.
+	// The tool never completes. The turn ends all the same.
 	want.Tools = []string{`a canceled {"x":1} null Not finished: the agent ended its turn without a result.`}
 	expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(wholeFrame("t", running)), toUs(chunkFrame("t", "x")), toUs(wholeFrame("t", running, textPart("x"), finishPart("end_turn"))), toUs(notBusy)), want)
 	expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(wholeFrame("t", running)), toUs(chunkFrame("t", "x")), toUs(wholeFrame("t", running, textPart("x"), finishPart("end_turn")))), want)
@@ -103,7 +103,7 @@ func TestE25_AFinalizeThatDoesNotSayOfWhichTurn(t *testing.T) {
 	t.Parallel()
 	expect(t, lines(ofRunner(createFrame("t")), ofRunner(`{"type":"message.finalize","reason":"error","error":"No key"}`), ofRunner(`{"type":"complete"}`)),
 		sum{Steps: []string{"t"}, End: "failed: No key"})
-	// Browsers are not told of it at all: an empty message, and then nothing more.
+	// Browsers get no frame for it: an empty message, and then nothing more.
 	expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(notBusy), toUs(idle)), sum{Asked: "Go by u1", Steps: []string{"t"}, End: "failed: Turn failed"})
 }
 
@@ -260,9 +260,9 @@ func TestE34_OtherUsersAndChannelsAreTurnsOfTheirOwn(t *testing.T) {
 		sum{Asked: "Theirs by u2", Steps: []string{"t9"}, Text: []string{"nine"}, End: done})
 }
 
-// E35: today a prompt that names a channel of another type than web is taken for the answer
-// to a question that is open in that channel, if the owner sends it. Then it does not run. Any
-// other waits behind the question, also if somebody answers that in the same words.
+// E35: a question is open in a channel of another type than web, and the owner sends a prompt to
+// that channel. Today's server takes the prompt for the answer and does not run it. Any other
+// prompt waits behind the question, even if somebody answers the question in the same words.
 func TestE35_APromptThatIsTakenForTheAnswerDoesNotRun(t *testing.T) {
 	t.Parallel()
 	const slack = "slack:C1"
@@ -338,7 +338,7 @@ func TestE38_TheSameTextByTwoUsers(t *testing.T) {
 		sum{Asked: "Go by u1", Steps: []string{"t2"}, Text: []string{"ours"}, End: done})
 }
 
-// TestHealingAfterAnApproval: what is asked closes the text here, and not upstream.
+// An approval closes the open text part here, and not upstream.
 func TestHealingAfterAnApproval(t *testing.T) {
 	t.Parallel()
 	p := playBack(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(chunkFrame("t", "May I? ")),
@@ -350,8 +350,8 @@ func TestHealingAfterAnApproval(t *testing.T) {
 	}
 }
 
-// TestAPromptMayComeBackOtherwise: it was sent by REST, and shown before that was
-// told; or it was sent to no channel, and was given a thread.
+// The server may show a prompt before it confirms the REST request, or with a thread that the
+// prompt did not name.
 func TestAPromptMayComeBackOtherwise(t *testing.T) {
 	t.Parallel()
 	rest := `{"dir":"http","method":"POST","path":"/api/sessions/s/prompt","status":200,"request":{"content":"Go"},"response":{"success":true}}`
@@ -366,7 +366,7 @@ func TestAPromptMayComeBackOtherwise(t *testing.T) {
 	expect(t, lines(toUs(helloHead), toUs(joined), fromUs(promptFrame("Go")), toUs(threaded.Replace(userFrame("p1", "Go", "u1"))), ends), want)
 }
 
-// TestE33_TheLastTextBeginsAsTheFirst: it is not what the first one lacked.
+// The last text begins with the same words as the first. It is not a longer form of the first.
 func TestE33_TheLastTextBeginsAsTheFirst(t *testing.T) {
 	t.Parallel()
 	call := toolPart("a", "completed", `,"args":{"x":1},"result":"A"`)

@@ -9,17 +9,17 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// What a session agent says of ends and of what comes next is not always about what runs:
-// the tests of this file are about what may be taken for it.
+// The frames about the end of a turn, or about the next turn, do not always belong to the turn
+// that runs. The tests of this file say which turn each frame belongs to.
 
-// busyFrame is the first frame of a connection that was made anew in mid-turn.
+// busyFrame is the first frame of a new connection if a turn runs.
 var busyFrame = strings.Replace(helloFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1)
 
-// givenFrames are how a prompt that waited is given to the agent today, after its message.
+// givenFrames follow the message of a queued prompt when the agent gets the prompt.
 var givenFrames = []string{`{"type":"queue.state","data":{"pending":null}}`, `{"type":"status","data":{"promptDequeued":true,"remaining":0}}`}
 
-// theirs is a prompt of somebody else's.
-func theirs(id, text string) string {
+// otherPrompt is the message of a prompt of another user.
+func otherPrompt(id, text string) string {
 	return `{"type":"message","data":{"id":"` + id + `","role":"user","content":"` + text + `","authorId":"u2"}}`
 }
 
@@ -38,9 +38,9 @@ func (s *decoderStage) ends(b *trace.Builder, want trace.Outcome, text string) {
 	}
 }
 
-// A session agent that was started anew in mid-turn takes the agent for idle, as soon as it
-// has given it the prompt once more: who connects after that is told only that it has
-// nothing to do. Whether the turn goes on shows within a moment, or by a tool at work.
+// A session agent that restarts in mid-turn sends the prompt to the agent again, and then believes
+// that the agent is idle. A client that connects after that reads only "not busy". The next frames,
+// or a tool that runs, show that the turn goes on.
 func TestE32_ATurnGoesOnWhoseAgentIsSaidToBeAtRest(t *testing.T) {
 	t.Parallel()
 	atRest := func(connected bool, parts string) string {
@@ -84,7 +84,7 @@ func TestE32_ATurnGoesOnWhoseAgentIsSaidToBeAtRest(t *testing.T) {
 	s.settle()
 	s.ends(b, trace.OutcomeCompleted, "One")
 
-	s, b = begin() // nobody is there who might go on
+	s, b = begin() // no runner is connected that might go on
 	s.take(atRest(false, one))
 	s.ends(b, trace.OutcomeCompleted, "One")
 
@@ -121,8 +121,8 @@ func TestE24_AnEndThatIsToldOnlyOnceSwallowsNoOther(t *testing.T) {
 	s.ends(second, trace.OutcomeFailed, "")
 }
 
-// Where nothing runs that is known, an end is that of what is not: a prompt that comes then
-// does not wait for it.
+// No known turn runs, so an end belongs to an unknown turn. The next prompt does not wait for
+// another end.
 func TestE24_AnEndWhereNothingIsKnownToRunIsOne(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1", OwnOnly: true})

@@ -14,8 +14,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// whatever plays any bytes: whatever they are, every turn is well formed and nothing
-// panics.
+// whatever plays any bytes. Every turn must be well formed, and the decoder must not panic.
 func whatever(t testing.TB, recording []byte) {
 	t.Helper()
 	if err := replaytest.Whatever(t, agentops.NewDecoder(agentops.Options{}), recording); err != nil {

@@ -31,7 +31,7 @@ func (s *server) atWork() string {
 	return s.running.p.content
 }
 
-// waiting is the id of what waits for its answer, or "".
+// waiting returns the id of an open request, or "".
 func (s *server) waiting() (id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,8 +41,8 @@ func (s *server) waiting() (id string) {
 	return id
 }
 
-// A server that takes every connection and hangs up at once is not asked for ever.
-func TestAServerThatHangsUpAtOnceIsNotAskedForEver(t *testing.T) {
+// The adapter gives up on a server that accepts every connection and closes it at once.
+func TestTheAdapterGivesUpOnAServerThatHangsUpAtOnce(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
 		st.server.script = func(tn *turn) {
@@ -70,8 +70,8 @@ func TestAServerThatHangsUpAtOnceIsNotAskedForEver(t *testing.T) {
 	})
 }
 
-// Without a turn nobody is connected. What began there meanwhile is somebody else's,
-// and not the beginning of what is asked next.
+// Without a turn the adapter is not connected. A turn that began meanwhile belongs to another user,
+// and is not the answer to the next prompt.
 func TestE34_WhatBeganWhileNobodyLookedIsNotOurs(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
@@ -87,11 +87,11 @@ func TestE34_WhatBeganWhileNobodyLookedIsNotOurs(t *testing.T) {
 	})
 }
 
-// A stop that comes before the word that the prompt waits hits nobody else's turn, and
-// the prompt does not run.
+// A stop may come before the server says that the prompt waits. The stop does not reach the turn of
+// another user, and the prompt does not run.
 func TestE08_AStopThatIsQuickerThanTheEchoHitsNobodyElse(t *testing.T) {
 	for name, c := range map[string]struct {
-		first   bool // the other's turn is older than our connection
+		first   bool // the other turn began before the connection
 		perTurn bool
 	}{"seen": {}, "unseen": {first: true}, "per turn": {first: true, perTurn: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -114,12 +114,12 @@ func TestE08_AStopThatIsQuickerThanTheEchoHitsNobodyElse(t *testing.T) {
 				time.Sleep(20 * time.Second)
 				synctest.Wait()
 				if n := len(st.server.frames("abort")); n != 0 || st.server.atWork() != "slow" {
-					t.Fatalf("%d aborts hit the other's turn", n)
+					t.Fatalf("%d aborts reached the turn of another user", n)
 				}
 				time.Sleep(20 * time.Second)
 				synctest.Wait()
 				if n := len(st.server.frames("abort")); !c.perTurn && (n+len(st.server.frames("queue.withdraw")) != 1 || st.server.atWork() != "") {
-					t.Errorf("%d aborts; what was stopped runs: %v", n, st.server.atWork() != "")
+					t.Errorf("%d aborts; the stopped prompt runs: %v", n, st.server.atWork() != "")
 				}
 				st.server.stopTurn()
 			})
@@ -127,7 +127,7 @@ func TestE08_AStopThatIsQuickerThanTheEchoHitsNobodyElse(t *testing.T) {
 	}
 }
 
-// Of several prompts that were stopped while they waited none runs.
+// Several prompts are stopped while they wait. None of them runs.
 func TestE08_AllThatWasStoppedIsAborted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, far)
@@ -149,9 +149,9 @@ func TestE08_AllThatWasStoppedIsAborted(t *testing.T) {
 	})
 }
 
-// A server that does not say now who somebody is does not make the prompt that of
-// who prompted before, and is asked again.
-func TestWhoSomebodyIsIsAskedAgain(t *testing.T) {
+// If the server does not say who the caller is, the prompt is not taken for one of an earlier
+// caller, and the adapter asks again at the next prompt.
+func TestTheCallersIdentityIsAskedAgain(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
 		st.say("hello").completes()
@@ -186,8 +186,8 @@ func TestWhoSomebodyIsIsAskedAgain(t *testing.T) {
 	})
 }
 
-// A last word that does not come is not waited for as long as anything else comes.
-func TestE23_ALastWordIsNotWaitedForAsLongAsAnythingComes(t *testing.T) {
+// A missing last frame delays the end by a bounded time, even if other frames come.
+func TestE23_OtherFramesDoNotProlongTheWaitForALastFrame(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
 		var ended time.Time
@@ -210,7 +210,7 @@ func TestE23_ALastWordIsNotWaitedForAsLongAsAnythingComes(t *testing.T) {
 	})
 }
 
-// E31: a prompt that waits until the session is awake waits no longer than that may take.
+// E31: a prompt that waits for the session to wake waits for the wake time at most.
 func TestE31_APromptThatWaitsForASessionThatNeverWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, head)
@@ -218,7 +218,7 @@ func TestE31_APromptThatWaitsForASessionThatNeverWakes(t *testing.T) {
 		defer g.close()
 		g.wait(g.say("hello"))
 		s.mu.Lock()
-		s.running = &turn{s: s, p: &prompt{}, cancel: func() {}} // whatever takes a prompt now queues it
+		s.running = &turn{s: s, p: &prompt{}, cancel: func() {}} // so the server queues the next prompt
 		s.mu.Unlock()
 		began := time.Now()
 		turn := g.say("x")
@@ -248,7 +248,7 @@ func TestE31_APromptThatWaitsForASessionThatNeverWakes(t *testing.T) {
 	})
 }
 
-// A prompt that was taken from the queue while the connection was lost has an end.
+// A prompt that was withdrawn while the connection was lost has an end.
 func TestE30_WithdrawnWhileTheConnectionWasLost(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		s := newServer(t, e)
@@ -292,7 +292,7 @@ func TestE30_WithdrawnWhileTheConnectionWasLost(t *testing.T) {
 	})
 }
 
-// What is answered while the connection is lost reaches the agent when it is back.
+// An answer that is given while the connection is lost reaches the agent later.
 func TestH27_AnAnswerThatIsGivenWhileTheConnectionIsLost(t *testing.T) {
 	for _, what := range []string{"question", "permission"} {
 		t.Run(what, func(t *testing.T) {
@@ -325,8 +325,8 @@ func TestH27_AnAnswerThatIsGivenWhileTheConnectionIsLost(t *testing.T) {
 	}
 }
 
-// A prompt that the server has taken is not failed because its receipt is late.
-func TestAReceiptThatIsLateFailsNoTurn(t *testing.T) {
+// A prompt that the server has taken does not fail because the response is late.
+func TestALateResponseFailsNoTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, head)
 		st.server.wrap = func(h http.Handler) http.Handler {
@@ -353,16 +353,16 @@ func TestAReceiptThatIsLateFailsNoTurn(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 		if n := len(st.host.Begun()); n != 0 {
-			t.Errorf("%d turns of somebody else's", n)
+			t.Errorf("%d turns of another user", n)
 		}
 	})
 }
 
-// Close waits for no server that does not answer, and neither does who stops.
-func TestNobodyWaitsForAServerThatDoesNotAnswer(t *testing.T) {
+// Close does not wait for a server that does not answer. A stop waits for a bounded time.
+func TestCloseAndStopDoNotWaitForASilentServer(t *testing.T) {
 	hangs := func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body) // else nobody notices that the client has left
+			_, _ = io.Copy(io.Discard, r.Body) // else the server does not notice that the client has left
 			<-r.Context().Done()
 		})
 	}
@@ -390,7 +390,7 @@ func TestNobodyWaitsForAServerThatDoesNotAnswer(t *testing.T) {
 			st.server.wrap = hangs
 			st.server.mu.Unlock()
 			st.server.drop(0)
-			time.Sleep(5 * time.Second) // it is being connected anew
+			time.Sleep(5 * time.Second) // the adapter opens another connection meanwhile
 			began := time.Now()
 			p.cancel()
 			p.end()
@@ -401,8 +401,7 @@ func TestNobodyWaitsForAServerThatDoesNotAnswer(t *testing.T) {
 	})
 }
 
-// After a restart a question whose id only begins like that of one that waits is
-// another question.
+// After a restart, a new question is not taken for an open one because their ids begin alike.
 func TestH27_ANewQuestionAfterARestartIsNotTheOneThatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, head, serviceToken(t))
@@ -415,31 +414,30 @@ func TestH27_ANewQuestionAfterARestartIsNotTheOneThatWaits(t *testing.T) {
 		p := st.say("x")
 		p.sees("well")
 		p.leave()
-		again := agenttest.NewHost()
-		again.OnAsk = func(context.Context, trace.Question) trace.Answer {
+		second := agenttest.NewHost()
+		second.OnAsk = func(context.Context, trace.Question) trace.Answer {
 			return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "ada"}
 		}
 		go func() {
 			time.Sleep(10 * time.Minute)
 			st.server.stopTurn()
 		}()
-		stop, events := p.takenUp(again, "que-10-abcdef")
+		stop, events := p.takenUp(second, "que-10-abcdef")
 		asked := agenttest.Each[trace.Question](events)
 		if len(asked) != 1 || asked[0].QuestionID != "que-1" || stop.Outcome != trace.OutcomeCompleted {
-			t.Errorf("%+v, and what was asked is %+v", stop, asked)
+			t.Errorf("%+v, and the questions are %+v", stop, asked)
 		}
 		time.Sleep(10 * time.Minute)
 	})
 }
 
-// I11: what no version of the server has ever sent is counted, each once, however often
-// the session is read; and what is known and passed over is not. I08: a connection that
-// breaks is none that could not be opened.
-func TestI11_I08_WhatIsCountedOfARealSession(t *testing.T) {
+// I11: each frame of an unknown type counts once, and a known frame that is skipped does not
+// count. I08: a connection that breaks does not count as a connection that could not be opened.
+func TestI11_I08_UnknownFramesAndFailedConnectionsAreCounted(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
 		st.sayBy("hello", by{who: "bob"}).completes()
-		st.say("hello").completes() // both are connected now, at least to the older one
+		st.say("hello").completes() // both users are known now
 		st.server.script = func(tn *turn) {
 			tn.say("well")
 			for i := range 3 {
@@ -475,9 +473,9 @@ func TestI11_I08_WhatIsCountedOfARealSession(t *testing.T) {
 	})
 }
 
-// A token goes to no other host, whatever the server says: not after a redirection,
-// and not by an id that is an address.
-func TestATokenGoesNowhereElse(t *testing.T) {
+// The adapter sends a token to no other host, neither after a redirection nor for an id that is an
+// address.
+func TestATokenGoesToNoOtherHost(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
 		st.server.wrap = func(http.Handler) http.Handler {
@@ -494,10 +492,10 @@ func TestATokenGoesNowhereElse(t *testing.T) {
 		st.open("")
 		st.say("x").end()
 		if _, err := st.runtime.Find(t.Context(), "../../elsewhere.test/x?y#z", agent.Caller{Bearer: "token-ada"}); err == nil {
-			t.Error("it was found")
+			t.Error("Find follows an id to another address")
 		}
 		if _, err := st.runtime.Probe(t.Context()); err == nil {
-			t.Error("it is there")
+			t.Error("Probe follows a redirection")
 		}
 		for _, h := range hosts {
 			if !strings.HasPrefix(h, "agents.test:") {
@@ -513,8 +511,8 @@ func TestATokenGoesNowhereElse(t *testing.T) {
 	})
 }
 
-// What the policy decides of another's turn, which was begun there, is not told in the
-// name of who happens to be connected.
+// The policy's decision about a turn of another user is not sent in the name of the connected
+// user.
 func TestE34_ThePolicyAnswersNobodyElsesAgentInOurName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, head)
@@ -526,14 +524,14 @@ func TestE34_ThePolicyAnswersNobodyElsesAgentInOurName(t *testing.T) {
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		if n := len(st.server.frames("approve")) + len(st.server.frames("approve-action")); n != 0 || st.server.waiting() == "" {
-			t.Errorf("%d approvals in the name of somebody who has nothing to do with it", n)
+			t.Errorf("%d approvals were sent in the name of an uninvolved user", n)
 		}
 		st.server.resolve(st.server.waiting(), "approve", user{id: "u_ada"})
 		time.Sleep(10 * time.Second)
 	})
 }
 
-// A session that fails while a prompt waits is its end.
+// A prompt that waits fails if the session fails.
 func TestE36_ASessionThatFailsEndsWhatWaits(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		for _, why := range []string{"", "The sandbox could not be started."} {
@@ -561,8 +559,8 @@ func TestE36_ASessionThatFailsEndsWhatWaits(t *testing.T) {
 	})
 }
 
-// A history of very many elements that say nothing is small in an answer and large in
-// memory: it is not read, and the turn that needs it says why.
+// A history of very many empty elements is small in a response and large in memory. The adapter
+// does not read it, and the turn fails with the reason.
 func TestE32_AHistoryOfVeryManyMessagesIsNotRead(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
@@ -590,7 +588,7 @@ func TestE32_AHistoryOfVeryManyMessagesIsNotRead(t *testing.T) {
 			t.Errorf("%d MB were needed to refuse 2", grown>>20)
 		}
 		if opened, _ := st.server.sockets(); opened != 2 {
-			t.Errorf("%d sockets: it would only be the same again", opened)
+			t.Errorf("%d sockets were opened for the same history", opened)
 		}
 	})
 }

@@ -98,7 +98,7 @@ func (g *gateway) wait(turn session.Turn) (trace.Stop, []trace.Event) {
 	return stops[0], events
 }
 
-// silent is a turn that says a word and then nothing for a while.
+// silent is a turn that streams a word and then sends no frame for a while.
 func silent(between func(*turn), d time.Duration) func(*turn) {
 	return func(tn *turn) {
 		tn.say("well")
@@ -109,7 +109,7 @@ func silent(between func(*turn), d time.Duration) func(*turn) {
 	}
 }
 
-// F02, G06: an agent that is silent for too long is aborted, and the turn says so.
+// F02, G06: an agent that is silent for too long is aborted, and the turn's stop names the reason.
 func TestG06_SilenceEndsATurn(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		s := newServer(t, e)
@@ -126,7 +126,7 @@ func TestG06_SilenceEndsATurn(t *testing.T) {
 		}
 		time.Sleep(5 * time.Second)
 		if len(s.frames("abort")) != 1 || s.runs() != nil {
-			t.Errorf("%d aborts; it runs on: %v", len(s.frames("abort")), s.runs() != nil)
+			t.Errorf("%d aborts; the turn runs on: %v", len(s.frames("abort")), s.runs() != nil)
 		}
 		s.script = nil
 		if stop, events := g.wait(g.say("hello")); stop.Outcome != trace.OutcomeCompleted || said(events) != "You said: hello" {
@@ -135,8 +135,8 @@ func TestG06_SilenceEndsATurn(t *testing.T) {
 	})
 }
 
-// F02: the clock of silence rests while a tool runs and while somebody is asked.
-func TestF02_TheClockRestsWhileAToolRunsOrSomebodyIsAsked(t *testing.T) {
+// F02: the idle clock stands still while a tool runs and while a request is open.
+func TestF02_TheIdleClockStandsStillWhileAToolRunsOrARequestIsOpen(t *testing.T) {
 	for name, between := range map[string]func(*turn){
 		"tool": func(tn *turn) {
 			tn.tool("prt-1", "bash", "running", object{"command": "make"}, nil)
@@ -166,8 +166,8 @@ func TestF02_TheClockRestsWhileAToolRunsOrSomebodyIsAsked(t *testing.T) {
 	}
 }
 
-// E31: a session that wakes is silent for longer than an agent may be, but not for ever.
-func TestE31_TheClockRestsWhileTheSessionWakes(t *testing.T) {
+// E31: a session that wakes may be silent for longer than an agent, for a bounded time.
+func TestE31_TheIdleClockStandsStillWhileTheSessionWakes(t *testing.T) {
 	for wakes, want := range map[time.Duration]trace.Outcome{5 * time.Minute: trace.OutcomeCompleted, 30 * time.Minute: trace.OutcomeFailed} {
 		t.Run(wakes.String(), func(t *testing.T) {
 			inBoth(t, func(t *testing.T, e era) {
@@ -198,8 +198,8 @@ func TestE31_TheClockRestsWhileTheSessionWakes(t *testing.T) {
 	}
 }
 
-// A prompt that waits there for somebody else's turn is not silent.
-func TestE08_TheClockRestsWhileAPromptWaits(t *testing.T) {
+// A prompt that waits upstream for another user's turn does not count as silent.
+func TestE08_TheIdleClockStandsStillWhileAPromptWaits(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		s := newServer(t, e)
 		g := newGateway(t, s, memlog.New())
@@ -224,8 +224,8 @@ func TestE08_TheClockRestsWhileAPromptWaits(t *testing.T) {
 	})
 }
 
-// A turn outlives the gateway, also one that waits for somebody: the answer that is
-// given after the restart reaches the agent.
+// A turn that waits for an answer outlives the gateway. An answer after the restart reaches the
+// agent.
 func TestH27_AQuestionIsAnsweredAfterARestart(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		s := newServer(t, e)
@@ -259,8 +259,8 @@ func TestH27_AQuestionIsAnsweredAfterARestart(t *testing.T) {
 	})
 }
 
-// Without a token of its own the gateway cannot follow a turn over a restart, and
-// says so.
+// Without a service token the gateway cannot follow a turn over a restart, and the turn's error
+// names the reason.
 func TestWithoutAServiceTokenATurnEndsWithTheGateway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, head)

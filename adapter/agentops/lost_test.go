@@ -19,7 +19,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// away does what happens while the client is not there, and lets it come back.
+// away disconnects all clients, refuses new connections while do runs, and accepts them again.
 func (s *server) away(do func()) {
 	s.mu.Lock()
 	s.wrap = func(http.Handler) http.Handler {
@@ -33,8 +33,8 @@ func (s *server) away(do func()) {
 	s.mu.Unlock()
 }
 
-// E32: what was missed while the connection was lost is added from what comes
-// later, wherever the loss was, and nothing is said twice or taken back.
+// E32: later frames bring the text that was missed while the connection was lost. The text is
+// complete, and no part of it comes twice, wherever the loss was.
 func TestE32_ALostConnectionIsHealed(t *testing.T) {
 	const first, second = "Let me look at it first.", "It formats in local time 🕛, so the day rolls over."
 	call := func(tn *turn, status string, result any) {
@@ -75,14 +75,14 @@ func TestE32_ALostConnectionIsHealed(t *testing.T) {
 						t.Errorf("%+v: %q", stop, text)
 					}
 					if strings.Count(text, "Let me ") > 1 || strings.Count(text, "It formats") != 1 {
-						t.Errorf("said twice, or not: %q", text)
+						t.Errorf("a text is missing or comes twice: %q", text)
 					}
 					results := agenttest.Each[trace.ToolResult](events)
 					if len(results) != 1 || results[0].Status != trace.ToolCompleted {
 						t.Errorf("the call ended as %+v", results)
 					}
 					if n := len(st.host.Begun()); n != 0 {
-						t.Errorf("%d turns of somebody else's", n)
+						t.Errorf("%d turns of another user", n)
 					}
 				})
 			})
@@ -118,8 +118,7 @@ func TestH27_RecoveryOfATurnThatIsCutManyTimes(t *testing.T) {
 	})
 }
 
-// E33: the older server's last snapshot has the same text in all parts. What was
-// streamed stays.
+// E33: the last snapshot may have the same text in all parts. The streamed text stays.
 func TestE33_TheOlderServersLastWordTakesNothingBack(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		if got := newStage(t, e).say("tool").completes(); got != "Let me look.|It says hello." {
@@ -160,13 +159,12 @@ func TestE37_LargeFrames(t *testing.T) {
 			t.Errorf("%+v %+v", stop, errs)
 		}
 		if opened, _ := st.server.sockets(); opened != 1 {
-			t.Errorf("%d sockets: it would only come again", opened)
+			t.Errorf("%d sockets were opened for a frame that would only come again", opened)
 		}
 	})
 }
 
-// Frames that nobody takes stay where they are: the reader takes no more than what
-// the turn's log takes.
+// The adapter reads no more frames than the turn's log takes. Other frames stay on the server.
 func TestG07_FramesThatNobodyTakesStayWhereTheyAre(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, head)
@@ -196,7 +194,7 @@ func TestG07_FramesThatNobodyTakesStayWhereTheyAre(t *testing.T) {
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		if n := st.server.taken.Load(); n > 330 {
-			t.Errorf("%d frames were taken though the log takes nothing", n)
+			t.Errorf("the adapter read %d frames although the log takes none", n)
 		}
 		close(stuck)
 		<-done
@@ -209,7 +207,7 @@ func TestG07_FramesThatNobodyTakesStayWhereTheyAre(t *testing.T) {
 	})
 }
 
-// A hostile server costs bounded memory, and what it does has a clear error.
+// A hostile server costs bounded memory, and a turn that it breaks has a clear error.
 func TestAHostileServer(t *testing.T) {
 	interrupted := func(t *testing.T, p *play, why string) {
 		t.Helper()
@@ -267,7 +265,7 @@ func TestAHostileServer(t *testing.T) {
 	}
 }
 
-// Snapshots without end are no text, and cost no memory that grows.
+// Endless snapshots add no text and use bounded memory.
 func TestSnapshotsWithoutEndCostNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, head)
@@ -305,8 +303,7 @@ func TestSnapshotsWithoutEndCostNoMemory(t *testing.T) {
 	})
 }
 
-// A peer that is gone without a word is noticed by pings, and the turn goes on with
-// another connection.
+// Pings find a peer that has silently gone, and the turn goes on with another connection.
 func TestAPeerThatIsGoneWithoutAWordIsNoticed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, head)
@@ -322,13 +319,13 @@ func TestAPeerThatIsGoneWithoutAWordIsNoticed(t *testing.T) {
 			t.Errorf("%q", got)
 		}
 		if opened, _ := st.server.sockets(); opened < 2 {
-			t.Error("nobody noticed")
+			t.Error("no second connection was opened")
 		}
 	})
 }
 
-// A turn goes on over a restart of the gateway: what was said meanwhile is added,
-// what was on record is not said again, and what was asked can be answered.
+// A turn goes on over a restart of the gateway. The missed text is added, text on record does not
+// come twice, and open requests can be answered.
 func TestH27_ATurnGoesOnOverARestart(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
@@ -381,21 +378,21 @@ func TestH27_ATurnGoesOnOverARestart(t *testing.T) {
 				p.leave()
 				time.Sleep(time.Minute)
 
-				again := agenttest.NewHost()
+				second := agenttest.NewHost()
 				if c.answers {
-					again.OnAsk = func(context.Context, trace.Question) trace.Answer {
+					second.OnAsk = func(context.Context, trace.Question) trace.Answer {
 						return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "ada"}
 					}
 				}
-				stop, events := p.takenUp(again, waiting...)
+				stop, events := p.takenUp(second, waiting...)
 				if stop.Outcome != trace.OutcomeCompleted {
 					t.Errorf("%+v", stop)
 				}
 				if got := said(events); got != c.want {
 					t.Errorf("%q, want %q", got, c.want)
 				}
-				if n := len(again.Begun()); n != 0 {
-					t.Errorf("%d turns of somebody else's", n)
+				if n := len(second.Begun()); n != 0 {
+					t.Errorf("%d turns of another user", n)
 				}
 			})
 		})
@@ -420,11 +417,11 @@ func TestH27_D07_AnApprovalIsRefusedAfterARestart(t *testing.T) {
 		p.leave()
 		time.Sleep(time.Minute)
 
-		again := agenttest.NewHost()
-		again.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
+		second := agenttest.NewHost()
+		second.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
 			return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "deny", OptionKind: trace.RejectOnce, By: "ada"}
 		}
-		stop, events := p.takenUp(again, waiting...)
+		stop, events := p.takenUp(second, waiting...)
 		results := agenttest.Each[trace.ToolResult](events)
 		if stop.Outcome != trace.OutcomeCompleted || len(results) != 1 || results[0].Status != trace.ToolDenied {
 			t.Errorf("%+v, and the call ended as %+v", stop, results)
@@ -432,8 +429,8 @@ func TestH27_D07_AnApprovalIsRefusedAfterARestart(t *testing.T) {
 	})
 }
 
-// An answer that comes while the session agent is started anew, and has no runner yet, is
-// told when it has one: before that it would be taken, and lost.
+// An answer is sent when a restarted session agent has a runner. Without a runner, the session
+// agent would accept the answer and lose it.
 func TestE32_AnAnswerWaitsForARunner(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)

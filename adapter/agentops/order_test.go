@@ -13,13 +13,13 @@ import (
 type moment int
 
 const (
-	shown   moment = iota // the agent has the prompt, and has said nothing at all
-	thinks                // it is at work
-	empty                 // its message has begun, and holds nothing
-	inText                // it is saying something
+	shown   moment = iota // the agent has the prompt, and has sent no frame
+	thinks                // the agent is at work
+	empty                 // the agent's message has begun, and is empty
+	inText                // the agent streams a text
 	inTool                // a tool runs
-	asks                  // it waits for an answer
-	moments               // how many there are
+	asks                  // the agent waits for an answer
+	moments               // the number of moments
 )
 
 func (m moment) String() string {
@@ -39,21 +39,21 @@ func put(frame, channel string) string {
 	return strings.TrimSuffix(frame, "}") + where + "}"
 }
 
-// rivals is a prompt that comes while the turn of another runs.
+// rivals are two prompts: the second comes while the turn of the first runs.
 type rivals struct {
 	at      moment
-	by      string // whose the second one is: u1 is us
-	here    bool   // it is sent from here
-	channel string // of the second one
-	amid    bool   // a frame of the first one's turn comes before word that the second one waits
-	abort   string // "", or who stops the first one
+	by      string // the user of the second prompt; u1 is the user of this gateway
+	here    bool   // this gateway sends the second prompt
+	channel string // of the second prompt
+	amid    bool   // a frame of the first turn comes among the frames that say that the second waits
+	abort   string // "", or the side that stops the first turn
 }
 
 func (r rivals) String() string {
 	return fmt.Sprintf("%s/by %s here %v/in %q/amid %v/abort %q", r.at, r.by, r.here, r.channel, r.amid, r.abort)
 }
 
-// steps are the frames of the first turn, those of each moment.
+// steps returns the frames of the first turn, by moment.
 func (r rivals) steps() [moments + 1][]string {
 	call := func(status, rest string) string { return toolPart("c", status, `,"args":{"x":1}`+rest) }
 	question := `{"type":"interactive_prompt","prompt":{"id":"q","sessionId":"s","type":"question","title":"Which?","actions":[],"context":{}}}`
@@ -71,7 +71,7 @@ func (r rivals) steps() [moments + 1][]string {
 	}
 }
 
-// waits is how the second prompt is told to wait.
+// waits returns the frames that say that the second prompt waits.
 func (r rivals) waits() (frames []string) {
 	return []string{
 		`{"type":"queue.state","data":{"pending":{"messageId":"p2","content":"Two"}}}`,
@@ -79,11 +79,11 @@ func (r rivals) waits() (frames []string) {
 	}
 }
 
-// runs are the frames of the second turn, from when it is its turn.
+// runs returns the frames of the second turn, from when the agent gets its prompt.
 func (r rivals) runs() (frames []string) {
 	frames = append(frames, put(userFrame("p2", "Two", r.by), r.channel), `{"type":"queue.state","data":{"pending":null}}`, `{"type":"status","data":{"promptDequeued":true,"remaining":0}}`)
 	if r.abort != "" {
-		frames = append(frames, idle) // the first one's, and late
+		frames = append(frames, idle) // a late frame of the first turn
 	}
 	for _, f := range []string{thinking, streaming, startFrame("t2"), chunkFrame("t2", "two"), wholeFrame("t2", textPart("two"), finishPart("end_turn"))} {
 		frames = append(frames, put(f, r.channel))
@@ -91,17 +91,17 @@ func (r rivals) runs() (frames []string) {
 	return append(frames, notBusy)
 }
 
-// recording is what a browser sees of both.
+// recording returns the frames of both turns as a browser sees them.
 func (r rivals) recording() []string {
 	all := []string{toUs(helloHead), toUs(joined), fromUs(promptFrame("One"))}
-	told := func(frames ...string) {
+	add := func(frames ...string) {
 		for _, f := range frames {
 			all = append(all, toUs(f))
 		}
 	}
 	steps := r.steps()
 	for m := range steps {
-		told(steps[m]...)
+		add(steps[m]...)
 		if moment(m) != r.at {
 			continue
 		}
@@ -110,29 +110,29 @@ func (r rivals) recording() []string {
 		}
 		waits := r.waits()
 		if r.amid {
-			told(waits[0], steps[m+1][0])
+			add(waits[0], steps[m+1][0])
 			steps[m+1] = steps[m+1][1:]
 			waits = waits[1:]
 		}
-		told(waits...)
+		add(waits...)
 		if r.abort == "" {
 			continue
 		}
 		if r.abort == "here" {
 			all = append(all, fromUs(`{"type":"abort"}`))
 		}
-		told(idle)
+		add(idle)
 		if r.at >= empty {
-			told(chunkFrame("t1", " late"))
+			add(chunkFrame("t1", " late"))
 		}
-		told(idle)
+		add(idle)
 		break
 	}
-	told(r.runs()...)
+	add(r.runs()...)
 	return all
 }
 
-// want is what the two turns amount to.
+// want returns the summaries of the two turns.
 func (r rivals) want() []sum {
 	first := sum{Asked: "One by u1", End: done}
 	reached := func(m moment) bool { return r.abort == "" || r.at >= m }
@@ -158,13 +158,13 @@ func (r rivals) want() []sum {
 		first.Answers = []string{"q canceled "}
 	}
 	var all []sum
-	if r.abort == "" || r.at > shown { // else nothing was seen of it
+	if r.abort == "" || r.at > shown { // else the first turn sent no frame
 		all = append(all, first)
 	}
 	return append(all, sum{Asked: "Two by " + r.by, Steps: []string{"t2"}, Text: []string{"two"}, End: done})
 }
 
-// A prompt that comes while another's turn runs ends nothing.
+// A prompt that comes while a turn runs does not end that turn.
 func TestE08_APromptEndsNoTurnThatRuns(t *testing.T) {
 	t.Parallel()
 	for at := range moments {

@@ -29,8 +29,8 @@ func TestB11_AChannelIsAThreadOrAChannelOfItsType(t *testing.T) {
 	}
 }
 
-// A file that the server would drop without a word is not sent, and its sender learns why.
-func TestAttachmentsThatAServerWouldDropAreTold(t *testing.T) {
+// A file that the server would drop silently is not sent, and its sender gets the reason.
+func TestAttachmentsThatAServerWouldDropAreReported(t *testing.T) {
 	file := func(name, media, url string) trace.InputPart {
 		return trace.InputPart{Type: trace.InputFile, Filename: name, MediaType: media, URL: url}
 	}
@@ -40,7 +40,7 @@ func TestAttachmentsThatAServerWouldDropAreTold(t *testing.T) {
 		name  string
 		files []trace.InputPart
 		sent  int    // how many files
-		want  string // the address of the first, or why there is none
+		want  string // the address of the first file, or the reason why no file is sent
 	}{
 		{"image", []trace.InputPart{file("a.png", "image/png", png)}, 1, png},
 		{"image by its address alone", []trace.InputPart{file("a.png", "", png)}, 1, png},

@@ -25,7 +25,7 @@ func fromUs(frame string) string   { return recordedLine("c2s", frame) }
 func ofRunner(frame string) string { return recordedLine("r2d", frame) } // a V2 frame
 func toRunner(frame string) string { return recordedLine("d2r", frame) }
 
-// What a session agent says, in short.
+// Frames of a session agent.
 const (
 	helloHead = `{"type":"init","session":{"id":"s","status":"running","title":"T"},"data":{"runnerBusy":false,"connectedUsers":["u1"],"pendingPrompt":null}}`
 	joined    = `{"type":"user.joined","userId":"u1","userDetails":{"name":"Dana"},"connectedUsers":[{"id":"u1","name":"Dana"}]}`
@@ -77,7 +77,7 @@ func finalizeFrame(turn, reason, rest string) string {
 	return fmt.Sprintf(`{"type":"message.finalize","turnId":%q,"reason":%q%s}`, turn, reason, rest)
 }
 
-// oursBegun is a prompt of ours that the agent has begun to work on.
+// oursBegun is a recording of a browser whose prompt the agent has begun to work on.
 func oursBegun(hello string) []string {
 	return []string{toUs(hello), toUs(joined), fromUs(promptFrame("Go")), toUs(userFrame("p1", "Go", "u1")), toUs(thinking)}
 }
@@ -95,8 +95,8 @@ func lines(groups ...any) []string {
 	return all
 }
 
-// playBack runs a recording through a new decoder. Of a recording of a runner alone it is
-// what the session agent tells browsers of it.
+// playBack runs a recording through a new decoder. A recording of a runner alone is first turned
+// into the frames that the session agent sends to browsers.
 func playBack(t testing.TB, recording []string) replaytest.Played {
 	t.Helper()
 	if text := strings.Join(recording, ""); strings.Contains(text, `"dir":"r2d"`) && !strings.Contains(text, `"dir":"s2c"`) {
@@ -105,7 +105,7 @@ func playBack(t testing.TB, recording []string) replaytest.Played {
 	return replaytest.Play(t, agentops.NewDecoder(agentops.Options{}), []byte(strings.Join(recording, "\n")))
 }
 
-// sum is what a turn amounts to.
+// sum is the summary of a turn.
 type sum struct {
 	Asked   string
 	Text    []string
@@ -162,7 +162,7 @@ func sumOf(records []trace.Record) sum {
 	return s
 }
 
-// expect compares what the turns of a recording amount to.
+// expect compares the turns of a recording with their summaries.
 func expect(t *testing.T, recording []string, want ...sum) replaytest.Played {
 	t.Helper()
 	p := playBack(t, recording)
@@ -184,7 +184,7 @@ func streams(p replaytest.Played, o uistream.Options) []byte {
 	return out
 }
 
-// datas are the events of the agent's world, by name, as their values.
+// datas returns the values of the domain events, by name.
 func datas(records []trace.Record) map[string][]string {
 	all := map[string][]string{}
 	for _, r := range records {

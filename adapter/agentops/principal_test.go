@@ -14,8 +14,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// F12: of two principals with tokens of their own each prompts, answers and aborts in its
-// own name, whoever's socket it is by which the session is read.
+// F12: two principals have tokens of their own. Each prompts, answers and aborts in its own name,
+// although one socket reads the session for both.
 func TestF12_E34_EachPrincipalPromptsAnswersAndAbortsInItsOwnName(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
@@ -53,7 +53,7 @@ func TestF12_E34_EachPrincipalPromptsAnswersAndAbortsInItsOwnName(t *testing.T) 
 			want = append(want, who+" prompt", who+" answer", who+" prompt", who+" abort")
 		}
 		if !slices.Equal(did, want) {
-			t.Errorf("the server was told %q", did)
+			t.Errorf("the server got %q", did)
 		}
 		if n := len(st.host.Begun()); n != 0 {
 			t.Errorf("%d turns were taken for somebody else's", n)
@@ -61,9 +61,8 @@ func TestF12_E34_EachPrincipalPromptsAnswersAndAbortsInItsOwnName(t *testing.T) 
 	})
 }
 
-// F12: the session is read by the socket of one principal. When its token is worth nothing
-// any more, that of another who has a turn open takes over, and nothing is lost or said
-// twice.
+// F12: the socket of one principal reads the session. When the server revokes its token, the socket
+// of another principal with an open turn takes over. No text is lost or comes twice.
 func TestF12_AnotherPrincipalsSocketTakesOver(t *testing.T) {
 	for _, code := range []websocket.StatusCode{0, websocket.StatusNormalClosure, websocket.StatusPolicyViolation, 4401} {
 		t.Run(fmt.Sprint(int(code)), func(t *testing.T) {
@@ -101,9 +100,9 @@ func TestF12_AnotherPrincipalsSocketTakesOver(t *testing.T) {
 	}
 }
 
-// F12: the socket of a principal who has nothing open any more is let go, as soon as
-// another has. One that is needed stays, also for hours.
-func TestF12_TheSocketOfAPrincipalWithNothingOpenIsLetGo(t *testing.T) {
+// F12: another principal's socket replaces the one of a principal without an open turn. A socket
+// that an open turn needs stays, also for hours.
+func TestF12_TheSocketOfAPrincipalWithoutATurnIsReplaced(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
 		st.server.script = func(tn *turn) {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// relay tells browsers what a runner says, as the session agent does.
+// relay turns a runner's frames into browsers' frames, as the session agent does.
 type relay struct {
 	t      testing.TB
 	out    []string
@@ -17,7 +17,7 @@ type relay struct {
 	calls  map[string]object
 }
 
-// relayed is what browsers get of a recording of a runner.
+// relayed returns the browsers' frames for a recording of a runner.
 func relayed(t testing.TB, recording []string) []string {
 	t.Helper()
 	r := &relay{t: t, parts: map[string][]string{}, calls: map[string]object{}}

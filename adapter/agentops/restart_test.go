@@ -13,7 +13,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// onRecord is a turn as the log has it.
+// onRecord is a turn in the log.
 type onRecord struct {
 	by     string
 	stop   trace.Stop
@@ -21,10 +21,10 @@ type onRecord struct {
 	events []trace.Event
 }
 
-// streamed joins what clients have got of it.
+// streamed joins the text that clients got.
 func (o onRecord) streamed() string { return streamed(o.events) }
 
-// turns are all turns of the session, in the order of their beginning.
+// turns returns all turns of the session, in the order of their beginning.
 func (g *gateway) turns() (all []*onRecord) {
 	g.t.Helper()
 	of := map[string]*onRecord{}
@@ -56,16 +56,15 @@ func (g *gateway) turns() (all []*onRecord) {
 	return all
 }
 
-// restart closes a gateway, lets time pass, and starts another on what it kept.
+// restart closes a gateway, waits, and starts another one on the same store.
 func restart(g *gateway, store keeping, after time.Duration) *gateway {
 	g.close()
 	time.Sleep(after)
 	return newGateway(g.t, g.server, store)
 }
 
-// A turn that somebody began in Agent Ops goes on over a restart of the gateway: it is
-// that turn, and no other; what was missed is added, nothing is said twice; and whoever
-// prompts here meanwhile does not have to wait for it here.
+// A turn that another user began in Agent Ops goes on over a restart of the gateway. The turn keeps
+// its id, and the missed text is added once. A prompt of this gateway runs after that turn.
 func TestH27_E34_ATurnOfSomebodyElseGoesOnOverARestart(t *testing.T) {
 	call := func(tn *turn, status string, result any) {
 		tn.tool("prt-1", "bash", status, object{"command": "ls"}, result)
@@ -151,8 +150,8 @@ func TestH27_E34_ATurnOfSomebodyElseGoesOnOverARestart(t *testing.T) {
 	}
 }
 
-// Two turns are open at a restart, one of somebody else's that runs and one of ours that
-// waits there for it: each goes on as itself, through one connection.
+// Two turns are open at a restart: a turn of another user that runs, and a turn of this gateway
+// that waits for it. Both go on, through one connection.
 func TestH27_TwoTurnsGoOnOverARestart(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		s := newServer(t, e)
@@ -197,8 +196,8 @@ func TestH27_TwoTurnsGoOnOverARestart(t *testing.T) {
 	})
 }
 
-// What was being sent when the gateway stopped is not the prompt before it, which says the
-// same: its answer is not said again.
+// The gateway stopped while it sent a prompt. An earlier prompt has the same text. After the
+// restart, the later turn does not get the answer of the earlier prompt.
 func TestH27_E38_WhatWasBeingSentIsNotThePromptBeforeIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, head, serviceToken(t))
@@ -224,8 +223,8 @@ func TestH27_E38_WhatWasBeingSentIsNotThePromptBeforeIt(t *testing.T) {
 	})
 }
 
-// When a prompt was given to the agent is kept, also if it has waited: no more of the
-// history is read than from then on.
+// The resume token holds the time when the agent got the prompt, also of a prompt that waited. The
+// history is read from that time on.
 func TestE08_WhenAPromptThatWaitedWasGivenIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, head, serviceToken(t))
@@ -235,17 +234,17 @@ func TestE08_WhenAPromptThatWaitedWasGivenIsKept(t *testing.T) {
 		p := st.say("slow too")
 		time.Sleep(time.Second)
 		if token := st.host.Token(); !strings.Contains(token, `"prompt":"prompt-`) || strings.Contains(token, `"since"`) {
-			t.Fatalf("it waits, and its mark is %s", token)
+			t.Fatalf("the prompt waits, and the resume token is %s", token)
 		}
 		p.sees("well")
 		if token := st.host.Token(); !strings.Contains(token, `"since":`) {
-			t.Errorf("it runs, and its mark is %s", token)
+			t.Errorf("the prompt runs, and the resume token is %s", token)
 		}
 		p.completes()
 	})
 }
 
-// wraps puts something before the server.
+// wraps puts a handler in front of the server.
 func (s *server) wraps(with func(http.Handler) http.Handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -12,8 +12,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 )
 
-// roster is a runtime that asks with the token of the service, whose user is a
-// collaborator there.
+// roster looks users up with the service token. The user of that token is a collaborator there.
 func (s *server) roster(by agentops.UserKey) agentops.Roster {
 	s.users["token-service"] = user{"u_service", "Gateway", "collaborator"}
 	s.members["u_service"] = "collaborator"
@@ -23,8 +22,8 @@ func (s *server) roster(by agentops.UserKey) agentops.Roster {
 	return agentops.Roster{Runtime: r, By: by}
 }
 
-// What somebody may do who has no token there is the other side's own check of access,
-// for him and not for the service: whatever it is shown, and whatever its members may do.
+// A user without a token has the rights that the server's list of members gives them. The rights
+// of the service and of organisation members do not count.
 func TestB07_TheServiceIsToldOfOthers(t *testing.T) {
 	const title = "Fix the date test"
 	for _, c := range []struct {
@@ -65,14 +64,14 @@ func TestB07_TheServiceIsToldOfOthers(t *testing.T) {
 			}
 			for _, call := range s.called() {
 				if !strings.HasPrefix(call, "GET ") {
-					t.Errorf("the service did more than to look: %s", call)
+					t.Errorf("the service did more than read: %s", call)
 				}
 			}
 		})
 	}
 }
 
-// twice answers that two have one address.
+// twice answers with two members of the same address.
 func twice(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasSuffix(r.URL.Path, "/participants") {
@@ -85,8 +84,7 @@ func twice(h http.Handler) http.Handler {
 	})
 }
 
-// The service's own sessions are its own, of whatever kind; and what the service owns is
-// nobody else's for that.
+// The service is the owner of its own sessions of every kind. Other users get no rights from that.
 func TestB10_WhatTheServiceOwnsIsItsOwn(t *testing.T) {
 	for _, by := range []agentops.UserKey{agentops.UserID, agentops.UserEmail} {
 		s := newServer(t, head)
@@ -104,7 +102,7 @@ func TestB10_WhatTheServiceOwnsIsItsOwn(t *testing.T) {
 	}
 }
 
-// What a server does not say clearly is no leave to enter.
+// An unclear answer of the server gives no access.
 func TestB07_WhatCannotBeToldIsNoLeave(t *testing.T) {
 	for name, answer := range map[string]object{
 		"no participants":    {},
@@ -144,7 +142,7 @@ func TestB07_WhatCannotBeToldIsNoLeave(t *testing.T) {
 	}
 }
 
-// A server that does not answer holds nobody for longer than the time for it.
+// A server that does not answer delays a caller by the answer time at most.
 func TestARosterThatDoesNotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, head)

@@ -9,9 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-// row plays frames and compares the stream with two golden files: by default,
-// and with compat: rfc. Each recording must give the same stream: the one dialect,
-// the other, and both at once.
+// row plays frames and compares the stream with two golden files: with default options, and with
+// compat: rfc. Each recording (of a runner, of a browser, of both) must give the same stream.
 func row(t *testing.T, id string, recordings ...[]string) {
 	t.Helper()
 	for name, o := range map[string]uistream.Options{"default": {}, "rfc": {RFC: true}} {
@@ -29,8 +28,8 @@ func row(t *testing.T, id string, recordings ...[]string) {
 	}
 }
 
-// told is a turn as a runner tells it, and as browsers get it; each of the frames
-// after the first is of the turn t1.
+// told returns the recordings of a turn: the runner's frames, the browser's frames, and both. All
+// frames after the first belong to the turn t1.
 func told(runner, browser []string) [][]string {
 	var r, b, both []string
 	for _, f := range runner {
@@ -53,8 +52,7 @@ func TestD02_H02_ADelta(t *testing.T) {
 	row(t, "D02", told([]string{createFrame("t1"), deltaFrame("t1", " a <b>\n"), deltaFrame("t1", "🕛"), finalizeFrame("t1", "end_turn", "")}, nil)[0])
 }
 
-// TestD02_HalfACharacter: an emoji that was cut in two is whole again, and the
-// snapshot of the whole does not contradict it.
+// Two chunks carry the halves of an emoji. The text has the whole emoji, and the snapshot agrees.
 func TestD02_HalfACharacter(t *testing.T) {
 	t.Parallel()
 	expect(t, lines(toUs(startFrame("t1")), toUs(`{"type":"chunk","messageId":"t1","content":"12 \ud83d"}`), toUs(`{"type":"chunk","messageId":"t1","content":"\udd5b"}`),
@@ -160,7 +158,7 @@ func TestD18_G03_G10_AnErrorOfTheSession(t *testing.T) {
 		row(t, "D18", lines(oursBegun(helloHead), toUs(startFrame("t1")), toUs(chunkFrame("t1", "x")), toUs(shape), toUs(notBusy)),
 			lines(oursBegun(helloHead), toUs(startFrame("t1")), toUs(chunkFrame("t1", "x")), ofRunner(shape), toUs(shape), toUs(notBusy)))
 	}
-	// It may be about a prompt that has not begun.
+	// An error may be about a prompt that has not begun.
 	expect(t, lines(toUs(helloHead), toUs(joined), fromUs(promptFrame("")), toUs(`{"type":"error","message":"Missing content or attachments"}`)), sum{End: "failed: Missing content or attachments"})
 	// And one says only that a file was left out.
 	expect(t, lines(toUs(helloHead), toUs(joined), fromUs(promptFrame("Go")), toUs(`{"type":"error","message":"Unsupported file type: application/zip. I can handle images."}`),
@@ -192,7 +190,7 @@ func TestC06_TheAppendixStream(t *testing.T) {
 	}, nil)[0])
 }
 
-// TestF11_H22_AThousandDeltas loses none.
+// No delta of a thousand is lost.
 func TestF11_H22_AThousandDeltas(t *testing.T) {
 	t.Parallel()
 	recording := lines(oursBegun(helloHead), toUs(startFrame("t1")))

@@ -10,7 +10,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// The orders of frames in this file were seen of a real session agent.
+// A real session agent has sent its frames in the orders of this file.
 
 const (
 	idleFrame    = `{"type":"agentStatus","status":"idle"}`
@@ -53,7 +53,7 @@ func TestE24_ASecondEndOfWhatWasStoppedIsNotThatOfTheNext(t *testing.T) {
 	}
 }
 
-// What is asked comes while the call behind it has no arguments yet.
+// A request comes while its call has no arguments yet.
 func TestE21_WhatIsAskedIsQuickerThanTheArgumentsOfItsCall(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ tool, args, ask, answer string }{
@@ -77,7 +77,7 @@ func TestE21_WhatIsAskedIsQuickerThanTheArgumentsOfItsCall(t *testing.T) {
 			b := s.prompt("Go")
 			s.take(echoFrame, beginFrame, sayFrame, idleFrame, call("pending", "{}"), c.ask)
 			if shown := b.Asked(); len(shown) > 0 {
-				t.Errorf("%s: %q is put to the user before the call is whole", c.tool, shown)
+				t.Errorf("%s: %q is shown to the user before the call is complete", c.tool, shown)
 			}
 			return s, b
 		}
@@ -102,7 +102,7 @@ func TestE21_WhatIsAskedIsQuickerThanTheArgumentsOfItsCall(t *testing.T) {
 			}
 		}
 		if !slices.Equal(calls, []string{c.tool + c.args}) || !slices.Equal(about, []string{"c"}) {
-			t.Errorf("%s: there are the calls %q, and what is asked is about %q", c.tool, calls, about)
+			t.Errorf("%s: the calls are %q, and the requests are about %q", c.tool, calls, about)
 		}
 
 		s, b = begin() // the arguments do not come
@@ -120,8 +120,8 @@ func TestE21_WhatIsAskedIsQuickerThanTheArgumentsOfItsCall(t *testing.T) {
 	}
 }
 
-// What is asked comes before the message that it belongs to, or before the call behind it:
-// the text that was said before comes first here, and there is one call.
+// A request comes before its message, or before its call. On record, the earlier text comes first,
+// then one call, then the request.
 func TestE21_WhatIsAskedIsQuickerThanItsCall(t *testing.T) {
 	t.Parallel()
 	const text = `{"type":"text","text":"One"}`
@@ -150,11 +150,11 @@ func TestE21_WhatIsAskedIsQuickerThanItsCall(t *testing.T) {
 			s.take(c.ask)
 			s.take(later[n:]...)
 			if shown := b.Asked(); len(shown) > 0 {
-				t.Errorf("%s, after %d: %q is put to the user before the call is whole", c.tool, n, shown)
+				t.Errorf("%s, after %d: %q is shown to the user before the call is complete", c.tool, n, shown)
 			}
 			s.take(idleFrame, call("running", c.args))
 			if shown := b.Asked(); len(shown) != 1 {
-				t.Errorf("%s, after %d: put to the user are %q", c.tool, n, shown)
+				t.Errorf("%s, after %d: the user sees %q", c.tool, n, shown)
 			}
 			s.take(c.answer)
 			if err := b.Finish(trace.Stop{}); err != nil {
@@ -208,11 +208,11 @@ func TestE21_SeveralQuestionsOfOneCallWaitTogether(t *testing.T) {
 		s.take(rest[:n]...)
 		s.take(ask(0), ask(1), ask(2))
 		if asked := len(s.asked); (asked == 0) != (n < len(rest)) {
-			t.Errorf("%d: %d are asked at first", n, asked)
+			t.Errorf("%d: %d requests are open at first", n, asked)
 		}
 		s.take(rest[n:]...)
 		if asked := len(s.asked); asked != 3 {
-			t.Errorf("%d: %d are asked", n, asked)
+			t.Errorf("%d: %d requests are open", n, asked)
 		}
 	}
 }
@@ -242,9 +242,8 @@ func TestE32_APromptThatIsGivenOnceMoreGoesOn(t *testing.T) {
 	}
 }
 
-// A prompt that waits is let run at once by somebody in Agent Ops, where what runs is
-// stopped for it: the session agent takes it out of the queue and in again, under another
-// id, or gives it to the agent under that.
+// A user in Agent Ops promotes a prompt that waits, and the running turn is stopped. The session
+// agent queues the prompt again under another id, or gives the prompt to the agent under that id.
 func TestE08_APromptThatIsPromotedThereIsTheSame(t *testing.T) {
 	t.Parallel()
 	const empty = `{"type":"queue.state","data":{"pending":null}}`
@@ -294,7 +293,7 @@ func TestE28_WhatAStoppedTurnHasAskedIsNotAskedByTheNext(t *testing.T) {
 		s.take(idleFrame, notBusyFrame, notBusyFrame)
 		s.over(first)
 		b := s.prompt("On")
-		s.take(secondEcho, secondBegin, busyFrame, ask) // the connection was made anew
+		s.take(secondEcho, secondBegin, busyFrame, ask) // through a new connection
 		s.settle()
 		if asked := len(s.asked); asked != 0 {
 			t.Errorf("%d are asked", asked)
@@ -315,8 +314,7 @@ func TestE28_WhatAStoppedTurnHasAskedIsNotAskedByTheNext(t *testing.T) {
 	}
 }
 
-// A session agent names an error by an id of its own, and what is wrong with the runner is
-// wrong with the next prompt too.
+// A session agent gives each error an id. An error of the runner fails the next prompt too.
 func TestG03_TheSameErrorFailsTheNextPromptToo(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
@@ -331,9 +329,8 @@ func TestG03_TheSameErrorFailsTheNextPromptToo(t *testing.T) {
 	}
 }
 
-// However much is asked at once, and whether it waits for the arguments of its call or
-// not: there is one bound.
-func TestWhatIsAskedAtOnceIsBounded(t *testing.T) {
+// The number of open requests is bounded. Deferred requests count too.
+func TestOpenRequestsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.take(helloFrame)

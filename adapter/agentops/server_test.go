@@ -20,10 +20,9 @@ import (
 	"github.com/coder/websocket"
 )
 
-// The real server cannot run here: it is a set of Cloudflare workers with a
-// database and sandboxes of their own. This one is written by hand after what its
-// source does, as it is today, and after what a gateway does in its place; what it sends is in the shapes and the order
-// of the recordings, and it refuses as the real one refuses.
+// The real server cannot run here: it is a set of Cloudflare workers with a database and sandboxes
+// of their own. This server imitates its source, and also a gateway in its place. Frames have the
+// shapes and the order of the recordings, and refusals are those of the real server.
 
 // era is a kind of server.
 type era string
@@ -66,7 +65,7 @@ type server struct {
 	queue      []*prompt
 	running    *turn
 	asks       map[string]*asked
-	tells      string // what it was told to remember
+	tells      string // the text that a prompt asked it to remember
 	n          int
 	calls      []string
 	got        []object // frames of clients, with "who"
@@ -74,12 +73,12 @@ type server struct {
 	opened     int
 	script     func(*turn)   // what turns do, if not the usual
 	protocol   string        // the subprotocol to answer with
-	alone      bool          // there is no runner: an answer is taken, and lost, and so is an abort
-	denies     bool          // it says that it is at rest, whatever it does
-	lag        time.Duration // before a prompt that came by socket, or the wish to take one back, is taken
+	alone      bool          // there is no runner: answers and aborts are accepted and lost
+	denies     bool          // the first frame says "not busy" although a turn runs
+	lag        time.Duration // before a prompt or a withdrawal that came by socket is handled
 	wrap       func(http.Handler) http.Handler
 	plays      sync.WaitGroup
-	taken      atomic.Int64 // frames that clients have taken
+	taken      atomic.Int64 // frames that clients have read
 }
 
 type client struct {
@@ -171,7 +170,7 @@ func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-// freeze lets the connections that are open carry nothing any more, without a word.
+// freeze makes the open connections carry no bytes any more, without closing them.
 func (p *pipes) freeze() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -180,7 +179,7 @@ func (p *pipes) freeze() {
 	}
 }
 
-// frozen is a connection that may stop to carry anything.
+// frozen is a connection that may stop carrying bytes.
 type frozen struct {
 	net.Conn
 	ice atomic.Bool
@@ -258,7 +257,7 @@ func (s *server) route(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// may is the real server's check of access.
+// may is the check of access, as in the real server.
 func (s *server) may(who user, id, role string) bool {
 	rank := map[string]int{"viewer": 1, "collaborator": 2, "owner": 3}
 	s.mu.Lock()
@@ -424,14 +423,14 @@ func (s *server) decide(w http.ResponseWriter, r *http.Request, who user, id, ve
 	}
 }
 
-// resolve answers what waits.
+// resolve answers an open request.
 func (s *server) resolve(id, answer string, who user) {
 	s.mu.Lock()
 	a := s.asks[id]
 	delete(s.asks, id)
 	s.mu.Unlock()
 	if a == nil {
-		return // ignored without a word
+		return // as the real server does
 	}
 	resolution := object{"resolvedBy": who.id}
 	if a.kind == "approval" {
@@ -445,7 +444,7 @@ func (s *server) resolve(id, answer string, who user) {
 	}
 }
 
-// expire lets what waits run out of time.
+// expire ends an open request as expired.
 func (s *server) expire(id string) {
 	s.mu.Lock()
 	a := s.asks[id]
@@ -508,7 +507,7 @@ func (s *server) upgrade(w http.ResponseWriter, r *http.Request, who user) {
 	s.mu.Unlock()
 }
 
-// greet sends what comes first. The caller holds s.mu.
+// greet sends the first frames of a connection. The caller holds s.mu.
 func (s *server) greet(c *client) {
 	session := object{"id": s.id, "status": s.status, "workspace": "acme-web", "title": "Fix the date test"}
 	data := object{"sandboxRunning": true, "runnerConnected": !s.alone, "runnerBusy": s.running != nil && !s.denies, "promptsQueued": len(s.queue), "connectedClients": len(s.clients) + 1}
@@ -533,7 +532,7 @@ func (s *server) greet(c *client) {
 	}
 }
 
-// to sends to one. The caller holds s.mu.
+// to sends a frame to one client. The caller holds s.mu.
 func (s *server) to(c *client, frame object) {
 	data := encodeFrame(s.t, frame)
 	select {
@@ -568,7 +567,7 @@ func (s *server) broadcast(frame object) {
 	s.tell(frame)
 }
 
-// tell is broadcast for who holds s.mu.
+// tell is broadcast for a caller that holds s.mu.
 func (s *server) tell(frame object) {
 	for _, c := range s.clients {
 		s.to(c, frame)
@@ -584,7 +583,7 @@ func (s *server) raw(data []byte) {
 	}
 }
 
-// drop closes all sockets with a code, as a restart does; 0 is without a word.
+// drop closes all sockets with a code, as a restart does. Code 0 is no close frame.
 func (s *server) drop(code websocket.StatusCode) {
 	s.mu.Lock()
 	clients := slices.Clone(s.clients)
@@ -598,7 +597,7 @@ func (s *server) drop(code websocket.StatusCode) {
 	}
 }
 
-// take is one frame of a client.
+// take handles a frame of a client.
 func (s *server) take(c *client, data []byte) {
 	var f object
 	if json.Unmarshal(data, &f) != nil {
@@ -644,8 +643,7 @@ func under[T any](s *server, read func() T) T {
 	return read()
 }
 
-// revoke makes a token worth nothing: its sockets are closed with a code, 0 is without a
-// word, and it opens nothing any more.
+// revoke makes a token invalid and closes its sockets with a code. Code 0 is no close frame.
 func (s *server) revoke(token string, code websocket.StatusCode) {
 	s.mu.Lock()
 	who := s.users[token]
@@ -663,7 +661,7 @@ func (s *server) revoke(token string, code websocket.StatusCode) {
 	}
 }
 
-// connected are the users whose sockets are open.
+// connected returns the users whose sockets are open.
 func (s *server) connected() (all []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -674,7 +672,7 @@ func (s *server) connected() (all []string) {
 	return all
 }
 
-// What tests look at.
+// The tests read the server's state by these methods.
 func (s *server) runs() *turn { return under(s, func() *turn { return s.running }) }
 
 func (s *server) called() []string { return under(s, func() []string { return slices.Clone(s.calls) }) }
@@ -691,7 +689,7 @@ func (s *server) waits() map[string]*asked {
 	return under(s, func() map[string]*asked { return maps.Clone(s.asks) })
 }
 
-// sockets tells how many were opened, and how many are open.
+// sockets returns how many sockets were opened, and how many are open.
 func (s *server) sockets() (opened, open int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

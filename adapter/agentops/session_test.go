@@ -18,7 +18,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// inBoth runs a test in a bubble, in both eras.
+// inBoth runs a test in a bubble with each kind of server.
 func inBoth(t *testing.T, test func(t *testing.T, e era)) {
 	t.Helper()
 	eras(t, func(t *testing.T, e era) { synctest.Test(t, func(t *testing.T) { test(t, e) }) })
@@ -110,8 +110,9 @@ func TestH18_AnAbortReallyCancelsTheTurn(t *testing.T) {
 	})
 }
 
-// What a runner is given while it is stopping is taken for done with what it stops: the
-// session agent shows none of its questions.
+// A runner that gets a prompt while it stops reports the end of the stopped turn, and the session
+// agent takes that end for the end of the prompt. Then no question of the prompt is shown. So the
+// adapter sends the prompt after the second end.
 func TestE24_APromptAfterAStopWaitsForItsSecondEnd(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		for _, sockets := range []func(*agentops.Runtime){func(*agentops.Runtime) {}, perTurn} {
@@ -136,7 +137,7 @@ func TestE24_APromptAfterAStopWaitsForItsSecondEnd(t *testing.T) {
 	})
 }
 
-// What is stopped while it waits for that is not sent.
+// A prompt that is stopped while it waits for the second end is not sent.
 func TestE24_APromptThatIsStoppedWhileItWaitsIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st, p := newStageAtWork(t, head)
@@ -157,7 +158,7 @@ func TestE24_APromptThatIsStoppedWhileItWaitsIsNotSent(t *testing.T) {
 	})
 }
 
-// A client that goes away stops the turn in the same way.
+// A client that disconnects stops the turn in the same way.
 func TestG05_AClientThatGoesAwayStopsTheTurn(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st, p := newStageAtWork(t, e)
@@ -173,7 +174,7 @@ func TestG05_AClientThatGoesAwayStopsTheTurn(t *testing.T) {
 	})
 }
 
-// In strict mode nothing is tried again.
+// In strict mode the adapter tries nothing twice.
 func TestF10_NothingIsTriedAgainInStrictMode(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st, p := newStageAtWork(t, e, strict)
@@ -194,8 +195,8 @@ func TestF10_NothingIsTriedAgainInStrictMode(t *testing.T) {
 	})
 }
 
-// However a connection cannot be opened, the stop says so in the words of the RFC, an error
-// beside it says why, and it is tried once.
+// The adapter tries a connection once. If the connection fails, the stop has the RFC's words, and
+// an error beside the stop names the reason.
 func TestG01_ConnectionFailed(t *testing.T) {
 	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	status := func(code int, body string) http.HandlerFunc {
@@ -264,8 +265,8 @@ func TestG01_ConnectionFailed(t *testing.T) {
 	}
 }
 
-// A turn that loses its connection for good says so in the words of the RFC, keeps what was
-// said, and an error beside it says why.
+// A turn that loses its connection for good ends with the RFC's words and keeps its text. An error
+// beside the stop names the reason.
 func TestG02_StreamInterrupted(t *testing.T) {
 	for code, why := range map[websocket.StatusCode]string{
 		websocket.StatusNormalClosure: "(1000)", websocket.StatusGoingAway: "(1001)", websocket.StatusInternalError: "(1011)",
@@ -287,7 +288,7 @@ func TestG02_StreamInterrupted(t *testing.T) {
 	}
 }
 
-// A connection that cannot be made anew ends the turn after a bounded time.
+// The turn ends after a bounded time if no new connection can be opened.
 func TestG02_InterruptedWhenItCannotBeMadeAnew(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st, p := newStageAtWork(t, e)
@@ -306,7 +307,7 @@ func TestG02_InterruptedWhenItCannotBeMadeAnew(t *testing.T) {
 	})
 }
 
-// What the session says of its failure is the turn's, as it was said.
+// The turn fails with the session's own error text.
 func TestG03_TheSessionsErrorIsKeptAsItWas(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
@@ -382,12 +383,12 @@ func TestE07_RapidPromptsDoNotMix(t *testing.T) {
 			}
 		}
 		if n := len(st.host.Begun()); n != 0 {
-			t.Errorf("%d turns of somebody else's", n)
+			t.Errorf("%d turns of another user", n)
 		}
 	})
 }
 
-// other is somebody at the server's own page.
+// other sends a prompt as Bob, who uses the server's own page.
 func (s *server) other(text, channel string) {
 	kind, id, _ := strings.Cut(channel, ":")
 	p := &prompt{content: text, chType: kind, chID: id, by: user{"u_bob", "Bob", "collaborator"}}
@@ -397,13 +398,13 @@ func (s *server) other(text, channel string) {
 	s.prompt(p)
 }
 
-// theirs is a prompt of somebody else's where ours go that name no channel.
+// theirs sends a prompt as Bob to the default channel of prompts.
 func (s *server) theirs(text string) {
 	s.other(text, map[era]string{head: "thread:thread-active"}[s.era])
 }
 
-// A prompt that comes while another's turn runs waits there, and then has its own
-// text; the other's turn is told as the other's.
+// A prompt that comes while a turn of another user runs waits upstream. Each of the two turns gets
+// its own text.
 func TestE08_APromptWaitsForAnothersTurn(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
@@ -420,16 +421,16 @@ func TestE08_APromptWaitsForAnothersTurn(t *testing.T) {
 		}
 		stop, ok := begun[0].Result()
 		if !ok {
-			t.Fatal("the other's turn has no end")
+			t.Fatal("the other turn has no end")
 		}
 		_, events := finish(t, begun[0], stop)
 		if said(events) != "well, at last" || agenttest.Each[trace.Prompt](events)[0].By != "u_bob" {
-			t.Errorf("the other's turn is %q, asked by %+v", said(events), agenttest.Each[trace.Prompt](events))
+			t.Errorf("the other turn is %q, prompted by %+v", said(events), agenttest.Each[trace.Prompt](events))
 		}
 	})
 }
 
-// E34: what others do in channels of their own is theirs, also while ours runs.
+// E34: a turn in another channel stays apart from the turn of this gateway, also if both run.
 func TestE34_OtherChannelsAreKeptApart(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
@@ -453,7 +454,7 @@ func TestE34_OtherChannelsAreKeptApart(t *testing.T) {
 	})
 }
 
-// E38: of two equal prompts at the same time each has its own turn.
+// E38: two equal prompts of two users have a turn each.
 func TestE38_EqualPromptsOfTwoUsers(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
@@ -475,12 +476,12 @@ func TestE38_EqualPromptsOfTwoUsers(t *testing.T) {
 		}
 		stop, _ := begun[0].Result()
 		if _, events := finish(t, begun[0], stop); said(events) != "Bob's turn" {
-			t.Errorf("the other's said %q", said(events))
+			t.Errorf("the other turn said %q", said(events))
 		}
 	})
 }
 
-// E27, E28: an abort brings no end, and what was under way comes after it.
+// E27, E28: no end follows an abort, and chunks that were under way come after the abort.
 func TestE28_LateChunksAfterAnAbortAreDropped(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
@@ -508,7 +509,7 @@ func TestE28_LateChunksAfterAnAbortAreDropped(t *testing.T) {
 	})
 }
 
-// Somebody else's abort ends our turn without an end, too.
+// An abort by another user ends a turn of this gateway, although no end follows.
 func TestE27_AnAbortBySomebodyElse(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st, p := newStageAtWork(t, e)
@@ -519,7 +520,7 @@ func TestE27_AnAbortBySomebodyElse(t *testing.T) {
 	})
 }
 
-// E29: another model takes over, and says what it says in a turn of its own there.
+// E29: another model takes over and answers in a second upstream message.
 func TestE29_AFailoverIsOneTurnHere(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
@@ -539,12 +540,12 @@ func TestE29_AFailoverIsOneTurnHere(t *testing.T) {
 	})
 }
 
-// E30: the one place of the queue is taken by somebody else.
+// E30: a prompt of another user takes the only place in the queue.
 func TestE30_AWithdrawnPromptIsNotRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, head)
 		st.say("hello").completes()
-		synctest.Wait() // until then the other's would wait, too, and ours take its place
+		synctest.Wait() // before that, Bob's prompt would wait and Ada's would take its place
 		st.server.other("slow", "thread:thread-active")
 		p := st.say("mine")
 		synctest.Wait()
@@ -555,8 +556,8 @@ func TestE30_AWithdrawnPromptIsNotRun(t *testing.T) {
 	})
 }
 
-// An abort never hits another's turn: what waits is taken back, or aborted when it
-// runs where it cannot be taken back.
+// An abort never stops a turn of another user: a prompt that waits is withdrawn, or aborted when
+// it runs.
 func TestE08_StoppingAPromptThatWaitsHitsNobodyElse(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
@@ -571,16 +572,16 @@ func TestE08_StoppingAPromptThatWaitsHitsNobodyElse(t *testing.T) {
 		}
 		synctest.Wait()
 		if n := len(st.server.frames("abort")); n != 0 || st.server.runs() == nil || st.server.runs().p.content != "slow" {
-			t.Fatalf("%d aborts hit the other's turn", n)
+			t.Fatalf("%d aborts reached the turn of another user", n)
 		}
 		time.Sleep(29 * time.Second)
 		if n := len(st.server.frames("abort")); n != 0 {
-			t.Fatalf("%d aborts hit the other's turn", n)
+			t.Fatalf("%d aborts reached the turn of another user", n)
 		}
 		time.Sleep(10 * time.Second)
-		aborts, taken := len(st.server.frames("abort")), len(st.server.frames("queue.withdraw"))
-		if aborts != 0 || taken != 1 || st.server.runs() != nil {
-			t.Errorf("%d aborts, %d taken back, running %v", aborts, taken, st.server.runs() != nil)
+		aborts, withdrawals := len(st.server.frames("abort")), len(st.server.frames("queue.withdraw"))
+		if aborts != 0 || withdrawals != 1 || st.server.runs() != nil {
+			t.Errorf("%d aborts, %d withdrawals, running %v", aborts, withdrawals, st.server.runs() != nil)
 		}
 		begun := st.host.Begun()
 		if len(begun) != 1 {
@@ -588,13 +589,13 @@ func TestE08_StoppingAPromptThatWaitsHitsNobodyElse(t *testing.T) {
 		}
 		stop, _ := begun[0].Result()
 		if _, events := finish(t, begun[0], stop); said(events) != "well, at last" {
-			t.Errorf("the other's said %q", said(events))
+			t.Errorf("the other turn said %q", said(events))
 		}
 	})
 }
 
-// February's runner stops nothing that it has not passed on to its agent yet: a prompt that
-// was stopped while it waited is aborted when the agent has begun to answer it.
+// A prompt was stopped while it waited, and the withdrawal came too late. The prompt is aborted
+// when the agent works on it.
 func TestE08_WhatWaitedIsAbortedWhenTheAgentIsAtIt(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
@@ -606,7 +607,7 @@ func TestE08_WhatWaitedIsAbortedWhenTheAgentIsAtIt(t *testing.T) {
 		}
 		st.server.theirs("hello, too")
 		synctest.Wait()
-		st.server.lag = 3 * time.Second // where it can be taken back, that comes too late
+		st.server.lag = 3 * time.Second // a withdrawal comes too late
 		p := st.say("slow")
 		synctest.Wait()
 		p.cancel()
@@ -614,13 +615,13 @@ func TestE08_WhatWaitedIsAbortedWhenTheAgentIsAtIt(t *testing.T) {
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
 		if st.server.runs() != nil || len(st.server.frames("abort")) != 1 {
-			t.Errorf("it runs on, or was stopped %d times", len(st.server.frames("abort")))
+			t.Errorf("the turn runs on, or was stopped %d times", len(st.server.frames("abort")))
 		}
 	})
 }
 
-// What takes a prompt back that waits goes by the socket, and the next prompt by REST: it
-// is not sent before the other is withdrawn, and so is not taken back in its place.
+// A withdrawal goes by the socket, and the next prompt by REST. The prompt is sent after the
+// withdrawal is confirmed, so that the withdrawal never removes this prompt.
 func TestE08_APromptAfterOneThatWasTakenBackIsNotTakenBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -637,13 +638,13 @@ func TestE08_APromptAfterOneThatWasTakenBackIsNotTakenBack(t *testing.T) {
 		}
 		st.say("tool").completes()
 		if n := len(st.server.frames("abort")); n != 0 {
-			t.Errorf("%d aborts hit the other's turn", n)
+			t.Errorf("%d aborts reached the turn of another user", n)
 		}
 	})
 }
 
-// One that is given to the agent before it is taken back is aborted, also where that is no
-// longer waited for.
+// A prompt that the agent gets before the withdrawal is aborted, also if the withdrawal is
+// confirmed too late for the stop to wait.
 func TestE08_APromptThatIsGivenBeforeItIsTakenBackIsAborted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ runs, lag time.Duration }{{500 * time.Millisecond, time.Second}, {3 * time.Second, 4 * time.Second}} {
@@ -697,7 +698,7 @@ func TestAPromptToAnEndedSessionIsRefused(t *testing.T) {
 	})
 }
 
-// Who may only look cannot prompt, though the socket would let them.
+// A viewer cannot prompt, although the server's socket would accept the prompt.
 func TestB06_AViewersPromptIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, head)
@@ -708,8 +709,8 @@ func TestB06_AViewersPromptIsRefused(t *testing.T) {
 	})
 }
 
-// What a request brings along goes on: the channel, the trace, the token, and the
-// subprotocols in either of their names.
+// The adapter passes the channel, the trace and the token of a request on, and offers the
+// subprotocol under both of its names.
 func TestB11_WhatARequestBringsGoesAlong(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		const traced = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -735,7 +736,8 @@ func TestB11_WhatARequestBringsGoesAlong(t *testing.T) {
 	})
 }
 
-// Without a place the newer server would lose questions and errors.
+// A prompt without a channel is sent to a thread. Without one, Agent Ops would lose questions and
+// errors.
 func TestAPromptWithoutAChannelHasAThread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, head)
@@ -756,8 +758,7 @@ func TestAPromptWithoutAChannelHasAThread(t *testing.T) {
 	})
 }
 
-// A server may answer with a subprotocol that was not asked for, or with none; and
-// a newer server may be too old for prompts by REST.
+// A server may answer with another subprotocol than the requested one, or with none.
 func TestServersThatAnswerInTheirOwnWay(t *testing.T) {
 	for _, protocol := range []string{"", "agent-ops", "valet"} {
 		synctest.Test(t, func(t *testing.T) {
@@ -773,8 +774,8 @@ func TestServersThatAnswerInTheirOwnWay(t *testing.T) {
 	}
 }
 
-// What the server would drop without a word is told to its sender.
-func TestADroppedAttachmentIsTold(t *testing.T) {
+// The server would drop an unsupported file silently. The adapter reports the file to its sender.
+func TestADroppedAttachmentIsReported(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
 		p := st.sayBy("hello", by{who: "ada"},
@@ -797,8 +798,8 @@ func TestADroppedAttachmentIsTold(t *testing.T) {
 	})
 }
 
-// Without a token nobody is asked.
-func TestWithoutATokenNobodyIsAsked(t *testing.T) {
+// Without a token the adapter sends no request.
+func TestWithoutATokenNoRequestIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, head)
 		p := agent.Prompt{Message: trace.UserMessage{ID: "u", Parts: []trace.InputPart{{Type: trace.InputText, Text: "x"}}}, By: "ada"}
@@ -814,8 +815,8 @@ func TestWithoutATokenNobodyIsAsked(t *testing.T) {
 	})
 }
 
-// February's runner says that it has stopped before the agent has: a prompt right after that
-// is held back a moment, and is not cut short.
+// A runner may report its stop before its agent has stopped. A prompt right after the stop is sent
+// a moment later, and gets its whole answer.
 func TestE24_APromptAfterAStopWaitsUntilTheAgentHasStopped(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
@@ -833,8 +834,8 @@ func TestE24_APromptAfterAStopWaitsUntilTheAgentHasStopped(t *testing.T) {
 	})
 }
 
-// What is stopped while it waits, and cannot be taken back, is aborted when it runs, which
-// throws out what waits then: so the next prompt is only sent after that.
+// A stopped prompt that cannot be withdrawn is aborted when it runs. An abort also clears the
+// queue, so the next prompt is sent after the abort.
 func TestE08_APromptWaitsForWhatIsStillToBeStopped(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)

@@ -23,7 +23,7 @@ type stage struct {
 	host    *agenttest.Host
 	session agent.Session
 	counted atomic.Int64 // connections that could not be opened
-	unknown atomic.Int64 // frames of types that nobody knows
+	unknown atomic.Int64 // frames of unknown types
 	n       int
 }
 
@@ -36,7 +36,7 @@ func newStage(t *testing.T, e era, change ...func(*agentops.Runtime)) *stage {
 		c(&st.runtime)
 	}
 	t.Cleanup(func() {
-		for _, r := range st.host.Begun() { // whoever owns them would
+		for _, r := range st.host.Begun() { // as the session hub would
 			_ = r.Finish(trace.Stop{Reason: "shutdown", Outcome: trace.OutcomeCanceled})
 		}
 	})
@@ -77,7 +77,7 @@ func (st *stage) open(token string) {
 	})
 }
 
-// serviceToken makes Ada's token that of the gateway, by which turns outlive it.
+// serviceToken makes Ada's token the gateway's service token. Turns outlive the gateway with it.
 func serviceToken(t *testing.T) func(*agentops.Runtime) {
 	t.Helper()
 	file := t.TempDir() + "/token"
@@ -131,8 +131,8 @@ func (p *play) end() (trace.Stop, []trace.Event) {
 	if p.err != nil {
 		t.Fatalf("Prompt: %v", p.err)
 	}
-	stop, told := p.Result()
-	if !told {
+	stop, ended := p.Result()
+	if !ended {
 		t.Fatal("Prompt returned and the turn has no end")
 	}
 	return finish(t, p.Recorder, stop)
@@ -184,7 +184,7 @@ func (p *play) sees(text string) {
 		if first == "" {
 			first = e.ID
 		}
-		if e.ID == first { // it looks at all of them again
+		if e.ID == first { // Await looks at all events again
 			all = ""
 		}
 		if d, ok := e.Payload.(trace.MessageDelta); ok {
@@ -206,8 +206,8 @@ func (p *play) leave() {
 	<-p.done
 }
 
-// takenUp goes on with the turn in a session that is opened anew, to its end. Those it had
-// asked wait.
+// takenUp re-attaches the turn in a new session, and waits for its end. Some requests of the turn
+// are still open.
 func (p *play) takenUp(host *agenttest.Host, waiting ...string) (trace.Stop, []trace.Event) {
 	t := p.st.t
 	t.Helper()

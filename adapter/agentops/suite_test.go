@@ -24,7 +24,7 @@ func TestSuite(t *testing.T) {
 			var s *server
 			agenttest.Run(t, agenttest.Suite{
 				Open: func(tb testing.TB) agent.Runtime {
-					if s == nil || tb.Name() != s.t.Name() { // one for each test: what it was told outlives a session
+					if s == nil || tb.Name() != s.t.Name() { // one for each test: the server remembers words over sessions
 						s = newServer(tb.(*testing.T), c.era)
 					}
 					r := s.runtime()

@@ -21,7 +21,7 @@ type turn struct {
 	last   string // the text after the last tool
 	begun  bool
 	done   bool
-	lost   bool // its prompt was taken for done before it was
+	lost   bool // the server took its prompt for done too early
 }
 
 func (s *server) next(prefix string) string {
@@ -53,7 +53,7 @@ func (s *server) prompt(p *prompt) {
 	s.broadcast(object{"type": "status", "data": object{"promptQueued": true, "queuePosition": 1, "queueReason": "busy"}})
 }
 
-// withdraw takes the one waiting prompt back.
+// withdraw removes the prompt that waits.
 func (s *server) withdraw() {
 	s.mu.Lock()
 	if len(s.queue) == 0 {
@@ -121,12 +121,11 @@ func (s *server) play(t *turn) {
 	})
 }
 
-// stoppedAgain is how much later a runner says once more that it is done, when it was
-// stopped.
+// stoppedAgain is the time between the two ends that a stopped runner sends.
 const stoppedAgain = 100 * time.Millisecond
 
-// again takes the second end of what was stopped: for that of whatever runs by then,
-// which has no place from now on.
+// again handles the second end of a stopped turn. The server takes this end for the end of the turn
+// that runs by then, and shows no status and no request of that turn from then on.
 func (s *server) again() {
 	time.Sleep(stoppedAgain)
 	s.mu.Lock()
@@ -138,7 +137,7 @@ func (s *server) again() {
 	s.broadcast(object{"type": "status", "data": object{"runnerBusy": false}})
 }
 
-// after dispatches what waits.
+// after gives the next prompt to the agent.
 func (s *server) after(t *turn) {
 	s.mu.Lock()
 	if s.running != t {
@@ -146,7 +145,7 @@ func (s *server) after(t *turn) {
 		return
 	}
 	s.running = nil
-	if len(s.queue) == 0 || s.status != "running" { // told before anybody can prompt anew
+	if len(s.queue) == 0 || s.status != "running" { // before the next prompt can come
 		s.tell(object{"type": "status", "data": object{"runnerBusy": false}})
 		s.mu.Unlock()
 		return
@@ -169,9 +168,9 @@ func (s *server) abort() {
 	for id := range s.asks {
 		delete(s.asks, id)
 	}
-	deaf := s.alone
+	noRunner := s.alone
 	s.mu.Unlock()
-	if t == nil || deaf {
+	if t == nil || noRunner {
 		s.broadcast(object{"type": "agentStatus", "status": "idle"})
 		return
 	}
@@ -189,8 +188,8 @@ func (s *server) stopTurn() {
 	}
 }
 
-// emits reports whether a frame of that kind reaches anybody: without a channel the
-// newer server throws some away.
+// emits reports whether a status or a request of the turn reaches clients. Agent Ops drops these
+// frames if the prompt has no channel.
 func (t *turn) emits() bool {
 	t.s.mu.Lock()
 	defer t.s.mu.Unlock()
@@ -225,7 +224,7 @@ func (t *turn) start() {
 	t.s.broadcast(object{"type": "message", "data": m})
 }
 
-// say streams text; nothing of it is said once the turn was aborted.
+// say streams text until the turn is aborted.
 func (t *turn) say(pieces ...string) {
 	t.start()
 	for _, piece := range pieces {
@@ -236,7 +235,7 @@ func (t *turn) say(pieces ...string) {
 	}
 }
 
-// late streams text in any case.
+// late streams text, also after an abort.
 func (t *turn) late(piece string) {
 	t.text += piece
 	t.all += piece
@@ -257,7 +256,7 @@ func (t *turn) close() {
 	t.text = ""
 }
 
-// tool tells of a call.
+// tool sends the state of a call.
 func (t *turn) tool(id, name, status string, args any, result any) {
 	t.start()
 	t.close()
@@ -294,7 +293,7 @@ func (t *turn) content() string {
 	return t.all
 }
 
-// keep puts the message as it is into the history.
+// keep stores the message so far in the history.
 func (t *turn) keep() object {
 	m := t.message()
 	t.s.mu.Lock()
@@ -383,7 +382,7 @@ func (t *turn) wait(id, kind string, frame object) string {
 	}
 }
 
-// usual is what the agent does with a prompt.
+// usual is the agent's default script.
 func usual(t *turn) {
 	text := t.p.content
 	switch {
@@ -420,9 +419,9 @@ func usual(t *turn) {
 		t.say("I will remember.")
 	case strings.HasPrefix(text, "recall"):
 		t.s.mu.Lock()
-		told := t.s.tells
+		remembered := t.s.tells
 		t.s.mu.Unlock()
-		t.say("I was told: ", told)
+		t.say("I was told: ", remembered)
 	case strings.HasPrefix(text, "tool"):
 		t.say("Let me look.")
 		t.tool("prt-"+t.id, "read", "pending", object{}, nil)

@@ -14,7 +14,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// stopped stops a turn, which is over here at once.
+// stopped stops a turn and checks that the turn is over here at once.
 func (p *play) stopped(said string) {
 	t := p.st.t
 	t.Helper()
@@ -28,8 +28,8 @@ func (p *play) stopped(said string) {
 	}
 }
 
-// rests checks that the server's agent was stopped, once it was told so, and that nothing
-// of it was taken for another turn.
+// rests checks that the server's agent has stopped, and that no frame of the stopped turn began
+// another turn here.
 func (st *stage) rests() {
 	st.t.Helper()
 	synctest.Wait()
@@ -41,8 +41,8 @@ func (st *stage) rests() {
 	}
 }
 
-// A stop while the connection is lost is told as soon as it is there again, and the next
-// prompt waits for that, and not for long.
+// A stop while the connection is lost is sent as soon as the connection is back. The next prompt
+// waits for the stop, for a bounded time.
 func TestF09_AStopWhileTheServerIsAwayIsToldWhenItIsBack(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		for _, atOnce := range []bool{false, true} {
@@ -71,7 +71,7 @@ func TestF09_AStopWhileTheServerIsAwayIsToldWhenItIsBack(t *testing.T) {
 	})
 }
 
-// Where only the socket is lost, a server that takes the wish by REST stops at once.
+// If only the socket is lost, the adapter sends the stop by REST, and the server stops at once.
 func TestF09_AStopWhileOnlyTheSocketIsLostIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st, p := newStageAtWork(t, head)
@@ -97,8 +97,7 @@ func TestF09_AStopWhileOnlyTheSocketIsLostIsTold(t *testing.T) {
 	})
 }
 
-// A server that was started anew may say that nothing runs, and have given the agent the
-// turn once more.
+// A restarted server may say that no turn runs although it has given the agent the prompt again.
 func TestE32_AStopIsToldToAServerThatSaysNothingRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, asks := range []bool{false, true} {
@@ -135,8 +134,8 @@ func TestE32_AStopIsToldToAServerThatSaysNothingRuns(t *testing.T) {
 	})
 }
 
-// Without a runner a session agent forgets a stop, and gives the next runner what it was at.
-// That one takes a stop before it is at it for the end of what it is about to begin.
+// A session agent without a runner forgets a stop, and gives the next runner the stopped prompt. A
+// stop that reaches this runner before it works on the prompt counts as the end of that prompt.
 func TestE32_AStopWaitsForARunnerThatIsAtWork(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		for _, silent := range []bool{false, true} { // it may be at work and say nothing
@@ -148,7 +147,7 @@ func TestE32_AStopWaitsForARunnerThatIsAtWork(t *testing.T) {
 			time.Sleep(time.Second)
 			st.server.runner(true)
 			if n := len(st.server.frames("abort")); n != 0 {
-				t.Errorf("it was stopped %d times while nobody was at it", n)
+				t.Errorf("%d stops were sent while no runner worked on it", n)
 			}
 			if !silent {
 				st.server.runs().status("thinking", "")
@@ -165,8 +164,8 @@ func TestE32_AStopWaitsForARunnerThatIsAtWork(t *testing.T) {
 	})
 }
 
-// What is given to the agent once more is said to be at rest, and by REST such is not
-// stopped: whoever does not read the session stops it through a socket, too.
+// The server says "not busy" of a prompt that it gave to the agent again, and a stop by REST does
+// nothing then. So a principal without the main connection also stops the turn through a socket.
 func TestE32_AStopThatWaitedForARunnerGoesByASocket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, head)
@@ -185,8 +184,8 @@ func TestE32_AStopThatWaitedForARunnerGoesByASocket(t *testing.T) {
 	})
 }
 
-// A runner that does not come is not waited for: the next prompt is there when it comes, and
-// what was stopped is stopped as soon as the agent is at it.
+// The next prompt waits for a missing runner only for a bounded time. When a runner comes, the
+// stopped turn is aborted as soon as the runner works on it.
 func TestE32_APromptDoesNotWaitForEverForAStop(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
@@ -211,7 +210,7 @@ func TestE32_APromptDoesNotWaitForEverForAStop(t *testing.T) {
 			t.Errorf("the next prompt was sent %d times", n)
 		}
 		st.server.runner(true)
-		st.server.lacksRunner(true) // it says that it is at it before it is
+		st.server.lacksRunner(true) // its first frame comes before it works on the prompt
 		st.server.runs().status("thinking", "")
 		time.Sleep(300 * time.Millisecond)
 		st.server.lacksRunner(false)
@@ -219,13 +218,13 @@ func TestE32_APromptDoesNotWaitForEverForAStop(t *testing.T) {
 		if got := next.completes(); got != "You said: hello" {
 			t.Errorf("the next turn said %q", got)
 		}
-		if took := time.Since(began); e == head && took > time.Second { // February's is not stopped: that would throw the next prompt out
+		if took := time.Since(began); e == head && took > time.Second {
 			t.Errorf("it took %s", took)
 		}
 	})
 }
 
-// Nor for one that comes and goes, whenever that is.
+// A runner that comes and leaves does not make the next prompt wait longer.
 func TestE32_APromptDoesNotWaitForARunnerThatComesAndGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, head)
@@ -251,8 +250,8 @@ func TestE32_APromptDoesNotWaitForARunnerThatComesAndGoes(t *testing.T) {
 	})
 }
 
-// A prompt that waits for a stop ends with the connection, if that is lost for good, or is
-// sent where it is heard what becomes of it.
+// A prompt waits for a pending stop, and the connection is lost for good. The turn of the prompt
+// ends, or the prompt is sent through a connection that can follow it.
 func TestE32_APromptThatWaitsForAStopEndsWithTheConnection(t *testing.T) {
 	for name, lose := range map[string]func(*server){
 		"strict": func(s *server) { s.drop(0) },
@@ -289,7 +288,7 @@ func TestE32_APromptThatWaitsForAStopEndsWithTheConnection(t *testing.T) {
 	}
 }
 
-// A runner may take the place of one of which it is only then said that it has gone.
+// The server may announce a new runner before it says that the former runner has left.
 func TestE32_AStopAfterARunnerTookTheFormersPlace(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		for _, inMidTurn := range []bool{false, true} {
@@ -312,8 +311,8 @@ func TestE32_AStopAfterARunnerTookTheFormersPlace(t *testing.T) {
 	})
 }
 
-// A runner that was away for a moment, and is given nothing once more, is at work as soon as
-// what it says is not what it has kept.
+// A runner reconnects after a moment and does not get its prompt again. The runner counts as at
+// work when it sends a frame after those that it had kept.
 func TestE32_AStopOfWhatGoesOnAfterAMoment(t *testing.T) {
 	inBoth(t, func(t *testing.T, e era) {
 		st := newStage(t, e)
@@ -325,8 +324,7 @@ func TestE32_AStopOfWhatGoesOnAfterAMoment(t *testing.T) {
 	})
 }
 
-// stopsWhatGoesOnAfter checks that a turn is stopped that goes on talking after something
-// has happened.
+// stopsWhatGoesOnAfter checks that a turn is stopped although the event happened in it.
 func (st *stage) stopsWhatGoesOnAfter(happens func(*turn)) {
 	st.t.Helper()
 	st.server.script = func(tn *turn) {
@@ -349,7 +347,8 @@ func (st *stage) stopsWhatGoesOnAfter(happens func(*turn)) {
 	st.server.stopTurn()
 }
 
-// Who prompts after what was stopped is over, and before the stop is told, is not stopped.
+// Another user prompts after the stopped turn is over and before the stop is sent. The stop does
+// not reach the turn of that user.
 func TestF09_AStopThatIsToldLateHitsNobodyElse(t *testing.T) {
 	for name, stops := range map[string]func(*stage, *play){
 		"stopped there by somebody": func(st *stage, p *play) {
@@ -383,7 +382,7 @@ func TestF09_AStopThatIsToldLateHitsNobodyElse(t *testing.T) {
 				theirs := st.server.runs()
 				time.Sleep(2 * time.Second)
 				if theirs.ctx.Err() != nil {
-					t.Errorf("somebody else's was stopped: %v", st.server.frames("abort"))
+					t.Errorf("the turn of another user was stopped: %v", st.server.frames("abort"))
 				}
 				st.server.stopTurn()
 			})
@@ -391,8 +390,8 @@ func TestF09_AStopThatIsToldLateHitsNobodyElse(t *testing.T) {
 	}
 }
 
-// runner lets the server's runner go, or another come, which is ready after a while and is
-// given what the other was at.
+// runner disconnects the server's runner, or connects another one. The new runner is ready after a
+// while and gets the prompt of the former one.
 func (s *server) runner(there bool) {
 	s.lacksRunner(true)
 	s.broadcast(object{"type": "status", "data": object{"runnerConnected": there}})
@@ -413,7 +412,7 @@ func (s *server) lacksRunner(so bool) {
 	s.alone = so
 }
 
-// prompts are those that were sent with a text.
+// prompts returns the prompts that the server got with this text.
 func (s *server) prompts(text string) (all []object) {
 	for _, f := range s.heard() {
 		if f["content"] == text {
