@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// paged is the session whose history is read while others are listened to, and
-// pagedTurns how many turns it has.
+// paged is the session whose history is read while streams are measured. The session has pagedTurns
+// turns.
 const (
 	paged      = "bench-paged"
 	pagedTurns = 100
 )
 
-// How often each thing happens beside a load.
+// The intervals of the work beside a load.
 const (
 	endEvery  = 200 * time.Millisecond
 	cutEvery  = 500 * time.Millisecond
@@ -25,7 +25,7 @@ const (
 // fillPages gives the gateways a history to read.
 func fillPages(ctx context.Context, servers []*server) error {
 	for _, s := range servers {
-		if s.Token() == "" { // it is no gateway
+		if s.Token() == "" { // not a gateway
 			continue
 		}
 		for range pagedTurns {
@@ -37,8 +37,8 @@ func fillPages(ctx context.Context, servers []*server) error {
 	return nil
 }
 
-// busy is what goes on in life beside the streams that are measured: turns begin
-// and end, connections are cut, histories are read.
+// busy does the usual work beside the measured streams: turns begin and end, connections are cut,
+// histories are read.
 func busy(ctx context.Context, s *server) error {
 	var wait sync.WaitGroup
 	var faults [3]error
@@ -68,8 +68,7 @@ func busy(ctx context.Context, s *server) error {
 	return errors.Join(faults[:]...)
 }
 
-// every does something in regular intervals until the context ends; what that
-// interrupts is no fault.
+// every calls do in regular intervals until the context ends. An error after that does not count.
 func every(ctx context.Context, interval time.Duration, do func() error) error {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()

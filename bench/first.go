@@ -10,8 +10,8 @@ import (
 // probeEvery is how often a stream is begun to see how long its first byte takes.
 const probeEvery = 20 * time.Millisecond
 
-// measureFirst is the time from a POST to the first byte of its answer, in a new
-// session and in one that has had a turn, while a hundred others stream.
+// measureFirst measures the time from a POST to the first byte of its answer, while a hundred other
+// streams run. One POST begins a new session, the other a second turn.
 func (b *bencher) measureFirst(ctx context.Context) error {
 	servers, err := b.start.all(ctx, gateway, raw, peer, unsynced, onPostgres)
 	if err != nil {

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// load is clients of one server that listen at the same time.
+// load describes clients of one server that read streams at the same time.
 type load struct {
 	streams int
 	pace    time.Duration // before each word
-	window  time.Duration // how long they are watched, once all listen
+	window  time.Duration // the time of the measurement, once all streams run
 	beside  func(context.Context, *server) error
 }
 
@@ -29,14 +29,14 @@ const (
 	apart  = 2 * time.Millisecond   // at least, between two beginnings
 )
 
-// loudness is what a load has shown.
+// loudness is the result of a load.
 type loudness struct {
-	frames int           // that came in the window
-	cpu    time.Duration // of the server, in the window
+	frames int           // frames that came in the window
+	cpu    time.Duration // the server's processor time in the window
 	late   []time.Duration
 }
 
-// choir is the streams of a load while it runs.
+// choir holds the streams of a running load.
 type choir struct {
 	sessions []string
 	heard    []heard
@@ -64,7 +64,7 @@ func (l load) run(ctx context.Context, s *server) (loudness, error) {
 		}
 	}
 	if result.frames == 0 {
-		return loudness{}, fmt.Errorf("%s said nothing for %s", s.name, l.window)
+		return loudness{}, fmt.Errorf("%s sent no word for %s", s.name, l.window)
 	}
 	return result, nil
 }
@@ -88,8 +88,8 @@ func (l load) start(ctx context.Context, s *server) *choir {
 	return c
 }
 
-// end ends the streams: the gateway is told to stop each turn, which is the only
-// way to end it at once; the others see that the client goes.
+// end ends the streams. A gateway gets a stop for each turn, because only a stop ends a turn at once.
+// The other servers end a stream when its client disconnects.
 func (c *choir) end(ctx context.Context, s *server) error {
 	var fault error
 	if s.Token() == "" {
@@ -111,7 +111,7 @@ func (c *choir) end(ctx context.Context, s *server) error {
 	return fault
 }
 
-// watch lets the window pass.
+// watch waits for the end of the window and measures the processor time.
 func (l load) watch(ctx context.Context, s *server, result *loudness) (from, to time.Time, err error) {
 	if err := rest(ctx, settle); err != nil {
 		return from, to, err
@@ -134,8 +134,8 @@ func (l load) watch(ctx context.Context, s *server, result *loudness) (from, to 
 	return from, to, errors.Join(err, fault)
 }
 
-// measureLoad is the latency of each word and the processor time that it takes,
-// at three sizes, while other turns end, are cut off, and histories are read.
+// measureLoad measures the latency and the processor time of a word, at three sizes. Meanwhile other
+// turns end or are cut, and other clients read histories.
 func (b *bencher) measureLoad(ctx context.Context) error {
 	servers, err := b.start.all(ctx, gateway, raw, peer, unsynced, onPostgres)
 	if err != nil {

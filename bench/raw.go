@@ -16,9 +16,8 @@ import (
 // rawCommand makes this program the raw server.
 const rawCommand = "raw"
 
-// serveRaw is the raw server: what a handler of net/http needs to write the
-// frames, and nothing else. It takes the requests that the gateway takes, and
-// ends with its standard input.
+// serveRaw runs the raw server: a handler of net/http that only writes the frames. The raw server
+// takes the same requests as the gateway, and ends with its standard input.
 func serveRaw(ctx context.Context) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -110,7 +109,7 @@ func appendWord(dst []byte) []byte {
 	return append(dst, " \"}\n\n"...)
 }
 
-// order is what a request asks for.
+// order is a request to the raw server.
 type order struct {
 	session string
 	words   int
@@ -141,7 +140,7 @@ func readOrder(r *http.Request) (order, error) {
 	return order{body.ID, words, pace}, err
 }
 
-// rest waits for a while, or for the end of the client.
+// rest waits, and returns early if the context ends.
 func rest(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()

@@ -18,16 +18,16 @@ import (
 	"github.com/tributary-dev/tributary/internal/wsconn"
 )
 
-// What is measured of an agent on another server.
+// The sizes and times of the measurement of an agent on another server.
 const (
 	relayStreams = 100
 	relayRow     = 1000 // requests, one after the other
 	relayPool    = 200  // sessions that take requests in turn
 	relayStep    = 3 * time.Second
-	// relayRest is longer than a gateway at rest takes to let go of its caches and to
-	// collect its garbage a second time.
+	// relayRest is longer than an idle gateway needs to free its caches and to collect its garbage
+	// a second time.
 	relayRest = 2 * time.Minute
-	// quickFirst is what the p99 of the first byte may be at a rate that holds.
+	// quickFirst bounds the p99 of the time to the first byte at a sustainable rate.
 	quickFirst = 200 * time.Millisecond
 )
 
@@ -35,7 +35,7 @@ const (
 // Agent Ops session agent and its browser do.
 type relay struct{ near, far *server }
 
-// unlimited is for gateways whose one client stands for very many.
+// unlimited lets one client stand for very many.
 const unlimited = "limits: {prompts: none, requests: none, streams: none, clients: none}\n"
 
 // relaySettings is the configuration of near.
@@ -96,9 +96,9 @@ func (r relay) session(ctx context.Context, pace time.Duration) (string, error) 
 	return id, res.Body.Close()
 }
 
-// measureRelay is what a session on another server costs: added latency over a
-// client that is on that server's WebSocket itself, many streams on one session, and
-// the rate at which first bytes still come soon.
+// measureRelay measures a session on another server: the latency that the gateway adds to that
+// server's own WebSocket, many streams of one session, and the highest rate of requests with a quick
+// first byte.
 func (b *bencher) measureRelay(ctx context.Context) error {
 	r, err := b.start.relay(ctx)
 	if err != nil {
@@ -114,7 +114,7 @@ func (b *bencher) measureRelay(ctx context.Context) error {
 	return errors.Join(b.steady(ctx, r), r.near.alive(), r.far.alive())
 }
 
-// measureRow is what many requests in a row leave in the heap.
+// measureRow measures the heap after many requests in a row.
 func (b *bencher) measureRow(ctx context.Context) error {
 	r, err := b.start.relay(ctx)
 	if err != nil {
@@ -168,8 +168,7 @@ func (r relay) watch(ctx context.Context, session string) (*watcher, error) {
 
 func (w *watcher) close() { w.conn.Cut() }
 
-// listen hears the words that come while the context lasts, and those that came
-// before are thrown away.
+// listen reads words until the context ends. Words from before the call do not count.
 func (w *watcher) listen(ctx context.Context, _ *server) error {
 	began := time.Now()
 	for {
@@ -195,7 +194,7 @@ func (w *watcher) listen(ctx context.Context, _ *server) error {
 	}
 }
 
-// inARow sends one request after the other and sees what becomes of the heap.
+// inARow sends one request after the other and measures the heap.
 func (b *bencher) inARow(ctx context.Context, r relay) error {
 	session, err := r.session(ctx, 0)
 	if err != nil {
@@ -221,7 +220,7 @@ func (b *bencher) inARow(ctx context.Context, r relay) error {
 	return err
 }
 
-// steady looks for the highest rate of requests whose first bytes still come soon.
+// steady finds the highest rate of requests with a quick first byte.
 func (b *bencher) steady(ctx context.Context, r relay) error {
 	var pool []string
 	for range relayPool {

@@ -6,10 +6,10 @@ import (
 	"sync"
 )
 
-// rooms are the raw server's turns that several clients follow.
+// rooms holds the raw server's turns with several readers.
 type rooms struct{ open sync.Map } // of *room, by session
 
-// room holds the frames of a turn, encoded once for all who follow.
+// room holds the frames of a turn, encoded once for all readers.
 type room struct {
 	mu     sync.RWMutex
 	frames [][]byte
@@ -32,7 +32,7 @@ func (m *room) from(at int) (frames [][]byte, over bool, wake <-chan struct{}) {
 	return m.frames[at:], m.over, m.wake
 }
 
-// share answers a prompt to everybody in the room.
+// share answers a prompt to all readers of the turn.
 func (rs *rooms) share(w http.ResponseWriter, r *http.Request, o order) {
 	ctx := r.Context()
 	m := &room{wake: make(chan struct{})}
@@ -53,7 +53,7 @@ func (rs *rooms) share(w http.ResponseWriter, r *http.Request, o order) {
 	m.serve(ctx, w)
 }
 
-// follow joins a room.
+// follow reads the running turn of a session along.
 func (rs *rooms) follow(w http.ResponseWriter, r *http.Request) {
 	m, ok := rs.open.Load(r.PathValue("id"))
 	if !ok {

@@ -16,24 +16,24 @@ import (
 	"time"
 )
 
-// ask is what a client asks of a server: so many words, each of which is the
-// time, with a pause before each.
+// ask is a client's request to a server: a number of words, with a pause before each. Each word is
+// the time at which the server sent it.
 type ask struct {
 	session string
 	words   int
 	pace    time.Duration
 	prose   bool   // words of a text, and no times
-	shared  bool   // others will follow it; only the raw server wants to know
-	begun   func() // called at the first word, if there is such a call
+	shared  bool   // other clients will read along; only the raw server needs this
+	begun   func() // called at the first word; may be nil
 }
 
-// word is a word that a client has heard.
+// word is a word that a client has read.
 type word struct {
 	at   time.Time
-	late time.Duration // how long it was on its way
+	late time.Duration // the time from the server to the client
 }
 
-// heard is what a client has heard of one stream.
+// heard is the part of a stream that a client has read.
 type heard struct {
 	first time.Duration // from the request to the first byte
 	words []word
@@ -50,7 +50,7 @@ func agentFor(pace time.Duration) string {
 	return fmt.Sprintf("at-%dms", pace.Milliseconds())
 }
 
-// chat sends a prompt and hears the answer to its end.
+// chat sends a prompt and reads the answer to its end.
 func (s *server) chat(ctx context.Context, a ask) (heard, error) {
 	type textPart struct {
 		Type string `json:"type"`
@@ -83,10 +83,10 @@ func (s *server) chat(ctx context.Context, a ask) (heard, error) {
 	return h, err
 }
 
-// endless is so many words that somebody has to stop them.
+// endless is a number of words that only a stop ends.
 const endless = 10_000
 
-// stop ends a turn. The simple servers have ended theirs when the client went.
+// stop ends a turn of a gateway. The other servers end a turn when the client disconnects.
 func (s *server) stop(ctx context.Context, session string) error {
 	if s.Token() == "" {
 		return nil
@@ -98,7 +98,7 @@ func (s *server) stop(ctx context.Context, session string) error {
 	return res.Body.Close()
 }
 
-// follow hears the turn that runs in the session.
+// follow reads the running turn of the session.
 func (s *server) follow(ctx context.Context, session string) (heard, error) {
 	return s.hear(ctx, http.MethodGet, "/api/chat/"+session+"/stream", nil, nil)
 }
@@ -162,7 +162,7 @@ func (s *server) hear(ctx context.Context, method, path string, body []byte, beg
 	}
 }
 
-// spoken reads from a line of a stream when its word was said.
+// spoken reads from a line of a stream the time at which the server sent its word.
 func spoken(line []byte) (time.Time, bool) {
 	if !bytes.HasPrefix(line, []byte(`data: {"type":"text-delta"`)) {
 		return time.Time{}, false
@@ -174,10 +174,10 @@ func spoken(line []byte) (time.Time, bool) {
 	return clock(string(rest[:min(len(rest), longestClock)]))
 }
 
-// longestClock is how long a word is at most that says the time.
+// longestClock is the largest length of a word with the time.
 const longestClock = 24
 
-// clock reads the time that a word says.
+// clock reads the time in a word.
 func clock(text string) (time.Time, bool) {
 	digits, _, ok := strings.Cut(text, " ")
 	if !ok {
@@ -187,7 +187,7 @@ func clock(text string) (time.Time, bool) {
 	return time.Unix(0, n), err == nil
 }
 
-// get reads a page and throws it away.
+// get reads a page and discards it.
 func (s *server) get(ctx context.Context, path string) (took time.Duration, size int64, err error) {
 	began := time.Now()
 	res, err := s.request(ctx, http.MethodGet, path, nil)

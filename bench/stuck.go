@@ -11,17 +11,16 @@ import (
 	"time"
 )
 
-// stuckClients is how many clients hold a stream and do not read, and stuckWords
-// how long a turn is that fills their sockets.
+// stuckClients is the number of clients that hold a stream and do not read. A turn of stuckWords
+// fills their sockets.
 const (
 	stuckClients = 100
 	stuckWords   = 40_000
-	// stuckWindow holds several collections of garbage. With a window of two seconds
-	// the figure says only into which of the two loads one of them happened to fall.
+	// stuckWindow is long enough for several garbage collections. In a window of two seconds, one
+	// collection would decide the result.
 	stuckWindow = 6 * time.Second
-	// The gateway writes to those who are stuck until their sockets are full, which is
-	// work that every follower is. They are stuck when it takes less than a twentieth
-	// of a processor for a calmStep.
+	// The gateway writes to stuck clients until their sockets are full, which is usual work. The
+	// clients are stuck when the gateway uses less than a twentieth of a processor for a calmStep.
 	calmStep  = 500 * time.Millisecond
 	calmSteps = 30
 )
@@ -32,9 +31,9 @@ type stuckKind struct {
 	clients int
 }
 
-// measureStuck is how much later words come to others while clients are stuck. The
-// same long turn goes before with nobody stuck in it, because what it leaves in the
-// log and the heap has a price of its own. The two take turns in coming first.
+// measureStuck measures how much later words come to other clients while some clients are stuck. The
+// comparison also has the long turn, but no stuck clients, because the turn itself costs heap and
+// log. The order of the two loads alternates.
 func (b *bencher) measureStuck(ctx context.Context) error {
 	servers, err := b.start.all(ctx, gateway)
 	if err != nil {
@@ -65,8 +64,8 @@ func (b *bencher) measureStuck(ctx context.Context) error {
 	return nil
 }
 
-// stick has so many clients ask for a turn and not read what comes, until it is over and
-// their sockets take no more. The function that it returns lets them go.
+// stick has clients ask for a turn and not read the answer, until the turn is over and their sockets
+// are full. The returned function disconnects them.
 func stick(ctx context.Context, s *server, clients int) (free func(), err error) {
 	session, begun, over := newSession(), make(chan struct{}), make(chan error, 1)
 	go func() {
@@ -107,7 +106,7 @@ func stick(ctx context.Context, s *server, clients int) (free func(), err error)
 	return free, untilCalm(ctx, s)
 }
 
-// untilCalm waits until the server has next to nothing to do.
+// untilCalm waits until the server is almost idle.
 func untilCalm(ctx context.Context, s *server) error {
 	before, err := s.cpu()
 	if err != nil {
@@ -126,5 +125,5 @@ func untilCalm(ctx context.Context, s *server) error {
 		}
 		before = now
 	}
-	return errors.New("the gateway is busy with stuck clients and does not come to rest")
+	return errors.New("the gateway is still busy with stuck clients")
 }

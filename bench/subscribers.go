@@ -34,7 +34,7 @@ func (b *bencher) measureSubscribers(ctx context.Context) error {
 	return nil
 }
 
-// crowd is one client that asks and many that read along, watched as the load says.
+// crowd runs one client that prompts and many that read along, and measures the load.
 func crowd(ctx context.Context, s *server, session string, subscribers int, l load) (loudness, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

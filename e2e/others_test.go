@@ -108,7 +108,7 @@ func TestDamageShowsNobodyAnothersSession(t *testing.T) {
 				}
 			}
 			p := start(t, hurt, os.Environ(), args...)
-			for range 2 { // before and after he has tried to take her session
+			for range 2 { // before and after the other user has tried to take the session
 				for _, id := range []string{hers, "annt", his} {
 					for _, path := range []string{"", "/messages", "/trace?deltas=1"} {
 						if _, text := p.asPerson("bob", http.MethodGet, "/api/sessions/"+id+path, nil); strings.Contains(text, "secret of ann") {

@@ -61,8 +61,8 @@ func (p *part) follows(old *part, said string) {
 	}
 }
 
-// resumes makes the part one that may go on where the Builder cut another off:
-// the agent may mean a new part, if it has but one key for all of them.
+// resumes lets the part continue a part that the Builder cut off. The agent may also mean a new part,
+// if the agent has only one key for all parts.
 func (p *part) resumes(old *part) {
 	p.partialRune, old.partialRune = old.partialRune, ""
 	if len(old.prior)+old.text.Len() <= tooLong {

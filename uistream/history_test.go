@@ -134,9 +134,8 @@ func TestHistoryPassesErrorsOn(t *testing.T) {
 	}
 }
 
-// What an agent says while its user is asked would put the request into a step
-// that is not the last any more, where the client sends no answer: it is shown when
-// all that was asked has its answer, or the turn is over.
+// A client only answers requests in the last step. So text that an agent writes while a request is
+// open stays hidden until all requests have answers, or the turn is over.
 func TestHistoryOfATurnThatWaits(t *testing.T) {
 	t.Parallel()
 	records := write(t, completed(), func(b *trace.Builder) {

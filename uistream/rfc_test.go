@@ -30,8 +30,8 @@ func says(pieces ...string) func(b *trace.Builder) {
 	}
 }
 
-// row holds both forms of a turn to their golden files, and their frames to what is
-// said here of them: each by its event line, and [id] where it has one.
+// row compares both forms of a turn with their golden files, and their frames with the lists given
+// here. A list has the event line of each frame, and [id] if the frame has an id.
 func row(t *testing.T, name string, stop trace.Stop, byDefault, byRFC string, script func(b *trace.Builder)) {
 	t.Helper()
 	t.Parallel()
@@ -286,8 +286,7 @@ func domain(t *testing.T, names ...string) uistream.DomainEvents {
 	return d
 }
 
-// What an adapter makes of frames that only say what is known already is nothing, or
-// an event of the agent's world.
+// A frame that repeats known facts shows nothing in the stream, or becomes a domain event.
 func TestD14_D15_D17_H16_HydrationAndTheAgentsWorldAreNotShown(t *testing.T) {
 	script := func(b *trace.Builder) {
 		created(b)

@@ -14,8 +14,8 @@ import (
 	"github.com/tributary-dev/tributary/agentops"
 )
 
-// pipe is a connection without a network. It stands in for a WebSocket, whose own
-// tests are the gateway's.
+// pipe is a connection without a network, in the place of a WebSocket. The gateway has the tests of
+// WebSockets.
 type pipe struct {
 	in, out chan []byte // as the gateway sees it
 	once    sync.Once

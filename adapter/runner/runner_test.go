@@ -467,8 +467,8 @@ func TestE28_WhatComesAfterAnAbort(t *testing.T) {
 	})
 }
 
-// A real runner confirms an abort at once, and is done only later, which it says of no
-// prompt in particular: whatever it is given in between it takes that for.
+// A real runner confirms an abort at once, and reports later that it is done. This report names no
+// prompt, so it would end any prompt that the runner gets in between.
 func TestE28_APromptAfterAnAbortWaitsUntilTheRunnerIsDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, tells := range []bool{true, false} {
@@ -600,8 +600,8 @@ func TestQuestionsOfARunnerHaveABound(t *testing.T) {
 	})
 }
 
-// A turn that is stopped while its prompt is written leaves the runner its connection,
-// by which it is told to abort.
+// A turn is stopped while its prompt is being written. The runner keeps its connection and gets the
+// abort through it.
 func TestH18_AnAbortCutsNoRunner(t *testing.T) {
 	b := newBench(t, agenttest.NewHost())
 	p := ready(t, b.runtime)

@@ -102,7 +102,7 @@ func (p *player) gather() {
 	}
 }
 
-// scatter lets go of what the open turns have written, in the order of the turns.
+// scatter passes on the records of the open turns, in the order of the turns.
 func (p *player) scatter() {
 	if len(p.older) == 0 {
 		return
@@ -113,7 +113,7 @@ func (p *player) scatter() {
 	}
 }
 
-// handOn lets go of what a turn has written.
+// handOn passes on the records that a turn has written.
 func (p *player) handOn(b *trace.Builder) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -122,7 +122,7 @@ func detect(line []byte) (format, error) {
 	return native, nil
 }
 
-// ours reads one of our own lines. A line that holds no message is skipped.
+// ours reads a line of Tributary's own format. A line without a message is skipped.
 func ours(line []byte) (agent.Message, time.Duration, bool) {
 	var l struct {
 		T       float64         `json:"t"`
@@ -130,7 +130,7 @@ func ours(line []byte) (agent.Message, time.Duration, bool) {
 		Channel string          `json:"channel"`
 		Msg     json.RawMessage `json:"msg"`
 		Text    json.RawMessage `json:"text"`
-		Lost    bool            `json:"lost"` // it was sent, and reached nobody
+		Lost    bool            `json:"lost"` // the message was sent and did not arrive
 	}
 	if json.Unmarshal(line, &l) != nil {
 		if len(bytes.TrimSpace(line)) == 0 {
