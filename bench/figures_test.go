@@ -122,7 +122,7 @@ func TestMeasures(t *testing.T) {
 	}
 	for _, m := range measures() {
 		for _, g := range m.goals {
-			if verdict, ok := g.verdict(f, m.what); !ok {
+			if verdict, ok := g.result(f, m.what); !ok {
 				t.Errorf("%s: the goal %s is about something else: %q", m.what, g.aim(), verdict)
 			}
 		}

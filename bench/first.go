@@ -18,7 +18,7 @@ func (b *bencher) measureFirst(ctx context.Context) error {
 		return err
 	}
 	defer endAll(servers)
-	for _, streams := range b.scale.crowds {
+	for _, streams := range b.scale.loads {
 		all := map[string]*firsts{}
 		for round := range b.scale.rounds {
 			for _, s := range servers {
@@ -26,7 +26,7 @@ func (b *bencher) measureFirst(ctx context.Context) error {
 				if all[s.name] == nil {
 					all[s.name] = &firsts{}
 				}
-				l := load{streams: streams, pace: paceFor(streams), window: b.scale.window, beside: all[s.name].probe}
+				l := load{streams: streams, pace: paceFor(streams), window: b.scale.window, background: all[s.name].probe}
 				if _, err := l.run(ctx, s); err != nil {
 					return err
 				}
@@ -50,7 +50,7 @@ func (f *firsts) probe(ctx context.Context, s *server) error {
 	return every(ctx, probeEvery, func() error {
 		session := newSession()
 		for _, times := range []*[]time.Duration{&f.fresh, &f.next} {
-			h, err := s.chat(ctx, ask{session: session, words: 1})
+			h, err := s.chat(ctx, request{session: session, words: 1})
 			if err != nil {
 				return err
 			}

@@ -16,9 +16,9 @@ import (
 	"time"
 )
 
-// ask is a client's request to a server: a number of words, with a pause before each. Each word is
+// request is a client's request to a server: a number of words, with a pause before each. Each word is
 // the time at which the server sent it.
-type ask struct {
+type request struct {
 	session string
 	words   int
 	pace    time.Duration
@@ -33,8 +33,8 @@ type word struct {
 	late time.Duration // the time from the server to the client
 }
 
-// heard is the part of a stream that a client has read.
-type heard struct {
+// received is the part of a stream that a client has read.
+type received struct {
 	first time.Duration // from the request to the first byte
 	words []word
 }
@@ -51,7 +51,7 @@ func agentFor(pace time.Duration) string {
 }
 
 // chat sends a prompt and reads the answer to its end.
-func (s *server) chat(ctx context.Context, a ask) (heard, error) {
+func (s *server) chat(ctx context.Context, a request) (received, error) {
 	type textPart struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
@@ -70,13 +70,13 @@ func (s *server) chat(ctx context.Context, a ask) (heard, error) {
 		"messages": []message{{ID: fmt.Sprintf("u%d", sessions.Add(1)), Role: "user", Parts: []textPart{{"text", fmt.Sprintf("%s %d", script, a.words)}}}},
 	})
 	if err != nil {
-		return heard{}, err
+		return received{}, err
 	}
 	path := "/api/chat?agent=" + cmp.Or(s.agent, agentFor(a.pace))
 	if a.shared && s.name == raw {
 		path += "&shared=1"
 	}
-	h, err := s.hear(ctx, http.MethodPost, path, body, a.begun)
+	h, err := s.readStream(ctx, http.MethodPost, path, body, a.begun)
 	if err == nil && a.words < endless && len(h.words) != a.words {
 		err = fmt.Errorf("%s said %d words of %d: is it this version's binary?", s.name, len(h.words), a.words)
 	}
@@ -99,8 +99,8 @@ func (s *server) stop(ctx context.Context, session string) error {
 }
 
 // follow reads the running turn of the session.
-func (s *server) follow(ctx context.Context, session string) (heard, error) {
-	return s.hear(ctx, http.MethodGet, "/api/chat/"+session+"/stream", nil, nil)
+func (s *server) follow(ctx context.Context, session string) (received, error) {
+	return s.readStream(ctx, http.MethodGet, "/api/chat/"+session+"/stream", nil, nil)
 }
 
 func (s *server) request(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
@@ -126,18 +126,18 @@ func (s *server) request(ctx context.Context, method, path string, body []byte) 
 
 var errCut = errors.New("the stream ended before its end")
 
-func (s *server) hear(ctx context.Context, method, path string, body []byte, begun func()) (heard, error) {
+func (s *server) readStream(ctx context.Context, method, path string, body []byte, begun func()) (received, error) {
 	began := time.Now()
 	res, err := s.request(ctx, method, path, body)
 	if err != nil {
-		return heard{}, err
+		return received{}, err
 	}
 	defer res.Body.Close()
 	in := bufio.NewReaderSize(res.Body, 4<<10)
 	if _, err := in.Peek(1); err != nil {
-		return heard{}, fmt.Errorf("read the stream of %s: %w", s.name, err)
+		return received{}, fmt.Errorf("read the stream of %s: %w", s.name, err)
 	}
-	h := heard{first: time.Since(began)}
+	h := received{first: time.Since(began)}
 	whole := false
 	for {
 		line, err := in.ReadSlice('\n')
@@ -152,7 +152,7 @@ func (s *server) hear(ctx context.Context, method, path string, body []byte, beg
 		case bytes.Equal(line, []byte("data: [DONE]\n")):
 			whole = true
 		}
-		if said, ok := spoken(line); ok {
+		if said, ok := sentAt(line); ok {
 			now := time.Now()
 			h.words = append(h.words, word{at: now, late: now.Sub(said)})
 			if len(h.words) == 1 && begun != nil {
@@ -162,8 +162,8 @@ func (s *server) hear(ctx context.Context, method, path string, body []byte, beg
 	}
 }
 
-// spoken reads from a line of a stream the time at which the server sent its word.
-func spoken(line []byte) (time.Time, bool) {
+// sentAt reads from a line of a stream the time at which the server sent its word.
+func sentAt(line []byte) (time.Time, bool) {
 	if !bytes.HasPrefix(line, []byte(`data: {"type":"text-delta"`)) {
 		return time.Time{}, false
 	}

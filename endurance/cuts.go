@@ -18,24 +18,24 @@ const (
 // cuts cuts the streams of running and just finished turns at random bytes and resumes them. Every
 // second wave also kills the gateway. The bytes of a reader must be the beginning of the replay. A
 // complete stream must be equal to the replay.
-func (b *bench) cuts(ctx context.Context, n int, c *tally) error {
+func (b *bench) cuts(ctx context.Context, n int, c *results) error {
 	data := filepath.Join(b.dir, "cuts")
 	g, err := b.start(ctx, data, quickDemo)
 	if err != nil {
 		return err
 	}
 	kills := 0
-	for wave := 0; c.sofar() < n; wave++ {
+	for wave := 0; c.triedSoFar() < n; wave++ {
 		killed := wave%2 == 1
-		pairs := min(n-c.sofar(), waveTurns*waveCuts)
-		witnesses := b.wave(ctx, g, wave, pairs, killed, c)
+		pairs := min(n-c.triedSoFar(), waveTurns*waveCuts)
+		verifiers := b.wave(ctx, g, wave, pairs, killed, c)
 		if killed {
 			kills++
 			if g, err = b.start(ctx, data, quickDemo); err != nil {
 				return err
 			}
 		}
-		if err := each(witnesses, func(_ int, w *witness) error {
+		if err := eachVerifier(verifiers, func(_ int, w *verifier) error {
 			w.same = !killed
 			_, err := w.compare(ctx, g, c, 0, w.since(0))
 			return err
@@ -45,33 +45,33 @@ func (b *bench) cuts(ctx context.Context, n int, c *tally) error {
 		}
 		c.tried(pairs)
 		if wave%25 == 24 {
-			say("%d cuts, %d kills among them", c.sofar(), kills)
+			progress("%d cuts, %d kills among them", c.triedSoFar(), kills)
 		}
 	}
-	say("%d cuts, %d kills among them", c.sofar(), kills)
+	progress("%d cuts, %d kills among them", c.triedSoFar(), kills)
 	return g.end()
 }
 
 // wave runs some turns, cuts their readers and returns all observations.
-func (b *bench) wave(ctx context.Context, g *gateway, wave, cuts int, kill bool, c *tally) []*witness {
+func (b *bench) wave(ctx context.Context, g *gateway, wave, cuts int, kill bool, c *results) []*verifier {
 	words := []string{"slow", "all", "parallel", "unicode", "subagent", "slow", "all", "tool", "data", "long"}
 	if !kill { // the longest turn would take too long without a kill
 		words[9] = "think"
 	}
 	var readers sync.WaitGroup
-	var witnesses []*witness
+	var verifiers []*verifier
 	for i := range min(waveTurns, cuts) {
-		w := newWitness(fmt.Sprintf("w%d-%d", wave, i))
-		witnesses = append(witnesses, w)
+		w := newVerifier(fmt.Sprintf("w%d-%d", wave, i))
+		verifiers = append(verifiers, w)
 		begun := make(chan struct{})
 		readers.Go(func() {
-			s := &sight{session: w.session, prompt: "u-" + w.session}
+			s := &observation{session: w.session, prompt: "u-" + w.session}
 			res, err := g.prompt(ctx, w.session, s.prompt, words[i])
 			close(begun)
 			if err == nil {
 				most := toTheEnd
-				if below(3) == 0 { // the first reader's connection breaks too
-					most = anywhere()
+				if randomBelow(3) == 0 { // the first reader's connection breaks too
+					most = randomCut()
 				}
 				s.read(res, most)
 			}
@@ -86,13 +86,13 @@ func (b *bench) wave(ctx context.Context, g *gateway, wave, cuts int, kill bool,
 	}
 	if kill {
 		select {
-		case <-time.After(30*time.Millisecond + within(600*time.Millisecond)):
+		case <-time.After(30*time.Millisecond + randomDuration(600*time.Millisecond)):
 		case <-ctx.Done():
 		}
 		g.kill()
 	}
 	readers.Wait()
-	return witnesses
+	return verifiers
 }
 
 // share divides n among m and returns the number for the i-th.
@@ -105,13 +105,13 @@ func share(n, i, m int) int {
 
 // cutAndResume reads a stream until it is cut, and then the whole of it, unless
 // the gateway dies meanwhile.
-func cutAndResume(ctx context.Context, g *gateway, w *witness, dying bool, c *tally) {
+func cutAndResume(ctx context.Context, g *gateway, w *verifier, dying bool, c *results) {
 	path := "/api/chat/" + w.session + "/stream"
-	for i, most := range []int{anywhere(), toTheEnd} {
+	for i, most := range []int{randomCut(), toTheEnd} {
 		select {
 		case <-g.Done():
 			return
-		case <-time.After(within(waveSpread)):
+		case <-time.After(randomDuration(waveSpread)):
 		}
 		res, err := g.call(ctx, "GET", path, nil)
 		if err != nil {
@@ -120,14 +120,14 @@ func cutAndResume(ctx context.Context, g *gateway, w *witness, dying bool, c *ta
 			}
 			return
 		}
-		s := &sight{session: w.session}
+		s := &observation{session: w.session}
 		s.read(res, most)
 		w.add(s)
 		switch {
 		case dying, ctx.Err() != nil:
 		case s.refused != "":
 			c.failed("%s: the resume was answered with %s", w.session, s.refused)
-		case i == 1 && !s.whole:
+		case i == 1 && !s.complete:
 			c.failed("%s: the resume broke off after %d bytes: %q", w.session, len(s.raw), tail(string(s.raw)))
 		}
 	}

@@ -34,7 +34,7 @@ func (b *bench) fullDisks() []obstacle {
 	all := []obstacle{{name: "limit", dir: filepath.Join(b.dir, "limited"), put: limit(1), off: limit(unix.RLIM_INFINITY), undo: func() {}}}
 	small := filepath.Join(b.dir, "small")
 	if os.Mkdir(small, 0o700) != nil || unix.Mount("tmpfs", small, "tmpfs", 0, "size=64m") != nil {
-		say("no small disk can be mounted here: only files are limited")
+		progress("no small disk can be mounted here: only files are limited")
 		return all
 	}
 	filler := filepath.Join(small, "filler")
@@ -104,7 +104,7 @@ func setImmutable(name string, immutable bool) error {
 	return nil
 }
 
-func (b *bench) full(ctx context.Context, times int, t *tally) error {
+func (b *bench) full(ctx context.Context, times int, t *results) error {
 	for _, o := range b.fullDisks() {
 		if err := b.obstruct(ctx, o, times, t); err != nil {
 			return fmt.Errorf("%s: %w", o.name, err)
@@ -113,7 +113,7 @@ func (b *bench) full(ctx context.Context, times int, t *tally) error {
 	return nil
 }
 
-func (b *bench) unwritable(ctx context.Context, times int, t *tally) error {
+func (b *bench) unwritable(ctx context.Context, times int, t *results) error {
 	o, err := b.readOnly()
 	if err != nil {
 		return err
@@ -124,7 +124,7 @@ func (b *bench) unwritable(ctx context.Context, times int, t *tally) error {
 // obstruct puts an obstacle in the way of a gateway under load, and removes it. Behind the obstacle,
 // turns fail and the gateway refuses prompts. Without it the gateway works again without a restart,
 // and has closed the failed turns.
-func (b *bench) obstruct(ctx context.Context, o obstacle, times int, t *tally) error {
+func (b *bench) obstruct(ctx context.Context, o obstacle, times int, t *results) error {
 	defer o.undo()
 	data := filepath.Join(o.dir, "data")
 	start := func() (*gateway, error) { return b.start(ctx, data, quickDemo) }
@@ -132,22 +132,22 @@ func (b *bench) obstruct(ctx context.Context, o obstacle, times int, t *tally) e
 	if err != nil {
 		return err
 	}
-	c := gather(ctx, g, answerWithin)
-	defer c.leave()
+	c := startClients(ctx, g, answerWithin)
+	defer c.stop()
 	for range times {
-		if err := pause(ctx, 300*time.Millisecond+within(300*time.Millisecond)); err != nil {
+		if err := pause(ctx, 300*time.Millisecond+randomDuration(300*time.Millisecond)); err != nil {
 			return err
 		}
-		c.alone(ctx)
+		c.addLongPrompt(ctx)
 		if err := pause(ctx, 250*time.Millisecond); err != nil {
 			return err
 		}
 		if err := o.put(g); err != nil {
 			return err
 		}
-		err := pause(ctx, 500*time.Millisecond+within(500*time.Millisecond))
+		err := pause(ctx, 500*time.Millisecond+randomDuration(500*time.Millisecond))
 		if o.refused != "" && err == nil {
-			b.stays(ctx, data, o.refused, t)
+			b.checkReadOnlyStart(ctx, data, o.refused, t)
 		}
 		if fault := errors.Join(err, o.off(g)); fault != nil {
 			return fault
@@ -167,14 +167,14 @@ func (b *bench) obstruct(ctx context.Context, o obstacle, times int, t *tally) e
 	if err := pause(ctx, 500*time.Millisecond); err != nil {
 		return err
 	}
-	c.leave()
-	c.whole(t, logFailed)
-	return b.reckon(ctx, c, t, start)
+	c.stop()
+	c.checkComplete(t, logFailed)
+	return b.stopAndCompare(ctx, c, t, start)
 }
 
-// stays checks that a gateway refuses to start on a read-only copy of the data directory, and that
+// checkReadOnlyStart checks that a gateway refuses to start on a read-only copy of the data directory, and that
 // its error names the reason.
-func (b *bench) stays(ctx context.Context, data, sentence string, t *tally) {
+func (b *bench) checkReadOnlyStart(ctx context.Context, data, sentence string, t *results) {
 	copied, err := os.MkdirTemp(b.dir, "copy-")
 	if err == nil {
 		err = os.CopyFS(copied, os.DirFS(data))

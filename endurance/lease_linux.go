@@ -14,7 +14,7 @@ const pastLease = 17 * time.Second
 // PostgreSQL takes the sessions over, closes their turns and runs turns of its own. Then the first
 // gateway continues in the middle of its turns. The log refuses each of its appends, so the second
 // gateway's records do not change.
-func (b *bench) sleeps(ctx context.Context, times int, t *tally) error {
+func (b *bench) sleeps(ctx context.Context, times int, t *results) error {
 	for i := range times {
 		if err := b.sleep(ctx, fmt.Sprintf("sleeps%d", i), t); err != nil {
 			return err
@@ -24,7 +24,7 @@ func (b *bench) sleeps(ctx context.Context, times int, t *tally) error {
 	return nil
 }
 
-func (b *bench) sleep(ctx context.Context, name string, t *tally) error {
+func (b *bench) sleep(ctx context.Context, name string, t *results) error {
 	start, err := b.onPostgres(ctx, name)
 	if err != nil {
 		return err
@@ -33,14 +33,14 @@ func (b *bench) sleep(ctx context.Context, name string, t *tally) error {
 	if err != nil {
 		return err
 	}
-	second, err := b.beside(ctx, name+"-second", name)
+	second, err := b.startOnDatabase(ctx, name+"-second", name)
 	if err != nil {
 		return err
 	}
-	c := gather(ctx, g, answerWithin)
-	defer c.leave()
+	c := startClients(ctx, g, answerWithin)
+	defer c.stop()
 	for range 3 {
-		c.alone(ctx)
+		c.addLongPrompt(ctx)
 	}
 	if err := pause(ctx, 300*time.Millisecond); err != nil {
 		return err
@@ -62,11 +62,11 @@ func (b *bench) sleep(ctx context.Context, name string, t *tally) error {
 	if err := pause(ctx, time.Second); err != nil {
 		return err
 	}
-	c.leave()
-	for _, w := range c.witnesses {
+	c.stop()
+	for _, w := range c.verifiers {
 		w.cut = stopped
 	}
-	c.whole(t, logFailed)
+	c.checkComplete(t, logFailed)
 	if err := c.compare(ctx, second, t); err != nil {
 		return fmt.Errorf("on the second gateway: %w; it says %s", err, second.Said())
 	}
@@ -77,10 +77,10 @@ func (b *bench) sleep(ctx context.Context, name string, t *tally) error {
 }
 
 // takeOver has another gateway run a turn in each session.
-func (c *crowd) takeOver(ctx context.Context, second *gateway, t *tally) error {
-	other := &crowd{g: second, patience: answerWithin}
-	for _, w := range c.witnesses {
-		if s := other.ask(ctx, w, "hello"); !s.whole {
+func (c *clientGroup) takeOver(ctx context.Context, second *gateway, t *results) error {
+	other := &clientGroup{g: second, patience: answerWithin}
+	for _, w := range c.verifiers {
+		if s := other.prompt(ctx, w, "hello"); !s.complete {
 			t.failed("%s: the second gateway did not take the session over: %s", w.session, s.refused)
 		}
 	}

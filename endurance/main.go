@@ -157,7 +157,7 @@ type trial struct {
 	name string
 	what string
 	runs bool
-	do   func(context.Context, *tally) error
+	do   func(context.Context, *results) error
 }
 
 // singleFaults is the name of the rows that faults makes.
@@ -186,7 +186,7 @@ func (b *bench) rows(ctx context.Context, n sizes, only string) (rows []row, err
 		}
 		r, err := measure(ctx, t)
 		if errors.Is(err, errSkipped) || errors.Is(err, pgtest.ErrMissing) && os.Getenv("CI") == "" {
-			say("left out: %v", err)
+			progress("left out: %v", err)
 			continue
 		}
 		rows = append(rows, r)
@@ -204,24 +204,24 @@ func (b *bench) rows(ctx context.Context, n sizes, only string) (rows []row, err
 // trials are the rows in the order of the table.
 func (b *bench) trials(n sizes) []trial {
 	return append([]trial{
-		{"kills", "kill -9 under load, and start again", n.rounds > 0, func(ctx context.Context, c *tally) error { return b.restarts(ctx, b.onSQLite, n.rounds, n, c) }},
-		{"postgres-kills", "the same with the log in PostgreSQL", n.postgresRounds > 0, func(ctx context.Context, c *tally) error {
+		{"kills", "kill -9 under load, and start again", n.rounds > 0, func(ctx context.Context, c *results) error { return b.restarts(ctx, b.onSQLite, n.rounds, n, c) }},
+		{"postgres-kills", "the same with the log in PostgreSQL", n.postgresRounds > 0, func(ctx context.Context, c *results) error {
 			return b.restarts(ctx, b.onPostgres, n.postgresRounds, n, c)
 		}},
-		{"cuts", "streams cut at random, and resumed", n.cuts > 0, func(ctx context.Context, c *tally) error { return b.cuts(ctx, n.cuts, c) }},
-		{"judged", "the same, judged by the clients' readers", n.judged > 0, func(ctx context.Context, c *tally) error { return b.judged(ctx, n, c) }},
-		{"turns", "turns, and what is left of them", n.turns > 0, func(ctx context.Context, c *tally) error { return b.turns(ctx, n.turns, n.steady, c) }},
-		{"races", "eight answers that race for one request", n.races > 0, func(ctx context.Context, c *tally) error { return b.races(ctx, n.races, c) }},
-		{"outages", "PostgreSQL killed under load, and started again", n.outages > 0, func(ctx context.Context, c *tally) error { return b.outages(ctx, n.outages, c) }},
-		{"second", "a second gateway on the data directory", n.seconds > 0, func(ctx context.Context, c *tally) error { return b.seconds(ctx, n.seconds, c) }},
-		{"rivals", "a second gateway on the sessions, PostgreSQL", n.seconds > 0, func(ctx context.Context, c *tally) error { return b.rivals(ctx, 10*n.seconds, c) }},
+		{"cuts", "streams cut at random, and resumed", n.cuts > 0, func(ctx context.Context, c *results) error { return b.cuts(ctx, n.cuts, c) }},
+		{"judged", "the same, judged by the clients' readers", n.judged > 0, func(ctx context.Context, c *results) error { return b.judged(ctx, n, c) }},
+		{"turns", "turns, and what is left of them", n.turns > 0, func(ctx context.Context, c *results) error { return b.turns(ctx, n.turns, n.steady, c) }},
+		{"races", "eight answers that race for one request", n.races > 0, func(ctx context.Context, c *results) error { return b.races(ctx, n.races, c) }},
+		{"outages", "PostgreSQL killed under load, and started again", n.outages > 0, func(ctx context.Context, c *results) error { return b.outages(ctx, n.outages, c) }},
+		{"second", "a second gateway on the data directory", n.seconds > 0, func(ctx context.Context, c *results) error { return b.seconds(ctx, n.seconds, c) }},
+		{"rivals", "a second gateway on the sessions, PostgreSQL", n.seconds > 0, func(ctx context.Context, c *results) error { return b.rivals(ctx, 10*n.seconds, c) }},
 	}, b.systemTrials(n)...)
 }
 
 func measure(ctx context.Context, t trial) (row, error) {
 	began := time.Now()
-	say("%s …", t.what)
-	c := &tally{}
+	progress("%s …", t.what)
+	c := &results{}
 	err := t.do(ctx, c)
 	switch {
 	case ctx.Err() != nil:
@@ -232,7 +232,7 @@ func measure(ctx context.Context, t trial) (row, error) {
 	return c.row(t.what, time.Since(began)), err
 }
 
-// say writes a line of progress to standard error.
-func say(format string, args ...any) {
+// progress writes a line of progress to standard error.
+func progress(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%s  %s\n", time.Now().Format(time.TimeOnly), fmt.Sprintf(format, args...))
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // judged has the clients' own readers judge cut streams, some of them with kills of the gateway.
-func (b *bench) judged(ctx context.Context, n sizes, c *tally) error {
+func (b *bench) judged(ctx context.Context, n sizes, c *results) error {
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, "node", "cuts.mjs", "--binary", b.binary, "--cuts", strconv.Itoa(n.judged), "--kills", strconv.Itoa(n.judgedKills))
 	cmd.Dir = filepath.Join(b.root, "conformance")
@@ -30,7 +30,7 @@ func (b *bench) judged(ctx context.Context, n sizes, c *tally) error {
 	}
 	text := strings.TrimSpace(out.String())
 	for line := range strings.Lines(text) {
-		say("%s", strings.TrimSpace(line))
+		progress("%s", strings.TrimSpace(line))
 	}
 	var tried, equal, different int
 	last := text[strings.LastIndexByte(text, '\n')+1:]
@@ -46,7 +46,7 @@ func (b *bench) judged(ctx context.Context, n sizes, c *tally) error {
 
 // races has eight answers of several people race for one request, through every route. A test of the
 // session package does the work: it compares the answer on record with all responses.
-func (b *bench) races(ctx context.Context, times int, c *tally) error {
+func (b *bench) races(ctx context.Context, times int, c *results) error {
 	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout=10m", "-run=^TestRacesOfEight$", "./session", "-rounds", strconv.Itoa(times))
 	cmd.Dir = b.root
 	out, err := cmd.CombinedOutput()
@@ -63,7 +63,7 @@ func (b *bench) races(ctx context.Context, times int, c *tally) error {
 // faults runs the tests of single faults some times each: full disk, flipped
 // bytes, agents that misbehave. Each is a row.
 func (b *bench) faults(ctx context.Context, times int) ([]row, error) {
-	say("single faults …")
+	progress("single faults …")
 	cmd := exec.CommandContext(ctx, "go", "test", "-json", "-count", strconv.Itoa(times), "-timeout", "10m", "./e2e")
 	cmd.Dir = b.root
 	cmd.Stderr = os.Stderr
@@ -94,7 +94,7 @@ func (b *bench) faults(ctx context.Context, times int) ([]row, error) {
 			}
 		case "output":
 			if strings.Contains(e.Output, "_test.go:") {
-				say("%s %s", e.Test, strings.TrimSpace(e.Output))
+				progress("%s %s", e.Test, strings.TrimSpace(e.Output))
 			}
 		}
 		if r.tried > 0 {

@@ -27,13 +27,13 @@ func (f footprint) String() string {
 // heapSlack is the growth of the heap that does not count as a leak, in bytes: caches fill.
 const heapSlack = 8 * mega
 
-// back reports whether a footprint is no larger than an earlier one.
-func (f footprint) back(to footprint) bool {
+// fits reports whether a footprint is no larger than an earlier one.
+func (f footprint) fits(to footprint) bool {
 	return f.goroutines <= to.goroutines && f.files <= to.files && f.children <= to.children && f.heap <= to.heap+heapSlack
 }
 
-// beyond counts the resources beyond an earlier footprint as leaks.
-func (f footprint) beyond(before footprint, c *tally) {
+// countLeaks counts the resources beyond an earlier footprint as leaks.
+func (f footprint) countLeaks(before footprint, c *results) {
 	for _, k := range []struct {
 		what     string
 		was, now int
@@ -49,9 +49,9 @@ func (f footprint) beyond(before footprint, c *tally) {
 	}
 }
 
-// rest waits until the gateway is idle: as small as the aim, or, for a baseline, until the gateway has
+// waitIdle waits until the gateway is idle: as small as the aim, or, for a baseline, until the gateway has
 // not become smaller for long enough.
-func rest(ctx context.Context, g *gateway, aim *footprint, steady time.Duration) (footprint, error) {
+func waitIdle(ctx context.Context, g *gateway, aim *footprint, steady time.Duration) (footprint, error) {
 	const look = time.Second
 	g.client.CloseIdleConnections() // else the clients' idle connections count
 	var least footprint
@@ -61,13 +61,13 @@ func rest(ctx context.Context, g *gateway, aim *footprint, steady time.Duration)
 		if err != nil {
 			return f, err
 		}
-		if aim != nil && f.back(*aim) {
+		if aim != nil && f.fits(*aim) {
 			return f, nil
 		}
 		if least.goroutines == 0 || f.goroutines < least.goroutines || f.files < least.files || f.heap < least.heap-mega/4 {
 			least, since = f, time.Now()
 		}
-		if time.Since(began) > restLimit || aim == nil && time.Since(since) > steady {
+		if time.Since(began) > idleLimit || aim == nil && time.Since(since) > steady {
 			return f, nil
 		}
 		select {

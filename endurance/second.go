@@ -12,16 +12,16 @@ import (
 
 // seconds starts second gateways on the data directory of a running one. Each start fails and names
 // the process that uses the directory.
-func (b *bench) seconds(ctx context.Context, times int, t *tally) error {
+func (b *bench) seconds(ctx context.Context, times int, t *results) error {
 	start := func() (*gateway, error) { return b.start(ctx, filepath.Join(b.dir, "seconds"), quickDemo) }
 	g, err := start()
 	if err != nil {
 		return err
 	}
-	c := gather(ctx, g, answerWithin)
-	defer c.leave()
+	c := startClients(ctx, g, answerWithin)
+	defer c.stop()
 	for range times {
-		if err := pause(ctx, within(300*time.Millisecond)); err != nil {
+		if err := pause(ctx, randomDuration(300*time.Millisecond)); err != nil {
 			return err
 		}
 		second, err := start()
@@ -34,15 +34,15 @@ func (b *bench) seconds(ctx context.Context, times int, t *tally) error {
 		}
 		t.tried(1)
 	}
-	c.leave()
-	c.whole(t, "")
-	return b.reckon(ctx, c, t, start)
+	c.stop()
+	c.checkComplete(t, "")
+	return b.stopAndCompare(ctx, c, t, start)
 }
 
 // rivals sends prompts to a second gateway on the same PostgreSQL, for sessions that the first one
 // owns. The second gateway refuses each prompt and records none. When the first gateway has ended,
 // the second one has all sessions.
-func (b *bench) rivals(ctx context.Context, times int, t *tally) error {
+func (b *bench) rivals(ctx context.Context, times int, t *results) error {
 	start, err := b.onPostgres(ctx, "rivals")
 	if err != nil {
 		return err
@@ -51,20 +51,20 @@ func (b *bench) rivals(ctx context.Context, times int, t *tally) error {
 	if err != nil {
 		return err
 	}
-	c := gather(ctx, g, answerWithin)
-	defer c.leave()
-	second, err := b.beside(ctx, "rivals-second", "rivals")
+	c := startClients(ctx, g, answerWithin)
+	defer c.stop()
+	second, err := b.startOnDatabase(ctx, "rivals-second", "rivals")
 	if err != nil {
 		return err
 	}
-	for c.answered() < 2*crowdClients { // until the first gateway owns each session
+	for c.answered() < 2*groupClients { // until the first gateway owns each session
 		if err := pause(ctx, 50*time.Millisecond); err != nil {
 			return err
 		}
 	}
 	var refused []string
 	for range times {
-		session, prompt := oneOf([]string{"s0", "s1", "s2", "s3"}), "rival-"+rand.Text()
+		session, prompt := randomOf([]string{"s0", "s1", "s2", "s3"}), "rival-"+rand.Text()
 		res, err := second.prompt(ctx, session, prompt, "hello")
 		if err != nil {
 			return fmt.Errorf("a prompt to the second gateway: %w; it says %s", err, second.Said())
@@ -80,12 +80,12 @@ func (b *bench) rivals(ctx context.Context, times int, t *tally) error {
 		refused = append(refused, prompt)
 		t.tried(1)
 	}
-	c.leave()
-	c.whole(t, "")
+	c.stop()
+	c.checkComplete(t, "")
 	if err := c.compare(ctx, g, t); err != nil {
 		return err
 	}
-	for _, w := range c.witnesses {
+	for _, w := range c.verifiers {
 		p, err := g.history(ctx, w.session, 1000)
 		if err != nil {
 			return err

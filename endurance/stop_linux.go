@@ -10,7 +10,7 @@ import (
 
 // stops stops the process of the gateway (SIGSTOP) with turns in progress, and continues it. The
 // clients only see a pause, and no turn fails.
-func (b *bench) stops(ctx context.Context, times []time.Duration, t *tally) error {
+func (b *bench) stops(ctx context.Context, times []time.Duration, t *results) error {
 	start := func() (*gateway, error) { return b.start(ctx, filepath.Join(b.dir, "stops"), quickDemo) }
 	g, err := start()
 	if err != nil {
@@ -20,13 +20,13 @@ func (b *bench) stops(ctx context.Context, times []time.Duration, t *tally) erro
 	for _, d := range times {
 		patience += d
 	}
-	c := gather(ctx, g, patience)
-	defer c.leave()
+	c := startClients(ctx, g, patience)
+	defer c.stop()
 	for _, d := range times {
-		if err := pause(ctx, 100*time.Millisecond+within(300*time.Millisecond)); err != nil {
+		if err := pause(ctx, 100*time.Millisecond+randomDuration(300*time.Millisecond)); err != nil {
 			return err
 		}
-		if err := halt(ctx, g, d); err != nil {
+		if err := pauseProcess(ctx, g, d); err != nil {
 			return err
 		}
 		t.tried(1)
@@ -34,13 +34,13 @@ func (b *bench) stops(ctx context.Context, times []time.Duration, t *tally) erro
 	if err := pause(ctx, 300*time.Millisecond); err != nil {
 		return err
 	}
-	c.leave()
-	c.whole(t, "")
-	return b.reckon(ctx, c, t, start)
+	c.stop()
+	c.checkComplete(t, "")
+	return b.stopAndCompare(ctx, c, t, start)
 }
 
-// halt stops the process for a while.
-func halt(ctx context.Context, g *gateway, d time.Duration) error {
+// pauseProcess stops the process for a while.
+func pauseProcess(ctx context.Context, g *gateway, d time.Duration) error {
 	if err := syscall.Kill(g.PID, syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("stop the gateway's process: %w", err)
 	}

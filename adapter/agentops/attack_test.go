@@ -24,7 +24,7 @@ func TestAttacks(t *testing.T) {
 	}, func(t *testing.T, shown, asked permissiontest.Call) bool {
 		call := `{"type":"tool-call","callId":"c","toolName":"` + shown.Tool + `","args":` + string(shown.Input) + `,"status":"running"}`
 		prompt := `{"type":"interactive_prompt","prompt":{"id":"i","type":"approval","title":"May I?","actions":[],"context":{"toolId":"` + asked.Tool + `","params":` + string(asked.Input) + `}}}`
-		p := playBack(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(wholeFrame("t", call)), toUs(prompt),
+		p := playBack(t, lines(promptBegun(initFrame), toUs(startFrame("t")), toUs(wholeFrame("t", call)), toUs(prompt),
 			toUs(wholeFrame("t", call, finishPart("end_turn"))), toUs(notBusy)))
 		calls := map[string]trace.ToolCall{}
 		for _, turn := range p.Turns {

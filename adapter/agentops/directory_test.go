@@ -44,13 +44,13 @@ func TestB06_RolesAreThoseOfTheOtherSide(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newServer(t, head)
+				s := newServer(t, agentOpsServer)
 				s.purpose, s.visibility = c.purpose, c.visibility
 				got, err := s.runtime().Find(t.Context(), s.id, agent.Caller{Bearer: c.token})
 				if !errors.Is(err, c.fails) || got != c.want {
 					t.Errorf("%+v %v, want %+v %v", got, err, c.want, c.fails)
 				}
-				for _, call := range s.called() {
+				for _, call := range s.httpCalls() {
 					if !strings.HasPrefix(call, "GET ") || strings.HasSuffix(call, "/ws") {
 						t.Errorf("finding out needed %s", call)
 					}
@@ -64,7 +64,7 @@ func TestB06_RolesAreThoseOfTheOtherSide(t *testing.T) {
 // a role in the session is a viewer.
 func TestB07_TheOlderServerIsAskedToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t, far)
+		s := newServer(t, gatewayServer)
 		s.visibility = "org_joinable"
 		got, err := s.runtime().Find(t.Context(), s.id, agent.Caller{Bearer: "token-eve"})
 		if err != nil || got.Role != "viewer" {
@@ -76,7 +76,7 @@ func TestB07_TheOlderServerIsAskedToo(t *testing.T) {
 // An id is refused if it leads to another address, or names another session for each caller.
 func TestB07_OnlyItsOwnIdFindsASession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t, head)
+		s := newServer(t, agentOpsServer)
 		for _, id := range []string{"", ".", "..", "orchestrator", "other", s.id + "/ws", "%2e%2e", "a b\x7f"} {
 			if _, err := s.runtime().Find(t.Context(), id, agent.Caller{Bearer: "token-ada"}); !errors.Is(err, agent.ErrNoSession) {
 				t.Errorf("%q: %v", id, err)
@@ -121,7 +121,7 @@ func TestFindSaysWhyTheOtherSideCouldNotBeAsked(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newServer(t, head)
+				s := newServer(t, agentOpsServer)
 				s.wrap = func(http.Handler) http.Handler { return c.handler }
 				r := s.runtime()
 				r.MaxFrame = 1 << 20
@@ -143,7 +143,7 @@ func TestFindSaysWhyTheOtherSideCouldNotBeAsked(t *testing.T) {
 
 func TestProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t, head)
+		s := newServer(t, agentOpsServer)
 		t.Setenv("TRIBUTARY_TEST_AGENTOPS", "token-ada")
 		for _, c := range []struct {
 			name string

@@ -26,8 +26,8 @@ func (m moment) String() string {
 	return [...]string{"shown", "thinks", "empty", "in text", "a tool runs", "asks"}[m]
 }
 
-// put names the channel of a frame; "" is the default one.
-func put(frame, channel string) string {
+// inChannel names the channel of a frame; "" is the default one.
+func inChannel(frame, channel string) string {
 	if channel == "" {
 		return frame
 	}
@@ -39,8 +39,8 @@ func put(frame, channel string) string {
 	return strings.TrimSuffix(frame, "}") + where + "}"
 }
 
-// rivals are two prompts: the second comes while the turn of the first runs.
-type rivals struct {
+// twoPrompts are two prompts: the second comes while the turn of the first runs.
+type twoPrompts struct {
 	at      moment
 	by      string // the user of the second prompt; u1 is the user of this gateway
 	here    bool   // this gateway sends the second prompt
@@ -49,12 +49,12 @@ type rivals struct {
 	abort   string // "", or the side that stops the first turn
 }
 
-func (r rivals) String() string {
+func (r twoPrompts) String() string {
 	return fmt.Sprintf("%s/by %s here %v/in %q/amid %v/abort %q", r.at, r.by, r.here, r.channel, r.amid, r.abort)
 }
 
 // steps returns the frames of the first turn, by moment.
-func (r rivals) steps() [moments + 1][]string {
+func (r twoPrompts) steps() [moments + 1][]string {
 	call := func(status, rest string) string { return toolPart("c", status, `,"args":{"x":1}`+rest) }
 	question := `{"type":"interactive_prompt","prompt":{"id":"q","sessionId":"s","type":"question","title":"Which?","actions":[],"context":{}}}`
 	answered := `{"type":"interactive_prompt_resolved","promptId":"q","promptType":"question","resolution":{"value":"red","resolvedBy":"u1"}}`
@@ -72,7 +72,7 @@ func (r rivals) steps() [moments + 1][]string {
 }
 
 // waits returns the frames that say that the second prompt waits.
-func (r rivals) waits() (frames []string) {
+func (r twoPrompts) waits() (frames []string) {
 	return []string{
 		`{"type":"queue.state","data":{"pending":{"messageId":"p2","content":"Two"}}}`,
 		`{"type":"status","data":{"promptQueued":true,"queuePosition":1,"queueReason":"busy"}}`,
@@ -80,20 +80,20 @@ func (r rivals) waits() (frames []string) {
 }
 
 // runs returns the frames of the second turn, from when the agent gets its prompt.
-func (r rivals) runs() (frames []string) {
-	frames = append(frames, put(userFrame("p2", "Two", r.by), r.channel), `{"type":"queue.state","data":{"pending":null}}`, `{"type":"status","data":{"promptDequeued":true,"remaining":0}}`)
+func (r twoPrompts) runs() (frames []string) {
+	frames = append(frames, inChannel(userFrame("p2", "Two", r.by), r.channel), `{"type":"queue.state","data":{"pending":null}}`, `{"type":"status","data":{"promptDequeued":true,"remaining":0}}`)
 	if r.abort != "" {
 		frames = append(frames, idle) // a late frame of the first turn
 	}
 	for _, f := range []string{thinking, streaming, startFrame("t2"), chunkFrame("t2", "two"), wholeFrame("t2", textPart("two"), finishPart("end_turn"))} {
-		frames = append(frames, put(f, r.channel))
+		frames = append(frames, inChannel(f, r.channel))
 	}
 	return append(frames, notBusy)
 }
 
 // recording returns the frames of both turns as a browser sees them.
-func (r rivals) recording() []string {
-	all := []string{toUs(helloHead), toUs(joined), fromUs(promptFrame("One"))}
+func (r twoPrompts) recording() []string {
+	all := []string{toUs(initFrame), toUs(joined), fromUs(promptFrame("One"))}
 	add := func(frames ...string) {
 		for _, f := range frames {
 			all = append(all, toUs(f))
@@ -106,7 +106,7 @@ func (r rivals) recording() []string {
 			continue
 		}
 		if r.here {
-			all = append(all, fromUs(put(promptFrame("Two"), r.channel)))
+			all = append(all, fromUs(inChannel(promptFrame("Two"), r.channel)))
 		}
 		waits := r.waits()
 		if r.amid {
@@ -133,8 +133,8 @@ func (r rivals) recording() []string {
 }
 
 // want returns the summaries of the two turns.
-func (r rivals) want() []sum {
-	first := sum{Asked: "One by u1", End: done}
+func (r twoPrompts) want() []summary {
+	first := summary{Asked: "One by u1", End: done}
 	reached := func(m moment) bool { return r.abort == "" || r.at >= m }
 	if reached(empty) {
 		first.Steps = []string{"t1"}
@@ -157,28 +157,28 @@ func (r rivals) want() []sum {
 	if r.at == asks && r.abort != "" {
 		first.Answers = []string{"q canceled "}
 	}
-	var all []sum
+	var all []summary
 	if r.abort == "" || r.at > shown { // else the first turn sent no frame
 		all = append(all, first)
 	}
-	return append(all, sum{Asked: "Two by " + r.by, Steps: []string{"t2"}, Text: []string{"two"}, End: done})
+	return append(all, summary{Asked: "Two by " + r.by, Steps: []string{"t2"}, Text: []string{"two"}, End: done})
 }
 
 // A prompt that comes while a turn runs does not end that turn.
 func TestE08_APromptEndsNoTurnThatRuns(t *testing.T) {
 	t.Parallel()
 	for at := range moments {
-		for _, by := range []rivals{{by: "u1", here: true}, {by: "u1"}, {by: "u2"}} {
+		for _, by := range []twoPrompts{{by: "u1", here: true}, {by: "u1"}, {by: "u2"}} {
 			for _, channel := range []string{"", "thread:B", "slack:C"} {
 				for _, abort := range []string{"", "here", "there"} {
 					for _, amid := range []bool{false, true} {
 						if amid && abort != "" {
 							continue
 						}
-						r := rivals{at, by.by, by.here, channel, amid, abort}
+						r := twoPrompts{at, by.by, by.here, channel, amid, abort}
 						t.Run(r.String(), func(t *testing.T) {
 							recording := r.recording()
-							if d := cmp.Diff(r.want(), sums(playBack(t, recording))); d != "" {
+							if d := cmp.Diff(r.want(), summaries(playBack(t, recording))); d != "" {
 								t.Errorf("(-want +got):\n%s\n%s", d, strings.Join(slices.Clone(recording), "\n"))
 							}
 						})

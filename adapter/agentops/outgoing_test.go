@@ -18,9 +18,9 @@ func TestB11_AChannelIsAThreadOrAChannelOfItsType(t *testing.T) {
 		"thread:":        {"thread-active", "", ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			st := newStage(t, head)
-			st.sayBy("hello", by{who: "ada", channel: channel}).completes()
-			f := st.server.heard()[0]
+			st := newStage(t, agentOpsServer)
+			st.promptBy("hello", sender{who: "ada", channel: channel}).completes()
+			f := st.server.received()[0]
 			word := func(key string) string { v, _ := f[key].(string); return v }
 			if got := [3]string{word("threadId"), word("channelType"), word("channelId")}; got != want {
 				t.Errorf("%q is %q, want %q", channel, got, want)
@@ -55,9 +55,9 @@ func TestAttachmentsThatAServerWouldDropAreReported(t *testing.T) {
 		{"too large together", []trace.InputPart{file("a.png", "image/png", png), file("b.png", "image/png", large(90_000_000-25))}, 1, "together"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			st := newStage(t, head)
-			stop, events := st.sayBy("hello", by{who: "ada"}, c.files...).end()
-			files, _ := st.server.heard()[0]["attachments"].([]any)
+			st := newStage(t, agentOpsServer)
+			stop, events := st.promptBy("hello", sender{who: "ada"}, c.files...).end()
+			files, _ := st.server.received()[0]["attachments"].([]any)
 			got := ""
 			for _, e := range agenttest.Each[trace.Error](events) {
 				got += e.Message

@@ -52,8 +52,8 @@ func expectations(t testing.TB, recording []string) (all []expectation) {
 	return all
 }
 
-// amounts returns the summary of a turn.
-func amounts(records []trace.Record) expectation {
+// expectationOf returns the summary of a turn.
+func expectationOf(records []trace.Record) expectation {
 	e := expectation{Tools: map[string]string{}, Approvals: map[string]string{}, Questions: map[string]string{}}
 	for _, r := range records {
 		switch p := r.Payload.(type) {
@@ -106,7 +106,7 @@ func TestRecordingsAmountToWhatTheyExpect(t *testing.T) {
 			continue
 		}
 		for i, records := range p.Turns {
-			if d := cmp.Diff(want[i].normal(), amounts(records).normal()); d != "" {
+			if d := cmp.Diff(want[i].normal(), expectationOf(records).normal()); d != "" {
 				t.Errorf("%s, turn %d (-want +got):\n%s", name, i+1, d)
 			}
 		}
@@ -142,7 +142,7 @@ func TestE04_H30_EachDialectAlone(t *testing.T) {
 				continue
 			}
 			for i, records := range p.Turns {
-				want, got := want[i].normal(), amounts(records).normal()
+				want, got := want[i].normal(), expectationOf(records).normal()
 				if dialect == "runner" { // only browsers get approvals and the end of the session
 					want.Approvals, got.Approvals = nil, nil
 					if want.Outcome == "abort" && len(got.Text) == 1 && len(want.Text) == 1 { // it goes on for a moment

@@ -13,8 +13,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// onRecord is a turn in the log.
-type onRecord struct {
+// loggedTurn is a turn in the log.
+type loggedTurn struct {
 	by     string
 	stop   trace.Stop
 	ended  bool
@@ -22,12 +22,12 @@ type onRecord struct {
 }
 
 // streamed joins the text that clients got.
-func (o onRecord) streamed() string { return streamed(o.events) }
+func (o loggedTurn) streamed() string { return streamed(o.events) }
 
 // turns returns all turns of the session, in the order of their beginning.
-func (g *gateway) turns() (all []*onRecord) {
+func (g *gateway) turns() (all []*loggedTurn) {
 	g.t.Helper()
-	of := map[string]*onRecord{}
+	of := map[string]*loggedTurn{}
 	for r, err := range g.log.After(g.t.Context(), g.server.id, 0) {
 		if err != nil {
 			g.t.Fatal(err)
@@ -36,7 +36,7 @@ func (g *gateway) turns() (all []*onRecord) {
 			continue
 		}
 		if of[r.Turn] == nil {
-			of[r.Turn] = &onRecord{}
+			of[r.Turn] = &loggedTurn{}
 			all = append(all, of[r.Turn])
 		}
 		o := of[r.Turn]
@@ -57,7 +57,7 @@ func (g *gateway) turns() (all []*onRecord) {
 }
 
 // restart closes a gateway, waits, and starts another one on the same store.
-func restart(g *gateway, store keeping, after time.Duration) *gateway {
+func restart(g *gateway, store sharedStore, after time.Duration) *gateway {
 	g.close()
 	time.Sleep(after)
 	return newGateway(g.t, g.server, store)
@@ -103,11 +103,11 @@ func TestH27_E34_ATurnOfSomebodyElseGoesOnOverARestart(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			inBoth(t, func(t *testing.T, e era) {
+			withBothServers(t, func(t *testing.T, e serverKind) {
 				s := newServer(t, e)
-				store := keeping{memlog.New()}
+				store := sharedStore{memlog.New()}
 				first := newGateway(t, s, store)
-				first.wait(first.say("hello"))
+				first.wait(first.prompt("hello"))
 				s.script = func(tn *turn) {
 					if tn.p.by.id != "u_bob" {
 						usual(tn)
@@ -120,13 +120,13 @@ func TestH27_E34_ATurnOfSomebodyElseGoesOnOverARestart(t *testing.T) {
 					c.after(tn)
 					tn.finish("end_turn", "")
 				}
-				s.theirs("theirs")
+				s.bobPrompts("theirs")
 				time.Sleep(time.Second)
 				second := restart(first, store, 15*time.Second)
 				defer second.close()
-				ours := second.say("tool")
+				ours := second.prompt("tool")
 				time.Sleep(time.Second)
-				if id := s.waiting(); id != "" {
+				if id := s.anyOpenRequest(); id != "" {
 					s.resolve(id, "red", user{id: "u_bob"})
 				}
 				stop, events := second.wait(ours)
@@ -153,11 +153,11 @@ func TestH27_E34_ATurnOfSomebodyElseGoesOnOverARestart(t *testing.T) {
 // Two turns are open at a restart: a turn of another user that runs, and a turn of this gateway
 // that waits for it. Both go on, through one connection.
 func TestH27_TwoTurnsGoOnOverARestart(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		s := newServer(t, e)
-		store := keeping{memlog.New()}
+		store := sharedStore{memlog.New()}
 		first := newGateway(t, s, store)
-		first.wait(first.say("hello"))
+		first.wait(first.prompt("hello"))
 		s.script = func(tn *turn) {
 			if tn.p.by.id != "u_bob" {
 				usual(tn)
@@ -169,9 +169,9 @@ func TestH27_TwoTurnsGoOnOverARestart(t *testing.T) {
 			}
 			tn.finish("end_turn", "")
 		}
-		s.theirs("long")
+		s.bobPrompts("long")
 		time.Sleep(time.Second)
-		turn := first.say("tool")
+		turn := first.prompt("tool")
 		time.Sleep(time.Second)
 		second := restart(first, store, 15*time.Second)
 		defer second.close()
@@ -200,9 +200,9 @@ func TestH27_TwoTurnsGoOnOverARestart(t *testing.T) {
 // restart, the later turn does not get the answer of the earlier prompt.
 func TestH27_E38_WhatWasBeingSentIsNotThePromptBeforeIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head, serviceToken(t))
-		st.say("hello").completes()
-		st.server.wraps(func(h http.Handler) http.Handler {
+		st := newStage(t, agentOpsServer, serviceToken(t))
+		st.prompt("hello").completes()
+		st.server.setWrap(func(h http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.Method == http.MethodPost { // it does not arrive
 					_, _ = io.Copy(io.Discard, r.Body)
@@ -212,11 +212,11 @@ func TestH27_E38_WhatWasBeingSentIsNotThePromptBeforeIt(t *testing.T) {
 				h.ServeHTTP(w, r)
 			})
 		})
-		p := st.say("hello")
+		p := st.prompt("hello")
 		synctest.Wait()
-		p.leave()
-		st.server.wraps(nil)
-		stop, events := p.takenUp(agenttest.NewHost())
+		p.detach()
+		st.server.setWrap(nil)
+		stop, events := p.reattach(agenttest.NewHost())
 		if stop.Reason != "restart" || said(events) != "" {
 			t.Errorf("%+v %q", stop, said(events))
 		}
@@ -227,16 +227,16 @@ func TestH27_E38_WhatWasBeingSentIsNotThePromptBeforeIt(t *testing.T) {
 // history is read from that time on.
 func TestE08_WhenAPromptThatWaitedWasGivenIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head, serviceToken(t))
-		st.say("hello").completes()
-		st.server.theirs("slow")
+		st := newStage(t, agentOpsServer, serviceToken(t))
+		st.prompt("hello").completes()
+		st.server.bobPrompts("slow")
 		synctest.Wait()
-		p := st.say("slow too")
+		p := st.prompt("slow too")
 		time.Sleep(time.Second)
 		if token := st.host.Token(); !strings.Contains(token, `"prompt":"prompt-`) || strings.Contains(token, `"since"`) {
 			t.Fatalf("the prompt waits, and the resume token is %s", token)
 		}
-		p.sees("well")
+		p.waitForText("well")
 		if token := st.host.Token(); !strings.Contains(token, `"since":`) {
 			t.Errorf("the prompt runs, and the resume token is %s", token)
 		}
@@ -244,8 +244,8 @@ func TestE08_WhenAPromptThatWaitedWasGivenIsKept(t *testing.T) {
 	})
 }
 
-// wraps puts a handler in front of the server.
-func (s *server) wraps(with func(http.Handler) http.Handler) {
+// setWrap puts a handler in front of the server.
+func (s *server) setWrap(with func(http.Handler) http.Handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.wrap = with

@@ -51,7 +51,7 @@ func TestB07_TheServiceIsToldOfOthers(t *testing.T) {
 		{name: "an address that two have", by: agentops.UserEmail, user: "u_two@example.com", fails: agent.ErrForeign},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newServer(t, head)
+			s := newServer(t, agentOpsServer)
 			r := s.roster(c.by)
 			s.members["u_kim"] = "collaborator"
 			if c.name == "an address that two have" {
@@ -62,7 +62,7 @@ func TestB07_TheServiceIsToldOfOthers(t *testing.T) {
 			if !errors.Is(err, c.fails) || got != c.want {
 				t.Errorf("%+v %v, want %+v %v", got, err, c.want, c.fails)
 			}
-			for _, call := range s.called() {
+			for _, call := range s.httpCalls() {
 				if !strings.HasPrefix(call, "GET ") {
 					t.Errorf("the service did more than read: %s", call)
 				}
@@ -87,7 +87,7 @@ func twice(h http.Handler) http.Handler {
 // The service is the owner of its own sessions of every kind. Other users get no rights from that.
 func TestB10_WhatTheServiceOwnsIsItsOwn(t *testing.T) {
 	for _, by := range []agentops.UserKey{agentops.UserID, agentops.UserEmail} {
-		s := newServer(t, head)
+		s := newServer(t, agentOpsServer)
 		r := s.roster(by)
 		s.owner, s.purpose = "u_service", "workflow"
 		for _, user := range []string{"u_ada", "u_bob", "u_ada@example.com", "u_service@example.com"} {
@@ -112,7 +112,7 @@ func TestB07_WhatCannotBeToldIsNoLeave(t *testing.T) {
 		"two roles":          {"participants": []object{{"userId": "u_bob", "role": "viewer"}, {"userId": "u_bob", "role": "owner"}}},
 		"another's sessions": {"participants": []object{{"userId": "u_bobby", "role": "owner"}}},
 	} {
-		s := newServer(t, head)
+		s := newServer(t, agentOpsServer)
 		r := s.roster("")
 		s.wrap = func(h http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -127,7 +127,7 @@ func TestB07_WhatCannotBeToldIsNoLeave(t *testing.T) {
 			t.Errorf("%s: %+v %v", name, got, err)
 		}
 	}
-	s := newServer(t, head)
+	s := newServer(t, agentOpsServer)
 	r := s.roster("")
 	for _, id := range []string{"", ".", "..", "orchestrator", "other", s.id + "/ws"} {
 		if _, err := r.FindUser(t.Context(), id, "u_ada"); !errors.Is(err, agent.ErrNoSession) {
@@ -145,7 +145,7 @@ func TestB07_WhatCannotBeToldIsNoLeave(t *testing.T) {
 // A server that does not answer delays a caller by the answer time at most.
 func TestARosterThatDoesNotAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t, head)
+		s := newServer(t, agentOpsServer)
 		s.users["token-service"] = user{"u_service", "Gateway", "collaborator"}
 		s.wrap = func(http.Handler) http.Handler {
 			return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })

@@ -26,30 +26,30 @@ func TestE24_ASecondEndOfWhatWasStoppedIsNotThatOfTheNext(t *testing.T) {
 	t.Parallel()
 	for n, steps := range []int{0, 1, 2, 3} {
 		s := newDecoderStage(t, agentops.Options{User: "u1"})
-		s.take(helloFrame)
+		s.receive(helloFrame)
 		first := s.prompt("Go")
-		s.take(echoFrame, beginFrame, sayFrame)
+		s.receive(echoFrame, beginFrame, sayFrame)
 		s.abort()
-		s.take(idleFrame, idleFrame, notBusyFrame)
-		s.over(first)
+		s.receive(idleFrame, idleFrame, notBusyFrame)
+		s.checkOver(first)
 
 		second := s.prompt("On")
-		s.take(secondEcho)
+		s.receive(secondEcho)
 		goes := []string{`{"type":"agentStatus","status":"thinking"}`, secondBegin, secondSay, secondEnd}
-		s.take(goes[:steps]...)
-		s.take(idleFrame, notBusyFrame)
-		s.take(goes[steps:]...)
-		s.over(second)
+		s.receive(goes[:steps]...)
+		s.receive(idleFrame, notBusyFrame)
+		s.receive(goes[steps:]...)
+		s.checkOver(second)
 		if err := second.Finish(trace.Stop{}); err != nil {
 			t.Fatal(err)
 		}
-		if stop, _ := second.Result(); stop.Outcome != trace.OutcomeCompleted || s.said["b"].String() != "Two" || len(s.begun) > 0 {
-			t.Errorf("%d: the second turn said %q and ended as %+v, and %d more were begun", n, s.said["b"], stop, len(s.begun))
+		if stop, _ := second.Result(); stop.Outcome != trace.OutcomeCompleted || s.texts["b"].String() != "Two" || len(s.begun) > 0 {
+			t.Errorf("%d: the second turn said %q and ended as %+v, and %d more were begun", n, s.texts["b"], stop, len(s.begun))
 		}
 
 		third := s.prompt("Go") // what comes after is the end of what was not stopped
-		s.take(notBusyFrame, `{"type":"message","data":{"id":"p3","role":"user","content":"Go","authorId":"u1"}}`, notBusyFrame)
-		s.over(third)
+		s.receive(notBusyFrame, `{"type":"message","data":{"id":"p3","role":"user","content":"Go","authorId":"u1"}}`, notBusyFrame)
+		s.checkOver(third)
 	}
 }
 
@@ -73,20 +73,20 @@ func TestE21_WhatIsAskedIsQuickerThanTheArgumentsOfItsCall(t *testing.T) {
 		}
 		begin := func() (*decoderStage, *trace.Builder) {
 			s := newDecoderStage(t, agentops.Options{User: "u1"})
-			s.take(helloFrame)
+			s.receive(helloFrame)
 			b := s.prompt("Go")
-			s.take(echoFrame, beginFrame, sayFrame, idleFrame, call("pending", "{}"), c.ask)
+			s.receive(echoFrame, beginFrame, sayFrame, idleFrame, call("pending", "{}"), c.ask)
 			if shown := b.Asked(); len(shown) > 0 {
 				t.Errorf("%s: %q is shown to the user before the call is complete", c.tool, shown)
 			}
 			return s, b
 		}
 		s, b := begin()
-		s.take(idleFrame, call("running", c.args))
+		s.receive(idleFrame, call("running", c.args))
 		if shown := b.Asked(); len(shown) != 1 {
 			t.Errorf("%s: put to the user are %q", c.tool, shown)
 		}
-		s.take(c.answer)
+		s.receive(c.answer)
 		if err := b.Finish(trace.Stop{}); err != nil {
 			t.Fatal(err)
 		}
@@ -112,7 +112,7 @@ func TestE21_WhatIsAskedIsQuickerThanTheArgumentsOfItsCall(t *testing.T) {
 			t.Errorf("%s: put to the user are %q", c.tool, shown)
 		}
 		s, b = begin() // it has its answer before that
-		s.take(c.answer)
+		s.receive(c.answer)
 		s.settle()
 		if shown := b.Asked(); len(shown) != 0 {
 			t.Errorf("%s: put to the user are %q", c.tool, shown)
@@ -143,20 +143,20 @@ func TestE21_WhatIsAskedIsQuickerThanItsCall(t *testing.T) {
 		later := []string{`{"type":"agentStatus","status":"streaming"}`, beginFrame, sayFrame, idleFrame, call("pending", "{}")}
 		for n := range later {
 			s := newDecoderStage(t, agentops.Options{User: "u1"})
-			s.take(helloFrame)
+			s.receive(helloFrame)
 			b := s.prompt("Go")
-			s.take(echoFrame, `{"type":"agentStatus","status":"thinking"}`)
-			s.take(later[:n]...)
-			s.take(c.ask)
-			s.take(later[n:]...)
+			s.receive(echoFrame, `{"type":"agentStatus","status":"thinking"}`)
+			s.receive(later[:n]...)
+			s.receive(c.ask)
+			s.receive(later[n:]...)
 			if shown := b.Asked(); len(shown) > 0 {
 				t.Errorf("%s, after %d: %q is shown to the user before the call is complete", c.tool, n, shown)
 			}
-			s.take(idleFrame, call("running", c.args))
+			s.receive(idleFrame, call("running", c.args))
 			if shown := b.Asked(); len(shown) != 1 {
 				t.Errorf("%s, after %d: the user sees %q", c.tool, n, shown)
 			}
-			s.take(c.answer)
+			s.receive(c.answer)
 			if err := b.Finish(trace.Stop{}); err != nil {
 				t.Fatal(err)
 			}
@@ -179,9 +179,9 @@ func TestE21_WhatIsAskedIsQuickerThanItsCall(t *testing.T) {
 		}
 
 		s := newDecoderStage(t, agentops.Options{User: "u1"}) // no call comes
-		s.take(helloFrame)
+		s.receive(helloFrame)
 		b := s.prompt("Go")
-		s.take(echoFrame, c.ask)
+		s.receive(echoFrame, c.ask)
 		s.settle()
 		b.Present()
 		if shown := b.Asked(); len(shown) != 1 {
@@ -202,16 +202,16 @@ func TestE21_SeveralQuestionsOfOneCallWaitTogether(t *testing.T) {
 	rest := []string{beginFrame, call("pending", "{}"), call("running", `{"questions":["Which?","Where?","When?"]}`)}
 	for n := range len(rest) + 1 {
 		s := newDecoderStage(t, agentops.Options{User: "u1"})
-		s.take(helloFrame)
+		s.receive(helloFrame)
 		s.prompt("Go")
-		s.take(echoFrame)
-		s.take(rest[:n]...)
-		s.take(ask(0), ask(1), ask(2))
-		if asked := len(s.asked); (asked == 0) != (n < len(rest)) {
+		s.receive(echoFrame)
+		s.receive(rest[:n]...)
+		s.receive(ask(0), ask(1), ask(2))
+		if asked := len(s.openRequests); (asked == 0) != (n < len(rest)) {
 			t.Errorf("%d: %d requests are open at first", n, asked)
 		}
-		s.take(rest[n:]...)
-		if asked := len(s.asked); asked != 3 {
+		s.receive(rest[n:]...)
+		if asked := len(s.openRequests); asked != 3 {
 			t.Errorf("%d: %d requests are open", n, asked)
 		}
 	}
@@ -224,20 +224,20 @@ func TestE32_APromptThatIsGivenOnceMoreGoesOn(t *testing.T) {
 	given := []string{idleFrame, `{"type":"queue.state","data":{"pending":null}}`, `{"type":"status","data":{"promptDequeued":true,"remaining":0}}`}
 	for n, missed := range []int{0, len(given)} {
 		s := newDecoderStage(t, agentops.Options{User: "u1"})
-		s.take(helloFrame)
+		s.receive(helloFrame)
 		b := s.prompt("Go")
-		s.take(echoFrame, beginFrame, sayFrame)
-		s.take(strings.Replace(helloFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1), `{"type":"chunk","content":", two","messageId":"t1"}`)
-		s.take(given[missed:]...)
-		s.take(`{"type":"chunk","content":", three","messageId":"t1"}`, notBusyFrame, `{"type":"chunk","content":", four","messageId":"t1"}`)
-		s.goesOn(b)
-		s.take(strings.Replace(endFrame, "One", "One, two, three, four", 1), notBusyFrame)
-		s.over(b)
+		s.receive(echoFrame, beginFrame, sayFrame)
+		s.receive(strings.Replace(helloFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1), `{"type":"chunk","content":", two","messageId":"t1"}`)
+		s.receive(given[missed:]...)
+		s.receive(`{"type":"chunk","content":", three","messageId":"t1"}`, notBusyFrame, `{"type":"chunk","content":", four","messageId":"t1"}`)
+		s.checkOpen(b)
+		s.receive(strings.Replace(endFrame, "One", "One, two, three, four", 1), notBusyFrame)
+		s.checkOver(b)
 		if err := b.Finish(trace.Stop{}); err != nil {
 			t.Fatal(err)
 		}
-		if stop, _ := b.Result(); stop.Outcome != trace.OutcomeCompleted || s.said["a"].String() != "One, two, three, four" || len(s.begun) > 0 {
-			t.Errorf("%d: it said %q and ended as %+v, and %d more turns were begun", n, s.said["a"], stop, len(s.begun))
+		if stop, _ := b.Result(); stop.Outcome != trace.OutcomeCompleted || s.texts["a"].String() != "One, two, three, four" || len(s.begun) > 0 {
+			t.Errorf("%d: it said %q and ended as %+v, and %d more turns were begun", n, s.texts["a"], stop, len(s.begun))
 		}
 	}
 }
@@ -258,20 +258,20 @@ func TestE08_APromptThatIsPromotedThereIsTheSame(t *testing.T) {
 		{empty, secondEcho},
 	} {
 		s := newDecoderStage(t, agentops.Options{User: "u1"})
-		s.take(helloFrame, strings.Replace(strings.Replace(echoFrame, `"Go"`, `"Theirs"`, 1), `"u1"`, `"u2"`, 1), beginFrame, sayFrame)
+		s.receive(helloFrame, strings.Replace(strings.Replace(echoFrame, `"Go"`, `"Theirs"`, 1), `"u1"`, `"u2"`, 1), beginFrame, sayFrame)
 		b := s.prompt("On")
-		s.take(waits("p0")...)
+		s.receive(waits("p0")...)
 		if n > 0 {
-			s.take(endFrame)
+			s.receive(endFrame)
 		}
-		s.take(frames...)
-		s.take(secondBegin, secondSay, secondEnd, notBusyFrame)
-		s.over(b)
+		s.receive(frames...)
+		s.receive(secondBegin, secondSay, secondEnd, notBusyFrame)
+		s.checkOver(b)
 		if err := b.Finish(trace.Stop{}); err != nil {
 			t.Fatal(err)
 		}
-		if stop, _ := b.Result(); stop.Outcome != trace.OutcomeCompleted || s.said[b.Turn()].String() != "Two" || len(s.begun) != 1 {
-			t.Errorf("%d: it said %q and ended as %+v, and %d were begun", n, s.said[b.Turn()], stop, len(s.begun))
+		if stop, _ := b.Result(); stop.Outcome != trace.OutcomeCompleted || s.texts[b.Turn()].String() != "Two" || len(s.begun) != 1 {
+			t.Errorf("%d: it said %q and ended as %+v, and %d were begun", n, s.texts[b.Turn()], stop, len(s.begun))
 		}
 	}
 }
@@ -285,32 +285,32 @@ func TestE28_WhatAStoppedTurnHasAskedIsNotAskedByTheNext(t *testing.T) {
 		`{"type":"interactive_prompt","prompt":{"id":"q","sessionId":"s","type":"approval","title":"Action requires approval","actions":[],"context":{"toolId":"gmail:send"}}}`,
 	} {
 		s := newDecoderStage(t, agentops.Options{User: "u1"})
-		s.take(helloFrame)
+		s.receive(helloFrame)
 		first := s.prompt("Go")
-		s.take(echoFrame, beginFrame, sayFrame, ask)
+		s.receive(echoFrame, beginFrame, sayFrame, ask)
 		s.settle()
 		s.abort()
-		s.take(idleFrame, notBusyFrame, notBusyFrame)
-		s.over(first)
+		s.receive(idleFrame, notBusyFrame, notBusyFrame)
+		s.checkOver(first)
 		b := s.prompt("On")
-		s.take(secondEcho, secondBegin, busyFrame, ask) // through a new connection
+		s.receive(secondEcho, secondBegin, busyFrame, ask) // through a new connection
 		s.settle()
-		if asked := len(s.asked); asked != 0 {
+		if asked := len(s.openRequests); asked != 0 {
 			t.Errorf("%d are asked", asked)
 		}
-		s.take(secondSay, secondEnd, notBusyFrame)
-		s.ends(b, trace.OutcomeCompleted, "Two")
+		s.receive(secondSay, secondEnd, notBusyFrame)
+		s.checkEnd(b, trace.OutcomeCompleted, "Two")
 
 		s = newDecoderStage(t, agentops.Options{User: "u1"}) // a connection for this turn alone
-		s.take(helloFrame)
+		s.receive(helloFrame)
 		b = s.prompt("On")
-		s.take(ask)
+		s.receive(ask)
 		s.settle()
-		if asked := len(s.asked); asked != 0 {
+		if asked := len(s.openRequests); asked != 0 {
 			t.Errorf("%d are asked", asked)
 		}
-		s.take(secondEcho, secondBegin, secondSay, secondEnd, notBusyFrame)
-		s.ends(b, trace.OutcomeCompleted, "Two")
+		s.receive(secondEcho, secondBegin, secondSay, secondEnd, notBusyFrame)
+		s.checkEnd(b, trace.OutcomeCompleted, "Two")
 	}
 }
 
@@ -318,11 +318,11 @@ func TestE28_WhatAStoppedTurnHasAskedIsNotAskedByTheNext(t *testing.T) {
 func TestG03_TheSameErrorFailsTheNextPromptToo(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
-	s.take(strings.Replace(helloFrame, `"pendingPrompt":null`, `"auditLog":[]`, 1))
+	s.receive(strings.Replace(helloFrame, `"pendingPrompt":null`, `"auditLog":[]`, 1))
 	for n := range 3 {
 		b := s.prompt("Go")
-		s.take(strings.Replace(echoFrame, "p1", fmt.Sprint("p", n), 1))
-		s.take(fmt.Sprintf(`{"type":"error","messageId":"e%d","error":"no model"}`, n), notBusyFrame, idleFrame)
+		s.receive(strings.Replace(echoFrame, "p1", fmt.Sprint("p", n), 1))
+		s.receive(fmt.Sprintf(`{"type":"error","messageId":"e%d","error":"no model"}`, n), notBusyFrame, idleFrame)
 		if stop, _ := b.Result(); stop.Outcome != trace.OutcomeFailed || stop.Error != "no model" {
 			t.Errorf("the turn ended as %+v", stop)
 		}
@@ -333,15 +333,15 @@ func TestG03_TheSameErrorFailsTheNextPromptToo(t *testing.T) {
 func TestOpenRequestsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
-	s.take(helloFrame)
+	s.receive(helloFrame)
 	s.prompt("Go")
-	s.take(echoFrame, beginFrame, `{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"tool-call","callId":"c","toolName":"call_tool","status":"pending","args":{}}]}}`)
+	s.receive(echoFrame, beginFrame, `{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"tool-call","callId":"c","toolName":"call_tool","status":"pending","args":{}}]}}`)
 	for n := range 2 * 256 {
-		s.take(fmt.Sprintf(`{"type":"interactive_prompt","prompt":{"id":"a%d","type":"approval","title":"May I?","actions":[],"context":{"toolId":"gmail:send"}}}`, n))
-		s.take(fmt.Sprintf(`{"type":"interactive_prompt","prompt":{"id":"q%d","type":"question","title":"Which?","actions":[],"context":{}}}`, n))
+		s.receive(fmt.Sprintf(`{"type":"interactive_prompt","prompt":{"id":"a%d","type":"approval","title":"May I?","actions":[],"context":{"toolId":"gmail:send"}}}`, n))
+		s.receive(fmt.Sprintf(`{"type":"interactive_prompt","prompt":{"id":"q%d","type":"question","title":"Which?","actions":[],"context":{}}}`, n))
 	}
 	s.settle()
-	if n := len(s.asked); n != 256 {
+	if n := len(s.openRequests); n != 256 {
 		t.Errorf("%d are asked", n)
 	}
 }
@@ -350,15 +350,15 @@ func TestOpenRequestsAreBounded(t *testing.T) {
 func TestWhatWaitsAndIsToldAgainIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
-	s.take(helloFrame)
+	s.receive(helloFrame)
 	b := s.prompt("Go")
 	call := func(status, args string) string {
 		return fmt.Sprintf(`{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"tool-call","callId":"c","toolName":"question","status":%q,"args":%s}]}}`, status, args)
 	}
 	const ask = `{"type":"interactive_prompt","prompt":{"id":"q","sessionId":"s","type":"question","title":"Which?","actions":[],"context":{}}}`
-	s.take(echoFrame, beginFrame, call("pending", "{}"), ask, call("pending", `{"questions":["Which?"]}`), ask, call("running", `{"questions":["Which?"]}`))
+	s.receive(echoFrame, beginFrame, call("pending", "{}"), ask, call("pending", `{"questions":["Which?"]}`), ask, call("running", `{"questions":["Which?"]}`))
 	asked := 0
-	for _, e := range s.wrote(b) {
+	for _, e := range s.written(b) {
 		if _, is := e.Payload.(trace.Question); is {
 			asked++
 		}

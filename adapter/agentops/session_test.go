@@ -18,17 +18,17 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// inBoth runs a test in a bubble with each kind of server.
-func inBoth(t *testing.T, test func(t *testing.T, e era)) {
+// withBothServers runs a test in a bubble with each kind of server.
+func withBothServers(t *testing.T, test func(t *testing.T, e serverKind)) {
 	t.Helper()
-	eras(t, func(t *testing.T, e era) { synctest.Test(t, func(t *testing.T) { test(t, e) }) })
+	forEachKind(t, func(t *testing.T, e serverKind) { synctest.Test(t, func(t *testing.T) { test(t, e) }) })
 }
 
 func TestF01_OneSocketForEachTurn(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e, perTurn)
 		for i := range 2 {
-			if got := st.say("hello").completes(); got != "You said: hello" {
+			if got := st.prompt("hello").completes(); got != "You said: hello" {
 				t.Errorf("it said %q", got)
 			}
 			synctest.Wait()
@@ -42,15 +42,15 @@ func TestF01_OneSocketForEachTurn(t *testing.T) {
 // Each principal prompts in its own name; and however many turns there are, the
 // session is read once.
 func TestF12_OneSocketForASessionAndAPrincipal(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		for _, who := range []string{"ada", "bob", "ada", "bob"} {
-			if got := st.sayBy("hello from "+who, by{who: who}).completes(); got != "You said: hello from "+who {
+			if got := st.promptBy("hello from "+who, sender{who: who}).completes(); got != "You said: hello from "+who {
 				t.Errorf("%s got %q", who, got)
 			}
 		}
 		var authors []string
-		for _, m := range st.server.said() {
+		for _, m := range st.server.storedMessages() {
 			if m["role"] == "user" {
 				authors = append(authors, m["authorId"].(string))
 			}
@@ -69,8 +69,8 @@ func TestF12_OneSocketForASessionAndAPrincipal(t *testing.T) {
 
 // A stop reaches the session before the socket closes, and the turn there is over.
 func TestF09_AbortThenClose(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
-		st, p := newStageAtWork(t, e, perTurn)
+	withBothServers(t, func(t *testing.T, e serverKind) {
+		st, p := newStageWithTurn(t, e, perTurn)
 		p.cancel()
 		stop, events := p.end()
 		if stop.Outcome != trace.OutcomeCanceled || said(events) != "well" {
@@ -78,7 +78,7 @@ func TestF09_AbortThenClose(t *testing.T) {
 		}
 		synctest.Wait()
 		var order []string
-		for _, f := range st.server.heard() {
+		for _, f := range st.server.received() {
 			if f["type"] == "abort" || f["type"] == "(closed)" {
 				order = append(order, f["type"].(string))
 			}
@@ -90,8 +90,8 @@ func TestF09_AbortThenClose(t *testing.T) {
 }
 
 func TestH18_AnAbortReallyCancelsTheTurn(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
-		st, p := newStageAtWork(t, e)
+	withBothServers(t, func(t *testing.T, e serverKind) {
+		st, p := newStageWithTurn(t, e)
 		began := time.Now()
 		p.cancel()
 		if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled {
@@ -101,10 +101,10 @@ func TestH18_AnAbortReallyCancelsTheTurn(t *testing.T) {
 			t.Errorf("it took %s", took)
 		}
 		synctest.Wait()
-		if st.server.runs() != nil || len(st.server.frames("abort")) != 1 {
+		if st.server.runningTurn() != nil || len(st.server.frames("abort")) != 1 {
 			t.Errorf("the turn runs on; %d aborts", len(st.server.frames("abort")))
 		}
-		if got := st.say("hello").completes(); got != "You said: hello" {
+		if got := st.prompt("hello").completes(); got != "You said: hello" {
 			t.Errorf("the next turn said %q", got)
 		}
 	})
@@ -114,23 +114,23 @@ func TestH18_AnAbortReallyCancelsTheTurn(t *testing.T) {
 // agent takes that end for the end of the prompt. Then no question of the prompt is shown. So the
 // adapter sends the prompt after the second end.
 func TestE24_APromptAfterAStopWaitsForItsSecondEnd(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		for _, sockets := range []func(*agentops.Runtime){func(*agentops.Runtime) {}, perTurn} {
 			st := newStage(t, e, sockets)
 			st.server.script = func(tn *turn) {
 				if tn.p.content == "question" {
-					tn.pause(2 * stoppedAgain)
+					tn.pause(2 * secondEndDelay)
 				}
 				usual(tn)
 			}
 			st.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
 				return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "ada"}
 			}
-			p := st.say("slow")
-			p.sees("well")
+			p := st.prompt("slow")
+			p.waitForText("well")
 			p.cancel()
 			p.end()
-			if got := st.say("question").completes(); !strings.HasSuffix(got, "You chose red.") {
+			if got := st.prompt("question").completes(); !strings.HasSuffix(got, "You chose red.") {
 				t.Errorf("it said %q", got)
 			}
 		}
@@ -140,17 +140,17 @@ func TestE24_APromptAfterAStopWaitsForItsSecondEnd(t *testing.T) {
 // A prompt that is stopped while it waits for the second end is not sent.
 func TestE24_APromptThatIsStoppedWhileItWaitsIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st, p := newStageAtWork(t, head)
+		st, p := newStageWithTurn(t, agentOpsServer)
 		p.cancel()
 		p.end()
-		next := st.say("hello")
-		time.Sleep(stoppedAgain / 2)
+		next := st.prompt("hello")
+		time.Sleep(secondEndDelay / 2)
 		next.cancel()
 		if stop, _ := next.end(); stop.Outcome != trace.OutcomeCanceled {
 			t.Errorf("%+v", stop)
 		}
 		time.Sleep(time.Minute)
-		for _, f := range st.server.heard() {
+		for _, f := range st.server.received() {
 			if f["content"] == "hello" {
 				t.Error("it was sent")
 			}
@@ -160,15 +160,15 @@ func TestE24_APromptThatIsStoppedWhileItWaitsIsNotSent(t *testing.T) {
 
 // A client that disconnects stops the turn in the same way.
 func TestG05_AClientThatGoesAwayStopsTheTurn(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
-		st, p := newStageAtWork(t, e)
+	withBothServers(t, func(t *testing.T, e serverKind) {
+		st, p := newStageWithTurn(t, e)
 		if err := p.Finish(trace.Stop{Reason: "disconnected", Outcome: trace.OutcomeCanceled}); err != nil {
 			t.Fatal(err)
 		}
 		p.cancel()
 		<-p.done
 		synctest.Wait()
-		if p.err != nil || st.server.runs() != nil || len(st.server.frames("abort")) != 1 {
+		if p.err != nil || st.server.runningTurn() != nil || len(st.server.frames("abort")) != 1 {
 			t.Errorf("%v; the turn runs on, or %d aborts", p.err, len(st.server.frames("abort")))
 		}
 	})
@@ -176,8 +176,8 @@ func TestG05_AClientThatGoesAwayStopsTheTurn(t *testing.T) {
 
 // In strict mode the adapter tries nothing twice.
 func TestF10_NothingIsTriedAgainInStrictMode(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
-		st, p := newStageAtWork(t, e, strict)
+	withBothServers(t, func(t *testing.T, e serverKind) {
+		st, p := newStageWithTurn(t, e, strict)
 		st.server.drop(0)
 		stop, events := p.end()
 		if stop.Outcome != trace.OutcomeFailed || stop.Error != "Stream interrupted" || said(events) != "well" {
@@ -189,7 +189,7 @@ func TestF10_NothingIsTriedAgainInStrictMode(t *testing.T) {
 		}
 		st.server.stopTurn()
 		synctest.Wait()
-		if got := st.say("hello").completes(); got != "You said: hello" {
+		if got := st.prompt("hello").completes(); got != "You said: hello" {
 			t.Errorf("the next prompt is the client's to send, and got %q", got)
 		}
 	})
@@ -237,7 +237,7 @@ func TestG01_ConnectionFailed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				st := newStage(t, head, func(r *agentops.Runtime) {
+				st := newStage(t, agentOpsServer, func(r *agentops.Runtime) {
 					if c.change != nil {
 						c.change(r)
 					}
@@ -245,7 +245,7 @@ func TestG01_ConnectionFailed(t *testing.T) {
 				if c.handler != nil {
 					st.server.wrap = func(http.Handler) http.Handler { return c.handler }
 				}
-				stop, events := st.say("hello").end()
+				stop, events := st.prompt("hello").end()
 				if stop.Outcome != trace.OutcomeFailed || stop.Error != "Connection failed" {
 					t.Errorf("%+v", stop)
 				}
@@ -254,11 +254,11 @@ func TestG01_ConnectionFailed(t *testing.T) {
 					t.Errorf("%+v, want %q", errs, c.why)
 				}
 				synctest.Wait()
-				if n := len(st.server.called()); c.handler != nil && n != 1 {
+				if n := len(st.server.httpCalls()); c.handler != nil && n != 1 {
 					t.Errorf("it was tried %d times", n)
 				}
-				if st.counted.Load() != 1 {
-					t.Errorf("%d failures were counted", st.counted.Load())
+				if st.openFailures.Load() != 1 {
+					t.Errorf("%d failures were counted", st.openFailures.Load())
 				}
 			})
 		})
@@ -274,7 +274,7 @@ func TestG02_StreamInterrupted(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(int(code)), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				st, p := newStageAtWork(t, head, strict)
+				st, p := newStageWithTurn(t, agentOpsServer, strict)
 				st.server.drop(code)
 				stop, events := p.end()
 				if stop.Outcome != trace.OutcomeFailed || stop.Error != "Stream interrupted" || said(events) != "well" {
@@ -290,8 +290,8 @@ func TestG02_StreamInterrupted(t *testing.T) {
 
 // The turn ends after a bounded time if no new connection can be opened.
 func TestG02_InterruptedWhenItCannotBeMadeAnew(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
-		st, p := newStageAtWork(t, e)
+	withBothServers(t, func(t *testing.T, e serverKind) {
+		st, p := newStageWithTurn(t, e)
 		st.server.wrap = func(http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
 		}
@@ -301,17 +301,17 @@ func TestG02_InterruptedWhenItCannotBeMadeAnew(t *testing.T) {
 		if stop.Error != "Stream interrupted" {
 			t.Errorf("%+v", stop)
 		}
-		if took := time.Since(began); took < time.Minute || took > 5*time.Minute || st.counted.Load() != 10 {
-			t.Errorf("after %s and %d tries", took, st.counted.Load())
+		if took := time.Since(began); took < time.Minute || took > 5*time.Minute || st.openFailures.Load() != 10 {
+			t.Errorf("after %s and %d tries", took, st.openFailures.Load())
 		}
 	})
 }
 
 // The turn fails with the session's own error text.
 func TestG03_TheSessionsErrorIsKeptAsItWas(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
-		stop, events := st.say("fail").end()
+		stop, events := st.prompt("fail").end()
 		if stop.Outcome != trace.OutcomeFailed || stop.Error != "the model is overloaded" || said(events) != "Hm." {
 			t.Errorf("%+v %q", stop, said(events))
 		}
@@ -319,7 +319,7 @@ func TestG03_TheSessionsErrorIsKeptAsItWas(t *testing.T) {
 }
 
 func TestG04_ATurnThatEndsInAnErrorFails(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		for text, want := range map[string]string{"out of tokens": "out of tokens", "": "Turn failed"} {
 			st.server.script = func(tn *turn) {
@@ -332,7 +332,7 @@ func TestG04_ATurnThatEndsInAnErrorFails(t *testing.T) {
 				}
 				tn.finish("error", text)
 			}
-			stop, _ := st.say("x").end()
+			stop, _ := st.prompt("x").end()
 			if stop.Outcome != trace.OutcomeFailed || stop.Error != want {
 				t.Errorf("%+v, want %q", stop, want)
 			}
@@ -342,19 +342,19 @@ func TestG04_ATurnThatEndsInAnErrorFails(t *testing.T) {
 
 // H21: the error arrives with its text, and the next turn is a turn like any other.
 func TestH21_AfterAnErrorTheSessionGoesOn(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
-		if stop, _ := st.say("fail").end(); stop.Error != "the model is overloaded" {
+		if stop, _ := st.prompt("fail").end(); stop.Error != "the model is overloaded" {
 			t.Errorf("%+v", stop)
 		}
-		if got := st.say("hello").completes(); got != "You said: hello" {
+		if got := st.prompt("hello").completes(); got != "You said: hello" {
 			t.Errorf("%q", got)
 		}
 	})
 }
 
 func TestH22_ThousandsOfDeltas(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		var want strings.Builder
 		st.server.script = func(tn *turn) {
@@ -365,7 +365,7 @@ func TestH22_ThousandsOfDeltas(t *testing.T) {
 			}
 			tn.finish("end_turn", "")
 		}
-		stop, events := st.say("x").end()
+		stop, events := st.prompt("x").end()
 		if stop.Outcome != trace.OutcomeCompleted || streamed(events) != want.String() || said(events) != want.String() {
 			t.Errorf("%+v: %d bytes streamed, %d said, want %d", stop, len(streamed(events)), len(said(events)), want.Len())
 		}
@@ -374,11 +374,11 @@ func TestH22_ThousandsOfDeltas(t *testing.T) {
 
 // Prompts one after the other, as fast as they can be sent, do not mix.
 func TestE07_RapidPromptsDoNotMix(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		for i := range 25 {
 			text := fmt.Sprintf("tool %d", i)
-			if got := st.say(text).completes(); got != "Let me look.|It says hello." {
+			if got := st.prompt(text).completes(); got != "Let me look.|It says hello." {
 				t.Fatalf("%d: %q", i, got)
 			}
 		}
@@ -388,8 +388,8 @@ func TestE07_RapidPromptsDoNotMix(t *testing.T) {
 	})
 }
 
-// other sends a prompt as Bob, who uses the server's own page.
-func (s *server) other(text, channel string) {
+// bobPromptsIn sends a prompt as Bob, who uses the server's own page.
+func (s *server) bobPromptsIn(text, channel string) {
 	kind, id, _ := strings.Cut(channel, ":")
 	p := &prompt{content: text, chType: kind, chID: id, by: user{"u_bob", "Bob", "collaborator"}}
 	if kind == "thread" {
@@ -398,20 +398,20 @@ func (s *server) other(text, channel string) {
 	s.prompt(p)
 }
 
-// theirs sends a prompt as Bob to the default channel of prompts.
-func (s *server) theirs(text string) {
-	s.other(text, map[era]string{head: "thread:thread-active"}[s.era])
+// bobPrompts sends a prompt as Bob to the default channel of prompts.
+func (s *server) bobPrompts(text string) {
+	s.bobPromptsIn(text, map[serverKind]string{agentOpsServer: "thread:thread-active"}[s.era])
 }
 
 // A prompt that comes while a turn of another user runs waits upstream. Each of the two turns gets
 // its own text.
 func TestE08_APromptWaitsForAnothersTurn(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
-		st.say("hello").completes()
-		st.server.theirs("slow")
+		st.prompt("hello").completes()
+		st.server.bobPrompts("slow")
 		synctest.Wait()
-		p := st.say("tool")
+		p := st.prompt("tool")
 		if got := p.completes(); got != "Let me look.|It says hello." {
 			t.Errorf("ours said %q", got)
 		}
@@ -432,7 +432,7 @@ func TestE08_APromptWaitsForAnothersTurn(t *testing.T) {
 
 // E34: a turn in another channel stays apart from the turn of this gateway, also if both run.
 func TestE34_OtherChannelsAreKeptApart(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		st.server.script = func(tn *turn) {
 			tn.say("one ")
@@ -445,7 +445,7 @@ func TestE34_OtherChannelsAreKeptApart(t *testing.T) {
 			}})
 			tn.finish("end_turn", "")
 		}
-		if got := st.say("x").completes(); got != "one two" {
+		if got := st.prompt("x").completes(); got != "one two" {
 			t.Errorf("ours said %q", got)
 		}
 		if n := len(st.host.Begun()); n != 1 {
@@ -456,9 +456,9 @@ func TestE34_OtherChannelsAreKeptApart(t *testing.T) {
 
 // E38: two equal prompts of two users have a turn each.
 func TestE38_EqualPromptsOfTwoUsers(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
-		st.say("hello").completes()
+		st.prompt("hello").completes()
 		n := 0
 		st.server.script = func(tn *turn) {
 			n++
@@ -466,8 +466,8 @@ func TestE38_EqualPromptsOfTwoUsers(t *testing.T) {
 			tn.say(fmt.Sprintf("%s's turn", tn.p.by.name))
 			tn.finish("end_turn", "")
 		}
-		st.server.theirs("same")
-		if got := st.say("same").completes(); got != "Ada's turn" {
+		st.server.bobPrompts("same")
+		if got := st.prompt("same").completes(); got != "Ada's turn" {
 			t.Errorf("ours said %q", got)
 		}
 		begun := st.host.Begun()
@@ -483,7 +483,7 @@ func TestE38_EqualPromptsOfTwoUsers(t *testing.T) {
 
 // E27, E28: no end follows an abort, and chunks that were under way come after the abort.
 func TestE28_LateChunksAfterAnAbortAreDropped(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		st.server.script = func(tn *turn) {
 			if tn.p.content != "slow" {
@@ -492,18 +492,18 @@ func TestE28_LateChunksAfterAnAbortAreDropped(t *testing.T) {
 			}
 			tn.say("well")
 			<-tn.ctx.Done()
-			tn.late("late")
+			tn.sayLate("late")
 			time.Sleep(100 * time.Millisecond)
-			tn.late("later")
+			tn.sayLate("later")
 		}
-		p := st.say("slow")
-		p.sees("well")
+		p := st.prompt("slow")
+		p.waitForText("well")
 		p.cancel()
 		stop, events := p.end()
 		if stop.Outcome != trace.OutcomeCanceled || said(events) != "well" {
 			t.Errorf("%+v %q", stop, said(events))
 		}
-		if got := st.say("hello").completes(); got != "You said: hello" {
+		if got := st.prompt("hello").completes(); got != "You said: hello" {
 			t.Errorf("the next turn said %q", got)
 		}
 	})
@@ -511,8 +511,8 @@ func TestE28_LateChunksAfterAnAbortAreDropped(t *testing.T) {
 
 // An abort by another user ends a turn of this gateway, although no end follows.
 func TestE27_AnAbortBySomebodyElse(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
-		st, p := newStageAtWork(t, e)
+	withBothServers(t, func(t *testing.T, e serverKind) {
+		st, p := newStageWithTurn(t, e)
 		st.server.abort()
 		if stop, events := p.end(); stop.Outcome != trace.OutcomeCanceled || said(events) != "well" {
 			t.Errorf("%+v %q", stop, said(events))
@@ -522,7 +522,7 @@ func TestE27_AnAbortBySomebodyElse(t *testing.T) {
 
 // E29: another model takes over and answers in a second upstream message.
 func TestE29_AFailoverIsOneTurnHere(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		st.server.script = func(tn *turn) {
 			tn.say("I beg")
@@ -531,7 +531,7 @@ func TestE29_AFailoverIsOneTurnHere(t *testing.T) {
 			second.say("I begin anew.")
 			second.finish("end_turn", "")
 		}
-		if got := st.say("x").completes(); got != "I beg|I begin anew." {
+		if got := st.prompt("x").completes(); got != "I beg|I begin anew." {
 			t.Errorf("%q", got)
 		}
 		if n := len(st.host.Begun()); n != 0 {
@@ -543,13 +543,13 @@ func TestE29_AFailoverIsOneTurnHere(t *testing.T) {
 // E30: a prompt of another user takes the only place in the queue.
 func TestE30_AWithdrawnPromptIsNotRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
-		st.say("hello").completes()
+		st := newStage(t, agentOpsServer)
+		st.prompt("hello").completes()
 		synctest.Wait() // before that, Bob's prompt would wait and Ada's would take its place
-		st.server.other("slow", "thread:thread-active")
-		p := st.say("mine")
+		st.server.bobPromptsIn("slow", "thread:thread-active")
+		p := st.prompt("mine")
 		synctest.Wait()
-		st.server.other("theirs", "thread:thread-active")
+		st.server.bobPromptsIn("theirs", "thread:thread-active")
 		if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled || stop.Reason != "withdrawn" {
 			t.Errorf("%+v", stop)
 		}
@@ -559,19 +559,19 @@ func TestE30_AWithdrawnPromptIsNotRun(t *testing.T) {
 // An abort never stops a turn of another user: a prompt that waits is withdrawn, or aborted when
 // it runs.
 func TestE08_StoppingAPromptThatWaitsHitsNobodyElse(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
-		st.say("hello").completes()
-		st.server.theirs("slow")
+		st.prompt("hello").completes()
+		st.server.bobPrompts("slow")
 		synctest.Wait()
-		p := st.say("slow too")
+		p := st.prompt("slow too")
 		synctest.Wait()
 		p.cancel()
 		if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled {
 			t.Errorf("%+v", stop)
 		}
 		synctest.Wait()
-		if n := len(st.server.frames("abort")); n != 0 || st.server.runs() == nil || st.server.runs().p.content != "slow" {
+		if n := len(st.server.frames("abort")); n != 0 || st.server.runningTurn() == nil || st.server.runningTurn().p.content != "slow" {
 			t.Fatalf("%d aborts reached the turn of another user", n)
 		}
 		time.Sleep(29 * time.Second)
@@ -580,8 +580,8 @@ func TestE08_StoppingAPromptThatWaitsHitsNobodyElse(t *testing.T) {
 		}
 		time.Sleep(10 * time.Second)
 		aborts, withdrawals := len(st.server.frames("abort")), len(st.server.frames("queue.withdraw"))
-		if aborts != 0 || withdrawals != 1 || st.server.runs() != nil {
-			t.Errorf("%d aborts, %d withdrawals, running %v", aborts, withdrawals, st.server.runs() != nil)
+		if aborts != 0 || withdrawals != 1 || st.server.runningTurn() != nil {
+			t.Errorf("%d aborts, %d withdrawals, running %v", aborts, withdrawals, st.server.runningTurn() != nil)
 		}
 		begun := st.host.Begun()
 		if len(begun) != 1 {
@@ -597,24 +597,24 @@ func TestE08_StoppingAPromptThatWaitsHitsNobodyElse(t *testing.T) {
 // A prompt was stopped while it waited, and the withdrawal came too late. The prompt is aborted
 // when the agent works on it.
 func TestE08_WhatWaitedIsAbortedWhenTheAgentIsAtIt(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
-		st.say("hello").completes()
+		st.prompt("hello").completes()
 		synctest.Wait()
 		st.server.script = func(tn *turn) {
 			tn.pause(time.Second)
 			usual(tn)
 		}
-		st.server.theirs("hello, too")
+		st.server.bobPrompts("hello, too")
 		synctest.Wait()
 		st.server.lag = 3 * time.Second // a withdrawal comes too late
-		p := st.say("slow")
+		p := st.prompt("slow")
 		synctest.Wait()
 		p.cancel()
 		p.end()
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
-		if st.server.runs() != nil || len(st.server.frames("abort")) != 1 {
+		if st.server.runningTurn() != nil || len(st.server.frames("abort")) != 1 {
 			t.Errorf("the turn runs on, or was stopped %d times", len(st.server.frames("abort")))
 		}
 	})
@@ -625,18 +625,18 @@ func TestE08_WhatWaitedIsAbortedWhenTheAgentIsAtIt(t *testing.T) {
 func TestE08_APromptAfterOneThatWasTakenBackIsNotTakenBack(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
-		st.say("hello").completes()
-		st.server.theirs("slow")
+		st := newStage(t, agentOpsServer)
+		st.prompt("hello").completes()
+		st.server.bobPrompts("slow")
 		synctest.Wait()
-		p := st.say("slow too")
+		p := st.prompt("slow too")
 		synctest.Wait()
 		st.server.lag = 200 * time.Millisecond
 		p.cancel()
 		if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled || stop.Reason != "stopped" {
 			t.Errorf("%+v", stop)
 		}
-		st.say("tool").completes()
+		st.prompt("tool").completes()
 		if n := len(st.server.frames("abort")); n != 0 {
 			t.Errorf("%d aborts reached the turn of another user", n)
 		}
@@ -649,17 +649,17 @@ func TestE08_APromptThatIsGivenBeforeItIsTakenBackIsAborted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ runs, lag time.Duration }{{500 * time.Millisecond, time.Second}, {3 * time.Second, 4 * time.Second}} {
 		synctest.Test(t, func(t *testing.T) {
-			st := newStage(t, head)
-			st.say("hello").completes()
+			st := newStage(t, agentOpsServer)
+			st.prompt("hello").completes()
 			st.server.script = func(tn *turn) {
 				if tn.p.content == "short" {
 					tn.pause(c.runs)
 				}
 				usual(tn)
 			}
-			st.server.theirs("short")
+			st.server.bobPrompts("short")
 			synctest.Wait()
-			p := st.say("slow")
+			p := st.prompt("slow")
 			synctest.Wait()
 			st.server.lag = c.lag
 			p.cancel()
@@ -668,7 +668,7 @@ func TestE08_APromptThatIsGivenBeforeItIsTakenBackIsAborted(t *testing.T) {
 			}
 			time.Sleep(c.lag)
 			since := time.Now()
-			st.say("tool").completes()
+			st.prompt("tool").completes()
 			if took := time.Since(since); took > 10*time.Second {
 				t.Errorf("%v: the next one ran %v later", c, took)
 			}
@@ -678,8 +678,8 @@ func TestE08_APromptThatIsGivenBeforeItIsTakenBackIsAborted(t *testing.T) {
 
 // E36: the session ends in the middle of a turn.
 func TestE36_TheSessionEndsInMidTurn(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
-		st, p := newStageAtWork(t, e)
+	withBothServers(t, func(t *testing.T, e serverKind) {
+		st, p := newStageWithTurn(t, e)
 		st.server.broadcast(object{"type": "status", "data": object{"status": "terminated"}})
 		if stop, _ := p.end(); stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "terminated") {
 			t.Errorf("%+v", stop)
@@ -690,9 +690,9 @@ func TestE36_TheSessionEndsInMidTurn(t *testing.T) {
 // A prompt to a session that has ended is refused, and the refusal says why.
 func TestAPromptToAnEndedSessionIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
+		st := newStage(t, agentOpsServer)
 		st.server.status = "terminated"
-		if stop, _ := st.say("hello").end(); stop.Outcome != trace.OutcomeFailed || stop.Error != "Agent Ops refused (409): Session is terminated" {
+		if stop, _ := st.prompt("hello").end(); stop.Outcome != trace.OutcomeFailed || stop.Error != "Agent Ops refused (409): Session is terminated" {
 			t.Errorf("%+v", stop)
 		}
 	})
@@ -701,9 +701,9 @@ func TestAPromptToAnEndedSessionIsRefused(t *testing.T) {
 // A viewer cannot prompt, although the server's socket would accept the prompt.
 func TestB06_AViewersPromptIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
-		stop, _ := st.sayBy("hello", by{who: "vic", channel: "thread:t1"}).end()
-		if stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "(404)") || len(st.server.frames("prompt")) != 0 || len(st.server.said()) != 0 {
+		st := newStage(t, agentOpsServer)
+		stop, _ := st.promptBy("hello", sender{who: "vic", channel: "thread:t1"}).end()
+		if stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "(404)") || len(st.server.frames("prompt")) != 0 || len(st.server.storedMessages()) != 0 {
 			t.Errorf("%+v", stop)
 		}
 	})
@@ -712,20 +712,20 @@ func TestB06_AViewersPromptIsRefused(t *testing.T) {
 // The adapter passes the channel, the trace and the token of a request on, and offers the
 // subprotocol under both of its names.
 func TestB11_WhatARequestBringsGoesAlong(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		const traced = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 		st := newStage(t, e)
-		st.sayBy("hello", by{who: "ada", channel: "slack:C1", traceparent: traced}).completes()
-		up := st.server.upgraded()[0]
+		st.promptBy("hello", sender{who: "ada", channel: "slack:C1", traceparent: traced}).completes()
+		up := st.server.upgradeHeaders()[0]
 		if up.Get("Traceparent") != traced || up.Get("Authorization") != "Bearer token-ada" || up.Get("Sec-Websocket-Protocol") != "valet,agent-ops" {
 			t.Errorf("the upgrade had %v", up)
 		}
-		m := st.server.said()[0]
+		m := st.server.storedMessages()[0]
 		if m["channelType"] != "slack" || m["channelId"] != "C1" {
 			t.Errorf("the prompt came as %v", m)
 		}
 		var found object
-		for _, f := range st.server.heard() {
+		for _, f := range st.server.received() {
 			if f["content"] == "hello" {
 				found = f
 			}
@@ -740,14 +740,14 @@ func TestB11_WhatARequestBringsGoesAlong(t *testing.T) {
 // errors.
 func TestAPromptWithoutAChannelHasAThread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
-		st.say("hello").completes()
-		st.say("hello").completes()
-		if m := st.server.said()[0]; m["threadId"] != "thread-active" {
+		st := newStage(t, agentOpsServer)
+		st.prompt("hello").completes()
+		st.prompt("hello").completes()
+		if m := st.server.storedMessages()[0]; m["threadId"] != "thread-active" {
 			t.Errorf("the prompt came as %v", m)
 		}
 		asked := 0
-		for _, c := range st.server.called() {
+		for _, c := range st.server.httpCalls() {
 			if strings.HasSuffix(c, "/threads/active") {
 				asked++
 			}
@@ -762,12 +762,12 @@ func TestAPromptWithoutAChannelHasAThread(t *testing.T) {
 func TestServersThatAnswerInTheirOwnWay(t *testing.T) {
 	for _, protocol := range []string{"", "agent-ops", "valet"} {
 		synctest.Test(t, func(t *testing.T) {
-			st := newStage(t, far)
+			st := newStage(t, gatewayServer)
 			st.server.protocol = protocol
-			if got := st.say("hello").completes(); got != "You said: hello" {
+			if got := st.prompt("hello").completes(); got != "You said: hello" {
 				t.Errorf("%q: %q", protocol, got)
 			}
-			if got := st.say("tool").completes(); got != "Let me look.|It says hello." {
+			if got := st.prompt("tool").completes(); got != "Let me look.|It says hello." {
 				t.Errorf("%q: %q", protocol, got)
 			}
 		})
@@ -776,9 +776,9 @@ func TestServersThatAnswerInTheirOwnWay(t *testing.T) {
 
 // The server would drop an unsupported file silently. The adapter reports the file to its sender.
 func TestADroppedAttachmentIsReported(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
-		p := st.sayBy("hello", by{who: "ada"},
+		p := st.promptBy("hello", sender{who: "ada"},
 			trace.InputPart{Type: trace.InputFile, Filename: "a.zip", MediaType: "application/zip", URL: "data:application/zip;base64,AA=="},
 			trace.InputPart{Type: trace.InputFile, Filename: "a.png", MediaType: "image/png", URL: "data:image/png;base64,AA=="})
 		stop, events := p.end()
@@ -787,7 +787,7 @@ func TestADroppedAttachmentIsReported(t *testing.T) {
 			t.Errorf("%+v %+v", stop, errs)
 		}
 		files := 0
-		for _, f := range st.server.heard() {
+		for _, f := range st.server.received() {
 			if all, ok := f["attachments"].([]any); ok {
 				files += len(all)
 			}
@@ -801,7 +801,7 @@ func TestADroppedAttachmentIsReported(t *testing.T) {
 // Without a token the adapter sends no request.
 func TestWithoutATokenNoRequestIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
+		st := newStage(t, agentOpsServer)
 		p := agent.Prompt{Message: trace.UserMessage{ID: "u", Parts: []trace.InputPart{{Type: trace.InputText, Text: "x"}}}, By: "ada"}
 		r := st.host.Turn(p)
 		if err := st.session.Prompt(t.Context(), p, r.Builder); err != nil {
@@ -809,8 +809,8 @@ func TestWithoutATokenNoRequestIsSent(t *testing.T) {
 		}
 		stop, _ := r.Result()
 		_, events := finish(t, r, stop)
-		if errs := agenttest.Each[trace.Error](events); stop.Error != "Connection failed" || len(errs) != 1 || !strings.Contains(errs[0].Message, "needs a token") || len(st.server.called()) != 0 {
-			t.Errorf("%+v %+v %v", stop, errs, st.server.called())
+		if errs := agenttest.Each[trace.Error](events); stop.Error != "Connection failed" || len(errs) != 1 || !strings.Contains(errs[0].Message, "needs a token") || len(st.server.httpCalls()) != 0 {
+			t.Errorf("%+v %+v %v", stop, errs, st.server.httpCalls())
 		}
 	})
 }
@@ -818,16 +818,16 @@ func TestWithoutATokenNoRequestIsSent(t *testing.T) {
 // A runner may report its stop before its agent has stopped. A prompt right after the stop is sent
 // a moment later, and gets its whole answer.
 func TestE24_APromptAfterAStopWaitsUntilTheAgentHasStopped(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		for range 3 {
-			p := st.say("slow")
+			p := st.prompt("slow")
 			synctest.Wait()
 			p.cancel()
 			if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled {
 				t.Errorf("%+v", stop)
 			}
-			if said := st.say("hello").completes(); said != "You said: hello" {
+			if said := st.prompt("hello").completes(); said != "You said: hello" {
 				t.Errorf("after the stop it said %q", said)
 			}
 		}
@@ -837,18 +837,18 @@ func TestE24_APromptAfterAStopWaitsUntilTheAgentHasStopped(t *testing.T) {
 // A stopped prompt that cannot be withdrawn is aborted when it runs. An abort also clears the
 // queue, so the next prompt is sent after the abort.
 func TestE08_APromptWaitsForWhatIsStillToBeStopped(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
-		st.say("hello").completes()
-		st.server.theirs("slow")
+		st.prompt("hello").completes()
+		st.server.bobPrompts("slow")
 		synctest.Wait()
-		p := st.say("slow too")
+		p := st.prompt("slow too")
 		synctest.Wait()
 		p.cancel()
 		if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled {
 			t.Errorf("%+v", stop)
 		}
-		if said := st.say("hello").completes(); said != "You said: hello" {
+		if said := st.prompt("hello").completes(); said != "You said: hello" {
 			t.Errorf("after the stop it said %q", said)
 		}
 	})

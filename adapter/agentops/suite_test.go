@@ -12,9 +12,9 @@ import (
 func TestSuite(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		era     era
+		era     serverKind
 		perTurn bool
-	}{{"far", far, false}, {"head", head, false}, {"far per turn", far, true}, {"head per turn", head, true}} {
+	}{{"far", gatewayServer, false}, {"head", agentOpsServer, false}, {"far per turn", gatewayServer, true}, {"head per turn", agentOpsServer, true}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("TRIBUTARY_TEST_AGENTOPS", "token-ada")
 			prompts := map[agenttest.Ability]string{

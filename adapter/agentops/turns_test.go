@@ -10,18 +10,18 @@ import (
 
 // turn is a turn of the server's agent, as the runner plays it.
 type turn struct {
-	s      *server
-	p      *prompt
-	ctx    context.Context
-	cancel context.CancelFunc
-	id     string
-	parts  []object
-	text   string // of the open text part
-	all    string
-	last   string // the text after the last tool
-	begun  bool
-	done   bool
-	lost   bool // the server took its prompt for done too early
+	s            *server
+	p            *prompt
+	ctx          context.Context
+	cancel       context.CancelFunc
+	id           string
+	parts        []object
+	text         string // of the open text part
+	all          string
+	last         string // the text after the last tool
+	begun        bool
+	done         bool
+	doneTooEarly bool // the server took its prompt for done too early
 }
 
 func (s *server) next(prefix string) string {
@@ -37,7 +37,7 @@ func (s *server) prompt(p *prompt) {
 		t := s.begin(p)
 		s.mu.Unlock()
 		s.announce(p)
-		s.play(t)
+		s.runTurn(t)
 		return
 	}
 	var withdrawn *prompt
@@ -96,8 +96,8 @@ func (p *prompt) mark(f object) object {
 	return f
 }
 
-// play runs the turn's script, then the next prompt.
-func (s *server) play(t *turn) {
+// runTurn runs the turn's script, then the next prompt.
+func (s *server) runTurn(t *turn) {
 	s.mu.Lock()
 	script := s.script
 	s.mu.Unlock()
@@ -114,31 +114,31 @@ func (s *server) play(t *turn) {
 			t.status("idle", "")
 		}
 		t.cancel()
-		s.after(t)
-		if aborted && s.era == head {
-			s.again()
+		s.runNext(t)
+		if aborted && s.era == agentOpsServer {
+			s.sendSecondEnd()
 		}
 	})
 }
 
-// stoppedAgain is the time between the two ends that a stopped runner sends.
-const stoppedAgain = 100 * time.Millisecond
+// secondEndDelay is the time between the two ends that a stopped runner sends.
+const secondEndDelay = 100 * time.Millisecond
 
-// again handles the second end of a stopped turn. The server takes this end for the end of the turn
+// sendSecondEnd handles the second end of a stopped turn. The server takes this end for the end of the turn
 // that runs by then, and shows no status and no request of that turn from then on.
-func (s *server) again() {
-	time.Sleep(stoppedAgain)
+func (s *server) sendSecondEnd() {
+	time.Sleep(secondEndDelay)
 	s.mu.Lock()
 	if t := s.running; t != nil {
-		t.lost = true
+		t.doneTooEarly = true
 	}
 	s.mu.Unlock()
 	s.broadcast(object{"type": "agentStatus", "status": "idle"})
 	s.broadcast(object{"type": "status", "data": object{"runnerBusy": false}})
 }
 
-// after gives the next prompt to the agent.
-func (s *server) after(t *turn) {
+// runNext gives the next prompt to the agent.
+func (s *server) runNext(t *turn) {
 	s.mu.Lock()
 	if s.running != t {
 		s.mu.Unlock()
@@ -146,7 +146,7 @@ func (s *server) after(t *turn) {
 	}
 	s.running = nil
 	if len(s.queue) == 0 || s.status != "running" { // before the next prompt can come
-		s.tell(object{"type": "status", "data": object{"runnerBusy": false}})
+		s.broadcastLocked(object{"type": "status", "data": object{"runnerBusy": false}})
 		s.mu.Unlock()
 		return
 	}
@@ -158,17 +158,17 @@ func (s *server) after(t *turn) {
 	s.announce(p)
 	s.broadcast(object{"type": "queue.state", "data": object{"pending": nil}})
 	s.broadcast(object{"type": "status", "data": object{"promptDequeued": true, "remaining": left}})
-	s.play(next)
+	s.runTurn(next)
 }
 
 // abort stops the whole session.
 func (s *server) abort() {
 	s.mu.Lock()
 	t := s.running
-	for id := range s.asks {
-		delete(s.asks, id)
+	for id := range s.requests {
+		delete(s.requests, id)
 	}
-	noRunner := s.alone
+	noRunner := s.noRunner
 	s.mu.Unlock()
 	if t == nil || noRunner {
 		s.broadcast(object{"type": "agentStatus", "status": "idle"})
@@ -188,16 +188,16 @@ func (s *server) stopTurn() {
 	}
 }
 
-// emits reports whether a status or a request of the turn reaches clients. Agent Ops drops these
+// reachesClients reports whether a status or a request of the turn reaches clients. Agent Ops drops these
 // frames if the prompt has no channel.
-func (t *turn) emits() bool {
+func (t *turn) reachesClients() bool {
 	t.s.mu.Lock()
 	defer t.s.mu.Unlock()
-	return t.s.era == far || !t.lost && (t.p.chType != "" || t.p.thread != "")
+	return t.s.era == gatewayServer || !t.doneTooEarly && (t.p.chType != "" || t.p.thread != "")
 }
 
 func (t *turn) status(status, detail string) {
-	if !t.emits() {
+	if !t.reachesClients() {
 		return
 	}
 	f := object{"type": "agentStatus", "status": status}
@@ -231,12 +231,12 @@ func (t *turn) say(pieces ...string) {
 		if t.ctx.Err() != nil {
 			return
 		}
-		t.late(piece)
+		t.sayLate(piece)
 	}
 }
 
-// late streams text, also after an abort.
-func (t *turn) late(piece string) {
+// sayLate streams text, also after an abort.
+func (t *turn) sayLate(piece string) {
 	t.text += piece
 	t.all += piece
 	t.last += piece
@@ -293,8 +293,8 @@ func (t *turn) content() string {
 	return t.all
 }
 
-// keep stores the message so far in the history.
-func (t *turn) keep() object {
+// store stores the message so far in the history.
+func (t *turn) store() object {
 	m := t.message()
 	t.s.mu.Lock()
 	defer t.s.mu.Unlock()
@@ -307,7 +307,7 @@ func (t *turn) keep() object {
 	return m
 }
 
-func (t *turn) updated() { t.s.broadcast(object{"type": "message.updated", "data": t.keep()}) }
+func (t *turn) updated() { t.s.broadcast(object{"type": "message.updated", "data": t.store()}) }
 
 // finish ends the turn.
 func (t *turn) finish(reason, failure string) {
@@ -330,7 +330,7 @@ func (t *turn) finish(reason, failure string) {
 
 // fail is the error frame of a runner.
 func (t *turn) fail(text string) {
-	if t.emits() {
+	if t.reachesClients() {
 		f := object{"type": "error", "messageId": t.p.id, "error": text}
 		if t.p.chType != "" {
 			f["channelType"], f["channelId"] = t.p.chType, t.p.chID
@@ -367,11 +367,11 @@ func (t *turn) wait(id, kind string, frame object) string {
 	if t.p.chType != "" {
 		frame["channelType"], frame["channelId"] = t.p.chType, t.p.chID
 	}
-	a := &asked{id: id, kind: kind, frame: frame, answer: make(chan string, 1)}
+	a := &openRequest{id: id, kind: kind, frame: frame, answer: make(chan string, 1)}
 	t.s.mu.Lock()
-	t.s.asks[id] = a
+	t.s.requests[id] = a
 	t.s.mu.Unlock()
-	if t.emits() {
+	if t.reachesClients() {
 		t.s.broadcast(frame)
 	}
 	select {
@@ -414,12 +414,12 @@ func usual(t *turn) {
 		t.say("You chose " + answer + ".")
 	case strings.HasPrefix(text, "tell"):
 		t.s.mu.Lock()
-		t.s.tells = text
+		t.s.remembered = text
 		t.s.mu.Unlock()
 		t.say("I will remember.")
 	case strings.HasPrefix(text, "recall"):
 		t.s.mu.Lock()
-		remembered := t.s.tells
+		remembered := t.s.remembered
 		t.s.mu.Unlock()
 		t.say("I was told: ", remembered)
 	case strings.HasPrefix(text, "tool"):

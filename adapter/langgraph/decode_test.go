@@ -106,7 +106,7 @@ func FuzzDecoder(f *testing.F) {
 	}
 	f.Add([]byte("event: updates\ndata: {\"__interrupt__\":[{\"value\":[{\"action_request\":{\"action\":\"a\"}}]},{},{\"id\":\"\"}]}\n\nevent: updates\ndata: {\"__interrupt__\":[]}\n\n"))
 	f.Fuzz(func(t *testing.T, recording []byte) {
-		if err := replaytest.Whatever(t, langgraph.NewDecoder(langgraph.Options{}), recording); err != nil {
+		if err := replaytest.AnyInput(t, langgraph.NewDecoder(langgraph.Options{}), recording); err != nil {
 			t.Error(err)
 		}
 	})
@@ -135,7 +135,7 @@ func TestM12_DamagedRecordings(t *testing.T) {
 					damaged = append(damaged, parts[i]...)
 				}
 			}
-			if err := replaytest.Whatever(t, langgraph.NewDecoder(langgraph.Options{}), damaged); err != nil {
+			if err := replaytest.AnyInput(t, langgraph.NewDecoder(langgraph.Options{}), damaged); err != nil {
 				t.Errorf("%s, seed %d: %v", name, seed, err)
 			}
 		}

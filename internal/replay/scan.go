@@ -62,7 +62,7 @@ func (s *scanner) next() (agent.Message, time.Duration, error) {
 		case events:
 			s.events = sse.NewReader(io.MultiReader(bytes.NewReader(append(line, '\n')), s.in), maxLine)
 		case both:
-			if m, at, ok := ours(line); ok {
+			if m, at, ok := ownLine(line); ok {
 				return m, at, nil
 			}
 		default:
@@ -122,8 +122,8 @@ func detect(line []byte) (format, error) {
 	return native, nil
 }
 
-// ours reads a line of Tributary's own format. A line without a message is skipped.
-func ours(line []byte) (agent.Message, time.Duration, bool) {
+// ownLine reads a line of Tributary's own format. A line without a message is skipped.
+func ownLine(line []byte) (agent.Message, time.Duration, bool) {
 	var l struct {
 		T       float64         `json:"t"`
 		Dir     string          `json:"dir"`

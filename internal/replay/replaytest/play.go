@@ -50,9 +50,9 @@ func Play(t testing.TB, d agent.Decoder, recording []byte) Played {
 	return p
 }
 
-// Whatever runs any bytes through a new decoder. The result is an error if a turn does not obey the
+// AnyInput runs any bytes through a new decoder. The result is an error if a turn does not obey the
 // grammar.
-func Whatever(t testing.TB, d agent.Decoder, recording []byte) error {
+func AnyInput(t testing.TB, d agent.Decoder, recording []byte) error {
 	t.Helper()
 	p, _ := run(t, d, recording) // most inputs cannot be read
 	return p.check()

@@ -8,33 +8,33 @@ import (
 	"time"
 )
 
-// crowd is a set of clients that prompt a gateway through all faults, and their observations.
-type crowd struct {
+// clientGroup is a set of clients that prompt a gateway through all faults, and their observations.
+type clientGroup struct {
 	g         *gateway
 	patience  time.Duration // how long an answer may take
-	witnesses []*witness
+	verifiers []*verifier
 	quit      chan struct{}
 	clients   sync.WaitGroup
 }
 
-// crowdClients is the number of clients. Two of them share a session.
-const crowdClients = 8
+// groupClients is the number of clients. Two of them share a session.
+const groupClients = 8
 
-// gather starts the clients of a crowd.
-func gather(ctx context.Context, g *gateway, patience time.Duration) *crowd {
-	c := &crowd{g: g, patience: patience, quit: make(chan struct{})}
-	for i := range crowdClients / 2 {
-		c.witnesses = append(c.witnesses, newWitness(fmt.Sprintf("s%d", i)))
+// startClients starts the clients of a group.
+func startClients(ctx context.Context, g *gateway, patience time.Duration) *clientGroup {
+	c := &clientGroup{g: g, patience: patience, quit: make(chan struct{})}
+	for i := range groupClients / 2 {
+		c.verifiers = append(c.verifiers, newVerifier(fmt.Sprintf("s%d", i)))
 	}
-	for i := range crowdClients {
-		w := c.witnesses[i%len(c.witnesses)]
-		c.clients.Go(func() { c.talk(ctx, w) })
+	for i := range groupClients {
+		w := c.verifiers[i%len(c.verifiers)]
+		c.clients.Go(func() { c.promptUntilStopped(ctx, w) })
 	}
 	return c
 }
 
-// talk sends prompts and reads their answers, also after a refusal.
-func (c *crowd) talk(ctx context.Context, w *witness) {
+// promptUntilStopped sends prompts and reads their answers, also after a refusal.
+func (c *clientGroup) promptUntilStopped(ctx context.Context, w *verifier) {
 	const retryAfter = 50 * time.Millisecond
 	for {
 		select {
@@ -42,8 +42,8 @@ func (c *crowd) talk(ctx context.Context, w *witness) {
 			return
 		default:
 		}
-		s := c.ask(ctx, w, oneOf(scripts()))
-		if s.whole {
+		s := c.prompt(ctx, w, randomOf(scripts()))
+		if s.complete {
 			continue
 		}
 		select {
@@ -54,10 +54,10 @@ func (c *crowd) talk(ctx context.Context, w *witness) {
 	}
 }
 
-func (c *crowd) ask(ctx context.Context, w *witness, text string) *sight {
+func (c *clientGroup) prompt(ctx context.Context, w *verifier, text string) *observation {
 	ctx, cancel := context.WithTimeout(ctx, c.patience)
 	defer cancel()
-	s := &sight{session: w.session, prompt: "u" + rand.Text()}
+	s := &observation{session: w.session, prompt: "u" + rand.Text()}
 	if res, err := c.g.prompt(ctx, w.session, s.prompt, text); err == nil {
 		s.read(res, toTheEnd)
 	}
@@ -65,15 +65,15 @@ func (c *crowd) ask(ctx context.Context, w *witness, text string) *sight {
 	return s
 }
 
-// alone starts one more client, which asks for a long answer in a session of its own.
-func (c *crowd) alone(ctx context.Context) {
-	w := newWitness(fmt.Sprintf("alone%d", len(c.witnesses)))
-	c.witnesses = append(c.witnesses, w)
-	c.clients.Go(func() { c.ask(ctx, w, "slow") })
+// addLongPrompt starts one more client, which asks for a long answer in a session of its own.
+func (c *clientGroup) addLongPrompt(ctx context.Context) {
+	w := newVerifier(fmt.Sprintf("alone%d", len(c.verifiers)))
+	c.verifiers = append(c.verifiers, w)
+	c.clients.Go(func() { c.prompt(ctx, w, "slow") })
 }
 
-// leave stops the clients from prompting and waits for the turns that run.
-func (c *crowd) leave() {
+// stop stops the clients from prompting and waits for the turns that run.
+func (c *clientGroup) stop() {
 	select {
 	case <-c.quit:
 	default:
@@ -82,14 +82,14 @@ func (c *crowd) leave() {
 	c.clients.Wait()
 }
 
-// whole counts the answers without an end, and those that ended with another error than the
+// checkComplete counts the answers without an end, and those that ended with another error than the
 // permitted one. The gateway must have lived through all of them.
-func (c *crowd) whole(t *tally, permitted string) {
-	for _, w := range c.witnesses {
+func (c *clientGroup) checkComplete(t *results, permitted string) {
+	for _, w := range c.verifiers {
 		for _, s := range w.since(0) {
 			switch failed := failureOf(s.raw); {
 			case !s.acked:
-			case !s.whole:
+			case !s.complete:
 				t.failed("%s: an answer has no end: %q", w.session, tail(string(s.raw)))
 			case failed != "" && failed != permitted:
 				t.failed("%s: an answer failed: %s", w.session, failed)
@@ -99,10 +99,10 @@ func (c *crowd) whole(t *tally, permitted string) {
 }
 
 // answered counts the prompts with a complete answer.
-func (c *crowd) answered() (n int) {
-	for _, w := range c.witnesses {
+func (c *clientGroup) answered() (n int) {
+	for _, w := range c.verifiers {
 		for _, s := range w.since(0) {
-			if s.whole {
+			if s.complete {
 				n++
 			}
 		}
@@ -111,8 +111,8 @@ func (c *crowd) answered() (n int) {
 }
 
 // compare compares all observations with the gateway's data, once every turn has its stop.
-func (c *crowd) compare(ctx context.Context, g *gateway, t *tally) error {
-	return each(c.witnesses, func(_ int, w *witness) error {
+func (c *clientGroup) compare(ctx context.Context, g *gateway, t *results) error {
+	return eachVerifier(c.verifiers, func(_ int, w *verifier) error {
 		if !anyAcked(w.since(0)) {
 			return nil
 		}
@@ -129,9 +129,9 @@ const closeWithin = 15 * time.Second
 
 // closed waits, for a bounded time, until each turn of the session has its stop. The comparison
 // counts the turns without one.
-func (w *witness) closed(ctx context.Context, g *gateway) error {
+func (w *verifier) closed(ctx context.Context, g *gateway) error {
 	for began := time.Now(); ; {
-		b, err := g.audit(ctx, &tally{said: mostSaid}, w.session, 0)
+		b, err := g.audit(ctx, &results{printed: mostPrinted}, w.session, 0)
 		if err != nil {
 			return err
 		}
@@ -158,10 +158,10 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// reckon ends the crowd and compares its observations with the gateway's data, before and after a
-// restart of the gateway.
-func (b *bench) reckon(ctx context.Context, c *crowd, t *tally, start func() (*gateway, error)) error {
-	c.leave()
+// stopAndCompare stops the clients and compares their observations with the gateway's data, before
+// and after a restart of the gateway.
+func (b *bench) stopAndCompare(ctx context.Context, c *clientGroup, t *results, start func() (*gateway, error)) error {
+	c.stop()
 	if err := c.compare(ctx, c.g, t); err != nil {
 		return fmt.Errorf("%w; the gateway says %s", err, c.g.Said())
 	}

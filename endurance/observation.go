@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// sight holds the bytes that one client has got of one message.
-type sight struct {
-	session string
-	prompt  string // the id of the user message, if this client sent it
-	acked   bool   // the gateway answered 200
-	refused string // any other answer
-	raw     []byte // the body, as far as it came
-	whole   bool   // the body is complete
+// observation holds the bytes that one client has got of one message.
+type observation struct {
+	session  string
+	prompt   string // the id of the user message, if this client sent it
+	acked    bool   // the gateway answered 200
+	refused  string // any other answer
+	raw      []byte // the body, as far as it came
+	complete bool   // the body is complete
 
 	arrivals []arrival
 	ended    time.Time // the body ended or broke off
 }
 
 // read reads a response until the body ends or breaks off, or most bytes have come.
-func (s *sight) read(res *http.Response, most int) {
+func (s *observation) read(res *http.Response, most int) {
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		body, _ := io.ReadAll(io.LimitReader(res.Body, 500)) //nolint:mnd // for people to read
@@ -38,7 +38,7 @@ func (s *sight) read(res *http.Response, most int) {
 		s.raw = append(s.raw, buf[:n]...)
 		s.arrivals = append(s.arrivals, arrival{len(s.raw), time.Now()})
 		if err != nil {
-			s.whole = err == io.EOF && ended(s.raw) //nolint:errorlint // io.Reader returns it as it is
+			s.complete = err == io.EOF && ended(s.raw) //nolint:errorlint // io.Reader returns it as it is
 			return
 		}
 	}
@@ -100,15 +100,15 @@ func failureOf(raw []byte) (failed string) {
 	return failed
 }
 
-// gist is the final text and the tool outputs of a stream, a history or a trace.
-type gist struct {
+// summary is the final text and the tool outputs of a stream, a history or a trace.
+type summary struct {
 	message string
 	text    string
 	outputs map[string]string // by call
 }
 
-func gistOf(raw []byte) gist {
-	g := gist{outputs: map[string]string{}}
+func summaryOf(raw []byte) summary {
+	g := summary{outputs: map[string]string{}}
 	for _, c := range chunks(raw) {
 		switch c.Type {
 		case "start":

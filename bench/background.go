@@ -29,7 +29,7 @@ func fillPages(ctx context.Context, servers []*server) error {
 			continue
 		}
 		for range pagedTurns {
-			if _, err := s.chat(ctx, ask{session: paged, words: 3}); err != nil {
+			if _, err := s.chat(ctx, request{session: paged, words: 3}); err != nil {
 				return fmt.Errorf("fill a session with %d turns: %w", pagedTurns, err)
 			}
 		}
@@ -37,14 +37,14 @@ func fillPages(ctx context.Context, servers []*server) error {
 	return nil
 }
 
-// busy does the usual work beside the measured streams: turns begin and end, connections are cut,
+// backgroundWork does the usual work beside the measured streams: turns begin and end, connections are cut,
 // histories are read.
-func busy(ctx context.Context, s *server) error {
+func backgroundWork(ctx context.Context, s *server) error {
 	var wait sync.WaitGroup
 	var faults [3]error
 	wait.Go(func() {
 		faults[0] = every(ctx, endEvery, func() error {
-			_, err := s.chat(ctx, ask{session: newSession(), words: 3})
+			_, err := s.chat(ctx, request{session: newSession(), words: 3})
 			return err
 		})
 	})
@@ -52,7 +52,7 @@ func busy(ctx context.Context, s *server) error {
 		faults[1] = every(ctx, cutEvery, func() error {
 			cut, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 			defer cancel()
-			if _, err := s.chat(cut, ask{session: newSession(), words: 50, pace: 20 * time.Millisecond}); cut.Err() == nil {
+			if _, err := s.chat(cut, request{session: newSession(), words: 50, pace: 20 * time.Millisecond}); cut.Err() == nil {
 				return err
 			}
 			return nil

@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// telling is the content of a stream, without the borders of its deltas.
-type telling struct {
+// transcript is the content of a stream, without the borders of its deltas.
+type transcript struct {
 	steps []string // all frames but deltas and previews, in order
-	parts map[string]*growing
+	parts map[string]*streamPart
 }
 
-// growing is a part whose text comes in deltas.
-type growing struct {
+// streamPart is a part whose text comes in deltas.
+type streamPart struct {
 	text  string
 	from  []int // the places of the deltas in the stream
 	sizes []int // the length of the text before each delta
 	ended bool
 }
 
-// tellingOf reads the complete frames of a stream.
-func tellingOf(raw []byte) telling {
-	t := telling{parts: map[string]*growing{}}
+// transcriptOf reads the complete frames of a stream.
+func transcriptOf(raw []byte) transcript {
+	t := transcript{parts: map[string]*streamPart{}}
 	at := 0
 	for line := range bytes.Lines(raw) {
 		from := at
@@ -65,20 +65,20 @@ func tellingOf(raw []byte) telling {
 	return t
 }
 
-func (t telling) part(name string) *growing {
+func (t transcript) part(name string) *streamPart {
 	if t.parts[name] == nil {
-		t.parts[name] = &growing{}
+		t.parts[name] = &streamPart{}
 	}
 	return t.parts[name]
 }
 
-func (g *growing) grow(delta string, at int) {
+func (g *streamPart) grow(delta string, at int) {
 	g.from, g.sizes = append(g.from, at), append(g.sizes, len(g.text))
 	g.text += delta
 }
 
 // missing returns the place of the first delta beyond the first n bytes of the text, or -1.
-func (g *growing) missing(n int) int {
+func (g *streamPart) missing(n int) int {
 	for i, size := range slices.Backward(g.sizes) {
 		if size <= n {
 			return g.from[i]
@@ -90,7 +90,7 @@ func (g *growing) missing(n int) int {
 // within compares a stream from before a crash with its replay after the crash. Only the end of an
 // open part may be missing. first is the place of the oldest missing delta in the stream; -1: no
 // delta is missing.
-func (t telling) within(is telling, whole bool) (first int, f flaw) {
+func (t transcript) within(is transcript, whole bool) (first int, f flaw) {
 	first = -1
 	for i, step := range t.steps {
 		switch {
@@ -107,10 +107,10 @@ func (t telling) within(is telling, whole bool) (first int, f flaw) {
 		now := is.part(name)
 		switch {
 		case whole && now.text != was.text:
-			return first, flaw{what: fmt.Sprintf("%s: a client had the complete text, %s", name, parting(was.text, now.text)), contradicts: !strings.HasPrefix(was.text, now.text)}
+			return first, flaw{what: fmt.Sprintf("%s: a client had the complete text, %s", name, diff(was.text, now.text)), contradicts: !strings.HasPrefix(was.text, now.text)}
 		case strings.HasPrefix(now.text, was.text):
 		case was.ended || !strings.HasPrefix(was.text, now.text):
-			return first, flaw{what: fmt.Sprintf("%s: the replay lacks what a client had seen: %s", name, parting(was.text, now.text)), contradicts: !strings.HasPrefix(was.text, now.text)}
+			return first, flaw{what: fmt.Sprintf("%s: the replay lacks what a client had seen: %s", name, diff(was.text, now.text)), contradicts: !strings.HasPrefix(was.text, now.text)}
 		default:
 			if at := was.missing(len(now.text)); first < 0 || at < first {
 				first = at
@@ -127,11 +127,11 @@ type arrival struct {
 }
 
 // until returns the observation as it was at a moment, if the stream ended later.
-func (s *sight) until(moment time.Time) *sight {
+func (s *observation) until(moment time.Time) *observation {
 	if moment.IsZero() || len(s.arrivals) == 0 || s.arrivals[0].at.After(moment) || s.ended.Before(moment) {
 		return s
 	}
-	early := &sight{session: s.session, prompt: s.prompt, acked: s.acked, ended: moment}
+	early := &observation{session: s.session, prompt: s.prompt, acked: s.acked, ended: moment}
 	for _, a := range s.arrivals {
 		if a.at.After(moment) {
 			break
@@ -142,7 +142,7 @@ func (s *sight) until(moment time.Time) *sight {
 }
 
 // before returns the time between the arrival of a byte and the end of the stream.
-func (s *sight) before(place int) time.Duration {
+func (s *observation) before(place int) time.Duration {
 	for _, a := range s.arrivals {
 		if a.bytes > place {
 			return s.ended.Sub(a.at)
