@@ -1,9 +1,12 @@
 package tributary_test
 
 import (
-	"fmt"
+	"encoding/json"
+	"errors"
+	"io"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path"
 	"regexp"
 	"slices"
@@ -18,7 +21,7 @@ import (
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "conformance/README.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "conformance/README.md", "examples/*/README.md", "testdata/*/README.md"} {
 		names, err := fs.Glob(os.DirFS("."), pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -39,26 +42,16 @@ func text(t *testing.T, name string) string {
 	return string(data)
 }
 
-// TestPagesNameWhatThereIs: the tests, files and targets that the documentation
-// names are there, and on the page of promises the cases too.
+// TestPagesNameWhatThereIs: the files and make targets that the documentation names exist.
 func TestPagesNameWhatThereIs(t *testing.T) {
 	t.Parallel()
-	tests := testNames(t)
 	makefile := text(t, "Makefile")
 	quoted := regexp.MustCompile("`([^`\n]+)`")
-	test := regexp.MustCompile(`^(Test|Fuzz|Benchmark)\w+$`)
 	file := regexp.MustCompile(`^[\w.-]+(/[\w.-]+)+\.(go|mjs|json|md|yaml)$`)
 	target := regexp.MustCompile(`^make ([a-z-]+)( [A-Z]+=.*)?$`)
-	word := regexp.MustCompile(`^[a-z-]+(/[a-z-]+)?$`)
-	said := regexp.MustCompile("`(conformance/[a-z.]+\\.test\\.mjs)` \\(\"([^\"]+)\"\\)")
 	for name, page := range pages(t) {
-		prose := proseOf(page)
-		for _, m := range quoted.FindAllStringSubmatch(prose, -1) {
+		for _, m := range quoted.FindAllStringSubmatch(proseOf(page), -1) {
 			switch what := m[1]; {
-			case test.MatchString(what):
-				if !tests[what] {
-					t.Errorf("%s names the test %s, and there is none", name, what)
-				}
 			case file.MatchString(what) && !strings.HasPrefix(what, "github.com/") && !strings.Contains(what, "NAME"):
 				if !there(what) && !there(path.Join(path.Dir(name), what)) {
 					t.Errorf("%s names the file %s, and there is none", name, what)
@@ -67,15 +60,6 @@ func TestPagesNameWhatThereIs(t *testing.T) {
 				if !strings.Contains(makefile, "\n"+target.FindStringSubmatch(what)[1]+":") {
 					t.Errorf("%s names %s, and the Makefile has no such target", name, what)
 				}
-			case name == "docs/internals/promises.md" && word.MatchString(what):
-				if !there("conformance/cases/" + what + ".mjs") {
-					t.Errorf("%s names the case %s, and there is none", name, what)
-				}
-			}
-		}
-		for _, m := range said.FindAllStringSubmatch(prose, -1) {
-			if !strings.Contains(text(t, m[1]), "'"+m[2]+"'") {
-				t.Errorf("%s says that %s has a test %q, and it has none", name, m[1], m[2])
 			}
 		}
 	}
@@ -86,60 +70,7 @@ func there(name string) bool {
 	return err == nil
 }
 
-// testNames are the names of all Go tests.
-func testNames(t *testing.T) map[string]bool {
-	t.Helper()
-	named := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz|Benchmark)\w+)\(`)
-	found := map[string]bool{}
-	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (d.Name() == "node_modules" || d.Name() == "testdata"):
-			return fs.SkipDir
-		case strings.HasSuffix(name, "_test.go"):
-			for _, m := range named.FindAllStringSubmatch(text(t, name), -1) {
-				found[m[1]] = true
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
-}
-
-// TestPagesShowTheirTests: no limit, no promise and no failure elsewhere stands
-// there without the test that shows it.
-func TestPagesShowTheirTests(t *testing.T) {
-	t.Parallel()
-	shows := regexp.MustCompile("`(Test|Fuzz)\\w+`|case `|`make |`conformance/")
-	for name, head := range map[string]string{"docs/reference/limits.md": "| limit |", "docs/internals/promises.md": "| issue |"} {
-		rows := 0
-		for line := range strings.Lines(text(t, name)) {
-			if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, head) {
-				continue
-			}
-			rows++
-			if !shows.MatchString(line) {
-				t.Errorf("%s names no test for %.60s…", name, line)
-			}
-		}
-		if rows < 25 {
-			t.Errorf("%s has only %d rows", name, rows)
-		}
-	}
-	promises, _, _ := strings.Cut(text(t, "docs/internals/promises.md"), "\n# Known failures elsewhere")
-	paragraphs := strings.Split(promises, "\n\n")
-	for i, p := range paragraphs {
-		if strings.HasPrefix(p, "**") && (i+1 == len(paragraphs) || !strings.HasPrefix(paragraphs[i+1], "- *Shown by* ") || !shows.MatchString(paragraphs[i+1])) {
-			t.Errorf("nothing shows the promise %.60s…", p)
-		}
-	}
-}
-
-// TestLinksLeadSomewhere: each link from page to page, and to a heading.
+// TestLinksLeadSomewhere: each link leads to a page or file that exists, and to a heading of it.
 func TestLinksLeadSomewhere(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
@@ -195,96 +126,16 @@ func anchors(page string) (names []string) {
 	return names
 }
 
-// TestI15_I18_TheAgentOpsPageHasItsPoints: what the RFC wants of its design document
-// is there, each point under a heading of its own.
-func TestI15_I18_TheAgentOpsPageHasItsPoints(t *testing.T) {
+// TestF13_TheMappingNamesEveryFrame: the design page says what becomes of each frame that browsers and
+// session agents get.
+func TestF13_TheMappingNamesEveryFrame(t *testing.T) {
 	t.Parallel()
-	page := text(t, "docs/agents/agent-ops.md")
-	for _, point := range []string{
-		"Recommendation", "Alternatives rejected", "Mapping", "State model", "Access and roles", "Errors", "Risks",
-		"Rollout", "Observability", "Files", "Test plan", "Follow-ups", "Decisions", "Non-goals", "Limits", "Surfaces", "The client",
-	} {
-		_, section, ok := strings.Cut(page, "\n## "+point+"\n")
-		section, _, _ = strings.Cut(section, "\n## ")
-		if !ok || len(section) < 100 {
-			t.Errorf("docs/agents/agent-ops.md says nothing under %s", point)
-		}
-	}
-}
-
-// TestF13_AgentOpsPageNamesEveryFrame: whatever browsers and session agents are
-// told stands on the page, so that nothing is left out in silence.
-func TestF13_AgentOpsPageNamesEveryFrame(t *testing.T) {
-	t.Parallel()
-	_, mapping, _ := strings.Cut(text(t, "docs/agents/agent-ops.md"), "\n## Mapping\n")
+	_, mapping, _ := strings.Cut(text(t, "docs/internals/agent-ops-design.md"), "\n## Mapping\n")
 	mapping, _, _ = strings.Cut(mapping, "\n## ")
 	for _, e := range agentops.Events() {
 		if (e.Direction == agentops.ToBrowser || e.Direction == agentops.FromRunner) && !strings.Contains(mapping, "`"+e.Type+"`") {
-			t.Errorf("the mapping of docs/agents/agent-ops.md does not name %s (%s)", e.Type, e.Direction)
+			t.Errorf("the mapping of docs/internals/agent-ops-design.md does not name %s (%s)", e.Type, e.Direction)
 		}
-	}
-}
-
-// group is a run of demands whose rows have numbers: A01, A02 and so on.
-type group struct {
-	name        string
-	first, last int
-}
-
-// TestI18_EveryRowOfTheRFCIsHeld: no demand of the RFC is missing from its page, and
-// each has a test, a case, a target or a section there, or is said to be open.
-func TestI18_EveryRowOfTheRFCIsHeld(t *testing.T) {
-	t.Parallel()
-	rowsAreHeld(t, "docs/internals/agent-ops-rows.md", []group{
-		{"A", 1, 13},
-		{"B", 1, 17},
-		{"C", 1, 10},
-		{"D", 1, 18},
-		{"E", 1, 8},
-		{"E", 20, 38},
-		{"F", 1, 13},
-		{"G", 1, 10},
-		{"H", 1, 30},
-		{"I", 1, 18},
-		{"J", 1, 6},
-	})
-}
-
-func TestEveryRowOfOpenHarnessAndConversaitionIsHeld(t *testing.T) {
-	t.Parallel()
-	rowsAreHeld(t, "docs/internals/source-rows.md", []group{{"K", 1, 18}, {"M", 1, 12}, {"H", 31, 31}, {"H", 35, 35}})
-}
-
-// rowsAreHeld checks that a page has the rows of the groups, and that each names what
-// holds it.
-func rowsAreHeld(t *testing.T, page string, groups []group) {
-	t.Helper()
-	var want []string
-	for _, g := range groups {
-		for n := g.first; n <= g.last; n++ {
-			want = append(want, fmt.Sprintf("%s%02d", g.name, n))
-		}
-	}
-	quoted := regexp.MustCompile("`([^`]+)`")
-	shows := regexp.MustCompile("`(Test|Fuzz|Benchmark)\\w+`|cases? `|`make |`conformance/|\\]\\([a-z./-]+\\.md|^open: ")
-	var got []string
-	for line := range strings.Lines(text(t, page)) {
-		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
-		if len(cells) != 3 || !regexp.MustCompile(`^[A-M]\d\d$`).MatchString(cells[0]) {
-			continue
-		}
-		got = append(got, cells[0])
-		if !shows.MatchString(cells[2]) {
-			t.Errorf("nothing holds the row %s", cells[0])
-		}
-		for _, m := range quoted.FindAllStringSubmatch(cells[2], -1) {
-			if regexp.MustCompile(`^[a-z-]+(/[a-z-]+)?$`).MatchString(m[1]) && !there("conformance/cases/"+m[1]+".mjs") {
-				t.Errorf("the row %s names the case %s, and there is none", cells[0], m[1])
-			}
-		}
-	}
-	if !slices.Equal(got, want) {
-		t.Errorf("the rows are %v, want %v", got, want)
 	}
 }
 
@@ -308,21 +159,69 @@ func TestA09_NoJavaScriptServesChats(t *testing.T) {
 	}
 }
 
-// TestTheTutorialShowsTheAdapterAsItIs: the Go blocks of the tutorial stand in the
-// example, which is compiled and tested.
-func TestTheTutorialShowsTheAdapterAsItIs(t *testing.T) {
+// TestBlocksOfCode: JSON parses, and shell commands have a right syntax. The package internal/cli loads the blocks of YAML. The conformance suite runs those of JavaScript.
+func TestBlocksOfCode(t *testing.T) {
 	t.Parallel()
-	sources := text(t, "examples/tutorial/adapter.go") + text(t, "examples/tutorial/adapter_test.go")
-	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") }
-	blocks := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(text(t, "docs/agents/write-an-adapter.md"), -1)
-	if len(blocks) < 5 {
-		t.Errorf("the tutorial has only %d blocks of Go", len(blocks))
-	}
-	for _, b := range blocks {
-		if !strings.HasPrefix(b[1], "package main") && !strings.Contains(flat(sources), flat(b[1])) {
-			t.Errorf("this block of the tutorial is not in the example:\n%s", b[1])
+	blocks := 0
+	for name, page := range pages(t) {
+		for _, b := range codeOf(page) {
+			blocks++
+			switch b.language {
+			case "json":
+				for in := json.NewDecoder(strings.NewReader(b.text)); ; {
+					var value any
+					err := in.Decode(&value)
+					if errors.Is(err, io.EOF) {
+						break
+					}
+					if err != nil {
+						t.Errorf("%s: %v in\n%s", name, err, b.text)
+						break
+					}
+				}
+			case "sh":
+				check := exec.CommandContext(t.Context(), "bash", "-n")
+				check.Stdin = strings.NewReader(regexp.MustCompile(`<[A-Z]+>`).ReplaceAllString(b.text, "VALUE"))
+				if out, err := check.CombinedOutput(); err != nil {
+					t.Errorf("%s: %v: %s in\n%s", name, err, out, b.text)
+				}
+			}
 		}
 	}
+	if blocks < 50 {
+		t.Errorf("only %d blocks were found", blocks)
+	}
+}
+
+// A block is code on a page.
+type block struct{ language, text string }
+
+// codeOf finds the blocks in fences, and the indented ones that begin with a command of a shell.
+func codeOf(page string) (blocks []block) {
+	for i, part := range strings.Split("\n"+page, "\n```") {
+		if i%2 == 1 {
+			info, code, _ := strings.Cut(part, "\n")
+			language, _, _ := strings.Cut(info, " ")
+			blocks = append(blocks, block{language, code})
+		}
+	}
+	command := regexp.MustCompile(`^ {4}(tributary|curl|npm|npx|node|go|make|git|docker|systemctl|sudo|apt|export|psql|cd) `)
+	indented := ""
+	for line := range strings.Lines(proseOf(page) + "\n") {
+		switch {
+		case command.MatchString(line), indented != "" && strings.HasPrefix(line, "    "):
+			indented += line
+		case indented != "":
+			blocks = append(blocks, block{"sh", indented})
+			indented = ""
+		}
+	}
+	return blocks
+}
+
+// TestTheTutorialIsShort: the adapter that the tutorial builds stays below 150 lines.
+func TestTheTutorialIsShort(t *testing.T) {
+	t.Parallel()
 	if lines := strings.Count(text(t, "examples/tutorial/adapter.go"), "\n"); lines >= 150 {
 		t.Errorf("the tutorial's adapter has %d lines, and is to have fewer than 150", lines)
 	}

@@ -62,6 +62,7 @@ func TestConfigErrors(t *testing.T) {
 	}
 }
 
+//evidence:for promise-token
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	all := []Role{Viewer, Collaborator, Owner, Admin}

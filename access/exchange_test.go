@@ -36,6 +36,7 @@ func TestExchange(t *testing.T) {
 	}
 }
 
+//evidence:for promise-token
 func TestExchangeRefused(t *testing.T) {
 	t.Parallel()
 	g := newGuard(t, nil)
@@ -64,6 +65,8 @@ func TestExchangeRefused(t *testing.T) {
 }
 
 // A page of another site cannot sign a browser in with a token of its own.
+//
+//evidence:for promise-token
 func TestOnlyTheUserExchangesAToken(t *testing.T) {
 	t.Parallel()
 	g := newGuard(t, nil)

@@ -222,6 +222,8 @@ func TestTokens(t *testing.T) {
 }
 
 // TestForeignPages puts the token guard in front of pages of another program.
+//
+//evidence:for promise-token
 func TestForeignPages(t *testing.T) {
 	t.Parallel()
 	g := newGuard(t, nil)
@@ -290,6 +292,7 @@ func TestForeignPages(t *testing.T) {
 	})
 }
 
+//evidence:for promise-token
 func TestHosts(t *testing.T) {
 	t.Parallel()
 	g := newGuard(t, func(c *Config) {
@@ -382,6 +385,8 @@ func TestHosts(t *testing.T) {
 
 // TestRebinding is the whole attack: the page's name now points at us, so that
 // to the browser it is same-origin.
+//
+//evidence:for promise-token
 func TestRebinding(t *testing.T) {
 	t.Parallel()
 	for name, edit := range map[string]func(*Config){"token": nil, "none": noneMode} {
@@ -394,6 +399,7 @@ func TestRebinding(t *testing.T) {
 	}
 }
 
+//evidence:for promise-token
 func TestModeNone(t *testing.T) {
 	t.Parallel()
 	g := newGuard(t, noneMode)

@@ -12,6 +12,7 @@ import (
 
 const opaque = "sk_0123456789abcdef0123456789abcdef"
 
+//evidence:for limit-token
 func TestB04_UnknownTokensPassThrough(t *testing.T) {
 	t.Parallel()
 	through := func(c *Config) { c.PassThrough = "ops" }

@@ -150,6 +150,7 @@ func bring(g *Guard, token string) string {
 	return body.Code
 }
 
+//evidence:for promise-jwt
 func TestB04_JWTOfEveryKind(t *testing.T) {
 	t.Parallel()
 	for _, s := range []signer{
@@ -220,6 +221,8 @@ func unsigned(t testing.TB, header, payload string, signature []byte) string {
 
 // The kind of the key decides the algorithm: no token without a signature, and none
 // that is signed with the public key as if it were a secret.
+//
+//evidence:for limit-token promise-jwt
 func TestG08_AlgorithmIsTheKeys(t *testing.T) {
 	t.Parallel()
 	public := signer{"k", jose.RS256, rsaKey()}
@@ -293,6 +296,7 @@ func must[T any](v T, err error) T {
 	return v
 }
 
+//evidence:for promise-jwt
 func TestB05_ClaimsThatDoNotHold(t *testing.T) {
 	t.Parallel()
 	s := signer{"", jose.EdDSA, newEdKey(t)}
@@ -462,6 +466,7 @@ func TestJWTSettingsThatCannotBeMeant(t *testing.T) {
 	}
 }
 
+//evidence:for promise-jwt
 func FuzzBearer(f *testing.F) {
 	s := signer{"k", jose.EdDSA, newEdKey(f)}
 	verify, err := newVerifier(JWT{KeyFile: s.pem(f), RoleClaim: "a.b", SessionClaim: "s"}, func(id string) bool { return id == ownerID }, nil)

@@ -113,6 +113,8 @@ func TestB04_JWKSOverLoopback(t *testing.T) {
 }
 
 // What goes wrong with the publisher later is no harm to those whose keys are known.
+//
+//evidence:for limit-keys limit-key-time
 func TestB04_KeysSurviveAnOutage(t *testing.T) {
 	t.Parallel()
 	s, stranger := signer{"one", jose.EdDSA, newEdKey(t)}, signer{"two", jose.EdDSA, newEdKey(t)}
@@ -211,6 +213,8 @@ func (n network) RoundTrip(r *http.Request) (*http.Response, error) { return n(r
 
 // A publisher that does not answer holds one caller for a few seconds, and nobody whose
 // keys are known.
+//
+//evidence:for limit-key-time limit-keys
 func TestSlowPublisher(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -36,7 +36,8 @@ type word struct {
 // received is the part of a stream that a client has read.
 type received struct {
 	first time.Duration // from the request to the first byte
-	words []word
+	words []word        // frames: a server may join the words that a slow client has missed
+	count int           // words in all frames
 }
 
 var sessions atomic.Int64 //nolint:gochecknoglobals // makes ids unique in a run
@@ -155,6 +156,7 @@ func (s *server) readStream(ctx context.Context, method, path string, body []byt
 		if said, ok := sentAt(line); ok {
 			now := time.Now()
 			h.words = append(h.words, word{at: now, late: now.Sub(said)})
+			h.count += bytes.Count(line[bytes.Index(line, []byte(`"delta":"`)):], []byte(" "))
 			if len(h.words) == 1 && begun != nil {
 				begun()
 			}

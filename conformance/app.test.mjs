@@ -1,5 +1,6 @@
 // Runs the app that docs/guides/app.md shows, as it stands there, with real clients against the real gateway, and presses its buttons; and the
 // one of docs/agents/agent-ops.md, with a second gateway in the place of the session agent.
+// evidence: A01 A10 promise-disconnect promise-tabs
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
@@ -195,6 +196,7 @@ describe('the app', { concurrency: true }, () => {
         await until('the button is gone', () => !page.has('Stop'));
       });
 
+      // evidence: vercel/ai#6502
       test('stop, after a reload', async () => {
         const page = await openUnhurried();
         await page.say(SLOW);
@@ -368,6 +370,7 @@ describe('the client of the RFC, as docs/agents/agent-ops.md has it', () => {
         assert.equal(page.alert(), undefined);
       });
 
+      // evidence: F08
       test('B17_G05_H18: nothing can be typed while it streams, and stop() stops the turn there', async () => {
         const page = await open();
         await page.say('long');

@@ -27,6 +27,8 @@ func filled(t *testing.T) (data string, args []string) {
 
 // A record whose bytes changed on disk is not passed off as it is: the history of its
 // session says so, and the other sessions know nothing of it.
+//
+//evidence:for promise-damage
 func TestARecordThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	data, args := filled(t)
@@ -64,6 +66,8 @@ func TestARecordThatCannotBeRead(t *testing.T) {
 
 // A database that is damaged, cut short or missing ends no start: what can be read is there, the
 // damaged file stays, and the log and /readyz say so.
+//
+//evidence:for promise-damage
 func TestADamagedDatabaseIsSalvaged(t *testing.T) {
 	t.Parallel()
 	data, args := filled(t)

@@ -16,6 +16,8 @@ import (
 // A full disk fails turns, in a sentence, and loses nothing that was said before.
 // When there is room again the gateway takes prompts, without a restart; and a
 // restart finds all of it.
+//
+//evidence:for promise-damage
 func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	onSQLite(t)

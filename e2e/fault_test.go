@@ -67,6 +67,8 @@ func errorOf(m message) string {
 }
 
 // An agent that cannot start says why, every time, and holds nobody up.
+//
+//evidence:for acpx#29
 func TestAgentThatCannotStart(t *testing.T) {
 	t.Parallel()
 	f := newFakes(t, "idle_limit: 5s") // enough for one that ends at once, on whatever machine
@@ -100,6 +102,8 @@ func TestAgentThatCannotStart(t *testing.T) {
 
 // The gateway kills an agent that ignores SIGTERM, with all processes that the agent has started,
 // when a user stops the turn and when the gateway ends.
+//
+//evidence:for goose#11651 promise-disconnect
 func TestAgentThatIgnoresSIGTERM(t *testing.T) {
 	t.Parallel()
 	f := newFakes(t, "stop_patience: 500ms")
@@ -122,6 +126,8 @@ func TestAgentThatIgnoresSIGTERM(t *testing.T) {
 
 // An agent that says 100 MB, in whatever way, costs the gateway a bounded part of
 // that in memory, and other sessions nothing.
+//
+//evidence:for limit-output
 func TestAgentThatSpams(t *testing.T) {
 	t.Parallel()
 	f := newFakes(t, "idle_limit: 30s")

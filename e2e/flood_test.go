@@ -52,6 +52,8 @@ func (p *process) flood(body io.Reader, length int64) (int, string) {
 
 // Bodies of every size and shape are answered for, and cost the real binary little
 // memory.
+//
+//evidence:for limit-body limit-message
 func TestFloodsOfBodies(t *testing.T) {
 	t.Parallel()
 	p := start(t, t.TempDir(), os.Environ())

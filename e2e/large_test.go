@@ -97,6 +97,8 @@ func (p *process) ordinary(ctx context.Context, limit time.Duration) (requests i
 
 // However many traces a viewer reads at a time, and however often they come back, the owner's
 // requests are answered in time.
+//
+//evidence:for limit-downloads
 func TestAViewerWhoReadsLargeTracesSlowsNobody(t *testing.T) {
 	t.Cleanup(postgres.Stop) // what it still writes would slow the tests behind this one
 	const viewers, turns, within = 300, 3, 8 * time.Second
@@ -138,6 +140,8 @@ func TestAViewerWhoReadsLargeTracesSlowsNobody(t *testing.T) {
 
 // A gateway that may take 1 GB takes one large message after another, and several at a time,
 // and serves everybody else meanwhile.
+//
+//evidence:for limit-large-prompts
 func TestLargePromptsLeaveNoMemoryBehind(t *testing.T) {
 	t.Cleanup(postgres.Stop) // what it still writes would slow the tests behind this one
 	const bound, within = 1 << 30, 30 * time.Second

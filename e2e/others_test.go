@@ -48,6 +48,8 @@ func tokenOf(who string) string { return "token-of-" + who + "-0123456789abcdef"
 
 // Private sessions stay private, whatever is damaged. The id of a damaged session is not
 // given again. A session that is lost as a whole has nothing to show.
+//
+//evidence:for promise-damage
 func TestDamageShowsNobodyAnothersSession(t *testing.T) {
 	t.Parallel()
 	onSQLite(t)

@@ -41,6 +41,8 @@ func (s stand) all(asks []asked) {
 }
 
 // The rules of a private session, for everybody and on every route.
+//
+//evidence:for promise-private
 func TestB07_PrivateSessionsAreTheirOwners(t *testing.T) {
 	s := newStandWith(t, privately)
 	s.all([]asked{
@@ -126,6 +128,8 @@ func TestB07_PrivateSessionsAreTheirOwners(t *testing.T) {
 }
 
 // What hears who is not let in comes before anything of the session is begun.
+//
+//evidence:for A07 promise-private
 func TestB05_B07_NothingIsBegunForStrangers(t *testing.T) {
 	s := newStandWith(t, privately)
 	s.do("POST", "/api/chat", submit("s", "u1", "hello"), as("ada", "collaborator")...)
@@ -145,6 +149,7 @@ func TestB05_B07_NothingIsBegunForStrangers(t *testing.T) {
 	}
 }
 
+//evidence:for H19
 func TestB08_ForeignSessionIs403BySetting(t *testing.T) {
 	s := newStandWith(t, privately, func(o *gateway.Options) { o.ForeignSession = http.StatusForbidden })
 	s.all([]asked{
@@ -159,6 +164,8 @@ func TestB08_ForeignSessionIs403BySetting(t *testing.T) {
 
 // With roles that hold for the whole gateway, a viewer who prompts by the RFC's route
 // hears that there is no such session.
+//
+//evidence:for H19
 func TestB09_ViewerWhoPromptsGets404(t *testing.T) {
 	for _, adapt := range [][]func(*gateway.Options){nil, {privately}} {
 		s := newStandWith(t, adapt...)
@@ -189,6 +196,8 @@ func TestB06_SharedSessionsGoByTheRoleInTheGateway(t *testing.T) {
 
 // Sessions of these kinds are their owner's alone, whatever anybody's role is and
 // whatever else is set.
+//
+//evidence:for promise-private
 func TestB10_OrchestratorsAreNeverOpenToOthers(t *testing.T) {
 	for _, adapt := range [][]func(*gateway.Options){nil, {privately}} {
 		for _, kind := range []string{"orchestrator", "workflow"} {
@@ -214,6 +223,7 @@ func TestB10_OrchestratorsAreNeverOpenToOthers(t *testing.T) {
 	s.all([]asked{{"ada", "admin", "POST", "/api/sessions", `{"kind":"other"}`, 400}})
 }
 
+//evidence:for promise-private
 func TestTheListShowsWhatOneMaySee(t *testing.T) {
 	s := newStandWith(t, privately)
 	for i := range 12 {
@@ -258,6 +268,7 @@ func TestTheListShowsWhatOneMaySee(t *testing.T) {
 	}
 }
 
+//evidence:for limit-members
 func TestMembers(t *testing.T) {
 	s := newStandWith(t, privately)
 	s.all([]asked{

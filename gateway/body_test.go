@@ -43,6 +43,7 @@ func TestReadChat(t *testing.T) {
 	}
 }
 
+//evidence:for limit-id
 func TestReadChatRefuses(t *testing.T) {
 	t.Parallel()
 	deep := `{"id":"c","x":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`
@@ -112,6 +113,8 @@ func TestReadChatBoundsATextThatIsNotKept(t *testing.T) {
 
 // What is kept of a body is counted as what it costs, whatever it is made of: long
 // numbers, or many small things.
+//
+//evidence:for limit-message
 func TestWhatIsKeptOfABodyIsCounted(t *testing.T) {
 	const most = 1 << 20
 	keys := "{"
@@ -156,6 +159,8 @@ func TestWhatIsPassedOnIsMeasuredFirst(t *testing.T) {
 }
 
 // Values that go on record as they were sent are bounded, and so are numbers.
+//
+//evidence:for limit-metadata limit-number
 func TestReadChatBoundsWhatIsPassedOn(t *testing.T) {
 	t.Parallel()
 	// Each has more than 1 MB: as it was sent, or as it would be on record.
@@ -185,6 +190,8 @@ func TestReadChatBoundsWhatIsPassedOn(t *testing.T) {
 
 // Space takes time that grows with its square, so there is a bound on it; and none
 // on the space in a text.
+//
+//evidence:for limit-space
 func TestReadChatBoundsSpace(t *testing.T) {
 	t.Parallel()
 	space := strings.Repeat(" \r\n\t", 1<<18)

@@ -33,6 +33,8 @@ func (p paused) answering(client, part string, header ...string) (status int, he
 
 // A refused answer has its status, but for the clients that would send it again at
 // once and without end: they read it in a stream. It is counted either way.
+//
+//evidence:for promise-known-chunks
 func TestARefusedAnswerHasItsStatus(t *testing.T) {
 	s := newStand(t, nil)
 	asked, allowed := s.pause("c1", "ask", "?client=5"), s.pause("c2", "approve", "?client=5")

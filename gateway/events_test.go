@@ -117,6 +117,8 @@ func TestASecondTabIsTold(t *testing.T) {
 
 // A client may be cut between two events that one record tells: the mark stands at
 // the last of them, so that nothing is missed.
+//
+//evidence:for promise-tabs
 func TestNothingIsMissedWhereverTheEventsAreCut(t *testing.T) {
 	s := newStand(t, nil)
 	s.do("POST", "/api/sessions", `{"id":"c1"}`)
@@ -198,6 +200,8 @@ func TestListOfSessionsLeadsOn(t *testing.T) {
 
 // Later turns of all users reach the readers of the trace and the events, in the
 // order of their prompts.
+//
+//evidence:for CopilotKit#3531 promise-tabs
 func TestFollowersSeeLaterTurns(t *testing.T) {
 	s := newStand(t, nil)
 	s.do("POST", "/api/sessions", `{"id":"c1"}`)
@@ -284,9 +288,12 @@ func followAll(t *testing.T, clients int) {
 
 func TestAHundredFollow(t *testing.T) { followAll(t, 100) }
 
+//evidence:for promise-tabs
 func TestAThousandFollow(t *testing.T) { followAll(t, 1000) }
 
 // Nothing happens, and a proxy in between sees that the connection lives.
+//
+//evidence:for vercel/ai#17805
 func TestEventsKeepTheConnectionAlive(t *testing.T) {
 	s := newStandOn(t, memlog.New(), nil, func(o *gateway.Options) { o.Timing.Keepalive = 50 * time.Millisecond })
 	s.do("POST", "/api/sessions", `{"id":"c1"}`)

@@ -46,6 +46,8 @@ const expiredEnd = `data: {"type":"error","errorText":"Your sign-in has expired:
 
 // A stream ends in the regular way when its token expires, with a sentence that the
 // user sees. Its turn goes on, and a user who signs in again gets the rest.
+//
+//evidence:for promise-jwt
 func TestB05_ExpiryEndsAStreamNotItsTurn(t *testing.T) {
 	for _, ending := range []session.OnDisconnect{session.Grace, session.Stop, session.Detach} {
 		t.Run(string(ending), func(t *testing.T) {

@@ -104,6 +104,8 @@ func (p *pipes) metric(name string) string {
 
 // A hundred clients that stop reading hold nobody up, in their own session or in
 // another, and their sockets are freed once a write has waited its while.
+//
+//evidence:for limit-write-time opencode#22198 promise-slow-client
 func TestStuckSocketsAreFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, end := newPipes(t, func(o *session.Options) { slowly(o); o.OnDisconnect = session.Detach }, nil)
@@ -152,6 +154,8 @@ func TestStuckSocketsAreFreed(t *testing.T) {
 
 // A client that is gone without a word, while its stream has nothing to say, is
 // noticed by the comments that keep the connection alive.
+//
+//evidence:for limit-keepalive omni#327 promise-slow-client
 func TestHalfOpenSocketsAreFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, end := newPipes(t, func(o *session.Options) {
@@ -187,6 +191,8 @@ func TestHalfOpenSocketsAreFreed(t *testing.T) {
 
 // Answers that are no stream have a bound too: a long answer without a reader is
 // cut, and one that is read slowly is not.
+//
+//evidence:for limit-write-time promise-slow-client
 func TestAnAnswerThatNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, end := newPipes(t, nil, nil)
@@ -220,6 +226,8 @@ func TestAnAnswerThatNobodyReads(t *testing.T) {
 }
 
 // A body may take its time, but not for ever: a byte now and then is not enough.
+//
+//evidence:for limit-body-time
 func TestABodyThatTrickles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, end := newPipes(t, nil, nil)
@@ -243,6 +251,8 @@ func TestABodyThatTrickles(t *testing.T) {
 
 // Uploads that are large and slow are in nobody's way, not even their own principal's,
 // as long as they hold little.
+//
+//evidence:for limit-uploads
 func TestSlowUploadsShutOutNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, end := newPipes(t, nil, nil)

@@ -288,6 +288,8 @@ func TestAnAnswerToOneOfTwo(t *testing.T) {
 }
 
 // An answer to one message does not answer the requests of a message below it.
+//
+//evidence:for promise-one-answer
 func TestAnAnswerIsForTheMessageThatAsks(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, nil)

@@ -20,6 +20,8 @@ type input struct {
 
 // TestBadInput: whatever is wrong has its status and one plain sentence, in the
 // form of its route, which gives nothing of the inside away.
+//
+//evidence:for limit-message-id limit-nesting limit-page limit-session-id limit-small-body promise-known-chunks
 func TestBadInput(t *testing.T) {
 	s := newStand(t, func(o *session.Options) { o.MaxQueue = 1 })
 	s.do("POST", "/api/chat", submit("known", "u1", "hello"))
@@ -232,6 +234,8 @@ func TestUnusualInput(t *testing.T) {
 }
 
 // A request that was answered, or that belongs to a turn before, says so.
+//
+//evidence:for promise-one-answer
 func TestStaleRequests(t *testing.T) {
 	s := newStand(t, nil)
 	done := make(chan string)

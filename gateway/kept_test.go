@@ -47,6 +47,8 @@ func heap() int64 {
 }
 
 // A prompt that waits for its turn is in the log, and not in memory.
+//
+//evidence:for limit-large-prompts
 func TestLargePromptsThatWaitAreNotInMemory(t *testing.T) {
 	const prompts, size, most = 4, 3 << 20, 5 << 20
 	handler, closeAll := newHandler(t, lightStore{memlog.New()}, slowly, nil)

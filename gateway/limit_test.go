@@ -35,6 +35,7 @@ func refused(t *testing.T, name, path string, status int, header http.Header, bo
 	}
 }
 
+//evidence:for limit-burst limit-requests
 func TestRequestsOfOnePrincipal(t *testing.T) {
 	s := limited(t, gateway.Limits{Requests: 1, Burst: 5}, nil)
 	paths := []string{"/api/sessions", "/api/chat/x/stream", "/metrics", "/api/nope", "/api/agents"}
@@ -58,6 +59,7 @@ func TestRequestsOfOnePrincipal(t *testing.T) {
 	}
 }
 
+//evidence:for limit-requests
 func TestNoLimitOfRequests(t *testing.T) {
 	for _, l := range []gateway.Limits{{Requests: -1, Burst: 1}, {Requests: 1, Burst: -1}} {
 		s := limited(t, l, nil)
@@ -104,6 +106,7 @@ func (s stand) until(status int, method, path, body string, header ...string) {
 	}
 }
 
+//evidence:for limit-streams
 func TestStreamsOfOnePrincipal(t *testing.T) {
 	s := limited(t, gateway.Limits{Streams: 2}, func(o *session.Options) { slowly(o); o.OnDisconnect = session.Detach })
 	leave := s.open("POST", "/api/chat", submit("c1", "u1", "slow"))
@@ -122,6 +125,8 @@ func TestStreamsOfOnePrincipal(t *testing.T) {
 
 // The number of a session's followers is bounded over all users and routes; a
 // client that prompts is admitted all the same.
+//
+//evidence:for limit-clients
 func TestClientsOfOneSession(t *testing.T) {
 	s := limited(t, gateway.Limits{Clients: 4}, func(o *session.Options) { slowly(o); o.OnDisconnect = session.Detach })
 	defer s.open("POST", "/api/chat", submit("c1", "u1", "slow"))()
@@ -181,6 +186,8 @@ func (s stand) opened(path, accept string) (leave func()) {
 }
 
 // The bounds of the hub as a client hears them.
+//
+//evidence:for limit-prompts limit-queue
 func TestPromptsHaveABound(t *testing.T) {
 	s := limited(t, gateway.Limits{}, func(o *session.Options) {
 		slowly(o)
@@ -199,6 +206,8 @@ func TestPromptsHaveABound(t *testing.T) {
 }
 
 // A turn that writes too much ends with a sentence that every client shows.
+//
+//evidence:for limit-turn-bytes opencode#15645
 func TestATurnHasABound(t *testing.T) {
 	s := limited(t, gateway.Limits{}, func(o *session.Options) { o.MaxTurnBytes = 64 << 10 })
 	_, _, body := s.do("POST", "/api/chat", submit("c1", "u1", "big"))
@@ -213,6 +222,8 @@ func TestATurnHasABound(t *testing.T) {
 
 // 10,000 page loads of a stock client without an id ask for streams of chats that
 // were never begun: none of them is a session.
+//
+//evidence:for limit-sessions
 func TestReloadsMakeNoSessions(t *testing.T) {
 	s := limited(t, gateway.Limits{Requests: -1}, nil)
 	for i := range 2000 {

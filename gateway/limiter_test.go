@@ -8,6 +8,8 @@ import (
 )
 
 // The bucket fills again, and a refusal says when.
+//
+//evidence:for limit-burst limit-requests
 func TestTheBucketFillsAgain(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -37,6 +39,8 @@ func TestTheBucketFillsAgain(t *testing.T) {
 }
 
 // However many there have been, only those are remembered who have something.
+//
+//evidence:for limit-memory promise-nothing-left
 func TestWhoRestsIsForgotten(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

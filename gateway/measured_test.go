@@ -316,6 +316,8 @@ func TestI16_TheCostOfTranslationIsMeasured(t *testing.T) {
 }
 
 // No stranger makes a series: an agent that the configuration does not name shares one.
+//
+//evidence:for ops-labels
 func TestTheLabelsAreThoseOfTheConfiguration(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, end := measured(t, func(o *session.Options) { o.Agents["unnamed"] = o.Agents["demo"] })

@@ -25,6 +25,7 @@ func stage() (l *limiter, enter func(who string) *memUse) {
 	return l, func(who string) *memUse { return &memUse{limiter: l, principal: who, within: 30 * time.Second} }
 }
 
+//evidence:for limit-uploads
 func TestLargeBodiesHaveABound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -66,6 +67,8 @@ func TestLargeBodiesHaveABound(t *testing.T) {
 
 // However many are read at once, and each for more than all together may hold, they
 // get through.
+//
+//evidence:for limit-uploads
 func TestLargeBodiesDoNotWaitForEachOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -152,6 +155,8 @@ func TestABodyGivesBackWhatItHolds(t *testing.T) {
 }
 
 // The counted size of a body is its size, whatever part of it is kept.
+//
+//evidence:for limit-uploads
 func TestWhatABodyHolds(t *testing.T) {
 	text := strings.Repeat(`hello\n`, mb/2)
 	body := `{"x":"` + text + `","messages":[{"role":"assistant","id":"m1","parts":[{"type":"text","text":"` + text + `"}]},` +
@@ -187,6 +192,8 @@ func (p *pieces) Read(b []byte) (int, error) { return p.r.Read(b[:min(len(b), p.
 
 // A history is counted while it is sent, so that slow readers of large ones do not add
 // up; who uploads is not in their way.
+//
+//evidence:for limit-downloads
 func TestLargeHistoriesHaveABound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -210,6 +217,8 @@ func TestLargeHistoriesHaveABound(t *testing.T) {
 
 // Tokens without a judgement yet count as one sender, so many invented tokens get no
 // more memory than one.
+//
+//evidence:for limit-uploads
 func TestLargeBodiesOfMadeUpTokensHaveABound(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

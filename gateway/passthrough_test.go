@@ -273,6 +273,8 @@ func TestB04_ALookupThatFails(t *testing.T) {
 }
 
 // The gateway remembers an answer for some seconds, and no longer.
+//
+//evidence:for limit-lookup-answers limit-lookup-time
 func TestFindingsAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ops := &elsewhere{}
@@ -337,6 +339,8 @@ func TestFindingsAreForgotten(t *testing.T) {
 
 // Any number of invented tokens, and any delay on the other side, does not keep a guest
 // with earlier access out, also from a session that is new to them.
+//
+//evidence:for limit-lookups
 func TestMadeUpTokensKeepNoGuestOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ops := &elsewhere{mulls: true}
@@ -370,6 +374,8 @@ func TestMadeUpTokensKeepNoGuestOut(t *testing.T) {
 }
 
 // Nor do they keep room from being made for a guest who was in very many sessions.
+//
+//evidence:for limit-lookups
 func TestMadeUpTokensLeaveRoomToBeMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ops := &elsewhere{mulls: true}
@@ -395,6 +401,8 @@ func TestMadeUpTokensLeaveRoomToBeMade(t *testing.T) {
 }
 
 // The memory is bounded also if each guest comes once, with a good token.
+//
+//evidence:for limit-lookup-answers
 func TestACLEntriesOfGuestsHaveABound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const bound = 2 * 4096

@@ -76,6 +76,8 @@ func bearing(path, body string) string {
 
 // Everything that goes wrong in a turn goes wrong here, with every word of the log
 // kept: neither what was said nor what somebody showed at the door is in it.
+//
+//evidence:for ops-log
 func TestTheLogHoldsNoPromptAndNoToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var heard []agent.Caller
@@ -108,6 +110,8 @@ func TestTheLogHoldsNoPromptAndNoToken(t *testing.T) {
 }
 
 // A line about a turn can be found by any of what it is looked for by.
+//
+//evidence:for ops-log-lines
 func TestLinesAboutATurnSayWhichAndWhose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var heard []agent.Caller
@@ -152,6 +156,8 @@ func TestLinesAboutATurnSayWhichAndWhose(t *testing.T) {
 
 // The trace context of a request is the agent's; one that is not well-formed is
 // nobody's.
+//
+//evidence:for ops-trace-context
 func TestTheTraceContextTravelsToTheAgent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var heard []agent.Caller

@@ -123,6 +123,8 @@ func slowStand(t *testing.T, turns int) (s stand, store *slowStore, ids []string
 }
 
 // Each route by which something can be read is in one of the two lists.
+//
+//evidence:for limit-downloads
 func TestEveryRouteThatReadsIsKnown(t *testing.T) {
 	t.Parallel()
 	s, store, _ := slowStand(t, 1)
@@ -148,6 +150,8 @@ func TestEveryRouteThatReadsIsKnown(t *testing.T) {
 
 // However many readers a viewer starts, only some of them read at a time: the others
 // wait, and are refused. Everybody else goes on.
+//
+//evidence:for limit-downloads
 func TestAViewerWhoReadsASessionManyTimesSlowsNobody(t *testing.T) {
 	t.Parallel()
 	for pattern, requests := range readers {

@@ -53,6 +53,8 @@ var unread = map[string]int{ //nolint:gochecknoglobals // a constant in all but 
 
 // A body that never comes, and that no handler waits for, has the same while as
 // any other: then there is the answer, and the connection goes.
+//
+//evidence:for limit-unread-body promise-slow-client
 func TestABodyThatNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, end := newPipes(t, nil, guarded(t))
@@ -86,6 +88,8 @@ func TestABodyThatNobodyReads(t *testing.T) {
 
 // A body that comes is read away, at once, and the next request follows on the same
 // connection, also if it is there already.
+//
+//evidence:for limit-unread-body
 func TestABodyThatNobodyReadsAndComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, end := newPipes(t, nil, guarded(t))
@@ -126,6 +130,8 @@ func TestABodyThatNobodyReadsAndComes(t *testing.T) {
 
 // The time limit of a body does not hold for the response: a stream goes on long
 // after it, whether a handler has read the body or not.
+//
+//evidence:for limit-unread-body
 func TestAStreamOutlivesItsBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, end := newPipes(t, func(o *session.Options) { o.Approval, o.HoldLimit, o.AskLimit = session.Hold, time.Hour, time.Hour }, guarded(t))
@@ -159,6 +165,8 @@ func TestAStreamOutlivesItsBody(t *testing.T) {
 
 // A client that takes no answers is cut, whether the guard answers or the server
 // that ends a stream.
+//
+//evidence:for limit-write-time
 func TestAnAnswerOfTheGuardThatNobodyReads(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, end := newPipes(t, nil, guarded(t))

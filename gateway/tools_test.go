@@ -37,6 +37,8 @@ func (c counting) Durable(ctx context.Context, id string, after, until uint64) i
 
 // What a long session costs whoever asks for its tools and channels is what its newest
 // part costs, however long it is.
+//
+//evidence:for limit-tools
 func TestToolsAndChannelsReadNoWholeSession(t *testing.T) {
 	var read atomic.Int64
 	store := keeping{memlog.New()}
@@ -81,6 +83,8 @@ func TestToolsAndChannelsReadNoWholeSession(t *testing.T) {
 
 // However many channels prompts come from, the session's own document stays small; they
 // are known after a restart.
+//
+//evidence:for limit-channels
 func TestChannelsOfASessionHaveABound(t *testing.T) {
 	store := keeping{memlog.New()}
 	ask := func(do func(h http.Handler)) {

@@ -9,6 +9,8 @@ import (
 )
 
 // The cases are those of the W3C's text: what is not well-formed counts as none.
+//
+//evidence:for ops-trace-context
 func TestTraceparentIsReadAsTheW3CSays(t *testing.T) {
 	t.Parallel()
 	const trace, parent = "4bf92f3577b34da6a3ce929d0e0e4736", "00f067aa0ba902b7"

@@ -27,6 +27,8 @@ func slowly(o *session.Options) {
 
 // TestTrap14_FailuresHaveAStatusAndASentence: a failure is never a 200, and its
 // body is what the user is shown: one sentence, nothing of the inside.
+//
+//evidence:for promise-known-chunks
 func TestTrap14_FailuresHaveAStatusAndASentence(t *testing.T) {
 	s := newStand(t, func(o *session.Options) {
 		o.Log.Store = failing{o.Log.Store}
@@ -61,6 +63,8 @@ var errSecret = errors.New("open " + secret + ": no space left on device")
 // TestTrap17_ADisconnectIsNotAStop: the turn goes on, and a client that comes back
 // within the grace period gets all of it. A stop has its own route and hits every
 // client.
+//
+//evidence:for promise-disconnect vercel/ai#8390
 func TestTrap17_ADisconnectIsNotAStop(t *testing.T) {
 	s := newStand(t, func(o *session.Options) {
 		slowly(o)
@@ -100,6 +104,8 @@ func TestTrap17_ADisconnectIsNotAStop(t *testing.T) {
 
 // TestTrap19_Resume: 204 for nothing, the whole message under its id and never a
 // tail, whatever Last-Event-ID says, and ids are percent-decoded.
+//
+//evidence:for langgraphjs#2805 promise-resume vercel/ai#13160
 func TestTrap19_Resume(t *testing.T) {
 	s := newStand(t, nil)
 	for _, path := range []string{"/api/chat/none/stream", "/api/sessions/none/chat/stream", "/api/sessions/none/chat/x/stream"} {

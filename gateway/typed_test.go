@@ -62,6 +62,8 @@ func TestAnAnswerInWordsIsTakenBack(t *testing.T) {
 // A page shows the first of two requests. In another tab somebody answers that, and
 // the agent asks the second. The "yes" that is typed on the page, which posts what it
 // shows, is not for the second.
+//
+//evidence:for promise-one-answer
 func TestATypedYesIsForWhatThePageShows(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, nil)

@@ -279,6 +279,8 @@ func TestB07_AnOwnerOnRecordIsJudgedByTheServerToo(t *testing.T) {
 
 // One principal who makes names up is stopped before the server has much of it, and
 // takes nothing from others.
+//
+//evidence:for limit-lookup-sessions
 func TestLookupsOfOnePrincipalAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{}
@@ -309,6 +311,8 @@ func TestLookupsOfOnePrincipalAreBounded(t *testing.T) {
 
 // However many questions one has under way, to however many servers, others are answered
 // beside them.
+//
+//evidence:for limit-lookups
 func TestB07_LookupsOfOnePrincipalHoldNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{mulls: 3 * time.Second}

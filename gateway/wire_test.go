@@ -33,6 +33,7 @@ func (s stand) dial(request string) (net.Conn, *bufio.Reader) {
 	return conn, bufio.NewReader(conn)
 }
 
+//evidence:for limit-body-time
 func TestABodyThatStops(t *testing.T) {
 	s := newStand(t, nil)
 	for name, request := range map[string]string{
@@ -141,6 +142,8 @@ func TestPipelined(t *testing.T) {
 }
 
 // Clients that do not read cost nobody else anything.
+//
+//evidence:for promise-slow-client
 func TestStuckClientsHarmNobody(t *testing.T) {
 	s := newStand(t, nil)
 	post := submit("c1", "u1", "big")

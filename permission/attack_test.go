@@ -12,6 +12,8 @@ import (
 )
 
 // TestAttacks plays the table on the policy alone.
+//
+//evidence:for promise-workspace
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	read := permissiontest.Tool{Name: "read_file", Keys: map[string]string{"path": "path", "second": "file_path"}}
@@ -51,6 +53,8 @@ func TestAttacks(t *testing.T) {
 
 // TestThePolicyIsAUserOfTheWorkspace plays the attempts to leave a workspace on what
 // the policy calls inside.
+//
+//evidence:for H33
 func TestThePolicyIsAUserOfTheWorkspace(t *testing.T) {
 	t.Parallel()
 	workspacetest.Run(t, func(t *testing.T, dir string) workspacetest.User {

@@ -40,6 +40,7 @@ func toolCall(kind trace.ToolKind, name string, paths ...string) trace.ToolCall 
 	return c
 }
 
+//evidence:for promise-workspace
 func TestJudge(t *testing.T) {
 	t.Parallel()
 	careful := permission.Policy{Rules: []permission.Rule{

@@ -25,6 +25,8 @@ func request(b *trace.Builder, id string) (unique string, answer trace.Permissio
 // Agents restart their counts of requests in each process, and some run several
 // turns at once. An old approval does not count when its number comes again, and an
 // old button on a page does not answer a later request.
+//
+//evidence:for promise-one-answer
 func TestAnAnswerIsNotTakenForAnotherTurnsRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var asked []string
@@ -83,6 +85,8 @@ func TestAnAnswerIsNotTakenForAnotherTurnsRequest(t *testing.T) {
 
 // An answer may come while the turn is being stopped. If the record says that the request
 // was withdrawn, the answer is not reported as taken, and the agent does not act on it.
+//
+//evidence:for promise-one-answer
 func TestAnAnswerThatRacesWithTheStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()

@@ -175,6 +175,8 @@ func TestAPersonHearsOfTheirOwnSessionsOnly(t *testing.T) {
 }
 
 // A reader that takes nothing costs one entry for each session, and in the end the page.
+//
+//evidence:for limit-pushed-list
 func TestASlowReaderOfTheListGetsTheLastStateOfEachSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)

@@ -27,6 +27,8 @@ func (c *wallClock) jump(by time.Duration) { c.off.Add(int64(by)) }
 // The clock is set while turns run, an agent is idle and sessions are unused. Turns
 // end as they would have, ids stay unique, the history stays in the order in which
 // things happened, and nothing waits for the clock to come back.
+//
+//evidence:for ops-clock
 func TestClockJumps(t *testing.T) {
 	for _, by := range []time.Duration{5 * time.Hour, -5 * time.Hour, 400 * 24 * time.Hour, -400 * 24 * time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {

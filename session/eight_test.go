@@ -29,6 +29,8 @@ type claim struct {
 // Eight answers to one request come at the same time, by every way and of several
 // people. The record has one answer. The sender of that answer gets a success, and all
 // others get a refusal. go test -run RacesOfEight -rounds 10000 takes its time.
+//
+//evidence:for promise-one-answer
 func TestRacesOfEight(t *testing.T) {
 	runtime := scripted{prompt: func(ctx context.Context, host agent.Host, p agent.Prompt, b *trace.Builder) error {
 		if p.Text() != "ask" {

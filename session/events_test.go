@@ -170,6 +170,7 @@ func (w *watcher) expect(words ...string) []session.Event {
 	return events
 }
 
+//evidence:for promise-tabs
 func TestEventsTellATab(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
@@ -208,6 +209,8 @@ func TestEventsTellATab(t *testing.T) {
 
 // A client that comes back with a mark gets the later events, once, wherever its
 // stream was cut.
+//
+//evidence:for OpenHands#12197 promise-tabs
 func TestEventsGoOnAfterAnyMark(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
@@ -237,6 +240,7 @@ func TestEventsGoOnAfterAnyMark(t *testing.T) {
 	})
 }
 
+//evidence:for OpenHands#17619 promise-damage
 func TestAMarkThatLeadsNowhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)

@@ -37,6 +37,8 @@ func (e endless) Prompt(ctx context.Context, _ agent.Prompt, b *trace.Builder) e
 
 // An agent that never comes to an end is stopped before it has filled the disk,
 // and its turn says why.
+//
+//evidence:for limit-turn-bytes limit-turn-records
 func TestATurnThatIsTooMuch(t *testing.T) {
 	words := strings.Repeat("word ", 1000)
 	for name, c := range map[string]struct {
@@ -102,6 +104,8 @@ func TestManySmallWordsAreNotTooMuch(t *testing.T) {
 
 // The bound on prompts is each principal's own, counts what waits too, and what
 // has ended no more.
+//
+//evidence:for limit-prompts
 func TestPromptsOfOnePrincipal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(o *session.Options) { o.MaxPrompts = 3 })
@@ -145,6 +149,8 @@ func promptOf(message, by string) session.Prompt {
 
 // Ten thousand sessions that were prompted once and left cost nothing after a
 // while, and can still be listed.
+//
+//evidence:for limit-sessions opencode#15645 promise-nothing-left
 func TestTenThousandSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(o *session.Options) {
@@ -174,6 +180,8 @@ func TestTenThousandSessions(t *testing.T) {
 
 // A request without an answer for too long expires: its agent learns that, and a
 // later answer is refused as too late.
+//
+//evidence:for limit-ask-age promise-waits
 func TestAnAskExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(o *session.Options) { o.AskLimit = time.Hour })
@@ -216,6 +224,8 @@ func TestAnAskExpires(t *testing.T) {
 
 // The messages of the prompts that run or wait weigh something, and each principal has a bound
 // on that. A message counts until its agent is free.
+//
+//evidence:for limit-large-prompts
 func TestLargePromptsOfOnePrincipalHaveABound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const mb = 1 << 20

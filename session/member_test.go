@@ -8,6 +8,7 @@ import (
 	"github.com/tributary-dev/tributary/session"
 )
 
+//evidence:for limit-members
 func TestMembersHaveABound(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, nil)

@@ -43,6 +43,8 @@ func record(t *testing.T, log *eventlog.Log, turn string, bytes int) {
 
 // The size of a page is bounded, too. Large turns come in more pages, each turn whole. A
 // turn that is larger than a page is a page of its own.
+//
+//evidence:for limit-page-bytes
 func TestAPageOfLargeTurnsIsShort(t *testing.T) {
 	t.Parallel()
 	const page, mb = 32, 1 << 20

@@ -63,6 +63,8 @@ func (b *bench) allow(request, by string) {
 
 // A turn that waits needs nobody to follow it, for as long as that takes; when it
 // goes on by an answer from the side it goes on without.
+//
+//evidence:for promise-waits
 func TestAPausedTurnNeedsNoFollower(t *testing.T) {
 	for _, mode := range []session.OnDisconnect{session.Grace, session.Stop} {
 		for _, cut := range []bool{false, true} {
@@ -86,6 +88,7 @@ func TestAPausedTurnNeedsNoFollower(t *testing.T) {
 	}
 }
 
+//evidence:for cadis#1190 promise-one-answer
 func TestWhoMayTalkToAPausedTurn(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -143,6 +146,7 @@ func TestWhoMayTalkToAPausedTurn(t *testing.T) {
 	}
 }
 
+//evidence:for promise-waits
 func TestWhatNobodyAnswersExpires(t *testing.T) {
 	for word, want := range map[string]int{"approve": 1, "both": 2, "ask": 1, "several": 3} {
 		synctest.Test(t, func(t *testing.T) {
@@ -277,6 +281,8 @@ func TestAQueueBehindAPausedTurn(t *testing.T) {
 
 // A request can answer only the questions of the message that the request names, and only
 // a person who may answer can do so.
+//
+//evidence:for PraisonAI#3105 cadis#1190 promise-one-answer vercel/ai#16068
 func TestContinuations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
@@ -418,6 +424,8 @@ func TestAResumeRightAfterTheAnswer(t *testing.T) {
 
 // A page that was closed while it was asked does not hold an agent's place for ever
 // when somebody else needs it.
+//
+//evidence:for limit-ask-age
 func TestAnAgentThatWaitsForNobodyMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(o *session.Options) {

@@ -87,6 +87,8 @@ type keeping struct{ eventlog.Store }
 func (keeping) Close() error { return nil }
 
 // A paused turn survives the gateway where its agent does. Elsewhere it is closed.
+//
+//evidence:for promise-crash
 func TestAPausedTurnSurvivesARestartWhereItsAgentLivesElsewhere(t *testing.T) {
 	for _, killed := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {

@@ -15,6 +15,8 @@ import (
 
 // Every reload makes or reads a session. Those that nobody uses cost nothing
 // after a while, and are as they were when somebody comes back.
+//
+//evidence:for promise-nothing-left
 func TestSessionsThatRestAreLetGoOf(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)

@@ -25,6 +25,7 @@ func (b *bench) resumes(turn session.Turn, by string) (leave func(cut bool)) {
 	return func(cut bool) { attached(cut); back(cut) }
 }
 
+//evidence:for promise-prompt-once
 func TestPromptsOfSeveralUsersRunInTheirOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
@@ -97,6 +98,8 @@ func (b *bench) running(turn session.Turn) (session.Turn, bool) {
 
 // A page is reloaded while its prompt waits. It gets the stream of the turn that
 // runs, and the prompt still runs after it, to its end.
+//
+//evidence:for promise-prompt-once
 func TestAReloadWhileOnesPromptWaits(t *testing.T) {
 	type come func() (leave func(cut bool))
 	for name, reload := range map[string]func(cut func(bool), come come) (leave func(bool)){

@@ -33,6 +33,8 @@ func (b *bench) regenerate(id string) session.Turn {
 }
 
 // The agent does not remember removed messages, whenever the rewind happens.
+//
+//evidence:for promise-rewind
 func TestTheAgentForgetsWhatIsTakenBack(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -144,6 +146,7 @@ func TestTheAgentForgetsWhatIsTakenBack(t *testing.T) {
 	}
 }
 
+//evidence:for promise-rewind vercel/ai#19102
 func TestRewindAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := eventlog.New(memlog.New(), eventlog.Options{})
@@ -187,6 +190,8 @@ func TestRestartBeforeTheRewind(t *testing.T) {
 }
 
 // Where the agent cannot go back the turn runs, and says so.
+//
+//evidence:for promise-rewind
 func TestTheAgentCannotGoBack(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -225,6 +230,8 @@ func TestTheAgentCannotGoBack(t *testing.T) {
 
 // The kinds of requests, see docs/guides/clients.md: history is cut only on an explicit
 // request, and no user removes another's messages.
+//
+//evidence:for promise-rewind
 func TestWhatIsTakenBack(t *testing.T) {
 	const kept = "u1 A u2 A b3 A u4 A u5 A"
 	edit := func(id, words string) session.Prompt { return session.Prompt{Message: text(id, words)} }
@@ -312,6 +319,8 @@ func TestRegenerateByAPageThatMissedAnEdit(t *testing.T) {
 }
 
 // A refusal leaves alone what runs and what waits.
+//
+//evidence:for promise-rewind
 func TestARefusedRewindStopsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, served(notebook{}))

@@ -129,6 +129,7 @@ func TestTheFastClientIsNeverBusy(t *testing.T) {
 	})
 }
 
+//evidence:for claude-code#64624 promise-prompt-once
 func TestBusyQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
@@ -191,6 +192,7 @@ func TestBusyReject(t *testing.T) {
 	})
 }
 
+//evidence:for claude-code#64624
 func TestBusyInterrupt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(o *session.Options) { o.Busy = session.Interrupt })
@@ -207,6 +209,7 @@ func TestBusyInterrupt(t *testing.T) {
 	})
 }
 
+//evidence:for promise-disconnect
 func TestStopIsFencedAndIdempotent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
@@ -232,6 +235,7 @@ func TestStopIsFencedAndIdempotent(t *testing.T) {
 	})
 }
 
+//evidence:for TurboLLM#177 promise-disconnect
 func TestM06_DisconnectGrace(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -290,6 +294,7 @@ func TestAPromptOfTheSameUserEndsATurnInItsGrace(t *testing.T) {
 	})
 }
 
+//evidence:for promise-prompt-once
 func TestAQueuedPromptThatNobodyAwaitsStaysInHistoryAsNotRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
@@ -368,6 +373,7 @@ func TestRegenerateAndEdit(t *testing.T) {
 	})
 }
 
+//evidence:for langgraphjs#2805 vercel/resumable-stream#44
 func TestResumable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
@@ -463,6 +469,7 @@ func (h hung) Close() error {
 	return nil
 }
 
+//evidence:for limit-silence
 func TestASilentAgentIsEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(o *session.Options) {
@@ -485,6 +492,7 @@ func TestASilentAgentIsEnded(t *testing.T) {
 	})
 }
 
+//evidence:for limit-agents
 func TestMaxAgentsClosesTheIdlest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(o *session.Options) { o.MaxAgents = 2 })

@@ -63,6 +63,8 @@ func (b *bench) begin(id, by string) {
 }
 
 // A person with very many turns takes half of the places, and not all.
+//
+//evidence:for limit-agent-share
 func TestOnePersonDoesNotTakeAllPlaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &began{}
@@ -107,6 +109,8 @@ func TestIdlePlacesCountInAShare(t *testing.T) {
 
 // Places go round: each person's turns in the order in which they came, one person after
 // another, however many turns one of them has waiting.
+//
+//evidence:for limit-agent-share
 func TestPlacesGoRound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &began{}
@@ -126,6 +130,8 @@ func TestPlacesGoRound(t *testing.T) {
 }
 
 // A turn that is stopped while it waits gives its turn to the next one.
+//
+//evidence:for limit-agent-share
 func TestATurnThatIsStoppedWhileItWaitsHoldsNobodyUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &began{}
@@ -145,6 +151,8 @@ func TestATurnThatIsStoppedWhileItWaitsHoldsNobodyUp(t *testing.T) {
 }
 
 // Every turn gets a place, whichever person it belongs to.
+//
+//evidence:for limit-agent-share
 func TestNoTurnStarves(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &began{}
@@ -170,6 +178,8 @@ func TestNoTurnStarves(t *testing.T) {
 
 // A turn that waits for a place says why on its stream: all places are taken, or the person's
 // own share is.
+//
+//evidence:for limit-agent-share
 func TestATurnThatWaitsForAPlaceSaysWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &began{}
@@ -206,6 +216,8 @@ func TestATurnThatWaitsForAPlaceSaysWhy(t *testing.T) {
 }
 
 // A person who leaves before their turn has got a place holds up nobody who stays.
+//
+//evidence:for limit-agent-share
 func TestAPersonWhoLeavesLosesTheirPlaceInTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &began{}

@@ -357,6 +357,7 @@ func TestCallsThatAreCutOff(t *testing.T) {
 	}
 }
 
+//evidence:for limit-output
 func TestOutputsAreCut(t *testing.T) {
 	t.Parallel()
 	const limit = 100

@@ -129,6 +129,7 @@ func runTextCases(t *testing.T, cases []textCase) {
 	}
 }
 
+//evidence:for ops-text-once
 func TestHealing(t *testing.T) {
 	t.Parallel()
 	runTextCases(t, []textCase{

@@ -9,6 +9,8 @@ import (
 
 // A turn cut off after any number of events can be taken up and finished, and
 // what stands then is one well-formed turn.
+//
+//evidence:for promise-crash
 func TestReopenFinishesATurnCutAnywhere(t *testing.T) {
 	t.Parallel()
 	var whole []Event

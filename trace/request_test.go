@@ -19,6 +19,7 @@ func allowed(id, by string) trace.PermissionResponse {
 	return trace.PermissionResponse{RequestID: id, Outcome: trace.Selected, OptionKind: trace.AllowOnce, By: by}
 }
 
+//evidence:for promise-one-answer
 func TestTheFirstAnswerToARequestCounts(t *testing.T) {
 	t.Parallel()
 	const answerers = 8
@@ -90,6 +91,7 @@ func TestAnAnswerAndAWithdrawalAgree(t *testing.T) {
 	}
 }
 
+//evidence:for promise-one-answer
 func TestAnAgentGetsAnAnswerWhenItIsOnRecord(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -23,6 +23,8 @@ func whole(records []trace.Record, f uistream.Framing) string {
 
 // Every client reads the same bytes at any time, whether the buffer still holds the
 // beginning or not.
+//
+//evidence:for promise-resume
 func TestEverySubscriberReadsTheSameBytes(t *testing.T) {
 	t.Parallel()
 	for _, window := range []int{1 << 20, 2000} {
@@ -102,6 +104,8 @@ func TestLateSubscriberJoinsTheBuffer(t *testing.T) {
 
 // A subscriber that falls out of the buffer again and again reads on from the log where
 // it is: each record once, and never from the beginning.
+//
+//evidence:for limit-live-buffer promise-slow-client
 func TestM05_SlowSubscriberReadsOnFromWhereItIs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -171,6 +175,7 @@ func TestSubscriberOfThinnedLogReadsItself(t *testing.T) {
 	}
 }
 
+//evidence:for continue#12459
 func TestManySubscribersReadTheLogOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -219,6 +224,8 @@ func TestSubscriberWhoComesWhenAllHaveLeftGetsTheRest(t *testing.T) {
 
 // A client that does not take what it is sent holds nobody up. It gets the rest once it
 // takes something again.
+//
+//evidence:for M05
 func TestG07_StuckSubscriberHoldsNobodyUp(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -380,6 +387,8 @@ func TestAPanicOfTheEncoderEndsOneTurnsStreams(t *testing.T) {
 }
 
 // Many turns at once cost bounded memory. Those that grew last stay, and their subscribers lose nothing.
+//
+//evidence:for limit-live-buffer
 func TestAllBuffersTogetherAreBounded(t *testing.T) {
 	t.Parallel()
 	const turns, total = 40, 400_000

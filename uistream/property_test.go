@@ -11,6 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
+//evidence:for promise-resume
 func TestChunksOfAPrefixAreAPrefix(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -23,6 +24,7 @@ func TestChunksOfAPrefixAreAPrefix(t *testing.T) {
 	})
 }
 
+//evidence:for promise-resume
 func TestHistoryEqualsTheScreen(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -60,6 +62,7 @@ func TestHistoryEqualsTheScreen(t *testing.T) {
 	})
 }
 
+//evidence:for H29 promise-known-chunks vercel/ai#17010
 func TestEveryChunkIsKnownToItsClient(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -74,6 +77,8 @@ func TestEveryChunkIsKnownToItsClient(t *testing.T) {
 }
 
 // A log that no builder wrote may be in any order; the client must survive it.
+//
+//evidence:for promise-known-chunks
 func TestRecordsOutsideTheGrammarAreSurvived(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -201,6 +201,7 @@ func TestTrap10_ReusedIDs(t *testing.T) {
 	}
 }
 
+//evidence:for vercel/ai#18107 vercel/ai#18457
 func TestTrap11And12_OneStartWithAnIDOfTheServer(t *testing.T) {
 	t.Parallel()
 	s := stream(t, "", trace.MessageDelta{Part: "p", Delta: "a"}, trace.Pause{}, trace.Reply{MessageID: "m1"}, trace.MessageDelta{Part: "r", Delta: "b"}, stopped)
@@ -213,6 +214,7 @@ func TestTrap11And12_OneStartWithAnIDOfTheServer(t *testing.T) {
 	}
 }
 
+//evidence:for promise-known-chunks
 func TestTrap15_OpaqueValues(t *testing.T) {
 	t.Parallel()
 	evil := json.RawMessage("{\n  \"__proto__\": {\"x\": 1},\n  \"n\": 12345678901234567890.10\n}")
@@ -231,6 +233,7 @@ func TestTrap16_TheLastFrameIsWhole(t *testing.T) {
 	}
 }
 
+//evidence:for promise-stock-answer
 func TestTrap18_AnApprovalCanBePaused(t *testing.T) {
 	t.Parallel()
 	tr := uistream.NewTranslator(uistream.Options{})

@@ -60,6 +60,8 @@ func must(t testing.TB, err error) {
 }
 
 // TestEscapes is the one rule, asked of every method.
+//
+//evidence:for goclaw#1201 promise-workspace H33
 func TestEscapes(t *testing.T) {
 	t.Parallel()
 	d, top := layout(t)

@@ -36,6 +36,7 @@ func user(t *testing.T, dir string, opts ...workspace.Option) workspacetest.User
 	}
 }
 
+//evidence:for promise-workspace
 func TestL05NoAttemptLeavesTheWorkspace(t *testing.T) {
 	t.Parallel()
 	if n := len(workspacetest.Attempts("/top")) + len(workspacetest.Literals()); n < 150 {

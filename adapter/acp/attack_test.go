@@ -59,6 +59,8 @@ func toolUpdate(fields object) object {
 
 // TestAttacks plays the attacks on the policy. A path that an agent would expand counts as
 // outside. The policy judges the call that is asked about, and that call is on record.
+//
+//evidence:for promise-workspace
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	d := permissiontest.Workspace(t)

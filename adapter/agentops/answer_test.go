@@ -138,6 +138,8 @@ func TestWhatThePolicyDecidesIsTold(t *testing.T) {
 }
 
 // An answer by somebody who has prompted goes through a socket of their own.
+//
+//evidence:for B04
 func TestAnAnswerIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
@@ -157,6 +159,8 @@ func TestAnAnswerIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
 
 // A user who has not prompted answers with the token of their own request. An answer without a
 // token for the server is refused, and the question goes on waiting.
+//
+//evidence:for B04
 func TestAnAnswerWithoutATokenIsNotTaken(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		s := newServer(t, e)

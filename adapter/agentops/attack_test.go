@@ -11,6 +11,8 @@ import (
 
 // TestAttacks plays the attacks on the policy. The server names the tool and the parameters that
 // it asks for. The call that it showed before may have had others.
+//
+//evidence:for promise-workspace
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	d := permissiontest.Workspace(t)

@@ -208,6 +208,8 @@ func TestG07_FramesThatNobodyTakesStayWhereTheyAre(t *testing.T) {
 }
 
 // A hostile server costs bounded memory, and a turn that it breaks has a clear error.
+//
+//evidence:for F04
 func TestAHostileServer(t *testing.T) {
 	interrupted := func(t *testing.T, p *liveTurn, why string) {
 		t.Helper()
@@ -266,6 +268,8 @@ func TestAHostileServer(t *testing.T) {
 }
 
 // Endless snapshots add no text and use bounded memory.
+//
+//evidence:for F04
 func TestSnapshotsWithoutEndCostNoMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, agentOpsServer)
@@ -326,6 +330,8 @@ func TestAPeerThatIsGoneWithoutAWordIsNoticed(t *testing.T) {
 
 // A turn goes on over a restart of the gateway. The missed text is added, text on record does not
 // come twice, and open requests can be answered.
+//
+//evidence:for promise-crash
 func TestH27_ATurnGoesOnOverARestart(t *testing.T) {
 	for _, c := range []struct {
 		name, want string

@@ -30,6 +30,8 @@ func TestB11_AChannelIsAThreadOrAChannelOfItsType(t *testing.T) {
 }
 
 // A file that the server would drop silently is not sent, and its sender gets the reason.
+//
+//evidence:for limit-agent-ops-attachments
 func TestAttachmentsThatAServerWouldDropAreReported(t *testing.T) {
 	file := func(name, media, url string) trace.InputPart {
 		return trace.InputPart{Type: trace.InputFile, Filename: name, MediaType: media, URL: url}

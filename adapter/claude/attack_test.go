@@ -15,6 +15,8 @@ import (
 // TestAttacks plays the attacks on the policy. A path that Claude Code would expand
 // never counts as one in the workspace. The policy judges the input of the request,
 // and that input is on record.
+//
+//evidence:for promise-workspace
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	d := permissiontest.Workspace(t)

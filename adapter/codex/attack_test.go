@@ -15,6 +15,8 @@ import (
 
 // TestAttacks plays the attacks on the policy. Codex itself reads and searches by
 // commands, so its own words are patches and commands; a tool of an MCP server reads.
+//
+//evidence:for promise-workspace
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	d := permissiontest.Workspace(t)

@@ -133,6 +133,7 @@ func ready(ctx context.Context, url string) bool {
 	return res.StatusCode == http.StatusOK
 }
 
+//evidence:for H31
 func TestRealServer(t *testing.T) {
 	t.Parallel()
 	t.Cleanup(http.DefaultClient.CloseIdleConnections)

@@ -49,6 +49,7 @@ func runs(t *testing.T, d *opencode.Decoder, turn agent.Turns, tool string, inpu
 	}})
 }
 
+//evidence:for promise-workspace
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	d := permissiontest.Workspace(t)

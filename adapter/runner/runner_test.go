@@ -192,6 +192,8 @@ func TestTokens(t *testing.T) {
 
 // TestEveryRequestIsAnswered asks for all that a runner is known to ask for, and for
 // something new.
+//
+//evidence:for F13
 func TestEveryRequestIsAnswered(t *testing.T) {
 	r := runner.New(runner.Options{Token: token})
 	p := ready(t, r)
@@ -358,6 +360,8 @@ func TestARunnerThatComesBackGoesOn(t *testing.T) {
 
 // TestAPromptIsSentAgain: what a second runner repeats of the first is not written
 // twice, and a call of the first has an end.
+//
+//evidence:for limit-lost-runner
 func TestAPromptIsSentAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, agenttest.NewHost())
@@ -390,6 +394,7 @@ func TestAPromptIsSentAgain(t *testing.T) {
 	})
 }
 
+//evidence:for limit-first-runner limit-lost-runner
 func TestARunnerThatStaysAway(t *testing.T) {
 	for name, c := range map[string]struct {
 		prepare func(*bench) // after the prompt
@@ -427,6 +432,7 @@ func TestARunnerThatStaysAway(t *testing.T) {
 	}
 }
 
+//evidence:for limit-runner-end
 func TestARunnerThatForgetsToSayComplete(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, agenttest.NewHost())
@@ -578,6 +584,7 @@ func FuzzRunnerFrame(f *testing.F) {
 	})
 }
 
+//evidence:for limit-runner-questions
 func TestQuestionsOfARunnerHaveABound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		host := agenttest.NewHost()

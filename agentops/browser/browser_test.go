@@ -333,6 +333,7 @@ func (s *screen) take(t *testing.T, frames []agentops.Frame) {
 	}
 }
 
+//evidence:for limit-frame-history
 func TestTranscript(t *testing.T) {
 	records := record(t, stories()["text-and-tools"])
 	kept := func(yield func(trace.Record, error) bool) {
@@ -367,6 +368,7 @@ func TestTranscript(t *testing.T) {
 	}
 }
 
+//evidence:for limit-frame-message
 func TestE37_AMessageHasABound(t *testing.T) {
 	l := &tape{t: t}
 	b := l.turn("t1", "ada", "", "Much")

@@ -156,6 +156,7 @@ func texts(m agentops.Message) string {
 	return text.String()
 }
 
+//evidence:for A11
 func TestA02_ABrowserOfAgentOpsSeesATurn(t *testing.T) {
 	s := newStand(t, nil)
 	c := s.look("w1")
@@ -392,6 +393,7 @@ func TestATextThatIsNotUTF8EndsTheConnection(t *testing.T) {
 	}
 }
 
+//evidence:for limit-attachments
 func TestFramesThatCannotBeMeant(t *testing.T) {
 	s := newStand(t, nil)
 	c := s.look("w1")
@@ -594,6 +596,7 @@ func TestF08_WhoLooksByWebSocketIsAFollower(t *testing.T) {
 	}
 }
 
+//evidence:for limit-frame-unread
 func TestF03_ASocketThatIsNotReadIsCut(t *testing.T) {
 	s := newStand(t, nil)
 	fast := s.look("w1")
@@ -617,6 +620,8 @@ func TestF03_ASocketThatIsNotReadIsCut(t *testing.T) {
 }
 
 // The time is the test's own, for the pieces of a frame have theirs.
+//
+//evidence:for limit-frame
 func TestE37_FramesHaveABound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, end := newPipes(t, nil, func(o *gateway.Options) { o.Read = 300 * time.Millisecond })
@@ -668,6 +673,7 @@ func (p *pipes) join(path string, header ...string) *agentopsClient {
 	return &agentopsClient{t: p.t, conn: conn}
 }
 
+//evidence:for limit-frame-time
 func TestAFrameThatStopsIsGivenUp(t *testing.T) {
 	s := newStand(t, nil) // which waits 300 ms for a piece
 	c := s.look("w1")
@@ -704,6 +710,7 @@ func TestSocketsEndWithTheGateway(t *testing.T) {
 	}
 }
 
+//evidence:for limit-frames
 func TestTooManyFrames(t *testing.T) {
 	s := newStand(t, nil, func(o *gateway.Options) { o.Limits = gateway.Limits{Requests: 1, Burst: 10} })
 	c := s.look("w1")
@@ -746,6 +753,7 @@ func TestB05_ASocketEndsWithItsToken(t *testing.T) {
 	s.do("POST", "/api/sessions/w1/stop", "")
 }
 
+//evidence:for limit-membership
 func TestB07_ASessionOfOthersByWebSocket(t *testing.T) {
 	s := newStand(t, nil, privately)
 	s.do("POST", "/api/sessions", `{"id":"w1"}`)
@@ -774,6 +782,7 @@ func TestB07_ASessionOfOthersByWebSocket(t *testing.T) {
 	}
 }
 
+//evidence:for limit-frame-write
 func TestF05_ASocketThatAnswersNoPingIsCut(t *testing.T) {
 	s := newStand(t, nil, func(o *gateway.Options) { o.Timing.Keepalive, o.Timing.Write = 50*time.Millisecond, time.Second })
 	c := s.look("w1")
@@ -782,6 +791,7 @@ func TestF05_ASocketThatAnswersNoPingIsCut(t *testing.T) {
 	frame(c, func(f agentops.UserLeft) bool { return f.UserID == "bob" })
 }
 
+//evidence:for limit-users
 func TestUsersThatAreNamedHaveABound(t *testing.T) {
 	s := newStand(t, nil)
 	first := s.look("w1")

@@ -107,6 +107,7 @@ func (r runnerClient) next() agentops.Frame {
 	return f
 }
 
+//evidence:for A02
 func TestARunnerDrivesASession(t *testing.T) {
 	s := runnerStand(t)
 	c := s.join("/api/sessions/r1/ws?role=client")

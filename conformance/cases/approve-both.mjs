@@ -1,6 +1,7 @@
 import { decide, sameInHistory, talk, untilAsked, verdict, withoutApprovals } from '../lib/asking.mjs';
 import { textOf, toolsOf } from '../lib/message.mjs';
 
+// evidence: promise-stock-answer
 export default {
   order: 19,
   about: 'two requests at the same time, one allowed and one denied: each is answered by itself, both calls end right',

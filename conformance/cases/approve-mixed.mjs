@@ -1,6 +1,7 @@
 import { decide, press, reply, sameInHistory, talk, untilAsked, untilQuestion, verdict, withoutApprovals } from '../lib/asking.mjs';
 import { questionsOf, requestsOf, textOf } from '../lib/message.mjs';
 
+// evidence: promise-stock-answer
 export default {
   order: 19,
   about: 'a question and two requests at the same time: one kind after the other, and one POST for all of a kind',

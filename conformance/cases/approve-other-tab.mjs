@@ -1,6 +1,7 @@
 import { decide, talk, untilAsked, verdict, withoutApprovals } from '../lib/asking.mjs';
 import { textOf } from '../lib/message.mjs';
 
+// evidence: promise-one-answer
 export default {
   order: 17,
   about: 'answered in another tab; the first, which has not heard of it, answers too, the same or otherwise: it gets the rest, and the truth',

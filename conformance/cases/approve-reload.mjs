@@ -1,6 +1,7 @@
 import { decide, sameInHistory, talk, untilAsked, verdict, withoutApprovals } from '../lib/asking.mjs';
 import { requestOf, textOf } from '../lib/message.mjs';
 
+// evidence: cloudflare/agents#922 promise-waits
 export default {
   order: 17,
   about: 'reload while somebody is asked, with history, with a resume, and with a resume alone: the request is there and can be answered',

@@ -1,6 +1,7 @@
 import { decide, reply, talk, untilAsked, untilQuestion, verdict, withoutApprovals } from '../lib/asking.mjs';
 import { questionsOf, textOf, toolsOf } from '../lib/message.mjs';
 
+// evidence: promise-waits
 export default {
   order: 0,
   within: 180,

@@ -1,5 +1,6 @@
 import { press, sameInHistory, untilAsked, verdict, withoutApprovals } from '../lib/asking.mjs';
 
+// evidence: promise-stock-answer
 export default {
   order: 20,
   about: 'an app that sends no answers by itself calls sendMessage() without a message after the click',

@@ -1,6 +1,7 @@
 import { decide, talk, untilAsked, verdict, withoutApprovals } from '../lib/asking.mjs';
 import { textOf } from '../lib/message.mjs';
 
+// evidence: promise-disconnect
 export default {
   order: 17,
   about: 'stop() while somebody is asked is nothing, and the answer still counts; after the explicit stop it gets the end of the turn',

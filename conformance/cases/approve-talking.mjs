@@ -1,6 +1,7 @@
 import { press, decide, reply, sameInHistory, talk, untilQuestion, verdict, withoutApprovals } from '../lib/asking.mjs';
 import { requestsOf, textOf } from '../lib/message.mjs';
 
+// evidence: promise-waits
 export default {
   order: 17,
   about: 'reload while the agent waits for two answers and talks meanwhile: what it said comes after the answers',

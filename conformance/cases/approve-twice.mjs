@@ -1,6 +1,7 @@
 import { decide, sameInHistory, talk, untilAsked, verdict, withoutApprovals } from '../lib/asking.mjs';
 import { textOf } from '../lib/message.mjs';
 
+// evidence: promise-stock-answer
 export default {
   order: 19,
   about: 'a second request later in the turn: the same message waits again',

@@ -1,6 +1,7 @@
 import { decide, talk, untilAsked, verdict, withoutApprovals } from '../lib/asking.mjs';
 import { textOf } from '../lib/message.mjs';
 
+// evidence: promise-one-answer
 export default {
   order: 3,
   about: 'the agent takes its request back: the answer that comes then is nobody\'s, and gets the rest',

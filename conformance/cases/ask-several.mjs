@@ -1,6 +1,7 @@
 import { reply, sameInHistory, talk, untilQuestion } from '../lib/asking.mjs';
 import { questionsOf, textOf } from '../lib/message.mjs';
 
+// evidence: promise-stock-answer
 export default {
   order: 20,
   about: 'three questions at once: one POST after the last answer',

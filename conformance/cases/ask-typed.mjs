@@ -1,6 +1,7 @@
 import { talk, untilQuestion } from '../lib/asking.mjs';
 import { questionOf, textOf } from '../lib/message.mjs';
 
+// evidence: CopilotKit#6101
 export default {
   order: 16,
   about: 'a question answered by the next message, in an app with buttons and in one without',

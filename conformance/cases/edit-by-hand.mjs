@@ -3,6 +3,7 @@ import { textOf } from '../lib/message.mjs';
 const ids = messages => messages.map(m => m.id);
 const prompts = messages => messages.filter(m => m.role === 'user').map(textOf);
 
+// evidence: promise-rewind
 export default {
   order: 27,
   about: 'edits that an app makes by setMessages: with regenerate() one is an edit, with sendMessage() a new message that removes nothing',

@@ -1,5 +1,6 @@
 import { textOf, toolsOf } from '../lib/message.mjs';
 
+// evidence: promise-known-chunks
 export default {
   order: 13,
   about: 'a tool that fails does not end the turn',

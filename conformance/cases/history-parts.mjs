@@ -2,6 +2,7 @@ import { assistants, plain } from '../lib/message.mjs';
 
 const WORDS = ['plan', 'file', 'data', 'subagent', 'unicode', 'big', 'all'];
 
+// evidence: promise-resume
 export default {
   order: 6,
   about: 'as history, for the rarer parts: plans, sources and files, data, sub-agents, cut characters, a large output',

@@ -1,3 +1,4 @@
+// evidence: promise-known-chunks
 export default {
   order: 21,
   about: 'refusals are one sentence that the stock client shows: no token, unknown agent',

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { followOthers } from '../lib/second-tab.mjs';
 import { textOf } from '../lib/message.mjs';
 
+// evidence: promise-prompt-once promise-tabs
 export default {
   order: 1,
   about: 'the page is gone while a second prompt waits; the new page resumes the first turn, and the second one still runs and is shown',

@@ -1,5 +1,6 @@
 import { anonymous, textOf } from '../lib/message.mjs';
 
+// evidence: promise-resume
 export default {
   order: 1,
   about: 'as reload, for an app that resumes with the prompt only: no release doubles anything',

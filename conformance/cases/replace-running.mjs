@@ -2,6 +2,7 @@ import { anonymous, textOf } from '../lib/message.mjs';
 
 const QUIET = 'Now I am quiet for a while.';
 
+// evidence: promise-rewind
 export default {
   order: 3,
   about: 'regenerate and edit while the answer streams: the old answer is gone for good, the new one is whole',

@@ -1,3 +1,4 @@
+// evidence: K03
 export default {
   order: 30,
   about: 'resume where nothing has ever run: 204, and the client stays ready',

@@ -2,6 +2,7 @@ import { textOf } from '../lib/message.mjs';
 
 const ids = messages => messages.map(m => m.id);
 
+// evidence: promise-rewind
 export default {
   order: 28,
   about: 'a second page that is behind removes nothing: its regenerate() is refused with a sentence, its new message is appended',

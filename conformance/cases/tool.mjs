@@ -1,5 +1,6 @@
 import { textOf, toolsOf } from '../lib/message.mjs';
 
+// evidence: K10
 export default {
   order: 12,
   about: 'a tool call: its input streams, its output arrives, text follows',

@@ -77,6 +77,9 @@ func (b *bench) checkTurn(t *testing.T, s script, turn []trace.Record) {
 	}
 	if want != "" && got != want {
 		t.Errorf("the turn's shape is\n  %s\nwant%s\n  %s", got, why, want)
+		for _, r := range turn {
+			t.Logf("%T %+v", r.Payload, r.Payload)
+		}
 	}
 	open := map[string]bool{}
 	last := ""

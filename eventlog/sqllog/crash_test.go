@@ -101,6 +101,7 @@ func onBoth(t *testing.T, test func(*testing.T, sqllog.Options)) {
 // checkpointed is long enough for what was appended to be checkpointed.
 const checkpointed = 500 * time.Millisecond
 
+//evidence:for promise-crash
 func TestACrashKeepsTheCheckpoint(t *testing.T) {
 	onBoth(t, func(t *testing.T, o sqllog.Options) {
 		s := open(t, o)
@@ -131,6 +132,7 @@ func TestACrashKeepsTheCheckpoint(t *testing.T) {
 	})
 }
 
+//evidence:for promise-crash
 func TestAnOrderlyCloseLosesNothing(t *testing.T) {
 	onBoth(t, func(t *testing.T, o sqllog.Options) {
 		s := open(t, o)
@@ -172,6 +174,8 @@ func TestACheckpointGoesWithItsPart(t *testing.T) {
 
 // One transaction may hold a checkpoint and the end of its part, where the database was
 // away or busy. A checkpoint that stayed would be a part of the text in front of all of it.
+//
+//evidence:for promise-crash
 func TestACheckpointOfTheSameTransactionGoesWithItsPart(t *testing.T) {
 	t.Parallel()
 	o := sqllog.Options{Dir: t.TempDir()}

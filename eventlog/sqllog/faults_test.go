@@ -45,6 +45,7 @@ func wants(t *testing.T, sentence string, parts ...string) {
 	}
 }
 
+//evidence:for promise-one-writer
 func TestASecondGatewayOnADataDirectoryIsRefused(t *testing.T) {
 	onBoth(t, func(t *testing.T, o sqllog.Options) {
 		open(t, o)
@@ -155,6 +156,8 @@ func TestPostgreSQLThatCannotBeUsed(t *testing.T) {
 
 // A server that goes down in mid-turn and comes back costs no record, and none is
 // there twice.
+//
+//evidence:for promise-crash
 func TestPostgreSQLGoesDownInMidTurn(t *testing.T) {
 	t.Parallel()
 	var server pgtest.Server

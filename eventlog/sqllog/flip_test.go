@@ -124,6 +124,8 @@ func (f found) judge(t *testing.T, what string) {
 }
 
 // Each field of each kind of row, changed behind the gateway's back.
+//
+//evidence:for promise-damage
 func TestAFlippedBitInAnyFieldIsFound(t *testing.T) {
 	onBoth(t, func(t *testing.T, o sqllog.Options) {
 		first := open(t, o)
@@ -215,6 +217,8 @@ func damagedFiles(t *testing.T, killed bool) (o sqllog.Options) {
 
 // Every page of the database, every frame of the journal, and every file: flipped, zeroed,
 // cut and deleted. The gateway starts within bounds and says what is damaged.
+//
+//evidence:for promise-damage
 func TestDamagedFilesHideNoSession(t *testing.T) {
 	t.Parallel()
 	for _, killed := range []bool{false, true} {

@@ -59,6 +59,7 @@ func TestStore(t *testing.T) {
 	}
 }
 
+//evidence:for promise-one-writer
 func TestTwoStoresOnOneDatabase(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {

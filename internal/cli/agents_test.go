@@ -2,7 +2,6 @@ package cli
 
 import (
 	"encoding/json"
-	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -112,31 +111,5 @@ func TestExample(t *testing.T) {
 	}
 	if _, err := c.agents(); err != nil {
 		t.Fatal(err)
-	}
-}
-
-// TestConfigurationsOfTheDocs reads what the documentation says to write.
-func TestConfigurationsOfTheDocs(t *testing.T) {
-	t.Setenv("AGENT_OPS_TOKEN", "dummy")
-	t.Setenv("FAR_TOKEN", "dummy")
-	for page, blocks := range map[string]int{"agents/agent-ops.md": 3, "reference/configuration.md": 1} {
-		data, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
-		if err != nil {
-			t.Fatal(err)
-		}
-		all := strings.Split(string(data), "\n```yaml\n")[1:]
-		if len(all) != blocks {
-			t.Errorf("%s has %d blocks, want %d", page, len(all), blocks)
-		}
-		for _, block := range all {
-			block, _, _ = strings.Cut(block, "\n```\n")
-			c, err := load(builtIn(), file(t, "tributary.yaml", block), flags{cwd: t.TempDir()})
-			if err == nil {
-				_, err = c.agents()
-			}
-			if err != nil {
-				t.Errorf("%s: %v\n%s", page, err, block)
-			}
-		}
 	}
 }

@@ -66,6 +66,10 @@ func TestAnAppThatCannotBe(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"--app localhost:5173", "--app is no URL of an app: write http://localhost:5173"},
 		{"--app http://me:secret@localhost:5173", "--app is no URL of an app: write http://localhost:5173"},
+		{"--app http://localhost:5173/page", "--app is no URL of an app: write http://localhost:5173"},
+		{"--app ftp://localhost", "--app is no URL of an app: write http://localhost:5173"},
+		{"--app", "--app has no value: write --app URL"},
+		{"--app=", "--app is empty: write --app URL, or leave it out"},
 		{"--app http://localhost:5173 --listen 0.0.0.0:0", "app is for an app in development: it needs a listen address on loopback, and no public_url"},
 	} {
 		command(t, "", append([]string{"serve", "--data", t.TempDir()}, strings.Fields(c.args)...)...).want(t, exitUsage, c.want)

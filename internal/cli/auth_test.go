@@ -65,6 +65,7 @@ func (s *server) by(token, method, path, body string) (int, string) {
 	return s.do(method, path, body)
 }
 
+//evidence:for promise-private
 func TestG08_G09_H19_ServeWithOpenID(t *testing.T) {
 	t.Parallel()
 	id := newIssuer(t)

@@ -79,5 +79,6 @@ func (s *setup) checkAccess(ctx context.Context, p *program) error {
 	if err != nil {
 		return faultOfAccess(err)
 	}
+	s.warnOfViewers(logger)
 	return nil
 }

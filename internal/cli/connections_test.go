@@ -44,6 +44,8 @@ const health = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 // A client that comes when all connections are taken gets 503, and is served when
 // one is free again.
+//
+//evidence:for limit-connections
 func TestTooManyConnections(t *testing.T) {
 	t.Parallel()
 	conf := file(t, "tributary.yaml", "limits: {connections: 3}")
@@ -108,6 +110,8 @@ func failed(t *testing.T, s *server, conn net.Conn) (n int) {
 }
 
 // Connections beyond those that get a 503 are closed at once, so they cost nothing.
+//
+//evidence:for limit-connections
 func TestAFloodOfConnections(t *testing.T) {
 	t.Parallel()
 	conf := file(t, "tributary.yaml", "limits: {connections: 1}")
@@ -135,6 +139,8 @@ func isTimeout(err error) bool {
 
 // The server's own bounds, on a socket: a request that is too large or too slow never
 // reaches a handler.
+//
+//evidence:for limit-headers
 func TestFloodOfHeaders(t *testing.T) {
 	t.Parallel()
 	s := startServer(t, t.TempDir())
@@ -170,6 +176,8 @@ func TestFloodOfHeaders(t *testing.T) {
 }
 
 // Headers that trickle in for ever hold nothing: the connection is closed.
+//
+//evidence:for limit-header-time limit-idle-connection
 func TestHeadersThatTrickle(t *testing.T) {
 	t.Parallel()
 	s := &station{logger: slog.New(slog.DiscardHandler)}

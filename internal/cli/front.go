@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"crypto/tls"
 	"fmt"
 	"log/slog"
@@ -31,6 +32,22 @@ func tlsConfig(t *config.TLS, logger *slog.Logger) (*tls.Config, error) {
 func (s *setup) warnOfClearText(logger *slog.Logger) {
 	if s.TLS == nil && !access.Loopback(s.Listen) && !strings.HasPrefix(s.PublicURL, "https:") {
 		logger.Warn("tokens and conversations cross the network in clear text: set tls.cert and tls.key, or let a proxy with TLS stand in front and set public_url", "listen", s.Listen)
+	}
+}
+
+// warnOfViewers warns where everybody who signs in is a viewer and sessions are private:
+// only an admin could make a session then.
+func (s *setup) warnOfViewers(logger *slog.Logger) {
+	at := ""
+	switch o, j := s.Auth.OIDC, s.Auth.JWT; {
+	case !private(s.Auth):
+	case o != nil && o.RoleClaim == "" && o.DefaultRole == access.Viewer:
+		at = "auth.oidc"
+	case j != nil && j.RoleClaim == "" && cmp.Or(j.DefaultRole, access.Viewer) == access.Viewer:
+		at = "auth.jwt"
+	}
+	if at != "" {
+		logger.Warn("everybody who signs in is a viewer, and with private sessions a viewer can make no session: set default_role to collaborator, name a role_claim, or set auth.sessions to shared", "section", at)
 	}
 }
 

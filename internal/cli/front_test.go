@@ -121,6 +121,36 @@ func TestWhatIsWrongWithTheFrontIsOneSentence(t *testing.T) {
 	}
 }
 
+func TestPeopleWhoAreAllViewersOfPrivateSessionsAreAWarning(t *testing.T) {
+	t.Parallel()
+	const oidc = "public_url: https://agents.example\nagents: {demo: {}}\nauth: {%s oidc: {issuer: 'https://id.example', client_id: a, %s}}"
+	const jwt = "agents: {demo: {}}\nauth: {%s mode: jwt, jwt: {issuer: 'https://id.example', audience: [a], %s}}"
+	for conf, warns := range map[string]bool{
+		fmt.Sprintf(oidc, "", "default_role: viewer"):                    true,
+		fmt.Sprintf(oidc, "", "default_role: collaborator"):              false,
+		fmt.Sprintf(oidc, "", "default_role: viewer, role_claim: roles"): false,
+		fmt.Sprintf(oidc, "sessions: shared,", "default_role: viewer"):   false,
+		fmt.Sprintf(jwt, "", "leeway: 30s"):                              true,
+		fmt.Sprintf(jwt, "", "default_role: collaborator"):               false,
+		fmt.Sprintf(jwt, "sessions: shared,", "leeway: 30s"):             false,
+	} {
+		r := command(t, "", "config", "check", "--config", file(t, "tributary.yaml", conf))
+		if said := strings.Contains(r.errors, "a viewer can make no session: set default_role to collaborator"); said != warns || r.status != exitOK {
+			t.Errorf("%s:\n%d %s", conf, r.status, r.errors)
+		}
+	}
+}
+
+func TestWithPrivateSessionsAViewerCannotPrompt(t *testing.T) {
+	t.Parallel()
+	token := strings.Repeat("v", 24)
+	conf := "agents: {demo: {}}\nauth: {sessions: private, tokens: [{name: vera, role: viewer, token_file: " + file(t, "vera", token) + "}]}"
+	s := startServer(t, t.TempDir(), "--config", file(t, "tributary.yaml", conf))
+	if status, body := s.withToken(token, "POST", "/api/chat", chat("s", "hello")); status != http.StatusForbidden || body != "Your role is viewer; this needs collaborator." {
+		t.Errorf("%d %q", status, body)
+	}
+}
+
 func TestClearTextBeyondThisMachineIsAWarning(t *testing.T) {
 	t.Parallel()
 	ca, dir := certtest.New(t), t.TempDir()

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/alecthomas/kong"
@@ -76,32 +75,6 @@ func (p *program) main(ctx context.Context, args []string) int {
 	}
 }
 
-// plainly turns an error of the command line parser into a sentence.
-func plainly(model *kong.Application, err error) string {
-	text := err.Error()
-	flag, _, lacks := strings.Cut(text, `: expected string value but got "EOL"`)
-	argument, missing := strings.CutPrefix(text, `expected "<`)
-	switch {
-	case lacks:
-		example := "VALUE"
-		_ = kong.Visit(model, func(n kong.Visitable, next kong.Next) error {
-			if f, is := n.(*kong.Flag); is && "--"+f.Name == flag && f.PlaceHolder != "" {
-				example = f.PlaceHolder
-			}
-			return next(nil)
-		})
-		return fmt.Sprintf("%s has no value: write %s %s", flag, flag, example)
-	case missing:
-		name, _, _ := strings.Cut(argument, ">")
-		hint := ""
-		if name == "prompt" || name == "file" {
-			hint = ", in quotation marks if it has spaces, or - for standard input"
-		}
-		return fmt.Sprintf("the %s is missing: write it at the end%s", name, hint)
-	}
-	return text
-}
-
 func (p *program) dispatch(ctx context.Context, args []string) error {
 	helped := false
 	parser, err := kong.New(&commands{},
@@ -120,8 +93,13 @@ func (p *program) dispatch(ctx context.Context, args []string) error {
 	switch {
 	case helped:
 		return nil
-	case err != nil:
-		return usage("%s (tributary --help shows what there is)", plainly(parser.Model, err))
+	case err == nil:
+		err = refuseEmpty(line)
+	default:
+		err = errors.New(plainly(parser.Model, err))
+	}
+	if err != nil {
+		return usage("%w (tributary --help shows what there is)", err)
 	}
 	line.BindTo(ctx, (*context.Context)(nil))
 	return line.Run(p)

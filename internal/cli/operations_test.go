@@ -151,7 +151,7 @@ func TestI12_RulesAndDashboardAskForWhatIsThere(t *testing.T) {
 func TestMetricsAreOnTheirPages(t *testing.T) {
 	t.Parallel()
 	var text string
-	for _, page := range []string{"reference/http.md", "deploy/operations.md"} {
+	for _, page := range []string{"reference/metrics.md", "deploy/operations.md"} {
 		data, err := os.ReadFile(filepath.Join("..", "..", "docs", page))
 		if err != nil {
 			t.Fatal(err)
@@ -186,6 +186,8 @@ func TestMetricsAreOnTheirPages(t *testing.T) {
 }
 
 // The log holds neither the text of a conversation nor the token, even at the level debug.
+//
+//evidence:for ops-log
 func TestTheLogOfTheGatewayHoldsNoPromptAndNoToken(t *testing.T) {
 	t.Parallel()
 	const marked = "PROMPT-77ab"

@@ -17,6 +17,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/tributary-dev/tributary/config"
+	"github.com/tributary-dev/tributary/internal/installed"
 )
 
 // longestEnd is the longest orderly end of the gateway; a supervisor must not kill it before.
@@ -264,9 +265,7 @@ func TestTheUnitStartsTheGatewayWithThePackagesFiles(t *testing.T) {
 func TestSystemdAcceptsTheUnit(t *testing.T) {
 	t.Parallel()
 	analyze, err := exec.LookPath("systemd-analyze")
-	if err != nil {
-		t.Skip("systemd-analyze is not installed")
-	}
+	installed.Needed(t, err == nil, "systemd-analyze is not installed: `apt-get install systemd` does it")
 	if sysusers, err := exec.LookPath("systemd-sysusers"); err == nil {
 		root := t.TempDir()
 		dir := filepath.Join(root, "usr/lib/sysusers.d")

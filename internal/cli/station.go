@@ -115,6 +115,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 	if err != nil {
 		return faultOfAccess(err)
 	}
+	c.warnOfViewers(logger)
 	meter := metrics.New(slices.Collect(maps.Keys(options.Agents))...)
 	options.Log, options.StateDir, options.Meter = s.log, c.Data, meter.Count
 	if s.hub, err = session.New(ctx, options); err != nil {

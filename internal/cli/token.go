@@ -92,9 +92,9 @@ func (t *tokenShow) Run(p *program) error {
 type tokenCreate struct {
 	at
 
-	Name    string        `arg:"" help:"The name of the holder, which the log shows."`
-	Role    string        `placeholder:"ROLE" help:"viewer, collaborator (default) or admin."`
-	Expires time.Duration `placeholder:"TIME" help:"How long the token counts, such as 720h (default: until it is revoked)."`
+	Name    string         `arg:"" help:"The name of the holder, which the log shows."`
+	Role    string         `placeholder:"ROLE" help:"viewer, collaborator (default) or admin."`
+	Expires *time.Duration `placeholder:"TIME" help:"How long the token counts, such as 720h (default: until it is revoked)."`
 }
 
 // Run makes a token.
@@ -105,10 +105,11 @@ func (t *tokenCreate) Run(ctx context.Context, p *program) error {
 	}
 	n := access.Named{Name: t.Name, Role: role}
 	switch {
-	case t.Expires < 0:
+	case t.Expires == nil:
+	case *t.Expires <= 0:
 		return usage("--expires is %s: write a time such as 720h", t.Expires)
-	case t.Expires > 0:
-		n.Expires = time.Now().Add(t.Expires)
+	default:
+		n.Expires = time.Now().Add(*t.Expires)
 	}
 	return t.using(ctx, func(s access.Store) error {
 		token, err := access.CreateToken(ctx, s, n)

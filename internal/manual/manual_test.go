@@ -10,6 +10,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/tributary-dev/tributary/internal/installed"
 	"github.com/tributary-dev/tributary/internal/manual"
 )
 
@@ -57,12 +58,18 @@ func script(t *testing.T, shell string) string {
 	return file
 }
 
+// program finds a program of a Debian package.
+func program(t *testing.T, name, from string) string {
+	t.Helper()
+	path, err := exec.LookPath(name)
+	installed.Needed(t, err == nil, name+" is not installed: `apt-get install "+from+"` does it")
+	return path
+}
+
 // shell runs a script in a shell, in a folder with the file sea.chart and the folder logs.
 func shell(t *testing.T, name, text string, args ...string) []string {
 	t.Helper()
-	if _, err := exec.LookPath(name); err != nil {
-		t.Skipf("%s is not installed", name)
-	}
+	program(t, name, name)
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "sea.chart"), nil, 0o600); err != nil {
 		t.Fatal(err)
@@ -147,11 +154,7 @@ func TestThePageNamesAllAndTroffHasNoComplaint(t *testing.T) {
 	if strings.Contains(page, "keel") {
 		t.Error("the page shows a hidden flag")
 	}
-	groff, err := exec.LookPath("groff")
-	if err != nil {
-		t.Skip("groff is not installed")
-	}
-	cmd := exec.CommandContext(t.Context(), groff, "-man", "-Tutf8", "-ww", "-z")
+	cmd := exec.CommandContext(t.Context(), program(t, "groff", "groff"), "-man", "-Tutf8", "-ww", "-z")
 	cmd.Stdin = strings.NewReader(page)
 	if out, err := cmd.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("groff: %v\n%s", err, out)

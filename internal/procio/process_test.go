@@ -110,6 +110,7 @@ func TestLastOutputIsRead(t *testing.T) {
 	}
 }
 
+//evidence:for limit-line
 func TestLongLines(t *testing.T) {
 	t.Parallel()
 	p := start(t, procio.Config{MaxLine: 700_000}, `head -c 600000 /dev/zero | tr '\0' x; echo; head -c 800000 /dev/zero | tr '\0' y; echo; echo after`)
@@ -141,6 +142,8 @@ func TestNotFound(t *testing.T) {
 
 // TestCloseEndsTheGroup closes a shell that ignores end of input and SIGTERM and
 // has a child that does the same.
+//
+//evidence:for promise-disconnect
 func TestCloseEndsTheGroup(t *testing.T) {
 	t.Parallel()
 	p := start(t, procio.Config{Grace: 100 * time.Millisecond}, `trap '' TERM; sh -c 'trap "" TERM; echo $$; while :; do sleep 1; done' & wait; wait`)
@@ -218,6 +221,7 @@ func TestWriteToTheDead(t *testing.T) {
 	}
 }
 
+//evidence:for promise-disconnect
 func TestLeftovers(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

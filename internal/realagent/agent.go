@@ -5,6 +5,7 @@ package realagent
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -47,6 +48,7 @@ func Get(tb testing.TB, name string) Agent {
 	}
 	a := Agent{Kind: k, Path: installed(tb, k.Package), Model: modeltest.Start(tb, scriptedmodel.Options{})}
 	a.Room = Room{Home: tb.TempDir(), Dir: tb.TempDir(), Tmp: scratch(tb), URL: a.Model.URL}
+	outsideRepositories(tb, a.Dir)
 	a.Settings = k.Closed(a.Room, a.Path)
 	a.Env = Pairs(a.Settings)
 	if err := k.Furnish(a.Room); err != nil {
@@ -56,6 +58,20 @@ func Get(tb testing.TB, name string) Agent {
 		tb.Fatal(err)
 	}
 	return a
+}
+
+// outsideRepositories checks that no folder above the workspace is a repository. Kimi, for
+// one, asks nobody before it writes into a repository.
+func outsideRepositories(tb testing.TB, dir string) {
+	tb.Helper()
+	for up := filepath.Dir(dir); ; up = filepath.Dir(up) {
+		if _, err := os.Lstat(filepath.Join(up, ".git")); err == nil {
+			tb.Fatalf("%s has a .git, so agents take the workspace of this test for a part of a repository: remove it, or set TMPDIR to another folder", up)
+		}
+		if up == filepath.Dir(up) {
+			return
+		}
+	}
 }
 
 // installed returns the command of a package, which is installed if it is not there.

@@ -1,6 +1,7 @@
 import { begin, farRests, theirs } from '../../lib/agentops.mjs';
 import { textOf } from '../../lib/message.mjs';
 
+// evidence: A10 H18
 export default {
   about: 'a stop here stops the turn there, and the next prompt works',
   async run(t) {

@@ -3,6 +3,7 @@ import { restOf } from '../../lib/asking.mjs';
 import { requestOf, textOf, toolsOf, waitsFor } from '../../lib/message.mjs';
 import { WRITTEN, write } from '../../lib/script.mjs';
 
+// evidence: promise-stock-answer
 export default {
   order: 12,
   about: 'a file is to be written and a person is asked: allowed, it is there; denied, it is not, and the agent hears why',

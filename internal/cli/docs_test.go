@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/tributary-dev/tributary/examples/tutorial"
+)
+
+// TestConfigurationsOfTheDocs loads each YAML block of each page as tributary.yaml, except the configuration of
+// Prometheus.
+func TestConfigurationsOfTheDocs(t *testing.T) {
+	kinds := append(builtIn(), tutorial.Adapter())
+	blocks := regexp.MustCompile("(?ms)^```yaml[^\n]*\n(.*?)^```")
+	secrets := regexp.MustCompile(`token_env: *(\w+)`)
+	read := 0
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/*/README.md"} {
+		pages, err := filepath.Glob(filepath.Join("..", "..", pattern))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, page := range pages {
+			data, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, block := range blocks.FindAllStringSubmatch(string(data), -1) {
+				if strings.HasPrefix(block[1], "scrape_configs:") {
+					continue
+				}
+				read++
+				for _, name := range secrets.FindAllStringSubmatch(block[1], -1) {
+					t.Setenv(name[1], "a-dummy-of-enough-characters")
+				}
+				c, err := load(kinds, file(t, "tributary.yaml", block[1]), flags{cwd: t.TempDir()})
+				if err == nil {
+					_, err = c.agents()
+				}
+				if err != nil {
+					t.Errorf("%s: %v\n%s", page, err, block[1])
+				}
+			}
+		}
+	}
+	if read < 15 {
+		t.Errorf("only %d blocks were found", read)
+	}
+}
