@@ -83,7 +83,7 @@ func TestRatiosAreOfOneRound(t *testing.T) {
 	}
 }
 
-func TestTheTableSaysWhatIsReached(t *testing.T) {
+func TestTheTableNamesTheReachedGoals(t *testing.T) {
 	t.Parallel()
 	f := figures{}
 	f.add(cpuPaced, gateway, 15)

@@ -50,7 +50,7 @@ func tokenOf(who string) string { return "token-of-" + who + "-0123456789abcdef"
 // given again. A session that is lost as a whole has nothing to show.
 //
 //evidence:for promise-damage
-func TestDamageShowsNobodyAnothersSession(t *testing.T) {
+func TestDamageDoesNotShowAnotherUsersSession(t *testing.T) {
 	t.Parallel()
 	onSQLite(t)
 	data, conf, dir := t.TempDir(), "auth:\n  sessions: private\n  tokens:\n", t.TempDir()

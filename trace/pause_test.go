@@ -55,7 +55,7 @@ func respond(b *trace.Builder, id string) {
 }
 
 //evidence:for promise-stock-answer vercel/ai#18843
-func TestWhatIsAskedIsPutToTheUserOneAfterTheOther(t *testing.T) {
+func TestRequestsAreShownOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	calls := func(b *trace.Builder, ids ...string) {
 		for _, id := range ids {
@@ -169,7 +169,7 @@ func TestWhatIsAskedIsPutToTheUserOneAfterTheOther(t *testing.T) {
 	}
 }
 
-func TestAskedTellsWhatIsPutToTheUserNow(t *testing.T) {
+func TestAskedReturnsTheRequestsThatTheUserSees(t *testing.T) {
 	t.Parallel()
 	var l tape
 	b := trace.NewBuilder(t.Context(), trace.Config{Turn: "t", Append: l.append})

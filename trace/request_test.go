@@ -209,7 +209,7 @@ func TestTheOwnerOfATurnKnowsOfARequestBeforeItIsOnRecord(t *testing.T) {
 	})
 }
 
-func TestHowAnAnswerIsReportedToWhoComesLater(t *testing.T) {
+func TestALateAnswerLearnsOfTheEarlierOne(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for want, e := range map[string]trace.AnsweredError{

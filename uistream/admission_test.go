@@ -26,7 +26,7 @@ func (f lateFeed) Admit(ctx context.Context) (done func(), err error) {
 
 // A subscriber that has to wait until it may read older records keeps no other subscriber of
 // the turn from reading them.
-func TestASubscriberThatWaitsToBeAdmittedHoldsNobodyUp(t *testing.T) {
+func TestASubscriberThatWaitsToBeAdmittedDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})

@@ -203,7 +203,7 @@ func TestManySubscribersReadTheLogOnce(t *testing.T) {
 
 // The channel by which the last reader of the log waited closes no more once that reader has
 // left, so the next subscriber looks at the log for itself.
-func TestSubscriberWhoComesWhenAllHaveLeftGetsTheRest(t *testing.T) {
+func TestALateSubscriberGetsTheRestOfTheMessage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
@@ -226,7 +226,7 @@ func TestSubscriberWhoComesWhenAllHaveLeftGetsTheRest(t *testing.T) {
 // takes something again.
 //
 //evidence:for M05
-func TestG07_StuckSubscriberHoldsNobodyUp(t *testing.T) {
+func TestG07_AStuckSubscriberDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{Window: 10_000})
@@ -336,7 +336,7 @@ func TestSupersededStreamEndsWithAnAbortOnly(t *testing.T) {
 	})
 }
 
-func TestFailingLogIsToldToTheClient(t *testing.T) {
+func TestAFailingLogIsReportedToTheClient(t *testing.T) {
 	t.Parallel()
 	for name, breakIt := range map[string]func(*feed){
 		"error":   func(f *feed) { f.fail(errGone) },

@@ -550,7 +550,7 @@ func TestC09_F05_EachDeltaIsSentAsItComes(t *testing.T) {
 // before its end.
 //
 //evidence:for F04
-func TestC10_ATurnIsNeverHeldWhole(t *testing.T) {
+func TestC10_ATurnIsNeverHeldInMemoryAsAWhole(t *testing.T) {
 	t.Parallel()
 	records := story(t, 300, strings.Repeat("x", 10<<10))
 	half := len(records) / 2
@@ -638,7 +638,7 @@ func TestTheRestOfAMessageByTheRFC(t *testing.T) {
 }
 
 // Events before the agent has named its turn wait for the name.
-func TestWhatComesBeforeTheNameByTheRFC(t *testing.T) {
+func TestFramesBeforeTheNameByTheRFC(t *testing.T) {
 	t.Parallel()
 	early := func(b *trace.Builder) {
 		b.Emit(trace.Error{Code: "not_rewound", Message: "It still remembers."})

@@ -100,7 +100,7 @@ func TestTheSameScriptHasTheSameShapeWithEachAgent(t *testing.T) {
 	}
 }
 
-func TestALoadedSessionTellsItsPastToNoTurn(t *testing.T) {
+func TestTheHistoryOfALoadedSessionIsInNoTurn(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"claude-load-2", "opencode-load-2"} {
 		p := recordings().Play(t, recordings().All(t)[name])
@@ -118,7 +118,7 @@ func TestALoadedSessionTellsItsPastToNoTurn(t *testing.T) {
 	}
 }
 
-func TestUsageSaysNothingThatTheAgentDoesNotSay(t *testing.T) {
+func TestUsageHasOnlyFiguresOfTheAgent(t *testing.T) {
 	t.Parallel()
 	for name, recording := range recordings().All(t) {
 		for _, r := range recordings().Play(t, recording).Records {

@@ -58,7 +58,7 @@ func TestWordsOutsideATurnAreNotLost(t *testing.T) {
 	}
 }
 
-func TestAModeThatGeminiTellsInAMessageIsNoText(t *testing.T) {
+func TestAModeInAMessageOfGeminiIsNoText(t *testing.T) {
 	t.Parallel()
 	p := recordings().Play(t, []byte(strings.Join([]string{opening, open, begun, chunk("[MODE_UPDATE] autoEdit"), chunk("hi"), ended}, "\n")))
 	if text := strings.TrimSpace(agenttest.Said(replaytest.Events(p.Turns[0]))); text != "hi" {
@@ -73,7 +73,7 @@ func TestAModeThatGeminiTellsInAMessageIsNoText(t *testing.T) {
 	}
 }
 
-func TestTheContextThatIsToldAfterATurnIsOnRecordInTheNext(t *testing.T) {
+func TestAContextSizeAfterATurnIsOnRecordInTheNext(t *testing.T) {
 	t.Parallel()
 	p := recordings().Play(t, []byte(strings.Join([]string{
 		opening, open, begun, ended, out(`{"sessionUpdate":"usage_update","used":7,"size":9}`), strings.Replace(begun, `"id":1`, `"id":2`, 1), strings.Replace(ended, `"id":1`, `"id":2`, 1),
@@ -192,9 +192,9 @@ func TestThePolicyJudgesReads(t *testing.T) {
 	}
 }
 
-// TestAnInputThatIsWrittenAsTextIsWhatIsAsked plays Kimi, which shows the input of a call
+// TestAnInputThatIsWrittenAsTextIsInTheRequest plays Kimi, which shows the input of a call
 // as text, asks with a summary, and then uses the gateway.
-func TestAnInputThatIsWrittenAsTextIsWhatIsAsked(t *testing.T) {
+func TestAnInputThatIsWrittenAsTextIsInTheRequest(t *testing.T) {
 	t.Parallel()
 	const (
 		shows = `{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"in_progress","content":[{"type":"content","content":{"type":"text","text":`

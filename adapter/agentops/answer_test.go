@@ -25,7 +25,7 @@ func allow(who string) func(context.Context, trace.PermissionRequest) trace.Perm
 
 // The server gets an approval in the name of the user who gave it. If the server does not know
 // that user, or does not let them approve, the request goes on waiting.
-func TestAnApprovalIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
+func TestAnApprovalIsSentInTheNameOfItsGiver(t *testing.T) {
 	for _, c := range []struct {
 		name, prompts, answers, by string
 		refused                    string
@@ -67,7 +67,7 @@ func TestAnApprovalIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
 }
 
 // A request that expires or is answered upstream is settled here, and no answer is sent.
-func TestWhatIsSettledThereIsSettledHere(t *testing.T) {
+func TestARequestThatIsSettledUpstreamIsSettledHere(t *testing.T) {
 	for _, c := range []struct {
 		name, prompt string
 		settle       func(*server, string)
@@ -122,7 +122,7 @@ func TestWhatIsSettledThereIsSettledHere(t *testing.T) {
 }
 
 // The adapter sends a decision of the policy at once and asks no user.
-func TestWhatThePolicyDecidesIsTold(t *testing.T) {
+func TestAPolicyDecisionIsSentAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, agentOpsServer)
 		st.host.Judge = func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool) {
@@ -140,7 +140,7 @@ func TestWhatThePolicyDecidesIsTold(t *testing.T) {
 // An answer by somebody who has prompted goes through a socket of their own.
 //
 //evidence:for B04
-func TestAnAnswerIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
+func TestAnAnswerIsSentInTheNameOfItsGiver(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		st.promptBy("hello", sender{who: "ada"}).completes()
@@ -161,7 +161,7 @@ func TestAnAnswerIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
 // token for the server is refused, and the question goes on waiting.
 //
 //evidence:for B04
-func TestAnAnswerWithoutATokenIsNotTaken(t *testing.T) {
+func TestAnAnswerWithoutATokenIsRefused(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		s := newServer(t, e)
 		g := newGateway(t, s, memlog.New(), func(r *agentops.Runtime) { r.Token = agentops.Credential{} })

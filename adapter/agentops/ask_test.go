@@ -138,7 +138,7 @@ func TestScreenshots(t *testing.T) {
 }
 
 //evidence:for D15
-func TestEventsOfTheAgentsWorld(t *testing.T) {
+func TestDomainEvents(t *testing.T) {
 	t.Parallel()
 	inTurn := map[string]string{
 		`{"type":"status","data":{"status":"running"}}`: "session-status", `{"type":"queue.state","data":{"pending":null}}`: "queue", `{"type":"git-state","data":{"branch":"b"}}`: "git-state",

@@ -184,7 +184,7 @@ func TestAPromptIsInItsOwnTurn(t *testing.T) {
 
 // A prompt of this gateway waits while a turn of another user runs. The gateway has not seen the
 // beginning of that turn.
-func TestE34_WhatOthersAskIsNotOurs(t *testing.T) {
+func TestE34_APromptOfAnotherUserHasItsOwnTurn(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.receive(strings.Replace(helloFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1))
@@ -215,7 +215,7 @@ func TestE34_TurnsOfOthersCanBeLeftOut(t *testing.T) {
 	}
 }
 
-func TestE30_WhoWaitsForAPromptThatIsTakenBackIsTold(t *testing.T) {
+func TestE30_AWithdrawnPromptEndsWithAReason(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{})
 	s.receive(helloFrame)
@@ -226,7 +226,7 @@ func TestE30_WhoWaitsForAPromptThatIsTakenBackIsTold(t *testing.T) {
 	}
 }
 
-func TestD16_TypesThatNobodyKnowsAreTold(t *testing.T) {
+func TestD16_UnknownTypesAreReported(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{})
 	s.receive(helloFrame, `{"type":"audit_log","entry":{}}`)
@@ -235,7 +235,7 @@ func TestD16_TypesThatNobodyKnowsAreTold(t *testing.T) {
 	}
 }
 
-func TestWhatIsAskedAndSettledElsewhereIsTold(t *testing.T) {
+func TestARequestThatIsAnsweredElsewhereIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{})
 	s.receive(helloFrame)
@@ -251,7 +251,7 @@ func TestWhatIsAskedAndSettledElsewhereIsTold(t *testing.T) {
 }
 
 // An error about a frame goes to its sender alone, and ends no turn of another user.
-func TestD18_WhatIsWrongWithAPromptEndsNobodyElsesTurn(t *testing.T) {
+func TestD18_AnErrorOfAPromptDoesNotEndAnotherUsersTurn(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.receive(helloFrame, strings.Replace(echoFrame, "u1", "u2", 1), beginFrame, sayFrame)
@@ -267,7 +267,7 @@ func TestD18_WhatIsWrongWithAPromptEndsNobodyElsesTurn(t *testing.T) {
 }
 
 // A queued prompt of another user is not mistaken for our prompt.
-func TestE08_AnothersPromptThatWaitsIsNotOurs(t *testing.T) {
+func TestE08_AQueuedPromptOfAnotherUserIsNotTakenForThisOne(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.receive(helloFrame)
@@ -279,7 +279,7 @@ func TestE08_AnothersPromptThatWaitsIsNotOurs(t *testing.T) {
 }
 
 // The turns of others are left out, and do not block our prompt.
-func TestE34_WhatIsLeftOutDoesNotTakeOurPlace(t *testing.T) {
+func TestE34_ATurnThatIsLeftOutDoesNotBlockAPrompt(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1", OwnOnly: true})
 	s.receive(strings.Replace(helloFrame, `,"pendingPrompt":null`, "", 1), strings.Replace(echoFrame, "u1", "u2", 1), `{"type":"agentStatus","status":"thinking"}`)
@@ -296,7 +296,7 @@ func TestE34_WhatIsLeftOutDoesNotTakeOurPlace(t *testing.T) {
 }
 
 // A whole of very many parts costs no more than in proportion to its size.
-func TestAWholeOfVeryManyPartsIsReadInLinearTime(t *testing.T) {
+func TestASnapshotOfVeryManyPartsIsReadInLinearTime(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.receive(strings.Replace(helloFrame, `"pendingPrompt":null`, `"auditLog":[]`, 1))
@@ -342,7 +342,7 @@ func TestLargePromptsOfOthersAreBounded(t *testing.T) {
 
 // E08: a prompt was stopped before the first frame of its turn. The turn is over when the agent
 // gets the next prompt, and shows none of the answer to that one.
-func TestE08_APromptThatNeverBeganIsOverWhenTheNextIsGiven(t *testing.T) {
+func TestE08_APromptThatNeverBeganEndsWhenTheNextOneStarts(t *testing.T) {
 	t.Parallel()
 	second := `{"type":"message","data":{"id":"p2","role":"user","content":"Two","authorId":"u2"}}`
 	for name, frames := range map[string][]string{

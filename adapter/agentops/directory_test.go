@@ -23,7 +23,7 @@ func (s *server) runtime() agentops.Runtime {
 }
 
 // The server's own check of access decides roles, for each kind of caller and session.
-func TestB06_RolesAreThoseOfTheOtherSide(t *testing.T) {
+func TestB06_RolesAreThoseOfTheServer(t *testing.T) {
 	for _, c := range []struct {
 		name, token, purpose, visibility string
 		want                             agent.Found
@@ -62,7 +62,7 @@ func TestB06_RolesAreThoseOfTheOtherSide(t *testing.T) {
 
 // A gateway in the server's place is asked in the same way. A member of the organisation without
 // a role in the session is a viewer.
-func TestB07_TheOlderServerIsAskedToo(t *testing.T) {
+func TestB07_AGatewayInTheServersPlaceDecidesRoles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, gatewayServer)
 		s.visibility = "org_joinable"
@@ -97,7 +97,7 @@ func TestB07_OnlyItsOwnIdFindsASession(t *testing.T) {
 
 // Find says how the server failed, and its error differs from a refusal. Find waits no longer
 // than the connect time.
-func TestFindSaysWhyTheOtherSideCouldNotBeAsked(t *testing.T) {
+func TestFindSaysWhyTheServerCouldNotBeAsked(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
 		handler    http.HandlerFunc

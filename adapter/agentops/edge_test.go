@@ -99,7 +99,7 @@ func TestE24_D17_ASecondCompleteEndsNothing(t *testing.T) {
 	), summary{Asked: "One", Steps: []string{"t1"}, Text: []string{"one"}, End: done}, summary{Asked: "Two", Steps: []string{"t2"}, Text: []string{"two"}, End: done})
 }
 
-func TestE25_AFinalizeThatDoesNotSayOfWhichTurn(t *testing.T) {
+func TestE25_AFinalizeWithoutATurn(t *testing.T) {
 	t.Parallel()
 	expect(t, lines(ofRunner(createFrame("t")), ofRunner(`{"type":"message.finalize","reason":"error","error":"No key"}`), ofRunner(`{"type":"complete"}`)),
 		summary{Steps: []string{"t"}, End: "failed: No key"})
@@ -115,7 +115,7 @@ func TestE26_IdleInTheMiddleOfATurnIsNoEnd(t *testing.T) {
 		toUs(wholeFrame("t", textPart("One, two, three"), finishPart("end_turn")))), summary{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"One, two, three"}, End: done})
 }
 
-func TestE27_E28_AnAbortHasNoEndAndWhatComesAfterItIsLate(t *testing.T) {
+func TestE27_E28_AnAbortHasNoEndAndLaterTextIsDropped(t *testing.T) {
 	t.Parallel()
 	cut := summary{Asked: "Go by u1", Steps: []string{"t1"}, Text: []string{"One"}, End: "canceled"}
 	for name, frames := range map[string][]string{
@@ -154,7 +154,7 @@ func TestE29_AnotherModelTakesOver(t *testing.T) {
 	}
 }
 
-func TestE30_APromptThatIsTakenBackDoesNotRun(t *testing.T) {
+func TestE30_AReplacedPromptDoesNotRun(t *testing.T) {
 	t.Parallel()
 	queued := func(id, text string) []string {
 		return []string{
@@ -185,7 +185,7 @@ func TestE31_ASessionThatWakes(t *testing.T) {
 	), summary{Asked: "Go", End: "failed: The sandbox did not start"})
 }
 
-func TestE32_TextThatWasMissedIsHealedBySuffix(t *testing.T) {
+func TestE32_MissedTextIsAddedAsASuffix(t *testing.T) {
 	t.Parallel()
 	lost := func(frame string) string { return strings.Replace(toUs(frame), `{"dir"`, `{"lost":true,"dir"`, 1) }
 	busy := strings.Replace(initFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1)
@@ -223,7 +223,7 @@ func TestE32_TextThatWasMissedIsHealedBySuffix(t *testing.T) {
 	})
 }
 
-func TestE33_FebruarysLastSnapshotTakesNothingBack(t *testing.T) {
+func TestE33_ALastSnapshotWithEqualTextsRemovesNoText(t *testing.T) {
 	t.Parallel()
 	for name, last := range map[string]string{"as told": "After.", "and heals": "After. More."} {
 		t.Run(name, func(t *testing.T) {
@@ -339,7 +339,7 @@ func TestE38_TheSameTextByTwoUsers(t *testing.T) {
 }
 
 // An approval closes the open text part here, and not upstream.
-func TestHealingAfterAnApproval(t *testing.T) {
+func TestReconcilingAfterAnApproval(t *testing.T) {
 	t.Parallel()
 	p := playBack(t, lines(promptBegun(initFrame), toUs(startFrame("t")), toUs(chunkFrame("t", "May I? ")),
 		toUs(`{"type":"interactive_prompt","prompt":{"id":"i","type":"approval","title":"May I?","actions":[],"context":{"toolId":"x","params":{}}}}`),
@@ -352,7 +352,7 @@ func TestHealingAfterAnApproval(t *testing.T) {
 
 // The server may show a prompt before it confirms the REST request, or with a thread that the
 // prompt did not name.
-func TestAPromptMayComeBackOtherwise(t *testing.T) {
+func TestTheServerMayShowAPromptEarlyOrInAThread(t *testing.T) {
 	t.Parallel()
 	rest := `{"dir":"http","method":"POST","path":"/api/sessions/s/prompt","status":200,"request":{"content":"Go"},"response":{"success":true}}`
 	ends := []string{toUs(startFrame("t")), toUs(chunkFrame("t", "One")), toUs(wholeFrame("t", textPart("One"), finishPart("end_turn"))), toUs(notBusy)}

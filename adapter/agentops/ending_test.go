@@ -41,7 +41,7 @@ func (s *decoderStage) checkEnd(b *trace.Builder, want trace.Outcome, text strin
 // A session agent that restarts in mid-turn sends the prompt to the agent again, and then believes
 // that the agent is idle. A client that connects after that reads only "not busy". The next frames,
 // or a tool that runs, show that the turn goes on.
-func TestE32_ATurnGoesOnWhoseAgentIsSaidToBeAtRest(t *testing.T) {
+func TestE32_ATurnMayGoOnAlthoughItsAgentIsReportedIdle(t *testing.T) {
 	t.Parallel()
 	atRest := func(connected bool, parts string) string {
 		return fmt.Sprintf(`{"type":"init","session":{"id":"s","status":"running","messages":[`+
@@ -107,7 +107,7 @@ func TestE32_ATurnGoesOnWhoseAgentIsSaidToBeAtRest(t *testing.T) {
 }
 
 // A stop with a single end does not swallow the end of a later turn.
-func TestE24_AnEndThatIsToldOnlyOnceSwallowsNoOther(t *testing.T) {
+func TestE24_ASingleEndDoesNotHideALaterEnd(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.receive(helloFrame)
@@ -123,7 +123,7 @@ func TestE24_AnEndThatIsToldOnlyOnceSwallowsNoOther(t *testing.T) {
 
 // No known turn runs, so an end belongs to an unknown turn. The next prompt does not wait for
 // another end.
-func TestE24_AnEndWhereNothingIsKnownToRunIsOne(t *testing.T) {
+func TestE24_AnEndWithoutAKnownTurnDelaysNoPrompt(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1", OwnOnly: true})
 	s.receive(helloFrame)
@@ -139,7 +139,7 @@ func TestE24_AnEndWhereNothingIsKnownToRunIsOne(t *testing.T) {
 }
 
 // A prompt that the agent got twice has its own end, and so has the next prompt.
-func TestE32_TheEndOfTheNextIsNotThatOfWhatWasGivenOnceMore(t *testing.T) {
+func TestE32_TheEndAfterARedispatchedPromptBelongsToTheNext(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.receive(helloFrame)
@@ -154,7 +154,7 @@ func TestE32_TheEndOfTheNextIsNotThatOfWhatWasGivenOnceMore(t *testing.T) {
 }
 
 // A turn that is stopped after a reconnect ends as canceled, not as completed.
-func TestE32_WhatIsStoppedAfterALossIsNotComplete(t *testing.T) {
+func TestE32_ATurnThatIsStoppedAfterALossIsNotComplete(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.receive(helloFrame)
@@ -166,7 +166,7 @@ func TestE32_WhatIsStoppedAfterALossIsNotComplete(t *testing.T) {
 
 // After a restart, a server gives the runner its old prompt first. A queued prompt goes on
 // waiting, and gets none of the text.
-func TestE32_APromptThatWaitsGetsNothingOfWhatIsGivenOnceMore(t *testing.T) {
+func TestE32_AQueuedPromptGetsNoTextOfARedispatchedOne(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.receive(helloFrame, otherPrompt("p0", "Theirs"), beginFrame, sayFrame)
@@ -190,7 +190,7 @@ func TestE32_APromptThatWaitsGetsNothingOfWhatIsGivenOnceMore(t *testing.T) {
 }
 
 // A prompt that returned to the queue, because its runner was lost, has not ended.
-func TestE32_APromptThatIsPutBackIntoTheQueueHasNotEnded(t *testing.T) {
+func TestE32_ARequeuedPromptHasNotEnded(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.receive(helloFrame)
@@ -205,7 +205,7 @@ func TestE32_APromptThatIsPutBackIntoTheQueueHasNotEnded(t *testing.T) {
 
 // A turn whose end was missed is over at the latest when the agent answers the next prompt,
 // of which it gets nothing.
-func TestE08_AnAnswerIsThatOfThePromptThatWasGiven(t *testing.T) {
+func TestE08_AnAnswerBelongsToThePromptThatTheAgentGot(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.receive(helloFrame, otherPrompt("p0", "Theirs"), beginFrame, sayFrame, busyFrame)
@@ -219,7 +219,7 @@ func TestE08_AnAnswerIsThatOfThePromptThatWasGiven(t *testing.T) {
 
 // A prompt that is collected with others is shown while the agent is at another one, and
 // gets nothing of what another model says to that.
-func TestE29_E08_APromptThatIsCollectedIsNotAnsweredYet(t *testing.T) {
+func TestE29_E08_ACollectedPromptGetsNoTextOfARunningTurn(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.receive(helloFrame)
@@ -248,7 +248,7 @@ func TestE38_APromptIsNotAnEarlierOneThatSaysTheSame(t *testing.T) {
 
 // H27, E32: a prompt that the agent got while nobody looked, and of which nothing was said yet,
 // may be given to the agent once more.
-func TestH27_E32_APromptOfBeforeARestartIsGivenOnceMore(t *testing.T) {
+func TestH27_E32_APromptFromBeforeARestartIsRedispatched(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	b := s.prompt("Go")

@@ -35,8 +35,8 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, recording []byte) { checkAnyInput(t, recording) })
 }
 
-// TestLinesLostDoubledAndMoved plays recordings that were damaged line by line.
-func TestLinesLostDoubledAndMoved(t *testing.T) {
+// TestLostDoubledAndMovedLines plays recordings that were damaged line by line.
+func TestLostDoubledAndMovedLines(t *testing.T) {
 	t.Parallel()
 	for name, recording := range recorded(t) {
 		t.Run(name, func(t *testing.T) {

@@ -72,7 +72,7 @@ func TestTheAdapterGivesUpOnAServerThatHangsUpAtOnce(t *testing.T) {
 
 // Without a turn the adapter is not connected. A turn that began meanwhile belongs to another user,
 // and is not the answer to the next prompt.
-func TestE34_WhatBeganWhileNobodyLookedIsNotOurs(t *testing.T) {
+func TestE34_ATurnThatBeganUnseenIsNotTheNextPrompts(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		st.prompt("hello").completes()
@@ -89,7 +89,7 @@ func TestE34_WhatBeganWhileNobodyLookedIsNotOurs(t *testing.T) {
 
 // A stop may come before the server says that the prompt waits. The stop does not reach the turn of
 // another user, and the prompt does not run.
-func TestE08_AStopThatIsQuickerThanTheEchoHitsNobodyElse(t *testing.T) {
+func TestE08_AnEarlyStopDoesNotStopAnotherUsersTurn(t *testing.T) {
 	for name, c := range map[string]struct {
 		first   bool // the other turn began before the connection
 		perTurn bool
@@ -128,7 +128,7 @@ func TestE08_AStopThatIsQuickerThanTheEchoHitsNobodyElse(t *testing.T) {
 }
 
 // Several prompts are stopped while they wait. None of them runs.
-func TestE08_AllThatWasStoppedIsAborted(t *testing.T) {
+func TestE08_NoStoppedPromptRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, gatewayServer)
 		st.prompt("hello").completes()
@@ -249,7 +249,7 @@ func TestE31_APromptThatWaitsForASessionThatNeverWakes(t *testing.T) {
 }
 
 // A prompt that was withdrawn while the connection was lost has an end.
-func TestE30_WithdrawnWhileTheConnectionWasLost(t *testing.T) {
+func TestE30_APromptThatWasWithdrawnDuringALossHasAnEnd(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		s := newServer(t, e)
 		g := newGateway(t, s, memlog.New())
@@ -293,7 +293,7 @@ func TestE30_WithdrawnWhileTheConnectionWasLost(t *testing.T) {
 }
 
 // An answer that is given while the connection is lost reaches the agent later.
-func TestH27_AnAnswerThatIsGivenWhileTheConnectionIsLost(t *testing.T) {
+func TestH27_AnAnswerDuringALossReachesTheAgent(t *testing.T) {
 	for _, what := range []string{"question", "permission"} {
 		t.Run(what, func(t *testing.T) {
 			withBothServers(t, func(t *testing.T, e serverKind) {
@@ -402,7 +402,7 @@ func TestCloseAndStopDoNotWaitForASilentServer(t *testing.T) {
 }
 
 // After a restart, a new question is not taken for an open one because their ids begin alike.
-func TestH27_ANewQuestionAfterARestartIsNotTheOneThatWaits(t *testing.T) {
+func TestH27_ANewQuestionAfterARestartIsNotTakenForAnOpenOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, agentOpsServer, serviceToken(t))
 		st.server.script = func(tn *turn) {
@@ -513,7 +513,7 @@ func TestATokenGoesToNoOtherHost(t *testing.T) {
 
 // The policy's decision about a turn of another user is not sent in the name of the connected
 // user.
-func TestE34_ThePolicyAnswersNobodyElsesAgentInOurName(t *testing.T) {
+func TestE34_ThePolicyDoesNotAnswerForAnotherUsersTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, agentOpsServer)
 		st.host.Judge = func(r trace.PermissionRequest, _ trace.ToolCall) (trace.PermissionResponse, bool) {
@@ -532,7 +532,7 @@ func TestE34_ThePolicyAnswersNobodyElsesAgentInOurName(t *testing.T) {
 }
 
 // A prompt that waits fails if the session fails.
-func TestE36_ASessionThatFailsEndsWhatWaits(t *testing.T) {
+func TestE36_ASessionThatFailsEndsQueuedPrompts(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		for _, why := range []string{"", "The sandbox could not be started."} {
 			st := newStage(t, e)

@@ -35,7 +35,7 @@ func (s *server) whileDisconnected(do func()) {
 
 // E32: later frames bring the text that was missed while the connection was lost. The text is
 // complete, and no part of it comes twice, wherever the loss was.
-func TestE32_ALostConnectionIsHealed(t *testing.T) {
+func TestE32_ALossOfTheConnectionLosesNoText(t *testing.T) {
 	const first, second = "Let me look at it first.", "It formats in local time 🕛, so the day rolls over."
 	call := func(tn *turn, status string, result any) {
 		tn.tool("prt-1", "bash", status, object{"command": "ls"}, result)
@@ -119,7 +119,7 @@ func TestH27_RecoveryOfATurnThatIsCutManyTimes(t *testing.T) {
 }
 
 // E33: the last snapshot may have the same text in all parts. The streamed text stays.
-func TestE33_TheOlderServersLastWordTakesNothingBack(t *testing.T) {
+func TestE33_TheLastSnapshotRemovesNoText(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		if got := newStage(t, e).prompt("tool").completes(); got != "Let me look.|It says hello." {
 			t.Errorf("%q", got)
@@ -165,7 +165,7 @@ func TestE37_LargeFrames(t *testing.T) {
 }
 
 // The adapter reads no more frames than the turn's log takes. Other frames stay on the server.
-func TestG07_FramesThatNobodyTakesStayWhereTheyAre(t *testing.T) {
+func TestG07_TheAdapterReadsNoMoreThanTheLogTakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, agentOpsServer)
 		piece := strings.Repeat("x", 16<<10)
@@ -270,7 +270,7 @@ func TestAHostileServer(t *testing.T) {
 // Endless snapshots add no text and use bounded memory.
 //
 //evidence:for F04
-func TestSnapshotsWithoutEndCostNoMemory(t *testing.T) {
+func TestEndlessSnapshotsUseBoundedMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, agentOpsServer)
 		heap := func() uint64 {
@@ -308,7 +308,7 @@ func TestSnapshotsWithoutEndCostNoMemory(t *testing.T) {
 }
 
 // Pings find a peer that has silently gone, and the turn goes on with another connection.
-func TestAPeerThatIsGoneWithoutAWordIsNoticed(t *testing.T) {
+func TestPingsFindAPeerThatHasSilentlyGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, agentOpsServer)
 		st.server.script = func(tn *turn) {

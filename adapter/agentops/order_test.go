@@ -165,7 +165,7 @@ func (r twoPrompts) want() []summary {
 }
 
 // A prompt that comes while a turn runs does not end that turn.
-func TestE08_APromptEndsNoTurnThatRuns(t *testing.T) {
+func TestE08_APromptDoesNotEndARunningTurn(t *testing.T) {
 	t.Parallel()
 	for at := range moments {
 		for _, by := range []twoPrompts{{by: "u1", here: true}, {by: "u1"}, {by: "u2"}} {

@@ -65,7 +65,7 @@ func restart(g *gateway, store sharedStore, after time.Duration) *gateway {
 
 // A turn that another user began in Agent Ops goes on over a restart of the gateway. The turn keeps
 // its id, and the missed text is added once. A prompt of this gateway runs after that turn.
-func TestH27_E34_ATurnOfSomebodyElseGoesOnOverARestart(t *testing.T) {
+func TestH27_E34_ATurnOfAnotherUserGoesOnOverARestart(t *testing.T) {
 	call := func(tn *turn, status string, result any) {
 		tn.tool("prt-1", "bash", status, object{"command": "ls"}, result)
 	}
@@ -198,7 +198,7 @@ func TestH27_TwoTurnsGoOnOverARestart(t *testing.T) {
 
 // The gateway stopped while it sent a prompt. An earlier prompt has the same text. After the
 // restart, the later turn does not get the answer of the earlier prompt.
-func TestH27_E38_WhatWasBeingSentIsNotThePromptBeforeIt(t *testing.T) {
+func TestH27_E38_AnUnsentPromptIsNotTakenForAnEarlierOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, agentOpsServer, serviceToken(t))
 		st.prompt("hello").completes()
@@ -225,7 +225,7 @@ func TestH27_E38_WhatWasBeingSentIsNotThePromptBeforeIt(t *testing.T) {
 
 // The resume token holds the time when the agent got the prompt, also of a prompt that waited. The
 // history is read from that time on.
-func TestE08_WhenAPromptThatWaitedWasGivenIsKept(t *testing.T) {
+func TestE08_TheStartOfAQueuedPromptIsInTheResumeToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, agentOpsServer, serviceToken(t))
 		st.prompt("hello").completes()

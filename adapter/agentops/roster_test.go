@@ -24,7 +24,7 @@ func (s *server) roster(by agentops.UserKey) agentops.Roster {
 
 // A user without a token has the rights that the server's list of members gives them. The rights
 // of the service and of organisation members do not count.
-func TestB07_TheServiceIsToldOfOthers(t *testing.T) {
+func TestB07_TheServiceFindsTheRolesOfOtherUsers(t *testing.T) {
 	const title = "Fix the date test"
 	for _, c := range []struct {
 		name, user, purpose, visibility string
@@ -85,7 +85,7 @@ func twice(h http.Handler) http.Handler {
 }
 
 // The service is the owner of its own sessions of every kind. Other users get no rights from that.
-func TestB10_WhatTheServiceOwnsIsItsOwn(t *testing.T) {
+func TestB10_OtherUsersGetNoRightsFromTheServicesSessions(t *testing.T) {
 	for _, by := range []agentops.UserKey{agentops.UserID, agentops.UserEmail} {
 		s := newServer(t, agentOpsServer)
 		r := s.roster(by)
@@ -103,7 +103,7 @@ func TestB10_WhatTheServiceOwnsIsItsOwn(t *testing.T) {
 }
 
 // An unclear answer of the server gives no access.
-func TestB07_WhatCannotBeToldIsNoLeave(t *testing.T) {
+func TestB07_AnUnclearAnswerGivesNoAccess(t *testing.T) {
 	for name, answer := range map[string]object{
 		"no participants":    {},
 		"no names":           {"participants": []object{{"role": "owner"}}},
@@ -143,7 +143,7 @@ func TestB07_WhatCannotBeToldIsNoLeave(t *testing.T) {
 }
 
 // A server that does not answer delays a caller by the answer time at most.
-func TestARosterThatDoesNotAnswer(t *testing.T) {
+func TestARosterDoesNotWaitForASilentServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, agentOpsServer)
 		s.users["token-service"] = user{"u_service", "Gateway", "collaborator"}

@@ -134,7 +134,7 @@ func TestD13_H15_AQuestion(t *testing.T) {
 	row(t, "D13", recordingsOf(nil, []string{startFrame("t1"), `{"type":"interactive_prompt","prompt":{"id":"q1","sessionId":"s","type":"question","title":"Which <one>?","actions":[{"id":"option_0","label":"Red"},{"id":"option_1","label":"Blue"}],"expiresAt":1772150713000,"context":{}}}`})[1])
 }
 
-func TestD14_D15_H16_WhatIsSkipped(t *testing.T) {
+func TestD14_D15_H16_SkippedFrames(t *testing.T) {
 	t.Parallel()
 	skipped := []string{
 		`{"type":"git-state","data":{"branch":"b"}}`, `{"type":"files-changed","files":[]}`, `{"type":"diff","requestId":"r","data":{"files":[]}}`, `{"type":"review-result","requestId":"r"}`,

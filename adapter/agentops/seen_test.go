@@ -22,7 +22,7 @@ const (
 )
 
 // A stopped runner sends its end twice. A prompt that began in between goes on.
-func TestE24_ASecondEndOfWhatWasStoppedIsNotThatOfTheNext(t *testing.T) {
+func TestE24_ASecondEndOfAStoppedTurnDoesNotEndTheNext(t *testing.T) {
 	t.Parallel()
 	for n, steps := range []int{0, 1, 2, 3} {
 		s := newDecoderStage(t, agentops.Options{User: "u1"})
@@ -54,7 +54,7 @@ func TestE24_ASecondEndOfWhatWasStoppedIsNotThatOfTheNext(t *testing.T) {
 }
 
 // A request comes while its call has no arguments yet.
-func TestE21_WhatIsAskedIsQuickerThanTheArgumentsOfItsCall(t *testing.T) {
+func TestE21_ARequestMayComeBeforeTheArgumentsOfItsCall(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ tool, args, ask, answer string }{
 		{
@@ -122,7 +122,7 @@ func TestE21_WhatIsAskedIsQuickerThanTheArgumentsOfItsCall(t *testing.T) {
 
 // A request comes before its message, or before its call. On record, the earlier text comes first,
 // then one call, then the request.
-func TestE21_WhatIsAskedIsQuickerThanItsCall(t *testing.T) {
+func TestE21_ARequestMayComeBeforeItsCall(t *testing.T) {
 	t.Parallel()
 	const text = `{"type":"text","text":"One"}`
 	for _, c := range []struct{ tool, args, ask, answer string }{
@@ -219,7 +219,7 @@ func TestE21_SeveralQuestionsOfOneCallWaitTogether(t *testing.T) {
 
 // After a restart, the session agent gives the runner its prompt again, and mistakes the
 // receipt for the end. The text and the end come later.
-func TestE32_APromptThatIsGivenOnceMoreGoesOn(t *testing.T) {
+func TestE32_ARedispatchedPromptGoesOn(t *testing.T) {
 	t.Parallel()
 	given := []string{idleFrame, `{"type":"queue.state","data":{"pending":null}}`, `{"type":"status","data":{"promptDequeued":true,"remaining":0}}`}
 	for n, missed := range []int{0, len(given)} {
@@ -244,7 +244,7 @@ func TestE32_APromptThatIsGivenOnceMoreGoesOn(t *testing.T) {
 
 // A user in Agent Ops promotes a prompt that waits, and the running turn is stopped. The session
 // agent queues the prompt again under another id, or gives the prompt to the agent under that id.
-func TestE08_APromptThatIsPromotedThereIsTheSame(t *testing.T) {
+func TestE08_APromotedPromptKeepsItsTurn(t *testing.T) {
 	t.Parallel()
 	const empty = `{"type":"queue.state","data":{"pending":null}}`
 	waits := func(id string) []string {
@@ -278,7 +278,7 @@ func TestE08_APromptThatIsPromotedThereIsTheSame(t *testing.T) {
 
 // The session agent repeats the requests of a stopped turn until they expire. No later turn asks
 // them.
-func TestE28_WhatAStoppedTurnHasAskedIsNotAskedByTheNext(t *testing.T) {
+func TestE28_ARequestOfAStoppedTurnIsNotAskedByTheNext(t *testing.T) {
 	t.Parallel()
 	for _, ask := range []string{
 		`{"type":"interactive_prompt","prompt":{"id":"que_1","sessionId":"s","type":"question","title":"Which?","actions":[],"context":{}}}`,
@@ -347,7 +347,7 @@ func TestOpenRequestsAreBounded(t *testing.T) {
 }
 
 // A deferred request that the session agent repeats is asked once.
-func TestWhatWaitsAndIsToldAgainIsAskedOnce(t *testing.T) {
+func TestARepeatedDeferredRequestIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.receive(helloFrame)

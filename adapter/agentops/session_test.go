@@ -164,7 +164,7 @@ func TestE24_APromptThatIsStoppedWhileItWaitsIsNotSent(t *testing.T) {
 // A client that disconnects stops the turn in the same way.
 //
 //evidence:for F08
-func TestG05_AClientThatGoesAwayStopsTheTurn(t *testing.T) {
+func TestG05_AClientThatDisconnectsStopsTheTurn(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		st, p := newStageWithTurn(t, e)
 		if err := p.Finish(trace.Stop{Reason: "disconnected", Outcome: trace.OutcomeCanceled}); err != nil {
@@ -294,7 +294,7 @@ func TestG02_StreamInterrupted(t *testing.T) {
 }
 
 // The turn ends after a bounded time if no new connection can be opened.
-func TestG02_InterruptedWhenItCannotBeMadeAnew(t *testing.T) {
+func TestG02_ATurnIsInterruptedIfNoNewConnectionOpens(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		st, p := newStageWithTurn(t, e)
 		st.server.wrap = func(http.Handler) http.Handler {
@@ -517,7 +517,7 @@ func TestE28_LateChunksAfterAnAbortAreDropped(t *testing.T) {
 }
 
 // An abort by another user ends a turn of this gateway, although no end follows.
-func TestE27_AnAbortBySomebodyElse(t *testing.T) {
+func TestE27_AnAbortByAnotherUser(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		st, p := newStageWithTurn(t, e)
 		st.server.abort()
@@ -565,7 +565,7 @@ func TestE30_AWithdrawnPromptIsNotRun(t *testing.T) {
 
 // An abort never stops a turn of another user: a prompt that waits is withdrawn, or aborted when
 // it runs.
-func TestE08_StoppingAPromptThatWaitsHitsNobodyElse(t *testing.T) {
+func TestE08_StoppingAQueuedPromptDoesNotStopAnotherUsersTurn(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		st.prompt("hello").completes()
@@ -603,7 +603,7 @@ func TestE08_StoppingAPromptThatWaitsHitsNobodyElse(t *testing.T) {
 
 // A prompt was stopped while it waited, and the withdrawal came too late. The prompt is aborted
 // when the agent works on it.
-func TestE08_WhatWaitedIsAbortedWhenTheAgentIsAtIt(t *testing.T) {
+func TestE08_AStoppedQueuedPromptIsAbortedWhenItRuns(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		st.prompt("hello").completes()
@@ -629,7 +629,7 @@ func TestE08_WhatWaitedIsAbortedWhenTheAgentIsAtIt(t *testing.T) {
 
 // A withdrawal goes by the socket, and the next prompt by REST. The prompt is sent after the
 // withdrawal is confirmed, so that the withdrawal never removes this prompt.
-func TestE08_APromptAfterOneThatWasTakenBackIsNotTakenBack(t *testing.T) {
+func TestE08_AWithdrawalDoesNotRemoveTheNextPrompt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, agentOpsServer)
@@ -652,7 +652,7 @@ func TestE08_APromptAfterOneThatWasTakenBackIsNotTakenBack(t *testing.T) {
 
 // A prompt that the agent gets before the withdrawal is aborted, also if the withdrawal is
 // confirmed too late for the stop to wait.
-func TestE08_APromptThatIsGivenBeforeItIsTakenBackIsAborted(t *testing.T) {
+func TestE08_APromptThatStartsBeforeItsWithdrawalIsAborted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ runs, lag time.Duration }{{500 * time.Millisecond, time.Second}, {3 * time.Second, 4 * time.Second}} {
 		synctest.Test(t, func(t *testing.T) {
@@ -718,7 +718,7 @@ func TestB06_AViewersPromptIsRefused(t *testing.T) {
 
 // The adapter passes the channel, the trace and the token of a request on, and offers the
 // subprotocol under both of its names.
-func TestB11_WhatARequestBringsGoesAlong(t *testing.T) {
+func TestB11_ChannelTraceAndTokenOfARequestArePassedOn(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		const traced = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 		st := newStage(t, e)
@@ -845,7 +845,7 @@ func TestE24_APromptAfterAStopWaitsUntilTheAgentHasStopped(t *testing.T) {
 
 // A stopped prompt that cannot be withdrawn is aborted when it runs. An abort also clears the
 // queue, so the next prompt is sent after the abort.
-func TestE08_APromptWaitsForWhatIsStillToBeStopped(t *testing.T) {
+func TestE08_APromptWaitsForAPendingStop(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		st.prompt("hello").completes()

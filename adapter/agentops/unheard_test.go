@@ -43,7 +43,7 @@ func (st *stage) checkStopped() {
 
 // A stop while the connection is lost is sent as soon as the connection is back. The next prompt
 // waits for the stop, for a bounded time.
-func TestF09_AStopWhileTheServerIsAwayIsToldWhenItIsBack(t *testing.T) {
+func TestF09_AStopDuringALossIsSentWhenTheServerIsBack(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		for _, atOnce := range []bool{false, true} {
 			st, p := newStageWithTurn(t, e)
@@ -72,7 +72,7 @@ func TestF09_AStopWhileTheServerIsAwayIsToldWhenItIsBack(t *testing.T) {
 }
 
 // If only the socket is lost, the adapter sends the stop by REST, and the server stops at once.
-func TestF09_AStopWhileOnlyTheSocketIsLostIsTold(t *testing.T) {
+func TestF09_AStopWhileOnlyTheSocketIsLostIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st, p := newStageWithTurn(t, agentOpsServer)
 		st.server.setWrap(func(next http.Handler) http.Handler {
@@ -98,7 +98,7 @@ func TestF09_AStopWhileOnlyTheSocketIsLostIsTold(t *testing.T) {
 }
 
 // A restarted server may say that no turn runs although it has given the agent the prompt again.
-func TestE32_AStopIsToldToAServerThatSaysNothingRuns(t *testing.T) {
+func TestE32_AStopIsSentToAServerThatSaysNothingRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, asks := range []bool{false, true} {
 			st := newStage(t, agentOpsServer)
@@ -186,7 +186,7 @@ func TestE32_AStopThatWaitedForARunnerGoesByASocket(t *testing.T) {
 
 // The next prompt waits for a missing runner only for a bounded time. When a runner comes, the
 // stopped turn is aborted as soon as the runner works on it.
-func TestE32_APromptDoesNotWaitForEverForAStop(t *testing.T) {
+func TestE32_APromptWaitsForAStopForABoundedTime(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		st.server.script = func(tn *turn) {
@@ -289,7 +289,7 @@ func TestE32_APromptThatWaitsForAStopEndsWithTheConnection(t *testing.T) {
 }
 
 // The server may announce a new runner before it says that the former runner has left.
-func TestE32_AStopAfterARunnerTookTheFormersPlace(t *testing.T) {
+func TestE32_AStopAfterARunnerReplacedAnother(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		for _, inMidTurn := range []bool{false, true} {
 			st := newStage(t, e)
@@ -313,7 +313,7 @@ func TestE32_AStopAfterARunnerTookTheFormersPlace(t *testing.T) {
 
 // A runner reconnects after a moment and does not get its prompt again. The runner counts as at
 // work when it sends a frame after those that it had kept.
-func TestE32_AStopOfWhatGoesOnAfterAMoment(t *testing.T) {
+func TestE32_AStopAfterARunnerReconnected(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		st.checkStopAfter(func(*turn) {
@@ -349,7 +349,7 @@ func (st *stage) checkStopAfter(happens func(*turn)) {
 
 // Another user prompts after the stopped turn is over and before the stop is sent. The stop does
 // not reach the turn of that user.
-func TestF09_AStopThatIsToldLateHitsNobodyElse(t *testing.T) {
+func TestF09_ALateStopDoesNotStopAnotherUsersTurn(t *testing.T) {
 	for name, stops := range map[string]func(*stage, *liveTurn){
 		"stopped there by somebody": func(st *stage, p *liveTurn) {
 			st.server.whileDisconnected(func() {

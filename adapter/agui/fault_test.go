@@ -167,7 +167,7 @@ func TestACallIsClosedWhoseResultTheResumedRunDrops(t *testing.T) {
 	same(t, s.says("go"), []string{"mail{}", "may c? mail", "It is sent.", "canceled:Not finished: the agent ended its turn without a result.", "completed stop"})
 }
 
-func TestASnapshotOfAResumedRunShowsOnlyWhatIsNew(t *testing.T) {
+func TestASnapshotOfAResumedRunShowsOnlyNewText(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, map[string][]string{"go": {
 		script(started, text("m", "Sure?"), interrupts(`{"id":"i","reason":"confirmation"}`)),

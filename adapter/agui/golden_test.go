@@ -57,8 +57,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestARecordingTellsWhatTheSessionTold: approvals and answers come from the recording.
-func TestARecordingTellsWhatTheSessionTold(t *testing.T) {
+// TestARecordingGivesTheEventsOfItsSession: approvals and answers come from the recording.
+func TestARecordingGivesTheEventsOfItsSession(t *testing.T) {
 	t.Parallel()
 	all := recorded(t)
 	for name, want := range map[string][]string{

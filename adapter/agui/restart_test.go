@@ -14,10 +14,10 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// TestAfterARestartAtAnyMomentTheNextRunKnowsWhatIsOnRecord: AG-UI has no way back into a
+// TestAfterARestartAtAnyMomentTheNextRunKnowsTheRecord: AG-UI has no way back into a
 // run. The promise is that the turn has one end. The next run gets each word of the record
 // once and each call with at most one result, and cancels what was open.
-func TestAfterARestartAtAnyMomentTheNextRunKnowsWhatIsOnRecord(t *testing.T) {
+func TestAfterARestartAtAnyMomentTheNextRunKnowsTheRecord(t *testing.T) {
 	t.Parallel()
 	var words []string
 	for n := range 10 {

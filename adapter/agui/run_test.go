@@ -249,7 +249,7 @@ func TestThePolicyMayAnswerBeforeTheRunHasEnded(t *testing.T) {
 	}
 }
 
-func TestInterruptsThatNobodyHasAnsweredAreCancelledByTheNextRun(t *testing.T) {
+func TestUnansweredInterruptsAreCancelledByTheNextRun(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, map[string][]string{"go": {
 		script(started, called("c", "mail", `{}`), interrupts(`{"id":"a","reason":"tool_call","toolCallId":"c"}`, `{"id":"b","reason":"input_required"}`)),
@@ -444,7 +444,7 @@ func TestAToolOfTheAppIsAnsweredByTheClient(t *testing.T) {
 	}
 }
 
-func TestAToolOfTheAppThatNobodyAnswersHasFailed(t *testing.T) {
+func TestAToolOfTheAppWithoutAnAnswerHasFailed(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, map[string][]string{"go": {script(started, called("c", "pick", `{}`), finished), script(started, text("n", "Pity."), finished)}})
 	s := on(t, f.URL, tools)

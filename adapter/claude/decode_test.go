@@ -230,7 +230,7 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-func TestConcatenatedDeltasAreTheWhole(t *testing.T) {
+func TestConcatenatedDeltasAreTheFullText(t *testing.T) {
 	t.Parallel()
 	for name, recording := range recordings().All(t) {
 		parts := map[string]string{}

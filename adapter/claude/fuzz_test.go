@@ -31,8 +31,8 @@ func FuzzDecode(f *testing.F) {
 	recordings().Fuzz(f, seeds...)
 }
 
-// TestLinesLostDoubledAndMoved plays recordings that were damaged line by line.
-func TestLinesLostDoubledAndMoved(t *testing.T) {
+// TestLostDoubledAndMovedLines plays recordings that were damaged line by line.
+func TestLostDoubledAndMovedLines(t *testing.T) {
 	t.Parallel()
 	recordings().Damaged(t, 6, "big")
 }

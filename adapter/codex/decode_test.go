@@ -258,8 +258,8 @@ func TestARequestThatCodexWithdrawsIsWithdrawn(t *testing.T) {
 	}
 }
 
-// TestThePolicyJudgesWhatWillRun: neither the patch nor the command that was shown first.
-func TestThePolicyJudgesWhatWillRun(t *testing.T) {
+// TestThePolicyJudgesTheCallThatWillRun: neither the patch nor the command that was shown first.
+func TestThePolicyJudgesTheCallThatWillRun(t *testing.T) {
 	t.Parallel()
 	edit := `{"type":"fileChange","id":"c","changes":[{"path":"/w/a","kind":{"type":"update"},"diff":""}],"status":"inProgress"}`
 	more := out("item/fileChange/patchUpdated", `"itemId":"c","changes":[{"path":"/w/a","kind":{"type":"update","move_path":"/etc/a"},"diff":""}]`)
@@ -314,7 +314,7 @@ func TestThePolicyJudgesWhatWillRun(t *testing.T) {
 	}
 }
 
-func TestWhatASubAgentDoesIsItsOwn(t *testing.T) {
+func TestEventsOfASubAgentAreItsOwn(t *testing.T) {
 	t.Parallel()
 	sub := func(thread, text string) string {
 		return strings.ReplaceAll(done(`{"type":"agentMessage","id":"m-`+thread+`","text":"`+text+`"}`), `"threadId":"T"`, `"threadId":"`+thread+`"`)
@@ -336,7 +336,7 @@ func TestWhatASubAgentDoesIsItsOwn(t *testing.T) {
 	}
 }
 
-func TestARetryThatRepeatsItselfIsSaidOnce(t *testing.T) {
+func TestARetryThatRepeatsItselfIsShownOnce(t *testing.T) {
 	t.Parallel()
 	delta := func(id, text string) string {
 		return out("item/agentMessage/delta", `"itemId":"`+id+`","delta":"`+text+`"`)

@@ -18,8 +18,8 @@ func FuzzDecode(f *testing.F) {
 	)
 }
 
-// TestLinesLostDoubledAndMoved plays recordings that were damaged line by line.
-func TestLinesLostDoubledAndMoved(t *testing.T) {
+// TestLostDoubledAndMovedLines plays recordings that were damaged line by line.
+func TestLostDoubledAndMovedLines(t *testing.T) {
 	t.Parallel()
 	recordings().Damaged(t, 6)
 }

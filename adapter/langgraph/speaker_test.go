@@ -212,8 +212,8 @@ func TestEveryFrameOfConversaitionComesSeveralTimes(t *testing.T) {
 	}
 }
 
-// TestASpeakerWhoHasSaidAllIsDone: the usage comes behind the last word, and the name with the whole message.
-func TestASpeakerWhoHasSaidAllIsDone(t *testing.T) {
+// TestASpeakerWithoutMoreTextIsDone: the usage comes behind the last word, and the name with the whole message.
+func TestASpeakerWithoutMoreTextIsDone(t *testing.T) {
 	t.Parallel()
 	stop := `[{"type":"AIMessageChunk","id":"a","content":"","tool_call_chunks":[],"response_metadata":{"finish_reason":"stop"}},{%s}]`
 	usage := `[{"type":"AIMessageChunk","id":"a","content":"","tool_call_chunks":[],"usage_metadata":{"input_tokens":3,"output_tokens":2}},{%s}]`

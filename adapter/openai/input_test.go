@@ -35,7 +35,7 @@ func answers(status int, contentType, body string) http.HandlerFunc {
 	}
 }
 
-func TestBadInputIsSaidInOneSentenceThatSaysWhatToDo(t *testing.T) {
+func TestBadInputIsReportedInOneSentenceThatSaysWhatToDo(t *testing.T) {
 	const sse, jsn = "text/event-stream", "application/json"
 	for _, c := range []struct {
 		name   string
@@ -132,7 +132,7 @@ func TestSilentEndpointEndsTheTurn(t *testing.T) {
 	}
 }
 
-func TestErrorInMidStreamKeepsWhatWasSaid(t *testing.T) {
+func TestAnErrorInMidStreamKeepsTheText(t *testing.T) {
 	const begin = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"so far\"}}]}\n\n"
 	for name, end := range map[string]string{
 		"an error event": "data: {\"error\":{\"message\":\"out of memory\"}}\n\n",

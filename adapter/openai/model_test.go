@@ -153,7 +153,7 @@ func TestBudgetEndsTheTurnAndTheSession(t *testing.T) {
 	}
 }
 
-func TestOldestTurnsAreLeftOutAndTheUserIsTold(t *testing.T) {
+func TestTheOldestTurnsAreLeftOutAndTheUserLearnsIt(t *testing.T) {
 	f := newFake(t, actor)
 	none := []string{}
 	s := open(t, f.runtime(openai.Options{ContextTokens: 400, Tools: &none, System: "Be brief."}))

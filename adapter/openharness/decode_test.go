@@ -72,7 +72,7 @@ func content(text string) string { b, _ := json.Marshal(text); return `"content"
 
 const failed = `"status":"failed"`
 
-func TestK04_K05_AFullTextAfterItsDeltasIsNotSaidTwice(t *testing.T) {
+func TestK04_K05_AFullTextAfterItsDeltasIsNotShownTwice(t *testing.T) {
 	t.Parallel()
 	want(t, said(t, on("flow:start", ""), on("agent:start", "1"),
 		on("agent:thinking:delta", "1", content("I ")), on("agent:thinking:delta", "1", content("")), on("agent:thinking:delta", "1", content("think.")),
@@ -85,7 +85,7 @@ func TestK04_K05_AFullTextAfterItsDeltasIsNotSaidTwice(t *testing.T) {
 		"(I think.)", "One.", "r1-1 completed null", "One.", "completed stop")
 }
 
-func TestAFullTextOfSeveralPartsIsNotSaidTwice(t *testing.T) {
+func TestAFullTextOfSeveralPartsIsNotShownTwice(t *testing.T) {
 	t.Parallel()
 	want(t, said(t, on("flow:start", ""),
 		on("agent:text:delta", "1", content("One, ")), on("agent:thinking:delta", "1", content("Hm.")), on("agent:text:delta", "1", content("two.")),

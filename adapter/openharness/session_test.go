@@ -163,7 +163,7 @@ func TestAnAnswerThatIsGivenElsewhereCounts(t *testing.T) {
 	}
 }
 
-func TestAnAnswerIsAWholeEvent(t *testing.T) {
+func TestAnAnswerIsACompleteEvent(t *testing.T) {
 	t.Parallel()
 	s := newScaffold(t, nil)
 	talk := open(t, scaffold(s))

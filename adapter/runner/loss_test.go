@@ -62,7 +62,7 @@ func TestH18_ATurnThatIsStoppedWithoutARunnerEndsAtOnce(t *testing.T) {
 	})
 }
 
-func TestARunnerIsToldToAbortWhenItsSessionCloses(t *testing.T) {
+func TestARunnerGetsAnAbortWhenItsSessionCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, agenttest.NewHost())
 		p := ready(t, b.runtime)

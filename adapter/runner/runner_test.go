@@ -446,9 +446,9 @@ func TestARunnerThatForgetsToSayComplete(t *testing.T) {
 	})
 }
 
-// TestE28_WhatComesAfterAnAbort is of no other turn: neither what the runner still
+// TestE28_FramesAfterAnAbort is of no other turn: neither what the runner still
 // says, nor its confirmation if that is late.
-func TestE28_WhatComesAfterAnAbort(t *testing.T) {
+func TestE28_FramesAfterAnAbort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, agenttest.NewHost())
 		p := ready(t, b.runtime)

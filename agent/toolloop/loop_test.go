@@ -157,7 +157,7 @@ func TestStepEndsOnlyAfterItsTools(t *testing.T) {
 	}
 }
 
-func TestDeniedCallDoesNotRunAndTheModelIsTold(t *testing.T) {
+func TestADeniedCallDoesNotRunAndTheModelLearnsIt(t *testing.T) {
 	host := agenttest.NewHost()
 	host.OnPermit = func(ctx context.Context, r trace.PermissionRequest) trace.PermissionResponse {
 		a := choose(trace.RejectOnce)(ctx, r)
@@ -189,7 +189,7 @@ func TestPolicyDecidesFirst(t *testing.T) {
 	}
 }
 
-func TestInputOfTheApproverIsWhatRuns(t *testing.T) {
+func TestTheApproversInputRuns(t *testing.T) {
 	host := agenttest.NewHost()
 	host.OnPermit = func(ctx context.Context, r trace.PermissionRequest) trace.PermissionResponse {
 		a := choose(trace.AllowOnce)(ctx, r)
@@ -226,7 +226,7 @@ func remember(t *testing.T, turns ...[]trace.Event) []toolloop.Message {
 	return past.Messages
 }
 
-func TestHistoryHoldsWhatTheModelWasTold(t *testing.T) {
+func TestTheHistoryHoldsTheModelsInput(t *testing.T) {
 	host := agenttest.NewHost()
 	host.OnPermit = choose(trace.AllowOnce)
 	var ran atomic.Int32
