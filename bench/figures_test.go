@@ -113,7 +113,7 @@ func TestMeasures(t *testing.T) {
 	f, seen := figures{}, map[string]bool{}
 	for _, m := range measures() {
 		if seen[m.what] {
-			t.Errorf("%s is there twice", m.what)
+			t.Errorf("%s comes twice", m.what)
 		}
 		seen[m.what] = true
 		for _, s := range names() {

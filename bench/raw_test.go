@@ -37,7 +37,7 @@ func TestEveryWordIsHeard(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(h.words) != 5 || begun != 1 || h.first <= 0 {
-		t.Fatalf("heard %d words, the first %d times, first byte after %v", len(h.words), begun, h.first)
+		t.Fatalf("read %d words, the first %d times, first byte after %v", len(h.words), begun, h.first)
 	}
 	for _, w := range h.words {
 		if w.late < 0 || w.at.Add(-w.late).Before(before) {
@@ -64,7 +64,7 @@ func TestAllFollowersHearAll(t *testing.T) {
 				time.Sleep(time.Millisecond)
 			}
 			if len(h.words) != 30 {
-				t.Errorf("a follower heard %d words of 30", len(h.words))
+				t.Errorf("a subscriber read %d words of 30", len(h.words))
 			}
 		})
 	}

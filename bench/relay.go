@@ -141,7 +141,7 @@ func (b *bencher) relayed(ctx context.Context, r relay) error {
 		return err
 	}
 	if len(direct.late) == 0 {
-		return errors.New("the client on the WebSocket heard nothing")
+		return errors.New("the client on the WebSocket read no word")
 	}
 	b.figures.add(relayLatency50, gateway, milliseconds(percentile(through.late, 50)))
 	b.figures.add(relayLatency99, gateway, milliseconds(percentile(through.late, 99)))

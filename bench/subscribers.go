@@ -65,7 +65,7 @@ func readAlong(ctx context.Context, s *server, session string, subscribers int, 
 	}
 	for i, h := range all {
 		if len(h.words) != words {
-			return loadResult{}, fmt.Errorf("subscriber %d of %s heard %d words of %d", i, s.name, len(h.words), words)
+			return loadResult{}, fmt.Errorf("subscriber %d of %s read %d words of %d", i, s.name, len(h.words), words)
 		}
 		for _, w := range h.words {
 			if w.at.After(from) && w.at.Before(to) {

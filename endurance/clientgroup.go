@@ -163,7 +163,7 @@ func pause(ctx context.Context, d time.Duration) error {
 func (b *bench) stopAndCompare(ctx context.Context, c *clientGroup, t *results, start func() (*gateway, error)) error {
 	c.stop()
 	if err := c.compare(ctx, c.g, t); err != nil {
-		return fmt.Errorf("%w; the gateway says %s", err, c.g.Said())
+		return fmt.Errorf("%w; the gateway's log: %s", err, c.g.Said())
 	}
 	if err := c.g.end(); err != nil {
 		return err

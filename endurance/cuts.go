@@ -41,7 +41,7 @@ func (b *bench) cuts(ctx context.Context, n int, c *results) error {
 			return err
 		}); err != nil {
 			g.kill()
-			return fmt.Errorf("wave %d: %w; the gateway says %s", wave, err, g.Said())
+			return fmt.Errorf("wave %d: %w; the gateway's log: %s", wave, err, g.Said())
 		}
 		c.tried(pairs)
 		if wave%25 == 24 {

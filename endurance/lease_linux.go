@@ -68,7 +68,7 @@ func (b *bench) sleep(ctx context.Context, name string, t *results) error {
 	}
 	c.checkComplete(t, logFailed)
 	if err := c.compare(ctx, second, t); err != nil {
-		return fmt.Errorf("on the second gateway: %w; it says %s", err, second.Said())
+		return fmt.Errorf("on the second gateway: %w; its log: %s", err, second.Said())
 	}
 	if err := g.end(); err != nil {
 		return err

@@ -117,5 +117,5 @@ func resident(status string) (int, error) {
 			return kb << 10, nil
 		}
 	}
-	return 0, fmt.Errorf("%s says nothing of the memory", status)
+	return 0, fmt.Errorf("%s has no figure of the memory", status)
 }

@@ -66,7 +66,7 @@ func oneStore(ctx context.Context, start func() (*gateway, error), rounds, clien
 		}
 		if err := compare(g); err != nil {
 			g.kill()
-			return fmt.Errorf("%w; the gateway says %s", err, g.Said())
+			return fmt.Errorf("%w; the gateway's log: %s", err, g.Said())
 		}
 		load(ctx, g, verifiers, clients, 20*time.Millisecond+randomDuration(250*time.Millisecond))
 		c.tried(1)

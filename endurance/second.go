@@ -67,7 +67,7 @@ func (b *bench) rivals(ctx context.Context, times int, t *results) error {
 		session, prompt := randomOf([]string{"s0", "s1", "s2", "s3"}), "rival-"+rand.Text()
 		res, err := second.prompt(ctx, session, prompt, "hello")
 		if err != nil {
-			return fmt.Errorf("a prompt to the second gateway: %w; it says %s", err, second.Said())
+			return fmt.Errorf("a prompt to the second gateway: %w; its log: %s", err, second.Said())
 		}
 		body, _ := io.ReadAll(res.Body)
 		_ = res.Body.Close()

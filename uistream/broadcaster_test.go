@@ -298,7 +298,7 @@ func TestCloseEndsTheStreams(t *testing.T) {
 		go func() {
 			got, err := serve(t.Context(), bc, turn, f, uistream.Span{})
 			if !strings.HasSuffix(got, "data: [DONE]\n\n") || !strings.Contains(got, `"type":"error"`) {
-				t.Errorf("the client was not told: %s", got)
+				t.Errorf("the client got no error: %s", got)
 			}
 			result <- err
 		}()

@@ -195,6 +195,6 @@ func TestHistoryOfATurnThatWaits(t *testing.T) {
 		}
 	}
 	if got := texts(one, uistream.Options{Profile: profile(t, ""), RFC: true}); got != "Before.Meanwhile. Later." {
-		t.Errorf("by the RFC, where nobody pauses and all is one text: %s", got)
+		t.Errorf("by the RFC, without pauses and with one text: %s", got)
 	}
 }

@@ -188,7 +188,7 @@ func TestAnAnswerIsSentByTheKindOfItsOption(t *testing.T) {
 	}
 	changed := trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "a", OptionKind: trace.AllowOnce, UpdatedInput: json.RawMessage(`{}`)}
 	if got := string(permit.Reply(changed)); !strings.Contains(got, `"optionId":"b"`) {
-		t.Errorf("a call that somebody has changed cannot run, and the agent gets %s", got)
+		t.Errorf("a call that a user has changed cannot run, and the agent gets %s", got)
 	}
 	_ = r.Finish(trace.Stop{})
 }

@@ -106,7 +106,7 @@ func TestTheHistoryOfALoadedSessionIsInNoTurn(t *testing.T) {
 		p := recordings().Play(t, recordings().All(t)[name])
 		for _, r := range p.Records {
 			if m, ok := r.Payload.(trace.Message); ok && strings.Contains(m.Text, "hello from a file") {
-				t.Errorf("%s: the past is told again: %q", name, m.Text)
+				t.Errorf("%s: the history comes again: %q", name, m.Text)
 			}
 			if _, ok := r.Payload.(trace.ToolCall); ok {
 				t.Errorf("%s: a call of the past is on record again", name)

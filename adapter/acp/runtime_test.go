@@ -142,7 +142,7 @@ func TestASessionThatIsLostBeginsAgainAndSaysSo(t *testing.T) {
 				t.Errorf("%s: notices %+v", how, lost)
 			}
 			if strings.Contains(said, "the past") || len(agenttest.Each[trace.ToolCall](events)) > 0 {
-				t.Errorf("%s: the past is told again: %s", how, said)
+				t.Errorf("%s: the history comes again: %s", how, said)
 			}
 		}
 		if len(host.Begun()) > 0 {

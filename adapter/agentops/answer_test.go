@@ -32,7 +32,7 @@ func TestAnApprovalIsSentInTheNameOfItsGiver(t *testing.T) {
 	}{
 		{"the owner's own", "ada", "ada", "u_ada", ""},
 		{"the owner for a collaborator", "bob", "ada", "u_ada", ""},
-		{"somebody unknown for the owner", "ada", "zoe", "", "nobody is known as who gave it"},
+		{"an unknown user for the owner", "ada", "zoe", "", "does not know the person who gave it"},
 		{"a collaborator", "bob", "bob", "", "only the owner"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -164,6 +164,6 @@ func TestDomainEvents(t *testing.T) {
 	huge := `{"type":"diff","requestId":"r","data":{"files":[{"path":"` + strings.Repeat("x", 2<<20) + `"}]}}`
 	p = playBack(t, lines(toUs(huge)))
 	if got := domainEvents(p.Records)["diff"]; len(got) != 1 || got[0] != `{"omitted":true}` {
-		t.Error("a huge event is kept whole")
+		t.Error("a huge event is kept in full")
 	}
 }

@@ -194,7 +194,7 @@ func TestE34_APromptOfAnotherUserHasItsOwnTurn(t *testing.T) {
 	s.receive(`{"type":"agentStatus","status":"streaming"}`, `{"type":"chunk","content":"theirs","messageId":"t0"}`)
 	s.checkOpen(b)
 	if len(s.begun) != 1 {
-		t.Fatalf("%d turns were begun for somebody else", len(s.begun))
+		t.Fatalf("%d turns were begun for another user", len(s.begun))
 	}
 	s.receive(`{"type":"message.updated","data":{"id":"t0","role":"assistant","parts":[{"type":"text","text":"It is theirs"},{"type":"finish","reason":"end_turn"}]}}`)
 	s.checkOpen(b)

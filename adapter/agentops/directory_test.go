@@ -134,7 +134,7 @@ func TestFindSaysWhyTheServerCouldNotBeAsked(t *testing.T) {
 					t.Errorf("it took %s", took)
 				}
 				if err != nil && strings.Contains(err.Error(), "token-ada") {
-					t.Errorf("the error tells the token: %v", err)
+					t.Errorf("the error holds the token: %v", err)
 				}
 			})
 		})

@@ -581,7 +581,7 @@ func TestE32_AHistoryOfVeryManyMessagesIsNotRead(t *testing.T) {
 		stop, events := p.end()
 		runtime.ReadMemStats(&after)
 		errs := agenttest.Each[trace.Error](events)
-		if stop.Error != "Stream interrupted" || len(errs) != 1 || errs[0].Message != "Agent Ops tells more than 20000 messages of the session at once, which is the most that is read of it." {
+		if stop.Error != "Stream interrupted" || len(errs) != 1 || errs[0].Message != "Agent Ops sent more than 20000 messages of the session at once, and the gateway reads no more." {
 			t.Errorf("%+v %+v", stop, errs)
 		}
 		if grown := after.TotalAlloc - before.TotalAlloc; grown > 32<<20 {

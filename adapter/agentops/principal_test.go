@@ -56,7 +56,7 @@ func TestF12_E34_EachPrincipalPromptsAnswersAndAbortsInItsOwnName(t *testing.T) 
 			t.Errorf("the server got %q", did)
 		}
 		if n := len(st.host.Begun()); n != 0 {
-			t.Errorf("%d turns were taken for somebody else's", n)
+			t.Errorf("%d turns were taken for another user's", n)
 		}
 	})
 }
@@ -93,7 +93,7 @@ func TestF12_AnotherPrincipalsSocketTakesOver(t *testing.T) {
 					t.Errorf("connected are %q", got)
 				}
 				if n := len(st.host.Begun()); n != 0 {
-					t.Errorf("%d turns were taken for somebody else's", n)
+					t.Errorf("%d turns were taken for another user's", n)
 				}
 			})
 		})

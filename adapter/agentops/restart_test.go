@@ -131,16 +131,16 @@ func TestH27_E34_ATurnOfAnotherUserGoesOnOverARestart(t *testing.T) {
 				}
 				stop, events := second.wait(ours)
 				if stop.Outcome != trace.OutcomeCompleted || said(events) != "Let me look.|It says hello." {
-					t.Errorf("ours: %+v %q", stop, said(events))
+					t.Errorf("the turn of this gateway: %+v %q", stop, said(events))
 				}
 				synctest.Wait()
 				all := second.turns()
 				if len(all) != 3 {
-					t.Fatalf("%d turns, want hello, theirs and ours", len(all))
+					t.Fatalf("%d turns, want three", len(all))
 				}
 				theirs := all[1]
 				if theirs.by != "u_bob" || !theirs.ended || theirs.stop.Outcome != trace.OutcomeCompleted || theirs.streamed() != c.want {
-					t.Errorf("theirs is by %s, ended %v %+v, and said %q, want %q", theirs.by, theirs.ended, theirs.stop, theirs.streamed(), c.want)
+					t.Errorf("the other turn is by %s, ended %v %+v, and said %q, want %q", theirs.by, theirs.ended, theirs.stop, theirs.streamed(), c.want)
 				}
 				if asked, answers := len(agenttest.Each[trace.Question](theirs.events)), len(agenttest.Each[trace.Answer](theirs.events)); asked != c.answers || answers != c.answers {
 					t.Errorf("it was asked %d times and answered %d times, want %d", asked, answers, c.answers)
@@ -188,10 +188,10 @@ func TestH27_TwoTurnsGoOnOverARestart(t *testing.T) {
 			t.Fatalf("%d turns", len(all))
 		}
 		if got := all[2].streamed(); got != "Let me look.It says hello." {
-			t.Errorf("ours streamed %q", got)
+			t.Errorf("the turn of this gateway streamed %q", got)
 		}
 		if theirs := all[1]; theirs.stop.Outcome != trace.OutcomeCompleted || theirs.streamed() != strings.Repeat("more ", 8) {
-			t.Errorf("theirs: %+v %q", theirs.stop, theirs.streamed())
+			t.Errorf("the other turn: %+v %q", theirs.stop, theirs.streamed())
 		}
 	})
 }

@@ -63,7 +63,7 @@ func TestF12_OneSocketForASessionAndAPrincipal(t *testing.T) {
 			t.Errorf("%d sockets were opened", opened)
 		}
 		if n := len(st.host.Begun()); n != 0 {
-			t.Errorf("%d turns were taken for somebody else's", n)
+			t.Errorf("%d turns were taken for another user's", n)
 		}
 	})
 }
@@ -420,7 +420,7 @@ func TestE08_APromptWaitsForAnothersTurn(t *testing.T) {
 		synctest.Wait()
 		p := st.prompt("tool")
 		if got := p.completes(); got != "Let me look.|It says hello." {
-			t.Errorf("ours said %q", got)
+			t.Errorf("the turn of this gateway said %q", got)
 		}
 		begun := st.host.Begun()
 		if len(begun) != 1 {
@@ -453,7 +453,7 @@ func TestE34_OtherChannelsAreKeptApart(t *testing.T) {
 			tn.finish("end_turn", "")
 		}
 		if got := st.prompt("x").completes(); got != "one two" {
-			t.Errorf("ours said %q", got)
+			t.Errorf("the turn of this gateway said %q", got)
 		}
 		if n := len(st.host.Begun()); n != 1 {
 			t.Errorf("%d turns were begun", n)
@@ -475,7 +475,7 @@ func TestE38_EqualPromptsOfTwoUsers(t *testing.T) {
 		}
 		st.server.bobPrompts("same")
 		if got := st.prompt("same").completes(); got != "Ada's turn" {
-			t.Errorf("ours said %q", got)
+			t.Errorf("the turn of this gateway said %q", got)
 		}
 		begun := st.host.Begun()
 		if len(begun) != 1 || n != 2 {

@@ -251,7 +251,7 @@ func TestASilentRunIsLostAfterATime(t *testing.T) {
 	t.Parallel()
 	srv := open(t, script(started, text("m", "so far")))
 	s := on(t, srv.URL, func(r *agui.Runtime) { r.Silence = agent.Duration(200 * time.Millisecond) })
-	if got := s.says("go"); !strings.Contains(got[1], "the server said nothing for 200ms") {
+	if got := s.says("go"); !strings.Contains(got[1], "the server sent nothing for 200ms") {
 		t.Errorf("%q", got)
 	}
 }

@@ -78,7 +78,7 @@ func TestAfterARestartAtAnyMomentTheNextRunKnowsTheRecord(t *testing.T) {
 			}
 		}
 		if want := strings.ReplaceAll(agenttest.Said(events), "\n", ""); said != want {
-			t.Fatalf("round %d: on record is %q, and the next run is told %q", round, want, said)
+			t.Fatalf("round %d: on record is %q, and the next run gets %q", round, want, said)
 		}
 		open := map[string]bool{}
 		for _, resume := range in.Resume {

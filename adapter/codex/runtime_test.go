@@ -138,7 +138,7 @@ func TestTheModelsAreReported(t *testing.T) {
 	for len(host.Notes()) == 0 {
 		select {
 		case <-deadline:
-			t.Fatal("nothing was told")
+			t.Fatal("no notice came")
 		case <-time.After(time.Millisecond):
 		}
 	}

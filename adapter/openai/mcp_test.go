@@ -84,7 +84,7 @@ func TestToolsOfMCPServers(t *testing.T) {
 			for text, want := range map[string]string{"hello": "HELLO\n", "fail": "Error: no voice\n"} {
 				events, stop := s.ask(text)
 				if got := agenttest.Said(events); got != want || stop.Outcome != trace.OutcomeCompleted {
-					t.Errorf("the model was told %q, want %q; the turn ended as %+v; notices %q", got, want, stop, notices(events))
+					t.Errorf("the model got %q, want %q; the turn ended as %+v; notices %q", got, want, stop, notices(events))
 				}
 				if n := len(agenttest.Each[trace.PermissionRequest](events)); n != 1 {
 					t.Errorf("permission was asked %d times", n)
@@ -112,10 +112,10 @@ func TestServerThatDiesEndsNoTurnAndIsStartedAgain(t *testing.T) {
 	s := open(t, newFake(t, shouter).runtime(openai.Options{MCP: map[string]mcptool.Server{"test": stdio(t)}}))
 	events, stop := s.ask("die")
 	if got := agenttest.Said(events); !strings.Contains(got, "the MCP server test did not answer") || stop.Outcome != trace.OutcomeCompleted {
-		t.Errorf("the model was told %q, the turn ended as %+v", got, stop)
+		t.Errorf("the model got %q, the turn ended as %+v", got, stop)
 	}
 	if events, _ := s.ask("again"); agenttest.Said(events) != "AGAIN\n" {
-		t.Errorf("in the next turn the model was told %q, notices %q", agenttest.Said(events), notices(events))
+		t.Errorf("in the next turn the model got %q, notices %q", agenttest.Said(events), notices(events))
 	}
 }
 

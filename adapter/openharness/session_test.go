@@ -207,7 +207,7 @@ func TestWhatIsWrongIsOneSentence(t *testing.T) {
 		"a page":          {s.URL, "", "page", "text/html and not JSON: is the address right?"},
 		"a redirect":      {s.URL, "", "moved", "the server redirects to https://elsewhere.test/: use the final address"},
 		"no prompt":       {s.URL, "", " ", "The prompt holds nothing that Open Harness can read."},
-		"a workflow dies": {s.URL, "", "die", "Open Scaffold did not go on: the server runs this workflow no more: it failed, or somebody paused it, or the server was started again"},
+		"a workflow dies": {s.URL, "", "die", "Open Scaffold did not go on: the server does not run this workflow any more: the workflow failed or was paused, or the server was started again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

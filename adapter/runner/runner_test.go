@@ -98,7 +98,7 @@ func (b *bench) end(a asked) ([]trace.Event, trace.Stop) {
 	a.cancel()
 	verdict, told := a.Result()
 	if !told {
-		b.t.Error("nobody told the end")
+		b.t.Error("no end came")
 	}
 	if err := a.Finish(verdict); err != nil {
 		b.t.Error(err)

@@ -134,7 +134,7 @@ func TestAStopIsPosted(t *testing.T) {
 		t.Errorf("the turn ended with %+v", got.stop)
 	}
 	if !toy.did("/stop") {
-		t.Error("the server was not told")
+		t.Error("the server got no stop")
 	}
 }
 

@@ -162,11 +162,11 @@ func resume(t *testing.T, s Suite) {
 	st.open(t, token)
 	events := st.play(t, s.Prompts[Recall])
 	if said := Said(events); !strings.Contains(said, s.Word) {
-		t.Errorf("after a resume the agent does not know %q, it says: %s", s.Word, said)
+		t.Errorf("after a resume the agent does not know %q and answers: %s", s.Word, said)
 	}
 	nothingOfThePast(t, events, past)
 	if n := len(st.host.Begun()) - begun; n > 0 {
-		t.Errorf("a resume began %d turns: what the agent tells of the past is on record already", n)
+		t.Errorf("a resume began %d turns: the agent's history is on record already", n)
 	}
 }
 

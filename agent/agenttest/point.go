@@ -89,7 +89,7 @@ func diesAt(t *testing.T, s Suite, p point, whole []trace.Event, last bool) {
 	case stop.Outcome != trace.OutcomeFailed:
 		t.Errorf("the agent died, and its turn ended as %s", stop.Outcome)
 	case strings.TrimSpace(stop.Error) == "" || strings.Contains(stop.Error, "\n"):
-		t.Errorf("the agent died, and the turn says so as %q (%v), want a sentence", stop.Error, err)
+		t.Errorf("the agent died, and the turn's error is %q (%v), want a sentence", stop.Error, err)
 	}
 	st.goesOn(t)
 }

@@ -13,7 +13,7 @@ import (
 func oneTurn(t *testing.T, s Suite) {
 	st := newStand(t, s, NewHost())
 	if said := Said(st.play(t, s.Prompts[Text])); strings.TrimSpace(said) == "" {
-		t.Errorf("the agent said nothing")
+		t.Errorf("the agent sent no text")
 	}
 }
 
@@ -41,7 +41,7 @@ func furtherTurns(t *testing.T, s Suite) {
 			t.Errorf("Prompt(%q): %v", prompt, err)
 		}
 		if stop := stopOf(events); stop.Outcome == trace.OutcomeCanceled {
-			t.Errorf("Prompt(%q) ended as canceled though nobody had", prompt)
+			t.Errorf("Prompt(%q) ended as canceled, but no one stopped it", prompt)
 		}
 	}
 }
