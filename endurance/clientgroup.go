@@ -20,8 +20,12 @@ type clientGroup struct {
 // groupClients is the number of clients. Two of them share a session.
 const groupClients = 8
 
-// startClients starts the clients of a group.
-func startClients(ctx context.Context, g *gateway, patience time.Duration) *clientGroup {
+// startClients starts a gateway and the clients that prompt it.
+func startClients(ctx context.Context, start func() (*gateway, error), patience time.Duration) (*clientGroup, error) {
+	g, err := start()
+	if err != nil {
+		return nil, err
+	}
 	c := &clientGroup{g: g, patience: patience, quit: make(chan struct{})}
 	for i := range groupClients / 2 {
 		c.verifiers = append(c.verifiers, newVerifier(fmt.Sprintf("s%d", i)))
@@ -30,7 +34,7 @@ func startClients(ctx context.Context, g *gateway, patience time.Duration) *clie
 		w := c.verifiers[i%len(c.verifiers)]
 		c.clients.Go(func() { c.promptUntilStopped(ctx, w) })
 	}
-	return c
+	return c, nil
 }
 
 // promptUntilStopped sends prompts and reads their answers, also after a refusal.
@@ -158,10 +162,11 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// stopAndCompare stops the clients and compares their observations with the gateway's data, before
-// and after a restart of the gateway.
-func (b *bench) stopAndCompare(ctx context.Context, c *clientGroup, t *results, start func() (*gateway, error)) error {
+// stopAndCompare stops the clients, checks that their answers are complete or ended with the permitted
+// error, and compares their observations with the gateway's data, before and after a restart.
+func (c *clientGroup) stopAndCompare(ctx context.Context, t *results, permitted string, start func() (*gateway, error)) error {
 	c.stop()
+	c.checkComplete(t, permitted)
 	if err := c.compare(ctx, c.g, t); err != nil {
 		return fmt.Errorf("%w; the gateway's log: %s", err, c.g.Said())
 	}

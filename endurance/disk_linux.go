@@ -128,11 +128,10 @@ func (b *bench) obstruct(ctx context.Context, o obstacle, times int, t *results)
 	defer o.undo()
 	data := filepath.Join(o.dir, "data")
 	start := func() (*gateway, error) { return b.start(ctx, data, quickDemo) }
-	g, err := start()
+	c, err := startClients(ctx, start, answerWithin)
 	if err != nil {
 		return err
 	}
-	c := startClients(ctx, g, answerWithin)
 	defer c.stop()
 	for range times {
 		if err := pause(ctx, 300*time.Millisecond+randomDuration(300*time.Millisecond)); err != nil {
@@ -142,20 +141,20 @@ func (b *bench) obstruct(ctx context.Context, o obstacle, times int, t *results)
 		if err := pause(ctx, 250*time.Millisecond); err != nil {
 			return err
 		}
-		if err := o.put(g); err != nil {
+		if err := o.put(c.g); err != nil {
 			return err
 		}
 		err := pause(ctx, 500*time.Millisecond+randomDuration(500*time.Millisecond))
 		if o.refused != "" && err == nil {
 			b.checkReadOnlyStart(ctx, data, o.refused, t)
 		}
-		if fault := errors.Join(err, o.off(g)); fault != nil {
+		if fault := errors.Join(err, o.off(c.g)); fault != nil {
 			return fault
 		}
 		before := c.answered()
 		for began := time.Now(); c.answered() == before; {
 			if time.Since(began) > closeWithin {
-				t.failed("no prompt is answered though the gateway can write again: %s", g.Said())
+				t.failed("no prompt is answered though the gateway can write again: %s", c.g.Said())
 				break
 			}
 			if err := pause(ctx, 20*time.Millisecond); err != nil {
@@ -167,9 +166,7 @@ func (b *bench) obstruct(ctx context.Context, o obstacle, times int, t *results)
 	if err := pause(ctx, 500*time.Millisecond); err != nil {
 		return err
 	}
-	c.stop()
-	c.checkComplete(t, logFailed)
-	return b.stopAndCompare(ctx, c, t, start)
+	return c.stopAndCompare(ctx, t, logFailed, start)
 }
 
 // checkReadOnlyStart checks that a gateway refuses to start on a read-only copy of the data directory, and that

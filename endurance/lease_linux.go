@@ -29,15 +29,14 @@ func (b *bench) sleep(ctx context.Context, name string, t *results) error {
 	if err != nil {
 		return err
 	}
-	g, err := start()
-	if err != nil {
-		return err
-	}
 	second, err := b.startOnDatabase(ctx, name+"-second", name)
 	if err != nil {
 		return err
 	}
-	c := startClients(ctx, g, answerWithin)
+	c, err := startClients(ctx, start, answerWithin)
+	if err != nil {
+		return err
+	}
 	defer c.stop()
 	for range 3 {
 		c.addLongPrompt(ctx)
@@ -46,14 +45,14 @@ func (b *bench) sleep(ctx context.Context, name string, t *results) error {
 		return err
 	}
 	stopped := time.Now()
-	if err := syscall.Kill(g.PID, syscall.SIGSTOP); err != nil {
+	if err := syscall.Kill(c.g.PID, syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("stop the gateway's process: %w", err)
 	}
 	err = pause(ctx, pastLease)
 	if err == nil {
 		err = c.takeOver(ctx, second, t)
 	}
-	if fault := syscall.Kill(g.PID, syscall.SIGCONT); fault != nil {
+	if fault := syscall.Kill(c.g.PID, syscall.SIGCONT); fault != nil {
 		return fmt.Errorf("continue the gateway's process: %w", fault)
 	}
 	if err != nil {
@@ -70,7 +69,7 @@ func (b *bench) sleep(ctx context.Context, name string, t *results) error {
 	if err := c.compare(ctx, second, t); err != nil {
 		return fmt.Errorf("on the second gateway: %w; its log: %s", err, second.Said())
 	}
-	if err := g.end(); err != nil {
+	if err := c.g.end(); err != nil {
 		return err
 	}
 	return second.end()

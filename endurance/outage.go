@@ -18,11 +18,10 @@ func (b *bench) outages(ctx context.Context, rounds int, t *results) error {
 	if err != nil {
 		return err
 	}
-	g, err := start()
+	c, err := startClients(ctx, start, answerWithin)
 	if err != nil {
 		return err
 	}
-	c := startClients(ctx, g, answerWithin)
 	defer c.stop()
 	permitted := ""
 	for range rounds {
@@ -47,10 +46,7 @@ func (b *bench) outages(ctx context.Context, rounds int, t *results) error {
 	if err := pause(ctx, time.Second); err != nil {
 		return err
 	}
-	c.stop()
-	c.checkComplete(t, permitted)
-	progress("%d prompts were answered", c.answered())
-	return b.stopAndCompare(ctx, c, t, start)
+	return c.stopAndCompare(ctx, t, permitted, start)
 }
 
 // onPostgres makes a database and returns a function that starts a gateway on it, with a data

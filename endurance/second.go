@@ -14,11 +14,10 @@ import (
 // the process that uses the directory.
 func (b *bench) seconds(ctx context.Context, times int, t *results) error {
 	start := func() (*gateway, error) { return b.start(ctx, filepath.Join(b.dir, "seconds"), quickDemo) }
-	g, err := start()
+	c, err := startClients(ctx, start, answerWithin)
 	if err != nil {
 		return err
 	}
-	c := startClients(ctx, g, answerWithin)
 	defer c.stop()
 	for range times {
 		if err := pause(ctx, randomDuration(300*time.Millisecond)); err != nil {
@@ -34,9 +33,7 @@ func (b *bench) seconds(ctx context.Context, times int, t *results) error {
 		}
 		t.tried(1)
 	}
-	c.stop()
-	c.checkComplete(t, "")
-	return b.stopAndCompare(ctx, c, t, start)
+	return c.stopAndCompare(ctx, t, "", start)
 }
 
 // rivals sends prompts to a second gateway on the same PostgreSQL, for sessions that the first one
@@ -47,11 +44,10 @@ func (b *bench) rivals(ctx context.Context, times int, t *results) error {
 	if err != nil {
 		return err
 	}
-	g, err := start()
+	c, err := startClients(ctx, start, answerWithin)
 	if err != nil {
 		return err
 	}
-	c := startClients(ctx, g, answerWithin)
 	defer c.stop()
 	second, err := b.startOnDatabase(ctx, "rivals-second", "rivals")
 	if err != nil {
@@ -82,11 +78,11 @@ func (b *bench) rivals(ctx context.Context, times int, t *results) error {
 	}
 	c.stop()
 	c.checkComplete(t, "")
-	if err := c.compare(ctx, g, t); err != nil {
+	if err := c.compare(ctx, c.g, t); err != nil {
 		return err
 	}
 	for _, w := range c.verifiers {
-		p, err := g.history(ctx, w.session, 1000)
+		p, err := c.g.history(ctx, w.session, 1000)
 		if err != nil {
 			return err
 		}
@@ -96,7 +92,7 @@ func (b *bench) rivals(ctx context.Context, times int, t *results) error {
 			}
 		}
 	}
-	if err := g.end(); err != nil {
+	if err := c.g.end(); err != nil {
 		return err
 	}
 	if err := c.compare(ctx, second, t); err != nil {

@@ -12,21 +12,20 @@ import (
 // clients only see a pause, and no turn fails.
 func (b *bench) stops(ctx context.Context, times []time.Duration, t *results) error {
 	start := func() (*gateway, error) { return b.start(ctx, filepath.Join(b.dir, "stops"), quickDemo) }
-	g, err := start()
-	if err != nil {
-		return err
-	}
 	patience := answerWithin // of a client, whose clock goes on
 	for _, d := range times {
 		patience += d
 	}
-	c := startClients(ctx, g, patience)
+	c, err := startClients(ctx, start, patience)
+	if err != nil {
+		return err
+	}
 	defer c.stop()
 	for _, d := range times {
 		if err := pause(ctx, 100*time.Millisecond+randomDuration(300*time.Millisecond)); err != nil {
 			return err
 		}
-		if err := pauseProcess(ctx, g, d); err != nil {
+		if err := pauseProcess(ctx, c.g, d); err != nil {
 			return err
 		}
 		t.tried(1)
@@ -34,9 +33,7 @@ func (b *bench) stops(ctx context.Context, times []time.Duration, t *results) er
 	if err := pause(ctx, 300*time.Millisecond); err != nil {
 		return err
 	}
-	c.stop()
-	c.checkComplete(t, "")
-	return b.stopAndCompare(ctx, c, t, start)
+	return c.stopAndCompare(ctx, t, "", start)
 }
 
 // pauseProcess stops the process for a while.

@@ -8,8 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// told is a turn in a word for each record that is about asking.
-func told(t *testing.T, hold bool, write func(*trace.Builder)) string {
+// requestOutline is a turn in a word for each record that is about asking.
+func requestOutline(t *testing.T, hold bool, write func(*trace.Builder)) string {
 	t.Helper()
 	var l tape
 	b := trace.NewBuilder(t.Context(), trace.Config{Turn: "t", Append: l.append, Hold: hold})
@@ -163,7 +163,7 @@ func TestRequestsAreShownOneAfterTheOther(t *testing.T) {
 			"c a? pause(a) a! c. d d.",
 		},
 	} {
-		if got := told(t, c.hold, c.write); got != c.want {
+		if got := requestOutline(t, c.hold, c.write); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 		}
 	}

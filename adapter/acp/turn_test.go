@@ -25,8 +25,8 @@ const (
 	open    = `{"dir":"out","msg":{"id":0,"result":{"sessionId":"s"}}}`
 )
 
-// said is what the agent says in each turn of a recording.
-func said(t *testing.T, lines ...string) []string {
+// textsOf is what the agent says in each turn of a recording.
+func textsOf(t *testing.T, lines ...string) []string {
 	t.Helper()
 	p := recordings().Play(t, []byte(strings.Join(lines, "\n")))
 	if p.Skipped > 0 {
@@ -52,7 +52,7 @@ func TestWordsOutsideATurnAreNotLost(t *testing.T) {
 			[]string{strings.Replace(opening, "session/new", "session/load", 1), chunk("the past"), open, chunk("the past"), begun, chunk("hi"), ended}, []string{"hi"},
 		},
 	} {
-		if got := said(t, c.lines...); !slices.Equal(got, c.want) {
+		if got := textsOf(t, c.lines...); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}

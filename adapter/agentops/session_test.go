@@ -422,15 +422,7 @@ func TestE08_APromptWaitsForAnothersTurn(t *testing.T) {
 		if got := p.completes(); got != "Let me look.|It says hello." {
 			t.Errorf("the turn of this gateway said %q", got)
 		}
-		begun := st.host.Begun()
-		if len(begun) != 1 {
-			t.Fatalf("%d turns were begun", len(begun))
-		}
-		stop, ok := begun[0].Result()
-		if !ok {
-			t.Fatal("the other turn has no end")
-		}
-		_, events := finish(t, begun[0], stop)
+		_, events := st.otherTurn()
 		if said(events) != "well, at last" || agenttest.Each[trace.Prompt](events)[0].By != "u_bob" {
 			t.Errorf("the other turn is %q, prompted by %+v", said(events), agenttest.Each[trace.Prompt](events))
 		}
@@ -477,12 +469,10 @@ func TestE38_EqualPromptsOfTwoUsers(t *testing.T) {
 		if got := st.prompt("same").completes(); got != "Ada's turn" {
 			t.Errorf("the turn of this gateway said %q", got)
 		}
-		begun := st.host.Begun()
-		if len(begun) != 1 || n != 2 {
-			t.Fatalf("%d turns were begun, %d ran", len(begun), n)
+		if n != 2 {
+			t.Fatalf("%d turns ran", n)
 		}
-		stop, _ := begun[0].Result()
-		if _, events := finish(t, begun[0], stop); said(events) != "Bob's turn" {
+		if _, events := st.otherTurn(); said(events) != "Bob's turn" {
 			t.Errorf("the other turn said %q", said(events))
 		}
 	})
@@ -567,12 +557,7 @@ func TestE30_AWithdrawnPromptIsNotRun(t *testing.T) {
 // it runs.
 func TestE08_StoppingAQueuedPromptDoesNotStopAnotherUsersTurn(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
-		st := newStage(t, e)
-		st.prompt("hello").completes()
-		st.server.bobPrompts("slow")
-		synctest.Wait()
-		p := st.prompt("slow too")
-		synctest.Wait()
+		st, p := newStageWithQueuedPrompt(t, e)
 		p.cancel()
 		if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled {
 			t.Errorf("%+v", stop)
@@ -590,12 +575,7 @@ func TestE08_StoppingAQueuedPromptDoesNotStopAnotherUsersTurn(t *testing.T) {
 		if aborts != 0 || withdrawals != 1 || st.server.runningTurn() != nil {
 			t.Errorf("%d aborts, %d withdrawals, running %v", aborts, withdrawals, st.server.runningTurn() != nil)
 		}
-		begun := st.host.Begun()
-		if len(begun) != 1 {
-			t.Fatalf("%d turns", len(begun))
-		}
-		stop, _ := begun[0].Result()
-		if _, events := finish(t, begun[0], stop); said(events) != "well, at last" {
+		if _, events := st.otherTurn(); said(events) != "well, at last" {
 			t.Errorf("the other turn said %q", said(events))
 		}
 	})
@@ -632,12 +612,7 @@ func TestE08_AStoppedQueuedPromptIsAbortedWhenItRuns(t *testing.T) {
 func TestE08_AWithdrawalDoesNotRemoveTheNextPrompt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, agentOpsServer)
-		st.prompt("hello").completes()
-		st.server.bobPrompts("slow")
-		synctest.Wait()
-		p := st.prompt("slow too")
-		synctest.Wait()
+		st, p := newStageWithQueuedPrompt(t, agentOpsServer)
 		st.server.lag = 200 * time.Millisecond
 		p.cancel()
 		if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled || stop.Reason != "stopped" {
@@ -847,12 +822,7 @@ func TestE24_APromptAfterAStopWaitsUntilTheAgentHasStopped(t *testing.T) {
 // queue, so the next prompt is sent after the abort.
 func TestE08_APromptWaitsForAPendingStop(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
-		st := newStage(t, e)
-		st.prompt("hello").completes()
-		st.server.bobPrompts("slow")
-		synctest.Wait()
-		p := st.prompt("slow too")
-		synctest.Wait()
+		st, p := newStageWithQueuedPrompt(t, e)
 		p.cancel()
 		if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled {
 			t.Errorf("%+v", stop)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tributary-dev/tributary/adapter/agentops"
@@ -50,6 +51,18 @@ func newStageWithTurn(t *testing.T, e serverKind, change ...func(*agentops.Runti
 	st := newStage(t, e, change...)
 	p := st.prompt("slow")
 	p.waitForText("well")
+	return st, p
+}
+
+// newStageWithQueuedPrompt opens a session in which a prompt of Ada waits for a turn of Bob.
+func newStageWithQueuedPrompt(t *testing.T, e serverKind) (*stage, *liveTurn) {
+	t.Helper()
+	st := newStage(t, e)
+	st.prompt("hello").completes()
+	st.server.bobPrompts("slow")
+	synctest.Wait()
+	p := st.prompt("slow too")
+	synctest.Wait()
 	return st, p
 }
 
@@ -136,6 +149,20 @@ func (p *liveTurn) end() (trace.Stop, []trace.Event) {
 		t.Fatal("Prompt returned and the turn has no end")
 	}
 	return finish(t, p.Recorder, stop)
+}
+
+// otherTurn returns the only turn of another user, which must have ended.
+func (st *stage) otherTurn() (trace.Stop, []trace.Event) {
+	st.t.Helper()
+	begun := st.host.Begun()
+	if len(begun) != 1 {
+		st.t.Fatalf("%d turns of other users", len(begun))
+	}
+	stop, ended := begun[0].Result()
+	if !ended {
+		st.t.Fatal("the other turn has no end")
+	}
+	return finish(st.t, begun[0], stop)
 }
 
 func finish(t *testing.T, r *agenttest.Recorder, stop trace.Stop) (trace.Stop, []trace.Event) {

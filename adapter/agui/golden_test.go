@@ -101,7 +101,7 @@ func TestARecordingGivesTheEventsOfItsSession(t *testing.T) {
 			`Done. The tool said: {"chosen":"a"}`, "completed stop",
 		},
 	} {
-		got := told(replaytest.Events(replaytest.Play(t, agui.NewDecoder(), all[name]).Records))
+		got := outline(replaytest.Events(replaytest.Play(t, agui.NewDecoder(), all[name]).Records))
 		for i := range got {
 			got[i] = number.ReplaceAllString(got[i], "call_m")
 		}

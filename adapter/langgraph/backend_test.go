@@ -76,7 +76,7 @@ func TestABackendSaysWhatItsRecordingSays(t *testing.T) {
 		"duo-participant.v2.sse", "nested.v2.jsonl", "canned.v2.jsonl", "thinking.v2dict.jsonl", "weather.stream.jsonl",
 	} {
 		s, _ := backend(t, `{}`)
-		want := told(play(t, name, langgraph.Options{}).Records)
+		want := outline(play(t, name, langgraph.Options{}).Records)
 		if got := s.says(name); !slices.Equal(got, want) {
 			t.Errorf("%s says\n%q\nand should say\n%q", name, got, want)
 		}

@@ -10,7 +10,7 @@ import (
 // rewind opens sessions with tokens that are older than a prompt which the agent
 // has taken. A runtime that is no Rewinder has promised nothing, and is not tested.
 func rewind(t *testing.T, s Suite) {
-	st := newStand(t, s, NewHost())
+	st := newTestSession(t, s, NewHost())
 	rewinder, ok := st.runtime.(agent.Rewinder)
 	if !ok {
 		t.Skip("not tested: the runtime is no agent.Rewinder")
@@ -23,7 +23,7 @@ func rewind(t *testing.T, s Suite) {
 			t.Errorf("the resume token %q names no moment, according to the runtime", token)
 		}
 		st.close(t)
-		st.host.takeBack(1 - i)
+		st.host.rewind(1 - i)
 		st.open(t, token)
 		if said := Said(st.play(t, s.Prompts[Recall])); strings.Contains(said, s.Word) {
 			t.Errorf("opened with the earlier token %q, the agent knows %q and answers: %s", token, s.Word, said)

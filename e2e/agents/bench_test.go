@@ -52,7 +52,7 @@ func newBench(t *testing.T, k realagent.Kind) *bench {
 		settings["allow_bypass"] = k.Name == "pi" // it asks nobody
 	}
 	if k.Options != nil {
-		maps.Copy(settings, k.Options(b.agent.Room))
+		maps.Copy(settings, k.Options(b.agent.Dirs))
 	}
 	raw, err := json.Marshal(map[string]any{"agents": map[string]any{k.Name: settings}, "default_agent": k.Name})
 	if err != nil {
