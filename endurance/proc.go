@@ -81,7 +81,7 @@ func waitIdle(ctx context.Context, g *gateway, aim *footprint, steady time.Durat
 // footprint measures the process. The measurement makes little garbage, so that it does not keep the
 // gateway busy.
 func (g *gateway) footprint(ctx context.Context) (footprint, error) {
-	values, err := g.metrics(ctx, "tributary_goroutines", "tributary_heap_live_bytes")
+	values, err := g.metrics(ctx, "go_goroutines", "tributary_heap_live_bytes")
 	if err != nil {
 		return footprint{}, err
 	}
