@@ -96,9 +96,9 @@ func (r relay) session(ctx context.Context, pace time.Duration) (string, error) 
 	return id, res.Body.Close()
 }
 
-// measureRelay measures a session on another server: the latency that the gateway adds to that
-// server's own WebSocket, many streams of one session, and the highest rate of requests with a quick
-// first byte.
+// measureRelay measures a session on another server. The figures are the latency that the gateway
+// adds to that server's own WebSocket, with many streams of one session, and the highest rate of
+// requests with a quick first byte.
 func (b *bencher) measureRelay(ctx context.Context) error {
 	r, err := b.start.relay(ctx)
 	if err != nil {

@@ -366,7 +366,8 @@ func TestTheServerMayShowAPromptEarlyOrInAThread(t *testing.T) {
 	expect(t, lines(toUs(initFrame), toUs(joined), fromUs(promptFrame("Go")), toUs(threaded.Replace(userFrame("p1", "Go", "u1"))), ends), want)
 }
 
-// The last text begins with the same words as the first. It is not a longer form of the first.
+// The last text begins with the same words as the first. The last text is not a longer form of the
+// first one.
 func TestE33_TheLastTextBeginsAsTheFirst(t *testing.T) {
 	t.Parallel()
 	call := toolPart("a", "completed", `,"args":{"x":1},"result":"A"`)

@@ -168,7 +168,7 @@ func (b *bench) mark() uint64 {
 
 // turn sends a prompt and reads its turn. watch is called with each record, also the ephemeral ones,
 // until the turn has ended. An agent may run a turn of its own in between, for example when a
-// sub-agent in the background ends. watch sees that turn too, but the result does not hold it.
+// sub-agent in the background ends. Such a turn reaches watch, but is not in the result.
 func (b *bench) turn(prompt string, limit time.Duration, watch func(trace.Payload)) (turn []trace.Record, err error) {
 	b.Helper()
 	after := b.mark()
