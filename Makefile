@@ -194,6 +194,14 @@ conformance-codex: binary agents conformance/node_modules/.package-lock.json ## 
 cuts: binary conformance/node_modules/.package-lock.json ## Random cuts of streams, resumed and compared
 	cd conformance && node cuts.mjs --cuts $(CUTS)
 
+conformance/first-use/node_modules/.package-lock.json: conformance/first-use/package-lock.json | need-node
+	npm --prefix conformance/first-use ci --no-audit --no-fund
+	@touch $@
+
+.PHONY: first-use
+first-use: binary conformance/node_modules/.package-lock.json conformance/first-use/node_modules/.package-lock.json ## The quickstart and the guides, followed in fresh apps (Vite, Next.js) with Chromium
+	cd conformance/first-use && node --test --test-reporter=spec types.test.mjs follow.test.mjs
+
 .PHONY: film
 film: build ## Film the page for the README, in Chromium
 	npm --prefix scripts/picture ci --no-audit --no-fund
@@ -259,7 +267,7 @@ bench-go: need-go ## The Go benchmarks
 
 .PHONY: clean
 clean: ## Remove what was built and installed
-	rm -rf bin web/node_modules conformance/node_modules conformance/uiendpoint/venv conformance/agui/node_modules conformance/agui/venv bench/peer/node_modules
+	rm -rf bin web/node_modules conformance/node_modules conformance/first-use/node_modules conformance/uiendpoint/venv conformance/agui/node_modules conformance/agui/venv bench/peer/node_modules
 
 .PHONY: need-go need-node need-cc need-python
 need-go:

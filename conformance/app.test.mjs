@@ -1,26 +1,35 @@
-// Runs the app that docs/guides/app.md shows, as it stands there, with real clients against the real gateway, and presses its buttons; and the
-// one of docs/agents/agent-ops.md, with a second gateway in the place of the session agent.
+// Runs the chats that docs/guides/ shows, as they stand there, with real clients against the real gateway, and presses their buttons; and the
+// client of docs/agents/agent-ops.md, with a second gateway in the place of the session agent.
 // evidence: A01 A10 promise-disconnect promise-tabs
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
+import { execFileSync } from 'node:child_process';
+import { createHmac, randomUUID } from 'node:crypto';
 import fs from 'node:fs';
+import { createServer } from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { createElement } from 'react';
-import { createRoot } from 'react-dom/client';
 import { startAgentOps } from './lib/agentops.mjs';
-import { drop, openWindow, requests, visit } from './lib/browser.mjs';
+import { cutAfter, drop, openWindow, refusePost, requests, visit } from './lib/browser.mjs';
 import { CLIENTS } from './lib/clients.mjs';
-import { load } from './lib/page.mjs';
-import { http } from './lib/server.mjs';
+import { block, blocks, followed, GUIDES, load, ROOT, unused } from './lib/page.mjs';
+import { http, start } from './lib/server.mjs';
 import { BINARY, gateway, sleep, until } from './lib/site.mjs';
 
 const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
 const built = fs.mkdtempSync(path.join(HERE, 'node_modules/.app-')); // here the clients are found
 const closeWindow = openWindow();
+const { createRoot } = await import('react-dom/client'); // it looks for the window when it is loaded
 const closed = [];
 after(async () => { fs.rmSync(built, { recursive: true, force: true }); await closeWindow(); });
+
+// What an app has that follows these pages; of two files with one name the later counts.
+const SMALL = ['guides/react.md'], ASKING = [...SMALL, 'guides/approvals.md'];
+const FULL = [...ASKING, 'guides/resume-and-tabs.md', 'guides/edit.md'];
+const FIVE = [...ASKING, 'guides/ai-sdk-5.md'], USERS = [...ASKING, 'guides/users.md'];
+/** A button of its own in the place of the component Approval. */
+const BESIDE = { "{ Approval } from './approval'": "{ AlwaysAllow } from './always-allow'", '<Approval part={part}': '<AlwaysAllow request={part.approval.id}' };
 
 /** A page that is loaded: what a person sees of it, and what they do. */
 function mount(Page, id, more) {
@@ -38,9 +47,10 @@ function mount(Page, id, more) {
     },
     async say(text) {
       const form = await until('there is a form', () => place.querySelector('form'));
-      form.elements.text.value = text;
+      await write(form.elements.text, text);
       form.dispatchEvent(new window.Event('submit', { bubbles: true, cancelable: true }));
     },
+    fill: async (selector, text) => write(await until(`there is ${selector}`, () => place.querySelector(selector)), text),
     articles: () => [...place.querySelectorAll('article')],
     input: () => place.querySelector('input'),
     alert: () => place.querySelector('[role=alert]')?.textContent,
@@ -49,6 +59,13 @@ function mount(Page, id, more) {
   };
   closed.push(() => root.unmount());
   return page;
+}
+
+/** Types into a field as a browser does, so that React hears of it. */
+async function write(field, text) {
+  Object.getOwnPropertyDescriptor(field.constructor.prototype, 'value').set.call(field, text);
+  field.dispatchEvent(new window.Event('input', { bubbles: true }));
+  await sleep(10);
 }
 
 const site = { now: null };
@@ -74,15 +91,27 @@ const newest = CLIENTS.filter(c => c.keepsQuery && c.major !== 5);
 
 const five = CLIENTS.findLast(c => c.major === 5);
 
-describe('the app', { concurrency: true }, () => {
+describe('the chat', { concurrency: true }, () => {
   before(async () => { site.now = await gateway(); });
   after(end);
 
   for (const client of newest) {
     describe(`with ai ${client.name}`, { concurrency: 8 }, () => {
-      let Page;
-      before(async () => { ({ Page } = await load('guides/app.md', 'page.jsx', client, built)); });
-      const open = (id = randomUUID()) => Object.assign(mount(Page, id), { id });
+      let Page, Small, Beside, SmallBeside;
+      before(async () => {
+        [Page, Small, Beside, SmallBeside] = (await Promise.all([
+          load(FULL, 'chat.tsx', client, built), load(SMALL, 'chat.tsx', client, built),
+          load(FULL, 'chat.tsx', client, built, BESIDE), load(ASKING, 'chat.tsx', client, built, BESIDE),
+        ])).map(m => m.Chat);
+      });
+      const open = (id = randomUUID(), as = Page) => Object.assign(mount(as, id), { id });
+      /** A page with resume: true, which has asked for the turn that runs. */
+      const openSmall = async (id = randomUUID(), as = Small) => {
+        const page = open(id, as), asked = resumes(id).length;
+        await until('the page has asked', () => resumes(id).length > asked && !resumes(id).at(-1).open);
+        await sleep(50);
+        return page;
+      };
       /** A page whose turns take long enough to do something meanwhile, on a busy machine too. */
       const openUnhurried = async () => {
         const id = randomUUID();
@@ -90,16 +119,17 @@ describe('the app', { concurrency: true }, () => {
         return open(id);
       };
 
-      for (const [button, record, heard] of [
+      for (const [button, record, heard, prepare] of [
         ['Allow', { chosen_option: 'allow' }, 'I was allowed to run it: echo hello'],
         ['Always allow', { chosen_option: 'always', option_kind: 'allow_always' }, 'I am always allowed to run it'],
-        ['Edit and allow', { chosen_option: 'allow', updated_input: { command: 'echo edited' } }, 'I was allowed to run it: echo edited'],
-        ['Deny', { chosen_option: 'deny', reason: 'not today' }, 'I did not run the command: not today.'],
+        ['Allow with this input', { chosen_option: 'allow', updated_input: { command: 'echo edited' } }, 'I was allowed to run it: echo edited', page => page.fill('textarea', '{"command":"echo edited"}')],
+        ['Deny', { chosen_option: 'deny', reason: 'not today' }, 'I did not run the command: not today.', page => page.fill('[placeholder=Reason]', 'not today')],
       ]) {
         test(`approval: ${button}`, async () => {
           const page = open();
           await page.say('approve');
           await page.shows('Permission needed: Run echo hello (Allow / Always allow / Deny)');
+          await prepare?.(page);
           await page.press(button);
           await page.shows(heard);
           await over(page.id, 'completed', 2);
@@ -119,15 +149,17 @@ describe('the app', { concurrency: true }, () => {
         await until('the next prompt has its answer', async () => (await history(page.id)).length === 4);
       });
 
-      test('approval: beside the chat', async () => {
-        const page = open();
-        await page.say('approve');
-        await page.press('Always allow, beside the chat');
-        await page.shows('I am always allowed to run it');
-        await over(page.id, 'completed', 1);
-        assert.equal((await trace(page.id, 'permission_response'))[0].payload.chosen_option, 'always');
-        assert.equal(page.text.split('I would like to run a command.').length, 2, 'nothing is shown twice');
-      });
+      for (const [where, mountIt] of [['that follows the session', () => open(undefined, Beside)], ['with resume: true', () => openSmall(undefined, SmallBeside)]]) {
+        test(`approval: by a request of its own, in a page ${where}`, async () => {
+          const page = await mountIt();
+          await page.say('approve');
+          await page.press('Always allow this');
+          await page.shows('I am always allowed to run it');
+          await over(page.id, 'completed', 1);
+          assert.equal((await trace(page.id, 'permission_response'))[0].payload.chosen_option, 'always');
+          await until('nothing is shown twice', () => page.text.split('I would like to run a command.').length === 2);
+        });
+      }
 
       for (const [typed, heard, count] of [['yes', 'I was allowed to run it: echo hello', 1], ['deny', 'I did not run the command', 1]]) {
         test(`approval: the user types ${typed}`, async () => {
@@ -223,30 +255,25 @@ describe('the app', { concurrency: true }, () => {
       });
 
       test('resume: true', async () => {
-        const { Alone } = await load('guides/app.md', 'alone.jsx', client, built);
         const page = await openUnhurried();
         await page.say(SLOW);
         await until('words come', () => page.articles()[1]?.textContent.length > 40);
         page.leave();
-        const alone = mount(Alone, page.id, { history: await history(page.id) });
+        const again = open(page.id, Small);
         await over(page.id, 'completed', 1);
         const said = text((await history(page.id))[1]);
-        await until('all of it is shown, once', () => alone.text === SLOW + said);
+        await until('all of it is shown, once', () => again.articles()[1]?.textContent === said);
       });
 
-      test('resume: true, and an answer beside the chat', async () => {
-        const { Alone } = await load('guides/app.md', 'alone.jsx', client, built);
-        const page = open();
+      test('resume: true, and an approval after a reload', async () => {
+        const page = await openSmall();
         await page.say('approve');
         await until('a person is asked', () => page.has('Allow'));
         page.leave();
-        const alone = mount(Alone, page.id, { history: await history(page.id) });
-        await until('the page has come to rest', () => resumes(page.id).some(r => r.status === 200 && !r.open));
-        await sleep(50);
-        await alone.press('Allow');
-        await alone.shows('I was allowed to run it: echo hello');
-        await over(page.id, 'completed', 1);
-        assert.equal(alone.text.split('I would like to run a command.').length, 2, 'nothing is shown twice');
+        const again = await openSmall(page.id);
+        await again.press('Deny');
+        await again.shows('I did not run the command');
+        await over(page.id, 'completed', 2);
       });
 
       test('a second tab sees the turn, and answers for the first', async () => {
@@ -275,6 +302,8 @@ describe('the app', { concurrency: true }, () => {
         const [, is] = await until('there is another answer', async () => { const h = await history(page.id); return h[1]?.id !== was.id && h; });
         assert.notEqual(is.id, was.id);
         await page.press('Edit');
+        await page.fill('[name=edit]', 'tool');
+        await page.press('Save');
         await page.shows('read_file: output-available');
         assert.deepEqual((await history(page.id)).map(m => m.role), ['user', 'assistant']);
         assert.equal((await trace(page.id, 'rewind')).length, 2);
@@ -288,48 +317,121 @@ describe('the app', { concurrency: true }, () => {
         assert.equal(page.alert(), failed.data.message);
         const again = open(page.id);
         await again.shows(failed.data.message);
+        await page.press('Try again');
+        await until('it was tried again', async () => (await trace(page.id, 'stop')).length === 2);
+        assert.equal((await history(page.id)).length, 2, 'in the place of the first turn');
+      });
+
+      test('a prompt that did not reach the gateway is sent again', async () => {
+        const page = await openSmall();
+        refusePost(page.id);
+        await page.say('hello');
+        await until('there is an alert', () => page.alert()?.startsWith('Failed to fetch'));
+        assert.deepEqual((await site.now.get(`/api/sessions/${page.id}/messages`)).status, 404);
+        await page.press('Try again');
+        await over(page.id, 'completed', 2);
+        await until('a prompt and an answer are shown', () => page.articles().length === 2 && !page.alert());
+      });
+
+      test('a lost connection is taken up again', async () => {
+        const id = randomUUID();
+        await site.now.post('/api/sessions', { id, agent: 'unhurried' });
+        const page = await openSmall(id);
+        cutAfter(id, 2000);
+        await page.say(SLOW);
+        await until('there is an alert', () => page.alert()?.startsWith('network error'));
+        await page.press('Try again');
+        await over(id, 'completed', 1);
+        const said = text((await history(id))[1]);
+        await until('all of it is shown, once', () => page.articles()[1]?.textContent === said && !page.alert());
       });
     });
   }
 
   describe(`with ai ${five.name}`, { concurrency: true }, () => {
-    let Chat5;
-    before(async () => { ({ Chat5 } = await load('guides/app.md', 'chat5.jsx', five, built)); });
+    let Chat;
+    before(async () => { ({ Chat } = await load(FIVE, 'chat.tsx', five, built)); });
 
     for (const [button, record, outcome] of [
       ['Always allow', { chosen_option: 'always', option_kind: 'allow_always' }, 'completed'],
-      ['Deny and stop', { chosen_option: 'deny', reason: 'not today', interrupt: true }, 'canceled'],
+      ['Deny and stop', { chosen_option: 'deny', reason: 'not now', interrupt: true }, 'canceled'],
     ]) {
       test(`approval: ${button}`, async () => {
-        const id = randomUUID(), page = mount(Chat5, id, { history: [] });
-        await until('the page has come to rest', () => resumes(id).some(r => r.status === 204));
+        const id = randomUUID(), page = mount(Chat, id);
+        await until('the page has asked for a turn', () => resumes(id).some(r => r.status === 204));
         await sleep(50);
-        await page.press('Run something');
+        await page.say('approve');
         await page.press(button);
         await over(id, outcome, 2);
         const [given] = await trace(id, 'permission_response');
         assert.deepEqual(Object.fromEntries(Object.keys(record).map(k => [k, given.payload[k]])), record);
       });
     }
+
+    test('question: after a reload', async () => {
+      const id = randomUUID(), page = mount(Chat, id);
+      await until('the page has asked for a turn', () => resumes(id).some(r => r.status === 204));
+      await sleep(50);
+      await page.say('ask');
+      await until('a person is asked', () => page.has('green'));
+      page.leave();
+      const again = mount(Chat, id);
+      await again.press('green');
+      await again.shows('You chose green.');
+    });
   });
 });
 
-describe('the app where streams are held open', () => {
+describe('the chat of a user with a token', () => {
+  const client = newest.at(-1), secret = randomUUID() + randomUUID();
+  const sign = (claims, head = { alg: 'HS256' }) => {
+    const text = [head, claims].map(part => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
+    return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
+  };
+  const token = sub => sign({ sub, name: sub, aud: 'tributary', exp: Math.floor(Date.now() / 1000) + 600 });
+  let tokens;
+  before(async () => {
+    const server = await start(BINARY, { auth: 'jwt', env: { ...process.env, TRIBUTARY_SECRET: secret }, yaml: block('guides/users.md', 'tributary.yaml') });
+    await visit(server.base); // no proxy adds a token
+    site.now = { ...http({ base: server.base, token: token('ada') }), stop: server.stop };
+    tokens = createServer((_, response) => response.end(token('ada'))).listen(0, '127.0.0.1');
+    await new Promise(done => tokens.once('listening', done));
+  });
+  after(async () => { await end(); tokens.close(); });
+
+  test('approves, reloads, and is alone with their session', async () => {
+    const { Chat } = await load(USERS, 'chat.tsx', client, built, { 'https://agents.example.com': site.now.base, "'/token'": `'http://127.0.0.1:${tokens.address().port}'` });
+    const id = randomUUID(), page = mount(Chat, id);
+    await until('the page has asked for a turn', () => resumes(id).some(r => r.status === 204));
+    await sleep(50);
+    await page.say('approve');
+    await until('a person is asked', () => page.has('Allow'));
+    page.leave();
+    const again = mount(Chat, id);
+    await again.press('Allow');
+    await again.shows('I was allowed to run it: echo hello');
+    assert.equal((await http({ base: site.now.base, token: token('bob') }).get(`/api/sessions/${id}/messages`)).status, 404);
+    const left = http({ base: site.now.base, token: sign({ sub: 'ada', aud: 'tributary', exp: 1 }) });
+    assert.equal((await left.get(`/api/sessions/${id}/messages`)).status, 401);
+  });
+});
+
+describe('the chat where streams are held open', () => {
   const client = newest[0];
   let Page;
   before(async () => {
     site.now = await gateway('sessions:\n  approval: hold\n');
-    ({ Page } = await load('guides/app.md', 'page.jsx', client, built));
+    ({ Chat: Page } = await load(FULL, 'chat.tsx', client, built));
   });
   after(end);
 
   test('an answer beside the chat: the rest comes on the same stream', async () => {
-    const { permit } = await load('guides/app.md', 'server.js', client, built);
+    const { answerRequest } = await load(FULL, 'api.ts', client, built);
     const id = randomUUID(), page = mount(Page, id);
     await page.say('approve');
     await until('a person is asked', () => page.has('Allow'));
     const [asked] = await trace(id, 'permission_request');
-    await permit(id, asked.payload.request_id, { option: 'always' });
+    await answerRequest(id, asked.payload.request_id, { option: 'always' });
     await page.shows('I am always allowed to run it');
     await over(id, 'completed', 1);
     assert.deepEqual(resumes(id), [], 'nothing was resumed');
@@ -401,4 +503,21 @@ describe('the client of the RFC, as docs/agents/agent-ops.md has it', () => {
       });
     });
   }
+});
+
+describe('the guides', () => {
+  const flat = text => text.replace(/\s+/g, ' ').trim();
+  for (const page of GUIDES) {
+    for (const { name, from, language, code } of blocks(page)) {
+      if (from) test(`${page}: a block stands in ${from}`, () => assert.ok(flat(fs.readFileSync(path.join(ROOT, from), 'utf8')).includes(flat(code)), code));
+      if (language !== 'yaml') continue;
+      test(`${page}: ${name} is a configuration`, () => {
+        const file = path.join(built, name);
+        fs.writeFileSync(file, block(page, name));
+        execFileSync(BINARY, ['config', 'check', '--config', file], { env: { ...process.env, TRIBUTARY_SECRET: 'x'.repeat(32) }, stdio: 'pipe' });
+      });
+    }
+  }
+  test('README.md has the chat of the quickstart', () => assert.equal(block('README.md', 'chat.tsx'), block('quickstart.md', 'chat.tsx')));
+  test('every other block is run, here or by first-use', () => assert.deepEqual(unused(GUIDES).filter(b => !followed(b)), []));
 });

@@ -11,9 +11,9 @@ import { load } from './lib/page.mjs';
 const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
 const built = fs.mkdtempSync(path.join(HERE, 'node_modules/.parts-'));
 after(() => fs.rmSync(built, { recursive: true, force: true }));
-const { Part } = await load('reference/parts.md', 'parts.jsx', CLIENTS.at(-1), built);
+const { DataPart } = await load('reference/parts.md', 'parts.tsx', CLIENTS.at(-1), built);
 
-const rendered = (type, data) => renderToStaticMarkup(createElement(Part, { part: { type, data }, session: 's' }));
+const rendered = (type, data) => renderToStaticMarkup(createElement(DataPart, { part: { type, data }, session: 's' }));
 
 for (const [type, data, ...want] of [
   ['data-plan', { entries: [{ content: 'Read', status: 'completed' }, { content: 'Write', status: 'in_progress' }] }, '☑ Read', '☐ Write'],

@@ -228,7 +228,7 @@ func TestTheAgentCannotGoBack(t *testing.T) {
 	}
 }
 
-// The kinds of requests, see docs/guides/clients.md: history is cut only on an explicit
+// The kinds of requests, see docs/reference/stream.md: history is cut only on an explicit
 // request, and no user removes another's messages.
 //
 //evidence:for promise-rewind

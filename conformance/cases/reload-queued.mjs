@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { followOthers } from '../lib/second-tab.mjs';
+import { follow } from '../lib/second-tab.mjs';
 import { textOf } from '../lib/message.mjs';
 
 // evidence: promise-prompt-once promise-tabs
@@ -14,7 +14,7 @@ export default {
     for (let n = 0; n < 3; n = (await t.history()).length) await sleep(50); // until the second prompt is on record
     t.drop();
     const page = await t.reload();
-    const end = followOthers(t.id, () => page.held(), () => t.history());
+    const end = follow(t.id, () => page.held(), () => t.history());
     try {
       await t.resumed(page);
       await page.until('the second answer is shown', c => c.messages.length === 4 && textOf(c.last).startsWith('Hello'), 30000);

@@ -1,4 +1,4 @@
-import { followOthers } from '../lib/second-tab.mjs';
+import { follow } from '../lib/second-tab.mjs';
 import { plain, textOf } from '../lib/message.mjs';
 
 // evidence: CopilotKit#3531 deepchat#472 promise-tabs
@@ -10,7 +10,7 @@ export default {
     first.send('hello');
     await first.settled();
     const second = await t.open();
-    const tabs = [first, second].map(tab => followOthers(t.id, () => tab.held(), () => t.history()));
+    const tabs = [first, second].map(tab => follow(t.id, () => tab.held(), () => t.history()));
     try {
       await second.until('the second tab shows what there is', c => c.messages.length === 2);
       t.equal('both show the same at first', plain(second.messages), plain(first.messages));

@@ -6,6 +6,7 @@ import { Window } from 'happy-dom';
 const nodeFetch = globalThis.fetch;
 const tape = [];
 const cuts = new Map();
+const refused = new Set();
 let origin = null, token = null;
 
 /** Gives react-dom a document. Node's own fetch, timers and streams stay in place. */
@@ -26,6 +27,9 @@ export async function visit(base, bearer) {
 
 /** Loses the connection of the newest response of this chat after so many more bytes. */
 export const cutAfter = (chatId, bytes) => cuts.set(chatId, bytes);
+
+/** The next POST of this chat does not reach the gateway. */
+export const refusePost = chatId => refused.add(chatId);
 
 /** Loses every open connection of this chat now: the page is gone. */
 export function drop(chatId) {
@@ -53,6 +57,7 @@ globalThis.fetch = async (input, init = {}) => {
     lose: () => line.abort(new TypeError('network error')),
   };
   tape.push(entry);
+  if (entry.method === 'POST' && refused.delete(entry.chatId)) throw new TypeError('Failed to fetch');
   init.signal?.addEventListener('abort', () => line.abort(init.signal.reason));
   if (init.signal?.aborted) line.abort(init.signal.reason);
   const res = await nodeFetch(url, { ...init, headers, signal: line.signal }).finally(() => { entry.open = false; });

@@ -1,4 +1,4 @@
-// What an app adds so that a tab shows what other tabs and other people do in its session: the lines that docs/guides/app.md shows.
-import { files } from './page.mjs';
+// What an app adds so that a tab shows what other tabs and other people do in its session: the file that docs/guides/resume-and-tabs.md shows.
+import { script } from './page.mjs';
 
-export const { followOthers } = await import(`data:text/javascript,${encodeURIComponent(files('guides/app.md').get('others.js'))}`);
+export const { follow } = await import(`data:text/javascript,${encodeURIComponent(script('guides/resume-and-tabs.md', 'follow.ts'))}`);

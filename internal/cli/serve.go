@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/url"
 	"os"
 	"path/filepath"
 
@@ -14,7 +15,7 @@ import (
 )
 
 type serveCommand struct {
-	Config   string `placeholder:"FILE" help:"The configuration (default ./tributary.yaml, if it is there). Flags go before it."`
+	Config   string `placeholder:"FILE" help:"The configuration (default ./tributary.yaml, if it is there). Flags win over it."`
 	Listen   string `placeholder:"HOST:PORT" help:"Where to listen (default 127.0.0.1:8787); port 0 is any free port."`
 	Data     string `placeholder:"DIR" help:"The data directory (default $XDG_DATA_HOME/tributary or ~/.local/share/tributary)."`
 	Cwd      string `placeholder:"DIR" help:"The directory that agents work in (default the current one)."`
@@ -127,6 +128,18 @@ func baseURL(scheme, listen string, at net.Addr) string {
 	}
 	host, _, _ := net.SplitHostPort(listen)
 	return localURL(scheme, net.JoinHostPort(host, fmt.Sprint(tcp.Port)))
+}
+
+// appURL is the gateway's address under the name of an app's host. Development servers refuse pages
+// of other names: Next.js does not take 127.0.0.1 for localhost.
+func appURL(base, app string) string {
+	at, err := url.Parse(base)
+	own, wrong := url.Parse(app)
+	if err != nil || wrong != nil || net.ParseIP(own.Hostname()) != nil || !access.Loopback(own.Host) {
+		return base
+	}
+	at.Host = net.JoinHostPort(own.Hostname(), at.Port())
+	return at.String()
 }
 
 // localURL is the address, on this machine, of a gateway that listens somewhere.

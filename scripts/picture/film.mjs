@@ -23,7 +23,7 @@ try {
   const film = new Camera(page);
   film.start();
   await type(page, 'tool');
-  await page.getByText('Done', { exact: false }).first().waitFor({ timeout: 5000 }).catch(() => {});
+  await page.getByText('The file says').first().waitFor(); // the demo agent's last sentence
   await wait(1500);
   await type(page, 'approve');
   await page.getByRole('button', { name: /^allow$/i }).first().waitFor();

@@ -1,0 +1,50 @@
+// The TypeScript of the guides, checked strictly against the types of the clients that it is for.
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, describe, test } from 'node:test';
+import { CLIENTS } from '../lib/clients.mjs';
+import { block, files } from '../lib/page.mjs';
+
+const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
+const folder = fs.mkdtempSync(path.join(HERE, 'app-'));
+after(() => fs.rmSync(folder, { recursive: true, force: true }));
+
+const REACT = 'guides/react.md', ASKING = [REACT, 'guides/approvals.md'];
+const client = name => CLIENTS.find(c => c.name === name);
+const newest = ['6.0.323', '7.0.173'].map(client);
+
+describe('the types are right', { concurrency: 2 }, () => {
+  for (const [pages, clients] of [
+    [['quickstart.md'], newest],
+    [[REACT], newest],
+    [[...ASKING, 'guides/resume-and-tabs.md', 'guides/edit.md', 'reference/parts.md'], newest],
+    [[...ASKING, 'guides/users.md'], newest],
+    [[...ASKING, 'guides/ai-sdk-5.md'], [client('5.0.277')]],
+  ]) {
+    for (const c of clients) {
+      test(`${pages.join(', ')} with ai ${c.name}`, () => {
+        const app = fs.mkdtempSync(path.join(folder, 'types-'));
+        for (const [name, page] of files(...pages)) {
+          if (name.startsWith('token.') || c.major === 5 && ['approval.tsx', 'always-allow.tsx'].includes(name)) continue; // the server's; not for 5
+          fs.writeFileSync(path.join(app, name), block(page, name));
+        }
+        const installed = path.join(HERE, '../node_modules'), types = path.join(HERE, 'node_modules/@types');
+        fs.writeFileSync(path.join(app, 'tsconfig.json'), JSON.stringify({
+          compilerOptions: {
+            strict: true, noEmit: true, skipLibCheck: true, target: 'es2023', lib: ['es2023', 'dom', 'dom.iterable'], module: 'esnext', moduleResolution: 'bundler', jsx: 'react-jsx',
+            noUnusedLocals: true, verbatimModuleSyntax: true, types: [],
+            paths: {
+              ai: [path.join(installed, `ai-${c.name}`)], '@ai-sdk/react': [path.join(installed, `react-${c.react}`)],
+              react: [path.join(types, 'react')], 'react/jsx-runtime': [path.join(types, 'react/jsx-runtime')],
+            },
+          },
+          include: ['*.ts', '*.tsx'],
+        }));
+        const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(HERE, 'node_modules/typescript/bin/tsc'), '-p', app], { encoding: 'utf8' });
+        assert.equal(status, 0, stdout + stderr);
+      });
+    }
+  }
+});
