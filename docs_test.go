@@ -42,16 +42,22 @@ func text(t *testing.T, name string) string {
 	return string(data)
 }
 
-// TestPagesNameWhatThereIs: the files and make targets that the documentation names exist.
+// TestPagesNameWhatThereIs: the files and make targets that the documentation names exist. Tests stand on the
+// page that is generated from them, and nowhere else.
 func TestPagesNameWhatThereIs(t *testing.T) {
 	t.Parallel()
 	makefile := text(t, "Makefile")
 	quoted := regexp.MustCompile("`([^`\n]+)`")
+	test := regexp.MustCompile(`^(Test|Fuzz)[A-Z]\w+$`)
 	file := regexp.MustCompile(`^[\w.-]+(/[\w.-]+)+\.(go|mjs|json|md|yaml)$`)
 	target := regexp.MustCompile(`^make ([a-z-]+)( [A-Z]+=.*)?$`)
 	for name, page := range pages(t) {
 		for _, m := range quoted.FindAllStringSubmatch(proseOf(page), -1) {
 			switch what := m[1]; {
+			case test.MatchString(what):
+				if name != evidence {
+					t.Errorf("%s names the test %s: give the test the id of a demand instead, and link to %s", name, what, evidence)
+				}
 			case file.MatchString(what) && !strings.HasPrefix(what, "github.com/") && !strings.Contains(what, "NAME"):
 				if !there(what) && !there(path.Join(path.Dir(name), what)) {
 					t.Errorf("%s names the file %s, and there is none", name, what)
@@ -159,9 +165,12 @@ func TestA09_NoJavaScriptServesChats(t *testing.T) {
 	}
 }
 
-// TestBlocksOfCode: JSON parses, and shell commands have a right syntax. The package internal/cli loads the blocks of YAML. The conformance suite runs those of JavaScript.
+// TestBlocksOfCode: JSON parses, shell commands have a right syntax, and Go stands in an example, which is
+// compiled and tested. The package internal/cli loads the blocks of YAML. The conformance suite runs those of JavaScript.
 func TestBlocksOfCode(t *testing.T) {
 	t.Parallel()
+	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	examples := flat(goExamples(t))
 	blocks := 0
 	for name, page := range pages(t) {
 		for _, b := range codeOf(page) {
@@ -184,6 +193,12 @@ func TestBlocksOfCode(t *testing.T) {
 				check.Stdin = strings.NewReader(regexp.MustCompile(`<[A-Z]+>`).ReplaceAllString(b.text, "VALUE"))
 				if out, err := check.CombinedOutput(); err != nil {
 					t.Errorf("%s: %v: %s in\n%s", name, err, out, b.text)
+				}
+			case "go":
+				for piece := range strings.SplitSeq(b.text, "…") {
+					if !strings.Contains(examples, flat(piece)) {
+						t.Errorf("%s has Go that stands in no example; mark what is left out with a line “…”:\n%s", name, piece)
+					}
 				}
 			}
 		}
@@ -217,6 +232,20 @@ func codeOf(page string) (blocks []block) {
 		}
 	}
 	return blocks
+}
+
+func goExamples(t *testing.T) (all string) {
+	t.Helper()
+	err := fs.WalkDir(os.DirFS("examples"), ".", func(name string, d fs.DirEntry, err error) error {
+		if err == nil && path.Ext(name) == ".go" {
+			all += text(t, path.Join("examples", name))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
 }
 
 // TestTheTutorialIsShort: the adapter that the tutorial builds stays below 150 lines.

@@ -60,6 +60,25 @@ func TestEveryDemandHasItsEvidence(t *testing.T) {
 	}
 }
 
+// TestEveryLimitIsADemand: each limit of the reference page is a demand by its own words, so that it has its evidence.
+func TestEveryLimitIsADemand(t *testing.T) {
+	t.Parallel()
+	all, limits := demands(t), 0
+	for line := range strings.Lines(text(t, "docs/reference/limits.md")) {
+		limit, _, row := strings.Cut(strings.TrimPrefix(line, "| "), " | ")
+		if !row || !strings.HasPrefix(line, "| ") || strings.HasPrefix(limit, "limit") {
+			continue
+		}
+		limits++
+		if !slices.ContainsFunc(all, func(d demand) bool { return d.text == limit }) {
+			t.Errorf("docs/internals/demands.txt has no line for this limit of docs/reference/limits.md: %s", limit)
+		}
+	}
+	if limits < 50 {
+		t.Errorf("only %d limits were found", limits)
+	}
+}
+
 func demands(t *testing.T) (all []demand) {
 	t.Helper()
 	_, list, _ := strings.Cut(text(t, "docs/internals/demands.txt"), "\n\n")

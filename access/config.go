@@ -13,10 +13,10 @@ import (
 type Mode string
 
 const (
-	// ModeToken asks every caller for a token. It is the default.
+	// ModeToken asks every caller for a token. This is the default.
 	ModeToken Mode = "token"
-	// ModeNone asks for nothing: everybody who can reach the port is the owner.
-	// It needs a loopback listen address and serves its own pages only.
+	// ModeNone asks for nothing: every caller that can reach the port is an admin. The
+	// mode needs a loopback listen address, and serves its own pages only.
 	ModeNone Mode = "none"
 	// ModeJWT takes JSON Web Tokens beside the tokens of ModeToken.
 	ModeJWT Mode = "jwt"
@@ -37,8 +37,8 @@ type Config struct {
 	Mode Mode
 	// Listen is the address the gateway listens on, host:port.
 	Listen string
-	// TokenFile holds the owner's token and is minted when it does not exist.
-	// When empty there is no such token, and Tokens must name at least one.
+	// TokenFile holds the admin's token. New makes the file if it does not exist. Without a
+	// file there is no such token, and Tokens must name at least one.
 	TokenFile string
 	// Tokens are further tokens, each with a name and a role of its own.
 	Tokens []Token
@@ -46,20 +46,19 @@ type Config struct {
 	JWT JWT
 	// Groups are lists of people, by their Principal's ID. Claims may add to them.
 	Groups map[string][]string
-	// PassThrough names the side that is to judge bearer tokens that nobody here knows:
-	// who sends one is let through as a Guest, who may do nothing by that alone. "":
-	// such tokens are refused.
+	// PassThrough names the agent whose server judges bearer tokens that the gateway does not
+	// know. Such a token alone gives no rights. "": the gateway refuses such tokens.
 	PassThrough string
-	// PublicURL is the address that people open, such as https://agents.example.com, where
-	// a proxy stands in front. "": the address that the gateway listens on.
+	// PublicURL is the address that people open, such as https://agents.example.com, if a
+	// proxy stands in front. "": the address that the gateway listens on.
 	PublicURL string
-	// TrustedProxies are addresses and networks. What they tell in X-Forwarded-* or
-	// Forwarded about the client counts.
+	// TrustedProxies are addresses and networks. Their headers X-Forwarded-* and Forwarded
+	// name the client.
 	TrustedProxies []string
 	// Store keeps created tokens, and the sign-ins of the page. Nil: NewMemory.
 	Store Store
-	// CookieAlone lets the cookie of a sign-in count without the secret of the page. It is
-	// for an app in the place of the page, on loopback: the app knows no secret.
+	// CookieAlone lets the cookie of a sign-in count without the secret of the page. This is
+	// for an app in the place of the page, on loopback, which knows no secret.
 	CookieAlone bool
 	// SignInLifetime is how long a sign-in of the page lasts; 7 days if zero.
 	SignInLifetime time.Duration
@@ -78,9 +77,9 @@ type Config struct {
 	// Public says which paths can be read (GET, HEAD) without a token. Host and
 	// Origin are checked there too. Nil: none.
 	Public func(*http.Request) bool
-	// TurnAway may answer a request itself, and reports whether it did. It is asked
-	// once Host and Origin are known to be good, so that the page that sent the
-	// request reads the answer, and before anybody asks who sent it. Nil: it never does.
+	// TurnAway may answer a request itself, and reports whether it did. The Guard calls
+	// TurnAway after the checks of Host and Origin, so that the page that sent the request
+	// reads the answer, and before the check of the token. Nil: no request is answered.
 	TurnAway func(w http.ResponseWriter, r *http.Request) bool
 	// Logger hears of keys that cannot be read. Nil: nobody does.
 	Logger *slog.Logger

@@ -36,7 +36,7 @@ func TestConfigErrors(t *testing.T) {
 		{`access mode "oauth" is unknown`, Config{Mode: "oauth", Listen: "127.0.0.1:1"}},
 		{"has no token", Config{Listen: "127.0.0.1:1"}},
 		{"remove allow_origins", Config{Mode: ModeNone, Listen: "127.0.0.1:1", AllowOrigins: []string{LoopbackOrigins}}},
-		{"reads no tokens", Config{Mode: ModeNone, Listen: "127.0.0.1:1", Tokens: []Token{{Name: "a", Token: "x", Role: Owner}}}},
+		{"reads no tokens", Config{Mode: ModeNone, Listen: "127.0.0.1:1", Tokens: []Token{{Name: "a", Token: "x", Role: Admin}}}},
 		{`allow_origins entry "Null"`, Config{AllowOrigins: []string{"Null"}}},
 		{`allow_origins entry "*"`, Config{AllowOrigins: []string{"*"}}},
 		{`allow_origins entry "https://*.example.com"`, Config{AllowOrigins: []string{"https://*.example.com"}}},
@@ -82,7 +82,7 @@ func TestRoles(t *testing.T) {
 	if err := json.Unmarshal([]byte(`{"name":"ci","token_env":"X","role":"collaborator"}`), &token); err != nil || token.Role != Collaborator {
 		t.Errorf("%+v, %v", token, err)
 	}
-	if text, err := json.Marshal(owner()); err != nil || string(text) != `{"id":"owner","name":"owner","role":"admin"}` {
+	if text, err := json.Marshal(operator()); err != nil || string(text) != `{"id":"operator","name":"operator","role":"admin"}` {
 		t.Errorf("%s, %v", text, err)
 	}
 	for _, bad := range []string{"", "none", "Owner", "admin"} {

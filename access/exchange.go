@@ -78,9 +78,9 @@ func withoutToken(u *url.URL) string {
 	return path + "?" + strings.Join(kept, "&")
 }
 
-// URL returns what to print at start: base as it is in mode none, else a URL
-// that lets the owner in when opened. Without a minted token it is base too;
-// configured tokens are never printed.
+// URL returns the address to print at start. The address has the minted token, so that
+// opening it signs in. Without a minted token, and in mode none, the address is base.
+// Configured tokens are never printed.
 func (g *Guard) URL(base string) string {
 	base = cmp.Or(g.url.base, base)
 	u, err := url.Parse(base)

@@ -48,8 +48,8 @@ type Guard struct {
 	refuse      func(w http.ResponseWriter, r *http.Request, status int, code, sentence string)
 }
 
-// New makes a Guard. In token mode it reads the owner's token, or mints it when
-// the file does not exist. Its errors say what to change.
+// New makes a Guard. In token mode New reads the admin's token, or makes it when the file
+// does not exist. Errors say what to change.
 func New(c Config) (*Guard, error) {
 	if c.Store == nil {
 		c.Store = NewMemory()
@@ -119,7 +119,7 @@ func (g *Guard) readTokens(c Config) error {
 		if err != nil {
 			return err
 		}
-		if err := g.keys.add(token, owner()); err != nil {
+		if err := g.keys.add(token, operator()); err != nil {
 			return err
 		}
 		g.minted = token
@@ -128,13 +128,13 @@ func (g *Guard) readTokens(c Config) error {
 		if strings.TrimSpace(t.Name) == "" {
 			return fmt.Errorf("a configured token has no name; give it one")
 		}
-		if c.PassThrough != "" && strings.HasPrefix(t.Name, GuestID(c.PassThrough, "")) {
+		if c.PassThrough != "" && strings.HasPrefix(t.Name, PassThroughID(c.PassThrough, "")) {
 			return fmt.Errorf("a token is named %q, as those are who come through %s; give it another name", t.Name, c.PassThrough)
 		}
 		if strings.HasPrefix(t.Name, namedMark) {
 			return fmt.Errorf("a token is named %q, as those are that `tributary token create` makes; give it another name", t.Name)
 		}
-		if !t.Role.known() {
+		if !t.Role.ofGateway() {
 			return fmt.Errorf("token %q has no role; use viewer, collaborator or admin", t.Name)
 		}
 		value, err := t.value()
@@ -182,13 +182,18 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 		who, no := g.identify(w, r, a)
 		switch {
 		case no == refusal{}:
-			if !who.isGuest {
+			if !who.isPassThrough {
 				who.principal = g.grouped(who.principal)
 			}
 			ctx := who.in(r.Context())
 			if who.still != nil {
 				var leave func()
-				ctx, leave = watch(ctx, who.still, g.revoked)
+				ctx, leave = Watch(ctx, checkEvery, func(ctx context.Context) error {
+					if who.still(ctx) {
+						return nil
+					}
+					return g.revoked
+				})
 				defer leave()
 			}
 			r = r.WithContext(ctx) //nolint:contextcheck // it is that of the request
@@ -224,19 +229,19 @@ func (g *Guard) arrive(r *http.Request) (*http.Request, arrival, refusal) {
 	return r, a, refusal{}
 }
 
-// sender is who sent a request.
+// sender is the sender of a request.
 type sender struct {
-	principal Principal
-	guest     Guest // if isGuest
-	isGuest   bool
-	signIn    string // id of the sign-in of the page, if that is how they came
+	principal     Principal
+	passThrough   PassThrough // if isPassThrough
+	isPassThrough bool
+	signIn        string // id of the sign-in of the page, if the request has its cookie
 	// still reports whether the credential still counts; nil: it always does.
 	still func(context.Context) bool
 }
 
 func (s sender) in(ctx context.Context) context.Context {
-	if s.isGuest {
-		ctx = WithGuest(ctx, s.guest)
+	if s.isPassThrough {
+		ctx = WithPassThrough(ctx, s.passThrough)
 	}
 	return With(ctx, s.principal)
 }
@@ -251,14 +256,14 @@ func (g *Guard) grouped(p Principal) Principal {
 	return p
 }
 
-// identify says who sent r, or why that counts for nothing. What a browser adds by
-// itself (the cookie; in mode none, being on this machine) is believed only in a
-// request of our own page.
+// identify returns the sender of r, or why the request has none. Credentials that a browser
+// adds by itself (the cookie; in mode none, the machine) count only in a request of our own
+// page.
 func (g *Guard) identify(w http.ResponseWriter, r *http.Request, a arrival) (sender, refusal) {
 	if g.mode == ModeNone {
 		// Programs send neither header, and are welcome here.
 		if a.from == own || a.from == unsaid && (a.site == "" || ourSite(a.site)) {
-			return sender{principal: owner()}, refusal{}
+			return sender{principal: operator()}, refusal{}
 		}
 		return sender{}, crossSite()
 	}
@@ -267,7 +272,7 @@ func (g *Guard) identify(w http.ResponseWriter, r *http.Request, a arrival) (sen
 			return sender{}, no
 		}
 		s, no := g.bearing(r.Context(), token)
-		if !s.isGuest && no.status != http.StatusServiceUnavailable && no.code != tokenExpired().code {
+		if !s.isPassThrough && no.status != http.StatusServiceUnavailable && no.code != tokenExpired().code {
 			g.backoff.tried(a.client, token, no == refusal{})
 		}
 		return s, no
@@ -291,8 +296,8 @@ func (g *Guard) pace(a arrival, token string, w http.ResponseWriter) refusal {
 	return tooManyWrong()
 }
 
-// bearing says whose a bearer token is. What has the shape of a JSON Web Token is one
-// where those are known here: one that counts no more is nobody's, not a guest's.
+// bearing returns the holder of a bearer token. In mode jwt a token in the shape of a JSON
+// Web Token is one: if it has expired, it is no pass-through token.
 func (g *Guard) bearing(ctx context.Context, token string) (sender, refusal) {
 	digest := sha256.Sum256([]byte(token))
 	switch p, ok, no := g.byTokenDigest(ctx, digest[:]); {
@@ -313,8 +318,8 @@ func (g *Guard) bearing(ctx context.Context, token string) (sender, refusal) {
 	if g.side == "" || !validToken(token) || strings.HasPrefix(token, tokenMark) {
 		return sender{}, tokenWrong()
 	}
-	guest := NewGuest(token)
-	return sender{principal: guest.Known(g.side, "", 0), guest: guest, isGuest: true}, refusal{}
+	t := NewPassThrough(token)
+	return sender{principal: t.Known(g.side, "", 0), passThrough: t, isPassThrough: true}, refusal{}
 }
 
 // byTokenDigest finds the holder of a configured or a created token.
@@ -337,9 +342,9 @@ func (g *Guard) byTokenDigest(ctx context.Context, digest []byte) (Principal, bo
 	return n.principal(), true, refusal{}
 }
 
-// taken reports whether a name is that of a token of ours, or of the other side.
+// taken reports whether the holder of a token has the name, or may have it.
 func (g *Guard) taken(id string) bool {
-	if id == ownerID || strings.HasPrefix(id, namedMark) || g.side != "" && strings.HasPrefix(id, GuestID(g.side, "")) {
+	if id == operatorID || strings.HasPrefix(id, namedMark) || g.side != "" && strings.HasPrefix(id, PassThroughID(g.side, "")) {
 		return true
 	}
 	return slices.ContainsFunc(g.keys, func(c credential) bool { return c.principal.ID == id })

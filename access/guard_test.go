@@ -14,7 +14,7 @@ const (
 	workToken = "work-01234567890123456789"
 )
 
-// newGuard makes a guard in token mode with a minted owner token and two named
+// newGuard makes a guard in token mode with a minted admin token and two named
 // ones, changed by edit.
 func newGuard(t *testing.T, edit func(*Config)) *Guard {
 	t.Helper()
@@ -130,7 +130,7 @@ func runGuardCases(t *testing.T, g *Guard, cases []guardCase) {
 	}
 }
 
-// Who is turned away reads why, wherever its page is from, and needs no token for it.
+// A client that is turned away reads the reason, on a page of any origin and without a token.
 func TestTurnAway(t *testing.T) {
 	t.Parallel()
 	g := newGuard(t, func(c *Config) {
@@ -179,12 +179,12 @@ func TestTokens(t *testing.T) {
 	const ours = "Sec-Fetch-Site: same-origin"
 	runGuardCases(t, g, []guardCase{
 		{"none", "", nil, "token_missing"},
-		{"minted", "", []string{bearer}, "owner admin"},
-		{"used again", "POST /api/chat", []string{bearer}, "owner admin"},
+		{"minted", "", []string{bearer}, "operator admin"},
+		{"used again", "POST /api/chat", []string{bearer}, "operator admin"},
 		{"named viewer", "", []string{"Authorization: Bearer " + viewToken}, "wall viewer"},
 		{"named collaborator", "", []string{"Authorization: Bearer " + workToken}, "ci collaborator"},
-		{"scheme in lower case", "", []string{"authorization: bearer " + g.minted}, "owner admin"},
-		{"scheme in upper case", "", []string{"AUTHORIZATION: BEARER " + g.minted}, "owner admin"},
+		{"scheme in lower case", "", []string{"authorization: bearer " + g.minted}, "operator admin"},
+		{"scheme in upper case", "", []string{"AUTHORIZATION: BEARER " + g.minted}, "operator admin"},
 		{"token in other case", "", []string{"Authorization: Bearer " + strings.ToUpper(viewToken)}, "token_wrong"},
 		{"prefix of the token", "", []string{"Authorization: Bearer " + g.minted[:40]}, "token_wrong"},
 		{"token and more", "", []string{bearer + "x"}, "token_wrong"},
@@ -192,7 +192,7 @@ func TestTokens(t *testing.T) {
 		{"scheme only", "", []string{"Authorization: Bearer"}, "token_wrong"},
 		{"two headers", "", []string{bearer, bearer}, "token_wrong"},
 		{"basic is no token", "", []string{"Authorization: Basic b3duZXI6b3duZXI="}, "token_missing"},
-		{"basic of a proxy beside our cookie", "", []string{"Authorization: Basic eDp5", cookie, ours}, "owner admin"},
+		{"basic of a proxy beside our cookie", "", []string{"Authorization: Basic eDp5", cookie, ours}, "operator admin"},
 		{"wrong bearer beside a good cookie", "", []string{"Authorization: Bearer x", cookie, ours}, "token_wrong"},
 		{"the cookie's value as bearer", "", []string{"Authorization: Bearer " + value}, "token_wrong"},
 		{"the page's secret as bearer", "", []string{"Authorization: Bearer " + secret}, "token_wrong"},
@@ -202,18 +202,18 @@ func TestTokens(t *testing.T) {
 		{"the page's secret alone", "", []string{page, ours}, "token_missing"},
 		{"the cookie with another page's secret", "", []string{alone, other, ours}, "page_secret_wrong"},
 		{"the cookie with two secrets", "", []string{cookie, page, ours}, "page_secret_wrong"},
-		{"cookie", "", []string{cookie, ours}, "owner admin"},
-		{"cookie, typed by hand", "", []string{cookie, "Sec-Fetch-Site: none"}, "owner admin"},
-		{"cookie, own origin", "POST /api/chat", []string{cookie, "Origin: http://127.0.0.1:8787"}, "owner admin"},
+		{"cookie", "", []string{cookie, ours}, "operator admin"},
+		{"cookie, typed by hand", "", []string{cookie, "Sec-Fetch-Site: none"}, "operator admin"},
+		{"cookie, own origin", "POST /api/chat", []string{cookie, "Origin: http://127.0.0.1:8787"}, "operator admin"},
 		{"cookie of a named token", "", []string{signedIn(t, g, viewToken), ours}, "wall viewer"},
 		{"cookie tampered", "", []string{alone + "A", page, ours}, "sign_in_over"},
 		{"cookie cut", "", []string{alone[:len(alone)-1], page, ours}, "sign_in_over"},
 		{"cookie empty", "", []string{"Cookie: " + g.cookie + "=", ours}, "sign_in_over"},
 		{"cookie of another name", "", []string{"Cookie: Tributary_Page=" + value, ours}, "token_missing"},
-		{"cookie planted before ours", "", []string{"Cookie: " + g.cookie + "=evil; " + g.cookie + "=" + value, page, ours}, "owner admin"},
+		{"cookie planted before ours", "", []string{"Cookie: " + g.cookie + "=evil; " + g.cookie + "=" + value, page, ours}, "operator admin"},
 		{"token in the URL of the API", "GET /api/sessions?token=" + g.minted, nil, "token_missing"},
 		{"public", "GET /healthz", nil, "nobody none"},
-		{"public, known", "GET /healthz", []string{bearer}, "owner admin"},
+		{"public, known", "GET /healthz", []string{bearer}, "operator admin"},
 		{"public, wrong token", "GET /app.js", []string{"Authorization: Bearer x"}, "nobody none"},
 		{"public is for reading", "POST /healthz", nil, "token_missing"},
 		{"public has no OPTIONS", "OPTIONS /healthz", nil, "token_missing"},
@@ -246,7 +246,7 @@ func TestForeignPages(t *testing.T) {
 		{"stream", "GET /api/chat/x/stream", []string{evil, bearer}, "origin_not_allowed"},
 		{"WebSocket", "GET /api/sessions/x/ws?role=client", []string{evil, cookie, "Connection: Upgrade", "Upgrade: websocket"}, "origin_not_allowed"},
 		{"WebSocket, other port, cookie", "GET /api/sessions/x/ws?role=client", []string{vite, cookie, "Connection: Upgrade", "Upgrade: websocket"}, "cookie_cross_origin"},
-		{"WebSocket, ours", "GET /api/sessions/x/ws?role=client", []string{ownURL, cookie, "Connection: Upgrade", "Upgrade: websocket"}, "owner admin"},
+		{"WebSocket, ours", "GET /api/sessions/x/ws?role=client", []string{ownURL, cookie, "Connection: Upgrade", "Upgrade: websocket"}, "operator admin"},
 		{"null", "", []string{"Origin: null", bearer}, "origin_not_allowed"},
 		{"null, POST, cookie", "POST /api/chat", []string{"Origin: null", cookie, plain}, "origin_not_allowed"},
 		{"empty Origin", "", []string{"Origin: ", bearer}, "origin_not_allowed"},
@@ -259,8 +259,8 @@ func TestForeignPages(t *testing.T) {
 		{"form POST, other port, cookie", "POST /api/chat", []string{vite, form, cookie}, "cookie_cross_origin"},
 		{"text/plain POST, other port, nothing", "POST /api/chat", []string{vite, plain}, "token_missing"},
 		{"text/plain POST, other port, to a public path", "POST /healthz", []string{vite, plain}, "token_missing"},
-		{"text/plain POST, other port, bearer (was preflighted)", "POST /api/chat", []string{vite, plain, bearer}, "owner admin"},
-		{"text/plain POST, ours", "POST /api/chat", []string{ownURL, plain, cookie}, "owner admin"},
+		{"text/plain POST, other port, bearer (was preflighted)", "POST /api/chat", []string{vite, plain, bearer}, "operator admin"},
+		{"text/plain POST, ours", "POST /api/chat", []string{ownURL, plain, cookie}, "operator admin"},
 		{"POST without Origin, cross-site, bearer", "POST /api/chat", []string{"Sec-Fetch-Site: cross-site", bearer}, "cross_site"},
 		{"POST without Origin, cross-site, cookie", "POST /api/chat", []string{"Sec-Fetch-Site: cross-site", cookie}, "cross_site"},
 		{"DELETE without Origin, same-site", "DELETE /api/sessions/x", []string{"Sec-Fetch-Site: same-site", cookie}, "cross_site"},
@@ -269,12 +269,12 @@ func TestForeignPages(t *testing.T) {
 		{"GET without Origin, same-site, cookie", "", []string{"Sec-Fetch-Site: same-site", cookie}, "cookie_cross_origin"},
 		{"GET without either, cookie", "", []string{cookie}, "cookie_cross_origin"},
 		{"POST without either, cookie", "POST /api/chat", []string{cookie}, "cookie_cross_origin"},
-		{"POST without either, bearer", "POST /api/chat", []string{bearer}, "owner admin"},
-		{"other port, bearer", "", []string{vite, bearer}, "owner admin"},
+		{"POST without either, bearer", "POST /api/chat", []string{bearer}, "operator admin"},
+		{"other port, bearer", "", []string{vite, bearer}, "operator admin"},
 		{"other port, cookie only", "", []string{vite, cookie}, "cookie_cross_origin"},
 		{"other port, cookie, claims same-origin", "", []string{vite, cookie, "Sec-Fetch-Site: same-origin"}, "cookie_cross_origin"},
-		{"IPv6 loopback page, bearer", "", []string{"Origin: http://[::1]:3000", bearer}, "owner admin"},
-		{"https loopback page, bearer", "", []string{"Origin: https://localhost:3000", bearer}, "owner admin"},
+		{"IPv6 loopback page, bearer", "", []string{"Origin: http://[::1]:3000", bearer}, "operator admin"},
+		{"https loopback page, bearer", "", []string{"Origin: https://localhost:3000", bearer}, "operator admin"},
 		{"same host, https where we are http, cookie", "", []string{"Origin: https://127.0.0.1:8787", cookie}, "cookie_cross_origin"},
 		{"same host, no port, cookie", "", []string{"Origin: http://127.0.0.1", cookie}, "cookie_cross_origin"},
 		{"localhost is not 127.0.0.1 to a browser", "", []string{"Origin: http://localhost:8787", cookie}, "cookie_cross_origin"},
@@ -288,7 +288,7 @@ func TestForeignPages(t *testing.T) {
 		{"desktop shell on localhost", "", []string{"Origin: tauri://localhost", bearer}, "origin_not_allowed"},
 		{"no scheme", "", []string{"Origin: 127.0.0.1:8787", bearer}, "origin_not_allowed"},
 		{"no host", "", []string{"Origin: http://", bearer}, "origin_not_allowed"},
-		{"upper case of ours", "", []string{"Origin: HTTP://127.0.0.1:8787", cookie}, "owner admin"},
+		{"upper case of ours", "", []string{"Origin: HTTP://127.0.0.1:8787", cookie}, "operator admin"},
 	})
 }
 
@@ -408,11 +408,11 @@ func TestModeNone(t *testing.T) {
 		ours = "Origin: http://127.0.0.1:8787"
 	)
 	runGuardCases(t, g, []guardCase{
-		{"a program", "", nil, "owner admin"},
-		{"a program that posts", "POST /api/chat", nil, "owner admin"},
-		{"our page", "POST /api/chat", []string{ours}, "owner admin"},
-		{"our page reads", "", []string{"Sec-Fetch-Site: same-origin"}, "owner admin"},
-		{"typed by hand", "GET /", []string{"Sec-Fetch-Site: none"}, "owner admin"},
+		{"a program", "", nil, "operator admin"},
+		{"a program that posts", "POST /api/chat", nil, "operator admin"},
+		{"our page", "POST /api/chat", []string{ours}, "operator admin"},
+		{"our page reads", "", []string{"Sec-Fetch-Site: same-origin"}, "operator admin"},
+		{"typed by hand", "GET /", []string{"Sec-Fetch-Site: none"}, "operator admin"},
 		{"page on another port", "", []string{vite}, "origin_not_allowed"},
 		{"page on another port, text/plain", "POST /api/chat", []string{vite, "Content-Type: text/plain"}, "origin_not_allowed"},
 		{"page on another port, invented token", "", []string{vite, "Authorization: Bearer x"}, "origin_not_allowed"},
@@ -423,7 +423,7 @@ func TestModeNone(t *testing.T) {
 		{"link elsewhere to a public page", "GET /app.js", []string{"Sec-Fetch-Site: cross-site"}, "nobody none"},
 		{"null", "", []string{"Origin: null"}, "origin_not_allowed"},
 		{"foreign", "POST /api/chat", []string{"Origin: https://evil.com"}, "origin_not_allowed"},
-		{"an old URL with a token", "GET /?token=x", nil, "owner admin"},
+		{"an old URL with a token", "GET /?token=x", nil, "operator admin"},
 	})
 	if got := g.URL("http://127.0.0.1:8787"); got != "http://127.0.0.1:8787" {
 		t.Errorf("URL in mode none: %s", got)

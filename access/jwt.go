@@ -119,7 +119,7 @@ func newKeySource(c JWT, algs []jose.SignatureAlgorithm, logger *slog.Logger) (k
 	return newRemoteKeys("", c.Issuer, algs, logger)
 }
 
-// isJWT reports whether a token has the shape of one. No other token of ours has.
+// isJWT reports whether a token has the shape of a JSON Web Token. The other kinds of token have not.
 func isJWT(token string) bool {
 	return strings.Count(token, ".") == 2 && strings.HasPrefix(token, "eyJ")
 }

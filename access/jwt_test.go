@@ -202,7 +202,7 @@ func TestB04_JWTOfEveryKind(t *testing.T) {
 func TestB04_TokensBesideJWT(t *testing.T) {
 	t.Parallel()
 	g := newGuard(t, jwtMode(JWT{KeyFile: signer{"", jose.RS256, rsaKey()}.pem(t)}))
-	for token, want := range map[string]string{viewToken: "wall viewer", workToken: "ci collaborator", g.minted: "owner admin", "nobody": "token_wrong", "": "token_wrong"} {
+	for token, want := range map[string]string{viewToken: "wall viewer", workToken: "ci collaborator", g.minted: "operator admin", "nobody": "token_wrong", "": "token_wrong"} {
 		if got := bring(g, token); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
@@ -236,7 +236,7 @@ func TestG08_AlgorithmIsTheKeys(t *testing.T) {
 		t.Fatal(err)
 	}
 	g := newGuard(t, jwtMode(JWT{KeyFile: file}))
-	payload := `{"sub":"owner","exp":99999999999}`
+	payload := `{"sub":"operator","exp":99999999999}`
 	for name, token := range map[string]string{
 		"none":             unsigned(t, `{"alg":"none"}`, payload, nil),
 		"None":             unsigned(t, `{"alg":"None","typ":"JWT"}`, payload, nil),
@@ -326,7 +326,7 @@ func TestB05_ClaimsThatDoNotHold(t *testing.T) {
 		{"control characters", claims{"sub": "a\nb"}, "token_wrong"},
 		{"very long", claims{"sub": strings.Repeat("a", maxID+1)}, "token_wrong"},
 		{"end is no number", claims{"exp": "tomorrow"}, "token_wrong"},
-		{"the minted token's name", claims{"sub": "owner"}, "token_wrong"},
+		{"the minted token's name", claims{"sub": "operator"}, "token_wrong"},
 		{"a configured token's name", claims{"sub": "ci"}, "token_wrong"},
 	} {
 		all := maps.Clone(good)
@@ -335,7 +335,7 @@ func TestB05_ClaimsThatDoNotHold(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
-	for _, payload := range []string{"", "null", "[]", "7", `{"sub":"ada","exp":1e400}`, `{"sub":"ada","sub":"owner","exp":99999999999,"iss":"https://id.example","aud":"tributary"}`} {
+	for _, payload := range []string{"", "null", "[]", "7", `{"sub":"ada","exp":1e400}`, `{"sub":"ada","sub":"operator","exp":99999999999,"iss":"https://id.example","aud":"tributary"}`} {
 		if got := bring(g, s.sign(t, []byte(payload))); got != "token_wrong" {
 			t.Errorf("payload %s: %s", payload, got)
 		}
@@ -415,7 +415,7 @@ func TestNamesHaveABound(t *testing.T) {
 	}
 }
 
-// No token of ours has the name of somebody whom the other side knows.
+// No token of this gateway has the name of a user of the agent's server.
 func TestNamesOfTheOtherSideAreItsOwn(t *testing.T) {
 	t.Parallel()
 	_, err := New(Config{Listen: "127.0.0.1:1", PassThrough: "ops", Tokens: []Token{{Name: "ops:ada", Token: "abc", Role: Viewer}}})
@@ -469,14 +469,14 @@ func TestJWTSettingsThatCannotBeMeant(t *testing.T) {
 //evidence:for promise-jwt
 func FuzzBearer(f *testing.F) {
 	s := signer{"k", jose.EdDSA, newEdKey(f)}
-	verify, err := newVerifier(JWT{KeyFile: s.pem(f), RoleClaim: "a.b", SessionClaim: "s"}, func(id string) bool { return id == ownerID }, nil)
+	verify, err := newVerifier(JWT{KeyFile: s.pem(f), RoleClaim: "a.b", SessionClaim: "s"}, func(id string) bool { return id == operatorID }, nil)
 	if err != nil {
 		f.Fatal(err)
 	}
 	g := &Guard{mode: ModeJWT, jwt: verify, side: "ops", tokens: shelf{Store: NewMemory(), kind: kindToken}}
 	good := s.token(f, nil)
 	for _, token := range []string{
-		good, "", "opaque", "sk_0123456789abcdef", "eyJ.a.b", strings.Replace(good, ".", "..", 1), unsigned(f, `{"alg":"none"}`, `{"sub":"owner"}`, nil),
+		good, "", "opaque", "sk_0123456789abcdef", "eyJ.a.b", strings.Replace(good, ".", "..", 1), unsigned(f, `{"alg":"none"}`, `{"sub":"operator"}`, nil),
 		unsigned(f, `{"alg":"HS256"}`, `{}`, []byte("x")), unsigned(f, `{"alg":"EdDSA","kid":7}`, `{}`, nil), s.sign(f, []byte(`{"exp":1e999}`)),
 	} {
 		f.Add(token)
@@ -487,22 +487,22 @@ func FuzzBearer(f *testing.F) {
 			return
 		}
 		p, ok := From(who.in(t.Context()))
-		guest, isGuest := GuestOf(who.in(t.Context()))
+		got, isPassThrough := PassThroughOf(who.in(t.Context()))
 		switch {
 		case !ok || !validID(p.ID):
 			t.Fatalf("%q lets %+v in", token, p)
-		case isGuest && (p.Role != 0 || guest.Bearer() != token || strings.Contains(p.ID, token) && len(token) > 16):
-			t.Fatalf("%q is a guest %+v", token, p)
-		case !isGuest && token != good && !bytes.HasPrefix([]byte(token), []byte(good[:strings.LastIndex(good, ".")])):
+		case isPassThrough && (p.Role != 0 || got.Bearer() != token || strings.Contains(p.ID, token) && len(token) > 16):
+			t.Fatalf("%q is a pass-through token %+v", token, p)
+		case !isPassThrough && token != good && !bytes.HasPrefix([]byte(token), []byte(good[:strings.LastIndex(good, ".")])):
 			t.Fatalf("%q lets %+v in", token, p)
 		}
 	})
 }
 
-// FuzzClaims: whoever holds the key may still sign nonsense.
+// FuzzClaims reads claims that are signed, and may be nonsense all the same.
 func FuzzClaims(f *testing.F) {
 	s := signer{"", jose.EdDSA, newEdKey(f)}
-	verify, err := newVerifier(JWT{KeyFile: s.pem(f), RoleClaim: "a.b", SessionClaim: "s"}, func(id string) bool { return id == ownerID }, nil)
+	verify, err := newVerifier(JWT{KeyFile: s.pem(f), RoleClaim: "a.b", SessionClaim: "s"}, func(id string) bool { return id == operatorID }, nil)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -511,7 +511,7 @@ func FuzzClaims(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		p, no := verify.principal(t.Context(), s.sign(t, payload))
-		if no == (refusal{}) && (!validID(p.ID) || p.ID == ownerID || !p.Role.known() || p.Expires.Before(time.Now())) {
+		if no == (refusal{}) && (!validID(p.ID) || p.ID == operatorID || !p.Role.known() || p.Expires.Before(time.Now())) {
 			t.Fatalf("%s is %+v", payload, p)
 		}
 	})

@@ -105,8 +105,8 @@ func readJWK(data []byte, secrets bool) (key, error) {
 	return k, err
 }
 
-// readJWKSet reads the keys of a set that are for us; what else is in it may be for
-// others. why says what is wrong with those that are not, if none is.
+// readJWKSet reads the usable keys of a set; other keys in it may be for other readers. If no
+// key is usable, why says why.
 func readJWKSet(data []byte, secrets bool) (keys []key, why error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`
@@ -173,7 +173,7 @@ func readPEM(data []byte) (keys []key, err error) {
 // fixedKeys are those that were given at start.
 type fixedKeys []key
 
-// find implements keySource. It has nothing to wait for.
+// find implements keySource. A fixed set needs no fetch.
 func (f fixedKeys) find(_ context.Context, id string, alg jose.SignatureAlgorithm) ([]key, error) {
 	return matching(f, id, alg), nil
 }

@@ -37,7 +37,7 @@ func (k *keyring) add(token string, p Principal) error {
 	c := credential{sha256.Sum256([]byte(token)), p}
 	for _, other := range *k {
 		if other.principal.ID == p.ID {
-			return fmt.Errorf("two tokens are named %q; give each a name of its own (%q is the minted one)", p.ID, ownerID)
+			return fmt.Errorf("two tokens are named %q; give each a name of its own (%q is the minted one)", p.ID, operatorID)
 		}
 		if other.digest == c.digest {
 			return fmt.Errorf("tokens %q and %q are the same; nobody could tell their holders apart", other.principal.ID, p.ID)
@@ -61,7 +61,7 @@ func (k keyring) byDigest(digest []byte) (Principal, bool) {
 }
 
 // bearer returns the token of the Authorization header, and whether there is
-// such a header. Other schemes are not ours: a proxy's Basic is no token. A page that
+// such a header. Other schemes do not count: a proxy's Basic is no token. A page that
 // opens a WebSocket can set no header, and offers the token as a subprotocol.
 func bearer(r *http.Request) (string, bool) {
 	values := r.Header.Values("Authorization")

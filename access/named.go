@@ -36,7 +36,7 @@ func CreateToken(ctx context.Context, s Store, n Named) (token string, err error
 	switch {
 	case !validID(n.Name) || strings.TrimSpace(n.Name) != n.Name || len(n.Name) > 64:
 		return "", fmt.Errorf("the name %s cannot be used: write 1 to 64 characters that can be printed", quote(n.Name))
-	case !n.Role.known() || n.Role == Owner:
+	case !n.Role.ofGateway():
 		return "", fmt.Errorf("the token %q has no role: write viewer, collaborator or admin", n.Name)
 	case !n.Expires.IsZero() && !n.Expires.After(time.Now()):
 		return "", fmt.Errorf("the token %q would have expired already: choose a later time", n.Name)

@@ -93,7 +93,7 @@ func (g *Guard) me(w http.ResponseWriter, r *http.Request) {
 		SignedIn bool       `json:"signed_in"` // by a cookie: they can sign out
 	}
 	v := visitOf(r)
-	if p, ok := From(r.Context()); ok && !v.who.isGuest {
+	if p, ok := From(r.Context()); ok && !v.who.isPassThrough {
 		answer.User = &p
 	}
 	if g.openID != nil {

@@ -8,15 +8,15 @@ import (
 	"unicode/utf8"
 )
 
-// Principal is who sent a request. ID is stable over restarts and unique among
-// the principals of one gateway; Name is for people.
+// Principal is the sender of a request. ID is stable over restarts and unique among the
+// principals of one gateway; Name is for people.
 type Principal struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Role Role   `json:"role"`
 	// Groups are the groups that the principal belongs to.
 	Groups []string `json:"groups,omitempty"`
-	// Expires is when the token that showed it counts no more; zero: never.
+	// Expires is the time at which the principal's token ends; zero: never.
 	Expires time.Time `json:"expires,omitzero"`
 	// Bound are the sessions that the token is good for; nil: all.
 	Bound *Bound `json:"-"`
@@ -33,15 +33,15 @@ func (p Principal) May(session string) bool {
 	return p.Bound == nil || slices.Contains(p.Bound.sessions, session)
 }
 
-// ownerID is the name of the holder of the minted token, and everybody in mode none.
-const ownerID = "owner"
+// operatorID is the principal of the minted token, and of every request in mode none.
+const operatorID = "operator"
 
 // maxID is the longest id of a principal, in bytes.
 const maxID = 200
 
-func owner() Principal { return Principal{ID: ownerID, Name: ownerID, Role: Admin} }
+func operator() Principal { return Principal{ID: operatorID, Name: operatorID, Role: Admin} }
 
-// validID reports whether others' word for somebody can be ours.
+// validID reports whether an id from elsewhere can be the id of a principal.
 func validID(id string) bool {
 	if id == "" || len(id) > maxID || !utf8.ValidString(id) {
 		return false

@@ -65,17 +65,17 @@ func TestThePageBehindAProxyWithTLS(t *testing.T) {
 		t.Errorf("the cookie is not for https: %s", cookie)
 	}
 	runGuardCases(t, named, []guardCase{
-		{"the proxy keeps the host", "POST /api/chat", []string{"Host: agents.example", public, cookie}, "owner admin"},
-		{"the proxy names its own", "POST /api/chat", []string{public, cookie}, "owner admin"},
-		{"the proxy adds a port", "POST /api/chat", []string{"Host: agents.example:443", public, cookie}, "owner admin"},
+		{"the proxy keeps the host", "POST /api/chat", []string{"Host: agents.example", public, cookie}, "operator admin"},
+		{"the proxy names its own", "POST /api/chat", []string{public, cookie}, "operator admin"},
+		{"the proxy adds a port", "POST /api/chat", []string{"Host: agents.example:443", public, cookie}, "operator admin"},
 		{"a page without TLS", "POST /api/chat", []string{"Host: agents.example", "Origin: http://agents.example:8443", cookie}, "origin_not_allowed"},
 		{"another port", "POST /api/chat", []string{"Origin: https://agents.example:8443", cookie}, "origin_not_allowed"},
 		{"another host", "POST /api/chat", []string{"Host: evil.example", public, cookie}, "host_not_allowed"},
-		{"a forwarded host that nobody may tell", "POST /api/chat", []string{"X-Forwarded-Host: evil.example", public, cookie}, "owner admin"},
+		{"a forwarded host that nobody may tell", "POST /api/chat", []string{"X-Forwarded-Host: evil.example", public, cookie}, "operator admin"},
 	})
 	cookie = signedIn(t, told, told.minted, forwards...)
 	runGuardCases(t, told, []guardCase{
-		{"as the proxy tells", "POST /api/chat", append(forwards, public, cookie), "owner admin"},
+		{"as the proxy tells", "POST /api/chat", append(forwards, public, cookie), "operator admin"},
 		{"a page without TLS", "POST /api/chat", append(forwards, plain, cookie), "origin_not_allowed"},
 		{"a host that is not ours", "POST /api/chat", []string{"X-Forwarded-Host: evil.example", public, cookie}, "host_not_allowed"},
 		{"from somebody else", "POST /api/chat", append(forwards, "From: 192.0.2.9:1", "Host: agents.example", public, cookie), "origin_not_allowed"},

@@ -14,8 +14,7 @@ type refusal struct {
 	sentence string
 }
 
-// RefuseJSON writes {"error": sentence, "code": code}. It is the default of
-// Config.Refuse.
+// RefuseJSON writes {"error": sentence, "code": code}, as the default of Config.Refuse.
 func RefuseJSON(w http.ResponseWriter, _ *http.Request, status int, code, sentence string) {
 	body, err := json.Marshal(struct {
 		Error string `json:"error"`
@@ -53,7 +52,7 @@ func hostRefused(host string) refusal {
 
 func originRefused(mode Mode, value string) refusal {
 	remedy := "add it to allow_origins if it is yours"
-	if mode == ModeNone { // which has no list: everybody here would be the owner
+	if mode == ModeNone { // which has no list: pages of every origin would be admins
 		remedy = "start it with --auth token to let pages of yours in"
 	}
 	return refusal{

@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	// keysFresh is how long a set of keys is used before it is asked for anew.
+	// keysFresh is the time for which a set of keys is used before the next fetch.
 	keysFresh = 10 * time.Minute
 	// keysBetween is the least time between two questions for it, whatever key ids
 	// strangers make up.
@@ -26,9 +26,8 @@ const (
 	keysWithin = 5 * time.Second
 )
 
-// remoteKeys are keys that somebody publishes. They are asked for when a token needs
-// them, by whoever brings it: there is no goroutine. When the publisher is away the
-// last good set stays.
+// remoteKeys are published keys. The request whose token needs the keys fetches them: there
+// is no goroutine. While the publisher cannot be reached, the last good set stays.
 type remoteKeys struct {
 	url, issuer string // one of the two
 	algs        []jose.SignatureAlgorithm
@@ -57,8 +56,8 @@ func newRemoteKeys(set, issuer string, algs []jose.SignatureAlgorithm, logger *s
 	}}, nil
 }
 
-// checkURL says what is wrong with where keys are to be read. Without TLS anybody on
-// the way could put his own there.
+// checkURL returns why keys may not be read from an address, or nil. Without TLS, anybody on
+// the way could replace them.
 func checkURL(address string) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
@@ -99,8 +98,8 @@ func (r *remoteKeys) have() ([]key, time.Time) {
 	return r.good, r.at
 }
 
-// refresh asks for the keys, unless that was done just now. Who finds a question under
-// way waits for its answer, if he needs it.
+// refresh fetches the keys, unless they were fetched just now. If a fetch runs already, a
+// caller that needs the keys waits for it.
 func (r *remoteKeys) refresh(ctx context.Context, needed bool) {
 	r.mu.Lock()
 	if under := r.under; under != nil {

@@ -112,7 +112,7 @@ func TestB04_JWKSOverLoopback(t *testing.T) {
 	}
 }
 
-// What goes wrong with the publisher later is no harm to those whose keys are known.
+// A later fault of the publisher does no harm to tokens whose keys are known.
 //
 //evidence:for limit-keys limit-key-time
 func TestB04_KeysSurviveAnOutage(t *testing.T) {
@@ -275,7 +275,7 @@ func TestSlowPublisher(t *testing.T) {
 		if first, second := <-held, <-held; first != 0 || second != keysWithin {
 			t.Errorf("they waited %s and %s", first, second)
 		}
-		// Who leaves does not take the answer from the others.
+		// A caller that leaves does not take the answer from the others.
 		hangs = false
 		time.Sleep(keysBetween)
 		gone, leave := context.WithCancel(t.Context())

@@ -2,8 +2,8 @@ package access
 
 import "fmt"
 
-// Role says how much a principal may do. Roles are ordered: who has one may do
-// all that the lesser ones may. The zero Role may do nothing.
+// Role is what a principal may do. Roles are ordered: a role has all rights of the lesser
+// ones. The zero Role has no rights.
 type Role int
 
 const (
@@ -14,11 +14,11 @@ const (
 	// Owner is a role in a session: the owner may also delete it, and invite others.
 	Owner
 	// Admin is a role of the gateway: an admin may do everything in all sessions, and
-	// answers permission requests unless somebody else is named.
+	// answers permission requests unless the configuration names others.
 	Admin
 )
 
-// Allows reports whether r is enough where need is asked for.
+// Allows reports whether r has the rights of need.
 func (r Role) Allows(need Role) bool {
 	return r.known() && need.known() && r >= need
 }
@@ -76,3 +76,6 @@ func (r *Role) UnmarshalText(text []byte) error {
 func (r Role) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
 func (r Role) known() bool { return r >= Viewer && r <= Admin }
+
+// ofGateway reports whether a principal may have the role in the gateway.
+func (r Role) ofGateway() bool { return r.known() && r != Owner }

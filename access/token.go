@@ -20,8 +20,8 @@ const (
 	maxTokenFile = 4096
 	// minToken is the shortest token: a shorter one can be guessed.
 	minToken = 24
-	// tokenMark begins a token that Tributary made. A check sum ends it, so that a token
-	// that was cut or mistyped is told from one of somebody's own making.
+	// tokenMark begins a token that Tributary made. A check sum ends the token, so that a cut
+	// or mistyped token differs from one that an operator made up.
 	tokenMark = "trb_"
 )
 
@@ -85,9 +85,8 @@ func mint(path string) error {
 	return os.Rename(tmp.Name(), path)
 }
 
-// loadPrivate reads a token file that must be ours alone: it takes read
-// permission away from others, and refuses a file that others could have
-// written.
+// loadPrivate reads a token file that must belong to this user alone. It removes the read
+// permission of other users, and refuses a file that other users could have written.
 func loadPrivate(path string) (string, error) {
 	before, err := os.Lstat(path)
 	if err != nil {

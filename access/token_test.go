@@ -161,10 +161,10 @@ func TestConfiguredTokens(t *testing.T) {
 	g := newGuard(t, func(c *Config) {
 		c.Tokens = []Token{
 			{Name: "a", TokenEnv: "ACCESS_TEST_TOKEN", Role: Viewer},
-			{Name: "b", TokenFile: file, Role: Owner},
+			{Name: "b", TokenFile: file, Role: Admin},
 		}
 	})
-	for token, want := range map[string]string{"from-env-0123456789012345": "a viewer", "from-a-mounted-file-012345": "b owner"} {
+	for token, want := range map[string]string{"from-env-0123456789012345": "a viewer", "from-a-mounted-file-012345": "b admin"} {
 		if got := ask(g, "GET /api/sessions", "Authorization: Bearer "+token).Body.String(); got != want {
 			t.Errorf("%s: %s, want %s", token, got, want)
 		}
@@ -173,20 +173,21 @@ func TestConfiguredTokens(t *testing.T) {
 		t.Errorf("a configured file was changed: %v %v", info.Mode(), err)
 	}
 	for part, tokens := range map[string][]Token{
-		"ACCESS_TEST_EMPTY is not set":                          {{Name: "a", TokenEnv: "ACCESS_TEST_EMPTY", Role: Owner}},
-		"ACCESS_TEST_UNSET is not set":                          {{Name: "a", TokenEnv: "ACCESS_TEST_UNSET", Role: Owner}},
-		"its file cannot be read":                               {{Name: "a", TokenFile: file + ".no", Role: Owner}},
-		"exactly one of token":                                  {{Name: "a", Role: Owner}},
-		`"both" needs exactly one of`:                           {{Name: "both", Token: longX, TokenFile: file, Role: Owner}},
+		"ACCESS_TEST_EMPTY is not set":                          {{Name: "a", TokenEnv: "ACCESS_TEST_EMPTY", Role: Admin}},
+		"ACCESS_TEST_UNSET is not set":                          {{Name: "a", TokenEnv: "ACCESS_TEST_UNSET", Role: Admin}},
+		"its file cannot be read":                               {{Name: "a", TokenFile: file + ".no", Role: Admin}},
+		"exactly one of token":                                  {{Name: "a", Role: Admin}},
+		`"both" needs exactly one of`:                           {{Name: "both", Token: longX, TokenFile: file, Role: Admin}},
 		"shorter than 24 characters, so that it can be guessed": {{Name: "a", Token: "0123456789abcdefghijklm", Role: Viewer}},
 		`token "a" was cut or changed`:                          {{Name: "a", Token: cut, Role: Viewer}},
-		"is not one word":                                       {{Name: "a", Token: "x y", Role: Owner}},
+		"is not one word":                                       {{Name: "a", Token: "x y", Role: Admin}},
 		"has no role":                                           {{Name: "a", Token: longX}},
 		`"b" has no role`:                                       {{Name: "b", Token: longX, Role: 9}},
-		"has no name":                                           {{Name: " ", Token: longX, Role: Owner}},
-		`two tokens are named "a"`:                              {{Name: "a", Token: longX, Role: Owner}, {Name: "a", Token: longY, Role: Viewer}},
-		`tokens "a" and "b" are the same`:                       {{Name: "a", Token: longX, Role: Owner}, {Name: "b", Token: longX, Role: Viewer}},
-		`two tokens are named "owner"`:                          {{Name: "owner", Token: longX, Role: Viewer}},
+		`"c" has no role`:                                       {{Name: "c", Token: longX, Role: Owner}},
+		"has no name":                                           {{Name: " ", Token: longX, Role: Admin}},
+		`two tokens are named "a"`:                              {{Name: "a", Token: longX, Role: Admin}, {Name: "a", Token: longY, Role: Viewer}},
+		`tokens "a" and "b" are the same`:                       {{Name: "a", Token: longX, Role: Admin}, {Name: "b", Token: longX, Role: Viewer}},
+		`two tokens are named "operator"`:                       {{Name: "operator", Token: longX, Role: Viewer}},
 	} {
 		_, err := New(Config{Listen: "127.0.0.1:1", TokenFile: filepath.Join(t.TempDir(), "token"), Tokens: tokens})
 		if err == nil || !strings.Contains(err.Error(), part) {

@@ -6,22 +6,23 @@ import (
 	"time"
 )
 
-// checkEvery is how long a request may go on after its credential was revoked.
+// checkEvery is the longest time for which a request goes on after its credential was
+// revoked.
 const checkEvery = 5 * time.Second
 
-// watch ends the context of a request when its credential counts no more. The caller
-// calls the returned function at the end of the request.
-func watch(ctx context.Context, still func(context.Context) bool, cause error) (context.Context, func()) {
+// Watch checks at intervals whether a request may go on. An error of check ends the returned
+// context, as its cause. The caller calls leave at the end of the request.
+func Watch(ctx context.Context, every time.Duration, check func(context.Context) error) (_ context.Context, leave func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	w := &watcher{}
+	w := &watcher{every: every}
 	w.check = func() {
-		if !still(ctx) {
-			cancel(cause)
+		if err := check(ctx); err != nil {
+			cancel(err)
 			return
 		}
-		w.again()
+		w.schedule()
 	}
-	w.again()
+	w.schedule()
 	return ctx, func() {
 		w.end()
 		cancel(nil)
@@ -31,6 +32,7 @@ func watch(ctx context.Context, still func(context.Context) bool, cause error) (
 
 // watcher has a goroutine only while it checks.
 type watcher struct {
+	every    time.Duration
 	check    func()
 	checking sync.WaitGroup
 
@@ -39,25 +41,29 @@ type watcher struct {
 	over  bool
 }
 
-func (w *watcher) again() {
+// schedule plans the next check.
+func (w *watcher) schedule() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.over {
 		return
 	}
-	w.timer = time.AfterFunc(checkEvery, func() {
-		w.mu.Lock()
-		over := w.over
-		if !over {
-			w.checking.Add(1)
+	w.timer = time.AfterFunc(w.every, func() {
+		if w.begin() {
+			defer w.checking.Done()
+			w.check()
 		}
-		w.mu.Unlock()
-		if over {
-			return
-		}
-		defer w.checking.Done()
-		w.check()
 	})
+}
+
+// begin reports whether a check is still needed, and counts the check.
+func (w *watcher) begin() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.over {
+		w.checking.Add(1)
+	}
+	return !w.over
 }
 
 func (w *watcher) end() {

@@ -96,14 +96,14 @@ type Sharing string
 
 // The ways to share sessions.
 const (
-	Shared  Sharing = "shared"  // everybody's, by the role of each in the gateway
-	Private Sharing = "private" // who made them, and whom he invites
+	Shared  Sharing = "shared"  // for all users, by their roles in the gateway
+	Private Sharing = "private" // for the creator of a session and the people they invite
 )
 
-// ToolOutput says what becomes of outputs of tools that clients say they have run.
+// ToolOutput is the treatment of tool outputs that clients send by themselves.
 type ToolOutput string
 
-// What becomes of them.
+// The treatments.
 const (
 	IgnoreToolOutput ToolOutput = "ignore"
 	RejectToolOutput ToolOutput = "reject"

@@ -14,7 +14,7 @@ const (
 	FsyncOff Fsync = "off"
 )
 
-// CheckDB returns an error of one sentence when the text is no URL of a database. It
+// CheckDB returns an error of one sentence when the text is no URL of a database. The error
 // does not repeat the text, which may hold a password.
 func CheckDB(url string) error {
 	if strings.HasPrefix(url, "postgres://") || strings.HasPrefix(url, "postgresql://") {

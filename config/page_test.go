@@ -35,7 +35,7 @@ func keysOf(typ reflect.Type, path string) (keys []string) {
 func inBlocks(path, value string) string {
 	var b strings.Builder
 	indent := ""
-	for _, key := range strings.Split(path, ".") {
+	for key := range strings.SplitSeq(path, ".") {
 		key, entry := strings.CutSuffix(key, "[0]")
 		b.WriteString("\n" + indent + key + ":")
 		indent += "  "

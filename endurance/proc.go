@@ -81,7 +81,7 @@ func rest(ctx context.Context, g *gateway, aim *footprint, steady time.Duration)
 // footprint looks at the process. Looking makes little garbage, so that it does not
 // keep the gateway from resting.
 func (g *gateway) footprint(ctx context.Context) (footprint, error) {
-	values, err := g.metrics(ctx, "tributary_goroutines", "tributary_heap_live_bytes")
+	values, err := g.metrics(ctx, "go_goroutines", "tributary_heap_live_bytes")
 	if err != nil {
 		return footprint{}, err
 	}

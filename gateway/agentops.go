@@ -8,6 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agentops/server"
+	"github.com/tributary-dev/tributary/gateway/authz"
+	"github.com/tributary-dev/tributary/gateway/limit"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
 )
@@ -35,11 +37,11 @@ func (g *gateway) agentOps(route func(pattern string, h handler)) {
 	}
 }
 
-// me returns the sender's identity. A guest's token alone gives none.
+// me returns the sender's identity. A pass-through token gives none.
 func (g *gateway) me(w http.ResponseWriter, r *http.Request) error {
 	p, _ := access.From(r.Context())
-	if _, guest := access.GuestOf(r.Context()); guest || p.ID == "" {
-		return roleTooSmall(p.Role, access.Viewer)
+	if _, passThrough := access.PassThroughOf(r.Context()); passThrough || p.ID == "" {
+		return authz.RoleTooSmall(p.Role, access.Viewer)
 	}
 	return writeJSON(w, http.StatusOK, server.Me(p))
 }
@@ -58,27 +60,27 @@ type socketAccess struct{ g *gateway }
 
 // Admit implements server.Gateway.
 func (s socketAccess) Admit(r *http.Request, id string) (server.Admission, error) {
-	admitted, info, err := s.g.authorize(r, id, access.Viewer, s.g.lookupAgents(r)...)
+	admitted, info, err := s.g.authz.Authorize(r, id, access.Viewer)
 	if err != nil {
 		return server.Admission{}, err
 	}
 	p, _ := access.From(admitted.Context()) //nolint:contextcheck // it holds the role in the session
-	leave, err := s.g.limiter.stream(p.ID)
+	leave, err := s.g.limiter.Stream(p.ID)
 	if err != nil {
 		return server.Admission{}, err
 	}
-	goodbye, err := s.g.limiter.follow(id)
+	goodbye, err := s.g.limiter.Client(id)
 	if err != nil {
 		leave()
 		return server.Admission{}, err
 	}
 	life, cancel := expiring(admitted.WithContext(context.WithoutCancel(admitted.Context()))) //nolint:contextcheck // the connection outlives its request
-	ctx, gone := s.g.watchAccess(life.Context(), life, id)
+	ctx, gone := s.g.authz.Watch(life.Context(), life, id)
 	return server.Admission{
 		User: p, Agent: info.Agent,
 		Rights: &socketRights{
-			g: s.g, ctx: ctx, r: r.WithContext(context.WithoutCancel(r.Context())), info: info, user: p.ID, admitted: admitted,
-			upload: s.g.memUse(admitted, upload),
+			g: s.g, ctx: ctx, r: admitted.WithContext(context.WithoutCancel(admitted.Context())), info: info,
+			upload: s.g.memory(admitted, limit.Upload, nil),
 		},
 		Leave: func() {
 			gone()
@@ -92,46 +94,43 @@ func (s socketAccess) Admit(r *http.Request, id string) (server.Admission, error
 // AdmitRunner implements server.Gateway. The name of a runner is none that a person can have.
 func (s socketAccess) AdmitRunner(id string) (hold func(int64) error, leave func(), err error) {
 	name := "\x00runner of " + id
-	leave, err = s.g.limiter.stream(name)
-	return (&memUse{limiter: s.g.limiter, principal: name, class: upload, within: s.g.Read}).reserve, leave, err
+	leave, err = s.g.limiter.Stream(name)
+	return s.g.limiter.Memory(name, limit.Upload, s.g.Read, nil).Reserve, leave, err
 }
 
 // socketRights are those of the sender of a request that opened a connection.
 type socketRights struct {
-	g   *gateway
-	ctx context.Context //nolint:containedctx // it is the life of the connection
-	r   *http.Request   // before the sender was admitted
-	// admitted is the request afterwards.
-	admitted *http.Request
-	info     session.Info
-	user     string
-	upload   *memUse
+	g      *gateway
+	ctx    context.Context //nolint:containedctx // it is the life of the connection
+	r      *http.Request   // admitted, and without an end
+	info   session.Info
+	upload *limit.Memory
 }
 
 func (u *socketRights) Context() context.Context { return u.ctx }
 
 func (u *socketRights) May(need access.Role) error {
-	_, _, err := u.g.checkAccess(u.r, u.info.ID, need)
+	_, err := u.g.authz.Check(u.r, u.info.ID, need)
 	return err
 }
 
-func (u *socketRights) MayUse() error { return u.g.mayUse(u.r.Context(), u.info.Agent) }
+func (u *socketRights) MayUse() error { return u.g.authz.MayUse(u.r.Context(), u.info.Agent) }
 
 func (u *socketRights) MayPermit() error {
-	admitted, _, err := u.g.checkAccess(u.r, u.info.ID, access.Viewer)
+	admitted, err := u.g.authz.Check(u.r, u.info.ID, access.Viewer)
 	if err != nil {
 		return err
 	}
-	return u.g.mayPermit(admitted)
+	return u.g.authz.MayPermit(admitted)
 }
 
 func (u *socketRights) Caller() agent.Caller     { return u.g.sender(u.r).Caller }
-func (u *socketRights) Count() error             { return u.g.limiter.request(u.user) }
-func (u *socketRights) Upload(bytes int64) error { return u.upload.reserve(promptCost * bytes) }
+func (u *socketRights) Count() error             { return u.g.limiter.Request(caller(u.r)) }
+func (u *socketRights) Upload(bytes int64) error { return u.upload.Reserve(promptCost * bytes) }
 
 // Reading implements server.Rights.
 func (u *socketRights) Reading(ctx context.Context) (_ context.Context, done func()) {
-	ctx, rd := u.g.reading(ctx, u.admitted)
+	ctx, rd := u.g.reading(ctx, u.r)
 	return ctx, rd.Waits
 }
 

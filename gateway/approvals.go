@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/session"
 )
 
@@ -19,14 +20,14 @@ func (g *gateway) permit(w http.ResponseWriter, r *http.Request) error {
 		Input     json.RawMessage `json:"updated_input"`
 		Interrupt bool            `json:"interrupt"`
 	}
-	if err := g.mayPermit(r); err != nil {
+	if err := g.authz.MayPermit(r); err != nil {
 		return err
 	}
 	if err := g.readAuthorizedJSON(w, r, &body); err != nil {
 		return err
 	}
 	if body.Option != "" && body.Approved != nil { // they may say the opposite of each other
-		return malformed("Send `approved` or `option`, not both.")
+		return refusal.Malformed("Send `approved` or `option`, not both.")
 	}
 	response, err := g.Hub.Permit(r.Context(), r.PathValue("id"), r.PathValue("request"), g.sender(r), session.Choice{
 		Option: body.Option, Approved: body.Approved, Reason: body.Reason, Input: body.Input, Interrupt: body.Interrupt,
@@ -56,10 +57,10 @@ func (g *gateway) answer(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, answer)
 }
 
-// sender is the person who answers by a request. A guest's token was judged by the
-// server of the agent PassThrough.
+// sender is the person who answers by a request. The server of the agent
+// PassThrough has judged a pass-through token.
 func (g *gateway) sender(r *http.Request) session.Sender {
-	return session.Sender{By: caller(r), Caller: agent.Caller{Bearer: g.bearer(r.Context(), g.PassThrough), Traceparent: traceparent(r.Header)}}
+	return session.Sender{By: caller(r), Caller: agent.Caller{Bearer: g.authz.Bearer(r.Context(), g.PassThrough), Traceparent: traceparent(r.Header)}}
 }
 
 // readValues reads one answer, or a list of them.
@@ -68,11 +69,11 @@ func readValues(raw json.RawMessage) ([]string, error) {
 	var many []string
 	switch {
 	case len(raw) == 0 || string(raw) == "null":
-		return nil, malformed("The answer is missing: send it as `value`.")
+		return nil, refusal.Malformed("The answer is missing: send it as `value`.")
 	case json.Unmarshal(raw, &one) == nil:
 		return []string{one}, nil
 	case json.Unmarshal(raw, &many) == nil:
 		return many, nil
 	}
-	return nil, malformed("`value` must be a string, or a list of strings.")
+	return nil, refusal.Malformed("`value` must be a string, or a list of strings.")
 }

@@ -127,7 +127,7 @@ func TestB07_PrivateSessionsAreTheirOwners(t *testing.T) {
 	})
 }
 
-// What hears who is not let in comes before anything of the session is begun.
+// A caller without access is refused before anything of the session begins.
 //
 //evidence:for A07 promise-private
 func TestB05_B07_NothingIsBegunForStrangers(t *testing.T) {

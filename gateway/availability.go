@@ -30,7 +30,7 @@ func (g *gateway) agents(w http.ResponseWriter, r *http.Request) error {
 				v.Available, v.Reason, v.Version = &a.Available, a.Reason, a.Version
 			}
 		}
-		if err := g.mayUse(r.Context(), name); err != nil {
+		if err := g.authz.MayUse(r.Context(), name); err != nil {
 			no := false
 			v.Available, v.Reason, v.Version = &no, err.Error(), ""
 		}

@@ -9,8 +9,8 @@ import (
 
 var askedAs = regexp.MustCompile(`"tool-input-available","toolCallId":"(permission-[^"]+)"`)
 
-// What a request says beside its answer goes with the one permission that waits,
-// also where the message holds older answers: the client posts those every time.
+// An option or an input beside an answer belongs to the one request that waits, also if the
+// message holds older answers: the client posts those every time.
 func TestWhatIsSentBesideAnAnswer(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, nil)

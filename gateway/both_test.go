@@ -23,9 +23,9 @@ func (b *bothWays) FindUser(ctx context.Context, id, user string) (agent.Found, 
 	return b.people.FindUser(ctx, strings.Replace(id, "remote", "far", 1), user)
 }
 
-// In one session, guests are judged by their tokens, and the gateway's principals by
+// In one session, pass-through tokens are judged by the server, and the gateway's principals by
 // their names, in any order. Neither opens the session to the other.
-func TestB04_B07_GuestsAndPrincipalsInOneSession(t *testing.T) {
+func TestB04_B07_PassThroughTokensAndPrincipalsInOneSession(t *testing.T) {
 	tokens := []access.Token{
 		{Name: "bob", Token: "bob-012345678901234567890", Role: access.Viewer}, {Name: "ci", Token: "ci-012345678901234567890", Role: access.Collaborator},
 	}
@@ -50,7 +50,7 @@ func TestB04_B07_GuestsAndPrincipalsInOneSession(t *testing.T) {
 	ask("sk_nobody_0123456789", "remote-1", 401)
 	ask("ci-012345678901234567890", "remote-2", 404)
 	ask("bob-012345678901234567890", "none", 404)
-	ask(adaToken, "remote-3", 200) // a guest comes first, and still it is not everybody's
+	ask(adaToken, "remote-3", 200) // a pass-through token comes first, and still it is not everybody's
 	ask("ci-012345678901234567890", "remote-3", 404)
 	ask("bob-012345678901234567890", "remote-3", 200)
 	if n := ops.count(); n == 0 || ops.people.count() == 0 {

@@ -9,6 +9,9 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/gateway/authz"
+	"github.com/tributary-dev/tributary/gateway/chatbody"
+	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
 )
@@ -31,27 +34,30 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) 
 	if err != nil {
 		return nil, err
 	}
-	message, is := req.continues()
-	if is && g.RejectToolOutputs && req.ranTools(message) {
-		return nil, &httpError{http.StatusBadRequest, "client_tool_output", "All tools run on the server: this session takes no outputs of tools from a client."}
+	message, is := req.Continues()
+	if is && g.RejectToolOutputs && req.OnlyOutputs(message) {
+		return nil, &refusal.Error{
+			Status: http.StatusBadRequest, Code: "client_tool_output",
+			Sentence: "All tools run on the server: this session takes no outputs of tools from a client.",
+		}
 	}
 	if is {
 		return g.goOn(w, r, req, message, opts, began)
 	}
-	prompt, err := req.prompt(caller(r), r.URL.Query().Get("channelId"))
+	prompt, err := req.Prompt(caller(r), r.URL.Query().Get("channelId"))
 	if err != nil {
 		return nil, err
 	}
-	prompt.MayPermit = g.mayPermit(r) == nil
+	prompt.MayPermit = g.authz.MayPermit(r) == nil
 	prompt.Caller.Traceparent = traceparent(r.Header)
 	if info, err = g.sessionFor(r, req, info); err != nil { // last, so that a bad request makes no session
 		return nil, err
 	}
 	id := info.ID
-	prompt.Caller.Bearer = g.bearer(r.Context(), info.Agent)
-	if parts := pressed(req.answersOf(req.LastAssistant)); len(parts) > 0 && !prompt.Regenerate {
-		// Buttons that were pressed in an app that does not send them by itself: they
-		// decide, and the message is what comes next.
+	prompt.Caller.Bearer = g.authz.Bearer(r.Context(), info.Agent)
+	if parts := chatbody.Pressed(req.Answers(req.LastAssistant)); len(parts) > 0 && !prompt.Regenerate {
+		// An app that does not send pressed buttons by itself sends them with the next
+		// message. The buttons decide, and the message comes after them.
 		err := g.Hub.Settle(r.Context(), id, g.continuation(r, req, req.LastAssistant, parts))
 		if err != nil && !errors.Is(err, session.ErrMayNotPermit) { // else the message counts as any other
 			return nil, err
@@ -67,67 +73,43 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) 
 // authorizePost admits the sender of a POST whose body is here. If the path names the
 // session, the sender was admitted before the body was read, which may have taken
 // long.
-func (g *gateway) authorizePost(r *http.Request, req chatRequest) (*http.Request, session.Info, error) {
+func (g *gateway) authorizePost(r *http.Request, req chatbody.Request) (*http.Request, session.Info, error) {
 	if r.PathValue("id") == "" {
-		return g.authorizeNewOrExisting(r, req.ID, cmp.Or(r.URL.Query().Get("agent"), req.Agent, g.Hub.Default))
+		return g.authz.AuthorizeNewOrExisting(r, req.ID, cmp.Or(r.URL.Query().Get("agent"), req.Agent, g.Hub.Default))
 	}
-	return g.authorizeRFC(asReceived(r), access.Collaborator)
+	return g.authorizeRFC(r, access.Collaborator)
 }
 
-// sessionFor finds the session that a POST is for. The AI SDK's own route makes it on
-// first use; a route that names a session does not, and a session into which the
-// sender came has been there.
-func (g *gateway) sessionFor(r *http.Request, req chatRequest, info session.Info) (_ session.Info, err error) {
+// sessionFor finds the session of a POST. The AI SDK's own route makes the session on first
+// use. A route that names a session does not: there the sender was admitted to it.
+func (g *gateway) sessionFor(r *http.Request, req chatbody.Request, info session.Info) (_ session.Info, err error) {
 	if r.PathValue("id") != "" {
-		return info, g.mayUse(r.Context(), info.Agent)
+		return info, g.authz.MayUse(r.Context(), info.Agent)
 	}
 	agent := cmp.Or(r.URL.Query().Get("agent"), req.Agent)
-	if err := g.mayUse(r.Context(), cmp.Or(info.Agent, agent)); err != nil {
+	if err := g.authz.MayUse(r.Context(), cmp.Or(info.Agent, agent)); err != nil {
 		return info, err
 	}
 	if info.ID == "" {
-		if err := g.mayCreate(r, agent); err != nil {
+		if err := g.authz.MayCreate(r.Context(), agent); err != nil {
 			return info, err
 		}
 		info, err = g.Hub.Ensure(r.Context(), session.Spec{ID: req.ID, Agent: agent, By: caller(r), Prompted: true})
 		p, _ := access.From(r.Context())
-		if err == nil && !g.roleIn(p, info.ID, info.ACL()).Allows(access.Collaborator) {
-			err = errForeign // somebody else has made it just now
+		if err == nil && !g.authz.Role(p, info.ID, info.ACL()).Allows(access.Collaborator) {
+			err = authz.ErrForeign // another request has made it just now
 		}
 	}
 	if err == nil && agent != "" && agent != info.Agent {
-		err = &httpError{http.StatusConflict, "other_agent", "This session is with the agent " + info.Agent + ": begin a new one to talk to " + agent + "."}
+		err = &refusal.Error{
+			Status: http.StatusConflict, Code: "other_agent",
+			Sentence: "This session is with the agent " + info.Agent + ": begin a new one to talk to " + agent + ".",
+		}
 	}
 	if err == nil {
-		err = g.mayUse(r.Context(), info.Agent) // which may be another one's, made just now
+		err = g.authz.MayUse(r.Context(), info.Agent) // which may be another one's, made just now
 	}
 	return info, err
-}
-
-// prompt says what a POST wishes. The role of its last message tells the kinds
-// apart; a body with a single message falls back on trigger and ids.
-func (req chatRequest) prompt(by, channel string) (session.Prompt, error) {
-	if channel == "" {
-		channel = req.Channel
-	}
-	p := session.Prompt{By: by, Channel: channel, Shown: req.Shown}
-	switch {
-	case req.Trigger == triggerRegenerate:
-		p.Regenerate, p.Of = true, req.MessageID
-		if req.User != nil {
-			p.Message = *req.User
-		}
-		return p, nil
-	case req.Trigger != "" && req.Trigger != triggerSubmit:
-		return p, malformed("`trigger` must be %s or %s.", triggerSubmit, triggerRegenerate)
-	case req.User == nil:
-		return p, malformed("There is no user message in the request: send `messages` (or `message`) with one.")
-	}
-	p.Message = *req.User
-	if len(p.Message.Parts) == 0 {
-		return p, session.ErrEmptyPrompt
-	}
-	return p, nil
 }
 
 // resume streams the whole message of the turn that runs, or that ended just
@@ -164,7 +146,7 @@ func (g *gateway) resumeBehindQuery(w http.ResponseWriter, r *http.Request) erro
 	id, isStream := strings.CutSuffix(path, "/stream")
 	id, err := url.PathUnescape(id)
 	if !ok || !isStream || id == "" || err != nil {
-		return &httpError{http.StatusMethodNotAllowed, "method_not_allowed", "Send a POST to this address to chat."}
+		return &refusal.Error{Status: http.StatusMethodNotAllowed, Code: "method_not_allowed", Sentence: "Send a POST to this address to chat."}
 	}
 	r = r.Clone(r.Context())
 	r.URL.RawQuery = query

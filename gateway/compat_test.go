@@ -16,7 +16,7 @@ import (
 )
 
 // namer is an agent that has a name of its own for each turn: up-1, up-2, and so on.
-// It repeats what it is told, after it has asked for leave if that is "ask".
+// The agent repeats the prompt. If the prompt is "ask", it asks for permission first.
 type namer struct{ turns *atomic.Int32 }
 
 type naming struct {

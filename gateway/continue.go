@@ -6,35 +6,22 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tributary-dev/tributary/gateway/chatbody"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
 // This file continues a message whose requests were answered.
 
-// continues tells whether a POST goes on with an assistant message, and with
-// which: the one that it ends with, or an earlier one that it names and answers.
-func (req *chatRequest) continues() (message string, is bool) {
-	switch {
-	case req.Trigger != "" && req.Trigger != triggerSubmit:
-		return "", false
-	case req.MessageID != "" && len(req.answersOf(req.MessageID)) > 0:
-		return req.MessageID, true
-	case req.LastRole == "assistant":
-		return req.LastID, true
-	}
-	return "", false
-}
-
 // goOn takes the answers of a message and streams the rest of it.
-func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, message string, opts streamOptions, began time.Time) (*stream, error) {
+func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatbody.Request, message string, opts streamOptions, began time.Time) (*stream, error) {
 	id := r.PathValue("id")
 	if id == "" {
 		id = req.ID
 	}
 	info, _, _, _ := g.Hub.Get(r.Context(), id) // if there is none, the next call says so
 	o := opts.of(info)
-	parts := req.answersOf(message)
+	parts := req.Answers(message)
 	rest, err := g.Hub.Continue(r.Context(), id, g.continuation(r, req, message, parts))
 	if errors.Is(err, session.ErrUnknownSession) && r.PathValue("id") == "" { // nothing was ever said there
 		err = session.ErrNotWaiting
@@ -52,14 +39,13 @@ func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatRequest, 
 	return &stream{rest.Turn, uistream.Span{From: rest.From, SkipPausesThrough: rest.SkipPausesThrough, Reask: askedAgain(parts, rest.Allowed, o)}, o, began}, nil
 }
 
-// refuseAnswer says why an answer is not taken: by the status, or in the stream where
-// a status would make the client ask again for ever. That does so for answers that
-// are outputs of tools, the only ones that it knows; and what a later request may
-// escape it may well ask again.
-func (g *gateway) refuseAnswer(w http.ResponseWriter, message string, parts []answered, o uistream.Options, err error) error {
+// refuseAnswer refuses an answer by the status, or in the stream where a status would make
+// the client ask again for ever. Old clients do so for outputs of tools, the only answers
+// that they know. Errors that a later request may escape keep their status.
+func (g *gateway) refuseAnswer(w http.ResponseWriter, message string, parts []chatbody.Answer, o uistream.Options, err error) error {
 	status, code := statusOf(err)
 	passes := status >= http.StatusInternalServerError || status == http.StatusTooManyRequests
-	output := slices.ContainsFunc(parts, func(a answered) bool { return a.output })
+	output := slices.ContainsFunc(parts, func(a chatbody.Answer) bool { return a.Output })
 	if passes || !output || !o.Profile.AsksAgain() {
 		return err
 	}
@@ -70,9 +56,9 @@ func (g *gateway) refuseAnswer(w http.ResponseWriter, message string, parts []an
 	return nil
 }
 
-func (g *gateway) continuation(r *http.Request, req chatRequest, message string, parts []answered) session.Continuation {
+func (g *gateway) continuation(r *http.Request, req chatbody.Request, message string, parts []chatbody.Answer) session.Continuation {
 	return session.Continuation{
-		Message: message, Sender: g.sender(r), MayPermit: g.mayPermit(r) == nil, Replies: replies(parts),
+		Message: message, Sender: g.sender(r), MayPermit: g.authz.MayPermit(r) == nil, Replies: chatbody.Replies(parts),
 		Extra: session.Choice{Option: req.Option, Input: req.Input, Interrupt: req.Interrupt},
 	}
 }
@@ -80,13 +66,13 @@ func (g *gateway) continuation(r *http.Request, req chatRequest, message string,
 // askedAgain are the requests to which the sender and the first person gave
 // different answers. A client whose protocol has no chunk for the answer would go
 // on showing its own; a second request makes it forget that.
-func askedAgain(parts []answered, allowed map[string]bool, o uistream.Options) []uistream.Chunk {
+func askedAgain(parts []chatbody.Answer, allowed map[string]bool, o uistream.Options) []uistream.Chunk {
 	var all []uistream.Chunk
 	for _, p := range parts {
-		said := p.Choice.Approved
-		truth, decided := allowed[p.ID]
-		if decided && said != nil && *said != truth && !p.Question && o.Profile.Approvals() && !o.Profile.ToldApprovals() {
-			all = append(all, uistream.ToolApprovalRequest{ToolCallID: p.toolCall, ApprovalID: p.ID})
+		shown := p.Choice.Approved
+		recorded, decided := allowed[p.ID]
+		if decided && shown != nil && *shown != recorded && !p.Question && o.Profile.Approvals() && !o.Profile.ToldApprovals() {
+			all = append(all, uistream.ToolApprovalRequest{ToolCallID: p.ToolCall, ApprovalID: p.ID})
 		}
 	}
 	return all

@@ -3,8 +3,6 @@ package gateway
 import (
 	"net/http"
 	"time"
-
-	"github.com/tributary-dev/tributary/access"
 )
 
 // This file has the route that lists conversations of an agent.
@@ -21,7 +19,7 @@ type conversationView struct {
 // has yet.
 func (g *gateway) conversations(w http.ResponseWriter, r *http.Request) error {
 	name := r.PathValue("agent")
-	if err := g.mayAdopt(r, name); err != nil {
+	if err := g.authz.MayAdopt(r.Context(), name); err != nil {
 		return err
 	}
 	all, err := g.Hub.Conversations(r.Context(), name)
@@ -33,23 +31,4 @@ func (g *gateway) conversations(w http.ResponseWriter, r *http.Request) error {
 		views = append(views, conversationView{c.Token, c.Title, c.Updated.UTC()})
 	}
 	return writeJSON(w, http.StatusOK, map[string]any{"conversations": views})
-}
-
-// mayAdopt returns why the sender of a request may not see or use the conversations of an
-// agent that were held outside the gateway, or nil. They belong to the user of this
-// machine and have no owner here. So the sender must be trusted with that user's rights,
-// as approvers are. Where sessions are private, a deleted session may have left one of
-// them: then the sender must be an admin too.
-func (g *gateway) mayAdopt(r *http.Request, agent string) error {
-	p, _ := access.From(r.Context())
-	_, guest := access.GuestOf(r.Context())
-	switch {
-	case p.Bound != nil:
-		return errBound
-	case guest || !access.Any(g.Permits, p):
-		return notAmong(p, g.Permits, "this needs ")
-	case g.Private && !p.Role.Allows(access.Admin):
-		return roleTooSmall(p.Role, access.Admin)
-	}
-	return g.mayUse(r.Context(), agent)
 }

@@ -9,8 +9,8 @@ import (
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/session"
 )
 
@@ -18,15 +18,6 @@ import (
 
 // handler is a handler that returns its error; one place turns it into an answer.
 type handler func(w http.ResponseWriter, r *http.Request) error
-
-// httpError is an answer that the gateway itself decides on.
-type httpError struct {
-	status   int
-	code     string
-	sentence string
-}
-
-func (e *httpError) Error() string { return e.sentence }
 
 func (g *gateway) handle(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -36,14 +27,14 @@ func (g *gateway) handle(h handler) http.Handler {
 	})
 }
 
-// fail answers with what an error means.
+// fail answers with an error.
 func (g *gateway) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status, code, text := g.describe(r, err)
 	switch status {
 	case http.StatusUnauthorized: // by the server of an agent
 		w.Header().Set("WWW-Authenticate", `Bearer realm="tributary"`)
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		w.Header().Set("Retry-After", retryAfter(err))
+		w.Header().Set("Retry-After", refusal.RetryAfter(err))
 	case http.StatusMethodNotAllowed:
 		if w.Header().Get("Allow") == "" {
 			w.Header().Set("Allow", http.MethodPost) // GET /api/chat, which is a resume or nothing
@@ -85,28 +76,17 @@ func isChat(path string) bool {
 
 // statusOf is the one table of errors and statuses.
 func statusOf(err error) (status int, code string) {
-	var body *bodyError
 	var answered *session.AnsweredError
 	var choice *session.ChoiceError
 	var command *session.CommandError
 	var list *session.ListError
-	var own *httpError
-	var socket *server.Refusal
-	var much *rateLimited
+	var refused *refusal.Error
 	var damaged *eventlog.DamageError
 	switch {
 	case errors.As(err, &damaged):
 		return http.StatusInternalServerError, "session_damaged"
-	case errors.As(err, &own):
-		return own.status, own.code
-	case errors.As(err, &socket):
-		return socket.Status, socket.Code
-	case errors.As(err, &much):
-		return http.StatusTooManyRequests, much.code
-	case errors.As(err, &body) && body.status == http.StatusRequestEntityTooLarge:
-		return body.status, "too_large"
-	case errors.As(err, &body):
-		return body.status, "bad_request"
+	case errors.As(err, &refused):
+		return refused.Status, refused.Code
 	case errors.As(err, &answered):
 		return http.StatusConflict, "already_answered"
 	case errors.As(err, &command):
@@ -163,8 +143,8 @@ func statusOf(err error) (status int, code string) {
 	return http.StatusInternalServerError, "internal"
 }
 
-// sentence makes an error's words a sentence that can be shown: on one line, and
-// not longer than anybody reads, whatever of the request it repeats.
+// sentence makes a sentence of an error: on one line, and short also if the error repeats a
+// part of the request.
 func sentence(text string) string {
 	const longest = 400
 	text = strings.Map(func(r rune) rune {

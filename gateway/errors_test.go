@@ -31,8 +31,8 @@ func (p paused) answering(client, part string, header ...string) (status int, he
 	return p.do("POST", "/api/chat?client="+client, `{"id":"`+p.session+`","messageId":"`+p.message+`","messages":[{"id":"`+p.message+`","role":"assistant","parts":[`+part+`]}]}`, header...)
 }
 
-// A refused answer has its status, but for the clients that would send it again at
-// once and without end: they read it in a stream. It is counted either way.
+// A refused answer has its status. Only clients that would send it again at once and without
+// end read the refusal in a stream. The refusal counts either way.
 //
 //evidence:for promise-known-chunks
 func TestARefusedAnswerHasItsStatus(t *testing.T) {
@@ -90,7 +90,7 @@ func (s full) AppendWith(ctx context.Context, e eventlog.Entry, turn string, eve
 	return s.Store.AppendWith(ctx, e, turn, events)
 }
 
-// What a later request may escape is a status for every client.
+// An error that a later request may escape is a status for every client.
 func TestAnAnswerThatCannotBeTakenNowHasItsStatus(t *testing.T) {
 	disk := full{memlog.New(), new(atomic.Bool)}
 	s := newStandOn(t, disk, nil)

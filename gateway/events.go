@@ -10,7 +10,7 @@ import (
 
 // This file has the route for the events of a session.
 
-// events tells what happens to a session, for tabs and lists that did not cause it.
+// events streams the events of a session, for tabs and lists that did not cause them.
 func (g *gateway) events(w http.ResponseWriter, r *http.Request) error {
 	after, err := mark(r)
 	if err != nil {
@@ -21,7 +21,7 @@ func (g *gateway) events(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	goodbye, err := g.limiter.follow(r.PathValue("id"))
+	goodbye, err := g.limiter.Client(r.PathValue("id"))
 	if err != nil {
 		return err
 	}

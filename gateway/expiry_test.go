@@ -83,7 +83,7 @@ func TestB05_ExpiryEndsAStreamNotItsTurn(t *testing.T) {
 					t.Error("a token without an end has expired")
 				}
 				time.Sleep(2 * time.Minute)
-				// It has run to its end, and so has the one that waited behind it.
+				// The turn has run to its end, and so has the turn that waited behind it.
 				got, done := goodFor(t, h, time.Hour, "GET", "/api/sessions/s/messages", "")
 				<-done
 				if text := got.text(); strings.Count(text, `"role":"assistant"`) != 2 || strings.Contains(text, "canceled") || strings.Contains(text, "not_run") {

@@ -11,15 +11,13 @@ import (
 	"net/url"
 	"strings"
 	"testing"
-	"testing/iotest"
 	"unicode/utf8"
-
-	"github.com/google/go-cmp/cmp"
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/adapter/echo"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
 )
@@ -34,51 +32,12 @@ func checkSentence(t *testing.T, s string) {
 
 func checkBodyFault(t *testing.T, err error) {
 	t.Helper()
-	var fault *bodyError
-	if !errors.As(err, &fault) || fault.status != http.StatusBadRequest && fault.status != http.StatusRequestEntityTooLarge {
+	fault, ok := errors.AsType[*refusal.Error](err)
+	if !ok || fault.Status != http.StatusBadRequest && fault.Status != http.StatusRequestEntityTooLarge {
 		t.Errorf("not a fault of the body: %v", err)
 		return
 	}
 	checkSentence(t, sentence(fault.Error()))
-}
-
-// FuzzReadChat reads bodies under small limits: what is kept fits them, every
-// error says what is wrong with the body, and the pieces in which a body comes do
-// not matter.
-func FuzzReadChat(f *testing.F) {
-	for _, s := range []string{
-		`{"id":"c","messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"hi"}]}]}`,
-		`{"message":{"parts":[{"type":"file","url":"data:,"}],"role":"user"}}`,
-		`{"id":"c","trigger":"regenerate-message","messageId":"m","messages":[{"role":"user","content":"a"},{"role":"assistant","id":"m","parts":[{"type":"tool-x","toolCallId":"t","state":"approval-responded","approval":{"id":"a","approved":true}}]}]}`,
-		`{"messages":[{"role":"assistant","parts":[{"type":"tool-AskUser","toolCallId":"q","state":"output-available","output":{"value":["a"]}},{"type":"dynamic-tool","toolName":"t","state":"output-error","errorText":"x"}]}]}`,
-		`{"a":[1e999,null,true,"\ud83d"],"a":{},"messages":[{"metadata":{"x":[[]]},"role":"user","parts":[]}]}`, `{"messages":[{"role":"user"},{}]}`, `[[[[`, `{"id":`, "{}{}", "\xff", "",
-	} {
-		f.Add([]byte(s))
-	}
-	small := limits{body: 16 << 10, kept: 4 << 10}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		for _, most := range []limits{small, postLimits} {
-			req, err := readChat(bytes.NewReader(data), most, nil)
-			if err != nil {
-				checkBodyFault(t, err)
-			}
-			again, slowErr := readChat(iotest.OneByteReader(bytes.NewReader(data)), most, nil)
-			if (err == nil) != (slowErr == nil) || err == nil && !cmp.Equal(req, again, cmp.AllowUnexported(chatRequest{}, answeredMessage{}, answered{})) {
-				t.Errorf("at once: %+v, %v; byte by byte: %+v, %v", req, err, again, slowErr)
-			}
-			if err != nil || req.User == nil {
-				continue
-			}
-			kept := len(req.User.Metadata)
-			for _, p := range req.User.Parts {
-				kept += len(p.Text) + len(p.URL) + len(p.Filename) + len(p.MediaType)
-			}
-			// Metadata is written again, and then < takes six bytes.
-			if kept > 6*most.kept || len(req.User.ID) > 1000 {
-				t.Errorf("%d bytes are kept of %d", kept, most.kept)
-			}
-		}
-	})
 }
 
 // FuzzReadJSON reads small bodies.

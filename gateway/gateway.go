@@ -7,6 +7,8 @@ import (
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/agentops/server"
+	"github.com/tributary-dev/tributary/gateway/authz"
+	"github.com/tributary-dev/tributary/gateway/limit"
 	"github.com/tributary-dev/tributary/metrics"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
@@ -19,36 +21,36 @@ type Options struct {
 	Hub *session.Hub
 	// Streams are what the subscribers of one turn share.
 	Streams *uistream.Broadcaster
-	// Stream says how turns are translated when a request does not say.
+	// Stream has the options of streams whose request does not name others.
 	Stream uistream.Options
-	// Timing says how streams are written.
+	// Timing has the deadlines of streams.
 	Timing uistream.Timing
-	// Permits are those who may answer permission requests; admins if empty. In a session
-	// whose people an agent's server names, its owner may too.
+	// Permits may answer permission requests; admins if empty. In a session whose people an
+	// agent's server names, its owner may too.
 	Permits []access.Who
-	// Users are those who may use an agent, by its name; everybody where there is no entry.
+	// Users may use an agent, by its name. An agent without an entry is for everybody.
 	Users map[string][]access.Who
-	// Availability says whether an agent can start here; nil: nobody knows.
+	// Availability says whether an agent can start here; nil: unknown.
 	Availability func(agent string) Availability
-	// Private says that a session is for who made it and for its members; else the
-	// role of each principal counts in all of them.
+	// Private says that a session is for its creator and its members; else the role of each
+	// principal counts in all sessions.
 	Private bool
-	// ForeignSession is the status for a session that is somebody else's: 404, as if
-	// there were none, if zero; or 403.
+	// ForeignSession is the status for a session of somebody else: 404, as if there were
+	// none, if zero; or 403.
 	ForeignSession int
-	// PassThrough names the agent whose server judges the tokens of guests.
+	// PassThrough names the agent whose server judges pass-through tokens.
 	PassThrough string
-	// RejectToolOutputs refuses outputs of tools that clients say they have run; else
-	// nobody reads them.
+	// RejectToolOutputs refuses outputs of tools that clients say they have run; else they
+	// are ignored.
 	RejectToolOutputs bool
 	// NoSessionChat leaves out the route of the RFC, and its resume.
 	NoSessionChat bool
-	// Read is how long the sender of a body may let a piece of it wait; 30 s if zero.
+	// Read is the longest wait for a piece of a request's body; 30 s if zero.
 	Read time.Duration
 	// Limits bound what one principal may have.
-	Limits Limits
+	Limits limit.Options
 	// Guard lets requests through to the routes, with their Principal: the Wrap of
-	// an access.Guard. Without one nobody has a role.
+	// an access.Guard. Without a guard no request has a role.
 	Guard func(http.Handler) http.Handler
 	// Sockets are the open WebSockets, so that the caller can wait for their end. If
 	// nil, the gateway keeps its own.
@@ -63,19 +65,16 @@ type Options struct {
 	// Meter measures, for /metrics: this gateway only. One of its own if nil, which
 	// knows no agent by name.
 	Meter *metrics.Meter
-	// Started is when the process began, for /metrics.
-	Started time.Time
 }
 
 type gateway struct {
 	Options
-	limiter       *limiter
-	aclCache      *aclCache
-	agentsWithACL []string
+	limiter *limit.Limiter
+	authz   *authz.Authorizer
 }
 
-// New returns the routes behind their guard. A client that the guard refuses is
-// counted and paced like all others.
+// New returns the routes behind their guard. The counts and the timeouts hold for requests
+// that the guard refuses, too.
 func New(o Options) http.Handler {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
@@ -95,13 +94,15 @@ func New(o Options) http.Handler {
 	if o.Timing.Write <= 0 {
 		o.Timing.Write = 30 * time.Second
 	}
-	g := &gateway{Options: o, limiter: newLimiter(o.Limits), aclCache: newACLCache(), agentsWithACL: agentsWithACL(o.Hub)}
+	g := &gateway{Options: o, limiter: limit.New(o.Limits), authz: authz.New(authz.Options{
+		Hub: o.Hub, Private: o.Private, Foreign: o.ForeignSession, PassThrough: o.PassThrough, Approvers: o.Permits, Users: o.Users, Logger: o.Logger,
+	})}
 	g.measureAll()
 	mux := http.NewServeMux()
-	g.routes(func(pattern string, h handler) { mux.Handle(pattern, g.handle(g.within(h))) })
+	g.routes(func(pattern string, h handler) { mux.Handle(pattern, g.handle(g.limited(h))) })
 	g.openRoutes(func(pattern string, h handler) { mux.Handle(pattern, g.handle(h)) })
 	for _, rest := range []string{"/api/", "/metrics", "/healthz", "/readyz"} {
-		mux.Handle(rest, g.handle(g.within(g.elsewhere(mux))))
+		mux.Handle(rest, g.handle(g.limited(g.elsewhere(mux))))
 	}
 	if o.Page != nil {
 		mux.Handle("/", o.Page)
@@ -110,7 +111,7 @@ func New(o Options) http.Handler {
 	if o.Guard != nil {
 		guarded = o.Guard(mux)
 	}
-	return g.count(g.withTimeouts(noStore(guarded)))
+	return g.count(limit.Timeouts(noStore(guarded), o.Read, o.Timing.Write))
 }
 
 // Public reports whether a request needs no token of a person. The page's own files and
@@ -126,20 +127,4 @@ func Public(r *http.Request) bool {
 		return true
 	}
 	return len(r.URL.Path) < 5 || r.URL.Path[:5] != "/api/"
-}
-
-// allow lets a request through whose sender has the role.
-func (g *gateway) allow(need access.Role, h handler) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		p, ok := access.From(r.Context())
-		if !ok || !p.Role.Allows(need) {
-			return roleTooSmall(p.Role, need)
-		}
-		return h(w, r)
-	}
-}
-
-func caller(r *http.Request) string {
-	p, _ := access.From(r.Context())
-	return p.ID
 }

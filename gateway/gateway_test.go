@@ -86,7 +86,7 @@ func newHandler(t *testing.T, store eventlog.Store, change func(*session.Options
 		t.Fatal(err)
 	}
 	var sockets server.Sockets
-	g := gateway.Options{Sockets: &sockets, Hub: hub, Streams: streams, Stream: uistream.Options{Profile: profile}, Started: time.Now()}
+	g := gateway.Options{Sockets: &sockets, Hub: hub, Streams: streams, Stream: uistream.Options{Profile: profile}}
 	if configure != nil {
 		configure(&g)
 	}

@@ -15,7 +15,7 @@ func (g *gateway) grants(w http.ResponseWriter, r *http.Request) error {
 
 // revoke takes a grant away.
 func (g *gateway) revoke(w http.ResponseWriter, r *http.Request) error {
-	if err := g.mayPermit(r); err != nil {
+	if err := g.authz.MayPermit(r); err != nil {
 		return err
 	}
 	if err := g.Hub.Revoke(r.Context(), r.PathValue("id"), r.PathValue("grant")); err != nil {

@@ -1,6 +1,10 @@
 package gateway
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/tributary-dev/tributary/gateway/refusal"
+)
 
 // This file has the routes for health checks.
 
@@ -14,7 +18,7 @@ func (g *gateway) ready(w http.ResponseWriter, _ *http.Request) error {
 		err = g.Ready()
 	}
 	if err != nil {
-		return &httpError{http.StatusServiceUnavailable, "not_ready", sentence(err.Error())}
+		return &refusal.Error{Status: http.StatusServiceUnavailable, Code: "not_ready", Sentence: sentence(err.Error())}
 	}
 	// Damage of some sessions is no reason to refuse the others.
 	damage := g.Hub.Damage()

@@ -39,7 +39,7 @@ func between(text, from, to string) string {
 func TestB04_AnAnswerIsItsSendersOwn(t *testing.T) {
 	const refusal = "you are not known there: sign in with a token of that server to answer."
 	ops := &elsewhere{opens: demo.Runtime{Pace: time.Millisecond}}
-	s := newGuestStand(t, ops, &quiet{})
+	s := newPassThroughStand(t, ops, &quiet{})
 	for i, answer := range []func(token, session, message, question string) string{
 		func(token, session, _, question string) string {
 			_, said := s.bring(token, "POST", "/api/sessions/"+session+"/questions/"+question, `{"value":"green"}`)
@@ -71,7 +71,7 @@ func TestB04_AnAnswerIsItsSendersOwn(t *testing.T) {
 			}
 		}
 		if said := answer(annToken, session, message, question); strings.Contains(said, refusal) || waits() {
-			t.Errorf("%d: the guest hears %s; it waits: %v", i, said, waits())
+			t.Errorf("%d: the caller reads %s; it waits: %v", i, said, waits())
 		}
 		if who := ops.last(); !strings.HasPrefix(who, "ops:token-") || !strings.HasSuffix(who, " "+annToken) {
 			t.Errorf("%d: introduced %q", i, who)

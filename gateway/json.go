@@ -10,6 +10,8 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/tributary-dev/tributary/gateway/refusal"
 )
 
 // This file reads and writes JSON bodies.
@@ -27,7 +29,7 @@ func sendJSON(w http.ResponseWriter, status int, body []byte) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	if _, err := w.Write(append(body, '\n')); err != nil { //nolint:gosec // a browser takes it for nothing but JSON
-		return nil //nolint:nilerr // the client has gone, nobody is left to tell
+		return nil //nolint:nilerr // the client has gone
 	}
 	return nil
 }
@@ -51,13 +53,13 @@ func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 			return nil
 		}
 		if err == nil {
-			return malformed("The request body goes on after its JSON object.")
+			return refusal.Malformed("The request body goes on after its JSON object.")
 		}
 	}
 	return bodyFault(err, v)
 }
 
-// bodyFault says what is wrong with a small body, in words that know nothing of Go.
+// bodyFault is the error of a small body, in words that know nothing of Go.
 func bodyFault(err error, v any) error {
 	var syntax *json.SyntaxError
 	var shape *json.UnmarshalTypeError
@@ -65,27 +67,27 @@ func bodyFault(err error, v any) error {
 	unknown, isUnknown := strings.CutPrefix(err.Error(), "json: unknown field ")
 	switch {
 	case errors.As(err, &tooLarge):
-		return &bodyError{http.StatusRequestEntityTooLarge, "The request body is larger than 1 MB: send less."}
+		return refusal.TooLarge("The request body is larger than 1 MB: send less.")
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return errTooSlow
+		return refusal.TooSlow()
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return malformed("The request body ends in the middle of its JSON.")
+		return refusal.Malformed("The request body ends in the middle of its JSON.")
 	case errors.As(err, &syntax):
-		return malformed("The request body is not JSON (at byte %d).", syntax.Offset)
+		return refusal.Malformed("The request body is not JSON (at byte %d).", syntax.Offset)
 	case errors.As(err, &shape) && shape.Field == "":
-		return malformed("The request body must be a JSON object with %s.", keys(v))
+		return refusal.Malformed("The request body must be a JSON object with %s.", keys(v))
 	case errors.As(err, &shape):
-		return malformed("`%s` must be %s.", shape.Field, kindOf(shape.Type))
+		return refusal.Malformed("`%s` must be %s.", shape.Field, kindOf(shape.Type))
 	case isUnknown:
 		if name, err := strconv.Unquote(unknown); err == nil {
 			unknown = name
 		}
-		return malformed("`%s` is not a key here: send %s.", unknown, keys(v))
+		return refusal.Malformed("`%s` is not a key here: send %s.", unknown, keys(v))
 	}
 	return err
 }
 
-// kindOf says what a value should have been.
+// kindOf names the type that a value should have.
 func kindOf(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.String:

@@ -11,11 +11,12 @@ import (
 
 	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/gateway"
+	"github.com/tributary-dev/tributary/gateway/limit"
 	"github.com/tributary-dev/tributary/session"
 )
 
 // limited is a stand with limits.
-func limited(t *testing.T, l gateway.Limits, change func(*session.Options)) stand {
+func limited(t *testing.T, l limit.Options, change func(*session.Options)) stand {
 	t.Helper()
 	handler, closeAll := newHandler(t, memlog.New(), change, func(o *gateway.Options) { o.Limits = l })
 	return serveStand(t, handler, closeAll)
@@ -37,7 +38,7 @@ func refused(t *testing.T, name, path string, status int, header http.Header, bo
 
 //evidence:for limit-burst limit-requests
 func TestRequestsOfOnePrincipal(t *testing.T) {
-	s := limited(t, gateway.Limits{Requests: 1, Burst: 5}, nil)
+	s := limited(t, limit.Options{Requests: 1, Burst: 5}, nil)
 	paths := []string{"/api/sessions", "/api/chat/x/stream", "/metrics", "/api/nope", "/api/agents"}
 	for _, path := range paths {
 		if status, _, body := s.do("GET", path, ""); status == http.StatusTooManyRequests {
@@ -61,7 +62,7 @@ func TestRequestsOfOnePrincipal(t *testing.T) {
 
 //evidence:for limit-requests
 func TestNoLimitOfRequests(t *testing.T) {
-	for _, l := range []gateway.Limits{{Requests: -1, Burst: 1}, {Requests: 1, Burst: -1}} {
+	for _, l := range []limit.Options{{Requests: -1, Burst: 1}, {Requests: 1, Burst: -1}} {
 		s := limited(t, l, nil)
 		for range 20 {
 			if status, _, body := s.do("GET", "/api/agents", ""); status != 200 {
@@ -108,7 +109,7 @@ func (s stand) until(status int, method, path, body string, header ...string) {
 
 //evidence:for limit-streams
 func TestStreamsOfOnePrincipal(t *testing.T) {
-	s := limited(t, gateway.Limits{Streams: 2}, func(o *session.Options) { slowly(o); o.OnDisconnect = session.Detach })
+	s := limited(t, limit.Options{Streams: 2}, func(o *session.Options) { slowly(o); o.OnDisconnect = session.Detach })
 	leave := s.open("POST", "/api/chat", submit("c1", "u1", "slow"))
 	defer s.open("GET", "/api/sessions/c1/trace", "", "Accept", "text/event-stream")()
 	for path, method := range map[string]string{"/api/chat": "POST", "/api/chat/c1/stream": "GET", "/api/sessions/c1/trace": "GET"} {
@@ -128,7 +129,7 @@ func TestStreamsOfOnePrincipal(t *testing.T) {
 //
 //evidence:for limit-clients
 func TestClientsOfOneSession(t *testing.T) {
-	s := limited(t, gateway.Limits{Clients: 4}, func(o *session.Options) { slowly(o); o.OnDisconnect = session.Detach })
+	s := limited(t, limit.Options{Clients: 4}, func(o *session.Options) { slowly(o); o.OnDisconnect = session.Detach })
 	defer s.open("POST", "/api/chat", submit("c1", "u1", "slow"))()
 	paths := []string{"/api/chat/c1/stream", "/api/chat?client=6/c1/stream", "/api/sessions/c1/events", "/api/sessions/c1/trace"}
 	const follows = "text/event-stream"
@@ -189,7 +190,7 @@ func (s stand) opened(path, accept string) (leave func()) {
 //
 //evidence:for limit-prompts limit-queue
 func TestPromptsHaveABound(t *testing.T) {
-	s := limited(t, gateway.Limits{}, func(o *session.Options) {
+	s := limited(t, limit.Options{}, func(o *session.Options) {
 		slowly(o)
 		o.OnDisconnect, o.MaxPrompts, o.MaxQueue = session.Detach, 3, 1
 	})
@@ -209,7 +210,7 @@ func TestPromptsHaveABound(t *testing.T) {
 //
 //evidence:for limit-turn-bytes opencode#15645
 func TestATurnHasABound(t *testing.T) {
-	s := limited(t, gateway.Limits{}, func(o *session.Options) { o.MaxTurnBytes = 64 << 10 })
+	s := limited(t, limit.Options{}, func(o *session.Options) { o.MaxTurnBytes = 64 << 10 })
 	_, _, body := s.do("POST", "/api/chat", submit("c1", "u1", "big"))
 	const want = "The agent has written 64 KB in this turn, which is the most that one may have, so the turn was ended: send a new message to go on."
 	if !strings.Contains(body, want) || !strings.HasSuffix(body, "data: [DONE]\n\n") {
@@ -225,7 +226,7 @@ func TestATurnHasABound(t *testing.T) {
 //
 //evidence:for limit-sessions
 func TestReloadsMakeNoSessions(t *testing.T) {
-	s := limited(t, gateway.Limits{Requests: -1}, nil)
+	s := limited(t, limit.Options{Requests: -1}, nil)
 	for i := range 2000 {
 		if status, _, body := s.do("GET", fmt.Sprintf("/api/chat/random%d/stream", i), ""); status != http.StatusNoContent {
 			t.Fatalf("%d %s", status, body)

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/gateway/authz"
 	"github.com/tributary-dev/tributary/session"
 )
 
@@ -15,9 +16,9 @@ func (g *gateway) listEvents(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	choice, some := g.visible(r.Context())
+	choice, some := g.authz.Visible(r.Context())
 	if !some {
-		return roleTooSmall(0, access.Viewer)
+		return authz.RoleTooSmall(0, access.Viewer)
 	}
 	ctx, rd := g.reading(r.Context(), r)
 	return follow(g, w, r, rd, g.Hub.WatchList(ctx, choice, limit), weighList, func(e session.ListEvent) (id string, data []byte, err error) {

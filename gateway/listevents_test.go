@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tributary-dev/tributary/gateway"
+	"github.com/tributary-dev/tributary/gateway/limit"
 )
 
 // listed is an event of the list, as a client reads it.
@@ -138,7 +138,7 @@ func TestB07_TheListOfAPersonHasTheirSessionsOnly(t *testing.T) {
 }
 
 func TestTheListStreamHasTheLimitsOfItsPrincipal(t *testing.T) {
-	s := limited(t, gateway.Limits{Streams: 2}, nil)
+	s := limited(t, limit.Options{Streams: 2}, nil)
 	for range 2 {
 		s.listen("/api/events").event()
 	}

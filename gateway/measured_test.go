@@ -103,8 +103,8 @@ func (p *pipes) of(name, agent string) *dto.Metric {
 func (p *pipes) counts(agent string, requests, errs, client, server float64) {
 	p.t.Helper()
 	for name, want := range map[string]float64{
-		"adapter_request_count": requests, "adapter_request_errors": errs,
-		"adapter_stream_aborts_client": client, "adapter_stream_aborts_server": server,
+		"tributary_chat_requests_total": requests, "tributary_chat_errors_total": errs,
+		"tributary_chat_client_aborts_total": client, "tributary_chat_server_aborts_total": server,
 	} {
 		if got := p.of(name, agent).GetCounter().GetValue(); got != want {
 			p.t.Errorf("%s of %s is %v, want %v", name, agent, got, want)
@@ -170,7 +170,7 @@ func TestI06_TheFirstChunkIsTimed(t *testing.T) {
 		p, end := measured(t, nil)
 		defer end()
 		p.chat("/api/chat", "c1", "slow")
-		h := p.of("adapter_latency_ttfb", "demo").GetHistogram()
+		h := p.of("tributary_chat_first_chunk_seconds", "demo").GetHistogram()
 		if h.GetSampleCount() != 1 || h.GetSampleSum() != 0 {
 			t.Errorf("the gateway's own time to the first chunk is none here: %v", h)
 		}
@@ -194,10 +194,10 @@ func TestI06_TheFirstChunkIsTimed(t *testing.T) {
 		}
 		go func() { _, _ = io.Copy(io.Discard, second) }()
 		time.Sleep(time.Minute)
-		if n := p.of("adapter_latency_ttfb", "demo").GetHistogram().GetSampleCount(); n != 2 {
+		if n := p.of("tributary_chat_first_chunk_seconds", "demo").GetHistogram().GetSampleCount(); n != 2 {
 			t.Errorf("%d requests were timed, want 2: those that did not wait", n)
 		}
-		if n := p.of("adapter_latency_turn_duration", "demo").GetHistogram().GetSampleCount(); n != 3 {
+		if n := p.of("tributary_chat_duration_seconds", "demo").GetHistogram().GetSampleCount(); n != 3 {
 			t.Errorf("%d turns were timed", n)
 		}
 		_, _ = first.Close(), second.Close()
@@ -211,7 +211,7 @@ func TestI07_TurnsAreTimedFromRequestToFinish(t *testing.T) {
 		before := time.Now()
 		p.chat("/api/chat", "c1", "slow") // the clock moves by the agent's pauses only
 		took := time.Since(before).Seconds()
-		h := p.of("adapter_latency_turn_duration", "demo").GetHistogram()
+		h := p.of("tributary_chat_duration_seconds", "demo").GetHistogram()
 		if h.GetSampleCount() != 1 || took < 1 || h.GetSampleSum() != took {
 			t.Errorf("the turn took %v s, measured %v", took, h)
 		}
@@ -225,10 +225,10 @@ func TestI08_ConnectionsThatCannotBeOpenedAreCounted(t *testing.T) {
 		if body := p.chat("/api/chat?agent=unreachable", "c1", "hello"); !strings.Contains(body, `"errorText":"Connection failed"`) {
 			t.Error(body)
 		}
-		if n := p.of("adapter_ws_open_failures", "unreachable").GetCounter().GetValue(); n != 1 {
+		if n := p.of("tributary_agent_open_failures_total", "unreachable").GetCounter().GetValue(); n != 1 {
 			t.Errorf("%v failures", n)
 		}
-		if n := p.of("adapter_ws_open_failures", "far").GetCounter().GetValue(); n != 0 {
+		if n := p.of("tributary_agent_open_failures_total", "far").GetCounter().GetValue(); n != 0 {
 			t.Errorf("%v failures of another agent", n)
 		}
 		p.counts("unreachable", 1, 1, 0, 1)
@@ -244,7 +244,7 @@ func TestI09_ClientsThatLeaveBeforeFinishAreCounted(t *testing.T) {
 		_ = conn.Close()
 		time.Sleep(time.Minute)
 		p.counts("demo", 1, 0, 1, 0)
-		if n := p.of("adapter_latency_turn_duration", "demo").GetHistogram().GetSampleCount(); n != 0 {
+		if n := p.of("tributary_chat_duration_seconds", "demo").GetHistogram().GetSampleCount(); n != 0 {
 			t.Errorf("the time until a client left was taken for a turn's")
 		}
 	})
@@ -286,7 +286,7 @@ func TestI11_UnknownEventsAreCountedByAgent(t *testing.T) {
 		p, end := measured(t, nil)
 		defer end()
 		p.chat("/api/chat?agent=far", "c1", "drift")
-		if n := p.of("adapter_translation_unknown_events", "far").GetCounter().GetValue(); n != 1 {
+		if n := p.of("tributary_agent_unknown_events_total", "far").GetCounter().GetValue(); n != 1 {
 			t.Errorf("%v unknown events", n)
 		}
 		p.counts("far", 1, 0, 0, 0)
@@ -325,7 +325,7 @@ func TestTheLabelsAreThoseOfTheConfiguration(t *testing.T) {
 		p.chat("/api/chat?agent=unnamed", "c1", "hello")
 		p.counts(metrics.Elsewhere, 1, 0, 0, 0)
 		for name, family := range p.families() {
-			if strings.HasPrefix(name, "adapter_") && len(family.GetMetric()) != 4 {
+			if (strings.HasPrefix(name, "tributary_chat_") || strings.HasPrefix(name, "tributary_agent_")) && len(family.GetMetric()) != 4 {
 				t.Errorf("%s has %d series", name, len(family.GetMetric()))
 			}
 		}

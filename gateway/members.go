@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/session"
 )
 
@@ -19,7 +20,7 @@ func (g *gateway) invite(w http.ResponseWriter, r *http.Request) error {
 	}
 	role, err := access.ParseRole(body.Role)
 	if err != nil {
-		return malformed("`role` must be viewer, collaborator or owner.")
+		return refusal.Malformed("`role` must be viewer, collaborator or owner.")
 	}
 	return g.setMember(w, r, role.String())
 }
@@ -52,14 +53,14 @@ func (g *gateway) change(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if body.Mode != nil { // a mode may be one in which the agent asks less
-		if err := g.mayPermit(r); err != nil {
+		if err := g.authz.MayPermit(r); err != nil {
 			return err
 		}
 	}
 	if body.Mode != nil || body.Model != nil {
 		info, _, _, err := g.Hub.Get(r.Context(), r.PathValue("id"))
 		if err == nil {
-			err = g.mayUse(r.Context(), info.Agent)
+			err = g.authz.MayUse(r.Context(), info.Agent)
 		}
 		if err != nil {
 			return err

@@ -35,7 +35,7 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := b.reserve(downloadCost * int64(history.Bytes)); err != nil {
+	if err := b.Reserve(downloadCost * int64(history.Bytes)); err != nil {
 		return err
 	}
 	if after := r.URL.Query(); after.Has(server.After) {

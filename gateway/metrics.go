@@ -6,7 +6,6 @@ import (
 	"math"
 	"net/http"
 	"os"
-	"runtime"
 	rtmetrics "runtime/metrics"
 	"time"
 
@@ -29,12 +28,12 @@ func (g *gateway) count(next http.Handler) http.Handler {
 type counted struct {
 	http.ResponseWriter
 	meter *metrics.Meter
-	told  bool
+	done  bool // the status was counted
 }
 
 func (c *counted) WriteHeader(status int) {
-	if !c.told {
-		c.told = true
+	if !c.done {
+		c.done = true
 		c.meter.Answered(status)
 	}
 	c.ResponseWriter.WriteHeader(status)
@@ -43,15 +42,15 @@ func (c *counted) WriteHeader(status int) {
 // Unwrap lets http.ResponseController reach the connection.
 func (c *counted) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// metrics shows what was measured.
+// metrics serves the metrics.
 func (g *gateway) metrics(w http.ResponseWriter, r *http.Request) error {
 	g.Meter.Handler().ServeHTTP(w, r)
 	return nil
 }
 
-// measureAll has the Meter show what others know.
+// measureAll adds the metrics that the gateway reads from other packages.
 func (g *gateway) measureAll() {
-	m := g.Meter
+	m, started := g.Meter, float64(time.Now().Unix())
 	m.Gauge("tributary_sessions", "Sessions in the registry.", func() float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
@@ -61,20 +60,19 @@ func (g *gateway) measureAll() {
 		}
 		return float64(sessions)
 	})
-	m.Gauge("tributary_sessions_damaged", "Sessions of which something is damaged or lost on disk.", func() float64 { return float64(len(g.Hub.Damage().Sessions)) })
+	m.Gauge("tributary_sessions_damaged", "Sessions with records that are damaged or lost on disk.", func() float64 { return float64(len(g.Hub.Damage().Sessions)) })
 	m.Gauge("tributary_files_damaged", "Damaged files that were set aside in the data directory.", func() float64 { return float64(g.Hub.Damage().Files) })
 	m.Gauge("tributary_sessions_running", "Sessions with a running turn.", func() float64 { return float64(g.Hub.Running()) })
-	m.Gauge("tributary_goroutines", "Goroutines of the process.", func() float64 { return float64(runtime.NumGoroutine()) })
 	m.Gauge("tributary_heap_live_bytes", "Bytes of the heap that were in use at the last garbage collection.", liveHeap)
-	m.Gauge("tributary_uptime_seconds", "Seconds since the start.", func() float64 { return float64(int64(time.Since(g.Started).Seconds())) })
-	m.Counter("tributary_translated_records_total", "Records that were translated and encoded for those who follow.", func() float64 {
+	m.Gauge("tributary_start_time_seconds", "Unix time at which the gateway started.", func() float64 { return started })
+	m.Counter("tributary_translated_records_total", "Records that were translated and encoded for subscribers.", func() float64 {
 		return float64(g.Streams.Cost().Records)
 	})
-	m.Counter("tributary_translation_seconds_total", "Seconds that this took.", func() float64 { return g.Streams.Cost().Time.Seconds() })
+	m.Counter("tributary_translation_seconds_total", "Seconds spent on translating and encoding records.", func() float64 { return g.Streams.Cost().Time.Seconds() })
 }
 
-// liveHeap is what the last garbage collection found in use. Unlike what is
-// allocated it holds no garbage, so that it shows growth and nothing else.
+// liveHeap is the memory that the last garbage collection found in use. Unlike allocated
+// memory it holds no garbage, so that it shows growth and nothing else.
 func liveHeap() float64 {
 	sample := []rtmetrics.Sample{{Name: "/gc/heap/live:bytes"}}
 	rtmetrics.Read(sample)
@@ -87,24 +85,24 @@ func liveHeap() float64 {
 // streamed measures a chat request whose stream is over, with what its serving
 // returned.
 func (g *gateway) streamed(r *http.Request, turn session.Turn, began time.Time, sent uistream.Sent, err error) {
-	cut, sentAway := wasCut(r, sent, err), wasDismissed(err)
+	cut, revoked := wasCut(r, sent, err), wasRevoked(err)
 	g.Meter.Streamed(metrics.Stream{
-		Agent: turn.Agent, Queued: turn.Queued, Began: began, First: sent.First, Ended: time.Now(), Dismissed: sentAway,
-		Failed: sent.Failed, Left: err != nil && !cut && !sentAway && !sent.Whole, Cut: cut || err == nil && sent.Lost,
+		Agent: turn.Agent, Queued: turn.Queued, Began: began, First: sent.First, Ended: time.Now(), Revoked: revoked,
+		Failed: sent.Failed, Left: err != nil && !cut && !revoked && !sent.Whole, Cut: cut || err == nil && sent.Lost,
 	})
 }
 
-// wasDismissed tells whether a stream ended because its client may not see the rest.
-func wasDismissed(err error) bool {
+// wasRevoked reports whether a stream ended because its client lost access.
+func wasRevoked(err error) bool {
 	_, is := errors.AsType[*uistream.Revocation](err)
 	return is
 }
 
-// wasCut tells whether a stream that did not come to its end was cut here, or by the
+// wasCut reports whether a stream that did not come to its end was cut here, or by the
 // client.
 func wasCut(r *http.Request, sent uistream.Sent, err error) bool {
 	switch {
-	case err == nil, wasDismissed(err):
+	case err == nil, wasRevoked(err):
 		return false
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return true // which ends the context of its request too

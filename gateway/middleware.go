@@ -1,19 +1,18 @@
 package gateway
 
 import (
-	"context"
 	"encoding/json"
 	"net/http"
 	"strings"
 
-	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
 // This file has the handlers around all routes.
 
-// noStore says of every answer that no browser and no proxy may keep it. A stream and
-// a file of the page say of themselves what holds for them.
+// noStore forbids browsers and proxies to keep an answer. Streams and files of the page have
+// headers of their own.
 func noStore(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -27,9 +26,9 @@ func (g *gateway) elsewhere(mux *http.ServeMux) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		if allowed := methods(mux, r); len(allowed) > 0 {
 			w.Header().Set("Allow", strings.Join(allowed, ", "))
-			return &httpError{
-				http.StatusMethodNotAllowed, "method_not_allowed",
-				"This address does not take " + r.Method + ": send " + strings.Join(allowed, " or ") + ".",
+			return &refusal.Error{
+				Status: http.StatusMethodNotAllowed, Code: "method_not_allowed",
+				Sentence: "This address does not take " + r.Method + ": send " + strings.Join(allowed, " or ") + ".",
 			}
 		}
 		return nowhere(r)
@@ -38,7 +37,10 @@ func (g *gateway) elsewhere(mux *http.ServeMux) handler {
 
 // nowhere says that no route takes a request.
 func nowhere(r *http.Request) error {
-	return &httpError{http.StatusNotFound, "not_found", "There is no " + r.Method + " " + r.URL.Path + " here: see the documentation for the routes."}
+	return &refusal.Error{
+		Status: http.StatusNotFound, Code: "not_found",
+		Sentence: "There is no " + r.Method + " " + r.URL.Path + " here: see the documentation for the routes.",
+	}
 }
 
 // methods lists what a path takes.
@@ -52,17 +54,6 @@ func methods(mux *http.ServeMux, r *http.Request) []string {
 		}
 	}
 	return allowed
-}
-
-// expiring ends the context of a request when the request's token expires. Work that
-// goes on without the sender, such as their turn, must not depend on it.
-func expiring(r *http.Request) (*http.Request, context.CancelFunc) {
-	p, _ := access.From(r.Context())
-	if p.Expires.IsZero() {
-		return r, func() {}
-	}
-	ctx, cancel := context.WithDeadlineCause(r.Context(), p.Expires, uistream.ErrExpired)
-	return r.WithContext(ctx), cancel
 }
 
 // writeRevoked is the last event of a stream of records or events.

@@ -133,9 +133,9 @@ func (q *quiet) text() string {
 	return q.String()
 }
 
-// newGuestStand is a gateway behind a real guard, with the agents demo and ops, of which
+// newPassThroughStand is a gateway behind a real guard, with the agents demo and ops, of which
 // ops judges unknown tokens.
-func newGuestStand(t *testing.T, ops *elsewhere, log *quiet, adapt ...func(*gateway.Options)) stand {
+func newPassThroughStand(t *testing.T, ops *elsewhere, log *quiet, adapt ...func(*gateway.Options)) stand {
 	t.Helper()
 	logger := slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	guard, err := access.New(access.Config{
@@ -161,7 +161,7 @@ func (s stand) bring(token, method, path, body string) (int, string) {
 // says counts: 401 and 404 as they are, the role as it is.
 func TestB04_B05_B07_PassThrough(t *testing.T) {
 	ops, log := &elsewhere{}, &quiet{}
-	s := newGuestStand(t, ops, log)
+	s := newPassThroughStand(t, ops, log)
 	prompt := submit("", "u1", "hello")
 	for _, c := range []struct {
 		token, method, path, body string
@@ -221,7 +221,7 @@ func TestB04_B05_B07_PassThrough(t *testing.T) {
 // knows it.
 func TestB04_TheBearerGoesNowhereElse(t *testing.T) {
 	ops, log := &elsewhere{}, &quiet{}
-	s := newGuestStand(t, ops, log)
+	s := newPassThroughStand(t, ops, log)
 	if status, body := s.bring("ci-012345678901234567890", "POST", "/api/chat?agent=ops", submit("local", "u1", "hello")); status != 200 || ops.last() != "" {
 		t.Errorf("%d %s, and the agent got %q", status, body, ops.last())
 	}
@@ -232,16 +232,16 @@ func TestB04_TheBearerGoesNowhereElse(t *testing.T) {
 	if status, body := s.bring(adaToken, "POST", "/api/chat?agent=demo", submit("remote-7", "u1", "hello")); status != 409 {
 		t.Errorf("%d %s", status, body)
 	}
-	off := newGuestStand(t, ops, log, func(o *gateway.Options) { o.PassThrough = "" })
+	off := newPassThroughStand(t, ops, log, func(o *gateway.Options) { o.PassThrough = "" })
 	if status, body := off.bring(adaToken, "GET", "/api/sessions/remote-1/messages", ""); status != 404 {
-		t.Errorf("a guest without an agent: %d %s", status, body)
+		t.Errorf("a pass-through token without an agent: %d %s", status, body)
 	}
 }
 
 // A session that is open to its owner only on the other side is so here too, even
 // for an admin.
-func TestB10_AGuestsWorkflowIsHisAlone(t *testing.T) {
-	s := newGuestStand(t, &elsewhere{}, &quiet{})
+func TestB10_AWorkflowIsOpenToTheOwnersTokenOnly(t *testing.T) {
+	s := newPassThroughStand(t, &elsewhere{}, &quiet{})
 	const path = "/api/sessions/remote-workflow/messages"
 	if status, body := s.bring(adaToken, "GET", path, ""); status != 200 {
 		t.Errorf("%d %s", status, body)
@@ -255,7 +255,7 @@ func TestB10_AGuestsWorkflowIsHisAlone(t *testing.T) {
 
 func TestB04_ALookupThatFails(t *testing.T) {
 	ops, log := &elsewhere{}, &quiet{}
-	s := newGuestStand(t, ops, log)
+	s := newPassThroughStand(t, ops, log)
 	for _, fails := range []error{errors.New("dial tcp: refused, bearer " + adaToken), errors.New("x")} {
 		ops.set(fails)
 		status, body := s.bring(adaToken, "POST", "/api/sessions/remote-1/chat", submit("", "u1", "hello"))
@@ -278,11 +278,11 @@ func TestB04_ALookupThatFails(t *testing.T) {
 func TestFindingsAreForgotten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ops := &elsewhere{}
-		handler, end := newGuestHandler(t, ops)
+		handler, end := newPassThroughHandler(t, ops)
 		defer end()
 		get := func(token, id string) int {
 			w := newAnswer()
-			r, _ := http.NewRequestWithContext(access.WithGuest(access.With(t.Context(), access.Principal{ID: "ops:x"}), access.NewGuest(token)), "GET", "/api/sessions/"+id+"/messages", nil)
+			r, _ := http.NewRequestWithContext(access.WithPassThrough(access.With(t.Context(), access.Principal{ID: "ops:x"}), access.NewPassThrough(token)), "GET", "/api/sessions/"+id+"/messages", nil)
 			handler.ServeHTTP(w, r)
 			return w.status
 		}
@@ -337,16 +337,16 @@ func TestFindingsAreForgotten(t *testing.T) {
 	})
 }
 
-// Any number of invented tokens, and any delay on the other side, does not keep a guest
-// with earlier access out, also from a session that is new to them.
+// A caller with earlier access is not kept out by invented tokens or a slow server, also not
+// from a session that is new to them.
 //
 //evidence:for limit-lookups
-func TestMadeUpTokensKeepNoGuestOut(t *testing.T) {
+func TestMadeUpTokensKeepNoKnownCallerOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ops := &elsewhere{mulls: true}
-		handler, end := newGuestHandler(t, ops)
+		handler, end := newPassThroughHandler(t, ops)
 		defer end()
-		get := func(token, id string) int { return getAsGuest(t, handler, token, id) }
+		get := func(token, id string) int { return getWithToken(t, handler, token, id) }
 		if status := get(adaToken, "remote-1"); status != 200 {
 			t.Fatalf("status %d", status)
 		}
@@ -373,15 +373,15 @@ func TestMadeUpTokensKeepNoGuestOut(t *testing.T) {
 	})
 }
 
-// Nor do they keep room from being made for a guest who was in very many sessions.
+// Nor do they keep room from being made for a caller who was in very many sessions.
 //
 //evidence:for limit-lookups
 func TestMadeUpTokensLeaveRoomToBeMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ops := &elsewhere{mulls: true}
-		handler, end := newGuestHandler(t, ops, func(o *gateway.Options) { o.Limits.Requests = -1 })
+		handler, end := newPassThroughHandler(t, ops, func(o *gateway.Options) { o.Limits.Requests = -1 })
 		defer end()
-		get := func(token, id string) int { return getAsGuest(t, handler, token, id) }
+		get := func(token, id string) int { return getWithToken(t, handler, token, id) }
 		for i := range 4096 {
 			if status := get(adaToken, fmt.Sprint("remote-", i)); status != 200 {
 				t.Fatalf("the %dth: status %d", i, status)
@@ -400,19 +400,7 @@ func TestMadeUpTokensLeaveRoomToBeMade(t *testing.T) {
 	})
 }
 
-// The memory is bounded also if each guest comes once, with a good token.
-//
-//evidence:for limit-lookup-answers
-func TestACLEntriesOfGuestsHaveABound(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const bound = 2 * 4096
-		if n := gateway.ACLEntriesOfGuests(t.Context(), 2*bound, time.Second); n > bound {
-			t.Errorf("%d findings are remembered", n)
-		}
-	})
-}
-
-func newGuestHandler(t *testing.T, ops *elsewhere, adapt ...func(*gateway.Options)) (http.Handler, func()) {
+func newPassThroughHandler(t *testing.T, ops *elsewhere, adapt ...func(*gateway.Options)) (http.Handler, func()) {
 	t.Helper()
 	return newHandler(t, memlog.New(), func(o *session.Options) {
 		o.Agents["ops"] = session.Agent{Runtime: ops, Cwd: t.TempDir(), Policy: permission.Default()}
@@ -425,12 +413,12 @@ func newGuestHandler(t *testing.T, ops *elsewhere, adapt ...func(*gateway.Option
 	})
 }
 
-// getAsGuest is the status of a request for a session's messages with a token that
+// getWithToken is the status of a request for a session's messages with a token that
 // nobody here knows.
-func getAsGuest(t *testing.T, h http.Handler, token, id string) int {
+func getWithToken(t *testing.T, h http.Handler, token, id string) int {
 	t.Helper()
 	w := newAnswer()
-	ctx := access.WithGuest(access.With(t.Context(), access.Principal{ID: "ops:" + token}), access.NewGuest(token))
+	ctx := access.WithPassThrough(access.With(t.Context(), access.Principal{ID: "ops:" + token}), access.NewPassThrough(token))
 	r, err := http.NewRequestWithContext(ctx, "GET", "/api/sessions/"+id+"/messages", nil)
 	if err != nil {
 		t.Error(err)

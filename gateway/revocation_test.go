@@ -42,8 +42,8 @@ func TestI10_WhoIsSentAwayIsCountedAsThat(t *testing.T) {
 				}
 				numbers := askAs(t, h, owner("ada"), "GET", "/metrics", "")
 				for series, want := range map[string]string{
-					"adapter_request_count": "1", "adapter_stream_dismissals": "1", "adapter_request_errors": "0",
-					"adapter_stream_aborts_server": "0", "adapter_stream_aborts_client": "0", "adapter_latency_turn_duration_count": "0",
+					"tributary_chat_requests_total": "1", "tributary_chat_revocations_total": "1", "tributary_chat_errors_total": "0",
+					"tributary_chat_server_aborts_total": "0", "tributary_chat_client_aborts_total": "0", "tributary_chat_duration_seconds_count": "0",
 				} {
 					if line := series + `{agent="far"} ` + want + "\n"; !strings.Contains(numbers, line) {
 						t.Errorf("not %s", line)

@@ -56,7 +56,7 @@ func TestI13_F06_F07_ALongTurnIsNotCut(t *testing.T) {
 			t.Errorf("the stream was silent for %s", longest)
 		}
 		p.counts("demo", 1, 0, 0, 0)
-		if h := p.of("adapter_latency_turn_duration", "demo").GetHistogram(); h.GetSampleSum() != 1200 {
+		if h := p.of("tributary_chat_duration_seconds", "demo").GetHistogram(); h.GetSampleSum() != 1200 {
 			t.Errorf("measured %v", h)
 		}
 	})

@@ -8,8 +8,8 @@ import (
 
 // This file lists the routes.
 
-// routes names the routes that need a principal. Those with an id are for who has the
-// role in that session, the others for who has it in the gateway.
+// routes names the routes that need a principal. A route with an id needs the role in that
+// session, any other the role in the gateway.
 func (g *gateway) routes(route func(pattern string, h handler)) {
 	in := func(pattern string, need access.Role, h handler) { route(pattern, g.member(need, h, nil)) }
 	all := func(pattern string, need access.Role, h handler) { route(pattern, g.allow(need, h)) }
@@ -21,9 +21,9 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	route("POST /api/sessions/{id}/stop", g.member(access.Collaborator, g.stop, stopNothing))
 	in("POST /api/chat/{id}/steer", access.Collaborator, g.user(g.steer))
 	if !g.NoSessionChat {
-		route("POST /api/sessions/{id}/chat", g.adapter(access.Collaborator, sized(g.streaming(g.served(g.chat))), nil))
-		route("GET /api/sessions/{id}/chat/stream", g.adapter(access.Viewer, g.streaming(g.served(g.resume)), noStream))
-		route("GET /api/sessions/{id}/chat/{chat}/stream", g.adapter(access.Viewer, g.streaming(g.served(g.resume)), noStream))
+		route("POST /api/sessions/{id}/chat", g.rfcMember(access.Collaborator, sized(g.streaming(g.served(g.chat))), nil))
+		route("GET /api/sessions/{id}/chat/stream", g.rfcMember(access.Viewer, g.streaming(g.served(g.resume)), noStream))
+		route("GET /api/sessions/{id}/chat/{chat}/stream", g.rfcMember(access.Viewer, g.streaming(g.served(g.resume)), noStream))
 	}
 
 	all("GET /api/sessions", access.Viewer, g.list)
@@ -39,8 +39,8 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	in("GET /api/sessions/{id}/grants", access.Viewer, g.grants)
 	in("DELETE /api/sessions/{id}/grants/{grant}", access.Viewer, g.revoke)
 	in("POST /api/sessions/{id}/questions/{request}", access.Collaborator, g.user(g.answer))
-	in("GET /api/sessions/{id}/trace", access.Viewer, g.streaming(g.withAccessWatch(g.trace)))
-	in("GET /api/sessions/{id}/events", access.Viewer, g.streaming(g.withAccessWatch(g.events)))
+	in("GET /api/sessions/{id}/trace", access.Viewer, g.streaming(g.watched(g.trace)))
+	in("GET /api/sessions/{id}/events", access.Viewer, g.streaming(g.watched(g.events)))
 	in("GET /api/sessions/{id}/channels", access.Viewer, g.channels)
 	in("GET /api/sessions/{id}/tools", access.Viewer, g.tools)
 	g.agentOps(route)
@@ -56,7 +56,7 @@ func (g *gateway) openRoutes(route func(pattern string, h handler)) {
 	route("GET /readyz", g.ready)
 }
 
-// noStream answers where nothing was ever said, and nothing can be resumed.
+// noStream answers that there is nothing to resume, as in a session that does not exist yet.
 func noStream(w http.ResponseWriter, _ *http.Request) error {
 	w.WriteHeader(http.StatusNoContent)
 	return nil

@@ -8,6 +8,8 @@ import (
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/agentops/server"
+	"github.com/tributary-dev/tributary/gateway/authz"
+	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -26,7 +28,7 @@ type sessionView struct {
 	Turn *string `json:"turn"`
 	// Outcome is how the newest turn ended, if one has.
 	Outcome trace.Outcome `json:"outcome,omitempty"`
-	// Owner made the session, Role is what who asks may do in it.
+	// Owner made the session. Role is the sender's role in it.
 	Owner string       `json:"owner,omitempty"`
 	Role  access.Role  `json:"role"`
 	Kind  session.Kind `json:"kind,omitempty"`
@@ -36,7 +38,7 @@ type sessionView struct {
 	AISDK bool `json:"ai_sdk"`
 	// Compat is `rfc` if the session was made with that setting.
 	Compat string `json:"compat,omitempty"`
-	// Damaged says what is lost of the session on disk, if anything is.
+	// Damaged names the records of the session that are lost on disk, if any are.
 	Damaged string `json:"damaged,omitempty"`
 }
 
@@ -45,9 +47,9 @@ func (g *gateway) view(r *http.Request, info session.Info, state session.State, 
 	v := sessionView{
 		ID: info.ID, Agent: info.Agent, Title: info.Title, CreatedAt: info.CreatedAt.UTC(), UpdatedAt: info.UpdatedAt.UTC(),
 		State: state, Owner: info.CreatedBy, Kind: info.Kind, Compat: info.Compat, AISDK: !info.NoChat,
-		Role: g.roleIn(p, info.ID, info.ACL()),
+		Role: g.authz.Role(p, info.ID, info.ACL()),
 	}
-	if _, admitted := r.Context().Value(admissionKey{}).(admission); admitted { // to this session
+	if authz.Admitted(r.Context()) { // to this session
 		v.Role = p.Role
 	}
 	if v.Role == access.Owner {
@@ -75,7 +77,7 @@ func (g *gateway) list(w http.ResponseWriter, r *http.Request) error {
 	}
 	var sessions []session.Summary
 	var next int64
-	if choice, some := g.visible(r.Context()); some {
+	if choice, some := g.authz.Visible(r.Context()); some {
 		if sessions, next, err = g.Hub.List(r.Context(), choice, int64(before), limit); err != nil { //nolint:gosec // it is in range
 			return err
 		}
@@ -86,7 +88,7 @@ func (g *gateway) list(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, map[string]any{"sessions": g.views(r, sessions)})
 }
 
-// listLimit is how many sessions a request asks for.
+// listLimit is the number of sessions that a request asks for.
 func listLimit(r *http.Request) (int, error) {
 	const page, most = 100, 1000
 	n, err := number("limit", r.URL.Query().Get("limit"), page, 1, most)
@@ -123,19 +125,19 @@ func (g *gateway) create(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if body.Compat != "" && body.Compat != compatRFC {
-		return malformed("`compat` must be %s, or missing.", compatRFC)
+		return refusal.Malformed("`compat` must be %s, or missing.", compatRFC)
 	}
 	if p, _ := access.From(r.Context()); !p.May(body.ID) {
-		return errBound
+		return authz.ErrBound
 	}
-	if err := g.mayUse(r.Context(), body.Agent); err != nil {
+	if err := g.authz.MayUse(r.Context(), body.Agent); err != nil {
 		return err
 	}
-	if err := g.mayCreate(r, body.Agent); err != nil {
+	if err := g.authz.MayCreate(r.Context(), body.Agent); err != nil {
 		return err
 	}
 	if body.Resume != "" {
-		if err := g.mayAdopt(r, body.Agent); err != nil {
+		if err := g.authz.MayAdopt(r.Context(), body.Agent); err != nil {
 			return err
 		}
 	}
@@ -184,7 +186,7 @@ func number(name, text string, byDefault, least, most uint64) (uint64, error) {
 	}
 	n, err := strconv.ParseUint(text, 10, 64)
 	if err != nil || n < least || n > most {
-		return 0, malformed("`%s` must be a whole number from %d to %d.", name, least, most)
+		return 0, refusal.Malformed("`%s` must be a whole number from %d to %d.", name, least, most)
 	}
 	return n, nil
 }

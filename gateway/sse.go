@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"sync"
 
+	"github.com/tributary-dev/tributary/gateway/limit"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
@@ -23,9 +24,8 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, rd *readi
 		return nil
 	}
 	ctx, cancel := context.WithCancel(r.Context())
-	inHand := g.memUse(r, download)
-	inHand.gone = ctx.Done()
-	defer inHand.change(0)
+	inHand := g.memory(r, limit.Download, ctx.Done())
+	defer inHand.Release()
 	type item struct {
 		what T
 		err  error
@@ -69,7 +69,7 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, rd *readi
 		var id string
 		var data []byte
 		if err = it.err; more && err == nil {
-			if err = inHand.reserve(downloadCost * int64(weigh(it.what))); err == nil {
+			if err = inHand.Reserve(downloadCost * int64(weigh(it.what))); err == nil {
 				id, data, err = frame(it.what)
 			}
 		}
@@ -87,12 +87,12 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, rd *readi
 		if writer.Frames(out) != nil {
 			return nil // the client has gone
 		}
-		inHand.change(0)
+		inHand.Release()
 	}
 }
 
-// mark is where a client wants to go on: what an EventSource that comes back has
-// seen last, else what its URL says. There is none if neither says.
+// mark is the sequence number behind which a client wants to go on: that of an EventSource
+// that has reconnected, else that in the URL.
 func mark(r *http.Request) (after *uint64, err error) {
 	const everything = 1<<63 - 1
 	name, text := "Last-Event-ID", r.Header.Get("Last-Event-ID")

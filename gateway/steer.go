@@ -21,7 +21,7 @@ func (g *gateway) steer(w http.ResponseWriter, r *http.Request) error {
 		return session.ErrEmptyPrompt
 	}
 	message := trace.UserMessage{Parts: []trace.InputPart{{Type: trace.InputText, Text: body.Text}}}
-	err := g.Hub.Steer(r.Context(), r.PathValue("id"), session.Prompt{Message: message, By: caller(r), MayPermit: g.mayPermit(r) == nil})
+	err := g.Hub.Steer(r.Context(), r.PathValue("id"), session.Prompt{Message: message, By: caller(r), MayPermit: g.authz.MayPermit(r) == nil})
 	if err != nil {
 		return err
 	}

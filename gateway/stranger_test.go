@@ -49,7 +49,7 @@ func TestB07_WhoMakesNoSessionLearnsOfNone(t *testing.T) {
 
 // A token that counts nowhere reveals no session of another agent.
 func TestB07_UnknownTokensLearnOfNoSession(t *testing.T) {
-	s := newGuestStand(t, &elsewhere{}, &quiet{})
+	s := newPassThroughStand(t, &elsewhere{}, &quiet{})
 	s.bring("root-012345678901234567890", "POST", "/api/sessions", `{"id":"mine","agent":"demo"}`)
 	for _, token := range []string{"sk_nobody_0123456789", adaToken} {
 		there := s.said("GET", "/api/sessions/mine/messages", "", "Authorization", "Bearer "+token)
@@ -73,9 +73,9 @@ func (u *unlocking) Find(ctx context.Context, id string, c agent.Caller) (agent.
 	return u.elsewhere.Find(ctx, id, c)
 }
 
-// A guest begins no session with another agent, not even in the place of one that is
-// deleted while the guest's request runs.
-func TestB04_AGuestMakesNoSession(t *testing.T) {
+// A pass-through token begins no session with another agent, not even in the place of one that is
+// deleted while its request runs.
+func TestB04_APassThroughTokenMakesNoSession(t *testing.T) {
 	ops := &unlocking{}
 	handler, end := newHandler(t, memlog.New(), func(o *session.Options) {
 		o.Agents["ops"] = session.Agent{Runtime: ops, Cwd: t.TempDir(), Policy: permission.Default()}
@@ -83,8 +83,8 @@ func TestB04_AGuestMakesNoSession(t *testing.T) {
 		o.PassThrough = "ops"
 		o.Guard = func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				guest := access.NewGuest(adaToken)
-				next.ServeHTTP(w, r.WithContext(access.WithGuest(access.With(r.Context(), guest.Known("ops", "", 0)), guest)))
+				token := access.NewPassThrough(adaToken)
+				next.ServeHTTP(w, r.WithContext(access.WithPassThrough(access.With(r.Context(), token.Known("ops", "", 0)), token)))
 			})
 		}
 		if _, err := o.Hub.Create(t.Context(), session.Spec{ID: "remote-1", Agent: "ops"}); err != nil {
@@ -97,7 +97,7 @@ func TestB04_AGuestMakesNoSession(t *testing.T) {
 		t.Errorf("%d %s", status, body)
 	}
 	if info, _, _, err := ops.hub.Get(t.Context(), "remote-1"); err == nil {
-		t.Errorf("a guest has a session with the agent %s", info.Agent)
+		t.Errorf("a pass-through token has a session with the agent %s", info.Agent)
 	}
 }
 
@@ -105,7 +105,7 @@ func TestB04_AGuestMakesNoSession(t *testing.T) {
 // then read what the owner says.
 func TestB07_SessionsElsewhereAreNotTakenBeforehand(t *testing.T) {
 	ops := &elsewhere{}
-	s := newGuestStand(t, ops, &quiet{}, privately)
+	s := newPassThroughStand(t, ops, &quiet{}, privately)
 	for path, body := range map[string]string{
 		"/api/sessions":       `{"id":"remote-1","agent":"ops"}`,
 		"/api/chat?agent=ops": submit("remote-1", "u0", "hello"),
@@ -125,9 +125,9 @@ func TestB07_SessionsElsewhereAreNotTakenBeforehand(t *testing.T) {
 	}
 }
 
-// The address of an old client's resume is open to guests as the others are.
-func TestF13_GuestsResumeBehindAQuery(t *testing.T) {
-	s := newGuestStand(t, &elsewhere{}, &quiet{})
+// The address of an old client's resume is open to pass-through tokens as the others are.
+func TestF13_PassThroughTokensResumeBehindAQuery(t *testing.T) {
+	s := newPassThroughStand(t, &elsewhere{}, &quiet{})
 	s.bring(adaToken, "POST", "/api/chat", submit("remote-1", "u1", "over there"))
 	if status, body := s.bring(adaToken, "GET", "/api/chat?client=5/remote-1/stream", ""); status != 200 || !strings.Contains(body, `"delta":"there"`) {
 		t.Errorf("%d %s", status, body)

@@ -22,8 +22,8 @@ type stream struct {
 	began   time.Time
 }
 
-// served serves the stream that a handler has found, if it has. The handler has returned by
-// then: a stream may last for hours, and what its stack holds is memory.
+// served serves the stream that a handler finds, if it finds one. The handler has returned
+// before: a stream may last for hours, and the stack of the handler is memory.
 func (g *gateway) served(find func(http.ResponseWriter, *http.Request) (*stream, error)) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		s, err := g.find(w, r, find)
@@ -34,8 +34,8 @@ func (g *gateway) served(find func(http.ResponseWriter, *http.Request) (*stream,
 	}
 }
 
-// find finds the stream of a request. Of a GET, what is read for that counts among the reads
-// of its principal.
+// find finds the stream of a request. For a GET, the reads count among those of its
+// principal.
 func (g *gateway) find(w http.ResponseWriter, r *http.Request, find func(http.ResponseWriter, *http.Request) (*stream, error)) (*stream, error) {
 	if r.Method == http.MethodPost {
 		return find(w, r)
@@ -58,7 +58,7 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, s *stream) {
 		return
 	}
 	if r.Method == http.MethodGet { // a prompt that was taken has its stream
-		goodbye, err := g.limiter.follow(s.turn.Session)
+		goodbye, err := g.limiter.Client(s.turn.Session)
 		if err != nil {
 			g.fail(w, r, err)
 			return
@@ -76,7 +76,7 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, s *stream) {
 	defer reader.Close()
 	source := turnSource{reader, g, r}
 	key := uistream.Key{Session: s.turn.Session, Turn: s.turn.ID, Options: s.options}
-	ctx, gone := g.watchAccess(r.Context(), r, s.turn.Session)
+	ctx, gone := g.authz.Watch(r.Context(), r, s.turn.Session)
 	defer gone()
 	err := g.Streams.Serve(ctx, writer, key, source, s.span)
 	if refusal, is := errors.AsType[*uistream.Refusal](err); is && !writer.Begun() {
@@ -87,7 +87,7 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, s *stream) {
 	if revoked && revocation == uistream.ErrExpired { // the client may come back with another token
 		g.Hub.MarkUndelivered(s.turn.Session, s.turn.ID)
 	}
-	cut = err != nil && !revoked // a client that was sent away has not left
+	cut = err != nil && !revoked // a client without access has not left
 	if !s.began.IsZero() {
 		g.streamed(r, s.turn, s.began, writer.Sent(), err)
 	}

@@ -6,6 +6,7 @@ package gateway
 import (
 	"net/http"
 
+	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
 )
@@ -40,7 +41,7 @@ func (g *gateway) streamOptions(r *http.Request) (streamOptions, error) {
 	if client := query.Get("client"); client != "" {
 		p, err := uistream.ParseProfile(client)
 		if err != nil {
-			return w, malformed("%s", sentence(err.Error()))
+			return w, refusal.Malformed("%s", sentence(err.Error()))
 		}
 		w.Profile = p
 	}
@@ -49,14 +50,14 @@ func (g *gateway) streamOptions(r *http.Request) (streamOptions, error) {
 	case compatRFC, compatNone:
 		w.compat, w.RFC = true, query.Get("compat") == compatRFC
 	default:
-		return w, malformed("`compat` must be %s or %s.", compatRFC, compatNone)
+		return w, refusal.Malformed("`compat` must be %s or %s.", compatRFC, compatNone)
 	}
 	switch format := query.Get("format"); format {
 	case "":
 	case "uistream", "legacy":
 		w.Legacy = format == "legacy"
 	default:
-		return w, malformed("`format` must be uistream or legacy.")
+		return w, refusal.Malformed("`format` must be uistream or legacy.")
 	}
 	return w, nil
 }

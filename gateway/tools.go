@@ -40,7 +40,7 @@ func (g *gateway) tools(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	if err := b.reserve(int64(page.Bytes)); err != nil {
+	if err := b.Reserve(int64(page.Bytes)); err != nil {
 		return err
 	}
 	byName := map[string]*toolView{}

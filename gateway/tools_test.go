@@ -35,8 +35,8 @@ func (c counting) Durable(ctx context.Context, id string, after, until uint64) i
 	}
 }
 
-// What a long session costs whoever asks for its tools and channels is what its newest
-// part costs, however long it is.
+// Tools and channels of a long session cost no more to read than the newest part of the
+// session.
 //
 //evidence:for limit-tools
 func TestToolsAndChannelsReadNoWholeSession(t *testing.T) {

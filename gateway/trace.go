@@ -27,7 +27,7 @@ func (g *gateway) trace(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if live {
-		goodbye, err := g.limiter.follow(r.PathValue("id"))
+		goodbye, err := g.limiter.Client(r.PathValue("id"))
 		if err != nil {
 			return err
 		}

@@ -31,8 +31,8 @@ func (s stand) shown(query string) string {
 	return strings.Join(all, " ")
 }
 
-// Words that answer a question belong to the turn that asked it. Who edits them takes
-// back that part of the turn, and no more of it.
+// A typed answer belongs to the turn that asked. An edit of the answer rewinds the turn to
+// that point, and no further.
 func TestAnAnswerInWordsIsTakenBack(t *testing.T) {
 	t.Parallel()
 	s := newStand(t, func(o *session.Options) { o.OnDisconnect = session.Detach })

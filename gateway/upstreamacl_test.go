@@ -163,8 +163,8 @@ func TestB07_ForeignHostedSessionsAreNone(t *testing.T) {
 	})
 }
 
-// With private sessions nobody makes one known in whose place the service's token would
-// open him somebody else's; by the AI SDK's own route too it is found.
+// With private sessions, no caller makes a session by an id of the agent's server: the
+// token of the service would open the session of another user there.
 func TestB07_NobodyOpensAHostedSessionByItsId(t *testing.T) {
 	h := &host{}
 	s := newStandOn(t, memlog.New(), hosting(t, h), privately)
@@ -334,7 +334,7 @@ func TestB07_LookupsOfOnePrincipalHoldNobodyUp(t *testing.T) {
 	})
 }
 
-// Nor does he make the gateway forget who was let in.
+// Invented names do not evict callers who had access.
 func TestB07_NamesThatAreMadeUpTakeNobodysStanding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{}
@@ -354,8 +354,8 @@ func TestB07_NamesThatAreMadeUpTakeNobodysStanding(t *testing.T) {
 	})
 }
 
-// What is remembered has a bound, and makes room for what is asked now: who is let in
-// into very many sessions is not kept out of the next.
+// The cache has a bound and evicts old entries: a caller with access to very many sessions
+// can open the next one.
 func TestFindingsMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := &host{}
@@ -397,8 +397,8 @@ func hostedGet(t *testing.T, h *host, more ...string) (get func(who, id string) 
 	}, end
 }
 
-// asTheyCome makes sessions private, and has each request be that of its context's
-// principal, as often as he likes.
+// asTheyCome makes sessions private, and takes the principal of each request from its
+// context, without a rate limit.
 func asTheyCome(o *gateway.Options) {
 	o.Private, o.Limits.Requests, o.Guard = true, -1, func(next http.Handler) http.Handler { return next }
 }

@@ -21,15 +21,15 @@ type Meter struct {
 
 	requests, errors                          *prometheus.CounterVec
 	abortsClient, abortsServer                *prometheus.CounterVec
-	dismissals                                *prometheus.CounterVec
+	revocations                               *prometheus.CounterVec
 	openFailures, unknownEvents, unknownTools *prometheus.CounterVec
-	firstByte, turnDuration                   *prometheus.HistogramVec
+	firstChunk, duration                      *prometheus.HistogramVec
 	httpRequests, refused, fails              prometheus.Counter
 	streams                                   prometheus.Gauge
 }
 
-// New returns a Meter for the agents of a configuration. All of their series are
-// there from the start: an increase from nothing is none that an alert would see.
+// New returns a Meter for the agents of a configuration. All of their series exist from
+// the start, because an alert does not see an increase from nothing.
 func New(agents ...string) *Meter {
 	m := &Meter{registry: prometheus.NewRegistry(), agents: map[string]bool{}}
 	by := func(name, help string) *prometheus.CounterVec {
@@ -41,39 +41,39 @@ func New(agents ...string) *Meter {
 	times := func(name, help string, buckets []float64) *prometheus.HistogramVec {
 		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{"agent"})
 	}
-	m.requests = by("adapter_request_count", "Chat requests that got a stream of a turn.")
-	m.errors = by("adapter_request_errors", "Those of them whose stream held an error.")
-	m.abortsClient = by("adapter_stream_aborts_client", "Those of them whose client left before the end of the stream.")
-	m.abortsServer = by("adapter_stream_aborts_server", "Those of them that ended by an error on the way or a limit of the gateway's.")
-	m.dismissals = by("adapter_stream_dismissals", "Those of them whose client was sent away: his token expired, or the session is not his any more.")
-	m.openFailures = by("adapter_ws_open_failures", "Connections to an agent elsewhere that could not be opened.")
-	m.unknownTools = by("adapter_unknown_tools", "Calls of tools that neither the agent's table nor the configuration knows.")
-	m.unknownEvents = by("adapter_translation_unknown_events", "Messages of an agent that are of a type unknown here.")
-	m.firstByte = times("adapter_latency_ttfb", "Seconds from a chat request to the first chunk of its stream, where it waited for no other turn.",
+	m.requests = by("tributary_chat_requests_total", "Chat requests that got a stream of a turn.")
+	m.errors = by("tributary_chat_errors_total", "Chat requests whose stream held an error.")
+	m.abortsClient = by("tributary_chat_client_aborts_total", "Chat requests whose client left before the end of the stream.")
+	m.abortsServer = by("tributary_chat_server_aborts_total", "Chat requests whose stream was ended by an error on the way or a limit of the gateway.")
+	m.revocations = by("tributary_chat_revocations_total", "Chat requests whose client lost access before the end: the token expired, or the session is closed to the user.")
+	m.openFailures = by("tributary_agent_open_failures_total", "Connections to a remote agent that could not be opened.")
+	m.unknownTools = by("tributary_agent_unknown_tools_total", "Calls of tools that neither the agent's table nor the configuration knows.")
+	m.unknownEvents = by("tributary_agent_unknown_events_total", "Messages of an agent whose type the adapter does not know.")
+	m.firstChunk = times("tributary_chat_first_chunk_seconds", "Seconds from a chat request to the first chunk of its stream, where it waited for no other turn.",
 		[]float64{.005, .01, .025, .05, .1, .2, .35, .5, .75, 1, 2.5, 5, 10})
-	m.turnDuration = times("adapter_latency_turn_duration", "Seconds from a chat request to the end of its stream.",
+	m.duration = times("tributary_chat_duration_seconds", "Seconds from a chat request to the end of its stream.",
 		[]float64{.1, .5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600, 900, 1800, 3600})
 	m.httpRequests = total("tributary_http_requests_total", "Requests received.")
 	m.refused = total("tributary_http_refused_total", "Requests answered with a 4xx status, or refused in a stream.")
 	m.fails = total("tributary_http_failed_total", "Requests answered with a 5xx status.")
 	m.streams = prometheus.NewGauge(prometheus.GaugeOpts{Name: "tributary_streams", Help: "Chat streams that are open."})
 	m.registry.MustRegister(
-		m.requests, m.errors, m.abortsClient, m.abortsServer, m.dismissals, m.openFailures, m.unknownEvents, m.unknownTools, m.firstByte, m.turnDuration,
+		m.requests, m.errors, m.abortsClient, m.abortsServer, m.revocations, m.openFailures, m.unknownEvents, m.unknownTools, m.firstChunk, m.duration,
 		m.httpRequests, m.refused, m.fails, m.streams,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	for _, name := range append([]string{Elsewhere}, agents...) {
 		m.agents[name] = true
-		for _, c := range []*prometheus.CounterVec{m.requests, m.errors, m.abortsClient, m.abortsServer, m.dismissals, m.openFailures, m.unknownEvents, m.unknownTools} {
+		for _, c := range []*prometheus.CounterVec{m.requests, m.errors, m.abortsClient, m.abortsServer, m.revocations, m.openFailures, m.unknownEvents, m.unknownTools} {
 			c.WithLabelValues(name)
 		}
-		m.firstByte.WithLabelValues(name)
-		m.turnDuration.WithLabelValues(name)
+		m.firstChunk.WithLabelValues(name)
+		m.duration.WithLabelValues(name)
 	}
 	return m
 }
 
-// label is what an agent is called in a series.
+// label is the name of an agent in a series.
 func (m *Meter) label(name string) string {
 	if m.agents[name] {
 		return name
@@ -93,7 +93,7 @@ func (m *Meter) Count(name string, c agent.Count) {
 	}
 }
 
-// Gauge shows a number that is asked for when somebody looks.
+// Gauge shows a number that is read when the metrics are collected.
 func (m *Meter) Gauge(name, help string, value func() float64) {
 	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
 }
@@ -116,7 +116,7 @@ func (m *Meter) Answered(status int) {
 	}
 }
 
-// Refused counts a request that was refused in a stream, which no status tells.
+// Refused counts a request that was refused in a stream, so not by the status.
 func (m *Meter) Refused() { m.refused.Inc() }
 
 // Follow counts a stream as open until the function that it returns is called.
@@ -131,24 +131,24 @@ type Stream struct {
 	// Began is when the request had been read, First when the first chunk of the
 	// answer was out (zero: never), Ended when it was over.
 	Began, First, Ended time.Time
-	// Queued says that the turn had to wait for another's end.
+	// Queued says that the turn waited for the end of another turn.
 	Queued bool
 	// Failed says that an error was in the stream.
 	Failed bool
-	// Left says that the client went before the end; Cut that an error on the way, or a
-	// limit of the gateway's, was the end.
+	// Left says that the client left before the end; Cut that an error on the way, or a
+	// limit of the gateway, ended the stream.
 	Left, Cut bool
-	// Dismissed says that the client was sent away: he may not see the rest. The error
-	// that tells him so is none of the agent's, nor of the way to it.
-	Dismissed bool
+	// Revoked says that the client lost access before the end. The stream holds an error
+	// then, which is no error of the agent or of the connection to it.
+	Revoked bool
 }
 
 // Streamed counts a chat request whose stream is over.
 func (m *Meter) Streamed(s Stream) {
 	name := m.label(s.Agent)
 	switch {
-	case s.Dismissed:
-		m.dismissals.WithLabelValues(name).Inc()
+	case s.Revoked:
+		m.revocations.WithLabelValues(name).Inc()
 	case s.Failed:
 		m.errors.WithLabelValues(name).Inc()
 	}
@@ -156,15 +156,15 @@ func (m *Meter) Streamed(s Stream) {
 		m.abortsServer.WithLabelValues(name).Inc()
 	}
 	if !s.First.IsZero() && !s.Queued {
-		m.firstByte.WithLabelValues(name).Observe(s.First.Sub(s.Began).Seconds())
+		m.firstChunk.WithLabelValues(name).Observe(s.First.Sub(s.Began).Seconds())
 	}
 	switch {
 	case s.Left:
 		m.abortsClient.WithLabelValues(name).Inc()
-	case !s.Dismissed:
-		m.turnDuration.WithLabelValues(name).Observe(s.Ended.Sub(s.Began).Seconds())
+	case !s.Revoked:
+		m.duration.WithLabelValues(name).Observe(s.Ended.Sub(s.Began).Seconds())
 	}
-	m.requests.WithLabelValues(name).Inc() // last: nothing is counted of a request that is not
+	m.requests.WithLabelValues(name).Inc() // last: a request that is not counted has no other counts
 }
 
 // Handler answers with all series, in the Prometheus text format.

@@ -1,4 +1,4 @@
-// Package ops_test has Prometheus itself check what lies in this folder.
+// Package ops_test has Prometheus itself check the files of this folder.
 package ops_test
 
 import (
@@ -12,8 +12,8 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// promtool runs the program that make test and make ops name. Without one there is
-// nothing to ask.
+// promtool runs the program that make test and make ops name. Without a program the test is
+// skipped.
 func promtool(t *testing.T, args ...string) {
 	t.Helper()
 	program := os.Getenv("PROMTOOL")
@@ -48,7 +48,7 @@ func rules(t *testing.T) (f ruleFile) {
 
 func TestI05_RulesAreRulesToPrometheus(t *testing.T) {
 	t.Parallel()
-	promtool(t, "check", "rules", "--lint-fatal", "rules.yaml")
+	promtool(t, "check", "rules", "--lint-fatal", "rules.yaml", "rfc.yaml")
 }
 
 func TestI05_AlertsFireForWhatTheyAreFor(t *testing.T) {
@@ -74,13 +74,13 @@ func TestEachAlertIsTestedBothWays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	fires, rests := map[string]bool{}, map[string]bool{}
+	fires, silent := map[string]bool{}, map[string]bool{}
 	for _, test := range tests.Tests {
 		for _, a := range test.Alerts {
 			if len(a.Want) > 0 {
 				fires[a.Name] = true
 			} else {
-				rests[a.Name] = true
+				silent[a.Name] = true
 			}
 		}
 	}
@@ -91,8 +91,8 @@ func TestEachAlertIsTestedBothWays(t *testing.T) {
 				continue
 			}
 			alerts++
-			if !fires[r.Alert] || !rests[r.Alert] {
-				t.Errorf("%s: a case in which it fires: %v; in which it does not: %v", r.Alert, fires[r.Alert], rests[r.Alert])
+			if !fires[r.Alert] || !silent[r.Alert] {
+				t.Errorf("%s: a case in which it fires: %v; in which it does not: %v", r.Alert, fires[r.Alert], silent[r.Alert])
 			}
 		}
 	}
@@ -101,7 +101,7 @@ func TestEachAlertIsTestedBothWays(t *testing.T) {
 	}
 }
 
-// What the dashboard asks is PromQL: Prometheus reads each question as a rule.
+// The dashboard asks in PromQL: Prometheus reads each of its expressions as a rule.
 func TestTheDashboardAsksInPromQL(t *testing.T) {
 	t.Parallel()
 	var board struct {

@@ -26,7 +26,7 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 		l.mu.Lock()
 		l.threaded = false // some of the history may be gone
 		l.mu.Unlock()
-		return err
+		return elsewhere(err)
 	}
 	h.drop(l)
 	h.board.deleted(id)

@@ -45,6 +45,14 @@ func notLogged(err error) error {
 	return ErrLog
 }
 
+// elsewhere makes a sentence of the error of a write to a session that another gateway owns.
+func elsewhere(err error) error {
+	if errors.Is(err, eventlog.ErrNotOwner) {
+		return ErrElsewhere
+	}
+	return err
+}
+
 // ofOneSession reports whether an error of the log is about one session, which another
 // try will not change, and not about the log.
 func ofOneSession(err error) bool {

@@ -126,7 +126,7 @@ func (h *Hub) change(ctx context.Context, session string, do func(*Info) error) 
 		l.info.Members, l.info.NoChat, l.info.Title, l.info.Mode, l.info.Model = was.Members, was.NoChat, was.Title, was.Mode, was.Model
 		l.info.Grants = was.Grants
 		l.mu.Unlock()
-		return Info{}, err
+		return Info{}, elsewhere(err)
 	}
 	info, _, _ := l.view()
 	return info, nil

@@ -55,7 +55,7 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 		return Turn{}, err
 	}
 	defer release()
-	if err := l.closeOrphans(ctx, failed(trace.ReasonLog, logFailed)); err != nil {
+	if err := l.closeOrphans(ctx, restarted()); err != nil {
 		h.Logger.Error("turns that were cut off could not be closed", "session", session, "error", err)
 		return Turn{}, notLogged(err)
 	}
@@ -295,7 +295,10 @@ func (h *Hub) StopTurn(ctx context.Context, session, id, by string) (stoppedID s
 	}
 	defer release()
 	t := l.stoppable(id)
-	if t == nil {
+	if t == nil { // but another gateway may run one
+		if err := l.closeOrphans(ctx, restarted()); err != nil {
+			return "", false, notLogged(err)
+		}
 		return id, false, nil
 	}
 	done = t.finish(stopped("stopped"))

@@ -41,7 +41,7 @@ func (h *Hub) recover(ctx context.Context) error {
 		l := h.newSession(info)
 		settled, err := h.reattach(ctx, l)
 		if err == nil {
-			err = l.closeOrphans(ctx, failed(trace.ReasonRestart, "The gateway was restarted while this turn ran, so it was not finished."))
+			err = l.closeOrphans(ctx, restarted())
 		}
 		if !settled { // else it is in memory, with what goes on
 			l.end()
@@ -54,6 +54,11 @@ func (h *Hub) recover(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// restarted is the end of a turn whose process is gone.
+func restarted() trace.Stop {
+	return failed(trace.ReasonRestart, "The gateway was restarted while this turn ran, so it was not finished.")
 }
 
 // closeOrphans closes the turns on the session's list that do not run: an earlier process

@@ -17,6 +17,7 @@ import (
 	"github.com/tributary-dev/tributary/adapter/demo"
 	"github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/gateway"
+	"github.com/tributary-dev/tributary/gateway/limit"
 	"github.com/tributary-dev/tributary/session"
 )
 
@@ -619,7 +620,7 @@ func TestF03_ASocketThatIsNotReadIsCut(t *testing.T) {
 	t.Errorf("who does not read is not cut: %v", slow.conn)
 }
 
-// The time is the test's own, for the pieces of a frame have theirs.
+// The test has a clock of its own, because the pieces of a frame have deadlines.
 //
 //evidence:for limit-frame
 func TestE37_FramesHaveABound(t *testing.T) {
@@ -712,7 +713,7 @@ func TestSocketsEndWithTheGateway(t *testing.T) {
 
 //evidence:for limit-frames
 func TestTooManyFrames(t *testing.T) {
-	s := newStand(t, nil, func(o *gateway.Options) { o.Limits = gateway.Limits{Requests: 1, Burst: 10} })
+	s := newStand(t, nil, func(o *gateway.Options) { o.Limits = limit.Options{Requests: 1, Burst: 10} })
 	c := s.look("w1")
 	for range 20 {
 		c.send(`{"type":"ping"}`)

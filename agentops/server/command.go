@@ -4,9 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"net/http"
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -95,7 +97,7 @@ func (c *client) command(ctx context.Context, f agentops.Frame) error {
 	case agentops.Revert:
 		err = hub.Revert(ctx, id, f.MessageID, by)
 	case agentops.Diff, agentops.Review, agentops.Command:
-		err = &Refusal{Code: "not_offered", Sentence: "This gateway does not offer " + f.Type() + " on its socket."}
+		err = &refusal.Error{Status: http.StatusNotImplemented, Code: "not_offered", Sentence: "This gateway does not offer " + f.Type() + " on its socket."}
 	}
 	return err
 }
@@ -115,7 +117,7 @@ func (c *client) prompt(ctx context.Context, f agentops.Prompt) error {
 		}
 	}
 	if len(message.Parts) == 0 {
-		return malformed("Missing content or attachments")
+		return refusal.Malformed("Missing content or attachments")
 	}
 	if f.QueueMode == agentops.QueueSteer {
 		if _, _, err := c.s.Hub.StopTurn(ctx, c.id, "", c.User.ID); err != nil {

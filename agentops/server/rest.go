@@ -10,6 +10,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/agentops/browser"
+	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -35,7 +36,7 @@ func (s *Server) Prompt(w http.ResponseWriter, r *http.Request) error {
 		Interrupt bool `json:"interrupt"`
 	}
 	if err != nil || json.Unmarshal(data, &in) != nil {
-		return malformed("The prompt is no JSON object, or is too large.")
+		return refusal.Malformed("The prompt is no JSON object, or is too large.")
 	}
 	var f agentops.Frame = in.Prompt
 	if in.Interrupt && in.Content == "" && len(in.Attachments) == 0 {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/internal/wsconn"
 	"github.com/tributary-dev/tributary/session"
 )
@@ -21,8 +22,8 @@ type Runners interface {
 
 // Errors for a runner that is not admitted.
 var (
-	ErrNoRunner    = &Refusal{http.StatusServiceUnavailable, "no_runner", "this session is not driven by a runner, or is not begun yet: begin it with an agent that is, then try again"}
-	ErrRunnerToken = &Refusal{http.StatusUnauthorized, "token_wrong", "the runner's token is not valid for this session: check it"}
+	ErrNoRunner    = &refusal.Error{Status: http.StatusServiceUnavailable, Code: "no_runner", Sentence: "this session is not driven by a runner, or is not begun yet: begin it with an agent that is, then try again"}
+	ErrRunnerToken = &refusal.Error{Status: http.StatusUnauthorized, Code: "token_wrong", Sentence: "the runner's token is not valid for this session: check it"}
 )
 
 // runner lets a runner drive a session. The runner has no token of a person but its own,

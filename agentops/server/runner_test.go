@@ -49,8 +49,8 @@ func runnerStand(t *testing.T, adapt ...func(*gateway.Options)) stand {
 	return s
 }
 
-// runnerClient is a program that speaks the frames of an Agent Ops runner. It stands
-// in for the real one, which needs a sandbox with OpenCode.
+// runnerClient is a program that speaks the frames of an Agent Ops runner. The real runner
+// needs a sandbox with OpenCode.
 type runnerClient struct {
 	t    *testing.T
 	conn *websocket.Conn

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/internal/wsconn"
 	"github.com/tributary-dev/tributary/session"
 )
@@ -60,21 +61,12 @@ func New(o Options) *Server {
 	return &Server{Options: o, clients: map[string][]*client{}}
 }
 
-// Refusal is an error with the status and the code of its HTTP answer.
-type Refusal struct {
-	Status         int
-	Code, Sentence string
-}
-
-func (e *Refusal) Error() string { return e.Sentence }
-
-func malformed(sentence string) error {
-	return &Refusal{http.StatusBadRequest, "bad_request", sentence}
-}
-
 // ErrNotOffered answers the addresses that an Agent Ops server has beside its socket. The
 // status makes the clients use the socket, as with an old server.
-var ErrNotOffered = &Refusal{http.StatusNotImplemented, "not_offered", "This gateway has no such address of Agent Ops: use the socket of the session."}
+var ErrNotOffered = &refusal.Error{
+	Status: http.StatusNotImplemented, Code: "not_offered",
+	Sentence: "This gateway has no such address of Agent Ops: use the socket of the session.",
+}
 
 // Connect serves the WebSocket of the session that the path value "id" names. An error is
 // for the caller to answer with.
@@ -83,13 +75,13 @@ func (s *Server) Connect(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case !access.Upgrades(r):
 		w.Header().Set("Upgrade", "websocket")
-		return &Refusal{http.StatusUpgradeRequired, "upgrade_required", "This address takes WebSockets only: connect with one."}
+		return &refusal.Error{Status: http.StatusUpgradeRequired, Code: "upgrade_required", Sentence: "This address takes WebSockets only: connect with one."}
 	case role == roleClient:
 		return s.client(w, r)
 	case role == roleRunner:
 		return s.runner(w, r)
 	}
-	return malformed("Say `role=client` or `role=runner`.")
+	return refusal.Malformed("Say `role=client` or `role=runner`.")
 }
 
 // IsRunner reports whether a request is a runner's, which has a token of its own kind. The

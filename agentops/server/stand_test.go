@@ -75,7 +75,7 @@ func newHandler(t testing.TB, change func(*session.Options), adapt ...func(*gate
 		t.Fatal(err)
 	}
 	var sockets server.Sockets
-	g := gateway.Options{Sockets: &sockets, Hub: hub, Streams: streams, Stream: uistream.Options{Profile: profile}, Started: time.Now(), Guard: believing}
+	g := gateway.Options{Sockets: &sockets, Hub: hub, Streams: streams, Stream: uistream.Options{Profile: profile}, Guard: believing}
 	for _, a := range adapt {
 		a(&g)
 	}

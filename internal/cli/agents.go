@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"text/tabwriter"
 )
 
 type agentsCommand struct {
@@ -21,8 +20,8 @@ type agentsCommand struct {
 	Conversations string `placeholder:"NAME" help:"List the conversations that the agent NAME keeps of its workspace."`
 }
 
-// standing says whether an agent can start here.
-type standing struct {
+// agentStatus reports whether an agent can start here.
+type agentStatus struct {
 	Name    string `json:"name"`
 	Adapter string `json:"adapter"`
 	Default bool   `json:"default"`
@@ -54,9 +53,8 @@ func (c *agentsCommand) Run(ctx context.Context, p *program) error {
 		if c.JSON {
 			return json.NewEncoder(p.stdout).Encode(all)
 		}
-		table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
+		table := newTable(p.stdout, "NAME", "ADAPTER", "VERSION", "STATUS")
 		var warnings []string
-		fmt.Fprintln(table, "NAME\tADAPTER\tVERSION\tSTATUS")
 		for _, s := range all {
 			status := "ready"
 			if !s.Ready {
@@ -68,11 +66,7 @@ func (c *agentsCommand) Run(ctx context.Context, p *program) error {
 			if s.Default {
 				status += " (default)"
 			}
-			version := s.Version
-			if version == "" {
-				version = "-"
-			}
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", s.Name, s.Adapter, oneLine(version), status)
+			table.row(s.Name, s.Adapter, oneLine(cmp.Or(s.Version, "-")), status)
 		}
 		err = table.Flush()
 		for _, warning := range warnings {
@@ -83,19 +77,19 @@ func (c *agentsCommand) Run(ctx context.Context, p *program) error {
 }
 
 // probeAll asks all agents at once.
-func (s *setup) probeAll(ctx context.Context) ([]standing, error) {
+func (s *setup) probeAll(ctx context.Context) ([]agentStatus, error) {
 	made, err := s.agents()
 	if err != nil {
 		return nil, err
 	}
-	all := make([]standing, len(made))
+	all := make([]agentStatus, len(made))
 	var probes sync.WaitGroup
 	for i, name := range slices.Sorted(maps.Keys(made)) {
 		kind, preset, err := s.adapterOf(name)
 		if err != nil {
 			return nil, err
 		}
-		all[i] = standing{Name: name, Adapter: cmp.Or(preset.Name, kind.Name), Default: name == s.DefaultAgent, Warnings: s.warnings(name)}
+		all[i] = agentStatus{Name: name, Adapter: cmp.Or(preset.Name, kind.Name), Default: name == s.DefaultAgent, Warnings: s.warnings(name)}
 		probes.Go(func() {
 			found := probe(ctx, made[name].Runtime)
 			all[i].Ready, all[i].Problem, all[i].Version = found.Available, found.Reason, found.Version
@@ -110,8 +104,8 @@ func (s *setup) probeAll(ctx context.Context) ([]standing, error) {
 
 // unused are the agents that the program could run, and that the configuration does not
 // offer.
-func (s *setup) unused(ctx context.Context) []standing {
-	var all []*standing
+func (s *setup) unused(ctx context.Context) []agentStatus {
+	var all []*agentStatus
 	var probes sync.WaitGroup
 	free := make(chan struct{}, runtime.NumCPU()) // each probe starts a program
 	add := func(name, adapter, command, install string, asksNobody bool) {
@@ -122,7 +116,7 @@ func (s *setup) unused(ctx context.Context) []standing {
 		if asksNobody {
 			entry = "{allow_bypass: true}"
 		}
-		one := &standing{Name: name, Adapter: adapter, Problem: fmt.Sprintf("not configured: write `agents: {%s: %s}`", name, entry)}
+		one := &agentStatus{Name: name, Adapter: adapter, Problem: fmt.Sprintf("not configured: write `agents: {%s: %s}`", name, entry)}
 		all = append(all, one)
 		if asksNobody {
 			one.Problem += ", which lets it run every command unasked"
@@ -151,7 +145,7 @@ func (s *setup) unused(ctx context.Context) []standing {
 		}
 	}
 	probes.Wait()
-	var found []standing
+	var found []agentStatus
 	for _, one := range all {
 		found = append(found, *one)
 	}
@@ -159,7 +153,7 @@ func (s *setup) unused(ctx context.Context) []standing {
 }
 
 // look asks an installed agent that is not configured for its version.
-func (one *standing) look(ctx context.Context, s *setup) {
+func (one *agentStatus) look(ctx context.Context, s *setup) {
 	m, err := s.settle(one.Name)
 	if err != nil {
 		return // the configuration would say more

@@ -27,7 +27,7 @@ agents:
 `)
 	r := command(t, "", "agents", "--config", conf, "--json")
 	r.want(t, exitOK, "")
-	var got []standing
+	var got []agentStatus
 	if err := json.Unmarshal([]byte(r.out), &got); err != nil {
 		t.Fatalf("%v: %s", err, r.out)
 	}
@@ -43,7 +43,7 @@ agents:
 			got[i].Problem = "why"
 		}
 	}
-	want := []standing{
+	want := []agentStatus{
 		{Name: "breaks", Adapter: "claude", Problem: "why"},
 		{Name: "claude", Adapter: "claude", Problem: "why"},
 		{Name: "demo", Adapter: "demo", Version: "built in", Ready: true},

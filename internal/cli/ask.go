@@ -14,9 +14,9 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// desk takes the answers to what an agent asks in one session. An answer to a request that
+// answers takes the answers to an agent's requests in one session. An answer to a request that
 // is over is no error.
-type desk interface {
+type answers interface {
 	// permit answers a permission request. A [wrongChoiceError] asks for another answer.
 	permit(ctx context.Context, request string, choice session.Choice) error
 	answer(ctx context.Context, question string, values []string) error
@@ -27,13 +27,13 @@ type wrongChoiceError struct{ sentence string }
 
 func (e wrongChoiceError) Error() string { return e.sentence }
 
-// hubDesk answers in a session of this process.
-type hubDesk struct {
+// hubAnswers answers in a session of this process.
+type hubAnswers struct {
 	hub         *session.Hub
 	session, by string
 }
 
-func (d hubDesk) permit(ctx context.Context, request string, choice session.Choice) error {
+func (d hubAnswers) permit(ctx context.Context, request string, choice session.Choice) error {
 	_, err := d.hub.Permit(ctx, d.session, request, session.Sender{By: d.by}, choice)
 	if wrong, ok := errors.AsType[*session.ChoiceError](err); ok {
 		return wrongChoiceError{wrong.Error()}
@@ -41,7 +41,7 @@ func (d hubDesk) permit(ctx context.Context, request string, choice session.Choi
 	return late(err)
 }
 
-func (d hubDesk) answer(ctx context.Context, question string, values []string) error {
+func (d hubAnswers) answer(ctx context.Context, question string, values []string) error {
 	_, err := d.hub.Answer(ctx, d.session, question, session.Sender{By: d.by}, values)
 	return late(err)
 }
@@ -50,7 +50,7 @@ func (d hubDesk) answer(ctx context.Context, question string, values []string) e
 type asker struct {
 	out   io.Writer
 	in    io.Reader
-	there bool // somebody sits at the terminal
+	there bool // a person sits at the terminal
 	lines chan string
 }
 
@@ -59,23 +59,23 @@ const nobody = "Nobody is there to answer: go on without."
 
 func (a *asker) name() string { return "terminal" }
 
-// asked answers what a record asks of a person.
-func (a *asker) asked(ctx context.Context, at desk, r trace.Record) error {
+// asked answers the request in a record, if there is one.
+func (a *asker) asked(ctx context.Context, to answers, r trace.Record) error {
 	if request, is := r.Payload.(trace.PermissionRequest); is && request.DecidedBy == "" {
-		return a.permit(ctx, at, request)
+		return a.permit(ctx, to, request)
 	}
 	if question, is := r.Payload.(trace.Question); is {
-		return a.answer(ctx, at, question)
+		return a.answer(ctx, to, question)
 	}
 	return nil
 }
 
 // permit answers a permission request.
-func (a *asker) permit(ctx context.Context, at desk, r trace.PermissionRequest) error {
+func (a *asker) permit(ctx context.Context, to answers, r trace.PermissionRequest) error {
 	if !a.there {
 		fmt.Fprintln(a.out, "tributary: denied, since nobody is there to ask:", oneLine(r.Title))
 		no := false
-		return at.permit(ctx, r.RequestID, session.Choice{Approved: &no, Reason: "nobody is there to ask"})
+		return to.permit(ctx, r.RequestID, session.Choice{Approved: &no, Reason: "nobody is there to ask"})
 	}
 	fmt.Fprintf(a.out, "May the agent do this? %s\n", oneLine(r.Title))
 	for i, o := range r.Options {
@@ -90,7 +90,7 @@ func (a *asker) permit(ctx context.Context, at desk, r trace.PermissionRequest) 
 		if !known {
 			continue
 		}
-		err := at.permit(ctx, r.RequestID, choice)
+		err := to.permit(ctx, r.RequestID, choice)
 		if wrong, ok := errors.AsType[wrongChoiceError](err); ok {
 			fmt.Fprintln(a.out, wrong)
 			continue
@@ -117,7 +117,7 @@ func chosen(options []trace.PermissionOption, line string) (session.Choice, bool
 }
 
 // answer answers a question.
-func (a *asker) answer(ctx context.Context, at desk, q trace.Question) error {
+func (a *asker) answer(ctx context.Context, to answers, q trace.Question) error {
 	values := []string{nobody}
 	if a.there {
 		fmt.Fprintln(a.out, oneLine(q.Text))
@@ -128,7 +128,7 @@ func (a *asker) answer(ctx context.Context, at desk, q trace.Question) error {
 			values = picked(q, line)
 		}
 	}
-	return at.answer(ctx, q.QuestionID, values)
+	return to.answer(ctx, q.QuestionID, values)
 }
 
 // picked reads an answer to a question: numbers of its choices, or free text.

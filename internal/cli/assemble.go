@@ -11,7 +11,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"
-	"github.com/tributary-dev/tributary/gateway"
+	"github.com/tributary-dev/tributary/gateway/limit"
 	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/toolkind"
@@ -148,8 +148,8 @@ func streamOptions(s config.Stream) uistream.Options {
 	return o
 }
 
-func gatewayLimits(l config.Limits) gateway.Limits {
-	return gateway.Limits{
+func gatewayLimits(l config.Limits) limit.Options {
+	return limit.Options{
 		Memory:   memoryShare(memory()),
 		Requests: int(l.Requests), Burst: int(l.Burst), Streams: int(l.Streams), Clients: int(l.Clients),
 	}

@@ -55,7 +55,7 @@ func (c *chatCommand) Run(ctx context.Context, p *program) error {
 }
 
 // open finds the session, or makes one.
-func (c *chatCommand) open(ctx context.Context, g remote) (s oneSession, err error) {
+func (c *chatCommand) open(ctx context.Context, g remote) (s sessionInfo, err error) {
 	if c.Session != "" {
 		if c.Agent != "" {
 			return s, usage("--agent is for a new session, and --session names one: use one of them")
@@ -139,7 +139,7 @@ func (t *talk) watch(ctx, signaled context.Context, text string) error {
 		if err := t.show.print(r); err != nil {
 			return err
 		}
-		if err := t.person.asked(signaled, remoteDesk{t.remote, t.session}, r); err != nil {
+		if err := t.person.asked(signaled, remoteAnswers{t.remote, t.session}, r); err != nil {
 			return err
 		}
 		if stop, is := r.Payload.(trace.Stop); is {

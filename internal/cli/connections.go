@@ -44,7 +44,7 @@ func (c *connections) Accept() (net.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		giveUpDead(conn)
+		setUserTimeout(conn)
 		n := c.open.Add(1)
 		switch {
 		case c.most < 0 || n <= c.most:

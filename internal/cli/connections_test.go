@@ -180,7 +180,7 @@ func TestFloodOfHeaders(t *testing.T) {
 //evidence:for limit-header-time limit-idle-connection
 func TestHeadersThatTrickle(t *testing.T) {
 	t.Parallel()
-	s := &station{logger: slog.New(slog.DiscardHandler)}
+	s := &instance{logger: slog.New(slog.DiscardHandler)}
 	server := s.newServer(nil, nil, http.NotFoundHandler())
 	if server.ReadHeaderTimeout != readHeaderWithin || server.IdleTimeout != idleWithin || server.MaxHeaderBytes > maxHeader {
 		t.Errorf("the server's bounds are %v, %v, %d", server.ReadHeaderTimeout, server.IdleTimeout, server.MaxHeaderBytes)

@@ -3,9 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -39,14 +37,13 @@ func (p *program) conversations(ctx context.Context, s *setup, name string, asJS
 	if asJSON {
 		return json.NewEncoder(p.stdout).Encode(all)
 	}
-	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "RESUME\tUPDATED\tTITLE")
+	table := newTable(p.stdout, "RESUME", "UPDATED", "TITLE")
 	for _, c := range all {
 		updated := "-"
 		if !c.Updated.IsZero() {
 			updated = c.Updated.Format(time.RFC3339)
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\n", oneLine(c.Resume), updated, oneLine(c.Title))
+		table.row(oneLine(c.Resume), updated, oneLine(c.Title))
 	}
 	return table.Flush()
 }

@@ -64,7 +64,10 @@ func TestConvert(t *testing.T) {
 			}
 
 			for _, client := range []string{"", "5", "6", "7", "7.0.173"} {
-				args := []string{"convert", "--from", "claude", "--client", client, name}
+				args := []string{"convert", "--from", "claude", name}
+				if client != "" {
+					args = append(args, "--client", client)
+				}
 				stream := command(t, "", args...)
 				stream.want(t, exitOK, "")
 				if again := command(t, "", args...); again != stream {
@@ -162,7 +165,7 @@ func TestConvertFaults(t *testing.T) {
 	}{
 		"unknown adapter":  {exitUsage, "", "--from gpt names no adapter that reads recordings: use one of acp, agentops, agui, claude", []string{"--from", "gpt", good}},
 		"no recordings":    {exitUsage, "", "--from demo names no adapter that reads recordings: use one of acp, agentops, agui, claude", []string{"--from", "demo", good}},
-		"no adapter":       {exitUsage, "", "missing flags: --from=ADAPTER", []string{good}},
+		"no adapter":       {exitUsage, "", "--from is missing: write --from ADAPTER", []string{good}},
 		"no file":          {exitUsage, "", "the file is missing", []string{"--from", "claude"}},
 		"unknown form":     {exitUsage, "", "--to json is unknown: use uistream, legacy or trace", []string{"--from", "claude", "--to", "json", good}},
 		"unknown client":   {exitUsage, "", `--client="4" is not a version of the AI SDK`, []string{"--from", "claude", "--client", "4", good}},

@@ -50,6 +50,6 @@ func TestEveryCommandAndFlagIsInTheCompletionsAndTheManual(t *testing.T) {
 func TestCompletionNeedsAShell(t *testing.T) {
 	t.Parallel()
 	command(t, "", "completion").want(t, exitUsage, "the shell is missing: write it at the end (")
-	command(t, "", "completion", "tcsh").want(t, exitUsage, `must be one of "bash","zsh","fish" but got "tcsh"`)
+	command(t, "", "completion", "tcsh").want(t, exitUsage, `the shell is "tcsh": write bash, zsh or fish`)
 	command(t, "", "run").want(t, exitUsage, "in quotation marks if it has spaces, or - for standard input")
 }

@@ -12,29 +12,35 @@ import (
 	"testing"
 
 	"github.com/goccy/go-yaml"
+	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	dto "github.com/prometheus/client_model/go"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 )
+
+// ruleFiles are the files of rules in ops.
+func ruleFiles() []string { return []string{"rules.yaml", "rfc.yaml"} }
 
 // asks are the expressions in ops by their place, and the names that the recording rules
 // make.
 func asks(t *testing.T) (exprs map[string]string, recorded []string) {
 	t.Helper()
 	exprs = map[string]string{}
-	var rules struct {
-		Groups []struct {
-			Rules []struct{ Record, Alert, Expr string }
+	for _, file := range ruleFiles() {
+		var rules struct {
+			Groups []struct {
+				Rules []struct{ Record, Alert, Expr string }
+			}
 		}
-	}
-	if err := yaml.Unmarshal(ops(t, "rules.yaml"), &rules); err != nil {
-		t.Fatal(err)
-	}
-	for _, g := range rules.Groups {
-		for _, r := range g.Rules {
-			exprs["rules.yaml, "+r.Record+r.Alert] = r.Expr
-			if r.Record != "" {
-				recorded = append(recorded, r.Record)
+		if err := yaml.Unmarshal(ops(t, file), &rules); err != nil {
+			t.Fatal(err)
+		}
+		for _, g := range rules.Groups {
+			for _, r := range g.Rules {
+				exprs[file+", "+r.Record+r.Alert] = r.Expr
+				if r.Record != "" {
+					recorded = append(recorded, r.Record)
+				}
 			}
 		}
 	}
@@ -108,7 +114,7 @@ func TestI12_RulesAndDashboardAskForWhatIsThere(t *testing.T) {
 		if family.GetType() == dto.MetricType_HISTOGRAM {
 			there[name+"_bucket"], there[name+"_sum"], there[name+"_count"] = true, true, true
 		}
-		if !strings.HasPrefix(name, "adapter_") {
+		if !strings.HasPrefix(name, "tributary_chat_") && !strings.HasPrefix(name, "tributary_agent_") {
 			continue
 		}
 		agents := map[string]bool{}
@@ -136,14 +142,37 @@ func TestI12_RulesAndDashboardAskForWhatIsThere(t *testing.T) {
 			}
 		}
 	}
-	// And all that the RFC wants to be watched is asked for.
+	// And each metric of the RFC has its name there.
 	for _, name := range []string{
-		"adapter_request_count", "adapter_request_errors", "adapter_latency_ttfb_bucket", "adapter_latency_turn_duration_bucket",
+		"adapter_request_count", "adapter_request_error_rate", "adapter_latency_ttfb_p99", "adapter_latency_turn_duration_p99",
 		"adapter_ws_open_failures", "adapter_stream_aborts_client", "adapter_stream_aborts_server", "adapter_translation_unknown_events",
 	} {
-		if !asked[name] {
-			t.Errorf("nobody asks for %s", name)
+		if !slices.Contains(recorded, name) {
+			t.Errorf("no recording rule makes %s", name)
 		}
+	}
+	// And each metric of chats and agents is asked for, but for one that no alert needs.
+	for name, family := range s.metrics() {
+		if family.GetType() == dto.MetricType_HISTOGRAM {
+			name += "_bucket"
+		}
+		watched := strings.HasPrefix(name, "tributary_chat_") || strings.HasPrefix(name, "tributary_agent_")
+		if watched && !asked[name] && name != "tributary_chat_revocations_total" && name != "tributary_agent_unknown_tools_total" {
+			t.Errorf("no rule and no panel asks for %s", name)
+		}
+	}
+}
+
+// Names, units and types of the metrics follow the conventions of Prometheus.
+func TestMetricsFollowTheConventionsOfPrometheus(t *testing.T) {
+	t.Parallel()
+	_, body := startServer(t, t.TempDir()).do("GET", "/metrics", "")
+	problems, err := promlint.New(strings.NewReader(body)).Lint()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		t.Errorf("%s: %s", p.Metric, p.Text)
 	}
 }
 
@@ -162,14 +191,14 @@ func TestMetricsAreOnTheirPages(t *testing.T) {
 	there := s.metrics()
 	_, recorded := asks(t)
 	named := map[string]bool{}
-	for _, m := range regexp.MustCompile("`((?:adapter|tributary)_[a-z0-9_]+)`").FindAllStringSubmatch(text, -1) {
+	for _, m := range regexp.MustCompile("`((?:adapter_|tributary_|job_agent:)[a-z0-9_:]+)`").FindAllStringSubmatch(text, -1) {
 		named[m[1]] = true
 		if there[m[1]] == nil && !slices.Contains(recorded, m[1]) {
 			t.Errorf("the pages name %s, which is not there", m[1])
 		}
 	}
 	for name := range there {
-		if !named[name] && (strings.HasPrefix(name, "adapter_") || strings.HasPrefix(name, "tributary_")) {
+		if !named[name] && strings.HasPrefix(name, "tributary_") {
 			t.Errorf("no page names %s", name)
 		}
 	}

@@ -39,7 +39,7 @@ func fromDocs(t *testing.T, language string) string {
 	return string(block[1])
 }
 
-// changed replaces parts of a text that must be there.
+// changed replaces parts of a text. Each part must occur.
 func changed(t *testing.T, text string, pairs ...string) string {
 	t.Helper()
 	for i := 0; i < len(pairs); i += 2 {
@@ -206,7 +206,7 @@ func TestThePageWorksBehindProxiesThatEndTLS(t *testing.T) {
 
 			ada.socket(transport)
 
-			// What a client forges does not reach the gateway, and another origin stays out.
+			// Forged headers do not reach the gateway, and other origins are refused.
 			for name, value := range map[string]string{"X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "http", "Forwarded": "host=evil.example;proto=http", "X-Forwarded-For": "127.0.0.1"} {
 				if status := ada.with(name, value); status != 200 {
 					t.Errorf("with %s: %s the own page gets %d", name, value, status)

@@ -25,7 +25,7 @@ type reach struct {
 	Data      string `placeholder:"DIR" help:"The data directory, as for serve."`
 }
 
-// remote is a running gateway, and who this program is to it.
+// remote is a running gateway, with a token for it.
 type remote struct {
 	*httpjson.Client
 	url   string
@@ -76,6 +76,23 @@ func (r reach) connect() (remote, error) {
 		return g, usage("--url: %w", err)
 	}
 	return g, nil
+}
+
+// using connects to the gateway for as long as do runs.
+func (r reach) using(do func(remote) error) error {
+	g, err := r.connect()
+	if err != nil {
+		return err
+	}
+	defer g.Close()
+	return do(g)
+}
+
+// oneSession holds the arguments of commands about one session of a running gateway.
+type oneSession struct {
+	reach
+
+	Session string `arg:"" placeholder:"SESSION" help:"The id of the session."`
 }
 
 // plain makes one sentence of the error of a call.

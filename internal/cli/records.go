@@ -87,14 +87,14 @@ func (g remote) follow(ctx context.Context, session string, after uint64) iter.S
 	}
 }
 
-// remoteDesk answers in a session of a gateway.
-type remoteDesk struct {
+// remoteAnswers answers in a session of a gateway.
+type remoteAnswers struct {
 	remote
 
 	session string
 }
 
-func (d remoteDesk) permit(ctx context.Context, request string, c session.Choice) error {
+func (d remoteAnswers) permit(ctx context.Context, request string, c session.Choice) error {
 	in := map[string]any{}
 	if c.Option != "" {
 		in["option"] = c.Option
@@ -111,12 +111,12 @@ func (d remoteDesk) permit(ctx context.Context, request string, c session.Choice
 	return d.unlessOver(err)
 }
 
-func (d remoteDesk) answer(ctx context.Context, question string, values []string) error {
+func (d remoteAnswers) answer(ctx context.Context, question string, values []string) error {
 	return d.unlessOver(d.Do(ctx, httpjson.Call{Method: "POST", Path: of(d.session, "questions", question), In: map[string]any{"value": values}}))
 }
 
 // unlessOver drops the error of an answer to a request that is over.
-func (d remoteDesk) unlessOver(err error) error {
+func (d remoteAnswers) unlessOver(err error) error {
 	failed, ok := errors.AsType[*httpjson.Error](err)
 	if err == nil || ok && (failed.Status == http.StatusConflict || failed.Status == http.StatusNotFound) {
 		return nil

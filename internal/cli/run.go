@@ -122,7 +122,7 @@ func oneTurn(ctx context.Context, hub *session.Hub, text string, show printer, p
 		if err := show.print(r); err != nil {
 			return trace.Stop{}, err
 		}
-		if err := person.asked(ctx, hubDesk{hub, info.ID, person.name()}, r); err != nil {
+		if err := person.asked(ctx, hubAnswers{hub, info.ID, person.name()}, r); err != nil {
 			return trace.Stop{}, err
 		}
 		if stop, is := r.Payload.(trace.Stop); is && r.Turn == turn.ID {

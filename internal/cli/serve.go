@@ -15,7 +15,7 @@ import (
 )
 
 type serveCommand struct {
-	Config   string `placeholder:"FILE" help:"The configuration (default ./tributary.yaml, if it is there). Flags go before it."`
+	Config   string `placeholder:"FILE" help:"The configuration (default ./tributary.yaml, if it is there). Flags win over it."`
 	Listen   string `placeholder:"HOST:PORT" help:"Where to listen (default 127.0.0.1:8787); port 0 is any free port."`
 	Data     string `placeholder:"DIR" help:"The data directory (default $XDG_DATA_HOME/tributary or ~/.local/share/tributary)."`
 	Cwd      string `placeholder:"DIR" help:"The directory that agents work in (default the current one)."`

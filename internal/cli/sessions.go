@@ -4,12 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"iter"
 	"net/url"
 	"strconv"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/tributary-dev/tributary/internal/httpjson"
@@ -23,8 +23,8 @@ type sessionsCommand struct {
 	Delete sessionsDeleteCommand `cmd:"" help:"End a session's turn and agent, and remove its records."`
 }
 
-// oneSession is a session as the gateway describes it.
-type oneSession struct {
+// sessionInfo is a session as the gateway describes it.
+type sessionInfo struct {
 	ID        string    `json:"id"`
 	Agent     string    `json:"agent"`
 	Title     string    `json:"title"`
@@ -47,30 +47,28 @@ func (c *sessionsListCommand) Run(ctx context.Context, p *program) error {
 	if c.Limit < 1 || c.Limit > most {
 		return usage("--limit %d is out of range: write 1 to %d", c.Limit, most)
 	}
-	g, err := c.connect()
-	if err != nil {
-		return err
-	}
-	defer g.Close()
 	var page struct {
 		Sessions []json.RawMessage `json:"sessions"`
 	}
-	if err := g.Do(ctx, httpjson.Call{Method: "GET", Path: "/api/sessions", Query: url.Values{"limit": {strconv.Itoa(c.Limit + 1)}}, Out: &page}); err != nil {
-		return g.plain(err)
+	err := c.using(func(g remote) error {
+		query := url.Values{"limit": {strconv.Itoa(c.Limit + 1)}}
+		return g.plain(g.Do(ctx, httpjson.Call{Method: "GET", Path: "/api/sessions", Query: query, Out: &page}))
+	})
+	if err != nil {
+		return err
 	}
 	more := len(page.Sessions) > c.Limit
 	page.Sessions = page.Sessions[:min(c.Limit, len(page.Sessions))]
 	if c.JSON {
 		return json.NewEncoder(p.stdout).Encode(page.Sessions)
 	}
-	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "ID\tAGENT\tSTATE\tUPDATED\tTITLE")
+	table := newTable(p.stdout, "ID", "AGENT", "STATE", "UPDATED", "TITLE")
 	for _, raw := range page.Sessions {
-		var s oneSession
+		var s sessionInfo
 		if err := json.Unmarshal(raw, &s); err != nil {
-			return fmt.Errorf("the gateway at %s describes a session in another form: is it of another version?", g.url)
+			return errors.New("the gateway describes a session in another form: is it of another version?")
 		}
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\n", harmless(s.ID), harmless(s.Agent), s.State, s.UpdatedAt.Local().Format(time.DateTime), oneLine(s.Title))
+		table.row(harmless(s.ID), harmless(s.Agent), s.State, s.UpdatedAt.Local().Format(time.DateTime), oneLine(s.Title))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -81,100 +79,80 @@ func (c *sessionsListCommand) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
-type sessionsShowCommand struct {
-	reach
-
-	Session string `arg:"" placeholder:"SESSION" help:"The id of the session."`
-}
+type sessionsShowCommand struct{ oneSession }
 
 // Run shows a session.
 func (c *sessionsShowCommand) Run(ctx context.Context, p *program) error {
-	g, err := c.connect()
-	if err != nil {
-		return err
-	}
-	defer g.Close()
-	s, err := g.session(ctx, c.Session)
-	if err != nil {
-		return err
-	}
-	table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-	for _, row := range [][2]string{
-		{"session", s.ID},
-		{"title", oneLine(s.Title)},
-		{"agent", s.Agent},
-		{"state", s.State},
-		{"owner", cmp.Or(s.Owner, "-")},
-		{"created", s.CreatedAt.Local().Format(time.DateTime)},
-		{"updated", s.UpdatedAt.Local().Format(time.DateTime)},
-	} {
-		fmt.Fprintf(table, "%s\t%s\n", row[0], harmless(row[1]))
-	}
-	if err := table.Flush(); err != nil {
-		return err
-	}
-	shown := &transcript{printText: newPrintText(p)}
-	return printAll(shown, g.history(ctx, c.Session))
+	return c.using(func(g remote) error {
+		s, err := g.session(ctx, c.Session)
+		if err != nil {
+			return err
+		}
+		table := newTable(p.stdout)
+		table.row("session", harmless(s.ID))
+		table.row("title", oneLine(s.Title))
+		table.row("agent", harmless(s.Agent))
+		table.row("state", harmless(s.State))
+		table.row("owner", harmless(cmp.Or(s.Owner, "-")))
+		table.row("created", s.CreatedAt.Local().Format(time.DateTime))
+		table.row("updated", s.UpdatedAt.Local().Format(time.DateTime))
+		if err := table.Flush(); err != nil {
+			return err
+		}
+		return printAll(&transcript{printText: newPrintText(p)}, g.history(ctx, c.Session))
+	})
 }
 
 // session asks for one session.
-func (g remote) session(ctx context.Context, id string) (s oneSession, err error) {
+func (g remote) session(ctx context.Context, id string) (s sessionInfo, err error) {
 	if err := g.Do(ctx, httpjson.Call{Method: "GET", Path: of(id), Out: &s}); err != nil {
 		return s, g.plain(err)
 	}
 	return s, nil
 }
 
-type sessionsExportCommand struct {
-	reach
-
-	Session string `arg:"" placeholder:"SESSION" help:"The id of the session."`
-}
+type sessionsExportCommand struct{ oneSession }
 
 // Run prints a trace.
 func (c *sessionsExportCommand) Run(ctx context.Context, p *program) error {
-	g, err := c.connect()
-	if err != nil {
-		return err
-	}
-	defer g.Close()
-	return printAll(printTrace{p.stdout}, g.history(ctx, c.Session))
+	return c.using(func(g remote) error { return printAll(printTrace{p.stdout}, g.history(ctx, c.Session)) })
 }
 
 type sessionsDeleteCommand struct {
-	reach
+	oneSession
 
-	Session string `arg:"" placeholder:"SESSION" help:"The id of the session."`
-	Yes     bool   `help:"Do not ask."`
+	Yes bool `help:"Do not ask."`
 }
 
 // Run deletes a session, after a question to the person at the terminal.
 func (c *sessionsDeleteCommand) Run(ctx context.Context, p *program) error {
-	g, err := c.connect()
-	if err != nil {
-		return err
-	}
-	defer g.Close()
-	s, err := g.session(ctx, c.Session)
-	if err != nil {
-		return err
-	}
+	return c.using(func(g remote) error {
+		s, err := g.session(ctx, c.Session)
+		if err != nil {
+			return err
+		}
+		if yes, err := c.confirm(ctx, p, s); !yes {
+			return err
+		}
+		return g.plain(g.Do(ctx, httpjson.Call{Method: "DELETE", Path: of(c.Session)}))
+	})
+}
+
+// confirm asks the person at the terminal.
+func (c *sessionsDeleteCommand) confirm(ctx context.Context, p *program, s sessionInfo) (yes bool, err error) {
 	person := &asker{out: p.stderr, in: p.stdin, there: isTerminal(p.stdin) && isTerminal(p.stderr)}
 	switch {
 	case c.Yes:
+		return true, nil
 	case !person.there:
-		return usage("there is no terminal to ask: add --yes to delete the session %s", harmless(s.ID))
-	default:
-		line, _ := person.line(ctx, fmt.Sprintf("Delete the session %q of %s for ever? y or n: ", oneLine(cmp.Or(s.Title, s.ID)), harmless(s.Agent)))
-		if answer := strings.ToLower(strings.TrimSpace(line)); answer != "y" && answer != "yes" {
-			fmt.Fprintln(p.stderr, "The session stays.")
-			return nil
-		}
+		return false, usage("there is no terminal to ask: add --yes to delete the session %s", harmless(s.ID))
 	}
-	if err := g.Do(ctx, httpjson.Call{Method: "DELETE", Path: of(c.Session)}); err != nil {
-		return g.plain(err)
+	line, _ := person.line(ctx, fmt.Sprintf("Delete the session %q of %s for ever? y or n: ", oneLine(cmp.Or(s.Title, s.ID)), harmless(s.Agent)))
+	if answer := strings.ToLower(strings.TrimSpace(line)); answer == "y" || answer == "yes" {
+		return true, nil
 	}
-	return nil
+	fmt.Fprintln(p.stderr, "The session stays.")
+	return false, nil
 }
 
 // printAll prints records to the first error.

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"text/tabwriter"
 
 	"github.com/tributary-dev/tributary/access"
 )
@@ -22,10 +21,9 @@ func (l *signInsList) Run(ctx context.Context, p *program) error {
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "ID\tUSER\tNAME\tBY\tSINCE\tUNTIL")
+		table := newTable(p.stdout, "ID", "USER", "NAME", "BY", "SINCE", "UNTIL")
 		for _, i := range all {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\t%s\t%s\n", i.ID, oneLine(i.User), oneLine(i.Name), i.By, day(i.Created), day(i.Expires))
+			table.row(i.ID, oneLine(i.User), oneLine(i.Name), i.By, day(i.Created), day(i.Expires))
 		}
 		return table.Flush()
 	})

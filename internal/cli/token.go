@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
@@ -131,10 +130,9 @@ func (t *tokenList) Run(ctx context.Context, p *program) error {
 		if err != nil {
 			return err
 		}
-		table := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(table, "NAME\tROLE\tCREATED\tEXPIRES")
+		table := newTable(p.stdout, "NAME", "ROLE", "CREATED", "EXPIRES")
 		for _, n := range all {
-			fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", n.Name, n.Role, day(n.Created), day(n.Expires))
+			table.row(n.Name, n.Role.String(), day(n.Created), day(n.Expires))
 		}
 		return table.Flush()
 	})

@@ -26,7 +26,9 @@ func codexEnv(r Room) map[string]string {
 }
 
 // The model is one whose tools Codex knows: with an unknown name it offers no
-// apply_patch, and with the newest ones no tools at all.
+// apply_patch, and with the newest ones no tools at all. The sandbox leaves /tmp alone: in a
+// folder that commands may write, it makes an empty .git while they run. If the test ends
+// Codex then, this .git remains, and other agents take all of /tmp for a repository.
 func codexFiles(r Room) map[string]string {
 	return map[string]string{".codex/config.toml": fmt.Sprintf(`model = "gpt-5.5"
 model_provider = "scripted"
@@ -48,6 +50,9 @@ env_key = "SCRIPTED_API_KEY"
 wire_api = "responses"
 request_max_retries = 1
 stream_max_retries = 1
+[sandbox_workspace_write]
+exclude_slash_tmp = true
+exclude_tmpdir_env_var = true
 [projects.%q]
 trust_level = "trusted"
 `, r.URL+"/v1", r.Dir)}

@@ -1,0 +1,312 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/access/accessdb"
+	agentopsserver "github.com/tributary-dev/tributary/agentops/server"
+	"github.com/tributary-dev/tributary/config"
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/eventlog/sqllog"
+	"github.com/tributary-dev/tributary/gateway"
+	"github.com/tributary-dev/tributary/internal/procio"
+	"github.com/tributary-dev/tributary/metrics"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/uistream"
+	"github.com/tributary-dev/tributary/web"
+)
+
+// Bounds of the HTTP server. The gateway bounds bodies and answers: streams are long, and
+// bound each write themselves.
+const (
+	readHeaderWithin = 10 * time.Second
+	idleWithin       = 2 * time.Minute
+	maxHeader        = 64 << 10
+)
+
+// Bounds of an orderly end, in its order.
+const (
+	drainWithin = 10 * time.Second // turns may finish
+	quitWithin  = 15 * time.Second // turns are stopped and agents ended
+	leaveWithin = 3 * time.Second  // responses get their last bytes
+)
+
+// instance is a running gateway.
+type instance struct {
+	logger  *slog.Logger
+	log     *eventlog.Log
+	hub     *session.Hub
+	streams *uistream.Broadcaster
+	sockets agentopsserver.Sockets
+	server  *http.Server
+	ending  atomic.Bool
+}
+
+// serve runs a gateway until ctx ends. As soon as the gateway takes requests, serve calls
+// ready with the URL and with the URL that holds the token.
+func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, open string)) (err error) {
+	options, err := c.sessionOptions(logger) // first, because it changes nothing
+	if err != nil {
+		return err
+	}
+	if err := c.checkAuth(options.Agents); err != nil {
+		return err
+	}
+	if err := c.apart(options.Agents); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(options.Agents)) {
+		for _, warning := range c.warnings(name) {
+			logger.Warn("an agent is not under the gateway's policy alone", "agent", name, "why", warning)
+		}
+	}
+	noSessionChat, err := adapterOff()
+	if err != nil {
+		return err
+	}
+	signIn, err := c.signIn()
+	if err != nil {
+		return err
+	}
+	certificate, err := tlsConfig(c.TLS, logger)
+	if err != nil {
+		return err
+	}
+	c.warnOfClearText(logger)
+	listener, err := listen(ctx, c.Listen)
+	if err != nil {
+		return err
+	}
+	defer listener.Close() // the server closes it first, if it ever runs
+	defer boundHeap(groupMemory())()
+	defer reserveBallast()()
+	if err := prepareDir(c.Data); err != nil {
+		return err
+	}
+	s := &instance{logger: logger}
+	if s.log, err = openLog(ctx, c.Config, logger); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.closeLog()) }()
+	endAgents(c.Data, logger)
+
+	store, err := accessdb.Open(ctx, c.Data, c.DB)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	guard, err := access.New(accessConfig(c.Config, store, signIn, logger))
+	if err != nil {
+		return faultOfAccess(err)
+	}
+	c.warnOfViewers(logger)
+	meter := metrics.New(slices.Collect(maps.Keys(options.Agents))...)
+	options.Log, options.StateDir, options.Meter = s.log, c.Data, meter.Count
+	if s.hub, err = session.New(ctx, options); err != nil {
+		return err
+	}
+	known := &probes{agents: options.Agents, named: c.named, byDefault: c.DefaultAgent, logger: logger, found: map[string]gateway.Availability{}}
+	s.streams = uistream.NewBroadcaster(uistream.BroadcasterConfig{Framing: framing(c.Stream)})
+	s.server = s.newServer(c.TLS, certificate, gateway.New(gateway.Options{ //nolint:contextcheck // a gauge is read without a request
+		Hub: s.hub, Runners: runners{s.hub}, Sockets: &s.sockets, Streams: s.streams, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: page(c.App, logger),
+		Private: private(c.Auth), ForeignSession: c.Auth.ForeignSession, PassThrough: c.Auth.PassThrough, NoSessionChat: noSessionChat,
+		RejectToolOutputs: c.Sessions.ClientToolOutput == config.RejectToolOutput,
+		Permits:           c.Auth.Approver, Users: c.users(), Availability: known.of, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Meter: meter,
+	}))
+	background, stop := context.WithCancel(ctx)
+	var tidy sync.WaitGroup
+	defer tidy.Wait()
+	defer stop()
+	tidy.Go(func() { releaseIdleMemory(background) })
+	probed := make(chan struct{})
+	tidy.Go(func() { known.keep(background, sync.OnceFunc(func() { close(probed) })) })
+	failed := make(chan error, 1)
+	go func() { failed <- s.listen(newConnections(listener, c.Limits.Connections)) }()
+	select {
+	case <-probed:
+	case <-time.After(probeWait): // the start of the gateway does not wait for a slow agent
+	case <-ctx.Done():
+	}
+	logger.Info("ready", "listen", listener.Addr().String(), "data", c.Data, "cwd", c.Cwd, "agent", c.DefaultAgent, "version", version())
+	scheme := "http"
+	if certificate != nil {
+		scheme = "https"
+	}
+	base := cmp.Or(c.PublicURL, baseURL(scheme, c.Listen, listener.Addr()))
+	if c.App != "" {
+		base = appURL(base, c.App)
+	}
+	ready(base, guard.URL(base))
+	select {
+	case err = <-failed:
+		err = fmt.Errorf("serve: %w", err)
+	case <-ctx.Done():
+		logger.Info("stopping: running turns have a moment to finish", "seconds", drainWithin.Seconds())
+	}
+	s.end(context.WithoutCancel(ctx))
+	return err
+}
+
+// listen answers connections until the server is closed.
+func (s *instance) listen(l net.Listener) error {
+	if s.server.TLSConfig != nil {
+		return s.server.ServeTLS(l, "", "") // the files are in its configuration
+	}
+	return s.server.Serve(l)
+}
+
+func (s *instance) newServer(t *config.TLS, certificate *tls.Config, h http.Handler) *http.Server {
+	return &http.Server{
+		TLSConfig: certificate,
+		Handler:   strictTransport(t, closing(h)), ConnContext: mark, ReadHeaderTimeout: readHeaderWithin, IdleTimeout: idleWithin, MaxHeaderBytes: maxHeader,
+		ErrorLog: slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
+	}
+}
+
+func (s *instance) ready() error {
+	if s.ending.Load() {
+		return session.ErrClosing
+	}
+	return nil
+}
+
+// end ends everything but the log, in the order of dependencies. The gateway refuses new
+// requests. The turns end, and the subscribers get the end of their turns. Then the
+// connections close.
+func (s *instance) end(ctx context.Context) {
+	s.ending.Store(true)
+	_ = s.bounded("turns and agents", drainWithin+quitWithin, func() error {
+		ctx, cancel := context.WithTimeout(ctx, drainWithin)
+		defer cancel()
+		return s.hub.Close(ctx)
+	})
+	ctx, cancel := context.WithTimeout(ctx, leaveWithin)
+	defer cancel()
+	// The last bytes of the turns that ended just now are still on their way.
+	if err := s.server.Shutdown(ctx); err != nil {
+		s.logger.Debug("connections that were still open are cut", "error", err)
+	}
+	if err := s.sockets.Wait(ctx); err != nil {
+		s.logger.Debug("sockets that were still open are cut", "error", err)
+	}
+	_ = s.bounded("streams", leaveWithin, func() error {
+		s.streams.Close()
+		return nil
+	})
+	_ = s.server.Close()
+}
+
+func (s *instance) closeLog() error {
+	return s.bounded("the log", quitWithin, s.log.Close)
+}
+
+// bounded waits for a part of the end, but not for ever.
+func (s *instance) bounded(what string, limit time.Duration, do func() error) error {
+	done := make(chan error, 1)
+	go func() { done <- do() }()
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		if err != nil {
+			err = fmt.Errorf("close %s: %w", what, err)
+			s.logger.Error("not closed", "what", what, "error", err)
+		}
+		return err
+	case <-timer.C:
+		s.logger.Error("a part of the gateway did not end in time", "what", what, "limit", limit)
+		return fmt.Errorf("%s did not end within %s", what, limit)
+	}
+}
+
+// listen takes the port.
+func listen(ctx context.Context, address string) (*net.TCPListener, error) {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	switch {
+	case errors.Is(err, syscall.EADDRINUSE):
+		return nil, fmt.Errorf("the address %s is in use by another program: end that one, or choose another with --listen (port 0 is any free one)", address)
+	case errors.Is(err, syscall.EACCES):
+		return nil, fmt.Errorf("this user may not listen on %s: choose a port above 1023 with --listen", address)
+	case errors.Is(err, syscall.EADDRNOTAVAIL):
+		return nil, fmt.Errorf("this machine has no address %s: choose another with --listen", address)
+	case err != nil:
+		return nil, fmt.Errorf("cannot listen on %s: %w", address, err)
+	}
+	return l.(*net.TCPListener), nil //nolint:forcetypeassert,errcheck // it is asked for tcp
+}
+
+// prepareDir makes the data directory, closed to other users, and checks that it
+// can be written.
+func prepareDir(dir string) error {
+	err := os.MkdirAll(dir, 0o700)
+	if err == nil {
+		var f *os.File
+		if f, err = os.CreateTemp(dir, ".writable-*"); err == nil {
+			err = errors.Join(f.Close(), os.Remove(f.Name()))
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("the data directory %s cannot be written: correct its permissions, or choose another with --data: %w", dir, reason(err))
+	}
+	return nil
+}
+
+// reason is the part of an error about a file that does not name the file.
+func reason(err error) error {
+	if path, ok := errors.AsType[*os.PathError](err); ok {
+		return path.Err
+	}
+	return err
+}
+
+func openLog(ctx context.Context, c config.Config, logger *slog.Logger) (*eventlog.Log, error) {
+	store, err := sqllog.Open(ctx, sqllog.Options{Dir: c.Data, URL: c.DB, NoSync: c.Fsync == config.FsyncOff, Logger: logger})
+	if err != nil {
+		return nil, err
+	}
+	return eventlog.New(store, eventlog.Options{}), nil
+}
+
+// endAgents ends the agents that a killed gateway has left behind.
+func endAgents(stateDir string, logger *slog.Logger) {
+	n, err := procio.EndLeftovers(stateDir)
+	if err != nil {
+		logger.Error("agents that were left behind could not all be ended", "error", err)
+	}
+	if n > 0 {
+		logger.Warn("ended agents that were left behind", "count", n)
+	}
+}
+
+// faultOfAccess sorts an error of package access: a fault of the settings or of a file.
+func faultOfAccess(err error) error {
+	if _, ok := errors.AsType[*os.PathError](err); ok {
+		return err
+	}
+	return usage("%w", err)
+}
+
+// page serves the pages of the app, or the built-in page.
+func page(app string, logger *slog.Logger) http.Handler {
+	if app == "" {
+		return web.Handler()
+	}
+	u, _ := url.Parse(app) // it was checked
+	return web.Proxy(u, logger)
+}
