@@ -42,8 +42,8 @@ type Store interface {
 	// begins with its first durable record.
 	Turns(ctx context.Context, session string, before uint64, limit int) ([]TurnMark, error)
 
-	// Messages yields the marks of the session's prompts, replies and rewinds, in
-	// order. It costs far less than the records.
+	// Messages yields the marks of the session, in order. It costs far less than the
+	// records.
 	Messages(ctx context.Context, session string) iter.Seq2[MessageMark, error]
 
 	// Last is the number of the session's last record, 0 when it never had one.
@@ -143,7 +143,7 @@ var ErrNotOwner = errors.New("another gateway owns this session: its records are
 
 // HeldError says that another process uses the data directory.
 type HeldError struct {
-	// What is held, and by whom: a path and "process 4711", for example.
+	// What names the directory, and Holder the process: "process 4711", for example.
 	What, Holder string
 }
 

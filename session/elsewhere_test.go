@@ -53,7 +53,7 @@ func (s side) Elsewhere(ctx context.Context) iter.Seq2[string, error] {
 func TestAListHasTheSessionsOfOtherGateways(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := twoSides()
-		b, other := benchOn(t, eventlog.New(one, eventlog.Options{}), nil), benchOn(t, eventlog.New(two, eventlog.Options{}), nil)
+		b, other := benchOn(t, eventlog.New(one), nil), benchOn(t, eventlog.New(two), nil)
 		defer other.Close(t.Context()) //nolint:errcheck // it has no error
 		defer b.close()
 		set := func(role string) {

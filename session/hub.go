@@ -55,8 +55,9 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 		return nil, err
 	}
 	if err := h.recover(ctx); err != nil {
-		h.stop()
-		return nil, err
+		now, cancel := context.WithCancel(ctx)
+		cancel()
+		return nil, errors.Join(err, h.Close(now)) // turns of agents elsewhere may go on already
 	}
 	if h.Log.Elsewhere(ctx) != nil {
 		h.board.hear = h.hear

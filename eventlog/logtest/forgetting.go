@@ -126,7 +126,7 @@ func registryQueries(t *testing.T, s eventlog.Store) {
 
 func deletion(t *testing.T, s eventlog.Store) {
 	ctx := t.Context()
-	l := eventlog.New(s, eventlog.Options{})
+	l := eventlog.New(s)
 	var other, log []trace.Record
 	add(t, l, "other", "t", &other, mixed(0, 20)...)
 	for round := range 3 {
@@ -169,7 +169,7 @@ func deleteBesideOthers(t *testing.T, s eventlog.Store) {
 		_, err := s.Append(ctx, "old", fmt.Sprint(i), append(mixed(0, 20), stop(i)))
 		must(t, err)
 	}
-	l := eventlog.New(s, eventlog.Options{TailRecords: -1})
+	l := eventlog.New(s)
 	var wg sync.WaitGroup
 	wg.Go(func() {
 		for i := 1; i <= total; i++ {
@@ -239,7 +239,7 @@ func newestStays(t *testing.T, s eventlog.Store) {
 // appendWith checks that a document and the records that come with it are kept together.
 func appendWith(t *testing.T, s eventlog.Store) {
 	ctx := t.Context()
-	l := eventlog.New(s, eventlog.Options{})
+	l := eventlog.New(s)
 	follower := l.Watch("s")
 	defer follower.Close()
 	woken := follower.DurableAppended()

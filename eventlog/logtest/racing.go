@@ -195,7 +195,7 @@ func closed(t *testing.T, s eventlog.Store) {
 // that whatever was acknowledged before an error came in order.
 func closeBesideWork(t *testing.T, s eventlog.Store) {
 	ctx := bounded(t)
-	l := eventlog.New(s, eventlog.Options{})
+	l := eventlog.New(s)
 	started := make(chan struct{})
 	var once sync.Once
 	var wg sync.WaitGroup

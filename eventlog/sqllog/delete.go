@@ -41,11 +41,11 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 			_, err := s.db.exec(ctx, tx, `DELETE FROM sessions WHERE id = $1`, id)
 			return err
 		}
-		o.moves = func(p *place) { p.last, p.erased, p.registered = last, last, 0 }
+		o.moves = func(p *place) { p.last, p.deletedThrough, p.registered = last, last, 0 }
 		o.then = func() {
-			se.erased, se.members = last, nil
+			se.deletedThrough, se.members = last, nil
 			s.liveBytes.Add(-int64(se.live.bytes))
-			se.live = liveBuffer{}
+			se.live = liveBuffer{stored: last}
 			clear(se.turns)
 		}
 		return o
@@ -96,11 +96,11 @@ func (s *Store) erase(ctx context.Context, id string, upTo uint64) error {
 // eraseRest removes what a deletion that was cut short has left.
 func (s *Store) eraseRest(ctx context.Context) {
 	left := map[string]uint64{}
-	rows, err := s.db.read.QueryContext(ctx, `SELECT session, last, erased, registered, sum FROM places WHERE erased > 0 AND EXISTS (SELECT 1 FROM records WHERE records.session = places.session AND seq <= erased)`)
+	rows, err := s.db.read.QueryContext(ctx, `SELECT session, last, deleted_through, registered, sum FROM places WHERE deleted_through > 0 AND EXISTS (SELECT 1 FROM records WHERE records.session = places.session AND seq <= deleted_through)`)
 	for err == nil && rows.Next() {
 		var p place
 		if p, err = scanPlace(rows.Scan); p.session != "" { // else it is damaged, and may not be deleted at all
-			left[p.session] = p.erased
+			left[p.session] = p.deletedThrough
 		}
 	}
 	if err == nil {

@@ -157,8 +157,8 @@ func (s *Store) begin(ctx context.Context) (done func(), err error) {
 	return s.calls.Done, nil
 }
 
-// Close implements eventlog.Store. What is still in memory only is checkpointed
-// first, and the sessions are given back.
+// Close implements eventlog.Store. The text that memory alone has is checkpointed first,
+// and the sessions are given back.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -177,7 +177,7 @@ func (s *Store) Close() error {
 	defer close(s.closing)
 	s.calls.Wait() // the writer still works
 	s.checkpoint()
-	err := s.giveBack()
+	err := s.releaseAll()
 	close(s.stop)
 	<-s.written
 	s.end()
