@@ -30,8 +30,8 @@ func (s side) AppendWith(ctx context.Context, e eventlog.Entry, turn string, eve
 	return last, err
 }
 
-func (s side) Remove(ctx context.Context, id string) error {
-	err := s.Store.Remove(ctx, id)
+func (s side) Delete(ctx context.Context, id string) error {
+	err := s.Store.Delete(ctx, id)
 	s.other <- id
 	return err
 }

@@ -206,7 +206,7 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 	}
 	since, err := h.Log.Last(ctx, s.ID)
 	if err != nil {
-		return Info{}, fmt.Errorf("read the log of session %q: %w", s.ID, err)
+		return Info{}, notUsed(fmt.Sprintf("read the log of session %q", s.ID), err)
 	}
 	now := h.Now()
 	l := h.newSession(Info{
@@ -324,7 +324,7 @@ func (h *Hub) read(ctx context.Context, id string) (Info, error) {
 		return Info{}, damaged
 	}
 	if err != nil {
-		return Info{}, fmt.Errorf("read session %q: %w", id, err)
+		return Info{}, notUsed(fmt.Sprintf("read session %q", id), err)
 	}
 	return infoOf(id, doc)
 }

@@ -209,6 +209,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	if se := s.sessions[id]; se != nil {
 		s.sessions[id] = &session{last: se.last, open: map[string]int{}}
 	}
+	delete(s.docs, id)
 	return nil
 }
 

@@ -19,7 +19,7 @@ import (
 type Store struct {
 	opts    Options
 	db      *db
-	lock    *os.File
+	lock    dirLock
 	epoch   string
 	gateway string // stays the same over restarts
 	owner   string // of this process
@@ -66,9 +66,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 		if s.db != nil {
 			err = errors.Join(err, s.db.close())
 		}
-		if s.lock != nil {
-			_ = s.lock.Close()
-		}
+		_ = s.lock.Close()
 		return nil, err
 	}
 	go s.run() //nolint:contextcheck // for the life of the store, not for this call: Close waits for it
@@ -183,11 +181,7 @@ func (s *Store) Close() error {
 	close(s.stop)
 	<-s.written
 	s.end()
-	err = errors.Join(err, s.sign(false), s.db.close())
-	if s.lock != nil {
-		err = errors.Join(err, s.lock.Close()) // which unlocks it
-	}
-	return err
+	return errors.Join(err, s.sign(false), s.db.close(), s.lock.Close())
 }
 
 // do has the writer do something for no session, and waits.
