@@ -110,7 +110,7 @@ func TestAPersonChatsInATerminal(t *testing.T) {
 	term.say("ask\n")
 	term.wait("your answer: ")
 	term.say("2\n")
-	term.wait("You chose")
+	term.wait("You chose green.\r\n> ") // else the terminal echoes the words before the program has written its hint
 	term.say("quiet\n")
 	term.wait("> quiet")
 	term.say("error\n")
