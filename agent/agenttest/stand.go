@@ -28,7 +28,7 @@ func newStand(t *testing.T, s Suite, host *Host) *stand {
 
 func newTapped(t *testing.T, s Suite, host *Host, tap func(agent.Message)) *stand {
 	t.Helper()
-	host.AskSuffix = "-tested"
+	host.RequestSuffix = "-tested"
 	host.StateDir = t.TempDir()
 	st := &stand{Suite: s, runtime: s.Open(t), host: host, late: map[*Recorder]int{}, tap: tap}
 	st.open(t, "")
