@@ -46,7 +46,7 @@ var (
 )
 
 // ErrNotKnownThere is what a CallerAware returns of somebody for whom it has no token.
-var ErrNotKnownThere = errors.New("the agent's server takes an answer only from whoever gives it, and you are not known there: sign in with a token of that server to answer")
+var ErrNotKnownThere = errors.New("the agent's server accepts an answer only from its own users, and you are not known there: sign in with a token of that server to answer")
 
 // AccessByToken is a Runtime whose sessions exist elsewhere, with members of their own.
 type AccessByToken interface {

@@ -28,7 +28,7 @@ type OpenTurn struct {
 	Waiting []string
 }
 
-// NewOpenTurn returns what the records of a turn tell. The caller sets Builder and Theirs.
+// NewOpenTurn reads an OpenTurn from the records of a turn. The caller sets Builder and AgentInitiated.
 func NewOpenTurn(records []trace.Record) OpenTurn {
 	left := OpenTurn{Records: records}
 	for _, r := range records {

@@ -74,7 +74,7 @@ type AgentStatus struct {
 	Channel
 }
 
-// What an agent does.
+// The states of an agent.
 const (
 	StatusIdle        = "idle"
 	StatusThinking    = "thinking"
@@ -138,7 +138,7 @@ type QueueData struct {
 	Pending *PendingPrompt `json:"pending"`
 }
 
-// QueueWithdrawn says that the prompt that waited was taken back or replaced.
+// QueueWithdrawn says that the prompt that waited was withdrawn or replaced.
 type QueueWithdrawn struct {
 	Data PendingPrompt `json:"data" need:""`
 }

@@ -13,7 +13,7 @@ type Prompt struct {
 	ThreadID string `json:"threadId,omitempty"`
 }
 
-// What becomes of a prompt while another runs.
+// The fate of a prompt while another one runs.
 const (
 	QueueFollowup = "followup"
 	QueueCollect  = "collect"
@@ -36,7 +36,7 @@ type Revert struct {
 	MessageID string `json:"messageId"`
 }
 
-// Diff asks for what has changed. A runner is told the id of the request.
+// Diff asks for the changes in the workspace. The frame for a runner has the id of the request.
 type Diff struct {
 	RequestID string `json:"requestId,omitempty"`
 }

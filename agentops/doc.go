@@ -6,8 +6,7 @@
 // [Encode] turns one into a frame. The table of [Events] has every type of frame that was ever sent.
 // Only a new type becomes [Unknown]. A known type without a Go type becomes [Other].
 //
-// Decode asks for no more than it must: fields that it does not know are left
-// alone, and a field of the wrong shape counts as absent, except for the few
-// without which the frame means nothing. Then there is one [FieldError], and the
-// next frame is as good as ever.
+// Decode is lenient. Unknown fields are ignored. A field of the wrong shape counts as absent, except
+// for the few fields without which the frame has no meaning: then Decode returns one [FieldError].
+// The next frame is not affected.
 package agentops

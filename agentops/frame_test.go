@@ -180,7 +180,7 @@ func TestWrongShapesAreAbsent(t *testing.T) {
 	}
 }
 
-func TestWhatAFrameCannotDoWithout(t *testing.T) {
+func TestRequiredFieldsOfFrames(t *testing.T) {
 	t.Parallel()
 	for wire, field := range map[string]string{
 		`{"type":"chunk","content":"x"}`:                  "messageId",
@@ -233,7 +233,7 @@ func FuzzDecode(f *testing.F) {
 }
 
 // F13: a session agent sends browsers more than twenty types of frames, and each is known.
-func TestF13_AllThatASessionAgentTellsBrowsersIsKnown(t *testing.T) {
+func TestF13_AllFramesFromASessionAgentToBrowsersAreKnown(t *testing.T) {
 	t.Parallel()
 	n := 0
 	for _, e := range agentops.Events() {

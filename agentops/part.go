@@ -140,8 +140,7 @@ type Attachment struct {
 	Filename string `json:"filename,omitempty"`
 }
 
-// Stamp is a time in seconds since 1970. It is also read from the text form that
-// REST uses.
+// Stamp is a time in seconds since 1970. Decode also reads the text form of the REST interface.
 type Stamp int64
 
 // UnmarshalJSON implements json.Unmarshaler.

@@ -139,7 +139,7 @@ type PluginContent struct {
 	Content Plugins `json:"pluginContent"`
 }
 
-// Plugins are lists that the runner expects to be there, if empty.
+// Plugins are lists that the runner expects, also empty ones.
 type Plugins struct {
 	Personas         []json.RawMessage `json:"personas"`
 	Skills           []json.RawMessage `json:"skills"`

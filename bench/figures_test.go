@@ -83,7 +83,7 @@ func TestRatiosAreOfOneRound(t *testing.T) {
 	}
 }
 
-func TestTheTableSaysWhatIsReached(t *testing.T) {
+func TestTheTableNamesTheReachedGoals(t *testing.T) {
 	t.Parallel()
 	f := figures{}
 	f.add(cpuPaced, gateway, 15)
@@ -113,7 +113,7 @@ func TestMeasures(t *testing.T) {
 	f, seen := figures{}, map[string]bool{}
 	for _, m := range measures() {
 		if seen[m.what] {
-			t.Errorf("%s is there twice", m.what)
+			t.Errorf("%s comes twice", m.what)
 		}
 		seen[m.what] = true
 		for _, s := range names() {
@@ -122,7 +122,7 @@ func TestMeasures(t *testing.T) {
 	}
 	for _, m := range measures() {
 		for _, g := range m.goals {
-			if verdict, ok := g.verdict(f, m.what); !ok {
+			if verdict, ok := g.result(f, m.what); !ok {
 				t.Errorf("%s: the goal %s is about something else: %q", m.what, g.aim(), verdict)
 			}
 		}

@@ -10,15 +10,15 @@ import (
 // probeEvery is how often a stream is begun to see how long its first byte takes.
 const probeEvery = 20 * time.Millisecond
 
-// measureFirst is the time from a POST to the first byte of its answer, in a new
-// session and in one that has had a turn, while a hundred others stream.
+// measureFirst measures the time from a POST to the first byte of its answer, while a hundred other
+// streams run. One POST begins a new session, the other a second turn.
 func (b *bencher) measureFirst(ctx context.Context) error {
 	servers, err := b.start.all(ctx, gateway, raw, peer, unsynced, onPostgres)
 	if err != nil {
 		return err
 	}
 	defer endAll(servers)
-	for _, streams := range b.scale.crowds {
+	for _, streams := range b.scale.loads {
 		all := map[string]*firsts{}
 		for round := range b.scale.rounds {
 			for _, s := range servers {
@@ -26,7 +26,7 @@ func (b *bencher) measureFirst(ctx context.Context) error {
 				if all[s.name] == nil {
 					all[s.name] = &firsts{}
 				}
-				l := load{streams: streams, pace: paceFor(streams), window: b.scale.window, beside: all[s.name].probe}
+				l := load{streams: streams, pace: paceFor(streams), window: b.scale.window, background: all[s.name].probe}
 				if _, err := l.run(ctx, s); err != nil {
 					return err
 				}
@@ -50,7 +50,7 @@ func (f *firsts) probe(ctx context.Context, s *server) error {
 	return every(ctx, probeEvery, func() error {
 		session := newSession()
 		for _, times := range []*[]time.Duration{&f.fresh, &f.next} {
-			h, err := s.chat(ctx, ask{session: session, words: 1})
+			h, err := s.chat(ctx, request{session: session, words: 1})
 			if err != nil {
 				return err
 			}

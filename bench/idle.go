@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// warmth is how many silent streams a server has before its memory is first
+// warmStreams is how many silent streams a server has before its memory is first
 // read, so that what it needs only once is not counted.
-const warmth = 100
+const warmStreams = 100
 
-// calm is how long a server rests before its memory is read.
-const calm = 2 * time.Second
+// calmTime is how long a server rests before its memory is read.
+const calmTime = 2 * time.Second
 
 // measureIdle is the memory of a stream that nothing is said on: one more that
 // follows a turn, and one with a session and a turn of its own.
@@ -30,7 +30,7 @@ func (b *bencher) measureIdle(ctx context.Context) error {
 	} {
 		for round := range b.scale.idleRuns {
 			fmt.Fprintf(os.Stderr, "  %s, round %d, %s\n", c.what, round+1, c.name)
-			each, err := b.silence(ctx, c.name, c.shared)
+			each, err := b.memoryPerStream(ctx, c.name, c.shared)
 			if err != nil {
 				return err
 			}
@@ -40,8 +40,8 @@ func (b *bencher) measureIdle(ctx context.Context) error {
 	return nil
 }
 
-// silence is the memory of each of so many silent streams, in bytes.
-func (b *bencher) silence(ctx context.Context, name string, shared bool) (float64, error) {
+// memoryPerStream returns the memory of each of many silent streams, in bytes.
+func (b *bencher) memoryPerStream(ctx context.Context, name string, shared bool) (float64, error) {
 	s, err := b.start.server(ctx, name, "")
 	if err != nil {
 		return 0, err
@@ -57,29 +57,29 @@ func (b *bencher) silence(ctx context.Context, name string, shared bool) (float6
 		for i := range n {
 			wait.Go(func() {
 				var err error
-				if shared && (n != warmth || i > 0) {
+				if shared && (n != warmStreams || i > 0) {
 					_, err = s.follow(ctx, session)
 				} else if shared {
-					_, err = s.chat(ctx, ask{session: session, words: 1, pace: time.Hour})
+					_, err = s.chat(ctx, request{session: session, words: 1, pace: time.Hour})
 				} else {
-					_, err = s.chat(ctx, ask{session: newSession(), words: 1, pace: time.Hour})
+					_, err = s.chat(ctx, request{session: newSession(), words: 1, pace: time.Hour})
 				}
 				cancel(errors.Join(ended, err))
 			})
-			pause := apart
+			gap := apart
 			if shared && i == 0 {
-				pause = settle // the turn must run before anybody can follow it
+				gap = settle // the turn must run before other clients can read it
 			}
-			if err := rest(ctx, pause); err != nil {
+			if err := pause(ctx, gap); err != nil {
 				return context.Cause(ctx)
 			}
 		}
-		if err := rest(ctx, calm); err != nil {
+		if err := pause(ctx, calmTime); err != nil {
 			return context.Cause(ctx)
 		}
 		return nil
 	}
-	if err := listen(warmth); err != nil {
+	if err := listen(warmStreams); err != nil {
 		return 0, err
 	}
 	before, err := s.memory()

@@ -9,12 +9,12 @@ import (
 	"time"
 )
 
-// load is clients of one server that listen at the same time.
+// load describes clients of one server that read streams at the same time.
 type load struct {
-	streams int
-	pace    time.Duration // before each word
-	window  time.Duration // how long they are watched, once all listen
-	beside  func(context.Context, *server) error
+	streams    int
+	pace       time.Duration // before each word
+	window     time.Duration // the time of the measurement, once all streams run
+	background func(context.Context, *server) error
 }
 
 // paceFor is the pace of so many streams: 5,000 words a second, or 50 of each,
@@ -29,17 +29,17 @@ const (
 	apart  = 2 * time.Millisecond   // at least, between two beginnings
 )
 
-// loudness is what a load has shown.
-type loudness struct {
-	frames int           // that came in the window
-	cpu    time.Duration // of the server, in the window
+// loadResult is the result of a load.
+type loadResult struct {
+	frames int           // frames that came in the window
+	cpu    time.Duration // the server's processor time in the window
 	late   []time.Duration
 }
 
-// choir is the streams of a load while it runs.
-type choir struct {
+// streamSet holds the streams of a running load.
+type streamSet struct {
 	sessions []string
-	heard    []heard
+	received []received
 	faults   []error
 	wait     sync.WaitGroup
 	begun    sync.WaitGroup
@@ -48,14 +48,14 @@ type choir struct {
 
 // run starts the streams one after the other, so that their words don't come all
 // at once, and watches the server while all of them run.
-func (l load) run(ctx context.Context, s *server) (loudness, error) {
+func (l load) run(ctx context.Context, s *server) (loadResult, error) {
 	c := l.start(ctx, s)
-	var result loudness
+	var result loadResult
 	from, to, err := l.watch(ctx, s, &result)
 	if err := errors.Join(err, c.end(ctx, s), s.alive()); err != nil {
-		return loudness{}, err
+		return loadResult{}, err
 	}
-	for _, h := range c.heard {
+	for _, h := range c.received {
 		for _, w := range h.words {
 			if w.at.After(from) && w.at.Before(to) {
 				result.frames++
@@ -64,14 +64,14 @@ func (l load) run(ctx context.Context, s *server) (loudness, error) {
 		}
 	}
 	if result.frames == 0 {
-		return loudness{}, fmt.Errorf("%s said nothing for %s", s.name, l.window)
+		return loadResult{}, fmt.Errorf("%s sent no word for %s", s.name, l.window)
 	}
 	return result, nil
 }
 
 // start starts the streams and waits for the first word of each.
-func (l load) start(ctx context.Context, s *server) *choir {
-	c := &choir{heard: make([]heard, l.streams), faults: make([]error, l.streams)}
+func (l load) start(ctx context.Context, s *server) *streamSet {
+	c := &streamSet{received: make([]received, l.streams), faults: make([]error, l.streams)}
 	ctx, c.cut = context.WithCancel(ctx)
 	for i := range l.streams {
 		session := newSession()
@@ -80,17 +80,17 @@ func (l load) start(ctx context.Context, s *server) *choir {
 		begun := sync.OnceFunc(c.begun.Done)
 		c.wait.Go(func() {
 			defer begun()
-			c.heard[i], c.faults[i] = s.chat(ctx, ask{session: session, words: endless, pace: l.pace, begun: begun})
+			c.received[i], c.faults[i] = s.chat(ctx, request{session: session, words: endless, pace: l.pace, begun: begun})
 		})
-		_ = rest(ctx, apart+l.pace/time.Duration(l.streams))
+		_ = pause(ctx, apart+l.pace/time.Duration(l.streams))
 	}
 	c.begun.Wait()
 	return c
 }
 
-// end ends the streams: the gateway is told to stop each turn, which is the only
-// way to end it at once; the others see that the client goes.
-func (c *choir) end(ctx context.Context, s *server) error {
+// end ends the streams. A gateway gets a stop for each turn, because only a stop ends a turn at once.
+// The other servers end a stream when its client disconnects.
+func (c *streamSet) end(ctx context.Context, s *server) error {
 	var fault error
 	if s.Token() == "" {
 		c.cut()
@@ -111,9 +111,9 @@ func (c *choir) end(ctx context.Context, s *server) error {
 	return fault
 }
 
-// watch lets the window pass.
-func (l load) watch(ctx context.Context, s *server, result *loudness) (from, to time.Time, err error) {
-	if err := rest(ctx, settle); err != nil {
+// watch waits for the end of the window and measures the processor time.
+func (l load) watch(ctx context.Context, s *server, result *loadResult) (from, to time.Time, err error) {
+	if err := pause(ctx, settle); err != nil {
 		return from, to, err
 	}
 	before, err := s.cpu()
@@ -121,11 +121,11 @@ func (l load) watch(ctx context.Context, s *server, result *loudness) (from, to 
 		return from, to, err
 	}
 	from = time.Now()
-	if l.beside == nil {
-		err = rest(ctx, l.window)
+	if l.background == nil {
+		err = pause(ctx, l.window)
 	} else {
 		within, cancel := context.WithTimeout(ctx, l.window)
-		err = l.beside(within, s)
+		err = l.background(within, s)
 		cancel()
 	}
 	to = time.Now()
@@ -134,8 +134,8 @@ func (l load) watch(ctx context.Context, s *server, result *loudness) (from, to 
 	return from, to, errors.Join(err, fault)
 }
 
-// measureLoad is the latency of each word and the processor time that it takes,
-// at three sizes, while other turns end, are cut off, and histories are read.
+// measureLoad measures the latency and the processor time of a word, at three sizes. Meanwhile other
+// turns end or are cut, and other clients read histories.
 func (b *bencher) measureLoad(ctx context.Context) error {
 	servers, err := b.start.all(ctx, gateway, raw, peer, unsynced, onPostgres)
 	if err != nil {
@@ -145,8 +145,8 @@ func (b *bencher) measureLoad(ctx context.Context) error {
 	if err := fillPages(ctx, servers); err != nil {
 		return err
 	}
-	for _, streams := range b.scale.crowds {
-		l := load{streams: streams, pace: paceFor(streams), window: b.scale.window, beside: busy}
+	for _, streams := range b.scale.loads {
+		l := load{streams: streams, pace: paceFor(streams), window: b.scale.window, background: backgroundWork}
 		for round := range b.scale.rounds {
 			for _, s := range servers {
 				fmt.Fprintf(os.Stderr, "  %d streams, round %d, %s\n", l.streams, round+1, s.name)

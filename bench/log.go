@@ -18,14 +18,14 @@ func (b *bencher) measureLog(ctx context.Context) error {
 			return err
 		}
 		fmt.Fprintf(os.Stderr, "  %d turns, %s\n", b.scale.logged, name)
-		if err := b.speak(ctx, name, data, 1); err != nil { // all tables and indexes have their first pages
+		if err := b.runTurns(ctx, name, data, 1); err != nil { // all tables and indexes have their first pages
 			return err
 		}
 		before, err := b.start.logSize(ctx, name, data)
 		if err != nil {
 			return err
 		}
-		if err := b.speak(ctx, name, data, b.scale.logged); err != nil {
+		if err := b.runTurns(ctx, name, data, b.scale.logged); err != nil {
 			return err
 		}
 		after, err := b.start.logSize(ctx, name, data)
@@ -37,15 +37,15 @@ func (b *bencher) measureLog(ctx context.Context) error {
 	return nil
 }
 
-// speak runs a gateway for some turns, each in a session of its own.
-func (b *bencher) speak(ctx context.Context, name, data string, turns int) error {
+// runTurns runs a gateway for some turns, each in a session of its own.
+func (b *bencher) runTurns(ctx context.Context, name, data string, turns int) error {
 	s, err := b.start.server(ctx, name, data)
 	if err != nil {
 		return err
 	}
 	defer s.end()
 	for range turns {
-		if _, err := s.chat(ctx, ask{session: newSession(), words: endless, pace: time.Millisecond, prose: true}); err != nil {
+		if _, err := s.chat(ctx, request{session: newSession(), words: endless, pace: time.Millisecond, prose: true}); err != nil {
 			return err
 		}
 	}

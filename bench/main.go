@@ -48,7 +48,7 @@ func parts() []part {
 		{name: "speed", run: (*bencher).measureSpeed},
 		{name: "first", run: (*bencher).measureFirst},
 		{name: "subscribers", run: (*bencher).measureSubscribers},
-		{name: "stuck", run: (*bencher).measureStuck},
+		{name: "stuck", run: (*bencher).measureStalled},
 		{name: "idle", run: (*bencher).measureIdle},
 		{name: "history", run: (*bencher).measureHistory},
 		{name: "list", run: (*bencher).measureList},

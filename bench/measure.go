@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// What is measured, as the table says it.
+// The names of the measurements in the table.
 const (
 	cpuPaced      = "processor time of a frame, 100 streams × 50 words/s (µs)"
 	cpuSubscriber = "processor time of a frame for each of 1,000 subscribers (µs)"

@@ -16,16 +16,15 @@ import (
 // rawCommand makes this program the raw server.
 const rawCommand = "raw"
 
-// serveRaw is the raw server: what a handler of net/http needs to write the
-// frames, and nothing else. It takes the requests that the gateway takes, and
-// ends with its standard input.
+// serveRaw runs the raw server: a handler of net/http that only writes the frames. The raw server
+// takes the same requests as the gateway, and ends with its standard input.
 func serveRaw(ctx context.Context) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return fmt.Errorf("find a port for the raw server: %w", err)
 	}
 	mux := http.NewServeMux()
-	rs := &rooms{}
+	rs := &sharedTurns{}
 	page := rawPage()
 	mux.HandleFunc("POST /api/chat", rs.chat)
 	mux.HandleFunc("GET /api/chat/{id}/stream", rs.follow)
@@ -110,14 +109,14 @@ func appendWord(dst []byte) []byte {
 	return append(dst, " \"}\n\n"...)
 }
 
-// order is what a request asks for.
-type order struct {
+// rawRequest is a request to the raw server.
+type rawRequest struct {
 	session string
 	words   int
 	pace    time.Duration
 }
 
-func readOrder(r *http.Request) (order, error) {
+func readRawRequest(r *http.Request) (rawRequest, error) {
 	var body struct {
 		ID       string `json:"id"`
 		Messages []struct {
@@ -127,22 +126,22 @@ func readOrder(r *http.Request) (order, error) {
 		} `json:"messages"`
 	}
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
-		return order{}, err
+		return rawRequest{}, err
 	}
 	if len(body.Messages) != 1 || len(body.Messages[0].Parts) != 1 {
-		return order{}, fmt.Errorf("one message with one part is expected")
+		return rawRequest{}, fmt.Errorf("one message with one part is expected")
 	}
 	_, number, _ := strings.Cut(body.Messages[0].Parts[0].Text, " ")
 	words, err := strconv.Atoi(number)
 	if err != nil {
-		return order{}, err
+		return rawRequest{}, err
 	}
 	pace, err := time.ParseDuration(strings.TrimPrefix(r.URL.Query().Get("agent"), "at-"))
-	return order{body.ID, words, pace}, err
+	return rawRequest{body.ID, words, pace}, err
 }
 
-// rest waits for a while, or for the end of the client.
-func rest(ctx context.Context, d time.Duration) error {
+// pause waits, and returns early if the context ends.
+func pause(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return ctx.Err()
 	}
@@ -157,8 +156,8 @@ func rest(ctx context.Context, d time.Duration) error {
 }
 
 // chat answers a prompt.
-func (rs *rooms) chat(w http.ResponseWriter, r *http.Request) {
-	o, err := readOrder(r)
+func (rs *sharedTurns) chat(w http.ResponseWriter, r *http.Request) {
+	o, err := readRawRequest(r)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
@@ -174,7 +173,7 @@ func (rs *rooms) chat(w http.ResponseWriter, r *http.Request) {
 	next := time.Now()
 	for range o.words {
 		next = next.Add(o.pace)
-		if err := rest(r.Context(), time.Until(next)); err != nil {
+		if err := pause(r.Context(), time.Until(next)); err != nil {
 			return
 		}
 		f.buffer = appendWord(f.buffer[:0])

@@ -14,7 +14,7 @@ import (
 // rawServer is the raw server inside the test.
 func rawServer(t *testing.T) *server {
 	t.Helper()
-	rs := &rooms{}
+	rs := &sharedTurns{}
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /api/chat", rs.chat)
 	mux.HandleFunc("GET /api/chat/{id}/stream", rs.follow)
@@ -32,12 +32,12 @@ func TestEveryWordIsHeard(t *testing.T) {
 	s := rawServer(t)
 	begun := 0
 	before := time.Now()
-	h, err := s.chat(t.Context(), ask{session: newSession(), words: 5, pace: time.Millisecond, begun: func() { begun++ }})
+	h, err := s.chat(t.Context(), request{session: newSession(), words: 5, pace: time.Millisecond, begun: func() { begun++ }})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(h.words) != 5 || begun != 1 || h.first <= 0 {
-		t.Fatalf("heard %d words, the first %d times, first byte after %v", len(h.words), begun, h.first)
+		t.Fatalf("read %d words, the first %d times, first byte after %v", len(h.words), begun, h.first)
 	}
 	for _, w := range h.words {
 		if w.late < 0 || w.at.Add(-w.late).Before(before) {
@@ -52,19 +52,19 @@ func TestAllFollowersHearAll(t *testing.T) {
 	session := newSession()
 	var wait sync.WaitGroup
 	wait.Go(func() {
-		if _, err := s.chat(t.Context(), ask{session: session, words: 30, pace: 10 * time.Millisecond, shared: true}); err != nil {
+		if _, err := s.chat(t.Context(), request{session: session, words: 30, pace: 10 * time.Millisecond, shared: true}); err != nil {
 			t.Error(err)
 		}
 	})
 	for range 3 {
 		wait.Go(func() {
-			var h heard
+			var h received
 			for i := 0; len(h.words) == 0 && i < 100 && t.Context().Err() == nil; i++ { // the turn may not have begun
 				h, _ = s.follow(t.Context(), session)
 				time.Sleep(time.Millisecond)
 			}
 			if len(h.words) != 30 {
-				t.Errorf("a follower heard %d words of 30", len(h.words))
+				t.Errorf("a subscriber read %d words of 30", len(h.words))
 			}
 		})
 	}
@@ -78,12 +78,12 @@ func TestSpoken(t *testing.T) {
 		`data: {"type":"text-delta","id":"text-1","delta":"1790000000123456789 "}` + "\n",
 		`data: {"type":"text-delta","delta":"1790000000123456789 ","id":"0"}` + "\n",
 	} {
-		if got, ok := spoken([]byte(line)); !ok || !got.Equal(want) {
+		if got, ok := sentAt([]byte(line)); !ok || !got.Equal(want) {
 			t.Errorf("%s is of %v, %v", line, got, ok)
 		}
 	}
 	for _, line := range []string{"", "\n", "event: text-delta\n", `data: {"type":"text-start","id":"text-1"}`, `data: {"type":"text-delta","delta":"later "}`, "data: [DONE]\n"} {
-		if got, ok := spoken([]byte(line)); ok {
+		if got, ok := sentAt([]byte(line)); ok {
 			t.Errorf("%q is a word of %v", line, got)
 		}
 	}

@@ -18,87 +18,87 @@ import (
 	"github.com/tributary-dev/tributary/internal/wsconn"
 )
 
-// What is measured of an agent on another server.
+// The sizes and times of the measurement of an agent on another server.
 const (
 	relayStreams = 100
 	relayRow     = 1000 // requests, one after the other
 	relayPool    = 200  // sessions that take requests in turn
 	relayStep    = 3 * time.Second
-	// relayRest is longer than a gateway at rest takes to let go of its caches and to
-	// collect its garbage a second time.
+	// relayRest is longer than an idle gateway needs to free its caches and to collect its garbage
+	// a second time.
 	relayRest = 2 * time.Minute
-	// quickFirst is what the p99 of the first byte may be at a rate that holds.
+	// quickFirst bounds the p99 of the time to the first byte at a sustainable rate.
 	quickFirst = 200 * time.Millisecond
 )
 
-// relay is two gateways: near, whose agent is a session of far. They talk as an
-// Agent Ops session agent and its browser do.
-type relay struct{ near, far *server }
+// relay is two gateways. The agent of front is a session of remote. They talk as an Agent Ops
+// browser and its session agent do.
+type relay struct{ front, remote *server }
 
-// unlimited is for gateways whose one client stands for very many.
+// unlimited lets one client stand for very many.
 const unlimited = "limits: {prompts: none, requests: none, streams: none, clients: none}\n"
 
-// relaySettings is the configuration of near.
-const relaySettings = unlimited + `default_agent: far
+// relaySettings is the configuration of front.
+const relaySettings = unlimited + `default_agent: remote
 agents:
-  far: {adapter: agentops, url: %s, token_env: FAR_TOKEN}
+  remote: {adapter: agentops, url: %s, token_env: REMOTE_TOKEN}
 `
 
 func (s starter) relay(ctx context.Context) (relay, error) {
-	far, err := s.server(ctx, gateway, "")
+	remote, err := s.server(ctx, gateway, "")
 	if err != nil {
 		return relay{}, err
 	}
-	near, err := s.near(ctx, far)
+	front, err := s.front(ctx, remote)
 	if err != nil {
-		far.end()
+		remote.end()
 		return relay{}, err
 	}
-	return relay{near, far}, nil
+	return relay{front, remote}, nil
 }
 
-func (s starter) near(ctx context.Context, far *server) (*server, error) {
+func (s starter) front(ctx context.Context, remote *server) (*server, error) {
 	file := filepath.Join(s.dir, "relay.yaml")
-	err := os.WriteFile(file, fmt.Appendf(nil, relaySettings, far.Base()), 0o600)
+	err := os.WriteFile(file, fmt.Appendf(nil, relaySettings, remote.Base()), 0o600)
 	var data string
 	if err == nil {
-		data, err = os.MkdirTemp(s.dir, "near")
+		data, err = os.MkdirTemp(s.dir, "front")
 	}
 	if err != nil {
 		return nil, fmt.Errorf("prepare a gateway: %w", err)
 	}
 	cmd := exec.Command(s.binary, "serve", "--config", file, "--listen", "127.0.0.1:0", "--data", data, "--cwd", s.dir, "--log-level", "warn") //nolint:noctx // it outlives the context of its start
-	cmd.Env = append(os.Environ(), "FAR_TOKEN="+far.Token())
+	cmd.Env = append(os.Environ(), "REMOTE_TOKEN="+remote.Token())
 	running, err := launch.Start(ctx, cmd)
 	if err != nil {
 		return nil, err
 	}
 	transport := &http.Transport{MaxIdleConnsPerHost: filesNeeded, DisableCompression: true}
-	return &server{Server: running, name: gateway, agent: "far", client: &http.Client{Transport: transport}}, nil
+	return &server{Server: running, name: gateway, agent: "remote", client: &http.Client{Transport: transport}}, nil
 }
 
 func (r relay) end() {
-	r.near.end()
-	r.far.end()
+	r.front.end()
+	r.remote.end()
 }
 
-// session makes a session of far, where it must be before near can talk to it.
+// session makes a session of remote. The session must exist before front can use it.
 func (r relay) session(ctx context.Context, pace time.Duration) (string, error) {
 	id := newSession()
 	body, err := json.Marshal(map[string]string{"id": id, "agent": agentFor(pace)})
 	if err != nil {
 		return "", err
 	}
-	res, err := r.far.request(ctx, http.MethodPost, "/api/sessions", body)
+	res, err := r.remote.request(ctx, http.MethodPost, "/api/sessions", body)
 	if err != nil {
 		return "", err
 	}
 	return id, res.Body.Close()
 }
 
-// measureRelay is what a session on another server costs: added latency over a
-// client that is on that server's WebSocket itself, many streams on one session, and
-// the rate at which first bytes still come soon.
+// measureRelay measures a session on another server. The figures are the latency that the gateway
+// adds to that server's own WebSocket, with many streams of one session, and the highest rate of
+// requests with a quick first byte.
 func (b *bencher) measureRelay(ctx context.Context) error {
 	r, err := b.start.relay(ctx)
 	if err != nil {
@@ -108,13 +108,13 @@ func (b *bencher) measureRelay(ctx context.Context) error {
 	for round := range b.scale.rounds {
 		fmt.Fprintf(os.Stderr, "  %d streams, round %d\n", relayStreams, round+1)
 		if err := b.relayed(ctx, r); err != nil {
-			return errors.Join(err, r.near.alive(), r.far.alive())
+			return errors.Join(err, r.front.alive(), r.remote.alive())
 		}
 	}
-	return errors.Join(b.steady(ctx, r), r.near.alive(), r.far.alive())
+	return errors.Join(b.steady(ctx, r), r.front.alive(), r.remote.alive())
 }
 
-// measureRow is what many requests in a row leave in the heap.
+// measureRow measures the heap after many requests in a row.
 func (b *bencher) measureRow(ctx context.Context) error {
 	r, err := b.start.relay(ctx)
 	if err != nil {
@@ -122,11 +122,10 @@ func (b *bencher) measureRow(ctx context.Context) error {
 	}
 	defer r.end()
 	fmt.Fprintf(os.Stderr, "  %d requests in a row\n", relayRow)
-	return errors.Join(b.inARow(ctx, r), r.near.alive(), r.far.alive())
+	return errors.Join(b.inARow(ctx, r), r.front.alive(), r.remote.alive())
 }
 
-// relayed lets many streams of near follow one session, beside one client that is on
-// far's WebSocket.
+// relayed has many streams of front read one session, beside one client on remote's WebSocket.
 func (b *bencher) relayed(ctx context.Context, r relay) error {
 	session, err := r.session(ctx, sharedPace)
 	if err != nil {
@@ -137,12 +136,12 @@ func (b *bencher) relayed(ctx context.Context, r relay) error {
 		return err
 	}
 	defer direct.close()
-	through, err := crowd(ctx, r.near, session, relayStreams, load{window: b.scale.window, beside: direct.listen})
+	through, err := readAlong(ctx, r.front, session, relayStreams, load{window: b.scale.window, background: direct.listen})
 	if err != nil {
 		return err
 	}
 	if len(direct.late) == 0 {
-		return errors.New("the client on the WebSocket heard nothing")
+		return errors.New("the client on the WebSocket read no word")
 	}
 	b.figures.add(relayLatency50, gateway, milliseconds(percentile(through.late, 50)))
 	b.figures.add(relayLatency99, gateway, milliseconds(percentile(through.late, 99)))
@@ -151,15 +150,15 @@ func (b *bencher) relayed(ctx context.Context, r relay) error {
 	return nil
 }
 
-// watcher is a client on far's WebSocket.
+// watcher is a client on remote's WebSocket.
 type watcher struct {
 	conn *wsconn.Conn
 	late []time.Duration
 }
 
 func (r relay) watch(ctx context.Context, session string) (*watcher, error) {
-	url := strings.Replace(r.far.Base(), "http", "ws", 1) + "/api/sessions/" + session + "/ws?role=client"
-	conn, err := wsconn.Dial(ctx, url, wsconn.Config{Header: http.Header{"Authorization": {"Bearer " + r.far.Token()}}, MaxFrame: -1})
+	url := strings.Replace(r.remote.Base(), "http", "ws", 1) + "/api/sessions/" + session + "/ws?role=client"
+	conn, err := wsconn.Dial(ctx, url, wsconn.Config{Header: http.Header{"Authorization": {"Bearer " + r.remote.Token()}}, MaxFrame: -1})
 	if err != nil {
 		return nil, fmt.Errorf("connect to the WebSocket: %w", err)
 	}
@@ -168,8 +167,7 @@ func (r relay) watch(ctx context.Context, session string) (*watcher, error) {
 
 func (w *watcher) close() { w.conn.Cut() }
 
-// listen hears the words that come while the context lasts, and those that came
-// before are thrown away.
+// listen reads words until the context ends. Words from before the call do not count.
 func (w *watcher) listen(ctx context.Context, _ *server) error {
 	began := time.Now()
 	for {
@@ -195,7 +193,7 @@ func (w *watcher) listen(ctx context.Context, _ *server) error {
 	}
 }
 
-// inARow sends one request after the other and sees what becomes of the heap.
+// inARow sends one request after the other and measures the heap.
 func (b *bencher) inARow(ctx context.Context, r relay) error {
 	session, err := r.session(ctx, 0)
 	if err != nil {
@@ -203,14 +201,14 @@ func (b *bencher) inARow(ctx context.Context, r relay) error {
 	}
 	heap := func(requests int) (float64, error) {
 		for range requests {
-			if _, err := r.near.chat(ctx, ask{session: session, words: 3}); err != nil {
+			if _, err := r.front.chat(ctx, request{session: session, words: 3}); err != nil {
 				return 0, err
 			}
 		}
-		if err := rest(ctx, relayRest); err != nil {
+		if err := pause(ctx, relayRest); err != nil {
 			return 0, err
 		}
-		return r.near.metric(ctx, "tributary_heap_live_bytes")
+		return r.front.metric(ctx, "tributary_heap_live_bytes")
 	}
 	before, err := heap(relayRow) // the log's buffers grow to their size in these
 	if err != nil {
@@ -221,7 +219,7 @@ func (b *bencher) inARow(ctx context.Context, r relay) error {
 	return err
 }
 
-// steady looks for the highest rate of requests whose first bytes still come soon.
+// steady finds the highest rate of requests with a quick first byte.
 func (b *bencher) steady(ctx context.Context, r relay) error {
 	var pool []string
 	for range relayPool {
@@ -230,7 +228,7 @@ func (b *bencher) steady(ctx context.Context, r relay) error {
 			return err
 		}
 		pool = append(pool, session)
-		if _, err := r.near.chat(ctx, ask{session: session, words: 1}); err != nil { // it is connected from here on
+		if _, err := r.front.chat(ctx, request{session: session, words: 1}); err != nil { // it is connected from here on
 			return err
 		}
 	}
@@ -257,12 +255,12 @@ func (r relay) at(ctx context.Context, rate int, pool []string) ([]time.Duration
 	var wait sync.WaitGroup
 	began := time.Now()
 	for i := range count {
-		if err := rest(ctx, time.Until(began.Add(time.Duration(i)*time.Second/time.Duration(rate)))); err != nil {
+		if err := pause(ctx, time.Until(began.Add(time.Duration(i)*time.Second/time.Duration(rate)))); err != nil {
 			break
 		}
 		wait.Go(func() {
-			var h heard
-			h, faults[i] = r.near.chat(ctx, ask{session: pool[i%len(pool)], words: 1})
+			var h received
+			h, faults[i] = r.front.chat(ctx, request{session: pool[i%len(pool)], words: 1})
 			firsts[i] = h.first
 		})
 	}

@@ -5,7 +5,7 @@ import "time"
 // scale is how much is measured.
 type scale struct {
 	rounds      int           // how often each server has its turn
-	crowds      []int         // how many streams there are at once
+	loads       []int         // how many streams there are at once
 	window      time.Duration // how long a load is looked at
 	words       int           // of each of a hundred streams at full speed
 	turns       int           // of 10,000 words each, of one stream at full speed
@@ -22,7 +22,7 @@ type scale struct {
 
 func full() scale {
 	return scale{
-		rounds: 3, crowds: []int{100, 1000}, window: 2 * time.Second, words: 2000, turns: 5,
+		rounds: 3, loads: []int{100, 1000}, window: 2 * time.Second, words: 2000, turns: 5,
 		subscribers: 1000, idle: 1000, idleRuns: 2, stored: 200, history: 500,
 		logged: 3, listed: 100_000, kills: 40, left: 100_000,
 	}
@@ -30,7 +30,7 @@ func full() scale {
 
 func quickly() scale {
 	return scale{
-		rounds: 1, crowds: []int{100}, window: 1500 * time.Millisecond, words: 1000, turns: 2,
+		rounds: 1, loads: []int{100}, window: 1500 * time.Millisecond, words: 1000, turns: 2,
 		subscribers: 1000, idle: 1000, idleRuns: 1, stored: 40, history: 100,
 		logged: 1, listed: 10_000, kills: 6, left: 1000,
 	}

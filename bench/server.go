@@ -72,8 +72,8 @@ func (s starter) prepare() error {
 	return nil
 }
 
-// server starts the one with that name. A gateway gets the data directory, made
-// anew when it is empty.
+// server starts the server with that name. A gateway gets the data directory, or a new one if the
+// name is empty.
 func (s starter) server(ctx context.Context, name, data string) (*server, error) {
 	cmd, err := s.command(name, data)
 	if err != nil {
@@ -87,7 +87,8 @@ func (s starter) server(ctx context.Context, name, data string) (*server, error)
 	return &server{Server: running, name: name, client: &http.Client{Transport: transport}}, nil
 }
 
-// command is what starts a server. It outlives the context of its start: end ends it.
+// command returns the command of a server. The server outlives the context of its start; end ends
+// the server.
 func (s starter) command(name, data string) (*exec.Cmd, error) { //nolint:noctx // see above
 	switch name {
 	case raw:
@@ -121,8 +122,7 @@ func (s starter) command(name, data string) (*exec.Cmd, error) { //nolint:noctx 
 	return exec.Command(s.binary, args...), nil
 }
 
-// database makes the database of the gateway with that data directory, unless it is
-// there.
+// database makes the database of the gateway with that data directory, unless it exists.
 func (s starter) database(data string) (url string, err error) {
 	name := "bench_" + filepath.Base(data)
 	return s.postgres.URL(name), s.postgres.Make(name)
@@ -138,7 +138,7 @@ func (s starter) engines() []string {
 	return slices.DeleteFunc([]string{gateway, onPostgres}, func(name string) bool { return !s.has(name) })
 }
 
-// all starts those of the names that there are.
+// all starts the servers with these names, except those that this run does not measure.
 func (s starter) all(ctx context.Context, names ...string) ([]*server, error) {
 	var servers []*server
 	for _, name := range names {
@@ -168,7 +168,7 @@ func (s *server) end() {
 	}
 }
 
-// alive tells why a server is not there any more, if it isn't.
+// alive returns an error with the reason if a server has ended.
 func (s *server) alive() error {
 	select {
 	case <-s.Done():

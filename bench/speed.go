@@ -50,7 +50,7 @@ func race(ctx context.Context, s *server, streams, turns, words int) (took, cpu 
 		wait.Go(func() {
 			session := newSession()
 			for range turns {
-				h, err := s.chat(ctx, ask{session: session, words: words})
+				h, err := s.chat(ctx, request{session: session, words: words})
 				if err == nil && h.count != words {
 					err = fmt.Errorf("%s said %d words of %d", s.name, h.count, words)
 				}

@@ -16,25 +16,25 @@ import (
 	"time"
 )
 
-// ask is what a client asks of a server: so many words, each of which is the
-// time, with a pause before each.
-type ask struct {
+// request is a client's request to a server: a number of words, with a pause before each. Each word is
+// the time at which the server sent it.
+type request struct {
 	session string
 	words   int
 	pace    time.Duration
 	prose   bool   // words of a text, and no times
-	shared  bool   // others will follow it; only the raw server wants to know
-	begun   func() // called at the first word, if there is such a call
+	shared  bool   // other clients will read along; only the raw server needs this
+	begun   func() // called at the first word; may be nil
 }
 
-// word is a word that a client has heard.
+// word is a word that a client has read.
 type word struct {
 	at   time.Time
-	late time.Duration // how long it was on its way
+	late time.Duration // the time from the server to the client
 }
 
-// heard is what a client has heard of one stream.
-type heard struct {
+// received is the part of a stream that a client has read.
+type received struct {
 	first time.Duration // from the request to the first byte
 	words []word        // frames: a server may join the words that a slow client has missed
 	count int           // words in all frames
@@ -51,8 +51,8 @@ func agentFor(pace time.Duration) string {
 	return fmt.Sprintf("at-%dms", pace.Milliseconds())
 }
 
-// chat sends a prompt and hears the answer to its end.
-func (s *server) chat(ctx context.Context, a ask) (heard, error) {
+// chat sends a prompt and reads the answer to its end.
+func (s *server) chat(ctx context.Context, a request) (received, error) {
 	type textPart struct {
 		Type string `json:"type"`
 		Text string `json:"text"`
@@ -71,23 +71,23 @@ func (s *server) chat(ctx context.Context, a ask) (heard, error) {
 		"messages": []message{{ID: fmt.Sprintf("u%d", sessions.Add(1)), Role: "user", Parts: []textPart{{"text", fmt.Sprintf("%s %d", script, a.words)}}}},
 	})
 	if err != nil {
-		return heard{}, err
+		return received{}, err
 	}
 	path := "/api/chat?agent=" + cmp.Or(s.agent, agentFor(a.pace))
 	if a.shared && s.name == raw {
 		path += "&shared=1"
 	}
-	h, err := s.hear(ctx, http.MethodPost, path, body, a.begun)
+	h, err := s.readStream(ctx, http.MethodPost, path, body, a.begun)
 	if err == nil && a.words < endless && len(h.words) != a.words {
 		err = fmt.Errorf("%s said %d words of %d: is it this version's binary?", s.name, len(h.words), a.words)
 	}
 	return h, err
 }
 
-// endless is so many words that somebody has to stop them.
+// endless is a number of words that only a stop ends.
 const endless = 10_000
 
-// stop ends a turn. The simple servers have ended theirs when the client went.
+// stop ends a turn of a gateway. The other servers end a turn when the client disconnects.
 func (s *server) stop(ctx context.Context, session string) error {
 	if s.Token() == "" {
 		return nil
@@ -99,9 +99,9 @@ func (s *server) stop(ctx context.Context, session string) error {
 	return res.Body.Close()
 }
 
-// follow hears the turn that runs in the session.
-func (s *server) follow(ctx context.Context, session string) (heard, error) {
-	return s.hear(ctx, http.MethodGet, "/api/chat/"+session+"/stream", nil, nil)
+// follow reads the running turn of the session.
+func (s *server) follow(ctx context.Context, session string) (received, error) {
+	return s.readStream(ctx, http.MethodGet, "/api/chat/"+session+"/stream", nil, nil)
 }
 
 func (s *server) request(ctx context.Context, method, path string, body []byte) (*http.Response, error) {
@@ -127,18 +127,18 @@ func (s *server) request(ctx context.Context, method, path string, body []byte) 
 
 var errCut = errors.New("the stream ended before its end")
 
-func (s *server) hear(ctx context.Context, method, path string, body []byte, begun func()) (heard, error) {
+func (s *server) readStream(ctx context.Context, method, path string, body []byte, begun func()) (received, error) {
 	began := time.Now()
 	res, err := s.request(ctx, method, path, body)
 	if err != nil {
-		return heard{}, err
+		return received{}, err
 	}
 	defer res.Body.Close()
 	in := bufio.NewReaderSize(res.Body, 4<<10)
 	if _, err := in.Peek(1); err != nil {
-		return heard{}, fmt.Errorf("read the stream of %s: %w", s.name, err)
+		return received{}, fmt.Errorf("read the stream of %s: %w", s.name, err)
 	}
-	h := heard{first: time.Since(began)}
+	h := received{first: time.Since(began)}
 	whole := false
 	for {
 		line, err := in.ReadSlice('\n')
@@ -153,7 +153,7 @@ func (s *server) hear(ctx context.Context, method, path string, body []byte, beg
 		case bytes.Equal(line, []byte("data: [DONE]\n")):
 			whole = true
 		}
-		if said, ok := spoken(line); ok {
+		if said, ok := sentAt(line); ok {
 			now := time.Now()
 			h.words = append(h.words, word{at: now, late: now.Sub(said)})
 			h.count += bytes.Count(line[bytes.Index(line, []byte(`"delta":"`)):], []byte(" "))
@@ -164,8 +164,8 @@ func (s *server) hear(ctx context.Context, method, path string, body []byte, beg
 	}
 }
 
-// spoken reads from a line of a stream when its word was said.
-func spoken(line []byte) (time.Time, bool) {
+// sentAt reads from a line of a stream the time at which the server sent its word.
+func sentAt(line []byte) (time.Time, bool) {
 	if !bytes.HasPrefix(line, []byte(`data: {"type":"text-delta"`)) {
 		return time.Time{}, false
 	}
@@ -176,10 +176,10 @@ func spoken(line []byte) (time.Time, bool) {
 	return clock(string(rest[:min(len(rest), longestClock)]))
 }
 
-// longestClock is how long a word is at most that says the time.
+// longestClock is the largest length of a word with the time.
 const longestClock = 24
 
-// clock reads the time that a word says.
+// clock reads the time in a word.
 func clock(text string) (time.Time, bool) {
 	digits, _, ok := strings.Cut(text, " ")
 	if !ok {
@@ -189,7 +189,7 @@ func clock(text string) (time.Time, bool) {
 	return time.Unix(0, n), err == nil
 }
 
-// get reads a page and throws it away.
+// get reads a page and discards it.
 func (s *server) get(ctx context.Context, path string) (took time.Duration, size int64, err error) {
 	began := time.Now()
 	res, err := s.request(ctx, http.MethodGet, path, nil)

@@ -23,7 +23,7 @@ func (b *bencher) measureSubscribers(ctx context.Context) error {
 	for round := range b.scale.rounds {
 		for _, s := range servers {
 			fmt.Fprintf(os.Stderr, "  round %d, %s\n", round+1, s.name)
-			r, err := crowd(ctx, s, newSession(), b.scale.subscribers, load{window: b.scale.window})
+			r, err := readAlong(ctx, s, newSession(), b.scale.subscribers, load{window: b.scale.window})
 			if err != nil {
 				return errors.Join(err, s.alive())
 			}
@@ -34,14 +34,14 @@ func (b *bencher) measureSubscribers(ctx context.Context) error {
 	return nil
 }
 
-// crowd is one client that asks and many that read along, watched as the load says.
-func crowd(ctx context.Context, s *server, session string, subscribers int, l load) (loudness, error) {
+// readAlong runs one client that prompts and many that read along, and measures the load.
+func readAlong(ctx context.Context, s *server, session string, subscribers int, l load) (loadResult, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	words := int((time.Duration(subscribers)*apart+2*settle+l.window+settle)/sharedPace) + 5
-	all := make([]heard, subscribers)
+	all := make([]received, subscribers)
 	var wait sync.WaitGroup
-	listen := func(i int, hear func() (heard, error)) {
+	listen := func(i int, hear func() (received, error)) {
 		wait.Go(func() {
 			var err error
 			if all[i], err = hear(); err != nil {
@@ -49,23 +49,23 @@ func crowd(ctx context.Context, s *server, session string, subscribers int, l lo
 			}
 		})
 	}
-	listen(0, func() (heard, error) {
-		return s.chat(ctx, ask{session: session, words: words, pace: sharedPace, shared: true})
+	listen(0, func() (received, error) {
+		return s.chat(ctx, request{session: session, words: words, pace: sharedPace, shared: true})
 	})
-	_ = rest(ctx, settle)
+	_ = pause(ctx, settle)
 	for i := 1; i < subscribers && ctx.Err() == nil; i++ {
-		listen(i, func() (heard, error) { return s.follow(ctx, session) })
-		_ = rest(ctx, apart)
+		listen(i, func() (received, error) { return s.follow(ctx, session) })
+		_ = pause(ctx, apart)
 	}
-	var result loudness
+	var result loadResult
 	from, to, err := l.watch(ctx, s, &result)
 	wait.Wait()
 	if err = errors.Join(context.Cause(ctx), err); err != nil {
-		return loudness{}, err
+		return loadResult{}, err
 	}
 	for i, h := range all {
 		if len(h.words) != words {
-			return loudness{}, fmt.Errorf("subscriber %d of %s heard %d words of %d", i, s.name, len(h.words), words)
+			return loadResult{}, fmt.Errorf("subscriber %d of %s read %d words of %d", i, s.name, len(h.words), words)
 		}
 		for _, w := range h.words {
 			if w.at.After(from) && w.at.Before(to) {

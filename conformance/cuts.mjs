@@ -38,7 +38,7 @@ function dice(seed) {
 }
 
 // Reads a response to its end; or loses the line after so many bytes or milliseconds, and returns null.
-// Whoever wants to know what came until then gives a list for it. The line may also break by itself: dying() says so.
+// The list `seen` gets the bytes that came before the cut. dying() reports whether the connection may break by itself.
 async function read(url, init, { bytes = Infinity, ms, seen = [], dying = () => false } = {}) {
   const line = new AbortController();
   const late = ms === undefined ? null : setTimeout(() => line.abort(), ms);
@@ -98,7 +98,7 @@ async function oneTurn({ site, prompt, share, random, after, query }) {
 }
 
 // One turn whose gateway dies: its readers have seen something, and resume when there is a gateway again. The reference is
-// what it says then. All that was seen before must be its beginning, but for the last words of a part that was not finished.
+// what it says then. Everything that was seen before must be its beginning, except for the last words of an open part.
 async function killedTurn({ place, prompt, share, random, query }) {
   const id = randomUUID(), seen = [], bodies = [], broken = [];
   let notice;
@@ -131,16 +131,16 @@ async function killedTurn({ place, prompt, share, random, query }) {
   let reference = Buffer.alloc(0);
   try { reference = await read(stream(), { headers: place.site.headers }); } catch (e) { broken.push(e.message); }
   await Promise.all(trials);
-  const whole = told(reference);
+  const whole = contentOf(reference);
   for (const s of seen) {
-    const fault = contradicts(told(s), whole);
+    const fault = contradicts(contentOf(s), whole);
     if (fault) broken.push(`what was seen is not how it goes on after the restart: ${fault}`);
   }
   return { id, prompt, reference, bodies, broken, cuts: seen.length, running: 0, length: 0, killed: true };
 }
 
-// What whole frames say, however a text is cut into deltas; half a frame at the end is nothing yet.
-function told(bytes) {
+// The content of the complete frames of a stream, without the borders of its deltas. A partial frame at the end does not count.
+function contentOf(bytes) {
   const steps = [], texts = new Map(), ended = new Set();
   for (const data of dataOf(withoutComments(bytes).replace(/[^\n]*$/, ''))) {
     if (data === '[DONE]') { steps.push(data); continue; }
@@ -172,10 +172,10 @@ async function killedWave(server, { cuts, turns, prompts, random, query, seed })
   const all = Promise.all(Array.from({ length: turns }, (_, i) => killedTurn({
     place, prompt: prompts[i % prompts.length], share: Math.floor(cuts / turns) + (i < cuts % turns ? 1 : 0), random: dice(seed + i), query,
   })));
-  await Promise.all(place.begun); // a turn that nobody has seen anything of may be lost
+  await Promise.all(place.begun); // a turn without any byte at a client may be lost
   await sleep(random() * 1000);
   place.dead = true;
-  await server.again('SIGKILL');
+  await server.restart('SIGKILL');
   goOn();
   return all;
 }

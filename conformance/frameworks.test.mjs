@@ -11,7 +11,7 @@ import { gateway, sleep, until } from './lib/site.mjs';
 const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
 const built = fs.mkdtempSync(path.join(HERE, 'node_modules/.frameworks-'));
 const closeWindow = openWindow();
-// These frameworks use more of a browser than React does. What Node has itself stays Node's.
+// These frameworks use more of a browser than React does. Globals of Node stay Node's.
 for (const name of Object.getOwnPropertyNames(window)) {
   if (!(name in globalThis)) globalThis[name] = typeof window[name] === 'function' && /^[a-z]/.test(name) ? window[name].bind(window) : window[name];
 }

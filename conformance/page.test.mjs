@@ -70,7 +70,7 @@ test('the list shows what others do, and comes back after a restart', async () =
     await call('DELETE', '/api/sessions/one');
     await hides('Second');
     const away = shows('Trying again');
-    await server.again();
+    await server.restart();
     await away;
     await call('POST', '/api/sessions', { id: 'three', title: 'After the restart' });
     await shows('After the restart');

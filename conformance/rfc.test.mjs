@@ -1,6 +1,5 @@
-// What the real clients make of the rows of the RFC, by default and with `compat: rfc`: the golden streams of
-// uistream/testdata/rfc. A default stream that any of them does not take, or one with `compat: rfc` that any takes otherwise than
-// stated here, is an error.
+// Plays the golden streams of uistream/testdata/rfc to the real clients: the rows of the RFC, by default and with `compat: rfc`.
+// Each client must accept a default stream. A stream with `compat: rfc` must have exactly the effect stated here.
 // evidence: C06 C07 C08 D01 D02 D03 D04 D05 D06 D07 D08 D09 D10 D11 D12 D13 D15 E01 E02 E04 E05 E06 E29 H11
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
@@ -11,7 +10,7 @@ import { streamsOf } from './lib/sse.mjs';
 
 const folder = new URL('../uistream/testdata/rfc/', import.meta.url);
 
-// What `compat: rfc` leaves unfinished on the page, in every client; all else it shows is as in the default form. Only the
+// The parts that `compat: rfc` leaves unfinished on the page, in every client. All else is as in the default form. Only the
 // oldest of them knows no mark for a call that the agent runs itself, which is what the harness looks for.
 const text = '1 part(s) are left streaming: text', call = '1 tool call(s) never get an output: bash';
 const unfinished = {

@@ -150,5 +150,5 @@ function report(results, { known, clients, ways, sparse, whole, server, said }) 
 }
 
 process.exitCode = await main().catch(e => { process.stderr.write(`${e.stack}\n`); return 1; });
-await endAll(); // what a start that failed has left
+await endAll(); // processes of a failed start
 setTimeout(() => process.exit(), 500).unref();

@@ -226,12 +226,12 @@ func (f fakes) gone(t *testing.T) int {
 			t.Fatal(err)
 		}
 		for range 200 { // whoever is killed takes a moment to be no more
-			if !lives(pid) {
+			if !isAlive(pid) {
 				break
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		if lives(pid) {
+		if isAlive(pid) {
 			t.Errorf("process %d is left", pid)
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
@@ -239,8 +239,8 @@ func (f fakes) gone(t *testing.T) int {
 	return len(notes)
 }
 
-// lives reports whether a process runs; one that is dead and not reaped does not.
-func lives(pid int) bool {
+// isAlive reports whether a process runs; one that is dead and not reaped does not.
+func isAlive(pid int) bool {
 	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
 		return false

@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// Whatever an agent does to a turn, the turn ends with a sentence that says so,
-// in the stream and in the history, and the next turn of the session works.
+// A turn that a faulty agent breaks ends with a clear error, in the stream and in the history. The
+// next turn of the session works.
 func TestAgentThatFailsInATurn(t *testing.T) {
 	t.Parallel()
 	f := newFakes(t, "idle_limit: 5s, stop_patience: 1s") // enough for one that behaves well, on whatever machine
@@ -100,8 +100,8 @@ func TestAgentThatCannotStart(t *testing.T) {
 	})
 }
 
-// An agent that does not end when it is told to is ended with all that it has
-// started, when somebody stops the turn and when the gateway ends.
+// The gateway kills an agent that ignores SIGTERM, with all processes that the agent has started,
+// when a user stops the turn and when the gateway ends.
 //
 //evidence:for goose#11651 promise-disconnect
 func TestAgentThatIgnoresSIGTERM(t *testing.T) {

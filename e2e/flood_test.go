@@ -30,7 +30,7 @@ func body(head, unit string, units int, tail string) io.Reader {
 	return io.MultiReader(strings.NewReader(head), io.LimitReader(&endless{unit: unit}, int64(units)*int64(len(unit))), strings.NewReader(tail))
 }
 
-// flood posts a body of unknown length, or of the length that is told.
+// flood posts a body with a given length, or of unknown length.
 func (p *process) flood(body io.Reader, length int64) (int, string) {
 	req, err := http.NewRequestWithContext(p.t.Context(), http.MethodPost, p.Base()+"/api/chat", body)
 	if err != nil {

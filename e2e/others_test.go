@@ -50,7 +50,7 @@ func tokenOf(who string) string { return "token-of-" + who + "-0123456789abcdef"
 // given again. A session that is lost as a whole has nothing to show.
 //
 //evidence:for promise-damage
-func TestDamageShowsNobodyAnothersSession(t *testing.T) {
+func TestDamageDoesNotShowAnotherUsersSession(t *testing.T) {
 	t.Parallel()
 	onSQLite(t)
 	data, conf, dir := t.TempDir(), "auth:\n  sessions: private\n  tokens:\n", t.TempDir()
@@ -66,26 +66,26 @@ func TestDamageShowsNobodyAnothersSession(t *testing.T) {
 		t.Fatal(err)
 	}
 	args := []string{"--config", config, "--agent", "echo", "--cwd", t.TempDir()}
-	const hers, his = "anns", "bobs"
+	const anns, bobs = "anns", "bobs"
 	p := start(t, data, os.Environ(), args...)
-	for id, who := range map[string]string{hers: "ann", his: "bob"} {
+	for id, who := range map[string]string{anns: "ann", bobs: "bob"} {
 		if status, text := p.asPerson(who, http.MethodPost, "/api/chat", prompt(id, "the secret of "+who)); status != http.StatusOK || !strings.Contains(text, "secret") {
 			t.Fatal(status, text)
 		}
 	}
 	p.end()
 	for what, damage := range map[string]string{
-		"the id of an entry":        "UPDATE sessions SET id = 'annt' WHERE id = 'anns'",
-		"the creator":               "UPDATE sessions SET created_by = 'bob' WHERE id = 'anns'",
-		"the document":              "UPDATE sessions SET doc = replace(doc, 'ann', 'bob') WHERE id = 'anns'",
-		"an entry that became his":  "UPDATE sessions SET id = 'bobt' WHERE id = 'bobs'; UPDATE sessions SET id = 'bobs' WHERE id = 'anns'",
-		"no entry":                  "DELETE FROM sessions WHERE id = 'anns'",
-		"no entry and no place":     "DELETE FROM sessions WHERE id = 'anns'; DELETE FROM places WHERE session = 'anns'",
-		"a member more":             "INSERT INTO members (session, person, role, sum) VALUES ('anns', 'bob', 'owner', 0)",
-		"records that became his":   "UPDATE records SET session = 'bobs', seq = seq + 100 WHERE session = 'anns'",
-		"a place that became his":   "UPDATE places SET session = 'bobt' WHERE session = 'bobs'; UPDATE places SET session = 'bobs' WHERE session = 'anns'",
-		"the file":                  "",
-		"the tables that say whose": "DELETE FROM sessions; DELETE FROM places; DELETE FROM members",
+		"the id of an entry":         "UPDATE sessions SET id = 'annt' WHERE id = 'anns'",
+		"the creator":                "UPDATE sessions SET created_by = 'bob' WHERE id = 'anns'",
+		"the document":               "UPDATE sessions SET doc = replace(doc, 'ann', 'bob') WHERE id = 'anns'",
+		"an entry that became Bob's": "UPDATE sessions SET id = 'bobt' WHERE id = 'bobs'; UPDATE sessions SET id = 'bobs' WHERE id = 'anns'",
+		"no entry":                   "DELETE FROM sessions WHERE id = 'anns'",
+		"no entry and no place":      "DELETE FROM sessions WHERE id = 'anns'; DELETE FROM places WHERE session = 'anns'",
+		"a member more":              "INSERT INTO members (session, person, role, sum) VALUES ('anns', 'bob', 'owner', 0)",
+		"records that became Bob's":  "UPDATE records SET session = 'bobs', seq = seq + 100 WHERE session = 'anns'",
+		"a place that became Bob's":  "UPDATE places SET session = 'bobt' WHERE session = 'bobs'; UPDATE places SET session = 'bobs' WHERE session = 'anns'",
+		"the file":                   "",
+		"the tables that say whose":  "DELETE FROM sessions; DELETE FROM places; DELETE FROM members",
 	} {
 		t.Run(what, func(t *testing.T) {
 			hurt := t.TempDir()
@@ -110,8 +110,8 @@ func TestDamageShowsNobodyAnothersSession(t *testing.T) {
 				}
 			}
 			p := start(t, hurt, os.Environ(), args...)
-			for range 2 { // before and after he has tried to take her session
-				for _, id := range []string{hers, "annt", his} {
+			for range 2 { // before and after Bob has tried to take Ann's session
+				for _, id := range []string{anns, "annt", bobs} {
 					for _, path := range []string{"", "/messages", "/trace?deltas=1"} {
 						if _, text := p.asPerson("bob", http.MethodGet, "/api/sessions/"+id+path, nil); strings.Contains(text, "secret of ann") {
 							t.Errorf("GET %s%s: %s", id, path, text)
@@ -119,13 +119,13 @@ func TestDamageShowsNobodyAnothersSession(t *testing.T) {
 					}
 				}
 				if _, text := p.asPerson("bob", http.MethodGet, "/api/sessions", nil); strings.Contains(text, "secret of ann") {
-					t.Errorf("his list: %s", text)
+					t.Errorf("Bob's list: %s", text)
 				}
-				if status, text := p.asPerson("bob", http.MethodPost, "/api/chat", prompt(hers, "give me that")); strings.Contains(text, "secret of ann") || status == http.StatusOK && damage != "" {
-					t.Errorf("a prompt of his in her session: %d %s", status, text)
+				if status, text := p.asPerson("bob", http.MethodPost, "/api/chat", prompt(anns, "give me that")); strings.Contains(text, "secret of ann") || status == http.StatusOK && damage != "" {
+					t.Errorf("a prompt of Bob in Ann's session: %d %s", status, text)
 				}
-				if status, text := p.asPerson("bob", http.MethodPost, "/api/sessions", map[string]string{"id": hers}); status == http.StatusCreated {
-					t.Errorf("he has made a session of her id: %s", text)
+				if status, text := p.asPerson("bob", http.MethodPost, "/api/sessions", map[string]string{"id": anns}); status == http.StatusCreated {
+					t.Errorf("Bob has made a session with Ann's id: %s", text)
 				}
 			}
 			p.end()

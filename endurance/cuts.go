@@ -8,72 +8,70 @@ import (
 	"time"
 )
 
-// In each wave of cuts so many turns run at the same time, and so many readers
-// of each are cut.
+// A wave of cuts has this many turns at the same time, and cuts this many readers of each.
 const (
 	waveTurns  = 10
 	waveCuts   = 8
 	waveSpread = 400 * time.Millisecond
 )
 
-// cuts cuts the streams of running and just finished turns at random bytes and
-// resumes them. Every second wave the gateway is killed in the middle of it.
-// Whatever a reader got is to be the beginning of what the replay says, byte by
-// byte, and what ended is to be all of it.
-func (b *bench) cuts(ctx context.Context, n int, c *tally) error {
+// cuts cuts the streams of running and just finished turns at random bytes and resumes them. Every
+// second wave also kills the gateway. The bytes of a reader must be the beginning of the replay. A
+// complete stream must be equal to the replay.
+func (b *bench) cuts(ctx context.Context, n int, c *results) error {
 	data := filepath.Join(b.dir, "cuts")
 	g, err := b.start(ctx, data, quickDemo)
 	if err != nil {
 		return err
 	}
 	kills := 0
-	for wave := 0; c.sofar() < n; wave++ {
+	for wave := 0; c.triedSoFar() < n; wave++ {
 		killed := wave%2 == 1
-		pairs := min(n-c.sofar(), waveTurns*waveCuts)
-		witnesses := b.wave(ctx, g, wave, pairs, killed, c)
+		pairs := min(n-c.triedSoFar(), waveTurns*waveCuts)
+		verifiers := b.wave(ctx, g, wave, pairs, killed, c)
 		if killed {
 			kills++
 			if g, err = b.start(ctx, data, quickDemo); err != nil {
 				return err
 			}
 		}
-		if err := each(witnesses, func(_ int, w *witness) error {
+		if err := eachVerifier(verifiers, func(_ int, w *verifier) error {
 			w.same = !killed
 			_, err := w.compare(ctx, g, c, 0, w.since(0))
 			return err
 		}); err != nil {
 			g.kill()
-			return fmt.Errorf("wave %d: %w; the gateway says %s", wave, err, g.Said())
+			return fmt.Errorf("wave %d: %w; the gateway's log: %s", wave, err, g.Said())
 		}
 		c.tried(pairs)
 		if wave%25 == 24 {
-			say("%d cuts, %d kills among them", c.sofar(), kills)
+			progress("%d cuts, %d kills among them", c.triedSoFar(), kills)
 		}
 	}
-	say("%d cuts, %d kills among them", c.sofar(), kills)
+	progress("%d cuts, %d kills among them", c.triedSoFar(), kills)
 	return g.end()
 }
 
-// wave runs some turns and cuts their readers; it returns what all of them saw.
-func (b *bench) wave(ctx context.Context, g *gateway, wave, cuts int, kill bool, c *tally) []*witness {
+// wave runs some turns, cuts their readers and returns all observations.
+func (b *bench) wave(ctx context.Context, g *gateway, wave, cuts int, kill bool, c *results) []*verifier {
 	words := []string{"slow", "all", "parallel", "unicode", "subagent", "slow", "all", "tool", "data", "long"}
-	if !kill { // nobody waits for the end of the longest, unless death ends it
+	if !kill { // the longest turn would take too long without a kill
 		words[9] = "think"
 	}
 	var readers sync.WaitGroup
-	var witnesses []*witness
+	var verifiers []*verifier
 	for i := range min(waveTurns, cuts) {
-		w := newWitness(fmt.Sprintf("w%d-%d", wave, i))
-		witnesses = append(witnesses, w)
+		w := newVerifier(fmt.Sprintf("w%d-%d", wave, i))
+		verifiers = append(verifiers, w)
 		begun := make(chan struct{})
 		readers.Go(func() {
-			s := &sight{session: w.session, prompt: "u-" + w.session}
+			s := &observation{session: w.session, prompt: "u-" + w.session}
 			res, err := g.prompt(ctx, w.session, s.prompt, words[i])
 			close(begun)
 			if err == nil {
 				most := toTheEnd
-				if below(3) == 0 { // the first reader's line breaks too
-					most = anywhere()
+				if randomBelow(3) == 0 { // the first reader's connection breaks too
+					most = randomCut()
 				}
 				s.read(res, most)
 			}
@@ -88,16 +86,16 @@ func (b *bench) wave(ctx context.Context, g *gateway, wave, cuts int, kill bool,
 	}
 	if kill {
 		select {
-		case <-time.After(30*time.Millisecond + within(600*time.Millisecond)):
+		case <-time.After(30*time.Millisecond + randomDuration(600*time.Millisecond)):
 		case <-ctx.Done():
 		}
 		g.kill()
 	}
 	readers.Wait()
-	return witnesses
+	return verifiers
 }
 
-// share is how many of n go to the i-th of m.
+// share divides n among m and returns the number for the i-th.
 func share(n, i, m int) int {
 	if i < n%m {
 		return n/m + 1
@@ -107,13 +105,13 @@ func share(n, i, m int) int {
 
 // cutAndResume reads a stream until it is cut, and then the whole of it, unless
 // the gateway dies meanwhile.
-func cutAndResume(ctx context.Context, g *gateway, w *witness, dying bool, c *tally) {
+func cutAndResume(ctx context.Context, g *gateway, w *verifier, dying bool, c *results) {
 	path := "/api/chat/" + w.session + "/stream"
-	for i, most := range []int{anywhere(), toTheEnd} {
+	for i, most := range []int{randomCut(), toTheEnd} {
 		select {
 		case <-g.Done():
 			return
-		case <-time.After(within(waveSpread)):
+		case <-time.After(randomDuration(waveSpread)):
 		}
 		res, err := g.call(ctx, "GET", path, nil)
 		if err != nil {
@@ -122,14 +120,14 @@ func cutAndResume(ctx context.Context, g *gateway, w *witness, dying bool, c *ta
 			}
 			return
 		}
-		s := &sight{session: w.session}
+		s := &observation{session: w.session}
 		s.read(res, most)
 		w.add(s)
 		switch {
 		case dying, ctx.Err() != nil:
 		case s.refused != "":
 			c.failed("%s: the resume was answered with %s", w.session, s.refused)
-		case i == 1 && !s.whole:
+		case i == 1 && !s.complete:
 			c.failed("%s: the resume broke off after %d bytes: %q", w.session, len(s.raw), tail(string(s.raw)))
 		}
 	}

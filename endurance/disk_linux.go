@@ -15,11 +15,11 @@ import (
 // obstacle keeps a gateway from writing its database.
 type obstacle struct {
 	name     string
-	dir      string // where the data directory is
+	dir      string // the parent of the data directory
 	put, off func(*gateway) error
 	undo     func() // at the end
-	// refused is the sentence of a gateway that starts behind the obstacle; "": this
-	// obstacle is of a process.
+	// refused is the error of a gateway that starts behind the obstacle; "": the obstacle holds for
+	// one process only.
 	refused string
 }
 
@@ -34,7 +34,7 @@ func (b *bench) fullDisks() []obstacle {
 	all := []obstacle{{name: "limit", dir: filepath.Join(b.dir, "limited"), put: limit(1), off: limit(unix.RLIM_INFINITY), undo: func() {}}}
 	small := filepath.Join(b.dir, "small")
 	if os.Mkdir(small, 0o700) != nil || unix.Mount("tmpfs", small, "tmpfs", 0, "size=64m") != nil {
-		say("no small disk can be mounted here: only files are limited")
+		progress("no small disk can be mounted here: only files are limited")
 		return all
 	}
 	filler := filepath.Join(small, "filler")
@@ -45,7 +45,7 @@ func (b *bench) fullDisks() []obstacle {
 			if err != nil {
 				return err
 			}
-			for err == nil { // until it is full
+			for err == nil { // until the disk is full
 				_, err = f.Write(make([]byte, 4<<10))
 			}
 			return f.Close()
@@ -104,7 +104,7 @@ func setImmutable(name string, immutable bool) error {
 	return nil
 }
 
-func (b *bench) full(ctx context.Context, times int, t *tally) error {
+func (b *bench) full(ctx context.Context, times int, t *results) error {
 	for _, o := range b.fullDisks() {
 		if err := b.obstruct(ctx, o, times, t); err != nil {
 			return fmt.Errorf("%s: %w", o.name, err)
@@ -113,7 +113,7 @@ func (b *bench) full(ctx context.Context, times int, t *tally) error {
 	return nil
 }
 
-func (b *bench) unwritable(ctx context.Context, times int, t *tally) error {
+func (b *bench) unwritable(ctx context.Context, times int, t *results) error {
 	o, err := b.readOnly()
 	if err != nil {
 		return err
@@ -121,41 +121,40 @@ func (b *bench) unwritable(ctx context.Context, times int, t *tally) error {
 	return b.obstruct(ctx, o, times, t)
 }
 
-// obstruct puts an obstacle in the way of a gateway under load, and takes it away.
-// Behind it turns fail and prompts are refused; without it the gateway works again, has
-// closed the turns that failed, and needs no restart.
-func (b *bench) obstruct(ctx context.Context, o obstacle, times int, t *tally) error {
+// obstruct puts an obstacle in the way of a gateway under load, and removes it. Behind the obstacle,
+// turns fail and the gateway refuses prompts. Without it the gateway works again without a restart,
+// and has closed the failed turns.
+func (b *bench) obstruct(ctx context.Context, o obstacle, times int, t *results) error {
 	defer o.undo()
 	data := filepath.Join(o.dir, "data")
 	start := func() (*gateway, error) { return b.start(ctx, data, quickDemo) }
-	g, err := start()
+	c, err := startClients(ctx, start, answerWithin)
 	if err != nil {
 		return err
 	}
-	c := gather(ctx, g, answerWithin)
-	defer c.leave()
+	defer c.stop()
 	for range times {
-		if err := pause(ctx, 300*time.Millisecond+within(300*time.Millisecond)); err != nil {
+		if err := pause(ctx, 300*time.Millisecond+randomDuration(300*time.Millisecond)); err != nil {
 			return err
 		}
-		c.alone(ctx)
+		c.addLongPrompt(ctx)
 		if err := pause(ctx, 250*time.Millisecond); err != nil {
 			return err
 		}
-		if err := o.put(g); err != nil {
+		if err := o.put(c.g); err != nil {
 			return err
 		}
-		err := pause(ctx, 500*time.Millisecond+within(500*time.Millisecond))
+		err := pause(ctx, 500*time.Millisecond+randomDuration(500*time.Millisecond))
 		if o.refused != "" && err == nil {
-			b.stays(ctx, data, o.refused, t)
+			b.checkReadOnlyStart(ctx, data, o.refused, t)
 		}
-		if fault := errors.Join(err, o.off(g)); fault != nil {
+		if fault := errors.Join(err, o.off(c.g)); fault != nil {
 			return fault
 		}
 		before := c.answered()
 		for began := time.Now(); c.answered() == before; {
 			if time.Since(began) > closeWithin {
-				t.failed("no prompt is answered though the gateway can write again: %s", g.Said())
+				t.failed("no prompt is answered though the gateway can write again: %s", c.g.Said())
 				break
 			}
 			if err := pause(ctx, 20*time.Millisecond); err != nil {
@@ -167,14 +166,12 @@ func (b *bench) obstruct(ctx context.Context, o obstacle, times int, t *tally) e
 	if err := pause(ctx, 500*time.Millisecond); err != nil {
 		return err
 	}
-	c.leave()
-	c.whole(t, logFailed)
-	return b.reckon(ctx, c, t, start)
+	return c.stopAndCompare(ctx, t, logFailed, start)
 }
 
-// stays sees to it that a copy of the data directory that cannot be written is refused
-// in a sentence.
-func (b *bench) stays(ctx context.Context, data, sentence string, t *tally) {
+// checkReadOnlyStart checks that a gateway refuses to start on a read-only copy of the data directory, and that
+// its error names the reason.
+func (b *bench) checkReadOnlyStart(ctx context.Context, data, sentence string, t *results) {
 	copied, err := os.MkdirTemp(b.dir, "copy-")
 	if err == nil {
 		err = os.CopyFS(copied, os.DirFS(data))

@@ -1,9 +1,7 @@
-// Command endurance runs the gateway for long and treats it badly: it kills it
-// under load, cuts its streams at random, and has it run a hundred thousand
-// turns. It keeps what each client saw, compares it with what is on record
-// afterwards, and prints one table of counts. The exit status is 1 when
-// anything was lost, doubled, failed or leaked.
+// Command endurance runs the gateway through faults: kills under load, streams that are cut at
+// random, a hundred thousand turns. The command keeps each client's observations, compares them with
+// the records afterwards, and prints one table of counts. The exit status is 1 if anything was lost,
+// doubled, failed or leaked.
 //
-// What it starts it ends, also on Ctrl-C: each gateway belongs to the context
-// of the run.
+// Each gateway belongs to the context of the run and ends with it, also on Ctrl-C.
 package main

@@ -18,17 +18,17 @@ import (
 	"github.com/tributary-dev/tributary/internal/launch"
 )
 
-// answerWithin is what an answer may take, far more than it does.
+// answerWithin bounds the time of an answer, far above the usual time.
 const answerWithin = 60 * time.Second
 
-// gateway is a running gateway. It ends with the context of its start.
+// gateway is a running gateway, which ends with the context of its start.
 type gateway struct {
 	*launch.Server
 
 	client *http.Client
 }
 
-// unlimited is for one principal who does the work of thousands.
+// unlimited lets one principal do the work of thousands.
 const unlimited = "limits: {requests: none, streams: none, clients: none, prompts: none}\n"
 
 // start starts a gateway on a data directory and waits until it is ready.
@@ -86,8 +86,7 @@ func (g *gateway) call(ctx context.Context, method, path string, body any) (*htt
 	return g.client.Do(r)
 }
 
-// read returns the whole body of an answer. One that breaks off is an error, and
-// so is a refusal.
+// read returns the whole body of a response. An incomplete body and a refusal are errors.
 func (g *gateway) read(ctx context.Context, path string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -99,14 +98,14 @@ func (g *gateway) read(ctx context.Context, path string) ([]byte, error) {
 	body, err := io.ReadAll(res.Body)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("GET %s broke off: %w", path, err)
+		return nil, fmt.Errorf("GET %s: the body is incomplete: %w", path, err)
 	case res.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("GET %s: %s: %.500s", path, res.Status, body)
 	}
 	return body, nil
 }
 
-// prompt posts what a stock client posts.
+// prompt posts a prompt as a stock client does.
 func (g *gateway) prompt(ctx context.Context, session, id, text string) (*http.Response, error) {
 	return g.call(ctx, http.MethodPost, "/api/chat", map[string]any{
 		"id": session, "trigger": "submit-message",

@@ -115,7 +115,7 @@ func run(ctx context.Context, args []string) (ok bool, err error) {
 	return b.table(ctx, n, *only)
 }
 
-// bench is where everything runs: a directory that goes away, and the binary.
+// bench holds what all trials share: the binary, a temporary directory, and PostgreSQL.
 type bench struct {
 	binary, root, dir string
 	running           []*gateway
@@ -140,7 +140,7 @@ func newBench(binary, root string) (*bench, error) {
 	return b, nil
 }
 
-// remove ends what an error has left running, and takes the directory away.
+// remove ends the gateways that an error has left running, and removes the directory.
 func (b *bench) remove() {
 	for _, g := range b.running {
 		g.kill()
@@ -149,7 +149,7 @@ func (b *bench) remove() {
 	_ = os.RemoveAll(b.dir)
 }
 
-// errSkipped says that this machine cannot try something.
+// errSkipped says that a trial cannot run on this machine.
 var errSkipped = errors.New("this cannot be tried here")
 
 // trial is one row of the table in the making.
@@ -157,18 +157,18 @@ type trial struct {
 	name string
 	what string
 	runs bool
-	do   func(context.Context, *tally) error
+	do   func(context.Context, *results) error
 }
 
 // singleFaults is the name of the rows that faults makes.
 const singleFaults = "faults"
 
-// table writes what the rows with these names have shown, or all of them. It is true
-// where nothing went wrong.
+// table runs the rows with these names, or all of them, and writes the table. ok reports whether all
+// rows are clean.
 func (b *bench) table(ctx context.Context, n sizes, only string) (ok bool, err error) {
 	began := time.Now()
 	rows, err := b.rows(ctx, n, only)
-	write(os.Stdout, rows, time.Since(began)) // after an error, too: what was counted until then counts
+	write(os.Stdout, rows, time.Since(began)) // after an error, too: the counts until then are good
 	return err == nil && !slices.ContainsFunc(rows, func(r row) bool { return !r.clean() }), err
 }
 
@@ -186,7 +186,7 @@ func (b *bench) rows(ctx context.Context, n sizes, only string) (rows []row, err
 		}
 		r, err := measure(ctx, t)
 		if errors.Is(err, errSkipped) || errors.Is(err, pgtest.ErrMissing) && os.Getenv("CI") == "" {
-			say("left out: %v", err)
+			progress("left out: %v", err)
 			continue
 		}
 		rows = append(rows, r)
@@ -204,24 +204,24 @@ func (b *bench) rows(ctx context.Context, n sizes, only string) (rows []row, err
 // trials are the rows in the order of the table.
 func (b *bench) trials(n sizes) []trial {
 	return append([]trial{
-		{"kills", "kill -9 under load, and start again", n.rounds > 0, func(ctx context.Context, c *tally) error { return b.restarts(ctx, b.onSQLite, n.rounds, n, c) }},
-		{"postgres-kills", "the same with the log in PostgreSQL", n.postgresRounds > 0, func(ctx context.Context, c *tally) error {
+		{"kills", "kill -9 under load, and start again", n.rounds > 0, func(ctx context.Context, c *results) error { return b.restarts(ctx, b.onSQLite, n.rounds, n, c) }},
+		{"postgres-kills", "the same with the log in PostgreSQL", n.postgresRounds > 0, func(ctx context.Context, c *results) error {
 			return b.restarts(ctx, b.onPostgres, n.postgresRounds, n, c)
 		}},
-		{"cuts", "streams cut at random, and resumed", n.cuts > 0, func(ctx context.Context, c *tally) error { return b.cuts(ctx, n.cuts, c) }},
-		{"judged", "the same, judged by the clients' readers", n.judged > 0, func(ctx context.Context, c *tally) error { return b.judged(ctx, n, c) }},
-		{"turns", "turns, and what is left of them", n.turns > 0, func(ctx context.Context, c *tally) error { return b.turns(ctx, n.turns, n.steady, c) }},
-		{"races", "eight answers that race for one request", n.races > 0, func(ctx context.Context, c *tally) error { return b.races(ctx, n.races, c) }},
-		{"outages", "PostgreSQL killed under load, and started again", n.outages > 0, func(ctx context.Context, c *tally) error { return b.outages(ctx, n.outages, c) }},
-		{"second", "a second gateway on the data directory", n.seconds > 0, func(ctx context.Context, c *tally) error { return b.seconds(ctx, n.seconds, c) }},
-		{"rivals", "a second gateway on the sessions, PostgreSQL", n.seconds > 0, func(ctx context.Context, c *tally) error { return b.rivals(ctx, 10*n.seconds, c) }},
+		{"cuts", "streams cut at random, and resumed", n.cuts > 0, func(ctx context.Context, c *results) error { return b.cuts(ctx, n.cuts, c) }},
+		{"judged", "the same, judged by the clients' readers", n.judged > 0, func(ctx context.Context, c *results) error { return b.judged(ctx, n, c) }},
+		{"turns", "turns, and what is left of them", n.turns > 0, func(ctx context.Context, c *results) error { return b.turns(ctx, n.turns, n.steady, c) }},
+		{"races", "eight answers that race for one request", n.races > 0, func(ctx context.Context, c *results) error { return b.races(ctx, n.races, c) }},
+		{"outages", "PostgreSQL killed under load, and started again", n.outages > 0, func(ctx context.Context, c *results) error { return b.outages(ctx, n.outages, c) }},
+		{"second", "a second gateway on the data directory", n.seconds > 0, func(ctx context.Context, c *results) error { return b.seconds(ctx, n.seconds, c) }},
+		{"rivals", "a second gateway on the sessions, PostgreSQL", n.seconds > 0, func(ctx context.Context, c *results) error { return b.rivals(ctx, 10*n.seconds, c) }},
 	}, b.systemTrials(n)...)
 }
 
 func measure(ctx context.Context, t trial) (row, error) {
 	began := time.Now()
-	say("%s …", t.what)
-	c := &tally{}
+	progress("%s …", t.what)
+	c := &results{}
 	err := t.do(ctx, c)
 	switch {
 	case ctx.Err() != nil:
@@ -232,7 +232,7 @@ func measure(ctx context.Context, t trial) (row, error) {
 	return c.row(t.what, time.Since(began)), err
 }
 
-// say tells on standard error how far it is.
-func say(format string, args ...any) {
+// progress writes a line of progress to standard error.
+func progress(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "%s  %s\n", time.Now().Format(time.TimeOnly), fmt.Sprintf(format, args...))
 }

@@ -16,12 +16,12 @@ import (
 	"time"
 )
 
-// judged has the clients' own readers judge cuts, among kills.
-func (b *bench) judged(ctx context.Context, n sizes, c *tally) error {
+// judged has the clients' own readers judge cut streams, some of them with kills of the gateway.
+func (b *bench) judged(ctx context.Context, n sizes, c *results) error {
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, "node", "cuts.mjs", "--binary", b.binary, "--cuts", strconv.Itoa(n.judged), "--kills", strconv.Itoa(n.judgedKills))
 	cmd.Dir = filepath.Join(b.root, "conformance")
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // it ends its own gateway
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the command ends its own gateway
 	cmd.WaitDelay = answerWithin
 	cmd.Stdout, cmd.Stderr = &out, os.Stderr
 	err := cmd.Run()
@@ -30,7 +30,7 @@ func (b *bench) judged(ctx context.Context, n sizes, c *tally) error {
 	}
 	text := strings.TrimSpace(out.String())
 	for line := range strings.Lines(text) {
-		say("%s", strings.TrimSpace(line))
+		progress("%s", strings.TrimSpace(line))
 	}
 	var tried, equal, different int
 	last := text[strings.LastIndexByte(text, '\n')+1:]
@@ -44,10 +44,9 @@ func (b *bench) judged(ctx context.Context, n sizes, c *tally) error {
 	return nil
 }
 
-// races has eight answers at a time race for one request, by every way and of
-// several people. The test behind it looks which one is on record, and what each
-// was told.
-func (b *bench) races(ctx context.Context, times int, c *tally) error {
+// races has eight answers of several people race for one request, through every route. A test of the
+// session package does the work: it compares the answer on record with all responses.
+func (b *bench) races(ctx context.Context, times int, c *results) error {
 	cmd := exec.CommandContext(ctx, "go", "test", "-count=1", "-timeout=10m", "-run=^TestRacesOfEight$", "./session", "-rounds", strconv.Itoa(times))
 	cmd.Dir = b.root
 	out, err := cmd.CombinedOutput()
@@ -64,7 +63,7 @@ func (b *bench) races(ctx context.Context, times int, c *tally) error {
 // faults runs the tests of single faults some times each: full disk, flipped
 // bytes, agents that misbehave. Each is a row.
 func (b *bench) faults(ctx context.Context, times int) ([]row, error) {
-	say("single faults …")
+	progress("single faults …")
 	cmd := exec.CommandContext(ctx, "go", "test", "-json", "-count", strconv.Itoa(times), "-timeout", "10m", "./e2e")
 	cmd.Dir = b.root
 	cmd.Stderr = os.Stderr
@@ -95,14 +94,14 @@ func (b *bench) faults(ctx context.Context, times int) ([]row, error) {
 			}
 		case "output":
 			if strings.Contains(e.Output, "_test.go:") {
-				say("%s %s", e.Test, strings.TrimSpace(e.Output))
+				progress("%s %s", e.Test, strings.TrimSpace(e.Output))
 			}
 		}
 		if r.tried > 0 {
 			rows[e.Test] = r
 		}
 	}
-	_ = cmd.Wait() // its status says what the rows say
+	_ = cmd.Wait() // the rows hold the same result as the status
 	if len(rows) == 0 {
 		return nil, errors.New("the tests of faults did not run")
 	}

@@ -7,31 +7,30 @@ import (
 	"time"
 )
 
-// dbPatience is less than the 10 s for which a gateway waits for its database.
+// dbPatience is a little less than the 10 s for which a gateway waits for its database.
 const dbPatience = 9 * time.Second
 
-// outages kills PostgreSQL under load and starts it again, round by round. The gateway
-// waits for its database: no turn fails. Where this machine was so busy that the server
-// was away for longer, turns may end with the sentence of a log that failed.
-func (b *bench) outages(ctx context.Context, rounds int, t *tally) error {
+// outages kills PostgreSQL under load and starts it again, round by round. The gateway waits for its
+// database, so no turn fails. If a busy machine kept PostgreSQL down for longer, turns may end with
+// the error of a failed log.
+func (b *bench) outages(ctx context.Context, rounds int, t *results) error {
 	start, err := b.onPostgres(ctx, "outages")
 	if err != nil {
 		return err
 	}
-	g, err := start()
+	c, err := startClients(ctx, start, answerWithin)
 	if err != nil {
 		return err
 	}
-	c := gather(ctx, g, answerWithin)
-	defer c.leave()
+	defer c.stop()
 	permitted := ""
 	for range rounds {
-		if err := pause(ctx, 100*time.Millisecond+within(400*time.Millisecond)); err != nil {
+		if err := pause(ctx, 100*time.Millisecond+randomDuration(400*time.Millisecond)); err != nil {
 			return err
 		}
 		away := time.Now()
 		b.postgres.Kill()
-		err := pause(ctx, within(time.Second))
+		err := pause(ctx, randomDuration(time.Second))
 		if fault := b.postgres.Revive(); fault != nil {
 			return fault
 		}
@@ -39,7 +38,7 @@ func (b *bench) outages(ctx context.Context, rounds int, t *tally) error {
 			return err
 		}
 		if d := time.Since(away); d > dbPatience {
-			say("PostgreSQL was away for %s", d.Round(time.Millisecond))
+			progress("PostgreSQL was down for %s", d.Round(time.Millisecond))
 			permitted = logFailed
 		}
 		t.tried(1)
@@ -47,23 +46,20 @@ func (b *bench) outages(ctx context.Context, rounds int, t *tally) error {
 	if err := pause(ctx, time.Second); err != nil {
 		return err
 	}
-	c.leave()
-	c.whole(t, permitted)
-	say("%d prompts were answered", c.answered())
-	return b.reckon(ctx, c, t, start)
+	return c.stopAndCompare(ctx, t, permitted, start)
 }
 
-// onPostgres returns what starts a gateway on a new database, and on a data directory
-// with the same name.
+// onPostgres makes a database and returns a function that starts a gateway on it, with a data
+// directory of the same name.
 func (b *bench) onPostgres(ctx context.Context, name string) (start func() (*gateway, error), err error) {
 	if err := b.postgres.Make(name); err != nil {
 		return nil, err
 	}
-	return func() (*gateway, error) { return b.beside(ctx, name, name) }, nil
+	return func() (*gateway, error) { return b.startOnDatabase(ctx, name, name) }, nil
 }
 
-// beside starts a gateway on a database that others may use too.
-func (b *bench) beside(ctx context.Context, data, database string) (*gateway, error) {
+// startOnDatabase starts a gateway on a database that other gateways may use too.
+func (b *bench) startOnDatabase(ctx context.Context, data, database string) (*gateway, error) {
 	g, err := b.start(ctx, filepath.Join(b.dir, data), quickDemo, "--db", b.postgres.URL(database))
 	if err != nil {
 		return nil, fmt.Errorf("on PostgreSQL: %w", err)

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// footprint is what a gateway holds.
+// footprint is the resources that a gateway holds.
 type footprint struct {
 	goroutines, files, children int
 	heap, resident              int // bytes
@@ -24,16 +24,16 @@ func (f footprint) String() string {
 		f.goroutines, f.files, f.children, float64(f.heap)/mega, float64(f.resident)/mega)
 }
 
-// heapSlack is how much more heap is no leak, in bytes: caches fill.
+// heapSlack is the growth of the heap that does not count as a leak, in bytes: caches fill.
 const heapSlack = 8 * mega
 
-// back reports whether a footprint is no larger than an earlier one.
-func (f footprint) back(to footprint) bool {
+// fits reports whether a footprint is no larger than an earlier one.
+func (f footprint) fits(to footprint) bool {
 	return f.goroutines <= to.goroutines && f.files <= to.files && f.children <= to.children && f.heap <= to.heap+heapSlack
 }
 
-// beyond counts what there is more than before.
-func (f footprint) beyond(before footprint, c *tally) {
+// countLeaks counts the resources beyond an earlier footprint as leaks.
+func (f footprint) countLeaks(before footprint, c *results) {
 	for _, k := range []struct {
 		what     string
 		was, now int
@@ -49,9 +49,9 @@ func (f footprint) beyond(before footprint, c *tally) {
 	}
 }
 
-// rest waits until the gateway has come to rest: as small as it was, or, for a
-// baseline, no smaller than it was for long enough.
-func rest(ctx context.Context, g *gateway, aim *footprint, steady time.Duration) (footprint, error) {
+// waitIdle waits until the gateway is idle: as small as the aim, or, for a baseline, until the gateway has
+// not become smaller for long enough.
+func waitIdle(ctx context.Context, g *gateway, aim *footprint, steady time.Duration) (footprint, error) {
 	const look = time.Second
 	g.client.CloseIdleConnections() // else the clients' idle connections count
 	var least footprint
@@ -61,13 +61,13 @@ func rest(ctx context.Context, g *gateway, aim *footprint, steady time.Duration)
 		if err != nil {
 			return f, err
 		}
-		if aim != nil && f.back(*aim) {
+		if aim != nil && f.fits(*aim) {
 			return f, nil
 		}
 		if least.goroutines == 0 || f.goroutines < least.goroutines || f.files < least.files || f.heap < least.heap-mega/4 {
 			least, since = f, time.Now()
 		}
-		if time.Since(began) > restLimit || aim == nil && time.Since(since) > steady {
+		if time.Since(began) > idleLimit || aim == nil && time.Since(since) > steady {
 			return f, nil
 		}
 		select {
@@ -78,8 +78,8 @@ func rest(ctx context.Context, g *gateway, aim *footprint, steady time.Duration)
 	}
 }
 
-// footprint looks at the process. Looking makes little garbage, so that it does not
-// keep the gateway from resting.
+// footprint measures the process. The measurement makes little garbage, so that it does not keep the
+// gateway busy.
 func (g *gateway) footprint(ctx context.Context) (footprint, error) {
 	values, err := g.metrics(ctx, "go_goroutines", "tributary_heap_live_bytes")
 	if err != nil {
@@ -117,5 +117,5 @@ func resident(status string) (int, error) {
 			return kb << 10, nil
 		}
 	}
-	return 0, fmt.Errorf("%s says nothing of the memory", status)
+	return 0, fmt.Errorf("%s has no figure of the memory", status)
 }

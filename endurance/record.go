@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// record is what the checks look at in a line of the trace.
+// record is a line of the trace, as far as the checks need it.
 type record struct {
 	Turn    string `json:"turn"`
 	Seq     uint64 `json:"seq"`
@@ -29,32 +29,32 @@ type record struct {
 	} `json:"payload"`
 }
 
-// book is what the trace of a session says, from some record on.
-type book struct {
+// traceIndex is an index of a session's trace, from some record on.
+type traceIndex struct {
 	last    uint64
 	prompts map[string][]string // turns, by the id of the user message
 	replies map[string][]string // turns, by the id of the assistant message
-	turns   map[string]*turnBook
+	turns   map[string]*indexedTurn
 	order   []string // of the turns
 }
 
-// turnBook is a turn in it.
-type turnBook struct {
-	gist
+// indexedTurn is a turn in a book.
+type indexedTurn struct {
+	summary
 
 	records, stops int
-	after          bool // something follows the stop
+	after          bool // records follow the stop
 }
 
-// audit reads the trace of a session and counts what is wrong in itself: ids that
-// come twice, numbers that do not grow, turns without exactly one stop.
-func (g *gateway) audit(ctx context.Context, c *tally, session string, after uint64) (*book, error) {
+// audit reads the trace of a session and counts its own faults: ids that come twice, numbers that do
+// not grow, turns without exactly one stop.
+func (g *gateway) audit(ctx context.Context, c *results, session string, after uint64) (*traceIndex, error) {
 	path := "/api/sessions/" + url.PathEscape(session) + "/trace?deltas=1&after=" + strconv.FormatUint(after, 10)
 	body, err := g.read(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	b := &book{last: after, prompts: map[string][]string{}, replies: map[string][]string{}, turns: map[string]*turnBook{}}
+	b := &traceIndex{last: after, prompts: map[string][]string{}, replies: map[string][]string{}, turns: map[string]*indexedTurn{}}
 	ids := map[string]bool{}
 	for line := range bytes.Lines(body) {
 		var r record
@@ -63,7 +63,7 @@ func (g *gateway) audit(ctx context.Context, c *tally, session string, after uin
 			continue
 		}
 		if ids[r.ID] {
-			c.doubled("%s: the record %s is there twice", session, r.ID)
+			c.doubled("%s: the record %s comes twice", session, r.ID)
 		}
 		ids[r.ID] = true
 		if r.Seq <= b.last {
@@ -71,7 +71,7 @@ func (g *gateway) audit(ctx context.Context, c *tally, session string, after uin
 		}
 		b.last = max(b.last, r.Seq)
 		if r.Turn != "" {
-			b.enter(r)
+			b.add(r)
 		}
 	}
 	for id, t := range b.turns {
@@ -87,10 +87,10 @@ func (g *gateway) audit(ctx context.Context, c *tally, session string, after uin
 	return b, nil
 }
 
-func (b *book) enter(r record) {
+func (b *traceIndex) add(r record) {
 	t := b.turns[r.Turn]
 	if t == nil {
-		t = &turnBook{gist: gist{outputs: map[string]string{}}}
+		t = &indexedTurn{summary: summary{outputs: map[string]string{}}}
 		b.turns[r.Turn] = t
 		b.order = append(b.order, r.Turn)
 	}
@@ -103,7 +103,7 @@ func (b *book) enter(r record) {
 		b.replies[r.Payload.MessageID] = append(b.replies[r.Payload.MessageID], r.Turn)
 		t.message = r.Payload.MessageID
 	case "message":
-		if r.Parent != "" { // a sub-agent speaks to its agent
+		if r.Parent != "" { // a sub-agent's text
 			return
 		}
 		t.text += r.Payload.Text
@@ -114,17 +114,17 @@ func (b *book) enter(r record) {
 	}
 }
 
-// page is the history of a session: its messages by id, and how often each is there.
-type page struct {
+// historyPage is the history of a session: its messages by id, and the number of times that each occurs.
+type historyPage struct {
 	times    map[string]int
-	messages map[string]gist
+	messages map[string]summary
 }
 
 // history reads the last turns of a session as an app shows them.
-func (g *gateway) history(ctx context.Context, session string, turns int) (page, error) {
+func (g *gateway) history(ctx context.Context, session string, turns int) (historyPage, error) {
 	body, err := g.read(ctx, fmt.Sprintf("/api/sessions/%s/messages?limit=%d", url.PathEscape(session), min(1000, turns)))
 	if err != nil {
-		return page{}, err
+		return historyPage{}, err
 	}
 	var messages []struct {
 		ID    string `json:"id"`
@@ -136,12 +136,12 @@ func (g *gateway) history(ctx context.Context, session string, turns int) (page,
 		} `json:"parts"`
 	}
 	if err := json.Unmarshal(body, &messages); err != nil {
-		return page{}, fmt.Errorf("read the history of %s: %w", session, err)
+		return historyPage{}, fmt.Errorf("read the history of %s: %w", session, err)
 	}
-	p := page{times: map[string]int{}, messages: map[string]gist{}}
+	p := historyPage{times: map[string]int{}, messages: map[string]summary{}}
 	for _, m := range messages {
 		p.times[m.ID]++
-		said := gist{message: m.ID, outputs: map[string]string{}}
+		said := summary{message: m.ID, outputs: map[string]string{}}
 		for _, part := range m.Parts {
 			switch {
 			case part.Type == "text":
@@ -155,14 +155,14 @@ func (g *gateway) history(ctx context.Context, session string, turns int) (page,
 	return p, nil
 }
 
-// holds says what of a sight is missing here, or "".
-func (g gist) holds(seen gist) string {
+// holds returns the part of an observation that is missing here, or "".
+func (g summary) holds(seen summary) string {
 	if !strings.HasPrefix(g.text, seen.text) {
-		return fmt.Sprintf("the text %q, of which %q is there", tail(seen.text), tail(g.text))
+		return fmt.Sprintf("the text %q, the record has %q", tail(seen.text), tail(g.text))
 	}
 	for call, output := range seen.outputs {
 		if g.outputs[call] != output {
-			return fmt.Sprintf("the output %.100s of call %s, of which %.100s is there", output, call, g.outputs[call])
+			return fmt.Sprintf("the output %.100s of call %s, the record has %.100s", output, call, g.outputs[call])
 		}
 	}
 	return ""

@@ -10,18 +10,17 @@ import (
 	"time"
 )
 
-// seconds starts second gateways on the data directory of one that works. Each is
-// refused with the sentence that says so.
-func (b *bench) seconds(ctx context.Context, times int, t *tally) error {
+// seconds starts second gateways on the data directory of a running one. Each start fails and names
+// the process that uses the directory.
+func (b *bench) seconds(ctx context.Context, times int, t *results) error {
 	start := func() (*gateway, error) { return b.start(ctx, filepath.Join(b.dir, "seconds"), quickDemo) }
-	g, err := start()
+	c, err := startClients(ctx, start, answerWithin)
 	if err != nil {
 		return err
 	}
-	c := gather(ctx, g, answerWithin)
-	defer c.leave()
+	defer c.stop()
 	for range times {
-		if err := pause(ctx, within(300*time.Millisecond)); err != nil {
+		if err := pause(ctx, randomDuration(300*time.Millisecond)); err != nil {
 			return err
 		}
 		second, err := start()
@@ -34,40 +33,37 @@ func (b *bench) seconds(ctx context.Context, times int, t *tally) error {
 		}
 		t.tried(1)
 	}
-	c.leave()
-	c.whole(t, "")
-	return b.reckon(ctx, c, t, start)
+	return c.stopAndCompare(ctx, t, "", start)
 }
 
-// rivals has a second gateway on the same PostgreSQL take prompts for sessions that the
-// first one owns. Each is refused, and leaves nothing. When the first has ended, the
-// second has the sessions as they are.
-func (b *bench) rivals(ctx context.Context, times int, t *tally) error {
+// rivals sends prompts to a second gateway on the same PostgreSQL, for sessions that the first one
+// owns. The second gateway refuses each prompt and records none. When the first gateway has ended,
+// the second one has all sessions.
+func (b *bench) rivals(ctx context.Context, times int, t *results) error {
 	start, err := b.onPostgres(ctx, "rivals")
 	if err != nil {
 		return err
 	}
-	g, err := start()
+	c, err := startClients(ctx, start, answerWithin)
 	if err != nil {
 		return err
 	}
-	c := gather(ctx, g, answerWithin)
-	defer c.leave()
-	second, err := b.beside(ctx, "rivals-second", "rivals")
+	defer c.stop()
+	second, err := b.startOnDatabase(ctx, "rivals-second", "rivals")
 	if err != nil {
 		return err
 	}
-	for c.answered() < 2*crowdClients { // the first owns each session
+	for c.answered() < 2*groupClients { // until the first gateway owns each session
 		if err := pause(ctx, 50*time.Millisecond); err != nil {
 			return err
 		}
 	}
 	var refused []string
 	for range times {
-		session, prompt := oneOf([]string{"s0", "s1", "s2", "s3"}), "rival-"+rand.Text()
+		session, prompt := randomOf([]string{"s0", "s1", "s2", "s3"}), "rival-"+rand.Text()
 		res, err := second.prompt(ctx, session, prompt, "hello")
 		if err != nil {
-			return fmt.Errorf("a prompt to the second gateway: %w; it says %s", err, second.Said())
+			return fmt.Errorf("a prompt to the second gateway: %w; its log: %s", err, second.Said())
 		}
 		body, _ := io.ReadAll(res.Body)
 		_ = res.Body.Close()
@@ -80,13 +76,13 @@ func (b *bench) rivals(ctx context.Context, times int, t *tally) error {
 		refused = append(refused, prompt)
 		t.tried(1)
 	}
-	c.leave()
-	c.whole(t, "")
-	if err := c.compare(ctx, g, t); err != nil {
+	c.stop()
+	c.checkComplete(t, "")
+	if err := c.compare(ctx, c.g, t); err != nil {
 		return err
 	}
-	for _, w := range c.witnesses {
-		p, err := g.history(ctx, w.session, 1000)
+	for _, w := range c.verifiers {
+		p, err := c.g.history(ctx, w.session, 1000)
 		if err != nil {
 			return err
 		}
@@ -96,7 +92,7 @@ func (b *bench) rivals(ctx context.Context, times int, t *tally) error {
 			}
 		}
 	}
-	if err := g.end(); err != nil {
+	if err := c.g.end(); err != nil {
 		return err
 	}
 	if err := c.compare(ctx, second, t); err != nil {

@@ -8,26 +8,24 @@ import (
 	"time"
 )
 
-// stops stops the process of the gateway for a while (SIGSTOP) and lets it go on, with
-// turns in progress. Its clients see no more than a pause, and no turn
-// fails.
-func (b *bench) stops(ctx context.Context, times []time.Duration, t *tally) error {
+// stops stops the process of the gateway (SIGSTOP) with turns in progress, and continues it. The
+// clients only see a pause, and no turn fails.
+func (b *bench) stops(ctx context.Context, times []time.Duration, t *results) error {
 	start := func() (*gateway, error) { return b.start(ctx, filepath.Join(b.dir, "stops"), quickDemo) }
-	g, err := start()
-	if err != nil {
-		return err
-	}
 	patience := answerWithin // of a client, whose clock goes on
 	for _, d := range times {
 		patience += d
 	}
-	c := gather(ctx, g, patience)
-	defer c.leave()
+	c, err := startClients(ctx, start, patience)
+	if err != nil {
+		return err
+	}
+	defer c.stop()
 	for _, d := range times {
-		if err := pause(ctx, 100*time.Millisecond+within(300*time.Millisecond)); err != nil {
+		if err := pause(ctx, 100*time.Millisecond+randomDuration(300*time.Millisecond)); err != nil {
 			return err
 		}
-		if err := halt(ctx, g, d); err != nil {
+		if err := pauseProcess(ctx, c.g, d); err != nil {
 			return err
 		}
 		t.tried(1)
@@ -35,19 +33,17 @@ func (b *bench) stops(ctx context.Context, times []time.Duration, t *tally) erro
 	if err := pause(ctx, 300*time.Millisecond); err != nil {
 		return err
 	}
-	c.leave()
-	c.whole(t, "")
-	return b.reckon(ctx, c, t, start)
+	return c.stopAndCompare(ctx, t, "", start)
 }
 
-// halt stops the process for a while.
-func halt(ctx context.Context, g *gateway, d time.Duration) error {
+// pauseProcess stops the process for a while.
+func pauseProcess(ctx context.Context, g *gateway, d time.Duration) error {
 	if err := syscall.Kill(g.PID, syscall.SIGSTOP); err != nil {
 		return fmt.Errorf("stop the gateway's process: %w", err)
 	}
 	waited := pause(ctx, d)
 	if err := syscall.Kill(g.PID, syscall.SIGCONT); err != nil {
-		return fmt.Errorf("let the gateway's process go on: %w", err)
+		return fmt.Errorf("continue the gateway's process: %w", err)
 	}
 	return waited
 }

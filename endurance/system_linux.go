@@ -5,9 +5,9 @@ import "context"
 // systemTrials are the rows that need Linux.
 func (b *bench) systemTrials(n sizes) []trial {
 	return []trial{
-		{"full", "disk full under load, and room again", n.full > 0, func(ctx context.Context, t *tally) error { return b.full(ctx, n.full, t) }},
-		{"read-only", "database read-only under load, and not again", n.full > 0, func(ctx context.Context, t *tally) error { return b.unwritable(ctx, n.full, t) }},
-		{"sleeps", "SIGSTOP beyond the lease, PostgreSQL", n.sleeps > 0, func(ctx context.Context, t *tally) error { return b.sleeps(ctx, n.sleeps, t) }},
-		{"stops", "SIGSTOP of the gateway, and SIGCONT", len(n.stops) > 0, func(ctx context.Context, t *tally) error { return b.stops(ctx, n.stops, t) }},
+		{"full", "disk full under load, and room again", n.full > 0, func(ctx context.Context, t *results) error { return b.full(ctx, n.full, t) }},
+		{"read-only", "database read-only under load, and not again", n.full > 0, func(ctx context.Context, t *results) error { return b.unwritable(ctx, n.full, t) }},
+		{"sleeps", "SIGSTOP beyond the lease, PostgreSQL", n.sleeps > 0, func(ctx context.Context, t *results) error { return b.sleeps(ctx, n.sleeps, t) }},
+		{"stops", "SIGSTOP of the gateway, and SIGCONT", len(n.stops) > 0, func(ctx context.Context, t *results) error { return b.stops(ctx, n.stops, t) }},
 	}
 }

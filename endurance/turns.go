@@ -10,26 +10,26 @@ import (
 	"time"
 )
 
-// The turns are spread over these sessions and clients.
+// The turns are spread over this many sessions and clients.
 const (
 	turnSessions = 200
 	turnClients  = 16
 )
 
-// restLimit bounds the time until the gateway is idle after its work. Sessions
+// idleLimit bounds the time until the gateway is idle after its work. Sessions
 // leave the memory after seconds with this configuration, and the log gives them back a minute
 // later.
-const restLimit = 200 * time.Second
+const idleLimit = 200 * time.Second
 
-const restful = `
+const evictSoon = `
 log_level: error
 agents: {demo: {options: {pace: 0s}}}
 sessions: {agent_idle: 1s, evict_after: 2s, replay: 1s}
 `
 
-// turns runs very many turns and looks what is left of them in the process.
-func (b *bench) turns(ctx context.Context, n int, steady time.Duration, c *tally) error {
-	g, err := b.start(ctx, filepath.Join(b.dir, "turns"), restful)
+// turns runs very many turns and measures what they leave in the process.
+func (b *bench) turns(ctx context.Context, n int, steady time.Duration, c *results) error {
+	g, err := b.start(ctx, filepath.Join(b.dir, "turns"), evictSoon)
 	if err != nil {
 		return err
 	}
@@ -40,42 +40,41 @@ func (b *bench) turns(ctx context.Context, n int, steady time.Duration, c *tally
 	return g.end()
 }
 
-func baselines(ctx context.Context, g *gateway, n int, steady time.Duration, c *tally) error {
-	// What is made once is made before the baseline is taken: every session,
-	// every pool and cache.
-	if err := work(ctx, g, max(turnSessions, n/20), c); err != nil {
+func baselines(ctx context.Context, g *gateway, n int, steady time.Duration, c *results) error {
+	// The first turns make every session, pool and cache, before the baseline is taken.
+	if err := runTurns(ctx, g, max(turnSessions, n/20), c); err != nil {
 		return err
 	}
-	before, err := rest(ctx, g, nil, steady)
+	before, err := waitIdle(ctx, g, nil, steady)
 	if err != nil {
 		return err
 	}
-	say("at rest before: %s", before)
+	progress("idle before: %s", before)
 	began := time.Now()
-	if err := work(ctx, g, n, c); err != nil {
+	if err := runTurns(ctx, g, n, c); err != nil {
 		return err
 	}
 	took := time.Since(began)
-	after, err := rest(ctx, g, &before, steady)
+	after, err := waitIdle(ctx, g, &before, steady)
 	if err != nil {
 		return err
 	}
-	say("at rest after %d turns in %s (%.0f/s): %s", n, took.Round(time.Second), float64(n)/took.Seconds(), after)
-	after.beyond(before, c)
+	progress("idle after %d turns in %s (%.0f/s): %s", n, took.Round(time.Second), float64(n)/took.Seconds(), after)
+	after.countLeaks(before, c)
 	return nil
 }
 
-// work has clients run turns, each in the session that is next.
-func work(ctx context.Context, g *gateway, n int, c *tally) error {
+// runTurns has clients run turns in all sessions in order.
+func runTurns(ctx context.Context, g *gateway, n int, c *results) error {
 	var left atomic.Int64
 	left.Store(int64(n))
 	var clients sync.WaitGroup
 	for range turnClients {
 		clients.Go(func() {
 			for i := left.Add(-1); i >= 0 && ctx.Err() == nil; i = left.Add(-1) {
-				one(ctx, g, fmt.Sprintf("t%d", i%turnSessions), c)
+				oneTurn(ctx, g, fmt.Sprintf("t%d", i%turnSessions), c)
 				if done := int64(n) - i; done%20_000 == 0 {
-					say("%d turns", done)
+					progress("%d turns", done)
 				}
 			}
 		})
@@ -84,24 +83,24 @@ func work(ctx context.Context, g *gateway, n int, c *tally) error {
 	return ctx.Err()
 }
 
-// one runs a turn.
-func one(run context.Context, g *gateway, session string, c *tally) {
+// oneTurn runs a turn.
+func oneTurn(run context.Context, g *gateway, session string, c *results) {
 	ctx, cancel := context.WithTimeout(run, answerWithin)
 	defer cancel()
-	s := &sight{session: session, prompt: "u" + rand.Text()}
+	s := &observation{session: session, prompt: "u" + rand.Text()}
 	words := []string{"hello", "hello", "think", "tool"}
-	res, err := g.prompt(ctx, session, s.prompt, oneOf(words))
+	res, err := g.prompt(ctx, session, s.prompt, randomOf(words))
 	if err == nil {
 		s.read(res, toTheEnd)
 	}
 	if run.Err() != nil {
-		return // whoever ended the run cut it off
+		return // the end of the run cut the turn off
 	}
 	c.tried(1)
 	switch {
 	case err != nil:
 		c.failed("%s: a prompt was not answered: %v", session, err)
-	case !s.whole:
+	case !s.complete:
 		c.failed("%s: a turn has no end: %s %q", session, s.refused, tail(string(s.raw)))
 	}
 }

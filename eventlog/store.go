@@ -143,7 +143,7 @@ var ErrNotOwner = errors.New("another gateway owns this session: its records are
 
 // HeldError says that another process uses the data directory.
 type HeldError struct {
-	// What names the directory, and Holder the process: "process 4711", for example.
+	// The path that is held, and its holder: "process 4711", for example.
 	What, Holder string
 }
 

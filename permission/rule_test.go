@@ -33,8 +33,8 @@ func called(tool, input string) trace.ToolCall {
 	return trace.ToolCall{ToolCallID: "c", RawName: tool, Name: tool, ToolKind: c.Kind, Locations: c.Locations, Input: json.RawMessage(input)}
 }
 
-// verdict is allow, deny or ask.
-func verdict(p permission.Policy, c trace.ToolCall, s permission.Scope) permission.Verdict {
+// judge is allow, deny or ask.
+func judge(p permission.Policy, c trace.ToolCall, s permission.Scope) permission.Verdict {
 	answer, decided := p.Decide(trace.PermissionRequest{RequestID: "r", Options: options()}, c, s)
 	switch {
 	case !decided:
@@ -71,7 +71,7 @@ func TestCommandPatterns(t *testing.T) {
 		"cat ../secret.md /etc/passwd": false, "'git status'": false, "ls": false,
 	} {
 		input, _ := json.Marshal(map[string]string{"command": command, "description": "x; y"})
-		if got := verdict(allow, called("bash", string(input)), s); (got == permission.Allow) != want {
+		if got := judge(allow, called("bash", string(input)), s); (got == permission.Allow) != want {
 			t.Errorf("%q: %s", command, got)
 		}
 	}
@@ -79,7 +79,7 @@ func TestCommandPatterns(t *testing.T) {
 		`{"command":["git","status"]}`, `{"command":"git status","cmd":"id"}`, `{"command":"git status","command":"id"}`, `{"command":"git status","cwd":"/tmp"}`,
 		`{"command":"git status","shell":"evil"}`, `{"command":"git status","dangerouslyDisableSandbox":true}`, `{}`, `{"command":7}`, `{"command":{"x":"git status"}}`,
 	} {
-		if got := verdict(allow, called("bash", input), s); got != permission.Ask {
+		if got := judge(allow, called("bash", input), s); got != permission.Ask {
 			t.Errorf("%s: %s", input, got)
 		}
 	}
@@ -87,16 +87,16 @@ func TestCommandPatterns(t *testing.T) {
 	for input, want := range map[string]permission.Verdict{
 		`{"command":"./scripts/x","cwd":"sub"}`: permission.Ask, `{"command":"./scripts/x","cwd":"."}`: permission.Allow, `{"command":"./scripts/x","cwd":"sub/.."}`: permission.Allow,
 	} {
-		if got := verdict(allow, called("bash", input), s); got != want {
+		if got := judge(allow, called("bash", input), s); got != want {
 			t.Errorf("%s: %s, want %s", input, got, want)
 		}
 	}
 	for _, input := range []string{`{"command":"git status","cwd":"sub"}`, `{"command":"git status","timeout":3,"run_in_background":true}`} {
-		if got := verdict(allow, called("bash", input), s); got != permission.Allow {
+		if got := judge(allow, called("bash", input), s); got != permission.Allow {
 			t.Errorf("%s: %s", input, got)
 		}
 	}
-	if got := verdict(allow, called("read_file", `{"path":"a.txt","command":"git status"}`), s); got != permission.Ask {
+	if got := judge(allow, called("read_file", `{"path":"a.txt","command":"git status"}`), s); got != permission.Ask {
 		t.Errorf("a read is taken for a command: %s", got)
 	}
 }
@@ -113,14 +113,14 @@ func TestCommandPatternsDoNotClimb(t *testing.T) {
 		"git -C /tmp log": false, "git --config-env=core.pager=X log": false, "git '-c' alias.x=!id x": false, "/tmp/git status": false,
 	} {
 		input, _ := json.Marshal(map[string]string{"command": command})
-		if got := verdict(allow, called("bash", string(input)), s); (got == permission.Allow) != want {
+		if got := judge(allow, called("bash", string(input)), s); (got == permission.Allow) != want {
 			t.Errorf("%q: %s", command, got)
 		}
 	}
 	deny := permission.Policy{Rules: []permission.Rule{{Commands: []string{"cat *.md", "git *"}, Then: permission.Deny}, {Then: permission.Allow}}}
 	for _, command := range []string{"cat /etc/x.md", "cat ../x.md", "git -c core.pager=id log"} {
 		input, _ := json.Marshal(map[string]string{"command": command})
-		if got := verdict(deny, called("bash", string(input)), s); got == permission.Allow {
+		if got := judge(deny, called("bash", string(input)), s); got == permission.Allow {
 			t.Errorf("%q: a rule that forbids does not see it", command)
 		}
 	}
@@ -135,7 +135,7 @@ func TestCommandsThatAreForbidden(t *testing.T) {
 		"rm -rf x": permission.Deny, "ls": permission.Allow, "ls; rm x": permission.Ask, "$(echo rm) x": permission.Ask,
 	} {
 		input, _ := json.Marshal(map[string]string{"command": command})
-		if got := verdict(p, called("bash", string(input)), s); got != want {
+		if got := judge(p, called("bash", string(input)), s); got != want {
 			t.Errorf("%q: %s, want %s", command, got, want)
 		}
 	}
@@ -179,7 +179,7 @@ func TestPathPatterns(t *testing.T) {
 		{"grep", `{"pattern":"x"}`, permission.Ask},
 		{"bash", `{"command":"cat .env"}`, permission.Deny}, // as far as the words go
 	} {
-		if got := verdict(p, called(c.tool, c.input), s); got != c.want {
+		if got := judge(p, called(c.tool, c.input), s); got != c.want {
 			t.Errorf("%s %s: %s, want %s", c.tool, c.input, got, c.want)
 		}
 	}
@@ -188,7 +188,7 @@ func TestPathPatterns(t *testing.T) {
 		`{"pattern":"x","path":"sub"}`: permission.Allow, `{"pattern":"x","path":"sub/in","include":"*.go"}`: permission.Allow, `{"pattern":"x"}`: permission.Ask,
 		`{"pattern":"x","path":"src"}`: permission.Ask,
 	} {
-		if got := verdict(p, called("grep", input), s); got != want {
+		if got := judge(p, called("grep", input), s); got != want {
 			t.Errorf("grep %s: %s, want %s", input, got, want)
 		}
 	}
@@ -252,12 +252,12 @@ func TestForbiddenFilesOfCommandsAndOtherTools(t *testing.T) {
 		{"mcp__fs__read", `{"path":".env"}`, permission.Deny},
 		{"mcp__fs__read", `{"where":".ENV"}`, permission.Deny},
 	} {
-		if got := verdict(p, called(c.tool, c.input), s); got != c.want {
+		if got := judge(p, called(c.tool, c.input), s); got != c.want {
 			t.Errorf("%s %s: %s, want %s", c.tool, c.input, got, c.want)
 		}
 	}
 	only := permission.Policy{Rules: []permission.Rule{{Paths: []string{"**"}, Then: permission.Allow}}}
-	if got := verdict(only, called("bash", `{"command":"cat a.txt"}`), s); got != permission.Ask {
+	if got := judge(only, called("bash", `{"command":"cat a.txt"}`), s); got != permission.Ask {
 		t.Errorf("a rule with paths allows a command: %s", got)
 	}
 }
@@ -280,7 +280,7 @@ func TestScript(t *testing.T) {
 	}{
 		{bash, permission.Allow}, {write, permission.Ask}, {bash, permission.Deny}, {bash, permission.Ask}, {write, permission.Allow},
 	} {
-		if got := verdict(p, c.call, s); got != c.want {
+		if got := judge(p, c.call, s); got != c.want {
 			t.Errorf("call %d: %s, want %s", i+1, got, c.want)
 		}
 	}
@@ -370,7 +370,7 @@ func FuzzCommand(f *testing.F) {
 		if err != nil {
 			t.Skipf("the command has no JSON form: %v", err)
 		}
-		if verdict(allow, called("bash", string(input)), s) != permission.Allow {
+		if judge(allow, called("bash", string(input)), s) != permission.Allow {
 			return
 		}
 		var quote rune

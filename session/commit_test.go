@@ -62,9 +62,9 @@ func (c *commits) take() []string {
 	return made
 }
 
-// A prompt costs one commit if the agent is free: the session, if it is new, the turn, the
-// message and the beginning of the answer are known together, or not at all. The end of a turn
-// costs one commit as well.
+// A prompt costs one commit if the agent is free. The commit holds the session, if it is new, the
+// turn, the message and the beginning of the answer: all or none of them. The end of a turn costs one
+// commit as well.
 func TestAPromptIsOneCommitAndAStopIsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &commits{Store: memlog.New()}

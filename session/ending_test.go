@@ -187,7 +187,7 @@ func TestAFailingLogEndsTheTurnForWhoFollowsIt(t *testing.T) {
 }
 
 // A turn whose end the log did not take is closed as soon as the log takes records
-// again, with the text that clients saw. Nobody needs to prompt for that.
+// again, with the text that clients saw. No prompt is needed for that.
 func TestATurnThatTheLogCutOffIsClosedWithoutAPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()

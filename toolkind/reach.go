@@ -92,7 +92,7 @@ func (w *walker) object(depth int) error {
 			return fmt.Errorf("the key %.40q is not a name", key)
 		}
 		if seen[key] {
-			return fmt.Errorf("the key %s is there twice", key)
+			return fmt.Errorf("the key %s comes twice", key)
 		}
 		seen[key] = true
 		if err := w.value(key, depth, false); err != nil {

@@ -241,7 +241,7 @@ func TestE01_AStepThatTheAgentNamedIsOnRecordThoughEmpty(t *testing.T) {
 	}
 }
 
-func TestH27_AStepThatIsSaidAgainGoesOn(t *testing.T) {
+func TestH27_ARepeatedStepGoesOn(t *testing.T) {
 	t.Parallel()
 	steps, _, _ := written[trace.Step](t, func(b *trace.Builder) {
 		b.StepStart(trace.Step{NativeID: "one"})

@@ -64,7 +64,7 @@ func TestARecordIsOneLine(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeWrittenIsAnError(t *testing.T) {
+func TestAValueThatCannotBeWrittenIsAnError(t *testing.T) {
 	t.Parallel()
 	late := record(trace.Pause{})
 	late.Time = time.Date(10000, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -84,7 +84,7 @@ func TestWhatCannotBeWrittenIsAnError(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoRecordIsAnError(t *testing.T) {
+func TestALineThatIsNoRecordIsAnError(t *testing.T) {
 	t.Parallel()
 	good := line("stop", `{}`)
 	for _, in := range []string{

@@ -10,8 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// appending counts the goroutines of the bubble that append. It is called where
-// all of them rest.
+// appending counts the goroutines of the bubble that append. All goroutines must be blocked at the
+// call.
 func appending() int {
 	stacks := make([]byte, 1<<20)
 	bubble := ""

@@ -8,8 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// told is a turn in a word for each record that is about asking.
-func told(t *testing.T, hold bool, write func(*trace.Builder)) string {
+// requestOutline is a turn in a word for each record that is about asking.
+func requestOutline(t *testing.T, hold bool, write func(*trace.Builder)) string {
 	t.Helper()
 	var l tape
 	b := trace.NewBuilder(t.Context(), trace.Config{Turn: "t", Append: l.append, Hold: hold})
@@ -55,7 +55,7 @@ func respond(b *trace.Builder, id string) {
 }
 
 //evidence:for promise-stock-answer vercel/ai#18843
-func TestWhatIsAskedIsPutToTheUserOneAfterTheOther(t *testing.T) {
+func TestRequestsAreShownOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	calls := func(b *trace.Builder, ids ...string) {
 		for _, id := range ids {
@@ -163,13 +163,13 @@ func TestWhatIsAskedIsPutToTheUserOneAfterTheOther(t *testing.T) {
 			"c a? pause(a) a! c. d d.",
 		},
 	} {
-		if got := told(t, c.hold, c.write); got != c.want {
+		if got := requestOutline(t, c.hold, c.write); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 		}
 	}
 }
 
-func TestAskedTellsWhatIsPutToTheUserNow(t *testing.T) {
+func TestAskedReturnsTheRequestsThatTheUserSees(t *testing.T) {
 	t.Parallel()
 	var l tape
 	b := trace.NewBuilder(t.Context(), trace.Config{Turn: "t", Append: l.append})

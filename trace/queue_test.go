@@ -270,7 +270,7 @@ func TestManySpeakersAtOnce(t *testing.T) {
 
 // Flush does not wait for later writes of the agent: an answer gets its response
 // while the agent speaks without a pause.
-func TestFlushDoesNotWaitForWhatComesLater(t *testing.T) {
+func TestFlushDoesNotWaitForLaterEvents(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := &slowLog{}

@@ -130,7 +130,7 @@ func runTextCases(t *testing.T, cases []textCase) {
 }
 
 //evidence:for ops-text-once
-func TestHealing(t *testing.T) {
+func TestReconciling(t *testing.T) {
 	t.Parallel()
 	runTextCases(t, []textCase{
 		{"whole alone", func(s speech) { s.whole("a", "one") }, "1+ 1:one 1=one", "one", trace.Counts{}},

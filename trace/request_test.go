@@ -52,7 +52,7 @@ func TestTheFirstAnswerToARequestCounts(t *testing.T) {
 		}
 		for n, lost := range losses {
 			if lost != nil && (lost.By != by || lost.Outcome != trace.Selected || lost.At.IsZero()) {
-				t.Fatalf("round %d: user%d was told %+v, the winner is %s", round, n, lost, by)
+				t.Fatalf("round %d: user%d got %+v, the winner is %s", round, n, lost, by)
 			}
 		}
 	}
@@ -114,7 +114,7 @@ func TestAnAgentGetsAnAnswerWhenItIsOnRecord(t *testing.T) {
 		case <-waited:
 			t.Error("the agent got an answer that is not on record")
 		case <-resolved:
-			t.Error("the person heard of an answer that is not on record")
+			t.Error("Resolve returned before the answer was on record")
 		default:
 		}
 		close(gate)
@@ -164,7 +164,7 @@ func TestTheOwnerOfATurnKnowsAnAnswerBeforeTheAgent(t *testing.T) {
 		go func() { b.Answer(trace.Answer{QuestionID: id, Outcome: trace.Selected, By: "ann"}) }()
 		b.Wait(t.Context(), id)
 		if len(steps) != 2 || steps[0] != "1 wait, 1 shown" || steps[1] != "q answered, 0 wait" {
-			t.Errorf("the owner was told %q", steps)
+			t.Errorf("the owner saw %q", steps)
 		}
 		if err := b.Finish(trace.Stop{}); err != nil {
 			t.Fatal(err)
@@ -209,7 +209,7 @@ func TestTheOwnerOfATurnKnowsOfARequestBeforeItIsOnRecord(t *testing.T) {
 	})
 }
 
-func TestHowAnAnswerIsReportedToWhoComesLater(t *testing.T) {
+func TestALateAnswerLearnsOfTheEarlierOne(t *testing.T) {
 	t.Parallel()
 	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	for want, e := range map[string]trace.AnsweredError{

@@ -55,7 +55,7 @@ func TestSnapshotsOfAnInputBecomeDeltas(t *testing.T) {
 	}
 }
 
-func TestASnapshotAfterTheWholeIsLate(t *testing.T) {
+func TestASnapshotAfterTheFullTextIsLate(t *testing.T) {
 	t.Parallel()
 	got, counts := inputs(t, func(b *trace.Builder) {
 		b.ToolCall(trace.ToolCall{ToolCallID: "c", Input: json.RawMessage(`{"a":1}`)})

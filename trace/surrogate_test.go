@@ -172,7 +172,7 @@ func TestHalvesOfACallsInput(t *testing.T) {
 	}
 }
 
-func TestJSONTextRefusesWhatIsNoString(t *testing.T) {
+func TestJSONTextRefusesValuesThatAreNoString(t *testing.T) {
 	t.Parallel()
 	for _, in := range []string{`1`, `{}`, `[]`, `true`} {
 		var s trace.JSONText

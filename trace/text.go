@@ -61,8 +61,8 @@ func (p *part) follows(old *part, said string) {
 	}
 }
 
-// resumes makes the part one that may go on where the Builder cut another off:
-// the agent may mean a new part, if it has but one key for all of them.
+// resumes lets the part continue a part that the Builder cut off. The agent may also mean a new part,
+// if the agent has only one key for all parts.
 func (p *part) resumes(old *part) {
 	p.partialRune, old.partialRune = old.partialRune, ""
 	if len(old.prior)+old.text.Len() <= tooLong {
@@ -117,7 +117,7 @@ func (t *turn) emitDelta(p *part, text string) {
 	if p.id == "" {
 		t.openPart(p)
 	}
-	text = t.room(p, text)
+	text = t.truncate(p, text)
 	p.text.WriteString(text)
 	if p.thought {
 		t.emitAs(p.by, ThoughtDelta{Part: p.id, Delta: text})
@@ -126,10 +126,10 @@ func (t *turn) emitDelta(p *part, text string) {
 	t.emitAs(p.by, MessageDelta{Part: p.id, Delta: text})
 }
 
-// room returns what of a text the part still takes. One that is full ends with a
+// truncate returns what of a text the part still takes. One that is full ends with a
 // mark: an agent that does not know when to stop costs no more than that, and
 // what was said before stays.
-func (t *turn) room(p *part, text string) string {
+func (t *turn) truncate(p *part, text string) string {
 	left := t.MaxEvent - p.text.Len()
 	if len(text) <= left {
 		return text

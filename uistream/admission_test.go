@@ -26,7 +26,7 @@ func (f lateFeed) Admit(ctx context.Context) (done func(), err error) {
 
 // A subscriber that has to wait until it may read older records keeps no other subscriber of
 // the turn from reading them.
-func TestASubscriberThatWaitsToBeAdmittedHoldsNobodyUp(t *testing.T) {
+func TestASubscriberThatWaitsToBeAdmittedDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
@@ -42,11 +42,11 @@ func TestASubscriberThatWaitsToBeAdmittedHoldsNobodyUp(t *testing.T) {
 		if n := late.reads.Load(); n != 0 {
 			t.Errorf("the late subscriber has read %d times before it may", n)
 		}
-		if got, err := serve(t.Context(), bc, turn, newFeed(records...), uistream.Span{}); err != nil || got != whole(records, bc.Framing()) {
+		if got, err := serve(t.Context(), bc, turn, newFeed(records...), uistream.Span{}); err != nil || got != streamOf(records, bc.Framing()) {
 			t.Errorf("the other one got %d bytes: %v", len(got), err)
 		}
 		late.admit <- nil
-		if err := <-ended; err != nil || of.frames() != whole(records, bc.Framing()) {
+		if err := <-ended; err != nil || of.frames() != streamOf(records, bc.Framing()) {
 			t.Errorf("the late one got %d bytes: %v", len(of.frames()), err)
 		}
 	})

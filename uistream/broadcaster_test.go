@@ -17,7 +17,7 @@ import (
 
 var turn = uistream.Key{Session: "s", Turn: "t1"}
 
-func whole(records []trace.Record, f uistream.Framing) string {
+func streamOf(records []trace.Record, f uistream.Framing) string {
 	return string(uistream.AppendTurn(nil, slices.Values(records), uistream.Options{}, f))
 }
 
@@ -31,7 +31,7 @@ func TestEverySubscriberReadsTheSameBytes(t *testing.T) {
 		bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{Window: window})
 		defer bc.Close()
 		records := story(t, 400, "some words of text ")
-		want := whole(records, bc.Framing())
+		want := streamOf(records, bc.Framing())
 		f := newFeed(records[:3]...)
 		var followers sync.WaitGroup
 		follow := func() {
@@ -95,7 +95,7 @@ func TestLateSubscriberJoinsTheBuffer(t *testing.T) {
 		if n := f.read.Load() - before; int(n) != len(records)-half {
 			t.Errorf("%d records were read while both follow, want each of the %d once for both", n, len(records)-half)
 		}
-		want := whole(records, bc.Framing())
+		want := streamOf(records, bc.Framing())
 		if a, b := <-bodies, <-bodies; a != want || b != want {
 			t.Errorf("got %d and %d bytes, want %d", len(a), len(b), len(want))
 		}
@@ -116,7 +116,7 @@ func TestM05_SlowSubscriberReadsOnFromWhereItIs(t *testing.T) {
 		fast := make(chan error)
 		go func() {
 			got, err := serve(t.Context(), bc, turn, f, uistream.Span{})
-			if got != whole(records, bc.Framing()) {
+			if got != streamOf(records, bc.Framing()) {
 				t.Error("the fast subscriber did not get the turn")
 			}
 			fast <- err
@@ -133,7 +133,7 @@ func TestM05_SlowSubscriberReadsOnFromWhereItIs(t *testing.T) {
 		if err := errors.Join(<-fast, <-done); err != nil {
 			t.Fatal(err)
 		}
-		if slow.frames() != whole(records, bc.Framing()) {
+		if slow.frames() != streamOf(records, bc.Framing()) {
 			t.Error("the slow subscriber did not get the turn")
 		}
 		if n := int(f.read.Load()); n > 2*len(records) {
@@ -149,7 +149,7 @@ func TestLongTurnIsReplayedWhole(t *testing.T) {
 	defer bc.Close()
 	records := story(t, 500, "some words of text ")
 	f := newFeed(records...)
-	want := whole(records, bc.Framing())
+	want := streamOf(records, bc.Framing())
 	for range 5 {
 		if got, err := serve(t.Context(), bc, turn, f, uistream.Span{}); err != nil || got != want {
 			t.Fatalf("err %v, got %d bytes, want %d", err, len(got), len(want))
@@ -170,7 +170,7 @@ func TestSubscriberOfThinnedLogReadsItself(t *testing.T) {
 	}
 	thin := newFeed(durable(records)...)
 	got, err := serve(t.Context(), bc, turn, thin, uistream.Span{})
-	if want := whole(durable(records), bc.Framing()); err != nil || got != want {
+	if want := streamOf(durable(records), bc.Framing()); err != nil || got != want {
 		t.Errorf("err %v\ngot  %s\nwant %s", err, got, want)
 	}
 }
@@ -183,7 +183,7 @@ func TestManySubscribersReadTheLogOnce(t *testing.T) {
 		defer bc.Close()
 		records := story(t, 50, "words ")
 		f := newFeed(records[:10]...)
-		want := whole(records, bc.Framing())
+		want := streamOf(records, bc.Framing())
 		var followers sync.WaitGroup
 		for range 200 {
 			followers.Go(func() {
@@ -203,7 +203,7 @@ func TestManySubscribersReadTheLogOnce(t *testing.T) {
 
 // The channel by which the last reader of the log waited closes no more once that reader has
 // left, so the next subscriber looks at the log for itself.
-func TestSubscriberWhoComesWhenAllHaveLeftGetsTheRest(t *testing.T) {
+func TestALateSubscriberGetsTheRestOfTheMessage(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
@@ -216,7 +216,7 @@ func TestSubscriberWhoComesWhenAllHaveLeftGetsTheRest(t *testing.T) {
 		leave()
 		first.Wait()
 		got, err := serve(t.Context(), bc, turn, newFeed(records...), uistream.Span{})
-		if want := whole(records, bc.Framing()); err != nil || got != want {
+		if want := streamOf(records, bc.Framing()); err != nil || got != want {
 			t.Errorf("err %v\ngot  %s\nwant %s", err, got, want)
 		}
 	})
@@ -226,13 +226,13 @@ func TestSubscriberWhoComesWhenAllHaveLeftGetsTheRest(t *testing.T) {
 // takes something again.
 //
 //evidence:for M05
-func TestG07_StuckSubscriberHoldsNobodyUp(t *testing.T) {
+func TestG07_AStuckSubscriberDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{Window: 10_000})
 		defer bc.Close()
 		records := story(t, 2000, "some words of text ")
-		want := whole(records, bc.Framing())
+		want := streamOf(records, bc.Framing())
 		f := newFeed(records[:4]...)
 		stuck := make(chan struct{})
 		slow := response{hook: func(written int) error {
@@ -298,7 +298,7 @@ func TestCloseEndsTheStreams(t *testing.T) {
 		go func() {
 			got, err := serve(t.Context(), bc, turn, f, uistream.Span{})
 			if !strings.HasSuffix(got, "data: [DONE]\n\n") || !strings.Contains(got, `"type":"error"`) {
-				t.Errorf("the client was not told: %s", got)
+				t.Errorf("the client got no error: %s", got)
 			}
 			result <- err
 		}()
@@ -336,7 +336,7 @@ func TestSupersededStreamEndsWithAnAbortOnly(t *testing.T) {
 	})
 }
 
-func TestFailingLogIsToldToTheClient(t *testing.T) {
+func TestAFailingLogIsReportedToTheClient(t *testing.T) {
 	t.Parallel()
 	for name, breakIt := range map[string]func(*feed){
 		"error":   func(f *feed) { f.fail(errGone) },
@@ -398,7 +398,7 @@ func TestAllBuffersTogetherAreBounded(t *testing.T) {
 	for n := range turns {
 		key := turn
 		key.Session = string(rune('A' + n))
-		if got, err := serve(t.Context(), bc, key, newFeed(records...), uistream.Span{}); err != nil || got != whole(records, bc.Framing()) {
+		if got, err := serve(t.Context(), bc, key, newFeed(records...), uistream.Span{}); err != nil || got != streamOf(records, bc.Framing()) {
 			t.Error(err)
 		}
 		if kept := bc.Kept(); kept > total+turns*2*64_000/16 {

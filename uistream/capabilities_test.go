@@ -11,7 +11,7 @@ import (
 )
 
 // A turn is encoded once per set of capabilities, whatever releases its clients name.
-func TestTwoThousandReleasesCostWhatTheirCapabilitiesCost(t *testing.T) {
+func TestTwoThousandReleasesCostNoMoreThanTheirCapabilities(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})

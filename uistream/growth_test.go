@@ -112,9 +112,9 @@ var readersOfTurns = map[string]func([]trace.Record) error{
 const workOf = "TRIBUTARY_TEST_WORK_OF"
 
 // TestTimeGrowsWithTheTurn makes messages and chunks of turns of which one is eight
-// times as long as the other. Quadratic work would be 64 times as much. What is counted
-// is how often each statement of the package is run, and the bytes that are allocated: a
-// clock would tell of the machine. Whatever it searches by, a closure of its own is asked.
+// times as long as the other. Quadratic work would be 64 times as much. The test counts the runs of
+// each statement of the package, and the allocated bytes: a clock would measure the machine. The
+// searches of the package call closures, so their steps count as well.
 //
 //evidence:for continue#12459
 func TestTimeGrowsWithTheTurn(t *testing.T) {

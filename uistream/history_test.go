@@ -134,9 +134,8 @@ func TestHistoryPassesErrorsOn(t *testing.T) {
 	}
 }
 
-// What an agent says while its user is asked would put the request into a step
-// that is not the last any more, where the client sends no answer: it is shown when
-// all that was asked has its answer, or the turn is over.
+// A client only answers requests in the last step. So text that an agent writes while a request is
+// open stays hidden until all requests have answers, or the turn is over.
 //
 //evidence:for mastra#10369
 func TestHistoryOfATurnThatWaits(t *testing.T) {
@@ -196,6 +195,6 @@ func TestHistoryOfATurnThatWaits(t *testing.T) {
 		}
 	}
 	if got := texts(one, uistream.Options{Profile: profile(t, ""), RFC: true}); got != "Before.Meanwhile. Later." {
-		t.Errorf("by the RFC, where nobody pauses and all is one text: %s", got)
+		t.Errorf("by the RFC, without pauses and with one text: %s", got)
 	}
 }

@@ -30,10 +30,10 @@ func TestM01_M02_M10_TheLegacyFormHasSevenTypes(t *testing.T) {
 	}
 }
 
-func TestM08_ALegacyStreamTellsAFailure(t *testing.T) {
+func TestM08_ALegacyStreamReportsAFailure(t *testing.T) {
 	t.Parallel()
 	stop := trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: "The model is away."}
-	got := uistream.AppendTurn(nil, slices.Values(write(t, stop, says("Hel", "lo"))), uistream.Options{Legacy: true}, uistream.Framing{})
+	got := uistream.AppendTurn(nil, slices.Values(write(t, stop, textScript("Hel", "lo"))), uistream.Options{Legacy: true}, uistream.Framing{})
 	events := legacyEvents(t, got)
 	text := ""
 	for _, e := range events {

@@ -11,7 +11,7 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-func TestAListOfMessagesIsWhatJSONMakesOfIt(t *testing.T) {
+func TestAListOfMessagesIsItsJSON(t *testing.T) {
 	t.Parallel()
 	told, err := uistream.History(seq(durable(story(t, 3, "a <b> & \"c\"\n\u2028"))), uistream.Options{})
 	if err != nil || len(told) == 0 {

@@ -50,7 +50,7 @@ func (r *Reducer) answerApproval(c ToolApprovalResponse) error {
 		}
 	}
 	if first < 0 {
-		return fmt.Errorf("answer to the approval %q, which nobody asked for", c.ApprovalID)
+		return fmt.Errorf("answer to the approval %q, which no agent asked for", c.ApprovalID)
 	}
 	p := &r.message.Parts[first]
 	p.State = gotApproval

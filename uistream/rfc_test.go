@@ -20,8 +20,8 @@ const upstream = "turn-abc123"
 // created is what an adapter writes when the upstream says that a turn begins.
 func created(b *trace.Builder) { b.StepStart(trace.Step{NativeID: upstream}) }
 
-// says is a turn that begins with a text, in pieces.
-func says(pieces ...string) func(b *trace.Builder) {
+// textScript is a turn that begins with a text, in pieces.
+func textScript(pieces ...string) func(b *trace.Builder) {
 	return func(b *trace.Builder) {
 		created(b)
 		for _, text := range pieces {
@@ -30,8 +30,8 @@ func says(pieces ...string) func(b *trace.Builder) {
 	}
 }
 
-// row holds both forms of a turn to their golden files, and their frames to what is
-// said here of them: each by its event line, and [id] where it has one.
+// row compares both forms of a turn with their golden files, and their frames with the lists given
+// here. A list has the event line of each frame, and [id] if the frame has an id.
 func row(t *testing.T, name string, stop trace.Stop, byDefault, byRFC string, script func(b *trace.Builder)) {
 	t.Helper()
 	t.Parallel()
@@ -101,7 +101,7 @@ func TestD01_H01_ACreatedTurnStartsTheMessageAndItsText(t *testing.T) {
 	row(t, "D01", ended("end_turn"),
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step finish [DONE]",
 		opens+" "+delta+" "+closes,
-		says("Hello"))
+		textScript("Hello"))
 	tr := uistream.NewTranslation(uistream.Options{RFC: true})
 	var at []string
 	for _, r := range write(t, ended("end_turn"), created) {
@@ -118,9 +118,9 @@ func TestD02_H02_ADeltaIsKeptExactly(t *testing.T) {
 	row(t, "D02", ended("end_turn"),
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-delta(text-1) text-end(text-1) finish-step finish [DONE]",
 		opens+" "+delta+" "+delta+" "+closes,
-		says(said, "end"))
+		textScript(said, "end"))
 	for _, rfc := range []bool{false, true} {
-		chunks := translate(uistream.Options{RFC: rfc}, write(t, ended("end_turn"), says(said)))
+		chunks := translate(uistream.Options{RFC: rfc}, write(t, ended("end_turn"), textScript(said)))
 		i := slices.IndexFunc(chunks, func(c uistream.Chunk) bool { d, is := c.(uistream.TextDelta); return is && d.Delta == said })
 		if i < 0 {
 			t.Errorf("rfc %v: %s", rfc, lines(chunks))
@@ -134,7 +134,7 @@ func TestD03_H03_AChunkAfterAToolIsABlockOfItsOwn(t *testing.T) {
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) tool-input-available(c) tool-output-available(c) text-start(text-2) text-delta(text-2) text-end(text-2) finish-step finish [DONE]",
 		opens+" "+delta+" tool-input-available(c) tool-output-available(c) "+delta+" "+closes,
 		func(b *trace.Builder) {
-			says("before")(b)
+			textScript("before")(b)
 			b.MessageEnd("a")
 			b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "read", Input: raw(`{}`)})
 			b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted, Output: raw(`"x"`)})
@@ -200,14 +200,14 @@ func TestD08_H08_AFinalizedTurnEndsTextStepAndMessage(t *testing.T) {
 	row(t, "D08", ended("end_turn"),
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step finish [DONE]",
 		opens+" "+delta+" text-end(turn-abc123) finish-step message-finish [DONE]",
-		says("Done."))
+		textScript("Done."))
 }
 
 func TestD09_H08_AFailedTurnIsAnErrorAndThenTheFinish(t *testing.T) {
 	row(t, "D09", trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: "The model is overloaded: \"try again\"."},
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step data-error error finish [DONE]",
 		opens+" "+delta+" error message-finish [DONE]",
-		says("I was about"))
+		textScript("I was about"))
 	silent := write(t, trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed}, created)
 	if got := lines(translate(uistream.Options{RFC: true}, silent)); !strings.Contains(got, `{"type":"error","errorText":"Turn failed"}`) {
 		t.Error(got)
@@ -219,7 +219,7 @@ func TestD10_H08_ACanceledTurnHasNoError(t *testing.T) {
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) tool-input-available(c) tool-output-error(c) finish-step abort finish [DONE]",
 		opens+" "+delta+" tool-input-available(c) text-end(turn-abc123) message-finish [DONE]",
 		func(b *trace.Builder) {
-			says("I was about")(b)
+			textScript("I was about")(b)
 			b.MessageEnd("a")
 			b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash"})
 		})
@@ -229,7 +229,7 @@ func TestD11_H08_AnUnknownReasonIsJustTheFinish(t *testing.T) {
 	row(t, "D11", ended("gave_up"),
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step finish [DONE]",
 		opens+" "+delta+" message-finish [DONE]",
-		says("Well"))
+		textScript("Well"))
 }
 
 func TestD12_E03_H14_TheAgentsStatusStandsAmongTheText(t *testing.T) {
@@ -238,7 +238,7 @@ func TestD12_E03_H14_TheAgentsStatusStandsAmongTheText(t *testing.T) {
 		"data-agent-status "+opens+" "+delta+" data-agent-status "+delta+" data-agent-status "+closes,
 		func(b *trace.Builder) {
 			b.Emit(trace.Status{State: trace.StateThinking})
-			says("I ")(b)
+			textScript("I ")(b)
 			b.Emit(trace.Status{State: trace.StateToolCalling, Detail: "bash"})
 			b.MessageDelta("a", "work.")
 			b.StepEnd()
@@ -255,8 +255,8 @@ func TestD12_E03_H14_TheAgentsStatusStandsAmongTheText(t *testing.T) {
 	}
 }
 
-func asks(b *trace.Builder) {
-	says("One thing: ")(b)
+func writeQuestion(b *trace.Builder) {
+	textScript("One thing: ")(b)
 	id := b.Question(trace.Question{QuestionID: "q-1", Text: "Which colour?", Choices: []trace.Choice{{Label: "red"}, {Label: "blue"}}})
 	b.Answer(trace.Answer{QuestionID: id, Outcome: trace.Selected, Values: []string{"blue"}, By: "ann"})
 	b.MessageDelta("b", "blue it is.")
@@ -267,10 +267,10 @@ func TestD13_H15_AQuestionHasItsFullPayload(t *testing.T) {
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step start-step "+
 			"text-start(ask-q-1) text-delta(ask-q-1) text-end(ask-q-1) tool-input-available(q-1) finish-step tool-output-available(q-1) "+
 			"start-step text-start(text-2) text-delta(text-2) text-end(text-2) finish-step finish [DONE]",
-		opens+" "+delta+" data-question(q-1) data-question(q-1) "+delta+" "+closes, asks)
+		opens+" "+delta+" data-question(q-1) data-question(q-1) "+delta+" "+closes, writeQuestion)
 	const asked = `{"type":"data-question","id":"q-1","data":{"questionId":"q-1","text":"Which colour?","options":["red","blue"],"choices":[{"label":"red"},{"label":"blue"}]`
 	for name, o := range map[string]uistream.Options{"rfc": {RFC: true}, "chosen": {Domain: domain(t, "question")}} {
-		got := lines(translate(o, write(t, ended("end_turn"), asks)))
+		got := lines(translate(o, write(t, ended("end_turn"), writeQuestion)))
 		if !strings.Contains(got, asked+"}}\n") || !strings.Contains(got, asked+`,"outcome":"selected","answer":["blue"]}}`+"\n") {
 			t.Errorf("%s: %s", name, got)
 		}
@@ -286,8 +286,7 @@ func domain(t *testing.T, names ...string) uistream.DomainEvents {
 	return d
 }
 
-// What an adapter makes of frames that only say what is known already is nothing, or
-// an event of the agent's world.
+// A frame that repeats known facts shows nothing in the stream, or becomes a domain event.
 //
 //evidence:for A11
 func TestD14_D15_D17_H16_HydrationAndTheAgentsWorldAreNotShown(t *testing.T) {
@@ -366,7 +365,7 @@ func TestE04_TextThatComesTwiceIsShownOnce(t *testing.T) {
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-delta(text-1) text-end(text-1) finish-step finish [DONE]",
 		opens+" "+delta+" "+delta+" "+closes,
 		func(b *trace.Builder) {
-			says("Hel")(b)
+			textScript("Hel")(b)
 			b.MessageSnapshot("a", "Hel")
 			b.MessageSnapshot("a", "Hello")
 			b.Message("a", "Hello")
@@ -391,7 +390,7 @@ func TestE06_H13_TextAndToolsInterleave(t *testing.T) {
 		"start(m1) start-step text-start(text-1) text-delta(text-1) tool-input-start(c) text-delta(text-1) tool-input-available(c) text-delta(text-1) tool-output-available(c) text-end(text-1) finish-step finish [DONE]",
 		opens+" "+delta+" tool-input-start(c) "+delta+" tool-input-available(c) "+delta+" tool-output-available(c) "+closes,
 		func(b *trace.Builder) {
-			says("I ")(b)
+			textScript("I ")(b)
 			b.ToolCallStart(trace.ToolCallStart{ToolCallID: "c", RawName: "read"})
 			b.MessageDelta("a", "am ")
 			b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "read", Input: raw(`{}`)})
@@ -408,7 +407,7 @@ func TestE29_AFailoverIsASecondTextOfTheMessage(t *testing.T) {
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step start-step text-start(text-2) text-delta(text-2) text-end(text-2) finish-step finish [DONE]",
 		opens+" "+delta+" text-end(turn-abc123) text-start(turn-def456) text-delta(turn-def456) text-end(turn-def456) finish-step message-finish [DONE]",
 		func(b *trace.Builder) {
-			says("I was ab")(b)
+			textScript("I was ab")(b)
 			b.StepStart(trace.Step{NativeID: "turn-def456"})
 			b.MessageDelta("b", "Here it is.")
 		})
@@ -416,7 +415,7 @@ func TestE29_AFailoverIsASecondTextOfTheMessage(t *testing.T) {
 
 // calculator is the stream at the end of the RFC.
 func calculator(b *trace.Builder) {
-	says("Let me calculate", " that for you.")(b)
+	textScript("Let me calculate", " that for you.")(b)
 	b.MessageEnd("a")
 	b.ToolCallStart(trace.ToolCallStart{ToolCallID: "call-1", RawName: "calculator"})
 	b.ToolCall(trace.ToolCall{ToolCallID: "call-1", RawName: "calculator", Input: raw(`{"expression":"2+2"}`)})
@@ -503,7 +502,7 @@ func TestC08_G02_AStreamThatWasInterruptedIsAnErrorAndThenTheFinish(t *testing.T
 	row(t, "C08", trace.Stop{Reason: "agent_lost", Outcome: trace.OutcomeFailed, Error: "Stream interrupted"},
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step data-error error finish [DONE]",
 		opens+" "+delta+" error message-finish [DONE]",
-		says("I was about"))
+		textScript("I was about"))
 }
 
 // Each delta has gone out before the agent says the next, in either form; and in a
@@ -551,7 +550,7 @@ func TestC09_F05_EachDeltaIsSentAsItComes(t *testing.T) {
 // before its end.
 //
 //evidence:for F04
-func TestC10_ATurnIsNeverHeldWhole(t *testing.T) {
+func TestC10_ATurnIsNeverHeldInMemoryAsAWhole(t *testing.T) {
 	t.Parallel()
 	records := story(t, 300, strings.Repeat("x", 10<<10))
 	half := len(records) / 2
@@ -583,8 +582,8 @@ func TestC10_ATurnIsNeverHeldWhole(t *testing.T) {
 	}
 }
 
-// rest is the outline of what somebody gets of a turn from a mark on.
-func rest(t *testing.T, o uistream.Options, window int, records []trace.Record, from uistream.Span) string {
+// resumedOutline is the outline of what somebody gets of a turn from a mark on.
+func resumedOutline(t *testing.T, o uistream.Options, window int, records []trace.Record, from uistream.Span) string {
 	t.Helper()
 	bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{Window: window})
 	defer bc.Close()
@@ -599,14 +598,14 @@ func rest(t *testing.T, o uistream.Options, window int, records []trace.Record, 
 func TestTheRestOfAMessageByTheRFC(t *testing.T) {
 	t.Parallel()
 	permitted := write(t, completed(), func(b *trace.Builder) {
-		says("Before.")(b)
+		textScript("Before.")(b)
 		b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash"})
 		id, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: "Run?", Options: []trace.PermissionOption{{ID: "y", OptionKind: trace.AllowOnce}}}, trace.ToolCall{})
 		b.PermissionResponse(trace.PermissionResponse{RequestID: id, Outcome: trace.Selected, ChosenOption: "y", By: "me"})
 		b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted})
 		b.Message("b", "After.")
 	})
-	answered := write(t, completed(), asks)
+	answered := write(t, completed(), writeQuestion)
 	o := uistream.Options{RFC: true, Profile: profile(t, "")}
 	for _, c := range []struct {
 		name    string
@@ -617,13 +616,13 @@ func TestTheRestOfAMessageByTheRFC(t *testing.T) {
 		{"after a question", answered, "message-start(turn-abc123) text-start(turn-abc123) data-question(q-1) " + delta + " " + closes},
 	} {
 		for _, window := range []int{0, 1} {
-			if got := rest(t, o, window, c.records, uistream.Span{From: seqOf(t, c.records, trace.KindPause, 1) + 1, SkipPausesThrough: 1 << 60}); got != c.want {
+			if got := resumedOutline(t, o, window, c.records, uistream.Span{From: seqOf(t, c.records, trace.KindPause, 1) + 1, SkipPausesThrough: 1 << 60}); got != c.want {
 				t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 			}
 		}
 	}
 	steered := write(t, completed(), func(b *trace.Builder) {
-		says("One")(b)
+		textScript("One")(b)
 		b.Emit(trace.Reply{MessageID: "m2", Cause: trace.CauseSteer})
 		created(b)
 		b.MessageDelta("b", "Two")
@@ -632,19 +631,19 @@ func TestTheRestOfAMessageByTheRFC(t *testing.T) {
 		0:                                     opens + " " + delta + " " + closes,
 		seqOf(t, steered, trace.KindReply, 2): "message-start(m2) text-start(m2) text-delta(m2) text-end(m2) finish-step message-finish [DONE]",
 	} {
-		if got := rest(t, o, 0, steered, uistream.Span{From: from}); got != want {
+		if got := resumedOutline(t, o, 0, steered, uistream.Span{From: from}); got != want {
 			t.Errorf("from %d:\ngot  %s\nwant %s", from, got, want)
 		}
 	}
 }
 
 // Events before the agent has named its turn wait for the name.
-func TestWhatComesBeforeTheNameByTheRFC(t *testing.T) {
+func TestFramesBeforeTheNameByTheRFC(t *testing.T) {
 	t.Parallel()
 	early := func(b *trace.Builder) {
 		b.Emit(trace.Error{Code: "not_rewound", Message: "It still remembers."})
 		b.Emit(trace.Status{State: trace.StateThinking})
-		says("Hello")(b)
+		textScript("Hello")(b)
 	}
 	got := outlineOf(t, uistream.AppendTurn(nil, slices.Values(write(t, completed(), early)), uistream.Options{RFC: true}, uistream.Framing{}))
 	if want := "data-agent-status " + opens + " data-notice " + delta + " " + closes; got != want {

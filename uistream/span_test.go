@@ -82,7 +82,7 @@ func TestSpans(t *testing.T) {
 			bc.Close()
 		}
 	}
-	if got := types(whole(steered, uistream.Framing{})); strings.Count(got, "DONE") != 2 {
+	if got := types(streamOf(steered, uistream.Framing{})); strings.Count(got, "DONE") != 2 {
 		t.Errorf("AppendTurn: %s", got)
 	}
 }

@@ -172,7 +172,7 @@ func TestASubagentCanBeThePreliminaryOutputOfItsCall(t *testing.T) {
 }
 
 // The request has a call of its own, because a call beside it runs.
-func TestWhatIsShownInFrontOfTheButtonsIsTheInputOfTheTool(t *testing.T) {
+func TestTheApprovalShowsTheInputOfTheTool(t *testing.T) {
 	t.Parallel()
 	chunks := lines(translate(uistream.Options{}, write(t, completed(), func(b *trace.Builder) {
 		b.ToolCall(trace.ToolCall{ToolCallID: "c1", RawName: "bash", Input: input(`{"command":"one"}`)})
@@ -235,7 +235,7 @@ func TestAnAnsweredRequestReadsAsAnsweredWhileAnotherIsOpen(t *testing.T) {
 
 // The message that asked is closed for its reader once the answer comes in words: the
 // reader has left it. The result of the sibling call is shown in the next message.
-func TestASiblingsResultReachesTheReaderWhoAnswersInWords(t *testing.T) {
+func TestASiblingsResultReachesTheReaderOfATextAnswer(t *testing.T) {
 	t.Parallel()
 	for name, o := range clients(t) {
 		records := write(t, completed(), func(b *trace.Builder) {
@@ -296,7 +296,7 @@ func TestACallOfWhichNothingThatIsShownHasChangedIsShownOnce(t *testing.T) {
 	}
 }
 
-func TestWhatComesAtAPauseIsShownBehindTheAnswer(t *testing.T) {
+func TestTextDuringAPauseIsShownBehindTheAnswer(t *testing.T) {
 	t.Parallel()
 	records := write(t, completed(), func(b *trace.Builder) {
 		b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash", Input: input(`{}`)})

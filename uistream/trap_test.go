@@ -225,9 +225,9 @@ func TestTrap15_OpaqueValues(t *testing.T) {
 	}
 }
 
-func TestTrap16_TheLastFrameIsWhole(t *testing.T) {
+func TestTrap16_TheLastFrameIsComplete(t *testing.T) {
 	t.Parallel()
-	s := whole(story(t, 1, "x"), uistream.Framing{})
+	s := streamOf(story(t, 1, "x"), uistream.Framing{})
 	if !strings.HasSuffix(s, "\n\ndata: [DONE]\n\n") {
 		t.Errorf("ends with %q", s[len(s)-40:])
 	}

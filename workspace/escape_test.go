@@ -170,7 +170,7 @@ func TestReadLines(t *testing.T) {
 
 // A mount whose server is gone holds an operation in the kernel. The operations
 // after it fail in time, and work again when the kernel lets go.
-func TestAHungFileSystemBlocksNobody(t *testing.T) {
+func TestAHungFileSystemBlocksNoSession(t *testing.T) {
 	t.Parallel()
 	d, err := workspace.Open(t.TempDir(), workspace.Patience(50*time.Millisecond))
 	if err != nil {

@@ -99,7 +99,7 @@ func (a action) call(id raw) trace.ToolCall {
 		tool.Name, tool.Title = "write_text_file", "Write "+filepath.Base(a.Path)
 		input["content"] = a.Content
 	default:
-		line := a.line()
+		line := a.commandLine()
 		tool.Name, tool.Title, tool.Locations = "terminal", "Run `"+line+"`", nil
 		if input = (object{"command": line, "cwd": a.Cwd}); !a.plainEnv() {
 			input["env"], tool.Title = a.Env, tool.Title+", with variables of its own"
@@ -109,9 +109,9 @@ func (a action) call(id raw) trace.ToolCall {
 	return tool
 }
 
-// line is the command line as it runs. A line without arguments may be the whole text of
+// commandLine is the command line as it runs. A line without arguments may be the whole text of
 // a shell.
-func (a action) line() string {
+func (a action) commandLine() string {
 	if len(a.Args) == 0 {
 		return a.Command
 	}

@@ -83,9 +83,9 @@ func TestAttacks(t *testing.T) {
 	})
 }
 
-// TestThePolicyJudgesAllThatAnAgentSaysOfACall plays calls whose places and input
+// TestThePolicyJudgesAllInputsOfACall plays calls whose places and input
 // disagree, or whose input is missing.
-func TestThePolicyJudgesAllThatAnAgentSaysOfACall(t *testing.T) {
+func TestThePolicyJudgesAllInputsOfACall(t *testing.T) {
 	t.Parallel()
 	d := permissiontest.Workspace(t)
 	in := func(path string) string { return d.Path() + "/" + path }
@@ -131,9 +131,9 @@ func TestThePolicyJudgesAllThatAnAgentSaysOfACall(t *testing.T) {
 	}
 }
 
-// TestAnAllowedCallCoversWhatWasAllowed plays agents that use a permission for something
+// TestAnAllowedCallCoversNoMoreThanItsApproval plays agents that use a permission for something
 // else: only the files and the command of the call that was allowed are covered.
-func TestAnAllowedCallCoversWhatWasAllowed(t *testing.T) {
+func TestAnAllowedCallCoversNoMoreThanItsApproval(t *testing.T) {
 	t.Parallel()
 	d := permissiontest.Workspace(t)
 	in := func(path string) string { return d.Path() + "/" + path }
@@ -298,9 +298,9 @@ func TestACommandForATerminalIsOnRecordAsItRuns(t *testing.T) {
 	}
 }
 
-// TestAnAlwaysIsNoAnswerToWhatThePolicyDenies: the agent does not ask after an "always", so
+// TestAnAlwaysDoesNotAllowACallThatThePolicyDenies: the agent does not ask after an "always", so
 // the gateway judges what it does for the agent.
-func TestAnAlwaysIsNoAnswerToWhatThePolicyDenies(t *testing.T) {
+func TestAnAlwaysDoesNotAllowACallThatThePolicyDenies(t *testing.T) {
 	t.Parallel()
 	d := permissiontest.Workspace(t)
 	policy := permission.Policy{Rules: []permission.Rule{{Kinds: []trace.ToolKind{trace.ToolEdit}, Paths: []string{"sub/**"}, Then: permission.Deny}}}

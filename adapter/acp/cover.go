@@ -22,7 +22,7 @@ type allowance struct {
 // twice: a call that was allowed once, or a tool that was allowed for good. The form
 // counts in which the call was allowed, whatever the agent has shown of the call since.
 func (d *Decoder) covers(c *turn, a action) (once, always bool) {
-	use := a.method + " " + a.Path + a.line()
+	use := a.method + " " + a.Path + a.commandLine()
 	for _, tc := range c.calls {
 		if tc.done || tc.tool.ToolKind != a.kind() {
 			continue
@@ -102,7 +102,7 @@ func (tc *call) runs(a action, cwd string) bool {
 	if json.Unmarshal(tc.raw, &in) != nil || in.Command == "" || !a.plainEnv() {
 		return false
 	}
-	line, dir := a.line(), at(cwd, a.Cwd)
+	line, dir := a.commandLine(), at(cwd, a.Cwd)
 	if len(a.Args) == 2 && (a.Args[0] == "-c" || a.Args[0] == "-lc") && permission.IsShell(a.Command) {
 		line = a.Args[1]
 		if there := at(cwd, in.Cwd); there != "" && strings.HasPrefix(line, "cd "+quoted(there)+" && ") {

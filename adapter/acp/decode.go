@@ -96,7 +96,7 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	}
 	take := d.said
 	if m.Dir == agent.In {
-		take = d.told
+		take = d.fromGateway
 	}
 	effects, err := take(msg, t)
 	if err != nil {
@@ -105,8 +105,8 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	return effects, err
 }
 
-// told takes what was sent to the agent.
-func (d *Decoder) told(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, error) {
+// fromGateway takes what was sent to the agent.
+func (d *Decoder) fromGateway(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, error) {
 	switch {
 	case m.Kind() == jsonrpc.Response:
 		d.answered(m)

@@ -76,7 +76,7 @@ func TestASubAgentSpeaksBelowItsCall(t *testing.T) {
 	}
 }
 
-func TestATerminalOfOursShowsItsOutputInTheCall(t *testing.T) {
+func TestATerminalOfTheGatewayShowsItsOutputInTheCall(t *testing.T) {
 	t.Parallel()
 	all := events(t,
 		out(`{"sessionUpdate":"tool_call","toolCallId":"c","kind":"execute","status":"in_progress","title":"make","content":[{"type":"terminal","terminalId":"t1"}]}`),
@@ -91,7 +91,7 @@ func TestATerminalOfOursShowsItsOutputInTheCall(t *testing.T) {
 	}
 }
 
-func TestWhatAnAgentTellsBesideItsText(t *testing.T) {
+func TestEventsBesideTheText(t *testing.T) {
 	t.Parallel()
 	all := events(t,
 		out(`{"sessionUpdate":"plan","entries":[{"content":"one","priority":"high","status":"completed"},{"content":"two","status":"in_progress"}]}`),
@@ -188,7 +188,7 @@ func TestAnAnswerIsSentByTheKindOfItsOption(t *testing.T) {
 	}
 	changed := trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "a", OptionKind: trace.AllowOnce, UpdatedInput: json.RawMessage(`{}`)}
 	if got := string(permit.Reply(changed)); !strings.Contains(got, `"optionId":"b"`) {
-		t.Errorf("a call that somebody has changed cannot run, and the agent gets %s", got)
+		t.Errorf("a call that a user has changed cannot run, and the agent gets %s", got)
 	}
 	_ = r.Finish(trace.Stop{})
 }
@@ -238,8 +238,8 @@ func FuzzDecode(f *testing.F) {
 	recordings().Fuzz(f, seeds...)
 }
 
-// TestLinesLostDoubledAndMoved plays recordings that were damaged line by line.
-func TestLinesLostDoubledAndMoved(t *testing.T) {
+// TestLostDoubledAndMovedLines plays recordings that were damaged line by line.
+func TestLostDoubledAndMovedLines(t *testing.T) {
 	t.Parallel()
 	recordings().Damaged(t, 6)
 }

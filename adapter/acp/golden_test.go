@@ -100,13 +100,13 @@ func TestTheSameScriptHasTheSameShapeWithEachAgent(t *testing.T) {
 	}
 }
 
-func TestALoadedSessionTellsItsPastToNoTurn(t *testing.T) {
+func TestTheHistoryOfALoadedSessionIsInNoTurn(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"claude-load-2", "opencode-load-2"} {
 		p := recordings().Play(t, recordings().All(t)[name])
 		for _, r := range p.Records {
 			if m, ok := r.Payload.(trace.Message); ok && strings.Contains(m.Text, "hello from a file") {
-				t.Errorf("%s: the past is told again: %q", name, m.Text)
+				t.Errorf("%s: the history comes again: %q", name, m.Text)
 			}
 			if _, ok := r.Payload.(trace.ToolCall); ok {
 				t.Errorf("%s: a call of the past is on record again", name)
@@ -118,7 +118,7 @@ func TestALoadedSessionTellsItsPastToNoTurn(t *testing.T) {
 	}
 }
 
-func TestUsageSaysNothingThatTheAgentDoesNotSay(t *testing.T) {
+func TestUsageHasOnlyFiguresOfTheAgent(t *testing.T) {
 	t.Parallel()
 	for name, recording := range recordings().All(t) {
 		for _, r := range recordings().Play(t, recording).Records {

@@ -32,7 +32,7 @@ func TestAPresetSetsVariablesUnlessTheEnvironmentHasThem(t *testing.T) {
 	}
 }
 
-func TestTheVersionIsFoundInWhatAnAgentPrints(t *testing.T) {
+func TestTheVersionIsFoundInTheOutputOfAnAgent(t *testing.T) {
 	t.Parallel()
 	for out, want := range map[string]string{
 		"0.61.0\n":                       "0.61.0",
@@ -51,7 +51,7 @@ func TestTheVersionIsFoundInWhatAnAgentPrints(t *testing.T) {
 }
 
 // The past that comes behind the reply is no part of the next turn.
-func TestAPastThatIsToldLateIsLeftOut(t *testing.T) {
+func TestALateHistoryIsLeftOut(t *testing.T) {
 	t.Parallel()
 	r := fakeRuntime(t, "tells late")
 	r.Preset.ReplaysLate = true

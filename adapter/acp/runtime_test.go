@@ -84,7 +84,7 @@ func (st *stage) turn(p agent.Prompt) ([]trace.Event, string, trace.Stop) {
 	return events, strings.TrimSpace(agenttest.Said(events)), stop
 }
 
-func TestAnAgentThatCannotStartIsToldInOneSentence(t *testing.T) {
+func TestAnAgentThatCannotStartIsReportedInOneSentence(t *testing.T) {
 	t.Parallel()
 	mute := fakeRuntime(t, "mute")
 	mute.StartTime = 300 * time.Millisecond
@@ -142,7 +142,7 @@ func TestASessionThatIsLostBeginsAgainAndSaysSo(t *testing.T) {
 				t.Errorf("%s: notices %+v", how, lost)
 			}
 			if strings.Contains(said, "the past") || len(agenttest.Each[trace.ToolCall](events)) > 0 {
-				t.Errorf("%s: the past is told again: %s", how, said)
+				t.Errorf("%s: the history comes again: %s", how, said)
 			}
 		}
 		if len(host.Begun()) > 0 {
@@ -203,7 +203,7 @@ func TestQuestionsBecomeTheFormThatTheAgentWants(t *testing.T) {
 	}
 }
 
-func TestAPromptHoldsWhatTheAgentCanTake(t *testing.T) {
+func TestAPromptHoldsPartsThatTheAgentAccepts(t *testing.T) {
 	t.Parallel()
 	st := newStage(t, "plain", "")
 	p := agenttest.Prompt("params")
@@ -303,8 +303,8 @@ func TestFilesStayInTheWorkspace(t *testing.T) {
 	}
 }
 
-// TestNothingIsWrittenOrRunThatNobodyAllowed plays requests that no call covers.
-func TestNothingIsWrittenOrRunThatNobodyAllowed(t *testing.T) {
+// TestNothingIsWrittenOrRunWithoutApproval plays requests that no call covers.
+func TestNothingIsWrittenOrRunWithoutApproval(t *testing.T) {
 	t.Parallel()
 	policy := permission.Policy{Rules: []permission.Rule{{Kinds: []trace.ToolKind{trace.ToolEdit}, Inside: true, Then: permission.Allow}}}
 	for name, c := range map[string]struct {
@@ -427,7 +427,7 @@ func TestTheModeAndTheModelOfARunningAgentChange(t *testing.T) {
 	}
 }
 
-func TestProbeSaysWhatIsMissing(t *testing.T) {
+func TestProbeNamesAMissingProgram(t *testing.T) {
 	t.Parallel()
 	preset, _ := acp.FindPreset("gemini")
 	_, err := acp.Runtime{Preset: preset, Command: "no-such-gemini"}.Probe(t.Context())

@@ -25,8 +25,8 @@ const (
 	open    = `{"dir":"out","msg":{"id":0,"result":{"sessionId":"s"}}}`
 )
 
-// said is what the agent says in each turn of a recording.
-func said(t *testing.T, lines ...string) []string {
+// textsOf is what the agent says in each turn of a recording.
+func textsOf(t *testing.T, lines ...string) []string {
 	t.Helper()
 	p := recordings().Play(t, []byte(strings.Join(lines, "\n")))
 	if p.Skipped > 0 {
@@ -52,13 +52,13 @@ func TestWordsOutsideATurnAreNotLost(t *testing.T) {
 			[]string{strings.Replace(opening, "session/new", "session/load", 1), chunk("the past"), open, chunk("the past"), begun, chunk("hi"), ended}, []string{"hi"},
 		},
 	} {
-		if got := said(t, c.lines...); !slices.Equal(got, c.want) {
+		if got := textsOf(t, c.lines...); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
 }
 
-func TestAModeThatGeminiTellsInAMessageIsNoText(t *testing.T) {
+func TestAModeInAMessageOfGeminiIsNoText(t *testing.T) {
 	t.Parallel()
 	p := recordings().Play(t, []byte(strings.Join([]string{opening, open, begun, chunk("[MODE_UPDATE] autoEdit"), chunk("hi"), ended}, "\n")))
 	if text := strings.TrimSpace(agenttest.Said(replaytest.Events(p.Turns[0]))); text != "hi" {
@@ -73,7 +73,7 @@ func TestAModeThatGeminiTellsInAMessageIsNoText(t *testing.T) {
 	}
 }
 
-func TestTheContextThatIsToldAfterATurnIsOnRecordInTheNext(t *testing.T) {
+func TestAContextSizeAfterATurnIsOnRecordInTheNext(t *testing.T) {
 	t.Parallel()
 	p := recordings().Play(t, []byte(strings.Join([]string{
 		opening, open, begun, ended, out(`{"sessionUpdate":"usage_update","used":7,"size":9}`), strings.Replace(begun, `"id":1`, `"id":2`, 1), strings.Replace(ended, `"id":1`, `"id":2`, 1),
@@ -192,9 +192,9 @@ func TestThePolicyJudgesReads(t *testing.T) {
 	}
 }
 
-// TestAnInputThatIsWrittenAsTextIsWhatIsAsked plays Kimi, which shows the input of a call
+// TestAnInputThatIsWrittenAsTextIsInTheRequest plays Kimi, which shows the input of a call
 // as text, asks with a summary, and then uses the gateway.
-func TestAnInputThatIsWrittenAsTextIsWhatIsAsked(t *testing.T) {
+func TestAnInputThatIsWrittenAsTextIsInTheRequest(t *testing.T) {
 	t.Parallel()
 	const (
 		shows = `{"sessionUpdate":"tool_call_update","toolCallId":"c","status":"in_progress","content":[{"type":"content","content":{"type":"text","text":`

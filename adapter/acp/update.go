@@ -144,11 +144,11 @@ type speaker struct {
 	thought bool
 	message string // the agent's id of the open part's message
 	key     string // of the open part, or ""
-	said    map[bool]said
+	said    map[bool]partText
 }
 
-// said is the newest part of a kind since the last call.
-type said struct{ key, text string }
+// partText is the newest part of a kind since the last call.
+type partText struct{ key, text string }
 
 func (c *turn) speaker(beside raw) *speaker {
 	m := parse[meta](beside)
@@ -158,7 +158,7 @@ func (c *turn) speaker(beside raw) *speaker {
 	}
 	s := c.speakers[parent]
 	if s == nil {
-		s = &speaker{c: c, b: c.b, said: map[bool]said{}}
+		s = &speaker{c: c, b: c.b, said: map[bool]partText{}}
 		if parent != "" {
 			s.b = c.b.Under(parent)
 		}
@@ -247,10 +247,10 @@ func (s *speaker) write(thought bool, message, text string) {
 		s.end()
 		s.c.parts++
 		s.thought, s.message, s.key = thought, message, fmt.Sprintf("part-%d", s.c.parts)
-		s.again(text)
+		s.noteRetry(text)
 	}
 	was := s.said[thought]
-	s.said[thought] = said{s.key, was.text + text}
+	s.said[thought] = partText{s.key, was.text + text}
 	if thought {
 		s.b.ThoughtDelta(s.key, text)
 	} else {
@@ -262,9 +262,9 @@ func (s *speaker) write(thought bool, message, text string) {
 // agents that try a model call again repeat what they have said.
 const leastRepeated = 8
 
-func (s *speaker) again(text string) {
+func (s *speaker) noteRetry(text string) {
 	before := s.said[s.thought]
-	s.said[s.thought] = said{}
+	s.said[s.thought] = partText{}
 	if before.key == "" || len(text) < leastRepeated || len(text) >= len(before.text) || !strings.HasPrefix(before.text, text) {
 		return
 	}

@@ -123,7 +123,7 @@ func (s *session) answer(ctx context.Context, caller agent.Caller, mayTell bool,
 		mayTell = s.rt.Token != (Credential{})
 	}
 	if !mayTell {
-		a.b.Emit(trace.Error{Message: fmt.Sprintf("The answer to %q was not passed on to Agent Ops, where nobody is known as who gave it.", a.name()), Code: "answer_refused"})
+		a.b.Emit(trace.Error{Message: fmt.Sprintf("The answer to %q was not sent to Agent Ops, which does not know the person who gave it.", a.name()), Code: "answer_refused"})
 		return
 	}
 	s.deliver(caller, a, said, permit)

@@ -16,38 +16,38 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// allow answers every request with yes, as somebody.
+// allow approves every request in the name of a user.
 func allow(who string) func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
 	return func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
 		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "approve", OptionKind: trace.AllowOnce, By: who}
 	}
 }
 
-// An answer is given in the name of who gives it, if that is somebody who is known
-// there. In nobody else's name: what is asked waits on.
-func TestAnApprovalIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
+// The server gets an approval in the name of the user who gave it. If the server does not know
+// that user, or does not let them approve, the request goes on waiting.
+func TestAnApprovalIsSentInTheNameOfItsGiver(t *testing.T) {
 	for _, c := range []struct {
 		name, prompts, answers, by string
 		refused                    string
 	}{
 		{"the owner's own", "ada", "ada", "u_ada", ""},
 		{"the owner for a collaborator", "bob", "ada", "u_ada", ""},
-		{"somebody unknown for the owner", "ada", "zoe", "", "nobody is known as who gave it"},
+		{"an unknown user for the owner", "ada", "zoe", "", "does not know the person who gave it"},
 		{"a collaborator", "bob", "bob", "", "only the owner"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				st := newStage(t, head)
-				st.sayBy("hello", by{who: "ada"}).completes() // she is known from now on
+				st := newStage(t, agentOpsServer)
+				st.promptBy("hello", sender{who: "ada"}).completes() // she is known from now on
 				st.host.OnPermit = allow(c.answers)
-				p := st.sayBy("permission", by{who: c.prompts})
+				p := st.promptBy("permission", sender{who: c.prompts})
 				if c.refused != "" {
 					time.Sleep(time.Second)
 					synctest.Wait()
-					if n := len(st.server.frames("approve")); n != 0 || len(st.server.waits()) != 1 {
+					if n := len(st.server.frames("approve")); n != 0 || len(st.server.openRequests()) != 1 {
 						t.Errorf("%d approvals got through", n)
 					}
-					st.server.resolve("inv-"+st.server.runs().id, "deny", user{id: "u_ada"})
+					st.server.resolve("inv-"+st.server.runningTurn().id, "deny", user{id: "u_ada"})
 				}
 				stop, events := p.end()
 				errs := agenttest.Each[trace.Error](events)
@@ -66,19 +66,18 @@ func TestAnApprovalIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
 	}
 }
 
-// What runs out of time there, or is answered there, is settled here, and its answer
-// is not sent.
-func TestWhatIsSettledThereIsSettledHere(t *testing.T) {
+// A request that expires or is answered upstream is settled here, and no answer is sent.
+func TestARequestThatIsSettledUpstreamIsSettledHere(t *testing.T) {
 	for _, c := range []struct {
 		name, prompt string
 		settle       func(*server, string)
 		want         trace.PermissionOutcome
-		eras         []era
+		eras         []serverKind
 	}{
-		{"approval expired", "permission", func(s *server, id string) { s.expire(id) }, trace.Expired, []era{far, head}},
-		{"approval given", "permission", func(s *server, id string) { s.resolve(id, "approve", user{id: "u_ada"}) }, trace.Selected, []era{far, head}},
-		{"question expired", "question", func(s *server, id string) { s.expire(id) }, trace.Expired, []era{far, head}},
-		{"question answered", "question", func(s *server, id string) { s.resolve(id, "red", user{id: "u_ada"}) }, trace.Selected, []era{far, head}},
+		{"approval expired", "permission", func(s *server, id string) { s.expire(id) }, trace.Expired, []serverKind{gatewayServer, agentOpsServer}},
+		{"approval given", "permission", func(s *server, id string) { s.resolve(id, "approve", user{id: "u_ada"}) }, trace.Selected, []serverKind{gatewayServer, agentOpsServer}},
+		{"question expired", "question", func(s *server, id string) { s.expire(id) }, trace.Expired, []serverKind{gatewayServer, agentOpsServer}},
+		{"question answered", "question", func(s *server, id string) { s.resolve(id, "red", user{id: "u_ada"}) }, trace.Selected, []serverKind{gatewayServer, agentOpsServer}},
 	} {
 		for _, e := range c.eras {
 			t.Run(c.name+" "+string(e), func(t *testing.T) {
@@ -93,10 +92,10 @@ func TestWhatIsSettledThereIsSettledHere(t *testing.T) {
 						waits(ctx)
 						return trace.Answer{}
 					}
-					p := st.say(c.prompt)
+					p := st.prompt(c.prompt)
 					time.Sleep(time.Second)
 					synctest.Wait()
-					for id := range st.server.waits() {
+					for id := range st.server.openRequests() {
 						c.settle(st.server, id)
 						break
 					}
@@ -122,14 +121,14 @@ func TestWhatIsSettledThereIsSettledHere(t *testing.T) {
 	}
 }
 
-// What the policy decides is told at once, and nobody is asked.
-func TestWhatThePolicyDecidesIsTold(t *testing.T) {
+// The adapter sends a decision of the policy at once and asks no user.
+func TestAPolicyDecisionIsSentAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
+		st := newStage(t, agentOpsServer)
 		st.host.Judge = func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool) {
 			return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "deny", OptionKind: trace.RejectOnce, Reason: "no mail"}, true
 		}
-		if got := st.say("permission").completes(); got != "I would like to mail.|I did not send it." {
+		if got := st.prompt("permission").completes(); got != "I would like to mail.|I did not send it." {
 			t.Errorf("%q", got)
 		}
 		if got := st.server.frames("deny"); len(got) != 1 || got[0]["reason"] != "no mail" {
@@ -141,15 +140,15 @@ func TestWhatThePolicyDecidesIsTold(t *testing.T) {
 // An answer by somebody who has prompted goes through a socket of their own.
 //
 //evidence:for B04
-func TestAnAnswerIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+func TestAnAnswerIsSentInTheNameOfItsGiver(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
-		st.sayBy("hello", by{who: "ada"}).completes()
-		st.sayBy("hello", by{who: "bob"}).completes()
+		st.promptBy("hello", sender{who: "ada"}).completes()
+		st.promptBy("hello", sender{who: "bob"}).completes()
 		st.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
 			return trace.Answer{Outcome: trace.Selected, Values: []string{"green"}, By: "bob"}
 		}
-		if got := st.say("question").completes(); got != "Before I go on:|You chose green." {
+		if got := st.prompt("question").completes(); got != "Before I go on:|You chose green." {
 			t.Errorf("%q", got)
 		}
 		if got := st.server.frames("answer"); len(got) != 1 || got[0]["who"] != "u_bob" {
@@ -158,21 +157,21 @@ func TestAnAnswerIsGivenInTheNameOfWhoGivesIt(t *testing.T) {
 	})
 }
 
-// Somebody who has not prompted answers with the token that he brings along; one who has
-// none there is told so, and what is asked waits on for somebody who has.
+// A user who has not prompted answers with the token of their own request. An answer without a
+// token for the server is refused, and the question goes on waiting.
 //
 //evidence:for B04
-func TestAnAnswerWithoutATokenIsNotTaken(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+func TestAnAnswerWithoutATokenIsRefused(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		s := newServer(t, e)
 		g := newGateway(t, s, memlog.New(), func(r *agentops.Runtime) { r.Token = agentops.Credential{} })
 		defer g.close()
-		turn := g.sayAs("question", agent.Caller{Bearer: "token-ada"})
+		turn := g.promptAs("question", agent.Caller{Bearer: "token-ada"})
 		time.Sleep(time.Second)
-		if len(s.waits()) != 1 {
-			t.Fatalf("%d questions", len(s.waits()))
+		if len(s.openRequests()) != 1 {
+			t.Fatalf("%d questions", len(s.openRequests()))
 		}
-		id := "que-" + s.runs().id + "-" + turn.ID[len(turn.ID)-6:]
+		id := "que-" + s.runningTurn().id + "-" + turn.ID[len(turn.ID)-6:]
 		green := []string{"green"}
 		for _, who := range []session.Sender{{By: "zoe"}, {By: "bob"}, {}} {
 			if _, err := g.hub.Answer(t.Context(), s.id, id, who, green); !errors.Is(err, agent.ErrNotKnownThere) {
@@ -180,7 +179,7 @@ func TestAnAnswerWithoutATokenIsNotTaken(t *testing.T) {
 			}
 		}
 		time.Sleep(time.Second)
-		if got := s.frames("answer"); len(got) != 0 || len(s.waits()) != 1 {
+		if got := s.frames("answer"); len(got) != 0 || len(s.openRequests()) != 1 {
 			t.Errorf("it was answered: %v", got)
 		}
 		if _, err := g.hub.Answer(t.Context(), s.id, id, session.Sender{By: "bob", Caller: agent.Caller{Bearer: "token-bob"}}, green); err != nil {
@@ -196,10 +195,9 @@ func TestAnAnswerWithoutATokenIsNotTaken(t *testing.T) {
 	})
 }
 
-// E35: a prompt of somebody else that waits behind a question does not keep it from
-// being answered.
+// E35: a question can be answered while a prompt of another user waits behind it.
 func TestE35_AQuestionCanBeAnsweredWhileAPromptWaits(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		asked, answers := make(chan struct{}), make(chan struct{})
 		st.host.OnAsk = func(ctx context.Context, _ trace.Question) trace.Answer {
@@ -210,22 +208,17 @@ func TestE35_AQuestionCanBeAnsweredWhileAPromptWaits(t *testing.T) {
 			}
 			return trace.Answer{Outcome: trace.Selected, Values: []string{"green"}, By: "ada"}
 		}
-		p := st.say("question")
+		p := st.prompt("question")
 		<-asked
-		st.server.theirs("hello")
+		st.server.bobPrompts("hello")
 		time.Sleep(time.Minute)
 		close(answers)
 		if got := p.completes(); got != "Before I go on:|You chose green." {
 			t.Errorf("%q", got)
 		}
 		time.Sleep(time.Minute)
-		begun := st.host.Begun()
-		if len(begun) != 1 {
-			t.Fatalf("%d turns", len(begun))
-		}
-		stop, _ := begun[0].Result()
-		if _, events := finish(t, begun[0], stop); said(events) != "You said: hello" {
-			t.Errorf("the other's said %q", said(events))
+		if _, events := st.otherTurn(); said(events) != "You said: hello" {
+			t.Errorf("the other turn said %q", said(events))
 		}
 	})
 }

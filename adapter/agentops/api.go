@@ -189,7 +189,7 @@ func (a *api) messages(ctx context.Context, c agent.Caller, session string, sinc
 		return nil, err
 	}
 	if len(found.Messages) >= mostMessages {
-		return nil, &failure{sentence: fmt.Sprintf("Agent Ops tells more than %d messages of the session at once, which is the most that is read of it.", mostMessages), final: true}
+		return nil, &failure{sentence: fmt.Sprintf("Agent Ops sent more than %d messages of the session at once, and the gateway reads no more.", mostMessages), final: true}
 	}
 	all := make([]wire.Message, 0, len(found.Messages))
 	for _, m := range found.Messages {

@@ -263,9 +263,9 @@ func (a *ask) read(d *Decoder, v answer) trace.Answer {
 	return trace.Answer{QuestionID: a.id, Outcome: trace.Selected, Values: []string{value}, By: v.by}
 }
 
-// isAnswer reports whether the server took our prompt for an answer: it does so with a prompt of
-// the owner in a channel of another type than web where a question is open. No frame says that
-// such a prompt waits.
+// isAnswer reports whether the server took a prompt of this gateway for an answer. The server does
+// so with a prompt of the owner, if a question is open in the prompt's channel and the type of that
+// channel is not web. No frame says that such a prompt waits.
 func (a *ask) isAnswer(d *Decoder, p *turn, v answer, value string) bool {
 	return p.answers && p.phase == sent && p.channel == a.turn.channel && strings.TrimSpace(p.content) == strings.TrimSpace(value) &&
 		(v.by == cmp.Or(p.sender, d.user) || p.sender == "" && d.user == "")

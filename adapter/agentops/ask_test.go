@@ -10,8 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// askedIn are the questions and requests of a turn.
-func askedIn(records []trace.Record) (all []string) {
+// requestsIn are the questions and requests of a turn.
+func requestsIn(records []trace.Record) (all []string) {
 	for _, r := range records {
 		switch p := r.Payload.(type) {
 		case trace.Question:
@@ -50,15 +50,15 @@ func TestQuestions(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			question := `{"type":"tool-call","callId":"c","toolName":"question","status":"running","args":{"questions":[{}]}}`
-			p := playBack(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(wholeFrame("t", question)), toUs(c.ask), c.answer, toUs(streaming),
+			p := playBack(t, lines(promptBegun(initFrame), toUs(startFrame("t")), toUs(wholeFrame("t", question)), toUs(c.ask), c.answer, toUs(streaming),
 				toUs(wholeFrame("t", strings.Replace(question, "running", "completed", 1), finishPart("end_turn"))), toUs(notBusy)))
 			if len(p.Turns) != 1 {
 				t.Fatalf("%d turns", len(p.Turns))
 			}
-			if got := askedIn(p.Turns[0]); !slices.Equal(got, []string{"q|c|Which?|Red|Blue"}) {
+			if got := requestsIn(p.Turns[0]); !slices.Equal(got, []string{"q|c|Which?|Red|Blue"}) {
 				t.Error(got)
 			}
-			if got := sumOf(p.Turns[0]).Answers; !slices.Equal(got, []string{c.want}) {
+			if got := summaryOf(p.Turns[0]).Answers; !slices.Equal(got, []string{c.want}) {
 				t.Errorf("%q, want %q", got, c.want)
 			}
 		})
@@ -83,15 +83,15 @@ func TestApprovals(t *testing.T) {
 			call := func(status string) string {
 				return `{"type":"tool-call","callId":"c","toolName":"call_tool","args":{"tool_id":"gmail:send"},"status":"` + status + `"}`
 			}
-			p := playBack(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(wholeFrame("t", call("running"))), toUs(c.ask), toUs(c.ask), c.answer,
+			p := playBack(t, lines(promptBegun(initFrame), toUs(startFrame("t")), toUs(wholeFrame("t", call("running"))), toUs(c.ask), toUs(c.ask), c.answer,
 				toUs(wholeFrame("t", call(c.status))), toUs(wholeFrame("t", call(c.status), finishPart("end_turn"))), toUs(notBusy)))
 			if len(p.Turns) != 1 {
 				t.Fatalf("%d turns", len(p.Turns))
 			}
-			if got := askedIn(p.Turns[0]); !slices.Equal(got, []string{c.asked}) {
+			if got := requestsIn(p.Turns[0]); !slices.Equal(got, []string{c.asked}) {
 				t.Errorf("%q, want %q", got, c.asked)
 			}
-			got := sumOf(p.Turns[0])
+			got := summaryOf(p.Turns[0])
 			if !slices.Equal(got.Answers, []string{c.answered}) || !slices.Equal(got.Tools, []string{c.tool}) {
 				t.Errorf("%q %q, want %q %q", got.Answers, got.Tools, c.answered, c.tool)
 			}
@@ -99,14 +99,14 @@ func TestApprovals(t *testing.T) {
 	}
 }
 
-// TestAnApprovalWithoutACall: what is asked must be about a call, so one stands for it.
+// An approval must name a call. If there is none, the adapter makes a call that stands for it.
 func TestAnApprovalWithoutACall(t *testing.T) {
 	t.Parallel()
 	for action, tool := range map[string]string{"approve": `i completed {"to":"a"} {"approved":true}`, "deny": `i denied {"to":"a"} null The action was not approved.`} {
-		expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")),
+		expect(t, lines(promptBegun(initFrame), toUs(startFrame("t")),
 			toUs(`{"type":"interactive_prompt","prompt":{"id":"i","type":"approval","title":"May I?","actions":[],"context":{"toolId":"gmail:send","params":{"to":"a"}}}}`),
 			toUs(`{"type":"interactive_prompt_resolved","promptId":"i","resolution":{"actionId":"`+action+`","resolvedBy":"u1"}}`), toUs(wholeFrame("t", textPart("Ok."), finishPart("end_turn")))),
-			sum{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"Ok."}, Tools: []string{tool}, Answers: []string{"i selected " + action}, End: done})
+			summary{Asked: "Go by u1", Steps: []string{"t"}, Text: []string{"Ok."}, Tools: []string{tool}, Answers: []string{"i selected " + action}, End: done})
 	}
 }
 
@@ -116,7 +116,7 @@ func TestAttachments(t *testing.T) {
 		"of our prompt": {fromUs(`{"type":"prompt","content":"Look","attachments":[{"type":"file","mime":"image/png","url":"data:image/png;base64,AA==","filename":"a.png"}]}`), toUs(userFrame("p1", "Look", "u1"))},
 		"of another's":  {toUs(`{"type":"message","data":{"id":"p1","role":"user","content":"Look","parts":[{"type":"image","data":"AA==","mimeType":"image/png","filename":"a.png"}]}}`)},
 	} {
-		p := playBack(t, lines(toUs(helloHead), toUs(joined), recording, toUs(startFrame("t")), toUs(`{"type":"message.updated","data":{"id":"p1","parts":[{"type":"audio","transcript":"x"}]}}`), toUs(wholeFrame("t", textPart("Seen."), finishPart("end_turn")))))
+		p := playBack(t, lines(toUs(initFrame), toUs(joined), recording, toUs(startFrame("t")), toUs(`{"type":"message.updated","data":{"id":"p1","parts":[{"type":"audio","transcript":"x"}]}}`), toUs(wholeFrame("t", textPart("Seen."), finishPart("end_turn")))))
 		if len(p.Turns) != 1 {
 			t.Fatalf("%s: %d turns", name, len(p.Turns))
 		}
@@ -131,14 +131,14 @@ func TestAttachments(t *testing.T) {
 func TestScreenshots(t *testing.T) {
 	t.Parallel()
 	shot := `{"type":"message","data":{"id":"x","role":"system","content":"Screenshot","parts":{"type":"screenshot","data":"/9j/AA=="}}}`
-	want := sum{Steps: []string{"t"}, Text: []string{"Look: there."}, Files: []string{"image/jpeg data:image/jpeg;base64,/9j/AA=="}, End: done}
+	want := summary{Steps: []string{"t"}, Text: []string{"Look: there."}, Files: []string{"image/jpeg data:image/jpeg;base64,/9j/AA=="}, End: done}
 	expect(t, lines(ofRunner(createFrame("t")), ofRunner(deltaFrame("t", "Look: ")), ofRunner(`{"type":"screenshot","data":"/9j/AA==","description":"d"}`), ofRunner(deltaFrame("t", "there.")), ofRunner(finalizeFrame("t", "end_turn", ""))), want)
 	want.Asked = "Go by u1"
-	expect(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(chunkFrame("t", "Look: ")), ofRunner(`{"type":"screenshot","data":"/9j/AA=="}`), toUs(shot), toUs(chunkFrame("t", "there.")), toUs(wholeFrame("t", textPart("Look: there."), finishPart("end_turn")))), want)
+	expect(t, lines(promptBegun(initFrame), toUs(startFrame("t")), toUs(chunkFrame("t", "Look: ")), ofRunner(`{"type":"screenshot","data":"/9j/AA=="}`), toUs(shot), toUs(chunkFrame("t", "there.")), toUs(wholeFrame("t", textPart("Look: there."), finishPart("end_turn")))), want)
 }
 
 //evidence:for D15
-func TestEventsOfTheAgentsWorld(t *testing.T) {
+func TestDomainEvents(t *testing.T) {
 	t.Parallel()
 	inTurn := map[string]string{
 		`{"type":"status","data":{"status":"running"}}`: "session-status", `{"type":"queue.state","data":{"pending":null}}`: "queue", `{"type":"git-state","data":{"branch":"b"}}`: "git-state",
@@ -148,22 +148,22 @@ func TestEventsOfTheAgentsWorld(t *testing.T) {
 		`{"type":"toast","title":"T"}`: "toast", `{"type":"integration-auth-required","services":[]}`: "auth-required", `{"type":"messages.removed","messageIds":["m"]}`: "messages-removed",
 	}
 	for frame, name := range inTurn {
-		p := playBack(t, lines(toUs(helloHead), toUs(startFrame("t")), toUs(frame), ofRunner(frame), toUs(wholeFrame("t", textPart("x"), finishPart("end_turn")))))
-		if got := datas(p.Turns[0]); len(got[name]) != 1 || len(got) != 1 {
+		p := playBack(t, lines(toUs(initFrame), toUs(startFrame("t")), toUs(frame), ofRunner(frame), toUs(wholeFrame("t", textPart("x"), finishPart("end_turn")))))
+		if got := domainEvents(p.Turns[0]); len(got[name]) != 1 || len(got) != 1 {
 			t.Errorf("%s gives %v, want one %s", frame, got, name)
 		}
 	}
-	p := playBack(t, lines(toUs(helloHead), toUs(`{"type":"git-state","data":{"branch":"b"}}`), toUs(`{"type":"audit_log","entry":{}}`), toUs(`{"type":"title","title":"New"}`), ofRunner(`{"type":"git-state","branch":"b"}`)))
-	if got := datas(p.Records); !slices.Equal(names(got), []string{"git-state", "title"}) || got["title"][0] != `"New"` || got["git-state"][0] != `{"branch":"b"}` || len(got["git-state"]) != 1 {
+	p := playBack(t, lines(toUs(initFrame), toUs(`{"type":"git-state","data":{"branch":"b"}}`), toUs(`{"type":"audit_log","entry":{}}`), toUs(`{"type":"title","title":"New"}`), ofRunner(`{"type":"git-state","branch":"b"}`)))
+	if got := domainEvents(p.Records); !slices.Equal(names(got), []string{"git-state", "title"}) || got["title"][0] != `"New"` || got["git-state"][0] != `{"branch":"b"}` || len(got["git-state"]) != 1 {
 		t.Errorf("outside a turn: %v", got)
 	}
 	p = playBack(t, lines(ofRunner(createFrame("t")), ofRunner(`{"type":"git-state","branch":"b"}`), ofRunner(finalizeFrame("t", "end_turn", ""))))
-	if got := datas(p.Records); got["git-state"][0] != `{"branch":"b"}` {
+	if got := domainEvents(p.Records); got["git-state"][0] != `{"branch":"b"}` {
 		t.Errorf("of a runner: %v", got)
 	}
 	huge := `{"type":"diff","requestId":"r","data":{"files":[{"path":"` + strings.Repeat("x", 2<<20) + `"}]}}`
 	p = playBack(t, lines(toUs(huge)))
-	if got := datas(p.Records)["diff"]; len(got) != 1 || got[0] != `{"omitted":true}` {
-		t.Error("a huge event is kept whole")
+	if got := domainEvents(p.Records)["diff"]; len(got) != 1 || got[0] != `{"omitted":true}` {
+		t.Error("a huge event is kept in full")
 	}
 }

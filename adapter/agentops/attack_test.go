@@ -9,8 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// TestAttacks plays the attacks on the policy. The server tells which tool it asks for, and
-// with which parameters; the call that it has shown may have had others.
+// TestAttacks plays the attacks on the policy. The server names the tool and the parameters that
+// it asks for. The call that it showed before may have had others.
 //
 //evidence:for promise-workspace
 func TestAttacks(t *testing.T) {
@@ -26,7 +26,7 @@ func TestAttacks(t *testing.T) {
 	}, func(t *testing.T, shown, asked permissiontest.Call) bool {
 		call := `{"type":"tool-call","callId":"c","toolName":"` + shown.Tool + `","args":` + string(shown.Input) + `,"status":"running"}`
 		prompt := `{"type":"interactive_prompt","prompt":{"id":"i","type":"approval","title":"May I?","actions":[],"context":{"toolId":"` + asked.Tool + `","params":` + string(asked.Input) + `}}}`
-		p := playBack(t, lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(wholeFrame("t", call)), toUs(prompt),
+		p := playBack(t, lines(promptBegun(initFrame), toUs(startFrame("t")), toUs(wholeFrame("t", call)), toUs(prompt),
 			toUs(wholeFrame("t", call, finishPart("end_turn"))), toUs(notBusy)))
 		calls := map[string]trace.ToolCall{}
 		for _, turn := range p.Turns {
@@ -48,7 +48,7 @@ func TestAttacks(t *testing.T) {
 	})
 }
 
-// equalJSON compares but for space.
+// equalJSON compares JSON and ignores white space.
 func equalJSON(a, b json.RawMessage) bool {
 	x, errX := json.Marshal(a)
 	y, errY := json.Marshal(b)

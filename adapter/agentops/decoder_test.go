@@ -15,31 +15,31 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// decoderStage is the turns of a session that is alive: those of our prompts are opened
-// before they are sent.
+// decoderStage gives a Decoder the turns of a live session. The turn of a prompt is open before
+// the prompt is sent.
 type decoderStage struct {
-	t       *testing.T
-	d       *agentops.Decoder
-	current *trace.Builder
-	other   *trace.Builder
-	begun   []agent.TurnInfo
-	said    map[string]*strings.Builder
-	n       int
-	asked   map[string]bool // requests that wait for an answer, by their ids there
+	t            *testing.T
+	d            *agentops.Decoder
+	current      *trace.Builder
+	other        *trace.Builder
+	begun        []agent.TurnInfo
+	texts        map[string]*strings.Builder
+	n            int
+	openRequests map[string]bool // requests that wait for an answer, by their ids there
 
 	mu     sync.Mutex // Builders append on their own
 	events map[string][]trace.Event
 }
 
 func newDecoderStage(t *testing.T, o agentops.Options) *decoderStage {
-	return &decoderStage{t: t, d: agentops.NewDecoder(o), said: map[string]*strings.Builder{}, asked: map[string]bool{}, events: map[string][]trace.Event{}}
+	return &decoderStage{t: t, d: agentops.NewDecoder(o), texts: map[string]*strings.Builder{}, openRequests: map[string]bool{}, events: map[string][]trace.Event{}}
 }
 
 func (s *decoderStage) open() *trace.Builder {
 	s.n++
 	name := string(rune('a' + s.n - 1))
 	text := &strings.Builder{}
-	s.said[name] = text
+	s.texts[name] = text
 	b := trace.NewBuilder(s.t.Context(), trace.Config{Turn: name, Append: func(_ context.Context, events []trace.Event) error {
 		s.mu.Lock()
 		s.events[name] = append(s.events[name], events...)
@@ -55,8 +55,8 @@ func (s *decoderStage) open() *trace.Builder {
 	return b
 }
 
-// wrote is what a turn has on record.
-func (s *decoderStage) wrote(b *trace.Builder) []trace.Event {
+// written returns the events that a turn has on record.
+func (s *decoderStage) written(b *trace.Builder) []trace.Event {
 	s.t.Helper()
 	if err := b.Flush(); err != nil {
 		s.t.Fatal(err)
@@ -76,11 +76,11 @@ func (s *decoderStage) Begin(info agent.TurnInfo) *trace.Builder {
 	return s.other
 }
 
-// theirs is the newest turn that somebody else began.
-func (s *decoderStage) theirs() *trace.Builder {
+// otherTurn returns the newest turn that another user began.
+func (s *decoderStage) otherTurn() *trace.Builder {
 	s.t.Helper()
 	if s.other == nil {
-		s.t.Fatal("nobody else has a turn")
+		s.t.Fatal("no other user has a turn")
 	}
 	return s.other
 }
@@ -93,24 +93,24 @@ func (s *decoderStage) decode(dir agent.Dir, frame string) error {
 	for _, e := range effects {
 		switch e := e.(type) {
 		case agent.Ask:
-			s.asked[e.Native] = true
+			s.openRequests[e.Native] = true
 		case agent.Permit:
-			s.asked[e.Native] = true
+			s.openRequests[e.Native] = true
 		case agent.Withdraw:
-			delete(s.asked, e.Native)
+			delete(s.openRequests, e.Native)
 		}
 	}
 	return err
 }
 
-// settle ends what waits for a last word. A frame that means nothing brings the effects.
+// settle ends the turns that wait for a last frame. A frame without a meaning brings the effects.
 func (s *decoderStage) settle() {
 	s.t.Helper()
 	s.d.AtEnd(s)
-	s.take(`{"type":"pong"}`)
+	s.receive(`{"type":"pong"}`)
 }
 
-func (s *decoderStage) take(frames ...string) {
+func (s *decoderStage) receive(frames ...string) {
 	s.t.Helper()
 	for _, f := range frames {
 		if err := s.decode(agent.Out, f); err != nil {
@@ -147,15 +147,15 @@ const (
 	hangFrame  = `{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"text","text":"One"},{"type":"tool-call","callId":"c","toolName":"bash","status":"running","args":{"x":1}},{"type":"finish","reason":"end_turn"}]}}`
 )
 
-// over checks that a turn has ended, and goesOn that it has not.
-func (s *decoderStage) over(b *trace.Builder) {
+// checkOver checks that a turn has ended, and goesOn that it has not.
+func (s *decoderStage) checkOver(b *trace.Builder) {
 	s.t.Helper()
 	if !b.Over() {
 		s.t.Errorf("turn %s goes on", b.Turn())
 	}
 }
 
-func (s *decoderStage) goesOn(b *trace.Builder) {
+func (s *decoderStage) checkOpen(b *trace.Builder) {
 	s.t.Helper()
 	if b.Over() {
 		stop, _ := b.Result()
@@ -166,142 +166,142 @@ func (s *decoderStage) goesOn(b *trace.Builder) {
 func TestAPromptIsInItsOwnTurn(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
-	s.take(helloFrame)
+	s.receive(helloFrame)
 	b := s.prompt("Go")
-	s.goesOn(b)
-	s.take(echoFrame)
-	s.goesOn(b)
-	s.take(beginFrame, sayFrame)
-	s.goesOn(b)
-	s.take(hangFrame)
-	s.goesOn(b)
+	s.checkOpen(b)
+	s.receive(echoFrame)
+	s.checkOpen(b)
+	s.receive(beginFrame, sayFrame)
+	s.checkOpen(b)
+	s.receive(hangFrame)
+	s.checkOpen(b)
 	s.settle()
-	s.over(b)
+	s.checkOver(b)
 	if v, ok := b.Result(); !ok || v.Outcome != trace.OutcomeCompleted || len(s.begun) > 0 {
 		t.Errorf("%+v, and %d turns were begun", v, len(s.begun))
 	}
 }
 
-// TestE34_WhatOthersAskIsNotOurs: our prompt waits while another's turn runs, whose
-// beginning nobody here has seen.
-func TestE34_WhatOthersAskIsNotOurs(t *testing.T) {
+// A prompt of this gateway waits while a turn of another user runs. The gateway has not seen the
+// beginning of that turn.
+func TestE34_APromptOfAnotherUserHasItsOwnTurn(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
-	s.take(strings.Replace(helloFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1))
+	s.receive(strings.Replace(helloFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1))
 	b := s.prompt("Go")
-	s.take(`{"type":"queue.state","data":{"pending":{"messageId":"p1","content":"Go"}}}`, `{"type":"status","data":{"promptQueued":true,"queueReason":"busy"}}`)
-	s.goesOn(b)
-	s.take(`{"type":"agentStatus","status":"streaming"}`, `{"type":"chunk","content":"theirs","messageId":"t0"}`)
-	s.goesOn(b)
+	s.receive(`{"type":"queue.state","data":{"pending":{"messageId":"p1","content":"Go"}}}`, `{"type":"status","data":{"promptQueued":true,"queueReason":"busy"}}`)
+	s.checkOpen(b)
+	s.receive(`{"type":"agentStatus","status":"streaming"}`, `{"type":"chunk","content":"theirs","messageId":"t0"}`)
+	s.checkOpen(b)
 	if len(s.begun) != 1 {
-		t.Fatalf("%d turns were begun for somebody else", len(s.begun))
+		t.Fatalf("%d turns were begun for another user", len(s.begun))
 	}
-	s.take(`{"type":"message.updated","data":{"id":"t0","role":"assistant","parts":[{"type":"text","text":"It is theirs"},{"type":"finish","reason":"end_turn"}]}}`)
-	s.goesOn(b)
-	s.take(echoFrame, `{"type":"queue.state","data":{"pending":null}}`, `{"type":"status","data":{"promptDequeued":true}}`, beginFrame, sayFrame)
-	s.goesOn(b)
-	s.take(endFrame)
-	if err := b.Finish(trace.Stop{}); err != nil || s.said["a"].String() != "One" {
-		t.Errorf("our turn says %q (%v)", s.said["a"], err)
+	s.receive(`{"type":"message.updated","data":{"id":"t0","role":"assistant","parts":[{"type":"text","text":"It is theirs"},{"type":"finish","reason":"end_turn"}]}}`)
+	s.checkOpen(b)
+	s.receive(echoFrame, `{"type":"queue.state","data":{"pending":null}}`, `{"type":"status","data":{"promptDequeued":true}}`, beginFrame, sayFrame)
+	s.checkOpen(b)
+	s.receive(endFrame)
+	if err := b.Finish(trace.Stop{}); err != nil || s.texts["a"].String() != "One" {
+		t.Errorf("our turn says %q (%v)", s.texts["a"], err)
 	}
 }
 
 func TestE34_TurnsOfOthersCanBeLeftOut(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1", OwnOnly: true})
-	s.take(helloFrame, strings.Replace(echoFrame, "u1", "u2", 1), beginFrame, sayFrame, endFrame)
+	s.receive(helloFrame, strings.Replace(echoFrame, "u1", "u2", 1), beginFrame, sayFrame, endFrame)
 	if len(s.begun) > 0 {
 		t.Errorf("%d turns were begun", len(s.begun))
 	}
 }
 
-func TestE30_WhoWaitsForAPromptThatIsTakenBackIsTold(t *testing.T) {
+func TestE30_AWithdrawnPromptEndsWithAReason(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{})
-	s.take(helloFrame)
+	s.receive(helloFrame)
 	b := s.prompt("Go")
-	s.take(`{"type":"queue.withdrawn","data":{"messageId":"p1","content":"Go"}}`)
+	s.receive(`{"type":"queue.withdrawn","data":{"messageId":"p1","content":"Go"}}`)
 	if v, ok := b.Result(); !ok || v.Reason != "withdrawn" || v.Outcome != trace.OutcomeCanceled || v.Error == "" {
 		t.Errorf("%+v", v)
 	}
 }
 
-func TestD16_TypesThatNobodyKnowsAreTold(t *testing.T) {
+func TestD16_UnknownTypesAreReported(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{})
-	s.take(helloFrame, `{"type":"audit_log","entry":{}}`)
+	s.receive(helloFrame, `{"type":"audit_log","entry":{}}`)
 	if err := s.decode(agent.Out, `{"type":"brand-new"}`); !errors.Is(err, agent.ErrUnknownEvent) || !strings.Contains(err.Error(), "brand-new") {
 		t.Errorf("%v", err)
 	}
 }
 
-func TestWhatIsAskedAndSettledElsewhereIsTold(t *testing.T) {
+func TestARequestThatIsAnsweredElsewhereIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{})
-	s.take(helloFrame)
+	s.receive(helloFrame)
 	b := s.prompt("Go")
-	s.take(echoFrame, beginFrame, `{"type":"interactive_prompt","prompt":{"id":"q","type":"question","title":"Which?","actions":[],"context":{}}}`)
-	if !s.asked["q"] || len(b.Asked()) != 1 {
-		t.Fatalf("%v, %v", s.asked, b.Asked())
+	s.receive(echoFrame, beginFrame, `{"type":"interactive_prompt","prompt":{"id":"q","type":"question","title":"Which?","actions":[],"context":{}}}`)
+	if !s.openRequests["q"] || len(b.Asked()) != 1 {
+		t.Fatalf("%v, %v", s.openRequests, b.Asked())
 	}
-	s.take(`{"type":"interactive_prompt_resolved","promptId":"q","resolution":{"value":"x","resolvedBy":"u2"}}`)
-	if len(s.asked) != 0 || len(b.Asked()) != 0 {
-		t.Errorf("%v, %v", s.asked, b.Asked())
+	s.receive(`{"type":"interactive_prompt_resolved","promptId":"q","resolution":{"value":"x","resolvedBy":"u2"}}`)
+	if len(s.openRequests) != 0 || len(b.Asked()) != 0 {
+		t.Errorf("%v, %v", s.openRequests, b.Asked())
 	}
 }
 
 // An error about a frame goes to its sender alone, and ends no turn of another user.
-func TestD18_WhatIsWrongWithAPromptEndsNobodyElsesTurn(t *testing.T) {
+func TestD18_AnErrorOfAPromptDoesNotEndAnotherUsersTurn(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
-	s.take(helloFrame, strings.Replace(echoFrame, "u1", "u2", 1), beginFrame, sayFrame)
+	s.receive(helloFrame, strings.Replace(echoFrame, "u1", "u2", 1), beginFrame, sayFrame)
 	const wrong = `{"type":"error","message":"Missing content or attachments"}`
-	s.take(wrong)
-	s.goesOn(s.theirs())
+	s.receive(wrong)
+	s.checkOpen(s.otherTurn())
 	b := s.prompt("Mine")
-	s.take(wrong)
+	s.receive(wrong)
 	if v, ok := b.Result(); !ok || v.Outcome != trace.OutcomeFailed || v.Error != "Missing content or attachments" {
 		t.Errorf("%+v", v)
 	}
-	s.goesOn(s.theirs())
+	s.checkOpen(s.otherTurn())
 }
 
 // A queued prompt of another user is not mistaken for our prompt.
-func TestE08_AnothersPromptThatWaitsIsNotOurs(t *testing.T) {
+func TestE08_AQueuedPromptOfAnotherUserIsNotTakenForThisOne(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
-	s.take(helloFrame)
+	s.receive(helloFrame)
 	b := s.prompt("Mine")
-	s.take(`{"type":"queue.state","data":{"pending":{"messageId":"p9","content":"Theirs"}}}`, `{"type":"status","data":{"promptQueued":true,"queueReason":"busy"}}`)
-	s.goesOn(b)
-	s.take(`{"type":"queue.state","data":{"pending":{"messageId":"p1","content":"Mine"}}}`, `{"type":"status","data":{"promptQueued":true,"queueReason":"busy"}}`)
-	s.goesOn(b)
+	s.receive(`{"type":"queue.state","data":{"pending":{"messageId":"p9","content":"Theirs"}}}`, `{"type":"status","data":{"promptQueued":true,"queueReason":"busy"}}`)
+	s.checkOpen(b)
+	s.receive(`{"type":"queue.state","data":{"pending":{"messageId":"p1","content":"Mine"}}}`, `{"type":"status","data":{"promptQueued":true,"queueReason":"busy"}}`)
+	s.checkOpen(b)
 }
 
 // The turns of others are left out, and do not block our prompt.
-func TestE34_WhatIsLeftOutDoesNotTakeOurPlace(t *testing.T) {
+func TestE34_ATurnThatIsLeftOutDoesNotBlockAPrompt(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1", OwnOnly: true})
-	s.take(strings.Replace(helloFrame, `,"pendingPrompt":null`, "", 1), strings.Replace(echoFrame, "u1", "u2", 1), `{"type":"agentStatus","status":"thinking"}`)
+	s.receive(strings.Replace(helloFrame, `,"pendingPrompt":null`, "", 1), strings.Replace(echoFrame, "u1", "u2", 1), `{"type":"agentStatus","status":"thinking"}`)
 	b := s.prompt("Mine")
-	s.take(`{"type":"queue.state","data":{"pending":{"messageId":"p2","content":"Mine"}}}`, `{"type":"status","data":{"promptQueued":true,"queuePosition":1}}`)
-	s.goesOn(b)
-	s.take(`{"type":"message","data":{"id":"t0","role":"assistant","content":"","parts":[]}}`, `{"type":"chunk","content":"theirs","messageId":"t0"}`)
-	s.goesOn(b)
-	s.take(`{"type":"message","data":{"id":"p2","role":"user","content":"Mine","authorId":"u1"}}`, `{"type":"status","data":{"promptDequeued":true,"remaining":0}}`, `{"type":"agentStatus","status":"thinking"}`, beginFrame, sayFrame)
-	s.goesOn(b)
+	s.receive(`{"type":"queue.state","data":{"pending":{"messageId":"p2","content":"Mine"}}}`, `{"type":"status","data":{"promptQueued":true,"queuePosition":1}}`)
+	s.checkOpen(b)
+	s.receive(`{"type":"message","data":{"id":"t0","role":"assistant","content":"","parts":[]}}`, `{"type":"chunk","content":"theirs","messageId":"t0"}`)
+	s.checkOpen(b)
+	s.receive(`{"type":"message","data":{"id":"p2","role":"user","content":"Mine","authorId":"u1"}}`, `{"type":"status","data":{"promptDequeued":true,"remaining":0}}`, `{"type":"agentStatus","status":"thinking"}`, beginFrame, sayFrame)
+	s.checkOpen(b)
 	if len(s.begun) > 0 {
 		t.Errorf("%d turns were begun", len(s.begun))
 	}
 }
 
 // A whole of very many parts costs no more than in proportion to its size.
-func TestAWholeOfVeryManyPartsIsReadInLinearTime(t *testing.T) {
+func TestASnapshotOfVeryManyPartsIsReadInLinearTime(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
-	s.take(strings.Replace(helloFrame, `"pendingPrompt":null`, `"auditLog":[]`, 1))
+	s.receive(strings.Replace(helloFrame, `"pendingPrompt":null`, `"auditLog":[]`, 1))
 	s.prompt("Go")
-	s.take(echoFrame, beginFrame)
+	s.receive(echoFrame, beginFrame)
 	const n = 19_000
 	parts := make([]string, n)
 	for i := range parts {
@@ -310,7 +310,7 @@ func TestAWholeOfVeryManyPartsIsReadInLinearTime(t *testing.T) {
 	whole := `{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[` + strings.Join(parts, ",") + `]}}`
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	s.take(whole, whole)
+	s.receive(whole, whole)
 	runtime.ReadMemStats(&after)
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > 2<<28 {
 		t.Errorf("two frames of %d bytes cost %d", len(whole), grown)
@@ -320,7 +320,7 @@ func TestAWholeOfVeryManyPartsIsReadInLinearTime(t *testing.T) {
 // Prompts of others that are large and never run cost bounded memory.
 func TestLargePromptsOfOthersAreBounded(t *testing.T) {
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
-	s.take(helloFrame)
+	s.receive(helloFrame)
 	heap := func() uint64 {
 		var m runtime.MemStats
 		runtime.GC()
@@ -330,19 +330,19 @@ func TestLargePromptsOfOthersAreBounded(t *testing.T) {
 	before := heap()
 	content := strings.Repeat("x", 1<<20)
 	for i := range 26 {
-		s.take(fmt.Sprint(`{"type":"message","data":{"id":"p`, i, `","role":"user","content":"`, content, `","authorId":"u2"}}`))
+		s.receive(fmt.Sprint(`{"type":"message","data":{"id":"p`, i, `","role":"user","content":"`, content, `","authorId":"u2"}}`))
 	}
 	if after := heap(); after > before+20<<20 {
 		t.Errorf("26 prompts of 1 MB keep %d MB", (after-before)>>20)
 	}
 	b := s.prompt("Go")
-	s.take(`{"type":"message","data":{"id":"mine","role":"user","content":"Go","authorId":"u1"}}`)
-	s.goesOn(b)
+	s.receive(`{"type":"message","data":{"id":"mine","role":"user","content":"Go","authorId":"u1"}}`)
+	s.checkOpen(b)
 }
 
-// E08: a prompt that was stopped before anything was seen of its turn is over when the
-// next one is given to the agent, which is not to speak in its place.
-func TestE08_APromptThatNeverBeganIsOverWhenTheNextIsGiven(t *testing.T) {
+// E08: a prompt was stopped before the first frame of its turn. The turn is over when the agent
+// gets the next prompt, and shows none of the answer to that one.
+func TestE08_APromptThatNeverBeganEndsWhenTheNextOneStarts(t *testing.T) {
 	t.Parallel()
 	second := `{"type":"message","data":{"id":"p2","role":"user","content":"Two","authorId":"u2"}}`
 	for name, frames := range map[string][]string{
@@ -352,20 +352,19 @@ func TestE08_APromptThatNeverBeganIsOverWhenTheNextIsGiven(t *testing.T) {
 		},
 	} {
 		s := newDecoderStage(t, agentops.Options{User: "u1"})
-		s.take(frames[0])
+		s.receive(frames[0])
 		b := s.prompt("Go")
-		s.take(frames[1])
-		s.goesOn(b)
-		s.take(frames[2:]...)
-		s.take(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`, beginFrame, sayFrame, endFrame)
-		if _, ended := b.Result(); !ended || s.said["a"].String() != "" || len(s.begun) != 1 || s.begun[0].Prompt == nil || s.begun[0].Prompt.By != "u2" {
-			t.Errorf("%s: the first has ended: %v, and said %q; %d turns were begun", name, ended, s.said["a"], len(s.begun))
+		s.receive(frames[1])
+		s.checkOpen(b)
+		s.receive(frames[2:]...)
+		s.receive(`{"type":"status","data":{"promptDequeued":true,"remaining":0}}`, beginFrame, sayFrame, endFrame)
+		if _, ended := b.Result(); !ended || s.texts["a"].String() != "" || len(s.begun) != 1 || s.begun[0].Prompt == nil || s.begun[0].Prompt.By != "u2" {
+			t.Errorf("%s: the first has ended: %v, and said %q; %d turns were begun", name, ended, s.texts["a"], len(s.begun))
 		}
 	}
 }
 
-// E35: what is ended because it was the answer is the turn of the prompt that was taken for
-// it, and no other.
+// E35: the server takes a prompt for the answer to a question. Only the turn of that prompt ends.
 func TestE35_TheTurnOfAPromptThatWasTheAnswerEnds(t *testing.T) {
 	t.Parallel()
 	in := func(frame, channel string) string {
@@ -382,14 +381,14 @@ func TestE35_TheTurnOfAPromptThatWasTheAnswerEnds(t *testing.T) {
 		"in a thread without a type": {`"threadId":"T",`, "u1", false},
 	} {
 		s := newDecoderStage(t, agentops.Options{User: "u1"})
-		s.take(helloFrame, in(echoFrame, c.channel), in(beginFrame, c.channel))
-		s.take(in(`{"type":"interactive_prompt","content":"","prompt":{"id":"q","type":"question","title":"Which?","actions":[],"context":{"threadId":""}}}`, c.channel))
+		s.receive(helloFrame, in(echoFrame, c.channel), in(beginFrame, c.channel))
+		s.receive(in(`{"type":"interactive_prompt","content":"","prompt":{"id":"q","type":"question","title":"Which?","actions":[],"context":{"threadId":""}}}`, c.channel))
 		b := s.open()
 		s.current = b
 		if err := s.decode(agent.In, in(`{"type":"prompt","content":"Blue"}`, c.channel)); err != nil {
 			t.Fatal(err)
 		}
-		s.take(`{"type":"interactive_prompt_resolved","promptId":"q","promptType":"question","resolution":{"value":"Blue","resolvedBy":"` + c.by + `"}}`)
+		s.receive(`{"type":"interactive_prompt_resolved","promptId":"q","promptType":"question","resolution":{"value":"Blue","resolvedBy":"` + c.by + `"}}`)
 		if b.Over() != c.over {
 			t.Errorf("%s: the prompt is over: %v", name, b.Over())
 		}

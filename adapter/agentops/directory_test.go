@@ -17,14 +17,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// runtime is one that reaches the server.
+// runtime returns a runtime that reaches the server.
 func (s *server) runtime() agentops.Runtime {
 	return agentops.Runtime{URL: "http://agents.test", Dial: s.conn.dial}
 }
 
-// Who may do what is what the other side's check of access says, for each kind of
-// caller and session.
-func TestB06_RolesAreThoseOfTheOtherSide(t *testing.T) {
+// The server's own check of access decides roles, for each kind of caller and session.
+func TestB06_RolesAreThoseOfTheServer(t *testing.T) {
 	for _, c := range []struct {
 		name, token, purpose, visibility string
 		want                             agent.Found
@@ -45,13 +44,13 @@ func TestB06_RolesAreThoseOfTheOtherSide(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newServer(t, head)
+				s := newServer(t, agentOpsServer)
 				s.purpose, s.visibility = c.purpose, c.visibility
 				got, err := s.runtime().Find(t.Context(), s.id, agent.Caller{Bearer: c.token})
 				if !errors.Is(err, c.fails) || got != c.want {
 					t.Errorf("%+v %v, want %+v %v", got, err, c.want, c.fails)
 				}
-				for _, call := range s.called() {
+				for _, call := range s.httpCalls() {
 					if !strings.HasPrefix(call, "GET ") || strings.HasSuffix(call, "/ws") {
 						t.Errorf("finding out needed %s", call)
 					}
@@ -61,10 +60,11 @@ func TestB06_RolesAreThoseOfTheOtherSide(t *testing.T) {
 	}
 }
 
-// No address tells what members of the organisation may do: whoever is not named may look.
-func TestB07_TheOlderServerIsAskedToo(t *testing.T) {
+// A gateway in the server's place is asked in the same way. A member of the organisation without
+// a role in the session is a viewer.
+func TestB07_AGatewayInTheServersPlaceDecidesRoles(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t, far)
+		s := newServer(t, gatewayServer)
 		s.visibility = "org_joinable"
 		got, err := s.runtime().Find(t.Context(), s.id, agent.Caller{Bearer: "token-eve"})
 		if err != nil || got.Role != "viewer" {
@@ -73,10 +73,10 @@ func TestB07_TheOlderServerIsAskedToo(t *testing.T) {
 	})
 }
 
-// A name that leads elsewhere, or means another session to somebody else, is none.
+// An id is refused if it leads to another address, or names another session for each caller.
 func TestB07_OnlyItsOwnIdFindsASession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t, head)
+		s := newServer(t, agentOpsServer)
 		for _, id := range []string{"", ".", "..", "orchestrator", "other", s.id + "/ws", "%2e%2e", "a b\x7f"} {
 			if _, err := s.runtime().Find(t.Context(), id, agent.Caller{Bearer: "token-ada"}); !errors.Is(err, agent.ErrNoSession) {
 				t.Errorf("%q: %v", id, err)
@@ -95,9 +95,9 @@ func TestB07_OnlyItsOwnIdFindsASession(t *testing.T) {
 	})
 }
 
-// A server that does not answer, or answers with something else, is told apart
-// from one that says no, and nobody waits for longer than the time for it.
-func TestFindSaysWhyTheOtherSideCouldNotBeAsked(t *testing.T) {
+// Find says how the server failed, and its error differs from a refusal. Find waits no longer
+// than the connect time.
+func TestFindSaysWhyTheServerCouldNotBeAsked(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
 		handler    http.HandlerFunc
@@ -121,7 +121,7 @@ func TestFindSaysWhyTheOtherSideCouldNotBeAsked(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := newServer(t, head)
+				s := newServer(t, agentOpsServer)
 				s.wrap = func(http.Handler) http.Handler { return c.handler }
 				r := s.runtime()
 				r.MaxFrame = 1 << 20
@@ -134,7 +134,7 @@ func TestFindSaysWhyTheOtherSideCouldNotBeAsked(t *testing.T) {
 					t.Errorf("it took %s", took)
 				}
 				if err != nil && strings.Contains(err.Error(), "token-ada") {
-					t.Errorf("the error tells the token: %v", err)
+					t.Errorf("the error holds the token: %v", err)
 				}
 			})
 		})
@@ -143,7 +143,7 @@ func TestFindSaysWhyTheOtherSideCouldNotBeAsked(t *testing.T) {
 
 func TestProbe(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t, head)
+		s := newServer(t, agentOpsServer)
 		t.Setenv("TRIBUTARY_TEST_AGENTOPS", "token-ada")
 		for _, c := range []struct {
 			name string

@@ -14,11 +14,10 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// whatever plays any bytes: whatever they are, every turn is well formed and nothing
-// panics.
-func whatever(t testing.TB, recording []byte) {
+// checkAnyInput plays any bytes. Every turn must be well formed, and the decoder must not panic.
+func checkAnyInput(t testing.TB, recording []byte) {
 	t.Helper()
-	if err := replaytest.Whatever(t, agentops.NewDecoder(agentops.Options{}), recording); err != nil {
+	if err := replaytest.AnyInput(t, agentops.NewDecoder(agentops.Options{}), recording); err != nil {
 		t.Error(err)
 	}
 }
@@ -26,18 +25,18 @@ func whatever(t testing.TB, recording []byte) {
 func FuzzDecode(f *testing.F) {
 	running := toolPart("a", "running", `,"args":{"x":1}`)
 	for _, seed := range [][]string{
-		lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(chunkFrame("t", "One")), toUs(wholeFrame("t", textPart("One."), running)), toUs(chunkFrame("t", "Two")), toUs(wholeFrame("t", textPart("Two"), running, textPart("Two"), finishPart("end_turn"))), toUs(notBusy)),
-		lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(chunkFrame("t", "One")), toUs(helloHead), toUs(chunkFrame("t", "!")), toUs(wholeFrame("t", textPart("One?!"), finishPart("error"), `{"type":"error","message":"x"}`))),
-		lines(oursBegun(helloHead), toUs(startFrame("t")), toUs(`{"type":"interactive_prompt","prompt":{"id":"q","type":"question","title":"?"}}`), fromUs(`{"type":"answer","questionId":"q","answer":true}`), toUs(`{"type":"interactive_prompt","prompt":{"id":"i","type":"approval","context":{"toolId":"x"}}}`), fromUs(`{"type":"abort"}`), toUs(idle), toUs(chunkFrame("t", "late"))),
-		lines(oursBegun(helloHead), fromUs(promptFrame("B")), toUs(`{"type":"queue.state","data":{"pending":{"messageId":"p2","content":"B"}}}`), toUs(`{"type":"queue.withdrawn","data":{"messageId":"p2","content":"B"}}`), toUs(`{"type":"status","data":{"promptDequeued":true}}`), toUs(`{"type":"error","error":"e"}`), toUs(`{"type":"status","data":{"status":"terminated"}}`)),
+		lines(promptBegun(initFrame), toUs(startFrame("t")), toUs(chunkFrame("t", "One")), toUs(wholeFrame("t", textPart("One."), running)), toUs(chunkFrame("t", "Two")), toUs(wholeFrame("t", textPart("Two"), running, textPart("Two"), finishPart("end_turn"))), toUs(notBusy)),
+		lines(promptBegun(initFrame), toUs(startFrame("t")), toUs(chunkFrame("t", "One")), toUs(initFrame), toUs(chunkFrame("t", "!")), toUs(wholeFrame("t", textPart("One?!"), finishPart("error"), `{"type":"error","message":"x"}`))),
+		lines(promptBegun(initFrame), toUs(startFrame("t")), toUs(`{"type":"interactive_prompt","prompt":{"id":"q","type":"question","title":"?"}}`), fromUs(`{"type":"answer","questionId":"q","answer":true}`), toUs(`{"type":"interactive_prompt","prompt":{"id":"i","type":"approval","context":{"toolId":"x"}}}`), fromUs(`{"type":"abort"}`), toUs(idle), toUs(chunkFrame("t", "late"))),
+		lines(promptBegun(initFrame), fromUs(promptFrame("B")), toUs(`{"type":"queue.state","data":{"pending":{"messageId":"p2","content":"B"}}}`), toUs(`{"type":"queue.withdrawn","data":{"messageId":"p2","content":"B"}}`), toUs(`{"type":"status","data":{"promptDequeued":true}}`), toUs(`{"type":"error","error":"e"}`), toUs(`{"type":"status","data":{"status":"terminated"}}`)),
 	} {
 		f.Add([]byte(strings.Join(seed, "\n")))
 	}
-	f.Fuzz(func(t *testing.T, recording []byte) { whatever(t, recording) })
+	f.Fuzz(func(t *testing.T, recording []byte) { checkAnyInput(t, recording) })
 }
 
-// TestLinesLostDoubledAndMoved plays recordings that were damaged line by line.
-func TestLinesLostDoubledAndMoved(t *testing.T) {
+// TestLostDoubledAndMovedLines plays recordings that were damaged line by line.
+func TestLostDoubledAndMovedLines(t *testing.T) {
 	t.Parallel()
 	for name, recording := range recorded(t) {
 		t.Run(name, func(t *testing.T) {
@@ -57,7 +56,7 @@ func TestLinesLostDoubledAndMoved(t *testing.T) {
 						damaged[at], damaged[other] = damaged[other], damaged[at]
 					}
 				}
-				whatever(t, []byte(strings.Join(damaged, "\n")))
+				checkAnyInput(t, []byte(strings.Join(damaged, "\n")))
 			}
 		})
 	}
@@ -78,13 +77,13 @@ func TestAnyFramesInAnyOrder(t *testing.T) {
 		frame := func() string {
 			switch random.IntN(14) {
 			case 0:
-				return toUs(pick(random, helloHead, helloHead, strings.Replace(helloHead, `"runnerBusy":false`, `"runnerBusy":true`, 1)))
+				return toUs(pick(random, initFrame, initFrame, strings.Replace(initFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1)))
 			case 1:
 				return toUs(startFrame(turn()))
 			case 2:
 				return toUs(strings.ReplaceAll(chunkFrame(turn(), word()), `\\u`, `\u`))
 			case 3:
-				return toUs(put(chunkFrame(turn(), "c"), pick(random, "thread:A", "slack:B")))
+				return toUs(inChannel(chunkFrame(turn(), "c"), pick(random, "thread:A", "slack:B")))
 			case 4:
 				return toUs(wholeFrame(turn(), call()))
 			case 5:
@@ -111,7 +110,7 @@ func TestAnyFramesInAnyOrder(t *testing.T) {
 		for range 80 {
 			recording = append(recording, frame())
 		}
-		if whatever(t, []byte(strings.Join(recording, "\n"))); t.Failed() {
+		if checkAnyInput(t, []byte(strings.Join(recording, "\n"))); t.Failed() {
 			t.Fatalf("seed %d:\n%s", seed, strings.Join(recording, "\n"))
 		}
 	}
@@ -128,7 +127,7 @@ func TestNothingIsRepeated(t *testing.T) {
 				doubled = append(doubled, l)
 			}
 		}
-		if a, b := sums(playBack(t, recording)), sums(playBack(t, doubled)); fmt.Sprint(a) != fmt.Sprint(b) {
+		if a, b := summaries(playBack(t, recording)), summaries(playBack(t, doubled)); fmt.Sprint(a) != fmt.Sprint(b) {
 			t.Errorf("%s:\n%v\n%v", name, a, b)
 		}
 	}
@@ -161,7 +160,7 @@ func TestAHostileServerCostsBoundedMemory(t *testing.T) {
 		},
 		"calls without end": func(i int) string { return toUs(wholeFrame("t", toolPart(fmt.Sprint("c", i), "running", ""))) },
 		"channels without end": func(i int) string {
-			return toUs(put(startFrame(fmt.Sprint("t", i)), fmt.Sprintf("x:%d", i)))
+			return toUs(inChannel(startFrame(fmt.Sprint("t", i)), fmt.Sprintf("x:%d", i)))
 		},
 		"ids that are used again": func(i int) string {
 			return toUs(wholeFrame("t", toolPart("a", []string{"running", "completed"}[i%2], `,"args":{"x":1}`)))
@@ -169,7 +168,7 @@ func TestAHostileServerCostsBoundedMemory(t *testing.T) {
 		"ids of great length": func(i int) string { return toUs(startFrame(strings.Repeat("t", 100_000))) },
 	} {
 		t.Run(name, func(t *testing.T) { // one after another: the heap is measured
-			recording := lines(oursBegun(helloHead), toUs(startFrame("t")))
+			recording := lines(promptBegun(initFrame), toUs(startFrame("t")))
 			n := map[string]int{"ids of great length": 50, "calls without end": 3 * rounds}[name] // of 10,000 calls a turn drops more
 			if n == 0 {
 				n = rounds

@@ -45,7 +45,7 @@ func (d *Decoder) greeting(f wire.Init, to agent.Turns) {
 		mayGoOn := at.mayWork && t.course != stopping && t.verdict == nil
 		switch {
 		case at.waits(t):
-			t.goesOn() // it lost its runner, and the next one is given it once more
+			t.markResumed() // it lost its runner, and the next one is given it once more
 		case t.message != nil && mayGoOn:
 			t.endingOn(saidAtRest)
 		case t.course != idling && mayGoOn: // its answer is still to come

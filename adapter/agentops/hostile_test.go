@@ -21,8 +21,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// atWork is the prompt that runs, or "".
-func (s *server) atWork() string {
+// runningPrompt is the prompt that runs, or "".
+func (s *server) runningPrompt() string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.running == nil {
@@ -31,26 +31,26 @@ func (s *server) atWork() string {
 	return s.running.p.content
 }
 
-// waiting is the id of what waits for its answer, or "".
-func (s *server) waiting() (id string) {
+// anyOpenRequest returns the id of an open request, or "".
+func (s *server) anyOpenRequest() (id string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for id = range s.asks {
+	for id = range s.requests {
 		break
 	}
 	return id
 }
 
-// A server that takes every connection and hangs up at once is not asked for ever.
-func TestAServerThatHangsUpAtOnceIsNotAskedForEver(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+// The adapter gives up on a server that accepts every connection and closes it at once.
+func TestTheAdapterGivesUpOnAServerThatHangsUpAtOnce(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		st.server.script = func(tn *turn) {
 			tn.say("well")
 			tn.pause(3 * time.Hour)
 		}
-		p := st.say("x")
-		p.sees("well")
+		p := st.prompt("x")
+		p.waitForText("well")
 		go func() {
 			for range 10_000 {
 				st.server.drop(0)
@@ -70,56 +70,56 @@ func TestAServerThatHangsUpAtOnceIsNotAskedForEver(t *testing.T) {
 	})
 }
 
-// Without a turn nobody is connected. What began there meanwhile is somebody else's,
-// and not the beginning of what is asked next.
-func TestE34_WhatBeganWhileNobodyLookedIsNotOurs(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+// Without a turn the adapter is not connected. A turn that began meanwhile belongs to another user,
+// and is not the answer to the next prompt.
+func TestE34_ATurnThatBeganUnseenIsNotTheNextPrompts(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
-		st.say("hello").completes()
+		st.prompt("hello").completes()
 		st.server.drop(0)
 		time.Sleep(time.Minute)
-		st.server.theirs("slow")
+		st.server.bobPrompts("slow")
 		synctest.Wait()
-		if got := st.say("tool").completes(); got != "Let me look.|It says hello." {
+		if got := st.prompt("tool").completes(); got != "Let me look.|It says hello." {
 			t.Errorf("it said %q", got)
 		}
 		synctest.Wait()
 	})
 }
 
-// A stop that comes before the word that the prompt waits hits nobody else's turn, and
-// the prompt does not run.
-func TestE08_AStopThatIsQuickerThanTheEchoHitsNobodyElse(t *testing.T) {
+// A stop may come before the server says that the prompt waits. The stop does not reach the turn of
+// another user, and the prompt does not run.
+func TestE08_AnEarlyStopDoesNotStopAnotherUsersTurn(t *testing.T) {
 	for name, c := range map[string]struct {
-		first   bool // the other's turn is older than our connection
+		first   bool // the other turn began before the connection
 		perTurn bool
 	}{"seen": {}, "unseen": {first: true}, "per turn": {first: true, perTurn: true}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				st := newStage(t, far)
+				st := newStage(t, gatewayServer)
 				if c.perTurn {
 					st.runtime.PerTurn = true
 					st.open("")
 				}
 				if !c.first {
-					st.say("hello").completes()
+					st.prompt("hello").completes()
 				}
-				st.server.other("slow", "")
+				st.server.bobPromptsIn("slow", "")
 				synctest.Wait()
 				st.server.lag = 200 * time.Millisecond
-				p := st.say("slow too")
+				p := st.prompt("slow too")
 				time.Sleep(100 * time.Millisecond)
 				p.cancel()
 				p.end()
 				time.Sleep(20 * time.Second)
 				synctest.Wait()
-				if n := len(st.server.frames("abort")); n != 0 || st.server.atWork() != "slow" {
-					t.Fatalf("%d aborts hit the other's turn", n)
+				if n := len(st.server.frames("abort")); n != 0 || st.server.runningPrompt() != "slow" {
+					t.Fatalf("%d aborts reached the turn of another user", n)
 				}
 				time.Sleep(20 * time.Second)
 				synctest.Wait()
-				if n := len(st.server.frames("abort")); !c.perTurn && (n+len(st.server.frames("queue.withdraw")) != 1 || st.server.atWork() != "") {
-					t.Errorf("%d aborts; what was stopped runs: %v", n, st.server.atWork() != "")
+				if n := len(st.server.frames("abort")); !c.perTurn && (n+len(st.server.frames("queue.withdraw")) != 1 || st.server.runningPrompt() != "") {
+					t.Errorf("%d aborts; the stopped prompt runs: %v", n, st.server.runningPrompt() != "")
 				}
 				st.server.stopTurn()
 			})
@@ -127,34 +127,34 @@ func TestE08_AStopThatIsQuickerThanTheEchoHitsNobodyElse(t *testing.T) {
 	}
 }
 
-// Of several prompts that were stopped while they waited none runs.
-func TestE08_AllThatWasStoppedIsAborted(t *testing.T) {
+// Several prompts are stopped while they wait. None of them runs.
+func TestE08_NoStoppedPromptRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, far)
-		st.say("hello").completes()
-		st.server.other("slow", "")
+		st := newStage(t, gatewayServer)
+		st.prompt("hello").completes()
+		st.server.bobPromptsIn("slow", "")
 		synctest.Wait()
 		for _, text := range []string{"slow one", "slow two"} {
-			p := st.say(text)
+			p := st.prompt(text)
 			synctest.Wait()
 			p.cancel()
 			p.end()
 		}
 		time.Sleep(40 * time.Second)
 		synctest.Wait()
-		if what := st.server.atWork(); what != "" {
+		if what := st.server.runningPrompt(); what != "" {
 			t.Errorf("%q runs", what)
 		}
 		st.server.stopTurn()
 	})
 }
 
-// A server that does not say now who somebody is does not make the prompt that of
-// who prompted before, and is asked again.
-func TestWhoSomebodyIsIsAskedAgain(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+// If the server does not say who the caller is, the prompt is not taken for one of an earlier
+// caller, and the adapter asks again at the next prompt.
+func TestTheCallersIdentityIsAskedAgain(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
-		st.say("hello").completes()
+		st.prompt("hello").completes()
 		synctest.Wait()
 		st.server.wrap = func(h http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -165,17 +165,17 @@ func TestWhoSomebodyIsIsAskedAgain(t *testing.T) {
 				h.ServeHTTP(w, r)
 			})
 		}
-		if got := st.sayBy("hello from bob", by{who: "bob"}).completes(); got != "You said: hello from bob" {
+		if got := st.promptBy("hello from bob", sender{who: "bob"}).completes(); got != "You said: hello from bob" {
 			t.Errorf("%q", got)
 		}
 		synctest.Wait()
 		st.server.wrap = nil
-		if got := st.sayBy("hello again", by{who: "bob"}).completes(); got != "You said: hello again" {
+		if got := st.promptBy("hello again", sender{who: "bob"}).completes(); got != "You said: hello again" {
 			t.Errorf("%q", got)
 		}
 		asked := 0
 		synctest.Wait()
-		for _, c := range st.server.called() {
+		for _, c := range st.server.httpCalls() {
 			if c == "GET /api/auth/me" {
 				asked++
 			}
@@ -186,9 +186,9 @@ func TestWhoSomebodyIsIsAskedAgain(t *testing.T) {
 	})
 }
 
-// A last word that does not come is not waited for as long as anything else comes.
-func TestE23_ALastWordIsNotWaitedForAsLongAsAnythingComes(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+// A missing last frame delays the end by a bounded time, even if other frames come.
+func TestE23_OtherFramesDoNotProlongTheWaitForALastFrame(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		var ended time.Time
 		st.server.script = func(tn *turn) {
@@ -201,7 +201,7 @@ func TestE23_ALastWordIsNotWaitedForAsLongAsAnythingComes(t *testing.T) {
 				st.server.broadcast(object{"type": "audit_log", "entry": object{"eventType": "x", "summary": "x"}})
 			}
 		}
-		p := st.say("x")
+		p := st.prompt("x")
 		stop, _ := p.end()
 		if took := time.Since(ended); stop.Outcome != trace.OutcomeCompleted || took > 10*time.Second {
 			t.Errorf("%+v after %s", stop, took)
@@ -210,18 +210,18 @@ func TestE23_ALastWordIsNotWaitedForAsLongAsAnythingComes(t *testing.T) {
 	})
 }
 
-// E31: a prompt that waits until the session is awake waits no longer than that may take.
+// E31: a prompt that waits for the session to wake waits for the wake time at most.
 func TestE31_APromptThatWaitsForASessionThatNeverWakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t, head)
+		s := newServer(t, agentOpsServer)
 		g := newGateway(t, s, memlog.New())
 		defer g.close()
-		g.wait(g.say("hello"))
+		g.wait(g.prompt("hello"))
 		s.mu.Lock()
-		s.running = &turn{s: s, p: &prompt{}, cancel: func() {}} // whatever takes a prompt now queues it
+		s.running = &turn{s: s, p: &prompt{}, cancel: func() {}} // so the server queues the next prompt
 		s.mu.Unlock()
 		began := time.Now()
-		turn := g.say("x")
+		turn := g.prompt("x")
 		synctest.Wait()
 		s.broadcast(object{"type": "status", "data": object{"status": "restoring"}})
 		s.broadcast(object{"type": "status", "data": object{"promptQueued": true, "queuePosition": 1, "queueReason": "waking"}})
@@ -248,24 +248,24 @@ func TestE31_APromptThatWaitsForASessionThatNeverWakes(t *testing.T) {
 	})
 }
 
-// A prompt that was taken from the queue while the connection was lost has an end.
-func TestE30_WithdrawnWhileTheConnectionWasLost(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+// A prompt that was withdrawn while the connection was lost has an end.
+func TestE30_APromptThatWasWithdrawnDuringALossHasAnEnd(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		s := newServer(t, e)
 		g := newGateway(t, s, memlog.New())
 		defer g.close()
-		g.wait(g.say("hello"))
+		g.wait(g.prompt("hello"))
 		s.script = func(tn *turn) {
 			if tn.p.by.id == "u_bob" {
 				tn.say("long")
 				tn.pause(time.Hour)
 			}
 		}
-		s.theirs("long")
+		s.bobPrompts("long")
 		synctest.Wait()
-		turn := g.say("x")
+		turn := g.prompt("x")
 		synctest.Wait()
-		s.away(func() {
+		s.whileDisconnected(func() {
 			s.mu.Lock()
 			s.queue = nil
 			s.mu.Unlock()
@@ -292,14 +292,14 @@ func TestE30_WithdrawnWhileTheConnectionWasLost(t *testing.T) {
 	})
 }
 
-// What is answered while the connection is lost reaches the agent when it is back.
-func TestH27_AnAnswerThatIsGivenWhileTheConnectionIsLost(t *testing.T) {
+// An answer that is given while the connection is lost reaches the agent later.
+func TestH27_AnAnswerDuringALossReachesTheAgent(t *testing.T) {
 	for _, what := range []string{"question", "permission"} {
 		t.Run(what, func(t *testing.T) {
-			inBoth(t, func(t *testing.T, e era) {
+			withBothServers(t, func(t *testing.T, e serverKind) {
 				st := newStage(t, e)
 				away := func() {
-					go st.server.away(func() { time.Sleep(5 * time.Second) })
+					go st.server.whileDisconnected(func() { time.Sleep(5 * time.Second) })
 					time.Sleep(time.Second)
 				}
 				st.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
@@ -310,7 +310,7 @@ func TestH27_AnAnswerThatIsGivenWhileTheConnectionIsLost(t *testing.T) {
 					away()
 					return allow("ada")(ctx, r)
 				}
-				p := st.say(what)
+				p := st.prompt(what)
 				go func() {
 					time.Sleep(4 * time.Minute)
 					st.server.stopTurn()
@@ -325,10 +325,10 @@ func TestH27_AnAnswerThatIsGivenWhileTheConnectionIsLost(t *testing.T) {
 	}
 }
 
-// A prompt that the server has taken is not failed because its receipt is late.
-func TestAReceiptThatIsLateFailsNoTurn(t *testing.T) {
+// A prompt that the server has taken does not fail because the response is late.
+func TestALateResponseFailsNoTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
+		st := newStage(t, agentOpsServer)
 		st.server.wrap = func(h http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.Method != http.MethodPost {
@@ -349,28 +349,28 @@ func TestAReceiptThatIsLateFailsNoTurn(t *testing.T) {
 			tn.say(", at last")
 			tn.finish("end_turn", "")
 		}
-		if got := st.say("x").completes(); got != "well, at last" {
+		if got := st.prompt("x").completes(); got != "well, at last" {
 			t.Errorf("%q", got)
 		}
 		if n := len(st.host.Begun()); n != 0 {
-			t.Errorf("%d turns of somebody else's", n)
+			t.Errorf("%d turns of another user", n)
 		}
 	})
 }
 
-// Close waits for no server that does not answer, and neither does who stops.
-func TestNobodyWaitsForAServerThatDoesNotAnswer(t *testing.T) {
+// Close does not wait for a server that does not answer. A stop waits for a bounded time.
+func TestCloseAndStopDoNotWaitForASilentServer(t *testing.T) {
 	hangs := func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
-			_, _ = io.Copy(io.Discard, r.Body) // else nobody notices that the client has left
+			_, _ = io.Copy(io.Discard, r.Body) // else the server does not notice that the client has left
 			<-r.Context().Done()
 		})
 	}
 	t.Run("close", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			st := newStage(t, head)
+			st := newStage(t, agentOpsServer)
 			st.server.wrap = hangs
-			p := st.say("x")
+			p := st.prompt("x")
 			time.Sleep(time.Second)
 			began := time.Now()
 			if err := st.session.Close(); err != nil {
@@ -384,13 +384,13 @@ func TestNobodyWaitsForAServerThatDoesNotAnswer(t *testing.T) {
 		})
 	})
 	t.Run("stop", func(t *testing.T) {
-		inBoth(t, func(t *testing.T, e era) {
-			st, p := newStageAtWork(t, e)
+		withBothServers(t, func(t *testing.T, e serverKind) {
+			st, p := newStageWithTurn(t, e)
 			st.server.mu.Lock()
 			st.server.wrap = hangs
 			st.server.mu.Unlock()
 			st.server.drop(0)
-			time.Sleep(5 * time.Second) // it is being connected anew
+			time.Sleep(5 * time.Second) // the adapter opens another connection meanwhile
 			began := time.Now()
 			p.cancel()
 			p.end()
@@ -401,45 +401,43 @@ func TestNobodyWaitsForAServerThatDoesNotAnswer(t *testing.T) {
 	})
 }
 
-// After a restart a question whose id only begins like that of one that waits is
-// another question.
-func TestH27_ANewQuestionAfterARestartIsNotTheOneThatWaits(t *testing.T) {
+// After a restart, a new question is not taken for an open one because their ids begin alike.
+func TestH27_ANewQuestionAfterARestartIsNotTakenForAnOpenOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head, serviceToken(t))
+		st := newStage(t, agentOpsServer, serviceToken(t))
 		st.server.script = func(tn *turn) {
 			tn.say("well")
 			tn.pause(time.Minute)
 			tn.ask("que-1", "Which colour?", "red")
 			tn.finish("end_turn", "")
 		}
-		p := st.say("x")
-		p.sees("well")
-		p.leave()
-		again := agenttest.NewHost()
-		again.OnAsk = func(context.Context, trace.Question) trace.Answer {
+		p := st.prompt("x")
+		p.waitForText("well")
+		p.detach()
+		second := agenttest.NewHost()
+		second.OnAsk = func(context.Context, trace.Question) trace.Answer {
 			return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "ada"}
 		}
 		go func() {
 			time.Sleep(10 * time.Minute)
 			st.server.stopTurn()
 		}()
-		stop, events := p.takenUp(again, "que-10-abcdef")
+		stop, events := p.reattach(second, "que-10-abcdef")
 		asked := agenttest.Each[trace.Question](events)
 		if len(asked) != 1 || asked[0].QuestionID != "que-1" || stop.Outcome != trace.OutcomeCompleted {
-			t.Errorf("%+v, and what was asked is %+v", stop, asked)
+			t.Errorf("%+v, and the questions are %+v", stop, asked)
 		}
 		time.Sleep(10 * time.Minute)
 	})
 }
 
-// I11: what no version of the server has ever sent is counted, each once, however often
-// the session is read; and what is known and passed over is not. I08: a connection that
-// breaks is none that could not be opened.
-func TestI11_I08_WhatIsCountedOfARealSession(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+// I11: each frame of an unknown type counts once, and a known frame that is skipped does not
+// count. I08: a connection that breaks does not count as a connection that could not be opened.
+func TestI11_I08_UnknownFramesAndFailedConnectionsAreCounted(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
-		st.sayBy("hello", by{who: "bob"}).completes()
-		st.say("hello").completes() // both are connected now, at least to the older one
+		st.promptBy("hello", sender{who: "bob"}).completes()
+		st.prompt("hello").completes() // both users are known now
 		st.server.script = func(tn *turn) {
 			tn.say("well")
 			for i := range 3 {
@@ -447,17 +445,17 @@ func TestI11_I08_WhatIsCountedOfARealSession(t *testing.T) {
 			}
 			st.server.broadcast(object{"type": "stream"})
 			st.server.broadcast(object{"type": "review-result", "requestId": "r"})
-			st.server.raw([]byte("nonsense"))
+			st.server.sendRaw([]byte("nonsense"))
 			synctest.Wait()
 			st.server.drop(0)
 			time.Sleep(10 * time.Second)
 			tn.finish("end_turn", "")
 		}
-		st.say("x").completes()
-		if n := st.unknown.Load(); n != 3 {
+		st.prompt("x").completes()
+		if n := st.unknownFrames.Load(); n != 3 {
 			t.Errorf("%d unknown frames were counted, want 3", n)
 		}
-		if n := st.counted.Load(); n != 0 {
+		if n := st.openFailures.Load(); n != 0 {
 			t.Errorf("%d failures were counted", n)
 		}
 		synctest.Wait()
@@ -468,17 +466,17 @@ func TestI11_I08_WhatIsCountedOfARealSession(t *testing.T) {
 		st.server.wrap = func(http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
 		}
-		st.say("y").end()
-		if n := st.counted.Load(); n != 1 {
+		st.prompt("y").end()
+		if n := st.openFailures.Load(); n != 1 {
 			t.Errorf("%d failures were counted, want 1", n)
 		}
 	})
 }
 
-// A token goes to no other host, whatever the server says: not after a redirection,
-// and not by an id that is an address.
-func TestATokenGoesNowhereElse(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+// The adapter sends a token to no other host, neither after a redirection nor for an id that is an
+// address.
+func TestATokenGoesToNoOtherHost(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		st.server.wrap = func(http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -492,12 +490,12 @@ func TestATokenGoesNowhereElse(t *testing.T) {
 			return dial(ctx, network, address)
 		}
 		st.open("")
-		st.say("x").end()
+		st.prompt("x").end()
 		if _, err := st.runtime.Find(t.Context(), "../../elsewhere.test/x?y#z", agent.Caller{Bearer: "token-ada"}); err == nil {
-			t.Error("it was found")
+			t.Error("Find follows an id to another address")
 		}
 		if _, err := st.runtime.Probe(t.Context()); err == nil {
-			t.Error("it is there")
+			t.Error("Probe follows a redirection")
 		}
 		for _, h := range hosts {
 			if !strings.HasPrefix(h, "agents.test:") {
@@ -505,7 +503,7 @@ func TestATokenGoesNowhereElse(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		for _, c := range st.server.called() {
+		for _, c := range st.server.httpCalls() {
 			if strings.Contains(c, "..") && !strings.HasPrefix(c, "GET /api/sessions/") {
 				t.Errorf("it called %s", c)
 			}
@@ -513,35 +511,35 @@ func TestATokenGoesNowhereElse(t *testing.T) {
 	})
 }
 
-// What the policy decides of another's turn, which was begun there, is not told in the
-// name of who happens to be connected.
-func TestE34_ThePolicyAnswersNobodyElsesAgentInOurName(t *testing.T) {
+// The policy's decision about a turn of another user is not sent in the name of the connected
+// user.
+func TestE34_ThePolicyDoesNotAnswerForAnotherUsersTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
+		st := newStage(t, agentOpsServer)
 		st.host.Judge = func(r trace.PermissionRequest, _ trace.ToolCall) (trace.PermissionResponse, bool) {
 			return trace.PermissionResponse{RequestID: r.RequestID, Outcome: trace.Selected, ChosenOption: "approve", OptionKind: trace.AllowOnce, By: "policy"}, true
 		}
-		st.say("hello").completes()
-		st.server.other("permission", "thread:thread-active")
+		st.prompt("hello").completes()
+		st.server.bobPromptsIn("permission", "thread:thread-active")
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
-		if n := len(st.server.frames("approve")) + len(st.server.frames("approve-action")); n != 0 || st.server.waiting() == "" {
-			t.Errorf("%d approvals in the name of somebody who has nothing to do with it", n)
+		if n := len(st.server.frames("approve")) + len(st.server.frames("approve-action")); n != 0 || st.server.anyOpenRequest() == "" {
+			t.Errorf("%d approvals were sent in the name of an uninvolved user", n)
 		}
-		st.server.resolve(st.server.waiting(), "approve", user{id: "u_ada"})
+		st.server.resolve(st.server.anyOpenRequest(), "approve", user{id: "u_ada"})
 		time.Sleep(10 * time.Second)
 	})
 }
 
-// A session that fails while a prompt waits is its end.
-func TestE36_ASessionThatFailsEndsWhatWaits(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+// A prompt that waits fails if the session fails.
+func TestE36_ASessionThatFailsEndsQueuedPrompts(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		for _, why := range []string{"", "The sandbox could not be started."} {
 			st := newStage(t, e)
-			st.say("hello").completes()
-			st.server.theirs("slow")
+			st.prompt("hello").completes()
+			st.server.bobPrompts("slow")
 			synctest.Wait()
-			p := st.say("x")
+			p := st.prompt("x")
 			synctest.Wait()
 			st.server.broadcast(object{"type": "status", "data": object{"status": "error"}})
 			if why != "" {
@@ -561,10 +559,10 @@ func TestE36_ASessionThatFailsEndsWhatWaits(t *testing.T) {
 	})
 }
 
-// A history of very many elements that say nothing is small in an answer and large in
-// memory: it is not read, and the turn that needs it says why.
+// A history of very many empty elements is small in a response and large in memory. The adapter
+// does not read it, and the turn fails with the reason.
 func TestE32_AHistoryOfVeryManyMessagesIsNotRead(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		st.server.wrap = func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -575,22 +573,22 @@ func TestE32_AHistoryOfVeryManyMessagesIsNotRead(t *testing.T) {
 				_, _ = w.Write([]byte(`{"messages":[` + strings.Repeat("0,", 1<<20) + `0]}`))
 			})
 		}
-		p := st.say("slow")
-		p.sees("well")
+		p := st.prompt("slow")
+		p.waitForText("well")
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
 		st.server.drop(websocket.StatusGoingAway)
 		stop, events := p.end()
 		runtime.ReadMemStats(&after)
 		errs := agenttest.Each[trace.Error](events)
-		if stop.Error != "Stream interrupted" || len(errs) != 1 || errs[0].Message != "Agent Ops tells more than 20000 messages of the session at once, which is the most that is read of it." {
+		if stop.Error != "Stream interrupted" || len(errs) != 1 || errs[0].Message != "Agent Ops sent more than 20000 messages of the session at once, and the gateway reads no more." {
 			t.Errorf("%+v %+v", stop, errs)
 		}
 		if grown := after.TotalAlloc - before.TotalAlloc; grown > 32<<20 {
 			t.Errorf("%d MB were needed to refuse 2", grown>>20)
 		}
 		if opened, _ := st.server.sockets(); opened != 2 {
-			t.Errorf("%d sockets: it would only be the same again", opened)
+			t.Errorf("%d sockets were opened for the same history", opened)
 		}
 	})
 }

@@ -25,10 +25,10 @@ type gateway struct {
 	hub    *session.Hub
 }
 
-// keeping is a store that outlives the log that is closed over it.
-type keeping struct{ eventlog.Store }
+// sharedStore is a store that outlives the log that is closed over it.
+type sharedStore struct{ eventlog.Store }
 
-func (keeping) Close() error { return nil }
+func (sharedStore) Close() error { return nil }
 
 func newGateway(t *testing.T, s *server, store eventlog.Store, change ...func(*agentops.Runtime)) *gateway {
 	t.Helper()
@@ -62,12 +62,12 @@ func (g *gateway) close() {
 	}
 }
 
-func (g *gateway) say(text string) session.Turn {
+func (g *gateway) prompt(text string) session.Turn {
 	g.t.Helper()
-	return g.sayAs(text, agent.Caller{})
+	return g.promptAs(text, agent.Caller{})
 }
 
-func (g *gateway) sayAs(text string, c agent.Caller) session.Turn {
+func (g *gateway) promptAs(text string, c agent.Caller) session.Turn {
 	g.t.Helper()
 	if _, err := g.hub.Ensure(g.t.Context(), session.Spec{ID: g.server.id}); err != nil {
 		g.t.Fatal(err)
@@ -98,7 +98,7 @@ func (g *gateway) wait(turn session.Turn) (trace.Stop, []trace.Event) {
 	return stops[0], events
 }
 
-// silent is a turn that says a word and then nothing for a while.
+// silent is a turn that streams a word and then sends no frame for a while.
 func silent(between func(*turn), d time.Duration) func(*turn) {
 	return func(tn *turn) {
 		tn.say("well")
@@ -109,17 +109,17 @@ func silent(between func(*turn), d time.Duration) func(*turn) {
 	}
 }
 
-// F02, G06: an agent that is silent for too long is aborted, and the turn says so.
+// F02, G06: an agent that is silent for too long is aborted, and the turn's stop names the reason.
 //
 //evidence:for F02
 func TestG06_SilenceEndsATurn(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		s := newServer(t, e)
 		g := newGateway(t, s, memlog.New())
 		defer g.close()
 		s.script = silent(func(*turn) {}, time.Hour)
 		began := time.Now()
-		stop, events := g.wait(g.say("x"))
+		stop, events := g.wait(g.prompt("x"))
 		if stop.Outcome != trace.OutcomeFailed || stop.Reason != "idle" || said(events) != "well" {
 			t.Errorf("%+v %q", stop, said(events))
 		}
@@ -127,18 +127,18 @@ func TestG06_SilenceEndsATurn(t *testing.T) {
 			t.Errorf("it took %s", took)
 		}
 		time.Sleep(5 * time.Second)
-		if len(s.frames("abort")) != 1 || s.runs() != nil {
-			t.Errorf("%d aborts; it runs on: %v", len(s.frames("abort")), s.runs() != nil)
+		if len(s.frames("abort")) != 1 || s.runningTurn() != nil {
+			t.Errorf("%d aborts; the turn runs on: %v", len(s.frames("abort")), s.runningTurn() != nil)
 		}
 		s.script = nil
-		if stop, events := g.wait(g.say("hello")); stop.Outcome != trace.OutcomeCompleted || said(events) != "You said: hello" {
+		if stop, events := g.wait(g.prompt("hello")); stop.Outcome != trace.OutcomeCompleted || said(events) != "You said: hello" {
 			t.Errorf("the next turn: %+v %q", stop, said(events))
 		}
 	})
 }
 
-// F02: the clock of silence rests while a tool runs and while somebody is asked.
-func TestF02_TheClockRestsWhileAToolRunsOrSomebodyIsAsked(t *testing.T) {
+// F02: the idle clock stands still while a tool runs and while a request is open.
+func TestF02_TheIdleClockStandsStillWhileAToolRunsOrARequestIsOpen(t *testing.T) {
 	for name, between := range map[string]func(*turn){
 		"tool": func(tn *turn) {
 			tn.tool("prt-1", "bash", "running", object{"command": "make"}, nil)
@@ -154,12 +154,12 @@ func TestF02_TheClockRestsWhileAToolRunsOrSomebodyIsAsked(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBoth(t, func(t *testing.T, e era) {
+			withBothServers(t, func(t *testing.T, e serverKind) {
 				s := newServer(t, e)
 				g := newGateway(t, s, memlog.New())
 				defer g.close()
 				s.script = silent(between, time.Second)
-				stop, events := g.wait(g.say("x"))
+				stop, events := g.wait(g.prompt("x"))
 				if stop.Outcome != trace.OutcomeCompleted || !strings.HasSuffix(said(events), ", at last") {
 					t.Errorf("%+v %q", stop, said(events))
 				}
@@ -168,11 +168,11 @@ func TestF02_TheClockRestsWhileAToolRunsOrSomebodyIsAsked(t *testing.T) {
 	}
 }
 
-// E31: a session that wakes is silent for longer than an agent may be, but not for ever.
-func TestE31_TheClockRestsWhileTheSessionWakes(t *testing.T) {
+// E31: a session that wakes may be silent for longer than an agent, for a bounded time.
+func TestE31_TheIdleClockStandsStillWhileTheSessionWakes(t *testing.T) {
 	for wakes, want := range map[time.Duration]trace.Outcome{5 * time.Minute: trace.OutcomeCompleted, 30 * time.Minute: trace.OutcomeFailed} {
 		t.Run(wakes.String(), func(t *testing.T) {
-			inBoth(t, func(t *testing.T, e era) {
+			withBothServers(t, func(t *testing.T, e serverKind) {
 				s := newServer(t, e)
 				s.status = "hibernated"
 				g := newGateway(t, s, memlog.New())
@@ -188,7 +188,7 @@ func TestE31_TheClockRestsWhileTheSessionWakes(t *testing.T) {
 					tn.finish("end_turn", "")
 				}
 				began := time.Now()
-				stop, events := g.wait(g.say("x"))
+				stop, events := g.wait(g.prompt("x"))
 				if stop.Outcome != want || want == trace.OutcomeCompleted && said(events) != "Good morning." {
 					t.Errorf("after %s %+v %q", time.Since(began), stop, said(events))
 				}
@@ -200,13 +200,13 @@ func TestE31_TheClockRestsWhileTheSessionWakes(t *testing.T) {
 	}
 }
 
-// A prompt that waits there for somebody else's turn is not silent.
-func TestE08_TheClockRestsWhileAPromptWaits(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+// A prompt that waits upstream for another user's turn does not count as silent.
+func TestE08_TheIdleClockStandsStillWhileAPromptWaits(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		s := newServer(t, e)
 		g := newGateway(t, s, memlog.New())
 		defer g.close()
-		g.wait(g.say("hello"))
+		g.wait(g.prompt("hello"))
 		s.script = func(tn *turn) {
 			if tn.p.by.id == "u_bob" {
 				for range 20 {
@@ -218,22 +218,22 @@ func TestE08_TheClockRestsWhileAPromptWaits(t *testing.T) {
 			}
 			usual(tn)
 		}
-		s.theirs("long")
+		s.bobPrompts("long")
 		synctest.Wait()
-		if stop, events := g.wait(g.say("tool")); stop.Outcome != trace.OutcomeCompleted || said(events) != "Let me look.|It says hello." {
+		if stop, events := g.wait(g.prompt("tool")); stop.Outcome != trace.OutcomeCompleted || said(events) != "Let me look.|It says hello." {
 			t.Errorf("%+v %q", stop, said(events))
 		}
 	})
 }
 
-// A turn outlives the gateway, also one that waits for somebody: the answer that is
-// given after the restart reaches the agent.
+// A turn that waits for an answer outlives the gateway. An answer after the restart reaches the
+// agent.
 func TestH27_AQuestionIsAnsweredAfterARestart(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		s := newServer(t, e)
-		store := keeping{memlog.New()}
+		store := sharedStore{memlog.New()}
 		first := newGateway(t, s, store)
-		turn := first.say("question")
+		turn := first.prompt("question")
 		time.Sleep(time.Second)
 		first.close()
 		time.Sleep(10 * time.Second)
@@ -245,7 +245,7 @@ func TestH27_AQuestionIsAnsweredAfterARestart(t *testing.T) {
 		if err != nil || state != session.Paused || id != turn.ID {
 			t.Fatalf("after the restart %s %s %v", state, id, err)
 		}
-		if _, err := second.hub.Answer(t.Context(), s.id, "que-"+s.runs().id+"-"+turn.ID[len(turn.ID)-6:], session.Sender{By: "ada"}, []string{"green"}); err != nil {
+		if _, err := second.hub.Answer(t.Context(), s.id, "que-"+s.runningTurn().id+"-"+turn.ID[len(turn.ID)-6:], session.Sender{By: "ada"}, []string{"green"}); err != nil {
 			t.Fatal(err)
 		}
 		stop, events := second.wait(turn)
@@ -255,22 +255,22 @@ func TestH27_AQuestionIsAnsweredAfterARestart(t *testing.T) {
 		if n := len(agenttest.Each[trace.Question](events)); n != 1 {
 			t.Errorf("it was asked %d times", n)
 		}
-		if stop, events := second.wait(second.say("hello")); stop.Outcome != trace.OutcomeCompleted || said(events) != "You said: hello" {
+		if stop, events := second.wait(second.prompt("hello")); stop.Outcome != trace.OutcomeCompleted || said(events) != "You said: hello" {
 			t.Errorf("the next turn: %+v %q", stop, said(events))
 		}
 	})
 }
 
-// Without a token of its own the gateway cannot follow a turn over a restart, and
-// says so.
+// Without a service token the gateway cannot follow a turn over a restart, and the turn's error
+// names the reason.
 //
 //evidence:for H27
 func TestWithoutAServiceTokenATurnEndsWithTheGateway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t, head)
-		store := keeping{memlog.New()}
+		s := newServer(t, agentOpsServer)
+		store := sharedStore{memlog.New()}
 		first := newGateway(t, s, store)
-		turn := first.say("slow")
+		turn := first.prompt("slow")
 		time.Sleep(time.Second)
 		first.close()
 		second := newGateway(t, s, store, func(r *agentops.Runtime) { r.Token = agentops.Credential{} })

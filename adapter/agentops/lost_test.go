@@ -19,8 +19,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// away does what happens while the client is not there, and lets it come back.
-func (s *server) away(do func()) {
+// whileDisconnected disconnects all clients, refuses new connections while do runs, and accepts them again.
+func (s *server) whileDisconnected(do func()) {
 	s.mu.Lock()
 	s.wrap = func(http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) })
@@ -33,9 +33,9 @@ func (s *server) away(do func()) {
 	s.mu.Unlock()
 }
 
-// E32: what was missed while the connection was lost is added from what comes
-// later, wherever the loss was, and nothing is said twice or taken back.
-func TestE32_ALostConnectionIsHealed(t *testing.T) {
+// E32: later frames bring the text that was missed while the connection was lost. The text is
+// complete, and no part of it comes twice, wherever the loss was.
+func TestE32_ALossOfTheConnectionLosesNoText(t *testing.T) {
 	const first, second = "Let me look at it first.", "It formats in local time 🕛, so the day rolls over."
 	call := func(tn *turn, status string, result any) {
 		tn.tool("prt-1", "bash", status, object{"command": "ls"}, result)
@@ -54,7 +54,7 @@ func TestE32_ALostConnectionIsHealed(t *testing.T) {
 	for from := range steps {
 		for to := from; to <= len(steps); to++ {
 			t.Run(fmt.Sprintf("%d-%d", from, to), func(t *testing.T) {
-				inBoth(t, func(t *testing.T, e era) {
+				withBothServers(t, func(t *testing.T, e serverKind) {
 					st := newStage(t, e)
 					st.server.script = func(tn *turn) {
 						play := func(steps []func(*turn)) {
@@ -64,25 +64,25 @@ func TestE32_ALostConnectionIsHealed(t *testing.T) {
 						}
 						play(steps[:from])
 						synctest.Wait()
-						st.server.away(func() { play(steps[from:to]) })
+						st.server.whileDisconnected(func() { play(steps[from:to]) })
 						time.Sleep(10 * time.Second) // it is back
 						synctest.Wait()
 						play(steps[to:])
 					}
-					stop, events := st.say("x").end()
+					stop, events := st.prompt("x").end()
 					text := said(events)
-					if stop.Outcome != trace.OutcomeCompleted || text != first+"|"+second && !(e == far && from < 3 && strings.HasSuffix(text, second)) {
+					if stop.Outcome != trace.OutcomeCompleted || text != first+"|"+second && !(e == gatewayServer && from < 3 && strings.HasSuffix(text, second)) {
 						t.Errorf("%+v: %q", stop, text)
 					}
 					if strings.Count(text, "Let me ") > 1 || strings.Count(text, "It formats") != 1 {
-						t.Errorf("said twice, or not: %q", text)
+						t.Errorf("a text is missing or comes twice: %q", text)
 					}
 					results := agenttest.Each[trace.ToolResult](events)
 					if len(results) != 1 || results[0].Status != trace.ToolCompleted {
 						t.Errorf("the call ended as %+v", results)
 					}
 					if n := len(st.host.Begun()); n != 0 {
-						t.Errorf("%d turns of somebody else's", n)
+						t.Errorf("%d turns of another user", n)
 					}
 				})
 			})
@@ -92,7 +92,7 @@ func TestE32_ALostConnectionIsHealed(t *testing.T) {
 
 // H27: the connection may be lost again and again.
 func TestH27_RecoveryOfATurnThatIsCutManyTimes(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		var want strings.Builder
 		st.server.script = func(tn *turn) {
@@ -109,7 +109,7 @@ func TestH27_RecoveryOfATurnThatIsCutManyTimes(t *testing.T) {
 			}
 			tn.finish("end_turn", "")
 		}
-		if got := st.say("x").completes(); got != want.String() {
+		if got := st.prompt("x").completes(); got != want.String() {
 			t.Errorf("%q\nwant %q", got, want.String())
 		}
 		if opened, _ := st.server.sockets(); opened != 6 {
@@ -118,11 +118,10 @@ func TestH27_RecoveryOfATurnThatIsCutManyTimes(t *testing.T) {
 	})
 }
 
-// E33: the older server's last snapshot has the same text in all parts. What was
-// streamed stays.
-func TestE33_TheOlderServersLastWordTakesNothingBack(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
-		if got := newStage(t, e).say("tool").completes(); got != "Let me look.|It says hello." {
+// E33: the last snapshot may have the same text in all parts. The streamed text stays.
+func TestE33_TheLastSnapshotRemovesNoText(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
+		if got := newStage(t, e).prompt("tool").completes(); got != "Let me look.|It says hello." {
 			t.Errorf("%q", got)
 		}
 	})
@@ -138,10 +137,10 @@ func TestE37_LargeFrames(t *testing.T) {
 		tn.say("It is large.")
 		tn.finish("end_turn", "")
 	}
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		st.server.script = script
-		stop, events := st.say("x").end()
+		stop, events := st.prompt("x").end()
 		results := agenttest.Each[trace.ToolResult](events)
 		var got string
 		if len(results) == 1 {
@@ -151,25 +150,24 @@ func TestE37_LargeFrames(t *testing.T) {
 			t.Errorf("%+v, and a result of %d bytes", stop, len(got))
 		}
 	})
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e, func(r *agentops.Runtime) { r.MaxFrame = 1 << 20 })
 		st.server.script = script
-		stop, events := st.say("x").end()
+		stop, events := st.prompt("x").end()
 		errs := agenttest.Each[trace.Error](events)
 		if stop.Error != "Stream interrupted" || len(errs) != 1 || errs[0].Message != "Agent Ops sent a frame of more than 1 MB, so the connection was closed: raise max_frame of this agent." {
 			t.Errorf("%+v %+v", stop, errs)
 		}
 		if opened, _ := st.server.sockets(); opened != 1 {
-			t.Errorf("%d sockets: it would only come again", opened)
+			t.Errorf("%d sockets were opened for a frame that would only come again", opened)
 		}
 	})
 }
 
-// Frames that nobody takes stay where they are: the reader takes no more than what
-// the turn's log takes.
-func TestG07_FramesThatNobodyTakesStayWhereTheyAre(t *testing.T) {
+// The adapter reads no more frames than the turn's log takes. Other frames stay on the server.
+func TestG07_TheAdapterReadsNoMoreThanTheLogTakes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
+		st := newStage(t, agentOpsServer)
 		piece := strings.Repeat("x", 16<<10)
 		st.server.script = func(tn *turn) {
 			for range 450 { // 7 MB
@@ -195,8 +193,8 @@ func TestG07_FramesThatNobodyTakesStayWhereTheyAre(t *testing.T) {
 		}()
 		time.Sleep(time.Minute)
 		synctest.Wait()
-		if n := st.server.taken.Load(); n > 330 {
-			t.Errorf("%d frames were taken though the log takes nothing", n)
+		if n := st.server.framesRead.Load(); n > 330 {
+			t.Errorf("the adapter read %d frames although the log takes none", n)
 		}
 		close(stuck)
 		<-done
@@ -209,11 +207,11 @@ func TestG07_FramesThatNobodyTakesStayWhereTheyAre(t *testing.T) {
 	})
 }
 
-// A hostile server costs bounded memory, and what it does has a clear error.
+// A hostile server costs bounded memory, and a turn that it breaks has a clear error.
 //
 //evidence:for F04
 func TestAHostileServer(t *testing.T) {
-	interrupted := func(t *testing.T, p *play, why string) {
+	interrupted := func(t *testing.T, p *liveTurn, why string) {
 		t.Helper()
 		stop, events := p.end()
 		errs := agenttest.Each[trace.Error](events)
@@ -226,25 +224,25 @@ func TestAHostileServer(t *testing.T) {
 		does func(*server)
 		why  string // "": the turn goes on
 	}{
-		{"not UTF-8", func(s *server) { s.raw([]byte("{\"type\":\"chunk\",\"content\":\"\xff\xfe\"}")) }, "not UTF-8"},
-		{"a frame above the limit", func(s *server) { s.raw([]byte(`{"type":"x","x":"` + strings.Repeat("x", 9<<20) + `"}`)) }, "more than 8 MB"},
-		{"a frame of 7 MB", func(s *server) { s.raw([]byte(`{"type":"x","x":"` + strings.Repeat("x", 7<<20) + `"}`)) }, ""},
-		{"7 MB of brackets", func(s *server) { s.raw([]byte(`{"type":"message.updated","data":` + strings.Repeat("[", 7<<20))) }, ""},
-		{"no JSON", func(s *server) { s.raw([]byte("<html>")) }, ""},
+		{"not UTF-8", func(s *server) { s.sendRaw([]byte("{\"type\":\"chunk\",\"content\":\"\xff\xfe\"}")) }, "not UTF-8"},
+		{"a frame above the limit", func(s *server) { s.sendRaw([]byte(`{"type":"x","x":"` + strings.Repeat("x", 9<<20) + `"}`)) }, "more than 8 MB"},
+		{"a frame of 7 MB", func(s *server) { s.sendRaw([]byte(`{"type":"x","x":"` + strings.Repeat("x", 7<<20) + `"}`)) }, ""},
+		{"7 MB of brackets", func(s *server) { s.sendRaw([]byte(`{"type":"message.updated","data":` + strings.Repeat("[", 7<<20))) }, ""},
+		{"no JSON", func(s *server) { s.sendRaw([]byte("<html>")) }, ""},
 		{"types that nobody knows", func(s *server) {
 			for i := range 3000 {
-				s.raw(fmt.Appendf(nil, `{"type":"new-%d","x":1}`, i))
+				s.sendRaw(fmt.Appendf(nil, `{"type":"new-%d","x":1}`, i))
 			}
 		}, ""},
 		{"lists where there are none", func(s *server) {
 			for _, typ := range []string{"message", "message.updated", "chunk", "status", "question", "interactive_prompt", "queue.state"} {
-				s.raw(fmt.Appendf(nil, `{"type":%q,"data":[],"session":[],"prompt":[],"content":{}}`, typ))
+				s.sendRaw(fmt.Appendf(nil, `{"type":%q,"data":[],"session":[],"prompt":[],"content":{}}`, typ))
 			}
 		}, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				st := newStage(t, head, func(r *agentops.Runtime) { r.MaxFrame = 8 << 20 })
+				st := newStage(t, agentOpsServer, func(r *agentops.Runtime) { r.MaxFrame = 8 << 20 })
 				st.server.script = func(tn *turn) {
 					tn.say("well")
 					synctest.Wait()
@@ -253,7 +251,7 @@ func TestAHostileServer(t *testing.T) {
 					tn.say(", at last")
 					tn.finish("end_turn", "")
 				}
-				p := st.say("x")
+				p := st.prompt("x")
 				if c.why != "" {
 					interrupted(t, p, c.why)
 					return
@@ -261,7 +259,7 @@ func TestAHostileServer(t *testing.T) {
 				if got := p.completes(); got != "well, at last" {
 					t.Errorf("%q", got)
 				}
-				if n := st.unknown.Load(); strings.HasPrefix(c.name, "types") && n != 3000 {
+				if n := st.unknownFrames.Load(); strings.HasPrefix(c.name, "types") && n != 3000 {
 					t.Errorf("%d of 3000 unknown frames were counted", n)
 				}
 			})
@@ -269,12 +267,12 @@ func TestAHostileServer(t *testing.T) {
 	}
 }
 
-// Snapshots without end are no text, and cost no memory that grows.
+// Endless snapshots add no text and use bounded memory.
 //
 //evidence:for F04
-func TestSnapshotsWithoutEndCostNoMemory(t *testing.T) {
+func TestEndlessSnapshotsUseBoundedMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
+		st := newStage(t, agentOpsServer)
 		heap := func() uint64 {
 			var m runtime.MemStats
 			runtime.GC()
@@ -299,7 +297,7 @@ func TestSnapshotsWithoutEndCostNoMemory(t *testing.T) {
 			after = heap()
 			tn.finish("end_turn", "")
 		}
-		stop, events := st.say("x").end()
+		stop, events := st.prompt("x").end()
 		if stop.Outcome != trace.OutcomeCompleted || said(events) != "well" || len(events) > 30 {
 			t.Errorf("%+v: %d events", stop, len(events))
 		}
@@ -309,11 +307,10 @@ func TestSnapshotsWithoutEndCostNoMemory(t *testing.T) {
 	})
 }
 
-// A peer that is gone without a word is noticed by pings, and the turn goes on with
-// another connection.
-func TestAPeerThatIsGoneWithoutAWordIsNoticed(t *testing.T) {
+// Pings find a peer that has silently gone, and the turn goes on with another connection.
+func TestPingsFindAPeerThatHasSilentlyGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
+		st := newStage(t, agentOpsServer)
 		st.server.script = func(tn *turn) {
 			tn.say("well")
 			synctest.Wait()
@@ -322,17 +319,17 @@ func TestAPeerThatIsGoneWithoutAWordIsNoticed(t *testing.T) {
 			tn.say(", at last")
 			tn.finish("end_turn", "")
 		}
-		if got := st.say("x").completes(); got != "well, at last" {
+		if got := st.prompt("x").completes(); got != "well, at last" {
 			t.Errorf("%q", got)
 		}
 		if opened, _ := st.server.sockets(); opened < 2 {
-			t.Error("nobody noticed")
+			t.Error("no second connection was opened")
 		}
 	})
 }
 
-// A turn goes on over a restart of the gateway: what was said meanwhile is added,
-// what was on record is not said again, and what was asked can be answered.
+// A turn goes on over a restart of the gateway. The missed text is added, text on record does not
+// come twice, and open requests can be answered.
 //
 //evidence:for promise-crash
 func TestH27_ATurnGoesOnOverARestart(t *testing.T) {
@@ -370,38 +367,38 @@ func TestH27_ATurnGoesOnOverARestart(t *testing.T) {
 		{"while it asks", "Before I go on:|You chose red.", func(_ *stage, tn *turn) { usual(tn) }, "Before I go on:", true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			inBoth(t, func(t *testing.T, e era) {
+			withBothServers(t, func(t *testing.T, e serverKind) {
 				st := newStage(t, e, serviceToken(t))
 				st.server.script = func(tn *turn) { c.script(st, tn) }
 				st.host.OnAsk = func(ctx context.Context, _ trace.Question) trace.Answer {
 					<-ctx.Done()
 					return trace.Answer{}
 				}
-				p := st.say("question")
-				p.sees(c.until)
+				p := st.prompt("question")
+				p.waitForText(c.until)
 				synctest.Wait()
 				var waiting []string
 				for _, q := range agenttest.Each[trace.Question](p.Events()) {
 					waiting = append(waiting, q.QuestionID)
 				}
-				p.leave()
+				p.detach()
 				time.Sleep(time.Minute)
 
-				again := agenttest.NewHost()
+				second := agenttest.NewHost()
 				if c.answers {
-					again.OnAsk = func(context.Context, trace.Question) trace.Answer {
+					second.OnAsk = func(context.Context, trace.Question) trace.Answer {
 						return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "ada"}
 					}
 				}
-				stop, events := p.takenUp(again, waiting...)
+				stop, events := p.reattach(second, waiting...)
 				if stop.Outcome != trace.OutcomeCompleted {
 					t.Errorf("%+v", stop)
 				}
 				if got := said(events); got != c.want {
 					t.Errorf("%q, want %q", got, c.want)
 				}
-				if n := len(again.Begun()); n != 0 {
-					t.Errorf("%d turns of somebody else's", n)
+				if n := len(second.Begun()); n != 0 {
+					t.Errorf("%d turns of another user", n)
 				}
 			})
 		})
@@ -411,26 +408,26 @@ func TestH27_ATurnGoesOnOverARestart(t *testing.T) {
 // An approval that is refused after a restart denies the call behind it.
 func TestH27_D07_AnApprovalIsRefusedAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head, serviceToken(t))
+		st := newStage(t, agentOpsServer, serviceToken(t))
 		st.host.OnPermit = func(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
 			<-ctx.Done()
 			return trace.PermissionResponse{}
 		}
-		p := st.say("permission")
+		p := st.prompt("permission")
 		time.Sleep(time.Second)
 		synctest.Wait()
 		var waiting []string
 		for _, r := range agenttest.Each[trace.PermissionRequest](p.Events()) {
 			waiting = append(waiting, r.RequestID)
 		}
-		p.leave()
+		p.detach()
 		time.Sleep(time.Minute)
 
-		again := agenttest.NewHost()
-		again.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
+		second := agenttest.NewHost()
+		second.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
 			return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "deny", OptionKind: trace.RejectOnce, By: "ada"}
 		}
-		stop, events := p.takenUp(again, waiting...)
+		stop, events := p.reattach(second, waiting...)
 		results := agenttest.Each[trace.ToolResult](events)
 		if stop.Outcome != trace.OutcomeCompleted || len(results) != 1 || results[0].Status != trace.ToolDenied {
 			t.Errorf("%+v, and the call ended as %+v", stop, results)
@@ -438,26 +435,26 @@ func TestH27_D07_AnApprovalIsRefusedAfterARestart(t *testing.T) {
 	})
 }
 
-// An answer that comes while the session agent is started anew, and has no runner yet, is
-// told when it has one: before that it would be taken, and lost.
+// An answer is sent when a restarted session agent has a runner. Without a runner, the session
+// agent would accept the answer and lose it.
 func TestE32_AnAnswerWaitsForARunner(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		answer := make(chan struct{})
 		st.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
 			<-answer
 			return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "ada"}
 		}
-		p := st.say("question")
-		p.sees("Before I go on:")
+		p := st.prompt("question")
+		p.waitForText("Before I go on:")
 		synctest.Wait()
-		st.server.away(func() {
+		st.server.whileDisconnected(func() {
 			close(answer)
 			synctest.Wait()
-			st.server.lacksRunner(true)
+			st.server.setNoRunner(true)
 		})
 		time.Sleep(3 * time.Second)
-		st.server.lacksRunner(false)
+		st.server.setNoRunner(false)
 		st.server.broadcast(object{"type": "status", "data": object{"runnerConnected": true}})
 		if got := p.completes(); !strings.HasSuffix(got, "You chose red.") {
 			t.Errorf("it said %q", got)

@@ -18,9 +18,9 @@ func TestB11_AChannelIsAThreadOrAChannelOfItsType(t *testing.T) {
 		"thread:":        {"thread-active", "", ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			st := newStage(t, head)
-			st.sayBy("hello", by{who: "ada", channel: channel}).completes()
-			f := st.server.heard()[0]
+			st := newStage(t, agentOpsServer)
+			st.promptBy("hello", sender{who: "ada", channel: channel}).completes()
+			f := st.server.received()[0]
 			word := func(key string) string { v, _ := f[key].(string); return v }
 			if got := [3]string{word("threadId"), word("channelType"), word("channelId")}; got != want {
 				t.Errorf("%q is %q, want %q", channel, got, want)
@@ -29,10 +29,10 @@ func TestB11_AChannelIsAThreadOrAChannelOfItsType(t *testing.T) {
 	}
 }
 
-// A file that the server would drop without a word is not sent, and its sender learns why.
+// A file that the server would drop silently is not sent, and its sender gets the reason.
 //
 //evidence:for limit-agent-ops-attachments
-func TestAttachmentsThatAServerWouldDropAreTold(t *testing.T) {
+func TestAttachmentsThatAServerWouldDropAreReported(t *testing.T) {
 	file := func(name, media, url string) trace.InputPart {
 		return trace.InputPart{Type: trace.InputFile, Filename: name, MediaType: media, URL: url}
 	}
@@ -42,7 +42,7 @@ func TestAttachmentsThatAServerWouldDropAreTold(t *testing.T) {
 		name  string
 		files []trace.InputPart
 		sent  int    // how many files
-		want  string // the address of the first, or why there is none
+		want  string // the address of the first file, or the reason why no file is sent
 	}{
 		{"image", []trace.InputPart{file("a.png", "image/png", png)}, 1, png},
 		{"image by its address alone", []trace.InputPart{file("a.png", "", png)}, 1, png},
@@ -57,9 +57,9 @@ func TestAttachmentsThatAServerWouldDropAreTold(t *testing.T) {
 		{"too large together", []trace.InputPart{file("a.png", "image/png", png), file("b.png", "image/png", large(90_000_000-25))}, 1, "together"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			st := newStage(t, head)
-			stop, events := st.sayBy("hello", by{who: "ada"}, c.files...).end()
-			files, _ := st.server.heard()[0]["attachments"].([]any)
+			st := newStage(t, agentOpsServer)
+			stop, events := st.promptBy("hello", sender{who: "ada"}, c.files...).end()
+			files, _ := st.server.received()[0]["attachments"].([]any)
 			got := ""
 			for _, e := range agenttest.Each[trace.Error](events) {
 				got += e.Message

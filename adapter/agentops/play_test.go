@@ -25,9 +25,9 @@ func fromUs(frame string) string   { return recordedLine("c2s", frame) }
 func ofRunner(frame string) string { return recordedLine("r2d", frame) } // a V2 frame
 func toRunner(frame string) string { return recordedLine("d2r", frame) }
 
-// What a session agent says, in short.
+// Frames of a session agent.
 const (
-	helloHead = `{"type":"init","session":{"id":"s","status":"running","title":"T"},"data":{"runnerBusy":false,"connectedUsers":["u1"],"pendingPrompt":null}}`
+	initFrame = `{"type":"init","session":{"id":"s","status":"running","title":"T"},"data":{"runnerBusy":false,"connectedUsers":["u1"],"pendingPrompt":null}}`
 	joined    = `{"type":"user.joined","userId":"u1","userDetails":{"name":"Dana"},"connectedUsers":[{"id":"u1","name":"Dana"}]}`
 	notBusy   = `{"type":"status","data":{"runnerBusy":false}}`
 	idle      = `{"type":"agentStatus","status":"idle"}`
@@ -77,8 +77,8 @@ func finalizeFrame(turn, reason, rest string) string {
 	return fmt.Sprintf(`{"type":"message.finalize","turnId":%q,"reason":%q%s}`, turn, reason, rest)
 }
 
-// oursBegun is a prompt of ours that the agent has begun to work on.
-func oursBegun(hello string) []string {
+// promptBegun is a recording of a browser whose prompt the agent has begun to work on.
+func promptBegun(hello string) []string {
 	return []string{toUs(hello), toUs(joined), fromUs(promptFrame("Go")), toUs(userFrame("p1", "Go", "u1")), toUs(thinking)}
 }
 
@@ -95,8 +95,8 @@ func lines(groups ...any) []string {
 	return all
 }
 
-// playBack runs a recording through a new decoder. Of a recording of a runner alone it is
-// what the session agent tells browsers of it.
+// playBack runs a recording through a new decoder. A recording of a runner alone is first turned
+// into the frames that the session agent sends to browsers.
 func playBack(t testing.TB, recording []string) replaytest.Played {
 	t.Helper()
 	if text := strings.Join(recording, ""); strings.Contains(text, `"dir":"r2d"`) && !strings.Contains(text, `"dir":"s2c"`) {
@@ -105,8 +105,8 @@ func playBack(t testing.TB, recording []string) replaytest.Played {
 	return replaytest.Play(t, agentops.NewDecoder(agentops.Options{}), []byte(strings.Join(recording, "\n")))
 }
 
-// sum is what a turn amounts to.
-type sum struct {
+// summary is the summary of a turn.
+type summary struct {
 	Asked   string
 	Text    []string
 	Tools   []string // "id status input output error"
@@ -116,16 +116,16 @@ type sum struct {
 	End     string // "outcome: error"
 }
 
-func sums(p replaytest.Played) []sum {
-	var all []sum
+func summaries(p replaytest.Played) []summary {
+	var all []summary
 	for _, records := range p.Turns {
-		all = append(all, sumOf(records))
+		all = append(all, summaryOf(records))
 	}
 	return all
 }
 
-func sumOf(records []trace.Record) sum {
-	var s sum
+func summaryOf(records []trace.Record) summary {
+	var s summary
 	calls := map[string]trace.ToolCall{}
 	for _, r := range records {
 		switch p := r.Payload.(type) {
@@ -162,14 +162,14 @@ func sumOf(records []trace.Record) sum {
 	return s
 }
 
-// expect compares what the turns of a recording amount to.
-func expect(t *testing.T, recording []string, want ...sum) replaytest.Played {
+// expect compares the turns of a recording with their summaries.
+func expect(t *testing.T, recording []string, want ...summary) replaytest.Played {
 	t.Helper()
 	p := playBack(t, recording)
 	if p.Skipped > 0 {
 		t.Errorf("%d frames were not understood", p.Skipped)
 	}
-	if d := cmp.Diff(want, sums(p)); d != "" {
+	if d := cmp.Diff(want, summaries(p)); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}
 	return p
@@ -184,8 +184,8 @@ func streams(p replaytest.Played, o uistream.Options) []byte {
 	return out
 }
 
-// datas are the events of the agent's world, by name, as their values.
-func datas(records []trace.Record) map[string][]string {
+// domainEvents returns the values of the domain events, by name.
+func domainEvents(records []trace.Record) map[string][]string {
 	all := map[string][]string{}
 	for _, r := range records {
 		if d, ok := r.Payload.(trace.Data); ok && d.Domain {

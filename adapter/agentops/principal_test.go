@@ -14,10 +14,10 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// F12: of two principals with tokens of their own each prompts, answers and aborts in its
-// own name, whoever's socket it is by which the session is read.
+// F12: two principals have tokens of their own. Each prompts, answers and aborts in its own name,
+// although one socket reads the session for both.
 func TestF12_E34_EachPrincipalPromptsAnswersAndAbortsInItsOwnName(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		var answers string
 		st.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
@@ -25,20 +25,20 @@ func TestF12_E34_EachPrincipalPromptsAnswersAndAbortsInItsOwnName(t *testing.T) 
 		}
 		for i, who := range []string{"ada", "bob", "ada"} { // it is read by ada's
 			answers = who
-			if got := st.sayBy("question", by{who: who}).completes(); got != "Before I go on:|You chose red." {
+			if got := st.promptBy("question", sender{who: who}).completes(); got != "Before I go on:|You chose red." {
 				t.Errorf("%s got %q", who, got)
 			}
-			p := st.sayBy(fmt.Sprint("slow ", i), by{who: who})
-			p.sees("well")
+			p := st.promptBy(fmt.Sprint("slow ", i), sender{who: who})
+			p.waitForText("well")
 			p.cancel()
 			p.end()
 			synctest.Wait()
-			if what := st.server.atWork(); what != "" {
+			if what := st.server.runningPrompt(); what != "" {
 				t.Errorf("%q runs", what)
 			}
 		}
 		var did []string
-		for _, f := range st.server.heard() {
+		for _, f := range st.server.received() {
 			what, _ := f["type"].(string)
 			if what == "(closed)" { // the connection of one frame
 				continue
@@ -53,21 +53,20 @@ func TestF12_E34_EachPrincipalPromptsAnswersAndAbortsInItsOwnName(t *testing.T) 
 			want = append(want, who+" prompt", who+" answer", who+" prompt", who+" abort")
 		}
 		if !slices.Equal(did, want) {
-			t.Errorf("the server was told %q", did)
+			t.Errorf("the server got %q", did)
 		}
 		if n := len(st.host.Begun()); n != 0 {
-			t.Errorf("%d turns were taken for somebody else's", n)
+			t.Errorf("%d turns were taken for another user's", n)
 		}
 	})
 }
 
-// F12: the session is read by the socket of one principal. When its token is worth nothing
-// any more, that of another who has a turn open takes over, and nothing is lost or said
-// twice.
+// F12: the socket of one principal reads the session. When the server revokes its token, the socket
+// of another principal with an open turn takes over. No text is lost or comes twice.
 func TestF12_AnotherPrincipalsSocketTakesOver(t *testing.T) {
 	for _, code := range []websocket.StatusCode{0, websocket.StatusNormalClosure, websocket.StatusPolicyViolation, 4401} {
 		t.Run(fmt.Sprint(int(code)), func(t *testing.T) {
-			inBoth(t, func(t *testing.T, e era) {
+			withBothServers(t, func(t *testing.T, e serverKind) {
 				st := newStage(t, e)
 				st.server.script = func(tn *turn) {
 					tn.say("One, ")
@@ -82,8 +81,8 @@ func TestF12_AnotherPrincipalsSocketTakesOver(t *testing.T) {
 					tn.say("three.")
 					tn.finish("end_turn", "")
 				}
-				st.sayBy("hello", by{who: "ada"}).completes()
-				stop, events := st.sayBy("hello", by{who: "bob"}).end()
+				st.promptBy("hello", sender{who: "ada"}).completes()
+				stop, events := st.promptBy("hello", sender{who: "bob"}).end()
 				if stop.Outcome != trace.OutcomeCompleted || streamed(events) != "One, two, three." {
 					t.Errorf("%+v: %q", stop, streamed(events))
 				}
@@ -94,17 +93,17 @@ func TestF12_AnotherPrincipalsSocketTakesOver(t *testing.T) {
 					t.Errorf("connected are %q", got)
 				}
 				if n := len(st.host.Begun()); n != 0 {
-					t.Errorf("%d turns were taken for somebody else's", n)
+					t.Errorf("%d turns were taken for another user's", n)
 				}
 			})
 		})
 	}
 }
 
-// F12: the socket of a principal who has nothing open any more is let go, as soon as
-// another has. One that is needed stays, also for hours.
-func TestF12_TheSocketOfAPrincipalWithNothingOpenIsLetGo(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+// F12: another principal's socket replaces the one of a principal without an open turn. A socket
+// that an open turn needs stays, also for hours.
+func TestF12_TheSocketOfAPrincipalWithoutATurnIsReplaced(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		st.server.script = func(tn *turn) {
 			if tn.p.content != "long" {
@@ -122,13 +121,13 @@ func TestF12_TheSocketOfAPrincipalWithNothingOpenIsLetGo(t *testing.T) {
 				t.Errorf("%s connected are %q, want %q", when, got, want)
 			}
 		}
-		st.sayBy("hello", by{who: "ada"}).completes()
-		st.sayBy("hello", by{who: "bob"}).completes()
+		st.promptBy("hello", sender{who: "ada"}).completes()
+		st.promptBy("hello", sender{who: "bob"}).completes()
 		wants("after a turn of each", "u_ada")
 		time.Sleep(2 * time.Minute)
 		wants("some time later", "u_ada")
-		p := st.sayBy("long", by{who: "bob"})
-		p.sees("well")
+		p := st.promptBy("long", sender{who: "bob"})
+		p.waitForText("well")
 		wants("while bob's runs", "u_bob")
 		time.Sleep(2 * time.Hour)
 		wants("two hours later", "u_bob")

@@ -22,10 +22,10 @@ func (r Runtime) Reattach(ctx context.Context, opened agent.Session, left agent.
 	caller, err := s.api.as(agent.Caller{})
 	switch {
 	case err != nil:
-		s.letGo(b, "The gateway was restarted while this turn ran. It follows turns over a restart only with a service token; the turn goes on in Agent Ops.")
+		s.endUnfollowed(b, "The gateway was restarted while this turn ran. It follows turns over a restart only with a service token; the turn goes on in Agent Ops.")
 		return nil //nolint:nilerr // the turn says so
 	case r.PerTurn && left.AgentInitiated:
-		s.letGo(b, "The gateway was restarted while this turn ran, which somebody began in Agent Ops: it goes on there.")
+		s.endUnfollowed(b, "The gateway was restarted while this turn ran, which somebody began in Agent Ops: it goes on there.")
 		return nil
 	}
 	o := &activePrompt{b: b, caller: caller, theirs: left.AgentInitiated}
@@ -54,8 +54,8 @@ func notFound(b *trace.Builder, sentence string) {
 	b.End(trace.Stop{Reason: "restart", Outcome: trace.OutcomeFailed, Error: sentence})
 }
 
-// letGo ends a turn that is not to be followed any more.
-func (s *session) letGo(b *trace.Builder, sentence string) {
+// endUnfollowed ends a turn that is not to be followed any more.
+func (s *session) endUnfollowed(b *trace.Builder, sentence string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if p := s.dec.turnOf(b); p != nil {

@@ -26,7 +26,7 @@ func recorded(t testing.TB) map[string][]string {
 	return all
 }
 
-// expectation is what a turn amounts to, told by those who made the recording.
+// expectation is the summary of a turn that the recording itself holds.
 type expectation struct {
 	TurnID    string            `json:"turnId"`
 	Text      []string          `json:"text"`
@@ -52,8 +52,8 @@ func expectations(t testing.TB, recording []string) (all []expectation) {
 	return all
 }
 
-// amounts tells what a turn amounts to.
-func amounts(records []trace.Record) expectation {
+// expectationOf returns the summary of a turn.
+func expectationOf(records []trace.Record) expectation {
 	e := expectation{Tools: map[string]string{}, Approvals: map[string]string{}, Questions: map[string]string{}}
 	for _, r := range records {
 		switch p := r.Payload.(type) {
@@ -106,15 +106,15 @@ func TestRecordingsAmountToWhatTheyExpect(t *testing.T) {
 			continue
 		}
 		for i, records := range p.Turns {
-			if d := cmp.Diff(want[i].normal(), amounts(records).normal()); d != "" {
+			if d := cmp.Diff(want[i].normal(), expectationOf(records).normal()); d != "" {
 				t.Errorf("%s, turn %d (-want +got):\n%s", name, i+1, d)
 			}
 		}
 	}
 }
 
-// TestE04_H30_EachDialectAlone: a browser's frames and a runner's tell the same, each read
-// by its own adapter, but for what only one of them is told.
+// A browser's frames and a runner's frames give the same turns, each read by its own adapter. The
+// test leaves out facts that only one side gets.
 //
 //evidence:for A08
 func TestE04_H30_EachDialectAlone(t *testing.T) {
@@ -144,8 +144,8 @@ func TestE04_H30_EachDialectAlone(t *testing.T) {
 				continue
 			}
 			for i, records := range p.Turns {
-				want, got := want[i].normal(), amounts(records).normal()
-				if dialect == "runner" { // people answer in browsers, and only they are told how the session ends
+				want, got := want[i].normal(), expectationOf(records).normal()
+				if dialect == "runner" { // only browsers get approvals and the end of the session
 					want.Approvals, got.Approvals = nil, nil
 					if want.Outcome == "abort" && len(got.Text) == 1 && len(want.Text) == 1 { // it goes on for a moment
 						got.Text[0] = got.Text[0][:min(len(got.Text[0]), len(want.Text[0]))]

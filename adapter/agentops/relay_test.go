@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// relay tells browsers what a runner says, as the session agent does.
+// relay turns a runner's frames into browsers' frames, as the session agent does.
 type relay struct {
 	t      testing.TB
 	out    []string
@@ -17,7 +17,7 @@ type relay struct {
 	calls  map[string]object
 }
 
-// relayed is what browsers get of a recording of a runner.
+// relayed returns the browsers' frames for a recording of a runner.
 func relayed(t testing.TB, recording []string) []string {
 	t.Helper()
 	r := &relay{t: t, parts: map[string][]string{}, calls: map[string]object{}}
@@ -37,7 +37,7 @@ func relayed(t testing.TB, recording []string) []string {
 	return r.out
 }
 
-func (r *relay) say(frame string) { r.out = append(r.out, toUs(frame)) }
+func (r *relay) send(frame string) { r.out = append(r.out, toUs(frame)) }
 
 func (r *relay) take(dir, frame string) {
 	var f struct {
@@ -55,13 +55,13 @@ func (r *relay) take(dir, frame string) {
 	switch f.Type {
 	case "prompt":
 		r.prompt = f.MessageID
-		r.say(userFrame(f.MessageID, f.Content, ""))
+		r.send(userFrame(f.MessageID, f.Content, ""))
 	case "abort":
 		r.out = append(r.out, fromUs(frame))
 	case "message.create":
-		r.say(startFrame(f.TurnID))
+		r.send(startFrame(f.TurnID))
 	case "message.part.text-delta":
-		r.say(`{"type":"chunk","messageId":"` + f.TurnID + `","content":` + string(f.Delta) + `}`)
+		r.send(`{"type":"chunk","messageId":"` + f.TurnID + `","content":` + string(f.Delta) + `}`)
 		var text string
 		_ = json.Unmarshal(f.Delta, &text)
 		last := len(parts) - 1
@@ -93,24 +93,24 @@ func (r *relay) take(dir, frame string) {
 			parts[at] = string(data)
 		}
 		r.parts[r.turn] = parts
-		r.say(wholeFrame(r.turn, parts...))
+		r.send(wholeFrame(r.turn, parts...))
 	case "message.finalize":
 		if f.Error != "" {
 			parts = append(parts, `{"type":"error","message":"`+f.Error+`"}`)
 		}
 		r.parts[r.turn] = append(parts, finishPart(f.Reason))
-		r.say(wholeFrame(r.turn, r.parts[r.turn]...))
+		r.send(wholeFrame(r.turn, r.parts[r.turn]...))
 	case "complete":
 		if f.MessageID == r.prompt {
-			r.say(notBusy)
+			r.send(notBusy)
 		}
 	case "aborted":
-		r.say(notBusy)
+		r.send(notBusy)
 	case "screenshot":
-		r.say(`{"type":"message","data":{"id":"shot","role":"system","content":"","parts":{"type":"screenshot","data":` + string(f.Data) + `}}}`)
+		r.send(`{"type":"message","data":{"id":"shot","role":"system","content":"","parts":{"type":"screenshot","data":` + string(f.Data) + `}}}`)
 	default:
 		if dir == "r2d" {
-			r.say(frame)
+			r.send(frame)
 		}
 	}
 }

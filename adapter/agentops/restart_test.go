@@ -13,21 +13,21 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// onRecord is a turn as the log has it.
-type onRecord struct {
+// loggedTurn is a turn in the log.
+type loggedTurn struct {
 	by     string
 	stop   trace.Stop
 	ended  bool
 	events []trace.Event
 }
 
-// streamed joins what clients have got of it.
-func (o onRecord) streamed() string { return streamed(o.events) }
+// streamed joins the text that clients got.
+func (o loggedTurn) streamed() string { return streamed(o.events) }
 
-// turns are all turns of the session, in the order of their beginning.
-func (g *gateway) turns() (all []*onRecord) {
+// turns returns all turns of the session, in the order of their beginning.
+func (g *gateway) turns() (all []*loggedTurn) {
 	g.t.Helper()
-	of := map[string]*onRecord{}
+	of := map[string]*loggedTurn{}
 	for r, err := range g.log.After(g.t.Context(), g.server.id, 0) {
 		if err != nil {
 			g.t.Fatal(err)
@@ -36,7 +36,7 @@ func (g *gateway) turns() (all []*onRecord) {
 			continue
 		}
 		if of[r.Turn] == nil {
-			of[r.Turn] = &onRecord{}
+			of[r.Turn] = &loggedTurn{}
 			all = append(all, of[r.Turn])
 		}
 		o := of[r.Turn]
@@ -56,17 +56,16 @@ func (g *gateway) turns() (all []*onRecord) {
 	return all
 }
 
-// restart closes a gateway, lets time pass, and starts another on what it kept.
-func restart(g *gateway, store keeping, after time.Duration) *gateway {
+// restart closes a gateway, waits, and starts another one on the same store.
+func restart(g *gateway, store sharedStore, after time.Duration) *gateway {
 	g.close()
 	time.Sleep(after)
 	return newGateway(g.t, g.server, store)
 }
 
-// A turn that somebody began in Agent Ops goes on over a restart of the gateway: it is
-// that turn, and no other; what was missed is added, nothing is said twice; and whoever
-// prompts here meanwhile does not have to wait for it here.
-func TestH27_E34_ATurnOfSomebodyElseGoesOnOverARestart(t *testing.T) {
+// A turn that another user began in Agent Ops goes on over a restart of the gateway. The turn keeps
+// its id, and the missed text is added once. A prompt of this gateway runs after that turn.
+func TestH27_E34_ATurnOfAnotherUserGoesOnOverARestart(t *testing.T) {
 	call := func(tn *turn, status string, result any) {
 		tn.tool("prt-1", "bash", status, object{"command": "ls"}, result)
 	}
@@ -104,11 +103,11 @@ func TestH27_E34_ATurnOfSomebodyElseGoesOnOverARestart(t *testing.T) {
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			inBoth(t, func(t *testing.T, e era) {
+			withBothServers(t, func(t *testing.T, e serverKind) {
 				s := newServer(t, e)
-				store := keeping{memlog.New()}
+				store := sharedStore{memlog.New()}
 				first := newGateway(t, s, store)
-				first.wait(first.say("hello"))
+				first.wait(first.prompt("hello"))
 				s.script = func(tn *turn) {
 					if tn.p.by.id != "u_bob" {
 						usual(tn)
@@ -121,27 +120,27 @@ func TestH27_E34_ATurnOfSomebodyElseGoesOnOverARestart(t *testing.T) {
 					c.after(tn)
 					tn.finish("end_turn", "")
 				}
-				s.theirs("theirs")
+				s.bobPrompts("theirs")
 				time.Sleep(time.Second)
 				second := restart(first, store, 15*time.Second)
 				defer second.close()
-				ours := second.say("tool")
+				ours := second.prompt("tool")
 				time.Sleep(time.Second)
-				if id := s.waiting(); id != "" {
+				if id := s.anyOpenRequest(); id != "" {
 					s.resolve(id, "red", user{id: "u_bob"})
 				}
 				stop, events := second.wait(ours)
 				if stop.Outcome != trace.OutcomeCompleted || said(events) != "Let me look.|It says hello." {
-					t.Errorf("ours: %+v %q", stop, said(events))
+					t.Errorf("the turn of this gateway: %+v %q", stop, said(events))
 				}
 				synctest.Wait()
 				all := second.turns()
 				if len(all) != 3 {
-					t.Fatalf("%d turns, want hello, theirs and ours", len(all))
+					t.Fatalf("%d turns, want three", len(all))
 				}
 				theirs := all[1]
 				if theirs.by != "u_bob" || !theirs.ended || theirs.stop.Outcome != trace.OutcomeCompleted || theirs.streamed() != c.want {
-					t.Errorf("theirs is by %s, ended %v %+v, and said %q, want %q", theirs.by, theirs.ended, theirs.stop, theirs.streamed(), c.want)
+					t.Errorf("the other turn is by %s, ended %v %+v, and said %q, want %q", theirs.by, theirs.ended, theirs.stop, theirs.streamed(), c.want)
 				}
 				if asked, answers := len(agenttest.Each[trace.Question](theirs.events)), len(agenttest.Each[trace.Answer](theirs.events)); asked != c.answers || answers != c.answers {
 					t.Errorf("it was asked %d times and answered %d times, want %d", asked, answers, c.answers)
@@ -151,14 +150,14 @@ func TestH27_E34_ATurnOfSomebodyElseGoesOnOverARestart(t *testing.T) {
 	}
 }
 
-// Two turns are open at a restart, one of somebody else's that runs and one of ours that
-// waits there for it: each goes on as itself, through one connection.
+// Two turns are open at a restart: a turn of another user that runs, and a turn of this gateway
+// that waits for it. Both go on, through one connection.
 func TestH27_TwoTurnsGoOnOverARestart(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		s := newServer(t, e)
-		store := keeping{memlog.New()}
+		store := sharedStore{memlog.New()}
 		first := newGateway(t, s, store)
-		first.wait(first.say("hello"))
+		first.wait(first.prompt("hello"))
 		s.script = func(tn *turn) {
 			if tn.p.by.id != "u_bob" {
 				usual(tn)
@@ -170,9 +169,9 @@ func TestH27_TwoTurnsGoOnOverARestart(t *testing.T) {
 			}
 			tn.finish("end_turn", "")
 		}
-		s.theirs("long")
+		s.bobPrompts("long")
 		time.Sleep(time.Second)
-		turn := first.say("tool")
+		turn := first.prompt("tool")
 		time.Sleep(time.Second)
 		second := restart(first, store, 15*time.Second)
 		defer second.close()
@@ -189,21 +188,21 @@ func TestH27_TwoTurnsGoOnOverARestart(t *testing.T) {
 			t.Fatalf("%d turns", len(all))
 		}
 		if got := all[2].streamed(); got != "Let me look.It says hello." {
-			t.Errorf("ours streamed %q", got)
+			t.Errorf("the turn of this gateway streamed %q", got)
 		}
 		if theirs := all[1]; theirs.stop.Outcome != trace.OutcomeCompleted || theirs.streamed() != strings.Repeat("more ", 8) {
-			t.Errorf("theirs: %+v %q", theirs.stop, theirs.streamed())
+			t.Errorf("the other turn: %+v %q", theirs.stop, theirs.streamed())
 		}
 	})
 }
 
-// What was being sent when the gateway stopped is not the prompt before it, which says the
-// same: its answer is not said again.
-func TestH27_E38_WhatWasBeingSentIsNotThePromptBeforeIt(t *testing.T) {
+// The gateway stopped while it sent a prompt. An earlier prompt has the same text. After the
+// restart, the later turn does not get the answer of the earlier prompt.
+func TestH27_E38_AnUnsentPromptIsNotTakenForAnEarlierOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head, serviceToken(t))
-		st.say("hello").completes()
-		st.server.wraps(func(h http.Handler) http.Handler {
+		st := newStage(t, agentOpsServer, serviceToken(t))
+		st.prompt("hello").completes()
+		st.server.setWrap(func(h http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if r.Method == http.MethodPost { // it does not arrive
 					_, _ = io.Copy(io.Discard, r.Body)
@@ -213,40 +212,40 @@ func TestH27_E38_WhatWasBeingSentIsNotThePromptBeforeIt(t *testing.T) {
 				h.ServeHTTP(w, r)
 			})
 		})
-		p := st.say("hello")
+		p := st.prompt("hello")
 		synctest.Wait()
-		p.leave()
-		st.server.wraps(nil)
-		stop, events := p.takenUp(agenttest.NewHost())
+		p.detach()
+		st.server.setWrap(nil)
+		stop, events := p.reattach(agenttest.NewHost())
 		if stop.Reason != "restart" || said(events) != "" {
 			t.Errorf("%+v %q", stop, said(events))
 		}
 	})
 }
 
-// When a prompt was given to the agent is kept, also if it has waited: no more of the
-// history is read than from then on.
-func TestE08_WhenAPromptThatWaitedWasGivenIsKept(t *testing.T) {
+// The resume token holds the time when the agent got the prompt, also of a prompt that waited. The
+// history is read from that time on.
+func TestE08_TheStartOfAQueuedPromptIsInTheResumeToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head, serviceToken(t))
-		st.say("hello").completes()
-		st.server.theirs("slow")
+		st := newStage(t, agentOpsServer, serviceToken(t))
+		st.prompt("hello").completes()
+		st.server.bobPrompts("slow")
 		synctest.Wait()
-		p := st.say("slow too")
+		p := st.prompt("slow too")
 		time.Sleep(time.Second)
 		if token := st.host.Token(); !strings.Contains(token, `"prompt":"prompt-`) || strings.Contains(token, `"since"`) {
-			t.Fatalf("it waits, and its mark is %s", token)
+			t.Fatalf("the prompt waits, and the resume token is %s", token)
 		}
-		p.sees("well")
+		p.waitForText("well")
 		if token := st.host.Token(); !strings.Contains(token, `"since":`) {
-			t.Errorf("it runs, and its mark is %s", token)
+			t.Errorf("the prompt runs, and the resume token is %s", token)
 		}
 		p.completes()
 	})
 }
 
-// wraps puts something before the server.
-func (s *server) wraps(with func(http.Handler) http.Handler) {
+// setWrap puts a handler in front of the server.
+func (s *server) setWrap(with func(http.Handler) http.Handler) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.wrap = with

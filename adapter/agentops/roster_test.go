@@ -12,8 +12,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 )
 
-// roster is a runtime that asks with the token of the service, whose user is a
-// collaborator there.
+// roster looks users up with the service token. The user of that token is a collaborator there.
 func (s *server) roster(by agentops.UserKey) agentops.Roster {
 	s.users["token-service"] = user{"u_service", "Gateway", "collaborator"}
 	s.members["u_service"] = "collaborator"
@@ -23,9 +22,9 @@ func (s *server) roster(by agentops.UserKey) agentops.Roster {
 	return agentops.Roster{Runtime: r, By: by}
 }
 
-// What somebody may do who has no token there is the other side's own check of access,
-// for him and not for the service: whatever it is shown, and whatever its members may do.
-func TestB07_TheServiceIsToldOfOthers(t *testing.T) {
+// A user without a token has the rights that the server's list of members gives them. The rights
+// of the service and of organisation members do not count.
+func TestB07_TheServiceFindsTheRolesOfOtherUsers(t *testing.T) {
 	const title = "Fix the date test"
 	for _, c := range []struct {
 		name, user, purpose, visibility string
@@ -52,7 +51,7 @@ func TestB07_TheServiceIsToldOfOthers(t *testing.T) {
 		{name: "an address that two have", by: agentops.UserEmail, user: "u_two@example.com", fails: agent.ErrForeign},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			s := newServer(t, head)
+			s := newServer(t, agentOpsServer)
 			r := s.roster(c.by)
 			s.members["u_kim"] = "collaborator"
 			if c.name == "an address that two have" {
@@ -63,16 +62,16 @@ func TestB07_TheServiceIsToldOfOthers(t *testing.T) {
 			if !errors.Is(err, c.fails) || got != c.want {
 				t.Errorf("%+v %v, want %+v %v", got, err, c.want, c.fails)
 			}
-			for _, call := range s.called() {
+			for _, call := range s.httpCalls() {
 				if !strings.HasPrefix(call, "GET ") {
-					t.Errorf("the service did more than to look: %s", call)
+					t.Errorf("the service did more than read: %s", call)
 				}
 			}
 		})
 	}
 }
 
-// twice answers that two have one address.
+// twice answers with two members of the same address.
 func twice(h http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasSuffix(r.URL.Path, "/participants") {
@@ -85,11 +84,10 @@ func twice(h http.Handler) http.Handler {
 	})
 }
 
-// The service's own sessions are its own, of whatever kind; and what the service owns is
-// nobody else's for that.
-func TestB10_WhatTheServiceOwnsIsItsOwn(t *testing.T) {
+// The service is the owner of its own sessions of every kind. Other users get no rights from that.
+func TestB10_OtherUsersGetNoRightsFromTheServicesSessions(t *testing.T) {
 	for _, by := range []agentops.UserKey{agentops.UserID, agentops.UserEmail} {
-		s := newServer(t, head)
+		s := newServer(t, agentOpsServer)
 		r := s.roster(by)
 		s.owner, s.purpose = "u_service", "workflow"
 		for _, user := range []string{"u_ada", "u_bob", "u_ada@example.com", "u_service@example.com"} {
@@ -104,8 +102,8 @@ func TestB10_WhatTheServiceOwnsIsItsOwn(t *testing.T) {
 	}
 }
 
-// What a server does not say clearly is no leave to enter.
-func TestB07_WhatCannotBeToldIsNoLeave(t *testing.T) {
+// An unclear answer of the server gives no access.
+func TestB07_AnUnclearAnswerGivesNoAccess(t *testing.T) {
 	for name, answer := range map[string]object{
 		"no participants":    {},
 		"no names":           {"participants": []object{{"role": "owner"}}},
@@ -114,7 +112,7 @@ func TestB07_WhatCannotBeToldIsNoLeave(t *testing.T) {
 		"two roles":          {"participants": []object{{"userId": "u_bob", "role": "viewer"}, {"userId": "u_bob", "role": "owner"}}},
 		"another's sessions": {"participants": []object{{"userId": "u_bobby", "role": "owner"}}},
 	} {
-		s := newServer(t, head)
+		s := newServer(t, agentOpsServer)
 		r := s.roster("")
 		s.wrap = func(h http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -129,7 +127,7 @@ func TestB07_WhatCannotBeToldIsNoLeave(t *testing.T) {
 			t.Errorf("%s: %+v %v", name, got, err)
 		}
 	}
-	s := newServer(t, head)
+	s := newServer(t, agentOpsServer)
 	r := s.roster("")
 	for _, id := range []string{"", ".", "..", "orchestrator", "other", s.id + "/ws"} {
 		if _, err := r.FindUser(t.Context(), id, "u_ada"); !errors.Is(err, agent.ErrNoSession) {
@@ -144,10 +142,10 @@ func TestB07_WhatCannotBeToldIsNoLeave(t *testing.T) {
 	}
 }
 
-// A server that does not answer holds nobody for longer than the time for it.
-func TestARosterThatDoesNotAnswer(t *testing.T) {
+// A server that does not answer delays a caller by the answer time at most.
+func TestARosterDoesNotWaitForASilentServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newServer(t, head)
+		s := newServer(t, agentOpsServer)
 		s.users["token-service"] = user{"u_service", "Gateway", "collaborator"}
 		s.wrap = func(http.Handler) http.Handler {
 			return http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })

@@ -9,9 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-// row plays frames and compares the stream with two golden files: by default,
-// and with compat: rfc. Each recording must give the same stream: the one dialect,
-// the other, and both at once.
+// row plays frames and compares the stream with two golden files: with default options, and with
+// compat: rfc. Each recording (of a runner, of a browser, of both) must give the same stream.
 func row(t *testing.T, id string, recordings ...[]string) {
 	t.Helper()
 	for name, o := range map[string]uistream.Options{"default": {}, "rfc": {RFC: true}} {
@@ -29,9 +28,9 @@ func row(t *testing.T, id string, recordings ...[]string) {
 	}
 }
 
-// told is a turn as a runner tells it, and as browsers get it; each of the frames
-// after the first is of the turn t1.
-func told(runner, browser []string) [][]string {
+// recordingsOf returns the recordings of a turn: the runner's frames, the browser's frames, and both. All
+// frames after the first belong to the turn t1.
+func recordingsOf(runner, browser []string) [][]string {
 	var r, b, both []string
 	for _, f := range runner {
 		r = append(r, ofRunner(f))
@@ -45,35 +44,34 @@ func told(runner, browser []string) [][]string {
 
 func TestD01_H01_ACreatedTurn(t *testing.T) {
 	t.Parallel()
-	row(t, "D01", told([]string{createFrame("t1")}, []string{startFrame("t1")})...)
+	row(t, "D01", recordingsOf([]string{createFrame("t1")}, []string{startFrame("t1")})...)
 }
 
 func TestD02_H02_ADelta(t *testing.T) {
 	t.Parallel()
-	row(t, "D02", told([]string{createFrame("t1"), deltaFrame("t1", " a <b>\n"), deltaFrame("t1", "🕛"), finalizeFrame("t1", "end_turn", "")}, nil)[0])
+	row(t, "D02", recordingsOf([]string{createFrame("t1"), deltaFrame("t1", " a <b>\n"), deltaFrame("t1", "🕛"), finalizeFrame("t1", "end_turn", "")}, nil)[0])
 }
 
-// TestD02_HalfACharacter: an emoji that was cut in two is whole again, and the
-// snapshot of the whole does not contradict it.
+// Two chunks carry the halves of an emoji. The text has the whole emoji, and the snapshot agrees.
 func TestD02_HalfACharacter(t *testing.T) {
 	t.Parallel()
 	expect(t, lines(toUs(startFrame("t1")), toUs(`{"type":"chunk","messageId":"t1","content":"12 \ud83d"}`), toUs(`{"type":"chunk","messageId":"t1","content":"\udd5b"}`),
-		toUs(wholeFrame("t1", textPart("12 🕛 o'clock"), finishPart("end_turn")))), sum{Steps: []string{"t1"}, Text: []string{"12 🕛 o'clock"}, End: done})
+		toUs(wholeFrame("t1", textPart("12 🕛 o'clock"), finishPart("end_turn")))), summary{Steps: []string{"t1"}, Text: []string{"12 🕛 o'clock"}, End: done})
 }
 
 func TestD03_H03_AChunk(t *testing.T) {
 	t.Parallel()
-	row(t, "D03", told(nil, []string{chunkFrame("t1", "Hello"), wholeFrame("t1", textPart("Hello"), toolPart("a", "completed", `,"args":{"x":1},"result":1`)), chunkFrame("t1", "Bye"), wholeFrame("t1", textPart("Hello"), toolPart("a", "completed", `,"args":{"x":1},"result":1`), textPart("Bye"), finishPart("end_turn"))})[1])
+	row(t, "D03", recordingsOf(nil, []string{chunkFrame("t1", "Hello"), wholeFrame("t1", textPart("Hello"), toolPart("a", "completed", `,"args":{"x":1},"result":1`)), chunkFrame("t1", "Bye"), wholeFrame("t1", textPart("Hello"), toolPart("a", "completed", `,"args":{"x":1},"result":1`), textPart("Bye"), finishPart("end_turn"))})[1])
 }
 
 func TestD04_H04_AToolThatIsPending(t *testing.T) {
 	t.Parallel()
-	row(t, "D04", told([]string{createFrame("t1"), toolFrame("t1", "a", "pending", `,"args":{}`)}, []string{startFrame("t1"), wholeFrame("t1", toolPart("a", "pending", `,"args":{}`))})...)
+	row(t, "D04", recordingsOf([]string{createFrame("t1"), toolFrame("t1", "a", "pending", `,"args":{}`)}, []string{startFrame("t1"), wholeFrame("t1", toolPart("a", "pending", `,"args":{}`))})...)
 }
 
 func TestD05_H05_AToolThatRuns(t *testing.T) {
 	t.Parallel()
-	row(t, "D05", told(
+	row(t, "D05", recordingsOf(
 		[]string{createFrame("t1"), toolFrame("t1", "a", "pending", ""), toolFrame("t1", "a", "running", ""), toolFrame("t1", "a", "running", `,"args":{"command":"ls"}`)},
 		[]string{startFrame("t1"), wholeFrame("t1", toolPart("a", "pending", "")), wholeFrame("t1", toolPart("a", "running", "")), wholeFrame("t1", toolPart("a", "running", `,"args":{"command":"ls"}`))},
 	)...)
@@ -81,7 +79,7 @@ func TestD05_H05_AToolThatRuns(t *testing.T) {
 
 func TestD06_H06_AToolThatIsCompleted(t *testing.T) {
 	t.Parallel()
-	row(t, "D06", told(
+	row(t, "D06", recordingsOf(
 		[]string{createFrame("t1"), toolFrame("t1", "a", "completed", `,"args":{"command":"ls"},"result":"{\"n\":1}"`), finalizeFrame("t1", "end_turn", "")},
 		[]string{startFrame("t1"), wholeFrame("t1", toolPart("a", "completed", `,"args":{"command":"ls"},"result":"{\"n\":1}"`)), wholeFrame("t1", toolPart("a", "completed", `,"args":{"command":"ls"},"result":"{\"n\":1}"`), finishPart("end_turn"))},
 	)...)
@@ -89,7 +87,7 @@ func TestD06_H06_AToolThatIsCompleted(t *testing.T) {
 
 func TestD07_H07_AToolThatFails(t *testing.T) {
 	t.Parallel()
-	row(t, "D07", told(
+	row(t, "D07", recordingsOf(
 		[]string{createFrame("t1"), toolFrame("t1", "a", "error", `,"args":{"command":"ls"},"error":"No such <file>"`), toolFrame("t1", "b", "error", ""), deltaFrame("t1", "Well."), finalizeFrame("t1", "end_turn", "")},
 		[]string{
 			startFrame("t1"), wholeFrame("t1", toolPart("a", "error", `,"args":{"command":"ls"},"error":"No such <file>"`)), wholeFrame("t1", toolPart("a", "error", `,"args":{"command":"ls"},"error":"No such <file>"`), toolPart("b", "error", "")), chunkFrame("t1", "Well."),
@@ -100,31 +98,31 @@ func TestD07_H07_AToolThatFails(t *testing.T) {
 
 func TestD08_H08_AFinalizedTurn(t *testing.T) {
 	t.Parallel()
-	row(t, "D08", told([]string{createFrame("t1"), deltaFrame("t1", "x"), finalizeFrame("t1", "end_turn", `,"finalText":"x"`)}, []string{startFrame("t1"), chunkFrame("t1", "x"), wholeFrame("t1", textPart("x"), finishPart("end_turn"))})...)
+	row(t, "D08", recordingsOf([]string{createFrame("t1"), deltaFrame("t1", "x"), finalizeFrame("t1", "end_turn", `,"finalText":"x"`)}, []string{startFrame("t1"), chunkFrame("t1", "x"), wholeFrame("t1", textPart("x"), finishPart("end_turn"))})...)
 }
 
 func TestD09_H08_G04_AFailedTurn(t *testing.T) {
 	t.Parallel()
-	row(t, "D09", told(
+	row(t, "D09", recordingsOf(
 		[]string{createFrame("t1"), finalizeFrame("t1", "error", `,"error":"The <model> said no"`), createFrame("t2"), finalizeFrame("t2", "error", "")},
 		[]string{startFrame("t1"), wholeFrame("t1", finishPart("error"), `{"type":"error","message":"The <model> said no"}`), startFrame("t2"), wholeFrame("t2", finishPart("error"))},
 	)...)
-	row(t, "D09", told(nil, []string{startFrame("t1"), wholeFrame("t1", `{"type":"error","message":"The <model> said no"}`, finishPart("error")), startFrame("t2"), wholeFrame("t2", finishPart("error"))})[1])
+	row(t, "D09", recordingsOf(nil, []string{startFrame("t1"), wholeFrame("t1", `{"type":"error","message":"The <model> said no"}`, finishPart("error")), startFrame("t2"), wholeFrame("t2", finishPart("error"))})[1])
 }
 
 func TestD10_H08_ACanceledTurn(t *testing.T) {
 	t.Parallel()
-	row(t, "D10", told([]string{createFrame("t1"), deltaFrame("t1", "x"), finalizeFrame("t1", "canceled", `,"error":"restarting"`)}, []string{startFrame("t1"), chunkFrame("t1", "x"), wholeFrame("t1", textPart("x"), `{"type":"error","message":"restarting"}`, finishPart("canceled"))})...)
+	row(t, "D10", recordingsOf([]string{createFrame("t1"), deltaFrame("t1", "x"), finalizeFrame("t1", "canceled", `,"error":"restarting"`)}, []string{startFrame("t1"), chunkFrame("t1", "x"), wholeFrame("t1", textPart("x"), `{"type":"error","message":"restarting"}`, finishPart("canceled"))})...)
 }
 
 func TestD11_H08_AnUnknownReason(t *testing.T) {
 	t.Parallel()
-	row(t, "D11", told([]string{createFrame("t1"), deltaFrame("t1", "x"), finalizeFrame("t1", "max_fun", "")}, []string{startFrame("t1"), chunkFrame("t1", "x"), wholeFrame("t1", textPart("x"), finishPart("max_fun"))})...)
+	row(t, "D11", recordingsOf([]string{createFrame("t1"), deltaFrame("t1", "x"), finalizeFrame("t1", "max_fun", "")}, []string{startFrame("t1"), chunkFrame("t1", "x"), wholeFrame("t1", textPart("x"), finishPart("max_fun"))})...)
 }
 
 func TestD12_H14_E03_AgentStatus(t *testing.T) {
 	t.Parallel()
-	row(t, "D12", told(
+	row(t, "D12", recordingsOf(
 		[]string{createFrame("t1"), deltaFrame("t1", "x"), `{"type":"agentStatus","status":"tool_calling","detail":"bash"}`, deltaFrame("t1", "y"), finalizeFrame("t1", "end_turn", "")},
 		[]string{startFrame("t1"), chunkFrame("t1", "x"), `{"type":"agentStatus","status":"tool_calling","detail":"bash"}`, chunkFrame("t1", "y"), wholeFrame("t1", textPart("xy"), finishPart("end_turn"))},
 	)[:2]...)
@@ -133,10 +131,10 @@ func TestD12_H14_E03_AgentStatus(t *testing.T) {
 //evidence:for J05
 func TestD13_H15_AQuestion(t *testing.T) {
 	t.Parallel()
-	row(t, "D13", told(nil, []string{startFrame("t1"), `{"type":"interactive_prompt","prompt":{"id":"q1","sessionId":"s","type":"question","title":"Which <one>?","actions":[{"id":"option_0","label":"Red"},{"id":"option_1","label":"Blue"}],"expiresAt":1772150713000,"context":{}}}`})[1])
+	row(t, "D13", recordingsOf(nil, []string{startFrame("t1"), `{"type":"interactive_prompt","prompt":{"id":"q1","sessionId":"s","type":"question","title":"Which <one>?","actions":[{"id":"option_0","label":"Red"},{"id":"option_1","label":"Blue"}],"expiresAt":1772150713000,"context":{}}}`})[1])
 }
 
-func TestD14_D15_H16_WhatIsSkipped(t *testing.T) {
+func TestD14_D15_H16_SkippedFrames(t *testing.T) {
 	t.Parallel()
 	skipped := []string{
 		`{"type":"git-state","data":{"branch":"b"}}`, `{"type":"files-changed","files":[]}`, `{"type":"diff","requestId":"r","data":{"files":[]}}`, `{"type":"review-result","requestId":"r"}`,
@@ -144,13 +142,13 @@ func TestD14_D15_H16_WhatIsSkipped(t *testing.T) {
 		`{"type":"status","data":{"tunnelUrls":{}}}`, `{"type":"models","models":[]}`, `{"type":"pong"}`, `{"type":"thread.created","threadId":"x"}`, `{"type":"messages.removed","messageIds":["m"]}`,
 		`{"type":"integration-auth-required","services":[]}`, `{"type":"queue.state","data":{"pending":null}}`, `{"type":"pr-created","data":{"number":1}}`, `{"type":"stream"}`,
 	}
-	frames := append(append([]string{helloHead, startFrame("t1"), chunkFrame("t1", "x")}, skipped...), wholeFrame("t1", textPart("x"), finishPart("end_turn")))
-	row(t, "D15", told(nil, frames)[1])
+	frames := append(append([]string{initFrame, startFrame("t1"), chunkFrame("t1", "x")}, skipped...), wholeFrame("t1", textPart("x"), finishPart("end_turn")))
+	row(t, "D15", recordingsOf(nil, frames)[1])
 }
 
 func TestD16_H10_AnUnknownEvent(t *testing.T) {
 	t.Parallel()
-	row(t, "D16", told(nil, []string{startFrame("t1"), chunkFrame("t1", "x"), `{"type":"never-seen","turnId":"t1"}`, wholeFrame("t1", textPart("x"), finishPart("end_turn"))})[1])
+	row(t, "D16", recordingsOf(nil, []string{startFrame("t1"), chunkFrame("t1", "x"), `{"type":"never-seen","turnId":"t1"}`, wholeFrame("t1", textPart("x"), finishPart("end_turn"))})[1])
 }
 
 func TestD18_G03_G10_AnErrorOfTheSession(t *testing.T) {
@@ -158,26 +156,26 @@ func TestD18_G03_G10_AnErrorOfTheSession(t *testing.T) {
 	for _, shape := range []string{
 		`{"type":"error","messageId":"e","error":"It <broke>"}`, `{"type":"error","message":"It <broke>"}`, `{"type":"error","error":"It <broke>"}`, `{"type":"error","data":{"message":"It <broke>","promptId":"p1"}}`,
 	} {
-		row(t, "D18", lines(oursBegun(helloHead), toUs(startFrame("t1")), toUs(chunkFrame("t1", "x")), toUs(shape), toUs(notBusy)),
-			lines(oursBegun(helloHead), toUs(startFrame("t1")), toUs(chunkFrame("t1", "x")), ofRunner(shape), toUs(shape), toUs(notBusy)))
+		row(t, "D18", lines(promptBegun(initFrame), toUs(startFrame("t1")), toUs(chunkFrame("t1", "x")), toUs(shape), toUs(notBusy)),
+			lines(promptBegun(initFrame), toUs(startFrame("t1")), toUs(chunkFrame("t1", "x")), ofRunner(shape), toUs(shape), toUs(notBusy)))
 	}
-	// It may be about a prompt that has not begun.
-	expect(t, lines(toUs(helloHead), toUs(joined), fromUs(promptFrame("")), toUs(`{"type":"error","message":"Missing content or attachments"}`)), sum{End: "failed: Missing content or attachments"})
+	// An error may be about a prompt that has not begun.
+	expect(t, lines(toUs(initFrame), toUs(joined), fromUs(promptFrame("")), toUs(`{"type":"error","message":"Missing content or attachments"}`)), summary{End: "failed: Missing content or attachments"})
 	// And one says only that a file was left out.
-	expect(t, lines(toUs(helloHead), toUs(joined), fromUs(promptFrame("Go")), toUs(`{"type":"error","message":"Unsupported file type: application/zip. I can handle images."}`),
-		toUs(userFrame("p1", "Go", "u1")), toUs(startFrame("t1")), toUs(chunkFrame("t1", "x")), toUs(wholeFrame("t1", textPart("x"), finishPart("end_turn")))), sum{Asked: "Go by u1", Steps: []string{"t1"}, Text: []string{"x"}, End: done})
+	expect(t, lines(toUs(initFrame), toUs(joined), fromUs(promptFrame("Go")), toUs(`{"type":"error","message":"Unsupported file type: application/zip. I can handle images."}`),
+		toUs(userFrame("p1", "Go", "u1")), toUs(startFrame("t1")), toUs(chunkFrame("t1", "x")), toUs(wholeFrame("t1", textPart("x"), finishPart("end_turn")))), summary{Asked: "Go by u1", Steps: []string{"t1"}, Text: []string{"x"}, End: done})
 }
 
 func TestE01_H09_AnEmptyTurn(t *testing.T) {
 	t.Parallel()
-	row(t, "E01", told([]string{createFrame("t1"), finalizeFrame("t1", "end_turn", "")}, []string{startFrame("t1"), wholeFrame("t1", finishPart("end_turn"))})...)
+	row(t, "E01", recordingsOf([]string{createFrame("t1"), finalizeFrame("t1", "end_turn", "")}, []string{startFrame("t1"), wholeFrame("t1", finishPart("end_turn"))})...)
 }
 
 func TestH11_H12_H13_AWholeTurn(t *testing.T) {
 	t.Parallel()
 	a, b := toolPart("a", "running", `,"args":{"command":"ls"}`), toolPart("b", "running", `,"args":{"command":"pwd"}`)
 	a2, b2 := toolPart("a", "completed", `,"args":{"command":"ls"},"result":"A"`), toolPart("b", "error", `,"args":{"command":"pwd"},"error":"B"`)
-	row(t, "H11", told(
+	row(t, "H11", recordingsOf(
 		[]string{createFrame("t1"), deltaFrame("t1", "I "), deltaFrame("t1", "look."), toolFrame("t1", "a", "running", `,"args":{"command":"ls"}`), toolFrame("t1", "b", "running", `,"args":{"command":"pwd"}`), deltaFrame("t1", "Mean"), toolFrame("t1", "b", "error", `,"error":"B"`), deltaFrame("t1", "while."), toolFrame("t1", "a", "completed", `,"result":"A"`), finalizeFrame("t1", "end_turn", `,"finalText":"Meanwhile."`), `{"type":"complete"}`},
 		[]string{startFrame("t1"), chunkFrame("t1", "I "), chunkFrame("t1", "look."), wholeFrame("t1", textPart("I look."), a), wholeFrame("t1", textPart("I look."), a, b), chunkFrame("t1", "Mean"), wholeFrame("t1", textPart("I look."), a, b2, textPart("Mean")), chunkFrame("t1", "while."), wholeFrame("t1", textPart("I look."), a2, b2, textPart("Meanwhile.")), wholeFrame("t1", textPart("I look."), a2, b2, textPart("Meanwhile."), finishPart("end_turn")), notBusy},
 	)...)
@@ -187,16 +185,16 @@ func TestH11_H12_H13_AWholeTurn(t *testing.T) {
 func TestC06_TheAppendixStream(t *testing.T) {
 	t.Parallel()
 	calculator := func(frame string) string { return strings.Replace(frame, `"bash"`, `"calculator"`, 1) }
-	row(t, "C06", told([]string{
+	row(t, "C06", recordingsOf([]string{
 		createFrame("turn-1"), deltaFrame("turn-1", "Let me calculate. "), calculator(toolFrame("turn-1", "call-1", "pending", "")), calculator(toolFrame("turn-1", "call-1", "running", `,"args":{"expression":"2+2"}`)),
 		calculator(toolFrame("turn-1", "call-1", "completed", `,"result":{"result":4}`)), deltaFrame("turn-1", "The answer is 4."), finalizeFrame("turn-1", "end_turn", ""),
 	}, nil)[0])
 }
 
-// TestF11_H22_AThousandDeltas loses none.
+// No delta of a thousand is lost.
 func TestF11_H22_AThousandDeltas(t *testing.T) {
 	t.Parallel()
-	recording := lines(oursBegun(helloHead), toUs(startFrame("t1")))
+	recording := lines(promptBegun(initFrame), toUs(startFrame("t1")))
 	var want strings.Builder
 	for i := range 1500 {
 		word := strings.Repeat(string(rune('a'+i%26)), i%7) + " "
@@ -204,5 +202,5 @@ func TestF11_H22_AThousandDeltas(t *testing.T) {
 		recording = append(recording, toUs(chunkFrame("t1", word)))
 	}
 	expect(t, append(recording, toUs(wholeFrame("t1", textPart(want.String()), finishPart("end_turn"))), toUs(notBusy)),
-		sum{Asked: "Go by u1", Steps: []string{"t1"}, Text: []string{want.String()}, End: done})
+		summary{Asked: "Go by u1", Steps: []string{"t1"}, Text: []string{want.String()}, End: done})
 }

@@ -20,11 +20,11 @@ const defaultFrame = 64 << 20
 type Runtime struct {
 	// URL is the base address of the server, http or https.
 	URL string
-	// Token is in whose name the sessions are used. Without one it is the caller's.
+	// Token is the service token for all sessions. Without one, callers use their own tokens.
 	Token Credential
-	// PerTurn opens a connection for each turn and closes it afterwards. Else one reads
-	// the session for all, in the name of a principal, as long as the session is open;
-	// another principal has one where that is needed to speak in its own name.
+	// PerTurn opens a connection for each turn and closes it afterwards. Else one connection, in the
+	// name of one principal, reads the session for all as long as the session is open. Another
+	// principal opens a connection only to send a frame in its own name.
 	PerTurn bool
 	// Strict never connects again by itself: a connection that is lost in the middle
 	// of a turn ends the turn.

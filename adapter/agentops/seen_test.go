@@ -10,7 +10,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// The orders of frames in this file were seen of a real session agent.
+// A real session agent has sent its frames in the orders of this file.
 
 const (
 	idleFrame    = `{"type":"agentStatus","status":"idle"}`
@@ -22,39 +22,39 @@ const (
 )
 
 // A stopped runner sends its end twice. A prompt that began in between goes on.
-func TestE24_ASecondEndOfWhatWasStoppedIsNotThatOfTheNext(t *testing.T) {
+func TestE24_ASecondEndOfAStoppedTurnDoesNotEndTheNext(t *testing.T) {
 	t.Parallel()
 	for n, steps := range []int{0, 1, 2, 3} {
 		s := newDecoderStage(t, agentops.Options{User: "u1"})
-		s.take(helloFrame)
+		s.receive(helloFrame)
 		first := s.prompt("Go")
-		s.take(echoFrame, beginFrame, sayFrame)
+		s.receive(echoFrame, beginFrame, sayFrame)
 		s.abort()
-		s.take(idleFrame, idleFrame, notBusyFrame)
-		s.over(first)
+		s.receive(idleFrame, idleFrame, notBusyFrame)
+		s.checkOver(first)
 
 		second := s.prompt("On")
-		s.take(secondEcho)
+		s.receive(secondEcho)
 		goes := []string{`{"type":"agentStatus","status":"thinking"}`, secondBegin, secondSay, secondEnd}
-		s.take(goes[:steps]...)
-		s.take(idleFrame, notBusyFrame)
-		s.take(goes[steps:]...)
-		s.over(second)
+		s.receive(goes[:steps]...)
+		s.receive(idleFrame, notBusyFrame)
+		s.receive(goes[steps:]...)
+		s.checkOver(second)
 		if err := second.Finish(trace.Stop{}); err != nil {
 			t.Fatal(err)
 		}
-		if stop, _ := second.Result(); stop.Outcome != trace.OutcomeCompleted || s.said["b"].String() != "Two" || len(s.begun) > 0 {
-			t.Errorf("%d: the second turn said %q and ended as %+v, and %d more were begun", n, s.said["b"], stop, len(s.begun))
+		if stop, _ := second.Result(); stop.Outcome != trace.OutcomeCompleted || s.texts["b"].String() != "Two" || len(s.begun) > 0 {
+			t.Errorf("%d: the second turn said %q and ended as %+v, and %d more were begun", n, s.texts["b"], stop, len(s.begun))
 		}
 
 		third := s.prompt("Go") // what comes after is the end of what was not stopped
-		s.take(notBusyFrame, `{"type":"message","data":{"id":"p3","role":"user","content":"Go","authorId":"u1"}}`, notBusyFrame)
-		s.over(third)
+		s.receive(notBusyFrame, `{"type":"message","data":{"id":"p3","role":"user","content":"Go","authorId":"u1"}}`, notBusyFrame)
+		s.checkOver(third)
 	}
 }
 
-// What is asked comes while the call behind it has no arguments yet.
-func TestE21_WhatIsAskedIsQuickerThanTheArgumentsOfItsCall(t *testing.T) {
+// A request comes while its call has no arguments yet.
+func TestE21_ARequestMayComeBeforeTheArgumentsOfItsCall(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ tool, args, ask, answer string }{
 		{
@@ -73,20 +73,20 @@ func TestE21_WhatIsAskedIsQuickerThanTheArgumentsOfItsCall(t *testing.T) {
 		}
 		begin := func() (*decoderStage, *trace.Builder) {
 			s := newDecoderStage(t, agentops.Options{User: "u1"})
-			s.take(helloFrame)
+			s.receive(helloFrame)
 			b := s.prompt("Go")
-			s.take(echoFrame, beginFrame, sayFrame, idleFrame, call("pending", "{}"), c.ask)
+			s.receive(echoFrame, beginFrame, sayFrame, idleFrame, call("pending", "{}"), c.ask)
 			if shown := b.Asked(); len(shown) > 0 {
-				t.Errorf("%s: %q is put to the user before the call is whole", c.tool, shown)
+				t.Errorf("%s: %q is shown to the user before the call is complete", c.tool, shown)
 			}
 			return s, b
 		}
 		s, b := begin()
-		s.take(idleFrame, call("running", c.args))
+		s.receive(idleFrame, call("running", c.args))
 		if shown := b.Asked(); len(shown) != 1 {
 			t.Errorf("%s: put to the user are %q", c.tool, shown)
 		}
-		s.take(c.answer)
+		s.receive(c.answer)
 		if err := b.Finish(trace.Stop{}); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestE21_WhatIsAskedIsQuickerThanTheArgumentsOfItsCall(t *testing.T) {
 			}
 		}
 		if !slices.Equal(calls, []string{c.tool + c.args}) || !slices.Equal(about, []string{"c"}) {
-			t.Errorf("%s: there are the calls %q, and what is asked is about %q", c.tool, calls, about)
+			t.Errorf("%s: the calls are %q, and the requests are about %q", c.tool, calls, about)
 		}
 
 		s, b = begin() // the arguments do not come
@@ -112,7 +112,7 @@ func TestE21_WhatIsAskedIsQuickerThanTheArgumentsOfItsCall(t *testing.T) {
 			t.Errorf("%s: put to the user are %q", c.tool, shown)
 		}
 		s, b = begin() // it has its answer before that
-		s.take(c.answer)
+		s.receive(c.answer)
 		s.settle()
 		if shown := b.Asked(); len(shown) != 0 {
 			t.Errorf("%s: put to the user are %q", c.tool, shown)
@@ -120,9 +120,9 @@ func TestE21_WhatIsAskedIsQuickerThanTheArgumentsOfItsCall(t *testing.T) {
 	}
 }
 
-// What is asked comes before the message that it belongs to, or before the call behind it:
-// the text that was said before comes first here, and there is one call.
-func TestE21_WhatIsAskedIsQuickerThanItsCall(t *testing.T) {
+// A request comes before its message, or before its call. On record, the earlier text comes first,
+// then one call, then the request.
+func TestE21_ARequestMayComeBeforeItsCall(t *testing.T) {
 	t.Parallel()
 	const text = `{"type":"text","text":"One"}`
 	for _, c := range []struct{ tool, args, ask, answer string }{
@@ -143,20 +143,20 @@ func TestE21_WhatIsAskedIsQuickerThanItsCall(t *testing.T) {
 		later := []string{`{"type":"agentStatus","status":"streaming"}`, beginFrame, sayFrame, idleFrame, call("pending", "{}")}
 		for n := range later {
 			s := newDecoderStage(t, agentops.Options{User: "u1"})
-			s.take(helloFrame)
+			s.receive(helloFrame)
 			b := s.prompt("Go")
-			s.take(echoFrame, `{"type":"agentStatus","status":"thinking"}`)
-			s.take(later[:n]...)
-			s.take(c.ask)
-			s.take(later[n:]...)
+			s.receive(echoFrame, `{"type":"agentStatus","status":"thinking"}`)
+			s.receive(later[:n]...)
+			s.receive(c.ask)
+			s.receive(later[n:]...)
 			if shown := b.Asked(); len(shown) > 0 {
-				t.Errorf("%s, after %d: %q is put to the user before the call is whole", c.tool, n, shown)
+				t.Errorf("%s, after %d: %q is shown to the user before the call is complete", c.tool, n, shown)
 			}
-			s.take(idleFrame, call("running", c.args))
+			s.receive(idleFrame, call("running", c.args))
 			if shown := b.Asked(); len(shown) != 1 {
-				t.Errorf("%s, after %d: put to the user are %q", c.tool, n, shown)
+				t.Errorf("%s, after %d: the user sees %q", c.tool, n, shown)
 			}
-			s.take(c.answer)
+			s.receive(c.answer)
 			if err := b.Finish(trace.Stop{}); err != nil {
 				t.Fatal(err)
 			}
@@ -179,9 +179,9 @@ func TestE21_WhatIsAskedIsQuickerThanItsCall(t *testing.T) {
 		}
 
 		s := newDecoderStage(t, agentops.Options{User: "u1"}) // no call comes
-		s.take(helloFrame)
+		s.receive(helloFrame)
 		b := s.prompt("Go")
-		s.take(echoFrame, c.ask)
+		s.receive(echoFrame, c.ask)
 		s.settle()
 		b.Present()
 		if shown := b.Asked(); len(shown) != 1 {
@@ -202,50 +202,49 @@ func TestE21_SeveralQuestionsOfOneCallWaitTogether(t *testing.T) {
 	rest := []string{beginFrame, call("pending", "{}"), call("running", `{"questions":["Which?","Where?","When?"]}`)}
 	for n := range len(rest) + 1 {
 		s := newDecoderStage(t, agentops.Options{User: "u1"})
-		s.take(helloFrame)
+		s.receive(helloFrame)
 		s.prompt("Go")
-		s.take(echoFrame)
-		s.take(rest[:n]...)
-		s.take(ask(0), ask(1), ask(2))
-		if asked := len(s.asked); (asked == 0) != (n < len(rest)) {
-			t.Errorf("%d: %d are asked at first", n, asked)
+		s.receive(echoFrame)
+		s.receive(rest[:n]...)
+		s.receive(ask(0), ask(1), ask(2))
+		if asked := len(s.openRequests); (asked == 0) != (n < len(rest)) {
+			t.Errorf("%d: %d requests are open at first", n, asked)
 		}
-		s.take(rest[n:]...)
-		if asked := len(s.asked); asked != 3 {
-			t.Errorf("%d: %d are asked", n, asked)
+		s.receive(rest[n:]...)
+		if asked := len(s.openRequests); asked != 3 {
+			t.Errorf("%d: %d requests are open", n, asked)
 		}
 	}
 }
 
 // After a restart, the session agent gives the runner its prompt again, and mistakes the
 // receipt for the end. The text and the end come later.
-func TestE32_APromptThatIsGivenOnceMoreGoesOn(t *testing.T) {
+func TestE32_ARedispatchedPromptGoesOn(t *testing.T) {
 	t.Parallel()
 	given := []string{idleFrame, `{"type":"queue.state","data":{"pending":null}}`, `{"type":"status","data":{"promptDequeued":true,"remaining":0}}`}
 	for n, missed := range []int{0, len(given)} {
 		s := newDecoderStage(t, agentops.Options{User: "u1"})
-		s.take(helloFrame)
+		s.receive(helloFrame)
 		b := s.prompt("Go")
-		s.take(echoFrame, beginFrame, sayFrame)
-		s.take(strings.Replace(helloFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1), `{"type":"chunk","content":", two","messageId":"t1"}`)
-		s.take(given[missed:]...)
-		s.take(`{"type":"chunk","content":", three","messageId":"t1"}`, notBusyFrame, `{"type":"chunk","content":", four","messageId":"t1"}`)
-		s.goesOn(b)
-		s.take(strings.Replace(endFrame, "One", "One, two, three, four", 1), notBusyFrame)
-		s.over(b)
+		s.receive(echoFrame, beginFrame, sayFrame)
+		s.receive(strings.Replace(helloFrame, `"runnerBusy":false`, `"runnerBusy":true`, 1), `{"type":"chunk","content":", two","messageId":"t1"}`)
+		s.receive(given[missed:]...)
+		s.receive(`{"type":"chunk","content":", three","messageId":"t1"}`, notBusyFrame, `{"type":"chunk","content":", four","messageId":"t1"}`)
+		s.checkOpen(b)
+		s.receive(strings.Replace(endFrame, "One", "One, two, three, four", 1), notBusyFrame)
+		s.checkOver(b)
 		if err := b.Finish(trace.Stop{}); err != nil {
 			t.Fatal(err)
 		}
-		if stop, _ := b.Result(); stop.Outcome != trace.OutcomeCompleted || s.said["a"].String() != "One, two, three, four" || len(s.begun) > 0 {
-			t.Errorf("%d: it said %q and ended as %+v, and %d more turns were begun", n, s.said["a"], stop, len(s.begun))
+		if stop, _ := b.Result(); stop.Outcome != trace.OutcomeCompleted || s.texts["a"].String() != "One, two, three, four" || len(s.begun) > 0 {
+			t.Errorf("%d: it said %q and ended as %+v, and %d more turns were begun", n, s.texts["a"], stop, len(s.begun))
 		}
 	}
 }
 
-// A prompt that waits is let run at once by somebody in Agent Ops, where what runs is
-// stopped for it: the session agent takes it out of the queue and in again, under another
-// id, or gives it to the agent under that.
-func TestE08_APromptThatIsPromotedThereIsTheSame(t *testing.T) {
+// A user in Agent Ops promotes a prompt that waits, and the running turn is stopped. The session
+// agent queues the prompt again under another id, or gives the prompt to the agent under that id.
+func TestE08_APromotedPromptKeepsItsTurn(t *testing.T) {
 	t.Parallel()
 	const empty = `{"type":"queue.state","data":{"pending":null}}`
 	waits := func(id string) []string {
@@ -259,109 +258,107 @@ func TestE08_APromptThatIsPromotedThereIsTheSame(t *testing.T) {
 		{empty, secondEcho},
 	} {
 		s := newDecoderStage(t, agentops.Options{User: "u1"})
-		s.take(helloFrame, strings.Replace(strings.Replace(echoFrame, `"Go"`, `"Theirs"`, 1), `"u1"`, `"u2"`, 1), beginFrame, sayFrame)
+		s.receive(helloFrame, strings.Replace(strings.Replace(echoFrame, `"Go"`, `"Theirs"`, 1), `"u1"`, `"u2"`, 1), beginFrame, sayFrame)
 		b := s.prompt("On")
-		s.take(waits("p0")...)
+		s.receive(waits("p0")...)
 		if n > 0 {
-			s.take(endFrame)
+			s.receive(endFrame)
 		}
-		s.take(frames...)
-		s.take(secondBegin, secondSay, secondEnd, notBusyFrame)
-		s.over(b)
+		s.receive(frames...)
+		s.receive(secondBegin, secondSay, secondEnd, notBusyFrame)
+		s.checkOver(b)
 		if err := b.Finish(trace.Stop{}); err != nil {
 			t.Fatal(err)
 		}
-		if stop, _ := b.Result(); stop.Outcome != trace.OutcomeCompleted || s.said[b.Turn()].String() != "Two" || len(s.begun) != 1 {
-			t.Errorf("%d: it said %q and ended as %+v, and %d were begun", n, s.said[b.Turn()], stop, len(s.begun))
+		if stop, _ := b.Result(); stop.Outcome != trace.OutcomeCompleted || s.texts[b.Turn()].String() != "Two" || len(s.begun) != 1 {
+			t.Errorf("%d: it said %q and ended as %+v, and %d were begun", n, s.texts[b.Turn()], stop, len(s.begun))
 		}
 	}
 }
 
 // The session agent repeats the requests of a stopped turn until they expire. No later turn asks
 // them.
-func TestE28_WhatAStoppedTurnHasAskedIsNotAskedByTheNext(t *testing.T) {
+func TestE28_ARequestOfAStoppedTurnIsNotAskedByTheNext(t *testing.T) {
 	t.Parallel()
 	for _, ask := range []string{
 		`{"type":"interactive_prompt","prompt":{"id":"que_1","sessionId":"s","type":"question","title":"Which?","actions":[],"context":{}}}`,
 		`{"type":"interactive_prompt","prompt":{"id":"q","sessionId":"s","type":"approval","title":"Action requires approval","actions":[],"context":{"toolId":"gmail:send"}}}`,
 	} {
 		s := newDecoderStage(t, agentops.Options{User: "u1"})
-		s.take(helloFrame)
+		s.receive(helloFrame)
 		first := s.prompt("Go")
-		s.take(echoFrame, beginFrame, sayFrame, ask)
+		s.receive(echoFrame, beginFrame, sayFrame, ask)
 		s.settle()
 		s.abort()
-		s.take(idleFrame, notBusyFrame, notBusyFrame)
-		s.over(first)
+		s.receive(idleFrame, notBusyFrame, notBusyFrame)
+		s.checkOver(first)
 		b := s.prompt("On")
-		s.take(secondEcho, secondBegin, busyFrame, ask) // the connection was made anew
+		s.receive(secondEcho, secondBegin, busyFrame, ask) // through a new connection
 		s.settle()
-		if asked := len(s.asked); asked != 0 {
+		if asked := len(s.openRequests); asked != 0 {
 			t.Errorf("%d are asked", asked)
 		}
-		s.take(secondSay, secondEnd, notBusyFrame)
-		s.ends(b, trace.OutcomeCompleted, "Two")
+		s.receive(secondSay, secondEnd, notBusyFrame)
+		s.checkEnd(b, trace.OutcomeCompleted, "Two")
 
 		s = newDecoderStage(t, agentops.Options{User: "u1"}) // a connection for this turn alone
-		s.take(helloFrame)
+		s.receive(helloFrame)
 		b = s.prompt("On")
-		s.take(ask)
+		s.receive(ask)
 		s.settle()
-		if asked := len(s.asked); asked != 0 {
+		if asked := len(s.openRequests); asked != 0 {
 			t.Errorf("%d are asked", asked)
 		}
-		s.take(secondEcho, secondBegin, secondSay, secondEnd, notBusyFrame)
-		s.ends(b, trace.OutcomeCompleted, "Two")
+		s.receive(secondEcho, secondBegin, secondSay, secondEnd, notBusyFrame)
+		s.checkEnd(b, trace.OutcomeCompleted, "Two")
 	}
 }
 
-// A session agent names an error by an id of its own, and what is wrong with the runner is
-// wrong with the next prompt too.
+// A session agent gives each error an id. An error of the runner fails the next prompt too.
 func TestG03_TheSameErrorFailsTheNextPromptToo(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
-	s.take(strings.Replace(helloFrame, `"pendingPrompt":null`, `"auditLog":[]`, 1))
+	s.receive(strings.Replace(helloFrame, `"pendingPrompt":null`, `"auditLog":[]`, 1))
 	for n := range 3 {
 		b := s.prompt("Go")
-		s.take(strings.Replace(echoFrame, "p1", fmt.Sprint("p", n), 1))
-		s.take(fmt.Sprintf(`{"type":"error","messageId":"e%d","error":"no model"}`, n), notBusyFrame, idleFrame)
+		s.receive(strings.Replace(echoFrame, "p1", fmt.Sprint("p", n), 1))
+		s.receive(fmt.Sprintf(`{"type":"error","messageId":"e%d","error":"no model"}`, n), notBusyFrame, idleFrame)
 		if stop, _ := b.Result(); stop.Outcome != trace.OutcomeFailed || stop.Error != "no model" {
 			t.Errorf("the turn ended as %+v", stop)
 		}
 	}
 }
 
-// However much is asked at once, and whether it waits for the arguments of its call or
-// not: there is one bound.
-func TestWhatIsAskedAtOnceIsBounded(t *testing.T) {
+// The number of open requests is bounded. Deferred requests count too.
+func TestOpenRequestsAreBounded(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
-	s.take(helloFrame)
+	s.receive(helloFrame)
 	s.prompt("Go")
-	s.take(echoFrame, beginFrame, `{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"tool-call","callId":"c","toolName":"call_tool","status":"pending","args":{}}]}}`)
+	s.receive(echoFrame, beginFrame, `{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"tool-call","callId":"c","toolName":"call_tool","status":"pending","args":{}}]}}`)
 	for n := range 2 * 256 {
-		s.take(fmt.Sprintf(`{"type":"interactive_prompt","prompt":{"id":"a%d","type":"approval","title":"May I?","actions":[],"context":{"toolId":"gmail:send"}}}`, n))
-		s.take(fmt.Sprintf(`{"type":"interactive_prompt","prompt":{"id":"q%d","type":"question","title":"Which?","actions":[],"context":{}}}`, n))
+		s.receive(fmt.Sprintf(`{"type":"interactive_prompt","prompt":{"id":"a%d","type":"approval","title":"May I?","actions":[],"context":{"toolId":"gmail:send"}}}`, n))
+		s.receive(fmt.Sprintf(`{"type":"interactive_prompt","prompt":{"id":"q%d","type":"question","title":"Which?","actions":[],"context":{}}}`, n))
 	}
 	s.settle()
-	if n := len(s.asked); n != 256 {
+	if n := len(s.openRequests); n != 256 {
 		t.Errorf("%d are asked", n)
 	}
 }
 
 // A deferred request that the session agent repeats is asked once.
-func TestWhatWaitsAndIsToldAgainIsAskedOnce(t *testing.T) {
+func TestARepeatedDeferredRequestIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
-	s.take(helloFrame)
+	s.receive(helloFrame)
 	b := s.prompt("Go")
 	call := func(status, args string) string {
 		return fmt.Sprintf(`{"type":"message.updated","data":{"id":"t1","role":"assistant","parts":[{"type":"tool-call","callId":"c","toolName":"question","status":%q,"args":%s}]}}`, status, args)
 	}
 	const ask = `{"type":"interactive_prompt","prompt":{"id":"q","sessionId":"s","type":"question","title":"Which?","actions":[],"context":{}}}`
-	s.take(echoFrame, beginFrame, call("pending", "{}"), ask, call("pending", `{"questions":["Which?"]}`), ask, call("running", `{"questions":["Which?"]}`))
+	s.receive(echoFrame, beginFrame, call("pending", "{}"), ask, call("pending", `{"questions":["Which?"]}`), ask, call("running", `{"questions":["Which?"]}`))
 	asked := 0
-	for _, e := range s.wrote(b) {
+	for _, e := range s.written(b) {
 		if _, is := e.Payload.(trace.Question); is {
 			asked++
 		}

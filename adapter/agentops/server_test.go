@@ -20,22 +20,21 @@ import (
 	"github.com/coder/websocket"
 )
 
-// The real server cannot run here: it is a set of Cloudflare workers with a
-// database and sandboxes of their own. This one is written by hand after what its
-// source does, as it is today, and after what a gateway does in its place; what it sends is in the shapes and the order
-// of the recordings, and it refuses as the real one refuses.
+// The real server cannot run here: it is a set of Cloudflare workers with a database and sandboxes
+// of their own. This server imitates its source, and also a gateway in its place. Frames have the
+// shapes and the order of the recordings, and refusals are those of the real server.
 
-// era is a kind of server.
-type era string
+// serverKind is a kind of server.
+type serverKind string
 
 const (
-	far  era = "far" // another gateway, which takes prompts by socket
-	head era = "head"
+	gatewayServer  serverKind = "far" // another gateway, which takes prompts by socket
+	agentOpsServer serverKind = "head"
 )
 
-func eras(t *testing.T, test func(t *testing.T, e era)) {
+func forEachKind(t *testing.T, test func(t *testing.T, e serverKind)) {
 	t.Helper()
-	for _, e := range []era{far, head} {
+	for _, e := range []serverKind{gatewayServer, agentOpsServer} {
 		t.Run(string(e), func(t *testing.T) { test(t, e) })
 	}
 }
@@ -49,37 +48,37 @@ type user struct{ id, name, role string }
 // server is an Agent Ops server with one session.
 type server struct {
 	t    *testing.T
-	era  era
+	era  serverKind
 	http *http.Server
 	conn *pipes
 
-	mu         sync.Mutex
-	id         string
-	owner      string
-	purpose    string
-	visibility string
-	status     string
-	users      map[string]user   // by token
-	members    map[string]string // user id to role
-	clients    []*client
-	history    []object // messages
-	queue      []*prompt
-	running    *turn
-	asks       map[string]*asked
-	tells      string // what it was told to remember
-	n          int
-	calls      []string
-	got        []object // frames of clients, with "who"
-	upgrades   []http.Header
-	opened     int
-	script     func(*turn)   // what turns do, if not the usual
-	protocol   string        // the subprotocol to answer with
-	alone      bool          // there is no runner: an answer is taken, and lost, and so is an abort
-	denies     bool          // it says that it is at rest, whatever it does
-	lag        time.Duration // before a prompt that came by socket, or the wish to take one back, is taken
-	wrap       func(http.Handler) http.Handler
-	plays      sync.WaitGroup
-	taken      atomic.Int64 // frames that clients have taken
+	mu          sync.Mutex
+	id          string
+	owner       string
+	purpose     string
+	visibility  string
+	status      string
+	users       map[string]user   // by token
+	members     map[string]string // user id to role
+	clients     []*client
+	history     []object // messages
+	queue       []*prompt
+	running     *turn
+	requests    map[string]*openRequest
+	remembered  string // the text that a prompt asked it to remember
+	n           int
+	calls       []string
+	got         []object // frames of clients, with "who"
+	upgrades    []http.Header
+	opened      int
+	script      func(*turn)   // what turns do, if not the usual
+	protocol    string        // the subprotocol to answer with
+	noRunner    bool          // there is no runner: answers and aborts are accepted and lost
+	saysNotBusy bool          // the first frame says "not busy" although a turn runs
+	lag         time.Duration // before a prompt or a withdrawal that came by socket is handled
+	wrap        func(http.Handler) http.Handler
+	plays       sync.WaitGroup
+	framesRead  atomic.Int64 // frames that clients have read
 }
 
 type client struct {
@@ -95,15 +94,15 @@ type prompt struct {
 	traceparent                       string
 }
 
-// asked is a question or an approval that waits.
-type asked struct {
+// openRequest is a question or an approval that waits.
+type openRequest struct {
 	id, kind string
 	frame    object
 	answer   chan string
 }
 
 // newServer starts a server on connections within the process.
-func newServer(t *testing.T, e era) *server {
+func newServer(t *testing.T, e serverKind) *server {
 	t.Helper()
 	s := &server{
 		t: t, era: e, conn: newPipes(), id: "0d9a6f52-7a35-4c0e-9a1e-51f7d0a7c001", owner: "u_ada", status: "running",
@@ -111,10 +110,10 @@ func newServer(t *testing.T, e era) *server {
 			"token-ada": {"u_ada", "Ada", "owner"}, "token-bob": {"u_bob", "Bob", "collaborator"},
 			"token-vic": {"u_vic", "Vic", "viewer"}, "token-eve": {"u_eve", "Eve", ""},
 		},
-		members: map[string]string{"u_bob": "collaborator", "u_vic": "viewer"},
-		asks:    map[string]*asked{},
+		members:  map[string]string{"u_bob": "collaborator", "u_vic": "viewer"},
+		requests: map[string]*openRequest{},
 	}
-	if e == head {
+	if e == agentOpsServer {
 		s.protocol = "valet"
 	}
 	s.http = &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: time.Minute}
@@ -171,7 +170,7 @@ func (p *pipes) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	}
 }
 
-// freeze lets the connections that are open carry nothing any more, without a word.
+// freeze makes the open connections carry no bytes any more, without closing them.
 func (p *pipes) freeze() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -180,7 +179,7 @@ func (p *pipes) freeze() {
 	}
 }
 
-// frozen is a connection that may stop to carry anything.
+// frozen is a connection that may stop carrying bytes.
 type frozen struct {
 	net.Conn
 	ice atomic.Bool
@@ -249,7 +248,7 @@ func (s *server) route(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case len(p) == 2 && p[0] == "auth" && p[1] == "me":
 		reply(w, http.StatusOK, object{"user": object{"id": who.id, "name": who.name, "email": who.id + "@example.com", "role": "member"}, "providers": object{}})
-	case len(p) == 3 && p[0] == "action-invocations" && s.era == head:
+	case len(p) == 3 && p[0] == "action-invocations" && s.era == agentOpsServer:
 		s.decide(w, r, who, p[1], p[2])
 	case p[0] == "sessions" && len(p) >= 2:
 		s.session(w, r, who, p[1], strings.Join(p[2:], "/"))
@@ -258,7 +257,7 @@ func (s *server) route(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// may is the real server's check of access.
+// may is the check of access, as in the real server.
 func (s *server) may(who user, id, role string) bool {
 	rank := map[string]int{"viewer": 1, "collaborator": 2, "owner": 3}
 	s.mu.Lock()
@@ -284,7 +283,7 @@ func (s *server) session(w http.ResponseWriter, r *http.Request, who user, id, w
 	switch r.Method + " " + what {
 	case "POST prompt":
 	case "POST threads", "GET threads/active":
-		if s.era == far {
+		if s.era == gatewayServer {
 			reply(w, http.StatusNotFound, object{"error": "Not found", "code": "NOT_FOUND"})
 			return
 		}
@@ -410,7 +409,7 @@ func (s *server) decide(w http.ResponseWriter, r *http.Request, who user, id, ve
 	var body object
 	_ = json.NewDecoder(r.Body).Decode(&body)
 	s.mu.Lock()
-	a := s.asks[id]
+	a := s.requests[id]
 	s.mu.Unlock()
 	switch {
 	case a == nil:
@@ -424,14 +423,14 @@ func (s *server) decide(w http.ResponseWriter, r *http.Request, who user, id, ve
 	}
 }
 
-// resolve answers what waits.
+// resolve answers an open request.
 func (s *server) resolve(id, answer string, who user) {
 	s.mu.Lock()
-	a := s.asks[id]
-	delete(s.asks, id)
+	a := s.requests[id]
+	delete(s.requests, id)
 	s.mu.Unlock()
 	if a == nil {
-		return // ignored without a word
+		return // as the real server does
 	}
 	resolution := object{"resolvedBy": who.id}
 	if a.kind == "approval" {
@@ -440,16 +439,16 @@ func (s *server) resolve(id, answer string, who user) {
 		resolution["value"] = answer
 	}
 	s.broadcast(object{"type": "interactive_prompt_resolved", "promptId": id, "promptType": a.kind, "resolution": resolution})
-	if !under(s, func() bool { return s.alone }) {
+	if !locked(s, func() bool { return s.noRunner }) {
 		a.answer <- answer
 	}
 }
 
-// expire lets what waits run out of time.
+// expire ends an open request as expired.
 func (s *server) expire(id string) {
 	s.mu.Lock()
-	a := s.asks[id]
-	delete(s.asks, id)
+	a := s.requests[id]
+	delete(s.requests, id)
 	s.mu.Unlock()
 	s.broadcast(object{"type": "interactive_prompt_expired", "promptId": id, "promptType": a.kind, "context": object{}})
 	a.answer <- "__expired__"
@@ -486,7 +485,7 @@ func (s *server) upgrade(w http.ResponseWriter, r *http.Request, who user) {
 				if conn.Write(ctx, websocket.MessageText, data) != nil {
 					return
 				}
-				s.taken.Add(1)
+				s.framesRead.Add(1)
 			case <-ctx.Done():
 				return
 			}
@@ -497,7 +496,7 @@ func (s *server) upgrade(w http.ResponseWriter, r *http.Request, who user) {
 		if err != nil {
 			break
 		}
-		s.take(c, data)
+		s.onFrame(c, data)
 	}
 	cancel()
 	writing.Wait()
@@ -508,33 +507,33 @@ func (s *server) upgrade(w http.ResponseWriter, r *http.Request, who user) {
 	s.mu.Unlock()
 }
 
-// greet sends what comes first. The caller holds s.mu.
+// greet sends the first frames of a connection. The caller holds s.mu.
 func (s *server) greet(c *client) {
 	session := object{"id": s.id, "status": s.status, "workspace": "acme-web", "title": "Fix the date test"}
-	data := object{"sandboxRunning": true, "runnerConnected": !s.alone, "runnerBusy": s.running != nil && !s.denies, "promptsQueued": len(s.queue), "connectedClients": len(s.clients) + 1}
+	data := object{"sandboxRunning": true, "runnerConnected": !s.noRunner, "runnerBusy": s.running != nil && !s.saysNotBusy, "promptsQueued": len(s.queue), "connectedClients": len(s.clients) + 1}
 	data["connectedUsers"] = []string{c.user.id}
 	data["pendingPrompt"] = nil
 	if len(s.queue) > 0 {
 		data["pendingPrompt"] = object{"messageId": s.queue[0].id, "content": s.queue[0].content}
 	}
-	s.to(c, object{"type": "init", "session": session, "data": data})
-	if s.era == head {
-		s.to(c, object{"type": "models", "models": []any{}})
-		s.to(c, object{"type": "audit_log", "entry": object{"eventType": "session.started", "summary": "Session started"}})
+	s.sendTo(c, object{"type": "init", "session": session, "data": data})
+	if s.era == agentOpsServer {
+		s.sendTo(c, object{"type": "models", "models": []any{}})
+		s.sendTo(c, object{"type": "audit_log", "entry": object{"eventType": "session.started", "summary": "Session started"}})
 	}
-	for _, a := range s.asks {
+	for _, a := range s.requests {
 		replayed := object{}
 		for k, v := range a.frame {
 			if k != "expiresAt" {
 				replayed[k] = v
 			}
 		}
-		s.to(c, replayed)
+		s.sendTo(c, replayed)
 	}
 }
 
-// to sends to one. The caller holds s.mu.
-func (s *server) to(c *client, frame object) {
+// sendTo sends a frame to one client. The caller holds s.mu.
+func (s *server) sendTo(c *client, frame object) {
 	data := encodeFrame(s.t, frame)
 	select {
 	case c.out <- data:
@@ -565,18 +564,18 @@ func encodeFrame(t *testing.T, frame object) []byte {
 func (s *server) broadcast(frame object) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.tell(frame)
+	s.broadcastLocked(frame)
 }
 
-// tell is broadcast for who holds s.mu.
-func (s *server) tell(frame object) {
+// broadcastLocked is broadcast for a caller that holds s.mu.
+func (s *server) broadcastLocked(frame object) {
 	for _, c := range s.clients {
-		s.to(c, frame)
+		s.sendTo(c, frame)
 	}
 }
 
-// raw sends bytes that need not be JSON.
-func (s *server) raw(data []byte) {
+// sendRaw sends bytes that need not be JSON.
+func (s *server) sendRaw(data []byte) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, c := range s.clients {
@@ -584,7 +583,7 @@ func (s *server) raw(data []byte) {
 	}
 }
 
-// drop closes all sockets with a code, as a restart does; 0 is without a word.
+// drop closes all sockets with a code, as a restart does. Code 0 is no close frame.
 func (s *server) drop(code websocket.StatusCode) {
 	s.mu.Lock()
 	clients := slices.Clone(s.clients)
@@ -598,12 +597,12 @@ func (s *server) drop(code websocket.StatusCode) {
 	}
 }
 
-// take is one frame of a client.
-func (s *server) take(c *client, data []byte) {
+// onFrame handles a frame of a client.
+func (s *server) onFrame(c *client, data []byte) {
 	var f object
 	if json.Unmarshal(data, &f) != nil {
 		s.mu.Lock()
-		s.to(c, object{"type": "error", "message": "Invalid JSON"})
+		s.sendTo(c, object{"type": "error", "message": "Invalid JSON"})
 		s.mu.Unlock()
 		return
 	}
@@ -614,7 +613,7 @@ func (s *server) take(c *client, data []byte) {
 		p := readPrompt(f, c.user, word("traceparent"))
 		if p.content == "" && len(p.files) == 0 {
 			s.mu.Lock()
-			s.to(c, object{"type": "error", "message": "Missing content or attachments"})
+			s.sendTo(c, object{"type": "error", "message": "Missing content or attachments"})
 			s.mu.Unlock()
 			return
 		}
@@ -632,20 +631,19 @@ func (s *server) take(c *client, data []byte) {
 		s.withdraw()
 	case "ping":
 		s.mu.Lock()
-		s.to(c, object{"type": "pong"})
+		s.sendTo(c, object{"type": "pong"})
 		s.mu.Unlock()
 	}
 }
 
-// under reads something of the server's state.
-func under[T any](s *server, read func() T) T {
+// locked reads something of the server's state.
+func locked[T any](s *server, read func() T) T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return read()
 }
 
-// revoke makes a token worth nothing: its sockets are closed with a code, 0 is without a
-// word, and it opens nothing any more.
+// revoke makes a token invalid and closes its sockets with a code. Code 0 is no close frame.
 func (s *server) revoke(token string, code websocket.StatusCode) {
 	s.mu.Lock()
 	who := s.users[token]
@@ -663,7 +661,7 @@ func (s *server) revoke(token string, code websocket.StatusCode) {
 	}
 }
 
-// connected are the users whose sockets are open.
+// connected returns the users whose sockets are open.
 func (s *server) connected() (all []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -674,24 +672,30 @@ func (s *server) connected() (all []string) {
 	return all
 }
 
-// What tests look at.
-func (s *server) runs() *turn { return under(s, func() *turn { return s.running }) }
+// The tests read the server's state by these methods.
+func (s *server) runningTurn() *turn { return locked(s, func() *turn { return s.running }) }
 
-func (s *server) called() []string { return under(s, func() []string { return slices.Clone(s.calls) }) }
-
-func (s *server) heard() []object { return under(s, func() []object { return slices.Clone(s.got) }) }
-
-func (s *server) said() []object { return under(s, func() []object { return slices.Clone(s.history) }) }
-
-func (s *server) upgraded() []http.Header {
-	return under(s, func() []http.Header { return slices.Clone(s.upgrades) })
+func (s *server) httpCalls() []string {
+	return locked(s, func() []string { return slices.Clone(s.calls) })
 }
 
-func (s *server) waits() map[string]*asked {
-	return under(s, func() map[string]*asked { return maps.Clone(s.asks) })
+func (s *server) received() []object {
+	return locked(s, func() []object { return slices.Clone(s.got) })
 }
 
-// sockets tells how many were opened, and how many are open.
+func (s *server) storedMessages() []object {
+	return locked(s, func() []object { return slices.Clone(s.history) })
+}
+
+func (s *server) upgradeHeaders() []http.Header {
+	return locked(s, func() []http.Header { return slices.Clone(s.upgrades) })
+}
+
+func (s *server) openRequests() map[string]*openRequest {
+	return locked(s, func() map[string]*openRequest { return maps.Clone(s.requests) })
+}
+
+// sockets returns how many sockets were opened, and how many are open.
 func (s *server) sockets() (opened, open int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -700,7 +704,7 @@ func (s *server) sockets() (opened, open int) {
 
 // frames lists what clients sent of a type.
 func (s *server) frames(typ string) (all []object) {
-	for _, f := range s.heard() {
+	for _, f := range s.received() {
 		if f["type"] == typ {
 			all = append(all, f)
 		}

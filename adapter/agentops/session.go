@@ -191,8 +191,8 @@ func (s *session) settle() {
 	}
 }
 
-// noteRunner takes a runner that came a while ago for one that is at work once its turn moves:
-// what a runner has kept for its session agent comes at once. The caller holds s.mu.
+// noteRunner marks a runner as at work if its turn moves some time after the runner came. Earlier
+// frames may be ones that the runner had kept. The caller holds s.mu.
 func (s *session) noteRunner(moves int) {
 	switch {
 	case s.dec.runnerState != arriving:

@@ -18,18 +18,18 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// inBoth runs a test in a bubble, in both eras.
-func inBoth(t *testing.T, test func(t *testing.T, e era)) {
+// withBothServers runs a test in a bubble with each kind of server.
+func withBothServers(t *testing.T, test func(t *testing.T, e serverKind)) {
 	t.Helper()
-	eras(t, func(t *testing.T, e era) { synctest.Test(t, func(t *testing.T) { test(t, e) }) })
+	forEachKind(t, func(t *testing.T, e serverKind) { synctest.Test(t, func(t *testing.T) { test(t, e) }) })
 }
 
 //evidence:for A08
 func TestF01_OneSocketForEachTurn(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e, perTurn)
 		for i := range 2 {
-			if got := st.say("hello").completes(); got != "You said: hello" {
+			if got := st.prompt("hello").completes(); got != "You said: hello" {
 				t.Errorf("it said %q", got)
 			}
 			synctest.Wait()
@@ -43,15 +43,15 @@ func TestF01_OneSocketForEachTurn(t *testing.T) {
 // Each principal prompts in its own name; and however many turns there are, the
 // session is read once.
 func TestF12_OneSocketForASessionAndAPrincipal(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		for _, who := range []string{"ada", "bob", "ada", "bob"} {
-			if got := st.sayBy("hello from "+who, by{who: who}).completes(); got != "You said: hello from "+who {
+			if got := st.promptBy("hello from "+who, sender{who: who}).completes(); got != "You said: hello from "+who {
 				t.Errorf("%s got %q", who, got)
 			}
 		}
 		var authors []string
-		for _, m := range st.server.said() {
+		for _, m := range st.server.storedMessages() {
 			if m["role"] == "user" {
 				authors = append(authors, m["authorId"].(string))
 			}
@@ -63,7 +63,7 @@ func TestF12_OneSocketForASessionAndAPrincipal(t *testing.T) {
 			t.Errorf("%d sockets were opened", opened)
 		}
 		if n := len(st.host.Begun()); n != 0 {
-			t.Errorf("%d turns were taken for somebody else's", n)
+			t.Errorf("%d turns were taken for another user's", n)
 		}
 	})
 }
@@ -72,8 +72,8 @@ func TestF12_OneSocketForASessionAndAPrincipal(t *testing.T) {
 //
 //evidence:for A07
 func TestF09_AbortThenClose(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
-		st, p := newStageAtWork(t, e, perTurn)
+	withBothServers(t, func(t *testing.T, e serverKind) {
+		st, p := newStageWithTurn(t, e, perTurn)
 		p.cancel()
 		stop, events := p.end()
 		if stop.Outcome != trace.OutcomeCanceled || said(events) != "well" {
@@ -81,7 +81,7 @@ func TestF09_AbortThenClose(t *testing.T) {
 		}
 		synctest.Wait()
 		var order []string
-		for _, f := range st.server.heard() {
+		for _, f := range st.server.received() {
 			if f["type"] == "abort" || f["type"] == "(closed)" {
 				order = append(order, f["type"].(string))
 			}
@@ -93,8 +93,8 @@ func TestF09_AbortThenClose(t *testing.T) {
 }
 
 func TestH18_AnAbortReallyCancelsTheTurn(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
-		st, p := newStageAtWork(t, e)
+	withBothServers(t, func(t *testing.T, e serverKind) {
+		st, p := newStageWithTurn(t, e)
 		began := time.Now()
 		p.cancel()
 		if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled {
@@ -104,55 +104,56 @@ func TestH18_AnAbortReallyCancelsTheTurn(t *testing.T) {
 			t.Errorf("it took %s", took)
 		}
 		synctest.Wait()
-		if st.server.runs() != nil || len(st.server.frames("abort")) != 1 {
+		if st.server.runningTurn() != nil || len(st.server.frames("abort")) != 1 {
 			t.Errorf("the turn runs on; %d aborts", len(st.server.frames("abort")))
 		}
-		if got := st.say("hello").completes(); got != "You said: hello" {
+		if got := st.prompt("hello").completes(); got != "You said: hello" {
 			t.Errorf("the next turn said %q", got)
 		}
 	})
 }
 
-// What a runner is given while it is stopping is taken for done with what it stops: the
-// session agent shows none of its questions.
+// A runner that gets a prompt while it stops reports the end of the stopped turn, and the session
+// agent takes that end for the end of the prompt. Then no question of the prompt is shown. So the
+// adapter sends the prompt after the second end.
 func TestE24_APromptAfterAStopWaitsForItsSecondEnd(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		for _, sockets := range []func(*agentops.Runtime){func(*agentops.Runtime) {}, perTurn} {
 			st := newStage(t, e, sockets)
 			st.server.script = func(tn *turn) {
 				if tn.p.content == "question" {
-					tn.pause(2 * stoppedAgain)
+					tn.pause(2 * secondEndDelay)
 				}
 				usual(tn)
 			}
 			st.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
 				return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}, By: "ada"}
 			}
-			p := st.say("slow")
-			p.sees("well")
+			p := st.prompt("slow")
+			p.waitForText("well")
 			p.cancel()
 			p.end()
-			if got := st.say("question").completes(); !strings.HasSuffix(got, "You chose red.") {
+			if got := st.prompt("question").completes(); !strings.HasSuffix(got, "You chose red.") {
 				t.Errorf("it said %q", got)
 			}
 		}
 	})
 }
 
-// What is stopped while it waits for that is not sent.
+// A prompt that is stopped while it waits for the second end is not sent.
 func TestE24_APromptThatIsStoppedWhileItWaitsIsNotSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st, p := newStageAtWork(t, head)
+		st, p := newStageWithTurn(t, agentOpsServer)
 		p.cancel()
 		p.end()
-		next := st.say("hello")
-		time.Sleep(stoppedAgain / 2)
+		next := st.prompt("hello")
+		time.Sleep(secondEndDelay / 2)
 		next.cancel()
 		if stop, _ := next.end(); stop.Outcome != trace.OutcomeCanceled {
 			t.Errorf("%+v", stop)
 		}
 		time.Sleep(time.Minute)
-		for _, f := range st.server.heard() {
+		for _, f := range st.server.received() {
 			if f["content"] == "hello" {
 				t.Error("it was sent")
 			}
@@ -160,28 +161,28 @@ func TestE24_APromptThatIsStoppedWhileItWaitsIsNotSent(t *testing.T) {
 	})
 }
 
-// A client that goes away stops the turn in the same way.
+// A client that disconnects stops the turn in the same way.
 //
 //evidence:for F08
-func TestG05_AClientThatGoesAwayStopsTheTurn(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
-		st, p := newStageAtWork(t, e)
+func TestG05_AClientThatDisconnectsStopsTheTurn(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
+		st, p := newStageWithTurn(t, e)
 		if err := p.Finish(trace.Stop{Reason: "disconnected", Outcome: trace.OutcomeCanceled}); err != nil {
 			t.Fatal(err)
 		}
 		p.cancel()
 		<-p.done
 		synctest.Wait()
-		if p.err != nil || st.server.runs() != nil || len(st.server.frames("abort")) != 1 {
+		if p.err != nil || st.server.runningTurn() != nil || len(st.server.frames("abort")) != 1 {
 			t.Errorf("%v; the turn runs on, or %d aborts", p.err, len(st.server.frames("abort")))
 		}
 	})
 }
 
-// In strict mode nothing is tried again.
+// In strict mode the adapter tries nothing twice.
 func TestF10_NothingIsTriedAgainInStrictMode(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
-		st, p := newStageAtWork(t, e, strict)
+	withBothServers(t, func(t *testing.T, e serverKind) {
+		st, p := newStageWithTurn(t, e, strict)
 		st.server.drop(0)
 		stop, events := p.end()
 		if stop.Outcome != trace.OutcomeFailed || stop.Error != "Stream interrupted" || said(events) != "well" {
@@ -193,14 +194,14 @@ func TestF10_NothingIsTriedAgainInStrictMode(t *testing.T) {
 		}
 		st.server.stopTurn()
 		synctest.Wait()
-		if got := st.say("hello").completes(); got != "You said: hello" {
+		if got := st.prompt("hello").completes(); got != "You said: hello" {
 			t.Errorf("the next prompt is the client's to send, and got %q", got)
 		}
 	})
 }
 
-// However a connection cannot be opened, the stop says so in the words of the RFC, an error
-// beside it says why, and it is tried once.
+// The adapter tries a connection once. If the connection fails, the stop has the RFC's words, and
+// an error beside the stop names the reason.
 func TestG01_ConnectionFailed(t *testing.T) {
 	silent := func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 	status := func(code int, body string) http.HandlerFunc {
@@ -241,7 +242,7 @@ func TestG01_ConnectionFailed(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				st := newStage(t, head, func(r *agentops.Runtime) {
+				st := newStage(t, agentOpsServer, func(r *agentops.Runtime) {
 					if c.change != nil {
 						c.change(r)
 					}
@@ -249,7 +250,7 @@ func TestG01_ConnectionFailed(t *testing.T) {
 				if c.handler != nil {
 					st.server.wrap = func(http.Handler) http.Handler { return c.handler }
 				}
-				stop, events := st.say("hello").end()
+				stop, events := st.prompt("hello").end()
 				if stop.Outcome != trace.OutcomeFailed || stop.Error != "Connection failed" {
 					t.Errorf("%+v", stop)
 				}
@@ -258,19 +259,19 @@ func TestG01_ConnectionFailed(t *testing.T) {
 					t.Errorf("%+v, want %q", errs, c.why)
 				}
 				synctest.Wait()
-				if n := len(st.server.called()); c.handler != nil && n != 1 {
+				if n := len(st.server.httpCalls()); c.handler != nil && n != 1 {
 					t.Errorf("it was tried %d times", n)
 				}
-				if st.counted.Load() != 1 {
-					t.Errorf("%d failures were counted", st.counted.Load())
+				if st.openFailures.Load() != 1 {
+					t.Errorf("%d failures were counted", st.openFailures.Load())
 				}
 			})
 		})
 	}
 }
 
-// A turn that loses its connection for good says so in the words of the RFC, keeps what was
-// said, and an error beside it says why.
+// A turn that loses its connection for good ends with the RFC's words and keeps its text. An error
+// beside the stop names the reason.
 func TestG02_StreamInterrupted(t *testing.T) {
 	for code, why := range map[websocket.StatusCode]string{
 		websocket.StatusNormalClosure: "(1000)", websocket.StatusGoingAway: "(1001)", websocket.StatusInternalError: "(1011)",
@@ -278,7 +279,7 @@ func TestG02_StreamInterrupted(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(int(code)), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				st, p := newStageAtWork(t, head, strict)
+				st, p := newStageWithTurn(t, agentOpsServer, strict)
 				st.server.drop(code)
 				stop, events := p.end()
 				if stop.Outcome != trace.OutcomeFailed || stop.Error != "Stream interrupted" || said(events) != "well" {
@@ -292,10 +293,10 @@ func TestG02_StreamInterrupted(t *testing.T) {
 	}
 }
 
-// A connection that cannot be made anew ends the turn after a bounded time.
-func TestG02_InterruptedWhenItCannotBeMadeAnew(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
-		st, p := newStageAtWork(t, e)
+// The turn ends after a bounded time if no new connection can be opened.
+func TestG02_ATurnIsInterruptedIfNoNewConnectionOpens(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
+		st, p := newStageWithTurn(t, e)
 		st.server.wrap = func(http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) })
 		}
@@ -305,19 +306,19 @@ func TestG02_InterruptedWhenItCannotBeMadeAnew(t *testing.T) {
 		if stop.Error != "Stream interrupted" {
 			t.Errorf("%+v", stop)
 		}
-		if took := time.Since(began); took < time.Minute || took > 5*time.Minute || st.counted.Load() != 10 {
-			t.Errorf("after %s and %d tries", took, st.counted.Load())
+		if took := time.Since(began); took < time.Minute || took > 5*time.Minute || st.openFailures.Load() != 10 {
+			t.Errorf("after %s and %d tries", took, st.openFailures.Load())
 		}
 	})
 }
 
-// What the session says of its failure is the turn's, as it was said.
+// The turn fails with the session's own error text.
 //
 //evidence:for G10
 func TestG03_TheSessionsErrorIsKeptAsItWas(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
-		stop, events := st.say("fail").end()
+		stop, events := st.prompt("fail").end()
 		if stop.Outcome != trace.OutcomeFailed || stop.Error != "the model is overloaded" || said(events) != "Hm." {
 			t.Errorf("%+v %q", stop, said(events))
 		}
@@ -325,7 +326,7 @@ func TestG03_TheSessionsErrorIsKeptAsItWas(t *testing.T) {
 }
 
 func TestG04_ATurnThatEndsInAnErrorFails(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		for text, want := range map[string]string{"out of tokens": "out of tokens", "": "Turn failed"} {
 			st.server.script = func(tn *turn) {
@@ -338,7 +339,7 @@ func TestG04_ATurnThatEndsInAnErrorFails(t *testing.T) {
 				}
 				tn.finish("error", text)
 			}
-			stop, _ := st.say("x").end()
+			stop, _ := st.prompt("x").end()
 			if stop.Outcome != trace.OutcomeFailed || stop.Error != want {
 				t.Errorf("%+v, want %q", stop, want)
 			}
@@ -348,19 +349,19 @@ func TestG04_ATurnThatEndsInAnErrorFails(t *testing.T) {
 
 // H21: the error arrives with its text, and the next turn is a turn like any other.
 func TestH21_AfterAnErrorTheSessionGoesOn(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
-		if stop, _ := st.say("fail").end(); stop.Error != "the model is overloaded" {
+		if stop, _ := st.prompt("fail").end(); stop.Error != "the model is overloaded" {
 			t.Errorf("%+v", stop)
 		}
-		if got := st.say("hello").completes(); got != "You said: hello" {
+		if got := st.prompt("hello").completes(); got != "You said: hello" {
 			t.Errorf("%q", got)
 		}
 	})
 }
 
 func TestH22_ThousandsOfDeltas(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		var want strings.Builder
 		st.server.script = func(tn *turn) {
@@ -371,7 +372,7 @@ func TestH22_ThousandsOfDeltas(t *testing.T) {
 			}
 			tn.finish("end_turn", "")
 		}
-		stop, events := st.say("x").end()
+		stop, events := st.prompt("x").end()
 		if stop.Outcome != trace.OutcomeCompleted || streamed(events) != want.String() || said(events) != want.String() {
 			t.Errorf("%+v: %d bytes streamed, %d said, want %d", stop, len(streamed(events)), len(said(events)), want.Len())
 		}
@@ -380,22 +381,22 @@ func TestH22_ThousandsOfDeltas(t *testing.T) {
 
 // Prompts one after the other, as fast as they can be sent, do not mix.
 func TestE07_RapidPromptsDoNotMix(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		for i := range 25 {
 			text := fmt.Sprintf("tool %d", i)
-			if got := st.say(text).completes(); got != "Let me look.|It says hello." {
+			if got := st.prompt(text).completes(); got != "Let me look.|It says hello." {
 				t.Fatalf("%d: %q", i, got)
 			}
 		}
 		if n := len(st.host.Begun()); n != 0 {
-			t.Errorf("%d turns of somebody else's", n)
+			t.Errorf("%d turns of another user", n)
 		}
 	})
 }
 
-// other is somebody at the server's own page.
-func (s *server) other(text, channel string) {
+// bobPromptsIn sends a prompt as Bob, who uses the server's own page.
+func (s *server) bobPromptsIn(text, channel string) {
 	kind, id, _ := strings.Cut(channel, ":")
 	p := &prompt{content: text, chType: kind, chID: id, by: user{"u_bob", "Bob", "collaborator"}}
 	if kind == "thread" {
@@ -404,41 +405,33 @@ func (s *server) other(text, channel string) {
 	s.prompt(p)
 }
 
-// theirs is a prompt of somebody else's where ours go that name no channel.
-func (s *server) theirs(text string) {
-	s.other(text, map[era]string{head: "thread:thread-active"}[s.era])
+// bobPrompts sends a prompt as Bob to the default channel of prompts.
+func (s *server) bobPrompts(text string) {
+	s.bobPromptsIn(text, map[serverKind]string{agentOpsServer: "thread:thread-active"}[s.era])
 }
 
-// A prompt that comes while another's turn runs waits there, and then has its own
-// text; the other's turn is told as the other's.
+// A prompt that comes while a turn of another user runs waits upstream. Each of the two turns gets
+// its own text.
 func TestE08_APromptWaitsForAnothersTurn(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
-		st.say("hello").completes()
-		st.server.theirs("slow")
+		st.prompt("hello").completes()
+		st.server.bobPrompts("slow")
 		synctest.Wait()
-		p := st.say("tool")
+		p := st.prompt("tool")
 		if got := p.completes(); got != "Let me look.|It says hello." {
-			t.Errorf("ours said %q", got)
+			t.Errorf("the turn of this gateway said %q", got)
 		}
-		begun := st.host.Begun()
-		if len(begun) != 1 {
-			t.Fatalf("%d turns were begun", len(begun))
-		}
-		stop, ok := begun[0].Result()
-		if !ok {
-			t.Fatal("the other's turn has no end")
-		}
-		_, events := finish(t, begun[0], stop)
+		_, events := st.otherTurn()
 		if said(events) != "well, at last" || agenttest.Each[trace.Prompt](events)[0].By != "u_bob" {
-			t.Errorf("the other's turn is %q, asked by %+v", said(events), agenttest.Each[trace.Prompt](events))
+			t.Errorf("the other turn is %q, prompted by %+v", said(events), agenttest.Each[trace.Prompt](events))
 		}
 	})
 }
 
-// E34: what others do in channels of their own is theirs, also while ours runs.
+// E34: a turn in another channel stays apart from the turn of this gateway, also if both run.
 func TestE34_OtherChannelsAreKeptApart(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		st.server.script = func(tn *turn) {
 			tn.say("one ")
@@ -451,8 +444,8 @@ func TestE34_OtherChannelsAreKeptApart(t *testing.T) {
 			}})
 			tn.finish("end_turn", "")
 		}
-		if got := st.say("x").completes(); got != "one two" {
-			t.Errorf("ours said %q", got)
+		if got := st.prompt("x").completes(); got != "one two" {
+			t.Errorf("the turn of this gateway said %q", got)
 		}
 		if n := len(st.host.Begun()); n != 1 {
 			t.Errorf("%d turns were begun", n)
@@ -460,11 +453,11 @@ func TestE34_OtherChannelsAreKeptApart(t *testing.T) {
 	})
 }
 
-// E38: of two equal prompts at the same time each has its own turn.
+// E38: two equal prompts of two users have a turn each.
 func TestE38_EqualPromptsOfTwoUsers(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
-		st.say("hello").completes()
+		st.prompt("hello").completes()
 		n := 0
 		st.server.script = func(tn *turn) {
 			n++
@@ -472,24 +465,22 @@ func TestE38_EqualPromptsOfTwoUsers(t *testing.T) {
 			tn.say(fmt.Sprintf("%s's turn", tn.p.by.name))
 			tn.finish("end_turn", "")
 		}
-		st.server.theirs("same")
-		if got := st.say("same").completes(); got != "Ada's turn" {
-			t.Errorf("ours said %q", got)
+		st.server.bobPrompts("same")
+		if got := st.prompt("same").completes(); got != "Ada's turn" {
+			t.Errorf("the turn of this gateway said %q", got)
 		}
-		begun := st.host.Begun()
-		if len(begun) != 1 || n != 2 {
-			t.Fatalf("%d turns were begun, %d ran", len(begun), n)
+		if n != 2 {
+			t.Fatalf("%d turns ran", n)
 		}
-		stop, _ := begun[0].Result()
-		if _, events := finish(t, begun[0], stop); said(events) != "Bob's turn" {
-			t.Errorf("the other's said %q", said(events))
+		if _, events := st.otherTurn(); said(events) != "Bob's turn" {
+			t.Errorf("the other turn said %q", said(events))
 		}
 	})
 }
 
-// E27, E28: an abort brings no end, and what was under way comes after it.
+// E27, E28: no end follows an abort, and chunks that were under way come after the abort.
 func TestE28_LateChunksAfterAnAbortAreDropped(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		st.server.script = func(tn *turn) {
 			if tn.p.content != "slow" {
@@ -498,27 +489,27 @@ func TestE28_LateChunksAfterAnAbortAreDropped(t *testing.T) {
 			}
 			tn.say("well")
 			<-tn.ctx.Done()
-			tn.late("late")
+			tn.sayLate("late")
 			time.Sleep(100 * time.Millisecond)
-			tn.late("later")
+			tn.sayLate("later")
 		}
-		p := st.say("slow")
-		p.sees("well")
+		p := st.prompt("slow")
+		p.waitForText("well")
 		p.cancel()
 		stop, events := p.end()
 		if stop.Outcome != trace.OutcomeCanceled || said(events) != "well" {
 			t.Errorf("%+v %q", stop, said(events))
 		}
-		if got := st.say("hello").completes(); got != "You said: hello" {
+		if got := st.prompt("hello").completes(); got != "You said: hello" {
 			t.Errorf("the next turn said %q", got)
 		}
 	})
 }
 
-// Somebody else's abort ends our turn without an end, too.
-func TestE27_AnAbortBySomebodyElse(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
-		st, p := newStageAtWork(t, e)
+// An abort by another user ends a turn of this gateway, although no end follows.
+func TestE27_AnAbortByAnotherUser(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
+		st, p := newStageWithTurn(t, e)
 		st.server.abort()
 		if stop, events := p.end(); stop.Outcome != trace.OutcomeCanceled || said(events) != "well" {
 			t.Errorf("%+v %q", stop, said(events))
@@ -526,9 +517,9 @@ func TestE27_AnAbortBySomebodyElse(t *testing.T) {
 	})
 }
 
-// E29: another model takes over, and says what it says in a turn of its own there.
+// E29: another model takes over and answers in a second upstream message.
 func TestE29_AFailoverIsOneTurnHere(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		st.server.script = func(tn *turn) {
 			tn.say("I beg")
@@ -537,7 +528,7 @@ func TestE29_AFailoverIsOneTurnHere(t *testing.T) {
 			second.say("I begin anew.")
 			second.finish("end_turn", "")
 		}
-		if got := st.say("x").completes(); got != "I beg|I begin anew." {
+		if got := st.prompt("x").completes(); got != "I beg|I begin anew." {
 			t.Errorf("%q", got)
 		}
 		if n := len(st.host.Begun()); n != 0 {
@@ -546,126 +537,111 @@ func TestE29_AFailoverIsOneTurnHere(t *testing.T) {
 	})
 }
 
-// E30: the one place of the queue is taken by somebody else.
+// E30: a prompt of another user takes the only place in the queue.
 func TestE30_AWithdrawnPromptIsNotRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
-		st.say("hello").completes()
-		synctest.Wait() // until then the other's would wait, too, and ours take its place
-		st.server.other("slow", "thread:thread-active")
-		p := st.say("mine")
+		st := newStage(t, agentOpsServer)
+		st.prompt("hello").completes()
+		synctest.Wait() // before that, Bob's prompt would wait and Ada's would take its place
+		st.server.bobPromptsIn("slow", "thread:thread-active")
+		p := st.prompt("mine")
 		synctest.Wait()
-		st.server.other("theirs", "thread:thread-active")
+		st.server.bobPromptsIn("theirs", "thread:thread-active")
 		if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled || stop.Reason != "withdrawn" {
 			t.Errorf("%+v", stop)
 		}
 	})
 }
 
-// An abort never hits another's turn: what waits is taken back, or aborted when it
-// runs where it cannot be taken back.
-func TestE08_StoppingAPromptThatWaitsHitsNobodyElse(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
-		st := newStage(t, e)
-		st.say("hello").completes()
-		st.server.theirs("slow")
-		synctest.Wait()
-		p := st.say("slow too")
-		synctest.Wait()
+// An abort never stops a turn of another user: a prompt that waits is withdrawn, or aborted when
+// it runs.
+func TestE08_StoppingAQueuedPromptDoesNotStopAnotherUsersTurn(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
+		st, p := newStageWithQueuedPrompt(t, e)
 		p.cancel()
 		if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled {
 			t.Errorf("%+v", stop)
 		}
 		synctest.Wait()
-		if n := len(st.server.frames("abort")); n != 0 || st.server.runs() == nil || st.server.runs().p.content != "slow" {
-			t.Fatalf("%d aborts hit the other's turn", n)
+		if n := len(st.server.frames("abort")); n != 0 || st.server.runningTurn() == nil || st.server.runningTurn().p.content != "slow" {
+			t.Fatalf("%d aborts reached the turn of another user", n)
 		}
 		time.Sleep(29 * time.Second)
 		if n := len(st.server.frames("abort")); n != 0 {
-			t.Fatalf("%d aborts hit the other's turn", n)
+			t.Fatalf("%d aborts reached the turn of another user", n)
 		}
 		time.Sleep(10 * time.Second)
-		aborts, taken := len(st.server.frames("abort")), len(st.server.frames("queue.withdraw"))
-		if aborts != 0 || taken != 1 || st.server.runs() != nil {
-			t.Errorf("%d aborts, %d taken back, running %v", aborts, taken, st.server.runs() != nil)
+		aborts, withdrawals := len(st.server.frames("abort")), len(st.server.frames("queue.withdraw"))
+		if aborts != 0 || withdrawals != 1 || st.server.runningTurn() != nil {
+			t.Errorf("%d aborts, %d withdrawals, running %v", aborts, withdrawals, st.server.runningTurn() != nil)
 		}
-		begun := st.host.Begun()
-		if len(begun) != 1 {
-			t.Fatalf("%d turns", len(begun))
-		}
-		stop, _ := begun[0].Result()
-		if _, events := finish(t, begun[0], stop); said(events) != "well, at last" {
-			t.Errorf("the other's said %q", said(events))
+		if _, events := st.otherTurn(); said(events) != "well, at last" {
+			t.Errorf("the other turn said %q", said(events))
 		}
 	})
 }
 
-// February's runner stops nothing that it has not passed on to its agent yet: a prompt that
-// was stopped while it waited is aborted when the agent has begun to answer it.
-func TestE08_WhatWaitedIsAbortedWhenTheAgentIsAtIt(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+// A prompt was stopped while it waited, and the withdrawal came too late. The prompt is aborted
+// when the agent works on it.
+func TestE08_AStoppedQueuedPromptIsAbortedWhenItRuns(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
-		st.say("hello").completes()
+		st.prompt("hello").completes()
 		synctest.Wait()
 		st.server.script = func(tn *turn) {
 			tn.pause(time.Second)
 			usual(tn)
 		}
-		st.server.theirs("hello, too")
+		st.server.bobPrompts("hello, too")
 		synctest.Wait()
-		st.server.lag = 3 * time.Second // where it can be taken back, that comes too late
-		p := st.say("slow")
+		st.server.lag = 3 * time.Second // a withdrawal comes too late
+		p := st.prompt("slow")
 		synctest.Wait()
 		p.cancel()
 		p.end()
 		time.Sleep(5 * time.Second)
 		synctest.Wait()
-		if st.server.runs() != nil || len(st.server.frames("abort")) != 1 {
-			t.Errorf("it runs on, or was stopped %d times", len(st.server.frames("abort")))
+		if st.server.runningTurn() != nil || len(st.server.frames("abort")) != 1 {
+			t.Errorf("the turn runs on, or was stopped %d times", len(st.server.frames("abort")))
 		}
 	})
 }
 
-// What takes a prompt back that waits goes by the socket, and the next prompt by REST: it
-// is not sent before the other is withdrawn, and so is not taken back in its place.
-func TestE08_APromptAfterOneThatWasTakenBackIsNotTakenBack(t *testing.T) {
+// A withdrawal goes by the socket, and the next prompt by REST. The prompt is sent after the
+// withdrawal is confirmed, so that the withdrawal never removes this prompt.
+func TestE08_AWithdrawalDoesNotRemoveTheNextPrompt(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
-		st.say("hello").completes()
-		st.server.theirs("slow")
-		synctest.Wait()
-		p := st.say("slow too")
-		synctest.Wait()
+		st, p := newStageWithQueuedPrompt(t, agentOpsServer)
 		st.server.lag = 200 * time.Millisecond
 		p.cancel()
 		if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled || stop.Reason != "stopped" {
 			t.Errorf("%+v", stop)
 		}
-		st.say("tool").completes()
+		st.prompt("tool").completes()
 		if n := len(st.server.frames("abort")); n != 0 {
-			t.Errorf("%d aborts hit the other's turn", n)
+			t.Errorf("%d aborts reached the turn of another user", n)
 		}
 	})
 }
 
-// One that is given to the agent before it is taken back is aborted, also where that is no
-// longer waited for.
-func TestE08_APromptThatIsGivenBeforeItIsTakenBackIsAborted(t *testing.T) {
+// A prompt that the agent gets before the withdrawal is aborted, also if the withdrawal is
+// confirmed too late for the stop to wait.
+func TestE08_APromptThatStartsBeforeItsWithdrawalIsAborted(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ runs, lag time.Duration }{{500 * time.Millisecond, time.Second}, {3 * time.Second, 4 * time.Second}} {
 		synctest.Test(t, func(t *testing.T) {
-			st := newStage(t, head)
-			st.say("hello").completes()
+			st := newStage(t, agentOpsServer)
+			st.prompt("hello").completes()
 			st.server.script = func(tn *turn) {
 				if tn.p.content == "short" {
 					tn.pause(c.runs)
 				}
 				usual(tn)
 			}
-			st.server.theirs("short")
+			st.server.bobPrompts("short")
 			synctest.Wait()
-			p := st.say("slow")
+			p := st.prompt("slow")
 			synctest.Wait()
 			st.server.lag = c.lag
 			p.cancel()
@@ -674,7 +650,7 @@ func TestE08_APromptThatIsGivenBeforeItIsTakenBackIsAborted(t *testing.T) {
 			}
 			time.Sleep(c.lag)
 			since := time.Now()
-			st.say("tool").completes()
+			st.prompt("tool").completes()
 			if took := time.Since(since); took > 10*time.Second {
 				t.Errorf("%v: the next one ran %v later", c, took)
 			}
@@ -684,8 +660,8 @@ func TestE08_APromptThatIsGivenBeforeItIsTakenBackIsAborted(t *testing.T) {
 
 // E36: the session ends in the middle of a turn.
 func TestE36_TheSessionEndsInMidTurn(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
-		st, p := newStageAtWork(t, e)
+	withBothServers(t, func(t *testing.T, e serverKind) {
+		st, p := newStageWithTurn(t, e)
 		st.server.broadcast(object{"type": "status", "data": object{"status": "terminated"}})
 		if stop, _ := p.end(); stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "terminated") {
 			t.Errorf("%+v", stop)
@@ -696,42 +672,42 @@ func TestE36_TheSessionEndsInMidTurn(t *testing.T) {
 // A prompt to a session that has ended is refused, and the refusal says why.
 func TestAPromptToAnEndedSessionIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
+		st := newStage(t, agentOpsServer)
 		st.server.status = "terminated"
-		if stop, _ := st.say("hello").end(); stop.Outcome != trace.OutcomeFailed || stop.Error != "Agent Ops refused (409): Session is terminated" {
+		if stop, _ := st.prompt("hello").end(); stop.Outcome != trace.OutcomeFailed || stop.Error != "Agent Ops refused (409): Session is terminated" {
 			t.Errorf("%+v", stop)
 		}
 	})
 }
 
-// Who may only look cannot prompt, though the socket would let them.
+// A viewer cannot prompt, although the server's socket would accept the prompt.
 func TestB06_AViewersPromptIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
-		stop, _ := st.sayBy("hello", by{who: "vic", channel: "thread:t1"}).end()
-		if stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "(404)") || len(st.server.frames("prompt")) != 0 || len(st.server.said()) != 0 {
+		st := newStage(t, agentOpsServer)
+		stop, _ := st.promptBy("hello", sender{who: "vic", channel: "thread:t1"}).end()
+		if stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "(404)") || len(st.server.frames("prompt")) != 0 || len(st.server.storedMessages()) != 0 {
 			t.Errorf("%+v", stop)
 		}
 	})
 }
 
-// What a request brings along goes on: the channel, the trace, the token, and the
-// subprotocols in either of their names.
-func TestB11_WhatARequestBringsGoesAlong(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+// The adapter passes the channel, the trace and the token of a request on, and offers the
+// subprotocol under both of its names.
+func TestB11_ChannelTraceAndTokenOfARequestArePassedOn(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		const traced = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 		st := newStage(t, e)
-		st.sayBy("hello", by{who: "ada", channel: "slack:C1", traceparent: traced}).completes()
-		up := st.server.upgraded()[0]
+		st.promptBy("hello", sender{who: "ada", channel: "slack:C1", traceparent: traced}).completes()
+		up := st.server.upgradeHeaders()[0]
 		if up.Get("Traceparent") != traced || up.Get("Authorization") != "Bearer token-ada" || up.Get("Sec-Websocket-Protocol") != "valet,agent-ops" {
 			t.Errorf("the upgrade had %v", up)
 		}
-		m := st.server.said()[0]
+		m := st.server.storedMessages()[0]
 		if m["channelType"] != "slack" || m["channelId"] != "C1" {
 			t.Errorf("the prompt came as %v", m)
 		}
 		var found object
-		for _, f := range st.server.heard() {
+		for _, f := range st.server.received() {
 			if f["content"] == "hello" {
 				found = f
 			}
@@ -742,19 +718,20 @@ func TestB11_WhatARequestBringsGoesAlong(t *testing.T) {
 	})
 }
 
-// Without a place the newer server would lose questions and errors.
+// A prompt without a channel is sent to a thread. Without one, Agent Ops would lose questions and
+// errors.
 //
 //evidence:for B11
 func TestAPromptWithoutAChannelHasAThread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
-		st.say("hello").completes()
-		st.say("hello").completes()
-		if m := st.server.said()[0]; m["threadId"] != "thread-active" {
+		st := newStage(t, agentOpsServer)
+		st.prompt("hello").completes()
+		st.prompt("hello").completes()
+		if m := st.server.storedMessages()[0]; m["threadId"] != "thread-active" {
 			t.Errorf("the prompt came as %v", m)
 		}
 		asked := 0
-		for _, c := range st.server.called() {
+		for _, c := range st.server.httpCalls() {
 			if strings.HasSuffix(c, "/threads/active") {
 				asked++
 			}
@@ -765,28 +742,27 @@ func TestAPromptWithoutAChannelHasAThread(t *testing.T) {
 	})
 }
 
-// A server may answer with a subprotocol that was not asked for, or with none; and
-// a newer server may be too old for prompts by REST.
+// A server may answer with another subprotocol than the requested one, or with none.
 func TestServersThatAnswerInTheirOwnWay(t *testing.T) {
 	for _, protocol := range []string{"", "agent-ops", "valet"} {
 		synctest.Test(t, func(t *testing.T) {
-			st := newStage(t, far)
+			st := newStage(t, gatewayServer)
 			st.server.protocol = protocol
-			if got := st.say("hello").completes(); got != "You said: hello" {
+			if got := st.prompt("hello").completes(); got != "You said: hello" {
 				t.Errorf("%q: %q", protocol, got)
 			}
-			if got := st.say("tool").completes(); got != "Let me look.|It says hello." {
+			if got := st.prompt("tool").completes(); got != "Let me look.|It says hello." {
 				t.Errorf("%q: %q", protocol, got)
 			}
 		})
 	}
 }
 
-// What the server would drop without a word is told to its sender.
-func TestADroppedAttachmentIsTold(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+// The server would drop an unsupported file silently. The adapter reports the file to its sender.
+func TestADroppedAttachmentIsReported(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
-		p := st.sayBy("hello", by{who: "ada"},
+		p := st.promptBy("hello", sender{who: "ada"},
 			trace.InputPart{Type: trace.InputFile, Filename: "a.zip", MediaType: "application/zip", URL: "data:application/zip;base64,AA=="},
 			trace.InputPart{Type: trace.InputFile, Filename: "a.png", MediaType: "image/png", URL: "data:image/png;base64,AA=="})
 		stop, events := p.end()
@@ -795,7 +771,7 @@ func TestADroppedAttachmentIsTold(t *testing.T) {
 			t.Errorf("%+v %+v", stop, errs)
 		}
 		files := 0
-		for _, f := range st.server.heard() {
+		for _, f := range st.server.received() {
 			if all, ok := f["attachments"].([]any); ok {
 				files += len(all)
 			}
@@ -806,10 +782,10 @@ func TestADroppedAttachmentIsTold(t *testing.T) {
 	})
 }
 
-// Without a token nobody is asked.
-func TestWithoutATokenNobodyIsAsked(t *testing.T) {
+// Without a token the adapter sends no request.
+func TestWithoutATokenNoRequestIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
+		st := newStage(t, agentOpsServer)
 		p := agent.Prompt{Message: trace.UserMessage{ID: "u", Parts: []trace.InputPart{{Type: trace.InputText, Text: "x"}}}, By: "ada"}
 		r := st.host.Turn(p)
 		if err := st.session.Prompt(t.Context(), p, r.Builder); err != nil {
@@ -817,46 +793,41 @@ func TestWithoutATokenNobodyIsAsked(t *testing.T) {
 		}
 		stop, _ := r.Result()
 		_, events := finish(t, r, stop)
-		if errs := agenttest.Each[trace.Error](events); stop.Error != "Connection failed" || len(errs) != 1 || !strings.Contains(errs[0].Message, "needs a token") || len(st.server.called()) != 0 {
-			t.Errorf("%+v %+v %v", stop, errs, st.server.called())
+		if errs := agenttest.Each[trace.Error](events); stop.Error != "Connection failed" || len(errs) != 1 || !strings.Contains(errs[0].Message, "needs a token") || len(st.server.httpCalls()) != 0 {
+			t.Errorf("%+v %+v %v", stop, errs, st.server.httpCalls())
 		}
 	})
 }
 
-// February's runner says that it has stopped before the agent has: a prompt right after that
-// is held back a moment, and is not cut short.
+// A runner may report its stop before its agent has stopped. A prompt right after the stop is sent
+// a moment later, and gets its whole answer.
 func TestE24_APromptAfterAStopWaitsUntilTheAgentHasStopped(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		for range 3 {
-			p := st.say("slow")
+			p := st.prompt("slow")
 			synctest.Wait()
 			p.cancel()
 			if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled {
 				t.Errorf("%+v", stop)
 			}
-			if said := st.say("hello").completes(); said != "You said: hello" {
+			if said := st.prompt("hello").completes(); said != "You said: hello" {
 				t.Errorf("after the stop it said %q", said)
 			}
 		}
 	})
 }
 
-// What is stopped while it waits, and cannot be taken back, is aborted when it runs, which
-// throws out what waits then: so the next prompt is only sent after that.
-func TestE08_APromptWaitsForWhatIsStillToBeStopped(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
-		st := newStage(t, e)
-		st.say("hello").completes()
-		st.server.theirs("slow")
-		synctest.Wait()
-		p := st.say("slow too")
-		synctest.Wait()
+// A stopped prompt that cannot be withdrawn is aborted when it runs. An abort also clears the
+// queue, so the next prompt is sent after the abort.
+func TestE08_APromptWaitsForAPendingStop(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
+		st, p := newStageWithQueuedPrompt(t, e)
 		p.cancel()
 		if stop, _ := p.end(); stop.Outcome != trace.OutcomeCanceled {
 			t.Errorf("%+v", stop)
 		}
-		if said := st.say("hello").completes(); said != "You said: hello" {
+		if said := st.prompt("hello").completes(); said != "You said: hello" {
 			t.Errorf("after the stop it said %q", said)
 		}
 	})

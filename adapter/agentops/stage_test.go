@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tributary-dev/tributary/adapter/agentops"
@@ -17,18 +18,18 @@ import (
 
 // stage is a session on a server, with a host that records.
 type stage struct {
-	t       *testing.T
-	server  *server
-	runtime agentops.Runtime
-	host    *agenttest.Host
-	session agent.Session
-	counted atomic.Int64 // connections that could not be opened
-	unknown atomic.Int64 // frames of types that nobody knows
-	n       int
+	t             *testing.T
+	server        *server
+	runtime       agentops.Runtime
+	host          *agenttest.Host
+	session       agent.Session
+	openFailures  atomic.Int64 // connections that could not be opened
+	unknownFrames atomic.Int64 // frames of unknown types
+	n             int
 }
 
 // newStage opens a session; change may alter the runtime.
-func newStage(t *testing.T, e era, change ...func(*agentops.Runtime)) *stage {
+func newStage(t *testing.T, e serverKind, change ...func(*agentops.Runtime)) *stage {
 	t.Helper()
 	st := &stage{t: t, server: newServer(t, e), host: agenttest.NewHost()}
 	st.runtime = st.server.runtime()
@@ -36,7 +37,7 @@ func newStage(t *testing.T, e era, change ...func(*agentops.Runtime)) *stage {
 		c(&st.runtime)
 	}
 	t.Cleanup(func() {
-		for _, r := range st.host.Begun() { // whoever owns them would
+		for _, r := range st.host.Begun() { // as the session hub would
 			_ = r.Finish(trace.Stop{Reason: "shutdown", Outcome: trace.OutcomeCanceled})
 		}
 	})
@@ -44,12 +45,24 @@ func newStage(t *testing.T, e era, change ...func(*agentops.Runtime)) *stage {
 	return st
 }
 
-// newStageAtWork opens a session in which a turn of Ada's runs, which has said "well".
-func newStageAtWork(t *testing.T, e era, change ...func(*agentops.Runtime)) (*stage, *play) {
+// newStageWithTurn opens a session in which a turn of Ada's runs, which has said "well".
+func newStageWithTurn(t *testing.T, e serverKind, change ...func(*agentops.Runtime)) (*stage, *liveTurn) {
 	t.Helper()
 	st := newStage(t, e, change...)
-	p := st.say("slow")
-	p.sees("well")
+	p := st.prompt("slow")
+	p.waitForText("well")
+	return st, p
+}
+
+// newStageWithQueuedPrompt opens a session in which a prompt of Ada waits for a turn of Bob.
+func newStageWithQueuedPrompt(t *testing.T, e serverKind) (*stage, *liveTurn) {
+	t.Helper()
+	st := newStage(t, e)
+	st.prompt("hello").completes()
+	st.server.bobPrompts("slow")
+	synctest.Wait()
+	p := st.prompt("slow too")
+	synctest.Wait()
 	return st, p
 }
 
@@ -61,9 +74,9 @@ func (st *stage) open(token string) {
 	session, err := st.runtime.Open(st.t.Context(), st.host, agent.Config{SessionID: st.server.id, Resume: token, Meter: func(c agent.Count) {
 		switch c {
 		case agent.OpenFailure:
-			st.counted.Add(1)
+			st.openFailures.Add(1)
 		case agent.UnknownEvent:
-			st.unknown.Add(1)
+			st.unknownFrames.Add(1)
 		}
 	}})
 	if err != nil {
@@ -77,7 +90,7 @@ func (st *stage) open(token string) {
 	})
 }
 
-// serviceToken makes Ada's token that of the gateway, by which turns outlive it.
+// serviceToken makes Ada's token the gateway's service token. Turns outlive the gateway with it.
 func serviceToken(t *testing.T) func(*agentops.Runtime) {
 	t.Helper()
 	file := t.TempDir() + "/token"
@@ -87,8 +100,8 @@ func serviceToken(t *testing.T) func(*agentops.Runtime) {
 	return func(r *agentops.Runtime) { r.Token.File = file }
 }
 
-// play is a turn under way.
-type play struct {
+// liveTurn is a turn under way.
+type liveTurn struct {
 	*agenttest.Recorder
 	st     *stage
 	cancel context.CancelFunc
@@ -96,20 +109,20 @@ type play struct {
 	err    error
 }
 
-// by is how a prompt is sent.
-type by struct{ who, channel, traceparent string }
+// sender is how a prompt is sent.
+type sender struct{ who, channel, traceparent string }
 
-// say prompts as Ada.
-func (st *stage) say(text string) *play { return st.sayBy(text, by{who: "ada"}) }
+// prompt prompts as Ada.
+func (st *stage) prompt(text string) *liveTurn { return st.promptBy(text, sender{who: "ada"}) }
 
-func (st *stage) sayBy(text string, b by, files ...trace.InputPart) *play {
+func (st *stage) promptBy(text string, b sender, files ...trace.InputPart) *liveTurn {
 	st.n++
 	p := agent.Prompt{
 		Message: trace.UserMessage{ID: "user-" + text, Parts: append([]trace.InputPart{{Type: trace.InputText, Text: text}}, files...)},
 		By:      b.who, Channel: b.channel, Caller: agent.Caller{Bearer: "token-" + b.who, Traceparent: b.traceparent},
 	}
 	ctx, cancel := context.WithCancel(st.t.Context())
-	pl := &play{Recorder: st.host.Turn(p), st: st, cancel: cancel, done: make(chan struct{})}
+	pl := &liveTurn{Recorder: st.host.Turn(p), st: st, cancel: cancel, done: make(chan struct{})}
 	session := st.session
 	go func() {
 		defer close(pl.done)
@@ -119,7 +132,7 @@ func (st *stage) sayBy(text string, b by, files ...trace.InputPart) *play {
 }
 
 // end waits for the turn's end, and checks that it is well formed.
-func (p *play) end() (trace.Stop, []trace.Event) {
+func (p *liveTurn) end() (trace.Stop, []trace.Event) {
 	t := p.st.t
 	t.Helper()
 	select {
@@ -131,11 +144,25 @@ func (p *play) end() (trace.Stop, []trace.Event) {
 	if p.err != nil {
 		t.Fatalf("Prompt: %v", p.err)
 	}
-	stop, told := p.Result()
-	if !told {
+	stop, ended := p.Result()
+	if !ended {
 		t.Fatal("Prompt returned and the turn has no end")
 	}
 	return finish(t, p.Recorder, stop)
+}
+
+// otherTurn returns the only turn of another user, which must have ended.
+func (st *stage) otherTurn() (trace.Stop, []trace.Event) {
+	st.t.Helper()
+	begun := st.host.Begun()
+	if len(begun) != 1 {
+		st.t.Fatalf("%d turns of other users", len(begun))
+	}
+	stop, ended := begun[0].Result()
+	if !ended {
+		st.t.Fatal("the other turn has no end")
+	}
+	return finish(st.t, begun[0], stop)
 }
 
 func finish(t *testing.T, r *agenttest.Recorder, stop trace.Stop) (trace.Stop, []trace.Event) {
@@ -151,7 +178,7 @@ func finish(t *testing.T, r *agenttest.Recorder, stop trace.Stop) (trace.Stop, [
 }
 
 // completes plays a turn that must be completed, and returns its texts.
-func (p *play) completes() string {
+func (p *liveTurn) completes() string {
 	p.st.t.Helper()
 	stop, events := p.end()
 	if stop.Outcome != trace.OutcomeCompleted {
@@ -174,8 +201,8 @@ func streamed(events []trace.Event) string {
 	return text.String()
 }
 
-// sees waits until the turn has streamed a text.
-func (p *play) sees(text string) {
+// waitForText waits until the turn has streamed a text.
+func (p *liveTurn) waitForText(text string) {
 	p.st.t.Helper()
 	ctx, cancel := context.WithTimeout(p.st.t.Context(), 10*time.Minute)
 	defer cancel()
@@ -184,7 +211,7 @@ func (p *play) sees(text string) {
 		if first == "" {
 			first = e.ID
 		}
-		if e.ID == first { // it looks at all of them again
+		if e.ID == first { // Await looks at all events again
 			all = ""
 		}
 		if d, ok := e.Payload.(trace.MessageDelta); ok {
@@ -196,8 +223,8 @@ func (p *play) sees(text string) {
 	}
 }
 
-// leave ends the session as a gateway does that stops while the turn runs.
-func (p *play) leave() {
+// detach ends the session as a gateway does that stops while the turn runs.
+func (p *liveTurn) detach() {
 	t := p.st.t
 	t.Helper()
 	if err := errors.Join(p.Flush(), p.Detach(), p.st.session.Close()); err != nil {
@@ -206,9 +233,9 @@ func (p *play) leave() {
 	<-p.done
 }
 
-// takenUp goes on with the turn in a session that is opened anew, to its end. Those it had
-// asked wait.
-func (p *play) takenUp(host *agenttest.Host, waiting ...string) (trace.Stop, []trace.Event) {
+// reattach re-attaches the turn in a new session, and waits for its end. Some requests of the turn
+// are still open.
+func (p *liveTurn) reattach(host *agenttest.Host, waiting ...string) (trace.Stop, []trace.Event) {
 	t := p.st.t
 	t.Helper()
 	r, left := host.OpenTurn(p.Recorder)

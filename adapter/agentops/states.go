@@ -2,9 +2,9 @@ package agentops
 
 import "time"
 
-// The states of a session are tables: of a turn, of the work on it and of how sure its end is,
-// of the main connection, and of the session agent's runner. Each table says which state
-// follows a state at an event. An event that a table does not name for a state changes nothing.
+// The states of a session are tables: the phase of a turn, the work on it, the certainty of its end,
+// the main connection, the session agent's runner. Each table says which state follows a state at an
+// event. An event that a table does not name for a state changes nothing.
 //
 //	turn        sent ──waits──▶ queued ──shown──▶ given ──begins──▶ running ──finishes──▶ finishing ──ends──▶ ended
 //	                                └───withdraws───▶ withdrawn; promotes ──▶ promoted ──shown──▶ given
@@ -167,9 +167,9 @@ var links = table[link, linkEvent]{ //nolint:gochecknoglobals // as above
 	reopening: {opened: reading, gaveUp: unread, closes: shut},
 }
 
-// runnerState is the state of the runner. An abort does harm while a runner that came after a
-// loss is not at work yet: the session agent mistakes the answer for the sign that the runner is
-// ready.
+// runnerState is the state of the runner. A runner that came after a loss is not at work at once. An
+// abort does harm then: the session agent mistakes the runner's confirmation for the sign that the
+// runner is ready.
 type runnerState int
 
 const (

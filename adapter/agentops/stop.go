@@ -117,9 +117,8 @@ func (s *session) deliverStops() {
 	})
 }
 
-// deliverStop aborts a prompt that was stopped earlier. A turn that goes on after a loss is
-// aborted only when its runner is at work: an idle runner takes an abort for the end of what it
-// is about to begin.
+// deliverStop aborts a prompt that was stopped earlier. A turn that goes on after a loss is aborted
+// only when its runner is at work. An idle runner takes an abort for the end of its next prompt.
 func (s *session) deliverStop(o *activePrompt) {
 	defer func() {
 		s.mu.Lock()

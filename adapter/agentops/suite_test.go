@@ -12,9 +12,9 @@ import (
 func TestSuite(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		era     era
+		era     serverKind
 		perTurn bool
-	}{{"far", far, false}, {"head", head, false}, {"far per turn", far, true}, {"head per turn", head, true}} {
+	}{{"far", gatewayServer, false}, {"head", agentOpsServer, false}, {"far per turn", gatewayServer, true}, {"head per turn", agentOpsServer, true}} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Setenv("TRIBUTARY_TEST_AGENTOPS", "token-ada")
 			prompts := map[agenttest.Ability]string{
@@ -24,7 +24,7 @@ func TestSuite(t *testing.T) {
 			var s *server
 			agenttest.Run(t, agenttest.Suite{
 				Open: func(tb testing.TB) agent.Runtime {
-					if s == nil || tb.Name() != s.t.Name() { // one for each test: what it was told outlives a session
+					if s == nil || tb.Name() != s.t.Name() { // one for each test: the server remembers words over sessions
 						s = newServer(tb.(*testing.T), c.era)
 					}
 					r := s.runtime()

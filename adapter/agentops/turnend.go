@@ -134,7 +134,7 @@ func (d *Decoder) redispatched() bool {
 	again := len(d.in(given)) > 0
 	for t := range d.running() {
 		if t.prompted() && t.course != stopping && t.verdict == nil {
-			t.goesOn()
+			t.markResumed()
 			t.endingOn(givenAgain)
 			again = true
 		}
@@ -142,8 +142,8 @@ func (d *Decoder) redispatched() bool {
 	return again
 }
 
-// goesOn says that a turn goes on whose agent was idle.
-func (t *turn) goesOn() {
+// markResumed says that a turn goes on whose agent was idle.
+func (t *turn) markResumed() {
 	t.courseOn(resumes)
 	if t.message != nil && !t.message.away {
 		t.message.flush()
@@ -167,7 +167,7 @@ func (d *Decoder) duplicateEnd() bool {
 	}
 	for t := range d.running() {
 		t.endingOn(repeats)
-		t.goesOn()
+		t.markResumed()
 	}
 	return true
 }
@@ -184,7 +184,7 @@ func (d *Decoder) AtEnd(agent.Turns) {
 			d.cut(t)
 		case t.ending == maybeOver || t.ending == alive:
 			t.endingOn(cleared)
-			t.goesOn()
+			t.markResumed()
 		case t.ending == overUnseen:
 			d.end(t, lost(streamInterrupted))
 		default:

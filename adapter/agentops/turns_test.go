@@ -10,18 +10,18 @@ import (
 
 // turn is a turn of the server's agent, as the runner plays it.
 type turn struct {
-	s      *server
-	p      *prompt
-	ctx    context.Context
-	cancel context.CancelFunc
-	id     string
-	parts  []object
-	text   string // of the open text part
-	all    string
-	last   string // the text after the last tool
-	begun  bool
-	done   bool
-	lost   bool // its prompt was taken for done before it was
+	s            *server
+	p            *prompt
+	ctx          context.Context
+	cancel       context.CancelFunc
+	id           string
+	parts        []object
+	text         string // of the open text part
+	all          string
+	last         string // the text after the last tool
+	begun        bool
+	done         bool
+	doneTooEarly bool // the server took its prompt for done too early
 }
 
 func (s *server) next(prefix string) string {
@@ -37,7 +37,7 @@ func (s *server) prompt(p *prompt) {
 		t := s.begin(p)
 		s.mu.Unlock()
 		s.announce(p)
-		s.play(t)
+		s.runTurn(t)
 		return
 	}
 	var withdrawn *prompt
@@ -53,7 +53,7 @@ func (s *server) prompt(p *prompt) {
 	s.broadcast(object{"type": "status", "data": object{"promptQueued": true, "queuePosition": 1, "queueReason": "busy"}})
 }
 
-// withdraw takes the one waiting prompt back.
+// withdraw removes the prompt that waits.
 func (s *server) withdraw() {
 	s.mu.Lock()
 	if len(s.queue) == 0 {
@@ -96,8 +96,8 @@ func (p *prompt) mark(f object) object {
 	return f
 }
 
-// play runs the turn's script, then the next prompt.
-func (s *server) play(t *turn) {
+// runTurn runs the turn's script, then the next prompt.
+func (s *server) runTurn(t *turn) {
 	s.mu.Lock()
 	script := s.script
 	s.mu.Unlock()
@@ -114,40 +114,39 @@ func (s *server) play(t *turn) {
 			t.status("idle", "")
 		}
 		t.cancel()
-		s.after(t)
-		if aborted && s.era == head {
-			s.again()
+		s.runNext(t)
+		if aborted && s.era == agentOpsServer {
+			s.sendSecondEnd()
 		}
 	})
 }
 
-// stoppedAgain is how much later a runner says once more that it is done, when it was
-// stopped.
-const stoppedAgain = 100 * time.Millisecond
+// secondEndDelay is the time between the two ends that a stopped runner sends.
+const secondEndDelay = 100 * time.Millisecond
 
-// again takes the second end of what was stopped: for that of whatever runs by then,
-// which has no place from now on.
-func (s *server) again() {
-	time.Sleep(stoppedAgain)
+// sendSecondEnd handles the second end of a stopped turn. The server takes this end for the end of the turn
+// that runs by then, and shows no status and no request of that turn from then on.
+func (s *server) sendSecondEnd() {
+	time.Sleep(secondEndDelay)
 	s.mu.Lock()
 	if t := s.running; t != nil {
-		t.lost = true
+		t.doneTooEarly = true
 	}
 	s.mu.Unlock()
 	s.broadcast(object{"type": "agentStatus", "status": "idle"})
 	s.broadcast(object{"type": "status", "data": object{"runnerBusy": false}})
 }
 
-// after dispatches what waits.
-func (s *server) after(t *turn) {
+// runNext gives the next prompt to the agent.
+func (s *server) runNext(t *turn) {
 	s.mu.Lock()
 	if s.running != t {
 		s.mu.Unlock()
 		return
 	}
 	s.running = nil
-	if len(s.queue) == 0 || s.status != "running" { // told before anybody can prompt anew
-		s.tell(object{"type": "status", "data": object{"runnerBusy": false}})
+	if len(s.queue) == 0 || s.status != "running" { // before the next prompt can come
+		s.broadcastLocked(object{"type": "status", "data": object{"runnerBusy": false}})
 		s.mu.Unlock()
 		return
 	}
@@ -159,19 +158,19 @@ func (s *server) after(t *turn) {
 	s.announce(p)
 	s.broadcast(object{"type": "queue.state", "data": object{"pending": nil}})
 	s.broadcast(object{"type": "status", "data": object{"promptDequeued": true, "remaining": left}})
-	s.play(next)
+	s.runTurn(next)
 }
 
 // abort stops the whole session.
 func (s *server) abort() {
 	s.mu.Lock()
 	t := s.running
-	for id := range s.asks {
-		delete(s.asks, id)
+	for id := range s.requests {
+		delete(s.requests, id)
 	}
-	deaf := s.alone
+	noRunner := s.noRunner
 	s.mu.Unlock()
-	if t == nil || deaf {
+	if t == nil || noRunner {
 		s.broadcast(object{"type": "agentStatus", "status": "idle"})
 		return
 	}
@@ -189,16 +188,16 @@ func (s *server) stopTurn() {
 	}
 }
 
-// emits reports whether a frame of that kind reaches anybody: without a channel the
-// newer server throws some away.
-func (t *turn) emits() bool {
+// reachesClients reports whether a status or a request of the turn reaches clients. Agent Ops drops these
+// frames if the prompt has no channel.
+func (t *turn) reachesClients() bool {
 	t.s.mu.Lock()
 	defer t.s.mu.Unlock()
-	return t.s.era == far || !t.lost && (t.p.chType != "" || t.p.thread != "")
+	return t.s.era == gatewayServer || !t.doneTooEarly && (t.p.chType != "" || t.p.thread != "")
 }
 
 func (t *turn) status(status, detail string) {
-	if !t.emits() {
+	if !t.reachesClients() {
 		return
 	}
 	f := object{"type": "agentStatus", "status": status}
@@ -225,19 +224,19 @@ func (t *turn) start() {
 	t.s.broadcast(object{"type": "message", "data": m})
 }
 
-// say streams text; nothing of it is said once the turn was aborted.
+// say streams text until the turn is aborted.
 func (t *turn) say(pieces ...string) {
 	t.start()
 	for _, piece := range pieces {
 		if t.ctx.Err() != nil {
 			return
 		}
-		t.late(piece)
+		t.sayLate(piece)
 	}
 }
 
-// late streams text in any case.
-func (t *turn) late(piece string) {
+// sayLate streams text, also after an abort.
+func (t *turn) sayLate(piece string) {
 	t.text += piece
 	t.all += piece
 	t.last += piece
@@ -257,7 +256,7 @@ func (t *turn) close() {
 	t.text = ""
 }
 
-// tool tells of a call.
+// tool sends the state of a call.
 func (t *turn) tool(id, name, status string, args any, result any) {
 	t.start()
 	t.close()
@@ -294,8 +293,8 @@ func (t *turn) content() string {
 	return t.all
 }
 
-// keep puts the message as it is into the history.
-func (t *turn) keep() object {
+// store stores the message so far in the history.
+func (t *turn) store() object {
 	m := t.message()
 	t.s.mu.Lock()
 	defer t.s.mu.Unlock()
@@ -308,7 +307,7 @@ func (t *turn) keep() object {
 	return m
 }
 
-func (t *turn) updated() { t.s.broadcast(object{"type": "message.updated", "data": t.keep()}) }
+func (t *turn) updated() { t.s.broadcast(object{"type": "message.updated", "data": t.store()}) }
 
 // finish ends the turn.
 func (t *turn) finish(reason, failure string) {
@@ -331,7 +330,7 @@ func (t *turn) finish(reason, failure string) {
 
 // fail is the error frame of a runner.
 func (t *turn) fail(text string) {
-	if t.emits() {
+	if t.reachesClients() {
 		f := object{"type": "error", "messageId": t.p.id, "error": text}
 		if t.p.chType != "" {
 			f["channelType"], f["channelId"] = t.p.chType, t.p.chID
@@ -368,11 +367,11 @@ func (t *turn) wait(id, kind string, frame object) string {
 	if t.p.chType != "" {
 		frame["channelType"], frame["channelId"] = t.p.chType, t.p.chID
 	}
-	a := &asked{id: id, kind: kind, frame: frame, answer: make(chan string, 1)}
+	a := &openRequest{id: id, kind: kind, frame: frame, answer: make(chan string, 1)}
 	t.s.mu.Lock()
-	t.s.asks[id] = a
+	t.s.requests[id] = a
 	t.s.mu.Unlock()
-	if t.emits() {
+	if t.reachesClients() {
 		t.s.broadcast(frame)
 	}
 	select {
@@ -383,7 +382,7 @@ func (t *turn) wait(id, kind string, frame object) string {
 	}
 }
 
-// usual is what the agent does with a prompt.
+// usual is the agent's default script.
 func usual(t *turn) {
 	text := t.p.content
 	switch {
@@ -415,14 +414,14 @@ func usual(t *turn) {
 		t.say("You chose " + answer + ".")
 	case strings.HasPrefix(text, "tell"):
 		t.s.mu.Lock()
-		t.s.tells = text
+		t.s.remembered = text
 		t.s.mu.Unlock()
 		t.say("I will remember.")
 	case strings.HasPrefix(text, "recall"):
 		t.s.mu.Lock()
-		told := t.s.tells
+		remembered := t.s.remembered
 		t.s.mu.Unlock()
-		t.say("I was told: ", told)
+		t.say("I was told: ", remembered)
 	case strings.HasPrefix(text, "tool"):
 		t.say("Let me look.")
 		t.tool("prt-"+t.id, "read", "pending", object{}, nil)

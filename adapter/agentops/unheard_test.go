@@ -14,8 +14,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// stopped stops a turn, which is over here at once.
-func (p *play) stopped(said string) {
+// checkStop stops a turn and checks that the turn is over here at once.
+func (p *liveTurn) checkStop(said string) {
 	t := p.st.t
 	t.Helper()
 	began := time.Now()
@@ -28,12 +28,12 @@ func (p *play) stopped(said string) {
 	}
 }
 
-// rests checks that the server's agent was stopped, once it was told so, and that nothing
-// of it was taken for another turn.
-func (st *stage) rests() {
+// checkStopped checks that the server's agent has stopped, and that no frame of the stopped turn began
+// another turn here.
+func (st *stage) checkStopped() {
 	st.t.Helper()
 	synctest.Wait()
-	if st.server.runs() != nil {
+	if st.server.runningTurn() != nil {
 		st.t.Error("the turn runs on there")
 	}
 	if n := len(st.host.Begun()); n != 0 {
@@ -41,29 +41,29 @@ func (st *stage) rests() {
 	}
 }
 
-// A stop while the connection is lost is told as soon as it is there again, and the next
-// prompt waits for that, and not for long.
-func TestF09_AStopWhileTheServerIsAwayIsToldWhenItIsBack(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+// A stop while the connection is lost is sent as soon as the connection is back. The next prompt
+// waits for the stop, for a bounded time.
+func TestF09_AStopDuringALossIsSentWhenTheServerIsBack(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		for _, atOnce := range []bool{false, true} {
-			st, p := newStageAtWork(t, e)
-			st.server.away(func() {
+			st, p := newStageWithTurn(t, e)
+			st.server.whileDisconnected(func() {
 				synctest.Wait()
-				p.stopped("well")
+				p.checkStop("well")
 				time.Sleep(5 * time.Second)
 			})
 			if !atOnce {
 				time.Sleep(6 * time.Second)
-				st.rests()
+				st.checkStopped()
 			}
 			began := time.Now()
-			if got := st.say("hello").completes(); got != "You said: hello" {
+			if got := st.prompt("hello").completes(); got != "You said: hello" {
 				t.Errorf("the next turn said %q", got)
 			}
 			if took := time.Since(began); took > 6*time.Second {
 				t.Errorf("the next turn took %s", took)
 			}
-			st.rests()
+			st.checkStopped()
 			if n := len(st.server.frames("abort")); n != 1 {
 				t.Errorf("it was stopped %d times", n)
 			}
@@ -71,11 +71,11 @@ func TestF09_AStopWhileTheServerIsAwayIsToldWhenItIsBack(t *testing.T) {
 	})
 }
 
-// Where only the socket is lost, a server that takes the wish by REST stops at once.
-func TestF09_AStopWhileOnlyTheSocketIsLostIsTold(t *testing.T) {
+// If only the socket is lost, the adapter sends the stop by REST, and the server stops at once.
+func TestF09_AStopWhileOnlyTheSocketIsLostIsSent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st, p := newStageAtWork(t, head)
-		st.server.wraps(func(next http.Handler) http.Handler {
+		st, p := newStageWithTurn(t, agentOpsServer)
+		st.server.setWrap(func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if strings.HasSuffix(r.URL.Path, "/ws") {
 					w.WriteHeader(http.StatusServiceUnavailable)
@@ -86,23 +86,22 @@ func TestF09_AStopWhileOnlyTheSocketIsLostIsTold(t *testing.T) {
 		})
 		st.server.drop(0)
 		synctest.Wait()
-		p.stopped("well")
-		time.Sleep(stoppedAgain)
-		st.rests()
-		st.server.wraps(nil)
-		if got := st.say("hello").completes(); got != "You said: hello" {
+		p.checkStop("well")
+		time.Sleep(secondEndDelay)
+		st.checkStopped()
+		st.server.setWrap(nil)
+		if got := st.prompt("hello").completes(); got != "You said: hello" {
 			t.Errorf("the next turn said %q", got)
 		}
-		st.rests()
+		st.checkStopped()
 	})
 }
 
-// A server that was started anew may say that nothing runs, and have given the agent the
-// turn once more.
-func TestE32_AStopIsToldToAServerThatSaysNothingRuns(t *testing.T) {
+// A restarted server may say that no turn runs although it has given the agent the prompt again.
+func TestE32_AStopIsSentToAServerThatSaysNothingRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, asks := range []bool{false, true} {
-			st := newStage(t, head)
+			st := newStage(t, agentOpsServer)
 			st.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
 				t.Error("a turn that is over asks")
 				return trace.Answer{Outcome: trace.Selected, Values: []string{"red"}}
@@ -116,42 +115,42 @@ func TestE32_AStopIsToldToAServerThatSaysNothingRuns(t *testing.T) {
 				tn.pause(time.Minute)
 				tn.say(", at last")
 			}
-			p := st.say("slow")
-			p.sees("well")
-			st.server.away(func() {
+			p := st.prompt("slow")
+			p.waitForText("well")
+			st.server.whileDisconnected(func() {
 				synctest.Wait()
-				p.stopped("well")
+				p.checkStop("well")
 				time.Sleep(5 * time.Second)
-				under(st.server, func() bool { st.server.denies = true; return true })
+				locked(st.server, func() bool { st.server.saysNotBusy = true; return true })
 			})
 			time.Sleep(4 * time.Second)
-			st.rests()
-			under(st.server, func() bool { st.server.denies, st.server.script = false, nil; return true })
-			if got := st.say("hello").completes(); got != "You said: hello" {
+			st.checkStopped()
+			locked(st.server, func() bool { st.server.saysNotBusy, st.server.script = false, nil; return true })
+			if got := st.prompt("hello").completes(); got != "You said: hello" {
 				t.Errorf("the next turn said %q", got)
 			}
-			st.rests()
+			st.checkStopped()
 		}
 	})
 }
 
-// Without a runner a session agent forgets a stop, and gives the next runner what it was at.
-// That one takes a stop before it is at it for the end of what it is about to begin.
+// A session agent without a runner forgets a stop, and gives the next runner the stopped prompt. A
+// stop that reaches this runner before it works on the prompt counts as the end of that prompt.
 func TestE32_AStopWaitsForARunnerThatIsAtWork(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		for _, silent := range []bool{false, true} { // it may be at work and say nothing
-			st, p := newStageAtWork(t, e)
-			st.server.runner(false)
-			p.stopped("well")
+			st, p := newStageWithTurn(t, e)
+			st.server.setRunner(false)
+			p.checkStop("well")
 			time.Sleep(3 * time.Second)
-			next := st.say("hello")
+			next := st.prompt("hello")
 			time.Sleep(time.Second)
-			st.server.runner(true)
+			st.server.setRunner(true)
 			if n := len(st.server.frames("abort")); n != 0 {
-				t.Errorf("it was stopped %d times while nobody was at it", n)
+				t.Errorf("%d stops were sent while no runner worked on it", n)
 			}
 			if !silent {
-				st.server.runs().status("thinking", "")
+				st.server.runningTurn().status("thinking", "")
 			}
 			began := time.Now()
 			if got := next.completes(); got != "You said: hello" {
@@ -160,35 +159,35 @@ func TestE32_AStopWaitsForARunnerThatIsAtWork(t *testing.T) {
 			if took := time.Since(began); took > 4*time.Second || silent != (took > 2*time.Second) {
 				t.Errorf("it took %s", took)
 			}
-			st.rests()
+			st.checkStopped()
 		}
 	})
 }
 
-// What is given to the agent once more is said to be at rest, and by REST such is not
-// stopped: whoever does not read the session stops it through a socket, too.
+// The server says "not busy" of a prompt that it gave to the agent again, and a stop by REST does
+// nothing then. So a principal without the main connection also stops the turn through a socket.
 func TestE32_AStopThatWaitedForARunnerGoesByASocket(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
-		st.say("hello").completes()
-		p := st.sayBy("slow", by{who: "bob"})
-		p.sees("well")
-		st.server.runner(false)
-		p.stopped("well")
-		st.server.runner(true)
-		st.server.runs().status("thinking", "")
+		st := newStage(t, agentOpsServer)
+		st.prompt("hello").completes()
+		p := st.promptBy("slow", sender{who: "bob"})
+		p.waitForText("well")
+		st.server.setRunner(false)
+		p.checkStop("well")
+		st.server.setRunner(true)
+		st.server.runningTurn().status("thinking", "")
 		time.Sleep(time.Second)
-		st.rests()
+		st.checkStopped()
 		if aborts := st.server.frames("abort"); len(aborts) != 1 || aborts[0]["how"] != "socket" || aborts[0]["who"] != "u_bob" {
 			t.Errorf("%v", aborts)
 		}
 	})
 }
 
-// A runner that does not come is not waited for: the next prompt is there when it comes, and
-// what was stopped is stopped as soon as the agent is at it.
-func TestE32_APromptDoesNotWaitForEverForAStop(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+// The next prompt waits for a missing runner only for a bounded time. When a runner comes, the
+// stopped turn is aborted as soon as the runner works on it.
+func TestE32_APromptWaitsForAStopForABoundedTime(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		st.server.script = func(tn *turn) {
 			if tn.p.content != "slow" {
@@ -200,48 +199,48 @@ func TestE32_APromptDoesNotWaitForEverForAStop(t *testing.T) {
 			tn.say(", at last")
 			tn.finish("end_turn", "")
 		}
-		p := st.say("slow")
-		p.sees("well")
-		st.server.runner(false)
-		p.stopped("well")
-		next := st.say("hello")
+		p := st.prompt("slow")
+		p.waitForText("well")
+		st.server.setRunner(false)
+		p.checkStop("well")
+		next := st.prompt("hello")
 		time.Sleep(61 * time.Second)
 		synctest.Wait()
 		if n := len(st.server.prompts("hello")); n != 1 {
 			t.Errorf("the next prompt was sent %d times", n)
 		}
-		st.server.runner(true)
-		st.server.lacksRunner(true) // it says that it is at it before it is
-		st.server.runs().status("thinking", "")
+		st.server.setRunner(true)
+		st.server.setNoRunner(true) // its first frame comes before it works on the prompt
+		st.server.runningTurn().status("thinking", "")
 		time.Sleep(300 * time.Millisecond)
-		st.server.lacksRunner(false)
+		st.server.setNoRunner(false)
 		began := time.Now()
 		if got := next.completes(); got != "You said: hello" {
 			t.Errorf("the next turn said %q", got)
 		}
-		if took := time.Since(began); e == head && took > time.Second { // February's is not stopped: that would throw the next prompt out
+		if took := time.Since(began); e == agentOpsServer && took > time.Second {
 			t.Errorf("it took %s", took)
 		}
 	})
 }
 
-// Nor for one that comes and goes, whenever that is.
+// A runner that comes and leaves does not make the next prompt wait longer.
 func TestE32_APromptDoesNotWaitForARunnerThatComesAndGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		st := newStage(t, head)
+		st := newStage(t, agentOpsServer)
 		st.server.script = func(tn *turn) {
 			tn.say("well")
 			tn.pause(24 * time.Hour)
 		}
-		p := st.say("slow")
-		p.sees("well")
-		st.server.runner(false)
-		p.stopped("well")
-		next := st.say("hello")
+		p := st.prompt("slow")
+		p.waitForText("well")
+		st.server.setRunner(false)
+		p.checkStop("well")
+		next := st.prompt("hello")
 		time.Sleep(57700 * time.Millisecond)
-		st.server.runner(true) // it resumes before the minute is over, and says nothing
+		st.server.setRunner(true) // it resumes before the minute is over, and says nothing
 		time.Sleep(200 * time.Millisecond)
-		st.server.runner(false)
+		st.server.setRunner(false)
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		if n := len(st.server.prompts("hello")); n != 1 {
@@ -251,21 +250,21 @@ func TestE32_APromptDoesNotWaitForARunnerThatComesAndGoes(t *testing.T) {
 	})
 }
 
-// A prompt that waits for a stop ends with the connection, if that is lost for good, or is
-// sent where it is heard what becomes of it.
+// A prompt waits for a pending stop, and the connection is lost for good. The turn of the prompt
+// ends, or the prompt is sent through a connection that can follow it.
 func TestE32_APromptThatWaitsForAStopEndsWithTheConnection(t *testing.T) {
 	for name, lose := range map[string]func(*server){
 		"strict": func(s *server) { s.drop(0) },
 		"final":  func(s *server) { s.drop(websocket.StatusProtocolError) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			inBoth(t, func(t *testing.T, e era) {
-				st, p := newStageAtWork(t, e, func(r *agentops.Runtime) { r.Strict = name == "strict" })
-				st.server.runner(false)
-				p.stopped("well")
-				next := st.say("hello")
+			withBothServers(t, func(t *testing.T, e serverKind) {
+				st, p := newStageWithTurn(t, e, func(r *agentops.Runtime) { r.Strict = name == "strict" })
+				st.server.setRunner(false)
+				p.checkStop("well")
+				next := st.prompt("hello")
 				time.Sleep(time.Second)
-				under(st.server, func() bool { // the server answers after its turn has stopped
+				locked(st.server, func() bool { // the server answers after its turn has stopped
 					st.server.wrap = func(h http.Handler) http.Handler {
 						return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 							time.Sleep(time.Millisecond)
@@ -275,7 +274,7 @@ func TestE32_APromptThatWaitsForAStopEndsWithTheConnection(t *testing.T) {
 					return true
 				})
 				lose(st.server)
-				st.server.lacksRunner(false)
+				st.server.setNoRunner(false)
 				st.server.stopTurn()
 				time.Sleep(time.Hour)
 				select {
@@ -289,9 +288,9 @@ func TestE32_APromptThatWaitsForAStopEndsWithTheConnection(t *testing.T) {
 	}
 }
 
-// A runner may take the place of one of which it is only then said that it has gone.
-func TestE32_AStopAfterARunnerTookTheFormersPlace(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+// The server may announce a new runner before it says that the former runner has left.
+func TestE32_AStopAfterARunnerReplacedAnother(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		for _, inMidTurn := range []bool{false, true} {
 			st := newStage(t, e)
 			takesPlace := func() {
@@ -301,7 +300,7 @@ func TestE32_AStopAfterARunnerTookTheFormersPlace(t *testing.T) {
 			if !inMidTurn {
 				takesPlace()
 			}
-			st.stopsWhatGoesOnAfter(func(tn *turn) {
+			st.checkStopAfter(func(tn *turn) {
 				if inMidTurn {
 					takesPlace()
 					tn.pause(2 * time.Second)
@@ -312,12 +311,12 @@ func TestE32_AStopAfterARunnerTookTheFormersPlace(t *testing.T) {
 	})
 }
 
-// A runner that was away for a moment, and is given nothing once more, is at work as soon as
-// what it says is not what it has kept.
-func TestE32_AStopOfWhatGoesOnAfterAMoment(t *testing.T) {
-	inBoth(t, func(t *testing.T, e era) {
+// A runner reconnects after a moment and does not get its prompt again. The runner counts as at
+// work when it sends a frame after those that it had kept.
+func TestE32_AStopAfterARunnerReconnected(t *testing.T) {
+	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
-		st.stopsWhatGoesOnAfter(func(*turn) {
+		st.checkStopAfter(func(*turn) {
 			for _, there := range []bool{false, true} {
 				st.server.broadcast(object{"type": "status", "data": object{"runnerConnected": there}})
 			}
@@ -325,9 +324,8 @@ func TestE32_AStopOfWhatGoesOnAfterAMoment(t *testing.T) {
 	})
 }
 
-// stopsWhatGoesOnAfter checks that a turn is stopped that goes on talking after something
-// has happened.
-func (st *stage) stopsWhatGoesOnAfter(happens func(*turn)) {
+// checkStopAfter checks that a turn is stopped although the event happened in it.
+func (st *stage) checkStopAfter(happens func(*turn)) {
 	st.t.Helper()
 	st.server.script = func(tn *turn) {
 		tn.say("well")
@@ -337,8 +335,8 @@ func (st *stage) stopsWhatGoesOnAfter(happens func(*turn)) {
 			tn.pause(time.Second)
 		}
 	}
-	p := st.say("slow")
-	p.sees("well..")
+	p := st.prompt("slow")
+	p.waitForText("well..")
 	p.cancel()
 	p.end()
 	time.Sleep(5 * time.Second)
@@ -349,41 +347,42 @@ func (st *stage) stopsWhatGoesOnAfter(happens func(*turn)) {
 	st.server.stopTurn()
 }
 
-// Who prompts after what was stopped is over, and before the stop is told, is not stopped.
-func TestF09_AStopThatIsToldLateHitsNobodyElse(t *testing.T) {
-	for name, stops := range map[string]func(*stage, *play){
-		"stopped there by somebody": func(st *stage, p *play) {
-			st.server.away(func() {
+// Another user prompts after the stopped turn is over and before the stop is sent. The stop does
+// not reach the turn of that user.
+func TestF09_ALateStopDoesNotStopAnotherUsersTurn(t *testing.T) {
+	for name, stops := range map[string]func(*stage, *liveTurn){
+		"stopped there by somebody": func(st *stage, p *liveTurn) {
+			st.server.whileDisconnected(func() {
 				synctest.Wait()
-				p.stopped("well")
+				p.checkStop("well")
 				st.server.stopTurn()
 				synctest.Wait()
 				time.Sleep(time.Second)
 			})
 		},
-		"stopped by REST": func(st *stage, p *play) {
+		"stopped by REST": func(st *stage, p *liveTurn) {
 			st.server.drop(0)
 			synctest.Wait()
-			p.stopped("well")
+			p.checkStop("well")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				st, p := newStageAtWork(t, head)
+				st, p := newStageWithTurn(t, agentOpsServer)
 				before, _ := st.server.sockets()
 				stops(st, p)
 				for n := before; n == before; n, _ = st.server.sockets() {
 					time.Sleep(10 * time.Millisecond)
 				}
 				synctest.Wait()
-				if st.server.runs() != nil {
+				if st.server.runningTurn() != nil {
 					t.Fatal("it runs on")
 				}
-				st.server.theirs("slow")
-				theirs := st.server.runs()
+				st.server.bobPrompts("slow")
+				theirs := st.server.runningTurn()
 				time.Sleep(2 * time.Second)
 				if theirs.ctx.Err() != nil {
-					t.Errorf("somebody else's was stopped: %v", st.server.frames("abort"))
+					t.Errorf("the turn of another user was stopped: %v", st.server.frames("abort"))
 				}
 				st.server.stopTurn()
 			})
@@ -391,10 +390,10 @@ func TestF09_AStopThatIsToldLateHitsNobodyElse(t *testing.T) {
 	}
 }
 
-// runner lets the server's runner go, or another come, which is ready after a while and is
-// given what the other was at.
-func (s *server) runner(there bool) {
-	s.lacksRunner(true)
+// setRunner disconnects the server's runner, or connects another one. The new runner is ready after a
+// while and gets the prompt of the former one.
+func (s *server) setRunner(there bool) {
+	s.setNoRunner(true)
 	s.broadcast(object{"type": "status", "data": object{"runnerConnected": there}})
 	synctest.Wait()
 	if !there {
@@ -404,18 +403,18 @@ func (s *server) runner(there bool) {
 	s.broadcast(object{"type": "agentStatus", "status": "idle"})
 	s.broadcast(object{"type": "status", "data": object{"promptDequeued": true, "remaining": 0}})
 	time.Sleep(200 * time.Millisecond)
-	s.lacksRunner(false)
+	s.setNoRunner(false)
 }
 
-func (s *server) lacksRunner(so bool) {
+func (s *server) setNoRunner(so bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.alone = so
+	s.noRunner = so
 }
 
-// prompts are those that were sent with a text.
+// prompts returns the prompts that the server got with this text.
 func (s *server) prompts(text string) (all []object) {
-	for _, f := range s.heard() {
+	for _, f := range s.received() {
 		if f["content"] == text {
 			all = append(all, f)
 		}

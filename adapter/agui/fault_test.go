@@ -140,7 +140,7 @@ func TestFaultsOfEndpoints(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t, map[string][]string{"go": {script(append([]string{started}, c.events...)...)}})
-			same(t, on(t, f.URL).says("go"), c.want)
+			same(t, newStage(t, f.URL).says("go"), c.want)
 		})
 	}
 }
@@ -151,7 +151,7 @@ func TestACallThatIsAnnouncedAgainAfterAnInterruptGoesOn(t *testing.T) {
 		script(started, text("m", "I write."), called("c", "mail", `{"to":"ann"}`), interrupts(`{"id":"i","reason":"tool_call","toolCallId":"c"}`)),
 		script(started, called("c", "mail", `{"to":"ann"}`), result("c", "sent"), `{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"other","role":"assistant","content":"I write."}]}`, finished),
 	}})
-	s := on(t, f.URL)
+	s := newStage(t, f.URL)
 	s.host.OnPermit = allow("")
 	same(t, s.says("go"), []string{"I write.", `mail{"to":"ann"}`, "may c? mail", `completed:"sent"`, "completed stop"})
 }
@@ -162,18 +162,18 @@ func TestACallIsClosedWhoseResultTheResumedRunDrops(t *testing.T) {
 		script(started, called("c", "mail", `{}`), interrupts(`{"id":"i","reason":"tool_call","toolCallId":"c"}`)),
 		script(started, text("m", "It is sent."), finished),
 	}})
-	s := on(t, f.URL)
+	s := newStage(t, f.URL)
 	s.host.OnPermit = allow("")
 	same(t, s.says("go"), []string{"mail{}", "may c? mail", "It is sent.", "canceled:Not finished: the agent ended its turn without a result.", "completed stop"})
 }
 
-func TestASnapshotOfAResumedRunShowsOnlyWhatIsNew(t *testing.T) {
+func TestASnapshotOfAResumedRunShowsOnlyNewText(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, map[string][]string{"go": {
 		script(started, text("m", "Sure?"), interrupts(`{"id":"i","reason":"confirmation"}`)),
 		script(started, `{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"u1","role":"user","content":"go"},{"id":"other","role":"assistant","content":"Sure?"},{"id":"n","role":"assistant","content":"Done."}]}`, finished),
 	}})
-	s := on(t, f.URL)
+	s := newStage(t, f.URL)
 	s.host.OnAsk = answer("Yes")
 	same(t, s.says("go"), []string{"Sure?", "confirmation?", `selected ["Yes"]`, "Done.", "completed stop"})
 }
@@ -181,7 +181,7 @@ func TestASnapshotOfAResumedRunShowsOnlyWhatIsNew(t *testing.T) {
 func TestAnEndpointOfAnotherProtocolIsOneSentence(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, map[string][]string{"go": {script(`{"type":"start"}`, `{"type":"text-delta","id":"1","delta":"Hello."}`, `{"type":"finish"}`)}})
-	same(t, on(t, f.URL).says("go"), []string{`failed agent_lost The AG-UI agent does not speak AG-UI: the stream begins with "{\"type\":\"start\"}"`})
+	same(t, newStage(t, f.URL).says("go"), []string{`failed agent_lost The AG-UI agent does not speak AG-UI: the stream begins with "{\"type\":\"start\"}"`})
 }
 
 func TestARefusalOfTheEndpointIsOneSentence(t *testing.T) {
@@ -194,7 +194,7 @@ func TestARefusalOfTheEndpointIsOneSentence(t *testing.T) {
 		"half":  "AG-UI has no way back into a run: send the prompt again",
 		"error": "the model is away",
 	} {
-		s := on(t, f.URL)
+		s := newStage(t, f.URL)
 		got := s.says(prompt)
 		if last := got[len(got)-1]; !strings.Contains(last, want) || strings.Contains(last, "\n") {
 			t.Errorf("%s: %q", prompt, got)
@@ -203,12 +203,12 @@ func TestARefusalOfTheEndpointIsOneSentence(t *testing.T) {
 			t.Errorf("after %s: %q", prompt, got)
 		}
 	}
-	s := on(t, "http://127.0.0.1:1")
+	s := newStage(t, "http://127.0.0.1:1")
 	if got := s.says("hello"); !strings.Contains(got[0], "connection refused") {
 		t.Errorf("no endpoint: %q", got)
 	}
-	s = on(t, f.URL)
-	if got := told(s.end(s.begin(t.Context()))); got[0] != "failed empty_prompt The prompt holds nothing that the agent can read." {
+	s = newStage(t, f.URL)
+	if got := outline(s.end(s.begin(t.Context()))); got[0] != "failed empty_prompt The prompt holds nothing that the agent can read." {
 		t.Errorf("an empty prompt: %q", got)
 	}
 }
@@ -232,7 +232,7 @@ func TestAStreamThatNeverEndsDoesNotHoldTheTurn(t *testing.T) {
 	t.Parallel()
 	srv := open(t, script(started, text("m", "Done."), finished))
 	began := time.Now()
-	same(t, on(t, srv.URL).says("go"), []string{"Done.", "completed stop"})
+	same(t, newStage(t, srv.URL).says("go"), []string{"Done.", "completed stop"})
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("the turn took %v", took)
 	}
@@ -242,7 +242,7 @@ func TestAnAnswerGoesOutThoughTheStreamOfTheQuestionNeverEnds(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, map[string][]string{"go": {script(started, interrupts(`{"id":"i","reason":"confirmation"}`)), script(started, text("m", "Done."), finished)}})
 	f.hang = true
-	s := on(t, f.URL)
+	s := newStage(t, f.URL)
 	s.host.OnAsk = answer("Yes")
 	same(t, s.says("go"), []string{"confirmation?", `selected ["Yes"]`, "Done.", "completed stop"})
 }
@@ -250,8 +250,8 @@ func TestAnAnswerGoesOutThoughTheStreamOfTheQuestionNeverEnds(t *testing.T) {
 func TestASilentRunIsLostAfterATime(t *testing.T) {
 	t.Parallel()
 	srv := open(t, script(started, text("m", "so far")))
-	s := on(t, srv.URL, func(r *agui.Runtime) { r.Silence = agent.Duration(200 * time.Millisecond) })
-	if got := s.says("go"); !strings.Contains(got[1], "the server said nothing for 200ms") {
+	s := newStage(t, srv.URL, func(r *agui.Runtime) { r.Silence = agent.Duration(200 * time.Millisecond) })
+	if got := s.says("go"); !strings.Contains(got[1], "the server sent nothing for 200ms") {
 		t.Errorf("%q", got)
 	}
 }
@@ -262,7 +262,7 @@ func TestACertificateThatNobodyTrustsIsOneSentence(t *testing.T) {
 	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
 	srv.StartTLS()
 	t.Cleanup(srv.Close)
-	if got := on(t, srv.URL).says("go"); len(got) != 1 || !strings.Contains(got[0], "certificate signed by unknown authority") || strings.Contains(got[0], "\n") {
+	if got := newStage(t, srv.URL).says("go"); len(got) != 1 || !strings.Contains(got[0], "certificate signed by unknown authority") || strings.Contains(got[0], "\n") {
 		t.Errorf("%q", got)
 	}
 }
@@ -273,5 +273,5 @@ func TestAnEventBeyondTheLimitIsSkipped(t *testing.T) {
 		t.Skip("70 MB take a second")
 	}
 	f := newFake(t, map[string][]string{"go": {script(started, text("m", "one "), `{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"`+strings.Repeat("x", sse.DefaultMax)+`"}`, text("m", "two"), finished)}})
-	same(t, on(t, f.URL).says("go"), []string{"one two", "completed stop"})
+	same(t, newStage(t, f.URL).says("go"), []string{"one two", "completed stop"})
 }

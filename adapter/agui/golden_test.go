@@ -57,8 +57,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestARecordingTellsWhatTheSessionTold: approvals and answers come from the recording.
-func TestARecordingTellsWhatTheSessionTold(t *testing.T) {
+// TestARecordingGivesTheEventsOfItsSession: approvals and answers come from the recording.
+func TestARecordingGivesTheEventsOfItsSession(t *testing.T) {
 	t.Parallel()
 	all := recorded(t)
 	for name, want := range map[string][]string{
@@ -101,7 +101,7 @@ func TestARecordingTellsWhatTheSessionTold(t *testing.T) {
 			`Done. The tool said: {"chosen":"a"}`, "completed stop",
 		},
 	} {
-		got := told(replaytest.Events(replaytest.Play(t, agui.NewDecoder(), all[name]).Records))
+		got := outline(replaytest.Events(replaytest.Play(t, agui.NewDecoder(), all[name]).Records))
 		for i := range got {
 			got[i] = number.ReplaceAllString(got[i], "call_m")
 		}
@@ -132,7 +132,7 @@ func FuzzDecoder(f *testing.F) {
 		`{"type":"SUBAGENT_FINISHED"}`, interrupts(`{}`, `{"toolCallId":"x"}`, `{"responseSchema":{"type":"object","properties":{"a":{"type":"array","items":{"enum":["x"]}}}}}`))))
 	f.Add([]byte(`{"dir":"in","msg":{"body":{"asked":"i"}}}` + "\n" + `{"dir":"in","msg":{"over":true}}` + "\n" + `{"dir":"in","msg":{"stream":true,"body":{"messages":[{},7,null],"resume":[{}]}}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if err := replaytest.Whatever(t, agui.NewDecoder(), data); err != nil {
+		if err := replaytest.AnyInput(t, agui.NewDecoder(), data); err != nil {
 			t.Error(err)
 		}
 	})
@@ -172,7 +172,7 @@ func FuzzOrder(f *testing.F) {
 		for _, b := range order {
 			lines = append(lines, all[int(b)%len(all)])
 		}
-		if err := replaytest.Whatever(t, agui.NewDecoder(), []byte(strings.Join(lines, "\n"))); err != nil {
+		if err := replaytest.AnyInput(t, agui.NewDecoder(), []byte(strings.Join(lines, "\n"))); err != nil {
 			t.Errorf("%v\n%s", err, strings.Join(lines, "\n"))
 		}
 	})

@@ -14,10 +14,10 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// TestAfterARestartAtAnyMomentTheNextRunKnowsWhatIsOnRecord: AG-UI has no way back into a
+// TestAfterARestartAtAnyMomentTheNextRunKnowsTheRecord: AG-UI has no way back into a
 // run. The promise is that the turn has one end. The next run gets each word of the record
 // once and each call with at most one result, and cancels what was open.
-func TestAfterARestartAtAnyMomentTheNextRunKnowsWhatIsOnRecord(t *testing.T) {
+func TestAfterARestartAtAnyMomentTheNextRunKnowsTheRecord(t *testing.T) {
 	t.Parallel()
 	var words []string
 	for n := range 10 {
@@ -32,7 +32,7 @@ func TestAfterARestartAtAnyMomentTheNextRunKnowsWhatIsOnRecord(t *testing.T) {
 	ends := map[string]int{}
 	for round := range rounds {
 		f := newFake(t, scripts) // a run of the round before may still be on its way to its own
-		s := on(t, f.URL)
+		s := newStage(t, f.URL)
 		s.host.OnPermit = allow("")
 		if round%4 == 0 { // the gateway is restarted while the turn waits
 			s.host.OnPermit = func(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
@@ -81,7 +81,7 @@ func TestAfterARestartAtAnyMomentTheNextRunKnowsWhatIsOnRecord(t *testing.T) {
 			}
 		}
 		if want := strings.ReplaceAll(agenttest.Said(events), "\n", ""); said != want {
-			t.Fatalf("round %d: on record is %q, and the next run is told %q", round, want, said)
+			t.Fatalf("round %d: on record is %q, and the next run gets %q", round, want, said)
 		}
 		open := map[string]bool{}
 		for _, resume := range in.Resume {
@@ -120,12 +120,12 @@ func TestATurnThatWaitsSurvivesARestart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t, map[string][]string{"go": {script(append([]string{started}, c.run...)...), script(started, result("a", "1"), result("b", "2"), text("n", "Done."), finished)}})
-			whole := on(t, f.URL, tools)
+			whole := newStage(t, f.URL, tools)
 			whole.host.OnPermit, whole.host.OnAsk = allow(""), answer("Yes")
 			want := whole.says("go")
 
 			f.run = map[string]int{}
-			s := on(t, f.URL, tools)
+			s := newStage(t, f.URL, tools)
 			s.host.OnPermit = allow("")
 			s.host.OnAsk = func(ctx context.Context, _ trace.Question) trace.Answer {
 				<-ctx.Done()
@@ -151,13 +151,13 @@ func TestATurnThatWaitsSurvivesARestart(t *testing.T) {
 				t.Fatal(err)
 			}
 
-			next := on(t, f.URL, tools)
+			next := newStage(t, f.URL, tools)
 			next.host.OnPermit, next.host.OnAsk = pending, answer("Yes")
 			again, left := next.host.OpenTurn(r)
 			left.Prompt = &trace.Prompt{Message: trace.UserMessage{ID: "u1", Parts: []trace.InputPart{words("go")}}}
 			ended := make(chan error, 1)
 			go func() { ended <- agui.Runtime{}.Reattach(t.Context(), next.session, left) }()
-			same(t, told(next.end(again, ended)), want)
+			same(t, outline(next.end(again, ended)), want)
 			first, second := f.input(1), f.input(3)
 			same(t, second.brief(), first.brief())
 			if fmt.Sprint(second.Resume, second.State, second.ForwardedProps) != fmt.Sprint(first.Resume, first.State, first.ForwardedProps) {
@@ -171,7 +171,7 @@ func TestATurnThatRanIsLostWithTheGateway(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, map[string][]string{"go": {script(started, text("m", "so far"))}})
 	f.hang = true
-	s := on(t, f.URL)
+	s := newStage(t, f.URL)
 	ctx, leave := context.WithCancelCause(t.Context())
 	r, done := s.begin(ctx, words("go"))
 	if _, err := r.Await(ctx, func(e trace.Event) bool { return e.Payload.Kind() == trace.KindMessageDelta }); err != nil {
@@ -182,7 +182,7 @@ func TestATurnThatRanIsLostWithTheGateway(t *testing.T) {
 	}
 	leave(agent.ErrDetached)
 	<-done
-	next := on(t, f.URL)
+	next := newStage(t, f.URL)
 	again, left := next.host.OpenTurn(r)
 	err := agui.Runtime{}.Reattach(t.Context(), next.session, left)
 	if err == nil || !strings.Contains(err.Error(), "AG-UI has no way back into a run: send the prompt again") {

@@ -40,9 +40,9 @@ func TestARunIsOneMessage(t *testing.T) {
 		`{"type":"TEXT_MESSAGE_START","messageId":"s1","role":"system"}`, text("s1", "You are a secret."), `{"type":"TEXT_MESSAGE_END","messageId":"s1"}`,
 		text("m2", "It is 21 degrees."), finished,
 	)}})
-	s := on(t, f.URL)
+	s := newStage(t, f.URL)
 	events := s.plays("go")
-	same(t, told(events), []string{
+	same(t, outline(events), []string{
 		"(I think)", "Let me look.", `weather{"city":"Paris"}`, `weather{}{"city":"Ro`, "now{}",
 		`completed:{"degrees":21}`, `completed:"no such city"`, `completed:"[1,2"`, "It is 21 degrees.", "completed stop",
 	})
@@ -62,7 +62,7 @@ func TestChunksOpenAndCloseByThemselves(t *testing.T) {
 		`{"type":"TEXT_MESSAGE_CHUNK","messageId":"u","role":"user","delta":"no word of the agent"}`,
 		result("c", "done"), finished,
 	)}})
-	same(t, on(t, f.URL).says("go"), []string{"(I think)", "one two", "three", `t{"a":1}`, `completed:"done"`, "completed stop"})
+	same(t, newStage(t, f.URL).says("go"), []string{"(I think)", "one two", "three", `t{"a":1}`, `completed:"done"`, "completed stop"})
 }
 
 func TestEndpointsBefore10AreUnderstood(t *testing.T) {
@@ -77,9 +77,9 @@ func TestEndpointsBefore10AreUnderstood(t *testing.T) {
 		`{"type":"TOOL_CALL_RESULT","messageId":"x","toolCallId":"c","content":null,"role":null}`,
 		`{"type":"RUN_FINISHED","threadId":"s","runId":"r","result":null,"outcome":null,"usage":{"promptTokens":3,"completionTokens":4}}`,
 	)}})
-	s := on(t, f.URL, func(r *agui.Runtime) { r.Legacy = true })
+	s := newStage(t, f.URL, func(r *agui.Runtime) { r.Legacy = true })
 	events := s.plays("go")
-	same(t, told(events), []string{"(I think)", "(again)", "Hello.", "t{}", `completed:""`, "completed stop"})
+	same(t, outline(events), []string{"(I think)", "(again)", "Hello.", "t{}", `completed:""`, "completed stop"})
 	if u := agenttest.Each[trace.Usage](events); len(u) != 1 || u[0].InputTokens != 3 || u[0].OutputTokens != 4 {
 		t.Errorf("the usage is %+v", u)
 	}
@@ -103,7 +103,7 @@ func TestTheInputOfARunIsTheWholeConversation(t *testing.T) {
 		`{"type":"SUBAGENT_STARTED","subagentRunId":"a","name":"helper"}`, `{"type":"TEXT_MESSAGE_CONTENT","messageId":"h","delta":"aside","subagentRunId":"a"}`,
 		result("c1", `{"degrees": 21}`), result("c2", "noon"), text("m2", "21 degrees."), `{"type":"STATE_DELTA","delta":[{"op":"replace","path":"/n","value":2}]}`, finished,
 	)}, "two": {script(started, text("m1", "Bye."), finished)}})
-	s := on(t, f.URL, tools, func(r *agui.Runtime) {
+	s := newStage(t, f.URL, tools, func(r *agui.Runtime) {
 		r.Context = []agui.Context{{Description: "user", Value: "Ann"}}
 		r.Forwarded = map[string]any{"a": 1}
 		r.State = map[string]any{"n": 0}
@@ -165,7 +165,7 @@ func TestAnApprovalIsAnInterruptAndItsAnswerARun(t *testing.T) {
 				script(started, text("m", "I will write."), called("c", "mail", `{"to":"ann"}`), interrupts(`{"id":"i","reason":"tool_call","toolCallId":"c","message":"Send?","responseSchema":`+c.schema+`}`)),
 				script(started, result("c", "sent"), text("n", "That was it."), finished),
 			}})
-			s := on(t, f.URL)
+			s := newStage(t, f.URL)
 			s.host.OnPermit = c.host
 			want := append([]string{"I will write.", `mail{"to":"ann"}`, "may c? Send?"}, append(c.want, "That was it.", "completed stop")...)
 			same(t, s.says("go"), want)
@@ -189,7 +189,7 @@ func TestTheTurnGoesOnWhenEverythingIsAnswered(t *testing.T) {
 		)),
 		script(started, result("c1", "1"), result("c2", "2"), finished),
 	}})
-	s := on(t, f.URL)
+	s := newStage(t, f.URL)
 	s.host.OnPermit = func(ctx context.Context, r trace.PermissionRequest) trace.PermissionResponse {
 		if r.ToolCallID == "c1" {
 			return reject(ctx, r)
@@ -240,7 +240,7 @@ func TestThePolicyMayAnswerBeforeTheRunHasEnded(t *testing.T) {
 		script(started, called("c", "mail", `{}`), interrupts(`{"id":"a","reason":"tool_call","toolCallId":"c"}`)),
 		script(started, result("c", "1"), finished),
 	}})
-	s := on(t, f.URL)
+	s := newStage(t, f.URL)
 	s.host.Judge = func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool) {
 		return trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.AllowOnce, ChosenOption: "approve"}, true
 	}
@@ -249,12 +249,12 @@ func TestThePolicyMayAnswerBeforeTheRunHasEnded(t *testing.T) {
 	}
 }
 
-func TestInterruptsThatNobodyHasAnsweredAreCancelledByTheNextRun(t *testing.T) {
+func TestUnansweredInterruptsAreCancelledByTheNextRun(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, map[string][]string{"go": {
 		script(started, called("c", "mail", `{}`), interrupts(`{"id":"a","reason":"tool_call","toolCallId":"c"}`, `{"id":"b","reason":"input_required"}`)),
 	}})
-	s := on(t, f.URL)
+	s := newStage(t, f.URL)
 	if got := s.abandons("go"); got[len(got)-1] != "canceled stopped" {
 		t.Errorf("%q", got)
 	}
@@ -276,7 +276,7 @@ func TestTheLegacyInterruptOfLangGraphIsAQuestion(t *testing.T) {
 		script(started, `{"type":"CUSTOM","name":"on_interrupt","value":"{\"question\":\"Send it?\"}"}`, `{"type":"RUN_FINISHED","threadId":"s","runId":"r"}`),
 		script(started, text("m", "Sent."), `{"type":"RUN_FINISHED","threadId":"s","runId":"r"}`),
 	}})
-	s := on(t, f.URL)
+	s := newStage(t, f.URL)
 	s.host.OnAsk = answer("yes")
 	same(t, s.says("go"), []string{"Send it??", `selected ["yes"]`, "Sent.", "completed stop"})
 	if got := fmt.Sprint(f.input(1).ForwardedProps); got != "map[command:map[resume:yes]]" {
@@ -291,7 +291,7 @@ func TestARefusalThatComesBehindTheEndIsNotSent(t *testing.T) {
 		"go":    {script(started, called("c", "mail", `{}`), interrupts(`{"id":"i","toolCallId":"c"}`)), script(started, finished)},
 		"hello": {script(started, text("m", "Hi."), finished)},
 	})
-	s := on(t, f.URL)
+	s := newStage(t, f.URL)
 	over := make(chan struct{})
 	s.host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
 		<-over
@@ -325,7 +325,7 @@ func TestAPromptGetsARunOfItsOwn(t *testing.T) {
 		"go":    {script(started, called("c", "mail", `{}`), interrupts(`{"id":"i","toolCallId":"c"}`))},
 		"hello": {script(started, `{"type":"MESSAGES_SNAPSHOT","messages":[{"id":"x","role":"user","content":"hello"}]}`, finished), script(started, text("m", "Hi."), finished)},
 	})
-	s := on(t, f.URL, func(r *agui.Runtime) { r.PassToken = true })
+	s := newStage(t, f.URL, func(r *agui.Runtime) { r.PassToken = true })
 	s.abandons("go")
 	same(t, s.says("hello"), []string{"Hi.", "completed stop"})
 	first, second := f.input(1), f.input(2)
@@ -358,7 +358,7 @@ func TestApprovalsOfLangChain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFake(t, map[string][]string{"go": {script(append(slices.Clone(calls), c.end)...), then}})
-			s := on(t, f.URL)
+			s := newStage(t, f.URL)
 			s.host.OnPermit = func(_ context.Context, r trace.PermissionRequest) trace.PermissionResponse {
 				allowed := trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "approve", OptionKind: trace.AllowOnce}
 				if r.ToolCallID != "e" {
@@ -387,7 +387,7 @@ func TestAnAbandonedApprovalOfLangChainIsRejectedByTheNextRun(t *testing.T) {
 		"go":    {script(started, called("c", "mail", `{}`), interrupts(`{"id":"i","metadata":{"langgraph":{"raw":{"action_requests":[{"name":"mail","args":{}}]}}}}`))},
 		"hello": {script(started, text("m", "Hi."), finished)},
 	})
-	s := on(t, f.URL)
+	s := newStage(t, f.URL)
 	s.abandons("go")
 	s.says("hello")
 	if got := fmt.Sprint(f.input(1).Resume); got != "[map[interruptId:i payload:map[decisions:[map[message:The user did not answer. type:reject]]] status:resolved]]" {
@@ -405,7 +405,7 @@ func TestTheQuestionOfAnInterruptIsInTheWordsOfItsFramework(t *testing.T) {
 		`{"reason":{"path":"/x"}}`:                         "why?",
 	} {
 		f := newFake(t, map[string][]string{"go": {script(started, interrupts(`{"id":"i","reason":"why","metadata":`+metadata+`}`)), script(started, finished)}})
-		s := on(t, f.URL)
+		s := newStage(t, f.URL)
 		s.host.OnAsk = answer("this")
 		same(t, s.says("go"), []string{want, `selected ["this"]`, "completed stop"})
 	}
@@ -423,13 +423,13 @@ func TestAToolOfTheAppIsAnsweredByTheClient(t *testing.T) {
 				script(started, text("m", "Pick."), called("x", "search", `{}`), result("x", "found"), called("c", "pick", `{"of":3}`), called("lost", "search", `{}`), end),
 				script(started, text("n", "Red it is."), finished),
 			}})
-			s := on(t, f.URL, tools)
+			s := newStage(t, f.URL, tools)
 			s.host.OnAsk = answer(`{"colour":"red"}`)
 			events := s.plays("go")
 			if q := agenttest.Each[trace.Question](events)[0]; q.QuestionID != "c-x" || q.ToolCallID != "c" {
 				t.Errorf("the question is %+v, and clients answer it as the call c", q)
 			}
-			same(t, told(events), []string{
+			same(t, outline(events), []string{
 				"Pick.", "search{}", `completed:"found"`, `pick{"of":3}`, "search{}", `The agent calls pick of the app with {"of":3}. What is the result??`, `selected ["{\"colour\":\"red\"}"]`,
 				`completed:{"colour":"red"}`, "Red it is.", "canceled:Not finished: the agent ended its turn without a result.", "completed stop",
 			})
@@ -444,10 +444,10 @@ func TestAToolOfTheAppIsAnsweredByTheClient(t *testing.T) {
 	}
 }
 
-func TestAToolOfTheAppThatNobodyAnswersHasFailed(t *testing.T) {
+func TestAToolOfTheAppWithoutAnAnswerHasFailed(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, map[string][]string{"go": {script(started, called("c", "pick", `{}`), finished), script(started, text("n", "Pity."), finished)}})
-	s := on(t, f.URL, tools)
+	s := newStage(t, f.URL, tools)
 	if got := s.says("go"); got[len(got)-3] != "failed:The app gave no result." || got[len(got)-2] != "Pity." {
 		t.Errorf("%q", got)
 	}
@@ -468,7 +468,7 @@ func TestStateAndActivitiesAreDataThatIsPatched(t *testing.T) {
 		`{"type":"RAW","event":{"a":1},"source":"x"}`, `{"type":"STATE_SNAPSHOT","subagentRunId":"w","snapshot":7}`,
 		`{"type":"RUN_FINISHED","threadId":"s","runId":"r","result":{"ok":true}}`,
 	)}})
-	s := on(t, f.URL)
+	s := newStage(t, f.URL)
 	events := s.plays("go")
 	same(t, shown(events), []string{
 		`state state {"a":{"b":[1]}}`, `state state {"list":["x"],"k~/":1}`, `state state {"list":["y"],"n":1,"z":"x"}`,
@@ -484,7 +484,7 @@ func TestALargeStateIsOnRecordOnceForEachRun(t *testing.T) {
 		all = append(all, fmt.Sprintf(`{"type":"STATE_DELTA","delta":[{"op":"replace","path":"/n","value":%d}]}`, n))
 	}
 	f := newFake(t, map[string][]string{"go": {script(append(all, finished)...)}})
-	got := shown(on(t, f.URL).plays("go"))
+	got := shown(newStage(t, f.URL).plays("go"))
 	if len(got) != 1 || !strings.HasSuffix(got[0], `"n":49}`) {
 		t.Errorf("the state is on record %d times", len(got))
 	}
@@ -502,8 +502,8 @@ func TestSubAgentsHaveTheirOwnPlace(t *testing.T) {
 		`{"type":"SUBAGENT_ERROR","subagentRunId":"b","message":"it broke"}`,
 		`{"type":"TEXT_MESSAGE_CONTENT","subagentRunId":"never begun","messageId":"m","delta":"who am I"}`, text("m", "I."), finished,
 	)}})
-	got := on(t, f.URL).plays("go")
-	same(t, slices.DeleteFunc(told(got), func(l string) bool { return strings.Contains(l, "delegate") }), []string{
+	got := newStage(t, f.URL).plays("go")
+	same(t, slices.DeleteFunc(outline(got), func(l string) bool { return strings.Contains(l, "delegate") }), []string{
 		"c> under a call", "c> t{}", `c> completed:"ok"`, `completed:"done"`, "b> (alone)", "b> error it broke", "never begun> who am I", "I.", "completed stop",
 	})
 	same(t, shown(got), []string{
@@ -519,14 +519,14 @@ func TestUsageIsTheSumOfAllRuns(t *testing.T) {
 		script(started, called("c", "pick", `{}`), `{"type":"RUN_FINISHED","threadId":"s","runId":"r",`+used+`}`),
 		script(started, `{"type":"RUN_ERROR","message":"no more","code":"quota",`+used+`}`),
 	}})
-	s := on(t, f.URL, tools)
+	s := newStage(t, f.URL, tools)
 	events := s.plays("go")
 	all := agenttest.Each[trace.Usage](events)
 	want := trace.Usage{Scope: trace.UsageTurn, Model: "m", InputTokens: 22, OutputTokens: 4, ReasoningTokens: 2, CacheReadTokens: 8, CacheWriteTokens: 6}
 	if len(all) != 2 || all[1] != want {
 		t.Errorf("the usage is %+v", all)
 	}
-	if got := told(events); got[len(got)-1] != "failed quota no more" {
+	if got := outline(events); got[len(got)-1] != "failed quota no more" {
 		t.Errorf("%q", got)
 	}
 }
@@ -537,7 +537,7 @@ func TestUsageOfMicrosoftsFrameworkIsTheNewestOfEachRun(t *testing.T) {
 		return fmt.Sprintf(`{"type":"CUSTOM","name":"usage","value":{"input_token_count":%d,"output_token_count":%d,"cache_read_input_token_count":3,"reasoning_output_token_count":1,"openai.x":0}}`, in, out)
 	}
 	f := newFake(t, map[string][]string{"go": {script(started, called("c", "pick", `{}`), used(10, 2), used(25, 5), finished), script(started, text("m", "Done."), used(4, 1), finished)}})
-	events := on(t, f.URL, tools).plays("go")
+	events := newStage(t, f.URL, tools).plays("go")
 	want := trace.Usage{Scope: trace.UsageTurn, InputTokens: 29, OutputTokens: 6, ReasoningTokens: 2, CacheReadTokens: 6}
 	if all := agenttest.Each[trace.Usage](events); len(all) != 2 || all[1] != want {
 		t.Errorf("the usage is %+v", all)
@@ -548,20 +548,20 @@ func TestMediaOfATool(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, map[string][]string{"go": {script(started, called("c", "draw", `{}`),
 		`{"type":"TOOL_CALL_RESULT","messageId":"x","toolCallId":"c","content":[{"type":"text","text":"a "},{"type":"text","text":"picture"},{"type":"image","source":{"type":"data","value":"iVBO","mimeType":"image/png"}},{"type":"document","source":{"type":"url","value":"https://example.test/a.pdf"}},{"type":"image","source":{"type":"file","value":"file-7"}}]}`, finished)}})
-	same(t, on(t, f.URL).says("go"), []string{"draw{}", `completed:"a picture"`, "file data:image/png;base64,iVBO image/png", "file https://example.test/a.pdf ", "completed stop"})
+	same(t, newStage(t, f.URL).says("go"), []string{"draw{}", `completed:"a picture"`, "file data:image/png;base64,iVBO image/png", "file https://example.test/a.pdf ", "completed stop"})
 }
 
 func TestAStopClosesTheStream(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, nil)
-	s := on(t, f.URL)
+	s := newStage(t, f.URL)
 	ctx, stop := context.WithCancel(t.Context())
 	r, done := s.begin(ctx, words("slow"))
 	if _, err := r.Await(ctx, func(e trace.Event) bool { return e.Payload.Kind() == trace.KindMessageDelta }); err != nil {
 		t.Fatal(err)
 	}
 	stop()
-	if got := told(s.end(r, done)); got[len(got)-1] != "canceled stopped" {
+	if got := outline(s.end(r, done)); got[len(got)-1] != "canceled stopped" {
 		t.Errorf("%q", got)
 	}
 	if got := s.says("hello"); got[0] != "Hello." || !strings.HasPrefix(f.input(1).brief()[1], "assistant m word ") {
@@ -573,7 +573,7 @@ func TestTheAddressIsUsedToTheLetter(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, nil)
 	for _, path := range []string{"/agents/a/", "/agents/a", "/a?key=b"} {
-		on(t, f.URL+path).says("hello")
+		newStage(t, f.URL+path).says("hello")
 		if got := f.input(f.runs() - 1).url; got != path {
 			t.Errorf("%s became %s", path, got)
 		}
@@ -583,7 +583,7 @@ func TestTheAddressIsUsedToTheLetter(t *testing.T) {
 func TestTheTokenOfTheCallerGoesAlong(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, nil)
-	on(t, f.URL, func(r *agui.Runtime) { r.Token, r.PassToken = "secret", true }).says("hello")
+	newStage(t, f.URL, func(r *agui.Runtime) { r.Token, r.PassToken = "secret", true }).says("hello")
 	if got := f.input(0).header.Get("Authorization"); got != "Bearer anns-token" {
 		t.Errorf("the token is %q", got)
 	}

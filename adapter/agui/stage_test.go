@@ -28,7 +28,7 @@ type stage struct {
 	prompts int
 }
 
-func on(t *testing.T, url string, change ...func(*agui.Runtime)) *stage {
+func newStage(t *testing.T, url string, change ...func(*agui.Runtime)) *stage {
 	t.Helper()
 	return tapped(t, url, nil, change...)
 }
@@ -93,7 +93,7 @@ func (s *stage) plays(text string) []trace.Event {
 // says plays a prompt and returns what the turn says.
 func (s *stage) says(text string) []string {
 	s.Helper()
-	return told(s.plays(text))
+	return outline(s.plays(text))
 }
 
 // abandons plays a prompt and stops its turn when a person is asked. From then on nobody
@@ -111,11 +111,11 @@ func (s *stage) abandons(text string) []string {
 		s.Fatal(err)
 	}
 	stop()
-	return told(s.end(r, done))
+	return outline(s.end(r, done))
 }
 
-// told is what a turn says, part after part, in the order in which the parts began.
-func told(events []trace.Event) []string {
+// outline lists the texts and calls of a turn, in the order in which they began.
+func outline(events []trace.Event) []string {
 	var all []string
 	texts := map[string]string{}
 	for _, e := range events {

@@ -43,7 +43,7 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 	a := &ask{native: l.RequestID, controlRequest: r}
 	c := d.need(t)
 	if c == nil {
-		d.do(agent.Send{Data: answerLine(a.native, verdict{Behavior: "deny", Message: "No turn runs here."})})
+		d.do(agent.Send{Data: answerLine(a.native, permissionReply{Behavior: "deny", Message: "No turn runs here."})})
 		return
 	}
 	s := d.speaker(c, l.Parent)
@@ -93,8 +93,8 @@ func (d *Decoder) withdraw(native string) {
 	}
 }
 
-// verdict is the answer to a can_use_tool request.
-type verdict struct {
+// permissionReply is the answer to a can_use_tool request.
+type permissionReply struct {
 	Behavior           string `json:"behavior"`
 	UpdatedInput       raw    `json:"updatedInput,omitempty"`
 	UpdatedPermissions []raw  `json:"updatedPermissions,omitempty"`
@@ -108,7 +108,7 @@ func (d *Decoder) answer(r controlResponse) {
 	if !ok {
 		return // an answer to something else
 	}
-	var v verdict
+	var v permissionReply
 	if r.Subtype != "success" || json.Unmarshal(r.Response, &v) != nil || v.Behavior != "allow" && v.Behavior != "deny" {
 		d.withdraw(r.RequestID) // a refusal to answer
 		return
@@ -134,7 +134,7 @@ func (d *Decoder) answer(r controlResponse) {
 }
 
 // answers puts the answers to questions on record.
-func (a *ask) answers(v verdict) {
+func (a *ask) answers(v permissionReply) {
 	var in struct{ Answers map[string]string }
 	if v.Behavior == "allow" {
 		_ = json.Unmarshal(v.UpdatedInput, &in) // an input of another form answers nothing

@@ -76,7 +76,7 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	}
 	d.effects = nil
 	if m.Dir == agent.In {
-		d.told(l, t)
+		d.fromGateway(l, t)
 		return d.effects, nil
 	}
 	err := d.said(l, m.Data, t)
@@ -89,8 +89,8 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 
 func (d *Decoder) do(effects ...agent.Effect) { d.effects = append(d.effects, effects...) }
 
-// told takes what the host wrote.
-func (d *Decoder) told(l line, t agent.Turns) {
+// fromGateway takes what the host wrote.
+func (d *Decoder) fromGateway(l line, t agent.Turns) {
 	switch l.Type {
 	case "user":
 		d.prompt(l, t)

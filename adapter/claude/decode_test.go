@@ -37,7 +37,7 @@ func textDelta(i int, text string) string {
 
 func shut(i int) string { return event(fmt.Sprintf(`{"type":"content_block_stop","index":%d}`, i)) }
 
-func whole(reason string) string {
+func messageEnd(reason string) string {
 	return event(`{"type":"message_delta","delta":{"stop_reason":"` + reason + `"}}`)
 }
 
@@ -45,11 +45,11 @@ func cut(from int) string {
 	return out(fmt.Sprintf(`{"type":"stream_event","event":{"type":"message_stop"},"abandoned_blocks":{"from_block_index":%d}}`, from))
 }
 
-func said(id, blocks string) string {
+func assistantLine(id, blocks string) string {
 	return out(fmt.Sprintf(`{"type":"assistant","message":{"id":%q,"model":"m","content":[%s]}}`, id, blocks))
 }
 
-func told(content string) string {
+func userLine(content string) string {
 	return out(`{"type":"user","message":{"role":"user","content":` + content + `}}`)
 }
 
@@ -160,35 +160,35 @@ func TestText(t *testing.T) {
 	t.Parallel()
 	runEdges(t, []edge{
 		{"no partial messages", []string{
-			hello, said("a", `{"type":"thinking","thinking":"hm","signature":"s"}`), said("a", `{"type":"text","text":"one"}`), said("b", `{"type":"text","text":"two"}`), done,
+			hello, assistantLine("a", `{"type":"thinking","thinking":"hm","signature":"s"}`), assistantLine("a", `{"type":"text","text":"one"}`), assistantLine("b", `{"type":"text","text":"two"}`), done,
 		}, []string{"prompt hi", "reply prompt", "thought hm s", "text one", "text two", "stop completed end_turn"}},
 		{"a snapshot of several blocks", []string{
-			said("a", `{"type":"text","text":"one"},{"type":"text","text":"two"}`), done,
+			assistantLine("a", `{"type":"text","text":"one"},{"type":"text","text":"two"}`), done,
 		}, []string{"reply agent", "text one", "text two", "stop completed end_turn"}},
 		{"half a surrogate", []string{
-			hello, begin("a"), open1(0, text0), textDelta(0, `a\ud83d`), textDelta(0, `\ude00b`), said("a", `{"type":"text","text":"a😀b"}`), shut(0), done,
+			hello, begin("a"), open1(0, text0), textDelta(0, `a\ud83d`), textDelta(0, `\ude00b`), assistantLine("a", `{"type":"text","text":"a😀b"}`), shut(0), done,
 		}, []string{"prompt hi", "reply prompt", "text a😀b", "stop completed end_turn"}},
 		{"a snapshot that knows more", []string{
-			hello, begin("a"), open1(0, text0), textDelta(0, "ab"), said("a", `{"type":"text","text":"abcd"}`), shut(0), done,
+			hello, begin("a"), open1(0, text0), textDelta(0, "ab"), assistantLine("a", `{"type":"text","text":"abcd"}`), shut(0), done,
 		}, []string{"prompt hi", "reply prompt", "text abcd", "stop completed end_turn"}},
 		{"no snapshot, and one that comes late", []string{
-			hello, begin("a"), open1(0, text0), textDelta(0, "ab"), shut(0), open1(1, text0), textDelta(1, "cd"), shut(1), whole("end_turn"), said("a", `{"type":"text","text":"ab"}`), done,
+			hello, begin("a"), open1(0, text0), textDelta(0, "ab"), shut(0), open1(1, text0), textDelta(1, "cd"), shut(1), messageEnd("end_turn"), assistantLine("a", `{"type":"text","text":"ab"}`), done,
 		}, []string{"prompt hi", "reply prompt", "text ab", "text cd", "stop completed end_turn"}},
 		{"a stream without its beginning", []string{
 			delta(3, `{"type":"thinking_delta","thinking":"hm"}`), textDelta(4, "ab"), delta(5, `{"type":"input_json_delta","partial_json":"{}"}`), done,
 		}, []string{"reply agent", "thought hm", "text ab", "stop completed end_turn"}},
 		{"a message id that is used again", []string{
-			hello, begin("a"), open1(0, text0), textDelta(0, "one"), shut(0), whole("end_turn"), begin("a"), open1(0, text0), textDelta(0, "one"), shut(0), whole("end_turn"), done,
+			hello, begin("a"), open1(0, text0), textDelta(0, "one"), shut(0), messageEnd("end_turn"), begin("a"), open1(0, text0), textDelta(0, "one"), shut(0), messageEnd("end_turn"), done,
 		}, []string{"prompt hi", "reply prompt", "text one", "text one", "stop completed end_turn"}},
 		{"what nobody said", []string{
-			hello, told(`"Continue from where you left off."`), told(`[{"type":"text","text":"[Image: source]"}]`), said("x", `{"type":"redacted_thinking","data":"xyz"}`),
+			hello, userLine(`"Continue from where you left off."`), userLine(`[{"type":"text","text":"[Image: source]"}]`), assistantLine("x", `{"type":"redacted_thinking","data":"xyz"}`),
 			out(`{"type":"assistant","message":{"id":"y","model":"<synthetic>","content":[{"type":"text","text":"No response requested."}]}}`), done,
 		}, []string{"prompt hi", "reply prompt", "stop completed end_turn"}},
 		{"what a command prints", []string{
 			hello, out(`{"type":"result","subtype":"success","is_error":false,"result":"Total cost: 1 $"}`),
 		}, []string{"prompt hi", "reply prompt", "text Total cost: 1 $", "stop completed end_turn"}},
 		{"files, and blocks that are not known", []string{
-			hello, said("a", `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}`), said("a", `{"type":"from_the_future","content":{"x":1}}`), done,
+			hello, assistantLine("a", `{"type":"image","source":{"type":"base64","media_type":"image/png","data":"AAAA"}}`), assistantLine("a", `{"type":"from_the_future","content":{"x":1}}`), done,
 		}, []string{"prompt hi", "reply prompt", "file image/png data:image/png;base64,AAAA", `data claude-from-the-future {"x":1}`, "stop completed end_turn"}},
 	})
 }
@@ -196,25 +196,25 @@ func TestText(t *testing.T) {
 func TestRetries(t *testing.T) {
 	t.Parallel()
 	const first = "The answer to your question is"
-	again := told(`[{"type":"text","text":"Your response above was cut off mid-stream."}]`)
+	again := userLine(`[{"type":"text","text":"Your response above was cut off mid-stream."}]`)
 	broken := []string{hello, begin("a"), open1(0, text0), textDelta(0, first), shut(0), cut(0), again}
 	runEdges(t, []edge{
 		{"goes on where it repeats", append(slices.Clip(broken),
-			begin("b"), open1(0, text0), textDelta(0, "The answer"), textDelta(0, " to your question is 42"), shut(0), whole("end_turn"), done,
+			begin("b"), open1(0, text0), textDelta(0, "The answer"), textDelta(0, " to your question is 42"), shut(0), messageEnd("end_turn"), done,
 		), []string{"prompt hi", "reply prompt", "text " + first, "text  42", "stop completed end_turn"}},
 		{"is said anew where it differs", append(slices.Clip(broken),
-			begin("b"), open1(0, text0), textDelta(0, "The answer to your prayers"), shut(0), whole("end_turn"), done,
+			begin("b"), open1(0, text0), textDelta(0, "The answer to your prayers"), shut(0), messageEnd("end_turn"), done,
 		), []string{"prompt hi", "reply prompt", "text " + first, "text (superseded) " + first, "text The answer to your prayers", "stop completed end_turn"}},
 		{"continues as it was told", append(slices.Clip(broken),
-			begin("b"), open1(0, text0), textDelta(0, " 42."), shut(0), whole("end_turn"), done,
+			begin("b"), open1(0, text0), textDelta(0, " 42."), shut(0), messageEnd("end_turn"), done,
 		), []string{"prompt hi", "reply prompt", "text " + first, "text  42.", "stop completed end_turn"}},
 		{"falls back to an answer in one piece", append(slices.Clip(broken),
-			said("b", `{"type":"text","text":"The answer to your question is 42"}`), done,
+			assistantLine("b", `{"type":"text","text":"The answer to your question is 42"}`), done,
 		), []string{"prompt hi", "reply prompt", "text " + first, "text  42", "stop completed end_turn"}},
 		{"broke off within a call", []string{
 			hello, begin("a"), open1(0, `{"type":"tool_use","id":"t1","name":"Bash","input":{}}`), delta(0, `{"type":"input_json_delta","partial_json":"{\"comm"}`), shut(0), cut(0), again,
-			begin("b"), open1(0, `{"type":"tool_use","id":"t2","name":"Bash","input":{}}`), delta(0, `{"type":"input_json_delta","partial_json":"{\"command\":\"ls\"}"}`), shut(0), whole("tool_use"),
-			told(`[{"type":"tool_result","tool_use_id":"t2","content":"ok"}]`), done,
+			begin("b"), open1(0, `{"type":"tool_use","id":"t2","name":"Bash","input":{}}`), delta(0, `{"type":"input_json_delta","partial_json":"{\"command\":\"ls\"}"}`), shut(0), messageEnd("tool_use"),
+			userLine(`[{"type":"tool_result","tool_use_id":"t2","content":"ok"}]`), done,
 		}, []string{
 			"prompt hi", "reply prompt", `call t1 Bash {}{"comm`, "result t1 canceled null Not run: the model's answer broke off before the call was complete.",
 			`call t2 Bash {"command":"ls"}`, `result t2 completed "ok"`, "stop completed end_turn",
@@ -222,7 +222,7 @@ func TestRetries(t *testing.T) {
 		{"an error that it got over", []string{
 			hello, out(`{"type":"system","subtype":"api_retry","attempt":1,"max_retries":2,"retry_delay_ms":564,"error_status":500,"error":"server_error"}`),
 			out(`{"type":"assistant","message":{"id":"e","model":"<synthetic>","content":[{"type":"text","text":"API Error: oh"}]},"is_api_error_message":true}`),
-			said("a", `{"type":"text","text":"ok"}`), done,
+			assistantLine("a", `{"type":"text","text":"ok"}`), done,
 		}, []string{
 			"prompt hi", "reply prompt", "error retry: The model's provider answered with server_error (HTTP 500); trying again in 0.6 s (1 of 2).",
 			"text ok", "error api_error: API Error: oh", "stop completed end_turn",
@@ -230,7 +230,7 @@ func TestRetries(t *testing.T) {
 	})
 }
 
-func TestConcatenatedDeltasAreTheWhole(t *testing.T) {
+func TestConcatenatedDeltasAreTheFullText(t *testing.T) {
 	t.Parallel()
 	for name, recording := range recordings().All(t) {
 		parts := map[string]string{}

@@ -3,7 +3,7 @@ package claude_test
 import "testing"
 
 func call(id, name, input string) string {
-	return said("m-"+id, `{"type":"tool_use","id":"`+id+`","name":"`+name+`","input":`+input+`}`)
+	return assistantLine("m-"+id, `{"type":"tool_use","id":"`+id+`","name":"`+name+`","input":`+input+`}`)
 }
 
 func may(request, id, tool, input, rest string) string {
@@ -18,10 +18,10 @@ func TestTools(t *testing.T) {
 	t.Parallel()
 	runEdges(t, []edge{
 		{"results of all forms", []string{
-			hello, call("t1", "mcp__db__run_query", `{"q":1}`), told(`[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"a"},{"type":"text","text":"b <"}]}]`),
-			call("t2", "Read", `{"file_path":"/w/x.png"}`), told(`[{"type":"tool_result","tool_use_id":"t2","content":[{"type":"image","source":{"data":"AA"}}]}]`),
-			call("t3", "Edit", `{}`), told(`[{"type":"tool_result","tool_use_id":"t3","is_error":true,"content":"<tool_use_error>no such text</tool_use_error>"}]`),
-			call("t4", "Bash", `{"command":"true"}`), told(`[{"type":"tool_result","tool_use_id":"t4"}]`), done,
+			hello, call("t1", "mcp__db__run_query", `{"q":1}`), userLine(`[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"a"},{"type":"text","text":"b <"}]}]`),
+			call("t2", "Read", `{"file_path":"/w/x.png"}`), userLine(`[{"type":"tool_result","tool_use_id":"t2","content":[{"type":"image","source":{"data":"AA"}}]}]`),
+			call("t3", "Edit", `{}`), userLine(`[{"type":"tool_result","tool_use_id":"t3","is_error":true,"content":"<tool_use_error>no such text</tool_use_error>"}]`),
+			call("t4", "Bash", `{"command":"true"}`), userLine(`[{"type":"tool_result","tool_use_id":"t4"}]`), done,
 		}, []string{
 			"prompt hi", "reply prompt", `call t1 db: run_query {"q":1}`, `result t1 completed "a\nb <"`,
 			`call t2 Read {"file_path":"/w/x.png"}`, `result t2 completed [{"type":"image","source":{"data":"AA"}}]`,
@@ -31,16 +31,16 @@ func TestTools(t *testing.T) {
 		{"tools of the provider", []string{
 			hello, begin("a"), open1(0, `{"type":"server_tool_use","id":"s1","name":"web_search","input":{}}`), delta(0, `{"type":"input_json_delta","partial_json":"{\"query\":\"go\"}"}`), shut(0),
 			open1(1, `{"type":"web_search_tool_result","tool_use_id":"s1","content":[{"type":"web_search_result","url":"https://go.dev","title":"Go","encrypted_content":"zzz"}]}`), shut(1),
-			said("a", `{"type":"web_search_tool_result","tool_use_id":"s1","content":[{"type":"web_search_result","url":"https://go.dev","title":"Go","encrypted_content":"zzz"}]}`),
+			assistantLine("a", `{"type":"web_search_tool_result","tool_use_id":"s1","content":[{"type":"web_search_result","url":"https://go.dev","title":"Go","encrypted_content":"zzz"}]}`),
 			open1(2, text0), textDelta(2, "See"), delta(2, `{"type":"citations_delta","citation":{"type":"web_search_result_location","url":"https://go.dev","title":"Go"}}`),
 			delta(2, `{"type":"citations_delta","citation":{"type":"char_location","document_title":"Notes"}}`), shut(2),
-			said("b", `{"type":"server_tool_use","id":"s2","name":"web_fetch","input":{"url":"u"}}`), said("b", `{"type":"web_fetch_tool_result","tool_use_id":"s2","content":{"type":"web_fetch_tool_error","error_code":"unavailable"}}`), done,
+			assistantLine("b", `{"type":"server_tool_use","id":"s2","name":"web_fetch","input":{"url":"u"}}`), assistantLine("b", `{"type":"web_fetch_tool_result","tool_use_id":"s2","content":{"type":"web_fetch_tool_error","error_code":"unavailable"}}`), done,
 		}, []string{
 			"prompt hi", "reply prompt", `call s1 web_search {"query":"go"}`, "source https://go.dev Go", `result s1 completed [{"title":"Go","type":"web_search_result","url":"https://go.dev"}]`,
 			"source  Notes", "text See", `call s2 web_fetch {"url":"u"}`, `result s2 failed {"type":"web_fetch_tool_error","error_code":"unavailable"} The tool failed: unavailable.`, "stop completed end_turn",
 		}},
 		{"plan and changed files", []string{
-			hello, call("t1", "TodoWrite", `{"todos":[{"content":"a","status":"completed"},{"content":"b","status":"odd"}]}`), told(`[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]`),
+			hello, call("t1", "TodoWrite", `{"todos":[{"content":"a","status":"completed"},{"content":"b","status":"odd"}]}`), userLine(`[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]`),
 			call("t2", "Edit", `{"file_path":"/w/a"}`),
 			out(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t2","content":"ok"}]},"tool_use_result":{"filePath":"/w/a","structuredPatch":[{"oldStart":1,"oldLines":1,"newStart":1,"newLines":1,"lines":["-x","+y"]}]}}`),
 			call("t3", "Write", `{"file_path":"/w/b"}`),
@@ -58,7 +58,7 @@ func TestTools(t *testing.T) {
 			out(`{"type":"assistant","parent_tool_use_id":"t1","message":{"id":"s2","content":[{"type":"tool_use","id":"u1","name":"Task","input":{}}]}}`),
 			out(`{"type":"assistant","parent_tool_use_id":"u1","message":{"id":"s3","content":[{"type":"text","text":"deep"}]}}`),
 			out(`{"type":"user","parent_tool_use_id":"t1","message":{"content":[{"type":"tool_result","tool_use_id":"u1","content":"ok"}]}}`),
-			told(`[{"type":"tool_result","tool_use_id":"t1","content":"report"}]`), done,
+			userLine(`[{"type":"tool_result","tool_use_id":"t1","content":"report"}]`), done,
 		}, []string{
 			"prompt hi", "reply prompt", `call t1 Task {"description":"d"}`, "t1> call u1 Task {}", "u1> text deep", `t1> result u1 completed "ok"`,
 			`result t1 completed "report"`, "t1> text sub", "stop completed end_turn",
@@ -73,26 +73,26 @@ func TestAsks(t *testing.T) {
 	runEdges(t, []edge{
 		{"a call that nobody has seen, denied in the old way", []string{
 			hello, may("r1", "t1", "Bash", `{"command":"rm x"}`, ""), reply("r1", `{"behavior":"deny","message":"No, thanks."}`),
-			told(`[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"No, thanks."}]`), done,
+			userLine(`[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"No, thanks."}]`), done,
 		}, []string{
 			"prompt hi", "reply prompt", `call t1 Bash {"command":"rm x"}`, "may r1 t1: Run `rm x` [allow deny]", "answer selected deny  No, thanks.",
 			`result t1 denied "No, thanks." No, thanks.`, "stop completed end_turn",
 		}},
 		{"always, with another input", []string{
 			hello, call("t1", "Write", `{"file_path":"a","content":"x"}`), may("r1", "t1", "Write", `{"file_path":"a","content":"x"}`, suggestions),
-			reply("r1", `{"behavior":"allow","updatedInput":{"content":"y","file_path":"a"},"updatedPermissions":[{}]}`), told(`[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]`), done,
+			reply("r1", `{"behavior":"allow","updatedInput":{"content":"y","file_path":"a"},"updatedPermissions":[{}]}`), userLine(`[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]`), done,
 		}, []string{
 			"prompt hi", "reply prompt", `call t1 Write {"file_path":"a","content":"x"}`, "may r1 t1: Write a [allow always deny]",
 			`answer selected always {"content":"y","file_path":"a"}`, `result t1 completed "ok"`, "stop completed end_turn",
 		}},
 		{"withdrawn, and answered too late", []string{
 			hello, call("t1", "Bash", `{}`), may("r1", "t1", "Bash", `{}`, ""), out(`{"type":"control_cancel_request","request_id":"r1"}`), reply("r1", `{"behavior":"allow"}`),
-			told(`[{"type":"text","text":"[Request interrupted by user for tool use]"}]`), out(`{"type":"result","subtype":"error_during_execution","is_error":true}`),
+			userLine(`[{"type":"text","text":"[Request interrupted by user for tool use]"}]`), out(`{"type":"result","subtype":"error_during_execution","is_error":true}`),
 		}, []string{
 			"prompt hi", "reply prompt", "call t1 Bash {}", "may r1 t1: Run [allow deny]", "answer canceled", "result t1 canceled null Not finished: the turn was stopped.", "stop canceled interrupted",
 		}},
 		{"two questions", []string{
-			hello, may("r1", "t1", "AskUserQuestion", two, ""), reply("r1", `{"behavior":"allow","updatedInput":{"answers":{"Which?":"something else","And?":"C, D"}}}`), told(`[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]`), done,
+			hello, may("r1", "t1", "AskUserQuestion", two, ""), reply("r1", `{"behavior":"allow","updatedInput":{"answers":{"Which?":"something else","And?":"C, D"}}}`), userLine(`[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]`), done,
 		}, []string{
 			"prompt hi", "reply prompt", "call t1 AskUserQuestion " + two, "question r1 Which? 2", "question r1#2 And? 2",
 			"answer r1 selected something else", "answer r1#2 selected C+D", `result t1 completed "ok"`, "stop completed end_turn",
@@ -120,7 +120,7 @@ func TestEnds(t *testing.T) {
 			hello, out(`{"type":"result","subtype":"error_during_execution","is_error":true,"errors":["[ede_diagnostic] x"]}`),
 		}, []string{"prompt hi", "reply prompt", "stop failed error_during_execution Claude Code ended the turn with an error (error_during_execution)."}},
 		{"late lines", []string{
-			hello, begin("a"), open1(0, text0), textDelta(0, "ab"), done, shut(0), whole("end_turn"), event(`{"type":"message_stop"}`), out(`{"type":"control_cancel_request","request_id":"x"}`),
+			hello, begin("a"), open1(0, text0), textDelta(0, "ab"), done, shut(0), messageEnd("end_turn"), event(`{"type":"message_stop"}`), out(`{"type":"control_cancel_request","request_id":"x"}`),
 			reply("x", `{"behavior":"allow"}`), out(`{"type":"system","subtype":"status","status":null,"permissionMode":"plan"}`), out(`{"type":"system","subtype":"compact_boundary"}`),
 		}, []string{
 			"prompt hi", "reply prompt", "text ab", "stop completed end_turn", `data mode {"mode":"plan"}`,
@@ -128,8 +128,8 @@ func TestEnds(t *testing.T) {
 		}},
 		{"two prompts that wait", []string{
 			hello, in(`{"type":"user","message":{"content":[{"type":"text","text":"second"},{"type":"image","source":{"type":"url","url":"https://x/y.png"}}]}}`),
-			in(`{"type":"user","message":{"content":"third"}}`), said("a", `{"type":"text","text":"1"}`), done, said("b", `{"type":"text","text":"2"}`), done, said("c", `{"type":"text","text":"3"}`), done,
-			said("d", `{"type":"text","text":"4"}`), done,
+			in(`{"type":"user","message":{"content":"third"}}`), assistantLine("a", `{"type":"text","text":"1"}`), done, assistantLine("b", `{"type":"text","text":"2"}`), done, assistantLine("c", `{"type":"text","text":"3"}`), done,
+			assistantLine("d", `{"type":"text","text":"4"}`), done,
 		}, []string{
 			"prompt hi", "reply prompt", "text 1", "stop completed end_turn", "prompt second", "reply prompt", "text 2", "stop completed end_turn",
 			"prompt third", "reply prompt", "text 3", "stop completed end_turn", "reply agent", "text 4", "stop completed end_turn",
@@ -140,9 +140,9 @@ func TestEnds(t *testing.T) {
 		}, []string{"reply agent", "error retry: The model's provider answered with an error; trying again in 1.0 s (1 of 1).", "stop failed api_error API Error: oh"}},
 		{"a prompt while a sub-agent reports", []string{
 			hello, call("t1", "Task", `{"description":"d"}`), out(`{"type":"system","subtype":"task_started","task_id":"k","tool_use_id":"t1","description":"d"}`),
-			told(`[{"type":"tool_result","tool_use_id":"t1","content":"started"}]`), done,
+			userLine(`[{"type":"tool_result","tool_use_id":"t1","content":"started"}]`), done,
 			out(`{"type":"assistant","parent_tool_use_id":"t1","message":{"id":"s","content":[{"type":"text","text":"working"}]}}`), in(`{"type":"user","message":{"content":"again"}}`),
-			out(`{"type":"system","subtype":"init","session_id":"s"}`), said("b", `{"type":"text","text":"sure"}`),
+			out(`{"type":"system","subtype":"init","session_id":"s"}`), assistantLine("b", `{"type":"text","text":"sure"}`),
 			out(`{"type":"system","subtype":"task_notification","task_id":"k","tool_use_id":"t1","status":"stopped"}`), done,
 		}, []string{
 			"prompt hi", "reply prompt", `call t1 Task {"description":"d"}`, `t1> data task {"description":"d","status":"running","task_id":"k","tool_call_id":"t1"}`,
@@ -153,24 +153,24 @@ func TestEnds(t *testing.T) {
 		{"word of a lost background task before the answer", []string{
 			out(`{"type":"system","subtype":"init","session_id":"s"}`), hello,
 			out(`{"type":"result","subtype":"success","is_error":false,"num_turns":0,"queued_turn_count":0,"result":"","origin":{"kind":"task-notification"}}`),
-			said("a", `{"type":"text","text":"1"}`), done,
+			assistantLine("a", `{"type":"text","text":"1"}`), done,
 		}, []string{"prompt hi", "reply prompt", "text 1", "stop completed end_turn"}},
 		{"a background task's report that comes before the answer", []string{
-			hello, echo("hi"), said("a", `{"type":"text","text":"1"}`), done, in(`{"type":"user","message":{"content":"again"}}`),
-			said("b", `{"type":"text","text":"the task is done"}`), reported, echo("again"), said("c", `{"type":"text","text":"2"}`), done,
+			hello, echo("hi"), assistantLine("a", `{"type":"text","text":"1"}`), done, in(`{"type":"user","message":{"content":"again"}}`),
+			assistantLine("b", `{"type":"text","text":"the task is done"}`), reported, echo("again"), assistantLine("c", `{"type":"text","text":"2"}`), done,
 		}, []string{
 			"prompt hi", "reply prompt", "text 1", "stop completed end_turn",
 			"prompt again", "reply prompt", "text the task is done", "text 2", "stop completed end_turn",
 		}},
 		{"a prompt that the agent takes up with the report of a background task", []string{
-			hello, echo("hi"), said("a", `{"type":"text","text":"1"}`), done, in(`{"type":"user","message":{"content":"again"}}`),
-			out(`{"type":"user","isReplay":true,"origin":{"kind":"task-notification"},"message":{"content":"<task-notification>"}}`), echo("again"), said("b", `{"type":"text","text":"2"}`), reported,
+			hello, echo("hi"), assistantLine("a", `{"type":"text","text":"1"}`), done, in(`{"type":"user","message":{"content":"again"}}`),
+			out(`{"type":"user","isReplay":true,"origin":{"kind":"task-notification"},"message":{"content":"<task-notification>"}}`), echo("again"), assistantLine("b", `{"type":"text","text":"2"}`), reported,
 		}, []string{
 			"prompt hi", "reply prompt", "text 1", "stop completed end_turn",
 			"prompt again", "reply prompt", "text 2", "stop completed end_turn",
 		}},
 		{"prompts that are echoed", []string{
-			out(`{"type":"user","isReplay":true,"message":{"content":"hi"}}`), said("a", `{"type":"text","text":"1"}`), done,
+			out(`{"type":"user","isReplay":true,"message":{"content":"hi"}}`), assistantLine("a", `{"type":"text","text":"1"}`), done,
 			out(`{"type":"user","isReplay":true,"message":{"content":"<local-command-stdout>x</local-command-stdout>"}}`),
 		}, []string{"prompt hi", "reply prompt", "text 1", "stop completed end_turn"}},
 		{

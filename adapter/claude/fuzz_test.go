@@ -16,23 +16,23 @@ import (
 func FuzzDecode(f *testing.F) {
 	var seeds [][]byte
 	for _, lines := range [][]string{ // small, so that the fuzzer gets around
-		{hello, begin("a"), open1(0, text0), textDelta(0, `a\ud83d`), said("a", `{"type":"text","text":"a😀"}`), shut(0), cut(0), begin("b"), open1(0, text0), textDelta(0, "a"), shut(0), whole("end_turn"), done},
+		{hello, begin("a"), open1(0, text0), textDelta(0, `a\ud83d`), assistantLine("a", `{"type":"text","text":"a😀"}`), shut(0), cut(0), begin("b"), open1(0, text0), textDelta(0, "a"), shut(0), messageEnd("end_turn"), done},
 		{hello, begin("a"), open1(0, `{"type":"tool_use","id":"t","name":"Task","input":{}}`), delta(0, `{"type":"input_json_delta","partial_json":"{}"}`), shut(0), may("r", "t", "Task", "{}", ""), reply("r", `{"behavior":"allow"}`)},
 		{
-			call("t", "Task", "{}"), out(`{"type":"system","subtype":"task_started","task_id":"k","tool_use_id":"t"}`), told(`[{"type":"tool_result","tool_use_id":"t","content":"ok"}]`), done,
+			call("t", "Task", "{}"), out(`{"type":"system","subtype":"task_started","task_id":"k","tool_use_id":"t"}`), userLine(`[{"type":"tool_result","tool_use_id":"t","content":"ok"}]`), done,
 			out(`{"type":"assistant","parent_tool_use_id":"t","message":{"id":"s","content":[{"type":"tool_use","id":"u","name":"Read","input":{}}]}}`),
 			out(`{"type":"system","subtype":"task_notification","task_id":"k","tool_use_id":"t","status":"failed"}`), done,
 		},
 		{may("r", "t", "AskUserQuestion", `{"questions":[{"question":"?","options":[]}]}`, ""), out(`{"type":"control_cancel_request","request_id":"r"}`), out(`{"type":"result","is_error":true}`)},
-		{said("a", `{"type":"server_tool_use","id":"s","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"s","content":[{"url":"u"}]},{"type":"image","source":{"url":"u"}}`)},
+		{assistantLine("a", `{"type":"server_tool_use","id":"s","name":"web_search","input":{}},{"type":"web_search_tool_result","tool_use_id":"s","content":[{"url":"u"}]},{"type":"image","source":{"url":"u"}}`)},
 	} {
 		seeds = append(seeds, []byte(strings.Join(lines, "\n")))
 	}
 	recordings().Fuzz(f, seeds...)
 }
 
-// TestLinesLostDoubledAndMoved plays recordings that were damaged line by line.
-func TestLinesLostDoubledAndMoved(t *testing.T) {
+// TestLostDoubledAndMovedLines plays recordings that were damaged line by line.
+func TestLostDoubledAndMovedLines(t *testing.T) {
 	t.Parallel()
 	recordings().Damaged(t, 6, "big")
 }

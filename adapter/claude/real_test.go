@@ -173,12 +173,12 @@ func TestRealClaudeTakesFiles(t *testing.T) {
 	}
 }
 
-// TestRealClaudeGoesBack: whatever a turn was, the token after it is a place that
+// TestRealClaudeRewinds: whatever a turn was, the token after it is a place that
 // is found again, and nothing that came later reaches the model. The newest comes
 // first: what is gone back behind is found no more.
 //
 //evidence:for promise-rewind
-func TestRealClaudeGoesBack(t *testing.T) {
+func TestRealClaudeRewinds(t *testing.T) {
 	t.Parallel()
 	real := realagent.Claude(t)
 	host := agenttest.NewHost()

@@ -9,7 +9,7 @@ import (
 )
 
 // answerLine is the line that answers a can_use_tool request.
-func answerLine(native string, v verdict) json.RawMessage {
+func answerLine(native string, v permissionReply) json.RawMessage {
 	return agentkit.Encode(map[string]any{
 		"type": "control_response", "response": map[string]any{"subtype": "success", "request_id": native, "response": v},
 	})
@@ -25,9 +25,9 @@ func refusalLine(native string) json.RawMessage {
 // permitted encodes the answer to a permission request.
 func (a *ask) permitted(r trace.PermissionResponse) json.RawMessage {
 	if !r.Allowed() {
-		return answerLine(a.native, verdict{Behavior: "deny", Message: agentkit.Refusal(r), Interrupt: r.Interrupt})
+		return answerLine(a.native, permissionReply{Behavior: "deny", Message: agentkit.Refusal(r), Interrupt: r.Interrupt})
 	}
-	v := verdict{Behavior: "allow", UpdatedInput: a.Input}
+	v := permissionReply{Behavior: "allow", UpdatedInput: a.Input}
 	if len(r.UpdatedInput) > 0 {
 		v.UpdatedInput = r.UpdatedInput
 	}
@@ -71,8 +71,8 @@ func (a *ask) answered(all []trace.Answer) json.RawMessage {
 	}
 	input := map[string]raw{}
 	if json.Unmarshal(a.Input, &input) != nil || len(answers) == 0 {
-		return answerLine(a.native, verdict{Behavior: "allow", UpdatedInput: a.Input}) // the agent then says that nobody answered
+		return answerLine(a.native, permissionReply{Behavior: "allow", UpdatedInput: a.Input}) // the agent then says that nobody answered
 	}
 	input["answers"] = agentkit.Encode(answers)
-	return answerLine(a.native, verdict{Behavior: "allow", UpdatedInput: agentkit.Encode(input)})
+	return answerLine(a.native, permissionReply{Behavior: "allow", UpdatedInput: agentkit.Encode(input)})
 }

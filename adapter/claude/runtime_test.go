@@ -78,7 +78,7 @@ func TestAPromptMentionsNoFileOutside(t *testing.T) {
 	s := agenttest.Open(t, fakeRuntime(t, "as told"), host, agent.Config{})
 	events, _ := agenttest.Turn(t, s, host, agenttest.Prompt("echo @a.txt and @/etc/passwd and @out"))
 	if said := agenttest.Said(events); !strings.Contains(said, "@a.txt and @ /etc/passwd and @ out") {
-		t.Errorf("it was told %q", said)
+		t.Errorf("the agent got %q", said)
 	}
 }
 

@@ -26,7 +26,7 @@ func (d *Decoder) retell(c *turn, id string) {
 	if !ok || tc.turn == c.b.Turn() {
 		return
 	}
-	c.calls[id] = true // before its parent is looked at: nobody is his own parent
+	c.calls[id] = true // before its parent is read: no call is its own parent
 	s := d.speaker(c, tc.parent)
 	tc.turn = c.b.Turn()
 	s.b.ToolCall(tc.ToolCall)

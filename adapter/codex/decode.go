@@ -87,7 +87,7 @@ func (d *Decoder) take(dir agent.Dir, l message, t agent.Turns) error {
 	}
 	switch {
 	case dir == agent.In:
-		d.told(l, p, t)
+		d.fromGateway(l, p, t)
 	case l.Method == "":
 		d.replied(l, p, t)
 	default:
@@ -102,8 +102,8 @@ func (d *Decoder) take(dir agent.Dir, l message, t agent.Turns) error {
 	return nil
 }
 
-// told takes a request to the app-server.
-func (d *Decoder) told(l message, p params, t agent.Turns) {
+// fromGateway takes a request to the app-server.
+func (d *Decoder) fromGateway(l message, p params, t agent.Turns) {
 	c := d.current()
 	switch l.Method {
 	case "thread/start", "thread/resume", "thread/fork":

@@ -29,16 +29,16 @@ const (
 `
 )
 
-// told is a line to the agent.
-func told(msg string) string { return `{"dir":"in","msg":` + msg + "}\n" }
+// toAgent is a line to the agent.
+func toAgent(msg string) string { return `{"dir":"in","msg":` + msg + "}\n" }
 
 // out is a notification about the turn.
 func out(method, params string) string {
 	return fmt.Sprintf(`{"dir":"out","msg":{"method":%q,"params":{"threadId":"T","turnId":"U",%s}}}`+"\n", method, params)
 }
 
-// asks is a request of the agent.
-func asks(id int, method, params string) string {
+// requestLine is a request of the agent.
+func requestLine(id int, method, params string) string {
 	return fmt.Sprintf(`{"dir":"out","msg":{"id":%d,"method":%q,"params":{"threadId":"T","turnId":"U",%s}}}`+"\n", id, method, params)
 }
 
@@ -134,7 +134,7 @@ func TestTheOptionsAreThoseThatCodexOffersAndDeclining(t *testing.T) {
 		`[{"applyNetworkPolicyAmendment":{"network_policy_amendment":{"host":"a","action":"allow"}}},{"applyNetworkPolicyAmendment":{"network_policy_amendment":{"host":"a","action":"deny"}}}]`: "allowNetwork=allow_always decline=reject_once denyNetwork=reject_always",
 		`["somethingNew"]`: "decline=reject_once",
 	} {
-		events := within(t, started(item), asks(7, "item/commandExecution/requestApproval", `"itemId":"c","command":"/bin/bash -lc 'curl https://a'","cwd":"/w","availableDecisions":`+offered))
+		events := within(t, started(item), requestLine(7, "item/commandExecution/requestApproval", `"itemId":"c","command":"/bin/bash -lc 'curl https://a'","cwd":"/w","availableDecisions":`+offered))
 		asked := agenttest.Each[trace.PermissionRequest](events)
 		if len(asked) != 1 {
 			t.Fatalf("%s: %d requests", offered, len(asked))
@@ -179,7 +179,7 @@ func TestReplies(t *testing.T) {
 		{"mcpServer/elicitation/request", tool, selected("decline"), `{"action":"decline"}`},
 		{"mcpServer/elicitation/request", tool, trace.PermissionResponse{Outcome: trace.Canceled}, `{"action":"cancel"}`},
 	} {
-		e, _ := effect[agent.Permit](t, asks(7, c.method, c.params))
+		e, _ := effect[agent.Permit](t, requestLine(7, c.method, c.params))
 		if d := cmp.Diff(`{"id":7,"result":`+c.want+`}`, string(e.Reply(c.answer))); d != "" {
 			t.Errorf("%s, answered by %+v (-want +got):\n%s", c.method, c.answer, d)
 		}
@@ -202,7 +202,7 @@ func TestAnswersToQuestionsAreEncodedAsAsked(t *testing.T) {
 		{"mcpServer/elicitation/request", `"serverName":"s","mode":"url","message":"Log in","url":"https://a"`, []trace.Answer{said("Yes")}, `{"action":"accept","content":{}}`},
 		{"mcpServer/elicitation/request", `"serverName":"s","mode":"url","message":"Log in","url":"https://a"`, []trace.Answer{said("No")}, `{"action":"decline"}`},
 	} {
-		e, _ := effect[agent.Ask](t, asks(7, c.method, c.params))
+		e, _ := effect[agent.Ask](t, requestLine(7, c.method, c.params))
 		if len(e.QuestionIDs) != len(c.answers) {
 			t.Fatalf("%s asks %d questions", c.params, len(e.QuestionIDs))
 		}
@@ -248,7 +248,7 @@ func effect[E agent.Effect](t *testing.T, lines ...string) (E, []trace.Event) {
 func TestARequestThatCodexWithdrawsIsWithdrawn(t *testing.T) {
 	t.Parallel()
 	resolved := out("serverRequest/resolved", `"requestId":7`)
-	ask := asks(7, "item/commandExecution/requestApproval", `"itemId":"c","command":"ls","cwd":"/w"`)
+	ask := requestLine(7, "item/commandExecution/requestApproval", `"itemId":"c","command":"ls","cwd":"/w"`)
 	if e, _ := effect[agent.Withdraw](t, ask, resolved); e.Native != "7" {
 		t.Errorf("withdrawn is %q", e.Native)
 	}
@@ -258,8 +258,8 @@ func TestARequestThatCodexWithdrawsIsWithdrawn(t *testing.T) {
 	}
 }
 
-// TestThePolicyJudgesWhatWillRun: neither the patch nor the command that was shown first.
-func TestThePolicyJudgesWhatWillRun(t *testing.T) {
+// TestThePolicyJudgesTheCallThatWillRun: neither the patch nor the command that was shown first.
+func TestThePolicyJudgesTheCallThatWillRun(t *testing.T) {
 	t.Parallel()
 	edit := `{"type":"fileChange","id":"c","changes":[{"path":"/w/a","kind":{"type":"update"},"diff":""}],"status":"inProgress"}`
 	more := out("item/fileChange/patchUpdated", `"itemId":"c","changes":[{"path":"/w/a","kind":{"type":"update","move_path":"/etc/a"},"diff":""}]`)
@@ -270,12 +270,12 @@ func TestThePolicyJudgesWhatWillRun(t *testing.T) {
 		input string
 		paths []string
 	}{
-		"a patch that changes":          {[]string{started(edit), more, asks(7, "item/fileChange/requestApproval", `"itemId":"c"`)}, trace.ToolMove, `/etc/a`, []string{"/w/a", "/etc/a"}},
-		"a root that is to be writable": {[]string{started(edit), asks(7, "item/fileChange/requestApproval", `"itemId":"c","grantRoot":"/"`)}, trace.ToolEdit, `"grant_root":"/"`, []string{"/w/a", "/"}},
-		"a command that changes":        {[]string{started(list), asks(7, "item/commandExecution/requestApproval", `"itemId":"c","command":"rm -r /","cwd":"/w"`)}, trace.ToolExecute, `rm -r /`, nil},
-		"text for a running command":    {[]string{started(list), asks(7, "item/commandExecution/requestApproval", `"itemId":"c","kind":"writeStdin","command":"rm","cwd":"/w"`)}, trace.ToolExecute, `rm`, nil},
-		"the network":                   {[]string{started(list), asks(7, "item/commandExecution/requestApproval", `"itemId":"c","command":"ls","networkApprovalContext":{"host":"a"}`)}, trace.ToolOther, `"host":"a"`, nil},
-		"a patch that was never shown":  {[]string{asks(7, "item/fileChange/requestApproval", `"itemId":"x"`)}, trace.ToolEdit, `{"changes":null}`, nil},
+		"a patch that changes":          {[]string{started(edit), more, requestLine(7, "item/fileChange/requestApproval", `"itemId":"c"`)}, trace.ToolMove, `/etc/a`, []string{"/w/a", "/etc/a"}},
+		"a root that is to be writable": {[]string{started(edit), requestLine(7, "item/fileChange/requestApproval", `"itemId":"c","grantRoot":"/"`)}, trace.ToolEdit, `"grant_root":"/"`, []string{"/w/a", "/"}},
+		"a command that changes":        {[]string{started(list), requestLine(7, "item/commandExecution/requestApproval", `"itemId":"c","command":"rm -r /","cwd":"/w"`)}, trace.ToolExecute, `rm -r /`, nil},
+		"text for a running command":    {[]string{started(list), requestLine(7, "item/commandExecution/requestApproval", `"itemId":"c","kind":"writeStdin","command":"rm","cwd":"/w"`)}, trace.ToolExecute, `rm`, nil},
+		"the network":                   {[]string{started(list), requestLine(7, "item/commandExecution/requestApproval", `"itemId":"c","command":"ls","networkApprovalContext":{"host":"a"}`)}, trace.ToolOther, `"host":"a"`, nil},
+		"a patch that was never shown":  {[]string{requestLine(7, "item/fileChange/requestApproval", `"itemId":"x"`)}, trace.ToolEdit, `{"changes":null}`, nil},
 	} {
 		var judged trace.ToolCall
 		r := agenttest.NewRecorder(func(cfg *trace.Config) {
@@ -314,7 +314,7 @@ func TestThePolicyJudgesWhatWillRun(t *testing.T) {
 	}
 }
 
-func TestWhatASubAgentDoesIsItsOwn(t *testing.T) {
+func TestEventsOfASubAgentAreItsOwn(t *testing.T) {
 	t.Parallel()
 	sub := func(thread, text string) string {
 		return strings.ReplaceAll(done(`{"type":"agentMessage","id":"m-`+thread+`","text":"`+text+`"}`), `"threadId":"T"`, `"threadId":"`+thread+`"`)
@@ -336,7 +336,7 @@ func TestWhatASubAgentDoesIsItsOwn(t *testing.T) {
 	}
 }
 
-func TestARetryThatRepeatsItselfIsSaidOnce(t *testing.T) {
+func TestARetryThatRepeatsItselfIsShownOnce(t *testing.T) {
 	t.Parallel()
 	delta := func(id, text string) string {
 		return out("item/agentMessage/delta", `"itemId":"`+id+`","delta":"`+text+`"`)
@@ -409,7 +409,7 @@ func TestAPromptIntoAnotherClientsTurn(t *testing.T) {
 	for reply, want := range map[string]string{`"result":{"turn":{"id":"V"}}`: "both\n", `"error":{"message":"not now"}`: ""} {
 		p := recordings().Play(t, []byte(begin+end+strings.ReplaceAll(
 			out("turn/started", `"turn":{"id":"U"}`)+started(`{"type":"userMessage","id":"u","content":[]}`)+
-				told(`{"id":9,"method":"turn/start","params":{"threadId":"T","input":[{"type":"text","text":"ours"}]}}`)+`{"dir":"out","msg":{"id":9,`+reply+"}}\n"+
+				toAgent(`{"id":9,"method":"turn/start","params":{"threadId":"T","input":[{"type":"text","text":"ours"}]}}`)+`{"dir":"out","msg":{"id":9,`+reply+"}}\n"+
 				done(`{"type":"agentMessage","id":"m","text":"both"}`)+end, `"U"`, `"V"`)))
 		if len(p.Turns) < 3 {
 			t.Fatalf("%s: there are %d turns", reply, len(p.Turns))
@@ -423,7 +423,7 @@ func TestAPromptIntoAnotherClientsTurn(t *testing.T) {
 
 func TestALatecomerBeginsNoTurn(t *testing.T) {
 	t.Parallel()
-	p := recordings().Play(t, []byte(begin+end+done(`{"type":"agentMessage","id":"m","text":"late"}`)+asks(7, "item/fileChange/requestApproval", `"itemId":"c"`)))
+	p := recordings().Play(t, []byte(begin+end+done(`{"type":"agentMessage","id":"m","text":"late"}`)+requestLine(7, "item/fileChange/requestApproval", `"itemId":"c"`)))
 	if len(p.Turns) != 1 {
 		t.Errorf("there are %d turns", len(p.Turns))
 	}
@@ -431,7 +431,7 @@ func TestALatecomerBeginsNoTurn(t *testing.T) {
 
 func TestATurnThatCannotStartFails(t *testing.T) {
 	t.Parallel()
-	lines := told(`{"id":1,"method":"turn/start","params":{"threadId":"T","input":[{"type":"text","text":"go"}]}}`) + `{"dir":"out","msg":{"id":1,"error":{"code":-32600,"message":"thread not found: T"}}}` + "\n"
+	lines := toAgent(`{"id":1,"method":"turn/start","params":{"threadId":"T","input":[{"type":"text","text":"go"}]}}`) + `{"dir":"out","msg":{"id":1,"error":{"code":-32600,"message":"thread not found: T"}}}` + "\n"
 	p := recordings().Play(t, []byte(lines))
 	stop := agenttest.Each[trace.Stop](replaytest.Events(p.Turns[0]))[0]
 	if stop.Outcome != trace.OutcomeFailed || stop.Error != "thread not found: T" {

@@ -11,15 +11,15 @@ import (
 func FuzzDecode(f *testing.F) {
 	recordings().Fuzz(f,
 		[]byte(begin+done(`{"type":"agentMessage","id":"m","text":"a"}`)+end),
-		[]byte(begin+started(`{"type":"fileChange","id":"c","changes":[{"path":"/a","kind":{"type":"add"},"diff":"x"}]}`)+asks(1, "item/fileChange/requestApproval", `"itemId":"c"`)+told(`{"id":1,"result":{"decision":"accept"}}`)+done(`{"type":"fileChange","id":"c","changes":[{"path":"/a","kind":"delete","diff":"x"}],"status":"completed"}`)+end),
-		[]byte(begin+asks(1, "mcpServer/elicitation/request", `"requestedSchema":{"properties":{"a":{"type":"array"}}}`)+told(`{"id":1,"result":{"action":"accept","content":{"a":[1]}}}`)+out("error", `"willRetry":true`)+end),
-		[]byte(begin+asks(1, "item/tool/requestUserInput", `"questions":[{"id":"q"}]`)+out("serverRequest/resolved", `"requestId":1`)+told(`{"method":"turn/interrupt","params":{}}`)+end),
+		[]byte(begin+started(`{"type":"fileChange","id":"c","changes":[{"path":"/a","kind":{"type":"add"},"diff":"x"}]}`)+requestLine(1, "item/fileChange/requestApproval", `"itemId":"c"`)+toAgent(`{"id":1,"result":{"decision":"accept"}}`)+done(`{"type":"fileChange","id":"c","changes":[{"path":"/a","kind":"delete","diff":"x"}],"status":"completed"}`)+end),
+		[]byte(begin+requestLine(1, "mcpServer/elicitation/request", `"requestedSchema":{"properties":{"a":{"type":"array"}}}`)+toAgent(`{"id":1,"result":{"action":"accept","content":{"a":[1]}}}`)+out("error", `"willRetry":true`)+end),
+		[]byte(begin+requestLine(1, "item/tool/requestUserInput", `"questions":[{"id":"q"}]`)+out("serverRequest/resolved", `"requestId":1`)+toAgent(`{"method":"turn/interrupt","params":{}}`)+end),
 		[]byte(`{"type":"thread.started","thread_id":"t"}`+"\n"+`{"type":"turn.started"}`+"\n"+`{"type":"item.completed","item":{"id":"i","type":"command_execution","exit_code":1}}`+"\n"+`{"type":"turn.failed","error":{"message":"m"}}`),
 	)
 }
 
-// TestLinesLostDoubledAndMoved plays recordings that were damaged line by line.
-func TestLinesLostDoubledAndMoved(t *testing.T) {
+// TestLostDoubledAndMovedLines plays recordings that were damaged line by line.
+func TestLostDoubledAndMovedLines(t *testing.T) {
 	t.Parallel()
 	recordings().Damaged(t, 6)
 }

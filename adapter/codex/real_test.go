@@ -126,7 +126,7 @@ func TestRealCodexAllowsAlways(t *testing.T) {
 	}
 }
 
-func TestRealCodexSaysWhatThePatchDid(t *testing.T) {
+func TestRealCodexReportsThePatch(t *testing.T) {
 	t.Parallel()
 	real := realCodex(t)
 	host := agenttest.NewHost()
@@ -152,7 +152,7 @@ func TestRealCodexSaysWhatThePatchDid(t *testing.T) {
 	}
 }
 
-func TestRealCodexSaysErrorsPlainly(t *testing.T) {
+func TestRealCodexReportsErrorsPlainly(t *testing.T) {
 	t.Parallel()
 	real := realCodex(t)
 	for prompt, want := range map[string]string{

@@ -98,7 +98,7 @@ func TestAProcessThatDoesNotStopIsKilled(t *testing.T) {
 	agenttest.StopsDeaf(t, fakeRuntime(t, "deaf"), "hello")
 }
 
-func TestALostConversationIsSaidOnce(t *testing.T) {
+func TestALostConversationIsReportedOnce(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ how, token, want string }{
 		{"forgetful", "gone@turn-1", "session_lost"},
@@ -129,7 +129,7 @@ func TestAnEmptyPromptIsNotSent(t *testing.T) {
 	}
 }
 
-func TestTheModelsAreTold(t *testing.T) {
+func TestTheModelsAreReported(t *testing.T) {
 	t.Parallel()
 	host := agenttest.NewHost()
 	s := agenttest.Open(t, fakeRuntime(t, "plain"), host, agent.Config{})
@@ -138,7 +138,7 @@ func TestTheModelsAreTold(t *testing.T) {
 	for len(host.Notes()) == 0 {
 		select {
 		case <-deadline:
-			t.Fatal("nothing was told")
+			t.Fatal("no notice came")
 		case <-time.After(time.Millisecond):
 		}
 	}
@@ -168,7 +168,7 @@ func TestTheModelIsChosenForTheNextTurn(t *testing.T) {
 	}
 }
 
-func TestCodexGetsWhatIsAttached(t *testing.T) {
+func TestCodexGetsAttachments(t *testing.T) {
 	t.Parallel()
 	host := agenttest.NewHost()
 	s := agenttest.Open(t, fakeRuntime(t, "echo"), host, agent.Config{})

@@ -112,7 +112,7 @@ func TestOutputIsPlainText(t *testing.T) {
 	}
 }
 
-func TestFailureSaysTheExitCodeAndTheEndOfStderr(t *testing.T) {
+func TestAFailureHasTheExitCodeAndTheEndOfStderr(t *testing.T) {
 	said, stop := play(t, bash(`echo so far; echo noise >&2; echo "no such model" >&2; exit 7`), "x")
 	if said != "so far\n" || stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, "exit status 7: no such model") {
 		t.Errorf("said %q, ended as %+v", said, stop)
@@ -125,7 +125,7 @@ func TestProgramThatDoesNotReadItsInputAnswers(t *testing.T) {
 	}
 }
 
-func TestMissingProgramIsSaidInOneSentence(t *testing.T) {
+func TestAMissingProgramIsReportedInOneSentence(t *testing.T) {
 	r := command.Runtime{Command: "no-such-program", Env: environ()}
 	_, err := r.Probe(t.Context())
 	_, stop := play(t, r, "x")

@@ -26,8 +26,8 @@ func (s *stage) id(what string) string {
 	return fmt.Sprintf("%s_%d_%d", what, len(s.earlier)+1, s.ids)
 }
 
-// rest waits for some paces, and reports whether the script goes on.
-func (s *stage) rest(paces int) bool { return s.wait(time.Duration(paces) * s.pace) }
+// waitPaces waits for some paces, and reports whether the script goes on.
+func (s *stage) waitPaces(paces int) bool { return s.wait(time.Duration(paces) * s.pace) }
 
 func (s *stage) wait(d time.Duration) bool {
 	if s.err == nil && d > 0 {
@@ -61,7 +61,7 @@ func (s *stage) step() {
 func (s *stage) write(paces int, pieces ...string) {
 	key := s.id("text")
 	for _, piece := range pieces {
-		if !s.rest(paces) {
+		if !s.waitPaces(paces) {
 			return
 		}
 		s.b.MessageDelta(key, piece)
@@ -73,7 +73,7 @@ func (s *stage) write(paces int, pieces ...string) {
 func (s *stage) reason(text string) {
 	key := s.id("thought")
 	for word := range strings.SplitAfterSeq(text, " ") {
-		if !s.rest(1) {
+		if !s.waitPaces(1) {
 			return
 		}
 		s.b.ThoughtDelta(key, word)
@@ -84,7 +84,7 @@ func (s *stage) reason(text string) {
 // emit writes events, with a pause before each.
 func (s *stage) emit(events ...trace.Payload) {
 	for _, e := range events {
-		if !s.rest(1) {
+		if !s.waitPaces(1) {
 			return
 		}
 		s.b.Emit(e)

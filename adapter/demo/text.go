@@ -18,7 +18,7 @@ func think(s *stage) {
 
 func quiet(s *stage) {
 	s.say("Now I am quiet for a while.")
-	s.rest(500)
+	s.waitPaces(500)
 	s.say("And that was it.")
 }
 

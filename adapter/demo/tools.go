@@ -17,7 +17,7 @@ func (s *stage) call(c trace.ToolCall) (id string) {
 	}
 	s.b.ToolCallStart(trace.ToolCallStart{ToolCallID: c.ToolCallID, RawName: c.RawName, ToolKind: c.ToolKind, Title: c.Title})
 	for input := string(c.Input); input != ""; {
-		if !s.rest(1) {
+		if !s.waitPaces(1) {
 			return c.ToolCallID
 		}
 		n := min(6, len(input))
@@ -30,7 +30,7 @@ func (s *stage) call(c trace.ToolCall) (id string) {
 
 // result ends a call after some paces.
 func (s *stage) result(r trace.ToolResult) {
-	if s.rest(10) {
+	if s.waitPaces(10) {
 		s.b.ToolResult(r)
 	}
 }

@@ -76,7 +76,7 @@ func TestABackendSaysWhatItsRecordingSays(t *testing.T) {
 		"duo-participant.v2.sse", "nested.v2.jsonl", "canned.v2.jsonl", "thinking.v2dict.jsonl", "weather.stream.jsonl",
 	} {
 		s, _ := backend(t, `{}`)
-		want := told(play(t, name, langgraph.Options{}).Records)
+		want := outline(play(t, name, langgraph.Options{}).Records)
 		if got := s.says(name); !slices.Equal(got, want) {
 			t.Errorf("%s says\n%q\nand should say\n%q", name, got, want)
 		}
@@ -141,7 +141,7 @@ func TestABackendThatSaysNothing(t *testing.T) {
 	s, _ := backend(t, `{"silence":"200ms"}`)
 	begun := time.Now()
 	got := s.says("slow")
-	if want := []string{"So far", "failed agent_lost The backend did not go on: the server said nothing for 200ms"}; !slices.Equal(got, want) || time.Since(begun) > 5*time.Second {
+	if want := []string{"So far", "failed agent_lost The backend did not go on: the server sent nothing for 200ms"}; !slices.Equal(got, want) || time.Since(begun) > 5*time.Second {
 		t.Errorf("%q after %v", got, time.Since(begun))
 	}
 	s, _ = backend(t, `{}`)

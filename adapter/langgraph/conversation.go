@@ -27,7 +27,7 @@ func (d *Decoder) conversation(kind string, data raw) {
 	kind = strings.ReplaceAll(kind, "_", "-")
 	begins := kind == "conversation-start"
 	if begins && !d.talk.begun {
-		d.again()
+		d.allowNextTurn()
 	}
 	t := d.begin()
 	if t == nil || d.talk.repeats(kind, data) {

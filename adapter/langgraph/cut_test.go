@@ -97,7 +97,7 @@ func testCuts(t *testing.T, server string) {
 		t.Run(fmt.Sprintf("after %d bytes", after), func(t *testing.T) {
 			t.Parallel()
 			c, url := newCutting(t, server)
-			s := on(t, url, "agent")
+			s := newStage(t, url, "agent")
 			c.after.Store(after)
 			if got := s.says("slow"); !slices.Equal(got, want) {
 				t.Errorf("%q", got)
@@ -124,12 +124,12 @@ func testRestarts(t *testing.T, server string) {
 			t.Parallel()
 			mu.Lock()
 			if want[kind] == nil {
-				want[kind] = sorted(on(t, server, kind[0]).says(kind[1]))
+				want[kind] = sorted(newStage(t, server, kind[0]).says(kind[1]))
 			}
 			want := want[kind]
 			mu.Unlock()
 			c, url := newCutting(t, server)
-			s := on(t, url, kind[0])
+			s := newStage(t, url, kind[0])
 			ctx, leave := context.WithCancelCause(t.Context())
 			defer leave(nil)
 			rec, done := s.begin(ctx, kind[1])
@@ -163,7 +163,7 @@ func testWaits(t *testing.T, server string) {
 
 func testWait(t *testing.T, server, graph, prompt string) {
 	t.Helper()
-	s := on(t, server, graph)
+	s := newStage(t, server, graph)
 	s.host.OnPermit = func(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
 		<-ctx.Done()
 		return trace.PermissionResponse{Outcome: trace.Canceled}

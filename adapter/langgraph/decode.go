@@ -147,8 +147,8 @@ func (d *Decoder) end(reason, failure string) {
 	d.turn, d.over = nil, true
 }
 
-// again lets another turn begin after an end, in a recording of several turns.
-func (d *Decoder) again() {
+// allowNextTurn lets another turn begin after an end, in a recording of several turns.
+func (d *Decoder) allowNextTurn() {
 	if d.over && !d.live {
 		d.over = false
 	}

@@ -51,7 +51,7 @@ func TestContent(t *testing.T) {
 		for _, e := range frames(t, langgraph.Options{}, c.stream...) {
 			records = append(records, trace.Record{Event: e})
 		}
-		if got := told(records); !slices.Equal(got[:len(got)-1], c.want) {
+		if got := outline(records); !slices.Equal(got[:len(got)-1], c.want) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
@@ -90,7 +90,7 @@ func TestRequestsOfTheAgentInbox(t *testing.T) {
 		`[{"args":{"action":"send","args":{"to":"b"}},"type":"edit"}]`: {trace.AllowOnce, `{"to":"b"}`},
 		`[{"args":"not now","type":"response"}]`:                       {trace.RejectOnce, ""},
 	} {
-		s := on(t, f.URL, "agent")
+		s := newStage(t, f.URL, "agent")
 		s.host.OnPermit = approve(c.kind, c.input)
 		if got := s.says("inbox"); !slices.Contains(got, "You chose "+answer) || !slices.Contains(got, "approve i:0?") {
 			t.Errorf("%q and not %s", got, answer)
@@ -106,7 +106,7 @@ func FuzzDecoder(f *testing.F) {
 	}
 	f.Add([]byte("event: updates\ndata: {\"__interrupt__\":[{\"value\":[{\"action_request\":{\"action\":\"a\"}}]},{},{\"id\":\"\"}]}\n\nevent: updates\ndata: {\"__interrupt__\":[]}\n\n"))
 	f.Fuzz(func(t *testing.T, recording []byte) {
-		if err := replaytest.Whatever(t, langgraph.NewDecoder(langgraph.Options{}), recording); err != nil {
+		if err := replaytest.AnyInput(t, langgraph.NewDecoder(langgraph.Options{}), recording); err != nil {
 			t.Error(err)
 		}
 	})
@@ -135,7 +135,7 @@ func TestM12_DamagedRecordings(t *testing.T) {
 					damaged = append(damaged, parts[i]...)
 				}
 			}
-			if err := replaytest.Whatever(t, langgraph.NewDecoder(langgraph.Options{}), damaged); err != nil {
+			if err := replaytest.AnyInput(t, langgraph.NewDecoder(langgraph.Options{}), damaged); err != nil {
 				t.Errorf("%s, seed %d: %v", name, seed, err)
 			}
 		}

@@ -34,7 +34,7 @@ func (d *Decoder) event(o object) {
 		return
 	}
 	if e.kind == "chain" && e.moment == "start" && e.at.node == "" && len(list[raw](o["parent_ids"])) == 0 {
-		d.again()
+		d.allowNextTurn()
 	}
 	if d.begin() == nil {
 		return

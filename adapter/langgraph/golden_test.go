@@ -93,9 +93,9 @@ func TestTheModesAgree(t *testing.T) {
 		"blocks":   {"blocks-multi.sse", "blocks.v2.jsonl", "blocks.v2dict.jsonl"},
 		"thinking": {"thinking-multi.sse", "thinking-events.sse", "thinking.v2.jsonl", "thinking.v2dict.jsonl"},
 	} {
-		want := strings.Join(told(play(t, modes[0], langgraph.Options{}).Records), "|")
+		want := strings.Join(outline(play(t, modes[0], langgraph.Options{}).Records), "|")
 		for _, name := range modes[1:] {
-			if got := strings.Join(told(play(t, name, langgraph.Options{}).Records), "|"); got != want {
+			if got := strings.Join(outline(play(t, name, langgraph.Options{}).Records), "|"); got != want {
 				t.Errorf("%s: %s tells\n%s\nand %s\n%s", graph, name, got, modes[0], want)
 			}
 		}

@@ -42,8 +42,8 @@ func play(t testing.TB, name string, o langgraph.Options) replaytest.Played {
 	return replaytest.Play(t, langgraph.NewDecoder(o), recorded(t, name))
 }
 
-// told is what a turn says, part after part, as a person reads it.
-func told(records []trace.Record) []string {
+// outline lists the parts of a turn as a person reads them.
+func outline(records []trace.Record) []string {
 	var all []string
 	for _, r := range records {
 		switch p := r.Payload.(type) {

@@ -15,7 +15,7 @@ func (d *Decoder) protocol3(data raw) {
 	o := p.in("data")
 	event, namespace := o.text("event"), strings.Join(list[string](p["namespace"]), "|")
 	if event == "running" && namespace == "" {
-		d.again()
+		d.allowNextTurn()
 	}
 	if d.begin() == nil {
 		return

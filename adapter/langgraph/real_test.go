@@ -154,7 +154,7 @@ func TestAServerThatIsKilledInTheMiddleOfARun(t *testing.T) {
 	t.Cleanup(http.DefaultClient.CloseIdleConnections)
 	url, again := javaScript.startAgain(t)
 	for range agenttest.Rounds(t, 1) {
-		s := on(t, url, "agent")
+		s := newStage(t, url, "agent")
 		r, done := s.begin(t.Context(), "slow")
 		s.speaking(r)
 		again()
@@ -191,7 +191,7 @@ func testServer(t *testing.T, url, exploded string) {
 		} {
 			t.Run(prompt, func(t *testing.T) {
 				t.Parallel()
-				if got := on(t, url, "agent").says(prompt); !slices.Equal(got, want) {
+				if got := newStage(t, url, "agent").says(prompt); !slices.Equal(got, want) {
 					t.Errorf("says\n%q\nand should say\n%q", short(got), short(want))
 				}
 			})
@@ -199,7 +199,7 @@ func testServer(t *testing.T, url, exploded string) {
 	})
 	t.Run("a conversation is one thread", func(t *testing.T) {
 		t.Parallel()
-		s := on(t, url, "agent")
+		s := newStage(t, url, "agent")
 		s.says("one")
 		token := s.host.Token()
 		if err := s.session.Close(); err != nil {
@@ -217,7 +217,7 @@ func testServer(t *testing.T, url, exploded string) {
 	})
 	t.Run("going back", func(t *testing.T) {
 		t.Parallel()
-		s := on(t, url, "agent")
+		s := newStage(t, url, "agent")
 		s.says("one")
 		before := s.host.Token()
 		s.says("two")
@@ -242,7 +242,7 @@ func testServer(t *testing.T, url, exploded string) {
 			"atonce": {"alice: I talk while you talk too.", "bob: And I do not wait for you."},
 		}
 		for graph, want := range want {
-			s := on(t, url, graph)
+			s := newStage(t, url, graph)
 			if got := speeches(s.end(s.begin(t.Context(), "go"))); !slices.Equal(got, want) {
 				slices.Sort(got)
 				if graph == "duo" || !slices.Equal(got, want) {
@@ -253,7 +253,7 @@ func testServer(t *testing.T, url, exploded string) {
 	})
 	t.Run("a graph in a graph", func(t *testing.T) {
 		t.Parallel()
-		got := on(t, url, "nested").says("weather")
+		got := newStage(t, url, "nested").says("weather")
 		if want := []string{"Let me look. ", `get_weather{"city":"Paris"}`, `completed:{"city":"Paris","degrees":21}`, "It is 21 degrees.", "Here is the report.", "completed stop"}; !slices.Equal(got, want) {
 			t.Errorf("%q", got)
 		}
@@ -273,7 +273,7 @@ func testServer(t *testing.T, url, exploded string) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				s := on(t, url, "approval")
+				s := newStage(t, url, "approval")
 				s.host.OnPermit = approve(c.kind, c.input)
 				if got := s.says(c.prompt); !slices.Equal(got, c.want) {
 					t.Errorf("says\n%q\nand should say\n%q", got, c.want)
@@ -293,7 +293,7 @@ func testServer(t *testing.T, url, exploded string) {
 		} {
 			t.Run(graph, func(t *testing.T) {
 				t.Parallel()
-				s := on(t, url, graph)
+				s := newStage(t, url, graph)
 				s.host.OnAsk = func(_ context.Context, q trace.Question) trace.Answer {
 					return trace.Answer{Outcome: trace.Selected, Values: []string{first(q, "yes")}, By: "ann"}
 				}
@@ -305,7 +305,7 @@ func testServer(t *testing.T, url, exploded string) {
 	})
 	t.Run("data beside the messages", func(t *testing.T) {
 		t.Parallel()
-		s := on(t, url, "custom")
+		s := newStage(t, url, "custom")
 		var got []string
 		for _, d := range agenttest.Each[trace.Data](s.end(s.begin(t.Context(), "go"))) {
 			got = append(got, fmt.Sprintf("%s %s %s %v", d.Name, d.ID, d.Value, d.Transient))
@@ -323,7 +323,7 @@ func testServer(t *testing.T, url, exploded string) {
 	t.Run("a restart of the gateway while a person is asked", func(t *testing.T) { t.Parallel(); testWaits(t, url) })
 	t.Run("stop", func(t *testing.T) {
 		t.Parallel()
-		s := on(t, url, "agent")
+		s := newStage(t, url, "agent")
 		ctx, stop := context.WithCancel(t.Context())
 		r, done := s.begin(ctx, "slow")
 		s.speaking(r)

@@ -30,7 +30,7 @@ func (d *Decoder) mode(name, namespace string, data raw) bool {
 		d.event(objectOf(data))
 		return true
 	case "metadata", "updates", "values":
-		d.again()
+		d.allowNextTurn()
 	case "messages", "messages/metadata", "messages/partial", "messages/complete", "custom", "tools", "tasks", "error":
 	default:
 		return false

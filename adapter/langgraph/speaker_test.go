@@ -177,7 +177,7 @@ func TestPlacesAreHidden(t *testing.T) {
 		for _, e := range events {
 			records = append(records, trace.Record{Event: e})
 		}
-		if got := told(records); !slices.Equal(got[:len(got)-1], c.want) {
+		if got := outline(records); !slices.Equal(got[:len(got)-1], c.want) {
 			t.Errorf("%+v: %q", c.o, got)
 		}
 		if data := agenttest.Each[trace.Data](events); (len(data) > 0) != (c.o.Subgraphs == "data") {
@@ -201,7 +201,7 @@ func TestEveryFrameOfConversaitionComesSeveralTimes(t *testing.T) {
 			b.WriteString(strings.Repeat(f, n))
 		}
 		p := replaytest.Play(t, langgraph.NewDecoder(langgraph.Options{}), []byte(b.String()))
-		if got := told(p.Records); !slices.Equal(got, []string{"ha ha ho", "completed stop"}) {
+		if got := outline(p.Records); !slices.Equal(got, []string{"ha ha ho", "completed stop"}) {
 			t.Errorf("%d times: %q", n, got)
 		}
 		events := replaytest.Events(p.Records)
@@ -212,8 +212,8 @@ func TestEveryFrameOfConversaitionComesSeveralTimes(t *testing.T) {
 	}
 }
 
-// TestASpeakerWhoHasSaidAllIsDone: the usage comes behind the last word, and the name with the whole message.
-func TestASpeakerWhoHasSaidAllIsDone(t *testing.T) {
+// TestASpeakerWithoutMoreTextIsDone: the usage comes behind the last word, and the name with the whole message.
+func TestASpeakerWithoutMoreTextIsDone(t *testing.T) {
 	t.Parallel()
 	stop := `[{"type":"AIMessageChunk","id":"a","content":"","tool_call_chunks":[],"response_metadata":{"finish_reason":"stop"}},{%s}]`
 	usage := `[{"type":"AIMessageChunk","id":"a","content":"","tool_call_chunks":[],"usage_metadata":{"input_tokens":3,"output_tokens":2}},{%s}]`

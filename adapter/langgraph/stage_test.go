@@ -32,8 +32,8 @@ type stage struct {
 	rt      agent.Runtime
 }
 
-// on opens a session with an assistant.
-func on(t *testing.T, url, assistant string, change ...func(*langgraph.Runtime)) *stage {
+// newStage opens a session with an assistant.
+func newStage(t *testing.T, url, assistant string, change ...func(*langgraph.Runtime)) *stage {
 	t.Helper()
 	rt := langgraph.Runtime{URL: url}
 	rt.Assistant = assistant
@@ -106,7 +106,7 @@ func lines(events []trace.Event) []string {
 	for i, e := range events {
 		records[i] = trace.Record{Event: e}
 	}
-	return told(records)
+	return outline(records)
 }
 
 // speaking waits until the agent has said some words.

@@ -53,15 +53,15 @@ func TestRefusalsAreOneSentenceEach(t *testing.T) {
 		"error":   "The graph failed, and the server does not say why.",
 		"gone":    "LangGraph did not go on: ",
 	} {
-		got := on(t, f.URL, "agent").says(prompt)
+		got := newStage(t, f.URL, "agent").says(prompt)
 		if last := got[len(got)-1]; !strings.HasPrefix(last, "failed") || !strings.Contains(last, want) || strings.Contains(last, "\n") {
 			t.Errorf("%s: %q", prompt, got)
 		}
 	}
-	if got := on(t, f.URL, "nobody").says("hello"); !strings.Contains(got[0], `No assistant found for "nobody".`) {
+	if got := newStage(t, f.URL, "nobody").says("hello"); !strings.Contains(got[0], `No assistant found for "nobody".`) {
 		t.Errorf("%q", got)
 	}
-	s := on(t, f.URL, "agent")
+	s := newStage(t, f.URL, "agent")
 	s.says("busy elsewhere")
 	if got := s.says("hello"); !strings.Contains(got[0], "is busy with a run that was begun elsewhere") {
 		t.Errorf("%q", got)
@@ -72,7 +72,7 @@ func TestAStreamThatBreaksOffGoesOnBehindItsLastEvent(t *testing.T) {
 	t.Parallel()
 	for prompt, want := range map[string]string{"cut": "So far, so good.", "lost": "All the same.", "doubled": "So far, so good. Yes."} {
 		f := newFake(t)
-		if got := on(t, f.URL, "agent").says(prompt); !slices.Equal(got, []string{want, "completed stop"}) {
+		if got := newStage(t, f.URL, "agent").says(prompt); !slices.Equal(got, []string{want, "completed stop"}) {
 			t.Errorf("%s: %q", prompt, got)
 		}
 	}
@@ -81,7 +81,7 @@ func TestAStreamThatBreaksOffGoesOnBehindItsLastEvent(t *testing.T) {
 // TestTheStateCompletesAStreamThatEndedTooEarly: a proxy may end a stream as if it were over.
 func TestTheStateCompletesAStreamThatEndedTooEarly(t *testing.T) {
 	t.Parallel()
-	s := on(t, newFake(t).URL, "agent")
+	s := newStage(t, newFake(t).URL, "agent")
 	want := []string{"So far, so good.", `touch{"path":"x"}`, `completed:"touched"`, "It is there.", "completed stop"}
 	for range 2 { // the second turn's state has the first one's messages, too
 		if got := s.says("short"); !slices.Equal(got, want) {
@@ -108,9 +108,9 @@ func TestTheServerThatIsNone(t *testing.T) {
 func TestTokens(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	on(t, f.URL, "agent", func(r *langgraph.Runtime) { r.Key = "the-key" }).says("hello")
+	newStage(t, f.URL, "agent", func(r *langgraph.Runtime) { r.Key = "the-key" }).says("hello")
 	f.hidden = true
-	on(t, f.URL, "agent", func(r *langgraph.Runtime) { r.PassToken = true }).says("hello")
+	newStage(t, f.URL, "agent", func(r *langgraph.Runtime) { r.PassToken = true }).says("hello")
 	if !slices.Contains(f.calls, "run the-key") || !slices.Contains(f.calls, "run Bearer anns-token") || !slices.Contains(f.calls, "POST /threads Bearer anns-token") {
 		t.Errorf("%q", f.calls)
 	}
@@ -119,7 +119,7 @@ func TestTokens(t *testing.T) {
 func TestAStopWhileAPersonIsAskedEndsTheTurn(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	s := on(t, f.URL, "agent")
+	s := newStage(t, f.URL, "agent")
 	ctx, stop := cancelable(t)
 	s.host.OnAsk = waitForEver
 	r, done := s.begin(ctx, "question")
@@ -133,7 +133,7 @@ func TestAStopWhileAPersonIsAskedEndsTheTurn(t *testing.T) {
 func TestAGraphThatWasAnsweredElsewhereIsNotAskedAgain(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	s := on(t, f.URL, "agent")
+	s := newStage(t, f.URL, "agent")
 	s.host.OnAsk = waitForEver
 	ctx, leave := context.WithCancelCause(t.Context())
 	r, done := s.begin(ctx, "question")

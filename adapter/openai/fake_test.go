@@ -35,8 +35,8 @@ type fake struct {
 	heads  []http.Header
 }
 
-// said is what the fake says next.
-type said struct {
+// reply is what the fake says next.
+type reply struct {
 	thought, text string
 	pace          time.Duration
 	name, input   string // a call
@@ -50,13 +50,13 @@ type conversation struct {
 	result   string
 }
 
-func newFake(t testing.TB, play func(conversation) said) *fake {
+func newFake(t testing.TB, play func(conversation) reply) *fake {
 	t.Helper()
 	return newCutFake(t, play, nil)
 }
 
 // newCutFake is a fake whose streams the Cut may break off.
-func newCutFake(t testing.TB, play func(conversation) said, c *agenttest.Cut) *fake {
+func newCutFake(t testing.TB, play func(conversation) reply, c *agenttest.Cut) *fake {
 	t.Helper()
 	f := &fake{}
 	f.Server = httptest.NewServer(c.Serve(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -155,7 +155,7 @@ func words(text string) []string { return strings.SplitAfter(text, " ") }
 
 type object = map[string]any
 
-func writeChat(w http.ResponseWriter, r *http.Request, s said) {
+func writeChat(w http.ResponseWriter, r *http.Request, s reply) {
 	send := sender(w, r, s.pace)
 	delta := func(d object) { send("", object{"id": "x", "choices": []any{object{"index": 0, "delta": d}}}) }
 	for _, word := range words(s.thought) {
@@ -179,7 +179,7 @@ func writeChat(w http.ResponseWriter, r *http.Request, s said) {
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
-func writeResponse(w http.ResponseWriter, r *http.Request, s said) {
+func writeResponse(w http.ResponseWriter, r *http.Request, s reply) {
 	send := sender(w, r, s.pace)
 	event := func(name string, o object) {
 		o["type"] = name
@@ -222,15 +222,15 @@ func (f *fake) requests() []map[string]any {
 	return f.bodies
 }
 
-// stand is a session with a workspace.
-type stand struct {
+// testSession is a session with a workspace.
+type testSession struct {
 	t    *testing.T
 	host *agenttest.Host
 	dir  workspace.Dir
 	agent.Session
 }
 
-func open(t *testing.T, r openai.Runtime) *stand {
+func open(t *testing.T, r openai.Runtime) *testSession {
 	t.Helper()
 	dir, err := workspace.Open(t.TempDir())
 	if err != nil {
@@ -251,11 +251,11 @@ func open(t *testing.T, r openai.Runtime) *stand {
 		}
 		_ = dir.Close()
 	})
-	return &stand{t, host, dir, s}
+	return &testSession{t, host, dir, s}
 }
 
 // play runs a turn to its end.
-func (s *stand) play(ctx context.Context, parts ...trace.InputPart) ([]trace.Event, trace.Stop) {
+func (s *testSession) play(ctx context.Context, parts ...trace.InputPart) ([]trace.Event, trace.Stop) {
 	s.t.Helper()
 	p := agent.Prompt{Message: trace.UserMessage{ID: "u", Parts: parts}}
 	r := s.host.Turn(p)
@@ -272,7 +272,7 @@ func (s *stand) play(ctx context.Context, parts ...trace.InputPart) ([]trace.Eve
 	return r.Events(), stop
 }
 
-func (s *stand) ask(text string) ([]trace.Event, trace.Stop) {
+func (s *testSession) prompt(text string) ([]trace.Event, trace.Stop) {
 	s.t.Helper()
 	return s.play(s.t.Context(), trace.InputPart{Type: trace.InputText, Text: text})
 }

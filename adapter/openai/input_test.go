@@ -35,7 +35,7 @@ func answers(status int, contentType, body string) http.HandlerFunc {
 	}
 }
 
-func TestBadInputIsSaidInOneSentenceThatSaysWhatToDo(t *testing.T) {
+func TestBadInputIsReportedInOneSentenceThatSaysWhatToDo(t *testing.T) {
 	const sse, jsn = "text/event-stream", "application/json"
 	for _, c := range []struct {
 		name   string
@@ -67,7 +67,7 @@ func TestBadInputIsSaidInOneSentenceThatSaysWhatToDo(t *testing.T) {
 		for _, api := range []string{"chat", "responses"} {
 			t.Run(c.name+" "+api, func(t *testing.T) {
 				f := serve(t, c.h)
-				_, stop := open(t, f.runtime(openai.Options{API: api, Retries: none()})).ask("hello")
+				_, stop := open(t, f.runtime(openai.Options{API: api, Retries: none()})).prompt("hello")
 				if stop.Outcome != trace.OutcomeFailed || stop.Reason != c.reason || !strings.Contains(stop.Error, c.want) {
 					t.Errorf("the turn ended as %s (%s): %s\nwant %s", stop.Outcome, stop.Reason, stop.Error, c.want)
 				}
@@ -82,7 +82,7 @@ func TestBadInputIsSaidInOneSentenceThatSaysWhatToDo(t *testing.T) {
 func TestAddressWhereNothingAnswers(t *testing.T) {
 	f := serve(t, nil)
 	f.Close()
-	_, stop := open(t, f.runtime(openai.Options{})).ask("hello")
+	_, stop := open(t, f.runtime(openai.Options{})).prompt("hello")
 	if want := "Nothing answers at " + f.URL + "/v1: start the endpoint, or correct agents.local.url."; stop.Error != want {
 		t.Errorf("the turn ended with %q, want %q", stop.Error, want)
 	}
@@ -125,14 +125,14 @@ func TestSilentEndpointEndsTheTurn(t *testing.T) {
 			}
 			<-r.Context().Done()
 		})
-		_, stop := open(t, f.runtime(openai.Options{Patience: agent.Duration(150 * time.Millisecond)})).ask("hello")
+		_, stop := open(t, f.runtime(openai.Options{Patience: agent.Duration(150 * time.Millisecond)})).prompt("hello")
 		if stop.Reason != "timeout" || !strings.Contains(stop.Error, "silent for 150ms: see whether it still works, or raise agents.local.options.patience") {
 			t.Errorf("the turn ended as %+v", stop)
 		}
 	}
 }
 
-func TestErrorInMidStreamKeepsWhatWasSaid(t *testing.T) {
+func TestAnErrorInMidStreamKeepsTheText(t *testing.T) {
 	const begin = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"so far\"}}]}\n\n"
 	for name, end := range map[string]string{
 		"an error event": "data: {\"error\":{\"message\":\"out of memory\"}}\n\n",
@@ -145,7 +145,7 @@ func TestErrorInMidStreamKeepsWhatWasSaid(t *testing.T) {
 				requests++
 				answers(200, "text/event-stream", begin+end)(w, r)
 			})
-			events, stop := open(t, f.runtime(openai.Options{})).ask("hello")
+			events, stop := open(t, f.runtime(openai.Options{})).prompt("hello")
 			if stop.Outcome != trace.OutcomeFailed || agenttest.Said(events) != "so far\n" {
 				t.Errorf("said %q, ended as %+v", agenttest.Said(events), stop)
 			}
@@ -165,10 +165,10 @@ func TestRetriesAreVisibleAndHeedTheEndpoint(t *testing.T) {
 			return
 		}
 		w.Header().Set("Content-Type", "text/event-stream")
-		writeChat(w, r, said{text: "Hello."})
+		writeChat(w, r, reply{text: "Hello."})
 	})
 	began := time.Now()
-	events, stop := open(t, f.runtime(openai.Options{})).ask("hello")
+	events, stop := open(t, f.runtime(openai.Options{})).prompt("hello")
 	if stop.Outcome != trace.OutcomeCompleted || time.Since(began) > 2*time.Second || time.Since(began) < 120*time.Millisecond {
 		t.Errorf("after %s the turn ended as %+v", time.Since(began), stop)
 	}
@@ -197,7 +197,7 @@ func TestEndpointThatWantsALongWaitIsNotWaitedFor(t *testing.T) {
 		w.Header().Set("Retry-After", "3600")
 		answers(429, "application/json", `{}`)(w, r)
 	})
-	if _, stop := open(t, f.runtime(openai.Options{})).ask("hello"); stop.Outcome != trace.OutcomeFailed {
+	if _, stop := open(t, f.runtime(openai.Options{})).prompt("hello"); stop.Outcome != trace.OutcomeFailed {
 		t.Errorf("the turn ended as %+v", stop)
 	}
 }
@@ -207,10 +207,10 @@ func TestKeyOfTheGatewaysEnvironmentIsNotSent(t *testing.T) {
 	t.Setenv("OPENAI_CUSTOM_HEADERS", "X-Secret: secret")
 	t.Setenv("MY_KEY", "mine")
 	f := newFake(t, actor)
-	open(t, f.runtime(openai.Options{})).ask("hello")
+	open(t, f.runtime(openai.Options{})).prompt("hello")
 	r := f.runtime(openai.Options{})
 	r.TokenEnv = "MY_KEY"
-	open(t, r).ask("hello")
+	open(t, r).prompt("hello")
 	if h := f.heads[0]; h.Get("Authorization") != "" || h.Get("X-Secret") != "" {
 		t.Errorf("without a key the endpoint is sent %v", h)
 	}

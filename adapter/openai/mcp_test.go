@@ -46,11 +46,11 @@ func newServer() *mcp.Server {
 }
 
 // shouter is a model that calls the server's tool with the prompt.
-func shouter(c conversation) said {
+func shouter(c conversation) reply {
 	if c.answered {
-		return said{text: c.result}
+		return reply{text: c.result}
 	}
-	return said{name: "mcp__test__shout", input: `{"text":"` + c.last() + `"}`}
+	return reply{name: "mcp__test__shout", input: `{"text":"` + c.last() + `"}`}
 }
 
 func stdio(t *testing.T) mcptool.Server {
@@ -82,9 +82,9 @@ func TestToolsOfMCPServers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := open(t, newFake(t, shouter).runtime(openai.Options{MCP: map[string]mcptool.Server{"test": server(t)}}))
 			for text, want := range map[string]string{"hello": "HELLO\n", "fail": "Error: no voice\n"} {
-				events, stop := s.ask(text)
+				events, stop := s.prompt(text)
 				if got := agenttest.Said(events); got != want || stop.Outcome != trace.OutcomeCompleted {
-					t.Errorf("the model was told %q, want %q; the turn ended as %+v; notices %q", got, want, stop, notices(events))
+					t.Errorf("the model got %q, want %q; the turn ended as %+v; notices %q", got, want, stop, notices(events))
 				}
 				if n := len(agenttest.Each[trace.PermissionRequest](events)); n != 1 {
 					t.Errorf("permission was asked %d times", n)
@@ -110,12 +110,12 @@ func TestNamesOfServersThatCouldBeTakenForOthersAreRefused(t *testing.T) {
 
 func TestServerThatDiesEndsNoTurnAndIsStartedAgain(t *testing.T) {
 	s := open(t, newFake(t, shouter).runtime(openai.Options{MCP: map[string]mcptool.Server{"test": stdio(t)}}))
-	events, stop := s.ask("die")
+	events, stop := s.prompt("die")
 	if got := agenttest.Said(events); !strings.Contains(got, "the MCP server test did not answer") || stop.Outcome != trace.OutcomeCompleted {
-		t.Errorf("the model was told %q, the turn ended as %+v", got, stop)
+		t.Errorf("the model got %q, the turn ended as %+v", got, stop)
 	}
-	if events, _ := s.ask("again"); agenttest.Said(events) != "AGAIN\n" {
-		t.Errorf("in the next turn the model was told %q, notices %q", agenttest.Said(events), notices(events))
+	if events, _ := s.prompt("again"); agenttest.Said(events) != "AGAIN\n" {
+		t.Errorf("in the next turn the model got %q, notices %q", agenttest.Said(events), notices(events))
 	}
 }
 
@@ -127,7 +127,7 @@ func TestServerThatCannotBeReachedIsANotice(t *testing.T) {
 		"The tools of the MCP server test are missing: it ended: exit status 1: broken.":                                   {Command: "bash", Args: []string{"-c", "echo broken >&2; exit 1"}},
 		"connection refused": {URL: gone.URL},
 	} {
-		events, stop := open(t, newFake(t, actor).runtime(openai.Options{MCP: map[string]mcptool.Server{"test": server}})).ask("hello")
+		events, stop := open(t, newFake(t, actor).runtime(openai.Options{MCP: map[string]mcptool.Server{"test": server}})).prompt("hello")
 		got := notices(events)
 		if len(got) != 1 || !strings.Contains(got[0], want) || stop.Outcome != trace.OutcomeCompleted {
 			t.Errorf("the user reads %q, want %q; the turn ended as %+v", got, want, stop)

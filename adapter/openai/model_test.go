@@ -20,7 +20,7 @@ func stream(chunks ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "text/event-stream")
 		if asked++; asked > 1 {
-			writeChat(w, r, said{text: "Done."})
+			writeChat(w, r, reply{text: "Done."})
 			return
 		}
 		for _, c := range chunks {
@@ -69,7 +69,7 @@ func TestCallsOfServersThatDiffer(t *testing.T) {
 		}, `a bash {"command":"echo 1"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			events, stop := open(t, serve(t, stream(c.chunks...)).runtime(openai.Options{})).ask("go")
+			events, stop := open(t, serve(t, stream(c.chunks...)).runtime(openai.Options{})).prompt("go")
 			var got []string
 			for _, call := range agenttest.Each[trace.ToolCall](events) {
 				got = append(got, call.ToolCallID+" "+call.RawName+" "+string(call.Input))
@@ -94,7 +94,7 @@ func TestReasoningInAllItsForms(t *testing.T) {
 		"content parts":     `{"content":[{"type":"thinking","thinking":[{"type":"text","text":"Hm."}]}]}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			events, _ := open(t, serve(t, stream(delta(chunk), delta(`{"content":"Hello."}`), end)).runtime(openai.Options{})).ask("go")
+			events, _ := open(t, serve(t, stream(delta(chunk), delta(`{"content":"Hello."}`), end)).runtime(openai.Options{})).prompt("go")
 			thoughts := agenttest.Each[trace.Thought](events)
 			if len(thoughts) != 1 || thoughts[0].Text != "Hm." || agenttest.Said(events) != "Hello.\n" {
 				t.Errorf("thought %+v, said %q", thoughts, agenttest.Said(events))
@@ -115,7 +115,7 @@ func TestEndsOfAnAnswer(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			end := `{"choices":[{"index":0,"delta":{},"finish_reason":"` + c.finish + `"}]}`
-			events, stop := open(t, serve(t, stream(delta(c.delta), end)).runtime(openai.Options{})).ask("go")
+			events, stop := open(t, serve(t, stream(delta(c.delta), end)).runtime(openai.Options{})).prompt("go")
 			if stop.Reason != c.reason || stop.Outcome != c.outcome || agenttest.Said(events) == "" {
 				t.Errorf("said %q, ended as %+v", agenttest.Said(events), stop)
 			}
@@ -127,7 +127,7 @@ func TestUsageCountsCachedInputOnceAndHasACost(t *testing.T) {
 	for _, api := range []string{"chat", "responses"} {
 		f := newFake(t, actor)
 		o := openai.Options{API: api, Prices: &openai.Prices{Input: 10, CachedInput: 1, Output: 100}}
-		events, _ := open(t, f.runtime(o)).ask("command")
+		events, _ := open(t, f.runtime(o)).prompt("command")
 		used := agenttest.Each[trace.Usage](events)
 		last := used[len(used)-1]
 		if len(used) != 3 || last.Scope != trace.UsageTurn || last.InputTokens != 200 || last.CacheReadTokens != 80 || last.OutputTokens != 20 {
@@ -141,26 +141,26 @@ func TestUsageCountsCachedInputOnceAndHasACost(t *testing.T) {
 
 func TestBudgetEndsTheTurnAndTheSession(t *testing.T) {
 	f := newFake(t, actor)
-	_, stop := open(t, f.runtime(openai.Options{Budget: openai.Budget{TurnTokens: 100}})).ask("command")
+	_, stop := open(t, f.runtime(openai.Options{Budget: openai.Budget{TurnTokens: 100}})).prompt("command")
 	if want := "The turn has used 110 tokens of a budget of 100 tokens: ask the agent to go on, or raise agents.local.options.budget.turn_tokens."; stop.Reason != "budget" || stop.Error != want {
 		t.Errorf("the turn ended as %+v", stop)
 	}
 	s := open(t, f.runtime(openai.Options{Prices: &openai.Prices{Input: 1, Output: 1}, Budget: openai.Budget{SessionUSD: 0.0002}}))
 	for i, want := range []string{"end_turn", "end_turn", "budget"} {
-		if _, stop := s.ask("hello"); stop.Reason != want {
+		if _, stop := s.prompt("hello"); stop.Reason != want {
 			t.Errorf("turn %d ended as %+v", i+1, stop)
 		}
 	}
 }
 
-func TestOldestTurnsAreLeftOutAndTheUserIsTold(t *testing.T) {
+func TestTheOldestTurnsAreLeftOutAndTheUserLearnsIt(t *testing.T) {
 	f := newFake(t, actor)
 	none := []string{}
 	s := open(t, f.runtime(openai.Options{ContextTokens: 400, Tools: &none, System: "Be brief."}))
 	for range 5 {
-		s.ask(strings.Repeat("much text ", 400))
+		s.prompt(strings.Repeat("much text ", 400))
 	}
-	events, stop := s.ask("hello")
+	events, stop := s.prompt("hello")
 	bodies := f.requests()
 	messages := bodies[len(bodies)-1]["messages"].([]any)
 	if stop.Outcome != trace.OutcomeCompleted || len(messages) >= 12 || len(messages) < 2 {
@@ -176,14 +176,14 @@ func TestOldestTurnsAreLeftOutAndTheUserIsTold(t *testing.T) {
 
 func TestCallsAreLeftOutTogetherWithTheirResults(t *testing.T) {
 	calls := 0
-	f := newFake(t, func(c conversation) said {
+	f := newFake(t, func(c conversation) reply {
 		if calls++; calls > 6 {
-			return said{text: "Done."}
+			return reply{text: "Done."}
 		}
-		return said{name: "bash", input: fmt.Sprintf(`{"command":"seq %d 600"}`, calls)}
+		return reply{name: "bash", input: fmt.Sprintf(`{"command":"seq %d 600"}`, calls)}
 	})
 	tools := []string{"bash"}
-	_, stop := open(t, f.runtime(openai.Options{ContextTokens: 1500, Tools: &tools, System: "Be brief."})).ask("go")
+	_, stop := open(t, f.runtime(openai.Options{ContextTokens: 1500, Tools: &tools, System: "Be brief."})).prompt("go")
 	if stop.Outcome != trace.OutcomeCompleted {
 		t.Fatalf("the turn ended as %+v", stop)
 	}
@@ -215,7 +215,7 @@ func TestPromptsHaveImagesAndFiles(t *testing.T) {
 		"chat":      {`"image_url":{"url":"data:image/png;base64,aGk="}`, `"file":{"file_data":"data:application/pdf;base64,aGk=","filename":"a.pdf"}`, `Attached file a.csv:\n\na,b`, `p.png of type image/png, which cannot be passed on`},
 		"responses": {`"image_url":"data:image/png;base64,aGk="`, `"file_data":"data:application/pdf;base64,aGk="`, `Attached file a.csv:\n\na,b`, `p.png of type image/png, which cannot be passed on`},
 	} {
-		f := newFake(t, func(conversation) said { return said{text: "I see."} })
+		f := newFake(t, func(conversation) reply { return reply{text: "I see."} })
 		open(t, f.runtime(openai.Options{API: api})).play(t.Context(), parts...)
 		raw, err := json.Marshal(f.requests()[0])
 		if err != nil {
@@ -234,7 +234,7 @@ func TestPromptsHaveImagesAndFiles(t *testing.T) {
 
 func TestParametersGoToTheEndpointAsTheyAre(t *testing.T) {
 	f := newFake(t, actor)
-	open(t, f.runtime(openai.Options{System: "Be kind.", Params: map[string]any{"temperature": 0.2, "max_tokens": 50, "stream_options": nil}})).ask("hello")
+	open(t, f.runtime(openai.Options{System: "Be kind.", Params: map[string]any{"temperature": 0.2, "max_tokens": 50, "stream_options": nil}})).prompt("hello")
 	body := f.requests()[0]
 	if body["temperature"] != 0.2 || body["max_tokens"] != 50.0 || body["model"] != "tiny" || body["stream"] != true || body["stream_options"] != nil {
 		t.Errorf("the request is %v", body)
@@ -247,8 +247,8 @@ func TestParametersGoToTheEndpointAsTheyAre(t *testing.T) {
 func TestSealedReasoningComesBackToTheEndpoint(t *testing.T) {
 	f := newFake(t, actor)
 	s := open(t, f.runtime(openai.Options{API: "responses"}))
-	s.ask("command")
-	s.ask("hello")
+	s.prompt("command")
+	s.prompt("hello")
 	bodies := f.requests()
 	raw, err := json.Marshal(bodies[len(bodies)-1]["input"])
 	if err != nil || !strings.Contains(string(raw), `"encrypted_content":"sealed"`) || !strings.Contains(string(raw), `"text":"I need a command."`) {
@@ -262,8 +262,8 @@ func TestSealedReasoningComesBackToTheEndpoint(t *testing.T) {
 func TestReasoningGoesBackWhileToolsRunOnly(t *testing.T) {
 	f := newFake(t, actor)
 	s := open(t, f.runtime(openai.Options{}))
-	s.ask("command")
-	s.ask("hello")
+	s.prompt("command")
+	s.prompt("hello")
 	for i, want := range []int{0, 1, 0} {
 		raw, err := json.Marshal(f.requests()[i])
 		if got := strings.Count(string(raw), "reasoning_content"); err != nil || got != want {

@@ -57,7 +57,7 @@ func TestBothInterfacesGiveOneShape(t *testing.T) {
 				if err := s.dir.WriteFile("a.txt", []byte("hello\n")); err != nil {
 					t.Fatal(err)
 				}
-				events, _ := s.ask(fmt.Sprintf("[[script:%s]]", script))
+				events, _ := s.prompt(fmt.Sprintf("[[script:%s]]", script))
 				shapes = append(shapes, shape(events))
 			}
 			for _, kind := range want {
@@ -95,7 +95,7 @@ func FuzzStream(f *testing.F) {
 			o.API = "chat"
 		}
 		served := serve(t, answers(200, "text/event-stream", "data: "+chunk+"\n\ndata: "+over+"\n\n"))
-		events, stop := open(t, served.runtime(o)).ask("go")
+		events, stop := open(t, served.runtime(o)).prompt("go")
 		if stop.Reason == "" || len(agenttest.Each[trace.Stop](events)) != 1 {
 			t.Errorf("the turn ended as %+v", stop)
 		}

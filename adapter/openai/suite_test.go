@@ -13,28 +13,28 @@ import (
 )
 
 // actor is a model that does what the prompt says.
-func actor(c conversation) said {
+func actor(c conversation) reply {
 	switch p := c.last(); {
 	case c.answered:
-		return said{text: "The tool said: " + c.result}
+		return reply{text: "The tool said: " + c.result}
 	case p == "slow":
-		return said{text: strings.Repeat("word ", 100), pace: 20 * time.Millisecond}
+		return reply{text: strings.Repeat("word ", 100), pace: 20 * time.Millisecond}
 	case strings.HasPrefix(p, "touch "):
-		return said{name: "bash", input: `{"command":"` + p + `"}`}
+		return reply{name: "bash", input: `{"command":"` + p + `"}`}
 	case p == "die", p == "half", p == "garbage":
-		return said{text: "So far. ", raw: p}
+		return reply{text: "So far. ", raw: p}
 	case p == "huge":
-		return said{text: strings.Repeat("x", 50<<20)}
+		return reply{text: strings.Repeat("x", 50<<20)}
 	case p == "command":
-		return said{thought: "I need a command.", text: "I will run a command.", name: "bash", input: `{"command":"echo hi"}`}
+		return reply{thought: "I need a command.", text: "I will run a command.", name: "bash", input: `{"command":"echo hi"}`}
 	case p == "unknown":
-		return said{name: "nothing", input: `{}`}
+		return reply{name: "nothing", input: `{}`}
 	case p == "nonsense":
-		return said{name: "bash", input: `{"command":`}
+		return reply{name: "bash", input: `{"command":`}
 	case p == "recall":
-		return said{text: strings.Join(c.prompts, "; ")}
+		return reply{text: strings.Join(c.prompts, "; ")}
 	default:
-		return said{thought: "Hm.", text: "Hello."}
+		return reply{thought: "Hm.", text: "Hello."}
 	}
 }
 

@@ -91,7 +91,7 @@ func TestRealOpenCode(t *testing.T) {
 	t.Run("endless retries are told and can be stopped", func(t *testing.T) {
 		events, stop := agenttest.TurnWhile(t, s, host, agenttest.Prompt("[[script:error 500]]"), func(stop func(), r *agenttest.Recorder) {
 			if told := agenttest.Until[trace.Error](t, r); told.Code != "retry" || !strings.Contains(told.Message, "scripted error 500") {
-				t.Errorf("the user is told %+v", told)
+				t.Errorf("the user sees %+v", told)
 			}
 			stop()
 		})
@@ -135,7 +135,7 @@ func TestRealPermissions(t *testing.T) {
 		t.Errorf("denied: %+v in\n%s", stop, agenttest.Said(events))
 	}
 	if !strings.Contains(agenttest.Said(events), "it was denied") {
-		t.Errorf("the model was not told of the denial: %q", agenttest.Said(events))
+		t.Errorf("the model did not learn of the denial: %q", agenttest.Said(events))
 	}
 	host.OnPermit = agenttest.Choose(trace.AllowAlways)
 	events, _ = agenttest.Turn(t, s, host, agenttest.Prompt("[[script:shell touch "+file("one")+"]]"))
@@ -190,7 +190,7 @@ func TestRealResumeAndRewind(t *testing.T) {
 	}
 	events, _ = agenttest.Turn(t, real.open(t, host, "ses_e06777d7effe4dNclYuEoePiYv@msg_1"), host, agenttest.Prompt("[[script:plain]]"))
 	if told := agenttest.Each[trace.Error](events); len(told) != 1 || told[0].Code != "session_lost" {
-		t.Errorf("a lost place is told as %+v", told)
+		t.Errorf("a lost place is reported as %+v", told)
 	}
 }
 

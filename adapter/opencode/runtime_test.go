@@ -66,7 +66,7 @@ func TestSuite(t *testing.T) {
 	})
 }
 
-func TestWhatABrokenStreamMissedIsReadBackOnce(t *testing.T) {
+func TestEventsThatABrokenStreamMissedAreReadOnce(t *testing.T) {
 	t.Parallel()
 	for _, how := range []string{"gap", "cut in mid-event"} {
 		_, r := attached(t)

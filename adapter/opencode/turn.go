@@ -108,13 +108,13 @@ func (d *Decoder) settle() {
 			return
 		}
 	}
-	stop := turn.verdict()
+	stop := turn.outcome()
 	d.leave()
 	turn.b.End(stop)
 }
 
-// verdict tells how the turn ended.
-func (t *turn) verdict() trace.Stop {
+// outcome tells how the turn ended.
+func (t *turn) outcome() trace.Stop {
 	failed := t.failed
 	reason := "stop"
 	if t.newest != nil {

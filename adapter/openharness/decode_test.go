@@ -14,8 +14,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// said is what became of a recording, a line for each whole thing.
-func said(t *testing.T, lines ...string) (out []string) {
+// outcomeOf is what became of a recording, a line for each whole thing.
+func outcomeOf(t *testing.T, lines ...string) (out []string) {
 	t.Helper()
 	p := play(t, []byte(strings.Join(lines, "\n")))
 	if p.Skipped > 0 {
@@ -72,9 +72,9 @@ func content(text string) string { b, _ := json.Marshal(text); return `"content"
 
 const failed = `"status":"failed"`
 
-func TestK04_K05_AFullTextAfterItsDeltasIsNotSaidTwice(t *testing.T) {
+func TestK04_K05_AFullTextAfterItsDeltasIsNotShownTwice(t *testing.T) {
 	t.Parallel()
-	want(t, said(t, on("flow:start", ""), on("agent:start", "1"),
+	want(t, outcomeOf(t, on("flow:start", ""), on("agent:start", "1"),
 		on("agent:thinking:delta", "1", content("I ")), on("agent:thinking:delta", "1", content("")), on("agent:thinking:delta", "1", content("think.")),
 		on("agent:text:delta", "1", content("One.")),
 		on("agent:thinking", "1", content("I think.")),                                 // late
@@ -85,9 +85,9 @@ func TestK04_K05_AFullTextAfterItsDeltasIsNotSaidTwice(t *testing.T) {
 		"(I think.)", "One.", "r1-1 completed null", "One.", "completed stop")
 }
 
-func TestAFullTextOfSeveralPartsIsNotSaidTwice(t *testing.T) {
+func TestAFullTextOfSeveralPartsIsNotShownTwice(t *testing.T) {
 	t.Parallel()
-	want(t, said(t, on("flow:start", ""),
+	want(t, outcomeOf(t, on("flow:start", ""),
 		on("agent:text:delta", "1", content("One, ")), on("agent:thinking:delta", "1", content("Hm.")), on("agent:text:delta", "1", content("two.")),
 		on("agent:text", "1", content("One, two.")), on("flow:complete", "")),
 		"One, ", "(Hm.)", "two.", "completed stop")
@@ -95,7 +95,7 @@ func TestAFullTextOfSeveralPartsIsNotSaidTwice(t *testing.T) {
 
 func TestAProviderWithoutDeltasIsHeard(t *testing.T) {
 	t.Parallel()
-	want(t, said(t, on("flow:start", ""), on("agent:start", "1"), on("agent:start", "2"),
+	want(t, outcomeOf(t, on("flow:start", ""), on("agent:start", "1"), on("agent:start", "2"),
 		on("agent:thinking", "1", content("Hm.")), on("agent:text", "2", content("Two.")), on("agent:text", "1", content("One.")),
 		on("agent:complete", "1", `"result":"One."`), on("agent:start", "3"), on("agent:complete", "3", `"result":"Only a result."`), on("agent:complete", "2"),
 		on("flow:complete", "")),
@@ -104,7 +104,7 @@ func TestAProviderWithoutDeltasIsHeard(t *testing.T) {
 
 func TestK07_RunsAtTheSameTimeAreKeptApart(t *testing.T) {
 	t.Parallel()
-	want(t, said(t, on("flow:start", ""), on("node:start", "1"), on("node:start", "2"),
+	want(t, outcomeOf(t, on("flow:start", ""), on("node:start", "1"), on("node:start", "2"),
 		on("agent:text:delta", "1", content("I talk ")), on("agent:text:delta", "2", content("So do ")), on("agent:text:delta", "1", content("first.")),
 		on("agent:tool", "2", `"toolName":"Bash","toolInput":{"command":"ls"},"toolOutput":"a"`), on("agent:text:delta", "1", content(" Still.")),
 		on("agent:text", "1", content("I talk first. Still.")), on("node:complete", "1"), on("agent:text:delta", "2", content("I.")),
@@ -114,7 +114,7 @@ func TestK07_RunsAtTheSameTimeAreKeptApart(t *testing.T) {
 
 func TestK06_K09_CallsOfOneToolHaveIdsOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	want(t, said(t, on("flow:start", ""), on("agent:tool", "1", `"toolName":"Bash","toolOutput":"a"`), on("agent:tool", "1", `"toolName":"Bash","error":"no such file"`),
+	want(t, outcomeOf(t, on("flow:start", ""), on("agent:tool", "1", `"toolName":"Bash","toolOutput":"a"`), on("agent:tool", "1", `"toolName":"Bash","error":"no such file"`),
 		on("agent:tool", "1"), on("flow:complete", "")),
 		`r1-1 completed "a"`, "r1-2 failed no such filenull", "r1-3 completed null", "completed stop")
 }
@@ -122,21 +122,21 @@ func TestK06_K09_CallsOfOneToolHaveIdsOfTheirOwn(t *testing.T) {
 func TestK11_TheEndOfAnAgentIsNotTheEndOfItsFlow(t *testing.T) {
 	t.Parallel()
 	usage := `"usage":{"inputTokens":2,"outputTokens":3},"totalCostUsd":0.25`
-	want(t, said(t, on("flow:start", ""), on("agent:text", "1", content("One.")), on("agent:complete", "1", usage), on("agent:text", "2", content("Two.")),
+	want(t, outcomeOf(t, on("flow:start", ""), on("agent:text", "1", content("One.")), on("agent:complete", "1", usage), on("agent:text", "2", content("Two.")),
 		on("agent:complete", "2", usage), on("flow:complete", "")), "One.", "usage 2 3 0.25", "Two.", "usage 4 6 0.50", "completed stop")
 	// without a flow, the last agent ends the turn
-	want(t, said(t, on("agent:start", "1"), on("command:received", ""), on("agent:start", "2"), on("agent:text", "1", content("One.")), on("agent:complete", "1"), on("agent:complete", "2", `"result":"Two."`)),
+	want(t, outcomeOf(t, on("agent:start", "1"), on("command:received", ""), on("agent:start", "2"), on("agent:text", "1", content("One.")), on("agent:complete", "1"), on("agent:complete", "2", `"result":"Two."`)),
 		"One.", "Two.", "completed stop")
 }
 
 //evidence:for K11
 func TestK08_AnErrorThatTheFlowSurvivesIsANotice(t *testing.T) {
 	t.Parallel()
-	want(t, said(t, on("flow:start", ""), on("agent:error", "1", `"message":"overloaded"`), on("agent:start", "1"), on("agent:text", "1", content("One.")),
+	want(t, outcomeOf(t, on("flow:start", ""), on("agent:error", "1", `"message":"overloaded"`), on("agent:start", "1"), on("agent:text", "1", content("One.")),
 		on("node:error", "1", `"error":"no disk"`), on("flow:complete", "")), "notice: overloaded", "One.", "notice: no disk", "completed stop")
-	want(t, said(t, on("flow:start", ""), on("agent:error", "1", `"message":"overloaded"`), on("node:error", "1", `"error":"overloaded"`), on("flow:complete", "", failed)), "failed error overloaded")
-	want(t, said(t, on("flow:start", ""), on("flow:complete", "", failed)), "failed error The flow failed, and does not say why.")
-	want(t, said(t, on("agent:start", "1"), on("agent:error", "1", `"message":"overloaded"`)), "failed error overloaded")
+	want(t, outcomeOf(t, on("flow:start", ""), on("agent:error", "1", `"message":"overloaded"`), on("node:error", "1", `"error":"overloaded"`), on("flow:complete", "", failed)), "failed error overloaded")
+	want(t, outcomeOf(t, on("flow:start", ""), on("flow:complete", "", failed)), "failed error The flow failed, and does not say why.")
+	want(t, outcomeOf(t, on("agent:start", "1"), on("agent:error", "1", `"message":"overloaded"`)), "failed error overloaded")
 }
 
 func TestAPausedFlowAsksAPerson(t *testing.T) {
@@ -146,13 +146,13 @@ func TestAPausedFlowAsksAPerson(t *testing.T) {
 		return `{"t":1,"dir":"c2s","msg":{"type":"command","command":` + c + `}}`
 	}
 	out := func(e string) string { return `{"t":1,"dir":"s2c","msg":{"type":"event","event":` + e + `}}` }
-	want(t, said(t, say(`{"type":"send","message":"Go","runId":"r"}`), out(on("flow:start", "")), out(on("agent:text:delta", "1", content("One"))),
+	want(t, outcomeOf(t, say(`{"type":"send","message":"Go","runId":"r"}`), out(on("flow:start", "")), out(on("agent:text:delta", "1", content("One"))),
 		out(on("agent:paused", "1")), out(on("flow:paused", "")), say(`{"type":"resume","message":"Shorter"}`), out(on("flow:resumed", "")),
 		out(on("agent:text:delta", "1", content("Two"))), out(on("flow:complete", "")), say(`{"type":"send","message":"Again","runId":"r"}`), out(on("agent:text", "1", content("Three")))),
 		"One", asks, "answer: Shorter", "Two", "completed stop", "Three", "canceled recording_ended")
-	want(t, said(t, say(`{"type":"send","message":"Go"}`), out(on("flow:start", "")), out(on("flow:paused", "")), out(on("flow:resumed", "")), out(on("flow:aborted", ""))),
+	want(t, outcomeOf(t, say(`{"type":"send","message":"Go"}`), out(on("flow:start", "")), out(on("flow:paused", "")), out(on("flow:resumed", "")), out(on("flow:aborted", ""))),
 		asks, "answer: Go on", "canceled aborted")
-	want(t, said(t, say(`{"type":"send","message":"Go"}`), out(on("agent:start", "1")), say(`{"type":"abort"}`), out(on("agent:aborted", "1"))), "canceled aborted")
+	want(t, outcomeOf(t, say(`{"type":"send","message":"Go"}`), out(on("agent:start", "1")), say(`{"type":"abort"}`), out(on("agent:aborted", "1"))), "canceled aborted")
 }
 
 // K14: what a flow does beside the conversation is marked as such.
@@ -182,12 +182,12 @@ func TestChunksOfTheHTTPServerAreRepaired(t *testing.T) {
 		return lines
 	}
 	call := `{"type":"tool-input-available","toolCallId":"r-Bash","toolName":"Bash","input":{"command":"ls"}}`
-	want(t, said(t, sse(`{"type":"step-start"}`, `{"type":"text-start","id":"m"}`, `{"type":"text-delta","id":"m","delta":"One."}`, `{"type":"text-end","id":"m"}`,
+	want(t, outcomeOf(t, sse(`{"type":"step-start"}`, `{"type":"text-start","id":"m"}`, `{"type":"text-delta","id":"m","delta":"One."}`, `{"type":"text-end","id":"m"}`,
 		call, `{"type":"tool-output-available","toolCallId":"r-Bash","output":"a"}`, call, `{"type":"error","errorText":"no such file"}`,
 		`{"type":"text-delta","id":"m","delta":"Two."}`, `{"type":"reasoning-delta","id":"m","delta":"Hm."}`, `[DONE]`)...),
 		"One.", `r-Bash completed "a"`, "r-Bash~2 failed no such filenull", "Two.", "(Hm.)", "completed stop")
-	want(t, said(t, sse(`{"type":"error","errorText":"overloaded"}`, `{"type":"text-delta","id":"m","delta":"One."}`)...), "notice: overloaded", "One.", "completed stop")
-	want(t, said(t, sse(`{"type":"text-delta","id":"m","delta":"One."}`, `{"type":"error","errorText":"overloaded"}`)...), "One.", "failed error overloaded")
+	want(t, outcomeOf(t, sse(`{"type":"error","errorText":"overloaded"}`, `{"type":"text-delta","id":"m","delta":"One."}`)...), "notice: overloaded", "One.", "completed stop")
+	want(t, outcomeOf(t, sse(`{"type":"text-delta","id":"m","delta":"One."}`, `{"type":"error","errorText":"overloaded"}`)...), "One.", "failed error overloaded")
 }
 
 // entry is an event of Open Scaffold's log.
@@ -197,7 +197,7 @@ func entry(id, name, payload string) string {
 
 func TestTheLogOfOpenScaffold(t *testing.T) {
 	t.Parallel()
-	want(t, said(t, entry("0", "state:intent", `"state":{}`), entry("1", "workflow:started", `"input":{"a":1}`), entry("2", "agent:started", `"agent":"a"`),
+	want(t, outcomeOf(t, entry("0", "state:intent", `"state":{}`), entry("1", "workflow:started", `"input":{"a":1}`), entry("2", "agent:started", `"agent":"a"`),
 		entry("3", "text:delta", `"agent":"a","delta":"One."`), entry("3", "text:delta", `"agent":"a","delta":"One."`), // sent again
 		entry("4", "tool:called", `"agent":"a","toolName":"Bash"`), entry("5", "tool:result", `"agent":"a","output":"x","isError":true`), // without an id
 		entry("6", "agent:completed", `"agent":"a","output":{"b":2}`), entry("7", "agent:started", `"agent":"b"`), entry("8", "agent:completed", `"agent":"b","output":"All said."`),

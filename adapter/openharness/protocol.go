@@ -178,7 +178,7 @@ func (p *workflow) GoOn(ctx context.Context, _ remote.Break) (*remote.Call, erro
 	if why != "" {
 		return nil, errors.New(why)
 	}
-	return nil, errors.New("the server runs this workflow no more: it failed, or somebody paused it, or the server was started again")
+	return nil, errors.New("the server does not run this workflow any more: the workflow failed or was paused, or the server was started again")
 }
 
 // Reattach implements remote.Reattacher.

@@ -20,14 +20,14 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// talk is a session under test.
-type talk struct {
+// testSession is a session under test.
+type testSession struct {
 	t    *testing.T
 	host *agenttest.Host
 	s    agent.Session
 }
 
-func open(t *testing.T, r openharness.Runtime) talk {
+func open(t *testing.T, r openharness.Runtime) testSession {
 	t.Helper()
 	host := agenttest.NewHost()
 	s, err := r.Open(t.Context(), host, agent.Config{SessionID: "s"})
@@ -35,7 +35,7 @@ func open(t *testing.T, r openharness.Runtime) talk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	return talk{t, host, s}
+	return testSession{t, host, s}
 }
 
 func prompt(text string) agent.Prompt {
@@ -43,7 +43,7 @@ func prompt(text string) agent.Prompt {
 }
 
 // says plays a turn and returns what was said and how the turn ended.
-func (s talk) says(text string) (said string, stop trace.Stop) {
+func (s testSession) says(text string) (said string, stop trace.Stop) {
 	s.t.Helper()
 	r := s.host.Turn(prompt(text))
 	return end(s.t, r, func() error { return s.s.Prompt(s.t.Context(), prompt(text), r.Builder) })
@@ -163,7 +163,7 @@ func TestAnAnswerThatIsGivenElsewhereCounts(t *testing.T) {
 	}
 }
 
-func TestAnAnswerIsAWholeEvent(t *testing.T) {
+func TestAnAnswerIsACompleteEvent(t *testing.T) {
 	t.Parallel()
 	s := newScaffold(t, nil)
 	talk := open(t, scaffold(s))
@@ -207,7 +207,7 @@ func TestWhatIsWrongIsOneSentence(t *testing.T) {
 		"a page":          {s.URL, "", "page", "text/html and not JSON: is the address right?"},
 		"a redirect":      {s.URL, "", "moved", "the server redirects to https://elsewhere.test/: use the final address"},
 		"no prompt":       {s.URL, "", " ", "The prompt holds nothing that Open Harness can read."},
-		"a workflow dies": {s.URL, "", "die", "Open Scaffold did not go on: the server runs this workflow no more: it failed, or somebody paused it, or the server was started again"},
+		"a workflow dies": {s.URL, "", "die", "Open Scaffold did not go on: the server does not run this workflow any more: the workflow failed or was paused, or the server was started again"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -216,7 +216,7 @@ func TestWhatIsWrongIsOneSentence(t *testing.T) {
 			session, err := r.Open(t.Context(), host, agent.Config{})
 			if err == nil {
 				defer session.Close() //nolint:errcheck // a test's
-				_, stop := talk{t, host, session}.says(c.prompt)
+				_, stop := testSession{t, host, session}.says(c.prompt)
 				err = errors.New(stop.Error)
 			}
 			if got := err.Error(); !strings.Contains(got, c.want) || strings.Contains(got, "\n") {

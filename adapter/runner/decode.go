@@ -95,7 +95,7 @@ func (d *Decoder) prompted(f agentops.RunnerPrompt, t agent.Turns) {
 	again := tn != nil && tn.prompt.MessageID == f.MessageID
 	switch {
 	case again:
-		d.effects = append(d.effects, tn.again()...)
+		d.effects = append(d.effects, tn.startNextTry()...)
 	case tn != nil && tn.end != nil: // a recording in which nobody said complete
 		d.end(tn)
 	}

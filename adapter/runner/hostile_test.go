@@ -20,16 +20,16 @@ func TestE24_ASecondCompleteEndsNotTheNextPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, agenttest.NewHost())
 		p := ready(t, b.runtime)
-		first := b.ask("one")
+		first := b.prompt("one")
 		p.prompt()
-		p.say(agentops.AgentStatus{Status: agentops.StatusThinking}, agentops.MessageCreate{TurnID: "t1"}, delta("t1", "One"),
+		p.send(agentops.AgentStatus{Status: agentops.StatusThinking}, agentops.MessageCreate{TurnID: "t1"}, delta("t1", "One"),
 			agentops.Finalize{TurnID: "t1", Reason: agentops.ReasonEndTurn}, agentops.Complete{})
 		b.end(first)
-		second := b.ask("two")
+		second := b.prompt("two")
 		p.prompt()
-		p.say(agentops.Complete{}, agentops.AgentStatus{Status: agentops.StatusIdle})
+		p.send(agentops.Complete{}, agentops.AgentStatus{Status: agentops.StatusIdle})
 		synctest.Wait()
-		p.say(agentops.AgentStatus{Status: agentops.StatusThinking}, agentops.MessageCreate{TurnID: "t2"}, delta("t2", "Two"),
+		p.send(agentops.AgentStatus{Status: agentops.StatusThinking}, agentops.MessageCreate{TurnID: "t2"}, delta("t2", "Two"),
 			agentops.Finalize{TurnID: "t2", Reason: agentops.ReasonEndTurn}, agentops.Complete{})
 		events, stop := b.end(second)
 		if got := agenttest.Said(events); got != "Two\n" || stop.Outcome != trace.OutcomeCompleted {
@@ -63,7 +63,7 @@ func TestAPromptThatEndsItsRunnerIsNotSentForEver(t *testing.T) {
 				<-p.served
 			}
 		}()
-		a := b.ask("poison")
+		a := b.prompt("poison")
 		_, stop := b.end(a)
 		close(over)
 		<-done
@@ -87,13 +87,13 @@ func TestI11_UnknownFramesOfARunnerAreCounted(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := ready(t, r)
-		p.raw(`{"type":"brand-new"}`)
-		p.raw(`{"type":"brand-new-request","requestId":"r"}`)
-		p.raw(`{"type":"git-state","data":{}}`)
-		p.raw(`{"type":"mem-read","requestId":"r"}`)
-		p.raw(`{"type":"message.create"}`)
-		p.raw(`nonsense`)
-		p.say(agentops.Ping{})
+		p.sendRaw(`{"type":"brand-new"}`)
+		p.sendRaw(`{"type":"brand-new-request","requestId":"r"}`)
+		p.sendRaw(`{"type":"git-state","data":{}}`)
+		p.sendRaw(`{"type":"mem-read","requestId":"r"}`)
+		p.sendRaw(`{"type":"message.create"}`)
+		p.sendRaw(`nonsense`)
+		p.send(agentops.Ping{})
 		synctest.Wait()
 		if n := unknown.Load(); n != 2 {
 			t.Errorf("%d were counted", n)
@@ -109,13 +109,13 @@ func TestCallsOfARunnerHaveABound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, agenttest.NewHost())
 		p := ready(t, b.runtime)
-		a := b.ask("go")
+		a := b.prompt("go")
 		prompt := p.prompt()
-		p.say(agentops.MessageCreate{TurnID: "t1"})
+		p.send(agentops.MessageCreate{TurnID: "t1"})
 		for i := range 12_000 {
-			p.raw(fmt.Sprintf(`{"type":"message.part.tool-update","turnId":"t1","callId":"c%d","toolName":"bash","status":"completed","args":{"x":1},"result":"y"}`, i))
+			p.sendRaw(fmt.Sprintf(`{"type":"message.part.tool-update","turnId":"t1","callId":"c%d","toolName":"bash","status":"completed","args":{"x":1},"result":"y"}`, i))
 		}
-		p.say(delta("t1", "Done"), agentops.Finalize{TurnID: "t1", Reason: agentops.ReasonEndTurn}, agentops.Complete{MessageID: prompt.MessageID})
+		p.send(delta("t1", "Done"), agentops.Finalize{TurnID: "t1", Reason: agentops.ReasonEndTurn}, agentops.Complete{MessageID: prompt.MessageID})
 		events, stop := b.end(a)
 		if n := len(agenttest.Each[trace.ToolCall](events)); n != 10_000 || agenttest.Said(events) != "Done\n" || stop.Outcome != trace.OutcomeCompleted {
 			t.Errorf("%d calls, %q, %+v", n, agenttest.Said(events), stop)

@@ -11,17 +11,17 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// back is a runner that comes back and has said nothing yet.
-func back(t *testing.T, b *bench) *program {
+// reconnect is a runner that comes back and has said nothing yet.
+func reconnect(t *testing.T, b *bench) *program {
 	t.Helper()
 	p := connect(t, b.runtime)
 	for range 4 {
-		p.hear()
+		p.receive()
 	}
 	return p
 }
 
-func (p *program) leaves() {
+func (p *program) disconnect() {
 	_ = p.Close("")
 	<-p.served
 }
@@ -30,16 +30,16 @@ func TestH18_AnAbortReachesARunnerThatIsBackAndSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, agenttest.NewHost())
 		one := ready(t, b.runtime)
-		a := b.ask("hello")
+		a := b.prompt("hello")
 		one.prompt()
-		one.say(agentops.MessageCreate{TurnID: "t1"})
-		one.leaves()
-		two := back(t, b)
+		one.send(agentops.MessageCreate{TurnID: "t1"})
+		one.disconnect()
+		two := reconnect(t, b)
 		a.cancel()
-		if f, is := two.hear().(agentops.Abort); !is || f.ChannelID != "th1" {
+		if f, is := two.receive().(agentops.Abort); !is || f.ChannelID != "th1" {
 			t.Errorf("the runner got %+v", f)
 		}
-		two.say(agentops.Aborted{})
+		two.send(agentops.Aborted{})
 		if _, stop := b.end(a); stop.Outcome != trace.OutcomeCanceled {
 			t.Errorf("%+v", stop)
 		}
@@ -50,9 +50,9 @@ func TestH18_ATurnThatIsStoppedWithoutARunnerEndsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, agenttest.NewHost())
 		one := ready(t, b.runtime)
-		a := b.ask("hello")
+		a := b.prompt("hello")
 		one.prompt()
-		one.leaves()
+		one.disconnect()
 		synctest.Wait()
 		began := time.Now()
 		a.cancel()
@@ -62,16 +62,16 @@ func TestH18_ATurnThatIsStoppedWithoutARunnerEndsAtOnce(t *testing.T) {
 	})
 }
 
-func TestARunnerIsToldToAbortWhenItsSessionCloses(t *testing.T) {
+func TestARunnerGetsAnAbortWhenItsSessionCloses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, agenttest.NewHost())
 		p := ready(t, b.runtime)
-		a := b.ask("hello")
+		a := b.prompt("hello")
 		p.prompt()
 		if err := b.session.Close(); err != nil {
 			t.Error(err)
 		}
-		if f, is := p.hear().(agentops.Abort); !is {
+		if f, is := p.receive().(agentops.Abort); !is {
 			t.Errorf("the runner got %+v", f)
 		}
 		if _, stop := b.end(a); stop.Outcome != trace.OutcomeCanceled {
@@ -93,18 +93,18 @@ func TestAQuestionThatARunnerRepeatsIsAskedOnce(t *testing.T) {
 		}
 		b := newBench(t, host)
 		one := ready(t, b.runtime)
-		a := b.ask("hello")
+		a := b.prompt("hello")
 		id := one.prompt().MessageID
 		question := agentops.Question{QuestionID: "q", Text: "Which?", MessageID: id}
-		one.say(agentops.MessageCreate{TurnID: "t1"}, question)
-		one.leaves()
-		two := back(t, b)
-		two.say(delta("t1", "Well? "), question)
+		one.send(agentops.MessageCreate{TurnID: "t1"}, question)
+		one.disconnect()
+		two := reconnect(t, b)
+		two.send(delta("t1", "Well? "), question)
 		close(answered)
-		if answer, is := two.hear().(agentops.Answer); !is || answer.Answer.Text != "red" {
+		if answer, is := two.receive().(agentops.Answer); !is || answer.Answer.Text != "red" {
 			t.Errorf("answer %+v", answer)
 		}
-		two.say(agentops.Finalize{TurnID: "t1", Reason: agentops.ReasonEndTurn}, agentops.Complete{MessageID: id})
+		two.send(agentops.Finalize{TurnID: "t1", Reason: agentops.ReasonEndTurn}, agentops.Complete{MessageID: id})
 		if events, _ := b.end(a); len(agenttest.Each[trace.Question](events)) != 1 {
 			t.Error("the question was asked twice")
 		}
@@ -120,12 +120,12 @@ func TestAQuestionOfALostTryIsCanceled(t *testing.T) {
 		}
 		b := newBench(t, host)
 		one := ready(t, b.runtime)
-		a := b.ask("hello")
+		a := b.prompt("hello")
 		id := one.prompt().MessageID
-		one.say(agentops.MessageCreate{TurnID: "t1"}, agentops.Question{QuestionID: "q", Text: "Which?", MessageID: id})
-		one.leaves()
+		one.send(agentops.MessageCreate{TurnID: "t1"}, agentops.Question{QuestionID: "q", Text: "Which?", MessageID: id})
+		one.disconnect()
 		two := ready(t, b.runtime)
-		two.tells(two.prompt().MessageID, "t2", "Never mind.")
+		two.sendTurn(two.prompt().MessageID, "t2", "Never mind.")
 		events, _ := b.end(a)
 		if answers := agenttest.Each[trace.Answer](events); len(answers) != 1 || answers[0].Outcome != trace.Canceled {
 			t.Errorf("answers %+v", answers)
@@ -142,16 +142,16 @@ func TestOnlyFramesOfThePromptDelayTheEndOfAFinalizedTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, agenttest.NewHost())
 		p := ready(t, b.runtime)
-		a := b.ask("hello")
+		a := b.prompt("hello")
 		p.prompt()
-		p.say(agentops.MessageCreate{TurnID: "t1"}, delta("t1", "Hello."), agentops.Finalize{TurnID: "t1", Reason: agentops.ReasonEndTurn})
+		p.send(agentops.MessageCreate{TurnID: "t1"}, delta("t1", "Hello."), agentops.Finalize{TurnID: "t1", Reason: agentops.ReasonEndTurn})
 		began := time.Now()
 		for i := range 4 {
 			time.Sleep(25 * time.Second)
-			p.say(agentops.Ping{})
-			p.hear()
+			p.send(agentops.Ping{})
+			p.receive()
 			if i == 1 {
-				p.say(agentops.ToolUpdate{TurnID: "t1", CallID: "c1", ToolName: "bash", Status: agentops.ToolCompleted})
+				p.send(agentops.ToolUpdate{TurnID: "t1", CallID: "c1", ToolName: "bash", Status: agentops.ToolCompleted})
 			}
 		}
 		if _, stop := b.end(a); stop.Outcome != trace.OutcomeCompleted || time.Since(began) != 110*time.Second {
@@ -165,17 +165,17 @@ func TestE28_LateFramesAreLateInTheNextSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, agenttest.NewHost())
 		p := ready(t, b.runtime)
-		a := b.ask("one")
+		a := b.prompt("one")
 		p.prompt()
-		p.say(agentops.MessageCreate{TurnID: "t1"}, delta("t1", "One"))
+		p.send(agentops.MessageCreate{TurnID: "t1"}, delta("t1", "One"))
 		_ = b.session.Close()
-		p.hear()
+		p.receive()
 		b.end(a)
 		b.open()
-		next := b.ask("two")
+		next := b.prompt("two")
 		id := p.prompt().MessageID
-		p.say(delta("t1", " is late"))
-		p.tells(id, "t2", "Two")
+		p.send(delta("t1", " is late"))
+		p.sendTurn(id, "t2", "Two")
 		if events, stop := b.end(next); stop.Outcome != trace.OutcomeCompleted || agenttest.Said(events) != "Two\n" {
 			t.Errorf("%+v %q", stop, agenttest.Said(events))
 		}

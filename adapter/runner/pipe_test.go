@@ -14,8 +14,8 @@ import (
 	"github.com/tributary-dev/tributary/agentops"
 )
 
-// pipe is a connection without a network. It stands in for a WebSocket, whose own
-// tests are the gateway's.
+// pipe is a connection without a network, in the place of a WebSocket. The gateway has the tests of
+// WebSockets.
 type pipe struct {
 	in, out chan []byte // as the gateway sees it
 	once    sync.Once
@@ -98,32 +98,32 @@ func ready(t *testing.T, r *runner.Runtime) *program {
 	t.Helper()
 	p := connect(t, r)
 	for range 4 {
-		p.hear()
+		p.receive()
 	}
-	p.say(agentops.AgentStatus{Status: agentops.StatusIdle})
+	p.send(agentops.AgentStatus{Status: agentops.StatusIdle})
 	return p
 }
 
-func (p *program) say(frames ...agentops.Frame) {
+func (p *program) send(frames ...agentops.Frame) {
 	p.t.Helper()
 	for _, f := range frames {
 		data, err := agentops.Encode(f)
 		if err != nil {
 			p.t.Fatal(err)
 		}
-		p.raw(string(data))
+		p.sendRaw(string(data))
 	}
 }
 
-func (p *program) raw(data string) {
+func (p *program) sendRaw(data string) {
 	select {
 	case p.in <- []byte(data):
 	case <-p.served:
 	}
 }
 
-// hear returns the next frame that the runner gets, or nil once it gets none.
-func (p *program) hear() agentops.Frame {
+// receive returns the next frame that the runner gets, or nil once it gets none.
+func (p *program) receive() agentops.Frame {
 	p.t.Helper()
 	select {
 	case data := <-p.out:
@@ -142,7 +142,7 @@ func (p *program) hear() agentops.Frame {
 // prompt is the prompt that the runner gets next.
 func (p *program) prompt() agentops.RunnerPrompt {
 	p.t.Helper()
-	f := p.hear()
+	f := p.receive()
 	prompt, is := f.(agentops.RunnerPrompt)
 	if !is {
 		p.t.Fatalf("the runner got %T %+v and no prompt", f, f)
@@ -150,15 +150,15 @@ func (p *program) prompt() agentops.RunnerPrompt {
 	return prompt
 }
 
-// tells says a whole turn.
-func (p *program) tells(prompt, turn string, deltas ...string) {
+// sendTurn says a whole turn.
+func (p *program) sendTurn(prompt, turn string, deltas ...string) {
 	p.t.Helper()
-	p.say(agentops.MessageCreate{TurnID: turn})
+	p.send(agentops.MessageCreate{TurnID: turn})
 	for _, d := range deltas {
-		p.say(delta(turn, d))
+		p.send(delta(turn, d))
 	}
-	p.say(agentops.Finalize{TurnID: turn, Reason: agentops.ReasonEndTurn, FinalText: delta("", strings.Join(deltas, "")).Delta})
-	p.say(agentops.Complete{MessageID: prompt}, agentops.AgentStatus{Status: agentops.StatusIdle})
+	p.send(agentops.Finalize{TurnID: turn, Reason: agentops.ReasonEndTurn, FinalText: delta("", strings.Join(deltas, "")).Delta})
+	p.send(agentops.Complete{MessageID: prompt}, agentops.AgentStatus{Status: agentops.StatusIdle})
 }
 
 func delta(turn, text string) agentops.TextDelta {
@@ -168,8 +168,8 @@ func delta(turn, text string) agentops.TextDelta {
 	return d
 }
 
-// plays is a runner that does what its prompts say, until it is closed.
-func (p *program) plays() {
+// serve is a runner that does what its prompts say, until it is closed.
+func (p *program) serve() {
 	stop := make(chan struct{}) // closed to abort what it plays
 	answers := make(chan string, 1)
 	var playing sync.WaitGroup
@@ -178,7 +178,7 @@ func (p *program) plays() {
 		playing.Wait()
 	}()
 	for turn := 1; ; {
-		switch f := p.hear().(type) {
+		switch f := p.receive().(type) {
 		case nil:
 			return
 		case agentops.RunnerPrompt:
@@ -195,8 +195,8 @@ func (p *program) plays() {
 			close(stop)
 			playing.Wait()
 			stop = make(chan struct{})
-			p.say(agentops.Aborted{}, agentops.AgentStatus{Status: agentops.StatusIdle})
-			p.say(agentops.Finalize{Reason: agentops.ReasonError, Error: "The operation was aborted."}, agentops.Complete{}, agentops.AgentStatus{Status: agentops.StatusIdle})
+			p.send(agentops.Aborted{}, agentops.AgentStatus{Status: agentops.StatusIdle})
+			p.send(agentops.Finalize{Reason: agentops.ReasonError, Error: "The operation was aborted."}, agentops.Complete{}, agentops.AgentStatus{Status: agentops.StatusIdle})
 		}
 	}
 }
@@ -204,27 +204,27 @@ func (p *program) plays() {
 func (p *program) play(f agentops.RunnerPrompt, id string, stop <-chan struct{}, answers <-chan string) {
 	switch {
 	case strings.Contains(f.Content, "slow"):
-		p.say(agentops.MessageCreate{TurnID: id})
+		p.send(agentops.MessageCreate{TurnID: id})
 		for i := range 200 {
 			select {
 			case <-stop:
 				return
 			case <-time.After(10 * time.Millisecond):
-				p.say(delta(id, fmt.Sprint("word ", i, " ")))
+				p.send(delta(id, fmt.Sprint("word ", i, " ")))
 			}
 		}
-		p.tells(f.MessageID, id)
+		p.sendTurn(f.MessageID, id)
 	case strings.Contains(f.Content, "ask"):
-		p.say(agentops.MessageCreate{TurnID: id}, agentops.Question{QuestionID: "q-" + id, Text: "Which?", Options: []string{"red", "blue"}, MessageID: f.MessageID})
+		p.send(agentops.MessageCreate{TurnID: id}, agentops.Question{QuestionID: "q-" + id, Text: "Which?", Options: []string{"red", "blue"}, MessageID: f.MessageID})
 		select {
 		case a := <-answers:
-			p.tells(f.MessageID, id, "You said "+a+".")
+			p.sendTurn(f.MessageID, id, "You said "+a+".")
 		case <-stop:
 		}
 	case strings.Contains(f.Content, "tool"):
-		p.say(agentops.ToolUpdate{TurnID: id, CallID: "c1", ToolName: "read", Status: agentops.ToolCompleted, Args: json.RawMessage(`{"filePath":"a"}`), Result: json.RawMessage(`"x"`)})
-		p.tells(f.MessageID, id, "Read.")
+		p.send(agentops.ToolUpdate{TurnID: id, CallID: "c1", ToolName: "read", Status: agentops.ToolCompleted, Args: json.RawMessage(`{"filePath":"a"}`), Result: json.RawMessage(`"x"`)})
+		p.sendTurn(f.MessageID, id, "Read.")
 	default:
-		p.tells(f.MessageID, id, "Hello, ", "this is the runner.")
+		p.sendTurn(f.MessageID, id, "Hello, ", "this is the runner.")
 	}
 }

@@ -35,7 +35,7 @@ func TestSuite(t *testing.T) {
 				tb.Fatal("no test")
 			}
 			p := ready(t, r)
-			go p.plays()
+			go p.serve()
 			return r
 		},
 		Prompts: map[agenttest.Ability]string{agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Question: "ask"},
@@ -70,19 +70,19 @@ func (b *bench) open() {
 	b.t.Cleanup(func() { _ = s.Close() })
 }
 
-type asked struct {
+type pendingPrompt struct {
 	*agenttest.Recorder
 	cancel context.CancelFunc
 	done   chan error
 }
 
-func (b *bench) ask(text string) asked {
+func (b *bench) prompt(text string) pendingPrompt {
 	b.t.Helper()
 	p := agent.Prompt{
 		Message: trace.UserMessage{ID: "user-" + text, Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}},
 		By:      "ada", Channel: "thread:th1", Caller: agent.Caller{Traceparent: "00-x"},
 	}
-	a := asked{Recorder: b.host.Turn(p), done: make(chan error, 1)}
+	a := pendingPrompt{Recorder: b.host.Turn(p), done: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(b.t.Context())
 	a.cancel = cancel
 	go func() { a.done <- b.session.Prompt(ctx, p, a.Builder) }()
@@ -90,7 +90,7 @@ func (b *bench) ask(text string) asked {
 }
 
 // end waits for the turn and returns its records, which are well formed.
-func (b *bench) end(a asked) ([]trace.Event, trace.Stop) {
+func (b *bench) end(a pendingPrompt) ([]trace.Event, trace.Stop) {
 	b.t.Helper()
 	if err := <-a.done; err != nil {
 		b.t.Errorf("Prompt: %v", err)
@@ -98,7 +98,7 @@ func (b *bench) end(a asked) ([]trace.Event, trace.Stop) {
 	a.cancel()
 	verdict, told := a.Result()
 	if !told {
-		b.t.Error("nobody told the end")
+		b.t.Error("no end came")
 	}
 	if err := a.Finish(verdict); err != nil {
 		b.t.Error(err)
@@ -112,11 +112,11 @@ func (b *bench) end(a asked) ([]trace.Event, trace.Stop) {
 func TestARunnersStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, agenttest.NewHost())
-		a := b.ask("hello")
+		a := b.prompt("hello")
 		p := connect(t, b.runtime)
 		var got []string
 		for range 4 {
-			data, err := agentops.Encode(p.hear())
+			data, err := agentops.Encode(p.receive())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -135,17 +135,17 @@ func TestARunnersStart(t *testing.T) {
 		if len(p.out) != 0 {
 			t.Errorf("before it is ready the runner gets %s", <-p.out)
 		}
-		p.say(agentops.AgentStatus{Status: agentops.StatusThinking})
+		p.send(agentops.AgentStatus{Status: agentops.StatusThinking})
 		synctest.Wait()
 		if len(p.out) != 0 {
 			t.Error("thinking is not ready")
 		}
-		p.say(agentops.AgentStatus{Status: agentops.StatusIdle})
+		p.send(agentops.AgentStatus{Status: agentops.StatusIdle})
 		prompt := p.prompt()
 		if prompt.Content != "hello" || prompt.AuthorID != "ada" || prompt.ThreadID != "th1" || prompt.ChannelType != "thread" || prompt.Traceparent != "00-x" {
 			t.Errorf("prompt %+v", prompt)
 		}
-		p.tells(prompt.MessageID, "t1", "Hello.")
+		p.sendTurn(prompt.MessageID, "t1", "Hello.")
 		if events, stop := b.end(a); stop.Outcome != trace.OutcomeCompleted || agenttest.Said(events) != "Hello.\n" {
 			t.Errorf("%+v %q", stop, agenttest.Said(events))
 		}
@@ -162,8 +162,8 @@ func TestASecondRunnerTakesThePlaceOfTheFirst(t *testing.T) {
 		if one.reason != "Replaced by new runner connection" {
 			t.Errorf("the first is closed with %q", one.reason)
 		}
-		a := b.ask("hello")
-		two.tells(two.prompt().MessageID, "t1", "Hello.")
+		a := b.prompt("hello")
+		two.sendTurn(two.prompt().MessageID, "t1", "Hello.")
 		b.end(a)
 	})
 }
@@ -203,7 +203,7 @@ func TestEveryRequestIsAnswered(t *testing.T) {
 			continue
 		}
 		n++
-		p.raw(`{"type":"` + e.Type + `","requestId":"r-` + e.Type + `","path":5}`)
+		p.sendRaw(`{"type":"` + e.Type + `","requestId":"r-` + e.Type + `","path":5}`)
 		data := string(<-p.out)
 		if !strings.Contains(data, `"type":"`+e.Answer+`"`) || !strings.Contains(data, `"requestId":"r-`+e.Type+`"`) || !strings.Contains(data, `"error":"`) {
 			t.Errorf("%s is answered by %s", e.Type, data)
@@ -212,16 +212,16 @@ func TestEveryRequestIsAnswered(t *testing.T) {
 	if n < 40 {
 		t.Errorf("only %d requests are known", n)
 	}
-	p.raw(`{"type":"of-the-future","requestId":"r1"}`)
+	p.sendRaw(`{"type":"of-the-future","requestId":"r1"}`)
 	if data := string(<-p.out); !strings.Contains(data, `"type":"of-the-future-result"`) || !strings.Contains(data, `"r1"`) {
 		t.Errorf("answer %s", data)
 	}
-	p.raw(`{"type":"of-the-future"}`)
-	p.raw(`{"type":"ping"}`)
-	if _, is := p.hear().(agentops.Pong); !is {
+	p.sendRaw(`{"type":"of-the-future"}`)
+	p.sendRaw(`{"type":"ping"}`)
+	if _, is := p.receive().(agentops.Pong); !is {
 		t.Error("no pong")
 	}
-	p.raw(`nonsense`)
+	p.sendRaw(`nonsense`)
 	if data := string(<-p.out); !strings.Contains(data, "Invalid JSON") {
 		t.Errorf("answer %s", data)
 	}
@@ -310,12 +310,12 @@ func TestV2(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, agenttest.NewHost())
 			p := ready(t, b.runtime)
-			p.say(agentops.Ping{})
-			p.hear() // what it said before is heeded
-			a := b.ask("hello")
+			p.send(agentops.Ping{})
+			p.receive() // what it said before is heeded
+			a := b.prompt("hello")
 			id := p.prompt().MessageID
 			for line := range strings.Lines(strings.ReplaceAll(strings.TrimSpace(story), "%p", id)) {
-				p.raw(strings.TrimSpace(line))
+				p.sendRaw(strings.TrimSpace(line))
 			}
 			events, _ := b.end(a)
 			var got bytes.Buffer
@@ -335,23 +335,23 @@ func TestARunnerThatComesBackGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, agenttest.NewHost())
 		one := ready(t, b.runtime)
-		a := b.ask("hello")
+		a := b.prompt("hello")
 		id := one.prompt().MessageID
-		one.say(agentops.MessageCreate{TurnID: "t1"}, delta("t1", "Hello, "))
+		one.send(agentops.MessageCreate{TurnID: "t1"}, delta("t1", "Hello, "))
 		_ = one.Close("")
 		<-one.served
 		time.Sleep(4 * time.Second)
 		two := connect(t, b.runtime)
 		for range 4 {
-			two.hear()
+			two.receive()
 		}
-		two.say(delta("t1", "again."))
-		two.say(agentops.AgentStatus{Status: agentops.StatusIdle}) // in the middle, as when it asks
+		two.send(delta("t1", "again."))
+		two.send(agentops.AgentStatus{Status: agentops.StatusIdle}) // in the middle, as when it asks
 		synctest.Wait()
 		if len(two.out) != 0 {
 			t.Errorf("a runner that goes on gets %s", <-two.out)
 		}
-		two.say(agentops.Finalize{TurnID: "t1", Reason: agentops.ReasonEndTurn}, agentops.Complete{MessageID: id})
+		two.send(agentops.Finalize{TurnID: "t1", Reason: agentops.ReasonEndTurn}, agentops.Complete{MessageID: id})
 		if events, _ := b.end(a); agenttest.Said(events) != "Hello, again.\n" {
 			t.Errorf("said %q", agenttest.Said(events))
 		}
@@ -366,10 +366,10 @@ func TestAPromptIsSentAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, agenttest.NewHost())
 		one := ready(t, b.runtime)
-		a := b.ask("hello")
+		a := b.prompt("hello")
 		first := one.prompt()
-		one.say(agentops.MessageCreate{TurnID: "t1"}, delta("t1", "Let me look. "))
-		one.say(agentops.ToolUpdate{TurnID: "t1", CallID: "c1", ToolName: "read", Status: agentops.ToolRunning, Args: json.RawMessage(`{"filePath":"a"}`)})
+		one.send(agentops.MessageCreate{TurnID: "t1"}, delta("t1", "Let me look. "))
+		one.send(agentops.ToolUpdate{TurnID: "t1", CallID: "c1", ToolName: "read", Status: agentops.ToolRunning, Args: json.RawMessage(`{"filePath":"a"}`)})
 		_ = one.Close("")
 		<-one.served
 		time.Sleep(10 * time.Second)
@@ -377,9 +377,9 @@ func TestAPromptIsSentAgain(t *testing.T) {
 		if again := two.prompt(); again.MessageID != first.MessageID || again.Content != first.Content {
 			t.Errorf("again %+v", again)
 		}
-		two.say(agentops.MessageCreate{TurnID: "t2"}, delta("t2", "Let me look. "))
-		two.say(agentops.ToolUpdate{TurnID: "t2", CallID: "c1", ToolName: "read", Status: agentops.ToolCompleted, Args: json.RawMessage(`{"filePath":"a"}`), Result: json.RawMessage(`"x"`)})
-		two.tells(first.MessageID, "t2", "It is x.")
+		two.send(agentops.MessageCreate{TurnID: "t2"}, delta("t2", "Let me look. "))
+		two.send(agentops.ToolUpdate{TurnID: "t2", CallID: "c1", ToolName: "read", Status: agentops.ToolCompleted, Args: json.RawMessage(`{"filePath":"a"}`), Result: json.RawMessage(`"x"`)})
+		two.sendTurn(first.MessageID, "t2", "It is x.")
 		events, stop := b.end(a)
 		if stop.Outcome != trace.OutcomeCompleted || agenttest.Said(events) != "Let me look. \nIt is x.\n" {
 			t.Errorf("%+v %q", stop, agenttest.Said(events))
@@ -421,7 +421,7 @@ func TestARunnerThatStaysAway(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t, agenttest.NewHost())
 				began := time.Now()
-				a := b.ask("hello")
+				a := b.prompt("hello")
 				c.prepare(b)
 				_, stop := b.end(a)
 				if took := time.Since(began); stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, c.want) || took < c.after || took > c.after+time.Second {
@@ -437,69 +437,69 @@ func TestARunnerThatForgetsToSayComplete(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, agenttest.NewHost())
 		p := ready(t, b.runtime)
-		a := b.ask("hello")
+		a := b.prompt("hello")
 		p.prompt()
-		p.say(agentops.MessageCreate{TurnID: "t1"}, delta("t1", "Hello."), agentops.Finalize{TurnID: "t1", Reason: agentops.ReasonEndTurn})
+		p.send(agentops.MessageCreate{TurnID: "t1"}, delta("t1", "Hello."), agentops.Finalize{TurnID: "t1", Reason: agentops.ReasonEndTurn})
 		if _, stop := b.end(a); stop.Outcome != trace.OutcomeCompleted {
 			t.Errorf("%+v", stop)
 		}
 	})
 }
 
-// TestE28_WhatComesAfterAnAbort is of no other turn: neither what the runner still
+// TestE28_FramesAfterAnAbort is of no other turn: neither what the runner still
 // says, nor its confirmation if that is late.
-func TestE28_WhatComesAfterAnAbort(t *testing.T) {
+func TestE28_FramesAfterAnAbort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, agenttest.NewHost())
 		p := ready(t, b.runtime)
-		a := b.ask("one")
+		a := b.prompt("one")
 		first := p.prompt().MessageID
-		p.say(agentops.MessageCreate{TurnID: "t1"}, delta("t1", "One"))
+		p.send(agentops.MessageCreate{TurnID: "t1"}, delta("t1", "One"))
 		a.cancel()
-		if abort, is := p.hear().(agentops.Abort); !is || abort.ChannelID != "th1" {
+		if abort, is := p.receive().(agentops.Abort); !is || abort.ChannelID != "th1" {
 			t.Errorf("the runner got %+v", abort)
 		}
-		p.say(agentops.Complete{MessageID: first}) // it was done already
+		p.send(agentops.Complete{MessageID: first}) // it was done already
 		if _, stop := b.end(a); stop.Outcome != trace.OutcomeCanceled {
 			t.Errorf("%+v", stop)
 		}
-		next := b.ask("two")
+		next := b.prompt("two")
 		second := p.prompt().MessageID
-		p.say(delta("t1", " is late"), agentops.Aborted{}, agentops.AgentStatus{Status: agentops.StatusIdle})
-		p.tells(second, "t2", "Two")
+		p.send(delta("t1", " is late"), agentops.Aborted{}, agentops.AgentStatus{Status: agentops.StatusIdle})
+		p.sendTurn(second, "t2", "Two")
 		if events, stop := b.end(next); stop.Outcome != trace.OutcomeCompleted || agenttest.Said(events) != "Two\n" {
 			t.Errorf("%+v %q", stop, agenttest.Said(events))
 		}
 	})
 }
 
-// A real runner confirms an abort at once, and is done only later, which it says of no
-// prompt in particular: whatever it is given in between it takes that for.
+// A real runner confirms an abort at once, and reports later that it is done. This report names no
+// prompt, so it would end any prompt that the runner gets in between.
 func TestE28_APromptAfterAnAbortWaitsUntilTheRunnerIsDone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, tells := range []bool{true, false} {
 			b := newBench(t, agenttest.NewHost())
 			p := ready(t, b.runtime)
-			a := b.ask("one")
+			a := b.prompt("one")
 			p.prompt()
-			p.say(agentops.MessageCreate{TurnID: "t1"}, delta("t1", "One"))
+			p.send(agentops.MessageCreate{TurnID: "t1"}, delta("t1", "One"))
 			a.cancel()
-			p.hear()
-			p.say(agentops.Aborted{}, agentops.AgentStatus{Status: agentops.StatusIdle})
+			p.receive()
+			p.send(agentops.Aborted{}, agentops.AgentStatus{Status: agentops.StatusIdle})
 			b.end(a)
 
 			began := time.Now()
-			next := b.ask("two")
+			next := b.prompt("two")
 			synctest.Wait()
 			if len(p.out) > 0 {
 				t.Error("the runner has the next prompt while it is stopping")
 			}
 			if tells {
-				p.raw(`{"type":"message.finalize","turnId":null,"reason":"error","error":"The operation was aborted."}`)
-				p.raw(`{"type":"complete"}`)
-				p.raw(`{"type":"agentStatus","status":"idle"}`)
+				p.sendRaw(`{"type":"message.finalize","turnId":null,"reason":"error","error":"The operation was aborted."}`)
+				p.sendRaw(`{"type":"complete"}`)
+				p.sendRaw(`{"type":"agentStatus","status":"idle"}`)
 			}
-			p.tells(p.prompt().MessageID, "t2", "Two")
+			p.sendTurn(p.prompt().MessageID, "t2", "Two")
 			if events, stop := b.end(next); stop.Outcome != trace.OutcomeCompleted || agenttest.Said(events) != "Two\n" {
 				t.Errorf("%+v %q", stop, agenttest.Said(events))
 			}
@@ -523,14 +523,14 @@ func TestQuestionsOfARunner(t *testing.T) {
 		b := newBench(t, host)
 		p := ready(t, b.runtime)
 		for _, want := range []string{"blue, red", "__expired__"} {
-			a := b.ask("hello")
+			a := b.prompt("hello")
 			id := p.prompt().MessageID
-			p.say(agentops.Question{QuestionID: "native", Text: "Which?", Options: []string{"red", "blue"}, MessageID: id})
-			answer, is := p.hear().(agentops.Answer)
+			p.send(agentops.Question{QuestionID: "native", Text: "Which?", Options: []string{"red", "blue"}, MessageID: id})
+			answer, is := p.receive().(agentops.Answer)
 			if !is || answer.QuestionID != "native" || answer.Answer.Text != want {
 				t.Errorf("answer %+v, want %s", answer, want)
 			}
-			p.tells(id, "t-"+want, "Thanks.")
+			p.sendTurn(id, "t-"+want, "Thanks.")
 			b.end(a)
 			expire = true
 		}
@@ -540,13 +540,13 @@ func TestQuestionsOfARunner(t *testing.T) {
 func TestNotes(t *testing.T) {
 	b := newBench(t, agenttest.NewHost())
 	p := ready(t, b.runtime)
-	p.say(agentops.Title{Title: "A title"}, agentops.UsageReport{TurnID: "t1", Entries: []agentops.UsageEntry{
+	p.send(agentops.Title{Title: "A title"}, agentops.UsageReport{TurnID: "t1", Entries: []agentops.UsageEntry{
 		{Model: "m", InputTokens: 1, OutputTokens: 2}, {Model: "m", InputTokens: 10, OutputTokens: 20},
 	}})
-	p.raw(`{"type":"files-changed","files":[]}`)
-	p.raw(`{"type":"tunnels","tunnels":[]}`)
-	p.say(agentops.Ping{})
-	p.hear()
+	p.sendRaw(`{"type":"files-changed","files":[]}`)
+	p.sendRaw(`{"type":"tunnels","tunnels":[]}`)
+	p.send(agentops.Ping{})
+	p.receive()
 	var got []string
 	for _, n := range b.host.Notes() {
 		payload, err := trace.MarshalPayload(n)
@@ -574,12 +574,12 @@ func FuzzRunnerFrame(f *testing.F) {
 	f.Fuzz(func(t *testing.T, story string) {
 		b := newBench(t, agenttest.NewHost())
 		p := ready(t, b.runtime)
-		a := b.ask("hello")
+		a := b.prompt("hello")
 		id := p.prompt().MessageID
 		for line := range strings.Lines(story) {
-			p.raw(strings.ReplaceAll(line, "%p", id))
+			p.sendRaw(strings.ReplaceAll(line, "%p", id))
 		}
-		p.say(agentops.Complete{MessageID: id})
+		p.send(agentops.Complete{MessageID: id})
 		b.end(a)
 	})
 }
@@ -594,21 +594,21 @@ func TestQuestionsOfARunnerHaveABound(t *testing.T) {
 		}
 		b := newBench(t, host)
 		p := ready(t, b.runtime)
-		a := b.ask("hello")
+		a := b.prompt("hello")
 		id := p.prompt().MessageID
 		for i := range 33 {
-			p.say(agentops.Question{QuestionID: fmt.Sprint("q", i), Text: "Again?", MessageID: id})
+			p.send(agentops.Question{QuestionID: fmt.Sprint("q", i), Text: "Again?", MessageID: id})
 		}
-		if answer, is := p.hear().(agentops.Answer); !is || answer.QuestionID != "q32" || answer.Answer.Text != agentops.Expired {
+		if answer, is := p.receive().(agentops.Answer); !is || answer.QuestionID != "q32" || answer.Answer.Text != agentops.Expired {
 			t.Errorf("answer %+v", answer)
 		}
-		p.say(agentops.Complete{MessageID: id})
+		p.send(agentops.Complete{MessageID: id})
 		b.end(a)
 	})
 }
 
-// A turn that is stopped while its prompt is written leaves the runner its connection,
-// by which it is told to abort.
+// A turn is stopped while its prompt is being written. The runner keeps its connection and gets the
+// abort through it.
 func TestH18_AnAbortCutsNoRunner(t *testing.T) {
 	b := newBench(t, agenttest.NewHost())
 	p := ready(t, b.runtime)
@@ -623,15 +623,15 @@ func TestH18_AnAbortCutsNoRunner(t *testing.T) {
 		case <-p.closed:
 		}
 	}
-	a := b.ask("hello")
+	a := b.prompt("hello")
 	stop <- a.cancel
-	if prompt, is := p.hear().(agentops.RunnerPrompt); !is {
+	if prompt, is := p.receive().(agentops.RunnerPrompt); !is {
 		t.Errorf("the runner got %+v", prompt)
 	}
-	if abort, is := p.hear().(agentops.Abort); !is {
+	if abort, is := p.receive().(agentops.Abort); !is {
 		t.Errorf("the runner got %+v", abort)
 	}
-	p.say(agentops.Aborted{}, agentops.AgentStatus{Status: agentops.StatusIdle})
+	p.send(agentops.Aborted{}, agentops.AgentStatus{Status: agentops.StatusIdle})
 	if _, stop := b.end(a); stop.Outcome != trace.OutcomeCanceled {
 		t.Errorf("the turn ended with %+v", stop)
 	}

@@ -55,8 +55,8 @@ func newTurn(prompt agentops.RunnerPrompt, b *trace.Builder) *turn {
 	return &turn{prompt: prompt, b: b, try: 1, calls: map[string]callState{}, asked: map[string]agentkit.Asked{}}
 }
 
-// again begins the next try: the runner starts from the beginning.
-func (t *turn) again() []agent.Effect {
+// startNextTry begins the next try: the runner starts from the beginning.
+func (t *turn) startNextTry() []agent.Effect {
 	t.endText()
 	for native, state := range t.calls {
 		if state != callOver {

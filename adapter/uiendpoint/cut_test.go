@@ -60,14 +60,14 @@ func cutAt(t *testing.T, chunks []string, at int, restart bool) string {
 		}
 	}))
 	defer server.Close()
-	c := on(t, server.URL, uiendpoint.Settings{Resume: true})
+	c := newConversation(t, server.URL, uiendpoint.Settings{Resume: true})
 	var events []trace.Event
 	if restart {
-		old := leaves(t, c, "x", func(e trace.Event) bool {
+		old := playUntilDetach(t, c, "x", func(e trace.Event) bool {
 			d, is := e.Payload.(trace.Data)
 			return is && d.Name == "mark"
 		})
-		events, _ = takenUp(t, on(t, server.URL, uiendpoint.Settings{Resume: true}), old)
+		events, _ = takenUp(t, newConversation(t, server.URL, uiendpoint.Settings{Resume: true}), old)
 	} else {
 		events, _ = c.plays("x")
 	}

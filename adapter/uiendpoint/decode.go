@@ -71,8 +71,8 @@ func (d *Decoder) begin() {
 	d.place.run = maps.Clone(d.place.now)
 }
 
-// again expects a stream that begins the run once more.
-func (d *Decoder) again() {
+// expectReplay expects a stream that begins the run once more.
+func (d *Decoder) expectReplay() {
 	d.idles++
 	d.open, d.place.now = map[string]*part{}, maps.Clone(d.place.run)
 }
@@ -157,7 +157,7 @@ func (d *Decoder) ended(fault string) []agent.Effect {
 	}
 	if !d.finished && (fault != "" || d.unfinished() || d.idles > 0) {
 		d.phase = cut
-		d.again()
+		d.expectReplay()
 		return nil
 	}
 	d.endParts()

@@ -107,7 +107,7 @@ func words(text string) []string {
 	return []string{`{"type":"text-start","id":"0"}`, fmt.Sprintf(`{"type":"text-delta","id":"0","delta":%q}`, text), `{"type":"text-end","id":"0"}`}
 }
 
-func said(text string) []string {
+func textTurn(text string) []string {
 	return append(append([]string{opening, step}, words(text)...), stepEnds, finish)
 }
 
@@ -139,7 +139,7 @@ func (f *fake) chat(w http.ResponseWriter, r *http.Request) {
 		if strings.Contains(string(raw), "the Rhine") {
 			answer = "Your river is the Rhine."
 		}
-		send(w, said(answer)...)
+		send(w, textTurn(answer)...)
 	case "permit":
 		send(w, opening, step, call, `{"type":"tool-approval-request","toolCallId":"c1","approvalId":"a1","signature":"sig"}`, stepEnds, forTools, "[DONE]")
 	case "rich":
@@ -234,21 +234,21 @@ func (f *fake) fault(w http.ResponseWriter, text string) {
 		w.Header().Set("Content-Type", "application/json")
 		fmt.Fprint(w, `{"text":"hi"}`)
 	case "long line":
-		send(w, said(big)...)
+		send(w, textTurn(big)...)
 	case "garbage":
 		send(w, opening, "<p>", "17", `{"no":"type"}`, `{"type":17}`, `null`, `{"type":"ping"}`, `{"type":"tool-output-available","toolCallId":"nobody","output":1}`,
 			`{"type":"text-delta","id":"unopened","delta":"A"}`, `{"type":"text-end","id":"never"}`, `{"type":"tool-approval-response","approvalId":"never","approved":true}`)
 		send(w, append(words("B"), finish)...)
 	case "fake event":
-		send(w, said("a\n\nevent: fake\ndata: {\"type\":\"error\"}\n\n")...)
+		send(w, textTurn("a\n\nevent: fake\ndata: {\"type\":\"error\"}\n\n")...)
 	case "twice":
 		send(w, opening, opening, step, `{"type":"text-start","id":"0"}`, `{"type":"text-start","id":"0"}`, `{"type":"text-delta","id":"0","delta":"one"}`, `{"type":"text-end","id":"0"}`, `{"type":"text-end","id":"0"}`)
 		send(w, append(words("two"), `{"type":"tool-input-available","toolCallId":"c","toolName":"t","input":1}`, `{"type":"tool-input-available","toolCallId":"c","toolName":"t","input":1}`,
 			`{"type":"tool-output-available","toolCallId":"c","output":1}`, `{"type":"tool-output-available","toolCallId":"c","output":2}`, finish, finish)...)
 	case "huge":
-		send(w, said(strings.Repeat("x", sse.DefaultMax))...)
+		send(w, textTurn(strings.Repeat("x", sse.DefaultMax))...)
 	default:
-		send(w, append(said("You said: "+text), "[DONE]")...)
+		send(w, append(textTurn("You said: "+text), "[DONE]")...)
 	}
 }
 
@@ -260,7 +260,7 @@ type conversation struct {
 	runtime uiendpoint.Runtime
 }
 
-func on(t *testing.T, url string, settings uiendpoint.Settings) *conversation {
+func newConversation(t *testing.T, url string, settings uiendpoint.Settings) *conversation {
 	t.Helper()
 	return open(t, uiendpoint.Runtime{URL: url, Settings: settings}, agenttest.NewHost())
 }

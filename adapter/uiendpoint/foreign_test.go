@@ -43,7 +43,7 @@ func TestHandWrittenEndpoints(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			events, stop := on(t, answering(t, c.media, c.body), uiendpoint.Settings{}).plays("hello")
+			events, stop := newConversation(t, answering(t, c.media, c.body), uiendpoint.Settings{}).plays("hello")
 			texts := agenttest.Each[trace.Message](events)
 			if len(texts) != 1 || texts[0].Text != "Hello" || stop.Outcome != trace.OutcomeCompleted {
 				t.Errorf("the turn said %+v and ended with %+v", texts, stop)
@@ -60,7 +60,7 @@ func TestLaravel(t *testing.T) {
 			`{"type":"tool-input-available","toolCallId":"c","toolName":"Weather","input":{"city":"Paris"}}`, `{"type":"tool-output-available","toolCallId":"c","output":"Sunny"}`, `{"type":"finish-step"}`, `{"type":"start-step"}`,
 			`{"type":"custom","kind":"openai.web_search","providerMetadata":{"openai":{"status":"done"}}}`, `{"type":"source-url","sourceId":"https://a.test","url":"https://a.test"}`,
 			`{"type":"text-start","id":"t"}`, `{"type":"text-delta","id":"t","delta":"Sunny."}`, `{"type":"text-end","id":"t"}`, `{"type":"finish-step"}`, `{"type":"finish","finishReason":"stop","messageMetadata":{"usage":{"inputTokens":3}}}`, "[DONE]")
-		events, stop := on(t, answering(t, "text/event-stream", body), uiendpoint.Settings{}).plays("hello")
+		events, stop := newConversation(t, answering(t, "text/event-stream", body), uiendpoint.Settings{}).plays("hello")
 		thoughts, results, texts := agenttest.Each[trace.Thought](events), agenttest.Each[trace.ToolResult](events), agenttest.Each[trace.Message](events)
 		if len(thoughts) != 1 || thoughts[0].Text != "So it is." || len(results) != 1 || string(results[0].Output) != `"Sunny"` || len(texts) != 1 || texts[0].Text != "Sunny." || stop.Outcome != trace.OutcomeCompleted {
 			t.Errorf("%s: the turn thought %+v, got %+v, said %+v and ended with %+v", name, thoughts, results, texts, stop)
@@ -85,7 +85,7 @@ func TestEndpointsOfAnotherProtocolFailWithOneSentence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if _, stop := on(t, answering(t, c.media, c.body), uiendpoint.Settings{}).plays("hello"); stop.Outcome != trace.OutcomeFailed || !strings.HasSuffix(stop.Error, c.want) {
+			if _, stop := newConversation(t, answering(t, c.media, c.body), uiendpoint.Settings{}).plays("hello"); stop.Outcome != trace.OutcomeFailed || !strings.HasSuffix(stop.Error, c.want) {
 				t.Errorf("the turn ended with %+v", stop)
 			}
 		})
@@ -102,7 +102,7 @@ func TestARefusalWithoutAReasonSaysWhereToLook(t *testing.T) {
 	} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 		t.Cleanup(s.Close)
-		if _, stop := on(t, s.URL+"/chaat", uiendpoint.Settings{}).plays("hello"); stop.Error != strings.ReplaceAll(want, "%s", s.URL) {
+		if _, stop := newConversation(t, s.URL+"/chaat", uiendpoint.Settings{}).plays("hello"); stop.Error != strings.ReplaceAll(want, "%s", s.URL) {
 			t.Errorf("the turn ended with %+v", stop)
 		}
 	}

@@ -134,7 +134,7 @@ func (d *Decoder) recall(before []json.RawMessage, left agent.OpenTurn) {
 		}
 	}
 	d.finished, d.reason = false, ""
-	d.again()
+	d.expectReplay()
 	if len(left.Waiting) > 0 {
 		d.phase = waiting
 	}

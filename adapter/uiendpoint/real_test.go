@@ -26,14 +26,14 @@ var releases = []string{"5.0.277", "6.0.323", "7.0.173"}
 func realServer(t *testing.T) string {
 	t.Helper()
 	node, err := exec.LookPath("node")
-	installed.Needed(t, err == nil && there("node_modules/ai-7.0.173"), "the AI SDK or node is not installed: make uiendpoint")
+	installed.Needed(t, err == nil && exists("node_modules/ai-7.0.173"), "the AI SDK or node is not installed: make uiendpoint")
 	return started(t, node, "uiendpoint/server.mjs")
 }
 
 // conformance is the folder of the servers.
 const conformance = "../../conformance"
 
-func there(name string) bool {
+func exists(name string) bool {
 	_, err := os.Stat(filepath.Join(conformance, name))
 	return err == nil
 }
@@ -65,14 +65,14 @@ func started(t *testing.T, program, script string) string {
 func TestPydanticAI(t *testing.T) {
 	t.Parallel()
 	python := "uiendpoint/venv/bin/python"
-	installed.Needed(t, there("uiendpoint/venv/installed"), "pydantic-ai is not installed: make uiendpoint")
+	installed.Needed(t, exists("uiendpoint/venv/installed"), "pydantic-ai is not installed: make uiendpoint")
 	path, err := filepath.Abs(filepath.Join(conformance, python))
 	if err != nil {
 		t.Fatal(err)
 	}
 	server := started(t, path, "uiendpoint/pydantic_server.py")
 	for _, major := range []string{"5", "6", "7"} {
-		c := on(t, server+"/"+major+"/api/chat", uiendpoint.Settings{})
+		c := newConversation(t, server+"/"+major+"/api/chat", uiendpoint.Settings{})
 		option := "allow"
 		c.host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
 			return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: option}
@@ -102,7 +102,7 @@ func TestRealEndpoints(t *testing.T) {
 	for _, release := range releases {
 		at := server + "/" + release + "/api/chat"
 		t.Run(release, func(t *testing.T) {
-			c := on(t, at, uiendpoint.Settings{})
+			c := newConversation(t, at, uiendpoint.Settings{})
 			c.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
 				return trace.Answer{Outcome: trace.Selected, Values: []string{`{"lat":1}`}}
 			}
@@ -159,7 +159,7 @@ func TestARealEndpointThatResumesIsJoined(t *testing.T) {
 	t.Parallel()
 	server := realServer(t)
 	for _, release := range releases {
-		c := on(t, server+"/"+release+"/resumable", uiendpoint.Settings{Resume: true})
+		c := newConversation(t, server+"/"+release+"/resumable", uiendpoint.Settings{Resume: true})
 		for _, turn := range [][2]string{{"hello you there, this is a long one", "You said: hello you there, this is a long one"}, {"weather", `"city":"Rome","sun":1.5`}} {
 			events, stop := c.plays(turn[0])
 			if said := agenttest.Said(events); strings.Count(said, turn[1]) != 1 || stop.Outcome != trace.OutcomeCompleted {
@@ -173,7 +173,7 @@ func TestAStopReachesTheModelOfARealEndpoint(t *testing.T) {
 	t.Parallel()
 	server := realServer(t)
 	for n, release := range releases {
-		c := on(t, server+"/"+release+"/api/chat", uiendpoint.Settings{})
+		c := newConversation(t, server+"/"+release+"/api/chat", uiendpoint.Settings{})
 		r, done := c.host.Turn(prompt("slow")), make(chan error, 1)
 		ctx, stop := context.WithCancel(t.Context())
 		go func() { done <- c.session.Prompt(ctx, prompt("slow"), r.Builder) }()

@@ -105,7 +105,7 @@ func (s *shaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // survives plays one turn through all accidents.
 func (s *shaky) survives() ([]trace.Event, trace.Stop) {
 	settings := uiendpoint.Settings{Resume: true}
-	c := on(s.t, "http://"+s.at+"/api/chat", settings)
+	c := newConversation(s.t, "http://"+s.at+"/api/chat", settings)
 	r := c.host.Turn(prompt("x"))
 	run := func(ctx context.Context) error { return c.session.Prompt(ctx, prompt("x"), r.Builder) }
 	for {
@@ -127,7 +127,7 @@ func (s *shaky) survives() ([]trace.Event, trace.Stop) {
 			s.t.Fatal(err)
 		}
 		var left agent.OpenTurn
-		c = on(s.t, "http://"+s.at+"/api/chat", settings)
+		c = newConversation(s.t, "http://"+s.at+"/api/chat", settings)
 		r, left = c.host.OpenTurn(r)
 		left.Prompt = &trace.Prompt{Message: prompt("x").Message}
 		run = func(ctx context.Context) error { return c.runtime.Reattach(ctx, c.session, left) }
@@ -139,7 +139,7 @@ func TestAnEndpointThatIsGoneGetsItsAnswersLater(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	at := f.Listener.Addr().String()
-	c := on(t, f.url(), uiendpoint.Settings{})
+	c := newConversation(t, f.url(), uiendpoint.Settings{})
 	var starts sync.WaitGroup
 	t.Cleanup(starts.Wait)
 	c.host.OnPermit = func(ctx context.Context, r trace.PermissionRequest) trace.PermissionResponse {

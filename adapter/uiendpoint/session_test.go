@@ -54,7 +54,7 @@ func TestFailuresAreOneSentenceEach(t *testing.T) {
 		"busy":           "The endpoint did not take the prompt: The thread is busy.",
 		"endless":        "The endpoint did not go on: unexpected EOF",
 	} {
-		_, stop := on(t, f.url(), uiendpoint.Settings{}).plays(text)
+		_, stop := newConversation(t, f.url(), uiendpoint.Settings{}).plays(text)
 		if stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, want) || strings.Contains(stop.Error, "\n") {
 			t.Errorf("%s: the turn ended with %+v", text, stop)
 		}
@@ -63,10 +63,10 @@ func TestFailuresAreOneSentenceEach(t *testing.T) {
 	tls.Config.ErrorLog = log.New(io.Discard, "", 0)
 	tls.StartTLS()
 	t.Cleanup(tls.Close)
-	if _, stop := on(t, tls.URL, uiendpoint.Settings{}).plays("hello"); !strings.Contains(stop.Error, "certificate") || strings.Contains(stop.Error, "\n") {
+	if _, stop := newConversation(t, tls.URL, uiendpoint.Settings{}).plays("hello"); !strings.Contains(stop.Error, "certificate") || strings.Contains(stop.Error, "\n") {
 		t.Errorf("the turn ended with %+v", stop)
 	}
-	if _, stop := on(t, "http://127.0.0.1:1/api/chat", uiendpoint.Settings{}).plays("hello"); !strings.Contains(stop.Error, "connection refused") {
+	if _, stop := newConversation(t, "http://127.0.0.1:1/api/chat", uiendpoint.Settings{}).plays("hello"); !strings.Contains(stop.Error, "connection refused") {
 		t.Errorf("the turn ended with %+v", stop)
 	}
 }
@@ -83,7 +83,7 @@ func TestOddStreamsAreReadAsClientsReadThem(t *testing.T) {
 		"twice":      "one\ntwo",
 		"long line":  strings.Repeat("x", 200<<10),
 	} {
-		events, stop := on(t, f.url(), uiendpoint.Settings{}).plays(text)
+		events, stop := newConversation(t, f.url(), uiendpoint.Settings{}).plays(text)
 		var all []string
 		for _, m := range agenttest.Each[trace.Message](events) {
 			all = append(all, strings.TrimSpace(m.Text))
@@ -92,7 +92,7 @@ func TestOddStreamsAreReadAsClientsReadThem(t *testing.T) {
 			t.Errorf("%s: the turn said %.80q and ended with %.200v", text, got, stop)
 		}
 	}
-	if _, stop := on(t, f.url(), uiendpoint.Settings{}).plays("abort"); stop.Outcome != trace.OutcomeCanceled || stop.Reason != "budget" {
+	if _, stop := newConversation(t, f.url(), uiendpoint.Settings{}).plays("abort"); stop.Outcome != trace.OutcomeCanceled || stop.Reason != "budget" {
 		t.Errorf("the turn ended with %+v", stop)
 	}
 }
@@ -100,7 +100,7 @@ func TestOddStreamsAreReadAsClientsReadThem(t *testing.T) {
 func TestEachRequestHasTheWholeConversation(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	c := on(t, f.url()+"?v=1", uiendpoint.Settings{Body: map[string]json.RawMessage{"model": json.RawMessage(`"m"`), "id": json.RawMessage(`"x"`)}, Headers: map[string]string{"X-Key": "k"}, PassToken: true})
+	c := newConversation(t, f.url()+"?v=1", uiendpoint.Settings{Body: map[string]json.RawMessage{"model": json.RawMessage(`"m"`), "id": json.RawMessage(`"x"`)}, Headers: map[string]string{"X-Key": "k"}, PassToken: true})
 	c.plays("one")
 	c.plays("two words")
 	b := f.requests()[1]
@@ -123,7 +123,7 @@ func TestEachRequestHasTheWholeConversation(t *testing.T) {
 func TestTheLastMessageAloneCanBeSent(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	c := on(t, f.url(), uiendpoint.Settings{Send: "last"})
+	c := newConversation(t, f.url(), uiendpoint.Settings{Send: "last"})
 	c.plays("one")
 	c.plays("two words")
 	if _, text, _ := last(f.requests()[1]); text != "two words" || f.requests()[1]["messages"] != nil {
@@ -135,7 +135,7 @@ func TestAnApprovalGoesBackInTheNextRun(t *testing.T) {
 	t.Parallel()
 	for _, yes := range []bool{true, false} {
 		f := newFake(t)
-		c := on(t, f.url(), uiendpoint.Settings{})
+		c := newConversation(t, f.url(), uiendpoint.Settings{})
 		c.host.RequestSuffix = "-xyz"
 		c.host.OnPermit = func(_ context.Context, r trace.PermissionRequest) trace.PermissionResponse {
 			answer := trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "deny", Reason: "not today"}
@@ -167,7 +167,7 @@ func TestAnApprovalGoesBackInTheNextRun(t *testing.T) {
 func TestAnApprovalOfAnotherInputIsARefusal(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	c := on(t, f.url(), uiendpoint.Settings{})
+	c := newConversation(t, f.url(), uiendpoint.Settings{})
 	c.host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
 		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "allow", UpdatedInput: json.RawMessage(`{"n":2}`)}
 	}
@@ -182,7 +182,7 @@ func TestACallOfTheAppWaitsForItsOutput(t *testing.T) {
 	t.Parallel()
 	for value, want := range map[string]string{`{"lat":1.5}`: "map[lat:1.5]", "near the Rhine": "near the Rhine"} {
 		f := newFake(t)
-		c := on(t, f.url(), uiendpoint.Settings{})
+		c := newConversation(t, f.url(), uiendpoint.Settings{})
 		c.host.OnAsk = func(_ context.Context, q trace.Question) trace.Answer {
 			return trace.Answer{Outcome: trace.Selected, Values: []string{value}}
 		}
@@ -200,7 +200,7 @@ func TestACallOfTheAppWaitsForItsOutput(t *testing.T) {
 func TestAFailedToolOfTheAppSaysWhy(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	c := on(t, f.url(), uiendpoint.Settings{})
+	c := newConversation(t, f.url(), uiendpoint.Settings{})
 	c.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
 		return trace.Answer{Outcome: trace.Canceled, Reason: "The user has no position."}
 	}
@@ -217,7 +217,7 @@ func TestAFailedToolOfTheAppSaysWhy(t *testing.T) {
 func TestAllAnswersGoInOneRequest(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	c := on(t, f.url(), uiendpoint.Settings{})
+	c := newConversation(t, f.url(), uiendpoint.Settings{})
 	c.host.OnAsk = func(context.Context, trace.Question) trace.Answer { return trace.Answer{Outcome: trace.Canceled} }
 	c.host.Judge = func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool) {
 		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "allow", By: "policy"}, true
@@ -235,7 +235,7 @@ func TestAllAnswersGoInOneRequest(t *testing.T) {
 func TestAStopGoesToTheEndpointsOwnRoute(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	c := on(t, f.url(), uiendpoint.Settings{Resume: true, Stop: true})
+	c := newConversation(t, f.url(), uiendpoint.Settings{Resume: true, Stop: true})
 	r, done := c.host.Turn(prompt("stoppable")), make(chan error, 1)
 	ctx, stop := context.WithCancel(t.Context())
 	go func() { done <- c.session.Prompt(ctx, prompt("stoppable"), r.Builder) }()
@@ -262,22 +262,22 @@ func TestABrokenStreamIsJoinedWhereTheEndpointCanResume(t *testing.T) {
 		}
 		send(w, append(append([]string{opening, step, `{"type":"data-x","data":1}`}, words("half and half")...), stepEnds, finish)...)
 	}
-	events, stop := on(t, f.url(), uiendpoint.Settings{Resume: true}).plays("die")
+	events, stop := newConversation(t, f.url(), uiendpoint.Settings{Resume: true}).plays("die")
 	if said := strings.TrimSpace(agenttest.Said(events)); said != "half and half" || stop.Outcome != trace.OutcomeCompleted || f.joins != 2 || len(agenttest.Each[trace.Data](events)) != 2 {
 		t.Errorf("the turn said %q and ended with %+v after %d joins: %v", said, stop, f.joins, agenttest.Each[trace.Data](events))
 	}
 	f.resumes = func(http.ResponseWriter, int) {}
-	if _, stop := on(t, f.url(), uiendpoint.Settings{Resume: true}).plays("die"); stop.Outcome != trace.OutcomeFailed {
+	if _, stop := newConversation(t, f.url(), uiendpoint.Settings{Resume: true}).plays("die"); stop.Outcome != trace.OutcomeFailed {
 		t.Errorf("a run that cannot be joined ended with %+v", stop)
 	}
 	f.resumes = nil
-	if _, stop := on(t, f.url(), uiendpoint.Settings{Resume: true}).plays("die"); stop.Outcome != trace.OutcomeFailed {
+	if _, stop := newConversation(t, f.url(), uiendpoint.Settings{Resume: true}).plays("die"); stop.Outcome != trace.OutcomeFailed {
 		t.Errorf("a run that is gone ended with %+v", stop)
 	}
 }
 
-// leaves plays a turn until the gateway stops, and returns what is on record.
-func leaves(t *testing.T, c *conversation, text string, until func(trace.Event) bool) *agenttest.Recorder {
+// playUntilDetach plays a turn until the gateway stops, and returns what is on record.
+func playUntilDetach(t *testing.T, c *conversation, text string, until func(trace.Event) bool) *agenttest.Recorder {
 	t.Helper()
 	r, done := c.host.Turn(prompt(text)), make(chan error, 1)
 	ctx, leave := context.WithCancelCause(t.Context())
@@ -308,16 +308,16 @@ func takenUp(t *testing.T, c *conversation, old *agenttest.Recorder) ([]trace.Ev
 func TestATurnThatWaitsForItsUserSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	first := on(t, f.url(), uiendpoint.Settings{})
+	first := newConversation(t, f.url(), uiendpoint.Settings{})
 	asked := make(chan struct{})
 	first.host.OnPermit = func(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
 		close(asked)
 		<-ctx.Done()
 		return trace.PermissionResponse{}
 	}
-	old := leaves(t, first, "permit", func(e trace.Event) bool { return e.Payload.Kind() == trace.KindPause })
+	old := playUntilDetach(t, first, "permit", func(e trace.Event) bool { return e.Payload.Kind() == trace.KindPause })
 	<-asked
-	second := on(t, f.url(), uiendpoint.Settings{})
+	second := newConversation(t, f.url(), uiendpoint.Settings{})
 	second.host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
 		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "allow"}
 	}
@@ -341,10 +341,10 @@ func TestARunAfterAnApprovalIsJoinedAfterARestart(t *testing.T) {
 		send(w, opening, `{"type":"tool-output-available","toolCallId":"c1","output":"paid"}`, step)
 		send(w, append(words("Done."), stepEnds, finish)...)
 	}
-	first := on(t, f.url(), uiendpoint.Settings{Resume: true})
+	first := newConversation(t, f.url(), uiendpoint.Settings{Resume: true})
 	first.host.OnPermit = agenttest.Choose(trace.AllowOnce)
-	old := leaves(t, first, "rich", func(e trace.Event) bool { return e.Payload.Kind() == trace.KindToolResult })
-	second := on(t, f.url(), uiendpoint.Settings{Resume: true})
+	old := playUntilDetach(t, first, "rich", func(e trace.Event) bool { return e.Payload.Kind() == trace.KindToolResult })
+	second := newConversation(t, f.url(), uiendpoint.Settings{Resume: true})
 	events, stop := takenUp(t, second, old)
 	if said := agenttest.Said(events); strings.TrimSpace(said) != "I pay.\nDone." || stop.Outcome != trace.OutcomeCompleted || len(agenttest.Each[trace.ToolResult](events)) != 1 {
 		t.Errorf("the turn said %q and ended with %+v", said, stop)
@@ -366,15 +366,15 @@ func TestARunningTurnIsJoinedAfterARestart(t *testing.T) {
 	for i := range 100 {
 		fmt.Fprintf(&whole, "word %d ", i)
 	}
-	f.resumes = func(w http.ResponseWriter, _ int) { send(w, said(whole.String())...) }
+	f.resumes = func(w http.ResponseWriter, _ int) { send(w, textTurn(whole.String())...) }
 	speaks := func(e trace.Event) bool { return e.Payload.Kind() == trace.KindMessageDelta }
-	old := leaves(t, on(t, f.url(), uiendpoint.Settings{Resume: true}), "slow", speaks)
-	events, stop := takenUp(t, on(t, f.url(), uiendpoint.Settings{Resume: true}), old)
+	old := playUntilDetach(t, newConversation(t, f.url(), uiendpoint.Settings{Resume: true}), "slow", speaks)
+	events, stop := takenUp(t, newConversation(t, f.url(), uiendpoint.Settings{Resume: true}), old)
 	if said := agenttest.Said(events); strings.TrimSpace(said) != strings.TrimSpace(whole.String()) || stop.Outcome != trace.OutcomeCompleted {
 		t.Errorf("the turn said %q and ended with %+v", said, stop)
 	}
-	old = leaves(t, on(t, f.url(), uiendpoint.Settings{}), "slow", speaks)
-	if _, stop = takenUp(t, on(t, f.url(), uiendpoint.Settings{}), old); !strings.Contains(stop.Error, "the endpoint cannot resume: send the prompt again") {
+	old = playUntilDetach(t, newConversation(t, f.url(), uiendpoint.Settings{}), "slow", speaks)
+	if _, stop = takenUp(t, newConversation(t, f.url(), uiendpoint.Settings{}), old); !strings.Contains(stop.Error, "the endpoint cannot resume: send the prompt again") {
 		t.Errorf("the turn ended with %+v", stop)
 	}
 }

@@ -49,7 +49,7 @@ func TestApprovalsOfALocalAgentAreAnsweredOneByOne(t *testing.T) {
 	}
 }
 
-func TestAnApprovalThatThePolicyDecidesAsksNobody(t *testing.T) {
+func TestAnApprovalThatThePolicyDecidesAsksNoUser(t *testing.T) {
 	t.Parallel()
 	host := agenttest.NewHost()
 	host.Judge = func(r trace.PermissionRequest, _ trace.ToolCall) (trace.PermissionResponse, bool) {

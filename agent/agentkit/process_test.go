@@ -83,7 +83,7 @@ func prompt(ctx context.Context, t *testing.T, host *agenttest.Host, s agent.Ses
 	}
 }
 
-func TestAPromptRunsToTheEndThatTheAgentTells(t *testing.T) {
+func TestAPromptRunsUntilTheAgentEndsTheTurn(t *testing.T) {
 	t.Parallel()
 	host := agenttest.NewHost()
 	got := prompt(t.Context(), t, host, open(t, host, spec(t, "well"), ""), "hello")
@@ -144,7 +144,7 @@ func TestAStartThatFailsSaysWhy(t *testing.T) {
 }
 
 // A program that speaks another protocol does not use up the time of a start.
-func TestAProgramOfAnotherProtocolIsToldAtOnce(t *testing.T) {
+func TestAProgramOfAnotherProtocolIsReportedAtOnce(t *testing.T) {
 	t.Parallel()
 	for how, want := range map[string]string{
 		"chats":  `with other arguments: its first lines are no messages of the agent's protocol: "Hello."`,
@@ -242,7 +242,7 @@ func TestAPromptThatADyingProcessDidNotHearIsSentAgain(t *testing.T) {
 	}
 }
 
-func TestALostConversationIsBegunAnewWithANotice(t *testing.T) {
+func TestALostConversationStartsAgainWithANotice(t *testing.T) {
 	t.Parallel()
 	host := agenttest.NewHost()
 	got := prompt(t.Context(), t, host, open(t, host, spec(t, "well"), "lost"), "hello")

@@ -15,7 +15,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-func TestAPromptIsPostedAndTheStreamTellsTheTurn(t *testing.T) {
+func TestAPromptIsPostedAndTheStreamHoldsTheTurn(t *testing.T) {
 	t.Parallel()
 	host := agenttest.NewHost()
 	_, _, s := attached(t, host)
@@ -46,7 +46,7 @@ func TestARefusedPromptFailsWithTheServersSentence(t *testing.T) {
 	}
 }
 
-func TestABrokenStreamIsOpenedAgainAndWhatWasMissedIsRead(t *testing.T) {
+func TestABrokenStreamIsOpenedAgainAndMissedEventsAreRead(t *testing.T) {
 	t.Parallel()
 	for name, want := range map[string]string{"cut": "one\ntwo", "deaf": "told to nobody"} {
 		host := agenttest.NewHost()
@@ -134,7 +134,7 @@ func TestAStopIsPosted(t *testing.T) {
 		t.Errorf("the turn ended with %+v", got.stop)
 	}
 	if !toy.did("/stop") {
-		t.Error("the server was not told")
+		t.Error("the server got no stop")
 	}
 }
 

@@ -44,7 +44,7 @@ func permissionAllowed(t *testing.T, s Suite) {
 		judged = call
 		return trace.PermissionResponse{}, false
 	}
-	events := newStand(t, s, host).play(t, s.Prompts[Permission])
+	events := newTestSession(t, s, host).play(t, s.Prompts[Permission])
 	if got := statuses(t, events, true); !slices.Contains(got, trace.ToolCompleted) {
 		t.Errorf("the call was allowed and ended as %v", got)
 	}
@@ -54,7 +54,7 @@ func permissionAllowed(t *testing.T, s Suite) {
 func permissionDenied(t *testing.T, s Suite) {
 	host := NewHost()
 	host.OnPermit = Choose(trace.RejectOnce)
-	st := newStand(t, s, host)
+	st := newTestSession(t, s, host)
 	events, err := st.end(t, st.start(t.Context(), s.Prompts[Permission]))
 	if err != nil {
 		t.Errorf("Prompt: %v", err)
@@ -98,7 +98,7 @@ func question(t *testing.T, s Suite) {
 		t.Run(c.name, func(t *testing.T) {
 			host := NewHost()
 			host.OnAsk = c.choose
-			answered(t, newStand(t, s, host).play(t, s.Prompts[Question]))
+			answered(t, newTestSession(t, s, host).play(t, s.Prompts[Question]))
 		})
 	}
 }
@@ -109,7 +109,7 @@ func answered(t *testing.T, events []trace.Event) {
 	if len(Each[trace.Question](events)) == 0 {
 		t.Fatalf("the agent did not ask")
 	}
-	says := heard(events)
+	says := textAndResults(events)
 	for _, a := range Each[trace.Answer](events) {
 		if a.Outcome != trace.Selected || len(a.Values) == 0 {
 			t.Errorf("the answer on record is %+v, want the one that was given", a)
@@ -127,7 +127,7 @@ func cancelPermission(t *testing.T, s Suite) {
 		<-ctx.Done()
 		return trace.PermissionResponse{}
 	}
-	cancelAsk[trace.PermissionRequest](t, newStand(t, s, host), s.Prompts[Permission])
+	cancelAsk[trace.PermissionRequest](t, newTestSession(t, s, host), s.Prompts[Permission])
 }
 
 func cancelQuestion(t *testing.T, s Suite) {
@@ -136,21 +136,21 @@ func cancelQuestion(t *testing.T, s Suite) {
 		<-ctx.Done()
 		return trace.Answer{}
 	}
-	cancelAsk[trace.Question](t, newStand(t, s, host), s.Prompts[Question])
+	cancelAsk[trace.Question](t, newTestSession(t, s, host), s.Prompts[Question])
 }
 
-func cancelAsk[P trace.Payload](t *testing.T, st *stand, prompt string) {
+func cancelAsk[P trace.Payload](t *testing.T, st *testSession, prompt string) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r := st.start(ctx, prompt)
-	st.sees(t, r, "the request", func(e trace.Event) bool { _, ok := e.Payload.(P); return ok })
+	st.waitForText(t, r, "the request", func(e trace.Event) bool { _, ok := e.Payload.(P); return ok })
 	cancel()
 	st.stopped(t, r, prompt)
 }
 
 // resume closes the session and opens one with its token in a new runtime.
 func resume(t *testing.T, s Suite) {
-	st := newStand(t, s, NewHost())
+	st := newTestSession(t, s, NewHost())
 	past := Each[trace.Message](st.play(t, s.Prompts[Tell]))
 	begun := len(st.host.Begun())
 	token := st.host.Token()
@@ -162,11 +162,11 @@ func resume(t *testing.T, s Suite) {
 	st.open(t, token)
 	events := st.play(t, s.Prompts[Recall])
 	if said := Said(events); !strings.Contains(said, s.Word) {
-		t.Errorf("after a resume the agent does not know %q, it says: %s", s.Word, said)
+		t.Errorf("after a resume the agent does not know %q and answers: %s", s.Word, said)
 	}
 	nothingOfThePast(t, events, past)
 	if n := len(st.host.Begun()) - begun; n > 0 {
-		t.Errorf("a resume began %d turns: what the agent tells of the past is on record already", n)
+		t.Errorf("a resume began %d turns: the agent's history is on record already", n)
 	}
 }
 

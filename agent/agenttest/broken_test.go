@@ -379,7 +379,7 @@ func (s *session) fault(prompt string, b *trace.Builder) trace.Outcome {
 // ranInput is the input with which the tool runs.
 const ranInput = `{"command":"ls"}`
 
-func asked() (trace.ToolCall, trace.PermissionRequest) {
+func permissionRequest() (trace.ToolCall, trace.PermissionRequest) {
 	return trace.ToolCall{ToolCallID: "c", RawName: "shell", Input: json.RawMessage(ranInput)}, trace.PermissionRequest{RequestID: "p", ToolCallID: "c", Options: []trace.PermissionOption{
 		{ID: "1", OptionKind: trace.AllowOnce}, {ID: "2", OptionKind: trace.RejectOnce},
 	}}
@@ -390,7 +390,7 @@ func colour() trace.Question {
 }
 
 func (s *session) permission(ctx context.Context, b *trace.Builder) {
-	call, request := asked()
+	call, request := permissionRequest()
 	b.ToolCall(call)
 	s.note(agent.Out, "permission")
 	allowed := true
@@ -456,7 +456,7 @@ func (d *decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	case m.Dir == agent.In && d.flaw != "overhears the answer":
 		b.Answer(trace.Answer{QuestionID: "q", Outcome: trace.Selected, Values: []string{word}})
 	case word == "permission":
-		call, request := asked()
+		call, request := permissionRequest()
 		b.ToolCall(call)
 		b.PermissionRequest(request, call)
 	case word == "question":

@@ -61,7 +61,7 @@ func (g *grammar) wholeCall(e trace.Event, p trace.ToolCall) error {
 	}
 	// A whole may come again while the call is open, if something has changed.
 	if c.whole && (c.done || reflect.DeepEqual(p, c.newest)) {
-		return fmt.Errorf("call %q is whole already", p.ToolCallID)
+		return fmt.Errorf("call %q is complete already", p.ToolCallID)
 	}
 	c.whole, c.event, c.newest = true, e.ID, p
 	return firstError(named(p.ToolCallID, p.RawName, p.Name, p.ToolKind), validJSON("input", p.Input))
@@ -124,7 +124,7 @@ func (g *grammar) ask(e trace.Event) error {
 		}
 		for _, id := range p.Requests {
 			if a := g.asks[id]; a == nil || a.done {
-				return fmt.Errorf("the turn pauses on %q, which nobody asks now", id)
+				return fmt.Errorf("the turn pauses on %q, which is no open request", id)
 			}
 		}
 	}

@@ -125,7 +125,7 @@ func TestCheckTurnFinds(t *testing.T) {
 		{"no whole of a sub-agent", drop(trace.KindMessage, 1), "is open"},
 		{"call started twice", twice(trace.KindToolCallStart), "used before"},
 		{"delta without a start", drop(trace.KindToolCallStart, 0), "not being written"},
-		{"call twice", twice(trace.KindToolCall), "whole already"},
+		{"call twice", twice(trace.KindToolCall), "complete already"},
 		{"no whole call", drop(trace.KindToolCall, 0), "parent"},
 		{"call without a name", change(trace.KindToolCall, func(e *trace.Event) { e.Payload = trace.ToolCall{ToolCallID: "c", Input: json.RawMessage("1")} }), "lacks"},
 		{"input is not JSON", change(trace.KindToolCall, func(e *trace.Event) {
@@ -140,14 +140,14 @@ func TestCheckTurnFinds(t *testing.T) {
 			e.Payload = trace.ToolResult{ToolCallID: "c", Status: trace.ToolFailed, Output: json.RawMessage("1")}
 		}), "does not say why"},
 		{"result with another parent", change(trace.KindToolResult, func(e *trace.Event) { e.Parent = "turn.1" }), "not its call"},
-		{"no request", drop(trace.KindPermissionRequest, 0), "nobody asks"},
+		{"no request", drop(trace.KindPermissionRequest, 0), "is no open request"},
 		{"request twice", twice(trace.KindPermissionRequest), "used before"},
 		{"no response", drop(trace.KindPermissionResponse, 0), "no answer"},
 		{"response twice", twice(trace.KindPermissionResponse), "has its answer"},
-		{"no question", drop(trace.KindQuestion, 0), "nobody asks"},
+		{"no question", drop(trace.KindQuestion, 0), "is no open request"},
 		{"no answer", drop(trace.KindAnswer, 0), "no answer"},
 		{"answer of another question", change(trace.KindAnswer, func(e *trace.Event) { e.Payload = trace.Answer{QuestionID: "p"} }), "not asked"},
-		{"paused on nothing", change(trace.KindPause, func(e *trace.Event) { e.Payload = trace.Pause{Requests: []string{"x"}} }), "nobody asks"},
+		{"paused on nothing", change(trace.KindPause, func(e *trace.Event) { e.Payload = trace.Pause{Requests: []string{"x"}} }), "is no open request"},
 		{"data without a name", change(trace.KindData, func(e *trace.Event) { e.Payload = trace.Data{Value: json.RawMessage("1")} }), "no name"},
 		{"data is not JSON", change(trace.KindData, func(e *trace.Event) { e.Payload = trace.Data{Name: "d"} }), "not JSON"},
 	} {

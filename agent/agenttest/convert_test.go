@@ -99,7 +99,7 @@ func TestPlain(t *testing.T) {
 }
 
 // A suite that times out shows where the adapter stands and what it has done.
-func TestWhatHangsIsShownWithItsStackAndItsEvents(t *testing.T) {
+func TestAHangingTestShowsItsStackAndItsEvents(t *testing.T) {
 	t.Parallel()
 	for flaw, run := range map[string]string{"waits for its own id": "permission_allowed", "hangs when its process dies": "die", "closes slowly": "close_during_prompt"} {
 		out := suite(t, "^TestBroken$/^"+run+"$", brokenEnv+"="+flaw)

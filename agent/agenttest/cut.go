@@ -90,7 +90,7 @@ func (c *Cut) note(message []byte) {
 		err = errors.Join(err, f.Close())
 	}
 	if err != nil {
-		panic("agenttest: what the agent says cannot be noted: " + err.Error())
+		panic("agenttest: an agent's message cannot be noted: " + err.Error())
 	}
 }
 

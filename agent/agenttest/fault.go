@@ -19,7 +19,7 @@ func halfMessage(t *testing.T, s Suite) { breaks(t, s, s.Prompts[Half]) }
 // prompt finds an agent: in the same session, or in one reopened by its token.
 func breaks(t *testing.T, s Suite, prompt string) {
 	t.Helper()
-	st := newStand(t, s, NewHost())
+	st := newTestSession(t, s, NewHost())
 	events, err := st.end(t, st.start(t.Context(), prompt))
 	switch stop := stopOf(events); {
 	case stop.Outcome != trace.OutcomeFailed:
@@ -27,11 +27,11 @@ func breaks(t *testing.T, s Suite, prompt string) {
 	case err == nil && stop.Error == "":
 		t.Error("the agent's process died, and the turn does not say so in a sentence")
 	}
-	st.goesOn(t)
+	st.stillWorks(t)
 }
 
-// goesOn checks that the agent answers the next prompt.
-func (st *stand) goesOn(t *testing.T) {
+// stillWorks checks that the agent answers the next prompt.
+func (st *testSession) stillWorks(t *testing.T) {
 	t.Helper()
 	if _, err := st.end(t, st.start(t.Context(), st.Prompts[Text])); err != nil {
 		st.close(t)
@@ -42,7 +42,7 @@ func (st *stand) goesOn(t *testing.T) {
 
 // garbage plays a turn in which lines come that are no messages.
 func garbage(t *testing.T, s Suite) {
-	st := newStand(t, s, NewHost())
+	st := newTestSession(t, s, NewHost())
 	if said := Said(st.play(t, s.Prompts[Garbage])); strings.TrimSpace(said) == "" {
 		t.Error("beside lines that are no messages, nothing of what the agent said is on record")
 	}
@@ -52,17 +52,17 @@ func garbage(t *testing.T, s Suite) {
 // hugeMessage plays a turn with a message that is larger than any event may be. How
 // the turn ends is the adapter's affair; that it ends, and the agent goes on, is not.
 func hugeMessage(t *testing.T, s Suite) {
-	st := newStand(t, s, NewHost())
+	st := newTestSession(t, s, NewHost())
 	events, _ := st.end(t, st.start(t.Context(), s.Prompts[Huge]))
 	if stop := stopOf(events); stop.Outcome == trace.OutcomeCanceled {
-		t.Error("a turn with a message of 50 MB ended as canceled though nobody had")
+		t.Error("a turn with a message of 50 MB ended as canceled, but no one stopped it")
 	}
-	st.goesOn(t)
+	st.stillWorks(t)
 }
 
 // steer sends a message into a running turn.
 func steer(t *testing.T, s Suite) {
-	st := newStand(t, s, NewHost())
+	st := newTestSession(t, s, NewHost())
 	controlled, ok := st.session.(agent.Controllable)
 	if !ok || controlled.Controls().Steer == nil {
 		t.Fatal("the suite has a prompt for steer, and the session cannot be steered")
@@ -79,7 +79,7 @@ func steer(t *testing.T, s Suite) {
 		}
 	})
 	var said strings.Builder
-	st.sees(t, r, "the word "+s.Word+" after Steer", func(e trace.Event) bool {
+	st.waitForText(t, r, "the word "+s.Word+" after Steer", func(e trace.Event) bool {
 		switch p := e.Payload.(type) {
 		case trace.Prompt: // the turn is looked at from its start
 			said.Reset()

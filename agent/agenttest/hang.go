@@ -45,7 +45,7 @@ func (w *watched) stack() string {
 }
 
 // happened is what the turns have on record.
-func (st *stand) happened() string {
+func (st *testSession) happened() string {
 	st.host.feed.mu.Lock()
 	turns := slices.Concat(st.host.turns, st.host.begun)
 	st.host.feed.mu.Unlock()

@@ -187,8 +187,8 @@ func lastOf(events []trace.Event) trace.Payload {
 	return events[len(events)-1].Payload
 }
 
-// takeBack removes turns from the history, as a rewind does: all but the first keep.
-func (h *Host) takeBack(keep int) {
+// rewind removes turns from the history, as a rewind does: all but the first keep.
+func (h *Host) rewind(keep int) {
 	h.feed.mu.Lock()
 	defer h.feed.mu.Unlock()
 	h.kept = h.kept[:keep]

@@ -16,7 +16,7 @@ func dieAtEveryPoint(t *testing.T, s Suite) {
 		t.Fatal("the suite has a prompt for rich, and no Cut")
 	}
 	c := &Cut{dir: t.TempDir()}
-	st := newStand(t, s.with(c), allowing())
+	st := newTestSession(t, s.with(c), allowing())
 	before := len(c.said())
 	whole := st.play(t, s.Prompts[Rich])
 	rich(t, s, whole)
@@ -59,7 +59,7 @@ func rich(t *testing.T, s Suite, events []trace.Event) {
 	if s.EndsByExit { // it has text only
 		return
 	}
-	if len(Each[trace.Thought](events)) == 0 || len(Each[trace.PermissionResponse](events)) == 0 || !slices.Contains(ends(events), trace.ToolCompleted) {
+	if len(Each[trace.Thought](events)) == 0 || len(Each[trace.PermissionResponse](events)) == 0 || !slices.Contains(callStatuses(events), trace.ToolCompleted) {
 		t.Fatal("the turn of rich needs reasoning and a tool call that permission is asked for")
 	}
 }
@@ -72,7 +72,7 @@ func diesAt(t *testing.T, s Suite, p point, whole []trace.Event, last bool) {
 	if err := c.set(p); err != nil {
 		t.Fatal(err)
 	}
-	st := newStand(t, s.with(c), allowing())
+	st := newTestSession(t, s.with(c), allowing())
 	events, err := st.end(t, st.start(t.Context(), s.Prompts[Rich]))
 	stops := Each[trace.Stop](events)
 	if len(stops) != 1 {
@@ -81,7 +81,7 @@ func diesAt(t *testing.T, s Suite, p point, whole []trace.Event, last bool) {
 	t.Logf("the turn ended as %s: %s", stops[0].Outcome, stops[0].Error)
 	switch stop := stops[0]; {
 	case stop.Outcome == trace.OutcomeCompleted:
-		if Said(events) != Said(whole) || !slices.Equal(ends(events), ends(whole)) {
+		if Said(events) != Said(whole) || !slices.Equal(callStatuses(events), callStatuses(whole)) {
 			t.Errorf("the agent died and its turn ended as completed, though something is lost:\n%s", st.happened())
 		}
 	case last:
@@ -89,13 +89,13 @@ func diesAt(t *testing.T, s Suite, p point, whole []trace.Event, last bool) {
 	case stop.Outcome != trace.OutcomeFailed:
 		t.Errorf("the agent died, and its turn ended as %s", stop.Outcome)
 	case strings.TrimSpace(stop.Error) == "" || strings.Contains(stop.Error, "\n"):
-		t.Errorf("the agent died, and the turn says so as %q (%v), want a sentence", stop.Error, err)
+		t.Errorf("the agent died, and the turn's error is %q (%v), want a sentence", stop.Error, err)
 	}
-	st.goesOn(t)
+	st.stillWorks(t)
 }
 
-// ends are the ends of a turn's calls.
-func ends(events []trace.Event) (all []trace.ToolStatus) {
+// callStatuses are the ends of a turn's calls.
+func callStatuses(events []trace.Event) (all []trace.ToolStatus) {
 	for _, r := range Each[trace.ToolResult](events) {
 		all = append(all, r.Status)
 	}

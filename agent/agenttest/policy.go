@@ -47,7 +47,7 @@ func decided(t *testing.T, s Suite, kind trace.OptionKind) []trace.Event {
 		t.Errorf("the policy decided request %s, and the adapter waits for an answer", r.RequestID)
 		return Choose(opposite)(ctx, r)
 	}
-	st := newStand(t, s, host)
+	st := newTestSession(t, s, host)
 	events, err := st.end(t, st.start(t.Context(), s.Prompts[Permission]))
 	if err != nil {
 		t.Errorf("Prompt: %v", err)
@@ -117,15 +117,15 @@ func Leaves(file func() string, input string) func(testing.TB, []trace.Event) js
 // its tool has run with an input.
 func Tells(words, input string) func(testing.TB, []trace.Event) json.RawMessage {
 	return func(_ testing.TB, events []trace.Event) json.RawMessage {
-		if !strings.Contains(heard(events), words) {
+		if !strings.Contains(textAndResults(events), words) {
 			return nil
 		}
 		return json.RawMessage(input)
 	}
 }
 
-// heard is what the agent said and its tools returned.
-func heard(events []trace.Event) string {
+// textAndResults is what the agent said and its tools returned.
+func textAndResults(events []trace.Event) string {
 	var all strings.Builder
 	all.WriteString(Said(events))
 	for _, r := range Each[trace.ToolResult](events) {

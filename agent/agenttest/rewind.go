@@ -10,7 +10,7 @@ import (
 // rewind opens sessions with tokens that are older than a prompt which the agent
 // has taken. A runtime that is no Rewinder has promised nothing, and is not tested.
 func rewind(t *testing.T, s Suite) {
-	st := newStand(t, s, NewHost())
+	st := newTestSession(t, s, NewHost())
 	rewinder, ok := st.runtime.(agent.Rewinder)
 	if !ok {
 		t.Skip("not tested: the runtime is no agent.Rewinder")
@@ -20,19 +20,19 @@ func rewind(t *testing.T, s Suite) {
 	st.play(t, s.Prompts[Tell])
 	for i, token := range []string{before, ""} {
 		if !rewinder.Rewinds(token) {
-			t.Errorf("the resume token %q names no moment, says the runtime", token)
+			t.Errorf("the resume token %q names no moment, according to the runtime", token)
 		}
 		st.close(t)
-		st.host.takeBack(1 - i)
+		st.host.rewind(1 - i)
 		st.open(t, token)
 		if said := Said(st.play(t, s.Prompts[Recall])); strings.Contains(said, s.Word) {
-			t.Errorf("opened with the token %q from before, the agent knows %q, it says: %s", token, s.Word, said)
+			t.Errorf("opened with the earlier token %q, the agent knows %q and answers: %s", token, s.Word, said)
 		}
 		st.play(t, s.Prompts[Tell])
 		st.close(t)
 		st.open(t, st.host.Token())
 		if said := Said(st.play(t, s.Prompts[Recall])); !strings.Contains(said, s.Word) {
-			t.Errorf("after it went back and was told again the agent does not know %q, it says: %s", s.Word, said)
+			t.Errorf("after a rewind and a second prompt the agent does not know %q and answers: %s", s.Word, said)
 		}
 	}
 }

@@ -11,21 +11,21 @@ import (
 )
 
 func oneTurn(t *testing.T, s Suite) {
-	st := newStand(t, s, NewHost())
+	st := newTestSession(t, s, NewHost())
 	if said := Said(st.play(t, s.Prompts[Text])); strings.TrimSpace(said) == "" {
-		t.Errorf("the agent said nothing")
+		t.Errorf("the agent sent no text")
 	}
 }
 
 func twoTurns(t *testing.T, s Suite) {
-	st := newStand(t, s, NewHost())
+	st := newTestSession(t, s, NewHost())
 	st.play(t, s.Prompts[Text])
 	st.play(t, s.Prompts[Text])
 }
 
 func unicodePrompt(t *testing.T, s Suite) {
 	const odd = " \U0001F468\u200d\U0001F469\u200d\U0001F467 e\u0301 \u05e9\u05dc\u05d5\u05dd \u2028 \"\\\" <b> \U0001F600"
-	st := newStand(t, s, NewHost())
+	st := newTestSession(t, s, NewHost())
 	if said := Said(st.play(t, s.Prompts[Text]+odd)); strings.Contains(said, "\uFFFD") {
 		t.Errorf("a character was broken: %q", said)
 	}
@@ -34,33 +34,33 @@ func unicodePrompt(t *testing.T, s Suite) {
 func furtherTurns(t *testing.T, s Suite) {
 	host := NewHost()
 	host.OnPermit, host.OnAsk = Choose(trace.AllowOnce), firstChoice
-	st := newStand(t, s, host)
+	st := newTestSession(t, s, host)
 	for _, prompt := range s.Turns {
 		events, err := st.end(t, st.start(t.Context(), prompt))
 		if err != nil {
 			t.Errorf("Prompt(%q): %v", prompt, err)
 		}
 		if stop := stopOf(events); stop.Outcome == trace.OutcomeCanceled {
-			t.Errorf("Prompt(%q) ended as canceled though nobody had", prompt)
+			t.Errorf("Prompt(%q) ended as canceled, but no one stopped it", prompt)
 		}
 	}
 }
 
 func canceledBefore(t *testing.T, s Suite) {
-	st := newStand(t, s, NewHost())
+	st := newTestSession(t, s, NewHost())
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	st.stopped(t, st.start(ctx, s.Prompts[Text]), s.Prompts[Text])
 }
 
 func closeTwice(t *testing.T, s Suite) {
-	st := newStand(t, s, NewHost())
+	st := newTestSession(t, s, NewHost())
 	st.play(t, s.Prompts[Text])
 	st.close(t) // and again with the test
 }
 
 func promptAfterClose(t *testing.T, s Suite) {
-	st := newStand(t, s, NewHost())
+	st := newTestSession(t, s, NewHost())
 	st.close(t)
 	if _, err := st.end(t, st.start(t.Context(), s.Prompts[Text])); err == nil {
 		t.Errorf("Prompt of a closed session returned no error")
@@ -68,7 +68,7 @@ func promptAfterClose(t *testing.T, s Suite) {
 }
 
 func cancelTurn(t *testing.T, s Suite) {
-	st := newStand(t, s, NewHost())
+	st := newTestSession(t, s, NewHost())
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r := st.start(ctx, s.Prompts[Slow])
@@ -84,7 +84,7 @@ const patience = 4 * time.Second
 // the agent learns of it. The agent must end the turn soon, and be ready for the
 // next prompt.
 func stopAtOnce(t *testing.T, s Suite) {
-	st := newStand(t, s, NewHost())
+	st := newTestSession(t, s, NewHost())
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	r := st.start(ctx, s.Prompts[Slow])
@@ -108,7 +108,7 @@ func stopAtOnce(t *testing.T, s Suite) {
 }
 
 func closeDuringPrompt(t *testing.T, s Suite) {
-	st := newStand(t, s, NewHost())
+	st := newTestSession(t, s, NewHost())
 	r := st.start(t.Context(), s.Prompts[Slow])
 	st.speaking(t, r)
 	st.within(t, "Close", func() {
@@ -123,9 +123,9 @@ func closeDuringPrompt(t *testing.T, s Suite) {
 }
 
 // speaking waits until a turn has streamed something.
-func (st *stand) speaking(t *testing.T, r *run) {
+func (st *testSession) speaking(t *testing.T, r *run) {
 	t.Helper()
-	st.sees(t, r, "anything", func(e trace.Event) bool {
+	st.waitForText(t, r, "anything", func(e trace.Event) bool {
 		switch e.Payload.(type) {
 		case trace.MessageDelta, trace.ThoughtDelta:
 			return true
@@ -134,7 +134,7 @@ func (st *stand) speaking(t *testing.T, r *run) {
 	})
 }
 
-func (st *stand) sees(t *testing.T, r *run, what string, match func(trace.Event) bool) {
+func (st *testSession) waitForText(t *testing.T, r *run, what string, match func(trace.Event) bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), st.Bound)
 	defer cancel()
@@ -145,7 +145,7 @@ func (st *stand) sees(t *testing.T, r *run, what string, match func(trace.Event)
 
 // stopped checks the end of a turn that was canceled, and that the conversation
 // goes on: in the same session, or in one reopened by its token.
-func (st *stand) stopped(t *testing.T, r *run, prompt string) {
+func (st *testSession) stopped(t *testing.T, r *run, prompt string) {
 	t.Helper()
 	events, err := st.end(t, r)
 	if stop := stopOf(events); err == nil && stop.Outcome != trace.OutcomeCanceled {

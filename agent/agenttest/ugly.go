@@ -75,7 +75,7 @@ func NoticesOnce(t testing.TB, s agent.Session, host *Host, code string) {
 			codes = append(codes, e.Code)
 		}
 		if told := strings.Join(codes, " "); told != want {
-			t.Errorf("it told %q, want %q", told, want)
+			t.Errorf("it reported %q, want %q", told, want)
 		}
 	}
 }

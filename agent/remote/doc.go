@@ -1,17 +1,15 @@
-// Package remote is the session of an agent that lives on a server and works in runs:
-// a request begins a run, and the answer to it is a stream of events.
+// Package remote is the session of an agent that lives on a server and works in runs. A request
+// begins a run, and the response is a stream of events.
 //
 // An adapter implements [Protocol]: a Decoder, the request of a prompt, the request that
-// ends a run, and what to do when a stream ends before its turn. A [Session] does the
-// others' common work. It
+// ends a run, and what to do when a stream ends before its turn. A [Session] does the common work:
 //
-//   - sends requests with the caller's own token where the server wants that;
-//   - reads each stream to its end, and opens it again, later each time, where the protocol
-//     can go on with a run;
-//   - delivers a stop that did not reach the server before the next prompt;
-//   - leaves a turn to the server when the gateway stops, and takes the turn up again
-//     ([Reattacher]);
-//   - waits for nothing without a limit.
+//   - Requests have the caller's own token where the server wants that.
+//   - Each stream is read to its end, and opened again, later each time, where the protocol can go
+//     on with a run.
+//   - A stop that did not reach the server is delivered before the next prompt.
+//   - A turn stays on the server when the gateway stops, and is re-attached later ([Reattacher]).
+//   - Every wait has a limit.
 //
 // A turn may take several runs: an agent may end its run to ask people something. The Decoder
 // of such an agent embeds an [Asking]. The Decoder asks by Permissions and Questions, at any

@@ -39,10 +39,10 @@ type Protocol interface {
 	// Stop encodes the request that ends the run. It reports false for a server that ends
 	// a run whose stream is closed.
 	Stop() (Call, bool)
-	// GoOn is called when a stream has ended, after the Decoder has learnt it. It returns
-	// the request that goes on with the run; nil if nothing more is to come, because the
-	// turn is over, waits for a person, or has another run already; or an error, one
-	// sentence, if the run is lost.
+	// GoOn is called when a stream has ended, after the Decoder has learnt it. The result is the
+	// request that goes on with the run. A nil request means that nothing more is to come: the turn
+	// is over, waits for a person, or has another run already. The error, one sentence, says that
+	// the run is lost.
 	GoOn(ctx context.Context, b Break) (*Call, error)
 }
 

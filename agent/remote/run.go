@@ -306,7 +306,7 @@ func (r *run) hear(stream Stream, last *mark) (news int, _ error) {
 		case err != nil && s.finished():
 			return news, nil
 		case err != nil && silent.Load():
-			return news, fmt.Errorf("the server said nothing for %v", s.spec.Silence)
+			return news, fmt.Errorf("the server sent nothing for %v", s.spec.Silence)
 		case err != nil:
 			return news, err
 		}

@@ -90,7 +90,7 @@ func TestARunIsARequestAndItsAnswerIsTheTurn(t *testing.T) {
 	}
 }
 
-func TestAnAnswerThatIsNoStreamIsSaidInASentence(t *testing.T) {
+func TestAnAnswerThatIsNoStreamIsReportedInASentence(t *testing.T) {
 	t.Parallel()
 	srv, host := newServer(t), agenttest.NewHost()
 	r, done := begin(t.Context(), host, open(t, srv, host, nil), "page")
@@ -205,7 +205,7 @@ func TestAStreamThatStaysOpenBehindItsRunHasEnded(t *testing.T) {
 	}
 }
 
-func TestATurnThatIsLeftIsNotStoppedAndIsTakenUpAgain(t *testing.T) {
+func TestADetachedTurnIsNotStoppedAndIsReattached(t *testing.T) {
 	t.Parallel()
 	srv, host := newServer(t), agenttest.NewHost()
 	s := open(t, srv, host, nil)

@@ -62,6 +62,6 @@ func TestCallsByWebSocketAreFrames(t *testing.T) {
 		}
 	}
 	if !slices.Equal(heard, []string{"1", "2"}) || !slices.Equal(sent, []string{"Bearer anns 1", "Bearer anns 2", "Bearer ours 3"}) {
-		t.Errorf("heard %q, sent %q", heard, sent)
+		t.Errorf("got %q, sent %q", heard, sent)
 	}
 }

@@ -42,7 +42,7 @@ func (m *liar) Step(_ context.Context, _ []toolloop.Message, _ []toolloop.Tool, 
 	return toolloop.Message{Calls: []toolloop.Call{{ID: "c1", Name: m.asked.Tool, Input: m.asked.Input}}}, toolloop.Done, nil
 }
 
-func TestPolicyJudgesWhatRuns(t *testing.T) {
+func TestThePolicyJudgesTheCallThatRuns(t *testing.T) {
 	dir := permissiontest.Workspace(t)
 	permissiontest.Play(t, dir, dialect(), func(t *testing.T, shown, asked permissiontest.Call) bool {
 		host := agenttest.NewHost()

@@ -132,7 +132,7 @@ func TestPermissionsOfAStepAreAskedTogether(t *testing.T) {
 		t.Errorf("%d calls ran, the turn ended as %+v", ran.Load(), stopOf(events))
 	}
 	if got := m.seen[1][1].Calls; got[0].Answer() != "1" || got[1].Answer() != "2" {
-		t.Errorf("the model was told %q and %q", got[0].Answer(), got[1].Answer())
+		t.Errorf("the model got %q and %q", got[0].Answer(), got[1].Answer())
 	}
 }
 
@@ -157,7 +157,7 @@ func TestStepEndsOnlyAfterItsTools(t *testing.T) {
 	}
 }
 
-func TestDeniedCallDoesNotRunAndTheModelIsTold(t *testing.T) {
+func TestADeniedCallDoesNotRunAndTheModelLearnsIt(t *testing.T) {
 	host := agenttest.NewHost()
 	host.OnPermit = func(ctx context.Context, r trace.PermissionRequest) trace.PermissionResponse {
 		a := choose(trace.RejectOnce)(ctx, r)
@@ -171,7 +171,7 @@ func TestDeniedCallDoesNotRunAndTheModelIsTold(t *testing.T) {
 		t.Errorf("%d calls ran: %v", ran.Load(), statuses(events))
 	}
 	if got := m.seen[1][1].Calls[0].Answer(); got != "The call was denied and did not run: Not today." {
-		t.Errorf("the model was told %q", got)
+		t.Errorf("the model got %q", got)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestPolicyDecidesFirst(t *testing.T) {
 	}
 }
 
-func TestInputOfTheApproverIsWhatRuns(t *testing.T) {
+func TestTheApproversInputRuns(t *testing.T) {
 	host := agenttest.NewHost()
 	host.OnPermit = func(ctx context.Context, r trace.PermissionRequest) trace.PermissionResponse {
 		a := choose(trace.AllowOnce)(ctx, r)
@@ -226,7 +226,7 @@ func remember(t *testing.T, turns ...[]trace.Event) []toolloop.Message {
 	return past.Messages
 }
 
-func TestHistoryHoldsWhatTheModelWasTold(t *testing.T) {
+func TestTheHistoryHoldsTheModelsInput(t *testing.T) {
 	host := agenttest.NewHost()
 	host.OnPermit = choose(trace.AllowOnce)
 	var ran atomic.Int32
@@ -292,7 +292,7 @@ func TestEveryCallIsAnswered(t *testing.T) {
 	}
 	for i, want := range []string{"1", `There is no tool "unknown". The tools are: one, panics, fails.`, "the tool panics broke: ouch", "half\nError: disk full", "not a JSON object", `lacks "text"`} {
 		if got := m.seen[1][1].Calls[i].Answer(); !strings.Contains(got, want) {
-			t.Errorf("call %d: the model was told %q, want %q", i+1, got, want)
+			t.Errorf("call %d: the model got %q, want %q", i+1, got, want)
 		}
 	}
 	if ran.Load() != 1 {

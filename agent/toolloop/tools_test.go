@@ -88,7 +88,7 @@ func TestChangesOfFilesAreOnRecordWithADiff(t *testing.T) {
 		said, events := use(t, worktool.Files(dir), c.tool, c.input)
 		changes := agenttest.Each[trace.FileChange](events)
 		if len(changes) != 1 || changes[0].Change != c.change || changes[0].ToolCallID != "c1" || !strings.Contains(changes[0].Diff, c.diff) {
-			t.Errorf("%s %s: the record has %+v, and the model was told %q", c.tool, c.input, changes, said)
+			t.Errorf("%s %s: the record has %+v, and the model got %q", c.tool, c.input, changes, said)
 		}
 	}
 }
@@ -161,7 +161,7 @@ func TestCommandThatTakesTooLongIsEndedWithItsGroup(t *testing.T) {
 	began := time.Now()
 	got, _ := use(t, shell(t, worktool.Shell{Dir: dir, Time: 300 * time.Millisecond}), "bash", `{"command":"sleep 61 & echo $! >pid; echo begun; wait"}`)
 	if !strings.Contains(got, "begun") || !strings.Contains(got, "ended after 300ms") || time.Since(began) > 10*time.Second {
-		t.Errorf("after %s the model was told %q", time.Since(began), got)
+		t.Errorf("after %s the model got %q", time.Since(began), got)
 	}
 	gone(t, filepath.Join(dir, "pid"))
 }

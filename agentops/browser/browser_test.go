@@ -259,12 +259,12 @@ func compare(t *testing.T, file, got string) {
 	}
 }
 
-// TestE32_WhoeverComesLaterSeesTheSame joins at every record: what is told then and
-// later makes the same messages as what is told from the start.
-func TestE32_WhoeverComesLaterSeesTheSame(t *testing.T) {
+// A client joins at each record in turn. The frames from then on make the same messages as the frames
+// from the start.
+func TestE32_AClientThatJoinsLaterSeesTheSameMessages(t *testing.T) {
 	for name, story := range stories() {
 		if name == "taken-back" {
-			continue // who joins behind it was never told what was taken back
+			continue // a client that joins after a rewind never saw the removed messages
 		}
 		records := record(t, story)
 		for joined := range records {

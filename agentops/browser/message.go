@@ -95,7 +95,7 @@ func (m *message) call(id, name, status string, args json.RawMessage) {
 	p := &m.parts[i]
 	p.ToolName, p.Status = name, status
 	m.size -= len(p.Args)
-	p.Args = m.room(args)
+	p.Args = m.fit(args)
 }
 
 // result ends a tool call.
@@ -110,7 +110,7 @@ func (m *message) result(r trace.ToolResult) {
 		output = nil
 	}
 	if r.Status == trace.ToolCompleted {
-		p.Status, p.Result = agentops.ToolCompleted, m.room(output)
+		p.Status, p.Result = agentops.ToolCompleted, m.fit(output)
 		return
 	}
 	p.Status, p.Error = agentops.ToolError, m.fitting(r.Error)
@@ -122,8 +122,8 @@ func (m *message) result(r trace.ToolResult) {
 // leftOut stands for a value that is too large.
 const leftOut = `"… (left out: the message is too large to be sent again and again)"`
 
-// room returns a value, or leftOut if the message has no room for the value.
-func (m *message) room(value json.RawMessage) json.RawMessage {
+// fit returns a value, or leftOut if the message has no room for the value.
+func (m *message) fit(value json.RawMessage) json.RawMessage {
 	if m.size+len(value) > m.most {
 		value = json.RawMessage(leftOut)
 	}

@@ -3,7 +3,7 @@ import { textOf } from '../lib/message.mjs';
 
 export default {
   order: 17,
-  about: 'regenerate and edit while somebody is asked: the turn ends, the new one has a request of its own',
+  about: 'regenerate and edit while a request is open: the turn ends, the new one has a request of its own',
   skip: withoutApprovals,
   async run(t) {
     for (const kind of ['regenerate', 'edit']) {

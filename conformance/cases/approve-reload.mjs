@@ -4,7 +4,7 @@ import { requestOf, textOf } from '../lib/message.mjs';
 // evidence: cloudflare/agents#922 promise-waits
 export default {
   order: 17,
-  about: 'reload while somebody is asked, with history, with a resume, and with a resume alone: the request is there and can be answered',
+  about: 'reload while a request is open, with history, with a resume, and with a resume alone: the request is there and can be answered',
   skip: withoutApprovals,
   async run(t) {
     for (const [name, history, resume] of [['history', true, false], ['history and resume', true, true], ['resume', false, true]]) {

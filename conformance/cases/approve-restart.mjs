@@ -5,7 +5,7 @@ import { questionsOf, textOf, toolsOf } from '../lib/message.mjs';
 export default {
   order: 0,
   within: 180,
-  about: 'the gateway is killed, or ended, while somebody is asked: the late answer gets the end of the turn under the same message',
+  about: 'the gateway is killed, or ended, while a request is open: the late answer gets the end of the turn under the same message',
   skip: at => withoutApprovals(at) ?? (at.way === 'hook' || at.profile === 'none' ? 'a gateway of its own for each trial: once a client is enough' : null),
   async run(t) {
     const server = await t.alone();
@@ -16,7 +16,7 @@ export default {
       const message = chat.last.id;
       const other = `${id}-ask`, page = await talk(t, { id: other });
       const question = await untilQuestion(t, page, 'several');
-      await server.again(signal);
+      await server.restart(signal);
       t.check(`${signal}: history shows the request settled`, verdict((await t.history(id)).at(-1), request) !== 'allowed');
       decide(t, chat, request, true);
       await chat.settled();

@@ -4,7 +4,7 @@ import { textOf } from '../lib/message.mjs';
 // evidence: promise-disconnect
 export default {
   order: 17,
-  about: 'stop() while somebody is asked is nothing, and the answer still counts; after the explicit stop it gets the end of the turn',
+  about: 'stop() while a request is open has no effect, and the answer still counts; after the explicit stop it gets the end of the turn',
   skip: withoutApprovals,
   async run(t) {
     const soft = `${t.id}-soft`, hard = `${t.id}-hard`;

@@ -2,7 +2,7 @@ import { decide, reply, talk, untilAsked, untilQuestion, withoutApprovals } from
 
 export default {
   order: 17,
-  about: 'an answer in a message that another tab has taken back: one sentence says so, and nobody asks again and again',
+  about: 'an answer in a message that another tab has removed: the error is one sentence, and no client retries',
   async run(t) {
     for (const kind of ['approve', 'ask']) {
       if (kind === 'approve' && withoutApprovals({ client: t.client, profile: t.profile ? 'own' : 'none' })) continue;

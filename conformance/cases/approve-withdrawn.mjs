@@ -4,7 +4,7 @@ import { textOf } from '../lib/message.mjs';
 // evidence: promise-one-answer
 export default {
   order: 3,
-  about: 'the agent takes its request back: the answer that comes then is nobody\'s, and gets the rest',
+  about: 'the agent withdraws its request: a later answer does not count, and gets the rest of the message',
   skip: withoutApprovals,
   async run(t) {
     const chat = await talk(t);

@@ -3,7 +3,7 @@ import { questionOf, textOf, toolsOf } from '../lib/message.mjs';
 
 export default {
   order: 17,
-  about: 'a question on a page that was reloaded; the old tab, which has not heard of the answer, gives another one and is told the truth',
+  about: 'a question on a page that was reloaded; the old tab does not know the answer, gives another one and gets the first',
   async run(t) {
     const before = await talk(t);
     const question = await untilQuestion(t, before, 'ask');

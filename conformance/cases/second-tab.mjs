@@ -4,7 +4,7 @@ import { plain, textOf } from '../lib/message.mjs';
 // evidence: CopilotKit#3531 deepchat#472 promise-tabs
 export default {
   order: 1,
-  about: 'a second tab is told of the first one\'s turn, reads the history and resumes; then the other way round',
+  about: 'a second tab learns of the first one\'s turn, reads the history and resumes; then the other way round',
   async run(t) {
     const first = await t.open();
     first.send('hello');

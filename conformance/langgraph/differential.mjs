@@ -102,7 +102,7 @@ const DEFECTS = [
   { n: 14, name: 'the transport cannot come back to a run' }, // see below: it has no recording
 ];
 
-// What Tributary does on purpose where the package is not wrong.
+// Intended differences, where the package is not wrong.
 const CHOICES = [
   { name: 'JSON that a tool returns as text is JSON', where: /./, facets: ['outputs'], shows: (o, t) => Object.keys(o.outputs).every(id => json(o.outputs[id]) === json(t.outputs[id]) || typeof t.outputs[id] === 'string' && parsed(t.outputs[id]) === json(o.outputs[id])) },
   { name: 'a recording that ends in a request asks in words, and leaves no call open', where: waits, facets: ['texts', 'inputs', 'outputs', 'approvals', 'custom'], shows: (o, t) => text(o).startsWith(text(t)) && values(o.outputs).every(v => v !== 'none') },

@@ -1,4 +1,4 @@
-// A chat model that says what a script tells it: what LangGraph makes of it is what it makes of a provider's stream.
+// A chat model that follows a script. LangGraph handles its stream like a provider's.
 import { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessageChunk } from "@langchain/core/messages";
 import { ChatGenerationChunk } from "@langchain/core/outputs";

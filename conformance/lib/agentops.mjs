@@ -14,7 +14,7 @@ export async function startAgentOps(binary, { yaml = '', farYAML = '' } = {}) {
     });
     return {
       ...near,
-      far: { ...http(far), again: far.again, kill: far.kill, said: far.said },
+      far: { ...http(far), restart: far.restart, kill: far.kill, said: far.said },
       stderr: () => `${near.stderr()}\nthe other gateway:\n${far.stderr()}`,
       alive: () => near.alive() && far.alive(),
       stop: async () => { await near.stop(); await far.stop(); },

@@ -1,4 +1,4 @@
-// A person who is asked: what an app's buttons do, in the way that each client has.
+// The buttons of an app for requests, in the way of each client.
 import { plain, questionOf, requestOf, requestPart } from './message.mjs';
 
 /** Clients that show approvals at all: major 5 has none in its protocol, and puts them as a tool with ?client=5. */
@@ -30,8 +30,8 @@ export async function untilQuestion(t, chat, prompt, name = 'the page shows the 
 }
 
 /**
- * Presses a button of a request. more: what goes with it: reason, option, updated_input, interrupt. A client that does not send answers by
- * itself is told to, as its app would do.
+ * Presses a button of a request. more: fields of the answer: reason, option, updated_input, interrupt. If a client does not send
+ * answers by itself, decide sends them, as its app would do.
  */
 export function decide(t, chat, request, approved, more = {}) {
   const asked = requestPart(chat.messages.findLast(m => requestPart(m, request)), request);

@@ -1,4 +1,4 @@
-// What a browser gives to a page and node does not: a document for react-dom, relative
+// The parts of a browser that Node lacks: a document for react-dom, relative
 // URLs with the token that a proxy adds, and a connection that can be lost.
 // The clients themselves stay stock: they call the global fetch as they do on any page.
 import { Window } from 'happy-dom';

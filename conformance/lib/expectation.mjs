@@ -14,7 +14,7 @@ const state = (status, profile) => (profile === 5 && inWords(status) === 'output
 const isAsk = p => ['tool-AskUser', 'tool-AskPermission'].includes(p.type);
 const show = v => { const s = JSON.stringify(v) ?? 'nothing'; return s.length > 200 ? `${s.slice(0, 200)}…` : s; };
 
-// What is left of a text without these blocks, in order; null when one is missing.
+// Removes these blocks from a text, in order; null if one is missing.
 function without(text, blocks) {
   const rest = [];
   let at = 0;

@@ -1,4 +1,4 @@
-// What this program starts ends with it, however it ends: a process, and the folder it used.
+// Processes that this program starts, and their folders, end with the program in every case.
 const owned = new Set();
 let ending;
 

@@ -1,8 +1,8 @@
-// What a real client (its transport and its Chat) makes of recorded streams.
+// Plays recorded streams to a real client: its transport and its Chat.
 import { isTool, plain, reasoningOf, textOf } from './message.mjs';
 import { dataOf } from './sse.mjs';
 
-// What the stream itself says about its ending; error comes last on screen, so it wins.
+// The end of the stream in its own words. An error comes last on screen, so it wins.
 function endingOf(chunks) {
   const types = chunks.map(c => c?.type);
   const failed = chunks.find(c => c?.type === 'error');

@@ -57,8 +57,8 @@ async function database() {
 }
 
 /**
- * Starts the gateway and waits for its ready line: {base, token, work, stop, again, said, stderr, alive}. yaml: what its configuration
- * says; work: the folder of the agents, if not a new one. again(signal) ends it so and starts it anew, at the same address with the same data.
+ * Starts the gateway and waits for its ready line: {base, token, work, stop, restart, said, stderr, alive}. yaml: what its configuration
+ * says; work: the folder of the agents, if not a new one. restart(signal) ends the gateway with a signal and starts it at the same address with the same data.
  */
 export async function start(binary, { agent = 'demo', auth = 'token', env, args = [], yaml, work: given } = {}) {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-conformance-'));
@@ -76,7 +76,7 @@ export async function start(binary, { agent = 'demo', auth = 'token', env, args 
     return {
       base: now.url.origin, token: now.url.searchParams.get('token') ?? tokenIn(path.join(dir, 'data')), work,
       said: () => now.said(), stderr: () => now.stderr(), alive: () => now.alive(),
-      again: async signal => { await now.stop(signal); now = await run(now.url.host); },
+      restart: async signal => { await now.stop(signal); now = await run(now.url.host); },
       stop: async () => { await now.stop(); await remove(); forget(); },
     };
   } catch (e) {

@@ -1,11 +1,11 @@
-// One run of one case with one client: what a case's run(t) gets, and what it found.
+// One run of one case with one client: the argument of a case's run(t), and its findings.
 import { randomUUID } from 'node:crypto';
 import { open } from './drive.mjs';
 import { drop, requests } from './browser.mjs';
 import { difference, plain } from './message.mjs';
 import { http } from './server.mjs';
 
-// What the first releases do not keep of a part, so that no server can make their screen equal the history.
+// Fields of parts that the first releases drop, so that no server can make their screen equal the history.
 const FORGETS = {
   '5.0.0': { reasoning: ['id'], 'dynamic-tool': ['providerExecuted'] },
   '6.0.0': { reasoning: ['id'] },

@@ -1,4 +1,4 @@
-// What the stand-in gateway says to each prompt word, as [milliseconds before, chunk] pairs.
+// The answers of the stand-in gateway to each prompt word, as [milliseconds before, chunk] pairs.
 const CALL = { dynamic: true, providerExecuted: true };
 
 const text = (id, words, pace = 0) => [

@@ -357,7 +357,7 @@ func (b *bench) suffer(t *testing.T, a attack) {
 	}
 	for _, planted := range []string{b.agent.Home + "/planted", b.agent.Dir + "/made"} {
 		if _, err := os.Stat(planted); err == nil {
-			t.Errorf("%s was written, and nobody had allowed it", planted)
+			t.Errorf("%s was written without permission", planted)
 		}
 	}
 	t.Logf("%d asked, %s", len(asked), shapeOf(turn))

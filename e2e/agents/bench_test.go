@@ -52,7 +52,7 @@ func newBench(t *testing.T, k realagent.Kind) *bench {
 		settings["allow_bypass"] = k.Name == "pi" // it asks nobody
 	}
 	if k.Options != nil {
-		maps.Copy(settings, k.Options(b.agent.Room))
+		maps.Copy(settings, k.Options(b.agent.Dirs))
 	}
 	raw, err := json.Marshal(map[string]any{"agents": map[string]any{k.Name: settings}, "default_agent": k.Name})
 	if err != nil {
@@ -166,10 +166,9 @@ func (b *bench) mark() uint64 {
 	return b.seen[len(b.seen)-1].Seq
 }
 
-// turn sends a prompt and reads its turn; watch is called with each record, the
-// provisional ones too, until the turn has ended. An agent may have a turn of its own
-// in between, as when a sub-agent in the background ends: watch sees that turn too, and
-// the result does not hold it.
+// turn sends a prompt and reads its turn. watch is called with each record, also the ephemeral ones,
+// until the turn has ended. An agent may run a turn of its own in between, for example when a
+// sub-agent in the background ends. Such a turn reaches watch, but is not in the result.
 func (b *bench) turn(prompt string, limit time.Duration, watch func(trace.Payload)) (turn []trace.Record, err error) {
 	b.Helper()
 	after := b.mark()

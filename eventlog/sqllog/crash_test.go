@@ -227,8 +227,8 @@ func TestACheckpointOfALongPart(t *testing.T) {
 	})
 }
 
-// What a store keeps of an open turn is bounded. A reader that begins anywhere still
-// gets the whole text, once.
+// The memory of a store for an open turn is bounded. A reader that begins anywhere still gets the
+// whole text, once.
 func TestALongTurnInLittleMemory(t *testing.T) {
 	t.Parallel()
 	o := sqllog.Options{Dir: t.TempDir(), LiveBytes: 8 << 10}
@@ -287,8 +287,8 @@ func TestARecordOf32MB(t *testing.T) {
 	})
 }
 
-// A session that was not used for a while is given back: another gateway has it at
-// once, without a gap in its numbers, and the first one may have it again.
+// A gateway releases an idle session. Another gateway gets the session at once, without a gap in its
+// numbers, and the first gateway may get it again.
 func TestAnIdleSessionIsGivenBack(t *testing.T) {
 	t.Parallel()
 	o := sqllog.Options{Dir: t.TempDir(), URL: postgres.Database(t), Idle: 100 * time.Millisecond, Linger: 100 * time.Millisecond}

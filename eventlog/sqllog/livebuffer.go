@@ -134,9 +134,9 @@ func (l *liveBuffer) after(session string, after, until uint64) []trace.Record {
 	return folded
 }
 
-// shrink makes the buffer smaller than the limit: the durable records go, and if that is not
-// enough, the older half of the ephemeral ones becomes one delta per open part. Of these,
-// those of parts that have ended go, and those that were replaced.
+// shrink makes the buffer smaller than the limit. First the durable records go. If that is not
+// enough, the older half of the ephemeral ones becomes one delta per open part. Those of ended
+// parts go, and those that were replaced.
 func (l *liveBuffer) shrink(limit int) {
 	if l.bytes > limit && len(l.recent) > 0 {
 		l.forget(l.recent[len(l.recent)-1].Seq)

@@ -53,7 +53,7 @@ func TestAReaderOfNewRecordsNeedsNoDatabase(t *testing.T) {
 	})
 }
 
-// forgetful is a store whose memory has no durable record, whoever reads.
+// forgetful is a store whose memory has no durable record when somebody reads.
 type forgetful struct{ *sqllog.Store }
 
 func (s forgetful) forget() { sqllog.Sweep(s.Store); sqllog.Sweep(s.Store) }
@@ -68,8 +68,8 @@ func (s forgetful) Durable(ctx context.Context, session string, after, until uin
 	return s.Store.Durable(ctx, session, after, until)
 }
 
-// Whatever memory has of a session, a reader gets each durable record once, and the whole
-// text of the parts that are open.
+// A reader gets each durable record once, and the whole text of the open parts, however much
+// of the session is in memory.
 func TestMemoryAndDatabaseAreOneLog(t *testing.T) {
 	t.Parallel()
 	const session, turn = "s", "t"

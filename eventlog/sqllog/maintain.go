@@ -92,8 +92,8 @@ func (s *Store) arm() {
 	}
 }
 
-// sweep drops ephemeral records of turns that are over and durable ones that are no longer
-// new, renews the leases, and gives back the sessions that were not used for a while.
+// sweep drops the ephemeral records of turns that are over, and the durable ones that are not
+// new. It renews the leases, and gives back the sessions that were not used for a while.
 func (s *Store) sweep() {
 	now := time.Now()
 	s.mu.Lock()

@@ -1,5 +1,5 @@
-// Package installed has the rule for tests that need a program which may be missing: the
-// test is skipped with a sentence, and on a CI machine, which installs all of them, it fails.
+// Package installed has the rule for tests that need a program which may be missing. The test is
+// skipped with a sentence. On a CI machine, which installs all programs, the test fails.
 package installed
 
 import (

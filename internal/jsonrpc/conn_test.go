@@ -220,7 +220,7 @@ func TestCloseEndsCallsAndHandlers(t *testing.T) {
 	})
 }
 
-func TestWhatIsNoMessageIsAnError(t *testing.T) {
+func TestAValueThatIsNoMessageIsAnError(t *testing.T) {
 	t.Parallel()
 	in(t, jsonrpc.Options{}, func(t *testing.T, c *jsonrpc.Conn, w *wire) {
 		for _, line := range []string{``, `null`, `{}`, `[]`, `"x"`, `Loading…`, `{"id":{},"method":"m"}`, `{"id":true,"result":1}`, `{"jsonrpc":"2.0","id":1`} {

@@ -11,7 +11,7 @@ import (
 	"github.com/tributary-dev/tributary/internal/procio"
 )
 
-func TestOutputIsWhatTheProgramPrints(t *testing.T) {
+func TestTheOutputIsThatOfTheProgram(t *testing.T) {
 	t.Parallel()
 	out, err := procio.Output(t.Context(), "/bin/sh", []string{"WORD=heron"}, "-c", "echo $WORD; echo noise >&2")
 	if err != nil || string(out) != "heron\n" {

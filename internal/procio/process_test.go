@@ -217,7 +217,7 @@ func TestWriteToTheDead(t *testing.T) {
 	p := start(t, procio.Config{}, `exit 0`)
 	<-p.Exited()
 	if err := p.WriteLine(t.Context(), []byte("x")); err == nil {
-		t.Error("a line was written to nobody")
+		t.Error("a line was written to a closed input")
 	}
 }
 

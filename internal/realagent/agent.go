@@ -20,7 +20,7 @@ const installTime = 5 * time.Minute
 // Agent. The test itself must end the processes that it starts.
 type Agent struct {
 	Kind
-	Room
+	Dirs
 
 	Path     string            // of the command
 	Env      []string          // the whole environment of the agent's processes
@@ -47,11 +47,11 @@ func Get(tb testing.TB, name string) Agent {
 		tb.Fatalf("there is no agent %s", name)
 	}
 	a := Agent{Kind: k, Path: installed(tb, k.Package), Model: modeltest.Start(tb, scriptedmodel.Options{})}
-	a.Room = Room{Home: tb.TempDir(), Dir: tb.TempDir(), Tmp: scratch(tb), URL: a.Model.URL}
+	a.Dirs = Dirs{Home: tb.TempDir(), Dir: tb.TempDir(), Tmp: scratch(tb), URL: a.Model.URL}
 	outsideRepositories(tb, a.Dir)
-	a.Settings = k.Closed(a.Room, a.Path)
+	a.Settings = k.Closed(a.Dirs, a.Path)
 	a.Env = Pairs(a.Settings)
-	if err := k.Furnish(a.Room); err != nil {
+	if err := k.WriteFiles(a.Dirs); err != nil {
 		tb.Fatal(err)
 	}
 	if err := os.WriteFile(a.Dir+"/hello.txt", []byte(HelloText), 0o644); err != nil {

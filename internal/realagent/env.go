@@ -30,7 +30,7 @@ func ClosedEnv(home, tmp string) map[string]string {
 // Closed returns the whole environment of a kind whose command is at path. The
 // programs of the agent's installation come before the machine's in PATH: some
 // agents need a newer Node.js, or start a second program of their package.
-func (k Kind) Closed(r Room, path string) map[string]string {
+func (k Kind) Closed(r Dirs, path string) map[string]string {
 	env := ClosedEnv(r.Home, r.Tmp)
 	if path != "" {
 		env["PATH"] = filepath.Dir(path) + ":" + env["PATH"]
@@ -41,8 +41,8 @@ func (k Kind) Closed(r Room, path string) map[string]string {
 	return env
 }
 
-// Furnish writes the kind's configuration files.
-func (k Kind) Furnish(r Room) error {
+// WriteFiles writes the kind's configuration files.
+func (k Kind) WriteFiles(r Dirs) error {
 	if k.Files == nil {
 		return nil
 	}

@@ -12,15 +12,15 @@ type Kind struct {
 	// out the others unless it is asked for them.
 	Everywhere bool
 	// Vars are the variables that the agent needs beside ClosedEnv.
-	Vars func(Room) map[string]string
+	Vars func(Dirs) map[string]string
 	// Files are configuration files, by their path below the home.
-	Files func(Room) map[string]string
+	Files func(Dirs) map[string]string
 	// Options are further settings of the agent in the gateway's configuration.
-	Options func(Room) map[string]any
+	Options func(Dirs) map[string]any
 }
 
-// Room holds the places of a closed agent.
-type Room struct {
+// Dirs holds the places of a closed agent.
+type Dirs struct {
 	Home string // empty at first
 	Tmp  string // for sockets: a short path
 	Dir  string // the workspace

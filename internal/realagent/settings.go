@@ -8,7 +8,7 @@ import (
 // The settings of each agent: where its model is, nobody else to talk to, and
 // few retries, so that a scripted failure does not take minutes.
 
-func claudeEnv(r Room) map[string]string {
+func claudeEnv(r Dirs) map[string]string {
 	return map[string]string{
 		"CLAUDE_CONFIG_DIR":                        r.Home + "/.claude",
 		"ANTHROPIC_BASE_URL":                       r.URL,
@@ -21,7 +21,7 @@ func claudeEnv(r Room) map[string]string {
 	}
 }
 
-func codexEnv(r Room) map[string]string {
+func codexEnv(r Dirs) map[string]string {
 	return map[string]string{"CODEX_HOME": r.Home + "/.codex", "SCRIPTED_API_KEY": Key, "OPENAI_API_KEY": Key, "NO_BROWSER": "1"}
 }
 
@@ -29,7 +29,7 @@ func codexEnv(r Room) map[string]string {
 // apply_patch, and with the newest ones no tools at all. The sandbox leaves /tmp alone: in a
 // folder that commands may write, it makes an empty .git while they run. If the test ends
 // Codex then, this .git remains, and other agents take all of /tmp for a repository.
-func codexFiles(r Room) map[string]string {
+func codexFiles(r Dirs) map[string]string {
 	return map[string]string{".codex/config.toml": fmt.Sprintf(`model = "gpt-5.5"
 model_provider = "scripted"
 approval_policy = "on-request"
@@ -60,18 +60,18 @@ trust_level = "trusted"
 
 // codexOptions has Codex ask for what its sandbox forbids, and not for each
 // command, so that its turns compare with those of agents that have a tool to read.
-func codexOptions(Room) map[string]any {
+func codexOptions(Dirs) map[string]any {
 	return map[string]any{"options": map[string]any{"approval": "on-request"}}
 }
 
 // readsFreely allows what other agents do unasked: with the gateway, OpenCode
 // asks for everything.
-func readsFreely(Room) map[string]any {
+func readsFreely(Dirs) map[string]any {
 	rule := map[string]any{"kinds": []string{"read", "search"}, "inside": true, "then": "allow"}
 	return map[string]any{"policy": map[string]any{"rules": []any{rule}}}
 }
 
-func opencodeEnv(r Room) map[string]string {
+func opencodeEnv(r Dirs) map[string]string {
 	return map[string]string{
 		"OPENCODE_PURE":                    "1",
 		"OPENCODE_DISABLE_MODELS_FETCH":    "1",
@@ -83,7 +83,7 @@ func opencodeEnv(r Room) map[string]string {
 }
 
 // opencodeConfig is for Kilo, too, which is made from OpenCode.
-func opencodeConfig(r Room) string {
+func opencodeConfig(r Dirs) string {
 	type object = map[string]any
 	return asJSON(object{
 		"autoupdate": false, "share": "disabled", "model": "scripted/scripted-1", "small_model": "scripted/scripted-1",
@@ -99,14 +99,14 @@ func opencodeConfig(r Room) string {
 	})
 }
 
-func geminiEnv(r Room) map[string]string {
+func geminiEnv(r Dirs) map[string]string {
 	return map[string]string{
 		"GEMINI_API_KEY": Key, "GOOGLE_GEMINI_BASE_URL": r.URL, "GEMINI_MODEL": "gemini-2.5-flash",
 		"GEMINI_TELEMETRY_ENABLED": "false", "GEMINI_CLI_NO_RELAUNCH": "true", "NO_BROWSER": "true",
 	}
 }
 
-func geminiFiles(Room) map[string]string {
+func geminiFiles(Dirs) map[string]string {
 	type object = map[string]any
 	return map[string]string{".gemini/settings.json": asJSON(object{
 		"security":  object{"auth": object{"selectedType": "gemini-api-key"}, "folderTrust": object{"enabled": false}},
@@ -116,12 +116,12 @@ func geminiFiles(Room) map[string]string {
 	})}
 }
 
-func qwenEnv(r Room) map[string]string {
+func qwenEnv(r Dirs) map[string]string {
 	return map[string]string{"OPENAI_API_KEY": Key, "OPENAI_BASE_URL": r.URL + "/v1", "OPENAI_MODEL": "scripted-1", "NO_BROWSER": "1"}
 }
 
 // The mode is the one that asks: the default one asks a classifier first.
-func qwenFiles(Room) map[string]string {
+func qwenFiles(Dirs) map[string]string {
 	type object = map[string]any
 	return map[string]string{".qwen/settings.json": asJSON(object{
 		"security":  object{"auth": object{"selectedType": "openai"}},
@@ -133,7 +133,7 @@ func qwenFiles(Room) map[string]string {
 	})}
 }
 
-func copilotEnv(r Room) map[string]string {
+func copilotEnv(r Dirs) map[string]string {
 	return map[string]string{
 		"COPILOT_HOME": r.Home + "/.copilot", "COPILOT_OFFLINE": "true", "COPILOT_AUTO_UPDATE": "false", "COPILOT_MODEL": "scripted-1",
 		"COPILOT_PROVIDER_BASE_URL": r.URL + "/v1", "COPILOT_PROVIDER_TYPE": "openai", "COPILOT_PROVIDER_API_KEY": Key,
@@ -141,11 +141,11 @@ func copilotEnv(r Room) map[string]string {
 	}
 }
 
-func kimiEnv(r Room) map[string]string {
+func kimiEnv(r Dirs) map[string]string {
 	return map[string]string{"KIMI_CODE_HOME": r.Home + "/.kimi-code", "KIMI_CODE_NO_AUTO_UPDATE": "1", "KIMI_DISABLE_TELEMETRY": "1", "KIMI_DISABLE_CRON": "1"}
 }
 
-func kimiFiles(r Room) map[string]string {
+func kimiFiles(r Dirs) map[string]string {
 	return map[string]string{
 		".kimi-code/config.toml": fmt.Sprintf(`default_model = "scripted"
 default_permission_mode = "manual"
@@ -166,7 +166,7 @@ max_attempts_per_step = 2
 	}
 }
 
-func kiloEnv(r Room) map[string]string {
+func kiloEnv(r Dirs) map[string]string {
 	return map[string]string{
 		"KILO_PURE": "1", "KILO_DISABLE_MODELS_FETCH": "1", "KILO_DISABLE_AUTOUPDATE": "1", "KILO_DISABLE_LSP_DOWNLOAD": "1",
 		"KILO_DISABLE_DEFAULT_PLUGINS": "1", "KILO_DISABLE_SESSION_INGEST": "1", "KILO_DISABLE_SHARE": "1", "KILO_TELEMETRY_LEVEL": "off",
@@ -174,11 +174,11 @@ func kiloEnv(r Room) map[string]string {
 	}
 }
 
-func piEnv(r Room) map[string]string {
+func piEnv(r Dirs) map[string]string {
 	return map[string]string{"PI_CODING_AGENT_DIR": r.Home + "/.pi/agent", "PI_OFFLINE": "1", "PI_TELEMETRY": "0"}
 }
 
-func piFiles(r Room) map[string]string {
+func piFiles(r Dirs) map[string]string {
 	type object = map[string]any
 	return map[string]string{
 		".pi/agent/models.json": asJSON(object{"providers": object{"scripted": object{
@@ -192,7 +192,7 @@ func piFiles(r Room) map[string]string {
 	}
 }
 
-func gooseEnv(r Room) map[string]string {
+func gooseEnv(r Dirs) map[string]string {
 	return map[string]string{
 		"GOOSE_PROVIDER": "openai", "GOOSE_MODEL": "scripted-1", "OPENAI_HOST": r.URL, "OPENAI_API_KEY": Key,
 		"GOOSE_DISABLE_KEYRING": "1", "GOOSE_TELEMETRY_ENABLED": "false",
@@ -200,13 +200,13 @@ func gooseEnv(r Room) map[string]string {
 }
 
 // The key is of any provider; without it, Cline wants a login at its own.
-func clineEnv(Room) map[string]string {
+func clineEnv(Dirs) map[string]string {
 	return map[string]string{
 		"CLINE_API_KEY": Key, "CLINE_PROVIDER": "openai-compatible", "CLINE_NO_AUTO_UPDATE": "1", "CLINE_TELEMETRY_DISABLED": "1",
 	}
 }
 
-func clineFiles(r Room) map[string]string {
+func clineFiles(r Dirs) map[string]string {
 	type object = map[string]any
 	return map[string]string{".cline/data/settings/providers.json": asJSON(object{
 		"version": 1, "lastUsedProvider": "openai-compatible", "modes": object{}, "providers": object{"openai-compatible": object{
@@ -216,11 +216,11 @@ func clineFiles(r Room) map[string]string {
 	})}
 }
 
-func vibeEnv(r Room) map[string]string {
+func vibeEnv(r Dirs) map[string]string {
 	return map[string]string{"VIBE_HOME": r.Home + "/.vibe", "SCRIPTED_API_KEY": Key}
 }
 
-func vibeFiles(r Room) map[string]string {
+func vibeFiles(r Dirs) map[string]string {
 	return map[string]string{".vibe/config.toml": fmt.Sprintf(`active_model = "scripted"
 enable_telemetry = false
 enable_update_checks = false
@@ -238,7 +238,7 @@ alias = "scripted"
 `, r.URL+"/v1")}
 }
 
-func openaiOptions(r Room) map[string]any {
+func openaiOptions(r Dirs) map[string]any {
 	return map[string]any{"url": r.URL + "/v1", "model": "scripted-1", "options": map[string]any{"retries": 1}}
 }
 

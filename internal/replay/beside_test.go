@@ -89,7 +89,7 @@ func TestTurnsBesideEachOther(t *testing.T) {
 	}
 }
 
-// TestLostLines: what never reached the client is no part of what it was told.
+// The decoder gets no message that was lost on its way to the client.
 func TestLostLines(t *testing.T) {
 	t.Parallel()
 	d, _, sum, err := run(t, `{"t":1,"dir":"s2c","msg":"say a"}`+"\n"+`{"t":2,"dir":"s2c","lost":true,"msg":"say b"}`+"\n"+`{"t":3,"dir":"c2s","msg":"say c"}`+"\n"+`{"t":4,"dir":"r2d","msg":"say d"}`+"\n"+`{"t":5,"dir":"http","method":"GET"}`)

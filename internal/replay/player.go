@@ -88,7 +88,7 @@ func (p *player) release() {
 
 // settle finishes the turns that the decoder has ended, and returns what went wrong.
 func (p *player) settle() error {
-	p.scatter()
+	p.passOnAll()
 	return p.close((*trace.Builder).Over)
 }
 
@@ -102,19 +102,19 @@ func (p *player) gather() {
 	}
 }
 
-// scatter lets go of what the open turns have written, in the order of the turns.
-func (p *player) scatter() {
+// passOnAll passes on the records of the open turns, in the order of the turns.
+func (p *player) passOnAll() {
 	if len(p.older) == 0 {
 		return
 	}
 	for _, b := range append(slices.Clone(p.older), p.b) {
 		_ = b.Flush() // put keeps the error
-		p.handOn(b)
+		p.passOn(b)
 	}
 }
 
-// handOn lets go of what a turn has written.
-func (p *player) handOn(b *trace.Builder) {
+// passOn passes on the records that a turn has written.
+func (p *player) passOn(b *trace.Builder) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	_ = p.number(b.Turn(), p.beside[b.Turn()]) // failure returns the error
@@ -143,7 +143,7 @@ func (p *player) close(which func(*trace.Builder) bool) error {
 				stop = trace.Stop{Reason: Ended, Outcome: trace.OutcomeCanceled}
 			}
 			_ = b.Finish(stop)
-			p.handOn(b)
+			p.passOn(b)
 		}
 	}
 	p.b, p.older = nil, nil

@@ -110,7 +110,7 @@ func TestOurRecording(t *testing.T) {
 		t.Errorf("the summary is %+v", sum)
 	}
 	if got := d.heard[len(d.heard)-2]; got != `in http-req {"t":12,"dir":"http-req","method":"POST"}` {
-		t.Errorf("the decoder heard %s", got)
+		t.Errorf("the decoder got %s", got)
 	}
 }
 

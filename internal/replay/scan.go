@@ -62,7 +62,7 @@ func (s *scanner) next() (agent.Message, time.Duration, error) {
 		case events:
 			s.events = sse.NewReader(io.MultiReader(bytes.NewReader(append(line, '\n')), s.in), maxLine)
 		case both:
-			if m, at, ok := ours(line); ok {
+			if m, at, ok := ownLine(line); ok {
 				return m, at, nil
 			}
 		default:
@@ -122,15 +122,15 @@ func detect(line []byte) (format, error) {
 	return native, nil
 }
 
-// ours reads one of our own lines. A line that holds no message is skipped.
-func ours(line []byte) (agent.Message, time.Duration, bool) {
+// ownLine reads a line of Tributary's own format. A line without a message is skipped.
+func ownLine(line []byte) (agent.Message, time.Duration, bool) {
 	var l struct {
 		T       float64         `json:"t"`
 		Dir     string          `json:"dir"`
 		Channel string          `json:"channel"`
 		Msg     json.RawMessage `json:"msg"`
 		Text    json.RawMessage `json:"text"`
-		Lost    bool            `json:"lost"` // it was sent, and reached nobody
+		Lost    bool            `json:"lost"` // the message was sent and did not arrive
 	}
 	if json.Unmarshal(line, &l) != nil {
 		if len(bytes.TrimSpace(line)) == 0 {

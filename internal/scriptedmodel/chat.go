@@ -133,7 +133,7 @@ func (w chat) stream(s *stage, a Answer) {
 		last["usage"] = w.usage(s, a)
 		s.event("", last)
 	}
-	s.line("data: [DONE]")
+	s.sendEvent("data: [DONE]")
 }
 
 func (chat) call(i int, c Call, arguments string) map[string]any {

@@ -13,9 +13,8 @@ type Directive struct {
 	Arg  string `json:"arg,omitempty"`
 }
 
-// ParseDirective returns the last directive in a text. It ends at the last
-// "]]" of its line, so that an argument may hold brackets, or a directive for
-// somebody else.
+// ParseDirective returns the last directive in a text. A directive ends at the last "]]" of its line,
+// so that an argument may hold brackets, or a directive for another model.
 func ParseDirective(text string) (Directive, bool) {
 	var d Directive
 	found := false

@@ -21,7 +21,7 @@ type Options struct {
 	// well, instead of taking them for a side call that wants a title.
 	PlayWithoutTools bool
 	// Observe is called with every request once its answer is chosen and
-	// before it is sent, from the request's goroutine. It may be nil.
+	// before it is sent, from the request's goroutine. Observe may be nil.
 	Observe func(Request)
 }
 
@@ -146,7 +146,7 @@ func (s *Server) name(a *Answer, place []string) {
 	}
 }
 
-// record keeps a request and tells whoever waits for one.
+// record keeps a request and wakes the callers that wait for one.
 func (s *Server) record(r *http.Request, body []byte, req Request) {
 	req.Time = time.Now()
 	req.Method, req.Path = r.Method, r.URL.RequestURI()

@@ -263,7 +263,7 @@ func TestAwait(t *testing.T) {
 	}
 }
 
-func TestListenRefusesWhatIsNotLoopback(t *testing.T) {
+func TestListenRefusesOtherAddressesThanLoopback(t *testing.T) {
 	t.Parallel()
 	for _, addr := range []string{"0.0.0.0:0", ":0", "192.0.2.1:0", "[::]:0", "example.com:80", "nonsense"} {
 		if l, err := scriptedmodel.Listen(addr); err == nil {

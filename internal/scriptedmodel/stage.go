@@ -49,13 +49,13 @@ func (s *stage) event(name string, data any) bool {
 		return false
 	}
 	if name != "" {
-		return s.line("event: " + name + "\ndata: " + string(raw))
+		return s.sendEvent("event: " + name + "\ndata: " + string(raw))
 	}
-	return s.line("data: " + string(raw))
+	return s.sendEvent("data: " + string(raw))
 }
 
-// line sends one event as it stands.
-func (s *stage) line(event string) bool {
+// sendEvent sends one event as it stands.
+func (s *stage) sendEvent(event string) bool {
 	if _, err := io.WriteString(s.w, event+"\n\n"); err != nil {
 		return false
 	}

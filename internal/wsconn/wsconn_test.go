@@ -198,7 +198,7 @@ func TestCloseWaitsForTheGoodbyeButNotForEver(t *testing.T) {
 	time.Sleep(10 * time.Millisecond)
 	c.Close()
 	if code := <-said; code != websocket.StatusNormalClosure {
-		t.Errorf("the peer heard %d", code)
+		t.Errorf("the peer got %d", code)
 	}
 	if err := <-reading; err == nil {
 		t.Error("the reader goes on")

@@ -77,7 +77,7 @@ func (r *room) start(ctx context.Context, name string, args []string) (*session,
 	all := append(slices.Clone(flags), args...)
 	s.cmd = exec.CommandContext(ctx, r.claude, all...)
 	s.cmd.Dir = r.workspace()
-	s.cmd.Env = realagent.Pairs(claudeCode().Closed(realagent.Room{Home: r.home(), Tmp: r.tmp(), Dir: r.workspace(), URL: r.url}, r.claude))
+	s.cmd.Env = realagent.Pairs(claudeCode().Closed(realagent.Dirs{Home: r.home(), Tmp: r.tmp(), Dir: r.workspace(), URL: r.url}, r.claude))
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	s.cmd.Cancel = func() error { return syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) }
 	t.meta(map[string]any{

@@ -53,19 +53,19 @@ func (s *spoiled) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// verdict says what becomes of a stream.
-type verdict int
+// streamEnd says what becomes of a stream.
+type streamEnd int
 
 const (
-	goesOn verdict = iota
-	ended          // without a fault that the client could see
+	goesOn streamEnd = iota
+	ended            // without a fault that the client could see
 	broken
 )
 
 // fault spoils the events of a server's streams.
 type fault interface {
 	// event takes an event, and passes on what the client gets in its place.
-	event(event []byte, s *stream) verdict
+	event(event []byte, s *stream) streamEnd
 }
 
 // stream is an answer. Answers that are no streams pass.
@@ -75,7 +75,7 @@ type stream struct {
 	gone   context.Context //nolint:containedctx // of the request
 	cancel context.CancelFunc
 	rest   []byte // of an event that is not whole
-	over   verdict
+	over   streamEnd
 }
 
 // separator returns what stands between two events, or "" if the answer is no stream.
@@ -135,7 +135,7 @@ func everyEvent(more ...string) func() fault { return func() fault { return nois
 
 type noise struct{ more []string }
 
-func (n noise) event(event []byte, s *stream) verdict {
+func (n noise) event(event []byte, s *stream) streamEnd {
 	for _, data := range n.more {
 		s.send(s.frame(data))
 	}
@@ -148,7 +148,7 @@ type endless struct {
 	after, seen int
 }
 
-func (e *endless) event(event []byte, s *stream) verdict {
+func (e *endless) event(event []byte, s *stream) streamEnd {
 	if e.seen++; e.seen != e.after+1 {
 		s.send(event)
 		return goesOn
@@ -170,7 +170,7 @@ type cut struct {
 	past    [][]byte
 }
 
-func (c *cut) event(event []byte, s *stream) verdict {
+func (c *cut) event(event []byte, s *stream) streamEnd {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.was {

@@ -4,7 +4,7 @@ import { textOf } from '../../lib/message.mjs';
 // evidence: A10 H27
 export default {
   order: 1,
-  about: 'the gateway is killed in mid-turn: the turn goes on there, and is whole here after the restart',
+  about: 'the gateway is killed in mid-turn: the turn goes on upstream, and is complete here after the restart',
   skip: ({ way }) => (way === 'hook' ? 'two gateways of its own for each trial: once a client is enough' : null),
   async run(t) {
     const server = await t.alone();
@@ -13,7 +13,7 @@ export default {
     chat.send('slow');
     await chat.until('some text is shown', c => c.last?.role === 'assistant' && textOf(c.last).length > 20);
     const seen = textOf(chat.last), message = chat.last.id;
-    await server.again('SIGKILL');
+    await server.restart('SIGKILL');
     await farRests(t);
     await t.until(async () => (await t.site.get(`/api/sessions/${t.id}`)).json?.state === 'idle', 30000);
     const page = await t.reload();

@@ -12,7 +12,7 @@ export default {
     const chat = await t.open();
     chat.send('long');
     await chat.until('some text is shown', c => c.last?.role === 'assistant' && textOf(c.last).length > 40);
-    await server.far.again('SIGKILL');
+    await server.far.restart('SIGKILL');
     await chat.settled(60000);
     t.check('an explained end', chat.status === 'error' && chat.error.message.length > 5, `${chat.status} ${chat.error?.message}`);
     t.equal('history says failed', (await t.history()).at(-1).metadata?.outcome, 'failed');

@@ -3,7 +3,7 @@ import { plain, textOf } from '../../lib/message.mjs';
 
 // evidence: H27
 export default {
-  about: 'two pages on one session see the same, and a turn that began on the other side is told of here',
+  about: 'two pages on one session see the same, and a turn that began on the other side is shown here',
   async run(t) {
     await begin(t);
     const first = await t.open();

@@ -14,7 +14,7 @@ export default {
       ['denied', false, { reason: 'not today' }, null],
       ['edited', true, { updated_input: { file_path: `${t.work}/${t.id}-edited.txt`, content: 'edited by its user\n' } }, 'edited by its user\n'],
       ['allowed', true, {}, 'written by the scripted model\n'],
-      ['always', true, { option: 'always' }, 'written by the scripted model\n'], // the last, for then nobody is asked any more
+      ['always', true, { option: 'always' }, 'written by the scripted model\n'], // the last, because no request follows an "always"
     ]) {
       const file = `${t.work}/${t.id}-${name}.txt`;
       const request = await untilAsked(t, chat, write(file), `${name}: the page shows the request`);

@@ -5,7 +5,7 @@ const quotes = prompts => (prompts.length
   : 'You have told me nothing before this.');
 
 export default {
-  about: 'regenerate and edit: what was taken back is not sent to the model any more',
+  about: 'regenerate and edit: removed messages are not sent to the model any more',
   async run(t) {
     const one = 'My name is Ada. [[script:plain]]', two = 'And I am here. [[script:plain]]', recall = 'What do you know? [[script:recall]]';
     const chat = await t.open();

@@ -17,7 +17,7 @@ import (
 )
 
 func main() {
-	var room realagent.Room
+	var room realagent.Dirs
 	flag.StringVar(&room.Home, "home", "", "the agent's home, an empty folder")
 	flag.StringVar(&room.Tmp, "tmp", "", "a temporary folder with a short path")
 	flag.StringVar(&room.Dir, "dir", "", "the workspace")
@@ -29,7 +29,7 @@ func main() {
 	}
 }
 
-func prepare(name string, room realagent.Room) error {
+func prepare(name string, room realagent.Dirs) error {
 	k, ok := realagent.KindOf(name)
 	if !ok {
 		return fmt.Errorf("there is no agent %q", name)
@@ -44,7 +44,7 @@ func prepare(name string, room realagent.Room) error {
 			return err
 		}
 	}
-	if err := k.Furnish(room); err != nil {
+	if err := k.WriteFiles(room); err != nil {
 		return err
 	}
 	agent := map[string]any{"adapter": k.Name}

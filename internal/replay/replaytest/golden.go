@@ -14,7 +14,7 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew") //nolint:gochecknoglobals // as flags are
 
-// Updates reports whether golden files are written anew.
+// Updates reports whether this run writes the golden files.
 func Updates() bool { return *update }
 
 // Golden compares with a golden file; the flag -update writes it.

@@ -50,11 +50,11 @@ func Play(t testing.TB, d agent.Decoder, recording []byte) Played {
 	return p
 }
 
-// Whatever runs any bytes through a new decoder: whatever they are, every turn must obey
-// the grammar, which is the error if one does not.
-func Whatever(t testing.TB, d agent.Decoder, recording []byte) error {
+// AnyInput runs any bytes through a new decoder. The result is an error if a turn does not obey the
+// grammar.
+func AnyInput(t testing.TB, d agent.Decoder, recording []byte) error {
 	t.Helper()
-	p, _ := run(t, d, recording) // that it cannot be read is to be expected
+	p, _ := run(t, d, recording) // most inputs cannot be read
 	return p.check()
 }
 

@@ -82,7 +82,7 @@ func (r Recorded) Damaged(t *testing.T, seeds uint64, but ...string) {
 		}
 		lines := bytes.SplitAfter(recording, []byte("\n"))
 		for seed := range seeds {
-			if err := Whatever(t, r.New(), damage(lines, rand.New(rand.NewPCG(seed, 1)))); err != nil { //nolint:gosec // damage that can be repeated
+			if err := AnyInput(t, r.New(), damage(lines, rand.New(rand.NewPCG(seed, 1)))); err != nil { //nolint:gosec // damage that can be repeated
 				t.Errorf("%s, damaged with seed %d: %v", name, seed, err)
 			}
 		}
@@ -149,7 +149,7 @@ func (r Recorded) Fuzz(f *testing.F, seeds ...[]byte) {
 	}
 	minimizeLess(f)
 	f.Fuzz(func(t *testing.T, recording []byte) {
-		if err := Whatever(t, r.New(), recording); err != nil {
+		if err := AnyInput(t, r.New(), recording); err != nil {
 			t.Error(err)
 		}
 	})

@@ -11,46 +11,45 @@ import (
 	"time"
 )
 
-// stuckClients is how many clients hold a stream and do not read, and stuckWords
-// how long a turn is that fills their sockets.
+// stalledClients is the number of clients that hold a stream and do not read. A turn of stalledWords
+// fills their sockets.
 const (
-	stuckClients = 100
-	stuckWords   = 40_000
-	// stuckWindow holds several collections of garbage. With a window of two seconds
-	// the figure says only into which of the two loads one of them happened to fall.
-	stuckWindow = 6 * time.Second
-	// The gateway writes to those who are stuck until their sockets are full, which is
-	// work that every follower is. They are stuck when it takes less than a twentieth
-	// of a processor for a calmStep.
+	stalledClients = 100
+	stalledWords   = 40_000
+	// stalledWindow is long enough for several garbage collections. In a window of two seconds, one
+	// collection would decide the result.
+	stalledWindow = 6 * time.Second
+	// The gateway writes to stuck clients until their sockets are full, which is usual work. The
+	// clients are stuck when the gateway uses less than a twentieth of a processor for a calmStep.
 	calmStep  = 500 * time.Millisecond
 	calmSteps = 30
 )
 
-// stuckKind is one of the two loads that are compared.
-type stuckKind struct {
+// stalledKind is one of the two loads that are compared.
+type stalledKind struct {
 	figure  string
 	clients int
 }
 
-// measureStuck is how much later words come to others while clients are stuck. The
-// same long turn goes before with nobody stuck in it, because what it leaves in the
-// log and the heap has a price of its own. The two take turns in coming first.
-func (b *bencher) measureStuck(ctx context.Context) error {
+// measureStalled measures how much later words come to other clients while some clients are stuck. The
+// comparison also has the long turn, but no stuck clients, because the turn itself costs heap and
+// log. The order of the two loads alternates.
+func (b *bencher) measureStalled(ctx context.Context) error {
 	servers, err := b.start.all(ctx, gateway)
 	if err != nil {
 		return err
 	}
 	defer endAll(servers)
 	s := servers[0]
-	l := load{streams: 100, pace: 20 * time.Millisecond, window: stuckWindow}
+	l := load{streams: 100, pace: 20 * time.Millisecond, window: stalledWindow}
 	for round := range max(8, b.scale.rounds) {
 		fmt.Fprintf(os.Stderr, "  round %d\n", round+1)
-		kinds := []stuckKind{{calmLatency, 0}, {stuckLatency, stuckClients}}
+		kinds := []stalledKind{{calmLatency, 0}, {stuckLatency, stalledClients}}
 		if round%2 == 1 {
 			slices.Reverse(kinds)
 		}
 		for _, kind := range kinds {
-			free, err := stick(ctx, s, kind.clients)
+			free, err := stallClients(ctx, s, kind.clients)
 			if err != nil {
 				return err
 			}
@@ -65,12 +64,12 @@ func (b *bencher) measureStuck(ctx context.Context) error {
 	return nil
 }
 
-// stick has so many clients ask for a turn and not read what comes, until it is over and
-// their sockets take no more. The function that it returns lets them go.
-func stick(ctx context.Context, s *server, clients int) (free func(), err error) {
+// stallClients has clients ask for a turn and not read the answer, until the turn is over and their sockets
+// are full. The returned function disconnects them.
+func stallClients(ctx context.Context, s *server, clients int) (free func(), err error) {
 	session, begun, over := newSession(), make(chan struct{}), make(chan error, 1)
 	go func() {
-		_, err := s.chat(ctx, ask{session: session, words: stuckWords, begun: func() { close(begun) }})
+		_, err := s.chat(ctx, request{session: session, words: stalledWords, begun: func() { close(begun) }})
 		over <- err
 	}()
 	var stuck []net.Conn
@@ -107,14 +106,14 @@ func stick(ctx context.Context, s *server, clients int) (free func(), err error)
 	return free, untilCalm(ctx, s)
 }
 
-// untilCalm waits until the server has next to nothing to do.
+// untilCalm waits until the server is almost idle.
 func untilCalm(ctx context.Context, s *server) error {
 	before, err := s.cpu()
 	if err != nil {
 		return err
 	}
 	for range calmSteps {
-		if err := rest(ctx, calmStep); err != nil {
+		if err := pause(ctx, calmStep); err != nil {
 			return err
 		}
 		now, err := s.cpu()
@@ -126,5 +125,5 @@ func untilCalm(ctx context.Context, s *server) error {
 		}
 		before = now
 	}
-	return errors.New("the gateway is busy with stuck clients and does not come to rest")
+	return errors.New("the gateway is still busy with stuck clients")
 }

@@ -9,21 +9,21 @@ import (
 	"time"
 )
 
-// sight is what one client has seen of one message.
-type sight struct {
-	session string
-	prompt  string // the id of the user message, where the client itself sent it
-	acked   bool   // the gateway answered 200
-	refused string // what it answered else
-	raw     []byte // of the body, as far as it came
-	whole   bool   // the body had its end
+// observation holds the bytes that one client has got of one message.
+type observation struct {
+	session  string
+	prompt   string // the id of the user message, if this client sent it
+	acked    bool   // the gateway answered 200
+	refused  string // any other answer
+	raw      []byte // the body, as far as it came
+	complete bool   // the body is complete
 
 	arrivals []arrival
 	ended    time.Time // the body ended or broke off
 }
 
-// read takes in a response until it ends, breaks off, or most bytes have come.
-func (s *sight) read(res *http.Response, most int) {
+// read reads a response until the body ends or breaks off, or most bytes have come.
+func (s *observation) read(res *http.Response, most int) {
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
 		body, _ := io.ReadAll(io.LimitReader(res.Body, 500)) //nolint:mnd // for people to read
@@ -38,7 +38,7 @@ func (s *sight) read(res *http.Response, most int) {
 		s.raw = append(s.raw, buf[:n]...)
 		s.arrivals = append(s.arrivals, arrival{len(s.raw), time.Now()})
 		if err != nil {
-			s.whole = err == io.EOF && ended(s.raw) //nolint:errorlint // io.Reader returns it as it is
+			s.complete = err == io.EOF && ended(s.raw) //nolint:errorlint // io.Reader returns it as it is
 			return
 		}
 	}
@@ -48,8 +48,7 @@ const done = "data: [DONE]\n\n"
 
 func ended(raw []byte) bool { return bytes.HasSuffix(raw, []byte(done)) }
 
-// content is a stream without its comments, which say nothing. Half a frame at its
-// end stays.
+// content removes the comments of a stream. A partial frame at the end stays.
 func content(raw []byte) string {
 	var out strings.Builder
 	comment := false
@@ -68,7 +67,7 @@ func content(raw []byte) string {
 	return out.String()
 }
 
-// chunk is what the checks look at in a chunk of the stream.
+// chunk is a chunk of the stream, as far as the checks need it.
 type chunk struct {
 	Type      string          `json:"type"`
 	MessageID string          `json:"messageId"`
@@ -78,7 +77,7 @@ type chunk struct {
 	ErrorText string          `json:"errorText"`
 }
 
-// chunks are the whole frames of a stream.
+// chunks returns the complete frames of a stream.
 func chunks(raw []byte) []chunk {
 	var all []chunk
 	for line := range bytes.Lines(raw) {
@@ -91,7 +90,7 @@ func chunks(raw []byte) []chunk {
 	return all
 }
 
-// failureOf is the error that a stream ends with, or "".
+// failureOf returns the error at the end of a stream, or "".
 func failureOf(raw []byte) (failed string) {
 	for _, c := range chunks(raw) {
 		if c.Type == "error" {
@@ -101,15 +100,15 @@ func failureOf(raw []byte) (failed string) {
 	return failed
 }
 
-// gist is what a stream, a history or a trace says in the end.
-type gist struct {
+// summary is the final text and the tool outputs of a stream, a history or a trace.
+type summary struct {
 	message string
 	text    string
 	outputs map[string]string // by call
 }
 
-func gistOf(raw []byte) gist {
-	g := gist{outputs: map[string]string{}}
+func summaryOf(raw []byte) summary {
+	g := summary{outputs: map[string]string{}}
 	for _, c := range chunks(raw) {
 		switch c.Type {
 		case "start":

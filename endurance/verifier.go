@@ -10,51 +10,49 @@ import (
 	"time"
 )
 
-// lossLimit is how old the text may be that a crash takes from a part that was not
-// finished.
+// lossLimit is the largest age of text that a crash may remove from an open part.
 const lossLimit = 250 * time.Millisecond
 
-// witness keeps what clients saw of one session, and compares it with what is there
-// later. Durable records are all there, once. Of a part that was not finished when
-// the gateway was killed, the last 250 ms may be missing. Nothing contradicts what a
-// client has seen.
-type witness struct {
+// verifier keeps the clients' observations of one session, and compares them with the gateway's data
+// later. Each durable record exists once. After a kill, an open part may lack its last 250 ms. No
+// record contradicts an observation.
+type verifier struct {
 	session string
 	checked uint64          // the last record of an earlier comparison
 	known   map[string]bool // messages of turns up to there
-	same    bool            // the gateway is still the one that was seen: the ids are the same too
-	cut     time.Time       // when the gateway was stopped: what its clients saw later is another one's, or not on record
+	same    bool            // the gateway was not restarted, so the ids of frames are the same too
+	cut     time.Time       // when the gateway was stopped; later observations do not count
 
-	mu     sync.Mutex
-	sights []*sight
+	mu           sync.Mutex
+	observations []*observation
 }
 
-func newWitness(session string) *witness {
-	return &witness{session: session, known: map[string]bool{}}
+func newVerifier(session string) *verifier {
+	return &verifier{session: session, known: map[string]bool{}}
 }
 
-func (w *witness) add(s *sight) {
+func (w *verifier) add(s *observation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.sights = append(w.sights, s)
+	w.observations = append(w.observations, s)
 }
 
-// since returns the sights that came after the first n.
-func (w *witness) since(n int) []*sight {
+// since returns the observations after the first n.
+func (w *verifier) since(n int) []*observation {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.sights[n:]
+	return w.observations[n:]
 }
 
-// compare compares sights with the trace, the history and the replay. They are
-// of turns that began after the record with the number given.
-func (w *witness) compare(ctx context.Context, g *gateway, c *tally, after uint64, sights []*sight) (last uint64, err error) {
-	if len(sights) == 0 {
+// compare compares observations with the trace, the history and the replay. The turns of these
+// observations began after the record with the given number.
+func (w *verifier) compare(ctx context.Context, g *gateway, c *results, after uint64, observations []*observation) (last uint64, err error) {
+	if len(observations) == 0 {
 		return after, nil
 	}
 	b, err := g.audit(ctx, c, w.session, after)
 	if err != nil {
-		if !anyAcked(sights) { // a session that nobody was promised
+		if !anyAcked(observations) { // no client got an acknowledgement for this session
 			return after, nil
 		}
 		return after, err
@@ -78,7 +76,7 @@ func (w *witness) compare(ctx context.Context, g *gateway, c *tally, after uint6
 		}
 	}
 	replays := map[string][]byte{}
-	for _, s := range sights {
+	for _, s := range observations {
 		turn := w.find(c, b, p, s, after)
 		if turn == "" || len(s.raw) == 0 {
 			continue
@@ -88,13 +86,13 @@ func (w *witness) compare(ctx context.Context, g *gateway, c *tally, after uint6
 				return after, err
 			}
 		}
-		c.flawed(falls(c, s.until(w.cut), w.same, replays[turn], b.turns[turn].gist, p), w.session+", turn "+turn)
+		c.flawed(findFlaw(c, s.until(w.cut), w.same, replays[turn], b.turns[turn].summary, p), w.session+", turn "+turn)
 	}
 	return b.last, nil
 }
 
-func anyAcked(sights []*sight) bool {
-	for _, s := range sights {
+func anyAcked(observations []*observation) bool {
+	for _, s := range observations {
 		if s.acked {
 			return true
 		}
@@ -102,18 +100,18 @@ func anyAcked(sights []*sight) bool {
 	return false
 }
 
-// find finds the turn of a sight, and counts what is missing of its prompt.
-func (w *witness) find(c *tally, b *book, p page, s *sight, after uint64) (turn string) {
-	seen := gistOf(s.raw)
+// find finds the turn of an observation, and counts a missing prompt.
+func (w *verifier) find(c *results, b *traceIndex, p historyPage, s *observation, after uint64) (turn string) {
+	seen := summaryOf(s.raw)
 	if turns := b.replies[seen.message]; seen.message != "" && len(turns) > 0 {
 		turn = turns[0]
 	}
-	if b.turns[seen.message] != nil { // a prompt that was not run: its message has the name of its turn, and nothing else
+	if b.turns[seen.message] != nil { // the prompt did not run: its empty message has the turn's id
 		return ""
 	}
 	switch {
 	case turn == "" && s.prompt == "" && after > 0 && w.known[seen.message]:
-		return "" // it resumed a turn of an earlier round: the last comparison looks at it
+		return "" // a turn of an earlier round, which the last comparison checks
 	case seen.message != "" && turn == "":
 		c.lost("%s: a client saw the message %s, and the trace has none", w.session, seen.message)
 		return ""
@@ -131,35 +129,35 @@ func (w *witness) find(c *tally, b *book, p page, s *sight, after uint64) (turn 
 	return turn
 }
 
-// flaw is what is wrong with what a client has seen: something else is on record, or
-// it is missing there.
+// flaw is a difference between an observation and the record: the record lacks something, or
+// contradicts it.
 type flaw struct {
 	what        string
 	contradicts bool
-	late        bool // the text is of an open part, where the log may be behind, but is too old
+	late        bool // the missing text is of an open part, and older than lossLimit
 }
 
-// falls says in which of the three places something that was seen is missing, or else.
-func falls(c *tally, s *sight, same bool, replay []byte, traced gist, p page) flaw {
+// findFlaw returns the first difference between an observation and the replay, the trace or the history.
+func findFlaw(c *results, s *observation, same bool, replay []byte, traced summary, p historyPage) flaw {
 	if !ended(replay) {
 		return flaw{what: fmt.Sprintf("its replay has no end: %q", tail(string(replay)))}
 	}
 	if !same {
-		return fallsAfterCrash(c, s, replay, traced, p)
+		return findFlawAfterCrash(c, s, replay, traced, p)
 	}
 	was, is := content(s.raw), content(replay)
-	switch seen := gistOf(s.raw); {
-	case s.whole && was != is:
-		return flaw{what: fmt.Sprintf("a client had all of it in %d bytes, the replay has %d: %s", len(was), len(is), parting(was, is)), contradicts: !strings.HasPrefix(was, is)}
+	switch seen := summaryOf(s.raw); {
+	case s.complete && was != is:
+		return flaw{what: fmt.Sprintf("a client had the complete stream in %d bytes, the replay has %d: %s", len(was), len(is), diff(was, is)), contradicts: !strings.HasPrefix(was, is)}
 	case !strings.HasPrefix(is, was):
-		return flaw{what: "a client had seen what the replay does not have: " + parting(was, is), contradicts: !strings.HasPrefix(was, is)}
+		return flaw{what: "the replay lacks what a client had seen: " + diff(was, is), contradicts: !strings.HasPrefix(was, is)}
 	default:
-		return lacking(seen, traced, p)
+		return missing(seen, traced, p)
 	}
 }
 
-// lacking says what the trace or the history lacks.
-func lacking(seen, traced gist, p page) flaw {
+// missing returns what the trace or the history lacks.
+func missing(seen, traced summary, p historyPage) flaw {
 	if what := traced.holds(seen); what != "" {
 		return flaw{what: "the trace lacks " + what}
 	}
@@ -169,41 +167,41 @@ func lacking(seen, traced gist, p page) flaw {
 	return flaw{}
 }
 
-// logFailed is the sentence at the end of a stream whose turn the log has failed.
+// logFailed is the error of a turn whose log has failed.
 const logFailed = "The gateway could not write its log, so the turn was ended."
 
-// fallsAfterCrash is falls where the gateway was killed since: the texts may have
-// other deltas, and a part that was not finished may be shorter.
-func fallsAfterCrash(c *tally, s *sight, replay []byte, traced gist, p page) flaw {
-	seenOfIt, whole := s.raw, s.whole
+// findFlawAfterCrash does the same after a kill of the gateway: texts may have other deltas, and an open
+// part may be shorter.
+func findFlawAfterCrash(c *results, s *observation, replay []byte, traced summary, p historyPage) flaw {
+	seenOfIt, whole := s.raw, s.complete
 	if frames, ok := bytes.CutSuffix(seenOfIt, []byte(done)); ok && failureOf(frames) == logFailed {
 		seenOfIt, whole = frames[:bytes.LastIndex(frames, []byte(`data: {"type":"error"`))], false // the gateway itself cut the stream
 	}
-	first, wrong := tellingOf(seenOfIt).within(tellingOf(replay), whole)
+	first, wrong := transcriptOf(seenOfIt).within(transcriptOf(replay), whole)
 	if wrong.what != "" {
 		return wrong
 	}
-	seen := gistOf(s.raw)
+	seen := summaryOf(s.raw)
 	if first >= 0 {
 		gap := s.before(first)
 		c.gap(gap)
 		if gap > lossLimit {
 			return flaw{what: fmt.Sprintf("text is missing that a client had seen %s before the end of its stream", gap), late: true}
 		}
-		seen = gistOf(replay)
+		seen = summaryOf(replay)
 	}
-	return lacking(seen, traced, p)
+	return missing(seen, traced, p)
 }
 
-// parting tells where two texts part.
-func parting(was, is string) string {
+// diff describes the first place where two texts differ.
+func diff(was, is string) string {
 	i := 0
 	for i < len(was) && i < len(is) && was[i] == is[i] {
 		i++
 	}
 	const around = 60
 	cut := func(s string) string { return s[max(0, min(i, len(s))-around):min(len(s), i+around)] }
-	return fmt.Sprintf("at byte %d it had %q, there is %q", i, cut(was), cut(is))
+	return fmt.Sprintf("at byte %d the client had %q, the record has %q", i, cut(was), cut(is))
 }
 
 // replay reads the stream of a turn that is over.

@@ -6,18 +6,18 @@ import (
 	"sync"
 )
 
-// rooms are the raw server's turns that several clients follow.
-type rooms struct{ open sync.Map } // of *room, by session
+// sharedTurns holds the raw server's turns with several readers.
+type sharedTurns struct{ open sync.Map } // of *sharedTurn, by session
 
-// room holds the frames of a turn, encoded once for all who follow.
-type room struct {
+// sharedTurn holds the frames of a turn, encoded once for all readers.
+type sharedTurn struct {
 	mu     sync.RWMutex
 	frames [][]byte
 	over   bool
 	wake   chan struct{} // closed when a frame comes
 }
 
-func (m *room) add(frame []byte, last bool) {
+func (m *sharedTurn) add(frame []byte, last bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.frames = append(m.frames, frame)
@@ -26,16 +26,16 @@ func (m *room) add(frame []byte, last bool) {
 	m.wake = make(chan struct{})
 }
 
-func (m *room) from(at int) (frames [][]byte, over bool, wake <-chan struct{}) {
+func (m *sharedTurn) from(at int) (frames [][]byte, over bool, wake <-chan struct{}) {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	return m.frames[at:], m.over, m.wake
 }
 
-// share answers a prompt to everybody in the room.
-func (rs *rooms) share(w http.ResponseWriter, r *http.Request, o order) {
+// share answers a prompt to all readers of the turn.
+func (rs *sharedTurns) share(w http.ResponseWriter, r *http.Request, o rawRequest) {
 	ctx := r.Context()
-	m := &room{wake: make(chan struct{})}
+	m := &sharedTurn{wake: make(chan struct{})}
 	rs.open.Store(o.session, m)
 	defer rs.open.Delete(o.session)
 	m.add([]byte(opening), false)
@@ -43,7 +43,7 @@ func (rs *rooms) share(w http.ResponseWriter, r *http.Request, o order) {
 	defer wait.Wait()
 	wait.Go(func() {
 		for range o.words {
-			if rest(ctx, o.pace) != nil {
+			if pause(ctx, o.pace) != nil {
 				break
 			}
 			m.add(appendWord(nil), false)
@@ -53,17 +53,17 @@ func (rs *rooms) share(w http.ResponseWriter, r *http.Request, o order) {
 	m.serve(ctx, w)
 }
 
-// follow joins a room.
-func (rs *rooms) follow(w http.ResponseWriter, r *http.Request) {
+// follow reads the running turn of a session along.
+func (rs *sharedTurns) follow(w http.ResponseWriter, r *http.Request) {
 	m, ok := rs.open.Load(r.PathValue("id"))
 	if !ok {
 		w.WriteHeader(http.StatusNoContent)
 		return
 	}
-	m.(*room).serve(r.Context(), w)
+	m.(*sharedTurn).serve(r.Context(), w)
 }
 
-func (m *room) serve(ctx context.Context, w http.ResponseWriter) {
+func (m *sharedTurn) serve(ctx context.Context, w http.ResponseWriter) {
 	f := newFrames(w)
 	for at := 0; ; {
 		frames, over, wake := m.from(at)

@@ -12,8 +12,8 @@ import (
 	"github.com/tributary-dev/tributary/internal/launch"
 )
 
-// A gateway that lost or doubled something must be found out; so each line of
-// what a good one says is spoiled in turn.
+// The verifier must notice a gateway that lost or doubled something. So the tests spoil each line of
+// a good gateway's data in turn.
 const (
 	goodTrace = `{"turn":"t1","seq":1,"id":"t1.1","type":"prompt","payload":{"message":{"id":"u1"}}}
 {"turn":"t1","seq":2,"id":"t1.2","type":"reply","payload":{"message_id":"m1"}}
@@ -28,41 +28,41 @@ const (
 		"id: B-4\ndata: {\"type\":\"tool-output-available\",\"toolCallId\":\"c1\",\"output\":\"out\"}\n\n" + done
 )
 
-func seenOf(replay string) *sight {
+func observationOf(replay string) *observation {
 	raw := strings.ReplaceAll(replay, "id: B-", "id: A-")
-	return &sight{session: "s", prompt: "u1", acked: true, raw: []byte(raw), whole: strings.HasSuffix(raw, done)}
+	return &observation{session: "s", prompt: "u1", acked: true, raw: []byte(raw), complete: strings.HasSuffix(raw, done)}
 }
 
-func compareWith(t *testing.T, trace, history, replay string, s *sight) counts {
+func compareWith(t *testing.T, trace, history, replay string, s *observation) counts {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body := map[bool]string{strings.HasSuffix(r.URL.Path, "/trace"): trace, strings.HasSuffix(r.URL.Path, "/messages"): history, strings.HasSuffix(r.URL.Path, "/stream"): replay}[true]
 		_, _ = w.Write([]byte(body))
 	}))
 	defer server.Close()
-	var c tally
+	var c results
 	address, err := url.Parse(server.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := &gateway{Server: &launch.Server{Address: address}, client: server.Client()}
-	if _, err := newWitness("s").compare(context.Background(), g, &c, 0, []*sight{s}); err != nil {
+	if _, err := newVerifier("s").compare(context.Background(), g, &c, 0, []*observation{s}); err != nil {
 		t.Fatal(err)
 	}
 	return c.row("", 0).counts
 }
 
-func TestAWitnessAgreesWithWhatItSaw(t *testing.T) {
+func TestAVerifierAgreesWithACorrectGateway(t *testing.T) {
 	t.Parallel()
-	for cut := 1; cut <= len(goodReplay); cut++ { // wherever its line broke
-		s := seenOf(goodReplay[:cut])
+	for cut := 1; cut <= len(goodReplay); cut++ { // wherever the connection broke
+		s := observationOf(goodReplay[:cut])
 		if c := compareWith(t, goodTrace, goodHistory, goodReplay, s); c != (counts{}) {
 			t.Fatalf("cut after %d bytes: %+v", cut, c)
 		}
 	}
 }
 
-func TestAWitnessFindsOut(t *testing.T) {
+func TestAVerifierFindsEachFault(t *testing.T) {
 	t.Parallel()
 	lines := strings.SplitAfter(goodTrace, "\n")
 	without := func(i int) string { return strings.Join(append(append([]string{}, lines[:i]...), lines[i+1:]...), "") }
@@ -91,15 +91,15 @@ func TestAWitnessFindsOut(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if got := compareWith(t, c.trace, c.history, c.replay, seenOf(goodReplay)); !c.want(got) {
+			if got := compareWith(t, c.trace, c.history, c.replay, observationOf(goodReplay)); !c.want(got) {
 				t.Errorf("%+v", got)
 			}
 		})
 	}
 }
 
-// After a crash a part that was not finished may lack what came last, and nothing else.
-func TestAWitnessOfACrash(t *testing.T) {
+// After a crash only the end of an open part may be missing.
+func TestAfterACrashOnlyTheEndOfAnOpenPartMayBeMissing(t *testing.T) {
 	t.Parallel()
 	const (
 		start  = "data: {\"type\":\"start\",\"messageId\":\"m1\"}\n\n"
@@ -125,24 +125,24 @@ func TestAWitnessOfACrash(t *testing.T) {
 		"no part":               {start + opened + one, start + done, false, -1, "contradicts"},
 		"of a whole stream":     {start + opened + both + closed + done, start + opened + one + closed + done, true, -1, "missing"},
 	} {
-		first, fault := tellingOf([]byte(c.seen)).within(tellingOf([]byte(c.is)), c.whole)
+		first, fault := transcriptOf([]byte(c.seen)).within(transcriptOf([]byte(c.is)), c.whole)
 		if first != c.missing || kind(fault) != c.fault {
-			t.Errorf("%s: the first that is missing is at %d, want %d; %q, want %q", name, first, c.missing, fault.what, c.fault)
+			t.Errorf("%s: the first missing delta is at %d, want %d; %q, want %q", name, first, c.missing, fault.what, c.fault)
 		}
 	}
 	now := time.Now()
-	s := &sight{arrivals: []arrival{{10, now.Add(-time.Second)}, {20, now.Add(-100 * time.Millisecond)}}, ended: now}
+	s := &observation{arrivals: []arrival{{10, now.Add(-time.Second)}, {20, now.Add(-100 * time.Millisecond)}}, ended: now}
 	if s.before(9) != time.Second || s.before(10) != 100*time.Millisecond {
 		t.Errorf("a gap of %s and one of %s", s.before(9), s.before(10))
 	}
 	s.raw = make([]byte, 20)
-	if early := s.until(now.Add(-time.Millisecond * 500)); len(early.raw) != 10 || early.before(9) != 500*time.Millisecond || early.whole {
+	if early := s.until(now.Add(-time.Millisecond * 500)); len(early.raw) != 10 || early.before(9) != 500*time.Millisecond || early.complete {
 		t.Errorf("half a second earlier the client had %d bytes", len(early.raw))
 	}
 }
 
-// Text of an open part that a crash took is no loss, however old. Too old is late.
-func TestTextThatACrashTookIsLateAndNotLost(t *testing.T) {
+// Text that a crash removed from an open part counts as late if it is too old, and never as lost.
+func TestTextThatACrashRemovedIsLateAndNotLost(t *testing.T) {
 	t.Parallel()
 	const cut = `data: {"type":"text-delta","delta":"two"}`
 	shown, _, _ := strings.Cut(goodReplay, "id: B-4")
@@ -155,7 +155,7 @@ func TestTextThatACrashTookIsLateAndNotLost(t *testing.T) {
 		"young": {lossLimit - time.Millisecond, counts{gap: lossLimit - time.Millisecond}},
 		"old":   {lossLimit + time.Millisecond, counts{late: 1, gap: lossLimit + time.Millisecond}},
 	} {
-		s := &sight{session: "s", prompt: "u1", acked: true, raw: []byte(shown), ended: now, arrivals: []arrival{{len(kept), now.Add(-time.Second)}, {len(shown), now.Add(-c.age)}}}
+		s := &observation{session: "s", prompt: "u1", acked: true, raw: []byte(shown), ended: now, arrivals: []arrival{{len(kept), now.Add(-time.Second)}, {len(shown), now.Add(-c.age)}}}
 		if got := compareWith(t, goodTrace, goodHistory, kept+done, s); got != c.want {
 			t.Errorf("%s: %+v, want %+v", name, got, c.want)
 		}
@@ -173,7 +173,7 @@ func kind(f flaw) string {
 	}
 }
 
-func TestWhatIsLeftIsCounted(t *testing.T) {
+func TestLeaksAreCounted(t *testing.T) {
 	t.Parallel()
 	before := footprint{goroutines: 50, files: 30, heap: 10 * mega}
 	for name, c := range map[string]struct {
@@ -188,13 +188,13 @@ func TestWhatIsLeftIsCounted(t *testing.T) {
 		"within slack":  {footprint{goroutines: 50, files: 30, heap: 10*mega + heapSlack}, 0},
 		"beyond slack ": {footprint{goroutines: 50, files: 30, heap: 15*mega + heapSlack}, 5},
 	} {
-		var tl tally
-		c.after.beyond(before, &tl)
+		var tl results
+		c.after.countLeaks(before, &tl)
 		if got := tl.row("", 0).leaked; got != c.want {
 			t.Errorf("%s: %d leaked, want %d", name, got, c.want)
 		}
-		if c.after.back(before) != (c.want == 0) {
-			t.Errorf("%s: back is %t", name, c.after.back(before))
+		if c.after.fits(before) != (c.want == 0) {
+			t.Errorf("%s: back is %t", name, c.after.fits(before))
 		}
 	}
 }

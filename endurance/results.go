@@ -14,61 +14,58 @@ type row struct {
 	took time.Duration
 }
 
-// counts are what is counted of a trial.
+// counts are the results of a trial.
 type counts struct {
-	tried   int
-	lost    int // was seen, or acknowledged, and is not on record
-	late    int // the text that a crash took from an open part was older than lossLimit
-	doubled int // is there more often than it happened
-	// contradicted is how often something else is there than a client had seen.
-	contradicted int
-	failed       int // went wrong in another way: a turn that is not closed, an answer that is none
-	leaked       int // goroutines, files, processes, megabytes beyond the baseline
-	// gap is how old the oldest text was that a crash took from a part that was not
-	// finished.
-	gap time.Duration
+	tried        int
+	lost         int           // a client saw it, or got an acknowledgement, and the record lacks it
+	late         int           // a crash removed text of an open part that was older than lossLimit
+	doubled      int           // the record has it more often than it happened
+	contradicted int           // the record differs from what a client saw
+	failed       int           // another fault: an open turn, a wrong answer
+	leaked       int           // goroutines, files, processes, megabytes beyond the baseline
+	gap          time.Duration // the age of the oldest text that a crash removed from an open part
 }
 
 func (r row) clean() bool {
 	return r.tried > 0 && r.lost+r.late+r.doubled+r.contradicted+r.failed+r.leaked == 0
 }
 
-// tally counts; it is safe for concurrent use.
-type tally struct {
-	mu   sync.Mutex
-	c    counts
-	said int
+// results counts the results of a trial, and is safe for concurrent use.
+type results struct {
+	mu      sync.Mutex
+	c       counts
+	printed int
 }
 
-// mostSaid bounds the sentences about what went wrong: one cause shows many times.
-const mostSaid = 40
+// mostPrinted bounds the sentences about faults: one cause shows many times.
+const mostPrinted = 40
 
-func (t *tally) tried(n int) {
+func (t *results) tried(n int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.c.tried += n
 }
 
-func (t *tally) sofar() int {
+func (t *results) triedSoFar() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.c.tried
 }
 
-func (t *tally) lost(format string, args ...any) {
+func (t *results) lost(format string, args ...any) {
 	t.count(func(c *counts) { c.lost++ }, "LOST", format, args)
 }
 
-func (t *tally) doubled(format string, args ...any) {
+func (t *results) doubled(format string, args ...any) {
 	t.count(func(c *counts) { c.doubled++ }, "DOUBLED", format, args)
 }
 
-func (t *tally) contradicted(format string, args ...any) {
+func (t *results) contradicted(format string, args ...any) {
 	t.count(func(c *counts) { c.contradicted++ }, "CONTRADICTED", format, args)
 }
 
-// flawed counts what is wrong with what a client saw.
-func (t *tally) flawed(f flaw, where string) {
+// flawed counts a flaw.
+func (t *results) flawed(f flaw, where string) {
 	switch {
 	case f.what == "":
 	case f.contradicts:
@@ -80,30 +77,30 @@ func (t *tally) flawed(f flaw, where string) {
 	}
 }
 
-func (t *tally) failed(format string, args ...any) {
+func (t *results) failed(format string, args ...any) {
 	t.count(func(c *counts) { c.failed++ }, "FAILED", format, args)
 }
 
-func (t *tally) leaked(n int, format string, args ...any) {
+func (t *results) leaked(n int, format string, args ...any) {
 	t.count(func(c *counts) { c.leaked += n }, "LEAKED", format, args)
 }
 
-func (t *tally) gap(d time.Duration) {
+func (t *results) gap(d time.Duration) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.c.gap = max(t.c.gap, d)
 }
 
-func (t *tally) count(add func(*counts), what, format string, args []any) {
+func (t *results) count(add func(*counts), what, format string, args []any) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	add(&t.c)
-	if t.said++; t.said <= mostSaid {
-		say("%s  %s", what, fmt.Sprintf(format, args...))
+	if t.printed++; t.printed <= mostPrinted {
+		progress("%s  %s", what, fmt.Sprintf(format, args...))
 	}
 }
 
-func (t *tally) row(what string, took time.Duration) row {
+func (t *results) row(what string, took time.Duration) row {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return row{what: what, counts: t.c, took: took}

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// paged is the session whose history is read while others are listened to, and
-// pagedTurns how many turns it has.
+// paged is the session whose history is read while streams are measured. The session has pagedTurns
+// turns.
 const (
 	paged      = "bench-paged"
 	pagedTurns = 100
 )
 
-// How often each thing happens beside a load.
+// The intervals of the work beside a load.
 const (
 	endEvery  = 200 * time.Millisecond
 	cutEvery  = 500 * time.Millisecond
@@ -25,11 +25,11 @@ const (
 // fillPages gives the gateways a history to read.
 func fillPages(ctx context.Context, servers []*server) error {
 	for _, s := range servers {
-		if s.Token() == "" { // it is no gateway
+		if s.Token() == "" { // not a gateway
 			continue
 		}
 		for range pagedTurns {
-			if _, err := s.chat(ctx, ask{session: paged, words: 3}); err != nil {
+			if _, err := s.chat(ctx, request{session: paged, words: 3}); err != nil {
 				return fmt.Errorf("fill a session with %d turns: %w", pagedTurns, err)
 			}
 		}
@@ -37,14 +37,14 @@ func fillPages(ctx context.Context, servers []*server) error {
 	return nil
 }
 
-// busy is what goes on in life beside the streams that are measured: turns begin
-// and end, connections are cut, histories are read.
-func busy(ctx context.Context, s *server) error {
+// backgroundWork does the usual work beside the measured streams: turns begin and end, connections are cut,
+// histories are read.
+func backgroundWork(ctx context.Context, s *server) error {
 	var wait sync.WaitGroup
 	var faults [3]error
 	wait.Go(func() {
 		faults[0] = every(ctx, endEvery, func() error {
-			_, err := s.chat(ctx, ask{session: newSession(), words: 3})
+			_, err := s.chat(ctx, request{session: newSession(), words: 3})
 			return err
 		})
 	})
@@ -52,7 +52,7 @@ func busy(ctx context.Context, s *server) error {
 		faults[1] = every(ctx, cutEvery, func() error {
 			cut, cancel := context.WithTimeout(ctx, 100*time.Millisecond)
 			defer cancel()
-			if _, err := s.chat(cut, ask{session: newSession(), words: 50, pace: 20 * time.Millisecond}); cut.Err() == nil {
+			if _, err := s.chat(cut, request{session: newSession(), words: 50, pace: 20 * time.Millisecond}); cut.Err() == nil {
 				return err
 			}
 			return nil
@@ -68,8 +68,7 @@ func busy(ctx context.Context, s *server) error {
 	return errors.Join(faults[:]...)
 }
 
-// every does something in regular intervals until the context ends; what that
-// interrupts is no fault.
+// every calls do in regular intervals until the context ends. An error after that does not count.
 func every(ctx context.Context, interval time.Duration, do func() error) error {
 	ticker := time.NewTicker(interval)
 	defer ticker.Stop()

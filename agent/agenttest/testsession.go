@@ -10,8 +10,8 @@ import (
 	"github.com/tributary-dev/tributary/workspace"
 )
 
-// stand is a session under test.
-type stand struct {
+// testSession is a session under test.
+type testSession struct {
 	Suite
 	runtime agent.Runtime
 	host    *Host
@@ -20,23 +20,23 @@ type stand struct {
 	tap     func(agent.Message) // of the sessions that are opened; nil is none
 }
 
-// newStand opens a session and closes it with the test.
-func newStand(t *testing.T, s Suite, host *Host) *stand {
+// newTestSession opens a session and closes it with the test.
+func newTestSession(t *testing.T, s Suite, host *Host) *testSession {
 	t.Helper()
 	return newTapped(t, s, host, nil)
 }
 
-func newTapped(t *testing.T, s Suite, host *Host, tap func(agent.Message)) *stand {
+func newTapped(t *testing.T, s Suite, host *Host, tap func(agent.Message)) *testSession {
 	t.Helper()
 	host.RequestSuffix = "-tested"
 	host.StateDir = t.TempDir()
-	st := &stand{Suite: s, runtime: s.Open(t), host: host, late: map[*Recorder]int{}, tap: tap}
+	st := &testSession{Suite: s, runtime: s.Open(t), host: host, late: map[*Recorder]int{}, tap: tap}
 	st.open(t, "")
 	t.Cleanup(func() { st.close(t) })
 	return st
 }
 
-func (st *stand) open(t *testing.T, token string) {
+func (st *testSession) open(t *testing.T, token string) {
 	t.Helper()
 	cfg := agent.Config{SessionID: "session"}
 	if st.Config != nil {
@@ -57,7 +57,7 @@ func (st *stand) open(t *testing.T, token string) {
 }
 
 // workspace opens the directory that the agent may read and write.
-func (st *stand) workspace(t *testing.T, cwd string) {
+func (st *testSession) workspace(t *testing.T, cwd string) {
 	t.Helper()
 	dir, err := workspace.Open(cwd)
 	if err != nil {
@@ -68,7 +68,7 @@ func (st *stand) workspace(t *testing.T, cwd string) {
 }
 
 // close closes the session and checks what may only be known then.
-func (st *stand) close(t *testing.T) {
+func (st *testSession) close(t *testing.T) {
 	t.Helper()
 	st.within(t, "Close", func() {
 		if err := st.session.Close(); err != nil {
@@ -89,7 +89,7 @@ func (st *stand) close(t *testing.T) {
 
 // within fails the test when something takes longer than the bound. A function that
 // hangs keeps its goroutine, because nothing can end it.
-func (st *stand) within(t *testing.T, what string, do func()) {
+func (st *testSession) within(t *testing.T, what string, do func()) {
 	t.Helper()
 	w := watch()
 	done := make(chan struct{})
@@ -101,7 +101,7 @@ func (st *stand) within(t *testing.T, what string, do func()) {
 	st.await(t, what, done, w)
 }
 
-func (st *stand) await(t *testing.T, what string, done <-chan struct{}, w *watched) {
+func (st *testSession) await(t *testing.T, what string, done <-chan struct{}, w *watched) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), st.Bound)
 	defer cancel()
@@ -124,7 +124,7 @@ type run struct {
 }
 
 // start prompts without waiting for the end.
-func (st *stand) start(ctx context.Context, text string) *run {
+func (st *testSession) start(ctx context.Context, text string) *run {
 	p := Prompt(text)
 	r := &run{Recorder: st.host.Turn(p), done: make(chan struct{}), at: watch()}
 	go func() {
@@ -137,7 +137,7 @@ func (st *stand) start(ctx context.Context, text string) *run {
 
 // end waits for a turn, finishes it as a session would, and checks it. It
 // returns the events and the error of Prompt.
-func (st *stand) end(t *testing.T, r *run) ([]trace.Event, error) {
+func (st *testSession) end(t *testing.T, r *run) ([]trace.Event, error) {
 	t.Helper()
 	st.await(t, "Prompt", r.done, r.at)
 	if _, told := r.Result(); !told && r.err == nil {
@@ -146,7 +146,7 @@ func (st *stand) end(t *testing.T, r *run) ([]trace.Event, error) {
 	return st.finish(t, r.Recorder, r.err), r.err
 }
 
-func (st *stand) finish(t *testing.T, r *Recorder, err error) []trace.Event {
+func (st *testSession) finish(t *testing.T, r *Recorder, err error) []trace.Event {
 	t.Helper()
 	verdict, told := r.Result()
 	if !told {
@@ -167,7 +167,7 @@ func (st *stand) finish(t *testing.T, r *Recorder, err error) []trace.Event {
 }
 
 // play runs one turn that must end as completed.
-func (st *stand) play(t *testing.T, text string) []trace.Event {
+func (st *testSession) play(t *testing.T, text string) []trace.Event {
 	t.Helper()
 	events, err := st.end(t, st.start(t.Context(), text))
 	if err != nil {

@@ -9,23 +9,23 @@ import (
 	"time"
 )
 
-// telling is what a stream says, however it cuts its texts into deltas.
-type telling struct {
+// transcript is the content of a stream, without the borders of its deltas.
+type transcript struct {
 	steps []string // all frames but deltas and previews, in order
-	parts map[string]*growing
+	parts map[string]*streamPart
 }
 
-// growing is a part whose text comes in deltas.
-type growing struct {
+// streamPart is a part whose text comes in deltas.
+type streamPart struct {
 	text  string
-	from  []int // where in the stream its deltas are
-	sizes []int // how long the text was before each
+	from  []int // the places of the deltas in the stream
+	sizes []int // the length of the text before each delta
 	ended bool
 }
 
-// tellingOf reads the whole frames of a stream.
-func tellingOf(raw []byte) telling {
-	t := telling{parts: map[string]*growing{}}
+// transcriptOf reads the complete frames of a stream.
+func transcriptOf(raw []byte) transcript {
+	t := transcript{parts: map[string]*streamPart{}}
 	at := 0
 	for line := range bytes.Lines(raw) {
 		from := at
@@ -65,20 +65,20 @@ func tellingOf(raw []byte) telling {
 	return t
 }
 
-func (t telling) part(name string) *growing {
+func (t transcript) part(name string) *streamPart {
 	if t.parts[name] == nil {
-		t.parts[name] = &growing{}
+		t.parts[name] = &streamPart{}
 	}
 	return t.parts[name]
 }
 
-func (g *growing) grow(delta string, at int) {
+func (g *streamPart) grow(delta string, at int) {
 	g.from, g.sizes = append(g.from, at), append(g.sizes, len(g.text))
 	g.text += delta
 }
 
-// missing is where the first delta is whose text is not among the first n bytes, or -1.
-func (g *growing) missing(n int) int {
+// missing returns the place of the first delta beyond the first n bytes of the text, or -1.
+func (g *streamPart) missing(n int) int {
 	for i, size := range slices.Backward(g.sizes) {
 		if size <= n {
 			return g.from[i]
@@ -87,30 +87,30 @@ func (g *growing) missing(n int) int {
 	return -1
 }
 
-// within compares what was seen before a crash with what is said after it. The end of
-// a part that was not finished may be missing, and nothing else. The oldest missing
-// delta is at the place first in the stream; -1: none is missing.
-func (t telling) within(is telling, whole bool) (first int, f flaw) {
+// within compares a stream from before a crash with its replay after the crash. Only the end of an
+// open part may be missing. first is the place of the oldest missing delta in the stream; -1: no
+// delta is missing.
+func (t transcript) within(is transcript, whole bool) (first int, f flaw) {
 	first = -1
 	for i, step := range t.steps {
 		switch {
 		case i >= len(is.steps):
-			return first, flaw{what: fmt.Sprintf("frame %d was %.200s, and is not there", i, step)}
+			return first, flaw{what: fmt.Sprintf("frame %d was %.200s, and is missing", i, step)}
 		case is.steps[i] != step:
 			return first, flaw{what: fmt.Sprintf("frame %d was %.200s, and is %.200s", i, step, is.steps[i]), contradicts: true}
 		}
 	}
 	if whole && len(is.steps) != len(t.steps) {
-		return first, flaw{what: fmt.Sprintf("a client had all of it in %d frames, there are %d, the next is %.200s", len(t.steps), len(is.steps), is.steps[len(t.steps)]), contradicts: true}
+		return first, flaw{what: fmt.Sprintf("a client had the complete stream in %d frames, the replay has %d, the next is %.200s", len(t.steps), len(is.steps), is.steps[len(t.steps)]), contradicts: true}
 	}
 	for name, was := range t.parts {
 		now := is.part(name)
 		switch {
 		case whole && now.text != was.text:
-			return first, flaw{what: fmt.Sprintf("%s: a client had all of it, %s", name, parting(was.text, now.text)), contradicts: !strings.HasPrefix(was.text, now.text)}
+			return first, flaw{what: fmt.Sprintf("%s: a client had the complete text, %s", name, diff(was.text, now.text)), contradicts: !strings.HasPrefix(was.text, now.text)}
 		case strings.HasPrefix(now.text, was.text):
 		case was.ended || !strings.HasPrefix(was.text, now.text):
-			return first, flaw{what: fmt.Sprintf("%s: a client had seen what is not there: %s", name, parting(was.text, now.text)), contradicts: !strings.HasPrefix(was.text, now.text)}
+			return first, flaw{what: fmt.Sprintf("%s: the replay lacks what a client had seen: %s", name, diff(was.text, now.text)), contradicts: !strings.HasPrefix(was.text, now.text)}
 		default:
 			if at := was.missing(len(now.text)); first < 0 || at < first {
 				first = at
@@ -120,18 +120,18 @@ func (t telling) within(is telling, whole bool) (first int, f flaw) {
 	return first, flaw{}
 }
 
-// arrival is how much of a stream had come at a moment.
+// arrival is the number of bytes that had come at a moment.
 type arrival struct {
 	bytes int
 	at    time.Time
 }
 
-// until is what a client had seen at a moment, if its stream ended later.
-func (s *sight) until(moment time.Time) *sight {
+// until returns the observation as it was at a moment, if the stream ended later.
+func (s *observation) until(moment time.Time) *observation {
 	if moment.IsZero() || len(s.arrivals) == 0 || s.arrivals[0].at.After(moment) || s.ended.Before(moment) {
 		return s
 	}
-	early := &sight{session: s.session, prompt: s.prompt, acked: s.acked, ended: moment}
+	early := &observation{session: s.session, prompt: s.prompt, acked: s.acked, ended: moment}
 	for _, a := range s.arrivals {
 		if a.at.After(moment) {
 			break
@@ -141,8 +141,8 @@ func (s *sight) until(moment time.Time) *sight {
 	return early
 }
 
-// before is how long before its end a sight had the byte at a place.
-func (s *sight) before(place int) time.Duration {
+// before returns the time between the arrival of a byte and the end of the stream.
+func (s *observation) before(place int) time.Duration {
 	for _, a := range s.arrivals {
 		if a.bytes > place {
 			return s.ended.Sub(a.at)

@@ -48,8 +48,8 @@ func overThat(atMost float64, unit, other string) goal {
 // aim is how the table says the goal.
 func (g goal) aim() string { return "≤ " + plain(g.atMost) + g.unit }
 
-// verdict says what the figure is and whether that reaches the goal.
-func (g goal) verdict(f figures, what string) (string, bool) {
+// result says what the figure is and whether that reaches the goal.
+func (g goal) result(f figures, what string) (string, bool) {
 	value, ok := g.figure(f, what)
 	if !ok {
 		return "", false
@@ -81,7 +81,7 @@ func table(f figures) string {
 		}
 		var aims, verdicts []string
 		for _, g := range m.goals {
-			if verdict, ok := g.verdict(f, m.what); ok {
+			if verdict, ok := g.result(f, m.what); ok {
 				aims, verdicts = append(aims, g.aim()), append(verdicts, verdict)
 			}
 		}
