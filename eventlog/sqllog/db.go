@@ -21,7 +21,11 @@ var schema string
 // special is what the schema says to one of the databases only.
 var special = regexp.MustCompile(`(?s)/\*(\w+): (.*?)\*/`) //nolint:gochecknoglobals // never written
 
-// schemaFor is the schema in the words of a database.
+// comment is a comment of the schema with the space before it.
+var comment = regexp.MustCompile(`(?m)\s*--.*$`) //nolint:gochecknoglobals // never written
+
+// schemaFor is the schema in the words of a database, without its comments. SQLite keeps the
+// text of the schema in its first page while it fits there. A salvage needs that page only.
 func schemaFor(dialect goose.Dialect) string {
 	kind := "text"
 	if dialect == goose.DialectPostgres {
@@ -33,7 +37,7 @@ func schemaFor(dialect goose.Dialect) string {
 		}
 		return ""
 	})
-	return strings.ReplaceAll(text, "bytes  NOT NULL", kind+" NOT NULL")
+	return strings.ReplaceAll(comment.ReplaceAllString(text, ""), "bytes  NOT NULL", kind+" NOT NULL")
 }
 
 // db is a database, and what differs between SQLite and PostgreSQL.
