@@ -207,6 +207,7 @@ describe('what was typed', () => {
     } finally {
       globalThis.fetch = real;
     }
+    dispatchEvent(new window.Event('online')); // as browsers tell pages, whose streams may have stayed
     await until('the sentence goes', () => page.all('.banner').length === 0);
     assert.equal((await page.field()).value, 'not sent');
     await page.say('remember');

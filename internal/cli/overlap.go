@@ -11,7 +11,8 @@ import (
 
 // apart refuses workspaces that hold the data directory, or lie in it. An agent reads
 // its workspace without asking, and the data directory holds the token and all sessions.
-// Agents that touch no files have no workspace.
+// Agents that touch no files have no workspace. An agent that neither the configuration nor
+// --agent names is not offered then, so that a first start in the home directory succeeds.
 func (s *setup) apart(agents map[string]session.Agent) error {
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
 		kind, _, err := s.adapterOf(name)
@@ -19,6 +20,11 @@ func (s *setup) apart(agents map[string]session.Agent) error {
 			return err
 		}
 		if cwd := agents[name].Cwd; !kind.Harmless && (within(s.Data, cwd) || within(cwd, s.Data)) {
+			if _, named := s.named[name]; !named && name != s.DefaultAgent {
+				delete(agents, name)
+				delete(s.Agents, name)
+				continue
+			}
 			return usage("the data directory %s and the workspace %s of the agent %s overlap, so the agent could read the gateway's token and all sessions: choose another --data or another --cwd", s.Data, cwd, name)
 		}
 	}

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -38,6 +40,8 @@ func TestADataDirectoryInAWorkspaceIsRefused(t *testing.T) {
 		args := []string{"serve", "--listen", "127.0.0.1:0", "--log-level", "error", "--data", filepath.Join(base, c.data), "--cwd", filepath.Join(base, c.cwd)}
 		if c.conf != "" {
 			args = append(args, "--config", file(t, "tributary.yaml", c.conf))
+		} else {
+			args = append(args, "--agent", "claude")
 		}
 		command(t, "", args...).want(t, exitUsage, refused)
 	}
@@ -46,6 +50,12 @@ func TestADataDirectoryInAWorkspaceIsRefused(t *testing.T) {
 			t.Errorf("%s and %s are said to overlap", c.data, c.cwd)
 		}
 	}
+	// An agent that is only offered is left out, and the demo agent starts.
+	offered := startServer(t, filepath.Join(base, "site/data"), "--cwd", filepath.Join(base, "site"))
+	if _, list := offered.do(http.MethodGet, "/api/agents", ""); !strings.Contains(list, `"demo"`) || strings.Contains(list, `"claude"`) {
+		t.Errorf("the agents are %s", list)
+	}
+	offered.stop()
 	// The agents that touch no files may have any.
 	s := startServer(t, filepath.Join(base, "site/data"), "--cwd", filepath.Join(base, "site"), "--config", file(t, "tributary.yaml", "agents: {demo: {}, echo: {}}"))
 	s.stop()

@@ -22,6 +22,7 @@ try {
   await page.goto(await address());
   const film = new Camera(page);
   film.start();
+  await wait(700);
   await type(page, 'tool');
   await page.getByText('The file says').first().waitFor(); // the demo agent's last sentence
   await wait(1500);
