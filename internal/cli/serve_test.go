@@ -307,6 +307,7 @@ func TestTheURLOfAnAppHasTheNameOfTheApp(t *testing.T) {
 	t.Parallel()
 	for app, want := range map[string]string{
 		"http://localhost:3000": "http://localhost:42", "http://localhost": "http://localhost:42",
+		"http://chat.localhost": "http://[::1]:42",
 		"http://127.0.0.1:3000": "http://[::1]:42", "http://app.example.com": "http://[::1]:42",
 	} {
 		if got := appURL("http://[::1]:42", app); got != want {
