@@ -167,7 +167,7 @@ sdk-examples: need-python agents examples/claude-agent-sdk/typescript/node_modul
 
 .PHONY: conformance
 conformance: binary conformance/node_modules/.package-lock.json ## The real AI SDK clients (React, Vue, Svelte, assistant-ui) against the binary, with the demo agent; the apps of docs/
-	cd conformance && node --test --test-reporter=spec app.test.mjs frameworks.test.mjs page.test.mjs parts.test.mjs rfc.test.mjs && node run.mjs
+	cd conformance && node --test --test-reporter=spec app.test.mjs frameworks.test.mjs page.test.mjs page-use.test.mjs parts.test.mjs rfc.test.mjs && node run.mjs
 
 .PHONY: conformance-postgres
 conformance-postgres: binary conformance/node_modules/.package-lock.json ## The real clients once more, each case × client once, with the logs in a PostgreSQL that this starts

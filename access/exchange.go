@@ -30,7 +30,7 @@ func (g *Guard) exchange(w http.ResponseWriter, r *http.Request, a arrival) {
 	h.Set("Cache-Control", "no-store")
 	values := r.URL.Query()[tokenParam]
 	if no := g.pace(a, values[0], w); no != (refusal{}) {
-		g.refuseWith(w, r, no)
+		g.refuseExchange(w, r, no)
 		return
 	}
 	digest := sha256.Sum256([]byte(values[0]))
@@ -43,13 +43,13 @@ func (g *Guard) exchange(w http.ResponseWriter, r *http.Request, a arrival) {
 		}
 	}
 	if no != (refusal{}) {
-		g.refuseWith(w, r, no)
+		g.refuseExchange(w, r, no)
 		return
 	}
 	cookie, page, err := g.signIn(r.Context(), p, digestOf(values[0]))
 	if err != nil {
 		g.logger.Error("a sign-in cannot be kept", "error", err)
-		g.refuseWith(w, r, storeAway())
+		g.refuseExchange(w, r, storeAway())
 		return
 	}
 	g.setCookie(w, a, cookie)
@@ -59,6 +59,15 @@ func (g *Guard) exchange(w http.ResponseWriter, r *http.Request, a arrival) {
 	}
 	h.Set("Location", to)
 	w.WriteHeader(http.StatusSeeOther)
+}
+
+// refuseExchange says why to a person in front of a browser, and to a program.
+func (g *Guard) refuseExchange(w http.ResponseWriter, r *http.Request, no refusal) {
+	if strings.Contains(r.Header.Get("Accept"), "text/html") {
+		g.failSignIn(w, r, no.status, no.sentence)
+		return
+	}
+	g.refuseWith(w, r, no)
 }
 
 // withoutToken returns path and query without the token. One leading slash

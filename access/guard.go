@@ -173,7 +173,7 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 		case g.turnAway(w, r):
 			return
 		case (g.wantsExchange(r) || r.URL.Path == signInPath) && stranger: // it would sign the browser in as somebody else
-			g.refuseWith(w, r, crossSite())
+			g.refuseExchange(w, r, crossSite())
 			return
 		case g.wantsExchange(r):
 			g.exchange(w, r, a)

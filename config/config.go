@@ -117,7 +117,7 @@ type Sessions struct {
 	Busy         session.Busy         `yaml:"busy"`
 	Approval     session.Approval     `yaml:"approval"`
 	HoldLimit    time.Duration        `yaml:"hold_limit"`
-	AskLimit     time.Duration        `yaml:"ask_limit"`
+	AnswerLimit  time.Duration        `yaml:"answer_limit"`
 	IdleLimit    time.Duration        `yaml:"idle_limit"`
 	StopPatience time.Duration        `yaml:"stop_patience"`
 	AgentIdle    time.Duration        `yaml:"agent_idle"`

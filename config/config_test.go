@@ -157,7 +157,7 @@ sessions:
   busy: reject
   approval: hold
   hold_limit: 11m
-  ask_limit: 12h
+  answer_limit: 12h
   idle_limit: 3m
   stop_patience: 4s
   agent_idle: 5m
@@ -216,7 +216,7 @@ agents:
 		},
 		Sessions: Sessions{
 			OnDisconnect: session.Detach, Grace: time.Second, GraceLimit: 2 * time.Second, Busy: session.Reject,
-			Approval: session.Hold, HoldLimit: 11 * time.Minute, AskLimit: 12 * time.Hour,
+			Approval: session.Hold, HoldLimit: 11 * time.Minute, AnswerLimit: 12 * time.Hour,
 			IdleLimit: 3 * time.Minute, StopPatience: 4 * time.Second, AgentIdle: 5 * time.Minute, EvictAfter: 11 * time.Minute,
 			MaxAgents: 6, MaxQueue: 7, Replay: 8 * time.Second,
 		},

@@ -18,8 +18,8 @@
 //
 // # Ownership
 //
-// A Store belongs to one Log, and all appends and deletes go through that Log. The
-// Log keeps the newest records of busy sessions in memory, so that live readers
-// seldom reach the store; that memory is bounded per session and in all. Readers
-// share records: the caller of Append and the readers change no payload afterwards.
+// A Store belongs to one Log, and all appends and deletes go through that Log. The store
+// keeps the newest records of busy sessions in memory, so that live readers seldom reach
+// its database. That memory is bounded per session and in all. Readers share records: the
+// caller of Append and the readers change no payload afterwards.
 package eventlog

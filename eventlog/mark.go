@@ -12,13 +12,15 @@ type TurnMark struct {
 	Last uint64
 }
 
-// MessageMark is a record that says which messages a session has, without what
-// they say: a prompt, a reply, or a rewind.
+// MessageMark is a record that says which messages a session has, without what they say: a
+// prompt, a reply, or a rewind. A step to which the agent gives an id of its own is one, too:
+// clients may call a message by such an id.
 type MessageMark struct {
 	Kind trace.Kind
 	Seq  uint64
 	Turn string
-	// Message is the id of the message that begins, or that is gone back to.
+	// Message is the id of the message that begins, or that is gone back to, or the agent's
+	// own id of the step.
 	Message string
 	// By is whose prompt it is.
 	By string
@@ -35,6 +37,9 @@ func MarkOf(r trace.Record) (m MessageMark, ok bool) {
 	}
 	if p, is := r.Payload.(trace.Rewind); is {
 		m.Message, ok = p.To, true
+	}
+	if p, is := r.Payload.(trace.Step); is && p.NativeID != "" {
+		m.Message, ok = p.NativeID, true
 	}
 	return m, ok
 }

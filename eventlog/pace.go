@@ -1,18 +1,14 @@
 package eventlog
 
-import (
-	"context"
-	"iter"
-
-	"github.com/tributary-dev/tributary/trace"
-)
+import "context"
 
 // This file bounds the pace of reads.
 
 // Pace bounds the reads of a store that serve one request. Its methods are called by one
 // goroutine at a time.
 type Pace interface {
-	// Reads is called before records are read from the store. Its error ends the reading.
+	// Reads is called before a store reads records from its database. Its error ends the
+	// reading. Records in the store's memory are read without it.
 	Reads() error
 	// Waits is called when a reader has yielded all that is on record, before it waits for
 	// more.
@@ -21,7 +17,7 @@ type Pace interface {
 
 type paceKey struct{}
 
-// WithPace lets p bound the reads of a [Log] that are made with the context.
+// WithPace lets p bound the reads that are made with the context.
 func WithPace(ctx context.Context, p Pace) context.Context {
 	return context.WithValue(ctx, paceKey{}, p)
 }
@@ -38,15 +34,4 @@ func PaceOf(ctx context.Context) Pace {
 		return p
 	}
 	return free{}
-}
-
-// paced reads records from the store at the pace of the context.
-func paced(ctx context.Context, records iter.Seq2[trace.Record, error]) iter.Seq2[trace.Record, error] {
-	return func(yield func(trace.Record, error) bool) {
-		if err := PaceOf(ctx).Reads(); err != nil {
-			yield(trace.Record{}, err)
-			return
-		}
-		records(yield)
-	}
 }

@@ -42,15 +42,15 @@ type Store interface {
 	// begins with its first durable record.
 	Turns(ctx context.Context, session string, before uint64, limit int) ([]TurnMark, error)
 
-	// Messages yields the marks of the session's prompts, replies and rewinds, in
-	// order. It costs far less than the records.
+	// Messages yields the marks of the session, in order. It costs far less than the
+	// records.
 	Messages(ctx context.Context, session string) iter.Seq2[MessageMark, error]
 
 	// Last is the number of the session's last record, 0 when it never had one.
 	Last(ctx context.Context, session string) (uint64, error)
 
-	// Delete forgets the records of a session, not its document. Numbers are
-	// never used twice within an epoch: a session that is written to again goes
+	// Delete forgets a session: its entry and its records, all of them or none. Numbers
+	// are never used twice within an epoch: a session that is written to again goes
 	// on counting, so that an old cursor never meets another life's records.
 	Delete(ctx context.Context, session string) error
 
@@ -78,8 +78,6 @@ type Registry interface {
 	List(ctx context.Context, q Query) iter.Seq2[Entry, error]
 	// Count tells how many sessions there are.
 	Count(ctx context.Context) (int, error)
-	// Remove forgets the document of a session.
-	Remove(ctx context.Context, session string) error
 	// Damage tells what is known to be damaged. The caller changes nothing in it.
 	Damage() Damage
 }
@@ -145,7 +143,7 @@ var ErrNotOwner = errors.New("another gateway owns this session: its records are
 
 // HeldError says that another process uses the data directory.
 type HeldError struct {
-	// What is held, and by whom: a path and "process 4711", for example.
+	// What names the directory, and Holder the process: "process 4711", for example.
 	What, Holder string
 }
 

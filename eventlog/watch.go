@@ -7,18 +7,30 @@ import "sync"
 // Watch is the wish to be woken by appends to one session. It costs a few bytes
 // until it is closed; all watches of a session share one channel.
 type Watch struct {
-	log   *Log
-	state *sessionState
-	once  sync.Once
+	log     *Log
+	session string
+	state   *sessionState
+	once    sync.Once
+}
+
+// sessionState is a session that somebody watches. The log's lock guards it.
+type sessionState struct {
+	watchers int
+	appended chan struct{} // nil when nobody asked for it since the last append
+	durable  chan struct{} // the same, since the last append of a durable record
 }
 
 // Watch begins to watch a session, which need not exist. The caller closes it.
 func (l *Log) Watch(session string) *Watch {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := l.state(session)
+	s := l.sessions[session]
+	if s == nil {
+		s = &sessionState{}
+		l.sessions[session] = s
+	}
 	s.watchers++
-	return &Watch{log: l, state: s}
+	return &Watch{log: l, session: session, state: s}
 }
 
 // Appended returns a channel that is closed at the next append to the session, at
@@ -27,7 +39,7 @@ func (l *Log) Watch(session string) *Watch {
 func (w *Watch) Appended() <-chan struct{} {
 	w.log.mu.Lock()
 	defer w.log.mu.Unlock()
-	return w.log.channel(&w.state.wake)
+	return w.log.channel(&w.state.appended)
 }
 
 // DurableAppended is Appended for a reader of durable records: appends of ephemeral records only do not
@@ -45,23 +57,14 @@ func (w *Watch) Close() {
 	w.once.Do(func() {
 		w.log.mu.Lock()
 		defer w.log.mu.Unlock()
-		w.state.watchers--
-		w.log.free(w.state)
+		if w.state.watchers--; w.state.watchers == 0 {
+			delete(w.log.sessions, w.session)
+		}
 	})
 }
 
-// state finds or makes the session's place. The caller holds l.mu, as for
-// everything below, and frees what it made and didn't use.
-func (l *Log) state(session string) *sessionState {
-	s, ok := l.sessions[session]
-	if !ok {
-		s = &sessionState{session: session}
-		l.sessions[session] = s
-	}
-	return s
-}
-
-// channel is the one that is to be closed next. In a closed log that has happened.
+// channel is the one that is to be closed next. In a closed log that has happened. The
+// caller holds l.mu.
 func (l *Log) channel(c *chan struct{}) <-chan struct{} {
 	if l.closed {
 		done := make(chan struct{})
@@ -74,13 +77,17 @@ func (l *Log) channel(c *chan struct{}) <-chan struct{} {
 	return *c
 }
 
-// wake wakes whoever watches; readers of durable records only if there are any.
+// wake wakes the readers of a session; those of durable records only if there are any.
 func (l *Log) wake(session string, durable bool) {
-	s, ok := l.sessions[session]
-	if !ok {
-		return
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s := l.sessions[session]; s != nil {
+		s.wake(durable)
 	}
-	woken := []*chan struct{}{&s.wake}
+}
+
+func (s *sessionState) wake(durable bool) {
+	woken := []*chan struct{}{&s.appended}
 	if durable {
 		woken = append(woken, &s.durable)
 	}
@@ -89,11 +96,5 @@ func (l *Log) wake(session string, durable bool) {
 			close(*c)
 			*c = nil
 		}
-	}
-}
-
-func (l *Log) free(s *sessionState) {
-	if s.watchers == 0 && s.inTails == nil {
-		delete(l.sessions, s.session)
 	}
 }

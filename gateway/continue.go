@@ -22,7 +22,9 @@ func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatbody.Requ
 	info, _, _, _ := g.Hub.Get(r.Context(), id) // if there is none, the next call says so
 	o := opts.of(info)
 	parts := req.Answers(message)
-	rest, err := g.Hub.Continue(r.Context(), id, g.continuation(r, req, message, parts))
+	ctx, rd := g.reading(r.Context(), r) // the records of a turn that is not in memory
+	rest, err := g.Hub.Continue(ctx, id, g.continuation(r, req, message, parts))
+	rd.Waits()
 	if errors.Is(err, session.ErrUnknownSession) && r.PathValue("id") == "" { // nothing was ever said there
 		err = session.ErrNotWaiting
 	}

@@ -16,6 +16,9 @@ import (
 
 // This file turns errors into answers.
 
+// The codes of errors of which the gateway's log says more than the answer.
+const internal, logUnavailable = "internal", "log_unavailable"
+
 // handler is a handler that returns its error; one place turns it into an answer.
 type handler func(w http.ResponseWriter, r *http.Request) error
 
@@ -46,13 +49,18 @@ func (g *gateway) fail(w http.ResponseWriter, r *http.Request, err error) {
 // describe is an error in the form in which the sender of the request gets it.
 func (g *gateway) describe(r *http.Request, err error) (status int, code, text string) {
 	status, code = statusOf(err)
-	if status != http.StatusInternalServerError || code != "internal" {
+	text = "Something went wrong in the gateway; its log says what."
+	switch code {
+	case logUnavailable:
+		text = sentence(session.ErrLog.Error())
+	case internal:
+	default:
 		return status, code, sentence(err.Error())
 	}
 	if r.Context().Err() == nil { // else the client has gone, and that was the error
 		g.Logger.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
-	return status, code, "Something went wrong in the gateway; its log says what."
+	return status, code, text
 }
 
 // Refuse answers with an error: in plain text where the stock client shows it to
@@ -134,13 +142,13 @@ func statusOf(err error) (status int, code string) {
 	case errors.Is(err, session.ErrLargePrompts):
 		return http.StatusTooManyRequests, "too_large_prompts"
 	case errors.Is(err, session.ErrLog):
-		return http.StatusServiceUnavailable, "log_unavailable"
+		return http.StatusServiceUnavailable, logUnavailable
 	case errors.Is(err, session.ErrElsewhere):
 		return http.StatusServiceUnavailable, "session_elsewhere"
 	case errors.Is(err, session.ErrClosing):
 		return http.StatusServiceUnavailable, "shutting_down"
 	}
-	return http.StatusInternalServerError, "internal"
+	return http.StatusInternalServerError, internal
 }
 
 // sentence makes a sentence of an error: on one line, and short also if the error repeats a

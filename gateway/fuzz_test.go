@@ -96,7 +96,7 @@ func FuzzRequest(f *testing.F) {
 			Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
 		}
 		r.Body = io.NopCloser(bytes.NewReader(body))
-		log := eventlog.New(memlog.New(), eventlog.Options{})
+		log := eventlog.New(memlog.New())
 		hub, err := session.New(t.Context(), session.Options{Log: log, Default: "echo", Agents: map[string]session.Agent{"echo": {Runtime: echo.Runtime{}, Cwd: t.TempDir()}}})
 		if err != nil {
 			t.Fatal(err)

@@ -69,7 +69,7 @@ func serveStand(t *testing.T, handler http.Handler, closeAll func()) stand {
 // the role that X-Test-Role says (owner), with a token for X-Test-Bound (all sessions).
 func newHandler(t *testing.T, store eventlog.Store, change func(*session.Options), configure func(*gateway.Options)) (handler http.Handler, closeAll func()) {
 	t.Helper()
-	log := eventlog.New(store, eventlog.Options{})
+	log := eventlog.New(store)
 	o := session.Options{Log: log, Default: "demo", Agents: map[string]session.Agent{
 		"demo": {Runtime: demo.Runtime{Pace: time.Millisecond}, Cwd: t.TempDir(), Policy: permission.Default()},
 	}}

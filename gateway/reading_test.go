@@ -22,7 +22,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// slowStore is a store whose reads of one session last until they are released.
+// slowStore is a store whose reads of one session last until they are released. It keeps to
+// the pace of its readers, as a database does.
 type slowStore struct {
 	eventlog.Store
 	slow    atomic.Pointer[string]
@@ -47,6 +48,10 @@ func (s *slowStore) slowly(ctx context.Context, session string, records iter.Seq
 		return records
 	}
 	return func(yield func(trace.Record, error) bool) {
+		if err := eventlog.PaceOf(ctx).Reads(); err != nil {
+			yield(trace.Record{}, err)
+			return
+		}
 		now := s.now.Add(1)
 		defer s.now.Add(-1)
 		for most := s.most.Load(); now > most && !s.most.CompareAndSwap(most, now); most = s.most.Load() {
@@ -102,7 +107,7 @@ func slowStand(t *testing.T, turns int) (s stand, store *slowStore, ids []string
 	t.Helper()
 	store = &slowStore{Store: memlog.New(), release: make(chan struct{})}
 	handler, closeAll := newHandler(t, store, func(o *session.Options) {
-		o.Log = eventlog.New(store, eventlog.Options{TailRecords: -1})
+		o.Log = eventlog.New(store)
 	}, func(o *gateway.Options) { o.Read = 200 * time.Millisecond })
 	s = serveStand(t, handler, closeAll)
 	for i := range turns {
@@ -238,4 +243,42 @@ func (s stand) readAs(ctx context.Context, who, path, accept string) (refusal st
 	}
 	body, _ := io.ReadAll(res.Body)
 	return fmt.Sprintf("%d %s: %s", res.StatusCode, res.Header.Get("Retry-After"), body)
+}
+
+// An answer to a message reads the records of the turn, if the turn is not in memory.
+func TestAnswersToOldMessagesAreBoundedAsReadersAre(t *testing.T) {
+	t.Parallel()
+	const answers = 20
+	first, store, _ := slowStand(t, answers)
+	_, _, history := first.do("GET", "/api/sessions/big/messages", "")
+	messages := regexp.MustCompile(`"id":"(msg_[^"]+)"`).FindAllStringSubmatch(history, -1)
+	if len(messages) != answers {
+		t.Fatalf("the history is %s", history)
+	}
+	handler, closeAll := newHandler(t, store, nil, func(o *gateway.Options) { o.Read = 200 * time.Millisecond }) // as after a restart
+	s := serveStand(t, handler, closeAll)
+	name := "big"
+	store.slow.Store(&name)
+	got := make(chan string, answers)
+	for _, m := range messages {
+		go func() {
+			_, _, body := s.do("POST", "/api/chat", `{"id":"big","trigger":"submit-message","messages":[{"id":"`+m[1]+`","role":"assistant","parts":[`+
+				`{"type":"tool-shell","toolCallId":"c","state":"approval-responded","input":{},"approval":{"id":"none","approved":true}}]}]}`)
+			got <- body
+		}()
+	}
+	for range answers - mostReaders {
+		if body := <-got; !strings.Contains(body, "that are read for you take up the 400 MB") {
+			t.Errorf("an answer gets %s", body)
+		}
+	}
+	close(store.release)
+	for range mostReaders {
+		if body := <-got; !strings.Contains(body, "not waiting for an answer") {
+			t.Errorf("an answer that was read for gets %s", body)
+		}
+	}
+	if n := store.most.Load(); n != mostReaders {
+		t.Errorf("%d read at once, want %d", n, mostReaders)
+	}
 }

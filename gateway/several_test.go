@@ -28,10 +28,10 @@ func (s pairSession) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builde
 		calls = calls[:1]
 		b.ToolCall(trace.ToolCall{ToolCallID: "sibling", RawName: "bash"})
 	}
-	var asks []trace.PermissionAsk
+	var asks []trace.PermissionCheck
 	for _, id := range calls {
 		b.ToolCall(trace.ToolCall{ToolCallID: id, RawName: "bash"})
-		asks = append(asks, trace.PermissionAsk{Request: trace.PermissionRequest{RequestID: "p", ToolCallID: id, Title: "Run " + id, Options: []trace.PermissionOption{
+		asks = append(asks, trace.PermissionCheck{Request: trace.PermissionRequest{RequestID: "p", ToolCallID: id, Title: "Run " + id, Options: []trace.PermissionOption{
 			{ID: "yes", Name: "Allow", OptionKind: trace.AllowOnce}, {ID: "no", Name: "Deny", OptionKind: trace.RejectOnce},
 		}}})
 	}

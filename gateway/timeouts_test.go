@@ -134,7 +134,7 @@ func TestABodyThatNobodyReadsAndComes(t *testing.T) {
 //evidence:for limit-unread-body
 func TestAStreamOutlivesItsBody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p, end := newPipes(t, func(o *session.Options) { o.Approval, o.HoldLimit, o.AskLimit = session.Hold, time.Hour, time.Hour }, guarded(t))
+		p, end := newPipes(t, func(o *session.Options) { o.Approval, o.HoldLimit, o.AnswerLimit = session.Hold, time.Hour, time.Hour }, guarded(t))
 		defer end()
 		prompt := submit("c1", "u1", "approve")
 		streams := map[string]net.Conn{}

@@ -71,13 +71,13 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 	}
 	g := &Gateway{}
 	if o.Dir == "" {
-		g.log = eventlog.New(memlog.New(), eventlog.Options{})
+		g.log = eventlog.New(memlog.New())
 	} else {
 		store, err := sqllog.Open(ctx, sqllog.Options{Dir: o.Dir, URL: o.DB, Logger: o.Logger})
 		if err != nil {
 			return nil, fmt.Errorf("mount: %w", err)
 		}
-		g.log = eventlog.New(store, eventlog.Options{})
+		g.log = eventlog.New(store)
 		if _, err := procio.EndLeftovers(o.Dir); err != nil {
 			o.Logger.Error("agents that were left behind could not all be ended", "error", err)
 		}

@@ -35,10 +35,8 @@ type activeSession struct {
 	threaded  bool   // the thread has what is on record
 	newestSeq uint64 // see newest
 	seqKnown  bool
-	folded    uint64 // see position
-	writes    uses   // of the log
-	names     thread.Names
-	namesRead bool                  // names has what is on record
+	folded    uint64                // see position
+	writes    uses                  // of the log
 	turns     map[string]*turn      // all that are not closed
 	running   *turn                 // has the agent; nil once released
 	queue     []*turn               // have not begun, in order

@@ -15,12 +15,22 @@ import (
 type agentPool struct {
 	mu           mutex
 	max          int
-	share        int                      // places of one person
-	reclaimAfter time.Duration            // how long an agent may wait for its user while others need its place
-	open         map[*activeSession]place // by session
-	queue        []*waiter                // in the order in which they came
-	served       map[string]uint64        // when each person last got a place
+	share        int                   // places of one person
+	reclaimAfter time.Duration         // how long an agent may wait for its user while others need its place
+	open         map[agentHolder]place // by session
+	queue        []*waiter             // in the order in which they came
+	served       map[string]uint64     // when each person last got a place
 	grants       uint64
+}
+
+// agentHolder is a session, as the pool sees it.
+type agentHolder interface {
+	// closeIfIdle closes the agent unless it has something to do, and reports whether it did.
+	closeIfIdle() bool
+	// waitsSince tells since when the agent has only waited for a person; zero: it does not.
+	waitsSince() time.Time
+	// giveUpWaiting ends that wait, if it is still the same.
+	giveUpWaiting(since time.Time)
 }
 
 // place is an open agent.
@@ -31,13 +41,13 @@ type place struct {
 
 // waiter is a turn that waits for a place.
 type waiter struct {
-	session *activeSession
+	session agentHolder
 	by      string
 	wake    chan struct{} // holds one
 }
 
 func newAgentPool(limit, share int, reclaimAfter time.Duration) *agentPool {
-	return &agentPool{max: limit, share: min(share, limit), reclaimAfter: reclaimAfter, open: map[*activeSession]place{}, served: map[string]uint64{}}
+	return &agentPool{max: limit, share: min(share, limit), reclaimAfter: reclaimAfter, open: map[agentHolder]place{}, served: map[string]uint64{}}
 }
 
 // reserve takes a place for a session's agent, for a turn of the person by. If no place is
@@ -45,7 +55,7 @@ func newAgentPool(limit, share int, reclaimAfter time.Duration) *agentPool {
 // all agents work, reserve calls full once, and waits. If an agent has waited too long for
 // its user, reserve ends that wait without an answer. A page that was closed must not hold
 // a place that somebody else needs. The caller opens the agent.
-func (f *agentPool) reserve(ctx context.Context, l *activeSession, by string, now func() time.Time, full func(reason string)) error {
+func (f *agentPool) reserve(ctx context.Context, l agentHolder, by string, now func() time.Time, full func(reason string)) error {
 	w := &waiter{l, by, make(chan struct{}, 1)}
 	f.mu.Lock()
 	f.queue = append(f.queue, w)
@@ -64,7 +74,7 @@ func (f *agentPool) reserve(ctx context.Context, l *activeSession, by string, no
 		}
 		working, idle := f.sorted(f.others(by, atShare))
 		f.mu.Unlock()
-		if (atShare || next) && slices.ContainsFunc(idle, (*activeSession).closeIfIdle) {
+		if (atShare || next) && slices.ContainsFunc(idle, agentHolder.closeIfIdle) {
 			continue
 		}
 		if !told {
@@ -138,7 +148,7 @@ func (f *agentPool) owned(by string) (n int) {
 
 // others are the agents that can make room for somebody: those of that person only, if
 // they have used up their share. The caller holds f.mu.
-func (f *agentPool) others(by string, atShare bool) (all []*activeSession) {
+func (f *agentPool) others(by string, atShare bool) (all []agentHolder) {
 	for l, p := range f.open {
 		if !atShare || p.by == by {
 			all = append(all, l)
@@ -149,7 +159,7 @@ func (f *agentPool) others(by string, atShare bool) (all []*activeSession) {
 
 // sorted returns which of these work, and which do not, the longest idle first. The
 // caller holds f.mu.
-func (f *agentPool) sorted(all []*activeSession) (working, idle []*activeSession) {
+func (f *agentPool) sorted(all []agentHolder) (working, idle []agentHolder) {
 	for _, l := range all {
 		if f.open[l].idle.IsZero() {
 			working = append(working, l)
@@ -157,14 +167,14 @@ func (f *agentPool) sorted(all []*activeSession) (working, idle []*activeSession
 			idle = append(idle, l)
 		}
 	}
-	slices.SortFunc(idle, func(a, b *activeSession) int { return f.open[a].idle.Compare(f.open[b].idle) })
+	slices.SortFunc(idle, func(a, b agentHolder) int { return f.open[a].idle.Compare(f.open[b].idle) })
 	return working, idle
 }
 
 // reclaimPaused ends the wait of the agent that has waited for its user longest, if that
 // was long enough, and returns when it is time to look again.
-func (f *agentPool) reclaimPaused(working []*activeSession, now time.Time) time.Duration {
-	var longest *activeSession
+func (f *agentPool) reclaimPaused(working []agentHolder, now time.Time) time.Duration {
+	var longest agentHolder
 	var since time.Time
 	for _, l := range working {
 		if s := l.waitsSince(); !s.IsZero() && (longest == nil || s.Before(since)) {
@@ -182,7 +192,7 @@ func (f *agentPool) reclaimPaused(working []*activeSession, now time.Time) time.
 }
 
 // mark tells whether a session's agent works now.
-func (f *agentPool) mark(l *activeSession, idle bool, now time.Time) {
+func (f *agentPool) mark(l agentHolder, idle bool, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p, has := f.open[l]
@@ -197,7 +207,7 @@ func (f *agentPool) mark(l *activeSession, idle bool, now time.Time) {
 	f.wake()
 }
 
-func (f *agentPool) release(l *activeSession) {
+func (f *agentPool) release(l agentHolder) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.open, l)

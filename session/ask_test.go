@@ -44,7 +44,7 @@ func TestAnAnswerIsNotTakenForAnotherTurnsRequest(t *testing.T) {
 			outcomes = append(outcomes, answer.Outcome)
 			return err
 		}})
-		log := eventlog.New(memlog.New(), eventlog.Options{})
+		log := eventlog.New(memlog.New())
 		b := benchOn(t, log, o)
 		yes := true
 		for i, id := range []string{"u1", "u2", "u3"} {
@@ -91,7 +91,7 @@ func TestAnAnswerThatRacesWithTheStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
 		permitted, more, asked := make(chan trace.PermissionResponse, 1), make(chan struct{}), make(chan string, 1)
-		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, tb *trace.Builder) error {
+		b := benchOn(t, eventlog.New(bad), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, tb *trace.Builder) error {
 			id, _, _ := request(tb, "1")
 			asked <- id
 			<-more
@@ -132,7 +132,7 @@ func TestWordsThatRaceWithAWithdrawal(t *testing.T) {
 		bad := newBadLog()
 		more := make(chan struct{})
 		var heard []string
-		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), with(t, scripted{prompt: func(_ context.Context, _ agent.Host, p agent.Prompt, tb *trace.Builder) error {
+		b := benchOn(t, eventlog.New(bad), with(t, scripted{prompt: func(_ context.Context, _ agent.Host, p agent.Prompt, tb *trace.Builder) error {
 			heard = append(heard, p.Text())
 			if p.Text() != "ask" {
 				return nil
@@ -177,7 +177,7 @@ func TestAnAnswerThatIsNotOnRecord(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				bad := newBadLog()
 				asked, permitted := make(chan string, 1), make(chan trace.PermissionResponse, 1)
-				b := benchOn(t, eventlog.New(bad, eventlog.Options{}), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, tb *trace.Builder) error {
+				b := benchOn(t, eventlog.New(bad), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, tb *trace.Builder) error {
 					id, _, _ := request(tb, "1")
 					asked <- id
 					answer, err := host.Permit(ctx, id)
@@ -221,7 +221,7 @@ func TestAnAnswerGivenElsewhereIsNotTakenForAWithdrawal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
 		asked, more := make(chan string, 1), make(chan struct{})
-		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, tb *trace.Builder) error {
+		b := benchOn(t, eventlog.New(bad), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, tb *trace.Builder) error {
 			id, _, _ := request(tb, "1")
 			asked <- id
 			<-more

@@ -210,7 +210,7 @@ func TestASlowReaderOfTheListGetsTheLastStateOfEachSession(t *testing.T) {
 // Changes that come while the page is read are not lost: 40 sessions are made beside 20
 // readers who come one after another.
 func TestNothingIsMissedAtTheStartOfAList(t *testing.T) {
-	log := eventlog.New(memlog.New(), eventlog.Options{})
+	log := eventlog.New(memlog.New())
 	b := benchOn(t, log, nil)
 	defer b.close()
 	done := make(chan struct{})

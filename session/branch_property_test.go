@@ -33,7 +33,7 @@ func TestBranchesAreAList(t *testing.T) {
 	for seed := range uint64(80) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				log := eventlog.New(memlog.New(), eventlog.Options{})
+				log := eventlog.New(memlog.New())
 				d := &desk{bench: benchOn(t, log, served(notebook{})), dice: rand.New(rand.NewPCG(seed, 7))}
 				for range 40 {
 					d.act()

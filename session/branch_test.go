@@ -28,7 +28,7 @@ func queued(t *testing.T, b *bench) []session.Turn {
 
 func TestPagesOfAHistoryWithQueuedPrompts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log := eventlog.New(memlog.New(), eventlog.Options{})
+		log := eventlog.New(memlog.New())
 		b := benchOn(t, log, nil)
 		defer b.close()
 		queued(t, b)
@@ -129,7 +129,7 @@ func TestATurnThatBeginsWhileTheHistoryIsReadAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &halting{Store: memlog.New(), read: make(chan struct{})}
 		go1 := make(chan struct{})
-		b := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, p agent.Prompt, tb *trace.Builder) error {
+		b := benchOn(t, eventlog.New(store), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, p agent.Prompt, tb *trace.Builder) error {
 			if p.Message.ID == "u1" {
 				<-go1
 				return nil

@@ -104,7 +104,7 @@ func TestRestartAfterTheClockWasSetBack(t *testing.T) {
 		var clock wallClock
 		behind := func(o *session.Options) { o.Now = clock.now }
 		store := memlog.New()
-		b := benchOn(t, eventlog.New(store, eventlog.Options{}), behind)
+		b := benchOn(t, eventlog.New(store), behind)
 		older := b.say("u1", "hello")
 		b.wait(older)
 		clock.jump(-time.Hour)
@@ -113,7 +113,7 @@ func TestRestartAfterTheClockWasSetBack(t *testing.T) {
 		if cut.ID > older.ID {
 			t.Fatal("the clock was not set back")
 		}
-		next := benchOn(t, eventlog.New(store, eventlog.Options{}), behind) // as a new process
+		next := benchOn(t, eventlog.New(store), behind) // as a new process
 		if got, ok, err := next.Resumable(t.Context(), "s", ""); !ok || err != nil || got.ID != cut.ID {
 			t.Errorf("to resume there is %+v, %v, %v; turn %s was cut off", got, ok, err, cut.ID)
 		}

@@ -68,7 +68,7 @@ func (c *commits) take() []string {
 func TestAPromptIsOneCommitAndAStopIsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &commits{Store: memlog.New()}
-		b := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, scripted{prompt: func(ctx context.Context, _ agent.Host, _ agent.Prompt, _ *trace.Builder) error {
+		b := benchOn(t, eventlog.New(store), with(t, scripted{prompt: func(ctx context.Context, _ agent.Host, _ agent.Prompt, _ *trace.Builder) error {
 			<-ctx.Done()
 			return ctx.Err()
 		}}))

@@ -63,9 +63,7 @@ func (h *Hub) Continue(ctx context.Context, session string, c Continuation) (Res
 	if err := l.loadThread(ctx); err != nil {
 		return Rest{}, err
 	}
-	if c.Message, err = l.resolveMessageID(ctx, c.Message); err != nil {
-		return Rest{}, err
-	}
+	c.Message = l.resolveMessageID(c.Message)
 	turn, t, ok := l.turnOf(c.Message)
 	c.Replies = named(c.Replies, turn.ID)
 	if !ok || len(c.Replies) == 0 {
@@ -109,9 +107,7 @@ func (h *Hub) Settle(ctx context.Context, session string, c Continuation) error 
 	if err := l.loadThread(ctx); err != nil {
 		return err
 	}
-	if c.Message, err = l.resolveMessageID(ctx, c.Message); err != nil {
-		return err
-	}
+	c.Message = l.resolveMessageID(c.Message)
 	turn, t, ok := l.turnOf(c.Message)
 	if !ok || t == nil {
 		return nil
@@ -125,7 +121,7 @@ func named(replies []Reply, turn string) []Reply {
 	all := slices.Clone(replies)
 	for i, r := range all {
 		if r.ID == "" {
-			all[i].ID = r.Call + askSuffix(turn)
+			all[i].ID = r.Call + requestSuffix(turn)
 		}
 	}
 	return all

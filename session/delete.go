@@ -8,8 +8,7 @@ import (
 // This file deletes sessions.
 
 // Delete ends a session's turns and its agent, and removes the session. A deletion that
-// has begun goes on when ctx ends. After an error the session goes on, perhaps without some
-// of its records.
+// has begun goes on when ctx ends. After an error the session goes on.
 func (h *Hub) Delete(ctx context.Context, id string) error {
 	l, release, err := h.session(ctx, id)
 	if err != nil {
@@ -23,9 +22,6 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 	l.awaitReaders(ctx)
 	if err := l.remove(context.WithoutCancel(ctx)); err != nil {
 		l.setDeleted(false)
-		l.mu.Lock()
-		l.threaded = false // some of the history may be gone
-		l.mu.Unlock()
 		return elsewhere(err)
 	}
 	h.drop(l)
@@ -48,12 +44,8 @@ func (l *activeSession) remove(ctx context.Context) error {
 	if err := l.removeState(); err != nil {
 		return err
 	}
-	// The document goes last: a session without one could not be deleted again.
 	if err := l.hub.Log.Delete(ctx, l.id); err != nil {
-		return fmt.Errorf("delete the records of session %q: %w", l.id, err)
-	}
-	if err := l.hub.Log.Remove(ctx, l.id); err != nil {
-		return fmt.Errorf("delete session %q: %w", l.id, err)
+		return notUsed(fmt.Sprintf("delete session %q", l.id), err)
 	}
 	return nil
 }

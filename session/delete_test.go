@@ -33,7 +33,7 @@ func (s slowDelete) Delete(ctx context.Context, id string) error {
 
 func TestASessionIsDeletedThoughTheClientDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := benchOn(t, eventlog.New(slowDelete{memlog.New(), new(bool)}, eventlog.Options{}), nil)
+		b := benchOn(t, eventlog.New(slowDelete{memlog.New(), new(bool)}), nil)
 		defer b.close()
 		b.wait(b.say("u1", "hello"))
 		impatient, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -50,7 +50,7 @@ func TestASessionIsDeletedThoughTheClientDoesNotWait(t *testing.T) {
 func TestASessionThatCouldNotBeDeletedGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fails := true
-		b := benchOn(t, eventlog.New(slowDelete{memlog.New(), &fails}, eventlog.Options{}), nil)
+		b := benchOn(t, eventlog.New(slowDelete{memlog.New(), &fails}), nil)
 		defer b.close()
 		b.wait(b.say("u1", "hello"))
 		if err := b.Delete(t.Context(), "s"); !errors.Is(err, errDisk) {

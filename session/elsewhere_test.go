@@ -30,8 +30,8 @@ func (s side) AppendWith(ctx context.Context, e eventlog.Entry, turn string, eve
 	return last, err
 }
 
-func (s side) Remove(ctx context.Context, id string) error {
-	err := s.Store.Remove(ctx, id)
+func (s side) Delete(ctx context.Context, id string) error {
+	err := s.Store.Delete(ctx, id)
 	s.other <- id
 	return err
 }
@@ -53,7 +53,7 @@ func (s side) Elsewhere(ctx context.Context) iter.Seq2[string, error] {
 func TestAListHasTheSessionsOfOtherGateways(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := twoSides()
-		b, other := benchOn(t, eventlog.New(one, eventlog.Options{}), nil), benchOn(t, eventlog.New(two, eventlog.Options{}), nil)
+		b, other := benchOn(t, eventlog.New(one), nil), benchOn(t, eventlog.New(two), nil)
 		defer other.Close(t.Context()) //nolint:errcheck // it has no error
 		defer b.close()
 		set := func(role string) {

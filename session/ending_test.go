@@ -123,7 +123,7 @@ func lastOf(records iter.Seq2[trace.Record, error]) (last trace.Record, err erro
 func TestASessionIsAtRestWhenItsTurnIsOnRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
-		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), with(t, scripted{prompt: func(_ context.Context, _ agent.Host, _ agent.Prompt, b *trace.Builder) error {
+		b := benchOn(t, eventlog.New(bad), with(t, scripted{prompt: func(_ context.Context, _ agent.Host, _ agent.Prompt, b *trace.Builder) error {
 			b.Message("1", "hello")
 			return nil
 		}}))
@@ -153,7 +153,7 @@ func TestASessionIsAtRestWhenItsTurnIsOnRecord(t *testing.T) {
 func TestAFailingLogEndsTheTurnForWhoFollowsIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
-		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), nil)
+		b := benchOn(t, eventlog.New(bad), nil)
 		defer b.close()
 		turn := b.say("u1", "slow")
 		time.Sleep(time.Second)
@@ -191,7 +191,7 @@ func TestAFailingLogEndsTheTurnForWhoFollowsIt(t *testing.T) {
 func TestATurnThatTheLogCutOffIsClosedWithoutAPrompt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
-		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), nil)
+		b := benchOn(t, eventlog.New(bad), nil)
 		defer b.close()
 		turn := b.say("u1", "slow")
 		time.Sleep(time.Second)
@@ -215,7 +215,7 @@ func TestATurnThatTheLogCutOffIsClosedWithoutAPrompt(t *testing.T) {
 func TestASessionThatAnotherGatewayOwnsIsNoFailureOfTheLog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
-		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), nil)
+		b := benchOn(t, eventlog.New(bad), nil)
 		defer b.close()
 		turn := b.say("u1", "slow")
 		time.Sleep(time.Second)
@@ -235,7 +235,7 @@ func TestASessionThatAnotherGatewayOwnsIsNoFailureOfTheLog(t *testing.T) {
 func TestAStuckLogIsNotReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
-		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), nil)
+		b := benchOn(t, eventlog.New(bad), nil)
 		defer b.close()
 		bad.on(func(string, []trace.Event) error {
 			time.Sleep(9 * time.Second)
@@ -260,7 +260,7 @@ func TestAWithdrawnPromptIsNotRun(t *testing.T) {
 		bad := newBadLog()
 		var ran []string
 		end := make(chan struct{})
-		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), with(t, scripted{prompt: func(_ context.Context, _ agent.Host, p agent.Prompt, _ *trace.Builder) error {
+		b := benchOn(t, eventlog.New(bad), with(t, scripted{prompt: func(_ context.Context, _ agent.Host, p agent.Prompt, _ *trace.Builder) error {
 			ran = append(ran, p.Message.ID)
 			<-end
 			return nil
@@ -297,7 +297,7 @@ func TestAWithdrawnPromptIsNotRun(t *testing.T) {
 func TestResumeWhileTheStopIsBeingWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
-		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), nil)
+		b := benchOn(t, eventlog.New(bad), nil)
 		defer b.close()
 		b.wait(b.say("u1", "hello"))
 		gate := make(chan struct{})

@@ -5,11 +5,10 @@ import (
 	"iter"
 	"time"
 
-	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// This file gives subscribers the records of a turn, and counts the subscribers.
+// This file gives subscribers the records of a turn.
 
 // Follow yields the records of one turn with a number greater than after, as
 // they come, up to and including its stop.
@@ -76,26 +75,6 @@ func (l *activeSession) awaitReaders(ctx context.Context) {
 	}
 }
 
-// Attach counts a client that follows a turn by a chat stream. The function that
-// it returns is to be called once when the client leaves; disconnected says that it left
-// before it had the turn's end.
-func (h *Hub) Attach(session, turn string) (leave func(disconnected bool)) {
-	l, t, release := h.lookup(session, turn)
-	if t == nil {
-		release()
-		return func(bool) {}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	t.subscribers++
-	t.subscribed = true
-	stopTimer(&t.grace)
-	return func(disconnected bool) {
-		defer release()
-		l.unfollow(t, disconnected)
-	}
-}
-
 // lookup finds a turn in memory: one that is not over, or the last. The session
 // stays there until release is called.
 func (h *Hub) lookup(session, id string) (l *activeSession, t *turn, release func()) {
@@ -116,99 +95,6 @@ func (h *Hub) lookup(session, id string) (l *activeSession, t *turn, release fun
 		return l, l.last, release
 	}
 	return l, nil, release
-}
-
-func (l *activeSession) unfollow(t *turn, disconnected bool) {
-	l.mu.Lock()
-	t.subscribers--
-	remember := false
-	if disconnected {
-		remember = t.state.Stopped() && l.last == t && !t.undelivered
-		t.undelivered = true
-		if remember {
-			ref := t.ref()
-			l.info.Last = &ref
-		}
-	}
-	if disconnected && t.subscribers == 0 && t.state != turnstate.Paused && !t.state.Stopped() { // a turn that waits for somebody needs no follower
-		l.startGrace(t)
-	}
-	l.mu.Unlock()
-	if remember {
-		l.saveLater()
-	}
-}
-
-// MarkUndelivered records that the gateway ended a client's stream before the end of a turn.
-// The rest is kept as for a client whose connection was cut, and the turn goes on
-// without a subscriber.
-func (h *Hub) MarkUndelivered(session, turn string) {
-	l, t, release := h.lookup(session, turn)
-	defer release()
-	if t == nil {
-		return
-	}
-	l.mu.Lock()
-	remember := t.state.Stopped() && l.last == t && !t.undelivered
-	t.undelivered = true
-	if remember {
-		ref := t.ref()
-		l.info.Last = &ref
-	}
-	l.mu.Unlock()
-	if remember {
-		l.saveLater()
-	}
-}
-
-// startGrace begins to count down for a turn that nobody follows any more.
-func (l *activeSession) startGrace(t *turn) {
-	wait := l.hub.GracePeriod
-	switch l.hub.OnDisconnect {
-	case Detach:
-		if t.state.Began() {
-			return // a queued prompt has its grace in every mode
-		}
-	case Stop:
-		wait = 0
-	case Grace:
-	}
-	t.graceFrom = l.hub.Now()
-	l.armGrace(t, wait)
-}
-
-func (l *activeSession) armGrace(t *turn, wait time.Duration) {
-	stopTimer(&t.grace)
-	var timer *time.Timer
-	timer = time.AfterFunc(wait, func() {
-		l.mu.Lock()
-		due := t.grace == timer && t.subscribers == 0 && t.decideStop() // who comes from now on is too late, and sees it
-		l.mu.Unlock()
-		if due {
-			t.writeStop(stopped("disconnected"))
-		}
-	})
-	t.grace = timer
-}
-
-// Touch tells that somebody who may see the session asked for something of it:
-// a turn in its grace gets more of it.
-func (h *Hub) Touch(session string) {
-	h.mu.Lock()
-	l := h.sessions[session]
-	h.mu.Unlock()
-	if l == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for _, t := range l.turns {
-		if t.grace == nil {
-			continue
-		}
-		rest := t.graceFrom.Add(h.GraceLimit).Sub(h.Now())
-		l.armGrace(t, max(0, min(rest, h.GracePeriod)))
-	}
 }
 
 // Resumable is the turn that a client gets when it resumes: the named turn, else the

@@ -70,7 +70,7 @@ func TestAnAlwaysThatTheAgentDoesNotKeepIsAGrant(t *testing.T) {
 					Policy: permission.Policy{Remember: permission.Remember{Scope: c.scope, For: time.Hour}},
 				}
 			}
-			log := eventlog.New(memlog.New(), eventlog.Options{})
+			log := eventlog.New(memlog.New())
 			b := benchOn(t, log, o)
 			// unasked prompts, and reports whether no person had to answer.
 			unasked := func(where, id, words string, option string) bool {

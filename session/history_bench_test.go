@@ -27,7 +27,7 @@ func historyOf(b *testing.B, turns int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	log := eventlog.New(store, eventlog.Options{TailRecords: -1})
+	log := eventlog.New(store)
 	defer log.Close()
 	fillSession(b, log, turns)
 	var first, later []time.Duration

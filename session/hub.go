@@ -55,8 +55,9 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 		return nil, err
 	}
 	if err := h.recover(ctx); err != nil {
-		h.stop()
-		return nil, err
+		now, cancel := context.WithCancel(ctx)
+		cancel()
+		return nil, errors.Join(err, h.Close(now)) // turns of agents elsewhere may go on already
 	}
 	if h.Log.Elsewhere(ctx) != nil {
 		h.board.hear = h.hear
@@ -205,7 +206,7 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 	}
 	since, err := h.Log.Last(ctx, s.ID)
 	if err != nil {
-		return Info{}, fmt.Errorf("read the log of session %q: %w", s.ID, err)
+		return Info{}, notUsed(fmt.Sprintf("read the log of session %q", s.ID), err)
 	}
 	now := h.Now()
 	l := h.newSession(Info{
@@ -323,7 +324,7 @@ func (h *Hub) read(ctx context.Context, id string) (Info, error) {
 		return Info{}, damaged
 	}
 	if err != nil {
-		return Info{}, fmt.Errorf("read session %q: %w", id, err)
+		return Info{}, notUsed(fmt.Sprintf("read session %q", id), err)
 	}
 	return infoOf(id, doc)
 }

@@ -184,7 +184,7 @@ func TestTenThousandSessions(t *testing.T) {
 //evidence:for limit-ask-age promise-waits
 func TestAnAskExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, func(o *session.Options) { o.AskLimit = time.Hour })
+		b := newBench(t, func(o *session.Options) { o.AnswerLimit = time.Hour })
 		defer b.close()
 		turn := b.say("u1", "approve")
 		time.Sleep(59 * time.Minute)

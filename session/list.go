@@ -3,7 +3,6 @@ package session
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -51,7 +50,7 @@ func (h *Hub) List(ctx context.Context, c Selection, before int64, limit int) (s
 	damaged := h.Log.Damage().Sessions
 	for e, err := range h.Log.List(ctx, q) {
 		if err != nil {
-			return nil, 0, fmt.Errorf("list the sessions: %w", err)
+			return nil, 0, notUsed("list the sessions", err)
 		}
 		changed := e.Updated.UnixMicro()
 		if len(sessions) >= limit && changed != next {

@@ -18,7 +18,7 @@ func BenchmarkList(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	log := eventlog.New(store, eventlog.Options{})
+	log := eventlog.New(store)
 	defer log.Close()
 	for i := range 10_000 {
 		doc, err := json.Marshal(session.Info{ID: fmt.Sprint("s", i), Agent: "echo", Title: "What is in this directory?", UpdatedAt: time.Unix(int64(i), 0)})

@@ -38,7 +38,7 @@ func (b *bench) pages(limit int) []string {
 
 func TestListInPages(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log := eventlog.New(memlog.New(), eventlog.Options{})
+		log := eventlog.New(memlog.New())
 		b := benchOn(t, log, nil)
 		defer b.close()
 		want := []string{"s"}
@@ -89,7 +89,7 @@ func TestListInPages(t *testing.T) {
 // A start reads the list as it was.
 func TestListAfterAStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log := eventlog.New(memlog.New(), eventlog.Options{})
+		log := eventlog.New(memlog.New())
 		b := benchOn(t, log, nil)
 		for i := range 9 {
 			time.Sleep(time.Second)
@@ -126,7 +126,7 @@ func (s *listed) List(ctx context.Context, q eventlog.Query) iter.Seq2[eventlog.
 func TestManySessionsCostNothingAtAStart(t *testing.T) {
 	const sessions, page = 20_000, 100
 	store := &listed{Store: memlog.New()}
-	log := eventlog.New(store, eventlog.Options{})
+	log := eventlog.New(store)
 	doc := []byte(`{"id":"a session","agent":"demo","title":"` + strings.Repeat("word ", 10) + `","resume":"a token"}`)
 	for i := range sessions {
 		if err := log.Put(t.Context(), eventlog.Entry{Session: fmt.Sprint("n", i), Updated: time.UnixMicro(int64(i)), Doc: doc}); err != nil {

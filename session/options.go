@@ -73,9 +73,9 @@ type Options struct {
 	Approval     Approval
 	// HoldLimit is how long those who follow are held (5 min); then they leave.
 	HoldLimit time.Duration
-	// AskLimit is how long a request or a question waits for its answer before it
+	// AnswerLimit is how long a request or a question waits for its answer before it
 	// expires (24 h).
-	AskLimit time.Duration
+	AnswerLimit time.Duration
 	// GracePeriod is how long a turn that nobody follows any more goes on (5 s);
 	// requests for the session extend it, to GraceLimit in all (15 s).
 	GracePeriod, GraceLimit time.Duration
@@ -125,7 +125,7 @@ func (o Options) withDefaults() Options {
 	defaultTo(&o.Busy, Queue)
 	defaultTo(&o.Approval, Pause)
 	defaultTo(&o.HoldLimit, 5*time.Minute)
-	defaultTo(&o.AskLimit, 24*time.Hour)
+	defaultTo(&o.AnswerLimit, 24*time.Hour)
 	defaultTo(&o.GracePeriod, 5*time.Second)
 	defaultTo(&o.GraceLimit, 15*time.Second)
 	defaultTo(&o.IdleLimit, 120*time.Second)

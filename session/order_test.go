@@ -33,7 +33,7 @@ func (s heldBack) AppendWith(ctx context.Context, e eventlog.Entry, turn string,
 func TestADocumentOnItsWayHoldsNoOtherUpAndTheNewestStays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := make(chan struct{})
-		b := benchOn(t, eventlog.New(heldBack{memlog.New(), map[string]chan struct{}{"first": slow}}, eventlog.Options{}), nil)
+		b := benchOn(t, eventlog.New(heldBack{memlog.New(), map[string]chan struct{}{"first": slow}}), nil)
 		defer b.close()
 		retitle := func(title string) {
 			if _, err := b.Change(t.Context(), "s", session.Change{Title: &title}); err != nil {
@@ -55,7 +55,7 @@ func TestADocumentOnItsWayHoldsNoOtherUpAndTheNewestStays(t *testing.T) {
 func TestADocumentOnItsWayDoesNotBringADeletedSessionBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := make(chan struct{})
-		b := benchOn(t, eventlog.New(heldBack{memlog.New(), map[string]chan struct{}{"late": slow}}, eventlog.Options{}), nil)
+		b := benchOn(t, eventlog.New(heldBack{memlog.New(), map[string]chan struct{}{"late": slow}}), nil)
 		defer b.close()
 		title, deleted := "late", make(chan error, 1)
 		go func() { _, _ = b.Change(t.Context(), "s", session.Change{Title: &title}) }()
@@ -106,7 +106,7 @@ func TestATurnThatWaitsForTheAgentCanBeStopped(t *testing.T) {
 func TestAPromptThatTheLogRefusesIsNotTheLastTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
-		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), nil)
+		b := benchOn(t, eventlog.New(bad), nil)
 		defer b.close()
 		bad.on(func(string, []trace.Event) error { return errDisk })
 		if _, err := b.Prompt(t.Context(), "s", session.Prompt{Message: text("u1", "hello"), By: "ada"}); !errors.Is(err, session.ErrLog) {
@@ -133,7 +133,7 @@ func TestAPromptThatTheLogRefusesIsNotTheLastTurn(t *testing.T) {
 func TestATabThatOpensReadsNoRecords(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		reads := new(atomic.Int32)
-		b := benchOn(t, eventlog.New(counting{memlog.New(), reads}, eventlog.Options{}), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, b *trace.Builder) error {
+		b := benchOn(t, eventlog.New(counting{memlog.New(), reads}), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, b *trace.Builder) error {
 			for range 100 {
 				b.Message("", "a word")
 				b.StepEnd()
@@ -153,7 +153,7 @@ func TestATabThatOpensReadsNoRecords(t *testing.T) {
 			t.Errorf("the session stands like this: %+v", e)
 		}
 		if n := reads.Load(); n != 0 {
-			t.Errorf("the tab has read the records %d times", n)
+			t.Errorf("the tab has read %d records", n)
 		}
 	})
 }

@@ -17,7 +17,7 @@ import (
 // known is a log with the session "s", which nobody uses yet.
 func known(t *testing.T) *eventlog.Log {
 	t.Helper()
-	log := eventlog.New(memlog.New(), eventlog.Options{})
+	log := eventlog.New(memlog.New())
 	if err := log.Put(t.Context(), eventlog.Entry{Session: "s", Doc: []byte(`{"id":"s","agent":"demo"}`)}); err != nil {
 		t.Fatal(err)
 	}

@@ -44,7 +44,7 @@ func (t *turn) requestsChanged(answered []trace.Request) {
 	stopTimer(&t.pause.expire)
 	if len(waiting) > 0 {
 		oldest := waiting[0]
-		t.pause.expire = time.AfterFunc(max(0, oldest.Opened.Add(l.hub.AskLimit).Sub(l.hub.Now())), func() {
+		t.pause.expire = time.AfterFunc(max(0, oldest.Opened.Add(l.hub.AnswerLimit).Sub(l.hub.Now())), func() {
 			t.expire(func(r trace.Request) bool { return r.ID == oldest.ID })
 		})
 	}
@@ -68,7 +68,7 @@ func (t *turn) requestsChanged(answered []trace.Request) {
 		t.pause.held = time.AfterFunc(l.hub.HoldLimit, t.builder.EndHold)
 	}
 	t.pause.shown = shown
-	stopTimer(&t.grace) // a turn that waits for a person needs no subscriber
+	stopTimer(&t.subscribers.grace) // a turn that waits for a person needs no subscriber
 	if t.state == turnstate.Running {
 		t.state.To(turnstate.Paused)
 		t.preemptForQueued()

@@ -150,7 +150,7 @@ func TestWhoMayTalkToAPausedTurn(t *testing.T) {
 func TestWhatNobodyAnswersExpires(t *testing.T) {
 	for word, want := range map[string]int{"approve": 1, "both": 2, "ask": 1, "several": 3} {
 		synctest.Test(t, func(t *testing.T) {
-			b := newBench(t, func(o *session.Options) { o.AskLimit = time.Hour })
+			b := newBench(t, func(o *session.Options) { o.AnswerLimit = time.Hour })
 			defer b.close()
 			turn, id := b.pause("u1", word)
 			time.Sleep(time.Hour)
@@ -396,7 +396,7 @@ func TestAnAnswerDoesNotRunAheadOfWhatIsShown(t *testing.T) {
 func TestAResumeRightAfterTheAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
-		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), nil)
+		b := benchOn(t, eventlog.New(bad), nil)
 		defer b.close()
 		for word, answer := range map[string]func(id string){
 			"approve": func(id string) { b.allow(id, "ada") },

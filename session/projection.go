@@ -14,13 +14,6 @@ import (
 // The projection of a session is its thread: see the package thread. These functions read
 // from the log what the thread does not know yet.
 
-// Native ids are read from the newest turns: as many as a page of history shows, up to a
-// bound on their records.
-const (
-	nativeTurns   = 100
-	nativeRecords = 50_000
-)
-
 // loadThread reads the session's messages from the log, unless they are known. If a turn
 // changes the thread meanwhile, loadThread reads again.
 func (l *activeSession) loadThread(ctx context.Context) error {
@@ -50,7 +43,7 @@ func (l *activeSession) loadThread(ctx context.Context) error {
 }
 
 func (l *activeSession) notRead(err error) error {
-	return fmt.Errorf("read the log of session %q: %w", l.id, err)
+	return notUsed(fmt.Sprintf("read the log of session %q", l.id), err)
 }
 
 // unrecorded is what the turns that are open have done to the thread. The caller holds
@@ -107,54 +100,13 @@ func (l *activeSession) atLastMessage(ctx context.Context, t Turn) (Turn, error)
 	return t, nil
 }
 
-// loadNames reads the native ids that turns have on record, once.
-func (l *activeSession) loadNames(ctx context.Context) error {
-	l.mu.Lock()
-	known := l.namesRead
-	l.mu.Unlock()
-	if known {
-		return nil
-	}
-	if err := l.loadThread(ctx); err != nil {
-		return err
-	}
-	last, err := l.newest(ctx)
-	if err != nil {
-		return err
-	}
-	l.mu.Lock()
-	turns := l.thread.Spans()
-	l.mu.Unlock()
-	after := last
-	for _, s := range turns[max(0, len(turns)-nativeTurns):] {
-		if s.After+nativeRecords >= last {
-			after = min(after, s.After)
-		}
-	}
-	var names thread.Names
-	for r, err := range l.hub.Log.Durable(ctx, l.id, after, last) {
-		if err != nil {
-			return l.notRead(err)
-		}
-		if s, is := r.Payload.(trace.Step); is && s.NativeID != "" {
-			names.Note(r.Turn, s.NativeID)
-		}
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if !l.namesRead { // no name is given before
-		l.names, l.namesRead = names, true
-	}
-	return nil
-}
-
 // nameSteps returns the events of a turn with native ids that no other turn has.
 func (l *activeSession) nameSteps(ctx context.Context, turn string, events []trace.Event) ([]trace.Event, error) {
 	named := func(e trace.Event) bool { s, is := e.Payload.(trace.Step); return is && s.NativeID != "" }
 	if !slices.ContainsFunc(events, named) {
 		return events, nil
 	}
-	if err := l.loadNames(ctx); err != nil {
+	if err := l.loadThread(ctx); err != nil { // which knows the names that other turns have
 		return nil, err
 	}
 	l.mu.Lock()
@@ -162,7 +114,7 @@ func (l *activeSession) nameSteps(ctx context.Context, turn string, events []tra
 	events = slices.Clone(events)
 	for i, e := range events {
 		if s, is := e.Payload.(trace.Step); is && s.NativeID != "" {
-			s.NativeID = l.names.Give(turn, s.NativeID)
+			s.NativeID = l.thread.Names.Give(turn, s.NativeID)
 			events[i].Payload = s
 		}
 	}
@@ -171,23 +123,17 @@ func (l *activeSession) nameSteps(ctx context.Context, turn string, events []tra
 
 // resolveMessageID returns the gateway's own id of a message that may be named by the
 // agent's id of its work: a stream may have called the message so. An unknown id stays as
-// it is.
-func (l *activeSession) resolveMessageID(ctx context.Context, id string) (string, error) {
-	l.mu.Lock()
-	known := id == "" || l.thread.Find(id) >= 0
-	l.mu.Unlock()
-	if known {
-		return id, nil
-	}
-	if err := l.loadNames(ctx); err != nil {
-		return "", err
-	}
+// it is. The thread is loaded.
+func (l *activeSession) resolveMessageID(id string) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if turn, ok := l.names.TurnOf(id); ok {
+	if id == "" || l.thread.Find(id) >= 0 {
+		return id
+	}
+	if turn, ok := l.thread.Names.TurnOf(id); ok {
 		if m, ok := l.thread.AnswerOf(turn); ok {
-			return m.ID, nil
+			return m.ID
 		}
 	}
-	return id, nil
+	return id
 }

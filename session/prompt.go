@@ -66,9 +66,7 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 		return t, err
 	}
 	if p.Regenerate {
-		if p.Of, err = l.resolveMessageID(ctx, p.Of); err != nil {
-			return Turn{}, err
-		}
+		p.Of = l.resolveMessageID(p.Of)
 		if p, err = l.resolveRegenerate(ctx, p); err != nil {
 			return Turn{}, err
 		}
@@ -136,7 +134,7 @@ func (l *activeSession) enqueue(t *turn) {
 func (l *activeSession) refuse(t *turn, err error) error {
 	l.mu.Lock()
 	mine := t.state.To(turnstate.Withdrawing)
-	stopTimer(&t.grace)
+	stopTimer(&t.subscribers.grace)
 	l.mu.Unlock()
 	if mine {
 		t.writeStop(failed(trace.ReasonLog, "The gateway could not write its log, so the prompt was not run."))
@@ -225,7 +223,7 @@ func (l *activeSession) preempt(p Prompt, back rewind) ([]ending, error) {
 		return []ending{{r, stopped(unanswered)}}, nil
 	case alive && r.state == turnstate.Paused:
 		return nil, ErrPaused
-	case alive && r.grace != nil && r.by == p.By && r.channel == p.Channel:
+	case alive && r.subscribers.grace != nil && r.by == p.By && r.channel == p.Channel:
 		return []ending{{r, stopped("disconnected")}}, nil
 	case l.hub.Busy == Reject:
 		return nil, ErrBusy
@@ -259,11 +257,11 @@ func (l *activeSession) next() *turn {
 func (l *activeSession) start(t *turn, before ...trace.Payload) {
 	t.state.To(turnstate.Running)
 	l.queue = slices.DeleteFunc(l.queue, func(q *turn) bool { return q == t })
-	stopTimer(&t.grace) // from now on the rules of a running turn hold for its subscribers
+	stopTimer(&t.subscribers.grace) // from now on the rules of a running turn hold for its subscribers
 	l.running = t
 	t.openMessage(trace.CausePrompt, before...)
 	l.keepAgent()
-	if t.subscribed && t.subscribers == 0 {
+	if t.subscribers.came && t.subscribers.n == 0 {
 		l.startGrace(t)
 	}
 	l.hub.goes.Go(func() {

@@ -104,7 +104,7 @@ func TestAReaderThatSeesThePauseFindsTheSessionPaused(t *testing.T) {
 		var b *bench
 		found := make(chan session.State, 1)
 		store := atPause{memlog.New(), func() { found <- b.state() }}
-		b = benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, tb *trace.Builder) error {
+		b = benchOn(t, eventlog.New(store), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, tb *trace.Builder) error {
 			id, _, _ := request(tb, "1")
 			_, err := host.Permit(ctx, id)
 			return err

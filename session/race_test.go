@@ -17,7 +17,7 @@ import (
 func TestAnEditTakesBackAPromptOnItsWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
-		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), nil)
+		b := benchOn(t, eventlog.New(bad), nil)
 		defer b.close()
 		b.wait(b.say("u1", "hello"))
 		gate := make(chan struct{})
@@ -70,7 +70,7 @@ func (u *undeletable) Delete(ctx context.Context, session string) error {
 func TestADeletionThatFailsCanBeTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &undeletable{memlog.New(), errDisk}
-		b := benchOn(t, eventlog.New(store, eventlog.Options{}), nil)
+		b := benchOn(t, eventlog.New(store), nil)
 		defer b.close()
 		b.wait(b.say("u1", "hello"))
 		if err := b.Delete(t.Context(), "s"); !errors.Is(err, errDisk) {
@@ -108,7 +108,7 @@ func (s *slowGet) Get(ctx context.Context, session string) ([]byte, error) {
 func TestADeletedSessionIsNotBroughtBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := &slowGet{Store: memlog.New()}
-		log := eventlog.New(store, eventlog.Options{})
+		log := eventlog.New(store)
 		b := benchOn(t, log, nil)
 		defer b.close()
 		next := benchOn(t, log, nil) // "s" is in memory here, "old" is not

@@ -122,7 +122,7 @@ func (t *turn) abandon() {
 	l.mu.Lock()
 	mine := t.state.To(turnstate.Detached)
 	if mine {
-		stopTimer(&t.grace)
+		stopTimer(&t.subscribers.grace)
 	}
 	l.mu.Unlock()
 	if !mine {

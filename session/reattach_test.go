@@ -3,7 +3,9 @@ package session_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -69,11 +71,11 @@ func (w waiting) Open(context.Context, agent.Host, agent.Config) (agent.Session,
 func TestARunThatEndsWithTheGatewayHasTheTimeToFinish(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := keeping{memlog.New()}
-		b := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, waiting{}))
+		b := benchOn(t, eventlog.New(store), with(t, waiting{}))
 		turn := b.say("u1", "x")
 		time.Sleep(time.Millisecond)
 		b.close()
-		second := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, waiting{}))
+		second := benchOn(t, eventlog.New(store), with(t, waiting{}))
 		defer second.close()
 		if s := stopOf(t, second.wait(turn)); s.Outcome != trace.OutcomeCompleted || s.FinalOutput != "the whole answer" {
 			t.Errorf("the turn ended with %+v", s)
@@ -94,7 +96,7 @@ func TestAPausedTurnSurvivesARestartWhereItsAgentLivesElsewhere(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			store := keeping{memlog.New()}
 			far := remote{asked: make(chan string, 1), waited: make(chan []string, 1)}
-			first := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, far))
+			first := benchOn(t, eventlog.New(store), with(t, far))
 			turn := first.say("u1", "x")
 			time.Sleep(time.Second)
 			asked := <-far.asked
@@ -104,7 +106,7 @@ func TestAPausedTurnSurvivesARestartWhereItsAgentLivesElsewhere(t *testing.T) {
 			}
 			first.close()
 
-			second := benchOn(t, eventlog.New(copied, eventlog.Options{}), with(t, far))
+			second := benchOn(t, eventlog.New(copied), with(t, far))
 			defer second.close()
 			if waiting := <-far.waited; !slices.Equal(waiting, []string{asked}) {
 				t.Errorf("the agent is told that %q wait", waiting)
@@ -191,7 +193,7 @@ func TestASessionIsAliveAfterATurnCouldNotBeTakenUp(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			store := keeping{memlog.New()}
 			far := remote{asked: make(chan string, 8), waited: make(chan []string, 1)}
-			first := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, far))
+			first := benchOn(t, eventlog.New(store), with(t, far))
 			first.say("u1", "x")
 			slow := ""
 			if queued {
@@ -201,7 +203,7 @@ func TestASessionIsAliveAfterATurnCouldNotBeTakenUp(t *testing.T) {
 			copied := duplicate(t, store)
 			first.close()
 
-			second := benchOn(t, eventlog.New(slowly{copied, slow}, eventlog.Options{}), with(t, gone{far}))
+			second := benchOn(t, eventlog.New(slowly{copied, slow}), with(t, gone{far}))
 			defer second.close()
 			time.Sleep(time.Second)
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -262,12 +264,12 @@ func TestE34_ATurnOfSomebodyElseHoldsNobodyUpAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := keeping{memlog.New()}
 		far := shared{left: make(chan agent.OpenTurn, 1)}
-		first := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, far))
+		first := benchOn(t, eventlog.New(store), with(t, far))
 		first.wait(first.say("u1", "begin"))
 		synctest.Wait()
 		first.close()
 
-		second := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, far))
+		second := benchOn(t, eventlog.New(store), with(t, far))
 		defer second.close()
 		left := <-far.left
 		if !left.AgentInitiated || left.Prompt == nil || left.Prompt.Message.ID != "there-1" || !slices.Equal(left.Native, []string{"native-1"}) {
@@ -294,18 +296,89 @@ func TestAnAgentIsToldItsOwnNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := keeping{memlog.New()}
 		far := shared{left: make(chan agent.OpenTurn, 1)}
-		first := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, far))
+		first := benchOn(t, eventlog.New(store), with(t, far))
 		first.wait(first.say("u1", "name"))
 		first.wait(first.say("u2", "begin"))
 		synctest.Wait()
 		first.close()
 
-		second := benchOn(t, eventlog.New(store, eventlog.Options{}), with(t, far))
+		second := benchOn(t, eventlog.New(store), with(t, far))
 		defer second.close()
 		if left := <-far.left; !slices.Equal(left.Native, []string{"native-1"}) {
 			t.Errorf("the agent is told %q", left.Native)
 		} else if !slices.Equal(left.Parts, []string{"text-2", "thought-3"}) || !slices.Equal(left.Done, []string{"call"}) {
 			t.Errorf("the agent is told of the parts %q and the calls %q", left.Parts, left.Done)
+		}
+	})
+}
+
+// openAgents counts the agents that are open.
+type openAgents struct {
+	remote
+	n *atomic.Int32
+}
+
+// openAgent is one of them.
+type openAgent struct {
+	remote
+	n *atomic.Int32
+}
+
+func (o openAgents) Open(ctx context.Context, host agent.Host, c agent.Config) (agent.Session, error) {
+	o.n.Add(1)
+	s, err := o.remote.Open(ctx, host, c)
+	return openAgent{s.(remote), o.n}, err
+}
+
+func (o openAgents) Reattach(ctx context.Context, s agent.Session, left agent.OpenTurn) error {
+	return o.remote.Reattach(ctx, s.(openAgent).remote, left)
+}
+
+func (o openAgent) Close() error { o.n.Add(-1); return nil }
+
+// cutList is a store whose list of sessions with open turns breaks off behind the last one.
+type cutList struct{ eventlog.Store }
+
+func (c cutList) List(ctx context.Context, q eventlog.Query) iter.Seq2[eventlog.Entry, error] {
+	return func(yield func(eventlog.Entry, error) bool) {
+		for e, err := range c.Store.List(ctx, q) {
+			if !yield(e, err) {
+				return
+			}
+		}
+		if q.Open {
+			time.Sleep(time.Second) // the turn goes on meanwhile
+			yield(eventlog.Entry{}, errDisk)
+		}
+	}
+}
+
+func TestAStartThatFailsLeavesNoAgentOpen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := keeping{memlog.New()}
+		far := openAgents{remote{asked: make(chan string, 1), waited: make(chan []string, 2)}, new(atomic.Int32)}
+		first := benchOn(t, eventlog.New(store), with(t, far))
+		turn := first.say("u1", "x")
+		asked := <-far.asked
+		first.close()
+
+		o := session.Options{Log: eventlog.New(cutList{store}), Default: "demo", Agents: map[string]session.Agent{}}
+		with(t, far)(&o)
+		if _, err := session.New(t.Context(), o); !errors.Is(err, errDisk) {
+			t.Fatalf("the start ends with %v", err)
+		}
+		if n := far.n.Load(); n != 0 || len(far.waited) != 1 {
+			t.Errorf("%d agents are open, and %d turns went on", n, len(far.waited))
+		}
+
+		third := benchOn(t, eventlog.New(store), with(t, far))
+		defer third.close()
+		yes := true
+		if _, err := third.Permit(t.Context(), "s", asked, session.Sender{By: "ada"}, session.Choice{Approved: &yes}); err != nil {
+			t.Fatal(err)
+		}
+		if s := stopOf(t, third.wait(turn)); s.Outcome != trace.OutcomeCompleted {
+			t.Errorf("the turn ends with %+v", s)
 		}
 	})
 }

@@ -81,7 +81,7 @@ func TestARevertedMessageIsForgotten(t *testing.T) {
 		for _, restarted := range []bool{false, true} {
 			t.Run(c.name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					log := eventlog.New(memlog.New(), eventlog.Options{})
+					log := eventlog.New(memlog.New())
 					b := benchOn(t, log, served(notebook{}))
 					c.do(b)
 					if restarted {
@@ -107,7 +107,7 @@ func TestARevertedMessageIsForgotten(t *testing.T) {
 // has the message behind the removal.
 func TestWhatIsSaidMeanwhileIsNotTakenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log := eventlog.New(memlog.New(), eventlog.Options{})
+		log := eventlog.New(memlog.New())
 		const recorded = 2 // the look at the clock with which the record begins that takes back
 		var looks atomic.Int64
 		looks.Store(recorded)
@@ -151,7 +151,7 @@ func TestARevertedTurnIsNotResumed(t *testing.T) {
 	for _, restarted := range []bool{false, true} {
 		for _, words := range []string{"two", "slow two"} {
 			synctest.Test(t, func(t *testing.T) {
-				log := eventlog.New(memlog.New(), eventlog.Options{})
+				log := eventlog.New(memlog.New())
 				b := benchOn(t, log, served(notebook{}))
 				b.run("u1", "one")
 				turn := b.say("u2", words)
@@ -179,7 +179,7 @@ func TestARevertedTurnIsNotResumed(t *testing.T) {
 func TestWhatIsNotReverted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
-		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), served(notebook{}))
+		b := benchOn(t, eventlog.New(bad), served(notebook{}))
 		defer b.close()
 		first := b.run("u1", "one")
 		b.run("u2", "two")

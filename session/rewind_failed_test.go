@@ -15,7 +15,7 @@ import (
 func TestAnEditThatIsNotOnRecordWarnsOfNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
-		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), with(t, scripted{prompt: func(context.Context, agent.Host, agent.Prompt, *trace.Builder) error { return nil }}))
+		b := benchOn(t, eventlog.New(bad), with(t, scripted{prompt: func(context.Context, agent.Host, agent.Prompt, *trace.Builder) error { return nil }}))
 		defer b.close()
 		b.wait(b.say("u1", "hello"))
 		synctest.Wait()

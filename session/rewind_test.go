@@ -149,7 +149,7 @@ func TestTheAgentForgetsWhatIsTakenBack(t *testing.T) {
 //evidence:for promise-rewind vercel/ai#19102
 func TestRewindAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log := eventlog.New(memlog.New(), eventlog.Options{})
+		log := eventlog.New(memlog.New())
 		b := benchOn(t, log, served(notebook{}))
 		b.run("u1", "one")
 		b.run("u2", "two")
@@ -170,7 +170,7 @@ func TestRewindAfterARestart(t *testing.T) {
 // process opens the agent where it was to go.
 func TestRestartBeforeTheRewind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		log := eventlog.New(memlog.New(), eventlog.Options{})
+		log := eventlog.New(memlog.New())
 		b := benchOn(t, log, served(notebook{}))
 		b.run("u1", "one")
 		b.run("u2", "two")

@@ -26,7 +26,7 @@ type bench struct {
 
 func newBench(t *testing.T, change func(*session.Options)) *bench {
 	t.Helper()
-	return benchOn(t, eventlog.New(memlog.New(), eventlog.Options{}), change)
+	return benchOn(t, eventlog.New(memlog.New()), change)
 }
 
 func benchOn(t *testing.T, log *eventlog.Log, change func(*session.Options)) *bench {
@@ -408,7 +408,7 @@ func TestResumable(t *testing.T) {
 func TestRestartClosesWhatWasOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := memlog.New()
-		b := benchOn(t, eventlog.New(store, eventlog.Options{}), nil)
+		b := benchOn(t, eventlog.New(store), nil)
 		turn, queued := b.say("u1", "slow"), b.say("u2", "hello")
 		time.Sleep(2 * time.Second)
 		var seen string
@@ -422,7 +422,7 @@ func TestRestartClosesWhatWasOpen(t *testing.T) {
 		}
 		// A second hub on the same store is what a new process sees: the first
 		// one never wrote a stop.
-		next := benchOn(t, eventlog.New(store, eventlog.Options{}), nil)
+		next := benchOn(t, eventlog.New(store), nil)
 		records := next.wait(turn)
 		for _, r := range records {
 			line, _ := r.AppendJSON(nil)

@@ -18,7 +18,7 @@ func TestAStopReachesTheAgentWhileTheLogStalls(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stopped := make(chan time.Time, 1)
 		bad := newBadLog()
-		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), with(t, scripted{prompt: func(ctx context.Context, _ agent.Host, _ agent.Prompt, b *trace.Builder) error {
+		b := benchOn(t, eventlog.New(bad), with(t, scripted{prompt: func(ctx context.Context, _ agent.Host, _ agent.Prompt, b *trace.Builder) error {
 			b.MessageDelta("1", "I delete ")
 			<-ctx.Done()
 			stopped <- time.Now()
@@ -104,7 +104,7 @@ func TestAQueuedTurnThatIsStoppedWasNotRun(t *testing.T) {
 func TestAStopThatIsNotOnRecordIsNotAcknowledged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
-		b := benchOn(t, eventlog.New(bad, eventlog.Options{}), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, tb *trace.Builder) error {
+		b := benchOn(t, eventlog.New(bad), with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, tb *trace.Builder) error {
 			id, _, _ := request(tb, "1")
 			_, err := host.Permit(ctx, id)
 			return err

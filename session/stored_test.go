@@ -78,7 +78,7 @@ func TestPromptsCostNoMemoryWhileTheyWaitOrWhenTheyHaveRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		next := make(chan struct{})
 		var got []string
-		log := eventlog.New(onDisk{memlog.New()}, eventlog.Options{TailRecords: -1, TailBytes: -1})
+		log := eventlog.New(onDisk{memlog.New()})
 		b := benchOn(t, log, with(t, scripted{prompt: func(_ context.Context, _ agent.Host, p agent.Prompt, b *trace.Builder) error {
 			<-next
 			text := p.Text()

@@ -68,10 +68,7 @@ type turn struct {
 	counted     bool  // among the prompts of its principal
 	weighs      int64 // of its message, among those of its principal
 	unwritten   error // why the stop is not on record
-	subscribers int
-	subscribed  bool
-	grace       *time.Timer
-	graceFrom   time.Time
+	subscribers subscribers
 	pause       pause
 	asking      map[string]permission.Grant // what an "always" would grant, by the call that is asked about
 }
@@ -98,13 +95,13 @@ const outputWithin = 250 * time.Millisecond
 func (t *turn) writes() trace.Config {
 	h := t.session.hub
 	return trace.Config{
-		Turn: t.id, Now: h.Now, Append: t.append, Decide: t.decide, AskSuffix: askSuffix(t.id), Hold: h.Approval == Hold,
+		Turn: t.id, Now: h.Now, Append: t.append, Decide: t.decide, RequestSuffix: requestSuffix(t.id), Hold: h.Approval == Hold,
 		RequestsChanged: t.requestsChanged, ShowRequestsWithin: showRequestsWithin, ShowWithin: outputWithin,
 	}
 }
 
-// askSuffix ends the ids of what a turn asks.
-func askSuffix(turn string) string {
+// requestSuffix ends the ids of what a turn asks.
+func requestSuffix(turn string) string {
 	const enough = 6 // characters that are drawn by chance
 	return "-" + turn[max(0, len(turn)-enough):]
 }
@@ -134,7 +131,7 @@ func (t *turn) decideStop() bool {
 	if !t.state.Stop() {
 		return false
 	}
-	stopTimer(&t.grace)
+	stopTimer(&t.subscribers.grace)
 	return true
 }
 

@@ -23,7 +23,7 @@ func (l *activeSession) save(ctx context.Context) error {
 // flush writes the registry document unless it is on record.
 func (l *activeSession) flush(ctx context.Context) error {
 	if err := l.write(ctx, "", nil, nil); err != nil {
-		return fmt.Errorf("keep session %q: %w", l.id, err)
+		return notUsed(fmt.Sprintf("keep session %q", l.id), err)
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ func (l *activeSession) append(ctx context.Context, turn string, events []trace.
 		ends = nil
 	}
 	if err := l.hub.health.write(l.hub.Now, func() error { return l.write(ctx, turn, events, ends) }); err != nil {
-		return fmt.Errorf("write to the log of session %q: %w", l.id, err)
+		return notUsed(fmt.Sprintf("write to the log of session %q", l.id), err)
 	}
 	return nil
 }

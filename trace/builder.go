@@ -24,10 +24,10 @@ type Config struct {
 	// holds no lock meanwhile. RequestsChanged must not wait for Append. The parameter
 	// answered has the requests that people have answered, or the agent has withdrawn.
 	RequestsChanged func(answered []Request)
-	// AskSuffix ends the id of every request and question. Agents restart their counts
+	// RequestSuffix ends the id of every request and question. Agents restart their counts
 	// in each process, and an answer names the id alone. So without the suffix an old
 	// button on a page could answer a later request.
-	AskSuffix string
+	RequestSuffix string
 	// Hold makes readers stay while somebody is asked; see [Pause].
 	Hold bool
 	// ShowRequestsWithin bounds how long a request waits, before the user gets it, for a

@@ -82,7 +82,7 @@ func TestAQuietRequestThatThePolicyAllowsLeavesNoRecord(t *testing.T) {
 				return c.answer, c.decided
 			},
 		})
-		d := b.PermissionRequests(trace.PermissionAsk{
+		d := b.PermissionRequests(trace.PermissionCheck{
 			Quiet:   true,
 			Granted: c.granted,
 			Request: trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Options: yes},

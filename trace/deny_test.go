@@ -126,9 +126,9 @@ func TestSeveralPermissionsArePutToTheUserTogetherAfterThePolicy(t *testing.T) {
 	b := trace.NewBuilder(t.Context(), trace.Config{Turn: "t", Append: l.append, Decide: func(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) {
 		return trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.AllowOnce}, c.RawName == "read"
 	}})
-	ask := func(id, tool string) trace.PermissionAsk {
+	ask := func(id, tool string) trace.PermissionCheck {
 		b.ToolCall(trace.ToolCall{ToolCallID: id, RawName: tool})
-		return trace.PermissionAsk{Request: trace.PermissionRequest{RequestID: "p" + id, ToolCallID: id}, Call: trace.ToolCall{RawName: tool}}
+		return trace.PermissionCheck{Request: trace.PermissionRequest{RequestID: "p" + id, ToolCallID: id}, Call: trace.ToolCall{RawName: tool}}
 	}
 	got := b.PermissionRequests(ask("1", "bash"), ask("2", "read"), ask("3", "bash"))
 	if got[0].Decided || !got[1].Decided || got[2].Decided || !got[1].Answer.Allowed() || got[2].ID != "p3" {

@@ -10,13 +10,13 @@ package trace
 // response go on record together, and the response is returned with decided. After
 // the turn the answer is decided, too: no.
 func (b *Builder) PermissionRequest(r PermissionRequest, asked ToolCall) (id string, answer PermissionResponse, decided bool) {
-	d := b.PermissionRequests(PermissionAsk{Request: r, Call: asked})[0]
+	d := b.PermissionRequests(PermissionCheck{Request: r, Call: asked})[0]
 	return d.ID, d.Answer, d.Decided
 }
 
-// PermissionAsk is one of several permissions that are asked at once. See
+// PermissionCheck is one of several permissions that are requested at once. See
 // [Builder.PermissionRequest] for Call.
-type PermissionAsk struct {
+type PermissionCheck struct {
 	Request PermissionRequest
 	Call    ToolCall
 	// Quiet leaves no record if the call is allowed. The Call is then whole.
@@ -25,7 +25,7 @@ type PermissionAsk struct {
 	Granted bool
 }
 
-// PermissionDecision is what became of a PermissionAsk: the id under which the answer
+// PermissionDecision is the outcome of a PermissionCheck: the id under which the answer
 // is to be awaited, or the answer, if it is decided.
 type PermissionDecision struct {
 	ID      string
@@ -38,7 +38,7 @@ func (d PermissionDecision) allowed() bool { return d.Decided && d.Answer.Allowe
 // PermissionRequests asks for several permissions at once, so that the user sees them
 // together. The policy decides first; only requests that it leaves open are put to the
 // user. The decisions stand in the order of the requests.
-func (b *Builder) PermissionRequests(asked ...PermissionAsk) []PermissionDecision {
+func (b *Builder) PermissionRequests(asked ...PermissionCheck) []PermissionDecision {
 	decisions, verdicts := make([]PermissionDecision, len(asked)), make([]PermissionDecision, len(asked))
 	for i := range decisions {
 		decisions[i] = PermissionDecision{Answer: PermissionResponse{Outcome: Canceled, Reason: "The turn is over."}, Decided: true}
@@ -92,7 +92,7 @@ func (b *Builder) permission(t *turn, r PermissionRequest, verdict PermissionDec
 
 // decide puts the call on record as it is asked and lets the policy judge it. The
 // policy reads the file system, so it runs without the lock of the turn.
-func (b *Builder) decide(a PermissionAsk) (d PermissionDecision, over bool) {
+func (b *Builder) decide(a PermissionCheck) (d PermissionDecision, over bool) {
 	r := a.Request.normalized()
 	if r.ToolCallID == "" {
 		return d, false
@@ -151,7 +151,7 @@ func (b *Builder) newRequest(t *turn, key, toolCallID string, question bool) *re
 	if key == "" {
 		key = t.Turn + ".ask"
 	} else {
-		key += t.AskSuffix
+		key += t.RequestSuffix
 	}
 	q := &request{question: question, answered: make(chan struct{})}
 	q.Opened = t.touched

@@ -80,8 +80,8 @@ func drawStep(t *rapid.T) step {
 	case "denied":
 		return func(b *trace.Builder, _ chan string) { b.Denied(id, text) }
 	case "permissions":
-		ask := func(id, call string) trace.PermissionAsk {
-			return trace.PermissionAsk{Request: trace.PermissionRequest{RequestID: id, ToolCallID: call}, Call: trace.ToolCall{Input: value}}
+		ask := func(id, call string) trace.PermissionCheck {
+			return trace.PermissionCheck{Request: trace.PermissionRequest{RequestID: id, ToolCallID: call}, Call: trace.ToolCall{Input: value}}
 		}
 		return func(b *trace.Builder, asked chan string) {
 			for _, d := range b.PermissionRequests(ask(key, id), ask(other, id), ask("", "d")) {

@@ -189,10 +189,10 @@ func TestTheApprovalShowsTheInputOfTheTool(t *testing.T) {
 func answeredFirst(t *testing.T, option string) []trace.Record {
 	t.Helper()
 	records := write(t, completed(), func(b *trace.Builder) {
-		var all []trace.PermissionAsk
+		var all []trace.PermissionCheck
 		for _, id := range []string{"1", "2"} {
 			b.ToolCall(trace.ToolCall{ToolCallID: "c" + id, RawName: "bash", Input: input(`{}`)})
-			all = append(all, trace.PermissionAsk{Request: requests("p"+id, "c"+id)})
+			all = append(all, trace.PermissionCheck{Request: requests("p"+id, "c"+id)})
 		}
 		b.PermissionRequests(all...)
 		b.PermissionResponse(chooses("p1", option))

@@ -78,7 +78,7 @@ func (d *Decoder) act(m jsonrpc.Message, t agent.Turns) []agent.Effect {
 	if !reads && !always {
 		c.b.ToolCall(tool)
 	}
-	q.Asked = agentkit.PermitAs(c.b, string(m.ID), trace.PermissionAsk{Request: request, Call: tool, Quiet: reads || always, Granted: always}, do)
+	q.Asked = agentkit.PermitAs(c.b, string(m.ID), trace.PermissionCheck{Request: request, Call: tool, Quiet: reads || always, Granted: always}, do)
 	if q.Recorded() {
 		d.theirs[string(m.ID)] = their{ask: q}
 	}

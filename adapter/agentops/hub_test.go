@@ -38,7 +38,7 @@ func newGateway(t *testing.T, s *server, store eventlog.Store, change ...func(*a
 	for _, c := range change {
 		c(&r)
 	}
-	g := &gateway{t: t, server: s, log: eventlog.New(store, eventlog.Options{})}
+	g := &gateway{t: t, server: s, log: eventlog.New(store)}
 	var err error
 	g.hub, err = session.New(t.Context(), session.Options{
 		Log: g.log, Default: "far", OnDisconnect: session.Detach,

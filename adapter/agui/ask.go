@@ -40,7 +40,7 @@ func (d *Decoder) ask(t *turn, kind askKind, all []interrupt) {
 	if len(all) == 0 {
 		return
 	}
-	var approvals []trace.PermissionAsk
+	var approvals []trace.PermissionCheck
 	var questions []trace.Question
 	t.asks = nil
 	for n, i := range all {
@@ -72,10 +72,10 @@ func (d *Decoder) ask(t *turn, kind askKind, all []interrupt) {
 }
 
 // approval asks whether a call may run.
-func (d *Decoder) approval(t *turn, id, call, title string) trace.PermissionAsk {
+func (d *Decoder) approval(t *turn, id, call, title string) trace.PermissionCheck {
 	_, c := d.known(t, event{ToolCallID: call})
 	d.whole(t, call)
-	return trace.PermissionAsk{Request: trace.PermissionRequest{
+	return trace.PermissionCheck{Request: trace.PermissionRequest{
 		RequestID: id, ToolCallID: call, Title: cmp.Or(title, d.tools.Classify(c.name, c.input()).Title, c.name),
 		Options: []trace.PermissionOption{{ID: "approve", Name: "Approve", OptionKind: trace.AllowOnce}, {ID: "reject", Name: "Reject", OptionKind: trace.RejectOnce}},
 	}}

@@ -75,7 +75,7 @@ type review struct {
 
 // review asks about each call of an interrupt. An action does not name its call: the oldest
 // open call with that name and input is meant.
-func (d *Decoder) review(t *turn, a *ask, o own) (all []trace.PermissionAsk) {
+func (d *Decoder) review(t *turn, a *ask, o own) (all []trace.PermissionCheck) {
 	for n, action := range o.Actions {
 		r := review{fmt.Sprintf("%s:%d", a.ID, n), "", action.Name, o.allows(action.Name, "edit")}
 		i := slices.IndexFunc(t.order, func(id string) bool {

@@ -55,6 +55,9 @@ func TestAfterARestartAtAnyMomentTheNextRunKnowsTheRecord(t *testing.T) {
 		}
 		events := s.end(r, done)
 		ends[agenttest.Each[trace.Stop](events)[0].Reason]++
+		if n := len(s.host.Begun()); n != 0 {
+			t.Fatalf("round %d: the end of the session has begun %d turns", round, n)
+		}
 
 		next, err := agui.Runtime{URL: f.URL}.Open(t.Context(), s.host, agent.Config{SessionID: "thread", Resume: "history"})
 		if err != nil {

@@ -37,7 +37,7 @@ func newStage(t *testing.T, url string, change ...func(*agui.Runtime)) *stage {
 func tapped(t *testing.T, url string, tap func(agent.Message), change ...func(*agui.Runtime)) *stage {
 	t.Helper()
 	s := &stage{T: t, host: agenttest.NewHost()}
-	s.host.AskSuffix = "-x"
+	s.host.RequestSuffix = "-x"
 	rt := agui.Runtime{URL: url}
 	for _, c := range change {
 		c(&rt)

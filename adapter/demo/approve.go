@@ -32,7 +32,7 @@ func (s *stage) shell(text string) command {
 func (s *stage) request(c command) command {
 	if s.err == nil {
 		r := trace.PermissionRequest{RequestID: c.asks, ToolCallID: c.callID, Title: "Run " + c.text}
-		c.approval = agentkit.Approve(s.b, trace.PermissionAsk{Request: r})[0]
+		c.approval = agentkit.Approve(s.b, trace.PermissionCheck{Request: r})[0]
 	}
 	return c
 }

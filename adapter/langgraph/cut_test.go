@@ -207,7 +207,7 @@ func (s *stage) restart(r *agenttest.Recorder, done chan error, leave context.Ca
 		s.Fatal(err)
 	}
 	s.host = agenttest.NewHost()
-	s.host.AskSuffix = "-x"
+	s.host.RequestSuffix = "-x"
 	s.host.OnPermit = approve(trace.AllowOnce, "")
 	s.host.OnAsk = func(_ context.Context, q trace.Question) trace.Answer {
 		return trace.Answer{Outcome: trace.Selected, Values: []string{first(q, "yes")}, By: "ann"}

@@ -99,7 +99,7 @@ func (d *Decoder) interrupted(all []interrupt) {
 	if len(all) == 0 {
 		all = []interrupt{{ID: static}}
 	}
-	var approvals []trace.PermissionAsk
+	var approvals []trace.PermissionCheck
 	var questions []trace.Question
 	for n, i := range all {
 		i.ID = cmp.Or(i.ID, fmt.Sprintf("interrupt-%d", n+1))
@@ -125,7 +125,7 @@ func (d *Decoder) interrupted(all []interrupt) {
 
 // approvals asks for the approval of each action. The calls are those of the model, if it has
 // made such calls.
-func (d *Decoder) approvals(r *request) (all []trace.PermissionAsk) {
+func (d *Decoder) approvals(r *request) (all []trace.PermissionCheck) {
 	t := d.turn
 	taken := func(c *toolCall) bool {
 		return slices.ContainsFunc(t.requests, func(r *request) bool {
@@ -133,7 +133,7 @@ func (d *Decoder) approvals(r *request) (all []trace.PermissionAsk) {
 		})
 	}
 	for n, a := range r.actions {
-		p := trace.PermissionAsk{Request: trace.PermissionRequest{RequestID: r.native(n)}}
+		p := trace.PermissionCheck{Request: trace.PermissionRequest{RequestID: r.native(n)}}
 		if !d.Recalls(t.b, r.native(n)) {
 			id := r.native(n)
 			if c := t.pending(a.name, a.args, func(c *toolCall) bool { return !taken(c) }); c != nil {

@@ -41,7 +41,7 @@ func newStage(t *testing.T, url, assistant string, change ...func(*langgraph.Run
 		c(&rt)
 	}
 	s := &stage{T: t, host: agenttest.NewHost(), rt: rt}
-	s.host.AskSuffix = "-x"
+	s.host.RequestSuffix = "-x"
 	s.open(agent.Config{SessionID: "s"})
 	return s
 }

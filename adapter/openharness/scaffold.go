@@ -148,7 +148,7 @@ func (d *Decoder) ask(t *turn, p payload) {
 	case q.id != "":
 	case q.approval:
 		t.call(p.ID, "approval", agentkit.Encode(map[string]string{"prompt": p.Prompt}))
-		made = t.b.PermissionRequests(trace.PermissionAsk{Request: trace.PermissionRequest{RequestID: p.ID, ToolCallID: p.ID, Title: p.Prompt, Options: []trace.PermissionOption{
+		made = t.b.PermissionRequests(trace.PermissionCheck{Request: trace.PermissionRequest{RequestID: p.ID, ToolCallID: p.ID, Title: p.Prompt, Options: []trace.PermissionOption{
 			{ID: "yes", Name: "Approve", OptionKind: trace.AllowOnce}, {ID: "no", Name: "Reject", OptionKind: trace.RejectOnce},
 		}}})[0]
 	default:

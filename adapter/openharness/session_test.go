@@ -272,7 +272,7 @@ func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 			t.Parallel()
 			text := names[n%len(names)]
 			host := agenttest.NewHost()
-			host.AskSuffix = "-x"
+			host.RequestSuffix = "-x"
 			host.OnPermit = func(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
 				<-ctx.Done()
 				return trace.PermissionResponse{}
@@ -304,7 +304,7 @@ func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 			}
 			taken.Add(1)
 			host2 := agenttest.NewHost()
-			host2.AskSuffix = "-x"
+			host2.RequestSuffix = "-x"
 			host2.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
 				return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "yes", OptionKind: trace.AllowOnce}
 			}

@@ -19,14 +19,14 @@ func automatic(p uistream.Part) bool {
 
 // ask asks what the run has left open: approvals, and calls that the app answers.
 func (d *Decoder) ask() []agent.Effect {
-	var permits []trace.PermissionAsk
+	var permits []trace.PermissionCheck
 	var questions []trace.Question
 	parts := d.message.Message().Parts
 	forApp := d.reason == "" || d.reason == "tool-calls"
 	for i, p := range parts {
 		switch {
 		case p.State == "approval-requested" && !automatic(p):
-			permits = append(permits, trace.PermissionAsk{Request: trace.PermissionRequest{RequestID: p.Approval.ID, ToolCallID: p.ToolCallID, Title: p.ToolName, Options: []trace.PermissionOption{
+			permits = append(permits, trace.PermissionCheck{Request: trace.PermissionRequest{RequestID: p.Approval.ID, ToolCallID: p.ToolCallID, Title: p.ToolName, Options: []trace.PermissionOption{
 				{ID: "allow", Name: "Allow", OptionKind: trace.AllowOnce}, {ID: "deny", Name: "Deny", OptionKind: trace.RejectOnce},
 			}}})
 		case forApp && i >= len(parts)-len(step(parts)) && !p.ProviderExecuted && (p.State == "input-available" || p.State == "approval-responded" && automatic(p)):

@@ -108,7 +108,7 @@ func TestRealEndpoints(t *testing.T) {
 			}
 			c.host.OnPermit = func(_ context.Context, r trace.PermissionRequest) trace.PermissionResponse {
 				option := "allow"
-				if strings.HasSuffix(c.host.AskSuffix, "no") {
+				if strings.HasSuffix(c.host.RequestSuffix, "no") {
 					option = "deny"
 				}
 				return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: option, Reason: "because"}
@@ -128,7 +128,7 @@ func TestRealEndpoints(t *testing.T) {
 				}
 			}
 			if release[0] != '5' {
-				c.host.AskSuffix = "-no"
+				c.host.RequestSuffix = "-no"
 				events, stop := c.plays("pay again")
 				if r := agenttest.Each[trace.ToolResult](events); len(r) != 1 || r[0].Status != trace.ToolDenied || stop.Outcome != trace.OutcomeCompleted {
 					t.Errorf("a denied call ended as %+v, and the turn as %+v", r, stop)

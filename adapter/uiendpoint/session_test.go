@@ -136,7 +136,7 @@ func TestAnApprovalGoesBackInTheNextRun(t *testing.T) {
 	for _, yes := range []bool{true, false} {
 		f := newFake(t)
 		c := newConversation(t, f.url(), uiendpoint.Settings{})
-		c.host.AskSuffix = "-xyz"
+		c.host.RequestSuffix = "-xyz"
 		c.host.OnPermit = func(_ context.Context, r trace.PermissionRequest) trace.PermissionResponse {
 			answer := trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "deny", Reason: "not today"}
 			if yes {

@@ -12,7 +12,7 @@ type Approval struct{ trace.PermissionDecision }
 
 // Approve asks for the permission of calls. The user sees the requests together, and can
 // allow a call once, allow it always, or deny it.
-func Approve(b *trace.Builder, asked ...trace.PermissionAsk) []Approval {
+func Approve(b *trace.Builder, asked ...trace.PermissionCheck) []Approval {
 	for i := range asked {
 		asked[i].Request.Options = []trace.PermissionOption{
 			{ID: "allow", Name: "Allow", OptionKind: trace.AllowOnce},

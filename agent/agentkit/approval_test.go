@@ -20,10 +20,10 @@ func twoCalls(t *testing.T, host *agenttest.Host) []agentkit.Approval {
 			t.Error(err)
 		}
 	})
-	var asked []trace.PermissionAsk
+	var asked []trace.PermissionCheck
 	for _, id := range []string{"one", "two"} {
 		r.ToolCall(trace.ToolCall{ToolCallID: id, RawName: "shell", ToolKind: trace.ToolExecute, Title: id})
-		asked = append(asked, trace.PermissionAsk{Request: trace.PermissionRequest{RequestID: "ask-" + id, ToolCallID: id, Title: id}})
+		asked = append(asked, trace.PermissionCheck{Request: trace.PermissionRequest{RequestID: "ask-" + id, ToolCallID: id, Title: id}})
 	}
 	return agentkit.Approve(r.Builder, asked...)
 }
@@ -31,7 +31,7 @@ func twoCalls(t *testing.T, host *agenttest.Host) []agentkit.Approval {
 func TestApprovalsOfALocalAgentAreAnsweredOneByOne(t *testing.T) {
 	t.Parallel()
 	host := agenttest.NewHost()
-	host.AskSuffix = "-x"
+	host.RequestSuffix = "-x"
 	host.OnPermit = func(_ context.Context, r trace.PermissionRequest) trace.PermissionResponse {
 		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: map[string]string{"one": "always", "two": "deny"}[r.ToolCallID]}
 	}

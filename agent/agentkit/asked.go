@@ -22,11 +22,11 @@ type Asked struct {
 // Permit asks for a permission. native is the agent's own id of the request; reply
 // encodes the answer for the agent.
 func Permit(b *trace.Builder, native string, r trace.PermissionRequest, call trace.ToolCall, reply func(trace.PermissionResponse) json.RawMessage) Asked {
-	return PermitAs(b, native, trace.PermissionAsk{Request: r, Call: call}, reply)
+	return PermitAs(b, native, trace.PermissionCheck{Request: r, Call: call}, reply)
 }
 
-// PermitAs is Permit for a request that is quiet or granted, as PermissionAsk says.
-func PermitAs(b *trace.Builder, native string, a trace.PermissionAsk, reply func(trace.PermissionResponse) json.RawMessage) Asked {
+// PermitAs is Permit for a request that is quiet or granted, as PermissionCheck says.
+func PermitAs(b *trace.Builder, native string, a trace.PermissionCheck, reply func(trace.PermissionResponse) json.RawMessage) Asked {
 	d := b.PermissionRequests(a)[0]
 	e := agent.Permit{Native: native, RequestID: d.ID, Reply: reply}
 	if d.Decided {

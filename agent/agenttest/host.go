@@ -24,9 +24,9 @@ type Host struct {
 	Judge func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool)
 	// Dir is the workspace.
 	Dir workspace.Dir
-	// AskSuffix ends the ids of requests and questions, as in the Builder of a session.
+	// RequestSuffix ends the ids of requests and questions, as in the Builder of a session.
 	// An adapter that gives its own id to Permit then waits for ever.
-	AskSuffix string
+	RequestSuffix string
 	// Past is what History yields before the turns that were played and finished.
 	Past []trace.Record
 	// StateDir is what State returns; "" makes State fail.
@@ -59,7 +59,7 @@ func (h *Host) Turn(p agent.Prompt) *Recorder {
 func (h *Host) Reopen(turn string, events []trace.Event) *Recorder {
 	h.feed.mu.Lock()
 	defer h.feed.mu.Unlock()
-	r := reopenRecorder(h.feed, events, func(c *trace.Config) { c.Turn, c.Decide, c.AskSuffix = turn, h.Judge, h.AskSuffix })
+	r := reopenRecorder(h.feed, events, func(c *trace.Config) { c.Turn, c.Decide, c.RequestSuffix = turn, h.Judge, h.RequestSuffix })
 	h.turns = append(h.turns, r)
 	return r
 }
@@ -94,7 +94,7 @@ func (h *Host) recorder(prefix string, list *[]*Recorder) *Recorder {
 	h.feed.mu.Lock()
 	defer h.feed.mu.Unlock()
 	r := newRecorder(h.feed, func(c *trace.Config) {
-		c.Turn, c.Decide, c.AskSuffix = fmt.Sprintf("%s%d", prefix, len(*list)+1), h.Judge, h.AskSuffix
+		c.Turn, c.Decide, c.RequestSuffix = fmt.Sprintf("%s%d", prefix, len(*list)+1), h.Judge, h.RequestSuffix
 	})
 	*list = append(*list, r)
 	h.kept = append(h.kept, r)

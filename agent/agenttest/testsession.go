@@ -28,7 +28,7 @@ func newTestSession(t *testing.T, s Suite, host *Host) *testSession {
 
 func newTapped(t *testing.T, s Suite, host *Host, tap func(agent.Message)) *testSession {
 	t.Helper()
-	host.AskSuffix = "-tested"
+	host.RequestSuffix = "-tested"
 	host.StateDir = t.TempDir()
 	st := &testSession{Suite: s, runtime: s.Open(t), host: host, late: map[*Recorder]int{}, tap: tap}
 	st.open(t, "")

@@ -11,9 +11,11 @@ import (
 
 // Permissions asks for permissions, all at once. It returns the effects that wait for the
 // answers. The ids of the requests are the agent's own; a run asks each id once.
-func (a *Asking) Permissions(b *trace.Builder, all ...trace.PermissionAsk) []agent.Effect {
+func (a *Asking) Permissions(b *trace.Builder, all ...trace.PermissionCheck) []agent.Effect {
 	from := len(a.asked)
-	all = slices.DeleteFunc(slices.Clone(all), func(p trace.PermissionAsk) bool { return !a.add(b, asked{Native: p.Request.RequestID, permits: true}) })
+	all = slices.DeleteFunc(slices.Clone(all), func(p trace.PermissionCheck) bool {
+		return !a.add(b, asked{Native: p.Request.RequestID, permits: true})
+	})
 	made := b.PermissionRequests(all...)
 	return a.await(from, func(q *asked) {
 		if q.id = made[0].ID; made[0].Decided {

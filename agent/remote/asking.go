@@ -3,6 +3,7 @@ package remote
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -106,6 +107,8 @@ func (a *Asking) request(c Call, t agent.Turns, d Asker) ([]agent.Effect, error)
 		return nil, nil
 	case !c.Stream:
 		return d.Request(c, t)
+	case c.Next && !a.Continues():
+		return nil, errOver
 	}
 	a.running = false // a recording may lack the end of the run
 	a.next(d)
@@ -114,6 +117,9 @@ func (a *Asking) request(c Call, t agent.Turns, d Asker) ([]agent.Effect, error)
 	a.phase, a.asked, a.running, a.by = silent, nil, true, ""
 	return effects, err
 }
+
+// errOver says that a run is not begun: its turn was ended after the last answer came.
+var errOver = errors.New("the turn is over, so its next run does not begin")
 
 // take puts an answer on record. In a live session the gateway has done so.
 func (a *Asking) take(r asked) {
@@ -157,6 +163,6 @@ func (a *Asking) next(d Asker) []agent.Effect {
 	if call == nil {
 		return nil
 	}
-	call.By = cmp.Or(call.By, a.by)
+	call.By, call.Next = cmp.Or(call.By, a.by), true
 	return []agent.Effect{agent.Send{Data: call.JSON()}}
 }

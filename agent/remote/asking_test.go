@@ -16,7 +16,7 @@ import (
 // wait until the turn is over.
 func answering(late ...string) *agenttest.Host {
 	host := agenttest.NewHost()
-	host.AskSuffix = "-x"
+	host.RequestSuffix = "-x"
 	host.OnAsk = func(ctx context.Context, q trace.Question) trace.Answer {
 		if slices.Contains(late, q.Text) {
 			<-ctx.Done()
@@ -94,6 +94,33 @@ func TestTheDecoderMayEndTheTurnInsteadOfANextRun(t *testing.T) {
 	r, done := begin(t.Context(), host, open(t, srv, host, nil), "ask")
 	if _, stop := finish(t, r, done); stop.Reason != "quit" || srv.did("/run") != 1 {
 		t.Errorf("the turn ended with %+v, and the server got %q", stop, srv.requests)
+	}
+}
+
+// A turn may be ended after the last answer has come, and before the next run is on its way.
+func TestATurnThatIsOverBeginsNoOtherRun(t *testing.T) {
+	t.Parallel()
+	srv, host := newServer(t), answering()
+	calls := 0
+	s := open(t, srv, host, func(_ *remote.Spec, d *toy) {
+		d.asks = func(m agent.Message, turns agent.Turns) {
+			if c, _ := remote.ParseCall(m.Data); !c.Stream {
+				return
+			}
+			if calls++; calls == 2 {
+				turns.Current().End(trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled})
+			}
+		}
+	})
+	r, done := begin(t.Context(), host, s, "ask")
+	if _, stop := finish(t, r, done); stop.Reason != "stopped" {
+		t.Errorf("the turn ended with %+v", stop)
+	}
+	if err := s.Close(); err != nil { // which waits for what was on its way
+		t.Fatal(err)
+	}
+	if n := srv.did("/run"); calls != 2 || n != 1 || len(host.Begun()) != 0 {
+		t.Errorf("the server got %q, and the agent has begun %d turns", srv.requests, len(host.Begun()))
 	}
 }
 

@@ -34,6 +34,9 @@ type Call struct {
 	Body   json.RawMessage   `json:"body,omitempty"`
 	// Stream says that the answer is a stream of events of the turn.
 	Stream bool `json:"stream,omitempty"`
+	// Next says that the call begins another run of a turn that goes on. The call is not sent
+	// once that turn is over.
+	Next bool `json:"next,omitempty"`
 	// By is the person in whose name the call is made; "" is the gateway itself.
 	By string `json:"by,omitempty"`
 }

@@ -147,16 +147,19 @@ func (s *Session) post(ctx context.Context, data []byte) error {
 	if err != nil || c.isNote() {
 		return err
 	}
+	if !c.Stream {
+		_, err = s.spec.Transport.Do(ctx, c, s.caller(c))
+		return err
+	}
 	s.mu.Lock()
 	r := s.run
 	s.mu.Unlock()
-	if c.Stream && r != nil {
-		if err = r.retry(unsent, func() error { return r.open(c) }); err != nil && r.life.Err() == nil { //nolint:contextcheck // the stream ends with the turn
-			r.lose(s.sentence(err))
-		}
-		return err
+	if r == nil {
+		return errOver
 	}
-	_, err = s.spec.Transport.Do(ctx, c, s.caller(c))
+	if err = r.retry(unsent, func() error { return r.open(c) }); err != nil && r.life.Err() == nil { //nolint:contextcheck // the stream ends with the turn
+		r.lose(s.sentence(err))
+	}
 	return err
 }
 

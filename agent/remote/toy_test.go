@@ -43,10 +43,14 @@ type toy struct {
 	*remote.Session
 	remote.Asking
 	noStop bool
-	ended  func() // called at the end of each stream, unless it is nil
+	ended  func()                               // called at the end of each stream, unless it is nil
+	asks   func(m agent.Message, t agent.Turns) // called with each request to the server, unless it is nil
 }
 
 func (d *toy) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
+	if m.Dir == agent.In && d.asks != nil {
+		d.asks(m, t)
+	}
 	return d.Asking.Decode(m, t, d)
 }
 
@@ -86,11 +90,11 @@ func (d *toy) Hear(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 
 // ask asks for permissions, whose names begin with may, and questions.
 func (d *toy) ask(b *trace.Builder, all ...string) []agent.Effect {
-	var permits []trace.PermissionAsk
+	var permits []trace.PermissionCheck
 	var questions []trace.Question
 	for _, name := range all {
 		if strings.HasPrefix(name, "may") {
-			permits = append(permits, trace.PermissionAsk{Request: trace.PermissionRequest{RequestID: name, Title: name, Options: []trace.PermissionOption{{ID: "yes", Name: "Yes", OptionKind: trace.AllowOnce}}}})
+			permits = append(permits, trace.PermissionCheck{Request: trace.PermissionRequest{RequestID: name, Title: name, Options: []trace.PermissionOption{{ID: "yes", Name: "Yes", OptionKind: trace.AllowOnce}}}})
 		} else {
 			questions = append(questions, trace.Question{QuestionID: name, Text: name + "?"})
 		}

@@ -82,9 +82,9 @@ func (l *loop) names() string {
 // its policy decides the next call by it.
 func (l *loop) ask(jobs []*job) {
 	jobs = slices.DeleteFunc(slices.Clone(jobs), func(j *job) bool { return j.fault != "" })
-	asked := make([]trace.PermissionAsk, len(jobs))
+	asked := make([]trace.PermissionCheck, len(jobs))
 	for i, j := range jobs {
-		asked[i] = trace.PermissionAsk{Call: j.shown, Request: trace.PermissionRequest{
+		asked[i] = trace.PermissionCheck{Call: j.shown, Request: trace.PermissionRequest{
 			RequestID: "allow-" + j.call.ID, ToolCallID: j.call.ID, Title: j.shown.Title,
 		}}
 	}

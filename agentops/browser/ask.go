@@ -48,8 +48,8 @@ func (t *Translator) askPermission(r trace.Record, p trace.PermissionRequest) {
 func (t *Translator) newAsk(u *turn, r trace.Record, id, typ string) agentops.Ask {
 	a := agentops.Ask{ID: id, SessionID: t.Session, Type: typ, Actions: []agentops.AskAction{}}
 	a.Context.Channel, a.Context.ThreadID = u.channel, u.thread
-	if t.AskLimit > 0 {
-		a.ExpiresAt = r.Time.Add(t.AskLimit).UnixMilli()
+	if t.AnswerLimit > 0 {
+		a.ExpiresAt = r.Time.Add(t.AnswerLimit).UnixMilli()
 	}
 	return a
 }

@@ -201,7 +201,7 @@ func stories() map[string]func(*tape) {
 }
 
 func options() browser.Options {
-	return browser.Options{Session: "s", Workspace: "demo", Title: "Old title", AskLimit: time.Hour}
+	return browser.Options{Session: "s", Workspace: "demo", Title: "Old title", AnswerLimit: time.Hour}
 }
 
 func record(t *testing.T, story func(*tape)) []trace.Record {

@@ -15,8 +15,8 @@ type Options struct {
 	Session   string
 	Workspace string
 	Title     string
-	// AskLimit is how long a question or a request waits for its answer.
-	AskLimit time.Duration
+	// AnswerLimit is how long a question or a request waits for its answer.
+	AnswerLimit time.Duration
 	// MaxMessage bounds the bytes of a message in message.updated; 4 MB if zero. A mark
 	// stands for the inputs and outputs of tools that exceed the bound.
 	MaxMessage int

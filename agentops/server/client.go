@@ -43,7 +43,7 @@ func (s *Server) client(w http.ResponseWriter, r *http.Request) error {
 	}
 	c := &client{
 		Admission: a, s: s, id: id, conn: conn, queue: wsconn.NewQueue(conn), follows: map[string]func(bool){}, watches: make(chan struct{}),
-		options: browser.Options{Session: id, Workspace: a.Agent, AskLimit: s.Hub.AskLimit},
+		options: browser.Options{Session: id, Workspace: a.Agent, AnswerLimit: s.Hub.AnswerLimit},
 	}
 	c.run() //nolint:contextcheck // the connection outlives the request's own context
 	return nil

@@ -58,7 +58,7 @@ func serveStand(t testing.TB, handler http.Handler, closeAll func()) stand {
 // the role that X-Test-Role says (admin).
 func newHandler(t testing.TB, change func(*session.Options), adapt ...func(*gateway.Options)) (handler http.Handler, closeAll func()) {
 	t.Helper()
-	log := eventlog.New(memlog.New(), eventlog.Options{})
+	log := eventlog.New(memlog.New())
 	o := session.Options{Log: log, Default: "demo", Agents: map[string]session.Agent{
 		"demo": {Runtime: demo.Runtime{Pace: time.Millisecond}, Cwd: t.TempDir(), Policy: permission.Default()},
 	}}

@@ -11,140 +11,122 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// logs are a Log that serves followers from memory, one that does so only now
-// and then, and one that never does.
-func logs() map[string]eventlog.Options {
-	return map[string]eventlog.Options{
-		"tail":       {},
-		"short tail": {TailRecords: 3},
-		"no tail":    {TailRecords: -1},
-	}
-}
-
 func follow(t *testing.T, s eventlog.Store) {
-	for name, options := range logs() {
-		ctx, cancel := context.WithCancel(bounded(t))
-		defer cancel()
-		l := eventlog.New(s, options)
-		var log []trace.Record
-		add(t, l, name, "t", &log, mixed(0, 4)...)
-		var got []trace.Record
-		for r, err := range l.Follow(ctx, name, 1) {
-			must(t, err)
-			got = append(got, r)
-			switch r.Seq {
-			case 4:
-				add(t, l, name, "t", &log, delta(5))
-			case 5:
-				add(t, l, name, "t", &log, mixed(6, 9)...)
-			case 9:
-				add(t, l, name, "t", &log, stop(15))
-			case 15:
-				cancel()
-			}
+	ctx, cancel := context.WithCancel(bounded(t))
+	defer cancel()
+	l := eventlog.New(s)
+	var log []trace.Record
+	add(t, l, "s", "t", &log, mixed(0, 4)...)
+	var got []trace.Record
+	for r, err := range l.Follow(ctx, "s", 1) {
+		must(t, err)
+		got = append(got, r)
+		switch r.Seq {
+		case 4:
+			add(t, l, "s", "t", &log, delta(5))
+		case 5:
+			add(t, l, "s", "t", &log, mixed(6, 9)...)
+		case 9:
+			add(t, l, "s", "t", &log, stop(15))
+		case 15:
+			cancel()
 		}
-		same(t, name, got, log[1:])
 	}
+	same(t, "records", got, log[1:])
 }
 
 // followDurable checks that a follower of durable records gets each of them once and is not
 // woken by what is ephemeral.
 func followDurable(t *testing.T, s eventlog.Store) {
-	for name, options := range logs() {
-		ctx, cancel := context.WithCancel(bounded(t))
-		defer cancel()
-		l := eventlog.New(s, options)
-		var log []trace.Record
-		add(t, l, name, "t", &log, mixed(0, 4)...)
-		var got []trace.Record
-		for r, err := range l.FollowDurable(ctx, name, 1) {
-			must(t, err)
-			got = append(got, r)
-			switch r.Seq {
-			case 4:
-				w := l.Watch(name)
-				kept, woken := w.DurableAppended(), w.Appended()
-				add(t, l, name, "t", &log, delta(5), delta(6))
-				<-woken
-				select {
-				case <-kept:
-					t.Errorf("%s: ephemeral records woke a reader of durable records", name)
-				default:
-				}
-				add(t, l, name, "t", &log, mixed(7, 9)...)
-				<-kept
-				w.Close()
-			case 15:
-				add(t, l, name, "t", &log, delta(16), stop(17))
-			case 17:
-				cancel()
+	ctx, cancel := context.WithCancel(bounded(t))
+	defer cancel()
+	l := eventlog.New(s)
+	var log []trace.Record
+	add(t, l, "s", "t", &log, mixed(0, 4)...)
+	var got []trace.Record
+	for r, err := range l.FollowDurable(ctx, "s", 1) {
+		must(t, err)
+		got = append(got, r)
+		switch r.Seq {
+		case 4:
+			w := l.Watch("s")
+			kept, woken := w.DurableAppended(), w.Appended()
+			add(t, l, "s", "t", &log, delta(5), delta(6))
+			<-woken
+			select {
+			case <-kept:
+				t.Error("ephemeral records woke a reader of durable records")
+			default:
 			}
+			add(t, l, "s", "t", &log, mixed(7, 9)...)
+			<-kept
+			w.Close()
+		case 15:
+			add(t, l, "s", "t", &log, delta(16), stop(17))
+		case 17:
+			cancel()
 		}
-		same(t, name, got, durableOf(log[1:]))
 	}
+	same(t, "records", got, durableOf(log[1:]))
 }
 
 // wakeUps plays ball between a writer and a follower: one lost wake-up and both
 // wait for ever.
 func wakeUps(t *testing.T, s eventlog.Store) {
 	const rounds = 400
-	for name, options := range logs() {
-		ctx, cancel := context.WithCancel(bounded(t))
-		l := eventlog.New(s, options)
-		seen := make(chan uint64)
-		var wg sync.WaitGroup
-		wg.Go(func() {
-			defer close(seen)
-			for r, err := range l.Follow(ctx, name, 0) {
-				if err != nil {
-					t.Error(err)
-					return
-				}
-				seen <- r.Seq
+	ctx, cancel := context.WithCancel(bounded(t))
+	l := eventlog.New(s)
+	seen := make(chan uint64)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		defer close(seen)
+		for r, err := range l.Follow(ctx, "s", 0) {
+			if err != nil {
+				t.Error(err)
+				return
 			}
-		})
-		for i := range rounds {
-			last, err := l.Append(ctx, name, "t", mixed(i, 1))
-			must(t, err)
-			if got := <-seen; got != last {
-				t.Fatalf("%s: round %d: the follower saw %d, want %d", name, i, got, last)
-			}
+			seen <- r.Seq
 		}
-		cancel()
-		wg.Wait()
+	})
+	for i := range rounds {
+		last, err := l.Append(ctx, "s", "t", mixed(i, 1))
+		must(t, err)
+		if got := <-seen; got != last {
+			t.Fatalf("round %d: the follower saw %d, want %d", i, got, last)
+		}
 	}
+	cancel()
+	wg.Wait()
 }
 
 // manyFollowers checks that readers that begin anywhere, at any time, see every
 // record exactly once and in order.
 func manyFollowers(t *testing.T, s eventlog.Store) {
 	const followers, total, batch = 24, 300, 3
-	for name, options := range logs() {
-		ctx := bounded(t)
-		l := eventlog.New(s, options)
-		var wg sync.WaitGroup
-		start := func(i int, seq iter.Seq2[trace.Record, error], after uint64) {
-			wg.Go(func() {
-				for r, err := range seq {
-					if err != nil || r.Seq != after+1 || r.ID != fmt.Sprintf("e%d", r.Seq) {
-						t.Errorf("%s: follower %d got %s with number %d after %d, error %v", name, i, r.ID, r.Seq, after, err)
-						return
-					}
-					if after = r.Seq; after == total {
-						return
-					}
+	ctx := bounded(t)
+	l := eventlog.New(s)
+	var wg sync.WaitGroup
+	start := func(i int, seq iter.Seq2[trace.Record, error], after uint64) {
+		wg.Go(func() {
+			for r, err := range seq {
+				if err != nil || r.Seq != after+1 || r.ID != fmt.Sprintf("e%d", r.Seq) {
+					t.Errorf("follower %d got %s with number %d after %d, error %v", i, r.ID, r.Seq, after, err)
+					return
 				}
-				t.Errorf("%s: follower %d ended after %d", name, i, after)
-			})
-		}
-		for i := 1; i <= total; i += batch {
-			if k := i / batch; k%4 == 0 {
-				after := uint64(i * (k % 3) / 3)
-				start(k/4, l.Follow(ctx, name, after), after)
+				if after = r.Seq; after == total {
+					return
+				}
 			}
-			_, err := l.Append(ctx, name, "t", mixed(i, batch))
-			must(t, err)
-		}
-		wg.Wait()
+			t.Errorf("follower %d ended after %d", i, after)
+		})
 	}
+	for i := 1; i <= total; i += batch {
+		if k := i / batch; k%4 == 0 {
+			after := uint64(i * (k % 3) / 3)
+			start(k/4, l.Follow(ctx, "s", after), after)
+		}
+		_, err := l.Append(ctx, "s", "t", mixed(i, batch))
+		must(t, err)
+	}
+	wg.Wait()
 }

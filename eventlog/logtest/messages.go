@@ -17,6 +17,11 @@ func reply(id string) trace.Event {
 	return event("reply "+id, trace.Reply{MessageID: id, Cause: trace.CausePrompt})
 }
 
+// step is a step with an id of the agent's own, or without one.
+func step(id string) trace.Event {
+	return event("step "+id, trace.Step{Phase: trace.PhaseStart, NativeID: id})
+}
+
 func rewind(to string) trace.Event { return event("rewind "+to, trace.Rewind{To: to}) }
 
 // marksOf is what a store must say of the messages of records.
@@ -46,7 +51,7 @@ func messages(t *testing.T, s eventlog.Store) {
 	ctx := t.Context()
 	same(t, "nobody's messages", marks(t, s, "nobody"), nil)
 	var log []trace.Record
-	add(t, s, "s", "t1", &log, prompt("u1", "hello"), reply("m1"), delta(1), whole(2))
+	add(t, s, "s", "t1", &log, prompt("u1", "hello"), reply("m1"), step("run 1"), step(""), delta(1), whole(2))
 	add(t, s, "s", "t2", &log, prompt("u2", "meanwhile"))
 	add(t, s, "s", "t1", &log, delta(3), stop(4))
 	add(t, s, "s", "t2", &log, reply("m2"))
@@ -55,17 +60,18 @@ func messages(t *testing.T, s eventlog.Store) {
 	same(t, "messages", marks(t, s, "s"), []eventlog.MessageMark{
 		{Kind: trace.KindPrompt, Seq: 1, Turn: "t1", Message: "u1", By: "ann"},
 		{Kind: trace.KindReply, Seq: 2, Turn: "t1", Message: "m1"},
-		{Kind: trace.KindPrompt, Seq: 5, Turn: "t2", Message: "u2", By: "ann"},
-		{Kind: trace.KindReply, Seq: 8, Turn: "t2", Message: "m2"},
-		{Kind: trace.KindRewind, Seq: 9, Turn: "t3", Message: "u2"},
-		{Kind: trace.KindRewind, Seq: 12, Message: "u1"},
+		{Kind: trace.KindStep, Seq: 3, Turn: "t1", Message: "run 1"},
+		{Kind: trace.KindPrompt, Seq: 7, Turn: "t2", Message: "u2", By: "ann"},
+		{Kind: trace.KindReply, Seq: 10, Turn: "t2", Message: "m2"},
+		{Kind: trace.KindRewind, Seq: 11, Turn: "t3", Message: "u2"},
+		{Kind: trace.KindRewind, Seq: 14, Message: "u1"},
 	})
 	for _, err := range s.Messages(ctx, "s") {
 		must(t, err)
 		break
 	}
 	for i, id := range append(weirdIDs(), "|", "a|b", strings.Repeat("<", 5000)) { // whatever a client calls its messages
-		add(t, s, "s", fmt.Sprintf("turn %d", i), &log, prompt(id, id), reply("re "+id), stop(1))
+		add(t, s, "s", fmt.Sprintf("turn %d", i), &log, prompt(id, id), reply("re "+id), step(id), stop(1))
 	}
 	same(t, "messages with weird names", marks(t, s, "s"), marksOf(log))
 	must(t, s.Delete(ctx, "s"))

@@ -109,17 +109,3 @@ func (s *Store) entries(q eventlog.Query) (entries newestFirst, err error) {
 	}
 	return entries, nil
 }
-
-// Remove implements eventlog.Registry.
-func (s *Store) Remove(ctx context.Context, id string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return eventlog.ErrClosed
-	}
-	delete(s.docs, id)
-	return nil
-}

@@ -209,23 +209,8 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	if se := s.sessions[id]; se != nil {
 		s.sessions[id] = &session{last: se.last, open: map[string]int{}}
 	}
+	delete(s.docs, id)
 	return nil
-}
-
-// DropProvisional forgets the session's ephemeral records, as a store on disk
-// does once they are old.
-func (s *Store) DropProvisional(id string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if se := s.sessions[id]; se != nil {
-		kept := make([]trace.Record, 0, len(se.records))
-		for _, r := range se.records {
-			if !trace.Ephemeral(r.Payload) {
-				kept = append(kept, r)
-			}
-		}
-		se.records = kept
-	}
 }
 
 // Epoch implements eventlog.Store: every New is a new life.

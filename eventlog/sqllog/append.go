@@ -38,7 +38,7 @@ func (s *Store) change(ctx context.Context, id string, what func(*session) *op, 
 	}
 	defer done()
 	for {
-		se, err := s.enter(ctx, id)
+		se, err := s.pin(ctx, id)
 		if err != nil {
 			return 0, err
 		}
@@ -49,7 +49,7 @@ func (s *Store) change(ctx context.Context, id string, what func(*session) *op, 
 			<-o.done
 			err = o.err
 		}
-		s.leave(se)
+		s.unpin(se)
 		if !errors.Is(err, errMoved) {
 			return o.last, err
 		}
@@ -109,7 +109,10 @@ func encode(r trace.Record) (row, error) {
 		return row{}, err
 	}
 	made := row{session: r.Session, turn: r.Turn, kind: string(r.Payload.Kind()), seq: r.Seq, at: r.Time.UnixMilli(), body: body}
-	if m, ok := eventlog.MarkOf(r); ok && plain(m.Message) && plain(m.By) {
+	if m, ok := eventlog.MarkOf(r); ok {
+		if !plain(m.Message) || !plain(m.By) {
+			m.Message, m.By = "", ""
+		}
 		made.message, made.person = &m.Message, &m.By
 	}
 	return made, nil

@@ -144,7 +144,7 @@ type tableOf struct{ name, columns, session, order string }
 
 func tables() []tableOf {
 	return []tableOf{
-		{"places", "session, owner, term, lease_until, last, erased, registered, sum", "session", "rowid"},
+		{"places", "session, owner, term, lease_until, last, deleted_through, registered, sum", "session", "rowid"},
 		{"sessions", entryColumns, "id", "rowid"},
 		{"members", "session, person, role, sum", "session", "session %[1]s, person %[1]s"},
 		{"turns", "session, turn, first, last, sum, end_sum", "session", "session %[1]s, turn %[1]s"},

@@ -13,10 +13,10 @@ import (
 // sessions get their turn in between.
 const eraseAtOnce = 500
 
-// Delete implements eventlog.Store. First the session says that its records up to a
-// number are deleted: from then on nobody sees them, whatever happens to this
+// Delete implements eventlog.Store. One transaction removes the entry, and notes that the
+// records up to a number are deleted: from then on nobody sees them, whatever happens to this
 // process. Then they are removed in steps. The next start continues a removal that
-// was cut short.
+// was cut short. The place of the session stays, because it has the session's numbers.
 func (s *Store) Delete(ctx context.Context, id string) error {
 	var upTo uint64
 	_, err := s.change(ctx, id, func(se *session) *op {
@@ -31,14 +31,21 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 			if _, err := s.db.exec(ctx, tx, `DELETE FROM checkpoints WHERE session = $1`, id); err != nil {
 				return err
 			}
-			_, err := s.db.exec(ctx, tx, `DELETE FROM turns WHERE session = $1 AND first <= $2`, id, last)
+			if _, err := s.db.exec(ctx, tx, `DELETE FROM turns WHERE session = $1 AND first <= $2`, id, last); err != nil {
+				return err
+			}
+			se.membersIn = tx
+			if _, err := s.db.exec(ctx, tx, removeMembers, id); err != nil {
+				return err
+			}
+			_, err := s.db.exec(ctx, tx, `DELETE FROM sessions WHERE id = $1`, id)
 			return err
 		}
-		o.moves = func(p *place) { p.last, p.erased = last, last }
+		o.moves = func(p *place) { p.last, p.deletedThrough, p.registered = last, last, 0 }
 		o.then = func() {
-			se.erased = last
+			se.deletedThrough, se.members = last, nil
 			s.liveBytes.Add(-int64(se.live.bytes))
-			se.live = liveBuffer{}
+			se.live = liveBuffer{stored: last}
 			clear(se.turns)
 		}
 		return o
@@ -46,12 +53,21 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+	s.forgetDamage(id)
 	done, err := s.begin(ctx)
 	if err != nil {
-		return err
+		return nil //nolint:nilerr // the session is deleted: the next start removes its records
 	}
 	defer done()
-	return s.erase(ctx, id, upTo)
+	s.eraseLogged(ctx, id, upTo)
+	return nil
+}
+
+// eraseLogged erases records of a session that is deleted, or leaves them to the next start.
+func (s *Store) eraseLogged(ctx context.Context, id string, upTo uint64) {
+	if err := s.erase(ctx, id, upTo); err != nil && !errors.Is(err, eventlog.ErrClosed) {
+		s.opts.Logger.Warn("deleted records are not removed from the database yet", "session", id, "error", err)
+	}
 }
 
 // erase removes the records of a session up to a number.
@@ -80,11 +96,11 @@ func (s *Store) erase(ctx context.Context, id string, upTo uint64) error {
 // eraseRest removes what a deletion that was cut short has left.
 func (s *Store) eraseRest(ctx context.Context) {
 	left := map[string]uint64{}
-	rows, err := s.db.read.QueryContext(ctx, `SELECT session, last, erased, registered, sum FROM places WHERE erased > 0 AND EXISTS (SELECT 1 FROM records WHERE records.session = places.session AND seq <= erased)`)
+	rows, err := s.db.read.QueryContext(ctx, `SELECT session, last, deleted_through, registered, sum FROM places WHERE deleted_through > 0 AND EXISTS (SELECT 1 FROM records WHERE records.session = places.session AND seq <= deleted_through)`)
 	for err == nil && rows.Next() {
 		var p place
 		if p, err = scanPlace(rows.Scan); p.session != "" { // else it is damaged, and may not be deleted at all
-			left[p.session] = p.erased
+			left[p.session] = p.deletedThrough
 		}
 	}
 	if err == nil {
@@ -98,9 +114,7 @@ func (s *Store) eraseRest(ctx context.Context) {
 	}
 	s.calls.Go(func() {
 		for id, upTo := range left {
-			if err := s.erase(s.life, id, upTo); err != nil && !errors.Is(err, eventlog.ErrClosed) {
-				s.opts.Logger.Warn("deleted records are not removed from the database yet", "session", id, "error", err)
-			}
+			s.eraseLogged(s.life, id, upTo)
 		}
 	})
 }

@@ -37,7 +37,7 @@ func TestAGatewayHearsWhatAnotherOneChanges(t *testing.T) {
 			put(first, "ours", "ada")
 			put(second, "theirs", []string{"ada", "bob"}[step])
 		case 2:
-			if err := second.Remove(ctx, "theirs"); err != nil {
+			if err := second.Delete(ctx, "theirs"); err != nil {
 				t.Fatal(err)
 			}
 		}

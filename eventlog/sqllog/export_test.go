@@ -8,3 +8,6 @@ func Shared(o Options) Options {
 
 // AwaitInspection returns when everything was looked at that is inspected after the start.
 func AwaitInspection(s *Store) { <-s.inspected }
+
+// Sweep does what happens each second. After two sweeps no durable record is in memory.
+func Sweep(s *Store) { s.sweep() }

@@ -144,7 +144,7 @@ func TestAFlippedBitInAnyFieldIsFound(t *testing.T) {
 		defer db.Close()
 		for table, c := range map[string]struct{ where, texts, numbers string }{
 			"sessions": {"id = 'session-3'", "id agent title kind created_by doc", "created_at updated_at unfinished members sum"},
-			"places":   {"session = 'session-3'", "session", "last erased registered sum"},
+			"places":   {"session = 'session-3'", "session", "last deleted_through registered sum"},
 			"members":  {"session = 'session-3'", "session person role", "sum"},
 			"records":  {"session = 'session-3' AND seq = 5", "session turn kind body", "seq prev at sum mark_sum"},
 			"turns":    {"session = 'session-3' AND turn = 'turn1'", "session turn", "first last sum end_sum"},

@@ -89,7 +89,7 @@ func (s *Store) inspectPlaces(ctx context.Context) error {
 			lost = append(lost, p.session)
 		}
 		return nil
-	}, `SELECT session, last, erased, registered, sum, session, EXISTS (SELECT 1 FROM sessions WHERE id = session) FROM places`)
+	}, `SELECT session, last, deleted_through, registered, sum, session, EXISTS (SELECT 1 FROM sessions WHERE id = session) FROM places`)
 	for _, session := range lost {
 		s.list(session)
 	}
@@ -206,15 +206,15 @@ func (in *inspection) take(ctx context.Context, r row, whole bool) error {
 		return nil
 	}
 	if r.session != in.session {
-		p, err := scanPlace(s.db.read.QueryRowContext(ctx, `SELECT session, last, erased, registered, sum FROM places WHERE session = $1`, r.session).Scan)
+		p, err := scanPlace(s.db.read.QueryRowContext(ctx, `SELECT session, last, deleted_through, registered, sum FROM places WHERE session = $1`, r.session).Scan)
 		if errors.Is(err, sql.ErrNoRows) {
 			s.list(r.session)
 		} else if err != nil {
 			return err
 		}
-		in.session, in.place, in.newest = r.session, p, p.erased
+		in.session, in.place, in.newest = r.session, p, p.deletedThrough
 	}
-	if r.seq > in.place.erased && r.prev > in.newest {
+	if r.seq > in.place.deletedThrough && r.prev > in.newest {
 		if err := s.missing(ctx, r.session, r.prev); err != nil {
 			return err
 		}
@@ -226,9 +226,9 @@ func (in *inspection) take(ctx context.Context, r row, whole bool) error {
 // missing notes that a record is missing, unless it was deleted meanwhile.
 func (s *Store) missing(ctx context.Context, session string, seq uint64) error {
 	var there bool
-	p, err := scanPlace(s.db.read.QueryRowContext(ctx, `SELECT session, last, erased, registered, sum, EXISTS (SELECT 1 FROM records r WHERE r.session = places.session AND seq = $2)
+	p, err := scanPlace(s.db.read.QueryRowContext(ctx, `SELECT session, last, deleted_through, registered, sum, EXISTS (SELECT 1 FROM records r WHERE r.session = places.session AND seq = $2)
 		FROM places WHERE session = $1`, session, seq).Scan, &there)
-	if err == nil && !there && p.erased < seq {
+	if err == nil && !there && p.deletedThrough < seq {
 		s.note(session, fmt.Sprint("record ", seq))
 	}
 	if errors.Is(err, sql.ErrNoRows) {

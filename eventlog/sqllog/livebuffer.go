@@ -3,18 +3,56 @@ package sqllog
 import (
 	"cmp"
 	"slices"
+	"sort"
 	"time"
 
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// liveBuffer holds the ephemeral records of one session that memory alone has: those of
-// open turns, and those of a turn that has just ended. The session's lock guards it.
+// liveBuffer holds the records of one session that are in memory. Memory alone has the
+// ephemeral ones: those of open turns, and those of a turn that has just ended. The newest
+// durable records are here too, so that readers who follow the session need no database.
+// The session's lock guards the buffer. Its readers share the arrays.
 type liveBuffer struct {
-	records []trace.Record // in order; readers share the array
-	bytes   int
+	records []trace.Record // the ephemeral ones, in order
 	parts   map[partKey]*part
-	ended   map[string]time.Time // turns whose records go soon
+	ended   map[string]time.Time // turns whose ephemeral records go soon
+
+	recent []trace.Record // the visible durable records behind stored, in order
+	stored uint64         // durable records up to here are read from the database
+	aged   uint64         // the newest durable record at the last call of age
+
+	bytes int // of all
+}
+
+// keep takes a visible durable record.
+func (l *liveBuffer) keep(r trace.Record) {
+	l.recent = append(l.recent, r)
+	l.bytes += trace.ApproxSize(r.Payload)
+}
+
+// forget drops the durable records up to a number. The database has them.
+func (l *liveBuffer) forget(upTo uint64) {
+	n := countUpTo(l.recent, upTo)
+	for _, r := range l.recent[:n] {
+		l.bytes -= trace.ApproxSize(r.Payload)
+	}
+	l.recent, l.stored = slices.Clone(l.recent[n:]), max(l.stored, upTo)
+}
+
+// countUpTo is how many of the records, which are in order, have no number beyond seq.
+func countUpTo(records []trace.Record, seq uint64) int {
+	return sort.Search(len(records), func(i int) bool { return records[i].Seq > seq })
+}
+
+// age drops the durable records that were there at the last call.
+func (l *liveBuffer) age() {
+	if len(l.recent) == 0 {
+		return
+	}
+	newest := l.recent[len(l.recent)-1].Seq
+	l.forget(l.aged)
+	l.aged = newest
 }
 
 // add takes a visible ephemeral record.
@@ -78,10 +116,9 @@ func (l *liveBuffer) dirty() bool {
 	return false
 }
 
-// after lists the records with a number greater than after, up to until.
+// after lists the ephemeral records with a number greater than after, up to until.
 func (l *liveBuffer) after(session string, after, until uint64) []trace.Record {
-	from, _ := slices.BinarySearchFunc(l.records, after+1, func(r trace.Record, seq uint64) int { return cmp.Compare(r.Seq, seq) })
-	to, _ := slices.BinarySearchFunc(l.records, until+1, func(r trace.Record, seq uint64) int { return cmp.Compare(r.Seq, seq) })
+	from, to := countUpTo(l.records, after), countUpTo(l.records, until)
 	records := l.records[min(from, to):to:to]
 	var folded []trace.Record
 	for key, p := range l.parts {
@@ -97,9 +134,13 @@ func (l *liveBuffer) after(session string, after, until uint64) []trace.Record {
 	return folded
 }
 
-// shrink makes the buffer smaller than the limit: the older half becomes one delta
-// per open part. What has ended, and what was replaced, goes.
+// shrink makes the buffer smaller than the limit: the durable records go, and if that is not
+// enough, the older half of the ephemeral ones becomes one delta per open part. Of these,
+// those of parts that have ended go, and those that were replaced.
 func (l *liveBuffer) shrink(limit int) {
+	if l.bytes > limit && len(l.recent) > 0 {
+		l.forget(l.recent[len(l.recent)-1].Seq)
+	}
 	if l.bytes <= limit {
 		return
 	}
@@ -117,7 +158,7 @@ func (l *liveBuffer) shrink(limit int) {
 	l.records = slices.Clone(l.records[half:])
 }
 
-// drop forgets the records of turns that ended before a moment.
+// drop forgets the ephemeral records of turns that ended before a moment.
 func (l *liveBuffer) drop(before time.Time) {
 	gone := map[string]bool{}
 	for turn, at := range l.ended {
@@ -130,12 +171,12 @@ func (l *liveBuffer) drop(before time.Time) {
 		return
 	}
 	kept := make([]trace.Record, 0, len(l.records))
-	l.bytes = 0
 	for _, r := range l.records {
 		if !gone[r.Turn] {
 			kept = append(kept, r)
-			l.bytes += trace.ApproxSize(r.Payload)
+			continue
 		}
+		l.bytes -= trace.ApproxSize(r.Payload)
 	}
 	l.records = kept
 }

@@ -1,6 +1,7 @@
 package sqllog
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,7 +15,7 @@ const lockFile = "lock"
 
 // lockDir makes the data directory and takes it for this process. The server
 // itself would let two processes write the same files.
-func lockDir(dir string) (*os.File, error) {
+func lockDir(dir string) (dirLock, error) {
 	const private, privateFile = 0o700, 0o600
 	if err := os.MkdirAll(dir, private); err != nil {
 		return nil, fmt.Errorf("make the data directory: %w", err)
@@ -23,7 +24,15 @@ func lockDir(dir string) (*os.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the lock of the data directory: %w", err)
 	}
-	ok, err := waitLock(f)
+	lock := dirLock{f}
+	ok, err := waitLock(func() (bool, error) { return tryLock(f) })
+	if err == nil && ok {
+		var folder *os.File
+		ok, err = waitLock(func() (ok bool, err error) { folder, ok, err = tryFolder(dir); return ok, err })
+		if folder != nil {
+			lock = append(lock, folder)
+		}
+	}
 	if err == nil && !ok {
 		err = &eventlog.HeldError{What: "the data directory " + dir, Holder: holder(f)}
 	} else if err != nil {
@@ -32,10 +41,23 @@ func lockDir(dir string) (*os.File, error) {
 		err = sign(f)
 	}
 	if err != nil {
-		_ = f.Close()
+		_ = lock.Close()
 		return nil, err
 	}
-	return f, nil
+	return lock, nil
+}
+
+// dirLock is the lock file, which says who holds the directory, and the directory itself,
+// which stays locked when somebody deletes the file.
+type dirLock []*os.File
+
+// Close unlocks the directory.
+func (l dirLock) Close() error {
+	var all error
+	for _, f := range l {
+		all = errors.Join(all, f.Close())
+	}
+	return all
 }
 
 // lockWithin is how long a lock is waited for that somebody holds. A process that
@@ -43,9 +65,9 @@ func lockDir(dir string) (*os.File, error) {
 // birth and its own program and holds the lock for that moment.
 const lockWithin = time.Second
 
-func waitLock(f *os.File) (ok bool, err error) {
+func waitLock(try func() (bool, error)) (ok bool, err error) {
 	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		if ok, err = tryLock(f); ok || err != nil || time.Since(began) > lockWithin {
+		if ok, err = try(); ok || err != nil || time.Since(began) > lockWithin {
 			return ok, err
 		}
 	}

@@ -18,10 +18,10 @@ const (
 	sweepEvery    = time.Second
 )
 
-// smallLive is what each session may keep of ephemeral records however many there are.
+// smallLive is what each session may keep of its records however many there are.
 const smallLive = 64 << 10
 
-// liveLimit is how much of its ephemeral records a session may keep in memory now.
+// liveLimit is how much of its records a session may keep in memory now.
 func (s *Store) liveLimit() int {
 	if s.liveBytes.Load() < int64(s.opts.TotalBytes) {
 		return s.opts.LiveBytes
@@ -92,8 +92,8 @@ func (s *Store) arm() {
 	}
 }
 
-// sweep drops ephemeral records of turns that are over, renews the leases, and gives
-// back the sessions that were not used for a while.
+// sweep drops ephemeral records of turns that are over and durable ones that are no longer
+// new, renews the leases, and gives back the sessions that were not used for a while.
 func (s *Store) sweep() {
 	now := time.Now()
 	s.mu.Lock()
@@ -116,6 +116,7 @@ func (s *Store) sweep() {
 	for _, se := range all {
 		se.mu.Lock()
 		before := se.live.bytes
+		se.live.age()
 		se.live.drop(now.Add(-s.opts.Linger))
 		s.liveBytes.Add(int64(se.live.bytes - before))
 		s.release(se, now)
@@ -151,7 +152,7 @@ func (s *Store) release(se *session, now time.Time) {
 	last := se.last
 	o := &op{se: se, began: now}
 	o.do = func(ctx context.Context, tx *sql.Tx) error {
-		_, err := s.db.exec(ctx, tx, giveBack, se.id)
+		_, err := s.db.exec(ctx, tx, freePlace, se.id)
 		return err
 	}
 	o.moves = func(p *place) { p.last = last }
@@ -166,10 +167,10 @@ func (s *Store) release(se *session, now time.Time) {
 	s.enqueue(o)
 }
 
-const giveBack = `UPDATE places SET owner = '', lease_until = 0 WHERE session = $1`
+const freePlace = `UPDATE places SET owner = '', lease_until = 0 WHERE session = $1`
 
-// giveBack gives back all sessions.
-func (s *Store) giveBack() error {
+// releaseAll gives back all sessions.
+func (s *Store) releaseAll() error {
 	s.mu.Lock()
 	all := make([]*session, 0, len(s.sessions))
 	for _, se := range s.sessions {
@@ -181,7 +182,7 @@ func (s *Store) giveBack() error {
 		se.mu.Lock()
 		if last := se.last; !se.lost && (se.term != 0 || len(se.flight) > 0) {
 			o := &op{se: se, began: time.Now(), moves: func(p *place) { p.last = last }, do: func(ctx context.Context, tx *sql.Tx) error {
-				_, err := s.db.exec(ctx, tx, giveBack, se.id)
+				_, err := s.db.exec(ctx, tx, freePlace, se.id)
 				return err
 			}}
 			s.enqueue(o)

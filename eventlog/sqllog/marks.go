@@ -58,7 +58,7 @@ func (s *Store) Turns(ctx context.Context, id string, before uint64, limit int) 
 func (s *Store) Messages(ctx context.Context, id string) iter.Seq2[eventlog.MessageMark, error] {
 	return func(yield func(eventlog.MessageMark, error) bool) {
 		v, err := s.admitted(ctx, id, math.MaxInt64)
-		after, to := v.erased, min(v.durable, v.shown)
+		after, to := v.deletedThrough, min(v.durable, v.shown)
 		for err == nil && after < to {
 			marks, next, failed := s.markPage(ctx, id, after, to)
 			for _, m := range marks {
@@ -86,8 +86,8 @@ func (s *Store) markPage(ctx context.Context, id string, after, to uint64) (mark
 	defer done()
 	err = s.reading(ctx, func(ctx context.Context) error {
 		marks, next = nil, after
-		rows, err := s.db.read.QueryContext(ctx, `SELECT seq, turn, kind, message_id, person, at, mark_sum, CASE WHEN message_id IS NULL THEN body END
-			FROM records WHERE session = $1 AND seq > $2 AND seq <= $3 AND kind IN ('prompt', 'reply', 'rewind') ORDER BY seq LIMIT $4`, id, after, to, fullPage)
+		rows, err := s.db.read.QueryContext(ctx, `SELECT seq, turn, kind, message_id, person, at, mark_sum, CASE WHEN message_id = '' THEN body END
+			FROM records WHERE session = $1 AND seq > $2 AND seq <= $3 AND message_id IS NOT NULL ORDER BY seq LIMIT $4`, id, after, to, fullPage)
 		if err != nil {
 			return err
 		}
@@ -116,7 +116,7 @@ func (s *Store) markPage(ctx context.Context, id string, after, to uint64) (mark
 
 // mark is the mark of a row, whose ids may be in the body.
 func (r row) mark(body []byte) (m eventlog.MessageMark, ok bool) {
-	if r.message != nil && r.person != nil {
+	if r.message != nil && *r.message != "" && r.person != nil {
 		return eventlog.MessageMark{Kind: trace.Kind(r.kind), Seq: r.seq, Turn: r.turn, Message: *r.message, By: *r.person}, true
 	}
 	var said trace.Record

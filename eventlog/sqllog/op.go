@@ -59,7 +59,7 @@ func (o *op) writes() bool {
 }
 
 // plan finds what an append means for turns and parts. The caller holds the
-// session's lock, as for show and settle.
+// session's lock, as for show and complete.
 func (o *op) plan() {
 	if o.rows == nil {
 		return
@@ -104,6 +104,7 @@ func (o *op) show(s *Store) {
 			continue
 		}
 		se.durable = r.Seq
+		se.live.keep(r)
 		if name, does, _ := effectOf(r.Payload); does == ends {
 			o.forget(s, partKey{o.turn, name})
 		}
@@ -138,8 +139,8 @@ func (o *op) forget(s *Store, key partKey) {
 	}
 }
 
-// settle takes what became of an op: its records are visible, or it failed.
-func (o *op) settle(s *Store, err error) {
+// complete takes the outcome of an op: its records are visible, or it failed.
+func (o *op) complete(s *Store, err error) {
 	se := o.se
 	if se != nil {
 		se.mu.Lock()
@@ -178,9 +179,13 @@ func (o *op) settle(s *Store, err error) {
 	close(o.done)
 }
 
-// undo takes back what plan noted of an append that failed.
+// undo removes the notes of plan on an append that failed. The database may have its records
+// nevertheless.
 func (o *op) undo(s *Store, err error) {
 	se := o.se
+	before := se.live.bytes
+	se.live.forget(o.last)
+	s.liveBytes.Add(int64(se.live.bytes - before))
 	for _, key := range o.closes {
 		if p := se.live.parts[key]; p != nil {
 			p.ending = false

@@ -25,15 +25,15 @@ type Options struct {
 	// NoSync lets SQLite acknowledge a record before the disk has it: the record
 	// survives a crash of the process, and not of the machine.
 	NoSync bool
-	// Lease is how long a session on PostgreSQL stays ours without a sign of life
+	// Lease is how long a gateway owns a session on PostgreSQL without a sign of life
 	// (15 s).
 	Lease time.Duration
-	// Idle is how long a session is ours after its last use (1 min).
+	// Idle is how long a gateway owns a session after its last use (1 min).
 	Idle time.Duration
 	// Linger is how long ephemeral records stay in memory after their turn (10 s).
 	Linger time.Duration
-	// LiveBytes bounds the ephemeral records of one session in memory (4 MB),
-	// TotalBytes those of all (128 MB).
+	// LiveBytes bounds the records of one session in memory (4 MB), TotalBytes those of
+	// all sessions (128 MB).
 	LiveBytes, TotalBytes int
 	// Patience is how long a lost connection is retried before an append fails
 	// (10 s).

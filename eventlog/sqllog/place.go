@@ -8,13 +8,13 @@ import (
 
 // place is where a session stands in the database, also after its end.
 type place struct {
-	session      string
-	last, erased uint64
-	registered   int // 1: the registry has it
+	session              string
+	last, deletedThrough uint64
+	registered           int // 1: the registry has it
 }
 
 func (p place) sum() int64 {
-	return sum(0).text(p.session).seqs(p.last, p.erased).num(int64(p.registered)).value()
+	return sum(0).text(p.session).seqs(p.last, p.deletedThrough).num(int64(p.registered)).value()
 }
 
 // standing is a place with its owner, and the newest records.
@@ -31,11 +31,11 @@ type standing struct {
 // has no name.
 func scanPlace(scan func(...any) error, others ...any) (p place, err error) {
 	var session str
-	var last, erased, registered, sum num
-	if err = scan(append([]any{&session, &last, &erased, &registered, &sum}, others...)...); err != nil {
+	var last, deletedThrough, registered, sum num
+	if err = scan(append([]any{&session, &last, &deletedThrough, &registered, &sum}, others...)...); err != nil {
 		return p, err
 	}
-	p = place{string(session), last.seq(), erased.seq(), int(registered)}
+	p = place{string(session), last.seq(), deletedThrough.seq(), int(registered)}
 	if p.sum() != int64(sum) {
 		return place{}, nil
 	}
@@ -47,7 +47,7 @@ func scanPlace(scan func(...any) error, others ...any) (p place, err error) {
 func (s *Store) stands(ctx context.Context, id string) (now standing, err error) {
 	var owner str
 	var term, durable, checkpointed num
-	now.place, err = scanPlace(s.db.read.QueryRowContext(ctx, `SELECT COALESCE(p.session, $1), COALESCE(last, 0), COALESCE(erased, 0), COALESCE(registered, 0), COALESCE(sum, $2),
+	now.place, err = scanPlace(s.db.read.QueryRowContext(ctx, `SELECT COALESCE(p.session, $1), COALESCE(last, 0), COALESCE(deleted_through, 0), COALESCE(registered, 0), COALESCE(sum, $2),
 			COALESCE(owner, ''), COALESCE(term, 0), COALESCE(lease_until > `+s.db.now+`, $3), newest, kept,
 			EXISTS (SELECT 1 FROM members WHERE session = $1)
 		FROM (SELECT COALESCE((SELECT max(seq) FROM records WHERE session = $1), 0) AS newest, COALESCE((SELECT max(seq) FROM checkpoints WHERE session = $1), 0) AS kept) AS numbers

@@ -19,7 +19,7 @@ import (
 	"github.com/pressly/goose/v3"
 )
 
-// What is asked of PostgreSQL.
+// Bounds of the use of PostgreSQL.
 const (
 	oldestServer = 13
 	connections  = 16 // that read

@@ -23,11 +23,14 @@ const (
 
 // view is what a reader may see of a session: one moment of it.
 type view struct {
-	erased, durable, last uint64
+	deletedThrough, durable, last uint64
 	// shown is where visibility ends. Records behind it may be committed already.
 	shown uint64
 	// live are the ephemeral records after the reader's mark, in order.
 	live []trace.Record
+	// recent are durable records that memory has: all behind stored.
+	recent []trace.Record
+	stored uint64
 }
 
 // reading does a read, again while the database is away, for as long as an append
@@ -70,7 +73,7 @@ func (s *Store) look(ctx context.Context, id string, after uint64) (v view, err 
 		var rows []checkpoint
 		err = s.reading(ctx, func(ctx context.Context) error {
 			now, err := s.stands(ctx, id)
-			v.erased, v.durable = now.erased, now.durable
+			v.deletedThrough, v.durable, v.stored = now.deletedThrough, now.durable, now.durable
 			v.last = max(now.last, now.durable, now.checkpointed)
 			v.shown = v.last
 			if err == nil && now.checkpointed > after {
@@ -98,7 +101,7 @@ func (s *Store) look(ctx context.Context, id string, after uint64) (v view, err 
 	}
 }
 
-// peek is the view of a session that is ours, or becomes ours with what is in flight. The
+// peek is the view of a session that this gateway owns, or will own with the ops in flight. The
 // database has a commit before memory shows the ephemeral records in front of it.
 func (s *Store) peek(id string, after uint64) (v view, ok bool) {
 	s.mu.Lock()
@@ -112,9 +115,9 @@ func (s *Store) peek(id string, after uint64) (v view, ok bool) {
 	if !se.loaded || se.lost || se.term == 0 && len(se.flight) == 0 {
 		return v, false
 	}
-	v = view{erased: se.erased, durable: se.durable, last: se.visible()}
+	v = view{deletedThrough: se.deletedThrough, durable: se.durable, last: se.visible(), recent: slices.Clip(se.live.recent), stored: se.live.stored}
 	v.shown = v.last
-	v.live = se.live.after(id, max(after, se.erased), v.shown)
+	v.live = se.live.after(id, max(after, se.deletedThrough), v.shown)
 	return v, true
 }
 
@@ -138,15 +141,7 @@ func (s *Store) After(ctx context.Context, id string, after uint64) iter.Seq2[tr
 				return
 			}
 		}
-		for _, r := range live {
-			if err := ctx.Err(); err != nil {
-				yield(trace.Record{}, err)
-				return
-			}
-			if !yield(r, nil) {
-				return
-			}
-		}
+		yieldAll(ctx, live, yield)
 	}
 }
 
@@ -174,26 +169,45 @@ func (s *Store) admitted(ctx context.Context, id string, after uint64) (view, er
 // durable yields the durable records of a view behind a number, up to until (0: all).
 func (s *Store) durable(ctx context.Context, id string, v view, after, until uint64) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
-		after, to := max(after, v.erased), min(v.durable, v.shown)
+		after, to := max(after, v.deletedThrough), min(v.durable, v.shown)
 		if until != 0 {
 			to = min(to, until)
 		}
+		for r, err := range s.pages(ctx, id, after, min(to, v.stored)) {
+			if !yield(r, err) || err != nil {
+				return
+			}
+		}
+		recent := v.recent[:countUpTo(v.recent, to)]
+		yieldAll(ctx, recent[countUpTo(recent, after):], yield)
+	}
+}
+
+// yieldAll yields records until ctx ends, and reports whether more are wanted.
+func yieldAll(ctx context.Context, records []trace.Record, yield func(trace.Record, error) bool) bool {
+	for _, r := range records {
+		if err := ctx.Err(); err != nil {
+			yield(trace.Record{}, err)
+			return false
+		}
+		if !yield(r, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// pages yields the durable records behind a number and up to another one that the database
+// has.
+func (s *Store) pages(ctx context.Context, id string, after, to uint64) iter.Seq2[trace.Record, error] {
+	return func(yield func(trace.Record, error) bool) {
 		for limit := firstPage; after < to; limit = fullPage {
 			records, next, err := s.page(ctx, id, after, to, limit)
 			if err != nil {
 				yield(trace.Record{}, err)
 				return
 			}
-			for _, r := range records {
-				if err := ctx.Err(); err != nil {
-					yield(trace.Record{}, err)
-					return
-				}
-				if !yield(r, nil) {
-					return
-				}
-			}
-			if next <= after {
+			if !yieldAll(ctx, records, yield) || next <= after {
 				return
 			}
 			after = next
@@ -204,6 +218,9 @@ func (s *Store) durable(ctx context.Context, id string, v view, after, until uin
 // page reads some records, fewer if they are large, and tells how far it has read. It
 // passes over damaged and missing ones, and notes them.
 func (s *Store) page(ctx context.Context, id string, after, to uint64, limit int) (records []trace.Record, next uint64, err error) {
+	if err := eventlog.PaceOf(ctx).Reads(); err != nil { // which may wait, so it comes before begin
+		return nil, 0, err
+	}
 	done, err := s.begin(ctx)
 	if err != nil {
 		return nil, 0, err

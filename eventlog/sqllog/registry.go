@@ -208,22 +208,3 @@ func (s *Store) entries(ctx context.Context, q eventlog.Query, before int64, id 
 	})
 	return entries, last, err
 }
-
-// Remove implements eventlog.Registry. The row of the session stays, because it has
-// the session's numbers.
-func (s *Store) Remove(ctx context.Context, id string) error {
-	_, err := s.change(ctx, id, func(se *session) *op {
-		return &op{se: se, moves: func(p *place) { p.registered = 0 }, then: func() { se.members = nil }, do: func(ctx context.Context, tx *sql.Tx) error {
-			se.membersIn = tx
-			if _, err := s.db.exec(ctx, tx, removeMembers, id); err != nil {
-				return err
-			}
-			_, err := s.db.exec(ctx, tx, `DELETE FROM sessions WHERE id = $1`, id)
-			return err
-		}}
-	})
-	if err == nil {
-		s.forgetDamage(id)
-	}
-	return err
-}

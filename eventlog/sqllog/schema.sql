@@ -24,14 +24,14 @@ CREATE INDEX sessions_unfinished ON sessions (updated_at, id) WHERE unfinished <
 
 -- Where a session stands, also after its end: who writes to it, and which numbers are used.
 CREATE TABLE places (
-	session     text   NOT NULL PRIMARY KEY,
-	owner       text   NOT NULL,            -- the gateway that may write
-	term        bigint NOT NULL,            -- grows with each change of owner
-	lease_until bigint NOT NULL,
-	last        bigint NOT NULL DEFAULT 0,  -- numbers up to this one are used
-	erased      bigint NOT NULL DEFAULT 0,  -- records up to this number are deleted
-	registered  bigint NOT NULL DEFAULT 0,  -- 1: the session has a row in the registry
-	sum         bigint NOT NULL
+	session         text   NOT NULL PRIMARY KEY,
+	owner           text   NOT NULL,            -- the gateway that may write
+	term            bigint NOT NULL,            -- grows with each change of owner
+	lease_until     bigint NOT NULL,
+	last            bigint NOT NULL DEFAULT 0,  -- numbers up to this one are used
+	deleted_through bigint NOT NULL DEFAULT 0,  -- records up to this number are deleted
+	registered      bigint NOT NULL DEFAULT 0,  -- 1: the session has a row in the registry
+	sum             bigint NOT NULL             -- of all but owner, term and lease
 );
 CREATE INDEX places_by_owner ON places (owner) WHERE owner <> '';
 
@@ -62,15 +62,15 @@ CREATE TABLE records (
 	prev       bigint NOT NULL, -- the number of the durable record before it, 0: none
 	turn       text   NOT NULL,
 	kind       text   NOT NULL,
-	message_id text,            -- of a prompt, reply or rewind; NULL: read it in the body
-	person     text,            -- of a prompt
+	message_id text,            -- of a mark: a prompt, reply, rewind, or step with the agent's id; empty: read it in the body
+	person     text,            -- of a mark: who sent the prompt
 	at         bigint NOT NULL,
 	body       bytes  NOT NULL, -- the record as one line of JSON
 	sum        bigint NOT NULL, -- of session, seq, prev and body
 	mark_sum   bigint NOT NULL, -- of the others, with session and seq
 	PRIMARY KEY (session, seq)
 )/*sqlite:  WITHOUT ROWID*/;
-CREATE INDEX records_of_messages ON records (session, seq) WHERE kind IN ('prompt', 'reply', 'rewind');
+CREATE INDEX records_of_messages ON records (session, seq) WHERE message_id IS NOT NULL;
 
 CREATE TABLE turns (
 	session text   NOT NULL,

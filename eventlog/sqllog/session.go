@@ -35,13 +35,14 @@ type session struct {
 	seen   int64 // the term that the database had when the session was loaded
 	term   int64 // ours; 0 until the first transaction has taken the session
 	lost   bool  // somebody else has the session now
-	// Numbers up to last are given, up to durable committed, up to erased deleted.
-	last, durable, erased uint64
-	flight                []*op // what the writer has of the session, in order
-	live                  liveBuffer
-	turns                 map[string]struct{} // that have begun here and not ended
-	marked                bool                // for the next checkpoint
-	fenced                map[string]struct{} // turns that were lost with an earlier term
+	// Numbers up to last are given. Records up to durable are committed, and those up to
+	// deletedThrough deleted.
+	last, durable, deletedThrough uint64
+	flight                        []*op // what the writer has of the session, in order
+	live                          liveBuffer
+	turns                         map[string]struct{} // that have begun here and not ended
+	marked                        bool                // for the next checkpoint
+	fenced                        map[string]struct{} // turns that were lost with an earlier term
 
 	// The writer alone uses these: the members as they are in the database, if known, and
 	// the transaction that has changed them last.
@@ -67,8 +68,8 @@ func (se *session) visible() uint64 {
 // held reports whether records that come now have to wait for others.
 func (se *session) held() bool { return se.visible() != se.last }
 
-// enter returns the session, loaded, for one call that writes. The caller leaves it.
-func (s *Store) enter(ctx context.Context, id string) (*session, error) {
+// pin returns the session, loaded, for one call that writes. The caller unpins it.
+func (s *Store) pin(ctx context.Context, id string) (*session, error) {
 	if !plain(id) {
 		return nil, fmt.Errorf("%q cannot be the name of a session", id)
 	}
@@ -97,14 +98,14 @@ func (s *Store) enter(ctx context.Context, id string) (*session, error) {
 		err := s.load(ctx, se)
 		se.order.Unlock()
 		if err != nil {
-			s.leave(se)
+			s.unpin(se)
 			return nil, err
 		}
 		return se, nil
 	}
 }
 
-func (s *Store) leave(se *session) {
+func (s *Store) unpin(se *session) {
 	se.mu.Lock()
 	defer se.mu.Unlock()
 	s.mu.Lock()
@@ -137,11 +138,12 @@ func (s *Store) load(ctx context.Context, se *session) error {
 	if now.owner != "" && now.alive && !ours {
 		return fmt.Errorf("session %q: %w", se.id, eventlog.ErrNotOwner)
 	}
-	se.seen, se.place, se.erased, se.durable = now.term, now.place, now.erased, now.durable
+	se.seen, se.place, se.deletedThrough, se.durable = now.term, now.place, now.deletedThrough, now.durable
 	se.last = max(now.last, now.durable, now.checkpointed)
 	if now.owner != "" {
 		se.last += skipped
 	}
+	se.live.stored = se.last
 	for _, c := range rows {
 		var r trace.Record
 		if err := r.UnmarshalJSON(c.body); err != nil {
@@ -149,6 +151,7 @@ func (s *Store) load(ctx context.Context, se *session) error {
 		}
 		se.live.restore(c, r)
 	}
+	s.liveBytes.Add(int64(se.live.bytes))
 	se.mu.Lock()
 	se.loaded = true
 	se.mu.Unlock()

@@ -204,7 +204,7 @@ const (
 
 func (w *sqliteWriter) prepare(ctx context.Context, take string) (err error) {
 	w.stmts = map[string]*sql.Stmt{}
-	for _, query := range []string{sqliteInsert, sqliteTerms, sqliteKeep, beginTurn, endTurn, endPart, movePlace, putSession, removeMembers, addMember, giveBack, take} {
+	for _, query := range []string{sqliteInsert, sqliteTerms, sqliteKeep, beginTurn, endTurn, endPart, movePlace, putSession, removeMembers, addMember, freePlace, take} {
 		if w.stmts[query], err = w.db.PrepareContext(ctx, query); err != nil {
 			return err
 		}

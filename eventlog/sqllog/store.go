@@ -19,7 +19,7 @@ import (
 type Store struct {
 	opts    Options
 	db      *db
-	lock    *os.File
+	lock    dirLock
 	epoch   string
 	gateway string // stays the same over restarts
 	owner   string // of this process
@@ -66,9 +66,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 		if s.db != nil {
 			err = errors.Join(err, s.db.close())
 		}
-		if s.lock != nil {
-			_ = s.lock.Close()
-		}
+		_ = s.lock.Close()
 		return nil, err
 	}
 	go s.run() //nolint:contextcheck // for the life of the store, not for this call: Close waits for it
@@ -159,8 +157,8 @@ func (s *Store) begin(ctx context.Context) (done func(), err error) {
 	return s.calls.Done, nil
 }
 
-// Close implements eventlog.Store. What is still in memory only is checkpointed
-// first, and the sessions are given back.
+// Close implements eventlog.Store. The text that memory alone has is checkpointed first,
+// and the sessions are given back.
 func (s *Store) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -179,15 +177,11 @@ func (s *Store) Close() error {
 	defer close(s.closing)
 	s.calls.Wait() // the writer still works
 	s.checkpoint()
-	err := s.giveBack()
+	err := s.releaseAll()
 	close(s.stop)
 	<-s.written
 	s.end()
-	err = errors.Join(err, s.sign(false), s.db.close())
-	if s.lock != nil {
-		err = errors.Join(err, s.lock.Close()) // which unlocks it
-	}
-	return err
+	return errors.Join(err, s.sign(false), s.db.close(), s.lock.Close())
 }
 
 // do has the writer do something for no session, and waits.

@@ -15,7 +15,7 @@ import (
 const (
 	beginTurn = `INSERT INTO turns (session, turn, first, sum) VALUES ($1, $2, $3, $4) ON CONFLICT (session, turn) DO NOTHING`
 	endTurn   = `UPDATE turns SET last = $3, end_sum = $4 WHERE session = $1 AND turn = $2 AND last = 0`
-	movePlace = `UPDATE places SET last = $2, erased = $3, registered = $4, sum = $5 WHERE session = $1`
+	movePlace = `UPDATE places SET last = $2, deleted_through = $3, registered = $4, sum = $5 WHERE session = $1`
 	endPart   = `DELETE FROM checkpoints WHERE session = $1 AND turn = $2 AND part = $3`
 )
 
@@ -27,8 +27,9 @@ func (d *db) take() string {
 		WHERE places.term = excluded.term - 1 OR (places.term = excluded.term AND places.owner = excluded.owner)`
 }
 
-// transact does the ops inside the transaction. It refuses those of sessions that are
-// not ours, with an error for each such session, and tells where the others stand then.
+// transact does the ops inside the transaction. Ops of a session that this
+// gateway does not own are refused, with an error for each such session. The places that
+// changed are returned.
 func (s *Store) transact(ctx context.Context, tx *sql.Tx, ops []*op) (refused map[*session]error, moved map[*session]place, err error) {
 	if refused, err = s.own(ctx, tx, ops); err != nil {
 		return nil, nil, err
@@ -87,7 +88,7 @@ func (s *Store) transact(ctx context.Context, tx *sql.Tx, ops []*op) (refused ma
 		if p == se.place {
 			continue
 		}
-		if _, err := s.db.exec(ctx, tx, movePlace, se.id, p.last, p.erased, p.registered, p.sum()); err != nil {
+		if _, err := s.db.exec(ctx, tx, movePlace, se.id, p.last, p.deletedThrough, p.registered, p.sum()); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -137,7 +138,7 @@ type sessionCheckpoint struct {
 	checkpoint
 }
 
-// own takes the sessions that are not ours yet, and checks the term of the others.
+// own takes the sessions that this gateway does not own yet, and checks the term of the others.
 // The order of sessions is the same in every gateway, so that two do not wait for
 // each other.
 func (s *Store) own(ctx context.Context, tx *sql.Tx, ops []*op) (refused map[*session]error, err error) {

@@ -73,7 +73,7 @@ func (s *Store) write(ops []*op) {
 		switch {
 		case err == nil:
 			for i, o := range ops {
-				o.settle(s, verdicts[i])
+				o.complete(s, verdicts[i])
 			}
 			return
 		case s.db.lost(err):
@@ -83,13 +83,13 @@ func (s *Store) write(ops []*op) {
 			pause = min(2*pause, longestPause)
 			ops = append(ops, s.gathered()...)
 		case len(ops) > 1 && !s.db.full(err):
-			for _, o := range ops { // one of them is not to the database's taste
+			for _, o := range ops { // the database refuses one of them
 				s.write([]*op{o})
 			}
 			return
 		default:
 			for _, o := range ops {
-				o.settle(s, s.db.sentence(err))
+				o.complete(s, s.db.sentence(err))
 			}
 			return
 		}
@@ -103,7 +103,7 @@ func (s *Store) expire(ops []*op, err error) []*op {
 		if time.Since(o.began) < s.opts.Patience {
 			return false
 		}
-		o.settle(s, s.db.sentence(err))
+		o.complete(s, s.db.sentence(err))
 		return true
 	})
 }

@@ -67,7 +67,7 @@ func (r runtime) readAloud(ctx context.Context, host agent.Host, b *trace.Builde
 	call := r.tools.Call("call-1", "read_aloud", input)
 	b.ToolCall(call)
 	request := trace.PermissionRequest{RequestID: "request-1", ToolCallID: call.ToolCallID, Title: call.Title}
-	answer, err := agentkit.Approve(b, trace.PermissionAsk{Request: request})[0].Wait(ctx, host)
+	answer, err := agentkit.Approve(b, trace.PermissionCheck{Request: request})[0].Wait(ctx, host)
 	if err != nil {
 		return "", err
 	}

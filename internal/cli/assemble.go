@@ -115,7 +115,7 @@ func (s *setup) sessionOptions(logger *slog.Logger) (session.Options, error) {
 	rules := s.Sessions
 	return session.Options{
 		Agents: all, Default: s.DefaultAgent,
-		Approval: rules.Approval, HoldLimit: rules.HoldLimit, AskLimit: rules.AskLimit,
+		Approval: rules.Approval, HoldLimit: rules.HoldLimit, AnswerLimit: rules.AnswerLimit,
 		OnDisconnect: rules.OnDisconnect, Busy: rules.Busy, GracePeriod: rules.Grace, GraceLimit: rules.GraceLimit,
 		IdleLimit: rules.IdleLimit, StopPatience: rules.StopPatience, AgentIdle: rules.AgentIdle, EvictAfter: rules.EvictAfter,
 		MaxAgents: rules.MaxAgents, AgentShare: s.agentShare(), MaxQueue: rules.MaxQueue, Replay: rules.Replay,

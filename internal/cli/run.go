@@ -52,7 +52,7 @@ func (r *runCommand) turn(ctx context.Context, cfg setup, text string, p *progra
 	if err != nil {
 		return err
 	}
-	o.Log = eventlog.New(memlog.New(), eventlog.Options{})
+	o.Log = eventlog.New(memlog.New())
 	o.OnDisconnect = session.Detach // there is no connection
 	hub, err := session.New(ctx, o)
 	if err != nil {

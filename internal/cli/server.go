@@ -280,7 +280,7 @@ func openLog(ctx context.Context, c config.Config, logger *slog.Logger) (*eventl
 	if err != nil {
 		return nil, err
 	}
-	return eventlog.New(store, eventlog.Options{}), nil
+	return eventlog.New(store), nil
 }
 
 // endAgents ends the agents that a killed gateway has left behind.

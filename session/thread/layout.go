@@ -214,6 +214,9 @@ func (t *Thread) Take(turn string, seq uint64, payload trace.Payload) {
 // messages were read again.
 func (t *Thread) Keep(of *Thread) {
 	t.layouts = of.layouts
+	if len(of.Names.order) > 0 { // it has those that were given and are not on record yet
+		t.Names = of.Names
+	}
 	for message, all := range of.prompts {
 		for _, seq := range all {
 			t.notePrompt(message, seq)

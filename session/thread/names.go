@@ -2,7 +2,6 @@ package thread
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 )
@@ -12,7 +11,7 @@ import (
 // mostNames bounds the names that are kept in memory.
 const mostNames = 10_000
 
-// Names are the agent's own ids of its work, and the turns that have them. A client may
+// Names are the agent's own ids of its steps, and the turns that have them. A client may
 // name a message by such an id, so an id belongs to one turn. The zero Names are empty.
 type Names struct {
 	turns map[string]string
@@ -54,7 +53,7 @@ func (n *Names) Note(turn, name string) {
 			delete(n.first, turn)
 		}
 		delete(n.turns, oldest)
-		n.order = slices.Delete(n.order, 0, 1)
+		n.order = n.order[1:]
 	}
 	if _, named := n.first[turn]; !named {
 		n.first[turn] = name

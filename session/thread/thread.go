@@ -1,6 +1,6 @@
 // Package thread is the projection of a session's durable records. A Thread has the
-// messages, the turns and the points to which the agent can go back; Names have the agent's
-// own ids. A session folds its records once, when it is loaded, and then adds each change.
+// messages, the turns, the points to which the agent can go back, and the agent's own ids. A
+// session folds its records once, when it is loaded, and then adds each change.
 // A Thread does no I/O. Its owner guards it with a lock.
 package thread
 
@@ -29,6 +29,8 @@ type Thread struct {
 	prompts map[string][]uint64
 	// layouts are those of the turns that were read or are open.
 	layouts map[string]*Layout
+	// Names are the agent's own ids.
+	Names Names
 }
 
 // Message is a message of the thread.
@@ -104,12 +106,15 @@ func (t *Thread) Cut(id string) {
 	t.Messages = slices.Delete(t.Messages, i, len(t.Messages))
 }
 
-// Observe takes over a prompt, a reply or a rewind that is on record.
+// Observe takes over a prompt, a reply, a rewind or a step with the agent's id that is on
+// record.
 func (t *Thread) Observe(kind trace.Kind, turn, message, by string, seq uint64) {
 	if kind == trace.KindPrompt {
 		t.notePrompt(message, seq)
 	}
 	switch kind { //nolint:exhaustive // only these change the thread
+	case trace.KindStep:
+		t.Names.Note(turn, message)
 	case trace.KindRewind:
 		t.Cut(message)
 	case trace.KindPrompt, trace.KindReply:

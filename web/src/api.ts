@@ -33,12 +33,17 @@ async function sentence(res: Response): Promise<string> {
   return text && text.length < 400 && !text.startsWith('<') ? text : `The gateway answered ${res.status}.`;
 }
 
+const UNREACHED = 'The gateway cannot be reached.';
+
+/** What an error says to a person. A lost connection is a TypeError, in the browser's own words. */
+export const said = (e: Error) => (e instanceof TypeError ? UNREACHED : e.message);
+
 async function call(method: string, path: string, body?: unknown): Promise<Response> {
   let res: Response;
   try {
     res = await ask(path, body === undefined ? { method } : { method, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) });
   } catch {
-    throw new Error('The gateway cannot be reached.');
+    throw new Error(UNREACHED);
   }
   if (!res.ok) throw Object.assign(new Error(await sentence(res)), { status: res.status });
   return res;
@@ -46,18 +51,28 @@ async function call(method: string, path: string, body?: unknown): Promise<Respo
 
 export const statusOf = (e: unknown) => (e instanceof Error && 'status' in e ? Number(e.status) : 0);
 
-/** Why the list cannot be read now. */
-export async function listProblem(): Promise<string> {
-  try { await call('GET', '/api/sessions?limit=1'); } catch (e) { return `${(e as Error).message} Trying again…`; }
-  return 'The connection was lost. Trying again…';
+export interface Problem { sentence: string; refused: boolean }
+
+/** Why the list cannot be read now; refused: this browser is not signed in. */
+export async function listProblem(): Promise<Problem> {
+  try { await call('GET', '/api/sessions?limit=1'); } catch (e) {
+    const refused = statusOf(e) === 401, { message } = e as Error;
+    return { sentence: refused ? message : `${message} Trying again…`, refused };
+  }
+  return { sentence: 'The connection was lost. Trying again…', refused: false };
+}
+
+/** A session by its id; null when there is none, or when it cannot be read now. */
+export async function readSession(id: string): Promise<Session | null> {
+  try { return await (await call('GET', at(id))).json() as Session; } catch { return null; }
 }
 
 export const deleteSession = async (id: string) => { await call('DELETE', at(id)); };
 
-/** Some turns of the history, and where the page before them ends; null when nothing is before them. */
-export interface Page { messages: UIMessage[]; before: string | null }
+/** Some turns of the history, and where the page before them ends; null when nothing is before them. missing: there is no such session. */
+export interface Page { messages: UIMessage[]; before: string | null; missing?: boolean }
 
-const NOTHING: Page = { messages: [], before: null };
+const NOTHING: Page = { messages: [], before: null, missing: true };
 
 /** The newest page of the history, or the one that ends there; a session that does not exist yet has none. */
 export async function history(id: string, before?: string): Promise<Page> {
@@ -81,13 +96,11 @@ export const answerQuestion = async (id: string, question: string, value: string
   await call('POST', `${at(id)}/questions/${encodeURIComponent(question)}`, { value });
 };
 
-/** The names of the configured agents; an older gateway does not tell. */
-export async function listAgents(): Promise<string[]> {
-  try {
-    const body: unknown = await (await call('GET', '/api/agents')).json();
-    const list = Array.isArray(body) ? body : (body as { agents?: unknown[] })?.agents ?? [];
-    return list.map(a => (typeof a === 'string' ? a : (a as { name?: string })?.name)).filter((n): n is string => !!n);
-  } catch { return []; }
+/** An agent that sessions can have. available is missing until it is known; reason says why the agent cannot start. */
+export interface Agent { name: string; default?: boolean; available?: boolean; reason?: string }
+
+export async function listAgents(): Promise<Agent[]> {
+  try { return (await (await call('GET', '/api/agents')).json() as { agents: Agent[] }).agents; } catch { return []; }
 }
 
 /** What the agent offers with a permission request, as the trace has it; null when it cannot be read. */

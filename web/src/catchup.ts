@@ -4,7 +4,7 @@ import type { UIMessage } from 'ai';
 import { useEvents, type News, type Turn } from './events';
 import type { History } from './history';
 
-interface Chat { messages: UIMessage[]; error: Error | undefined; resumeStream: () => Promise<void> }
+interface Chat { messages: UIMessage[]; error: Error | undefined; resumeStream: () => Promise<void>; clearError: () => void }
 
 /** A turn of this tab's own ends on its stream and among the events at about the same time. */
 const MOMENT = 150;
@@ -24,6 +24,10 @@ export function useCatchUp(chat: Chat, history: History, id: string | null, busy
       if (t.state === 'paused') waits.current.add(t.turn); else waits.current.delete(t.turn);
     }
     setNews(k => k + 1);
+  }, () => {
+    if (!(now.current.chat.error instanceof TypeError)) return;
+    lost.current = true; // so was a request of this tab's own
+    setNews(k => k + 1);
   });
 
   useEffect(() => {
@@ -42,6 +46,7 @@ export function useCatchUp(chat: Chat, history: History, id: string | null, busy
         lost.current = false;
         for (const t of missed) if (told.current.get(t.turn) === t) told.current.delete(t.turn);
         show();
+        if (now.current.chat.error instanceof TypeError) now.current.chat.clearError(); // the connection is back
         if (missed.some(t => t.state === 'running')) await now.current.chat.resumeStream();
         setNews(k => k + 1);
       } finally { looking.current = false; }

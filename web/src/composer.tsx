@@ -1,13 +1,12 @@
-import { useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { useEffect, useLayoutEffect, useRef } from 'react';
 
-interface Props { busy: boolean; waiting: boolean; onSend: (text: string) => void; onStop: () => void }
+interface Props { text: string; onText: (text: string) => void; busy: boolean; waiting: boolean; onSend: (text: string) => void; onStop: () => void }
 
 /**
  * Enter sends, Shift+Enter breaks the line, Escape stops unless there is a draft. A prompt that is sent while the
  * agent works waits in the queue; while the agent waits for an answer (waiting), a new message may end the turn.
  */
-export function Composer({ busy, waiting, onSend, onStop }: Props) {
-  const [text, setText] = useState('');
+export function Composer({ text, onText, busy, waiting, onSend, onStop }: Props) {
   const area = useRef<HTMLTextAreaElement>(null);
   useEffect(() => { if (matchMedia('(hover: hover)').matches) area.current?.focus(); }, []);
   useLayoutEffect(() => {
@@ -19,8 +18,8 @@ export function Composer({ busy, waiting, onSend, onStop }: Props) {
   const send = () => {
     const prompt = text.trim();
     if (!prompt) return;
+    onText('');
     onSend(prompt);
-    setText('');
     area.current?.focus();
   };
   return (
@@ -29,7 +28,7 @@ export function Composer({ busy, waiting, onSend, onStop }: Props) {
         <textarea
           ref={area} rows={1} value={text} aria-label="Your message"
           placeholder={waiting ? 'Answer here, or send something else to end the turn' : 'Message the agent'}
-          onChange={e => setText(e.target.value)}
+          onChange={e => onText(e.target.value)}
           onKeyDown={e => {
             if (e.key === 'Enter' && !e.shiftKey && !e.nativeEvent.isComposing) { e.preventDefault(); send(); }
             if (e.key === 'Escape' && (busy || waiting) && !text) { e.preventDefault(); onStop(); }

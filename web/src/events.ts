@@ -14,9 +14,9 @@ export type News =
 
 /**
  * Calls told for each event of the session. While the tab reads an answer (busy), that stream has the place of this one among
- * the connections, and this one goes on from its mark later.
+ * the connections, and this one goes on from its mark later. opened is called when the connection is there.
  */
-export function useEvents(id: string | null, busy: boolean, told: (news: News) => void) {
+export function useEvents(id: string | null, busy: boolean, told: (news: News) => void, opened: () => void) {
   const mark = useRef('');
   useEffect(() => { mark.current = ''; }, [id]);
   useStream(busy ? null : id, () => `${at(id!)}/events${mark.current && `?after=${mark.current}`}`, e => {
@@ -24,5 +24,5 @@ export function useEvents(id: string | null, busy: boolean, told: (news: News) =
     const news = JSON.parse(e.data) as News;
     told(news);
     return news.type !== 'deleted';
-  });
+  }, opened);
 }

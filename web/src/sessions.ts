@@ -1,6 +1,6 @@
 // The list of sessions, as GET /api/events pushes it.
 import { useCallback, useEffect, useState } from 'react';
-import { listProblem, type Session } from './api';
+import { listProblem, readSession, type Problem, type Session } from './api';
 import { useStream } from './stream';
 
 const PAGE = 100, MOST = 1000;
@@ -11,7 +11,7 @@ type News =
   | { type: 'gone'; id: string }
   | { type?: undefined; error: string };
 
-export interface Sessions { list: Session[] | null; problem: string | null; more: (() => void) | null }
+export interface Sessions { list: Session[] | null; problem: Problem | null; more: (() => void) | null }
 
 /** The list with a session that is new or has changed, the last changed first. */
 const placed = (list: Session[], s: Session) =>
@@ -21,7 +21,7 @@ export function useSessions(): Sessions {
   const [list, setList] = useState<Session[] | null>(null);
   const [limit, setLimit] = useState(PAGE);
   const [older, setOlder] = useState(false);
-  const [problem, setProblem] = useState<string | null>(null);
+  const [problem, setProblem] = useState<Problem | null>(null);
   const address = `/api/events?limit=${limit}`;
   const away = useStream(address, () => address, e => {
     const news = JSON.parse(e.data) as News;
@@ -39,4 +39,17 @@ export function useSessions(): Sessions {
   }, [away]);
   const more = useCallback(() => setLimit(n => Math.min(MOST, n + PAGE)), []);
   return { list, problem, more: older && limit < MOST ? more : null };
+}
+
+/** The session with this id; one that is not in the list, which has the newest ones only, is read. ours: the id of a chat that may not have begun. */
+export function useSession({ list }: Sessions, id: string, ours: string): Session | undefined {
+  const [read, setRead] = useState<Session | null>(null);
+  const listed = list?.find(s => s.id === id), look = list !== null && !listed && id !== ours;
+  useEffect(() => {
+    if (!look) return;
+    let here = true;
+    void readSession(id).then(s => { if (here) setRead(s); });
+    return () => { here = false; };
+  }, [id, look]);
+  return listed ?? (look && read?.id === id ? read : undefined);
 }

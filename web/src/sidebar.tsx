@@ -13,7 +13,7 @@ export function Sidebar({ sessions, current, onNew, onOpen, onDelete }: Props) {
     <nav className="side" aria-label="Sessions">
       <div className="brand"><img src="/favicon.svg" alt="" width="22" height="22" /> Tributary</div>
       <button className="new" onClick={onNew}>New chat</button>
-      {problem && <p className="side-note" role="status">{problem}</p>}
+      {problem && !problem.refused && <p className="side-note" role="status">{problem.sentence}</p>}
       {!problem && list?.length === 0 && <p className="side-note">No sessions yet.</p>}
       <ul>{list?.map(s => <Row key={s.id} session={s} current={s.id === current} onOpen={onOpen} onDelete={onDelete} />)}</ul>
       {more && <button className="older" onClick={more}>Older sessions</button>}

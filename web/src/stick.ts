@@ -1,7 +1,8 @@
 // Keeps the end of the conversation in sight, unless the reader has scrolled up.
 import { useCallback, useEffect, useLayoutEffect, useRef } from 'react';
 
-export function useStick(changes: unknown) {
+/** Keeps the end of the conversation in view while the reader is there. changes and more: what makes the conversation longer. */
+export function useStick(changes: unknown, more: unknown) {
   const box = useRef<HTMLDivElement>(null), end = useRef<HTMLDivElement>(null), stuck = useRef(true);
   useEffect(() => {
     const el = box.current;
@@ -10,7 +11,7 @@ export function useStick(changes: unknown) {
     el.addEventListener('scroll', look, { passive: true });
     return () => el.removeEventListener('scroll', look);
   }, []);
-  useLayoutEffect(() => { if (stuck.current) end.current?.scrollIntoView({ block: 'end' }); }, [changes]);
+  useLayoutEffect(() => { if (stuck.current) end.current?.scrollIntoView({ block: 'end' }); }, [changes, more]);
   const follow = useCallback(() => { stuck.current = true; }, []);
   return { box, end, follow };
 }

@@ -7,12 +7,12 @@ const FIRST = 1000, LONGEST = 30_000;
 
 /**
  * Reads the stream at an address while the page is seen, and calls take for each event until that returns false. address is
- * asked before each try; key names the stream, null: none. Returns whether the connection is away. A hidden tab lets go of the
+ * asked before each try; key names the stream, null: none. opened is called when the stream is there. Returns whether the connection is away. A hidden tab lets go of the
  * stream: it would keep one of the six connections that a browser has for one origin.
  */
-export function useStream(key: string | null, address: () => string, take: (event: MessageEvent<string>) => boolean): boolean {
-  const now = useRef({ address, take });
-  useEffect(() => { now.current = { address, take }; });
+export function useStream(key: string | null, address: () => string, take: (event: MessageEvent<string>) => boolean, opened?: () => void): boolean {
+  const now = useRef({ address, take, opened });
+  useEffect(() => { now.current = { address, take, opened }; });
   const [away, setAway] = useState(false);
   useEffect(() => {
     if (key === null) return;
@@ -22,7 +22,7 @@ export function useStream(key: string | null, address: () => string, take: (even
       shut();
       if (over || document.visibilityState !== 'visible') return;
       source = new EventSource(new URL(now.current.address(), location.href), { fetch: ask });
-      source.onopen = () => setAway(false);
+      source.onopen = () => { setAway(false); now.current.opened?.(); };
       source.onmessage = (e: MessageEvent<string>) => {
         tries = 0;
         over = !now.current.take(e);

@@ -10,7 +10,7 @@ const STATE: Record<string, [word: string, tone: string]> = {
   'approval-responded': ['answered', 'run'],
   'output-available': ['done', 'ok'],
   'output-error': ['failed', 'bad'],
-  'output-denied': ['denied', 'bad'],
+  'output-denied': ['not run', 'bad'],
 };
 
 /** One line that says the most of an input, for the closed card. */
@@ -20,11 +20,12 @@ function gist(input: unknown): string {
   return typeof first === 'string' ? first.split('\n')[0]!.slice(0, 120) : '';
 }
 
-interface Props { part: DynamicToolUIPart | ToolUIPart; session: string; permit: Answers['permit'] }
+/** waits: the turn goes on only when somebody has answered, so nothing runs. */
+interface Props { part: DynamicToolUIPart | ToolUIPart; session: string; waits: boolean; permit: Answers['permit'] }
 
-export function Tool({ part, session, permit }: Props) {
+export function Tool({ part, session, waits, permit }: Props) {
   const name = part.type === 'dynamic-tool' ? part.toolName : part.type.slice(5);
-  const [word, tone] = STATE[part.state] ?? [part.state, 'run'];
+  const [word, tone] = (waits && part.state === 'input-available' ? ['waits', ''] : STATE[part.state]) ?? [part.state, 'run'];
   const preliminary = part.state === 'output-available' && part.preliminary;
   const asking = part.state === 'approval-requested';
   return (

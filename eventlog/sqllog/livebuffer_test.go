@@ -1,0 +1,135 @@
+package sqllog_test
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/eventlog/sqllog"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// reads counts how often a reader needs the database.
+type reads int
+
+func (r *reads) Reads() error { *r++; return nil }
+func (*reads) Waits()         {}
+
+func TestAReaderOfNewRecordsNeedsNoDatabase(t *testing.T) {
+	onBoth(t, func(t *testing.T, o sqllog.Options) {
+		s := open(t, o)
+		last := add(t, s, begins("p"), grows("p", "text"), ends("p", "text"))
+		read := func(after uint64, want int) (n reads) {
+			t.Helper()
+			got := 0
+			for _, err := range s.After(eventlog.WithPace(t.Context(), &n), "s", after) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got++
+			}
+			if got != want {
+				t.Errorf("%d records after %d, want %d", got, after, want)
+			}
+			return n
+		}
+		if n := read(0, 3); n != 0 {
+			t.Errorf("new records are read from the database %d times", n)
+		}
+		sqllog.Sweep(s)
+		sqllog.Sweep(s)
+		if n := read(0, 3); n != 1 {
+			t.Errorf("older records are read from the database %d times", n)
+		}
+		add(t, s, begins("q"), ends("q", "text"))
+		if n := read(last, 2); n != 0 {
+			t.Errorf("a reader that follows reads the database %d times", n)
+		}
+	})
+}
+
+// forgetful is a store whose memory has no durable record, whoever reads.
+type forgetful struct{ *sqllog.Store }
+
+func (s forgetful) forget() { sqllog.Sweep(s.Store); sqllog.Sweep(s.Store) }
+
+func (s forgetful) After(ctx context.Context, session string, after uint64) iter.Seq2[trace.Record, error] {
+	s.forget()
+	return s.Store.After(ctx, session, after)
+}
+
+func (s forgetful) Durable(ctx context.Context, session string, after, until uint64) iter.Seq2[trace.Record, error] {
+	s.forget()
+	return s.Store.Durable(ctx, session, after, until)
+}
+
+// Whatever memory has of a session, a reader gets each durable record once, and the whole
+// text of the parts that are open.
+func TestMemoryAndDatabaseAreOneLog(t *testing.T) {
+	t.Parallel()
+	const session, turn = "s", "t"
+	rapid.Check(t, func(rt *rapid.T) {
+		s, err := sqllog.Open(rt.Context(), sqllog.Options{Dir: t.TempDir(), NoSync: true, LiveBytes: rapid.SampledFrom([]int{1, 2000, 0}).Draw(rt, "bytes")})
+		if err != nil {
+			rt.Fatal(err)
+		}
+		defer s.Close() //nolint:errcheck // nothing is left to be written
+		var last, parts uint64
+		var durable []uint64
+		texts := map[uint64]string{0: ""} // of the open part, by the newest number then
+		rt.Repeat(map[string]func(*rapid.T){
+			"append": func(rt *rapid.T) {
+				var events []trace.Event
+				text := texts[last]
+				next := last
+				for range rapid.IntRange(1, 5).Draw(rt, "events") {
+					next++
+					if rapid.IntRange(0, 3).Draw(rt, "kind") == 0 {
+						events = append(events, event(trace.Step{Phase: trace.PhaseStart}))
+						durable = append(durable, next)
+					} else {
+						events = append(events, grows(fmt.Sprint(parts), "a word "))
+						text += "a word "
+					}
+					texts[next] = text
+				}
+				if last, err = s.Append(rt.Context(), session, turn, events); err != nil || last != next {
+					rt.Fatalf("number %d, want %d: %v", last, next, err)
+				}
+			},
+			"sweep": func(*rapid.T) { sqllog.Sweep(s) },
+			"delete": func(rt *rapid.T) {
+				if err := s.Delete(rt.Context(), session); err != nil {
+					rt.Fatal(err)
+				}
+				durable, texts = nil, map[uint64]string{last: ""}
+				parts++
+			},
+			"": func(rt *rapid.T) {
+				for after, had := range texts {
+					var seqs []uint64
+					text := had
+					for r, err := range s.After(rt.Context(), session, after) {
+						if err != nil {
+							rt.Fatal(err)
+						}
+						if d, is := r.Payload.(trace.MessageDelta); is {
+							text += d.Delta
+						} else {
+							seqs = append(seqs, r.Seq)
+						}
+					}
+					want := slices.DeleteFunc(slices.Clone(durable), func(seq uint64) bool { return seq <= after })
+					if !slices.Equal(seqs, want) || text != texts[last] {
+						rt.Fatalf("after %d of %d: durable records %v with a text of %d bytes, want %v with %d", after, last, seqs, len(text), want, len(texts[last]))
+					}
+				}
+			},
+		})
+	})
+}

@@ -1,0 +1,174 @@
+package session
+
+import (
+	"time"
+
+	"github.com/tributary-dev/tributary/session/turnstate"
+)
+
+// This file counts the clients that follow a turn, and ends a turn that no client follows.
+
+// subscribers are the clients that follow a turn by a chat stream. The session's mutex guards
+// them.
+type subscribers struct {
+	n     int
+	came  bool        // there was one, and the turn has its grace when it begins without one
+	grace *time.Timer // ends the turn; nil: the turn has no end by itself
+	since time.Time   // when the grace period began
+}
+
+func (s *subscribers) join() {
+	s.n++
+	stopTimer(&s.grace)
+}
+
+// Attach counts a client that follows a turn by a chat stream. The function that
+// it returns is to be called once when the client leaves; disconnected says that it left
+// before it had the turn's end.
+func (h *Hub) Attach(session, turn string) (leave func(disconnected bool)) {
+	l, t, release := h.lookup(session, turn)
+	if t == nil {
+		release()
+		return func(bool) {}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t.subscribers.join()
+	t.subscribers.came = true
+	return func(disconnected bool) {
+		defer release()
+		l.unfollow(t, disconnected)
+	}
+}
+
+func (l *activeSession) unfollow(t *turn, disconnected bool) {
+	l.mu.Lock()
+	t.subscribers.n--
+	changed := disconnected && t.markUndelivered()
+	if disconnected && t.subscribers.n == 0 && t.state != turnstate.Paused && !t.state.Stopped() { // a turn that waits for somebody needs no subscriber
+		l.startGrace(t)
+	}
+	l.mu.Unlock()
+	if changed {
+		l.saveLater()
+	}
+}
+
+// MarkUndelivered records that the gateway ended a client's stream before the end of a turn.
+// The rest is kept as for a client whose connection was cut, and the turn goes on
+// without a subscriber.
+func (h *Hub) MarkUndelivered(session, turn string) {
+	l, t, release := h.lookup(session, turn)
+	defer release()
+	if t == nil {
+		return
+	}
+	l.mu.Lock()
+	changed := t.markUndelivered()
+	l.mu.Unlock()
+	if changed {
+		l.saveLater()
+	}
+}
+
+// markUndelivered notes that a client did not get the turn's end. It reports whether the
+// document of the session has changed. The caller holds activeSession.mu.
+func (t *turn) markUndelivered() (changed bool) {
+	changed = t.state.Stopped() && t.session.last == t && !t.undelivered
+	t.undelivered = true
+	if changed {
+		ref := t.ref()
+		t.session.info.Last = &ref
+	}
+	return changed
+}
+
+// startGrace begins to count down for a turn without a subscriber.
+func (l *activeSession) startGrace(t *turn) {
+	wait := l.hub.GracePeriod
+	switch l.hub.OnDisconnect {
+	case Detach:
+		if t.state.Began() {
+			return // a queued prompt has its grace in every mode
+		}
+	case Stop:
+		wait = 0
+	case Grace:
+	}
+	t.subscribers.since = l.hub.Now()
+	l.armGrace(t, wait)
+}
+
+func (l *activeSession) armGrace(t *turn, wait time.Duration) {
+	stopTimer(&t.subscribers.grace)
+	var timer *time.Timer
+	timer = time.AfterFunc(wait, func() {
+		l.mu.Lock()
+		due := t.subscribers.grace == timer && t.subscribers.n == 0 && t.decideStop() // a client that comes from now on is too late, and sees it
+		l.mu.Unlock()
+		if due {
+			t.writeStop(stopped("disconnected"))
+		}
+	})
+	t.subscribers.grace = timer
+}
+
+// Touch tells that somebody who may see the session asked for something of it:
+// a turn in its grace gets more of it.
+func (h *Hub) Touch(session string) {
+	h.mu.Lock()
+	l := h.sessions[session]
+	h.mu.Unlock()
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, t := range l.turns {
+		if t.subscribers.grace == nil {
+			continue
+		}
+		rest := t.subscribers.since.Add(h.GraceLimit).Sub(h.Now())
+		l.armGrace(t, max(0, min(rest, h.GracePeriod)))
+	}
+}
+
+// FollowQueued tells that a principal follows a chat stream of the session from now on.
+// The principal follows their queued prompts, too: a reloaded page gets the stream
+// of the running turn, and has no other way to ask for the turns behind it. The
+// prompts' own connections may be cut already, or soon: a proxy may report that only
+// after the page has loaded.
+//
+// The function that is returned is to be called once when the client leaves;
+// disconnected is as for Attach. A client that was cut gives its prompts up again. One that has had
+// its stream to the end has not left: the prompts run without their grace.
+func (h *Hub) FollowQueued(session, by string) (leave func(disconnected bool)) {
+	h.mu.Lock()
+	l := h.sessions[session]
+	if l == nil {
+		h.mu.Unlock()
+		return func(bool) {}
+	}
+	release := h.pin(l)
+	h.mu.Unlock()
+	l.mu.Lock()
+	var back []*turn
+	for _, t := range l.queue {
+		if t.by == by {
+			t.subscribers.join()
+			back = append(back, t)
+		}
+	}
+	l.mu.Unlock()
+	return func(disconnected bool) {
+		defer release()
+		for _, t := range back {
+			if !disconnected {
+				l.mu.Lock()
+				t.subscribers.came = false
+				l.mu.Unlock()
+			}
+			l.unfollow(t, disconnected)
+		}
+	}
+}
