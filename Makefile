@@ -199,8 +199,8 @@ conformance/first-use/node_modules/.package-lock.json: conformance/first-use/pac
 	@touch $@
 
 .PHONY: first-use
-first-use: binary conformance/node_modules/.package-lock.json conformance/first-use/node_modules/.package-lock.json ## The quickstart and the guides, followed in fresh apps (Vite, Next.js) with Chromium
-	cd conformance/first-use && node --test --test-reporter=spec types.test.mjs follow.test.mjs
+first-use: binary conformance/node_modules/.package-lock.json conformance/first-use/node_modules/.package-lock.json ## The quickstart and the guides, followed in fresh apps (Vite, Next.js), and the page behind nginx and Caddy, with Chromium
+	cd conformance/first-use && node --test --test-reporter=spec types.test.mjs follow.test.mjs proxies.test.mjs
 
 .PHONY: film
 film: build ## Film the page for the README, in Chromium
