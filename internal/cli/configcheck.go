@@ -27,11 +27,12 @@ func (c *configCheckCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	options, err := cfg.sessionOptions(newLogger(p.stderr, cfg.LogLevel.Slog()))
+	logger := newLogger(p.stderr, cfg.LogLevel.Slog())
+	options, err := cfg.sessionOptions(logger)
 	if err := cmp.Or(err, cfg.checkAuth(options.Agents)); err != nil {
 		return err
 	}
-	if err := cfg.apart(options.Agents); err != nil {
+	if err := cfg.apart(options.Agents, logger); err != nil {
 		return err
 	}
 	if _, err := adapterOff(); err != nil {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"log/slog"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,7 +14,7 @@ import (
 // its workspace without asking, and the data directory holds the token and all sessions.
 // Agents that touch no files have no workspace. An agent that neither the configuration nor
 // --agent names is not offered then, so that a first start in the home directory succeeds.
-func (s *setup) apart(agents map[string]session.Agent) error {
+func (s *setup) apart(agents map[string]session.Agent, logger *slog.Logger) error {
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
 		kind, _, err := s.adapterOf(name)
 		if err != nil {
@@ -23,6 +24,8 @@ func (s *setup) apart(agents map[string]session.Agent) error {
 			if _, named := s.named[name]; !named && name != s.DefaultAgent {
 				delete(agents, name)
 				delete(s.Agents, name)
+				logger.Warn("an agent is not offered, because its workspace and the data directory overlap: to use it, start in a project's folder, or choose another --data or --cwd",
+					"agent", name, "workspace", cwd, "data", s.Data)
 				continue
 			}
 			return usage("the data directory %s and the workspace %s of the agent %s overlap, so the agent could read the gateway's token and all sessions: choose another --data or another --cwd", s.Data, cwd, name)

@@ -56,6 +56,9 @@ func TestADataDirectoryInAWorkspaceIsRefused(t *testing.T) {
 		t.Errorf("the agents are %s", list)
 	}
 	offered.stop()
+	if log := offered.errors.String(); !strings.Contains(log, `"an agent is not offered, because its workspace and the data directory overlap`) {
+		t.Errorf("the log does not say so: %s", log)
+	}
 	// The agents that touch no files may have any.
 	s := startServer(t, filepath.Join(base, "site/data"), "--cwd", filepath.Join(base, "site"), "--config", file(t, "tributary.yaml", "agents: {demo: {}, echo: {}}"))
 	s.stop()

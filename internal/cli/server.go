@@ -68,7 +68,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 	if err := c.checkAuth(options.Agents); err != nil {
 		return err
 	}
-	if err := c.apart(options.Agents); err != nil {
+	if err := c.apart(options.Agents, logger); err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(options.Agents)) {
