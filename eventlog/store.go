@@ -93,8 +93,9 @@ type Entry struct {
 	CreatedAt time.Time
 	// Updated has the resolution of a microsecond.
 	Updated time.Time
-	// Open says that the session has turns without a stop.
-	Open bool
+	Phase   Phase
+	// Archived says that lists leave the session out unless they are asked for such sessions.
+	Archived bool
 	// Members are the roles of people in the session, by their names.
 	Members map[string]string
 	Doc     []byte
@@ -103,14 +104,31 @@ type Entry struct {
 	Damaged bool
 }
 
+// Phase says how far the turns of a session are.
+type Phase int64
+
+// The phases of a session.
+const (
+	Closed Phase = iota // all turns have a stop, and the newest has not failed
+	Open                // there are turns without a stop
+	Failed              // all turns have a stop, and the newest has failed
+)
+
 // Query chooses entries. The zero value chooses all.
 type Query struct {
 	// Person chooses the sessions that the person made or is a member of.
 	Person string
 	// Before chooses the sessions that were last changed before it.
 	Before time.Time
-	// Open chooses the sessions that have turns without a stop.
-	Open bool
+	// Agent chooses the sessions with the agent; "" chooses all.
+	Agent string
+	// Phases chooses the sessions in one of these phases; none chooses all.
+	Phases []Phase
+	// Archived chooses the sessions that are archived, or those that are not; nil chooses all.
+	Archived *bool
+	// Words chooses the sessions in whose title, prompts and answers each word occurs as the
+	// beginning of a word. They are of the function Words.
+	Words []string
 	// Limit is the largest number of entries (0: all).
 	Limit int
 }

@@ -246,7 +246,9 @@ func appendWith(t *testing.T, s eventlog.Store) {
 	var log []trace.Record
 	for i, events := range [][]trace.Event{{stop(0)}, mixed(1, 6), nil, append(mixed(3, 3), stop(3))} {
 		turn, before, e := fmt.Sprint(i), len(log), entry("s", fmt.Sprint("doc ", i))
-		e.Open = i == 1
+		if i == 1 {
+			e.Phase = eventlog.Open
+		}
 		last, err := l.AppendWith(ctx, e, turn, events)
 		must(t, err)
 		for j, ev := range events {
@@ -259,11 +261,11 @@ func appendWith(t *testing.T, s eventlog.Store) {
 			t.Fatalf("the document is %q, %v", doc, err)
 		}
 		open := 0
-		for _, err := range s.List(ctx, eventlog.Query{Open: true}) {
+		for _, err := range s.List(ctx, eventlog.Query{Phases: []eventlog.Phase{eventlog.Open}}) {
 			must(t, err)
 			open++
 		}
-		if open == 1 != e.Open {
+		if open == 1 != (e.Phase == eventlog.Open) {
 			t.Errorf("%d sessions have open turns, after %d", open, i)
 		}
 		if n, err := s.Count(ctx); n != 1 || err != nil {

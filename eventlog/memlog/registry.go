@@ -7,6 +7,7 @@ import (
 	"context"
 	"iter"
 	"maps"
+	"slices"
 	"time"
 
 	"github.com/tributary-dev/tributary/eventlog"
@@ -102,10 +103,16 @@ func (s *Store) entries(q eventlog.Query) (entries newestFirst, err error) {
 		return nil, eventlog.ErrClosed
 	}
 	for _, e := range s.docs {
-		_, member := e.Members[q.Person]
-		if (q.Person == "" || member || e.CreatedBy == q.Person) && (e.Open || !q.Open) && (q.Before.IsZero() || e.Updated.Before(q.Before)) {
+		if chosen(q, e) && (len(q.Words) == 0 || s.has(e, q.Words)) {
 			entries = append(entries, e)
 		}
 	}
 	return entries, nil
+}
+
+// chosen reports whether the query asks for the entry.
+func chosen(q eventlog.Query, e *eventlog.Entry) bool {
+	_, member := e.Members[q.Person]
+	return (q.Person == "" || member || e.CreatedBy == q.Person) && (q.Before.IsZero() || e.Updated.Before(q.Before)) &&
+		(q.Agent == "" || e.Agent == q.Agent) && (len(q.Phases) == 0 || slices.Contains(q.Phases, e.Phase)) && (q.Archived == nil || e.Archived == *q.Archived)
 }

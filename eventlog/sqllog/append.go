@@ -89,6 +89,9 @@ func (s *Store) number(o *op, events []trace.Event) error {
 			return err
 		}
 		o.rows = append(o.rows, row)
+		if t, ok := textOf(se.id, o.turn, r.Seq, r.Payload); ok {
+			o.texts = append(o.texts, t)
+		}
 	}
 	se.mu.Lock()
 	se.last = o.last

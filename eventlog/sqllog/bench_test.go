@@ -3,6 +3,8 @@ package sqllog_test
 import (
 	"context"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -144,5 +146,81 @@ func BenchmarkList(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// vocabulary is words of which each is half as frequent as one before it.
+func vocabulary(random *rand.Rand, n int) string {
+	words := make([]string, n)
+	for i := range words {
+		words[i] = fmt.Sprintf("w%xord", int(math.Pow(20_000, random.Float64()))) // by Zipf's law
+	}
+	return strings.Join(words, " ")
+}
+
+// BenchmarkSearch searches 10,000 sessions of three turns each, with 200 words in each turn.
+func BenchmarkSearch(b *testing.B) {
+	for name, options := range ways() {
+		if name == "sqlite, fsync off" {
+			continue
+		}
+		s := open(b, options(b))
+		var wg sync.WaitGroup
+		for w := range 100 {
+			wg.Go(func() {
+				random := rand.New(rand.NewPCG(uint64(w), 1)) //nolint:gosec // the same words each time
+				for i := w; i < 10_000; i += 100 {
+					e := eventlog.Entry{Session: fmt.Sprint("s", i), Title: vocabulary(random, 6), CreatedBy: "ann", Updated: time.Unix(int64(i), 0), Doc: []byte(`{"title":"What is in this directory?"}`)}
+					for turn := range 3 {
+						events := []trace.Event{
+							{ID: "p", Payload: trace.Prompt{Message: trace.UserMessage{ID: fmt.Sprint("m", turn), Parts: []trace.InputPart{{Type: "text", Text: vocabulary(random, 20)}}}}},
+							{ID: "a", Payload: trace.Message{Part: "p", Role: "assistant", Text: vocabulary(random, 180)}},
+						}
+						if _, err := s.AppendWith(context.Background(), e, fmt.Sprint("t", turn), events); err != nil {
+							b.Error(err)
+							return
+						}
+					}
+				}
+			})
+		}
+		wg.Wait()
+		for words, limit := range map[string]int{"w1ord": 100, "w7ord": 100, "w4e2ord": 100, "w4e2ord w1a": 100, "nowhere": 100, "w": 100, "w1ord w2ord w3ord w5ord": 100} {
+			for _, person := range []string{"", "ann"} {
+				b.Run(fmt.Sprintf("%s, %s, of %q", name, words, person), func(b *testing.B) {
+					n := 0
+					for b.Loop() {
+						n = 0
+						for _, err := range s.List(b.Context(), eventlog.Query{Person: person, Words: eventlog.Words(words), Limit: limit, Archived: new(bool)}) {
+							if err != nil {
+								b.Fatal(err)
+							}
+							n++
+						}
+					}
+					b.ReportMetric(float64(n), "sessions")
+				})
+			}
+		}
+	}
+}
+
+// BenchmarkIndex is an answer of 180 words that goes into the index of words, beside a text that
+// does not.
+func BenchmarkIndex(b *testing.B) {
+	for name, options := range ways() {
+		for _, role := range []trace.Role{trace.RoleAssistant, trace.RoleSystem} {
+			b.Run(name+", "+string(role), func(b *testing.B) {
+				s := open(b, options(b))
+				random := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // the same words each time
+				texts := make([]string, 100)
+				for i := range texts {
+					texts[i] = vocabulary(random, 180)
+				}
+				appendAll(b, s, 1, func(i int) []trace.Event {
+					return []trace.Event{{ID: "e", Payload: trace.Message{Part: "p", Role: role, Text: texts[i%len(texts)]}}}
+				})
+			})
+		}
 	}
 }

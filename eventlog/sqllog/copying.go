@@ -26,8 +26,8 @@ type copying struct {
 // lenient has SQLite open a file that is cut short.
 const lenient = "_pragma=writable_schema(1)"
 
-// from copies what can be read. Of a database whose first page is damaged it reads a copy
-// with the first page of the new one, which has the same tables at the same places.
+// from copies what can be read. Of a database that does not know its tables it reads a copy
+// with the schema of the new one, which has the same tables at the same places.
 func (c *copying) from(ctx context.Context, path, saved, scratch string) error {
 	source, err := sql.Open("sqlite", dsn(path, "mode=ro", lenient))
 	if err != nil {
@@ -95,7 +95,8 @@ func tablesOf(ctx context.Context, d *sql.DB) (map[str]tableAt, error) {
 	return all, rows.Err()
 }
 
-// graft copies a database and gives the copy the first page of another one.
+// graft copies a database and gives the copy the first page of another one, with the pages
+// below it: all of them have the schema.
 func graft(path, saved, scratch string) (err error) {
 	for i, name := range besides(path)[:2] {
 		if err := copyFile(name, besides(scratch)[i]); err != nil && !os.IsNotExist(err) {
@@ -115,13 +116,37 @@ func graft(path, saved, scratch string) (err error) {
 	if err != nil {
 		return err
 	}
+	for _, n := range below(donor) { // the copy may be shorter than that
+		if at := int64(n-1) * pageSize; err == nil && at > 0 && at+pageSize <= int64(len(donor)) {
+			_, err = f.WriteAt(donor[at:at+pageSize], at)
+			size = max(size, at+pageSize)
+		}
+	}
 	const pages, freeList, changes, validFor = 28, 32, 24, 92 // in the head of the file
 	page := donor[:pageSize]
 	binary.BigEndian.PutUint32(page[pages:], uint32(max(size/pageSize, 1))) //nolint:gosec // SQLite's own bound
 	clear(page[freeList : freeList+8])
 	copy(page[validFor:], page[changes:changes+4])
-	_, err = f.WriteAt(page, 0)
+	if err == nil {
+		_, err = f.WriteAt(page, 0)
+	}
 	return err
+}
+
+// below are the numbers of the pages below the first one, which has the head of the file before
+// its own. There are none while the schema fits into the first page.
+func below(database []byte) (pages []uint32) {
+	const head, interior, cells, rightmost, pointers = 100, 5, 3, 8, 12
+	page := database[head:pageSize]
+	if page[0] != interior {
+		return nil
+	}
+	for i := range int(binary.BigEndian.Uint16(page[cells:])) {
+		if at := int(binary.BigEndian.Uint16(page[pointers+2*i:])); at >= head && at+4 <= pageSize {
+			pages = append(pages, binary.BigEndian.Uint32(database[at:]))
+		}
+	}
+	return append(pages, binary.BigEndian.Uint32(page[rightmost:]))
 }
 
 func copyFile(from, to string) (err error) {

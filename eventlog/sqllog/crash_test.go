@@ -98,8 +98,27 @@ func onBoth(t *testing.T, test func(*testing.T, sqllog.Options)) {
 	}
 }
 
-// checkpointed is long enough for what was appended to be checkpointed.
+// checkpointed is longer than the time between two checkpoints.
 const checkpointed = 500 * time.Millisecond
+
+// awaitCheckpoint waits until a checkpoint has the record with a number.
+func awaitCheckpoint(t *testing.T, o sqllog.Options, seq uint64) {
+	t.Helper()
+	db := behind(t, o)
+	for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
+		var n int
+		err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM checkpoints WHERE seq >= $1`, int64(seq)).Scan(&n) //nolint:gosec // a small number
+		if err == nil && n > 0 {
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("there is no checkpoint of record %d: %v", seq, err)
+		}
+	}
+}
 
 //evidence:for promise-crash
 func TestACrashKeepsTheCheckpoint(t *testing.T) {
@@ -107,8 +126,8 @@ func TestACrashKeepsTheCheckpoint(t *testing.T) {
 		s := open(t, o)
 		add(t, s, begins("p"), grows("p", "one "))
 		add(t, s, grows("p", "two "), event(trace.ThoughtDelta{Part: "q", Delta: "hm"}))
-		add(t, s, event(trace.ToolResultProgress{ToolCallID: "c", Output: []byte(`"half"`)}), event(trace.Status{State: "thinking"}))
-		time.Sleep(checkpointed)
+		status := add(t, s, event(trace.ToolResultProgress{ToolCallID: "c", Output: []byte(`"half"`)}), event(trace.Status{State: "thinking"}))
+		awaitCheckpoint(t, o, status-1)
 		last := add(t, s, grows("p", "three "))
 		if live := deltas(read(t, s, 0), "p"); live != "one two three " {
 			t.Errorf("before the crash the text is %q", live)
@@ -162,8 +181,7 @@ func TestAnOrderlyCloseLosesNothing(t *testing.T) {
 func TestACheckpointGoesWithItsPart(t *testing.T) {
 	onBoth(t, func(t *testing.T, o sqllog.Options) {
 		s := open(t, o)
-		add(t, s, begins("p"), grows("p", "one"), begins("q"), grows("q", "two"))
-		time.Sleep(checkpointed)
+		awaitCheckpoint(t, o, add(t, s, begins("p"), grows("p", "one"), begins("q"), grows("q", "two")))
 		add(t, s, ends("p", "one"))
 		after := read(t, crashed(t, o), 0)
 		if deltas(after, "p") != "" || deltas(after, "q") != "two" {
@@ -180,8 +198,7 @@ func TestACheckpointOfTheSameTransactionGoesWithItsPart(t *testing.T) {
 	t.Parallel()
 	o := sqllog.Options{Dir: t.TempDir()}
 	s := open(t, o)
-	add(t, s, begins("p"), grows("p", "one "))
-	time.Sleep(checkpointed)
+	awaitCheckpoint(t, o, add(t, s, begins("p"), grows("p", "one ")))
 	lock(t, o.Dir)
 	add(t, s, grows("p", "two"))
 	time.Sleep(checkpointed)
@@ -194,8 +211,7 @@ func TestACheckpointOfTheSameTransactionGoesWithItsPart(t *testing.T) {
 func TestACheckpointGoesWithItsTurn(t *testing.T) {
 	onBoth(t, func(t *testing.T, o sqllog.Options) {
 		s := open(t, o)
-		add(t, s, begins("p"), grows("p", "one"))
-		time.Sleep(checkpointed)
+		awaitCheckpoint(t, o, add(t, s, begins("p"), grows("p", "one")))
 		add(t, s, stops())
 		if after := read(t, crashed(t, o), 0); len(after) != 2 {
 			t.Errorf("after the end of the turn there are %v", after)
@@ -211,12 +227,11 @@ func TestACheckpointOfALongPart(t *testing.T) {
 		for i := range 40 {
 			text := fmt.Sprintf("%d %s ", i, strings.Repeat("x", 10_000))
 			want.WriteString(text)
-			add(t, s, grows("p", text))
+			last := add(t, s, grows("p", text))
 			if i%10 == 9 {
-				time.Sleep(checkpointed / 2)
+				awaitCheckpoint(t, o, last)
 			}
 		}
-		time.Sleep(checkpointed)
 		after := read(t, crashed(t, o), 0)
 		if text := deltas(after, "p"); text != want.String() {
 			t.Errorf("the text has %d bytes, want %d", len(text), want.Len())

@@ -3,10 +3,11 @@ package sqllog
 import (
 	"context"
 	"database/sql"
-	_ "embed" // the schema
+	"embed"
 	"errors"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,8 +16,10 @@ import (
 	"github.com/tributary-dev/tributary/internal/migration"
 )
 
-//go:embed schema.sql
-var schema string
+// The steps of the schema. A released step is never changed.
+//
+//go:embed schema/*.sql
+var schema embed.FS
 
 // special is what the schema says to one of the databases only.
 var special = regexp.MustCompile(`(?s)/\*(\w+): (.*?)\*/`) //nolint:gochecknoglobals // never written
@@ -24,14 +27,14 @@ var special = regexp.MustCompile(`(?s)/\*(\w+): (.*?)\*/`) //nolint:gochecknoglo
 // comment is a comment of the schema with the space before it.
 var comment = regexp.MustCompile(`(?m)\s*--.*$`) //nolint:gochecknoglobals // never written
 
-// schemaFor is the schema in the words of a database, without its comments. SQLite keeps the
-// text of the schema in its first page while it fits there. A salvage needs that page only.
-func schemaFor(dialect goose.Dialect) string {
+// schemaFor is a step of the schema in the words of a database, without its comments: SQLite keeps
+// the text of the schema in the file, and a salvage needs those pages.
+func schemaFor(dialect goose.Dialect, step string) string {
 	kind := "text"
 	if dialect == goose.DialectPostgres {
 		kind = "bytea"
 	}
-	text := special.ReplaceAllStringFunc(schema, func(found string) string {
+	text := special.ReplaceAllStringFunc(step, func(found string) string {
 		if parts := special.FindStringSubmatch(found); strings.HasPrefix(string(dialect), parts[1]) {
 			return parts[2]
 		}
@@ -65,6 +68,9 @@ type db struct {
 	// keep puts checkpoints in the place of older ones.
 	keep func(ctx context.Context, tx *sql.Tx, rows []sessionCheckpoint) error
 
+	// words is the index of words.
+	words wordIndex
+
 	// listen hears of changes by other processes; nil if there can be none.
 	listen func(ctx context.Context, hear func(payload string) bool) error
 
@@ -97,11 +103,11 @@ func (d *db) bounded(ctx context.Context, bytes int) (context.Context, context.C
 
 // migrate brings the schema to this program's version. A newer one is an error.
 func (d *db) migrate(ctx context.Context, dialect goose.Dialect) error {
-	first := goose.NewGoMigration(1, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, schemaFor(dialect))
+	steps, err := migrations(dialect)
+	if err != nil {
 		return err
-	}}, nil)
-	options := []goose.ProviderOption{goose.WithVerbose(false), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(first)}
+	}
+	options := []goose.ProviderOption{goose.WithVerbose(false), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(steps...)}
 	if dialect == goose.DialectPostgres { // two gateways may start at once
 		options = append(options, goose.WithSessionLocker(migration.Lock{}))
 	}
@@ -116,13 +122,33 @@ func (d *db) migrate(ctx context.Context, dialect goose.Dialect) error {
 	sources := p.ListSources()
 	if newest := sources[len(sources)-1].Version; there > newest {
 		var known int
-		if err := d.write.QueryRowContext(ctx, `SELECT count(*) FROM goose_db_version WHERE version_id IN (0, 1)`).Scan(&known); err != nil || known < int(newest)+1 {
+		if err := d.write.QueryRowContext(ctx, `SELECT count(*) FROM goose_db_version WHERE version_id BETWEEN 0 AND $1`, newest).Scan(&known); err != nil || known < int(newest)+1 {
 			return errors.Join(err, &damageError{"its version is not one that a program has written"})
 		}
 		return fmt.Errorf("its schema has version %d and this program knows versions up to %d: start the newer tributary that wrote it", there, newest)
 	}
 	_, err = p.Up(ctx)
 	return err
+}
+
+// migrations are the steps of the schema, by their file names.
+func migrations(dialect goose.Dialect) (steps []*goose.Migration, err error) {
+	files, err := schema.ReadDir("schema")
+	for _, f := range files {
+		var step []byte
+		if step, err = schema.ReadFile("schema/" + f.Name()); err != nil {
+			break
+		}
+		var version int64
+		if version, err = strconv.ParseInt(strings.TrimSuffix(f.Name(), ".sql"), 10, 64); err != nil {
+			break
+		}
+		steps = append(steps, goose.NewGoMigration(version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
+			_, err := tx.ExecContext(ctx, schemaFor(dialect, string(step)))
+			return err
+		}}, nil))
+	}
+	return steps, err
 }
 
 func ignoreDone(err error) error {

@@ -34,7 +34,10 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 			if _, err := s.db.exec(ctx, tx, `DELETE FROM turns WHERE session = $1 AND first <= $2`, id, last); err != nil {
 				return err
 			}
-			se.membersIn = tx
+			if err := s.db.words.forget(ctx, tx, id); err != nil {
+				return err
+			}
+			se.changedIn = tx
 			if _, err := s.db.exec(ctx, tx, removeMembers, id); err != nil {
 				return err
 			}
@@ -43,7 +46,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		}
 		o.moves = func(p *place) { p.last, p.deletedThrough, p.registered = last, last, 0 }
 		o.then = func() {
-			se.deletedThrough, se.members = last, nil
+			se.deletedThrough, se.members, se.title = last, nil, nil
 			s.liveBytes.Add(-int64(se.live.bytes))
 			se.live = liveBuffer{stored: last}
 			clear(se.turns)

@@ -11,3 +11,6 @@ func AwaitInspection(s *Store) { <-s.inspected }
 
 // Sweep does what happens each second. After two sweeps no durable record is in memory.
 func Sweep(s *Store) { s.sweep() }
+
+// AwaitIndex returns when all sessions are in the index of words that were not.
+func AwaitIndex(s *Store) { <-s.reindexed }

@@ -62,14 +62,7 @@ func TestASchemaOfANewerVersionIsNotTouched(t *testing.T) {
 		if err := open(t, o).Close(); err != nil {
 			t.Fatal(err)
 		}
-		driver, source := "sqlite", filepath.Join(o.Dir, "tributary.db")
-		if o.URL != "" {
-			driver, source = "pgx", o.URL
-		}
-		db, err := sql.Open(driver, source)
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := behind(t, o)
 		if _, err := db.ExecContext(t.Context(), `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, true)`); err != nil {
 			t.Fatal(err)
 		}

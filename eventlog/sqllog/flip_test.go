@@ -133,17 +133,9 @@ func TestAFlippedBitInAnyFieldIsFound(t *testing.T) {
 		if err := first.Close(); err != nil {
 			t.Fatal(err)
 		}
-		driver, source := "sqlite", filepath.Join(o.Dir, "tributary.db")
-		if o.URL != "" {
-			driver, source = "pgx", o.URL
-		}
-		db, err := sql.Open(driver, source)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer db.Close()
+		db := behind(t, o)
 		for table, c := range map[string]struct{ where, texts, numbers string }{
-			"sessions": {"id = 'session-3'", "id agent title kind created_by doc", "created_at updated_at unfinished members sum"},
+			"sessions": {"id = 'session-3'", "id agent title kind created_by doc", "created_at updated_at phase members archived sum"},
 			"places":   {"session = 'session-3'", "session", "last deleted_through registered sum"},
 			"members":  {"session = 'session-3'", "session person role", "sum"},
 			"records":  {"session = 'session-3' AND seq = 5", "session turn kind body", "seq prev at sum mark_sum"},

@@ -101,7 +101,7 @@ func (s *Store) list(session string) {
 	s.note(session, "its entry")
 	now := time.Now().UnixMicro()
 	if err := s.do(&op{do: func(ctx context.Context, tx *sql.Tx) error {
-		_, err := s.db.exec(ctx, tx, `INSERT INTO sessions (`+entryColumns+`) VALUES ($1, '', '', '', '', 0, $2, 0, 0, '', 0) ON CONFLICT (id) DO NOTHING`, session, now)
+		_, err := s.db.exec(ctx, tx, `INSERT INTO sessions (`+entryColumns+`) VALUES ($1, '', '', '', '', 0, $2, 0, 0, 0, '', 0) ON CONFLICT (id) DO NOTHING`, session, now)
 		return err
 	}}); err != nil {
 		s.opts.Logger.Warn("a damaged session is not listed", "session", session, "error", err)

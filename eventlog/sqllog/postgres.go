@@ -54,7 +54,7 @@ func openPostgres(ctx context.Context, o Options) (_ *db, err error) {
 		exec: func(ctx context.Context, tx *sql.Tx, query string, args ...any) (sql.Result, error) {
 			return tx.ExecContext(ctx, query, args...)
 		},
-		terms: postgresTerms, insert: postgresInsert, keep: postgresKeep,
+		terms: postgresTerms, insert: postgresInsert, keep: postgresKeep, words: postgresWords{},
 		listen:   func(ctx context.Context, hear func(string) bool) error { return listenPostgres(ctx, p, hear) },
 		lost:     postgresLost,
 		full:     func(err error) bool { return postgresCode(err) == "53100" },

@@ -5,9 +5,11 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"iter"
 	"maps"
 	"math"
+	"strconv"
 	"strings"
 
 	"github.com/tributary-dev/tributary/eventlog"
@@ -26,21 +28,32 @@ func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, e
 		o, kept := &op{se: se, turn: turn, moves: func(p *place) { p.registered = 1 }}, false
 		w := entryOf(e)
 		o.do = func(ctx context.Context, tx *sql.Tx) error {
-			result, err := s.db.exec(ctx, tx, putSession, w.id, w.agent, w.title, w.kind, w.by, w.created, w.updated, w.open, w.members, w.doc, w.sum())
+			result, err := s.db.exec(ctx, tx, putSession, w.id, w.agent, w.title, w.kind, w.by, w.created, w.updated, w.phase, w.members, w.archived, w.doc, w.sum())
 			if err != nil {
 				return err
 			}
 			n, err := result.RowsAffected()
-			if kept = n > 0; err != nil || !kept || se.membersIn != tx && se.members != nil && maps.Equal(se.members, e.Members) {
+			if kept = n > 0; err != nil || !kept {
 				return err
 			}
-			se.membersIn = tx
+			known := se.changedIn != tx // what se has is in the database
+			if !known || se.title == nil || *se.title != w.title {
+				se.changedIn = tx
+				if err := s.indexTitle(ctx, tx, se.id, w.title); err != nil {
+					return err
+				}
+			}
+			if known && se.members != nil && maps.Equal(se.members, e.Members) {
+				return nil
+			}
+			se.changedIn = tx
 			return s.putMembers(ctx, tx, e)
 		}
 		o.then = func() {
 			if !kept {
 				return
 			}
+			se.title = &w.title
 			if se.members = maps.Clone(e.Members); se.members == nil {
 				se.members = map[string]string{}
 			}
@@ -51,9 +64,9 @@ func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, e
 
 // The statements of each change of a session's document.
 const (
-	putSession = `INSERT INTO sessions (` + entryColumns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (id) DO UPDATE SET agent = excluded.agent,
+	putSession = `INSERT INTO sessions (` + entryColumns + `) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) ON CONFLICT (id) DO UPDATE SET agent = excluded.agent,
 		title = excluded.title, kind = excluded.kind, created_by = excluded.created_by, created_at = excluded.created_at, updated_at = excluded.updated_at,
-		unfinished = excluded.unfinished, members = excluded.members, doc = excluded.doc, sum = excluded.sum
+		phase = excluded.phase, members = excluded.members, archived = excluded.archived, doc = excluded.doc, sum = excluded.sum
 		WHERE sessions.updated_at <= excluded.updated_at`
 	removeMembers = `DELETE FROM members WHERE session = $1`
 	addMember     = `INSERT INTO members (session, person, role, sum) VALUES ($1, $2, $3, $4) ON CONFLICT (session, person) DO NOTHING`
@@ -121,16 +134,51 @@ func (s *Store) Count(ctx context.Context) (n int, err error) {
 // The lists of all sessions, and of those of a person. Those that the person made have no
 // row of a member.
 const (
-	entryColumns = `id, agent, title, kind, created_by, created_at, updated_at, unfinished, members, doc, sum`
-	listAll      = `SELECT ` + entryColumns + `, '', 0 FROM sessions WHERE (updated_at, id) < ($1, $2) ORDER BY updated_at DESC, id DESC LIMIT $3`
+	entryColumns = `id, agent, title, kind, created_by, created_at, updated_at, phase, members, archived, doc, sum`
+	listAll      = `SELECT ` + entryColumns + `, '', 0 FROM sessions WHERE %[1]s ORDER BY updated_at DESC, id DESC LIMIT $3`
 	listPerson   = `SELECT * FROM (
-			SELECT * FROM (SELECT ` + entryColumns + `, '' AS role, 0 AS member_sum FROM sessions WHERE created_by = $4 AND (updated_at, id) < ($1, $2)
+			SELECT * FROM (SELECT ` + entryColumns + `, '' AS role, 0 AS member_sum FROM sessions WHERE created_by = $4 AND %[1]s
 				ORDER BY updated_at DESC, id DESC LIMIT $3) AS made
-			UNION ALL SELECT * FROM (SELECT s.id, agent, title, kind, created_by, created_at, updated_at, unfinished, members, doc, s.sum, m.role, m.sum
-				FROM members m JOIN sessions s ON s.id = m.session WHERE m.person = $4 AND s.created_by <> $4 AND (updated_at, id) < ($1, $2)
+			UNION ALL SELECT * FROM (SELECT s.id, agent, title, kind, created_by, created_at, updated_at, phase, members, archived, doc, s.sum, m.role, m.sum
+				FROM members m JOIN sessions s ON s.id = m.session WHERE m.person = $4 AND s.created_by <> $4 AND %[1]s
 				ORDER BY updated_at DESC, id DESC LIMIT $3) AS joined
 		) AS both_lists ORDER BY updated_at DESC, id DESC LIMIT $3`
 )
+
+// list is the statement for a page of a list, with its arguments.
+func (d *db) list(q eventlog.Query, before int64, id string, limit int) (query string, args []any) {
+	query, args = listAll, []any{before, id, limit}
+	where := "(updated_at, id) < ($1, $2)"
+	if q.Person != "" {
+		query, args = listPerson, append(args, column(q.Person))
+	}
+	if q.Agent != "" {
+		args = append(args, column(q.Agent))
+		where += fmt.Sprintf(" AND agent = $%d", len(args))
+	}
+	if q.Archived != nil {
+		where += fmt.Sprintf(" AND archived = %d", flag(*q.Archived))
+	}
+	switch len(q.Phases) {
+	case 0:
+	case 1:
+		where += fmt.Sprintf(" AND phase = %d", q.Phases[0])
+		if q.Phases[0] != eventlog.Closed {
+			where += " AND phase <> 0" // as the index has it
+		}
+	default:
+		in := make([]string, len(q.Phases))
+		for i, p := range q.Phases {
+			in[i] = strconv.FormatInt(int64(p), 10)
+		}
+		where += " AND phase IN (" + strings.Join(in, ", ") + ")"
+	}
+	if len(q.Words) == 0 {
+		return fmt.Sprintf(query, where), args
+	}
+	found, words := d.words.find(q.Words, len(args)+1)
+	return "WITH found AS MATERIALIZED (" + found + ") " + fmt.Sprintf(query, where+" AND id IN (SELECT session FROM found)"), append(args, words...)
+}
 
 // List implements eventlog.Registry. It does not read the members.
 func (s *Store) List(ctx context.Context, q eventlog.Query) iter.Seq2[eventlog.Entry, error] {
@@ -169,13 +217,7 @@ func (s *Store) entries(ctx context.Context, q eventlog.Query, before int64, id 
 		return nil, nil, err
 	}
 	defer done()
-	query, args := listAll, []any{before, id, limit}
-	if q.Person != "" {
-		query, args = listPerson, append(args, column(q.Person))
-	}
-	if q.Open {
-		query = strings.ReplaceAll(query, "(updated_at, id) <", "unfinished <> 0 AND (updated_at, id) <")
-	}
+	query, args := s.db.list(q, before, id, limit)
 	err = s.reading(ctx, func(ctx context.Context) error {
 		entries, last = nil, nil
 		rows, err := s.db.read.QueryContext(ctx, query, args...)

@@ -44,10 +44,11 @@ type session struct {
 	marked                        bool                // for the next checkpoint
 	fenced                        map[string]struct{} // turns that were lost with an earlier term
 
-	// The writer alone uses these: the members as they are in the database, if known, and
-	// the transaction that has changed them last.
+	// The writer alone uses these: the title in the index and the members in the database, if
+	// known, and the transaction that has changed one of them last.
+	title     *string
 	members   map[string]string
-	membersIn *sql.Tx
+	changedIn *sql.Tx
 
 	// Guarded by Store.mu.
 	uses     int

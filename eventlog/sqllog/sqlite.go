@@ -88,6 +88,7 @@ func openFile(ctx context.Context, path string, o Options) (_ *db, err error) {
 	}
 	w := &sqliteWriter{db: d.write, durable: sync, mode: sync}
 	d.begin, d.exec, d.terms, d.insert, d.keep = w.begin, w.exec, w.terms, w.insert, w.keep
+	d.words = sqliteWords{w}
 	if err := w.prepare(ctx, d.take()); err != nil {
 		return nil, err
 	}
@@ -204,7 +205,7 @@ const (
 
 func (w *sqliteWriter) prepare(ctx context.Context, take string) (err error) {
 	w.stmts = map[string]*sql.Stmt{}
-	for _, query := range []string{sqliteInsert, sqliteTerms, sqliteKeep, beginTurn, endTurn, endPart, movePlace, putSession, removeMembers, addMember, freePlace, take} {
+	for _, query := range []string{sqliteInsert, sqliteTerms, sqliteKeep, beginTurn, endTurn, endPart, movePlace, putSession, removeMembers, addMember, freePlace, searchSession, searchNumber, addWords, removeWords, take} {
 		if w.stmts[query], err = w.db.PrepareContext(ctx, query); err != nil {
 			return err
 		}

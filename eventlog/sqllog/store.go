@@ -41,6 +41,7 @@ type Store struct {
 	closed       bool
 	leaving      chan struct{} // closed when Close begins
 	inspected    chan struct{} // closed when the inspection has ended
+	reindexed    chan struct{} // closed when all sessions are in the index of words
 	closing      chan struct{} // closed when Close has ended
 	sessions     map[string]*session
 	fenced       map[string]map[string]struct{} // turns of sessions that were lost
@@ -57,7 +58,7 @@ var _ eventlog.Store = (*Store)(nil)
 // eventlog.HeldError if another gateway uses the data directory.
 func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	s := &Store{
-		opts: o.withDefaults(), leaving: make(chan struct{}), inspected: make(chan struct{}), closing: make(chan struct{}), more: make(chan struct{}, 1), stop: make(chan struct{}), written: make(chan struct{}),
+		opts: o.withDefaults(), leaving: make(chan struct{}), inspected: make(chan struct{}), reindexed: make(chan struct{}), closing: make(chan struct{}), more: make(chan struct{}, 1), stop: make(chan struct{}), written: make(chan struct{}),
 		sessions: map[string]*session{}, fenced: map[string]map[string]struct{}{}, dirty: map[*session]struct{}{},
 	}
 	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
@@ -72,6 +73,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	go s.run() //nolint:contextcheck // for the life of the store, not for this call: Close waits for it
 	s.eraseRest(ctx)
 	s.calls.Go(s.inspect)
+	s.calls.Go(s.reindex)
 	return s, nil
 }
 
@@ -124,7 +126,7 @@ func (s *Store) readEpoch(ctx context.Context, lost bool) error {
 			return err
 		}
 	}
-	_, err := s.db.write.ExecContext(ctx, `INSERT INTO store (epoch) SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM store)`, rand.Text()[:enough])
+	_, err := s.db.write.ExecContext(ctx, `INSERT INTO store (epoch, indexed) SELECT $1, CASE WHEN EXISTS (SELECT 1 FROM sessions) THEN 0 ELSE 1 END WHERE NOT EXISTS (SELECT 1 FROM store)`, rand.Text()[:enough])
 	if err == nil && s.db.exclusive {
 		_, err = s.db.write.ExecContext(ctx, `UPDATE store SET starts = starts + 1`)
 	}

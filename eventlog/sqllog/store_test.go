@@ -1,6 +1,7 @@
 package sqllog_test
 
 import (
+	"database/sql"
 	"os"
 	"path/filepath"
 	"testing"
@@ -29,6 +30,21 @@ func engines() map[string]func(t testing.TB) sqllog.Options {
 		"sqlite":   func(t testing.TB) sqllog.Options { return sqllog.Options{Dir: t.TempDir()} },
 		"postgres": func(t testing.TB) sqllog.Options { return sqllog.Options{Dir: t.TempDir(), URL: postgres.Database(t)} },
 	}
+}
+
+// behind opens the database behind the back of the gateway.
+func behind(t *testing.T, o sqllog.Options) *sql.DB {
+	t.Helper()
+	driver, source := "sqlite", filepath.Join(o.Dir, "tributary.db")
+	if o.URL != "" {
+		driver, source = "pgx", o.URL
+	}
+	db, err := sql.Open(driver, source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = db.Close() })
+	return db
 }
 
 func open(t testing.TB, o sqllog.Options) *sqllog.Store {
