@@ -12,6 +12,7 @@ import (
 // an answer in words, which belongs to the turn that asked.
 func (t *Translator) prompt(r trace.Record, p trace.Prompt) {
 	u := t.turn(r.Turn)
+	edited := u.message == nil && u.prompt != nil && u.prompt.ID == p.Message.ID
 	if u.message != nil { // these words end the message above them
 		u.message.finish(agentops.ReasonEndTurn, "")
 		t.update(u)
@@ -19,6 +20,10 @@ func (t *Translator) prompt(r trace.Record, p trace.Prompt) {
 	u.channel, u.thread = channel(p.Channel)
 	u.prompt, u.files = userMessage(r, p)
 	u.prompt.Channel, u.prompt.ThreadID = u.channel, u.thread
+	if edited && u.queued {
+		t.send(agentops.QueueState{Data: agentops.QueueData{Pending: u.pending()}})
+		return
+	}
 	if u.queued = u.message == nil && len(t.turns) > 1; !u.queued {
 		t.show(u)
 		return

@@ -36,7 +36,7 @@ func (s *Server) client(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer a.Leave()
-	defer s.Sockets.enter()()
+	defer s.Sockets.Enter()()
 	conn, err := s.accept(w, r, a.Upload)
 	if err != nil {
 		return nil //nolint:nilerr // the response has been written

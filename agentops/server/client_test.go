@@ -568,6 +568,18 @@ func TestASessionThatIsDeletedEndsItsSockets(t *testing.T) {
 	}
 }
 
+func TestABrowserHearsOfANewTitle(t *testing.T) {
+	s := newStand(t, nil)
+	c := s.look("w1")
+	frame[agentops.UserJoined](c, nil)
+	if status, _, body := s.do("PATCH", "/api/sessions/w1", `{"title":"Rivers"}`); status != 200 {
+		t.Fatal(status, body)
+	}
+	if f := frame[agentops.Title](c, nil); f.Title != "Rivers" {
+		t.Errorf("the title is %q", f.Title)
+	}
+}
+
 // TestF08_WhoLooksByWebSocketIsAFollower: a turn whose last follower was cut has
 // its grace and then ends; one that somebody still looks at goes on.
 func TestF08_WhoLooksByWebSocketIsAFollower(t *testing.T) {
@@ -723,17 +735,14 @@ func TestTooManyFrames(t *testing.T) {
 	}
 }
 
-// slowly makes the demo agent slow enough to be cut off.
-func slowly(o *session.Options) {
-	a := o.Agents["demo"]
-	a.Runtime = demo.Runtime{Pace: 10 * time.Millisecond}
-	o.Agents["demo"], o.GracePeriod = a, 200*time.Millisecond
-}
-
 func TestB05_ASocketEndsWithItsToken(t *testing.T) {
 	var until time.Time
-	s := newStand(t, slowly, expiringAt(func() time.Time { return until }))
-	until = time.Now().Add(time.Second)
+	s := newStand(t, func(o *session.Options) {
+		a := o.Agents["demo"]
+		a.Runtime = demo.Runtime{Pace: 100 * time.Millisecond} // 50 s of talk
+		o.Agents["demo"] = a
+	}, expiringAt(func() time.Time { return until }))
+	until = time.Now().Add(5 * time.Second)
 	c := s.look("w1")
 	c.prompt("slow")
 	frame[agentops.Chunk](c, nil)

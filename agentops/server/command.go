@@ -87,13 +87,13 @@ func (c *client) command(ctx context.Context, f agentops.Frame) error {
 	case agentops.Abort: // prompts that wait go on waiting
 		_, _, err = hub.StopTurn(ctx, id, "", by)
 	case agentops.QueueWithdraw:
-		_, err = hub.Withdraw(ctx, id, by)
+		err = c.withdraw(ctx)
 	case agentops.QueueReplace:
-		if _, err = hub.Withdraw(ctx, id, by); err == nil {
+		if err = c.withdraw(ctx); err == nil {
 			err = c.prompt(ctx, f.Prompt)
 		}
-	case agentops.QueuePromote: // of nothing, if no prompt waits
-		_, err = hub.Promote(ctx, id, by)
+	case agentops.QueuePromote:
+		err = c.promote(ctx)
 	case agentops.Revert:
 		err = hub.Revert(ctx, id, f.MessageID, by)
 	case agentops.Diff, agentops.Review, agentops.Command:

@@ -42,7 +42,7 @@ func (s *Server) runner(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer leave()
-	defer s.Sockets.enter()()
+	defer s.Sockets.Enter()()
 	conn, err := s.accept(w, r, hold) //nolint:contextcheck // the connection outlives its request
 	if err != nil {
 		return nil //nolint:nilerr // the response has been written
@@ -70,7 +70,7 @@ func (s *Server) dismiss(ctx context.Context, id string, conn *wsconn.Conn) {
 			return
 		case <-tick.C:
 		}
-		if _, _, _, err := s.Hub.Get(ctx, id); errors.Is(err, session.ErrUnknownSession) {
+		if _, err := s.Hub.Get(ctx, id); errors.Is(err, session.ErrUnknownSession) {
 			conn.CloseWith(wsconn.NormalClosure, "the session is no more")
 			return
 		}

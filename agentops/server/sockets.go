@@ -14,8 +14,8 @@ type Sockets struct {
 	none chan struct{} // closed when none is open; nil if nobody waits
 }
 
-// enter counts a socket until leave is called.
-func (s *Sockets) enter() (leave func()) {
+// Enter counts a socket until leave is called.
+func (s *Sockets) Enter() (leave func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open++

@@ -17,59 +17,108 @@ const firstPiece = 32 << 10
 // Read returns the next text frame; other frames are skipped. The end of ctx closes the
 // connection. Every error is an *Error.
 func (c *Conn) Read(ctx context.Context) ([]byte, error) {
-	c.busy.Store(false)
-	defer c.busy.Store(true)
-	for {
+	_ = c.cfg.Hold(0)
+	frame, err := c.whole(ctx)
+	if err != nil {
 		_ = c.cfg.Hold(0)
-		kind, frame, err := c.frame(ctx)
-		switch {
-		case err != nil:
-			_ = c.cfg.Hold(0)
-			return nil, c.lost(ctx, err)
-		case kind != websocket.MessageText:
-		case !utf8.Valid(frame):
-			_ = c.conn.Close(websocket.StatusInvalidFramePayloadData, "not UTF-8")
-			return nil, &Error{Message: "a frame is not UTF-8", Code: websocket.StatusInvalidFramePayloadData}
-		default:
-			return frame, nil
-		}
+		return nil, err
 	}
+	if !utf8.Valid(frame) {
+		_ = c.conn.Close(websocket.StatusInvalidFramePayloadData, "not UTF-8")
+		return nil, &Error{Message: "a frame is not UTF-8", Code: websocket.StatusInvalidFramePayloadData}
+	}
+	return frame, nil
 }
 
-// frame reads a frame of any type, piece by piece.
-func (c *Conn) frame(ctx context.Context) (websocket.MessageType, []byte, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	kind, r, err := c.conn.Reader(ctx)
+// whole reads the next text frame into memory, piece by piece.
+func (c *Conn) whole(ctx context.Context) ([]byte, error) {
+	f, err := c.Next(ctx)
 	if err != nil {
-		return 0, nil, err
+		return nil, err
 	}
-	began, late := time.Now(), (*time.Timer)(nil)
-	if c.cfg.PieceTime > 0 {
-		late = time.AfterFunc(c.cfg.PieceTime, func() {
-			cancel(&Error{Message: fmt.Sprintf("a frame stopped for %v, or came too slowly", c.cfg.PieceTime)})
-		})
-		defer late.Stop()
-	}
+	defer f.cancel(nil)
 	for frame := make([]byte, 0, 512); ; {
-		n, err := r.Read(frame[len(frame):cap(frame)])
+		n, err := f.Read(frame[len(frame):cap(frame)])
 		frame = frame[:len(frame)+n]
 		if errors.Is(err, io.EOF) {
-			return kind, frame, nil
+			return frame, nil
 		}
 		if err == nil && len(frame) == cap(frame) {
 			frame, err = c.grow(frame)
 		}
-		if stopped, ok := errors.AsType[*Error](context.Cause(ctx)); ok && err != nil {
-			return 0, nil, stopped
-		}
 		if err != nil {
-			return 0, nil, err
-		}
-		if late != nil {
-			late.Reset(c.patience(began, len(frame)))
+			return nil, err
 		}
 	}
+}
+
+// Frame is a text frame that arrives. Its reader holds as much of the frame as it likes.
+type Frame struct {
+	c      *Conn
+	r      io.Reader
+	ctx    context.Context //nolint:containedctx // the life of the frame
+	cancel context.CancelCauseFunc
+	began  time.Time
+	length int
+}
+
+// Next returns the next text frame; other frames are skipped. The caller reads the frame to
+// its end, or closes the frame, before the next call. The end of ctx closes the connection.
+// Every error is an *Error.
+func (c *Conn) Next(ctx context.Context) (*Frame, error) {
+	for {
+		f, kind, err := c.begin(ctx)
+		if err != nil {
+			return nil, c.lost(ctx, err)
+		}
+		if kind == websocket.MessageText {
+			return f, nil
+		}
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// begin waits for a frame of any type.
+func (c *Conn) begin(ctx context.Context) (*Frame, websocket.MessageType, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	c.busy.Store(false)
+	kind, r, err := c.conn.Reader(ctx)
+	c.busy.Store(true)
+	if err != nil {
+		cancel(nil)
+		return nil, kind, err
+	}
+	return &Frame{c: c, r: r, ctx: ctx, cancel: cancel, began: time.Now()}, kind, nil
+}
+
+// Read implements io.Reader. Every error but io.EOF is an *Error.
+func (f *Frame) Read(p []byte) (int, error) {
+	if wait := f.c.cfg.PieceTime; wait > 0 {
+		late := time.AfterFunc(f.c.patience(f.began, f.length), func() {
+			f.cancel(&Error{Message: fmt.Sprintf("a frame stopped for %v, or came too slowly", wait)})
+		})
+		defer late.Stop()
+	}
+	f.c.busy.Store(false)
+	n, err := f.r.Read(p)
+	f.c.busy.Store(true)
+	f.length += n
+	switch stopped, is := errors.AsType[*Error](context.Cause(f.ctx)); {
+	case err == nil, errors.Is(err, io.EOF):
+		return n, err
+	case is:
+		return n, stopped
+	}
+	return n, f.c.lost(f.ctx, err)
+}
+
+// Close skips the rest of the frame.
+func (f *Frame) Close() error {
+	defer f.cancel(nil)
+	_, err := io.Copy(io.Discard, f)
+	return err
 }
 
 // grow returns the frame with more room behind it. A peer whose frame waits for memory

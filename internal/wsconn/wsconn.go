@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -33,7 +34,8 @@ type Config struct {
 	// Hold gets the number of bytes that Read is about to take for a large frame. Hold may
 	// wait, and its error ends Read. The next Read, or a Read that fails, calls Hold with 0.
 	Hold func(bytes int64) error
-	// OpenTime bounds the opening, 30 s, and WriteTime a frame that is written, 10 s.
+	// OpenTime bounds the opening, 30 s, and WriteTime each piece of a frame that is written,
+	// 10 s. A piece has 32 KB.
 	OpenTime, WriteTime time.Duration
 	// PingEvery is the time between two pings, 30 s, and PongTime how long the answer to a
 	// ping may take, 30 s.
@@ -53,12 +55,18 @@ func (c Config) filled() Config {
 	return c
 }
 
+// pieceSize is the size of the pieces in which a large frame is written.
+const pieceSize = 32 << 10
+
 // Conn is an open connection. One goroutine reads; any goroutine writes and closes.
 type Conn struct {
 	conn *websocket.Conn
 	cfg  Config
 	busy atomic.Bool // nobody reads: a pong would not be seen
 	gone atomic.Bool // the peer answered no ping
+	// writing holds a token while a frame is written: the time of a frame begins with its first piece.
+	writing chan struct{}
+
 	end  context.CancelFunc
 	work sync.WaitGroup
 	once sync.Once
@@ -91,7 +99,7 @@ func Accept(w http.ResponseWriter, r *http.Request, cfg Config) (*Conn, error) {
 }
 
 func open(conn *websocket.Conn, cfg Config) *Conn {
-	c := &Conn{conn: conn, cfg: cfg}
+	c := &Conn{conn: conn, cfg: cfg, writing: make(chan struct{}, 1)}
 	c.busy.Store(true)
 	conn.SetReadLimit(c.cfg.MaxFrame)
 	life, end := context.WithCancel(context.Background())
@@ -103,15 +111,38 @@ func open(conn *websocket.Conn, cfg Config) *Conn {
 // Write sends a text frame. The end of ctx does not break a frame off, because that would
 // end the connection. Every error is an *Error.
 func (c *Conn) Write(ctx context.Context, frame []byte) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.cfg.WriteTime)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
-	if err := c.conn.Write(ctx, websocket.MessageText, frame); err != nil {
-		if ctx.Err() != nil {
-			return &Error{Message: "the peer does not read", err: ctx.Err()}
-		}
-		return c.lost(ctx, err)
+	c.writing <- struct{}{}
+	defer func() { <-c.writing }()
+	late := time.AfterFunc(c.cfg.WriteTime, cancel)
+	defer late.Stop()
+	err := c.write(ctx, frame, late)
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return &Error{Message: "the peer does not read", err: context.DeadlineExceeded}
 	}
-	return nil
+	return c.lost(ctx, err)
+}
+
+// write sends a frame in pieces, each of which has its own time.
+func (c *Conn) write(ctx context.Context, frame []byte, late *time.Timer) error {
+	if len(frame) <= pieceSize {
+		return c.conn.Write(ctx, websocket.MessageText, frame)
+	}
+	w, err := c.conn.Writer(ctx, websocket.MessageText)
+	if err != nil {
+		return err
+	}
+	for piece := range slices.Chunk(frame, pieceSize) {
+		if _, err := w.Write(piece); err != nil {
+			return err
+		}
+		late.Reset(c.cfg.WriteTime)
+	}
+	return w.Close()
 }
 
 // Close says goodbye, waits for the peer's goodbye (at most five seconds), and waits for the

@@ -3,6 +3,7 @@ package wsconn_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -106,8 +107,6 @@ func TestTheEndOfAConnectionIsOneSentence(t *testing.T) {
 
 func TestAConnectionThatIsNotOpenedIsOneSentence(t *testing.T) {
 	t.Parallel()
-	away := httptest.NewServer(nil)
-	away.Close()
 	for name, c := range map[string]struct {
 		handle http.HandlerFunc
 		want   string
@@ -121,7 +120,7 @@ func TestAConnectionThatIsNotOpenedIsOneSentence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url := away.URL
+			url := "http://127.0.0.1:1" // no server listens there, and none gets this port
 			if c.handle != nil {
 				s := httptest.NewServer(c.handle)
 				t.Cleanup(s.Close)
@@ -136,7 +135,9 @@ func TestAConnectionThatIsNotOpenedIsOneSentence(t *testing.T) {
 	}
 }
 
-func TestAReaderThatWorksOnAFrameIsNotTakenForAPeerThatHasGone(t *testing.T) {
+// inBubble tests a connection to a server in the time of a bubble.
+func inBubble(t *testing.T, cfg wsconn.Config, with func(context.Context, *websocket.Conn), test func(t *testing.T, c *wsconn.Conn)) {
+	t.Helper()
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		client, server := net.Pipe()
@@ -144,17 +145,25 @@ func TestAReaderThatWorksOnAFrameIsNotTakenForAPeerThatHasGone(t *testing.T) {
 		accepted <- server
 		s := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if conn, err := websocket.Accept(w, r, nil); err == nil {
-				echo(t.Context(), conn)
+				with(t.Context(), conn)
 			}
 		})}
 		go s.Serve(pipe{accepted}) //nolint:errcheck // it ends with Close
 		transport := &http.Transport{DialContext: func(context.Context, string, string) (net.Conn, error) { return client, nil }}
-		c, err := wsconn.Dial(t.Context(), "http://peer", wsconn.Config{
-			Client: &http.Client{Transport: transport}, PingEvery: time.Second, PongTime: 2 * time.Second,
-		})
+		cfg.Client = &http.Client{Transport: transport}
+		c, err := wsconn.Dial(t.Context(), "http://peer", cfg)
 		if err != nil {
 			t.Fatal(err)
 		}
+		test(t, c)
+		c.Close()
+		_ = s.Close()
+		transport.CloseIdleConnections()
+	})
+}
+
+func TestAReaderThatWorksOnAFrameIsNotTakenForAPeerThatHasGone(t *testing.T) {
+	inBubble(t, wsconn.Config{PingEvery: time.Second, PongTime: 2 * time.Second}, echo, func(t *testing.T, c *wsconn.Conn) {
 		for range 2 {
 			if err := c.Write(t.Context(), []byte("x")); err != nil {
 				t.Fatal(err)
@@ -164,9 +173,33 @@ func TestAReaderThatWorksOnAFrameIsNotTakenForAPeerThatHasGone(t *testing.T) {
 			}
 			time.Sleep(10 * time.Second)
 		}
-		c.Close()
-		_ = s.Close()
-		transport.CloseIdleConnections()
+	})
+}
+
+func TestAFrameBehindALargeOneWaitsForIt(t *testing.T) {
+	slowly := func(ctx context.Context, conn *websocket.Conn) {
+		conn.SetReadLimit(-1)
+		for {
+			_, r, err := conn.Reader(ctx)
+			for piece := make([]byte, 32<<10); err == nil; _, err = r.Read(piece) {
+				time.Sleep(time.Second)
+			}
+			if !errors.Is(err, io.EOF) {
+				return
+			}
+		}
+	}
+	inBubble(t, wsconn.Config{WriteTime: 5 * time.Second, PingEvery: time.Hour}, slowly, func(t *testing.T, c *wsconn.Conn) {
+		wrote := make(chan error)
+		for _, size := range []int{1 << 20, 1} {
+			go func() { wrote <- c.Write(t.Context(), make([]byte, size)) }()
+			time.Sleep(time.Second)
+		}
+		for range 2 {
+			if err := <-wrote; err != nil {
+				t.Error(err)
+			}
+		}
 	})
 }
 
