@@ -36,6 +36,10 @@ type Adapter struct {
 	// of it. Only a harmless agent is offered to several people without being named in the
 	// configuration.
 	Harmless bool
+	// Files says that the agent works with the files of its workspace on this machine, unless
+	// the setting url names a server that does. Users of such an agent may see the names
+	// of the files. If the agent is Harmless, the configuration has to name the workspace.
+	Files bool
 	// Remembers says that the agent keeps the answer "always" by itself. Else the session
 	// keeps it as a grant, and the agent goes on asking.
 	Remembers bool

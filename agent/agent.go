@@ -36,6 +36,14 @@ type Rewinder interface {
 	Rewinds(token string) bool
 }
 
+// AnswerTaker is implemented by a Runtime whose agent takes more of a person's answer to a
+// permission request than the option.
+type AnswerTaker interface {
+	// Takes tells whether the agent takes another input for the call that is allowed, and
+	// whether it gets the reason of a refusal.
+	Takes() (input, reason bool)
+}
+
 // Session is one conversation with an agent. Prompt is never called twice at a
 // time; Close may be called at any time.
 type Session interface {

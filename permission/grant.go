@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -76,6 +77,43 @@ func (p Policy) Grant(c trace.ToolCall, s Scope) Grant {
 		g.Input = c.Input
 	}
 	return g
+}
+
+// ThisCall is the reach of an answer that is not remembered.
+const ThisCall = "this call"
+
+// Reach says in a phrase how far a prepared grant would reach.
+func (r Remember) Reach(g Grant) string {
+	if g.Tool == "" {
+		return ThisCall
+	}
+	what := "calls with this input"
+	if g.Inside {
+		what = "calls of this tool inside the workspace"
+	}
+	switch g.Scope {
+	case GrantOnce:
+		what = strings.Replace(what, "calls", "this call and one more", 1)
+	case GrantSession:
+		what += " in this session"
+	case GrantAlways:
+		what += " in all sessions with this agent"
+	}
+	if r.For > 0 {
+		what += ", for " + plainly(r.For)
+	}
+	return what
+}
+
+// plainly is a duration without its zeros: 8h, and not 8h0m0s.
+func plainly(d time.Duration) string {
+	text := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
 }
 
 // Give completes a prepared grant with the person who gave it.

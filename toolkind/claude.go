@@ -74,9 +74,7 @@ func Kimi() Table {
 	}})
 }
 
-// Demo is the table of the built-in demonstration.
+// Demo is the table of the built-in demonstration. The demo plays agents of both families.
 func Demo() Table {
-	return Table{rules: map[string]rule{
-		"shell": run(), "read_file": read(), "write_file": write(), "task": other("Delegate", "prompt"),
-	}}
+	return merged(Claude(), OpenAI(), Table{rules: map[string]rule{"task": other("Delegate", "prompt")}})
 }

@@ -14,7 +14,8 @@ type Payload interface {
 	sealed()
 }
 
-// Prompt is what a user asked of the agent.
+// Prompt is what a user asked of the agent. A later Prompt of the same turn with the same
+// message id replaces the earlier one: its user has changed the text while it waited.
 type Prompt struct {
 	Message UserMessage `json:"message"`
 	// By is the principal who asked.

@@ -21,6 +21,8 @@ type Request struct {
 	// Asked is the PermissionRequest or the Question. A request that has its answer may
 	// have none.
 	Asked Payload
+	// Call is the call that the request is about, as it is on record. Only Requests sets Call.
+	Call ToolCall
 	// Answer is the PermissionResponse or the Answer, or nil while the request waits.
 	Answer Payload
 	// Opened is when the request was made, Shown when it was put to the user, if it was,
@@ -118,9 +120,14 @@ func (b *Builder) Requests() []Request {
 		return nil
 	}
 	for _, q := range t.inOrder {
-		if !q.done() {
-			all = append(all, q.Request)
+		if q.done() {
+			continue
 		}
+		r := q.Request
+		if q.toolCall != nil {
+			r.Call = q.toolCall.tool
+		}
+		all = append(all, r)
 	}
 	return all
 }

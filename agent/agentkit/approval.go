@@ -10,10 +10,13 @@ import (
 // Approval is a permission that an agent in this process has asked for.
 type Approval struct{ trace.PermissionDecision }
 
-// Approve asks for the permission of calls. The user sees the requests together, and can
-// allow a call once, allow it always, or deny it.
+// Approve asks for the permission of calls. The user sees the requests together. If a
+// request has no options, the user can allow the call once, allow it always, or deny it.
 func Approve(b *trace.Builder, asked ...trace.PermissionCheck) []Approval {
 	for i := range asked {
+		if asked[i].Request.Options != nil {
+			continue
+		}
 		asked[i].Request.Options = []trace.PermissionOption{
 			{ID: "allow", Name: "Allow", OptionKind: trace.AllowOnce},
 			{ID: "always", Name: "Always allow", OptionKind: trace.AllowAlways},

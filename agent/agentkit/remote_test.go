@@ -69,7 +69,7 @@ func TestAStreamWithoutAnyEventIsOpenedAgain(t *testing.T) {
 	toy.mu.Lock()
 	toy.deaf = true
 	toy.mu.Unlock()
-	for deadline := time.Now().Add(10 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		toy.mu.Lock()
 		opened := toy.opened
 		toy.mu.Unlock()
@@ -108,8 +108,7 @@ func TestAServerThatCannotBeReachedEndsTheTurn(t *testing.T) {
 			_, server, s := attached(t, host)
 			_, stop := agenttest.TurnWhile(t, s, host, agenttest.Prompt(text), func(_ func(), r *agenttest.Recorder) {
 				agenttest.Until[trace.MessageDelta](t, r)
-				_ = server.Listener.Close()
-				server.CloseClientConnections()
+				server.Leave()
 			})
 			if stop.Reason != trace.ReasonLost || stop.Error != "The server of The toy cannot be reached any more; the session toy-1 may go on there." {
 				t.Errorf("the turn ended with %+v", stop)

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"regexp"
 	"strings"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -251,14 +251,10 @@ func openRemote(t *testing.T, host agent.Host, spec agentkit.RemoteSpec) agent.S
 }
 
 // attached is a toy server that runs already, and a session on it.
-func attached(t *testing.T, host agent.Host) (*toyServer, *httptest.Server, agent.Session) {
+func attached(t *testing.T, host agent.Host) (*toyServer, *agenttest.ShakyServer, agent.Session) {
 	t.Helper()
 	toy := newToyServer()
-	server := httptest.NewServer(toy)
-	t.Cleanup(func() {
-		server.CloseClientConnections()
-		server.Close()
-	})
+	server := agenttest.NewShakyServer(t, toy)
 	return toy, server, openRemote(t, host, remote(t, server.URL, ""))
 }
 

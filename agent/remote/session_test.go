@@ -57,7 +57,7 @@ func finish(t *testing.T, r *agenttest.Recorder, done <-chan error) (said string
 // speaking waits until the agent has said something.
 func speaking(t *testing.T, r *agenttest.Recorder) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	if _, err := r.Await(ctx, func(e trace.Event) bool { return e.Payload.Kind() == trace.KindMessageDelta }); err != nil {
 		t.Fatal(err)

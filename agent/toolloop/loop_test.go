@@ -344,7 +344,7 @@ func TestCallsOfAStepRunSideBySide(t *testing.T) {
 		select {
 		case meet <- struct{}{}:
 		case <-meet:
-		case <-time.After(5 * time.Second):
+		case <-time.After(time.Minute):
 			return nil, errors.New("the other call does not run")
 		}
 		return nil, nil
