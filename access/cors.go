@@ -9,7 +9,7 @@ const (
 	allowMethods = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS"
 	// exposeHeaders are what a client on another origin reads beside the body;
 	// the two of the workflow transport are what it resumes by.
-	exposeHeaders = "x-vercel-ai-ui-message-stream, Link, Retry-After, x-workflow-run-id, x-workflow-stream-tail-index"
+	exposeHeaders = "x-vercel-ai-ui-message-stream, Link, Retry-After, X-Tributary-Code, x-workflow-run-id, x-workflow-stream-tail-index"
 	// preflightSeconds is how long a browser may remember a preflight: short
 	// enough that a changed allow_origins is felt.
 	preflightSeconds = "600"

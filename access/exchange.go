@@ -46,7 +46,7 @@ func (g *Guard) exchange(w http.ResponseWriter, r *http.Request, a arrival) {
 		g.refuseExchange(w, r, no)
 		return
 	}
-	cookie, page, err := g.signIn(r.Context(), p, digestOf(values[0]))
+	cookie, page, err := g.signIn(r.Context(), p, byToken, digestOf(values[0]))
 	if err != nil {
 		g.logger.Error("a sign-in cannot be kept", "error", err)
 		g.refuseExchange(w, r, storeAway())
@@ -59,6 +59,36 @@ func (g *Guard) exchange(w http.ResponseWriter, r *http.Request, a arrival) {
 	}
 	h.Set("Location", to)
 	w.WriteHeader(http.StatusSeeOther)
+}
+
+// signInByToken turns the token of a request into a sign-in of the page that sends it. The
+// page goes on where it is, so that an expired sign-in costs nothing that it shows.
+func (g *Guard) signInByToken(w http.ResponseWriter, r *http.Request) {
+	v := visitOf(r)
+	token, ok := bearer(r)
+	if !ok || v.from != own || v.who.isPassThrough {
+		g.refuseWith(w, r, notOurPage())
+		return
+	}
+	s, no := g.bearing(r.Context(), token) // without the groups of the configuration, which may change
+	if no != (refusal{}) {
+		g.refuseWith(w, r, no)
+		return
+	}
+	by, digest := byToken, digestOf(token)
+	if g.jwt != nil && isJWT(token) {
+		by, digest = byJWT, ""
+	}
+	cookie, page, err := g.signIn(r.Context(), s.principal, by, digest)
+	if err != nil {
+		g.logger.Error("a sign-in cannot be kept", "error", err)
+		g.refuseWith(w, r, storeAway())
+		return
+	}
+	g.setCookie(w, v.arrival, cookie)
+	writeJSON(w, struct {
+		Page string `json:"page"`
+	}{page})
 }
 
 // refuseExchange says why to a person in front of a browser, and to a program.

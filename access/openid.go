@@ -140,7 +140,7 @@ func (g *Guard) finishSignIn(w http.ResponseWriter, r *http.Request) {
 		g.failSignIn(w, r, http.StatusForbidden, "You have signed in as "+p.Name+", and that account has no role here: ask the people who run this gateway.")
 		return
 	}
-	cookie, page, err := g.signIn(r.Context(), p, "")
+	cookie, page, err := g.signIn(r.Context(), p, byOIDC, "")
 	if err != nil {
 		g.logger.Error("a sign-in cannot be kept", "error", err)
 		g.failSignIn(w, r, http.StatusServiceUnavailable, storeAway().sentence)

@@ -28,6 +28,7 @@ func Routes() []Route {
 		{"GET " + signInPath, 0},
 		{"GET " + callbackPath, 0},
 		{"GET " + mePath, 0},
+		{"POST " + signInPath, Viewer},
 		{"POST " + ownPrefix + "sign-out", Viewer},
 		{"GET " + ownPrefix + "sign-ins", Viewer},
 		{"DELETE " + ownPrefix + "sign-ins/{id}", Viewer},
@@ -36,7 +37,7 @@ func Routes() []Route {
 
 func (g *Guard) routes() *http.ServeMux {
 	mux := http.NewServeMux()
-	for i, h := range []http.HandlerFunc{g.withOpenID(g.beginSignIn), g.withOpenID(g.finishSignIn), g.me, g.signOut, g.listSignIns, g.revokeSignIn} {
+	for i, h := range []http.HandlerFunc{g.withOpenID(g.beginSignIn), g.withOpenID(g.finishSignIn), g.me, g.signInByToken, g.signOut, g.listSignIns, g.revokeSignIn} {
 		mux.HandleFunc(Routes()[i].Pattern, g.needing(Routes()[i].Need, h))
 	}
 	mux.HandleFunc(ownPrefix, func(w http.ResponseWriter, r *http.Request) { g.refuseWith(w, r, unknownAddress()) })
@@ -186,6 +187,10 @@ func noOpenID() refusal {
 
 func notSignedIn() refusal {
 	return refusal{http.StatusConflict, "not_signed_in", "This request came with a token, and not by a sign-in of the page: revoke the token instead."}
+}
+
+func notOurPage() refusal {
+	return refusal{http.StatusConflict, "not_our_page", "Only the gateway's own page signs in with a token: send the token with each request instead."}
 }
 
 func roleMissing() refusal {

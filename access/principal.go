@@ -23,14 +23,16 @@ type Principal struct {
 }
 
 // Bound is a list of sessions.
-type Bound struct{ sessions []string }
+type Bound struct {
+	Sessions []string `json:"sessions"`
+}
 
 // NewBound lists sessions.
 func NewBound(sessions ...string) *Bound { return &Bound{sessions} }
 
 // May reports whether the principal's token is good for a session.
 func (p Principal) May(session string) bool {
-	return p.Bound == nil || slices.Contains(p.Bound.sessions, session)
+	return p.Bound == nil || slices.Contains(p.Bound.Sessions, session)
 }
 
 // operatorID is the principal of the minted token, and of every request in mode none.

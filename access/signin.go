@@ -33,7 +33,7 @@ type SignIn struct {
 	ID   string `json:"id"`
 	User string `json:"user"`
 	Name string `json:"name"`
-	// By is the way in: token or oidc.
+	// By is the way in: token, jwt or oidc.
 	By      string    `json:"by"`
 	Created time.Time `json:"created_at"`
 	Expires time.Time `json:"expires_at"`
@@ -42,6 +42,7 @@ type SignIn struct {
 // signInDoc is what a Store has of a sign-in.
 type signInDoc struct {
 	Page string `json:"page"` // hash of the page's secret
+	By   string `json:"by"`
 	// Token is the hash of the token that the sign-in stands for. The role is that of the
 	// token, so that a token that is revoked ends its sign-ins.
 	Token string `json:"token,omitempty"`
@@ -50,19 +51,29 @@ type signInDoc struct {
 	Name   string   `json:"name"`
 	Role   Role     `json:"role"`
 	Groups []string `json:"groups,omitempty"`
+	// Bound are the sessions that their token was good for; nil: all.
+	Bound *Bound `json:"bound,omitempty"`
 }
 
 func (d signInDoc) principal(expires time.Time) Principal {
-	return Principal{ID: d.User, Name: d.Name, Role: d.Role, Groups: d.Groups, Expires: expires}
+	return Principal{ID: d.User, Name: d.Name, Role: d.Role, Groups: d.Groups, Expires: expires, Bound: d.Bound}
 }
 
 // signInID names a sign-in by its cookie, without showing the cookie.
 func signInID(cookie string) string { return digestOf(cookie)[:32] }
 
+// The ways in.
+const (
+	byToken = "token"
+	byJWT   = "jwt"
+	byOIDC  = "oidc"
+)
+
 // signIn keeps a new sign-in, and returns the value of its cookie and the page's secret.
-func (g *Guard) signIn(ctx context.Context, p Principal, tokenDigest string) (cookie, page string, err error) {
+// tokenDigest is empty if no token of this gateway stands behind the sign-in.
+func (g *Guard) signIn(ctx context.Context, p Principal, by, tokenDigest string) (cookie, page string, err error) {
 	cookie, page = rand.Text()+rand.Text(), rand.Text()+rand.Text()
-	doc, err := json.Marshal(signInDoc{digestOf(page), tokenDigest, p.ID, p.Name, p.Role, p.Groups})
+	doc, err := json.Marshal(signInDoc{digestOf(page), by, tokenDigest, p.ID, p.Name, p.Role, p.Groups, p.Bound})
 	if err != nil {
 		return "", "", err
 	}
@@ -105,11 +116,7 @@ func SignIns(ctx context.Context, s Store) ([]SignIn, error) {
 		if err := json.Unmarshal(e.Doc, &doc); err != nil {
 			return nil, fmt.Errorf("the entry of the sign-in %s cannot be read: %w", e.ID, err)
 		}
-		by := "oidc"
-		if doc.Token != "" {
-			by = "token"
-		}
-		all[i] = SignIn{e.ID, doc.User, doc.Name, by, e.Created, e.Expires}
+		all[i] = SignIn{e.ID, doc.User, doc.Name, doc.By, e.Created, e.Expires}
 	}
 	return all, nil
 }
