@@ -40,8 +40,11 @@ type activeSession struct {
 	turns     map[string]*turn      // all that are not closed
 	running   *turn                 // has the agent; nil once released
 	queue     []*turn               // have not begun, in order
+	followers []*follower           // clients of a chat stream
 	last      *turn                 // the newest that ended in this process
 	unwritten map[string]trace.Stop // of turns that have ended, and whose stop the log has not taken
+
+	offers Offers // what the agent has listed in this session
 
 	slot          agentSlot
 	agentStale    int    // how often history was rewound since the agent worked; see applyRewind
@@ -133,6 +136,7 @@ func (l *activeSession) leave(t *turn, closed bool) {
 			l.info.Last, l.changes = &ref, l.changes+1
 		}
 	}
+	l.noteWaiting()
 }
 
 // busy reports whether a prompt would have to wait for another turn. A turn whose end is

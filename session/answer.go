@@ -79,7 +79,8 @@ func (l *activeSession) identifyCaller(by Sender) error {
 	return nil
 }
 
-// requested finds a request of the session, in a turn that is not over or in the last one.
+// requested finds a request of the session, in a turn that is not over or, until the next
+// turn begins, in the last one.
 func (l *activeSession) requested(id string) (t *turn, r trace.Request, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -88,7 +89,7 @@ func (l *activeSession) requested(id string) (t *turn, r trace.Request, err erro
 			return t, r, nil
 		}
 	}
-	if l.last != nil {
+	if l.last != nil && (l.running == nil || l.running == l.last) {
 		if r, ok := l.last.builder.Request(id); ok {
 			return l.last, r, nil
 		}

@@ -147,8 +147,7 @@ func (b *board) changed(l *activeSession) {
 	if len(b.readers) == 0 {
 		return
 	}
-	var s Summary
-	s.Info, s.State, s.Turn = l.view() // under the lock, so that the last state is sent last
+	s := l.view() // under the lock, so that the last state is sent last
 	b.post(s.ID, &s)
 }
 

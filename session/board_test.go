@@ -224,7 +224,7 @@ func TestNothingIsMissedAtTheStartOfAList(t *testing.T) {
 		}
 	}()
 	for range 20 {
-		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		has := map[string]bool{}
 		for e, err := range b.WatchList(ctx, session.Selection{}, 100) {
 			if err != nil {

@@ -30,11 +30,11 @@ func (c *commits) Append(ctx context.Context, id, turn string, events []trace.Ev
 
 func (c *commits) AppendWith(ctx context.Context, e eventlog.Entry, turn string, events []trace.Event) (uint64, error) {
 	var info session.Info
-	if err := json.Unmarshal(e.Doc, &info); err != nil || e.Open != (len(info.Open) > 0) {
+	if err := json.Unmarshal(e.Doc, &info); err != nil || (e.Phase == eventlog.Open) != (len(info.Open) > 0) {
 		return 0, errDisk
 	}
 	name := "document"
-	if e.Open {
+	if e.Phase == eventlog.Open {
 		name = "document with an open turn"
 	}
 	c.note(name, events)

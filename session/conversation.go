@@ -110,8 +110,7 @@ func (h *Hub) untaken(ctx context.Context, all []agent.Conversation) ([]agent.Co
 		all = slices.DeleteFunc(all, func(c agent.Conversation) bool { return strings.HasPrefix(token, c.Token) })
 	}
 	for _, l := range h.inMemory() {
-		info, _, _ := l.view()
-		take(info.Resume)
+		take(l.view().Resume)
 	}
 	for e, err := range h.Log.List(ctx, eventlog.Query{}) {
 		if err != nil {

@@ -72,7 +72,7 @@ func TestAListHasTheSessionsOfOtherGateways(t *testing.T) {
 		expect(t, "a session of another person", bob.now(), "")
 		set("viewer")
 		expect(t, "invited elsewhere", bob.now(), "n idle")
-		if _, _, _, err := b.Get(t.Context(), "n"); err != nil { // now it is in memory here
+		if _, err := b.Get(t.Context(), "n"); err != nil { // now it is in memory here
 			t.Fatal(err)
 		}
 		turn, err := other.Prompt(t.Context(), "n", promptOf("u1", "ada"))

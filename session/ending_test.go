@@ -137,13 +137,13 @@ func TestASessionIsAtRestWhenItsTurnIsOnRecord(t *testing.T) {
 		})
 		b.say("u1", "hello")
 		synctest.Wait()
-		if _, state, turn, err := b.Get(t.Context(), "s"); state != session.Running || turn == "" || err != nil {
-			t.Errorf("while the end is being written: %s %q %v", state, turn, err)
+		if s, err := b.Get(t.Context(), "s"); s.State != session.Running || s.Turn == "" || err != nil {
+			t.Errorf("while the end is being written: %s %q %v", s.State, s.Turn, err)
 		}
 		close(gate)
 		synctest.Wait()
-		if _, state, _, err := b.Get(t.Context(), "s"); state != session.Idle || err != nil {
-			t.Errorf("afterwards: %s %v", state, err)
+		if s, err := b.Get(t.Context(), "s"); s.State != session.Idle || err != nil {
+			t.Errorf("afterwards: %s %v", s.State, err)
 		}
 	})
 }
@@ -205,7 +205,7 @@ func TestATurnThatTheLogCutOffIsClosedWithoutAPrompt(t *testing.T) {
 		if s := stopOf(t, b.wait(turn)); s.Outcome != trace.OutcomeFailed || s.Reason != "log" {
 			t.Errorf("the turn ended as %+v", s)
 		}
-		if info, _, _, err := b.Get(t.Context(), "s"); len(info.Open) != 0 || err != nil {
+		if info, err := b.Get(t.Context(), "s"); len(info.Open) != 0 || err != nil {
 			t.Errorf("the session still lists %v, %v", info.Open, err)
 		}
 	})

@@ -40,8 +40,8 @@ func (d *eventProjector) observe(r trace.Record) (e Event, ok bool) {
 		d.open = slices.DeleteFunc(d.open, func(o openTurn) bool { return o.id == r.Turn })
 		e.State, e.Requests, e.Outcome, e.Reason = TurnEnded, nil, p.Outcome, p.Reason
 		return e, true
-	case trace.Prompt:
-		return e, before == ""
+	case trace.Prompt: // the first one, or another text of one that waits
+		return e, before == "" || e.State == TurnQueued
 	case trace.Pause:
 		return e, e.State == TurnPaused
 	case trace.Reply:

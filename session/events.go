@@ -59,8 +59,7 @@ func (l *activeSession) tell(ctx context.Context, mark *uint64, yield func(Event
 		return err
 	}
 	if !known {
-		info, _, _ := l.view()
-		title = info.Title
+		title = l.view().Title
 		if !yield(Event{Seq: at, Type: EventSession, Title: title, Turns: d.status(at), Reset: mark != nil}, nil) {
 			return nil
 		}
@@ -139,7 +138,7 @@ func (l *activeSession) entitled(r trace.Record) string {
 	l.mu.Unlock()
 	prompt, isPrompt := r.Payload.(trace.Prompt)
 	data, isData := r.Payload.(trace.Data)
-	if isPrompt && titled(prompt.Message) == now || isData && data.Name == "title" {
+	if isPrompt && titled(prompt.Message) == now || isData && data.Name == titleData {
 		return now
 	}
 	return ""

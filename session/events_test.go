@@ -170,6 +170,35 @@ func (w *watcher) expect(words ...string) []session.Event {
 	return events
 }
 
+func TestANewTitleIsAnEvent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		defer b.close()
+		w := b.events(nil)
+		defer w.leave()
+		w.expect("session")
+		rename := func(title string) {
+			if _, err := b.Change(t.Context(), "s", session.Change{Title: &title}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rename("Rivers")
+		if e := w.expect("title"); e[0].Title != "Rivers" {
+			t.Errorf("%+v", e)
+		}
+		rename("Rivers") // it is no new one
+		rename("Seas")
+		if e := w.expect("title"); e[0].Title != "Seas" {
+			t.Errorf("%+v", e)
+		}
+		again := b.events(nil)
+		defer again.leave()
+		if e := again.expect("session"); e[0].Title != "Seas" {
+			t.Errorf("%+v", e)
+		}
+	})
+}
+
 //evidence:for promise-tabs
 func TestEventsTellATab(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -33,6 +33,7 @@ func calls(waiting chan<- string, ended *[]trace.PermissionResponse) scripted {
 			{ID: "yes", Name: "Allow", OptionKind: trace.AllowOnce},
 			{ID: "always", Name: "Always", OptionKind: trace.AllowAlways},
 			{ID: "no", Name: "Deny", OptionKind: trace.RejectOnce},
+			{ID: "never", Name: "Never", OptionKind: trace.RejectAlways},
 		}}, call)
 		var err error
 		if !decided {

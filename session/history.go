@@ -58,7 +58,7 @@ func (h *Hub) History(ctx context.Context, session, before string, limit int) (P
 	if len(page) == 0 {
 		return Page{Records: func(func(trace.Record, error) bool) {}}, nil
 	}
-	now, err := h.newest(ctx, session, page)
+	now, err := l.some(ctx, page, func(turns []thread.Span) []thread.Span { return turns[len(turns)/2:] })
 	if err != nil {
 		return Page{}, err
 	}
@@ -76,13 +76,41 @@ type read struct {
 	bytes   int
 }
 
-// newest reads the records of these turns, or of as many of the last ones as make a
-// page. How large a turn is shows only as it is read: when they prove too much, the
-// later half of them is read instead.
-func (h *Hub) newest(ctx context.Context, session string, turns []thread.Span) (read, error) {
+// Pages yields the pages of the whole history, the oldest first. Turns that begin meanwhile
+// are not in it.
+func (h *Hub) Pages(ctx context.Context, session string, limit int) (iter.Seq2[Page, error], error) {
+	l, release, err := h.session(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	if err := l.loadThread(ctx); err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	turns := l.thread.Spans()
+	l.mu.Unlock()
+	return func(yield func(Page, error) bool) {
+		for len(turns) > 0 {
+			now, err := l.some(ctx, turns[:min(limit, len(turns))], func(turns []thread.Span) []thread.Span { return turns[:len(turns)/2] })
+			if err != nil {
+				yield(Page{}, err)
+				return
+			}
+			turns = turns[len(now.turns):]
+			if !yield(Page{Records: whileAsked(ctx, now.records), Bytes: now.bytes}, nil) {
+				return
+			}
+		}
+	}, nil
+}
+
+// some reads the records of these turns. How large a turn is shows only as it is read: when
+// they prove too much for a page, some reads the half of them.
+func (l *activeSession) some(ctx context.Context, turns []thread.Span, half func([]thread.Span) []thread.Span) (read, error) {
 	for {
 		now := read{turns: turns}
-		for r, err := range h.pageOf(ctx, session, turns) {
+		for r, err := range l.pageOf(ctx, turns) {
 			if err != nil {
 				return read{}, err
 			}
@@ -95,7 +123,7 @@ func (h *Hub) newest(ctx context.Context, session string, turns []thread.Span) (
 		if now.bytes <= PageBytes || len(turns) == 1 {
 			return now, nil
 		}
-		turns = turns[len(turns)/2:]
+		turns = half(turns)
 	}
 }
 
@@ -117,14 +145,20 @@ func whileAsked(ctx context.Context, records []trace.Record) iter.Seq2[trace.Rec
 
 // pageOf yields the whole records of some turns. If a rewind removed a part of a
 // turn, a rewind to the start of that part follows the turn's records. Up to there
-// the records show the ends of the remaining messages.
-func (h *Hub) pageOf(ctx context.Context, session string, turns []thread.Span) iter.Seq2[trace.Record, error] {
+// the records show the ends of the remaining messages. Each message of a user is there once,
+// with its newest text.
+func (l *activeSession) pageOf(ctx context.Context, turns []thread.Span) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
 		left := map[string]thread.Span{}
 		for _, t := range turns {
 			left[t.Turn] = t
 		}
-		for r, err := range h.Log.Durable(ctx, session, turns[0].After, 0) {
+		texts, err := l.newestTexts(ctx, turns[0].After)
+		if err != nil {
+			yield(trace.Record{}, err)
+			return
+		}
+		for r, err := range l.hub.Log.Durable(ctx, l.id, turns[0].After, 0) {
 			if err != nil {
 				yield(trace.Record{}, err)
 				return
@@ -135,6 +169,9 @@ func (h *Hub) pageOf(ctx context.Context, session string, turns []thread.Span) i
 			}
 			if _, rewound := r.Payload.(trace.Rewind); rewound {
 				continue // the thread has heeded it already
+			}
+			if texts.of(&r); r.Payload == nil {
+				continue
 			}
 			if !yield(r, nil) {
 				return

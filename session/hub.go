@@ -28,6 +28,9 @@ type Hub struct {
 	dirs   dirs
 	health health
 	quota  promptQuota
+	offers offers
+
+	listings listings
 
 	grants  *grantBook
 	board   board
@@ -35,6 +38,7 @@ type Hub struct {
 
 	mu       mutex
 	sessions map[string]*activeSession
+	waiting  map[*activeSession]struct{} // those with requests that wait for a person
 	refusing bool
 	drops    uint64    // how often a session was deleted
 	stamp    time.Time // of the session that was changed last
@@ -46,7 +50,7 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	if o.Log == nil || len(o.Agents) == 0 {
 		return nil, errors.New("a hub needs a log and at least one agent")
 	}
-	h := &Hub{Options: o.withDefaults(), sessions: map[string]*activeSession{}, dirs: dirs{open: map[string]*sharedDir{}, denied: o.StateDir}, listing: make(chan struct{}, 1)}
+	h := &Hub{Options: o.withDefaults(), sessions: map[string]*activeSession{}, waiting: map[*activeSession]struct{}{}, dirs: dirs{open: map[string]*sharedDir{}, denied: o.StateDir}, listing: make(chan struct{}, 1)}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.agents = newAgentPool(h.MaxAgents, h.AgentShare, h.AgentIdle)
 	var err error
@@ -177,6 +181,8 @@ type Spec struct {
 	// Prompted says that a prompt follows at once. Then the session goes on record with the
 	// prompt, in one commit, or when it leaves memory.
 	Prompted bool
+	// Mode and Model are as in Info.
+	Mode, Model string
 }
 
 // Create makes a session. An empty id gets one, an empty agent the default.
@@ -211,7 +217,7 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 	now := h.Now()
 	l := h.newSession(Info{
 		ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Kind: s.Kind, Compat: s.Compat, NoChat: s.NoChat, Hosted: s.Hosted,
-		CreatedAt: now, UpdatedAt: now, Since: since, Resume: s.Resume,
+		CreatedAt: now, UpdatedAt: now, Since: since, Resume: s.Resume, Mode: s.Mode, Model: s.Model,
 	})
 	l.threaded, l.newestSeq, l.folded, l.seqKnown, l.changes = true, since, since, true, 1
 	release, err := h.claim(ctx, l)
@@ -227,8 +233,7 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 			return Info{}, err
 		}
 	}
-	info, _, _ := l.view()
-	return info, nil
+	return l.view().Info, nil
 }
 
 // claim makes a new session known, unless its id is taken. It stays in memory until
@@ -257,35 +262,41 @@ func (h *Hub) Ensure(ctx context.Context, s Spec) (Info, error) {
 	if err := CheckID(s.ID); err != nil {
 		return Info{}, err
 	}
-	info, _, _, err := h.Get(ctx, s.ID)
+	there, err := h.Get(ctx, s.ID)
 	if !errors.Is(err, ErrUnknownSession) {
-		return info, err
+		return there.Info, err
 	}
-	info, err = h.Create(ctx, s)
+	info, err := h.Create(ctx, s)
 	if errors.Is(err, ErrExists) { // somebody else's first use, just now
-		info, _, _, err = h.Get(ctx, s.ID)
+		there, err = h.Get(ctx, s.ID)
+		info = there.Info
 	}
 	return info, err
 }
 
 // Get tells what is known of a session, what it does and in which turn.
-func (h *Hub) Get(ctx context.Context, id string) (Info, State, string, error) {
+func (h *Hub) Get(ctx context.Context, id string) (Summary, error) {
 	l, release, err := h.session(ctx, id)
 	if err != nil {
-		return Info{}, "", "", err
+		return Summary{}, err
 	}
 	defer release()
-	info, state, turn := l.view()
-	return info, state, turn, nil
+	if !l.maybeElsewhere() {
+		return l.view(), nil
+	}
+	info, err := h.read(ctx, id)
+	return storedSummary(info), err
 }
 
-func (l *activeSession) view() (Info, State, string) {
+// view is the session as memory has it.
+func (l *activeSession) view() Summary {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	info := l.info
-	info.Open = slices.Clone(info.Open)
-	state, turn := l.state()
-	return info, state, turn
+	s := Summary{Info: l.info}
+	s.Open = slices.Clone(s.Open)
+	s.State, s.Turn = l.state()
+	s.Waiting = l.waiting()
+	return s
 }
 
 // session returns a session, reading its document if it is not in memory. It

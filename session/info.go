@@ -54,6 +54,9 @@ type Info struct {
 	// Grants are what persons have allowed beforehand. The list is never changed, only
 	// replaced.
 	Grants []permission.Grant `json:"grants,omitempty"`
+	// Archived says that lists leave the session out unless they are asked for such sessions. A
+	// prompt ends that.
+	Archived bool `json:"archived,omitempty"`
 	// Open lists the turns that have no stop on record, oldest first. The list is never
 	// changed, only replaced or appended to.
 	Open []TurnRef `json:"open,omitempty"`
@@ -76,8 +79,18 @@ func (i Info) entry() (eventlog.Entry, error) {
 	doc, err := json.Marshal(i)
 	return eventlog.Entry{
 		Session: i.ID, Agent: i.Agent, Title: i.Title, Kind: string(i.Kind), CreatedBy: i.CreatedBy,
-		CreatedAt: i.CreatedAt, Updated: i.UpdatedAt, Members: i.Members, Open: len(i.Open) > 0, Doc: doc,
+		CreatedAt: i.CreatedAt, Updated: i.UpdatedAt, Members: i.Members, Phase: i.phase(), Archived: i.Archived, Doc: doc,
 	}, err
+}
+
+func (i Info) phase() eventlog.Phase {
+	switch {
+	case len(i.Open) > 0:
+		return eventlog.Open
+	case i.Last != nil && i.Last.Outcome == trace.OutcomeFailed:
+		return eventlog.Failed
+	}
+	return eventlog.Closed
 }
 
 // infoOf reads the document of a session.
@@ -112,6 +125,8 @@ const (
 	Idle    State = "idle"
 	Running State = "running"
 	Paused  State = "paused"
+	// Failed is no state of a session: a Selection chooses by it.
+	Failed State = "failed"
 )
 
 // MaxID is the longest session id, in bytes.

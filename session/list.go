@@ -17,6 +17,8 @@ type Summary struct {
 	Info
 	State State
 	Turn  string
+	// Waiting are the ids of the requests that wait for a person, the oldest first.
+	Waiting []string
 	// Damaged says what is lost of the session on disk. If its entry is damaged, it has no
 	// more than its id and its owner.
 	Damaged string
@@ -26,6 +28,16 @@ type Summary struct {
 type Selection struct {
 	// Person chooses the sessions that the person made or is a member of.
 	Person string
+	// Agent chooses the sessions with the agent; "" chooses all.
+	Agent string
+	// State chooses the sessions in the state, or with Failed those that are idle after a turn
+	// that failed; "" chooses all.
+	State State
+	// Archived chooses the sessions that are archived, or those that are not; nil chooses all.
+	Archived *bool
+	// Words chooses the sessions in whose title, prompts and answers all of these begin a word;
+	// they are of [eventlog.Words]. Only a list takes Words, and not a reader of its changes.
+	Words []string
 	// Show chooses among them; nil shows all. It must not block.
 	Show func(id string, p ACL) bool
 }
@@ -34,16 +46,38 @@ type Selection struct {
 func (c Selection) has(s Summary) bool {
 	p := s.ACL()
 	_, member := p.Members[c.Person]
-	return (c.Person == "" || member || c.Person == p.Owner) && (c.Show == nil || c.Show(s.ID, p))
+	return (c.Person == "" || member || c.Person == p.Owner) && (c.Agent == "" || c.Agent == s.Agent) && c.inState(s) &&
+		(c.Archived == nil || *c.Archived == s.Archived) && (c.Show == nil || c.Show(s.ID, p))
+}
+
+func (c Selection) inState(s Summary) bool {
+	if c.State == Failed {
+		return s.State == Idle && s.phase() == eventlog.Failed
+	}
+	return c.State == "" || c.State == s.State
+}
+
+// query asks the registry for the sessions, and for as few others as the registry can tell apart.
+func (c Selection) query() eventlog.Query {
+	q := eventlog.Query{Person: c.Person, Agent: c.Agent, Archived: c.Archived, Words: c.Words}
+	switch c.State {
+	case Idle:
+		q.Phases = []eventlog.Phase{eventlog.Closed, eventlog.Failed}
+	case Failed:
+		q.Phases = []eventlog.Phase{eventlog.Failed}
+	case Running, Paused:
+		q.Phases = []eventlog.Phase{eventlog.Open}
+	}
+	return q
 }
 
 // List returns a page of the sessions that were changed before the mark (0: now), the
 // last changed first. The page has limit sessions, and those that were changed in the
-// same microsecond as its last one. next is the mark of the next page, 0 if there is
-// none. A session that changes goes to the front: a reader of later pages may miss it,
-// and sees none twice.
+// same microsecond as its last one. The mark of the next page is next, 0 if there is none.
+// A session that changes goes to the front: a reader of later pages may miss it, and sees
+// none twice.
 func (h *Hub) List(ctx context.Context, c Selection, before int64, limit int) (sessions []Summary, next int64, err error) {
-	q := eventlog.Query{Person: c.Person}
+	q := c.query()
 	if before != 0 {
 		q.Before = time.UnixMicro(before)
 	}
@@ -63,7 +97,7 @@ func (h *Hub) List(ctx context.Context, c Selection, before int64, limit int) (s
 		switch {
 		case err != nil:
 			h.Logger.Warn("a session is missing in the list", "error", err)
-		case c.Show == nil || c.Show(s.ID, s.ACL()):
+		case e.Damaged && (c.Show == nil || c.Show(s.ID, s.ACL())), c.has(s):
 			sessions, next = append(sessions, s), changed
 		}
 	}
@@ -72,17 +106,13 @@ func (h *Hub) List(ctx context.Context, c Selection, before int64, limit int) (s
 
 // summary does not bring the session back into memory: a list is no use of it.
 func (h *Hub) summary(e eventlog.Entry) (s Summary, err error) {
-	h.mu.Lock()
-	l := h.sessions[e.Session]
-	h.mu.Unlock()
-	if l != nil {
-		s.Info, s.State, s.Turn = l.view()
-		return s, nil
+	if l := h.ifInMemory(e.Session); l != nil {
+		if s = l.view(); !e.Updated.After(s.UpdatedAt) { // else another gateway has changed the session
+			return s, nil
+		}
 	}
-	s.State = Idle
 	if e.Damaged {
-		s.Info = Info{ID: e.Session, CreatedBy: e.CreatedBy}
-		return s, nil
+		return storedSummary(Info{ID: e.Session, CreatedBy: e.CreatedBy}), nil
 	}
 	info, err := infoOf(e.Session, e.Doc)
 	return storedSummary(info), err
@@ -123,11 +153,18 @@ func (h *Hub) Damage() eventlog.Damage { return h.Log.Damage() }
 // Running tells how many sessions have a turn that is not over. It reads nothing.
 func (h *Hub) Running() (running int) {
 	for _, l := range h.inMemory() {
-		if _, _, turn := l.view(); turn != "" {
+		if l.view().Turn != "" {
 			running++
 		}
 	}
 	return running
+}
+
+// ifInMemory is the session, or nil if it is not in memory now.
+func (h *Hub) ifInMemory(id string) *activeSession {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.sessions[id]
 }
 
 // inMemory are the sessions that are in memory now.

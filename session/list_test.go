@@ -151,3 +151,62 @@ func TestManySessionsCostNothingAtAStart(t *testing.T) {
 		t.Errorf("the list has brought %d sessions into memory", b.InMemory())
 	}
 }
+
+// The registry and the memory tell the same of a session's state.
+func TestAListIsChosenByState(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := eventlog.New(memlog.New())
+		b := benchOn(t, log, nil)
+		defer b.close()
+		check := func(what string, want map[session.State]bool) {
+			t.Helper()
+			for _, state := range []session.State{session.Idle, session.Running, session.Paused, session.Failed} {
+				page, _, err := b.List(t.Context(), session.Selection{State: state}, 0, 10)
+				if err != nil || len(page) == 1 != want[state] {
+					t.Errorf("%s: %d sessions are %s, %v", what, len(page), state, err)
+				}
+			}
+		}
+		check("at the start", map[session.State]bool{session.Idle: true})
+		turn := b.say("u1", "slow")
+		time.Sleep(time.Second)
+		check("in a turn", map[session.State]bool{session.Running: true})
+		if _, _, err := b.StopTurn(t.Context(), "s", turn.ID, "ada"); err != nil {
+			t.Fatal(err)
+		}
+		check("after a stop", map[session.State]bool{session.Idle: true})
+		b.wait(b.say("u2", "error"))
+		time.Sleep(time.Second)
+		check("after a failure", map[session.State]bool{session.Idle: true, session.Failed: true})
+		b.pause("u3", "ask")
+		check("while it asks", map[session.State]bool{session.Paused: true})
+	})
+}
+
+func TestAPromptTakesASessionOutOfTheArchive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		log := eventlog.New(memlog.New())
+		b := benchOn(t, log, nil)
+		defer b.close()
+		yes := true
+		if info, err := b.Change(t.Context(), "s", session.Change{Archived: &yes}); err != nil || !info.Archived {
+			t.Fatalf("%+v %v", info, err)
+		}
+		time.Sleep(time.Hour) // it leaves memory
+		archived := func() int {
+			t.Helper()
+			page, _, err := b.List(t.Context(), session.Selection{Archived: &yes}, 0, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return len(page)
+		}
+		if archived() != 1 {
+			t.Error("the archive is empty")
+		}
+		b.wait(b.say("u1", "hello"))
+		if archived() != 0 {
+			t.Error("a session with a new prompt is archived")
+		}
+	})
+}

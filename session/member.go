@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // This file has the members of a session, and changes of its document.
@@ -76,6 +78,8 @@ type Change struct {
 	Title *string
 	// Chat is false where the session is not open to AI SDK clients by its own route.
 	Chat *bool
+	// Archived is as in Info.
+	Archived *bool
 	// Mode and Model are those of the agent, by the agent's own ids; "" is its default.
 	Mode, Model *string
 }
@@ -89,12 +93,15 @@ func (h *Hub) Change(ctx context.Context, session string, c Change) (Info, error
 			return Info{}, err
 		}
 	}
-	return h.change(ctx, session, func(i *Info) error {
+	info, err := h.change(ctx, session, func(i *Info) error {
 		if c.Title != nil {
 			i.Title = title(*c.Title)
 		}
 		if c.Chat != nil {
 			i.NoChat = !*c.Chat
+		}
+		if c.Archived != nil {
+			i.Archived = *c.Archived
 		}
 		if c.Mode != nil {
 			i.Mode = *c.Mode
@@ -104,10 +111,14 @@ func (h *Hub) Change(ctx context.Context, session string, c Change) (Info, error
 		}
 		return nil
 	})
+	if err == nil {
+		h.chosen(session, c)
+	}
+	return info, err
 }
 
 // change writes a session's document again. Where it cannot be written nothing has
-// changed.
+// changed. A new title is on record, too: readers of the log hear of it.
 func (h *Hub) change(ctx context.Context, session string, do func(*Info) error) (Info, error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
@@ -116,18 +127,24 @@ func (h *Hub) change(ctx context.Context, session string, do func(*Info) error) 
 	defer release()
 	l.mu.Lock()
 	was := l.info
-	err = do(&l.info)
+	if err = do(&l.info); err == nil {
+		l.changes++
+	}
+	renamed := l.info.Title
 	l.mu.Unlock()
 	if err != nil {
 		return Info{}, err
 	}
-	if err := l.save(context.WithoutCancel(ctx)); err != nil {
+	var notes []trace.Event
+	if renamed != was.Title && renamed != "" {
+		notes = l.noteOf(trace.User, retitled(renamed))
+	}
+	if err := l.keep(context.WithoutCancel(ctx), notes); err != nil {
 		l.mu.Lock()
 		l.info.Members, l.info.NoChat, l.info.Title, l.info.Mode, l.info.Model = was.Members, was.NoChat, was.Title, was.Mode, was.Model
-		l.info.Grants = was.Grants
+		l.info.Grants, l.info.Archived = was.Grants, was.Archived
 		l.mu.Unlock()
 		return Info{}, elsewhere(err)
 	}
-	info, _, _ := l.view()
-	return info, nil
+	return l.view().Info, nil
 }

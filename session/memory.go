@@ -31,7 +31,7 @@ func (h host) History(ctx context.Context) iter.Seq2[trace.Record, error] {
 		if len(turns) == 0 {
 			return
 		}
-		for r, err := range l.hub.pageOf(ctx, l.id, turns) {
+		for r, err := range l.pageOf(ctx, turns) {
 			if !yield(r, err) || err != nil {
 				return
 			}

@@ -137,7 +137,7 @@ func TestATurnOfTheAgentBeginsWhereTheRecordsEnd(t *testing.T) {
 			t.Fatal(err)
 		}
 		synctest.Wait()
-		info, _, _, err := b.Get(t.Context(), "s")
+		info, err := b.Get(t.Context(), "s")
 		if err != nil || info.Last == nil || info.Last.After < turn.After {
 			t.Errorf("the last turn is %+v, the prompt's began after %d: %v", info.Last, turn.After, err)
 		}

@@ -64,6 +64,7 @@ func (l *activeSession) startAgent(ctx context.Context, name, by string, full fu
 	}
 	l.mu.Lock()
 	l.slot.files, l.slot.leave = files, leave
+	l.offers.Mode, l.offers.Model = "", "" // the agent begins with those that were chosen
 	info, left := l.info, l.openTurnsForAgent()
 	l.mu.Unlock()
 	opening, cancel := context.WithTimeoutCause(ctx, l.hub.IdleLimit, errNotReady)

@@ -59,6 +59,9 @@ type Agent struct {
 	// InProcess says that a session of this agent costs no process, so that it is
 	// not counted among the MaxAgents.
 	InProcess bool
+	// Files says that the agent works with the files of Cwd, so that users may see their
+	// names.
+	Files bool
 }
 
 // Options configure a Hub. The zero value of each limit means its default.

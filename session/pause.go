@@ -37,6 +37,7 @@ func (t *turn) requestsChanged(answered []trace.Request) {
 	defer l.hub.board.changed(l)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	defer l.noteWaiting()
 	if t.state.Stopped() {
 		return
 	}

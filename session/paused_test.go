@@ -30,11 +30,11 @@ func all[P trace.Payload](b *bench, turn session.Turn) (found []P) {
 
 func (b *bench) state() session.State {
 	b.t.Helper()
-	_, state, _, err := b.Get(b.t.Context(), "s")
+	s, err := b.Get(b.t.Context(), "s")
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return state
+	return s.State
 }
 
 // pause says something and waits until the turn pauses; it returns what was asked

@@ -126,6 +126,7 @@ func (l *activeSession) enqueue(t *turn) {
 	if l.next() == t {
 		l.start(t, events...)
 	} else {
+		l.followed(t)
 		t.builder.EmitTogether(events...)
 	}
 }
@@ -203,6 +204,7 @@ func (l *activeSession) admit(p Prompt, after uint64) (t *turn, stopping []endin
 	l.applyRewind(back)
 	l.thread.Add(thread.Message{ID: p.Message.ID, Turn: t.id, User: true, By: p.By, After: after})
 	l.info.addChannel(p.Channel)
+	l.info.Archived = false
 	if l.info.Title == "" {
 		l.info.Title = title(t.prompt.Text())
 	}
@@ -265,7 +267,7 @@ func (l *activeSession) start(t *turn, before ...trace.Payload) {
 		l.startGrace(t)
 	}
 	l.hub.goes.Go(func() {
-		t.run(len(before) > 0)
+		t.run()
 		l.releaseAgent(t)
 	})
 }

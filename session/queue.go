@@ -3,71 +3,306 @@ package session
 import (
 	"context"
 	"slices"
+	"time"
 
+	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // This file changes the queue of prompts for users.
 
-// Withdraw removes the newest queued prompt of a principal. It reports false if the
-// principal has no queued prompt.
-func (h *Hub) Withdraw(ctx context.Context, session, by string) (done bool, err error) {
+// QueuedPrompt is a prompt that waits for the agent, as users see it.
+type QueuedPrompt struct {
+	Turn      string    `json:"turn"`
+	MessageID string    `json:"message_id"`
+	Text      string    `json:"text"`
+	Files     int       `json:"files,omitempty"` // how many
+	By        string    `json:"by,omitempty"`
+	At        time.Time `json:"at"`
+}
+
+// QueueUser is a user who changes the queue. Users edit and promote only prompts of their
+// own. An owner of the session may also remove and promote the prompts of others.
+type QueueUser struct {
+	By        string
+	Owner     bool
+	MayPermit bool // see Prompt
+}
+
+// Queue lists the prompts that wait, the next one first. Queue reads the prompts from the log.
+func (h *Hub) Queue(ctx context.Context, session string) ([]QueuedPrompt, error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
-		return false, err
+		return nil, err
+	}
+	defer release()
+	if err := l.loadThread(ctx); err != nil {
+		return nil, err
+	}
+	all := []QueuedPrompt{}
+	for _, q := range l.queued() {
+		message, err := l.loadPrompt(ctx, q.Turn, q.MessageID)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, q.with(message))
+	}
+	return all, nil
+}
+
+// queued lists the prompts that are on record and wait, without their content.
+func (l *activeSession) queued() (all []QueuedPrompt) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, t := range l.queue {
+		if t.state == turnstate.Queued {
+			all = append(all, t.inQueue())
+		}
+	}
+	return all
+}
+
+// inQueue is the turn as an item of the queue. The caller holds activeSession.mu.
+func (t *turn) inQueue() QueuedPrompt {
+	return QueuedPrompt{Turn: t.id, MessageID: t.prompt.Message.ID, By: t.by, At: t.at.UTC()}
+}
+
+func (q QueuedPrompt) with(m trace.UserMessage) QueuedPrompt {
+	q.Text = textOf(m)
+	for _, part := range m.Parts {
+		if part.Type != trace.InputText {
+			q.Files++
+		}
+	}
+	return q
+}
+
+// NewestQueued returns the turn of the newest queued prompt of a principal, or "".
+func (h *Hub) NewestQueued(ctx context.Context, session, by string) (id string, err error) {
+	l, release, err := h.session(ctx, session)
+	if err != nil {
+		return "", err
 	}
 	defer release()
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	var newest *turn
-	for _, t := range l.turns {
-		if t.state.Waiting() && t.by == by && (newest == nil || t.after > newest.after) {
+	for _, t := range l.queue {
+		if t.state == turnstate.Queued && t.by == by && (newest == nil || t.after > newest.after) {
 			newest = t
 		}
 	}
-	l.mu.Unlock()
-	return newest != nil && newest.finish(stopped("not_run")), nil
+	if newest == nil {
+		return "", nil
+	}
+	return newest.id, nil
 }
 
-// Promote lets a queued prompt run now: the principal's newest, or, if they have none,
-// the next in the queue. The prompt goes to the front, and the running turn is ended.
-// Promote reports false if the queue is empty.
-func (h *Hub) Promote(ctx context.Context, session, by string) (done bool, err error) {
+// NextQueued returns the turn of the prompt that runs next, or "".
+func (h *Hub) NextQueued(ctx context.Context, session string) (id string, err error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
-		return false, err
+		return "", err
 	}
 	defer release()
-	l.mu.Lock()
-	t := l.promote(by)
-	running := l.running
-	if t != nil && running != nil && running.state.Stopped() {
-		running = nil // it makes way already
+	if all := l.queued(); len(all) > 0 {
+		return all[0].Turn, nil
 	}
+	return "", nil
+}
+
+// Withdraw removes a queued prompt. It stays in the history as a prompt that was not run.
+func (h *Hub) Withdraw(ctx context.Context, session, id string, u QueueUser) error {
+	l, release, err := h.session(ctx, session)
+	if err != nil {
+		return err
+	}
+	defer release()
+	t, err := l.mayChange(ctx, id, u, u.Owner)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	mine := t.state == turnstate.Queued && t.decideStop()
 	l.mu.Unlock()
-	if t == nil {
-		return false, nil
+	if !mine {
+		return ErrNotQueued
+	}
+	t.writeStop(stopped("not_run"))
+	t.logger.Info("prompt withdrawn", "withdrawn_by", u.By)
+	return nil
+}
+
+// Promote lets a queued prompt run now: the prompt goes to the front of the queue, and the
+// running turn is ended.
+func (h *Hub) Promote(ctx context.Context, session, id string, u QueueUser) error {
+	l, release, err := h.session(ctx, session)
+	if err != nil {
+		return err
+	}
+	defer release()
+	t, err := l.mayChange(ctx, id, u, u.Owner)
+	if err != nil {
+		return err
+	}
+	running, err := l.toFront(ctx, t)
+	if err != nil {
+		return err
 	}
 	if running != nil {
 		running.finish(stopped("interrupted"))
-		running.logger.Info("turn stopped", "stopped_by", by)
+		running.logger.Info("turn stopped", "stopped_by", u.By)
 	}
-	return true, nil
+	return nil
 }
 
-// promote puts a turn that waits first in line. The caller holds l.mu.
-func (l *activeSession) promote(by string) *turn {
-	at := -1
-	for i, t := range l.queue {
-		switch {
-		case t.state != turnstate.Queued:
-		case at < 0, t.by == by && (l.queue[at].by != by || t.after > l.queue[at].after): // one that was promoted stands before newer ones
-			at = i
-		}
+// toFront makes a queued prompt the next one, and returns the turn that has to make way. The
+// prompt goes on record again, so that all who read the session's events hear of it.
+func (l *activeSession) toFront(ctx context.Context, t *turn) (running *turn, err error) {
+	unlock, message, err := l.lockPrompt(ctx, t)
+	if err != nil {
+		return nil, err
 	}
-	if at < 0 {
-		return nil
+	defer unlock()
+	l.mu.Lock()
+	i := slices.Index(l.queue, t)
+	if i < 0 || t.state != turnstate.Queued {
+		l.mu.Unlock()
+		return nil, ErrNotQueued
 	}
-	t := l.queue[at]
-	l.queue = slices.Insert(slices.Delete(l.queue, at, at+1), 0, t)
-	return t
+	l.queue = slices.Insert(slices.Delete(l.queue, i, i+1), 0, t)
+	if running = l.running; running != nil && running.state.Stopped() {
+		running = nil // it makes way already
+	}
+	t.rewrite(message)
+	l.mu.Unlock()
+	return running, l.keepPrompt(t)
+}
+
+// EditQueued replaces the text of a queued prompt. Its files and its place in the queue stay.
+// The agent gets the new text, or the edit is refused: a prompt that has begun is not edited.
+func (h *Hub) EditQueued(ctx context.Context, session, id, text string, u QueueUser) (QueuedPrompt, error) {
+	l, release, err := h.session(ctx, session)
+	if err != nil {
+		return QueuedPrompt{}, err
+	}
+	defer release()
+	t, err := l.mayChange(ctx, id, u, false)
+	if err != nil {
+		return QueuedPrompt{}, err
+	}
+	unlock, message, err := l.lockPrompt(ctx, t)
+	if err != nil {
+		return QueuedPrompt{}, err
+	}
+	defer unlock()
+	message.Parts = retexted(message.Parts, text)
+	if err := l.replacePrompt(t, message, u); err != nil {
+		return QueuedPrompt{}, err
+	}
+	if err := l.keepPrompt(t); err != nil {
+		return QueuedPrompt{}, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return t.inQueue().with(message), nil
+}
+
+// lockPrompt locks the history, so that the versions of a prompt stand in the log in their
+// order, and reads the newest version.
+func (l *activeSession) lockPrompt(ctx context.Context, t *turn) (unlock func(), m trace.UserMessage, err error) {
+	unlock, err = l.lockHistory(ctx)
+	if err != nil {
+		return nil, m, err
+	}
+	l.mu.Lock()
+	q, waits := t.inQueue(), t.state == turnstate.Queued
+	l.mu.Unlock()
+	if err = ErrNotQueued; waits {
+		m, err = l.loadPrompt(ctx, t.id, q.MessageID)
+	}
+	if err != nil {
+		unlock()
+		return nil, m, err
+	}
+	return unlock, m, nil
+}
+
+// keepPrompt waits until the new version of a queued prompt is on record.
+func (l *activeSession) keepPrompt(t *turn) error {
+	if err := t.builder.Flush(); err != nil {
+		t.finish(failed(trace.ReasonLog, logFailed))
+		return notLogged(err)
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t.state == turnstate.Queued {
+		t.prompt.Message.Parts = nil // as in Hub.Prompt
+	}
+	return nil
+}
+
+// retexted are the parts of a message with another text, which stands where the first text
+// stood.
+func retexted(parts []trace.InputPart, text string) []trace.InputPart {
+	isText := func(p trace.InputPart) bool { return p.Type == trace.InputText }
+	at := max(0, slices.IndexFunc(parts, isText))
+	others := slices.DeleteFunc(slices.Clone(parts), isText)
+	if text == "" {
+		return others
+	}
+	return slices.Insert(others, min(at, len(others)), trace.InputPart{Type: trace.InputText, Text: text})
+}
+
+// replacePrompt gives a queued turn another message with the same id. The message waits in
+// memory until it is on record, so a turn that begins meanwhile runs with it.
+func (l *activeSession) replacePrompt(t *turn, m trace.UserMessage, u QueueUser) error {
+	if len(m.Parts) == 0 {
+		return ErrEmptyPrompt
+	}
+	if err := l.mayCommand(Prompt{Message: m, MayPermit: u.MayPermit}); err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t.state != turnstate.Queued {
+		return ErrNotQueued
+	}
+	weighs := int64(trace.ApproxSize(t.promptOf(m)))
+	if err := l.hub.quota.change(t.by, weighs-t.weighs, l.hub.Options); err != nil {
+		return err
+	}
+	t.weighs = weighs
+	t.rewrite(m)
+	return nil
+}
+
+// rewrite writes a version of a queued prompt. The caller holds activeSession.mu.
+func (t *turn) rewrite(m trace.UserMessage) {
+	t.prompt.Message = m
+	t.builder.EmitTogether(t.promptOf(m))
+}
+
+func (t *turn) promptOf(m trace.UserMessage) trace.Prompt {
+	return trace.Prompt{Message: m, By: t.by, Channel: t.channel}
+}
+
+// mayChange finds the turn of a queued prompt that a user may change.
+func (l *activeSession) mayChange(ctx context.Context, id string, u QueueUser, anybodys bool) (*turn, error) {
+	if err := l.loadThread(ctx); err != nil {
+		return nil, err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.turns[id]
+	switch {
+	case t == nil && !slices.ContainsFunc(l.thread.Spans(), func(s thread.Span) bool { return s.Turn == id }):
+		return nil, ErrUnknownTurn
+	case t == nil || t.state != turnstate.Queued:
+		return nil, ErrNotQueued
+	case t.by != u.By && !anybodys:
+		return nil, ErrNotYourPrompt
+	}
+	return t, nil
 }

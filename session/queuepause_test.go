@@ -60,12 +60,12 @@ func TestAPromptJustBeforeItsOwnTurnPausesIsLikeOneJustAfter(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				_, state, turn, err := b.Get(t.Context(), "s")
+				now, err := b.Get(t.Context(), "s")
 				if err != nil {
 					t.Fatal(err)
 				}
-				if paused := state == session.Paused && turn == first.ID; paused != (c.ended == "") && c.by != "" {
-					t.Fatalf("the session is %s in %s", state, turn)
+				if paused := now.State == session.Paused && now.Turn == first.ID; paused != (c.ended == "") && c.by != "" {
+					t.Fatalf("the session is %s in %s", now.State, now.Turn)
 				}
 				if c.ended != "" {
 					if s := stopOf(t, b.wait(first)); s.Reason != c.ended {

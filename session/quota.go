@@ -31,6 +31,17 @@ func (q *promptQuota) take(by string, bytes int64, o Options, ending prompts) er
 	return nil
 }
 
+// change counts that a prompt weighs more, or less, unless that would be too much.
+func (q *promptQuota) change(by string, bytes int64, o Options) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if o.MaxPromptBytes >= 0 && bytes > 0 && q.of[by].bytes+bytes > o.MaxPromptBytes {
+		return ErrLargePrompts
+	}
+	q.add(by, prompts{bytes: bytes})
+	return nil
+}
+
 // leave counts a prompt no more whose turn has ended.
 func (q *promptQuota) leave(by string) {
 	q.mu.Lock()

@@ -111,9 +111,12 @@ func TestAPausedTurnSurvivesARestartWhereItsAgentLivesElsewhere(t *testing.T) {
 			if waiting := <-far.waited; !slices.Equal(waiting, []string{asked}) {
 				t.Errorf("the agent is told that %q wait", waiting)
 			}
-			_, state, id, err := second.Get(t.Context(), "s")
-			if err != nil || state != session.Paused || id != turn.ID {
-				t.Fatalf("after the restart %s %s %v", state, id, err)
+			now, err := second.Get(t.Context(), "s")
+			if err != nil || now.State != session.Paused || now.Turn != turn.ID || !slices.Equal(now.Waiting, []string{asked}) {
+				t.Fatalf("after the restart %+v %v", now, err)
+			}
+			if waiting := second.Waiting(session.Selection{}); len(waiting) != 1 || waiting[0].ID != asked || waiting[0].Turn != turn.ID || waiting[0].MessageID != turn.MessageID {
+				t.Errorf("after the restart there wait %+v", waiting)
 			}
 			yes := true
 			rest, err := second.Continue(t.Context(), "s", session.Continuation{
@@ -346,7 +349,7 @@ func (c cutList) List(ctx context.Context, q eventlog.Query) iter.Seq2[eventlog.
 				return
 			}
 		}
-		if q.Open {
+		if slices.Contains(q.Phases, eventlog.Open) {
 			time.Sleep(time.Second) // the turn goes on meanwhile
 			yield(eventlog.Entry{}, errDisk)
 		}

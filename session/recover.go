@@ -26,7 +26,7 @@ func (h *Hub) recover(ctx context.Context) error {
 			break
 		}
 	}
-	for e, err := range h.Log.List(ctx, eventlog.Query{Open: true}) {
+	for e, err := range h.Log.List(ctx, eventlog.Query{Phases: []eventlog.Phase{eventlog.Open}}) {
 		if err != nil {
 			return fmt.Errorf("list the sessions with open turns: %w", err)
 		}

@@ -47,7 +47,7 @@ func TestSessionsThatRestAreLetGoOf(t *testing.T) {
 		if err := b.Delete(t.Context(), "r7"); err != nil {
 			t.Error(err)
 		}
-		if _, _, _, err := b.Get(t.Context(), "r7"); !errors.Is(err, session.ErrUnknownSession) {
+		if _, err := b.Get(t.Context(), "r7"); !errors.Is(err, session.ErrUnknownSession) {
 			t.Errorf("after deletion: %v", err)
 		}
 		if s := stopOf(t, b.wait(b.say("u2", "hello"))); s.Outcome != trace.OutcomeCompleted {

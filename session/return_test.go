@@ -59,6 +59,31 @@ func TestPromptsOfSeveralUsersRunInTheirOrder(t *testing.T) {
 	})
 }
 
+// A page that reads the running turn sends further prompts, and closes their connections at
+// once. The prompts wait and run like any others while the page is there. A page that is cut
+// off takes its prompts with it.
+func TestAPageThatReadsTheRunningTurnFollowsWhatItSendsLater(t *testing.T) {
+	for _, cut := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t, nil)
+			defer b.close()
+			first, _ := b.asks("u1", "ask", "bob") // waits for an answer
+			page := b.resumes(first, "ada")
+			second, leave := b.asks("u2", "hello", "ada")
+			leave(true)
+			time.Sleep(time.Minute)
+			if _, open := b.running(second); !open {
+				t.Fatal("the prompt left the queue while its page was there")
+			}
+			page(cut)
+			time.Sleep(time.Minute)
+			if _, open := b.running(second); open == cut {
+				t.Errorf("the page has left, cut %v, and the prompt waits: %v", cut, open)
+			}
+		})
+	}
+}
+
 // A prompt whose connection is cut while it waits leaves the queue after its grace.
 // History keeps it and says that it was not run.
 func TestAQueuedPromptThatIsGivenUp(t *testing.T) {

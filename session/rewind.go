@@ -79,8 +79,8 @@ func (l *activeSession) findPrompt(ctx context.Context, message string, is func(
 	l.mu.Lock()
 	versions := l.thread.Prompts(message)
 	l.mu.Unlock()
-	for _, seq := range slices.Backward(versions) {
-		for r, err := range l.hub.Log.Durable(ctx, l.id, seq-1, seq) {
+	for _, version := range slices.Backward(versions) {
+		for r, err := range l.hub.Log.Durable(ctx, l.id, version.Seq-1, version.Seq) {
 			if err != nil {
 				return m, false, l.notRead(err)
 			}

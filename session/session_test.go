@@ -522,7 +522,7 @@ func TestDelete(t *testing.T) {
 		if err := b.Delete(t.Context(), "s"); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, _, err := b.Get(t.Context(), "s"); !errors.Is(err, session.ErrUnknownSession) {
+		if _, err := b.Get(t.Context(), "s"); !errors.Is(err, session.ErrUnknownSession) {
 			t.Errorf("get: %v", err)
 		}
 		if _, err := b.Ensure(t.Context(), session.Spec{ID: "s"}); err != nil {

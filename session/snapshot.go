@@ -32,7 +32,7 @@ func (h *Hub) Snapshot(ctx context.Context, session string) (Snapshot, error) {
 	if err != nil {
 		return Snapshot{}, notUsed(fmt.Sprintf("read the log of session %q", session), err)
 	}
-	info, _, _ := l.view()
+	info := l.view().Info
 	from := at
 	for _, t := range info.Open {
 		from = min(from, t.After)

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tributary-dev/tributary/session/turnstate"
@@ -116,9 +117,7 @@ func (l *activeSession) armGrace(t *turn, wait time.Duration) {
 // Touch tells that somebody who may see the session asked for something of it:
 // a turn in its grace gets more of it.
 func (h *Hub) Touch(session string) {
-	h.mu.Lock()
-	l := h.sessions[session]
-	h.mu.Unlock()
+	l := h.ifInMemory(session)
 	if l == nil {
 		return
 	}
@@ -133,15 +132,27 @@ func (h *Hub) Touch(session string) {
 	}
 }
 
+// follower is a client that follows a chat stream of the session, and with it the queued
+// prompts of its principal.
+type follower struct {
+	by    string
+	turns []*turn
+}
+
+func (f *follower) follow(t *turn) {
+	t.subscribers.join()
+	f.turns = append(f.turns, t)
+}
+
 // FollowQueued tells that a principal follows a chat stream of the session from now on.
-// The principal follows their queued prompts, too: a reloaded page gets the stream
-// of the running turn, and has no other way to ask for the turns behind it. The
-// prompts' own connections may be cut already, or soon: a proxy may report that only
-// after the page has loaded.
+// The principal follows their queued prompts too, and those that they send later. So a page
+// that reads the running turn needs no connection for each prompt behind that turn. A reloaded
+// page has no other way to ask for the prompts. Their own connections may be cut by then: a
+// proxy may report that only after the page has loaded.
 //
-// The function that is returned is to be called once when the client leaves;
-// disconnected is as for Attach. A client that was cut gives its prompts up again. One that has had
-// its stream to the end has not left: the prompts run without their grace.
+// The caller calls leave once, when the client leaves; disconnected is as for Attach. A client
+// that was cut follows its prompts no longer. A client that got the whole stream has not left:
+// its prompts run without their grace period.
 func (h *Hub) FollowQueued(session, by string) (leave func(disconnected bool)) {
 	h.mu.Lock()
 	l := h.sessions[session]
@@ -151,24 +162,37 @@ func (h *Hub) FollowQueued(session, by string) (leave func(disconnected bool)) {
 	}
 	release := h.pin(l)
 	h.mu.Unlock()
+	f := &follower{by: by}
 	l.mu.Lock()
-	var back []*turn
 	for _, t := range l.queue {
 		if t.by == by {
-			t.subscribers.join()
-			back = append(back, t)
+			f.follow(t)
 		}
 	}
+	l.followers = append(l.followers, f)
 	l.mu.Unlock()
 	return func(disconnected bool) {
 		defer release()
-		for _, t := range back {
+		l.mu.Lock()
+		l.followers = slices.DeleteFunc(l.followers, func(o *follower) bool { return o == f })
+		l.mu.Unlock()
+		for _, t := range f.turns {
 			if !disconnected {
 				l.mu.Lock()
 				t.subscribers.came = false
 				l.mu.Unlock()
 			}
 			l.unfollow(t, disconnected)
+		}
+	}
+}
+
+// followed counts the clients of a queued turn's principal that follow the session already.
+// The caller holds l.mu.
+func (l *activeSession) followed(t *turn) {
+	for _, f := range l.followers {
+		if f.by == t.by {
+			f.follow(t)
 		}
 	}
 }

@@ -46,6 +46,7 @@ type turn struct {
 	messageID      string
 	by             string
 	channel        string
+	at             time.Time       // when the prompt came
 	agentInitiated bool            // the agent began it, also if somebody asked for it there
 	openTurn       *agent.OpenTurn // what an earlier process left of it; nil if it began in this one
 	rewind         rewind          // what it takes back
@@ -74,8 +75,9 @@ type turn struct {
 }
 
 func (l *activeSession) newTurn(p agent.Prompt, after uint64) *turn {
-	id := newID(l.hub.Now())
-	t := &turn{session: l, id: "turn_" + id, messageID: "msg_" + id, by: p.By, channel: p.Channel, prompt: p, after: after}
+	now := l.hub.Now()
+	id := newID(now)
+	t := &turn{session: l, id: "turn_" + id, messageID: "msg_" + id, by: p.By, channel: p.Channel, at: now, prompt: p, after: after}
 	t.logger = l.loggerOf(t.id, p.By, p.Caller)
 	t.begin()
 	t.builder = trace.NewBuilder(l.hub.ctx, t.writes())
@@ -270,10 +272,13 @@ func (t *turn) endsIn(i *Info) {
 	}
 }
 
-// run gives the turn to the agent and returns when the agent is free again. The prompt of a
-// fresh turn is not on record yet, and the agent gets no prompt that the log refuses.
-func (t *turn) run(fresh bool) {
-	if fresh && t.builder.Flush() != nil || !t.syncAgent() {
+// run gives the turn to the agent and returns when the agent is free again. A prompt that is
+// in memory may not be on record yet, and the agent gets no prompt that the log refuses.
+func (t *turn) run() {
+	t.session.mu.Lock()
+	inMemory := t.prompt.Message.Parts != nil
+	t.session.mu.Unlock()
+	if inMemory && t.builder.Flush() != nil || !t.syncAgent() {
 		return
 	}
 	t.logger.Debug("turn began")

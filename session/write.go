@@ -20,6 +20,14 @@ func (l *activeSession) save(ctx context.Context) error {
 	return l.flush(ctx)
 }
 
+// keep writes the registry document together with notes.
+func (l *activeSession) keep(ctx context.Context, notes []trace.Event) error {
+	if len(notes) == 0 {
+		return l.flush(ctx)
+	}
+	return l.append(ctx, "", notes, nil)
+}
+
 // flush writes the registry document unless it is on record.
 func (l *activeSession) flush(ctx context.Context) error {
 	if err := l.write(ctx, "", nil, nil); err != nil {
@@ -169,10 +177,16 @@ func (l *activeSession) newest(ctx context.Context) (uint64, error) {
 	return l.newestSeq, nil
 }
 
+// titleData is the name of the data that says a session's title.
+const titleData = "title"
+
 // note records what happens outside any turn.
 func (l *activeSession) note(p trace.Payload) {
-	if d, ok := p.(trace.Data); ok && d.Name == "title" {
-		l.retitle(d.Value)
+	if d, ok := p.(trace.Data); ok {
+		l.offered(d)
+		if d.Name == titleData {
+			l.retitle(d.Value)
+		}
 	}
 	if err := l.append(l.hub.ctx, "", l.noteOf(trace.Agent, p), nil); err != nil {
 		l.hub.Logger.Error("note not recorded", "session", l.id, "kind", p.Kind(), "error", err)
@@ -181,6 +195,12 @@ func (l *activeSession) note(p trace.Payload) {
 
 func (l *activeSession) noteOf(by trace.Actor, p trace.Payload) []trace.Event {
 	return []trace.Event{{ID: "note." + newID(l.hub.Now()), Time: l.hub.Now(), Actor: by, Payload: p}}
+}
+
+// retitled is the data that says a session's new title.
+func retitled(title string) trace.Data {
+	value, _ := json.Marshal(title) // a string is always JSON
+	return trace.Data{Name: titleData, Value: value}
 }
 
 func (l *activeSession) retitle(value json.RawMessage) {

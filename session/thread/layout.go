@@ -203,7 +203,7 @@ func (t *Thread) Forget(turn string) { delete(t.layouts, turn) }
 // Take takes over a record of an open turn.
 func (t *Thread) Take(turn string, seq uint64, payload trace.Payload) {
 	if p, is := payload.(trace.Prompt); is {
-		t.notePrompt(p.Message.ID, seq)
+		t.notePrompt(p.Message.ID, Prompt{seq, turn})
 	}
 	if l := t.layouts[turn]; l != nil {
 		l.Take(seq, payload)
@@ -218,8 +218,8 @@ func (t *Thread) Keep(of *Thread) {
 		t.Names = of.Names
 	}
 	for message, all := range of.prompts {
-		for _, seq := range all {
-			t.notePrompt(message, seq)
+		for _, p := range all {
+			t.notePrompt(message, p)
 		}
 	}
 }

@@ -5,6 +5,7 @@
 package thread
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -24,9 +25,9 @@ type Thread struct {
 	// cutAt has the turns of which only the beginning is left, with the first message that
 	// was removed. A typed answer to a turn's question begins a message of the turn.
 	cutAt map[string]string
-	// prompts are the numbers of the prompts on record by the id of their message. An edited
-	// message has several.
-	prompts map[string][]uint64
+	// prompts are the prompts on record by the id of their message. An edited message has
+	// several.
+	prompts map[string][]Prompt
 	// layouts are those of the turns that were read or are open.
 	layouts map[string]*Layout
 	// Names are the agent's own ids.
@@ -45,6 +46,12 @@ type Message struct {
 	Resume string
 	Known  bool
 	nth    int // the number of the answer among all that began, in any order of the thread
+}
+
+// Prompt is where a version of a message of a user is on record.
+type Prompt struct {
+	Seq  uint64
+	Turn string
 }
 
 // Span is what the thread holds of a turn.
@@ -110,7 +117,7 @@ func (t *Thread) Cut(id string) {
 // record.
 func (t *Thread) Observe(kind trace.Kind, turn, message, by string, seq uint64) {
 	if kind == trace.KindPrompt {
-		t.notePrompt(message, seq)
+		t.notePrompt(message, Prompt{seq, turn})
 	}
 	switch kind { //nolint:exhaustive // only these change the thread
 	case trace.KindStep:
@@ -118,21 +125,44 @@ func (t *Thread) Observe(kind trace.Kind, turn, message, by string, seq uint64) 
 	case trace.KindRewind:
 		t.Cut(message)
 	case trace.KindPrompt, trace.KindReply:
+		if i := t.Find(message); kind == trace.KindPrompt && i >= 0 && t.Messages[i].Turn == turn {
+			return // another text of a prompt that waited
+		}
 		if !t.removed[turn] { // a turn may be removed just as a message of it begins
 			t.Add(Message{ID: message, Turn: turn, User: kind == trace.KindPrompt, By: by, After: seq - 1})
 		}
 	}
 }
 
-// Prompts are the numbers of the prompts with a message, also of those that were removed.
-func (t *Thread) Prompts(message string) []uint64 { return slices.Clone(t.prompts[message]) }
+// Prompts are the prompts with a message, also those that were removed.
+func (t *Thread) Prompts(message string) []Prompt { return slices.Clone(t.prompts[message]) }
 
-func (t *Thread) notePrompt(message string, seq uint64) {
-	if t.prompts == nil {
-		t.prompts = map[string][]uint64{}
+// Rewritten returns the prompts whose user changed the text before their turn began: by the
+// number of the first version the number of the newest one.
+func (t *Thread) Rewritten() map[uint64]uint64 {
+	all := map[uint64]uint64{}
+	for _, m := range t.Messages {
+		versions := t.prompts[m.ID]
+		if !m.User || len(versions) < 2 {
+			continue
+		}
+		versions = slices.DeleteFunc(slices.Clone(versions), func(p Prompt) bool { return p.Turn != m.Turn })
+		if len(versions) > 1 {
+			all[versions[0].Seq] = versions[len(versions)-1].Seq
+		}
 	}
-	if !slices.Contains(t.prompts[message], seq) {
-		t.prompts[message] = append(t.prompts[message], seq)
+	return all
+}
+
+// notePrompt notes a version of a message. The versions stand in the order of the log.
+func (t *Thread) notePrompt(message string, p Prompt) {
+	if t.prompts == nil {
+		t.prompts = map[string][]Prompt{}
+	}
+	all := t.prompts[message]
+	i, found := slices.BinarySearchFunc(all, p, func(a, b Prompt) int { return cmp.Compare(a.Seq, b.Seq) })
+	if !found {
+		t.prompts[message] = slices.Insert(all, i, p)
 	}
 }
 

@@ -116,7 +116,7 @@ func TestAnEditedMessageHasSeveralPrompts(t *testing.T) {
 	old.Take("3", 5, trace.Prompt{Message: trace.UserMessage{ID: "u1"}})
 	again := fold("p 1 u1", "r 1 a1", "- u1", "p 2 u1")
 	again.Keep(old)
-	if got := fmt.Sprint(again.Prompts("u1"), again.Prompts("none")); got != "[1 4 5] []" {
+	if got := fmt.Sprint(again.Prompts("u1"), again.Prompts("none")); got != "[{1 1} {4 2} {5 3}] []" {
 		t.Errorf("the prompts are %s", got)
 	}
 	if _, known := again.Layout("3"); !known {
