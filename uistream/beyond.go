@@ -121,6 +121,21 @@ func (t *Translator) passOn(turn string, value json.RawMessage) {
 	}
 	if e, is := c.(Extended); is {
 		t.further[furtherKey(e.Chunk)] = e.Keys
+		t.ofUpstream(e)
+	}
+}
+
+// ofUpstream notes the metadata of a call: the clients would forget it when they read our own.
+func (t *Translator) ofUpstream(e Extended) {
+	meta, some := e.Keys[metadataKey]
+	if !some || !t.options.Profile.accepts(e.Type(), metadataKey, meta) {
+		return
+	}
+	switch c := e.Chunk.(type) { //nolint:gochecksumtype // no other begins a call
+	case ToolInputStart:
+		t.call(c.ToolCallID).upstream = meta
+	case ToolInputAvailable:
+		t.call(c.ToolCallID).upstream = meta
 	}
 }
 
@@ -215,7 +230,7 @@ func withoutType(c Chunk) json.RawMessage {
 
 // extend gives a chunk the further keys that are noted for it.
 func (t *Translator) extend(c Chunk) Chunk {
-	key := furtherKey(c)
+	key := furtherKey(Bare(c))
 	keys, ok := t.further[key]
 	if !ok {
 		return c
@@ -224,7 +239,10 @@ func (t *Translator) extend(c Chunk) Chunk {
 	if keys = keys.safe(t.options.Profile, c.Type()); len(keys) == 0 {
 		return c
 	}
-	return Extended{c, keys}
+	if e, is := c.(Extended); is { // the upstream's facts beside our own
+		keys[metadataKey] = mergeMetadata(keys[metadataKey], e.Keys[metadataKey])
+	}
+	return Extended{Bare(c), keys}
 }
 
 // furtherKey finds the further keys of a chunk: by its call, or as the next of its type.

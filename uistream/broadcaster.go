@@ -87,12 +87,26 @@ func (bc *Broadcaster) acquire(key Key) *liveBuffer {
 		b = newLiveBuffer(key, bc.config)
 		bc.buffers[key] = b
 	}
+	b.returns()
+	return b
+}
+
+// acquireAgain is acquire for a subscriber that has left the buffer and comes back. The
+// buffer may be forgotten by now: then the subscriber has the buffer for itself.
+func (bc *Broadcaster) acquireAgain(b *liveBuffer) {
+	bc.mu.Lock()
+	defer bc.mu.Unlock()
+	b.returns()
+	b.forgetChange()
+}
+
+// returns counts one subscriber more.
+func (b *liveBuffer) returns() {
 	b.subscribers++
 	if b.idle != nil {
 		b.idle.Stop()
 		b.idle = nil
 	}
-	return b
 }
 
 // release forgets the buffer once no subscriber has come back for a while.

@@ -26,7 +26,11 @@ func (t *Translator) plan(p trace.Plan) {
 }
 
 func (t *Translator) fileChange(p trace.FileChange) {
-	t.emit(Data{Name: "file-change", ID: "file-" + p.Path, Value: marshal(p)})
+	id := "file-" + p.Path
+	if p.ToolCallID != "" { // another call's change of the file stays
+		id += "-" + p.ToolCallID
+	}
+	t.emit(Data{Name: "file-change", ID: id, Value: marshal(p)})
 }
 
 func (t *Translator) notice(p trace.Error) {

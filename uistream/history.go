@@ -13,9 +13,9 @@ import (
 
 // History returns the messages that the client shows after it has seen the records.
 // The users' messages are unchanged. Each assistant message is the reduction of its
-// own chunks, so that a reload changes nothing on the screen. Records of turns that
-// ran at the same time may be interleaved; the turns stand in the order in which
-// they began. Messages that a rewind removed are missing. A turn that failed or was
+// own chunks, so that a reload changes nothing on the screen. Approvals have their
+// answers, also those that no chunk tells. A call that ended before anybody decided has no approval. Records of turns that ran at the same time
+// may be interleaved; the turns stand in the order in which they began. Messages that a rewind removed are missing. A turn that failed or was
 // stopped says so in the metadata and in a last data-error part.
 //
 // A turn that waits for its user is shown up to there.
@@ -115,8 +115,8 @@ func (t *turnHistory) save() {
 	}
 	m.Parts = slices.DeleteFunc(m.Parts, func(p Part) bool { return p.State == inputStreaming })
 	for i, p := range m.Parts {
-		if p.State == askedApproval {
-			m.Parts[i] = t.translation.answeredPart(p)
+		if p.Approval != nil {
+			m.Parts[i] = t.translation.keptPart(p)
 		}
 	}
 	t.messages[t.at] = m

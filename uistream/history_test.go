@@ -198,3 +198,28 @@ func TestHistoryOfATurnThatWaits(t *testing.T) {
 		t.Errorf("by the RFC, without pauses and with one text: %s", got)
 	}
 }
+
+// A request that nobody answered leaves no approval behind: validateUIMessages of 6 and 7
+// would refuse the whole conversation.
+func TestHistoryOfACallThatWasStoppedWhileItAsked(t *testing.T) {
+	t.Parallel()
+	for client, o := range clients(t) {
+		for _, rfc := range []bool{false, true} {
+			o.RFC = rfc
+			records := write(t, trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled}, func(b *trace.Builder) {
+				b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash", Input: input(`{}`)})
+				b.PermissionRequest(requests("p", "c"), trace.ToolCall{})
+			})
+			all, err := uistream.History(seq(records), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, p := range all[1].Parts {
+				accepted(t, p)
+				if p.Approval != nil && !rfc {
+					t.Errorf("client %q: %s", client, asJSON(p))
+				}
+			}
+		}
+	}
+}

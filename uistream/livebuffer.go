@@ -244,14 +244,22 @@ func (b *liveBuffer) staleLocked() bool { return b.changed == nil || isClosed(b.
 
 // start is the position of a subscriber who wants the records from that number on.
 func (b *liveBuffer) start(from uint64, f Framing) position {
+	b.forgetChange()
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.changed = nil // it may be of a reader that has left, and then it never closes
 	first := b.segments[0]
 	if first.index == 0 || len(first.refs) > 0 && first.refs[0].seq <= from {
 		return position{first, 0}
 	}
 	return position{&segment{index: -1, after: newEncoder(b.key.Turn, b.key.Options, f)}, 0}
+}
+
+// forgetChange has the next subscriber look whether the log has more: the channel that says
+// so may be of a reader that has left, and then it never closes.
+func (b *liveBuffer) forgetChange() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.changed = nil
 }
 
 // locate finds the position behind the encoder's last record, if the buffer has told its

@@ -109,22 +109,55 @@ func separate(dst []byte, i int) []byte {
 // WriteMessages writes a list of messages as one line of JSON, part by part: the
 // whole line of a large history would take its memory once more.
 func WriteMessages(w io.Writer, messages []Message) error {
-	line := []byte{'['}
-	for i, m := range messages {
-		line = m.appendHead(separate(line, i))
+	l := MessageList{W: w}
+	if err := l.Add(messages); err != nil {
+		return err
+	}
+	return l.End()
+}
+
+// MessageList writes messages as WriteMessages does, some at a time.
+type MessageList struct {
+	W io.Writer
+
+	begun bool
+	n     int
+}
+
+// Add writes more messages.
+func (l *MessageList) Add(messages []Message) error {
+	line := l.begin()
+	for _, m := range messages {
+		line = m.appendHead(separate(line, l.n))
+		l.n++
 		for j, p := range m.Parts {
 			line = p.appendJSON(separate(line, j))
 			if len(line) < pieceSize {
 				continue
 			}
-			if _, err := w.Write(line); err != nil {
-				return fmt.Errorf("write the messages: %w", err)
+			if err := l.write(line); err != nil {
+				return err
 			}
 			line = line[:0]
 		}
 		line = append(line, messageEnd...)
 	}
-	if _, err := w.Write(append(line, "]\n"...)); err != nil {
+	return l.write(line)
+}
+
+// End completes the array.
+func (l *MessageList) End() error { return l.write(append(l.begin(), "]\n"...)) }
+
+func (l *MessageList) begin() []byte {
+	if l.begun {
+		return nil
+	}
+	l.begun = true
+	return []byte{'['}
+}
+
+func (l *MessageList) write(line []byte) error {
+	if _, err := l.W.Write(line); err != nil {
 		return fmt.Errorf("write the messages: %w", err)
 	}
 	return nil
@@ -154,7 +187,7 @@ func (p Part) appendJSON(dst []byte) []byte {
 	case p.Type != partStep:
 		dst = raw(optional(dst, "id", p.ID), "data", p.Data)
 	}
-	return append(p.Keys.append(optionalRaw(dst, "providerMetadata", p.ProviderMetadata)), '}')
+	return append(p.Keys.append(optionalRaw(dst, metadataKey, p.ProviderMetadata)), '}')
 }
 
 func (p Part) appendTool(dst []byte) []byte {

@@ -38,16 +38,31 @@ const (
 	SubagentsHidden
 )
 
+// capabilities are those of the profile, without facts where others say what a stream holds:
+// the RFC, and an upstream of its own messages.
+func (o Options) capabilities() capabilities {
+	can := o.Profile.capabilities()
+	if o.RFC || o.Native {
+		can.startFacts, can.callFacts, can.resultFacts = false, false, false
+	}
+	return can
+}
+
 // capabilities is what a profile unlocks, looked up once.
 type capabilities struct {
 	approvals, denied, approvalResponse bool
 	preliminary, title, finishReason    bool
 	inputError                          bool
 	abortReason                         bool
+	// The facts of a call and of its result, which not every chunk of a call may have.
+	startFacts, callFacts, resultFacts bool
 }
 
 func (p Profile) capabilities() capabilities {
 	return capabilities{
+		startFacts:       p.knows("tool-input-start", metadataKey),
+		callFacts:        p.knows("tool-input-available", metadataKey),
+		resultFacts:      p.knows("tool-output-available", metadataKey) && p.knows("tool-output-error", metadataKey),
 		approvals:        p.Approvals(),
 		denied:           p.knows("tool-output-denied", ""),
 		approvalResponse: p.knows("tool-approval-response", ""),

@@ -3,6 +3,7 @@ package uistream
 import (
 	"encoding/json"
 	"strings"
+	"time"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -40,6 +41,9 @@ func (t *Translator) permission(p trace.PermissionRequest) {
 		return
 	}
 	t.approvals[p.RequestID] = &approval{request: p}
+	if c := t.calls[p.ToolCallID]; c != nil {
+		c.ran = time.Time{}
+	}
 }
 
 // askPermissions shows requests.
@@ -147,6 +151,9 @@ func (t *Translator) permitted(p trace.PermissionResponse) {
 		return
 	}
 	a.done, a.answer = true, &p
+	if c := t.calls[a.request.ToolCallID]; c != nil && p.Allowed() {
+		c.ran = t.now
+	}
 	defer t.answeredOne(p.RequestID)
 	if !a.shown() || a.call.continued { // answered by another way, or before the message went on
 		return
@@ -158,7 +165,7 @@ func (t *Translator) permitted(p trace.PermissionResponse) {
 		a.said = permissionData{}
 	}
 	if t.can.approvalResponse && a.call.approval == p.RequestID && a.call.state == callRunning {
-		t.emit(ToolApprovalResponse{ApprovalID: t.approvalID(a), Approved: p.Allowed(), Reason: p.Reason})
+		t.responded(a)
 	}
 	switch {
 	case !a.synthetic && !p.Allowed() && len(t.waits) > 1 && t.can.denied && !t.can.approvalResponse: // nothing else would tell the client
@@ -173,15 +180,29 @@ func (t *Translator) permitted(p trace.PermissionResponse) {
 	}
 }
 
-// answeredPart is a part of history that asks, as it reads once it has its answer: not
-// every client can be told so in a stream.
-func (t *Translator) answeredPart(p Part) Part {
-	a := t.approvals[p.Approval.ID]
-	if a == nil || a.answer == nil || t.over { // a turn that is over asks nothing
-		return p
+// keptPart is a part of history with the answer to its request: not every client can be told of it in a stream.
+// The clients' own check of messages refuses an approval that does not fit the state of its call.
+func (t *Translator) keptPart(p Part) Part {
+	if a := t.approvals[p.Approval.ID]; a != nil && a.answer != nil && !p.Approval.Answered {
+		if p.State == askedApproval && t.over { // a turn that is over asks nothing
+			return p
+		}
+		p.Approval = &Approval{ID: p.Approval.ID, Answered: true, Approved: a.answer.Allowed(), Reason: a.answer.Reason, Keys: p.Approval.Keys}
 	}
-	p.State = gotApproval
-	p.Approval = &Approval{ID: p.Approval.ID, Answered: true, Approved: a.answer.Allowed(), Reason: a.answer.Reason}
+	switch p.State {
+	case askedApproval, gotApproval:
+		if p.Approval.Answered {
+			p.State = gotApproval
+		}
+	case outputDenied:
+		if !p.Approval.Answered || p.Approval.Approved {
+			p.Approval = &Approval{ID: p.Approval.ID, Answered: true, Keys: p.Approval.Keys}
+		}
+	default: // a call that nobody allowed has failed for another reason: its turn was stopped, or went on in another message
+		if p.State == inputAvailable || !p.Approval.Answered || !p.Approval.Approved {
+			p.Approval = nil
+		}
+	}
 	return p
 }
 

@@ -56,10 +56,63 @@ func TestHistoryEqualsTheScreen(t *testing.T) {
 		if o.RFC { // whose stream does not end the text of each turn
 			screen = strings.ReplaceAll(screen, `"state": "streaming"`, `"state": "done"`)
 		}
+		unanswered(t, history[1:], messages(t, chunks), records)
 		if page := asJSON(history[1:]); page != screen {
 			t.Fatalf("the screen shows\n%s\nthe history page\n%s", screen, page)
 		}
 	})
+}
+
+// unanswered checks the answers in history that no chunk had for the screen, and removes them.
+func unanswered(t *rapid.T, history, screen []uistream.Message, records []trace.Record) {
+	answers := map[string]trace.PermissionResponse{}
+	for _, r := range records {
+		if p, ok := r.Payload.(trace.PermissionResponse); ok {
+			answers[p.RequestID] = p
+		}
+	}
+	for i := range min(len(history), len(screen)) {
+		for j := range min(len(history[i].Parts), len(screen[i].Parts)) {
+			kept, shown := history[i].Parts[j].Approval, screen[i].Parts[j].Approval
+			accepted(t, history[i].Parts[j])
+			if kept == nil && shown != nil { // nobody allowed the call, which ended as it is
+				if shown.Answered && shown.Approved {
+					t.Fatalf("history forgets the answer to %q", shown.ID)
+				}
+				history[i].Parts[j].Approval = shown
+				continue
+			}
+			if kept == nil || shown == nil || !kept.Answered || shown.Answered {
+				continue
+			}
+			a, ok := answers[kept.ID]
+			if !ok || kept.Approved != a.Allowed() || kept.Reason != a.Reason {
+				t.Fatalf("history answers %q with %+v, the record with %+v", kept.ID, kept, a)
+			}
+			kept.Answered, kept.Approved, kept.Reason = false, false, ""
+		}
+	}
+}
+
+// accepted checks what validateUIMessages of 6 and 7 demands of the approval of a call. The
+// conformance suite asks the real one.
+func accepted(t interface{ Fatalf(string, ...any) }, p uistream.Part) {
+	a, fits := p.Approval, false
+	switch p.State {
+	case "approval-requested":
+		fits = a != nil && !a.Answered
+	case "approval-responded":
+		fits = a != nil && a.Answered
+	case "output-denied":
+		fits = a != nil && a.Answered && !a.Approved
+	case "output-available", "output-error":
+		fits = a == nil || a.Answered && a.Approved
+	default:
+		fits = a == nil
+	}
+	if !fits {
+		t.Fatalf("the clients refuse the part: %s", asJSON(p))
+	}
 }
 
 //evidence:for H29 promise-known-chunks vercel/ai#17010

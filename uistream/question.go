@@ -140,11 +140,11 @@ func (t *Translator) answer(p trace.Answer) {
 	t.asked = true
 	switch {
 	case p.Outcome != trace.Selected:
-		t.emit(ToolOutputError{ToolCallID: q.id, ErrorText: "The question was not answered.", Form: clientForm()})
+		t.answered(p, ToolOutputError{ToolCallID: q.id, ErrorText: "The question was not answered.", Form: clientForm()})
 	case q.what.Multiple:
-		t.emit(ToolOutputAvailable{ToolCallID: q.id, Output: marshal(append([]string{}, p.Values...)), Form: clientForm()})
+		t.answered(p, ToolOutputAvailable{ToolCallID: q.id, Output: marshal(append([]string{}, p.Values...)), Form: clientForm()})
 	default:
-		t.emit(ToolOutputAvailable{ToolCallID: q.id, Output: quote.Append(nil, strings.Join(p.Values, ", ")), Form: clientForm()})
+		t.answered(p, ToolOutputAvailable{ToolCallID: q.id, Output: quote.Append(nil, strings.Join(p.Values, ", ")), Form: clientForm()})
 	}
 }
 

@@ -32,7 +32,9 @@ func (r *Reducer) extended(e Extended) error {
 			at = found
 		}
 	}
-	switch e.Chunk.(type) { //nolint:gochecksumtype // as above
+	switch c := e.Chunk.(type) { //nolint:gochecksumtype // as above
+	case ToolApprovalResponse:
+		at, _ = r.approved(c.ApprovalID)
 	case Start, Finish:
 		r.message.Metadata = mergeMetadata(r.message.Metadata, e.Keys["messageMetadata"])
 		return nil
@@ -53,11 +55,11 @@ func (p *Part) extend(e Extended) {
 		case asked && p.Approval != nil:
 			p.Approval.Keys = p.Approval.Keys.With(approvalKey(name), value)
 		case asked:
-		case name == "providerMetadata" && !p.isTool():
+		case name == metadataKey && !p.isTool():
 			p.ProviderMetadata = value
-		case name == "providerMetadata" && (p.State == outputAvailable || p.State == outputError):
+		case name == metadataKey && (p.State == outputAvailable || p.State == outputError):
 			p.Keys = p.Keys.With("resultProviderMetadata", value)
-		case name == "providerMetadata":
+		case name == metadataKey:
 			p.Keys = p.Keys.With("callProviderMetadata", value)
 		default:
 			p.Keys = p.Keys.With(name, value)
@@ -94,7 +96,7 @@ func (r *Reducer) other(c Other) {
 	case "reset-step":
 		r.reset()
 	case partText, partReasoning:
-		r.push(Part{Type: c.Name, State: stateDone, ProviderMetadata: c.Keys["providerMetadata"]})
+		r.push(Part{Type: c.Name, State: stateDone, ProviderMetadata: c.Keys[metadataKey]})
 	default:
 		r.push(Part{Type: c.Name, Keys: c.Keys, whole: true})
 	}

@@ -43,19 +43,25 @@ func (r *Reducer) askApproval(c ToolApprovalRequest) error {
 // answerApproval answers the first call that the approval is asked for, unless that
 // has been asked for another one since.
 func (r *Reducer) answerApproval(c ToolApprovalResponse) error {
-	first := -1
-	for _, at := range r.approvals[c.ApprovalID] {
-		if r.message.Parts[at].Approval.ID == c.ApprovalID && (first < 0 || at < first) {
-			first = at
-		}
-	}
-	if first < 0 {
+	first, ok := r.approved(c.ApprovalID)
+	if !ok {
 		return fmt.Errorf("answer to the approval %q, which no agent asked for", c.ApprovalID)
 	}
 	p := &r.message.Parts[first]
 	p.State = gotApproval
 	p.Approval = &Approval{ID: c.ApprovalID, Answered: true, Approved: c.Approved, Reason: c.Reason, Keys: p.Approval.Keys}
 	return nil
+}
+
+// approved is the first call that the approval is asked for.
+func (r *Reducer) approved(id string) (first int, ok bool) {
+	first = -1
+	for _, at := range r.approvals[id] {
+		if r.message.Parts[at].Approval.ID == id && (first < 0 || at < first) {
+			first = at
+		}
+	}
+	return first, first >= 0
 }
 
 // input begins or completes a call: the one of that id and form in the current

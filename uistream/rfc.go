@@ -80,8 +80,13 @@ func (d *rfc) openText() string {
 	return ""
 }
 
-// answeredPart leaves a part of history as the stream has shown it.
-func (d *rfc) answeredPart(p Part) Part { return p }
+// keptPart leaves a request without a result as the stream has shown it.
+func (d *rfc) keptPart(p Part) Part {
+	if p.State == askedApproval {
+		return p
+	}
+	return d.Translator.keptPart(p)
+}
 
 // Translate takes the next record of the turn.
 func (d *rfc) Translate(r trace.Record) []Chunk {

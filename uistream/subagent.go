@@ -16,6 +16,8 @@ const subagentText = 16 << 10
 // subagent is what the client is shown of a sub-agent.
 type subagent struct {
 	id, callID, name, text, status string
+	parent                         string // the sub-agent whose sub-agent it is
+	event                          string // what began it, where no call did
 }
 
 // subagent takes a record of a sub-agent, unless it is to be shown like the
@@ -43,25 +45,25 @@ func (t *Translator) subagent(callID string, r trace.Record) (taken bool) {
 		if inline {
 			return false
 		}
-		t.hide(r.Turn, p.ToolCallID)
+		t.hide(r.Turn, callID, p.ToolCallID)
 		t.callStart(p)
 	case trace.ToolCall:
 		if inline {
 			return false
 		}
-		t.hide(r.Turn, p.ToolCallID)
+		t.hide(r.Turn, callID, p.ToolCallID)
 		t.fullCall(p)
 	case trace.ToolResult:
 		if inline {
 			return false
 		}
-		t.hide(r.Turn, p.ToolCallID)
+		t.hide(r.Turn, callID, p.ToolCallID)
 		t.callResult(p)
 	case trace.ToolCallDelta, trace.ToolResultProgress:
 		return !inline
 	case trace.Data:
 		if s, ok := p.Subagent(); ok {
-			t.child(r.Turn, s)
+			t.child(r, s)
 			return true
 		}
 		return t.options.Subagents == SubagentsHidden
@@ -73,9 +75,10 @@ func (t *Translator) subagent(callID string, r trace.Record) (taken bool) {
 }
 
 // hide marks a call of a sub-agent that the client has not seen.
-func (t *Translator) hide(turn, toolCallID string) {
+func (t *Translator) hide(turn, subagent, toolCallID string) {
 	if _, ok := t.calls[toolCallID]; !ok {
-		t.call(toolCallID).hidden = true
+		c := t.call(toolCallID)
+		c.hidden, c.subagent = true, subagent
 	}
 	t.begin(turn)
 }
@@ -89,7 +92,7 @@ func (t *Translator) follow(callID string, r trace.Record) {
 	if !known {
 		s = &subagent{id: callID, callID: callID, status: string(trace.SubagentRunning)}
 		if c := t.calls[callID]; c != nil {
-			s.name = cmp.Or(c.title, c.name)
+			s.name, s.parent = cmp.Or(c.title, c.name), c.subagent
 		}
 		t.subs[callID] = s
 	}
@@ -106,18 +109,36 @@ func (t *Translator) follow(callID string, r trace.Record) {
 }
 
 // child takes the state of a sub-agent that no call started.
-func (t *Translator) child(turn string, state trace.SubagentState) {
+func (t *Translator) child(r trace.Record, state trace.SubagentState) {
 	if t.options.Subagents == SubagentsHidden || t.options.Subagents == SubagentsInline {
 		return
 	}
 	s := t.subs[state.ID]
 	if s == nil {
-		s = &subagent{id: state.ID}
+		s = &subagent{id: state.ID, event: r.ID, parent: t.beganBy(r.Parent)}
 		t.subs[state.ID] = s
 	}
 	s.name, s.status = state.Name, string(state.Status)
-	t.begin(turn)
+	t.begin(r.Turn)
 	t.showSubagent(s)
+}
+
+// beganBy finds the sub-agent that an event began: by itself, or as a call.
+func (t *Translator) beganBy(event string) string {
+	if event == "" {
+		return ""
+	}
+	for id, s := range t.subs {
+		if s.event == event {
+			return id
+		}
+	}
+	for id, c := range t.calls {
+		if c.event == event {
+			return id
+		}
+	}
+	return ""
 }
 
 // showSubagent shows how far a sub-agent is: as the preliminary output of its call, if
@@ -149,10 +170,11 @@ func (s *subagent) say(text string) {
 func (s *subagent) data() Data {
 	return Data{Name: "subagent", ID: s.id, Value: marshal(struct {
 		ToolCallID string `json:"tool_call_id,omitempty"`
+		ParentID   string `json:"parent_id,omitempty"`
 		Name       string `json:"name,omitempty"`
 		Text       string `json:"text"`
 		Status     string `json:"status"`
-	}{s.callID, s.name, s.text, s.status})}
+	}{s.callID, s.parent, s.name, s.text, s.status})}
 }
 
 // endSubagent says how a sub-agent ended: as the call that started it.

@@ -41,16 +41,43 @@ const readAtMost = 32 << 10
 // defers [Writer.Close]. After a [Refusal] the handler answers with its reason, unless the
 // stream has begun.
 func (bc *Broadcaster) Serve(ctx context.Context, w *Writer, key Key, source Source, span Span) error {
-	b := bc.acquire(key)
-	defer bc.release(b)
+	return bc.Continue(ctx, w, NewSubscription(key, span), source)
+}
+
+// Subscription is the reading of a turn by one client. A Subscription may outlive a
+// response, so that the next response goes on behind the last record that went into the
+// one before. Only one response at a time uses it.
+type Subscription struct{ subscriber }
+
+// NewSubscription returns a Subscription that has read nothing.
+func NewSubscription(key Key, span Span) *Subscription {
+	return &Subscription{subscriber{key: key, span: span, live: span.Live}}
+}
+
+// Continue is [Broadcaster.Serve] for a client that has what earlier responses of the
+// Subscription wrote.
+func (bc *Broadcaster) Continue(ctx context.Context, w *Writer, sub *Subscription, source Source) error {
+	s := &sub.subscriber
+	if s.buffer == nil {
+		s.buffer = bc.acquire(s.key)
+		s.at = s.buffer.start(s.span.From, bc.config.Framing)
+	} else {
+		bc.acquireAgain(s.buffer)
+		s.live = false
+	}
+	defer bc.release(s.buffer)
+	asked := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(bc.closed, func() { cancel(ErrClosed) })() //nolint:contextcheck // the end of the Broadcaster ends the stream too
-	s := &subscriber{broadcaster: bc, buffer: b, source: source, w: w, span: span, at: b.start(span.From, bc.config.Framing), live: span.Live}
-	defer s.release()
+	s.broadcaster, s.source, s.w = bc, source, w
+	defer func() {
+		s.release()
+		s.source, s.w = nil, nil
+	}()
 	err := s.run(ctx)
 	refusal, refused := errors.AsType[*Refusal](err)
-	revocation, revoked := Revoked(ctx)
+	revocation, revoked := Revoked(asked) // the context of the source may end before ctx
 	switch {
 	case err == nil, w.err != nil:
 		return err
@@ -58,7 +85,7 @@ func (bc *Broadcaster) Serve(ctx context.Context, w *Writer, key Key, source Sou
 		return w.failWith(revocation, revocation.Sentence)
 	case errors.Is(context.Cause(ctx), ErrClosed):
 		return w.failWith(ErrClosed, "The gateway is stopping: reload the page in a moment.")
-	case ctx.Err() != nil, refused && !w.Begun():
+	case asked.Err() != nil, ctx.Err() != nil, refused && !w.Begun():
 		return err
 	case refused:
 		return w.failWith(err, refusal.Error())
@@ -73,6 +100,7 @@ func (bc *Broadcaster) Serve(ctx context.Context, w *Writer, key Key, source Sou
 
 // subscriber is one client that reads a turn as it happens.
 type subscriber struct {
+	key         Key
 	broadcaster *Broadcaster
 	buffer      *liveBuffer
 	source      Source
@@ -125,6 +153,9 @@ const largeBlock = 1 << 20
 
 func (s *subscriber) run(ctx context.Context) error {
 	for {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		var v view
 		var err error
 		if s.behind == nil {
@@ -133,6 +164,11 @@ func (s *subscriber) run(ctx context.Context) error {
 			v, err = s.readLog(ctx)
 		}
 		if err != nil {
+			if len(v.refs) > 0 { // read before the error: the reading has moved on behind it
+				if over, failed := s.take(v); over && failed == nil {
+					return nil
+				}
+			}
 			return err
 		}
 		if len(v.frames) < largeBlock {
@@ -264,7 +300,7 @@ func (s *subscriber) take(v view) (over bool, err error) {
 		if m.over {
 			return true, s.w.Done()
 		}
-		return true, s.end(pauseChunks(s.buffer.key.Options)...)
+		return true, s.end(pauseChunks(s.key.Options)...)
 	}
 	if n := len(v.refs); n > 0 {
 		return false, s.w.Frames(v.frames[from:v.refs[n-1].end])

@@ -321,3 +321,39 @@ func TestTextDuringAPauseIsShownBehindTheAnswer(t *testing.T) {
 		paused = paused || tr.Paused()
 	}
 }
+
+// A page can show the inner sub-agent in the outer one.
+func TestASubagentOfASubagentNamesItsParent(t *testing.T) {
+	t.Parallel()
+	task := func(b *trace.Builder, id string) *trace.Builder {
+		b.ToolCall(trace.ToolCall{ToolCallID: id, RawName: "Task"})
+		return b.Under(id)
+	}
+	for name, c := range map[string]struct {
+		inner, outer func(*trace.Builder) *trace.Builder
+		want         string
+	}{
+		"both by calls":       {func(b *trace.Builder) *trace.Builder { return task(b, "inner") }, func(b *trace.Builder) *trace.Builder { return task(b, "outer") }, "inner<outer outer<"},
+		"a session of a call": {func(b *trace.Builder) *trace.Builder { return b.Sub("inner", "") }, func(b *trace.Builder) *trace.Builder { return task(b, "outer") }, "inner<outer outer<"},
+		"a call of a session": {func(b *trace.Builder) *trace.Builder { return task(b, "inner") }, func(b *trace.Builder) *trace.Builder { return b.Sub("outer", "") }, "inner<outer outer<"},
+	} {
+		m := only(t, uistream.Options{}, func(b *trace.Builder) {
+			outer := c.outer(b)
+			outer.Message("o", "I ask another one.")
+			c.inner(outer).Message("i", "Found it.")
+		})
+		var got []string
+		for _, p := range m.Parts {
+			var of struct {
+				Parent string `json:"parent_id"`
+			}
+			if p.Type == "data-subagent" && json.Unmarshal(p.Data, &of) == nil {
+				got = append(got, p.ID+"<"+of.Parent)
+			}
+		}
+		slices.Sort(got)
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}

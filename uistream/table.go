@@ -74,7 +74,10 @@ func known(v release, typ, name string) bool {
 	return false
 }
 
-const dataPrefix = "data-"
+const (
+	dataPrefix  = "data-"
+	metadataKey = "providerMetadata"
+)
 
 func must(name string, k kind) field           { return field{name, k, true, since{0, 0, 0}} }
 func may(name string, k kind) field            { return field{name, k, false, since{0, 0, 0}} }
@@ -143,7 +146,7 @@ var table = []row{
 }
 
 func callID() field       { return must("toolCallId", str) }
-func pm() field           { return may("providerMetadata", metadata) }
+func pm() field           { return may(metadataKey, metadata) }
 func title() field        { return from(may("title", str), never, 0, 0) }
 func toolMetadata() field { return from(may("toolMetadata", anything), never, 231, 0) }
 

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"slices"
+	"time"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -30,6 +31,12 @@ type call struct {
 	step            int             // the step that it was shown in
 	client          bool            // the client answers it
 	form            Form
+	kind            trace.ToolKind
+	event           string          // what began it
+	subagent        string          // whose call it is, if not the agent's own
+	upstream        json.RawMessage // the metadata of the call that an upstream has sent last
+	since           time.Time       // when the agent made it, or zero
+	ran             time.Time       // when it began to run, or zero while nobody has allowed it
 }
 
 type callState uint8
@@ -59,6 +66,14 @@ func (t *Translator) freeID(id string) string {
 	return id
 }
 
+// made takes over what a record says of the call.
+func (t *Translator) made(c *call, kind trace.ToolKind) {
+	c.kind, c.event = kind, cmp.Or(c.event, t.event)
+	if c.state <= callWriting {
+		c.since, c.ran = t.now, t.now
+	}
+}
+
 func (c *call) named(name, rawName, title string) {
 	switch {
 	case name != "":
@@ -82,13 +97,14 @@ func (t *Translator) callStart(p trace.ToolCallStart) {
 		return
 	}
 	c.named(p.Name, p.RawName, p.Title)
+	t.made(c, p.ToolKind)
 	c.state = callWriting
 	if c.hidden {
 		return
 	}
 	t.writing++
 	t.intoStep(c)
-	t.emit(ToolInputStart{ToolCallID: c.id, ToolName: c.name, Title: t.titleOf(c), Form: c.form})
+	t.started(c)
 }
 
 func (t *Translator) callDelta(p trace.ToolCallDelta) {
@@ -108,6 +124,7 @@ func (t *Translator) callDelta(p trace.ToolCallDelta) {
 
 func (t *Translator) fullCall(p trace.ToolCall) {
 	c := t.call(p.ToolCallID)
+	t.made(c, p.ToolKind)
 	if c.continued && c.state == callRunning { // it was still being written then
 		c.input = SafeJSON(p.Input)
 		t.surface(c)
@@ -172,10 +189,6 @@ func (t *Translator) showCall(c *call) {
 	t.emit(t.available(c))
 }
 
-func (t *Translator) available(c *call) Chunk {
-	return ToolInputAvailable{ToolCallID: c.id, ToolName: c.name, Title: t.titleOf(c), Input: c.input, Form: c.form}
-}
-
 // intoStep makes the call one that the step shows.
 func (t *Translator) intoStep(c *call) {
 	t.needStep()
@@ -228,14 +241,14 @@ func (t *Translator) callResult(p trace.ToolResult) {
 	switch {
 	case c.state == callSettled: // its input was of no use
 	case p.Status == trace.ToolCompleted:
-		t.emit(ToolOutputAvailable{ToolCallID: c.id, Output: SafeJSON(p.Output), Form: c.form})
+		t.ended(c, ToolOutputAvailable{ToolCallID: c.id, Output: SafeJSON(p.Output), Form: c.form})
 	case p.Status == trace.ToolDenied && c.approval != "" && !c.allowed && t.can.denied:
 		if c.preliminary { // the refusal alone would leave that output standing
 			t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: failure(p), Form: c.form})
 		}
 		t.emit(ToolOutputDenied{ToolCallID: c.id})
 	default:
-		t.emit(ToolOutputError{ToolCallID: c.id, ErrorText: failure(p), Form: c.form})
+		t.ended(c, ToolOutputError{ToolCallID: c.id, ErrorText: failure(p), Form: c.form})
 	}
 	c.state, c.input = callSettled, nil
 }

@@ -2,6 +2,7 @@ package uistream
 
 import (
 	"cmp"
+	"time"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -18,8 +19,8 @@ type translation interface {
 	Over() bool
 	// openText is the id of a text that outlives a pause and is open now, or "".
 	openText() string
-	// answeredPart is a part of history that asks, as it reads once it has its answer.
-	answeredPart(p Part) Part
+	// keptPart is a part of history with the answer to its request.
+	keptPart(p Part) Part
 	// upstreamID is an upstream's own id of the message, for what goes back there, or "".
 	upstreamID() string
 	clone() translation
@@ -47,6 +48,8 @@ type Translator struct {
 	over    bool   // the turn has stopped
 	paused  bool
 	unknown int
+	now     time.Time // of the record
+	event   string    // its id
 
 	step       bool // a step is open for the client
 	steps      int  // how many there were
@@ -79,7 +82,7 @@ type Translator struct {
 func NewTranslator(o Options) *Translator {
 	return &Translator{
 		options:   o,
-		can:       o.Profile.capabilities(),
+		can:       o.capabilities(),
 		parts:     map[string]*part{},
 		calls:     map[string]*call{},
 		approvals: map[string]*approval{},
@@ -129,6 +132,7 @@ func (t *Translator) Translate(r trace.Record) []Chunk {
 }
 
 func (t *Translator) translate(r trace.Record) {
+	t.now, t.event = r.Time, r.ID
 	if sub, ok := r.Actor.SubagentCall(); ok && t.subagent(sub, r) {
 		return
 	}

@@ -251,3 +251,13 @@ func TestTrap18_AnApprovalCanBePaused(t *testing.T) {
 		t.Error("still paused after the turn went on")
 	}
 }
+
+// A file that two calls have changed has a part for each of them. The same call updates its own.
+func TestEachCallsChangeOfAFileStays(t *testing.T) {
+	t.Parallel()
+	change := func(call, diff string) trace.FileChange {
+		return trace.FileChange{Path: "a", Change: trace.FileModified, ToolCallID: call, Diff: diff}
+	}
+	s := stream(t, "", change("one", "1"), change("one", "2"), change("two", "3"), stopped)
+	has(t, s, `"id":"file-a-one","data":{"path":"a","change":"modified","tool_call_id":"one","diff":"2"}`, `"id":"file-a-two"`)
+}

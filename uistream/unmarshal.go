@@ -33,7 +33,7 @@ func (p *Part) UnmarshalJSON(data []byte) error {
 		ToolCallID: k.text("toolCallId"), ToolName: k.text("toolName"), Title: k.text("title"), ErrorText: k.text("errorText"),
 		Input: k.value("input"), Output: k.value("output"), ProviderExecuted: k.boolean("providerExecuted"), Preliminary: k.boolean("preliminary"),
 		URL: k.text("url"), MediaType: k.text("mediaType"), Filename: k.text("filename"), SourceID: k.text("sourceId"),
-		Data: k.value("data"), ProviderMetadata: k.value("providerMetadata"),
+		Data: k.value("data"), ProviderMetadata: k.value(metadataKey),
 	}
 	if name, static := strings.CutPrefix(p.Type, partTool); static {
 		p.ToolName = name
