@@ -57,7 +57,8 @@ func TestALateHistoryIsLeftOut(t *testing.T) {
 	r.Preset.ReplaysLate = true
 	host := agenttest.NewHost()
 	s := agenttest.Open(t, r, host, agent.Config{Resume: "fake-session"})
-	events, stop := agenttest.TurnWhile(t, s, host, agenttest.Prompt("slow"), func(stop func(), _ *agenttest.Recorder) {
+	events, stop := agenttest.TurnWhile(t, s, host, agenttest.Prompt("slow"), func(stop func(), r *agenttest.Recorder) {
+		agenttest.Until[trace.MessageDelta](t, r)
 		time.Sleep(300 * time.Millisecond) // as long as the past would take
 		stop()
 	})

@@ -365,7 +365,7 @@ func TestTerminalsEndWithTheirSession(t *testing.T) {
 		t.Fatal(said)
 	}
 	var pid int
-	for range 200 {
+	for range 3000 {
 		data, err := os.ReadFile(filepath.Join(st.dir, "pid"))
 		if err != nil {
 			time.Sleep(20 * time.Millisecond)
@@ -379,7 +379,7 @@ func TestTerminalsEndWithTheirSession(t *testing.T) {
 	if err := st.s.Close(); err != nil {
 		t.Error(err)
 	}
-	for range 100 {
+	for range 3000 {
 		if out, err := exec.CommandContext(t.Context(), "ps", "-o", "stat=", "-p", strconv.Itoa(pid)).Output(); err != nil || strings.HasPrefix(string(out), "Z") {
 			return
 		}

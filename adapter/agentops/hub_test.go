@@ -241,9 +241,9 @@ func TestH27_AQuestionIsAnsweredAfterARestart(t *testing.T) {
 		second := newGateway(t, s, store)
 		defer second.close()
 		time.Sleep(2 * time.Second)
-		_, state, id, err := second.hub.Get(t.Context(), s.id)
-		if err != nil || state != session.Paused || id != turn.ID {
-			t.Fatalf("after the restart %s %s %v", state, id, err)
+		now, err := second.hub.Get(t.Context(), s.id)
+		if err != nil || now.State != session.Paused || now.Turn != turn.ID {
+			t.Fatalf("after the restart %s %s %v", now.State, now.Turn, err)
 		}
 		if _, err := second.hub.Answer(t.Context(), s.id, "que-"+s.runningTurn().id+"-"+turn.ID[len(turn.ID)-6:], session.Sender{By: "ada"}, []string{"green"}); err != nil {
 			t.Fatal(err)

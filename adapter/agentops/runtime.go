@@ -88,3 +88,6 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 	}
 	return "at " + a.host, nil
 }
+
+// Takes implements agent.AnswerTaker.
+func (Runtime) Takes() (input, reason bool) { return false, true }

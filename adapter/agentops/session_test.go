@@ -458,6 +458,7 @@ func TestE38_EqualPromptsOfTwoUsers(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
 		st.prompt("hello").completes()
+		synctest.Wait() // before that, Bob's prompt would wait and Ada's would take its place
 		n := 0
 		st.server.script = func(tn *turn) {
 			n++

@@ -107,3 +107,6 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 		},
 	})
 }
+
+// Takes implements agent.AnswerTaker.
+func (Runtime) Takes() (input, reason bool) { return true, true }

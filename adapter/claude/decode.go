@@ -129,6 +129,7 @@ func (d *Decoder) said(l line, data raw, t agent.Turns) error {
 		}
 		d.do(agent.Send{Data: refusalLine(l.RequestID)})
 	case "control_response":
+		d.offered(l.Response.Response, t)
 		if d.hello != nil && l.Response.RequestID == helloID {
 			d.hello <- l.Response
 			d.hello = nil

@@ -11,6 +11,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // name is the agent's name in sentences.
@@ -70,8 +71,7 @@ func (r Runtime) spec() agentkit.Spec {
 // checkMode refuses the modes in which Claude Code asks nobody: the gateway's policy and
 // its users decide.
 func checkMode(mode string) error {
-	switch mode {
-	case "", "default", "plan", "acceptEdits":
+	if mode == "" || slices.ContainsFunc(modes(), func(m trace.Mode) bool { return m.ID == mode }) {
 		return nil
 	}
 	return fmt.Errorf("claude: the mode %.40q is not offered here: choose default, plan or acceptEdits", mode)
@@ -98,3 +98,6 @@ func (r Runtime) args(cfg agent.Config, at agentkit.Bookmark) []string {
 	}
 	return append(args, r.Args...)
 }
+
+// Takes implements agent.AnswerTaker.
+func (Runtime) Takes() (input, reason bool) { return true, true }

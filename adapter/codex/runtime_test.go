@@ -134,7 +134,7 @@ func TestTheModelsAreReported(t *testing.T) {
 	host := agenttest.NewHost()
 	s := agenttest.Open(t, fakeRuntime(t, "plain"), host, agent.Config{})
 	agenttest.Turn(t, s, host, agenttest.Prompt("hello"))
-	deadline := time.After(5 * time.Second)
+	deadline := time.After(time.Minute)
 	for len(host.Notes()) == 0 {
 		select {
 		case <-deadline:

@@ -79,5 +79,5 @@ func mixed(s *stage) {
 	one := s.request(s.shell("echo one"))
 	two := s.request(s.shell("echo two"))
 	s.next("You chose " + cmp.Or(s.answer(question), "nothing") + ".\n\n")
-	s.next(s.run(s.ctx, one, two))
+	s.next(s.settle(s.ctx, one, two))
 }

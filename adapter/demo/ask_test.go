@@ -38,6 +38,10 @@ func TestApprove(t *testing.T) {
 			trace.ToolDenied, "not today", "I did not run the command: not today.", trace.OutcomeCompleted,
 		},
 		{
+			"deny with a sentence", with(choice("deny"), func(r *trace.PermissionResponse) { r.Reason = "Denied by user." }),
+			trace.ToolDenied, "Denied by user.", "I did not run the command: Denied by user.\n", trace.OutcomeCompleted,
+		},
+		{
 			"edited", with(choice("allow"), func(r *trace.PermissionResponse) { r.UpdatedInput = json.RawMessage(`{"command":"echo bye"}`) }),
 			trace.ToolCompleted, `{"exit_code":0,"stdout":"bye\n"}`, "I was allowed to run it: echo bye", trace.OutcomeCompleted,
 		},

@@ -107,6 +107,7 @@ func TestScripts(t *testing.T) {
 		"think", "tool", "fail", "parallel", "approve", "both", "beside", "meanwhile", "twice", "withdraw",
 		"ask", "freely", "several", "mixed", "usage", "plan", "file", "data",
 		"subagent", "error", "unicode", "remember", "all", "hello", "help", "nothing",
+		"shell", "edit", "review", "markdown", "read", "search", "fetch", "todo", "nested", "unknown", "picture", "context", "scopes", "change", "about",
 	} {
 		t.Run(word, func(t *testing.T) {
 			t.Parallel()

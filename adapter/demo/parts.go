@@ -1,8 +1,14 @@
 package demo
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
 
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
@@ -15,6 +21,19 @@ func usage(s *stage) {
 		Scope: trace.UsageTurn, InputTokens: 1200, OutputTokens: 340, CacheReadTokens: 800, ReasoningTokens: 40,
 		CostUSD: &cost, ContextUsed: 1540, ContextSize: 200000, Model: "demo",
 	})
+}
+
+func fullContext(s *stage) {
+	cost, whole := 0.0123, 4.56
+	s.say("My context is nearly full.")
+	step := trace.Usage{
+		Scope: trace.UsageStep, InputTokens: 180_000, OutputTokens: 900, CacheReadTokens: 176_000, CacheWriteTokens: 2_000, ReasoningTokens: 300,
+		ContextUsed: 180_900, ContextSize: 200_000, Model: s.model,
+	}
+	turn, session := step, step
+	turn.Scope, turn.CostUSD = trace.UsageTurn, &cost
+	session.Scope, session.InputTokens, session.OutputTokens, session.CostUSD = trace.UsageSession, 2_345_678, 45_678, &whole
+	s.emit(step, turn, session)
 }
 
 func plan(s *stage) {
@@ -40,6 +59,24 @@ func file(s *stage) {
 	)
 	s.say("and made a picture.")
 	s.emit(trace.File{URL: pixel, MediaType: "image/png", Filename: "pixel.png"})
+}
+
+// picture makes a PNG of 320 by 200 pixels in the colours of a sunset.
+func picture(s *stage) {
+	const width, height = 320, 200
+	sunset := image.NewRGBA(image.Rect(0, 0, width, height))
+	for y := range height {
+		for x := range width {
+			sunset.Set(x, y, color.RGBA{R: 255, G: uint8(y), B: uint8(x / 2), A: 255})
+		}
+	}
+	var encoded bytes.Buffer
+	if err := png.Encode(&encoded, sunset); err != nil {
+		s.err = fmt.Errorf("encode the picture: %w", err)
+		return
+	}
+	s.say("I have painted a sunset.")
+	s.emit(trace.File{URL: "data:image/png;base64," + base64.StdEncoding.EncodeToString(encoded.Bytes()), MediaType: "image/png", Filename: "sunset.png"})
 }
 
 func data(s *stage) {

@@ -1,7 +1,9 @@
 package demo
 
 import (
+	"cmp"
 	"context"
+	"sync"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -34,15 +36,31 @@ func (Runtime) Probe(context.Context) (string, error) { return "built in", nil }
 func (Runtime) Rewinds(string) bool { return true }
 
 // Open implements agent.Runtime.
-func (r Runtime) Open(_ context.Context, host agent.Host, _ agent.Config) (agent.Session, error) {
+func (r Runtime) Open(_ context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
 	s := &session{pace: r.Pace, host: host}
-	return agentkit.Local{Name: "The demo", Play: s.play}.Open(), nil
+	if err := s.setMode(cmp.Or(cfg.Mode, modes()[0].ID)); err != nil {
+		return nil, err
+	}
+	if err := s.setModel(cmp.Or(cfg.Model, models()[0].ID)); err != nil {
+		return nil, err
+	}
+	host.Note(trace.Commands(commands()))
+	s.Session = agentkit.Local{Name: "The demo", Play: s.play}.Open()
+	return s, nil
 }
 
 type session struct {
+	agent.Session
+
 	pace    time.Duration
 	host    agent.Host
 	earlier []string // the prompts of earlier turns; the first turn reads them
+
+	mu          sync.Mutex
+	mode, model string
+	playing     bool     // a script plays
+	steered     []string // the messages that came since
+	never       []string // commands that somebody has refused for good
 }
 
 // play plays the script of a prompt.
@@ -54,7 +72,15 @@ func (s *session) play(ctx context.Context, p agent.Prompt, b *trace.Builder) (e
 	}
 	s.host.Resume(inHistory)
 	st := &stage{session: s, ctx: ctx, b: b, prompt: p.Text()}
+	s.mu.Lock()
+	st.mode, st.model = s.mode, s.model
+	s.playing = true
+	s.mu.Unlock()
 	choose(st.prompt)(st)
+	st.heard()
 	s.earlier = append(s.earlier, shorten(p))
 	return st.err
 }
+
+// Takes implements agent.AnswerTaker.
+func (Runtime) Takes() (input, reason bool) { return true, true }

@@ -46,6 +46,7 @@ func TestStop(t *testing.T) {
 	for _, word := range []string{
 		"think", "tool", "fail", "parallel", "approve", "both", "beside", "meanwhile", "twice", "withdraw", "mixed", "ask", "usage", "plan", "file", "data",
 		"subagent", "error", "slow", "quiet", "long", "big", "unicode", "remember", "all", "hello", "help",
+		"shell", "edit", "review", "markdown", "read", "search", "fetch", "todo", "nested", "unknown", "picture", "context", "scopes", "change", "about", "huge",
 	} {
 		for _, closing := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {

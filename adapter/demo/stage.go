@@ -16,8 +16,10 @@ type stage struct {
 	ctx    context.Context //nolint:containedctx // the turn's
 	b      *trace.Builder
 	prompt string
-	ids    int // how many ids were made
-	err    error
+
+	mode, model string // those with which the turn began
+	ids         int    // how many ids were made
+	err         error
 }
 
 // id makes an id that is unique in the session, restarts included.

@@ -27,6 +27,7 @@ func TestSuite(t *testing.T) {
 			"think", "tool", "fail", "parallel", "approve", "both", "beside", "meanwhile",
 			"twice", "withdraw", "ask", "freely", "several", "mixed", "usage", "plan", "file", "data", "subagent",
 			"error", "big", "unicode", "remember", "all", "help", "no such script",
+			"shell", "edit", "review", "markdown", "read", "search", "fetch", "todo", "nested", "unknown", "picture", "context", "scopes", "change", "about", "huge 1",
 		},
 	})
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -39,6 +40,16 @@ func (s *stage) complete(callID string, output any) {
 	s.result(trace.ToolResult{ToolCallID: callID, Status: trace.ToolCompleted, Output: agentkit.Encode(output)})
 }
 
+// use writes a call that the table of the demo's tools describes.
+func (s *stage) use(tool string, input any) (callID string) {
+	return s.call(toolkind.Demo().Call("", tool, agentkit.Encode(input)))
+}
+
+// fails ends a call that failed.
+func (s *stage) fails(callID, sentence string) {
+	s.result(trace.ToolResult{ToolCallID: callID, Status: trace.ToolFailed, Error: sentence})
+}
+
 // read writes a call that reads a file.
 func (s *stage) read(path string) (callID string) {
 	return s.call(trace.ToolCall{
@@ -58,7 +69,7 @@ func tool(s *stage) {
 
 func fail(s *stage) {
 	s.say("I will read a file that does not exist.")
-	s.result(trace.ToolResult{ToolCallID: s.read("missing.txt"), Status: trace.ToolFailed, Error: "missing.txt: no such file"})
+	s.fails(s.read("missing.txt"), "missing.txt: no such file")
 	s.next("That did not work, so I go on without the file.")
 }
 
@@ -86,12 +97,23 @@ func subagent(s *stage) {
 }
 
 func big(s *stage) {
-	const size = 200 << 10
+	s.say("I will read a large file.")
+	s.complete(s.read("large.txt"), foxes(200<<10))
+	s.next("That were 200 KB.")
+}
+
+func huge(s *stage) {
+	size := min(times(s.prompt, 5), 30)
+	s.say("I will read a huge file.")
+	s.complete(s.read("huge.txt"), foxes(size<<20))
+	s.next(fmt.Sprintf("That were %d MB.", size))
+}
+
+// foxes is a text of a size, in numbered lines.
+func foxes(size int) string {
 	var text strings.Builder
 	for n := 1; text.Len() < size; n++ {
 		fmt.Fprintf(&text, "%06d the quick brown fox jumps over the lazy dog\n", n)
 	}
-	s.say("I will read a large file.")
-	s.complete(s.read("large.txt"), text.String()[:size])
-	s.next("That were 200 KB.")
+	return text.String()[:size]
 }

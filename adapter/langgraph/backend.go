@@ -176,3 +176,6 @@ func (p *publisher) GoOn(_ context.Context, b remote.Break) (*remote.Call, error
 	}
 	return nil, cmp.Or(b.Err, errors.New("the stream ended before the graph did"))
 }
+
+// Takes implements agent.AnswerTaker.
+func (Backend) Takes() (input, reason bool) { return true, true }

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,10 +24,17 @@ type asked struct{ method, query, header, body string }
 // backend publishes a recording, whose name is the prompt: JSON lines, or server-sent events.
 func backend(t *testing.T, options string) (*stage, *[]asked) {
 	t.Helper()
+	var mu sync.Mutex
 	var all []asked
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/chat" { // a client of another test's server, which had this port before
+			http.NotFound(w, r)
+			return
+		}
 		body, _ := io.ReadAll(r.Body)
+		mu.Lock()
 		all = append(all, asked{r.Method, r.URL.RawQuery, r.Header.Get("X-Team") + r.Header.Get("Authorization"), string(body)})
+		mu.Unlock()
 		var f struct{ Message, Name, Answer string }
 		_ = json.Unmarshal(body, &f)
 		name := f.Message + f.Name + r.URL.Query().Get("message")

@@ -7,7 +7,6 @@ import (
 	"log"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
 	"slices"
@@ -25,8 +24,7 @@ import (
 // cutting is a proxy that breaks streams off, or is away for a while as a server that is
 // restarted.
 type cutting struct {
-	*httptest.Server
-	away  atomic.Bool
+	*agenttest.ShakyServer
 	after atomic.Int64 // so many bytes of a stream; 0 breaks nothing off
 	joins atomic.Int64
 }
@@ -53,23 +51,14 @@ func newCutting(t *testing.T, to string) (*cutting, string) {
 		ErrorLog:     log.New(io.Discard, "", 0),
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 	}
-	c.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if c.away.Load() {
-			panic(http.ErrAbortHandler)
-		}
-		proxy.ServeHTTP(w, r)
-	}))
-	c.Config.ErrorLog = log.New(io.Discard, "", 0)
-	t.Cleanup(c.Close)
+	c.ShakyServer = agenttest.NewShakyServer(t, proxy)
 	return c, c.URL
 }
 
-// restart breaks off all connections, and takes no new ones for a while.
 func (c *cutting) restart(d time.Duration) {
-	c.away.Store(true)
-	c.CloseClientConnections()
+	c.Leave()
 	time.Sleep(d)
-	c.away.Store(false)
+	c.Return()
 }
 
 // breaking is a body that breaks off.

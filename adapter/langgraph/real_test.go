@@ -3,7 +3,6 @@ package langgraph_test
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -65,10 +64,7 @@ func (s server) startAgain(t *testing.T) (url string, again func()) {
 			t.Fatal(err)
 		}
 	}
-	free, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	free := agenttest.ListenAlone(t)
 	_, port, _ := strings.Cut(free.Addr().String(), ":")
 	_ = free.Close()
 	kill := s.run(t, dir, port)

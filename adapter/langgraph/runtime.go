@@ -128,3 +128,6 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 func (Runtime) Reattach(ctx context.Context, s agent.Session, left agent.OpenTurn) error {
 	return remote.Reattach(ctx, s, left)
 }
+
+// Takes implements agent.AnswerTaker.
+func (Runtime) Takes() (input, reason bool) { return true, true }

@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 // limit bounds every turn.
 const limit = 30 * time.Second
 
+// nobody is an address where no server listens. The port of a closed server would not do: the next server of a test may get it.
+const nobody = "http://127.0.0.1:1"
+
 // stage is a session of the adapter, and the prompts of a test.
 type stage struct {
 	*testing.T

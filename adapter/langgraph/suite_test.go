@@ -2,7 +2,6 @@ package langgraph_test
 
 import (
 	"context"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
@@ -92,10 +91,7 @@ func TestTheStateCompletesAStreamThatEndedTooEarly(t *testing.T) {
 
 func TestTheServerThatIsNone(t *testing.T) {
 	t.Parallel()
-	away := httptest.NewServer(nil)
-	url := away.URL
-	away.Close()
-	r := langgraph.Runtime{URL: url}
+	r := langgraph.Runtime{URL: nobody}
 	r.Assistant = "agent"
 	if _, err := r.Open(t.Context(), agenttest.NewHost(), agent.Config{}); err == nil || !strings.HasPrefix(err.Error(), "no LangGraph server answers: ") {
 		t.Error(err)

@@ -169,7 +169,7 @@ func TestRetriesAreVisibleAndHeedTheEndpoint(t *testing.T) {
 	})
 	began := time.Now()
 	events, stop := open(t, f.runtime(openai.Options{})).prompt("hello")
-	if stop.Outcome != trace.OutcomeCompleted || time.Since(began) > 2*time.Second || time.Since(began) < 120*time.Millisecond {
+	if stop.Outcome != trace.OutcomeCompleted || time.Since(began) > time.Minute || time.Since(began) < 120*time.Millisecond {
 		t.Errorf("after %s the turn ended as %+v", time.Since(began), stop)
 	}
 	got := notices(events)

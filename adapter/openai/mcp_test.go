@@ -120,12 +120,10 @@ func TestServerThatDiesEndsNoTurnAndIsStartedAgain(t *testing.T) {
 }
 
 func TestServerThatCannotBeReachedIsANotice(t *testing.T) {
-	gone := httptest.NewServer(nil)
-	gone.Close()
 	for want, server := range map[string]mcptool.Server{
 		"The tools of the MCP server test are missing: no-such-program was not found: correct the command, or install it.": {Command: "no-such-program"},
 		"The tools of the MCP server test are missing: it ended: exit status 1: broken.":                                   {Command: "bash", Args: []string{"-c", "echo broken >&2; exit 1"}},
-		"connection refused": {URL: gone.URL},
+		"connection refused": {URL: "http://127.0.0.1:1"},
 	} {
 		events, stop := open(t, newFake(t, actor).runtime(openai.Options{MCP: map[string]mcptool.Server{"test": server}})).prompt("hello")
 		got := notices(events)

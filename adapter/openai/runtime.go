@@ -43,7 +43,7 @@ type Runtime struct {
 // program's own tools beside those of their configuration.
 func Adapter(name string, own ...toolloop.Tool) agent.Adapter {
 	return agent.Adapter{
-		Name: name, Needs: "url", InProcess: true,
+		Name: name, Needs: "url", InProcess: true, Files: true,
 		Keys: []string{"url", "token_env", "token_file", "model", "env", "pass_env", "tool_kinds", "options"},
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			r := Runtime{
@@ -167,3 +167,6 @@ func onlyStreams(r *http.Request, next option.MiddlewareNext) (*http.Response, e
 	f.status, f.header = res.StatusCode, res.Header
 	return nil, f
 }
+
+// Takes implements agent.AnswerTaker.
+func (Runtime) Takes() (input, reason bool) { return true, true }

@@ -147,3 +147,6 @@ func (r Runtime) command() string { return cmp.Or(r.Command, "opencode") }
 func (r Runtime) notFound() error {
 	return fmt.Errorf("%s was not found: install OpenCode with `npm install -g opencode-ai` (Kilo: @kilocode/cli), or correct the command of the agent", r.command())
 }
+
+// Takes implements agent.AnswerTaker.
+func (Runtime) Takes() (input, reason bool) { return false, true }

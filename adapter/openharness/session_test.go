@@ -131,7 +131,7 @@ func TestALogIsReadOnFromItsPosition(t *testing.T) {
 	for _, cut := range []int{1, 2, 3, 5, 7} {
 		s := newScaffold(t, nil)
 		s.cut, s.pace = cut, 5*time.Millisecond
-		talk := open(t, scaffold(s))
+		talk := open(t, openharness.Runtime{URL: s.URL}) // its patience with a silent server is long, so that only the server cuts
 		r := talk.host.Turn(prompt("tool"))
 		said, stop := end(t, r, func() error { return talk.s.Prompt(t.Context(), prompt("tool"), r.Builder) })
 		if said != "I look. One file." || stop.Outcome != trace.OutcomeCompleted || len(agenttest.Each[trace.ToolResult](r.Events())) != 2 {
@@ -187,23 +187,21 @@ func TestAnAnswerIsACompleteEvent(t *testing.T) {
 
 func TestWhatIsWrongIsOneSentence(t *testing.T) {
 	t.Parallel()
-	away := httptest.NewServer(nil)
-	away.Close()
 	secret := httptest.NewTLSServer(nil)
 	t.Cleanup(secret.Close)
 	w, s, k := newWeb(t), newScaffold(t, nil), newKernel(t)
 	for name, c := range map[string]struct{ url, protocol, prompt, want string }{
-		"no kernel":       {strings.Replace(away.URL, "http", "ws", 1), "", "hello", "connection refused"},
+		"no kernel":       {"ws://127.0.0.1:1", "", "hello", "connection refused"},
 		"wrong path":      {k.address() + "/else", "", "hello", "the server answers 404 (Not Found) and opens no WebSocket: is the address right?"},
 		"no WebSocket":    {k.address() + "/page", "", "hello", "the server answers 200 (OK) and opens no WebSocket: is the address right?"},
 		"moved":           {k.address() + "/moved", "", "hello", "the server redirects to https://elsewhere.test/: use the final address"},
 		"a certificate":   {strings.Replace(secret.URL, "https", "wss", 1), "", "hello", "x509"},
 		"a flow fails":    {k.address(), "", "error", "the model is away"},
-		"no server":       {away.URL, openharness.HTTP02, "hello", "connection refused"},
+		"no server":       {"http://127.0.0.1:1", openharness.HTTP02, "hello", "connection refused"},
 		"wrong server":    {s.URL, openharness.HTTP02, "hello", "/health with status 404"},
 		"busy":            {w.URL, openharness.HTTP02, "busy", "Open Harness did not take the prompt: Runtime not paused (status: running)"},
 		"an error":        {w.URL, openharness.HTTP02, "error", "the model is away"},
-		"no scaffold":     {away.URL, "", "hello", "connection refused"},
+		"no scaffold":     {"http://127.0.0.1:1", "", "hello", "connection refused"},
 		"a page":          {s.URL, "", "page", "text/html and not JSON: is the address right?"},
 		"a redirect":      {s.URL, "", "moved", "the server redirects to https://elsewhere.test/: use the final address"},
 		"no prompt":       {s.URL, "", " ", "The prompt holds nothing that Open Harness can read."},

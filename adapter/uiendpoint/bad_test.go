@@ -11,7 +11,7 @@ import (
 
 func TestBadServers(t *testing.T) {
 	remotetest.BadServers(t, remotetest.Upstream{
-		Handler: func(t *testing.T) http.Handler { return newFake(t).Config.Handler },
+		Handler: func(t *testing.T) http.Handler { return newFake(t).handler },
 		Open:    func(url string) (agent.Runtime, error) { return uiendpoint.Runtime{URL: url + "/api/chat"}, nil },
 	})
 }

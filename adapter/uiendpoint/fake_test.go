@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -25,7 +24,8 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // fake is an endpoint whose answers follow from the last message.
 type fake struct {
-	*httptest.Server
+	*agenttest.ShakyServer
+	handler http.Handler
 	mu      sync.Mutex
 	bodies  []object
 	heads   []http.Header
@@ -59,8 +59,8 @@ func newCutFake(t testing.TB, c *agenttest.Cut) *fake {
 		f.resumes(w, n)
 	})
 	mux.HandleFunc("POST /api/chat/{id}/stop", func(http.ResponseWriter, *http.Request) { close(f.stopped) })
-	f.Server = httptest.NewServer(c.Serve(mux))
-	t.Cleanup(f.Close)
+	f.handler = c.Serve(mux)
+	f.ShakyServer = agenttest.NewShakyServer(t, f.handler)
 	return f
 }
 

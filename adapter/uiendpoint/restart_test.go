@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -31,13 +30,12 @@ const (
 // are no more.
 type shaky struct {
 	t      *testing.T
-	at     string
 	chunks []string
 	rng    *rand.Rand
 
 	mu        sync.Mutex
 	accidents []accident
-	server    *http.Server
+	server    *agenttest.ShakyServer
 	starts    sync.WaitGroup
 	hung      chan struct{} // the gateway is to start again
 }
@@ -47,24 +45,9 @@ func newShaky(t *testing.T, chunks []string, rng *rand.Rand) *shaky {
 	for range 1 + rng.IntN(3) {
 		s.accidents = append(s.accidents, accident(rng.IntN(4)))
 	}
-	s.start("127.0.0.1:0")
-	t.Cleanup(func() {
-		s.starts.Wait()
-		_ = s.server.Close()
-	})
+	s.server = agenttest.NewShakyServer(t, s)
+	t.Cleanup(s.starts.Wait)
 	return s
-}
-
-func (s *shaky) start(at string) {
-	l, err := net.Listen("tcp", at)
-	if err != nil {
-		s.t.Error(err)
-		return
-	}
-	s.at = l.Addr().String()
-	s.server = &http.Server{Handler: s}
-	server := s.server
-	go func() { _ = server.Serve(l) }()
 }
 
 // ServeHTTP streams the message from its start.
@@ -88,9 +71,9 @@ func (s *shaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).Flush()
 	case upstreamStarts:
 		s.starts.Go(func() {
-			_ = s.server.Close()
+			s.server.Leave()
 			time.Sleep(time.Duration(half*20) * time.Millisecond)
-			s.start(s.at)
+			s.server.Return()
 		})
 		<-r.Context().Done()
 	case gatewayStarts:
@@ -105,7 +88,7 @@ func (s *shaky) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // survives plays one turn through all accidents.
 func (s *shaky) survives() ([]trace.Event, trace.Stop) {
 	settings := uiendpoint.Settings{Resume: true}
-	c := newConversation(s.t, "http://"+s.at+"/api/chat", settings)
+	c := newConversation(s.t, s.server.URL+"/api/chat", settings)
 	r := c.host.Turn(prompt("x"))
 	run := func(ctx context.Context) error { return c.session.Prompt(ctx, prompt("x"), r.Builder) }
 	for {
@@ -127,7 +110,7 @@ func (s *shaky) survives() ([]trace.Event, trace.Stop) {
 			s.t.Fatal(err)
 		}
 		var left agent.OpenTurn
-		c = newConversation(s.t, "http://"+s.at+"/api/chat", settings)
+		c = newConversation(s.t, s.server.URL+"/api/chat", settings)
 		r, left = c.host.OpenTurn(r)
 		left.Prompt = &trace.Prompt{Message: prompt("x").Message}
 		run = func(ctx context.Context) error { return c.runtime.Reattach(ctx, c.session, left) }
@@ -138,22 +121,14 @@ func (s *shaky) survives() ([]trace.Event, trace.Stop) {
 func TestAnEndpointThatIsGoneGetsItsAnswersLater(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
-	at := f.Listener.Addr().String()
 	c := newConversation(t, f.url(), uiendpoint.Settings{})
 	var starts sync.WaitGroup
 	t.Cleanup(starts.Wait)
 	c.host.OnPermit = func(ctx context.Context, r trace.PermissionRequest) trace.PermissionResponse {
-		f.Close()
+		f.Leave()
 		starts.Go(func() {
 			time.Sleep(150 * time.Millisecond)
-			l, err := net.Listen("tcp", at)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			server := &http.Server{Handler: f.Config.Handler}
-			t.Cleanup(func() { _ = server.Close() })
-			go func() { _ = server.Serve(l) }()
+			f.Return()
 		})
 		time.Sleep(50 * time.Millisecond) // the client learns that its idle connection is gone
 		return agenttest.Choose(trace.AllowOnce)(ctx, r)

@@ -131,3 +131,6 @@ func (r Runtime) OnlyWaits() bool { return !r.Settings.Resume }
 func (r Runtime) Reattach(ctx context.Context, s agent.Session, left agent.OpenTurn) error {
 	return remote.Reattach(ctx, s, left)
 }
+
+// Takes implements agent.AnswerTaker.
+func (Runtime) Takes() (input, reason bool) { return false, true }

@@ -115,7 +115,7 @@ func (b *bench) checkTurn(t *testing.T, s script, turn []trace.Record) {
 // checkProcesses checks that no process remains when the gateway has ended.
 func (b *bench) checkProcesses() {
 	b.Helper()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for len(b.processes()) > 0 && time.Now().Before(deadline) {
 		time.Sleep(50 * time.Millisecond)
 	}
