@@ -29,7 +29,9 @@ type Config struct {
 	Cwd          string   `yaml:"cwd"`
 	LogLevel     LogLevel `yaml:"log_level"`
 	// App is the URL of an app whose pages the gateway serves; "" is the gateway's own page.
-	App      string           `yaml:"app"`
+	App string `yaml:"app"`
+	// Widget says which other pages show the chat.
+	Widget   Widget           `yaml:"widget"`
 	Auth     Auth             `yaml:"auth"`
 	Sessions Sessions         `yaml:"sessions"`
 	Limits   Limits           `yaml:"limits"`

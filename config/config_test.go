@@ -22,7 +22,7 @@ import (
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, yaml, want string }{
-		{"unknown key", "listen: 127.0.0.1:1\nlisten_address: x", "t.yaml:2: listen_address is not a key here: the keys are listen, public_url, trusted_proxies, tls, data, db, fsync, default_agent, cwd, log_level, app, auth, sessions, limits, stream, agents"},
+		{"unknown key", "listen: 127.0.0.1:1\nlisten_address: x", "t.yaml:2: listen_address is not a key here: the keys are listen, public_url, trusted_proxies, tls, data, db, fsync, default_agent, cwd, log_level, app, widget, auth, sessions, limits, stream, agents"},
 		{"unknown key below", "auth:\n  mode: token\n  token: abc", "t.yaml:3: auth.token is not a key here: the keys are mode, jwt, oidc, sign_in_lifetime, tokens, pass_through, sessions, foreign_session, allow_hosts, allow_origins, groups, approver"},
 		{"token in clear", "auth:\n  tokens:\n    - name: a\n      token: secret", "t.yaml:4: auth.tokens[0].token is not a key here: the keys are name, token_env, token_file, role"},
 		{"unknown key of an agent", "agents:\n  x:\n    adaptor: claude", "t.yaml:3: agents.x.adaptor is not a key here: the keys are adapter, enabled, roles, command, args, env, pass_env, allow_bypass, model, cwd, policy, tool_kinds, url, token_env, token_file, options"},
@@ -56,6 +56,12 @@ func TestFaults(t *testing.T) {
 		{"OIDC with user info in words", "auth: {oidc: {user_info: 'yes'}}", `t.yaml:1: auth.oidc.user_info is "yes": write true or false`},
 		{"OIDC with a list of roles", "auth: {oidc: {roles: [admin]}}", "t.yaml:1: auth.oidc.roles is a list: write keys and values, each key on a line of its own"},
 		{"OIDC with an unknown role", "auth: {oidc: {roles: {x: root}}}", `t.yaml:1: auth.oidc.roles.x cannot be read: role "root" is unknown; use viewer, collaborator or admin`},
+		{"widget, unknown key", "widget: {origins: [x]}", "t.yaml:1: widget.origins is not a key here: the keys are allow_origins"},
+		{"widget for every page", `widget: {allow_origins: ["*"]}`, `t.yaml:1: widget.allow_origins holds "*", which is no origin of a page: write https://host or https://host:port, with no path and no wildcard`},
+		{"widget for every subdomain", `widget: {allow_origins: ["https://*.example.com"]}`, `t.yaml:1: widget.allow_origins holds "https://*.example.com", which is no origin of a page: write https://host or https://host:port, with no path and no wildcard`},
+		{"widget for a page", "widget: {allow_origins: [https://app.example.com/shop]}", `t.yaml:1: widget.allow_origins holds "https://app.example.com/shop", which is no origin of a page: write https://host or https://host:port, with no path and no wildcard`},
+		{"widget with a policy of its own", `widget: {allow_origins: ["https://app.example.com; script-src *"]}`, `t.yaml:1: widget.allow_origins holds "https://app.example.com; script-src *", which is no origin of a page: write https://host or https://host:port, with no path and no wildcard`},
+		{"widget for a host", "widget: {allow_origins: [app.example.com]}", `t.yaml:1: widget.allow_origins holds "app.example.com", which is no origin of a page: write https://host or https://host:port, with no path and no wildcard`},
 		{"app that is no URL", "app: localhost:5173", "t.yaml:1: app is no URL of an app: write http://localhost:5173"},
 		{"lifetime that is no duration", "auth: {sign_in_lifetime: 7 days}", `t.yaml:1: auth.sign_in_lifetime is "7 days": write a duration such as 500ms, 5s or 2m`},
 		{"OIDC without an issuer", "auth: {oidc: {client_id: a}}", "t.yaml:1: auth.oidc has no issuer: write the URL of the provider, as its discovery document has it"},
@@ -340,4 +346,17 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("not a fault: %v", err)
 		}
 	})
+}
+
+// Browsers compare origins by their letters, so the policy of the frame has the browsers' form.
+func TestTheOriginsOfTheWidgetAreWrittenAsBrowsersWriteThem(t *testing.T) {
+	t.Parallel()
+	c, err := Read([]byte("widget: {allow_origins: ['https://App.Example.com:443', 'http://localhost:5173', 'http://[::1]:80', 'https://a.example:8443']}"), "t.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"https://app.example.com", "http://localhost:5173", "http://[::1]", "https://a.example:8443"}
+	if d := cmp.Diff(want, c.Widget.AllowOrigins); d != "" {
+		t.Error(d)
+	}
 }

@@ -4,9 +4,10 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
-	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/tributary-dev/tributary/agent/agenttest"
 )
 
 // TestAnAppHasTheOriginOfTheGateway: the browser opens the printed URL and is in the app. The
@@ -14,7 +15,7 @@ import (
 func TestAnAppHasTheOriginOfTheGateway(t *testing.T) {
 	t.Parallel()
 	var got http.Header
-	app := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	app := agenttest.NewShakyServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got = r.Header.Clone()
 		_, _ = io.WriteString(w, "the app at "+r.URL.Path)
 	}))
@@ -55,7 +56,7 @@ func TestAnAppHasTheOriginOfTheGateway(t *testing.T) {
 	if status, text, _ := get("/api/sessions"); status != http.StatusOK || !strings.Contains(text, "sessions") {
 		t.Errorf("the app calls the gateway: %d %q", status, text)
 	}
-	app.Close()
+	app.Leave()
 	if status, text, _ := get("/"); status != http.StatusBadGateway || !strings.Contains(text, "start it, and reload this page") {
 		t.Errorf("without the app: %d %q", status, text)
 	}

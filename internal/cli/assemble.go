@@ -91,6 +91,7 @@ func (s *setup) agent(name string) (session.Agent, error) {
 	}
 	return session.Agent{
 		Runtime: runtime, Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tableOf(m).With(a.ToolKinds), InProcess: m.kind.InProcess, Remembers: m.kind.Remembers,
+		Files: m.kind.Files && (a.URL == "" || m.kind.Needs == "url") && (!m.kind.Harmless || a.Cwd != ""),
 	}, nil
 }
 

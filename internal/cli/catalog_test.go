@@ -90,3 +90,26 @@ func TestTheAgentsThatKeepAnAlwaysAreKnown(t *testing.T) {
 		}
 	}
 }
+
+// The inbox offers to edit an input, and asks for a reason, where the agent gets them.
+func TestTheAgentsThatTakeMoreThanAnOptionAreKnown(t *testing.T) {
+	t.Parallel()
+	both, reason := [2]bool{true, true}, [2]bool{false, true}
+	takes := map[string][2]bool{
+		"agentops": reason, "agui": both, "claude": both, "demo": both, "langgraph": both, "langgraph-events": both, "openai": both, "opencode": reason, "uiendpoint": reason,
+	}
+	for _, a := range builtIn() {
+		settings := agent.Settings{Command: "true"}
+		if strings.Contains(a.Needs, "url") {
+			settings = agent.Settings{URL: "http://127.0.0.1:1"}
+		}
+		made, _ := a.Make(settings) // a setting that is missing changes nothing here
+		var got [2]bool
+		if r, is := made.(agent.AnswerTaker); is {
+			got[0], got[1] = r.Takes()
+		}
+		if got != takes[a.Name] {
+			t.Errorf("%s takes an input: %v, a reason: %v", a.Name, got[0], got[1])
+		}
+	}
+}

@@ -42,6 +42,7 @@ type commands struct {
 	Agents  agentsCommand  `cmd:"" help:"List the agents and whether they can start here."`
 	Token   tokenCommand   `cmd:"" help:"Show, create, list and revoke tokens."`
 	SignIns signInsCommand `cmd:"" name:"signins" help:"List who is signed in to the page, and end sign-ins."`
+	Widget  widgetCommand  `cmd:"" help:"Print the script tag of the widget, with its hash."`
 	Version versionCommand `cmd:"" help:"Print the version."`
 
 	Chat       chatCommand       `cmd:"" help:"Talk with an agent in the terminal, by a running gateway."`

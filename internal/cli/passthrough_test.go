@@ -3,11 +3,12 @@ package cli
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/tributary-dev/tributary/agent/agenttest"
 )
 
 // farSide stands in for an Agent Ops server, which cannot run here. farSide knows three
@@ -49,8 +50,7 @@ func (f *farSide) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func TestB04_B07_PassThroughToAgentOps(t *testing.T) {
 	t.Parallel()
 	far := &farSide{}
-	server := httptest.NewServer(far)
-	t.Cleanup(server.Close)
+	server := agenttest.NewShakyServer(t, far)
 	conf := file(t, "tributary.yaml", `
 log_level: debug
 auth: {pass_through: ops}
@@ -94,7 +94,7 @@ agents:
 	if !slices.ContainsFunc(asked, func(a string) bool { return strings.HasSuffix(a, "/ws sk_ada_0123456789") }) {
 		t.Errorf("no socket was tried with the caller's own token: %q", asked)
 	}
-	server.Close()
+	server.Leave()
 	if status, body := s.by("sk_new_0123456789", "POST", "/api/sessions/far-1/chat", chat("y", "hello")); status != 502 || !strings.HasPrefix(body, "The server of the agent ops could not be asked") {
 		t.Errorf("%d %s", status, body)
 	}

@@ -37,6 +37,11 @@ func (r reach) at(c config.Config) string {
 	if r.URL != "" {
 		return strings.TrimRight(r.URL, "/")
 	}
+	return configuredURL(c)
+}
+
+// configuredURL is the address, on this machine, of the gateway that the configuration starts.
+func configuredURL(c config.Config) string {
 	scheme := "http"
 	if c.TLS != nil {
 		scheme = "https"

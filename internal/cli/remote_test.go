@@ -57,6 +57,13 @@ func TestCommandsTalkToARunningGateway(t *testing.T) {
 	if export.out != trace || len(records(t, export.out)) < 5 {
 		t.Errorf("the export is not the trace:\n%s\n%s", export.out, trace)
 	}
+	for format, want := range map[string]string{"markdown": "# approve\n\nSession ", "json": `[{"id":"`} {
+		said := command(t, "", s.at(data, "sessions", "export", "--format", format, id)...)
+		said.want(t, exitOK, "")
+		if _, body := s.do("GET", "/api/sessions/"+id+"/export?format="+format, ""); said.out != body || !strings.HasPrefix(body, want) {
+			t.Errorf("the export as %s:\n%s", format, said.out)
+		}
+	}
 	again := command(t, "hello\n", s.at(data, "chat", "--session", id)...)
 	if again.want(t, exitOK, ""); strings.Contains(again.out, "approve") || !strings.Contains(again.out, "Hello!") {
 		t.Errorf("a chat that goes on:\n%s", again.out)

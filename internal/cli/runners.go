@@ -19,7 +19,7 @@ func (r runners) Admit(ctx context.Context, id, token string) (func(context.Cont
 	if err := r.knows(id, token); err != nil {
 		return nil, err
 	}
-	info, _, _, err := r.hub.Get(ctx, id)
+	info, err := r.hub.Get(ctx, id)
 	if err != nil && !errors.Is(err, session.ErrUnknownSession) {
 		return nil, err
 	}

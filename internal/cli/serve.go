@@ -95,6 +95,9 @@ func (s *serveCommand) settings(kinds catalog) (setup, error) {
 	if c.App != "" && (!access.Loopback(c.Listen) || c.PublicURL != "") {
 		return c, usage("app is for an app in development: it needs a listen address on loopback, and no public_url")
 	}
+	if c.App != "" && len(c.Widget.AllowOrigins) > 0 {
+		return c, usage("the widget is one of the gateway's own pages, which an app replaces: leave app or widget.allow_origins out")
+	}
 	c.LogLevel = cmp.Or(config.LogLevel(s.LogLevel), c.LogLevel)
 	c.Data, err = dataDir(cmp.Or(s.Data, c.Data))
 	return c, err

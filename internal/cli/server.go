@@ -124,7 +124,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 	known := &probes{agents: options.Agents, named: c.named, byDefault: c.DefaultAgent, logger: logger, found: map[string]gateway.Availability{}}
 	s.streams = uistream.NewBroadcaster(uistream.BroadcasterConfig{Framing: framing(c.Stream)})
 	s.server = s.newServer(c.TLS, certificate, gateway.New(gateway.Options{ //nolint:contextcheck // a gauge is read without a request
-		Hub: s.hub, Runners: runners{s.hub}, Sockets: &s.sockets, Streams: s.streams, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: page(c.App, logger),
+		Hub: s.hub, Runners: runners{s.hub}, Sockets: &s.sockets, Streams: s.streams, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: page(c.Config, logger), Widget: web.Loader(),
 		Private: private(c.Auth), ForeignSession: c.Auth.ForeignSession, PassThrough: c.Auth.PassThrough, NoSessionChat: noSessionChat,
 		RejectToolOutputs: c.Sessions.ClientToolOutput == config.RejectToolOutput,
 		Permits:           c.Auth.Approver, Users: c.users(), Availability: known.of, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Meter: meter,
@@ -302,11 +302,11 @@ func faultOfAccess(err error) error {
 	return usage("%w", err)
 }
 
-// page serves the pages of the app, or the built-in page.
-func page(app string, logger *slog.Logger) http.Handler {
-	if app == "" {
-		return web.Handler()
+// page serves the pages of the app, or the built-in pages.
+func page(c config.Config, logger *slog.Logger) http.Handler {
+	if c.App == "" {
+		return web.Handler(c.Widget.AllowOrigins)
 	}
-	u, _ := url.Parse(app) // it was checked
+	u, _ := url.Parse(c.App) // it was checked
 	return web.Proxy(u, logger)
 }

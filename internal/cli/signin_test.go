@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/internal/openidtest"
 )
 
@@ -132,10 +133,7 @@ func (b *browser) signIn(user string) {
 // freePort is a port that nothing listens on.
 func freePort(t *testing.T) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := agenttest.ListenAlone(t)
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert,errcheck // it is TCP
 }
