@@ -95,7 +95,7 @@ func (g *gateway) authorizeRFC(r *http.Request, need access.Role) (*http.Request
 // that reaches the agent needs that, and not only a role in the session.
 func (g *gateway) user(h handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		info, _, _, err := g.Hub.Get(r.Context(), r.PathValue("id"))
+		info, err := g.Hub.Get(r.Context(), r.PathValue("id"))
 		if err != nil {
 			return err
 		}

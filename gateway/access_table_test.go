@@ -63,7 +63,7 @@ func accessStand(t *testing.T, private bool) stand {
 	many := func(o *session.Options) { o.MaxAgents, o.AgentShare = 10_000, 10_000 } // all sessions wait at once
 	return newStandOn(t, memlog.New(), many, func(o *gateway.Options) {
 		o.Private, o.Guard = private, guard.Wrap
-		o.Page = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
+		o.Page = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/html") })
 	})
 }
 
@@ -115,11 +115,11 @@ func accessBody(pattern, id string) string {
 func (s stand) mayUse(c column, pattern, id, request string) string {
 	s.t.Helper()
 	method, path, _ := strings.Cut(pattern, " ")
-	path = strings.NewReplacer("{id}", id, "{request}", request, "{principal}", "zoe", "{chat}", "x", "{grant}", "x", "{agent}", "demo", "{invocation}", "x").Replace(path)
+	path = strings.NewReplacer("{id}", id, "{request}", request, "{principal}", "zoe", "{chat}", "x", "{grant}", "x", "{turn}", "turn_none", "{agent}", "demo", "{invocation}", "x").Replace(path)
 	if path == "/api/chat" && method == http.MethodGet {
 		path = "/api/chat?client=6/" + id + "/stream"
 	}
-	ctx, cancel := context.WithTimeout(s.t.Context(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, method, s.url+path, strings.NewReader(accessBody(pattern, id)))
 	if err != nil {

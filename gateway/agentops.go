@@ -47,12 +47,12 @@ func (g *gateway) me(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (g *gateway) participants(w http.ResponseWriter, r *http.Request) error {
-	info, _, _, err := g.Hub.Get(r.Context(), r.PathValue("id"))
+	info, err := g.Hub.Get(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
 	p, _ := access.From(r.Context())
-	return writeJSON(w, http.StatusOK, server.Participants(info, p))
+	return writeJSON(w, http.StatusOK, server.Participants(info.Info, p))
 }
 
 // socketAccess admits connections to sessions.

@@ -1,6 +1,10 @@
 package gateway
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/tributary-dev/tributary/session"
+)
 
 // This file tells which agents can start.
 
@@ -21,10 +25,14 @@ func (g *gateway) agents(w http.ResponseWriter, r *http.Request) error {
 		Available *bool  `json:"available,omitempty"`
 		Reason    string `json:"reason,omitempty"`
 		Version   string `json:"version,omitempty"`
+
+		session.Offers
+
+		Files bool `json:"files"`
 	}
 	views := []agentView{}
 	for _, name := range g.Hub.AgentNames() {
-		v := agentView{Name: name, Default: name == g.Hub.Default}
+		v := agentView{Name: name, Default: name == g.Hub.Default, Offers: g.Hub.LastOffers(name), Files: g.Hub.Agents[name].Files}
 		if g.Availability != nil {
 			if a := g.Availability(name); a.Known {
 				v.Available, v.Reason, v.Version = &a.Available, a.Reason, a.Version
@@ -32,7 +40,7 @@ func (g *gateway) agents(w http.ResponseWriter, r *http.Request) error {
 		}
 		if err := g.authz.MayUse(r.Context(), name); err != nil {
 			no := false
-			v.Available, v.Reason, v.Version = &no, err.Error(), ""
+			v = agentView{Name: name, Default: v.Default, Available: &no, Reason: err.Error()}
 		}
 		views = append(views, v)
 	}

@@ -19,10 +19,10 @@ func TestTheListOfAgentsSaysWhichCanStart(t *testing.T) {
 		is         gateway.Availability
 		role, want string
 	}{
-		{gateway.Availability{}, "collaborator", `{"name":"demo","default":true}`},
-		{gateway.Availability{Known: true, Available: true, Version: "1.2"}, "collaborator", `{"name":"demo","default":true,"available":true,"version":"1.2"}`},
-		{gateway.Availability{Known: true, Reason: "it is not installed"}, "collaborator", `{"name":"demo","default":true,"available":false,"reason":"it is not installed"}`},
-		{gateway.Availability{Known: true, Available: true}, "viewer", `{"name":"demo","default":true,"available":false,"reason":"Your role is viewer; the agent demo is for collaborator."}`},
+		{gateway.Availability{}, "collaborator", `{"name":"demo","default":true,"files":false}`},
+		{gateway.Availability{Known: true, Available: true, Version: "1.2"}, "collaborator", `{"name":"demo","default":true,"available":true,"version":"1.2","files":false}`},
+		{gateway.Availability{Known: true, Reason: "it is not installed"}, "collaborator", `{"name":"demo","default":true,"available":false,"reason":"it is not installed","files":false}`},
+		{gateway.Availability{Known: true, Available: true}, "viewer", `{"name":"demo","default":true,"available":false,"reason":"Your role is viewer; the agent demo is for collaborator.","files":false}`},
 	} {
 		known = c.is
 		if _, _, body := s.do("GET", "/api/agents", "", as("ada", c.role)...); strings.TrimSpace(body) != `{"agents":[`+c.want+`]}` {

@@ -11,7 +11,7 @@ func (g *gateway) channels(w http.ResponseWriter, r *http.Request) error {
 		ID      string `json:"id"`
 		Default bool   `json:"default"`
 	}
-	info, _, _, err := g.Hub.Get(r.Context(), r.PathValue("id"))
+	info, err := g.Hub.Get(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}

@@ -29,7 +29,14 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) 
 		return nil, err
 	}
 	defer done()
-	began := time.Now() // a slow sender is not measured
+	if isWorkflow(r) {
+		opts = workflowProfile(r, opts)
+	}
+	return g.converse(w, r, req, opts, time.Now()) // a slow sender is not measured
+}
+
+// converse takes a chat that was read, and finds the stream that answers it.
+func (g *gateway) converse(w http.ResponseWriter, r *http.Request, req chatbody.Request, opts streamOptions, began time.Time) (*stream, error) {
 	r, info, err := g.authorizePost(r, req)
 	if err != nil {
 		return nil, err
@@ -67,7 +74,8 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) 
 	if err != nil {
 		return nil, err
 	}
-	return &stream{turn, uistream.Span{From: turn.From, SkipPausesThrough: turn.SkipPausesThrough, Live: turn.From == 0}, opts.of(info), began}, nil
+	span := uistream.Span{From: turn.From, SkipPausesThrough: turn.SkipPausesThrough, Live: turn.From == 0}
+	return &stream{turn: turn, span: span, options: opts.of(info), began: began}, nil
 }
 
 // authorizePost admits the sender of a POST whose body is here. If the path names the
@@ -119,6 +127,15 @@ func (g *gateway) resume(w http.ResponseWriter, r *http.Request) (*stream, error
 	if err != nil {
 		return nil, err
 	}
+	s, err := g.resumable(r, opts)
+	if err == nil && s == nil {
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return s, err
+}
+
+// resumable finds what resume streams; nil if there is nothing.
+func (g *gateway) resumable(r *http.Request, opts streamOptions) (*stream, error) {
 	turn, ok, err := g.Hub.Resumable(r.Context(), r.PathValue("id"), r.URL.Query().Get("turn"))
 	switch {
 	case errors.Is(err, session.ErrUnknownSession):
@@ -127,14 +144,19 @@ func (g *gateway) resume(w http.ResponseWriter, r *http.Request) (*stream, error
 		return nil, err
 	}
 	if !ok {
-		w.WriteHeader(http.StatusNoContent)
 		return nil, nil //nolint:nilnil // there is none
 	}
-	info, _, _, err := g.Hub.Get(r.Context(), turn.Session)
+	info, err := g.Hub.Get(r.Context(), turn.Session)
 	if err != nil {
 		return nil, err
 	}
-	return &stream{turn, uistream.Span{From: turn.From, SkipPausesThrough: turn.SkipPausesThrough, Upto: turn.Upto}, opts.of(info), time.Time{}}, nil
+	span := uistream.Span{From: turn.From, SkipPausesThrough: turn.SkipPausesThrough, Upto: turn.Upto}
+	return &stream{turn: turn, span: span, options: opts.of(info.Info)}, nil
+}
+
+// resumeRoute is resume for those who may see the session.
+func (g *gateway) resumeRoute() handler {
+	return g.member(access.Viewer, g.streaming(g.served(g.resume)), noStream)
 }
 
 // resumeBehindQuery is resume for clients that append /{id}/stream to an api URL
@@ -151,5 +173,5 @@ func (g *gateway) resumeBehindQuery(w http.ResponseWriter, r *http.Request) erro
 	r = r.Clone(r.Context())
 	r.URL.RawQuery = query
 	r.SetPathValue("id", id)
-	return g.member(access.Viewer, g.streaming(g.served(g.resume)), noStream)(w, r)
+	return g.resumeRoute()(w, r)
 }

@@ -19,8 +19,8 @@ func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatbody.Requ
 	if id == "" {
 		id = req.ID
 	}
-	info, _, _, _ := g.Hub.Get(r.Context(), id) // if there is none, the next call says so
-	o := opts.of(info)
+	info, _ := g.Hub.Get(r.Context(), id) // if there is none, the next call says so
+	o := opts.of(info.Info)
 	parts := req.Answers(message)
 	ctx, rd := g.reading(r.Context(), r) // the records of a turn that is not in memory
 	rest, err := g.Hub.Continue(ctx, id, g.continuation(r, req, message, parts))
@@ -38,7 +38,8 @@ func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatbody.Requ
 		g.streamed(r, rest.Turn, began, writer.Sent(), err)
 		return nil, nil //nolint:nilerr,nilnil // as it says
 	}
-	return &stream{rest.Turn, uistream.Span{From: rest.From, SkipPausesThrough: rest.SkipPausesThrough, Reask: askedAgain(parts, rest.Allowed, o)}, o, began}, nil
+	span := uistream.Span{From: rest.From, SkipPausesThrough: rest.SkipPausesThrough, Reask: askedAgain(parts, rest.Allowed, o)}
+	return &stream{turn: rest.Turn, span: span, options: o, began: began, rest: true}, nil
 }
 
 // refuseAnswer refuses an answer by the status, or in the stream where a status would make

@@ -69,6 +69,7 @@ func Refuse(w http.ResponseWriter, r *http.Request, status int, code, sentence s
 	if isChat(r.URL.Path) {
 		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("X-Tributary-Code", code)
 		w.WriteHeader(status)
 		_, _ = w.Write([]byte(sentence))
 		return
@@ -105,6 +106,14 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusNotFound, "unknown_session"
 	case errors.Is(err, session.ErrUnknownRequest):
 		return http.StatusNotFound, "unknown_request"
+	case errors.Is(err, session.ErrUnknownTurn):
+		return http.StatusNotFound, "unknown_turn"
+	case errors.Is(err, session.ErrNoFiles):
+		return http.StatusNotFound, "not_offered"
+	case errors.Is(err, session.ErrNotQueued):
+		return http.StatusConflict, "not_queued"
+	case errors.Is(err, session.ErrNotYourPrompt):
+		return http.StatusForbidden, "not_your_prompt"
 	case errors.Is(err, session.ErrUnknownGrant):
 		return http.StatusNotFound, "unknown_grant"
 	case errors.Is(err, session.ErrUnknownConversation):

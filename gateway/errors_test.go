@@ -97,7 +97,7 @@ func TestAnAnswerThatCannotBeTakenNowHasItsStatus(t *testing.T) {
 	p := s.pause("c1", "ask", "?client=5")
 	disk.is.Store(true)
 	status, header, body := p.answering("5", output("AskUser", `"blue"`)(p))
-	if status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" || !strings.HasPrefix(header.Get("Content-Type"), "text/plain") {
+	if status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" || header.Get("X-Tributary-Code") != "log_unavailable" || !strings.HasPrefix(header.Get("Content-Type"), "text/plain") {
 		t.Errorf("%d %s", status, body)
 	}
 	if n := s.counted("tributary_http_failed_total"); n != 1 {

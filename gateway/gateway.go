@@ -3,11 +3,13 @@ package gateway
 import (
 	"log/slog"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/gateway/authz"
+	"github.com/tributary-dev/tributary/gateway/chatrun"
 	"github.com/tributary-dev/tributary/gateway/limit"
 	"github.com/tributary-dev/tributary/metrics"
 	"github.com/tributary-dev/tributary/session"
@@ -59,6 +61,9 @@ type Options struct {
 	Runners server.Runners
 	// Page serves the web page at /; nil: none.
 	Page http.Handler
+	// Widget serves the script of the widget, at /widget.js and below /widget/; nil: none. Pages
+	// of every origin load the script, so no guard stands before it.
+	Widget http.Handler
 	// Ready reports why the gateway cannot serve, or nil. The hub is asked too.
 	Ready  func() error
 	Logger *slog.Logger
@@ -71,6 +76,7 @@ type gateway struct {
 	Options
 	limiter *limit.Limiter
 	authz   *authz.Authorizer
+	runs    *chatrun.Book[stream]
 }
 
 // New returns the routes behind their guard. The counts and the timeouts hold for requests
@@ -94,7 +100,7 @@ func New(o Options) http.Handler {
 	if o.Timing.Write <= 0 {
 		o.Timing.Write = 30 * time.Second
 	}
-	g := &gateway{Options: o, limiter: limit.New(o.Limits), authz: authz.New(authz.Options{
+	g := &gateway{Options: o, limiter: limit.New(o.Limits), runs: chatrun.NewBook[stream](), authz: authz.New(authz.Options{
 		Hub: o.Hub, Private: o.Private, Foreign: o.ForeignSession, PassThrough: o.PassThrough, Approvers: o.Permits, Users: o.Users, Logger: o.Logger,
 	})}
 	g.measureAll()
@@ -111,7 +117,21 @@ func New(o Options) http.Handler {
 	if o.Guard != nil {
 		guarded = o.Guard(mux)
 	}
+	if o.Widget != nil {
+		guarded = inFront(o.Widget, guarded)
+	}
 	return g.count(limit.Timeouts(noStore(guarded), o.Read, o.Timing.Write))
+}
+
+// inFront sends requests for the script of the widget to it, and others on.
+func inFront(widget, rest http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/widget.js" || strings.HasPrefix(r.URL.Path, "/widget/") {
+			widget.ServeHTTP(w, r)
+			return
+		}
+		rest.ServeHTTP(w, r)
+	})
 }
 
 // Public reports whether a request needs no token of a person. The page's own files and

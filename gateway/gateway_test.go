@@ -44,7 +44,6 @@ func newStand(t *testing.T, change func(*session.Options)) stand {
 func newStandOn(t *testing.T, store eventlog.Store, change func(*session.Options), adapt ...func(*gateway.Options)) stand {
 	t.Helper()
 	handler, closeAll := newHandler(t, store, change, func(o *gateway.Options) {
-		o.Read = 300 * time.Millisecond
 		for _, a := range adapt {
 			a(o)
 		}

@@ -120,7 +120,7 @@ func TestBadInput(t *testing.T) {
 		{"POST", "/api/chat/known/stop", strings.Repeat(" ", 1<<20) + `{}`, 413, "The request body is larger than 1 MB: send less."},
 		{"POST", "/api/sessions", `{"id":"known"}`, 409, "A session with this id exists already."},
 		{"POST", "/api/sessions", `{"agent":"nobody"}`, 400, `There is no such agent as "nobody"`},
-		{"POST", "/api/sessions", `{"cwd":"/"}`, 400, "`cwd` is not a key here: send `id`, `agent`, `title`, `kind`, `ai_sdk`, `compat` or `resume`."},
+		{"POST", "/api/sessions", `{"cwd":"/"}`, 400, "`cwd` is not a key here: send `id`, `agent`, `title`, `kind`, `ai_sdk`, `compat`, `resume`, `mode` or `model`."},
 		{"POST", "/api/sessions", `{"` + long + `":"/"}`, 400, "`xxxx"},
 		{"POST", "/api/sessions", `{"id":"a/../b\u0000"}`, 400, "cannot be printed"},
 		{"POST", "/api/sessions/known/permissions/x", `{"approved":"yes"}`, 400, "`approved` must be true or false."},

@@ -20,6 +20,7 @@ func (g *gateway) listEvents(w http.ResponseWriter, r *http.Request) error {
 	if !some {
 		return authz.RoleTooSmall(0, access.Viewer)
 	}
+	choice.Archived = new(bool) // those that are not
 	ctx, rd := g.reading(r.Context(), r)
 	return follow(g, w, r, rd, g.Hub.WatchList(ctx, choice, limit), weighList, func(e session.ListEvent) (id string, data []byte, err error) {
 		data, err = json.Marshal(g.listEvent(r, e))
@@ -46,7 +47,7 @@ func (g *gateway) listEvent(r *http.Request, e session.ListEvent) map[string]any
 		}
 		return event
 	case e.Changed != nil:
-		return map[string]any{"type": "session", "session": g.viewOf(r, *e.Changed)}
+		return map[string]any{"type": "session", "session": g.view(r, *e.Changed)}
 	}
 	return map[string]any{"type": "gone", "id": e.Gone}
 }

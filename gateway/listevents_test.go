@@ -22,6 +22,7 @@ type listed struct {
 
 type row struct {
 	ID, Title, State, Role, Outcome string
+	Waiting                         []string
 	Turn                            *string
 	UpdatedAt                       time.Time `json:"updated_at"`
 }

@@ -40,14 +40,16 @@ func (g *gateway) setMember(w http.ResponseWriter, r *http.Request, role string)
 	return writeJSON(w, http.StatusOK, map[string]any{"members": members})
 }
 
-// change changes what a session is called, and whether AI SDK clients may use it by its
-// own route.
+// change changes what a session is called, whether it is archived, and whether AI SDK clients
+// may use it by its own route.
 func (g *gateway) change(w http.ResponseWriter, r *http.Request) error {
 	var body struct {
 		Title *string `json:"title"`
 		AISDK *bool   `json:"ai_sdk"`
 		Mode  *string `json:"mode"`
 		Model *string `json:"model"`
+		// Archived takes the session off the list, or brings it back.
+		Archived *bool `json:"archived"`
 	}
 	if err := g.readAuthorizedJSON(w, r, &body); err != nil {
 		return err
@@ -58,7 +60,7 @@ func (g *gateway) change(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if body.Mode != nil || body.Model != nil {
-		info, _, _, err := g.Hub.Get(r.Context(), r.PathValue("id"))
+		info, err := g.Hub.Get(r.Context(), r.PathValue("id"))
 		if err == nil {
 			err = g.authz.MayUse(r.Context(), info.Agent)
 		}
@@ -66,7 +68,7 @@ func (g *gateway) change(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
-	change := session.Change{Title: body.Title, Chat: body.AISDK, Mode: body.Mode, Model: body.Model}
+	change := session.Change{Title: body.Title, Chat: body.AISDK, Mode: body.Mode, Model: body.Model, Archived: body.Archived}
 	if _, err := g.Hub.Change(r.Context(), r.PathValue("id"), change); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"io"
 	"net/http"
 
 	"github.com/tributary-dev/tributary/access"
@@ -27,8 +28,8 @@ func (g *gateway) memory(r *http.Request, c limit.Class, gone <-chan struct{}) *
 // a message, as JSON, and twice in the hands of the database.
 const promptCost = 4
 
-// read reads a chat within the memory of large bodies. The chat counts until the caller
-// calls done, which is when its message is on record or refused.
+// read reads the body of a chat within the memory of large bodies. The chat counts until the
+// caller calls done, which is when its message is on record or refused.
 func (g *gateway) read(r *http.Request) (req chatbody.Request, done func(), err error) {
 	m := g.memory(r, limit.Upload, nil)
 	if req, err = chatbody.Read(r.Body, m.Reserve); err == nil {
@@ -38,4 +39,20 @@ func (g *gateway) read(r *http.Request) (req chatbody.Request, done func(), err 
 		m.Release()
 	}
 	return req, m.Release, err
+}
+
+// readFrame is read for a chat that comes in a frame of a WebSocket. It reads the frame to its
+// end, also if the chat is refused.
+func (g *gateway) readFrame(r *http.Request, in io.ReadCloser) (f chatbody.Frame, done func(), err error) {
+	m := g.memory(r, limit.Upload, nil)
+	if f, err = chatbody.ReadFrame(in, m.Reserve); err == nil {
+		err = m.Reserve(promptCost * f.Weight())
+	}
+	if broken := in.Close(); broken != nil {
+		err = broken
+	}
+	if err != nil {
+		m.Release()
+	}
+	return f, m.Release, err
 }

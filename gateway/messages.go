@@ -27,7 +27,7 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer b.Waits()
-	info, _, _, err := g.Hub.Get(r.Context(), r.PathValue("id"))
+	info, err := g.Hub.Get(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 		}
 		return writeJSON(w, http.StatusOK, messages)
 	}
-	messages, err := uistream.History(history.Records, opts.of(info))
+	messages, err := uistream.History(history.Records, opts.of(info.Info))
 	if err != nil {
 		return err
 	}

@@ -75,21 +75,28 @@ var readers = map[string][]struct{ path, accept string }{
 	},
 	"GET /api/sessions/{id}/events":             {{"/api/sessions/big/events?after=1", "text/event-stream"}},
 	"GET /api/sessions/{id}/messages":           {{"/api/sessions/big/messages", ""}, {"/api/sessions/big/messages?after=0", ""}},
+	"GET /api/sessions/{id}/export":             {{"/api/sessions/big/export", ""}, {"/api/sessions/big/export?format=json", ""}},
 	"GET /api/sessions/{id}/tools":              {{"/api/sessions/big/tools", ""}},
 	"GET /api/sessions/{id}/ws":                 {{"/api/sessions/big/ws?role=client", ""}},
 	"GET /api/chat":                             {{"/api/chat?turn=TURN&client=7/big/stream", ""}},
 	"GET /api/chat/{id}/stream":                 {{"/api/chat/big/stream?turn=TURN&client=7", ""}},
 	"GET /api/sessions/{id}/chat/stream":        {{"/api/sessions/big/chat/stream?turn=TURN&client=7", ""}},
-	"GET /api/sessions/{id}/chat/{chat}/stream": {{"/api/sessions/big/chat/x/stream?turn=TURN&client=7", ""}},
+	"GET /api/sessions/{id}/chat/{chat}/stream": {{"/api/sessions/big/chat/x/stream?turn=TURN&client=7", ""}, {"/api/sessions/big/chat/big/stream?turn=TURN&startIndex=0", ""}},
 }
 
 // nonReaders are the other routes for what can be read: none of them reads the log of a session.
-// The stream of the list does not end, so it is not asked for here.
+// The stream of the list does not end, so it is not asked for here. The queue reads nothing but the
+// prompts that wait, and none waits here.
 var nonReaders = map[string]string{
 	"GET /api/events":                       "",
+	"GET /api/requests":                     "/api/requests",
 	"GET /api/sessions":                     "/api/sessions",
+	"GET /api/sessions/{id}/requests":       "/api/sessions/big/requests",
 	"GET /api/sessions/{id}":                "/api/sessions/big",
 	"GET /api/sessions/{id}/grants":         "/api/sessions/big/grants",
+	"GET /api/sessions/{id}/files":          "/api/sessions/big/files",
+	"GET /api/sessions/{id}/controls":       "/api/sessions/big/controls",
+	"GET /api/sessions/{id}/queue":          "/api/sessions/big/queue",
 	"GET /api/sessions/{id}/channels":       "/api/sessions/big/channels",
 	"GET /api/sessions/{id}/participants":   "/api/sessions/big/participants",
 	"GET /api/sessions/{id}/threads":        "/api/sessions/big/threads",
@@ -194,7 +201,7 @@ func slowViewer(t *testing.T, path, accept string) {
 			if !strings.Contains(refusal, want) {
 				t.Errorf("%s is refused with %s", path, refusal)
 			}
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("%d reads are under way, and nobody is refused", store.now.Load())
 		}
 	}

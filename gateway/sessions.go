@@ -3,11 +3,14 @@ package gateway
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/agentops/server"
+	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/gateway/authz"
 	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/session"
@@ -26,8 +29,11 @@ type sessionView struct {
 	State     session.State `json:"state"`
 	// Turn is the turn that runs, or null.
 	Turn *string `json:"turn"`
-	// Outcome is how the newest turn ended, if one has.
-	Outcome trace.Outcome `json:"outcome,omitempty"`
+	// Waiting are the ids of the requests that wait for a person, the oldest first.
+	Waiting []string `json:"waiting,omitempty"`
+	// Outcome is how the newest turn ended, if one has, and LastTurn is that turn.
+	Outcome  trace.Outcome `json:"outcome,omitempty"`
+	LastTurn string        `json:"last_turn,omitempty"`
 	// Owner made the session. Role is the sender's role in it.
 	Owner string       `json:"owner,omitempty"`
 	Role  access.Role  `json:"role"`
@@ -38,28 +44,29 @@ type sessionView struct {
 	AISDK bool `json:"ai_sdk"`
 	// Compat is `rfc` if the session was made with that setting.
 	Compat string `json:"compat,omitempty"`
+	// Archived says that the list leaves the session out.
+	Archived bool `json:"archived,omitempty"`
+	// Mode and Model are those that somebody chose for the agent.
+	Mode  string `json:"mode,omitempty"`
+	Model string `json:"model,omitempty"`
 	// Damaged names the records of the session that are lost on disk, if any are.
 	Damaged string `json:"damaged,omitempty"`
 }
 
-func (g *gateway) view(r *http.Request, info session.Info, state session.State, turn string) sessionView {
-	p, _ := access.From(r.Context())
+func (g *gateway) view(r *http.Request, s session.Summary) sessionView {
 	v := sessionView{
-		ID: info.ID, Agent: info.Agent, Title: info.Title, CreatedAt: info.CreatedAt.UTC(), UpdatedAt: info.UpdatedAt.UTC(),
-		State: state, Owner: info.CreatedBy, Kind: info.Kind, Compat: info.Compat, AISDK: !info.NoChat,
-		Role: g.authz.Role(p, info.ID, info.ACL()),
-	}
-	if authz.Admitted(r.Context()) { // to this session
-		v.Role = p.Role
+		ID: s.ID, Agent: s.Agent, Title: s.Title, CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(),
+		State: s.State, Owner: s.CreatedBy, Kind: s.Kind, Compat: s.Compat, AISDK: !s.NoChat, Waiting: s.Waiting, Archived: s.Archived, Damaged: s.Damaged, Mode: s.Mode, Model: s.Model,
+		Role: g.authz.RoleIn(r.Context(), s.Info),
 	}
 	if v.Role == access.Owner {
-		v.Members = info.Members
+		v.Members = s.Members
 	}
-	if turn != "" {
-		v.Turn = &turn
+	if s.Turn != "" {
+		v.Turn = &s.Turn
 	}
-	if info.Last != nil {
-		v.Outcome = info.Last.Outcome
+	if s.Last != nil {
+		v.Outcome, v.LastTurn = s.Last.Outcome, s.Last.ID
 	}
 	return v
 }
@@ -77,7 +84,11 @@ func (g *gateway) list(w http.ResponseWriter, r *http.Request) error {
 	}
 	var sessions []session.Summary
 	var next int64
-	if choice, some := g.authz.Visible(r.Context()); some {
+	choice, some := g.authz.Visible(r.Context())
+	if err := choose(&choice, r.URL.Query()); err != nil {
+		return err
+	}
+	if some {
 		if sessions, next, err = g.Hub.List(r.Context(), choice, int64(before), limit); err != nil { //nolint:gosec // it is in range
 			return err
 		}
@@ -88,6 +99,32 @@ func (g *gateway) list(w http.ResponseWriter, r *http.Request) error {
 	return writeJSON(w, http.StatusOK, map[string]any{"sessions": g.views(r, sessions)})
 }
 
+// mostSearched bounds the words of a search.
+const mostSearched = 12
+
+// choose adds to a selection what a request chooses.
+func choose(c *session.Selection, query url.Values) error {
+	c.Agent, c.State, c.Archived = query.Get("agent"), session.State(query.Get("state")), new(bool)
+	switch c.State {
+	case "", session.Idle, session.Running, session.Paused, session.Failed:
+	default:
+		return refusal.Malformed("`state` must be %s, %s, %s or %s.", session.Idle, session.Running, session.Paused, session.Failed)
+	}
+	if q := query.Get("q"); strings.TrimSpace(q) != "" {
+		if c.Words = eventlog.Words(q); len(c.Words) == 0 || len(c.Words) > mostSearched {
+			return refusal.Malformed("`q` must have 1 to %d words, of letters and digits.", mostSearched)
+		}
+	}
+	switch archived := query.Get("archived"); archived {
+	case "", "false":
+	case "true":
+		*c.Archived = true
+	default:
+		return refusal.Malformed("`archived` must be true or false.")
+	}
+	return nil
+}
+
 // listLimit is the number of sessions that a request asks for.
 func listLimit(r *http.Request) (int, error) {
 	const page, most = 100, 1000
@@ -95,16 +132,10 @@ func listLimit(r *http.Request) (int, error) {
 	return int(n), err //nolint:gosec // it is in range
 }
 
-func (g *gateway) viewOf(r *http.Request, s session.Summary) sessionView {
-	v := g.view(r, s.Info, s.State, s.Turn)
-	v.Damaged = s.Damaged
-	return v
-}
-
 func (g *gateway) views(r *http.Request, sessions []session.Summary) []sessionView {
 	views := make([]sessionView, 0, len(sessions))
 	for _, s := range sessions {
-		views = append(views, g.viewOf(r, s))
+		views = append(views, g.view(r, s))
 	}
 	return views
 }
@@ -120,6 +151,8 @@ func (g *gateway) create(w http.ResponseWriter, r *http.Request) error {
 		Compat string `json:"compat"`
 		// Resume names a conversation of the agent's own.
 		Resume string `json:"resume"`
+		Mode   string `json:"mode"`
+		Model  string `json:"model"`
 	}
 	if err := readJSON(w, r, &body); err != nil {
 		return err
@@ -136,6 +169,11 @@ func (g *gateway) create(w http.ResponseWriter, r *http.Request) error {
 	if err := g.authz.MayCreate(r.Context(), body.Agent); err != nil {
 		return err
 	}
+	if body.Mode != "" { // as in change
+		if err := g.authz.MayPermit(r); err != nil {
+			return err
+		}
+	}
 	if body.Resume != "" {
 		if err := g.authz.MayAdopt(r.Context(), body.Agent); err != nil {
 			return err
@@ -143,25 +181,24 @@ func (g *gateway) create(w http.ResponseWriter, r *http.Request) error {
 	}
 	info, err := g.Hub.Create(r.Context(), session.Spec{
 		ID: body.ID, Agent: body.Agent, Title: body.Title, By: caller(r), Kind: body.Kind, Compat: body.Compat, NoChat: body.AISDK != nil && !*body.AISDK,
-		Resume: body.Resume,
+		Resume: body.Resume, Mode: body.Mode, Model: body.Model,
 	})
 	if err != nil {
 		return err
 	}
-	return writeJSON(w, http.StatusCreated, g.view(r, info, session.Idle, ""))
+	return writeJSON(w, http.StatusCreated, g.view(r, session.Summary{Info: info, State: session.Idle}))
 }
 
 func (g *gateway) get(w http.ResponseWriter, r *http.Request) error {
-	info, state, turn, err := g.Hub.Get(r.Context(), r.PathValue("id"))
+	s, err := g.Hub.Get(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	v := g.view(r, info, state, turn)
-	v.Damaged = g.Hub.Damage().Sessions[info.ID]
+	s.Damaged = g.Hub.Damage().Sessions[s.ID]
 	return writeJSON(w, http.StatusOK, struct {
 		sessionView
 		Session server.Session `json:"session"`
-	}{v, server.SessionOf(info)})
+	}{g.view(r, s), server.SessionOf(s.Info)})
 }
 
 func (g *gateway) remove(w http.ResponseWriter, r *http.Request) error {

@@ -74,7 +74,7 @@ func TestAnAnsweredRequestReadsAsAnsweredWhileAnotherIsOpen(t *testing.T) {
 		t.Errorf("history of the default client: %s", messages)
 	}
 	_, _, resumed := s.do("GET", "/api/chat/c1/stream?client=7", "")
-	if !strings.Contains(resumed, `{"type":"tool-approval-response","approvalId":"`+p.request()+`","approved":false}`) || strings.Contains(resumed, "Done.") || !strings.HasSuffix(resumed, "data: [DONE]\n\n") {
+	if !strings.Contains(resumed, `{"type":"tool-approval-response","approvalId":"`+p.request()+`","approved":false,`) || strings.Contains(resumed, "Done.") || !strings.HasSuffix(resumed, "data: [DONE]\n\n") {
 		t.Errorf("resumed: %s", resumed)
 	}
 	_, _, resumed = s.do("GET", "/api/chat/c1/stream", "")

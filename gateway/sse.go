@@ -59,7 +59,7 @@ func follow[T any](g *gateway, w http.ResponseWriter, r *http.Request, rd *readi
 	}
 	for {
 		it, more, err := uistream.Next(ctx, writer, items)
-		if away, is := uistream.Revoked(ctx); is {
+		if away, is := uistream.Revoked(r.Context()); is { // the context of the source may end before ctx
 			writeRevoked(writer, away)
 			return nil
 		}

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -43,6 +44,33 @@ func TestCommentsComeInSilenceOnly(t *testing.T) {
 			t.Errorf("got %s", got)
 		}
 	})
+}
+
+// expired is a context that has expired, and that tells its children late.
+type expired struct{ context.Context }
+
+func (expired) Done() <-chan struct{} { return nil }
+
+// A token ends the context of the stream and that of its source, in any order.
+func TestAStreamWhoseSourceEndsFirstSaysThatTheSignInHasExpired(t *testing.T) {
+	t.Parallel()
+	g := &gateway{Options: Options{Streams: uistream.NewBroadcaster(uistream.BroadcasterConfig{})}, limiter: limit.New(limit.Options{})}
+	defer g.Streams.Close()
+	ctx, expire := context.WithCancelCause(t.Context())
+	defer expire(nil)
+	source := func(yield func(string, error) bool) {
+		if yield("{}", nil) {
+			expire(uistream.ErrExpired)
+		}
+	}
+	w, r := httptest.NewRecorder(), httptest.NewRequestWithContext(expired{ctx}, http.MethodGet, "/", nil)
+	_, rd := g.reading(t.Context(), r)
+	if err := follow(g, w, r, rd, source, func(string) int { return 0 }, func(what string) (string, []byte, error) { return "", []byte(what), nil }); err != nil {
+		t.Fatal(err)
+	}
+	if got := w.Body.String(); !strings.HasSuffix(got, `"code":"token_expired"}`+"\n\n") {
+		t.Errorf("got %s", got)
+	}
 }
 
 // Large records that are being sent to many count, each until its client has it.

@@ -96,7 +96,7 @@ func TestB04_APassThroughTokenMakesNoSession(t *testing.T) {
 	if status, _, body := s.do("POST", "/api/chat", submit("remote-1", "u1", "hello")); status != 404 {
 		t.Errorf("%d %s", status, body)
 	}
-	if info, _, _, err := ops.hub.Get(t.Context(), "remote-1"); err == nil {
+	if info, err := ops.hub.Get(t.Context(), "remote-1"); err == nil {
 		t.Errorf("a pass-through token has a session with the agent %s", info.Agent)
 	}
 }

@@ -20,6 +20,11 @@ type stream struct {
 	span    uistream.Span
 	options uistream.Options
 	began   time.Time
+	rest    bool // the rest of a message
+
+	// Of a run, which a client may read in several pieces:
+	subscription *uistream.Subscription
+	had          []byte // chunks that were written before, and that the client may lack
 }
 
 // served serves the stream that a handler finds, if it finds one. The handler has returned
@@ -75,10 +80,13 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, s *stream) {
 	reader := g.Hub.Read(s.turn)
 	defer reader.Close()
 	source := turnSource{reader, g, r}
-	key := uistream.Key{Session: s.turn.Session, Turn: s.turn.ID, Options: s.options}
 	ctx, gone := g.authz.Watch(r.Context(), r, s.turn.Session)
 	defer gone()
-	err := g.Streams.Serve(ctx, writer, key, source, s.span)
+	if s.subscription == nil {
+		s.subscription = uistream.NewSubscription(uistream.Key{Session: s.turn.Session, Turn: s.turn.ID, Options: s.options}, s.span)
+	}
+	g.record(w, r, writer, s)
+	err := g.Streams.Continue(ctx, writer, s.subscription, source)
 	if refusal, is := errors.AsType[*uistream.Refusal](err); is && !writer.Begun() {
 		g.fail(w, r, refusal.Unwrap())
 		return

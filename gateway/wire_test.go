@@ -35,7 +35,7 @@ func (s stand) dial(request string) (net.Conn, *bufio.Reader) {
 
 //evidence:for limit-body-time
 func TestABodyThatStops(t *testing.T) {
-	s := newStand(t, nil)
+	s := newStandOn(t, memlog.New(), nil, func(o *gateway.Options) { o.Read = 300 * time.Millisecond })
 	for name, request := range map[string]string{
 		"chat":    "POST /api/chat HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{\"id\":",
 		"chunked": "POST /api/chat HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n6\r\n{\"id\":\r\n",

@@ -76,6 +76,16 @@ func (a *Authorizer) Role(p access.Principal, id string, people session.ACL) acc
 	return member
 }
 
+// RoleIn is the role of the sender of a request in a session of a list, or, if the sender was
+// admitted, in the session of the request.
+func (a *Authorizer) RoleIn(ctx context.Context, info session.Info) access.Role {
+	p, _ := access.From(ctx)
+	if Admitted(ctx) {
+		return p.Role
+	}
+	return a.Role(p, info.ID, info.ACL())
+}
+
 // admission is how the sender of a request was admitted to a session: the principal
 // before that, and the role that the request needs. A context keeps it under an
 // admissionKey.
@@ -167,7 +177,8 @@ func (a *Authorizer) check(r *http.Request, id string, need access.Role, lookup 
 
 // roleOf is the role of a principal in a session: never zero, if there is no error.
 func (a *Authorizer) roleOf(ctx context.Context, p access.Principal, id string, lookup []string) (access.Role, session.Info, error) {
-	info, _, _, err := a.Hub.Get(ctx, id)
+	there, err := a.Hub.Get(ctx, id)
+	info := there.Info
 	if agents := a.aclAgents(p, id, info, err, lookup); len(agents) > 0 {
 		role, found, refused := a.upstreamRole(ctx, p, id, agents)
 		if err == nil && errors.Is(refused, session.ErrUnknownSession) { // it exists, and the sender may not make it

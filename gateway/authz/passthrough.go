@@ -22,7 +22,8 @@ func (a *Authorizer) authorizePassThrough(ctx context.Context, token access.Pass
 		return access.Principal{}, session.Info{}, err
 	}
 	directory, is := a.Hub.AccessByToken(a.PassThrough)
-	info, _, _, err := a.Hub.Get(ctx, id)
+	there, err := a.Hub.Get(ctx, id)
+	info := there.Info
 	unknown := errors.Is(err, session.ErrUnknownSession)
 	switch {
 	case err != nil && !unknown:

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/gateway/refusal"
+	"github.com/tributary-dev/tributary/session"
 )
 
 // This file decides what needs more than a role in a session.
@@ -18,9 +19,16 @@ import (
 // on an agent's server, its owner there may answer.
 func (a *Authorizer) MayPermit(r *http.Request) error {
 	p, _ := access.From(r.Context())
-	before, is := admitted(r.Context())
-	_, passThrough := access.PassThroughOf(r.Context())
-	if (passThrough || before.hosted) && p.Role.Allows(access.Owner) {
+	before, _ := admitted(r.Context())
+	return a.mayPermit(r.Context(), p.Role, before.hosted)
+}
+
+// mayPermit is MayPermit for a role in the session.
+func (a *Authorizer) mayPermit(ctx context.Context, role access.Role, hosted bool) error {
+	p, _ := access.From(ctx)
+	before, is := admitted(ctx)
+	_, passThrough := access.PassThroughOf(ctx)
+	if (passThrough || hosted) && role.Allows(access.Owner) {
 		return nil
 	}
 	if is && !passThrough {
@@ -30,6 +38,16 @@ func (a *Authorizer) MayPermit(r *http.Request) error {
 		return nil
 	}
 	return notAmong(p, a.Approvers, "this needs ")
+}
+
+// MayAnswer reports whether the sender of a request may answer a question or a permission
+// request of a session that they may see.
+func (a *Authorizer) MayAnswer(ctx context.Context, info session.Info, question bool) bool {
+	role := a.RoleIn(ctx, info)
+	if question {
+		return role.Allows(access.Collaborator) && a.MayUse(ctx, info.Agent) == nil
+	}
+	return role.Allows(access.Viewer) && a.mayPermit(ctx, role, info.Hosted) == nil
 }
 
 // MayUse returns why the sender of a request may not use an agent, or nil.

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// maxBytes bounds a body. The stock client posts the whole history every time.
-	maxBytes = 512 << 20
+	// MaxBytes bounds a body. The stock client posts the whole history every time.
+	MaxBytes = 512 << 20
 	// maxKept bounds what is kept of one message.
 	maxKept = 32 << 20
 )
@@ -70,10 +70,18 @@ const (
 // end only the last user message. It calls reserve with the number of bytes that it holds
 // before it reads on; reserve may be nil.
 func Read(r io.Reader, reserve func(bytes int64) error) (Request, error) {
-	return read(r, maxBytes, maxKept, reserve)
+	return read(r, MaxBytes, maxKept, reserve)
 }
 
 func read(r io.Reader, most int64, kept int, reserve func(bytes int64) error) (Request, error) {
+	var req Request
+	err := scan(r, most, kept, reserve, "`id` and `messages`", func(s *scanner, key string) error { return s.field(&req, key) })
+	return req, err
+}
+
+// scan reads one JSON object and calls field for each of its keys. Its sentences name what the
+// object has to hold.
+func scan(r io.Reader, most int64, kept int, reserve func(bytes int64) error, holds string, field func(s *scanner, key string) error) error {
 	limited := &io.LimitedReader{R: r, N: most + 1}
 	tokens := &tokenReader{r: limited, most: int64(kept) + 1<<10}
 	s := &scanner{dec: json.NewDecoder(tokens), most: kept}
@@ -82,28 +90,28 @@ func read(r io.Reader, most int64, kept int, reserve func(bytes int64) error) (R
 		tokens.reserve = func() error { return reserve(tokens.held() + s.held()) }
 	}
 	s.dec.UseNumber()
-	req, err := s.chat()
+	err := s.object(holds, field)
 	switch {
 	case limited.N <= 0:
-		return req, tooLarge(most)
+		return tooLarge(most)
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return req, refusal.TooSlow()
+		return refusal.TooSlow()
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		if s.dec.InputOffset() == 0 {
-			return req, refusal.Malformed("The request body is empty: send JSON with `id` and `messages`.")
+			return refusal.Malformed("The request body is empty: send JSON with %s.", holds)
 		}
-		return req, refusal.Malformed("The request body ends in the middle of its JSON.")
+		return refusal.Malformed("The request body ends in the middle of its JSON.")
 	}
 	if syntax, is := errors.AsType[*json.SyntaxError](err); is {
-		return req, refusal.Malformed("The request body is not JSON (at byte %d).", syntax.Offset)
+		return refusal.Malformed("The request body is not JSON (at byte %d).", syntax.Offset)
 	}
-	return req, err
+	return err
 }
 
 // CheckLength refuses a body that is too large by its declared length.
 func CheckLength(bytes int64) error {
-	if bytes > maxBytes {
-		return tooLarge(maxBytes)
+	if bytes > MaxBytes {
+		return tooLarge(MaxBytes)
 	}
 	return nil
 }
@@ -122,40 +130,59 @@ type scanner struct {
 // held is the cost of the values that are kept.
 func (s *scanner) held() int64 { return int64(min(s.kept, s.most) + s.user) }
 
-func (s *scanner) chat() (Request, error) {
-	var req Request
-	if err := s.open('{', "The request body must be a JSON object with `id` and `messages`."); err != nil {
-		return req, err
+// object reads the whole input, which is one object.
+func (s *scanner) object(holds string, field func(s *scanner, key string) error) error {
+	if err := s.open('{', "The request body must be a JSON object with "+holds+"."); err != nil {
+		return err
 	}
 	err := s.fields(1, func(key string) error {
 		defer s.forget()
-		switch key {
-		case "id", "trigger", "messageId", "channelId", "agent", "option":
-			into := map[string]*string{
-				"id": &req.ID, "trigger": &req.Trigger, "messageId": &req.MessageID, "channelId": &req.Channel, "agent": &req.Agent, "option": &req.Option,
-			}
-			return s.text(key, into[key])
-		case "updated_input":
-			return s.input(&req.Input)
-		case "interrupt":
-			v, err := s.value(2, true)
-			req.Interrupt = v == true
-			return err
-		case "messages":
-			return s.messages(&req)
-		case "message":
-			return s.message(&req)
-		}
-		_, err := s.value(2, false)
-		return err
+		return field(s, key)
 	})
 	if err != nil {
-		return req, err
+		return err
 	}
 	if _, err := s.dec.Token(); !errors.Is(err, io.EOF) {
-		return req, refusal.Malformed("The request body goes on after its JSON object.")
+		return refusal.Malformed("The request body goes on after its JSON object.")
 	}
-	return req, nil
+	return nil
+}
+
+// field reads a key of the body.
+func (s *scanner) field(req *Request, key string) error {
+	switch key {
+	case "id":
+		return s.text(key, &req.ID)
+	case "trigger":
+		return s.text(key, &req.Trigger)
+	case "messageId":
+		return s.text(key, &req.MessageID)
+	case "messages":
+		return s.messages(req)
+	case "message":
+		return s.message(req)
+	}
+	return s.extra(req, key, 2)
+}
+
+// extra reads a key that an app may add to the body of the stock client.
+func (s *scanner) extra(req *Request, key string, depth int) error {
+	switch key {
+	case "channelId":
+		return s.text(key, &req.Channel)
+	case "agent":
+		return s.text(key, &req.Agent)
+	case "option":
+		return s.text(key, &req.Option)
+	case "updated_input":
+		return s.input(&req.Input)
+	case "interrupt":
+		v, err := s.value(depth, true)
+		req.Interrupt = v == true
+		return err
+	}
+	_, err := s.value(depth, false)
+	return err
 }
 
 func (s *scanner) messages(req *Request) error {
@@ -205,45 +232,6 @@ func (s *scanner) message(req *Request) error {
 
 // forget counts nothing of the value that was read last.
 func (s *scanner) forget() { s.kept = 0 }
-
-// userMessage keeps the parts that an agent can read: text and files. Data parts of an app
-// are left out.
-func userMessage(id string, m map[string]any) (trace.UserMessage, error) {
-	u := trace.UserMessage{ID: id}
-	if len(id) > 1000 {
-		return u, refusal.Malformed("The id of the user message is longer than 1000 bytes.")
-	}
-	if !whole(id) {
-		return u, refusal.Malformed("The id of the user message holds characters that are not UTF-8.")
-	}
-	parts, _ := m["parts"].([]any)
-	if content, ok := m["content"].(string); ok && parts == nil { // AI SDK 4 and other clients
-		parts = []any{map[string]any{"type": "text", "text": content}}
-	}
-	for _, p := range parts {
-		part, ok := p.(map[string]any)
-		if !ok {
-			return u, refusal.Malformed("A part of the user message is not an object.")
-		}
-		str := func(key string) string { v, _ := part[key].(string); return v }
-		switch str("type") {
-		case "text":
-			if strings.TrimSpace(str("text")) != "" {
-				u.Parts = append(u.Parts, trace.InputPart{Type: trace.InputText, Text: str("text")})
-			}
-		case "file":
-			u.Parts = append(u.Parts, trace.InputPart{Type: trace.InputFile, MediaType: str("mediaType"), URL: str("url"), Filename: str("filename")})
-		}
-	}
-	if meta, ok := m["metadata"]; ok && meta != nil {
-		raw, err := passThroughJSON("metadata", meta)
-		if err != nil {
-			return u, err
-		}
-		u.Metadata = raw
-	}
-	return u, nil
-}
 
 func (s *scanner) open(want json.Delim, sentence string) error {
 	t, err := s.dec.Token()

@@ -43,7 +43,7 @@ func FuzzRead(f *testing.F) {
 		body int64
 		kept int
 	}
-	small, usual := limits{16 << 10, 4 << 10}, limits{maxBytes, maxKept}
+	small, usual := limits{16 << 10, 4 << 10}, limits{MaxBytes, maxKept}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		for _, most := range []limits{small, usual} {
 			req, err := read(bytes.NewReader(data), most.body, most.kept, nil)
@@ -65,6 +65,32 @@ func FuzzRead(f *testing.F) {
 			if kept > 6*most.kept || len(req.User.ID) > 1000 {
 				t.Errorf("%d bytes are kept of %d", kept, most.kept)
 			}
+		}
+	})
+}
+
+// FuzzReadFrame reads frames of the WebSocket under small limits. Every error is a sentence about
+// the body, and the pieces of the frame do not matter.
+func FuzzReadFrame(f *testing.F) {
+	for _, s := range []string{
+		`{"type":"send","requestId":"r","id":"c","trigger":"submit-message","messages":[{"id":"u1","role":"user","parts":[{"type":"text","text":"hi"}]}],"headers":{"traceparent":"x"},"body":{"agent":"a","interrupt":true},"metadata":{}}`,
+		`{"type":"resume","requestId":"r","id":"c","headers":{},"body":{}}`, `{"type":"abort","requestId":"r"}`, `{"requestId":7}`, `{"body":[]}`, `{"headers":{"a":[{}]}}`, "{}{}", "\xff", "",
+	} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		const most, kept = 16 << 10, 4 << 10
+		one, err := readFrame(bytes.NewReader(data), most, kept, nil)
+		if err != nil {
+			checkFault(t, err)
+		}
+		again, slowErr := readFrame(iotest.OneByteReader(bytes.NewReader(data)), most, kept, nil)
+		same := cmp.AllowUnexported(Request{}, answeredMessage{}, Answer{})
+		if (err == nil) != (slowErr == nil) || err == nil && !cmp.Equal(one, again, same) {
+			t.Errorf("at once: %+v, %v; byte by byte: %+v, %v", one, err, again, slowErr)
+		}
+		if len(one.RequestID) > maxRequestID {
+			t.Errorf("the id of the request has %d bytes", len(one.RequestID))
 		}
 	})
 }

@@ -1,0 +1,14 @@
+package gateway
+
+import "net/http"
+
+// This file has the route for what users can choose in a session.
+
+// controls lists what the session's agent offers.
+func (g *gateway) controls(w http.ResponseWriter, r *http.Request) error {
+	c, err := g.Hub.Controls(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, c)
+}

@@ -1,0 +1,134 @@
+package gateway
+
+import (
+	"cmp"
+	"io"
+	"iter"
+	"mime"
+	"net/http"
+	"strings"
+	"unicode"
+
+	"github.com/tributary-dev/tributary/gateway/refusal"
+	"github.com/tributary-dev/tributary/gateway/transcript"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+// This file has the route for a download of a whole conversation.
+
+// exported is what writes a conversation in one of the formats, page by page.
+type exported interface {
+	begin() error
+	page(session.Page) error
+	end() error
+}
+
+// export sends the whole conversation. One page of it is in memory at a time.
+func (g *gateway) export(w http.ResponseWriter, r *http.Request) error {
+	const turns = 100 // of a page
+	s, err := g.Hub.Get(r.Context(), r.PathValue("id"))
+	if err != nil {
+		return err
+	}
+	s.Damaged = g.Hub.Damage().Sessions[s.ID]
+	var to exported
+	mediaType, extension := "text/markdown; charset=utf-8", ".md"
+	switch format := r.URL.Query().Get("format"); format {
+	case "", "markdown":
+		to = asMarkdown{w, s}
+	case "json":
+		mediaType, extension = "application/json", ".json"
+		to = &asMessages{uistream.MessageList{W: w}, g.Stream, s}
+	default:
+		return refusal.Malformed("`format` must be markdown or json. The trace has a route of its own.")
+	}
+	ctx, rd := g.reading(r.Context(), r)
+	defer rd.Waits()
+	if err := rd.Reads(); err != nil {
+		return err
+	}
+	pages, err := g.Hub.Pages(ctx, s.ID, turns)
+	if err != nil {
+		return err
+	}
+	next, stop := iter.Pull2(pages)
+	defer stop()
+	first, err, more := next()
+	if err != nil {
+		return err // before the first byte
+	}
+	w.Header().Set("Content-Type", mediaType)
+	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(s.Info) + extension}))
+	err = to.begin()
+	for page := first; err == nil && more; {
+		if err = rd.Reserve(downloadCost * int64(page.Bytes)); err == nil {
+			err = to.page(page)
+		}
+		if err == nil {
+			err = rd.Reserve(readCost) // for the next one
+		}
+		if err == nil {
+			page, err, more = next()
+		}
+	}
+	if err == nil {
+		err = to.end()
+	}
+	if err != nil {
+		g.abort(r, err)
+	}
+	return nil
+}
+
+// fileName is the session's title as the name of a file, or its id. The name is not that of a
+// hidden file.
+func fileName(info session.Info) string {
+	name := func(text string) string {
+		return strings.TrimLeft(strings.Map(func(r rune) rune {
+			if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune(" .-_", r) {
+				return r
+			}
+			return '-'
+		}, text), ". ")
+	}
+	return cmp.Or(name(info.Title), name(info.ID), "conversation")
+}
+
+// asMarkdown writes a conversation for people.
+type asMarkdown struct {
+	w io.Writer
+	session.Summary
+}
+
+func (m asMarkdown) begin() error {
+	return transcript.Begin(m.w, transcript.Head{Title: m.Title, Session: m.ID, Agent: m.Agent, Owner: m.CreatedBy, Created: m.CreatedAt, Damaged: m.Damaged})
+}
+
+func (m asMarkdown) page(p session.Page) error { return transcript.Write(m.w, m.Agent, p.Records) }
+
+func (m asMarkdown) end() error { return nil }
+
+// asMessages writes a conversation as the history has it.
+type asMessages struct {
+	uistream.MessageList
+	options uistream.Options
+	session.Summary
+}
+
+func (m *asMessages) begin() error {
+	if m.Damaged == "" {
+		return nil
+	}
+	return m.Add([]uistream.Message{damageNotice(m.ID, m.Damaged)})
+}
+
+func (m *asMessages) page(p session.Page) error {
+	messages, err := uistream.History(p.Records, streamOptions{Options: m.options}.of(m.Info))
+	if err != nil {
+		return err
+	}
+	return m.Add(messages)
+}
+
+func (m *asMessages) end() error { return m.End() }

@@ -1,0 +1,96 @@
+package gateway
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/gateway/chatbody"
+	"github.com/tributary-dev/tributary/gateway/chatsocket"
+	"github.com/tributary-dev/tributary/gateway/refusal"
+	"github.com/tributary-dev/tributary/internal/wsconn"
+)
+
+// This file has the chat route by WebSocket.
+
+// firstWithSocket is the release that brought WebSocketChatTransport. A chunk that a client
+// does not know ends the socket for all of its chats.
+const firstWithSocket = "7.0.135"
+
+// connect serves GET /api/chat: the socket of the stock client, or a resume.
+func (g *gateway) connect(w http.ResponseWriter, r *http.Request) error {
+	if !access.Upgrades(r) {
+		return g.resumeBehindQuery(w, r)
+	}
+	return g.anyRole(g.streaming(g.socket))(w, r)
+}
+
+// socket serves a WebSocket of the stock client until either side leaves.
+func (g *gateway) socket(w http.ResponseWriter, r *http.Request) error {
+	opts, err := g.streamOptions(r)
+	if err != nil {
+		return err
+	}
+	if opts.Legacy {
+		return refusal.Malformed("A WebSocket has the format uistream only: leave `format` out.")
+	}
+	defer g.Sockets.Enter()()
+	conn, err := wsconn.Accept(w, r, wsconn.Config{ //nolint:contextcheck // Serve ends the connection
+		Subprotocols: []string{chatsocket.Subprotocol}, MaxFrame: chatbody.MaxBytes + 1<<10, PieceTime: g.Read, MinRate: 1 << 10,
+		WriteTime: g.Timing.Write, PingEvery: cmp.Or(g.Timing.Keepalive, 15*time.Second), PongTime: g.Timing.Write,
+	})
+	if err != nil {
+		return nil //nolint:nilerr // the response has been written
+	}
+	chatsocket.Serve(r.Context(), conn, chatsocket.Options{
+		Read:     func(in io.ReadCloser) (chatbody.Frame, func(), error) { return g.readFrame(r, in) },
+		Handler:  g.framed,
+		Request:  func(ctx context.Context, f chatbody.Frame) *http.Request { return framedRequest(ctx, r, f) },
+		Explain:  func(err error) string { _, _, text := g.describe(r, err); return text },
+		Stopping: g.Hub.Done(), Logger: g.Logger,
+	})
+	return nil
+}
+
+// framed is the handler of a frame: that of the route to which the other transports of the
+// stock client send the same. The chat leaves memory before its answer begins.
+func (g *gateway) framed(f chatbody.Frame, done func()) http.Handler {
+	h := g.resumeRoute()
+	if f.Type == chatbody.Send {
+		h = g.anyRole(g.streaming(g.served(func(w http.ResponseWriter, r *http.Request) (*stream, error) {
+			defer func() { f.Request = chatbody.Request{}; done() }()
+			opts, err := g.streamOptions(r)
+			if err != nil {
+				return nil, err
+			}
+			return g.converse(w, r, f.Request, opts, time.Now())
+		})))
+	}
+	return g.count(g.handle(g.limited(h)))
+}
+
+// framedRequest is the HTTP request of a frame. Its sender is that of the opening request.
+func framedRequest(ctx context.Context, opening *http.Request, f chatbody.Frame) *http.Request {
+	r := opening.Clone(ctx)
+	for _, name := range []string{"Connection", "Upgrade", "Traceparent"} {
+		r.Header.Del(name)
+	}
+	if f.Traceparent != "" {
+		r.Header.Set("Traceparent", f.Traceparent)
+	}
+	r.Body = http.NoBody
+	query := r.URL.Query()
+	if query.Get("client") == "" {
+		query.Set("client", firstWithSocket)
+		r.URL.RawQuery = query.Encode()
+	}
+	if f.Type == chatbody.Send {
+		r.Method = http.MethodPost
+	} else {
+		r.SetPathValue("id", f.ID)
+	}
+	return r
+}

@@ -1,0 +1,233 @@
+package transcript
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// printer writes turns. The buffer keeps the first error.
+type printer struct {
+	*bufio.Writer
+	agent string
+}
+
+func (p printer) block(format string, args ...any) {
+	_, _ = p.WriteString("\n" + strings.TrimRight(fmt.Sprintf(format, args...), " ") + "\n")
+}
+
+// turn writes what people and the agent said and did in a turn.
+func (p printer) turn(t *turn) {
+	shown := map[string]bool{} // calls
+	for i, r := range t.records {
+		_, sub := r.Actor.SubagentCall()
+		switch e := r.Payload.(type) {
+		case trace.Prompt:
+			p.block("## %s, %s", inline(cmp.Or(e.By, "User")), at(r.Time))
+			for _, part := range e.Message.Parts {
+				if part.Type == trace.InputText {
+					p.block("%s", contained(part.Text))
+				} else {
+					p.file(part.Filename, part.MediaType, part.URL)
+				}
+			}
+		case trace.Reply:
+			p.block("## %s, %s", inline(p.agent), at(r.Time))
+		case trace.Message:
+			if !t.gone[e.Part] && e.Text != "" {
+				p.said("Sub-agent", e.Text, sub || e.Role != trace.RoleAssistant)
+			}
+		case trace.Thought:
+			if !t.gone[e.Part] && e.Text != "" {
+				p.said("Reasoning", e.Text, true)
+			}
+		case trace.ToolCall:
+			if !shown[e.ToolCallID] {
+				shown[e.ToolCallID] = true
+				p.call(t.calls[e.ToolCallID], t.results)
+			}
+		case trace.PermissionRequest:
+			p.block("**Permission**: %s: %s", inline(cmp.Or(e.Title, "a call")), answered(e.Options, t.answers[e.RequestID], e.DecidedBy))
+		case trace.Question:
+			p.question(e, t.answers[e.QuestionID])
+		case trace.FileChange:
+			p.block("**File %s**: %s", inline(string(e.Change)), inline(e.Path))
+			if e.Diff != "" {
+				p.fence("diff", e.Diff)
+			}
+		case trace.Plan:
+			if t.last[trace.KindPlan] == i {
+				p.plan(e)
+			}
+		case trace.Source:
+			p.block("**Source**: %s %s", inline(cmp.Or(e.Title, e.Filename, e.SourceID)), inline(e.URL))
+		case trace.File:
+			p.file(e.Filename, e.MediaType, e.URL)
+		case trace.Data:
+			p.data(e)
+		case trace.Error:
+			p.block("**Error**: %s", inline(e.Message))
+		case trace.Stop:
+			if e.Outcome != trace.OutcomeCompleted {
+				how := map[bool]string{true: "failed", false: "was stopped"}[e.Outcome == trace.OutcomeFailed]
+				p.block("**The turn %s** at %s (%s). %s", how, at(r.Time), inline(e.Reason), inline(e.Error))
+			}
+		case trace.ToolResult, trace.PermissionResponse, trace.Answer:
+			// beside what they answer
+		case trace.MessageStart, trace.MessageDelta, trace.ThoughtStart, trace.ThoughtDelta, trace.ToolCallStart, trace.ToolCallDelta,
+			trace.ToolResultProgress, trace.Pause, trace.Step, trace.Usage, trace.Rewind, trace.Status, trace.Unknown:
+			// nothing that a person would miss
+		}
+	}
+}
+
+// said writes a text; one that is beside the answer is a quotation with a heading.
+func (p printer) said(by, text string, beside bool) {
+	text = contained(text)
+	if beside {
+		text = quoted("*" + by + ":*\n\n" + text)
+	}
+	p.block("%s", text)
+}
+
+// call writes a call of a tool: a line, the input, and the output.
+func (p printer) call(c trace.ToolCall, results map[string]trace.ToolResult) {
+	title := ""
+	if c.Title != "" && c.Title != c.Name {
+		title = ": " + inline(c.Title)
+	}
+	result, ended := results[c.ToolCallID]
+	status := "no result"
+	if ended {
+		status = string(result.Status)
+	}
+	p.block("**Tool** %s%s (%s)", inline(cmp.Or(c.Name, c.RawName)), title, status)
+	if input := readable(c.Input); input != "" && input != "{}" {
+		p.fence("json", input)
+	}
+	if result.Error != "" {
+		p.block("Error:")
+		p.fence("", result.Error)
+	}
+	if output := readable(result.Output); output != "" && output != "null" {
+		p.block("Output:")
+		p.fence("", output)
+	}
+}
+
+func (p printer) question(q trace.Question, answer trace.Record) {
+	p.block("**Question**:")
+	p.block("%s", contained(cmp.Or(q.Text, q.Header)))
+	for i, c := range q.Choices {
+		lead := ""
+		if i == 0 {
+			lead = "\n"
+		}
+		_, _ = fmt.Fprintf(p, "%s- %s\n", lead, inline(strings.TrimSuffix(c.Label+": "+c.Description, ": ")))
+	}
+	p.block("%s", answered(nil, answer, ""))
+}
+
+func (p printer) plan(e trace.Plan) {
+	p.block("**Plan**")
+	_, _ = p.WriteString("\n")
+	for _, entry := range e.Entries {
+		_, _ = fmt.Fprintf(p, "- [%s] %s\n", map[bool]string{true: "x", false: " "}[entry.Status == trace.PlanCompleted], inline(entry.Content))
+	}
+}
+
+// data writes a message that a person has sent into a running turn. Other data is the agent's own.
+func (p printer) data(e trace.Data) {
+	var steer struct{ Text, By string }
+	if e.Name == "steer" && json.Unmarshal(e.Value, &steer) == nil {
+		p.said(inline(cmp.Or(steer.By, "User")), steer.Text, true)
+	}
+}
+
+// file writes the name of a file. A data URL is the file itself, so it is left out.
+func (p printer) file(name, mediaType, url string) {
+	if strings.HasPrefix(url, "data:") {
+		url = ""
+	}
+	p.block("**File**: %s %s", inline(strings.TrimSpace(name+" ("+mediaType+")")), inline(url))
+}
+
+// fence writes a text between fences that are longer than every one in the text.
+func (p printer) fence(language, text string) {
+	whole := len(text)
+	if whole > MostOutput {
+		text = strings.ToValidUTF8(text[:MostOutput], "")
+	}
+	text = strings.TrimSuffix(plain(text), "\n")
+	longest, run := 2, 0
+	for _, r := range text {
+		if run++; r != '`' {
+			run = 0
+		}
+		longest = max(longest, run)
+	}
+	marks := strings.Repeat("`", longest+1)
+	p.block("%s%s\n%s\n%s", marks, language, text, marks)
+	if whole > MostOutput {
+		p.block("*Cut at %d of %d bytes.*", MostOutput, whole)
+	}
+}
+
+// answered says in a sentence who answered a request, and how.
+func answered(options []trace.PermissionOption, r trace.Record, decidedBy string) string {
+	outcome, chosen, by, reason := trace.PermissionOutcome(""), "", "", ""
+	if a, is := r.Payload.(trace.PermissionResponse); is {
+		outcome, by, reason = a.Outcome, a.By, a.Reason
+		chosen = "denied"
+		if a.Allowed() {
+			chosen = "allowed"
+		}
+		for _, o := range options {
+			if o.ID == a.ChosenOption {
+				chosen += " (" + o.Name + ")"
+			}
+		}
+	}
+	if a, is := r.Payload.(trace.Answer); is {
+		outcome, by, reason, chosen = a.Outcome, a.By, a.Reason, "answered: "+strings.Join(a.Values, ", ")
+	}
+	switch outcome {
+	case "":
+		return "no answer yet."
+	case trace.Expired:
+		return "nobody answered in time."
+	case trace.Canceled:
+		return strings.TrimSpace("withdrawn. " + inline(reason))
+	case trace.Selected:
+	}
+	sentence := inline(chosen)
+	if by = cmp.Or(by, decidedBy); by != "" {
+		sentence += ", by " + inline(by)
+	}
+	sentence += ", " + at(r.Time)
+	if reason != "" {
+		sentence += ", because: " + inline(reason)
+	}
+	return sentence + "."
+}
+
+// readable is JSON for people: the text of a string, and other values indented.
+func readable(raw json.RawMessage) string {
+	var text string
+	if len(raw) == 0 {
+		return ""
+	}
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	var indented bytes.Buffer
+	if len(raw) > MostOutput || json.Indent(&indented, raw, "", "  ") != nil {
+		return string(raw)
+	}
+	return indented.String()
+}

@@ -1,0 +1,177 @@
+package transcript_test
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"iter"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/gateway/transcript"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+var update = flag.Bool("update", false, "write the golden file")
+
+// page yields records of the turn t, a second apart.
+func page(payloads ...trace.Payload) iter.Seq2[trace.Record, error] {
+	return func(yield func(trace.Record, error) bool) {
+		for i, p := range payloads {
+			at := time.Date(2026, 11, 20, 17, 0, i, 0, time.UTC)
+			if !yield(trace.Record{Session: "s", Turn: "t", Seq: uint64(i), Event: trace.Event{Time: at, Actor: trace.Agent, Payload: p}}, nil) { //nolint:gosec // a place in a list
+				return
+			}
+		}
+	}
+}
+
+func prompt(id, text string) trace.Prompt {
+	return trace.Prompt{Message: trace.UserMessage{ID: id, Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}}, By: "ada"}
+}
+
+func said(text string) trace.Message {
+	return trace.Message{Part: text, Role: trace.RoleAssistant, Text: text}
+}
+
+func written(t *testing.T, records iter.Seq2[trace.Record, error]) string {
+	t.Helper()
+	var out strings.Builder
+	if err := transcript.Write(&out, "demo", records); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestATranscriptHasWhatWasSaidAndDone(t *testing.T) {
+	t.Parallel()
+	options := []trace.PermissionOption{{ID: "yes", Name: "Allow", OptionKind: trace.AllowOnce}}
+	p := prompt("u1", "Please *test* this.")
+	p.Message.Parts = append(p.Message.Parts, trace.InputPart{Type: trace.InputFile, Filename: "a_b.png", MediaType: "image/png", URL: "data:image/png;base64,AAAA"})
+	var out strings.Builder
+	head := transcript.Head{Title: "A *title*\nof two lines", Session: "s_1", Agent: "demo", Owner: "ada", Created: time.Date(2026, 11, 20, 16, 0, 0, 0, time.UTC), Damaged: "record 7"}
+	if err := transcript.Begin(&out, head); err != nil {
+		t.Fatal(err)
+	}
+	out.WriteString(written(t, page(
+		p,
+		trace.Reply{MessageID: "m1"},
+		trace.Thought{Part: "th", Text: "I should\nrun it."},
+		said("I run `make`:\n\n```sh\nmake\n```"),
+		trace.Message{Part: "again", Role: trace.RoleAssistant, Text: "The first try.", Superseded: true},
+		trace.ToolCall{ToolCallID: "c1", Name: "shell", ToolKind: trace.ToolExecute, Title: "Run make", Input: json.RawMessage(`{"command":"make"}`)},
+		trace.PermissionRequest{RequestID: "r1", ToolCallID: "c1", Title: "Run make", Options: options},
+		trace.PermissionResponse{RequestID: "r1", Outcome: trace.Selected, ChosenOption: "yes", OptionKind: trace.AllowOnce, By: "bob", Reason: "it is safe"},
+		trace.ToolResult{ToolCallID: "c1", Status: trace.ToolFailed, Output: json.RawMessage(`"\u001b[31mred\u001b[0m\n"`), Error: "exit 2"},
+		trace.PermissionRequest{RequestID: "r2", Title: "Read a file", DecidedBy: "policy"},
+		trace.PermissionResponse{RequestID: "r2", Outcome: trace.Selected, OptionKind: trace.RejectOnce, By: "policy"},
+		trace.FileChange{Path: "a.txt", Change: trace.FileModified, Diff: "--- a.txt\n+++ a.txt\n"},
+		trace.Plan{Entries: []trace.PlanEntry{{Content: "old"}}},
+		trace.Plan{Entries: []trace.PlanEntry{{Content: "test", Status: trace.PlanCompleted}, {Content: "mend", Status: trace.PlanPending}}},
+		trace.Question{QuestionID: "q1", Text: "Which colour?", Choices: []trace.Choice{{Label: "red", Description: "as blood"}, {Label: "green"}}},
+		trace.Answer{QuestionID: "q1", Outcome: trace.Selected, Values: []string{"green"}, By: "ada"},
+		trace.Question{QuestionID: "q2", Text: "And why?"},
+		trace.Data{Name: "steer", Value: json.RawMessage(`{"text":"in French, please","by":"ada"}`)},
+		trace.Data{Name: "modes", Value: json.RawMessage(`{}`)},
+		trace.Source{SourceID: "1", Title: "A page", URL: "https://example.org/"},
+		trace.File{URL: "data:text/plain,x", MediaType: "text/plain", Filename: "x.txt"},
+		trace.Error{Message: "the network is slow"},
+		trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled},
+	)))
+	const golden = "testdata/transcript.md"
+	if *update {
+		if err := os.WriteFile(golden, []byte(out.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != string(want) {
+		t.Errorf("the transcript is not that of %s:\n%s", golden, out.String())
+	}
+}
+
+// The heading after a text is a heading, whatever the text holds.
+func TestATextDoesNotReachBeyondItsPlace(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"```":                         "```\n```",
+		"```go\nx":                    "```go\nx\n```",
+		"````\n```\nx":                "````\n```\nx\n````",
+		"~~~\n```":                    "~~~\n```\n~~~",
+		"```\nx\n```":                 "```\nx\n```",
+		"```\nx\n``` no end":          "```\nx\n``` no end\n```",
+		"``` `inline` ```":            "``` `inline` ```",
+		"<!-- hidden":                 "\\<!-- hidden",
+		"  <SCRIPT>alert(1)":          "\\<SCRIPT>alert(1)",
+		"a\n<pre>\nb":                 "a\n\\<pre>\nb",
+		"    ```":                     "```\n```",
+		"```\nx\n  ```  ":             "```\nx\n  ```",
+		"```\n- ```\n<div>\n```":      "```\n- ```\n<div>\n```",
+		"a\n\t```":                    "> a\n> \t```",
+		"1. ```sh\n   go\n   ```":     "> 1. ```sh\n>    go\n>    ```",
+		"- ```\ngo\n```":              "> - ```\n> go\n> ```",
+		"> ```\ngo\n```":              "> > ```\n> go\n> ```",
+		"<div>\n```\n\nx":             "> <div>\n> ```\n> \n> x",
+		"<div>\n\n```\nx":             "<div>\n\n```\nx\n```",
+		"\x1b[2J\x1b]0;title\x07seen": "seen",
+		"bell\a, and\r\nlines":        "bell, and\nlines",
+	} {
+		got := written(t, page(prompt("u1", text), trace.Reply{MessageID: "m"}))
+		if want := "\n## ada, 2026-11-20 17:00:00 UTC\n\n" + want + "\n\n## demo, 2026-11-20 17:00:01 UTC\n"; got != want {
+			t.Errorf("%q is written as %q, want %q", text, got, want)
+		}
+	}
+	if got := written(t, page(trace.Question{QuestionID: "q", Text: "```\nx\n```"})); !strings.Contains(got, "\n\n```\nx\n```\n") {
+		t.Errorf("the fence of a question stands inside of a line: %q", got)
+	}
+	for _, output := range []string{"```", "a ``````` b", strings.Repeat("`", 100)} {
+		raw, err := json.Marshal(output)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := written(t, page(trace.ToolCall{ToolCallID: "c", Name: "x"}, trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted, Output: raw}))
+		longest := 0
+		for _, r := range strings.FieldsFunc(output, func(r rune) bool { return r != '`' }) {
+			longest = max(longest, len(r))
+		}
+		marks := strings.Repeat("`", longest+1)
+		if !strings.Contains(got, "\n"+marks+"\n"+output+"\n"+marks+"\n") {
+			t.Errorf("%q is fenced as %q", output, got)
+		}
+	}
+}
+
+func TestALargeOutputIsCut(t *testing.T) {
+	t.Parallel()
+	raw, err := json.Marshal(strings.Repeat("ä", transcript.MostOutput))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := written(t, page(trace.ToolCall{ToolCallID: "c", Name: "x"}, trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted, Output: raw}))
+	if n := strings.Count(got, "ä"); n != transcript.MostOutput/2 || !strings.Contains(got, fmt.Sprintf("Cut at %d of %d bytes", transcript.MostOutput, 2*transcript.MostOutput)) {
+		t.Errorf("%d letters, and at the end %q", n, got[len(got)-100:])
+	}
+}
+
+func TestATranscriptLacksWhatARewindRemoved(t *testing.T) {
+	t.Parallel()
+	got := written(t, page(prompt("u1", "first"), trace.Reply{MessageID: "m1"}, said("kept"), prompt("u2", "second"), said("removed"), trace.Rewind{To: "u2"}))
+	if !strings.Contains(got, "kept") || strings.Contains(got, "second") || strings.Contains(got, "removed") {
+		t.Errorf("it has %q", got)
+	}
+}
+
+func TestAHistoryThatCannotBeReadIsAnError(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("the disk is gone")
+	err := transcript.Write(&strings.Builder{}, "demo", func(yield func(trace.Record, error) bool) { yield(trace.Record{}, broken) })
+	if !errors.Is(err, broken) {
+		t.Errorf("the error is %v", err)
+	}
+}
