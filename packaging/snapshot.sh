@@ -19,6 +19,7 @@ goreleaser release --snapshot --clean "$@"
 
 version=$(node -p 'JSON.parse(fs.readFileSync("bin/release/metadata.json")).version')
 rm -rf bin/npm
+npm --prefix packages/chat ci --no-audit --no-fund
 # shellcheck disable=SC2046 # one word a platform
 node packaging/npm/pack.mjs --version "$version" --to bin/npm $(node -p '
   JSON.parse(fs.readFileSync("bin/release/artifacts.json")).filter((one) => one.type === "Binary").map((one) =>

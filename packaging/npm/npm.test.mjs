@@ -65,10 +65,12 @@ test('npm installs the program of this platform only', async () => {
   assert.deepEqual(readdirSync(join(cwd, 'node_modules', '@tributary-dev')).sort(), ['tributary', `tributary-${platform}`]);
 });
 
-test('the page is served, and a signal ends the gateway in order', async () => {
+test('the page is served, and a signal ends the gateway in order', async (t) => {
   const cwd = mkdtempSync(join(dir, 'serve-'));
   await run('npm', ['install', '--prefix', cwd, '@tributary-dev/tributary'], { cwd, env });
   const child = spawn(join(cwd, 'node_modules', '.bin', 'tributary'), ['serve', '--listen', '127.0.0.1:0', '--data', join(cwd, 'data'), '--agent', 'demo'], { cwd: mkdtempSync(join(dir, 'work-')), env });
+  const ended = new Promise((resolve) => child.once('exit', (status, signal) => resolve({ status, signal })));
+  t.after(async () => { child.kill('SIGTERM'); await ended; }); // a test that fails leaves no gateway behind; the signal reaches it through the launcher
   const errors = [];
   child.stderr.on('data', (data) => errors.push(data));
   const url = await new Promise((resolve, reject) => {
@@ -76,13 +78,20 @@ test('the page is served, and a signal ends the gateway in order', async () => {
     child.once('exit', () => reject(new Error(Buffer.concat(errors).toString())));
   });
   const page = await (await fetch(url)).text();
-  const script = page.match(/src="(\/assets\/[^"]+\.js)"/)?.[1];
-  assert.ok(script, page);
-  const code = await (await fetch(new URL(script, url))).text();
-  assert.ok(code.length > 100_000, `the script has ${code.length} bytes`);
-  const ended = new Promise((resolve) => child.once('exit', (status, signal) => resolve({ status, signal })));
+  const scripts = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+\.js)"/g)].map(([, name]) => name);
+  const codes = await Promise.all(scripts.map(async (name) => (await (await fetch(new URL(name, url))).text()).length));
+  assert.ok(codes.reduce((a, b) => a + b, 0) > 100_000, `the scripts have ${codes} bytes: ${page}`);
   child.kill('SIGTERM');
   assert.deepEqual(await ended, { status: 0, signal: null });
+});
+
+test('the package for clients has its version, its types and its licence', async () => {
+  const file = readdirSync(join(dir, 'packed')).find((name) => name.startsWith('tributary-chat-'));
+  const names = execFileSync('tar', ['-tzf', join(dir, 'packed', file)], { encoding: 'utf8' }).trim().split('\n');
+  for (const name of ['LICENSE', 'README.md', 'dist/index.js', 'dist/index.d.ts', 'dist/react.js', 'dist/vue.js', 'dist/svelte.js']) assert.ok(names.includes(`package/${name}`), name);
+  const manifest = JSON.parse(execFileSync('tar', ['-xzOf', join(dir, 'packed', file), 'package/package.json']));
+  assert.equal(manifest.version, version);
+  assert.equal(manifest.devDependencies, undefined);
 });
 
 test('a platform without a program gets one sentence', async () => {

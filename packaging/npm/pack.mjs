@@ -1,4 +1,4 @@
-// Packs the npm packages: @tributary-dev/tributary, which starts the program, and one package with the program for each platform.
+// Packs the npm packages: @tributary-dev/tributary, which starts the program, one package with the program for each platform, and @tributary/chat.
 //
 //   node pack.mjs --version 0.1.0 --to DIR linux-x64=PROGRAM darwin-arm64=PROGRAM …
 import { execFileSync } from 'node:child_process';
@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
+import { packChat } from './chat.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, '..', '..');
@@ -59,3 +60,4 @@ pack(
   },
   { 'tributary.cjs': join(here, 'tributary.cjs'), 'README.md': join(root, 'README.md') },
 );
+packChat(values.version, to);

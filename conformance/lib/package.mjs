@@ -1,0 +1,39 @@
+// @tributary/chat as an app gets it: built, packed, and installed from the tarball, beside one of the clients.
+import { execFileSync } from 'node:child_process';
+import fs from 'node:fs';
+import path from 'node:path';
+import { transformSync } from 'esbuild';
+import { packChat } from '../../packaging/npm/chat.mjs';
+import { ROOT } from './page.mjs';
+
+const PACKAGE = path.join(ROOT, 'packages/chat'), MODULES = path.join(ROOT, 'conformance/node_modules');
+
+/** The tools of the package's own folder. */
+export const tool = name => path.join(PACKAGE, 'node_modules', name);
+
+/** Packs the package into a folder, as a release does: the file's path. */
+export const pack = folder => packChat('0.0.1-test', folder);
+
+/** An app with the package from the tarball and one client. */
+export function install(tarball, folder, client) {
+  const app = path.join(folder, client.name), modules = path.join(app, 'node_modules');
+  fs.mkdirSync(app);
+  fs.writeFileSync(path.join(app, 'package.json'), '{"private": true, "type": "module"}');
+  execFileSync('npm', ['install', '--silent', '--offline', '--no-save', '--no-audit', '--no-fund', '--legacy-peer-deps', tarball], { cwd: app });
+  fs.mkdirSync(path.join(modules, '@ai-sdk'));
+  const link = (from, to) => fs.symlinkSync(from, path.join(modules, to));
+  link(path.join(MODULES, `ai-${client.name}`), 'ai');
+  link(path.join(MODULES, `react-${client.react}`), '@ai-sdk/react');
+  return {
+    folder: app,
+    /** A file of conformance/chat-package/ as a module of the app. */
+    load(name) {
+      const source = fs.readFileSync(path.join(ROOT, 'conformance/chat-package', name), 'utf8'), out = path.join(app, `${name}.mjs`);
+      fs.writeFileSync(path.join(app, name), source);
+      fs.writeFileSync(out, transformSync(source, { loader: 'tsx', jsx: 'automatic', format: 'esm' }).code);
+      return import(out);
+    },
+    /** A module of the package, as the app imports it. */
+    entry: name => import(path.join(modules, '@tributary/chat/dist', `${name}.js`)),
+  };
+}

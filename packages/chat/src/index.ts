@@ -1,0 +1,14 @@
+export { TributaryTransport, type HistoryPage, type TributaryTransportOptions } from './transport.js';
+export { Conversation, type Callbacks, type ChatLike, type ConversationOptions, type ConversationState, type Refused } from './conversation.js';
+export { Registry } from './registry.js';
+export { isNetworkError, TributaryError } from './errors.js';
+export type { GatewayOptions } from './gateway.js';
+export type { FollowOptions } from './follow.js';
+export { pendingRequests, requestIn } from './requests.js';
+export { textOf } from './message.js';
+export type { AskPermissionInput, AskUserInput, TributaryDataParts, TributaryMetadata, TributaryTools, TributaryUIMessage, Usage } from './message.js';
+export type {
+  Agent, Answer, Choice, Command, Controls, Outcome, PendingRequest, PermissionAnswer, QuestionAnswer, QuestionChoice, QueuedPrompt, RequestOption, Session, SessionEvent,
+  SessionsEvent, Stopped, TurnNews, TurnState,
+} from './events.js';
+export type { components, operations, paths } from './openapi.js';
