@@ -20,8 +20,8 @@ func TestThePageIsBuiltFromItsSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files := []string{"index.html", "package-lock.json", "tsconfig.json", "vite.config.js"}
-	for _, dir := range []string{"src", "public", "dist"} {
+	files := []string{"embed.html", "index.html", "package-lock.json", "tsconfig.json", "vite.config.js"}
+	for _, dir := range []string{"src", "widget", "public", "dist", "../packages/chat/src"} {
 		err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() {
 				files = append(files, filepath.ToSlash(name))

@@ -16,24 +16,30 @@ import (
 var dist embed.FS
 
 // policy lets the page load its own files and talk to its own origin, and
-// nothing else. Pictures an agent made come as data URLs.
+// nothing else. Pictures an agent made come as data URLs. No page may frame it.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
 	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 
 // file is one file of the page, ready to send.
 type file struct {
 	content, kind, tag, cache string
+	headers                   map[string]string // beside those that all files have
 }
 
 // Handler serves the built page at "/" and its files beside it. It knows no
-// other path, so the gateway mounts it behind its own routes.
-func Handler() http.Handler {
+// other path, so the gateway mounts it behind its own routes. Pages of the origins
+// hosts may show the widget's page, /embed, in a frame.
+func Handler(hosts []string) http.Handler { return handler(compiled(), hosts) }
+
+// compiled is the build that is compiled in.
+func compiled() fs.FS {
 	built, _ := fs.Sub(dist, "dist") //nolint:errcheck // the name is valid
-	return handler(built)
+	return built
 }
 
-func handler(built fs.FS) http.Handler {
+func handler(built fs.FS, hosts []string) http.Handler {
 	files := load(built)
+	addEmbed(files, hosts)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			w.Header().Set("Allow", "GET, HEAD")
@@ -41,11 +47,14 @@ func handler(built fs.FS) http.Handler {
 			return
 		}
 		f, ok := files[r.URL.Path]
-		if !ok {
+		switch {
+		case ok:
+			serve(w, r, f)
+		case r.URL.Path == embedPath:
+			refuseEmbed(w)
+		default:
 			http.Error(w, "There is no such page.", http.StatusNotFound)
-			return
 		}
-		serve(w, r, f)
 	})
 }
 
@@ -54,10 +63,11 @@ func serve(w http.ResponseWriter, r *http.Request, f file) {
 	h.Set("Content-Type", f.kind)
 	h.Set("Cache-Control", f.cache)
 	h.Set("ETag", f.tag)
-	h.Set("Content-Security-Policy", policy)
-	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Referrer-Policy", "no-referrer") // the first address of a page may hold the token
 	h.Set("X-Content-Type-Options", "nosniff")
+	for name, value := range f.headers {
+		h.Set(name, value)
+	}
 	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(f.content))
 }
 
@@ -76,16 +86,18 @@ func load(built fs.FS) map[string]file {
 		if strings.HasPrefix(name, "assets/") { // their names hold a hash of their content
 			cache = "public, max-age=31536000, immutable"
 		}
-		files["/"+name] = newFile(string(content), kindOf(name), cache)
+		files["/"+name] = newFile(string(content), kindOf(name), cache, map[string]string{
+			"Content-Security-Policy": policy, "Cross-Origin-Opener-Policy": "same-origin",
+		})
 		return nil
 	})
 	files["/"] = files["/index.html"]
 	return files
 }
 
-func newFile(content, kind, cache string) file {
+func newFile(content, kind, cache string, headers map[string]string) file {
 	sum := sha256.Sum256([]byte(content))
-	return file{content: content, kind: kind, cache: cache, tag: `"` + hex.EncodeToString(sum[:8]) + `"`}
+	return file{content: content, kind: kind, cache: cache, tag: `"` + hex.EncodeToString(sum[:8]) + `"`, headers: headers}
 }
 
 // kindOf names the types a page is made of: a machine's own table may lack or bend them.

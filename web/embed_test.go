@@ -34,7 +34,7 @@ func ask(t *testing.T, h http.Handler, method, path string, headers ...string) *
 
 func TestBuiltPage(t *testing.T) {
 	t.Parallel()
-	h := handler(built())
+	h := handler(built(), nil)
 	const immutable = "public, max-age=31536000, immutable"
 	for _, c := range []struct {
 		path, kind, cache, holds string
@@ -67,7 +67,7 @@ func TestBuiltPage(t *testing.T) {
 
 func TestPolicy(t *testing.T) {
 	t.Parallel()
-	res := ask(t, handler(built()), "GET", "/")
+	res := ask(t, handler(built(), nil), "GET", "/")
 	got := res.Header.Get("Content-Security-Policy")
 	for _, want := range []string{"default-src 'none'", "script-src 'self'", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"} {
 		if !strings.Contains(got, want) {
@@ -84,7 +84,7 @@ func TestPolicy(t *testing.T) {
 
 func TestUnchangedPageIsNotSentAgain(t *testing.T) {
 	t.Parallel()
-	h := handler(built())
+	h := handler(built(), nil)
 	tag := ask(t, h, "GET", "/").Header.Get("ETag")
 	if tag == "" {
 		t.Fatal("the page has no ETag")
@@ -94,14 +94,14 @@ func TestUnchangedPageIsNotSentAgain(t *testing.T) {
 	}
 	changed := built()
 	changed["index.html"] = &fstest.MapFile{Data: []byte("<!doctype html>new")}
-	if res := ask(t, handler(changed), "GET", "/", "If-None-Match", tag); res.StatusCode != http.StatusOK {
+	if res := ask(t, handler(changed, nil), "GET", "/", "If-None-Match", tag); res.StatusCode != http.StatusOK {
 		t.Errorf("a changed page: got %d, want 200", res.StatusCode)
 	}
 }
 
 func TestMethods(t *testing.T) {
 	t.Parallel()
-	h := handler(built())
+	h := handler(built(), nil)
 	if res := ask(t, h, "POST", "/"); res.StatusCode != http.StatusMethodNotAllowed || res.Header.Get("Allow") != "GET, HEAD" {
 		t.Errorf("POST: got %d, Allow %q", res.StatusCode, res.Header.Get("Allow"))
 	}
@@ -112,10 +112,10 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// What is compiled in is whole: every file the page names is there, and nothing of it is inline.
+// The compiled-in page is whole: every file that the page names is there, and no script or style is inline.
 func TestEmbedded(t *testing.T) {
 	t.Parallel()
-	h := Handler()
+	h := Handler(nil)
 	res := ask(t, h, "GET", "/")
 	page, _ := io.ReadAll(res.Body)
 	if res.StatusCode != 200 {

@@ -1,63 +1,70 @@
 package web
 
 import (
+	"io/fs"
 	"os"
-	"path/filepath"
+	"path"
 	"regexp"
 	"strings"
 	"testing"
 )
 
-// The page reads streams and histories of one form, whatever form the server or the
-// session gives to those who do not say.
-func TestThePageAsksForTheFormItReads(t *testing.T) {
-	t.Parallel()
-	files, err := filepath.Glob("src/*.ts*")
-	if err != nil || len(files) == 0 {
+// sources are the page's own files of code, by their names below src.
+func sources(t *testing.T) map[string]string {
+	t.Helper()
+	src, all := os.DirFS("src"), map[string]string{}
+	err := fs.WalkDir(src, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || !strings.HasPrefix(path.Ext(name), ".ts") {
+			return err
+		}
+		data, err := fs.ReadFile(src, name)
+		all[name] = string(data)
+		return err
+	})
+	if err != nil || len(all) == 0 {
 		t.Fatalf("no sources: %v", err)
 	}
-	form, asks := "", 0
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for line := range strings.Lines(string(data)) {
-			if m := regexp.MustCompile(`export const PROFILE = '(.*)';`).FindStringSubmatch(line); m != nil {
-				form = m[1]
-			}
+	return all
+}
+
+// The routes of the chat give streams and histories of several forms. The transport of the npm package asks for one, and no code goes around it.
+func TestThePageReadsChatsByOneTransport(t *testing.T) {
+	t.Parallel()
+	transports := 0
+	for name, source := range sources(t) {
+		for line := range strings.Lines(source) {
 			if regexp.MustCompile("/api/chat[`'?]|/messages").MatchString(line) {
-				if asks++; !strings.Contains(line, "?${PROFILE}") {
-					t.Errorf("%s does not say in which form: %s", file, line)
+				t.Errorf("%s reads a chat by itself: %s", name, line)
+			}
+			if strings.Contains(line, "new TributaryTransport") {
+				if transports++; !strings.Contains(line, "client: '7', fetch: ask") {
+					t.Errorf("%s has a transport with another form, or another fetch: %s", name, line)
 				}
 			}
 		}
 	}
-	if form != "client=7&compat=none" || asks < 2 {
-		t.Errorf("%d addresses ask for %q", asks, form)
+	if transports != 1 {
+		t.Errorf("the page has %d transports", transports)
 	}
 }
 
 // The gateway pushes all that the page shows. The one interval counts the seconds of a turn.
 func TestThePagePollsNothing(t *testing.T) {
 	t.Parallel()
-	var with []string
-	for _, pattern := range []string{"src/*.ts*", "src/parts/*.ts*"} {
-		files, err := filepath.Glob(pattern)
-		if err != nil || len(files) == 0 {
-			t.Fatalf("no sources: %v", err)
-		}
-		for _, file := range files {
-			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.Contains(string(data), "setInterval") {
-				with = append(with, file)
-			}
+	for name, source := range sources(t) {
+		if strings.Contains(source, "setInterval") && name != "parts/clock.ts" {
+			t.Errorf("%s has an interval", name)
 		}
 	}
-	if len(with) != 1 || with[0] != filepath.Join("src", "working.tsx") {
-		t.Errorf("intervals in %q", with)
+}
+
+// The page in the widget's frame has another fetch, so no code of the page may go around it.
+func TestEveryRequestOfThePageGoesByOneFetch(t *testing.T) {
+	t.Parallel()
+	direct := regexp.MustCompile(`\bfetch\(|XMLHttpRequest|sendBeacon|new WebSocket`)
+	for name, source := range sources(t) {
+		if direct.MatchString(source) && name != "api/signin.ts" && name != "embed/token.ts" {
+			t.Errorf("%s sends a request by itself: use ask of api/signin.ts", name)
+		}
 	}
 }

@@ -10,7 +10,7 @@ const record = {
   apply: 'build',
   closeBundle() {
     const below = (dir) => readdirSync(dir, { recursive: true, withFileTypes: true }).filter((f) => f.isFile()).map((f) => `${f.parentPath}/${f.name}`);
-    const files = ['index.html', 'package-lock.json', 'tsconfig.json', 'vite.config.js', ...['src', 'public', 'dist'].flatMap(below)];
+    const files = ['embed.html', 'index.html', 'package-lock.json', 'tsconfig.json', 'vite.config.js', ...['src', 'widget', 'public', 'dist', '../packages/chat/src'].flatMap(below)];
     const sum = (file) => createHash('sha256').update(readFileSync(file)).digest('hex');
     writeFileSync('built.sha256', files.sort().map((file) => `${sum(file)}  ${file}\n`).join(''));
   },
@@ -20,11 +20,28 @@ const record = {
 // TRIBUTARY_TOKEN its token.
 const token = process.env.TRIBUTARY_TOKEN;
 
-export default defineConfig({
-  plugins: [react(), record],
-  build: { outDir: 'dist', license: { fileName: 'licenses.md' }, target: 'es2022', sourcemap: false, modulePreload: { polyfill: false }, assetsInlineLimit: 0 },
+const cssTarget = ['chrome123', 'firefox120', 'safari17.5'];
+
+/** The loader of the widget: one classic script, beside the pages that the first build has made. */
+const widget = {
+  plugins: [record],
+  publicDir: false,
+  build: {
+    outDir: 'dist', emptyOutDir: false, target: 'es2022', cssTarget, sourcemap: false,
+    lib: { entry: 'widget/widget.ts', formats: ['iife'], name: 'TributaryWidget', fileName: () => 'widget.js' },
+  },
+};
+
+// The page is built with the sources of the npm package, and with one copy of the libraries that both use.
+const client = new URL('../packages/chat/src', import.meta.url).pathname;
+
+const pages = {
+  plugins: [react()],
+  resolve: { alias: { '@tributary/chat/react': `${client}/react.ts`, '@tributary/chat': `${client}/index.ts` }, dedupe: ['ai', 'react', '@ai-sdk/react'] },
+  build: { rollupOptions: { input: ['index.html', 'embed.html'] }, outDir: 'dist', license: { fileName: 'licenses.md' }, target: 'es2022', cssTarget, sourcemap: false, modulePreload: { polyfill: false }, assetsInlineLimit: 0 },
   server: {
     host: '127.0.0.1',
+    fs: { allow: ['.', client] },
     proxy: {
       '/api': {
         target: process.env.TRIBUTARY ?? 'http://127.0.0.1:8787',
@@ -33,4 +50,6 @@ export default defineConfig({
       },
     },
   },
-});
+};
+
+export default defineConfig(({ mode }) => (mode === 'widget' ? widget : pages));

@@ -1,4 +1,9 @@
-import { Value } from './value';
+import { lazy, Suspense } from 'react';
+import { ChevronRight, CircleAlert, CornerDownRight, FilePen, Info } from 'lucide-react';
+import { entriesOf, Plan } from './plan';
+import { Json } from './json';
+
+const Diff = lazy(() => import('./diff').then(m => ({ default: m.Diff })));
 
 /** The sentence in a data part, if it holds one. */
 export const sentence = (data: unknown): string | null => {
@@ -7,38 +12,39 @@ export const sentence = (data: unknown): string | null => {
   return [d.message, d.text, d.error, d.errorText, d.sentence].find((s): s is string => typeof s === 'string') ?? null;
 };
 
-interface Tokens { scope?: string; input_tokens?: number; output_tokens?: number; cost_usd?: number }
+export interface FileChangeData { path?: string; change?: string; diff?: string; tool_call_id?: string }
 
-/** What a step, a turn or a session cost, in one line; null when the numbers are missing. */
-function cost(data: unknown): string | null {
-  const { scope, input_tokens: read, output_tokens: wrote, cost_usd: usd } = (data ?? {}) as Tokens;
-  const said = [read && `${read.toLocaleString()} tokens in`, wrote && `${wrote.toLocaleString()} out`, usd && `$${usd.toFixed(4)}`].filter(Boolean);
-  return said.length ? (scope === 'session' ? 'session: ' : '') + said.join(' · ') : null;
+/** A file that the agent has changed, with the change on a click. */
+function FileChange({ data }: { data: FileChangeData }) {
+  return (
+    <details className="tool edit">
+      <summary>
+        <FilePen className="tool-icon" size={15} aria-hidden="true" /><span className="tool-name">{data.change ?? 'changed'}</span><code className="tool-about">{data.path}</code>
+        <span className="tool-meta"><ChevronRight className="chevron" size={14} aria-hidden="true" /></span>
+      </summary>
+      <div className="tool-body">{data.diff ? <Suspense fallback={null}><Diff patch={data.diff} heads={false} /></Suspense> : <p className="where">The agent did not say what changed.</p>}</div>
+    </details>
+  );
 }
 
-/** Whether a part counts a step of a message that also counts the whole turn. */
-export function isCounted(part: { type: string }, all: { type: string }[]): boolean {
-  const scope = (p: { type: string }) => p.type === 'data-usage' && (p as unknown as { data?: Tokens }).data?.scope;
-  return scope(part) === 'step' && all.some(p => scope(p) === 'turn' && cost((p as unknown as { data?: Tokens }).data));
-}
-
-interface Entry { content?: string; status?: string }
-const TICK: Record<string, string> = { completed: '✓', in_progress: '▸', pending: '·' };
-
-/** What is no text and no tool: errors and notices as sentences, plans as lists, the rest folded. */
+/** What is no text and no tool: errors and notices as sentences, the rest folded. */
 export function DataPart({ name, data }: { name: string; data: unknown }) {
   const said = sentence(data);
-  if (name === 'error') return <p className="banner small">{said ?? JSON.stringify(data)}</p>;
-  if (name === 'notice' && said) return <p className="notice">{said}</p>;
-  if (name === 'agent-status') return null;
-  if (name === 'usage' && cost(data)) return <p className="usage">{cost(data)}</p>;
-  const entries = (data as { entries?: Entry[] } | null)?.entries;
-  if (name === 'plan' && Array.isArray(entries)) {
-    return <ul className="plan">{entries.map((e, i) => <li key={i} className={e.status}><span aria-hidden="true">{TICK[e.status ?? ''] ?? '·'}</span> {e.content}</li>)}</ul>;
+  switch (name) {
+    case 'error': return <p className="failure"><CircleAlert size={15} aria-hidden="true" /><span>{said ?? JSON.stringify(data)}</span></p>;
+    case 'notice': if (said) return <p className="notice"><Info size={15} aria-hidden="true" /><span>{said}</span></p>; break;
+    case 'agent-status': case 'usage': case 'modes': case 'models': case 'mode': case 'commands': return null;
+    case 'file-change': return <FileChange data={(data ?? {}) as FileChangeData} />;
+    case 'steer': {
+      const by = (data as { by?: string } | null)?.by;
+      return <p className="steer"><CornerDownRight size={15} aria-hidden="true" /><span><span className="steer-by">{by || 'You'}, meanwhile:</span> {said}</span></p>;
+    }
+    case 'plan': { const entries = entriesOf(data); if (entries) return <Plan entries={entries} />; break; }
   }
-  if (name === 'subagent') {
-    const { text, status } = (data ?? {}) as { text?: string; status?: string };
-    return <details className="data"><summary>sub-agent{status ? `, ${status}` : ''}</summary><div className="text">{text}</div></details>;
-  }
-  return <details className="data"><summary>{name.replaceAll('-', ' ')}{said ? `: ${said.slice(0, 80)}` : ''}</summary><Value label="" value={data} /></details>;
+  return (
+    <details className="folded data">
+      <summary><ChevronRight className="chevron" size={14} aria-hidden="true" />{name.replaceAll('-', ' ')}{said ? `: ${said.slice(0, 80)}` : ''}</summary>
+      <Json value={data} />
+    </details>
+  );
 }

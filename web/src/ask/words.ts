@@ -1,0 +1,27 @@
+// The sentences about a request.
+import type { Answer, PendingRequest, RequestOption } from '@tributary/chat';
+
+export const allows = (o: RequestOption) => !!o.kind?.startsWith('allow');
+export const denies = (o: RequestOption) => !!o.kind?.startsWith('reject');
+
+/** What was decided, in one sentence. */
+export function decision(request: PendingRequest, answer: Answer): string {
+  if ('value' in answer) return `You answered: ${[answer.value].flat().join(', ')}`;
+  const option = request.options?.find(o => o.id === answer.option);
+  const yes = option ? !denies(option) : answer.approved === true;
+  const how = [
+    answer.updated_input !== undefined && 'as you edited it',
+    option?.scope && option.kind?.endsWith('always') && option.scope,
+    answer.reason && `because: ${answer.reason}`,
+  ].filter(Boolean).join(', ');
+  return `You ${yes ? 'allowed' : 'denied'} “${request.title}”${how && `, ${how}`}.`;
+}
+
+/** How long ago, in words that stay short. */
+export function ago(at: string, now = Date.now()): string {
+  const minutes = Math.max(0, Math.round((now - Date.parse(at)) / 60_000));
+  if (minutes < 1) return 'just now';
+  if (minutes < 60) return `${minutes} min ago`;
+  if (minutes < 24 * 60) return `${Math.round(minutes / 60)} h ago`;
+  return `${Math.round(minutes / 60 / 24)} d ago`;
+}

@@ -1,0 +1,148 @@
+// All that a person can do to write in a session: the state behind the composer and behind the buttons of the messages.
+import { useEffect, useMemo, useRef, useState } from 'react';
+import { textOf, type Refused } from '@tributary/chat';
+import type { TributaryChat } from '@tributary/chat/react';
+import type { FileUIPart, UIMessage } from 'ai';
+import { said, type Session } from '../api/api';
+import type { Acting } from './actions';
+import { add, MOST_BYTES, room, size, useAttachments, type Attachment } from './attachments';
+import { useComments, withComments, type Comment } from './comments';
+import { commandsIn, useControls } from './controls';
+import { NEW, useDraft } from './drafts';
+import { parts as filesOf } from './encode';
+import { ownPrompts, remember } from './prompts';
+import { enqueue, steer, useQueue } from './queue';
+import { useStop } from './stop';
+
+interface Place {
+  id: string;
+  /** Whether the session has begun, so that its draft is its own. */
+  known: boolean;
+  /** The agent that was chosen for a new session; empty: the default one. */
+  agent: string;
+  session: Session | undefined;
+  chat: TributaryChat<UIMessage>;
+  /** The turn waits for an answer of a person. */
+  paused: boolean;
+  /** The place of the function that takes what the gateway did not take. */
+  refused: { current: (refused: Refused<UIMessage>) => void };
+  /** Called before a prompt goes out: the conversation follows it, and the page has its address. */
+  onSend: () => void;
+  /** Called before a turn is stopped: the button with the focus may go. */
+  onStop: () => void;
+  /** Shows a sentence, or removes the one that is shown. */
+  tell: (sentence: string | null) => void;
+}
+
+interface Sent { text: string; files: Attachment[]; comments: Comment[] }
+
+export type Compose = ReturnType<typeof useCompose>;
+
+export function useCompose({ id, known, agent, session, chat, paused, refused, onSend, onStop, tell }: Place) {
+  const [begun, setBegun] = useState(false);
+  const key = known || session || begun ? id : NEW;
+  const [text, setText] = useDraft(key);
+  const [files, setFiles] = useAttachments(key);
+  const [comments, setComments] = useComments(key);
+  const [sending, setSending] = useState(false);
+  const [editing, setEditing] = useState<{ id: string; text: string } | null>(null);
+  const busy = chat.status === 'submitted' || chat.status === 'streaming';
+  const queue = useQueue(id, session, busy);
+  const controls = useControls(id, session, agent, chat.status);
+  const { stop, stopping } = useStop({ chat, onStop, tell });
+  const now = useRef<{ edit: Acting['edit']; regenerate: Acting['regenerate']; chat: TributaryChat<UIMessage> } | null>(null);
+
+  // A prompt that the gateway did not take becomes a draft again, unless the history has the prompt after all.
+  const sent = useRef<Sent | null>(null);
+  useEffect(() => {
+    refused.current = ({ message, messageId, taken }) => {
+      if (messageId !== undefined) return setEditing({ id: messageId, text: textOf(message) });
+      const was = sent.current ?? { text: textOf(message), files: [], comments: [] };
+      giveBack(was);
+      void taken.then(() => setText(draft => (draft === was.text ? '' : draft)));
+    };
+  });
+
+  const giveBack = (was: Sent) => {
+    setText(draft => [was.text, draft].filter(Boolean).join('\n\n'));
+    setFiles(list => [...was.files, ...list.filter(a => !was.files.some(o => o.id === a.id))]);
+    setComments(list => [...was.comments, ...list.filter(c => !was.comments.some(o => o.id === c.id))]);
+  };
+
+  const attach = (chosen: File[]) => {
+    tell(null);
+    setFiles(list => {
+      const { list: next, problem } = add(list, chosen);
+      if (problem) tell(problem);
+      return next;
+    });
+  };
+
+  /** Takes the draft, and hands it to a way of sending. A draft that does not go out comes back. */
+  const take = async (go: (prompt: string, files: FileUIPart[]) => Promise<void>) => {
+    const was: Sent = { text: text.trim(), files, comments }, prompt = withComments(was.comments, was.text);
+    if (sending || (!prompt && !was.files.length)) return;
+    if (prompt.length * 3 > (32 << 10) && new TextEncoder().encode(prompt).length > room(was.files) + (32 << 10)) {
+      tell(`This message has more than ${size(MOST_BYTES)}: send a part of it, or fewer files.`);
+      return;
+    }
+    tell(null);
+    setSending(true);
+    try {
+      const encoded = await filesOf(was.files);
+      sent.current = was;
+      setText(() => ''); setFiles(() => []); setComments(() => []);
+      setBegun(true);
+      try { await go(prompt, encoded); } catch (e) { giveBack(was); throw e; }
+      remember(id, was.text);
+    } catch (e) { tell(said(e as Error)); } finally { setSending(false); }
+  };
+
+  const send = () => take(async (prompt, encoded) => {
+    if (busy && !paused) {
+      await enqueue(id, [...encoded, ...(prompt ? [{ type: 'text' as const, text: prompt }] : [])]);
+      queue.refresh().catch(() => { /* the gateway has the prompt; the next event shows it */ });
+      return;
+    }
+    onSend();
+    void chat.sendMessage({ text: prompt, files: encoded });
+  });
+
+  const edit = async (message: UIMessage, next: string) => {
+    tell(null);
+    setEditing(null);
+    onSend();
+    await chat.sendMessage({ text: next, files: message.parts.filter(p => p.type === 'file'), messageId: message.id });
+  };
+  const regenerate = async (message: UIMessage) => {
+    tell(null);
+    onSend();
+    // Without an id the gateway refuses a page that does not know the newest messages, and removes none of them.
+    await chat.regenerate(now.current!.chat.messages.at(-1)?.id === message.id ? {} : { messageId: message.id });
+  };
+  now.current = { edit, regenerate, chat };
+  const writes = controls.blocked === null;
+  // The buttons of all messages share this value: it stays the same while an answer is being written.
+  const acting = useMemo((): Acting => ({
+    editing, setEditing, writes,
+    edit: (message, next) => now.current!.edit(message, next),
+    regenerate: message => now.current!.regenerate(message),
+    after: message => { const all = now.current!.chat.messages; return all.length - 1 - all.findIndex(m => m.id === message.id); },
+  }), [editing, writes]);
+
+  const shown = useMemo(() => {
+    const waiting = new Set(queue.list.map(q => q.message_id));
+    return waiting.size ? chat.messages.filter(m => !waiting.has(m.id)) : chat.messages;
+  }, [chat.messages, queue.list]);
+
+  return {
+    id, session, busy, paused, running: busy && !paused, sending, stopping, stop, queue, controls, tell, acting,
+    text, setText, files, setFiles, attach, comments, setComments, send,
+    own: () => ownPrompts(id, chat.messages),
+    commands: () => (controls.commands.length ? controls.commands : commandsIn(chat.messages)),
+    /** Puts the draft into the turn that runs. */
+    steer: () => take(prompt => steer(id, prompt)),
+    /** The messages without the prompts that wait: the queue shows these. */
+    shown,
+  };
+}

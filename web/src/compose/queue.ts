@@ -1,0 +1,70 @@
+// The prompts that wait in a session, and the messages for the turn that runs.
+import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { generateId, type UIMessage } from 'ai';
+import { at, call, reach, transport, type Session } from '../api/api';
+
+export interface Queued { turn: string; message_id: string; text: string; files?: number; by: string; at: string; mine: boolean }
+
+const place = (id: string, turn: string) => `${at(id)}/queue/${encodeURIComponent(turn)}`;
+
+/** Puts a prompt behind the turn that runs, and that this page reads. */
+export const enqueue = (id: string, parts: UIMessage['parts']) => reach(transport.enqueue(id, { id: generateId(), role: 'user', parts }));
+
+export const steer = async (id: string, text: string) => { await call('POST', `/api/chat/${encodeURIComponent(id)}/steer`, { text }); };
+
+export interface Queue {
+  list: Queued[];
+  refresh: () => Promise<void>;
+  edit: (turn: string, text: string) => Promise<void>;
+  remove: (turn: string) => Promise<void>;
+  promote: (turn: string) => Promise<void>;
+}
+
+const NONE: Queued[] = [];
+
+/** Whether the person is at this page. */
+function useFocus(): boolean {
+  return useSyncExternalStore(changed => {
+    addEventListener('focus', changed);
+    addEventListener('blur', changed);
+    return () => { removeEventListener('focus', changed); removeEventListener('blur', changed); };
+  }, () => document.hasFocus());
+}
+
+/**
+ * The queue of a session, in the order of the gateway. The pushed session says when prompts come and begin. While some wait, the
+ * session's events say what else happens to them; only on the page that has the focus, because a browser has few connections.
+ */
+export function useQueue(id: string, session: Session | undefined, busy: boolean): Queue {
+  const [list, setList] = useState(NONE);
+  const asked = useRef(0), focused = useFocus();
+  const refresh = useCallback(async () => {
+    const number = ++asked.current;
+    const { queue } = await (await call('GET', `${at(id)}/queue`)).json() as { queue: Queued[] };
+    if (number === asked.current) setList(queue.length ? queue : NONE); // an older answer comes too late
+  }, [id]);
+  const open = busy || (session !== undefined && session.state !== 'idle');
+  const changed = `${session?.updated_at} ${session?.state} ${session?.turn}`;
+  useEffect(() => {
+    if (!open) { asked.current++; setList(NONE); return; }
+    if (session) refresh().catch(() => { /* the list of sessions says that the gateway is away; its next event tries again */ });
+  }, [open, changed, busy, session !== undefined, refresh]);
+  const again = useCallback(() => { refresh().catch(() => { /* as above */ }); }, [refresh]);
+  const watches = list.length > 0 && focused;
+  useEffect(() => {
+    if (!watches) return;
+    const end = new AbortController();
+    const watch = async () => {
+      for await (const { type } of transport.events(id, { signal: end.signal, onConnection: there => { if (there) again(); } })) if (type === 'turn' || type === 'history') again();
+    };
+    watch().catch(() => { /* as above */ });
+    return () => end.abort();
+  }, [id, watches, again]);
+  const then = async (done: Promise<unknown>) => { try { await done; } finally { await refresh(); } };
+  return {
+    list, refresh,
+    edit: (turn, text) => then(call('PATCH', place(id, turn), { text })),
+    remove: turn => then(call('DELETE', place(id, turn))),
+    promote: turn => then(call('POST', `${place(id, turn)}/promote`)),
+  };
+}

@@ -1,0 +1,51 @@
+import type { AskUserInput } from '@tributary/chat';
+import type { DynamicToolUIPart, ToolUIPart } from 'ai';
+import { Check, CircleSlash, MessageCircleQuestion } from 'lucide-react';
+import { Ask } from '../ask/ask';
+import { useShared } from './context';
+import { asks } from './requests';
+import { sentenceOf } from './decisions';
+
+type Call = DynamicToolUIPart | ToolUIPart;
+
+/** The buttons for a request that waits. bare: what it is about stands above it. */
+export function Asking({ part, bare }: { part: Call; bare: boolean }) {
+  const { requests, give } = useShared();
+  const id = asks(part);
+  if (id === null) return null;
+  const request = requests.get(id);
+  if (!request) return <div className="ask" aria-busy="true" />; // buttons that change under a finger are worse than none for a moment
+  return <Ask request={request} bare={bare} give={answer => give(request, answer)} />;
+}
+
+/** Who has allowed or denied a call. */
+export function Decided({ part }: { part: Call }) {
+  const { decisions } = useShared();
+  if (!part.approval || part.state === 'approval-requested') return null;
+  const { id, approved, reason } = part.approval, decision = decisions.get(id);
+  if (approved === undefined && !decision) return null;
+  const denied = approved === undefined ? decision?.denied : !approved;
+  const Icon = denied ? CircleSlash : Check;
+  return <p className={denied ? 'decided denied' : 'decided'}><Icon size={14} aria-hidden="true" />{sentenceOf(decision, approved, reason)}</p>;
+}
+
+const said = (output: unknown): string => {
+  if (typeof output === 'string') return output;
+  const values = Array.isArray(output) ? output : (output as { values?: unknown } | null)?.values;
+  return Array.isArray(values) ? values.join(', ') : JSON.stringify(output ?? '');
+};
+
+/** A question and its answer, or the form for the answer. */
+export function Questioned({ part }: { part: ToolUIPart }) {
+  const { decisions } = useShared();
+  if (part.state === 'input-streaming') return null;
+  if (asks(part) !== null) return <div className="asked"><Asking part={part} bare={false} /></div>;
+  const { question: text, question_id: id } = (part.input ?? {}) as Partial<AskUserInput>, decision = decisions.get(id ?? part.toolCallId);
+  const who = decision && !decision.mine && decision.by ? decision.by : null;
+  return (
+    <p className="answered">
+      <MessageCircleQuestion size={15} aria-hidden="true" />
+      <span>{text} {part.state === 'output-available' ? <strong>{said(part.output)}</strong> : <em>{part.errorText}</em>}{who && <span className="decided-by"> ({who})</span>}</span>
+    </p>
+  );
+}

@@ -1,0 +1,31 @@
+import { useEffect, useState } from 'react';
+import { idle } from '../later';
+import type { Language } from './language';
+
+/** A piece of a line, and the name of its colour if it has one. */
+export interface Piece { text: string; hue?: string }
+export type Line = Piece[];
+
+const MOST = 60_000; // characters; more takes longer than a reader should notice
+const PAUSE = 120; // milliseconds between two colourings of a code that grows
+
+/** The code's lines in colours; null until they are known, and for codes in no known language. */
+export function useColors(code: string, language: Language | undefined): Line[] | null {
+  const [lines, setLines] = useState<Line[] | null>(null);
+  const wanted = language !== undefined && code.length <= MOST;
+  useEffect(() => {
+    if (!wanted) return;
+    let here = true;
+    const color = async () => {
+      const { highlight } = await import('./highlight');
+      await idle();
+      const all = here ? await highlight(code, language) : null;
+      if (here) setLines(all);
+    };
+    const timer = setTimeout(() => { color().catch(() => { /* it stays without colours */ }); }, PAUSE);
+    return () => { here = false; clearTimeout(timer); };
+  }, [code, language, wanted]);
+  return wanted ? lines : null;
+}
+
+export const textOf = (line: Line) => line.map(p => p.text).join('');
