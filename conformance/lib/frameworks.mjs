@@ -15,11 +15,11 @@ const svelte = {
   },
 };
 
-/** Builds frameworks/<entry> into a folder and imports it. alias: packages that are installed under another name. */
+/** Builds frameworks/<entry>, or an entry by its whole path, into a folder and imports it. alias: packages that are installed under another name. */
 export async function load(entry, folder, alias = {}) {
-  const out = path.join(folder, `${entry}-${Object.values(alias).join()}.mjs`);
+  const out = path.join(folder, `${path.basename(entry)}-${Object.values(alias).join()}.mjs`);
   await build({
-    entryPoints: [path.join(ROOT, 'frameworks', entry)], outfile: out, bundle: true, format: 'esm', platform: 'browser', jsx: 'automatic',
+    entryPoints: [path.resolve(ROOT, 'frameworks', entry)], outfile: out, bundle: true, format: 'esm', platform: 'browser', jsx: 'automatic',
     conditions: ['svelte'], define: { 'process.env.NODE_ENV': '"production"' }, logLevel: 'error', plugins: [svelte], alias,
   });
   return import(out);

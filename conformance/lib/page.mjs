@@ -7,7 +7,7 @@ export const ROOT = path.join(import.meta.dirname ?? path.dirname(new URL(import
 const DOCS = path.join(ROOT, 'docs');
 
 /** Whether first-use/follow.test.mjs runs a block ("PAGE NAME"), in a fresh app and a real browser. */
-export const followed = b => /^(quickstart|guides\/(vite|nextjs))\.md |^guides\/react\.md install$|^guides\/users\.md (tributary\.yaml|serve|token\.ts)$/.test(b);
+export const followed = b => /^(quickstart|guides\/(vite|nextjs))\.md |^guides\/react-by-hand\.md install$|^guides\/react\.md |^guides\/users\.md (tributary\.yaml|serve|token\.ts)$/.test(b);
 
 /** All pages whose every block is run as it stands. */
 export const GUIDES = ['quickstart.md', ...fs.readdirSync(path.join(DOCS, 'guides')).filter(f => f.endsWith('.md')).map(f => `guides/${f}`)];

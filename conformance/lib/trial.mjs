@@ -114,7 +114,16 @@ export class Trial {
   /** The folder the agent works in. */
   get work() { return this.site.work; }
 
-  history(id = this.id) { return this.site.history(id, this.profile); }
+  /** The history as the gateway gives it, which the client's own check of messages accepts. 5.0.0 has no such check. */
+  async history(id = this.id) {
+    const messages = await this.site.history(id, this.profile);
+    if (messages.length && this.client.ai.safeValidateUIMessages) {
+      const { success, error } = await this.client.ai.safeValidateUIMessages({ messages });
+      this.check('validateUIMessages accepts the history', success, error?.message);
+    }
+    return messages;
+  }
+
   stop(id = this.id) { return this.site.post(`/api/chat/${encodeURIComponent(id)}/stop`); }
   requests(id = this.id) { return requests(id); }
   /** Every connection of this chat is lost now. */

@@ -27,9 +27,9 @@ try {
   await page.getByText('The file says').first().waitFor(); // the demo agent's last sentence
   await wait(1500);
   await type(page, 'approve');
-  await page.getByRole('button', { name: /^allow$/i }).first().waitFor();
+  await page.getByRole('button', { name: /^allow/i }).first().waitFor();
   await wait(1800);
-  await page.getByRole('button', { name: /^allow$/i }).first().click();
+  await page.getByRole('button', { name: /^allow/i }).first().click();
   await wait(2200);
   await page.reload();
   await wait(2500);

@@ -1,0 +1,257 @@
+// The conversation as a person meets it: where it scrolls, who answered, what a stop, a failure and a lost gateway do.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { accessible, open, sleep, until, useChromium, useGateway } from './lib/page.mjs';
+import { asks, says, show } from './lib/show.mjs';
+
+useChromium();
+const site = useGateway();
+
+const box = page => page.locator('.scroll');
+const place = page => box(page).evaluate(el => ({ top: el.scrollTop, left: el.scrollHeight - el.scrollTop - el.clientHeight, height: el.clientHeight }));
+const over = async page => {
+  const id = await until('the session has its address', () => new URL(page.url()).hash.slice('#/s/'.length));
+  await until('the turn is over', async () => (await site.get(`/api/sessions/${id}`)).json.state === 'idle');
+  await page.locator('[role=log][aria-busy=false]').waitFor();
+  return id;
+};
+const asked = page => page.getByText('The agent waits for your answer.').waitFor();
+
+describe('the live edge', () => {
+  test('is followed until a reader scrolls up, and a button leads back to it', async () => {
+    const page = await open(site, '', { viewport: { width: 800, height: 500 } });
+    await page.say('long 1500');
+    await until('the answer is longer than the window', async () => (await place(page)).top > 300);
+    assert.ok((await place(page)).left < 24, 'the end is in view');
+    await box(page).hover();
+    await page.mouse.wheel(0, -250);
+    await sleep(150);
+    const { top } = await place(page);
+    await sleep(600);
+    assert.equal((await place(page)).top, top, 'the reader stays where they are');
+    await page.getByRole('button', { name: 'Follow the answer' }).click();
+    await until('the end is in view again', async () => (await place(page)).left < 24);
+    await over(page);
+    assert.ok((await place(page)).left < 24);
+    await page.leave();
+  });
+
+  test('is the place of a session that is opened', async () => {
+    const page = await show(site, Array.from({ length: 60 }, (_, i) => [asks(`question ${i}`), says(`answer ${i}\n\n${'word '.repeat(60)}`)]).flat());
+    await page.getByText('answer 59').waitFor();
+    await until('the end is in view', async () => (await place(page)).left < 24);
+    assert.equal(await page.locator('.jump').count(), 0);
+    await page.leave();
+  });
+
+  test('a new prompt stands at the top of the window', async () => {
+    const page = await open(site);
+    await page.say('hello');
+    await over(page);
+    await page.say('tool');
+    await over(page);
+    const { top } = await page.locator('.message.user').last().evaluate(el => ({ top: el.getBoundingClientRect().top - el.closest('.scroll').getBoundingClientRect().top }));
+    assert.ok(top >= 0 && top < 60, `the prompt is ${top} px below the top`);
+    await page.leave();
+  });
+
+  test('earlier pages keep the place of what was read', async () => {
+    const pages = [2, 1, 0].map(n => Array.from({ length: 20 }, (_, i) => [asks(`question ${n}-${i}`), says(`answer ${n}-${i}\n\n${'word '.repeat(10 + 7 * i)}`)]).flat());
+    const page = await show(site, pages[0], { before: pages.slice(1) });
+    for (const n of [2, 1]) {
+      const first = page.getByText(`question ${n}-0`, { exact: true });
+      const button = page.getByRole('button', { name: 'Earlier messages' });
+      await button.scrollIntoViewIfNeeded();
+      const before = (await first.boundingBox()).y;
+      await button.click();
+      await page.getByText(`answer ${n - 1}-19`).waitFor({ state: 'attached' });
+      await sleep(200);
+      assert.ok(Math.abs((await first.boundingBox()).y - before) < 3, `it was at ${before}, and is at ${(await first.boundingBox()).y}`);
+    }
+    assert.equal(await page.getByRole('button', { name: 'Earlier messages' }).count(), 0);
+    await page.leave();
+  });
+});
+
+test('a long prompt is shown from its beginning, and whole on request', async () => {
+  const page = await show(site, [asks(Array.from({ length: 200 }, (_, i) => `line ${i}`).join('\n')), says('ok')]);
+  const prompt = page.locator('.prompt');
+  await prompt.waitFor();
+  assert.ok(!(await prompt.textContent()).includes('line 199'));
+  await prompt.getByRole('button', { name: 'Show all' }).click();
+  await page.getByText('line 199').waitFor();
+  await page.leave();
+});
+
+describe('what was asked', () => {
+  test('shows who has decided what, at once and after a reload, while other requests wait', async () => {
+    const page = await open(site);
+    await page.say('mixed');
+    await asked(page);
+    await page.getByRole('button', { name: 'red', exact: true }).click();
+    await page.locator('.answered', { hasText: 'red' }).waitFor();
+    await page.getByRole('button', { name: /^Allow\b/ }).first().click();
+    await page.getByText('Allowed by you').first().waitFor();
+    const deny = page.locator('.ask-options').getByRole('button', { name: /^Deny\b/ }), buttons = () => deny.count();
+    await until('one request is left', async () => await buttons() === 1);
+    assert.equal(await page.getByRole('button', { name: 'red', exact: true }).count(), 0);
+    await accessible(page, 'a turn that waits');
+    await page.reload();
+    await asked(page);
+    await page.getByText('Allowed by you').first().waitFor();
+    assert.deepEqual([await buttons(), await page.locator('.answered').count()], [1, 1]);
+    await deny.click();
+    await page.getByText('Denied by you').waitFor();
+    await over(page);
+    await page.reload();
+    await page.getByText('Denied by you').waitFor();
+    assert.equal(await page.getByText('Allowed by you').count(), 1);
+    await page.leave();
+  });
+
+  test('an answered question has no choices while another one waits, also after a reload', async () => {
+    const page = await open(site);
+    await page.say('several');
+    await asked(page);
+    await page.getByRole('button', { name: 'green', exact: true }).click();
+    await page.locator('.answered', { hasText: 'green' }).waitFor();
+    const green = page.getByRole('button', { name: 'green', exact: true });
+    assert.equal(await green.count(), 0);
+    await page.reload();
+    await asked(page);
+    assert.equal(await green.count(), 0);
+    await page.leave();
+  });
+
+  test('two permissions at the same time are two cards, with the command and nothing of the protocol', async () => {
+    const page = await open(site);
+    await page.say('both');
+    for (const command of ['one', 'two']) {
+      const ask = page.getByRole('group', { name: new RegExp(`echo ${command}`) });
+      await ask.waitFor();
+      assert.equal(await page.getByText('request_id').count(), 0);
+      assert.equal(await page.locator('.tool.is-running').count(), 0, 'nothing runs');
+      await ask.getByRole('button', { name: /^Allow\b/ }).first().click();
+    }
+    await over(page);
+    await until('both are done', async () => (await page.locator('.tool .state').allTextContents()).join() === 'done,done');
+    assert.equal(await page.getByText('Allowed by you').count(), 2);
+    await page.leave();
+  });
+
+  test('a request that the agent withdraws does not read as a refusal', async () => {
+    await site.post('/api/sessions', { id: 'withdrawn', agent: 'unhurried' });
+    const page = await open(site, '#/s/withdrawn');
+    await page.say('withdraw');
+    await page.getByRole('button', { name: /^Allow\b/ }).first().waitFor();
+    await page.getByText('withdrawn').first().waitFor();
+    assert.equal(await page.getByText('Denied').count(), 0);
+    await over(page);
+    await page.leave();
+  });
+
+  for (const [prompt, button, then] of [['approve', /^Allow\b/, 'I was allowed to run it'], ['ask', 'green', 'You chose green.'], ['approve', /^Stop/, 'Stopped.']]) {
+    test(`the keyboard keeps its place when the button goes that was pressed: ${then}`, async () => {
+      const page = await open(site);
+      await page.say(prompt);
+      await asked(page);
+      const it = page.getByRole('button', { name: button }).first();
+      await it.focus();
+      await page.keyboard.press('Enter');
+      await page.getByText(then).first().waitFor();
+      assert.ok(await page.evaluate(() => document.querySelector('main').contains(document.activeElement)), 'something of the page has the focus');
+      await page.leave();
+    });
+  }
+
+  test('a turn that waits is stopped', async () => {
+    const page = await open(site);
+    await page.say('approve');
+    await asked(page);
+    await page.getByRole('button', { name: /^Stop/ }).click();
+    await page.getByText('Stopped.', { exact: true }).waitFor();
+    await over(page);
+    assert.equal(await page.getByRole('button', { name: /^Allow\b/ }).count(), 0);
+    assert.equal(await page.locator('.tool .state').last().textContent(), 'stopped');
+    await page.leave();
+  });
+});
+
+describe('trouble', () => {
+  test('a failed turn is tried again by a click', async () => {
+    const page = await open(site);
+    await page.say('error');
+    await page.getByText('This turn failed.').waitFor();
+    const id = await over(page);
+    const turns = async () => (await site.get(`/api/sessions/${id}/trace`)).text.split('\n').filter(l => l.includes('"type":"stop"')).length;
+    assert.equal(await turns(), 1);
+    await page.getByRole('button', { name: 'Try again' }).click();
+    await until('the turn has run again', async () => await turns() === 2);
+    await page.getByText('This turn failed.').waitFor();
+    assert.equal(await page.locator('article.user').count(), 1, 'the prompt stands there once');
+    assert.equal(await page.locator('article.agent-says').count(), 1, 'so does its answer');
+    await page.leave();
+  });
+
+  test('a message that is sent while the gateway is away is not lost, and a click sends it', async () => {
+    const page = await open(site);
+    await page.say('hello');
+    await over(page);
+    await page.context().setOffline(true);
+    await page.say('tool');
+    await page.getByText('The gateway cannot be reached').first().waitFor();
+    assert.equal(await page.getByRole('textbox', { name: 'Your message' }).inputValue(), 'tool');
+    await page.context().setOffline(false);
+    await page.getByRole('button', { name: /^Send/ }).click();
+    await page.getByText('The file says').waitFor();
+    assert.equal(await page.locator('article.user').count(), 2);
+    await page.leave();
+  });
+
+  test('an answer goes on after the network was away', async () => {
+    const page = await open(site);
+    await page.say('slow');
+    await until('the answer has begun', async () => (await page.locator('article.agent-says').textContent().catch(() => '')).length > 40);
+    await page.context().setOffline(true);
+    await sleep(400);
+    await page.context().setOffline(false);
+    await over(page);
+    assert.equal(await page.locator('article.agent-says').count(), 1);
+    assert.equal(await page.getByText('cannot be reached').count(), 0);
+    await page.leave();
+  });
+
+  test('an address of no session says so', async () => {
+    const page = await open(site, '#/s/there-is-none');
+    await page.getByText('There is no session at this address').waitFor();
+    await accessible(page, 'an unknown address');
+    await page.leave();
+  });
+});
+
+test('a screen reader hears of the end of an answer, and not of each word', async () => {
+  const page = await open(site);
+  await page.say('clock 9000'); // until it is stopped
+  const log = page.getByRole('log');
+  await page.locator('[role=log][aria-busy=true]').waitFor();
+  assert.equal(await log.locator('[role=status]').count(), 1, 'one line says that the agent works');
+  assert.equal(await log.locator('[aria-live]').count(), 0, 'nothing in it calls out by itself');
+  await accessible(page, 'an answer that comes');
+  await page.getByRole('button', { name: /^Stop/ }).click();
+  await page.locator('[role=log][aria-busy=false]').waitFor();
+  await page.leave();
+});
+
+test('the plan stands above the composer while its turn runs, and in its message afterwards', async () => {
+  await site.post('/api/sessions', { id: 'planned', agent: 'patient' });
+  const page = await open(site, '#/s/planned');
+  await page.say('plan');
+  const pinned = page.getByRole('region', { name: 'Plan' });
+  await pinned.waitFor();
+  await pinned.getByText('of 3 done').waitFor();
+  await over(page);
+  assert.equal(await pinned.count(), 0);
+  await page.getByText('Plan, 3 of 3 done').click();
+  await page.getByText('Think about it').waitFor();
+  await page.leave();
+});

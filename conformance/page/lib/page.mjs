@@ -1,0 +1,93 @@
+// The gateway's own page in a real Chromium, against the real gateway with the demo agent.
+import assert from 'node:assert/strict';
+import fs from 'node:fs';
+import path from 'node:path';
+import { after, before } from 'node:test';
+import { chromium } from 'playwright-core';
+import { http, start } from '../../lib/server.mjs';
+import { BINARY, sleep, until } from '../../lib/site.mjs';
+
+export { http, sleep, until };
+
+const SECONDS = 20_000;
+const YAML = 'agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 20ms}\n  patient:\n    adapter: demo\n    options: {pace: 300ms}\n  echo: {}\n';
+
+let browser;
+
+/** Chromium for the tests of a file: call it once, at the top. */
+export function useChromium() {
+  before(async () => { browser = await launch(); });
+  after(() => browser?.close());
+}
+
+export async function launch() {
+  const names = ['chromium', 'chromium-browser', 'google-chrome'].flatMap(n => process.env.PATH.split(':').map(dir => path.join(dir, n)));
+  const executablePath = process.env.CHROMIUM ?? names.find(n => fs.existsSync(n));
+  assert.ok(executablePath, 'There is no Chromium: install Debian’s package chromium, or name the program in CHROMIUM.');
+  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+}
+
+/**
+ * A gateway for the tests of a file: call it once, at the top, after useChromium. What it returns has, once the tests run, base and token, get, post and the like
+ * of lib/server.mjs, restart and stop. yaml: its configuration; it is the demo agent in two paces, and echo, if none is given.
+ */
+export function useGateway(yaml = YAML) {
+  const site = {};
+  before(async () => {
+    const server = await start(BINARY, { yaml });
+    Object.assign(site, server, http(server));
+  });
+  after(() => site.stop?.());
+  return site;
+}
+
+/**
+ * A browser of its own that is signed in at the gateway and shows the page, at the hash if one is given: Playwright's page, with these besides.
+ * errors: what the console said of the policy, and errors that no code caught; close() fails if there are any. say(text) sends a prompt.
+ * prepare: what is done with the page before it loads. options: those of Playwright's newContext (viewport, colorScheme, …).
+ */
+export async function open(site, hash = '', { signedIn = true, prepare, ...options } = {}) {
+  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options });
+  const page = await context.newPage();
+  page.setDefaultTimeout(SECONDS);
+  watch(page);
+  await prepare?.(page);
+  await page.goto(`${site.base}/${signedIn ? `?token=${encodeURIComponent(site.token)}` : ''}`);
+  if (hash) await page.goto(`${site.base}/${hash}`);
+  page.say = async text => {
+    await page.getByRole('textbox', { name: 'Your message' }).fill(text);
+    await page.keyboard.press('Enter');
+  };
+  const close = context.close.bind(context);
+  page.leave = async () => { await close(); assert.deepEqual(page.errors, []); };
+  return page;
+}
+
+/** Collects what no page may do: break its policy, or let an error through. */
+export function watch(page) {
+  page.errors = [];
+  page.on('pageerror', e => page.errors.push(e.message));
+  page.on('console', m => { if (/Content[- ]Security[- ]Policy/i.test(m.text())) page.errors.push(m.text()); });
+}
+
+const AXE = fs.readFileSync(path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../../node_modules/axe-core/axe.min.js'), 'utf8');
+
+// A menu floats at the end of the document, and belongs to its button, not to a landmark. The guards that keep the keyboard in a menu are no content: they pass the focus on at once.
+const AXE_RULES = `axe.configure({ rules: [{ id: 'region', selector: 'body *:not([data-base-ui-portal], [data-base-ui-portal] *)' }] });`;
+const AXE_SCOPE = `{ include: [['html']], exclude: [['[data-base-ui-focus-guard]']] }`;
+
+/** Fails if axe-core finds a violation on the page as it is now, or in a frame of another site. It runs in a world of its own, so the page's policy does not forbid it. */
+export async function accessible(page, name) {
+  const client = await (page.context?.() ?? page.page().context()).newCDPSession(page);
+  const { frameTree } = await client.send('Page.getFrameTree');
+  const { executionContextId: contextId } = await client.send('Page.createIsolatedWorld', { frameId: frameTree.frame.id, worldName: 'axe' });
+  const run = async expression => {
+    const { result, exceptionDetails } = await client.send('Runtime.evaluate', { expression, contextId, awaitPromise: true, returnByValue: true });
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return result.value;
+  };
+  await run(AXE + AXE_RULES);
+  const violations = await run(`axe.run(${AXE_SCOPE}, { resultTypes: ['violations'] }).then(r => r.violations.map(v => v.id + ': ' + v.nodes.map(n => n.target + ' ' + n.failureSummary).join(' | ')))`);
+  await client.detach();
+  assert.deepEqual(violations, [], `axe-core on ${name}`);
+}

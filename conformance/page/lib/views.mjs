@@ -1,0 +1,14 @@
+// The four ways in which a person may see the page, for tests that look at a state.
+export const VIEWS = {
+  'wide, light': { viewport: { width: 1280, height: 800 }, colorScheme: 'light' },
+  'wide, dark': { viewport: { width: 1280, height: 800 }, colorScheme: 'dark' },
+  'phone, light': { viewport: { width: 390, height: 780 }, colorScheme: 'light', hasTouch: true },
+  'phone, dark': { viewport: { width: 390, height: 780 }, colorScheme: 'dark', hasTouch: true },
+};
+
+/** Fails if the page is wider than its window. */
+export const fits = page => page.evaluate(() => {
+  const { scrollWidth, clientWidth, scrollTop } = document.documentElement;
+  if (scrollWidth > clientWidth) throw new Error(`the page is ${scrollWidth} pixels wide in a window of ${clientWidth}`);
+  if (scrollTop || document.body.scrollTop) throw new Error('the whole page has scrolled');
+});

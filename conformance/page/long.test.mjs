@@ -1,0 +1,68 @@
+// A session of a thousand messages: how fast it opens, how fast one types in it, what it needs. It prints the figures.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { until, useChromium, useGateway } from './lib/page.mjs';
+import { asks, call, says, show } from './lib/show.mjs';
+
+useChromium();
+const site = useGateway();
+
+const CODE = '```go\nfunc (r *Reader) Read(ctx context.Context) (Frame, error) {\n\tfor {\n\t\tif err := r.fill(ctx); err != nil {\n\t\t\treturn Frame{}, err\n\t\t}\n\t}\n}\n```';
+const answer = i => says({ type: 'reasoning', text: `I think about question ${i}.`, state: 'done' }, `Let me look at **part ${i}**.`,
+  call('Read', { file_path: `/w/file${i}.go` }, `1\tpackage x\n`.repeat(40)), call('Bash', { command: `go test ./part${i}` }, 'ok\n'.repeat(60)),
+  ...(i % 3 ? [] : [call('Edit', { file_path: `/w/file${i}.go`, old_string: `var a = ${i}\nvar b = 1`, new_string: `var a = ${i + 1}\nvar b = 1\nvar c = 2` }, 'ok')]),
+  `## Result ${i}\n\n${'Some words about what was done, with `code` and [a link](https://example.com). '.repeat(6)}\n\n- one\n- two\n- three\n\n${i % 2 ? CODE : '| a | b |\n|--|--|\n| 1 | 2 |\n'}`);
+const conversation = turns => Array.from({ length: turns }, (_, i) => [asks(`Question ${i}: ${'what is it? '.repeat(4)}`), answer(i)]).flat();
+
+/** Opens a session with so many messages, and measures. */
+async function measured(messages) {
+  const page = await show(site, conversation(messages / 2));
+  await page.getByText(`Result ${messages / 2 - 1}`).waitFor();
+  // Opened once more, with the page's files in the cache: from the click on the address until the end of the last answer stands there.
+  await page.reload({ waitUntil: 'commit' });
+  const opened = await page.evaluate(last => new Promise(resolve => {
+    const look = () => {
+      const all = document.querySelectorAll('.agent-says'), end = all[all.length - 1];
+      if (end?.textContent.includes(last)) requestAnimationFrame(() => setTimeout(() => resolve(performance.now()))); else requestAnimationFrame(look);
+    };
+    look();
+  }), `Result ${messages / 2 - 1}`);
+  const field = page.getByRole('textbox', { name: 'Your message' });
+  await field.click();
+  await page.evaluate(() => {
+    window.typed = [];
+    document.querySelector('textarea').addEventListener('keydown', () => { const from = performance.now(); requestAnimationFrame(() => setTimeout(() => window.typed.push(performance.now() - from))); }, true);
+  });
+  await page.keyboard.type('how long does it take to type this?', { delay: 30 });
+  await until('all keys are measured', () => page.evaluate(() => window.typed.length >= 30));
+  const typed = (await page.evaluate(() => window.typed)).sort((a, b) => a - b);
+  const scrolled = await page.evaluate(async () => {
+    const box = document.querySelector('.scroll');
+    let last = performance.now(), worst = 0;
+    for (let i = 0; i < 90; i++) {
+      box.scrollTop -= 900;
+      await new Promise(requestAnimationFrame);
+      const now = performance.now();
+      worst = Math.max(worst, now - last);
+      last = now;
+    }
+    return worst;
+  });
+  const client = await page.context().newCDPSession(page);
+  await client.send('HeapProfiler.enable');
+  await client.send('HeapProfiler.collectGarbage');
+  await client.send('Performance.enable');
+  const { metrics } = await client.send('Performance.getMetrics');
+  const metric = name => metrics.find(m => m.name === name).value;
+  const figures = { messages, opened: Math.round(opened), key: Math.round(typed[Math.floor(typed.length / 2)]), slowestKey: Math.round(typed.at(-1)), frame: Math.round(scrolled), megabytes: Math.round(metric('JSHeapUsedSize') / 1e6), nodes: metric('Nodes') };
+  console.log(`${messages} messages: open ${figures.opened} ms, a key ${figures.key} ms (slowest ${figures.slowestKey}), slowest frame of a scroll ${figures.frame} ms, heap ${figures.megabytes} MB, ${figures.nodes} nodes`);
+  await page.leave();
+  return figures;
+}
+
+test('a thousand messages open fast, and typing among them is as fast as in a short session', async () => {
+  const short = await measured(20), long = await measured(1000);
+  assert.ok(long.opened < 12 * short.opened, `it opens in ${long.opened} ms, and a short session in ${short.opened} ms`);
+  assert.ok(long.key < short.key + 30, `a key takes ${long.key} ms, and ${short.key} ms in a short session`);
+  assert.ok(long.megabytes < 200, `it needs ${long.megabytes} MB`);
+});

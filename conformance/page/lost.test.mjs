@@ -1,0 +1,45 @@
+// A page that loses its network for a whole minute in mid-turn. This file takes longer than the others.
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { answers, begun, read, shot, whole } from './lib/clock.mjs';
+import { accessible, open, sleep, until, useChromium, useGateway } from './lib/page.mjs';
+import { fits } from './lib/views.mjs';
+import { overWire } from './lib/wire.mjs';
+
+useChromium();
+const site = useGateway('agents:\n  demo: {}\n  steady: {adapter: demo, options: {pace: 25ms}}\nsessions: {on_disconnect: detach}\n');
+
+const field = page => page.getByRole('textbox', { name: 'Your message' });
+
+test('a minute without a network in mid-turn: the page says so, keeps what is written and what was sent, and the answer is whole afterwards', async () => {
+  const wire = await overWire(site);
+  await site.post('/api/sessions', { id: 'minute', title: 'Minute', agent: 'steady' });
+  const page = await open(wire, '#/s/minute');
+  await page.say('clock 3000'); // 75 s of words, each another one
+  await begun(page);
+  wire.cut();
+  const began = Date.now();
+  await page.getByText('The gateway cannot be reached. Trying again…').waitFor();
+  await shot(page, 'lost-1-away');
+  const seen = await read(page);
+  assert.ok(seen.length > 5, 'what was read stays');
+  await field(page).fill('sent without a network');
+  await page.keyboard.press('Enter');
+  await until('the prompt is a draft again', async () => await field(page).inputValue() === 'sent without a network');
+  await page.getByRole('alert').getByText('The gateway cannot be reached.').waitFor();
+  await field(page).fill('a draft of the minute');
+  await accessible(page, 'a page without a network');
+  await fits(page);
+  await shot(page, 'lost-2-refused');
+  await sleep(Math.max(0, 60_000 - (Date.now() - began)));
+  await page.getByText('The gateway cannot be reached. Trying again…').waitFor();
+  wire.mend();
+  await page.getByText('Trying again…').waitFor({ state: 'detached', timeout: 60_000 }); // it tries again after half a minute at most
+  await until('the answer goes on', async () => (await read(page)).length > seen.length + 20);
+  await shot(page, 'lost-3-back');
+  await whole(page, site, 'minute', 3000);
+  assert.equal(await answers(page).count(), 1);
+  assert.equal(await page.getByRole('alert').count(), 0, 'no sentence of the bad minute stays');
+  assert.equal(await field(page).inputValue(), 'a draft of the minute');
+  await page.leave();
+});
