@@ -25,7 +25,7 @@ const closed = [];
 after(async () => { fs.rmSync(built, { recursive: true, force: true }); await closeWindow(); });
 
 // What an app has that follows these pages; of two files with one name the later counts.
-const SMALL = ['guides/react.md'], ASKING = [...SMALL, 'guides/approvals.md'];
+const SMALL = ['guides/react-by-hand.md'], ASKING = [...SMALL, 'guides/approvals.md'];
 const FULL = [...ASKING, 'guides/resume-and-tabs.md', 'guides/edit.md'];
 const FIVE = [...ASKING, 'guides/ai-sdk-5.md'], USERS = [...ASKING, 'guides/users.md'];
 /** A button of its own in the place of the component Approval. */

@@ -4,94 +4,22 @@ import { randomUUID } from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { drop, openWindow, requests } from './lib/browser.mjs';
 import { load } from './lib/frameworks.mjs';
-import { gateway, sleep, until } from './lib/site.mjs';
+import { leaveAll, open, openBrowser, outcomes, over, same, texts } from './lib/person.mjs';
+import { gateway, until } from './lib/site.mjs';
 
 const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
 const built = fs.mkdtempSync(path.join(HERE, 'node_modules/.frameworks-'));
-const closeWindow = openWindow();
-// These frameworks use more of a browser than React does. Globals of Node stay Node's.
-for (const name of Object.getOwnPropertyNames(window)) {
-  if (!(name in globalThis)) globalThis[name] = typeof window[name] === 'function' && /^[a-z]/.test(name) ? window[name].bind(window) : window[name];
-}
+const closeWindow = openBrowser();
 
 let site;
-const mounted = new Set();
 before(async () => { site = await gateway(); });
 after(async () => {
-  for (const page of mounted) page.leave();
+  leaveAll();
   await site.stop();
   fs.rmSync(built, { recursive: true, force: true });
   await closeWindow();
 });
-
-/** A page that is loaded, with the history of its session: what a person sees of it, and what they do. */
-async function open(mount, id = randomUUID(), history = []) {
-  const place = document.body.appendChild(document.createElement('div'));
-  const unmount = mount(place, { id, history });
-  const button = name => [...place.querySelectorAll('button')].findLast(b => b.textContent === name && !b.disabled);
-  const seen = () => JSON.stringify(place.textContent.slice(0, 600));
-  const page = {
-    get id() { return place.querySelector('[data-session]')?.dataset.session.replace(/^DEFAULT.*/, id) ?? id; },
-    has: name => !!button(name),
-    count: name => [...place.querySelectorAll('button')].filter(b => b.textContent === name).length,
-    shows: words => until(`the page shows ${JSON.stringify(words)}; it shows ${seen()}`, () => place.textContent.includes(words)),
-    press: async name => (await until(`there is a button ${name}; the page shows ${seen()}`, () => button(name))).click(),
-    /** Presses a button of a request once the response has ended, as a person does. */
-    async answer(name) {
-      await until(`a person is asked and the response has ended; the page shows ${seen()}`, () => page.has(name) && !page.has('Stop'));
-      await page.press(name);
-    },
-    articles: () => [...place.querySelectorAll('article')],
-    shown: of => [...place.querySelectorAll(of)].map(e => e.textContent),
-    alert: () => place.querySelector('[role=alert]')?.textContent,
-    async say(text) {
-      const input = await until('there is a field for text', () => place.querySelector('textarea'));
-      Object.getOwnPropertyDescriptor(window.HTMLTextAreaElement.prototype, 'value').set.call(input, text);
-      input.dispatchEvent(new window.Event('input', { bubbles: true }));
-      await sleep(20);
-      await page.press('Send');
-    },
-    /** The page is gone, without a word. */
-    leave() {
-      if (!mounted.delete(page)) return;
-      drop(page.id);
-      unmount();
-      place.remove();
-    },
-    /** The page is loaded anew. */
-    async reload() {
-      page.leave();
-      return open(mount, id, await site.history(id));
-    },
-  };
-  mounted.add(page);
-  await until('there is a field for text', () => place.querySelector('textarea'));
-  // A late 204 to the resume sets a client to `ready` and clears its error, whatever it does by then.
-  const resumes = () => requests(page.id).filter(r => r.method === 'GET' && r.path.includes('/stream'));
-  if (mount.resumes) await until('the resume has its answer', () => resumes().length && resumes().every(r => r.status !== null));
-  return page;
-}
-
-const posts = id => requests(id).filter(r => r.method === 'POST' && r.path.startsWith('/api/chat'));
-const outcomes = async id => (await site.trace(id, 'stop')).map(s => s.payload.outcome);
-const texts = message => message.parts.filter(p => p.type === 'text').map(p => p.text);
-
-/** The turns are over, with these outcomes, after so many POSTs that were all taken, and the client does not ask again. */
-async function over(page, wanted, count) {
-  await until(`the turns are ${wanted}`, async () => (await outcomes(page.id)).length >= wanted.split(',').length);
-  await sleep(100);
-  assert.equal((await outcomes(page.id)).join(), wanted);
-  assert.deepEqual(posts(page.id).map(r => r.status), Array(count).fill(200));
-}
-
-/** Nothing is shown twice, and all that history has is there. */
-async function same(page) {
-  const history = await site.history(page.id);
-  await until('the page shows the texts of the history', () => JSON.stringify(page.shown('article p')) === JSON.stringify(history.flatMap(texts)))
-    .catch(() => assert.deepEqual(page.shown('article p'), history.flatMap(texts)));
-}
 
 describe('frameworks', { concurrency: 2 }, () => { for (const { name, entry, alias, mount = 'mount', ownId = true } of [
   { name: '@ai-sdk/vue 4.0.112', entry: 'vue.js' },
@@ -107,23 +35,23 @@ describe('frameworks', { concurrency: 2 }, () => { for (const { name, entry, ali
       page = (...args) => loaded[mount](...args);
       page.resumes = ownId; // a page with an id of the client asks for nothing
     });
-    const fresh = () => open(page);
+    const fresh = () => open(site, page);
     /** A page whose turns take long enough to do something meanwhile, on a busy machine too. */
     const unhurried = async () => {
       const id = randomUUID();
       await site.post('/api/sessions', { id, agent: 'unhurried' });
-      return open(page, id);
+      return open(site, page, id);
     };
 
     test('plain text', async () => {
       const p = await fresh();
       await p.say('hello');
       await p.shows('demo agent');
-      await over(p, 'completed', 1);
-      await same(p);
+      await over(site, p, 'completed', 1);
+      await same(site, p);
       await p.say('remember');
-      await over(p, 'completed,completed', 2);
-      await same(p);
+      await over(site, p, 'completed,completed', 2);
+      await same(site, p);
       assert.equal(p.alert(), undefined);
     });
 
@@ -131,17 +59,17 @@ describe('frameworks', { concurrency: 2 }, () => { for (const { name, entry, ali
       const p = await fresh();
       await p.say('tool');
       await p.shows('The file says: Hello from the demo.');
-      await over(p, 'completed', 1);
+      await over(site, p, 'completed', 1);
       assert.deepEqual(p.shown('pre').map(t => t.includes('read_file') && t.includes('Hello from the demo.')), [true]);
-      await same(p);
+      await same(site, p);
     });
 
     test('reasoning', async () => {
       const p = await fresh();
       await p.say('think');
-      await over(p, 'completed', 1);
+      await over(site, p, 'completed', 1);
       await until('the reasoning is shown', () => p.shown('em').join().includes('I shall look thoughtful'));
-      await same(p);
+      await same(site, p);
     });
 
     for (const [button, chosen, heard] of [['Allow', 'allow', 'I was allowed to run it: echo hello'], ['Deny', 'deny', 'I did not run the command']]) {
@@ -150,9 +78,9 @@ describe('frameworks', { concurrency: 2 }, () => { for (const { name, entry, ali
         await p.say('approve');
         await p.answer(button);
         await p.shows(heard);
-        await over(p, 'completed', 2);
+        await over(site, p, 'completed', 2);
         assert.deepEqual((await site.trace(p.id, 'permission_response')).map(r => r.payload.chosen_option), [chosen]);
-        await same(p);
+        await same(site, p);
         assert.equal(p.has('Allow'), false);
       });
     }
@@ -163,9 +91,9 @@ describe('frameworks', { concurrency: 2 }, () => { for (const { name, entry, ali
       await until('a person is asked', () => p.has('Allow') && !p.has('Stop'));
       await p.say('yes');
       await p.shows('I was allowed to run it: echo hello');
-      await over(p, 'completed', 2);
+      await over(site, p, 'completed', 2);
       assert.deepEqual((await site.trace(p.id, 'permission_response')).map(r => r.payload.chosen_option), ['allow']);
-      if (ownId) await same(await p.reload());
+      if (ownId) await same(site, await p.reload());
     });
 
     test('approval: the user types a new prompt', async () => {
@@ -174,7 +102,7 @@ describe('frameworks', { concurrency: 2 }, () => { for (const { name, entry, ali
       await until('a person is asked', () => p.has('Allow') && !p.has('Stop'));
       await p.say('tool');
       await p.shows('The file says: Hello from the demo.');
-      await over(p, 'canceled,completed', 2);
+      await over(site, p, 'canceled,completed', 2);
       assert.deepEqual((await site.trace(p.id, 'permission_response')).map(r => r.payload.chosen_option), ['deny']);
     });
 
@@ -183,8 +111,8 @@ describe('frameworks', { concurrency: 2 }, () => { for (const { name, entry, ali
       await p.say('ask');
       await p.answer('green');
       await p.shows('You chose green.');
-      await over(p, 'completed', 2);
-      await same(p);
+      await over(site, p, 'completed', 2);
+      await same(site, p);
     });
 
     test('question: the user types green', async () => {
@@ -193,7 +121,7 @@ describe('frameworks', { concurrency: 2 }, () => { for (const { name, entry, ali
       await until('a person is asked', () => p.has('green') && !p.has('Stop'));
       await p.say('green');
       await p.shows('You chose green.');
-      await over(p, 'completed', 2);
+      await over(site, p, 'completed', 2);
       assert.equal((await site.history(p.id)).flatMap(texts).filter(t => t.includes('You chose green.')).length, 1);
     });
 
@@ -207,7 +135,7 @@ describe('frameworks', { concurrency: 2 }, () => { for (const { name, entry, ali
       await until('one permission is left', () => p.count('Deny') === 1);
       await p.press('Allow');
       await p.shows('You chose red.');
-      await until('the turn is over', async () => (await outcomes(p.id)).length === 1);
+      await until('the turn is over', async () => (await outcomes(site, p.id)).length === 1);
       assert.deepEqual((await site.trace(p.id, 'permission_response')).map(r => r.payload.chosen_option).sort(), ['allow', 'deny']);
     });
 
@@ -221,11 +149,11 @@ describe('frameworks', { concurrency: 2 }, () => { for (const { name, entry, ali
 
     if (!ownId) {
       test('a fault: each page load is a new session, with an id of the client', async () => {
-        const id = randomUUID(), p = await open(page, id);
+        const id = randomUUID(), p = await open(site, page, id);
         await p.say('hello');
-        await over(p, 'completed', 1);
+        await over(site, p, 'completed', 1);
         assert.match(p.id, /^__LOCALID_/);
-        assert.deepEqual((await (await open(page, id)).articles()), []);
+        assert.deepEqual((await (await open(site, page, id)).articles()), []);
       });
 
       test('a fault: stop only closes the connection, and the turn goes on for its grace', async () => {
@@ -234,7 +162,7 @@ describe('frameworks', { concurrency: 2 }, () => { for (const { name, entry, ali
         await until('words come', () => p.articles()[1]?.textContent.length > 20);
         await p.press('Stop');
         await until('the page has stopped', () => !p.has('Stop'));
-        await over(p, 'completed', 1);
+        await over(site, p, 'completed', 1);
       });
       return;
     }
@@ -244,7 +172,7 @@ describe('frameworks', { concurrency: 2 }, () => { for (const { name, entry, ali
       await p.say('slow');
       await until('words come', () => p.articles()[1]?.textContent.length > 40);
       await p.press('Stop');
-      await over(p, 'canceled', 1);
+      await over(site, p, 'canceled', 1);
       assert.equal((await site.trace(p.id, 'stop'))[0].payload.reason, 'stopped');
       await until('the button is gone', () => !p.has('Stop'));
     });
@@ -254,8 +182,8 @@ describe('frameworks', { concurrency: 2 }, () => { for (const { name, entry, ali
       await p.say('slow');
       await until('words come', () => p.articles()[1]?.textContent.length > 40);
       const again = await p.reload();
-      await over(again, 'completed', 1);
-      await same(again);
+      await over(site, again, 'completed', 1);
+      await same(site, again);
       assert.equal(again.articles().length, 2);
     });
 
@@ -267,8 +195,8 @@ describe('frameworks', { concurrency: 2 }, () => { for (const { name, entry, ali
         const again = await p.reload();
         await again.answer(button);
         await again.shows(heard);
-        await over(again, 'completed', 2);
-        await same(again);
+        await over(site, again, 'completed', 2);
+        await same(site, again);
       });
     }
   });

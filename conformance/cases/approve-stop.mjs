@@ -21,6 +21,7 @@ export default {
     t.equal('the explicit stop ends the turn', [stopped.status, stopped.json?.stopped], [200, true]);
     decide(t, other, gone, true);
     await t.calm(other, 2, 'after the explicit stop', hard);
+    await t.history(hard);
     t.check('after the explicit stop: nothing was allowed', !['allowed', 'approval-responded'].includes(verdict(other.last, gone)), verdict(other.last, gone));
     t.equal('the withdrawal is on record', (await t.trace('permission_response', hard)).map(r => r.payload.outcome), ['canceled']);
     other.send('hello');

@@ -6,10 +6,11 @@ import path from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { block, followed, GUIDES, ROOT, unused } from '../lib/page.mjs';
+import { packChat } from '../../packaging/npm/chat.mjs';
 import { reader, which } from './reader.mjs';
 
-const QUICK = 'quickstart.md', VITE = 'guides/vite.md', NEXT = 'guides/nextjs.md', USERS = 'guides/users.md';
-const CHAT = ['guides/react.md', 'guides/approvals.md', 'guides/resume-and-tabs.md', 'guides/edit.md'];
+const QUICK = 'quickstart.md', VITE = 'guides/vite.md', NEXT = 'guides/nextjs.md', PACKAGE = 'guides/react.md', USERS = 'guides/users.md';
+const CHAT = ['guides/react-by-hand.md', 'guides/approvals.md', 'guides/resume-and-tabs.md', 'guides/edit.md'];
 const ALLOWED = 'I was allowed to run it: echo hello';
 const SECONDS = 40_000;
 
@@ -76,7 +77,7 @@ describe('the quickstart', () => {
     const page = await visit(printed(gateway.url, me.token));
     await page.locator('textarea').fill('approve');
     await page.keyboard.press('Enter');
-    await page.getByRole('button', { name: /^allow$/i }).click();
+    await page.getByRole('button', { name: /^allow\b/i }).click();
     await page.getByText(ALLOWED).waitFor();
     await page.reload();
     await page.getByText(ALLOWED).waitFor();
@@ -121,7 +122,7 @@ describe('the guide for Vite', () => {
   after(() => me.leave());
 
   test('the gateway stands in front of the app', async () => {
-    await me.run('guides/react.md', 'install');
+    await me.run('guides/react-by-hand.md', 'install');
     me.commands = 0;
     await me.run(VITE, 'install');
     me.copyAll(CHAT, 'src/chat');
@@ -151,6 +152,18 @@ describe('the guide for Vite', () => {
     await me.start(VITE, 'gateway');
     await me.start(VITE, 'proxied');
     const page = await visit(me.address);
+    await use(page);
+    await streams(page);
+    await me.stop();
+  });
+
+  test('the package is a chat in one file', async () => {
+    me.unpack(packChat('0.0.1-test', me.folder));
+    await me.run(PACKAGE, 'install');
+    me.copy(PACKAGE, 'chat.tsx', 'src/App.tsx');
+    await me.start(VITE, 'dev');
+    const gateway = await me.start(VITE, 'serve');
+    const page = await visit(printed(gateway.url, me.token));
     await use(page);
     await streams(page);
     await me.stop();

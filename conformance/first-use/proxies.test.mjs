@@ -130,7 +130,7 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
       await page.locator('input[name=password]').fill(PASSWORD);
       await page.locator('[type=submit]').first().click();
       await page.waitForURL(url => url.host === HOST);
-      await page.getByRole('button', { name: 'Sign out' }).waitFor();
+      await page.locator('textarea').waitFor();
       return page;
     }
 
@@ -138,11 +138,11 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
       const ada = await person('test-user@127.0.0.1');
       await ada.locator('textarea').fill('approve');
       await ada.keyboard.press('Enter');
-      await ada.getByRole('button', { name: /^allow$/i }).waitFor();
+      await ada.getByRole('button', { name: /^allow\b/i }).waitFor();
       const address = new URL(ada.url());
 
       const ben = await person('test-user2', address.pathname + address.hash);
-      await ben.getByRole('button', { name: /^allow$/i }).click();
+      await ben.getByRole('button', { name: /^allow\b/i }).click();
       await ada.getByText(ALLOWED).waitFor();
       await ben.getByText(ALLOWED).waitFor();
       await ada.reload();
@@ -179,7 +179,8 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
 
     test('after "Sign out" the page is closed', async () => {
       const ada = await person('test-user@127.0.0.1');
-      await ada.getByRole('button', { name: 'Sign out' }).click();
+      await ada.locator('.account button').click();
+      await ada.getByRole('menuitem', { name: 'Sign out' }).click();
       await ada.getByRole('button', { name: 'Sign in' }).waitFor();
       assert.equal(await ada.evaluate(() => fetch('/api/sessions').then(r => r.status)), 401);
     });

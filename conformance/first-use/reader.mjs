@@ -1,11 +1,11 @@
 // A reader who follows the documentation: they run its commands and copy its files into an app. The ports are free ones, and npm takes packages from
 // the lock file of this folder; all else is as the pages have it.
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import { block, files } from '../lib/page.mjs';
+import { block, files, ROOT } from '../lib/page.mjs';
 import { own } from '../lib/owned.mjs';
 import { BINARY } from '../lib/site.mjs';
 
@@ -20,10 +20,11 @@ case "$1" in
 serve) exec "$TRIBUTARY" "$@" --listen "127.0.0.1:$PORT_8787" --data "$DATA" ;;
 *) exec "$TRIBUTARY" "$@" --data "$DATA" ;;
 esac`,
+  tributary: `exec "$TRIBUTARY" "$@" --listen "127.0.0.1:$PORT_8787" --data "$DATA"`,
   npm: `case "$1" in
 create) shift 2; app=$1; shift 2; exec node "$HERE/node_modules/create-vite/index.js" "$app" "$@" --no-interactive ;;
-install) shift; for p; do case "$p" in -*) ;; *) [ -e "$HERE/node_modules/$p" ] || { echo "package.json of this folder lacks $p" >&2; exit 1; } ;; esac; done ;;
-run) case "$2" in dev | start) exec "$NPM" "$@" -- --port "$PORT_APP" ;; *) exec "$NPM" "$@" ;; esac ;;
+install) shift; for p; do case "$p" in -*) ;; *) [ -e "$HERE/node_modules/$p" ] || [ -e "node_modules/$p" ] || { echo "package.json of this folder lacks $p" >&2; exit 1; } ;; esac; done ;;
+run) case "$2" in dev | start | preview) exec "$NPM" "$@" -- --port "$PORT_APP" ;; *) exec "$NPM" "$@" ;; esac ;;
 *) echo "the reader does not know npm $1" >&2; exit 1 ;;
 esac`,
 };
@@ -45,11 +46,23 @@ export async function reader(port) {
 
   const me = {
     folder, app: folder, commands: 0,
+    gateway: `http://127.0.0.1:${ports.get('8787')}`,
     address: `http://localhost:${ports.get(String(port))}`,
     get token() { return fs.readFileSync(path.join(data, 'token'), 'utf8').trim(); },
 
     /** Copies a file of a page into the app. */
     copy(page, name, as = name) { me.write(as, here(block(page, name))); },
+    /** Copies a folder of examples/ into the app, and unpacks a package beside it. */
+    example(name, tarball) {
+      fs.cpSync(path.join(ROOT, 'examples', name), me.app, { recursive: true, filter: file => !/\/(node_modules|dist|\.next)(\/|$)/.test(file) });
+      me.unpack(tarball);
+    },
+    /** Unpacks @tributary/chat where npm would put it. */
+    unpack(tarball) {
+      const into = path.join(me.app, 'node_modules/@tributary/chat');
+      fs.mkdirSync(into, { recursive: true });
+      execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '-C', into]);
+    },
     /** Copies all files of some pages into a folder of the app. */
     copyAll(pages, into) { for (const [name, page] of files(...pages)) me.copy(page, name, path.join(into, name)); },
     write(name, text) {
@@ -68,8 +81,12 @@ export async function reader(port) {
     /** Starts a command of a page that stays, and waits until it prints its URL. */
     async start(page, name) {
       me.commands++;
-      const child = begin(here(block(page, name)));
-      const url = await Promise.race([child.url, child.gone.then(code => { throw new Error(`${page} ${name} ended with ${code}:\n${child.said()}`); })]);
+      return me.launch(here(block(page, name)));
+    },
+    /** Starts a command that stays, and waits until it prints its URL. */
+    async launch(command) {
+      const child = begin(command);
+      const url = await Promise.race([child.url, child.gone.then(code => { throw new Error(`${command.trim()} ended with ${code}:\n${child.said()}`); })]);
       return { url: new URL(url), stop: child.stop, said: child.said };
     },
     async stop() { for (const child of running.splice(0)) await child.stop(); },
