@@ -69,6 +69,9 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) e2e-postgres
 	@$(MAKE) binary
 	@$(MAKE) conformance
+	@$(MAKE) page-test
+	@$(MAKE) outside
+	@$(MAKE) workflow
 	@$(MAKE) conformance-postgres
 	@$(MAKE) conformance-agentops
 	@$(MAKE) conformance-claude
@@ -165,9 +168,45 @@ sdk-examples: need-python agents examples/claude-agent-sdk/typescript/node_modul
 	TRIBUTARY_SDK_TYPESCRIPT=$(CURDIR)/examples/claude-agent-sdk/typescript TRIBUTARY_SDK_PYTHON=$(CURDIR)/examples/claude-agent-sdk/python \
 	  $(GO) test -count=1 -run ClaudeAgentSDK ./adapter/claude
 
+packages/chat/node_modules/.package-lock.json: packages/chat/package-lock.json | need-node
+	npm --prefix packages/chat ci --no-audit --no-fund
+	@touch $@
+
+packages/chat/generate/node_modules/.package-lock.json: packages/chat/generate/package-lock.json | need-node
+	npm --prefix packages/chat/generate ci --no-audit --no-fund
+	@touch $@
+
+.PHONY: chat-types
+chat-types: packages/chat/generate/node_modules/.package-lock.json ## Write the types of @tributary/chat from docs/reference/openapi.yaml
+	node packages/chat/generate/types.mjs
+
+.PHONY: chat-package
+chat-package: binary conformance/node_modules/.package-lock.json packages/chat/node_modules/.package-lock.json packages/chat/generate/node_modules/.package-lock.json ## @tributary/chat, packed and installed, with the real AI SDK clients
+	cd conformance && node --test --test-reporter=spec chat-package.test.mjs chat-conversation.test.mjs chat-frameworks.test.mjs
+
 .PHONY: conformance
-conformance: binary conformance/node_modules/.package-lock.json ## The real AI SDK clients (React, Vue, Svelte, assistant-ui) against the binary, with the demo agent; the apps of docs/
-	cd conformance && node --test --test-reporter=spec app.test.mjs frameworks.test.mjs page.test.mjs page-use.test.mjs parts.test.mjs rfc.test.mjs && node run.mjs
+conformance: binary chat-package conformance/node_modules/.package-lock.json ## The real AI SDK clients (React, Vue, Svelte, assistant-ui) against the binary, with the demo agent; the apps of docs/
+	cd conformance && node --test --test-reporter=spec app.test.mjs frameworks.test.mjs page.test.mjs parts.test.mjs rfc.test.mjs websocket.test.mjs && node run.mjs
+
+.PHONY: page-test
+page-test: binary conformance/node_modules/.package-lock.json ## The gateway's own page, as people use it, in Chromium
+	cd conformance && node --test --test-concurrency=2 --test-reporter=spec page/*.test.mjs
+
+conformance/outside/node_modules/.package-lock.json: conformance/outside/package-lock.json | need-node
+	npm --prefix conformance/outside ci --no-audit --no-fund
+	@touch $@
+
+.PHONY: outside
+outside: binary conformance/node_modules/.package-lock.json conformance/outside/node_modules/.package-lock.json ## Clients that others wrote: assistant-ui's transport, the terminal UI of the AI SDK, MUI X Chat, the requests of Vercel's chatbot template
+	cd conformance/outside && node --test --test-concurrency=2 --test-reporter=spec *.test.mjs
+
+conformance/workflow/node_modules/.package-lock.json: conformance/workflow/package-lock.json | need-node
+	npm --prefix conformance/workflow ci --no-audit --no-fund
+	@touch $@
+
+.PHONY: workflow
+workflow: binary conformance/node_modules/.package-lock.json conformance/workflow/node_modules/.package-lock.json ## The stock WorkflowChatTransport, with connections that are cut
+	cd conformance/workflow && node --test --test-reporter=spec *.test.mjs
 
 .PHONY: conformance-postgres
 conformance-postgres: binary conformance/node_modules/.package-lock.json ## The real clients once more, each case × client once, with the logs in a PostgreSQL that this starts
@@ -199,8 +238,12 @@ conformance/first-use/node_modules/.package-lock.json: conformance/first-use/pac
 	@touch $@
 
 .PHONY: first-use
-first-use: binary conformance/node_modules/.package-lock.json conformance/first-use/node_modules/.package-lock.json ## The quickstart and the guides, followed in fresh apps (Vite, Next.js), and the page behind nginx and Caddy, with Chromium
-	cd conformance/first-use && node --test --test-reporter=spec types.test.mjs follow.test.mjs proxies.test.mjs
+first-use: binary packages/chat/node_modules/.package-lock.json conformance/node_modules/.package-lock.json conformance/first-use/node_modules/.package-lock.json ## The quickstart and the guides, followed in fresh apps (Vite, Next.js), the templates, and the page behind nginx and Caddy, with Chromium
+	cd conformance/first-use && node --test --test-reporter=spec types.test.mjs follow.test.mjs templates.test.mjs proxies.test.mjs
+
+.PHONY: pictures
+pictures: binary conformance/node_modules/.package-lock.json ## Take the pictures of the page in docs/img, in Chromium
+	cd conformance && node page/pictures.mjs
 
 .PHONY: film
 film: build ## Film the page for the README, in Chromium
@@ -216,7 +259,7 @@ endurance-quick: binary ## The same in small sizes, some two minutes
 	$(GO) run ./endurance -quick
 
 .PHONY: npm-test
-npm-test: binary need-node ## Pack the npm packages, and install and start them from a registry on loopback
+npm-test: binary packages/chat/node_modules/.package-lock.json ## Pack the npm packages, and install and start them from a registry on loopback
 	node --test packaging/npm/npm.test.mjs
 
 .PHONY: foreign
@@ -258,8 +301,16 @@ bench/peer/node_modules/.package-lock.json: bench/peer/package-lock.json | need-
 	@touch $@
 
 .PHONY: bench
-bench: binary bench/peer/node_modules/.package-lock.json ## The gateway beside Node and raw Go, as one table: less than twenty minutes, ARGS=--quick seven
+bench: binary bench/peer/node_modules/.package-lock.json ## The gateway beside Node and raw Go, and the page beside assistant-ui, as two tables: less than twenty minutes, ARGS=--quick seven
 	$(GO) run ./bench $(ARGS)
+	@$(MAKE) bench-page
+
+bench/page/node_modules/.package-lock.json: bench/page/package-lock.json | need-node
+	npm --prefix bench/page ci --no-audit --no-fund
+
+.PHONY: bench-page
+bench-page: binary bench/page/node_modules/.package-lock.json ## The gateway's page beside assistant-ui's thread, in Chromium (two minutes)
+	node bench/page/measure.mjs
 
 .PHONY: bench-go
 bench-go: need-go ## The Go benchmarks
@@ -267,7 +318,7 @@ bench-go: need-go ## The Go benchmarks
 
 .PHONY: clean
 clean: ## Remove what was built and installed
-	rm -rf bin web/node_modules conformance/node_modules conformance/first-use/node_modules conformance/uiendpoint/venv conformance/agui/node_modules conformance/agui/venv bench/peer/node_modules
+	rm -rf bin web/node_modules packages/chat/node_modules packages/chat/generate/node_modules packages/chat/dist conformance/node_modules conformance/first-use/node_modules conformance/outside/node_modules conformance/workflow/node_modules conformance/uiendpoint/venv conformance/agui/node_modules conformance/agui/venv bench/peer/node_modules bench/page/node_modules
 
 .PHONY: need-go need-node need-cc need-python
 need-go:
