@@ -99,7 +99,7 @@ ops: need-go ## The alert rules and the dashboard, asked of Prometheus' own prom
 
 conformance/uiendpoint/venv/installed: conformance/uiendpoint/requirements.txt | need-python
 	python3 -m venv conformance/uiendpoint/venv
-	conformance/uiendpoint/venv/bin/pip install -q --require-hashes -r $<
+	conformance/uiendpoint/venv/bin/pip install -q --no-deps --require-hashes -r $<
 	@touch $@
 
 .PHONY: uiendpoint
@@ -123,7 +123,7 @@ conformance/langgraph/node_modules/.package-lock.json: conformance/langgraph/pac
 
 conformance/langgraph/python/venv/installed: conformance/langgraph/python/requirements.txt
 	python3 -m venv conformance/langgraph/python/venv
-	conformance/langgraph/python/venv/bin/pip install -q --require-hashes -r $<
+	conformance/langgraph/python/venv/bin/pip install -q --no-deps --require-hashes -r $<
 	@touch $@
 
 .PHONY: langgraph
@@ -136,7 +136,7 @@ conformance/agui/node_modules/.package-lock.json: conformance/agui/package-lock.
 
 conformance/agui/venv/installed: conformance/agui/requirements.txt
 	python3 -m venv conformance/agui/venv
-	conformance/agui/venv/bin/pip install -q --require-hashes -r $<
+	conformance/agui/venv/bin/pip install -q --no-deps --require-hashes -r $<
 	@touch $@
 
 .PHONY: agui

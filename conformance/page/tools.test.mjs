@@ -115,7 +115,8 @@ test('what a tool does is what the gateway says, whatever its name', async () =>
   const page = await show(site, one(
     call('mcp__box__ausfuehren', { script: 'make all' }, 'made', said('execute')), call('vergiss', { path: '/w/old.txt', content: 'x\n' }, 'ok', said('delete')),
     call('schau', { path: '/w/a.go' }, 'package a', said('read')), call('bash', { question: 'Ready?' }, 'yes', said('other'))));
-  await page.getByText('package a').waitFor({ state: 'detached' });
+  await page.locator('.tool').nth(3).waitFor();
+  assert.equal(await page.getByText('package a').count(), 0, 'what was read is folded');
   assert.deepEqual(await page.locator('.tool').evaluateAll(all => all.map(t => /does-([a-z]+)/.exec(t.className)[1])), ['command', 'edit', 'read', 'other']);
   assert.equal(await (await openCard(page, 'make all')).locator('.terminal pre').textContent(), 'made');
   await page.leave();
