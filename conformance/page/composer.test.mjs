@@ -330,6 +330,48 @@ test('a sign-in that ends in the middle of a turn loses no draft', async () => {
   await page.leave();
 });
 
+test('a prompt on its way when the page is loaded again is a draft again, with its files', async () => {
+  for (const hash of ['', `#/s/${await make('unhurried')}`]) {
+    const page = await open(site, hash);
+    if (hash) {
+      await page.say('slow');
+      await page.getByText('Queue').waitFor();
+    }
+    const asked = new Promise(resolve => { void page.route('**/api/chat?*', resolve); }); // the prompt does not arrive
+    await choose(page, note());
+    await page.say('half way');
+    await asked;
+    assert.equal(await value(page), '');
+    await page.reload();
+    await page.unroute('**/api/chat?*');
+    await until('the prompt is a draft', async () => await value(page) === 'half way');
+    await attached(page).getByText('notes.txt').waitFor();
+    await field(page).fill('hello');
+    await field(page).press('Enter');
+    await until('the draft goes out', async () => (await site.history(idOf(page)).catch(() => [])).some(m => m.role === 'user' && m.parts.some(p => p.text === 'hello') && m.parts.some(p => p.filename === 'notes.txt')));
+    await page.reload();
+    await page.getByText('I am the demo agent').waitFor();
+    assert.equal(await value(page), '');
+    await page.leave();
+  }
+});
+
+test('a prompt that has arrived when the page is loaded again is no draft', async () => {
+  const id = await make(), page = await open(site, `#/s/${id}`);
+  await page.route('**/api/chat?*', async route => {
+    const request = route.request(), { 'accept-encoding': _, ...headers } = await request.allHeaders();
+    await fetch(request.url(), { method: 'POST', headers, body: request.postData() }); // the gateway has the prompt, and the page no answer
+  });
+  await page.say('hello');
+  await until('the turn is over', async () => (await site.history(id)).length === 2);
+  await page.reload();
+  await page.unroute('**/api/chat?*');
+  await page.getByText('I am the demo agent').waitFor();
+  await until('the browser keeps the prompt no longer', () => page.evaluate(() => !Object.keys(localStorage).some(key => key.includes('outgoing'))));
+  assert.equal(await value(page), '');
+  await page.leave();
+});
+
 test('while the network is away a prompt comes back as a draft, with its files, and goes out later', async () => {
   const id = await make(), page = await open(site, `#/s/${id}`);
   await page.say('hello');

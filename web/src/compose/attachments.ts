@@ -18,7 +18,8 @@ const database = () => opened ??= new Promise(resolve => {
   } catch { resolve(null); } // a private window: the files last as long as the page
 });
 
-async function load(key: string): Promise<Attachment[]> {
+/** The files that the browser keeps under a key. */
+export async function load(key: string): Promise<Attachment[]> {
   const db = await database();
   if (!db) return NONE;
   return new Promise(resolve => {
@@ -28,7 +29,8 @@ async function load(key: string): Promise<Attachment[]> {
   });
 }
 
-async function keep(key: string, list: Attachment[]) {
+/** Has the browser keep files under a key, in the place of those that are there. */
+export async function keep(key: string, list: Attachment[]) {
   const db = await database();
   if (!db) return;
   try {
@@ -37,24 +39,31 @@ async function keep(key: string, list: Attachment[]) {
   } catch { /* the disk is full: the files last as long as the page */ }
 }
 
+const loads = new Map<string, Promise<void>>();
+
+/** Calls then with the files under a key: at once, or when the browser has found them. */
+function whenLoaded(key: string, then: (now: Attachment[]) => void) {
+  const now = held.get(key);
+  if (now) return then(now);
+  if (!loads.has(key)) loads.set(key, load(key).then(stored => { held.set(key, stored); }));
+  void loads.get(key)!.then(() => then(held.get(key)!));
+}
+
 /** The attachments of a session's next prompt, and their setter. */
 export function useAttachments(key: string) {
   const [list, show] = useState(held.get(key) ?? NONE);
   const set = useCallback((next: (now: Attachment[]) => Attachment[]) => {
-    const value = next(held.get(key) ?? NONE);
-    held.set(key, value);
-    show(value);
-    void keep(key, value);
+    whenLoaded(key, now => {
+      const value = next(now);
+      held.set(key, value);
+      show(value);
+      void keep(key, value);
+    });
   }, [key]);
   useEffect(() => {
     let here = true;
-    show(held.get(key) ?? NONE);
-    if (!held.has(key)) {
-      void load(key).then(stored => {
-        if (!held.has(key)) held.set(key, stored);
-        if (here) show(held.get(key)!);
-      });
-    }
+    if (!held.has(key)) show(NONE);
+    whenLoaded(key, now => { if (here) show(now); });
     return () => { here = false; };
   }, [key]);
   return [list, set] as const;

@@ -2,14 +2,15 @@
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { textOf, type Refused } from '@tributary/chat';
 import type { TributaryChat } from '@tributary/chat/react';
-import type { FileUIPart, UIMessage } from 'ai';
+import { generateId, type FileUIPart, type UIMessage } from 'ai';
 import { said, type Session } from '../api/api';
 import type { Acting } from './actions';
-import { add, MOST_BYTES, room, size, useAttachments, type Attachment } from './attachments';
-import { useComments, withComments, type Comment } from './comments';
+import { add, MOST_BYTES, room, size, useAttachments } from './attachments';
+import { useComments, withComments } from './comments';
 import { commandsIn, useControls } from './controls';
 import { NEW, useDraft } from './drafts';
 import { parts as filesOf } from './encode';
+import * as outbox from './outbox';
 import { ownPrompts, remember } from './prompts';
 import { enqueue, steer, useQueue } from './queue';
 import { useStop } from './stop';
@@ -34,8 +35,6 @@ interface Place {
   tell: (sentence: string | null) => void;
 }
 
-interface Sent { text: string; files: Attachment[]; comments: Comment[] }
-
 export type Compose = ReturnType<typeof useCompose>;
 
 export function useCompose({ id, known, agent, session, chat, paused, refused, onSend, onStop, tell }: Place) {
@@ -53,7 +52,7 @@ export function useCompose({ id, known, agent, session, chat, paused, refused, o
   const now = useRef<{ edit: Acting['edit']; regenerate: Acting['regenerate']; chat: TributaryChat<UIMessage> } | null>(null);
 
   // A prompt that the gateway did not take becomes a draft again, unless the history has the prompt after all.
-  const sent = useRef<Sent | null>(null);
+  const sent = useRef<outbox.Written | null>(null);
   useEffect(() => {
     refused.current = ({ message, messageId, taken }) => {
       if (messageId !== undefined) return setEditing({ id: messageId, text: textOf(message) });
@@ -63,11 +62,13 @@ export function useCompose({ id, known, agent, session, chat, paused, refused, o
     };
   });
 
-  const giveBack = (was: Sent) => {
+  const giveBack = (was: outbox.Written) => {
+    if (outbox.isLeaving()) return;
     setText(draft => [was.text, draft].filter(Boolean).join('\n\n'));
     setFiles(list => [...was.files, ...list.filter(a => !was.files.some(o => o.id === a.id))]);
     setComments(list => [...was.comments, ...list.filter(c => !was.comments.some(o => o.id === c.id))]);
   };
+  outbox.useOutbox(id, chat.messages, chat.loading, giveBack);
 
   const attach = (chosen: File[]) => {
     tell(null);
@@ -78,9 +79,9 @@ export function useCompose({ id, known, agent, session, chat, paused, refused, o
     });
   };
 
-  /** Takes the draft, and hands it to a way of sending. A draft that does not go out comes back. */
-  const take = async (go: (prompt: string, files: FileUIPart[]) => Promise<void>) => {
-    const was: Sent = { text: text.trim(), files, comments }, prompt = withComments(was.comments, was.text);
+  /** Takes the draft, and hands it to a way of sending, as a message with this id. A draft that does not go out comes back. */
+  const take = async (go: (prompt: string, files: FileUIPart[], message: string) => Promise<void>) => {
+    const was: outbox.Written = { text: text.trim(), files, comments }, prompt = withComments(was.comments, was.text);
     if (sending || (!prompt && !was.files.length)) return;
     if (prompt.length * 3 > (32 << 10) && new TextEncoder().encode(prompt).length > room(was.files) + (32 << 10)) {
       tell(`This message has more than ${size(MOST_BYTES)}: send a part of it, or fewer files.`);
@@ -90,22 +91,30 @@ export function useCompose({ id, known, agent, session, chat, paused, refused, o
     setSending(true);
     try {
       const encoded = await filesOf(was.files);
+      const message = generateId();
       sent.current = was;
+      outbox.put(id, message, was);
       setText(() => ''); setFiles(() => []); setComments(() => []);
       setBegun(true);
-      try { await go(prompt, encoded); } catch (e) { giveBack(was); throw e; }
+      try { await go(prompt, encoded, message); } catch (e) {
+        giveBack(was);
+        outbox.remove(id, message);
+        throw e;
+      }
       remember(id, was.text);
     } catch (e) { tell(said(e as Error)); } finally { setSending(false); }
   };
 
-  const send = () => take(async (prompt, encoded) => {
+  const send = () => take(async (prompt, encoded, message) => {
+    const parts: UIMessage['parts'] = [...encoded, ...(prompt ? [{ type: 'text' as const, text: prompt }] : [])];
     if (busy && !paused) {
-      await enqueue(id, [...encoded, ...(prompt ? [{ type: 'text' as const, text: prompt }] : [])]);
+      await enqueue(id, { id: message, role: 'user', parts });
+      outbox.remove(id, message);
       queue.refresh().catch(() => { /* the gateway has the prompt; the next event shows it */ });
       return;
     }
     onSend();
-    void chat.sendMessage({ text: prompt, files: encoded });
+    void chat.sendMessage({ id: message, parts }).finally(() => outbox.remove(id, message)); // at the end of the turn, or when the prompt is a draft again
   });
 
   const edit = async (message: UIMessage, next: string) => {
@@ -141,7 +150,7 @@ export function useCompose({ id, known, agent, session, chat, paused, refused, o
     own: () => ownPrompts(id, chat.messages),
     commands: () => (controls.commands.length ? controls.commands : commandsIn(chat.messages)),
     /** Puts the draft into the turn that runs. */
-    steer: () => take(prompt => steer(id, prompt)),
+    steer: () => take(async (prompt, _, message) => { await steer(id, prompt); outbox.remove(id, message); }),
     /** The messages without the prompts that wait: the queue shows these. */
     shown,
   };

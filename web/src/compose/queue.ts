@@ -1,6 +1,6 @@
 // The prompts that wait in a session, and the messages for the turn that runs.
 import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
-import { generateId, type UIMessage } from 'ai';
+import type { UIMessage } from 'ai';
 import { at, call, reach, transport, type Session } from '../api/api';
 
 export interface Queued { turn: string; message_id: string; text: string; files?: number; by: string; at: string; mine: boolean }
@@ -8,7 +8,7 @@ export interface Queued { turn: string; message_id: string; text: string; files?
 const place = (id: string, turn: string) => `${at(id)}/queue/${encodeURIComponent(turn)}`;
 
 /** Puts a prompt behind the turn that runs, and that this page reads. */
-export const enqueue = (id: string, parts: UIMessage['parts']) => reach(transport.enqueue(id, { id: generateId(), role: 'user', parts }));
+export const enqueue = (id: string, message: UIMessage) => reach(transport.enqueue(id, message));
 
 export const steer = async (id: string, text: string) => { await call('POST', `/api/chat/${encodeURIComponent(id)}/steer`, { text }); };
 
