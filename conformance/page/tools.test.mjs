@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
 import { accessible, open, until, useChromium, useGateway } from './lib/page.mjs';
+import { shot } from './lib/clock.mjs';
 import { asks, call, data, failed, says, show } from './lib/show.mjs';
 
 useChromium();
@@ -31,6 +32,18 @@ describe('a command', () => {
     await it.getByText('in /work').waitFor();
     await page.leave();
   });
+
+  for (const colorScheme of ['light', 'dark']) {
+    test(`is legible, whatever colours its program has chosen (${colorScheme})`, async () => {
+      const exact = ['38;2;255;255;135', '38;2;0;0;80', '38;5;231', '38;5;17', '48;2;0;90;160;97', '48;5;229;30', '48;5;229;38;5;231', '44;38;5;21', '41;97', '47;30', '7', '2;38;5;250'];
+      const page = await show(site, one(call('Bash', { command: 'paint' }, exact.map(codes => `\x1b[${codes}mpainted ${codes}\x1b[0m\n`).join(''))), { colorScheme });
+      const it = await openCard(page, 'paint');
+      await it.getByText('painted 38;2;0;0;80').waitFor();
+      await accessible(page, 'exact colours');
+      await shot(page, `ansi-${colorScheme}`);
+      await page.leave();
+    });
+  }
 
   test('with a long output is a window on it, which opens on request', async () => {
     const text = Array.from({ length: 300 }, (_, i) => `line ${i}`).join('\n');

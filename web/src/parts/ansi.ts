@@ -39,6 +39,17 @@ function colour(found: string | null, exact: string | null): { name?: string; va
   return n < 16 ? { name: (n > 7 ? 'bright-' : '') + NAMES[n % 8]! } : { value: mixed(n) };
 }
 
+// Programs choose exact colours for the ground of their own terminal. The page has another one, and a person reads it in two themes.
+
+/** Black or white, whichever is easier to read on this colour. */
+function inkOn(colour: string): string {
+  const [r, g, b] = colour.match(/\d+/g)!.map(n => { const part = Number(n) / 255; return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4; }) as [number, number, number];
+  return 0.2126 * r + 0.7152 * g + 0.0722 * b > 0.179 ? '#000' : '#fff';
+}
+
+/** This hue, dark enough on a light page, and light enough on a dark one. */
+const legible = (colour: string) => `light-dark(oklch(from ${colour} min(l, .48) c h), oklch(from ${colour} max(l, .72) c h))`;
+
 /** The output in coloured pieces. */
 export function paint(text: string): Span[] {
   const shown = lines(text);
@@ -46,7 +57,6 @@ export function paint(text: string): Span[] {
   return Anser.ansiToJson(shown, { json: true, remove_empty: true, use_classes: true }).map(part => {
     const fg = colour(part.fg, part.fg_truecolor), bg = colour(part.bg, part.bg_truecolor);
     const names = [fg.name && `ansi-${fg.name}`, bg.name && `ansi-on-${bg.name}`, ...part.decorations.map(d => `ansi-${d}`)].filter(Boolean);
-    const style = fg.value || bg.value ? { color: fg.value, backgroundColor: bg.value } : undefined;
-    return { text: part.content, name: names.join(' ') || undefined, style };
+    return { text: part.content, name: names.join(' ') || undefined, style: bg.value ? { backgroundColor: bg.value, color: inkOn(bg.value) } : fg.value && !bg.name ? { color: legible(fg.value) } : undefined };
   });
 }
