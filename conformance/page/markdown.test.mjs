@@ -64,6 +64,15 @@ for (const colorScheme of ['light', 'dark']) {
   });
 }
 
+test('the boxes of a task list are drawn, also where blank lines separate its items', async () => {
+  const page = await show(site, [asks('x'), says('- a note\n\n- [x] done\n\n- [ ] open\n\n  A second paragraph.')]);
+  const list = page.locator('.markdown').last();
+  await list.getByRole('img', { name: 'done:' }).waitFor();
+  await list.getByRole('img', { name: 'to do:' }).waitFor();
+  assert.doesNotMatch(await list.textContent(), /\[/);
+  await page.leave();
+});
+
 test('code is copied, and its long lines are wrapped on request', async () => {
   const page = await show(site, [asks('x'), says('```js\nconst a = 1;\n```')], { permissions: ['clipboard-read', 'clipboard-write'] });
   await page.getByRole('button', { name: 'Copy the code' }).click();

@@ -13,30 +13,37 @@ const work = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-pictures-'));
 const server = await start(BINARY, { work, yaml: 'agents:\n  demo:\n    options: {pace: 4ms}\n    cwd: ' + work + '\n  echo: {}\n' });
 const site = http(server), browser = await launch();
 try {
-  for (const [id, title, prompt] of [
-    ['parser', 'Fix the parser of dates', 'edit'], ['release', 'Notes for the next release', 'markdown'], ['deploy', 'Deploy to staging', 'scopes'],
-    ['colours', 'Which colour for the button?', 'ask'], ['tests', 'Run the tests', 'shell'], ['flaky', 'Look for the flaky test', 'error'],
+  for (const [id, title, ...prompts] of [
+    ['flow', 'Double the flow in spring', 'Search the functions of the river.', 'Edit the flow: it doubles in spring.', 'Run the tests in a shell.'], ['rivers', 'Seasons for all rivers', 'Give each river its season. I will review it.'],
+    ['release', 'Notes for the next release', 'Write the notes in Markdown.'], ['format', 'Format the sources', 'Format the sources and test them, with the scopes that I may choose.'],
+    ['colours', 'Which colour for the button?', 'Ask me for the colour of the button.'], ['flaky', 'Look for the flaky test', 'Find the error in the flaky test.'],
   ]) {
     await site.post('/api/sessions', { id, title, agent: 'demo' });
-    await site.call('POST', '/api/chat', { id, messages: [{ id: `u-${id}`, role: 'user', parts: [{ type: 'text', text: prompt }] }] });
+    for (const [n, text] of prompts.entries()) {
+      await site.call('POST', '/api/chat', { id, messages: [{ id: `u-${id}-${n}`, role: 'user', parts: [{ type: 'text', text }] }] });
+    }
   }
-  const fromTheTop = page => page.getByRole('heading', { name: 'Formatting' }).evaluate(e => e.scrollIntoView());
-  await picture('page', '#/s/release', {}, fromTheTop);
-  await picture('page-dark', '#/s/release', { colorScheme: 'dark' }, fromTheTop);
-  await picture('terminal', '#/s/tests', {}, page => page.getByText('go test ./... && echo').first().click());
-  await picture('changes', '#/s/parser');
-  await picture('review', '#/s/parser/review', {}, page => page.locator('.review').waitFor());
-  await picture('approval', '#/s/deploy');
+  const tests = page => page.getByText('go test ./... && echo').first().click();
+  const fromTheTop = async page => {
+    await page.locator('.scroll').hover();
+    await page.mouse.wheel(0, -20_000);
+  };
+  await picture('page', '#/s/flow', {}, tests);
+  await picture('page-dark', '#/s/flow', { colorScheme: 'dark' }, tests);
+  await picture('markdown', '#/s/release', { colorScheme: 'dark' }, fromTheTop);
+  await picture('review', '#/s/rivers/review', {}, page => page.locator('.review').waitFor());
+  await picture('changes', '#/s/rivers', { colorScheme: 'dark' }, fromTheTop);
+  await picture('approval', '#/s/format');
   await picture('question', '#/s/colours', { colorScheme: 'dark' });
   await picture('inbox', '#/inbox', {}, page => page.locator('[data-request]').nth(1).waitFor());
-  await picture('commands', '#/s/release', {}, async page => {
+  await picture('commands', '#/s/flow', {}, async page => {
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog').waitFor();
   });
-  await picture('phone', '#/s/tests', { viewport: PHONE }, page => page.getByText('go test ./... && echo').first().click());
-  const { json } = await site.get('/api/sessions/deploy/requests');
-  await picture('phone-request', `#/s/deploy/r/${encodeURIComponent(json.requests[0].id)}`, { viewport: PHONE }, page => page.locator('[data-request]').waitFor());
-  await picture('phone-sessions', '#/s/release', { viewport: PHONE, colorScheme: 'dark' }, page => page.getByRole('button', { name: 'Show the sessions' }).click());
+  await picture('phone', '#/s/flow', { viewport: PHONE }, tests);
+  const { json } = await site.get('/api/sessions/format/requests');
+  await picture('phone-request', `#/s/format/r/${encodeURIComponent(json.requests[0].id)}`, { viewport: PHONE }, page => page.locator('[data-request]').waitFor());
+  await picture('phone-sessions', '#/s/flow', { viewport: PHONE, colorScheme: 'dark' }, page => page.getByRole('button', { name: 'Show the sessions' }).click());
 } finally {
   await browser.close();
   await server.stop();

@@ -1,5 +1,4 @@
 import { createElement, type ReactNode } from 'react';
-import { Square, SquareCheck } from 'lucide-react';
 import type { Token, Tokens } from 'marked';
 import { Code } from '../code/code';
 import { Inlines } from './inline';
@@ -9,12 +8,6 @@ function List({ token }: { token: Tokens.List }) {
   const items = token.items.map((item, i) => <li key={i} className={item.task ? 'task' : undefined}>{Inside(item.tokens)}</li>);
   return token.ordered ? <ol start={token.start === '' ? 1 : token.start}>{items}</ol> : <ul className={tasks ? 'tasks' : undefined}>{items}</ul>;
 }
-
-const Box = ({ checked }: { checked: boolean }) => (
-  <span className={checked ? 'box checked' : 'box'} role="img" aria-label={checked ? 'done:' : 'to do:'}>
-    {checked ? <SquareCheck size={15} aria-hidden="true" /> : <Square size={15} aria-hidden="true" />}
-  </span>
-);
 
 function Table({ token }: { token: Tokens.Table }) {
   const cell = (of: 'th' | 'td', c: Tokens.TableCell, i: number) => createElement(of, { key: i, className: c.align ? `to-${c.align}` : undefined, scope: of === 'th' ? 'col' : undefined }, <Inlines tokens={c.tokens} />);
@@ -39,7 +32,6 @@ export function One({ token, level = 0 }: { token: Token; level?: number }): Rea
     case 'code': return <Code code={token.text as string} word={token.lang as string | undefined} />;
     case 'blockquote': return <blockquote>{Inside(token.tokens ?? [])}</blockquote>;
     case 'list': return <List token={token as Tokens.List} />;
-    case 'checkbox': return <Box checked={token.checked as boolean} />;
     case 'table': return <Table token={token as Tokens.Table} />;
     case 'hr': return <hr />;
     case 'html': return <p className="literal">{token.raw.trim()}</p>;

@@ -1,4 +1,5 @@
 import { Fragment, type ReactNode } from 'react';
+import { Square, SquareCheck } from 'lucide-react';
 import type { Token, Tokens } from 'marked';
 import { Picture } from '../picture';
 import { characters, safe } from './words';
@@ -16,6 +17,12 @@ function Image({ token }: { token: Tokens.Image }) {
   return <Link href={token.href} title={token.title}>{name || token.href}</Link>; // the page loads nothing from elsewhere
 }
 
+const Box = ({ checked }: { checked: boolean }) => (
+  <span className={checked ? 'box checked' : 'box'} role="img" aria-label={checked ? 'done:' : 'to do:'}>
+    {checked ? <SquareCheck size={15} aria-hidden="true" /> : <Square size={15} aria-hidden="true" />}
+  </span>
+);
+
 /** HTML stays text; a line break is the exception, because tables have no other. */
 const Html = ({ raw }: { raw: string }) => (/^<br\s*\/?>$/i.test(raw.trim()) ? <br /> : raw);
 
@@ -32,6 +39,7 @@ function Inline({ token, literal }: { token: Token; literal: boolean }): ReactNo
     case 'br': return <br />;
     case 'link': return <Link href={token.href as string} title={token.title as string | null}><Inlines tokens={token.tokens} literal={token.autolink === true} /></Link>;
     case 'image': return <Image token={token as Tokens.Image} />;
+    case 'checkbox': return <Box checked={token.checked as boolean} />;
     case 'html': return <Html raw={token.raw} />;
     default: return token.raw;
   }
