@@ -31,7 +31,15 @@ try {
   await picture('page', '#/s/flow', {}, tests);
   await picture('page-dark', '#/s/flow', { colorScheme: 'dark' }, tests);
   await picture('markdown', '#/s/release', { colorScheme: 'dark' }, fromTheTop);
-  await picture('review', '#/s/rivers/review', {}, page => page.locator('.review').waitFor());
+  await picture('review', '#/s/rivers/review', {}, async page => {
+    const comment = async (name, line, text) => {
+      await page.locator(`.review [data-path="${name}"]`).getByRole('button', { name: line, exact: true }).last().click();
+      await page.keyboard.type(text);
+    };
+    await comment('docs/guides/rivers.md', 'Comment on line 1', 'Keep the old title.');
+    await page.keyboard.press('Enter');
+    await comment('data/table.txt', 'Comment on line 42', 'Why slow?');
+  });
   await picture('changes', '#/s/rivers', { colorScheme: 'dark' }, fromTheTop);
   await picture('approval', '#/s/format');
   await picture('question', '#/s/colours', { colorScheme: 'dark' });
