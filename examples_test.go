@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tributary-dev/tributary/internal/scriptedmodel"
@@ -63,6 +64,19 @@ func TestTheGatewayInAServerOfAnotherModule(t *testing.T) {
 	stranger(t, "in-your-server")
 }
 
+// knowAllModules has the go command fetch the go.mod files of all modules, where the machine
+// lacks some. This module needs only a part of them; a module that requires it reads more.
+func knowAllModules(t *testing.T) {
+	t.Helper()
+	modules.Do(func() {
+		if out, err := exec.CommandContext(t.Context(), "go", "list", "-m", "all").CombinedOutput(); err != nil {
+			t.Fatalf("go list -m all: %v\n%s", err, out)
+		}
+	})
+}
+
+var modules sync.Once //nolint:gochecknoglobals // once for each machine
+
 // stranger makes a copy of an example module outside of the repository, tests it and builds
 // its program.
 func stranger(t *testing.T, example string) (dir string, run func(name string, args ...string) string) {
@@ -70,6 +84,7 @@ func stranger(t *testing.T, example string) (dir string, run func(name string, a
 	if testing.Short() {
 		t.Skip("it builds the whole program")
 	}
+	knowAllModules(t)
 	dir = t.TempDir()
 	if err := os.CopyFS(dir, os.DirFS(filepath.Join("examples", example))); err != nil {
 		t.Fatal(err)
