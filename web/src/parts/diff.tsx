@@ -1,6 +1,7 @@
 // The one way in which the page shows a difference: in a tool's card, on a request, in the review.
 import { Fragment, memo, useMemo, useState, type ReactNode } from 'react';
-import { useColors, type Line as Colors } from './code/colors';
+import { useColors } from './code/colors';
+import type { Line as Colors } from './code/line';
 import { languageOfFile } from './code/language';
 import { readPatch, type FileDiff, type Row } from './diff/patch';
 import { colored, pairs, segments, side } from './diff/rows';

@@ -1,10 +1,7 @@
 import { useEffect, useState } from 'react';
 import { idle } from '../later';
 import type { Language } from './language';
-
-/** A piece of a line, and the name of its colour if it has one. */
-export interface Piece { text: string; hue?: string }
-export type Line = Piece[];
+import type { Line } from './line';
 
 const MOST = 60_000; // characters; more takes longer than a reader should notice
 const PAUSE = 120; // milliseconds between two colourings of a code that grows
@@ -27,5 +24,3 @@ export function useColors(code: string, language: Language | undefined): Line[] 
   }, [code, language, wanted]);
   return wanted ? lines : null;
 }
-
-export const textOf = (line: Line) => line.map(p => p.text).join('');

@@ -2,7 +2,7 @@
 import { createCssVariablesTheme, createHighlighterCore, type HighlighterCore, type LanguageInput } from 'shiki/core';
 import { createJavaScriptRegexEngine } from 'shiki/engine/javascript';
 import type { Language } from './language';
-import type { Line } from './colors';
+import type { Line } from './line';
 
 const LOADERS: Record<Language, LanguageInput> = {
   c: () => import('shiki/langs/c.mjs'),

@@ -1,4 +1,4 @@
-import { textOf, type Line } from './colors';
+import { textOf, type Line } from './line';
 
 /** Pieces of a line as elements. */
 export const Pieces = ({ line }: { line: Line }) => line.map((p, i) => (p.hue ? <span key={i} className={`hue-${p.hue}`}>{p.text}</span> : p.text));

@@ -1,5 +1,4 @@
-import type { Line } from '../code/colors';
-import { textOf } from '../code/colors';
+import { textOf, type Line } from '../code/line';
 import type { Hunk, Row } from './patch';
 
 /** Two rows side by side; null: nothing stands there. */
