@@ -148,6 +148,22 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
         await until(`all of it is shown, once; it shows ${JSON.stringify(again.text)}`, () => again.articles()[1]?.textContent === said && again.articles().length === 2);
       });
 
+      test('a page that is opened while a prompt waits shows the running answer once, and then both in their order', async () => {
+        const first = unhurried();
+        await first.say('slow');
+        await words(first);
+        void site.now.post('/api/chat', { id: first.id, messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text: 'hello' }] }] });
+        await until('the prompt waits', async () => (await site.now.get(`/api/sessions/${first.id}/queue`)).json.queue.length === 1);
+        const again = mount(Other, { id: first.id });
+        let most = 0;
+        await until('both turns are over, and shown', () => {
+          most = Math.max(most, again.articles().filter(a => a.textContent.includes('many streams')).length);
+          return again.articles().length === 4 && again.text.includes('I am the demo agent');
+        });
+        assert.equal(most, 1);
+        assert.deepEqual(again.articles().map(a => a.textContent.slice(0, 5)), (await history(first.id)).map(m => text(m).slice(0, 5)));
+      });
+
       test('a lost connection is taken up again, by itself', async () => {
         const first = unhurried();
         cutAfter(first.id, 2000);

@@ -14,7 +14,7 @@ fs.writeFileSync(path.join(dir, 'bob'), BOB);
 
 useChromium();
 after(() => fs.rmSync(dir, { recursive: true, force: true }));
-const site = useGateway(`auth:\n  tokens: [{name: bob, role: collaborator, token_file: ${path.join(dir, 'bob')}}]\nagents:\n  demo:\n    options: {pace: 2ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 20ms}\n`);
+const site = useGateway(`auth:\n  tokens: [{name: bob, role: collaborator, token_file: ${path.join(dir, 'bob')}}]\nagents:\n  demo:\n    options: {pace: 2ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 20ms}\n  patient:\n    adapter: demo\n    options: {pace: 300ms}\n`);
 
 const field = page => page.getByRole('textbox', { name: 'Your message' });
 const waiting = page => page.getByRole('region', { name: 'Waiting prompts' });
@@ -128,6 +128,26 @@ test('prompts wait over a reload of their page, and run', async () => {
   await until('it is at rest', async () => (await state(id)) === 'idle');
   await page.leave();
 });
+
+for (const [name, script, sees] of [
+  ['the plan of the running turn stays in sight', 'plan', page => page.getByRole('region', { name: 'Plan' }).waitFor()],
+  ['a turn that waits for an answer says so', 'approve', page => page.getByText('The agent waits for your answer.').waitFor()],
+]) {
+  test(`while prompts wait, ${name}, also on a page that is opened then`, async () => {
+    const id = randomUUID();
+    await site.post('/api/sessions', { id, agent: 'patient' });
+    const first = await prompt(id, script);
+    const second = await prompt(id, 'hello', BOB); // the one who began the turn would end it by a prompt
+    await until('a part of the answer is on record', async () => (await site.history(id)).some(m => m.role === 'assistant'));
+    const page = await open(site, `#/s/${id}`);
+    await row(page, 'hello').waitFor();
+    await sees(page);
+    assert.equal(await page.getByRole('article', { name: 'The agent' }).count(), 1, 'the answer is there once');
+    await page.leave();
+    await site.post(`/api/chat/${id}/stop`);
+    for (const response of [first, second]) await response.body.cancel();
+  });
+}
 
 test('a prompt that has begun meanwhile is refused in a sentence', async () => {
   const { page } = await queued(['hello']);

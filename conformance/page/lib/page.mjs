@@ -46,7 +46,10 @@ export function useGateway(yaml = YAML) {
  * errors: what the console said of the policy, and errors that no code caught; close() fails if there are any. say(text) sends a prompt.
  * prepare: what is done with the page before it loads. options: those of Playwright's newContext (viewport, colorScheme, …).
  */
-export async function open(site, hash = '', { signedIn = true, prepare, ...options } = {}) {
+export const open = (site, hash = '', options = {}) => openIn(browser, site, hash, options);
+
+/** The same in a browser of the caller's. */
+export async function openIn(browser, site, hash, { signedIn = true, prepare, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options });
   const page = await context.newPage();
   page.setDefaultTimeout(SECONDS);

@@ -12,7 +12,7 @@ import { NEW, useDraft } from './drafts';
 import { parts as filesOf } from './encode';
 import * as outbox from './outbox';
 import { ownPrompts, remember } from './prompts';
-import { enqueue, steer, useQueue } from './queue';
+import { enqueue, steer, type Queue } from './queue';
 import { useStop } from './stop';
 
 interface Place {
@@ -23,6 +23,8 @@ interface Place {
   agent: string;
   session: Session | undefined;
   chat: TributaryChat<UIMessage>;
+  /** The prompts that wait. */
+  queue: Queue;
   /** The turn waits for an answer of a person. */
   paused: boolean;
   /** The place of the function that takes what the gateway did not take. */
@@ -37,7 +39,7 @@ interface Place {
 
 export type Compose = ReturnType<typeof useCompose>;
 
-export function useCompose({ id, known, agent, session, chat, paused, refused, onSend, onStop, tell }: Place) {
+export function useCompose({ id, known, agent, session, chat, queue, paused, refused, onSend, onStop, tell }: Place) {
   const [begun, setBegun] = useState(false);
   const key = known || session || begun ? id : NEW;
   const [text, setText] = useDraft(key);
@@ -46,7 +48,6 @@ export function useCompose({ id, known, agent, session, chat, paused, refused, o
   const [sending, setSending] = useState(false);
   const [editing, setEditing] = useState<{ id: string; text: string } | null>(null);
   const busy = chat.status === 'submitted' || chat.status === 'streaming';
-  const queue = useQueue(id, session, busy);
   const controls = useControls(id, session, agent, chat.status);
   const { stop, stopping } = useStop({ chat, onStop, tell });
   const now = useRef<{ edit: Acting['edit']; regenerate: Acting['regenerate']; chat: TributaryChat<UIMessage> } | null>(null);
@@ -139,11 +140,6 @@ export function useCompose({ id, known, agent, session, chat, paused, refused, o
     after: message => { const all = now.current!.chat.messages; return all.length - 1 - all.findIndex(m => m.id === message.id); },
   }), [editing, writes]);
 
-  const shown = useMemo(() => {
-    const waiting = new Set(queue.list.map(q => q.message_id));
-    return waiting.size ? chat.messages.filter(m => !waiting.has(m.id)) : chat.messages;
-  }, [chat.messages, queue.list]);
-
   return {
     id, session, busy, paused, running: busy && !paused, sending, stopping, stop, queue, controls, tell, acting,
     text, setText, files, setFiles, attach, comments, setComments, send,
@@ -151,7 +147,5 @@ export function useCompose({ id, known, agent, session, chat, paused, refused, o
     commands: () => (controls.commands.length ? controls.commands : commandsIn(chat.messages)),
     /** Puts the draft into the turn that runs. */
     steer: () => take(async (prompt, _, message) => { await steer(id, prompt); outbox.remove(id, message); }),
-    /** The messages without the prompts that wait: the queue shows these. */
-    shown,
   };
 }

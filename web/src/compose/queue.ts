@@ -22,6 +22,12 @@ export interface Queue {
 
 const NONE: Queued[] = [];
 
+/** The messages without the prompts that wait: the queue shows these. */
+export function withoutWaiting(messages: UIMessage[], queue: Queued[]): UIMessage[] {
+  const waiting = new Set(queue.map(q => q.message_id));
+  return waiting.size ? messages.filter(m => !waiting.has(m.id)) : messages;
+}
+
 /** Whether the person is at this page. */
 function useFocus(): boolean {
   return useSyncExternalStore(changed => {

@@ -7,6 +7,7 @@ import { reach, said, type Session } from '../api/api';
 import { onSignedIn } from '../api/signin';
 import { Actions, MessageActions } from '../compose/actions';
 import { useCompose } from '../compose/compose';
+import { useQueue, withoutWaiting } from '../compose/queue';
 import { Composer } from '../compose/composer';
 import { SharedContext, type Shared } from './context';
 import { useDecisions } from './decisions';
@@ -44,7 +45,9 @@ export function Chat({ id, agent, session, known, chat, detail, refused }: Props
   const [anchor, setAnchor] = useState<string | null>(null);
   const { messages, status, busy, conversation } = chat;
   const { error } = conversation.chat; // the conversation's own problems pass by themselves
-  const last = messages.at(-1);
+  const queue = useQueue(id, session, busy);
+  const shown = useMemo(() => withoutWaiting(messages, queue.list), [messages, queue.list]);
+  const last = shown.at(-1); // of the turn that runs, if one does
   const paused = isAsking(last) && (busy || session?.state === 'paused');
   const open = busy || paused;
   const { box, page, far, follow } = useScroll(messages, open);
@@ -57,7 +60,7 @@ export function Chat({ id, agent, session, known, chat, detail, refused }: Props
 
   // The turn that a prompt of this page begins has the window to itself.
   const began = useRef(false);
-  const newest = messages.findLast(m => m.role === 'user')?.id;
+  const newest = shown.findLast(m => m.role === 'user')?.id;
   useEffect(() => {
     if (!began.current || newest === undefined) return;
     began.current = false;
@@ -67,7 +70,7 @@ export function Chat({ id, agent, session, known, chat, detail, refused }: Props
   useEffect(() => { if (!busy) began.current = false; }, [busy]);
 
   const compose = useCompose({
-    id, known, agent, session, chat, paused, refused, tell: setProblem,
+    id, known, agent, session, chat, queue, paused, refused, tell: setProblem,
     onSend: () => { began.current = true; follow(); settle(id); }, onStop: keepFocus,
   });
 
@@ -105,7 +108,7 @@ export function Chat({ id, agent, session, known, chat, detail, refused }: Props
           <div className="page" ref={page} role="log" aria-busy={busy}>
             <Earlier chat={chat} box={box} />
             {messages.length === 0 && <Empty missing={chat.missing && known} />}
-            <Log messages={compose.shown} live={busy} open={open} anchor={anchor} tail={tail} />
+            <Log messages={shown} live={busy} open={open} anchor={anchor} tail={tail} />
             {messages.length === 0 && tail}
           </div>
         </div>
