@@ -1,10 +1,11 @@
 // The one way in which the page shows a difference: in a tool's card, on a request, in the review.
-import { Fragment, memo, useMemo, useState, type ReactNode } from 'react';
+import { Fragment, memo, useMemo, useRef, useState, type ReactNode } from 'react';
 import { useColors } from './code/colors';
 import type { Line as Colors } from './code/line';
 import { languageOfFile } from './code/language';
 import { readPatch, type FileDiff, type Row } from './diff/patch';
 import { colored, pairs, segments, side } from './diff/rows';
+import { useNear } from './near';
 
 export { patchOf, readPatch, type FileDiff, type Row } from './diff/patch';
 
@@ -61,14 +62,14 @@ export const Counts = ({ added, removed }: { added: number; removed: number }) =
 /** The rows of one file. */
 export const DiffFile = memo(function DiffFile({ file, view = 'unified', onLine, below, label = `Changes of ${file.path || 'a file'}` }: Look & { file: FileDiff; label?: string }) {
   const [all, setAll] = useState(false);
-  const language = languageOfFile(file.path);
-  const old = useColors(useMemo(() => side(file.hunks, 'add'), [file]), language), now = useColors(useMemo(() => side(file.hunks, 'del'), [file]), language);
+  const box = useRef<HTMLDivElement>(null), near = useNear(box), language = languageOfFile(file.path);
+  const old = useColors(useMemo(() => side(file.hunks, 'add'), [file]), language, near), now = useColors(useMemo(() => side(file.hunks, 'del'), [file]), language, near);
   const colors = useMemo(() => colored(file.hunks, old, now), [file, old, now]);
   const total = file.hunks.reduce((n, h) => n + h.rows.length, 0);
   let room = all ? Infinity : FIRST;
   const cell = { path: file.path, colors, onLine };
   return (
-    <div className="diff-box" tabIndex={0} role="group" aria-label={label}>
+    <div className="diff-box" ref={box} tabIndex={0} role="group" aria-label={label}>
       <table className={`diff ${view}`}>
         {view === 'split' && <colgroup><col className="numbers" /><col /><col className="numbers" /><col /></colgroup>}
         <tbody>

@@ -1,4 +1,5 @@
-import { memo, useState } from 'react';
+import { memo, useRef, useState } from 'react';
+import { useNear } from '../near';
 import { Copy } from './copy';
 import { useColors } from './colors';
 import { Lines } from './lines';
@@ -16,10 +17,11 @@ interface Props {
 /** A block of code: its language, a switch for long lines, a button that copies it. */
 export const Code = memo(function Code({ code, word, language, title }: Props) {
   const [wrap, setWrap] = useState(false);
-  const colors = useColors(code, language ?? languageOf(word));
+  const block = useRef<HTMLElement>(null);
+  const colors = useColors(code, language ?? languageOf(word), useNear(block));
   const name = title ?? (word?.trim().split(/\s/)[0] || 'text');
   return (
-    <figure className="code">
+    <figure className="code" ref={block}>
       <figcaption className="code-head">
         <span className="code-name">{name}</span>
         <button type="button" className="btn quiet small" aria-pressed={wrap} onClick={() => setWrap(!wrap)}>Wrap</button>

@@ -6,10 +6,10 @@ import type { Line } from './line';
 const MOST = 60_000; // characters; more takes longer than a reader should notice
 const PAUSE = 120; // milliseconds between two colourings of a code that grows
 
-/** The code's lines in colours; null until they are known, and for codes in no known language. */
-export function useColors(code: string, language: Language | undefined): Line[] | null {
+/** The code's lines in colours; null until they are known, for codes in no known language, and while no reader is near. */
+export function useColors(code: string, language: Language | undefined, near: boolean): Line[] | null {
   const [lines, setLines] = useState<Line[] | null>(null);
-  const wanted = language !== undefined && code.length <= MOST;
+  const wanted = near && language !== undefined && code.length <= MOST;
   useEffect(() => {
     if (!wanted) return;
     let here = true;
