@@ -2,7 +2,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { accessible, open, until, useChromium, useGateway } from './lib/page.mjs';
-import { fits, VIEWS } from './lib/views.mjs';
 
 useChromium();
 const site = useGateway();
@@ -163,15 +162,3 @@ describe('keys', () => {
     await page.leave();
   });
 });
-
-for (const [view, options] of Object.entries(VIEWS)) {
-  test(`the command menu keeps to its window and to the rules of accessibility (${view})`, async () => {
-    const page = await open(site, '', options);
-    await page.getByRole('textbox', { name: 'Your message' }).waitFor();
-    await page.keyboard.press('Control+k');
-    await menu(page).waitFor();
-    await fits(page);
-    await accessible(page, 'the command menu');
-    await page.leave();
-  });
-}

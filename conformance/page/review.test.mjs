@@ -139,15 +139,6 @@ test('turns that the page has not read are said to be missing, and can be loaded
   await page.leave();
 });
 
-for (const [name, view] of Object.entries(VIEWS)) {
-  test(`the review can be used by everybody (${name})`, async () => {
-    const page = await reviewed(view);
-    await accessible(page, 'the review');
-    await fits(page);
-    await page.leave();
-  });
-}
-
 for (const name of ['wide, dark', 'phone, light']) {
   test(`a comment can be written by everybody (${name})`, async () => {
     const page = await reviewed(VIEWS[name]);

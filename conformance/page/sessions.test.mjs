@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import fs from 'node:fs/promises';
 import { describe, test } from 'node:test';
 import { accessible, open, sleep, until, useChromium, useGateway } from './lib/page.mjs';
-import { fits, VIEWS } from './lib/views.mjs';
 
 useChromium();
 const site = useGateway('agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 20ms}\n  echo: {}\n  lost: {adapter: claude, command: /no/such/claude}\n');
@@ -256,15 +255,3 @@ describe('a session', () => {
     await page.leave();
   });
 });
-
-for (const [view, options] of Object.entries(VIEWS)) {
-  test(`the frame keeps to its window and to the rules of accessibility (${view})`, async () => {
-    const page = await open(site, '#/s/paper', options);
-    await page.getByText('ink and quill').first().waitFor();
-    if (view.startsWith('phone')) await page.getByRole('button', { name: 'Show the sessions' }).click();
-    await row(page, 'Paper trail').waitFor();
-    await fits(page);
-    await accessible(page, 'the frame');
-    await page.leave();
-  });
-}

@@ -27,7 +27,7 @@ export async function setNotify(on: boolean) {
 const subscribe = (changed: () => void) => { addEventListener(CHANGED, changed); return () => removeEventListener(CHANGED, changed); };
 export const useNotify = () => useSyncExternalStore(subscribe, read);
 
-const SEEN = 'tributary-seen', TOLD = 'tributary-told', MOST = 50;
+const SEEN = 'tributary-seen', TOLD = 'tributary-told', MOST = 50, LATE = 60_000;
 
 /** Holds a lock for as long as this tab is seen, so that the others know. */
 function useSeen() {
@@ -44,15 +44,22 @@ function useSeen() {
   }, []);
 }
 
-/** Whether this tab is the one that tells: no tab is seen, and no other has told of it. */
+/** What this browser has told. */
+function told(): string[] {
+  try { return JSON.parse(localStorage.getItem(TOLD) ?? '[]') as string[]; } catch { return []; } // the tag makes several notifications one
+}
+
+/** Whether this tab is the one that tells: no tab is seen, and no other has told of it. A storage shows late what another tab has written, a lock does not. */
 async function isFirst(tag: string): Promise<boolean> {
-  return navigator.locks.request(TOLD, async () => {
-    if ((await navigator.locks.query()).held?.some(l => l.name === SEEN)) return false;
-    let told: string[] = [];
-    try { told = JSON.parse(localStorage.getItem(TOLD) ?? '[]') as string[]; } catch { /* nothing is kept: the tag makes several notifications one */ }
-    if (told.includes(tag)) return false;
-    try { localStorage.setItem(TOLD, JSON.stringify([...told, tag].slice(-MOST))); } catch { /* the same */ }
-    return true;
+  if ((await navigator.locks.query()).held?.some(l => l.name === SEEN)) return false;
+  return new Promise(resolve => {
+    void navigator.locks.request(`${TOLD} ${tag}`, { ifAvailable: true }, lock => {
+      const all = told();
+      if (!lock || all.includes(tag)) return resolve(false);
+      try { localStorage.setItem(TOLD, JSON.stringify([...all, tag].slice(-MOST))); } catch { /* as above */ }
+      resolve(true);
+      return new Promise<void>(over => { setTimeout(over, LATE); });
+    });
   });
 }
 
