@@ -64,6 +64,7 @@ export const states = request => [
   ['inbox', '#/inbox', page => page.locator('[data-request]').nth(1).waitFor()],
   ['request', `#/s/format/r/${encodeURIComponent(request)}`, page => page.locator('[data-request]').waitFor()],
   ['commands', '#/s/flow', async page => {
+    await page.getByRole('textbox', { name: 'Your message' }).waitFor(); // the page listens to keys then
     await page.keyboard.press('Control+k');
     await page.getByRole('dialog').waitFor();
   }],
