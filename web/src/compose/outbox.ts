@@ -14,7 +14,7 @@ const NONE: Outgoing[] = [];
 const outgoing = new Kept<Outgoing[]>('outgoing', NONE, list => list.length === 0);
 const filesKey = (message: string) => `outgoing:${message}`;
 
-// A page that goes away still hears that its requests have failed, but can write no files any more. The next page sees what became of the prompts.
+// While a page is unloaded, its requests fail, and the page cannot write files any more. The next page sees what became of the prompts.
 let leaving = false;
 addEventListener('pagehide', () => { leaving = true; });
 addEventListener('pageshow', () => { leaving = false; });

@@ -1,4 +1,4 @@
-// What a call does, so that the page can draw it.
+// This file names what a call does, so that the page can draw the call.
 import { factsOf, nameOf, type ToolPart } from './state';
 
 export type Kind = 'command' | 'edit' | 'read' | 'search' | 'fetch' | 'plan' | 'agent' | 'other';
