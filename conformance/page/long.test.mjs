@@ -41,7 +41,10 @@ async function type(page) {
   await page.keyboard.type(words, { delay: 30 });
   await until('all keys are measured', async () => (await typedOn(page)).length === before + words.length);
 }
-const keyOn = async page => Math.round((await typedOn(page)).sort((a, b) => a - b).at(-1 - Math.floor((await typedOn(page)).length / 2)));
+async function keyOn(page) {
+  const times = (await typedOn(page)).sort((a, b) => a - b);
+  return Math.round(times[Math.floor(times.length / 2)]);
+}
 
 /** Scrolls through a part of the session: the slowest frame. */
 const scroll = page => page.evaluate(async () => {

@@ -2,7 +2,7 @@
 import { sleep } from '../../lib/site.mjs';
 
 /** The agents of these states. The slow one is at work while one looks. */
-export const agents = work => `agents:\n  demo:\n    options: {pace: 4ms}\n    cwd: ${work}\n  slow:\n    adapter: demo\n    options: {pace: 400ms}\n  echo: {}\nsessions: {on_disconnect: detach}\n`;
+export const agents = work => `agents:\n  demo:\n    options: {pace: 4ms}\n    cwd: ${work}\n  slow:\n    adapter: demo\n    options: {pace: 300ms}\n  echo: {}\nsessions: {on_disconnect: detach}\n`;
 
 const SESSIONS = [
   ['team', 'Find the source', 'demo', 'Find the source, with nested sub-agents.'],
@@ -13,7 +13,8 @@ const SESSIONS = [
   ['colours', 'Which colour for the button?', 'demo', 'Ask me for the colour of the button.'],
   ['flaky', 'Look for the flaky test', 'demo', 'Find the error in the flaky test.'],
 ];
-const QUEUE = ['work', 'Work through the list', 'slow', 'Work through the todo list.', 'Then run the tests in a shell.', 'Write the notes, too.'];
+// The slow agent makes a plan for each list, so that a plan is in sight as long as the last prompt waits.
+const QUEUE = ['work', 'Work through the list', 'slow', 'Work through the todo list.', 'Then work through the todo list of tomorrow.', 'Write the notes, too.'];
 
 /** Has the agents say all that the states show. */
 export async function furnish(site) {
