@@ -156,11 +156,12 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
         await until('the prompt waits', async () => (await site.now.get(`/api/sessions/${first.id}/queue`)).json.queue.length === 1);
         const again = mount(Other, { id: first.id });
         let most = 0;
-        await until('both turns are over, and shown', () => {
+        await until('both answers are shown', () => {
           most = Math.max(most, again.articles().filter(a => a.textContent.includes('many streams')).length);
           return again.articles().length === 4 && again.text.includes('I am the demo agent');
         });
         assert.equal(most, 1);
+        await until('both turns are over', async () => (await trace(first.id, 'stop')).length === 2); // then the history has all of their text
         assert.deepEqual(again.articles().map(a => a.textContent.slice(0, 5)), (await history(first.id)).map(m => text(m).slice(0, 5)));
       });
 
