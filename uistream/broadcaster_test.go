@@ -315,6 +315,55 @@ func TestCloseEndsTheStreams(t *testing.T) {
 
 // A turn that an edit or a regenerate replaces gets a rewind before the records
 // that close its parts: none of those may reach the client.
+// The stop is on record a moment before the session is idle. A client that asks for the list of
+// sessions right after its answer must find the session idle.
+func TestAResponseIsOverOnceItsTurnIsOverInMemoryToo(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
+		defer bc.Close()
+		records := story(t, 4, "some words of text ")
+		f := newFeed()
+		f.change(func() { f.records = records })
+		var of response
+		over := make(chan error, 1)
+		go func() {
+			over <- bc.Serve(t.Context(), uistream.NewWriter(&of, bc.Framing(), uistream.Timing{}), turn, f, uistream.Span{})
+		}()
+		synctest.Wait()
+		whole := streamOf(records, bc.Framing())
+		if got := of.frames(); got != strings.TrimSuffix(whole, "data: [DONE]\n\n") || len(over) != 0 {
+			t.Errorf("before the turn is over the client has %q", got)
+		}
+		f.close()
+		if err := <-over; err != nil || of.frames() != whole {
+			t.Errorf("after that the client has %q: %v", of.frames(), err)
+		}
+	})
+}
+
+// A client that leaves in that moment has had the whole message.
+func TestAClientThatLeavesBehindTheEndWasNotCut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
+		defer bc.Close()
+		f := newFeed()
+		f.change(func() { f.records = story(t, 4, "some words of text ") })
+		ctx, leave := context.WithCancel(t.Context())
+		over := make(chan error, 1)
+		go func() {
+			_, err := serve(ctx, bc, turn, f, uistream.Span{})
+			over <- err
+		}()
+		synctest.Wait()
+		leave()
+		if err := <-over; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func TestSupersededStreamEndsWithAnAbortOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

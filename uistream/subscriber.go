@@ -165,7 +165,7 @@ func (s *subscriber) run(ctx context.Context) error {
 		}
 		if err != nil {
 			if len(v.refs) > 0 { // read before the error: the reading has moved on behind it
-				if over, failed := s.take(v); over && failed == nil {
+				if over, failed := s.take(ctx, v); over && failed == nil {
 					return nil
 				}
 			}
@@ -174,7 +174,7 @@ func (s *subscriber) run(ctx context.Context) error {
 		if len(v.frames) < largeBlock {
 			s.release()
 		}
-		over, err := s.take(v)
+		over, err := s.take(ctx, v)
 		s.release()
 		if over || err != nil {
 			return err
@@ -257,7 +257,7 @@ func (s *subscriber) readLog(ctx context.Context) (v view, err error) {
 }
 
 // take writes what the client gets of records, and reports whether that was all.
-func (s *subscriber) take(v view) (over bool, err error) {
+func (s *subscriber) take(ctx context.Context, v view) (over bool, err error) {
 	start := 0 // of the record's frames
 	if v.from > 0 {
 		start = v.refs[v.from-1].end
@@ -298,7 +298,7 @@ func (s *subscriber) take(v view) (over bool, err error) {
 			return false, err
 		}
 		if m.over {
-			return true, s.w.Done()
+			return true, s.settle(ctx)
 		}
 		return true, s.end(pauseChunks(s.key.Options)...)
 	}
@@ -306,6 +306,17 @@ func (s *subscriber) take(v view) (over bool, err error) {
 		return false, s.w.Frames(v.frames[from:v.refs[n-1].end])
 	}
 	return false, nil
+}
+
+// settle ends the response once the turn has ended in memory too, so that a client that has
+// read all of it finds the session idle in every list. A client that leaves before that has
+// the whole message.
+func (s *subscriber) settle(ctx context.Context) error {
+	if ended := s.source.Ended(); !isClosed(ended) {
+		s.release()
+		_ = s.w.Wait(ctx, nil, ended)
+	}
+	return s.w.Done()
 }
 
 // begin begins the rest of a message, and of the text that is open there.
