@@ -72,13 +72,18 @@ func (s forgetful) Durable(ctx context.Context, session string, after, until uin
 // of the session is in memory.
 func TestMemoryAndDatabaseAreOneLog(t *testing.T) {
 	t.Parallel()
-	const session, turn = "s", "t"
+	const turn = "t"
+	stores := map[int]*sqllog.Store{}
+	for _, live := range []int{1, 2000, 0} {
+		stores[live] = open(t, sqllog.Options{Dir: t.TempDir(), NoSync: true, LiveBytes: live})
+	}
+	sessions := 0
 	rapid.Check(t, func(rt *rapid.T) {
-		s, err := sqllog.Open(rt.Context(), sqllog.Options{Dir: t.TempDir(), NoSync: true, LiveBytes: rapid.SampledFrom([]int{1, 2000, 0}).Draw(rt, "bytes")})
-		if err != nil {
-			rt.Fatal(err)
-		}
-		defer s.Close() //nolint:errcheck // nothing is left to be written
+		s := stores[rapid.SampledFrom([]int{1, 2000, 0}).Draw(rt, "bytes")]
+		sessions++
+		session := fmt.Sprint("s", sessions)
+		defer s.Delete(t.Context(), session) //nolint:errcheck // the next check has a session of its own
+		var err error
 		var last, parts uint64
 		var durable []uint64
 		texts := map[uint64]string{0: ""} // of the open part, by the newest number then
