@@ -392,6 +392,20 @@ test('while the network is away a prompt comes back as a draft, with its files, 
   await page.leave();
 });
 
+test('a network that is lost and comes back in the middle of a turn leaves no sentence behind', async () => {
+  const page = await open(site, `#/s/${await make()}`);
+  await page.say('slow');
+  await page.getByText('many streams').waitFor();
+  await page.context().setOffline(true);
+  await page.say('hello');
+  await alert(page).getByText('The gateway cannot be reached.').waitFor();
+  assert.equal(await value(page), 'hello');
+  await page.context().setOffline(false);
+  await until('the sentence goes', async () => await alert(page).count() === 0);
+  assert.equal(await value(page), 'hello');
+  await page.leave();
+});
+
 test('a prompt that the gateway refuses comes back as a draft, before what was typed meanwhile', async () => {
   const page = await open(site);
   await page.route('**/api/chat?*', async route => {

@@ -10,7 +10,7 @@ export const transport = new TributaryTransport<UIMessage>({ client: '7', fetch:
 
 export const at = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
 
-const UNREACHED = 'The gateway cannot be reached.';
+export const UNREACHED = 'The gateway cannot be reached.';
 
 /** What an error says to a person. */
 export const said = (e: Error) => (isNetworkError(e as unknown) ? UNREACHED : e.message);

@@ -3,7 +3,7 @@ import type { Refused } from '@tributary/chat';
 import type { TributaryChat } from '@tributary/chat/react';
 import type { UIMessage } from 'ai';
 import { ArrowDown } from 'lucide-react';
-import { reach, said, type Session } from '../api/api';
+import { reach, said, UNREACHED, type Session } from '../api/api';
 import { onSignedIn } from '../api/signin';
 import { Actions, MessageActions } from '../compose/actions';
 import { useCompose } from '../compose/compose';
@@ -88,6 +88,12 @@ export function Chat({ id, agent, session, known, chat, detail, refused }: Props
   const plan = open ? planOf(last?.role === 'assistant' ? last.parts : []) : null;
   const { clearError } = chat;
   const { refresh } = chat.conversation;
+  useEffect(() => {
+    const reached = () => setProblem(was => (was === UNREACHED ? null : was));
+    if (chat.connected) reached();
+    addEventListener('online', reached); // a short loss cuts no stream
+    return () => removeEventListener('online', reached);
+  }, [chat.connected]);
   useEffect(() => onSignedIn(() => { setProblem(null); clearError(); refresh(); }), [clearError, refresh]);
   const tail = useMemo(() => (
     <>
