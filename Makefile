@@ -158,9 +158,9 @@ examples/claude-agent-sdk/typescript/node_modules/.package-lock.json: examples/c
 	npm --prefix examples/claude-agent-sdk/typescript ci --no-audit --no-fund
 	@touch $@
 
-examples/claude-agent-sdk/python/venv/installed: examples/claude-agent-sdk/python/requirements.txt
+examples/claude-agent-sdk/python/venv/installed: examples/claude-agent-sdk/python/requirements.lock
 	python3 -m venv examples/claude-agent-sdk/python/venv
-	examples/claude-agent-sdk/python/venv/bin/pip install -q -r $<
+	examples/claude-agent-sdk/python/venv/bin/pip install -q --no-deps --require-hashes -r $<
 	@touch $@
 
 .PHONY: sdk-examples
