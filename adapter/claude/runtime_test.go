@@ -114,6 +114,6 @@ func TestSuite(t *testing.T) {
 		},
 		Runs:    agenttest.Tells(`I ran {\"command\":\"ls\"}`, `{"command":"ls"}`),
 		Decoder: func() agent.Decoder { return claude.NewDecoder(claude.Options{}) },
-		Bound:   30 * time.Second,
+		Bound:   time.Minute,
 	})
 }

@@ -64,7 +64,7 @@ type Suite struct {
 	Word string
 	// Turns are further prompts, each of which must give a well-formed turn.
 	Turns []string
-	// Bound is how long anything may take; 10 seconds if zero.
+	// Bound is how long anything may take before it counts as hung; 30 seconds if zero.
 	Bound time.Duration
 
 	hung *atomic.Bool // a Prompt did not return
@@ -74,7 +74,7 @@ type Suite struct {
 func Run(t *testing.T, s Suite) {
 	t.Helper()
 	if s.Bound == 0 {
-		s.Bound = 10 * time.Second
+		s.Bound = 30 * time.Second
 	}
 	s.hung = &atomic.Bool{}
 	if s.Prompts[Text] == "" {
