@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { over, posts, same } from '../lib/person.mjs';
 import { until } from '../lib/site.mjs';
 import { client } from './site.mjs';
+import { stopsAndResumes } from './turns.mjs';
 
 const it = client('assistant-ui.jsx', { resumes: true });
 const chosen = async id => (await it.site.trace(id, 'permission_response')).map(r => r.payload.chosen_option).join();
@@ -50,24 +51,7 @@ describe('@assistant-ui/react 0.15.21, AssistantChatTransport of @assistant-ui/a
     assert.doesNotMatch(JSON.stringify(posts(p.id).at(-1).body.messages), /cancelled tool call/i);
   });
 
-  test('stop', async () => {
-    const p = await it.unhurried();
-    await p.say('slow');
-    await until('words come', () => p.articles()[1]?.textContent.length > 40);
-    await p.press('Stop');
-    await over(it.site, p, 'canceled', 1);
-    await until('the button is gone', () => !p.has('Stop'));
-  });
-
-  test('reload in the middle of a turn', async () => {
-    const p = await it.unhurried();
-    await p.say('slow');
-    await until('words come', () => p.articles()[1]?.textContent.length > 40);
-    const again = await p.reload();
-    await over(it.site, again, 'completed', 1);
-    await same(it.site, again);
-    assert.equal(again.articles().length, 2);
-  });
+  stopsAndResumes(it);
 
   test('reload while the turn waits', async () => {
     const p = await it.fresh();

@@ -6,6 +6,7 @@ import { requests } from '../lib/browser.mjs';
 import { outcomes, over, posts, same } from '../lib/person.mjs';
 import { until } from '../lib/site.mjs';
 import { client } from './site.mjs';
+import { inMidTurn } from './turns.mjs';
 
 // The template neither stops a turn nor resumes one behind its own message, so its turns run to their end.
 const it = client('chatbot.jsx', { settings: 'sessions:\n  on_disconnect: detach\n' });
@@ -69,7 +70,7 @@ describe('the chatbot template 3.1.0, re-stated, with ai 7.0.15', { concurrency:
       await until('a person is asked', () => p.has('Allow') && !p.has('Stop'));
       await valid();
       for (const approved of [true, false]) {
-        const [request] = await until('a request waits', async () => (await it.site.get(`/api/sessions/${p.id}/requests`)).json.requests);
+        const request = await until('a request waits', async () => (await it.site.get(`/api/sessions/${p.id}/requests`)).json.requests[0]);
         await it.site.post(`/api/sessions/${p.id}/permissions/${request.id}`, { approved, reason: 'because' });
         await until('the answer is on record', async () => (await answers(p.id)).some(a => a.request_id === request.id));
         await valid();
@@ -104,18 +105,14 @@ describe('the chatbot template 3.1.0, re-stated, with ai 7.0.15', { concurrency:
   });
 
   test('a fault: stop only closes the connection', async () => {
-    const p = await it.unhurried();
-    await p.say('slow');
-    await until('words come', () => p.articles()[1]?.textContent.length > 40);
+    const p = await inMidTurn(it);
     await p.press('Stop');
     await until('the button is gone', () => !p.has('Stop'));
     await over(it.site, p, 'completed', 1);
   });
 
   test('a fault: a page that is reloaded in the middle of a turn does not ask for the rest, and another reload shows it', async () => {
-    const p = await it.unhurried();
-    await p.say('slow');
-    await until('words come', () => p.articles()[1]?.textContent.length > 40);
+    const p = await inMidTurn(it);
     const again = await p.reload();
     await over(it.site, again, 'completed', 1);
     assert.deepEqual(requests(p.id).filter(r => r.method === 'GET' && r.path.includes('/stream')), []);

@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { over, same } from '../lib/person.mjs';
 import { until } from '../lib/site.mjs';
 import { client } from './site.mjs';
+import { stopsAndResumes } from './turns.mjs';
 
 const it = client('mui.jsx', { settings: 'sessions:\n  approval: hold\n', resumes: true });
 const chosen = async id => (await it.site.trace(id, 'permission_response')).map(r => r.payload.chosen_option).join();
@@ -84,24 +85,7 @@ describe('@mui/x-chat-headless 9.0.0-alpha.18, createAiSdkAdapter', { concurrenc
     assert.equal(p.alert(), 'The demo agent failed, as it was asked to.');
   });
 
-  test('stop', async () => {
-    const p = await it.unhurried();
-    await p.say('slow');
-    await until('words come', () => p.articles()[1]?.textContent.length > 40);
-    await p.press('Stop');
-    await over(it.site, p, 'canceled', 1);
-    await until('the button is gone', () => !p.has('Stop'));
-  });
-
-  test('reload in the middle of a turn', async () => {
-    const p = await it.unhurried();
-    await p.say('slow');
-    await until('words come', () => p.articles()[1]?.textContent.length > 40);
-    const again = await p.reload();
-    await over(it.site, again, 'completed', 1);
-    await same(it.site, again);
-    assert.equal(again.articles().length, 2);
-  });
+  stopsAndResumes(it);
 
   test('reload while the turn waits', async () => {
     const p = await it.fresh();

@@ -161,13 +161,17 @@ const offers = page => page.getByRole('option');
 /** A session whose workspace has files. asked: what the page wanted to know of them; the answer to a single letter takes its time. */
 async function offering(options) {
   const id = await make(), asked = [];
-  const page = await open(site, `#/s/${id}`, { ...options, prepare: p => p.route('**/files?*', async route => {
-    const q = new URL(route.request().url()).searchParams.get('q');
-    asked.push(q);
-    await sleep(q === 's' ? 500 : 0);
-    await route.continue().catch(() => {}); // the page has given it up
-  }) });
-  await page.waitForResponse('**/controls');
+  let controls;
+  const page = await open(site, `#/s/${id}`, { ...options, prepare: p => {
+    controls = p.waitForResponse('**/controls');
+    return p.route('**/files?*', async route => {
+      const q = new URL(route.request().url()).searchParams.get('q');
+      asked.push(q);
+      await sleep(q === 's' ? 500 : 0);
+      await route.continue().catch(() => {}); // the page has given it up
+    });
+  } });
+  await controls;
   await field(page).waitFor();
   return { page, id, asked };
 }

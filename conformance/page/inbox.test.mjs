@@ -8,13 +8,14 @@ useChromium();
 const site = useGateway();
 
 const requests = async () => (await site.get('/api/requests')).json.requests;
+const NUMBER = { both: 2, several: 3 }; // of the requests of a script; the others have one
 let count = 0;
 /** A session that waits with the requests of a script of the demo; what waits. */
 async function waits(script, title = script) {
   const id = `waits-${++count}`;
   await site.post('/api/sessions', { id, title });
   await site.post('/api/chat', { id, messages: [{ id: `u-${id}`, role: 'user', parts: [{ type: 'text', text: script }] }] });
-  return until('it waits', async () => { const all = (await requests()).filter(r => r.session === id); return all.length && all; });
+  return until('it waits', async () => { const all = (await requests()).filter(r => r.session === id); return all.length === (NUMBER[script] ?? 1) && all; });
 }
 afterEach(async () => { // each case begins with an empty inbox
   for (const id of new Set((await requests()).map(r => r.session))) await site.post(`/api/chat/${id}/stop`);
@@ -34,7 +35,7 @@ describe('the inbox', () => {
     const [one] = await waits('approve', 'Greeting');
     await card(page, one).waitFor();
     await page.getByText('One request waits for an answer.').waitFor();
-    assert.equal(await page.title(), '(1) Inbox · Tributary');
+    await until('the title says so', async () => await page.title() === '(1) Inbox · Tributary');
     await page.getByRole('button', { name: /^Inbox\s+waiting: 1/ }).waitFor();
     assert.equal(await card(page, one).getByRole('link', { name: 'Greeting' }).getAttribute('href'), `#/s/${one.session}`);
     await page.leave();

@@ -36,7 +36,7 @@ test('a tab that is not seen tells of a request, whose notification leads to it,
   await until('it is told', async () => (await notes(page)).length === 1);
   const [{ title, body, tag }] = await notes(page);
   assert.deepEqual([title, body], ['Mill waits for you', 'Run echo hello']);
-  assert.equal(await page.title(), '(1) Tributary');
+  await until('the title says so', async () => await page.title() === '(1) Tributary');
   await page.evaluate(() => globalThis.note.onclick());
   assert.equal(new URL(page.url()).hash, `#/s/hidden/r/${tag}`);
   await site.post(`/api/sessions/hidden/permissions/${tag}`, { approved: true });

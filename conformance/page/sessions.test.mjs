@@ -36,7 +36,7 @@ describe('the list', () => {
     await row(page, 'Busy bee').getByText('finished').waitFor();
     await say('state', 'approve');
     await row(page, 'Busy bee').getByText('waits for you').waitFor();
-    assert.equal(await page.title(), '(1) Tributary');
+    await until('the title says so', async () => await page.title() === '(1) Tributary');
     await accessible(page, 'a list with a session that waits');
     await site.post('/api/chat/state/stop');
     await until('it no longer waits', async () => await page.title() === 'Tributary');
@@ -128,7 +128,7 @@ describe('a session', () => {
     await field.fill('Newer name');
     await field.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'Newer name' }).waitFor();
-    assert.equal((await session('name')).title, 'Newer name');
+    await until('the gateway has the title', async () => (await session('name')).title === 'Newer name');
     await page.getByRole('heading', { level: 1 }).dblclick();
     await field.fill('dropped');
     await field.press('Escape');
@@ -138,7 +138,7 @@ describe('a session', () => {
     await field.fill('Newest name');
     await field.press('Enter');
     await row(page, 'Newest name').waitFor();
-    assert.equal((await session('name')).title, 'Newest name');
+    await until('the gateway has the title', async () => (await session('name')).title === 'Newest name');
     await page.leave();
   });
 
@@ -147,7 +147,7 @@ describe('a session', () => {
     const page = await open(site);
     await menu(page, 'For the shelf', 'Archive');
     await row(page, 'For the shelf').waitFor({ state: 'detached' });
-    assert.equal((await session('shelf')).archived, true);
+    await until('it is archived', async () => (await session('shelf')).archived === true);
     await page.getByRole('button', { name: 'Undo' }).click();
     await row(page, 'For the shelf').waitFor();
     await menu(page, 'For the shelf', 'Archive');
@@ -174,7 +174,7 @@ describe('a session', () => {
     await menu(page, 'Short life', /^Delete/);
     await dialog.getByRole('button', { name: 'Delete', exact: true }).click();
     await row(page, 'Short life').waitFor({ state: 'detached' });
-    assert.equal((await site.get('/api/sessions/brief')).status, 404);
+    await until('it is deleted', async () => (await site.get('/api/sessions/brief')).status === 404);
     await page.getByRole('heading', { level: 1, name: 'New session' }).waitFor();
     await page.leave();
   });
