@@ -216,6 +216,7 @@ test('/ at the beginning lists the agent’s commands; arrows choose, Tab and En
 });
 
 test('a new chat offers the commands that its agent had when it was seen last', async () => {
+  await site.post('/api/chat', { id: await make(), messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text: 'hello' }] }] });
   const page = await open(site);
   await until('the gateway knows them', async () => (await site.get('/api/agents')).json.agents.some(a => a.default && a.commands));
   await field(page).waitFor();
