@@ -71,6 +71,7 @@ export const states = request => [
   }],
   ['sessions', '#/s/flow', async page => { // on a phone the list is a drawer
     const show = page.getByRole('button', { name: 'Show the sessions' });
+    await page.getByRole('textbox', { name: 'Your message' }).waitFor(); // the page is there then
     if (await show.isVisible()) await show.click();
     await page.getByText('Look for the flaky test').first().waitFor();
   }],
