@@ -50,6 +50,7 @@ async function open(flag, { agent = 'demo', id = randomUUID(), context } = {}) {
   await page.goto(`${origin}/?session=${id}`);
   page.id = id;
   page.flag = page.getByLabel('AI SDK chat');
+  await page.getByLabel('Here now').getByText('operator').waitFor(); // the socket of the old hook is open then
   if (flag) await page.flag.check(); else await page.flag.uncheck();
   page.chat = page.getByRole('region', { name: 'Chat' });
   page.say = async text => {

@@ -76,6 +76,7 @@ test('the way to the provider leads back to the draft of a chat that has no sess
   await signIn(page, 'Sign in');
   await field(page).fill('the draft of a new chat');
   await page.locator('input[type=file]').setInputFiles([note]);
+  await page.getByRole('list', { name: 'Goes with this message' }).getByText('notes.txt').waitFor();
   await page.reload();
   await until('the draft is there', async () => await draft(page) === 'the draft of a new chat');
   await asks(page).waitFor();
