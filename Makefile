@@ -161,6 +161,7 @@ examples/claude-agent-sdk/typescript/node_modules/.package-lock.json: examples/c
 examples/claude-agent-sdk/python/venv/installed: examples/claude-agent-sdk/python/requirements.lock
 	python3 -m venv examples/claude-agent-sdk/python/venv
 	examples/claude-agent-sdk/python/venv/bin/pip install -q --no-deps --require-hashes -r $<
+	examples/claude-agent-sdk/python/venv/bin/pip install -q --no-deps --no-index -r examples/claude-agent-sdk/python/requirements.txt # it fails if the lock file has another version
 	@touch $@
 
 .PHONY: sdk-examples

@@ -313,8 +313,6 @@ func TestCloseEndsTheStreams(t *testing.T) {
 	})
 }
 
-// A turn that an edit or a regenerate replaces gets a rewind before the records
-// that close its parts: none of those may reach the client.
 // The stop is on record a moment before the session is idle. A client that asks for the list of
 // sessions right after its answer must find the session idle.
 func TestAResponseIsOverOnceItsTurnIsOverInMemoryToo(t *testing.T) {
@@ -364,6 +362,8 @@ func TestAClientThatLeavesBehindTheEndWasNotCut(t *testing.T) {
 	})
 }
 
+// A turn that an edit or a regenerate replaces gets a rewind before the records
+// that close its parts: none of those may reach the client.
 func TestSupersededStreamEndsWithAnAbortOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -8,8 +8,6 @@ import (
 
 // This file gives one client its part of a turn, from the live buffer or from the log.
 
-// How one client gets its part of a turn, from the live buffer or from the log.
-
 // Span says which part of a turn a client gets. The zero Span is the first
 // message, up to where it waits for somebody.
 type Span struct {

@@ -52,7 +52,7 @@ func TestRealClaude(t *testing.T) {
 			"[[script:empty]]",
 			"[[script:big 600]]",
 		},
-		Bound: 30 * time.Second,
+		Bound: time.Minute,
 	})
 }
 

@@ -324,6 +324,7 @@ test('a sign-in that ends in the middle of a turn loses no draft', async () => {
   await page.say('slow');
   await page.getByRole('button', { name: 'Stop' }).waitFor();
   await choose(page, note());
+  await attached(page).getByText('notes.txt').waitFor();
   await field(page).fill('what I was writing');
   await page.context().clearCookies();
   await page.keyboard.press('Enter');
@@ -344,6 +345,7 @@ test('a prompt on its way when the page is loaded again is a draft again, with i
     }
     const asked = new Promise(resolve => { void page.route('**/api/chat?*', resolve); }); // the prompt does not arrive
     await choose(page, note());
+    await attached(page).getByText('notes.txt').waitFor();
     await page.say('half way');
     await asked;
     assert.equal(await value(page), '');
@@ -383,6 +385,7 @@ test('while the network is away a prompt comes back as a draft, with its files, 
   await page.getByText('I am the demo agent').waitFor();
   await page.context().setOffline(true);
   await choose(page, note());
+  await attached(page).getByText('notes.txt').waitFor();
   await field(page).fill('tool');
   await page.keyboard.press('Enter');
   await alert(page).getByText('The gateway cannot be reached.').waitFor();

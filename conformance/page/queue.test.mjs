@@ -162,6 +162,7 @@ test('a prompt that has begun meanwhile is refused in a sentence', async () => {
 test('files wait with their prompt', async () => {
   const { page, id } = await working();
   await page.locator('input[type=file]').setInputFiles([{ name: 'a.txt', mimeType: 'text/plain', buffer: Buffer.from('a') }]);
+  await page.getByRole('list', { name: 'Goes with this message' }).getByText('a.txt').waitFor();
   await page.say('hello');
   await until('the row says that there is a file', async () => /1\s*files/.test(await row(page, 'hello').innerText()));
   await stop(page).click();
@@ -208,7 +209,7 @@ test('Escape stops the turn, but not while there is a draft', async () => {
   await field(page).fill('');
   await page.keyboard.press('Escape');
   await page.getByText('Stopped.').waitFor();
-  assert.equal(await outcome(id), 'canceled');
+  await until('it is stopped', async () => (await outcome(id)) === 'canceled');
   await page.leave();
 });
 
@@ -221,7 +222,7 @@ test('Stop ends a turn that waits for an answer, also after a reload', async () 
     await stop(page).click();
     await page.getByText('Stopped.').waitFor();
     const id = decodeURIComponent(page.url().split('#/s/')[1]);
-    assert.equal(await outcome(id), 'canceled');
+    await until('it is stopped', async () => (await outcome(id)) === 'canceled');
     await page.leave();
   }
 });
