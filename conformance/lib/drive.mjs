@@ -65,7 +65,7 @@ function face({ look, watchers, drawn, close }) {
     /** What an app's own code holds: the same four in both ways. */
     held: () => ({
       status: look().status, messages: look().messages,
-      setMessages: m => { if (look().setMessages) look().setMessages(m); else look().messages = m; },
+      setMessages: change => { if (look().setMessages) look().setMessages(change); else look().messages = change(look().messages); },
       resumeStream: () => track(look().resumeStream()),
     }),
     /** Calls fn with the chat at every change the Chat class makes, or at every render of the hook. */
