@@ -7,6 +7,7 @@ const nodeFetch = globalThis.fetch;
 const tape = [];
 const cuts = new Map();
 const refused = new Set();
+const held = new Map();
 let origin = null, token = null;
 
 /** Gives react-dom a document. Node's own fetch, timers and streams stay in place. */
@@ -30,6 +31,13 @@ export const cutAfter = (chatId, bytes) => cuts.set(chatId, bytes);
 
 /** The next POST of this chat does not reach the gateway. */
 export const refusePost = chatId => refused.add(chatId);
+
+/** The next resume request of this chat does not leave the page until the function that this returns is called. */
+export function holdResume(chatId) {
+  let release;
+  held.set(chatId, new Promise(resolve => { release = resolve; }));
+  return release;
+}
 
 /** Loses every open connection of this chat now: the page is gone. */
 export function drop(chatId) {
@@ -58,6 +66,11 @@ globalThis.fetch = async (input, init = {}) => {
   };
   tape.push(entry);
   if (entry.method === 'POST' && refused.delete(entry.chatId)) throw new TypeError('Failed to fetch');
+  if (entry.method === 'GET' && held.has(entry.chatId)) {
+    const released = held.get(entry.chatId);
+    held.delete(entry.chatId);
+    await released;
+  }
   init.signal?.addEventListener('abort', () => line.abort(init.signal.reason));
   if (init.signal?.aborted) line.abort(init.signal.reason);
   const res = await nodeFetch(url, { ...init, headers, signal: line.signal }).finally(() => { entry.open = false; });
