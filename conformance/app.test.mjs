@@ -313,7 +313,7 @@ describe('the chat', { concurrency: true }, () => {
         const page = open();
         await page.say('error');
         await until('there is an alert', () => page.alert());
-        const failed = (await history(page.id)).at(-1).parts.find(p => p.type === 'data-error');
+        const failed = await until('the history has it', async () => (await history(page.id)).at(-1)?.parts.find(p => p.type === 'data-error'));
         assert.equal(page.alert(), failed.data.message);
         const again = open(page.id);
         await again.shows(failed.data.message);
@@ -433,7 +433,7 @@ describe('the chat where streams are held open', () => {
     const id = randomUUID(), page = mount(Page, id);
     await page.say('approve');
     await until('a person is asked', () => page.has('Allow'));
-    const [asked] = await trace(id, 'permission_request');
+    const [asked] = await until('the trace has the request', async () => { const all = await trace(id, 'permission_request'); return all.length === 1 && all; });
     await answerRequest(id, asked.payload.request_id, { option: 'always' });
     await page.shows('I am always allowed to run it');
     await over(id, 'completed', 1);
