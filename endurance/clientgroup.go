@@ -117,7 +117,7 @@ func (c *clientGroup) answered() (n int) {
 // compare compares all observations with the gateway's data, once every turn has its stop.
 func (c *clientGroup) compare(ctx context.Context, g *gateway, t *results) error {
 	return eachVerifier(c.verifiers, func(_ int, w *verifier) error {
-		if !anyAcked(w.since(0)) {
+		if !anyTold(w.since(0)) {
 			return nil
 		}
 		if err := w.closed(ctx, g); err != nil {

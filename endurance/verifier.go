@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -52,7 +53,7 @@ func (w *verifier) compare(ctx context.Context, g *gateway, c *results, after ui
 	}
 	b, err := g.audit(ctx, c, w.session, after)
 	if err != nil {
-		if !anyAcked(observations) { // no client got an acknowledgement for this session
+		if !anyTold(observations) {
 			return after, nil
 		}
 		return after, err
@@ -91,13 +92,13 @@ func (w *verifier) compare(ctx context.Context, g *gateway, c *results, after ui
 	return b.last, nil
 }
 
-func anyAcked(observations []*observation) bool {
-	for _, s := range observations {
-		if s.acked {
-			return true
-		}
-	}
-	return false
+// anyTold reports whether the gateway told a client that the session is on record. It accepted a
+// prompt, or it sent a chunk. The 200 of a resume alone tells nothing: the gateway opens that stream
+// while the first prompt is still being written.
+func anyTold(observations []*observation) bool {
+	return slices.ContainsFunc(observations, func(s *observation) bool {
+		return s.acked && (s.prompt != "" || len(chunks(s.raw)) > 0)
+	})
 }
 
 // find finds the turn of an observation, and counts a missing prompt.

@@ -52,6 +52,31 @@ func compareWith(t *testing.T, trace, history, replay string, s *observation) co
 	return c.row("", 0).counts
 }
 
+func TestASessionMayBeMissingUntilAClientIsTold(t *testing.T) {
+	t.Parallel()
+	server := httptest.NewServer(http.NotFoundHandler())
+	defer server.Close()
+	address, err := url.Parse(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &gateway{Server: &launch.Server{Address: address}, client: server.Client()}
+	for _, test := range []struct {
+		name    string
+		seen    observation
+		missing bool
+	}{
+		{"a prompt without an answer", observation{prompt: "u1"}, false},
+		{"a resume of which only the comment has come", observation{acked: true, raw: []byte(": stream-open\n\n")}, false},
+		{"a prompt with the status 200", observation{prompt: "u1", acked: true}, true},
+		{"a resume that has a chunk", observation{acked: true, raw: []byte(goodReplay)}, true},
+	} {
+		if _, err := newVerifier("s").compare(t.Context(), g, &results{}, 0, []*observation{&test.seen}); (err != nil) != test.missing {
+			t.Errorf("%s: got the error %v, want one: %t", test.name, err, test.missing)
+		}
+	}
+}
+
 func TestAVerifierAgreesWithACorrectGateway(t *testing.T) {
 	t.Parallel()
 	for cut := 1; cut <= len(goodReplay); cut++ { // wherever the connection broke
