@@ -193,7 +193,7 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
         await first.say('hello');
         await until('there is an alert', () => first.alert());
         assert.match(first.alert(), /nobody/);
-        assert.equal(first.draft, 'hello');
+        await until('the text is a draft', () => first.draft === 'hello');
       });
 
       test('a fresh session loads nothing, and is made right before its first prompt', async () => {
@@ -265,6 +265,7 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
         await first.say('hello');
         await over(first.id, 'completed');
         const [, was] = await history(first.id);
+        await until('the turn is over here too', () => first.articles().length === 2 && !first.has('Stop'));
         await first.press('Again');
         await until('there is another answer', async () => { const now = await history(first.id); return now.length === 2 && now[1].id !== was.id; });
         await until('it is the only one', () => first.articles().length === 2);

@@ -143,7 +143,7 @@ describe('frameworks', { concurrency: 2 }, () => { for (const { name, entry, ali
       const p = await fresh();
       await p.say('error');
       await until(`there is an alert; the page shows ${JSON.stringify(p.shown('article'))}`, () => p.alert());
-      const failed = (await site.history(p.id)).at(-1).parts.find(part => part.type === 'data-error');
+      const failed = await until('the history has it', async () => (await site.history(p.id)).at(-1)?.parts.find(part => part.type === 'data-error'));
       assert.equal(p.alert(), failed.data.message);
     });
 
