@@ -75,6 +75,9 @@ func flaws() map[flaw]string {
 
 const brokenEnv = "AGENTTEST_BROKEN"
 
+// textOnly, in the environment, makes TestBroken a suite without a flaw that asks for text only.
+const textOnly = "asks for text only"
+
 // The suite finds every flaw, and nothing in the agent without one. It fails as
 // a suite does, so it runs in a process of its own.
 func TestSuiteFindsFlaws(t *testing.T) {
@@ -131,8 +134,11 @@ func TestBroken(t *testing.T) {
 		},
 		Word: "rain", Turns: []string{"background", "write"}, Bound: bound,
 	}
-	if os.Getenv(brokenEnv) == "has no prompt for garbage" {
+	switch os.Getenv(brokenEnv) {
+	case "has no prompt for garbage":
 		delete(suite.Prompts, agenttest.Garbage)
+	case textOnly:
+		suite.Prompts = map[agenttest.Ability]string{agenttest.Text: "text"}
 	}
 	agenttest.Run(t, suite)
 }

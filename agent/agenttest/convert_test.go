@@ -79,23 +79,12 @@ func suite(t *testing.T, run string, env ...string) string {
 // A test that did not run says so: green would say too much.
 func TestAnAbilityWithoutAPromptIsSkippedInASentence(t *testing.T) {
 	t.Parallel()
-	out := suite(t, "^TestPlain$", brokenEnv+"=plain")
-	for _, want := range []string{"--- SKIP: TestPlain/permission_denied", "the suite has no prompt for permission", "the suite has no prompt for die", "--- PASS: TestPlain/one_turn"} {
+	out := suite(t, "^TestBroken$", brokenEnv+"="+textOnly)
+	for _, want := range []string{"--- SKIP: TestBroken/permission_denied", "the suite has no prompt for permission", "the suite has no prompt for die", "--- PASS: TestBroken/one_turn"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("the output lacks %q:\n%s", want, out)
 		}
 	}
-}
-
-// TestPlain is a suite that asks for text only. It runs for the test above.
-func TestPlain(t *testing.T) {
-	if os.Getenv(brokenEnv) != "plain" {
-		t.Skip("it is run by another test")
-	}
-	agenttest.Run(t, agenttest.Suite{
-		Open:    func(testing.TB) agent.Runtime { return &runtime{} },
-		Prompts: map[agenttest.Ability]string{agenttest.Text: "text"},
-	})
 }
 
 // A suite that times out shows where the adapter stands and what it has done.
