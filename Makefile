@@ -76,6 +76,7 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 	@$(MAKE) conformance-agentops
 	@$(MAKE) conformance-claude
 	@$(MAKE) conformance-codex
+	@$(MAKE) conformance-selftest
 	@$(MAKE) conformance-remote
 	@$(MAKE) cuts
 	@$(MAKE) endurance-quick
@@ -212,6 +213,10 @@ workflow: binary conformance/node_modules/.package-lock.json conformance/workflo
 .PHONY: conformance-postgres
 conformance-postgres: binary conformance/node_modules/.package-lock.json ## The real clients once more, each case × client once, with the logs in a PostgreSQL that this starts
 	$(GO) run ./internal/pgtest/with node conformance/run.mjs --once
+
+.PHONY: conformance-selftest
+conformance-selftest: binary conformance/node_modules/.package-lock.json ## The harness itself: what is damaged makes the right case fail
+	cd conformance && npm run selftest && npm run selftest:claude
 
 .PHONY: conformance-agentops
 conformance-agentops: binary conformance/node_modules/.package-lock.json ## The same through two gateways, one as the agent of the other; the recordings of Agent Ops

@@ -127,6 +127,7 @@ async function history(session) {
     if (BREAK === 'history' && chunks.length) chunks.splice(chunks.findLastIndex(c => c.type === 'text-delta'), 1);
     let message;
     for await (const m of ai.readUIMessageStream({ stream: ReadableStream.from(chunks) })) message = m;
+    for (const part of message?.parts ?? []) if (part.approval && part.state.startsWith('output-')) part.approval.approved = part.state !== 'output-denied'; // no chunk tells a reader of an answer from the side
     if (message?.parts.length) out.push(structuredClone(message));
   }
   return out;
