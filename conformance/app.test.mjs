@@ -377,7 +377,7 @@ describe('the chat', { concurrency: true }, () => {
       page.leave();
       const asked = resumes(id).length, release = holdResume(id), again = mount(Chat, id);
       await until('the page asks for a turn, and shows the question', () => resumes(id).length > asked && again.text.includes('Which colour?'));
-      assert(!again.has('green'), 'nobody can answer meanwhile: this client would keep the answer');
+      assert.ok(!again.has('green'), 'nobody can answer meanwhile: this client would keep the answer');
       release();
       await again.press('green');
       await again.shows('You chose green.');

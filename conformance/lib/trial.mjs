@@ -1,7 +1,7 @@
 // One run of one case with one client: the argument of a case's run(t), and its findings.
 import { randomUUID } from 'node:crypto';
 import { open } from './drive.mjs';
-import { drop, requests } from './browser.mjs';
+import { drop, holdResume, requests } from './browser.mjs';
 import { difference, plain } from './message.mjs';
 import { http } from './server.mjs';
 
@@ -126,6 +126,8 @@ export class Trial {
 
   stop(id = this.id) { return this.site.post(`/api/chat/${encodeURIComponent(id)}/stop`); }
   requests(id = this.id) { return requests(id); }
+  /** The next resume request of this chat does not leave the page until the function that this returns is called. */
+  holdResume(id = this.id) { return holdResume(id); }
   /** Every connection of this chat is lost now. */
   drop(id = this.id) { drop(id); }
 
