@@ -69,12 +69,8 @@ type attribution struct {
 // identifyCaller makes the person who answers known to the agent, if the agent wants that.
 // An error says why the agent cannot take their answer.
 func (l *activeSession) identifyCaller(by Sender) error {
-	opened := l.openedAgent()
-	if opened == nil {
-		return nil
-	}
-	if i, is := opened.Session.(agent.CallerAware); is {
-		return i.Introduce(name(by.By), by.Caller)
+	if s := l.openedAgent(); s != nil {
+		return s.introduce(by)
 	}
 	return nil
 }

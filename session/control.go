@@ -13,12 +13,8 @@ import (
 
 // controls are those of the session's agent; none while the agent is closed.
 func (l *activeSession) controls() agent.Controls {
-	s := l.openedAgent()
-	if s == nil {
-		return agent.Controls{}
-	}
-	if c, ok := s.Session.(agent.Controllable); ok {
-		return c.Controls()
+	if s := l.openedAgent(); s != nil {
+		return s.controls()
 	}
 	return agent.Controls{}
 }

@@ -84,9 +84,14 @@ func (h *Hub) conversations(ctx context.Context, name string) ([]agent.Conversat
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(h.ctx, cancel)() //nolint:contextcheck // the hub's end ends the list, too
-	all, err := agent.ListConversations(ctx, a.Runtime, agent.Config{
-		Cwd: a.Cwd, Model: a.Model, Options: a.Options, StateDir: h.StateDir, Logger: h.Logger.With("agent", name),
-		Meter: func(c agent.Count) { h.Meter(name, c) },
+	logger := h.Logger.With("agent", name)
+	var all []agent.Conversation
+	err := contain(logger, func() (err error) {
+		all, err = agent.ListConversations(ctx, a.Runtime, agent.Config{
+			Cwd: a.Cwd, Model: a.Model, Options: a.Options, StateDir: h.StateDir, Logger: logger,
+			Meter: func(c agent.Count) { h.Meter(name, c) },
+		})
+		return err
 	})
 	switch {
 	case errors.Is(err, agent.ErrNotListed):

@@ -40,12 +40,12 @@ func (l *activeSession) remove(ctx context.Context) error {
 	l.mu.Lock()
 	written := l.writes.over()
 	l.mu.Unlock()
-	<-written // a document that is under way; none follows after deleted was set
-	if err := l.removeState(); err != nil {
-		return err
-	}
-	if err := l.hub.Log.Delete(ctx, l.id); err != nil {
+	<-written                                           // a document that is under way; none follows after deleted was set
+	if err := l.hub.Log.Delete(ctx, l.id); err != nil { // first: a refused deletion removes nothing
 		return notUsed(fmt.Sprintf("delete session %q", l.id), err)
+	}
+	if err := l.removeState(); err != nil { // the next session of this id tries again
+		l.hub.Logger.Error("files of a deleted session are left", "error", err)
 	}
 	return nil
 }

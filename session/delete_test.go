@@ -3,14 +3,19 @@ package session_test
 import (
 	"context"
 	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // slowDelete is a store that deletes slowly, and once not at all.
@@ -68,5 +73,70 @@ func TestASessionThatCouldNotBeDeletedGoesOn(t *testing.T) {
 		if err := b.Delete(t.Context(), "s"); err != nil {
 			t.Errorf("the second deletion: %v", err)
 		}
+	})
+}
+
+// keeper is an agent that keeps a file in its state directory, and says what it found there.
+type keeper struct{ host agent.Host }
+
+func (keeper) Open(_ context.Context, host agent.Host, _ agent.Config) (agent.Session, error) {
+	return keeper{host}, nil
+}
+
+func (keeper) Close() error { return nil }
+
+func (k keeper) Prompt(_ context.Context, p agent.Prompt, b *trace.Builder) error {
+	dir, err := k.host.State()
+	if err != nil {
+		return err
+	}
+	file := filepath.Join(dir, "memory")
+	found, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	b.Message("", "I remember: "+string(found))
+	return os.WriteFile(file, []byte(p.Text()), 0o600)
+}
+
+func TestOnlyADeletionThatWasWrittenRemovesTheAgentsFiles(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		fails, state := true, t.TempDir()
+		b := benchOn(t, eventlog.New(slowDelete{memlog.New(), &fails}), func(o *session.Options) {
+			o.StateDir = state
+			o.Agents["demo"] = session.Agent{Runtime: keeper{}, Cwd: t.TempDir(), InProcess: true}
+		})
+		defer b.close()
+		hears := func(want string) {
+			t.Helper()
+			if s := stopOf(t, b.wait(b.say("", "blue"))); s.FinalOutput != want {
+				t.Errorf("the agent says %q, want %q", s.FinalOutput, want)
+			}
+		}
+		hears("I remember: ")
+		if err := b.Delete(t.Context(), "s"); !errors.Is(err, errDisk) {
+			t.Fatal("the deletion:", err)
+		}
+		hears("I remember: blue")
+		left, err := os.ReadDir(filepath.Join(state, "agents"))
+		if err != nil || len(left) != 1 {
+			t.Fatal(left, err)
+		}
+		fails = false
+		if err := b.Delete(t.Context(), "s"); err != nil {
+			t.Fatal(err)
+		}
+		// A gateway that was killed before it removed the files leaves them to the next session of this id.
+		dir := filepath.Join(state, "agents", left[0].Name())
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal("the files are left:", err)
+		}
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "memory"), []byte("of another"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := b.Ensure(t.Context(), session.Spec{ID: "s"}); err != nil {
+			t.Fatal(err)
+		}
+		hears("I remember: ")
 	})
 }

@@ -220,11 +220,20 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 		CreatedAt: now, UpdatedAt: now, Since: since, Resume: s.Resume, Mode: s.Mode, Model: s.Model,
 	})
 	l.threaded, l.newestSeq, l.folded, l.seqKnown, l.changes = true, since, since, true, 1
+	l.slot.to(agentClosing) // no agent opens before the files are gone that a deleted session has left
 	release, err := h.claim(ctx, l)
 	if err != nil {
 		return Info{}, err
 	}
 	defer release()
+	err = l.removeState()
+	l.mu.Lock()
+	l.slot.to(agentClosed)
+	l.mu.Unlock()
+	if err != nil {
+		h.drop(l)
+		return Info{}, err
+	}
 	if !s.Prompted {
 		// Others may use the session before this returns, so the end of the caller's
 		// context must not end the write.

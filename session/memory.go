@@ -64,7 +64,8 @@ func (l *activeSession) stateDir() string {
 	return filepath.Join(l.hub.StateDir, "agents", hex.EncodeToString(name[:]))
 }
 
-// removeState removes the agent's files when the session is deleted.
+// removeState removes the agent's files of this session, or those that a deleted session of
+// the same id has left.
 func (l *activeSession) removeState() error {
 	dir := l.stateDir()
 	if dir == "" {

@@ -14,10 +14,6 @@ import (
 
 var errNotReady = errors.New("the agent did not become ready within")
 
-// opened is an agent that runs; its address tells it from the one that is opened
-// after it.
-type opened struct{ agent.Session }
-
 // openAgent returns the session's agent for a turn of the person by, and opens the agent
 // if need be. If the turn must wait until another agent is idle, openAgent calls full.
 func (l *activeSession) openAgent(ctx context.Context, by string, full func(reason string)) (*opened, error) {
@@ -34,7 +30,7 @@ func (l *activeSession) openAgent(ctx context.Context, by string, full func(reas
 	began, err := l.startAgent(ctx, name, by, full)
 	l.mu.Lock()
 	if err == nil {
-		l.slot.agent = &opened{began}
+		l.slot.agent = began
 		l.slot.to(agentOpen)
 		defer l.mu.Unlock()
 		return l.slot.agent, nil
@@ -48,7 +44,7 @@ func (l *activeSession) openAgent(ctx context.Context, by string, full func(reas
 }
 
 // startAgent waits for a place for the agent, and starts it.
-func (l *activeSession) startAgent(ctx context.Context, name, by string, full func(reason string)) (agent.Session, error) {
+func (l *activeSession) startAgent(ctx context.Context, name, by string, full func(reason string)) (*opened, error) {
 	a, ok := l.hub.Agents[name]
 	if !ok {
 		return nil, fmt.Errorf("the agent %q of this session is not configured any more", name)
@@ -69,10 +65,14 @@ func (l *activeSession) startAgent(ctx context.Context, name, by string, full fu
 	l.mu.Unlock()
 	opening, cancel := context.WithTimeoutCause(ctx, l.hub.IdleLimit, errNotReady)
 	defer cancel()
-	began, err := a.Runtime.Open(opening, host{l}, agent.Config{
-		SessionID: l.id, Cwd: a.Cwd, Resume: info.Resume, Model: cmp.Or(info.Model, a.Model), Mode: info.Mode, Options: a.Options, OpenTurns: left,
-		StateDir: l.hub.StateDir, Logger: l.hub.Logger.With("session", l.id, "agent", name),
-		Meter: func(c agent.Count) { l.hub.Meter(name, c) },
+	began := &opened{logger: l.hub.Logger.With("session", l.id, "agent", name)}
+	err = contain(began.logger, func() (err error) {
+		began.Session, err = a.Runtime.Open(opening, host{l}, agent.Config{
+			SessionID: l.id, Cwd: a.Cwd, Resume: info.Resume, Model: cmp.Or(info.Model, a.Model), Mode: info.Mode, Options: a.Options, OpenTurns: left,
+			StateDir: l.hub.StateDir, Logger: began.logger,
+			Meter: func(c agent.Count) { l.hub.Meter(name, c) },
+		})
+		return err
 	})
 	if err != nil && ctx.Err() == nil && opening.Err() != nil {
 		err = fmt.Errorf("%w %s: see in the gateway's log what it does", errNotReady, l.hub.IdleLimit)

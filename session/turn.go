@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"runtime/debug"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -316,23 +315,12 @@ func (t *turn) perform(do func(agent.Session) error) {
 	}
 	released := make(chan struct{})
 	l.hub.goes.Go(func() { t.watch(session, released) })
-	err = t.contain(func() error { return do(session.Session) })
+	err = contain(t.logger, func() error { return do(session.Session) })
 	close(released)
 	t.finish(t.verdict(err))
 	if err != nil && !errors.Is(err, context.Canceled) {
 		l.closeAgent() // whatever state it is in, the next prompt gets a fresh one
 	}
-}
-
-// contain runs code of an adapter. A panic there ends the turn, and not the gateway.
-func (t *turn) contain(run func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			t.logger.Error("the adapter has panicked", "panic", p, "stack", string(debug.Stack()))
-			err = fmt.Errorf("the adapter of the agent has failed: %v", p)
-		}
-	}()
-	return run()
 }
 
 // verdict is how a turn ended that nobody ended from outside.
