@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -14,10 +15,10 @@ import (
 )
 
 // faulty is an agent whose adapter panics in one of its methods, named by at.
-type faulty struct{ at string }
+type faulty struct{ at atomic.Value }
 
 func (f *faulty) panicAt(method string) {
-	if f.at == method {
+	if f.at.Load() == method {
 		panic("a fault in " + method)
 	}
 }
@@ -98,7 +99,8 @@ func TestAPanicOfAnAdapterEndsNoOtherTurn(t *testing.T) {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
-				f := &faulty{at: method}
+				f := &faulty{}
+				f.at.Store(method)
 				b := newBench(t, func(o *session.Options) {
 					o.Agents["demo"] = session.Agent{Runtime: f, Cwd: t.TempDir(), InProcess: true}
 				})
@@ -107,7 +109,7 @@ func TestAPanicOfAnAdapterEndsNoOtherTurn(t *testing.T) {
 				if err := call(b); method != "Close" && method != "Controls" && (err == nil || !strings.Contains(err.Error(), "a fault in "+method)) {
 					t.Errorf("the caller got %v", err)
 				}
-				f.at = ""
+				f.at.Store("")
 				if s := stopOf(t, b.wait(b.say("", "hello"))); s.Outcome != trace.OutcomeCompleted {
 					t.Errorf("the next turn ended with %+v", s)
 				}
