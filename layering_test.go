@@ -32,12 +32,13 @@ type room struct {
 
 func rooms() []room {
 	const (
-		substrate = "toolkind workspace permission internal/sse internal/jsonrpc internal/httpjson internal/procio internal/form agent/agentkit agent/remote agent/toolloop agent/toolloop/worktool agent/toolloop/mcptool"
+		substrate = "toolkind workspace permission internal/address internal/sse internal/jsonrpc internal/httpjson internal/procio internal/form agent/agentkit agent/remote agent/toolloop agent/toolloop/worktool agent/toolloop/mcptool"
 	)
 	return []room{
 		{packages: "internal/quote"},
 		{packages: "internal/migration"},
 		{packages: "internal/size"},
+		{packages: "internal/address"},
 
 		// The contract knows nobody.
 		{packages: "trace", ours: "internal/quote", others: "github.com/aymanbagabas/go-udiff"},
@@ -45,15 +46,15 @@ func rooms() []room {
 		{packages: "workspace/workspacetest"},
 		{packages: "workspace/listing", ours: "workspace", others: "github.com/go-git/go-git"},
 		{packages: "web"},
-		{packages: "access", others: "github.com/go-jose/go-jose"},
+		{packages: "access", ours: "internal/address", others: "github.com/go-jose/go-jose"},
 		{packages: "access/openid", ours: "access", others: "github.com/coreos/go-oidc golang.org/x/oauth2"},
 		{packages: "access/accessdb", ours: "access internal/migration", others: "github.com/jackc/pgx github.com/pressly/goose modernc.org/sqlite"},
 		{packages: "internal/certs"},
 		{packages: "internal/certs/certtest"},
 		{packages: "internal/sse"},
 		{packages: "internal/jsonrpc"},
-		{packages: "internal/httpjson"},
-		{packages: "internal/wsconn", others: "github.com/coder/websocket"},
+		{packages: "internal/httpjson", ours: "internal/address"},
+		{packages: "internal/wsconn", ours: "internal/address", others: "github.com/coder/websocket"},
 		{packages: "internal/procio"},
 		{packages: "internal/form", ours: "trace"},
 		{packages: "toolkind", ours: "trace"},
@@ -68,15 +69,15 @@ func rooms() []room {
 
 		// The seam, and the adapters below it: they know neither each other, nor
 		// the log, the hub or the stream.
-		{packages: "agent", ours: "toolkind trace workspace"},
+		{packages: "agent", ours: "internal/address toolkind trace workspace"},
 		{packages: "internal/replay", ours: "agent trace internal/sse"},
 		{packages: "agent/agenttest", ours: "agent internal/replay trace workspace", others: "go.uber.org/goleak"},
 		{packages: "agent/agentkit", ours: "agent trace internal/httpjson internal/jsonrpc internal/procio internal/sse workspace"},
-		{packages: "agent/remote", ours: "agent agent/agentkit trace internal/httpjson internal/procio internal/sse internal/wsconn"},
+		{packages: "agent/remote", ours: "agent agent/agentkit trace internal/address internal/httpjson internal/procio internal/sse internal/wsconn"},
 		{packages: "agent/remote/remotetest", ours: "agent agent/agenttest trace"},
 		{packages: "agent/toolloop", ours: "agent agent/agentkit trace toolkind", others: "github.com/google/jsonschema-go"},
 		{packages: "agent/toolloop/worktool", ours: "agent/toolloop trace workspace internal/procio"},
-		{packages: "agent/toolloop/mcptool", ours: "agent agent/toolloop internal/procio", others: "github.com/modelcontextprotocol/go-sdk"},
+		{packages: "agent/toolloop/mcptool", ours: "agent agent/toolloop internal/address internal/procio", others: "github.com/modelcontextprotocol/go-sdk"},
 		{packages: "adapter/openai", ours: "agent trace " + substrate, others: "github.com/openai/openai-go"},
 		{packages: "adapter/agentops", ours: "agent agentops internal/size internal/wsconn trace " + substrate, others: "github.com/coder/websocket"},
 		{packages: "adapter/agui", ours: "agent trace uistream " + substrate, others: "github.com/evanphx/json-patch"},

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
+
+	"github.com/tributary-dev/tributary/internal/address"
 )
 
 const (
@@ -58,10 +60,10 @@ func newRemoteKeys(set, issuer string, algs []jose.SignatureAlgorithm, logger *s
 
 // checkURL returns why keys may not be read from an address, or nil. Without TLS, anybody on
 // the way could replace them.
-func checkURL(address string) error {
-	u, err := url.Parse(address)
+func checkURL(at string) error {
+	u, err := url.Parse(at)
 	if err != nil || u.Host == "" || u.User != nil || u.Fragment != "" {
-		return fmt.Errorf("%s is not a URL; write https://host/path", quote(address))
+		return fmt.Errorf("%s is not a URL; write https://host/path", quote(address.Public(at)))
 	}
 	host, ok := parseAuthority(u.Host)
 	switch {
@@ -70,7 +72,7 @@ func checkURL(address string) error {
 	case u.Scheme == "http" && ok && host.loopback():
 		return nil
 	}
-	return fmt.Errorf("%s is not safe; use https, or http on this machine", quote(address))
+	return fmt.Errorf("%s is not safe; use https, or http on this machine", quote(address.Public(at)))
 }
 
 // find implements keySource.
@@ -135,14 +137,14 @@ func (r *remoteKeys) refresh(ctx context.Context, needed bool) {
 
 // fetch reads the set, where the issuer says it is if nobody else does.
 func (r *remoteKeys) fetch(ctx context.Context) ([]key, error) {
-	address := r.url
-	if address == "" {
+	at := r.url
+	if at == "" {
 		var err error
-		if address, err = r.discover(ctx); err != nil {
+		if at, err = r.discover(ctx); err != nil {
 			return nil, err
 		}
 	}
-	data, err := r.get(ctx, address)
+	data, err := r.get(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +153,7 @@ func (r *remoteKeys) fetch(ctx context.Context) ([]key, error) {
 		err = errors.New("it holds no key for the algorithms that are allowed")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the key set at %s cannot be used: %w", address, err)
+		return nil, fmt.Errorf("the key set at %s cannot be used: %w", address.Public(at), err)
 	}
 	return keys, nil
 }
@@ -178,26 +180,29 @@ func (r *remoteKeys) discover(ctx context.Context) (string, error) {
 	return said.Keys, nil
 }
 
-func (r *remoteKeys) get(ctx context.Context, address string) ([]byte, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+func (r *remoteKeys) get(ctx context.Context, at string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, at, nil)
 	if err != nil {
-		return nil, fmt.Errorf("ask %s: %w", address, err)
+		return nil, fmt.Errorf("ask %s for keys: it is no address", address.Public(at))
 	}
 	req.Header.Set("Accept", "application/json")
 	res, err := r.client.Do(req)
 	if err != nil {
-		return nil, fmt.Errorf("ask for keys: %w", err)
+		if outer, ok := errors.AsType[*url.Error](err); ok {
+			err = outer.Err
+		}
+		return nil, fmt.Errorf("ask %s for keys: %w", address.Public(at), err)
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("%s answers with status %d instead of its keys", address, res.StatusCode)
+		return nil, fmt.Errorf("%s answers with status %d instead of its keys", address.Public(at), res.StatusCode)
 	}
 	data, err := io.ReadAll(io.LimitReader(res.Body, maxKeySet+1))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("read what %s answers: %w", address, err)
+		return nil, fmt.Errorf("read what %s answers: %w", address.Public(at), err)
 	case len(data) > maxKeySet:
-		return nil, fmt.Errorf("%s answers with more than %d MB", address, maxKeySet>>20)
+		return nil, fmt.Errorf("%s answers with more than %d MB", address.Public(at), maxKeySet>>20)
 	}
 	return data, nil
 }

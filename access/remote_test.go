@@ -184,6 +184,30 @@ func TestB05_NoKeysYet(t *testing.T) {
 	}
 }
 
+// A key in the address of a key set goes to its server and not into the log.
+func TestTheKeyOfAKeySetsAddressIsNotLogged(t *testing.T) {
+	t.Parallel()
+	s := signer{"one", jose.EdDSA, newEdKey(t)}
+	p := newPublisher(t, s)
+	for _, status := range []int{http.StatusInternalServerError, 0} {
+		p.answers(func(w http.ResponseWriter, r *http.Request) {
+			if status == 0 || r.URL.Query().Get("key") != "secret-key" {
+				panic(http.ErrAbortHandler) // no answer
+			}
+			w.WriteHeader(status)
+		})
+		var log strings.Builder
+		g := newGuard(t, func(c *Config) {
+			jwtMode(JWT{JWKSURL: p.URL + "/keys?key=secret-key", Issuer: p.URL, Audience: []string{"tributary"}})(c)
+			c.Logger = slog.New(slog.NewTextHandler(&log, nil))
+		})
+		ask(g, "GET /api/sessions", "Authorization: Bearer "+s.token(t, claims{"aud": "tributary", "iss": p.URL}))
+		if !strings.Contains(log.String(), "/keys") || strings.Contains(log.String(), "secret-key") {
+			t.Errorf("the log says %s", &log)
+		}
+	}
+}
+
 func TestDiscoveryThatLies(t *testing.T) {
 	t.Parallel()
 	for said, want := range map[string]string{

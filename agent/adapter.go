@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tributary-dev/tributary/internal/address"
 	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -73,7 +74,7 @@ func (a Adapter) Make(s Settings) (Runtime, error) {
 		schemes = []string{"http", "https"}
 	}
 	if at, err := url.Parse(s.URL); s.URL != "" && (err != nil || at.Host == "" || !slices.Contains(schemes, at.Scheme)) {
-		return nil, WrongSetting("url", "is %.200q: write the address of a server, which begins with %s://", s.URL, strings.Join(schemes, ":// or "))
+		return nil, WrongSetting("url", "is %.200q: write the address of a server, which begins with %s://", address.Public(s.URL), strings.Join(schemes, ":// or "))
 	}
 	return a.New(s)
 }

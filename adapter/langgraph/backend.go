@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -74,46 +73,40 @@ func (b Backend) validate() error {
 	if b.Command != "" && b.URL != "" {
 		return agent.WrongSetting("url", "stands beside command: write one of the two")
 	}
-	if _, _, err := b.transport(agent.Config{}); err != nil {
+	if _, err := b.transport(agent.Config{}); err != nil {
 		return agent.WrongSetting("url", "is wrong: %v", err)
 	}
 	return b.Options.validate()
 }
 
-// transport returns what carries calls to the backend, and the query of its address.
-func (b Backend) transport(cfg agent.Config) (remote.Transport, url.Values, error) {
+// transport returns what carries calls to the backend.
+func (b Backend) transport(cfg agent.Config) (remote.Transport, error) {
 	if b.Command != "" {
 		args := slices.Clone(b.Args)
 		for i := range args {
 			args[i] = strings.ReplaceAll(args[i], "{session}", cfg.SessionID)
 		}
-		return remote.Program{Config: procio.Config{Path: b.Command, Args: args, Dir: cfg.Cwd, Env: b.Env, StateDir: cfg.StateDir, Grace: time.Second}}, nil, nil
+		return remote.Program{Config: procio.Config{Path: b.Command, Args: args, Dir: cfg.Cwd, Env: b.Env, StateDir: cfg.StateDir, Grace: time.Second}}, nil
 	}
-	at, err := url.Parse(b.URL)
-	if err != nil {
-		return nil, nil, errors.New("it is no address")
-	}
-	query := at.Query()
-	at.RawQuery = ""
 	h := http.Header{}
 	for name, value := range b.Headers {
 		h.Set(name, value)
 	}
-	client, err := httpjson.New(httpjson.Config{URL: at.String(), Bearer: b.Token, Header: h})
-	return remote.HTTP{Client: client, PassCaller: b.PassToken, Lines: true}, query, err
+	client, err := httpjson.New(httpjson.Config{URL: b.URL, Bearer: b.Token, Header: h})
+	return remote.HTTP{Client: client, PassCaller: b.PassToken, Lines: true}, err
 }
 
 // Open implements agent.Runtime. A backend is not asked for anything before the first
 // prompt.
 func (b Backend) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
-	transport, query, err := b.transport(cfg)
+	transport, err := b.transport(cfg)
 	if err != nil {
 		return nil, err
 	}
 	return remote.Open(ctx, host, cfg, remote.Spec{
 		Name: "The backend", Speaks: "a form of LangGraph's events", Transport: transport, Silence: time.Duration(b.Silence),
 		New: func(s *remote.Session) remote.Protocol {
-			p := &publisher{Decoder: &Decoder{o: b.Options, tools: b.Tools, live: true, ends: true}, s: s, rt: b, query: query}
+			p := &publisher{Decoder: &Decoder{o: b.Options, tools: b.Tools, live: true, ends: true}, s: s, rt: b}
 			if len(b.Resume) > 0 {
 				p.goOn = p.resume
 			}
@@ -125,9 +118,8 @@ func (b Backend) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 // publisher is the protocol of a backend: one request, one stream.
 type publisher struct {
 	*Decoder
-	s     *remote.Session
-	rt    Backend
-	query url.Values
+	s  *remote.Session
+	rt Backend
 }
 
 var _ remote.Protocol = (*publisher)(nil)
@@ -146,11 +138,11 @@ func (p *publisher) Run(_ context.Context, prompt agent.Prompt) (remote.Call, er
 }
 
 func (p *publisher) call(body raw) remote.Call {
-	c := remote.Call{Method: cmp.Or(p.rt.Method, http.MethodPost), Query: p.query, Body: body, Stream: true}
+	c := remote.Call{Method: cmp.Or(p.rt.Method, http.MethodPost), Body: body, Stream: true}
 	if c.Method != http.MethodGet {
 		return c
 	}
-	c.Query, c.Body = maps.Clone(p.query), nil
+	c.Query, c.Body = url.Values{}, nil
 	for name, value := range objectOf(body) {
 		if value[0] == '"' {
 			value = raw(text(value))

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent/toolloop"
+	"github.com/tributary-dev/tributary/internal/address"
 	"github.com/tributary-dev/tributary/internal/httpjson"
 )
 
@@ -89,7 +90,7 @@ func retryAfter(h http.Header) (time.Duration, bool) {
 // explain says in one sentence what failed and what to do.
 func (e endpoint) explain(err error) error {
 	reason, sentence := sentenceFor(err)
-	fill := strings.NewReplacer("{url}", e.URL, "{model}", e.Model, "{agent}", "agents."+e.name(), "{why}", innermost(err).Error())
+	fill := strings.NewReplacer("{url}", address.Public(e.URL), "{model}", e.Model, "{agent}", "agents."+e.name(), "{why}", address.Redact(innermost(err).Error(), e.URL))
 	return &toolloop.Fault{Reason: reason, Sentence: fill.Replace(sentence)}
 }
 

@@ -82,7 +82,9 @@ func TestBadInputIsReportedInOneSentenceThatSaysWhatToDo(t *testing.T) {
 func TestAddressWhereNothingAnswers(t *testing.T) {
 	f := serve(t, nil)
 	f.Close()
-	_, stop := open(t, f.runtime(openai.Options{})).prompt("hello")
+	r := f.runtime(openai.Options{})
+	r.URL += "?key=secret-key"
+	_, stop := open(t, r).prompt("hello")
 	if want := "Nothing answers at " + f.URL + "/v1: start the endpoint, or correct agents.local.url."; stop.Error != want {
 		t.Errorf("the turn ended with %q, want %q", stop.Error, want)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"github.com/tributary-dev/tributary/agent/toolloop"
+	"github.com/tributary-dev/tributary/internal/address"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -49,7 +50,7 @@ func (m *model) Step(ctx context.Context, messages []toolloop.Message, tools []t
 		if !again || a.spoken || attempt > m.tries() || ctx.Err() != nil {
 			return a.said, "", m.explain(err)
 		}
-		b.Emit(trace.Notice("retry", fmt.Sprintf("The model call failed (%v). Trying again in %s (%d of %d).", innermost(err), wait.Round(100*time.Millisecond), attempt, m.tries())))
+		b.Emit(trace.Notice("retry", fmt.Sprintf("The model call failed (%s). Trying again in %s (%d of %d).", address.Redact(innermost(err).Error(), m.URL), wait.Round(100*time.Millisecond), attempt, m.tries())))
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/toolloop"
+	"github.com/tributary-dev/tributary/internal/address"
 	"github.com/tributary-dev/tributary/toolkind"
 )
 
@@ -104,7 +105,7 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 	if f, ok := errors.AsType[*failure](err); err != nil && (!ok || f.status != http.StatusNotFound) { // not every server lists its models
 		return "", e.explain(err)
 	}
-	return cmp.Or(r.Model, "any model") + " at " + r.URL, nil
+	return cmp.Or(r.Model, "any model") + " at " + address.Public(r.URL), nil
 }
 
 func (r Runtime) name() string { return cmp.Or(r.Agent, "openai") }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/remote"
+	"github.com/tributary-dev/tributary/internal/address"
 	"github.com/tributary-dev/tributary/internal/httpjson"
 	"github.com/tributary-dev/tributary/toolkind"
 )
@@ -77,9 +78,9 @@ func (r Runtime) checked() (Runtime, error) {
 	case !known:
 		return r, agent.WrongSetting("options.protocol", "is %.40q: write %s, %s or %s", r.Protocol, Kernel, HTTP02, Scaffold)
 	case ws != bySocket:
-		return r, agent.WrongSetting("url", "is %.100q, and the protocol %s has other addresses: change one of them", r.URL, r.Protocol)
+		return r, agent.WrongSetting("url", "is %.100q, and the protocol %s has other addresses: change one of them", address.Public(r.URL), r.Protocol)
 	case ws && err == nil && at.Path == "":
-		r.URL += socketPath
+		r.URL = at.JoinPath(socketPath).String()
 	}
 	return r, nil
 }

@@ -2,6 +2,7 @@ package uiendpoint_test
 
 import (
 	"net/http"
+	"net/url"
 	"testing"
 
 	"github.com/tributary-dev/tributary/adapter/uiendpoint"
@@ -12,6 +13,9 @@ import (
 func TestBadServers(t *testing.T) {
 	remotetest.BadServers(t, remotetest.Upstream{
 		Handler: func(t *testing.T) http.Handler { return newFake(t).handler },
-		Open:    func(url string) (agent.Runtime, error) { return uiendpoint.Runtime{URL: url + "/api/chat"}, nil },
+		Open: func(address string) (agent.Runtime, error) {
+			at, err := url.Parse(address)
+			return uiendpoint.Runtime{URL: at.JoinPath("api", "chat").String()}, err
+		},
 	})
 }

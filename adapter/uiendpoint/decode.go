@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
-	"net/url"
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -33,7 +32,6 @@ type Decoder struct {
 	live     bool // else a recording is read, which may lack the requests
 	session  string
 	settings Settings
-	query    url.Values
 
 	b        *trace.Builder // of the turn; nil while the Decoder hears what is on record
 	phase    phase

@@ -64,7 +64,7 @@ func native() uistream.Options {
 // Stop implements remote.Protocol. The end of its stream ends a run, unless the endpoint
 // resumes: then the run goes on without a reader.
 func (p *protocol) Stop() (remote.Call, bool) {
-	return remote.Call{Method: http.MethodPost, Path: p.Decoder.session + "/stop", Query: p.query}, p.settings.Stop
+	return remote.Call{Method: http.MethodPost, Path: p.Decoder.session + "/stop"}, p.settings.Stop
 }
 
 // GoOn implements remote.Protocol.
@@ -84,7 +84,7 @@ func (p *protocol) GoOn(_ context.Context, b remote.Break) (*remote.Call, error)
 
 // join is the request that goes on with a run.
 func (p *protocol) join() *remote.Call {
-	return &remote.Call{Method: http.MethodGet, Path: p.Decoder.session + "/stream", Query: p.query, Stream: true}
+	return &remote.Call{Method: http.MethodGet, Path: p.Decoder.session + "/stream", Stream: true}
 }
 
 // Reattach implements remote.Reattacher. A turn that waits for its user goes on when it has

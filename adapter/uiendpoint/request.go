@@ -28,7 +28,7 @@ func (d *Decoder) request(messages []json.RawMessage, id string) remote.Call {
 		fields["messages"] = messages
 	}
 	c := remote.Post("", fields)
-	c.Query, c.Stream = d.query, true
+	c.Stream = true
 	return c
 }
 

@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"net/http"
-	"net/url"
 	"slices"
 	"time"
 
@@ -70,7 +68,7 @@ func (r Runtime) validate() error {
 	if !slices.Contains([]string{"", "all", "last"}, r.Settings.Send) {
 		return agent.WrongSetting("options.send", "is %q: write all or last", r.Settings.Send)
 	}
-	client, _, err := r.client()
+	client, err := r.client()
 	if err != nil {
 		return agent.WrongSetting("url", "is wrong: %v", err)
 	}
@@ -78,32 +76,22 @@ func (r Runtime) validate() error {
 	return nil
 }
 
-// client returns a client, and the query of the address.
-func (r Runtime) client() (*httpjson.Client, url.Values, error) {
-	at, err := url.Parse(r.URL)
-	if err != nil {
-		return nil, nil, errors.New("it is no address")
-	}
-	query := at.Query()
-	at.RawQuery = ""
+func (r Runtime) client() (*httpjson.Client, error) {
 	h := http.Header{}
 	for name, value := range r.Settings.Headers {
 		h.Set(name, value)
 	}
-	client, err := httpjson.New(httpjson.Config{URL: at.String(), Bearer: r.Token, Header: h, Timeout: 2 * time.Minute})
-	return client, query, err
+	return httpjson.New(httpjson.Config{URL: r.URL, Bearer: r.Token, Header: h, Timeout: 2 * time.Minute})
 }
 
 // Open implements agent.Runtime. An endpoint is asked for nothing before the first prompt.
 func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
-	var query url.Values
 	spec := remote.Spec{Name: "The agent", Transport: local{r.Func}}
 	if r.Func == nil {
-		client, q, err := r.client()
+		client, err := r.client()
 		if err != nil {
 			return nil, err
 		}
-		query = q
 		spec = remote.Spec{
 			Name: "The endpoint", Speaks: "the UI message stream of AI SDK 5 and later, as toUIMessageStreamResponse() writes it",
 			Transport: remote.HTTP{Client: client, PassCaller: r.Settings.PassToken, Types: []string{"text/plain", "application/octet-stream"}}, Silence: time.Duration(r.Settings.Silence),
@@ -111,7 +99,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	}
 	spec.New = func(s *remote.Session) remote.Protocol {
 		d := NewDecoder(r.Tools)
-		d.live, d.session, d.settings, d.query = true, cfg.SessionID, r.Settings, query
+		d.live, d.session, d.settings = true, cfg.SessionID, r.Settings
 		return &protocol{Decoder: d, session: s}
 	}
 	host.Resume(inHistory)

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/internal/address"
 	"github.com/tributary-dev/tributary/internal/httpjson"
 	"github.com/tributary-dev/tributary/internal/wsconn"
 )
@@ -46,7 +47,7 @@ func (t *Socket) failure(err error) error {
 	case failed.Final() && failed.Status == 0:
 		return failed
 	}
-	return &httpjson.Error{Server: t.URL, Method: http.MethodGet, Status: failed.Status, Message: failed.Message}
+	return &httpjson.Error{Server: address.Public(t.URL), Method: http.MethodGet, Status: failed.Status, Message: failed.Message}
 }
 
 // Do implements Transport. The frame goes by the connection of the newest stream, or by one

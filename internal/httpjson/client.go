@@ -17,6 +17,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/tributary-dev/tributary/internal/address"
 )
 
 // Config says which server is called, and how.
@@ -49,7 +51,7 @@ type Client struct {
 func New(cfg Config) (*Client, error) {
 	base, err := url.Parse(cfg.URL)
 	if err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https" {
-		return nil, fmt.Errorf("%q is no address of a server: write one such as http://127.0.0.1:4096", cfg.URL)
+		return nil, fmt.Errorf("%q is no address of a server: write one such as http://127.0.0.1:4096", address.Public(cfg.URL))
 	}
 	if base.User != nil {
 		return nil, fmt.Errorf("the address of the server %s must hold no password: set the password by its own option", base.Host)
@@ -221,5 +223,8 @@ func (c *Client) lost(ctx context.Context, call Call, err error) *Error {
 }
 
 func (c *Client) fail(call Call, status int, message string, err error) *Error {
-	return &Error{Server: c.base.String(), Method: call.Method, Path: call.Path, Status: status, Message: message, err: err}
+	return &Error{
+		Server: address.Public(c.cfg.URL), Method: call.Method, Path: call.Path, Status: status,
+		Message: address.Redact(message, c.cfg.URL), err: err,
+	}
 }

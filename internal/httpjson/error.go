@@ -14,12 +14,13 @@ import (
 
 // Error says why a call failed.
 type Error struct {
-	// Server is the base address.
+	// Server is the base address, without a query.
 	Server       string
 	Method, Path string
 	// Status is the status of the answer, or 0 if no answer came.
 	Status int
-	// Message is the server's sentence, or a sentence about what went wrong.
+	// Message is the server's sentence, or a sentence about what went wrong. The secrets of
+	// the address are replaced.
 	Message string
 	err     error
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/tributary-dev/tributary/internal/address"
 )
 
 // Config holds the bounds of a connection. Each zero value has a default.
@@ -81,7 +83,9 @@ func Dial(ctx context.Context, url string, cfg Config) (*Conn, error) {
 		HTTPClient: cfg.Client, HTTPHeader: cfg.Header, Subprotocols: cfg.Subprotocols,
 	})
 	if err != nil {
-		return nil, refused(ctx, opening, cfg, response, err)
+		refusal := refused(ctx, opening, cfg, response, err)
+		refusal.Message = address.Redact(refusal.Message, url)
+		return nil, refusal
 	}
 	return open(conn, cfg), nil //nolint:contextcheck // the connection outlives its opening
 }

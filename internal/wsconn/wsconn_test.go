@@ -115,8 +115,11 @@ func TestAConnectionThatIsNotOpenedIsOneSentence(t *testing.T) {
 		"a page":     {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) }, "the server answers 200 (OK) and opens no WebSocket: is the address right?", false},
 		"no access":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, "the server answers 403 (Forbidden)", true},
 		"a redirect": {func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/login", http.StatusFound) }, "the server redirects to /login", true},
-		"silence":    {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no connection came about within 200ms", false},
-		"nobody":     {nil, "connection refused", false},
+		"a redirect that repeats the query": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/login?"+r.URL.RawQuery, http.StatusFound)
+		}, "the server redirects to /login?…", true},
+		"silence": {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no connection came about within 200ms", false},
+		"nobody":  {nil, "connection refused", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -124,11 +127,11 @@ func TestAConnectionThatIsNotOpenedIsOneSentence(t *testing.T) {
 			if c.handle != nil {
 				s := httptest.NewServer(c.handle)
 				t.Cleanup(s.Close)
-				url = s.URL
+				url = s.URL + "?key=secret-key"
 			}
 			_, err := wsconn.Dial(t.Context(), url, wsconn.Config{OpenTime: 200 * time.Millisecond})
 			failed, ok := errors.AsType[*wsconn.Error](err)
-			if !ok || !strings.Contains(failed.Error(), c.want) || failed.Final() != c.final {
+			if !ok || strings.Contains(failed.Error(), "secret-key") || !strings.Contains(failed.Error(), c.want) || failed.Final() != c.final {
 				t.Errorf("%v", err)
 			}
 		})

@@ -2,7 +2,10 @@
 package remotetest
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -68,6 +71,12 @@ func bads() []bad {
 			_, _ = w.Write([]byte("<html>\n<h1>502</h1>"))
 		}},
 		{name: "nothing there", answer: refuses(http.StatusNotFound, `{"detail":"no such thing"}`), ends: fails, says: "no such thing"},
+		{name: "an answer that repeats the address", ends: fails, says: "nothing at /", answer: func(w http.ResponseWriter, r *http.Request) {
+			http.Error(w, "nothing at "+r.URL.String(), http.StatusNotFound)
+		}},
+		{name: "a redirect that repeats the query", ends: fails, says: "the server redirects to https://elsewhere.test/?", answer: func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "https://elsewhere.test/?"+r.URL.RawQuery, http.StatusTemporaryRedirect)
+		}},
 		{name: "no access", answer: refuses(http.StatusUnauthorized, `{"error":{"message":"who are you?"}}`), ends: fails, says: "who are you?"},
 		{name: "not JSON", stream: everyEvent("{nonsense", "[1,2,3]", `"text"`, "null", `{"type":7}`, "plain words")},
 		{name: "a line of 200 KB", stream: everyEvent(`{"type":"` + strings.Repeat("y", 200<<10) + `"}`)},
@@ -118,6 +127,17 @@ func BadServers(t *testing.T, u Upstream) {
 	}
 }
 
+// key is a secret in the query of each server's address.
+const key = "the-key-in-the-query"
+
+// keepsKey checks that a text does not repeat the key.
+func keepsKey(t *testing.T, what, text string) {
+	t.Helper()
+	if strings.Contains(text, key) {
+		t.Errorf("%s has the key of the address: %s", what, text)
+	}
+}
+
 // played is a turn. A gap is a notice that events may be missing, anywhere.
 type played struct {
 	gap  bool
@@ -142,15 +162,21 @@ func (u Upstream) plays(t *testing.T, h http.Handler, b bad) played {
 	})
 	host := agenttest.NewHost()
 	host.StateDir = t.TempDir()
-	runtime, err := u.Open(srv.URL)
+	var log bytes.Buffer
+	runtime, err := u.Open(srv.URL + "?code=" + key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, err := runtime.Open(t.Context(), host, agent.Config{SessionID: "s", Cwd: t.TempDir()})
+	logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	session, err := runtime.Open(t.Context(), host, agent.Config{SessionID: "s", Cwd: t.TempDir(), Logger: logger})
 	if err != nil {
+		keepsKey(t, "the error", err.Error())
 		return played{stop: trace.Stop{Outcome: trace.OutcomeFailed, Error: err.Error()}}
 	}
-	defer session.Close() //nolint:errcheck // a test's
+	defer func() {
+		_ = session.Close() // a test's
+		keepsKey(t, "the log", log.String())
+	}()
 	got := u.turn(t, host, session)
 	s.heals()
 	busy := u.NoEnd && b.short // the server still works
@@ -180,6 +206,13 @@ func (u Upstream) turn(t *testing.T, host *agenttest.Host, s agent.Session) play
 	}
 	if err := agenttest.CheckTurn(r.Events()); err != nil {
 		t.Error(err)
+	}
+	for _, e := range r.Events() {
+		event, err := json.Marshal(e)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keepsKey(t, "the trace", string(event))
 	}
 	gap := slices.ContainsFunc(agenttest.Each[trace.Error](r.Events()), func(e trace.Error) bool { return e.Code == "gap" })
 	// A part that goes on after a cut may be two.

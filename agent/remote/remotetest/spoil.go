@@ -35,6 +35,10 @@ func (s *spoiled) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	good, f := s.good, s.fault
 	s.mu.Unlock()
+	if r.URL.Query().Get("code") != key {
+		http.Error(w, "the key is missing", http.StatusForbidden)
+		return
+	}
 	switch {
 	case good || s.answer == nil && f == nil:
 		s.Handler.ServeHTTP(w, r)

@@ -3,6 +3,7 @@ package mcptool
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
+	"github.com/tributary-dev/tributary/internal/address"
 	"github.com/tributary-dev/tributary/internal/procio"
 )
 
@@ -69,7 +71,12 @@ func (s *server) lost(ctx context.Context, err error) error {
 		}
 	}
 	s.close()
-	return err
+	return s.public(err)
+}
+
+// public is an error of the library, which may repeat the address.
+func (s *server) public(err error) error {
+	return errors.New(address.Redact(err.Error(), s.URL))
 }
 
 func (s *server) close() {

@@ -94,7 +94,7 @@ func (s *server) runs(tool string) func(context.Context, json.RawMessage, io.Wri
 	return func(ctx context.Context, input json.RawMessage, _ io.Writer) (json.RawMessage, error) {
 		result, err := session.CallTool(ctx, &mcp.CallToolParams{Name: tool, Arguments: input})
 		if err != nil {
-			return nil, fmt.Errorf("the MCP server %s did not answer: %w", s.name, err)
+			return nil, fmt.Errorf("the MCP server %s did not answer: %w", s.name, s.public(err))
 		}
 		text, whole := content(result)
 		switch {

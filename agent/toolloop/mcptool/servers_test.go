@@ -42,7 +42,9 @@ func serve(t *testing.T) mcptool.Server {
 }
 
 func TestToolsOfAllServersAndThoseThatFail(t *testing.T) {
-	servers := mcptool.New(map[string]mcptool.Server{"my server": serve(t), "gone": {Command: "no-such-program"}}, mcptool.Place{})
+	servers := mcptool.New(map[string]mcptool.Server{
+		"my server": serve(t), "gone": {Command: "no-such-program"}, "away": {URL: "http://127.0.0.1:1/mcp?key=secret-key"},
+	}, mcptool.Place{})
 	defer servers.Close()
 	failed := map[string]string{}
 	for range 2 { // the second time, the connection is there
@@ -57,7 +59,7 @@ func TestToolsOfAllServersAndThoseThatFail(t *testing.T) {
 			}
 		}
 	}
-	if want := "no-such-program was not found: correct the command, or install it"; len(failed) != 1 || failed["gone"] != want {
+	if want := "no-such-program was not found: correct the command, or install it"; len(failed) != 2 || failed["gone"] != want || !strings.Contains(failed["away"], "connection refused") || strings.Contains(failed["away"], "secret-key") {
 		t.Errorf("failed: %q, want %q", failed, want)
 	}
 }
