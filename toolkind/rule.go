@@ -149,11 +149,19 @@ func pathKeys() []string {
 
 // contentKeys are the keys under which agents put what is to be written.
 func contentKeys() []string {
-	return []string{
-		"content", "contents", "file_text", "text", "code_edit", "new_source", "insert_text", "diff",
-		"old_string", "new_string", "oldString", "newString", "old_str", "new_str", "oldText", "newText",
-		"instruction", "instructions", "description", "explanation",
+	all := append(wholeKeys(), "code_edit", "new_source", "insert_text", "diff", "instruction", "instructions", "description", "explanation")
+	for _, pair := range pieceKeys() {
+		all = append(all, pair[:]...)
 	}
+	return all
+}
+
+// wholeKeys are the keys under which agents put the whole text of a file.
+func wholeKeys() []string { return []string{"content", "contents", "file_text", "text"} }
+
+// pieceKeys are the pairs of keys under which agents put a piece of a file, and what replaces it.
+func pieceKeys() [][2]string {
+	return [][2]string{{"old_string", "new_string"}, {"oldString", "newString"}, {"old_str", "new_str"}, {"oldText", "newText"}}
 }
 
 // filterKeys are the keys under which searches take patterns of file names.

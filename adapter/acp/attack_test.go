@@ -164,6 +164,15 @@ func TestAnAllowedCallCoversNoMoreThanItsApproval(t *testing.T) {
 		m["params"].(object)["toolCall"].(object)["content"] = []object{{"type": "diff", "path": in("a.txt"), "oldText": before, "newText": after}}
 		return m
 	}
+	beside := func(m, input object) object {
+		m["params"].(object)["toolCall"].(object)["rawInput"] = input
+		return m
+	}
+	replaces := func(more object) object {
+		input := object{"file_path": in("a.txt"), "old_string": "old", "new_string": "new"}
+		maps.Copy(input, more)
+		return asks("c", "replace", "edit", input)
+	}
 	reads := func(path string) object {
 		return object{"id": "act", "method": "fs/read_text_file", "params": object{"sessionId": "s", "path": path}}
 	}
@@ -188,7 +197,21 @@ func TestAnAllowedCallCoversNoMoreThanItsApproval(t *testing.T) {
 		"the text of a diff":                         {[]object{diff("", "x"), answer("c", "y"), write(in("a.txt"))}, true},
 		"a text that is not the diff's":              {[]object{diff("", "y"), answer("c", "y"), write(in("a.txt"))}, false},
 		"the text with the piece of a diff":          {[]object{diff("old", "new"), answer("c", "y"), writes("an new text, an old file")}, true},
-		"the text with all pieces of a diff":         {[]object{diff("old", "new"), answer("c", "y"), writes("an new text, an new file")}, true},
+		"the text with all pieces of a diff":         {[]object{diff("old", "new"), answer("c", "y"), writes("an new text, an new file")}, false},
+		"all pieces, as the input says":              {[]object{replaces(object{"replace_all": true}), answer("c", "y"), writes("an new text, an new file")}, true},
+		"one piece, as the input says":               {[]object{replaces(nil), answer("c", "y"), writes("an new text, an old file")}, true},
+		"the old piece alone":                        {[]object{replaces(nil), answer("c", "y"), writes("old")}, false},
+		"the new piece alone":                        {[]object{replaces(nil), answer("c", "y"), writes("new")}, false},
+		"the new piece of a diff alone":              {[]object{diff("old", "new"), answer("c", "y"), writes("new")}, false},
+		"nothing, by a piece":                        {[]object{replaces(nil), answer("c", "y"), writes("")}, false},
+		"nothing, by a diff that does not fit":       {[]object{diff("older", ""), answer("c", "y"), writes("")}, false},
+		"the description of a piece":                 {[]object{replaces(object{"description": "Fix"}), answer("c", "y"), writes("Fix")}, false},
+		"the description of a text":                  {[]object{asks("c", "write_file", "edit", object{"file_path": in("a.txt"), "content": "y", "description": "x"}), answer("c", "y"), writes("x")}, false},
+		"a second text of the input":                 {[]object{asks("c", "write_file", "edit", object{"file_path": in("a.txt"), "content": "x", "text": "y"}), answer("c", "y"), writes("x")}, false},
+		"an inserted piece alone":                    {[]object{asks("c", "write_file", "edit", object{"path": in("a.txt"), "insert_line": 3, "new_str": "x"}), answer("c", "y"), writes("x")}, false},
+		"a diff beside another text":                 {[]object{beside(diff("", "x"), object{"file_path": in("a.txt"), "content": "harmless"}), answer("c", "y"), writes("x")}, false},
+		"the text beside another diff":               {[]object{beside(diff("", "y"), object{"file_path": in("a.txt"), "content": "x"}), answer("c", "y"), writes("x")}, true},
+		"a diff beside an input without text":        {[]object{beside(diff("", "x"), object{"file_path": in("a.txt")}), answer("c", "y"), writes("x")}, true},
 		"a text with more than the piece":            {[]object{diff("old", "new"), answer("c", "y"), writes("an new text, an old file, and more")}, false},
 		"a text without the piece of a diff":         {[]object{diff("old", ""), answer("c", "y"), writes("another text")}, false},
 		"a text without the deleted piece":           {[]object{diff("an old text, ", ""), answer("c", "y"), writes("an old file")}, true},
@@ -262,6 +285,64 @@ func TestAnAllowedCallCoversNoMoreThanItsApproval(t *testing.T) {
 				t.Errorf("covered: %v, %+v", got, last)
 			}
 		})
+	}
+}
+
+// A file that cannot be read as a whole may hold what no diff shows.
+func TestAnEditOfAFileThatIsTooLongCoversNoWrite(t *testing.T) {
+	t.Parallel()
+	d := permissiontest.Workspace(t)
+	r := agenttest.NewRecorder()
+	decoder := acp.NewDecoder(acp.Options{Tools: toolkind.Gemini()}.LiveTooLong())
+	opens(t, decoder, r.Builder, "/w")
+	decode(t, decoder, r.Builder, object{"id": "ask", "method": "session/request_permission", "params": object{
+		"sessionId": "s", "options": []object{{"optionId": "y", "kind": "allow_once"}},
+		"toolCall": object{"toolCallId": "c", "name": "replace", "kind": "edit", "content": []object{{"type": "diff", "path": d.Path() + "/a.txt", "oldText": "old", "newText": "new"}}},
+	}})
+	if _, err := decoder.Decode(agent.Message{Dir: agent.In, Data: json.RawMessage(`{"id":"ask","result":{"outcome":{"outcome":"selected","optionId":"y"}}}`)}, agenttest.OneTurn(r.Builder)); err != nil {
+		t.Fatal(err)
+	}
+	for _, content := range []string{"", "new"} {
+		data, err := json.Marshal(object{"id": "act", "method": "fs/write_text_file", "params": object{"sessionId": "s", "path": d.Path() + "/a.txt", "content": content}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		effects, err := decoder.Decode(agent.Message{Dir: agent.Out, Data: data}, agenttest.OneTurn(r.Builder))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if permit, ok := effects[len(effects)-1].(agent.Permit); !ok || permit.Decided != nil {
+			t.Errorf("a write of %q is covered: %+v", content, effects)
+		}
+	}
+	_ = r.Builder.Finish(trace.Stop{Outcome: trace.OutcomeCompleted})
+}
+
+// What an answer covers is on record: the diffs of a call whose input does not say what changes.
+func TestTheDiffsOfACallAreInItsInput(t *testing.T) {
+	t.Parallel()
+	const diff = `[{"newText":"new","oldText":"old","path":"/w/a.txt"}]`
+	for given, want := range map[string]string{
+		``:                                 `{"newText":"new","oldText":"old","path":"/w/a.txt"}`,
+		`{ }`:                              `{"newText":"new","oldText":"old","path":"/w/a.txt"}`,
+		`{"file_path":"/w/a.txt"}`:         `{"file_path":"/w/a.txt","changes":` + diff + `}`,
+		`"a patch"`:                        `{"changes":` + diff + `,"input":"a patch"}`,
+		`{"changes":1}`:                    `{"changes":1,"changes_shown":` + diff + `}`,
+		`{"path":"a.txt","content":"new"}`: `{"path":"a.txt","content":"new"}`,
+	} {
+		r := agenttest.NewRecorder()
+		call := object{"toolCallId": "c", "name": "edit", "kind": "edit", "content": []object{{"type": "diff", "path": "/w/a.txt", "oldText": "old", "newText": "new"}}}
+		if given != "" {
+			call["rawInput"] = json.RawMessage(given)
+		}
+		decode(t, acp.NewDecoder(acp.Options{}), r.Builder, object{"id": 7, "method": "session/request_permission", "params": object{
+			"sessionId": "s", "toolCall": call, "options": []object{{"optionId": "y", "kind": "allow_once"}},
+		}})
+		_ = r.Builder.Finish(trace.Stop{Outcome: trace.OutcomeCompleted})
+		calls := agenttest.Each[trace.ToolCall](r.Events())
+		if len(calls) != 1 || string(calls[0].Input) != want {
+			t.Errorf("of the input %s: %s, want %s", given, calls[0].Input, want)
+		}
 	}
 }
 

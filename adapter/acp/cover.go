@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -64,32 +65,42 @@ func (tc *call) names(a action) bool {
 
 // writes reports whether the call has shown what a file is to hold: the whole text, or the
 // pieces that change in the text of now.
-func (tc *call) writes(a action, now func(path string) string) bool {
-	content, pieces, once, all := string(a.Content), false, "", ""
-	for _, i := range tc.diffs {
-		before, after := i.before(), string(i.NewText)
-		switch {
-		case i.Path != a.Path:
-			continue
-		case after == content, now == nil: // a recording shows no more
+func (tc *call) writes(a action, now func(path string) (string, bool)) bool {
+	changes := tc.changes(a.Path)
+	if len(changes) == 0 {
+		return false
+	}
+	text := ""
+	if changes[0].Before != "" {
+		if now == nil { // a recording shows no more
 			return true
-		case before == "":
+		}
+		var whole bool
+		if text, whole = now(a.Path); !whole {
 			return false
-		case !pieces:
-			once, pieces = now(a.Path), true
-			all = once
-		}
-		once, all = strings.Replace(once, before, after, 1), strings.ReplaceAll(all, before, after)
-	}
-	if pieces {
-		return content == once || content == all
-	}
-	for _, value := range parse[map[string]any](tc.raw) {
-		if value == content {
-			return true
 		}
 	}
-	return false
+	for i, c := range changes {
+		var ok bool
+		if text, ok = c.Applied(text); !ok || i > 0 && c.Before == "" {
+			return false
+		}
+	}
+	return text == string(a.Content)
+}
+
+// changes are what the call shows of a file's new text: by its input, or else by its diffs.
+func (tc *call) changes(path string) (all []toolkind.Change) {
+	if c, ok := toolkind.ChangeOf(tc.raw); ok {
+		return []toolkind.Change{c}
+	}
+	replaceAll := toolkind.ReplacesAll(tc.raw)
+	for _, i := range tc.diffs {
+		if i.Path == path {
+			all = append(all, toolkind.Change{Before: i.before(), After: string(i.NewText), All: replaceAll})
+		}
+	}
+	return all
 }
 
 // runs reports whether a terminal is to run the command that the call has shown, in the

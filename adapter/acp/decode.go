@@ -22,7 +22,7 @@ type Options struct {
 	// of these functions.
 	check func(action) error
 	do    func(action) (result any, err error)
-	now   func(path string) string
+	now   func(path string) (text string, whole bool)
 }
 
 // Decoder reads the protocol's messages of one session.

@@ -1,9 +1,14 @@
 package acp
 
 // Live makes a Decoder do actions, as in a session whose files all hold a text.
-func (o Options) Live(text string) Options {
+func (o Options) Live(text string) Options { return o.living(text, true) }
+
+// LiveTooLong is Live with files that are too long to be read as a whole.
+func (o Options) LiveTooLong() Options { return o.living("", false) }
+
+func (o Options) living(text string, whole bool) Options {
 	o.do = func(action) (any, error) { return object{}, nil }
-	o.now = func(string) string { return text }
+	o.now = func(string) (string, bool) { return text, whole }
 	return o
 }
 

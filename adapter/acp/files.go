@@ -41,13 +41,11 @@ func (p *protocol) check(a action) error {
 	return nil
 }
 
-// now is what a file holds; "" if the file is not there or too long.
-func (p *protocol) now(path string) string {
+// now is what a file holds, and whether that could be read as a whole. A file that is not
+// there holds nothing.
+func (p *protocol) now(path string) (text string, whole bool) {
 	data, cut, err := p.conn.Host().Files().ReadFile(path)
-	if err != nil || cut {
-		return ""
-	}
-	return string(data)
+	return string(data), (err == nil || errors.Is(err, fs.ErrNotExist)) && !cut
 }
 
 // do does what the agent has asked for and what was allowed.

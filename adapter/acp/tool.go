@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -178,16 +179,24 @@ func (d *Decoder) merge(tc *call, from toolCall) {
 }
 
 // input is the call's input. Some agents give none: then what they show of the call
-// stands for it, with the names that the protocol has for the parts of a diff.
+// stands for it, with the names that the protocol has for the parts of a diff. Where the input
+// does not state the change of a file, the diffs stand in it: an answer covers the text that
+// they show.
 func (tc *call) input() raw {
-	given := string(bytes.TrimSpace(tc.raw))
 	var changes []object
 	for _, i := range tc.diffs {
 		changes = append(changes, object{"path": i.Path, "oldText": i.OldText, "newText": i.NewText})
 	}
+	given := bytes.TrimSpace(tc.raw)
+	empty := !present(tc.raw) || given[0] == '{' && len(parse[map[string]any](tc.raw)) == 0
+	_, states := toolkind.ChangeOf(tc.raw)
 	switch {
-	case present(tc.raw) && given != "{}":
+	case !empty && (states || len(changes) == 0):
 		return tc.raw
+	case !empty && given[0] != '{':
+		return agentkit.Encode(object{"input": tc.raw, "changes": changes})
+	case !empty:
+		return raw(string(given[:len(given)-1]) + `,"` + freeKey(tc.raw) + `":` + string(agentkit.Encode(changes)) + "}")
 	case len(changes) == 1:
 		return agentkit.Encode(changes[0])
 	case len(changes) > 1:
@@ -196,6 +205,16 @@ func (tc *call) input() raw {
 		return agentkit.Encode(object{"title": tc.tool.Title, "content": tc.content})
 	default:
 		return raw("{}")
+	}
+}
+
+// freeKey is a key that an input does not have.
+func freeKey(input raw) string {
+	key := "changes"
+	for has := parse[map[string]any](input); ; key += "_shown" {
+		if _, taken := has[key]; !taken {
+			return key
+		}
 	}
 }
 
