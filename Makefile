@@ -34,7 +34,9 @@ build: web binary ## Build bin/tributary with the page in it
 
 .PHONY: binary
 binary: need-go
-	CGO_ENABLED=0 $(GO) build -trimpath -o bin/tributary ./cmd/tributary
+	@echo "Building bin/tributary: the first time takes some minutes, later ones take seconds."
+	@CGO_ENABLED=0 $(GO) build -v -trimpath -o bin/tributary ./cmd/tributary 2>&1 | \
+	  awk '/^[^ ]+$$/ { if (++n % 100 == 0) { print "  " n " packages"; fflush() } next } { print; fflush() }'
 
 .PHONY: web
 web: need-go ## Build the page, if its sources changed; commit web/dist then

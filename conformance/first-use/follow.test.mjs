@@ -72,7 +72,7 @@ describe('the quickstart', () => {
   afterEach(() => me.stop());
   after(() => me.leave());
 
-  test('starts the gateway, and its page answers', async () => {
+  test('builds the gateway in a clone and starts it, and its page answers', async () => {
     const gateway = await me.start(QUICK, 'start');
     const page = await visit(printed(gateway.url, me.token));
     await page.locator('textarea').fill('approve');
@@ -82,6 +82,7 @@ describe('the quickstart', () => {
     await page.reload();
     await page.getByText(ALLOWED).waitFor();
     await gateway.stop();
+    await me.shell(`cd tributary\n${block(QUICK, 'path')}\n[ "$(command -v tributary)" = "$PWD/bin/tributary" ] && tributary version`);
   });
 
   test('starts the gateway with Claude Code, or says what is missing', async () => {
@@ -107,7 +108,7 @@ describe('the quickstart', () => {
 
   test('has the commands of the README', () => {
     const readme = fs.readFileSync(path.join(ROOT, 'README.md'), 'utf8');
-    for (const name of ['start', 'claude', 'install', 'app', 'serve']) assert.ok(readme.includes(`\n    ${block(QUICK, name).trim()}`), `README.md lacks ${block(QUICK, name)}`);
+    for (const name of ['start', 'path', 'claude', 'install', 'app', 'serve']) assert.ok(readme.includes(block(QUICK, name).trim().replace(/^/gm, '    ')), `README.md lacks ${block(QUICK, name)}`);
   });
 });
 

@@ -12,15 +12,16 @@ import { BINARY } from '../lib/site.mjs';
 const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
 const PORTS = [8787, 5173, 3000]; // those of the gateway, Vite and Next.js on the pages
 
-/** Commands in the place of npx and npm: the gateway is the binary of this repository, and what npm would download lies here already. */
+/** Commands in the place of git, make, tributary and npm: the clone is one of this repository, the gateway has a free port, and what npm would download lies here already. */
 const SHIMS = {
-  npx: `[ "$1" = @tributary-dev/tributary ] || { echo "the reader has no $1" >&2; exit 1; }
-shift
-case "$1" in
+  git: `[ "$*" = "clone https://github.com/tributary-dev/tributary" ] || { echo "the reader does not know git $*" >&2; exit 1; }
+exec "$GIT" clone -q "$ROOT" tributary`,
+  make: `[ "$*" = run ] || { echo "the reader does not know make $*" >&2; exit 1; }
+PATH=\${PATH#*:} exec "$MAKE" run ARGS="--listen 127.0.0.1:$PORT_8787 --data $DATA"`,
+  tributary: `case "$1" in
 serve) exec "$TRIBUTARY" "$@" --listen "127.0.0.1:$PORT_8787" --data "$DATA" ;;
 *) exec "$TRIBUTARY" "$@" --data "$DATA" ;;
 esac`,
-  tributary: `exec "$TRIBUTARY" "$@" --listen "127.0.0.1:$PORT_8787" --data "$DATA"`,
   npm: `case "$1" in
 create) shift 2; app=$1; shift 2; exec node "$HERE/node_modules/create-vite/index.js" "$app" "$@" --no-interactive ;;
 install) shift; for p; do case "$p" in -*) ;; *) [ -e "$HERE/node_modules/$p" ] || [ -e "node_modules/$p" ] || { echo "package.json of this folder lacks $p" >&2; exit 1; } ;; esac; done ;;
@@ -37,7 +38,7 @@ export async function reader(port) {
   for (const [name, script] of Object.entries(SHIMS)) fs.writeFileSync(path.join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   const data = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-first-use-')), running = []; // not where agents work
   const env = {
-    ...process.env, HERE, DATA: data, TRIBUTARY: path.resolve(BINARY), NPM: which('npm'), PATH: `${bin}:${process.env.PATH}`,
+    ...process.env, HERE, DATA: data, TRIBUTARY: path.resolve(BINARY), NPM: which('npm'), GIT: which('git'), MAKE: which('make'), ROOT, PATH: `${bin}:${process.env.PATH}`,
     PORT_8787: ports.get('8787'), PORT_APP: ports.get(String(port)), NO_COLOR: '1', CI: '1', NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: undefined,
   };
   const here = text => text.replace(/\b(8787|5173|3000)\b/g, p => ports.get(p));
