@@ -47,10 +47,10 @@ function script() {
   const waiting = [];
   const kinds = [[/\/messages/, 'history'], [/\/events/, 'events'], [/\/requests/, 'requests'], [/\/stream/, 'resume'], [/\/api\/chat\?/, 'prompt'], [/\/(permissions|questions)\//, 'answer'], [/\/stop/, 'stop']];
   return {
-    fetch: (url, { signal } = {}) => new Promise((resolve, reject) => {
+    fetch: (url, { signal, body } = {}) => new Promise((resolve, reject) => {
       const kind = kinds.find(([address]) => address.test(url))?.[1];
       if (kind === 'requests') return resolve(json({ requests: [] }));
-      const request = { kind, url, reply: resolve, stream: undefined };
+      const request = { kind, url, body, reply: resolve, stream: undefined };
       waiting.push(request);
       signal?.addEventListener('abort', () => { reject(signal.reason); request.stream?.fail(signal.reason); });
     }),
@@ -70,6 +70,13 @@ function follow(request, stream = pushed()) {
   request.reply(new Response(stream.body, { headers: { 'content-type': 'text/event-stream', 'x-vercel-ai-ui-message-stream': 'v1' } }));
   return stream;
 }
+
+/** A list of files as a browser has it: it is live, so it is empty when its field is cleared. */
+globalThis.FileList = class FileList {
+  constructor(files) { this.clear = () => { this.length = 0; }; Object.assign(this, files, { length: files.length }); }
+};
+globalThis.FileReader ??= window.FileReader;
+const chosen = (...files) => new FileList(files);
 
 /** The chunks of a whole turn. */
 const turn = (id, ...parts) => [{ type: 'start', messageId: id }, { type: 'start-step' }, ...parts, { type: 'finish-step' }, { type: 'finish' }];
@@ -122,6 +129,33 @@ for (const client of CLIENTS.filter(c => c.keepsQuery)) {
         assert.deepEqual(conversation.requests().map(request => request.title), requests);
       });
     }
+
+    for (const [way, send] of [
+      ['submit', (conversation, files) => { conversation.setDraft('look'); return conversation.submit({ files }); }],
+      ['sendMessage', (conversation, files) => conversation.sendMessage({ text: 'look', files })],
+      ['an edit', (conversation, files) => conversation.sendMessage({ text: 'look', files, messageId: 'u1' })],
+    ]) {
+      test(`${way} sends the files of a field that the app clears at once`, async () => {
+        const { gateway, conversation, rest } = await tab();
+        await rest();
+        const files = chosen(new window.File(['one'], 'one.txt', { type: 'text/plain' }), new window.File(['two'], 'two.txt', { type: 'text/plain' }));
+        const sent = send(conversation, files);
+        files.clear();
+        const prompt = await gateway.next('prompt');
+        const parts = JSON.parse(prompt.body).messages.at(-1).parts;
+        assert.deepEqual(parts.filter(part => part.type === 'file').map(part => [part.filename, part.url]), [['one.txt', 'data:text/plain;base64,b25l'], ['two.txt', 'data:text/plain;base64,dHdv']]);
+        follow(prompt).chunks(...turn('m2', ...said('I see.')));
+        prompt.stream.end();
+        await sent;
+      });
+    }
+
+    test('submit sends nothing for an empty draft and an empty field of files', async () => {
+      const { gateway, conversation, rest } = await tab();
+      await rest();
+      await conversation.submit({ files: chosen() });
+      assert.equal(gateway.asked('prompt'), 0);
+    });
 
     test('a page of the history from before a turn of this tab does not replace the turn', async () => {
       const { gateway, conversation, events, past, words } = await tab();

@@ -1,6 +1,6 @@
 // A conversation on the screen: a Chat of the AI SDK, and what keeps it true. The Chat streams the turns of this tab. The conversation loads the
 // history, shows what other tabs and people do, stops turns, answers requests, and keeps what was typed.
-import type { ChatInit, ChatTransport, UIMessage, UIMessageChunk } from 'ai';
+import { convertFileListToFileUIParts, type ChatInit, type ChatTransport, type FileUIPart, type UIMessage, type UIMessageChunk } from 'ai';
 import { isNetworkError, isUnknown, LostConnection, passes, TributaryError } from './errors.js';
 import type { Answer, PendingRequest, SessionEvent, TurnNews } from './events.js';
 import { textOf } from './message.js';
@@ -198,6 +198,7 @@ export class Conversation<M extends UIMessage, C extends ChatLike<M>> {
   /** Sends a message as the Chat does, when the history is there. */
   sendMessage = async (message?: { text?: string; messageId?: string; [key: string]: unknown }, options?: object): Promise<void> => {
     this.#set({ problem: undefined });
+    const files = filesOf(message?.files); // before anything is awaited: the app may clear its field at once
     try {
       await this.ready();
     } catch (error) {
@@ -205,7 +206,7 @@ export class Conversation<M extends UIMessage, C extends ChatLike<M>> {
       throw error;
     }
     if (message?.messageId !== undefined) await this.#replace();
-    await this.chat.sendMessage(message as never, options as never);
+    await this.chat.sendMessage((files ? { ...message, files: await files } : message) as never, options as never);
   };
 
   regenerate = async (options?: { messageId?: string; [key: string]: unknown }): Promise<void> => {
@@ -269,7 +270,7 @@ export class Conversation<M extends UIMessage, C extends ChatLike<M>> {
   /** Sends the draft, with files if there are any. */
   submit = async (options: { files?: unknown; metadata?: unknown; body?: object } = {}): Promise<void> => {
     const { body, ...more } = options, text = this.#state.draft;
-    if (!text.trim() && !more.files) return;
+    if (!text.trim() && !(more.files as ArrayLike<unknown> | undefined)?.length) return;
     this.#set({ draft: '' });
     await this.sendMessage({ text, ...more }, body && { body });
   };
@@ -520,6 +521,14 @@ export class Conversation<M extends UIMessage, C extends ChatLike<M>> {
     };
     this.transport.requests(this.id).then(known, () => known([]));
   }
+}
+
+/** The parts of a list of files, which a browser empties when the app clears the field; undefined for all else that a Chat takes. */
+function filesOf(files: unknown): Promise<FileUIPart[]> | undefined {
+  if (typeof FileList === 'undefined' || !(files instanceof FileList)) return undefined;
+  const parts = convertFileListToFileUIParts(files);
+  parts.catch(() => { /* a file that cannot be read fails where the parts are awaited */ });
+  return parts;
 }
 
 /** Whether a piece of a stream asks a person something. */
