@@ -29,7 +29,7 @@ describe('a command', () => {
     assert.equal(await it.locator('.ansi-red').textContent(), 'FAIL');
     assert.equal(await it.locator('.command').textContent(), 'go test ./...\necho done');
     await it.getByText('It ended with 1.').waitFor();
-    await it.getByText('in /work').waitFor();
+    await it.getByText('"cwd": "/work"').waitFor();
     await page.leave();
   });
 
@@ -114,7 +114,7 @@ test('what an agent reads, searches and fetches is one line, and more on a click
   await page.getByText('Search for “F”').waitFor();
   assert.equal(await page.locator('.tool-body').count(), 0);
   const read = await openCard(page, '/w/a.go');
-  assert.equal(await read.locator('pre').textContent(), 'package x\n\nfunc F() {}');
+  assert.equal(await read.locator('.code pre').textContent(), 'package x\n\nfunc F() {}');
   await read.locator('.hue-keyword').first().waitFor();
   await (await openCard(page, 'Search')).getByText('a.go:3').waitFor();
   const fetched = await openCard(page, 'Fetch');

@@ -4,6 +4,8 @@ export { Registry } from './registry.js';
 export { isNetworkError, TributaryError } from './errors.js';
 export type { GatewayOptions } from './gateway.js';
 export type { FollowOptions } from './follow.js';
+export { inputText, inputView, jsonLines, requestText, type InputChange, type InputView } from './input.js';
+export { escapedJson, visiblePieces, visibleText, type VisiblePiece } from './visible.js';
 export { pendingRequests, requestIn } from './requests.js';
 export { textOf } from './message.js';
 export type { AskPermissionInput, AskUserInput, TributaryDataParts, TributaryMetadata, TributaryTools, TributaryUIMessage, Usage } from './message.js';

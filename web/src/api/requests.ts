@@ -1,6 +1,6 @@
 // The permissions and questions of the agents that wait for a person.
 import { at, call, reach, transport } from './api';
-import type { Answer, PendingRequest } from '@tributary/chat';
+import { visibleText, type Answer, type PendingRequest } from '@tributary/chat';
 
 /** A request as the gateway has it: a request that a message shows has less. */
 export type Request = PendingRequest & Required<Pick<PendingRequest, 'session' | 'session_title' | 'agent' | 'at'>>;
@@ -21,7 +21,7 @@ export async function outcomeOf(session: string, request: string): Promise<strin
       if (payload.request_id !== request && payload.question_id !== request || !payload.outcome) continue;
       if (payload.outcome !== 'selected') return 'Nobody has answered it: the turn is over, or the agent has withdrawn it.';
       const who = payload.by ?? 'Somebody';
-      if (type === 'question_answer' || payload.values) return `${who} answered: ${payload.values?.join(', ') ?? ''}`;
+      if (type === 'question_answer' || payload.values) return visibleText(`${who} answered: ${payload.values?.join(', ') ?? ''}`);
       return `${who} has ${payload.option_kind?.startsWith('reject') ? 'denied' : 'allowed'} it.`;
     }
   } catch (e) { return (e as Error).message; }

@@ -1,16 +1,17 @@
 // A permission: what the agent wants to do, and the ways to answer.
-import { useRef, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import { Check, PencilLine, X } from 'lucide-react';
-import type { PendingRequest, PermissionAnswer, RequestOption } from '@tributary/chat';
+import { escapedJson, inputView, visiblePieces, visibleText, type PendingRequest, type PermissionAnswer, type RequestOption } from '@tributary/chat';
+import { Input } from '../parts/input';
+import { Visible } from '../parts/visible';
 import { Button } from '../ui/button';
-import { commandOf, Subject } from './subject';
 import { useAnswer, type Give } from './answer';
 import { allows, denies } from './words';
 
 interface Props {
   request: PendingRequest;
   give: Give;
-  /** The input stands above the card already. */
+  /** The title stands above the card already. */
   bare?: boolean;
 }
 
@@ -25,7 +26,7 @@ function answers(options: RequestOption[] | undefined): { option: RequestOption;
 
 /** The title; only its first line if the command, which stands below, is in it. */
 function brief({ title, input }: PendingRequest): string {
-  const command = commandOf(input)?.text;
+  const { command } = inputView(input);
   return command && title.includes(command) ? title.split('\n')[0]! : title;
 }
 
@@ -37,9 +38,9 @@ export function Approval({ request, give, bare }: Props) {
   const all = answers(request.options);
   const yes = all.find(a => a.option.kind === 'allow_once') ?? all.find(a => allows(a.option)), no = all.find(a => a.option.kind === 'reject_once') ?? all.find(a => denies(a.option));
   return (
-    <div className="ask" role="group" aria-label={`Permission: ${request.title}`}>
-      <p className="ask-title">{bare ? 'May the agent do this?' : brief(request) || 'May the agent do this?'}</p>
-      {!bare && open !== 'edit' && <Subject request={request} />}
+    <div className="ask" role="group" aria-label={`Permission: ${visibleText(request.title)}`}>
+      <p className="ask-title"><Visible text={(!bare && brief(request)) || 'May the agent do this?'} /></p>
+      {open !== 'edit' && <Input input={request.input} name="input" />}
       {problem && <p className="ask-problem" role="alert">{problem}</p>}
       {!request.may_answer ? <p className="ask-note">You may see this request. Somebody who collaborates in the session answers it.</p> : open ? (
         open === 'reason'
@@ -50,7 +51,7 @@ export function Approval({ request, give, bare }: Props) {
           <div className="ask-options">
             {all.map(({ option, permit }) => (
               <Button key={option.id} look={look(option)} disabled={sent} onClick={() => void answer(permit)}>
-                <span className="ask-option"><span>{option.name}</span>{option.scope && <small>{option.scope}</small>}</span>
+                <span className="ask-option"><span><Visible text={option.name} /></span>{option.scope && <small><Visible text={option.scope} /></small>}</span>
               </Button>
             ))}
           </div>
@@ -82,21 +83,36 @@ function Reason({ sent, onBack, onSend }: StepProps<string>) {
 
 const leave = (back: () => void) => (e: React.KeyboardEvent) => { if (e.key === 'Escape') { e.preventDefault(); e.stopPropagation(); back(); } };
 
+/** The key of the command, if a text field can hold the command as it is: hidden characters could not be seen in one. */
+function commandKey(input: unknown): string | undefined {
+  const { command } = inputView(input);
+  if (command === undefined || visiblePieces(command).some(piece => piece.mark)) return undefined;
+  const fields = input as Record<string, unknown>;
+  return fields.command === command ? 'command' : 'cmd';
+}
+
 function Edit({ input, sent, onBack, onSend }: StepProps<unknown> & { input: unknown }) {
-  const command = useRef(commandOf(input)).current;
-  const [text, setText] = useState(command?.text ?? JSON.stringify(input ?? {}, null, 2));
+  const key = useRef(commandKey(input)).current;
+  const [text, setText] = useState(key === undefined ? escapedJson(JSON.stringify(input ?? {}, null, 2)) : (input as Record<string, string>)[key]!);
   const [problem, setProblem] = useState('');
   return (
     <form className="ask-step" onSubmit={e => {
       e.preventDefault();
-      if (command) { onSend(command.with(text)); return; }
+      if (key !== undefined) { onSend({ ...input as object, [key]: text }); return; }
       try { onSend(JSON.parse(text)); } catch (wrong) { setProblem(`This is no JSON: ${(wrong as Error).message}`); }
     }}>
-      <label className="field"><span>{command ? 'The command' : 'The input, as JSON'}</span>
+      <label className="field"><span>{key === undefined ? 'The input, as JSON' : 'The command'}</span>
         <textarea className="input code" rows={Math.min(16, text.split('\n').length + 1)} autoFocus spellCheck={false} value={text} disabled={sent} onChange={e => { setText(e.target.value); setProblem(''); }} onKeyDown={leave(onBack)} />
       </label>
+      {key !== undefined && <Others input={input as Record<string, unknown>} of={key} />}
       {problem && <p className="ask-problem" role="alert">{problem}</p>}
       <div className="actions"><Button onClick={onBack} disabled={sent}>Back</Button><Button type="submit" look="primary" disabled={sent || !text.trim()}><Check />Allow as edited</Button></div>
     </form>
   );
+}
+
+/** The keys that stay as they are while one of them is edited. */
+function Others({ input, of }: { input: Record<string, unknown>; of: string }) {
+  const without = useMemo(() => [of], [of]);
+  return Object.keys(input).length > 1 && <Input input={input} without={without} name="input" />;
 }

@@ -1,6 +1,7 @@
 // A question of the agent, with its choices and room for other words.
 import { useState } from 'react';
-import type { PendingRequest } from '@tributary/chat';
+import { visibleText, type PendingRequest } from '@tributary/chat';
+import { Visible } from '../parts/visible';
 import { Button } from '../ui/button';
 import { useAnswer, type Give } from './answer';
 
@@ -12,13 +13,13 @@ export function Question({ request, give }: { request: PendingRequest; give: Giv
   const toggle = (label: string) => setTicked(t => (t.includes(label) ? t.filter(x => x !== label) : [...t, label]));
   const question = request.text || request.title || 'The agent has a question.';
   return (
-    <form className="ask" aria-label={`Question: ${question}`} onSubmit={e => {
+    <form className="ask" aria-label={`Question: ${visibleText(question)}`} onSubmit={e => {
       e.preventDefault();
       const own = text.trim();
       if (multiple && (ticked.length || own)) void answer({ value: own ? [...ticked, own] : ticked });
       else if (own) void answer({ value: own });
     }}>
-      <p className="ask-title">{question}</p>
+      <p className="ask-title"><Visible text={question} /></p>
       {problem && <p className="ask-problem" role="alert">{problem}</p>}
       {!request.may_answer ? <p className="ask-note">You may see this question. Somebody who collaborates in the session answers it.</p> : (
         <>
@@ -26,7 +27,7 @@ export function Question({ request, give }: { request: PendingRequest; give: Giv
             <div className="ask-options">
               {choices.map(c => (
                 <Button key={c.label} disabled={sent} aria-pressed={multiple ? ticked.includes(c.label) : undefined} onClick={() => { if (multiple) toggle(c.label); else void answer({ value: c.label }); }}>
-                  <span className="ask-option"><span>{c.label}</span>{c.description && <small>{c.description}</small>}</span>
+                  <span className="ask-option"><span><Visible text={c.label} /></span>{c.description && <small><Visible text={c.description} /></small>}</span>
                 </Button>
               ))}
             </div>

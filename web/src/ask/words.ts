@@ -1,12 +1,12 @@
 // The sentences about a request.
-import type { Answer, PendingRequest, RequestOption } from '@tributary/chat';
+import { visibleText, type Answer, type PendingRequest, type RequestOption } from '@tributary/chat';
 
 export const allows = (o: RequestOption) => !!o.kind?.startsWith('allow');
 export const denies = (o: RequestOption) => !!o.kind?.startsWith('reject');
 
 /** What was decided, in one sentence. */
 export function decision(request: PendingRequest, answer: Answer): string {
-  if ('value' in answer) return `You answered: ${[answer.value].flat().join(', ')}`;
+  if ('value' in answer) return visibleText(`You answered: ${[answer.value].flat().join(', ')}`);
   const option = request.options?.find(o => o.id === answer.option);
   const yes = option ? !denies(option) : answer.approved === true;
   const how = [
@@ -14,7 +14,7 @@ export function decision(request: PendingRequest, answer: Answer): string {
     option?.scope && option.kind?.endsWith('always') && option.scope,
     answer.reason && `because: ${answer.reason}`,
   ].filter(Boolean).join(', ');
-  return `You ${yes ? 'allowed' : 'denied'} “${request.title}”${how && `, ${how}`}.`;
+  return visibleText(`You ${yes ? 'allowed' : 'denied'} “${request.title}”${how && `, ${how}`}.`);
 }
 
 /** How long ago, in words that stay short. */

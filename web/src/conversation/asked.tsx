@@ -1,20 +1,22 @@
-import type { AskUserInput } from '@tributary/chat';
+import { requestIn, type AskUserInput } from '@tributary/chat';
 import type { DynamicToolUIPart, ToolUIPart } from 'ai';
 import { Check, CircleSlash, MessageCircleQuestion } from 'lucide-react';
 import { Ask } from '../ask/ask';
+import { Input } from '../parts/input';
+import { Visible } from '../parts/visible';
 import { useShared } from './context';
 import { asks } from './requests';
 import { sentenceOf } from './decisions';
 
 type Call = DynamicToolUIPart | ToolUIPart;
 
-/** The buttons for a request that waits. bare: what it is about stands above it. */
+/** The card of a request that waits. bare: its title stands above it. */
 export function Asking({ part, bare }: { part: Call; bare: boolean }) {
   const { requests, give } = useShared();
   const id = asks(part);
   if (id === null) return null;
   const request = requests.get(id);
-  if (!request) return <div className="ask" aria-busy="true" />; // buttons that change under a finger are worse than none for a moment
+  if (!request) return <div className="ask" aria-busy="true"><Input input={requestIn(part, '')?.input} name="input" /></div>; // buttons that change under a finger are worse than none for a moment
   return <Ask request={request} bare={bare} give={answer => give(request, answer)} />;
 }
 
@@ -45,7 +47,7 @@ export function Questioned({ part }: { part: ToolUIPart }) {
   return (
     <p className="answered">
       <MessageCircleQuestion size={15} aria-hidden="true" />
-      <span>{text} {part.state === 'output-available' ? <strong>{said(part.output)}</strong> : <em>{part.errorText}</em>}{who && <span className="decided-by"> ({who})</span>}</span>
+      <span><Visible text={text ?? ''} /> {part.state === 'output-available' ? <strong><Visible text={said(part.output)} /></strong> : <em>{part.errorText}</em>}{who && <span className="decided-by"> ({who})</span>}</span>
     </p>
   );
 }

@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { UIMessage } from 'ai';
 import { me } from '../api/signin';
-import type { Answer, PendingRequest } from '@tributary/chat';
+import { visibleText, type Answer, type PendingRequest } from '@tributary/chat';
 import { factsOf } from '../parts/tool/state';
 import { isCall } from './view';
 
@@ -49,8 +49,10 @@ export function useDecisions(messages: UIMessage[]) {
   return { decisions, decided };
 }
 
-/** A decision as a sentence. approved: what the message itself says of it. */
-export function sentenceOf(decision: Decision | undefined, approved: boolean | undefined, reason: string | undefined): string {
+/** A decision as a sentence, in which the agent's names of options are visible. approved: what the message itself says of it. */
+export const sentenceOf = (...told: Parameters<typeof said>) => visibleText(said(...told));
+
+function said(decision: Decision | undefined, approved: boolean | undefined, reason: string | undefined): string {
   if (!decision) return `${approved ? 'Allowed' : 'Not allowed'}${reason && !approved ? `: ${reason}` : '.'}`; // nobody may have refused it
   const d = decision;
   if (d.outcome === 'expired') return 'Nobody answered in time.';

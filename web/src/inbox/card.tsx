@@ -1,5 +1,6 @@
 import { Check, X } from 'lucide-react';
-import type { Answer } from '@tributary/chat';
+import { visibleText, type Answer } from '@tributary/chat';
+import { Visible } from '../parts/visible';
 import type { Request } from '../api/requests';
 import { Ask } from '../ask/ask';
 import { ago } from '../ask/words';
@@ -13,10 +14,10 @@ interface Props { item: Item; give: (request: Request, answer: Answer) => Promis
 export function Card({ item: { request, decided }, give, onDismiss }: Props) {
   const { session, session_title: title, agent, at, id } = request;
   return (
-    <article className={decided ? 'waiting decided-card' : 'waiting'} data-request={id} aria-label={request.title || request.text} tabIndex={-1}>
+    <article className={decided ? 'waiting decided-card' : 'waiting'} data-request={id} aria-label={visibleText(request.title || request.text || '')} tabIndex={-1}>
       <header>
-        <a className="from" href={hashOf({ at: 'session', id: session, view: null })}>{title || 'Untitled'}</a>
-        <span className="note">{agent} · <a href={hashOf({ at: 'request', id: session, request: id })}>{ago(at)}</a></span>
+        <a className="from" href={hashOf({ at: 'session', id: session, view: null })}><Visible text={title || 'Untitled'} /></a>
+        <span className="note"><Visible text={agent} /> · <a href={hashOf({ at: 'request', id: session, request: id })}>{ago(at)}</a></span>
       </header>
       {decided ? (
         <p className="outcome-line" role="status"><Check size={15} aria-hidden="true" /><span>{decided}</span>{onDismiss && <IconButton small label="Dismiss" onClick={onDismiss}><X /></IconButton>}</p>

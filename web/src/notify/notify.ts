@@ -1,4 +1,5 @@
 // Browser notifications: what waits, and turns that have ended, while no tab of this browser is seen.
+import { visibleText } from '@tributary/chat';
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 import type { Session } from '../api/api';
 import { listRequests } from '../api/requests';
@@ -66,7 +67,7 @@ async function isFirst(tag: string): Promise<boolean> {
 /** Shows a notification, unless a tab of this browser is seen or another one has shown it. */
 async function show(title: string, body: string, tag: string, place: Place) {
   if (read() !== 'on' || document.visibilityState === 'visible' || !await isFirst(tag)) return;
-  const note = new Notification(title, { body, tag, icon: '/favicon.svg' });
+  const note = new Notification(visibleText(title), { body: visibleText(body), tag, icon: '/favicon.svg' });
   note.onclick = () => { window.focus(); goTo(place); note.close(); };
 }
 

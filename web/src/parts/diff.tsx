@@ -6,6 +6,7 @@ import { languageOfFile } from './code/language';
 import { readPatch, type FileDiff, type Row } from './diff/patch';
 import { colored, pairs, segments, side } from './diff/rows';
 import { useNear } from './near';
+import { Visible } from './visible';
 
 export { patchOf, readPatch, type FileDiff, type Row } from './diff/patch';
 
@@ -32,7 +33,7 @@ const FIRST = 300; // rows of a file that are shown at once
 /** A unified diff of one or more files. A text that is no diff is shown as it is. */
 export const Diff = memo(function Diff({ patch, heads, ...look }: Props) {
   const files = useMemo(() => readPatch(patch), [patch]);
-  if (!files) return <pre className="diff-raw" tabIndex={0}>{patch}</pre>;
+  if (!files) return <pre className="diff-raw" tabIndex={0}><Visible text={patch} /></pre>;
   return files.map((file, i) => (
     <div key={i} className="diff-file">
       {(heads ?? files.length > 1) && <DiffHead file={file} />}
@@ -45,7 +46,7 @@ export const Diff = memo(function Diff({ patch, heads, ...look }: Props) {
 export function DiffHead({ file }: { file: FileDiff }) {
   return (
     <p className="diff-head">
-      <span className="diff-path">{file.from ? `${file.from} → ${file.path}` : file.path}</span>
+      <span className="diff-path"><Visible text={file.from ? `${file.from} → ${file.path}` : file.path} /></span>
       {file.change !== 'modified' && <span className="diff-change">{file.change}</span>}
       <Counts added={file.added} removed={file.removed} />
     </p>
@@ -105,7 +106,7 @@ export const DiffFile = memo(function DiffFile({ file, view = 'unified', onLine,
           })}
         </tbody>
       </table>
-      {!all && total > FIRST && <button type="button" className="more" onClick={() => setAll(true)}>Show all {total.toLocaleString('en')} lines</button>}
+      {!all && total > FIRST && <button type="button" className="more" onClick={() => setAll(true)}>Show {(total - FIRST).toLocaleString('en')} more lines</button>}
     </div>
   );
 });
@@ -137,7 +138,8 @@ function Text({ row, colors, sign = false }: Cell & { sign?: boolean }) {
       {row.kind !== 'same' && <span className="unseen">{WORD[row.kind]}</span>}
       {segments(row, colors.get(row)).map((s, i) => {
         const name = [s.hue && `hue-${s.hue}`, s.marked && 'marked'].filter(Boolean).join(' ');
-        return name ? <span key={i} className={name}>{s.text}</span> : s.text;
+        const text = <Visible key={i} text={s.text} />;
+        return name ? <span key={i} className={name}>{text}</span> : text;
       })}
       {row.text === '' && '\n'}
     </td>

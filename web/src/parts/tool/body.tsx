@@ -1,19 +1,19 @@
 import { lazy, Suspense } from 'react';
 import { Code } from '../code/code';
 import { languageOfFile } from '../code/language';
+import { Input } from '../input';
 import { Json } from '../json';
 import { Link } from '../markdown/inline';
 import { Markdown } from '../markdown/markdown';
 import { Long } from '../long';
 import { Picture } from '../picture';
-import { PlanList, entriesOf } from '../plan';
 import { Terminal } from '../terminal';
-import { commandIn, inputOf, pathIn, text, type Kind } from './kind';
+import { Visible } from '../visible';
+import { inputOf, pathIn, text, type Kind } from './kind';
 import { exitIn, fileIn, textIn, valueIn } from './output';
 import { nameOf, type State, type ToolPart } from './state';
 
-const Diff = lazy(() => import('../diff').then(m => ({ default: m.Diff })));
-const EditInput = lazy(() => import('./edit').then(m => ({ default: m.EditInput })));
+const Edit = lazy(() => import('./edit').then(m => ({ default: m.Edit })));
 
 interface Props {
   part: ToolPart;
@@ -23,67 +23,71 @@ interface Props {
   diffs: string[];
 }
 
-/** What stands in an opened card. */
+const URL_KEY = ['url'];
+
+/** What stands in an opened card: the whole input, and the output by its kind. */
 export function Body({ part, kind, state, diffs }: Props) {
-  const input = inputOf(part.input), output = part.state === 'output-available' ? part.output : undefined;
+  const fields = inputOf(part.input), output = part.state === 'output-available' ? part.output : undefined, name = nameOf(part);
   switch (kind) {
     case 'command': return <Command part={part} state={state} />;
     case 'edit': return (
       <Suspense fallback={<p className="side-note">Loading the changes…</p>}>
-        {diffs.length ? diffs.map((d, i) => <Diff key={i} patch={d} heads={diffs.length > 1} />) : <EditInput input={part.input} />}
-        <Plainly output={output} name={nameOf(part)} quiet />
+        <Edit part={part} diffs={diffs} />
+        <Plainly output={output} name={name} quiet />
       </Suspense>
     );
     case 'read': {
-      const of = pathIn(input), found = textIn(output);
-      if (found === null) return <Value label="Returned" value={output} name={nameOf(part)} />;
-      return found ? <Long text={fileIn(found)} name={of?.split('/').at(-1) ?? 'file'}>{shown => <Code code={shown} title={languageOfFile(of) ?? 'text'} language={languageOfFile(of)} />}</Long> : null;
-    }
-    case 'fetch': {
-      const url = text(input, 'url'), found = textIn(output);
+      const of = pathIn(fields), found = textIn(output);
       return (
         <>
-          {url && <p className="fetched"><Link href={url}>{url}</Link></p>}
-          {found === null ? <Value label="Returned" value={output} name={nameOf(part)} /> : <Long text={found} name="page.md">{shown => <div className="page-text" tabIndex={0} role="group" aria-label="Text of the page"><Markdown text={shown} /></div>}</Long>}
+          <Given part={part} />
+          {found === null ? <Value label="Returned" value={output} name={name} />
+            : found && <Long text={fileIn(found)} name={of?.split('/').at(-1) ?? 'file'}>{shown => <Code code={shown} title={languageOfFile(of) ?? 'text'} language={languageOfFile(of)} />}</Long>}
         </>
       );
     }
-    case 'plan': {
-      const entries = entriesOf(part.input);
-      return entries ? <PlanList entries={entries} /> : <Whole part={part} output={output} />;
-    }
-    case 'agent': {
-      const task = text(input, 'prompt', 'objective', 'task'), found = textIn(output);
+    case 'fetch': {
+      const url = text(fields, 'url'), found = textIn(output);
       return (
         <>
-          {task && <section className="value"><p className="label">Task</p><Markdown text={task} /></section>}
+          {url && <p className="fetched"><Link href={url}><Visible text={url} /></Link></p>}
+          <Given part={part} without={url ? URL_KEY : undefined} />
+          {found === null ? <Value label="Returned" value={output} name={name} /> : <Long text={found} name="page.md">{shown => <div className="page-text" tabIndex={0} role="group" aria-label="Text of the page"><Markdown text={shown} /></div>}</Long>}
+        </>
+      );
+    }
+    case 'agent': {
+      const found = textIn(output);
+      return (
+        <>
+          <Given part={part} />
           {found && <section className="value"><p className="label">Report</p><Long text={found} name="report.md">{shown => <Markdown text={shown} />}</Long></section>}
         </>
       );
     }
-    default: return <Whole part={part} output={output} />;
+    default: return (
+      <>
+        <Given part={part} />
+        {output !== undefined && <Value label="Returned" value={output} name={name} />}
+      </>
+    );
   }
 }
 
-function Command({ part, state }: { part: ToolPart; state: State }) {
-  const command = commandIn(inputOf(part.input)), output = part.state === 'output-available' ? part.output : part.state === 'output-error' ? part.errorText : undefined;
-  const written = textIn(output), code = exitIn(output), where = text(inputOf(part.input), 'cwd', 'workdir');
-  return (
-    <>
-      {command && <pre className="command" tabIndex={0} role="group" aria-label="Command"><code>{command}</code></pre>}
-      {where && <p className="where">in {where}</p>}
-      {written === null ? <Value label="Returned" value={output} name="output" /> : written !== '' && state !== 'stopped' && <Terminal text={written} running={state === 'running'} name="output" />}
-      {code !== null && code !== 0 && <p className="exit">It ended with {code}.</p>}
-    </>
-  );
+/** The input of a call, with nothing where there is none. */
+function Given({ part, without }: { part: ToolPart; without?: readonly string[] }) {
+  const { input } = part, left = input !== null && typeof input === 'object' ? Object.keys(input).filter(key => !without?.includes(key)).length > 0 : input !== undefined && input !== null;
+  return left && <section className="value"><Input input={input} without={without} name={`${nameOf(part)}-input`} /></section>;
 }
 
-/** Input and output of a tool that the page does not know. */
-function Whole({ part, output }: { part: ToolPart; output: unknown }) {
+function Command({ part, state }: { part: ToolPart; state: State }) {
+  const output = part.state === 'output-available' ? part.output : part.state === 'output-error' ? part.errorText : undefined;
+  const written = textIn(output), code = exitIn(output);
   return (
     <>
-      {Object.keys(inputOf(part.input)).length > 0 || typeof part.input === 'string' ? <Value label="Input" value={part.input} name={`${nameOf(part)}-input`} /> : null}
-      {output !== undefined && <Value label="Returned" value={output} name={nameOf(part)} />}
+      <Given part={part} />
+      {written === null ? <Value label="Returned" value={output} name="output" /> : written !== '' && state !== 'stopped' && <Terminal text={written} running={state === 'running'} name="output" />}
+      {code !== null && code !== 0 && <p className="exit">It ended with {code}.</p>}
     </>
   );
 }

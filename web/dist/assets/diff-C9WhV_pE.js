@@ -1,0 +1,1 @@
+export{n as Diff}from"./diff-9xIhynlU.js";
