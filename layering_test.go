@@ -107,7 +107,7 @@ func rooms() []room {
 		{packages: "gateway/refusal"},
 		{packages: "gateway/chatrun"},
 		{packages: "gateway/limit", ours: "gateway/refusal", others: "golang.org/x/time/rate"},
-		{packages: "gateway/transcript", ours: "trace"},
+		{packages: "gateway/transcript", ours: "internal/quote trace"},
 		{packages: "gateway/chatbody", ours: "gateway/refusal session trace uistream"},
 		{packages: "gateway/chatsocket", ours: "gateway/chatbody internal/wsconn"},
 		{packages: "gateway/authz", ours: "access agent gateway/refusal session uistream"},

@@ -1,4 +1,5 @@
 // What @tributary/chat makes of the input of a call: nothing that an agent has put into the input is left out, and no character of it is hidden.
+// evidence: promise-shown
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';

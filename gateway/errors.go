@@ -24,6 +24,7 @@ type handler func(w http.ResponseWriter, r *http.Request) error
 
 func (g *gateway) handle(h handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff") // an answer has words of agents in it
 		if err := h(w, r); err != nil {
 			g.fail(w, r, err)
 		}

@@ -16,7 +16,7 @@ func TestAConversationIsExported(t *testing.T) {
 	}
 	s.do("PATCH", "/api/sessions/long", `{"title":"Über: a/b"}`)
 	status, header, body := s.do("GET", "/api/sessions/long/export", "")
-	if status != http.StatusOK || header.Get("Content-Type") != "text/markdown; charset=utf-8" || !strings.HasPrefix(header.Get("Content-Disposition"), "attachment; filename") {
+	if status != http.StatusOK || header.Get("Content-Type") != "text/markdown; charset=utf-8" || !strings.HasPrefix(header.Get("Content-Disposition"), "attachment; filename") || header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("%d %v", status, header)
 	}
 	at := 0
@@ -47,6 +47,15 @@ func TestAConversationIsExported(t *testing.T) {
 		s.do("PATCH", "/api/sessions/empty", fmt.Sprintf(`{"title":%q}`, title))
 		if _, header, _ := s.do("GET", "/api/sessions/empty/export", ""); header.Get("Content-Disposition") != want {
 			t.Errorf("the file of %q: %s", title, header.Get("Content-Disposition"))
+		}
+	}
+	s.do("PATCH", "/api/sessions/empty", `{"title":"a \u202etxt.exe\u200b \u001b[2J"}`)
+	if _, header, body := s.do("GET", "/api/sessions/empty/export", ""); !strings.HasPrefix(body, `# a \<U+202E\>txt.exe\<U+200B\>`) || strings.ContainsAny(header.Get("Content-Disposition"), "\u202e\u200b\x1b") {
+		t.Errorf("hidden characters of a title: %q %v", body, header)
+	}
+	for _, route := range []string{"/api/sessions", "/api/sessions/long", "/api/sessions/long/messages", "/api/sessions/long/trace", "/api/requests", "/api/sessions/long/export?format=json", "/api/sessions/none"} {
+		if _, header, _ := s.do("GET", route, ""); header.Get("X-Content-Type-Options") != "nosniff" {
+			t.Errorf("%s: %v", route, header)
 		}
 	}
 	if status, _, body := s.do("GET", "/api/sessions/long/export?format=pdf", ""); status != http.StatusBadRequest {

@@ -1,4 +1,5 @@
 // The card of a request, and the card of a call: a person reads all of the input, whatever an agent has put into it.
+// evidence: promise-shown
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DRAWN, generated, HIDDEN, INPUTS, missing, random } from '../lib/inputs.mjs';

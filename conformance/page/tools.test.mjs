@@ -230,7 +230,7 @@ test('5 MB of output are cut, shown on request, and downloaded whole', async () 
   await command.getByRole('button', { name: 'Show more' }).click();
   await until('there is more', async () => (await command.textContent()).length > 300_000);
   const read = await openCard(page, 'big.txt');
-  await read.getByText(/MB more/).waitFor();
+  await read.getByText(/more lines?, [\d.]+ MB/).waitFor();
   await read.getByRole('button', { name: 'Show more' }).click();
   await (await openCard(page, 'Dump')).getByText('50000 in a list').waitFor();
   assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth));
@@ -289,7 +289,7 @@ test('5 MB that an agent sends while one looks on keep the page alive', async ()
   await page.locator('.tool.is-done').waitFor();
   const it = page.locator('.tool.is-done').first();
   await it.locator('summary').click();
-  await it.getByText(/MB more/).waitFor();
+  await it.getByText(/more lines?, [\d.]+ MB/).waitFor();
   await it.getByRole('button', { name: 'Download all' }).waitFor();
   const took = await page.getByRole('textbox', { name: 'Your message' }).evaluate(el => new Promise(resolve => {
     const began = performance.now();

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/tributary-dev/tributary/internal/quote"
 )
 
 // This file keeps texts in their places.
@@ -18,7 +20,8 @@ var special = strings.NewReplacer( //nolint:gochecknoglobals // never written
 // sequence is a control sequence of a terminal.
 var sequence = regexp.MustCompile("\x1b(\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(\x07|\x1b\\\\)?|[@-Z\\\\^_])") //nolint:gochecknoglobals // never written
 
-// plain is a text without what only a terminal understands.
+// plain is a text without what only a terminal understands: the words of people and agents, and
+// what a tool returns.
 func plain(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -28,9 +31,10 @@ func plain(text string) string {
 	}, sequence.ReplaceAllString(text, ""))
 }
 
-// inline is a text as part of one line, where it means itself.
+// inline is a text as part of one line, where it means itself. Titles and names are such texts:
+// their hidden characters are visible.
 func inline(text string) string {
-	return special.Replace(strings.Join(strings.Fields(plain(text)), " "))
+	return special.Replace(strings.Join(strings.Fields(quote.Visible(text)), " "))
 }
 
 // nested is the beginning of a fence that may belong to a list, a quotation or an indented text.

@@ -2,12 +2,12 @@ package transcript
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
 
+	"github.com/tributary-dev/tributary/internal/quote"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -53,12 +53,16 @@ func (p printer) turn(t *turn) {
 			}
 		case trace.PermissionRequest:
 			p.block("**Permission**: %s: %s", inline(cmp.Or(e.Title, "a call")), answered(e.Options, t.answers[e.RequestID], e.DecidedBy))
+			if a, is := t.answers[e.RequestID].Payload.(trace.PermissionResponse); is && len(a.UpdatedInput) > 0 {
+				p.block("With this input instead:")
+				p.fence("json", readable(a.UpdatedInput), quote.Visible)
+			}
 		case trace.Question:
 			p.question(e, t.answers[e.QuestionID])
 		case trace.FileChange:
 			p.block("**File %s**: %s", inline(string(e.Change)), inline(e.Path))
 			if e.Diff != "" {
-				p.fence("diff", e.Diff)
+				p.fence("diff", e.Diff, quote.Visible)
 			}
 		case trace.Plan:
 			if t.last[trace.KindPlan] == i {
@@ -108,21 +112,21 @@ func (p printer) call(c trace.ToolCall, results map[string]trace.ToolResult) {
 	}
 	p.block("**Tool** %s%s (%s)", inline(cmp.Or(c.Name, c.RawName)), title, status)
 	if input := readable(c.Input); input != "" && input != "{}" {
-		p.fence("json", input)
+		p.fence("json", input, quote.Visible)
 	}
 	if result.Error != "" {
 		p.block("Error:")
-		p.fence("", result.Error)
+		p.fence("", result.Error, plain)
 	}
 	if output := readable(result.Output); output != "" && output != "null" {
 		p.block("Output:")
-		p.fence("", output)
+		p.fence("", output, plain)
 	}
 }
 
 func (p printer) question(q trace.Question, answer trace.Record) {
 	p.block("**Question**:")
-	p.block("%s", contained(cmp.Or(q.Text, q.Header)))
+	p.block("%s", contained(quote.Visible(cmp.Or(q.Text, q.Header))))
 	for i, c := range q.Choices {
 		lead := ""
 		if i == 0 {
@@ -157,13 +161,14 @@ func (p printer) file(name, mediaType, url string) {
 	p.block("**File**: %s %s", inline(strings.TrimSpace(name+" ("+mediaType+")")), inline(url))
 }
 
-// fence writes a text between fences that are longer than every one in the text.
-func (p printer) fence(language, text string) {
+// fence writes a text between fences that are longer than every one in the text. clean is
+// [plain], or [quote.Visible] for what an agent did.
+func (p printer) fence(language, text string, clean func(string) string) {
 	whole := len(text)
 	if whole > MostOutput {
 		text = strings.ToValidUTF8(text[:MostOutput], "")
 	}
-	text = strings.TrimSuffix(plain(text), "\n")
+	text = strings.TrimSuffix(clean(text), "\n")
 	longest, run := 2, 0
 	for _, r := range text {
 		if run++; r != '`' {
@@ -216,7 +221,7 @@ func answered(options []trace.PermissionOption, r trace.Record, decidedBy string
 	return sentence + "."
 }
 
-// readable is JSON for people: the text of a string, and other values indented.
+// readable is JSON for people: the text of a string, and other values in lines.
 func readable(raw json.RawMessage) string {
 	var text string
 	if len(raw) == 0 {
@@ -225,9 +230,8 @@ func readable(raw json.RawMessage) string {
 	if json.Unmarshal(raw, &text) == nil {
 		return text
 	}
-	var indented bytes.Buffer
-	if len(raw) > MostOutput || json.Indent(&indented, raw, "", "  ") != nil {
+	if len(raw) > MostOutput {
 		return string(raw)
 	}
-	return indented.String()
+	return quote.Lines(raw)
 }

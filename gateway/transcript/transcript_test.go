@@ -175,3 +175,27 @@ func TestAHistoryThatCannotBeReadIsAnError(t *testing.T) {
 		t.Errorf("the error is %v", err)
 	}
 }
+
+// A person who reads what an agent has done and asked sees each key, each value and each
+// character of it.
+//
+//evidence:for promise-shown
+func TestHiddenCharactersOfCallsAndRequestsAreVisible(t *testing.T) {
+	t.Parallel()
+	const bad = "\u202eevil\u200b\u001b[2J\r"
+	got := written(t, page(
+		trace.ToolCall{ToolCallID: "c", Name: "a" + bad, Title: bad, Input: json.RawMessage(`{"command":"ls` + "\u202e" + `","env":{"A\u2066":[1,{"b":null}]},"empty":""}`)},
+		trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: bad, Options: []trace.PermissionOption{{ID: "o", Name: bad, OptionKind: trace.AllowOnce}}},
+		trace.PermissionResponse{RequestID: "r", Outcome: trace.Selected, ChosenOption: "o", OptionKind: trace.AllowOnce, By: "ada", Reason: bad, UpdatedInput: json.RawMessage(`{"command":"pwd` + "\u200b" + `"}`)},
+		trace.Question{QuestionID: "q", Text: bad, Choices: []trace.Choice{{Label: bad, Description: bad}}},
+		trace.FileChange{Path: bad, Change: trace.FileModified, Diff: "--- a\n+++ a\n+" + bad},
+	))
+	if strings.ContainsAny(got, "\u202e\u200b\u2066\x1b\r") {
+		t.Errorf("shown raw: %q", got)
+	}
+	for _, want := range []string{`"command": "ls<U+202E>"`, `"A\u2066": [`, `{"b": null}`, `"empty": ""`, "With this input instead:\n\n```json\n{\n  \"command\": \"pwd<U+200B>\"\n}", "+<U+202E>evil<U+200B>"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is not there:\n%s", want, got)
+		}
+	}
+}

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"runtime"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -58,7 +57,7 @@ func (c *agentsCommand) Run(ctx context.Context, p *program) error {
 		for _, s := range all {
 			status := "ready"
 			if !s.Ready {
-				status = strings.Join(strings.Fields(harmless(s.Problem)), " ") // not cut: its end says what to do
+				status = oneParagraph(s.Problem) // not cut: its end says what to do
 			}
 			for _, warning := range s.Warnings {
 				warnings = append(warnings, "the agent "+s.Name+": "+warning)

@@ -3,12 +3,15 @@ package cli
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
 
+	"github.com/tributary-dev/tributary/internal/quote"
+	"github.com/tributary-dev/tributary/internal/size"
 	"github.com/tributary-dev/tributary/permission"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
@@ -48,10 +51,11 @@ func (d hubAnswers) answer(ctx context.Context, question string, values []string
 
 // asker asks the person at the terminal. Without a person asker gives the answer nobody.
 type asker struct {
-	out   io.Writer
-	in    io.Reader
-	there bool // a person sits at the terminal
-	lines chan string
+	out    io.Writer
+	in     io.Reader
+	there  bool // a person sits at the terminal
+	lines  chan string
+	inputs map[string]json.RawMessage // of the calls that have no result yet, by their ids
 }
 
 // nobody is the answer for the agent if no person is at the terminal.
@@ -59,8 +63,21 @@ const nobody = "Nobody is there to answer: go on without."
 
 func (a *asker) name() string { return "terminal" }
 
+// mostLines and mostBytes are how much of an input a terminal shows before the person asks for
+// more.
+const mostLines, mostBytes = 60, 8 << 10
+
 // asked answers the request in a record, if there is one.
 func (a *asker) asked(ctx context.Context, to answers, r trace.Record) error {
+	if call, is := r.Payload.(trace.ToolCall); is {
+		if a.inputs == nil {
+			a.inputs = map[string]json.RawMessage{}
+		}
+		a.inputs[call.ToolCallID] = call.Input
+	}
+	if result, is := r.Payload.(trace.ToolResult); is {
+		delete(a.inputs, result.ToolCallID)
+	}
 	if request, is := r.Payload.(trace.PermissionRequest); is && request.DecidedBy == "" {
 		return a.permit(ctx, to, request)
 	}
@@ -77,14 +94,24 @@ func (a *asker) permit(ctx context.Context, to answers, r trace.PermissionReques
 		no := false
 		return to.permit(ctx, r.RequestID, session.Choice{Approved: &no, Reason: "nobody is there to ask"})
 	}
-	fmt.Fprintf(a.out, "May the agent do this? %s\n", oneLine(r.Title))
+	fmt.Fprintf(a.out, "May the agent do this? %s\n", oneParagraph(r.Title))
+	rest := a.input(a.inputs[r.ToolCallID])
 	for i, o := range r.Options {
-		fmt.Fprintf(a.out, "  %d  %s\n", i+1, oneLine(o.Name))
+		fmt.Fprintf(a.out, "  %d  %s\n", i+1, oneParagraph(o.Name))
 	}
 	for {
-		line, ok := a.line(ctx, "y, n or a number: ")
+		hint := "y, n or a number: "
+		if rest != "" {
+			hint = "y, n, a number, or more: "
+		}
+		line, ok := a.line(ctx, hint)
 		if !ok {
 			line = "n"
+		}
+		if rest != "" && strings.TrimSpace(line) == "more" {
+			fmt.Fprintln(a.out, rest)
+			rest = ""
+			continue
 		}
 		choice, known := chosen(r.Options, line)
 		if !known {
@@ -97,6 +124,30 @@ func (a *asker) permit(ctx context.Context, to answers, r trace.PermissionReques
 		}
 		return err
 	}
+}
+
+// input shows what a call is to do, and returns the part of it that is not shown. No key and no
+// value is left out, because the agent runs all of them.
+func (a *asker) input(raw json.RawMessage) (rest string) {
+	if len(raw) == 0 {
+		return ""
+	}
+	text := "  " + strings.ReplaceAll(quote.Visible(quote.Lines(raw)), "\n", "\n  ")
+	shown, rest := text, ""
+	if lines := strings.SplitAfterN(text, "\n", mostLines+1); len(lines) > mostLines {
+		rest = lines[mostLines]
+		shown = text[:len(text)-len(rest)]
+	}
+	if len(shown) > mostBytes {
+		shown = strings.ToValidUTF8(text[:mostBytes], "") // the place may be inside of a character
+		rest = text[len(shown):]
+	}
+	fmt.Fprintln(a.out, strings.TrimSuffix(shown, "\n"))
+	if rest != "" {
+		n := strings.Count(rest, "\n") + 1
+		fmt.Fprintf(a.out, "  (%d more %s, %s: write more to see them)\n", n, map[bool]string{true: "line", false: "lines"}[n == 1], size.Bytes(len(rest)))
+	}
+	return rest
 }
 
 // chosen reads an answer: the number of an option, or yes or no in words.
@@ -120,9 +171,9 @@ func chosen(options []trace.PermissionOption, line string) (session.Choice, bool
 func (a *asker) answer(ctx context.Context, to answers, q trace.Question) error {
 	values := []string{nobody}
 	if a.there {
-		fmt.Fprintln(a.out, oneLine(q.Text))
+		fmt.Fprintln(a.out, oneParagraph(q.Text))
 		for i, c := range q.Choices {
-			fmt.Fprintf(a.out, "  %d  %s\n", i+1, oneLine(c.Label))
+			fmt.Fprintf(a.out, "  %d  %s\n", i+1, oneParagraph(c.Label))
 		}
 		if line, ok := a.line(ctx, "your answer: "); ok {
 			values = picked(q, line)

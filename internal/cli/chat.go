@@ -31,7 +31,7 @@ func (c *chatCommand) Run(ctx context.Context, p *program) error {
 	person := &asker{out: p.stderr, in: p.stdin, there: isTerminal(p.stdin) && isTerminal(p.stderr)}
 	talk := &talk{remote: g, session: s.ID, person: person, show: newPrintText(p)}
 	if person.there {
-		fmt.Fprintf(p.stderr, "The session %s with %s. Ctrl+C stops a turn, Ctrl+D ends the chat, and the session stays.\n", harmless(s.ID), harmless(s.Agent))
+		fmt.Fprintf(p.stderr, "The session %s with %s. Ctrl+C stops a turn, Ctrl+D ends the chat, and the session stays.\n", oneParagraph(s.ID), oneParagraph(s.Agent))
 	}
 	if talk.last, err = g.newest(ctx, s.ID); err != nil {
 		return err

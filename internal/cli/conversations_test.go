@@ -23,7 +23,7 @@ agents:
 `)
 	r := command(t, "", "agents", "--config", conf, "--conversations", "mine")
 	r.want(t, exitOK, "")
-	if r.out != "RESUME  UPDATED               TITLE\ns2      2026-03-01T10:00:00Z  A new one\ns1      -                     An old [31m one\n" {
+	if r.out != "RESUME  UPDATED               TITLE\ns2      2026-03-01T10:00:00Z  A new one\ns1      -                     An old <U+001B>[31m one\n" {
 		t.Errorf("the table:\n%s", r.out)
 	}
 	r = command(t, "", "agents", "--config", conf, "--conversations", "mine", "--json")

@@ -129,7 +129,3 @@ func sentenceOf(text string) string {
 	}
 	return text
 }
-
-// oneParagraph writes a text without line breaks and without characters that move a
-// terminal's cursor.
-func oneParagraph(text string) string { return strings.Join(strings.Fields(harmless(text)), " ") }

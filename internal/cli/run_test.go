@@ -131,7 +131,7 @@ func TestAsked(t *testing.T) {
 	for typed, want := range map[string]string{
 		"y\n": "I was allowed to run it", "n\n": "I did not run the command", "\nwhat?\n9\n2\n": "I am always allowed to run it", "": "I did not run the command",
 	} {
-		if text, asked := terminalTurn(t, "approve", typed); !strings.Contains(text, want) || !strings.Contains(asked, "May the agent do this? Run echo hello\n  1  Allow\n  2  Always allow\n  3  Deny\n") {
+		if text, asked := terminalTurn(t, "approve", typed); !strings.Contains(text, want) || !strings.Contains(asked, "May the agent do this? Run echo hello\n  {\n    \"command\": \"echo hello\"\n  }\n  1  Allow\n  2  Always allow\n  3  Deny\n") {
 			t.Errorf("%q: %s\n%s", typed, text, asked)
 		}
 	}

@@ -69,7 +69,7 @@ func (c *sessionsListCommand) Run(ctx context.Context, p *program) error {
 		if err := json.Unmarshal(raw, &s); err != nil {
 			return errors.New("the gateway describes a session in another form: is it of another version?")
 		}
-		table.row(harmless(s.ID), harmless(s.Agent), s.State, s.UpdatedAt.Local().Format(time.DateTime), oneLine(s.Title))
+		table.row(oneParagraph(s.ID), oneParagraph(s.Agent), s.State, s.UpdatedAt.Local().Format(time.DateTime), oneLine(s.Title))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -90,11 +90,11 @@ func (c *sessionsShowCommand) Run(ctx context.Context, p *program) error {
 			return err
 		}
 		table := newTable(p.stdout)
-		table.row("session", harmless(s.ID))
+		table.row("session", oneParagraph(s.ID))
 		table.row("title", oneLine(s.Title))
-		table.row("agent", harmless(s.Agent))
-		table.row("state", harmless(s.State))
-		table.row("owner", harmless(cmp.Or(s.Owner, "-")))
+		table.row("agent", oneParagraph(s.Agent))
+		table.row("state", oneParagraph(s.State))
+		table.row("owner", oneParagraph(cmp.Or(s.Owner, "-")))
 		table.row("created", s.CreatedAt.Local().Format(time.DateTime))
 		table.row("updated", s.UpdatedAt.Local().Format(time.DateTime))
 		if err := table.Flush(); err != nil {
@@ -165,9 +165,9 @@ func (c *sessionsDeleteCommand) confirm(ctx context.Context, p *program, s sessi
 	case c.Yes:
 		return true, nil
 	case !person.there:
-		return false, usage("there is no terminal to ask: add --yes to delete the session %s", harmless(s.ID))
+		return false, usage("there is no terminal to ask: add --yes to delete the session %s", oneParagraph(s.ID))
 	}
-	line, _ := person.line(ctx, fmt.Sprintf("Delete the session %q of %s for ever? y or n: ", oneLine(cmp.Or(s.Title, s.ID)), harmless(s.Agent)))
+	line, _ := person.line(ctx, fmt.Sprintf("Delete the session %q of %s for ever? y or n: ", oneLine(cmp.Or(s.Title, s.ID)), oneParagraph(s.Agent)))
 	if answer := strings.ToLower(strings.TrimSpace(line)); answer == "y" || answer == "yes" {
 		return true, nil
 	}

@@ -4,6 +4,8 @@ import (
 	"os"
 	"strings"
 	"unicode"
+
+	"github.com/tributary-dev/tributary/internal/quote"
 )
 
 // isTerminal reports whether a person is at the other end of a stream.
@@ -19,7 +21,8 @@ func isTerminal(stream any) bool {
 // dim prints a line in a weaker colour.
 func dim(line string) string { return "\x1b[2m" + line + "\x1b[0m" }
 
-// harmless removes characters that would move a terminal's cursor or change its colours.
+// harmless removes characters that would move a terminal's cursor or change its colours. It is
+// for the words of an agent; what a person decides on shows such characters ([quote.Visible]).
 func harmless(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' {
@@ -29,10 +32,13 @@ func harmless(text string) string {
 	}, text)
 }
 
+// oneParagraph makes one line of a text, with its hidden characters visible.
+func oneParagraph(text string) string { return strings.Join(strings.Fields(quote.Visible(text)), " ") }
+
 // oneLine makes a short line of a text.
 func oneLine(text string) string {
 	const longest = 120
-	runes := []rune(strings.Join(strings.Fields(harmless(text)), " "))
+	runes := []rune(oneParagraph(text))
 	if len(runes) > longest {
 		return string(runes[:longest-1]) + "…"
 	}

@@ -1,5 +1,6 @@
 // Package quote writes JSON strings: into the log, and into the streams of the
-// clients. Most of both is strings, so they are written in place.
+// clients. Most of both is strings, so they are written in place. The package also
+// writes texts and JSON for a person who decides on them.
 package quote
 
 import "unicode/utf8"

@@ -82,7 +82,7 @@ export function inputView(input: unknown, without: readonly string[] = []): Inpu
 }
 
 /** How far lines are indented at most, in steps, and how long a list of plain values may be that stands in one line, in characters. */
-const DEEPEST = 24, SHORT = 72;
+const DEEPEST = 12, SHORT = 72;
 
 const isPlain = (value: unknown) => typeof value !== 'object' || value === null;
 
