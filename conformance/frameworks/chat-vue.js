@@ -1,4 +1,5 @@
 // A chat page in Vue, with @tributary/chat/vue.
+import { requestText } from '@tributary/chat';
 import { useTributaryChat } from '@tributary/chat/vue';
 import { createApp, defineComponent, h, shallowRef } from 'vue';
 
@@ -11,7 +12,7 @@ const Page = defineComponent({
     const button = (name, onClick) => h('button', { type: 'button', onClick }, name);
     return () => (state.value.loading ? [] : [
       messages.value.map(m => h('article', { key: m.id }, m.parts.map(p => (p.type === 'text' ? h('p', p.text) : null)))),
-      requests.value.map(r => (r.choices ? r.choices.map(c => button(c.label, () => conversation.answer(r, { value: c.label }))) : [true, false].map(approved => button(approved ? 'Allow' : 'Deny', () => conversation.answer(r, { approved }))))),
+      requests.value.map(r => [h('pre', requestText(r)), ...(r.choices ? r.choices.map(c => button(c.label, () => conversation.answer(r, { value: c.label }))) : [true, false].map(approved => button(approved ? 'Allow' : 'Deny', () => conversation.answer(r, { approved }))))]),
       error.value && h('p', { role: 'alert' }, error.value.message),
       h('form', { onSubmit: send }, [
         h('textarea', { value: text.value, onInput: event => { text.value = event.target.value; } }),

@@ -1,4 +1,4 @@
-import { textOf, type TributaryTransport, type TributaryUIMessage } from '@tributary/chat';
+import { requestText, textOf, type TributaryTransport, type TributaryUIMessage } from '@tributary/chat';
 import { useTributaryChat } from '@tributary/chat/react';
 
 export function Chat({ id, transport }: { id: string; transport?: TributaryTransport }) {
@@ -9,8 +9,7 @@ export function Chat({ id, transport }: { id: string; transport?: TributaryTrans
       {chat.messages.map(message => <Message key={message.id} message={message} />)}
       {chat.requests.map(request => (
         <fieldset key={request.id}>
-          <legend>{request.title}</legend>
-          {request.kind === 'permission' && <pre>{JSON.stringify(request.input, null, 2)}</pre>}
+          <pre style={{ whiteSpace: 'pre-wrap', unicodeBidi: 'isolate' }}>{requestText(request)}</pre>
           {request.kind === 'permission'
             ? [true, false].map(approved => <button key={String(approved)} onClick={() => chat.answer(request, { approved })}>{approved ? 'Allow' : 'Deny'}</button>)
             : request.choices?.map(({ label }) => <button key={label} onClick={() => chat.answer(request, { value: label })}>{label}</button>)}
