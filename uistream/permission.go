@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tributary-dev/tributary/internal/quote"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -233,7 +234,8 @@ func refusal(p trace.PermissionResponse) string {
 	return "Not allowed."
 }
 
-// permissionSentence says what is asked, for a UI that draws only text.
+// permissionSentence says what is asked, for a UI that draws only text. Hidden characters of
+// the agent's words are visible.
 func permissionSentence(p trace.PermissionRequest) string {
 	title := strings.TrimSpace(p.Title)
 	if title == "" {
@@ -243,7 +245,7 @@ func permissionSentence(p trace.PermissionRequest) string {
 	for _, o := range p.Options {
 		names = append(names, o.Name)
 	}
-	return "Permission needed: " + title + choices(names)
+	return "Permission needed: " + quote.Visible(title+choices(names))
 }
 
 func choices(names []string) string {

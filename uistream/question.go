@@ -175,5 +175,5 @@ func questionSentence(p trace.Question) string {
 	for _, c := range p.Choices {
 		labels = append(labels, c.Label)
 	}
-	return text + choices(labels)
+	return quote.Visible(text + choices(labels))
 }

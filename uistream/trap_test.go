@@ -252,6 +252,18 @@ func TestTrap18_AnApprovalCanBePaused(t *testing.T) {
 	}
 }
 
+// The words of a request for a client that draws only text have no hidden characters.
+//
+//evidence:for promise-shown
+func TestTheWordsOfARequestAreVisible(t *testing.T) {
+	t.Parallel()
+	s := stream(t, "", trace.ToolCall{ToolCallID: "c"},
+		trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: "Run \u202els", Options: []trace.PermissionOption{{ID: "a", Name: "Allow\u200b"}}}, trace.Pause{Requests: []string{"r"}})
+	has(t, s, "Permission needed: Run <U+202E>ls (Allow<U+200B>)")
+	s = stream(t, "", trace.Question{QuestionID: "q", Text: "Which\u2066?", Choices: []trace.Choice{{Label: "red\u202e"}}}, trace.Pause{Requests: []string{"q"}})
+	has(t, s, "Which<U+2066>? (red<U+202E>)")
+}
+
 // A file that two calls have changed has a part for each of them. The same call updates its own.
 func TestEachCallsChangeOfAFileStays(t *testing.T) {
 	t.Parallel()

@@ -1,5 +1,6 @@
 // This file chooses the parts of a message that the page draws, and their places. Some parts stand in the card of a call. Others are not drawn,
 // because another part shows their content.
+import { visibleText } from '@tributary/chat';
 import type { DynamicToolUIPart, ToolUIPart, UIMessage } from 'ai';
 import type { FileChangeData } from '../parts/data';
 import type { Source } from '../parts/file';
@@ -29,7 +30,7 @@ function asksInWords(part: Part, next: Part | undefined, all: Part[]): boolean {
   if (part.type !== 'text') return false;
   if (next?.type === 'tool-AskUser') {
     const { question } = ((next as ToolUIPart).input ?? {}) as { question?: string };
-    return !!question && part.text.startsWith(question);
+    return !!question && part.text.startsWith(visibleText(question.trim()));
   }
   return part.text.startsWith('Permission needed: ') && all.some(p => 'approval' in p && p.approval);
 }

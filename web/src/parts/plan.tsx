@@ -2,6 +2,7 @@ import { useState } from 'react';
 import type { UIMessage } from 'ai';
 import { ChevronRight, Circle, CircleCheck, CircleDot } from 'lucide-react';
 import { kindOf } from './tool/kind';
+import { Visible } from './visible';
 
 export interface PlanEntry { content: string; status: 'pending' | 'in_progress' | 'completed' }
 
@@ -27,7 +28,7 @@ export function PlanList({ entries }: { entries: PlanEntry[] }) {
     <ul className="plan" tabIndex={entries.length > 7 ? 0 : undefined}>
       {entries.map((e, i) => {
         const Icon = ICON[e.status];
-        return <li key={i} className={e.status} aria-current={e.status === 'in_progress' ? 'step' : undefined}><Icon size={15} aria-hidden="true" /><span><span className="unseen">{WORD[e.status]}</span>{e.content}</span></li>;
+        return <li key={i} className={e.status} aria-current={e.status === 'in_progress' ? 'step' : undefined}><Icon size={15} aria-hidden="true" /><span><span className="unseen">{WORD[e.status]}</span><Visible text={e.content} /></span></li>;
       })}
     </ul>
   );
@@ -53,7 +54,7 @@ export function PinnedPlan({ entries }: { entries: PlanEntry[] }) {
       <details open={open} onToggle={e => setOpen(e.currentTarget.open)}>
         <summary>
           <ChevronRight className="chevron" size={14} aria-hidden="true" />
-          <span className="pinned-now">{now?.content ?? 'Plan'}</span>
+          <span className="pinned-now"><Visible text={now?.content ?? 'Plan'} /></span>
           <span className="pinned-count">{summary(entries)}</span>
         </summary>
         <PlanList entries={entries} />
