@@ -188,7 +188,7 @@ chat-types: packages/chat/generate/node_modules/.package-lock.json ## Write the 
 
 .PHONY: chat-package
 chat-package: binary conformance/node_modules/.package-lock.json packages/chat/node_modules/.package-lock.json packages/chat/generate/node_modules/.package-lock.json ## @tributary/chat, packed and installed, with the real AI SDK clients
-	cd conformance && node --test --test-reporter=spec chat-package.test.mjs chat-conversation.test.mjs chat-frameworks.test.mjs
+	cd conformance && node --test --test-reporter=spec chat-package.test.mjs chat-conversation.test.mjs chat-input.test.mjs chat-frameworks.test.mjs
 
 .PHONY: conformance
 conformance: binary chat-package conformance/node_modules/.package-lock.json ## The real AI SDK clients (React, Vue, Svelte, assistant-ui) against the binary, with the demo agent; the apps of docs/

@@ -54,7 +54,7 @@ for (const [name, entry, alias] of [
   describe(name, { concurrency: 4 }, () => {
     let mount, Transport;
     before(async () => {
-      const entries = Object.fromEntries(['vue', 'svelte'].map(e => [`@tributary/chat/${e}`, path.join(unpacked, `dist/${e}.js`)]));
+      const entries = Object.fromEntries([['/vue', 'vue'], ['/svelte', 'svelte'], ['', 'index']].map(([e, file]) => [`@tributary/chat${e}`, path.join(unpacked, `dist/${file}.js`)]));
       ({ mount } = await load(entry, built, { ...alias, ...entries }));
       ({ TributaryTransport: Transport } = await import(path.join(unpacked, 'dist/index.js')));
     });
@@ -63,6 +63,7 @@ for (const [name, entry, alias] of [
     test('a permission, and a reload', async () => {
       const id = randomUUID(), page = open(mount, { id, transport: new Transport() });
       await page.say('approve');
+      await page.shows('"command": "echo hello"');
       await page.press('Allow');
       await page.shows('I was allowed to run it: echo hello');
       await over(id, 'completed');

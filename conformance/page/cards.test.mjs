@@ -39,7 +39,7 @@ async function unfold(card) {
   for (const more = card.locator('.subject').getByRole('button', { name: 'Show more' }); await more.count();) await more.first().click();
 }
 
-const cases = [...Object.entries(INPUTS), ...Array.from({ length: 60 }, (_, i) => [`by chance ${i}`, generated(random(i + 1))])];
+const cases = [...Object.entries(INPUTS), ...Array.from({ length: 25 }, (_, i) => [`by chance ${i}`, generated(random(i + 1))])];
 
 test('every key and every value of an input stands on the card, open', async () => {
   const { page, card } = await inbox(cases.map(([, input], i) => request(`r${i}`, input)));
