@@ -42,6 +42,8 @@ export const INPUTS = {
   'null': null,
   'nothing in it': {},
   'every hidden character': { command: HIDDEN.map(c => `a${c}b`).join(' '), [`k${HIDDEN.slice(8).join('')}`]: [HIDDEN.join('-')], path: `p${HIDDEN.join('')}` },
+  'many edits': { file_path: 'a', edits: Array.from({ length: 50 }, (_, i) => ({ old_string: `old ${i}`, new_string: `new ${i}` })) },
+  'many texts': Object.fromEntries(Array.from({ length: 50 }, (_, i) => [`key${i}`, `text\n${i}`])),
   'many keys': Object.fromEntries(Array.from({ length: 300 }, (_, i) => [`key${i}`, i])),
 };
 

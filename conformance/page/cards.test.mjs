@@ -125,10 +125,15 @@ describe('a long input', () => {
     });
   }
 
-  test('of eight megabytes leaves the page alive', async () => {
-    const { page, card, answers } = await inbox([request('r1', { command: 'x'.repeat(8_000_000), after: { deep: ['seen'] } })]);
+  test('of eight megabytes, or of very many edits and texts, leaves the page alive', async () => {
+    const many = make => Array.from({ length: 50_000 }, (_, i) => make(i));
+    const { page, card, answers } = await inbox([
+      request('r1', { command: 'x'.repeat(8_000_000), after: { deep: ['seen'] } }), request('r2', { path: 'a', edits: many(i => ({ old_string: `a${i}`, new_string: `b${i}` })) }),
+      request('r3', Object.fromEntries(many(i => [`k${i}`, `a\n${i}`]))),
+    ]);
     assert.match(await fold(card('r1')).textContent(), /^1 more line, 8 MB/);
     await card('r1').getByText('"deep": ["seen"]').waitFor();
+    for (const id of ['r2', 'r3']) assert.match(await fold(card(id)).textContent(), /^[\d,]+ more lines, /);
     await card('r1').getByRole('button', { name: 'Allow', exact: true }).click();
     await until('the answer is sent', () => answers.length === 1);
     await page.leave();

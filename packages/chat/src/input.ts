@@ -39,9 +39,12 @@ function changeOf(fields: Fields, path?: string): { change: InputChange; keys: s
   return { change: { path: at === undefined ? path! : text(at), before: text(before), after: text(after) }, keys: [at, before, after].filter(key => key !== undefined) };
 }
 
+/** How many edits, and how many texts, have a place of their own. More of them stand in the rest, which a fold can bound. */
+const MOST = 20;
+
 /** The changes in a list of edits, if they show all that is in the list. */
 function editsOf(list: unknown, path: string | undefined): InputChange[] | undefined {
-  if (!Array.isArray(list) || list.length === 0) return undefined;
+  if (!Array.isArray(list) || list.length === 0 || list.length > MOST) return undefined;
   const found = list.map(edit => {
     const of = isFields(edit) ? changeOf(edit, path) : undefined;
     return of && of.keys.length === Object.keys(edit as Fields).length ? of.change : undefined;
@@ -72,6 +75,7 @@ export function inputView(input: unknown, without: readonly string[] = []): Inpu
     }
   }
   for (const [key, value] of Object.entries(input)) {
+    if (view.texts.length === MOST) break;
     if (shown.has(key) || !isText(key) || !isText(value) || !value.includes('\n')) continue;
     view.texts.push({ key, text: value });
     shown.add(key);
