@@ -23,7 +23,7 @@ type Dir struct {
 	// escape is the error of package os for a path that escapes. Package os does not
 	// export that error.
 	escape error
-	denied []denied
+	denied []string // absolute paths
 	gate   *gate
 }
 

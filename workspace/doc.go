@@ -14,8 +14,8 @@
 // lets only the owner of a file make one (fs.protected_hardlinks). An agent that
 // runs commands as the owner can read the file without a link.
 //
-// A subtree can be denied ([Deny]), so that it is outside although it is below the
-// workspace. Every operation has a time limit ([Patience]), so that a mount whose
+// A file or a subtree can be denied ([Deny]), so that it is outside although it is below
+// the workspace, and so are its hard links. Every operation has a time limit ([Patience]), so that a mount whose
 // server is gone blocks no turn; what takes longer is [ErrSlow].
 //
 // Paths are read as the file system reads them: after a symlink, ".." is the

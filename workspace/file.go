@@ -204,7 +204,7 @@ func (d Dir) Stat(path string) (fs.FileInfo, error) {
 	return info, d.fail("stat", path, err)
 }
 
-// List returns the names in a directory, sorted.
+// List returns the names in a directory, sorted. What is denied by its path is left out.
 func (d Dir) List(path string) ([]Entry, error) {
 	name, err := d.open(path)
 	if err != nil {
@@ -224,9 +224,16 @@ func (d Dir) list(name string) ([]Entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	entries := make([]Entry, len(found))
-	for i, e := range found {
-		entries[i] = Entry{Name: e.Name(), Type: e.Type()}
+	rel, err := d.resolve(name)
+	if err != nil {
+		return nil, err
+	}
+	no := d.closed().paths
+	entries := make([]Entry, 0, len(found))
+	for _, e := range found {
+		if !slices.Contains(no, filepath.Join(rel, e.Name())) {
+			entries = append(entries, Entry{Name: e.Name(), Type: e.Type()})
+		}
 	}
 	slices.SortFunc(entries, func(a, b Entry) int { return strings.Compare(a.Name, b.Name) })
 	return entries, nil

@@ -1,10 +1,13 @@
 package workspace
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -17,10 +20,15 @@ type options struct {
 	patience time.Duration
 }
 
-// Deny makes a directory, and all below it, outside, though it is below the
-// workspace. A workspace that is itself below a denied directory cannot be opened.
-func Deny(dir string) Option {
-	return func(o *options) { o.denied = append(o.denied, dir) }
+// Deny makes a file, or a directory and all below it, outside, though it is below the
+// workspace. It need not exist yet. A workspace that is itself below a denied directory
+// cannot be opened.
+//
+// What is denied is looked up anew for each operation, by its path and by its identity. So
+// a file that another one replaces stays denied, and so do its target if it is a symlink,
+// and its hard links, also where the file itself is not below the workspace.
+func Deny(path string) Option {
+	return func(o *options) { o.denied = append(o.denied, path) }
 }
 
 // Patience is how long an operation on a file may take; 10 s by default.
@@ -28,35 +36,122 @@ func Patience(d time.Duration) Option {
 	return func(o *options) { o.patience = d }
 }
 
-// denied is a directory below the workspace that counts as outside.
-type denied struct {
-	rel  string      // its path in the workspace, without symlinks
-	info fs.FileInfo // nil if the directory did not exist when the workspace was opened
+// deny makes the denied paths absolute.
+func deny(path string, all []string) ([]string, error) {
+	var denied []string
+	for _, p := range all {
+		abs, err := filepath.Abs(p)
+		if err != nil {
+			return nil, fmt.Errorf("find %s: %w", show(p), err)
+		}
+		if _, within := below(resolved(abs), path); within {
+			return nil, fmt.Errorf("workspace %q is in %q, which agents may not read: choose another directory", path, p)
+		}
+		denied = append(denied, abs)
+	}
+	return denied, nil
 }
 
-// deny finds the denied directories that are below the workspace at path.
-func deny(path string, dirs []string) ([]denied, error) {
-	var all []denied
-	for _, dir := range dirs {
-		abs, err := filepath.Abs(dir)
-		if err != nil {
-			return nil, fmt.Errorf("find %s: %w", show(dir), err)
-		}
-		real := resolved(abs)
-		if _, within := below(real, path); within {
-			return nil, fmt.Errorf("workspace %q is in %q, which agents may not read: choose another directory", path, dir)
-		}
-		rel, within := below(path, real)
-		if !within {
-			continue // os.Root keeps it out
-		}
-		info, err := os.Stat(real)
-		if err != nil {
-			info = nil
-		}
-		all = append(all, denied{rel: strings.Trim(rel, string(filepath.Separator)), info: info})
+// closed is what counts as outside now.
+type closed struct {
+	paths []string // below the workspace, relative to it, without symlinks
+	infos []fs.FileInfo
+}
+
+// place is where a denied file stands now.
+type place struct {
+	paths []string    // without symlinks above it: that of the file; for a symlink also that of its target
+	info  fs.FileInfo // of the file, or the target; nil if there is none
+}
+
+func placeOf(path string) place {
+	p := filepath.Join(resolved(filepath.Dir(path)), filepath.Base(path))
+	info, err := os.Lstat(p)
+	switch {
+	case err != nil:
+		return place{paths: []string{p}}
+	case info.Mode()&fs.ModeSymlink == 0:
+		return place{[]string{p}, info}
 	}
-	return all, nil
+	if info, err = os.Stat(p); err != nil {
+		info = nil
+	}
+	return place{[]string{p, resolved(p)}, info}
+}
+
+// closed looks up what is denied.
+func (d Dir) closed() closed {
+	var c closed
+	for _, path := range d.denied {
+		at := placeOf(path)
+		for _, p := range at.paths {
+			if rel, within := below(d.path, p); within {
+				c.paths = append(c.paths, strings.Trim(rel, string(filepath.Separator)))
+			}
+		}
+		if at.info != nil {
+			c.infos = append(c.infos, at.info)
+		}
+	}
+	return c
+}
+
+// refuses reports whether a path is denied. Without info there is nothing at the path yet;
+// then capital letters do not count, because the file system may not distinguish them.
+func (c closed) refuses(rel string, info fs.FileInfo) bool {
+	for _, no := range c.paths {
+		if rel == no || info == nil && strings.EqualFold(rel, no) {
+			return true
+		}
+	}
+	for _, no := range c.infos {
+		if info != nil && os.SameFile(no, info) {
+			return true
+		}
+	}
+	return false
+}
+
+// Holds reports whether a directory has something denied in it, at any depth, so that
+// a program that reads all of the directory would read that. A path that cannot be looked
+// up counts as one that has; what is no directory has nothing.
+func (d Dir) Holds(path string) bool {
+	name, err := d.open(path)
+	if err != nil {
+		return true
+	}
+	holds, err := bounded(d.gate, func(context.Context) (bool, error) { return d.holds(name) })
+	return holds || err != nil
+}
+
+func (d Dir) holds(name string) (bool, error) {
+	info, err := d.stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil || !info.IsDir() {
+		return false, err
+	}
+	for _, path := range d.denied {
+		at := placeOf(path)
+		if at.info != nil && slices.ContainsFunc(at.paths, func(p string) bool { return under(p, info) }) {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// under reports whether a directory is above a path without symlinks. The comparison is
+// by identity, because a file system may know one directory by several names.
+func under(path string, dir fs.FileInfo) bool {
+	for up := filepath.Dir(path); ; up = filepath.Dir(up) {
+		if info, err := os.Stat(up); err == nil && os.SameFile(info, dir) {
+			return true
+		}
+		if up == filepath.Dir(up) {
+			return false
+		}
+	}
 }
 
 // resolved follows the symlinks of as much of a path as exists.
@@ -69,14 +164,4 @@ func resolved(path string) string {
 			return path
 		}
 	}
-}
-
-// refuses reports whether a directory is denied.
-func (d Dir) refuses(rel string, info fs.FileInfo) bool {
-	for _, no := range d.denied {
-		if rel == no.rel || no.info != nil && os.SameFile(no.info, info) {
-			return true
-		}
-	}
-	return false
 }

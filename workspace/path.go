@@ -103,7 +103,7 @@ func (d Dir) contains(name string) bool {
 	for i := range steps {
 		name := join(steps[:i+1])
 		if _, err := d.root.Lstat(name); errors.Is(err, fs.ErrNotExist) {
-			return !d.refuses(name, nil) // all before it are directories, all after it is new
+			return !d.closed().refuses(name, nil) // all before it are directories, all after it is new
 		}
 		if info, err := d.stat(name); err != nil || !info.IsDir() {
 			return false

@@ -14,10 +14,10 @@ import (
 const mostLinks = 40
 
 // walk follows name step by step, each directory opened by its parent, and returns
-// what is there. It fails with the escape error where the way leads through a denied
-// directory. A directory or a link that is exchanged meanwhile is an escape, too.
+// what is there. It fails with the escape error where the way leads to what is denied,
+// or through it. A directory or a link that is exchanged meanwhile is an escape, too.
 func (d Dir) walk(name string) (fs.FileInfo, error) {
-	w := walk{dir: d, todo: strings.Split(name, string(filepath.Separator))}
+	w := walk{dir: d, closed: d.closed(), todo: strings.Split(name, string(filepath.Separator))}
 	defer w.close()
 	info, err := w.root().Stat(".")
 	for err == nil && len(w.todo) > 0 {
@@ -30,12 +30,13 @@ func (d Dir) walk(name string) (fs.FileInfo, error) {
 
 // walk is a way through directories that are open.
 type walk struct {
-	dir   Dir
-	todo  []string
-	names []string
-	last  string // the name of a file at the end of the way
-	open  []*os.Root
-	links int
+	dir    Dir
+	closed closed
+	todo   []string
+	names  []string
+	last   string // the name of a file at the end of the way
+	open   []*os.Root
+	links  int
 }
 
 func (w *walk) root() *os.Root {
@@ -64,7 +65,7 @@ func (w *walk) step(step string) (fs.FileInfo, error) {
 	}
 	rel := filepath.Join(append(slices.Clone(w.names), step)...)
 	switch {
-	case w.dir.refuses(rel, info):
+	case w.closed.refuses(rel, info):
 		return nil, w.dir.escape
 	case info.Mode()&fs.ModeSymlink != 0:
 		return w.follow(step)
@@ -89,7 +90,7 @@ func (d Dir) Resolve(path string) (string, error) {
 }
 
 func (d Dir) resolve(name string) (string, error) {
-	w := walk{dir: d, todo: strings.Split(name, string(filepath.Separator))}
+	w := walk{dir: d, closed: d.closed(), todo: strings.Split(name, string(filepath.Separator))}
 	defer w.close()
 	for len(w.todo) > 0 {
 		step := w.todo[0]
@@ -151,7 +152,7 @@ func (w *walk) follow(step string) (fs.FileInfo, error) {
 }
 
 // same reports whether walk reaches the same file under name as the file that was opened.
-// Without denied directories os.Root has checked all of it.
+// If nothing is denied, os.Root has checked all of it.
 func (d Dir) same(name string, opened fs.FileInfo) error {
 	if len(d.denied) == 0 {
 		return nil
