@@ -21,12 +21,12 @@ type Config struct {
 	TrustedProxies []string `yaml:"trusted_proxies"`
 	TLS            *TLS     `yaml:"tls"`
 	// Data is the data directory.
-	Data string `yaml:"data"`
+	Data string `yaml:"data" file:"path"`
 	// DB is the URL of a PostgreSQL database; "" is SQLite in the data directory.
 	DB           string   `yaml:"db"`
 	Fsync        Fsync    `yaml:"fsync"`
 	DefaultAgent string   `yaml:"default_agent"`
-	Cwd          string   `yaml:"cwd"`
+	Cwd          string   `yaml:"cwd" file:"path"`
 	LogLevel     LogLevel `yaml:"log_level"`
 	// App is the URL of an app whose pages the gateway serves; "" is the gateway's own page.
 	App string `yaml:"app"`
@@ -69,15 +69,15 @@ type Auth struct {
 type Token struct {
 	Name      string      `yaml:"name"`
 	TokenEnv  string      `yaml:"token_env"`
-	TokenFile string      `yaml:"token_file"`
+	TokenFile string      `yaml:"token_file" file:"secret"`
 	Role      access.Role `yaml:"role"`
 }
 
 // JWT is access.JWT.
 type JWT struct {
-	KeyFile      string                 `yaml:"key_file"`
+	KeyFile      string                 `yaml:"key_file" file:"secret"`
 	KeyEnv       string                 `yaml:"key_env"`
-	SecretFile   string                 `yaml:"secret_file"`
+	SecretFile   string                 `yaml:"secret_file" file:"secret"`
 	SecretEnv    string                 `yaml:"secret_env"`
 	JWKSURL      string                 `yaml:"jwks_url"`
 	Issuer       string                 `yaml:"issuer"`
@@ -154,7 +154,7 @@ type Agent struct {
 	Enabled *bool `yaml:"enabled"`
 	// Roles say who may use the agent; nil: everybody who may prompt.
 	Roles   []access.Who      `yaml:"roles"`
-	Command string            `yaml:"command"`
+	Command string            `yaml:"command" file:"program"`
 	Args    []string          `yaml:"args"`
 	Env     map[string]string `yaml:"env"`
 	// PassEnv names variables of the gateway's environment that the agent gets too.
@@ -162,7 +162,7 @@ type Agent struct {
 	// AllowBypass lets arguments through that switch the agent's permission requests off.
 	AllowBypass bool                      `yaml:"allow_bypass"`
 	Model       string                    `yaml:"model"`
-	Cwd         string                    `yaml:"cwd"`
+	Cwd         string                    `yaml:"cwd" file:"path"`
 	Policy      *permission.Policy        `yaml:"policy"`
 	ToolKinds   map[string]trace.ToolKind `yaml:"tool_kinds"`
 
@@ -170,9 +170,9 @@ type Agent struct {
 	// TokenFile say where its token is.
 	URL       string `yaml:"url"`
 	TokenEnv  string `yaml:"token_env"`
-	TokenFile string `yaml:"token_file"`
+	TokenFile string `yaml:"token_file" file:"secret"`
 	// Options are the settings that only the adapter knows, as JSON. Their keys that end
-	// in _env name environment variables with secrets.
+	// in _env name environment variables with secrets, and those in _file such files.
 	Options json.RawMessage `yaml:"options"`
 }
 

@@ -8,8 +8,8 @@ import (
 
 // TLS has the gateway answer by https. The gateway reads changed files without a restart.
 type TLS struct {
-	Cert string `yaml:"cert"`
-	Key  string `yaml:"key"`
+	Cert string `yaml:"cert" file:"path"`
+	Key  string `yaml:"key" file:"secret"`
 	// HSTS is how long browsers are to use nothing but https for the host; zero: not said.
 	HSTS time.Duration `yaml:"hsts"`
 }
@@ -20,7 +20,7 @@ type OIDC struct {
 	Issuer           string                 `yaml:"issuer"`
 	ClientID         string                 `yaml:"client_id"`
 	ClientSecretEnv  string                 `yaml:"client_secret_env"`
-	ClientSecretFile string                 `yaml:"client_secret_file"`
+	ClientSecretFile string                 `yaml:"client_secret_file" file:"secret"`
 	Scopes           []string               `yaml:"scopes"`
 	UserInfo         bool                   `yaml:"user_info"`
 	IDClaim          string                 `yaml:"id_claim"`

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/tributary-dev/tributary/uistream"
 )
@@ -57,7 +56,7 @@ func Read(data []byte, file string) (Config, error) {
 	if err := c.check(); err != nil {
 		return Config{}, err
 	}
-	c.anchorPaths(filepath.Dir(file))
+	c.anchorFiles(filepath.Dir(file))
 	return c, nil
 }
 
@@ -147,37 +146,4 @@ func validName(s string) bool {
 		}
 	}
 	return s != "" && len(s) <= longest
-}
-
-// anchorPaths makes paths independent of where the program is started.
-func (c *Config) anchorPaths(dir string) {
-	anchor := func(p *string) {
-		if *p != "" && !filepath.IsAbs(*p) {
-			*p = filepath.Join(dir, *p)
-		}
-	}
-	anchor(&c.Data)
-	anchor(&c.Cwd)
-	for i := range c.Auth.Tokens {
-		anchor(&c.Auth.Tokens[i].TokenFile)
-	}
-	if c.Auth.JWT != nil {
-		anchor(&c.Auth.JWT.KeyFile)
-		anchor(&c.Auth.JWT.SecretFile)
-	}
-	if c.TLS != nil {
-		anchor(&c.TLS.Cert)
-		anchor(&c.TLS.Key)
-	}
-	if c.Auth.OIDC != nil {
-		anchor(&c.Auth.OIDC.ClientSecretFile)
-	}
-	for name, a := range c.Agents {
-		anchor(&a.Cwd)
-		anchor(&a.TokenFile)
-		if strings.ContainsRune(a.Command, filepath.Separator) { // else it is looked for in PATH
-			anchor(&a.Command)
-		}
-		c.Agents[name] = a
-	}
 }
