@@ -17,7 +17,8 @@ func (s Scope) paths(c trace.ToolCall, patterns []string, any bool) answer {
 	switch c.ToolKind {
 	case trace.ToolRead, trace.ToolEdit, trace.ToolDelete, trace.ToolMove, trace.ToolSearch:
 	default:
-		if any && slices.ContainsFunc(s.words(c), func(w string) bool {
+		words := s.words(c)
+		if any && slices.ContainsFunc(words[:min(len(words), mostPaths)], func(w string) bool {
 			rel, ok := s.resolve(w)
 			return ok && likePath(patterns, rel, true)
 		}) {
@@ -74,7 +75,7 @@ func (s Scope) words(c trace.ToolCall) []string {
 			all = append(all, w, w[strings.Index(w, "=")+1:])
 		}
 	}
-	return all[:min(len(all), mostPaths)]
+	return all
 }
 
 // resolve returns the path without symlinks, if both ways to read ".." agree.

@@ -99,8 +99,14 @@ func (p Policy) Validate() error {
 
 // Decide decides a request, if the policy can: false means that a person has to be
 // asked. c is the call as the agent will run it. Judge may read the file system, so
-// a caller holds no lock.
+// a caller holds no lock. No rule allows what is closed, and only a command that names it
+// is asked.
 func (p Policy) Decide(r trace.PermissionRequest, c trace.ToolCall, s Scope) (trace.PermissionResponse, bool) {
+	touches := s.touches(c)
+	if touches == yes && c.ToolKind != trace.ToolExecute {
+		answer, err := FromApproval(r.Options, false, closedReason)
+		return decided(r, answer), err == nil
+	}
 	rules := p.Rules
 	if scripted, ok := s.Script.take(p.Script, func(r Rule) bool { return r.about(c, s) == yes }); ok {
 		rules = []Rule{scripted}
@@ -114,6 +120,9 @@ func (p Policy) Decide(r trace.PermissionRequest, c trace.ToolCall, s Scope) (tr
 		}
 		switch rule.Then {
 		case Allow:
+			if touches != no {
+				return trace.PermissionResponse{}, false
+			}
 			// An agent that offers nothing but "always" is not granted that.
 			answer, err := FromApproval(r.Options, true, rule.Reason)
 			return decided(r, answer), err == nil

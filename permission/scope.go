@@ -17,6 +17,10 @@ type Scope struct {
 	// Resolve returns a path of the workspace, relative to it and without symlinks,
 	// and may read the file system. Without it no rule with paths allows anything.
 	Resolve func(path string) (string, error)
+	// Closed reports whether a path leads to what no agent may touch. Holds reports
+	// whether a directory has such a thing in it, at any depth. Both may read the file
+	// system. Without them nothing is closed.
+	Closed, Holds func(path string) bool
 	// Tools says what the strings of an input mean. Of a tool that the table does
 	// not know, nearly every string counts as a path.
 	Tools toolkind.Table
@@ -39,7 +43,7 @@ func (s Scope) inside(c trace.ToolCall) bool {
 		return false // a command or a server can touch anything
 	}
 	reach := s.Tools.Reach(c.RawName, c.Input)
-	if s.Contains == nil || reach.Unclear != "" {
+	if s.Contains == nil || reach.Unclear != "" || s.touches(c) != no {
 		return false
 	}
 	bases := slices.Clone(reach.Named)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/tributary-dev/tributary/workspace"
 )
@@ -14,9 +16,8 @@ import (
 // dirs are the directories that agents work in: all agents in one share it, and
 // it is open while there are any.
 type dirs struct {
-	// denied is the gateway's own directory, which no agent may read through the
-	// gateway; "" is none.
-	denied string
+	// closed are the files and directories that no agent may read through the gateway.
+	closed []string
 
 	mu   mutex
 	open map[string]*sharedDir
@@ -33,8 +34,8 @@ func (d *dirs) enter(path string) (dir workspace.Dir, leave func(), err error) {
 		return dir, nil, errors.New("the agent has no directory to work in: set cwd in the configuration, or start with --cwd")
 	}
 	var deny []workspace.Option
-	if d.denied != "" {
-		deny = append(deny, workspace.Deny(d.denied))
+	for _, path := range d.closed {
+		deny = append(deny, workspace.Deny(path))
 	}
 	// Opened before the lock is taken, since the file system may hang.
 	opened, err := workspace.Open(path, deny...)
@@ -61,15 +62,45 @@ func (d *dirs) enter(path string) (dir workspace.Dir, leave func(), err error) {
 	}, nil
 }
 
-// leadsInto reports whether a path, seen from a directory, leads into another directory,
-// by symbolic links too. The end of the path need not exist.
-func leadsInto(path, from, dir string) bool {
-	if !filepath.IsAbs(path) {
-		path = from + string(filepath.Separator) + path // not cleaned: what .. means depends on the links before it
+// names reports whether a path, seen from an agent's directory, leads to what is closed.
+func (d *dirs) names(path, from string) bool {
+	path = seenFrom(path, from)
+	return slices.ContainsFunc(d.closed, func(closed string) bool { return leadsInto(path, closed) })
+}
+
+// holds reports whether a directory, seen from an agent's directory, has in it what is closed
+// and exists. A symbolic link is in the directory of the link and in that of its target.
+func (d *dirs) holds(path, from string) bool {
+	path = seenFrom(path, from)
+	return slices.ContainsFunc(d.closed, func(closed string) bool {
+		_, err := os.Stat(closed)
+		return err == nil && (leadsInto(closed, path) || leadsInto(filepath.Dir(closed), path))
+	})
+}
+
+// seenFrom makes a path absolute, as an agent would that expands the home directory or takes
+// file URLs. The path is not cleaned: what .. means depends on the links before it.
+func seenFrom(path, from string) string {
+	path = strings.TrimPrefix(path, "file://")
+	for _, home := range []string{"~", "$HOME", "${HOME}"} {
+		if rest, ok := strings.CutPrefix(path, home); ok && (rest == "" || os.IsPathSeparator(rest[0])) {
+			if dir, err := os.UserHomeDir(); err == nil {
+				return dir + rest
+			}
+		}
 	}
-	at, err := os.Stat(dir)
+	if !filepath.IsAbs(path) {
+		path = from + string(filepath.Separator) + path
+	}
+	return path
+}
+
+// leadsInto reports whether an absolute path leads to a file or a directory, or into the
+// directory, by symbolic links too. Neither needs to exist.
+func leadsInto(path, target string) bool {
+	at, err := os.Stat(target)
 	if err != nil {
-		return false
+		return strings.EqualFold(workspace.Resolved(path), workspace.Resolved(target)) // nothing tells whether capital letters count
 	}
 	for ; ; path = filepath.Dir(path) {
 		if real, err := filepath.EvalSymlinks(path); err == nil {

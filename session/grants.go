@@ -22,9 +22,6 @@ const mostGrants = 200
 func (t *turn) decide(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) {
 	l := t.session
 	name, a := l.agentNow()
-	if answer, denied := l.dataDirectory(r, c, a); denied {
-		return answer, true
-	}
 	scope := l.scope(a)
 	if answer, decided := a.Policy.Decide(r, c, scope); decided {
 		return answer, true
@@ -48,24 +45,16 @@ func (t *turn) decide(r trace.PermissionRequest, c trace.ToolCall) (trace.Permis
 	return trace.PermissionResponse{}, false
 }
 
-// dataDirectory denies a call that leads into the gateway's own data directory.
-func (l *activeSession) dataDirectory(r trace.PermissionRequest, c trace.ToolCall, a Agent) (trace.PermissionResponse, bool) {
-	for _, where := range c.Locations {
-		if l.hub.StateDir != "" && leadsInto(where.Path, a.Cwd, l.hub.StateDir) {
-			answer, err := permission.FromApproval(r.Options, false, "The gateway's own data directory is closed to agents.")
-			answer.RequestID, answer.By = r.RequestID, permission.By
-			return answer, err == nil
-		}
-	}
-	return trace.PermissionResponse{}, false
-}
-
 // scope is what the policy may look at.
 func (l *activeSession) scope(a Agent) permission.Scope {
 	l.mu.Lock()
 	files, ok := l.slot.files, l.slot.leave != nil
 	l.mu.Unlock()
-	s := permission.Scope{Tools: a.Tools, Script: &l.script}
+	s := permission.Scope{
+		Tools: a.Tools, Script: &l.script,
+		Closed: func(path string) bool { return l.hub.dirs.names(path, a.Cwd) },
+		Holds:  func(path string) bool { return l.hub.dirs.holds(path, a.Cwd) },
+	}
 	if ok {
 		s.Contains, s.Resolve = files.Contains, files.Resolve
 	}

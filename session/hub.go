@@ -50,7 +50,8 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	if o.Log == nil || len(o.Agents) == 0 {
 		return nil, errors.New("a hub needs a log and at least one agent")
 	}
-	h := &Hub{Options: o.withDefaults(), sessions: map[string]*activeSession{}, waiting: map[*activeSession]struct{}{}, dirs: dirs{open: map[string]*sharedDir{}, denied: o.StateDir}, listing: make(chan struct{}, 1)}
+	o = o.withDefaults()
+	h := &Hub{Options: o, sessions: map[string]*activeSession{}, waiting: map[*activeSession]struct{}{}, dirs: dirs{open: map[string]*sharedDir{}, closed: o.Closed}, listing: make(chan struct{}, 1)}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.agents = newAgentPool(h.MaxAgents, h.AgentShare, h.AgentIdle)
 	var err error

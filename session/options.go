@@ -3,6 +3,7 @@ package session
 import (
 	"encoding/json"
 	"log/slog"
+	"slices"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -116,7 +117,10 @@ type Options struct {
 	Replay time.Duration
 	// StateDir is handed to the agents for what must outlive a crash.
 	StateDir string
-	Logger   *slog.Logger
+	// Closed are files and directories that no agent may read or write, such as files with
+	// secrets of the program. StateDir is one of them. They need not exist.
+	Closed []string
+	Logger *slog.Logger
 	// Meter takes what the agents count, by the name of the agent; nil: nobody does.
 	Meter func(name string, c agent.Count)
 	// Now is the clock; time.Now if nil.
@@ -143,6 +147,9 @@ func (o Options) withDefaults() Options {
 	defaultTo(&o.MaxTurnBytes, 256<<20)
 	defaultTo(&o.MaxTurnRecords, 100_000)
 	defaultTo(&o.Replay, 60*time.Second)
+	if o.StateDir != "" {
+		o.Closed = append(slices.Clone(o.Closed), o.StateDir)
+	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -25,6 +25,8 @@ type Reach struct {
 	// Here says that the call works on the agent's own directory, since it is a
 	// search that names no other.
 	Here bool
+	// NamesOnly says that the tool tells names of files, and reads none of them.
+	NamesOnly bool
 	// Commands are the strings that a shell runs, of a tool that runs commands.
 	Commands []string
 	// Unclear says in a phrase why the input was not understood, and is empty if the
@@ -44,6 +46,7 @@ func (t Table) Reach(rawName string, input json.RawMessage) Reach {
 	if err := w.walk(input); err != nil {
 		w.reach.Unclear = err.Error()
 	}
+	w.reach.NamesOnly = r.namesOnly
 	w.reach.Here = r.kind == trace.ToolSearch && len(w.reach.Named) == 0
 	return w.reach
 }

@@ -19,6 +19,8 @@ type rule struct {
 	// lists are the keys that hold a list of paths. Elsewhere a list where a path
 	// is expected is not understood.
 	lists []string
+	// namesOnly says that the tool reads no file.
+	namesOnly bool
 	// common is the tool's name in the AI SDK's harness, if it has one.
 	common Common
 }
@@ -76,12 +78,12 @@ func grep() rule {
 func glob() rule {
 	return rule{
 		kind: trace.ToolSearch, verb: "Find", about: []string{"pattern", "glob_pattern", "query"}, form: code,
-		globs: append(filterKeys(), "pattern", "glob_pattern", "query"), common: CommonGlob,
+		globs: append(filterKeys(), "pattern", "glob_pattern", "query"), namesOnly: true, common: CommonGlob,
 	}
 }
 
 func list() rule {
-	return rule{kind: trace.ToolSearch, verb: "List", about: pathKeys(), form: file, globs: filterKeys()}
+	return rule{kind: trace.ToolSearch, verb: "List", about: pathKeys(), form: file, globs: filterKeys(), namesOnly: true}
 }
 
 func lookup(verb string, about ...string) rule {

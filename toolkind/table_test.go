@@ -148,7 +148,7 @@ func TestReach(t *testing.T) {
 		{"a second path key", "Read", `{"file_path":"a.txt","path":"/etc/passwd"}`, toolkind.Reach{Named: []string{"a.txt", "/etc/passwd"}}},
 		{"a key that nobody knows", "Read", `{"file_path":"a.txt","File_Path":"b"}`, toolkind.Reach{Named: []string{"a.txt"}, Loose: []string{"b"}}},
 		{"the content is no path", "Write", `{"file_path":"a.txt","content":"/etc/passwd"}`, toolkind.Reach{Named: []string{"a.txt"}}},
-		{"a pattern of names", "Glob", `{"path":"src","pattern":"**/*.go"}`, toolkind.Reach{Named: []string{"src"}, Globs: []string{"**/*.go"}}},
+		{"a pattern of names", "Glob", `{"path":"src","pattern":"**/*.go"}`, toolkind.Reach{Named: []string{"src"}, Globs: []string{"**/*.go"}, NamesOnly: true}},
 		{"an expression", "Grep", `{"pattern":"/etc/passwd","glob":"*.go","output_mode":"content"}`, toolkind.Reach{Globs: []string{"*.go"}, Loose: []string{"content"}, Here: true}},
 		{"nested edits", "MultiEdit", `{"file_path":"a","edits":[{"old_string":"/x","new_string":"/y"}]}`, toolkind.Reach{Named: []string{"a"}}},
 		{"an unknown tool", "frobnicate", `{"path":"a","content":"/x","thing":"y"}`, toolkind.Reach{Named: []string{"a"}, Loose: []string{"y"}}},

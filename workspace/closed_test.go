@@ -132,29 +132,3 @@ func TestADeniedFileIsOutsideByEveryNameThatItHas(t *testing.T) {
 		t.Errorf("a list shows %q", got)
 	}
 }
-
-func TestADirectoryHoldsWhatIsDeniedBelowIt(t *testing.T) {
-	t.Parallel()
-	ws, _, deny := closedLayout(t)
-	write(t, filepath.Join(ws, "other", "file"), "")
-	d, err := workspace.Open(ws, deny...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer d.Close()
-	for path, want := range map[string]bool{
-		".": true, ws: true, "sub": true, "dir": true, "mount": true, "mount/..one": true, "other": false, "fine.txt": false, "new": false, "..": true,
-	} {
-		if got := d.Holds(path); got != want {
-			t.Errorf("Holds(%s) is %v", path, got)
-		}
-	}
-	free, err := workspace.Open(ws, workspace.Deny(filepath.Join(ws, "tributary.yaml")), workspace.Deny(filepath.Join(ws, "..", "outside-key")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer free.Close()
-	if free.Holds(".") {
-		t.Error("a workspace holds a file that does not exist, or is elsewhere")
-	}
-}

@@ -1,13 +1,10 @@
 package workspace
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 )
@@ -44,7 +41,7 @@ func deny(path string, all []string) ([]string, error) {
 		if err != nil {
 			return nil, fmt.Errorf("find %s: %w", show(p), err)
 		}
-		if _, within := below(resolved(abs), path); within {
+		if _, within := below(Resolved(abs), path); within {
 			return nil, fmt.Errorf("workspace %q is in %q, which agents may not read: choose another directory", path, p)
 		}
 		denied = append(denied, abs)
@@ -65,7 +62,7 @@ type place struct {
 }
 
 func placeOf(path string) place {
-	p := filepath.Join(resolved(filepath.Dir(path)), filepath.Base(path))
+	p := filepath.Join(Resolved(filepath.Dir(path)), filepath.Base(path))
 	info, err := os.Lstat(p)
 	switch {
 	case err != nil:
@@ -76,7 +73,7 @@ func placeOf(path string) place {
 	if info, err = os.Stat(p); err != nil {
 		info = nil
 	}
-	return place{[]string{p, resolved(p)}, info}
+	return place{[]string{p, Resolved(p)}, info}
 }
 
 // closed looks up what is denied.
@@ -112,50 +109,8 @@ func (c closed) refuses(rel string, info fs.FileInfo) bool {
 	return false
 }
 
-// Holds reports whether a directory has something denied in it, at any depth, so that
-// a program that reads all of the directory would read that. A path that cannot be looked
-// up counts as one that has; what is no directory has nothing.
-func (d Dir) Holds(path string) bool {
-	name, err := d.open(path)
-	if err != nil {
-		return true
-	}
-	holds, err := bounded(d.gate, func(context.Context) (bool, error) { return d.holds(name) })
-	return holds || err != nil
-}
-
-func (d Dir) holds(name string) (bool, error) {
-	info, err := d.stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil || !info.IsDir() {
-		return false, err
-	}
-	for _, path := range d.denied {
-		at := placeOf(path)
-		if at.info != nil && slices.ContainsFunc(at.paths, func(p string) bool { return under(p, info) }) {
-			return true, nil
-		}
-	}
-	return false, nil
-}
-
-// under reports whether a directory is above a path without symlinks. The comparison is
-// by identity, because a file system may know one directory by several names.
-func under(path string, dir fs.FileInfo) bool {
-	for up := filepath.Dir(path); ; up = filepath.Dir(up) {
-		if info, err := os.Stat(up); err == nil && os.SameFile(info, dir) {
-			return true
-		}
-		if up == filepath.Dir(up) {
-			return false
-		}
-	}
-}
-
-// resolved follows the symlinks of as much of a path as exists.
-func resolved(path string) string {
+// Resolved follows the symlinks of as much of an absolute path as exists.
+func Resolved(path string) string {
 	for at, rest := path, ""; ; at, rest = filepath.Dir(at), filepath.Join(filepath.Base(at), rest) {
 		if real, err := filepath.EvalSymlinks(at); err == nil {
 			return filepath.Join(real, rest)

@@ -63,5 +63,12 @@ func (s *setup) warnings(name string) []string {
 	for _, path := range grants(m.kind, m.preset, m.cwd, m.settings.Environ) {
 		all = append(all, path+" has rules that let it act without asking")
 	}
+	if !m.kind.Harmless {
+		for _, path := range s.closedFiles() {
+			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && within(path, m.cwd) {
+				all = append(all, path+" lies in its workspace: the gateway closes the file to its tools, but a command that somebody approves can read it, so keep the file elsewhere")
+			}
+		}
+	}
 	return all
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/workspace"
 )
 
 // apart refuses workspaces that hold the data directory, or lie in it. An agent reads
@@ -34,10 +35,18 @@ func (s *setup) apart(agents map[string]session.Agent, logger *slog.Logger) erro
 	return nil
 }
 
+// closedFiles are the files that no agent may read or write: the configuration, and the
+// secrets that it names, also for agents that are not offered.
+func (s *setup) closedFiles() []string {
+	c := s.Config
+	c.Agents = s.named
+	return c.ClosedFiles()
+}
+
 // within reports whether a path is a directory or below it, after all symbolic links. The
 // path and the directory need not exist.
 func within(path, dir string) bool {
-	path, dir = resolved(path), resolved(dir)
+	path, dir = workspace.Resolved(path), workspace.Resolved(dir)
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		return true
 	}
@@ -54,19 +63,5 @@ func within(path, dir string) bool {
 			return false
 		}
 		path = up
-	}
-}
-
-// resolved resolves the symbolic links of that part of a path which exists.
-func resolved(path string) string {
-	for rest := ""; ; {
-		if there, err := filepath.EvalSymlinks(path); err == nil {
-			return filepath.Join(there, rest)
-		}
-		up := filepath.Dir(path)
-		if up == path {
-			return filepath.Join(path, rest)
-		}
-		path, rest = up, filepath.Join(filepath.Base(path), rest)
 	}
 }
