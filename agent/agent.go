@@ -76,6 +76,9 @@ type Config struct {
 	// StateDir is the gateway's directory for notes about running processes, or "". All
 	// sessions share the directory; see Host.State for a directory of the session's own.
 	StateDir string
+	// Closed are the files and directories that no agent may read or write. The gateway
+	// denies what an agent asks for. An adapter tells an agent that reads files without asking.
+	Closed []string
 	// Tap gets each message that passes between the session and the agent, in the order
 	// in which the Decoder gets them: a recording of the session. Tap must not block. Nil
 	// is no Tap.

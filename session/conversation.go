@@ -88,7 +88,7 @@ func (h *Hub) conversations(ctx context.Context, name string) ([]agent.Conversat
 	var all []agent.Conversation
 	err := contain(logger, func() (err error) {
 		all, err = agent.ListConversations(ctx, a.Runtime, agent.Config{
-			Cwd: a.Cwd, Model: a.Model, Options: a.Options, StateDir: h.StateDir, Logger: logger,
+			Cwd: a.Cwd, Model: a.Model, Options: a.Options, StateDir: h.StateDir, Closed: h.Closed, Logger: logger,
 			Meter: func(c agent.Count) { h.Meter(name, c) },
 		})
 		return err

@@ -69,7 +69,7 @@ func (l *activeSession) startAgent(ctx context.Context, name, by string, full fu
 	err = contain(began.logger, func() (err error) {
 		began.Session, err = a.Runtime.Open(opening, host{l}, agent.Config{
 			SessionID: l.id, Cwd: a.Cwd, Resume: info.Resume, Model: cmp.Or(info.Model, a.Model), Mode: info.Mode, Options: a.Options, OpenTurns: left,
-			StateDir: l.hub.StateDir, Logger: began.logger,
+			StateDir: l.hub.StateDir, Closed: l.hub.Closed, Logger: began.logger,
 			Meter: func(c agent.Count) { l.hub.Meter(name, c) },
 		})
 		return err

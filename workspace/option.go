@@ -76,6 +76,10 @@ func placeOf(path string) place {
 	return place{[]string{p, Resolved(p)}, info}
 }
 
+// Places are the absolute paths under which a file can be found, without symlinks above it:
+// that of the file; for a symlink also that of its target. The file need not exist.
+func Places(path string) []string { return placeOf(path).paths }
+
 // closed looks up what is denied.
 func (d Dir) closed() closed {
 	var c closed

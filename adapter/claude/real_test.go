@@ -4,6 +4,7 @@ package claude_test
 
 import (
 	"context"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -107,6 +108,49 @@ func TestRealClaudeAllowsAlways(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(real.Dir, ".claude")); err == nil {
 		t.Error("the agent wrote the rule into the workspace")
+	}
+}
+
+// Claude Code reads and searches its directory without a request, and leaves out what is closed.
+func TestRealClaudeLeavesClosedFilesAlone(t *testing.T) {
+	t.Parallel()
+	real := realagent.Claude(t)
+	const secret = "the-secret-of-the-gateway"
+	for _, name := range []string{"key (1), [a].txt", "sub/token", "open.txt"} {
+		path := filepath.Join(real.Dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(secret+" of "+filepath.Base(name)+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Symlink("sub/token", filepath.Join(real.Dir, "link")); err != nil {
+		t.Fatal(err)
+	}
+	closed := []string{filepath.Join(real.Dir, "key (1), [a].txt"), filepath.Join(real.Dir, "link"), t.TempDir()}
+	host := agenttest.NewHost()
+	host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
+		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "reject", By: "tester"}
+	}
+	s := agenttest.Open(t, claude.Runtime{Command: real.Path, Env: real.Env}, host, agent.Config{Cwd: real.Dir, Closed: closed})
+	for script, open := range map[string]bool{
+		"read " + real.Dir + "/key (1), [a].txt": false, "read " + real.Dir + "/sub/token": false, "read " + real.Dir + "/link": false,
+		"read " + real.Dir + "/open.txt": true, "shell cat sub/token": false, "shell cat open.txt": false, "shell grep -r the-secret sub": false, "shell grep -r the-secret .": false,
+	} {
+		events, _ := agenttest.Turn(t, s, host, agenttest.Prompt("[[script:"+script+"]]"))
+		if asked := len(agenttest.Each[trace.PermissionRequest](events)); strings.HasPrefix(script, "shell grep") && asked != 1 {
+			t.Errorf("%s asks %d times", script, asked)
+		}
+		results := agenttest.Each[trace.ToolResult](events)
+		text, err := json.Marshal(results)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := string(text)
+		if len(results) != 1 || strings.Contains(said, secret) != open || strings.Contains(said, secret+" of token") || strings.Contains(said, secret+" of key") {
+			t.Errorf("%s: %s", script, said)
+		}
 	}
 }
 

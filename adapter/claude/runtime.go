@@ -85,7 +85,8 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 }
 
 func (r Runtime) args(cfg agent.Config, at agentkit.Bookmark) []string {
-	args := append(slices.Clone(r.Script),
+	args := append(slices.Clone(r.Script), closedArgs(cfg.Closed, cfg.Cwd)...) // in front, because a list of rules ends at the next option
+	args = append(args,
 		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
 		"--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio",
 	)

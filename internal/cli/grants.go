@@ -66,7 +66,7 @@ func (s *setup) warnings(name string) []string {
 	if !m.kind.Harmless {
 		for _, path := range s.closedFiles() {
 			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && within(path, m.cwd) {
-				all = append(all, path+" lies in its workspace: the gateway closes the file to its tools, but a command that somebody approves can read it, so keep the file elsewhere")
+				all = append(all, path+" lies in its workspace: the gateway denies requests for that file, but commands can read it, and so can tools for which the agent sends no request: keep the file elsewhere")
 			}
 		}
 	}
