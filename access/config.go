@@ -40,6 +40,10 @@ type Config struct {
 	// TokenFile holds the admin's token. New makes the file if it does not exist. Without a
 	// file there is no such token, and Tokens must name at least one.
 	TokenFile string
+	// HashToken replaces the token in TokenFile by its hash, and keeps only the hash of a new
+	// one. This is for a gateway of several people: an agent that one of them lets run a
+	// command could read the file. [Guard.SignInURL] then signs in.
+	HashToken bool
 	// Tokens are further tokens, each with a name and a role of its own.
 	Tokens []Token
 	// JWT is how JSON Web Tokens are judged in ModeJWT.

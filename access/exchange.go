@@ -3,6 +3,7 @@ package access
 import (
 	"cmp"
 	"crypto/sha256"
+	"encoding/hex"
 	"net/http"
 	"net/url"
 	"strings"
@@ -36,6 +37,13 @@ func (g *Guard) exchange(w http.ResponseWriter, r *http.Request, a arrival) {
 	digest := sha256.Sum256([]byte(values[0]))
 	p, ok, no := g.byTokenDigest(r.Context(), digest[:])
 	ok = ok && len(values) == 1
+	stands, back := digestOf(values[0]), func() {} // the token for which the sign-in stands
+	if !ok && no == (refusal{}) && len(values) == 1 {
+		if ok, back = g.link.take(digest[:]); ok {
+			now := g.keys[0].now()
+			p, stands = operator(), hex.EncodeToString(now[:])
+		}
+	}
 	if no == (refusal{}) {
 		g.backoff.tried(a.client, values[0], ok)
 		if !ok {
@@ -46,8 +54,9 @@ func (g *Guard) exchange(w http.ResponseWriter, r *http.Request, a arrival) {
 		g.refuseExchange(w, r, no)
 		return
 	}
-	cookie, page, err := g.signIn(r.Context(), p, byToken, digestOf(values[0]))
+	cookie, page, err := g.signIn(r.Context(), p, byToken, stands)
 	if err != nil {
+		back()
 		g.logger.Error("a sign-in cannot be kept", "error", err)
 		g.refuseExchange(w, r, storeAway())
 		return
@@ -118,19 +127,33 @@ func withoutToken(u *url.URL) string {
 }
 
 // URL returns the address to print at start. The address has the minted token, so that
-// opening it signs in. Without a minted token, and in mode none, the address is base.
-// Configured tokens are never printed.
+// opening it signs in. Without a minted token, and in mode none, the address is base, and so
+// it is where only the hash of the token is kept. Configured tokens are never printed.
 func (g *Guard) URL(base string) string {
+	return g.urlWith(base, g.minted)
+}
+
+// SignInURL returns an address that signs in as the holder of the minted token. If only the
+// hash of that token is kept, the address works once, within 15 minutes, and once is true. An
+// address from an earlier call then works no more.
+func (g *Guard) SignInURL(base string) (address string, once bool) {
+	if once = g.minted == "" && len(g.keys) > 0 && g.keys[0].file != nil; once {
+		return g.urlWith(base, g.link.make()), true
+	}
+	return g.URL(base), false
+}
+
+func (g *Guard) urlWith(base, token string) string {
 	base = cmp.Or(g.url.base, base)
 	u, err := url.Parse(base)
-	if g.minted == "" || err != nil {
+	if token == "" || err != nil {
 		return base
 	}
 	if u.Path == "" {
 		u.Path = "/"
 	}
 	query := u.Query()
-	query.Set(tokenParam, g.minted)
+	query.Set(tokenParam, token)
 	u.RawQuery = query.Encode()
 	return u.String()
 }

@@ -30,7 +30,8 @@ type Guard struct {
 	keys     keyring
 	jwt      *verifier // nil: JSON Web Tokens are unknown here
 	side     string    // that judges unknown tokens; "": nobody does
-	minted   string
+	minted   string    // "" also if only its hash is known
+	link     link
 	tokens   shelf
 	signIns  shelf
 	lifetime time.Duration
@@ -115,14 +116,14 @@ func (g *Guard) readTokens(c Config) error {
 		return fmt.Errorf("access mode token has no token; give a token file or configure one")
 	}
 	if c.TokenFile != "" {
-		token, err := loadOrMint(c.TokenFile)
+		f, err := loadOrMint(c.TokenFile, c.HashToken)
 		if err != nil {
 			return err
 		}
-		if err := g.keys.add(token, operator()); err != nil {
-			return err
+		g.keys = keyring{{file: &firstFile{path: c.TokenFile, held: f, logger: g.logger}, principal: operator()}}
+		if !c.HashToken {
+			g.minted = f.text
 		}
-		g.minted = token
 	}
 	for _, t := range c.Tokens {
 		if strings.TrimSpace(t.Name) == "" {
@@ -303,7 +304,7 @@ func (g *Guard) bearing(ctx context.Context, token string) (sender, refusal) {
 	switch p, ok, no := g.byTokenDigest(ctx, digest[:]); {
 	case no != (refusal{}):
 		return sender{}, no
-	case ok && strings.HasPrefix(p.ID, namedMark):
+	case ok && (p.ID == operatorID || strings.HasPrefix(p.ID, namedMark)):
 		return sender{principal: p, still: func(ctx context.Context) bool {
 			_, ok, no := g.byTokenDigest(ctx, digest[:])
 			return ok || no != refusal{}

@@ -1,10 +1,8 @@
 package access
 
 import (
-	"crypto/hmac"
 	"crypto/sha256"
 	"crypto/subtle"
-	"encoding/hex"
 	"fmt"
 	"net/http"
 	"strings"
@@ -19,27 +17,37 @@ func (k keyring) cookieName() string {
 	if len(k) == 0 {
 		return prefix
 	}
-	mac := hmac.New(sha256.New, k[0].digest[:])
-	mac.Write([]byte("tributary cookie name 1"))
-	return prefix + "_" + hex.EncodeToString(mac.Sum(nil)[:4])
+	if k[0].file != nil {
+		return prefix + "_" + k[0].file.held.cookie
+	}
+	return prefix + "_" + first{digest: k[0].digest}.ownCookie()
 }
 
 // credential is one way in: what a bearer token must hash to.
 type credential struct {
 	digest    [sha256.Size]byte
+	file      *firstFile // if not nil, digest is what this file says
 	principal Principal
+}
+
+// now is what a bearer token must hash to now.
+func (c credential) now() [sha256.Size]byte {
+	if c.file != nil {
+		return c.file.digest()
+	}
+	return c.digest
 }
 
 // keyring is every credential of a gateway.
 type keyring []credential
 
 func (k *keyring) add(token string, p Principal) error {
-	c := credential{sha256.Sum256([]byte(token)), p}
+	c := credential{digest: sha256.Sum256([]byte(token)), principal: p}
 	for _, other := range *k {
 		if other.principal.ID == p.ID {
 			return fmt.Errorf("two tokens are named %q; give each a name of its own (%q is the minted one)", p.ID, operatorID)
 		}
-		if other.digest == c.digest {
+		if other.now() == c.digest {
 			return fmt.Errorf("tokens %q and %q are the same; nobody could tell their holders apart", other.principal.ID, p.ID)
 		}
 	}
@@ -52,7 +60,8 @@ func (k *keyring) add(token string, p Principal) error {
 func (k keyring) byDigest(digest []byte) (Principal, bool) {
 	at := -1
 	for i, c := range k {
-		at = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(c.digest[:], digest), i, at)
+		now := c.now()
+		at = subtle.ConstantTimeSelect(subtle.ConstantTimeCompare(now[:], digest), i, at)
 	}
 	if at < 0 {
 		return Principal{}, false

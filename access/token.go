@@ -4,13 +4,11 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 )
@@ -44,73 +42,6 @@ func whole(token string) bool {
 	body, ours := strings.CutPrefix(token, tokenMark)
 	end := len(body) - len(checkSum(""))
 	return !ours || end > 0 && checkSum(body[:end]) == body[end:]
-}
-
-// loadOrMint returns the token in the file at path, and makes both when there
-// is no such file.
-func loadOrMint(path string) (string, error) {
-	token, err := loadPrivate(path)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return token, err
-	}
-	if err := mint(path); err != nil && !errors.Is(err, fs.ErrExist) {
-		return "", fmt.Errorf("token file %s cannot be made: %w", path, err)
-	}
-	// Read back even what we wrote: where two start at once, one token holds.
-	return loadPrivate(path)
-}
-
-// mint writes a new token to a file that nobody else can read, and puts it at
-// path in one step, without replacing one that is there.
-func mint(path string) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	tmp, err := os.CreateTemp(dir, ".token-*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(tmp.Name())
-	_, err = tmp.WriteString(newToken() + "\n")
-	if err = errors.Join(err, tmp.Chmod(0o600), tmp.Sync(), tmp.Close()); err != nil {
-		return err
-	}
-	err = os.Link(tmp.Name(), path)
-	if err == nil || errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	// A file system without hard links. The holder of the data directory is
-	// alone in it, so that nothing can appear in between.
-	return os.Rename(tmp.Name(), path)
-}
-
-// loadPrivate reads a token file that must belong to this user alone. It removes the read
-// permission of other users, and refuses a file that other users could have written.
-func loadPrivate(path string) (string, error) {
-	before, err := os.Lstat(path)
-	if err != nil {
-		return "", fmt.Errorf("token file cannot be read: %w", err)
-	}
-	if !before.Mode().IsRegular() {
-		return "", fmt.Errorf("token file %s is not a regular file; remove it and a new one is made", path)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return "", fmt.Errorf("token file cannot be read: %w", err)
-	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return "", fmt.Errorf("token file cannot be read: %w", err)
-	}
-	if !os.SameFile(before, info) {
-		return "", fmt.Errorf("token file %s was replaced while it was read; start again", path)
-	}
-	if err := tighten(f, info); err != nil {
-		return "", err
-	}
-	return readToken(f, path)
 }
 
 func tighten(f *os.File, info fs.FileInfo) error {

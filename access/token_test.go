@@ -18,17 +18,23 @@ const longX, longY = "xxxxxxxxxxxxxxxxxxxxxxxx", "yyyyyyyyyyyyyyyyyyyyyyyy"
 // cut is a token of the gateway's own making without its end.
 var cut = newToken()[:36]
 
+// mintText returns the token of a file that holds the token itself.
+func mintText(path string) (string, error) {
+	f, err := loadOrMint(path, false)
+	return f.text, err
+}
+
 func TestMint(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "data", "token")
-	first, err := loadOrMint(path)
+	first, err := mintText(path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !regexp.MustCompile(`^trb_[A-Za-z0-9_-]{43}[A-Za-z0-9_-]{6}$`).MatchString(first) {
 		t.Errorf("token %q is not 32 bytes of base64url and a check sum", first)
 	}
-	again, err := loadOrMint(path)
+	again, err := mintText(path)
 	if err != nil || again != first {
 		t.Errorf("second start: %q, %v; want %q", again, err, first)
 	}
@@ -43,7 +49,7 @@ func TestMint(t *testing.T) {
 	if err != nil || len(entries) != 1 {
 		t.Errorf("left behind: %v, %v", entries, err)
 	}
-	other, err := loadOrMint(filepath.Join(t.TempDir(), "token"))
+	other, err := mintText(filepath.Join(t.TempDir(), "token"))
 	if err != nil || other == first {
 		t.Errorf("another directory has the same token, or %v", err)
 	}
@@ -56,7 +62,7 @@ func TestMintTogether(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range tokens {
 		wg.Go(func() {
-			token, err := loadOrMint(path)
+			token, err := mintText(path)
 			if err != nil {
 				t.Error(err)
 			}
@@ -109,7 +115,7 @@ func TestTokenFile(t *testing.T) {
 			if err := os.Chmod(path, c.perm); err != nil { // past the umask
 				t.Fatal(err)
 			}
-			got, err := loadOrMint(path)
+			got, err := mintText(path)
 			if part, bad := strings.CutPrefix(c.want, "!"); bad {
 				if err == nil || !strings.Contains(err.Error(), part) || got != "" {
 					t.Fatalf("%q, %v; want an error with %q", got, err, part)
@@ -142,11 +148,11 @@ func TestTokenFileThatIsNone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, path := range []string{link, dangling, dir} {
-		if token, err := loadOrMint(path); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+		if token, err := mintText(path); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 			t.Errorf("%s: %q, %v", path, token, err)
 		}
 	}
-	if _, err := loadOrMint(filepath.Join(target, "token")); err == nil {
+	if _, err := mintText(filepath.Join(target, "token")); err == nil {
 		t.Error("a token below a file")
 	}
 }
@@ -203,7 +209,7 @@ func TestMintReplacesNothing(t *testing.T) {
 	if err := os.WriteFile(path, []byte("winner-012345678901234567"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := mint(path); !errors.Is(err, fs.ErrExist) {
+	if err := mint(path, false); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("mint over a token: %v", err)
 	}
 	if got, err := os.ReadFile(path); err != nil || string(got) != "winner-012345678901234567" {
