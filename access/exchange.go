@@ -137,11 +137,14 @@ func (g *Guard) URL(base string) string {
 // hash of that token is kept, the address works once, within 15 minutes, and once is true. An
 // address from an earlier call then works no more.
 func (g *Guard) SignInURL(base string) (address string, once bool) {
-	if once = g.minted == "" && len(g.keys) > 0 && g.keys[0].file != nil; once {
+	if once = g.Hashed(); once {
 		return g.urlWith(base, g.link.make()), true
 	}
 	return g.URL(base), false
 }
+
+// Hashed reports whether only the hash of the minted token is kept.
+func (g *Guard) Hashed() bool { return g.minted == "" && len(g.keys) > 0 && g.keys[0].file != nil }
 
 func (g *Guard) urlWith(base, token string) string {
 	base = cmp.Or(g.url.base, base)

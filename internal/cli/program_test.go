@@ -3,9 +3,11 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -19,6 +21,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/internal/pgtest"
 )
 
@@ -114,9 +117,7 @@ func startServer(t *testing.T, data string, args ...string) *server {
 		t.Fatalf("ready line %q: %v", s.url, err)
 	}
 	s.base = "http://" + u.Host
-	if minted, err := os.ReadFile(filepath.Join(data, tokenFile)); err == nil {
-		s.token = strings.TrimSpace(string(minted))
-	}
+	s.token = adminToken(t, data)
 	rest := make(chan string, 1)
 	go func() {
 		all, _ := io.ReadAll(in)
@@ -133,6 +134,20 @@ func startServer(t *testing.T, data string, args ...string) *server {
 		}
 	})
 	return s
+}
+
+// adminToken is the token of the first start, or a new one if only its hash is kept.
+func adminToken(t *testing.T, data string) string {
+	t.Helper()
+	path := filepath.Join(data, tokenFile)
+	token, err := access.ReadTokenFile(path)
+	if errors.Is(err, access.ErrHashed) {
+		token, err = access.ResetTokenFile(path, true)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		t.Fatal(err)
+	}
+	return token
 }
 
 // stop ends the gateway in order and returns its exit status.

@@ -20,7 +20,7 @@ import (
 // reach holds the flags of commands that talk to a running gateway.
 type reach struct {
 	URL       string `name:"url" placeholder:"URL" help:"The gateway (default the one that the configuration starts on this machine)."`
-	TokenFile string `placeholder:"FILE" help:"The file with the token (default the token in the data directory)."`
+	TokenFile string `placeholder:"FILE" help:"The file with the token (default $TRIBUTARY_TOKEN, or the token in the data directory)."`
 	Config    string `placeholder:"FILE" help:"The configuration (default ./tributary.yaml, if it is there)."`
 	Data      string `placeholder:"DIR" help:"The data directory, as for serve."`
 }
@@ -49,38 +49,57 @@ func configuredURL(c config.Config) string {
 	return localURL(scheme, cmp.Or(c.Listen, defaultListen))
 }
 
-// connect reads the token. The minted token leaves this machine only if the person
-// names its file.
+// tokenVariable is the environment variable with the token of local commands.
+const tokenVariable = "TRIBUTARY_TOKEN"
+
+// connect finds the token: in the file that the person names, in the environment, or in the
+// data directory. The minted token leaves this machine only if the person names its file, and
+// the one of the environment only if the person names the gateway.
 func (r reach) connect() (remote, error) {
 	c, err := config.Load(r.Config)
 	if err != nil {
 		return remote{}, err
 	}
-	g := remote{url: r.at(c), token: r.TokenFile}
+	g := remote{url: r.at(c)}
 	settings := httpjson.Config{URL: g.url}
-	switch u, err := url.Parse(g.url); {
-	case c.Auth.Mode == access.ModeNone && r.TokenFile == "" && r.URL == "":
-	case g.token != "":
-	case err == nil && !access.Loopback(net.JoinHostPort(u.Hostname(), "0")):
+	u, err := url.Parse(g.url)
+	far := err == nil && !access.Loopback(net.JoinHostPort(u.Hostname(), "0"))
+	switch given := os.Getenv(tokenVariable); {
+	case r.TokenFile != "":
+		settings.Bearer, err = readToken(r.TokenFile)
+		g.token = r.TokenFile
+	case given != "" && (!far || r.URL != ""):
+		settings.Bearer, g.token, err = strings.TrimSpace(given), tokenVariable, nil
+	case c.Auth.Mode == access.ModeNone && r.URL == "":
+	case far:
 		return g, usage("the token for %s is not known: name its file with --token-file", g.url)
 	default:
-		dir, err := dataDir(cmp.Or(r.Data, c.Data))
-		if err != nil {
-			return g, err
+		dir, wrong := dataDir(cmp.Or(r.Data, c.Data))
+		if wrong != nil {
+			return g, wrong
 		}
 		g.token = filepath.Join(dir, tokenFile)
+		settings.Bearer, err = readToken(g.token)
 	}
-	if g.token != "" {
-		token, err := os.ReadFile(g.token)
-		if err != nil {
-			return g, usage("the token in %s cannot be read: %w: name its file with --token-file, or the data directory with --data", g.token, reason(err))
-		}
-		settings.Bearer = strings.TrimSpace(string(token))
+	if g.token != "" && err != nil {
+		return g, err
 	}
 	if g.Client, err = httpjson.New(settings); err != nil {
 		return g, usage("--url: %w", err)
 	}
 	return g, nil
+}
+
+// readToken reads a file with a token.
+func readToken(path string) (string, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "", usage("the token in %s cannot be read: %w: name its file with --token-file, or the data directory with --data", path, reason(err))
+	}
+	if _, err := access.ReadTokenFile(path); errors.Is(err, access.ErrHashed) {
+		return "", usage("%s keeps the hash of the token only, because several people use the gateway: set %s to a token of yours, or name its file with --token-file; `tributary token reset` prints a new admin token", path, tokenVariable)
+	}
+	return strings.TrimSpace(string(data)), nil
 }
 
 // using connects to the gateway for as long as do runs.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/url"
 	"os"
@@ -35,23 +36,32 @@ func (s *serveCommand) Run(ctx context.Context, p *program) error {
 	}
 	logger := newLogger(p.stderr, cfg.LogLevel.Slog())
 	err = p.untilSignal(ctx, exitFailed, func(ctx context.Context) error {
-		return serve(ctx, cfg, logger, func(bare, open string) {
-			switch {
-			case isTerminal(p.stdout):
-				fmt.Fprintln(p.stdout, open)
-			default: // it may end up in a log, which others read
-				fmt.Fprintln(p.stdout, bare)
-				if bare != open {
-					logger.Info("the URL is printed without the token, since this is no terminal: `tributary token` shows it")
-				}
-			}
-		})
+		return serve(ctx, cfg, logger, func(bare string, guard *access.Guard) { printURL(p, bare, guard, logger) })
 	})
 	if exit, ok := errors.AsType[*exitError](err); ok && exit.err == nil {
 		logger.Warn("ended at once, by a second signal")
 		endAgents(cfg.Data, logger)
 	}
 	return err
+}
+
+// printURL prints where the gateway is. On a terminal the URL signs in.
+func printURL(p *program, bare string, guard *access.Guard, logger *slog.Logger) {
+	if isTerminal(p.stdout) {
+		address, once := guard.SignInURL(bare)
+		fmt.Fprintln(p.stdout, address)
+		if once {
+			logger.Info("the URL signs in as admin once, within 15 minutes: the next start prints another one, and `tributary token reset` prints a new token")
+		}
+		return
+	}
+	fmt.Fprintln(p.stdout, bare) // it may end up in a log, which others read
+	switch {
+	case guard.URL(bare) != bare:
+		logger.Info("the URL is printed without the token, since this is no terminal: `tributary token` shows it")
+	case guard.Hashed():
+		logger.Info("the URL does not sign in, since this is no terminal: if you have no token and cannot sign in otherwise, `tributary token reset` prints a new admin token")
+	}
 }
 
 // settings are the configuration with the flags on top.

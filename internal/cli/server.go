@@ -59,8 +59,8 @@ type instance struct {
 }
 
 // serve runs a gateway until ctx ends. As soon as the gateway takes requests, serve calls
-// ready with the URL and with the URL that holds the token.
-func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, open string)) (err error) {
+// ready with the URL, and with the guard, which knows how to sign in.
+func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare string, guard *access.Guard)) (err error) {
 	options, err := c.sessionOptions(logger) // first, because it changes nothing
 	if err != nil {
 		return err
@@ -111,9 +111,9 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	guard, err := access.New(accessConfig(c.Config, store, signIn, logger))
+	guard, err := c.guard(ctx, store, signIn, logger)
 	if err != nil {
-		return faultOfAccess(err)
+		return err
 	}
 	c.warnOfViewers(logger)
 	meter := metrics.New(slices.Collect(maps.Keys(options.Agents))...)
@@ -152,7 +152,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare, o
 	if c.App != "" {
 		base = appURL(base, c.App)
 	}
-	ready(base, guard.URL(base))
+	ready(base, guard)
 	select {
 	case err = <-failed:
 		err = fmt.Errorf("serve: %w", err)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/config"
 )
 
 type signInsCommand struct {
@@ -16,7 +17,7 @@ type signInsList struct{ at }
 
 // Run lists the sign-ins.
 func (l *signInsList) Run(ctx context.Context, p *program) error {
-	return l.using(ctx, func(s access.Store) error {
+	return l.using(ctx, func(_ config.Config, s access.Store) error {
 		all, err := access.SignIns(ctx, s)
 		if err != nil {
 			return err
@@ -37,7 +38,7 @@ type signInsRevoke struct {
 
 // Run ends a sign-in.
 func (r *signInsRevoke) Run(ctx context.Context, p *program) error {
-	return r.using(ctx, func(s access.Store) error {
+	return r.using(ctx, func(_ config.Config, s access.Store) error {
 		if err := access.EndSignIn(ctx, s, r.ID); err != nil {
 			return err
 		}

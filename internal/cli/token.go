@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
@@ -20,7 +19,8 @@ import (
 const tokenFile = "token"
 
 type tokenCommand struct {
-	Show   tokenShow   `cmd:"" default:"withargs" help:"Print the token that the first start made. It opens the gateway as admin."`
+	Show   tokenShow   `cmd:"" default:"withargs" help:"Print the token that the first start made. It opens the gateway as admin. Where several people use the gateway, only its hash is kept."`
+	Reset  tokenReset  `cmd:"" help:"Make a new token in the place of the one of the first start, print it once, and end the old one and its sign-ins."`
 	Create tokenCreate `cmd:"" help:"Make a token for a person or a program, and print it once."`
 	List   tokenList   `cmd:"" help:"List the tokens that were created."`
 	Revoke tokenRevoke `cmd:"" help:"Revoke a created token, and end the sign-ins of the page that it opened."`
@@ -33,59 +33,93 @@ type at struct {
 	DB     string `name:"db" placeholder:"URL" help:"The PostgreSQL database of the log, as for serve."`
 }
 
-// place finds the data directory and the database.
-func (a at) place() (dir, db string, err error) {
-	c, err := config.Load(a.Config)
-	if err != nil {
-		return "", "", err
+// place loads the configuration, and puts the data directory and the database into it.
+func (a at) place() (c config.Config, err error) {
+	if c, err = config.Load(a.Config); err != nil {
+		return c, err
 	}
 	if a.DB != "" {
 		if err := config.CheckDB(a.DB); err != nil {
-			return "", "", usage("--db %w", err)
+			return c, usage("--db %w", err)
 		}
 	}
-	dir, err = dataDir(cmp.Or(a.Data, c.Data))
-	return dir, cmp.Or(a.DB, c.DB), err
+	c.DB = cmp.Or(a.DB, c.DB)
+	c.Data, err = dataDir(cmp.Or(a.Data, c.Data))
+	return c, err
 }
 
 // open opens the store of a gateway that was started before. The gateway may run.
-func (a at) open(ctx context.Context) (*accessdb.Store, error) {
-	dir, db, err := a.place()
-	if err != nil {
-		return nil, err
+func open(ctx context.Context, c config.Config) (*accessdb.Store, error) {
+	if c.DB == "" {
+		if err := started(c.Data); err != nil {
+			return nil, err
+		}
 	}
-	if info, err := os.Stat(dir); db == "" && (err != nil || !info.IsDir()) {
-		return nil, fmt.Errorf("there is no data directory %s: start the gateway once with `tributary serve`, or name its data directory with --data", dir)
+	return accessdb.Open(ctx, c.Data, c.DB)
+}
+
+// started reports a data directory that does not exist.
+func started(dir string) error {
+	if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+		return fmt.Errorf("there is no data directory %s: start the gateway once with `tributary serve`, or name its data directory with --data", dir)
 	}
-	return accessdb.Open(ctx, dir, db)
+	return nil
 }
 
 // using runs a function with the store.
-func (a at) using(ctx context.Context, do func(access.Store) error) error {
-	store, err := a.open(ctx)
+func (a at) using(ctx context.Context, do func(config.Config, access.Store) error) error {
+	c, err := a.place()
 	if err != nil {
 		return err
 	}
-	return errors.Join(do(store), store.Close())
+	store, err := open(ctx, c)
+	if err != nil {
+		return err
+	}
+	return errors.Join(do(c, store), store.Close())
 }
 
 type tokenShow struct{ at }
 
 // Run prints the minted token.
 func (t *tokenShow) Run(p *program) error {
-	dir, _, err := t.place()
+	c, err := t.place()
 	if err != nil {
 		return err
 	}
-	token, err := os.ReadFile(filepath.Join(dir, tokenFile))
+	token, err := access.ReadTokenFile(filepath.Join(c.Data, tokenFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return fmt.Errorf("there is no token in %s: start the gateway once with `tributary serve`, or name its data directory with --data", dir)
+		return fmt.Errorf("there is no token in %s: start the gateway once with `tributary serve`, or name its data directory with --data", c.Data)
+	case errors.Is(err, access.ErrHashed):
+		return fmt.Errorf("the token cannot be shown, because several people use the gateway and so %s keeps its hash only: `tributary token reset` prints a new one and ends the old one", filepath.Join(c.Data, tokenFile))
 	case err != nil:
-		return fmt.Errorf("the token in %s cannot be read: %w", dir, reason(err))
+		return fmt.Errorf("the token in %s cannot be read: %w", c.Data, reason(err))
 	}
-	_, err = fmt.Fprintln(p.stdout, strings.TrimSpace(string(token)))
+	_, err = fmt.Fprintln(p.stdout, token)
 	return err
+}
+
+type tokenReset struct{ at }
+
+// Run makes a new token in the place of the minted one. A gateway that runs takes it.
+func (t *tokenReset) Run(ctx context.Context, p *program) error {
+	return t.using(ctx, func(c config.Config, s access.Store) error {
+		if err := started(c.Data); err != nil { // also where the store is in a database
+			return err
+		}
+		several, err := severalPeople(ctx, c, s)
+		if err != nil {
+			return err
+		}
+		token, err := access.ResetTokenFile(filepath.Join(c.Data, tokenFile), several)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintln(p.stderr, "This is the new admin token. A gateway that runs takes it now, and refuses the old one and its sign-ins. Keep it: where several people use the gateway, it is shown only now.")
+		_, err = fmt.Fprintln(p.stdout, token)
+		return err
+	})
 }
 
 type tokenCreate struct {
@@ -110,10 +144,17 @@ func (t *tokenCreate) Run(ctx context.Context, p *program) error {
 	default:
 		n.Expires = time.Now().Add(*t.Expires)
 	}
-	return t.using(ctx, func(s access.Store) error {
+	return t.using(ctx, func(c config.Config, s access.Store) error {
 		token, err := access.CreateToken(ctx, s, n)
 		if err != nil {
 			return err
+		}
+		first := filepath.Join(c.Data, tokenFile)
+		switch changed, err := access.HashTokenFile(first); {
+		case err != nil:
+			fmt.Fprintf(p.stderr, "The next start of the gateway will keep the hash of the admin token only; that did not succeed now: %v.\n", err)
+		case changed:
+			fmt.Fprintf(p.stderr, "Several people use the gateway now, so %s keeps the hash of the admin token only. The token stays valid; `tributary token reset` prints a new one.\n", first)
 		}
 		fmt.Fprintf(p.stderr, "This is the token of %s, with the role %s. It is shown only now.\n", n.Name, role)
 		_, err = fmt.Fprintln(p.stdout, token)
@@ -125,7 +166,7 @@ type tokenList struct{ at }
 
 // Run lists the created tokens.
 func (t *tokenList) Run(ctx context.Context, p *program) error {
-	return t.using(ctx, func(s access.Store) error {
+	return t.using(ctx, func(_ config.Config, s access.Store) error {
 		all, err := access.Tokens(ctx, s)
 		if err != nil {
 			return err
@@ -154,7 +195,7 @@ type tokenRevoke struct {
 
 // Run revokes a token.
 func (t *tokenRevoke) Run(ctx context.Context, p *program) error {
-	return t.using(ctx, func(s access.Store) error {
+	return t.using(ctx, func(_ config.Config, s access.Store) error {
 		if err := access.RevokeToken(ctx, s, t.Name); err != nil {
 			return err
 		}
