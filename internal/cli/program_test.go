@@ -99,6 +99,14 @@ type server struct {
 // startServer starts a gateway on a free port and waits for its ready line.
 func startServer(t *testing.T, data string, args ...string) *server {
 	t.Helper()
+	s := startServerAsIs(t, data, args...)
+	s.token = adminToken(t, data)
+	return s
+}
+
+// startServerAsIs starts a gateway whose token the test knows.
+func startServerAsIs(t *testing.T, data string, args ...string) *server {
+	t.Helper()
 	in, out := io.Pipe()
 	s := &server{t: t, signals: make(chan os.Signal, 2), errors: &output{}, ended: make(chan int, 1)}
 	p := &program{stdin: strings.NewReader(""), stdout: out, stderr: s.errors, signals: s.signals}
@@ -117,7 +125,6 @@ func startServer(t *testing.T, data string, args ...string) *server {
 		t.Fatalf("ready line %q: %v", s.url, err)
 	}
 	s.base = "http://" + u.Host
-	s.token = adminToken(t, data)
 	rest := make(chan string, 1)
 	go func() {
 		all, _ := io.ReadAll(in)

@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"bytes"
 	"fmt"
+	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -166,5 +170,73 @@ func TestASessionIsDeletedAfterAYes(t *testing.T) {
 	}
 	if status, _ := s.do("GET", "/api/sessions/notes", ""); status != 404 {
 		t.Errorf("the session is there: %d", status)
+	}
+}
+
+// On a terminal a gateway of several people prints a link that signs in once, and one for one
+// person prints the URL with the token, each time the same.
+func TestATerminalShowsALinkThatSignsInOnce(t *testing.T) {
+	t.Setenv("TRIBUTARY_TEST_JWT_SECRET", "a-secret-of-the-team-0123456789-0123456789")
+	data := filepath.Join(t.TempDir(), "data")
+	shows := func(args ...string) (term *terminal, base, token string) {
+		t.Helper()
+		term = startTerminal(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", data, "--cwd", t.TempDir()}, args...)...)
+		term.wait("/?token=")
+		term.wait("ready")
+		term.wait("\r\n")
+		found := regexp.MustCompile(`(http://[0-9.:]+)/\?token=([^\s]+)\r\n`)
+		for until := time.Now().Add(patience); !found.MatchString(term.screen.String()); time.Sleep(10 * time.Millisecond) {
+			if time.Now().After(until) {
+				t.Fatalf("no link: %s", term.screen)
+			}
+		}
+		m := found.FindStringSubmatch(term.screen.String())
+		return term, m[1], m[2]
+	}
+	end := func(term *terminal) {
+		t.Helper()
+		if err := term.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+		if status := term.ends(); status != exitOK {
+			t.Errorf("exit status %d: %s", status, term.screen)
+		}
+	}
+	term, base, token := shows()
+	if minted := adminToken(t, data); minted != token {
+		t.Errorf("for one person the URL has %q, and the file %q", token, minted)
+	}
+	end(term)
+
+	term, base, link := shows("--config", file(t, "t.yaml", several))
+	term.wait("signs in as admin once, within 15 minutes")
+	if link == token {
+		t.Fatal("several people see the token itself")
+	}
+	s := &server{t: t, base: base}
+	if status, _ := s.withToken(link, "GET", "/api/sessions", ""); status != 401 {
+		t.Errorf("the link is a token: %d", status)
+	}
+	b := newBrowser(t, base, nil)
+	b.open(link)
+	if status, body := b.ask("GET", "/auth/me", ""); status != 200 || !strings.Contains(body, `"role":"admin"`) {
+		t.Errorf("the link signs in as %d %s", status, body)
+	}
+	res, err := http.Get(base + "/?token=" + link)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if res.StatusCode != 401 {
+		t.Errorf("the link works twice: %s", res.Status)
+	}
+	if status, _ := s.withToken(token, "GET", "/api/sessions", ""); status != 200 {
+		t.Errorf("the existing token: %d", status)
+	}
+	end(term)
+	for _, text := range filesOf(t, data) {
+		if bytes.Contains(text, []byte(link)) {
+			t.Error("a file holds the link")
+		}
 	}
 }
