@@ -67,15 +67,25 @@ func (c *Config) anchorFiles(dir string) {
 	})
 }
 
-// ClosedFiles are the files that no agent may read or write: the configuration, also when it
-// does not exist yet, and every file with a secret that the configuration names. Paths are
-// absolute, and sorted.
-func (c Config) ClosedFiles() []string {
-	file := c.file
-	if file == "" {
-		file = DefaultFile
+// File is the file of the configuration. If none was read, it is the one that a start would
+// read if it were there.
+func (c Config) File() string {
+	if c.file == "" {
+		return DefaultFile
 	}
-	all := append([]string{file}, databaseFiles(c.DB)...)
+	return c.file
+}
+
+// ClosedFiles are the files that no agent may read or write: the configuration, also when it
+// does not exist yet, and the SecretFiles. Paths are absolute, and sorted.
+func (c Config) ClosedFiles() []string {
+	return absolute(append(c.SecretFiles(), c.File()))
+}
+
+// SecretFiles are the files with a secret that the configuration names. Paths are absolute,
+// and sorted.
+func (c Config) SecretFiles() []string {
+	all := databaseFiles(c.DB)
 	eachFile(reflect.ValueOf(&c).Elem(), func(kind string, path reflect.Value) {
 		if kind == fileSecret {
 			all = append(all, path.String())
@@ -87,6 +97,10 @@ func (c Config) ClosedFiles() []string {
 			all = appendFiles(all, options)
 		}
 	}
+	return absolute(all)
+}
+
+func absolute(all []string) []string {
 	for i, path := range all {
 		if abs, err := filepath.Abs(path); err == nil {
 			all[i] = abs

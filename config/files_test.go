@@ -92,6 +92,9 @@ agents:
 	if got := c.ClosedFiles(); !slices.Equal(got, want) {
 		t.Errorf("closed are\n%q, want\n%q", got, want)
 	}
+	if got := c.SecretFiles(); len(got) != len(want)-1 || slices.Contains(got, path) {
+		t.Errorf("the secrets are %q", got)
+	}
 	secret, err := config.Read([]byte("auth: {mode: jwt, jwt: {secret_file: s}}"), path)
 	if err != nil || !slices.Contains(secret.ClosedFiles(), filepath.Join(dir, "s")) {
 		t.Errorf("the secret of JSON Web Tokens is open: %q, %v", secret.ClosedFiles(), err)

@@ -1,5 +1,6 @@
 // The gateway under test: a process with an empty data directory and a free port, or one that runs already.
 import { spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
@@ -69,12 +70,13 @@ export async function start(binary, { agent = 'demo', auth = 'token', env, args 
   fs.writeFileSync(config, LIMITS + (yaml ?? ''));
   const db = await database();
   const argv = listen => ['serve', '--listen', listen, '--data', path.join(dir, 'data'), '--cwd', work, '--auth', auth, '--agent', agent, '--config', config, ...db, ...args];
+  const token = shared(auth, yaml) ? adminToken(path.join(dir, 'data')) : null;
   const [program, ...before] = binary.endsWith('.mjs') ? [process.execPath, binary] : [path.resolve(binary)];
   const run = listen => launch(program, [...before, ...argv(listen)], { log: path.join(dir, 'stderr.log'), env });
   try {
     let now = await run('127.0.0.1:0');
     return {
-      base: now.url.origin, token: now.url.searchParams.get('token') ?? tokenIn(path.join(dir, 'data')), work,
+      base: now.url.origin, token: token ?? now.url.searchParams.get('token') ?? tokenIn(path.join(dir, 'data')), work,
       said: () => now.said(), stderr: () => now.stderr(), alive: () => now.alive(),
       restart: async signal => { await now.stop(signal); now = await run(now.url.host); },
       stop: async () => { await now.stop(); await remove(); forget(); },
@@ -84,6 +86,17 @@ export async function start(binary, { agent = 'demo', auth = 'token', env, args 
     forget();
     throw e;
   }
+}
+
+/** Whether several people use a gateway, so that the data directory keeps the hash of the admin token only. */
+const shared = (auth, yaml) => auth === 'jwt' || /\b(oidc|tokens|pass_through):/.test(yaml ?? '');
+
+/** Writes an admin token into a data directory before the first start, and returns it. */
+function adminToken(data) {
+  const token = randomBytes(32).toString('hex');
+  fs.mkdirSync(data, { recursive: true, mode: 0o700 });
+  fs.writeFileSync(path.join(data, 'token'), token, { mode: 0o600 });
+  return token;
 }
 
 /** The token in a data directory; null where there is none. */

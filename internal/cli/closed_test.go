@@ -15,7 +15,7 @@ import (
 // A configuration in the workspace is the default place of it, and the files that it names
 // stand beside it: a collaborator whose agent reads the workspace gets none of them.
 //
-//evidence:for H33
+//evidence:for promise-closed
 func TestTheSecretsOfAConfigurationInTheWorkspaceAreClosed(t *testing.T) {
 	t.Parallel()
 	model := httptest.NewServer(scriptedmodel.New(scriptedmodel.Options{}))

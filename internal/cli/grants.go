@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/agent"
 )
 
@@ -47,6 +48,9 @@ func variable(env []string, name string) string {
 	return ""
 }
 
+// forMany reports whether the people named are more than the admins or a group.
+func forMany(who access.Who) bool { return who.Group == "" && who.Role != access.Admin }
+
 // warnings are sentences about rules by which an agent acts without asking the gateway.
 func (s *setup) warnings(name string) []string {
 	m, err := s.settle(name)
@@ -64,7 +68,10 @@ func (s *setup) warnings(name string) []string {
 		all = append(all, path+" has rules that let it act without asking")
 	}
 	if !m.kind.Harmless {
-		for _, path := range s.closedFiles() {
+		if severalConfigured(s.Config) && (m.settings.URL == "" || m.kind.InProcess) && slices.ContainsFunc(s.Auth.Approver, forMany) {
+			all = append(all, "every collaborator may approve its commands, which can read and change all that the gateway's user can, so every collaborator owns the gateway: name a role or a group of approvers in auth.approver")
+		}
+		for _, path := range s.everyAgent().SecretFiles() {
 			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && within(path, m.cwd) {
 				all = append(all, path+" lies in its workspace: the gateway denies requests for that file, but commands can read it, and so can tools for which the agent sends no request: keep the file elsewhere")
 			}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/workspace"
 )
@@ -35,12 +36,12 @@ func (s *setup) apart(agents map[string]session.Agent, logger *slog.Logger) erro
 	return nil
 }
 
-// closedFiles are the files that no agent may read or write: the configuration, and the
-// secrets that it names, also for agents that are not offered.
-func (s *setup) closedFiles() []string {
+// everyAgent is the configuration with the agents that are not offered, too: their files hold
+// secrets all the same.
+func (s *setup) everyAgent() config.Config {
 	c := s.Config
 	c.Agents = s.named
-	return c.ClosedFiles()
+	return c
 }
 
 // within reports whether a path is a directory or below it, after all symbolic links. The

@@ -29,7 +29,7 @@ var words = regexp.MustCompile(`[A-Za-z0-9._~+/=-]{8,}`)
 // Who reads all files of a gateway of several people, as an agent's command can, finds nothing
 // with which one can sign in.
 //
-//evidence:for promise-token
+//evidence:for promise-hash
 func TestTheDataOfAGatewayOfSeveralPeopleSignsNobodyIn(t *testing.T) {
 	t.Parallel()
 	data := filepath.Join(t.TempDir(), "data")
@@ -198,5 +198,32 @@ func TestAGatewayThatGetsMoreUsersForgetsTheTextOfItsToken(t *testing.T) {
 	}
 	if _, err := access.ReadTokenFile(filepath.Join(data, tokenFile)); err == nil {
 		t.Error("the file has a token again")
+	}
+}
+
+// Who approves the commands of an agent on this machine owns the gateway.
+func TestAGatewayWarnsIfEveryCollaboratorApprovesCommands(t *testing.T) {
+	t.Setenv("TRIBUTARY_TEST_TOKEN", "the-token-of-a-collaborator-0123456789")
+	const warning = "every collaborator may approve its commands"
+	for _, c := range []struct {
+		approver, tokens, agents string
+		warns                    bool
+	}{
+		{"collaborator", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{claude: {}}", true},
+		{"[admin, viewer]", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{claude: {}}", true},
+		{"collaborator", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{m: {adapter: openai, url: 'http://127.0.0.1:1/v1', model: m}}", true},
+		{"collaborator", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{demo: {}}", false},
+		{"[admin, 'group:approvers']", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{claude: {}}", false},
+		{"collaborator", "[]", "{claude: {}}", false},
+	} {
+		dir := t.TempDir()
+		config := filepath.Join(dir, "t.yaml")
+		if err := os.WriteFile(config, []byte("cwd: "+t.TempDir()+"\nauth: {approver: "+c.approver+", tokens: "+c.tokens+"}\nagents: "+c.agents+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		r := command(t, "", "config", "check", "--config", config)
+		if r.status != exitOK || strings.Contains(r.errors, warning) != c.warns {
+			t.Errorf("%+v: exit status %d\n%s", c, r.status, r.errors)
+		}
 	}
 }

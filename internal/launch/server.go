@@ -35,12 +35,15 @@ type Server struct {
 	stdin io.Closer // a simple server ends with it
 	said  *tail
 	done  chan struct{}
+	// newToken is resetToken, which runs once.
+	newToken func() string
 }
 
 // Start starts the command, whose standard streams are free, and waits until the
 // server is ready. The context bounds the wait only.
 func Start(ctx context.Context, cmd *exec.Cmd) (*Server, error) {
 	s := &Server{Data: dataOf(cmd.Args), cmd: cmd, said: &tail{}, done: make(chan struct{})}
+	s.newToken = sync.OnceValue(s.resetToken)
 	cmd.Stderr = s.said
 	stdin, err := cmd.StdinPipe()
 	if err != nil {
@@ -95,16 +98,31 @@ func dataOf(args []string) string {
 // Base is the address without path and query.
 func (s *Server) Base() string { return s.Address.Scheme + "://" + s.Address.Host }
 
-// Token is the one that the address brings along, or else the one in the data directory.
+// Token is the one that the address brings along, or else the one in the data directory. If
+// that has the hash of the token only, Token makes a new one.
 func (s *Server) Token() string {
 	if token := s.Address.Query().Get("token"); token != "" || s.Data == "" {
 		return token
 	}
-	token, err := os.ReadFile(filepath.Join(s.Data, "token"))
+	text, err := os.ReadFile(filepath.Join(s.Data, "token"))
 	if err != nil {
 		return ""
 	}
-	return strings.TrimSpace(string(token))
+	if strings.HasPrefix(string(text), "sha256:") {
+		return s.newToken()
+	}
+	return strings.TrimSpace(string(text))
+}
+
+// resetToken makes a new token in the place of the one of the server.
+func (s *Server) resetToken() string {
+	reset := exec.Command(s.cmd.Path, "token", "reset", "--data", s.Data) //nolint:noctx // it ends by itself
+	reset.Env = s.cmd.Env
+	out, err := reset.Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(out))
 }
 
 // Said are the last lines of what the server has said on its standard error.
