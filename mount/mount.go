@@ -31,7 +31,8 @@ import (
 // Options say which agents there are and who may use them.
 type Options struct {
 	// Sessions are the agents, and the rules of their sessions. New sets Log, StateDir and
-	// Logger. An agent without a Cwd works in the current directory.
+	// Logger. An agent without a Cwd works in the current directory. Closed names the files
+	// with secrets of your server, which no agent may read or write.
 	Sessions session.Options
 	// Dir holds the log. Without a Dir the log is in memory and ends with the process.
 	Dir string
