@@ -94,7 +94,7 @@ func loadOrMint(path string, hashed bool) (first, error) {
 		return f, err
 	}
 	if err := replaceFile(path, f.line(true)); err != nil {
-		return first{}, fmt.Errorf("token file %s, which is to hold the hash of the token only, cannot be written: %w", path, err)
+		return first{}, fmt.Errorf("token file %s is to hold the hash of the token only, because several people use the gateway, and cannot be replaced: make its directory writable, or remove the file: %w", path, err)
 	}
 	return f, nil
 }

@@ -42,7 +42,9 @@ func TestAMountedGatewayClosesTheFilesOfItsServer(t *testing.T) {
 	c := curious{make(chan error, 1), make(chan []string, 1)}
 	g, err := mount.New(t.Context(), mount.Options{
 		Sessions: session.Options{Default: "curious", Closed: []string{key}, Agents: map[string]session.Agent{"curious": {Runtime: c, Cwd: cwd}}},
-		Who:      func(*http.Request) (access.Principal, bool) { return access.Principal{ID: "ada", Role: access.Collaborator}, true },
+		Who: func(*http.Request) (access.Principal, bool) {
+			return access.Principal{ID: "ada", Role: access.Collaborator}, true
+		},
 	})
 	if err != nil {
 		t.Fatal(err)
