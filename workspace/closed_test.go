@@ -26,7 +26,7 @@ func closedLayout(t *testing.T) (ws, outside string, deny []workspace.Option) {
 			t.Fatal(err)
 		}
 	}
-	for hard, of := range map[string]string{"hard": filepath.Join(ws, "sub", "token"), "hard-outside": outside} {
+	for hard, of := range map[string]string{"hard": filepath.Join(ws, "sub", "token"), "hard-outside": outside, "hard-key": filepath.Join(ws, "mount", "..one", "key")} {
 		if err := os.Link(of, filepath.Join(ws, hard)); err != nil {
 			t.Skipf("the file system has no hard links: %v", err)
 		}
@@ -65,7 +65,7 @@ func TestADeniedFileIsOutsideByEveryNameThatItHas(t *testing.T) {
 	}
 	defer d.Close()
 	closed := []string{
-		"sub/token", "./sub/token", "sub/../sub/token", "dir/token", "link", "hard", "hard-outside", filepath.Join(ws, "sub/token"),
+		"sub/token", "./sub/token", "sub/../sub/token", "dir/token", "link", "hard", "hard-outside", "hard-key", filepath.Join(ws, "sub/token"),
 		"mount/key", "mount/..data/key", "mount/..one/key", "tributary.yaml", "Tributary.YAML",
 	}
 	check := func(when string, paths ...string) {
