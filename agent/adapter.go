@@ -41,6 +41,9 @@ type Adapter struct {
 	// the setting url names a server that does. Users of such an agent may see the names
 	// of the files. If the agent is Harmless, the configuration has to name the workspace.
 	Files bool
+	// KeepsClosed says that the agent reads nothing of Config.Closed without a request. The
+	// program refuses a workspace with secrets for other agents that are not Harmless.
+	KeepsClosed bool
 	// Remembers says that the agent keeps the answer "always" by itself. Else the session
 	// keeps it as a grant, and the agent goes on asking.
 	Remembers bool

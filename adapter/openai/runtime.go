@@ -44,7 +44,7 @@ type Runtime struct {
 // program's own tools beside those of their configuration.
 func Adapter(name string, own ...toolloop.Tool) agent.Adapter {
 	return agent.Adapter{
-		Name: name, Needs: "url", InProcess: true, Files: true,
+		Name: name, Needs: "url", InProcess: true, Files: true, KeepsClosed: true,
 		Keys: []string{"url", "token_env", "token_file", "model", "env", "pass_env", "tool_kinds", "options"},
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			r := Runtime{

@@ -56,7 +56,7 @@ func acpAdapter() agent.Adapter {
 func claudeAdapter() agent.Adapter {
 	const allows = `"allow"\s*:\s*\[\s*"|"defaultMode"\s*:\s*"(acceptEdits|bypassPermissions|dontAsk|auto)"`
 	return agent.Adapter{
-		Name: "claude", Files: true, Remembers: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
+		Name: "claude", Files: true, KeepsClosed: true, Remembers: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
 		Environ: []string{
 			"ANTHROPIC_*", "CLAUDE_*", "MCP_*", "BASH_*", "DISABLE_*", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "API_TIMEOUT_MS",
 			"!CLAUDE_CODE_ENTRYPOINT", "!CLAUDE_CODE_SSE_PORT", // marks of a Claude Code that this program itself runs in
@@ -117,7 +117,7 @@ func codexAdapter() agent.Adapter {
 func opencodeAdapter() agent.Adapter {
 	const allows = `"permission"\s*:\s*(\{[^}]*)?"allow"` // rules of a sub-agent, which come before those of the gateway
 	return agent.Adapter{
-		Name: "opencode", Files: true, Remembers: true, Keys: agent.ProcessKeys("url", "token_env", "model", "tool_kinds", "options"),
+		Name: "opencode", Files: true, KeepsClosed: true, Remembers: true, Keys: agent.ProcessKeys("url", "token_env", "model", "tool_kinds", "options"),
 		Environ: []string{
 			"OPENCODE_*", "KILO_*", "ANTHROPIC_*", "OPENAI_*", "OPENROUTER_*", "GEMINI_*", "GOOGLE_*",
 			"!OPENCODE_SERVER_PASSWORD", "!OPENCODE_SERVER_USERNAME", // of a server that runs already

@@ -71,10 +71,8 @@ func (s *setup) warnings(name string) []string {
 		if severalConfigured(s.Config) && (m.settings.URL == "" || m.kind.InProcess) && slices.ContainsFunc(s.Auth.Approver, forMany) {
 			all = append(all, "every collaborator may approve its commands, which can read and change all that the gateway's user can, so every collaborator owns the gateway: name a role or a group of approvers in auth.approver")
 		}
-		for _, path := range s.everyAgent().SecretFiles() {
-			if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() && within(path, m.cwd) {
-				all = append(all, path+" lies in its workspace: the gateway denies requests for that file, but commands can read it, and so can tools for which the agent sends no request: keep the file elsewhere")
-			}
+		for _, path := range s.secretsIn(m.cwd) {
+			all = append(all, path+" lies in its workspace: the gateway denies requests for that file, but a command that a person allows can read it: keep the file elsewhere")
 		}
 	}
 	return all

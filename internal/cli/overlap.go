@@ -12,9 +12,10 @@ import (
 	"github.com/tributary-dev/tributary/workspace"
 )
 
-// apart refuses workspaces that hold the data directory, or lie in it. An agent reads
-// its workspace without asking, and the data directory holds the token and all sessions.
-// Agents that touch no files have no workspace. An agent that neither the configuration nor
+// apart refuses workspaces that hold the data directory, or lie in it, and workspaces with a
+// secret for agents that could read it unasked. An agent reads its workspace without asking,
+// and the data directory holds the token and all sessions. Agents that touch no files have no
+// workspace. An agent that neither the configuration nor
 // --agent names is not offered then, so that a first start in the home directory succeeds.
 func (s *setup) apart(agents map[string]session.Agent, logger *slog.Logger) error {
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
@@ -22,18 +23,37 @@ func (s *setup) apart(agents map[string]session.Agent, logger *slog.Logger) erro
 		if err != nil {
 			return err
 		}
-		if cwd := agents[name].Cwd; !kind.Harmless && (within(s.Data, cwd) || within(cwd, s.Data)) {
-			if _, named := s.named[name]; !named && name != s.DefaultAgent {
-				delete(agents, name)
-				delete(s.Agents, name)
-				logger.Warn("an agent is not offered, because its workspace and the data directory overlap: to use it, start in a project's folder, or choose another --data or --cwd",
-					"agent", name, "workspace", cwd, "data", s.Data)
-				continue
+		cwd := agents[name].Cwd
+		_, named := s.named[name]
+		offered := !named && name != s.DefaultAgent
+		leaveOut := func(why string) {
+			delete(agents, name)
+			delete(s.Agents, name)
+			logger.Warn("an agent is not offered, because "+why, "agent", name, "workspace", cwd, "data", s.Data)
+		}
+		switch secrets := s.secretsIn(cwd); {
+		case kind.Harmless:
+		case within(s.Data, cwd) || within(cwd, s.Data):
+			if !offered {
+				return usage("the data directory %s and the workspace %s of the agent %s overlap, so the agent could read the gateway's token and all sessions: choose another --data or another --cwd", s.Data, cwd, name)
 			}
-			return usage("the data directory %s and the workspace %s of the agent %s overlap, so the agent could read the gateway's token and all sessions: choose another --data or another --cwd", s.Data, cwd, name)
+			leaveOut("its workspace and the data directory overlap: to use it, start in a project's folder, or choose another --data or --cwd")
+		case !kind.KeepsClosed && len(secrets) > 0:
+			if !offered {
+				return usage("the secret file %s lies in the workspace %s of the agent %s, which can read it unasked: move the file to another directory, or choose another cwd for the agent", secrets[0], cwd, name)
+			}
+			leaveOut("the secret file " + secrets[0] + " lies in its workspace: to use it, move the file to another directory")
 		}
 	}
 	return nil
+}
+
+// secretsIn are the secret files of the configuration that are in a directory.
+func (s *setup) secretsIn(dir string) []string {
+	return slices.DeleteFunc(s.everyAgent().SecretFiles(), func(path string) bool {
+		info, err := os.Stat(path)
+		return err != nil || !info.Mode().IsRegular() || !within(path, dir)
+	})
 }
 
 // everyAgent is the configuration with the agents that are not offered, too: their files hold

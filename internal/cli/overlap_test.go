@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -59,6 +60,19 @@ func TestADataDirectoryInAWorkspaceIsRefused(t *testing.T) {
 	if log := offered.errors.String(); !strings.Contains(log, `"an agent is not offered, because its workspace and the data directory overlap`) {
 		t.Errorf("the log does not say so: %s", log)
 	}
+	// An agent that could read a secret of the configuration unasked does not get it.
+	secret := filepath.Join(base, "site", "ci-token")
+	if err := os.WriteFile(secret, []byte("a-token-of-a-program-0123456789"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	beside := func(agents string) []string {
+		conf := file(t, "tributary.yaml", fmt.Sprintf("auth: {tokens: [{name: ci, role: admin, token_file: %s}]}\nagents: %s", secret, agents))
+		return []string{"serve", "--listen", "127.0.0.1:0", "--log-level", "error", "--data", filepath.Join(base, "apart"), "--cwd", filepath.Join(base, "site"), "--config", conf}
+	}
+	for _, agents := range []string{"{codex: {}}", "{gemini: {}}", "{tool: {adapter: command, command: cat}}", "{mine: {adapter: acp, command: cat}}", "{claude-text: {}}"} {
+		command(t, "", beside(agents)...).want(t, exitUsage, "which can read it unasked: move the file to another directory")
+	}
+	startServer(t, filepath.Join(base, "apart"), append(beside("{demo: {}, claude: {}}")[3:], "--agent", "demo")...).stop()
 	// The agents that touch no files may have any.
 	s := startServer(t, filepath.Join(base, "site/data"), "--cwd", filepath.Join(base, "site"), "--config", file(t, "tributary.yaml", "agents: {demo: {}, echo: {}}"))
 	s.stop()
