@@ -109,7 +109,7 @@ func (l *liveBuffer) end(turn string, now time.Time) {
 // dirty reports whether there is text that no checkpoint has.
 func (l *liveBuffer) dirty() bool {
 	for _, p := range l.parts {
-		if p.dirty && !p.ending {
+		if p.dirty && !p.ending && !p.writing {
 			return true
 		}
 	}

@@ -63,16 +63,14 @@ func (s *Store) checkpoint() {
 		se.marked = false
 		o := &op{se: se, began: time.Now()}
 		for key, p := range se.live.parts {
-			if !p.dirty || p.ending {
+			if !p.dirty || p.ending || p.writing {
 				continue
 			}
-			c, err := p.checkpoint(se.id, key)
+			rows, err := p.checkpoints(se.id, key)
 			if err != nil {
 				s.opts.Logger.Warn("a text that is still growing is not checkpointed", "session", se.id, "error", err)
-				continue
 			}
-			p.writing++
-			o.checkpoints = append(o.checkpoints, c)
+			o.checkpoints = append(o.checkpoints, rows...)
 		}
 		if o.checkpoints != nil && !se.lost {
 			s.enqueue(o)

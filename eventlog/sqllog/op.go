@@ -126,9 +126,14 @@ func (o *op) show(s *Store) {
 	}
 	se.live.shrink(s.liveLimit())
 	s.liveBytes.Add(int64(se.live.bytes - before))
-	if !se.marked && se.live.dirty() {
-		se.marked = true
-		s.checkpointSoon(se)
+	o.checkpointNext(s)
+}
+
+// checkpointNext sees to it that text which no checkpoint has gets one.
+func (o *op) checkpointNext(s *Store) {
+	if !o.se.marked && o.se.live.dirty() {
+		o.se.marked = true
+		s.checkpointSoon(o.se)
 	}
 }
 
@@ -159,9 +164,11 @@ func (o *op) complete(s *Store, err error) {
 		}
 		for _, c := range o.checkpoints {
 			if p := se.live.parts[c.key]; p != nil {
-				p.writing--
-				p.dirty = p.dirty || err != nil
+				p.written(c, err)
 			}
+		}
+		if o.checkpoints != nil {
+			o.checkpointNext(s)
 		}
 		switch {
 		case err == nil:

@@ -13,6 +13,9 @@ import (
 // a page of the database.
 const chunkBytes = 2 << 10
 
+// largestChunk bounds a chunk that grows between two checkpoints.
+const largestChunk = 1 << 20
+
 // partKey names a part of a turn.
 type partKey struct{ turn, name string }
 
@@ -25,15 +28,24 @@ type part struct {
 	last  trace.Payload // of a part that is replaced, not grown
 	chunk int
 	dirty bool // text that no checkpoint has
-	// writing is how many checkpoints the writer has. A chunk does not end before they
-	// are there: if one failed, its text would be missing between two chunks.
-	writing int
+	// full are chunks that have ended and are not written yet, or not for sure.
+	full []chunk
+	// writing: the writer has checkpoints of the part. The next ones wait, so that a slow
+	// database does not have the text in memory many times.
+	writing bool
 	saved   bool // a checkpoint is there, or on its way
 	// ending: the durable record that ends the part is being written.
 	ending bool
 	// folded is the text of deltas that the live buffer no longer holds one by one.
 	folded strings.Builder
 	ends   []deltaEnd
+}
+
+// chunk is a piece of a part's text that grows no more.
+type chunk struct {
+	number int
+	seq    uint64
+	text   string
 }
 
 // deltaEnd is where a delta ends in the folded text.
@@ -98,9 +110,8 @@ func withText(p trace.Payload, text string) trace.Payload {
 
 // grow adds an ephemeral record to its part.
 func (p *part) grow(r trace.Record, does effect, more string) {
-	if p.text.Len()+len(more) > chunkBytes && p.text.Len() > 0 && !p.dirty && p.writing == 0 {
-		p.text.Reset()
-		p.chunk++
+	if p.text.Len()+len(more) > largestChunk && p.text.Len() > 0 && does == grows {
+		p.endChunk()
 	}
 	p.event, p.seq, p.dirty = r.Event, r.Seq, true
 	if does == replaces {
@@ -111,25 +122,56 @@ func (p *part) grow(r trace.Record, does effect, more string) {
 	p.text.WriteString(more)
 }
 
+// endChunk ends the chunk that grows. The next text begins another one.
+func (p *part) endChunk() {
+	p.full = append(p.full, chunk{p.chunk, p.seq, p.text.String()})
+	p.text.Reset()
+	p.chunk++
+}
+
 // checkpoint is a row of the table.
 type checkpoint struct {
 	key   partKey
 	chunk int
 	seq   uint64
 	body  []byte
+	full  *chunk // what the row has, if it is the last row of the chunk
 }
 
-// checkpoint makes the row of what the part's chunk has now.
-func (p *part) checkpoint(session string, key partKey) (checkpoint, error) {
-	r := trace.Record{Session: session, Turn: key.turn, Seq: p.seq, Event: p.event}
-	if p.last != nil {
-		r.Payload = p.last
-	} else {
-		r.Payload = withText(p.event.Payload, p.text.String())
+// checkpoints makes the rows of what the part's chunks have now.
+func (p *part) checkpoints(session string, key partKey) (rows []checkpoint, err error) {
+	add := func(c chunk, payload trace.Payload, full *chunk) {
+		r := trace.Record{Session: session, Turn: key.turn, Seq: c.seq, Event: p.event}
+		r.Payload = payload
+		body, wrong := r.AppendJSON(nil)
+		if wrong != nil {
+			err = wrong
+			return
+		}
+		rows = append(rows, checkpoint{key: key, chunk: c.number, seq: c.seq, body: body, full: full})
 	}
-	body, err := r.AppendJSON(nil)
-	p.dirty, p.saved = false, true
-	return checkpoint{key: key, chunk: p.chunk, seq: p.seq, body: body}, err
+	if p.last == nil && p.text.Len() >= chunkBytes {
+		p.endChunk()
+	}
+	for _, c := range p.full {
+		add(c, withText(p.event.Payload, c.text), &c)
+	}
+	switch now := (chunk{number: p.chunk, seq: p.seq}); {
+	case p.last != nil:
+		add(now, p.last, nil)
+	case p.text.Len() > 0:
+		add(now, withText(p.event.Payload, p.text.String()), nil)
+	}
+	p.full, p.dirty, p.saved, p.writing = nil, false, true, rows != nil
+	return rows, err
+}
+
+// written takes the outcome of a checkpoint. The rows of chunks that failed are written again.
+func (p *part) written(c checkpoint, err error) {
+	p.writing, p.dirty = false, p.dirty || err != nil
+	if err != nil && c.full != nil {
+		p.full = append(p.full, *c.full)
+	}
 }
 
 // fold takes over the text of a delta that leaves the live buffer.
