@@ -33,6 +33,13 @@ func (t *Translator) copy() *Translator {
 	return &c
 }
 
+// size is about how many bytes a copy has beside what it shares.
+func (t *Translator) size() int {
+	const each = 400 // of a call, the largest, with its place in a map and in two lists
+	n := len(t.parts) + len(t.calls) + len(t.approvals) + len(t.subs) + len(t.questions) + len(t.participants)
+	return each * (n + len(t.waits) + len(t.further) + len(t.asks) + len(t.automated) + len(t.unusable))
+}
+
 // copies has one copy of each original, so that two pointers to the same thing still point
 // to the same thing.
 type copies[T any] map[*T]*T

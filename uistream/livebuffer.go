@@ -85,7 +85,11 @@ type segment struct {
 	index int      // among all segments of the turn
 	block          // what is published
 	after *encoder // the state behind the last record, once another segment follows
+	state int      // about how many bytes the state has
 }
+
+// size is what the segment costs in memory.
+func (s *segment) size() int { return s.block.size() + s.state }
 
 func newLiveBuffer(key Key, c BroadcasterConfig) *liveBuffer {
 	return &liveBuffer{
@@ -123,8 +127,8 @@ func (b *liveBuffer) next() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	last := b.newest()
-	b.size += b.filling.size() - last.size()
-	last.block, last.after = b.filling, after
+	last.block, last.after, last.state = b.filling, after, after.translation.size()
+	b.recount()
 	b.filling = block{frames: make([]byte, 0, b.segment+b.segment/8)} // the turn is long
 	b.segments = append(b.segments, &segment{index: last.index + 1})
 	b.evictLocked(b.window)
@@ -136,8 +140,8 @@ func (b *liveBuffer) publish(changed <-chan struct{}, err error) (grown int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	last := b.newest()
-	b.size += b.filling.size() - last.size()
 	last.block = b.filling
+	b.recount()
 	b.evictLocked(b.window)
 	b.pulling, b.changed = false, changed
 	if errors.Is(err, errPanic) {
@@ -152,6 +156,14 @@ func (b *liveBuffer) publish(changed <-chan struct{}, err error) (grown int) {
 		return by
 	}
 	return 0
+}
+
+// recount counts the segments, of which there are few.
+func (b *liveBuffer) recount() {
+	b.size = 0
+	for _, s := range b.segments {
+		b.size += s.size()
+	}
 }
 
 func (b *liveBuffer) newest() *segment { return b.segments[len(b.segments)-1] }

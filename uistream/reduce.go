@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // This file folds chunks into a message, as the client does.
@@ -14,7 +15,9 @@ import (
 // end, so that a place stays good; a turn may have too many to look through them.
 type Reducer struct {
 	message   Message
-	texts     map[string]int // open parts: where they are
+	texts     map[string]int   // open parts: where they are
+	growing   *strings.Builder // the text that has grown last, so that no delta copies it
+	growingAt int              // where its part is
 	reasoning map[string]int
 	replaced  map[dataPart]int // data that may be replaced
 	calls     map[callForm]int // the last part of each call
@@ -142,7 +145,13 @@ func (r *Reducer) grow(parts map[string]int, id, delta string) error {
 	if !ok {
 		return fmt.Errorf("delta for the part %q, which is not open", id)
 	}
-	r.message.Parts[at].Text += delta
+	p := &r.message.Parts[at]
+	if r.growing == nil || r.growing.Len() != len(p.Text) || r.growingAt != at {
+		r.growing, r.growingAt = &strings.Builder{}, at
+		r.growing.WriteString(p.Text)
+	}
+	r.growing.WriteString(delta)
+	p.Text = r.growing.String()
 	return nil
 }
 

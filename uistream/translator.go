@@ -24,6 +24,8 @@ type translation interface {
 	// upstreamID is an upstream's own id of the message, for what goes back there, or "".
 	upstreamID() string
 	clone() translation
+	// size is about how many bytes a clone has beside what it shares.
+	size() int
 }
 
 func newTranslation(o Options) translation {
