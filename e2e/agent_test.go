@@ -152,6 +152,9 @@ func turn(prompt string) (code int, over, stubborn bool) {
 		return 0, false, true
 	case does("spams words"):
 		spam(`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"`, `"}}}`, 64<<10)
+	case does("spams input"):
+		fmt.Println(`{"type":"stream_event","event":{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"toolu_1","name":"Write","input":{}}}}`)
+		spam(`{"type":"stream_event","event":{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"`, `"}}}`, 10_000)
 	case does("spams noise"):
 		spam("not JSON at all ", "", 1<<10)
 	case does("spams a line"):

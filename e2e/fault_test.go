@@ -157,6 +157,26 @@ func TestAgentThatSpams(t *testing.T) {
 	f.gone(t)
 }
 
+// An agent whose call has an input without end costs no more, and its turn says why it ended.
+//
+//evidence:for limit-event
+func TestAgentThatSpamsInput(t *testing.T) {
+	t.Parallel()
+	f := newFakes(t, "idle_limit: 30s")
+	p := start(t, t.TempDir(), os.Environ(), "--config", f.config)
+	status, end := p.send(t.Context(), p.Token(), http.MethodPost, "/api/chat", submit("spam", "u", "spams input"))
+	if status != http.StatusOK || !strings.Contains(end, "more than 32 MB in one piece") {
+		t.Errorf("%d %s", status, end)
+	}
+	if peak := p.peak(t); peak > mostMemory {
+		t.Errorf("the gateway took %d MB", peak>>20)
+	} else {
+		t.Logf("%d MB at most", peak>>20)
+	}
+	p.end()
+	f.gone(t)
+}
+
 // mostMemory is what the gateway may take while an agent spams: a record of 32 MB,
 // which is the largest there is, is in memory several times on its way.
 const mostMemory = 1 << 30

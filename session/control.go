@@ -50,7 +50,7 @@ func (h *Hub) Steer(ctx context.Context, session string, p Prompt) error {
 	if err != nil {
 		return fmt.Errorf("encode a message: %w", err)
 	}
-	t.builder.Emit(trace.Data{Name: "steer", ID: "steer-" + newID(h.Now()), Value: value})
+	t.builder.EmitOwn(trace.Data{Name: "steer", ID: "steer-" + newID(h.Now()), Value: value})
 	return nil
 }
 

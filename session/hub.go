@@ -28,6 +28,7 @@ type Hub struct {
 	dirs   dirs
 	health health
 	quota  promptQuota
+	held   heldMemory
 	offers offers
 
 	listings listings

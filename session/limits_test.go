@@ -102,6 +102,77 @@ func TestManySmallWordsAreNotTooMuch(t *testing.T) {
 	}
 }
 
+// All turns together hold so much memory. The turn that would hold more ends, and its memory is
+// free again. A small turn runs beside them.
+//
+//evidence:for limit-held
+func TestTurnsTogetherHoldBoundedMemory(t *testing.T) {
+	t.Parallel()
+	const each = 3 << 20
+	holds, leave := make(chan struct{}, 9), make(chan struct{})
+	does := func(prompt func(context.Context, *trace.Builder) error) session.Agent {
+		run := func(ctx context.Context, _ agent.Host, _ agent.Prompt, b *trace.Builder) error { return prompt(ctx, b) }
+		return session.Agent{Runtime: scripted{prompt: run}, Cwd: t.TempDir(), InProcess: true}
+	}
+	b := newBench(t, func(o *session.Options) {
+		o.MaxHeldBytes = 2*each + each/2
+		o.Agents["small"] = does(func(_ context.Context, b *trace.Builder) error {
+			b.Message("p", "small")
+			return nil
+		})
+		o.Agents["large"] = does(func(ctx context.Context, b *trace.Builder) error {
+			b.ToolCallStart(trace.ToolCallStart{ToolCallID: "c"})
+			b.ToolCallDelta("c", strings.Repeat("x", each))
+			holds <- struct{}{}
+			select {
+			case <-leave:
+				return nil
+			case <-ctx.Done():
+				return context.Cause(ctx)
+			}
+		})
+	})
+	defer b.close()
+	begin := func(id, agent string) session.Turn {
+		if _, err := b.Ensure(t.Context(), session.Spec{ID: id, Agent: agent}); err != nil {
+			t.Fatal(err)
+		}
+		turn, err := b.Prompt(t.Context(), id, promptOf("u-"+id, "ada"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return turn
+	}
+	end := func(turn session.Turn) trace.Stop {
+		var records []trace.Record
+		for r, err := range b.Follow(t.Context(), turn.Session, turn.ID, turn.After) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			records = append(records, r)
+		}
+		return stopOf(t, records)
+	}
+	running := []session.Turn{begin("first", "large"), begin("second", "large")}
+	<-holds
+	<-holds
+	if stop := end(begin("third", "large")); stop.Reason != trace.ReasonTooMuch || !strings.Contains(stop.Error, "which is the most that they may have together") {
+		t.Errorf("the third turn ends with %+v", stop)
+	}
+	if stop := end(begin("fourth", "small")); stop.Outcome != trace.OutcomeCompleted {
+		t.Errorf("a small turn ends with %+v", stop)
+	}
+	close(leave)
+	for _, turn := range running {
+		if stop := end(turn); stop.Outcome != trace.OutcomeCompleted {
+			t.Errorf("%s ends with %+v", turn.Session, stop)
+		}
+	}
+	if stop := end(begin("fifth", "large")); stop.Outcome != trace.OutcomeCompleted {
+		t.Errorf("a turn after them ends with %+v", stop)
+	}
+}
+
 // The bound on prompts is each principal's own, counts what waits too, and what
 // has ended no more.
 //

@@ -107,6 +107,10 @@ type Options struct {
 	// MaxPromptBytes bounds what the messages of these prompts weigh together (400 MB). An
 	// agent has its message in memory while it works. Negative: no bound.
 	MaxPromptBytes int64
+	// MaxHeldBytes bounds what all turns together hold in memory: texts, thoughts and calls
+	// without a result (400 MB). The turn that would hold more is ended. The first 1 MB of
+	// each turn does not count. Negative: no bound.
+	MaxHeldBytes int64
 	// MaxTurnBytes bounds what one turn may put on record (256 MB), and
 	// MaxTurnRecords how many records of it are kept (100,000). A turn that
 	// reaches either is ended, and its agent stopped. Negative: no bound.
@@ -144,6 +148,7 @@ func (o Options) withDefaults() Options {
 	defaultTo(&o.MaxQueue, 32)
 	defaultTo(&o.MaxPrompts, 1000)
 	defaultTo(&o.MaxPromptBytes, 400<<20)
+	defaultTo(&o.MaxHeldBytes, 400<<20)
 	defaultTo(&o.MaxTurnBytes, 256<<20)
 	defaultTo(&o.MaxTurnRecords, 100_000)
 	defaultTo(&o.Replay, 60*time.Second)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -53,11 +54,11 @@ type turn struct {
 	builder        *trace.Builder
 	// ctx is the life of the agent's work: it outlives requests, and ends with the decision
 	// to stop, so that a slow log does not delay the agent's stop.
-	ctx        context.Context //nolint:containedctx // as above
-	cancel     context.CancelCauseFunc
-	turnLimits turnLimits
-	logger     *slog.Logger  // says which turn it is
-	ended      chan struct{} // closed when the stop is on record
+	ctx     context.Context //nolint:containedctx // as above
+	cancel  context.CancelCauseFunc
+	tooMuch atomic.Bool   // the agent has exceeded a bound
+	logger  *slog.Logger  // says which turn it is
+	ended   chan struct{} // closed when the stop is on record
 
 	// Guarded by activeSession.mu.
 	state       turnstate.State
@@ -98,6 +99,8 @@ func (t *turn) writes() trace.Config {
 	return trace.Config{
 		Turn: t.id, Now: h.Now, Append: t.append, Decide: t.decide, RequestSuffix: requestSuffix(t.id), Hold: h.Approval == Hold,
 		RequestsChanged: t.requestsChanged, ShowRequestsWithin: showRequestsWithin, ShowWithin: outputWithin,
+		MaxEvent: maxEvent, MaxBytes: h.MaxTurnBytes, MaxRecords: int64(h.MaxTurnRecords), MaxHeld: maxHeld,
+		Reserve: func(bytes int64) bool { return h.held.reserve(bytes, h.MaxHeldBytes) }, Exceeded: t.exceeded,
 	}
 }
 
@@ -235,9 +238,6 @@ func failed(reason, sentence string) trace.Stop {
 
 // append puts events of a turn on record.
 func (t *turn) append(ctx context.Context, events []trace.Event) error {
-	if over := t.turnLimits.spend(events, t.session.hub.Options); over != "" {
-		t.endNow(failed(trace.ReasonTooMuch, over))
-	}
 	events, err := t.session.nameSteps(ctx, t.id, events)
 	if err != nil {
 		return err
@@ -318,8 +318,8 @@ func (t *turn) perform(do func(agent.Session) error) {
 	err = contain(t.logger, func() error { return do(session.Session) })
 	close(released)
 	t.finish(t.verdict(err))
-	if err != nil && !errors.Is(err, context.Canceled) {
-		l.closeAgent() // whatever state it is in, the next prompt gets a fresh one
+	if err != nil && !errors.Is(err, context.Canceled) || t.tooMuch.Load() {
+		l.closeAgent() // whatever state it is in and whatever it holds, the next prompt gets a fresh one
 	}
 }
 

@@ -2,40 +2,45 @@ package session
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/tributary-dev/tributary/internal/size"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// This file bounds the output of a turn.
+// This file bounds the output of a turn, and what all turns hold in memory. An agent that
+// goes round in circles would fill the disk, and the memory of every reader of its turn.
 
-// turnLimits count the output of one turn. An agent that goes round in circles would fill the
-// disk, and the memory of every reader of its turn. The appends of a turn come one after
-// another, so turnLimits need no lock.
-type turnLimits struct {
-	bytes   int64
-	records int
-	over    bool
+// maxEvent bounds a text, a thought, the input of a call, and each other event, in bytes.
+const maxEvent = 32 << 20
+
+// maxHeld bounds the texts, thoughts, and calls without a result that one turn holds.
+const maxHeld = 64 << 20
+
+// heldMemory counts what the turns of a hub hold in memory.
+type heldMemory struct{ bytes atomic.Int64 }
+
+// reserve implements trace.Config.Reserve.
+func (m *heldMemory) reserve(bytes, limit int64) bool {
+	return m.bytes.Add(bytes) <= limit || bytes < 0 || limit < 0
 }
 
-// spend counts events and returns a sentence once they are too many.
-func (b *turnLimits) spend(events []trace.Event, o Options) (sentence string) {
-	for _, e := range events {
-		b.bytes += int64(trace.ApproxSize(e.Payload))
-		if trace.Ephemeral(e.Payload) {
-			b.bytes -= trace.WeightOfHeader // the log joins small deltas
-		} else {
-			b.records++
-		}
+// exceeded ends a turn whose agent has exceeded a bound.
+func (t *turn) exceeded(b trace.Bound) {
+	o := t.session.hub.Options
+	why := ""
+	switch b {
+	case trace.BoundBytes:
+		why = fmt.Sprintf("The agent has written %s in this turn, which is the most that one may have", size.Bytes(o.MaxTurnBytes))
+	case trace.BoundRecords:
+		why = fmt.Sprintf("The agent has made %d records in this turn, which is the most that one may have", o.MaxTurnRecords)
+	case trace.BoundEvent:
+		why = fmt.Sprintf("The agent has written more than %s in one piece, which is the most that a text or the input of a tool may have", size.Bytes(maxEvent))
+	case trace.BoundHeld:
+		why = fmt.Sprintf("The agent has more than %s of texts and open tool calls in this turn, which is the most that one may have", size.Bytes(maxHeld))
+	case trace.BoundReserve:
+		why = fmt.Sprintf("The turns that run hold %s in memory, which is the most that they may have together", size.Bytes(o.MaxHeldBytes))
 	}
-	switch {
-	case b.over:
-		return ""
-	case o.MaxTurnBytes > 0 && b.bytes > o.MaxTurnBytes:
-		sentence = fmt.Sprintf("The agent has written %s in this turn, which is the most that one may have, so the turn was ended: send a new message to go on.", size.Bytes(o.MaxTurnBytes))
-	case o.MaxTurnRecords > 0 && b.records > o.MaxTurnRecords:
-		sentence = fmt.Sprintf("The agent has made %d records in this turn, which is the most that one may have, so the turn was ended: send a new message to go on.", o.MaxTurnRecords)
-	}
-	b.over = sentence != ""
-	return sentence
+	t.tooMuch.Store(true)
+	t.endNow(failed(trace.ReasonTooMuch, why+", so the turn was ended: send a new message to go on."))
 }

@@ -38,10 +38,24 @@ type Config struct {
 	ShowWithin time.Duration
 	// Now is the clock; time.Now if nil.
 	Now func() time.Time
-	// MaxEvent bounds the size of a tool's output in bytes; 32 MB if zero.
-	// A larger one is replaced by its beginning, as text, and a marker. So is
-	// the text of a tool's error.
+	// MaxEvent bounds in bytes a text, a thought, the input and the output of a call, and
+	// every other event of the agent; 32 MB if zero. A tool's output, a tool's error, a
+	// text and a thought that are larger become their beginning, as text, and a marker.
+	// A larger input becomes {}, and any other event is dropped. All but the output and
+	// the error of a tool exceed a bound of the turn.
 	MaxEvent int
+	// MaxBytes and MaxRecords bound what the turn puts on record, and MaxHeld how many
+	// bytes it holds in memory: texts, thoughts, calls that have no result, and what Hold
+	// tells. Zero is no bound.
+	MaxBytes, MaxRecords, MaxHeld int64
+	// Reserve takes bytes of memory for what a turn holds, out of what all turns share,
+	// and reports false if there are no more. A negative number gives bytes back. The
+	// Builder calls Reserve under its lock.
+	Reserve func(bytes int64) bool
+	// Exceeded is called once, with the first bound that the agent has exceeded, and is to
+	// end the turn. The Builder writes nothing more of the agent then, and holds no lock
+	// meanwhile. If Exceeded is nil, the agent may go on.
+	Exceeded func(Bound)
 }
 
 // Builder writes one turn. See the package comment for its contract. The keys
@@ -91,7 +105,7 @@ func (b *Builder) Under(toolCallID string) *Builder {
 }
 
 // Touch says that the agent is alive though it said nothing worth a record.
-func (b *Builder) Touch() { b.do(func(*turn) {}) }
+func (b *Builder) Touch() { b.do(func(t *turn) { t.use.touch = true }) }
 
 // End tells how the turn ended, in the agent's own view. The first call counts, and
 // only before Finish; after it End still tells that the agent is done. Records may
@@ -164,7 +178,7 @@ type Counts struct {
 	Repeated     int // full texts and results that came twice
 	Renamed      int // ids that the agent used twice
 	Orphans      int // results and answers for something never seen
-	Cut          int // outputs cut to MaxEvent
+	Cut          int // outputs, texts, inputs and other events beyond MaxEvent
 	Late         int // calls after the end
 }
 
@@ -213,6 +227,7 @@ type turn struct {
 	finalAt        int     // the step that final belongs to
 	steps          int
 	counts         Counts
+	use            usage
 
 	callNames, requestNames idAllocator
 }
@@ -230,9 +245,9 @@ func (t *turn) locked(write func(*turn)) *changes {
 	for t.full() && !t.done {
 		t.cond().Wait()
 	}
-	if t.done {
+	if t.done || t.use.exceeded != 0 {
 		t.counts.Late++
-		return nil
+		return t.takeChanges()
 	}
 	return t.write(write)
 }
@@ -240,7 +255,12 @@ func (t *turn) locked(write func(*turn)) *changes {
 // write does a write at this moment. The caller holds the lock.
 func (t *turn) write(write func(*turn)) *changes {
 	t.touched = t.Now()
+	n, held := t.n, t.use.held
 	write(t)
+	if t.n == n && t.use.held == held && !t.use.touch {
+		t.spend(header, 0) // as in Heard
+	}
+	t.use.touch = false
 	return t.takeChanges()
 }
 
@@ -249,6 +269,8 @@ func (t *turn) write(write func(*turn)) *changes {
 func (t *turn) put(parent string, actor Actor, p Payload) string {
 	t.n++
 	id := t.Turn + "." + strconv.Itoa(t.n)
-	t.push(Event{ID: id, Time: t.touched.UTC().Round(0), Parent: parent, Actor: actor, Payload: p}, ApproxSize(p))
+	e := Event{ID: id, Time: t.touched.UTC().Round(0), Parent: parent, Actor: actor, Payload: p}
+	t.spend(weightOf(e))
+	t.push(e, ApproxSize(p))
 	return id
 }

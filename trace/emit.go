@@ -3,7 +3,7 @@ package trace
 // This file writes events that have no method of their own.
 
 // Emit writes an event that has no method of its own. Payloads that the grammar
-// governs go the way of their method.
+// governs go the way of their method. Data gets the name of [AgentDataName].
 func (b *Builder) Emit(p Payload) {
 	switch p := p.(type) {
 	case Prompt, Reply, Rewind:
@@ -45,8 +45,8 @@ func (b *Builder) Emit(p Payload) {
 	case Stop:
 		b.End(p)
 	case Data:
-		p.Value = CompactJSON(p.Value)
-		b.emit(p, !p.Transient && !p.Domain)
+		p.Name = AgentDataName(p.Name)
+		b.EmitOwn(p)
 	case Source, File:
 		b.emit(p, true)
 	case FileChange:
@@ -87,6 +87,9 @@ func (b *Builder) EmitTogether(payloads ...Payload) {
 
 func (b *Builder) emit(p Payload, visible bool) {
 	b.do(func(t *turn) {
+		if !t.fits(p) {
+			return
+		}
 		by := b.author(t)
 		if visible {
 			t.ensureStep(by)
@@ -101,6 +104,8 @@ func (b *Builder) fileChange(p FileChange) {
 		if c, ok := t.calls[p.ToolCallID]; ok && p.ToolCallID != "" {
 			p.ToolCallID = c.tool.ToolCallID
 		}
-		t.emitAs(b.author(t), p)
+		if t.fits(p) {
+			t.emitAs(b.author(t), p)
+		}
 	})
 }

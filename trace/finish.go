@@ -73,6 +73,7 @@ func (b *Builder) Finish(s Stop) error {
 
 // drop frees the agent's output that the turn held. The answers to requests stay known.
 func (t *turn) drop() {
+	t.release()
 	t.parts, t.calls, t.subs, t.callNames, t.requestNames = nil, nil, nil, nil, nil
 	t.open, t.order, t.inOrder, t.refused, t.printing, t.subsInOrder, t.final = nil, nil, nil, nil, nil, nil, nil
 	t.freeList = nil
@@ -108,6 +109,7 @@ func (b *Builder) Detach() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.done = true
+	t.release()
 	t.cond().Broadcast()
 	return t.end()
 }
@@ -131,6 +133,9 @@ func (t *turn) finish(s Stop) {
 	t.closeStep(true)
 	if s.FinalOutput == "" {
 		s.FinalOutput = t.finalOutput()
+	}
+	if len(s.FinalOutput) > t.MaxEvent+len(cutMark) { // several texts
+		s.FinalOutput = t.cutText(s.FinalOutput)
 	}
 	t.put("", Gateway, s)
 }

@@ -181,5 +181,6 @@ func (t *turn) emitRequest(b *Builder, q *request, p Payload) {
 		parent = q.toolCall.event
 	}
 	q.Asked = p
+	t.hold(ApproxSize(p) + len(q.ID))
 	q.event = t.put(parent, by.actor(), p)
 }

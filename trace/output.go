@@ -43,6 +43,7 @@ func (b *Builder) ToolResultDelta(toolCallID, text string) {
 			c.output = &output{}
 		}
 		t.print(c.output, text)
+		t.weigh(c)
 		switch {
 		case c.output.unsent == 0:
 		case c.output.unsent >= outputShown, t.touched.Sub(c.output.shownAt) >= outputPause:
@@ -57,6 +58,7 @@ func (b *Builder) ToolResultDelta(toolCallID, text string) {
 func (t *turn) print(o *output, text string) {
 	text, o.partialRune = splitPartialRune(o.partialRune + text)
 	if o.cut {
+		t.spend(len(text), 0)
 		return
 	}
 	if left := t.MaxEvent - o.text.Len(); len(text) > left {

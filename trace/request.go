@@ -262,16 +262,21 @@ func (t *turn) cancelRequest(q *request) {
 
 // changes are what the owner of the turn is to know of requests.
 type changes struct {
+	exceeded Bound
 	resolved []*request
 	answered []Request // those of them that persons have answered, or the agent has withdrawn
 }
 
 // takeChanges returns the changes since the last call, or nil. The caller holds the lock.
 func (t *turn) takeChanges() *changes {
-	if !t.changed {
+	exceeds := t.use.exceeded != 0 && !t.use.told
+	if !t.changed && !exceeds {
 		return nil
 	}
 	c := &changes{resolved: t.resolved}
+	if exceeds {
+		c.exceeded, t.use.told = t.use.exceeded, true
+	}
 	for _, q := range t.resolved {
 		if !q.decided {
 			c.answered = append(c.answered, q.Request)
@@ -291,6 +296,9 @@ func (t *turn) announce(c *changes) {
 	}
 	if t.RequestsChanged != nil {
 		t.RequestsChanged(c.answered)
+	}
+	if c.exceeded != 0 {
+		t.Exceeded(c.exceeded)
 	}
 	t.mu.Lock()
 	t.telling--

@@ -35,14 +35,19 @@ func (t *turn) snapshot(c *call, input json.RawMessage) {
 		t.counts.Contradicted++
 		return
 	}
+	if len(clean) > t.MaxEvent {
+		t.counts.Cut++
+		t.exceed(BoundEvent)
+		return
+	}
 	c.draft = clean
+	t.weigh(c)
 	more, grows := strings.CutPrefix(unclosed(clean), c.text.String())
 	switch {
 	case !grows:
 		t.counts.Contradicted++
 	case more != "":
-		c.text.WriteString(more)
-		t.emitAs(c.by, ToolCallDelta{ToolCallID: c.tool.ToolCallID, Delta: more})
+		t.growInput(c, more)
 	}
 }
 
@@ -67,12 +72,12 @@ func (b *Builder) ToolCallUpdate(tc ToolCall) {
 		switch {
 		case len(tc.Input) == 0:
 		case c.whole:
-			c.tool.Input, c.tool.InputText = CompactJSON(tc.Input), ""
+			c.tool.Input, c.tool.InputText = t.boundInput(CompactJSON(tc.Input)), ""
 		default:
 			t.snapshot(c, tc.Input)
 		}
 		if c.whole && !c.tool.same(was) {
-			c.event = t.emitAs(c.by, c.tool)
+			t.putTool(c)
 		}
 	})
 }

@@ -71,6 +71,7 @@ func (t *turn) nameSub(s *sub, id string) {
 		t.counts.Renamed++
 	}
 	t.subs[id] = s
+	t.hold(header + 2*len(id) + len(s.state.Name))
 	t.subsInOrder = append(t.subsInOrder, s)
 }
 

@@ -15,6 +15,8 @@ type part struct {
 	text        strings.Builder
 	partialRune string // half a character, held back until its other half comes
 	signature   string
+	deltas      int // how many made the text
+	held        int // bytes that count as held
 	closed      bool
 	forced      bool // closed by the Builder, not by the agent
 	superseded  bool
@@ -77,6 +79,8 @@ func (b *Builder) lookup(t *turn, key string, thought bool) *part {
 func (b *Builder) newPart(t *turn, key string, thought bool) *part {
 	p := &part{thought: thought, by: b.author(t)}
 	t.parts[partKey{b.within, key, thought}] = p
+	t.hold(len(key))
+	t.weighPart(p)
 	return p
 }
 
@@ -119,6 +123,8 @@ func (t *turn) emitDelta(p *part, text string) {
 	}
 	text = t.truncate(p, text)
 	p.text.WriteString(text)
+	p.deltas++
+	t.weighPart(p)
 	if p.thought {
 		t.emitAs(p.by, ThoughtDelta{Part: p.id, Delta: text})
 		return
@@ -136,6 +142,7 @@ func (t *turn) truncate(p *part, text string) string {
 	}
 	p.cut = true
 	t.counts.Cut++
+	t.exceed(BoundEvent)
 	return beginning(text, left) + cutMark
 }
 
@@ -180,6 +187,7 @@ func (t *turn) closePart(p *part, signature string) {
 // so that no order of ends makes it slow.
 func (t *turn) forget(p *part) {
 	p.closed = true
+	t.weighPart(p)
 	if p.id == "" {
 		return
 	}

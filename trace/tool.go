@@ -18,6 +18,7 @@ type call struct {
 	whole    bool
 	done     bool
 	requests []*request
+	held     int // bytes that count as held
 
 	writing bool            // its input grows before the eyes of the client
 	draft   json.RawMessage // the newest snapshot of an input that is not whole
@@ -64,6 +65,7 @@ func (b *Builder) newCall(t *turn, tc ToolCall) *call {
 	c := &call{tool: tc, by: by}
 	t.calls[key] = c
 	t.order = append(t.order, c)
+	t.weigh(c)
 	return c
 }
 
@@ -88,9 +90,21 @@ func (b *Builder) ToolCallDelta(toolCallID, delta string) {
 		if text == "" {
 			return
 		}
-		c.text.WriteString(text)
-		t.emitAs(c.by, ToolCallDelta{ToolCallID: c.tool.ToolCallID, Delta: text})
+		t.growInput(c, text)
 	})
+}
+
+// growInput adds to the text of a call's input, as far as the input may grow.
+func (t *turn) growInput(c *call, text string) {
+	if c.text.Len()+len(text) > t.MaxEvent {
+		t.counts.Cut++
+		t.exceed(BoundEvent)
+		return
+	}
+	c.text.WriteString(text)
+	t.hold(weightOfDelta)
+	t.weigh(c)
+	t.emitAs(c.by, ToolCallDelta{ToolCallID: c.tool.ToolCallID, Delta: text})
 }
 
 // ToolCall gives a whole call. Its input wins over the deltas. A second whole of
@@ -107,7 +121,7 @@ func (b *Builder) ToolCall(tc ToolCall) {
 		default:
 			c.merge(tc)
 		}
-		c.tool.Input, c.tool.InputText, c.tool.Locations = CompactJSON(tc.Input), tc.InputText, tc.Locations
+		c.tool.Input, c.tool.InputText, c.tool.Locations = t.boundInput(CompactJSON(tc.Input)), t.cutText(tc.InputText), tc.Locations
 		t.putCall(c)
 	})
 }
@@ -131,7 +145,7 @@ func (c *call) merge(tc ToolCall) {
 // revise puts the call on record again if the agent asks to run another tool or
 // another input than it has shown.
 func (t *turn) revise(c *call, asked ToolCall) {
-	input := CompactJSON(asked.Input)
+	input := t.boundInput(CompactJSON(asked.Input))
 	same := asked.RawName == "" || asked.RawName == c.tool.RawName
 	if len(asked.Input) == 0 {
 		input, asked.Locations = c.tool.Input, c.tool.Locations
@@ -141,6 +155,12 @@ func (t *turn) revise(c *call, asked ToolCall) {
 	}
 	c.merge(asked)
 	c.tool.Input, c.tool.InputText, c.tool.Locations = input, "", asked.Locations
+	t.putTool(c)
+}
+
+// putTool puts the call on record as it now is.
+func (t *turn) putTool(c *call) {
+	t.weigh(c)
 	c.event = t.emitAs(c.by, c.tool)
 }
 
@@ -148,7 +168,7 @@ func (t *turn) putCall(c *call) {
 	c.whole, c.draft = true, nil
 	c.text.Reset()
 	t.running++
-	c.event = t.emitAs(c.by, c.tool)
+	t.putTool(c)
 	if c.writing {
 		c.writing = false
 		t.writing--
@@ -230,4 +250,5 @@ func (t *turn) result(c *call, r ToolResult) {
 	t.running--
 	c.done, c.requests, c.output = true, nil, nil
 	c.tool.Input, c.tool.InputText, c.tool.Locations = nil, "", nil
+	t.weigh(c)
 }

@@ -16,9 +16,6 @@ import (
 // written for that record gets them.
 const beyond = "ui-chunk"
 
-// Reserved reports whether data of an upstream would be taken for data of Beyond.
-func Reserved(name string) bool { return name == beyond }
-
 // Beyond returns what the trace has no word for in a chunk, as data that an adapter puts on
 // record before the chunk's own record, if there is one. It reports false if the trace has
 // a word for everything.
@@ -92,6 +89,12 @@ func (t *Translator) passOn(turn string, value json.RawMessage) {
 	if err != nil {
 		return
 	}
+	switch c := c.(type) { //nolint:gochecksumtype // the others have no keys
+	case Extended:
+		c.Keys.disown()
+	case Other:
+		c.Keys.disown()
+	}
 	switch b := Bare(c).(type) { //nolint:gochecksumtype // the others are written for records of their own
 	case Other:
 		t.begin(turn)
@@ -125,6 +128,19 @@ func (t *Translator) passOn(turn string, value json.RawMessage) {
 	}
 }
 
+// disown removes the gateway's own facts from what an upstream says. Otherwise an upstream
+// could say that a person has allowed a call.
+func (k Keys) disown() {
+	meta := map[string]json.RawMessage{}
+	if json.Unmarshal(k[metadataKey], &meta) != nil {
+		return
+	}
+	if _, has := meta[factsKey]; has {
+		delete(meta, factsKey)
+		k[metadataKey] = marshal(meta)
+	}
+}
+
 // ofUpstream notes the metadata of a call: the clients would forget it when they read our own.
 func (t *Translator) ofUpstream(e Extended) {
 	meta, some := e.Keys[metadataKey]
@@ -154,7 +170,8 @@ func (t *Translator) other(c Other) {
 		t.needStep()
 		t.empty(c)
 	case !c.passes(t.options.Profile):
-		t.emit(Data{Name: dataName(strings.TrimPrefix(c.Name, dataPrefix)), Value: marshal(c.Keys)})
+		name := trace.AgentDataName(strings.TrimPrefix(c.Name, dataPrefix))
+		t.emit(Data{Name: trace.CleanDataName(name), Value: marshal(c.Keys)})
 	default:
 		switch c.Name {
 		case "message-metadata":

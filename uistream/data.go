@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -50,7 +49,7 @@ func (t *Translator) status(p trace.Status) {
 
 func (t *Translator) data(p trace.Data) {
 	t.speaks(p)
-	t.emit(Data{Name: dataName(p.Name), ID: p.ID, Value: SafeJSON(p.Value), Transient: p.Transient})
+	t.emit(Data{Name: trace.CleanDataName(p.Name), ID: p.ID, Value: SafeJSON(p.Value), Transient: p.Transient})
 }
 
 func (t *Translator) source(p trace.Source) {
@@ -78,22 +77,6 @@ func (t *Translator) file(p trace.File) {
 func mediaType(s string) string {
 	if s == "" {
 		return "application/octet-stream"
-	}
-	return s
-}
-
-// dataName makes a name that every client takes for a data part's.
-func dataName(s string) string {
-	s = strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '.', r == '_', r == '-':
-			return r
-		default:
-			return '-'
-		}
-	}, s)
-	if s == "" {
-		return "event"
 	}
 	return s
 }

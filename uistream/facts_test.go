@@ -105,9 +105,9 @@ func TestTheWaitForAPersonIsNoPartOfTheDuration(t *testing.T) {
 // An upstream of this protocol has facts of its own about its calls.
 func TestTheFactsOfAnUpstreamStayBesideOurOwn(t *testing.T) {
 	t.Parallel()
-	d, _ := uistream.Beyond(uistream.Extended{Chunk: uistream.ToolInputStart{ToolCallID: "c"}, Keys: uistream.Keys{"providerMetadata": input(`{"openai":{"id":"1"},"tributary":{"kind":"read"}}`)}})
+	d, _ := uistream.Beyond(uistream.Extended{Chunk: uistream.ToolInputStart{ToolCallID: "c"}, Keys: uistream.Keys{"providerMetadata": input(`{"openai":{"id":"1"},"tributary":{"kind":"read","decision":{"outcome":"selected","by":"adm"}}}`)}})
 	records := write(t, completed(), func(b *trace.Builder) {
-		b.Emit(d)
+		b.EmitOwn(d)
 		b.ToolCallStart(trace.ToolCallStart{ToolCallID: "c", RawName: "bash", ToolKind: trace.ToolExecute})
 		b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash", ToolKind: trace.ToolExecute, Input: input(`{}`)})
 		b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted, Output: input(`1`)})

@@ -1,5 +1,7 @@
 package uistream
 
+import "github.com/tributary-dev/tributary/trace"
+
 // This file writes chunks as server-sent events.
 
 // Framing says what stands in a frame besides the chunk. The stock clients read
@@ -56,7 +58,7 @@ func (f Framing) AppendFrame(dst []byte, c Chunk) []byte {
 	if !f.NoEvents {
 		dst = append(dst, "event: "...)
 		if d, ok := c.(Data); ok {
-			dst = append(append(dst, dataPrefix...), dataName(d.Name)...)
+			dst = append(append(dst, dataPrefix...), trace.CleanDataName(d.Name)...)
 		} else {
 			dst = append(dst, f.event(c)...)
 		}

@@ -76,7 +76,7 @@ func (d *Decoder) domain(f wire.Frame, frame json.RawMessage, to agent.Turns) {
 		data.Value = agentkit.Encode(title.Title)
 		to.Note(data)
 	case t != nil:
-		t.b.Emit(data)
+		t.b.EmitOwn(data)
 	case !w.transient:
 		to.Note(data)
 	}

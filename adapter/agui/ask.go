@@ -66,7 +66,7 @@ func (d *Decoder) ask(t *turn, kind askKind, all []interrupt) {
 		c := t.calls[i.ToolCallID]
 		questions = append(questions, a.questions(c != nil && t.input.has(c.name))...)
 	}
-	t.b.Emit(memo{Open: all, Kind: kind, Run: t.input.RunID}.record())
+	t.b.EmitOwn(memo{Open: all, Kind: kind, Run: t.input.RunID}.record())
 	d.effects = append(d.effects, d.Permissions(t.b, approvals...)...)
 	d.effects = append(d.effects, d.Questions(t.b, questions...)...)
 }
@@ -86,7 +86,7 @@ func (d *Decoder) approval(t *turn, id, call, title string) trace.PermissionChec
 func (d *Decoder) Next(_ *trace.Builder, replies remote.Replies) *remote.Call {
 	t := d.turn
 	late := t.b.Counts().Late
-	if t.b.Emit(memo{Answered: true}.record()); t.b.Counts().Late > late {
+	if t.b.EmitOwn(memo{Answered: true}.record()); t.b.Counts().Late > late {
 		return nil
 	}
 	in := t.input

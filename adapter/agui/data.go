@@ -11,7 +11,6 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 
 	"github.com/tributary-dev/tributary/trace"
-	"github.com/tributary-dev/tributary/uistream"
 )
 
 // step is a step of the agent's own: steps may overlap, so they are data.
@@ -19,9 +18,6 @@ func (d *Decoder) step(t *turn, e event) {
 	status := strings.ToLower(strings.TrimPrefix(e.Type, "STEP_"))
 	t.view(e.SubagentRunID).Emit(trace.Data{Name: "step", ID: "step-" + e.StepName, Value: encode(map[string]string{"stepName": e.StepName, "status": status})})
 }
-
-// reserved are names of data that mean something else to clients.
-var reserved = []string{memoName, stateName, "step", "result", "subagent", "participant", "usage", "plan", "modes", "models", "commands", "title"} //nolint:gochecknoglobals // never written
 
 func (d *Decoder) custom(t *turn, e event) {
 	if e.Name == "on_interrupt" { // of LangGraph's endpoints, unless they are told to say it as all others do
@@ -34,11 +30,7 @@ func (d *Decoder) custom(t *turn, e event) {
 		t.b.Touch()
 		return
 	}
-	name := cmp.Or(e.Name, "custom")
-	if slices.Contains(reserved, name) || uistream.Reserved(name) {
-		name = "custom-" + name
-	}
-	t.view(e.SubagentRunID).Emit(trace.Data{Name: name, Value: first(e.Value, raw("null"))})
+	t.view(e.SubagentRunID).Emit(trace.Data{Name: cmp.Or(e.Name, "custom"), Value: first(e.Value, raw("null"))})
 }
 
 // tokenCounts is the usage of a run so far, as Microsoft's framework tells it.

@@ -136,7 +136,7 @@ func (d *Decoder) begin(b *trace.Builder, in input) {
 	t := &turn{b: b, input: in, text: newVoice(roleAssistant), thought: newVoice(roleReasoning), calls: map[string]*call{}, subs: map[string]sub{}, values: map[place]raw{state(): in.State}, earlier: map[string]bool{}}
 	d.turn = t
 	if t.cancels = len(in.Resume) > 0; t.cancels { // of an earlier turn, whose calls get their results now
-		b.Emit(memo{Answered: true}.record())
+		b.EmitOwn(memo{Answered: true}.record())
 		for _, data := range in.Messages {
 			var m message
 			read(data, &m)

@@ -69,7 +69,7 @@ func (t *turn) say(v *voice, e event, text string) {
 	t.speaks()
 	if !v.open[id] && e.SubagentRunID == "" {
 		t.nextStep()
-		t.b.Emit(memo{ID: id}.record())
+		t.b.EmitOwn(memo{ID: id}.record())
 	}
 	v.open[id] = true
 	v.pieces[id]++
@@ -138,7 +138,7 @@ func (t *turn) turnTo(key string) {
 func (d *Decoder) sealed(t *turn, e event) {
 	s := sealed{Entity: e.EntityID, Value: string(e.EncryptedValue)}
 	t.said.seal(s)
-	t.b.Emit(memo{Sealed: &s}.record())
+	t.b.EmitOwn(memo{Sealed: &s}.record())
 }
 
 // messages takes a snapshot of the conversation. Endpoints split messages there in another

@@ -55,12 +55,12 @@ func (d *Decoder) callStart(t *turn, e event) {
 	if e.SubagentRunID == "" {
 		t.nextStep()
 		if e.ParentMessageID != "" {
-			t.b.Emit(memo{ID: e.ParentMessageID}.record())
+			t.b.EmitOwn(memo{ID: e.ParentMessageID}.record())
 		}
 	}
 	if t.input.has(c.name) { // clients answer a call of the app by its output
 		mark, _ := uistream.Beyond(uistream.ToolInputStart{ToolCallID: e.ToolCallID, Form: uistream.Form{Static: true, Unmarked: true}})
-		c.b.Emit(mark)
+		c.b.EmitOwn(mark)
 	}
 	tool := d.tools.Classify(c.name, nil)
 	c.b.ToolCallStart(trace.ToolCallStart{ToolCallID: e.ToolCallID, RawName: c.name, Name: tool.Name, ToolKind: tool.Kind})
@@ -127,7 +127,7 @@ func (d *Decoder) callResult(t *turn, e event) {
 		r = trace.ToolResult{ToolCallID: id, Status: trace.ToolDenied, Error: text}
 	}
 	if c.sub == "" {
-		t.b.Emit(memo{ID: e.MessageID}.record())
+		t.b.EmitOwn(memo{ID: e.MessageID}.record())
 		t.news = true
 	}
 	c.b.ToolResult(r)

@@ -118,7 +118,7 @@ func (d *Decoder) fromGateway(l message, p params, t agent.Turns) {
 	case "turn/steer":
 		if c != nil && !d.live { // the session writes the message
 			text := agent.Prompt{Message: prompt("", p.Input).Message}.Text()
-			c.b.Emit(trace.Data{Name: "steer", Value: agentkit.Encode(object{"text": text})})
+			c.b.EmitOwn(trace.Data{Name: "steer", Value: agentkit.Encode(object{"text": text})})
 		}
 	case "turn/interrupt":
 		if c != nil {

@@ -109,7 +109,7 @@ func (d *Decoder) interrupted(all []interrupt) {
 		r := i.request()
 		t.requests = append(t.requests, r)
 		if i.ID != static {
-			t.b.Emit(trace.Data{Name: "interrupt", ID: i.ID, Value: agentkit.Encode(i)})
+			t.b.EmitOwn(trace.Data{Name: "interrupt", ID: i.ID, Value: agentkit.Encode(i)})
 		}
 		switch {
 		case d.goOn == nil && d.live: // a backend that takes no answers

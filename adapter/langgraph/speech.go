@@ -214,7 +214,7 @@ func (t *turn) end(s *speech) {
 	t.finish = cmp.Or(s.finish, t.finish)
 	t.silent(s)
 	if s.data {
-		t.out.Emit(trace.Data{Name: "subgraph-message", ID: s.id, Value: agentkit.Encode(map[string]any{
+		t.out.EmitOwn(trace.Data{Name: "subgraph-message", ID: s.id, Value: agentkit.Encode(map[string]any{
 			"participant": s.who, "node": s.at.node, "namespace": s.at.namespace, "text": s.texts[words].String(),
 		})})
 	}

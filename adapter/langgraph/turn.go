@@ -162,7 +162,7 @@ func (t *turn) person(m message, at place) {
 		return
 	}
 	t.known[m.id] = true
-	t.out.Emit(trace.Data{Name: "user-message", ID: m.id, Value: agentkit.Encode(map[string]string{"text": full, "name": m.name, "node": at.node})})
+	t.out.EmitOwn(trace.Data{Name: "user-message", ID: m.id, Value: agentkit.Encode(map[string]string{"text": full, "name": m.name, "node": at.node})})
 }
 
 // remember takes messages of earlier turns. The user has seen them.
@@ -183,19 +183,11 @@ func (t *turn) remember(all []message) {
 	}
 }
 
-// reserved are names of data that the gateway gives a meaning of its own.
-var reserved = map[string]bool{ //nolint:gochecknoglobals // never written
-	"usage": true, "plan": true, "notice": true, "error": true, "agent-status": true, "subagent": true, "interrupt": true, "question": true,
-	"modes": true, "models": true, "commands": true, "title": true, "user-message": true, "subagent-message": true,
-}
-
 // custom passes on an event of the graph's own. With an id, it stays and later ones replace
 // it; without, it is shown and forgotten.
 func (t *turn) custom(name string, value raw) {
 	o := objectOf(value)
-	if name = cmp.Or(name, o.text("type"), "custom"); reserved[name] {
-		name = "custom-" + name
-	}
+	name = cmp.Or(name, o.text("type"), "custom")
 	if o == nil {
 		value = agentkit.Encode(map[string]raw{"value": value})
 	}

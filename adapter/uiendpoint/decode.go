@@ -43,6 +43,7 @@ type Decoder struct {
 	idles    int               // streams in a row that broke off and had said nothing new
 	place    place
 	open     map[string]*part
+	size     int                      // of the message that is decoded, in bytes
 	forms    map[string]uistream.Form // of the calls
 }
 
@@ -98,6 +99,7 @@ func (d *Decoder) Hear(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	if err != nil {
 		return nil, err
 	}
+	d.size = len(m.Data)
 	return d.heard(c, t), nil
 }
 
@@ -163,13 +165,18 @@ func (d *Decoder) ended(fault string) []agent.Effect {
 		d.phase = waiting
 		return effects
 	}
-	d.phase = over
+	d.leave()
 	stop := trace.Stop{Reason: cmp.Or(d.reason, "stop"), Outcome: trace.OutcomeCompleted}
 	if d.reason == "error" {
 		stop.Outcome, stop.Error = trace.OutcomeFailed, "The endpoint says that its model failed."
 	}
 	d.b.End(stop)
 	return nil
+}
+
+// leave ends the turn. The next turn brings the messages that the endpoint gets.
+func (d *Decoder) leave() {
+	d.phase, d.before, d.message, d.place = over, nil, &uistream.Reducer{}, newPlace()
 }
 
 // unfinished reports whether the message is empty, or a text or the input of a call is still

@@ -23,8 +23,9 @@ func (d *Decoder) put(c uistream.Chunk) {
 	if d.b == nil {
 		return
 	}
+	d.b.Hold(kept(bare, d.size))
 	if data, some := uistream.Beyond(c); some && !d.onRecord(c, begun) {
-		d.b.Emit(data)
+		d.b.EmitOwn(data)
 	}
 	switch p := bare.(type) { //nolint:gochecksumtype // Beyond has all of the others
 	case uistream.StartStep:
@@ -44,9 +45,6 @@ func (d *Decoder) put(c uistream.Chunk) {
 	case uistream.File:
 		d.b.Emit(trace.File{URL: p.URL, MediaType: p.MediaType})
 	case uistream.Data:
-		if uistream.Reserved(p.Name) {
-			p.Name += "-"
-		}
 		d.b.Emit(trace.Data{Name: p.Name, ID: p.ID, Value: p.Value, Transient: p.Transient})
 	case uistream.ToolInputStart:
 		d.b.ToolCallStart(trace.ToolCallStart{ToolCallID: p.ToolCallID, RawName: p.ToolName, ToolKind: d.tools.Kind(p.ToolName), Title: p.Title})
@@ -68,6 +66,31 @@ func (d *Decoder) put(c uistream.Chunk) {
 	case uistream.ToolOutputDenied:
 		d.b.Denied(p.ToolCallID, "")
 	}
+}
+
+// partSize is about how many bytes a part costs beside its content.
+const partSize = 256
+
+// kept is how many bytes of a chunk the message that the endpoint gets back has for good.
+// The parameter size is that of the chunk as it came.
+func kept(c uistream.Chunk, size int) int {
+	switch c := c.(type) { //nolint:gochecksumtype // the others are kept
+	case uistream.ToolInputDelta:
+		return 0
+	case uistream.TextDelta:
+		return len(c.Delta)
+	case uistream.ReasoningDelta:
+		return len(c.Delta)
+	case uistream.Data:
+		if c.Transient {
+			return 0
+		}
+	case uistream.ToolOutputAvailable:
+		if c.Preliminary {
+			return 0
+		}
+	}
+	return partSize + size
 }
 
 // onRecord reports whether the keys of a chunk are on record already. The form of a call

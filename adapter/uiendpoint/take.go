@@ -146,7 +146,7 @@ func (d *Decoder) metadata(value []byte) {
 // end ends the turn by what the endpoint itself says.
 func (d *Decoder) end(s trace.Stop) {
 	d.endParts()
-	d.phase = over
+	d.leave()
 	if d.b != nil {
 		d.b.End(s)
 	}
@@ -157,6 +157,9 @@ func (d *Decoder) beginPart(name string, thought bool, keys uistream.Keys) *part
 	d.endPart(name, nil)
 	p := &part{thought: thought, keys: keys}
 	d.open[name] = p
+	if d.b != nil {
+		d.b.Hold(partSize + len(name))
+	}
 	return p
 }
 

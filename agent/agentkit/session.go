@@ -157,6 +157,9 @@ func (s *Session) decode(m agent.Message) error {
 	if p, panicked := errors.AsType[*PanicError](err); panicked {
 		s.broken(p)
 	}
+	if s.current != nil && m.Dir == agent.Out {
+		s.current.Heard()
+	}
 	if s.current != nil && s.current.Over() {
 		s.current = nil
 	}

@@ -120,7 +120,7 @@ func (s *setup) sessionOptions(logger *slog.Logger) (session.Options, error) {
 		OnDisconnect: rules.OnDisconnect, Busy: rules.Busy, GracePeriod: rules.Grace, GraceLimit: rules.GraceLimit,
 		IdleLimit: rules.IdleLimit, StopPatience: rules.StopPatience, AgentIdle: rules.AgentIdle, EvictAfter: rules.EvictAfter,
 		MaxAgents: rules.MaxAgents, AgentShare: s.agentShare(), MaxQueue: rules.MaxQueue, Replay: rules.Replay,
-		MaxPrompts: int(s.Limits.Prompts), MaxPromptBytes: memoryShare(memory()), MaxTurnBytes: int64(s.Limits.TurnBytes), MaxTurnRecords: int(s.Limits.TurnRecords),
+		MaxPrompts: int(s.Limits.Prompts), MaxPromptBytes: memoryShare(memory()), MaxHeldBytes: memoryShare(memory()), MaxTurnBytes: int64(s.Limits.TurnBytes), MaxTurnRecords: int(s.Limits.TurnRecords),
 		Logger: logger,
 	}, nil
 }
