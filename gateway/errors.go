@@ -88,6 +88,7 @@ func isChat(path string) bool {
 func statusOf(err error) (status int, code string) {
 	var answered *session.AnsweredError
 	var choice *session.ChoiceError
+	var file *session.FileError
 	var command *session.CommandError
 	var list *session.ListError
 	var refused *refusal.Error
@@ -101,7 +102,7 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusConflict, "already_answered"
 	case errors.As(err, &command):
 		return http.StatusForbidden, "forbidden"
-	case errors.As(err, &choice):
+	case errors.As(err, &choice), errors.As(err, &file):
 		return http.StatusBadRequest, "bad_request"
 	case errors.Is(err, session.ErrUnknownSession):
 		return http.StatusNotFound, "unknown_session"

@@ -22,6 +22,9 @@ func (l *activeSession) controls() agent.Controls {
 // Steer puts a message into the running turn. The agent reads it when it can; the
 // message is on record in the turn.
 func (h *Hub) Steer(ctx context.Context, session string, p Prompt) error {
+	if err := CheckFiles(p.Message.Parts); err != nil {
+		return err
+	}
 	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return err

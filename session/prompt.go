@@ -50,6 +50,9 @@ func (p Prompt) sender() Sender { return Sender{By: p.By, Caller: p.Caller} }
 // Prompt begins a turn, or queues it behind the one that runs. It returns when
 // the turn is known; the turn goes on when ctx ends.
 func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error) {
+	if err := CheckFiles(p.Message.Parts); err != nil {
+		return Turn{}, err
+	}
 	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return Turn{}, err

@@ -32,7 +32,7 @@ func fakeRuntime(t testing.TB, how string, env ...string) acp.Runtime {
 	if err != nil {
 		t.Fatal(err)
 	}
-	preset := acp.Preset{Preset: agent.Preset{Name: "fake", Install: "npm install -g fake"}, Title: "Fake", Login: "run `fake login` in a terminal", Keys: map[string]string{"FAKE_KEY": "key"}, LooseModes: []string{"yolo"}, LooseCommands: []string{"allow-all"}, Mentions: true}
+	preset := acp.Preset{Preset: agent.Preset{Name: "fake", Install: "npm install -g fake"}, Title: "Fake", Login: "run `fake login` in a terminal", Keys: map[string]string{"FAKE_KEY": "key"}, LooseModes: []string{"yolo"}, LooseCommands: []string{"allow-all"}}
 	return acp.Runtime{
 		Preset: preset, Command: exe, Env: append([]string{"FAKE_ACP=" + how, "GORACE=atexit_sleep_ms=0", "PATH=" + os.Getenv("PATH"), "FAKE_MEMORY=" + os.Getenv("FAKE_MEMORY")}, env...),
 		StopTime: 2 * time.Second, StartTime: 10 * time.Second,

@@ -20,9 +20,6 @@ type Preset struct {
 	// LooseCommands are the agent's own commands that can switch its permission requests
 	// off, or widen what it may do. A prompt that is one of them is refused.
 	LooseCommands []string
-	// Mentions says that the agent reads the files that a prompt mentions with @, and asks
-	// nobody.
-	Mentions bool
 	// Mode is the mode in which sessions begin, if the agent's own would not ask.
 	Mode string
 	// MissingIsEmpty answers that a file that does not exist is empty. The agent does not
@@ -54,7 +51,7 @@ func Presets() []Preset {
 		{
 			Preset: agent.Preset{Name: "claude-acp", Command: "claude-agent-acp", Install: "npm install -g @agentclientprotocol/claude-agent-acp", Environ: anthropic},
 			Title:  "Claude Agent", Login: "run `claude` once in a terminal, or set ANTHROPIC_API_KEY",
-			LooseModes: []string{"bypassPermissions"}, LooseCommands: []string{"config", "settings"}, Mentions: true,
+			LooseModes: []string{"bypassPermissions"}, LooseCommands: []string{"config", "settings"},
 		},
 		{
 			Preset: agent.Preset{Name: "codex-acp", Command: "codex-acp", Install: "npm install -g @agentclientprotocol/codex-acp", Environ: openai},

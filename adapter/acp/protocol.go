@@ -180,10 +180,7 @@ func (p *protocol) Prompt(_ context.Context, prompt agent.Prompt) (json.RawMessa
 	if err := agentkit.RefuseCommands(prompt.Message, p.runtime.Preset.looseCommands()); err != nil {
 		return nil, err
 	}
-	if p.runtime.Preset.Mentions || p.runtime.Preset.Name == "" {
-		prompt = agentkit.WithoutMentions(prompt, p.conn.Host().Files().Contains)
-	}
-	content := blocks(prompt.Message.Parts, p.hello)
+	content := blocks(prompt.Message.Parts, p.conn.Session().Inside, p.hello)
 	if len(content) == 0 {
 		return nil, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that the agent can read."}
 	}

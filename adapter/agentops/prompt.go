@@ -147,7 +147,7 @@ func (s *session) send(ctx context.Context, o *activePrompt, p agent.Prompt) err
 	if err != nil {
 		return err
 	}
-	out := outgoing{Prompt: wire.Prompt{Content: p.Text(), Model: s.cfg.Model, ThreadID: at.thread, Channel: at.channel}, Traceparent: p.Caller.Traceparent}
+	out := outgoing{Prompt: wire.Prompt{Content: agentkit.PromptText(p, s.host.Files().Contains), Model: s.cfg.Model, ThreadID: at.thread, Channel: at.channel}, Traceparent: p.Caller.Traceparent}
 	files, dropped := attach(p.Message)
 	out.Attachments = files
 	for _, why := range dropped {

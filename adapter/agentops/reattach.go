@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -69,7 +70,7 @@ func (s *session) endUnfollowed(b *trace.Builder, sentence string) {
 func (s *session) adopt(left agent.OpenTurn) {
 	p := &turn{own: !left.AgentInitiated, phase: sent, b: left.Builder, left: true, native: left.Native}
 	if left.Prompt != nil {
-		p.content, p.parts = agent.Prompt{Message: left.Prompt.Message}.Text(), left.Prompt.Message.Parts
+		p.content, p.parts = agentkit.PromptText(agent.Prompt{Message: left.Prompt.Message}, s.host.Files().Contains), left.Prompt.Message.Parts
 	}
 	switch {
 	case left.AgentInitiated && left.Prompt != nil:

@@ -9,12 +9,15 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// userLine is the line that prompts the agent. Words alone are one string, because a
-// string may be a command of the agent.
-func userLine(p agent.Prompt, blocks []any) []byte {
-	var content any = blocks
-	if !slices.ContainsFunc(p.Message.Parts, func(part trace.InputPart) bool { return part.Type != trace.InputText }) {
-		content = p.Text()
+// userLine is the line that prompts the agent, or nil for a prompt without content. Words alone
+// are one string, because a string may be a command of the agent.
+func userLine(p agent.Prompt, inside func(path string) bool) []byte {
+	content := any(agentkit.PromptText(p, inside))
+	if slices.ContainsFunc(p.Message.Parts, func(part trace.InputPart) bool { return part.Type != trace.InputText }) {
+		content = agentkit.Blocks(p.Message.Parts, inside, func(words string) any { return map[string]any{"type": "text", "text": words} }, fileBlock)
+	}
+	if content == "" {
+		return nil
 	}
 	return agentkit.Encode(map[string]any{
 		"type": "user", "parent_tool_use_id": nil, "session_id": "",
@@ -22,26 +25,8 @@ func userLine(p agent.Prompt, blocks []any) []byte {
 	})
 }
 
-// blocks are the content blocks of a message.
-func blocks(parts []trace.InputPart) []any {
-	var list []any
-	for _, part := range parts {
-		switch {
-		case part.Type != trace.InputText:
-			list = append(list, fileBlock(part))
-		case part.Text != "":
-			list = append(list, textBlock(part.Text))
-		}
-	}
-	return list
-}
-
-func textBlock(text string) map[string]any { return map[string]any{"type": "text", "text": text} }
-
-// fileBlock makes of a file what the model can take: an image or a document as such, and
-// all else as text.
-func fileBlock(part trace.InputPart) map[string]any {
-	file := agentkit.Attached(part)
+// fileBlock makes of a file what the model can take: an image or a document.
+func fileBlock(file agentkit.Attachment) (any, bool) {
 	typ := "document"
 	if file.IsImage() {
 		typ = "image"
@@ -49,9 +34,9 @@ func fileBlock(part trace.InputPart) map[string]any {
 	shown := file.IsImage() || file.Media == "application/pdf"
 	switch {
 	case shown && file.Inline:
-		return map[string]any{"type": typ, "source": map[string]any{"type": "base64", "media_type": file.Media, "data": base64.StdEncoding.EncodeToString(file.Data)}}
+		return map[string]any{"type": typ, "source": map[string]any{"type": "base64", "media_type": file.Media, "data": base64.StdEncoding.EncodeToString(file.Data)}}, true
 	case shown && file.OnWeb():
-		return map[string]any{"type": typ, "source": map[string]any{"type": "url", "url": file.URL}}
+		return map[string]any{"type": typ, "source": map[string]any{"type": "url", "url": file.URL}}, true
 	}
-	return textBlock(file.Text())
+	return nil, false
 }

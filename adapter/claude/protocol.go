@@ -51,25 +51,18 @@ func (p *protocol) Greet(ctx context.Context, _ string) error {
 
 // Prompt implements agentkit.Protocol.
 func (p *protocol) Prompt(_ context.Context, prompt agent.Prompt) (json.RawMessage, error) {
-	prompt, err := Guard(prompt, p.conn.Host())
-	if err != nil {
+	if err := agentkit.RefuseCommands(prompt.Message, LooseCommands()); err != nil {
 		return nil, err
 	}
-	content := blocks(prompt.Message.Parts)
-	if len(content) == 0 {
+	line := userLine(prompt, p.conn.Session().Inside)
+	if line == nil {
 		return nil, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that Claude Code can read."}
 	}
-	return userLine(prompt, content), nil
+	return line, nil
 }
 
-// Guard makes of a prompt one that goes around no permission request: it refuses the
-// commands that switch requests off, and takes mentions of files outside apart.
-func Guard(p agent.Prompt, host agent.Host) (agent.Prompt, error) {
-	if err := agentkit.RefuseCommands(p.Message, []string{"config", "settings"}); err != nil {
-		return p, err
-	}
-	return agentkit.WithoutMentions(p, host.Files().Contains), nil
-}
+// LooseCommands are the agent's own commands that can switch its permission requests off.
+func LooseCommands() []string { return []string{"config", "settings"} }
 
 // Stop implements agentkit.Protocol.
 func (p *protocol) Stop() json.RawMessage { return p.request(raw(`{"subtype":"interrupt"}`)) }

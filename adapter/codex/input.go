@@ -9,21 +9,11 @@ import (
 
 // inputs are the parts of a prompt as Codex takes them: images by their URL, and all
 // else as text.
-func inputs(parts []trace.InputPart) []userInput {
-	var all []userInput
-	for _, p := range parts {
-		file := agentkit.Attached(p)
-		switch {
-		case p.Type == trace.InputText && p.Text == "":
-		case p.Type == trace.InputText:
-			all = append(all, userInput{Type: "text", Text: p.Text})
-		case file.IsImage() && (file.Inline || file.OnWeb()):
-			all = append(all, userInput{Type: "image", URL: p.URL})
-		default:
-			all = append(all, userInput{Type: "text", Text: file.Text()})
-		}
-	}
-	return all
+func inputs(parts []trace.InputPart, inside func(path string) bool) []userInput {
+	text := func(words string) userInput { return userInput{Type: "text", Text: words} }
+	return agentkit.Blocks(parts, inside, text, func(file agentkit.Attachment) (userInput, bool) {
+		return userInput{Type: "image", URL: file.Address()}, file.IsImage() && file.Address() != ""
+	})
 }
 
 // prompt is a message that the agent was given.

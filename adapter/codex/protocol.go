@@ -183,7 +183,7 @@ func (p *protocol) models(ctx context.Context) {
 
 // Prompt implements agentkit.Protocol.
 func (p *protocol) Prompt(_ context.Context, prompt agent.Prompt) (json.RawMessage, error) {
-	in := inputs(prompt.Message.Parts)
+	in := inputs(prompt.Message.Parts, p.conn.Session().Inside)
 	if len(in) == 0 {
 		return nil, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that Codex can read."}
 	}
@@ -221,7 +221,8 @@ func (p *protocol) steer(ctx context.Context, prompt agent.Prompt) error {
 	if id == "" {
 		return errors.New("codex: no turn runs that could take the message")
 	}
-	if err := p.rpc.Call(ctx, "turn/steer", object{"threadId": thread, "expectedTurnId": id, "input": inputs(prompt.Message.Parts)}, nil); err != nil {
+	in := inputs(prompt.Message.Parts, p.conn.Session().Inside)
+	if err := p.rpc.Call(ctx, "turn/steer", object{"threadId": thread, "expectedTurnId": id, "input": in}, nil); err != nil {
 		return fmt.Errorf("codex: the running turn does not take the message: %w", err)
 	}
 	return nil

@@ -23,6 +23,9 @@ type Runtime struct {
 	Command string
 	Args    []string
 	Env     []string // the whole environment of the program
+	// Refused are the program's own commands that a prompt must not be; see
+	// agentkit.RefuseCommands.
+	Refused []string
 }
 
 // Probe implements agent.Prober.
@@ -48,16 +51,17 @@ func (r Runtime) fault(err error) error {
 }
 
 // Open implements agent.Runtime.
-func (r Runtime) Open(_ context.Context, _ agent.Host, cfg agent.Config) (agent.Session, error) {
+func (r Runtime) Open(_ context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
 	if r.Command == "" {
 		return nil, errors.New("the agent has no command: set the key command to a program")
 	}
-	s := session{r, cfg}
+	s := session{r, host, cfg}
 	return agentkit.Local{Name: "The program", Play: s.play}.Open(), nil
 }
 
 type session struct {
 	runtime Runtime
+	host    agent.Host
 	cfg     agent.Config
 }
 
@@ -66,7 +70,10 @@ func (s session) play(ctx context.Context, turn agent.Prompt, b *trace.Builder) 
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	prompt := turn.Text()
+	if err := agentkit.RefuseCommands(turn.Message, s.runtime.Refused); err != nil {
+		return err
+	}
+	prompt := agentkit.PromptText(turn, s.host.Files().Contains) // the program may be an agent that reads what a prompt mentions
 	args, given := agentkit.WithPrompt(s.runtime.Args, prompt)
 	p, err := procio.Start(procio.Config{Path: s.runtime.Command, Args: args, Dir: s.cfg.Cwd, Env: s.runtime.Env, StateDir: s.cfg.StateDir, Grace: time.Second})
 	if err != nil {

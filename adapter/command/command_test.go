@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/tributary-dev/tributary/adapter/command"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/permission/permissiontest"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -162,5 +164,24 @@ func TestPromptIsNeverAnOption(t *testing.T) {
 	}
 	if said, _ := play(t, bash(`echo "[$1]"`, "{prompt}"), "a\x00b"); said != "[ab]\n" {
 		t.Errorf("said %q", said)
+	}
+}
+
+// The program may be an agent that reads the files that its words mention.
+//
+//evidence:for promise-mentions
+func TestAPromptMentionsNoFileOutside(t *testing.T) {
+	t.Parallel()
+	d := permissiontest.Workspace(t)
+	for _, r := range []command.Runtime{bash("cat"), bash(`printf %s "$1"`, "{prompt}")} {
+		host := agenttest.NewHost()
+		host.Dir = d
+		s := agenttest.Open(t, r, host, agent.Config{SessionID: "s", Cwd: d.Path()})
+		parts := permissiontest.MentioningParts(d)
+		if len(r.Args) > 3 {
+			parts = slices.DeleteFunc(parts, func(p trace.InputPart) bool { return p.Type != trace.InputText || len(p.Text) > 1000 })
+		}
+		events, _ := agenttest.Turn(t, s, host, agent.Prompt{Message: trace.UserMessage{ID: "u", Parts: parts}})
+		permissiontest.CheckSent(t, []byte(agenttest.Said(events)))
 	}
 }

@@ -70,7 +70,7 @@ func content(p agent.Prompt) any {
 	for _, part := range p.Message.Parts {
 		block := map[string]any{"type": "text", "text": part.Text}
 		if part.Type != trace.InputText {
-			files, block = true, file(part)
+			files, block = true, fileBlock(part)
 		}
 		all = append(all, block)
 	}
@@ -80,7 +80,12 @@ func content(p agent.Prompt) any {
 	return all
 }
 
-func file(part trace.InputPart) map[string]any {
+// fileBlock is a file as the models of LangChain take it. A server would read an address on its
+// machine, so the graph learns of such a file by its name.
+func fileBlock(part trace.InputPart) map[string]any {
+	if file := agentkit.Attached(part); !file.Inline && !file.OnWeb() {
+		return map[string]any{"type": "text", "text": file.Text()}
+	}
 	if strings.HasPrefix(part.MediaType, "image/") {
 		return map[string]any{"type": "image_url", "image_url": map[string]any{"url": part.URL}}
 	}

@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"cmp"
+
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -34,7 +36,7 @@ func formOf(p trace.InputPart) (form, string) {
 	case file.IsImage() && (file.Inline || file.OnWeb()):
 		return formImage, ""
 	case file.Inline && !file.IsText():
-		return formFile, file.Name
+		return formFile, cmp.Or(file.Name, "(no name)")
 	default:
 		return formText, file.Text()
 	}

@@ -97,18 +97,10 @@ func (p *protocol) path(what string) string { return "/session/" + p.Place() + "
 
 // Prompt implements agentkit.RemoteProtocol.
 func (p *protocol) Prompt(prompt agent.Prompt) (agentkit.Call, error) {
-	var parts []map[string]string
-	for _, part := range prompt.Message.Parts {
-		file := agentkit.Attached(part)
-		switch {
-		case part.Type == trace.InputText:
-			parts = append(parts, map[string]string{"type": "text", "text": part.Text})
-		case file.Inline || file.OnWeb():
-			parts = append(parts, map[string]string{"type": "file", "mime": file.Media, "url": part.URL, "filename": part.Filename})
-		default: // the server would read a file of its machine, and ask nobody
-			parts = append(parts, map[string]string{"type": "text", "text": file.Text()})
-		}
-	}
+	text := func(words string) map[string]string { return map[string]string{"type": "text", "text": words} }
+	parts := agentkit.Blocks(prompt.Message.Parts, p.remote.Inside, text, func(file agentkit.Attachment) (map[string]string, bool) {
+		return map[string]string{"type": "file", "mime": file.Media, "url": file.Address(), "filename": file.Name}, file.Address() != ""
+	})
 	if len(parts) == 0 {
 		return agentkit.Call{}, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that " + p.rt.name() + " can read."}
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 // promptText is the text of a prompt. No server of Open Harness takes anything else.
-func promptText(p agent.Prompt) (string, error) {
+func promptText(p agent.Prompt, inside func(path string) bool) (string, error) {
 	for _, part := range p.Message.Parts {
 		if part.Type != trace.InputText {
 			return "", &agentkit.PromptError{Reason: "no_files", Sentence: "Open Harness takes text only: send the prompt without files."}
@@ -24,7 +24,7 @@ func promptText(p agent.Prompt) (string, error) {
 	if strings.TrimSpace(p.Text()) == "" {
 		return "", &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that Open Harness can read."}
 	}
-	return p.Text(), nil
+	return agentkit.PromptText(p, inside), nil
 }
 
 // The paths. Calls with the path of the socket are commands of a WebSocket.
@@ -52,7 +52,7 @@ func abort(reason string) command {
 
 // Run implements remote.Protocol. The connection is there before the command is sent.
 func (p *flow) Run(_ context.Context, prompt agent.Prompt) (remote.Call, error) {
-	text, err := promptText(prompt)
+	text, err := promptText(prompt, p.s.Inside)
 	c := command{Type: "send", Message: &text, RunID: newID()}.call()
 	c.Stream = true
 	return c, err
@@ -76,7 +76,7 @@ type web struct {
 
 // Run implements remote.Protocol.
 func (p *web) Run(_ context.Context, prompt agent.Prompt) (remote.Call, error) {
-	text, err := promptText(prompt)
+	text, err := promptText(prompt, p.s.Inside)
 	message := trace.UserMessage{ID: prompt.Message.ID, Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}}
 	c := remote.Post(chatPath, chat{[]chatMessage{{"user", message}}})
 	c.Stream = true
@@ -112,7 +112,7 @@ var _ remote.Reattacher = (*workflow)(nil)
 
 // Run implements remote.Protocol.
 func (p *workflow) Run(ctx context.Context, prompt agent.Prompt) (remote.Call, error) {
-	text, err := promptText(prompt)
+	text, err := promptText(prompt, p.s.Inside)
 	if err != nil {
 		return remote.Call{}, err
 	}

@@ -3,12 +3,12 @@ package runner
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/agentops"
-	"github.com/tributary-dev/tributary/trace"
 )
 
 // protocol is the session agent's part in the conversation with a runner.
@@ -61,9 +61,9 @@ func (protocol) Reply(data json.RawMessage, err error) json.RawMessage {
 }
 
 // Prompt implements agentkit.InboundProtocol.
-func (protocol) Prompt(p agent.Prompt, cfg agent.Config) json.RawMessage {
+func (protocol) Prompt(p agent.Prompt, inside func(path string) bool, cfg agent.Config) json.RawMessage {
 	f := agentops.RunnerPrompt{
-		MessageID: p.Message.ID, Content: p.Text(), Model: cfg.Model, AuthorID: p.By, AuthorName: p.By, Traceparent: p.Caller.Traceparent,
+		MessageID: p.Message.ID, Model: cfg.Model, AuthorID: p.By, AuthorName: p.By, Traceparent: p.Caller.Traceparent,
 	}
 	typ, id, two := strings.Cut(p.Channel, ":")
 	switch {
@@ -75,11 +75,13 @@ func (protocol) Prompt(p agent.Prompt, cfg agent.Config) json.RawMessage {
 	if f.ChannelType == agentops.ThreadChannel {
 		f.ThreadID = f.ChannelID
 	}
-	for _, part := range p.Message.Parts {
-		if part.Type == trace.InputFile {
-			f.Attachments = append(f.Attachments, agentops.Attachment{Type: "file", MIME: part.MediaType, URL: part.URL, Filename: part.Filename})
+	words := agentkit.Blocks(p.Message.Parts, inside, agentkit.Words, func(file agentkit.Attachment) (none string, ok bool) {
+		if ok = file.Address() != ""; ok {
+			f.Attachments = append(f.Attachments, agentops.Attachment{Type: "file", MIME: file.Media, URL: file.Address(), Filename: file.Name})
 		}
-	}
+		return none, ok
+	})
+	f.Content = strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), "\n")
 	return frame(f)
 }
 

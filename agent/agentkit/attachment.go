@@ -4,52 +4,101 @@ import (
 	"cmp"
 	"encoding/base64"
 	"fmt"
+	"mime"
 	"net/url"
+	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// Attachment is a file in a prompt.
+// Attachment is a file in a prompt, as an agent may get it.
 type Attachment struct {
-	Name   string // "(no name)" if it is not known
-	Media  string // the media type, or ""
-	URL    string
-	Inline bool   // the URL holds the bytes
+	Name   string // "" if it is not known
+	Media  string // type/subtype in small letters, without parameters; "" if it is not known
+	URL    string // on the web, or "": agents would read an address on their machine
+	Inline bool   // the prompt holds the bytes
 	Data   []byte // of an inline file
+	raw    string // the data URL of an inline file as it came, if it may be passed on
 }
 
-// Attached reads a file part of a prompt.
+// Attached reads a file part of a prompt. A media type or an address that is malformed counts
+// as not known.
 func Attached(p trace.InputPart) Attachment {
-	a := Attachment{Name: cmp.Or(p.Filename, "(no name)"), URL: p.URL}
 	media, data, inline := dataURL(p.URL)
-	a.Media, a.Data, a.Inline = cmp.Or(media, p.MediaType), data, inline
+	a := Attachment{Name: p.Filename, Media: cmp.Or(mediaType(media), mediaType(p.MediaType)), URL: webAddress(p.URL), Inline: inline, Data: data}
+	head, body, _ := strings.Cut(p.URL, ",")
+	simple := slices.Contains([]string{"", ";base64", ";charset=utf-8", ";charset=utf-8;base64"}, strings.TrimPrefix(head, "data:"+mediaType(media)))
+	if odd := func(r rune) bool { return r <= ' ' || r > '~' || r == '@' }; inline && simple && !strings.ContainsFunc(body, odd) {
+		a.raw = p.URL
+	}
 	return a
+}
+
+// mediaType returns the type without parameters, or "" if it is malformed.
+func mediaType(s string) string {
+	s, _, _ = strings.Cut(s, ";")
+	media, _, err := mime.ParseMediaType(s)
+	if err != nil || !strings.Contains(media, "/") {
+		return ""
+	}
+	return media
+}
+
+// webAddress returns an address on the web, without an @ and white space. Agents make text of
+// addresses, and an address that tells a password is not passed on.
+func webAddress(s string) string {
+	u, err := url.Parse(s)
+	spaces := func(r rune) bool { return unicode.IsSpace(r) || unicode.In(r, unicode.Cc, unicode.Cf) }
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || strings.ContainsFunc(s, spaces) {
+		return ""
+	}
+	return noSigns.Replace(s)
+}
+
+// noSigns writes each sign of a mention as a URL may write it.
+//
+//nolint:gochecknoglobals // read only
+var noSigns = strings.NewReplacer("@", "%40", "\uFF20", "%EF%BC%A0", "\uFE6B", "%EF%B9%AB")
+
+// Address is the web address of the file, or a data URL with its bytes, or "".
+func (a Attachment) Address() string {
+	if !a.Inline || a.raw != "" {
+		return cmp.Or(a.raw, a.URL)
+	}
+	return "data:" + cmp.Or(a.Media, "application/octet-stream") + ";base64," + base64.StdEncoding.EncodeToString(a.Data)
 }
 
 // IsImage reports whether the file is an image.
 func (a Attachment) IsImage() bool { return strings.HasPrefix(a.Media, "image/") }
 
 // OnWeb reports whether the agent can fetch the file from the web.
-func (a Attachment) OnWeb() bool {
-	return strings.HasPrefix(a.URL, "http://") || strings.HasPrefix(a.URL, "https://")
-}
+func (a Attachment) OnWeb() bool { return a.URL != "" }
 
 // IsText reports whether the file is a text that is here.
 func (a Attachment) IsText() bool {
 	return a.Inline && (strings.HasPrefix(a.Media, "text/") || strings.HasSuffix(a.Media, "json") || strings.HasSuffix(a.Media, "xml"))
 }
 
+// isBinary reports whether no agent reads the file as text.
+func (a Attachment) isBinary() bool {
+	kind, sub, _ := strings.Cut(a.Media, "/")
+	return !a.IsText() && (slices.Contains([]string{"image", "audio", "video", "font"}, kind) || strings.HasPrefix(sub, "vnd.") ||
+		slices.Contains([]string{"pdf", "zip", "gzip", "x-tar", "msword", "octet-stream"}, sub))
+}
+
 // Text is the file as text for the model. Of a file that is no text, the model learns
 // that there is one, and where on the web. An address on this machine is kept back.
 func (a Attachment) Text() string {
+	name := cmp.Or(a.Name, "(no name)")
 	switch {
 	case a.IsText():
-		return fmt.Sprintf("Attached file %s:\n\n%s", a.Name, strings.ToValidUTF8(string(a.Data), "\uFFFD"))
+		return fmt.Sprintf("Attached file %s:\n\n%s", name, strings.ToValidUTF8(string(a.Data), "\uFFFD"))
 	case a.OnWeb():
-		return fmt.Sprintf("[The user attached the file %s: %s]", a.Name, a.URL)
+		return fmt.Sprintf("[The user attached the file %s: %s]", name, a.URL)
 	default:
-		return fmt.Sprintf("[The user attached the file %s of type %s, which cannot be passed on.]", a.Name, cmp.Or(a.Media, "unknown"))
+		return fmt.Sprintf("[The user attached the file %s of type %s, which cannot be passed on.]", name, cmp.Or(a.Media, "unknown"))
 	}
 }
 
@@ -62,7 +111,7 @@ func dataURL(address string) (media string, data []byte, ok bool) {
 	}
 	media, _, _ = strings.Cut(head, ";")
 	var err error
-	if strings.HasSuffix(head, ";base64") {
+	if strings.HasSuffix(strings.ToLower(head), ";base64") {
 		data, err = base64.StdEncoding.DecodeString(body)
 	} else {
 		body, err = url.PathUnescape(body)

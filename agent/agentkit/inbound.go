@@ -20,8 +20,8 @@ type InboundProtocol interface {
 	Greeting() []json.RawMessage
 	// Reply is the answer to a message that gets one at once, or nil. err is that of Decode.
 	Reply(message json.RawMessage, err error) json.RawMessage
-	// Prompt encodes a prompt.
-	Prompt(p agent.Prompt, cfg agent.Config) json.RawMessage
+	// Prompt encodes a prompt. inside is for [Blocks].
+	Prompt(p agent.Prompt, inside func(path string) bool, cfg agent.Config) json.RawMessage
 	// Stop encodes the request to end the open turn.
 	Stop() json.RawMessage
 	// State says what the agent is doing, as far as the messages tell.

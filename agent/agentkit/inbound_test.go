@@ -51,7 +51,7 @@ func (*caller) Reply(data json.RawMessage, err error) json.RawMessage {
 	return nil
 }
 
-func (*caller) Prompt(p agent.Prompt, _ agent.Config) json.RawMessage {
+func (*caller) Prompt(p agent.Prompt, _ func(string) bool, _ agent.Config) json.RawMessage {
 	return line(message{Prompt: p.Text()})
 }
 func (*caller) Stop() json.RawMessage   { return line(message{Stop: true}) }

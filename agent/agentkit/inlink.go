@@ -62,7 +62,7 @@ func (l *inboundLink) Connect(ctx context.Context) (Connection, error) {
 
 // Send implements Link. A connection that was lost before gets no prompt.
 func (l *inboundLink) Send(ctx context.Context) error {
-	data := l.place.protocol.Prompt(l.prompt, l.s.cfg)
+	data := l.place.protocol.Prompt(l.prompt, l.s.Inside, l.s.cfg)
 	l.place.mu.Lock()
 	here, err := l.place.now.Load().visit == l.visit, error(nil)
 	if here {

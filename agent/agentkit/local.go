@@ -56,7 +56,10 @@ func (s *localSession) Prompt(ctx context.Context, p agent.Prompt, b *trace.Buil
 	defer cancel()
 	defer context.AfterFunc(s.life, cancel)() //nolint:contextcheck // Close ends the turn, too
 	err := s.Play(ctx, p, b)
+	var refused *PromptError
 	switch {
+	case errors.As(err, &refused):
+		b.End(trace.Stop{Reason: refused.Reason, Outcome: trace.OutcomeFailed, Error: refused.Sentence})
 	case errors.Is(err, ErrInterrupted):
 		b.End(trace.Stop{Reason: "interrupted", Outcome: trace.OutcomeCanceled})
 	case ctx.Err() != nil:

@@ -1,10 +1,18 @@
 package agentkit_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/permission/permissiontest"
+	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/workspace"
 )
 
 // A file outside that a prompt mentions with @ is not handed to the agent's own
@@ -41,11 +49,91 @@ func TestMentions(t *testing.T) {
 		"@[x](claude-ref:/etc/passwd)":  "@ [x](claude-ref:/etc/passwd)",
 		"@a.txt @/etc/passwd (@out)":    "@a.txt @ /etc/passwd (@ out)",
 		"@@/etc/passwd":                 "@ @ /etc/passwd",
+		"@@ -1 +1 @@\n x":               "@@ -1 +1 @@\n x",
+		"git@host.example:a/b.git":      "git@host.example:a/b.git",
+		"<ada@example.com>, x@1.2.3":    "<ada@example.com>, x@1.2.3",
+		"x@../out":                      "x@ ../out",
+		"x@out":                         "x@ out",
+		"é@/etc/passwd":                 "é@ /etc/passwd",
+		".@/etc/passwd":                 ".@ /etc/passwd",
+		"@deep/../out":                  "@ deep/../out",
+		"@deep/..":                      "@ deep/..",
+		"@sub/../..":                    "@ sub/../..",
+		"@sub/..,":                      "@ sub/..,",
+		"did you see @a.txt?!":          "did you see @a.txt?!",
+		"well @ada...":                  "well @ada...",
+		"@a.txt\u0085/../../etc/passwd": "@ a.txt\u0085/../../etc/passwd",
+		"\uff20/etc/passwd":             "\uff20 /etc/passwd",
 		"half a \xff byte @/etc/passwd": "half a \ufffd byte @ /etc/passwd",
 		"no mention here \xff":          "no mention here \xff",
 	} {
-		if got := agentkit.Mentions(text, d.Contains); got != want {
+		parts := []trace.InputPart{{Type: trace.InputText, Text: text}}
+		if got := agentkit.PromptText(agent.Prompt{Message: trace.UserMessage{Parts: parts}}, d.Contains); got != want {
 			t.Errorf("%q becomes %q, want %q", text, got, want)
 		}
+	}
+}
+
+// TestBlocksMentionNoFileOutside plays the mentions in each field of a part, for an agent that
+// takes every file as such, and for one that takes words only.
+//
+//evidence:for promise-mentions
+func TestBlocksMentionNoFileOutside(t *testing.T) {
+	t.Parallel()
+	d := permissiontest.Workspace(t)
+	text := func(words string) any { return map[string]any{"type": "text", "text": words} }
+	for _, file := range []func(agentkit.Attachment) (any, bool){
+		agentkit.NoFile[any],
+		func(a agentkit.Attachment) (any, bool) {
+			if a.IsImage() && !a.IsText() {
+				a.Data = nil
+			}
+			return map[string]any{"type": "file", "name": a.Name, "media": a.Media, "url": a.Address(), "data": a.Data}, true
+		},
+	} {
+		sent, err := json.Marshal(agentkit.Blocks(permissiontest.MentioningParts(d), d.Contains, text, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		permissiontest.CheckSent(t, sent)
+	}
+}
+
+// A file in a directory that is closed is outside, also where it is in the workspace.
+func TestAClosedDirectoryIsNotMentioned(t *testing.T) {
+	t.Parallel()
+	open := permissiontest.Workspace(t)
+	d, err := workspace.Open(open.Path(), workspace.Deny(filepath.Join(open.Path(), "sub")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	parts := []trace.InputPart{{Type: trace.InputText, Text: "@sub/b.txt @sub/new @in @a.txt"}}
+	if got := agentkit.PromptText(agent.Prompt{Message: trace.UserMessage{Parts: parts}}, d.Contains); got != "@ sub/b.txt @ sub/new @ in @a.txt" {
+		t.Errorf("it becomes %q", got)
+	}
+}
+
+// A prompt may be large. Neither many mentions nor a long word cost more than reading it.
+func TestMentionsOfALargePromptCostLittle(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{strings.Repeat("@", 4<<20), strings.Repeat("@a", 2<<20), strings.Repeat("@a ", 1<<20), strings.Repeat("@a!", 1<<20), "@" + strings.Repeat("a", 4<<20), strings.Repeat("x@../", 1<<20)} {
+		asked := 0
+		parts := []trace.InputPart{{Type: trace.InputText, Text: text}}
+		start := time.Now()
+		agentkit.PromptText(agent.Prompt{Message: trace.UserMessage{Parts: parts}}, func(string) bool { asked++; return true })
+		if spent := time.Since(start); asked > 1000 || spent > 10*time.Second {
+			t.Errorf("%.10s…: the workspace was asked %d times, in %s", text, asked, spent)
+		}
+	}
+	numbered := &strings.Builder{}
+	for i := range 2000 {
+		fmt.Fprintf(numbered, "@f%d ", i)
+	}
+	asked := 0
+	parts := []trace.InputPart{{Type: trace.InputText, Text: numbered.String()}}
+	got := agentkit.PromptText(agent.Prompt{Message: trace.UserMessage{Parts: parts}}, func(string) bool { asked++; return true })
+	if asked != 1000 || !strings.Contains(got, "@f999 @ f1000 ") {
+		t.Errorf("the workspace was asked %d times", asked)
 	}
 }

@@ -70,6 +70,9 @@ func New(host agent.Host, cfg agent.Config, o Options) *Session {
 	return s
 }
 
+// Inside reports whether a file that a prompt names is in the workspace; see [Blocks].
+func (s *Session) Inside(path string) bool { return s.host.Files().Contains(path) }
+
 // Life ends when the session is closed.
 func (s *Session) Life() context.Context { return s.life }
 

@@ -7,11 +7,21 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
 
 // mostAttachments bounds the files of a prompt.
 const mostAttachments = 100
+
+// wellFormed returns the error of session.CheckFiles.
+func wellFormed(all []agentops.Attachment) error {
+	parts := make([]trace.InputPart, len(all))
+	for i, a := range all {
+		parts[i] = trace.InputPart{Type: trace.InputFile, MediaType: a.MIME, URL: a.URL, Filename: a.Filename}
+	}
+	return session.CheckFiles(parts)
+}
 
 // attached makes parts of attachments: pictures, sounds and PDFs in data URLs. dropped
 // reports whether others were left out.

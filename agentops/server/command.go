@@ -89,7 +89,10 @@ func (c *client) command(ctx context.Context, f agentops.Frame) error {
 	case agentops.QueueWithdraw:
 		err = c.withdraw(ctx)
 	case agentops.QueueReplace:
-		if err = c.withdraw(ctx); err == nil {
+		if err = wellFormed(f.Attachments); err == nil {
+			err = c.withdraw(ctx)
+		}
+		if err == nil {
 			err = c.prompt(ctx, f.Prompt)
 		}
 	case agentops.QueuePromote:
@@ -104,6 +107,9 @@ func (c *client) command(ctx context.Context, f agentops.Frame) error {
 
 // prompt asks the agent. The sender learns which attachments were left out.
 func (c *client) prompt(ctx context.Context, f agentops.Prompt) error {
+	if err := wellFormed(f.Attachments); err != nil {
+		return err
+	}
 	message := trace.UserMessage{}
 	if f.Content != "" {
 		message.Parts = append(message.Parts, trace.InputPart{Type: trace.InputText, Text: f.Content})

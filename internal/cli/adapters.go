@@ -89,7 +89,7 @@ func commandAdapter() agent.Adapter {
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			r := commandline.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ}
 			if s.Preset == "claude-text" {
-				return guardedRuntime{r}, nil
+				r.Refused = claude.LooseCommands()
 			}
 			return r, nil
 		},

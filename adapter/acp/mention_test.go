@@ -1,0 +1,20 @@
+package acp_test
+
+import (
+	"testing"
+
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/permission/permissiontest"
+)
+
+// TestAPromptMentionsNoFileOutsideInAnyField: the agent of the first fake takes pictures, sounds
+// and resources as such, the other gets words and links.
+//
+//evidence:for promise-mentions
+func TestAPromptMentionsNoFileOutsideInAnyField(t *testing.T) {
+	t.Parallel()
+	for _, how := range []string{"plain", "bare"} {
+		d := permissiontest.Workspace(t)
+		permissiontest.CheckSent(t, agenttest.Sent(t, fakeRuntime(t, how), d, permissiontest.MentioningParts(d)))
+	}
+}

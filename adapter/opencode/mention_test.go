@@ -1,0 +1,18 @@
+//go:build unix
+
+package opencode_test
+
+import (
+	"testing"
+
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/permission/permissiontest"
+)
+
+//evidence:for promise-mentions
+func TestAPromptMentionsNoFileOutsideInAnyField(t *testing.T) {
+	t.Parallel()
+	_, r := attached(t)
+	d := permissiontest.Workspace(t)
+	permissiontest.CheckSent(t, agenttest.Sent(t, r, d, permissiontest.MentioningParts(d)))
+}
