@@ -2,6 +2,7 @@ package permission_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/tributary-dev/tributary/permission/permissiontest"
@@ -75,4 +76,46 @@ func TestThePolicyIsAUserOfTheWorkspace(t *testing.T) {
 			return decided && answer.Allowed()
 		}}
 	})
+}
+
+// A tool that reads what a server or the agent itself has is never inside, whatever path its
+// input names beside.
+//
+//evidence:for promise-workspace
+func TestAResourceOfAServerIsNeverInside(t *testing.T) {
+	t.Parallel()
+	d := permissiontest.Workspace(t)
+	played := 0
+	for _, adapter := range toolkind.Adapters() {
+		tools, _ := toolkind.For(adapter)
+		for _, name := range []string{
+			"ReadMcpResourceTool", "ListMcpResourcesTool", "access_mcp_resource", "get_internal_docs", "fetch_copilot_cli_documentation", "platform__search_available_extensions",
+			"WebFetch", "web_fetch", "webfetch", "codesearch", "use_mcp_tool", "mcpToolCall", "mcp__vault__read", "read_mcp_resource",
+		} {
+			for _, input := range []string{
+				`{}`, `{"path":"a.txt"}`, `{"server":"vault","path":"a.txt"}`, `{"server":"vault","uri":"secrets/prod","path":"a.txt"}`, `{"uri":"secret:prod","file_path":"a.txt"}`,
+				`{"server":7,"path":"a.txt"}`, `{"paths":"a.txt","query":"x"}`,
+			} {
+				if !tools.Knows(name) && name != "mcp__vault__read" && name != "read_mcp_resource" {
+					continue
+				}
+				played++
+				call := tools.Call("c", name, json.RawMessage(input))
+				request := trace.PermissionRequest{RequestID: "r", Options: []trace.PermissionOption{{ID: "y", OptionKind: trace.AllowOnce}}}
+				if answer, decided := permissiontest.Judge(d, tools)(request, call); decided {
+					t.Errorf("%s: %s %s: %+v", adapter, name, input, answer)
+				}
+				if tools.Knows(name) {
+					continue
+				}
+				call.ToolKind = trace.ToolRead // as an agent may state
+				if answer, decided := permissiontest.Judge(d, tools)(request, call); decided && (strings.Contains(input, "uri") || strings.Contains(input, `"vault"`)) {
+					t.Errorf("%s: %s %s, stated as a read: %+v", adapter, name, input, answer)
+				}
+			}
+		}
+	}
+	if played < 100 {
+		t.Errorf("only %d calls were judged", played)
+	}
 }

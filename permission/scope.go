@@ -32,11 +32,17 @@ type Scope struct {
 // mostPaths bounds the paths and patterns that are looked at for one call.
 const mostPaths = 64
 
-// inside reports whether a call provably touches nothing but the workspace. The
+// inside reports whether a call provably touches nothing but the workspace, and works on files
+// at all: a path beside an address of a server proves nothing.
+func (s Scope) inside(c trace.ToolCall) bool {
+	return s.below(c) && s.Tools.UnknownKey(c.RawName, c.Input) == ""
+}
+
+// below reports whether all files that a call may name are provably in the workspace. The
 // proof covers the input as the agent will run it, not only the locations that are
 // shown. Each string that the agent may take for a path or for a pattern counts. An
 // input that is not understood proves nothing.
-func (s Scope) inside(c trace.ToolCall) bool {
+func (s Scope) below(c trace.ToolCall) bool {
 	switch c.ToolKind {
 	case trace.ToolRead, trace.ToolEdit, trace.ToolDelete, trace.ToolMove, trace.ToolSearch:
 	default:

@@ -7,8 +7,8 @@ func Claude() Table {
 	return Table{rules: map[string]rule{
 		"Read":                       read(),
 		"NotebookRead":               read().of(trace.ToolRead, "Read"),
-		"ListMcpResourcesTool":       {kind: trace.ToolRead, verb: "List resources of", about: []string{"server"}},
-		"ReadMcpResourceTool":        {kind: trace.ToolRead, verb: "Read", about: []string{"uri"}},
+		"ListMcpResourcesTool":       resource("List resources of", "server"),
+		"ReadMcpResourceTool":        resource("Read", "uri"),
 		"Edit":                       edit(),
 		"MultiEdit":                  edit().of(trace.ToolEdit, "Edit"),
 		"NotebookEdit":               edit().of(trace.ToolEdit, "Edit"),

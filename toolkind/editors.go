@@ -31,7 +31,7 @@ func Copilot() Table {
 		"ask_user":                        ask(),
 		"exit_plan_mode":                  mode("End planning"),
 		"task_complete":                   think("Finish", "summary"),
-		"fetch_copilot_cli_documentation": {kind: trace.ToolRead, verb: "Read the manual"},
+		"fetch_copilot_cli_documentation": resource("Read the manual"),
 	}}
 }
 
@@ -73,7 +73,7 @@ func Goose() Table {
 		"dynamic_task__create_task":             delegate(),
 		"subagent__execute_task":                delegate(),
 		"platform__manage_schedule":             other("Schedule", "action"),
-		"platform__search_available_extensions": lookup("Search for extensions"),
+		"platform__search_available_extensions": other("Search for extensions"),
 		"computercontroller__web_scrape":        fetch(),
 		// Since 1.50 the tools of the developer have no prefix.
 		"shell":      run(),

@@ -44,7 +44,7 @@ func Gemini() Table {
 		"codebase_investigator": delegate(),
 		"delegate_to_agent":     delegate(),
 		"activate_skill":        think("Use the skill", "name"),
-		"get_internal_docs":     {kind: trace.ToolRead, verb: "Read the manual"},
+		"get_internal_docs":     resource("Read the manual"),
 		"ask_user":              ask(),
 		"enter_plan_mode":       mode("Start planning", "reason"),
 		"exit_plan_mode":        mode("End planning"),

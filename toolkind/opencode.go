@@ -46,7 +46,7 @@ func Cline() Table {
 		"web_fetch":                  fetch(),
 		"web_search":                 webSearch(),
 		"use_mcp_tool":               other("Call", "tool_name", "server_name"),
-		"access_mcp_resource":        {kind: trace.ToolRead, verb: "Read", about: []string{"uri"}},
+		"access_mcp_resource":        resource("Read", "uri"),
 		"ask_followup_question":      ask(),
 		"attempt_completion":         think("Finish"),
 		"plan_mode_respond":          think("Plan"),

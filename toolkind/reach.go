@@ -38,17 +38,21 @@ type Reach struct {
 // the table declares as words (the content of a file, the expression of a search)
 // are left out.
 func (t Table) Reach(rawName string, input json.RawMessage) Reach {
-	r, known := t.rules[rawName]
-	w := walker{rule: r}
-	if !known {
-		w.texts = contentKeys()
-	}
+	w := t.walker(rawName)
 	if err := w.walk(input); err != nil {
 		w.reach.Unclear = err.Error()
 	}
-	w.reach.NamesOnly = r.namesOnly
-	w.reach.Here = r.kind == trace.ToolSearch && len(w.reach.Named) == 0
+	w.reach.NamesOnly = w.namesOnly
+	w.reach.Here = w.kind == trace.ToolSearch && len(w.reach.Named) == 0
 	return w.reach
+}
+
+// UnknownKey returns a key of an input whose string may say on what a call works, in place of
+// the files that the input names, or "". Such a key is none that file tools are known to have.
+func (t Table) UnknownKey(rawName string, input json.RawMessage) string {
+	w := t.walker(rawName)
+	_ = w.walk(input) // Reach says what is wrong with it
+	return w.unknown
 }
 
 // walker collects the strings of one input.
@@ -56,6 +60,15 @@ type walker struct {
 	rule
 	reach   Reach
 	decoder *json.Decoder
+	unknown string // a key of a loose string of which nothing is known
+}
+
+func (t Table) walker(rawName string) walker {
+	r, known := t.rules[rawName]
+	if !known {
+		r.texts = contentKeys()
+	}
+	return walker{rule: r}
 }
 
 // deepest is how many levels an input may have that is understood.
@@ -162,6 +175,9 @@ func (w *walker) text(key, s string, listed bool) error {
 		return fmt.Errorf("%s is a list of unknown meaning", key)
 	default:
 		w.reach.Loose = append(w.reach.Loose, s)
+		if !slices.Contains(detailKeys(), key) {
+			w.unknown = key
+		}
 	}
 	return nil
 }

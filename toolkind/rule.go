@@ -106,6 +106,12 @@ func fetch() rule {
 	return rule{kind: trace.ToolFetch, verb: "Fetch", about: []string{"url", "urls", "prompt"}}
 }
 
+// resource is for tools that read what a server or the agent itself has, and no file of the
+// workspace, whatever path their input names.
+func resource(verb string, about ...string) rule {
+	return rule{kind: trace.ToolFetch, verb: verb, about: about}
+}
+
 func webSearch() rule {
 	return rule{kind: trace.ToolFetch, verb: "Search the web for", about: []string{"query"}, form: quoted, common: CommonWebSearch}
 }
@@ -174,6 +180,15 @@ func filterKeys() []string {
 // backgroundKeys are switches of shells that change nothing but when a command ends.
 func backgroundKeys() []string {
 	return []string{"run_in_background", "is_background", "isBackground", "background"}
+}
+
+// detailKeys are the keys under which tools for files take words that change how they work, and
+// not on what.
+func detailKeys() []string {
+	return []string{
+		"output_mode", "outputMode", "type", "file_type", "operation", "command", "mode", "edit_mode", "cell_type", "cell_id",
+		"encoding", "format", "pages", "view_range", "line_range", "sort", "sort_by", "description", "explanation", "task_progress",
+	}
 }
 
 func commandKeys() []string { return []string{"command", "cmd", "script", "code", "chars"} }
