@@ -407,9 +407,13 @@ func TestFramesThatCannotBeMeant(t *testing.T) {
 		`{"type":"revert","messageId":"m"}`:  "There is no such message in this session.",
 		`{"type":"revert"}`:                  "Missing messageId",
 		`{"type":"diff"}`:                    "does not offer diff",
-		`{"type":"prompt","attachments":[{"type":"file","mime":"image/png","url":"https://x.example/a.png"}]}`:    "attachments were left out",
-		`{"type":"prompt","attachments":[{"type":"file","mime":"text/html","url":"data:text/html;base64,PGI+"}]}`: "attachments were left out",
-		`{"type":"prompt","attachments":[{"type":"file","mime":"image/png","url":"data:image/png;base64,%%%"}]}`:  "attachments were left out",
+		`{"type":"prompt","attachments":[{"type":"file","mime":"image/png","url":"https://x.example/a.png"}]}`:                                       "attachments were left out",
+		`{"type":"prompt","attachments":[{"type":"file","mime":"text/html","url":"data:text/html;base64,PGI+"}]}`:                                    "attachments were left out",
+		`{"type":"prompt","attachments":[{"type":"file","mime":"image/png","url":"data:image/png;base64,%%%"}]}`:                                     "attachments were left out",
+		`{"type":"prompt","content":"x","attachments":[{"type":"file","mime":"image/png","url":"https://x.example/ @/etc/passwd"}]}`:                 "The address of the file",
+		`{"type":"prompt","content":"x","attachments":[{"type":"file","mime":"image/png @/etc/passwd","url":"data:image/png;base64,AA=="}]}`:         "The media type of the file",
+		`{"type":"prompt","content":"x","attachments":[{"type":"file","mime":"image/png","url":"data:image/png@/etc/passwd;base64,AA=="}]}`:          "The media type of the file",
+		`{"type":"prompt","content":"x","attachments":[{"type":"file","mime":"image/png","url":"data:image/png;base64,AA==","filename":"a\u202e"}]}`: "The name of the file",
 	} {
 		c.send(`{"type":"of the future"}`)
 		c.send(`{"no":"type"}`)
@@ -418,7 +422,7 @@ func TestFramesThatCannotBeMeant(t *testing.T) {
 			t.Errorf("%s: %+v", said, e)
 		}
 	}
-	if n := strings.Count(c.types(), "error"); n != 11 {
+	if n := strings.Count(c.types(), "error"); n != 15 {
 		t.Errorf("%d errors", n)
 	}
 	c.send(`{"type":"prompt","content":"hello","attachments":[{"type":"file","mime":"image/png","url":"data:image/png;base64,iVBORw0KGgo="},{"type":"file","mime":"x/y","url":"data:x/y;base64,AA=="}]}`)

@@ -39,6 +39,8 @@ type bench struct {
 	session string
 	// secrets are variables of the gateway's own environment.
 	secrets []string
+	// parts are further parts of each prompt.
+	parts []any
 	// seen are the durable records so far.
 	seen []trace.Record
 }
@@ -134,7 +136,7 @@ func (b *bench) prompt(text string) (id string) {
 	res, err := b.request(ctx, http.MethodPost, "/api/chat", map[string]any{
 		"id": b.session, "trigger": "submit-message",
 		"messages": []any{map[string]any{
-			"id": id, "role": "user", "parts": []any{map[string]any{"type": "text", "text": text}},
+			"id": id, "role": "user", "parts": append([]any{map[string]any{"type": "text", "text": text}}, b.parts...),
 		}},
 	}, "text/event-stream")
 	if err != nil {
