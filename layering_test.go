@@ -307,3 +307,34 @@ func TestPackagesAndFiles(t *testing.T) {
 		}
 	}
 }
+
+// TestAdaptersGuardPrompts: an adapter makes what its agent gets of a prompt with agentkit.Blocks
+// or agentkit.PromptText, and reads no parts of a prompt for that itself. The adapters that do not
+// guard their prompts have a reason.
+func TestAdaptersGuardPrompts(t *testing.T) {
+	t.Parallel()
+	free := map[string]string{
+		"agui": "an application, which gets the prompt as it was written", "langgraph": "as agui", "uiendpoint": "as agui",
+		"openai": "a model, which reads no files by itself", "demo": "no agent", "echo": "no agent",
+	}
+	for dir, files := range sources(t) {
+		name, is := strings.CutPrefix(dir, "adapter/")
+		if !is {
+			continue
+		}
+		guards := false
+		for _, f := range files {
+			text, err := os.ReadFile(f.name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			guards = guards || bytes.Contains(text, []byte("agentkit.Blocks(")) || bytes.Contains(text, []byte("agentkit.PromptText("))
+			if free[name] == "" && name != "agentops" && bytes.Contains(text, []byte("agentkit.Attached(")) {
+				t.Errorf("%s reads a file of a prompt itself: use agentkit.Blocks", f.name)
+			}
+		}
+		if guards == (free[name] != "") {
+			t.Errorf("%s guards its prompts: %v; an adapter does that with agentkit.Blocks or agentkit.PromptText, or says here why not", dir, guards)
+		}
+	}
+}

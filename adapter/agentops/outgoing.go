@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	wire "github.com/tributary-dev/tributary/agentops"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -81,8 +82,8 @@ func attachment(part trace.InputPart) (f wire.Attachment, _ error) {
 	if !ok || !cut {
 		return f, fmt.Errorf("Agent Ops takes no addresses of files, only their content") //nolint:staticcheck,revive // a name begins it
 	}
-	media, params, _ := strings.Cut(head, ";")
-	media = cmp.Or(part.MediaType, media)
+	_, params, _ := strings.Cut(head, ";")
+	media := agentkit.Attached(trace.InputPart{MediaType: part.MediaType, URL: "data:" + head + ","}).Media
 	if !strings.HasSuffix(";"+params, ";base64") {
 		plain, err := url.PathUnescape(body)
 		if err != nil {
@@ -90,7 +91,10 @@ func attachment(part trace.InputPart) (f wire.Attachment, _ error) {
 		}
 		body = base64.StdEncoding.EncodeToString([]byte(plain))
 	}
-	f = wire.Attachment{Type: "file", MIME: media, URL: dataURL(media, body), Filename: part.Filename}
+	if strings.Contains(body, "@") {
+		return f, fmt.Errorf("its data URL cannot be read")
+	}
+	f = wire.Attachment{Type: "file", MIME: media, URL: dataURL(media, body), Filename: agentkit.FileName(part.Filename)}
 	if !slices.ContainsFunc(fileTypes(), func(prefix string) bool { return strings.HasPrefix(media, prefix) }) {
 		return f, fmt.Errorf("this Agent Ops takes no %s, only %s", oneLine(media), strings.Join(fileTypes(), ", "))
 	}

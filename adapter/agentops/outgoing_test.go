@@ -1,11 +1,13 @@
 package agentops_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 	"testing/synctest"
 
 	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/permission/permissiontest"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -72,4 +74,31 @@ func TestAttachmentsThatAServerWouldDropAreReported(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What an agent on a server would take for a mention of a file is taken apart as everywhere.
+//
+//evidence:for promise-mentions
+func TestAPromptMentionsNoFileOutsideInAnyField(t *testing.T) {
+	d := permissiontest.Workspace(t)
+	pictures := permissiontest.MentioningParts(d)
+	for i := range pictures {
+		if pictures[i].Type == trace.InputFile && i%4 > 0 {
+			pictures[i].MediaType, pictures[i].URL = "image/png", "data:image/png;base64,iVBORw0KGgo="
+		}
+	}
+	synctest.Test(t, func(t *testing.T) {
+		st := newStage(t, agentOpsServer)
+		st.host.Dir = d
+		st.promptBy("hello", sender{who: "ada"}, pictures...).end()
+		frame := st.server.received()[0]
+		if files, _ := frame["attachments"].([]any); len(files) < 100 {
+			t.Errorf("%d files are sent", len(files))
+		}
+		sent, err := json.Marshal(frame)
+		if err != nil {
+			t.Fatal(err)
+		}
+		permissiontest.CheckSent(t, sent)
+	})
 }
