@@ -329,7 +329,7 @@ func TestAdaptersGuardPrompts(t *testing.T) {
 				t.Fatal(err)
 			}
 			guards = guards || bytes.Contains(text, []byte("agentkit.Blocks(")) || bytes.Contains(text, []byte("agentkit.PromptText("))
-			if free[name] == "" && name != "agentops" && bytes.Contains(text, []byte("agentkit.Attached(")) {
+			if free[name] == "" && bytes.Contains(text, []byte("agentkit.Attached(")) {
 				t.Errorf("%s reads a file of a prompt itself: use agentkit.Blocks", f.name)
 			}
 		}

@@ -54,13 +54,13 @@ func fileTypes() []string { return []string{"image/", "audio/", "application/pdf
 
 // attach makes attachments of the files of a prompt. A file that the server would drop without
 // a word is left out, and dropped says why.
-func attach(m trace.UserMessage) (files []wire.Attachment, dropped []string) {
+func attach(m trace.UserMessage, inside func(path string) bool) (files []wire.Attachment, dropped []string) {
 	sum := 0
 	for _, part := range m.Parts {
 		if part.Type != trace.InputFile {
 			continue
 		}
-		f, err := attachment(part)
+		f, err := attachment(part, inside)
 		if err == nil && sum+len(f.URL) > mostFiles {
 			err = fmt.Errorf("the files together are larger than Agent Ops takes (%d characters of base64)", mostFiles)
 		}
@@ -76,14 +76,19 @@ func attach(m trace.UserMessage) (files []wire.Attachment, dropped []string) {
 }
 
 // attachment makes an attachment of a file. The error is a phrase.
-func attachment(part trace.InputPart) (f wire.Attachment, _ error) {
+func attachment(part trace.InputPart, inside func(path string) bool) (f wire.Attachment, _ error) {
 	data, ok := strings.CutPrefix(part.URL, "data:")
 	head, body, cut := strings.Cut(data, ",")
 	if !ok || !cut {
 		return f, fmt.Errorf("Agent Ops takes no addresses of files, only their content") //nolint:staticcheck,revive // a name begins it
 	}
 	_, params, _ := strings.Cut(head, ";")
-	media := agentkit.Attached(trace.InputPart{MediaType: part.MediaType, URL: "data:" + head + ","}).Media
+	var file agentkit.Attachment // without mentions
+	agentkit.Blocks([]trace.InputPart{part}, inside, agentkit.Words, func(a agentkit.Attachment) (string, bool) {
+		file = a
+		return "", true
+	})
+	media := file.Media
 	if !strings.HasSuffix(";"+params, ";base64") {
 		plain, err := url.PathUnescape(body)
 		if err != nil {
@@ -91,10 +96,13 @@ func attachment(part trace.InputPart) (f wire.Attachment, _ error) {
 		}
 		body = base64.StdEncoding.EncodeToString([]byte(plain))
 	}
-	if strings.Contains(body, "@") {
+	switch {
+	case file.Inline:
+		body = base64.StdEncoding.EncodeToString(file.Data)
+	case strings.Contains(body, "@"):
 		return f, fmt.Errorf("its data URL cannot be read")
 	}
-	f = wire.Attachment{Type: "file", MIME: media, URL: dataURL(media, body), Filename: agentkit.FileName(part.Filename)}
+	f = wire.Attachment{Type: "file", MIME: media, URL: dataURL(media, body), Filename: file.Name}
 	if !slices.ContainsFunc(fileTypes(), func(prefix string) bool { return strings.HasPrefix(media, prefix) }) {
 		return f, fmt.Errorf("this Agent Ops takes no %s, only %s", oneLine(media), strings.Join(fileTypes(), ", "))
 	}

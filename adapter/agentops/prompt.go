@@ -148,7 +148,7 @@ func (s *session) send(ctx context.Context, o *activePrompt, p agent.Prompt) err
 		return err
 	}
 	out := outgoing{Prompt: wire.Prompt{Content: agentkit.PromptText(p, s.host.Files().Contains), Model: s.cfg.Model, ThreadID: at.thread, Channel: at.channel}, Traceparent: p.Caller.Traceparent}
-	files, dropped := attach(p.Message)
+	files, dropped := attach(p.Message, s.host.Files().Contains)
 	out.Attachments = files
 	for _, why := range dropped {
 		o.b.Emit(trace.Error{Message: why, Code: "attachment_dropped"})

@@ -75,9 +75,6 @@ const (
 //nolint:gochecknoglobals // read only
 var spaced = strings.NewReplacer("@", "@ ", "\uFF20", "\uFF20 ", "\uFE6B", "\uFE6B ")
 
-// FileName is the name of a file as an agent may get it.
-func FileName(name string) string { return spaced.Replace(name) }
-
 // mentions takes the mentions of one prompt apart.
 type mentions struct {
 	inside func(path string) bool
@@ -88,7 +85,7 @@ type mentions struct {
 // unknown type that is no text, and may be taken for one that mentions a file, is held back.
 func (m *mentions) attachment(part trace.InputPart) Attachment {
 	a := Attached(part)
-	a.Name = FileName(a.Name)
+	a.Name = spaced.Replace(a.Name)
 	if !a.Inline || a.isBinary() {
 		return a
 	}
