@@ -16,6 +16,7 @@ import (
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/internal/realagent"
 	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/workspace"
 )
 
 // realAgent is the real Codex with a scripted model.
@@ -130,6 +131,12 @@ func TestRealCodexReportsThePatch(t *testing.T) {
 	t.Parallel()
 	real := realCodex(t)
 	host := agenttest.NewHost()
+	files, err := workspace.Open(real.Dir) // else no word behind an @ is proven harmless, and the patch has @@
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = files.Close() })
+	host.Dir = files
 	host.OnPermit = allow
 	s := real.session(t, real.runtime(), host, "")
 	events, _ := agenttest.Turn(t, s, host, agenttest.Prompt(`[[script:call exec_command {"cmd":"apply_patch <<'EOF'\n*** Begin Patch\n*** Update File: hello.txt\n*** Move to: moved.txt\n@@\n-hello from a file\n+goodbye\n*** Add File: sub/new.txt\n+one\n+two\n*** End Patch\nEOF"}]]`))

@@ -148,7 +148,16 @@ func (m *mentions) harmless(word string, address bool) bool {
 	case "@": // as in a diff
 		return m.isInside(word)
 	}
-	if len(word) > longestMention || address && !isWordByte(word[0]) {
+	if len(word) > longestMention {
+		return false
+	}
+	// A diff that is written as JSON has \n behind @@. Without a slash the word is at most the name
+	// of a file in the workspace itself.
+	if rest, diff := strings.CutPrefix(strings.TrimPrefix(word, "@"), `\n`); diff {
+		odd := func(r rune) bool { return r < '!' || r > '~' || r == '/' || r == '@' }
+		return strings.IndexFunc(rest, odd) < 0 && !strings.Contains(rest, "..") && m.isInside(word)
+	}
+	if address && !isWordByte(word[0]) {
 		return false
 	}
 	for i := range len(word) { // stops at the next @, so that a text of nothing but @ takes no time
