@@ -151,7 +151,7 @@ func TestAnExistingTokenStaysValidWhenOnlyItsHashIsKept(t *testing.T) {
 		if as(g, cookie, page) != http.StatusOK {
 			t.Errorf("%s, the sign-in is over", name)
 		}
-		for _, word := range strings.Fields(string(text)) {
+		for word := range strings.FieldsSeq(string(text)) {
 			for _, word := range []string{word, word[strings.Index(word, ":")+1:]} {
 				if w := ask(g, "GET /api/x", "Authorization: Bearer "+word); w.Code != http.StatusUnauthorized {
 					t.Errorf("%s, %q is a token: %d", name, word, w.Code)

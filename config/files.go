@@ -10,12 +10,10 @@ import (
 	"strings"
 )
 
-// A field that names a file has the tag file, which says what the file is. A key whose name
-// ends in _file needs the tag.
+// A field that names a file has the tag file, which says what the file is: secret, program, or
+// path for a file or a directory that is neither. A key whose name ends in _file needs the tag.
 const (
 	tagFile = "file"
-	// filePath is a file or a directory that is no secret.
-	filePath = "path"
 	// fileSecret is a file with a secret: no agent may read it.
 	fileSecret = "secret"
 	// fileProgram is a program. Without a slash it is looked for in PATH.
@@ -42,16 +40,15 @@ func eachFile(v reflect.Value, do func(kind string, path reflect.Value)) {
 			v.SetMapIndex(key, item)
 		}
 	case reflect.Struct:
-		for i := range v.NumField() {
-			f := v.Type().Field(i)
+		for f, field := range v.Fields() {
 			switch kind := f.Tag.Get(tagFile); {
 			case !f.IsExported():
 			case kind != "":
-				if v.Field(i).String() != "" {
-					do(kind, v.Field(i))
+				if field.String() != "" {
+					do(kind, field)
 				}
 			default:
-				eachFile(v.Field(i), do)
+				eachFile(field, do)
 			}
 		}
 	default:

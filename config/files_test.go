@@ -26,8 +26,7 @@ func TestEveryKeyForAFileSaysWhatTheFileIs(t *testing.T) {
 		default:
 			return
 		}
-		for i := range typ.NumField() {
-			f := typ.Field(i)
+		for f := range typ.Fields() {
 			key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 			if key == "" {
 				continue

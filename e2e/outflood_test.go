@@ -39,20 +39,24 @@ func outFloods() map[string]outFlood {
 			frame(`{"type":"tool-input-start","toolCallId":"a","toolName":"t"}`),
 			frame(`{"type":"tool-input-delta","toolCallId":"a","inputTextDelta":"%s"}`, filler(kilo10)),
 		},
-		"inputs of many calls": {"",
+		"inputs of many calls": {
+			"",
 			frame(`{"type":"tool-input-start","toolCallId":"c#","toolName":"t"}`) +
 				frame(`{"type":"tool-input-delta","toolCallId":"c#","inputTextDelta":"%s"}`, filler(kilo10)),
 		},
-		"whole inputs": {"",
+		"whole inputs": {
+			"",
 			frame(`{"type":"tool-input-available","toolCallId":"c#","toolName":"t","input":{"a":"%s"}}`, filler(1<<20)),
 		},
-		"one whole input of 60 MB": {"",
+		"one whole input of 60 MB": {
+			"",
 			frame(`{"type":"tool-input-available","toolCallId":"c#","toolName":"t","input":{"a":"%s"}}`, filler(60<<20)),
 		},
 		"text": {
 			frame(`{"type":"text-start","id":"a"}`), frame(`{"type":"text-delta","id":"a","delta":"%s"}`, filler(kilo10)),
 		},
-		"texts that stay open": {"",
+		"texts that stay open": {
+			"",
 			frame(`{"type":"text-start","id":"t#"}`) + frame(`{"type":"text-delta","id":"t#","delta":"%s"}`, filler(1<<20)),
 		},
 		"reasoning": {
@@ -62,11 +66,13 @@ func outFloods() map[string]outFlood {
 			frame(`{"type":"tool-input-available","toolCallId":"a","toolName":"t","input":{}}`),
 			frame(`{"type":"tool-output-available","toolCallId":"a","output":"%s","preliminary":true}`, filler(100_000)),
 		},
-		"outputs": {"",
+		"outputs": {
+			"",
 			frame(`{"type":"tool-input-available","toolCallId":"c#","toolName":"t","input":{}}`) +
 				frame(`{"type":"tool-output-available","toolCallId":"c#","output":"%s"}`, filler(10<<20)),
 		},
-		"error texts": {"",
+		"error texts": {
+			"",
 			frame(`{"type":"tool-input-available","toolCallId":"c#","toolName":"t","input":{}}`) +
 				frame(`{"type":"tool-output-error","toolCallId":"c#","errorText":"%s"}`, filler(10<<20)),
 		},
@@ -91,8 +97,10 @@ func outFloods() map[string]outFlood {
 		"names of 1 MB":  {"", frame(`{"type":"tool-input-start","toolCallId":"c#","toolName":"%s"}`, filler(1<<20))},
 		"titles of 1 MB": {"", frame(`{"type":"tool-input-start","toolCallId":"c#","toolName":"t","title":"%s"}`, filler(1<<20))},
 		"small calls":    {"", frame(`{"type":"tool-input-available","toolCallId":"c#","toolName":"t","input":{"a":"#"}}`)},
-		"approvals": {frame(`{"type":"tool-input-available","toolCallId":"a","toolName":"t","input":{}}`),
-			frame(`{"type":"tool-approval-request","approvalId":"p#","toolCallId":"a"}`)},
+		"approvals": {
+			frame(`{"type":"tool-input-available","toolCallId":"a","toolName":"t","input":{}}`),
+			frame(`{"type":"tool-approval-request","approvalId":"p#","toolCallId":"a"}`),
+		},
 	}
 }
 

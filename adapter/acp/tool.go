@@ -210,8 +210,9 @@ func (tc *call) input() raw {
 
 // freeKey is a key that an input does not have.
 func freeKey(input raw) string {
-	key := "changes"
-	for has := parse[map[string]any](input); ; key += "_shown" {
+	has := parse[map[string]any](input)
+	for n := 0; ; n++ {
+		key := "changes" + strings.Repeat("_shown", n)
 		if _, taken := has[key]; !taken {
 			return key
 		}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"runtime"
 	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"pgregory.net/rapid"
 
@@ -137,4 +140,26 @@ func TestMemoryAndDatabaseAreOneLog(t *testing.T) {
 			},
 		})
 	})
+}
+
+// A large record of each of many sessions is in the database, and in memory no longer.
+func TestACommittedRecordIsNotKept(t *testing.T) {
+	const size, sessions = 8 << 20, 12
+	s := open(t, sqllog.Options{Dir: t.TempDir(), LiveBytes: 1 << 20})
+	heap := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	before := heap()
+	for i := range sessions {
+		event := trace.Event{ID: "e", Actor: trace.Agent, Time: time.Now(), Payload: trace.Message{Part: "p", Text: strings.Repeat("x", size)}}
+		if _, err := s.Append(t.Context(), fmt.Sprint("s", i), "turn", []trace.Event{event}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if grown := heap() - before; grown > 3*size {
+		t.Errorf("after %d records of %d MB the store keeps %d MB", sessions, size>>20, grown>>20)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/tributary-dev/tributary/eventlog"
@@ -158,7 +159,7 @@ func (o *op) complete(s *Store, err error) {
 		defer se.mu.Unlock()
 		for i, f := range se.flight {
 			if f == o {
-				se.flight = append(se.flight[:i:i], se.flight[i+1:]...)
+				se.flight = slices.Concat(se.flight[:i], se.flight[i+1:]) // an array of its own: the old one keeps the op
 				break
 			}
 		}

@@ -202,7 +202,7 @@ func TestATerminalShowsALinkThatSignsInOnce(t *testing.T) {
 			t.Errorf("exit status %d: %s", status, term.screen)
 		}
 	}
-	term, base, token := shows()
+	term, _, token := shows()
 	if minted := adminToken(t, data); minted != token {
 		t.Errorf("for one person the URL has %q, and the file %q", token, minted)
 	}

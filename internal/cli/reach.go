@@ -50,7 +50,7 @@ func configuredURL(c config.Config) string {
 }
 
 // tokenVariable is the environment variable with the token of local commands.
-const tokenVariable = "TRIBUTARY_TOKEN"
+const tokenVariable = "TRIBUTARY_TOKEN" //nolint:gosec // the name of a variable
 
 // connect finds the token: in the file that the person names, in the environment, or in the
 // data directory. The minted token leaves this machine only if the person names its file, and

@@ -75,7 +75,7 @@ func bads() []bad {
 			http.Error(w, "nothing at "+r.URL.String(), http.StatusNotFound)
 		}},
 		{name: "a redirect that repeats the query", ends: fails, says: "the server redirects to https://elsewhere.test/?", answer: func(w http.ResponseWriter, r *http.Request) {
-			http.Redirect(w, r, "https://elsewhere.test/?"+r.URL.RawQuery, http.StatusTemporaryRedirect)
+			http.Redirect(w, r, "https://elsewhere.test/?"+r.URL.RawQuery, http.StatusTemporaryRedirect) //nolint:gosec // a bad server
 		}},
 		{name: "no access", answer: refuses(http.StatusUnauthorized, `{"error":{"message":"who are you?"}}`), ends: fails, says: "who are you?"},
 		{name: "not JSON", stream: everyEvent("{nonsense", "[1,2,3]", `"text"`, "null", `{"type":7}`, "plain words")},
