@@ -46,11 +46,8 @@ func ChangeOf(input json.RawMessage) (c Change, ok bool) {
 // ReplacesAll reports whether the input of an edit says that each piece like the one that it
 // shows is replaced.
 func ReplacesAll(input json.RawMessage) bool {
-	var in struct {
-		Snake bool `json:"replace_all"`
-		Camel bool `json:"replaceAll"`
-	}
-	return json.Unmarshal(input, &in) == nil && (in.Snake || in.Camel)
+	var in map[string]any
+	return json.Unmarshal(input, &in) == nil && (in["replace_all"] == true || in["replaceAll"] == true)
 }
 
 // Applied returns the text of a file after the change. It is false if the piece that is to

@@ -15,6 +15,7 @@ func TestTheChangeThatAnInputStates(t *testing.T) {
 		`{"old_string":"one","new_string":"1"}`:                     "1 two one",
 		`{"oldString":"one","newString":"1","replaceAll":true}`:     "1 two 1",
 		`{"old_str":"one","new_str":"1","replace_all":false}`:       "1 two one",
+		`{"old_str":"one","new_str":"1","Replace_all":true}`:        "1 two one",
 		`{"oldText":"one ","newText":""}`:                           "two one",
 		`{"oldText":"three","newText":"3"}`:                         "none",
 		`{"old_string":"","new_string":"1"}`:                        "none", // an insertion

@@ -67,6 +67,7 @@ func (d *Decoder) asked(tc *call, from toolCall) *call {
 	}
 	d.merge(&asked, from)
 	asked.drafted()
+	asked.tool.Input = asked.input() // with the diffs that the answer will cover
 	asked.tool.Locations = nil
 	asked.tool.Locations = asked.places(d, from)
 	for _, l := range tc.tool.Locations { // what was shown adds dangers, and proves nothing alone

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tributary-dev/tributary/adapter/acp"
@@ -168,6 +169,10 @@ func TestAnAllowedCallCoversNoMoreThanItsApproval(t *testing.T) {
 		m["params"].(object)["toolCall"].(object)["rawInput"] = input
 		return m
 	}
+	located := func(m object, path string) object {
+		m["params"].(object)["toolCall"].(object)["locations"] = []object{{"path": in(path)}}
+		return m
+	}
 	replaces := func(more object) object {
 		input := object{"file_path": in("a.txt"), "old_string": "old", "new_string": "new"}
 		maps.Copy(input, more)
@@ -211,6 +216,11 @@ func TestAnAllowedCallCoversNoMoreThanItsApproval(t *testing.T) {
 		"an inserted piece alone":                    {[]object{asks("c", "write_file", "edit", object{"path": in("a.txt"), "insert_line": 3, "new_str": "x"}), answer("c", "y"), writes("x")}, false},
 		"a diff beside another text":                 {[]object{beside(diff("", "x"), object{"file_path": in("a.txt"), "content": "harmless"}), answer("c", "y"), writes("x")}, false},
 		"the text beside another diff":               {[]object{beside(diff("", "y"), object{"file_path": in("a.txt"), "content": "x"}), answer("c", "y"), writes("x")}, true},
+		"a location that the input does not name":    {[]object{located(asks("c", "write_file", "edit", edit), "sub/b.txt"), answer("c", "y"), write(in("sub/b.txt"))}, false},
+		"a location of an input without a path":      {[]object{located(asks("c", "write_file", "edit", object{"content": "x"}), "a.txt"), answer("c", "y"), write(in("a.txt"))}, false},
+		"a second path of the input":                 {[]object{asks("c", "write_file", "edit", object{"file_path": in("a.txt"), "target_file": in("sub/b.txt"), "content": "x"}), answer("c", "y"), write(in("a.txt"))}, false},
+		"a read of a location beside the input":      {[]object{located(asks("c", "read_file", "read", object{"absolute_path": in("a.txt")}), "sub/b.txt"), answer("c", "y"), reads(in("sub/b.txt"))}, false},
+		"the command under a key in capital letters": {[]object{asks("c", "run_shell_command", "execute", object{"command": "ls", "Command": "id"}), answer("c", "y"), runs("id", nil)}, false},
 		"a diff beside an input without text":        {[]object{beside(diff("", "x"), object{"file_path": in("a.txt")}), answer("c", "y"), writes("x")}, true},
 		"a text with more than the piece":            {[]object{diff("old", "new"), answer("c", "y"), writes("an new text, an old file, and more")}, false},
 		"a text without the piece of a diff":         {[]object{diff("old", ""), answer("c", "y"), writes("another text")}, false},
@@ -342,6 +352,30 @@ func TestTheDiffsOfACallAreInItsInput(t *testing.T) {
 		calls := agenttest.Each[trace.ToolCall](r.Events())
 		if len(calls) != 1 || string(calls[0].Input) != want {
 			t.Errorf("of the input %s: %s, want %s", given, calls[0].Input, want)
+		}
+	}
+}
+
+// A request with another diff than the call that stands on record puts the other diff on record.
+func TestTheDiffOfARequestIsOnRecord(t *testing.T) {
+	t.Parallel()
+	diff := func(text string) []object {
+		return []object{{"type": "diff", "path": "/w/a.txt", "oldText": "", "newText": text}}
+	}
+	for name, raw := range map[string]any{"no input": nil, "the input again": object{"file_path": "/w/a.txt"}} {
+		r := agenttest.NewRecorder()
+		shown := object{"sessionUpdate": "tool_call", "toolCallId": "c", "name": "edit", "kind": "edit", "status": "in_progress", "rawInput": object{"file_path": "/w/a.txt"}, "content": diff("GOOD")}
+		asked := object{"toolCallId": "c", "content": diff("EVIL")}
+		if raw != nil {
+			asked["rawInput"] = raw
+		}
+		decode(t, acp.NewDecoder(acp.Options{}), r.Builder, toolUpdate(shown), object{"id": 7, "method": "session/request_permission", "params": object{
+			"sessionId": "s", "toolCall": asked, "options": []object{{"optionId": "y", "kind": "allow_once"}},
+		}})
+		_ = r.Builder.Finish(trace.Stop{Outcome: trace.OutcomeCompleted})
+		calls := agenttest.Each[trace.ToolCall](r.Events())
+		if len(calls) == 0 || !strings.Contains(string(calls[len(calls)-1].Input), "EVIL") {
+			t.Errorf("%s: the calls on record are %+v", name, calls)
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package acp
 
 import (
-	"encoding/json"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -55,7 +54,7 @@ func (tc *call) shows(a action, d *Decoder) bool {
 	case a.method == methodTerminal:
 		return tc.runs(a, d.cwd)
 	}
-	return tc.names(a) && (a.method == methodRead || tc.writes(a, d.o.now))
+	return tc.names(a) && (a.method == methodRead && tc.reads(a, d) || a.method == methodWrite && tc.writes(a, d))
 }
 
 // names reports whether the call names the file of an action.
@@ -63,20 +62,36 @@ func (tc *call) names(a action) bool {
 	return a.Path != "" && slices.ContainsFunc(tc.tool.Locations, func(l trace.Location) bool { return l.Path == a.Path })
 }
 
+// inputPaths are the files that stand in the call's input. Locations are no part of the input,
+// and nobody is shown them.
+func (tc *call) inputPaths(d *Decoder) []string {
+	var all []string
+	for _, path := range d.o.Tools.Reach(tc.tool.RawName, tc.raw).Named {
+		all = append(all, at(d.cwd, path))
+	}
+	return all
+}
+
+// reads reports whether the call has shown that it reads a file. Some agents show no input.
+func (tc *call) reads(a action, d *Decoder) bool {
+	shown := tc.inputPaths(d)
+	return len(shown) == 0 || slices.Contains(shown, a.Path)
+}
+
 // writes reports whether the call has shown what a file is to hold: the whole text, or the
 // pieces that change in the text of now.
-func (tc *call) writes(a action, now func(path string) (string, bool)) bool {
-	changes := tc.changes(a.Path)
+func (tc *call) writes(a action, d *Decoder) bool {
+	changes := tc.changes(a.Path, d)
 	if len(changes) == 0 {
 		return false
 	}
 	text := ""
 	if changes[0].Before != "" {
-		if now == nil { // a recording shows no more
+		if d.o.now == nil { // a recording shows no more
 			return true
 		}
 		var whole bool
-		if text, whole = now(a.Path); !whole {
+		if text, whole = d.o.now(a.Path); !whole {
 			return false
 		}
 	}
@@ -89,10 +104,14 @@ func (tc *call) writes(a action, now func(path string) (string, bool)) bool {
 	return text == string(a.Content)
 }
 
-// changes are what the call shows of a file's new text: by its input, or else by its diffs.
-func (tc *call) changes(path string) (all []toolkind.Change) {
+// changes are what the call shows of a file's new text: by its input, if the input names this
+// file and no other, or else by its diffs.
+func (tc *call) changes(path string, d *Decoder) (all []toolkind.Change) {
 	if c, ok := toolkind.ChangeOf(tc.raw); ok {
-		return []toolkind.Change{c}
+		if shown := slices.Compact(tc.inputPaths(d)); len(shown) == 1 && shown[0] == path {
+			all = append(all, c)
+		}
+		return all
 	}
 	replaceAll := toolkind.ReplacesAll(tc.raw)
 	for _, i := range tc.diffs {
@@ -106,21 +125,20 @@ func (tc *call) changes(path string) (all []toolkind.Change) {
 // runs reports whether a terminal is to run the command that the call has shown, in the
 // same directory. An agent may go into that directory first, by itself.
 func (tc *call) runs(a action, cwd string) bool {
-	var in struct {
-		Command string `json:"command"`
-		Cwd     string `json:"cwd"`
-	}
-	if json.Unmarshal(tc.raw, &in) != nil || in.Command == "" || !a.plainEnv() {
+	in := parse[map[string]any](tc.raw) // a struct would take the key Command, too
+	command, _ := in["command"].(string)
+	inDir, _ := in["cwd"].(string)
+	if command == "" || !a.plainEnv() {
 		return false
 	}
 	line, dir := a.commandLine(), at(cwd, a.Cwd)
 	if len(a.Args) == 2 && (a.Args[0] == "-c" || a.Args[0] == "-lc") && permission.IsShell(a.Command) {
 		line = a.Args[1]
-		if there := at(cwd, in.Cwd); there != "" && strings.HasPrefix(line, "cd "+quoted(there)+" && ") {
+		if there := at(cwd, inDir); there != "" && strings.HasPrefix(line, "cd "+quoted(there)+" && ") {
 			line, dir = strings.TrimPrefix(line, "cd "+quoted(there)+" && "), there
 		}
 	}
-	return line == in.Command && dir == at(cwd, in.Cwd)
+	return line == command && dir == at(cwd, inDir)
 }
 
 // at is a directory as seen from another one.
