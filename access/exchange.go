@@ -30,6 +30,10 @@ func (g *Guard) exchange(w http.ResponseWriter, r *http.Request, a arrival) {
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")
 	values := r.URL.Query()[tokenParam]
+	if strings.Contains(r.Header.Get("Sec-Purpose"), "prefetch") { // it would use up an address that works once
+		w.WriteHeader(http.StatusServiceUnavailable)
+		return
+	}
 	if no := g.pace(a, values[0], w); no != (refusal{}) {
 		g.refuseExchange(w, r, no)
 		return
@@ -39,8 +43,8 @@ func (g *Guard) exchange(w http.ResponseWriter, r *http.Request, a arrival) {
 	ok = ok && len(values) == 1
 	stands, back := digestOf(values[0]), func() {} // the token for which the sign-in stands
 	if !ok && no == (refusal{}) && len(values) == 1 {
-		if ok, back = g.link.take(digest[:]); ok {
-			now := g.keys[0].now()
+		now := g.keys[0].now()
+		if ok, back = g.link.take(digest[:], now); ok {
 			p, stands = operator(), hex.EncodeToString(now[:])
 		}
 	}
@@ -138,7 +142,7 @@ func (g *Guard) URL(base string) string {
 // address from an earlier call then works no more.
 func (g *Guard) SignInURL(base string) (address string, once bool) {
 	if once = g.Hashed(); once {
-		return g.urlWith(base, g.link.make()), true
+		return g.urlWith(base, g.link.make(g.keys[0].now())), true
 	}
 	return g.URL(base), false
 }

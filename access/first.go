@@ -210,12 +210,12 @@ func HashTokenFile(path string) (changed bool, err error) {
 }
 
 // ResetTokenFile makes a new token in the place of the one in a token file, and returns it. The
-// file then holds the hash only if hashed is set, or if it did before. A gateway that runs
+// file then holds the hash, unless it held the token itself and hashed is not set. A gateway that runs
 // takes the new token at once, and refuses the old one and the sign-ins that stand for it.
 func ResetTokenFile(path string, hashed bool) (token string, err error) {
 	old, err := loadPrivate(path)
 	f := newFirst(newToken())
-	if err == nil && old.text == "" {
+	if err != nil || old.text == "" {
 		hashed = true
 	}
 	if err == nil && hashed {
@@ -263,25 +263,26 @@ const linkLifetime = 15 * time.Minute
 type link struct {
 	mu     sync.Mutex
 	digest [sha256.Size]byte
-	until  time.Time // zero: there is none
+	stands [sha256.Size]byte // the token in whose name the secret signs in
+	until  time.Time         // zero: there is none
 }
 
-// make replaces the secret by a new one.
-func (l *link) make() (secret string) {
+// make replaces the secret by a new one, which counts as long as the token of this hash does.
+func (l *link) make(stands [sha256.Size]byte) (secret string) {
 	secret = newToken()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.digest, l.until = sha256.Sum256([]byte(secret)), time.Now().Add(linkLifetime)
+	l.digest, l.stands, l.until = sha256.Sum256([]byte(secret)), stands, time.Now().Add(linkLifetime)
 	return secret
 }
 
-// take reports whether a secret of this hash still counts, which it does not any more then.
-// back makes it count again.
-func (l *link) take(digest []byte) (ok bool, back func()) {
+// take reports whether a secret of this hash still counts, which it does not any more then. now
+// is the hash of the token that counts now. back makes the secret count again.
+func (l *link) take(digest []byte, now [sha256.Size]byte) (ok bool, back func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	until := l.until
-	if !hmac.Equal(l.digest[:], digest) || !time.Now().Before(until) {
+	if !hmac.Equal(l.digest[:], digest) || l.stands != now || !time.Now().Before(until) {
 		return false, nil
 	}
 	l.until = time.Time{}

@@ -238,6 +238,48 @@ func TestANewTokenReplacesTheOldOneWhileTheGatewayRuns(t *testing.T) {
 	}
 }
 
+// A link that was printed before a reset signs nobody in after it.
+func TestALinkEndsWithTheTokenForWhichItWasMade(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "token")
+	g := hashed(t, path, nil)
+	link := linkOf(t, g)
+	if w := ask(g, link, "Sec-Purpose: prefetch;prerender"); w.Code != http.StatusServiceUnavailable || w.Header().Get("Set-Cookie") != "" {
+		t.Errorf("a browser that only prefetches the link: %d %v", w.Code, w.Header())
+	}
+	if _, err := ResetTokenFile(path, true); err != nil {
+		t.Fatal(err)
+	}
+	if w := ask(g, link); w.Code != http.StatusUnauthorized {
+		t.Errorf("the link after the reset: %d", w.Code)
+	}
+	entered(t, g, linkOf(t, g))
+}
+
+// A reset writes the token itself only where the token itself could be read before.
+func TestAResetDoesNotTurnAHashIntoAToken(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "token")
+	for name, damage := range map[string]func() error{
+		"a file that others can write": func() error { return os.Chmod(path, 0o666) }, //nolint:gosec // the test's fault
+		"no file":                      func() error { return os.Remove(path) },
+		"a hash that was cut":          func() error { return os.WriteFile(path, []byte("sha256:00\n"), 0o600) },
+	} {
+		if _, err := ResetTokenFile(path, true); err != nil {
+			t.Fatal(err)
+		}
+		if err := damage(); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ResetTokenFile(path, false); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ReadTokenFile(path); !errors.Is(err, ErrHashed) {
+			t.Errorf("%s: the file holds the token itself: %v", name, err)
+		}
+	}
+}
+
 // A request that is open when the token is replaced ends within seconds.
 func TestAnOpenRequestEndsWithTheTokenThatWasReplaced(t *testing.T) {
 	t.Parallel()

@@ -188,6 +188,7 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 			}
 			ctx := who.in(r.Context())
 			if who.still != nil {
+				ctx = context.WithValue(ctx, stillKey{}, who.still)
 				var leave func()
 				ctx, leave = Watch(ctx, checkEvery, func(ctx context.Context) error {
 					if who.still(ctx) {

@@ -10,6 +10,15 @@ import (
 // revoked.
 const checkEvery = 5 * time.Second
 
+type stillKey struct{}
+
+// Counts reports whether the credential of a request still counts. A connection that outlives
+// one frame asks before each, because the context of the request ends only seconds later.
+func Counts(ctx context.Context) bool {
+	still, ok := ctx.Value(stillKey{}).(func(context.Context) bool)
+	return !ok || still(ctx)
+}
+
 // Watch checks at intervals whether a request may go on. An error of check ends the returned
 // context, as its cause. The caller calls leave at the end of the request.
 func Watch(ctx context.Context, every time.Duration, check func(context.Context) error) (_ context.Context, leave func()) {

@@ -74,12 +74,12 @@ func (s socketAccess) Admit(r *http.Request, id string) (server.Admission, error
 		leave()
 		return server.Admission{}, err
 	}
-	life, cancel := expiring(admitted.WithContext(context.WithoutCancel(admitted.Context()))) //nolint:contextcheck // the connection outlives its request
+	life, cancel := expiring(admitted) // the guard ends the request of a credential that counts no more
 	ctx, gone := s.g.authz.Watch(life.Context(), life, id)
 	return server.Admission{
 		User: p, Agent: info.Agent,
 		Rights: &socketRights{
-			g: s.g, ctx: ctx, r: admitted.WithContext(context.WithoutCancel(admitted.Context())), info: info,
+			g: s.g, ctx: ctx, r: admitted, info: info,
 			upload: s.g.memory(admitted, limit.Upload, nil),
 		},
 		Leave: func() {
@@ -102,21 +102,40 @@ func (s socketAccess) AdmitRunner(id string) (hold func(int64) error, leave func
 type socketRights struct {
 	g      *gateway
 	ctx    context.Context //nolint:containedctx // it is the life of the connection
-	r      *http.Request   // admitted, and without an end
+	r      *http.Request   // admitted
 	info   session.Info
 	upload *limit.Memory
 }
 
 func (u *socketRights) Context() context.Context { return u.ctx }
 
+// counts refuses a frame whose sender's credential has ended.
+func (u *socketRights) counts() error {
+	if !access.Counts(u.ctx) {
+		return uistream.ErrExpired
+	}
+	return nil
+}
+
 func (u *socketRights) May(need access.Role) error {
+	if err := u.counts(); err != nil {
+		return err
+	}
 	_, err := u.g.authz.Check(u.r, u.info.ID, need)
 	return err
 }
 
-func (u *socketRights) MayUse() error { return u.g.authz.MayUse(u.r.Context(), u.info.Agent) }
+func (u *socketRights) MayUse() error {
+	if err := u.counts(); err != nil {
+		return err
+	}
+	return u.g.authz.MayUse(u.r.Context(), u.info.Agent)
+}
 
 func (u *socketRights) MayPermit() error {
+	if err := u.counts(); err != nil {
+		return err
+	}
 	admitted, err := u.g.authz.Check(u.r, u.info.ID, access.Viewer)
 	if err != nil {
 		return err
