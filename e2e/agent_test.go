@@ -155,6 +155,8 @@ func turn(prompt string) (code int, over, stubborn bool) {
 	case does("spams input"):
 		fmt.Println(`{"type":"stream_event","event":{"type":"content_block_start","index":1,"content_block":{"type":"tool_use","id":"toolu_1","name":"Write","input":{}}}}`)
 		spam(`{"type":"stream_event","event":{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"`, `"}}}`, 10_000)
+	case does("spams items"):
+		fmt.Println(`{"type":"assistant","message":{"id":"m2","content":[` + strings.Repeat("{},", 20<<20) + `{}]}}`)
 	case does("spams noise"):
 		spam("not JSON at all ", "", 1<<10)
 	case does("spams a line"):

@@ -157,16 +157,19 @@ func TestAgentThatSpams(t *testing.T) {
 	f.gone(t)
 }
 
-// An agent whose call has an input without end costs no more, and its turn says why it ended.
+// An agent whose call has an input without end, or whose message has millions of items, costs
+// no more, and its turn says why it ended.
 //
-//evidence:for limit-event
+//evidence:for limit-event limit-values
 func TestAgentThatSpamsInput(t *testing.T) {
 	t.Parallel()
 	f := newFakes(t, "idle_limit: 30s")
 	p := start(t, t.TempDir(), os.Environ(), "--config", f.config)
-	status, end := p.send(t.Context(), p.Token(), http.MethodPost, "/api/chat", submit("spam", "u", "spams input"))
-	if status != http.StatusOK || !strings.Contains(end, "more than 32 MB in one piece") {
-		t.Errorf("%d %s", status, end)
+	for does, want := range map[string]string{"spams input": "more than 32 MB in one piece", "spams items": "more than 262144 JSON values"} {
+		status, end := p.send(t.Context(), p.Token(), http.MethodPost, "/api/chat", submit(does, "u", does))
+		if status != http.StatusOK || !strings.Contains(end, want) {
+			t.Errorf("%s: %d %s", does, status, end)
+		}
 	}
 	if peak := p.peak(t); peak > mostMemory {
 		t.Errorf("the gateway took %d MB", peak>>20)

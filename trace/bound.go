@@ -39,14 +39,19 @@ type usage struct {
 	touch          bool // the call under way is Touch
 }
 
-// Heard says that the agent has sent one more message. A message that puts nothing on
-// record weighs as much as an event without content, so that an agent that goes on
-// without a word comes to the end of MaxBytes. Heard is no sign of life; see Touch.
-func (b *Builder) Heard() {
+// silentShare is the part of its size that a message weighs that puts nothing on record. Some
+// agents repeat what they have said in each of many messages.
+const silentShare = 16
+
+// Heard says that the agent has sent one more message of so many bytes. A message that puts
+// nothing on record weighs a sixteenth of its size, and at least as much as an event without
+// content, so that an agent that goes on without a word comes to the end of MaxBytes. Heard is
+// no sign of life; see Touch.
+func (b *Builder) Heard(bytes int) {
 	t := b.turn
 	t.mu.Lock()
 	if t.n == t.use.heardAt {
-		t.spend(header, 0)
+		t.spend(max(header, bytes/silentShare), 0)
 	}
 	t.use.heardAt = t.n
 	c := t.takeChanges()

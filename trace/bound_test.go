@@ -84,7 +84,7 @@ func TestWhateverAnAgentGoesOnWithExceedsABound(t *testing.T) {
 		"repetitions":  {func(b *trace.Builder, _ int) { b.Message("a", "x") }, trace.BoundBytes},
 		"messages without a word": {func(b *trace.Builder, _ int) {
 			b.Touch()
-			b.Heard()
+			b.Heard(0)
 		}, trace.BoundBytes},
 		"what the adapter keeps": {func(b *trace.Builder, _ int) { b.Hold(100) }, trace.BoundHeld},
 	} {

@@ -220,3 +220,25 @@ func TestKeyOfTheGatewaysEnvironmentIsNotSent(t *testing.T) {
 		t.Errorf("the endpoint is sent %q", h.Get("Authorization"))
 	}
 }
+
+// A list of models without an end is not read to its end.
+func TestAListOfModelsHasABound(t *testing.T) {
+	sent := 0
+	f := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = io.WriteString(w, `{"object":"list","data":[`)
+		model := []byte(strings.Repeat(`{"id":"m","object":"model"},`, 1000))
+		for ; sent < 200<<20; sent += len(model) {
+			if _, err := w.Write(model); err != nil {
+				return
+			}
+		}
+	})
+	if version, err := f.runtime(openai.Options{}).Probe(t.Context()); err == nil {
+		t.Errorf("the list was read, and Probe says %q", version)
+	}
+	f.Close()
+	if sent >= 100<<20 {
+		t.Errorf("%d MB of the list were sent", sent>>20)
+	}
+}

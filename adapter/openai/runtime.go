@@ -62,11 +62,11 @@ func Adapter(name string, own ...toolloop.Tool) agent.Adapter {
 func (r Runtime) validate() error {
 	switch u, err := url.Parse(r.URL); {
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return agent.WrongSetting("url", "is %q: write a base address such as http://127.0.0.1:11434/v1", r.URL)
+		return agent.WrongSetting("url", "is %q: write a base address such as http://127.0.0.1:11434/v1", address.Public(r.URL))
 	case r.TokenEnv != "" && os.Getenv(r.TokenEnv) == "":
 		return agent.WrongSetting("token_env", "names %s, and there is no such environment variable: set it", r.TokenEnv)
 	case r.Model == "":
-		return agent.WrongSetting("model", "is missing: name a model of %s", r.URL)
+		return agent.WrongSetting("model", "is missing: name a model of %s", address.Public(r.URL))
 	}
 	return r.Options.validate()
 }
@@ -145,6 +145,9 @@ func (r Runtime) endpoint() (endpoint, error) {
 	return e, nil
 }
 
+// mostList bounds a list of models in bytes.
+const mostList = 4 << 20
+
 // onlyStreams turns an answer that is no stream into an error: servers write errors in more
 // forms than the SDK reads, and a wrong address often answers with a page.
 func onlyStreams(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
@@ -154,6 +157,12 @@ func onlyStreams(r *http.Request, next option.MiddlewareNext) (*http.Response, e
 	}
 	page := strings.HasPrefix(res.Header.Get("Content-Type"), "text/html")
 	if !page && res.StatusCode < http.StatusMultipleChoices {
+		if r.Method == http.MethodGet { // the list of models, which is read as a whole
+			res.Body = struct {
+				io.Reader
+				io.Closer
+			}{io.LimitReader(res.Body, mostList), res.Body}
+		}
 		return res, nil
 	}
 	defer res.Body.Close() //nolint:errcheck // it was read

@@ -160,8 +160,11 @@ func (s *Session) decode(m agent.Message) error {
 	if p, panicked := errors.AsType[*PanicError](err); panicked {
 		s.broken(p)
 	}
+	if errors.Is(err, ErrTooManyValues) {
+		s.failTurns(trace.Stop{Reason: trace.ReasonTooMuch, Outcome: trace.OutcomeFailed, Error: "The turn was ended, because " + err.Error() + ": send a new message to go on."})
+	}
 	if s.current != nil && m.Dir == agent.Out {
-		s.current.Heard()
+		s.current.Heard(len(m.Data))
 	}
 	if s.current != nil && s.current.Over() {
 		s.current = nil
