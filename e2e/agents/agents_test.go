@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -68,12 +69,27 @@ func examine(t *testing.T, k realagent.Kind) (r row, ok bool) {
 	return r, ok && !t.Failed()
 }
 
+// signaled reports a fault of Qwen's own: its terminal says of a command that it has ended with
+// status 0 and by a signal, and so Qwen takes the call for failed.
+func signaled(agent string, turn []trace.Record) bool {
+	return agent == "qwen" && slices.ContainsFunc(turn, func(r trace.Record) bool {
+		result, is := r.Payload.(trace.ToolResult)
+		return is && result.Status == trace.ToolFailed && succeededBySignal.MatchString(result.Error+string(result.Output))
+	})
+}
+
+var succeededBySignal = regexp.MustCompile(`Exit Code: 0\W(?:n)?\s*Signal: [1-9]`) //nolint:gochecknoglobals // compiled once
+
 func (b *bench) checkTurn(t *testing.T, s script, turn []trace.Record) {
 	t.Helper()
 	want, why := expected(b.agent.Name, s)
 	got := shapeOf(turn)
 	if slices.Contains(textComesLate(), b.agent.Name) {
 		got, want = strings.ReplaceAll(got, "message ", ""), strings.ReplaceAll(want, "message ", "")
+	}
+	if signaled(b.agent.Name, turn) {
+		t.Log("Qwen's terminal reports a signal for a command that has succeeded, as it does under load")
+		got = strings.ReplaceAll(got, "tool_result:failed", "tool_result:completed")
 	}
 	if want != "" && got != want {
 		t.Errorf("the turn's shape is\n  %s\nwant%s\n  %s", got, why, want)
