@@ -37,45 +37,75 @@ func inline(text string) string {
 	return special.Replace(strings.Join(strings.Fields(quote.Visible(text)), " "))
 }
 
-// nested is the beginning of a fence that may belong to a list, a quotation or an indented text.
-var nested = regexp.MustCompile("^[ \t>*+0-9.)-]+(```|~~~)") //nolint:gochecknoglobals // never written
+// code is a text as a part of one line that goes on with the gateway's own words: a span of code,
+// whose marks are longer than every run of them in the text.
+func code(text string) string {
+	text = strings.Join(strings.Fields(quote.Visible(text)), " ")
+	if text == "" {
+		return ""
+	}
+	marks := backticks(text, 1)
+	if strings.HasPrefix(text, "`") || strings.HasSuffix(text, "`") {
+		text = " " + text + " "
+	}
+	return marks + text + marks
+}
 
-// contained is a text in Markdown that does not reach beyond its end. It closes an open fence,
-// and HTML that would go on to the end of the document becomes plain text. Where only a whole
-// reader of Markdown could tell which fences are open, the text becomes a quotation: that ends
-// with its lines.
+// backticks are at least so many backticks, and more than stand together in the text.
+func backticks(text string, least int) string {
+	run := 0
+	for _, r := range text {
+		if run++; r != '`' {
+			run = 0
+		}
+		least = max(least, run+1)
+	}
+	return strings.Repeat("`", least)
+}
+
+var (
+	// nested is the beginning of a fence that may belong to a list, a quotation or an indented text.
+	nested = regexp.MustCompile("^[ \t>*+0-9.)-]+(```|~~~)") //nolint:gochecknoglobals // never written
+	// beyond is what reaches beyond a quotation: HTML, which may end the quotation, and the
+	// definition of a link or a footnote, which holds in the whole document.
+	beyond = regexp.MustCompile(`\\*(<[a-zA-Z/!?]|\]:)`) //nolint:gochecknoglobals // never written
+)
+
+// contained is the words of a person or an agent as a quotation. Each line of theirs has the mark
+// of the quotation. So no heading, fence or list of theirs is one of the document, and a reader
+// sees which lines are the gateway's. HTML is plain text, except in a fence.
 func contained(text string) string {
 	text = strings.TrimSpace(plain(text))
 	lines := strings.Split(text, "\n")
-	open := "" // the fence
-	html := false
+	open := ""         // the fence
+	uncertain := false // only a whole reader of Markdown could tell which fences are open
 	for i, line := range lines {
 		marks := fenceOf(line)
-		rest := strings.TrimLeft(line, " ")
-		lead := len(line) - len(rest)
 		switch {
+		case uncertain:
 		case open != "":
-			rest = strings.TrimRight(rest, " \t")
-			if closing := fenceOf(rest); lead <= 3 && closing == rest && strings.HasPrefix(closing, open) {
-				open = ""
+			closing := strings.Trim(line, " \t")
+			lead, _, _ := strings.Cut(line, closing)
+			if fenceOf(closing) == closing && strings.HasPrefix(closing, open) && (len(lead) <= 3 || strings.Contains(lead, "\t")) {
+				open, uncertain = "", strings.Contains(lead, "\t") // the width of a tab depends on the marks before it
 			}
-		case nested.MatchString(line), marks != "" && html:
-			return quoted(text)
+			continue
 		case marks != "":
 			open = marks
-		case strings.Trim(line, " \t") == "":
-			html = false
-		case strings.HasPrefix(rest, "<"):
-			html = true // it may go on to the next empty line
-			if lead <= 3 && endless(rest) {
-				lines[i] = line[:lead] + `\` + rest
-			}
+			continue
+		default:
+			uncertain = nested.MatchString(line)
 		}
+		lines[i] = beyond.ReplaceAllStringFunc(line, escaped)
 	}
-	if open != "" {
-		lines = append(lines, open)
-	}
-	return strings.Join(lines, "\n")
+	return quoted(strings.Join(lines, "\n"))
+}
+
+// escaped escapes a character that may have backslashes before it. One is an escape already if
+// their number is odd.
+func escaped(match string) string {
+	at := strings.IndexAny(match, "<]")
+	return match[:at] + strings.Repeat(`\`, 1-at%2) + match[at:]
 }
 
 func quoted(text string) string { return "> " + strings.ReplaceAll(text, "\n", "\n> ") }
@@ -89,15 +119,4 @@ func fenceOf(line string) string {
 		}
 	}
 	return ""
-}
-
-// endless reports whether a line begins HTML that an empty line does not end.
-func endless(line string) bool {
-	line = strings.ToLower(line)
-	for _, tag := range []string{"<!", "<?", "<pre", "<script", "<style", "<textarea"} {
-		if strings.HasPrefix(line, tag) {
-			return true
-		}
-	}
-	return false
 }

@@ -52,7 +52,7 @@ func (p printer) turn(t *turn) {
 				p.call(t.calls[e.ToolCallID], t.results)
 			}
 		case trace.PermissionRequest:
-			p.block("**Permission**: %s: %s", inline(cmp.Or(e.Title, "a call")), answered(e.Options, t.answers[e.RequestID], e.DecidedBy))
+			p.block("**Permission**: %s: %s", cmp.Or(code(e.Title), "a call"), answered(e.Options, t.answers[e.RequestID], e.DecidedBy))
 			if a, is := t.answers[e.RequestID].Payload.(trace.PermissionResponse); is && len(a.UpdatedInput) > 0 {
 				p.block("With this input instead:")
 				p.fence("json", readable(a.UpdatedInput), quote.Visible)
@@ -90,11 +90,13 @@ func (p printer) turn(t *turn) {
 	}
 }
 
-// said writes a text; one that is beside the answer is a quotation with a heading.
+// said writes a text. One that is beside the answer has a line of the gateway before it, and is
+// a quotation in a quotation.
 func (p printer) said(by, text string, beside bool) {
 	text = contained(text)
 	if beside {
-		text = quoted("*" + by + ":*\n\n" + text)
+		p.block("*%s:*", by)
+		text = quoted(text)
 	}
 	p.block("%s", text)
 }
@@ -103,14 +105,14 @@ func (p printer) said(by, text string, beside bool) {
 func (p printer) call(c trace.ToolCall, results map[string]trace.ToolResult) {
 	title := ""
 	if c.Title != "" && c.Title != c.Name {
-		title = ": " + inline(c.Title)
+		title = ": " + code(c.Title)
 	}
 	result, ended := results[c.ToolCallID]
 	status := "no result"
 	if ended {
 		status = string(result.Status)
 	}
-	p.block("**Tool** %s%s (%s)", inline(cmp.Or(c.Name, c.RawName)), title, status)
+	p.block("**Tool** %s%s (%s)", code(cmp.Or(c.Name, c.RawName)), title, status)
 	if input := readable(c.Input); input != "" && input != "{}" {
 		p.fence("json", input, quote.Visible)
 	}
@@ -169,14 +171,7 @@ func (p printer) fence(language, text string, clean func(string) string) {
 		text = strings.ToValidUTF8(text[:MostOutput], "")
 	}
 	text = strings.TrimSuffix(clean(text), "\n")
-	longest, run := 2, 0
-	for _, r := range text {
-		if run++; r != '`' {
-			run = 0
-		}
-		longest = max(longest, run)
-	}
-	marks := strings.Repeat("`", longest+1)
+	marks := backticks(text, 3)
 	p.block("%s%s\n%s\n%s", marks, language, text, marks)
 	if whole > MostOutput {
 		p.block("*Cut at %d of %d bytes.*", MostOutput, whole)
@@ -194,12 +189,12 @@ func answered(options []trace.PermissionOption, r trace.Record, decidedBy string
 		}
 		for _, o := range options {
 			if o.ID == a.ChosenOption {
-				chosen += " (" + o.Name + ")"
+				chosen += " (" + code(o.Name) + ")"
 			}
 		}
 	}
 	if a, is := r.Payload.(trace.Answer); is {
-		outcome, by, reason, chosen = a.Outcome, a.By, a.Reason, "answered: "+strings.Join(a.Values, ", ")
+		outcome, by, reason, chosen = a.Outcome, a.By, a.Reason, "answered: "+code(strings.Join(a.Values, ", "))
 	}
 	switch outcome {
 	case "":
@@ -210,7 +205,7 @@ func answered(options []trace.PermissionOption, r trace.Record, decidedBy string
 		return strings.TrimSpace("withdrawn. " + inline(reason))
 	case trace.Selected:
 	}
-	sentence := inline(chosen)
+	sentence := chosen
 	if by = cmp.Or(by, decidedBy); by != "" {
 		sentence += ", by " + inline(by)
 	}

@@ -1,7 +1,8 @@
 // Package transcript writes the history of a session as Markdown, for people to read and keep.
 //
-// The parts that stand for themselves are fenced, and a text cannot reach beyond its place,
-// whatever it holds. A page of the history is in memory at a time.
+// Words of people and agents are quotations, inputs and outputs are fenced, and titles in a line
+// are spans of code. So no text reaches beyond its place, whatever the text holds. A page of the
+// history is in memory at a time.
 package transcript
 
 import (
