@@ -61,6 +61,27 @@ func (t *turn) cutText(s string) string {
 	return beginning(s, t.MaxEvent) + cutMark
 }
 
+// mostErrorText bounds in bytes the sentence that says what failed, and each word of why. A text
+// of that kind is sent to a client several times.
+const mostErrorText = 64 << 10
+
+func cutError(s string) string {
+	if len(s) <= mostErrorText {
+		return s
+	}
+	return beginning(s, mostErrorText) + cutMark
+}
+
+func (s Stop) cut() Stop {
+	s.Reason, s.Error = cutError(s.Reason), cutError(s.Error)
+	return s
+}
+
+func (e Error) cut() Error {
+	e.Code, e.Message = cutError(e.Code), cutError(e.Message)
+	return e
+}
+
 // beginning is the first part of s, up to n bytes, with no half character.
 func beginning(s string, n int) string {
 	if len(s) > n {

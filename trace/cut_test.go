@@ -38,3 +38,34 @@ func TestTextsAreCut(t *testing.T) {
 		})
 	}
 }
+
+// The words about a failure are cut, whoever says them: they go to a client several times.
+func TestWordsAboutAFailureAreCut(t *testing.T) {
+	t.Parallel()
+	const limit = 64 << 10
+	short, long := strings.Repeat("x", limit), "x"+strings.Repeat("é", limit)
+	cut := long[:limit-1] + "…[cut by the gateway: the output was too large]"
+	for said, want := range map[string]string{short: short, long: cut} {
+		b, log := newTurn()
+		b.Emit(trace.Error{Message: said, Code: said})
+		b.End(trace.Stop{Outcome: trace.OutcomeFailed, Reason: said, Error: said})
+		if r, _ := b.Result(); r.Reason != want || r.Error != want {
+			t.Errorf("the result has a reason of %d bytes and an error of %d, want %d", len(r.Reason), len(r.Error), len(want))
+		}
+		if err := b.Finish(trace.Stop{Outcome: trace.OutcomeFailed, Reason: said, Error: said}); err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range log.events {
+			switch p := e.Payload.(type) { //nolint:gochecksumtype // the others say nothing of it
+			case trace.Error:
+				if p.Message != want || p.Code != want {
+					t.Errorf("an error has a message of %d bytes and a code of %d, want %d", len(p.Message), len(p.Code), len(want))
+				}
+			case trace.Stop:
+				if p.Error != want || p.Reason != want {
+					t.Errorf("the stop has an error of %d bytes and a reason of %d, want %d", len(p.Error), len(p.Reason), len(want))
+				}
+			}
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 )
@@ -20,6 +21,36 @@ func reservedNames() []string {
 		"steer", dataTitle, dataMode, dataModes, dataModels, dataCommands, "runner", "agui", "ui-chunk",
 		"user-message", "subagent-message", "subgraph-message", "interrupt",
 	}
+}
+
+// agentToolName is the name of an agent's tool as clients see it. A client takes a call of a tool
+// with a reserved name for a request of the gateway's, so such a name gets the prefix custom-.
+func agentToolName(name string) string {
+	if slices.Contains([]string{"AskUser", "AskPermission", "permission"}, name) {
+		return renamed + name
+	}
+	return name
+}
+
+// AgentMetadata is the metadata that an agent gives its message, without the keys under which the
+// gateway says how the turn ended, and who took part. Values that are no objects stay as they are.
+func AgentMetadata(value json.RawMessage) json.RawMessage {
+	var keys map[string]json.RawMessage
+	if json.Unmarshal(value, &keys) != nil {
+		return value
+	}
+	n := len(keys)
+	for _, own := range []string{"outcome", "participants", "tributary", "by", "role"} {
+		delete(keys, own)
+	}
+	if len(keys) == n {
+		return value
+	}
+	left, err := marshal(keys)
+	if err != nil { // the values are JSON
+		return json.RawMessage("null")
+	}
+	return left
 }
 
 // AgentDataName is the name of data that an agent has named itself. A reserved name gets the

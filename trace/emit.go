@@ -58,7 +58,7 @@ func (b *Builder) Emit(p Payload) {
 	case Status:
 		b.emit(p.normalized(), false)
 	case Error:
-		b.emit(p, false)
+		b.emit(p.cut(), false)
 	case Unknown:
 		if u, still := p.normalized().(Unknown); still {
 			b.emit(u, false)

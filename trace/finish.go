@@ -95,7 +95,7 @@ func (t *turn) close(s Stop) *changes {
 	if t.done {
 		return nil
 	}
-	c := t.write(func(t *turn) { t.finish(s.normalized()) })
+	c := t.write(func(t *turn) { t.finish(s.cut().normalized()) })
 	t.done = true
 	t.cond().Broadcast()
 	return c

@@ -61,6 +61,7 @@ func (b *Builder) newCall(t *turn, tc ToolCall) *call {
 	if tc.Name == "" {
 		tc.Name = tc.RawName
 	}
+	tc.Name = agentToolName(tc.Name)
 	tc.ToolKind = tc.ToolKind.normalized()
 	c := &call{tool: tc, by: by}
 	t.calls[key] = c
@@ -132,7 +133,7 @@ func (c *call) merge(tc ToolCall) {
 		c.tool.RawName = tc.RawName
 	}
 	if tc.Name != "" {
-		c.tool.Name = tc.Name
+		c.tool.Name = agentToolName(tc.Name)
 	}
 	if tc.ToolKind != "" {
 		c.tool.ToolKind = tc.ToolKind.normalized()

@@ -129,8 +129,11 @@ func (t *Translator) passOn(turn string, value json.RawMessage) {
 }
 
 // disown removes the gateway's own facts from what an upstream says. Otherwise an upstream
-// could say that a person has allowed a call.
+// could say that a person has allowed a call, or has stopped the turn.
 func (k Keys) disown() {
+	if value, has := k[messageMetadataKey]; has {
+		k[messageMetadataKey] = trace.AgentMetadata(value)
+	}
 	meta := map[string]json.RawMessage{}
 	if json.Unmarshal(k[metadataKey], &meta) != nil {
 		return

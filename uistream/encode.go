@@ -112,7 +112,7 @@ func (c Data) appendFields(dst []byte) []byte {
 func (c Error) appendFields(dst []byte) []byte { return key(dst, "errorText", c.ErrorText) }
 func (c Abort) appendFields(dst []byte) []byte { return optional(dst, "reason", c.Reason) }
 func (c Finish) appendFields(dst []byte) []byte {
-	return optionalRaw(optional(dst, "finishReason", c.Reason), "messageMetadata", c.Metadata)
+	return optionalRaw(optional(dst, "finishReason", c.Reason), messageMetadataKey, c.Metadata)
 }
 
 func name(dst []byte, k string) []byte {

@@ -85,6 +85,14 @@ var turnsThatGrow = map[string]func(put func(...trace.Payload), n int){
 			)
 		}
 	},
+	"metadata": func(put func(...trace.Payload), n int) {
+		for i := range n {
+			for _, value := range []string{`{"k%d":"%s"}`, `{"nested":{"k%d":"%s"}}`} {
+				value = fmt.Sprintf(value, i, strings.Repeat("x", 1000))
+				put(beyond(uistream.Other{Name: "message-metadata", Keys: uistream.Keys{"messageMetadata": json.RawMessage(value)}}))
+			}
+		}
+	},
 	"calls in many messages": func(put func(...trace.Payload), n int) {
 		for i := range n {
 			call := fmt.Sprint("call", i)
@@ -95,6 +103,12 @@ var turnsThatGrow = map[string]func(put func(...trace.Payload), n int){
 			)
 		}
 	},
+}
+
+// beyond is a chunk of an upstream as data.
+func beyond(c uistream.Chunk) trace.Data {
+	d, _ := uistream.Beyond(c)
+	return d
 }
 
 // readersOfTurns are who has to do with a turn from its start to its end.

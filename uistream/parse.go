@@ -26,7 +26,7 @@ func ParseChunk(data []byte) (Chunk, error) {
 	}
 	c := k.chunk(typ)
 	for name, value := range k {
-		if string(bytes.TrimSpace(value)) == "null" && name != "messageMetadata" {
+		if string(bytes.TrimSpace(value)) == "null" && name != messageMetadataKey {
 			delete(k, name)
 			continue
 		}
@@ -73,7 +73,7 @@ func (k Keys) chunk(typ string) Chunk {
 	case "abort":
 		return Abort{k.text("reason")}
 	case "finish":
-		return Finish{Reason: k.text("finishReason"), Metadata: k.value("messageMetadata")}
+		return Finish{Reason: k.text("finishReason"), Metadata: k.value(messageMetadataKey)}
 	}
 	if name, is := strings.CutPrefix(typ, dataPrefix); is {
 		return Data{Name: name, ID: k.text("id"), Value: k.value("data"), Transient: k.boolean("transient")}

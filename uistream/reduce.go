@@ -1,7 +1,6 @@
 package uistream
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -14,7 +13,8 @@ import (
 // Transient data leaves no trace. The zero Reducer is ready for use. Parts are added and changed where they are, and removed only at the
 // end, so that a place stays good; a turn may have too many to look through them.
 type Reducer struct {
-	message   Message
+	message   Message // without its metadata
+	metadata  messageMetadata
 	texts     map[string]int   // open parts: where they are
 	growing   *strings.Builder // the text that has grown last, so that no delta copies it
 	growingAt int              // where its part is
@@ -37,10 +37,13 @@ const usualParts = 8
 // Message returns the message so far.
 func (r *Reducer) Message() Message {
 	m := r.message
-	m.Role = roleAssistant
+	m.Role, m.Metadata = roleAssistant, r.metadata.json()
 	m.Parts = slices.Clone(m.Parts)
 	return m
 }
+
+// Parts returns the parts so far, as they are: the next Add may change them. The caller must not.
+func (r *Reducer) Parts() []Part { return r.message.Parts }
 
 // Failed returns the text of the error chunk, if there was one.
 func (r *Reducer) Failed() string { return r.failed }
@@ -108,7 +111,7 @@ func (r *Reducer) Add(c Chunk) error {
 		r.failed = c.ErrorText
 	case Abort:
 	case Finish:
-		r.message.Metadata = mergeMetadata(r.message.Metadata, c.Metadata)
+		r.metadata.merge(c.Metadata)
 	}
 	return nil
 }
@@ -179,22 +182,4 @@ func (r *Reducer) data(c Data) {
 		note(&r.replaced, name, len(r.message.Parts))
 	}
 	r.push(p)
-}
-
-// mergeMetadata merges objects deeply and replaces everything else.
-func mergeMetadata(base, more json.RawMessage) json.RawMessage {
-	if len(more) == 0 || string(more) == "null" {
-		return base
-	}
-	var a, b map[string]json.RawMessage
-	if json.Unmarshal(base, &a) != nil || json.Unmarshal(more, &b) != nil || a == nil || b == nil {
-		return more
-	}
-	for k, v := range b {
-		if old, ok := a[k]; ok && string(v) != "null" {
-			v = mergeMetadata(old, v)
-		}
-		a[k] = v
-	}
-	return marshal(a)
 }

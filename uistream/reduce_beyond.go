@@ -36,7 +36,7 @@ func (r *Reducer) extended(e Extended) error {
 	case ToolApprovalResponse:
 		at, _ = r.approved(c.ApprovalID)
 	case Start, Finish:
-		r.message.Metadata = mergeMetadata(r.message.Metadata, e.Keys["messageMetadata"])
+		r.metadata.merge(e.Keys[messageMetadataKey])
 		return nil
 	case TextStart, ReasoningStart, SourceURL, SourceDocument, File:
 		at = len(r.message.Parts) - 1
@@ -92,7 +92,7 @@ func (k Keys) With(name string, value json.RawMessage) Keys {
 func (r *Reducer) other(c Other) {
 	switch c.Name {
 	case "message-metadata":
-		r.message.Metadata = mergeMetadata(r.message.Metadata, c.Keys["messageMetadata"])
+		r.metadata.merge(c.Keys[messageMetadataKey])
 	case "reset-step":
 		r.reset()
 	case partText, partReasoning:

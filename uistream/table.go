@@ -75,8 +75,9 @@ func known(v release, typ, name string) bool {
 }
 
 const (
-	dataPrefix  = "data-"
-	metadataKey = "providerMetadata"
+	dataPrefix         = "data-"
+	metadataKey        = "providerMetadata"
+	messageMetadataKey = "messageMetadata"
 )
 
 func must(name string, k kind) field           { return field{name, k, true, since{0, 0, 0}} }
@@ -88,7 +89,7 @@ func from(f field, five, six, seven int) field { f.since = since{five, six, seve
 //
 //nolint:gochecknoglobals // never written
 var table = []row{
-	{"start", since{}, []field{may("messageId", str), may("messageMetadata", anything)}},
+	{"start", since{}, []field{may("messageId", str), may(messageMetadataKey, anything)}},
 	{"start-step", since{}, nil},
 	{"finish-step", since{}, nil},
 	{"text-start", since{}, []field{must("id", str), pm()}},
@@ -137,12 +138,12 @@ var table = []row{
 	{"reasoning-file", since{never, never, 0}, []field{must("url", str), must("mediaType", str), pm()}},
 	{"custom", since{never, never, 0}, []field{must("kind", str), pm()}},
 	{dataPrefix, since{}, []field{must("data", anything), may("id", str), may("transient", boolean)}},
-	{"message-metadata", since{}, []field{must("messageMetadata", anything)}},
+	{"message-metadata", since{}, []field{must(messageMetadataKey, anything)}},
 	{"steering-message", since{never, never, 163}, []field{must("id", str), must("parts", array)}},
 	{"reset-step", since{never, never, 70}, nil},
 	{"error", since{}, []field{must("errorText", str)}},
 	{"abort", since{}, []field{from(may("reason", str), never, 231, 0)}},
-	{"finish", since{}, []field{from(may("finishReason", reason), 217, 0, 0), may("messageMetadata", anything)}},
+	{"finish", since{}, []field{from(may("finishReason", reason), 217, 0, 0), may(messageMetadataKey, anything)}},
 }
 
 func callID() field       { return must("toolCallId", str) }

@@ -100,7 +100,7 @@ func (d *Decoder) onRecord(c uistream.Chunk, begun bool) bool {
 		return begun
 	}
 	response, answers := uistream.Bare(c).(uistream.ToolApprovalResponse)
-	return answers && !slices.ContainsFunc(d.message.Message().Parts, func(p uistream.Part) bool {
+	return answers && !slices.ContainsFunc(d.message.Parts(), func(p uistream.Part) bool {
 		return automatic(p) && p.Approval.ID == response.ApprovalID
 	})
 }
@@ -117,7 +117,7 @@ func (d *Decoder) call(id, name, title string, input json.RawMessage) {
 // the step has nothing to begin once more.
 func (d *Decoder) reset() bool {
 	d.endParts()
-	parts := step(d.message.Message().Parts)
+	parts := step(d.message.Parts())
 	for _, p := range parts {
 		if p.ToolCallID != "" && !slices.Contains([]string{"output-available", "output-error", "output-denied"}, p.State) && d.b != nil {
 			d.b.ToolResult(trace.ToolResult{ToolCallID: p.ToolCallID, Status: trace.ToolCanceled, Error: "The endpoint began the step once more."})
