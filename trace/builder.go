@@ -109,7 +109,7 @@ func (b *Builder) Touch() { b.do(func(t *turn) { t.use.touch = true }) }
 
 // End tells how the turn ended, in the agent's own view. The first call counts, and
 // only before Finish; after it End still tells that the agent is done. Records may
-// follow; the owner of the turn writes the stop. Error and Reason are cut at 64 KiB, as those of
+// follow; the owner of the turn writes the stop. Error and Reason are cut at 64 KB, as those of
 // Finish and of an Error are.
 func (b *Builder) End(verdict Stop) {
 	t := b.turn

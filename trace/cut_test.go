@@ -40,6 +40,8 @@ func TestTextsAreCut(t *testing.T) {
 }
 
 // The words about a failure are cut, whoever says them: they go to a client several times.
+//
+//evidence:for limit-failure
 func TestWordsAboutAFailureAreCut(t *testing.T) {
 	t.Parallel()
 	const limit = 64 << 10
