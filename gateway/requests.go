@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/tributary-dev/tributary/internal/quote"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -26,8 +27,10 @@ type requestView struct {
 	ToolKind trace.ToolKind `json:"tool_kind,omitempty"`
 	Title    string         `json:"title"`
 	// Input is the whole input of the call.
-	Input   json.RawMessage `json:"input,omitempty"`
-	Options []optionView    `json:"options,omitempty"`
+	Input json.RawMessage `json:"input,omitempty"`
+	// InputText is the same as a text, if a browser's JSON.parse would lose some of it.
+	InputText string       `json:"input_text,omitempty"`
+	Options   []optionView `json:"options,omitempty"`
 	// Text, Choices and Multiple are those of a question.
 	Text     string         `json:"text,omitempty"`
 	Choices  []trace.Choice `json:"choices,omitempty"`
@@ -89,7 +92,7 @@ func (g *gateway) sendRequests(w http.ResponseWriter, r *http.Request, all []ses
 func (g *gateway) requestView(r *http.Request, q session.WaitingRequest) requestView {
 	v := requestView{
 		ID: q.ID, Kind: "question", Session: q.Info.ID, SessionTitle: q.Info.Title, Agent: q.Info.Agent, Turn: q.Turn, MessageID: q.MessageID,
-		ToolCallID: q.ToolCallID(), Tool: q.Call.Name, ToolKind: q.Call.ToolKind, Input: q.Call.Input, At: q.Opened.UTC(),
+		ToolCallID: q.ToolCallID(), Tool: q.Call.Name, ToolKind: q.Call.ToolKind, Input: q.Call.Input, InputText: quote.InputText(q.Call.Input), At: q.Opened.UTC(),
 		MayAnswer: g.authz.MayAnswer(r.Context(), q.Info, q.Question()), TakesInput: q.TakesInput, TakesReason: q.TakesReason,
 	}
 	if p, is := q.Asked.(trace.PermissionRequest); is {

@@ -3,6 +3,7 @@ package uistream
 import (
 	"encoding/json"
 
+	"github.com/tributary-dev/tributary/internal/quote"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -17,6 +18,8 @@ type callFacts struct {
 	Kind trace.ToolKind `json:"kind,omitempty"`
 	// StartedAt is when the agent made the call.
 	StartedAt string `json:"started_at,omitempty"`
+	// InputText is the input as a text, if a browser's JSON.parse would lose some of it.
+	InputText string `json:"input_text,omitempty"`
 	// Decision is the answer to the call's permission request.
 	Decision *decision `json:"decision,omitempty"`
 }
@@ -74,7 +77,7 @@ func (t *Translator) available(c *call) Chunk {
 }
 
 func (c *call) facts() callFacts {
-	f := callFacts{Kind: c.kind}
+	f := callFacts{Kind: c.kind, InputText: quote.InputText(c.input)}
 	if !c.since.IsZero() {
 		f.StartedAt = c.since.UTC().Format("2006-01-02T15:04:05.000Z07:00")
 	}

@@ -129,6 +129,7 @@ type permissionData struct {
 	ToolCallID string                   `json:"tool_call_id,omitempty"`
 	Tool       string                   `json:"tool,omitempty"`
 	Input      json.RawMessage          `json:"input,omitempty"`
+	InputText  string                   `json:"input_text,omitempty"` // see callFacts
 	// Of a data part, once it is answered.
 	Outcome  trace.PermissionOutcome `json:"outcome,omitempty"`
 	Option   string                  `json:"option,omitempty"`
@@ -141,7 +142,7 @@ func permissionOf(p trace.PermissionRequest, about *call) permissionData {
 		d.Options = []trace.PermissionOption{}
 	}
 	if about != nil {
-		d.Tool, d.Input = about.name, about.input
+		d.Tool, d.Input, d.InputText = about.name, about.input, quote.InputText(about.input)
 	}
 	return d
 }
@@ -243,7 +244,7 @@ func permissionSentence(p trace.PermissionRequest) string {
 	}
 	names := make([]string, 0, len(p.Options))
 	for _, o := range p.Options {
-		names = append(names, o.Name)
+		names = append(names, quote.Option(o.Name, string(o.OptionKind)))
 	}
 	return "Permission needed: " + quote.Visible(title+choices(names))
 }

@@ -97,7 +97,7 @@ func (a *asker) permit(ctx context.Context, to answers, r trace.PermissionReques
 	fmt.Fprintf(a.out, "May the agent do this? %s\n", oneParagraph(r.Title))
 	rest := a.input(a.inputs[r.ToolCallID])
 	for i, o := range r.Options {
-		fmt.Fprintf(a.out, "  %d  %s\n", i+1, oneParagraph(o.Name))
+		fmt.Fprintf(a.out, "  %d  %s\n", i+1, oneParagraph(quote.Option(o.Name, string(o.OptionKind))))
 	}
 	for {
 		hint := "y, n or a number: "
