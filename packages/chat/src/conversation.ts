@@ -516,7 +516,7 @@ export class Conversation<M extends UIMessage, C extends ChatLike<M>> {
     if (open.length === 0 || open.every(({ id }) => this.#offers.has(id))) return;
     for (const request of open) if (!this.#offers.has(request.id)) this.#offers.set(request.id, request);
     const known = (requests: PendingRequest[]) => {
-      for (const request of [...open.map(o => ({ ...o, may_answer: true })), ...requests]) this.#offers.set(request.id, { ...this.#offers.get(request.id), ...request });
+      for (const request of [...open.map(o => ({ ...o, may_answer: true })), ...requests.map(r => ({ input_text: undefined, ...r }))]) this.#offers.set(request.id, { ...this.#offers.get(request.id), ...request });
       this.#set({});
     };
     this.transport.requests(this.id).then(known, () => known([]));

@@ -52,9 +52,13 @@ function editsOf(list: unknown, path: string | undefined): InputChange[] | undef
   return found.every(change => change !== undefined) ? found : undefined;
 }
 
-/** The view of an input. without: keys that the app shows by itself. */
-export function inputView(input: unknown, without: readonly string[] = []): InputView {
+/**
+ * The view of an input. without: keys that the app shows by itself. text: the input_text of the request, which stands for the whole input:
+ * JSON.parse has lost some of the input.
+ */
+export function inputView(input: unknown, without: readonly string[] = [], text?: string): InputView {
   const view: InputView = { changes: [], texts: [] };
+  if (text) return { ...view, texts: [{ key: '', text }] };
   if (input === undefined) return view;
   if (isText(input)) return { ...view, texts: [{ key: '', text: input }] };
   if (!isFields(input)) return { ...view, rest: jsonLines(input) };
@@ -123,11 +127,11 @@ export function jsonLines(value: unknown): string {
   return out.join('');
 }
 
-/** The whole input of a call as one text, with all of its characters visible. */
-export const inputText = (input: unknown): string => (input === undefined ? '' : visibleText(jsonLines(input)));
+/** The whole input of a call as one text, with all of its characters visible. text: the input_text of the request, if it has one. */
+export const inputText = (input: unknown, text?: string): string => (text ? visibleText(text) : input === undefined ? '' : visibleText(jsonLines(input)));
 
 /** All that a person needs to read before they answer a request, as one text: the title with the whole input, or the question. */
-export function requestText({ kind, title, text, input }: Pick<PendingRequest, 'kind' | 'title' | 'text' | 'input'>): string {
+export function requestText({ kind, title, text, input, input_text }: Pick<PendingRequest, 'kind' | 'title' | 'text' | 'input' | 'input_text'>): string {
   if (kind === 'question') return visibleText(text || title);
-  return [visibleText(title), inputText(input)].filter(Boolean).join('\n');
+  return [visibleText(title), inputText(input, input_text)].filter(Boolean).join('\n');
 }

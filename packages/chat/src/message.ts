@@ -41,7 +41,7 @@ export type TributaryDataParts = {
 };
 
 export interface AskUserInput { question_id: string; header?: string; question: string; choices?: QuestionChoice[]; multiple?: boolean }
-export interface AskPermissionInput { request_id: string; title: string; options: RequestOption[]; tool_call_id?: string; tool?: string; input?: unknown }
+export interface AskPermissionInput { request_id: string; title: string; options: RequestOption[]; tool_call_id?: string; tool?: string; input?: unknown; input_text?: string }
 
 /** The two tools of the gateway's own. All tools of the agent are parts of the type dynamic-tool. */
 export type TributaryTools = {

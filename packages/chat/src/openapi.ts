@@ -971,6 +971,8 @@ export interface components {
             title: string;
             /** @description Of a permission: the whole input of the call */
             input?: unknown;
+            /** @description Of a permission: the same input as a text of JSON, only if a browser's JSON.parse would lose some of it: a key that an object has twice, or digits or the sign of a number */
+            input_text?: string;
             /** @description Of a permission: what the agent offers */
             options?: components["schemas"]["RequestOption"][];
             /** @description Of a question */

@@ -6,7 +6,7 @@ import { Input } from '../parts/input';
 import { Visible } from '../parts/visible';
 import { Button } from '../ui/button';
 import { useAnswer, type Give } from './answer';
-import { allows, denies } from './words';
+import { allows, denies, effect } from './words';
 
 interface Props {
   request: PendingRequest;
@@ -24,10 +24,10 @@ function answers(options: RequestOption[] | undefined): { option: RequestOption;
   ];
 }
 
-/** The title; only its first line if the command, which stands below, is in it. */
-function brief({ title, input }: PendingRequest): string {
-  const { command } = inputView(input);
-  return command && title.includes(command) ? title.split('\n')[0]! : title;
+/** The title. A command of several lines in it is cut to its first line, because the whole command stands below. */
+function brief({ title, input, input_text }: PendingRequest): string {
+  const { command } = inputView(input, [], input_text);
+  return command?.includes('\n') ? title.replace(command, () => `${command.split('\n')[0]!}…`) : title;
 }
 
 const look = (o: RequestOption) => (o.kind === 'allow_once' ? 'primary' : denies(o) ? 'danger' : 'plain');
@@ -36,11 +36,12 @@ export function Approval({ request, give, bare }: Props) {
   const { sent, problem, answer } = useAnswer(give);
   const [open, setOpen] = useState<'' | 'reason' | 'edit'>('');
   const all = answers(request.options);
+  const editable = request.takes_input && !request.input_text; // an edited input is sent as JSON that the browser has read
   const yes = all.find(a => a.option.kind === 'allow_once') ?? all.find(a => allows(a.option)), no = all.find(a => a.option.kind === 'reject_once') ?? all.find(a => denies(a.option));
   return (
     <div className="ask" role="group" aria-label={`Permission: ${visibleText(request.title)}`}>
       <p className="ask-title"><Visible text={(!bare && brief(request)) || 'May the agent do this?'} /></p>
-      {open !== 'edit' && <Input input={request.input} name="input" />}
+      {open !== 'edit' && <Input input={request.input} inputText={request.input_text} name="input" />}
       {problem && <p className="ask-problem" role="alert">{problem}</p>}
       {!request.may_answer ? <p className="ask-note">You may see this request. Somebody who collaborates in the session answers it.</p> : open ? (
         open === 'reason'
@@ -51,13 +52,13 @@ export function Approval({ request, give, bare }: Props) {
           <div className="ask-options">
             {all.map(({ option, permit }) => (
               <Button key={option.id} look={look(option)} disabled={sent} onClick={() => void answer(permit)}>
-                <span className="ask-option"><span><Visible text={option.name} /></span>{option.scope && <small><Visible text={option.scope} /></small>}</span>
+                <Effect of={option} /><span className="ask-option"><span><Visible text={option.name} /></span>{option.scope && <small><Visible text={option.scope} /></small>}</span>
               </Button>
             ))}
           </div>
-          {((request.takes_reason && no) || (request.takes_input && yes)) && (
+          {((request.takes_reason && no) || (editable && yes)) && (
             <div className="ask-more">
-              {request.takes_input && yes && <Button look="quiet" small disabled={sent} onClick={() => setOpen('edit')}><PencilLine />Edit, then allow</Button>}
+              {editable && yes && <Button look="quiet" small disabled={sent} onClick={() => setOpen('edit')}><PencilLine />Edit, then allow</Button>}
               {request.takes_reason && no && <Button look="quiet" small disabled={sent} onClick={() => setOpen('reason')}><X />Deny with a reason</Button>}
             </div>
           )}
@@ -65,6 +66,12 @@ export function Approval({ request, give, bare }: Props) {
       )}
     </div>
   );
+}
+
+/** The gateway's own word in front of a name that does not say what its option does. */
+function Effect({ of }: { of: RequestOption }) {
+  const does = effect(of), Icon = does === 'allows' ? Check : X;
+  return does && <span className="ask-effect"><Icon aria-hidden="true" />{does}: </span>;
 }
 
 interface StepProps<T> { sent: boolean; onBack: () => void; onSend: (value: T) => void }

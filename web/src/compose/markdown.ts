@@ -1,5 +1,6 @@
 // A message as Markdown, for the clipboard.
 import type { UIMessage } from 'ai';
+import { factsOf } from '../parts/tool/state';
 
 const fence = (text: string) => '`'.repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(run => run[0].length + 1)));
 const block = (text: string) => { const ticks = fence(text); return `${ticks}\n${text.replace(/\n$/, '')}\n${ticks}`; };
@@ -13,7 +14,7 @@ export function asMarkdown(message: UIMessage): string {
     if (part.type === 'dynamic-tool' || part.type.startsWith('tool-')) {
       const tool = part as Extract<typeof part, { type: 'dynamic-tool' }>;
       const lines = [`**${tool.title ?? tool.toolName ?? part.type.slice(5)}**`];
-      if (tool.input !== undefined) lines.push(block(shown(tool.input)));
+      if (tool.input !== undefined) lines.push(block(factsOf(tool).input_text ?? shown(tool.input)));
       if (tool.state === 'output-available') lines.push(block(shown(tool.output)));
       if (tool.state === 'output-error') lines.push(block(tool.errorText));
       return [lines.join('\n')];

@@ -16,7 +16,10 @@ export function Asking({ part, bare }: { part: Call; bare: boolean }) {
   const id = asks(part);
   if (id === null) return null;
   const request = requests.get(id);
-  if (!request) return <div className="ask" aria-busy="true"><Input input={requestIn(part, '')?.input} name="input" /></div>; // buttons that change under a finger are worse than none for a moment
+  if (!request) { // buttons that change under a finger are worse than none for a moment
+    const { input, input_text } = requestIn(part, '') ?? {};
+    return <div className="ask" aria-busy="true"><Input input={input} inputText={input_text} name="input" /></div>;
+  }
   return <Ask request={request} bare={bare} give={answer => give(request, answer)} />;
 }
 

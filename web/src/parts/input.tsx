@@ -9,17 +9,20 @@ const ROOM = { characters: 3000, lines: 24, tail: 8 };
 
 interface Props {
   input: unknown;
+  /** The input_text of the gateway: JSON.parse has lost some of the input, so the text stands in its place. */
+  inputText?: string;
   /** Keys that are shown elsewhere. */
   without?: readonly string[];
   /** The name of the file in which a long input is saved. */
   name: string;
 }
 
-export function Input({ input, without, name }: Props) {
-  const { command, changes, texts, rest } = useMemo(() => inputView(input, without), [input, without]);
+export function Input({ input, inputText, without, name }: Props) {
+  const { command, changes, texts, rest } = useMemo(() => inputView(input, without, inputText), [input, without, inputText]);
   const others = command !== undefined || changes.length > 0 || texts.length > 0 || without !== undefined;
   return (
     <>
+      {inputText && <p className="input-note">A browser would change values of this input, so the input is shown as the agent wrote it.</p>}
       {command !== undefined && <Text text={command} name={name} label="The command" look="command" />}
       {changes.map((change, i) => <Changed key={i} {...change} name={name} />)}
       {texts.map(({ key, text }) => <Text key={key} text={text} name={name} label={key || 'The input'} head={key} />)}

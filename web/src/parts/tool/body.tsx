@@ -11,7 +11,7 @@ import { Terminal } from '../terminal';
 import { Visible } from '../visible';
 import { inputOf, pathIn, text, type Kind } from './kind';
 import { exitIn, fileIn, textIn, valueIn } from './output';
-import { nameOf, type State, type ToolPart } from './state';
+import { factsOf, nameOf, type State, type ToolPart } from './state';
 
 const Edit = lazy(() => import('./edit').then(m => ({ default: m.Edit })));
 
@@ -47,7 +47,7 @@ export function Body({ part, kind, state, diffs }: Props) {
       );
     }
     case 'fetch': {
-      const url = text(fields, 'url'), found = textIn(output);
+      const url = factsOf(part).input_text ? undefined : text(fields, 'url'), found = textIn(output);
       return (
         <>
           {url && <p className="fetched"><Link href={url}><Visible text={url} /></Link></p>}
@@ -76,8 +76,8 @@ export function Body({ part, kind, state, diffs }: Props) {
 
 /** The input of a call, with nothing where there is none. */
 function Given({ part, without }: { part: ToolPart; without?: readonly string[] }) {
-  const { input } = part, left = input !== null && typeof input === 'object' ? Object.keys(input).filter(key => !without?.includes(key)).length > 0 : input !== undefined && input !== null;
-  return left && <section className="value"><Input input={input} without={without} name={`${nameOf(part)}-input`} /></section>;
+  const { input } = part, inputText = factsOf(part).input_text, left = inputText !== undefined || (input !== null && typeof input === 'object' ? Object.keys(input).filter(key => !without?.includes(key)).length > 0 : input !== undefined && input !== null);
+  return left && <section className="value"><Input input={input} inputText={inputText} without={without} name={`${nameOf(part)}-input`} /></section>;
 }
 
 function Command({ part, state }: { part: ToolPart; state: State }) {

@@ -1,6 +1,6 @@
 import { Bot, FileText, Globe, ListTodo, Pencil, Search, SquareTerminal, Wrench, type LucideIcon } from 'lucide-react';
 import { commandIn, inputOf, pathIn, text, type Kind } from './kind';
-import { nameOf, type ToolPart } from './state';
+import { factsOf, nameOf, type ToolPart } from './state';
 
 export const ICONS: Record<Kind, LucideIcon> = { command: SquareTerminal, edit: Pencil, read: FileText, search: Search, fetch: Globe, plan: ListTodo, agent: Bot, other: Wrench };
 
@@ -12,7 +12,7 @@ const readable = (name: string) => {
 
 /** The line of a closed card: a verb, and what the call is about. */
 export function headOf(part: ToolPart, kind: Kind): { verb: string; about?: string; code?: boolean } {
-  const name = nameOf(part), input = inputOf(part.input), title = part.title?.trim();
+  const name = nameOf(part), input = factsOf(part).input_text ? {} : inputOf(part.input), title = part.title?.trim();
   if (kind === 'command') {
     const command = commandIn(input);
     if (command) return { verb: 'Run', about: command.split('\n')[0], code: true };

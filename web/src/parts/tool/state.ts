@@ -6,6 +6,8 @@ export type ToolPart = DynamicToolUIPart | ToolUIPart;
 export interface Facts {
   kind?: string;
   started_at?: string;
+  /** The input as a text, if JSON.parse has lost some of it. */
+  input_text?: string;
   duration_ms?: number;
   /** Who answered a request, and how. */
   decision?: { outcome: 'selected' | 'canceled' | 'expired'; by?: string; option?: string; edited?: boolean };
