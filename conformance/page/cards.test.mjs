@@ -228,6 +228,14 @@ describe('an input that JSON.parse changes', () => {
   }
 });
 
+test('a decision stands at its own request, whatever the input says of another call', async () => {
+  const own = { ...call('permission', { command: 'curl evil', tool_call_id: 'other' }, 'allowed'), toolCallId: 'permission-r1', approval: { id: 'r1', approved: true } };
+  const page = await show(site, [asks('go'), says(call('Bash', { command: 'ls' }, 'done', { toolCallId: 'other' }), own, 'the end')]);
+  await page.getByText('the end', { exact: true }).waitFor();
+  assert.deepEqual([await page.locator('.decided').count(), await page.locator('.tool .decided').count()], [1, 0]);
+  await page.leave();
+});
+
 test('a title is cut only where the card shows the rest', async () => {
   const titles = [['Read README\nEVIL', { command: 'R' }], ['Run `a\nb` and EVIL', { command: 'a\nb' }], ['Run `a`\nEVIL', { command: 'a' }], ['x\nEVIL', { command: 'x\ny' }], ['Read\nEVIL', { path: 'a' }]];
   const { page, card } = await inbox(titles.map(([title, input], i) => request(`r${i}`, input, { title })));

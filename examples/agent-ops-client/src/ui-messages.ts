@@ -4,7 +4,6 @@ import type { AgentStatus, Message, Part, Prompt } from './types';
 
 type Tool = ToolUIPart | DynamicToolUIPart;
 type Asked = { question?: string; choices?: { label: string }[] };
-type Requested = { title?: string; tool?: string };
 
 const toolsOf = (m: UIMessage) => m.parts.filter((p): p is Tool => p.type === 'dynamic-tool' || p.type.startsWith('tool-'));
 const nameOf = (p: Tool) => (p.type === 'dynamic-tool' ? p.toolName : p.type.slice(5));
@@ -47,7 +46,7 @@ export function promptsOf(messages: UIMessage[]): Prompt[] {
       return [{ id: p.toolCallId, type: 'question', title: question ?? '', actions: (choices ?? []).map(c => ({ id: c.label, label: c.label })) }];
     }
     if (p.state !== 'approval-requested') return [];
-    const title = (isCarrier(p) && (p.input as Requested).title) || p.title || nameOf(p);
+    const title = p.title || nameOf(p);
     return [{ id: p.approval.id, type: 'approval', title, actions: [{ id: 'approve', label: 'Approve' }, { id: 'deny', label: 'Deny' }] }];
   });
 }

@@ -88,7 +88,7 @@ function Drawn({ item, id, live, over, waits }: DrawnProps) {
     case 'call': return (
       <Tool
         part={item.part} waits={waits} over={over} diffs={item.diffs}
-        decision={<><Decided part={item.permission ?? item.part} />{asks(item.part) !== null && <Asking part={item.part} bare />}</>}
+        decision={<><Decided part={item.part} />{asks(item.part) !== null && <Asking part={item.part} bare />}</>}
         inside={item.subagent && <Subagent {...item.subagent} />}
       />
     );

@@ -7,14 +7,13 @@ import type { Source } from '../parts/file';
 import type { SubagentData, Team } from '../parts/subagent';
 import { kindOf } from '../parts/tool/kind';
 import { entriesOf, planOf, type PlanEntry } from '../parts/plan';
-import { asks } from './requests';
 
 export type Part = UIMessage['parts'][number];
 export type Call = DynamicToolUIPart | ToolUIPart;
 
 export type Item =
   | { type: 'part'; part: Part; at: number }
-  | { type: 'call'; part: Call; at: number; diffs: string[]; permission?: Call; subagent?: Team }
+  | { type: 'call'; part: Call; at: number; diffs: string[]; subagent?: Team }
   | { type: 'subagent'; team: Team; at: number }
   | { type: 'request'; part: Call; at: number }
   | { type: 'question'; part: ToolUIPart; at: number }
@@ -35,8 +34,8 @@ function asksInWords(part: Part, next: Part | undefined, all: Part[]): boolean {
   return part.text.startsWith('Permission needed: ') && all.some(p => 'approval' in p && p.approval);
 }
 
-/** The call whose permission this call asks; it only carries the request. */
-const carries = (part: Call) => (part.approval && part.toolCallId === `permission-${part.approval.id}` ? ((part.input as { tool_call_id?: string } | undefined)?.tool_call_id ?? '') : null);
+/** Whether a call only carries the request for another one, whose input it has. */
+const carries = (part: Call) => part.approval !== undefined && part.toolCallId === `permission-${part.approval.id}`;
 
 /** Whether a part tells the plan: only the last state of it is shown, once. */
 const tellsPlan = (part: Part) => (part.type === 'data-plan' && entriesOf(dataOf(part)) !== null)
@@ -59,11 +58,10 @@ function teamsOf(parts: Part[]): Map<string, Team> {
 /** The items of a message, in its order. open: its turn is not over, and its plan stands above the composer. */
 export function itemsOf(parts: Part[], open: boolean): Item[] {
   const calls = new Map(parts.filter(isCall).map(p => [p.toolCallId, p]));
-  const diffs = new Map<string, string[]>(), subagents = teamsOf(parts), permissions = new Map<string, Call>();
+  const diffs = new Map<string, string[]>(), subagents = teamsOf(parts);
   const edits = (id: string | undefined) => { const call = id === undefined ? undefined : calls.get(id); return call !== undefined && kindOf(call) === 'edit'; };
   for (const part of parts) {
     if (part.type === 'data-file-change') { const { tool_call_id: id, diff } = dataOf(part) as FileChangeData; if (diff && edits(id)) diffs.set(id!, [...diffs.get(id!) ?? [], diff]); }
-    if (isCall(part)) { const of = carries(part); if (of) permissions.set(of, part); }
   }
   const items: Item[] = [], plan = open ? null : planOf(parts);
   parts.forEach((part, at) => {
@@ -74,8 +72,8 @@ export function itemsOf(parts: Part[], open: boolean): Item[] {
     if (asksInWords(part, parts[at + 1], parts)) return;
     if (isCall(part)) {
       if (part.type === 'tool-AskUser') items.push({ type: 'question', part: part as ToolUIPart, at });
-      else if (carries(part) === null) items.push({ type: 'call', part, at, diffs: diffs.get(part.toolCallId) ?? [], permission: permissions.get(part.toolCallId), subagent: subagents.get(part.toolCallId) });
-      else if (asks(part) !== null || !calls.has(carries(part)!)) items.push({ type: 'request', part, at });
+      else if (carries(part)) items.push({ type: 'request', part, at });
+      else items.push({ type: 'call', part, at, diffs: diffs.get(part.toolCallId) ?? [], subagent: subagents.get(part.toolCallId) });
       return;
     }
     if (part.type === 'source-url' || part.type === 'source-document') {
