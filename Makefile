@@ -15,9 +15,8 @@ FUZZTIME ?= 5s
 CUTS ?= 1000
 
 # Where git cannot or must not be asked, the binary does without its revision. One set of flags
-# for all builds, the tests' own included, so that every package is compiled once.
+# for all builds, so that the tests' own builds of the binary are those of make binary.
 export GOFLAGS := $(GOFLAGS) -trimpath -buildvcs=$(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
-export CGO_ENABLED := 0
 
 LINT := $(GO) tool -modfile=tools/go.mod golangci-lint
 HAS_PYTHON := python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null
@@ -37,7 +36,7 @@ build: web binary ## Build bin/tributary with the page in it
 .PHONY: binary
 binary: need-go
 	@echo "Building bin/tributary: the first time takes some minutes, later ones take seconds."
-	@$(GO) build -v -o bin/tributary ./cmd/tributary 2>&1 | \
+	@CGO_ENABLED=0 $(GO) build -v -o bin/tributary ./cmd/tributary 2>&1 | \
 	  awk '/^[^ ]+$$/ { if (++n % 100 == 0) { print "  " n " packages"; fflush() } next } { print; fflush() }'
 
 .PHONY: web
@@ -274,7 +273,7 @@ npm-test: binary packages/chat/node_modules/.package-lock.json ## Pack the npm p
 
 .PHONY: foreign
 foreign: need-go ## Build for Windows and macOS
-	for os in windows darwin; do GOOS=$$os $(GO) build -o /dev/null ./cmd/tributary; done
+	for os in windows darwin; do CGO_ENABLED=0 GOOS=$$os $(GO) build -o /dev/null ./cmd/tributary; done
 
 .PHONY: snapshot
 snapshot: need-go need-node ## Build the release in bin/release and bin/npm without publishing it (the first time builds GoReleaser)
