@@ -31,7 +31,7 @@ const isBusy = (chat: Chat<UIMessage>) => chat.status === 'submitted' || chat.st
 /** Shows the conversation as the gateway has it, and follows the turn that runs. */
 async function catchUp(id: string, chat: Chat<UIMessage>) {
   const history = await (await call('GET', `${at(id)}/messages?${PROFILE}`)).json() as UIMessage[];
-  if (isBusy(chat)) return; // a message was sent meanwhile: it must stay
+  if (isBusy(chat) || chat.status === 'error') return; // a message was sent meanwhile: it must stay, and so must its error
   chat.messages = history;
   await chat.resumeStream();
 }
