@@ -104,11 +104,23 @@ func outFloods() map[string]outFlood {
 	}
 }
 
+// brokenFloods are floods that another rule ends than the bounds of a turn, with its sentence.
+func brokenFloods() (floods map[string]outFlood, says map[string]string) {
+	return map[string]outFlood{
+		"comments":      {"", ":\n\n"},
+		"one line":      {`data: {"type":"text-delta","id":"a","delta":"`, filler(1 << 20)},
+		"nested values": {`data: {"type":"tool-input-available","toolCallId":"d","toolName":"t","input":`, strings.Repeat("[", 1<<16)},
+	}, map[string]string{
+		"comments": "said nothing for 3s", "one line": "an event does not end", "nested values": "an event does not end",
+	}
+}
+
 // flooding is an endpoint whose prompt names the flood. A flood ends after so many bytes, or
 // when the gateway leaves.
 func flooding(t *testing.T, most int) *httptest.Server {
 	t.Helper()
-	floods := outFloods()
+	floods, _ := brokenFloods()
+	maps.Copy(floods, outFloods())
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -155,6 +167,14 @@ func TestAnEndpointThatFloods(t *testing.T) {
 		}
 		return start(t, t.TempDir(), slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GOMEMLIMIT=") }), "--config", config)
 	}
+	broken, says := brokenFloods()
+	for name := range broken {
+		t.Run(name, func(t *testing.T) {
+			p := gateway(t, "}\nsessions: {idle_limit: 3s")
+			p.flooded(t, name, says[name])
+			p.end()
+		})
+	}
 	large := []string{"data", "input of one call", "inputs of many calls", "one whole input of 60 MB", "text", "texts that stay open", "whole inputs"}
 	for _, name := range slices.Sorted(maps.Keys(outFloods())) {
 		t.Run(name, func(t *testing.T) {
@@ -163,14 +183,15 @@ func TestAnEndpointThatFloods(t *testing.T) {
 				limits = ""
 			}
 			p := gateway(t, limits)
-			p.flooded(t, name)
+			p.flooded(t, name, "which is the most that", "send a new message to go on.")
 			p.end()
 		})
 	}
 }
 
-// flooded runs a turn of the flood, and another client's turn beside it.
-func (p *process) flooded(t *testing.T, name string) {
+// flooded runs a turn of the flood, which ends with the words of a sentence, and another client's
+// turn beside it.
+func (p *process) flooded(t *testing.T, name string, words ...string) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
@@ -187,7 +208,7 @@ func (p *process) flooded(t *testing.T, name string) {
 		t.Errorf("a turn beside it: %q", quiet.text)
 	}
 	end := <-ended
-	if !strings.HasPrefix(end, "200 ") || !strings.Contains(end, "which is the most that") || !strings.Contains(end, "send a new message to go on.") {
+	if !strings.HasPrefix(end, "200 ") || slices.ContainsFunc(words, func(w string) bool { return !strings.Contains(end, w) }) {
 		t.Errorf("the turn ends with %.600q", end)
 	}
 	if peak := p.peak(t); peak > mostMemory {

@@ -45,8 +45,8 @@ const silentShare = 16
 
 // Heard says that the agent has sent one more message of so many bytes. A message that puts
 // nothing on record weighs a sixteenth of its size, and at least as much as an event without
-// content, so that an agent that goes on without a word comes to the end of MaxBytes. Heard is
-// no sign of life; see Touch.
+// content. So an agent that goes on without a word comes to the end of MaxBytes. Heard is no
+// sign of life; see Touch.
 func (b *Builder) Heard(bytes int) {
 	t := b.turn
 	t.mu.Lock()

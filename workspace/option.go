@@ -21,9 +21,9 @@ type options struct {
 // workspace. It need not exist yet. A workspace that is itself below a denied directory
 // cannot be opened.
 //
-// What is denied is looked up anew for each operation, by its path and by its identity. So
-// a file that another one replaces stays denied, and so do its target if it is a symlink,
-// and its hard links, also where the file itself is not below the workspace.
+// Each operation looks a denied file up anew, by its path and by its identity. So a file that
+// another one replaces stays denied. The target of a symlink is denied, too, and so are hard
+// links of the file, also where the file itself is not below the workspace.
 func Deny(path string) Option {
 	return func(o *options) { o.denied = append(o.denied, path) }
 }

@@ -27,9 +27,9 @@ func Public(address string) string {
 // values are words of every sentence.
 const shortestSecret = 6
 
-// Redact returns a text, such as an error of a library or of a server, in which the secrets
-// of an address are replaced: the query as a whole, and each value of at least 6 bytes, as
-// written and decoded.
+// Redact replaces the secrets of an address in a text, such as an error of a library or of a
+// server. Secrets are the query as a whole, and each value of at least 6 bytes, as written and
+// decoded.
 func Redact(text, address string) string {
 	_, query, _ := strings.Cut(address, "?")
 	query, fragment, _ := strings.Cut(query, "#")

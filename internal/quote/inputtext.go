@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// InputText is raw, which is JSON, as a text if a browser's JSON.parse would lose some of it: all
-// but the last value of a key that an object has twice, or digits or the sign of a number. Else
-// it is "". Such a text is shown to the person who decides, because the agent runs what is
+// InputText returns raw as a text if a browser's JSON.parse would lose some of it, and else "".
+// JSON.parse loses all but the last value of a key that an object has twice, and digits or the
+// sign of some numbers. Such a text is shown to the person who decides, because the agent runs what is
 // written, and not what a browser has read. A text that is no JSON gives "".
 func InputText(raw []byte) string {
 	if !json.Valid(raw) || !losesInBrowser(raw) {

@@ -7,9 +7,9 @@ import (
 )
 
 // Option is the name of an option of a permission request, for a person who chooses. Kind is
-// allow_once, allow_always, reject_once or reject_always. The agent writes the name, so a name
-// that does not say what its kind does gets "allows: " or "denies: " in front of it: a name says
-// it if it begins with a usual word for its kind, and has no word for the other.
+// allow_once, allow_always, reject_once or reject_always. The agent writes the name. A name
+// says what its kind does if the name begins with a usual word for the kind and has no word for
+// the other kind. Every other name gets "allows: " or "denies: " in front of it.
 // web/src/ask/words.ts has the same rule for browsers.
 func Option(name, kind string) string {
 	own, other, effect := []string{"allow", "approve", "accept", "yes"}, []string{"deny", "reject", "decline", "no"}, "allows: "
