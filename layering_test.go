@@ -32,7 +32,7 @@ type room struct {
 
 func rooms() []room {
 	const (
-		substrate = "toolkind workspace permission internal/address internal/sse internal/jsonrpc internal/httpjson internal/procio internal/form agent/agentkit agent/remote agent/toolloop agent/toolloop/worktool agent/toolloop/mcptool"
+		substrate = "policy/toolkind policy/workspace policy/permission internal/address internal/sse internal/jsonrpc internal/httpjson internal/procio internal/form agent/agentkit agent/remote agent/toolloop agent/toolloop/worktool agent/toolloop/mcptool"
 	)
 	return []room{
 		{packages: "internal/quote"},
@@ -42,9 +42,9 @@ func rooms() []room {
 
 		// The contract knows nobody.
 		{packages: "trace", ours: "internal/quote", others: "github.com/aymanbagabas/go-udiff"},
-		{packages: "workspace"},
-		{packages: "workspace/workspacetest"},
-		{packages: "workspace/listing", ours: "workspace", others: "github.com/go-git/go-git"},
+		{packages: "policy/workspace"},
+		{packages: "policy/workspace/workspacetest"},
+		{packages: "policy/workspace/listing", ours: "policy/workspace", others: "github.com/go-git/go-git"},
 		{packages: "web"},
 		{packages: "access", ours: "internal/address", others: "github.com/go-jose/go-jose"},
 		{packages: "access/openid", ours: "access", others: "github.com/coreos/go-oidc golang.org/x/oauth2"},
@@ -57,9 +57,9 @@ func rooms() []room {
 		{packages: "internal/wsconn", ours: "internal/address", others: "github.com/coder/websocket"},
 		{packages: "internal/procio"},
 		{packages: "internal/form", ours: "trace"},
-		{packages: "toolkind", ours: "trace"},
-		{packages: "permission", ours: "toolkind trace"},
-		{packages: "permission/permissiontest", ours: "permission toolkind trace workspace"},
+		{packages: "policy/toolkind", ours: "trace"},
+		{packages: "policy/permission", ours: "policy/toolkind trace"},
+		{packages: "policy/permission/permissiontest", ours: "policy/permission policy/toolkind trace policy/workspace"},
 
 		// The frames of a session agent, for both sides of it.
 		{packages: "agentops", ours: "trace"},
@@ -69,14 +69,14 @@ func rooms() []room {
 
 		// The seam, and the adapters below it: they know neither each other, nor
 		// the log, the hub or the stream.
-		{packages: "agent", ours: "internal/address toolkind trace workspace"},
+		{packages: "agent", ours: "internal/address policy/toolkind trace policy/workspace"},
 		{packages: "internal/replay", ours: "agent trace internal/sse"},
-		{packages: "agent/agenttest", ours: "agent internal/replay trace workspace", others: "go.uber.org/goleak"},
-		{packages: "agent/agentkit", ours: "agent trace internal/httpjson internal/jsonrpc internal/procio internal/sse workspace"},
+		{packages: "agent/agenttest", ours: "agent internal/replay trace policy/workspace", others: "go.uber.org/goleak"},
+		{packages: "agent/agentkit", ours: "agent trace internal/httpjson internal/jsonrpc internal/procio internal/sse policy/workspace"},
 		{packages: "agent/remote", ours: "agent agent/agentkit trace internal/address internal/httpjson internal/procio internal/sse internal/wsconn"},
 		{packages: "agent/remote/remotetest", ours: "agent agent/agenttest trace"},
-		{packages: "agent/toolloop", ours: "agent agent/agentkit trace toolkind", others: "github.com/google/jsonschema-go"},
-		{packages: "agent/toolloop/worktool", ours: "agent/toolloop trace workspace internal/procio"},
+		{packages: "agent/toolloop", ours: "agent agent/agentkit trace policy/toolkind", others: "github.com/google/jsonschema-go"},
+		{packages: "agent/toolloop/worktool", ours: "agent/toolloop trace policy/workspace internal/procio"},
 		{packages: "agent/toolloop/mcptool", ours: "agent agent/toolloop internal/address internal/procio", others: "github.com/modelcontextprotocol/go-sdk"},
 		{packages: "adapter/openai", ours: "agent trace " + substrate, others: "github.com/openai/openai-go"},
 		{packages: "adapter/agentops", ours: "agent agentops internal/size internal/wsconn trace " + substrate, others: "github.com/coder/websocket"},
@@ -102,7 +102,7 @@ func rooms() []room {
 		// The hub, and what is above it.
 		{packages: "session/turnstate"},
 		{packages: "session/thread", ours: "trace"},
-		{packages: "session", ours: "trace agent eventlog internal/size permission session/thread session/turnstate toolkind workspace workspace/listing"},
+		{packages: "session", ours: "trace agent eventlog internal/size policy/permission session/thread session/turnstate policy/toolkind policy/workspace policy/workspace/listing"},
 		{packages: "metrics", ours: "agent", others: "github.com/prometheus/client_golang"},
 		{packages: "gateway/refusal"},
 		{packages: "gateway/chatrun"},
@@ -114,7 +114,7 @@ func rooms() []room {
 		{packages: "agentops/server", ours: "access agent agent/agentkit agentops agentops/browser gateway/refusal internal/wsconn session trace"},
 		{packages: "gateway", ours: "access agent agentops/server eventlog gateway/authz gateway/chatbody gateway/chatrun gateway/chatsocket gateway/limit gateway/refusal gateway/transcript internal/quote internal/wsconn metrics session trace uistream"},
 		{packages: "mount", ours: "access agentops/server eventlog eventlog/memlog eventlog/sqllog gateway session uistream internal/procio"}, // a gateway without the program
-		{packages: "config", ours: "access permission session toolkind trace uistream", others: "github.com/goccy/go-yaml"},
+		{packages: "config", ours: "access policy/permission session policy/toolkind trace uistream", others: "github.com/goccy/go-yaml"},
 		{packages: "internal/manual", others: "github.com/alecthomas/kong"},
 		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong github.com/KimMachineGun/automemlimit golang.org/x/sys"},
 		{packages: ".", ours: "agent internal/cli"}, // what another module starts the program by

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/internal/address"
-	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
 

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
-	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )

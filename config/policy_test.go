@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/config"
-	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/policy/permission"
 )
 
 func TestPolicyOfAnAgent(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/gateway"
-	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/uistream"

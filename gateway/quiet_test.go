@@ -15,7 +15,7 @@ import (
 	"github.com/tributary-dev/tributary/adapter/demo"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/gateway"
-	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )

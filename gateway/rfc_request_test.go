@@ -7,7 +7,7 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/echo"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
-	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/session"
 )
 

@@ -14,8 +14,8 @@ import (
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/mount"
+	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/session"
-	"github.com/tributary-dev/tributary/workspace"
 )
 
 // curious is an agent that reads a file when it opens.

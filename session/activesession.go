@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/trace"
 )
 

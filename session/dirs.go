@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tributary-dev/tributary/workspace"
+	"github.com/tributary-dev/tributary/policy/workspace"
 )
 
 // This file keeps agents out of each other's directories.

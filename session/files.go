@@ -5,7 +5,7 @@ import (
 	"errors"
 	"time"
 
-	"github.com/tributary-dev/tributary/workspace/listing"
+	"github.com/tributary-dev/tributary/policy/workspace/listing"
 )
 
 // This file lists the files of workspaces for users.

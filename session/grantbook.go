@@ -10,7 +10,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/policy/permission"
 )
 
 // This file keeps the grants that outlive their session.

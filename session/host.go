@@ -4,10 +4,10 @@ import (
 	"context"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
-	"github.com/tributary-dev/tributary/workspace"
 )
 
 // This file is the side of a session that its agent calls.

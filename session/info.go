@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tributary-dev/tributary/eventlog"
-	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/trace"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/echo"
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )

@@ -8,8 +8,8 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
-	"github.com/tributary-dev/tributary/permission"
-	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/policy/permission"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 )
 
 // This file has the options of a hub.

@@ -1,6 +1,6 @@
 package session
 
-import "github.com/tributary-dev/tributary/workspace"
+import "github.com/tributary-dev/tributary/policy/workspace"
 
 // agentState is the state of a session's agent.
 //

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"

@@ -9,7 +9,7 @@ import (
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/internal/form"
 	"github.com/tributary-dev/tributary/internal/jsonrpc"
-	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/trace"
 )
 

@@ -10,9 +10,9 @@ import (
 	"github.com/tributary-dev/tributary/adapter/acp"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
-	"github.com/tributary-dev/tributary/permission"
-	"github.com/tributary-dev/tributary/permission/permissiontest"
-	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/policy/permission"
+	"github.com/tributary-dev/tributary/policy/permission/permissiontest"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
 

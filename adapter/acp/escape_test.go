@@ -8,9 +8,9 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/policy/workspace"
+	"github.com/tributary-dev/tributary/policy/workspace/workspacetest"
 	"github.com/tributary-dev/tributary/trace"
-	"github.com/tributary-dev/tributary/workspace"
-	"github.com/tributary-dev/tributary/workspace/workspacetest"
 )
 
 // TestAttemptsToLeaveTheWorkspace plays the table of attempts by the files that an agent

@@ -5,7 +5,7 @@ import (
 	"io/fs"
 
 	"github.com/tributary-dev/tributary/internal/jsonrpc"
-	"github.com/tributary-dev/tributary/workspace"
+	"github.com/tributary-dev/tributary/policy/workspace"
 )
 
 // codeMissing is the protocol's code for a file that is not there. Agents that are

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/tributary-dev/tributary/agent/agenttest"
-	"github.com/tributary-dev/tributary/permission/permissiontest"
+	"github.com/tributary-dev/tributary/policy/permission/permissiontest"
 )
 
 // TestAPromptMentionsNoFileOutsideInAnyField: the agent of the first fake takes pictures, sounds

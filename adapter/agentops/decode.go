@@ -7,7 +7,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	wire "github.com/tributary-dev/tributary/agentops"
-	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 )
 
 // Options of a Decoder.

@@ -7,7 +7,7 @@ import (
 	"testing/synctest"
 
 	"github.com/tributary-dev/tributary/agent/agenttest"
-	"github.com/tributary-dev/tributary/permission/permissiontest"
+	"github.com/tributary-dev/tributary/policy/permission/permissiontest"
 	"github.com/tributary-dev/tributary/trace"
 )
 

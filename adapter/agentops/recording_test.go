@@ -11,7 +11,7 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/runner"
 	"github.com/tributary-dev/tributary/internal/replay/replaytest"
-	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/uistream"
 )

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 )
 
 // defaultFrame is the largest frame where a Runtime says nothing.

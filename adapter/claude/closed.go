@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tributary-dev/tributary/workspace"
+	"github.com/tributary-dev/tributary/policy/workspace"
 )
 
 // askForCommands makes Claude Code ask for every command. By default it runs commands that

@@ -8,8 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/adapter/codex"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
-	"github.com/tributary-dev/tributary/permission/permissiontest"
-	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/policy/permission/permissiontest"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
 

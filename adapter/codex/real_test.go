@@ -15,8 +15,8 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/internal/realagent"
+	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/trace"
-	"github.com/tributary-dev/tributary/workspace"
 )
 
 // realAgent is the real Codex with a scripted model.

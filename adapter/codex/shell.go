@@ -4,7 +4,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/policy/permission"
 )
 
 // script is the command that a shell runs. Codex shows `/bin/bash -lc 'go test'` for

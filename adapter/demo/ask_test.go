@@ -12,8 +12,8 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/trace"
-	"github.com/tributary-dev/tributary/workspace"
 )
 
 func TestApprove(t *testing.T) {

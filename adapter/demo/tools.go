@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent/agentkit"
-	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
 

@@ -14,7 +14,7 @@ import (
 	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/internal/httpjson"
 	"github.com/tributary-dev/tributary/internal/procio"
-	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 )
 
 // Backend opens sessions with a backend that publishes what its graph does, as server-sent

@@ -11,7 +11,7 @@ import (
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/internal/httpjson"
-	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 )
 
 // Runtime opens sessions with an assistant of a LangGraph server.

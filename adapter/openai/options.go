@@ -8,7 +8,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/toolloop/mcptool"
 	"github.com/tributary-dev/tributary/agent/toolloop/worktool"
-	"github.com/tributary-dev/tributary/workspace"
+	"github.com/tributary-dev/tributary/policy/workspace"
 )
 
 // The two interfaces of an endpoint.

@@ -12,8 +12,8 @@ import (
 	"github.com/tributary-dev/tributary/agent/toolloop"
 	"github.com/tributary-dev/tributary/agent/toolloop/mcptool"
 	"github.com/tributary-dev/tributary/agent/toolloop/worktool"
+	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/trace"
-	"github.com/tributary-dev/tributary/workspace"
 )
 
 type session struct {

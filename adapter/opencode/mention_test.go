@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/tributary-dev/tributary/agent/agenttest"
-	"github.com/tributary-dev/tributary/permission/permissiontest"
+	"github.com/tributary-dev/tributary/policy/permission/permissiontest"
 )
 
 //evidence:for promise-mentions

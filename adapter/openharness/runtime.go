@@ -13,7 +13,7 @@ import (
 	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/internal/address"
 	"github.com/tributary-dev/tributary/internal/httpjson"
-	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 )
 
 // The protocols.

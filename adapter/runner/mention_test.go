@@ -5,7 +5,7 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/runner"
 	"github.com/tributary-dev/tributary/agent/agenttest"
-	"github.com/tributary-dev/tributary/permission/permissiontest"
+	"github.com/tributary-dev/tributary/policy/permission/permissiontest"
 )
 
 //evidence:for promise-mentions

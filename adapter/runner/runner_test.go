@@ -20,7 +20,7 @@ import (
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/internal/replay/replaytest"
-	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/uiendpoint"
 	"github.com/tributary-dev/tributary/internal/replay/replaytest"
-	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/uistream"
 )
 

@@ -10,9 +10,9 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
-	"github.com/tributary-dev/tributary/permission/permissiontest"
+	"github.com/tributary-dev/tributary/policy/permission/permissiontest"
+	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/trace"
-	"github.com/tributary-dev/tributary/workspace"
 )
 
 // A file outside that a prompt mentions with @ is not handed to the agent's own

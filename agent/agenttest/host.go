@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/trace"
-	"github.com/tributary-dev/tributary/workspace"
 )
 
 // Host is an agent.Host that records the calls of an agent and answers by function.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/trace"
-	"github.com/tributary-dev/tributary/workspace"
 )
 
 // SentTap keeps the messages that an agent was sent, one a line.

@@ -6,8 +6,8 @@ import (
 	"testing"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/trace"
-	"github.com/tributary-dev/tributary/workspace"
 )
 
 // testSession is a session under test.

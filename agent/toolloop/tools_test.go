@@ -15,8 +15,8 @@ import (
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/agent/toolloop"
 	"github.com/tributary-dev/tributary/agent/toolloop/worktool"
+	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/trace"
-	"github.com/tributary-dev/tributary/workspace"
 )
 
 func open(t *testing.T, files map[string]string) workspace.Dir {

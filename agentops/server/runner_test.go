@@ -16,7 +16,7 @@ import (
 	"github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/gateway"
-	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/session"
 )
 

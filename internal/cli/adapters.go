@@ -20,7 +20,7 @@ import (
 	"github.com/tributary-dev/tributary/adapter/uiendpoint"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"
-	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 )
 
 // builtIn is the one map of adapters, in the order of their names.

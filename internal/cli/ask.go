@@ -12,7 +12,7 @@ import (
 
 	"github.com/tributary-dev/tributary/internal/quote"
 	"github.com/tributary-dev/tributary/internal/size"
-	"github.com/tributary-dev/tributary/permission"
+	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )

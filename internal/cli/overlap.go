@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/config"
+	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/session"
-	"github.com/tributary-dev/tributary/workspace"
 )
 
 // apart refuses workspaces that hold the data directory, or lie in it, and workspaces with a

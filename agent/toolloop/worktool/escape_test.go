@@ -10,8 +10,8 @@ import (
 
 	"github.com/tributary-dev/tributary/agent/toolloop"
 	"github.com/tributary-dev/tributary/agent/toolloop/worktool"
-	"github.com/tributary-dev/tributary/workspace"
-	"github.com/tributary-dev/tributary/workspace/workspacetest"
+	"github.com/tributary-dev/tributary/policy/workspace"
+	"github.com/tributary-dev/tributary/policy/workspace/workspacetest"
 )
 
 // TestEscapes plays every attempt to leave the workspace on the real tools, called as the

@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/tributary-dev/tributary/agent/toolloop"
+	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/trace"
-	"github.com/tributary-dev/tributary/workspace"
 )
 
 // maxLines is how many lines read_file returns, unless the call says otherwise.

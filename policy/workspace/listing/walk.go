@@ -14,7 +14,7 @@ import (
 
 	"github.com/go-git/go-git/v5/plumbing/format/gitignore"
 
-	"github.com/tributary-dev/tributary/workspace"
+	"github.com/tributary-dev/tributary/policy/workspace"
 )
 
 const (

@@ -8,10 +8,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tributary-dev/tributary/permission"
-	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/policy/permission"
+	"github.com/tributary-dev/tributary/policy/toolkind"
+	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/trace"
-	"github.com/tributary-dev/tributary/workspace"
 )
 
 // Dialect is how one agent names the tools and the keys of the attacks.

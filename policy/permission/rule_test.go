@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tributary-dev/tributary/permission"
-	"github.com/tributary-dev/tributary/permission/permissiontest"
-	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/policy/permission"
+	"github.com/tributary-dev/tributary/policy/permission/permissiontest"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
 

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tributary-dev/tributary/workspace"
-	"github.com/tributary-dev/tributary/workspace/workspacetest"
+	"github.com/tributary-dev/tributary/policy/workspace"
+	"github.com/tributary-dev/tributary/policy/workspace/workspacetest"
 )
 
 func user(t *testing.T, dir string, opts ...workspace.Option) workspacetest.User {

@@ -5,11 +5,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tributary-dev/tributary/permission/permissiontest"
-	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/policy/permission/permissiontest"
+	"github.com/tributary-dev/tributary/policy/toolkind"
+	"github.com/tributary-dev/tributary/policy/workspace"
+	"github.com/tributary-dev/tributary/policy/workspace/workspacetest"
 	"github.com/tributary-dev/tributary/trace"
-	"github.com/tributary-dev/tributary/workspace"
-	"github.com/tributary-dev/tributary/workspace/workspacetest"
 )
 
 // TestAttacks plays the table on the policy alone.

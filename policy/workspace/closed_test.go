@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/tributary-dev/tributary/workspace"
+	"github.com/tributary-dev/tributary/policy/workspace"
 )
 
 // closedLayout is a workspace with secrets in it: a file, and the links by which Kubernetes

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/trace"
-	"github.com/tributary-dev/tributary/workspace"
 )
 
 // Kept is a mention that every agent gets as it was written: the file is in the workspace.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tributary-dev/tributary/permission"
-	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/policy/permission"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
 

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tributary-dev/tributary/toolkind"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 )
 
 // TestH32RecordedTools takes the names of all tools in the recordings of real agents.

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tributary-dev/tributary/workspace"
-	"github.com/tributary-dev/tributary/workspace/listing"
+	"github.com/tributary-dev/tributary/policy/workspace"
+	"github.com/tributary-dev/tributary/policy/workspace/listing"
 )
 
 // tree makes a workspace of files. A path that ends in a slash is a directory.
