@@ -103,7 +103,7 @@ func rooms() []room {
 		{packages: "session/turnstate"},
 		{packages: "session/thread", ours: "trace"},
 		{packages: "session", ours: "trace agent eventlog internal/size policy/permission session/thread session/turnstate policy/toolkind policy/workspace policy/workspace/listing"},
-		{packages: "metrics", ours: "agent", others: "github.com/prometheus/client_golang"},
+		{packages: "gateway/metrics", ours: "agent", others: "github.com/prometheus/client_golang"},
 		{packages: "gateway/refusal"},
 		{packages: "gateway/chatrun"},
 		{packages: "gateway/limit", ours: "gateway/refusal", others: "golang.org/x/time/rate"},
@@ -112,7 +112,7 @@ func rooms() []room {
 		{packages: "gateway/chatsocket", ours: "gateway/chatbody internal/wsconn"},
 		{packages: "gateway/authz", ours: "access agent gateway/refusal session uistream"},
 		{packages: "agentops/server", ours: "access agent agent/agentkit agentops agentops/browser gateway/refusal internal/wsconn session trace"},
-		{packages: "gateway", ours: "access agent agentops/server eventlog gateway/authz gateway/chatbody gateway/chatrun gateway/chatsocket gateway/limit gateway/refusal gateway/transcript internal/quote internal/wsconn metrics session trace uistream"},
+		{packages: "gateway", ours: "access agent agentops/server eventlog gateway/authz gateway/chatbody gateway/chatrun gateway/chatsocket gateway/limit gateway/refusal gateway/transcript internal/quote internal/wsconn gateway/metrics session trace uistream"},
 		{packages: "mount", ours: "access agentops/server eventlog eventlog/memlog eventlog/sqllog gateway session uistream internal/procio"}, // a gateway without the program
 		{packages: "config", ours: "access policy/permission session policy/toolkind trace uistream", others: "github.com/goccy/go-yaml"},
 		{packages: "internal/manual", others: "github.com/alecthomas/kong"},

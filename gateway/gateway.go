@@ -11,7 +11,7 @@ import (
 	"github.com/tributary-dev/tributary/gateway/authz"
 	"github.com/tributary-dev/tributary/gateway/chatrun"
 	"github.com/tributary-dev/tributary/gateway/limit"
-	"github.com/tributary-dev/tributary/metrics"
+	"github.com/tributary-dev/tributary/gateway/metrics"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
 )

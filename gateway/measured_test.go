@@ -17,7 +17,7 @@ import (
 	"github.com/tributary-dev/tributary/adapter/demo"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/gateway"
-	"github.com/tributary-dev/tributary/metrics"
+	"github.com/tributary-dev/tributary/gateway/metrics"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"

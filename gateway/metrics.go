@@ -9,7 +9,7 @@ import (
 	rtmetrics "runtime/metrics"
 	"time"
 
-	"github.com/tributary-dev/tributary/metrics"
+	"github.com/tributary-dev/tributary/gateway/metrics"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
 )

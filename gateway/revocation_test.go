@@ -10,7 +10,7 @@ import (
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/gateway"
-	"github.com/tributary-dev/tributary/metrics"
+	"github.com/tributary-dev/tributary/gateway/metrics"
 	"github.com/tributary-dev/tributary/session"
 )
 
