@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/tributary-dev/tributary/export/markdown"
 	"github.com/tributary-dev/tributary/gateway/refusal"
-	"github.com/tributary-dev/tributary/gateway/transcript"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
 )
@@ -102,10 +102,10 @@ type asMarkdown struct {
 }
 
 func (m asMarkdown) begin() error {
-	return transcript.Begin(m.w, transcript.Head{Title: m.Title, Session: m.ID, Agent: m.Agent, Owner: m.CreatedBy, Created: m.CreatedAt, Damaged: m.Damaged})
+	return markdown.Begin(m.w, markdown.Head{Title: m.Title, Session: m.ID, Agent: m.Agent, Owner: m.CreatedBy, Created: m.CreatedAt, Damaged: m.Damaged})
 }
 
-func (m asMarkdown) page(p session.Page) error { return transcript.Write(m.w, m.Agent, p.Records) }
+func (m asMarkdown) page(p session.Page) error { return markdown.Write(m.w, m.Agent, p.Records) }
 
 func (m asMarkdown) end() error { return nil }
 

@@ -1,4 +1,4 @@
-package transcript_test
+package markdown_test
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tributary-dev/tributary/gateway/transcript"
+	"github.com/tributary-dev/tributary/export/markdown"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -49,7 +49,7 @@ func said(text string) trace.Message {
 func written(t *testing.T, records iter.Seq2[trace.Record, error]) string {
 	t.Helper()
 	var out strings.Builder
-	if err := transcript.Write(&out, "demo", records); err != nil {
+	if err := markdown.Write(&out, "demo", records); err != nil {
 		t.Fatal(err)
 	}
 	return out.String()
@@ -61,8 +61,8 @@ func TestATranscriptHasWhatWasSaidAndDone(t *testing.T) {
 	p := prompt("u1", "Please *test* this.")
 	p.Message.Parts = append(p.Message.Parts, trace.InputPart{Type: trace.InputFile, Filename: "a_b.png", MediaType: "image/png", URL: "data:image/png;base64,AAAA"})
 	var out strings.Builder
-	head := transcript.Head{Title: "A *title*\nof two lines", Session: "s_1", Agent: "demo", Owner: "ada", Created: time.Date(2026, 11, 20, 16, 0, 0, 0, time.UTC), Damaged: "record 7"}
-	if err := transcript.Begin(&out, head); err != nil {
+	head := markdown.Head{Title: "A *title*\nof two lines", Session: "s_1", Agent: "demo", Owner: "ada", Created: time.Date(2026, 11, 20, 16, 0, 0, 0, time.UTC), Damaged: "record 7"}
+	if err := markdown.Begin(&out, head); err != nil {
 		t.Fatal(err)
 	}
 	out.WriteString(written(t, page(
@@ -206,12 +206,12 @@ func TestWordsInALineOfTheGatewayAreMarked(t *testing.T) {
 
 func TestALargeOutputIsCut(t *testing.T) {
 	t.Parallel()
-	raw, err := json.Marshal(strings.Repeat("ä", transcript.MostOutput))
+	raw, err := json.Marshal(strings.Repeat("ä", markdown.MostOutput))
 	if err != nil {
 		t.Fatal(err)
 	}
 	got := written(t, page(trace.ToolCall{ToolCallID: "c", Name: "x"}, trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted, Output: raw}))
-	if n := strings.Count(got, "ä"); n != transcript.MostOutput/2 || !strings.Contains(got, fmt.Sprintf("Cut at %d of %d bytes", transcript.MostOutput, 2*transcript.MostOutput)) {
+	if n := strings.Count(got, "ä"); n != markdown.MostOutput/2 || !strings.Contains(got, fmt.Sprintf("Cut at %d of %d bytes", markdown.MostOutput, 2*markdown.MostOutput)) {
 		t.Errorf("%d letters, and at the end %q", n, got[len(got)-100:])
 	}
 }
@@ -227,7 +227,7 @@ func TestATranscriptLacksWhatARewindRemoved(t *testing.T) {
 func TestAHistoryThatCannotBeReadIsAnError(t *testing.T) {
 	t.Parallel()
 	broken := errors.New("the disk is gone")
-	err := transcript.Write(&strings.Builder{}, "demo", func(yield func(trace.Record, error) bool) { yield(trace.Record{}, broken) })
+	err := markdown.Write(&strings.Builder{}, "demo", func(yield func(trace.Record, error) bool) { yield(trace.Record{}, broken) })
 	if !errors.Is(err, broken) {
 		t.Errorf("the error is %v", err)
 	}

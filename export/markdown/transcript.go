@@ -1,9 +1,9 @@
-// Package transcript writes the history of a session as Markdown, for people to read and keep.
+// Package markdown writes the history of a session as Markdown, for people to read and keep.
 //
 // Words of people and agents are quotations, inputs and outputs are fenced, and titles in a line
 // are spans of code. So no text reaches beyond its place, whatever the text holds. A page of the
 // history is in memory at a time.
-package transcript
+package markdown
 
 import (
 	"bufio"
