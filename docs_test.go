@@ -14,7 +14,7 @@ import (
 	"testing"
 	"unicode"
 
-	"github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/adapter/agentops/wire"
 )
 
 // pages are the texts of the documentation, by path.
@@ -138,8 +138,8 @@ func TestF13_TheMappingNamesEveryFrame(t *testing.T) {
 	t.Parallel()
 	_, mapping, _ := strings.Cut(text(t, "docs/internals/agent-ops-design.md"), "\n## Mapping\n")
 	mapping, _, _ = strings.Cut(mapping, "\n## ")
-	for _, e := range agentops.Events() {
-		if (e.Direction == agentops.ToBrowser || e.Direction == agentops.FromRunner) && !strings.Contains(mapping, "`"+e.Type+"`") {
+	for _, e := range wire.Events() {
+		if (e.Direction == wire.ToBrowser || e.Direction == wire.FromRunner) && !strings.Contains(mapping, "`"+e.Type+"`") {
 			t.Errorf("the mapping of docs/internals/agent-ops-design.md does not name %s (%s)", e.Type, e.Direction)
 		}
 	}

@@ -62,7 +62,7 @@ func rooms() []room {
 		{packages: "policy/permission/permissiontest", ours: "policy/permission policy/toolkind trace policy/workspace"},
 
 		// The frames of a session agent, for both sides of it.
-		{packages: "agentops", ours: "trace"},
+		{packages: "adapter/agentops/wire", ours: "trace"},
 
 		// The stream of the AI SDK: it knows neither adapters nor the hub.
 		{packages: "uistream", ours: "internal/quote trace"},
@@ -79,9 +79,9 @@ func rooms() []room {
 		{packages: "agent/toolloop/worktool", ours: "agent/toolloop trace policy/workspace internal/procio"},
 		{packages: "agent/toolloop/mcptool", ours: "agent agent/toolloop internal/address internal/procio", others: "github.com/modelcontextprotocol/go-sdk"},
 		{packages: "adapter/openai", ours: "agent trace " + substrate, others: "github.com/openai/openai-go"},
-		{packages: "adapter/agentops", ours: "agent agentops internal/size internal/wsconn trace " + substrate, others: "github.com/coder/websocket"},
+		{packages: "adapter/agentops", ours: "agent adapter/agentops/wire internal/size internal/wsconn trace " + substrate, others: "github.com/coder/websocket"},
 		{packages: "adapter/agui", ours: "agent trace uistream " + substrate, others: "github.com/evanphx/json-patch"},
-		{packages: "adapter/runner", ours: "agent agentops trace " + substrate},
+		{packages: "adapter/agentops/runner", ours: "agent adapter/agentops/wire trace " + substrate},
 		{packages: "adapter/uiendpoint", ours: "agent trace uistream " + substrate}, // what it reads is what uistream writes
 		{packages: "adapter/*", ours: "agent trace " + substrate},
 		{packages: "internal/replay/replaytest", ours: "agent agent/agenttest internal/replay trace", others: "github.com/google/go-cmp"},
@@ -96,7 +96,7 @@ func rooms() []room {
 		{packages: "eventlog/sqllog", ours: "eventlog internal/migration trace", others: "github.com/jackc/pgx github.com/pressly/goose golang.org/x/sys modernc.org/sqlite"},
 
 		// The outputs: they know neither adapters nor the hub.
-		{packages: "agentops/browser", ours: "agentops trace"},
+		{packages: "export/agentops", ours: "adapter/agentops/wire trace"},
 		{packages: "export/*", ours: "trace"},
 
 		// The hub, and what is above it.
@@ -111,13 +111,12 @@ func rooms() []room {
 		{packages: "gateway/chatbody", ours: "gateway/refusal session trace uistream"},
 		{packages: "gateway/chatsocket", ours: "gateway/chatbody internal/wsconn"},
 		{packages: "gateway/authz", ours: "access agent gateway/refusal session uistream"},
-		{packages: "agentops/server", ours: "access agent agent/agentkit agentops agentops/browser gateway/refusal internal/wsconn session trace"},
-		{packages: "gateway", ours: "access agent agentops/server eventlog gateway/authz gateway/chatbody gateway/chatrun gateway/chatsocket gateway/limit gateway/refusal export/markdown internal/quote internal/wsconn gateway/metrics session trace uistream"},
-		{packages: "mount", ours: "access agentops/server eventlog eventlog/memlog eventlog/sqllog gateway session uistream internal/procio"}, // a gateway without the program
+		{packages: "gateway/agentops", ours: "access agent agent/agentkit adapter/agentops/wire export/agentops gateway/refusal internal/wsconn session trace"},
+		{packages: "gateway", ours: "access agent gateway/agentops eventlog gateway/authz gateway/chatbody gateway/chatrun gateway/chatsocket gateway/limit gateway/refusal export/markdown internal/quote internal/wsconn gateway/metrics session trace uistream"},
 		{packages: "config", ours: "access policy/permission session policy/toolkind trace uistream", others: "github.com/goccy/go-yaml"},
 		{packages: "internal/manual", others: "github.com/alecthomas/kong"},
 		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong github.com/KimMachineGun/automemlimit golang.org/x/sys"},
-		{packages: ".", ours: "agent internal/cli"}, // what another module starts the program by
+		{packages: ".", ours: "access agent eventlog eventlog/memlog eventlog/sqllog gateway gateway/agentops internal/cli internal/procio session uistream"}, // the library
 		{packages: "cmd/tributary", ours: "."},
 
 		{packages: "examples/tutorial", ours: "agent agent/agentkit trace"},

@@ -1,8 +1,16 @@
-// Package tributary is the program tributary, for agents that live in other modules:
+// Package tributary is the gateway as a library, for other modules.
+//
+// [Main] is the whole program with further adapters; see examples/agent-module:
 //
 //	func main() { tributary.Main(myagent.Adapter()) }
 //
-// is the whole program with one more adapter. See examples/agent-module.
+// [New] is the gateway as an http.Handler in a server of your own; see examples/in-your-server:
+//
+//	agents, err := tributary.New(ctx, tributary.Options{Sessions: …, Who: …})
+//	http.Handle("/agents/", http.StripPrefix("/agents", agents))
+//
+// The program has the same routes, and a guard with tokens in front of them. With New your
+// server knows its users, and [Options].Who names them.
 package tributary
 
 import (

@@ -13,7 +13,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/adapter/agentops/wire"
 	"github.com/tributary-dev/tributary/internal/launch"
 	"github.com/tributary-dev/tributary/internal/wsconn"
 )
@@ -179,11 +179,11 @@ func (w *watcher) listen(ctx context.Context, _ *server) error {
 			return fmt.Errorf("read the WebSocket: %w", err)
 		}
 		now := time.Now()
-		frame, err := agentops.Decode(agentops.ToBrowser, data)
+		frame, err := wire.Decode(wire.ToBrowser, data)
 		if err != nil {
 			return fmt.Errorf("read the WebSocket: %w", err)
 		}
-		chunk, ok := frame.(agentops.Chunk)
+		chunk, ok := frame.(wire.Chunk)
 		if !ok {
 			continue
 		}

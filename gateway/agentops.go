@@ -7,7 +7,7 @@ import (
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/agentops/server"
+	"github.com/tributary-dev/tributary/gateway/agentops"
 	"github.com/tributary-dev/tributary/gateway/authz"
 	"github.com/tributary-dev/tributary/gateway/limit"
 	"github.com/tributary-dev/tributary/session"
@@ -18,11 +18,11 @@ import (
 
 // agentOps mounts the addresses at which programs of Agent Ops look for a session agent.
 func (g *gateway) agentOps(route func(pattern string, h handler)) {
-	s := server.New(server.Options{
+	s := agentops.New(agentops.Options{
 		Hub: g.Hub, Gateway: socketAccess{g}, Runners: g.Runners, Sockets: g.Sockets,
 		Read: g.Read, Write: g.Timing.Write, Ping: g.Timing.Keepalive, Logger: g.Logger,
 	})
-	notOffered := func(http.ResponseWriter, *http.Request) error { return server.ErrNotOffered }
+	notOffered := func(http.ResponseWriter, *http.Request) error { return agentops.ErrNotOffered }
 	route("GET /api/sessions/{id}/ws", s.Connect)
 	route("GET /api/auth/me", g.me)
 	route("GET /api/sessions/{id}/participants", g.member(access.Viewer, g.participants, nil))
@@ -43,7 +43,7 @@ func (g *gateway) me(w http.ResponseWriter, r *http.Request) error {
 	if _, passThrough := access.PassThroughOf(r.Context()); passThrough || p.ID == "" {
 		return authz.RoleTooSmall(p.Role, access.Viewer)
 	}
-	return writeJSON(w, http.StatusOK, server.Me(p))
+	return writeJSON(w, http.StatusOK, agentops.Me(p))
 }
 
 func (g *gateway) participants(w http.ResponseWriter, r *http.Request) error {
@@ -52,31 +52,31 @@ func (g *gateway) participants(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	p, _ := access.From(r.Context())
-	return writeJSON(w, http.StatusOK, server.Participants(info.Info, p))
+	return writeJSON(w, http.StatusOK, agentops.Participants(info.Info, p))
 }
 
 // socketAccess admits connections to sessions.
 type socketAccess struct{ g *gateway }
 
 // Admit implements server.Gateway.
-func (s socketAccess) Admit(r *http.Request, id string) (server.Admission, error) {
+func (s socketAccess) Admit(r *http.Request, id string) (agentops.Admission, error) {
 	admitted, info, err := s.g.authz.Authorize(r, id, access.Viewer)
 	if err != nil {
-		return server.Admission{}, err
+		return agentops.Admission{}, err
 	}
 	p, _ := access.From(admitted.Context()) //nolint:contextcheck // it holds the role in the session
 	leave, err := s.g.limiter.Stream(p.ID)
 	if err != nil {
-		return server.Admission{}, err
+		return agentops.Admission{}, err
 	}
 	goodbye, err := s.g.limiter.Client(id)
 	if err != nil {
 		leave()
-		return server.Admission{}, err
+		return agentops.Admission{}, err
 	}
 	life, cancel := expiring(admitted) // the guard ends the request of a credential that counts no more
 	ctx, gone := s.g.authz.Watch(life.Context(), life, id)
-	return server.Admission{
+	return agentops.Admission{
 		User: p, Agent: info.Agent,
 		Rights: &socketRights{
 			g: s.g, ctx: ctx, r: admitted, info: info,

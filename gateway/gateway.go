@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
-	"github.com/tributary-dev/tributary/agentops/server"
+	"github.com/tributary-dev/tributary/gateway/agentops"
 	"github.com/tributary-dev/tributary/gateway/authz"
 	"github.com/tributary-dev/tributary/gateway/chatrun"
 	"github.com/tributary-dev/tributary/gateway/limit"
@@ -56,9 +56,9 @@ type Options struct {
 	Guard func(http.Handler) http.Handler
 	// Sockets are the open WebSockets, so that the caller can wait for their end. If
 	// nil, the gateway keeps its own.
-	Sockets *server.Sockets
+	Sockets *agentops.Sockets
 	// Runners admits runners that drive sessions; nil: none.
-	Runners server.Runners
+	Runners agentops.Runners
 	// Page serves the web page at /; nil: none.
 	Page http.Handler
 	// Widget serves the script of the widget, at /widget.js and below /widget/; nil: none. Pages
@@ -89,7 +89,7 @@ func New(o Options) http.Handler {
 		o.Meter = metrics.New()
 	}
 	if o.Sockets == nil {
-		o.Sockets = &server.Sockets{}
+		o.Sockets = &agentops.Sockets{}
 	}
 	if len(o.Permits) == 0 {
 		o.Permits = []access.Who{{Role: access.Admin}}
@@ -137,7 +137,7 @@ func inFront(widget, rest http.Handler) http.Handler {
 // Public reports whether a request needs no token of a person. The page's own files and
 // the health checks hold no data of a user. A runner has a token of its own.
 func Public(r *http.Request) bool {
-	if server.IsRunner(r) {
+	if agentops.IsRunner(r) {
 		return true
 	}
 	switch r.URL.Path {

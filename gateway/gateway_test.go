@@ -18,10 +18,10 @@ import (
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/adapter/demo"
-	"github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/gateway"
+	"github.com/tributary-dev/tributary/gateway/agentops"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
@@ -84,7 +84,7 @@ func newHandler(t *testing.T, store eventlog.Store, change func(*session.Options
 	if err != nil {
 		t.Fatal(err)
 	}
-	var sockets server.Sockets
+	var sockets agentops.Sockets
 	g := gateway.Options{Sockets: &sockets, Hub: hub, Streams: streams, Stream: uistream.Options{Profile: profile}}
 	if configure != nil {
 		configure(&g)

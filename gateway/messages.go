@@ -3,7 +3,7 @@ package gateway
 import (
 	"net/http"
 
-	"github.com/tributary-dev/tributary/agentops/server"
+	"github.com/tributary-dev/tributary/gateway/agentops"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
@@ -38,8 +38,8 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 	if err := b.Reserve(downloadCost * int64(history.Bytes)); err != nil {
 		return err
 	}
-	if after := r.URL.Query(); after.Has(server.After) {
-		messages, err := server.Messages(info.ID, after.Get(server.After), history.Records)
+	if after := r.URL.Query(); after.Has(agentops.After) {
+		messages, err := agentops.Messages(info.ID, after.Get(agentops.After), history.Records)
 		if err != nil {
 			return err
 		}

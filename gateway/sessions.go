@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
-	"github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/gateway/agentops"
 	"github.com/tributary-dev/tributary/gateway/authz"
 	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/session"
@@ -197,8 +197,8 @@ func (g *gateway) get(w http.ResponseWriter, r *http.Request) error {
 	s.Damaged = g.Hub.Damage().Sessions[s.ID]
 	return writeJSON(w, http.StatusOK, struct {
 		sessionView
-		Session server.Session `json:"session"`
-	}{g.view(r, s), server.SessionOf(s.Info)})
+		Session agentops.Session `json:"session"`
+	}{g.view(r, s), agentops.SessionOf(s.Info)})
 }
 
 func (g *gateway) remove(w http.ResponseWriter, r *http.Request) error {

@@ -7,7 +7,7 @@ import (
 	"net/http"
 	"strings"
 
-	wire "github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/adapter/agentops/wire"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"

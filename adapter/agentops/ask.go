@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tributary-dev/tributary/adapter/agentops/wire"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
-	wire "github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/trace"
 )
 

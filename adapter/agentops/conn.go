@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	wire "github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/adapter/agentops/wire"
 
 	"github.com/tributary-dev/tributary/agent"
 )

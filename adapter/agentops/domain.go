@@ -6,9 +6,9 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/tributary-dev/tributary/adapter/agentops/wire"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
-	wire "github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/trace"
 )
 

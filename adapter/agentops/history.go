@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tributary-dev/tributary/adapter/agentops/wire"
 	"github.com/tributary-dev/tributary/agent"
-	wire "github.com/tributary-dev/tributary/agentops"
 )
 
 // greeting takes the first frame of a connection. Frames may be missing before a later one.

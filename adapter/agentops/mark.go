@@ -3,7 +3,7 @@ package agentops
 import (
 	"encoding/json"
 
-	wire "github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/adapter/agentops/wire"
 
 	"github.com/tributary-dev/tributary/agent/agentkit"
 )

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	wire "github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/adapter/agentops/wire"
 
 	"github.com/tributary-dev/tributary/agent"
 )

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tributary-dev/tributary/adapter/agentops/wire"
 	"github.com/tributary-dev/tributary/agent/agentkit"
-	wire "github.com/tributary-dev/tributary/agentops"
 
 	"github.com/tributary-dev/tributary/trace"
 )

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	wire "github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/adapter/agentops/wire"
 
 	"github.com/tributary-dev/tributary/agent"
 )

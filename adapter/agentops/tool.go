@@ -5,7 +5,7 @@ import (
 	"cmp"
 	"encoding/json"
 
-	wire "github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/adapter/agentops/wire"
 	"github.com/tributary-dev/tributary/trace"
 )
 

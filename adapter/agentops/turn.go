@@ -6,8 +6,8 @@ import (
 	"iter"
 	"slices"
 
+	"github.com/tributary-dev/tributary/adapter/agentops/wire"
 	"github.com/tributary-dev/tributary/agent"
-	wire "github.com/tributary-dev/tributary/agentops"
 	"github.com/tributary-dev/tributary/trace"
 )
 

@@ -13,9 +13,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tributary-dev/tributary"
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/adapter/uiendpoint"
-	"github.com/tributary-dev/tributary/mount"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
 )
@@ -53,8 +53,8 @@ func serve(ctx context.Context, address, dir string) error {
 }
 
 // open makes the gateway. The log lies in dir.
-func open(ctx context.Context, dir string) (*mount.Gateway, error) {
-	return mount.New(ctx, mount.Options{
+func open(ctx context.Context, dir string) (*tributary.Gateway, error) {
+	return tributary.New(ctx, tributary.Options{
 		Dir: dir,
 		Sessions: session.Options{
 			Default: "counter",

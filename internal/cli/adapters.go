@@ -6,6 +6,7 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/acp"
 	"github.com/tributary-dev/tributary/adapter/agentops"
+	"github.com/tributary-dev/tributary/adapter/agentops/runner"
 	"github.com/tributary-dev/tributary/adapter/agui"
 	"github.com/tributary-dev/tributary/adapter/claude"
 	"github.com/tributary-dev/tributary/adapter/codex"
@@ -16,7 +17,6 @@ import (
 	"github.com/tributary-dev/tributary/adapter/openai"
 	"github.com/tributary-dev/tributary/adapter/opencode"
 	"github.com/tributary-dev/tributary/adapter/openharness"
-	"github.com/tributary-dev/tributary/adapter/runner"
 	"github.com/tributary-dev/tributary/adapter/uiendpoint"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"

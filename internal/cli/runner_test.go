@@ -8,8 +8,8 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/tributary-dev/tributary/adapter/runner"
-	"github.com/tributary-dev/tributary/agentops"
+	"github.com/tributary-dev/tributary/adapter/agentops/runner"
+	"github.com/tributary-dev/tributary/adapter/agentops/wire"
 )
 
 const runnerToken = "a-token-of-a-runner"
@@ -83,14 +83,14 @@ func (s *server) play(conn *websocket.Conn) {
 		if err != nil {
 			return
 		}
-		if p, is := decoded(data).(agentops.RunnerPrompt); is {
+		if p, is := decoded(data).(wire.RunnerPrompt); is {
 			say(`{"type":"message.create","turnId":"t1"}`, `{"type":"message.part.text-delta","turnId":"t1","delta":"I am a runner."}`,
 				`{"type":"message.finalize","turnId":"t1","reason":"end_turn"}`, `{"type":"complete","messageId":"`+p.MessageID+`"}`)
 		}
 	}
 }
 
-func decoded(data []byte) agentops.Frame {
-	f, _ := agentops.Decode(agentops.ToRunner, data)
+func decoded(data []byte) wire.Frame {
+	f, _ := wire.Decode(wire.ToRunner, data)
 	return f
 }

@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 
-	"github.com/tributary-dev/tributary/adapter/runner"
+	"github.com/tributary-dev/tributary/adapter/agentops/runner"
 	"github.com/tributary-dev/tributary/agent/agentkit"
-	agentopsserver "github.com/tributary-dev/tributary/agentops/server"
+	agentopsserver "github.com/tributary-dev/tributary/gateway/agentops"
 	"github.com/tributary-dev/tributary/session"
 )
 

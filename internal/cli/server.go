@@ -20,11 +20,11 @@ import (
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/access/accessdb"
-	agentopsserver "github.com/tributary-dev/tributary/agentops/server"
 	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/sqllog"
 	"github.com/tributary-dev/tributary/gateway"
+	agentopsserver "github.com/tributary-dev/tributary/gateway/agentops"
 	"github.com/tributary-dev/tributary/gateway/metrics"
 	"github.com/tributary-dev/tributary/internal/procio"
 	"github.com/tributary-dev/tributary/session"

@@ -1,0 +1,134 @@
+package tributary
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net/http"
+	"os"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/eventlog/sqllog"
+	"github.com/tributary-dev/tributary/gateway"
+	"github.com/tributary-dev/tributary/gateway/agentops"
+	"github.com/tributary-dev/tributary/internal/procio"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/uistream"
+)
+
+// Options say which agents there are and who may use them.
+type Options struct {
+	// Sessions are the agents, and the rules of their sessions. New sets Log, StateDir and
+	// Logger. An agent without a Cwd works in the current directory. Closed names the files
+	// with secrets of your server, which no agent may read or write.
+	Sessions session.Options
+	// Dir holds the log. Without a Dir the log is in memory and ends with the process.
+	Dir string
+	// DB is the URL of a PostgreSQL database (postgres://…) for the log. With it, Dir
+	// holds only what belongs to this process.
+	DB string
+	// The gateway calls Who to learn the person who sends a request; false refuses the
+	// request. Most people are a Collaborator: an Admin sees the sessions of all.
+	Who func(*http.Request) (access.Principal, bool)
+	// Permits are those who may answer permission requests; admins if empty.
+	Permits []access.Who
+	// Shared says that a session is for everybody; else it is for the person who made it
+	// and for the members.
+	Shared bool
+	// Logger may be nil.
+	Logger *slog.Logger
+}
+
+// Gateway is a gateway without a server. Mount it below a prefix with http.StripPrefix.
+type Gateway struct {
+	http.Handler
+	// Hub has the sessions, for a program that prompts them itself.
+	Hub *session.Hub
+
+	log     *eventlog.Log
+	streams *uistream.Broadcaster
+	sockets agentops.Sockets
+}
+
+// New opens the log and the sessions. The caller calls Close.
+func New(ctx context.Context, o Options) (*Gateway, error) {
+	if o.Who == nil {
+		return nil, errors.New("tributary: Options.Who is missing: name the person of each request")
+	}
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	g := &Gateway{}
+	if o.Dir == "" {
+		g.log = eventlog.New(memlog.New())
+	} else {
+		store, err := sqllog.Open(ctx, sqllog.Options{Dir: o.Dir, URL: o.DB, Logger: o.Logger})
+		if err != nil {
+			return nil, fmt.Errorf("tributary: %w", err)
+		}
+		g.log = eventlog.New(store)
+		if _, err := procio.EndLeftovers(o.Dir); err != nil {
+			o.Logger.Error("agents that were left behind could not all be ended", "error", err)
+		}
+	}
+	o.Sessions.Log, o.Sessions.StateDir, o.Sessions.Logger = g.log, o.Dir, o.Logger
+	err := o.settle()
+	if err == nil {
+		g.Hub, err = session.New(ctx, o.Sessions)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("tributary: %w", err), g.log.Close())
+	}
+	g.streams = uistream.NewBroadcaster(uistream.BroadcasterConfig{})
+	g.Handler = gateway.New(gateway.Options{ //nolint:contextcheck // a gauge is read without a request
+		Hub: g.Hub, Streams: g.streams, Sockets: &g.sockets, Guard: o.guard, Private: !o.Shared, Permits: o.Permits, Logger: o.Logger,
+	})
+	return g, nil
+}
+
+// settle gives agents without a directory the current one.
+func (o *Options) settle() error {
+	here, err := os.Getwd()
+	o.Sessions.Agents = maps.Clone(o.Sessions.Agents)
+	for name, a := range o.Sessions.Agents {
+		a.Cwd = cmp.Or(a.Cwd, here)
+		o.Sessions.Agents[name] = a
+	}
+	return err
+}
+
+// guard lets requests of known people through. A page of another site may not send any in
+// their name.
+func (o Options) guard(next http.Handler) http.Handler {
+	sites := http.NewCrossOriginProtection()
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		probe := r
+		if access.Upgrades(r) { // a WebSocket can change things
+			probe = r.Clone(r.Context())
+			probe.Method = http.MethodPost
+		}
+		if err := sites.Check(probe); err != nil {
+			gateway.Refuse(w, r, http.StatusForbidden, "origin_not_allowed", "A page of another site has sent this request.")
+			return
+		}
+		who, ok := o.Who(r)
+		if !ok {
+			gateway.Refuse(w, r, http.StatusUnauthorized, "unauthorized", "Sign in first.")
+			return
+		}
+		next.ServeHTTP(w, r.WithContext(access.With(r.Context(), who)))
+	})
+}
+
+// Close gives running turns until ctx ends to finish, ends the others, and closes the log.
+// Close the HTTP server first if no request may be refused.
+func (g *Gateway) Close(ctx context.Context) error {
+	err := errors.Join(g.Hub.Close(ctx), g.sockets.Wait(ctx))
+	g.streams.Close()
+	return errors.Join(err, g.log.Close())
+}
