@@ -13,7 +13,7 @@ import (
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/access/openid"
 	"github.com/tributary-dev/tributary/config"
-	"github.com/tributary-dev/tributary/internal/certs"
+	"github.com/tributary-dev/tributary/internal/cli/certs"
 )
 
 // tlsConfig reads the certificate; nil without TLS.

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tributary-dev/tributary/internal/certs/certtest"
+	"github.com/tributary-dev/tributary/internal/cli/certs/certtest"
 )
 
 func writePrivate(path, content string) error { return os.WriteFile(path, []byte(content), 0o600) }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/alecthomas/kong"
 
-	"github.com/tributary-dev/tributary/internal/manual"
+	"github.com/tributary-dev/tributary/internal/cli/manual"
 )
 
 type completionCommand struct {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/tributary-dev/tributary/internal/certs/certtest"
+	"github.com/tributary-dev/tributary/internal/cli/certs/certtest"
 	"github.com/tributary-dev/tributary/internal/installed"
 )
 

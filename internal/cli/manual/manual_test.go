@@ -10,8 +10,8 @@ import (
 
 	"github.com/alecthomas/kong"
 
+	"github.com/tributary-dev/tributary/internal/cli/manual"
 	"github.com/tributary-dev/tributary/internal/installed"
-	"github.com/tributary-dev/tributary/internal/manual"
 )
 
 // fleet is a command line of every kind: flags with and without values, commands below

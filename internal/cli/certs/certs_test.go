@@ -11,8 +11,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/tributary-dev/tributary/internal/certs"
-	"github.com/tributary-dev/tributary/internal/certs/certtest"
+	"github.com/tributary-dev/tributary/internal/cli/certs"
+	"github.com/tributary-dev/tributary/internal/cli/certs/certtest"
 )
 
 // files are a pair on the disk.
