@@ -119,7 +119,7 @@ remote-servers: langgraph uiendpoint agui ## Install all servers of the tests of
 
 .PHONY: agents
 agents: need-go need-node ## Install the real agents that make test runs, outside the project
-	$(GO) run ./internal/realagent/install
+	$(GO) run ./internal/testkit/realagent/install
 
 conformance/langgraph/node_modules/.package-lock.json: conformance/langgraph/package-lock.json | need-node
 	npm --prefix conformance/langgraph ci --no-audit --no-fund
@@ -149,7 +149,7 @@ agui: conformance/agui/node_modules/.package-lock.json ## Install the AG-UI endp
 
 .PHONY: agents-all
 agents-all: need-go need-node ## Install all real agents (three gigabytes)
-	$(GO) run ./internal/realagent/install -all
+	$(GO) run ./internal/testkit/realagent/install -all
 
 .PHONY: test-agents
 test-agents: agents-all binary conformance/node_modules/.package-lock.json ## The real agents that make test does not run, one of them with the real clients
@@ -215,7 +215,7 @@ workflow: binary conformance/node_modules/.package-lock.json conformance/workflo
 
 .PHONY: conformance-postgres
 conformance-postgres: binary conformance/node_modules/.package-lock.json ## The real clients once more, each case × client once, with the logs in a PostgreSQL that this starts
-	$(GO) run ./internal/pgtest/with node conformance/run.mjs --once
+	$(GO) run ./internal/testkit/pgtest/with node conformance/run.mjs --once
 
 .PHONY: conformance-selftest
 conformance-selftest: binary conformance/node_modules/.package-lock.json ## The harness itself: what is damaged makes the right case fail

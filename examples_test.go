@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/tributary-dev/tributary/internal/scriptedmodel"
+	"github.com/tributary-dev/tributary/internal/testkit/scriptedmodel"
 )
 
 // TestAnAgentInAModuleOfItsOwn builds and tests the example module as a stranger would, and

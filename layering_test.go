@@ -70,8 +70,8 @@ func rooms() []room {
 		// The seam, and the adapters below it: they know neither each other, nor
 		// the log, the hub or the stream.
 		{packages: "agent", ours: "internal/address policy/toolkind trace policy/workspace"},
-		{packages: "internal/replay", ours: "agent trace internal/sse"},
-		{packages: "agent/agenttest", ours: "agent internal/replay trace policy/workspace", others: "go.uber.org/goleak"},
+		{packages: "internal/testkit/replay", ours: "agent trace internal/sse"},
+		{packages: "agent/agenttest", ours: "agent internal/testkit/replay trace policy/workspace", others: "go.uber.org/goleak"},
 		{packages: "agent/agentkit", ours: "agent trace internal/httpjson internal/jsonrpc internal/procio internal/sse policy/workspace"},
 		{packages: "agent/remote", ours: "agent agent/agentkit trace internal/address internal/httpjson internal/procio internal/sse internal/wsconn"},
 		{packages: "agent/remote/remotetest", ours: "agent agent/agenttest trace"},
@@ -84,15 +84,15 @@ func rooms() []room {
 		{packages: "adapter/agentops/runner", ours: "agent adapter/agentops/wire trace " + substrate},
 		{packages: "adapter/uiendpoint", ours: "agent trace uistream " + substrate}, // what it reads is what uistream writes
 		{packages: "adapter/*", ours: "agent trace " + substrate},
-		{packages: "internal/replay/replaytest", ours: "agent agent/agenttest internal/replay trace", others: "github.com/google/go-cmp"},
+		{packages: "internal/testkit/replay/replaytest", ours: "agent agent/agenttest internal/testkit/replay trace", others: "github.com/google/go-cmp"},
 
 		// The log.
 		{packages: "eventlog", ours: "trace"},
 		{packages: "eventlog/logtest", ours: "eventlog trace", others: "github.com/google/go-cmp"},
 		{packages: "eventlog/memlog", ours: "eventlog trace"},
-		{packages: "internal/installed"},
-		{packages: "internal/pgtest", ours: "internal/installed"},
-		{packages: "internal/pgtest/with", ours: "internal/pgtest"},
+		{packages: "internal/testkit/installed"},
+		{packages: "internal/testkit/pgtest", ours: "internal/testkit/installed"},
+		{packages: "internal/testkit/pgtest/with", ours: "internal/testkit/pgtest"},
 		{packages: "eventlog/sqllog", ours: "eventlog internal/migration trace", others: "github.com/jackc/pgx github.com/pressly/goose golang.org/x/sys modernc.org/sqlite"},
 
 		// The outputs: they know neither adapters nor the hub.
@@ -123,17 +123,17 @@ func rooms() []room {
 		{packages: "examples/tutorial/parrot"},
 
 		// Packages that only tests and maintainers run.
-		{packages: "internal/scriptedmodel"},
-		{packages: "internal/scriptedmodel/modeltest", ours: "internal/scriptedmodel"},
-		{packages: "cmd/scripted-model", ours: "internal/scriptedmodel"},
-		{packages: "internal/realagent", ours: "internal/scriptedmodel internal/scriptedmodel/modeltest"},
-		{packages: "internal/realagent/*", ours: "internal/realagent"},
+		{packages: "internal/testkit/scriptedmodel"},
+		{packages: "internal/testkit/scriptedmodel/modeltest", ours: "internal/testkit/scriptedmodel"},
+		{packages: "cmd/scripted-model", ours: "internal/testkit/scriptedmodel"},
+		{packages: "internal/testkit/realagent", ours: "internal/testkit/scriptedmodel internal/testkit/scriptedmodel/modeltest"},
+		{packages: "internal/testkit/realagent/*", ours: "internal/testkit/realagent"},
 		{packages: "scripts/*", ours: "*"},
 		{packages: "e2e", ours: "*", others: "golang.org/x/sys"},
 		{packages: "e2e/agents"},
-		{packages: "internal/launch"},
-		{packages: "internal/openidtest", ours: "internal/installed internal/launch"},
-		{packages: "endurance", ours: "internal/launch internal/pgtest", others: "golang.org/x/sys"}, // it sees the gateway from outside
+		{packages: "internal/testkit/launch"},
+		{packages: "internal/testkit/openidtest", ours: "internal/testkit/installed internal/testkit/launch"},
+		{packages: "endurance", ours: "internal/testkit/launch internal/testkit/pgtest", others: "golang.org/x/sys"}, // it sees the gateway from outside
 		{packages: "bench", ours: "*"},
 	}
 }

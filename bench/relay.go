@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/adapter/agentops/wire"
-	"github.com/tributary-dev/tributary/internal/launch"
+	"github.com/tributary-dev/tributary/internal/testkit/launch"
 	"github.com/tributary-dev/tributary/internal/wsconn"
 )
 

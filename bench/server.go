@@ -14,8 +14,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tributary-dev/tributary/internal/launch"
-	"github.com/tributary-dev/tributary/internal/pgtest"
+	"github.com/tributary-dev/tributary/internal/testkit/launch"
+	"github.com/tributary-dev/tributary/internal/testkit/pgtest"
 )
 
 // The names of the servers, as the tables show them.

@@ -6,7 +6,7 @@ import (
 	"os"
 	"testing"
 
-	"github.com/tributary-dev/tributary/internal/pgtest"
+	"github.com/tributary-dev/tributary/internal/testkit/pgtest"
 )
 
 // testDB, in the environment, has all gateways of these tests keep their log in a

@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tributary-dev/tributary/internal/launch"
+	"github.com/tributary-dev/tributary/internal/testkit/launch"
 )
 
 // binaryDir is where these tests build the gateway; TestMain removes it.

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/tributary-dev/tributary/internal/launch"
+	"github.com/tributary-dev/tributary/internal/testkit/launch"
 )
 
 // answerWithin bounds the time of an answer, far above the usual time.

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/tributary-dev/tributary/internal/pgtest"
+	"github.com/tributary-dev/tributary/internal/testkit/pgtest"
 )
 
 func main() {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tributary-dev/tributary/internal/launch"
+	"github.com/tributary-dev/tributary/internal/testkit/launch"
 )
 
 // The verifier must notice a gateway that lost or doubled something. So the tests spoil each line of

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/tributary-dev/tributary/adapter/agentops"
-	"github.com/tributary-dev/tributary/internal/replay"
-	"github.com/tributary-dev/tributary/internal/replay/replaytest"
+	"github.com/tributary-dev/tributary/internal/testkit/replay"
+	"github.com/tributary-dev/tributary/internal/testkit/replay/replaytest"
 	"github.com/tributary-dev/tributary/trace"
 )
 

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/internal/installed"
+	"github.com/tributary-dev/tributary/internal/testkit/installed"
 	"github.com/tributary-dev/tributary/trace"
 )
 

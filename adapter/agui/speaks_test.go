@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/tributary-dev/tributary/adapter/agui"
-	"github.com/tributary-dev/tributary/internal/replay/replaytest"
+	"github.com/tributary-dev/tributary/internal/testkit/replay/replaytest"
 	"github.com/tributary-dev/tributary/trace"
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/tributary-dev/tributary/adapter/claude"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
-	"github.com/tributary-dev/tributary/internal/replay"
+	"github.com/tributary-dev/tributary/internal/testkit/replay"
 	"github.com/tributary-dev/tributary/trace"
 )
 

@@ -11,7 +11,7 @@ import (
 	"github.com/tributary-dev/tributary/adapter/claude"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
-	"github.com/tributary-dev/tributary/internal/realagent"
+	"github.com/tributary-dev/tributary/internal/testkit/realagent"
 	"github.com/tributary-dev/tributary/trace"
 )
 

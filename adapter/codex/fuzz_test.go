@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tributary-dev/tributary/internal/replay/replaytest"
+	"github.com/tributary-dev/tributary/internal/testkit/replay/replaytest"
 	"github.com/tributary-dev/tributary/trace"
 )
 

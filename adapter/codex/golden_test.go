@@ -5,7 +5,7 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/codex"
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/internal/replay/replaytest"
+	"github.com/tributary-dev/tributary/internal/testkit/replay/replaytest"
 )
 
 // recordings are those of real agents.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/tributary-dev/tributary/adapter/langgraph"
-	"github.com/tributary-dev/tributary/internal/replay/replaytest"
+	"github.com/tributary-dev/tributary/internal/testkit/replay/replaytest"
 	"github.com/tributary-dev/tributary/trace"
 )
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
-	"github.com/tributary-dev/tributary/internal/installed"
+	"github.com/tributary-dev/tributary/internal/testkit/installed"
 	"github.com/tributary-dev/tributary/trace"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/openai"
 	"github.com/tributary-dev/tributary/agent/agenttest"
-	"github.com/tributary-dev/tributary/internal/scriptedmodel"
+	"github.com/tributary-dev/tributary/internal/testkit/scriptedmodel"
 	"github.com/tributary-dev/tributary/trace"
 )
 

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/tributary-dev/tributary/adapter/openharness"
-	"github.com/tributary-dev/tributary/internal/replay/replaytest"
+	"github.com/tributary-dev/tributary/internal/testkit/replay/replaytest"
 )
 
 const recordings = "../../testdata/openharness"

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/tributary-dev/tributary/adapter/uiendpoint"
-	"github.com/tributary-dev/tributary/internal/replay/replaytest"
+	"github.com/tributary-dev/tributary/internal/testkit/replay/replaytest"
 	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/uistream"
 )

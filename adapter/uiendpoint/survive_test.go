@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/tributary-dev/tributary/adapter/uiendpoint"
-	"github.com/tributary-dev/tributary/internal/replay"
+	"github.com/tributary-dev/tributary/internal/testkit/replay"
 	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/uistream"

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/internal/replay"
+	"github.com/tributary-dev/tributary/internal/testkit/replay"
 	"github.com/tributary-dev/tributary/trace"
 )
 

@@ -14,7 +14,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/tributary-dev/tributary/internal/scriptedmodel"
+	"github.com/tributary-dev/tributary/internal/testkit/scriptedmodel"
 )
 
 func main() {

@@ -20,12 +20,12 @@ async function go(...args) {
 
 /** Where the pinned agent is; it is installed when it is not there yet. */
 export async function commandOf(name) {
-  return (await go('run', './internal/realagent/install', name)).trim().split(' ').at(-1);
+  return (await go('run', './internal/testkit/realagent/install', name)).trim().split(' ').at(-1);
 }
 
 /**
  * Returns a function that starts model and gateway; hello.txt lies in the folder the agent works in. command: another program than the
- * pinned one. internal/realagent says what environment and settings close the agent off.
+ * pinned one. internal/testkit/realagent says what environment and settings close the agent off.
  */
 export const real = name => async (binary, { command } = {}) => {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-')); // short: agents put sockets there
@@ -36,7 +36,7 @@ export const real = name => async (binary, { command } = {}) => {
   fs.writeFileSync(path.join(work, 'hello.txt'), HELLO);
   await go('build', '-o', model, './cmd/scripted-model');
   const provider = await launch(model, ['--listen', '127.0.0.1:0'], { log: path.join(dir, 'model.log') });
-  const settings = JSON.parse(await go('run', './internal/realagent/closed', '-home', home, '-tmp', tmp, '-dir', work, '-model', provider.url.origin, name));
+  const settings = JSON.parse(await go('run', './internal/testkit/realagent/closed', '-home', home, '-tmp', tmp, '-dir', work, '-model', provider.url.origin, name));
   if (command) settings.command = path.resolve(command);
   const gateway = await start(binary, { agent: name, env: { HOME: home, TMPDIR: tmp, PATH: '/usr/local/bin:/usr/bin:/bin' }, work, yaml: `agents: ${JSON.stringify({ [name]: settings })}\n` });
   return {

@@ -1,4 +1,4 @@
-// Prompts for the scripted model behind a real agent, and what it says to them (internal/scriptedmodel).
+// Prompts for the scripted model behind a real agent, and what it says to them (internal/testkit/scriptedmodel).
 export const say = text => `[[script:say ${text}]]`;
 export const slow = ms => `[[script:slow ${ms}]]`;
 export const read = file => `[[script:read ${file}]]`;

@@ -48,7 +48,7 @@ export async function launch(program, argv, { log, env = process.env, patience =
 // One token stands for dozens of users here, whose trials make up to 170 requests a second.
 const LIMITS = 'limits: {requests: none, streams: none}\n';
 
-/** The flag that has a gateway keep its log in a database of its own, where internal/pgtest/with hands them out. */
+/** The flag that has a gateway keep its log in a database of its own, where internal/testkit/pgtest/with hands them out. */
 async function database() {
   const databases = process.env.TRIBUTARY_TEST_DATABASES;
   if (!databases) return [];

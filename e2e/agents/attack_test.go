@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tributary-dev/tributary/internal/realagent"
+	"github.com/tributary-dev/tributary/internal/testkit/realagent"
 	"github.com/tributary-dev/tributary/trace"
 )
 

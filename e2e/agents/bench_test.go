@@ -20,8 +20,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tributary-dev/tributary/internal/launch"
-	"github.com/tributary-dev/tributary/internal/realagent"
+	"github.com/tributary-dev/tributary/internal/testkit/launch"
+	"github.com/tributary-dev/tributary/internal/testkit/realagent"
 	"github.com/tributary-dev/tributary/trace"
 )
 

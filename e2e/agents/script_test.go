@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tributary-dev/tributary/internal/scriptedmodel"
+	"github.com/tributary-dev/tributary/internal/testkit/scriptedmodel"
 	"github.com/tributary-dev/tributary/trace"
 )
 

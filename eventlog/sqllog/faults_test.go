@@ -17,7 +17,7 @@ import (
 
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/sqllog"
-	"github.com/tributary-dev/tributary/internal/pgtest"
+	"github.com/tributary-dev/tributary/internal/testkit/pgtest"
 )
 
 // refused opens a log that cannot be opened, and returns the sentence.

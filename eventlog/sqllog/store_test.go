@@ -12,7 +12,7 @@ import (
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/logtest"
 	"github.com/tributary-dev/tributary/eventlog/sqllog"
-	"github.com/tributary-dev/tributary/internal/pgtest"
+	"github.com/tributary-dev/tributary/internal/testkit/pgtest"
 )
 
 var postgres pgtest.Server //nolint:gochecknoglobals // one for all tests

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tributary-dev/tributary/internal/scriptedmodel"
+	"github.com/tributary-dev/tributary/internal/testkit/scriptedmodel"
 )
 
 // A configuration in the workspace is the default place of it, and the files that it names

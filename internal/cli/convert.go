@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/config"
-	"github.com/tributary-dev/tributary/internal/replay"
+	"github.com/tributary-dev/tributary/internal/testkit/replay"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/uistream"
 )

@@ -17,7 +17,7 @@ import (
 	"github.com/goccy/go-yaml"
 
 	"github.com/tributary-dev/tributary/config"
-	"github.com/tributary-dev/tributary/internal/installed"
+	"github.com/tributary-dev/tributary/internal/testkit/installed"
 )
 
 // longestEnd is the longest orderly end of the gateway; a supervisor must not kill it before.

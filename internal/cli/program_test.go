@@ -22,7 +22,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tributary-dev/tributary/access"
-	"github.com/tributary-dev/tributary/internal/pgtest"
+	"github.com/tributary-dev/tributary/internal/testkit/pgtest"
 )
 
 var postgres pgtest.Server

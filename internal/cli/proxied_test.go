@@ -19,7 +19,7 @@ import (
 	"github.com/coder/websocket"
 
 	"github.com/tributary-dev/tributary/internal/cli/certs/certtest"
-	"github.com/tributary-dev/tributary/internal/installed"
+	"github.com/tributary-dev/tributary/internal/testkit/installed"
 )
 
 // publicHost is the host of the configurations on the page about TLS and proxies.

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent/agenttest"
-	"github.com/tributary-dev/tributary/internal/openidtest"
+	"github.com/tributary-dev/tributary/internal/testkit/openidtest"
 )
 
 // browser is a browser with the gateway's page: it keeps cookies, and the page's secret.

@@ -10,7 +10,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/tributary-dev/tributary/internal/scriptedmodel"
+	"github.com/tributary-dev/tributary/internal/testkit/scriptedmodel"
 )
 
 // A scenario is one case to record.

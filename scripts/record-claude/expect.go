@@ -2,7 +2,7 @@
 
 package main
 
-import "github.com/tributary-dev/tributary/internal/scriptedmodel"
+import "github.com/tributary-dev/tributary/internal/testkit/scriptedmodel"
 
 // Expectation is what a right translation of a turn amounts to. It comes from
 // what the model said and what the host answered, not from the agent's lines.

@@ -28,7 +28,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/tributary-dev/tributary/internal/realagent"
+	"github.com/tributary-dev/tributary/internal/testkit/realagent"
 )
 
 // caseTime is how long one case may take.

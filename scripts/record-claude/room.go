@@ -10,8 +10,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/tributary-dev/tributary/internal/realagent"
-	"github.com/tributary-dev/tributary/internal/scriptedmodel"
+	"github.com/tributary-dev/tributary/internal/testkit/realagent"
+	"github.com/tributary-dev/tributary/internal/testkit/scriptedmodel"
 )
 
 // A room is where one case happens: a model, a home and a workspace that no

@@ -16,7 +16,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/tributary-dev/tributary/internal/realagent"
+	"github.com/tributary-dev/tributary/internal/testkit/realagent"
 )
 
 // flags with which a host starts Claude Code.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/agentops/runner"
 	"github.com/tributary-dev/tributary/agent/agenttest"
-	"github.com/tributary-dev/tributary/internal/replay/replaytest"
+	"github.com/tributary-dev/tributary/internal/testkit/replay/replaytest"
 	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )

@@ -19,7 +19,7 @@ import (
 	"github.com/tributary-dev/tributary/adapter/agentops/wire"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
-	"github.com/tributary-dev/tributary/internal/replay/replaytest"
+	"github.com/tributary-dev/tributary/internal/testkit/replay/replaytest"
 	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/alecthomas/kong"
 
 	"github.com/tributary-dev/tributary/internal/cli/manual"
-	"github.com/tributary-dev/tributary/internal/installed"
+	"github.com/tributary-dev/tributary/internal/testkit/installed"
 )
 
 // fleet is a command line of every kind: flags with and without values, commands below

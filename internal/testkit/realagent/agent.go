@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tributary-dev/tributary/internal/scriptedmodel"
-	"github.com/tributary-dev/tributary/internal/scriptedmodel/modeltest"
+	"github.com/tributary-dev/tributary/internal/testkit/scriptedmodel"
+	"github.com/tributary-dev/tributary/internal/testkit/scriptedmodel/modeltest"
 )
 
 // installTime is enough for a few hundred megabytes over a slow line.
@@ -86,7 +86,7 @@ func installed(tb testing.TB, p Package) string {
 	}
 	path, ok := store.Installed(p)
 	if !ok && testing.Short() {
-		tb.Skipf("%s is not installed; go run ./internal/realagent/install gets it", p)
+		tb.Skipf("%s is not installed; go run ./internal/testkit/realagent/install gets it", p)
 	}
 	if !ok {
 		ctx, cancel := context.WithTimeout(context.Background(), installTime)

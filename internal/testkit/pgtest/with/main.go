@@ -1,7 +1,7 @@
 // Command with starts a PostgreSQL server, runs a program beside it, and stops the
 // server when the program has ended:
 //
-//	go run ./internal/pgtest/with node conformance/run.mjs --once
+//	go run ./internal/testkit/pgtest/with node conformance/run.mjs --once
 //
 // The program gets an address in TRIBUTARY_TEST_DATABASES. The answer to a POST there is
 // the URL of a new, empty database. Where PostgreSQL is not installed, the program is
@@ -20,7 +20,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/tributary-dev/tributary/internal/pgtest"
+	"github.com/tributary-dev/tributary/internal/testkit/pgtest"
 )
 
 // databases, in the environment, is where the program gets its databases.

@@ -13,7 +13,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/tributary-dev/tributary/internal/realagent"
+	"github.com/tributary-dev/tributary/internal/testkit/realagent"
 )
 
 func main() {

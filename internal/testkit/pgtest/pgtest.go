@@ -23,7 +23,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tributary-dev/tributary/internal/installed"
+	"github.com/tributary-dev/tributary/internal/testkit/installed"
 )
 
 // startWithin is how long a busy machine may take to start the server.

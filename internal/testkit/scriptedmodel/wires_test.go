@@ -14,8 +14,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tributary-dev/tributary/internal/scriptedmodel"
-	"github.com/tributary-dev/tributary/internal/scriptedmodel/modeltest"
+	"github.com/tributary-dev/tributary/internal/testkit/scriptedmodel"
+	"github.com/tributary-dev/tributary/internal/testkit/scriptedmodel/modeltest"
 )
 
 // spoken is one provider's API as a test speaks it.

@@ -14,7 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/internal/replay"
+	"github.com/tributary-dev/tributary/internal/testkit/replay"
 	"github.com/tributary-dev/tributary/trace"
 )
 

@@ -9,7 +9,7 @@
 // at the same time from installing twice. A rename puts a finished installation into place, so an
 // interrupted installation never looks finished. Install ahead of the tests with
 //
-//	go run ./internal/realagent/install [-all | NAME...]
+//	go run ./internal/testkit/realagent/install [-all | NAME...]
 //
 // A test that cannot get its agent fails and says what to do. With -short
 // nothing is installed: the test is skipped unless the agent is there.

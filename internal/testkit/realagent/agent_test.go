@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tributary-dev/tributary/internal/realagent"
-	"github.com/tributary-dev/tributary/internal/scriptedmodel"
+	"github.com/tributary-dev/tributary/internal/testkit/realagent"
+	"github.com/tributary-dev/tributary/internal/testkit/scriptedmodel"
 )
 
 func TestClaudeRunsATurn(t *testing.T) {

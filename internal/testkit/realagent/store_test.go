@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tributary-dev/tributary/internal/realagent"
+	"github.com/tributary-dev/tributary/internal/testkit/realagent"
 )
 
 var pkg = realagent.Package{Name: "@scope/agent", Version: "1.2.3", Command: "agent", Lock: "claude"}

@@ -18,8 +18,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
-	"github.com/tributary-dev/tributary/internal/scriptedmodel"
-	"github.com/tributary-dev/tributary/internal/scriptedmodel/modeltest"
+	"github.com/tributary-dev/tributary/internal/testkit/scriptedmodel"
+	"github.com/tributary-dev/tributary/internal/testkit/scriptedmodel/modeltest"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")

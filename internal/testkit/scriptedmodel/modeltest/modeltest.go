@@ -5,7 +5,7 @@ import (
 	"net/http/httptest"
 	"testing"
 
-	"github.com/tributary-dev/tributary/internal/scriptedmodel"
+	"github.com/tributary-dev/tributary/internal/testkit/scriptedmodel"
 )
 
 // Model is a scripted model that listens on loopback until its test is over.

@@ -14,7 +14,7 @@ import (
 	"slices"
 	"syscall"
 
-	"github.com/tributary-dev/tributary/internal/realagent"
+	"github.com/tributary-dev/tributary/internal/testkit/realagent"
 )
 
 func main() {

@@ -14,8 +14,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tributary-dev/tributary/internal/installed"
-	"github.com/tributary-dev/tributary/internal/launch"
+	"github.com/tributary-dev/tributary/internal/testkit/installed"
+	"github.com/tributary-dev/tributary/internal/testkit/launch"
 )
 
 // The people and the clients that the provider knows.
