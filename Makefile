@@ -256,8 +256,8 @@ pictures: binary conformance/node_modules/.package-lock.json ## Take the picture
 
 .PHONY: film
 film: build ## Film the page for the README, in Chromium
-	npm --prefix scripts/picture ci --no-audit --no-fund
-	cd scripts/picture && node film.mjs
+	npm --prefix tools/picture ci --no-audit --no-fund
+	cd tools/picture && node film.mjs
 
 .PHONY: endurance
 endurance: binary conformance/node_modules/.package-lock.json ## Kills, cuts, faults and 100,000 turns, as one table (twenty-five minutes)

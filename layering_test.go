@@ -125,10 +125,10 @@ func rooms() []room {
 		// Packages that only tests and maintainers run.
 		{packages: "internal/testkit/scriptedmodel"},
 		{packages: "internal/testkit/scriptedmodel/modeltest", ours: "internal/testkit/scriptedmodel"},
-		{packages: "cmd/scripted-model", ours: "internal/testkit/scriptedmodel"},
+		{packages: "test/scripted-model", ours: "internal/testkit/scriptedmodel"},
 		{packages: "internal/testkit/realagent", ours: "internal/testkit/scriptedmodel internal/testkit/scriptedmodel/modeltest"},
 		{packages: "internal/testkit/realagent/*", ours: "internal/testkit/realagent"},
-		{packages: "scripts/*", ours: "*"},
+		{packages: "test/record-claude", ours: "*"},
 		{packages: "e2e", ours: "*", others: "golang.org/x/sys"},
 		{packages: "e2e/agents"},
 		{packages: "internal/testkit/launch"},

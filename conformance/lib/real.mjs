@@ -34,7 +34,7 @@ export const real = name => async (binary, { command } = {}) => {
   const [model, home, tmp, work] = ['model', 'home', 'tmp', 'work'].map(n => path.join(dir, n));
   for (const d of [home, tmp, work]) fs.mkdirSync(d);
   fs.writeFileSync(path.join(work, 'hello.txt'), HELLO);
-  await go('build', '-o', model, './cmd/scripted-model');
+  await go('build', '-o', model, './test/scripted-model');
   const provider = await launch(model, ['--listen', '127.0.0.1:0'], { log: path.join(dir, 'model.log') });
   const settings = JSON.parse(await go('run', './internal/testkit/realagent/closed', '-home', home, '-tmp', tmp, '-dir', work, '-model', provider.url.origin, name));
   if (command) settings.command = path.resolve(command);

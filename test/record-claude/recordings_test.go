@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-const folder = "../../testdata/claude"
+const folder = "../recordings/claude"
 
 // foreign is what no recording may hold: a folder or port of the machine on
 // which it was made.
@@ -27,7 +27,7 @@ func TestEveryCaseIsRecorded(t *testing.T) {
 		}
 		for _, name := range names {
 			if _, err := os.Stat(filepath.Join(folder, name+".jsonl")); err != nil {
-				t.Errorf("go run ./scripts/record-claude %s: %v", c.name, err)
+				t.Errorf("go run ./test/record-claude %s: %v", c.name, err)
 			}
 		}
 	}

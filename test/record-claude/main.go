@@ -3,7 +3,7 @@
 // Command record-claude records what the real Claude Code says on its
 // standard streams, run against the scripted model, one file a case:
 //
-//	go run ./scripts/record-claude [-out DIR] [CASE…]
+//	go run ./test/record-claude [-out DIR] [CASE…]
 //
 // A line of a recording is {"t":MS,"dir":DIR,…}: dir "in" and "out" carry a
 // message as msg, "err" a line of the standard error, "meta" what the recorder
