@@ -13,7 +13,7 @@ import { streamsOf } from './lib/sse.mjs';
 
 const USAGE = `usage: node convert.mjs [options] [RECORDING.jsonl…]
   --binary F   whose convert is tried (default ../bin/tributary)
-  --from A     the agent that was recorded (default claude); without files, all of ../testdata/A
+  --from A     the agent that was recorded (default claude); without files, all of ../recordings/A
   --bare       recordings that expect nothing are read too: without an error, to one end, with no call left open
   --client C   only these readers: 5.0.0 … 7.0.173, or a major; repeatable
   --list       also print each trial
@@ -40,7 +40,7 @@ async function main() {
     o = o.values;
     if (o.help) { console.log(USAGE); return 0; }
     names = chosen(o.client);
-    const dir = path.join(HERE, '../testdata', o.from ?? 'claude');
+    const dir = path.join(HERE, '../test/recordings', o.from ?? 'claude');
     if (!files.length) files = fs.readdirSync(dir).filter(f => /\.(jsonl|sse)$/.test(f)).map(f => path.join(dir, f));
     if (!files.length) throw new Error(`${dir} holds no recording`);
   } catch (e) { console.error(`${e.message}\n${USAGE}`); return 2; }

@@ -13,7 +13,7 @@ import (
 
 // recordings are those of real agents.
 func recordings() replaytest.Recorded {
-	return replaytest.Recorded{Dir: "../../testdata/acp", New: func() agent.Decoder { return acp.NewDecoder(acp.Options{}) }}
+	return replaytest.Recorded{Dir: "../../test/recordings/acp", New: func() agent.Decoder { return acp.NewDecoder(acp.Options{}) }}
 }
 
 // prompts counts the prompts in a recording.

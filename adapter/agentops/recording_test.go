@@ -20,7 +20,7 @@ import (
 func recorded(t testing.TB) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}
-	for name, data := range replaytest.Recordings(t, "../../testdata/agentops") {
+	for name, data := range replaytest.Recordings(t, "../../test/recordings/agentops") {
 		all[name] = strings.Split(strings.TrimSpace(string(data)), "\n")
 	}
 	return all

@@ -14,7 +14,7 @@ import (
 )
 
 // recordings are what real endpoints and the adapter said to each other; see TestReal.
-const recordings = "../../testdata/agui"
+const recordings = "../../test/recordings/agui"
 
 func recorded(t testing.TB) map[string][]byte {
 	t.Helper()

@@ -11,7 +11,7 @@ import (
 
 // recordings are those of real agents.
 func recordings() replaytest.Recorded {
-	return replaytest.Recorded{Dir: "../../testdata/claude", New: func() agent.Decoder { return claude.NewDecoder(claude.Options{}) }}
+	return replaytest.Recorded{Dir: "../../test/recordings/claude", New: func() agent.Decoder { return claude.NewDecoder(claude.Options{}) }}
 }
 
 func TestGolden(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 // recordings are those of real agents.
 func recordings() replaytest.Recorded {
-	return replaytest.Recorded{Dir: "../../testdata/codex", New: func() agent.Decoder { return codex.NewDecoder(codex.Options{}) }}
+	return replaytest.Recorded{Dir: "../../test/recordings/codex", New: func() agent.Decoder { return codex.NewDecoder(codex.Options{}) }}
 }
 
 func TestGolden(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-const recordings = "../../testdata/langgraph"
+const recordings = "../../test/recordings/langgraph"
 
 // recorded returns a recording.
 func recorded(t testing.TB, name string) []byte {

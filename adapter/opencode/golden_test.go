@@ -14,7 +14,7 @@ import (
 
 // recordings are those of real agents.
 func recordings() replaytest.Recorded {
-	return replaytest.Recorded{Dir: "../../testdata/opencode", New: func() agent.Decoder { return opencode.NewDecoder(opencode.Options{}) }}
+	return replaytest.Recorded{Dir: "../../test/recordings/opencode", New: func() agent.Decoder { return opencode.NewDecoder(opencode.Options{}) }}
 }
 
 func TestGolden(t *testing.T) {

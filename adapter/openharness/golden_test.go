@@ -8,7 +8,7 @@ import (
 	"github.com/tributary-dev/tributary/internal/testkit/replay/replaytest"
 )
 
-const recordings = "../../testdata/openharness"
+const recordings = "../../test/recordings/openharness"
 
 func play(t testing.TB, recording []byte) replaytest.Played {
 	t.Helper()

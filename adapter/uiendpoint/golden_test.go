@@ -13,7 +13,7 @@ import (
 
 func TestGolden(t *testing.T) {
 	t.Parallel()
-	recordings, err := filepath.Glob("../../testdata/uiendpoint/*.sse")
+	recordings, err := filepath.Glob("../../test/recordings/uiendpoint/*.sse")
 	if err != nil || len(recordings) < 20 {
 		t.Fatalf("%d recordings, %v", len(recordings), err)
 	}
@@ -30,7 +30,7 @@ func TestGolden(t *testing.T) {
 // A stream of any bytes gives well-formed turns, and every client can read what becomes of it.
 func FuzzDecoder(f *testing.F) {
 	for _, name := range []string{"everything", "ai5-weather", "ai6-pay", "ai7-unknown", "ai7-error"} {
-		f.Add(string(read(f, "../../testdata/uiendpoint/"+name+".sse")))
+		f.Add(string(read(f, "../../test/recordings/uiendpoint/"+name+".sse")))
 	}
 	f.Add("data: {\"type\":\"text-delta\",\"id\":1,\"delta\":null}\n\ndata: {\"type\":\"finish\"}\n\ndata: {\"type\":\"start\"}\n\n")
 	f.Add("data: {\"type\":\"tool-input-delta\"}\n\ndata: {\"type\":\"reset-step\"}\n\ndata: {\"type\":\"ui-chunk\"}\n\ndata: {\"type\":\"data-ui-chunk\",\"data\":{\"type\":\"tool-approval-response\",\"approvalId\":\"x\"}}\n\n")

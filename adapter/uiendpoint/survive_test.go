@@ -27,7 +27,7 @@ func everything(t testing.TB) []string {
 // chunksOf are the chunks of a recording.
 func chunksOf(t testing.TB, name string) (chunks []string) {
 	t.Helper()
-	for line := range strings.Lines(string(read(t, "../../testdata/uiendpoint/"+name+".sse"))) {
+	for line := range strings.Lines(string(read(t, "../../test/recordings/uiendpoint/"+name+".sse"))) {
 		if chunk, ok := strings.CutPrefix(strings.TrimSpace(line), "data: {"); ok {
 			chunks = append(chunks, "{"+chunk)
 		}

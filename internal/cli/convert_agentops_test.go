@@ -11,7 +11,7 @@ import (
 // compat: rfc, to what the decoder's golden files hold.
 func TestConvertAgentOps(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("../../testdata/agentops/*.jsonl")
+	files, err := filepath.Glob("../../test/recordings/agentops/*.jsonl")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no recordings: %v", err)
 	}

@@ -10,7 +10,7 @@ import (
 // server has.
 func TestD15_ConvertShowsEventsOfTheAgentsWorld(t *testing.T) {
 	t.Parallel()
-	const file = "../../testdata/agentops/head-browser-only.jsonl"
+	const file = "../../test/recordings/agentops/head-browser-only.jsonl"
 	shown := func(args ...string) []string {
 		t.Helper()
 		got := command(t, "", append(append([]string{"convert", "--from", "agentops"}, args...), file)...)

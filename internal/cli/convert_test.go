@@ -11,7 +11,7 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-const recordings = "../../testdata/claude"
+const recordings = "../../test/recordings/claude"
 
 func recordingNames(t *testing.T) []string {
 	t.Helper()

@@ -110,7 +110,7 @@ func TestTheErrorOfAClientToolReachesItsEndpoint(t *testing.T) {
 
 func TestConvertReadsTheBodyOfAResponse(t *testing.T) {
 	t.Parallel()
-	recordings, err := filepath.Glob("../../testdata/uiendpoint/*.sse")
+	recordings, err := filepath.Glob("../../test/recordings/uiendpoint/*.sse")
 	if err != nil || len(recordings) < 20 {
 		t.Fatalf("%d recordings, %v", len(recordings), err)
 	}

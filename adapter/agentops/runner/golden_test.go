@@ -16,8 +16,8 @@ import (
 // recordings are those of runners alone, and those of Agent Ops that hold a runner's frames.
 func recordings(t testing.TB) map[string][]byte {
 	t.Helper()
-	all := replaytest.Recordings(t, "../../testdata/runner")
-	maps.Copy(all, replaytest.Recordings(t, "../../testdata/agentops"))
+	all := replaytest.Recordings(t, "../../../test/recordings/runner")
+	maps.Copy(all, replaytest.Recordings(t, "../../../test/recordings/agentops"))
 	return all
 }
 
