@@ -87,7 +87,7 @@ test: need-cc ## Everything: formatting, lint, tests, and the real clients and a
 
 .PHONY: e2e-postgres
 e2e-postgres: need-go ## The tests of the whole program, with their logs in a PostgreSQL that they start
-	TRIBUTARY_TEST_DB=postgres $(GO) test -count=1 -timeout 10m ./e2e
+	TRIBUTARY_TEST_DB=postgres $(GO) test -count=1 -timeout 10m ./test/e2e
 
 .PHONY: quick
 quick: need-go ## The Go tests that need no installation and little time
@@ -153,7 +153,7 @@ agents-all: need-go need-node ## Install all real agents (three gigabytes)
 
 .PHONY: test-agents
 test-agents: agents-all binary conformance/node_modules/.package-lock.json ## The real agents that make test does not run, one of them with the real clients
-	TRIBUTARY_TEST_AGENTS=others $(GO) test -count=1 -timeout 20m -v ./e2e/agents
+	TRIBUTARY_TEST_AGENTS=others $(GO) test -count=1 -timeout 20m -v ./test/e2e/agents
 	TRIBUTARY_TEST_AGENTS=others $(GO) test -count=1 -timeout 20m -run Real ./adapter/opencode
 	cd conformance && node run.mjs --agent claude-acp && node convert.mjs --from opencode --bare && node convert.mjs --from acp --bare
 	@$(MAKE) sdk-examples
@@ -261,11 +261,11 @@ film: build ## Film the page for the README, in Chromium
 
 .PHONY: endurance
 endurance: binary conformance/node_modules/.package-lock.json ## Kills, cuts, faults and 100,000 turns, as one table (twenty-five minutes)
-	$(GO) run ./endurance $(ARGS)
+	$(GO) run ./test/endurance $(ARGS)
 
 .PHONY: endurance-quick
 endurance-quick: binary ## The same in small sizes, some two minutes
-	$(GO) run ./endurance -quick
+	$(GO) run ./test/endurance -quick
 
 .PHONY: npm-test
 npm-test: binary packages/chat/node_modules/.package-lock.json ## Pack the npm packages, and install and start them from a registry on loopback
@@ -305,21 +305,21 @@ fuzz: need-go ## Every fuzz target for FUZZTIME; few attempts to make an input s
 	  done; \
 	done
 
-bench/peer/node_modules/.package-lock.json: bench/peer/package-lock.json | need-node
-	npm --prefix bench/peer ci --no-audit --no-fund
+test/bench/peer/node_modules/.package-lock.json: test/bench/peer/package-lock.json | need-node
+	npm --prefix test/bench/peer ci --no-audit --no-fund
 	@touch $@
 
 .PHONY: bench
-bench: binary bench/peer/node_modules/.package-lock.json ## The gateway beside Node and raw Go, and the page beside assistant-ui, as two tables: less than twenty minutes, ARGS=--quick seven
-	$(GO) run ./bench $(ARGS)
+bench: binary test/bench/peer/node_modules/.package-lock.json ## The gateway beside Node and raw Go, and the page beside assistant-ui, as two tables: less than twenty minutes, ARGS=--quick seven
+	$(GO) run ./test/bench $(ARGS)
 	@$(MAKE) bench-page
 
-bench/page/node_modules/.package-lock.json: bench/page/package-lock.json | need-node
-	npm --prefix bench/page ci --no-audit --no-fund
+test/bench/page/node_modules/.package-lock.json: test/bench/page/package-lock.json | need-node
+	npm --prefix test/bench/page ci --no-audit --no-fund
 
 .PHONY: bench-page
-bench-page: binary bench/page/node_modules/.package-lock.json ## The gateway's page beside assistant-ui's thread, in Chromium (two minutes)
-	node bench/page/measure.mjs
+bench-page: binary test/bench/page/node_modules/.package-lock.json ## The gateway's page beside assistant-ui's thread, in Chromium (two minutes)
+	node test/bench/page/measure.mjs
 
 .PHONY: bench-go
 bench-go: need-go ## The Go benchmarks
@@ -327,7 +327,7 @@ bench-go: need-go ## The Go benchmarks
 
 .PHONY: clean
 clean: ## Remove what was built and installed
-	rm -rf bin web/node_modules packages/chat/node_modules packages/chat/generate/node_modules packages/chat/dist conformance/node_modules conformance/first-use/node_modules conformance/outside/node_modules conformance/workflow/node_modules conformance/uiendpoint/venv conformance/agui/node_modules conformance/agui/venv bench/peer/node_modules bench/page/node_modules
+	rm -rf bin web/node_modules packages/chat/node_modules packages/chat/generate/node_modules packages/chat/dist conformance/node_modules conformance/first-use/node_modules conformance/outside/node_modules conformance/workflow/node_modules conformance/uiendpoint/venv conformance/agui/node_modules conformance/agui/venv test/bench/peer/node_modules test/bench/page/node_modules
 
 .PHONY: need-go need-node need-cc need-python
 need-go:

@@ -129,12 +129,12 @@ func rooms() []room {
 		{packages: "internal/testkit/realagent", ours: "internal/testkit/scriptedmodel internal/testkit/scriptedmodel/modeltest"},
 		{packages: "internal/testkit/realagent/*", ours: "internal/testkit/realagent"},
 		{packages: "test/record-claude", ours: "*"},
-		{packages: "e2e", ours: "*", others: "golang.org/x/sys"},
-		{packages: "e2e/agents"},
+		{packages: "test/e2e", ours: "*", others: "golang.org/x/sys"},
+		{packages: "test/e2e/agents"},
 		{packages: "internal/testkit/launch"},
 		{packages: "internal/testkit/openidtest", ours: "internal/testkit/installed internal/testkit/launch"},
-		{packages: "endurance", ours: "internal/testkit/launch internal/testkit/pgtest", others: "golang.org/x/sys"}, // it sees the gateway from outside
-		{packages: "bench", ours: "*"},
+		{packages: "test/endurance", ours: "internal/testkit/launch internal/testkit/pgtest", others: "golang.org/x/sys"}, // it sees the gateway from outside
+		{packages: "test/bench", ours: "*"},
 	}
 }
 

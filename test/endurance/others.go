@@ -64,7 +64,7 @@ func (b *bench) races(ctx context.Context, times int, c *results) error {
 // bytes, agents that misbehave. Each is a row.
 func (b *bench) faults(ctx context.Context, times int) ([]row, error) {
 	progress("single faults …")
-	cmd := exec.CommandContext(ctx, "go", "test", "-json", "-count", strconv.Itoa(times), "-timeout", "10m", "./e2e")
+	cmd := exec.CommandContext(ctx, "go", "test", "-json", "-count", strconv.Itoa(times), "-timeout", "10m", "./test/e2e")
 	cmd.Dir = b.root
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()

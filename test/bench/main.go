@@ -71,7 +71,7 @@ func bench(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	quick := flags.Bool("quick", false, "fewer and shorter rounds, and a smaller history")
 	binary := flags.String("binary", "bin/tributary", "the gateway to measure")
-	peer := flags.String("peer", "bench/peer", "the directory of the peer in Node.js; none leaves it out")
+	peer := flags.String("peer", "test/bench/peer", "the directory of the peer in Node.js; none leaves it out")
 	postgres := flags.Bool("postgres", true, "measure the gateway with its log in PostgreSQL too, if this machine has it")
 	only := flags.String("only", "", "measure these parts only: "+partNames())
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {

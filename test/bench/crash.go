@@ -44,19 +44,19 @@ func (b *bencher) endure(ctx context.Context, args ...string) (endured, error) {
 	if err != nil {
 		return endured{}, fmt.Errorf("find the gateway: %w", err)
 	}
-	cmd := exec.CommandContext(ctx, "go", append([]string{"run", "./endurance", "-quick", "-binary", binary}, args...)...)
+	cmd := exec.CommandContext(ctx, "go", append([]string{"run", "./test/endurance", "-quick", "-binary", binary}, args...)...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the program ends what it has started
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if exit := new(exec.ExitError); err != nil && !errors.As(err, &exit) {
-		return endured{}, fmt.Errorf("run ./endurance (is this the project's directory?): %w", err)
+		return endured{}, fmt.Errorf("run ./test/endurance (is this the project's directory?): %w", err)
 	}
 	for line := range strings.Lines(string(out)) {
 		if r, ok := parseEndured(line); ok {
 			return r, nil
 		}
 	}
-	return endured{}, fmt.Errorf("run ./endurance: %w: it has printed no row: %q", err, out)
+	return endured{}, fmt.Errorf("run ./test/endurance: %w: it has printed no row: %q", err, out)
 }
 
 // parseEndured reads a row: words, and then nine numbers.

@@ -31,7 +31,7 @@ var build = sync.OnceValues(func() (string, error) { //nolint:gochecknoglobals /
 		return "", err
 	}
 	path := filepath.Join(dir, "tributary")
-	cmd := exec.Command("go", "build", "-o", path, "../cmd/tributary")
+	cmd := exec.Command("go", "build", "-o", path, "../../cmd/tributary")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	out, err := cmd.CombinedOutput()
 	if err != nil {

@@ -11,7 +11,7 @@ import { chromium } from 'playwright-core';
 import { build } from 'esbuild';
 
 const HERE = path.dirname(new URL(import.meta.url).pathname);
-const [binary = path.join(HERE, '../../bin/tributary'), rounds = '5'] = process.argv.slice(2);
+const [binary = path.join(HERE, '../../../bin/tributary'), rounds = '5'] = process.argv.slice(2);
 const TURNS = 500;
 
 const executablePath = process.env.CHROMIUM ?? process.env.PATH.split(':').flatMap(dir => ['chromium', 'chromium-browser', 'google-chrome'].map(n => path.join(dir, n))).find(f => fs.existsSync(f));

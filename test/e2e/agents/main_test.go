@@ -65,7 +65,7 @@ func closed(ctx context.Context) (code int, err error) {
 		return 1, err
 	}
 	binary := filepath.Join(dir, "tributary")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "../../cmd/tributary")
+	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "../../../cmd/tributary")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		return 1, fmt.Errorf("build the gateway: %w\n%s", err, out)

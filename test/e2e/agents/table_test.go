@@ -12,7 +12,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-const page = "../../docs/agents/matrix.md"
+const page = "../../../docs/agents/matrix.md"
 
 // row is what was found of one agent.
 type row struct {
@@ -115,7 +115,7 @@ func pageOf(had, now map[string]string) string {
 	var b strings.Builder
 	b.WriteString(`# What each agent tells
 
-These tables are written by the tests in e2e/agents, which run each real agent with a scripted model: ` + "`make agents-all`" + ` installs
+These tables are written by the tests in test/e2e/agents, which run each real agent with a scripted model: ` + "`make agents-all`" + ` installs
 them, ` + "`make test-agents`" + ` checks the tables. Claude Code and Codex are part of ` + "`make test`" + `.
 
 ## Kinds of the Trace
