@@ -56,8 +56,8 @@ web/node_modules/.package-lock.json: web/package-lock.json | need-node
 	npm --prefix web ci --no-audit --no-fund
 	@touch $@
 
-conformance/node_modules/.package-lock.json: conformance/package-lock.json | need-node
-	npm --prefix conformance ci --no-audit --no-fund
+test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.json | need-node
+	npm --prefix test/conformance ci --no-audit --no-fund
 	@touch $@
 
 .PHONY: test
@@ -101,14 +101,14 @@ test-go: need-cc ## The Go tests, with the race detector, in random order
 ops: need-go ## The alert rules and the dashboard, asked of Prometheus' own promtool
 	promtool=$$(ops/promtool.sh) && PROMTOOL=$$promtool $(GO) test -count=1 ./ops
 
-conformance/uiendpoint/venv/installed: conformance/uiendpoint/requirements.txt | need-python
-	python3 -m venv conformance/uiendpoint/venv
-	conformance/uiendpoint/venv/bin/pip install -q --no-deps --require-hashes -r $<
+test/conformance/uiendpoint/venv/installed: test/conformance/uiendpoint/requirements.txt | need-python
+	python3 -m venv test/conformance/uiendpoint/venv
+	test/conformance/uiendpoint/venv/bin/pip install -q --no-deps --require-hashes -r $<
 	@touch $@
 
 .PHONY: uiendpoint
-uiendpoint: conformance/node_modules/.package-lock.json ## Install the endpoints of the tests of adapter/uiendpoint: the AI SDK, and pydantic-ai where there is Python
-	@$(MAKE) conformance/uiendpoint/venv/installed || echo "The tests skip pydantic-ai, and fail on a CI machine." >&2
+uiendpoint: test/conformance/node_modules/.package-lock.json ## Install the endpoints of the tests of adapter/uiendpoint: the AI SDK, and pydantic-ai where there is Python
+	@$(MAKE) test/conformance/uiendpoint/venv/installed || echo "The tests skip pydantic-ai, and fail on a CI machine." >&2
 
 .PHONY: restarts
 restarts: remote-servers ## Restarts of the gateway and of remote sources, 200 of each, and messages of 50 MB
@@ -121,41 +121,41 @@ remote-servers: langgraph uiendpoint agui ## Install all servers of the tests of
 agents: need-go need-node ## Install the real agents that make test runs, outside the project
 	$(GO) run ./internal/testkit/realagent/install
 
-conformance/langgraph/node_modules/.package-lock.json: conformance/langgraph/package-lock.json | need-node
-	npm --prefix conformance/langgraph ci --no-audit --no-fund
+test/conformance/langgraph/node_modules/.package-lock.json: test/conformance/langgraph/package-lock.json | need-node
+	npm --prefix test/conformance/langgraph ci --no-audit --no-fund
 	@touch $@
 
-conformance/langgraph/python/venv/installed: conformance/langgraph/python/requirements.txt
-	python3 -m venv conformance/langgraph/python/venv
-	conformance/langgraph/python/venv/bin/pip install -q --no-deps --require-hashes -r $<
+test/conformance/langgraph/python/venv/installed: test/conformance/langgraph/python/requirements.txt
+	python3 -m venv test/conformance/langgraph/python/venv
+	test/conformance/langgraph/python/venv/bin/pip install -q --no-deps --require-hashes -r $<
 	@touch $@
 
 .PHONY: langgraph
-langgraph: conformance/langgraph/node_modules/.package-lock.json ## Install the LangGraph servers of the tests of adapter/langgraph (300 MB); Python's only where there is a python3
-	@if command -v python3 >/dev/null; then $(MAKE) conformance/langgraph/python/venv/installed; else echo "There is no python3: LangGraph's Python server is not tested."; fi
+langgraph: test/conformance/langgraph/node_modules/.package-lock.json ## Install the LangGraph servers of the tests of adapter/langgraph (300 MB); Python's only where there is a python3
+	@if command -v python3 >/dev/null; then $(MAKE) test/conformance/langgraph/python/venv/installed; else echo "There is no python3: LangGraph's Python server is not tested."; fi
 
-conformance/agui/node_modules/.package-lock.json: conformance/agui/package-lock.json | need-node
-	npm --prefix conformance/agui ci --no-audit --no-fund --ignore-scripts
+test/conformance/agui/node_modules/.package-lock.json: test/conformance/agui/package-lock.json | need-node
+	npm --prefix test/conformance/agui ci --no-audit --no-fund --ignore-scripts
 	@touch $@
 
-conformance/agui/venv/installed: conformance/agui/requirements.txt
-	python3 -m venv conformance/agui/venv
-	conformance/agui/venv/bin/pip install -q --no-deps --require-hashes -r $<
+test/conformance/agui/venv/installed: test/conformance/agui/requirements.txt
+	python3 -m venv test/conformance/agui/venv
+	test/conformance/agui/venv/bin/pip install -q --no-deps --require-hashes -r $<
 	@touch $@
 
 .PHONY: agui
-agui: conformance/agui/node_modules/.package-lock.json ## Install the AG-UI endpoints of the tests of adapter/agui (90 MB); Python's only where there is a Python with venv
-	@if $(HAS_PYTHON); then $(MAKE) conformance/agui/venv/installed; else echo "There is no Python 3.10 or later with venv (on Debian: apt install python3-venv): Pydantic AI's endpoint is not tested."; fi
+agui: test/conformance/agui/node_modules/.package-lock.json ## Install the AG-UI endpoints of the tests of adapter/agui (90 MB); Python's only where there is a Python with venv
+	@if $(HAS_PYTHON); then $(MAKE) test/conformance/agui/venv/installed; else echo "There is no Python 3.10 or later with venv (on Debian: apt install python3-venv): Pydantic AI's endpoint is not tested."; fi
 
 .PHONY: agents-all
 agents-all: need-go need-node ## Install all real agents (three gigabytes)
 	$(GO) run ./internal/testkit/realagent/install -all
 
 .PHONY: test-agents
-test-agents: agents-all binary conformance/node_modules/.package-lock.json ## The real agents that make test does not run, one of them with the real clients
+test-agents: agents-all binary test/conformance/node_modules/.package-lock.json ## The real agents that make test does not run, one of them with the real clients
 	TRIBUTARY_TEST_AGENTS=others $(GO) test -count=1 -timeout 20m -v ./test/e2e/agents
 	TRIBUTARY_TEST_AGENTS=others $(GO) test -count=1 -timeout 20m -run Real ./adapter/opencode
-	cd conformance && node run.mjs --agent claude-acp && node convert.mjs --from opencode --bare && node convert.mjs --from acp --bare
+	cd test/conformance && node run.mjs --agent claude-acp && node convert.mjs --from opencode --bare && node convert.mjs --from acp --bare
 	@$(MAKE) sdk-examples
 
 examples/claude-agent-sdk/typescript/node_modules/.package-lock.json: examples/claude-agent-sdk/typescript/package-lock.json | need-node
@@ -186,73 +186,73 @@ chat-types: packages/chat/generate/node_modules/.package-lock.json ## Write the 
 	node packages/chat/generate/types.mjs
 
 .PHONY: chat-package
-chat-package: binary conformance/node_modules/.package-lock.json packages/chat/node_modules/.package-lock.json packages/chat/generate/node_modules/.package-lock.json ## @tributary/chat, packed and installed, with the real AI SDK clients
-	cd conformance && node --test --test-reporter=spec chat-package.test.mjs chat-conversation.test.mjs chat-input.test.mjs chat-frameworks.test.mjs
+chat-package: binary test/conformance/node_modules/.package-lock.json packages/chat/node_modules/.package-lock.json packages/chat/generate/node_modules/.package-lock.json ## @tributary/chat, packed and installed, with the real AI SDK clients
+	cd test/conformance && node --test --test-reporter=spec chat-package.test.mjs chat-conversation.test.mjs chat-input.test.mjs chat-frameworks.test.mjs
 
 .PHONY: conformance
-conformance: binary chat-package conformance/node_modules/.package-lock.json ## The real AI SDK clients (React, Vue, Svelte, assistant-ui) against the binary, with the demo agent; the apps of docs/
-	cd conformance && node --test --test-reporter=spec app.test.mjs frameworks.test.mjs page.test.mjs parts.test.mjs rfc.test.mjs websocket.test.mjs && node run.mjs
+conformance: binary chat-package test/conformance/node_modules/.package-lock.json ## The real AI SDK clients (React, Vue, Svelte, assistant-ui) against the binary, with the demo agent; the apps of docs/
+	cd test/conformance && node --test --test-reporter=spec app.test.mjs frameworks.test.mjs page.test.mjs parts.test.mjs rfc.test.mjs websocket.test.mjs && node run.mjs
 
 .PHONY: page-test
-page-test: binary conformance/node_modules/.package-lock.json ## The gateway's own page, as people use it, in Chromium
-	cd conformance && node --test --test-concurrency=2 --test-reporter=spec page/*.test.mjs
+page-test: binary test/conformance/node_modules/.package-lock.json ## The gateway's own page, as people use it, in Chromium
+	cd test/conformance && node --test --test-concurrency=2 --test-reporter=spec page/*.test.mjs
 
-conformance/outside/node_modules/.package-lock.json: conformance/outside/package-lock.json | need-node
-	npm --prefix conformance/outside ci --no-audit --no-fund
+test/conformance/outside/node_modules/.package-lock.json: test/conformance/outside/package-lock.json | need-node
+	npm --prefix test/conformance/outside ci --no-audit --no-fund
 	@touch $@
 
 .PHONY: outside
-outside: binary conformance/node_modules/.package-lock.json conformance/outside/node_modules/.package-lock.json ## Clients that others wrote: assistant-ui's transport, the terminal UI of the AI SDK, MUI X Chat, the requests of Vercel's chatbot template
-	cd conformance/outside && node --test --test-concurrency=2 --test-reporter=spec *.test.mjs
+outside: binary test/conformance/node_modules/.package-lock.json test/conformance/outside/node_modules/.package-lock.json ## Clients that others wrote: assistant-ui's transport, the terminal UI of the AI SDK, MUI X Chat, the requests of Vercel's chatbot template
+	cd test/conformance/outside && node --test --test-concurrency=2 --test-reporter=spec *.test.mjs
 
-conformance/workflow/node_modules/.package-lock.json: conformance/workflow/package-lock.json | need-node
-	npm --prefix conformance/workflow ci --no-audit --no-fund
+test/conformance/workflow/node_modules/.package-lock.json: test/conformance/workflow/package-lock.json | need-node
+	npm --prefix test/conformance/workflow ci --no-audit --no-fund
 	@touch $@
 
 .PHONY: workflow
-workflow: binary conformance/node_modules/.package-lock.json conformance/workflow/node_modules/.package-lock.json ## The stock WorkflowChatTransport, with connections that are cut
-	cd conformance/workflow && node --test --test-reporter=spec *.test.mjs
+workflow: binary test/conformance/node_modules/.package-lock.json test/conformance/workflow/node_modules/.package-lock.json ## The stock WorkflowChatTransport, with connections that are cut
+	cd test/conformance/workflow && node --test --test-reporter=spec *.test.mjs
 
 .PHONY: conformance-postgres
-conformance-postgres: binary conformance/node_modules/.package-lock.json ## The real clients once more, each case × client once, with the logs in a PostgreSQL that this starts
-	$(GO) run ./internal/testkit/pgtest/with node conformance/run.mjs --once
+conformance-postgres: binary test/conformance/node_modules/.package-lock.json ## The real clients once more, each case × client once, with the logs in a PostgreSQL that this starts
+	$(GO) run ./internal/testkit/pgtest/with node test/conformance/run.mjs --once
 
 .PHONY: conformance-selftest
-conformance-selftest: binary conformance/node_modules/.package-lock.json ## The harness itself: what is damaged makes the right case fail
-	cd conformance && npm run selftest && npm run selftest:claude
+conformance-selftest: binary test/conformance/node_modules/.package-lock.json ## The harness itself: what is damaged makes the right case fail
+	cd test/conformance && npm run selftest && npm run selftest:claude
 
 .PHONY: conformance-agentops
-conformance-agentops: binary conformance/node_modules/.package-lock.json ## The same through two gateways, one as the agent of the other; the recordings of Agent Ops
-	cd conformance && node run.mjs --agent agentops && node convert.mjs --from agentops
+conformance-agentops: binary test/conformance/node_modules/.package-lock.json ## The same through two gateways, one as the agent of the other; the recordings of Agent Ops
+	cd test/conformance && node run.mjs --agent agentops && node convert.mjs --from agentops
 
 .PHONY: conformance-remote
-conformance-remote: binary conformance/node_modules/.package-lock.json conformance/langgraph/node_modules/.package-lock.json ## The recordings of remote sources, read by the real clients; LangGraph's compared with @ai-sdk/langchain
-	cd conformance && for agent in agui langgraph openharness uiendpoint; do node convert.mjs --from $$agent --bare || exit 1; done
-	cd conformance && node langgraph/differential.mjs
+conformance-remote: binary test/conformance/node_modules/.package-lock.json test/conformance/langgraph/node_modules/.package-lock.json ## The recordings of remote sources, read by the real clients; LangGraph's compared with @ai-sdk/langchain
+	cd test/conformance && for agent in agui langgraph openharness uiendpoint; do node convert.mjs --from $$agent --bare || exit 1; done
+	cd test/conformance && node langgraph/differential.mjs
 
 .PHONY: conformance-claude
-conformance-claude: binary agents conformance/node_modules/.package-lock.json ## The same with the real Claude Code, and its recordings
-	cd conformance && node run.mjs --agent claude && node convert.mjs
+conformance-claude: binary agents test/conformance/node_modules/.package-lock.json ## The same with the real Claude Code, and its recordings
+	cd test/conformance && node run.mjs --agent claude && node convert.mjs
 
 .PHONY: conformance-codex
-conformance-codex: binary agents conformance/node_modules/.package-lock.json ## The same with the real Codex, and its recordings
-	cd conformance && node run.mjs --agent codex && node convert.mjs --from codex --bare
+conformance-codex: binary agents test/conformance/node_modules/.package-lock.json ## The same with the real Codex, and its recordings
+	cd test/conformance && node run.mjs --agent codex && node convert.mjs --from codex --bare
 
 .PHONY: cuts
-cuts: binary conformance/node_modules/.package-lock.json ## Random cuts of streams, resumed and compared
-	cd conformance && node cuts.mjs --cuts $(CUTS)
+cuts: binary test/conformance/node_modules/.package-lock.json ## Random cuts of streams, resumed and compared
+	cd test/conformance && node cuts.mjs --cuts $(CUTS)
 
-conformance/first-use/node_modules/.package-lock.json: conformance/first-use/package-lock.json | need-node
-	npm --prefix conformance/first-use ci --no-audit --no-fund
+test/conformance/first-use/node_modules/.package-lock.json: test/conformance/first-use/package-lock.json | need-node
+	npm --prefix test/conformance/first-use ci --no-audit --no-fund
 	@touch $@
 
 .PHONY: first-use
-first-use: binary packages/chat/node_modules/.package-lock.json conformance/node_modules/.package-lock.json conformance/first-use/node_modules/.package-lock.json ## The quickstart and the guides, followed in fresh apps (Vite, Next.js), the templates, and the page behind nginx and Caddy, with Chromium
-	cd conformance/first-use && node --test --test-reporter=spec types.test.mjs follow.test.mjs templates.test.mjs proxies.test.mjs
+first-use: binary packages/chat/node_modules/.package-lock.json test/conformance/node_modules/.package-lock.json test/conformance/first-use/node_modules/.package-lock.json ## The quickstart and the guides, followed in fresh apps (Vite, Next.js), the templates, and the page behind nginx and Caddy, with Chromium
+	cd test/conformance/first-use && node --test --test-reporter=spec types.test.mjs follow.test.mjs templates.test.mjs proxies.test.mjs
 
 .PHONY: pictures
-pictures: binary conformance/node_modules/.package-lock.json ## Take the pictures of the page in docs/img, in Chromium
-	cd conformance && node page/pictures.mjs
+pictures: binary test/conformance/node_modules/.package-lock.json ## Take the pictures of the page in docs/img, in Chromium
+	cd test/conformance && node page/pictures.mjs
 
 .PHONY: film
 film: build ## Film the page for the README, in Chromium
@@ -260,7 +260,7 @@ film: build ## Film the page for the README, in Chromium
 	cd tools/picture && node film.mjs
 
 .PHONY: endurance
-endurance: binary conformance/node_modules/.package-lock.json ## Kills, cuts, faults and 100,000 turns, as one table (twenty-five minutes)
+endurance: binary test/conformance/node_modules/.package-lock.json ## Kills, cuts, faults and 100,000 turns, as one table (twenty-five minutes)
 	$(GO) run ./test/endurance $(ARGS)
 
 .PHONY: endurance-quick
@@ -327,7 +327,7 @@ bench-go: need-go ## The Go benchmarks
 
 .PHONY: clean
 clean: ## Remove what was built and installed
-	rm -rf bin web/node_modules packages/chat/node_modules packages/chat/generate/node_modules packages/chat/dist conformance/node_modules conformance/first-use/node_modules conformance/outside/node_modules conformance/workflow/node_modules conformance/uiendpoint/venv conformance/agui/node_modules conformance/agui/venv test/bench/peer/node_modules test/bench/page/node_modules
+	rm -rf bin web/node_modules packages/chat/node_modules packages/chat/generate/node_modules packages/chat/dist test/conformance/node_modules test/conformance/first-use/node_modules test/conformance/outside/node_modules test/conformance/workflow/node_modules test/conformance/uiendpoint/venv test/conformance/agui/node_modules test/conformance/agui/venv test/bench/peer/node_modules test/bench/page/node_modules
 
 .PHONY: need-go need-node need-cc need-python
 need-go:

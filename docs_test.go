@@ -21,7 +21,7 @@ import (
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "conformance/README.md", "examples/*/README.md", "test/recordings/*/README.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "test/conformance/README.md", "examples/*/README.md", "test/recordings/*/README.md"} {
 		names, err := fs.Glob(os.DirFS("."), pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -155,7 +155,7 @@ func TestA09_NoJavaScriptServesChats(t *testing.T) {
 			return err
 		case d.IsDir() && slices.Contains([]string{"node_modules", "venv", ".git"}, d.Name()):
 			return fs.SkipDir
-		case d.Name() == "package.json" && !strings.HasPrefix(name, "examples/") && !strings.HasPrefix(name, "conformance/") && !strings.HasPrefix(name, "internal/testkit/realagent/locks/") && !slices.Contains([]string{"web", "packages/chat", "packages/chat/generate", "test/bench/peer", "test/bench/page", "tools/picture"}, path.Dir(name)):
+		case d.Name() == "package.json" && !strings.HasPrefix(name, "examples/") && !strings.HasPrefix(name, "test/conformance/") && !strings.HasPrefix(name, "internal/testkit/realagent/locks/") && !slices.Contains([]string{"web", "packages/chat", "packages/chat/generate", "test/bench/peer", "test/bench/page", "tools/picture"}, path.Dir(name)):
 			t.Errorf("%s: the server is to need no package of npm", name)
 		}
 		return nil

@@ -119,14 +119,14 @@ func holders(t *testing.T) map[string][]holder {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && slices.Contains([]string{"node_modules", "testdata", "venv", ".git"}, d.Name()):
+		case d.IsDir() && slices.Contains([]string{"node_modules", "testdata", "recordings", "venv", ".git"}, d.Name()):
 			return fs.SkipDir
 		case strings.HasSuffix(name, "_test.go"):
 			goTests(text(t, name), func(test string, ids []string) { add(holder{path.Dir(name), test}, ids...) })
-		case strings.HasPrefix(name, "conformance/cases/") && path.Ext(name) == ".mjs":
-			of := holder{"case", strings.TrimSuffix(strings.TrimPrefix(name, "conformance/cases/"), ".mjs")}
+		case strings.HasPrefix(name, "test/conformance/cases/") && path.Ext(name) == ".mjs":
+			of := holder{"case", strings.TrimSuffix(strings.TrimPrefix(name, "test/conformance/cases/"), ".mjs")}
 			scripts(text(t, name), func(_ string, ids []string) { add(of, ids...) })
-		case strings.HasPrefix(name, "conformance/") && path.Ext(name) == ".mjs":
+		case strings.HasPrefix(name, "test/conformance/") && path.Ext(name) == ".mjs":
 			scripts(text(t, name), func(test string, ids []string) { add(holder{name, test}, ids...) })
 		}
 		return nil
@@ -195,7 +195,7 @@ This page names, for each promise, each limit and each row of the requirement do
 [the list of demands](demands.txt) and from the tests themselves: ` + "`go test . -run TestEveryDemandHasItsEvidence -update`" + `. A new demand is a line in that list. Its test has the id in its name, or in
 the line ` + "`//evidence:for ID`" + ` before it; in a script of the conformance suite the line is ` + "`// evidence: ID`" + `. A demand without evidence fails the test.
 
-A name such as ` + "`TestD07_H07_AToolThatFails`" + ` is a Go test of the package before it. A *case* is one of the conformance suite (` + "`conformance/cases/`" + `): six releases of the real
+A name such as ` + "`TestD07_H07_AToolThatFails`" + ` is a Go test of the package before it. A *case* is one of the conformance suite (` + "`test/conformance/cases/`" + `): six releases of the real
 client run it. ` + "`make test`" + ` runs all of them, except the benchmark. No test runs a real Agent Ops server; [the trials with one](real-server-trials.md) have a page of their own.
 The sections *Reported elsewhere* list issues of other projects, as these read in autumn 2026; their tests fail here if this project has the same fault.
 `)

@@ -98,11 +98,11 @@ func TestK17_AFunctionBehindAPrefixOfAnotherServer(t *testing.T) {
 }
 
 func TestK17_TheRealClientsSpeakToAMountedGateway(t *testing.T) {
-	_, err := os.Stat("conformance/node_modules/ai-7.0.173")
+	_, err := os.Stat("test/conformance/node_modules/ai-7.0.173")
 	installed.Needed(t, err == nil, "the AI SDK is not installed: make uiendpoint")
 	at := mounted(t, tributary.Options{Permits: []access.Who{{Role: access.Collaborator}}})
 	cmd := exec.CommandContext(t.Context(), "node", "uiendpoint/clients.mjs", at)
-	cmd.Dir, cmd.Stderr = "conformance", os.Stderr
+	cmd.Dir, cmd.Stderr = "test/conformance", os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
 		t.Fatal(err)

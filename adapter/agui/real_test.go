@@ -19,7 +19,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-const home = "../../conformance/agui"
+const home = "../../test/conformance/agui"
 
 // record writes what the real endpoints say into the recordings.
 var record = flag.Bool("record", false, "write the recordings of real endpoints anew") //nolint:gochecknoglobals // as flags are

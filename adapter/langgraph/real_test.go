@@ -22,7 +22,7 @@ import (
 
 // server is a real server of LangGraph, with the graphs of the tests.
 type server struct {
-	home      string   // its files, below conformance/langgraph
+	home      string   // its files, below test/conformance/langgraph
 	files     []string // that it needs
 	installed string   // the directory of its packages
 	command   []string // to which a port is added
@@ -39,7 +39,7 @@ func (s server) installedAt(t *testing.T) string {
 	if testing.Short() {
 		t.Skip("a real server takes some seconds")
 	}
-	home, err := filepath.Abs(filepath.Join("../../conformance/langgraph", s.home))
+	home, err := filepath.Abs(filepath.Join("../../test/conformance/langgraph", s.home))
 	if err != nil {
 		t.Fatal(err)
 	}

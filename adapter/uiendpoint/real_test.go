@@ -31,7 +31,7 @@ func realServer(t *testing.T) string {
 }
 
 // conformance is the folder of the servers.
-const conformance = "../../conformance"
+const conformance = "../../test/conformance"
 
 func exists(name string) bool {
 	_, err := os.Stat(filepath.Join(conformance, name))

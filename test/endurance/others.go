@@ -20,7 +20,7 @@ import (
 func (b *bench) judged(ctx context.Context, n sizes, c *results) error {
 	var out bytes.Buffer
 	cmd := exec.CommandContext(ctx, "node", "cuts.mjs", "--binary", b.binary, "--cuts", strconv.Itoa(n.judged), "--kills", strconv.Itoa(n.judgedKills))
-	cmd.Dir = filepath.Join(b.root, "conformance")
+	cmd.Dir = filepath.Join(b.root, "test", "conformance")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // the command ends its own gateway
 	cmd.WaitDelay = answerWithin
 	cmd.Stdout, cmd.Stderr = &out, os.Stderr

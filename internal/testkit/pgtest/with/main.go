@@ -1,7 +1,7 @@
 // Command with starts a PostgreSQL server, runs a program beside it, and stops the
 // server when the program has ended:
 //
-//	go run ./internal/testkit/pgtest/with node conformance/run.mjs --once
+//	go run ./internal/testkit/pgtest/with node test/conformance/run.mjs --once
 //
 // The program gets an address in TRIBUTARY_TEST_DATABASES. The answer to a POST there is
 // the URL of a new, empty database. Where PostgreSQL is not installed, the program is

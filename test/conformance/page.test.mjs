@@ -1,10 +1,10 @@
-// The colours of the gateway's own page. conformance/page uses the page itself, in Chromium.
+// The colours of the gateway's own page. test/conformance/page uses the page itself, in Chromium.
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import path from 'node:path';
 import { test } from 'node:test';
 
-const SOURCES = path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../web/src');
+const SOURCES = path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../../web/src');
 
 /** How much two colours of the form #rrggbb differ, as WCAG 2 counts it. */
 function contrast(...colours) {

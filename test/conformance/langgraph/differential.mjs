@@ -8,7 +8,7 @@ import { LangSmithDeploymentTransport, toUIMessageStream } from '@ai-sdk/langcha
 import { dataOf } from '../lib/sse.mjs';
 
 const HERE = path.dirname(new URL(import.meta.url).pathname);
-const RECORDINGS = path.join(HERE, '../../test/recordings/langgraph'), BINARY = path.join(HERE, '../../bin/tributary');
+const RECORDINGS = path.join(HERE, '../../recordings/langgraph'), BINARY = path.join(HERE, '../../../bin/tributary');
 const run = promisify(execFile);
 const lines = text => text.split('\n').filter(Boolean).map(l => JSON.parse(l));
 

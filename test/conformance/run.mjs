@@ -18,7 +18,7 @@ import { Trial } from './lib/trial.mjs';
 const USAGE = `usage: node run.mjs [options]
   --agent A         demo (default); agentops: two gateways, one as the agent of the other; claude, codex, gemini, …: a real agent with
                     a scripted model, which needs Go and npm
-  --binary F        the gateway to start (default ../bin/tributary)
+  --binary F        the gateway to start (default ../../bin/tributary)
   --url U --token T a gateway that runs already, instead of --binary; only with the demo agent
   --command F       with a real agent: this command instead of the pinned one
   --once            with the demo agent: each case × client once, ways and profiles in turn
@@ -72,7 +72,7 @@ async function main() {
 
   const known = expectedFailures(o.expected ?? (agent.expected && path.join(HERE, agent.expected)));
   const all = await Promise.all(clients.map(load));
-  const binary = o.binary ?? path.join(HERE, '../bin/tributary');
+  const binary = o.binary ?? path.join(HERE, '../../bin/tributary');
   const server = o.url
     ? { base: new URL(o.url).origin, token: o.token, stop: async () => {}, stderr: () => '', alive: () => true }
     : await agent.start(binary, { command: o.command });

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { own } from './owned.mjs';
 import { launch, start } from './server.mjs';
 
-const ROOT = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../..');
+const ROOT = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../../..');
 const HELLO = 'hello from a file\n';
 
 async function go(...args) {

@@ -8,7 +8,7 @@ import { chosen, load } from './lib/clients.mjs';
 import { replay } from './lib/replay.mjs';
 import { streamsOf } from './lib/sse.mjs';
 
-const folder = new URL('../uistream/testdata/rfc/', import.meta.url);
+const folder = new URL('../../uistream/testdata/rfc/', import.meta.url);
 
 // The parts that `compat: rfc` leaves unfinished on the page, in every client. All else is as in the default form. Only the
 // oldest of them knows no mark for a call that the agent runs itself, which is what the harness looks for.

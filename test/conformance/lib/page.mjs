@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { build, transformSync } from 'esbuild';
 
-export const ROOT = path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../..');
+export const ROOT = path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../../..');
 const DOCS = path.join(ROOT, 'docs');
 
 /** Whether first-use/follow.test.mjs runs a block ("PAGE NAME"), in a fresh app and a real browser. */

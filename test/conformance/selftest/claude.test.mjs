@@ -8,7 +8,7 @@ import test from 'node:test';
 import { commandOf } from '../lib/real.mjs';
 
 const ROOT = path.resolve(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '..');
-const BINARY = process.env.TRIBUTARY_BINARY ?? path.join(ROOT, '../bin/tributary');
+const BINARY = process.env.TRIBUTARY_BINARY ?? path.join(ROOT, '../../bin/tributary');
 const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'self-'));
 const env = { ...process.env, TMPDIR: dir };
 const args = ['run.mjs', '--agent', 'claude', '--binary', BINARY, '--client', '7.0.173', '--way', 'chat'];

@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { transformSync } from 'esbuild';
-import { packChat } from '../../packaging/npm/chat.mjs';
+import { packChat } from '../../../packaging/npm/chat.mjs';
 import { ROOT } from './page.mjs';
 
-const PACKAGE = path.join(ROOT, 'packages/chat'), MODULES = path.join(ROOT, 'conformance/node_modules');
+const PACKAGE = path.join(ROOT, 'packages/chat'), MODULES = path.join(ROOT, 'test/conformance/node_modules');
 
 /** The tools of the package's own folder. */
 export const tool = name => path.join(PACKAGE, 'node_modules', name);
@@ -26,9 +26,9 @@ export function install(tarball, folder, client) {
   link(path.join(MODULES, `react-${client.react}`), '@ai-sdk/react');
   return {
     folder: app,
-    /** A file of conformance/chat-package/ as a module of the app. */
+    /** A file of test/conformance/chat-package/ as a module of the app. */
     load(name) {
-      const source = fs.readFileSync(path.join(ROOT, 'conformance/chat-package', name), 'utf8'), out = path.join(app, `${name}.mjs`);
+      const source = fs.readFileSync(path.join(ROOT, 'test/conformance/chat-package', name), 'utf8'), out = path.join(app, `${name}.mjs`);
       fs.writeFileSync(path.join(app, name), source);
       fs.writeFileSync(out, transformSync(source, { loader: 'tsx', jsx: 'automatic', format: 'esm' }).code);
       return import(out);

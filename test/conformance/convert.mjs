@@ -12,7 +12,7 @@ import { replay } from './lib/replay.mjs';
 import { streamsOf } from './lib/sse.mjs';
 
 const USAGE = `usage: node convert.mjs [options] [RECORDING.jsonl…]
-  --binary F   whose convert is tried (default ../bin/tributary)
+  --binary F   whose convert is tried (default ../../bin/tributary)
   --from A     the agent that was recorded (default claude); without files, all of ../recordings/A
   --bare       recordings that expect nothing are read too: without an error, to one end, with no call left open
   --client C   only these readers: 5.0.0 … 7.0.173, or a major; repeatable
@@ -40,11 +40,11 @@ async function main() {
     o = o.values;
     if (o.help) { console.log(USAGE); return 0; }
     names = chosen(o.client);
-    const dir = path.join(HERE, '../test/recordings', o.from ?? 'claude');
+    const dir = path.join(HERE, '../recordings', o.from ?? 'claude');
     if (!files.length) files = fs.readdirSync(dir).filter(f => /\.(jsonl|sse)$/.test(f)).map(f => path.join(dir, f));
     if (!files.length) throw new Error(`${dir} holds no recording`);
   } catch (e) { console.error(`${e.message}\n${USAGE}`); return 2; }
-  const clients = await Promise.all(names.map(load)), binary = path.resolve(o.binary ?? path.join(HERE, '../bin/tributary'));
+  const clients = await Promise.all(names.map(load)), binary = path.resolve(o.binary ?? path.join(HERE, '../../bin/tributary'));
   const said = console.error;
   console.error = () => {}; // the clients log error chunks
   const count = { passed: 0, failed: 0, skipped: 0 }, failures = new Map(), skips = new Map();

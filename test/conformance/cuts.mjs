@@ -14,7 +14,7 @@ import { http, start } from './lib/server.mjs';
 const USAGE = `usage: node cuts.mjs [options]
   --cuts N          resumes to try (default 1000)
   --kills N         kill the gateway so often in the middle of turns, start it again on its data, and go on (default 0)
-  --binary F        the gateway to start (default ../bin/tributary); or --url U --token T
+  --binary F        the gateway to start (default ../../bin/tributary); or --url U --token T
   --prompt P        what the demo agent is asked, repeatable, taken in turn (default slow and all)
   --turns N         turns at the same time (default 10); the resumes are spread over them
   --after MS        go on resuming so long after the end of a turn (default 3000, under 60000)
@@ -228,7 +228,7 @@ async function main() {
   const cuts = Number(o.cuts ?? 1000), kills = Number(o.kills ?? 0), turns = Math.min(Number(o.turns ?? 10), cuts), prompts = o.prompt ?? ['slow', 'all'];
   const seed = Number(o.seed ?? Math.floor(Math.random() * 2 ** 31)), after = Math.min(Number(o.after ?? 3000), 55000);
   if (o.url && kills) { console.error('--kills needs a gateway of its own, so not --url'); return 2; }
-  const server = o.url ? { base: new URL(o.url).origin, token: o.token, stop: async () => {} } : await start(o.binary ?? path.join(HERE, '../bin/tributary'));
+  const server = o.url ? { base: new URL(o.url).origin, token: o.token, stop: async () => {} } : await start(o.binary ?? path.join(HERE, '../../bin/tributary'));
   try {
     const site = http(server), readers = await Promise.all(names.map(loadReader));
     const query = o.profile ? `?client=${o.profile}` : '';

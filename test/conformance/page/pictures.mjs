@@ -7,7 +7,7 @@ import { BINARY, until } from '../lib/site.mjs';
 import { launch, openIn } from './lib/page.mjs';
 import { agents, furnish, requestOf, states } from './lib/states.mjs';
 
-const OUT = path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../../docs/img');
+const OUT = path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../../../docs/img');
 const DARK = { colorScheme: 'dark' }, PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true };
 const VIEW = { markdown: DARK, changes: DARK, question: DARK, subagents: PHONE, request: PHONE, sessions: { ...PHONE, ...DARK } };
 

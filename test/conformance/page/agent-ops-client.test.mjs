@@ -10,7 +10,7 @@ import { BINARY, until } from '../lib/site.mjs';
 import { launch, watch } from './lib/page.mjs';
 
 const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
-const EXAMPLE = path.join(HERE, '../../examples/agent-ops-client');
+const EXAMPLE = path.join(HERE, '../../../examples/agent-ops-client');
 
 const BOB = 'the-token-of-bob-who-looks-in';
 let browser, site, server, origin;
