@@ -95,11 +95,11 @@ quick: need-go ## The Go tests that need no installation and little time
 
 .PHONY: test-go
 test-go: need-cc ## The Go tests, with the race detector, in random order
-	promtool=$$(ops/promtool.sh) && PROMTOOL=$$promtool CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 10m ./...
+	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 10m ./...
 
 .PHONY: ops
 ops: need-go ## The alert rules and the dashboard, asked of Prometheus' own promtool
-	promtool=$$(ops/promtool.sh) && PROMTOOL=$$promtool $(GO) test -count=1 ./ops
+	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool $(GO) test -count=1 ./deploy/ops
 
 test/conformance/uiendpoint/venv/installed: test/conformance/uiendpoint/requirements.txt | need-python
 	python3 -m venv test/conformance/uiendpoint/venv
@@ -269,7 +269,7 @@ endurance-quick: binary ## The same in small sizes, some two minutes
 
 .PHONY: npm-test
 npm-test: binary packages/chat/node_modules/.package-lock.json ## Pack the npm packages, and install and start them from a registry on loopback
-	node --test packaging/npm/npm.test.mjs
+	node --test deploy/npm/npm.test.mjs
 
 .PHONY: foreign
 foreign: need-go ## Build for Windows and macOS
@@ -277,7 +277,7 @@ foreign: need-go ## Build for Windows and macOS
 
 .PHONY: snapshot
 snapshot: need-go need-node ## Build the release in bin/release and bin/npm without publishing it (the first time builds GoReleaser)
-	packaging/snapshot.sh
+	deploy/snapshot.sh
 
 .PHONY: vet
 vet: need-go

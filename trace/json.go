@@ -13,7 +13,7 @@ import (
 
 // This file writes and reads records as JSON.
 
-// envelope is a record as it stands in JSON; schemas/trace.schema.json describes
+// envelope is a record as it stands in JSON; docs/schemas/trace.schema.json describes
 // it. A null leaves its field empty.
 type envelope struct {
 	V        int             `json:"v"`

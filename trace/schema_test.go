@@ -18,7 +18,7 @@ import (
 
 func readSchema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	text, err := os.ReadFile("../schemas/trace.schema.json")
+	text, err := os.ReadFile("../docs/schemas/trace.schema.json")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,6 @@
 // adapters count, for Prometheus.
 //
 // Names follow the conventions of Prometheus. Rates, quantiles and the names of the RFC for
-// the adapter come from the recording rules in ops/. The label agent is the name of a
+// the adapter come from the recording rules in deploy/ops/. The label agent is the name of a
 // configured agent, or [Elsewhere], so that no stranger can make a new series.
 package metrics

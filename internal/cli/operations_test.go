@@ -72,7 +72,7 @@ func asks(t *testing.T) (exprs map[string]string, recorded []string) {
 
 func ops(t *testing.T, name string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("..", "..", "ops", name))
+	data, err := os.ReadFile(filepath.Join("..", "..", "deploy", "ops", name))
 	if err != nil {
 		t.Fatal(err)
 	}

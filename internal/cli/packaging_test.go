@@ -60,7 +60,7 @@ func (i instruction) words(t *testing.T) (words []string) {
 // image returns the instructions of the Dockerfile: those of its last stage by name, and all.
 func image(t *testing.T) (last map[string]instruction, all []instruction) {
 	t.Helper()
-	text := regexp.MustCompile(`(?m)^#.*\n`).ReplaceAllString(repository(t, "Dockerfile"), "")
+	text := regexp.MustCompile(`(?m)^#.*\n`).ReplaceAllString(repository(t, "deploy/Dockerfile"), "")
 	for line := range strings.Lines(strings.ReplaceAll(text, "\\\n", " ")) {
 		name, rest, ok := strings.Cut(strings.TrimSpace(line), " ")
 		if !ok {
@@ -156,7 +156,7 @@ type composeFile struct {
 func TestTheComposeFileFitsTheImageAndTheProgram(t *testing.T) {
 	t.Parallel()
 	var file composeFile
-	if err := yaml.Unmarshal([]byte(repository(t, "compose.yaml")), &file); err != nil {
+	if err := yaml.Unmarshal([]byte(repository(t, "deploy/compose.yaml")), &file); err != nil {
 		t.Fatal(err)
 	}
 	last, _ := image(t)
@@ -206,7 +206,7 @@ func TestTheComposeFileFitsTheImageAndTheProgram(t *testing.T) {
 // unit returns the settings of the unit file.
 func unit(t *testing.T) (text string, settings map[string]string) {
 	t.Helper()
-	text, settings = repository(t, "packaging/debian/tributary.service"), map[string]string{}
+	text, settings = repository(t, "deploy/debian/tributary.service"), map[string]string{}
 	for line := range strings.Lines(text) {
 		if key, value, ok := strings.Cut(strings.TrimSpace(line), "="); ok && !strings.HasPrefix(key, "#") {
 			settings[key] = value
@@ -269,7 +269,7 @@ func TestSystemdAcceptsTheUnit(t *testing.T) {
 	if sysusers, err := exec.LookPath("systemd-sysusers"); err == nil {
 		root := t.TempDir()
 		dir := filepath.Join(root, "usr/lib/sysusers.d")
-		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "tributary.conf"), []byte(repository(t, "packaging/debian/sysusers.conf")), 0o600)); err != nil {
+		if err := errors.Join(os.MkdirAll(dir, 0o700), os.WriteFile(filepath.Join(dir, "tributary.conf"), []byte(repository(t, "deploy/debian/sysusers.conf")), 0o600)); err != nil {
 			t.Fatal(err)
 		}
 		out, err := exec.CommandContext(t.Context(), sysusers, "--dry-run", "--root="+root).CombinedOutput()

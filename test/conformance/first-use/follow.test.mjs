@@ -6,7 +6,7 @@ import path from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { block, followed, GUIDES, ROOT, unused } from '../lib/page.mjs';
-import { packChat } from '../../../packaging/npm/chat.mjs';
+import { packChat } from '../../../deploy/npm/chat.mjs';
 import { reader, which } from './reader.mjs';
 
 const QUICK = 'quickstart.md', VITE = 'guides/vite.md', NEXT = 'guides/nextjs.md', PACKAGE = 'guides/react.md', USERS = 'guides/users.md';

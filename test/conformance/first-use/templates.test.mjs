@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
-import { packChat } from '../../../packaging/npm/chat.mjs';
+import { packChat } from '../../../deploy/npm/chat.mjs';
 import { ROOT } from '../lib/page.mjs';
 import { reader, which } from './reader.mjs';
 

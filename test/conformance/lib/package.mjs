@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { transformSync } from 'esbuild';
-import { packChat } from '../../../packaging/npm/chat.mjs';
+import { packChat } from '../../../deploy/npm/chat.mjs';
 import { ROOT } from './page.mjs';
 
 const PACKAGE = path.join(ROOT, 'packages/chat'), MODULES = path.join(ROOT, 'test/conformance/node_modules');

@@ -21,7 +21,7 @@ version=$(node -p 'JSON.parse(fs.readFileSync("bin/release/metadata.json")).vers
 rm -rf bin/npm
 npm --prefix packages/chat ci --no-audit --no-fund
 # shellcheck disable=SC2046 # one word a platform
-node packaging/npm/pack.mjs --version "$version" --to bin/npm $(node -p '
+node deploy/npm/pack.mjs --version "$version" --to bin/npm $(node -p '
   JSON.parse(fs.readFileSync("bin/release/artifacts.json")).filter((one) => one.type === "Binary").map((one) =>
     `${one.goos === "windows" ? "win32" : one.goos}-${one.goarch === "amd64" ? "x64" : one.goarch}=${one.path}`).join(" ")')
 ls -l bin/release/SHA256SUMS bin/release/*.deb bin/npm
