@@ -199,7 +199,6 @@ func imports(f *ast.File) []string {
 	return all
 }
 
-//evidence:for L02 L13
 func TestArrowsPointDown(t *testing.T) {
 	t.Parallel()
 	for dir, files := range sources(t) {

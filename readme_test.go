@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the generated page of evidence and the generated parts of the README")
+var update = flag.Bool("update", false, "write the generated parts of the README")
 
 // TestTheReadmeShowsWhatTheAgentsDo: the table of agents in the README is the one that the
 // tests of the real agents have written, with fewer columns.

@@ -129,7 +129,7 @@ func TestB07_PrivateSessionsAreTheirOwners(t *testing.T) {
 
 // A caller without access is refused before anything of the session begins.
 //
-//evidence:for A07 promise-private
+//evidence:for promise-private
 func TestB05_B07_NothingIsBegunForStrangers(t *testing.T) {
 	s := newStandWith(t, privately)
 	s.do("POST", "/api/chat", submit("s", "u1", "hello"), as("ada", "collaborator")...)
@@ -149,7 +149,6 @@ func TestB05_B07_NothingIsBegunForStrangers(t *testing.T) {
 	}
 }
 
-//evidence:for H19
 func TestB08_ForeignSessionIs403BySetting(t *testing.T) {
 	s := newStandWith(t, privately, func(o *gateway.Options) { o.ForeignSession = http.StatusForbidden })
 	s.all([]asked{
@@ -164,8 +163,6 @@ func TestB08_ForeignSessionIs403BySetting(t *testing.T) {
 
 // With roles that hold for the whole gateway, a viewer who prompts by the RFC's route
 // hears that there is no such session.
-//
-//evidence:for H19
 func TestB09_ViewerWhoPromptsGets404(t *testing.T) {
 	for _, adapt := range [][]func(*gateway.Options){nil, {privately}} {
 		s := newStandWith(t, adapt...)

@@ -201,7 +201,7 @@ func TestListOfSessionsLeadsOn(t *testing.T) {
 // Later turns of all users reach the readers of the trace and the events, in the
 // order of their prompts.
 //
-//evidence:for CopilotKit#3531 promise-tabs
+//evidence:for promise-tabs
 func TestFollowersSeeLaterTurns(t *testing.T) {
 	s := newStand(t, nil)
 	s.do("POST", "/api/sessions", `{"id":"c1"}`)
@@ -292,8 +292,6 @@ func TestAHundredFollow(t *testing.T) { followAll(t, 100) }
 func TestAThousandFollow(t *testing.T) { followAll(t, 1000) }
 
 // Nothing happens, and a proxy in between sees that the connection lives.
-//
-//evidence:for vercel/ai#17805
 func TestEventsKeepTheConnectionAlive(t *testing.T) {
 	s := newStandOn(t, memlog.New(), nil, func(o *gateway.Options) { o.Timing.Keepalive = 50 * time.Millisecond })
 	s.do("POST", "/api/sessions", `{"id":"c1"}`)

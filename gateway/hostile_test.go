@@ -105,7 +105,7 @@ func (p *pipes) metric(name string) string {
 // A hundred clients that stop reading hold nobody up, in their own session or in
 // another, and their sockets are freed once a write has waited its while.
 //
-//evidence:for limit-write-time opencode#22198 promise-slow-client
+//evidence:for limit-write-time promise-slow-client
 func TestStuckSocketsAreFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, end := newPipes(t, func(o *session.Options) { slowly(o); o.OnDisconnect = session.Detach }, nil)
@@ -155,7 +155,7 @@ func TestStuckSocketsAreFreed(t *testing.T) {
 // A client that is gone without a word, while its stream has nothing to say, is
 // noticed by the comments that keep the connection alive.
 //
-//evidence:for limit-keepalive omni#327 promise-slow-client
+//evidence:for limit-keepalive promise-slow-client
 func TestHalfOpenSocketsAreFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, end := newPipes(t, func(o *session.Options) {

@@ -208,7 +208,7 @@ func TestPromptsHaveABound(t *testing.T) {
 
 // A turn that writes too much ends with a sentence that every client shows.
 //
-//evidence:for limit-turn-bytes opencode#15645
+//evidence:for limit-turn-bytes
 func TestATurnHasABound(t *testing.T) {
 	s := limited(t, limit.Options{}, func(o *session.Options) { o.MaxTurnBytes = 64 << 10 })
 	_, _, body := s.do("POST", "/api/chat", submit("c1", "u1", "big"))

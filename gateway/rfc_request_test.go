@@ -63,8 +63,6 @@ func TestA04_B01_B02_TheRequestOfTheRFC(t *testing.T) {
 }
 
 // The session is the truth: what a client says of earlier messages is nobody's history.
-//
-//evidence:for A07
 func TestB03_J02_OnlyTheLastUserMessageCounts(t *testing.T) {
 	s := newEchoStand(t)
 	s.do("POST", "/api/chat?agent=echo", submit("s", "u1", "the truth"))

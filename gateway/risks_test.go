@@ -63,8 +63,6 @@ func TestI13_F06_F07_ALongTurnIsNotCut(t *testing.T) {
 }
 
 // Well over a hundred clients follow one session, and the metrics show how many.
-//
-//evidence:for F12 H24
 func TestI14_ManyStreamsOfOneSessionAreCounted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, end := measured(t, nil)

@@ -15,8 +15,6 @@ import (
 )
 
 // A comment shows that the connection lives only where nothing else does.
-//
-//evidence:for vercel/ai#17805
 func TestCommentsComeInSilenceOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

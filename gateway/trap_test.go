@@ -64,7 +64,7 @@ var errSecret = errors.New("open " + secret + ": no space left on device")
 // within the grace period gets all of it. A stop has its own route and hits every
 // client.
 //
-//evidence:for promise-disconnect vercel/ai#8390
+//evidence:for promise-disconnect
 func TestTrap17_ADisconnectIsNotAStop(t *testing.T) {
 	s := newStand(t, func(o *session.Options) {
 		slowly(o)
@@ -105,7 +105,7 @@ func TestTrap17_ADisconnectIsNotAStop(t *testing.T) {
 // TestTrap19_Resume: 204 for nothing, the whole message under its id and never a
 // tail, whatever Last-Event-ID says, and ids are percent-decoded.
 //
-//evidence:for langgraphjs#2805 promise-resume vercel/ai#13160
+//evidence:for promise-resume
 func TestTrap19_Resume(t *testing.T) {
 	s := newStand(t, nil)
 	for _, path := range []string{"/api/chat/none/stream", "/api/sessions/none/chat/stream", "/api/sessions/none/chat/x/stream"} {

@@ -16,7 +16,7 @@ import (
 // Clients act at random, in any order. Every turn is well formed and ends exactly
 // once, no client waits for ever, and the session works afterwards.
 //
-//evidence:for coder/agentapi#211 promise-prompt-once vercel/resumable-stream#47
+//evidence:for promise-prompt-once
 func TestChaosOfClients(t *testing.T) {
 	for seed := range uint64(60) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {

@@ -292,8 +292,6 @@ func TestAWithdrawnPromptIsNotRun(t *testing.T) {
 
 // A client that reloads while the end of the turn is being written gets that
 // turn, not the one before it or nothing.
-//
-//evidence:for vercel/resumable-stream#47
 func TestResumeWhileTheStopIsBeingWritten(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
@@ -386,7 +384,6 @@ func (stillborn) Open(ctx context.Context, _ agent.Host, _ agent.Config) (agent.
 	return nil, ctx.Err()
 }
 
-//evidence:for acpx#29
 func TestAnAgentThatNeverBecomesReady(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, with(t, stillborn{}))

@@ -239,7 +239,7 @@ func TestEventsTellATab(t *testing.T) {
 // A client that comes back with a mark gets the later events, once, wherever its
 // stream was cut.
 //
-//evidence:for OpenHands#12197 promise-tabs
+//evidence:for promise-tabs
 func TestEventsGoOnAfterAnyMark(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
@@ -269,7 +269,7 @@ func TestEventsGoOnAfterAnyMark(t *testing.T) {
 	})
 }
 
-//evidence:for OpenHands#17619 promise-damage
+//evidence:for promise-damage
 func TestAMarkThatLeadsNowhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)

@@ -221,7 +221,7 @@ func promptOf(message, by string) session.Prompt {
 // Ten thousand sessions that were prompted once and left cost nothing after a
 // while, and can still be listed.
 //
-//evidence:for limit-sessions opencode#15645 promise-nothing-left
+//evidence:for limit-sessions promise-nothing-left
 func TestTenThousandSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(o *session.Options) {

@@ -88,7 +88,7 @@ func TestAPausedTurnNeedsNoFollower(t *testing.T) {
 	}
 }
 
-//evidence:for cadis#1190 promise-one-answer
+//evidence:for promise-one-answer
 func TestWhoMayTalkToAPausedTurn(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -282,7 +282,7 @@ func TestAQueueBehindAPausedTurn(t *testing.T) {
 // A request can answer only the questions of the message that the request names, and only
 // a person who may answer can do so.
 //
-//evidence:for PraisonAI#3105 cadis#1190 promise-one-answer vercel/ai#16068
+//evidence:for promise-one-answer
 func TestContinuations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)

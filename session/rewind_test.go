@@ -146,7 +146,7 @@ func TestTheAgentForgetsWhatIsTakenBack(t *testing.T) {
 	}
 }
 
-//evidence:for promise-rewind vercel/ai#19102
+//evidence:for promise-rewind
 func TestRewindAfterARestart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log := eventlog.New(memlog.New())

@@ -129,7 +129,7 @@ func TestTheFastClientIsNeverBusy(t *testing.T) {
 	})
 }
 
-//evidence:for claude-code#64624 promise-prompt-once
+//evidence:for promise-prompt-once
 func TestBusyQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)
@@ -192,7 +192,6 @@ func TestBusyReject(t *testing.T) {
 	})
 }
 
-//evidence:for claude-code#64624
 func TestBusyInterrupt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(o *session.Options) { o.Busy = session.Interrupt })
@@ -235,7 +234,7 @@ func TestStopIsFencedAndIdempotent(t *testing.T) {
 	})
 }
 
-//evidence:for TurboLLM#177 promise-disconnect
+//evidence:for promise-disconnect
 func TestM06_DisconnectGrace(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -373,7 +372,6 @@ func TestRegenerateAndEdit(t *testing.T) {
 	})
 }
 
-//evidence:for langgraphjs#2805 vercel/resumable-stream#44
 func TestResumable(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)

@@ -54,7 +54,7 @@ func respond(b *trace.Builder, id string) {
 	b.PermissionResponse(trace.PermissionResponse{RequestID: id, Outcome: trace.Selected, OptionKind: trace.AllowOnce, By: "ann"})
 }
 
-//evidence:for promise-stock-answer vercel/ai#18843
+//evidence:for promise-stock-answer
 func TestRequestsAreShownOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	calls := func(b *trace.Builder, ids ...string) {

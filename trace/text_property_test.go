@@ -68,8 +68,6 @@ func tell(t *rapid.T, b *trace.Builder, key, text string, whole bool) {
 }
 
 // However an agent tells a text, it is on record once and whole.
-//
-//evidence:for continue#12459
 func TestATextIsOnRecordOnce(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

@@ -12,8 +12,6 @@ import (
 )
 
 // BenchmarkFrame is the way of one token from record to bytes.
-//
-//evidence:for I16
 func BenchmarkFrame(b *testing.B) {
 	records := story(b, 1000, "token ")
 	b.ReportAllocs()

@@ -175,7 +175,6 @@ func TestSubscriberOfThinnedLogReadsItself(t *testing.T) {
 	}
 }
 
-//evidence:for continue#12459
 func TestManySubscribersReadTheLogOnce(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -224,8 +223,6 @@ func TestALateSubscriberGetsTheRestOfTheMessage(t *testing.T) {
 
 // A client that does not take what it is sent holds nobody up. It gets the rest once it
 // takes something again.
-//
-//evidence:for M05
 func TestG07_AStuckSubscriberDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -129,8 +129,6 @@ const workOf = "TRIBUTARY_TEST_WORK_OF"
 // times as long as the other. Quadratic work would be 64 times as much. The test counts the runs of
 // each statement of the package, and the allocated bytes: a clock would measure the machine. The
 // searches of the package call closures, so their steps count as well.
-//
-//evidence:for continue#12459
 func TestTimeGrowsWithTheTurn(t *testing.T) {
 	if of := os.Getenv(workOf); of != "" {
 		work(t, of)

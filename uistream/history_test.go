@@ -136,8 +136,6 @@ func TestHistoryPassesErrorsOn(t *testing.T) {
 
 // A client only answers requests in the last step. So text that an agent writes while a request is
 // open stays hidden until all requests have answers, or the turn is over.
-//
-//evidence:for mastra#10369
 func TestHistoryOfATurnThatWaits(t *testing.T) {
 	t.Parallel()
 	records := write(t, completed(), func(b *trace.Builder) {

@@ -115,7 +115,7 @@ func accepted(t interface{ Fatalf(string, ...any) }, p uistream.Part) {
 	}
 }
 
-//evidence:for H29 promise-known-chunks vercel/ai#17010
+//evidence:for promise-known-chunks
 func TestEveryChunkIsKnownToItsClient(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {

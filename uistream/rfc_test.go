@@ -287,8 +287,6 @@ func domain(t *testing.T, names ...string) uistream.DomainEvents {
 }
 
 // A frame that repeats known facts shows nothing in the stream, or becomes a domain event.
-//
-//evidence:for A11
 func TestD14_D15_D17_H16_HydrationAndTheAgentsWorldAreNotShown(t *testing.T) {
 	script := func(b *trace.Builder) {
 		created(b)
@@ -507,8 +505,6 @@ func TestC08_G02_AStreamThatWasInterruptedIsAnErrorAndThenTheFinish(t *testing.T
 
 // Each delta has gone out before the agent says the next, in either form; and in a
 // silence there is a comment, in the words of each.
-//
-//evidence:for J06
 func TestC09_F05_EachDeltaIsSentAsItComes(t *testing.T) {
 	t.Parallel()
 	for rfc, alive := range map[bool]string{false: ": keep-alive\n\n", true: ": keepalive\n\n"} {
@@ -548,8 +544,6 @@ func TestC09_F05_EachDeltaIsSentAsItComes(t *testing.T) {
 
 // A turn much larger than the window goes out in small writes, the first of them long
 // before its end.
-//
-//evidence:for F04
 func TestC10_ATurnIsNeverHeldInMemoryAsAWhole(t *testing.T) {
 	t.Parallel()
 	records := story(t, 300, strings.Repeat("x", 10<<10))

@@ -35,7 +35,6 @@ func types(body string) string {
 	return strings.Join(all, " ")
 }
 
-//evidence:for vercel/ai#13160
 func TestSpans(t *testing.T) {
 	t.Parallel()
 	paused := write(t, completed(), func(b *trace.Builder) {

@@ -25,8 +25,6 @@ func TestParseProfile(t *testing.T) {
 }
 
 // The rows were checked against the schemas of the six clients.
-//
-//evidence:for vercel/ai#17010
 func TestTableBySinceAndField(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

@@ -201,7 +201,6 @@ func TestTrap10_ReusedIDs(t *testing.T) {
 	}
 }
 
-//evidence:for vercel/ai#18107 vercel/ai#18457
 func TestTrap11And12_OneStartWithAnIDOfTheServer(t *testing.T) {
 	t.Parallel()
 	s := stream(t, "", trace.MessageDelta{Part: "p", Delta: "a"}, trace.Pause{}, trace.Reply{MessageID: "m1"}, trace.MessageDelta{Part: "r", Delta: "b"}, stopped)

@@ -15,7 +15,6 @@ import (
 	"github.com/tributary-dev/tributary/uistream"
 )
 
-//evidence:for coder/agentapi#70 huma#1037
 func TestC01_C02_WriterHeadersAndFrames(t *testing.T) {
 	t.Parallel()
 	rec := httptest.NewRecorder()
@@ -68,8 +67,6 @@ func TestTrap13_AnUnfinishedStreamBreaksTheConnection(t *testing.T) {
 }
 
 // A comment comes when the client has heard nothing for 15 s.
-//
-//evidence:for F05 vercel/ai#17805
 func TestKeepaliveTiming(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -130,8 +127,6 @@ func TestWaitEndsWithTheContext(t *testing.T) {
 }
 
 // A socket that takes nothing is given up after the write deadline.
-//
-//evidence:for F03
 func TestStuckSocketIsFreed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

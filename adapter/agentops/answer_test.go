@@ -138,8 +138,6 @@ func TestAPolicyDecisionIsSentAtOnce(t *testing.T) {
 }
 
 // An answer by somebody who has prompted goes through a socket of their own.
-//
-//evidence:for B04
 func TestAnAnswerIsSentInTheNameOfItsGiver(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
@@ -159,8 +157,6 @@ func TestAnAnswerIsSentInTheNameOfItsGiver(t *testing.T) {
 
 // A user who has not prompted answers with the token of their own request. An answer without a
 // token for the server is refused, and the question goes on waiting.
-//
-//evidence:for B04
 func TestAnAnswerWithoutATokenIsRefused(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		s := newServer(t, e)

@@ -65,7 +65,6 @@ func TestQuestions(t *testing.T) {
 	}
 }
 
-//evidence:for D13
 func TestApprovals(t *testing.T) {
 	t.Parallel()
 	head := `{"type":"interactive_prompt","prompt":{"id":"i","sessionId":"s","type":"approval","title":"Action requires approval","body":"Send it","actions":[{"id":"approve","label":"Approve"},{"id":"deny","label":"Deny"}],"context":{"toolId":"gmail:send","params":{"to":"a"},"invocationId":"i"}}}`
@@ -137,7 +136,6 @@ func TestScreenshots(t *testing.T) {
 	expect(t, lines(promptBegun(initFrame), toUs(startFrame("t")), toUs(chunkFrame("t", "Look: ")), ofRunner(`{"type":"screenshot","data":"/9j/AA=="}`), toUs(shot), toUs(chunkFrame("t", "there.")), toUs(wholeFrame("t", textPart("Look: there."), finishPart("end_turn")))), want)
 }
 
-//evidence:for D15
 func TestDomainEvents(t *testing.T) {
 	t.Parallel()
 	inTurn := map[string]string{

@@ -143,8 +143,6 @@ func heap() int64 {
 }
 
 // TestAHostileServerCostsBoundedMemory: what is kept of what never ends.
-//
-//evidence:for F04
 func TestAHostileServerCostsBoundedMemory(t *testing.T) {
 	const rounds = 10_000
 	for name, frame := range map[string]func(i int) string{

@@ -110,8 +110,6 @@ func silent(between func(*turn), d time.Duration) func(*turn) {
 }
 
 // F02, G06: an agent that is silent for too long is aborted, and the turn's stop names the reason.
-//
-//evidence:for F02
 func TestG06_SilenceEndsATurn(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		s := newServer(t, e)
@@ -263,8 +261,6 @@ func TestH27_AQuestionIsAnsweredAfterARestart(t *testing.T) {
 
 // Without a service token the gateway cannot follow a turn over a restart, and the turn's error
 // names the reason.
-//
-//evidence:for H27
 func TestWithoutAServiceTokenATurnEndsWithTheGateway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newServer(t, agentOpsServer)

@@ -208,8 +208,6 @@ func TestG07_TheAdapterReadsNoMoreThanTheLogTakes(t *testing.T) {
 }
 
 // A hostile server costs bounded memory, and a turn that it breaks has a clear error.
-//
-//evidence:for F04
 func TestAHostileServer(t *testing.T) {
 	interrupted := func(t *testing.T, p *liveTurn, why string) {
 		t.Helper()
@@ -268,8 +266,6 @@ func TestAHostileServer(t *testing.T) {
 }
 
 // Endless snapshots add no text and use bounded memory.
-//
-//evidence:for F04
 func TestEndlessSnapshotsUseBoundedMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, agentOpsServer)

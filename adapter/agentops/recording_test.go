@@ -115,8 +115,6 @@ func TestRecordingsAmountToWhatTheyExpect(t *testing.T) {
 
 // A browser's frames and a runner's frames give the same turns, each read by its own adapter. The
 // test leaves out facts that only one side gets.
-//
-//evidence:for A08
 func TestE04_H30_EachDialectAlone(t *testing.T) {
 	t.Parallel()
 	only := func(recording []string, dirs ...string) (kept []string) {

@@ -128,7 +128,6 @@ func TestD12_H14_E03_AgentStatus(t *testing.T) {
 	)[:2]...)
 }
 
-//evidence:for J05
 func TestD13_H15_AQuestion(t *testing.T) {
 	t.Parallel()
 	row(t, "D13", recordingsOf(nil, []string{startFrame("t1"), `{"type":"interactive_prompt","prompt":{"id":"q1","sessionId":"s","type":"question","title":"Which <one>?","actions":[{"id":"option_0","label":"Red"},{"id":"option_1","label":"Blue"}],"expiresAt":1772150713000,"context":{}}}`})[1])

@@ -24,7 +24,6 @@ func withBothServers(t *testing.T, test func(t *testing.T, e serverKind)) {
 	forEachKind(t, func(t *testing.T, e serverKind) { synctest.Test(t, func(t *testing.T) { test(t, e) }) })
 }
 
-//evidence:for A08
 func TestF01_OneSocketForEachTurn(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e, perTurn)
@@ -69,8 +68,6 @@ func TestF12_OneSocketForASessionAndAPrincipal(t *testing.T) {
 }
 
 // A stop reaches the session before the socket closes, and the turn there is over.
-//
-//evidence:for A07
 func TestF09_AbortThenClose(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		st, p := newStageWithTurn(t, e, perTurn)
@@ -162,8 +159,6 @@ func TestE24_APromptThatIsStoppedWhileItWaitsIsNotSent(t *testing.T) {
 }
 
 // A client that disconnects stops the turn in the same way.
-//
-//evidence:for F08
 func TestG05_AClientThatDisconnectsStopsTheTurn(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		st, p := newStageWithTurn(t, e)
@@ -313,8 +308,6 @@ func TestG02_ATurnIsInterruptedIfNoNewConnectionOpens(t *testing.T) {
 }
 
 // The turn fails with the session's own error text.
-//
-//evidence:for G10
 func TestG03_TheSessionsErrorIsKeptAsItWas(t *testing.T) {
 	withBothServers(t, func(t *testing.T, e serverKind) {
 		st := newStage(t, e)
@@ -721,8 +714,6 @@ func TestB11_ChannelTraceAndTokenOfARequestArePassedOn(t *testing.T) {
 
 // A prompt without a channel is sent to a thread. Without one, Agent Ops would lose questions and
 // errors.
-//
-//evidence:for B11
 func TestAPromptWithoutAChannelHasAThread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, agentOpsServer)

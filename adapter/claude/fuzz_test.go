@@ -39,8 +39,6 @@ func TestLostDoubledAndMovedLines(t *testing.T) {
 
 // TestTimeGrowsWithTheInput decodes texts of which one is eight times as long
 // as the other. Quadratic work would take 64 times as long.
-//
-//evidence:for continue#12459
 func TestTimeGrowsWithTheInput(t *testing.T) {
 	turn := func(deltas int) []byte {
 		var b strings.Builder

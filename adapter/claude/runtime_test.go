@@ -41,7 +41,7 @@ func TestUglyTurns(t *testing.T) {
 	})
 }
 
-//evidence:for goose#11651 promise-disconnect
+//evidence:for promise-disconnect
 func TestStopOfOneThatDoesNotListen(t *testing.T) {
 	t.Parallel()
 	agenttest.StopsDeaf(t, fakeRuntime(t, "deaf"), "hello")

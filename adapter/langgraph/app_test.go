@@ -45,7 +45,6 @@ var said = map[string]map[string][]string{ //nolint:gochecknoglobals // never wr
 	"nested": {"weather": {"Let me look. ", `get_weather{"city":"Paris"}`, `completed:{"city":"Paris","degrees":21}`, "It is 21 degrees.", "Here is the report.", "completed stop"}},
 }
 
-//evidence:for M01
 func TestAnAppThatPublishesTheEventsOfItsGraph(t *testing.T) {
 	t.Parallel()
 	url := app.start(t)

@@ -9,7 +9,6 @@ import (
 	"github.com/tributary-dev/tributary/agent/remote/remotetest"
 )
 
-//evidence:for M12
 func TestBadServers(t *testing.T) {
 	remotetest.BadServers(t, remotetest.Upstream{
 		Handler: func(t *testing.T) http.Handler { return newFake(t).Config.Handler },

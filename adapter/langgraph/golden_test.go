@@ -22,7 +22,6 @@ var goldens = []string{ //nolint:gochecknoglobals // never written
 	"python-weather.sse", "composed-callbacks.jsonl", "conversaition-three-speakers.jsonl", "conversaition-duplicate-and-silent-end.jsonl",
 }
 
-//evidence:for H31 H35
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for _, name := range goldens {

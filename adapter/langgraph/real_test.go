@@ -129,7 +129,6 @@ func ready(ctx context.Context, url string) bool {
 	return res.StatusCode == http.StatusOK
 }
 
-//evidence:for H31
 func TestRealServer(t *testing.T) {
 	t.Parallel()
 	t.Cleanup(http.DefaultClient.CloseIdleConnections)

@@ -13,7 +13,6 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-//evidence:for H31
 func TestSuite(t *testing.T) {
 	f := newFake(t)
 	agenttest.Run(t, agenttest.Suite{

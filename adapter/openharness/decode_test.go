@@ -129,7 +129,6 @@ func TestK11_TheEndOfAnAgentIsNotTheEndOfItsFlow(t *testing.T) {
 		"One.", "Two.", "completed stop")
 }
 
-//evidence:for K11
 func TestK08_AnErrorThatTheFlowSurvivesIsANotice(t *testing.T) {
 	t.Parallel()
 	want(t, outcomeOf(t, on("flow:start", ""), on("agent:error", "1", `"message":"overloaded"`), on("agent:start", "1"), on("agent:text", "1", content("One.")),

@@ -15,7 +15,6 @@ func play(t testing.TB, recording []byte) replaytest.Played {
 	return replaytest.Play(t, openharness.NewDecoder(), recording)
 }
 
-//evidence:for H31 H35
 func TestGolden(t *testing.T) {
 	t.Parallel()
 	for name, recording := range replaytest.Recordings(t, recordings) {
@@ -31,8 +30,6 @@ func TestGolden(t *testing.T) {
 }
 
 // FuzzDecode holds every turn to the grammar, whatever the bytes are.
-//
-//evidence:for K16
 func FuzzDecode(f *testing.F) {
 	for _, recording := range replaytest.Recordings(f, recordings) {
 		f.Add(recording)

@@ -35,7 +35,6 @@ func faults(prompts map[agenttest.Ability]string) map[agenttest.Ability]string {
 	return prompts
 }
 
-//evidence:for K12
 func TestSuiteKernel(t *testing.T) {
 	s := newKernel(t)
 	agenttest.Run(t, agenttest.Suite{
@@ -62,7 +61,6 @@ func TestSuiteHTTP02(t *testing.T) {
 	})
 }
 
-//evidence:for M12
 func TestBadServers(t *testing.T) {
 	t.Parallel()
 	for protocol, handler := range map[string]func(*testing.T) http.Handler{
@@ -78,7 +76,6 @@ func TestBadServers(t *testing.T) {
 	}
 }
 
-//evidence:for K12
 func TestSuiteScaffold(t *testing.T) {
 	s := newScaffold(t, nil)
 	agenttest.Run(t, agenttest.Suite{

@@ -157,7 +157,6 @@ func texts(m wire.Message) string {
 	return text.String()
 }
 
-//evidence:for A11
 func TestA02_ABrowserOfAgentOpsSeesATurn(t *testing.T) {
 	s := newStand(t, nil)
 	c := s.look("w1")

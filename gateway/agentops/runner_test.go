@@ -107,7 +107,6 @@ func (r runnerClient) next() wire.Frame {
 	return f
 }
 
-//evidence:for A02
 func TestARunnerDrivesASession(t *testing.T) {
 	s := runnerStand(t)
 	c := s.join("/api/sessions/r1/ws?role=client")

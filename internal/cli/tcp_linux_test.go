@@ -12,7 +12,7 @@ import (
 
 // Every connection that is accepted has the bound.
 //
-//evidence:for limit-dead-peer omni#327 opencode#22198
+//evidence:for limit-dead-peer
 func TestConnectionsHaveAUserTimeout(t *testing.T) {
 	t.Parallel()
 	l, err := listen(t.Context(), "127.0.0.1:0")

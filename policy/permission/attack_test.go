@@ -54,8 +54,6 @@ func TestAttacks(t *testing.T) {
 
 // TestThePolicyIsAUserOfTheWorkspace plays the attempts to leave a workspace on what
 // the policy calls inside.
-//
-//evidence:for H33
 func TestThePolicyIsAUserOfTheWorkspace(t *testing.T) {
 	t.Parallel()
 	workspacetest.Run(t, func(t *testing.T, dir string) workspacetest.User {

@@ -61,7 +61,7 @@ func must(t testing.TB, err error) {
 
 // TestEscapes is the one rule, asked of every method.
 //
-//evidence:for goclaw#1201 promise-workspace H33
+//evidence:for promise-workspace
 func TestEscapes(t *testing.T) {
 	t.Parallel()
 	d, top := layout(t)

@@ -140,7 +140,7 @@ func TestListAndStat(t *testing.T) {
 
 // TestMovedAway: the directory is what was opened, not what has its name now.
 //
-//evidence:for agents-api#474 promise-workspace
+//evidence:for promise-workspace
 func TestMovedAway(t *testing.T) {
 	t.Parallel()
 	d, top := layout(t)

@@ -18,7 +18,7 @@ var fuzzSeeds = []string{ // read only
 // FuzzInside asks the kernel, by filepath.EvalSymlinks, about what is said to be
 // inside. TOP in a path stands for the directory around the workspace.
 //
-//evidence:for agents-api#474 promise-workspace
+//evidence:for promise-workspace
 func FuzzInside(f *testing.F) {
 	for _, s := range fuzzSeeds {
 		f.Add(s)

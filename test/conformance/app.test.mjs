@@ -1,6 +1,6 @@
 // Runs the chats that docs/guides/ shows, as they stand there, with real clients against the real gateway, and presses their buttons; and the
 // client of docs/agents/agent-ops.md, with a second gateway in the place of the session agent.
-// evidence: A01 A10 promise-disconnect promise-tabs
+// evidence: promise-disconnect promise-tabs
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { createHmac, randomUUID } from 'node:crypto';
@@ -228,7 +228,6 @@ describe('the chat', { concurrency: true }, () => {
         await until('the button is gone', () => !page.has('Stop'));
       });
 
-      // evidence: vercel/ai#6502
       test('stop, after a reload', async () => {
         const page = await openUnhurried();
         await page.say(SLOW);
@@ -475,7 +474,6 @@ describe('the client of the RFC, as docs/agents/agent-ops.md has it', () => {
         assert.equal(page.alert(), undefined);
       });
 
-      // evidence: F08
       test('B17_G05_H18: nothing can be typed while it streams, and stop() stops the turn there', async () => {
         const page = await open();
         await page.say('long');

@@ -1,6 +1,5 @@
 #!/usr/bin/env node
 // Converts recordings of an agent for each major, reads the streams with the real clients, and compares with what the recordings expect.
-// evidence: H29
 import { execFile } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';

@@ -1,6 +1,5 @@
 // Plays the golden streams of uistream/testdata/rfc to the real clients: the rows of the RFC, by default and with `compat: rfc`.
 // Each client must accept a default stream. A stream with `compat: rfc` must have exactly the effect stated here.
-// evidence: C06 C07 C08 D01 D02 D03 D04 D05 D06 D07 D08 D09 D10 D11 D12 D13 D15 E01 E02 E04 E05 E06 E29 H11
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { test } from 'node:test';

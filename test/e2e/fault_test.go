@@ -67,8 +67,6 @@ func errorOf(m message) string {
 }
 
 // An agent that cannot start says why, every time, and holds nobody up.
-//
-//evidence:for acpx#29
 func TestAgentThatCannotStart(t *testing.T) {
 	t.Parallel()
 	f := newFakes(t, "idle_limit: 5s") // enough for one that ends at once, on whatever machine
@@ -103,7 +101,7 @@ func TestAgentThatCannotStart(t *testing.T) {
 // The gateway kills an agent that ignores SIGTERM, with all processes that the agent has started,
 // when a user stops the turn and when the gateway ends.
 //
-//evidence:for goose#11651 promise-disconnect
+//evidence:for promise-disconnect
 func TestAgentThatIgnoresSIGTERM(t *testing.T) {
 	t.Parallel()
 	f := newFakes(t, "stop_patience: 500ms")

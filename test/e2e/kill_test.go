@@ -15,7 +15,7 @@ import (
 // broken off, and the agent remembers.
 //
 //nolint:paralleltest // it measures a time of the database, which other tests flood
-//evidence:for promise-crash vercel/ai#19102
+//evidence:for promise-crash
 func TestKillInMidTurnWithClaudeCode(t *testing.T) {
 	claude := realagent.Claude(t)
 	data := t.TempDir()
@@ -94,7 +94,7 @@ func checkBrokenOff(t *testing.T, p *process, seen *stream, killed time.Time) {
 }
 
 //nolint:paralleltest // as above
-//evidence:for OpenHands/software-agent-sdk#4192 promise-crash
+//evidence:for promise-crash
 func TestKillInMidTurnAtRandomTimes(t *testing.T) {
 	data := t.TempDir()
 	cwd := t.TempDir()

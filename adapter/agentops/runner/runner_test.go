@@ -192,8 +192,6 @@ func TestTokens(t *testing.T) {
 
 // TestEveryRequestIsAnswered asks for all that a runner is known to ask for, and for
 // something new.
-//
-//evidence:for F13
 func TestEveryRequestIsAnswered(t *testing.T) {
 	r := runner.New(runner.Options{Token: token})
 	p := ready(t, r)

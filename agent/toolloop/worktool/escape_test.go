@@ -16,8 +16,6 @@ import (
 
 // TestEscapes plays every attempt to leave the workspace on the real tools, called as the
 // loop calls them (L05, L06).
-//
-//evidence:for H33 L06
 func TestEscapes(t *testing.T) {
 	for _, reader := range []string{"read_file", "grep"} {
 		for _, writer := range []string{"write_file", "edit_file"} {

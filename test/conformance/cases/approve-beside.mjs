@@ -1,7 +1,7 @@
 import { decide, sameInHistory, talk, untilAsked, verdict, withoutApprovals } from '../lib/asking.mjs';
 import { textOf, toolsOf } from '../lib/message.mjs';
 
-// evidence: promise-stock-answer vercel/ai#18843
+// evidence: promise-stock-answer
 export default {
   order: 19,
   about: 'a request beside a call that still runs, and that ends after or before the answer: the answer is sent all the same',

@@ -1,7 +1,7 @@
 import { press, talk, untilAsked, verdict, withoutApprovals } from '../lib/asking.mjs';
 import { textOf } from '../lib/message.mjs';
 
-// evidence: CopilotKit#6101 promise-one-answer
+// evidence: promise-one-answer
 export default {
   order: 16,
   about: 'a request that the user talks past is denied and its turn ends; the button that is left does nothing, or says that',

@@ -1,7 +1,7 @@
 import { decide, sameInHistory, talk, untilAsked, verdict, withoutApprovals } from '../lib/asking.mjs';
 import { requestPart, textOf } from '../lib/message.mjs';
 
-// evidence: mastra#10369 promise-one-answer
+// evidence: promise-one-answer
 export default {
   order: 18,
   about: 'an approval answered by the tool part: the client POSTs by itself, the same message goes on; who answered is on record',

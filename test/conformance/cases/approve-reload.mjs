@@ -1,7 +1,7 @@
 import { decide, sameInHistory, talk, untilAsked, verdict, withoutApprovals } from '../lib/asking.mjs';
 import { requestOf, textOf } from '../lib/message.mjs';
 
-// evidence: cloudflare/agents#922 promise-waits
+// evidence: promise-waits
 export default {
   order: 17,
   about: 'reload while a request is open, with history, with a resume, and with a resume alone: the request is there and can be answered',

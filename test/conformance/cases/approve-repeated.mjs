@@ -1,7 +1,7 @@
 import { decide, press, sameInHistory, talk, untilAsked, verdict, withoutApprovals } from '../lib/asking.mjs';
 import { textOf } from '../lib/message.mjs';
 
-// evidence: promise-one-answer vercel/ai#16068
+// evidence: promise-one-answer
 export default {
   order: 17,
   about: 'a double click, and an answer whose response was lost and that is sent again: it counts once, and the rest comes again',

@@ -1,6 +1,6 @@
 import { questionOf, textOf, toolsOf } from '../lib/message.mjs';
 
-// evidence: A05 promise-stock-answer
+// evidence: promise-stock-answer
 export default {
   order: 19,
   about: 'a question answered as a client tool: the client POSTs by itself, the same message goes on',

@@ -1,7 +1,6 @@
 import { talk, untilQuestion } from '../lib/asking.mjs';
 import { questionOf, textOf } from '../lib/message.mjs';
 
-// evidence: CopilotKit#6101
 export default {
   order: 16,
   about: 'a question answered by the next message, in an app with buttons and in one without',

@@ -1,6 +1,6 @@
 import { reasoningOf, textOf } from '../lib/message.mjs';
 
-// evidence: K02 promise-rewind
+// evidence: promise-rewind
 export default {
   order: 26,
   about: 'an edited prompt, sendMessage({text, messageId}), replaces what followed, also for the agent',

@@ -1,6 +1,5 @@
 import { textOf } from '../lib/message.mjs';
 
-// evidence: M08
 export default {
   order: 20,
   about: 'a turn that fails: the sentence is shown, history says so, the next turn works',

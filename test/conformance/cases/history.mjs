@@ -2,7 +2,7 @@ import { assistants, plain } from '../lib/message.mjs';
 
 const WORDS = ['hello', 'think', 'tool', 'fail', 'parallel', 'usage'];
 
-// evidence: J02 promise-resume
+// evidence: promise-resume
 export default {
   order: 5,
   about: 'after each finished turn the history equals the screen, part by part',

@@ -1,6 +1,6 @@
 import { anonymous, textOf } from '../lib/message.mjs';
 
-// evidence: TurboLLM#177 promise-resume
+// evidence: promise-resume
 export default {
   order: 1,
   about: 'the network is lost in mid-turn; the same tab resumes',

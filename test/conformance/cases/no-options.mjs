@@ -1,6 +1,5 @@
 import { textOf } from '../lib/message.mjs';
 
-// evidence: A01
 export default {
   order: 12,
   about: 'useChat() with no options on a page of the gateway\'s own origin: the default path and the cookie',

@@ -1,6 +1,6 @@
 import { anonymous, assistants, textOf } from '../lib/message.mjs';
 
-// evidence: claude-code#64624 promise-prompt-once
+// evidence: promise-prompt-once
 export default {
   order: 2,
   about: 'a second prompt while the first runs waits its turn, and both end right',

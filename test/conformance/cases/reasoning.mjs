@@ -1,6 +1,5 @@
 import { reasoningOf, textOf } from '../lib/message.mjs';
 
-// evidence: K10
 export default {
   order: 11,
   about: 'reasoning before text',

@@ -1,6 +1,6 @@
 import { anonymous, textOf } from '../lib/message.mjs';
 
-// evidence: A05 K02 promise-rewind
+// evidence: promise-rewind
 export default {
   order: 25,
   about: 'regenerate() after the last answer, and of an earlier one: history is cut as the screen is, and the agent forgets',

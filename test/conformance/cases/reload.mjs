@@ -1,6 +1,6 @@
 import { anonymous, textOf } from '../lib/message.mjs';
 
-// evidence: K01 K03 promise-disconnect promise-resume vercel/ai#14688 vercel/ai#18457
+// evidence: promise-disconnect promise-resume
 export default {
   order: 1,
   about: 'the page is gone in mid-turn; the new page resumes and ends with the message of an undisturbed turn',

@@ -1,4 +1,3 @@
-// evidence: K03
 export default {
   order: 30,
   about: 'resume where nothing has ever run: 204, and the client stays ready',

@@ -1,7 +1,7 @@
 import { follow } from '../lib/second-tab.mjs';
 import { plain, textOf } from '../lib/message.mjs';
 
-// evidence: CopilotKit#3531 deepchat#472 promise-tabs
+// evidence: promise-tabs
 export default {
   order: 1,
   about: 'a second tab learns of the first one\'s turn, reads the history and resumes; then the other way round',

@@ -1,6 +1,6 @@
 import { textOf } from '../lib/message.mjs';
 
-// evidence: A05 K02 K12 promise-disconnect vercel/ai#8390
+// evidence: promise-disconnect
 export default {
   order: 2,
   about: 'stop(), then the explicit stop: history says canceled, and the next turn works',

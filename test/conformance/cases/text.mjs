@@ -1,6 +1,5 @@
 import { textOf } from '../lib/message.mjs';
 
-// evidence: A05 K01 M07 coder/agentapi#70
 export default {
   order: 10,
   about: 'a text answer, its five official headers, and the next turn',

@@ -1,6 +1,5 @@
 import { textOf, toolsOf } from '../lib/message.mjs';
 
-// evidence: K10
 export default {
   order: 12,
   about: 'a tool call: its input streams, its output arrives, text follows',

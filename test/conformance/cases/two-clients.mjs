@@ -1,6 +1,6 @@
 import { plain, textOf } from '../lib/message.mjs';
 
-// evidence: M07 deepchat#472 promise-resume vercel/ai#18107
+// evidence: promise-resume
 export default {
   order: 1,
   about: 'a second page opens in mid-turn and sees the same; neither disturbs the other',

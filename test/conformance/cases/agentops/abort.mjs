@@ -1,7 +1,6 @@
 import { begin, farRests, theirs } from '../../lib/agentops.mjs';
 import { textOf } from '../../lib/message.mjs';
 
-// evidence: A10 H18
 export default {
   about: 'a stop here stops the turn there, and the next prompt works',
   async run(t) {

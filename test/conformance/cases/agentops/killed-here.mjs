@@ -1,7 +1,6 @@
 import { begin, farRests, theirs } from '../../lib/agentops.mjs';
 import { textOf } from '../../lib/message.mjs';
 
-// evidence: A10 H27
 export default {
   order: 1,
   about: 'the gateway is killed in mid-turn: the turn goes on upstream, and is complete here after the restart',

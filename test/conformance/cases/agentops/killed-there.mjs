@@ -1,7 +1,6 @@
 import { begin } from '../../lib/agentops.mjs';
 import { textOf } from '../../lib/message.mjs';
 
-// evidence: G02
 export default {
   order: 1,
   about: 'the other side is killed in mid-turn: a clear end here, and the next prompt works once it is back',

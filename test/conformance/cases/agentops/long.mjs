@@ -1,7 +1,6 @@
 import { begin, theirs } from '../../lib/agentops.mjs';
 import { textOf } from '../../lib/message.mjs';
 
-// evidence: F11 H22
 export default {
   about: '2,000 deltas through two gateways: none lost, none twice',
   async run(t) {

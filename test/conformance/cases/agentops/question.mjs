@@ -2,7 +2,6 @@ import { begin } from '../../lib/agentops.mjs';
 import { reply, talk, untilQuestion } from '../../lib/asking.mjs';
 import { textOf } from '../../lib/message.mjs';
 
-// evidence: D13 J05
 export default {
   about: 'a question, through two gateways: a choice, then any text',
   async run(t) {

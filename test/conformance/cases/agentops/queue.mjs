@@ -1,7 +1,6 @@
 import { begin, theirs } from '../../lib/agentops.mjs';
 import { assistants, textOf } from '../../lib/message.mjs';
 
-// evidence: E08
 export default {
   about: 'a prompt behind one that runs waits its turn, and both answers are whole',
   async run(t) {

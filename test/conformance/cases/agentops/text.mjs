@@ -1,7 +1,6 @@
 import { begin, theirs } from '../../lib/agentops.mjs';
 import { textOf } from '../../lib/message.mjs';
 
-// evidence: A01 A06 A07 A10 H17 J01
 export default {
   about: 'text, through two gateways: word by word, and the same on both sides',
   async run(t) {

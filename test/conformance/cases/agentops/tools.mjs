@@ -3,7 +3,6 @@ import { textOf, toolsOf } from '../../lib/message.mjs';
 
 const shown = tools => tools.map(p => [p.state, p.input, p.output ?? p.errorText]);
 
-// evidence: A10 H20
 export default {
   about: 'tool calls, through two gateways: alone, failing, two at once; each with its input and its result, text around them',
   async run(t) {

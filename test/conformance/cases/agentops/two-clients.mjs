@@ -1,7 +1,6 @@
 import { begin } from '../../lib/agentops.mjs';
 import { plain, textOf } from '../../lib/message.mjs';
 
-// evidence: H27
 export default {
   about: 'two pages on one session see the same, and a turn that began on the other side is shown here',
   async run(t) {
