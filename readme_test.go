@@ -28,7 +28,7 @@ func TestTheReadmeShowsWhatTheAgentsDo(t *testing.T) {
 			t.Fatal(err)
 		}
 	default:
-		t.Error("the table of agents in README.md is not that of docs/agents/matrix.md: run this test with -update")
+		t.Error("the table of agents in README.md is not that of docs/reference/matrix.md: run this test with -update")
 	}
 }
 
@@ -51,9 +51,9 @@ func agentsTable(t *testing.T) string {
 		out.WriteString(" " + c.title + " |")
 	}
 	out.WriteString("\n|---|" + strings.Repeat(":-:|", len(columns)) + "\n")
-	_, table, found := strings.Cut(text(t, "docs/agents/matrix.md"), "\n| agent | version |")
+	_, table, found := strings.Cut(text(t, "docs/reference/matrix.md"), "\n| agent | version |")
 	if !found {
-		t.Fatal("docs/agents/matrix.md has no table of agents")
+		t.Fatal("docs/reference/matrix.md has no table of agents")
 	}
 	lines := strings.Split(table, "\n")
 	kinds := cells("| agent | version |" + lines[0])
@@ -68,7 +68,7 @@ func agentsTable(t *testing.T) string {
 		for _, c := range columns {
 			i := slices.Index(kinds, c.kind)
 			if i < 0 {
-				t.Fatalf("docs/agents/matrix.md has no column %s", c.kind)
+				t.Fatalf("docs/reference/matrix.md has no column %s", c.kind)
 			}
 			does += " " + strings.TrimPrefix(row[i], "–") + " |"
 		}

@@ -1,6 +1,6 @@
 // Package agents runs every real agent through the gateway, with the scripted model
 // in place of a provider. The tests compare the Traces that the agents give for the
-// same script, and write docs/agents/matrix.md.
+// same script, and write docs/reference/matrix.md.
 //
 // The tests take the agents that every run needs. TRIBUTARY_TEST_AGENTS names
 // others: "others" is all the rest, "all" is all, and a list has commas.

@@ -28,7 +28,7 @@ const (
 	network = "TRIBUTARY_TEST_NETWORK" // set: the process has a network of its own
 )
 
-var update = flag.Bool("update", false, "write docs/agents/matrix.md")
+var update = flag.Bool("update", false, "write docs/reference/matrix.md")
 
 // TestMain installs the agents and builds the gateway. Then it runs the tests in
 // a second process whose network has only loopback.

@@ -12,7 +12,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-const page = "../../../docs/agents/matrix.md"
+const page = "../../../docs/reference/matrix.md"
 
 // row is what was found of one agent.
 type row struct {
