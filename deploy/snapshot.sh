@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Builds the release without publishing it: archives, the Debian package, SBOMs and
 # checksums in bin/release, and the npm packages in bin/npm. GoReleaser and cyclonedx-gomod
-# are built once, into the user's cache folder.
+# are built once, into the user's cache folder. With --publish, GoReleaser also makes the release of
+# the current tag on GitHub, with the token in GITHUB_TOKEN; the npm packages stay in bin/npm.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -15,7 +16,9 @@ for tool in "$goreleaser" "$cyclonedx"; do
 done
 PATH=$PATH:$tools
 
-goreleaser release --snapshot --clean "$@"
+mode=--snapshot
+if [ "${1:-}" = --publish ]; then mode='' && shift; fi
+goreleaser release $mode --clean "$@"
 
 version=$(node -p 'JSON.parse(fs.readFileSync("bin/release/metadata.json")).version')
 rm -rf bin/npm
