@@ -55,7 +55,9 @@ func fake(how string) int {
 		return 1
 	case "mute":
 		signal.Ignore(syscall.SIGTERM)
-		select {}
+		for {
+			time.Sleep(time.Hour) // not select {}: without cgo that is a deadlock, which ends a program
+		}
 	}
 	for _, arg := range os.Args {
 		if arg == "--resume-session-at" && (how == "lost" || how == "forgetful") {

@@ -86,7 +86,9 @@ func (f *fake) run() int {
 		return 7
 	case f.how == "mute":
 		signal.Ignore(syscall.SIGTERM)
-		select {}
+		for {
+			time.Sleep(time.Hour) // not select {}: without cgo that is a deadlock, which ends a program
+		}
 	}
 	for {
 		c, err := f.read()
@@ -229,7 +231,9 @@ func (f *fake) turn(prompt string) (code int, over bool) {
 		signal.Ignore(syscall.SIGTERM)
 		for {
 			if _, err := f.read(); err != nil {
-				select {}
+				for {
+					time.Sleep(time.Hour)
+				}
 			}
 		}
 	case f.how == "garbage", prompt == "garbage":

@@ -85,11 +85,15 @@ func liveAs(how string) int {
 		return 0
 	case "mute":
 		signal.Ignore(syscall.SIGTERM, os.Interrupt)
-		select {}
+		for {
+			time.Sleep(time.Hour) // not select {}: without cgo that is a deadlock, which ends a program
+		}
 	case "child": // of one that is stubborn
 		signal.Ignore(syscall.SIGTERM, os.Interrupt)
 		fmt.Println("ready")
-		select {}
+		for {
+			time.Sleep(time.Hour)
+		}
 	}
 	in := bufio.NewReader(os.Stdin)
 	stubborn := false
@@ -97,7 +101,9 @@ func liveAs(how string) int {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
 			if stubborn {
-				select {}
+				for {
+					time.Sleep(time.Hour)
+				}
 			}
 			return 0
 		}
