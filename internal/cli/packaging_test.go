@@ -141,7 +141,7 @@ type composeFile struct {
 	Services map[string]struct {
 		Command     []string
 		Image       string
-		Build       string
+		Build       struct{ Context, Dockerfile string }
 		Environment map[string]string
 		Ports       []string
 		Volumes     []string
@@ -161,6 +161,9 @@ func TestTheComposeFileFitsTheImageAndTheProgram(t *testing.T) {
 	}
 	last, _ := image(t)
 	gateway := file.Services["tributary"]
+	if b := gateway.Build; filepath.Join("deploy", b.Context) != "." || b.Dockerfile != "deploy/Dockerfile" {
+		t.Errorf("compose builds another image: %+v", b)
+	}
 	line := parsed(t, gateway.Command).Serve
 	if err := config.CheckDB(line.DB); err != nil {
 		t.Errorf("--db %v", err)

@@ -1,4 +1,4 @@
-package session_test
+package main_test
 
 import (
 	"encoding/json"
@@ -96,4 +96,8 @@ func fillSession(b *testing.B, log *eventlog.Log, turns int) {
 			b.Fatal(err)
 		}
 	}
+}
+
+func text(id, words string) trace.UserMessage {
+	return trace.UserMessage{ID: id, Parts: []trace.InputPart{{Type: trace.InputText, Text: words}}}
 }

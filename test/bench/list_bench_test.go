@@ -1,4 +1,4 @@
-package session_test
+package main_test
 
 import (
 	"encoding/json"
