@@ -3,7 +3,7 @@ SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.NOTPARALLEL:
+.NOTPARALLEL: # test/stages runs stages beside each other; within a target the order counts
 MAKEFLAGS += --no-print-directory
 
 GO ?= go
@@ -12,13 +12,22 @@ ARGS ?=
 # How long make fuzz stays with each target.
 FUZZTIME ?= 5s
 # How many random cuts make cuts tries.
-CUTS ?= 1000
+CUTS ?= 200
 
-# Where git cannot or must not be asked, the binary does without its revision. One set of flags
-# for all builds, so that the tests' own builds of the binary are those of make binary.
+# Where git cannot or must not be asked, the binary does without its revision. One set of flags for
+# all builds, also of the tests and the linter, so that each package is compiled once; the race
+# detector alone needs cgo, and a build of its own.
+export CGO_ENABLED ?= 0
 export GOFLAGS := $(GOFLAGS) -trimpath -buildvcs=$(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
 
 LINT := $(GO) tool -modfile=tools/go.mod golangci-lint
+# go test, with a line for each package and the number of tests at the end.
+GO_TEST := $(GO) tool -modfile=tools/go.mod gotestsum --format pkgname --format-hide-empty-pkg --no-color -- -timeout 10m -shuffle=on
+WITH_BINARY := TRIBUTARY_BINARY=$(CURDIR)/bin/tributary
+# Packages with goroutines of their own run with the race detector, the others without. Those that
+# hold a database take long to compile for it, so make test-race-store has them.
+RACE := ./access ./adapter/... ./agent/... ./eventlog ./eventlog/memlog ./gateway/... ./internal/httpjson ./internal/jsonrpc ./internal/procio ./internal/sse ./internal/wsconn ./session/... ./trace ./uistream
+RACE_STORE := ./access/accessdb ./eventlog/sqllog ./internal/cli
 HAS_PYTHON := python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null
 GO_FILES := find . \( -name node_modules -o -name '.?*' \) -prune -o -name '*.go' -print
 
@@ -36,7 +45,7 @@ build: web binary ## Build bin/tributary with the page in it
 .PHONY: binary
 binary: need-go
 	@echo "Building bin/tributary: the first time takes some minutes, later ones take seconds."
-	@CGO_ENABLED=0 $(GO) build -v -o bin/tributary ./cmd/tributary 2>&1 | \
+	@$(GO) build -v -o bin/tributary ./cmd/tributary 2>&1 | \
 	  awk '/^[^ ]+$$/ { if (++n % 100 == 0) { print "  " n " packages"; fflush() } next } { print; fflush() }'
 
 .PHONY: web
@@ -60,42 +69,53 @@ test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.
 	npm --prefix test/conformance ci --no-audit --no-fund
 	@touch $@
 
+# The stages of a run, in two lanes; "stage:other" waits for another stage. test/stages runs them.
+STAGES := "page-check binary fmt-check vet test-race:install test-go" \
+  "install js-lint js-test chat-package:binary conformance-once page-test conformance-newest cuts lint"
+WIDER_STAGES := "test-race-store e2e-postgres foreign endurance-quick npm-test first-use" \
+  "conformance outside workflow conformance-postgres conformance-agentops conformance-claude conformance-codex conformance-remote conformance-selftest agent-acp"
+ALL_STAGES := "mutations restarts e2e-postgres-all fuzz endurance" \
+  "page-measure conformance-postgres-all test-agents cuts-all"
+
 .PHONY: test
-test: need-cc ## Everything: formatting, lint, tests, and the real clients and agents
-	@$(MAKE) page-check
-	@$(MAKE) fmt-check
-	@$(MAKE) vet
-	@$(MAKE) lint
-	@$(MAKE) agents
-	@$(MAKE) remote-servers
-	@$(MAKE) test-go
-	@$(MAKE) e2e-postgres
-	@$(MAKE) binary
-	@$(MAKE) conformance
-	@$(MAKE) page-test
-	@$(MAKE) outside
-	@$(MAKE) workflow
-	@$(MAKE) conformance-postgres
-	@$(MAKE) conformance-agentops
-	@$(MAKE) conformance-claude
-	@$(MAKE) conformance-codex
-	@$(MAKE) conformance-selftest
-	@$(MAKE) conformance-remote
-	@$(MAKE) cuts
-	@$(MAKE) endurance-quick
-	@echo "All is well."
+test: need-cc need-node ## Before a change is merged: formatting, lint, tests, real clients and agents (twelve minutes on two idle cores)
+	@$(GO) run ./test/stages $(STAGES)
+
+.PHONY: test-wider
+test-wider: need-go need-node ## What .ci/run runs beside make test: PostgreSQL, all pairs of cases and clients, recordings, fresh apps, packages
+	@$(GO) run ./test/stages $(WIDER_STAGES)
+
+.PHONY: test-all
+test-all: test test-wider ## Everything, also what takes hours: before a release, and after a change of an adapter that make test does not run
+	@TRIBUTARY_TEST_FULL=1 $(GO) run ./test/stages $(ALL_STAGES)
+
+.PHONY: install
+install: test/conformance/node_modules/.package-lock.json packages/chat/node_modules/.package-lock.json packages/chat/generate/node_modules/.package-lock.json agents remote-servers ## Install what make test needs, except for the page
+	deploy/ops/promtool.sh >/dev/null
 
 .PHONY: e2e-postgres
-e2e-postgres: need-go ## The tests of the whole program, with their logs in a PostgreSQL that they start
-	TRIBUTARY_TEST_DB=postgres $(GO) test -count=1 -timeout 10m ./test/e2e
+e2e-postgres: binary ## The tests of the whole program that depend on the database, with their logs in a PostgreSQL that they start
+	$(WITH_BINARY) TRIBUTARY_TEST_DB=postgres $(GO_TEST) -count=1 -run '^TestKill' ./test/e2e
+
+.PHONY: e2e-postgres-all
+e2e-postgres-all: binary
+	$(WITH_BINARY) TRIBUTARY_TEST_DB=postgres $(GO_TEST) -count=1 ./test/e2e
 
 .PHONY: quick
 quick: need-go ## The Go tests that need no installation and little time
 	$(GO) test -short ./...
 
 .PHONY: test-go
-test-go: need-cc ## The Go tests, with the race detector, in random order
-	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool CGO_ENABLED=1 $(GO) test -race -shuffle=on -timeout 10m ./...
+test-go: binary ## The Go tests of all packages that make test-race leaves out
+	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool $(WITH_BINARY) $(GO_TEST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE))")
+
+.PHONY: test-race
+test-race: need-cc ## The Go tests of the packages with goroutines, with the race detector
+	CGO_ENABLED=1 $(GO_TEST) -race $(RACE)
+
+.PHONY: test-race-store
+test-race-store: need-cc ## The same for the packages that hold a database
+	CGO_ENABLED=1 $(GO_TEST) -race $(RACE_STORE)
 
 .PHONY: ops
 ops: need-go ## The alert rules and the dashboard, asked of Prometheus' own promtool
@@ -153,8 +173,8 @@ agents-all: need-go need-node ## Install all real agents (three gigabytes)
 
 .PHONY: test-agents
 test-agents: agents-all binary test/conformance/node_modules/.package-lock.json ## The real agents that make test does not run, one of them with the real clients
-	TRIBUTARY_TEST_AGENTS=others $(GO) test -count=1 -timeout 20m -v ./test/e2e/agents
-	TRIBUTARY_TEST_AGENTS=others $(GO) test -count=1 -timeout 20m -run Real ./adapter/opencode
+	$(WITH_BINARY) TRIBUTARY_TEST_AGENTS=others $(GO_TEST) -count=1 -timeout 20m -v ./test/e2e/agents
+	TRIBUTARY_TEST_AGENTS=others $(GO_TEST) -count=1 -timeout 20m -run Real ./adapter/opencode
 	cd test/conformance && node run.mjs --agent claude-acp && node convert.mjs --from opencode --bare && node convert.mjs --from acp --bare
 	@$(MAKE) sdk-examples
 
@@ -190,8 +210,16 @@ chat-package: binary test/conformance/node_modules/.package-lock.json packages/c
 	cd test/conformance && node --test --test-reporter=spec chat-package.test.mjs chat-conversation.test.mjs chat-input.test.mjs chat-frameworks.test.mjs
 
 .PHONY: conformance
-conformance: binary chat-package test/conformance/node_modules/.package-lock.json ## The real AI SDK clients (React, Vue, Svelte, assistant-ui) against the binary, with the demo agent; the apps of docs/
-	cd test/conformance && node --test --test-reporter=spec app.test.mjs frameworks.test.mjs page.test.mjs parts.test.mjs rfc.test.mjs websocket.test.mjs && node run.mjs
+conformance: binary test/conformance/node_modules/.package-lock.json ## The real AI SDK clients against the binary with the demo agent: each case × client, both ways, both profiles
+	cd test/conformance && node run.mjs
+
+.PHONY: conformance-once
+conformance-once: binary chat-package test/conformance/node_modules/.package-lock.json ## The same, each case × client once; React, Vue, Svelte and assistant-ui; the apps of docs/
+	cd test/conformance && node --test --test-reporter=spec app.test.mjs frameworks.test.mjs page.test.mjs parts.test.mjs rfc.test.mjs websocket.test.mjs && node run.mjs --once
+
+.PHONY: conformance-newest
+conformance-newest: binary agents test/conformance/node_modules/.package-lock.json ## The newest client with the real Claude Code and Codex
+	cd test/conformance && node run.mjs --agent claude --client 7.0.173 && node run.mjs --agent codex --client 7.0.173
 
 .PHONY: page-test
 page-test: binary test/conformance/node_modules/.package-lock.json ## The gateway's own page, as people use it, in Chromium
@@ -214,7 +242,11 @@ workflow: binary test/conformance/node_modules/.package-lock.json test/conforman
 	cd test/conformance/workflow && node --test --test-reporter=spec *.test.mjs
 
 .PHONY: conformance-postgres
-conformance-postgres: binary test/conformance/node_modules/.package-lock.json ## The real clients once more, each case × client once, with the logs in a PostgreSQL that this starts
+conformance-postgres: binary test/conformance/node_modules/.package-lock.json ## The newest client once more, with the logs in a PostgreSQL that this starts
+	$(GO) run ./internal/testkit/pgtest/with node test/conformance/run.mjs --once --client 7.0.173
+
+.PHONY: conformance-postgres-all
+conformance-postgres-all: binary test/conformance/node_modules/.package-lock.json
 	$(GO) run ./internal/testkit/pgtest/with node test/conformance/run.mjs --once
 
 .PHONY: conformance-selftest
@@ -239,8 +271,25 @@ conformance-codex: binary agents test/conformance/node_modules/.package-lock.jso
 	cd test/conformance && node run.mjs --agent codex && node convert.mjs --from codex --bare
 
 .PHONY: cuts
-cuts: binary test/conformance/node_modules/.package-lock.json ## Random cuts of streams, resumed and compared
+cuts: binary test/conformance/node_modules/.package-lock.json ## Random cuts of streams, resumed and compared: CUTS of them
 	cd test/conformance && node cuts.mjs --cuts $(CUTS)
+
+.PHONY: cuts-all
+cuts-all:
+	@$(MAKE) cuts CUTS=1000
+
+.PHONY: page-measure
+page-measure: binary test/conformance/node_modules/.package-lock.json ## The page with very long sessions and answers, and in four views
+	cd test/conformance && TRIBUTARY_TEST_FULL=1 node --test --test-concurrency=2 --test-reporter=spec page/*.test.mjs
+
+.PHONY: agent-acp
+agent-acp: binary test/conformance/node_modules/.package-lock.json ## One agent of those that make test-agents runs, with the newest client
+	$(GO) run ./internal/testkit/realagent/install claude-acp
+	cd test/conformance && node run.mjs --agent claude-acp --client 7.0.173
+
+.PHONY: mutations
+mutations: need-go ## Wrong changes of the code, each of which a test must notice (ARGS="-run NAME")
+	$(GO) run ./test/mutations $(ARGS)
 
 test/conformance/first-use/node_modules/.package-lock.json: test/conformance/first-use/package-lock.json | need-node
 	npm --prefix test/conformance/first-use ci --no-audit --no-fund
@@ -273,7 +322,7 @@ npm-test: binary packages/chat/node_modules/.package-lock.json ## Pack the npm p
 
 .PHONY: foreign
 foreign: need-go ## Build for Windows and macOS
-	for os in windows darwin; do CGO_ENABLED=0 GOOS=$$os $(GO) build -o /dev/null ./cmd/tributary; done
+	for os in windows darwin; do GOOS=$$os $(GO) build -o /dev/null ./cmd/tributary; done
 
 .PHONY: snapshot
 snapshot: need-go need-node ## Build the release in bin/release and bin/npm without publishing it (the first time builds GoReleaser)

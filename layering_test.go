@@ -135,6 +135,8 @@ func rooms() []room {
 		{packages: "internal/testkit/openidtest", ours: "internal/testkit/installed internal/testkit/launch"},
 		{packages: "test/endurance", ours: "internal/testkit/launch internal/testkit/pgtest", others: "golang.org/x/sys"}, // it sees the gateway from outside
 		{packages: "test/bench", ours: "*"},
+		{packages: "test/stages"},
+		{packages: "test/mutations"},
 	}
 }
 

@@ -20,12 +20,16 @@ import (
 	"github.com/tributary-dev/tributary/internal/testkit/launch"
 )
 
-// binaryDir is where these tests build the gateway; TestMain removes it.
+// binaryDir is where these tests build the gateway, unless TRIBUTARY_BINARY names one that is
+// built; TestMain removes it.
 func binaryDir() string {
 	return filepath.Join(os.TempDir(), fmt.Sprintf("tributary-e2e-%d", os.Getpid()))
 }
 
 var build = sync.OnceValues(func() (string, error) { //nolint:gochecknoglobals // one build for all tests
+	if path := os.Getenv("TRIBUTARY_BINARY"); path != "" {
+		return path, nil
+	}
 	dir := binaryDir()
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return "", err

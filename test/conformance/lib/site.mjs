@@ -3,7 +3,7 @@ import path from 'node:path';
 import { visit } from './browser.mjs';
 import { http, start } from './server.mjs';
 
-export const BINARY = process.env.TRIBUTARY ?? path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../../../bin/tributary');
+export const BINARY = process.env.TRIBUTARY_BINARY ?? path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../../../bin/tributary');
 export const sleep = ms => new Promise(r => setTimeout(r, ms));
 
 /** A gateway whose demo agent speaks fast, but for the unhurried one, and which the pages belong to from now on. */

@@ -64,11 +64,14 @@ func closed(ctx context.Context) (code int, err error) {
 	if err := install(ctx); err != nil {
 		return 1, err
 	}
-	binary := filepath.Join(dir, "tributary")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "../../../cmd/tributary")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if out, err := build.CombinedOutput(); err != nil {
-		return 1, fmt.Errorf("build the gateway: %w\n%s", err, out)
+	binary := os.Getenv("TRIBUTARY_BINARY")
+	if binary == "" {
+		binary = filepath.Join(dir, "tributary")
+		build := exec.CommandContext(ctx, "go", "build", "-o", binary, "../../../cmd/tributary")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		if out, err := build.CombinedOutput(); err != nil {
+			return 1, fmt.Errorf("build the gateway: %w\n%s", err, out)
+		}
 	}
 	for _, alone := range []*syscall.SysProcAttr{
 		{Cloneflags: unix.CLONE_NEWNET},
