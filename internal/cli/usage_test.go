@@ -43,7 +43,7 @@ func TestInputTokensIncludeCachedInputWhateverTheAgentCounts(t *testing.T) {
 	} {
 		t.Run(c.adapter+" "+c.want, func(t *testing.T) {
 			t.Parallel()
-			data, err := os.ReadFile(filepath.Join("..", "..", "testdata", c.adapter, c.file))
+			data, err := os.ReadFile(filepath.Join("..", "..", "test", "recordings", c.adapter, c.file))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -64,15 +64,17 @@ func TestInputTokensIncludeCachedInputWhateverTheAgentCounts(t *testing.T) {
 
 func TestInEveryRecordingCachedTokensAreAPartOfTheInput(t *testing.T) {
 	t.Parallel()
+	read := 0
 	for _, kind := range builtIn() {
 		if kind.Decoder == nil {
 			continue
 		}
-		files, err := filepath.Glob(filepath.Join("..", "..", "testdata", kind.Name, "*.*"))
+		files, err := filepath.Glob(filepath.Join("..", "..", "test", "recordings", kind.Name, "*.*"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, file := range files {
+			read++
 			data, err := os.ReadFile(file)
 			if err != nil {
 				t.Fatal(err)
@@ -83,5 +85,8 @@ func TestInEveryRecordingCachedTokensAreAPartOfTheInput(t *testing.T) {
 				}
 			}
 		}
+	}
+	if read < 100 {
+		t.Errorf("only %d recordings were found", read)
 	}
 }

@@ -18,7 +18,7 @@ import (
 // their agent.
 func TestH32RecordedTools(t *testing.T) {
 	t.Parallel()
-	root := filepath.Join("..", "testdata")
+	root := filepath.Join("..", "..", "test", "recordings")
 	found := 0
 	for _, dir := range []string{root, os.Getenv("TRIBUTARY_RECORDINGS")} {
 		if dir == "" {
