@@ -37,7 +37,7 @@ const client = new URL('../packages/chat/src', import.meta.url).pathname;
 
 const pages = {
   plugins: [react()],
-  resolve: { alias: { '@tributary/chat/react': `${client}/react.ts`, '@tributary/chat': `${client}/index.ts` }, dedupe: ['ai', 'react', '@ai-sdk/react'] },
+  resolve: { alias: { '@tributary/chat/react': `${client}/react.ts`, '@tributary/chat': `${client}/index.ts` }, dedupe: ['ai', 'react', '@ai-sdk/react', 'eventsource-parser'] },
   build: { rollupOptions: { input: ['index.html', 'embed.html'] }, outDir: 'dist', license: { fileName: 'licenses.md' }, target: 'es2022', cssTarget, sourcemap: false, modulePreload: { polyfill: false }, assetsInlineLimit: 0 },
   server: {
     host: '127.0.0.1',

@@ -19,7 +19,7 @@ export function install(tarball, folder, client) {
   const app = path.join(folder, client.name), modules = path.join(app, 'node_modules');
   fs.mkdirSync(app);
   fs.writeFileSync(path.join(app, 'package.json'), '{"private": true, "type": "module"}');
-  execFileSync('npm', ['install', '--silent', '--offline', '--no-save', '--no-audit', '--no-fund', '--legacy-peer-deps', tarball], { cwd: app });
+  execFileSync('npm', ['install', '--silent', '--offline', '--no-save', '--no-audit', '--no-fund', '--legacy-peer-deps', tarball, path.join(MODULES, 'eventsource-parser')], { cwd: app }); // its one dependency, from where it is installed already
   fs.mkdirSync(path.join(modules, '@ai-sdk'));
   const link = (from, to) => fs.symlinkSync(from, path.join(modules, to));
   link(path.join(MODULES, `ai-${client.name}`), 'ai');
