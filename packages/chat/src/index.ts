@@ -1,5 +1,6 @@
 export { TributaryTransport, type HistoryPage, type TributaryTransportOptions } from './transport.js';
-export { Conversation, type Callbacks, type ChatLike, type ConversationOptions, type ConversationState, type Refused } from './conversation.js';
+export { Conversation } from './conversation.js';
+export type { Callbacks, ChatLike, ChatOptions, Component, ConversationOptions, ConversationState, Refused, TributaryChatOptions, TributaryView } from './options.js';
 export { Registry } from './registry.js';
 export { isNetworkError, TributaryError } from './errors.js';
 export type { GatewayOptions } from './gateway.js';

@@ -1,5 +1,5 @@
 // The message of a chat with Tributary, with all parts that are Tributary's own. docs/reference/parts.md has what each shows.
-import type { UIMessage } from 'ai';
+import { convertFileListToFileUIParts, type FileUIPart, type UIMessage } from 'ai';
 import type { Choice, Command, Outcome, QuestionChoice, RequestOption } from './events.js';
 
 export interface TributaryMetadata {
@@ -54,3 +54,11 @@ export type TributaryUIMessage = UIMessage<TributaryMetadata, TributaryDataParts
 
 /** The text of a message that a person wrote. */
 export const textOf = (message: UIMessage): string => message.parts.flatMap(part => (part.type === 'text' ? [part.text] : [])).join('\n');
+
+/** The parts of a list of files, which a browser empties when the app clears the field; undefined for all else that a Chat takes. */
+export function filesOf(files: unknown): Promise<FileUIPart[]> | undefined {
+  if (typeof FileList === 'undefined' || !(files instanceof FileList)) return undefined;
+  const parts = convertFileListToFileUIParts(files);
+  parts.catch(() => { /* a file that cannot be read fails where the parts are awaited */ });
+  return parts;
+}

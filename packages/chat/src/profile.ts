@@ -23,5 +23,7 @@ async function detect(): Promise<Profile> {
   return (await probe.reads({ type: 'tool-approval-request', approvalId: 'a', toolCallId: 'c' })) ? '6' : '5';
 }
 
+let replaces: boolean | undefined;
+
 /** Whether the installed release replaces a message by the one that a resumed stream brings. Others add to it. */
-export const replacesOnResume = 'resumeStreamIsReplay' in new DefaultChatTransport();
+export const replacesOnResume = (): boolean => (replaces ??= 'resumeStreamIsReplay' in new DefaultChatTransport());

@@ -1,51 +1,28 @@
 // useTributaryChat for React: useChat, and all that a conversation with a gateway has beside it.
 import { Chat, useChat, type UseChatHelpers } from '@ai-sdk/react';
-import type { UIMessage } from 'ai';
-import { useEffect, useMemo, useSyncExternalStore } from 'react';
-import type { Callbacks, Conversation, ConversationState } from './conversation.js';
+import { generateId, type UIMessage } from 'ai';
+import { useEffect, useInsertionEffect, useMemo, useRef, useState, useSyncExternalStore } from 'react';
+import type { Conversation } from './conversation.js';
 import { isNetworkError } from './errors.js';
-import type { PendingRequest } from './events.js';
 import type { TributaryUIMessage } from './message.js';
+import type { TributaryChatOptions as Options, TributaryMethods, TributaryView } from './options.js';
 import { Registry } from './registry.js';
 import type { TributaryTransport } from './transport.js';
 
-export interface TributaryChatOptions<M extends UIMessage> extends Callbacks<M> {
-  /** The id of the session. The first prompt makes the session. */
-  id: string;
-  /** One transport for the whole app, made outside of the components. Left out: the gateway of the page's own origin. */
-  transport?: TributaryTransport<M>;
-  /** The agent of a new session. */
-  agent?: string;
-  /** The app has just made the id: there is nothing to load before the first prompt. */
-  fresh?: boolean;
+export interface TributaryChatOptions<M extends UIMessage> extends Options<M> {
   /** The shortest time between two renderings of a streamed message, in milliseconds. */
   throttle?: number;
+  /** The name of throttle before release 4 of @ai-sdk/react. */
+  experimental_throttle?: number;
 }
 
-type Own<M extends UIMessage> = Conversation<M, Chat<M>>;
-
-export interface TributaryChat<M extends UIMessage> extends Pick<UseChatHelpers<M>, 'id' | 'messages' | 'setMessages' | 'status' | 'resumeStream'>, Omit<ConversationState, 'more' | 'problem'> {
-  sendMessage: UseChatHelpers<M>['sendMessage'];
-  regenerate: UseChatHelpers<M>['regenerate'];
-  /** What went wrong, as a sentence to show. A lost connection is none: see connected. */
-  error: Error | undefined;
-  clearError: () => void;
+/**
+ * All that useChat returns, under the same names. Other than there, stop ends the turn for everybody, a prompt waits until the history is
+ * there, and error can also be a refusal that the Chat knows nothing of. connected says whether the error will pass by itself.
+ */
+export interface TributaryChat<M extends UIMessage> extends Omit<UseChatHelpers<M>, keyof TributaryMethods>, TributaryView, TributaryMethods {
   /** The conversation itself, for all that is not here. */
-  conversation: Own<M>;
-  /** Whether a turn runs, as far as this tab knows. */
-  busy: boolean;
-  /** The requests that wait for a person, and how to answer one. */
-  requests: PendingRequest[];
-  answer: Own<M>['answer'];
-  /** Ends the turn, for everybody. */
-  stop: () => Promise<void>;
-  /** Loads the page before the first message; undefined if there is none. */
-  earlier: (() => Promise<void>) | undefined;
-  /** Loads the history again after an error. */
-  reload: () => void;
-  setDraft: Own<M>['setDraft'];
-  /** Sends the draft. */
-  submit: Own<M>['submit'];
+  conversation: Conversation<M, Chat<M>>;
 }
 
 const registry = new Registry();
@@ -53,35 +30,28 @@ const registry = new Registry();
 /** Ends the conversation with this id, or all conversations of the transport, for example after a sign-out. */
 export const endConversations = <M extends UIMessage>(transport: TributaryTransport<M> = registry.transport<M>(), id?: string) => registry.end(transport, id);
 
-export function useTributaryChat<M extends UIMessage = TributaryUIMessage>(
-  { id, transport = registry.transport<M>(), agent, fresh, throttle, ...callbacks }: TributaryChatOptions<M>,
-): TributaryChat<M> {
-  const conversation: Own<M> = useMemo(() => registry.get({ id, transport, fresh, create: init => new Chat<M>(init) }), [transport, id]); // fresh counts once
-  useEffect(() => {
-    conversation.callbacks = callbacks;
-    conversation.agent = agent;
-  });
+export function useTributaryChat<M extends UIMessage = TributaryUIMessage>(options: TributaryChatOptions<M> = {}): TributaryChat<M> {
+  const { transport = registry.transport<M>(), throttle = options.experimental_throttle } = options;
+  const [made] = useState(generateId), id = options.id ?? made, fresh = options.fresh ?? options.id === undefined;
+  const conversation = useMemo(
+    () => registry.get<M, Chat<M>>({ id, transport, fresh, init: options, create: init => new Chat<M>(init) }),
+    [transport, id], // the other options count once
+  );
+  const component = useRef(options);
+  useInsertionEffect(() => { component.current = options; }); // these run before all other effects, those of children too
+  useInsertionEffect(() => conversation.attach(component), [conversation]);
   useEffect(() => registry.hold(conversation), [conversation]);
-  const chat = useChat<M>({ chat: conversation.chat, experimental_throttle: throttle });
+  const chat = useChat<M>({ chat: conversation.chat, throttle, experimental_throttle: throttle });
   const now = () => conversation.state;
   const { more, problem, ...state } = useSyncExternalStore(conversation.subscribe, now, now);
-  const failure = problem ?? chat.error;
+  const { answer, clearError, open: reload, regenerate, sendMessage, setDraft, stop, submit } = conversation, error = problem ?? chat.error;
   return {
-    ...state,
-    id, messages: chat.messages, setMessages: chat.setMessages, status: chat.status, resumeStream: chat.resumeStream,
-    sendMessage: conversation.sendMessage as TributaryChat<M>['sendMessage'],
-    regenerate: conversation.regenerate as TributaryChat<M>['regenerate'],
-    error: isNetworkError(failure) ? undefined : failure,
-    connected: state.connected && !isNetworkError(failure),
-    clearError: conversation.clearError,
-    conversation,
+    ...chat, ...state, conversation, id, answer, clearError, reload, setDraft, stop, submit, error,
+    sendMessage: sendMessage as UseChatHelpers<M>['sendMessage'],
+    regenerate: regenerate as UseChatHelpers<M>['regenerate'],
+    connected: state.connected && !isNetworkError(error),
     busy: chat.status === 'submitted' || chat.status === 'streaming',
     requests: conversation.requests(chat.messages),
-    answer: conversation.answer,
-    stop: conversation.stop,
     earlier: more ? conversation.earlier : undefined,
-    reload: conversation.open,
-    setDraft: conversation.setDraft,
-    submit: conversation.submit,
   };
 }

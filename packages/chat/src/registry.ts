@@ -1,6 +1,7 @@
 // Conversations that outlive the components that show them: a change of session aborts nothing.
 import type { UIMessage } from 'ai';
-import { Conversation, type ChatLike, type ConversationOptions } from './conversation.js';
+import { Conversation } from './conversation.js';
+import type { ChatLike, ConversationOptions } from './options.js';
 import { TributaryTransport } from './transport.js';
 
 /** How long a conversation stays after the last component has let go of it, in milliseconds. One that streams, or holds a draft, stays longer. */

@@ -32,3 +32,40 @@ export function requestIn(of: UIMessage['parts'][number], message_id: string): P
   const tool = part.toolName ?? part.type.replace(/^tool-/, '');
   return { ...about, id: part.approval.id, kind: 'permission', tool, title: part.title ?? tool, input: part.input, input_text: part.callProviderMetadata?.tributary?.input_text };
 }
+
+/** The requests on the screen of one conversation, with what the gateway says of them beyond the message. */
+export class Requests {
+  readonly #load: () => Promise<PendingRequest[]>;
+  readonly #changed: () => void;
+  #answered = new Set<string>();
+  #known = new Map<string, Partial<PendingRequest>>();
+
+  constructor(load: () => Promise<PendingRequest[]>, changed: () => void) {
+    this.#load = load;
+    this.#changed = changed;
+  }
+
+  /** Those that these messages show, but the ones that were answered here. */
+  among(messages: readonly UIMessage[]): PendingRequest[] {
+    return pendingRequests(messages).filter(({ id }) => !this.#answered.has(id)).map(request => ({ ...request, ...this.#known.get(request.id) }));
+  }
+
+  /** A person has answered here: the message shows it later. */
+  answered(id: string) {
+    this.#answered.add(id);
+    this.#changed();
+  }
+
+  /** Asks what the agent offers with requests that are new in these messages. Without an answer, yes and no remain. */
+  ask(messages: readonly UIMessage[]) {
+    const open = this.among(messages);
+    if (open.every(({ id }) => this.#known.has(id))) return;
+    for (const request of open) if (!this.#known.has(request.id)) this.#known.set(request.id, request);
+    const more = (found: PendingRequest[]) => {
+      for (const { id } of open) this.#known.set(id, { ...this.#known.get(id), may_answer: true });
+      for (const request of found) this.#known.set(request.id, { ...this.#known.get(request.id), input_text: undefined, ...request });
+      this.#changed();
+    };
+    this.#load().then(more, () => more([]));
+  }
+}

@@ -1,26 +1,47 @@
 // useTributaryChat for Vue.
 import { Chat } from '@ai-sdk/vue';
-import type { UIMessage } from 'ai';
-import { computed, onScopeDispose, shallowRef } from 'vue';
-import type { ChatLike } from './conversation.js';
+import { generateId, type UIMessage } from 'ai';
+import { computed, onScopeDispose, shallowRef, toValue, watch, type ComputedRef, type MaybeRefOrGetter, type WritableComputedRef } from 'vue';
+import type { Conversation } from './conversation.js';
 import type { TributaryUIMessage } from './message.js';
+import { methodsOf, viewOf } from './members.js';
+import type { ChatLike, ChatMethods, ChatView, TributaryChatOptions, TributaryMethods, TributaryView } from './options.js';
 import { Registry } from './registry.js';
 import type { TributaryTransport } from './transport.js';
 
+export type { TributaryChatOptions } from './options.js';
+
+type Own<M extends UIMessage> = Conversation<M, ChatLike<M>>;
+type Writable = 'messages' | 'draft';
+type Refs<T> = { [K in Exclude<keyof T, Writable>]: ComputedRef<T[K]> } & { [K in Extract<keyof T, Writable>]: WritableComputedRef<T[K]> };
+
+/** All that useChat returns, as refs and methods, and what a conversation has beside it. */
+export type TributaryChat<M extends UIMessage> = Refs<ChatView<M> & TributaryView> & Omit<ChatMethods<M>, keyof TributaryMethods> & TributaryMethods & {
+  setMessages: (messages: M[] | ((now: M[]) => M[])) => void;
+  /** The conversation itself, for all that is not here. */
+  conversation: ComputedRef<Own<M>>;
+};
+
 const registry = new Registry();
 
-/** A conversation with a gateway: its Chat, and what a conversation has beside it. Call it in setup(); for another id, in another component. */
-export function useTributaryChat<M extends UIMessage = TributaryUIMessage>({ id, transport = registry.transport<M>(), agent, fresh }: { id: string; transport?: TributaryTransport<M>; agent?: string; fresh?: boolean }) {
-  const conversation = registry.get({ id, transport, fresh, create: init => new Chat(init as never) as unknown as ChatLike<M> });
-  conversation.agent = agent;
-  const state = shallowRef(conversation.state), { chat } = conversation;
-  const ends = [conversation.subscribe(next => { state.value = next; }), registry.hold(conversation)];
-  onScopeDispose(() => { for (const end of ends) end(); });
-  return {
-    conversation, state,
-    messages: computed(() => chat.messages),
-    status: computed(() => chat.status),
-    error: computed(() => state.value.problem ?? chat.error),
-    requests: computed(() => (state.value, conversation.requests(chat.messages))),
-  };
+/** Ends the conversation with this id, or all conversations of the transport, for example after a sign-out. */
+export const endConversations = <M extends UIMessage>(transport: TributaryTransport<M> = registry.transport<M>(), id?: string) => registry.end(transport, id);
+
+/** A conversation with a gateway: its Chat, and what a conversation has beside it. Call it in setup(). With a getter of options, the id can change. */
+export function useTributaryChat<M extends UIMessage = TributaryUIMessage>(options: MaybeRefOrGetter<TributaryChatOptions<M>> = {}): TributaryChat<M> {
+  const made = generateId(), component = { get current() { return toValue(options); } };
+  const conversation = shallowRef() as { value: Own<M> }, state = shallowRef() as { value: Own<M>['state'] };
+  let leave = () => { /* nothing is shown yet */ };
+  onScopeDispose(() => leave());
+  watch([() => component.current.id ?? made, () => component.current.transport ?? registry.transport<M>()] as const, ([id, transport]) => {
+    const { fresh = component.current.id === undefined } = component.current;
+    leave();
+    const next = registry.get({ id, transport, fresh, init: component.current, create: init => new Chat(init as never) as unknown as ChatLike<M> });
+    const ends = [next.attach(component), next.subscribe(now => { state.value = now; }), registry.hold(next)];
+    leave = () => { for (const end of ends) end(); };
+    conversation.value = next;
+  }, { immediate: true, flush: 'sync' });
+  const of = () => conversation.value, methods = methodsOf(of), set: Record<string, (value: never) => void> = { messages: methods.setMessages, draft: methods.setDraft };
+  const refs = Object.entries(viewOf(of, () => state.value)).map(([name, get]) => [name, set[name] ? computed<unknown>({ get, set: set[name] as () => void }) : computed<unknown>(get)]);
+  return { ...methods, ...Object.fromEntries(refs), conversation: computed(of) } as TributaryChat<M>;
 }
