@@ -202,6 +202,74 @@ for (const client of CLIENTS.filter(c => c.keepsQuery)) {
       assert.deepEqual(conversation.requests(), []);
     });
 
+    test('a request that was answered here leaves the screen at once, though its message comes later', async () => {
+      const { gateway, conversation, rest } = await tab();
+      await rest();
+      const sent = conversation.sendMessage({ text: 'ask' }), stream = follow(await gateway.next('prompt')); // it is held open while the agent asks
+      stream.chunks({ type: 'start', messageId: 'm2' }, { type: 'start-step' }, { type: 'tool-input-available', toolCallId: 'q1', toolName: 'AskUser', input: question.input });
+      await until('the question is shown', () => conversation.requests().length === 1);
+      let shown;
+      conversation.subscribe(() => { shown = conversation.requests().length; });
+      const answered = conversation.answer('q1', { value: 'green' });
+      (await gateway.next('answer')).reply(json({}));
+      await answered;
+      assert.deepEqual([conversation.requests(), shown], [[], 0], 'an answered request is still on the screen');
+      stream.chunks({ type: 'tool-output-available', toolCallId: 'q1', output: 'green' }, { type: 'finish-step' }, { type: 'finish' });
+      stream.end();
+      await sent;
+    });
+
+    test('each component hears its own callbacks, with those of the newest rendering, until it is gone', async () => {
+      const { gateway, conversation, rest } = await tab();
+      await rest();
+      const heard = [], component = name => ({ current: { onData: part => heard.push(`${name} ${part.type}`), onFinish: () => heard.push(`${name} finish`) } });
+      const first = component('first'), leave = conversation.attach(first);
+      conversation.attach(component('second'));
+      const ask = async (id, between = () => {}) => {
+        const sent = conversation.sendMessage({ text: 'go' }), stream = follow(await gateway.next('prompt'));
+        stream.chunks({ type: 'start', messageId: id }, { type: 'data-plan', data: {}, transient: true });
+        await until('the part is heard', () => heard.length > 0);
+        await between();
+        stream.chunks({ type: 'finish' });
+        stream.end();
+        await sent;
+        return heard.splice(0);
+      };
+      assert.deepEqual(await ask('m2', () => { first.current = component('newer').current; }), ['first data-plan', 'second data-plan', 'newer finish', 'second finish']);
+      assert.deepEqual(await ask('m3', leave), ['newer data-plan', 'second data-plan', 'second finish']);
+    });
+
+    test('each component may take a message that was refused; a callback that throws keeps nothing from the others', async () => {
+      const { gateway, conversation, rest } = await tab();
+      await rest();
+      const heard = [];
+      conversation.attach({ current: { onRefused: () => { throw new Error('a fault of the app'); } } });
+      conversation.attach({ current: { onRefused: ({ message }) => heard.push(message.parts[0].text) } });
+      const sent = conversation.sendMessage({ text: 'go' });
+      (await gateway.next('prompt')).reply(json({ error: 'No.' }, 400));
+      await sent;
+      assert.deepEqual([heard, conversation.state.draft], [['go'], '']);
+    });
+
+    test('sendAutomaticallyWhen of any component sends the answer that was added to a message', async () => {
+      const { gateway, conversation, rest } = await tab();
+      await rest();
+      const sent = conversation.sendMessage({ text: 'ask' }), stream = follow(await gateway.next('prompt'));
+      stream.chunks(...turn('m2', { type: 'tool-input-available', toolCallId: 'q1', toolName: 'AskUser', input: question.input }));
+      stream.end();
+      await sent;
+      const answered = ({ messages }) => messages.at(-1).parts.at(-1).output === 'green';
+      const add = () => conversation.chat.addToolOutput({ tool: 'AskUser', toolCallId: 'q1', output: 'green' });
+      conversation.attach({ current: { sendAutomaticallyWhen: () => false } });
+      const leave = conversation.attach({ current: { sendAutomaticallyWhen: client.major === 5 ? answered : async now => answered(now) } });
+      void add();
+      const prompt = await gateway.next('prompt');
+      assert.equal(JSON.parse(prompt.body).messages.at(-1).parts.at(-1).output, 'green');
+      leave();
+      follow(prompt).chunks(...turn('m2', ...said('You chose green.')));
+      prompt.stream.end();
+    });
+
     test('what changes while a page of the history is on its way is read once more', async () => {
       const { gateway, events, past, words, rest } = await tab();
       await rest();

@@ -452,7 +452,7 @@ describe('the types are right', { concurrency: 2 }, () => {
   for (const client of CLIENTS) {
     test(`with ai ${client.name}`, () => {
       const app = apps.get(client.name), types = tool('@types');
-      for (const file of ['page.tsx', 'list.ts', 'wire.ts']) fs.copyFileSync(path.join(HERE, 'chat-package', file), path.join(app.folder, file));
+      for (const file of ['page.tsx', 'list.ts', 'wire.ts', 'superset.ts']) fs.copyFileSync(path.join(HERE, 'chat-package', file), path.join(app.folder, file));
       const readme = fs.readFileSync(path.join(ROOT, 'packages/chat/README.md'), 'utf8');
       fs.writeFileSync(path.join(app.folder, 'readme.tsx'), /^```tsx\n([^]*?)^```$/m.exec(readme)[1]);
       fs.writeFileSync(path.join(app.folder, 'tsconfig.json'), JSON.stringify({

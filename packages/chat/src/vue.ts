@@ -5,11 +5,14 @@ import { computed, onScopeDispose, shallowRef, toValue, watch, type ComputedRef,
 import type { Conversation } from './conversation.js';
 import type { TributaryUIMessage } from './message.js';
 import { methodsOf, viewOf } from './members.js';
-import type { ChatLike, ChatMethods, ChatView, TributaryChatOptions, TributaryMethods, TributaryView } from './options.js';
+import type { ChatLike, ChatMethods, ChatView, TributaryChatOptions as Options, TributaryMethods, TributaryView } from './options.js';
 import { Registry } from './registry.js';
 import type { TributaryTransport } from './transport.js';
 
-export type { TributaryChatOptions } from './options.js';
+export interface TributaryChatOptions<M extends UIMessage> extends Options<M> {
+  /** The shortest time between two changes of messages, in milliseconds. Read once, in setup(). */
+  throttle?: number;
+}
 
 type Own<M extends UIMessage> = Conversation<M, ChatLike<M>>;
 type Writable = 'messages' | 'draft';
@@ -42,6 +45,22 @@ export function useTributaryChat<M extends UIMessage = TributaryUIMessage>(optio
     conversation.value = next;
   }, { immediate: true, flush: 'sync' });
   const of = () => conversation.value, methods = methodsOf(of), set: Record<string, (value: never) => void> = { messages: methods.setMessages, draft: methods.setDraft };
-  const refs = Object.entries(viewOf(of, () => state.value)).map(([name, get]) => [name, set[name] ? computed<unknown>({ get, set: set[name] as () => void }) : computed<unknown>(get)]);
+  const view = viewOf(of, () => state.value), { throttle } = component.current;
+  if (throttle) view.messages = throttled(view.messages, throttle);
+  const refs = Object.entries(view).map(([name, get]) => [name, set[name] ? computed<unknown>({ get, set: set[name] as () => void }) : computed<unknown>(get)]);
   return { ...methods, ...Object.fromEntries(refs), conversation: computed(of) } as TributaryChat<M>;
+}
+
+/** A list that changes at most once in so many milliseconds. */
+function throttled<T>(read: () => T[], ms: number): () => T[] {
+  const copy = () => [...read()], shown = shallowRef(copy());
+  let timer: ReturnType<typeof setTimeout> | undefined, behind = false;
+  const show = () => {
+    shown.value = copy();
+    behind = false;
+    timer = setTimeout(() => { timer = undefined; if (behind) show(); }, ms);
+  };
+  watch(copy, () => { if (timer === undefined) show(); else behind = true; }, { flush: 'sync' });
+  onScopeDispose(() => clearTimeout(timer));
+  return () => shown.value;
 }
