@@ -70,10 +70,11 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
 
   for (const client of CLIENTS.filter(c => c.keepsQuery)) {
     describe(`with ai ${client.name}`, { concurrency: 5 }, () => {
-      let Page, Other, core;
+      let Page, Other, Probe, Eager, core;
       before(async () => {
         const app = apps.get(client.name);
         ({ Page } = await app.load('page.tsx'));
+        ({ Probe, Eager } = await app.load('probe.tsx'));
         core = await app.entry('index');
         Other = props => createElement(Page, { ...props, transport: other });
       });
@@ -258,6 +259,85 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
         const said = text((await history(first.id))[1]);
         await until('all of it is shown, once', () => first.articles()[1]?.textContent === said && first.articles().length === 2);
         assert.deepEqual([posts(first.id).length, resumes(first.id).length], [1, 0], 'one stream brought all of it');
+      });
+
+      /** What the hook returns now and returned at first, and each error that it has shown. */
+      function probe(options) {
+        const probed = { first: undefined, chat: undefined, errors: [] };
+        mount(Probe, { options, give: chat => { probed.first ??= { chat }; probed.chat = chat; if (chat.error) probed.errors.push([chat.error, chat.connected]); } });
+        return probed;
+      }
+      const shown = ({ chat }) => chat?.messages.flatMap(m => m.parts.map(p => p.text ?? '')).join(' ') ?? '';
+
+      test('the members and the options of useChat mean what they mean there', async () => {
+        const ai = await import(`ai-${client.name}`), id = randomUUID(), complete = [ai.lastAssistantMessageIsCompleteWithToolCalls, ai.lastAssistantMessageIsCompleteWithApprovalResponses].filter(Boolean);
+        let made = 0;
+        const finished = [], probed = probe({
+          id, resume: true, throttle: 20, experimental_throttle: 20, messages: [{ id: 'u0', role: 'user', parts: [{ type: 'text', text: 'from the server' }] }],
+          generateId: () => `own-${made++}`, sendAutomaticallyWhen: now => complete.some(is => is(now)), onFinish: ({ message }) => finished.push(message.id),
+        });
+        await until('there is a chat', () => probed.chat);
+        assert.deepEqual([shown(probed.first), probed.first.chat.loading], ['from the server', false]);
+        await until('the history of the gateway is shown', () => probed.chat.missing && shown(probed) === '');
+        await probed.chat.sendMessage({ text: 'ask' });
+        assert.match(probed.chat.messages[0].id, /^own-/);
+        await until('a person is asked', () => probed.chat.requests.length === 1);
+        const addOutput = client.major === 5 ? probed.chat.addToolResult : probed.chat.addToolOutput;
+        await addOutput({ tool: 'AskUser', toolCallId: probed.chat.requests[0].id, output: 'green' });
+        await until(`the answer has arrived; it shows ${shown(probed)}`, () => shown(probed).includes('You chose green.') && !probed.chat.busy);
+        if (client.major > 5) {
+          await probed.chat.sendMessage({ text: 'approve' });
+          await until('a person is asked again', () => probed.chat.requests.length === 1);
+          await probed.chat.addToolApprovalResponse({ id: probed.chat.requests[0].id, approved: true });
+          await until(`the approval has arrived; it shows ${shown(probed)}`, () => shown(probed).includes('I was allowed to run it'));
+        }
+        await over(id, 'completed');
+        await until('all is over here too', () => !probed.chat.busy);
+        assert.ok(finished.includes(probed.chat.messages.at(-1).id));
+        assert.deepEqual(probed.errors, []);
+        probed.chat.setMessages(now => now.slice(0, 1));
+        await until('the app has its way', () => probed.chat.messages.length === 1);
+      });
+
+      test('an error is visible, also that of a lost connection, which connected says of it', async () => {
+        const id = randomUUID(), probed = probe({ id });
+        await until('the page is there', () => probed.chat && !probed.chat.loading);
+        refusePost(id);
+        await probed.chat.sendMessage({ text: 'hello' });
+        await until('the error was shown', () => probed.errors.length > 0);
+        assert.ok(probed.errors.every(([error, connected]) => core.isNetworkError(error) && !connected));
+        await until('it has passed', () => !probed.chat.error && probed.chat.connected);
+      });
+
+      test('without an id there is a conversation of its own', async () => {
+        const one = probe({}), two = probe();
+        await until('both are there', () => one.chat && two.chat);
+        assert.deepEqual([one.chat.loading, one.chat.missing, one.chat.id === two.chat.id], [false, true, false]);
+        await one.chat.sendMessage({ text: 'hello' });
+        await until('there is an answer', () => one.chat.messages.length === 2);
+        assert.equal(two.chat.messages.length, 0);
+      });
+
+      test('each component hears its own callbacks, those of its newest rendering, and none after it has gone', async () => {
+        const id = randomUUID(), heard = [], hears = name => ({ onFinish: () => heard.push(name), onRefused: () => heard.push(`${name} refused`) });
+        const [first, second] = ['first', 'second'].map(name => page({ id, ...hears(name) }));
+        const say = async text => { await second.say(text); await until('the turn is over', () => heard.length > 0 && !second.has('Stop')); return heard.splice(0).sort(); };
+        assert.deepEqual(await say('hello'), ['first', 'second']);
+        first.leave();
+        second.show(hears('newer'));
+        assert.deepEqual(await say('hello'), ['newer']);
+        refusePost(id);
+        await second.say('hello');
+        await until('the refusal is heard', () => heard.includes('newer refused'));
+        assert.ok(!heard.some(what => /first|second/.test(what)), heard.join());
+      });
+
+      test('a prompt that a child sends in its first effect finds the callbacks', async () => {
+        const id = randomUUID();
+        let begun = 0;
+        mount(Eager, { options: { id, fresh: true, onBegin: async () => { begun++; } } });
+        await over(id, 'completed');
+        assert.equal(begun, 1);
       });
 
       test('regenerate replaces the answer', async () => {

@@ -2,7 +2,7 @@
 import { textOf, type TributaryTransport, type TributaryUIMessage } from '@tributary/chat';
 import { useTributaryChat, type TributaryChatOptions } from '@tributary/chat/react';
 
-interface Props extends Pick<TributaryChatOptions<TributaryUIMessage>, 'fresh' | 'onBegin' | 'onRefused'> { id: string; transport?: TributaryTransport; agent?: string; onArrival?: () => void }
+interface Props extends Pick<TributaryChatOptions<TributaryUIMessage>, 'fresh' | 'onBegin' | 'onRefused' | 'onFinish'> { id: string; transport?: TributaryTransport; agent?: string; onArrival?: () => void }
 
 export function Page({ onArrival, ...options }: Props) {
   const chat = useTributaryChat<TributaryUIMessage>(options);
