@@ -42,7 +42,7 @@ function open(mount, props) {
       field.dispatchEvent(new window.Event('input', { bubbles: true }));
       await this.press('Send');
     },
-    leave() { unmount(); place.remove(); },
+    leave() { if (place.isConnected) unmount(); place.remove(); },
   };
 }
 
@@ -85,6 +85,18 @@ for (const [name, entry, alias] of [
       for (const tab of [first, second]) await tab.shows('You chose green.');
       await until('both show the same', () => first.articles().join() === second.articles().join());
       first.leave();
+      second.leave();
+    });
+
+    test('of two components with one id each hears its callbacks, and none after it has gone', async () => {
+      const id = randomUUID(), transport = new Transport(), heard = [];
+      const [first, second] = ['first', 'second'].map(name => open(mount, { id, transport, onFinish: () => heard.push(name) }));
+      for (const [names, turns] of [['first second', 1], ['second', 2]]) {
+        await second.say('hello');
+        await until(`turn ${turns} is over; ${heard} have heard it`, () => second.articles().length === 2 * turns && !second.has('Stop') && heard.length > 0);
+        assert.equal(heard.splice(0).sort().join(' '), names);
+        first.leave();
+      }
       second.leave();
     });
 

@@ -4,9 +4,9 @@ import { useTributaryChat } from '@tributary/chat/vue';
 import { createApp, defineComponent, h } from 'vue';
 
 const Page = defineComponent({
-  props: ['id', 'transport'],
+  props: ['id', 'transport', 'onFinish'],
   setup(props) {
-    const { messages, requests, answer, draft, submit, busy, stop, loading, error } = useTributaryChat(() => ({ id: props.id, transport: props.transport }));
+    const { messages, requests, answer, draft, submit, busy, stop, loading, error } = useTributaryChat(() => ({ ...props }));
     const send = event => { event.preventDefault(); submit(); };
     const button = (name, onClick) => h('button', { type: 'button', onClick }, name);
     return () => (loading.value ? [] : [
