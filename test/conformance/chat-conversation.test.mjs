@@ -251,6 +251,22 @@ for (const client of CLIENTS.filter(c => c.keepsQuery)) {
       assert.deepEqual([heard, conversation.state.draft], [['go'], '']);
     });
 
+    test('a prompt whose component has gone before it is sent still begins its session as that component said', async () => {
+      const gateway = script(), transport = new core.TributaryTransport({ fetch: gateway.fetch, client: String(client.major) });
+      const conversation = new core.Conversation({ id: 'new', transport, create: init => new Chat(init) });
+      open.push(conversation);
+      let begun = 0;
+      const leave = conversation.attach({ current: { agent: 'painter', onBegin: async () => { begun++; } } });
+      const sent = conversation.sendMessage({ text: 'go' });
+      leave();
+      (await gateway.next('history')).reply(json({ error: 'There is no such session.', code: 'unknown_session' }, 404));
+      const prompt = await gateway.next('prompt');
+      assert.deepEqual([begun, JSON.parse(prompt.body).agent], [1, 'painter']);
+      follow(prompt).chunks(...turn('m2', ...said('Here.')));
+      prompt.stream.end();
+      await sent;
+    });
+
     test('sendAutomaticallyWhen of any component sends the answer that was added to a message', async () => {
       const { gateway, conversation, rest } = await tab();
       await rest();

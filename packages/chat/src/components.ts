@@ -4,11 +4,12 @@ import type { Callbacks, Component } from './options.js';
 
 export class Components<M extends UIMessage> {
   #all = new Set<Component<M>>();
+  #gone: Component<M> | undefined;
 
   /** Tells and asks a component, until the result is called. */
   attach(component: Component<M>): () => void {
     this.#all.add(component);
-    return () => { this.#all.delete(component); };
+    return () => { if (this.#all.delete(component)) this.#gone = component; };
   }
 
   /** Tells each component, also if one of them throws, which throws then. */
@@ -21,10 +22,15 @@ export class Components<M extends UIMessage> {
     return results;
   }
 
-  /** What the first component says that says anything. */
-  first<K extends keyof Callbacks<M>>(key: K): Callbacks<M>[K] | undefined {
-    for (const { current } of this.#all) if (current[key] !== undefined) return current[key];
-    return undefined;
+  /** Whether any component has this callback. */
+  has(key: keyof Callbacks<M>): boolean {
+    return [...this.#all].some(({ current }) => current[key] !== undefined);
+  }
+
+  /** How a new session begins, as the first component says. A prompt can be on its way when its component goes: then that one says so. */
+  first<K extends 'onBegin' | 'agent'>(key: K): Callbacks<M>[K] | undefined {
+    const all = this.#all.size === 0 && this.#gone ? [this.#gone] : [...this.#all];
+    return all.find(({ current }) => current[key] !== undefined)?.current[key];
   }
 
   /** Whether any component wants the messages to be sent. A release that does not wait for an answer must get it at once. */

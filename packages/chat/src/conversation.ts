@@ -289,7 +289,7 @@ export class Conversation<M extends UIMessage, C extends ChatLike<M>> {
       this.chat.messages = this.chat.messages.filter(({ id }) => id !== last.id);
       this.#unsent = { id: last.id, taken: resolve };
     });
-    if (this.#components.first('onRefused')) return void this.#components.tell(one => one.onRefused?.({ message: last, messageId, taken }));
+    if (this.#components.has('onRefused')) return void this.#components.tell(one => one.onRefused?.({ message: last, messageId, taken }));
     const text = textOf(last);
     this.setDraft(now => now || text);
     void taken.then(() => this.setDraft(draft => (draft === text ? '' : draft)));
