@@ -1,4 +1,4 @@
-// The input of a call for a person. conformance/chat-input.test.mjs tries thousands of inputs; these are the forms that agents use.
+// The input of a call for a person. test/conformance/chat-input.test.mjs tries thousands of inputs; these are the forms that agents use.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inputText, inputView, jsonLines, requestText } from '../dist/input.js';

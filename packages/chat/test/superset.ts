@@ -1,4 +1,4 @@
-// useTributaryChat for Vue and tributaryChat for Svelte take and return all that the stock clients do. conformance/chat-package/superset.ts says the same of React.
+// useTributaryChat for Vue and tributaryChat for Svelte take and return all that the stock clients do. test/conformance/chat-package/superset.ts says the same of React.
 import type { Chat } from '@ai-sdk/svelte';
 import type { useChat, UseChatHelpers } from '@ai-sdk/vue';
 import type { AbstractChat, ChatInit } from 'ai';
