@@ -6,7 +6,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
-import { CLIENTS, chosen, loadReader } from './lib/clients.mjs';
+import { chosen, loadReader } from './lib/clients.mjs';
 import { difference, plain } from './lib/message.mjs';
 import { dataOf, readState, withoutComments } from './lib/sse.mjs';
 import { http, start } from './lib/server.mjs';

@@ -11,8 +11,8 @@ export function SessionPage({ session }: { session: string }) {
     <main>
       <header>
         <h1>{title || 'New session'}</h1>
-        <p aria-label="Here now">{users.join(', ')}</p>
-        {branch && <p aria-label="Branch">{branch}</p>}
+        <p role="note" aria-label="Here now">{users.join(', ')}</p>
+        {branch && <p role="note" aria-label="Branch">{branch}</p>}
         {toasts.map((t, i) => <p key={i}>{t}</p>)}
         <label><input type="checkbox" checked={settings.aiChat} onChange={e => change({ aiChat: e.target.checked })} /> AI SDK chat</label>
       </header>

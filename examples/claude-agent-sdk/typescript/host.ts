@@ -1,8 +1,9 @@
 /** The host's half of Claude Code's protocol: JSON lines on standard input and output. */
 import { createInterface } from 'node:readline';
 import { randomUUID } from 'node:crypto';
-import type { CanUseTool, PermissionResult, SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
+import type { CanUseTool, PermissionMode, PermissionResult, SDKUserMessage } from '@anthropic-ai/claude-agent-sdk';
 
+// biome-ignore lint/suspicious/noExplicitAny: a line of JSON, whose fields the code below checks by name
 type Line = Record<string, any>;
 
 /** Writes one line to the gateway. */
@@ -21,7 +22,7 @@ export function flags(args = process.argv.slice(2)): Record<string, string | tru
 export interface Controls {
   interrupt(): Promise<unknown>;
   setModel(model?: string): Promise<unknown>;
-  setPermissionMode(mode: any): Promise<unknown>;
+  setPermissionMode(mode: PermissionMode): Promise<unknown>;
   initializationResult(): Promise<unknown>;
 }
 

@@ -13,8 +13,8 @@ const Page = defineComponent({
     const chat = sdk.useChat ? reactive(sdk.useChat(init)) : new sdk.Chat(init);
     const text = shallowRef('');
     onMounted(() => chat.resumeStream());
-    const send = event => { event.preventDefault(); chat.sendMessage({ text: text.value }); text.value = ''; };
-    const stop = () => { chat.stop(); fetch(`/api/sessions/${id}/stop`, { method: 'POST' }); };
+    const send = event => { event.preventDefault(); void chat.sendMessage({ text: text.value }); text.value = ''; };
+    const stop = () => { void chat.stop(); void fetch(`/api/sessions/${id}/stop`, { method: 'POST' }); };
     const part = p => {
       if (p.type === 'text') return h('p', p.text);
       if (p.type === 'reasoning') return h('em', p.text);

@@ -80,7 +80,7 @@ const events = /v2dict|-events/, waits = /approval.*-1\.|approval\.enc|edit-mult
 
 // The defects of @ai-sdk/langchain: where they show, which facets they explain, and what proves them in a recording.
 const DEFECTS = [
-  { n: 1, name: 'events of two speakers at once become one text', where: /atonce\.v2dict/, facets: ['texts'], shows: (o, t) => o.texts.length === 2 && t.texts.length === 1 && letters(o) === letters(t) },
+  { n: 1, name: 'events of two speakers at once become one text', where: /atonce\.v2dict/, facets: ['texts'], shows: (_, t) => o.texts.length === 2 && t.texts.length === 1 && letters(o) === letters(t) },
   { n: 2, name: 'a tool of events has its run as its id, no input, and the whole message as its output', where: events, facets: ['inputs', 'outputs'],
     shows: (o, t) => json(t.inputs) === '{}' && values(t.outputs).some(v => v?.tool_call_id) && Object.keys(t.outputs).every(id => !(id in o.inputs)) },
   { n: 3, name: 'a tool of events that fails is open for ever', where: /failtool.*(v2dict|-events)/, facets: ['inputs', 'outputs'], shows: (o, t) => values(o.outputs)[0].error && values(t.outputs)[0] === 'none' },
@@ -90,8 +90,8 @@ const DEFECTS = [
   { n: 6, name: 'the input of a call on the wire is missing, or a string', where: /sse$|stream/, facets: ['inputs'],
     shows: (o, t) => Object.entries(o.inputs).some(([id, v]) => typeof v === 'object' && (t.inputs[id] === undefined || typeof t.inputs[id] === 'string')) },
   { n: 7, name: 'tools beside messages give two results for one call, or an error without its text', where: /multi|tools|static-interrupt-2|weather\.(enc-)?stream/, facets: ['outputs'],
-    shows: (o, t) => values(t.results).some(r => r.length > 1 && json(r[0]) !== json(r[1])) || values(t.results).some(r => /pregelTaskId/.test(r[0]) || r[0]?.tool_call_id) },
-  { n: 8, name: 'an interrupt inside a tool is the failure of the tool', where: /ask-multi-1/, facets: ['outputs', 'inputs', 'texts', 'custom'], shows: (o, t) => values(t.outputs).some(v => /GraphInterrupt/.test(v?.error)) && o.custom.includes('data-interrupt') },
+    shows: (_, t) => values(t.results).some(r => r.length > 1 && json(r[0]) !== json(r[1])) || values(t.results).some(r => /pregelTaskId/.test(r[0]) || r[0]?.tool_call_id) },
+  { n: 8, name: 'an interrupt inside a tool is the failure of the tool', where: /ask-multi-1/, facets: ['outputs', 'inputs', 'texts', 'custom'], shows: (_, t) => values(t.outputs).some(v => /GraphInterrupt/.test(v?.error)) && o.custom.includes('data-interrupt') },
   { n: 9, name: 'after an answer the call has its old input, or stays open if it was rejected', where: /(edit-multi|approval-reject)-2/, facets: ['inputs', 'outputs'],
     shows: (o, t) => values(o.outputs).some(v => v?.error) && values(t.outputs).includes('none') || /ann@/.test(json(t.inputs)) && /eve@/.test(json(o.inputs)) },
   { n: 10, name: 'messages of a resumed run alone have the result of a call that never began', where: /approval-messages-tuple-2/, facets: ['inputs', 'orphans'], shows: (o, t) => t.orphans.length === 1 && o.orphans.length === 0 },

@@ -18,6 +18,7 @@ async function openHook(client, init) {
   const { createRoot } = await import('react-dom/client');
   const watchers = new Set(), waiting = [];
   let current, crash, mounted = false, nudge;
+  // biome-ignore lint/correctness/noComponentHookFactories: each client has an App of its own, drawn once
   const App = () => {
     const [tick, setTick] = useState(0);
     current = init === undefined ? client.sdk.useChat() : client.sdk.useChat(init);
@@ -54,12 +55,12 @@ function face({ look, watchers, drawn, close }) {
     get error() { return look().error; },
     get last() { return look().messages.at(-1); },
     /** What the person does; each returns at once, settled() waits for what follows. */
-    send: (text, more, options) => { track(look().sendMessage(text === undefined ? undefined : { text, ...more }, options)); },
-    regenerate: o => { track(look().regenerate(o)); },
+    send: (text, more, options) => { void track(look().sendMessage(text === undefined ? undefined : { text, ...more }, options)); },
+    regenerate: o => { void track(look().regenerate(o)); },
     /** What an app's own code does to the screen: setMessages of the hook, messages of the Chat class. */
     set: messages => { const c = look(); if (c.setMessages) c.setMessages(messages); else c.messages = messages; },
-    resume: () => { track(look().resumeStream()); },
-    answer: o => { track((look().addToolOutput ?? look().addToolResult)(o)); }, // its name in 5.0.0
+    resume: () => { void track(look().resumeStream()); },
+    answer: o => { void track((look().addToolOutput ?? look().addToolResult)(o)); }, // its name in 5.0.0
     approve: o => track(look().addToolApprovalResponse(o)),
     stop: () => look().stop(),
     /** What an app's own code holds: the same four in both ways. */

@@ -18,12 +18,12 @@ const used = new Set();
 /** The blocks of a page of docs/, or of README.md: {language, name, from, code}. A block that no test could run is an error. */
 export function blocks(page) {
   const text = fs.readFileSync(path.join(page === 'README.md' ? ROOT : DOCS, page), 'utf8');
-  const found = [...text.matchAll(/^```(\w*)(?: name=(\S+))?(?: in=(\S+))?.*\n([^]*?)^```$/gm)].map(([, language, name, from, code]) => ({ language, name, from, code }));
+  const found = [...text.matchAll(/^```(\w*)(?: name=(\S+))?(?: in=(\S+))?.*\n([\s\S]*?)^```$/gm)].map(([, language, name, from, code]) => ({ language, name, from, code }));
   for (const { language, name, from, code } of found) {
     if (!name && !from && (GUIDES.includes(page) || APPS.includes(language))) throw new Error(`${page} shows ${language} that no test runs: ${code.split('\n')[0]}`);
     if (name && found.filter(b => b.name === name).length > 1) throw new Error(`${page} has two blocks with the name ${name}`);
   }
-  const indented = GUIDES.includes(page) && text.replace(/^```[^]*?^```$/gm, '').match(/\n\n {4}(.*)/);
+  const indented = GUIDES.includes(page) && text.replace(/^```[\s\S]*?^```$/gm, '').match(/\n\n {4}(.*)/);
   if (indented) throw new Error(`${page} shows an indented block that no test runs: ${indented[1]}`);
   return found;
 }

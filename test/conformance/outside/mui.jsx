@@ -35,15 +35,15 @@ function gatewayAdapter(id) {
         reading = true;
         const { body } = await call('POST', '/api/chat', { id, message: { id: message.id, role: 'user', parts: message.parts } }, signal);
         const [shown, watched] = body.tee();
-        new Response(watched).text().catch(() => {}).finally(() => { reading = false; });
+        void new Response(watched).text().catch(() => {}).finally(() => { reading = false; });
         return shown;
       },
     }),
     listMessages: async () => ({ messages: await history() }),
-    subscribe({ onEvent }) { tell = onEvent; rest(); },
+    subscribe({ onEvent }) { tell = onEvent; void rest(); },
     async addToolApprovalResponse({ id: request, approved, reason }) {
       await call('POST', `/api/sessions/${id}/permissions/${request}`, { approved, reason });
-      if (!reading) rest();
+      if (!reading) void rest();
     },
   };
 }

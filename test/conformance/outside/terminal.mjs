@@ -37,7 +37,7 @@ export function terminal(argv, cwd) {
   // The end of script hangs up the terminal, which ends the program in it. script itself ignores gentler signals while its program runs.
   const kill = () => { if (code === null) child.kill('SIGKILL'); };
   const forget = own(async () => { kill(); await gone; }, kill);
-  gone.then(forget);
+  void gone.then(forget);
   return {
     text: seen.text,
     shows: words => until(`the terminal shows ${JSON.stringify(words)}; it shows\n${seen.text()}`, () => seen.text().includes(words)),

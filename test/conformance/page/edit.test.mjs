@@ -16,7 +16,6 @@ useChromium();
 after(() => fs.rmSync(dir, { recursive: true, force: true }));
 const site = useGateway(`auth:\n  tokens: [{name: bob, role: collaborator, token_file: ${path.join(dir, 'bob')}}]\nagents:\n  demo:\n    options: {pace: 2ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 20ms}\n`);
 
-const field = page => page.getByRole('textbox', { name: 'Your message' });
 const editor = page => page.getByRole('textbox', { name: 'Edit your message' });
 const mine = page => page.getByRole('article', { name: 'You' });
 const answers = page => page.getByRole('article', { name: 'The agent' });

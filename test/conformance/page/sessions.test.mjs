@@ -189,7 +189,7 @@ describe('a session', () => {
     };
     const markdown = await exported('Export as Markdown');
     assert.match(markdown.name, /\.md$/);
-    assert.match(markdown.text, /Paper trail[^]*ink and quill/);
+    assert.match(markdown.text, /Paper trail[\s\S]*ink and quill/);
     const json = await exported('Export as JSON');
     assert.match(json.name, /\.json$/);
     assert.match(JSON.stringify(JSON.parse(json.text)), /ink and quill/);

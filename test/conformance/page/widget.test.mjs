@@ -2,12 +2,10 @@
 // evidence: promise-widget
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import fs from 'node:fs';
 import os from 'node:os';
-import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { http, start } from '../lib/server.mjs';
-import { BINARY, sleep, until } from '../lib/site.mjs';
+import { BINARY, until } from '../lib/site.mjs';
 import { SECRET, tokenFor, useHost } from './lib/host.mjs';
 import { accessible, launch, watch } from './lib/page.mjs';
 

@@ -24,6 +24,7 @@ const expected = { text: ['I read.', 'Done.'], reasoning: ['Hm.'], tools: { c1: 
 
 // A stand-in for the binary prints the stream that lies beside the recording.
 const program = path.join(dir, 'program');
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's own
 fs.writeFileSync(program, '#!/bin/sh\nfor last; do :; done\ncat "${last%.jsonl}.sse"\n', { mode: 0o755 });
 
 function convert(expects, stream) {

@@ -150,7 +150,10 @@ const server = http.createServer(async (req, res) => {
     let n = 0;
     for await (const piece of response.body) {
       res.write(piece);
-      if (resumable && n++ === 4) return res.flushHeaders(), setTimeout(() => res.destroy(), 20); // the connection breaks
+      if (resumable && n++ === 4) { // the connection breaks
+        res.flushHeaders();
+        return setTimeout(() => res.destroy(), 20);
+      }
     }
     res.end();
   } catch (e) {

@@ -189,7 +189,7 @@ describe('WorkflowChatTransport', { concurrency: 6 }, () => {
 
   test('a page that is loaded anew in mid-turn, by the id of the chat, and is cut then', async () => {
     const id = await session('unhurried'), first = open(id);
-    first.chat.sendMessage({ text: 'slow' });
+    void first.chat.sendMessage({ text: 'slow' });
     await begun(first.chat);
     await first.chat.stop(); // the page goes
     const { chat, net } = open(id, { net: network(n => n === 1 ? 12 : 0), messages: await side.history(id, '7.0.112') });
@@ -202,7 +202,7 @@ describe('WorkflowChatTransport', { concurrency: 6 }, () => {
 
   test('a page that is loaded anew while a tool runs', async () => {
     const id = await session('unhurried'), first = open(id);
-    first.chat.sendMessage({ text: 'shell' });
+    void first.chat.sendMessage({ text: 'shell' });
     await until('a call runs', () => toolsOf(first.chat.lastMessage).some(p => p.state !== 'input-streaming'));
     const { chat } = open(id, { messages: await side.history(id, '7.0.112') });
     await chat.resumeStream();
@@ -213,11 +213,11 @@ describe('WorkflowChatTransport', { concurrency: 6 }, () => {
 
   test('two pages that are loaded anew: a cut one begins again, and gets no words of the other', async () => {
     const id = await session('unhurried'), first = open(id);
-    first.chat.sendMessage({ text: 'slow' });
+    void first.chat.sendMessage({ text: 'slow' });
     await begun(first.chat);
     const one = open(id, { net: network(n => n === 1 ? 20 : 0) }), two = open(id), followed = two.chat.resumeStream();
     await begun(two.chat);
-    one.chat.resumeStream();
+    void one.chat.resumeStream();
     await until('it has begun again', () => one.net.asked.length === 3);
     assert.deepEqual(starts(one.net), [0, 20, 0]);
     assert.deepEqual(one.net.answers.slice(0, 2), [200, 410]);
@@ -252,7 +252,7 @@ describe('WorkflowChatTransport', { concurrency: 6 }, () => {
 
   test('the newest chunks only: the page gets the whole message, and counts on rightly', async () => {
     const id = await session('unhurried'), first = open(id);
-    first.chat.sendMessage({ text: 'slow' });
+    void first.chat.sendMessage({ text: 'slow' });
     await begun(first.chat);
     const { chat, net } = open(id, { net: network(n => n === 1 ? 12 : 0), initialStartIndex: -10 });
     await chat.resumeStream();
@@ -300,7 +300,7 @@ describe('WorkflowChatTransport, alone with the gateway', () => {
       }
     };
     const { chat } = open(id, { net });
-    chat.sendMessage({ text: 'slow' });
+    void chat.sendMessage({ text: 'slow' });
     await begun(chat);
     await server.restart('SIGKILL');
     await until('the page says that the turn has failed', () => chat.status === 'error' && !chat.error.message.includes('Failed to fetch'));

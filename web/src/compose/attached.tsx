@@ -67,6 +67,7 @@ function Picture({ file }: { file: File }) {
   }, [file]);
   return (
     <>
+      {/* biome-ignore lint/a11y/noAriaHiddenOnFocusable: a canvas takes no focus */}
       <canvas ref={canvas} className="thumb" hidden={!shown} aria-hidden="true" />
       {!shown && <FileText aria-hidden="true" />}
     </>

@@ -10,6 +10,8 @@ export function Suggestions({ id, label, offers, chosen, left, onChoose, onLook 
   return (
     <div className="suggestions" id={id} ref={box} role="listbox" aria-label={label} style={{ '--left': `${left}px` } as React.CSSProperties}>
       {offers.map((offer, i) => (
+        // biome-ignore lint/a11y/useFocusableInteractive: the focus and the keys stay in the text
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the focus and the keys stay in the text
         <div
           key={offer.value} id={`${id}-${i}`} role="option" aria-selected={i === chosen} className="suggestion"
           onMouseDown={e => e.preventDefault()} onMouseMove={() => { if (i !== chosen) onLook(i); }} onClick={() => onChoose(offer)}

@@ -63,12 +63,12 @@ export function Embed() {
     <div className="embed">
       <header className="embed-top">
         <h1>{title}</h1>
-        {begun && !start?.session && <button onClick={startNew}>New conversation</button>}
-        <button onClick={() => tell({ type: 'close' })}>Close</button>
+        {begun && !start?.session && <button type="button" onClick={startNew}>New conversation</button>}
+        <button type="button" onClick={() => tell({ type: 'close' })}>Close</button>
       </header>
       <main className="embed-main" inert={calm}>
         {problem && (
-          <div className="banner" role="alert"><span>{problem}</span><button onClick={() => setTries(n => n + 1)}>Try again</button></div>
+          <div className="banner" role="alert"><span>{problem}</span><button type="button" onClick={() => setTries(n => n + 1)}>Try again</button></div>
         )}
         {begun && <One key={begun.id} begun={begun} agent={start?.agent ?? ''} open={open} />}
       </main>

@@ -5,6 +5,7 @@ import type { CSSProperties } from 'react';
 export interface Span { text: string; name?: string; style?: CSSProperties }
 
 /** Sequences that are no colour: they move the cursor, clear, or talk to the terminal itself. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: sequences of a terminal begin with one
 const OTHER = /\x1b(?:\[[0-9;:?<=>]*[ -/]*[@-ln-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[PX^_][^\x1b]*(?:\x1b\\)?|[ -/]*[0-Z\\^-~])/g;
 
 /** A line as it stands after what has overwritten it: a carriage return begins it again, a backspace takes a character. */
@@ -19,6 +20,7 @@ function settled(line: string): string {
 const lines = (text: string) => text.replace(OTHER, '').split('\n').map(settled).join('\n');
 
 /** The text without colours. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: sequences of a terminal begin with one
 export const plain = (text: string) => lines(text).replace(/\x1b\[[\d;:]*m?/g, '');
 
 /** A colour of the palette of 256 that is none of the sixteen names. */

@@ -85,8 +85,8 @@ export const DiffFile = memo(function DiffFile({ file, view = 'unified', onLine,
                   ? pairs(rows).map(([left, right], i) => (
                       <Fragment key={i}>
                         <tr>
-                          <Number row={left} of="old" {...cell} /><Text row={left} {...cell} />
-                          <Number row={right} of="new" {...cell} /><Text row={right} {...cell} />
+                          <LineNumber row={left} of="old" {...cell} /><Text row={left} {...cell} />
+                          <LineNumber row={right} of="new" {...cell} /><Text row={right} {...cell} />
                         </tr>
                         <Below rows={left === right ? [right] : [left, right]} path={file.path} below={below} span={4} />
                       </Fragment>
@@ -94,8 +94,8 @@ export const DiffFile = memo(function DiffFile({ file, view = 'unified', onLine,
                   : rows.map((row, i) => (
                       <Fragment key={i}>
                         <tr>
-                          <Number row={row.kind === 'add' ? null : row} of="old" {...cell} onLine={row.kind === 'del' ? onLine : undefined} />
-                          <Number row={row.kind === 'del' ? null : row} of="new" {...cell} />
+                          <LineNumber row={row.kind === 'add' ? null : row} of="old" {...cell} onLine={row.kind === 'del' ? onLine : undefined} />
+                          <LineNumber row={row.kind === 'del' ? null : row} of="new" {...cell} />
                           <Text row={row} {...cell} sign />
                         </tr>
                         <Below rows={[row]} path={file.path} below={below} span={3} />
@@ -118,7 +118,7 @@ const placeOf = (path: string, row: Row): Place => (row.new === null
 interface Cell { path: string; row: Row | null; colors: Map<Row, Colors>; onLine?: (place: Place) => void }
 
 /** The number of a line. It stands in an attribute, so that it is not copied with the code. */
-function Number({ row, of, path, onLine }: Cell & { of: 'old' | 'new' }) {
+function LineNumber({ row, of, path, onLine }: Cell & { of: 'old' | 'new' }) {
   if (!row) return <td className="number" />;
   const n = row[of];
   if (!onLine || n === null) return <td className={`number ${row.kind}`} data-n={n ?? ''} />;

@@ -19,6 +19,7 @@ function Lightbox({ url, name, label, onClose }: { url: string; name?: string; l
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => { dialog.current?.showModal(); }, []);
   return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: a click beside the picture closes; the keyboard has Escape
     <dialog ref={dialog} className="lightbox" aria-label={label} onClose={onClose} onClick={e => { if (e.target === e.currentTarget) onClose(); }}>
       <img src={url} alt={label} />
       <p className="lightbox-bar">

@@ -11,6 +11,7 @@ export function Reasoning({ id, text, live }: { id: string; text: string; live: 
   const open = chosen ?? live;
   return (
     <details className="folded reasoning" open={open}>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: a summary is a control, by the keyboard too */}
       <summary onClick={e => { e.preventDefault(); setChosen(!open); }}>
         <ChevronRight className="chevron" size={14} aria-hidden="true" />
         {live ? 'Thinking' : seconds ? `Thought for ${spoken(seconds)}` : 'Thoughts'}

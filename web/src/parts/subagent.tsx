@@ -16,6 +16,7 @@ export function Subagent({ data, inside = [] }: { data: SubagentData; inside?: T
   const open = chosen ?? running;
   return (
     <details className={`folded subagent ${data.status ?? ''}`} open={open}>
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: a summary is a control, by the keyboard too */}
       <summary onClick={e => { e.preventDefault(); setChosen(!open); }}>
         <ChevronRight className="chevron" size={14} aria-hidden="true" />
         <Bot size={15} aria-hidden="true" /> {data.name || 'Sub-agent'}

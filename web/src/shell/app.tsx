@@ -67,6 +67,7 @@ export function App() {
 
   const top = { drawer, onDrawer: () => setDrawer(true) };
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: Escape is for whatever has the focus inside
     <div className={drawer ? 'app drawer-open' : 'app'} onKeyDown={e => { if (e.key === 'Escape') setDrawer(false); }}>
       <button type="button" className="btn skip" onClick={() => document.querySelector<HTMLElement>('.scroll')?.focus()}>Skip to the conversation</button>
       <Sidebar

@@ -34,6 +34,7 @@ export function SessionList({ list, current, acting, onOpen }: Props) {
     e.preventDefault();
   };
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the keys belong to the links inside
     <div className="sessions" ref={box} onKeyDown={keys} onFocus={e => { const id = (e.target as HTMLElement).dataset.session; if (id) setAt(id); }}>
       {grouped(list).map(({ name, sessions }) => (
         <section key={name} aria-label={name}>

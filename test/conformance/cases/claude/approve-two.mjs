@@ -1,6 +1,6 @@
 import fs from 'node:fs';
 import path from 'node:path';
-import { decide, sameInHistory, talk, untilAsked, verdict, withoutApprovals } from '../../lib/asking.mjs';
+import { decide, sameInHistory, talk, verdict, withoutApprovals } from '../../lib/asking.mjs';
 import { requestsOf, toolsOf } from '../../lib/message.mjs';
 import { both } from '../../lib/script.mjs';
 

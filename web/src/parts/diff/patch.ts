@@ -24,7 +24,7 @@ function mark(rows: Row[]) {
     const gone: Row[] = [], came: Row[] = [];
     while (rows[i]?.kind === 'del') gone.push(rows[i++]!);
     while (rows[i]?.kind === 'add') came.push(rows[i++]!);
-    if (gone.length === came.length) gone.forEach((row, k) => markPair(row, came[k]!));
+    if (gone.length === came.length) for (const [k, row] of gone.entries()) markPair(row, came[k]!);
     if (!gone.length && !came.length) i++;
   }
 }

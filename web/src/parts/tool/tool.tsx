@@ -34,6 +34,7 @@ export const Tool = memo(function Tool({ part, waits, over, diffs, decision, ins
   return (
     <div className={`tool does-${kind} is-${state}`}>
       <details open={shown}>
+        {/* biome-ignore lint/a11y/noStaticElementInteractions: a summary is a control, by the keyboard too */}
         <summary onClick={e => { e.preventDefault(); setChosen(!shown); }}>
           <Icon className="tool-icon" size={15} aria-hidden="true" />
           <span className="tool-name"><Visible text={verb} /></span>
