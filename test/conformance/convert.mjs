@@ -47,10 +47,14 @@ async function main() {
   const said = console.error;
   console.error = () => {}; // the clients log error chunks
   const count = { passed: 0, failed: 0, skipped: 0 }, failures = new Map(), skips = new Map();
+  const fail = (what, who) => failures.set(what, [...failures.get(what) ?? [], who]);
+  let now = '';
+  process.on('unhandledRejection', e => { count.failed++; fail(`${now}: a promise that nobody handles: ${e?.message ?? e}`, 'a client'); });
   const far = progress(files.length * PROFILES.reduce((n, p) => n + readers(clients, p).length, 0));
   for (const file of files) {
     const wants = expectations(file), recording = path.basename(file, '.jsonl');
     for (const profile of PROFILES) {
+      now = `${recording} for ${profile}`;
       const converted = await run(binary, ['convert', '--from', o.from ?? 'claude', '--client', String(profile), file], { maxBuffer: 1 << 28 })
         .catch(e => ({ stdout: '', stderr: e.stderr || e.message }));
       for (const client of readers(clients, profile)) {
@@ -64,9 +68,9 @@ async function main() {
         const outcome = skipped ? 'skipped' : wrong.length ? 'failed' : 'passed';
         count[outcome]++;
         if (skipped) skips.set(skipped, (skips.get(skipped) ?? 0) + 1);
-        for (const w of wrong) failures.set(`${recording} for ${profile}: ${w}`, [...(failures.get(`${recording} for ${profile}: ${w}`) ?? []), client.name]);
-        if (o.list) console.log(`${outcome.padEnd(8)}${recording} for ${profile} read by ${client.name}`);
-        far.tick(`${recording} for ${profile}`);
+        for (const w of wrong) fail(`${now}: ${w}`, client.name);
+        if (o.list) console.log(`${outcome.padEnd(8)}${now} read by ${client.name}`);
+        far.tick(now);
       }
     }
   }

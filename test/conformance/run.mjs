@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 // Runs every case with every real client, both ways, against the real gateway, and prints a table.
+import { AsyncLocalStorage } from 'node:async_hooks';
 import fs from 'node:fs';
 import path from 'node:path';
 import { parseArgs } from 'node:util';
@@ -23,6 +24,7 @@ const USAGE = `usage: node run.mjs [options]
   --command F       with a real agent: this command instead of the pinned one
   --once            with the demo agent: each case × client once, ways and profiles in turn
   --full            with any other agent: every way and profile, not each case × client once
+  --cases D         the cases of this folder instead of the agent's
   --case C          only these cases, repeatable (default all of the agent's)
   --client C        only these clients: 5.0.0 … 7.0.173, or a major; repeatable
   --way W           only chat (the Chat class) or hook (useChat); repeatable
@@ -51,7 +53,7 @@ async function main() {
   try {
     const many = { type: 'string', multiple: true }, one = { type: 'string' };
     o = parseArgs({ options: {
-      agent: one, command: one, once: { type: 'boolean' }, full: { type: 'boolean' }, binary: one, url: one, token: one, jobs: one, case: many, client: many, way: many, profile: many,
+      agent: one, command: one, once: { type: 'boolean' }, full: { type: 'boolean' }, binary: one, url: one, token: one, jobs: one, cases: one, case: many, client: many, way: many, profile: many,
       expected: one, list: { type: 'boolean' }, verbose: { type: 'boolean' }, later: { type: 'boolean' }, help: { type: 'boolean' },
     } }).values;
     if (o.help) { console.log(USAGE); return 0; }
@@ -63,7 +65,7 @@ async function main() {
       if (unknown.length) throw new Error(`no ${flag} ${unknown.join(', ')}: choose from ${known.join(', ')}`);
     }
     if (o.jobs !== undefined && !(Number(o.jobs) >= 1)) throw new Error('--jobs needs a number from 1 on');
-    cases = await loadCases(agent.cases, o.case);
+    cases = await loadCases(o.cases ?? agent.cases, o.case);
     clients = chosen(o.client);
   } catch (e) { console.error(`${e.message}\n${USAGE}`); return 2; }
   if (o.list) { for (const c of cases) console.log(`${c.name.padEnd(24)} ${c.about}${c.later ? ` (later: ${c.later})` : ''}`); return 0; }
@@ -77,8 +79,7 @@ async function main() {
     ? { base: new URL(o.url).origin, token: o.token, stop: async () => {}, stderr: () => '', alive: () => true }
     : await agent.start(binary, { command: o.command });
   const closeWindow = openWindow();
-  // A page would only log what a client leaves unhandled; here it counts as said.
-  process.on('unhandledRejection', e => console.error(e));
+  process.on('unhandledRejection', unhandled);
   const said = o.verbose ? () => 0 : hush();
   try {
     await visit(server.base, server.token);
@@ -87,11 +88,18 @@ async function main() {
     const another = options => (o.url ? Promise.reject(new Error('--url has one gateway only: leave this case out')) : agent.start(binary, { command: o.command, ...options }));
     const site = { ...http(server), work: server.work, said: server.said, far: server.far, another };
     const results = await runAll(plan, { site, known, later: o.later || o.case?.length > 0, jobs: Number(o.jobs ?? agent.jobs), alive: server.alive });
-    return report(results, { known, clients, ways, sparse, whole: !o.case && !o.client && !o.way && !o.profile && !sparse, server, said });
+    return report(results, { known, clients, ways, sparse, whole: !o.case && !o.cases && !o.client && !o.way && !o.profile && !sparse, server, said });
   } finally {
     await server.stop();
     await closeWindow();
   }
+}
+
+// A promise that nobody handles is an await that a case forgot, or an error that a client leaves to the page. Either way its trial fails.
+const trials = new AsyncLocalStorage(), strays = [];
+function unhandled(e) {
+  const trial = trials.getStore();
+  (trial?.failures ?? strays).push({ check: 'handles every promise', detail: String(e?.stack ?? e).split('\n').slice(0, 2).join(' ') });
 }
 
 // The clients log errors of their own to the console; that is no news where the case expects them.
@@ -112,14 +120,16 @@ async function runAll(plan, { site, known, later, jobs, alive }) {
       const trial = new Trial({ site, client, way, profile, shared });
       if (reason) trial.skipped = reason;
       else if (!alive()) trial.failures.push({ check: 'runs to its end', detail: 'the gateway is not running any more' });
-      else await trial.run(testCase);
-      results[i] = { ...at, ms: trial.ms, ...judge(trial, known.get(`${at.case} ${at.client} ${at.way} ${at.profile}`)) };
-      far.tick(`${results[i].outcome}: ${at.case} ${at.client} ${way} ${profile}`);
+      else await trials.run(trial, () => trial.run(testCase));
+      const verdict = () => ({ ...at, ms: trial.ms, ...judge(trial, known.get(`${at.case} ${at.client} ${at.way} ${at.profile}`)) });
+      results[i] = verdict;
+      far.tick(`${verdict().outcome}: ${at.case} ${at.client} ${way} ${profile}`);
     }
   };
   await Promise.all(Array.from({ length: jobs }, work));
   far.done();
-  return results;
+  await new Promise(r => setTimeout(r, 100)); // a promise may fail after its trial is over
+  return results.map(verdict => verdict());
 }
 
 function report(results, { known, clients, ways, sparse, whole, server, said }) {
@@ -137,6 +147,7 @@ function report(results, { known, clients, ways, sparse, whole, server, said }) 
     const [name, why] = key.split('\0');
     console.log(`FAIL ${name} (${who.join(' ')})\n      ${why}`);
   }
+  for (const { check, detail } of strays) { failed++; console.log(`FAIL no case (${check})\n      ${detail}`); }
   if (whole) {
     const run = new Set(results.map(r => `${r.case} ${r.client} ${r.way} ${r.profile}`));
     for (const key of known.keys()) if (!run.has(key)) { failed++; console.log(`FAIL ${key} stands in expected-failures.json, but no such trial exists`); }

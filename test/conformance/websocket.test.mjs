@@ -12,7 +12,7 @@ import { BINARY, sleep, until } from './lib/site.mjs';
 let server, side;
 const transports = new Set(), sockets = [];
 before(async () => {
-  server = await start(BINARY, { yaml: 'agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 10ms}\n' });
+  server = await start(BINARY, { yaml: 'agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 6ms}\n' });
   side = http(server);
 });
 after(async () => {

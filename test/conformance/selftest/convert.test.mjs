@@ -27,11 +27,11 @@ const program = path.join(dir, 'program');
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's own
 fs.writeFileSync(program, '#!/bin/sh\nfor last; do :; done\ncat "${last%.jsonl}.sse"\n', { mode: 0o755 });
 
-function convert(expects, stream) {
+function convert(expects, stream, preload = []) {
   const file = path.join(dir, 'recording.jsonl');
   fs.writeFileSync(file, [{ t: 0, dir: 'meta', cmd: 'x' }, ...expects.map(expect => ({ t: 1, dir: 'meta', expect }))].map(l => `${JSON.stringify(l)}\n`).join(''));
   fs.writeFileSync(path.join(dir, 'recording.sse'), [...stream, '[DONE]'].map(c => `data: ${typeof c === 'string' ? c : JSON.stringify(c)}\n\n`).join(''));
-  return new Promise(done => execFile(process.execPath, ['convert.mjs', '--binary', program, '--client', '7', file], { cwd: ROOT },
+  return new Promise(done => execFile(process.execPath, [...preload, 'convert.mjs', '--binary', program, '--client', '7', file], { cwd: ROOT },
     (e, out) => done({ code: e?.code ?? 0, out, last: out.trimEnd().split('\n').at(-1) })));
 }
 
@@ -72,3 +72,11 @@ for (const [fault, expects, stream] of [
     assert.equal(r.code, 1);
   });
 }
+
+test('a promise that nobody handles fails the run, in the name of the recording', async () => {
+  const rejects = `process.on('newListener', name => { if (name === 'unhandledRejection') setImmediate(() => Promise.reject(new Error('nobody waits for this'))); });`;
+  const r = await convert([expected], chunks, ['--import', `data:text/javascript,${encodeURIComponent(rejects)}`]);
+  assert.equal(r.last, '6 passed, 1 failed, 0 skipped', r.out);
+  assert.match(r.out, /FAIL recording for 5: a promise that nobody handles: nobody waits for this/);
+  assert.equal(r.code, 1);
+});

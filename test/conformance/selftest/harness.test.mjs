@@ -63,6 +63,13 @@ test('an expected failure that fails otherwise is an error', async () => {
   assert.equal(r.code, 1);
 });
 
+test('a forgotten await fails its case by name, also when the promise fails after the trial', async () => {
+  const r = await node('run.mjs', [...quick, '--cases', 'selftest/cases']);
+  assert.equal(r.last, '1 passed, 2 failed, 0 skipped', r.out + r.err);
+  for (const name of ['forgotten', 'forgotten-last']) assert.match(r.out, new RegExp(`^FAIL ${name} \\(.*\n.*handles every promise: Error: nobody waits for this`, 'm'));
+  assert.equal(r.code, 1);
+});
+
 test('a binary that prints no URL is one clear sentence', async () => {
   const r = await node('run.mjs', ['--binary', '/bin/false']);
   assert.equal(r.code, 1);

@@ -11,7 +11,7 @@ import { BINARY, sleep, until } from '../lib/site.mjs';
 
 let server, side;
 before(async () => {
-  server = await start(BINARY, { yaml: 'agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 10ms}\n' });
+  server = await start(BINARY, { yaml: 'agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 6ms}\n' });
   side = http(server);
   console.error = () => {}; // the transport writes each cut there
 });
