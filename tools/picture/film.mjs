@@ -7,16 +7,15 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
+import { inChromium } from '../../conformance/lib/chromium.mjs';
 import { Camera } from './camera.mjs';
 
 const [gateway = '../../bin/tributary', gif = '../../docs/img/demo.gif'] = process.argv.slice(2);
 const size = { width: 960, height: 600 };
-const browserPath = process.env.CHROMIUM ?? ['chromium', 'chromium-browser', 'google-chrome'].map(name => find(name)).find(Boolean);
-if (!browserPath) throw new Error('There is no Chromium: install Debian’s package chromium, or name the program in CHROMIUM.');
 
 const data = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-film-'));
 const server = spawn(gateway, ['serve', '--agent', 'demo', '--listen', '127.0.0.1:0', '--data', data], { stdio: ['ignore', 'pipe', 'inherit'] });
-const browser = await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox'] });
+const browser = await chromium.launch(inChromium());
 try {
   const page = await browser.newPage({ viewport: size, colorScheme: 'light' });
   await page.goto(await address());
@@ -60,10 +59,6 @@ async function address() {
     if (url) return url.includes('token=') ? url : `${new URL(url).origin}/?token=${fs.readFileSync(token, 'utf8').trim()}`;
   }
   throw new Error('The gateway ended before it was ready.');
-}
-
-function find(name) {
-  return process.env.PATH.split(':').map(dir => path.join(dir, name)).find(file => fs.existsSync(file));
 }
 
 function wait(ms) {

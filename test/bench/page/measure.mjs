@@ -9,13 +9,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
 import { build } from 'esbuild';
+import { inChromium } from '../../conformance/lib/chromium.mjs';
 
 const HERE = path.dirname(new URL(import.meta.url).pathname);
 const [binary = path.join(HERE, '../../../bin/tributary'), rounds = '5'] = process.argv.slice(2);
 const TURNS = 500;
-
-const executablePath = process.env.CHROMIUM ?? process.env.PATH.split(':').flatMap(dir => ['chromium', 'chromium-browser', 'google-chrome'].map(n => path.join(dir, n))).find(f => fs.existsSync(f));
-if (!executablePath) throw new Error('There is no Chromium: install Debian’s package chromium, or name the program in CHROMIUM.');
 
 const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-bench-page-'));
 const closing = [() => fs.rmSync(dir, { recursive: true, force: true })];
@@ -34,7 +32,7 @@ async function measure() {
     'the page': { signIn: signIn(`${gateway.base}/?token=${gateway.token}`), address: id => `${gateway.base}/#/s/${id}`, all: showAll },
     'assistant-ui': { signIn: async () => {}, address: id => `${thread}/#${id}`, all: async () => {} },
   };
-  const browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--enable-precise-memory-info'] });
+  const browser = await chromium.launch(inChromium('--enable-precise-memory-info'));
   closing.push(() => browser.close());
   const figures = {};
   const add = (what, page, value) => { ((figures[what] ??= {})[page] ??= []).push(value); };

@@ -5,9 +5,10 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
+import { inChromium } from '../lib/chromium.mjs';
 import { block, followed, GUIDES, ROOT, unused } from '../lib/page.mjs';
 import { packChat } from '../../../deploy/npm/chat.mjs';
-import { reader, which } from './reader.mjs';
+import { reader } from './reader.mjs';
 
 const QUICK = 'quickstart.md', VITE = 'guides/vite.md', NEXT = 'guides/nextjs.md', PACKAGE = 'guides/react.md', USERS = 'guides/users.md';
 const CHAT = ['guides/react-by-hand.md', 'guides/approvals.md', 'guides/resume-and-tabs.md', 'guides/edit.md'];
@@ -16,9 +17,7 @@ const SECONDS = 40_000;
 
 let browser;
 before(async () => {
-  const executablePath = process.env.CHROMIUM ?? which('chromium', 'chromium-browser', 'google-chrome');
-  assert.ok(executablePath, 'There is no Chromium: install Debian’s package chromium, or name the program in CHROMIUM.');
-  browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  browser = await chromium.launch(inChromium());
 });
 after(() => browser?.close());
 

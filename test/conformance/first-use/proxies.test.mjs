@@ -8,10 +8,10 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
+import { inChromium, which } from '../lib/chromium.mjs';
 import { own } from '../lib/owned.mjs';
 import { ROOT } from '../lib/page.mjs';
 import { BINARY } from '../lib/site.mjs';
-import { which } from './reader.mjs';
 
 const HOST = 'agents.example.com', PASSWORD = 'verysecure'; // of both people of the provider
 const PAGE = fs.readFileSync(path.join(ROOT, 'docs/deploy/reverse-proxy-tls.md'), 'utf8');
@@ -89,9 +89,8 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
     const ends = [];
     let browser;
     before(async () => {
-      const program = which(name), executablePath = process.env.CHROMIUM ?? which('chromium', 'chromium-browser', 'google-chrome');
+      const program = which(name);
       assert.ok(program, `There is no ${name}: install Debian’s package ${name}.`);
-      assert.ok(executablePath, 'There is no Chromium: install Debian’s package chromium, or name the program in CHROMIUM.');
       const dir = path.join(folder, name), [outside, inside] = [await free(), await free()];
       fs.mkdirSync(dir);
       execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2', '-subj', `/CN=${HOST}`,
@@ -115,7 +114,7 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
       const running = begin(program, proxy.argv(dir, `${dir}/proxy.conf`), dir);
       ends.push(running.stop);
       await running.listens(outside);
-      browser = await chromium.launch({ executablePath, args: ['--no-sandbox', `--host-resolver-rules=MAP ${HOST}:443 127.0.0.1:${outside}`] });
+      browser = await chromium.launch(inChromium(`--host-resolver-rules=MAP ${HOST}:443 127.0.0.1:${outside}`));
       ends.push(() => browser.close());
     });
     after(async () => { for (const end of ends.reverse()) await end(); });

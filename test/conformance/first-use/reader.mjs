@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
+import { which } from '../lib/chromium.mjs';
 import { block, files, ROOT } from '../lib/page.mjs';
 import { own } from '../lib/owned.mjs';
 import { BINARY } from '../lib/site.mjs';
@@ -130,9 +131,3 @@ const free = () => new Promise((done, failed) => {
     server.close(() => done(String(port)));
   });
 });
-
-export function which(...names) {
-  for (const name of names) {
-    for (const dir of process.env.PATH.split(':')) if (fs.existsSync(path.join(dir, name))) return path.join(dir, name);
-  }
-}

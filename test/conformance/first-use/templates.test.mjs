@@ -7,17 +7,16 @@ import path from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { packChat } from '../../../deploy/npm/chat.mjs';
+import { inChromium } from '../lib/chromium.mjs';
 import { ROOT } from '../lib/page.mjs';
-import { reader, which } from './reader.mjs';
+import { reader } from './reader.mjs';
 
 const ALLOWED = 'I was allowed to run it: echo hello';
 
 let browser, tarball;
 const packed = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-templates-'));
 before(async () => {
-  const executablePath = process.env.CHROMIUM ?? which('chromium', 'chromium-browser', 'google-chrome');
-  assert.ok(executablePath, 'There is no Chromium: install Debian’s package chromium, or name the program in CHROMIUM.');
-  browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  browser = await chromium.launch(inChromium());
   tarball = packChat('0.0.1-test', packed);
 });
 after(async () => { await browser?.close(); fs.rmSync(packed, { recursive: true, force: true }); });

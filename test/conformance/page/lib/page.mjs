@@ -4,6 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before } from 'node:test';
 import { chromium } from 'playwright-core';
+import { inChromium } from '../../lib/chromium.mjs';
 import { http, start } from '../../lib/server.mjs';
 import { BINARY, sleep, until } from '../../lib/site.mjs';
 
@@ -20,12 +21,7 @@ export function useChromium() {
   after(() => browser?.close());
 }
 
-export async function launch() {
-  const names = ['chromium', 'chromium-browser', 'google-chrome'].flatMap(n => process.env.PATH.split(':').map(dir => path.join(dir, n)));
-  const executablePath = process.env.CHROMIUM ?? names.find(n => fs.existsSync(n));
-  assert.ok(executablePath, 'There is no Chromium: install Debian’s package chromium, or name the program in CHROMIUM.');
-  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
-}
+export const launch = async () => chromium.launch(inChromium());
 
 /**
  * A gateway for the tests of a file: call it once, at the top, after useChromium. What it returns has, once the tests run, base and token, get, post and the like
