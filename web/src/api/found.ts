@@ -9,13 +9,14 @@ export interface Found { list: Session[] | null; more: (() => void) | null; prob
 
 /** The sessions of a filter; null while no filter is set. changes: a value that is another one after each change of a session. */
 export function useFound(filter: Filter, changes: unknown): Found | null {
-  const [limit, setLimit] = useState(100);
+  const [grown, setGrown] = useState({ filter, limit: 100 });
+  const limit = grown.filter === filter ? grown.limit : 100;
   const [found, setFound] = useState<{ filter: Filter; list: Session[]; more: boolean } | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const on = isFiltered(filter);
-  useEffect(() => { setLimit(100); }, [filter]);
+  if (!on && found) setFound(null);
   useEffect(() => {
-    if (!on) { setFound(null); return; }
+    if (!on) return;
     let here = true;
     const timer = setTimeout(() => {
       findSessions(filter, limit).then(
@@ -26,5 +27,5 @@ export function useFound(filter: Filter, changes: unknown): Found | null {
     return () => { here = false; clearTimeout(timer); };
   }, [filter, limit, on, changes]);
   if (!on) return null;
-  return { list: found?.list ?? null, more: found?.more && limit < 1000 ? () => setLimit(n => Math.min(1000, n + 100)) : null, problem };
+  return { list: found?.list ?? null, more: found?.more && limit < 1000 ? () => setGrown({ filter, limit: Math.min(1000, limit + 100) }) : null, problem };
 }

@@ -1,5 +1,5 @@
 // A permission: what the agent wants to do, and the ways to answer.
-import { useMemo, useRef, useState } from 'react';
+import { useMemo, useState } from 'react';
 import { Check, PencilLine, X } from 'lucide-react';
 import { escapedJson, inputView, visiblePieces, visibleText, type PendingRequest, type PermissionAnswer, type RequestOption } from '@tributary/chat';
 import { Input } from '../parts/input';
@@ -100,7 +100,7 @@ function commandKey(input: unknown): string | undefined {
 }
 
 function Edit({ input, sent, onBack, onSend }: StepProps<unknown> & { input: unknown }) {
-  const key = useRef(commandKey(input)).current;
+  const [key] = useState(() => commandKey(input));
   const [text, setText] = useState(key === undefined ? escapedJson(JSON.stringify(input ?? {}, null, 2)) : (input as Record<string, string>)[key]!);
   const [problem, setProblem] = useState('');
   return (

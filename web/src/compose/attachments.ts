@@ -51,19 +51,19 @@ function whenLoaded(key: string, then: (now: Attachment[]) => void) {
 
 /** The attachments of a session's next prompt, and their setter. */
 export function useAttachments(key: string) {
-  const [list, show] = useState(held.get(key) ?? NONE);
+  const [shown, show] = useState({ key, list: held.get(key) ?? NONE });
+  const list = shown.key === key ? shown.list : held.get(key) ?? NONE;
   const set = useCallback((next: (now: Attachment[]) => Attachment[]) => {
     whenLoaded(key, now => {
       const value = next(now);
       held.set(key, value);
-      show(value);
+      show({ key, list: value });
       void keep(key, value);
     });
   }, [key]);
   useEffect(() => {
     let here = true;
-    if (!held.has(key)) show(NONE);
-    whenLoaded(key, now => { if (here) show(now); });
+    whenLoaded(key, now => { if (here) show({ key, list: now }); });
     return () => { here = false; };
   }, [key]);
   return [list, set] as const;

@@ -1,5 +1,5 @@
 // All that a person can do to write in a session: the state behind the composer and behind the buttons of the messages.
-import { useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { textOf, type Refused } from '@tributary/chat';
 import type { TributaryChat } from '@tributary/chat/react';
 import { generateId, type FileUIPart, type UIMessage } from 'ai';
@@ -27,8 +27,8 @@ interface Place {
   queue: Queue;
   /** The turn waits for an answer of a person. */
   paused: boolean;
-  /** The place of the function that takes what the gateway did not take. */
-  refused: { current: (refused: Refused<UIMessage>) => void };
+  /** Calls take with each prompt that the gateway did not take, until the function that is returned is called. */
+  onRefused: (take: (refused: Refused<UIMessage>) => void) => () => void;
   /** Called before a prompt goes out: the conversation follows it, and the page has its address. */
   onSend: () => void;
   /** Called before a turn is stopped: the button with the focus may go. */
@@ -39,7 +39,7 @@ interface Place {
 
 export type Compose = ReturnType<typeof useCompose>;
 
-export function useCompose({ id, known, agent, session, chat, queue, paused, refused, onSend, onStop, tell }: Place) {
+export function useCompose({ id, known, agent, session, chat, queue, paused, onRefused, onSend, onStop, tell }: Place) {
   const [begun, setBegun] = useState(false);
   const key = known || session || begun ? id : NEW;
   const [text, setText] = useDraft(key);
@@ -50,25 +50,22 @@ export function useCompose({ id, known, agent, session, chat, queue, paused, ref
   const busy = chat.status === 'submitted' || chat.status === 'streaming';
   const controls = useControls(id, session, agent, chat.status);
   const { stop, stopping } = useStop({ chat, onStop, tell });
-  const now = useRef<{ edit: Acting['edit']; regenerate: Acting['regenerate']; chat: TributaryChat<UIMessage> } | null>(null);
 
-  // A prompt that the gateway did not take becomes a draft again, unless the history has the prompt after all.
-  const sent = useRef<outbox.Written | null>(null);
-  useEffect(() => {
-    refused.current = ({ message, messageId, taken }) => {
-      if (messageId !== undefined) return setEditing({ id: messageId, text: textOf(message) });
-      const was = sent.current ?? { text: textOf(message), files: [], comments: [] };
-      giveBack(was);
-      void taken.then(() => setText(draft => (draft === was.text ? '' : draft)));
-    };
-  });
-
-  const giveBack = (was: outbox.Written) => {
+  const giveBack = useCallback((was: outbox.Written) => {
     if (outbox.isLeaving()) return;
     setText(draft => [was.text, draft].filter(Boolean).join('\n\n'));
     setFiles(list => [...was.files, ...list.filter(a => !was.files.some(o => o.id === a.id))]);
     setComments(list => [...was.comments, ...list.filter(c => !was.comments.some(o => o.id === c.id))]);
-  };
+  }, [setText, setFiles, setComments]);
+
+  // A prompt that the gateway did not take becomes a draft again, unless the history has the prompt after all.
+  const sent = useRef<outbox.Written | null>(null);
+  useEffect(() => onRefused(({ message, messageId, taken }) => {
+    if (messageId !== undefined) return setEditing({ id: messageId, text: textOf(message) });
+    const was = sent.current ?? { text: textOf(message), files: [], comments: [] };
+    giveBack(was);
+    void taken.then(() => setText(draft => (draft === was.text ? '' : draft)));
+  }), [onRefused, giveBack, setText]);
   outbox.useOutbox(id, chat.messages, chat.loading, giveBack);
 
   const attach = (chosen: File[]) => {
@@ -118,27 +115,28 @@ export function useCompose({ id, known, agent, session, chat, queue, paused, ref
     void chat.sendMessage({ id: message, parts }).finally(() => outbox.remove(id, message)); // at the end of the turn, or when the prompt is a draft again
   });
 
-  const edit = async (message: UIMessage, next: string) => {
-    tell(null);
-    setEditing(null);
-    onSend();
-    await chat.sendMessage({ text: next, files: message.parts.filter(p => p.type === 'file'), messageId: message.id });
-  };
-  const regenerate = async (message: UIMessage) => {
-    tell(null);
-    onSend();
-    // Without an id the gateway refuses a page that does not know the newest messages, and removes none of them.
-    await chat.regenerate(now.current!.chat.messages.at(-1)?.id === message.id ? {} : { messageId: message.id });
-  };
-  now.current = { edit, regenerate, chat };
+  const { conversation, sendMessage, regenerate } = chat;
   const writes = controls.blocked === null;
   // The buttons of all messages share this value: it stays the same while an answer is being written.
-  const acting = useMemo((): Acting => ({
-    editing, setEditing, writes,
-    edit: (message, next) => now.current!.edit(message, next),
-    regenerate: message => now.current!.regenerate(message),
-    after: message => { const all = now.current!.chat.messages; return all.length - 1 - all.findIndex(m => m.id === message.id); },
-  }), [editing, writes]);
+  const acting = useMemo((): Acting => {
+    const all = () => conversation.chat.messages; // as they are when a button is pressed
+    return {
+      editing, setEditing, writes,
+      edit: async (message, next) => {
+        tell(null);
+        setEditing(null);
+        onSend();
+        await sendMessage({ text: next, files: message.parts.filter(p => p.type === 'file'), messageId: message.id });
+      },
+      regenerate: async message => {
+        tell(null);
+        onSend();
+        // Without an id the gateway refuses a page that does not know the newest messages, and removes none of them.
+        await regenerate(all().at(-1)?.id === message.id ? {} : { messageId: message.id });
+      },
+      after: message => all().length - 1 - all().findIndex(m => m.id === message.id),
+    };
+  }, [editing, writes, conversation, sendMessage, regenerate, onSend, tell]);
 
   return {
     id, session, busy, paused, running: busy && !paused, sending, stopping, stop, queue, controls, tell, acting,

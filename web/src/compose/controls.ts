@@ -21,8 +21,8 @@ type Offered = Agent & { commands?: Command[] };
 const NONE: Controls = { commands: [], steer: false, files: false, blocked: null };
 const READER = 'You may read this session and not write to it: its owner can make you a collaborator.';
 
-async function ofSession(id: string, session: Session): Promise<Controls> {
-  if (session.role === 'viewer') return { ...NONE, blocked: READER };
+async function ofSession(id: string, role: Session['role']): Promise<Controls> {
+  if (role === 'viewer') return { ...NONE, blocked: READER };
   const { commands = [], steer = false, files = false } = await (await call('GET', `${at(id)}/controls`)).json() as Partial<Controls>;
   return { commands, steer, files, blocked: null };
 }
@@ -41,9 +41,9 @@ export function useControls(id: string, session: Session | undefined, agent: str
   const role = session?.role;
   useEffect(() => {
     let here = true;
-    (session ? ofSession(id, session) : ofAgent(agent)).then(now => { if (here) setControls(now); }, () => { /* no lists then; the next turn asks again */ });
+    (role === undefined ? ofAgent(agent) : ofSession(id, role)).then(now => { if (here) setControls(now); }, () => { /* no lists then; the next turn asks again */ });
     return () => { here = false; };
-  }, [id, session === undefined, role, agent, status]);
+  }, [id, role, agent, status]);
   return controls;
 }
 

@@ -1,12 +1,11 @@
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useEffectEvent, useState } from 'react';
 
 const hasFiles = (e: DragEvent) => !!e.dataTransfer?.types.includes('Files');
 
 /** Takes files that are dropped anywhere on the page. Returns whether some are over the page now. */
 export function useDrop(active: boolean, take: (files: File[]) => void): boolean {
   const [over, setOver] = useState(false);
-  const now = useRef(take);
-  useEffect(() => { now.current = take; });
+  const dropped = useEffectEvent(take);
   useEffect(() => {
     if (!active) return;
     const enter = (e: DragEvent) => {
@@ -19,7 +18,7 @@ export function useDrop(active: boolean, take: (files: File[]) => void): boolean
       setOver(false);
       if (!hasFiles(e)) return;
       e.preventDefault();
-      now.current([...e.dataTransfer!.files]);
+      dropped([...e.dataTransfer!.files]);
     };
     addEventListener('dragover', enter);
     addEventListener('dragleave', leave);

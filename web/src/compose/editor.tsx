@@ -10,8 +10,9 @@ export function Editor({ label, text: old, save, needsText = true, note, onSave,
   const area = useRef<HTMLTextAreaElement>(null);
   useHeight(area, text, 320);
   useEffect(() => {
-    area.current?.focus();
-    area.current?.setSelectionRange(old.length, old.length);
+    const el = area.current;
+    el?.focus();
+    el?.setSelectionRange(el.value.length, el.value.length);
   }, []);
   const ready = !needsText || text.trim() !== '';
   const done = () => { if (ready) onSave(text.trim()); };

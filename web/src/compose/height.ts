@@ -1,11 +1,11 @@
 import { useLayoutEffect, type RefObject } from 'react';
 
 /** Makes a text area as high as its text, up to a number of pixels. */
-export function useHeight(area: RefObject<HTMLTextAreaElement | null>, text: string, most: number) {
+export function useHeight(areaRef: RefObject<HTMLTextAreaElement | null>, text: string, most: number) {
   useLayoutEffect(() => {
-    const el = area.current;
+    const el = areaRef.current;
     if (!el) return;
     el.style.height = 'auto';
     el.style.height = `${Math.min(el.scrollHeight, most)}px`;
-  }, [area, text, most]);
+  }, [areaRef, text, most]);
 }

@@ -46,5 +46,5 @@ export function useOutbox(session: string, messages: UIMessage[], loading: boole
       });
     }
     left.current = NONE;
-  });
+  }, [session, messages, loading, giveBack]);
 }

@@ -50,11 +50,12 @@ export function useQueue(id: string, session: Session | undefined, busy: boolean
     if (number === asked.current) setList(queue.length ? queue : NONE); // an older answer comes too late
   }, [id]);
   const open = busy || (session !== undefined && session.state !== 'idle');
-  const changed = `${session?.updated_at} ${session?.state} ${session?.turn}`;
+  const changed = `${session?.updated_at} ${session?.state} ${session?.turn}`, begun = session !== undefined;
+  if (!open && list !== NONE) setList(NONE);
   useEffect(() => {
-    if (!open) { asked.current++; setList(NONE); return; }
-    if (session) refresh().catch(() => { /* the list of sessions says that the gateway is away; its next event tries again */ });
-  }, [open, changed, busy, session !== undefined, refresh]);
+    if (!open) asked.current++; // what was asked before comes too late
+    else if (begun) refresh().catch(() => { /* the list of sessions says that the gateway is away; its next event tries again */ });
+  }, [open, changed, busy, begun, refresh]);
   const again = useCallback(() => { refresh().catch(() => { /* as above */ }); }, [refresh]);
   const watches = list.length > 0 && focused;
   useEffect(() => {

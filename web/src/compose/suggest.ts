@@ -19,8 +19,9 @@ const matching = (commands: Command[], query: string): Offer[] => {
 export function useOffers(id: string, hasFiles: boolean, trigger: Trigger | null, commands: Command[]) {
   const [files, setFiles] = useState<{ query: string; paths: string[] } | null>(null);
   const query = trigger?.kind === 'file' && hasFiles ? trigger.query : null;
+  if (query === null && files) setFiles(null);
   useEffect(() => {
-    if (query === null) { setFiles(null); return; }
+    if (query === null) return;
     const asked = new AbortController();
     const timer = setTimeout(() => {
       findFiles(id, query, asked.signal).then(paths => setFiles({ query, paths }), () => { if (!asked.signal.aborted) setFiles({ query, paths: [] }); });

@@ -33,14 +33,15 @@ interface Props {
   chat: TributaryChat<UIMessage>;
   /** What the agent says that it does right now. */
   detail: string | null;
-  refused: { current: (refused: Refused<UIMessage>) => void };
+  /** Calls take with each prompt that the gateway did not take, until the function that is returned is called. */
+  onRefused: (take: (refused: Refused<UIMessage>) => void) => () => void;
 }
 
 /** Whether the message itself already shows this error. */
 const tells = (message: UIMessage | undefined, sentence: string) =>
   message?.role === 'assistant' && message.parts.some(p => p.type === 'data-error' && errorOf(p.data) === sentence);
 
-export function Chat({ id, agent, session, known, chat, detail, refused }: Props) {
+export function Chat({ id, agent, session, known, chat, detail, onRefused }: Props) {
   const [problem, setProblem] = useState<string | null>(null);
   const [anchor, setAnchor] = useState<string | null>(null);
   const { messages, status, busy, conversation } = chat;
@@ -54,7 +55,7 @@ export function Chat({ id, agent, session, known, chat, detail, refused }: Props
   const keepFocus = useKeptFocus(box);
   const requests = useRequests(chat.requests);
   const { decisions, decided } = useDecisions(messages);
-  useMeter(id, messages, chat.earlier !== undefined, busy);
+  useMeter(id, messages, chat.earlier !== undefined);
   useCountChanges(id, messages);
   const reviewing = useView() === 'review';
 
@@ -69,10 +70,8 @@ export function Chat({ id, agent, session, known, chat, detail, refused }: Props
   useEffect(() => { if (anchor !== null) follow(); }, [anchor, follow]);
   useEffect(() => { if (!busy) began.current = false; }, [busy]);
 
-  const compose = useCompose({
-    id, known, agent, session, chat, queue, paused, refused, tell: setProblem,
-    onSend: () => { began.current = true; follow(); settle(id); }, onStop: keepFocus,
-  });
+  const onSend = useCallback(() => { began.current = true; follow(); settle(id); }, [follow, id]);
+  const compose = useCompose({ id, known, agent, session, chat, queue, paused, onRefused, tell: setProblem, onSend, onStop: keepFocus });
 
   const { regenerate } = chat;
   const give: Shared['give'] = useCallback(async (request, answer) => {
@@ -112,7 +111,7 @@ export function Chat({ id, agent, session, known, chat, detail, refused }: Props
       <div className="conversation">
         <div className="scroll" ref={box} role="region" tabIndex={0} aria-label="Conversation" inert={reviewing}>
           <div className="page" ref={page} role="log" aria-busy={busy}>
-            <Earlier chat={chat} box={box} />
+            <Earlier chat={chat} boxRef={box} />
             {messages.length === 0 && <Empty missing={chat.missing && known} />}
             <Log messages={shown} live={busy} open={open} anchor={anchor} tail={tail} />
             {messages.length === 0 && tail}

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import type { Refused } from '@tributary/chat';
 import { endConversations, useTributaryChat } from '@tributary/chat/react';
 import type { UIMessage } from 'ai';
@@ -24,18 +24,22 @@ export function Conversation({ id, known, agent, session, before }: Props) {
   // Only what the first screen knew counts: a new chat that gets its address by its first prompt stays.
   const [asked] = useState(known);
   const [detail, setDetail] = useState<string | null>(null);
-  const refused = useRef<(refused: Refused<UIMessage>) => void>(() => {});
+  const writer = useRef<((refused: Refused<UIMessage>) => void) | null>(null); // whoever has the draft now
+  const onRefused = useCallback((take: (refused: Refused<UIMessage>) => void) => {
+    writer.current = take;
+    return () => { writer.current = null; };
+  }, []);
   const chat = useTributaryChat<UIMessage>({
     id, transport, agent: agent || undefined, fresh: !asked, throttle: FRAME,
-    onBegin: async () => { await before?.(); }, onRefused: what => refused.current(what),
+    onBegin: async () => { await before?.(); }, onRefused: what => writer.current?.(what),
     onData: part => { if (/status/.test(part.type)) setDetail(doing(part.data)); }, onFinish: () => setDetail(null),
   });
   useEffect(() => () => { void endConversations(transport, id); }, [id]); // a tab has few connections
   const { missing, conversation: { refresh, state: { problem } } } = chat;
   useEffect(() => { if (session && missing && asked) refresh(); }, [session, missing, asked, refresh]); // somebody has begun it
-  const there = useRef(false); // once the history was there, problems pass by themselves
-  there.current ||= !chat.loading && !problem;
-  if (there.current) return <Chat id={id} agent={agent} session={session} known={asked} chat={chat} detail={detail} refused={refused} />;
+  const [there, setThere] = useState(false); // once the history was there, problems pass by themselves
+  if (!there && !chat.loading && !problem) setThere(true);
+  if (there) return <Chat id={id} agent={agent} session={session} known={asked} chat={chat} detail={detail} onRefused={onRefused} />;
   if (chat.connected && !problem) return <div className="scroll quiet" aria-busy="true" />;
   return (
     <div className="scroll"><div className="banner" role="alert">

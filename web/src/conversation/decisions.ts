@@ -18,13 +18,19 @@ export interface Decision {
   reason?: string;
 }
 
-/** The decisions that the messages tell, by the ids of their requests. */
-function decisionsIn(messages: UIMessage[]): Map<string, Decision> {
-  const found = new Map<string, Decision>();
-  for (const part of messages.flatMap(m => m.parts)) {
-    if (!isCall(part)) continue;
-    const told = factsOf(part).decision, id = part.approval?.id ?? (part.input as { question_id?: string } | undefined)?.question_id ?? part.toolCallId;
-    if (told) found.set(id, { ...told, reason: part.approval?.reason, denied: part.approval?.approved === false });
+type Told = [id: string, Decision][];
+
+const read = new WeakMap<UIMessage, Told>();
+
+/** The decisions that a message tells, with the ids of their requests. */
+function decisionsIn(message: UIMessage): Told {
+  let found = read.get(message);
+  if (!found) {
+    found = message.parts.filter(isCall).flatMap((part): Told => {
+      const told = factsOf(part).decision, id = part.approval?.id ?? (part.input as { question_id?: string } | undefined)?.question_id ?? part.toolCallId;
+      return told ? [[id, { ...told, reason: part.approval?.reason, denied: part.approval?.approved === false }]] : [];
+    });
+    read.set(message, found);
   }
   return found;
 }
@@ -32,12 +38,12 @@ function decisionsIn(messages: UIMessage[]): Map<string, Decision> {
 /** What was decided about the requests in these messages; decided notes an answer of this page at once. */
 export function useDecisions(messages: UIMessage[]) {
   const [known, setKnown] = useState<ReadonlyMap<string, Decision>>(new Map()), [self, setSelf] = useState<string | null>(null);
-  const told = useMemo(() => decisionsIn(messages), [messages]), any = told.size > 0, same = JSON.stringify([...told]);
+  const told = useMemo(() => JSON.stringify(messages.flatMap(decisionsIn)), [messages]), any = told !== '[]';
   useEffect(() => { if (any) me().then(who => setSelf(who?.user?.id ?? ''), () => setSelf('')); }, [any]);
   const decisions = useMemo(() => { // the messages change with each word, and what is told only now and then
-    const by = self === null ? [] : [...told].map(([id, d]): [string, Decision] => [id, { ...d, mine: d.by !== undefined && d.by === self }]);
+    const by = self === null ? [] : (JSON.parse(told) as Told).map(([id, d]): [string, Decision] => [id, { ...d, mine: d.by !== undefined && d.by === self }]);
     return new Map([...known, ...by]);
-  }, [known, same, self]);
+  }, [known, told, self]);
   const decided = useCallback((request: PendingRequest, answer: Answer) => {
     const option = 'option' in answer ? request.options?.find(o => o.id === answer.option) : undefined;
     const decision: Decision = 'value' in answer ? { outcome: 'selected', mine: true } : {

@@ -1,7 +1,7 @@
 import { memo, type ReactNode } from 'react';
 import type { UIMessage } from 'ai';
 import { Message } from './message';
-import { useTurns, type Turn } from './turns';
+import { turnsOf, type Turn } from './turns';
 
 interface Props {
   messages: UIMessage[];
@@ -15,7 +15,7 @@ interface Props {
 
 /** The messages by turns. */
 export const Log = memo(function Log({ messages, live, open, anchor, tail }: Props) {
-  const turns = useTurns(messages);
+  const turns = turnsOf(messages);
   return turns.map((turn, i) => {
     const last = i === turns.length - 1;
     return <TurnView key={turn.key} turn={turn} last={last} live={live && last} open={open && last} anchored={last && turn.key === anchor} tail={last ? tail : null} />;

@@ -10,12 +10,11 @@ const Popover = lazy(() => import('../ui/popover'));
 const known = new Map<string, SessionCounts>(), readers = new Set<() => void>();
 
 /** Keeps the store up to date with a conversation. earlier: there are messages before these. */
-export function useMeter(session: string, messages: UIMessage[], earlier: boolean, busy: boolean) {
-  const counted = messages.length + (busy ? 0 : 0.5); // counts change at the end of a step; words do not change them
-  const last = messages.at(-1)?.parts.filter(p => p.type === 'data-usage').length ?? 0;
-  const counts = useMemo(() => sessionUsageOf(messages, earlier), [counted, last, earlier]); // eslint-disable-line react-hooks/exhaustive-deps
+export function useMeter(session: string, messages: UIMessage[], earlier: boolean) {
+  const counts = useMemo(() => JSON.stringify(sessionUsageOf(messages, earlier)), [messages, earlier]); // words do not change it
   useEffect(() => {
-    if (counts) known.set(session, counts);
+    const now = JSON.parse(counts) as SessionCounts | null;
+    if (now) known.set(session, now);
     for (const changed of readers) changed();
   }, [session, counts]);
 }

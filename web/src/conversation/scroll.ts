@@ -15,7 +15,6 @@ export function useScroll(changes: unknown, live: boolean) {
   const box = useRef<HTMLDivElement>(null), page = useRef<HTMLDivElement>(null);
   const stuck = useRef(true), seen = useRef({ top: 0, height: 0 }), following = useRef(live);
   const [far, setFar] = useState(false);
-  following.current = live;
   const toEnd = useCallback(() => { const el = box.current; if (el) el.scrollTop = el.scrollHeight; }, []);
 
   useEffect(() => {
@@ -37,6 +36,7 @@ export function useScroll(changes: unknown, live: boolean) {
     return () => { resized.disconnect(); el.removeEventListener('scroll', look); };
   }, [toEnd]);
 
+  useLayoutEffect(() => { following.current = live; }, [live]);
   useLayoutEffect(() => { if (stuck.current) toEnd(); }, [changes, toEnd]);
   const follow = useCallback(() => { stuck.current = true; toEnd(); }, [toEnd]);
   return { box, page, far, follow };

@@ -28,6 +28,7 @@ export function Embed() {
       switch (message.type) {
         case 'start':
           dress(message.start.theme ?? {});
+          setProblem(null);
           setStart({ ...message.start, last: message.last });
           break;
         case 'shown':
@@ -44,7 +45,6 @@ export function Embed() {
   useEffect(() => {
     if (!start) return;
     let here = true;
-    setProblem(null);
     begin(start).then(b => { if (here) setBegun(b); }, (e: Error) => { if (here) setProblem(e instanceof TypeError ? 'The chat cannot be reached now.' : e.message); });
     return () => { here = false; };
   }, [start, tries]);
@@ -68,7 +68,7 @@ export function Embed() {
       </header>
       <main className="embed-main" inert={calm}>
         {problem && (
-          <div className="banner" role="alert"><span>{problem}</span><button type="button" onClick={() => setTries(n => n + 1)}>Try again</button></div>
+          <div className="banner" role="alert"><span>{problem}</span><button type="button" onClick={() => { setProblem(null); setTries(n => n + 1); }}>Try again</button></div>
         )}
         {begun && <One key={begun.id} begun={begun} agent={start?.agent ?? ''} open={open} />}
       </main>

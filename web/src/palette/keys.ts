@@ -1,5 +1,5 @@
 // The keys of the whole page. Keys of one letter do nothing while a person types, and can be turned off.
-import { useEffect, useRef, useSyncExternalStore } from 'react';
+import { useEffect, useEffectEvent, useSyncExternalStore } from 'react';
 
 export type Deed = 'palette' | 'new' | 'inbox' | 'search' | 'next' | 'previous' | 'rename' | 'stop' | 'keys';
 
@@ -41,15 +41,14 @@ function deedOf(e: KeyboardEvent): Deed | undefined {
 
 /** Does what a key stands for. A deed that is missing now has no key. */
 export function useKeys(deeds: Partial<Record<Deed, () => void>>) {
-  const now = useRef(deeds);
-  useEffect(() => { now.current = deeds; });
+  const press = useEffectEvent((e: KeyboardEvent) => {
+    const deed = deedOf(e), run = deed && deeds[deed];
+    if (!run) return;
+    e.preventDefault();
+    run();
+  });
   useEffect(() => {
-    const pressed = (e: KeyboardEvent) => {
-      const deed = deedOf(e), run = deed && now.current[deed];
-      if (!run) return;
-      e.preventDefault();
-      run();
-    };
+    const pressed = (e: KeyboardEvent) => press(e);
     addEventListener('keydown', pressed);
     return () => removeEventListener('keydown', pressed);
   }, []);

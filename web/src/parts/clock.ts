@@ -1,15 +1,20 @@
 // How long something took: as the gateway says, else as far as this page has seen it.
-import { useEffect, useState } from 'react';
+import { useEffect, useState, useSyncExternalStore } from 'react';
 
 const begun = new Map<string, number>(), took = new Map<string, number>();
+const readers = new Set<() => void>();
+const subscribe = (changed: () => void) => { readers.add(changed); return () => { readers.delete(changed); }; };
 
 /** Seconds that something runs or ran; null if nobody knows. id names it within the page; told: what the gateway says of it. */
 export function useSeconds(id: string, running: boolean, told: { started_at?: string; duration_ms?: number } = {}): number | null {
-  const [now, setNow] = useState(Date.now);
+  const [now, setNow] = useState(Date.now), seen = useSyncExternalStore(subscribe, () => took.get(id));
   useEffect(() => {
     if (!running) {
       const from = begun.get(id);
-      if (from !== undefined && !took.has(id)) { took.set(id, Date.now() - from); setNow(Date.now()); }
+      if (from !== undefined && !took.has(id)) {
+        took.set(id, Date.now() - from);
+        for (const changed of readers) changed();
+      }
       return;
     }
     if (!begun.has(id)) begun.set(id, Math.min(Date.now(), Date.parse(told.started_at ?? '') || Infinity));
@@ -17,7 +22,7 @@ export function useSeconds(id: string, running: boolean, told: { started_at?: st
     return () => clearInterval(timer);
   }, [id, running, told.started_at]);
   const from = begun.get(id);
-  const whole = told.duration_ms ?? took.get(id) ?? (running && from !== undefined ? now - from : null);
+  const whole = told.duration_ms ?? seen ?? (running && from !== undefined ? now - from : null);
   return whole === null ? null : Math.max(0, Math.round(whole / 1000));
 }
 

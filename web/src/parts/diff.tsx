@@ -60,6 +60,16 @@ export const Counts = ({ added, removed }: { added: number; removed: number }) =
   </span>
 );
 
+/** The hunks with so many rows, from the first on. */
+function firstOf(hunks: FileDiff['hunks'], most: number): FileDiff['hunks'] {
+  let room = most;
+  return hunks.flatMap(hunk => {
+    const rows = hunk.rows.slice(0, Math.max(0, room));
+    room -= hunk.rows.length;
+    return rows.length ? [{ ...hunk, rows }] : [];
+  });
+}
+
 /** The rows of one file. */
 export const DiffFile = memo(function DiffFile({ file, view = 'unified', onLine, below, label = `Changes of ${file.path || 'a file'}` }: Look & { file: FileDiff; label?: string }) {
   const [all, setAll] = useState(false);
@@ -67,20 +77,17 @@ export const DiffFile = memo(function DiffFile({ file, view = 'unified', onLine,
   const old = useColors(useMemo(() => side(file.hunks, 'add'), [file]), language, near), now = useColors(useMemo(() => side(file.hunks, 'del'), [file]), language, near);
   const colors = useMemo(() => colored(file.hunks, old, now), [file, old, now]);
   const total = file.hunks.reduce((n, h) => n + h.rows.length, 0);
-  let room = all ? Infinity : FIRST;
+  const shown = all ? file.hunks : firstOf(file.hunks, FIRST);
   const cell = { path: file.path, colors, onLine };
   return (
     <div className="diff-box" ref={box} tabIndex={0} role="group" aria-label={label}>
       <table className={`diff ${view}`}>
         {view === 'split' && <colgroup><col className="numbers" /><col /><col className="numbers" /><col /></colgroup>}
         <tbody>
-          {file.hunks.map((hunk, h) => {
-            const rows = hunk.rows.slice(0, room);
-            room -= rows.length;
-            if (!rows.length) return null;
+          {shown.map(({ head, rows }, h) => {
             return (
               <Fragment key={h}>
-                {(h > 0 || (hunk.rows[0]?.new ?? 1) > 1) && <tr className="hunk"><td colSpan={view === 'split' ? 4 : 3}>{hunk.head}</td></tr>}
+                {(h > 0 || (rows[0]?.new ?? 1) > 1) && <tr className="hunk"><td colSpan={view === 'split' ? 4 : 3}>{head}</td></tr>}
                 {view === 'split'
                   ? pairs(rows).map(([left, right], i) => (
                       <Fragment key={i}>

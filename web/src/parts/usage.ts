@@ -8,8 +8,15 @@ export interface Counts {
 
 const counted = (c: Counts) => c.input_tokens !== undefined || c.output_tokens !== undefined || c.cost_usd !== undefined;
 
+const read = new WeakMap<UIMessage, Counts[]>();
+
 function all(message: UIMessage): Counts[] {
-  return message.parts.flatMap(p => (p.type === 'data-usage' ? [((p as { data?: Counts }).data ?? {})] : []));
+  let found = read.get(message);
+  if (!found) {
+    found = message.parts.flatMap(p => (p.type === 'data-usage' ? [((p as { data?: Counts }).data ?? {})] : []));
+    read.set(message, found);
+  }
+  return found;
 }
 
 /** What the message's turn has cost; where the agent counts no turn, its last step. */

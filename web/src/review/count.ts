@@ -32,10 +32,9 @@ function filesIn(message: UIMessage): string[] {
   return paths;
 }
 
-/** Keeps the number of a session. It is worked out again when a call or a change is new, not with each word. */
+/** Keeps the number of a session. A message that has not changed is not read again. */
 export function useCountChanges(session: string, messages: UIMessage[]) {
-  const changed = messages.reduce((n, m) => n + m.parts.filter(p => p.type === 'data-file-change' || ('state' in p && p.state === 'output-available')).length, 0);
-  const count = useMemo(() => new Set(messages.flatMap(filesIn)).size, [changed, messages.length]);
+  const count = useMemo(() => new Set(messages.flatMap(filesIn)).size, [messages]);
   useEffect(() => {
     known.set(session, count);
     for (const tell of readers) tell();

@@ -1,4 +1,4 @@
-import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { listAgents, type Agent } from '../api/api';
 import { useSession, useSessions } from '../api/sessions';
 import { useMarkUnseen } from '../api/unseen';
@@ -34,14 +34,13 @@ export function App() {
 
   const id = route ?? fresh;
   const session = useSession(sessions, id, fresh);
-  const begun = useRef(false); // the new session has its address: the next one needs another id
-  if (route === fresh) begun.current = true;
+  const [begun, setBegun] = useState<string | null>(null); // the new session has its address: the next one needs another id
+  if (route === fresh && begun !== fresh) setBegun(fresh);
   const startNew = useCallback(() => {
-    if (begun.current) setFresh(newId());
-    begun.current = false;
+    setFresh(now => (now === begun ? newId() : now));
     go(null);
     setDrawer(false);
-  }, []);
+  }, [begun]);
   const gone = useCallback((which: string) => { if (which === id) startNew(); }, [id, startNew]);
   const acting = useActing(gone);
   useMarkUnseen(list, route);
@@ -62,8 +61,8 @@ export function App() {
     stop: writes && shown.state !== 'idle' ? () => acting.stop(shown) : undefined,
   });
   const before = useCallback(() => begin(fresh, start), [fresh, start]);
-  const loaded = useRef(false); // what is on the page stays there when a sign-in ends
-  if (list) loaded.current = true;
+  const [loaded, setLoaded] = useState(false); // what is on the page stays there when a sign-in ends
+  if (list && !loaded) setLoaded(true);
 
   const top = { drawer, onDrawer: () => setDrawer(true) };
   return (
@@ -90,13 +89,13 @@ export function App() {
                 </SessionHeader>
               ) : route !== null && route !== fresh ? <h1 className="top-title">Session</h1> : <NewHeader agents={agents} start={start} onChange={setStart} />}
             </Top>
-            {refused && !loaded.current
+            {refused && !loaded
               ? <div className="scroll" />
               : <Conversation key={id} id={id} known={route !== null} agent={session ? '' : start.agent} session={session} before={before} />}
           </>
         )}
       </main>
-      {refused && <Suspense fallback={null}><SignIn again={loaded.current} /></Suspense>}
+      {refused && <Suspense fallback={null}><SignIn again={loaded} /></Suspense>}
       {menu === 'palette' && !refused && (
         <Suspense fallback={null}>
           <Palette
