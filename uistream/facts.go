@@ -7,9 +7,9 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// This file says of calls what the AI SDK has no field for.
+// This file says of calls, and of texts of the gateway's own, what the AI SDK has no field for.
 
-// factsKey is the gateway's own key in the providerMetadata of a call and of its result. All
+// factsKey is the gateway's own key in the providerMetadata of a text, a call and its result. All
 // facts come from records, so a replay says the same.
 const factsKey = "tributary"
 
@@ -42,6 +42,12 @@ func (a *approval) decision() *decision {
 	return d
 }
 
+// textFacts are the facts of a text that only says in words what a request asks. A page that
+// has buttons for the request can tell the text from an agent's own words.
+type textFacts struct {
+	Request string `json:"request"`
+}
+
 // answerFacts are the facts of an answer to a question.
 type answerFacts struct {
 	Decision decision `json:"decision"`
@@ -54,7 +60,7 @@ type resultFacts struct {
 }
 
 // noted adds facts to a chunk, beside what is noted there.
-func noted[facts callFacts | resultFacts | answerFacts](c Chunk, beside json.RawMessage, f facts) Chunk {
+func noted[facts textFacts | callFacts | resultFacts | answerFacts](c Chunk, beside json.RawMessage, f facts) Chunk {
 	return Extended{c, Keys{metadataKey: mergeMetadata(beside, marshal(map[string]facts{factsKey: f}))}}
 }
 

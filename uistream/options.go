@@ -43,7 +43,7 @@ const (
 func (o Options) capabilities() capabilities {
 	can := o.Profile.capabilities()
 	if o.RFC || o.Native {
-		can.startFacts, can.callFacts, can.resultFacts = false, false, false
+		can.textFacts, can.startFacts, can.callFacts, can.resultFacts = false, false, false, false
 	}
 	return can
 }
@@ -54,12 +54,13 @@ type capabilities struct {
 	preliminary, title, finishReason    bool
 	inputError                          bool
 	abortReason                         bool
-	// The facts of a call and of its result, which not every chunk of a call may have.
-	startFacts, callFacts, resultFacts bool
+	// The facts of a text, of a call and of its result, which not every chunk of a call may have.
+	textFacts, startFacts, callFacts, resultFacts bool
 }
 
 func (p Profile) capabilities() capabilities {
 	return capabilities{
+		textFacts:        p.knows("text-start", metadataKey),
 		startFacts:       p.knows("tool-input-start", metadataKey),
 		callFacts:        p.knows("tool-input-available", metadataKey),
 		resultFacts:      p.knows("tool-output-available", metadataKey) && p.knows("tool-output-error", metadataKey),

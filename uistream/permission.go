@@ -66,7 +66,7 @@ func (t *Translator) askPermissions(all []*approval) {
 			a.call, a.synthetic = t.callOf(a), true
 		}
 		if !t.options.Native {
-			t.say("ask-"+a.request.RequestID, permissionSentence(a.request))
+			t.sayRequest(a.request.RequestID, permissionSentence(a.request))
 		}
 		if !attached {
 			t.complete(a.call, t.inputOf(a))

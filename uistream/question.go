@@ -85,7 +85,7 @@ func (t *Translator) showQuestion(q *question) {
 		q.id += questionSuffix
 	}
 	q.step = t.steps
-	t.say("ask-"+p.QuestionID, questionSentence(p))
+	t.sayRequest(p.QuestionID, questionSentence(p))
 	input := marshal(struct {
 		QuestionID string         `json:"question_id"`
 		Header     string         `json:"header,omitempty"`

@@ -119,10 +119,15 @@ func (t *Translator) closeParts() {
 	t.open = nil
 }
 
-// say writes a text part of our own.
-func (t *Translator) say(id, text string) {
+// sayRequest writes a text part of our own, which says what a request asks.
+func (t *Translator) sayRequest(request, text string) {
 	t.needStep()
-	t.emit(TextStart{ID: id}, TextDelta{ID: id, Delta: text}, TextEnd{ID: id})
+	id := "ask-" + request
+	start := Chunk(TextStart{ID: id})
+	if t.can.textFacts {
+		start = noted(start, nil, textFacts{request})
+	}
+	t.emit(start, TextDelta{ID: id, Delta: text}, TextEnd{ID: id})
 }
 
 // The running hash (FNV-1a) of what was sent tells whether a whole extends it,

@@ -15,15 +15,9 @@ const STATUS: Partial<Record<Tool['state'], 'pending' | 'completed' | 'error'>> 
   'input-streaming': 'pending', 'output-available': 'completed', 'output-error': 'error', 'output-denied': 'error',
 };
 
-/** The stream says a request in words, too, for clients without buttons. This client has buttons. */
-function asksInWords(text: string, m: UIMessage): boolean {
-  const tools = toolsOf(m);
-  return tools.some(p => isQuestion(p) && text.startsWith((p.input as Asked | undefined)?.question ?? '\0'))
-    || (text.startsWith('Permission needed: ') && tools.some(p => p.approval));
-}
-
-function part(p: UIMessage['parts'][number], m: UIMessage): Part[] {
-  if (p.type === 'text') return asksInWords(p.text, m) ? [] : [{ type: 'text', text: p.text }];
+function part(p: UIMessage['parts'][number]): Part[] {
+  // The stream says a request in words, too, for clients without buttons. This client has buttons.
+  if (p.type === 'text') return p.providerMetadata?.tributary?.request !== undefined ? [] : [{ type: 'text', text: p.text }];
   if (p.type === 'data-error') return [{ type: 'error', message: (p.data as { message: string }).message }];
   if (p.type !== 'dynamic-tool' && !p.type.startsWith('tool-')) return [];
   const tool = p as Tool;
@@ -34,7 +28,7 @@ function part(p: UIMessage['parts'][number], m: UIMessage): Part[] {
   }];
 }
 
-export const messageOf = (m: UIMessage): Message => ({ id: m.id, role: m.role, parts: m.parts.flatMap(p => part(p, m)) });
+export const messageOf = (m: UIMessage): Message => ({ id: m.id, role: m.role, parts: m.parts.flatMap(part) });
 
 /** The requests of the last message that nobody has answered. */
 export function promptsOf(messages: UIMessage[]): Prompt[] {

@@ -1,6 +1,5 @@
 // This file chooses the parts of a message that the page draws, and their places. Some parts stand in the card of a call. Others are not drawn,
 // because another part shows their content.
-import { visibleText } from '@tributary/chat';
 import type { DynamicToolUIPart, ToolUIPart, UIMessage } from 'ai';
 import type { FileChangeData } from '../parts/data';
 import type { Source } from '../parts/file';
@@ -24,15 +23,8 @@ export const isCall = (part: Part): part is Call => part.type === 'dynamic-tool'
 
 const dataOf = (part: Part) => (part as { data?: unknown }).data ?? {};
 
-/** Whether a text only says in words what the buttons beside it ask: it is for pages that have none. */
-function asksInWords(part: Part, next: Part | undefined, all: Part[]): boolean {
-  if (part.type !== 'text') return false;
-  if (next?.type === 'tool-AskUser') {
-    const { question } = ((next as ToolUIPart).input ?? {}) as { question?: string };
-    return !!question && part.text.startsWith(visibleText(question.trim()));
-  }
-  return part.text.startsWith('Permission needed: ') && all.some(p => 'approval' in p && p.approval);
-}
+/** Whether a text of the gateway only says in words what the buttons beside it ask: it is for pages that have none. */
+const asksInWords = (part: Part) => part.type === 'text' && part.providerMetadata?.tributary?.request !== undefined;
 
 /** Whether a call only carries the request for another one, whose input it has. */
 const carries = (part: Call) => part.approval !== undefined && part.toolCallId === `permission-${part.approval.id}`;
@@ -43,22 +35,25 @@ const tellsPlan = (part: Part) => (part.type === 'data-plan' && entriesOf(dataOf
 
 const teamOf = (part: Part): Team => { const data = dataOf(part) as SubagentData; return { id: (part as { id?: string }).id ?? data.tool_call_id ?? '', data, inside: [] }; };
 
-/** The sub-agents of a message by their ids, each with those that work for it. One that a call has started has the call's id. */
-function teamsOf(parts: Part[]): Map<string, Team> {
+/** The sub-agents of a message by their ids, each with those that work for it. One that a call has started has the call's id. placed: those that work for another. */
+function teamsOf(parts: Part[]): { teams: Map<string, Team>; placed: Set<Team> } {
   const teams = new Map(parts.filter(part => part.type === 'data-subagent').map(teamOf).filter(team => team.id).map(team => [team.id, team]));
-  const parentOf = (team: Team) => teams.get(team.data.parent_id ?? '');
+  const parentOf = (team: Team) => teams.get(team.data.parent_id ?? ''), placed = new Set<Team>();
   for (const team of teams.values()) {
     let above = parentOf(team);
     for (let steps = 0; above && above !== team && steps < teams.size; steps++) above = parentOf(above);
-    if (!above) parentOf(team)?.inside.push(team); // else it would work for itself
+    const parent = above ? undefined : parentOf(team); // else it would work for itself
+    if (!parent) continue;
+    parent.inside.push(team);
+    placed.add(team);
   }
-  return teams;
+  return { teams, placed };
 }
 
 /** The items of a message, in its order. open: its turn is not over, and its plan stands above the composer. */
 export function itemsOf(parts: Part[], open: boolean): Item[] {
   const calls = new Map(parts.filter(isCall).map(p => [p.toolCallId, p]));
-  const diffs = new Map<string, string[]>(), subagents = teamsOf(parts);
+  const diffs = new Map<string, string[]>(), { teams: subagents, placed } = teamsOf(parts);
   const edits = (id: string | undefined) => { const call = id === undefined ? undefined : calls.get(id); return call !== undefined && kindOf(call) === 'edit'; };
   for (const part of parts) {
     if (part.type === 'data-file-change') { const { tool_call_id: id, diff } = dataOf(part) as FileChangeData; if (diff && edits(id)) diffs.set(id!, [...diffs.get(id!) ?? [], diff]); }
@@ -69,7 +64,7 @@ export function itemsOf(parts: Part[], open: boolean): Item[] {
       if (plan && !items.some(i => i.type === 'plan')) items.push({ type: 'plan', entries: plan, at });
       return;
     }
-    if (asksInWords(part, parts[at + 1], parts)) return;
+    if (asksInWords(part)) return;
     if (isCall(part)) {
       if (part.type === 'tool-AskUser') items.push({ type: 'question', part: part as ToolUIPart, at });
       else if (carries(part)) items.push({ type: 'request', part, at });
@@ -85,7 +80,7 @@ export function itemsOf(parts: Part[], open: boolean): Item[] {
     if (part.type === 'data-file-change' && edits((dataOf(part) as FileChangeData).tool_call_id)) return;
     if (part.type === 'data-subagent') {
       const own = teamOf(part), team = subagents.get(own.id) ?? own;
-      if (!calls.has(team.id) && !subagents.has(team.data.parent_id ?? '')) items.push({ type: 'subagent', team, at });
+      if (!calls.has(team.id) && !placed.has(team)) items.push({ type: 'subagent', team, at });
       return;
     }
     if (part.type === 'step-start' || part.type === 'data-usage') return;
