@@ -200,6 +200,7 @@ func TestTheGatewayDoesWhatTheSpecSays(t *testing.T) {
 	d.do(t, call{pattern: "GET /api/sessions/{id}/messages", path: in("notes"), status: 200})
 	d.do(t, call{pattern: "GET /api/sessions/{id}/messages", path: in("notes"), query: "?after=0", status: 200})
 	d.do(t, call{pattern: "GET /api/sessions/{id}/trace", path: in("notes"), query: "?deltas=1", status: 200})
+	d.do(t, call{pattern: "GET /api/sessions/{id}/trace", path: in("notes"), query: "?request=none", status: 200})
 	d.do(t, call{pattern: "GET /api/sessions/{id}/events", path: in("notes"), status: 200})
 	d.do(t, call{pattern: "GET /api/sessions/{id}/channels", path: in("notes"), status: 200})
 	d.do(t, call{pattern: "GET /api/sessions/{id}/tools", path: in("notes"), status: 200})

@@ -181,3 +181,35 @@ func TestTheInboxOfAPersonHasTheirSessionsOnly(t *testing.T) {
 		t.Errorf("an approver: %+v", all)
 	}
 }
+
+// TestTheTraceOfOneRequest: a client reads what became of a request without the rest of the session.
+func TestTheTraceOfOneRequest(t *testing.T) {
+	s := newStand(t, nil)
+	answers := map[string]string{}
+	for id, what := range map[string][3]string{
+		"one": {"approve", "permissions", `{"approved":false,"reason":"not today"}`},
+		"two": {"ask", "questions", `{"value":"green"}`},
+	} {
+		s.do("POST", "/api/chat", submit(id, "u-"+id, what[0]))
+		request := s.inbox("/api/sessions/" + id + "/requests")[0].ID
+		s.do("POST", "/api/sessions/"+id+"/"+what[1]+"/"+request, what[2])
+		answers[id] = request
+	}
+	for id, want := range map[string][]string{"one": {"permission_request", "permission_response"}, "two": {"question", "answer"}} {
+		status, header, body := s.do("GET", "/api/sessions/"+id+"/trace?request="+answers[id], "")
+		var types []string
+		for line := range strings.Lines(body) {
+			var rec struct{ Type string }
+			if err := json.Unmarshal([]byte(line), &rec); err != nil {
+				t.Fatal(err)
+			}
+			types = append(types, rec.Type)
+		}
+		if status != http.StatusOK || header.Get("Content-Type") != "application/x-ndjson" || !slices.Equal(types, want) {
+			t.Errorf("%s: %d %q, want %q", id, status, types, want)
+		}
+		if _, _, other := s.do("GET", "/api/sessions/"+id+"/trace?request=none", ""); other != "" {
+			t.Errorf("%s: of no request: %s", id, other)
+		}
+	}
+}

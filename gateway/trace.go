@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"iter"
 	"net/http"
 	"strconv"
 	"strings"
@@ -25,6 +26,9 @@ func (g *gateway) trace(w http.ResponseWriter, r *http.Request) error {
 	records, err := g.Hub.Records(ctx, r.PathValue("id"), *after, r.URL.Query().Get("deltas") == "1", live)
 	if err != nil {
 		return err
+	}
+	if request := r.URL.Query().Get("request"); request != "" {
+		records = about(request, records)
 	}
 	if live {
 		goodbye, err := g.limiter.Client(r.PathValue("id"))
@@ -58,6 +62,33 @@ func (g *gateway) trace(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	return nil
+}
+
+// about yields the records of one permission request or question: what was asked, and the answer.
+func about(request string, records iter.Seq2[trace.Record, error]) iter.Seq2[trace.Record, error] {
+	return func(yield func(trace.Record, error) bool) {
+		for rec, err := range records {
+			if (err != nil || requestOf(rec.Payload) == request) && !yield(rec, err) {
+				return
+			}
+		}
+	}
+}
+
+// requestOf is the id of the request that a payload asks or answers, or "".
+func requestOf(p trace.Payload) string {
+	switch p := p.(type) {
+	case trace.PermissionRequest:
+		return p.RequestID
+	case trace.PermissionResponse:
+		return p.RequestID
+	case trace.Question:
+		return p.QuestionID
+	case trace.Answer:
+		return p.QuestionID
+	default:
+		return ""
+	}
 }
 
 // abort breaks the connection: a response that just ended would look whole.

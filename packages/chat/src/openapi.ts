@@ -1886,6 +1886,8 @@ export interface operations {
                 after?: number;
                 /** @description 1 adds the ephemeral records */
                 deltas?: "0" | "1";
+                /** @description The id of a permission request or question: only its records */
+                request?: string;
             };
             header?: never;
             path: {

@@ -12,16 +12,16 @@ export async function listRequests(session?: string): Promise<Request[]> {
 
 export const answerRequest = ({ session, id }: Pick<Request, 'session' | 'id'>, answer: Answer) => reach(transport.answer(session, id, answer));
 
-/** What became of a request that waits no longer, as the trace has it. */
+/** What became of a request that waits no longer, as its records say. */
 export async function outcomeOf(session: string, request: string): Promise<string> {
   try {
-    for (const line of (await (await call('GET', `${at(session)}/trace`)).text()).split('\n').reverse()) {
-      if (!line.includes(JSON.stringify(request))) continue;
-      const { type, payload } = JSON.parse(line) as { type: string; payload: { request_id?: string; question_id?: string; outcome?: string; by?: string; values?: string[]; option_kind?: string } };
-      if (payload.request_id !== request && payload.question_id !== request || !payload.outcome) continue;
+    const lines = (await (await call('GET', `${at(session)}/trace?request=${encodeURIComponent(request)}`)).text()).split('\n');
+    for (const line of lines.filter(Boolean)) {
+      const { payload } = JSON.parse(line) as { payload: { outcome?: string; by?: string; values?: string[]; option_kind?: string } };
+      if (!payload.outcome) continue; // what was asked
       if (payload.outcome !== 'selected') return 'Nobody has answered it: the turn is over, or the agent has withdrawn it.';
       const who = payload.by ?? 'Somebody';
-      if (type === 'question_answer' || payload.values) return visibleText(`${who} answered: ${payload.values?.join(', ') ?? ''}`);
+      if (payload.values) return visibleText(`${who} answered: ${payload.values.join(', ')}`);
       return `${who} has ${payload.option_kind?.startsWith('reject') ? 'denied' : 'allowed'} it.`;
     }
   } catch (e) { return (e as Error).message; }
