@@ -12,7 +12,13 @@ import (
 // sources are the page's own files of code, by their names below src.
 func sources(t *testing.T) map[string]string {
 	t.Helper()
-	src, all := os.DirFS("src"), map[string]string{}
+	return codeIn(t, "src")
+}
+
+// codeIn are the files of code in a directory, by their names.
+func codeIn(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	src, all := os.DirFS(dir), map[string]string{}
 	err := fs.WalkDir(src, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || !strings.HasPrefix(path.Ext(name), ".ts") {
 			return err
@@ -48,12 +54,39 @@ func TestThePageReadsChatsByOneTransport(t *testing.T) {
 	}
 }
 
-// The gateway pushes all that the page shows. The one interval counts the seconds of a turn.
+// timers are the timers of the page and of the npm package, by file: how many, and what for. None of them asks the gateway again and again.
+var timers = map[string]struct { //nolint:gochecknoglobals // never written
+	most int
+	why  string
+}{
+	"web/api/found.ts":              {1, "a search waits until a person has typed"},
+	"web/compose/suggest.ts":        {1, "the same"},
+	"web/embed/calm.ts":             {1, "a click that opened the widget hits nothing in it"},
+	"web/embed/host.ts":             {1, "a host that gives no token in time"},
+	"web/notify/notify.ts":          {1, "a browser that shows no notification in time"},
+	"web/palette/palette.tsx":       {1, "the dialog gives the focus back first"},
+	"web/parts/clock.ts":            {1, "the seconds of what runs"},
+	"web/parts/code/colors.ts":      {1, "code is coloured when it no longer grows"},
+	"web/parts/code/copy.tsx":       {1, "what a button says after a click"},
+	"web/parts/later.ts":            {1, "what is loaded when the browser has time"},
+	"web/parts/save.ts":             {1, "the address of a file that was saved"},
+	"web/shell/acting.ts":           {1, "the same"},
+	"web/shell/failed.tsx":          {1, "the address changes before the page is loaded again"},
+	"packages/chat/registry.ts":     {1, "a conversation that nobody shows any more"},
+	"packages/chat/conversation.ts": {3, "a lost stream is taken up again, with longer and longer pauses; an answer is sent when the Chat has it; the stop waits for the end of the stream"},
+	"packages/chat/follow.ts":       {3, "a connection that is silent, or lost"},
+}
+
+// The gateway pushes all that the page shows.
 func TestThePagePollsNothing(t *testing.T) {
 	t.Parallel()
-	for name, source := range sources(t) {
-		if strings.Contains(source, "setInterval") && name != "parts/clock.ts" {
-			t.Errorf("%s has an interval", name)
+	timer := regexp.MustCompile(`\bset(Timeout|Interval)\(`)
+	for where, all := range map[string]map[string]string{"web": sources(t), "packages/chat": codeIn(t, "../packages/chat/src")} {
+		for name, source := range all {
+			file := where + "/" + name
+			if n := len(timer.FindAllString(source, -1)); n > timers[file].most {
+				t.Errorf("%s has %d timers, and the table in this test knows %d: let the gateway push, or say in the table what the timer is for", file, n, timers[file].most)
+			}
 		}
 	}
 }

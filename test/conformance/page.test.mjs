@@ -16,10 +16,15 @@ function contrast(...colours) {
 }
 
 test('text can be read: each colour of text on each ground, light and dark', () => {
-  const tokens = fs.readFileSync(path.join(SOURCES, 'style/tokens.css'), 'utf8');
-  const colours = Object.fromEntries([...tokens.matchAll(/--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)/g)].map(([, name, ...pair]) => [name, pair]));
+  const sheets = ['tokens.css', 'code.css'].map(name => fs.readFileSync(path.join(SOURCES, 'style', name), 'utf8')).join('');
+  const colours = Object.fromEntries([...sheets.matchAll(/--([\w-]+): light-dark\((#\w{6}), (#\w{6})\)/g)].map(([, name, ...pair]) => [name, pair]));
   const grounds = ['ground', 'panel', 'raised', 'hover', 'accent-wash', 'ok-wash', 'bad-wash', 'ask-wash'];
-  const pairs = [['accent-ink', 'accent'], ...['ink', 'soft', 'faint', 'accent', 'ok', 'bad', 'ask'].flatMap(text => grounds.map(ground => [text, ground]))];
+  const pairs = [
+    ['accent-ink', 'accent'],
+    ...['ink', 'soft', 'faint', 'accent', 'ok', 'bad', 'ask'].flatMap(text => grounds.map(ground => [text, ground])),
+    ...Object.keys(colours).filter(name => name.startsWith('hue-')).flatMap(text => ['panel', 'add-wash', 'del-wash'].map(ground => [text, ground])),
+  ];
+  assert.ok(pairs.length > 80, 'the style sheets are read');
   for (const theme of [0, 1]) {
     for (const [text, ground] of pairs) assert.ok(contrast(colours[text][theme], colours[ground][theme]) >= 4.5, `${text} on ${ground}: ${contrast(colours[text][theme], colours[ground][theme]).toFixed(2)}`);
   }

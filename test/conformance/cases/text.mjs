@@ -1,5 +1,7 @@
 import { textOf } from '../lib/message.mjs';
 
+const HELLO = 'Hello! I am the demo agent, and I have no model. Say help to see what I can play.';
+
 export default {
   order: 10,
   about: 'a text answer, its five official headers, and the next turn',
@@ -9,7 +11,7 @@ export default {
     await chat.settled();
     t.well(chat);
     t.equal('the screen holds the prompt and one answer', chat.messages.map(m => m.role), ['user', 'assistant']);
-    t.check('the answer holds text', textOf(chat.last).length > 0);
+    t.equal('the answer is what the agent said', textOf(chat.last), HELLO);
     t.check('every text part is done', chat.last.parts.every(p => p.type !== 'text' || p.state === 'done'), JSON.stringify(chat.last.parts));
     const [post] = t.requests();
     t.equal('the official headers are there', {
@@ -21,6 +23,7 @@ export default {
     chat.send('hello again');
     await chat.settled();
     t.well(chat, 'the second turn ends without an error');
+    t.equal('so is the second answer', textOf(chat.last), HELLO);
     t.equal('the screen holds two prompts and two answers', chat.messages.map(m => m.role), ['user', 'assistant', 'user', 'assistant']);
     t.check('the answers have ids of their own', chat.messages[1].id !== chat.messages[3].id, chat.messages[1].id);
     t.equal('the ids on screen are those of the history', chat.messages.map(m => m.id), (await t.history()).map(m => m.id));

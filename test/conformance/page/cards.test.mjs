@@ -113,7 +113,7 @@ describe('a long input', () => {
     ['of pictures that are two code units', { command: '😀'.repeat(40_000) }, /^1 more line, /],
   ]) {
     test(`${what} is counted, and keeps its buttons`, async () => {
-      const { page, card, answers } = await inbox([request('r1', input)], VIEWS['phone, light']);
+      const { page, card, answers } = await inbox([request('r1', input)], VIEWS['phone, dark']);
       assert.match(await fold(card('r1')).textContent(), words);
       assert.equal(await card('r1').locator('.mark-hidden').count(), 0, 'no character is cut in two');
       await fits(page);

@@ -242,7 +242,7 @@ test('@ lists files of the workspace while one types; a late answer does not cou
   await page.leave();
 });
 
-for (const name of ['wide, light', 'phone, dark']) {
+for (const name of Object.keys(VIEWS)) {
   test(`the list at the caret can be used by everybody (${name})`, async () => {
     const { page } = await offering(VIEWS[name]);
     await field(page).pressSequentially('look at @');

@@ -176,8 +176,11 @@ describe('the page of one request', () => {
     await card(page, one).getByText(/^You allowed/).waitFor();
     await card(other, one).getByText('It waits no longer').waitFor();
     await says(one.session, 'allowed to run it');
+    const traces = [];
+    page.on('request', r => { if (r.url().includes('/trace')) traces.push(new URL(r.url()).search); });
     await page.reload();
     await page.getByText(/has allowed it\.$/).waitFor();
+    assert.deepEqual(traces, [`?request=${encodeURIComponent(one.id)}`], 'only the records of the request are read');
     await accessible(page, 'the page of a request that was answered');
     await page.getByRole('link', { name: 'Open the session' }).click();
     await page.getByRole('heading', { level: 1, name: 'Ferry' }).waitFor();
@@ -189,7 +192,7 @@ describe('the page of one request', () => {
 
   test('is answered with one thumb on a phone', async () => {
     const [one] = await waits('scopes');
-    const page = await open(site, `#/s/${one.session}/r/${one.id}`, { ...VIEWS['phone, light'], isMobile: true });
+    const page = await open(site, `#/s/${one.session}/r/${one.id}`, { ...VIEWS['phone, dark'], isMobile: true });
     await card(page, one).waitFor();
     await fits(page);
     for (const name of [/^Allow once/, /^Deny(?! with)/]) {
@@ -205,7 +208,7 @@ describe('the page of one request', () => {
   });
 });
 
-for (const view of ['wide, dark', 'phone, light']) {
+for (const view of Object.keys(VIEWS)) {
   test(`what waits keeps to its window and to the rules of accessibility (${view})`, async () => {
     const [one] = await waits('scopes');
     await waits('change');

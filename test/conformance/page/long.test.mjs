@@ -1,7 +1,7 @@
-// A session of a thousand messages: how fast it opens, how fast one types in it, what it needs. It prints the figures.
+// A session of a thousand messages: what it draws when it opens and while one types in it; and, as a measurement, how long that takes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { until, useChromium, useGateway } from './lib/page.mjs';
+import { measurement, until, useChromium, useGateway } from './lib/page.mjs';
 import { asks, call, says, show } from './lib/show.mjs';
 
 useChromium();
@@ -70,7 +70,29 @@ async function memory(page) {
   return { megabytes: Math.round(metric('JSHeapUsedSize') / 1e6), nodes: metric('Nodes') };
 }
 
-test('a thousand messages open fast, and typing among them is as fast as in a short session', async () => {
+test('a thousand messages draw no content of what is folded, and a key in the composer draws none of them again', async () => {
+  const nodes = [];
+  for (const messages of [20, 1000]) {
+    const page = await show(site, conversation(messages / 2));
+    await page.getByText(`Result ${messages / 2 - 1}`).waitFor();
+    const field = page.getByRole('textbox', { name: 'Your message' });
+    await field.click();
+    await until('the colours are there', async () => await page.evaluate(() => document.querySelectorAll('[role=log] pre').length > 0));
+    assert.equal(await page.locator('[role=log] .terminal').count(), 0, 'no output of a call that is folded');
+    await page.evaluate(() => {
+      window.drawn = 0;
+      new MutationObserver(all => { window.drawn += all.length; }).observe(document.querySelector('[role=log]'), { subtree: true, childList: true, characterData: true, attributes: true });
+    });
+    await page.keyboard.type('how long is it?');
+    await until('all keys have come', async () => await field.inputValue() === 'how long is it?');
+    assert.equal(await page.evaluate(() => window.drawn), 0, 'changes in the conversation');
+    nodes.push(await page.evaluate(() => document.querySelectorAll('[role=log] *').length) / messages);
+    await page.leave();
+  }
+  assert.ok(nodes[1] < nodes[0] * 1.5 && nodes[1] < 100, `${nodes.join(' and ')} elements for each message`);
+});
+
+test('a thousand messages open fast, and typing among them is as fast as in a short session', measurement, async () => {
   const short = await opened(20), long = await opened(1000);
   for (let i = 0; i < 4; i++) for (const { page } of [short, long]) await type(page); // side by side: other load of the machine slows both
   for (const it of [short, long]) Object.assign(it, { key: await keyOn(it.page), frame: await scroll(it.page) }, await memory(it.page));

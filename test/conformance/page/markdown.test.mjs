@@ -1,11 +1,11 @@
 // Markdown as the page draws it: what agents write, and what an attacker may write.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { accessible, open, until, useChromium, useGateway } from './lib/page.mjs';
+import { accessible, measurement, open, until, useChromium, useGateway } from './lib/page.mjs';
 import { asks, says, show } from './lib/show.mjs';
 
 useChromium();
-const site = useGateway('agents:\n  demo: {options: {pace: 4ms}}\n  unhurried: {adapter: demo, options: {pace: 20ms}}\n  hurried: {adapter: demo, options: {pace: 1ms}}\n');
+const site = useGateway('agents:\n  demo: {options: {pace: 4ms}}\n  unhurried: {adapter: demo, options: {pace: 20ms}}\n  hurried: {adapter: demo, options: {pace: 1ms}}\n  calm: {adapter: demo, options: {pace: 120ms}}\n');
 
 const TEXT = `# One
 
@@ -121,28 +121,52 @@ test('hostile HTML stays text, runs nothing, and leads nowhere', async () => {
 });
 
 describe('while it is written', () => {
-  test('what is half open is closed, and blocks that are done are not drawn again', async () => {
-    await site.post('/api/sessions', { id: 'half', agent: 'unhurried' });
+  test('what is half open is closed', async () => {
+    await site.post('/api/sessions', { id: 'half', agent: 'calm' });
     const page = await open(site, '#/s/half');
-    await page.say('help');
-    const text = page.locator('.agent-says .markdown');
-    await text.locator('li').first().waitFor();
-    await text.locator('code').first().waitFor();
-    const wrong = await page.evaluate(async () => {
-      const seen = [], log = document.querySelector('.agent-says');
-      const look = () => { const words = log.textContent; if (/(^|[^`])`[^`]*$/.test(words.split('\n').at(-1) ?? '')) seen.push(words.slice(-40)); };
-      const watch = new MutationObserver(look);
-      watch.observe(log, { subtree: true, childList: true, characterData: true });
-      await new Promise(r => setTimeout(r, 600));
-      watch.disconnect();
-      return seen;
+    await page.getByRole('textbox', { name: 'Your message' }).waitFor();
+    await page.evaluate(() => {
+      window.looks = 0;
+      window.wrong = [];
+      new MutationObserver(() => {
+        const words = document.querySelector('.agent-says')?.textContent;
+        if (!words) return;
+        window.looks++;
+        if (/(^|[^`])`[^`]*$/.test(words.split('\n').at(-1))) window.wrong.push(words.slice(-40));
+      }).observe(document.querySelector('[role=log]'), { subtree: true, childList: true, characterData: true });
     });
+    await page.say('markdown'); // each word is drawn, also the first of `inline code`
+    await page.locator('.agent-says code', { hasText: 'inline code' }).waitFor();
+    await page.getByRole('button', { name: /^Stop/ }).click();
+    const { looks, wrong } = await page.evaluate(() => ({ looks: window.looks, wrong: window.wrong }));
+    assert.ok(looks > 10, `${looks} states of the answer were looked at`);
     assert.deepEqual(wrong, [], 'a back quote that is not closed yet');
+    await page.leave();
+  });
+
+  test('blocks that are done keep their elements, and nothing in them changes', async () => {
+    await site.post('/api/sessions', { id: 'kept', agent: 'unhurried' });
+    const page = await open(site, '#/s/kept');
+    await page.say('markdown');
+    await page.locator('.agent-says .markdown > :nth-child(5)').waitFor();
+    const watch = await page.evaluateHandle(() => {
+      const text = document.querySelector('.agent-says .markdown'), done = [...text.children].slice(0, -2), changed = [];
+      new MutationObserver(all => changed.push(...all.map(m => m.target).filter(at => done.some(el => el.contains(at))).map(at => at.textContent)))
+        .observe(text, { subtree: true, childList: true, characterData: true });
+      return { text, done, changed, length: text.textContent.length };
+    });
+    await page.locator('.agent-says .markdown > :nth-child(12)').waitFor();
+    const { done, kept, changed, more } = await watch.evaluate(w => ({
+      done: w.done.length, kept: w.done.filter((el, i) => w.text.children[i] === el).length, changed: w.changed, more: w.text.textContent.length - w.length,
+    }));
+    assert.ok(done >= 3 && more > 200, `${done} blocks were done, and ${more} characters came after them`);
+    assert.equal(kept, done, 'the elements are the same');
+    assert.deepEqual(changed, []);
     await page.getByRole('button', { name: /^Stop/ }).click();
     await page.leave();
   });
 
-  test('an answer of 10,000 words costs the page little more for each word than one of 2,500', async () => {
+  test('an answer of 10,000 words costs the page little more for each word than one of 2,500', measurement, async () => {
     const costs = [];
     for (const words of [2500, 10_000]) {
       const id = `words-${words}`;

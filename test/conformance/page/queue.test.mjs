@@ -239,7 +239,7 @@ test('a stop that does not reach the gateway says so, and can be tried again', a
   await page.leave();
 });
 
-for (const name of ['wide, dark', 'phone, light']) {
+for (const name of Object.keys(VIEWS)) {
   test(`the queue can be used by everybody (${name})`, async () => {
     const { page } = await queued(['a prompt with so many words that it does not fit into one line of the list on a phone, whichever way one holds it', 'usage'], VIEWS[name]);
     await field(page).fill('a draft');

@@ -9,7 +9,10 @@ const site = useGateway('agents:\n  demo: {}\n  steady: {adapter: demo, options:
 
 const field = page => page.getByRole('textbox', { name: 'Your message' });
 
-for (const [how, signal] of [['in order', 'SIGTERM'], ['without warning', 'SIGKILL']]) {
+for (const [how, signal, outcome, why] of [
+  ['in order', 'SIGTERM', 'Stopped.', 'The turn was stopped because the gateway was shut down.'],
+  ['without warning', 'SIGKILL', 'This turn failed.', 'The gateway was restarted while this turn ran, so it was not finished.'],
+]) {
   test(`a gateway that is restarted ${how} in mid-turn: the page says so, and shows what became of the turn`, async () => {
     const id = `restart-${signal}`;
     await site.post('/api/sessions', { id, title: 'Restart', agent: 'steady' });
@@ -24,7 +27,7 @@ for (const [how, signal] of [['in order', 'SIGTERM'], ['without warning', 'SIGKI
     await restarted;
     await page.getByText('Trying again…').waitFor({ state: 'detached' });
     await page.locator('[role=log][aria-busy=false]').waitFor();
-    await page.getByText(/^(Stopped|This turn failed)\.$/).waitFor();
+    await page.getByText(outcome, { exact: true }).waitFor();
     await shot(page, `restart-${signal}-2`);
     const kept = await told(site, id);
     assert.ok(kept.length > 0);
@@ -34,7 +37,7 @@ for (const [how, signal] of [['in order', 'SIGTERM'], ['without warning', 'SIGKI
     assert.equal(await page.getByText('cannot be reached').count(), 0);
     await accessible(page, 'a turn that a restart has ended');
     await page.reload();
-    await page.getByText(/^The (turn was stopped because the gateway was shut down|gateway was restarted while this turn ran)/).first().waitFor();
+    await page.getByText(why, { exact: true }).waitFor();
     assert.equal(await field(page).inputValue(), 'a draft under the restart');
     await field(page).fill('hello');
     await field(page).press('Enter');

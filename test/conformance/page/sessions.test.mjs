@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { accessible, open, sleep, until, useChromium, useGateway } from './lib/page.mjs';
 
 useChromium();
-const site = useGateway('agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 20ms}\n  echo: {}\n  lost: {adapter: claude, command: /no/such/claude}\n');
+const site = useGateway('agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 10ms}\n  echo: {}\n  lost: {adapter: claude, command: /no/such/claude}\n');
 
 const list = page => page.getByRole('navigation', { name: 'Sessions' });
 const row = (page, title) => list(page).locator('.row').filter({ has: page.locator('.title', { hasText: new RegExp(`^${title}$`) }) });

@@ -218,13 +218,10 @@ test('5 MB of output are cut, shown on request, and downloaded whole', async () 
   const page = await show(site, one(call('Bash', { command: 'cat big' }, big), call('Read', { file_path: '/w/big.txt' }, big), call('dump', { x: 1 }, { rows: Array.from({ length: 50_000 }, (_, i) => ({ i, text: line(i) })) }), 'done'));
   await page.getByText('done', { exact: true }).last().waitFor();
   const command = card(page, 'cat big');
-  const took = await command.evaluate((el, last) => new Promise(resolve => {
-    const began = performance.now(), look = () => (el.querySelector('.terminal')?.textContent.includes(last) ? requestAnimationFrame(() => resolve(performance.now() - began)) : requestAnimationFrame(look));
-    el.querySelector('summary').click();
-    look();
-  }), line(99_999));
-  assert.ok(took < 1000, `it took ${took} ms`);
+  await command.locator('summary').click();
+  await command.locator('.terminal', { hasText: line(99_999) }).waitFor();
   assert.ok((await command.textContent()).length < 60_000);
+  assert.ok(await command.evaluate(el => el.querySelectorAll('*').length) < 200, 'a few elements show the end of it');
   const [file] = await Promise.all([page.waitForEvent('download'), command.getByRole('button', { name: 'Download all' }).click()]);
   assert.equal(fs.statSync(await file.path()).size, big.length);
   await command.getByRole('button', { name: 'Show more' }).click();
@@ -291,13 +288,8 @@ test('5 MB that an agent sends while one looks on keep the page alive', async ()
   await it.locator('summary').click();
   await it.getByText(/more lines?, [\d.]+ MB/).waitFor();
   await it.getByRole('button', { name: 'Download all' }).waitFor();
-  const took = await page.getByRole('textbox', { name: 'Your message' }).evaluate(el => new Promise(resolve => {
-    const began = performance.now();
-    el.focus();
-    document.execCommand('insertText', false, 'k');
-    requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - began)));
-  }));
-  assert.ok(took < 2000, `a key takes ${took} ms`);
+  assert.ok((await page.locator('[role=log]').textContent()).length < 100_000, 'the page shows a part of it');
+  await page.getByRole('textbox', { name: 'Your message' }).press('k');
   assert.equal(await page.getByRole('textbox', { name: 'Your message' }).inputValue(), 'k');
   await page.leave();
 });

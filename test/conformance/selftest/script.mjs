@@ -1,4 +1,6 @@
 // The answers of the stand-in gateway to each prompt word, as [milliseconds before, chunk] pairs.
+import { USAGE } from '../cases/usage.mjs';
+
 const CALL = { dynamic: true, providerExecuted: true };
 
 const text = (id, words, pace = 0) => [
@@ -16,12 +18,12 @@ const input = (id, toolName, value) => [
 const output = (id, value) => [[5, { type: 'tool-output-available', toolCallId: id, output: value, ...CALL }]];
 const failure = (id, errorText) => [[5, { type: 'tool-output-error', toolCallId: id, errorText, ...CALL }]];
 
-const hello = () => step(text('t1', ['Hello', ', I am ', 'the demo ', 'agent: ä€😀.'], 3));
+const hello = () => step(text('t1', ['Hello! I am ', 'the demo agent, ', 'and I have no model. ', 'Say help to see what I can play.'], 3));
 const think = () => step([
   [2, { type: 'reasoning-start', id: 'r1' }],
   ...words(3, 'thought').map(delta => [3, { type: 'reasoning-delta', id: 'r1', delta }]),
   [2, { type: 'reasoning-end', id: 'r1' }],
-  ...text('t1', ['So it is.'], 3),
+  ...text('t1', ['So it is: ', 'ä€😀.'], 3),
 ]);
 const tool = call => [...step([...input(call(1), 'Read', { path: 'README.md' }), ...output(call(1), { content: 'a readme' })]), ...step(text('t2', ['I have read it.'], 3))];
 const fail = call => [...step([...input(call(2), 'Bash', { command: 'false' }), ...failure(call(2), 'exit status 1')]), ...step(text('t3', ['That failed.'], 3))];
@@ -50,7 +52,7 @@ export function script(prompt, call, slowMs) {
       [0, { type: 'start-step' }], [0, { ask: 'question', toolCallId: call(6) }],
       ...step(text('t2', ['A fine colour.'], 3)),
     ];
-    case 'usage': return [...hello(), [0, { type: 'message-metadata', messageMetadata: { usage: { input_tokens: 3, output_tokens: 5 } } }]];
+    case 'usage': return step([...text('t1', ['Counting what this cost.'], 3), [0, { type: 'data-usage', id: 'usage-turn', data: USAGE }]]);
     case 'all': return [...think(), ...tool(call), ...fail(call), ...parallel(call), ...step(text('t9', words(30, 'word'), slowMs / 300))];
     default: return hello();
   }

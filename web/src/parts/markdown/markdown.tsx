@@ -1,4 +1,4 @@
-import { memo, useRef } from 'react';
+import { memo, useState } from 'react';
 import { lexer, type Token } from 'marked';
 import { One } from './block';
 import { later } from '../later';
@@ -18,10 +18,11 @@ function closed(token: Token): Token[] {
 
 /** A text in Markdown. live: it is still being written. Nothing in it runs, and HTML stays text. */
 export const Markdown = memo(function Markdown({ text, live = false }: { text: string; live?: boolean }) {
-  const before = useRef<Blocks>(undefined);
+  const [before, setBefore] = useState<Blocks>();
   if (!text) return null;
   // A definition of a link may stand below its use, so the finished text is read as one.
-  const blocks = before.current = blocksOf(text, live ? before.current : undefined);
+  const blocks = blocksOf(text, live ? before : undefined);
+  if (live && blocks !== before) setBefore(blocks);
   const last = blocks.tokens.at(-1);
   const tokens = live && last ? [...blocks.tokens.slice(0, -1), ...closed(last)] : blocks.tokens;
   const levels = levelsOf(tokens);
