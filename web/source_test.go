@@ -55,7 +55,7 @@ func TestThePageReadsChatsByOneTransport(t *testing.T) {
 }
 
 // timers are the timers of the page and of the npm package, by file: how many, and what for. None of them asks the gateway again and again.
-var timers = map[string]struct { //nolint:gochecknoglobals // never written
+var timers = map[string]struct {
 	most int
 	why  string
 }{
