@@ -51,7 +51,7 @@ async function chat(request, response, agent) {
     },
   });
   response.on('error', () => {});
-  pipeUIMessageStreamToResponse({ response, stream });
+  void pipeUIMessageStreamToResponse({ response, stream });
 }
 
 const server = createServer((request, response) => {

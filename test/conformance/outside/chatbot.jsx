@@ -40,15 +40,15 @@ function Chat({ id, history }) {
     transport: new DefaultChatTransport({ api: '/api/chat', prepareSendMessagesRequest }),
   });
   // The template asks for the running turn only where the history ends with the user's message.
-  useEffect(() => { if (history.at(-1)?.role === 'user') resumeStream(); }, []);
+  useEffect(() => { if (history.at(-1)?.role === 'user') void resumeStream(); }, []);
   const busy = status === 'submitted' || status === 'streaming';
   return (
     <main>
       {messages.map(m => <article key={m.id}>{m.parts.map((part, i) => <Part key={i} part={part} answer={addToolApprovalResponse} />)}</article>)}
       {error && <div role="alert">{error.message}</div>}
       <textarea value={text} onChange={e => setText(e.target.value)} />
-      {busy && <button onClick={() => { stop(); setMessages(all => all); }}>Stop</button>}
-      <button disabled={busy || !text} onClick={() => { sendMessage({ role: 'user', parts: [{ type: 'text', text }] }); setText(''); }}>Send</button>
+      {busy && <button onClick={() => { void stop(); setMessages(all => all); }}>Stop</button>}
+      <button disabled={busy || !text} onClick={() => { void sendMessage({ role: 'user', parts: [{ type: 'text', text }] }); setText(''); }}>Send</button>
     </main>
   );
 }

@@ -70,7 +70,7 @@ function Chat({ id }) {
       {error && <div role="alert">{error.message}</div>}
       <textarea value={text} onChange={e => setText(e.target.value)} />
       {isStreaming && <button onClick={stop}>Stop</button>}
-      <button disabled={isStreaming || !text} onClick={() => { sendMessage({ id: crypto.randomUUID(), parts: [{ type: 'text', text }] }); setText(''); }}>Send</button>
+      <button disabled={isStreaming || !text} onClick={() => { void sendMessage({ id: crypto.randomUUID(), parts: [{ type: 'text', text }] }); setText(''); }}>Send</button>
     </main>
   );
 }
