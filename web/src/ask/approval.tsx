@@ -81,7 +81,6 @@ function Reason({ sent, onBack, onSend }: StepProps<string>) {
   return (
     <form className="ask-step" onSubmit={e => { e.preventDefault(); if (reason.trim()) onSend(reason.trim()); }}>
       <label className="field"><span>Why not? The agent reads this.</span>
-        {/* biome-ignore lint/a11y/noAutofocus: the person has just asked for this field */}
         <textarea className="input" rows={3} autoFocus value={reason} disabled={sent} onChange={e => setReason(e.target.value)} onKeyDown={leave(onBack)} />
       </label>
       <div className="actions"><Button onClick={onBack} disabled={sent}>Back</Button><Button type="submit" look="danger" disabled={sent || !reason.trim()}>Deny</Button></div>
@@ -110,7 +109,6 @@ function Edit({ input, sent, onBack, onSend }: StepProps<unknown> & { input: unk
       try { onSend(JSON.parse(text)); } catch (wrong) { setProblem(`This is no JSON: ${(wrong as Error).message}`); }
     }}>
       <label className="field"><span>{key === undefined ? 'The input, as JSON' : 'The command'}</span>
-        {/* biome-ignore lint/a11y/noAutofocus: the person has just asked for this field */}
         <textarea className="input code" rows={Math.min(16, text.split('\n').length + 1)} autoFocus spellCheck={false} value={text} disabled={sent} onChange={e => { setText(e.target.value); setProblem(''); }} onKeyDown={leave(onBack)} />
       </label>
       {key !== undefined && <Others input={input as Record<string, unknown>} of={key} />}

@@ -5,7 +5,6 @@ export function TitleField({ title, onDone }: { title: string; onDone: (title: s
   const [text, setText] = useState(title);
   return (
     <input
-      // biome-ignore lint/a11y/noAutofocus: the person has just asked for this field
       className="input title-field" aria-label="Title of the session" value={text} autoFocus maxLength={200}
       onFocus={e => e.target.select()} onChange={e => setText(e.target.value)} onBlur={() => onDone(text)}
       onKeyDown={e => {

@@ -23,8 +23,11 @@ export function Dialog({ title, bare, about, wide, firm, onClose, initialFocus, 
         <Base.Popup className={wide ? 'dialog wide' : 'dialog'} initialFocus={initialFocus}>
           {bare ? <><Base.Title className="unseen">{title}</Base.Title>{children}</> : (
             <div className="inside">
-              {/* biome-ignore lint/a11y/useHeadingContent: Base.Title fills the heading that it is given */}
-              <div><Base.Title render={<h2 />}>{title}</Base.Title>{about && <Base.Description className="about">{about}</Base.Description>}</div>
+              <div>
+                {/* biome-ignore lint/a11y/useHeadingContent: Base.Title fills the heading that it is given */}
+                <Base.Title render={<h2 />}>{title}</Base.Title>
+                {about && <Base.Description className="about">{about}</Base.Description>}
+              </div>
               {children}
             </div>
           )}
