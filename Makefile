@@ -71,7 +71,7 @@ test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.
 
 # The stages of a run, in two lanes; "stage:other" waits for another stage. test/stages runs them.
 STAGES := "page-check binary fmt-check vet test-race:install test-go" \
-  "install js-lint js-test chat-package:binary conformance-once page-test conformance-newest cuts lint"
+  "install js-lint:page-check js-test chat-package:binary conformance-once page-test conformance-newest cuts lint"
 WIDER_STAGES := "test-race-store e2e-postgres foreign endurance-quick npm-test first-use" \
   "conformance outside workflow conformance-postgres conformance-agentops conformance-claude conformance-codex conformance-remote conformance-selftest agent-acp"
 ALL_STAGES := "mutations restarts e2e-postgres-all fuzz endurance" \
@@ -344,6 +344,24 @@ fmt: need-go ## Format the Go sources
 fmt-check: need-go
 	@unformatted=$$($(GO_FILES) | xargs gofmt -l); \
 	if [ -n "$$unformatted" ]; then echo "not formatted, run make fmt: $$unformatted" >&2; exit 1; fi
+
+tools/javascript/node_modules/.package-lock.json: tools/javascript/package-lock.json | need-node
+	npm --prefix tools/javascript ci --no-audit --no-fund
+	@touch $@
+
+.PHONY: js-lint
+js-lint: tools/javascript/node_modules/.package-lock.json web/node_modules/.package-lock.json packages/chat/node_modules/.package-lock.json test/conformance/node_modules/.package-lock.json ## Lint the JavaScript and TypeScript, and check their format
+	tools/javascript/node_modules/.bin/biome check --error-on-warnings .
+	tools/javascript/node_modules/.bin/eslint -c tools/javascript/eslint.config.mjs web/src web/widget packages/chat/src examples
+
+.PHONY: js-fmt
+js-fmt: tools/javascript/node_modules/.package-lock.json ## Format the JavaScript and TypeScript
+	tools/javascript/node_modules/.bin/biome format --write .
+
+.PHONY: js-test
+js-test: web/node_modules/.package-lock.json packages/chat/node_modules/.package-lock.json ## The files of the page and of @tributary/chat that need no browser
+	npm --prefix web test
+	npm --prefix packages/chat test
 
 .PHONY: fuzz
 fuzz: need-go ## Every fuzz target for FUZZTIME; few attempts to make an input smaller, for large seeds stall the default

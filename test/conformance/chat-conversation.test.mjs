@@ -173,7 +173,7 @@ for (const client of CLIENTS.filter(c => c.keepsQuery)) {
     });
 
     test('a turn whose stream this tab has read to its end is not loaded again', async () => {
-      const { gateway, conversation, past, words, rest } = await tab();
+      const { gateway, conversation, words, rest } = await tab();
       await rest();
       const sent = conversation.sendMessage({ text: 'again' }), stream = follow(await gateway.next('prompt'));
       stream.chunks(...turn('m2', ...said('Hello again.')));

@@ -534,7 +534,7 @@ describe('the types are right', { concurrency: 2 }, () => {
       const app = apps.get(client.name), types = tool('@types');
       for (const file of ['page.tsx', 'list.ts', 'wire.ts', 'superset.ts']) fs.copyFileSync(path.join(HERE, 'chat-package', file), path.join(app.folder, file));
       const readme = fs.readFileSync(path.join(ROOT, 'packages/chat/README.md'), 'utf8');
-      fs.writeFileSync(path.join(app.folder, 'readme.tsx'), /^```tsx\n([^]*?)^```$/m.exec(readme)[1]);
+      fs.writeFileSync(path.join(app.folder, 'readme.tsx'), /^```tsx\n([\s\S]*?)^```$/m.exec(readme)[1]);
       fs.writeFileSync(path.join(app.folder, 'tsconfig.json'), JSON.stringify({
         compilerOptions: {
           strict: true, noEmit: true, skipLibCheck: false, target: 'es2023', lib: ['es2023', 'dom', 'dom.iterable'], module: 'esnext', moduleResolution: 'bundler', jsx: 'react-jsx', types: ['node'], typeRoots: [types],

@@ -7,7 +7,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
-import { inChromium } from '../../conformance/lib/chromium.mjs';
+import { inChromium } from '../../test/conformance/lib/chromium.mjs';
 import { Camera } from './camera.mjs';
 
 const [gateway = '../../bin/tributary', gif = '../../docs/img/demo.gif'] = process.argv.slice(2);

@@ -110,7 +110,7 @@ export class Conversation<M extends UIMessage, C extends ChatLike<M>> {
 
   /** Loads the newest page of the history, once. */
   ready = (): Promise<void> => {
-    if (this.#loaded) return this.#loaded;
+    if (this.#loaded !== undefined) return this.#loaded;
     this.#set({ loading: this.chat.messages.length === 0, problem: undefined });
     this.#loaded = this.#read();
     this.#loaded.catch(() => { this.#loaded = undefined; });
@@ -130,7 +130,7 @@ export class Conversation<M extends UIMessage, C extends ChatLike<M>> {
       throw error;
     }
     if (message?.messageId !== undefined) await this.#replace();
-    await this.chat.sendMessage((files ? { ...message, files: await files } : message) as never, options as never);
+    await this.chat.sendMessage((files !== undefined ? { ...message, files: await files } : message) as never, options as never);
   };
 
   regenerate = async (options?: { messageId?: string; [key: string]: unknown }): Promise<void> => {

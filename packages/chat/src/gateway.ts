@@ -73,7 +73,7 @@ export class Gateway {
         throw error;
       }
     }
-    new Headers(more).forEach((value, name) => headers.set(name, value));
+    for (const [name, value] of new Headers(more)) headers.set(name, value);
     return headers;
   }
 }

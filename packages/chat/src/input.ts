@@ -70,7 +70,7 @@ export function inputView(input: unknown, without: readonly string[] = [], text?
     const one = changeOf(input), path = textKey(input, PATH), edits = editsOf(input.edits, path === undefined ? undefined : input[path] as string);
     if (one && !one.keys.some(key => shown.has(key))) {
       view.changes.push(one.change);
-      one.keys.forEach(key => shown.add(key));
+      for (const key of one.keys) shown.add(key);
     }
     if (edits && !shown.has('edits')) {
       view.changes.push(...edits);

@@ -33,7 +33,10 @@ export function viewOf<M extends UIMessage>(of: () => Conversation<M, ChatLike<M
     deleted: () => state().deleted,
     draft: () => state().draft,
     busy: () => chat().status === 'submitted' || chat().status === 'streaming',
-    requests: () => (state(), of().requests(chat().messages)),
+    requests: () => {
+      state(); // what is pending changes it
+      return of().requests(chat().messages);
+    },
     earlier: () => (state().more ? () => of().earlier() : undefined),
   };
 }

@@ -35,7 +35,7 @@ export function useTributaryChat<M extends UIMessage = TributaryUIMessage>(optio
   const [made] = useState(generateId), id = options.id ?? made, fresh = options.fresh ?? options.id === undefined;
   const conversation = useMemo(
     () => registry.get<M, Chat<M>>({ id, transport, fresh, init: options, create: init => new Chat<M>(init) }),
-    [transport, id], // the other options count once
+    [transport, id], // eslint-disable-line react-hooks/exhaustive-deps -- the other options count once
   );
   const component = useRef(options);
   useInsertionEffect(() => { component.current = options; }); // these run before all other effects, those of children too

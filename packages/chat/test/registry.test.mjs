@@ -6,7 +6,7 @@ import { TributaryTransport } from '../dist/index.js';
 
 const MINUTE = 60_000;
 const never = () => new Promise(() => {});
-let registry, transport, open;
+let registry, transport;
 const get = () => registry.get({ id: 's', transport, create: () => ({ messages: [], status: 'ready', stop: async () => {} }) });
 
 beforeEach(() => {

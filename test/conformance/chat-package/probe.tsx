@@ -1,5 +1,5 @@
 // Components that hand what the hook returns to a test, and one whose child sends a prompt as early as React allows.
-import { type TributaryUIMessage } from '@tributary/chat';
+import type { TributaryUIMessage } from '@tributary/chat';
 import { useTributaryChat, type TributaryChat, type TributaryChatOptions } from '@tributary/chat/react';
 import { useLayoutEffect } from 'react';
 
