@@ -123,7 +123,9 @@ func lastOf(records iter.Seq2[trace.Record, error]) (last trace.Record, err erro
 func TestASessionIsAtRestWhenItsTurnIsOnRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
+		taken := make(chan struct{}) // the prompt returned: the stop is in no batch that it waits for
 		b := benchOn(t, eventlog.New(bad), with(t, scripted{prompt: func(_ context.Context, _ agent.Host, _ agent.Prompt, b *trace.Builder) error {
+			<-taken
 			b.Message("1", "hello")
 			return nil
 		}}))
@@ -136,6 +138,7 @@ func TestASessionIsAtRestWhenItsTurnIsOnRecord(t *testing.T) {
 			return nil
 		})
 		b.say("u1", "hello")
+		close(taken)
 		synctest.Wait()
 		if s, err := b.Get(t.Context(), "s"); s.State != session.Running || s.Turn == "" || err != nil {
 			t.Errorf("while the end is being written: %s %q %v", s.State, s.Turn, err)
