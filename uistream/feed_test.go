@@ -141,7 +141,7 @@ var errGone = errors.New("connection reset by peer")
 
 func serve(ctx context.Context, bc *uistream.Broadcaster, key uistream.Key, f *feed, span uistream.Span) (string, error) {
 	var r response
-	err := bc.Serve(ctx, uistream.NewWriter(&r, bc.Framing(), uistream.Timing{}), key, f, span)
+	err := bc.Serve(ctx, uistream.NewWriter(&r, bc.Framing().For(key.Options), uistream.Timing{}), key, f, span)
 	return r.frames(), err
 }
 
