@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/adapter/demo"
-	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/policy/permission"
@@ -443,50 +442,6 @@ func TestRestartClosesWhatWasOpen(t *testing.T) {
 		defer cancel()
 		_ = next.Close(ctx)
 		b.close()
-	})
-}
-
-// hung is an agent that does nothing, and takes no notice of being stopped.
-type hung struct{ closed chan struct{} }
-
-func (h hung) Open(context.Context, agent.Host, agent.Config) (agent.Session, error) {
-	return hung{make(chan struct{})}, nil
-}
-
-func (h hung) Prompt(context.Context, agent.Prompt, *trace.Builder) error {
-	<-h.closed
-	return errors.New("the agent was ended")
-}
-
-func (h hung) Close() error {
-	select {
-	case <-h.closed:
-	default:
-		close(h.closed)
-	}
-	return nil
-}
-
-//evidence:for limit-silence
-func TestASilentAgentIsEnded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		b := newBench(t, func(o *session.Options) {
-			o.Agents["demo"] = session.Agent{Runtime: hung{}, Cwd: t.TempDir()}
-		})
-		defer b.close()
-		began := time.Now()
-		s := stopOf(t, b.wait(b.say("u1", "x")))
-		if s.Outcome != trace.OutcomeFailed || s.Reason != "idle" || time.Since(began) > 121*time.Second {
-			t.Errorf("stop %+v after %s", s, time.Since(began))
-		}
-		second := b.say("u2", "x")
-		time.Sleep(10 * time.Second)
-		if _, done, err := b.StopTurn(t.Context(), "s", "", "ada"); !done || err != nil {
-			t.Errorf("stop: %v %v", done, err)
-		}
-		if s := stopOf(t, b.wait(second)); s.Outcome != trace.OutcomeCanceled {
-			t.Errorf("second %+v", s)
-		}
 	})
 }
 

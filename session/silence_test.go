@@ -1,0 +1,138 @@
+package session_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// hung is an agent that does nothing and ignores a stop. It lives until it is closed, or for an
+// hour, so that a test in which nobody closes it comes to an end.
+type hung struct{ ended chan time.Time }
+
+func (h hung) Open(context.Context, agent.Host, agent.Config) (agent.Session, error) {
+	return &hungSession{h, make(chan struct{})}, nil
+}
+
+type hungSession struct {
+	hung
+	closed chan struct{}
+}
+
+func (h *hungSession) Prompt(context.Context, agent.Prompt, *trace.Builder) error {
+	defer func() { h.ended <- time.Now() }()
+	select {
+	case <-h.closed:
+		return errors.New("the agent was ended")
+	case <-time.After(time.Hour):
+		return nil
+	}
+}
+
+func (h *hungSession) Close() error {
+	select {
+	case <-h.closed:
+	default:
+		close(h.closed)
+	}
+	return nil
+}
+
+// An agent that is silent for two minutes loses its turn. Five seconds after the end of a turn
+// the gateway ends an agent that has ignored it, and the next prompt gets a fresh agent.
+//
+//evidence:for limit-silence
+func TestASilentAgentIsEnded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := hung{make(chan time.Time, 9)}
+		b := newBench(t, with(t, h))
+		defer b.close()
+		// closed tells how long after a moment the agent ended.
+		closed := func(since time.Time) time.Duration {
+			time.Sleep(time.Minute)
+			select {
+			case at := <-h.ended:
+				return at.Sub(since)
+			default:
+				t.Fatalf("the agent ignored the end of its turn, and runs on %s later", time.Since(since))
+				return 0
+			}
+		}
+		began := time.Now()
+		s := stopOf(t, b.wait(b.say("u1", "x")))
+		silent := time.Now()
+		if s.Outcome != trace.OutcomeFailed || s.Reason != trace.ReasonIdle || s.Error != "The agent said nothing for 2m0s, so the turn was ended." || silent.Sub(began) != 2*time.Minute {
+			t.Errorf("stop %+v after %s", s, silent.Sub(began))
+		}
+		if took := closed(silent); took != 5*time.Second {
+			t.Errorf("the silent agent was ended %s after its turn, want 5 s", took)
+		}
+		second := b.say("u2", "x")
+		time.Sleep(10 * time.Second)
+		pressed := time.Now()
+		if _, done, err := b.StopTurn(t.Context(), "s", "", "ada"); !done || err != nil {
+			t.Errorf("stop: %v %v", done, err)
+		}
+		if s := stopOf(t, b.wait(second)); s.Outcome != trace.OutcomeCanceled {
+			t.Errorf("second %+v", s)
+		}
+		if took := closed(pressed); took != 5*time.Second {
+			t.Errorf("the agent that ignored a stop was ended %s after the stop, want 5 s", took)
+		}
+	})
+}
+
+// The silence of an agent does not count while one of its tools runs or a request waits. It
+// counts from the end of the last of them.
+func TestSilenceBehindAToolOrARequestIsNoSilence(t *testing.T) {
+	for name, busy := range map[string]func(tb *trace.Builder){
+		"a tool": func(tb *trace.Builder) {
+			tb.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "make", Name: "make", ToolKind: trace.ToolExecute})
+			time.Sleep(time.Hour)
+			tb.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted})
+		},
+		"one of two tools": func(tb *trace.Builder) {
+			for _, id := range []string{"c1", "c2"} {
+				tb.ToolCall(trace.ToolCall{ToolCallID: id, RawName: "make", Name: "make", ToolKind: trace.ToolExecute})
+			}
+			tb.ToolResult(trace.ToolResult{ToolCallID: "c1", Status: trace.ToolCompleted})
+			time.Sleep(time.Hour)
+			tb.ToolResult(trace.ToolResult{ToolCallID: "c2", Status: trace.ToolCompleted})
+		},
+		"a request": func(tb *trace.Builder) {
+			id := tb.Question(trace.Question{QuestionID: "q", Text: "Which?"})
+			time.Sleep(time.Hour)
+			tb.Answer(trace.Answer{QuestionID: id, Outcome: trace.Canceled, Values: []string{}})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var free time.Time
+				b := newBench(t, with(t, scripted{prompt: func(ctx context.Context, _ agent.Host, p agent.Prompt, tb *trace.Builder) error {
+					busy(tb)
+					free = time.Now()
+					if p.Message.ID == "u2" {
+						select {
+						case <-ctx.Done():
+						case <-time.After(time.Hour):
+						}
+					}
+					return ctx.Err()
+				}}))
+				defer b.close()
+				if s := stopOf(t, b.wait(b.say("u1", "x"))); s.Outcome != trace.OutcomeCompleted {
+					t.Errorf("an hour behind %s ends the turn: %+v", name, s)
+				}
+				s := stopOf(t, b.wait(b.say("u2", "x")))
+				if silence := time.Since(free); s.Reason != trace.ReasonIdle || silence < 2*time.Minute || silence > 4*time.Minute {
+					t.Errorf("silence behind the end of %s ends the turn after %s: %+v", name, silence, s)
+				}
+			})
+		})
+	}
+}
