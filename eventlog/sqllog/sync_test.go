@@ -1,0 +1,49 @@
+package sqllog_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/eventlog/sqllog"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// SQLite acknowledges a durable record when the disk has it, also behind a checkpoint, which may
+// be lost. With NoSync no record waits for the disk.
+//
+//nolint:paralleltest // it is short
+func TestSQLiteSyncsEveryDurableRecord(t *testing.T) {
+	const full, normal = 2, 1
+	for _, c := range []struct {
+		noSync bool
+		want   int
+	}{{false, full}, {true, normal}} {
+		s := open(t, sqllog.Options{Dir: t.TempDir(), NoSync: c.noSync})
+		synced := func(what string, want int, events ...trace.Event) {
+			t.Helper()
+			if _, err := s.Append(t.Context(), "s", "t1", events); err != nil {
+				t.Fatal(err)
+			}
+			if mode, err := sqllog.Synchronous(t.Context(), s); mode != want || err != nil {
+				t.Errorf("NoSync %v: %s is committed with synchronous = %d, %v; want %d", c.noSync, what, mode, err, want)
+			}
+		}
+		synced("a beginning", c.want, begins("p0"))
+		for i := range 3 {
+			part := fmt.Sprint("p", i)
+			synced("a delta", c.want, grows(part, "text")) // nothing is committed yet
+			checkpointed := func() bool {
+				mode, err := sqllog.Synchronous(t.Context(), s)
+				return mode == normal || err != nil
+			}
+			for deadline := time.Now().Add(10 * time.Second); !checkpointed(); time.Sleep(5 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Fatal("no checkpoint is committed without waiting for the disk")
+				}
+			}
+			synced("the end of a part, behind a checkpoint", c.want, ends(part, "text"))
+			synced("a beginning", c.want, begins(fmt.Sprint("p", i+1)))
+		}
+	}
+}
