@@ -110,7 +110,12 @@ func TestAReaderThatSeesThePauseFindsTheSessionPaused(t *testing.T) {
 			return err
 		}}))
 		turn := b.say("u1", "x")
-		state := <-found
+		var state session.State
+		select {
+		case state = <-found:
+		case <-time.After(10 * time.Second):
+			t.Fatal("the pause does not go on record by itself, after the prompt")
+		}
 		if _, _, err := b.StopTurn(t.Context(), "s", turn.ID, "ada"); err != nil {
 			t.Fatal(err)
 		}

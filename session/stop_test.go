@@ -123,3 +123,23 @@ func TestAStopThatIsNotOnRecordIsNotAcknowledged(t *testing.T) {
 		}
 	})
 }
+
+// A stop that names a turn which is over, or which the session never had, stops nothing else.
+func TestAStopOfAnotherTurnStopsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		defer b.close()
+		first, second := b.say("u1", "hello"), b.say("u2", "hello")
+		b.wait(second)
+		running := b.say("u3", "slow")
+		time.Sleep(time.Second)
+		for _, id := range []string{first.ID, second.ID, "turn_nonsense", running.MessageID} {
+			if stopped, done, err := b.StopTurn(t.Context(), "s", id, "ada"); done || stopped != id || err != nil {
+				t.Errorf("a stop of %s stops %s: %v, %v", id, stopped, done, err)
+			}
+		}
+		if s := stopOf(t, b.wait(running)); s.Outcome != trace.OutcomeCompleted {
+			t.Errorf("the running turn ended with %+v", s)
+		}
+	})
+}

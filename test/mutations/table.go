@@ -49,8 +49,8 @@ func table() []mutation {
 			text: "if terms[se.id] != se.term {", other: "if terms[se.id] < se.term {", packages: []string{"./eventlog/sqllog"},
 		},
 		{
-			name: "the checksum of a record leaves out its place", promise: damaged, file: "eventlog/sqllog/sum.go",
-			text: "sum(0).text(r.session).seqs(r.seq, r.prev).bytes(r.body)", other: "sum(0).text(r.session).bytes(r.body)", packages: []string{"./eventlog/sqllog"},
+			name: "the checksum of a record leaves out what the record says", promise: damaged, file: "eventlog/sqllog/sum.go",
+			text: "sum(0).text(r.session).seqs(r.seq, r.prev).bytes(r.body)", other: "sum(0).text(r.session).seqs(r.seq, r.prev)", packages: []string{"./eventlog/sqllog"},
 		},
 		{
 			name: "the damage of a session is not reported", promise: damaged, file: "eventlog/sqllog/damage.go",
@@ -97,8 +97,8 @@ func table() []mutation {
 			text: "if m.User && m.By != p.By {", other: "if m.User && m.By != p.By && m.ID == p.Message.ID {", packages: []string{"./session"},
 		},
 		{
-			name: "a second answer counts too", promise: oneAnswer, file: "trace/request.go",
-			text: "if mine = !q.done(); mine {", other: "if mine = !q.done() || in == nil; mine {", packages: []string{"./trace", "./session"},
+			name: "a second person hears that their answer counts", promise: oneAnswer, file: "trace/request.go",
+			text: "\t\tq.Answer = q.canceled()\n\t}\n\treturn q.first()\n", other: "\t\tq.Answer = q.canceled()\n\t}\n\treturn nil\n", packages: []string{"./trace", "./session"},
 		},
 		{
 			name: "a viewer answers a permission request", promise: oneAnswer, file: "gateway/authz/rights.go",
