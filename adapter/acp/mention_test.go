@@ -18,3 +18,8 @@ func TestAPromptMentionsNoFileOutsideInAnyField(t *testing.T) {
 		permissiontest.CheckSent(t, agenttest.Sent(t, fakeRuntime(t, how), d, permissiontest.MentioningParts(d)))
 	}
 }
+
+func TestTheFilesOfAPromptReachTheAgent(t *testing.T) {
+	t.Parallel()
+	agenttest.CheckFiles(t, agenttest.Sent(t, fakeRuntime(t, "plain"), permissiontest.Workspace(t), agenttest.FileParts("plain")), "point.png", "notes.txt", "paper.pdf", "things.zip", "web.png", "web.txt")
+}

@@ -16,3 +16,8 @@ func TestAPromptMentionsNoFileOutsideInAnyField(t *testing.T) {
 	d := permissiontest.Workspace(t)
 	permissiontest.CheckSent(t, agenttest.Sent(t, fakeRuntime(t, "plain"), d, permissiontest.MentioningParts(d)))
 }
+
+func TestTheFilesOfAPromptReachTheAgent(t *testing.T) {
+	t.Parallel()
+	agenttest.CheckFiles(t, agenttest.Sent(t, fakeRuntime(t, "plain"), permissiontest.Workspace(t), agenttest.FileParts("plain")), "point.png", "notes.txt", "paper.pdf", "web.png")
+}

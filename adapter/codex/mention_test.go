@@ -38,3 +38,8 @@ func TestAPromptMentionsNoFileOutsideInAnyField(t *testing.T) {
 		permissiontest.CheckSent(t, tap.Sent())
 	})
 }
+
+func TestTheFilesOfAPromptReachTheAgent(t *testing.T) {
+	t.Parallel()
+	agenttest.CheckFiles(t, agenttest.Sent(t, fakeRuntime(t, "plain"), permissiontest.Workspace(t), agenttest.FileParts("plain")), "point.png", "notes.txt", "web.png")
+}

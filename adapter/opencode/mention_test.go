@@ -16,3 +16,9 @@ func TestAPromptMentionsNoFileOutsideInAnyField(t *testing.T) {
 	d := permissiontest.Workspace(t)
 	permissiontest.CheckSent(t, agenttest.Sent(t, r, d, permissiontest.MentioningParts(d)))
 }
+
+func TestTheFilesOfAPromptReachTheAgent(t *testing.T) {
+	t.Parallel()
+	_, r := attached(t)
+	agenttest.CheckFiles(t, agenttest.Sent(t, r, permissiontest.Workspace(t), agenttest.FileParts("plain")), "point.png", "notes.txt", "paper.pdf", "things.zip", "web.png", "web.txt")
+}
