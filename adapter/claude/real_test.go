@@ -195,26 +195,18 @@ func TestRealClaudeReportsLater(t *testing.T) {
 	}
 }
 
+// TestRealClaudeTakesFiles: the model gets the files, not only the agent.
 func TestRealClaudeTakesFiles(t *testing.T) {
 	t.Parallel()
 	real := realagent.Claude(t)
 	host := agenttest.NewHost()
 	s := realSession(t, real, host, "")
-	const pixel = "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-	p := agenttest.Prompt("[[script:plain]]")
-	p.Message.Parts = append(p.Message.Parts,
-		trace.InputPart{Type: trace.InputFile, MediaType: "image/png", URL: pixel},
-		trace.InputPart{Type: trace.InputFile, MediaType: "text/plain", Filename: "a.txt", URL: "data:text/plain,hello%20there"})
-	r := host.Turn(p)
-	if err := s.Prompt(t.Context(), p, r.Builder); err != nil {
-		t.Fatal(err)
+	p := agenttest.Prompt("")
+	p.Message.Parts = agenttest.FileParts("[[script:plain]]")
+	if _, stop := agenttest.Turn(t, s, host, p); stop.Outcome != trace.OutcomeCompleted {
+		t.Errorf("the turn ended as %+v", stop)
 	}
-	if v, _ := r.Result(); v.Outcome != trace.OutcomeCompleted {
-		t.Errorf("the turn ended as %+v", v)
-	}
-	if err := r.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
-		t.Error(err)
-	}
+	agenttest.CheckFiles(t, real.Model.Asked(), "point.png", "notes.txt", "paper.pdf", "web.png")
 }
 
 // TestRealClaudeRewinds: whatever a turn was, the token after it is a place that

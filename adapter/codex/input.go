@@ -7,12 +7,12 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// inputs are the parts of a prompt as Codex takes them: images by their URL, and all
-// else as text.
+// inputs are the parts of a prompt as Codex takes them: images that the prompt holds, and all
+// else as text. Codex fails a turn with an image on the web.
 func inputs(parts []trace.InputPart, inside func(path string) bool) []userInput {
 	text := func(words string) userInput { return userInput{Type: "text", Text: words} }
 	return agentkit.Blocks(parts, inside, text, func(file agentkit.Attachment) (userInput, bool) {
-		return userInput{Type: "image", URL: file.Address()}, file.IsImage() && file.Address() != ""
+		return userInput{Type: "image", URL: file.Address()}, file.IsImage() && file.Inline
 	})
 }
 

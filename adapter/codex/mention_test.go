@@ -41,5 +41,5 @@ func TestAPromptMentionsNoFileOutsideInAnyField(t *testing.T) {
 
 func TestTheFilesOfAPromptReachTheAgent(t *testing.T) {
 	t.Parallel()
-	agenttest.CheckFiles(t, agenttest.Sent(t, fakeRuntime(t, "plain"), permissiontest.Workspace(t), agenttest.FileParts("plain")), "point.png", "notes.txt", "web.png")
+	agenttest.CheckFiles(t, agenttest.Sent(t, fakeRuntime(t, "plain"), permissiontest.Workspace(t), agenttest.FileParts("plain")), "point.png", "notes.txt")
 }

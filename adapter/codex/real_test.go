@@ -212,26 +212,18 @@ func TestRealCodexTakesAMessageInMidTurn(t *testing.T) {
 	}
 }
 
-func TestRealCodexTakesAnImage(t *testing.T) {
+// TestRealCodexTakesFiles: the model gets the files, not only the agent.
+func TestRealCodexTakesFiles(t *testing.T) {
 	t.Parallel()
 	real := realCodex(t)
 	host := agenttest.NewHost()
 	s := real.session(t, real.runtime(), host, "")
-	p := agenttest.Prompt("[[script:plain]]")
-	p.Message.Parts = append(p.Message.Parts, trace.InputPart{
-		Type: trace.InputFile, MediaType: "image/png",
-		URL: "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==",
-	})
-	r := host.Turn(p)
-	if err := s.Prompt(t.Context(), p, r.Builder); err != nil {
-		t.Error(err)
+	p := agenttest.Prompt("")
+	p.Message.Parts = agenttest.FileParts("[[script:plain]]")
+	if _, stop := agenttest.Turn(t, s, host, p); stop.Outcome != trace.OutcomeCompleted {
+		t.Errorf("the turn ended as %+v", stop)
 	}
-	if v, _ := r.Result(); v.Outcome != trace.OutcomeCompleted {
-		t.Errorf("the turn ended as %+v", v)
-	}
-	if err := r.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
-		t.Error(err)
-	}
+	agenttest.CheckFiles(t, real.Model.Asked(), "point.png", "notes.txt")
 }
 
 // TestRealCodexHasOneWriter: the conversation is open in another process.

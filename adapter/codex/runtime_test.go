@@ -174,7 +174,7 @@ func TestCodexGetsAttachments(t *testing.T) {
 	s := agenttest.Open(t, fakeRuntime(t, "echo"), host, agent.Config{})
 	for want, part := range map[string]trace.InputPart{
 		`{"type":"image","url":"data:image/png;base64,aGk="}`:                                                             {MediaType: "image/png", URL: "data:image/png;base64,aGk="},
-		`{"type":"image","url":"https://a/b.png"}`:                                                                        {MediaType: "image/png", URL: "https://a/b.png"},
+		`{"type":"text","text":"[The user attached the file b.png: https://a/b.png]"}`:                                    {MediaType: "image/png", URL: "https://a/b.png", Filename: "b.png"},
 		`{"type":"text","text":"Attached file a.txt:\n\nhi"}`:                                                             {MediaType: "text/plain", URL: "data:text/plain,hi", Filename: "a.txt"},
 		`{"type":"text","text":"[The user attached the file a.pdf of type application/pdf, which cannot be passed on.]"}`: {MediaType: "application/pdf", URL: "data:application/pdf;base64,aGk=", Filename: "a.pdf"},
 	} {

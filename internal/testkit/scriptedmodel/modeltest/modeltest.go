@@ -26,3 +26,13 @@ func Start(tb testing.TB, opts scriptedmodel.Options) *Model {
 	})
 	return &Model{Server: model, URL: server.URL}
 }
+
+// Asked returns the bodies of all requests for an answer so far, one a line.
+func (m *Model) Asked() (bodies []byte) {
+	for _, r := range m.Requests() {
+		if r.Kind == "answer" {
+			bodies = append(append(bodies, r.Body...), '\n')
+		}
+	}
+	return bodies
+}
