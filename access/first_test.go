@@ -127,6 +127,24 @@ func TestALinkIsNotUsedUpByASignInThatFails(t *testing.T) {
 	entered(t, g, line)
 }
 
+func TestACommandLeavesOnlyTheHashOfAToken(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "token")
+	g := newGuard(t, func(c *Config) { c.TokenFile = path })
+	if changed, err := HashTokenFile(path); !changed || err != nil {
+		t.Errorf("HashTokenFile: %v, %v", changed, err)
+	}
+	if text, err := os.ReadFile(path); err != nil || strings.Contains(string(text), g.minted) {
+		t.Errorf("the file holds %q, %v", text, err)
+	}
+	token := g.minted
+	for name, g := range map[string]*Guard{"running meanwhile": g, "after": hashed(t, path, nil)} {
+		if w := ask(g, "GET /api/x", "Authorization: Bearer "+token); w.Body.String() != "operator admin" {
+			t.Errorf("%s, the token: %d %s", name, w.Code, w.Body)
+		}
+	}
+}
+
 func TestAnExistingTokenStaysValidWhenOnlyItsHashIsKept(t *testing.T) {
 	t.Parallel()
 	path, store := filepath.Join(t.TempDir(), "token"), NewMemory()

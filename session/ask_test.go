@@ -250,3 +250,36 @@ func TestAnAnswerGivenElsewhereIsNotTakenForAWithdrawal(t *testing.T) {
 		_, _, _ = b.StopTurn(t.Context(), "s", turn.ID, "ada")
 	})
 }
+
+// A yes, and the words that answer a question, count only if the sender's page shows the request.
+func TestWordsAnswerOnlyARequestThatThePageShows(t *testing.T) {
+	for what, words := range map[string]string{"approve": "yes", "question": "blue"} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t, with(t, scripted{prompt: func(ctx context.Context, host agent.Host, p agent.Prompt, tb *trace.Builder) (err error) {
+				if p.Text() == "question" {
+					_, err = host.Ask(ctx, tb.Question(trace.Question{QuestionID: "q", Text: "Which?"}))
+					return err
+				}
+				id, _, _ := request(tb, "1")
+				_, err = host.Permit(ctx, id)
+				return err
+			}}))
+			defer b.close()
+			turn, id := b.pause("u1", what)
+			say := func(shown ...string) (session.Turn, error) {
+				return b.Prompt(t.Context(), "s", session.Prompt{Message: text("", words), By: "ada", MayPermit: true, Shown: shown})
+			}
+			for _, shown := range [][]string{{}, {"another"}} {
+				if _, err := say(shown...); !errors.Is(err, session.ErrStale) || b.state() != session.Paused {
+					t.Errorf("a page that shows %v answers: %v, and the session is %s", shown, err, b.state())
+				}
+			}
+			if answered, err := say("another", id); answered.ID != turn.ID || err != nil {
+				t.Errorf("a page that shows the request does not answer: %+v, %v", answered, err)
+			}
+			if s := stopOf(t, b.wait(turn)); s.Outcome != trace.OutcomeCompleted {
+				t.Errorf("the turn ends with %+v", s)
+			}
+		})
+	}
+}

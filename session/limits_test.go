@@ -358,6 +358,30 @@ func TestLargePromptsOfOnePrincipalHaveABound(t *testing.T) {
 	})
 }
 
+// So many prompts wait in one session. There is room again when one of them is withdrawn.
+func TestPromptsThatWaitInASessionHaveABound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, func(o *session.Options) { o.MaxQueue = 2 })
+		defer b.close()
+		b.say("u0", "slow")
+		b.say("u1", "hello")
+		waiting := b.say("u2", "hello")
+		prompt := func() error {
+			_, err := b.Prompt(t.Context(), "s", promptOf("u3", "bob"))
+			return err
+		}
+		if err := prompt(); !errors.Is(err, session.ErrQueueFull) {
+			t.Errorf("a third prompt that waits: %v", err)
+		}
+		if _, done, err := b.StopTurn(t.Context(), "s", waiting.ID, "ada"); !done || err != nil {
+			t.Fatal(done, err)
+		}
+		if err := prompt(); err != nil {
+			t.Errorf("a second one: %v", err)
+		}
+	})
+}
+
 // A stream does not read the prompt of its turn from the log, since no stream shows a prompt.
 func TestAStreamDoesNotReadThePromptAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
