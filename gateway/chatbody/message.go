@@ -9,12 +9,15 @@ import (
 
 // This file reads the user message of a chat.
 
+// maxMessageID is the longest id of a user message, in bytes.
+const maxMessageID = 1000
+
 // userMessage keeps the parts that an agent can read: text and files. Data parts of an app
 // are left out.
 func userMessage(id string, m map[string]any) (trace.UserMessage, error) {
 	u := trace.UserMessage{ID: id}
-	if len(id) > 1000 {
-		return u, refusal.Malformed("The id of the user message is longer than 1000 bytes.")
+	if len(id) > maxMessageID {
+		return u, refusal.Malformed("The id of the user message is longer than %d bytes.", maxMessageID)
 	}
 	if !whole(id) {
 		return u, refusal.Malformed("The id of the user message holds characters that are not UTF-8.")

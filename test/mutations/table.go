@@ -122,7 +122,7 @@ func table() []mutation {
 		},
 		{
 			name: "an option that allows may be called No", promise: shown, file: "internal/quote/option.go",
-			text: "\treturn effect + name\n", other: "\treturn name\n", packages: []string{"./internal/quote"},
+			text: "\treturn effect + name\n", other: "\treturn effect[:0] + name\n", packages: []string{"./internal/quote"},
 		},
 		{
 			name: "an input that a browser would change is not shown as written", promise: shown, file: "internal/quote/inputtext.go",
@@ -134,7 +134,7 @@ func table() []mutation {
 		},
 		{
 			name: "a turn that waits for a person ends with its connection", promise: waits, file: "session/subscribers.go",
-			text: "t.state != turnstate.Paused && !t.state.Stopped()", other: "!t.state.Stopped()", packages: []string{"./session"},
+			text: "t.state != turnstate.Paused && !t.state.Stopped()", other: "t.state != turnstate.Released && !t.state.Stopped()", packages: []string{"./session"},
 		},
 		{
 			name: "a tab that returns misses the event after its mark", promise: tabs, file: "session/events.go",
@@ -150,7 +150,7 @@ func table() []mutation {
 		},
 		{
 			name: "a session takes any number of prompts", promise: slow, file: "session/prompt.go",
-			text: "if len(l.queue) >= l.hub.MaxQueue {", other: "if len(l.queue) > 1000*l.hub.MaxQueue {", packages: []string{"./session", "./gateway"},
+			text: "if len(l.queue) >= l.hub.MaxQueue {", other: "if len(l.queue) > 1000*l.hub.MaxQueue {", packages: []string{"./session"},
 		},
 		{
 			name: "a principal opens any number of streams", promise: slow, file: "gateway/limit/limiter.go",
