@@ -46,15 +46,15 @@ func table() []mutation {
 		},
 		{
 			name: "a gateway writes a session that another has taken", promise: oneWriter, file: "eventlog/sqllog/transact.go",
-			text: "if terms[se.id] != se.term {", other: "if terms[se.id] < se.term {", packages: []string{"./eventlog/sqllog"},
+			text: "if terms[se.id] != se.term {", other: "if terms[se.id] < se.term {", tests: "TwoStores", packages: []string{"./eventlog/sqllog"},
 		},
 		{
 			name: "the checksum of a record leaves out what the record says", promise: damaged, file: "eventlog/sqllog/sum.go",
-			text: "sum(0).text(r.session).seqs(r.seq, r.prev).bytes(r.body)", other: "sum(0).text(r.session).seqs(r.seq, r.prev)", packages: []string{"./eventlog/sqllog"},
+			text: "sum(0).text(r.session).seqs(r.seq, r.prev).bytes(r.body)", other: "sum(0).text(r.session).seqs(r.seq, r.prev)", tests: "Flipped|Damaged", packages: []string{"./eventlog/sqllog"},
 		},
 		{
 			name: "the damage of a session is not reported", promise: damaged, file: "eventlog/sqllog/damage.go",
-			text: "\t\tknown[what] = struct{}{}\n", other: "\t\tdelete(d.sessions, session)\n", packages: []string{"./eventlog/sqllog"},
+			text: "\t\tknown[what] = struct{}{}\n", other: "\t\tdelete(d.sessions, session)\n", tests: "Flipped|Damaged", packages: []string{"./eventlog/sqllog"},
 		},
 		{
 			name: "the rest of a message begins one record late", promise: resumed, file: "uistream/subscriber.go",
