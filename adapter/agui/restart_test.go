@@ -3,7 +3,6 @@ package agui_test
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -28,7 +27,7 @@ func TestAfterARestartAtAnyMomentTheNextRunKnowsTheRecord(t *testing.T) {
 			called("b", "mail", `{}`), called("c", "mail", `{}`), interrupts(`{"id":"ib","reason":"tool_call","toolCallId":"b"}`, `{"id":"ic","reason":"tool_call","toolCallId":"c"}`)),
 		script(started, result("b", "sent"), text("m2", "last1 "), result("c", "sent"), text("m3", "last2"), finished),
 	}}
-	rounds := agenttest.Rounds(t, 20)
+	rounds, random := agenttest.Rounds(t, 20), agenttest.Random(t)
 	ends := map[string]int{}
 	for round := range rounds {
 		f := newFake(t, scripts) // a run of the round before may still be on its way to its own
@@ -40,7 +39,7 @@ func TestAfterARestartAtAnyMomentTheNextRunKnowsTheRecord(t *testing.T) {
 				return trace.PermissionResponse{Outcome: trace.Canceled}
 			}
 		}
-		moment, seen := rand.IntN(45), 0 //nolint:gosec // a moment is no secret
+		moment, seen := random.IntN(45), 0
 		r, done := s.begin(t.Context(), trace.InputPart{Type: trace.InputText, Text: "go"})
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		if _, err := r.Await(ctx, func(e trace.Event) bool {

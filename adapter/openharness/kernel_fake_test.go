@@ -176,7 +176,7 @@ func (a *flowActor) think(text string) {
 }
 
 func (a *flowActor) say(text string) {
-	if len(text) < 1<<20 { // 50 MB are said once
+	if len(text) < 1<<20 { // a huge text is said once
 		a.said += text
 	}
 	a.emit(object{"type": "agent:text:delta", "content": text})

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -256,7 +255,7 @@ func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rounds := agenttest.Rounds(t, 20)
+	rounds, random := agenttest.Rounds(t, 20), agenttest.Random(t)
 	texts := map[string]string{"tool": "I look. One file.", "words": plain(strings.Repeat("word ", 20)), "permit": "The answer was yes.", "hello": "You said: hello"}
 	var taken atomic.Int64
 	t.Cleanup(func() {
@@ -266,6 +265,7 @@ func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 	})
 	names := []string{"tool", "words", "permit", "hello"}
 	for n := range rounds {
+		pause := time.Duration(random.IntN(60)) * time.Millisecond
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			t.Parallel()
 			text := names[n%len(names)]
@@ -286,7 +286,7 @@ func TestAWorkflowGoesOnOverARestart(t *testing.T) {
 			for host.Token() == "" {
 				time.Sleep(time.Millisecond)
 			}
-			time.Sleep(time.Duration(rand.IntN(60)) * time.Millisecond)
+			time.Sleep(pause)
 			if before.Over() {
 				<-done
 				_ = s.Close()

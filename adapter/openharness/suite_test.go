@@ -43,7 +43,7 @@ func TestSuiteKernel(t *testing.T) {
 		Without: map[agenttest.Ability]string{agenttest.Rich: noPermit},
 		Decoder: decoder,
 		Turns:   []string{"", "tool", "error", "fake"},
-		Bound:   90 * time.Second, // 50 MB under the race detector
+		Bound:   90 * time.Second, // a message of 5 or 50 MB under the race detector
 	})
 }
 

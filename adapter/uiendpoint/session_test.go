@@ -34,7 +34,7 @@ func TestSuite(t *testing.T) {
 		Runs:    agenttest.Tells("paid", `{"n":1}`),
 		Decoder: func() agent.Decoder { return uiendpoint.NewDecoder(toolkind.Table{}) },
 		Word:    "the Rhine",
-		Bound:   time.Minute, // one message has 50 MB
+		Bound:   time.Minute, // one message has 5 or 50 MB, see agenttest.HugeText
 		Turns:   []string{"twice", "done early", "no finish", "fake event", "long line"},
 	})
 }

@@ -55,7 +55,7 @@ func hugeMessage(t *testing.T, s Suite) {
 	st := newTestSession(t, s, NewHost())
 	events, _ := st.end(t, st.start(t.Context(), s.Prompts[Huge]))
 	if stop := stopOf(events); stop.Outcome == trace.OutcomeCanceled {
-		t.Error("a turn with a message of 50 MB ended as canceled, but no one stopped it")
+		t.Error("a turn with a huge message (see HugeText) ended as canceled, but no one stopped it")
 	}
 	st.stillWorks(t)
 }

@@ -28,7 +28,7 @@ const (
 	Die        Ability = "die"        // the agent's process ends in the middle of the turn
 	Garbage    Ability = "garbage"    // lines that are no messages, beside some text
 	Half       Ability = "half"       // the agent's process ends in the middle of a message
-	Huge       Ability = "huge"       // a message of 50 MB; see HugeText
+	Huge       Ability = "huge"       // a message of 5 or 50 MB; see HugeText
 	Rich       Ability = "rich"       // reasoning, text, a tool call that needs permission, text; see Suite.Cut
 )
 

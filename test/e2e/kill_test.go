@@ -1,12 +1,12 @@
 package e2e
 
 import (
-	"math/rand/v2"
 	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/internal/testkit/realagent"
 )
 
@@ -100,14 +100,15 @@ func TestKillInMidTurnAtRandomTimes(t *testing.T) {
 	cwd := t.TempDir()
 	const rounds = 6
 	turns := 0
+	random := agenttest.Random(t)
 	for range rounds {
 		p := start(t, data, os.Environ(), "--agent", "demo", "--cwd", cwd)
 		if turns > 0 {
 			p.chat("s", "hello", nil)
 			turns++
 		}
-		words := 1 + rand.IntN(30)
-		pause := time.Duration(rand.IntN(5_000)) * time.Microsecond
+		words := 1 + random.IntN(30)
+		pause := time.Duration(random.IntN(5_000)) * time.Microsecond
 		seen := p.chat("s", "long", func(s *stream) bool { return strings.Count(s.text, " ") >= words })
 		turns++
 		time.Sleep(pause)
