@@ -148,12 +148,14 @@ func TestAFlippedBitInAnyFieldIsFound(t *testing.T) {
 				continue // PostgreSQL's own checksums are for these: nothing reads all of them at the start
 			}
 			values := map[string]string{} // by what is changed
+			switch table {                // what is still JSON afterwards
+			case "sessions":
+				values["doc, a letter of a name"] = "doc = replace(doc, 'person', 'qerson')"
+			case "records":
+				values["body, a letter of a text"] = "body = replace(body, 'answer', 'onswer')"
+			}
 			for column := range strings.FieldsSeq(c.texts) {
 				values[column+", the first letter"] = column + " = 'q' || substr(" + column + ", 2)"
-				if table+"."+column == "sessions.kind" {
-					continue // it is empty
-				}
-				values[column+", a letter near the end"] = column + " = substr(" + column + ", 1, length(" + column + ") - 3) || 'q' || substr(" + column + ", length(" + column + ") - 1)"
 			}
 			for column := range strings.FieldsSeq(c.numbers) {
 				values[column] = column + " = (" + column + " | 4096) - (" + column + " & 4096)"
