@@ -137,7 +137,7 @@ func TestThePageOfLimitsHasTheNumbersOfTheProgram(t *testing.T) {
 
 // limitOf reads a row of a table of limits, or the definition of the share.
 func limitOf(line string) (limit, byDefault string, is bool) {
-	plain := regexp.MustCompile("\\[([^]]*)]\\([^)]*\\)").ReplaceAllString(line, "$1")
+	plain := regexp.MustCompile(`\[([^]]*)]\([^)]*\)`).ReplaceAllString(line, "$1")
 	if share, ok := strings.CutPrefix(plain, "- **The share** "); ok {
 		return "The share", share, true
 	}

@@ -165,7 +165,7 @@ func (w *watcher) expect(words ...string) []session.Event {
 	w.t.Helper()
 	events := w.next()
 	if got := short(events); !slices.Equal(got, words) {
-		w.t.Errorf("events %q, want %q", got, words)
+		w.t.Fatalf("events %q, want %q", got, words)
 	}
 	return events
 }

@@ -11,9 +11,8 @@ import (
 
 // SQLite acknowledges a durable record when the disk has it, also behind a checkpoint, which may
 // be lost. With NoSync no record waits for the disk.
-//
-//nolint:paralleltest // it is short
 func TestSQLiteSyncsEveryDurableRecord(t *testing.T) {
+	t.Parallel()
 	const full, normal = 2, 1
 	for _, c := range []struct {
 		noSync bool

@@ -19,7 +19,7 @@ func table() []mutation {
 		slow      = "A slow client harms nobody. Every principal, session, turn and connection has limits."
 		closedOff = "Without a token nothing is open."
 		private   = "A private session is open to its owner and its members only."
-		webToken  = "A JSON Web Token counts until it expires."
+		signed    = "A JSON Web Token counts until it expires."
 		widget    = "Only the pages that the setting names show the widget's chat."
 		voice     = "An agent speaks neither as the gateway nor as a person."
 		inside    = "\"Inside the workspace\" means inside."
@@ -169,7 +169,7 @@ func table() []mutation {
 			text: "err = replaceFile(path, f.line(true))", other: "err = replaceFile(path, f.line(false))", packages: []string{"./access"},
 		},
 		{
-			name: "the stream of an expired token goes on", promise: webToken, file: "gateway/access.go",
+			name: "the stream of an expired token goes on", promise: signed, file: "gateway/access.go",
 			text: "context.WithDeadlineCause(r.Context(), p.Expires, uistream.ErrExpired)", other: "context.WithDeadlineCause(r.Context(), p.Expires.AddDate(1, 0, 0), uistream.ErrExpired)", tests: "Expir", packages: []string{"./gateway"},
 		},
 		{
@@ -181,11 +181,11 @@ func table() []mutation {
 			text: " || people.Kind.Personal() && p.ID != people.Owner {", other: " {", packages: []string{"./gateway", "./agentops/server"},
 		},
 		{
-			name: "a token for another program counts", promise: webToken, file: "access/jwt.go",
+			name: "a token for another program counts", promise: signed, file: "access/jwt.go",
 			text: "AnyAudience: v.Audience, ", other: "", packages: []string{"./access"},
 		},
 		{
-			name: "a token without an end counts for ever", promise: webToken, file: "access/jwt.go",
+			name: "a token without an end counts for ever", promise: signed, file: "access/jwt.go",
 			text: "\tcase standard.Expiry == nil:\n\t\treturn Principal{}, jwtWrong(\"it does not say when it expires\")\n", other: "\tcase standard.Expiry == nil:\n\t\tstandard.Expiry = jwt.NewNumericDate(time.Now().AddDate(1, 0, 0))\n", packages: []string{"./access"},
 		},
 		{
