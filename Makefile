@@ -394,7 +394,7 @@ bench-go: need-go ## The Go benchmarks
 
 .PHONY: clean
 clean: ## Remove what was built and installed
-	rm -rf bin web/node_modules packages/chat/node_modules packages/chat/generate/node_modules packages/chat/dist test/conformance/node_modules test/conformance/first-use/node_modules test/conformance/outside/node_modules test/conformance/workflow/node_modules test/conformance/uiendpoint/venv test/conformance/agui/node_modules test/conformance/agui/venv test/bench/peer/node_modules test/bench/page/node_modules
+	rm -rf bin; find . -name node_modules -prune -exec rm -rf {} +; find . -type d -name venv -prune -exec rm -rf {} +; rm -rf packages/chat/dist
 
 .PHONY: need-go need-node need-cc need-python
 need-go:

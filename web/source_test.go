@@ -73,7 +73,9 @@ var timers = map[string]struct {
 	"web/shell/acting.ts":           {1, "the same"},
 	"web/shell/failed.tsx":          {1, "the address changes before the page is loaded again"},
 	"packages/chat/registry.ts":     {1, "a conversation that nobody shows any more"},
-	"packages/chat/conversation.ts": {3, "a lost stream is taken up again, with longer and longer pauses; an answer is sent when the Chat has it; the stop waits for the end of the stream"},
+	"packages/chat/conversation.ts": {2, "a lost stream is taken up again, with longer and longer pauses; an answer is sent when the Chat has it"},
+	"packages/chat/streams.ts":      {1, "the longest wait of a stop for the end of its streams"},
+	"packages/chat/vue.ts":          {1, "the pause between two renderings"},
 	"packages/chat/follow.ts":       {3, "a connection that is silent, or lost"},
 }
 

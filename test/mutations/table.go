@@ -109,7 +109,7 @@ func table() []mutation {
 			text: "\tcase unseen:\n\t\treturn nil, nil, ErrStale\n", other: "", packages: []string{"./session"},
 		},
 		{
-			name: "the reason of a denial is lost", promise: oneAnswer, file: "permission/option.go",
+			name: "the reason of a denial is lost", promise: oneAnswer, file: "policy/permission/option.go",
 			text: "trace.PermissionResponse{Outcome: trace.Selected, OptionKind: kind, Reason: reason}", other: "trace.PermissionResponse{Outcome: trace.Selected, OptionKind: kind}", tests: "Reason", packages: []string{"./session"},
 		},
 		{
@@ -178,7 +178,7 @@ func table() []mutation {
 		},
 		{
 			name: "a personal session is open to its members", promise: private, file: "gateway/authz/authz.go",
-			text: " || people.Kind.Personal() && p.ID != people.Owner {", other: " {", packages: []string{"./gateway", "./agentops/server"},
+			text: " || people.Kind.Personal() && p.ID != people.Owner {", other: " {", packages: []string{"./gateway", "./gateway/agentops"},
 		},
 		{
 			name: "a token for another program counts", promise: signed, file: "access/jwt.go",
@@ -201,20 +201,20 @@ func table() []mutation {
 			text: "[]string{\"outcome\", \"participants\",", other: "[]string{\"participants\",", packages: []string{"./trace", "./uistream"},
 		},
 		{
-			name: "a line of an agent is a line of the export", promise: voice, file: "gateway/transcript/contain.go",
-			text: "strings.ReplaceAll(text, \"\\n\", \"\\n> \")", other: "text", packages: []string{"./gateway/transcript"},
+			name: "a line of an agent is a line of the export", promise: voice, file: "export/markdown/contain.go",
+			text: "strings.ReplaceAll(text, \"\\n\", \"\\n> \")", other: "text", packages: []string{"./export/markdown"},
 		},
 		{
-			name: "two dots lead out of the workspace", promise: inside, file: "workspace/path.go",
-			text: "\t\t\tdepth--\n", other: "\t\t\tdepth = max(depth-1, 0)\n", packages: []string{"./workspace"},
+			name: "two dots lead out of the workspace", promise: inside, file: "policy/workspace/path.go",
+			text: "\t\t\tdepth--\n", other: "\t\t\tdepth = max(depth-1, 0)\n", packages: []string{"./policy/workspace"},
 		},
 		{
-			name: "a directory beside the workspace is inside", promise: inside, file: "workspace/path.go",
-			text: "if !ok || rest != \"\" && !os.IsPathSeparator(rest[0]) && !os.IsPathSeparator(dir[len(dir)-1]) {", other: "if !ok {", packages: []string{"./workspace"},
+			name: "a directory beside the workspace is inside", promise: inside, file: "policy/workspace/path.go",
+			text: "if !ok || rest != \"\" && !os.IsPathSeparator(rest[0]) && !os.IsPathSeparator(dir[len(dir)-1]) {", other: "if !ok {", packages: []string{"./policy/workspace"},
 		},
 		{
-			name: "an agent reads the secrets of the gateway", promise: inside, file: "permission/closed.go",
-			text: "\tif slices.ContainsFunc(named[:min(len(named), mostPaths)], s.Closed) {\n\t\treturn yes\n\t}\n", other: "", packages: []string{"./permission"},
+			name: "an agent reads the secrets of the gateway", promise: inside, file: "policy/permission/closed.go",
+			text: "\tif slices.ContainsFunc(named[:min(len(named), mostPaths)], s.Closed) {\n\t\treturn yes\n\t}\n", other: "", packages: []string{"./policy/permission"},
 		},
 		{
 			name: "a prompt mentions a file outside", promise: mentions, file: "agent/agentkit/mention.go",

@@ -31,7 +31,7 @@ func counted(log string) (all count) {
 		n, _ := strconv.Atoi(text) // an empty group is none
 		return n
 	}
-	node := regexp.MustCompile(`^ℹ (pass|fail|skipped) (\d+)$`)
+	node := regexp.MustCompile(`^[ℹ#] (pass|fail|skipped) (\d+)$`)
 	gotestsum := regexp.MustCompile(`^DONE (\d+) tests?(?:, (\d+) skipped)?(?:, (\d+) failures?)?(?:, \d+ errors?)? in `)
 	plain := regexp.MustCompile(`^(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$`)
 	for line := range strings.Lines(log) {

@@ -14,7 +14,9 @@ const [gateway = '../../bin/tributary', gif = '../../docs/img/demo.gif'] = proce
 const size = { width: 960, height: 600 };
 
 const data = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-film-'));
-const server = spawn(gateway, ['serve', '--agent', 'demo', '--listen', '127.0.0.1:0', '--data', data], { stdio: ['ignore', 'pipe', 'inherit'] });
+const server = spawn(gateway, ['serve', '--agent', 'demo', '--listen', '127.0.0.1:0', '--data', data], {
+  stdio: ['ignore', 'pipe', 'inherit'],
+});
 const browser = await chromium.launch(inChromium());
 try {
   const page = await browser.newPage({ viewport: size, colorScheme: 'light' });
@@ -26,9 +28,15 @@ try {
   await page.getByText('The file says').first().waitFor(); // the demo agent's last sentence
   await wait(1500);
   await type(page, 'approve');
-  await page.getByRole('button', { name: /^allow/i }).first().waitFor();
+  await page
+    .getByRole('button', { name: /^allow/i })
+    .first()
+    .waitFor();
   await wait(1800);
-  await page.getByRole('button', { name: /^allow/i }).first().click();
+  await page
+    .getByRole('button', { name: /^allow/i })
+    .first()
+    .click();
   await wait(2200);
   await page.reload();
   await wait(2500);
