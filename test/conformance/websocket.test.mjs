@@ -10,9 +10,12 @@ import { start, http } from './lib/server.mjs';
 import { BINARY, sleep, until } from './lib/site.mjs';
 
 let server, side;
-const transports = new Set(), sockets = [];
+const transports = new Set(),
+  sockets = [];
 before(async () => {
-  server = await start(BINARY, { yaml: 'agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 6ms}\n' });
+  server = await start(BINARY, {
+    yaml: 'agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 6ms}\n',
+  });
   side = http(server);
 });
 after(async () => {
@@ -29,7 +32,12 @@ class Socket extends WebSocket {
 
 /** A transport of the page, with a socket of its own. */
 function transport(params = {}) {
-  const t = new ai.WebSocketChatTransport({ url: `${server.base}/api/chat`, params, protocols: ['ai-sdk-chat', `bearer.${server.token}`], webSocket: Socket });
+  const t = new ai.WebSocketChatTransport({
+    url: `${server.base}/api/chat`,
+    params,
+    protocols: ['ai-sdk-chat', `bearer.${server.token}`],
+    webSocket: Socket,
+  });
   transports.add(t);
   return t;
 }
@@ -37,20 +45,31 @@ function transport(params = {}) {
 /** A chat that sends the answers of a person by itself, as an app does. */
 function open(t = transport(), id = randomUUID(), messages = []) {
   return new Chat({
-    id, messages, transport: t,
-    sendAutomaticallyWhen: c => ai.lastAssistantMessageIsCompleteWithToolCalls(c) || ai.lastAssistantMessageIsCompleteWithApprovalResponses(c),
+    id,
+    messages,
+    transport: t,
+    sendAutomaticallyWhen: c =>
+      ai.lastAssistantMessageIsCompleteWithToolCalls(c) || ai.lastAssistantMessageIsCompleteWithApprovalResponses(c),
   });
 }
 
-const quiet = chat => until(`the chat is ready; it is ${chat.status}: ${JSON.stringify(chat.lastMessage)}`, () => chat.status === 'ready' || chat.status === 'error');
+const quiet = chat =>
+  until(
+    `the chat is ready; it is ${chat.status}: ${JSON.stringify(chat.lastMessage)}`,
+    () => chat.status === 'ready' || chat.status === 'error',
+  );
 const tools = m => m.parts.filter(p => ai.isToolUIPart(p) || p.type === 'dynamic-tool');
-const shows = (chat, words) => until(`the page shows ${words}`, () => chat.lastMessage?.role === 'assistant' && textOf(chat.lastMessage).includes(words));
+const shows = (chat, words) =>
+  until(`the page shows ${words}`, () => chat.lastMessage?.role === 'assistant' && textOf(chat.lastMessage).includes(words));
 
 /** Compares what is on the screen with the history, without what the two write differently. */
 async function sameInHistory(chat) {
   const last = (await side.history(chat.id, 7)).at(-1);
   assert.equal(textOf(chat.lastMessage), textOf(last));
-  assert.deepEqual(tools(chat.lastMessage).map(p => p.state), tools(last).map(p => p.state));
+  assert.deepEqual(
+    tools(chat.lastMessage).map(p => p.state),
+    tools(last).map(p => p.state),
+  );
 }
 
 test('text and a tool', async () => {
@@ -59,7 +78,10 @@ test('text and a tool', async () => {
   assert.equal(chat.error, undefined);
   assert.ok(textOf(chat.lastMessage).length > 0);
   await chat.sendMessage({ text: 'tool' });
-  assert.deepEqual(tools(chat.lastMessage).map(p => p.state), ['output-available']);
+  assert.deepEqual(
+    tools(chat.lastMessage).map(p => p.state),
+    ['output-available'],
+  );
   assert.equal(chat.messages.length, 4);
   await sameInHistory(chat);
 });
@@ -72,7 +94,9 @@ for (const approved of [true, false]) {
     const [asked] = tools(chat.lastMessage).filter(p => p.state === 'approval-requested');
     assert.ok(asked, JSON.stringify(chat.lastMessage));
     await chat.addToolApprovalResponse({ id: asked.approval.id, approved });
-    await until('the rest has come', () => tools(chat.lastMessage).every(p => p.state === (approved ? 'output-available' : 'output-denied')));
+    await until('the rest has come', () =>
+      tools(chat.lastMessage).every(p => p.state === (approved ? 'output-available' : 'output-denied')),
+    );
     await quiet(chat);
     assert.equal(chat.error, undefined);
     assert.equal(chat.messages.length, 2);
@@ -99,7 +123,7 @@ test('a stop ends the turn, and the end of the stream alone does not', async () 
   await sleep(300);
   assert.equal(await state(), 'running');
   assert.equal((await side.post(`/api/chat/${chat.id}/stop`)).json.stopped, true);
-  await until('the turn has ended', async () => await state() !== 'running');
+  await until('the turn has ended', async () => (await state()) !== 'running');
 });
 
 test('a page that is loaded anew in the middle of a turn shows the whole message', async () => {
@@ -131,7 +155,8 @@ test('a lost connection is resumed over a new one', async () => {
 });
 
 test('two chats on one socket', async () => {
-  const shared = transport(), before = sockets.length;
+  const shared = transport(),
+    before = sockets.length;
   const chats = [open(shared), open(shared)];
   await Promise.all(chats.map((c, i) => c.sendMessage({ text: ['hello', 'tool'][i] })));
   assert.equal(sockets.length, before + 1);
@@ -142,7 +167,8 @@ test('two chats on one socket', async () => {
 });
 
 test('every script of the demo passes the client’s own check of chunks', async () => {
-  const shared = transport(), before = sockets.length;
+  const shared = transport(),
+    before = sockets.length;
   for (const text of ['think', 'error', 'failing', 'parallel', 'plan', 'usage', 'edit', 'markdown']) {
     const chat = open(shared);
     await chat.sendMessage({ text });
@@ -152,8 +178,10 @@ test('every script of the demo passes the client’s own check of chunks', async
 });
 
 test('a refusal is an error of its request only', async () => {
-  const shared = transport(), before = sockets.length;
-  const refused = open(shared), good = open(shared);
+  const shared = transport(),
+    before = sockets.length;
+  const refused = open(shared),
+    good = open(shared);
   await refused.sendMessage({ text: 'hello' }, { body: { agent: 'nobody' } });
   assert.match(refused.error.message, /There is no such agent as "nobody"/);
   await good.sendMessage({ text: 'hello' });

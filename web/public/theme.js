@@ -2,4 +2,6 @@
 try {
   const theme = localStorage.getItem('tributary-theme');
   if (theme === 'light' || theme === 'dark') document.documentElement.dataset.theme = theme;
-} catch { /* a browser that keeps nothing has the theme of its system */ }
+} catch {
+  /* a browser that keeps nothing has the theme of its system */
+}

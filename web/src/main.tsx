@@ -10,4 +10,12 @@ import './style/all';
 import './shell/shell.css';
 
 await adopt();
-createRoot(document.getElementById('root')!).render(<StrictMode><UI><Guard instead={<Failed />}><App /></Guard></UI></StrictMode>);
+createRoot(document.getElementById('root')!).render(
+  <StrictMode>
+    <UI>
+      <Guard instead={<Failed />}>
+        <App />
+      </Guard>
+    </UI>
+  </StrictMode>,
+);

@@ -29,14 +29,20 @@ describe('files', () => {
   const file = (name, bytes) => ({ name, size: bytes });
 
   test('beyond the number stay out, and a sentence says so', () => {
-    const { list, problem } = add([], Array.from({ length: MOST_FILES + 2 }, (_, i) => file(`f${i}`, 1)));
+    const { list, problem } = add(
+      [],
+      Array.from({ length: MOST_FILES + 2 }, (_, i) => file(`f${i}`, 1)),
+    );
     assert.equal(list.length, MOST_FILES);
     assert.equal(problem, '50 of 52 files are attached: a message takes 50. Attach the others to the next message.');
   });
 
   test('that are too large together stay out, and smaller ones come in', () => {
     const { list, problem } = add([], [file('large.bin', 20e6), file('larger.bin', 20e6), file('small.txt', 10)]);
-    assert.deepEqual(list.map(a => a.file.name), ['large.bin', 'small.txt']);
+    assert.deepEqual(
+      list.map(a => a.file.name),
+      ['large.bin', 'small.txt'],
+    );
     assert.equal(problem, 'larger.bin did not fit: the files of a message may have 25 MB together.');
     assert.ok(room(list) > 0);
   });
@@ -47,7 +53,8 @@ describe('files', () => {
     assert.equal(problem, null);
   });
 
-  test('have sizes that people read', () => assert.deepEqual([999, 1500, 1_234_567, 25_000_000].map(size), ['999 B', '2 KB', '1.2 MB', '25 MB']));
+  test('have sizes that people read', () =>
+    assert.deepEqual([999, 1500, 1_234_567, 25_000_000].map(size), ['999 B', '2 KB', '1.2 MB', '25 MB']));
 });
 
 describe('comments', () => {
@@ -64,6 +71,11 @@ describe('comments', () => {
   });
 
   test('name their place', () => {
-    assert.deepEqual([comment, { ...comment, to: 5 }, { ...comment, side: 'old' }, { ...comment, from: 0 }].map(place), ['a.go:3', 'a.go:3-5', 'a.go:3 (before the change)', 'a.go']);
+    assert.deepEqual([comment, { ...comment, to: 5 }, { ...comment, side: 'old' }, { ...comment, from: 0 }].map(place), [
+      'a.go:3',
+      'a.go:3-5',
+      'a.go:3 (before the change)',
+      'a.go',
+    ]);
   });
 });

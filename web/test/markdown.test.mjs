@@ -49,7 +49,8 @@ test('a text that grew by any steps has the blocks of the whole text', () => {
 });
 
 test('blocks before the last two stay the same objects, and an equal text is the same value', () => {
-  const before = blocksOf(TEXT), after = blocksOf(`${TEXT} is near\n\nanother`, before);
+  const before = blocksOf(TEXT),
+    after = blocksOf(`${TEXT} is near\n\nanother`, before);
   const kept = before.tokens.filter((t, i) => after.tokens[i] === t);
   assert.equal(kept.at(-1).type, 'space');
   assert.ok(before.tokens.length - kept.length <= 3 && kept.length > 10, `${kept.length} of ${before.tokens.length}`);

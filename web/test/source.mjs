@@ -5,4 +5,5 @@ import config from '../vite.config.js';
 const root = new URL('..', import.meta.url).pathname;
 
 /** What a file below src exports. */
-export const source = async file => (await runnerImport(`${root}src/${file}`, { root, ...config({ mode: 'test' }), logLevel: 'warn' })).module;
+export const source = async file =>
+  (await runnerImport(`${root}src/${file}`, { root, ...config({ mode: 'test' }), logLevel: 'warn' })).module;

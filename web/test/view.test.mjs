@@ -5,12 +5,24 @@ import { source } from './source.mjs';
 
 const { itemsOf, wordsOf } = await source('conversation/view.ts');
 
-const text = (words, request) => ({ type: 'text', text: words, state: 'done', ...(request && { providerMetadata: { tributary: { request } } }) });
+const text = (words, request) => ({
+  type: 'text',
+  text: words,
+  state: 'done',
+  ...(request && { providerMetadata: { tributary: { request } } }),
+});
 const call = (id, kind, more = {}) => ({
-  type: 'dynamic-tool', toolName: 'tool', toolCallId: id, state: 'output-available', input: {}, output: '', callProviderMetadata: { tributary: { kind } }, ...more,
+  type: 'dynamic-tool',
+  toolName: 'tool',
+  toolCallId: id,
+  state: 'output-available',
+  input: {},
+  output: '',
+  callProviderMetadata: { tributary: { kind } },
+  ...more,
 });
 const data = (name, value, id) => ({ type: `data-${name}`, id, data: value });
-const shown = (parts, open = false) => itemsOf(parts, open).map(i => (i.type === 'part' ? i.part.text ?? i.part.type : i.type));
+const shown = (parts, open = false) => itemsOf(parts, open).map(i => (i.type === 'part' ? (i.part.text ?? i.part.type) : i.type));
 
 describe('the words of a request', () => {
   const asked = call('c1', 'execute', { state: 'approval-requested', approval: { id: 'p1' } });
@@ -23,8 +35,10 @@ describe('the words of a request', () => {
   });
 
   test('of an agent stay, however they begin, and wherever they stand', () => {
-    for (const words of [said, 'Permission needed: I lack one for /etc.', 'Permission needed: ']) assert.deepEqual(shown([asked, text(words)]), ['call', words]);
-    for (const words of ['Which colour?', 'Which colour? I like green.']) assert.deepEqual(shown([text(words), question]), [words, 'question']);
+    for (const words of [said, 'Permission needed: I lack one for /etc.', 'Permission needed: '])
+      assert.deepEqual(shown([asked, text(words)]), ['call', words]);
+    for (const words of ['Which colour?', 'Which colour? I like green.'])
+      assert.deepEqual(shown([text(words), question]), [words, 'question']);
     assert.deepEqual(shown([text(said), asked, text(said, 'p1'), text(said)]), [said, 'call', said]);
   });
 
@@ -40,26 +54,49 @@ test('a call that only carries a request is a request, and a call with an approv
 });
 
 test('the diffs of an edit stand in its card, and those of no edit by themselves', () => {
-  const [edit] = itemsOf([call('e1', 'edit'), data('file-change', { path: 'a', diff: 'one', tool_call_id: 'e1' }), data('file-change', { path: 'b', diff: 'two', tool_call_id: 'e1' })], false);
+  const [edit] = itemsOf(
+    [
+      call('e1', 'edit'),
+      data('file-change', { path: 'a', diff: 'one', tool_call_id: 'e1' }),
+      data('file-change', { path: 'b', diff: 'two', tool_call_id: 'e1' }),
+    ],
+    false,
+  );
   assert.deepEqual(edit.diffs, ['one', 'two']);
-  assert.deepEqual(shown([call('r1', 'read'), data('file-change', { path: 'a', diff: 'one', tool_call_id: 'r1' })]), ['call', 'data-file-change']);
+  assert.deepEqual(shown([call('r1', 'read'), data('file-change', { path: 'a', diff: 'one', tool_call_id: 'r1' })]), [
+    'call',
+    'data-file-change',
+  ]);
 });
 
 test('a sub-agent stands in the call that began it, with those that work for it; one without a call stands by itself', () => {
-  const [first, ...more] = itemsOf([call('t1'), data('subagent', { name: 'one' }, 't1'), data('subagent', { name: 'two', parent_id: 't1' }, 's2')], false);
+  const [first, ...more] = itemsOf(
+    [call('t1'), data('subagent', { name: 'one' }, 't1'), data('subagent', { name: 'two', parent_id: 't1' }, 's2')],
+    false,
+  );
   assert.equal(first.subagent.data.name, 'one');
-  assert.deepEqual(first.subagent.inside.map(t => t.data.name), ['two']);
+  assert.deepEqual(
+    first.subagent.inside.map(t => t.data.name),
+    ['two'],
+  );
   assert.deepEqual(more, []);
   assert.deepEqual(shown([data('subagent', { name: 'alone' }, 's1')]), ['subagent']);
 });
 
 test('sub-agents that would work for each other stand by themselves', () => {
-  assert.deepEqual(shown([data('subagent', { name: 'a', parent_id: 's2' }, 's1'), data('subagent', { name: 'b', parent_id: 's1' }, 's2')]), ['subagent', 'subagent']);
+  assert.deepEqual(
+    shown([data('subagent', { name: 'a', parent_id: 's2' }, 's1'), data('subagent', { name: 'b', parent_id: 's1' }, 's2')]),
+    ['subagent', 'subagent'],
+  );
   assert.deepEqual(shown([data('subagent', { name: 'own', parent_id: 's1' }, 's1')]), ['subagent']);
 });
 
 test('a plan is shown once, with its last state, and above the composer while its turn runs', () => {
-  const parts = [data('plan', { entries: [{ content: 'go', status: 'pending' }] }), text('on'), data('plan', { entries: [{ content: 'go', status: 'completed' }] })];
+  const parts = [
+    data('plan', { entries: [{ content: 'go', status: 'pending' }] }),
+    text('on'),
+    data('plan', { entries: [{ content: 'go', status: 'completed' }] }),
+  ];
   const [plan] = itemsOf(parts, false);
   assert.deepEqual(plan.entries, [{ content: 'go', status: 'completed' }]);
   assert.deepEqual(shown(parts), ['plan', 'on']);
@@ -69,7 +106,10 @@ test('a plan is shown once, with its last state, and above the composer while it
 test('sources that follow each other are one list; steps and usage are not drawn', () => {
   const url = n => ({ type: 'source-url', sourceId: `${n}`, url: `https://example.com/${n}` });
   const items = itemsOf([url(1), url(2), text('between'), url(3), { type: 'step-start' }, data('usage', {})], false);
-  assert.deepEqual(items.map(i => i.sources?.map(s => s.title) ?? i.part.text), [['https://example.com/1', 'https://example.com/2'], 'between', ['https://example.com/3']]);
+  assert.deepEqual(
+    items.map(i => i.sources?.map(s => s.title) ?? i.part.text),
+    [['https://example.com/1', 'https://example.com/2'], 'between', ['https://example.com/3']],
+  );
 });
 
 test('the words of a message are its texts, as they were written', () => {

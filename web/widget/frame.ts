@@ -14,7 +14,8 @@ export interface Frame {
 /** Makes a frame with the chat of a gateway. told gets the messages of the page; failed is called if the page does not start. */
 export function makeFrame(gateway: string, title: string, told: (message: ToHost) => void, failed: (sentence: string) => void): Frame {
   const element = document.createElement('iframe');
-  let waiting: ToFrame[] | null = [], timer = 0;
+  let waiting: ToFrame[] | null = [],
+    timer = 0;
   element.title = title;
   element.allow = 'clipboard-write';
   element.src = `${gateway}/embed?origin=${encodeURIComponent(location.origin)}`;
@@ -35,12 +36,18 @@ export function makeFrame(gateway: string, title: string, told: (message: ToHost
   };
   element.onload = () => {
     if (!waiting) return;
-    timer = window.setTimeout(() => failed(
-      `The chat of ${gateway} does not start in this page. The gateway must name ${location.origin} in widget.allow_origins, and the policy of this page must allow ${gateway} in frame-src.`), SILENCE);
+    timer = window.setTimeout(
+      () =>
+        failed(
+          `The chat of ${gateway} does not start in this page. The gateway must name ${location.origin} in widget.allow_origins, and the policy of this page must allow ${gateway} in frame-src.`,
+        ),
+      SILENCE,
+    );
   };
   addEventListener('message', listen);
   return {
-    element, tell,
+    element,
+    tell,
     remove() {
       clearTimeout(timer);
       removeEventListener('message', listen);

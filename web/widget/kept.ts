@@ -4,11 +4,18 @@ import type { Last } from './protocol';
 const KEY = 'tributary-widget';
 
 export function kept(): Last | undefined {
-  try { return JSON.parse(localStorage.getItem(KEY) ?? 'null') as Last | null ?? undefined; } catch { return undefined; }
+  try {
+    return (JSON.parse(localStorage.getItem(KEY) ?? 'null') as Last | null) ?? undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 export function keep(last: Last | null) {
   try {
-    if (last) localStorage.setItem(KEY, JSON.stringify(last)); else localStorage.removeItem(KEY);
-  } catch { /* a reload begins a new conversation then */ }
+    if (last) localStorage.setItem(KEY, JSON.stringify(last));
+    else localStorage.removeItem(KEY);
+  } catch {
+    /* a reload begins a new conversation then */
+  }
 }

@@ -13,7 +13,8 @@ function make<K extends keyof HTMLElementTagNameMap>(name: K, className: string,
 }
 
 function icon() {
-  const svg = document.createElementNS(NS, 'svg'), path = svg.appendChild(document.createElementNS(NS, 'path'));
+  const svg = document.createElementNS(NS, 'svg'),
+    path = svg.appendChild(document.createElementNS(NS, 'path'));
   svg.setAttribute('viewBox', '0 0 24 24');
   svg.setAttribute('aria-hidden', 'true');
   path.setAttribute('d', 'M4 5h16v11H10l-5 4v-4H4z');
@@ -24,13 +25,17 @@ export type Launcher = ReturnType<typeof makeLauncher>;
 
 /** Puts the button into the page. pressed is called for a press of the button, escaped for Escape beside the frame. */
 export function makeLauncher(options: Options, pressed: () => void, escaped: () => void) {
-  const host = document.createElement('tributary-widget'), shadow = host.attachShadow({ mode: 'open' });
+  const host = document.createElement('tributary-widget'),
+    shadow = host.attachShadow({ mode: 'open' });
   const sheet = new CSSStyleSheet(); // a constructed sheet needs nothing of the host's style-src
   sheet.replaceSync(css);
   shadow.adoptedStyleSheets = [sheet];
 
   const label = options.label ?? 'Chat';
-  const badge = make('span', 'badge'), news = make('span', 'news'), panel = make('div', 'panel'), button = make('button', 'launcher', icon(), badge);
+  const badge = make('span', 'badge'),
+    news = make('span', 'news'),
+    panel = make('div', 'panel'),
+    button = make('button', 'launcher', icon(), badge);
   const root = make('div', options.position === 'bottom-left' ? 'root left' : 'root', panel, button, news);
   badge.ariaHidden = 'true';
   news.role = 'status';
@@ -40,10 +45,13 @@ export function makeLauncher(options: Options, pressed: () => void, escaped: () 
   button.ariaLabel = label;
   button.ariaExpanded = 'false';
   button.onclick = pressed;
-  root.onkeydown = event => { if (event.key === 'Escape') escaped(); };
+  root.onkeydown = event => {
+    if (event.key === 'Escape') escaped();
+  };
   shadow.append(root);
 
-  const { accent, radius, font, colorScheme } = options.theme ?? {}, ink = accent && inkOn(accent);
+  const { accent, radius, font, colorScheme } = options.theme ?? {},
+    ink = accent && inkOn(accent);
   if (accent && ink) {
     root.style.setProperty('--accent', accent);
     root.style.setProperty('--ink', ink);
@@ -53,12 +61,15 @@ export function makeLauncher(options: Options, pressed: () => void, escaped: () 
   if (colorScheme === 'light' || colorScheme === 'dark') root.style.colorScheme = colorScheme;
 
   document.body.append(host);
-  if ('popover' in host) { // the top layer: no transform, filter or z-index of the page reaches it
+  if ('popover' in host) {
+    // the top layer: no transform, filter or z-index of the page reaches it
     host.popover = 'manual';
     host.showPopover();
   }
   return {
-    host, panel, button,
+    host,
+    panel,
+    button,
     /** Opens or closes the panel; the frame decides about the focus. */
     show(open: boolean) {
       root.classList.toggle('open', open);
@@ -76,6 +87,8 @@ export function makeLauncher(options: Options, pressed: () => void, escaped: () 
       root.classList.toggle('failed', true);
       panel.replaceChildren(note);
     },
-    fine() { root.classList.remove('failed'); },
+    fine() {
+      root.classList.remove('failed');
+    },
   };
 }

@@ -17,21 +17,29 @@ export interface Options extends Start {
 }
 
 /** Asks the host's own server for the token of the person. The server knows the person by its own cookie. */
-const tokenFrom = (address: URL): GetToken => async () => {
-  const res = await fetch(address, { method: 'POST', credentials: 'same-origin' });
-  if (res.status === 401 || res.status === 403 || res.status === 204) return null;
-  if (!res.ok) throw new Error(`${address.pathname} answered ${res.status}.`);
-  return (await res.text()).trim();
-};
+const tokenFrom =
+  (address: URL): GetToken =>
+  async () => {
+    const res = await fetch(address, { method: 'POST', credentials: 'same-origin' });
+    if (res.status === 401 || res.status === 403 || res.status === 204) return null;
+    if (!res.ok) throw new Error(`${address.pathname} answered ${res.status}.`);
+    return (await res.text()).trim();
+  };
 
 /** The options that the attributes say; null if the tag has none. */
 export function fromAttributes(script: HTMLScriptElement | null): Options | null {
   const said = script?.dataset ?? {};
   if (Object.keys(said).length === 0) return null;
-  const options: Options = { ...pick(said, ['agent', 'session', 'title', 'label', 'gateway']), theme: pick(said, ['accent', 'radius', 'font', 'colorScheme']) as Theme };
+  const options: Options = {
+    ...pick(said, ['agent', 'session', 'title', 'label', 'gateway']),
+    theme: pick(said, ['accent', 'radius', 'font', 'colorScheme']) as Theme,
+  };
   if (said.position === 'bottom-left') options.position = said.position;
   if (said.open !== undefined) options.open = said.open !== 'false';
-  if (said.token !== undefined) console.error('Tributary: data-token is not read, because every script of the page could read it. Name an address of your server in data-token-url, or call Tributary.init({ getToken }).');
+  if (said.token !== undefined)
+    console.error(
+      'Tributary: data-token is not read, because every script of the page could read it. Name an address of your server in data-token-url, or call Tributary.init({ getToken }).',
+    );
   if (said.tokenUrl !== undefined) {
     const address = new URL(said.tokenUrl, document.baseURI);
     if (address.origin === location.origin) options.getToken = tokenFrom(address);

@@ -1,12 +1,25 @@
 // The words between the loader in the host's page and the page in the frame. Both sides check the window and the origin of each message.
 
-export interface Theme { accent?: string; radius?: string; font?: string; colorScheme?: 'light' | 'dark' | 'auto' }
+export interface Theme {
+  accent?: string;
+  radius?: string;
+  font?: string;
+  colorScheme?: 'light' | 'dark' | 'auto';
+}
 
 /** The conversation that a person had last. */
-export interface Last { user: string; session: string }
+export interface Last {
+  user: string;
+  session: string;
+}
 
 /** What the conversation is, and how it looks. */
-export interface Start { agent?: string; session?: string; title?: string; theme?: Theme }
+export interface Start {
+  agent?: string;
+  session?: string;
+  title?: string;
+  theme?: Theme;
+}
 
 export type ToFrame =
   | { type: 'start'; start: Start; last?: Last }
@@ -21,7 +34,8 @@ export type ToHost =
   | { type: 'close' };
 
 /** Marks our messages among those of others, with the version of these words. */
-const MARK = 'tributary', VERSION = 1;
+const MARK = 'tributary',
+  VERSION = 1;
 
 export function post(to: Window, origin: string, message: ToFrame | ToHost) {
   to.postMessage({ ...message, [MARK]: VERSION }, origin);

@@ -13,8 +13,15 @@ class Widget {
   private open = false;
   private before: HTMLElement | null = null; // had the focus when the chat opened
 
-  constructor(private options: Options, private gateway: string) {
-    this.launcher = makeLauncher(options, () => this.show(!this.open), () => this.show(false));
+  constructor(
+    private options: Options,
+    private gateway: string,
+  ) {
+    this.launcher = makeLauncher(
+      options,
+      () => this.show(!this.open),
+      () => this.show(false),
+    );
     if (options.open) this.show(true, false);
   }
 
@@ -36,11 +43,16 @@ class Widget {
   /** Makes the frame, if there is none. A page whose visitors do not chat asks the gateway for nothing but the script. */
   private begin(): Frame {
     const { agent, session, title, theme, label } = this.options;
-    const frame = makeFrame(this.gateway, title ?? label ?? 'Chat', message => this.told(frame, message), sentence => {
-      console.error(`Tributary: ${sentence}`);
-      this.launcher.problem('The chat cannot be shown on this page.');
-      this.drop();
-    });
+    const frame = makeFrame(
+      this.gateway,
+      title ?? label ?? 'Chat',
+      message => this.told(frame, message),
+      sentence => {
+        console.error(`Tributary: ${sentence}`);
+        this.launcher.problem('The chat cannot be shown on this page.');
+        this.drop();
+      },
+    );
     this.launcher.fine();
     this.launcher.panel.replaceChildren(frame.element);
     frame.tell({ type: 'start', start: { agent, session, title: title ?? label, theme }, last: kept() });
@@ -49,16 +61,24 @@ class Widget {
 
   private told(frame: Frame, message: ToHost) {
     switch (message.type) {
-      case 'token': void this.answer(frame, message.ask); break;
-      case 'unread': this.launcher.unread(message.count); break;
-      case 'close': this.show(false); break;
-      case 'begun': keep(message.last); break;
+      case 'token':
+        void this.answer(frame, message.ask);
+        break;
+      case 'unread':
+        this.launcher.unread(message.count);
+        break;
+      case 'close':
+        this.show(false);
+        break;
+      case 'begun':
+        keep(message.last);
+        break;
     }
   }
 
   private async answer(frame: Frame, ask: number) {
     try {
-      const token = await this.options.getToken?.() ?? undefined;
+      const token = (await this.options.getToken?.()) ?? undefined;
       frame.tell({ type: 'token', ask, token });
     } catch (e) {
       console.error('Tributary: getToken failed.', e);
@@ -97,7 +117,8 @@ let widget: Widget | null = null;
 
 function gatewayOf(options: Options) {
   const named = options.gateway ?? script?.src;
-  if (!named) throw new Error('Tributary: init() needs the origin of the gateway: load widget.js by a script tag, or set the option gateway.');
+  if (!named)
+    throw new Error('Tributary: init() needs the origin of the gateway: load widget.js by a script tag, or set the option gateway.');
   return new URL(named, document.baseURI).origin;
 }
 
@@ -109,17 +130,29 @@ const Tributary = {
     widget = new Widget(options, gateway);
     return Tributary;
   },
-  open() { widget?.show(true); },
-  close() { widget?.show(false); },
-  identify(change: Options = {}) { widget?.identify(change); },
-  logout() { widget?.logout(); },
+  open() {
+    widget?.show(true);
+  },
+  close() {
+    widget?.show(false);
+  },
+  identify(change: Options = {}) {
+    widget?.identify(change);
+  },
+  logout() {
+    widget?.logout();
+  },
   destroy() {
     widget?.destroy();
     widget = null;
   },
 };
 
-declare global { interface Window { Tributary: typeof Tributary } }
+declare global {
+  interface Window {
+    Tributary: typeof Tributary;
+  }
+}
 window.Tributary = Tributary;
 
 const said = fromAttributes(script);

@@ -9,14 +9,21 @@ export class Components<M extends UIMessage> {
   /** Tells and asks a component, until the result is called. */
   attach(component: Component<M>): () => void {
     this.#all.add(component);
-    return () => { if (this.#all.delete(component)) this.#gone = component; };
+    return () => {
+      if (this.#all.delete(component)) this.#gone = component;
+    };
   }
 
   /** Tells each component, also if one of them throws, which throws then. */
   tell<R>(run: (callbacks: Callbacks<M>) => R): R[] {
-    const results: R[] = [], errors: unknown[] = [];
+    const results: R[] = [],
+      errors: unknown[] = [];
     for (const component of [...this.#all]) {
-      try { results.push(run(component.current)); } catch (error) { errors.push(error); }
+      try {
+        results.push(run(component.current));
+      } catch (error) {
+        errors.push(error);
+      }
     }
     if (errors.length > 0) throw errors[0];
     return results;

@@ -4,7 +4,12 @@
 export class TributaryError extends Error {
   override readonly name = 'TributaryError';
   /** status: the HTTP status. code: the gateway's word for the reason, such as "token_expired". retryAfter: seconds to wait. */
-  constructor(message: string, readonly status: number, readonly code?: string, readonly retryAfter?: number) {
+  constructor(
+    message: string,
+    readonly status: number,
+    readonly code?: string,
+    readonly retryAfter?: number,
+  ) {
     super(message);
   }
 }
@@ -28,13 +33,16 @@ export const isNetworkError = (error: unknown): error is TypeError | LostConnect
 /** The error of an answer that is not ok: {"error","code"}, or one sentence as plain text. */
 export async function refusal(response: Response): Promise<TributaryError> {
   const text = (await response.text().catch(() => '')).trim();
-  const { status, headers } = response, wait = Number(headers.get('retry-after')) || undefined;
+  const { status, headers } = response,
+    wait = Number(headers.get('retry-after')) || undefined;
   try {
     const body: unknown = JSON.parse(text);
     if (body && typeof body === 'object' && 'error' in body) {
       return new TributaryError(String(body.error), status, 'code' in body ? String(body.code) : undefined, wait);
     }
-  } catch { /* plain text */ }
+  } catch {
+    /* plain text */
+  }
   const sentence = text && text.length < 400 && !text.startsWith('<') ? text : `The gateway answered ${status}.`;
   return new TributaryError(sentence, status, headers.get('x-tributary-code') ?? undefined, wait);
 }

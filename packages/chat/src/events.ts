@@ -22,7 +22,9 @@ export type QueuedPrompt = Schemas['QueuedPrompt'];
 export type Stopped = Schemas['Stopped'];
 
 /** A way to answer a permission request. The message itself says less than the gateway. */
-export interface RequestOption extends Pick<Schemas['RequestOption'], 'id' | 'name'>, Partial<Pick<Schemas['RequestOption'], 'kind' | 'scope'>> {}
+export interface RequestOption
+  extends Pick<Schemas['RequestOption'], 'id' | 'name'>,
+    Partial<Pick<Schemas['RequestOption'], 'kind' | 'scope'>> {}
 
 type Always = 'id' | 'kind' | 'message_id' | 'title';
 
@@ -33,7 +35,9 @@ export interface PendingRequest extends Pick<Schemas['Request'], Always>, Partia
 }
 
 /** The same union, in which no member may have the keys of another one. */
-type Exclusive<T, K extends PropertyKey = T extends unknown ? keyof T : never> = T extends unknown ? T & { [P in Exclude<K, keyof T>]?: never } : never;
+type Exclusive<T, K extends PropertyKey = T extends unknown ? keyof T : never> = T extends unknown
+  ? T & { [P in Exclude<K, keyof T>]?: never }
+  : never;
 
 /** The answer to a permission: yes or no, or one of the options by its id, name or kind. interrupt: a refusal that ends the turn. */
 export type PermissionAnswer = Exclusive<Schemas['PermissionAnswer']>;

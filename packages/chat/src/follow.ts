@@ -3,7 +3,8 @@ import { isUnknown, networkError, passes, TributaryError } from './errors.js';
 import type { Gateway } from './gateway.js';
 import { serverEvents } from './sse.js';
 
-const FIRST = 1000, LONGEST = 30_000;
+const FIRST = 1000,
+  LONGEST = 30_000;
 /** The gateway sends a comment after 15 s of silence. After three times that the connection is dead. */
 const SILENCE = 45_000;
 
@@ -24,18 +25,31 @@ export interface FollowOptions {
  * connection, because browsers have six of them for one origin.
  */
 export async function* follow<T extends { type?: string }>(
-  gateway: Gateway, address: (mark: string) => string, after: string, ends: (event: T) => boolean, { signal, onConnection, background, persists }: FollowOptions,
+  gateway: Gateway,
+  address: (mark: string) => string,
+  after: string,
+  ends: (event: T) => boolean,
+  { signal, onConnection, background, persists }: FollowOptions,
 ): AsyncGenerator<T & { mark: string }, void, undefined> {
-  let mark = after, tries = 0;
+  let mark = after,
+    tries = 0;
   const away = () => hidden() && !background?.();
   while (!signal?.aborted) {
     if (away()) await waiting(undefined, signal, () => !away());
     if (signal?.aborted) return;
-    const attempt = new AbortController(), stop = () => attempt.abort();
-    const unwatch = watch(() => { if (away()) stop(); });
+    const attempt = new AbortController(),
+      stop = () => attempt.abort();
+    const unwatch = watch(() => {
+      if (away()) stop();
+    });
     signal?.addEventListener('abort', stop);
-    let silence = setTimeout(stop, SILENCE), wait: number | undefined, problem: Error | undefined;
-    const touched = () => { clearTimeout(silence); silence = setTimeout(stop, SILENCE); };
+    let silence = setTimeout(stop, SILENCE),
+      wait: number | undefined,
+      problem: Error | undefined;
+    const touched = () => {
+      clearTimeout(silence);
+      silence = setTimeout(stop, SILENCE);
+    };
     try {
       const response = await gateway.fetch(address(mark), { headers: { accept: 'text/event-stream' }, signal: attempt.signal });
       if (!response.body) throw networkError();
@@ -43,7 +57,8 @@ export async function* follow<T extends { type?: string }>(
       onConnection?.(true);
       for await (const { id, data } of serverEvents(response.body, touched)) {
         const event = JSON.parse(data) as T & { error?: string; code?: string };
-        if (event.type === undefined && event.error !== undefined) { // the last one: the person may read no more
+        if (event.type === undefined && event.error !== undefined) {
+          // the last one: the person may read no more
           if (event.code !== 'token_expired' || !gateway.renews) throw new TributaryError(event.error, 401, event.code);
           gateway.renew();
           wait = 0;
@@ -76,7 +91,10 @@ const hidden = () => typeof document !== 'undefined' && document.visibilityState
 
 /** Calls changed when the tab is hidden or shown, until the result is called. */
 function watch(changed: () => void) {
-  if (typeof document === 'undefined') return () => { /* no tab */ };
+  if (typeof document === 'undefined')
+    return () => {
+      /* no tab */
+    };
   document.addEventListener('visibilitychange', changed);
   return () => document.removeEventListener('visibilitychange', changed);
 }
@@ -87,8 +105,11 @@ const pause = (ms: number, signal?: AbortSignal) => waiting(ms, signal, () => tr
 function waiting(ms: number | undefined, signal: AbortSignal | undefined, enough: () => boolean) {
   return new Promise<void>(resolve => {
     const timer = ms === undefined ? undefined : setTimeout(end, ms);
-    const tab = typeof document === 'undefined' ? undefined : document, page = typeof window === 'undefined' ? undefined : window;
-    const back = () => { if (enough()) end(); };
+    const tab = typeof document === 'undefined' ? undefined : document,
+      page = typeof window === 'undefined' ? undefined : window;
+    const back = () => {
+      if (enough()) end();
+    };
     function end() {
       clearTimeout(timer);
       signal?.removeEventListener('abort', end);

@@ -34,11 +34,16 @@ export class Gateway {
   /** An answer that is ok. A refusal is a TributaryError, a lost connection a TypeError. path begins with a slash. */
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     for (let again = false; ; again = true) {
-      const headers = await this.#headers(init.headers), used = this.#token;
+      const headers = await this.#headers(init.headers),
+        used = this.#token;
       let response: Response;
       try {
         const call = this.#options.fetch ?? globalThis.fetch;
-        response = await call((this.#options.url ?? '').replace(/\/$/, '') + path, { ...init, headers, credentials: this.#options.credentials ?? init.credentials });
+        response = await call((this.#options.url ?? '').replace(/\/$/, '') + path, {
+          ...init,
+          headers,
+          credentials: this.#options.credentials ?? init.credentials,
+        });
       } catch (error) {
         if (init.signal?.aborted || !(error instanceof TypeError)) throw error;
         throw networkError(error);

@@ -3,7 +3,11 @@ import type { PendingRequest } from './events.js';
 import { visibleText } from './visible.js';
 
 /** A text in a file that becomes another one. before is empty if nothing was there, after if nothing remains. */
-export interface InputChange { path: string; before: string; after: string }
+export interface InputChange {
+  path: string;
+  before: string;
+  after: string;
+}
 
 /** An input in pieces to be drawn. No leaf of the input is missing: rest has all that the other fields lack. */
 export interface InputView {
@@ -33,10 +37,16 @@ const textKey = (fields: Fields, keys: string[]) => keys.find(key => Object.hasO
 
 /** The change that these fields describe, and the keys that it shows; path is that of the fields around them. */
 function changeOf(fields: Fields, path?: string): { change: InputChange; keys: string[] } | undefined {
-  const at = textKey(fields, PATH), before = textKey(fields, BEFORE), after = textKey(fields, AFTER), text = (key: string | undefined) => (key === undefined ? '' : fields[key] as string);
+  const at = textKey(fields, PATH),
+    before = textKey(fields, BEFORE),
+    after = textKey(fields, AFTER),
+    text = (key: string | undefined) => (key === undefined ? '' : (fields[key] as string));
   if ((at === undefined && path === undefined) || (before === undefined && after === undefined)) return undefined;
   if (text(before) === text(after)) return undefined; // the difference of the two would show nothing
-  return { change: { path: at === undefined ? path! : text(at), before: text(before), after: text(after) }, keys: [at, before, after].filter(key => key !== undefined) };
+  return {
+    change: { path: at === undefined ? path! : text(at), before: text(before), after: text(after) },
+    keys: [at, before, after].filter(key => key !== undefined),
+  };
 }
 
 /** How many edits, and how many texts, have a place of their own. More of them stand in the rest, which a fold can bound. */
@@ -62,12 +72,15 @@ export function inputView(input: unknown, without: readonly string[] = [], text?
   if (input === undefined) return view;
   if (isText(input)) return { ...view, texts: [{ key: '', text: input }] };
   if (!isFields(input)) return { ...view, rest: jsonLines(input) };
-  const shown = new Set(without), command = textKey(input, ['command', 'cmd']);
+  const shown = new Set(without),
+    command = textKey(input, ['command', 'cmd']);
   if (command !== undefined && !shown.has(command)) {
     view.command = input[command] as string;
     shown.add(command);
   } else {
-    const one = changeOf(input), path = textKey(input, PATH), edits = editsOf(input.edits, path === undefined ? undefined : input[path] as string);
+    const one = changeOf(input),
+      path = textKey(input, PATH),
+      edits = editsOf(input.edits, path === undefined ? undefined : (input[path] as string));
     if (one && !one.keys.some(key => shown.has(key))) {
       view.changes.push(one.change);
       for (const key of one.keys) shown.add(key);
@@ -90,25 +103,35 @@ export function inputView(input: unknown, without: readonly string[] = [], text?
 }
 
 /** How far lines are indented at most, in steps, and how long a list of plain values may be that stands in one line, in characters. */
-const DEEPEST = 12, SHORT = 72;
+const DEEPEST = 12,
+  SHORT = 72;
 
 const isPlain = (value: unknown) => typeof value !== 'object' || value === null;
 
 /** A string as JSON, with a new line after each \n, so that a text of many lines can be read. */
-const quoted = (text: string, indent: string) => JSON.stringify(text).replace(/(\\*)\\n(?!"$)/g, (found, slashes: string) => (slashes.length % 2 ? found : `${found}\n${indent}`));
+const quoted = (text: string, indent: string) =>
+  JSON.stringify(text).replace(/(\\*)\\n(?!"$)/g, (found, slashes: string) => (slashes.length % 2 ? found : `${found}\n${indent}`));
 
 /** A value as JSON in lines, of any depth. Only a string of several lines has line breaks that JSON has not. */
 export function jsonLines(value: unknown): string {
-  const out: string[] = [], indentAt = (depth: number) => '  '.repeat(Math.min(depth, DEEPEST));
-  const leaf = (of: unknown, indent: string) => (typeof of === 'string' ? quoted(of, indent) : JSON.stringify(of) ?? 'null');
+  const out: string[] = [],
+    indentAt = (depth: number) => '  '.repeat(Math.min(depth, DEEPEST));
+  const leaf = (of: unknown, indent: string) => (typeof of === 'string' ? quoted(of, indent) : (JSON.stringify(of) ?? 'null'));
   // A stack of its own: an agent may nest deeper than functions can call each other.
   const open: { entries: [string | null, unknown][]; at: number; close: string }[] = [];
   const write = (of: unknown) => {
-    if (isPlain(of)) { out.push(leaf(of, indentAt(open.length + 1))); return; }
-    const list = Array.isArray(of), entries: [string | null, unknown][] = list ? of.map(item => [null, item]) : Object.entries(of as Fields);
+    if (isPlain(of)) {
+      out.push(leaf(of, indentAt(open.length + 1)));
+      return;
+    }
+    const list = Array.isArray(of),
+      entries: [string | null, unknown][] = list ? of.map(item => [null, item]) : Object.entries(of as Fields);
     if (entries.every(([, item]) => isPlain(item)) && entries.length * 2 < SHORT) {
       const line = entries.map(([key, item]) => (key === null ? '' : `${JSON.stringify(key)}: `) + leaf(item, '')).join(', ');
-      if (entries.length === 0 || (line.length <= SHORT && !line.includes('\n') && (list || open.length > 0))) { out.push(list ? `[${line}]` : `{${line}}`); return; }
+      if (entries.length === 0 || (line.length <= SHORT && !line.includes('\n') && (list || open.length > 0))) {
+        out.push(list ? `[${line}]` : `{${line}}`);
+        return;
+      }
     }
     out.push(list ? '[' : '{');
     open.push({ entries, at: 0, close: list ? ']' : '}' });
@@ -128,10 +151,17 @@ export function jsonLines(value: unknown): string {
 }
 
 /** The whole input of a call as one text, with all of its characters visible. text: the input_text of the request, if it has one. */
-export const inputText = (input: unknown, text?: string): string => (text ? visibleText(text) : input === undefined ? '' : visibleText(jsonLines(input)));
+export const inputText = (input: unknown, text?: string): string =>
+  text ? visibleText(text) : input === undefined ? '' : visibleText(jsonLines(input));
 
 /** All that a person needs to read before they answer a request, as one text: the title with the whole input, or the question. */
-export function requestText({ kind, title, text, input, input_text }: Pick<PendingRequest, 'kind' | 'title' | 'text' | 'input' | 'input_text'>): string {
+export function requestText({
+  kind,
+  title,
+  text,
+  input,
+  input_text,
+}: Pick<PendingRequest, 'kind' | 'title' | 'text' | 'input' | 'input_text'>): string {
   if (kind === 'question') return visibleText(text || title);
   return [visibleText(title), inputText(input, input_text)].filter(Boolean).join('\n');
 }

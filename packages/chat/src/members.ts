@@ -9,18 +9,26 @@ type SetMessages<M> = (messages: M[] | ((now: M[]) => M[])) => void;
 
 /** The methods, which go to the conversation that `of` names at each call. */
 export function methodsOf<M extends UIMessage>(of: () => Conversation<M, ChatLike<M>>) {
-  const own = (['sendMessage', 'regenerate', 'stop', 'clearError', 'answer', 'setDraft', 'submit'] as const).map(name => [name, (...args: never[]) => (of()[name] as Run)(...args)]);
-  const chats = CHAT_METHODS.filter(name => name in of().chat).map(name => [name, (...args: never[]) => (of().chat as unknown as Record<string, Run>)[name]!(...args)]);
+  const own = (['sendMessage', 'regenerate', 'stop', 'clearError', 'answer', 'setDraft', 'submit'] as const).map(name => [
+    name,
+    (...args: never[]) => (of()[name] as Run)(...args),
+  ]);
+  const chats = CHAT_METHODS.filter(name => name in of().chat).map(name => [
+    name,
+    (...args: never[]) => (of().chat as unknown as Record<string, Run>)[name]!(...args),
+  ]);
   const setMessages: SetMessages<M> = messages => {
     const { chat } = of();
     chat.messages = typeof messages === 'function' ? messages(chat.messages) : messages;
   };
-  return { ...Object.fromEntries([...own, ...chats]), setMessages, reload: () => of().open() } as ChatMethods<M> & TributaryMethods & { setMessages: SetMessages<M> };
+  return { ...Object.fromEntries([...own, ...chats]), setMessages, reload: () => of().open() } as ChatMethods<M> &
+    TributaryMethods & { setMessages: SetMessages<M> };
 }
 
 /** What is shown, as functions that read it. state: the state of the conversation, read in a way that the framework notices. */
 export function viewOf<M extends UIMessage>(of: () => Conversation<M, ChatLike<M>>, state: () => ConversationState) {
-  const chat = () => of().chat, error = () => state().problem ?? chat().error;
+  const chat = () => of().chat,
+    error = () => state().problem ?? chat().error;
   return {
     error,
     id: () => of().id,

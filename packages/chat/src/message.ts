@@ -40,8 +40,22 @@ export type TributaryDataParts = {
   error: { message: string; reason?: string };
 };
 
-export interface AskUserInput { question_id: string; header?: string; question: string; choices?: QuestionChoice[]; multiple?: boolean }
-export interface AskPermissionInput { request_id: string; title: string; options: RequestOption[]; tool_call_id?: string; tool?: string; input?: unknown; input_text?: string }
+export interface AskUserInput {
+  question_id: string;
+  header?: string;
+  question: string;
+  choices?: QuestionChoice[];
+  multiple?: boolean;
+}
+export interface AskPermissionInput {
+  request_id: string;
+  title: string;
+  options: RequestOption[];
+  tool_call_id?: string;
+  tool?: string;
+  input?: unknown;
+  input_text?: string;
+}
 
 /** The two tools of the gateway's own. All tools of the agent are parts of the type dynamic-tool. */
 export type TributaryTools = {
@@ -59,6 +73,8 @@ export const textOf = (message: UIMessage): string => message.parts.flatMap(part
 export function filesOf(files: unknown): Promise<FileUIPart[]> | undefined {
   if (typeof FileList === 'undefined' || !(files instanceof FileList)) return undefined;
   const parts = convertFileListToFileUIParts(files);
-  parts.catch(() => { /* a file that cannot be read fails where the parts are awaited */ });
+  parts.catch(() => {
+    /* a file that cannot be read fails where the parts are awaited */
+  });
   return parts;
 }

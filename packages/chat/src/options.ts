@@ -45,7 +45,8 @@ export interface Refused<M extends UIMessage> {
  * What a conversation tells and asks the components that show it. The callbacks of the newest rendering count. Of several components with one
  * id each hears onData, onError, onFinish, onToolCall and onRefused. A component that has gone hears nothing.
  */
-export interface Callbacks<M extends UIMessage> extends Pick<ChatInit<M>, 'onData' | 'onError' | 'onFinish' | 'onToolCall' | 'sendAutomaticallyWhen'> {
+export interface Callbacks<M extends UIMessage>
+  extends Pick<ChatInit<M>, 'onData' | 'onError' | 'onFinish' | 'onToolCall' | 'sendAutomaticallyWhen'> {
   /**
    * Runs before a prompt goes to a session that does not exist yet, for example to make the session with a mode. If it throws, the prompt is
    * refused. Of several components with one id, that of the first one runs.
@@ -58,7 +59,9 @@ export interface Callbacks<M extends UIMessage> extends Pick<ChatInit<M>, 'onDat
 }
 
 /** A component that shows a conversation. current: its callbacks now. */
-export interface Component<M extends UIMessage> { readonly current: Callbacks<M> }
+export interface Component<M extends UIMessage> {
+  readonly current: Callbacks<M>;
+}
 
 /** What the Chat of a conversation is made with. The first component that shows the id makes the Chat; the options of later ones change nothing. */
 export type ChatOptions<M extends UIMessage> = Omit<ChatInit<M>, 'id' | 'transport' | keyof Callbacks<M>>;
@@ -74,7 +77,9 @@ export interface ConversationOptions<M extends UIMessage, C extends ChatLike<M>>
 }
 
 /** No value has this type. Its key is the sentence that TypeScript shows. */
-interface Refusal<Why extends string> { readonly refused: Why & { readonly never: never } }
+interface Refusal<Why extends string> {
+  readonly refused: Why & { readonly never: never };
+}
 
 /**
  * The options of useTributaryChat: all those of useChat, and those of a conversation. Those of useChat that are not named here mean what they
@@ -106,11 +111,24 @@ export interface TributaryView extends Omit<ConversationState, 'more' | 'problem
 }
 
 /** What a Chat shows and does in Vue and Svelte, as far as the installed release of `ai` has it. */
-export type ChatView<M extends UIMessage> = Pick<AbstractChat<M>, Extract<'id' | 'messages' | 'status' | 'error' | 'experimental_queuedMessages', keyof AbstractChat<M>>>;
-export type ChatMethods<M extends UIMessage> = Pick<AbstractChat<M>, Extract<'sendMessage' | 'regenerate' | (typeof CHAT_METHODS)[number], keyof AbstractChat<M>>>;
+export type ChatView<M extends UIMessage> = Pick<
+  AbstractChat<M>,
+  Extract<'id' | 'messages' | 'status' | 'error' | 'experimental_queuedMessages', keyof AbstractChat<M>>
+>;
+export type ChatMethods<M extends UIMessage> = Pick<
+  AbstractChat<M>,
+  Extract<'sendMessage' | 'regenerate' | (typeof CHAT_METHODS)[number], keyof AbstractChat<M>>
+>;
 
 /** Those of them that are the Chat's own here too. */
-export const CHAT_METHODS = ['resumeStream', 'addToolOutput', 'addToolResult', 'addToolApprovalResponse', 'experimental_removeQueuedMessage', 'experimental_sendQueuedMessageNow'] as const;
+export const CHAT_METHODS = [
+  'resumeStream',
+  'addToolOutput',
+  'addToolResult',
+  'addToolApprovalResponse',
+  'experimental_removeQueuedMessage',
+  'experimental_sendQueuedMessageNow',
+] as const;
 
 /** What a person does in a conversation, in every framework, beside what useChat has for it. */
 export interface TributaryMethods {

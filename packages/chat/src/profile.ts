@@ -8,7 +8,11 @@ class Probe extends DefaultChatTransport<never> {
   async reads(chunk: object): Promise<boolean> {
     const body = new Blob([`data: ${JSON.stringify(chunk)}\n\n`]).stream();
     const reader = (this.processResponseStream(body) as ReadableStream<UIMessageChunk>).getReader();
-    try { return !(await reader.read()).done; } catch { return false; }
+    try {
+      return !(await reader.read()).done;
+    } catch {
+      return false;
+    }
   }
 }
 

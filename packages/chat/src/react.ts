@@ -20,7 +20,10 @@ export interface TributaryChatOptions<M extends UIMessage> extends Options<M> {
  * All that useChat returns, under the same names. Other than there, stop ends the turn for everybody, a prompt waits until the history is
  * there, and error can also be a refusal that the Chat knows nothing of. connected says whether the error will pass by itself.
  */
-export interface TributaryChat<M extends UIMessage> extends Omit<UseChatHelpers<M>, keyof TributaryMethods>, TributaryView, TributaryMethods {
+export interface TributaryChat<M extends UIMessage>
+  extends Omit<UseChatHelpers<M>, keyof TributaryMethods>,
+    TributaryView,
+    TributaryMethods {
   /** The conversation itself, for all that is not here. */
   conversation: Conversation<M, Chat<M>>;
 }
@@ -28,25 +31,41 @@ export interface TributaryChat<M extends UIMessage> extends Omit<UseChatHelpers<
 const registry = new Registry();
 
 /** Ends the conversation with this id, or all conversations of the transport, for example after a sign-out. */
-export const endConversations = <M extends UIMessage>(transport: TributaryTransport<M> = registry.transport<M>(), id?: string) => registry.end(transport, id);
+export const endConversations = <M extends UIMessage>(transport: TributaryTransport<M> = registry.transport<M>(), id?: string) =>
+  registry.end(transport, id);
 
 export function useTributaryChat<M extends UIMessage = TributaryUIMessage>(options: TributaryChatOptions<M> = {}): TributaryChat<M> {
   const { transport = registry.transport<M>(), throttle = options.experimental_throttle } = options;
-  const [made] = useState(generateId), id = options.id ?? made, fresh = options.fresh ?? options.id === undefined;
+  const [made] = useState(generateId),
+    id = options.id ?? made,
+    fresh = options.fresh ?? options.id === undefined;
   const conversation = useMemo(
     () => registry.get<M, Chat<M>>({ id, transport, fresh, init: options, create: init => new Chat<M>(init) }),
     [transport, id], // eslint-disable-line react-hooks/exhaustive-deps -- the other options count once
   );
   const component = useRef(options);
-  useInsertionEffect(() => { component.current = options; }); // these run before all other effects, those of children too
+  useInsertionEffect(() => {
+    component.current = options;
+  }); // these run before all other effects, those of children too
   useInsertionEffect(() => conversation.attach(component), [conversation]);
   useEffect(() => registry.hold(conversation), [conversation]);
   const chat = useChat<M>({ chat: conversation.chat, throttle, experimental_throttle: throttle });
   const now = () => conversation.state;
   const { more, problem, ...state } = useSyncExternalStore(conversation.subscribe, now, now);
-  const { answer, clearError, open: reload, regenerate, sendMessage, setDraft, stop, submit } = conversation, error = problem ?? chat.error;
+  const { answer, clearError, open: reload, regenerate, sendMessage, setDraft, stop, submit } = conversation,
+    error = problem ?? chat.error;
   return {
-    ...chat, ...state, conversation, id, answer, clearError, reload, setDraft, stop, submit, error,
+    ...chat,
+    ...state,
+    conversation,
+    id,
+    answer,
+    clearError,
+    reload,
+    setDraft,
+    stop,
+    submit,
+    error,
     sendMessage: sendMessage as UseChatHelpers<M>['sendMessage'],
     regenerate: regenerate as UseChatHelpers<M>['regenerate'],
     connected: state.connected && !isNetworkError(error),

@@ -8,7 +8,11 @@ import { TributaryTransport } from './transport.js';
 const LINGER = 60_000;
 
 /** holders: how many components show the conversation. */
-interface Entry { conversation: Conversation<never, never>; holders: number; timer: ReturnType<typeof setTimeout> | undefined }
+interface Entry {
+  conversation: Conversation<never, never>;
+  holders: number;
+  timer: ReturnType<typeof setTimeout> | undefined;
+}
 
 /** The conversations of one framework, by transport and id. */
 export class Registry {
@@ -25,7 +29,8 @@ export class Registry {
   /** The conversation with this id. On a server nothing is kept: each request has its own. */
   get<M extends UIMessage, C extends ChatLike<M>>(options: ConversationOptions<M, C>): Conversation<M, C> {
     if (typeof window === 'undefined') return new Conversation(options);
-    const { id, transport } = options, entries = this.#of(transport);
+    const { id, transport } = options,
+      entries = this.#of(transport);
     let entry = entries.get(id);
     if (!entry) {
       const conversation = new Conversation(options);
@@ -39,8 +44,12 @@ export class Registry {
 
   /** Keeps a conversation of get(), and keeps it up to date, until the result is called. On a server there is nothing to keep. */
   hold<M extends UIMessage, C extends ChatLike<M>>(conversation: Conversation<M, C>): () => void {
-    const entry = this.#entryOf.get(conversation), entries = this.#of(conversation.transport);
-    if (!entry) return () => { /* a server */ };
+    const entry = this.#entryOf.get(conversation),
+      entries = this.#of(conversation.transport);
+    if (!entry)
+      return () => {
+        /* a server */
+      };
     if (!entries.has(conversation.id)) entries.set(conversation.id, entry); // it had expired
     clearTimeout(entry.timer);
     if (entry.holders++ === 0) conversation.open();
@@ -68,14 +77,16 @@ export class Registry {
   #expire(entry: Entry) {
     clearTimeout(entry.timer);
     entry.timer = setTimeout(() => {
-      if (entry.conversation.kept) this.#expire(entry); else void this.#end(entry);
+      if (entry.conversation.kept) this.#expire(entry);
+      else void this.#end(entry);
     }, LINGER);
     (entry.timer as { unref?: () => void }).unref?.(); // no reason for a program to stay
   }
 
   /** The id may belong to a newer conversation already, which stays. */
   #end(entry: Entry): Promise<void> {
-    const { conversation } = entry, entries = this.#of(conversation.transport);
+    const { conversation } = entry,
+      entries = this.#of(conversation.transport);
     clearTimeout(entry.timer);
     if (entries.get(conversation.id) === entry) entries.delete(conversation.id);
     return conversation.end();

@@ -5,7 +5,13 @@ import type { AskPermissionInput, AskUserInput } from './message.js';
 
 /** A part in the form that all releases share. */
 interface Part {
-  type: string; toolName?: string; toolCallId?: string; title?: string; state?: string; input?: unknown; approval?: { id: string };
+  type: string;
+  toolName?: string;
+  toolCallId?: string;
+  title?: string;
+  state?: string;
+  input?: unknown;
+  approval?: { id: string };
   callProviderMetadata?: { tributary?: { input_text?: string } };
 }
 
@@ -19,7 +25,8 @@ export function pendingRequests(messages: readonly UIMessage[]): PendingRequest[
 /** The request that a part of a message makes now, as far as the part itself says; undefined if it makes none. */
 export function requestIn(of: UIMessage['parts'][number], message_id: string): PendingRequest | undefined {
   const part = of as Part;
-  const asks = part.state === 'input-available', about = { message_id, tool_call_id: part.toolCallId };
+  const asks = part.state === 'input-available',
+    about = { message_id, tool_call_id: part.toolCallId };
   if (part.type === 'tool-AskUser' && asks) {
     const { question, choices, multiple, header } = part.input as AskUserInput;
     return { ...about, id: part.toolCallId!, kind: 'question', title: header ?? question, text: question, choices, multiple };
@@ -30,7 +37,15 @@ export function requestIn(of: UIMessage['parts'][number], message_id: string): P
   }
   if (part.state !== 'approval-requested' || !part.approval) return undefined;
   const tool = part.toolName ?? part.type.replace(/^tool-/, '');
-  return { ...about, id: part.approval.id, kind: 'permission', tool, title: part.title ?? tool, input: part.input, input_text: part.callProviderMetadata?.tributary?.input_text };
+  return {
+    ...about,
+    id: part.approval.id,
+    kind: 'permission',
+    tool,
+    title: part.title ?? tool,
+    input: part.input,
+    input_text: part.callProviderMetadata?.tributary?.input_text,
+  };
 }
 
 /** The requests on the screen of one conversation, with what the gateway says of them beyond the message. */
@@ -47,7 +62,9 @@ export class Requests {
 
   /** Those that these messages show, but the ones that were answered here. */
   among(messages: readonly UIMessage[]): PendingRequest[] {
-    return pendingRequests(messages).filter(({ id }) => !this.#answered.has(id)).map(request => ({ ...request, ...this.#known.get(request.id) }));
+    return pendingRequests(messages)
+      .filter(({ id }) => !this.#answered.has(id))
+      .map(request => ({ ...request, ...this.#known.get(request.id) }));
   }
 
   /** A person has answered here: the message shows it later. */

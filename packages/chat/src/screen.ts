@@ -27,7 +27,9 @@ export class Screen {
     this.#state = state;
   }
 
-  get state() { return this.#state; }
+  get state() {
+    return this.#state;
+  }
 
   /** Whether the table has this event for the present state. */
   can(event: ScreenEvent): boolean {

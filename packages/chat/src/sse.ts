@@ -9,9 +9,11 @@ export interface ServerEvent {
 
 /** The events of a body. touched is called for each piece of it, also for comments. */
 export async function* serverEvents(body: ReadableStream<Uint8Array>, touched: () => void): AsyncGenerator<ServerEvent, void, undefined> {
-  const reader = body.getReader(), decoder = new TextDecoder(), events: ServerEvent[] = [];
+  const reader = body.getReader(),
+    decoder = new TextDecoder(),
+    events: ServerEvent[] = [];
   let id = '';
-  const parser = createParser({ onEvent: event => events.push({ id: id = event.id ?? id, data: event.data }) });
+  const parser = createParser({ onEvent: event => events.push({ id: (id = event.id ?? id), data: event.data }) });
   try {
     for (;;) {
       const { done, value } = await reader.read();
@@ -21,6 +23,8 @@ export async function* serverEvents(body: ReadableStream<Uint8Array>, touched: (
       yield* events.splice(0);
     }
   } finally {
-    reader.cancel().catch(() => { /* it is lost already */ });
+    reader.cancel().catch(() => {
+      /* it is lost already */
+    });
   }
 }

@@ -4,11 +4,20 @@ import type { UIMessageChunk } from 'ai';
 /** Waits for a promise, but no longer than so many milliseconds. */
 export async function within(ms: number, promise: Promise<unknown>): Promise<void> {
   let timer: ReturnType<typeof setTimeout> | undefined;
-  await Promise.race([promise, new Promise(resolve => { timer = setTimeout(resolve, ms); })]).finally(() => clearTimeout(timer));
+  await Promise.race([
+    promise,
+    new Promise(resolve => {
+      timer = setTimeout(resolve, ms);
+    }),
+  ]).finally(() => clearTimeout(timer));
 }
 
 /** asked: a person is asked something. over: the stream is over, in whichever way; message is the one that it brought, if it came to its end. */
-interface Watch { asked: () => void; over: (message?: string) => void; broke: (error: unknown, message?: string) => unknown }
+interface Watch {
+  asked: () => void;
+  over: (message?: string) => void;
+  broke: (error: unknown, message?: string) => unknown;
+}
 
 /** The same stream, watched. broke makes the error that the Chat gets. A stream can stay open while the agent asks. */
 export function watched(stream: ReadableStream<UIMessageChunk>, { asked, over, broke }: Watch): ReadableStream<UIMessageChunk> {
@@ -36,4 +45,5 @@ export function watched(stream: ReadableStream<UIMessageChunk>, { asked, over, b
   });
 }
 
-const asks = (chunk: UIMessageChunk) => chunk.type === 'tool-approval-request' || (chunk.type === 'tool-input-available' && /^Ask/.test(chunk.toolName));
+const asks = (chunk: UIMessageChunk) =>
+  chunk.type === 'tool-approval-request' || (chunk.type === 'tool-input-available' && /^Ask/.test(chunk.toolName));

@@ -14,7 +14,11 @@ export type { TributaryChatOptions } from './options.js';
 type Own<M extends UIMessage> = Conversation<M, ChatLike<M>>;
 
 /** All that the Chat of @ai-sdk/svelte has, and what a conversation has beside it. messages and draft can be set. */
-export interface TributaryChat<M extends UIMessage> extends Omit<ChatView<M>, 'messages'>, TributaryView, Omit<ChatMethods<M>, keyof TributaryMethods>, TributaryMethods {
+export interface TributaryChat<M extends UIMessage>
+  extends Omit<ChatView<M>, 'messages'>,
+    TributaryView,
+    Omit<ChatMethods<M>, keyof TributaryMethods>,
+    TributaryMethods {
   messages: M[];
   setMessages: (messages: M[] | ((now: M[]) => M[])) => void;
   /** The conversation itself, for all that is not here. */
@@ -26,14 +30,23 @@ export interface TributaryChat<M extends UIMessage> extends Omit<ChatView<M>, 'm
 const registry = new Registry();
 
 /** Ends the conversation with this id, or all conversations of the transport, for example after a sign-out. */
-export const endConversations = <M extends UIMessage>(transport: TributaryTransport<M> = registry.transport<M>(), id?: string) => registry.end(transport, id);
+export const endConversations = <M extends UIMessage>(transport: TributaryTransport<M> = registry.transport<M>(), id?: string) =>
+  registry.end(transport, id);
 
 /** A conversation with a gateway, with getters that Svelte follows. Call hold() in an effect: $effect(() => chat.hold()). With a function of options, the id can change. */
-export function tributaryChat<M extends UIMessage = TributaryUIMessage>(options: TributaryChatOptions<M> | (() => TributaryChatOptions<M>) = {}): TributaryChat<M> {
-  const made = generateId(), component = { get current() { return typeof options === 'function' ? options() : options; } };
+export function tributaryChat<M extends UIMessage = TributaryUIMessage>(
+  options: TributaryChatOptions<M> | (() => TributaryChatOptions<M>) = {},
+): TributaryChat<M> {
+  const made = generateId(),
+    component = {
+      get current() {
+        return typeof options === 'function' ? options() : options;
+      },
+    };
   let last: { conversation: Own<M>; follow: () => void } | undefined;
   const shown = () => {
-    const init = component.current, { id = made, transport = registry.transport<M>(), fresh = init.id === undefined } = init;
+    const init = component.current,
+      { id = made, transport = registry.transport<M>(), fresh = init.id === undefined } = init;
     if (last?.conversation.id === id && last.conversation.transport === transport) return last;
     const conversation = registry.get({ id, transport, fresh, init, create: with_ => new Chat(with_ as never) as unknown as ChatLike<M> });
     return (last = { conversation, follow: createSubscriber(update => conversation.subscribe(update)) });
@@ -43,13 +56,24 @@ export function tributaryChat<M extends UIMessage = TributaryUIMessage>(options:
     follow();
     return conversation.state;
   };
-  const of = () => shown().conversation, methods = methodsOf(of), set: Record<string, (value: never) => void> = { messages: methods.setMessages, draft: methods.setDraft };
-  const getters = Object.entries({ ...viewOf(of, state), conversation: of }).map(([name, get]) => [name, { get, set: set[name], enumerable: true }]);
-  return Object.defineProperties({
-    ...methods,
-    hold() {
-      const conversation = of(), ends = [conversation.attach(component), registry.hold(conversation)];
-      return () => { for (const end of ends) end(); };
+  const of = () => shown().conversation,
+    methods = methodsOf(of),
+    set: Record<string, (value: never) => void> = { messages: methods.setMessages, draft: methods.setDraft };
+  const getters = Object.entries({ ...viewOf(of, state), conversation: of }).map(([name, get]) => [
+    name,
+    { get, set: set[name], enumerable: true },
+  ]);
+  return Object.defineProperties(
+    {
+      ...methods,
+      hold() {
+        const conversation = of(),
+          ends = [conversation.attach(component), registry.hold(conversation)];
+        return () => {
+          for (const end of ends) end();
+        };
+      },
     },
-  }, Object.fromEntries(getters) as PropertyDescriptorMap) as TributaryChat<M>;
+    Object.fromEntries(getters) as PropertyDescriptorMap,
+  ) as TributaryChat<M>;
 }

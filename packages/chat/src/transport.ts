@@ -17,7 +17,11 @@ export interface TributaryTransportOptions extends GatewayOptions {
 }
 
 /** A page of the history, the oldest message first. before leads to the page before; null: there is none. missing: there is no such session. */
-export interface HistoryPage<M extends UIMessage> { messages: M[]; before: string | null; missing?: boolean }
+export interface HistoryPage<M extends UIMessage> {
+  messages: M[];
+  before: string | null;
+  missing?: boolean;
+}
 
 type Send<M extends UIMessage> = Parameters<DefaultChatTransport<M>['sendMessages']>[0];
 type Reconnect<M extends UIMessage> = Parameters<DefaultChatTransport<M>['reconnectToStream']>[0];
@@ -39,7 +43,10 @@ export class TributaryTransport<M extends UIMessage = TributaryUIMessage> extend
         headers,
         body: { ...(agent !== undefined && { agent }), ...body, id, messages: newest(messages, messageId), trigger, messageId },
       }),
-      prepareReconnectToStreamRequest: async ({ id, headers }) => ({ api: `/api/chat/${encodeURIComponent(id)}/stream?${await profile(client)}`, headers }),
+      prepareReconnectToStreamRequest: async ({ id, headers }) => ({
+        api: `/api/chat/${encodeURIComponent(id)}/stream?${await profile(client)}`,
+        headers,
+      }),
     });
     this.#gateway = gateway;
     this.#client = client;
@@ -65,12 +72,19 @@ export class TributaryTransport<M extends UIMessage = TributaryUIMessage> extend
   }
 
   /** The newest page of the history, or the one before a mark. limit counts turns. */
-  async history(id: string, { before, limit, signal }: { before?: string; limit?: number; signal?: AbortSignal } = {}): Promise<HistoryPage<M>> {
-    const query = [await profile(this.#client), before !== undefined && `before=${encodeURIComponent(before)}`, limit !== undefined && `limit=${limit}`];
+  async history(
+    id: string,
+    { before, limit, signal }: { before?: string; limit?: number; signal?: AbortSignal } = {},
+  ): Promise<HistoryPage<M>> {
+    const query = [
+      await profile(this.#client),
+      before !== undefined && `before=${encodeURIComponent(before)}`,
+      limit !== undefined && `limit=${limit}`,
+    ];
     try {
       const response = await this.#gateway.fetch(`${at(id)}/messages?${query.filter(Boolean).join('&')}`, { signal });
       const mark = /[?&]before=([^&>]*)[^>]*>; rel="prev"/.exec(response.headers.get('link') ?? '')?.[1];
-      return { messages: await response.json() as M[], before: mark === undefined ? null : decodeURIComponent(mark) };
+      return { messages: (await response.json()) as M[], before: mark === undefined ? null : decodeURIComponent(mark) };
     } catch (error) {
       if (error instanceof TributaryError && error.status === 404) return { messages: [], before: null, missing: true };
       throw isNetworkError(error) ? networkError(error) : error;
@@ -87,12 +101,24 @@ export class TributaryTransport<M extends UIMessage = TributaryUIMessage> extend
    * of the last event that the caller has.
    */
   events(id: string, { after = '', ...options }: FollowOptions & { after?: string } = {}) {
-    return follow<SessionEvent>(this.#gateway, mark => `${at(id)}/events${mark && `?after=${encodeURIComponent(mark)}`}`, after, event => event.type === 'deleted', options);
+    return follow<SessionEvent>(
+      this.#gateway,
+      mark => `${at(id)}/events${mark && `?after=${encodeURIComponent(mark)}`}`,
+      after,
+      event => event.type === 'deleted',
+      options,
+    );
   }
 
   /** The list of sessions, and then each change of it. After a lost connection the whole list comes again. */
   sessions({ limit = 100, ...options }: FollowOptions & { limit?: number } = {}) {
-    return follow<SessionsEvent>(this.#gateway, () => `/api/events?limit=${limit}`, '', () => false, options);
+    return follow<SessionsEvent>(
+      this.#gateway,
+      () => `/api/events?limit=${limit}`,
+      '',
+      () => false,
+      options,
+    );
   }
 
   /**
@@ -100,7 +126,11 @@ export class TributaryTransport<M extends UIMessage = TributaryUIMessage> extend
    * message of a refusal is a sentence.
    */
   async enqueue(id: string, message: M): Promise<void> {
-    const response = await this.#gateway.send('POST', `/api/chat?${await profile(this.#client)}`, { id, messages: [message], trigger: 'submit-message' });
+    const response = await this.#gateway.send('POST', `/api/chat?${await profile(this.#client)}`, {
+      id,
+      messages: [message],
+      trigger: 'submit-message',
+    });
     await response.body?.cancel();
   }
 
@@ -116,7 +146,7 @@ export class TributaryTransport<M extends UIMessage = TributaryUIMessage> extend
 }
 
 /** The query that all routes of the chat share. The package cannot answer what `compat: rfc` shows. */
-const profile = async (client: string | undefined) => `client=${encodeURIComponent(client ?? await installedProfile())}&compat=none`;
+const profile = async (client: string | undefined) => `client=${encodeURIComponent(client ?? (await installedProfile()))}&compat=none`;
 
 /** What the gateway reads of a conversation: the last prompt, the message before it, and the one that an answer is in. The gateway owns the history. */
 const newest = <M extends UIMessage>(messages: M[], messageId: string | undefined) =>
@@ -128,7 +158,8 @@ const newest = <M extends UIMessage>(messages: M[], messageId: string | undefine
  */
 function whole(stream: ReadableStream<UIMessageChunk>): ReadableStream<UIMessageChunk> {
   const reader = stream.getReader();
-  let over = false, failed = false;
+  let over = false,
+    failed = false;
   return new ReadableStream({
     async pull(out) {
       try {

@@ -13,9 +13,11 @@ export class Turns {
 
   /** An event tells of a turn. */
   told(turn: TurnNews) {
-    const paused = this.#paused.get(turn.turn), { message_id = '' } = turn;
+    const paused = this.#paused.get(turn.turn),
+      { message_id = '' } = turn;
     if (paused !== undefined) this.#brought.delete(paused); // somebody has answered: the turn is longer than what the stream brought
-    if (turn.state === 'paused') this.#paused.set(turn.turn, message_id); else this.#paused.delete(turn.turn);
+    if (turn.state === 'paused') this.#paused.set(turn.turn, message_id);
+    else this.#paused.delete(turn.turn);
     this.#news.set(turn.turn, turn);
   }
 

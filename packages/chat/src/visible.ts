@@ -9,7 +9,10 @@ const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Co
 const nameOf = (character: string) => `<U+${character.codePointAt(0)!.toString(16).toUpperCase().padStart(4, '0')}>`;
 
 /** A piece of a text. Where mark is true, the text is the name of one hidden character, such as <U+202E>. */
-export interface VisiblePiece { text: string; mark: boolean }
+export interface VisiblePiece {
+  text: string;
+  mark: boolean;
+}
 
 /** The pieces of a text in their order, with a mark in the place of each hidden character. An app gives marks a style of their own. */
 export function visiblePieces(text: string): VisiblePiece[] {
@@ -28,4 +31,10 @@ export function visiblePieces(text: string): VisiblePiece[] {
 export const visibleText = (text: string): string => text.replace(HIDDEN, nameOf);
 
 /** A text of JSON in which each hidden character is an escape, such as \u202e: the same value, for a person who edits it. */
-export const escapedJson = (json: string): string => json.replace(HIDDEN, character => character.split('').map(unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`).join(''));
+export const escapedJson = (json: string): string =>
+  json.replace(HIDDEN, character =>
+    character
+      .split('')
+      .map(unit => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );

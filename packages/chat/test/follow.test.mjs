@@ -6,23 +6,53 @@ import { serverEvents } from '../dist/sse.js';
 
 beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
 afterEach(() => mock.timers.reset());
-const settled = () => new Promise(resolve => { setImmediate(resolve); });
+const settled = () =>
+  new Promise(resolve => {
+    setImmediate(resolve);
+  });
 
 /** A gateway whose responses the test writes. Each entry of asked is one request. */
 function gateway() {
   const asked = [];
-  const fetch = (url, { signal }) => new Promise((resolve, reject) => {
-    let out;
-    const body = new ReadableStream({ start(controller) { out = controller; } });
-    const request = { url, signal, open: () => resolve(new Response(body)), write: text => out.enqueue(new TextEncoder().encode(text)), refuse: (status, text) => resolve(new Response(text, { status })) };
-    signal.addEventListener('abort', () => { reject(signal.reason); out.error(signal.reason); });
-    asked.push(request);
-  });
-  const heard = [], end = new AbortController();
+  const fetch = (url, { signal }) =>
+    new Promise((resolve, reject) => {
+      let out;
+      const body = new ReadableStream({
+        start(controller) {
+          out = controller;
+        },
+      });
+      const request = {
+        url,
+        signal,
+        open: () => resolve(new Response(body)),
+        write: text => out.enqueue(new TextEncoder().encode(text)),
+        refuse: (status, text) => resolve(new Response(text, { status })),
+      };
+      signal.addEventListener('abort', () => {
+        reject(signal.reason);
+        out.error(signal.reason);
+      });
+      asked.push(request);
+    });
+  const heard = [],
+    end = new AbortController();
   const reading = (async () => {
-    for await (const { type, mark } of new TributaryTransport({ fetch }).events('s', { signal: end.signal, onConnection: there => heard.push(there) })) heard.push(`${type} ${mark}`);
+    for await (const { type, mark } of new TributaryTransport({ fetch }).events('s', {
+      signal: end.signal,
+      onConnection: there => heard.push(there),
+    }))
+      heard.push(`${type} ${mark}`);
   })();
-  return { asked, heard, reading, stop: async () => { end.abort(); await reading; } };
+  return {
+    asked,
+    heard,
+    reading,
+    stop: async () => {
+      end.abort();
+      await reading;
+    },
+  };
 }
 
 const event = id => `id: ${id}\ndata: {"type":"title","title":"x"}\n\n`;
@@ -91,7 +121,13 @@ test('each further loss waits longer, up to 30 seconds; a refusal for good ends 
 
 /** The events of pieces of a body. */
 async function read(...pieces) {
-  const events = [], body = new ReadableStream({ start(out) { for (const piece of pieces) out.enqueue(piece); out.close(); } });
+  const events = [],
+    body = new ReadableStream({
+      start(out) {
+        for (const piece of pieces) out.enqueue(piece);
+        out.close();
+      },
+    });
   for await (const { id, data } of serverEvents(body, () => {})) events.push([id, data]);
   return events;
 }
@@ -100,12 +136,17 @@ const bytes = text => new TextEncoder().encode(text);
 test('events are the same wherever a body is cut', async () => {
   const body = bytes('\ufeffid: 1\ndata: ä€😀\n\n: comment\n\nevent: x\r\ndata:a\r\ndata: b\r\n\r\nid\ndata\n\ndata: cut');
   const whole = await read(body);
-  assert.deepEqual(whole, [['1', 'ä€😀'], ['1', 'a\nb'], ['', '']]);
+  assert.deepEqual(whole, [
+    ['1', 'ä€😀'],
+    ['1', 'a\nb'],
+    ['', ''],
+  ]);
   for (let at = 1; at < body.length; at++) assert.deepEqual(await read(body.subarray(0, at), body.subarray(at)), whole, `cut at ${at}`);
 });
 
 test('a line of 16 MB in 2,000 pieces is read once', async () => {
-  const piece = bytes('x'.repeat(8192)), begun = process.cpuUsage();
+  const piece = bytes('x'.repeat(8192)),
+    begun = process.cpuUsage();
   const [[, data]] = await read(bytes('data: '), ...Array.from({ length: 2000 }, () => piece), bytes('\n\n'));
   assert.equal(data.length, 2000 * 8192);
   assert.ok(process.cpuUsage(begun).user < 2e6, 'the line is read again for each piece');

@@ -12,7 +12,11 @@ test('an edit, a new file and a list of edits are changes', () => {
   assert.deepEqual(inputView({ file_path: 'a.txt', old_string: 'x', new_string: 'y' }), { changes: change('x', 'y'), texts: [] });
   assert.deepEqual(inputView({ path: 'a.txt', content: 'x' }), { changes: change('', 'x'), texts: [] });
   assert.deepEqual(inputView({ path: 'a.txt', edits: [{ oldText: 'x', newText: 'y' }] }), { changes: change('x', 'y'), texts: [] });
-  assert.deepEqual(inputView({ path: 'a.txt', edits: [{ oldText: 'x', newText: 'y', all: true }] }).changes, [], 'a key that the change would not show');
+  assert.deepEqual(
+    inputView({ path: 'a.txt', edits: [{ oldText: 'x', newText: 'y', all: true }] }).changes,
+    [],
+    'a key that the change would not show',
+  );
   assert.deepEqual(inputView({ path: 'a.txt', old_string: 'x', new_string: 'x' }).changes, [], 'a change that would show nothing');
 });
 

@@ -21,7 +21,8 @@ afterEach(() => {
 });
 
 test('a conversation expires a minute after its last component has gone', () => {
-  const first = get(), release = registry.hold(first);
+  const first = get(),
+    release = registry.hold(first);
   mock.timers.tick(2 * MINUTE);
   assert.equal(get(), first, 'a component shows it');
   release();
@@ -39,7 +40,8 @@ test('a draft keeps its conversation', () => {
 });
 
 test('a conversation that was ended while a component showed it does not take the next one of its id away', async () => {
-  const old = get(), release = registry.hold(old);
+  const old = get(),
+    release = registry.hold(old);
   await registry.end(transport);
   const shown = get();
   assert.notEqual(shown, old);
@@ -52,10 +54,13 @@ test('a conversation that was ended while a component showed it does not take th
 test('a component that takes an ended conversation up again does not take the place of the next one', async () => {
   const old = get();
   await registry.end(transport);
-  const shown = get(), ends = [registry.hold(old), registry.hold(old)];
+  const shown = get(),
+    ends = [registry.hold(old), registry.hold(old)];
   assert.equal(get(), shown);
   let closed = 0;
-  old.close = () => { closed++; };
+  old.close = () => {
+    closed++;
+  };
   ends[0]();
   assert.equal(closed, 0, 'another component shows the old one');
   ends[1]();
@@ -67,7 +72,9 @@ test('on a server nothing is kept', () => {
   const one = get();
   assert.notEqual(get(), one);
   let opened = 0;
-  one.open = () => { opened++; };
+  one.open = () => {
+    opened++;
+  };
   registry.hold(one)();
   assert.equal(opened, 0);
 });

@@ -6,21 +6,41 @@ import { Conversation, TributaryTransport } from '../dist/index.js';
 
 beforeEach(() => mock.timers.enable({ apis: ['setTimeout'] }));
 afterEach(() => mock.timers.reset());
-const settled = async () => { for (let i = 0; i < 20; i++) await new Promise(resolve => { setImmediate(resolve); }); };
+const settled = async () => {
+  for (let i = 0; i < 20; i++)
+    await new Promise(resolve => {
+      setImmediate(resolve);
+    });
+};
 const json = (body, status = 200) => new Response(JSON.stringify(body), { status });
 
 /** A conversation in the middle of an answer. stop: the gateway's answer to the stop. */
 async function answering(stop = json({ stopped: true })) {
-  let out, aborted = false;
+  let out,
+    aborted = false;
   const fetch = async (url, { signal } = {}) => {
     if (/\/messages/.test(url)) return json([]);
     if (/\/requests/.test(url)) return json({ requests: [] });
     if (/\/stop/.test(url)) return stop;
     if (/\/events/.test(url)) return new Response(new ReadableStream());
-    signal.addEventListener('abort', () => { aborted = true; out.error(signal.reason); });
-    return new Response(new ReadableStream({ start(controller) { out = controller; } }), { headers: { 'content-type': 'text/event-stream' } });
+    signal.addEventListener('abort', () => {
+      aborted = true;
+      out.error(signal.reason);
+    });
+    return new Response(
+      new ReadableStream({
+        start(controller) {
+          out = controller;
+        },
+      }),
+      { headers: { 'content-type': 'text/event-stream' } },
+    );
   };
-  const conversation = new Conversation({ id: 's', transport: new TributaryTransport({ fetch, client: '7' }), create: init => new Chat(init) });
+  const conversation = new Conversation({
+    id: 's',
+    transport: new TributaryTransport({ fetch, client: '7' }),
+    create: init => new Chat(init),
+  });
   await conversation.ready();
   const write = (...chunks) => out.enqueue(new TextEncoder().encode(chunks.map(chunk => `data: ${JSON.stringify(chunk)}\n\n`).join('')));
   const sent = conversation.sendMessage({ text: 'go' });
@@ -28,10 +48,26 @@ async function answering(stop = json({ stopped: true })) {
   write({ type: 'start', messageId: 'm' }, { type: 'text-start', id: 't' }, { type: 'text-delta', id: 't', delta: 'One' });
   await settled();
   let over = false;
-  const stopped = conversation.stop().then(() => { over = true; });
-  stopped.catch(() => { /* the test looks at it later */ });
+  const stopped = conversation.stop().then(() => {
+    over = true;
+  });
+  stopped.catch(() => {
+    /* the test looks at it later */
+  });
   await settled();
-  return { conversation, write, end: () => out.close(), sent, stopped, get over() { return over; }, get aborted() { return aborted; } };
+  return {
+    conversation,
+    write,
+    end: () => out.close(),
+    sent,
+    stopped,
+    get over() {
+      return over;
+    },
+    get aborted() {
+      return aborted;
+    },
+  };
 }
 
 test('a stop is over when the stream is, and no later', async () => {

@@ -7,7 +7,11 @@ import { createRoot } from 'react-dom/client';
 import remarkGfm from 'remark-gfm';
 
 const Markdown = () => <MarkdownTextPrimitive remarkPlugins={[remarkGfm]} />;
-const Message = () => <article className="message"><MessagePrimitive.Parts components={{ Text: Markdown }} /></article>;
+const Message = () => (
+  <article className="message">
+    <MessagePrimitive.Parts components={{ Text: Markdown }} />
+  </article>
+);
 const messages = { UserMessage: Message, AssistantMessage: Message };
 
 function Thread({ id, history }) {
@@ -19,7 +23,9 @@ function Thread({ id, history }) {
         <ThreadPrimitive.Viewport className="scroll">
           <ThreadPrimitive.Messages components={messages} />
         </ThreadPrimitive.Viewport>
-        <ComposerPrimitive.Root><ComposerPrimitive.Input aria-label="Your message" submitMode="enter" /></ComposerPrimitive.Root>
+        <ComposerPrimitive.Root>
+          <ComposerPrimitive.Input aria-label="Your message" submitMode="enter" />
+        </ComposerPrimitive.Root>
       </ThreadPrimitive.Root>
     </AssistantRuntimeProvider>
   );
@@ -28,7 +34,7 @@ function Thread({ id, history }) {
 /** All pages of the history, the oldest first: assistant-ui has no pages of its own. */
 async function read(id) {
   const pages = [];
-  for (let address = `/api/sessions/${id}/messages?client=7&limit=1000`; address;) {
+  for (let address = `/api/sessions/${id}/messages?client=7&limit=1000`; address; ) {
     const res = await fetch(address);
     if (!res.ok) break;
     pages.unshift(await res.json());

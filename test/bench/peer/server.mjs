@@ -57,7 +57,7 @@ async function chat(request, response, agent) {
 const server = createServer((request, response) => {
   const url = new URL(request.url, 'http://127.0.0.1');
   if (request.method === 'POST' && url.pathname === '/api/chat') {
-    chat(request, response, url.searchParams.get('agent')).catch((error) => {
+    chat(request, response, url.searchParams.get('agent')).catch(error => {
       if (!response.headersSent) response.writeHead(400);
       response.end(String(error));
     });

@@ -12,7 +12,11 @@ export default {
     await t.calm(chat, 2, 'always');
     t.equal('the screen says so', verdict(chat.last, request), 'allowed');
     t.check('the agent hears it', textOf(chat.last).includes('I am always allowed to run it'), textOf(chat.last));
-    t.equal('it is on record', (await t.trace('permission_response')).map(r => [r.payload.chosen_option, r.payload.option_kind]), [['always', 'allow_always']]);
+    t.equal(
+      'it is on record',
+      (await t.trace('permission_response')).map(r => [r.payload.chosen_option, r.payload.option_kind]),
+      [['always', 'allow_always']],
+    );
     await sameInHistory(t, chat);
   },
 };

@@ -15,8 +15,16 @@ export default {
       decide(t, chat, request, true);
       await t.calm(chat, 2, word, id);
       t.equal(`${word}: the screen says so`, verdict(chat.last, request), 'allowed');
-      t.equal(`${word}: every call has its output, and none is there twice`, toolsOf(chat.last).filter(p => ['shell', 'read_file'].includes(p.toolName)).map(p => [p.toolName, p.state]),
-        [['read_file', 'output-available'], ['shell', 'output-available']]);
+      t.equal(
+        `${word}: every call has its output, and none is there twice`,
+        toolsOf(chat.last)
+          .filter(p => ['shell', 'read_file'].includes(p.toolName))
+          .map(p => [p.toolName, p.state]),
+        [
+          ['read_file', 'output-available'],
+          ['shell', 'output-available'],
+        ],
+      );
       t.check(`${word}: text follows`, textOf(chat.last).endsWith('I was allowed to run it: echo hello'), textOf(chat.last));
       await sameInHistory(t, chat, `${word}: history shows the same`, id);
     }

@@ -18,7 +18,11 @@ export default {
     const shells = toolsOf(chat.last).filter(p => p.toolName === 'shell');
     t.equal('the first call has run', [shells.length, shells[0]?.state], [2, 'output-available']);
     t.check('the second has not', ['output-denied', 'output-error'].includes(shells[1]?.state), JSON.stringify(shells[1]));
-    t.check('the agent hears both', textOf(chat.last).endsWith('run it: echo one\n\nI did not run the command: it was denied.'), textOf(chat.last));
+    t.check(
+      'the agent hears both',
+      textOf(chat.last).endsWith('run it: echo one\n\nI did not run the command: it was denied.'),
+      textOf(chat.last),
+    );
     await sameInHistory(t, chat);
   },
 };

@@ -12,8 +12,15 @@ export default {
     await t.calm(chat, 2, 'edited');
     t.equal('the screen says so', verdict(chat.last, request), 'allowed');
     t.check('the agent ran what was edited', textOf(chat.last).endsWith('I was allowed to run it: echo bye'), textOf(chat.last));
-    t.equal('the output is that of what was edited', toolsOf(chat.last).find(p => p.toolName === 'shell')?.output, { stdout: 'bye\n', exit_code: 0 });
-    t.equal('it is on record', (await t.trace('permission_response')).map(r => r.payload.updated_input), [{ command: 'echo bye' }]);
+    t.equal('the output is that of what was edited', toolsOf(chat.last).find(p => p.toolName === 'shell')?.output, {
+      stdout: 'bye\n',
+      exit_code: 0,
+    });
+    t.equal(
+      'it is on record',
+      (await t.trace('permission_response')).map(r => r.payload.updated_input),
+      [{ command: 'echo bye' }],
+    );
     await sameInHistory(t, chat);
   },
 };

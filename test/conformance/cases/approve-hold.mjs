@@ -9,11 +9,16 @@ export default {
   skip: withoutApprovals,
   async run(t) {
     await t.configured(HOLD);
-    const side = `${t.id}-side`, part = `${t.id}-part`;
+    const side = `${t.id}-side`,
+      part = `${t.id}-part`;
     const chat = await talk(t, { id: side });
     chat.send('approve');
     await chat.until('a person is asked', c => requestOf(c.last) !== undefined);
-    t.equal('the response goes on', t.requests(side).map(r => r.open), [true]);
+    t.equal(
+      'the response goes on',
+      t.requests(side).map(r => r.open),
+      [true],
+    );
     const request = requestOf(chat.last);
     const path = `/api/sessions/${encodeURIComponent(side)}/permissions/${encodeURIComponent(request)}`;
     t.equal('the answer is taken', (await t.site.post(path, { approved: true })).status, 200);

@@ -11,9 +11,17 @@ export default {
     await t.calm(chat, 2, 'interrupted');
     t.equal('the screen says so', verdict(chat.last, request), 'denied');
     t.equal('history says canceled', (await t.history()).at(-1).metadata?.outcome, 'canceled');
-    t.equal('it is on record', (await t.trace('permission_response')).map(r => [r.payload.interrupt, r.payload.reason]), [[true, 'stop it']]);
+    t.equal(
+      'it is on record',
+      (await t.trace('permission_response')).map(r => [r.payload.interrupt, r.payload.reason]),
+      [[true, 'stop it']],
+    );
     chat.send('hello');
     await t.calm(chat, 3, 'the next prompt');
-    t.equal('it has an answer of its own', chat.messages.map(m => m.role), ['user', 'assistant', 'user', 'assistant']);
+    t.equal(
+      'it has an answer of its own',
+      chat.messages.map(m => m.role),
+      ['user', 'assistant', 'user', 'assistant'],
+    );
   },
 };

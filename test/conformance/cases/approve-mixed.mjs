@@ -21,7 +21,11 @@ export default {
     decide(t, chat, two, false);
     await t.calm(chat, 3, 'both answers');
     t.equal('the screen says so', [verdict(chat.last, one), verdict(chat.last, two)], ['allowed', 'denied']);
-    t.check('the agent hears all', /You chose red\.[\s\S]*run it: echo one[\s\S]*it was denied\.$/.test(textOf(chat.last)), textOf(chat.last));
+    t.check(
+      'the agent hears all',
+      /You chose red\.[\s\S]*run it: echo one[\s\S]*it was denied\.$/.test(textOf(chat.last)),
+      textOf(chat.last),
+    );
     await sameInHistory(t, chat);
   },
 };

@@ -4,10 +4,14 @@ import { textOf } from '../lib/message.mjs';
 // evidence: promise-one-answer
 export default {
   order: 17,
-  about: 'answered in another tab; the first, which has not heard of it, answers too, the same or otherwise: it gets the rest, and the truth',
+  about:
+    'answered in another tab; the first, which has not heard of it, answers too, the same or otherwise: it gets the rest, and the truth',
   skip: withoutApprovals,
   async run(t) {
-    for (const [agrees, word] of [[true, 'the same'], [false, 'otherwise']]) {
+    for (const [agrees, word] of [
+      [true, 'the same'],
+      [false, 'otherwise'],
+    ]) {
       const id = `${t.id}-${agrees}`;
       const first = await talk(t, { id });
       const request = await untilAsked(t, first, 'approve');
@@ -22,7 +26,11 @@ export default {
       const approval = first.last.parts.find(p => p.approval)?.approval;
       t.check(`${word}: it shows no other answer`, approval?.approved !== false, JSON.stringify(approval));
       t.check(`${word}: it has the rest`, textOf(first.last).endsWith('I was allowed to run it: echo hello'), textOf(first.last));
-      t.equal(`${word}: the first answer counts`, (await t.trace('permission_response', id)).map(r => r.payload.chosen_option), ['allow']);
+      t.equal(
+        `${word}: the first answer counts`,
+        (await t.trace('permission_response', id)).map(r => r.payload.chosen_option),
+        ['allow'],
+      );
     }
   },
 };

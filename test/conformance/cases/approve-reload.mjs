@@ -7,7 +7,11 @@ export default {
   about: 'reload while a request is open, with history, with a resume, and with a resume alone: the request is there and can be answered',
   skip: withoutApprovals,
   async run(t) {
-    for (const [name, history, resume] of [['history', true, false], ['history and resume', true, true], ['resume', false, true]]) {
+    for (const [name, history, resume] of [
+      ['history', true, false],
+      ['history and resume', true, true],
+      ['resume', false, true],
+    ]) {
       // The first releases copy the message they start from into the resumed one.
       if (history && resume && !t.client.keepsQuery) continue;
       const id = `${t.id}-${name.replaceAll(' ', '-')}`;
@@ -21,7 +25,11 @@ export default {
         await t.resumed(page, id);
       }
       t.equal(`${name}: the request is shown`, requestOf(page.last), request);
-      t.equal(`${name}: once`, page.messages.map(m => m.role), ['user', 'assistant']);
+      t.equal(
+        `${name}: once`,
+        page.messages.map(m => m.role),
+        ['user', 'assistant'],
+      );
       decide(t, page, request, true);
       await t.calm(page, 2, name, id);
       t.equal(`${name}: the screen says so`, verdict(page.last, request), 'allowed');

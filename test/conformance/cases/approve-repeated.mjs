@@ -7,13 +7,18 @@ export default {
   about: 'a double click, and an answer whose response was lost and that is sent again: it counts once, and the rest comes again',
   skip: withoutApprovals,
   async run(t) {
-    const twice = `${t.id}-twice`, again = `${t.id}-again`;
+    const twice = `${t.id}-twice`,
+      again = `${t.id}-again`;
     const chat = await talk(t, { id: twice });
     const request = await untilAsked(t, chat, 'approve');
     decide(t, chat, request, true);
     press(chat, request, false);
     await t.calm(chat, 2, 'a double click', twice);
-    t.equal('a double click: the first counts', [verdict(chat.last, request), (await t.trace('permission_response', twice)).length], ['allowed', 1]);
+    t.equal(
+      'a double click: the first counts',
+      [verdict(chat.last, request), (await t.trace('permission_response', twice)).length],
+      ['allowed', 1],
+    );
 
     const other = await talk(t, { id: again });
     const lost = await untilAsked(t, other, 'approve');
@@ -22,7 +27,8 @@ export default {
     await other.until('the answer is on its way', () => t.posts(again) === 2);
     t.drop(again);
     await other.settled();
-    const posts = t.posts(again), cut = other.status === 'error';
+    const posts = t.posts(again),
+      cut = other.status === 'error';
     t.check('sent again: no loop', posts <= 3, posts); // 5.0.0 sends it again by itself
     if (cut) other.send(); // as an app's retry does
     await t.calm(other, cut ? posts + 1 : posts, 'sent again', again);

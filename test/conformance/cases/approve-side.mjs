@@ -17,16 +17,29 @@ export default {
     const again = await t.site.post(path, { approved: false });
     t.check('a second answer is refused', again.status === 409 || again.status === 404, `${again.status} ${again.text}`);
     await chat.settled();
-    if (requestOf(chat.last)) { // the response had ended: paused
+    if (requestOf(chat.last)) {
+      // the response had ended: paused
       chat.resume();
       await t.resumed(chat);
     }
     t.well(chat, 'the rest ends without an error');
     const page = await t.reload();
     const tools = toolsOf(page.last);
-    t.check('after a reload the tool has its output', tools.some(p => p.state === 'output-available'), JSON.stringify(tools));
-    t.equal('one prompt, one answer in history', page.messages.map(m => m.role), ['user', 'assistant']);
+    t.check(
+      'after a reload the tool has its output',
+      tools.some(p => p.state === 'output-available'),
+      JSON.stringify(tools),
+    );
+    t.equal(
+      'one prompt, one answer in history',
+      page.messages.map(m => m.role),
+      ['user', 'assistant'],
+    );
     t.check('text follows the tool', textOf({ parts: page.last.parts.slice(page.last.parts.lastIndexOf(tools.at(-1))) }).length > 0);
-    t.equal('the same tab shows it once', chat.last.parts.map(p => p.type), page.last.parts.map(p => p.type));
+    t.equal(
+      'the same tab shows it once',
+      chat.last.parts.map(p => p.type),
+      page.last.parts.map(p => p.type),
+    );
   },
 };

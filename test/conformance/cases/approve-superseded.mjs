@@ -13,7 +13,9 @@ export default {
       other.send('hello', { messageId: other.messages[0].id });
       await t.calm(other, 2, `${kind}: the edit`, id);
       let why = '';
-      chat.watch(c => { why = c.error?.message ?? why; });
+      chat.watch(c => {
+        why = c.error?.message ?? why;
+      });
       if (kind === 'ask') reply(chat, asked, 'blue');
       else decide(t, chat, asked, true);
       await new Promise(r => setTimeout(r, 1000));
@@ -21,7 +23,11 @@ export default {
       await chat.stop();
       await chat.settled();
       t.check(`${kind}: the page says why`, /not waiting for an answer/.test(chat.error?.message ?? why), `${chat.status} ${why}`);
-      t.equal(`${kind}: the edit stands`, (await t.history(id)).map(m => m.id), other.messages.map(m => m.id));
+      t.equal(
+        `${kind}: the edit stands`,
+        (await t.history(id)).map(m => m.id),
+        other.messages.map(m => m.id),
+      );
     }
   },
 };

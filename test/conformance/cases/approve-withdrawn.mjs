@@ -13,7 +13,15 @@ export default {
     decide(t, chat, request, true);
     await t.calm(chat, 2, 'too late');
     t.check('the call was not allowed', verdict(chat.last, request) !== 'allowed', verdict(chat.last, request));
-    t.check('the agent did not run it', textOf(chat.last).endsWith('I did not run the command: the request was withdrawn.'), textOf(chat.last));
-    t.equal('the withdrawal is on record, and nothing else', (await t.trace('permission_response')).map(r => [r.payload.outcome, r.payload.by ?? '', r.actor]), [['canceled', '', 'gateway']]);
+    t.check(
+      'the agent did not run it',
+      textOf(chat.last).endsWith('I did not run the command: the request was withdrawn.'),
+      textOf(chat.last),
+    );
+    t.equal(
+      'the withdrawal is on record, and nothing else',
+      (await t.trace('permission_response')).map(r => [r.payload.outcome, r.payload.by ?? '', r.actor]),
+      [['canceled', '', 'gateway']],
+    );
   },
 };

@@ -11,7 +11,11 @@ export default {
     chat.answer({ tool: 'AskUser', toolCallId: question.toolCallId, state: 'output-error', errorText: 'I would rather not say.' });
     await t.calm(chat, 2, 'declined');
     t.check('the agent hears it', textOf(chat.last).endsWith('Nobody answered, so I take no colour.'), textOf(chat.last));
-    t.equal('it is on record', (await t.trace('answer')).map(r => r.payload.outcome), ['canceled']);
+    t.equal(
+      'it is on record',
+      (await t.trace('answer')).map(r => r.payload.outcome),
+      ['canceled'],
+    );
     await sameInHistory(t, chat);
   },
 };

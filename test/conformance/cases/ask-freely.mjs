@@ -12,7 +12,11 @@ export default {
     await t.calm(chat, 2, 'answered');
     t.check('the agent hears it', textOf(chat.last).endsWith('I shall call it Old "Father" Rhine 🌊.'), textOf(chat.last));
     const [answer] = await t.trace('answer');
-    t.check('it is on record, with who', answer?.payload.by && answer.payload.values[0] === 'Old "Father" Rhine 🌊', JSON.stringify(answer));
+    t.check(
+      'it is on record, with who',
+      answer?.payload.by && answer.payload.values[0] === 'Old "Father" Rhine 🌊',
+      JSON.stringify(answer),
+    );
     await sameInHistory(t, chat);
   },
 };

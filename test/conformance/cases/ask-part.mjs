@@ -19,6 +19,10 @@ export default {
     const asked = toolsOf(chat.last).find(p => p.type === 'tool-AskUser');
     t.equal('the answer stands in the message', [asked?.state, asked?.output], ['output-available', 'blue']);
     t.check('text follows', textOf({ parts: chat.last.parts.slice(chat.last.parts.indexOf(asked)) }).length > 0);
-    t.equal('history holds one answer', (await t.history()).map(m => m.role), ['user', 'assistant']);
+    t.equal(
+      'history holds one answer',
+      (await t.history()).map(m => m.role),
+      ['user', 'assistant'],
+    );
   },
 };

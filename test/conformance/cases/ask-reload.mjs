@@ -15,8 +15,16 @@ export default {
     await sameInHistory(t, page);
     reply(before, question, 'green');
     await t.calm(before, 3, 'the old tab');
-    t.equal('the old tab says what is true', toolsOf(before.last).map(p => p.output), ['blue']);
+    t.equal(
+      'the old tab says what is true',
+      toolsOf(before.last).map(p => p.output),
+      ['blue'],
+    );
     t.check('it has the rest', textOf(before.last).endsWith('You chose blue.'), textOf(before.last));
-    t.equal('the first answer counts', (await t.trace('answer')).map(r => r.payload.values), [['blue']]);
+    t.equal(
+      'the first answer counts',
+      (await t.trace('answer')).map(r => r.payload.values),
+      [['blue']],
+    );
   },
 };

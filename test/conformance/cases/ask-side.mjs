@@ -15,15 +15,24 @@ export default {
     const answer = await t.site.post(path, { value: 'blue' });
     t.must('the answer is taken', answer.status >= 200 && answer.status < 300, `${answer.status} ${answer.text}`);
     await chat.settled();
-    if (questionOf(chat.last)) { // the response had ended: paused
+    if (questionOf(chat.last)) {
+      // the response had ended: paused
       chat.resume();
       await t.resumed(chat);
     }
     t.well(chat, 'the rest ends without an error');
     const page = await t.reload();
     const asked = toolsOf(page.last).find(p => p.type === 'tool-AskUser');
-    t.check('after a reload the question has its answer', asked?.state === 'output-available' && JSON.stringify(asked.output).includes('blue'), JSON.stringify(asked));
+    t.check(
+      'after a reload the question has its answer',
+      asked?.state === 'output-available' && JSON.stringify(asked.output).includes('blue'),
+      JSON.stringify(asked),
+    );
     t.check('text follows the question', textOf({ parts: page.last.parts.slice(page.last.parts.indexOf(asked)) }).length > 0);
-    t.equal('the same tab shows it once', chat.last.parts.map(p => p.type), page.last.parts.map(p => p.type));
+    t.equal(
+      'the same tab shows it once',
+      chat.last.parts.map(p => p.type),
+      page.last.parts.map(p => p.type),
+    );
   },
 };

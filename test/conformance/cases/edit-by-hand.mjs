@@ -19,7 +19,11 @@ export default {
     chat.send('plan');
     await chat.settled();
     t.well(chat, 'a new message after a cut screen is answered');
-    t.equal('history holds all three', (await t.history()).map(m => m.role), ['user', 'assistant', 'user', 'assistant', 'user', 'assistant']);
+    t.equal(
+      'history holds all three',
+      (await t.history()).map(m => m.role),
+      ['user', 'assistant', 'user', 'assistant', 'user', 'assistant'],
+    );
     t.equal('what the screen has dropped is still in history', ids(await t.history()).slice(0, 4), before);
     t.equal('and the new turn after it', ids(await t.history()).slice(4), ids(chat.messages));
 

@@ -15,11 +15,19 @@ export default {
     chat.send('think instead', { messageId: first });
     await chat.settled();
     t.well(chat);
-    t.equal('one prompt, one answer on screen', chat.messages.map(m => m.role), ['user', 'assistant']);
+    t.equal(
+      'one prompt, one answer on screen',
+      chat.messages.map(m => m.role),
+      ['user', 'assistant'],
+    );
     t.equal('the prompt keeps its id', chat.messages[0].id, first);
     t.check('the answer is one to the new text', reasoningOf(chat.last).length > 0, JSON.stringify(chat.last.parts));
     const history = await t.history();
-    t.equal('history shows what the screen shows', history.map(m => m.id), chat.messages.map(m => m.id));
+    t.equal(
+      'history shows what the screen shows',
+      history.map(m => m.id),
+      chat.messages.map(m => m.id),
+    );
     t.equal('history holds the new text', textOf(history[0]), 'think instead');
     chat.send('remember');
     await chat.settled();

@@ -12,7 +12,11 @@ export default {
     const last = (await t.history()).at(-1);
     t.equal('history says that it failed', last.metadata?.outcome, 'failed');
     t.equal('history ends in a data-error part', last.parts.at(-1)?.type, 'data-error');
-    t.check('the part holds the same sentence', JSON.stringify(last.parts.at(-1)?.data ?? null).includes(JSON.stringify(chat.error?.message ?? '').slice(1, -1)), JSON.stringify(last.parts.at(-1)));
+    t.check(
+      'the part holds the same sentence',
+      JSON.stringify(last.parts.at(-1)?.data ?? null).includes(JSON.stringify(chat.error?.message ?? '').slice(1, -1)),
+      JSON.stringify(last.parts.at(-1)),
+    );
     chat.send('hello');
     await chat.settled();
     t.well(chat, 'the next turn works');

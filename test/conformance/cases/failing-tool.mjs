@@ -11,7 +11,11 @@ export default {
     t.well(chat);
     const failed = toolsOf(chat.last).filter(p => p.state === 'output-error');
     t.check('the tool shows its failure', failed.length > 0, JSON.stringify(toolsOf(chat.last)));
-    t.check('the failure says why', failed.every(p => p.errorText?.length > 0), JSON.stringify(failed));
+    t.check(
+      'the failure says why',
+      failed.every(p => p.errorText?.length > 0),
+      JSON.stringify(failed),
+    );
     t.check('text follows the failure', textOf({ parts: chat.last.parts.slice(chat.last.parts.indexOf(failed.at(-1))) }).length > 0);
   },
 };

@@ -13,7 +13,8 @@ export default {
       await chat.settled();
       t.must(`${word} ends without an error`, chat.status === 'ready' && !chat.error, chat.error?.message);
     }
-    const kept = assistants(await t.history()), shown = assistants(chat.messages);
+    const kept = assistants(await t.history()),
+      shown = assistants(chat.messages);
     for (const [i, word] of WORDS.entries()) {
       t.equal(`${word}: the parts are the same`, t.kept(kept[i]?.parts), plain(shown[i].parts));
       t.check(`${word}: no character is torn`, !JSON.stringify(shown[i].parts).includes('\ufffd'));

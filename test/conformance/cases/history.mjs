@@ -14,9 +14,18 @@ export default {
       t.must(`${word} ends without an error`, chat.status === 'ready' && !chat.error, chat.error?.message);
     }
     const history = await t.history();
-    t.equal('the roles are the same', history.map(m => m.role), chat.messages.map(m => m.role));
-    t.equal('the ids are the same', history.map(m => m.id), chat.messages.map(m => m.id));
-    const shown = assistants(chat.messages), kept = assistants(history);
+    t.equal(
+      'the roles are the same',
+      history.map(m => m.role),
+      chat.messages.map(m => m.role),
+    );
+    t.equal(
+      'the ids are the same',
+      history.map(m => m.id),
+      chat.messages.map(m => m.id),
+    );
+    const shown = assistants(chat.messages),
+      kept = assistants(history);
     for (const [i, word] of WORDS.entries()) {
       t.equal(`${word}: the parts are the same`, t.kept(kept[i]?.parts), plain(shown[i].parts));
       t.equal(`${word}: the metadata is the same`, kept[i]?.metadata, plain(shown[i].metadata));

@@ -10,7 +10,11 @@ export default {
       const [post] = t.requests(id);
       t.equal(`${name}: the client shows an error`, chat.status, 'error');
       t.check(`${name}: the status is right`, status.includes(post?.status), post?.status);
-      t.check(`${name}: the type is text/plain`, post?.headers?.get('content-type')?.startsWith('text/plain'), post?.headers?.get('content-type'));
+      t.check(
+        `${name}: the type is text/plain`,
+        post?.headers?.get('content-type')?.startsWith('text/plain'),
+        post?.headers?.get('content-type'),
+      );
       const sentence = chat.error?.message ?? '';
       t.check(`${name}: one sentence is shown`, /^\S[^\n{<]{7,300}$/.test(sentence.trim()), JSON.stringify(sentence));
       await chat.close();

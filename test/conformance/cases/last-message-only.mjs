@@ -11,8 +11,15 @@ export default {
       await chat.settled();
       t.well(chat, `${word} ends without an error`);
     }
-    t.check('the body held one message', t.requests().every(r => r.body.message && !r.body.messages));
+    t.check(
+      'the body held one message',
+      t.requests().every(r => r.body.message && !r.body.messages),
+    );
     t.check('both answers hold text', assistants(chat.messages).every(m => textOf(m).length > 0) && chat.messages.length === 4);
-    t.equal('history holds both turns', (await t.history()).map(m => m.role), ['user', 'assistant', 'user', 'assistant']);
+    t.equal(
+      'history holds both turns',
+      (await t.history()).map(m => m.role),
+      ['user', 'assistant', 'user', 'assistant'],
+    );
   },
 };

@@ -12,6 +12,10 @@ export default {
     t.check('the text is shown', textOf(chat.last).length > 0);
     const kinds = chat.last.parts.map(p => p.type).filter(k => k === 'reasoning' || k === 'text');
     t.check('the reasoning stands before the text', kinds.indexOf('reasoning') < kinds.lastIndexOf('text'), kinds.join(' '));
-    t.check('nothing is left streaming', chat.last.parts.every(p => p.state !== 'streaming'), JSON.stringify(chat.last.parts));
+    t.check(
+      'nothing is left streaming',
+      chat.last.parts.every(p => p.state !== 'streaming'),
+      JSON.stringify(chat.last.parts),
+    );
   },
 };

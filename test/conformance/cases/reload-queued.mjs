@@ -14,15 +14,34 @@ export default {
     for (let n = 0; n < 3; n = (await t.history()).length) await sleep(50); // until the second prompt is on record
     t.drop();
     const page = await t.reload();
-    const end = follow(t.id, () => page.held(), () => t.history());
+    const end = follow(
+      t.id,
+      () => page.held(),
+      () => t.history(),
+    );
     try {
       await t.resumed(page);
       await page.until('the second answer is shown', c => c.messages.length === 4 && textOf(c.last).startsWith('Hello'), 30000);
       await page.settled();
       t.well(page);
       const history = await t.history();
-      t.equal('both prompts ran', history.map(m => [m.role, m.metadata?.outcome ?? 'well']), [['user', 'well'], ['assistant', 'well'], ['user', 'well'], ['assistant', 'well']]);
-      t.equal('the page shows the history', page.messages.map(m => [m.id, textOf(m)]), history.map(m => [m.id, textOf(m)]));
-    } finally { end(); }
+      t.equal(
+        'both prompts ran',
+        history.map(m => [m.role, m.metadata?.outcome ?? 'well']),
+        [
+          ['user', 'well'],
+          ['assistant', 'well'],
+          ['user', 'well'],
+          ['assistant', 'well'],
+        ],
+      );
+      t.equal(
+        'the page shows the history',
+        page.messages.map(m => [m.id, textOf(m)]),
+        history.map(m => [m.id, textOf(m)]),
+      );
+    } finally {
+      end();
+    }
   },
 };

@@ -14,7 +14,11 @@ export default {
     if (t.way === 'chat') page.resume();
     await t.resumed(page);
     t.well(page);
-    t.equal('one prompt, one answer', page.messages.map(m => m.role), ['user', 'assistant']);
+    t.equal(
+      'one prompt, one answer',
+      page.messages.map(m => m.role),
+      ['user', 'assistant'],
+    );
     t.equal('the message equals an undisturbed one', anonymous(page.last), anonymous(await undisturbed));
   },
 };

@@ -9,20 +9,30 @@ export default {
     chat.send('hello');
     await chat.settled();
     let sent = false;
-    const end = follow(t.id, () => chat.held(), async () => {
-      const history = await t.history();
-      if (!sent) {
-        sent = true;
-        chat.send('hello');
-        for (let i = 0; i < 10; i++) await null; // the hook has the prompt, and React has not drawn it
-      }
-      return history;
-    });
+    const end = follow(
+      t.id,
+      () => chat.held(),
+      async () => {
+        const history = await t.history();
+        if (!sent) {
+          sent = true;
+          chat.send('hello');
+          for (let i = 0; i < 10; i++) await null; // the hook has the prompt, and React has not drawn it
+        }
+        return history;
+      },
+    );
     try {
       await chat.until('the second answer is there', c => c.messages.length === 4 && c.status === 'ready');
       await chat.settled();
       t.well(chat);
-      t.equal('the screen shows both prompts with their answers', chat.messages.map(m => m.id), (await t.history()).map(m => m.id));
-    } finally { end(); }
+      t.equal(
+        'the screen shows both prompts with their answers',
+        chat.messages.map(m => m.id),
+        (await t.history()).map(m => m.id),
+      );
+    } finally {
+      end();
+    }
   },
 };

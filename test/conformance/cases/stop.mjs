@@ -18,7 +18,11 @@ export default {
     t.equal('a second stop answers 200 too', again.status, 200);
     const last = (await t.history()).at(-1);
     t.equal('history says canceled', last.metadata?.outcome, 'canceled');
-    t.check('history goes on where the screen ended', textOf(last).startsWith(textOf(chat.last)), `${textOf(last).length} of ${textOf(chat.last).length} characters`);
+    t.check(
+      'history goes on where the screen ended',
+      textOf(last).startsWith(textOf(chat.last)),
+      `${textOf(last).length} of ${textOf(chat.last).length} characters`,
+    );
     chat.send('hello');
     await chat.settled();
     t.well(chat, 'the next turn works');

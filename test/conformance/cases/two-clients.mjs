@@ -15,6 +15,10 @@ export default {
     t.well(first, 'the first page ends without an error');
     t.well(second, 'the second page ends without an error');
     t.equal('both show the same', plain(second.messages), plain(first.messages));
-    t.equal('the prompt is run once', (await t.history()).map(m => m.role), ['user', 'assistant']);
+    t.equal(
+      'the prompt is run once',
+      (await t.history()).map(m => m.role),
+      ['user', 'assistant'],
+    );
   },
 };

@@ -11,7 +11,9 @@ export function Probe({ options, give }: { options: TributaryChatOptions<M>; giv
 }
 
 function Sends({ chat }: { chat: TributaryChat<M> }) {
-  useLayoutEffect(() => { void chat.sendMessage({ text: 'hello' }); }, []);
+  useLayoutEffect(() => {
+    void chat.sendMessage({ text: 'hello' });
+  }, []);
   return null;
 }
 

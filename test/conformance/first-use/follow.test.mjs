@@ -10,7 +10,11 @@ import { block, followed, GUIDES, ROOT, unused } from '../lib/page.mjs';
 import { packChat } from '../../../deploy/npm/chat.mjs';
 import { reader } from './reader.mjs';
 
-const QUICK = 'quickstart.md', VITE = 'guides/vite.md', NEXT = 'guides/nextjs.md', PACKAGE = 'guides/react.md', USERS = 'guides/users.md';
+const QUICK = 'quickstart.md',
+  VITE = 'guides/vite.md',
+  NEXT = 'guides/nextjs.md',
+  PACKAGE = 'guides/react.md',
+  USERS = 'guides/users.md';
 const CHAT = ['guides/react-by-hand.md', 'guides/approvals.md', 'guides/resume-and-tabs.md', 'guides/edit.md'];
 const ALLOWED = 'I was allowed to run it: echo hello';
 const SECONDS = 40_000;
@@ -23,7 +27,8 @@ after(() => browser?.close());
 
 /** A browser of its own at this address. Errors of the page are those of the test. */
 async function visit(url) {
-  const context = await browser.newContext(), page = await context.newPage();
+  const context = await browser.newContext(),
+    page = await context.newPage();
   page.setDefaultTimeout(SECONDS);
   page.setDefaultNavigationTimeout(3 * SECONDS); // a development server builds the page first
   page.errors = [];
@@ -57,7 +62,8 @@ async function use(page) {
 /** The words come one after another, and not all at the end. */
 async function streams(page) {
   await say(page, 'slow'); // ten seconds
-  const lengths = new Set(), began = Date.now();
+  const lengths = new Set(),
+    began = Date.now();
   while (lengths.size < 5 && Date.now() - began < 6000) {
     lengths.add((await page.locator('body').innerText()).length);
     await new Promise(done => setTimeout(done, 100));
@@ -67,7 +73,9 @@ async function streams(page) {
 
 describe('the quickstart', () => {
   let me;
-  before(async () => { me = await reader(5173); });
+  before(async () => {
+    me = await reader(5173);
+  });
   afterEach(() => me.stop());
   after(() => me.leave());
 
@@ -107,7 +115,8 @@ describe('the quickstart', () => {
 
   test('has the commands of the README', () => {
     const readme = fs.readFileSync(path.join(ROOT, 'README.md'), 'utf8');
-    for (const name of ['start', 'path', 'claude', 'install', 'app', 'serve']) assert.ok(readme.includes(block(QUICK, name).trim().replace(/^/gm, '    ')), `README.md lacks ${block(QUICK, name)}`);
+    for (const name of ['start', 'path', 'claude', 'install', 'app', 'serve'])
+      assert.ok(readme.includes(block(QUICK, name).trim().replace(/^/gm, '    ')), `README.md lacks ${block(QUICK, name)}`);
   });
 });
 
@@ -180,15 +189,38 @@ describe('the guide for Next.js', () => {
   before(async () => {
     me = await reader(3000);
     // What create-next-app writes, without its fonts, which it fetches from elsewhere.
-    me.write('package.json', JSON.stringify({ name: 'my-chat', private: true, scripts: { dev: 'next dev', build: 'next build', start: 'next start' } }));
-    me.write('tsconfig.json', JSON.stringify({
-      compilerOptions: {
-        target: 'ES2017', lib: ['dom', 'dom.iterable', 'esnext'], allowJs: true, skipLibCheck: true, strict: true, noEmit: true, esModuleInterop: true, module: 'esnext',
-        moduleResolution: 'bundler', resolveJsonModule: true, isolatedModules: true, jsx: 'react-jsx', incremental: true, plugins: [{ name: 'next' }], paths: { '@/*': ['./*'] },
-      },
-      include: ['next-env.d.ts', '**/*.ts', '**/*.tsx', '.next/types/**/*.ts'], exclude: ['node_modules', 'bin', 'data'],
-    }));
-    me.write('app/layout.tsx', 'export default function Layout({ children }: { children: React.ReactNode }) {\n  return <html lang="en"><body>{children}</body></html>;\n}\n');
+    me.write(
+      'package.json',
+      JSON.stringify({ name: 'my-chat', private: true, scripts: { dev: 'next dev', build: 'next build', start: 'next start' } }),
+    );
+    me.write(
+      'tsconfig.json',
+      JSON.stringify({
+        compilerOptions: {
+          target: 'ES2017',
+          lib: ['dom', 'dom.iterable', 'esnext'],
+          allowJs: true,
+          skipLibCheck: true,
+          strict: true,
+          noEmit: true,
+          esModuleInterop: true,
+          module: 'esnext',
+          moduleResolution: 'bundler',
+          resolveJsonModule: true,
+          isolatedModules: true,
+          jsx: 'react-jsx',
+          incremental: true,
+          plugins: [{ name: 'next' }],
+          paths: { '@/*': ['./*'] },
+        },
+        include: ['next-env.d.ts', '**/*.ts', '**/*.tsx', '.next/types/**/*.ts'],
+        exclude: ['node_modules', 'bin', 'data'],
+      }),
+    );
+    me.write(
+      'app/layout.tsx',
+      'export default function Layout({ children }: { children: React.ReactNode }) {\n  return <html lang="en"><body>{children}</body></html>;\n}\n',
+    );
   });
   afterEach(() => me.stop());
   after(() => me.leave());
@@ -228,7 +260,11 @@ describe('the guide for Next.js', () => {
     const history = headers => fetch(`${me.address}/api/sessions/${id}/messages`, { headers });
     assert.equal((await history({})).status, 200);
     assert.equal((await history({ 'sec-fetch-site': 'cross-site' })).status, 403);
-    assert.equal((await fetch(`${gateway.url.origin}/api/sessions/${id}/messages`)).status, 401, 'nobody comes to the gateway without a token');
+    assert.equal(
+      (await fetch(`${gateway.url.origin}/api/sessions/${id}/messages`)).status,
+      401,
+      'nobody comes to the gateway without a token',
+    );
     await me.stop();
   });
 });

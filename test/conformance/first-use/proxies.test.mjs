@@ -13,13 +13,17 @@ import { own } from '../lib/owned.mjs';
 import { ROOT } from '../lib/page.mjs';
 import { BINARY } from '../lib/site.mjs';
 
-const HOST = 'agents.example.com', PASSWORD = 'verysecure'; // of both people of the provider
+const HOST = 'agents.example.com',
+  PASSWORD = 'verysecure'; // of both people of the provider
 const PAGE = fs.readFileSync(path.join(ROOT, 'docs/deploy/reverse-proxy-tls.md'), 'utf8');
 const ALLOWED = 'I was allowed to run it: echo hello';
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-proxies-'));
 const forget = own(async () => fs.rmSync(folder, { recursive: true, force: true }));
-after(() => { fs.rmSync(folder, { recursive: true, force: true }); forget(); });
+after(() => {
+  fs.rmSync(folder, { recursive: true, force: true });
+  forget();
+});
 
 /** The block of the page in a language, with parts replaced. Each part must occur. */
 function shown(language, pairs) {
@@ -39,9 +43,11 @@ const PROXIES = {
 events {}
 http { access_log off; client_body_temp_path body; proxy_temp_path proxy; fastcgi_temp_path fastcgi; uwsgi_temp_path uwsgi; scgi_temp_path scgi;
 ${shown('nginx', {
-      'listen 443 ssl': `listen 127.0.0.1:${port} ssl`, '127.0.0.1:8787': gateway,
-      '/etc/ssl/agents/fullchain.pem': `${dir}/cert.pem`, '/etc/ssl/agents/privkey.pem': `${dir}/key.pem`,
-    })} }\n`,
+  'listen 443 ssl': `listen 127.0.0.1:${port} ssl`,
+  '127.0.0.1:8787': gateway,
+  '/etc/ssl/agents/fullchain.pem': `${dir}/cert.pem`,
+  '/etc/ssl/agents/privkey.pem': `${dir}/key.pem`,
+})} }\n`,
   },
   caddy: {
     argv: (_, file) => ['run', '--adapter', 'caddyfile', '--config', file],
@@ -52,10 +58,20 @@ ${shown('caddy', { [`${HOST} {`]: `https://${HOST}:${port} {\n  bind 127.0.0.1\n
 
 /** Starts a program that ends with this one: {said, stop, prints}. prints(pattern) waits for a line. The program's standard input stays open. */
 function begin(program, argv, dir) {
-  const child = spawn(program, argv, { cwd: dir, env: { ...process.env, HOME: dir, XDG_DATA_HOME: dir, XDG_CONFIG_HOME: dir }, stdio: ['pipe', 'pipe', 'pipe'] });
-  let out = '', ended = false;
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', piece => { out += piece; });
-  const gone = new Promise(r => child.on('exit', r).on('error', r)).then(() => { ended = true; });
+  const child = spawn(program, argv, {
+    cwd: dir,
+    env: { ...process.env, HOME: dir, XDG_DATA_HOME: dir, XDG_CONFIG_HOME: dir },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  let out = '',
+    ended = false;
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', piece => {
+      out += piece;
+    });
+  const gone = new Promise(r => child.on('exit', r).on('error', r)).then(() => {
+    ended = true;
+  });
   const stop = async () => {
     child.kill('SIGTERM');
     const late = setTimeout(() => child.kill('SIGKILL'), 10_000);
@@ -74,15 +90,29 @@ function begin(program, argv, dir) {
   return {
     stop,
     prints: pattern => until(`does not print ${pattern}`, async () => pattern.exec(out)?.[0]),
-    listens: port => until(`does not listen on ${port}`, () => new Promise(done => {
-      const s = net.connect(port, '127.0.0.1', () => { s.destroy(); done(true); }).on('error', () => done(false));
-    })),
+    listens: port =>
+      until(
+        `does not listen on ${port}`,
+        () =>
+          new Promise(done => {
+            const s = net
+              .connect(port, '127.0.0.1', () => {
+                s.destroy();
+                done(true);
+              })
+              .on('error', () => done(false));
+          }),
+      ),
   };
 }
 
-const free = () => new Promise(done => {
-  const s = net.createServer().listen(0, '127.0.0.1', () => { const { port } = s.address(); s.close(() => done(port)); });
-});
+const free = () =>
+  new Promise(done => {
+    const s = net.createServer().listen(0, '127.0.0.1', () => {
+      const { port } = s.address();
+      s.close(() => done(port));
+    });
+  });
 
 for (const [name, proxy] of Object.entries(PROXIES)) {
   describe(name, () => {
@@ -91,22 +121,55 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
     before(async () => {
       const program = which(name);
       assert.ok(program, `There is no ${name}: install Debian’s package ${name}.`);
-      const dir = path.join(folder, name), [outside, inside] = [await free(), await free()];
+      const dir = path.join(folder, name),
+        [outside, inside] = [await free(), await free()];
       fs.mkdirSync(dir);
-      execFileSync('openssl', ['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '2', '-subj', `/CN=${HOST}`,
-        '-addext', `subjectAltName=DNS:${HOST}`, '-keyout', `${dir}/key.pem`, '-out', `${dir}/cert.pem`], { stdio: 'pipe' });
+      execFileSync(
+        'openssl',
+        [
+          'req',
+          '-x509',
+          '-newkey',
+          'ec',
+          '-pkeyopt',
+          'ec_paramgen_curve:P-256',
+          '-nodes',
+          '-days',
+          '2',
+          '-subj',
+          `/CN=${HOST}`,
+          '-addext',
+          `subjectAltName=DNS:${HOST}`,
+          '-keyout',
+          `${dir}/key.pem`,
+          '-out',
+          `${dir}/cert.pem`,
+        ],
+        { stdio: 'pipe' },
+      );
       execFileSync('go', ['build', '-o', `${dir}/openid`, '.'], { cwd: path.join(ROOT, 'tools/openid'), stdio: 'pipe' });
 
       const provider = begin(`${dir}/openid`, [`https://${HOST}/auth/callback`], dir);
       ends.push(provider.stop);
       const issuer = await provider.prints(/http:\S+(?=\n)/);
       fs.writeFileSync(`${dir}/secret`, 'secret', { mode: 0o600 });
-      fs.writeFileSync(`${dir}/tributary.yaml`, JSON.stringify({ // YAML, too
-        public_url: `https://${HOST}`, trusted_proxies: ['127.0.0.1'], default_agent: 'demo', agents: { demo: {} },
-        auth: { oidc: { issuer, client_id: 'web', client_secret_file: `${dir}/secret`, default_role: 'admin' } },
-      }));
+      fs.writeFileSync(
+        `${dir}/tributary.yaml`,
+        JSON.stringify({
+          // YAML, too
+          public_url: `https://${HOST}`,
+          trusted_proxies: ['127.0.0.1'],
+          default_agent: 'demo',
+          agents: { demo: {} },
+          auth: { oidc: { issuer, client_id: 'web', client_secret_file: `${dir}/secret`, default_role: 'admin' } },
+        }),
+      );
       fs.mkdirSync(`${dir}/work`);
-      const gateway = begin(path.resolve(BINARY), ['serve', '--listen', `127.0.0.1:${inside}`, '--config', `${dir}/tributary.yaml`, '--data', `${dir}/data`, '--cwd', `${dir}/work`], dir);
+      const gateway = begin(
+        path.resolve(BINARY),
+        ['serve', '--listen', `127.0.0.1:${inside}`, '--config', `${dir}/tributary.yaml`, '--data', `${dir}/data`, '--cwd', `${dir}/work`],
+        dir,
+      );
       ends.push(gateway.stop);
       assert.equal(await gateway.prints(/^https:\S+/m), `https://${HOST}`, 'the address that the start prints');
 
@@ -117,11 +180,14 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
       browser = await chromium.launch(inChromium(`--host-resolver-rules=MAP ${HOST}:443 127.0.0.1:${outside}`));
       ends.push(() => browser.close());
     });
-    after(async () => { for (const end of ends.reverse()) await end(); });
+    after(async () => {
+      for (const end of ends.reverse()) await end();
+    });
 
     /** A person's own browser, signed in. */
     async function person(user, address = '/') {
-      const context = await browser.newContext({ ignoreHTTPSErrors: true }), page = await context.newPage(); // the certificate is this test's own
+      const context = await browser.newContext({ ignoreHTTPSErrors: true }),
+        page = await context.newPage(); // the certificate is this test's own
       page.setDefaultTimeout(30_000);
       await page.goto(`https://${HOST}${address}`);
       await page.getByRole('button', { name: 'Sign in' }).click();
@@ -154,7 +220,8 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
       await ada.locator('textarea').fill('slow'); // ten seconds
       await ada.keyboard.press('Enter');
       const lengths = new Set();
-      for (const began = Date.now(); lengths.size < 5 && Date.now() - began < 6000; await new Promise(r => setTimeout(r, 100))) lengths.add((await ada.locator('body').innerText()).length);
+      for (const began = Date.now(); lengths.size < 5 && Date.now() - began < 6000; await new Promise(r => setTimeout(r, 100)))
+        lengths.add((await ada.locator('body').innerText()).length);
       assert.equal(lengths.size, 5, 'the proxy holds no words back');
       await ada.reload();
       await ada.getByRole('button', { name: 'Stop' }).waitFor();
@@ -166,12 +233,23 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
       await ada.locator('textarea').fill('hello');
       await ada.keyboard.press('Enter');
       await ada.waitForURL(url => url.hash.includes('/s/'));
-      const opens = secret => ada.evaluate(([host, secret]) => new Promise(done => {
-        const id = location.hash.split('/').at(-1);
-        const socket = new WebSocket(`wss://${host}/api/sessions/${id}/ws?role=client`, ['agent-ops', `page.${secret ?? localStorage.getItem('tributary-page')}`]);
-        socket.onmessage = () => { done(true); socket.close(); };
-        socket.onclose = () => done(false);
-      }), [HOST, secret]);
+      const opens = secret =>
+        ada.evaluate(
+          ([host, secret]) =>
+            new Promise(done => {
+              const id = location.hash.split('/').at(-1);
+              const socket = new WebSocket(`wss://${host}/api/sessions/${id}/ws?role=client`, [
+                'agent-ops',
+                `page.${secret ?? localStorage.getItem('tributary-page')}`,
+              ]);
+              socket.onmessage = () => {
+                done(true);
+                socket.close();
+              };
+              socket.onclose = () => done(false);
+            }),
+          [HOST, secret],
+        );
       assert.equal(await opens(), true);
       assert.equal(await opens('wrong'), false);
     });

@@ -34,29 +34,55 @@ esac`,
 /** A reader in an empty folder. port: the port of the app on the pages. */
 export async function reader(port) {
   const folder = fs.mkdtempSync(path.join(HERE, 'app-'));
-  const bin = path.join(folder, 'bin'), ports = new Map(await Promise.all(PORTS.map(async p => [String(p), await free()])));
+  const bin = path.join(folder, 'bin'),
+    ports = new Map(await Promise.all(PORTS.map(async p => [String(p), await free()])));
   fs.mkdirSync(bin);
   for (const [name, script] of Object.entries(SHIMS)) fs.writeFileSync(path.join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-  const data = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-first-use-')), running = []; // not where agents work
+  const data = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-first-use-')),
+    running = []; // not where agents work
   const env = {
-    ...process.env, HERE, DATA: data, TRIBUTARY: path.resolve(BINARY), NPM: which('npm'), GIT: which('git'), MAKE: which('make'), ROOT, PATH: `${bin}:${process.env.PATH}`,
-    PORT_8787: ports.get('8787'), PORT_APP: ports.get(String(port)), NO_COLOR: '1', CI: '1', NEXT_TELEMETRY_DISABLED: '1', NODE_ENV: undefined,
+    ...process.env,
+    HERE,
+    DATA: data,
+    TRIBUTARY: path.resolve(BINARY),
+    NPM: which('npm'),
+    GIT: which('git'),
+    MAKE: which('make'),
+    ROOT,
+    PATH: `${bin}:${process.env.PATH}`,
+    PORT_8787: ports.get('8787'),
+    PORT_APP: ports.get(String(port)),
+    NO_COLOR: '1',
+    CI: '1',
+    NEXT_TELEMETRY_DISABLED: '1',
+    NODE_ENV: undefined,
   };
   const here = text => text.replace(/\b(8787|5173|3000)\b/g, p => ports.get(p));
-  const remove = async () => { for (const f of [folder, data]) fs.rmSync(f, { recursive: true, force: true }); };
+  const remove = async () => {
+    for (const f of [folder, data]) fs.rmSync(f, { recursive: true, force: true });
+  };
   const forget = own(remove);
 
   const me = {
-    folder, app: folder, commands: 0,
+    folder,
+    app: folder,
+    commands: 0,
     gateway: `http://127.0.0.1:${ports.get('8787')}`,
     address: `http://localhost:${ports.get(String(port))}`,
-    get token() { return fs.readFileSync(path.join(data, 'token'), 'utf8').trim(); },
+    get token() {
+      return fs.readFileSync(path.join(data, 'token'), 'utf8').trim();
+    },
 
     /** Copies a file of a page into the app. */
-    copy(page, name, as = name) { me.write(as, here(block(page, name))); },
+    copy(page, name, as = name) {
+      me.write(as, here(block(page, name)));
+    },
     /** Copies a folder of examples/ into the app, and unpacks a package beside it. */
     example(name, tarball) {
-      fs.cpSync(path.join(ROOT, 'examples', name), me.app, { recursive: true, filter: file => !/\/(node_modules|dist|\.next)(\/|$)/.test(file) });
+      fs.cpSync(path.join(ROOT, 'examples', name), me.app, {
+        recursive: true,
+        filter: file => !/\/(node_modules|dist|\.next)(\/|$)/.test(file),
+      });
       me.unpack(tarball);
     },
     /** Unpacks @tributary/chat where npm would put it. */
@@ -66,7 +92,9 @@ export async function reader(port) {
       execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '-C', into]);
     },
     /** Copies all files of some pages into a folder of the app. */
-    copyAll(pages, into) { for (const [name, page] of files(...pages)) me.copy(page, name, path.join(into, name)); },
+    copyAll(pages, into) {
+      for (const [name, page] of files(...pages)) me.copy(page, name, path.join(into, name));
+    },
     write(name, text) {
       const file = path.join(me.app, name);
       fs.mkdirSync(path.dirname(file), { recursive: true });
@@ -74,7 +102,10 @@ export async function reader(port) {
     },
 
     /** Runs a command of a page to its end. */
-    async run(page, name) { me.commands++; await me.shell(block(page, name)); },
+    async run(page, name) {
+      me.commands++;
+      await me.shell(block(page, name));
+    },
     async shell(command) {
       const child = begin(command);
       const code = await child.gone;
@@ -88,17 +119,31 @@ export async function reader(port) {
     /** Starts a command that stays, and waits until it prints its URL. */
     async launch(command) {
       const child = begin(command);
-      const url = await Promise.race([child.url, child.gone.then(code => { throw new Error(`${command.trim()} ended with ${code}:\n${child.said()}`); })]);
+      const url = await Promise.race([
+        child.url,
+        child.gone.then(code => {
+          throw new Error(`${command.trim()} ended with ${code}:\n${child.said()}`);
+        }),
+      ]);
       return { url: new URL(url), stop: child.stop, said: child.said };
     },
-    async stop() { for (const child of running.splice(0)) await child.stop(); },
-    async leave() { await me.stop(); await remove(); forget(); },
+    async stop() {
+      for (const child of running.splice(0)) await child.stop();
+    },
+    async leave() {
+      await me.stop();
+      await remove();
+      forget();
+    },
   };
 
   function begin(command) {
     const child = spawn('bash', ['-c', command], { cwd: me.app, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });
-    let out = '', found;
-    const url = new Promise(r => { found = r; });
+    let out = '',
+      found;
+    const url = new Promise(r => {
+      found = r;
+    });
     const take = piece => {
       out += piece;
       const line = /https?:\/\/(?:localhost|127\.0\.0\.1)[^\s"]*(?=\s)/.exec(out);
@@ -106,8 +151,19 @@ export async function reader(port) {
     };
     for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', take);
     let ended = null;
-    const gone = new Promise(r => child.on('exit', (code, signal) => { ended = code ?? signal; r(ended); }));
-    const kill = signal => { try { process.kill(-child.pid, signal); } catch { /* the group is gone */ } }; // npm and what it started
+    const gone = new Promise(r =>
+      child.on('exit', (code, signal) => {
+        ended = code ?? signal;
+        r(ended);
+      }),
+    );
+    const kill = signal => {
+      try {
+        process.kill(-child.pid, signal);
+      } catch {
+        /* the group is gone */
+      }
+    }; // npm and what it started
     const stop = async () => {
       kill('SIGTERM');
       const late = setTimeout(kill, 10000, 'SIGKILL');
@@ -125,9 +181,13 @@ export async function reader(port) {
 }
 
 /** A port that is free now. */
-const free = () => new Promise((done, failed) => {
-  const server = net.createServer().on('error', failed).listen(0, '127.0.0.1', () => {
-    const { port } = server.address();
-    server.close(() => done(String(port)));
+const free = () =>
+  new Promise((done, failed) => {
+    const server = net
+      .createServer()
+      .on('error', failed)
+      .listen(0, '127.0.0.1', () => {
+        const { port } = server.address();
+        server.close(() => done(String(port)));
+      });
   });
-});

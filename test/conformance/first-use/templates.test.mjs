@@ -19,11 +19,15 @@ before(async () => {
   browser = await chromium.launch(inChromium());
   tarball = packChat('0.0.1-test', packed);
 });
-after(async () => { await browser?.close(); fs.rmSync(packed, { recursive: true, force: true }); });
+after(async () => {
+  await browser?.close();
+  fs.rmSync(packed, { recursive: true, force: true });
+});
 
 /** A browser of its own, in which a person signs in. */
 async function visit(url, name) {
-  const context = await browser.newContext(), page = await context.newPage();
+  const context = await browser.newContext(),
+    page = await context.newPage();
   page.setDefaultTimeout(40_000);
   page.errors = [];
   page.on('pageerror', e => page.errors.push(e.message));
@@ -63,7 +67,10 @@ async function use(me, url) {
   assert.equal((await fetch(`${me.gateway}/api/sessions`)).status, 401, 'nobody comes to the gateway without a token');
 }
 
-for (const [name, port, start] of [['vite-react', 5173, 'preview'], ['nextjs', 3000, 'start']]) {
+for (const [name, port, start] of [
+  ['vite-react', 5173, 'preview'],
+  ['nextjs', 3000, 'start'],
+]) {
   describe(name, () => {
     let me;
     before(async () => {
@@ -75,8 +82,13 @@ for (const [name, port, start] of [['vite-react', 5173, 'preview'], ['nextjs', 3
     after(() => me.leave());
 
     test('has fewer than 150 lines of its own', () => {
-      const files = fs.readdirSync(path.join(ROOT, 'examples', name), { recursive: true }).filter(f => /\.(tsx?|html)$/.test(f) && !/node_modules|next-env|\.next/.test(f));
-      const lines = files.reduce((sum, file) => sum + fs.readFileSync(path.join(ROOT, 'examples', name, file), 'utf8').split('\n').length - 1, 0);
+      const files = fs
+        .readdirSync(path.join(ROOT, 'examples', name), { recursive: true })
+        .filter(f => /\.(tsx?|html)$/.test(f) && !/node_modules|next-env|\.next/.test(f));
+      const lines = files.reduce(
+        (sum, file) => sum + fs.readFileSync(path.join(ROOT, 'examples', name, file), 'utf8').split('\n').length - 1,
+        0,
+      );
       assert.ok(lines < 150, `${lines} lines`);
     });
 

@@ -11,26 +11,46 @@ const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathna
 const folder = fs.mkdtempSync(path.join(HERE, 'app-'));
 after(() => fs.rmSync(folder, { recursive: true, force: true }));
 
-const REACT = 'guides/react-by-hand.md', ASKING = [REACT, 'guides/approvals.md'];
+const REACT = 'guides/react-by-hand.md',
+  ASKING = [REACT, 'guides/approvals.md'];
 const client = name => CLIENTS.find(c => c.name === name);
 const newest = ['6.0.323', '7.0.173'].map(client);
 
 /** Checks the files of a folder with the types of a client. The configuration is written to the folder app. */
 function check(app, sources, c) {
-  const installed = path.join(HERE, '../node_modules'), types = path.join(HERE, 'node_modules/@types');
-  fs.writeFileSync(path.join(app, 'tsconfig.json'), JSON.stringify({
-    compilerOptions: {
-      strict: true, noEmit: true, skipLibCheck: true, target: 'es2023', lib: ['es2023', 'dom', 'dom.iterable'], module: 'esnext', moduleResolution: 'bundler', jsx: 'react-jsx',
-      noUnusedLocals: true, verbatimModuleSyntax: true, types: [],
-      paths: {
-        ai: [path.join(installed, `ai-${c.name}`)], '@ai-sdk/react': [path.join(installed, `react-${c.react}`)],
-        react: [path.join(types, 'react')], 'react/jsx-runtime': [path.join(types, 'react/jsx-runtime')], 'react-dom/client': [path.join(types, 'react-dom/client')],
-        zustand: [path.join(installed, 'zustand')], 'zustand/vanilla': [path.join(installed, 'zustand/vanilla')],
+  const installed = path.join(HERE, '../node_modules'),
+    types = path.join(HERE, 'node_modules/@types');
+  fs.writeFileSync(
+    path.join(app, 'tsconfig.json'),
+    JSON.stringify({
+      compilerOptions: {
+        strict: true,
+        noEmit: true,
+        skipLibCheck: true,
+        target: 'es2023',
+        lib: ['es2023', 'dom', 'dom.iterable'],
+        module: 'esnext',
+        moduleResolution: 'bundler',
+        jsx: 'react-jsx',
+        noUnusedLocals: true,
+        verbatimModuleSyntax: true,
+        types: [],
+        paths: {
+          ai: [path.join(installed, `ai-${c.name}`)],
+          '@ai-sdk/react': [path.join(installed, `react-${c.react}`)],
+          react: [path.join(types, 'react')],
+          'react/jsx-runtime': [path.join(types, 'react/jsx-runtime')],
+          'react-dom/client': [path.join(types, 'react-dom/client')],
+          zustand: [path.join(installed, 'zustand')],
+          'zustand/vanilla': [path.join(installed, 'zustand/vanilla')],
+        },
       },
-    },
-    include: ['ts', 'tsx'].map(ext => path.join(sources, `*.${ext}`)),
-  }));
-  const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(HERE, 'node_modules/typescript/bin/tsc'), '-p', app], { encoding: 'utf8' });
+      include: ['ts', 'tsx'].map(ext => path.join(sources, `*.${ext}`)),
+    }),
+  );
+  const { status, stdout, stderr } = spawnSync(process.execPath, [path.join(HERE, 'node_modules/typescript/bin/tsc'), '-p', app], {
+    encoding: 'utf8',
+  });
   assert.equal(status, 0, stdout + stderr);
 }
 
@@ -46,7 +66,7 @@ describe('the types are right', { concurrency: 2 }, () => {
       test(`${pages.join(', ')} with ai ${c.name}`, () => {
         const app = fs.mkdtempSync(path.join(folder, 'types-'));
         for (const [name, page] of files(...pages)) {
-          if (name.startsWith('token.') || c.major === 5 && ['approval.tsx', 'always-allow.tsx'].includes(name)) continue; // the server's; not for 5
+          if (name.startsWith('token.') || (c.major === 5 && ['approval.tsx', 'always-allow.tsx'].includes(name))) continue; // the server's; not for 5
           fs.writeFileSync(path.join(app, name), block(page, name));
         }
         check(app, app, c);

@@ -9,7 +9,8 @@ export async function startAgentOps(binary, { yaml = '', farYAML = '' } = {}) {
   const far = await start(binary, { yaml: `agents:\n  demo:\n    options: {pace: ${PACE}}\n${farYAML}` });
   try {
     const near = await start(binary, {
-      agent: 'far', env: { ...process.env, FAR_TOKEN: far.token },
+      agent: 'far',
+      env: { ...process.env, FAR_TOKEN: far.token },
       yaml: `agents:\n  far:\n    adapter: agentops\n    url: ${far.base}\n    token_env: FAR_TOKEN\n${yaml}`,
     });
     return {
@@ -17,7 +18,10 @@ export async function startAgentOps(binary, { yaml = '', farYAML = '' } = {}) {
       far: { ...http(far), restart: far.restart, kill: far.kill, said: far.said },
       stderr: () => `${near.stderr()}\nthe other gateway:\n${far.stderr()}`,
       alive: () => near.alive() && far.alive(),
-      stop: async () => { await near.stop(); await far.stop(); },
+      stop: async () => {
+        await near.stop();
+        await far.stop();
+      },
     };
   } catch (e) {
     await far.stop();

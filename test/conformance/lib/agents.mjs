@@ -13,5 +13,10 @@ export const AGENTS = {
   // Two gateways, one as the agent of the other.
   agentops: { cases: 'cases/agentops', expected: null, jobs: 24, inTurn: true, start: startAgentOps },
   claude: { ...few, cases: 'cases/claude', start: real('claude') },
-  ...Object.fromEntries(['codex', 'opencode', 'opencode-acp', 'claude-acp', 'codex-acp', 'gemini', 'qwen', 'copilot', 'kimi', 'kilo', 'openai'].map(name => [name, any(name)])),
+  ...Object.fromEntries(
+    ['codex', 'opencode', 'opencode-acp', 'claude-acp', 'codex-acp', 'gemini', 'qwen', 'copilot', 'kimi', 'kilo', 'openai'].map(name => [
+      name,
+      any(name),
+    ]),
+  ),
 };

@@ -2,11 +2,12 @@
 import { plain, questionOf, requestOf, requestPart } from './message.mjs';
 
 /** Clients that show approvals at all: major 5 has none in its protocol, and puts them as a tool with ?client=5. */
-export const withoutApprovals = ({ client, profile }) => (client.major === 5 && profile === 'none' ? 'major 5 has no approvals in its protocol: its apps name it by ?client=5' : null);
+export const withoutApprovals = ({ client, profile }) =>
+  client.major === 5 && profile === 'none' ? 'major 5 has no approvals in its protocol: its apps name it by ?client=5' : null;
 
 /** sendAutomaticallyWhen of an app that answers approvals and questions. */
-export const whenAnswered = ai => chat => ai.lastAssistantMessageIsCompleteWithToolCalls(chat)
-  || (ai.lastAssistantMessageIsCompleteWithApprovalResponses?.(chat) ?? false);
+export const whenAnswered = ai => chat =>
+  ai.lastAssistantMessageIsCompleteWithToolCalls(chat) || (ai.lastAssistantMessageIsCompleteWithApprovalResponses?.(chat) ?? false);
 
 /** A chat of an app that sends answers by itself. */
 export const talk = (t, init) => t.open({ sendAutomaticallyWhen: whenAnswered(t.client.ai), ...init });
@@ -34,7 +35,10 @@ export async function untilQuestion(t, chat, prompt, name = 'the page shows the 
  * answers by itself, decide sends them, as its app would do.
  */
 export function decide(t, chat, request, approved, more = {}) {
-  const asked = requestPart(chat.messages.findLast(m => requestPart(m, request)), request);
+  const asked = requestPart(
+    chat.messages.findLast(m => requestPart(m, request)),
+    request,
+  );
   if (asked?.type === 'tool-AskPermission') {
     chat.answer({ tool: 'AskPermission', toolCallId: asked.toolCallId, output: { approved, ...more } });
     return;
@@ -46,7 +50,10 @@ export function decide(t, chat, request, approved, more = {}) {
 
 /** Presses a button and sends nothing. */
 export function press(chat, request, approved) {
-  const asked = requestPart(chat.messages.findLast(m => requestPart(m, request)), request);
+  const asked = requestPart(
+    chat.messages.findLast(m => requestPart(m, request)),
+    request,
+  );
   if (asked?.type === 'tool-AskPermission') chat.answer({ tool: 'AskPermission', toolCallId: asked.toolCallId, output: { approved } });
   else chat.approve({ id: request, approved });
 }
@@ -74,7 +81,8 @@ export async function restOf(t, chat) {
 /** What a permission came to on screen, whatever the client shows it as. */
 export function verdict(m, request) {
   const p = requestPart(m, request);
-  if (p?.type === 'tool-AskPermission') return p.state === 'output-error' ? `error: ${p.errorText}` : p.output?.approved === true ? 'allowed' : 'denied';
+  if (p?.type === 'tool-AskPermission')
+    return p.state === 'output-error' ? `error: ${p.errorText}` : p.output?.approved === true ? 'allowed' : 'denied';
   return { 'output-available': 'allowed', 'output-denied': 'denied', 'output-error': `error: ${p?.errorText}` }[p?.state] ?? p?.state;
 }
 

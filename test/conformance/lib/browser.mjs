@@ -8,7 +8,8 @@ const tape = [];
 const cuts = new Map();
 const refused = new Set();
 const held = new Map();
-let origin = null, token = null;
+let origin = null,
+  token = null;
 
 /** Gives react-dom a document. Node's own fetch, timers and streams stay in place. */
 export function openWindow() {
@@ -35,7 +36,12 @@ export const refusePost = chatId => refused.add(chatId);
 /** The next resume request of this chat does not leave the page until the function that this returns is called. */
 export function holdResume(chatId) {
   let release;
-  held.set(chatId, new Promise(resolve => { release = resolve; }));
+  held.set(
+    chatId,
+    new Promise(resolve => {
+      release = resolve;
+    }),
+  );
   return release;
 }
 
@@ -61,7 +67,12 @@ globalThis.fetch = async (input, init = {}) => {
   const line = new AbortController();
   const entry = {
     chatId: body?.id ?? (inUrl ? decodeURIComponent(inUrl[1]) : null),
-    method: init.method ?? 'GET', path: url.pathname + url.search, body, status: null, headers: null, open: true,
+    method: init.method ?? 'GET',
+    path: url.pathname + url.search,
+    body,
+    status: null,
+    headers: null,
+    open: true,
     lose: () => line.abort(new TypeError('network error')),
   };
   tape.push(entry);
@@ -73,7 +84,9 @@ globalThis.fetch = async (input, init = {}) => {
   }
   init.signal?.addEventListener('abort', () => line.abort(init.signal.reason));
   if (init.signal?.aborted) line.abort(init.signal.reason);
-  const res = await nodeFetch(url, { ...init, headers, signal: line.signal }).finally(() => { entry.open = false; });
+  const res = await nodeFetch(url, { ...init, headers, signal: line.signal }).finally(() => {
+    entry.open = false;
+  });
   entry.status = res.status;
   entry.headers = res.headers;
   if (!res.body) return res;
@@ -89,14 +102,25 @@ globalThis.EventSource ??= class {
   #line = new AbortController();
   #last = '';
 
-  constructor(path) { this.#run(new URL(path, origin)).catch(() => this.#lost()); }
-  close() { this.#line.abort(); }
+  constructor(path) {
+    this.#run(new URL(path, origin)).catch(() => this.#lost());
+  }
+  close() {
+    this.#line.abort();
+  }
 
-  #lost() { if (!this.#line.signal.aborted) this.onerror?.(); }
+  #lost() {
+    if (!this.#line.signal.aborted) this.onerror?.();
+  }
 
   async #run(url) {
     while (!this.#line.signal.aborted) {
-      const headers = { accept: 'text/event-stream', 'sec-fetch-site': 'same-origin', ...(token && { authorization: `Bearer ${token}` }), ...(this.#last && { 'last-event-id': this.#last }) };
+      const headers = {
+        accept: 'text/event-stream',
+        'sec-fetch-site': 'same-origin',
+        ...(token && { authorization: `Bearer ${token}` }),
+        ...(this.#last && { 'last-event-id': this.#last }),
+      };
       const res = await nodeFetch(url, { headers, signal: this.#line.signal });
       if (res.status !== 200) return this.#lost();
       this.onopen?.();
@@ -107,7 +131,9 @@ globalThis.EventSource ??= class {
           text = frames.pop();
           for (const frame of frames) this.#take(frame);
         }
-      } catch { /* lost: it comes back, unless the page closes it */ }
+      } catch {
+        /* lost: it comes back, unless the page closes it */
+      }
       this.#lost();
     }
   }
@@ -127,8 +153,15 @@ function watch(source, entry, line) {
     async pull(out) {
       try {
         const { done, value } = await reader.read();
-        if (done) { entry.open = false; out.close(); return; }
-        if (cuts.has(entry.chatId)) { left = cuts.get(entry.chatId); cuts.delete(entry.chatId); }
+        if (done) {
+          entry.open = false;
+          out.close();
+          return;
+        }
+        if (cuts.has(entry.chatId)) {
+          left = cuts.get(entry.chatId);
+          cuts.delete(entry.chatId);
+        }
         if (left != null && value.byteLength >= left) {
           if (left) out.enqueue(value.subarray(0, left));
           entry.open = false;
@@ -143,6 +176,9 @@ function watch(source, entry, line) {
         out.error(line.signal.aborted ? line.signal.reason : e);
       }
     },
-    cancel(reason) { entry.open = false; return reader.cancel(reason).catch(() => {}); },
+    cancel(reason) {
+      entry.open = false;
+      return reader.cancel(reason).catch(() => {});
+    },
   });
 }

@@ -17,8 +17,10 @@ export function load(name) {
   const entry = CLIENTS.find(c => c.name === name);
   if (!entry) throw new Error(`unknown client ${name}: choose one of ${CLIENTS.map(c => c.name).join(', ')}`);
   if (!loaded.has(name)) {
-    loaded.set(name, Promise.all([import(`ai-${name}`), import(`react-${entry.react}`)])
-      .then(([ai, react]) => ({ ...entry, ai, sdk: react })));
+    loaded.set(
+      name,
+      Promise.all([import(`ai-${name}`), import(`react-${entry.react}`)]).then(([ai, react]) => ({ ...entry, ai, sdk: react })),
+    );
   }
   return loaded.get(name);
 }
@@ -30,6 +32,7 @@ export const loadReader = async name => ({ name, ai: await import(`ai-${name}`) 
 export function chosen(wanted) {
   if (!wanted?.length) return CLIENTS.map(c => c.name);
   const names = CLIENTS.filter(c => wanted.some(w => w === c.name || w === String(c.major))).map(c => c.name);
-  if (!names.length) throw new Error(`no client matches ${wanted.join(', ')}: choose one of ${CLIENTS.map(c => c.name).join(', ')}, or a major`);
+  if (!names.length)
+    throw new Error(`no client matches ${wanted.join(', ')}: choose one of ${CLIENTS.map(c => c.name).join(', ')}, or a major`);
   return names;
 }

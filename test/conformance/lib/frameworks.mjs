@@ -9,7 +9,9 @@ const ROOT = path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.u
 const svelte = {
   name: 'svelte',
   setup(b) {
-    const compiled = by => ({ path: filename }) => ({ contents: by(fs.readFileSync(filename, 'utf8'), { filename, generate: 'client' }).js.code });
+    const compiled =
+      by =>
+      ({ path: filename }) => ({ contents: by(fs.readFileSync(filename, 'utf8'), { filename, generate: 'client' }).js.code });
     b.onLoad({ filter: /\.svelte$/ }, compiled(compile));
     b.onLoad({ filter: /\.svelte\.js$/ }, compiled(compileModule));
   },
@@ -19,8 +21,17 @@ const svelte = {
 export async function load(entry, folder, alias = {}) {
   const out = path.join(folder, `${path.basename(entry)}-${Object.values(alias).join()}.mjs`);
   await build({
-    entryPoints: [path.resolve(ROOT, 'frameworks', entry)], outfile: out, bundle: true, format: 'esm', platform: 'browser', jsx: 'automatic',
-    conditions: ['svelte'], define: { 'process.env.NODE_ENV': '"production"' }, logLevel: 'error', plugins: [svelte], alias,
+    entryPoints: [path.resolve(ROOT, 'frameworks', entry)],
+    outfile: out,
+    bundle: true,
+    format: 'esm',
+    platform: 'browser',
+    jsx: 'automatic',
+    conditions: ['svelte'],
+    define: { 'process.env.NODE_ENV': '"production"' },
+    logLevel: 'error',
+    plugins: [svelte],
+    alias,
   });
   return import(out);
 }

@@ -3,8 +3,16 @@
 /** The value as JSON sees it: undefined keys are gone. */
 export const plain = v => (v === undefined ? undefined : JSON.parse(JSON.stringify(v)));
 
-export const textOf = m => (m?.parts ?? []).filter(p => p.type === 'text').map(p => p.text).join('');
-export const reasoningOf = m => (m?.parts ?? []).filter(p => p.type === 'reasoning').map(p => p.text).join('');
+export const textOf = m =>
+  (m?.parts ?? [])
+    .filter(p => p.type === 'text')
+    .map(p => p.text)
+    .join('');
+export const reasoningOf = m =>
+  (m?.parts ?? [])
+    .filter(p => p.type === 'reasoning')
+    .map(p => p.text)
+    .join('');
 export const isTool = p => p.type === 'dynamic-tool' || p.type.startsWith('tool-');
 export const toolsOf = m => (m?.parts ?? []).filter(isTool);
 export const assistants = messages => messages.filter(m => m.role === 'assistant');
@@ -12,7 +20,10 @@ export const assistants = messages => messages.filter(m => m.role === 'assistant
 /** The message with every id replaced by its rank of appearance, so that two turns of different sessions compare. */
 export function anonymous(message) {
   const seen = new Map();
-  const rank = id => { if (!seen.has(id)) seen.set(id, `id${seen.size}`); return seen.get(id); };
+  const rank = id => {
+    if (!seen.has(id)) seen.set(id, `id${seen.size}`);
+    return seen.get(id);
+  };
   const parts = plain(message?.parts ?? []).map(p => {
     for (const key of ['id', 'toolCallId', 'sourceId']) if (typeof p[key] === 'string') p[key] = rank(p[key]);
     if (p.approval?.id) p.approval.id = rank(p.approval.id);
@@ -25,7 +36,10 @@ export function anonymous(message) {
 export function difference(got, want, at = '') {
   if (Object.is(got, want)) return null;
   const here = at || 'the value';
-  const show = v => { const s = JSON.stringify(v) ?? 'nothing'; return s.length > 160 ? `${s.slice(0, 160)}…` : s; };
+  const show = v => {
+    const s = JSON.stringify(v) ?? 'nothing';
+    return s.length > 160 ? `${s.slice(0, 160)}…` : s;
+  };
   if (typeof got === 'string' && typeof want === 'string') {
     let i = 0;
     while (i < got.length && got[i] === want[i]) i++;
@@ -54,11 +68,18 @@ export function requestOf(m) {
 }
 
 /** The ids of all requests that the message shows and nobody has answered. */
-export const requestsOf = m => toolsOf(m).flatMap(p => (p.state === 'approval-requested' ? [p.approval.id]
-  : p.type === 'tool-AskPermission' && p.state === 'input-available' ? [p.input?.request_id ?? p.toolCallId] : []));
+export const requestsOf = m =>
+  toolsOf(m).flatMap(p =>
+    p.state === 'approval-requested'
+      ? [p.approval.id]
+      : p.type === 'tool-AskPermission' && p.state === 'input-available'
+        ? [p.input?.request_id ?? p.toolCallId]
+        : [],
+  );
 
 /** The part that shows the request with that id, whatever became of it. */
-export const requestPart = (m, id) => toolsOf(m).find(p => p.approval?.id === id || (p.type === 'tool-AskPermission' && (p.input?.request_id ?? p.toolCallId) === id));
+export const requestPart = (m, id) =>
+  toolsOf(m).find(p => p.approval?.id === id || (p.type === 'tool-AskPermission' && (p.input?.request_id ?? p.toolCallId) === id));
 
 /** The AskUser calls that the message shows and nobody has answered. */
 export const questionsOf = m => toolsOf(m).filter(p => p.type === 'tool-AskUser' && p.state === 'input-available');
@@ -67,4 +88,5 @@ export const questionsOf = m => toolsOf(m).filter(p => p.type === 'tool-AskUser'
 export const questionOf = m => toolsOf(m).find(p => p.type === 'tool-AskUser' && p.state === 'input-available');
 
 /** Whether the chat has come to rest, or waits for a person on a stream that is held open. */
-export const waitsFor = (chat, what) => what(chat.last) !== undefined || chat.status === 'error' || (chat.status === 'ready' && chat.messages.length > 1);
+export const waitsFor = (chat, what) =>
+  what(chat.last) !== undefined || chat.status === 'error' || (chat.status === 'ready' && chat.messages.length > 1);

@@ -10,14 +10,23 @@ export function own(end, kill) {
 }
 
 /** Ends all that is left, the newest first. */
-export const endAll = () => ending ??= (async () => {
-  for (const entry of [...owned].reverse()) {
-    await entry.end().catch(() => {});
-    owned.delete(entry);
-  }
-})();
+export const endAll = () =>
+  (ending ??= (async () => {
+    for (const entry of [...owned].reverse()) {
+      await entry.end().catch(() => {});
+      owned.delete(entry);
+    }
+  })());
 
-for (const [signal, code] of [['SIGINT', 130], ['SIGTERM', 143], ['SIGHUP', 129]]) {
-  process.on(signal, () => { endAll().finally(() => process.exit(code)); });
+for (const [signal, code] of [
+  ['SIGINT', 130],
+  ['SIGTERM', 143],
+  ['SIGHUP', 129],
+]) {
+  process.on(signal, () => {
+    endAll().finally(() => process.exit(code));
+  });
 }
-process.on('exit', () => { for (const entry of owned) entry.kill?.(); });
+process.on('exit', () => {
+  for (const entry of owned) entry.kill?.();
+});

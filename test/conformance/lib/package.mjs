@@ -6,7 +6,8 @@ import { transformSync } from 'esbuild';
 import { packChat } from '../../../deploy/npm/chat.mjs';
 import { ROOT } from './page.mjs';
 
-const PACKAGE = path.join(ROOT, 'packages/chat'), MODULES = path.join(ROOT, 'test/conformance/node_modules');
+const PACKAGE = path.join(ROOT, 'packages/chat'),
+  MODULES = path.join(ROOT, 'test/conformance/node_modules');
 
 /** The tools of the package's own folder. */
 export const tool = name => path.join(PACKAGE, 'node_modules', name);
@@ -16,10 +17,25 @@ export const pack = folder => packChat('0.0.1-test', folder);
 
 /** An app with the package from the tarball and one client. */
 export function install(tarball, folder, client) {
-  const app = path.join(folder, client.name), modules = path.join(app, 'node_modules');
+  const app = path.join(folder, client.name),
+    modules = path.join(app, 'node_modules');
   fs.mkdirSync(app);
   fs.writeFileSync(path.join(app, 'package.json'), '{"private": true, "type": "module"}');
-  execFileSync('npm', ['install', '--silent', '--offline', '--no-save', '--no-audit', '--no-fund', '--legacy-peer-deps', tarball, path.join(MODULES, 'eventsource-parser')], { cwd: app }); // its one dependency, from where it is installed already
+  execFileSync(
+    'npm',
+    [
+      'install',
+      '--silent',
+      '--offline',
+      '--no-save',
+      '--no-audit',
+      '--no-fund',
+      '--legacy-peer-deps',
+      tarball,
+      path.join(MODULES, 'eventsource-parser'),
+    ],
+    { cwd: app },
+  ); // its one dependency, from where it is installed already
   fs.mkdirSync(path.join(modules, '@ai-sdk'));
   const link = (from, to) => fs.symlinkSync(from, path.join(modules, to));
   link(path.join(MODULES, `ai-${client.name}`), 'ai');
@@ -28,7 +44,8 @@ export function install(tarball, folder, client) {
     folder: app,
     /** A file of test/conformance/chat-package/ as a module of the app. */
     load(name) {
-      const source = fs.readFileSync(path.join(ROOT, 'test/conformance/chat-package', name), 'utf8'), out = path.join(app, `${name}.mjs`);
+      const source = fs.readFileSync(path.join(ROOT, 'test/conformance/chat-package', name), 'utf8'),
+        out = path.join(app, `${name}.mjs`);
       fs.writeFileSync(path.join(app, name), source);
       fs.writeFileSync(out, transformSync(source, { loader: 'tsx', jsx: 'automatic', format: 'esm' }).code);
       return import(out);

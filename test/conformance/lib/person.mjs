@@ -8,7 +8,8 @@ import { sleep, until } from './site.mjs';
 export function openBrowser() {
   const close = openWindow();
   for (const name of Object.getOwnPropertyNames(window)) {
-    if (!(name in globalThis)) globalThis[name] = typeof window[name] === 'function' && /^[a-z]/.test(name) ? window[name].bind(window) : window[name];
+    if (!(name in globalThis))
+      globalThis[name] = typeof window[name] === 'function' && /^[a-z]/.test(name) ? window[name].bind(window) : window[name];
   }
   return close;
 }
@@ -16,7 +17,9 @@ export function openBrowser() {
 const mounted = new Set();
 
 /** All pages are gone. */
-export const leaveAll = () => { for (const page of mounted) page.leave(); };
+export const leaveAll = () => {
+  for (const page of mounted) page.leave();
+};
 
 /** A page that is loaded, with the history of its session: what a person sees of it, and what they do. */
 export async function open(site, mount, id = randomUUID(), history = []) {
@@ -25,7 +28,9 @@ export async function open(site, mount, id = randomUUID(), history = []) {
   const button = name => [...place.querySelectorAll('button')].findLast(b => b.textContent === name && !b.disabled);
   const seen = () => JSON.stringify(place.textContent.slice(0, 600));
   const page = {
-    get id() { return place.querySelector('[data-session]')?.dataset.session.replace(/^DEFAULT.*/, id) ?? id; },
+    get id() {
+      return place.querySelector('[data-session]')?.dataset.session.replace(/^DEFAULT.*/, id) ?? id;
+    },
     has: name => !!button(name),
     count: name => [...place.querySelectorAll('button')].filter(b => b.textContent === name).length,
     shows: words => until(`the page shows ${JSON.stringify(words)}; it shows ${seen()}`, () => place.textContent.includes(words)),
@@ -75,12 +80,17 @@ export async function over(site, page, wanted, count) {
   await until(`the turns are ${wanted}`, async () => (await outcomes(site, page.id)).length >= wanted.split(',').length);
   await sleep(100);
   assert.equal((await outcomes(site, page.id)).join(), wanted);
-  assert.deepEqual(posts(page.id).map(r => r.status), Array(count).fill(200));
+  assert.deepEqual(
+    posts(page.id).map(r => r.status),
+    Array(count).fill(200),
+  );
 }
 
 /** Nothing is shown twice, and all that history has is there. */
 export async function same(site, page) {
   const history = await site.history(page.id);
-  await until('the page shows the texts of the history', () => JSON.stringify(page.shown('article p')) === JSON.stringify(history.flatMap(texts)))
-    .catch(() => assert.deepEqual(page.shown('article p'), history.flatMap(texts)));
+  await until(
+    'the page shows the texts of the history',
+    () => JSON.stringify(page.shown('article p')) === JSON.stringify(history.flatMap(texts)),
+  ).catch(() => assert.deepEqual(page.shown('article p'), history.flatMap(texts)));
 }

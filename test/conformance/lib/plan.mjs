@@ -1,8 +1,8 @@
 // Which trials a run holds.
 
 /** Every case × profile × client × way. */
-export const full = (cases, clients, ways, profiles) => cases.flatMap(testCase =>
-  profiles.flatMap(profile => clients.flatMap(client => ways.map(way => ({ testCase, client, way, profile })))));
+export const full = (cases, clients, ways, profiles) =>
+  cases.flatMap(testCase => profiles.flatMap(profile => clients.flatMap(client => ways.map(way => ({ testCase, client, way, profile })))));
 
 /**
  * Every case × client once. Ways and profiles alternate, so that each client meets all four pairs,
@@ -10,9 +10,11 @@ export const full = (cases, clients, ways, profiles) => cases.flatMap(testCase =
  */
 export function inTurn(cases, clients, ways, profiles) {
   const pairs = profiles.flatMap(profile => ways.map(way => ({ way, profile })));
-  return cases.flatMap(testCase => clients.map((client, i) => {
-    const first = testCase.number + i + Math.floor(i / pairs.length);
-    const mine = pairs.map((_, n) => pairs[(first + n) % pairs.length]);
-    return { testCase, client, ...(mine.find(pair => !testCase.skip?.({ client, ...pair })) ?? mine[0]) };
-  }));
+  return cases.flatMap(testCase =>
+    clients.map((client, i) => {
+      const first = testCase.number + i + Math.floor(i / pairs.length);
+      const mine = pairs.map((_, n) => pairs[(first + n) % pairs.length]);
+      return { testCase, client, ...(mine.find(pair => !testCase.skip?.({ client, ...pair })) ?? mine[0]) };
+    }),
+  );
 }

@@ -27,21 +27,37 @@ export async function commandOf(name) {
  * Returns a function that starts model and gateway; hello.txt lies in the folder the agent works in. command: another program than the
  * pinned one. internal/testkit/realagent says what environment and settings close the agent off.
  */
-export const real = name => async (binary, { command } = {}) => {
-  const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-')); // short: agents put sockets there
-  const remove = async () => { fs.rmSync(dir, { recursive: true, force: true, maxRetries: 3 }); };
-  const forget = own(remove);
-  const [model, home, tmp, work] = ['model', 'home', 'tmp', 'work'].map(n => path.join(dir, n));
-  for (const d of [home, tmp, work]) fs.mkdirSync(d);
-  fs.writeFileSync(path.join(work, 'hello.txt'), HELLO);
-  await go('build', '-o', model, './test/scripted-model');
-  const provider = await launch(model, ['--listen', '127.0.0.1:0'], { log: path.join(dir, 'model.log') });
-  const settings = JSON.parse(await go('run', './internal/testkit/realagent/closed', '-home', home, '-tmp', tmp, '-dir', work, '-model', provider.url.origin, name));
-  if (command) settings.command = path.resolve(command);
-  const gateway = await start(binary, { agent: name, env: { HOME: home, TMPDIR: tmp, PATH: '/usr/local/bin:/usr/bin:/bin' }, work, yaml: `agents: ${JSON.stringify({ [name]: settings })}\n` });
-  return {
-    ...gateway,
-    stderr: () => `${gateway.stderr()}\n${provider.stderr()}`,
-    stop: async () => { await gateway.stop(); await provider.stop(); await remove(); forget(); },
+export const real =
+  name =>
+  async (binary, { command } = {}) => {
+    const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'agent-')); // short: agents put sockets there
+    const remove = async () => {
+      fs.rmSync(dir, { recursive: true, force: true, maxRetries: 3 });
+    };
+    const forget = own(remove);
+    const [model, home, tmp, work] = ['model', 'home', 'tmp', 'work'].map(n => path.join(dir, n));
+    for (const d of [home, tmp, work]) fs.mkdirSync(d);
+    fs.writeFileSync(path.join(work, 'hello.txt'), HELLO);
+    await go('build', '-o', model, './test/scripted-model');
+    const provider = await launch(model, ['--listen', '127.0.0.1:0'], { log: path.join(dir, 'model.log') });
+    const settings = JSON.parse(
+      await go('run', './internal/testkit/realagent/closed', '-home', home, '-tmp', tmp, '-dir', work, '-model', provider.url.origin, name),
+    );
+    if (command) settings.command = path.resolve(command);
+    const gateway = await start(binary, {
+      agent: name,
+      env: { HOME: home, TMPDIR: tmp, PATH: '/usr/local/bin:/usr/bin:/bin' },
+      work,
+      yaml: `agents: ${JSON.stringify({ [name]: settings })}\n`,
+    });
+    return {
+      ...gateway,
+      stderr: () => `${gateway.stderr()}\n${provider.stderr()}`,
+      stop: async () => {
+        await gateway.stop();
+        await provider.stop();
+        await remove();
+        forget();
+      },
+    };
   };
-};

@@ -18,11 +18,27 @@ export async function replay(client, streams, short) {
     api: 'http://bytes.test/api/chat',
     fetch: async () => new Response(streams[at], { headers: { 'content-type': 'text/event-stream' } }),
   });
-  const chat = new client.sdk.Chat({ id: 'replay', transport, generateId: (n => () => `local-${n++}`)(0) });
-  const turns = [], errors = [];
+  const chat = new client.sdk.Chat({
+    id: 'replay',
+    transport,
+    generateId: (
+      n => () =>
+        `local-${n++}`
+    )(0),
+  });
+  const turns = [],
+    errors = [];
   for (; at < streams.length; at++) {
     const data = dataOf(streams[at]);
-    const chunks = data.filter(d => d !== '[DONE]').map(d => { try { return JSON.parse(d); } catch { return null; } });
+    const chunks = data
+      .filter(d => d !== '[DONE]')
+      .map(d => {
+        try {
+          return JSON.parse(d);
+        } catch {
+          return null;
+        }
+      });
     const { ending, errorText, bare } = endingOf(chunks);
     const problem = text => errors.push({ stream: at, problem: text });
     await chat.sendMessage({ text: `stream ${at}` });
@@ -37,12 +53,19 @@ export async function replay(client, streams, short) {
     const left = (message?.parts ?? []).filter(p => p.state === 'streaming' || p.state === 'input-streaming');
     // Only a turn that another one supersedes may end by abort alone, with everything open.
     const open = (message?.parts ?? []).filter(p => p.providerExecuted && p.state === 'input-available');
-    if (open.length && !bare) problem(`${open.length} tool call(s) never get an output: ${open.map(p => p.toolName ?? p.type.slice(5)).join(', ')}`);
+    if (open.length && !bare)
+      problem(`${open.length} tool call(s) never get an output: ${open.map(p => p.toolName ?? p.type.slice(5)).join(', ')}`);
     if (left.length && !bare) problem(`${left.length} part(s) are left streaming: ${left.map(p => p.type).join(', ')}`);
     turns.push({
-      id: message?.id ?? null, text: textOf(message), reasoning: reasoningOf(message),
-      tools: (message?.parts ?? []).filter(isTool).map(p => ({ name: p.toolName ?? p.type.slice(5), state: p.state, ...(p.errorText ? { errorText: p.errorText } : {}) })),
-      ending, ...(errorText === undefined ? {} : { errorText }), ...(message?.metadata ? { metadata: message.metadata } : {}),
+      id: message?.id ?? null,
+      text: textOf(message),
+      reasoning: reasoningOf(message),
+      tools: (message?.parts ?? [])
+        .filter(isTool)
+        .map(p => ({ name: p.toolName ?? p.type.slice(5), state: p.state, ...(p.errorText ? { errorText: p.errorText } : {}) })),
+      ending,
+      ...(errorText === undefined ? {} : { errorText }),
+      ...(message?.metadata ? { metadata: message.metadata } : {}),
       ...(short ? {} : { parts: message?.parts ?? [] }),
     });
   }

@@ -17,8 +17,14 @@ export async function launch(program, argv, { log, env = process.env, patience =
   fs.closeSync(err);
   let exited = null;
   const gone = new Promise(r => {
-    child.on('error', e => { exited = e.message; r(); });
-    child.on('exit', (code, signal) => { exited ??= `exit ${code ?? signal}`; r(); });
+    child.on('error', e => {
+      exited = e.message;
+      r();
+    });
+    child.on('exit', (code, signal) => {
+      exited ??= `exit ${code ?? signal}`;
+      r();
+    });
   });
   const stop = async (signal = 'SIGTERM') => {
     if (exited === null) {
@@ -32,11 +38,16 @@ export async function launch(program, argv, { log, env = process.env, patience =
   const forget = own(stop, () => child.kill('SIGKILL'));
   const lines = readline.createInterface({ input: child.stdout });
   const line = await Promise.race([
-    new Promise(r => lines.on('line', l => { if (/https?:\/\//.test(l)) r(l); })),
+    new Promise(r =>
+      lines.on('line', l => {
+        if (/https?:\/\//.test(l)) r(l);
+      }),
+    ),
     gone.then(() => null),
     new Promise(r => setTimeout(r, 30000, null).unref()),
   ]);
-  const said = () => fs.readFileSync(log, 'utf8'), stderr = () => said().split('\n').slice(-30).join('\n');
+  const said = () => fs.readFileSync(log, 'utf8'),
+    stderr = () => said().split('\n').slice(-30).join('\n');
   if (!line) {
     const why = exited ?? 'still running';
     await stop();
@@ -52,7 +63,8 @@ const LIMITS = 'limits: {requests: none, streams: none}\n';
 async function database() {
   const databases = process.env.TRIBUTARY_TEST_DATABASES;
   if (!databases) return [];
-  const made = await fetch(databases, { method: 'POST' }), text = await made.text();
+  const made = await fetch(databases, { method: 'POST' }),
+    text = await made.text();
   if (!made.ok) throw new Error(`no database was made: ${text}`);
   return ['--db', text];
 }
@@ -63,23 +75,52 @@ async function database() {
  */
 export async function start(binary, { agent = 'demo', auth = 'token', env, args = [], yaml, work: given } = {}) {
   const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-conformance-'));
-  const remove = async () => { fs.rmSync(dir, { recursive: true, force: true }); };
+  const remove = async () => {
+    fs.rmSync(dir, { recursive: true, force: true });
+  };
   const forget = own(remove);
   const work = given ?? fs.mkdtempSync(path.join(dir, 'work-'));
   const config = path.join(dir, 'tributary.yaml');
   fs.writeFileSync(config, LIMITS + (yaml ?? ''));
   const db = await database();
-  const argv = listen => ['serve', '--listen', listen, '--data', path.join(dir, 'data'), '--cwd', work, '--auth', auth, '--agent', agent, '--config', config, ...db, ...args];
+  const argv = listen => [
+    'serve',
+    '--listen',
+    listen,
+    '--data',
+    path.join(dir, 'data'),
+    '--cwd',
+    work,
+    '--auth',
+    auth,
+    '--agent',
+    agent,
+    '--config',
+    config,
+    ...db,
+    ...args,
+  ];
   const token = shared(auth, yaml) ? adminToken(path.join(dir, 'data')) : null;
   const [program, ...before] = binary.endsWith('.mjs') ? [process.execPath, binary] : [path.resolve(binary)];
   const run = listen => launch(program, [...before, ...argv(listen)], { log: path.join(dir, 'stderr.log'), env });
   try {
     let now = await run('127.0.0.1:0');
     return {
-      base: now.url.origin, token: token ?? now.url.searchParams.get('token') ?? tokenIn(path.join(dir, 'data')), work,
-      said: () => now.said(), stderr: () => now.stderr(), alive: () => now.alive(),
-      restart: async signal => { await now.stop(signal); now = await run(now.url.host); },
-      stop: async () => { await now.stop(); await remove(); forget(); },
+      base: now.url.origin,
+      token: token ?? now.url.searchParams.get('token') ?? tokenIn(path.join(dir, 'data')),
+      work,
+      said: () => now.said(),
+      stderr: () => now.stderr(),
+      alive: () => now.alive(),
+      restart: async signal => {
+        await now.stop(signal);
+        now = await run(now.url.host);
+      },
+      stop: async () => {
+        await now.stop();
+        await remove();
+        forget();
+      },
     };
   } catch (e) {
     await remove();
@@ -110,16 +151,24 @@ export function http({ base, token }) {
   const headers = token ? { authorization: `Bearer ${token}` } : {};
   const call = async (method, path, body) => {
     const res = await fetch(base + path, {
-      method, headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
+      method,
+      headers: { ...headers, ...(body === undefined ? {} : { 'content-type': 'application/json' }) },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     });
     const text = await res.text();
     let json;
-    try { json = JSON.parse(text); } catch { json = undefined; }
+    try {
+      json = JSON.parse(text);
+    } catch {
+      json = undefined;
+    }
     return { status: res.status, text, json, headers: res.headers };
   };
   return {
-    base, token, headers, call,
+    base,
+    token,
+    headers,
+    call,
     get: path => call('GET', path),
     post: (path, body) => call('POST', path, body),
     async history(id, profile) {

@@ -3,25 +3,36 @@ import path from 'node:path';
 import { visit } from './browser.mjs';
 import { http, start } from './server.mjs';
 
-export const BINARY = process.env.TRIBUTARY_BINARY ?? path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../../../bin/tributary');
+export const BINARY =
+  process.env.TRIBUTARY_BINARY ??
+  path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../../../bin/tributary');
 export const sleep = ms => new Promise(r => setTimeout(r, ms));
 
 /** A gateway whose demo agent speaks fast, but for the unhurried one, and which the pages belong to from now on. */
 export async function gateway(sessions = '') {
-  const server = await start(BINARY, { yaml: `agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 6ms}\n${sessions}` });
+  const server = await start(BINARY, {
+    yaml: `agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 6ms}\n${sessions}`,
+  });
   await visit(server.base, server.token);
   const side = http(server);
   return {
-    ...side, stop: server.stop,
+    ...side,
+    stop: server.stop,
     /** The records of one type in a session. */
-    trace: async (id, type) => (await side.get(`/api/sessions/${id}/trace`)).text.split('\n').filter(Boolean).map(l => JSON.parse(l)).filter(l => l.type === type),
+    trace: async (id, type) =>
+      (await side.get(`/api/sessions/${id}/trace`)).text
+        .split('\n')
+        .filter(Boolean)
+        .map(l => JSON.parse(l))
+        .filter(l => l.type === type),
   };
 }
 
 /** Waits until what() holds, and returns what it is. */
 export async function until(sentence, what, ms = 30000) {
-  for (const end = Date.now() + ms; ;) {
-    const now = what(), asksServer = now instanceof Promise;
+  for (const end = Date.now() + ms; ; ) {
+    const now = what(),
+      asksServer = now instanceof Promise;
     const got = await now;
     if (got) return got;
     if (Date.now() > end) throw new Error(`waited ${ms} ms in vain until ${sentence}`);

@@ -12,12 +12,22 @@ export function table(results, clients, ways, inTurn) {
   }
   const lines = [inTurn ? ['case', ...clients] : ['case', 'profile', ...clients]];
   for (const [key, cells] of rows) {
-    lines.push([...key.split('\0'), ...clients.map(c => {
-      if (inTurn) return cells.get(c) ?? '-';
-      const marks = ways.map(w => cells.get(`${c} ${w}`) ?? '-');
-      return new Set(marks).size === 1 ? marks[0] : marks.join('/');
-    })]);
+    lines.push([
+      ...key.split('\0'),
+      ...clients.map(c => {
+        if (inTurn) return cells.get(c) ?? '-';
+        const marks = ways.map(w => cells.get(`${c} ${w}`) ?? '-');
+        return new Set(marks).size === 1 ? marks[0] : marks.join('/');
+      }),
+    ]);
   }
   const width = lines[0].map((_, i) => Math.max(...lines.map(l => l[i].length)));
-  return lines.map(l => l.map((cell, i) => cell.padEnd(width[i])).join('  ').trimEnd()).join('\n');
+  return lines
+    .map(l =>
+      l
+        .map((cell, i) => cell.padEnd(width[i]))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }

@@ -13,8 +13,8 @@ const FORGETS = {
 };
 
 /** A trial that hangs must not hang the run. */
-const tooLong = seconds => new Promise((_, fail) =>
-  setTimeout(() => fail(new Error(`the trial was not over after ${seconds} s`)), seconds * 1000).unref());
+const tooLong = seconds =>
+  new Promise((_, fail) => setTimeout(() => fail(new Error(`the trial was not over after ${seconds} s`)), seconds * 1000).unref());
 
 /** Thrown when going on makes no sense; the check that failed is already noted. */
 class Enough extends Error {}
@@ -40,9 +40,12 @@ export class Trial {
 
   /** The stock transport. The first releases glue the resume path behind the query, so with a query their apps name that URL. */
   transport({ query, stock = false, ...more } = {}) {
-    const api = this.api(query), [path, search] = api.split('?');
-    const named = search && !this.client.keepsQuery && !stock
-      ? { prepareReconnectToStreamRequest: ({ id }) => ({ api: `${path}/${encodeURIComponent(id)}/stream?${search}` }) } : {};
+    const api = this.api(query),
+      [path, search] = api.split('?');
+    const named =
+      search && !this.client.keepsQuery && !stock
+        ? { prepareReconnectToStreamRequest: ({ id }) => ({ api: `${path}/${encodeURIComponent(id)}/stream?${search}` }) }
+        : {};
     return new this.client.ai.DefaultChatTransport({ api, headers: this.site.headers, ...named, ...more });
   }
 
@@ -52,7 +55,9 @@ export class Trial {
   }
 
   /** A chat with no options at all. */
-  async openBare() { return this.keep(await open(this.client, this.way, undefined)); }
+  async openBare() {
+    return this.keep(await open(this.client, this.way, undefined));
+  }
 
   /** A page that loads: the history of the server, then the chat. */
   async reload(init = {}) {
@@ -68,7 +73,10 @@ export class Trial {
     await chat.settled();
   }
 
-  keep(chat) { this.#opened.push(chat); return chat; }
+  keep(chat) {
+    this.#opened.push(chat);
+    return chat;
+  }
 
   /** From now on this trial talks to a gateway with this configuration, which all trials share that ask for the same. */
   async configured(yaml) {
@@ -83,24 +91,32 @@ export class Trial {
     return this.#own;
   }
 
-  #goTo(server) { this.site = { ...this.site, ...http(server), work: server.work, said: server.said, far: server.far }; }
+  #goTo(server) {
+    this.site = { ...this.site, ...http(server), work: server.work, said: server.said, far: server.far };
+  }
 
   /** What stands in the trace of the chat, of one type. */
   async trace(type, id = this.id) {
     const r = await this.site.get(`/api/sessions/${encodeURIComponent(id)}/trace`);
-    return r.text.split('\n').filter(Boolean).map(l => JSON.parse(l)).filter(l => l.type === type);
+    return r.text
+      .split('\n')
+      .filter(Boolean)
+      .map(l => JSON.parse(l))
+      .filter(l => l.type === type);
   }
 
   /** Waits until what() holds that the server tells. */
   async until(what, ms = 15000) {
-    for (const end = Date.now() + ms; !(await what());) {
+    for (const end = Date.now() + ms; !(await what()); ) {
       if (Date.now() > end) throw new Error(`waited ${ms} ms in vain for the server`);
       await new Promise(r => setTimeout(r, 50));
     }
   }
 
   /** How many POSTs the client has sent for the chat. */
-  posts(id = this.id) { return this.requests(id).filter(r => r.method === 'POST').length; }
+  posts(id = this.id) {
+    return this.requests(id).filter(r => r.method === 'POST').length;
+  }
 
   /** The chat has come to rest after just so many POSTs, and stays there: no client asks again and again. */
   async calm(chat, posts, name, id = this.id) {
@@ -112,7 +128,9 @@ export class Trial {
   }
 
   /** The folder the agent works in. */
-  get work() { return this.site.work; }
+  get work() {
+    return this.site.work;
+  }
 
   /** The history as the gateway gives it, which the client's own check of messages accepts. 5.0.0 has no such check. */
   async history(id = this.id) {
@@ -124,12 +142,20 @@ export class Trial {
     return messages;
   }
 
-  stop(id = this.id) { return this.site.post(`/api/chat/${encodeURIComponent(id)}/stop`); }
-  requests(id = this.id) { return requests(id); }
+  stop(id = this.id) {
+    return this.site.post(`/api/chat/${encodeURIComponent(id)}/stop`);
+  }
+  requests(id = this.id) {
+    return requests(id);
+  }
   /** The next resume request of this chat does not leave the page until the function that this returns is called. */
-  holdResume(id = this.id) { return holdResume(id); }
+  holdResume(id = this.id) {
+    return holdResume(id);
+  }
   /** Every connection of this chat is lost now. */
-  drop(id = this.id) { drop(id); }
+  drop(id = this.id) {
+    drop(id);
+  }
 
   /** Whatever key names, found once for all trials of this client, way and profile that ask for it. */
   once(key, make) {
@@ -183,7 +209,8 @@ export class Trial {
     try {
       await Promise.race([testCase.run(this), tooLong(testCase.within ?? 120)]);
     } catch (e) {
-      if (!(e instanceof Enough)) this.failures.push({ check: 'runs to its end', detail: e.stack?.split('\n').slice(0, 3).join(' ') ?? String(e) });
+      if (!(e instanceof Enough))
+        this.failures.push({ check: 'runs to its end', detail: e.stack?.split('\n').slice(0, 3).join(' ') ?? String(e) });
     } finally {
       for (const chat of this.#opened) await Promise.race([chat.close(), tooLong(10)]).catch(() => {});
       await this.#own?.stop();

@@ -8,26 +8,53 @@ import { createRoot } from 'react-dom/client';
 
 function Tool({ toolName, result, approval, respondToApproval, status }) {
   if (approval && approval.approved === undefined && status.type === 'requires-action') {
-    return [['Allow', true], ['Deny', false]].map(([name, approved]) => <button key={name} onClick={() => respondToApproval({ approved })}>{name}</button>);
+    return [
+      ['Allow', true],
+      ['Deny', false],
+    ].map(([name, approved]) => (
+      <button key={name} onClick={() => respondToApproval({ approved })}>
+        {name}
+      </button>
+    ));
   }
-  return <pre>{toolName} {JSON.stringify(result)}</pre>;
+  return (
+    <pre>
+      {toolName} {JSON.stringify(result)}
+    </pre>
+  );
 }
 
 const parts = { Text: ({ text }) => <p>{text}</p>, Reasoning: ({ text }) => <em>{text}</em>, tools: { Fallback: Tool } };
 const Message = () => (
   <article>
     <MessagePrimitive.Parts components={parts} />
-    <MessagePrimitive.Error><ErrorPrimitive.Root><ErrorPrimitive.Message /></ErrorPrimitive.Root></MessagePrimitive.Error>
+    <MessagePrimitive.Error>
+      <ErrorPrimitive.Root>
+        <ErrorPrimitive.Message />
+      </ErrorPrimitive.Root>
+    </MessagePrimitive.Error>
   </article>
 );
 
 function Chat({ id, history }) {
-  const [transport] = useState(() => new AssistantChatTransport({
-    api: '/api/chat',
-    prepareSendMessagesRequest: ({ body, messages, trigger, messageId }) => ({ body: { ...body, id, messages, trigger, messageId } }),
-  }));
-  const chat = useChat({ id, messages: history, resume: true, transport, sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses });
-  const stop = async () => { await fetch(`/api/sessions/${id}/stop`, { method: 'POST' }); await chat.stop(); };
+  const [transport] = useState(
+    () =>
+      new AssistantChatTransport({
+        api: '/api/chat',
+        prepareSendMessagesRequest: ({ body, messages, trigger, messageId }) => ({ body: { ...body, id, messages, trigger, messageId } }),
+      }),
+  );
+  const chat = useChat({
+    id,
+    messages: history,
+    resume: true,
+    transport,
+    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+  });
+  const stop = async () => {
+    await fetch(`/api/sessions/${id}/stop`, { method: 'POST' });
+    await chat.stop();
+  };
   const runtime = useAISDKRuntime({ ...chat, stop }, { cancelPendingToolCallsOnSend: false });
   transport.setRuntime(runtime);
   return (

@@ -14,7 +14,15 @@ const sendAutomaticallyWhen = ({ messages }) => !!messages.at(-1)?.parts.some(pa
 function prepareSendMessagesRequest({ id, messages, body }) {
   const newest = messages.at(-1);
   const whole = newest?.role !== 'user' || messages.some(m => m.parts?.some(part => responded(part) || part.state === 'output-denied'));
-  return { body: { id, ...(whole ? { messages } : { message: newest }), selectedChatModel: 'maker/model', selectedVisibilityType: 'private', ...body } };
+  return {
+    body: {
+      id,
+      ...(whole ? { messages } : { message: newest }),
+      selectedChatModel: 'maker/model',
+      selectedVisibilityType: 'private',
+      ...body,
+    },
+  };
 }
 
 function Part({ part, answer }) {
@@ -30,25 +38,57 @@ function Part({ part, answer }) {
       </>
     );
   }
-  return <pre>{part.toolName ?? part.type} {part.state} {JSON.stringify(part.output)}</pre>;
+  return (
+    <pre>
+      {part.toolName ?? part.type} {part.state} {JSON.stringify(part.output)}
+    </pre>
+  );
 }
 
 function Chat({ id, history }) {
   const [text, setText] = useState('');
   const { messages, setMessages, sendMessage, status, error, stop, resumeStream, addToolApprovalResponse } = useChat({
-    id, messages: history, generateId: () => crypto.randomUUID(), sendAutomaticallyWhen,
+    id,
+    messages: history,
+    generateId: () => crypto.randomUUID(),
+    sendAutomaticallyWhen,
     transport: new DefaultChatTransport({ api: '/api/chat', prepareSendMessagesRequest }),
   });
   // The template asks for the running turn only where the history ends with the user's message.
-  useEffect(() => { if (history.at(-1)?.role === 'user') void resumeStream(); }, []);
+  useEffect(() => {
+    if (history.at(-1)?.role === 'user') void resumeStream();
+  }, []);
   const busy = status === 'submitted' || status === 'streaming';
   return (
     <main>
-      {messages.map(m => <article key={m.id}>{m.parts.map((part, i) => <Part key={i} part={part} answer={addToolApprovalResponse} />)}</article>)}
+      {messages.map(m => (
+        <article key={m.id}>
+          {m.parts.map((part, i) => (
+            <Part key={i} part={part} answer={addToolApprovalResponse} />
+          ))}
+        </article>
+      ))}
       {error && <div role="alert">{error.message}</div>}
       <textarea value={text} onChange={e => setText(e.target.value)} />
-      {busy && <button onClick={() => { void stop(); setMessages(all => all); }}>Stop</button>}
-      <button disabled={busy || !text} onClick={() => { void sendMessage({ role: 'user', parts: [{ type: 'text', text }] }); setText(''); }}>Send</button>
+      {busy && (
+        <button
+          onClick={() => {
+            void stop();
+            setMessages(all => all);
+          }}
+        >
+          Stop
+        </button>
+      )}
+      <button
+        disabled={busy || !text}
+        onClick={() => {
+          void sendMessage({ role: 'user', parts: [{ type: 'text', text }] });
+          setText('');
+        }}
+      >
+        Send
+      </button>
     </main>
   );
 }

@@ -20,7 +20,10 @@ describe('the chatbot template 3.1.0, re-stated, with ai 7.0.15', { concurrency:
     await p.say('remember');
     await over(it.site, p, 'completed,completed', 2);
     await same(it.site, p);
-    assert.deepEqual(posts(p.id).map(r => Object.keys(r.body)), Array(2).fill(['id', 'message', 'selectedChatModel', 'selectedVisibilityType']));
+    assert.deepEqual(
+      posts(p.id).map(r => Object.keys(r.body)),
+      Array(2).fill(['id', 'message', 'selectedChatModel', 'selectedVisibilityType']),
+    );
     assert.equal(p.alert(), undefined);
   });
 
@@ -29,7 +32,10 @@ describe('the chatbot template 3.1.0, re-stated, with ai 7.0.15', { concurrency:
     await p.say('tool');
     await p.shows('The file says: Hello from the demo.');
     await over(it.site, p, 'completed', 1);
-    assert.deepEqual(p.shown('pre').map(t => t.includes('read_file') && t.includes('Hello from the demo.')), [true]);
+    assert.deepEqual(
+      p.shown('pre').map(t => t.includes('read_file') && t.includes('Hello from the demo.')),
+      [true],
+    );
   });
 
   test('approval: Allow sends the whole conversation at once, and later prompts send it too', async () => {
@@ -53,7 +59,10 @@ describe('the chatbot template 3.1.0, re-stated, with ai 7.0.15', { concurrency:
     await p.say('tool');
     await p.shows('The file says: Hello from the demo.');
     await until('both turns are over', async () => (await it.site.trace(p.id, 'stop')).length === 2);
-    assert.deepEqual((await answers(p.id)).map(a => a.chosen_option), ['deny']);
+    assert.deepEqual(
+      (await answers(p.id)).map(a => a.chosen_option),
+      ['deny'],
+    );
     assert.equal((await answers(p.id))[0].reason, 'Denied in the page');
     assert.equal((await outcomes(it.site, p.id)).join(), 'completed,completed');
     assert.equal(posts(p.id).length, 2);
@@ -87,7 +96,10 @@ describe('the chatbot template 3.1.0, re-stated, with ai 7.0.15', { concurrency:
     await p.shows('Run echo two');
     await p.answer('Allow');
     await over(it.site, p, 'completed', 3);
-    assert.deepEqual((await answers(p.id)).map(a => a.chosen_option), ['allow', 'allow']);
+    assert.deepEqual(
+      (await answers(p.id)).map(a => a.chosen_option),
+      ['allow', 'allow'],
+    );
     await same(it.site, p);
   });
 
@@ -101,7 +113,10 @@ describe('the chatbot template 3.1.0, re-stated, with ai 7.0.15', { concurrency:
     await until('one is left', () => p.count('Allow') === 1 && !p.has('Stop'));
     await p.press('Allow');
     await over(it.site, p, 'completed', 4);
-    assert.deepEqual((await answers(p.id)).map(a => a.chosen_option), ['allow', 'allow']);
+    assert.deepEqual(
+      (await answers(p.id)).map(a => a.chosen_option),
+      ['allow', 'allow'],
+    );
   });
 
   test('a fault: stop only closes the connection', async () => {
@@ -115,7 +130,10 @@ describe('the chatbot template 3.1.0, re-stated, with ai 7.0.15', { concurrency:
     const p = await inMidTurn(it);
     const again = await p.reload();
     await over(it.site, again, 'completed', 1);
-    assert.deepEqual(requests(p.id).filter(r => r.method === 'GET' && r.path.includes('/stream')), []);
+    assert.deepEqual(
+      requests(p.id).filter(r => r.method === 'GET' && r.path.includes('/stream')),
+      [],
+    );
     await same(it.site, await again.reload());
   });
 

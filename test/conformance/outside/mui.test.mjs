@@ -40,11 +40,17 @@ describe('@mui/x-chat-headless 9.0.0-alpha.18, createAiSdkAdapter', { concurrenc
     await p.say('tool');
     await p.shows('The file says: Hello from the demo.');
     await over(it.site, p, 'completed', 1);
-    assert.deepEqual(p.shown('pre').map(t => t.includes('read_file') && t.includes('Hello from the demo.')), [true]);
+    assert.deepEqual(
+      p.shown('pre').map(t => t.includes('read_file') && t.includes('Hello from the demo.')),
+      [true],
+    );
     await same(it.site, p);
   });
 
-  for (const [button, option, heard] of [['Allow', 'allow', 'I was allowed to run it: echo hello'], ['Deny', 'deny', 'I did not run the command']]) {
+  for (const [button, option, heard] of [
+    ['Allow', 'allow', 'I was allowed to run it: echo hello'],
+    ['Deny', 'deny', 'I did not run the command'],
+  ]) {
     test(`approval: ${button}`, async () => {
       const p = await it.fresh();
       await p.say('approve');

@@ -11,7 +11,9 @@ export const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url)
 
 /** Starts both before the tests of the file: {site, fresh, unhurried}. settings: lines of the gateway's configuration. */
 export function client(entry, { settings, resumes = false } = {}) {
-  const built = fs.mkdtempSync(path.join(HERE, 'node_modules/.built-')), closeWindow = openBrowser(), own = {};
+  const built = fs.mkdtempSync(path.join(HERE, 'node_modules/.built-')),
+    closeWindow = openBrowser(),
+    own = {};
   before(async () => {
     own.site = await gateway(settings);
     const { mount } = await load(path.join(HERE, entry), built);

@@ -7,7 +7,9 @@ const ESC = '\u001b';
 
 /** What is on the screen, for as much of a terminal's language as the program here speaks: it writes whole lines, or the whole screen. */
 function screen() {
-  let rows = [], row = 0, rest = '';
+  let rows = [],
+    row = 0,
+    rest = '';
   const commands = new RegExp(`${ESC}\\[(\\??[\\d;]*)([A-Za-z])|\\r?\\n|[^${ESC}\\r\\n]+|\\r`, 'g');
   return {
     write(text) {
@@ -30,19 +32,37 @@ function screen() {
 /** Starts it: {text, shows, keys, exited, kill}. */
 export function terminal(argv, cwd) {
   const quoted = argv.map(a => `'${a.replaceAll("'", "'\\''")}'`).join(' ');
-  const child = spawn('script', ['-qec', `stty cols 100 rows 40; exec ${quoted}`, '/dev/null'], { cwd, env: { ...process.env, TERM: 'xterm-256color' }, stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn('script', ['-qec', `stty cols 100 rows 40; exec ${quoted}`, '/dev/null'], {
+    cwd,
+    env: { ...process.env, TERM: 'xterm-256color' },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   let code = null;
-  const seen = screen(), gone = new Promise(r => child.on('exit', c => { code = c; r(c); }));
+  const seen = screen(),
+    gone = new Promise(r =>
+      child.on('exit', c => {
+        code = c;
+        r(c);
+      }),
+    );
   child.stdout.setEncoding('utf8').on('data', text => seen.write(text));
   // The end of script hangs up the terminal, which ends the program in it. script itself ignores gentler signals while its program runs.
-  const kill = () => { if (code === null) child.kill('SIGKILL'); };
-  const forget = own(async () => { kill(); await gone; }, kill);
+  const kill = () => {
+    if (code === null) child.kill('SIGKILL');
+  };
+  const forget = own(async () => {
+    kill();
+    await gone;
+  }, kill);
   void gone.then(forget);
   return {
     text: seen.text,
     shows: words => until(`the terminal shows ${JSON.stringify(words)}; it shows\n${seen.text()}`, () => seen.text().includes(words)),
     keys: text => child.stdin.write(text),
     exited: gone,
-    async close() { kill(); await gone; },
+    async close() {
+      kill();
+      await gone;
+    },
   };
 }

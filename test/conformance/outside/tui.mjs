@@ -11,6 +11,8 @@ const prepareSendMessagesRequest = ({ messages }) => {
 await runAgentTUI({
   title: 'Tributary',
   transport: new DefaultChatTransport({
-    api: `${base}/api/chat?client=7`, headers: { authorization: `Bearer ${token}` }, ...(session && { prepareSendMessagesRequest }),
+    api: `${base}/api/chat?client=7`,
+    headers: { authorization: `Bearer ${token}` },
+    ...(session && { prepareSendMessagesRequest }),
   }),
 });

@@ -8,7 +8,9 @@ import { terminal } from './terminal.mjs';
 
 let site;
 const open = new Set();
-before(async () => { site = await gateway('sessions:\n  grace: 300ms\n  grace_limit: 600ms\n'); });
+before(async () => {
+  site = await gateway('sessions:\n  grace: 300ms\n  grace_limit: 600ms\n');
+});
 after(async () => {
   for (const t of open) await t.close();
   await site.stop();
@@ -33,7 +35,7 @@ async function start(session) {
 }
 const sessions = async () => (await site.get('/api/sessions')).json.sessions;
 const traced = async (id, type, key) => (await site.trace(id, type)).map(r => r.payload[key]).join();
-const over = (id, outcomes) => until(`the turns are ${outcomes}`, async () => await traced(id, 'stop', 'outcome') === outcomes);
+const over = (id, outcomes) => until(`the turns are ${outcomes}`, async () => (await traced(id, 'stop', 'outcome')) === outcomes);
 
 describe('@ai-sdk/tui 1.0.112', () => {
   test('text, reasoning, a tool, approvals: one conversation', async () => {
@@ -79,7 +81,8 @@ describe('@ai-sdk/tui 1.0.112', () => {
   });
 
   test('with a transport that names the session, a new start goes on with the conversation', async () => {
-    const id = randomUUID(), first = await start(id);
+    const id = randomUUID(),
+      first = await start(id);
     await first.say('hello');
     await first.shows('I am the demo agent');
     await over(id, 'completed');

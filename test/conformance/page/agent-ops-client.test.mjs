@@ -16,15 +16,30 @@ const BOB = 'the-token-of-bob-who-looks-in';
 let browser, site, server, origin;
 
 before(async () => {
-  const { outputFiles: [bundle] } = await build({
-    entryPoints: [path.join(EXAMPLE, 'src/main.tsx')], bundle: true, write: false, format: 'esm', jsx: 'automatic', logLevel: 'silent',
-    nodePaths: [path.join(HERE, '../node_modules')], define: { 'process.env.NODE_ENV': '"production"' },
+  const {
+    outputFiles: [bundle],
+  } = await build({
+    entryPoints: [path.join(EXAMPLE, 'src/main.tsx')],
+    bundle: true,
+    write: false,
+    format: 'esm',
+    jsx: 'automatic',
+    logLevel: 'silent',
+    nodePaths: [path.join(HERE, '../node_modules')],
+    define: { 'process.env.NODE_ENV': '"production"' },
   });
-  const gateway = await start(BINARY, { yaml: 'agents:\n  demo: {options: {pace: 4ms}}\n  unhurried: {adapter: demo, options: {pace: 7ms}}\nauth: {tokens: [{name: bob, role: collaborator, token_env: BOB_TOKEN}]}\n', env: { ...process.env, BOB_TOKEN: BOB } });
+  const gateway = await start(BINARY, {
+    yaml: 'agents:\n  demo: {options: {pace: 4ms}}\n  unhurried: {adapter: demo, options: {pace: 7ms}}\nauth: {tokens: [{name: bob, role: collaborator, token_env: BOB_TOKEN}]}\n',
+    env: { ...process.env, BOB_TOKEN: BOB },
+  });
   site = { ...gateway, ...calls(gateway) };
   server = http.createServer((req, res) => {
     if (req.url === '/main.js') return res.writeHead(200, { 'content-type': 'text/javascript' }).end(bundle.text);
-    res.writeHead(200, { 'content-type': 'text/html' }).end(`<!doctype html><title>x</title><div id="gateway" data-base="${site.base}" data-token="${site.token}"></div><div id="root"></div><script type="module" src="/main.js"></script>`);
+    res
+      .writeHead(200, { 'content-type': 'text/html' })
+      .end(
+        `<!doctype html><title>x</title><div id="gateway" data-base="${site.base}" data-token="${site.token}"></div><div id="root"></div><script type="module" src="/main.js"></script>`,
+      );
   });
   await new Promise(r => server.listen(0, '127.0.0.1', r));
   origin = `http://localhost:${server.address().port}`;
@@ -43,7 +58,7 @@ async function open(flag, { agent = 'demo', id = randomUUID(), context } = {}) {
     const made = await site.post('/api/sessions', { id, agent });
     assert.equal(made.status, 201, made.text);
   }
-  const own = context ?? await browser.newContext();
+  const own = context ?? (await browser.newContext());
   const page = await own.newPage();
   page.setDefaultTimeout(15_000);
   watch(page);
@@ -51,21 +66,34 @@ async function open(flag, { agent = 'demo', id = randomUUID(), context } = {}) {
   page.id = id;
   page.flag = page.getByLabel('AI SDK chat');
   await page.getByLabel('Here now').getByText('operator').waitFor(); // the socket of the old hook is open then
-  if (flag) await page.flag.check(); else await page.flag.uncheck();
+  if (flag) await page.flag.check();
+  else await page.flag.uncheck();
   page.chat = page.getByRole('region', { name: 'Chat' });
   page.say = async text => {
     await page.getByLabel('Your message').fill(text);
     await page.getByRole('button', { name: 'Send' }).click();
   };
   /** The conversation as a person sees it: each message's paragraphs and tools. */
-  page.shown = () => page.locator('article').evaluateAll(all => all.map(a => [a.ariaLabel, ...[...a.children].map(c => c.textContent.trim())]));
-  page.rests = () => until('the turn is over', async () => (await site.get(`/api/sessions/${id}`)).json.state === 'idle' && await page.getByRole('status').textContent() === 'idle');
+  page.shown = () =>
+    page.locator('article').evaluateAll(all => all.map(a => [a.ariaLabel, ...[...a.children].map(c => c.textContent.trim())]));
+  page.rests = () =>
+    until(
+      'the turn is over',
+      async () =>
+        (await site.get(`/api/sessions/${id}`)).json.state === 'idle' && (await page.getByRole('status').textContent()) === 'idle',
+    );
   const close = own.close.bind(own);
-  page.leave = async () => { await close(); assert.deepEqual(page.errors, []); };
+  page.leave = async () => {
+    await close();
+    assert.deepEqual(page.errors, []);
+  };
   return page;
 }
 
-const BOTH = [[false, 'the old hook'], [true, 'useChat']];
+const BOTH = [
+  [false, 'the old hook'],
+  [true, 'useChat'],
+];
 
 test('the flag shows the same conversation by the other hook, and a reload keeps the choice', async () => {
   const page = await open(false);
@@ -77,7 +105,9 @@ test('the flag shows the same conversation by the other hook, and a reload keeps
   const old = await page.shown();
   assert.equal(old.length, 6);
   await page.flag.check();
-  await until('the other hook shows the same', async () => JSON.stringify(await page.shown()) === JSON.stringify(old)).catch(async () => assert.deepEqual(await page.shown(), old));
+  await until('the other hook shows the same', async () => JSON.stringify(await page.shown()) === JSON.stringify(old)).catch(async () =>
+    assert.deepEqual(await page.shown(), old),
+  );
   await page.reload();
   assert.equal(await page.flag.isChecked(), true, 'the flag is a setting of the session');
   await until('a reload shows it', async () => JSON.stringify(await page.shown()) === JSON.stringify(old));
@@ -121,7 +151,11 @@ for (const [flag, name] of BOTH) {
     await page.locator('article[aria-label=assistant] p').first().waitFor();
     await page.reload();
     await page.rests();
-    const text = (await site.history(page.id)).at(-1).parts.filter(p => p.type === 'text').map(p => p.text.trim()).join('');
+    const text = (await site.history(page.id))
+      .at(-1)
+      .parts.filter(p => p.type === 'text')
+      .map(p => p.text.trim())
+      .join('');
     await until('the whole answer is shown', async () => (await page.shown()).at(-1).slice(1).join('') === text);
     assert.equal((await page.shown()).length, 2);
     await page.leave();
@@ -134,7 +168,7 @@ for (const [flag, name] of BOTH) {
     await page.getByRole('button', { name: 'Approve' }).click();
     for (const each of [page, other]) {
       await each.getByText('I was allowed to run it').waitFor();
-      await until('nothing is asked any more', async () => await each.locator('fieldset').count() === 0);
+      await until('nothing is asked any more', async () => (await each.locator('fieldset').count()) === 0);
       await each.leave();
     }
   });
@@ -146,11 +180,15 @@ test('the flag changes in the middle of an answer, both ways, and the answer is 
   await page.locator('article[aria-label=assistant] p').first().waitFor();
   await page.flag.check();
   await page.locator('article[aria-label=assistant] p').first().waitFor();
-  await until('the stream shows that the agent writes', async () => await page.getByRole('status').textContent() === 'streaming');
+  await until('the stream shows that the agent writes', async () => (await page.getByRole('status').textContent()) === 'streaming');
   await page.flag.uncheck();
   await page.flag.check();
   await page.rests();
-  const text = (await site.history(page.id)).at(-1).parts.filter(p => p.type === 'text').map(p => p.text.trim()).join('');
+  const text = (await site.history(page.id))
+    .at(-1)
+    .parts.filter(p => p.type === 'text')
+    .map(p => p.text.trim())
+    .join('');
   await until('the whole answer is shown', async () => (await page.shown()).at(-1).slice(1).join('') === text);
   assert.equal((await site.get(`/api/sessions/${page.id}`)).json.outcome, 'completed', 'no change of the flag has stopped it');
   await page.flag.uncheck();
@@ -177,7 +215,12 @@ test('events beside the chat come by the old socket, with the flag on too', asyn
   await page.rests();
   const here = words => until(words, async () => (await page.getByLabel('Here now').textContent()).split(', ').sort().join(', ') === words);
   await here('operator');
-  await page.evaluate(([address, token]) => { window.bob = new WebSocket(address, ['agent-ops', `bearer.${token}`]); }, [`${site.base.replace('http', 'ws')}/api/sessions/${page.id}/ws?role=client`, BOB]);
+  await page.evaluate(
+    ([address, token]) => {
+      window.bob = new WebSocket(address, ['agent-ops', `bearer.${token}`]);
+    },
+    [`${site.base.replace('http', 'ws')}/api/sessions/${page.id}/ws?role=client`, BOB],
+  );
   await here('bob, operator');
   await page.evaluate(() => window.bob.close());
   await here('operator');

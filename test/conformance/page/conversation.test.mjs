@@ -8,7 +8,8 @@ useChromium();
 const site = useGateway();
 
 const box = page => page.locator('.scroll');
-const place = page => box(page).evaluate(el => ({ top: el.scrollTop, left: el.scrollHeight - el.scrollTop - el.clientHeight, height: el.clientHeight }));
+const place = page =>
+  box(page).evaluate(el => ({ top: el.scrollTop, left: el.scrollHeight - el.scrollTop - el.clientHeight, height: el.clientHeight }));
 const over = async page => {
   const id = await until('the session has its address', () => new URL(page.url()).hash.slice('#/s/'.length));
   await until('the turn is over', async () => (await site.get(`/api/sessions/${id}`)).json.state === 'idle');
@@ -37,7 +38,10 @@ describe('the live edge', () => {
   });
 
   test('is the place of a session that is opened', async () => {
-    const page = await show(site, Array.from({ length: 60 }, (_, i) => [asks(`question ${i}`), says(`answer ${i}\n\n${'word '.repeat(60)}`)]).flat());
+    const page = await show(
+      site,
+      Array.from({ length: 60 }, (_, i) => [asks(`question ${i}`), says(`answer ${i}\n\n${'word '.repeat(60)}`)]).flat(),
+    );
     await page.getByText('answer 59').waitFor();
     await until('the end is in view', async () => (await place(page)).left < 24);
     assert.equal(await page.locator('.jump').count(), 0);
@@ -50,13 +54,18 @@ describe('the live edge', () => {
     await over(page);
     await page.say('tool');
     await over(page);
-    const { top } = await page.locator('.message.user').last().evaluate(el => ({ top: el.getBoundingClientRect().top - el.closest('.scroll').getBoundingClientRect().top }));
+    const { top } = await page
+      .locator('.message.user')
+      .last()
+      .evaluate(el => ({ top: el.getBoundingClientRect().top - el.closest('.scroll').getBoundingClientRect().top }));
     assert.ok(top >= 0 && top < 60, `the prompt is ${top} px below the top`);
     await page.leave();
   });
 
   test('earlier pages keep the place of what was read', async () => {
-    const pages = [2, 1, 0].map(n => Array.from({ length: 20 }, (_, i) => [asks(`question ${n}-${i}`), says(`answer ${n}-${i}\n\n${'word '.repeat(10 + 7 * i)}`)]).flat());
+    const pages = [2, 1, 0].map(n =>
+      Array.from({ length: 20 }, (_, i) => [asks(`question ${n}-${i}`), says(`answer ${n}-${i}\n\n${'word '.repeat(10 + 7 * i)}`)]).flat(),
+    );
     const page = await show(site, pages[0], { before: pages.slice(1) });
     for (const n of [2, 1]) {
       const first = page.getByText(`question ${n}-0`, { exact: true });
@@ -90,16 +99,20 @@ describe('what was asked', () => {
     await asked(page);
     await page.getByRole('button', { name: 'red', exact: true }).click();
     await page.locator('.answered', { hasText: 'red' }).waitFor();
-    await page.getByRole('button', { name: /^Allow\b/ }).first().click();
+    await page
+      .getByRole('button', { name: /^Allow\b/ })
+      .first()
+      .click();
     await page.getByText('Allowed by you').first().waitFor();
-    const deny = page.locator('.ask-options').getByRole('button', { name: /^Deny\b/ }), buttons = () => deny.count();
-    await until('one request is left', async () => await buttons() === 1);
+    const deny = page.locator('.ask-options').getByRole('button', { name: /^Deny\b/ }),
+      buttons = () => deny.count();
+    await until('one request is left', async () => (await buttons()) === 1);
     assert.equal(await page.getByRole('button', { name: 'red', exact: true }).count(), 0);
     await accessible(page, 'a turn that waits');
     await page.reload();
     await asked(page);
     await page.getByText('Allowed by you').first().waitFor();
-    await until('one request is left', async () => await buttons() === 1 && await page.locator('.answered').count() === 1);
+    await until('one request is left', async () => (await buttons()) === 1 && (await page.locator('.answered').count()) === 1);
     await deny.click();
     await page.getByText('Denied by you').waitFor();
     await over(page);
@@ -131,7 +144,10 @@ describe('what was asked', () => {
       await ask.waitFor();
       assert.equal(await page.getByText('request_id').count(), 0);
       assert.equal(await page.locator('.tool.is-running').count(), 0, 'nothing runs');
-      await ask.getByRole('button', { name: /^Allow\b/ }).first().click();
+      await ask
+        .getByRole('button', { name: /^Allow\b/ })
+        .first()
+        .click();
     }
     await over(page);
     await until('both are done', async () => (await page.locator('.tool .state').allTextContents()).join() === 'done,done');
@@ -143,14 +159,21 @@ describe('what was asked', () => {
     await site.post('/api/sessions', { id: 'withdrawn', agent: 'unhurried' });
     const page = await open(site, '#/s/withdrawn');
     await page.say('withdraw');
-    await page.getByRole('button', { name: /^Allow\b/ }).first().waitFor();
+    await page
+      .getByRole('button', { name: /^Allow\b/ })
+      .first()
+      .waitFor();
     await page.getByText('withdrawn').first().waitFor();
     assert.equal(await page.getByText('Denied').count(), 0);
     await over(page);
     await page.leave();
   });
 
-  for (const [prompt, button, then] of [['approve', /^Allow\b/, 'I was allowed to run it'], ['ask', 'green', 'You chose green.'], ['approve', /^Stop/, 'Stopped.']]) {
+  for (const [prompt, button, then] of [
+    ['approve', /^Allow\b/, 'I was allowed to run it'],
+    ['ask', 'green', 'You chose green.'],
+    ['approve', /^Stop/, 'Stopped.'],
+  ]) {
     test(`the keyboard keeps its place when the button goes that was pressed: ${then}`, async () => {
       const page = await open(site);
       await page.say(prompt);
@@ -159,7 +182,10 @@ describe('what was asked', () => {
       await it.focus();
       await page.keyboard.press('Enter');
       await page.getByText(then).first().waitFor();
-      assert.ok(await page.evaluate(() => document.querySelector('main').contains(document.activeElement)), 'something of the page has the focus');
+      assert.ok(
+        await page.evaluate(() => document.querySelector('main').contains(document.activeElement)),
+        'something of the page has the focus',
+      );
       await page.leave();
     });
   }
@@ -183,10 +209,11 @@ describe('trouble', () => {
     await page.say('error');
     await page.getByText('This turn failed.').waitFor();
     const id = await over(page);
-    const turns = async () => (await site.get(`/api/sessions/${id}/trace`)).text.split('\n').filter(l => l.includes('"type":"stop"')).length;
+    const turns = async () =>
+      (await site.get(`/api/sessions/${id}/trace`)).text.split('\n').filter(l => l.includes('"type":"stop"')).length;
     assert.equal(await turns(), 1);
     await page.getByRole('button', { name: 'Try again' }).click();
-    await until('the turn has run again', async () => await turns() === 2);
+    await until('the turn has run again', async () => (await turns()) === 2);
     await page.getByText('This turn failed.').waitFor();
     assert.equal(await page.locator('article.user').count(), 1, 'the prompt stands there once');
     assert.equal(await page.locator('article.agent-says').count(), 1, 'so does its answer');
@@ -211,7 +238,16 @@ describe('trouble', () => {
   test('an answer goes on after the network was away', async () => {
     const page = await open(site);
     await page.say('slow');
-    await until('the answer has begun', async () => (await page.locator('article.agent-says').textContent().catch(() => '')).length > 40);
+    await until(
+      'the answer has begun',
+      async () =>
+        (
+          await page
+            .locator('article.agent-says')
+            .textContent()
+            .catch(() => '')
+        ).length > 40,
+    );
     await page.context().setOffline(true);
     await sleep(400);
     await page.context().setOffline(false);

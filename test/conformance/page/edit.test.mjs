@@ -14,7 +14,9 @@ fs.writeFileSync(path.join(dir, 'bob'), BOB);
 
 useChromium();
 after(() => fs.rmSync(dir, { recursive: true, force: true }));
-const site = useGateway(`auth:\n  tokens: [{name: bob, role: collaborator, token_file: ${path.join(dir, 'bob')}}]\nagents:\n  demo:\n    options: {pace: 2ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 10ms}\n`);
+const site = useGateway(
+  `auth:\n  tokens: [{name: bob, role: collaborator, token_file: ${path.join(dir, 'bob')}}]\nagents:\n  demo:\n    options: {pace: 2ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 10ms}\n`,
+);
 
 const editor = page => page.getByRole('textbox', { name: 'Edit your message' });
 const mine = page => page.getByRole('article', { name: 'You' });
@@ -25,7 +27,8 @@ const texts = async id => (await site.history(id)).map(m => m.parts.flatMap(p =>
 /** Sends a prompt without a page, and waits for its end. */
 async function say(id, text, { token = site.token, agent = 'demo', files = [] } = {}) {
   const res = await fetch(`${site.base}/api/chat?agent=${agent}`, {
-    method: 'POST', headers: { authorization: `Bearer ${token}` },
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
     body: JSON.stringify({ id, messages: [{ id: randomUUID(), role: 'user', parts: [...files, { type: 'text', text }] }] }),
   });
   assert.equal(res.status, 200, await res.text());
@@ -35,7 +38,7 @@ async function begun(prompts, options) {
   const id = randomUUID();
   for (const prompt of prompts) await say(id, prompt);
   const page = await open(site, `#/s/${id}`, options);
-  await until('all is shown', async () => await answers(page).count() === prompts.length);
+  await until('all is shown', async () => (await answers(page).count()) === prompts.length);
   return { page, id };
 }
 
@@ -43,15 +46,24 @@ test('a message is edited in its place by the keyboard alone; it and what came a
   const { page, id } = await begun(['hello', 'tool', 'usage']);
   await button(mine(page).nth(1), 'Edit').focus();
   await page.keyboard.press('Enter');
-  await until('the text stands in an editor', async () => await editor(page).inputValue() === 'tool');
+  await until('the text stands in an editor', async () => (await editor(page).inputValue()) === 'tool');
   await page.getByText('The 3 messages after this one will be removed.').waitFor();
   await page.keyboard.press('Control+A');
   await page.keyboard.type('remember');
   await page.keyboard.press('Enter');
-  await until('the answer to the new text is there', async () => await answers(page).count() === 2 && (await answers(page).nth(1).innerText()).includes('hello'));
-  assert.deepEqual((await texts(id)).filter((_, i) => i % 2 === 0), ['hello', 'remember']);
+  await until(
+    'the answer to the new text is there',
+    async () => (await answers(page).count()) === 2 && (await answers(page).nth(1).innerText()).includes('hello'),
+  );
+  assert.deepEqual(
+    (await texts(id)).filter((_, i) => i % 2 === 0),
+    ['hello', 'remember'],
+  );
   await page.reload();
-  await until('a reload shows the same', async () => await mine(page).count() === 2 && (await mine(page).nth(1).innerText()).includes('remember'));
+  await until(
+    'a reload shows the same',
+    async () => (await mine(page).count()) === 2 && (await mine(page).nth(1).innerText()).includes('remember'),
+  );
   await page.leave();
 });
 
@@ -74,7 +86,10 @@ test('an edited message keeps its files', async () => {
   await editor(page).fill('tool');
   await page.keyboard.press('Enter');
   await page.getByText('The file says').waitFor();
-  assert.deepEqual((await site.history(id))[0].parts.map(p => p.filename ?? p.text), ['notes.txt', 'tool']);
+  assert.deepEqual(
+    (await site.history(id))[0].parts.map(p => p.filename ?? p.text),
+    ['notes.txt', 'tool'],
+  );
   await page.leave();
 });
 
@@ -82,11 +97,14 @@ test('an answer is regenerated: the old one goes', async () => {
   const { page, id } = await begun(['tool', 'hello']);
   const before = (await site.history(id))[3].id;
   await button(answers(page).nth(1), 'Regenerate').press('Enter');
-  await until('another answer is on record', async () => { const h = await site.history(id); return h.length === 4 && h[3].id !== before; });
-  await until('it is shown once', async () => await answers(page).count() === 2);
+  await until('another answer is on record', async () => {
+    const h = await site.history(id);
+    return h.length === 4 && h[3].id !== before;
+  });
+  await until('it is shown once', async () => (await answers(page).count()) === 2);
   await button(answers(page).nth(0), 'Regenerate').press('Enter');
   await until('the first again: the second is gone', async () => (await site.history(id)).length === 2);
-  await until('the page shows that', async () => await answers(page).count() === 1 && await mine(page).count() === 1);
+  await until('the page shows that', async () => (await answers(page).count()) === 1 && (await mine(page).count()) === 1);
   await page.leave();
 });
 
@@ -126,14 +144,14 @@ test('messages of another person are not removed: the page says so, shows them, 
   await say(id, 'hello');
   await say(id, 'tool', { token: BOB });
   const page = await open(site, `#/s/${id}`);
-  await until('both turns are shown', async () => await answers(page).count() === 2);
+  await until('both turns are shown', async () => (await answers(page).count()) === 2);
   await button(mine(page).first(), 'Edit').press('Enter');
   await editor(page).fill('usage');
   await page.keyboard.press('Enter');
   await page.getByRole('alert').waitFor();
   assert.match(await page.getByRole('alert').innerText(), /another|other|somebody|bob/i);
   assert.equal(await editor(page).inputValue(), 'usage');
-  await until('all messages are there', async () => await answers(page).count() === 2);
+  await until('all messages are there', async () => (await answers(page).count()) === 2);
   assert.equal((await site.history(id)).length, 4);
   await accessible(page, 'a refused edit');
   await page.leave();
@@ -158,7 +176,10 @@ test('a message is copied as Markdown, with what its tools did', async () => {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await button(answers(page), 'Copy the message as Markdown').press('Enter');
   const copied = await until('it is in the clipboard', () => page.evaluate(() => navigator.clipboard.readText()));
-  assert.match(copied, /^I will read the file\.\n\n\*\*Read hello\.txt\*\*\n```\n\{\n {2}"path": "hello\.txt"\n\}\n```\n```\nHello from the demo\.\n```\n\nThe file says/);
+  assert.match(
+    copied,
+    /^I will read the file\.\n\n\*\*Read hello\.txt\*\*\n```\n\{\n {2}"path": "hello\.txt"\n\}\n```\n```\nHello from the demo\.\n```\n\nThe file says/,
+  );
   await page.leave();
 });
 

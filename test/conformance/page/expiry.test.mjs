@@ -10,7 +10,8 @@ import { overWire } from './lib/wire.mjs';
 
 useChromium();
 
-const AGENTS = 'agents:\n  demo: {options: {pace: 4ms}}\n  steady: {adapter: demo, options: {pace: 20ms}}\nsessions: {on_disconnect: detach}\n';
+const AGENTS =
+  'agents:\n  demo: {options: {pace: 4ms}}\n  steady: {adapter: demo, options: {pace: 20ms}}\nsessions: {on_disconnect: detach}\n';
 const field = page => page.getByRole('textbox', { name: 'Your message' });
 const asks = (page, name = 'Sign in again') => page.getByRole('dialog', { name, exact: true });
 const note = { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('a note') };
@@ -49,7 +50,10 @@ describe('a JSON Web Token', () => {
     await give(page, tokenFor('ada', -60));
     await page.getByRole('alert').getByText('The token has expired: get a new one.').waitFor();
     await give(page, `${tokenFor('ada')}x`);
-    await page.getByRole('alert').getByText(/^The token is not valid here/).waitFor();
+    await page
+      .getByRole('alert')
+      .getByText(/^The token is not valid here/)
+      .waitFor();
     await give(page, 'übel');
     await page.getByRole('alert').getByText('The gateway does not know this token.').waitFor();
     await give(page, tokenFor('ada'));
@@ -67,7 +71,9 @@ describe('a JSON Web Token', () => {
     await begun(page);
     await page.locator('input[type=file]').setInputFiles([note]);
     await field(page).fill('half a thought');
-    await page.evaluate(() => { window.here = true; });
+    await page.evaluate(() => {
+      window.here = true;
+    });
     await asks(page).waitFor();
     const seen = (await read(page)).length;
     assert.ok(seen > 5, 'what was read stays');
@@ -89,26 +95,37 @@ describe('a JSON Web Token', () => {
 
   test('that ends before a prompt goes out: the prompt is a draft again, and goes out after the sign-in', async () => {
     const page = await visit('cleo', 'jwt-prompt', 600);
-    await page.route('**/api/chat?*', async route => { // the prompt is the first that the gateway refuses
-      await page.context().clearCookies();
-      const { cookie: _, ...headers } = await route.request().allHeaders(), to = route.request();
-      const res = await fetch(to.url(), { method: to.method(), headers, body: to.postData() });
-      assert.equal(res.status, 401);
-      await route.fulfill({ status: res.status, headers: Object.fromEntries(res.headers), body: await res.text() });
-    }, { times: 1 });
+    await page.route(
+      '**/api/chat?*',
+      async route => {
+        // the prompt is the first that the gateway refuses
+        await page.context().clearCookies();
+        const { cookie: _, ...headers } = await route.request().allHeaders(),
+          to = route.request();
+        const res = await fetch(to.url(), { method: to.method(), headers, body: to.postData() });
+        assert.equal(res.status, 401);
+        await route.fulfill({ status: res.status, headers: Object.fromEntries(res.headers), body: await res.text() });
+      },
+      { times: 1 },
+    );
     await page.say('hello');
-    await until('the prompt is a draft again', async () => await page.locator('textarea[aria-label="Your message"]').inputValue() === 'hello');
+    await until(
+      'the prompt is a draft again',
+      async () => (await page.locator('textarea[aria-label="Your message"]').inputValue()) === 'hello',
+    );
     await asks(page).waitFor();
     await give(page, tokenFor('cleo'));
     await asks(page).waitFor({ state: 'detached' });
-    await until('no sentence of it stays', async () => await page.getByRole('alert').count() === 0);
+    await until('no sentence of it stays', async () => (await page.getByRole('alert').count()) === 0);
     await field(page).press('Enter');
     await page.getByText('I am the demo agent').waitFor();
     await page.leave();
   });
 
   test('that ends while the network is away: the page asks when it is back', async () => {
-    const wire = await overWire(site), ends = Date.now() + 8500, page = await visit('dora', 'jwt-away', 8, wire);
+    const wire = await overWire(site),
+      ends = Date.now() + 8500,
+      page = await visit('dora', 'jwt-away', 8, wire);
     await page.say('clock 600');
     await begun(page);
     await field(page).fill('half a thought');

@@ -15,9 +15,13 @@ async function waits(script, title = script) {
   const id = `waits-${++count}`;
   await site.post('/api/sessions', { id, title });
   await site.post('/api/chat', { id, messages: [{ id: `u-${id}`, role: 'user', parts: [{ type: 'text', text: script }] }] });
-  return until('it waits', async () => { const all = (await requests()).filter(r => r.session === id); return all.length === (NUMBER[script] ?? 1) && all; });
+  return until('it waits', async () => {
+    const all = (await requests()).filter(r => r.session === id);
+    return all.length === (NUMBER[script] ?? 1) && all;
+  });
 }
-afterEach(async () => { // each case begins with an empty inbox
+afterEach(async () => {
+  // each case begins with an empty inbox
   for (const id of new Set((await requests()).map(r => r.session))) await site.post(`/api/chat/${id}/stop`);
   await until('nothing waits', async () => (await requests()).length === 0);
 });
@@ -35,7 +39,7 @@ describe('the inbox', () => {
     const [one] = await waits('approve', 'Greeting');
     await card(page, one).waitFor();
     await page.getByText('One request waits for an answer.').waitFor();
-    await until('the title says so', async () => await page.title() === '(1) Inbox · Tributary');
+    await until('the title says so', async () => (await page.title()) === '(1) Inbox · Tributary');
     await page.getByRole('button', { name: /^Inbox\s+waiting: 1/ }).waitFor();
     assert.equal(await card(page, one).getByRole('link', { name: 'Greeting' }).getAttribute('href'), `#/s/${one.session}`);
     await page.leave();
@@ -49,11 +53,15 @@ describe('the inbox', () => {
     assert.equal(await command.textContent(), one.input.command);
     assert.ok(one.options.length === 5 && one.options.every(o => o.scope), JSON.stringify(one.options));
     for (const o of one.options) {
-      const option = card(page, one).locator('.ask-option').filter({ hasText: new RegExp(`^${o.name}${o.scope}$`) });
+      const option = card(page, one)
+        .locator('.ask-option')
+        .filter({ hasText: new RegExp(`^${o.name}${o.scope}$`) });
       assert.equal(await option.count(), 1, `${o.name}: ${o.scope}`);
     }
     await button(page, one, /^Allow for this session/).click();
-    await card(page, one).getByText(/^You allowed “/).waitFor();
+    await card(page, one)
+      .getByText(/^You allowed “/)
+      .waitFor();
     await says(one.session, 'always allowed');
     await page.leave();
   });
@@ -63,7 +71,7 @@ describe('the inbox', () => {
     const page = await open(site, '#/inbox');
     const diff = card(page, one).locator('.change');
     await diff.waitFor();
-    assert.ok(await diff.locator('.del').count() && await diff.locator('.add').count(), await diff.textContent());
+    assert.ok((await diff.locator('.del').count()) && (await diff.locator('.add').count()), await diff.textContent());
     await button(page, one, 'Edit, then allow').click();
     const field = card(page, one).getByRole('textbox', { name: 'The input, as JSON' });
     await accessible(page, 'an input that is edited');
@@ -92,7 +100,9 @@ describe('the inbox', () => {
     assert.ok(await button(page, two, 'Deny').isDisabled(), 'a reason is missing');
     await why.fill('the river is too high');
     await button(page, two, 'Deny').click();
-    await card(page, two).getByText(/You denied .* because: the river is too high/).waitFor();
+    await card(page, two)
+      .getByText(/You denied .* because: the river is too high/)
+      .waitFor();
     await says(one.session, 'echo otter');
     await says(one.session, 'the river is too high');
     await page.leave();
@@ -117,7 +127,8 @@ describe('the inbox', () => {
   });
 
   test('has two sessions at once; the keyboard goes to the next card, and j and k lead through them', async () => {
-    const [one] = await waits('approve', 'Upstream'), [two] = await waits('ask', 'Downstream');
+    const [one] = await waits('approve', 'Upstream'),
+      [two] = await waits('ask', 'Downstream');
     const page = await open(site, '#/inbox');
     await card(page, two).waitFor();
     const at = () => page.evaluate(() => document.activeElement?.closest('[data-request]')?.dataset.request ?? '');
@@ -127,9 +138,11 @@ describe('the inbox', () => {
     assert.equal(await at(), two.id);
     await page.keyboard.press('k');
     assert.equal(await at(), one.id);
-    await button(page, one, /^Allow\b/).first().focus();
+    await button(page, one, /^Allow\b/)
+      .first()
+      .focus();
     await page.keyboard.press('Enter');
-    await until('the next card has the keyboard', async () => await at() === two.id);
+    await until('the next card has the keyboard', async () => (await at()) === two.id);
     await page.getByText('One request waits for an answer.').waitFor();
     await card(page, one).getByRole('button', { name: 'Dismiss' }).click();
     await card(page, one).waitFor({ state: 'detached' });
@@ -160,7 +173,9 @@ describe('the inbox', () => {
     assert.equal(await card(page, one).getByRole('textbox').inputValue(), 'not today');
     await page.unroute('**/permissions/**');
     await button(page, one, 'Deny').click();
-    await card(page, one).getByText(/You denied/).waitFor();
+    await card(page, one)
+      .getByText(/You denied/)
+      .waitFor();
     await says(one.session, 'not today');
     await page.leave();
   });
@@ -170,14 +185,21 @@ describe('the page of one request', () => {
   test('opens by its address, is answered, and says so to those who come later', async () => {
     const [one] = await waits('approve', 'Ferry');
     const address = `#/s/${one.session}/r/${one.id}`;
-    const page = await open(site, address), other = await open(site, address);
+    const page = await open(site, address),
+      other = await open(site, address);
     await card(other, one).waitFor();
-    await button(page, one, /^Allow\b/).first().click();
-    await card(page, one).getByText(/^You allowed/).waitFor();
+    await button(page, one, /^Allow\b/)
+      .first()
+      .click();
+    await card(page, one)
+      .getByText(/^You allowed/)
+      .waitFor();
     await card(other, one).getByText('It waits no longer').waitFor();
     await says(one.session, 'allowed to run it');
     const traces = [];
-    page.on('request', r => { if (r.url().includes('/trace')) traces.push(new URL(r.url()).search); });
+    page.on('request', r => {
+      if (r.url().includes('/trace')) traces.push(new URL(r.url()).search);
+    });
     await page.reload();
     await page.getByText(/has allowed it\.$/).waitFor();
     assert.deepEqual(traces, [`?request=${encodeURIComponent(one.id)}`], 'only the records of the request are read');
@@ -203,7 +225,9 @@ describe('the page of one request', () => {
     const { y } = await button(page, one, /^Allow once/).boundingBox();
     assert.ok(y > 390, `the answer is ${y} px from the top, out of reach of a thumb`);
     await button(page, one, /^Allow once/).tap();
-    await card(page, one).getByText(/^You allowed/).waitFor();
+    await card(page, one)
+      .getByText(/^You allowed/)
+      .waitFor();
     await page.leave();
   });
 });
@@ -214,7 +238,7 @@ for (const view of Object.keys(VIEWS)) {
     await waits('change');
     await waits('ask');
     const page = await open(site, '#/inbox', VIEWS[view]);
-    await until('all are there', async () => await page.locator('[data-request]').count() === 3);
+    await until('all are there', async () => (await page.locator('[data-request]').count()) === 3);
     await fits(page);
     await accessible(page, 'the inbox');
     await page.goto(`${site.base}/#/s/${one.session}/r/${one.id}`);

@@ -25,7 +25,7 @@ test('twelve seconds without a network in mid-turn: the page says so, keeps what
   assert.ok(seen.length > 5, 'what was read stays');
   await field(page).fill('sent without a network');
   await page.keyboard.press('Enter');
-  await until('the prompt is a draft again', async () => await field(page).inputValue() === 'sent without a network');
+  await until('the prompt is a draft again', async () => (await field(page).inputValue()) === 'sent without a network');
   await page.getByRole('alert').getByText('The gateway cannot be reached.').waitFor();
   await field(page).fill('a draft of the time without a network');
   await accessible(page, 'a page without a network');

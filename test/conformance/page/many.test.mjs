@@ -22,14 +22,19 @@ test('a thousand sessions are listed, searched and walked through at once; an ol
   }
   await page.evaluate(() => {
     window.drawn = 0;
-    new MutationObserver(all => { window.drawn += all.reduce((n, m) => n + m.addedNodes.length, 0); }).observe(document.querySelector('nav'), { subtree: true, childList: true });
+    new MutationObserver(all => {
+      window.drawn += all.reduce((n, m) => n + m.addedNodes.length, 0);
+    }).observe(document.querySelector('nav'), { subtree: true, childList: true });
   });
   const asked = [];
   page.on('request', r => asked.push(new URL(r.url()).search));
   await page.evaluate(() => document.querySelector('[data-session="many-500"]').click());
   await page.getByRole('heading', { level: 1, name: 'Number 500' }).waitFor();
   await page.getByText('What shall the agent do?').waitFor();
-  assert.ok(await page.evaluate(() => window.drawn) < 20, `${await page.evaluate(() => window.drawn)} nodes of the list are new when a session is opened`);
+  assert.ok(
+    (await page.evaluate(() => window.drawn)) < 20,
+    `${await page.evaluate(() => window.drawn)} nodes of the list are new when a session is opened`,
+  );
   assert.ok(asked.length < 15, `${asked.length} requests open a session`);
   asked.length = 0;
   await page.getByRole('searchbox', { name: 'Search the sessions' }).fill('Number 777');

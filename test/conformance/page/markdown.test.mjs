@@ -5,7 +5,9 @@ import { accessible, measurement, open, until, useChromium, useGateway } from '.
 import { asks, says, show } from './lib/show.mjs';
 
 useChromium();
-const site = useGateway('agents:\n  demo: {options: {pace: 4ms}}\n  unhurried: {adapter: demo, options: {pace: 20ms}}\n  hurried: {adapter: demo, options: {pace: 1ms}}\n  calm: {adapter: demo, options: {pace: 120ms}}\n');
+const site = useGateway(
+  'agents:\n  demo: {options: {pace: 4ms}}\n  unhurried: {adapter: demo, options: {pace: 20ms}}\n  hurried: {adapter: demo, options: {pace: 1ms}}\n  calm: {adapter: demo, options: {pace: 120ms}}\n',
+);
 
 const TEXT = `# One
 
@@ -47,11 +49,28 @@ for (const colorScheme of ['light', 'dark']) {
     await text.getByRole('heading', { name: 'One', level: 2 }).waitFor();
     const has = async (selector, n = 1) => assert.equal(await text.locator(selector).count(), n, selector);
     await text.getByRole('heading', { name: 'Three', level: 3 }).waitFor();
-    for (const [selector, n] of [['strong', 1], ['em', 1], ['del', 1], ['p > code', 1], ['ul ul', 1], ['ul ul ol > li', 2], ['.box', 2], ['.box.checked', 1], ['blockquote ul', 1], ['hr', 1], ['table th', 2], ['.code', 2]]) await has(selector, n);
+    for (const [selector, n] of [
+      ['strong', 1],
+      ['em', 1],
+      ['del', 1],
+      ['p > code', 1],
+      ['ul ul', 1],
+      ['ul ul ol > li', 2],
+      ['.box', 2],
+      ['.box.checked', 1],
+      ['blockquote ul', 1],
+      ['hr', 1],
+      ['table th', 2],
+      ['.code', 2],
+    ])
+      await has(selector, n);
     assert.match(await text.textContent(), /© © <b> and \*no star\*/);
     assert.deepEqual(await text.locator('a').evaluateAll(all => all.map(a => [a.getAttribute('href'), a.rel])), [
-      ['https://example.com/a', 'noopener noreferrer'], ['https://example.com/plain', 'noopener noreferrer'], ['http://www.example.com/', 'noopener noreferrer'],
-      ['mailto:me@example.com', 'noopener noreferrer'], ['https://example.com/p.png', 'noopener noreferrer'],
+      ['https://example.com/a', 'noopener noreferrer'],
+      ['https://example.com/plain', 'noopener noreferrer'],
+      ['http://www.example.com/', 'noopener noreferrer'],
+      ['mailto:me@example.com', 'noopener noreferrer'],
+      ['https://example.com/p.png', 'noopener noreferrer'],
     ]);
     await has('img', 1);
     const table = text.locator('.table');
@@ -109,11 +128,17 @@ test('hostile HTML stays text, runs nothing, and leads nowhere', async () => {
   await page.getByText('Thoughts').click();
   for (const link of await text.locator('a, .no-link').all()) await link.click({ force: true });
   const found = await page.locator('[role=log]').evaluate(el => ({
-    nodes: [...el.querySelectorAll('script, iframe, style, object, embed, base, form, [onerror], [onload], [onclick], [ontoggle]')].map(n => n.outerHTML),
-    links: [...el.querySelectorAll('a')].map(a => a.getAttribute('href')), pictures: [...el.querySelectorAll('img')].map(i => i.src.slice(0, 19)),
+    nodes: [...el.querySelectorAll('script, iframe, style, object, embed, base, form, [onerror], [onload], [onclick], [ontoggle]')].map(
+      n => n.outerHTML,
+    ),
+    links: [...el.querySelectorAll('a')].map(a => a.getAttribute('href')),
+    pictures: [...el.querySelectorAll('img')].map(i => i.src.slice(0, 19)),
   }));
   assert.deepEqual(found, { nodes: [], links: [], pictures: found.pictures });
-  assert.ok(found.pictures.every(p => p.startsWith('data:image/svg+xml')), found.pictures.join());
+  assert.ok(
+    found.pictures.every(p => p.startsWith('data:image/svg+xml')),
+    found.pictures.join(),
+  );
   assert.equal(await page.evaluate(() => window.hurt), undefined);
   assert.equal(page.context().pages().length, 1);
   assert.ok(await page.locator('body').isVisible());
@@ -150,14 +175,25 @@ describe('while it is written', () => {
     await page.say('markdown');
     await page.locator('.agent-says .markdown > :nth-child(5)').waitFor();
     const watch = await page.evaluateHandle(() => {
-      const text = document.querySelector('.agent-says .markdown'), done = [...text.children].slice(0, -2), changed = [];
-      new MutationObserver(all => changed.push(...all.map(m => m.target).filter(at => done.some(el => el.contains(at))).map(at => at.textContent)))
-        .observe(text, { subtree: true, childList: true, characterData: true });
+      const text = document.querySelector('.agent-says .markdown'),
+        done = [...text.children].slice(0, -2),
+        changed = [];
+      new MutationObserver(all =>
+        changed.push(
+          ...all
+            .map(m => m.target)
+            .filter(at => done.some(el => el.contains(at)))
+            .map(at => at.textContent),
+        ),
+      ).observe(text, { subtree: true, childList: true, characterData: true });
       return { text, done, changed, length: text.textContent.length };
     });
     await page.locator('.agent-says .markdown > :nth-child(12)').waitFor();
     const { done, kept, changed, more } = await watch.evaluate(w => ({
-      done: w.done.length, kept: w.done.filter((el, i) => w.text.children[i] === el).length, changed: w.changed, more: w.text.textContent.length - w.length,
+      done: w.done.length,
+      kept: w.done.filter((el, i) => w.text.children[i] === el).length,
+      changed: w.changed,
+      more: w.text.textContent.length - w.length,
     }));
     assert.ok(done >= 3 && more > 200, `${done} blocks were done, and ${more} characters came after them`);
     assert.equal(kept, done, 'the elements are the same');
@@ -178,8 +214,17 @@ describe('while it is written', () => {
       const used = async () => (await client.send('Performance.getMetrics')).metrics.find(m => m.name === 'TaskDuration').value * 1000;
       const before = await used();
       await page.say(`long ${words}`);
-      await until('all of it is there', async () => (await page.locator('.agent-says .markdown').textContent({ timeout: 1000 }).catch(() => '')).split(/\s+/).length >= words);
-      costs.push((await used() - before) / words);
+      await until(
+        'all of it is there',
+        async () =>
+          (
+            await page
+              .locator('.agent-says .markdown')
+              .textContent({ timeout: 1000 })
+              .catch(() => '')
+          ).split(/\s+/).length >= words,
+      );
+      costs.push(((await used()) - before) / words);
       await page.leave();
     }
     console.log(`for each word: ${costs.map(c => `${c.toFixed(2)} ms`).join(' of 2,500, ')} of 10,000`);

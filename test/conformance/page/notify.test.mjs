@@ -13,17 +13,25 @@ const prepare = async page => {
     globalThis.notes = [];
     const Real = globalThis.Notification;
     globalThis.Notification = class extends Real {
-      constructor(title, options) { super(title, options); globalThis.notes.push({ title, body: options.body, tag: options.tag }); globalThis.note = this; }
+      constructor(title, options) {
+        super(title, options);
+        globalThis.notes.push({ title, body: options.body, tag: options.tag });
+        globalThis.note = this;
+      }
     };
     let state = 'visible';
     Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => state });
-    globalThis.look = seen => { state = seen ? 'visible' : 'hidden'; document.dispatchEvent(new Event('visibilitychange')); };
+    globalThis.look = seen => {
+      state = seen ? 'visible' : 'hidden';
+      document.dispatchEvent(new Event('visibilitychange'));
+    };
   });
 };
 const look = (page, seen) => page.evaluate(s => globalThis.look(s), seen);
 const notes = page => page.evaluate(() => globalThis.notes);
 const listed = (page, title) => page.getByRole('navigation', { name: 'Sessions' }).getByText(title).waitFor();
-const say = (id, text) => site.post('/api/chat', { id, messages: [{ id: `u-${id}-${text}`, role: 'user', parts: [{ type: 'text', text }] }] });
+const say = (id, text) =>
+  site.post('/api/chat', { id, messages: [{ id: `u-${id}-${text}`, role: 'user', parts: [{ type: 'text', text }] }] });
 const make = (id, title, agent = 'demo') => site.post('/api/sessions', { id, title, agent });
 
 test('a tab that is not seen tells of a request, whose notification leads to it, and of the end of a turn', async () => {
@@ -36,7 +44,7 @@ test('a tab that is not seen tells of a request, whose notification leads to it,
   await until('it is told', async () => (await notes(page)).length === 1);
   const [{ title, body, tag }] = await notes(page);
   assert.deepEqual([title, body], ['Mill waits for you', 'Run echo hello']);
-  await until('the title says so', async () => await page.title() === '(1) Tributary');
+  await until('the title says so', async () => (await page.title()) === '(1) Tributary');
   await page.evaluate(() => globalThis.note.onclick());
   assert.equal(new URL(page.url()).hash, `#/s/hidden/r/${tag}`);
   await site.post(`/api/sessions/hidden/permissions/${tag}`, { approved: true });
@@ -53,10 +61,16 @@ test('a turn of an instant is told as well, in a session that is known and in on
   await sleep(200);
   for (const id of ['instant', 'instant', 'unknown']) {
     const told = (await notes(page)).length;
-    await site.post('/api/chat?agent=echo', { id, messages: [{ id: `u-${id}-${told}`, role: 'user', parts: [{ type: 'text', text: 'quick' }] }] });
+    await site.post('/api/chat?agent=echo', {
+      id,
+      messages: [{ id: `u-${id}-${told}`, role: 'user', parts: [{ type: 'text', text: 'quick' }] }],
+    });
     await until('the end is told', async () => (await notes(page)).length === told + 1);
   }
-  assert.deepEqual((await notes(page)).map(n => n.body), ['The turn is over.', 'The turn is over.', 'The turn is over.']);
+  assert.deepEqual(
+    (await notes(page)).map(n => n.body),
+    ['The turn is over.', 'The turn is over.', 'The turn is over.'],
+  );
   await page.getByRole('navigation', { name: 'Sessions' }).getByText('finished').first().waitFor();
   await page.leave();
 });
@@ -66,11 +80,11 @@ test('a tab that is seen tells nothing, and its title has the number of what wai
   const page = await open(site, '', { prepare });
   await listed(page, 'Weir');
   await say('seen', 'both');
-  await until('the title has the number', async () => await page.title() === '(2) Tributary');
+  await until('the title has the number', async () => (await page.title()) === '(2) Tributary');
   await sleep(300);
   assert.deepEqual(await notes(page), []);
   await site.post('/api/chat/seen/stop');
-  await until('nothing waits', async () => await page.title() === 'Tributary');
+  await until('nothing waits', async () => (await page.title()) === 'Tributary');
   await page.leave();
 });
 
@@ -88,15 +102,22 @@ test('two tabs tell once, and none tells while one of them is seen', async () =>
   await sleep(300);
   assert.deepEqual([await notes(page), await notes(other)], [[], []], 'one of the two is seen');
   await site.post('/api/chat/twice/stop');
-  await until('nothing waits, in both', async () => await other.title() === 'Tributary' && await page.title() === 'Tributary');
-  for (const tab of [page, other]) await until('both know that the turn is over', async () => !/working|waits/.test(await tab.getByRole('navigation', { name: 'Sessions' }).textContent()));
+  await until('nothing waits, in both', async () => (await other.title()) === 'Tributary' && (await page.title()) === 'Tributary');
+  for (const tab of [page, other])
+    await until(
+      'both know that the turn is over',
+      async () => !/working|waits/.test(await tab.getByRole('navigation', { name: 'Sessions' }).textContent()),
+    );
   await look(page, false);
   await sleep(200);
   await say('twice', 'ask');
-  const all = async () => [...await notes(page), ...await notes(other)];
+  const all = async () => [...(await notes(page)), ...(await notes(other))];
   await until('one tells', async () => (await all()).length > 0);
   await sleep(500);
-  assert.deepEqual((await all()).map(n => n.title), ['Lock waits for you']);
+  assert.deepEqual(
+    (await all()).map(n => n.title),
+    ['Lock waits for you'],
+  );
   await site.post('/api/chat/twice/stop');
   await page.leave();
 });
@@ -119,7 +140,9 @@ test('the inbox turns them off and on, and says when the browser refuses them', 
   await page.getByRole('button', { name: 'Turn notifications off' }).waitFor();
   await site.post('/api/chat/off/stop');
   await page.leave();
-  const refused = await open(site, '#/inbox', { prepare: p => p.addInitScript(() => Object.defineProperty(Notification, 'permission', { get: () => 'denied' })) });
+  const refused = await open(site, '#/inbox', {
+    prepare: p => p.addInitScript(() => Object.defineProperty(Notification, 'permission', { get: () => 'denied' })),
+  });
   await refused.getByText('This browser refuses notifications of this page.').waitFor();
   await refused.leave();
 });

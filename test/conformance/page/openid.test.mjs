@@ -28,7 +28,10 @@ before(async () => {
   gateway.base = `http://${/"listen":"([^"]+)"/.exec(server.said())[1]}`; // it prints its public address
   side = http({ ...server, ...gateway });
 });
-after(async () => { await server?.stop(); await op?.stop(); });
+after(async () => {
+  await server?.stop();
+  await op?.stop();
+});
 const signIn = async (page, name) => {
   await asks(page, name).getByRole('button', { name }).click();
   await atProvider(page);
@@ -40,7 +43,11 @@ test('a sign-in with a provider that ends in mid-turn: the way to the provider a
   const page = await open(at, '', { signedIn: false });
   await signIn(page, 'Sign in');
   const id = await page.evaluate(async () => {
-    const res = await fetch('/api/sessions', { method: 'POST', headers: { 'content-type': 'application/json', 'x-tributary-page': localStorage.getItem('tributary-page') }, body: '{"agent":"steady","title":"Mid-turn"}' });
+    const res = await fetch('/api/sessions', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-tributary-page': localStorage.getItem('tributary-page') },
+      body: '{"agent":"steady","title":"Mid-turn"}',
+    });
     return (await res.json()).id;
   });
   await page.goto(`${at.base}/#/s/${id}`);
@@ -55,12 +62,16 @@ test('a sign-in with a provider that ends in mid-turn: the way to the provider a
   assert.equal(await draft(page), 'half a thought');
   await signIn(page, 'Sign in again');
   assert.equal(page.url(), `${at.base}/#/s/${id}`);
-  await until('the draft is there', async () => await draft(page) === 'half a thought');
+  await until('the draft is there', async () => (await draft(page)) === 'half a thought');
   await shot(page, 'oidc-2-back');
-  await until('the turn is over', async () => {
-    if (await asks(page).count()) await signIn(page, 'Sign in again'); // a slow machine needs one more sign-in of 12 s
-    return (await side.get(`/api/sessions/${id}`)).json.state === 'idle';
-  }, 60_000);
+  await until(
+    'the turn is over',
+    async () => {
+      if (await asks(page).count()) await signIn(page, 'Sign in again'); // a slow machine needs one more sign-in of 12 s
+      return (await side.get(`/api/sessions/${id}`)).json.state === 'idle';
+    },
+    60_000,
+  );
   await until('the answer is whole', async () => {
     if (await asks(page).count()) await signIn(page, 'Sign in again');
     return (await read(page)).length === 900;
@@ -78,11 +89,11 @@ test('the way to the provider leads back to the draft of a chat that has no sess
   await page.locator('input[type=file]').setInputFiles([note]);
   await page.getByRole('list', { name: 'Goes with this message' }).getByText('notes.txt').waitFor();
   await page.reload();
-  await until('the draft is there', async () => await draft(page) === 'the draft of a new chat');
+  await until('the draft is there', async () => (await draft(page)) === 'the draft of a new chat');
   await asks(page).waitFor();
   await page.reload();
   await signIn(page, 'Sign in');
-  await until('the draft is there', async () => await draft(page) === 'the draft of a new chat');
+  await until('the draft is there', async () => (await draft(page)) === 'the draft of a new chat');
   await page.getByRole('list', { name: 'Goes with this message' }).getByText('notes.txt').waitFor();
   await page.leave();
 });

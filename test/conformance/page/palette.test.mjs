@@ -11,12 +11,13 @@ const option = (page, name) => menu(page).getByRole('option', { name });
 const heading = (page, name) => page.getByRole('heading', { level: 1, name });
 const make = (id, title, agent = 'demo') => site.post('/api/sessions', { id, title, agent });
 const session = async id => (await site.get(`/api/sessions/${id}`)).json;
-const say = (id, text) => site.post('/api/chat', { id, messages: [{ id: `u-${id}-${text}`, role: 'user', parts: [{ type: 'text', text }] }] });
+const say = (id, text) =>
+  site.post('/api/chat', { id, messages: [{ id: `u-${id}-${text}`, role: 'user', parts: [{ type: 'text', text }] }] });
 async function choose(page, words, name) {
   await page.keyboard.press('Control+k');
   await menu(page).getByRole('combobox').fill(words);
   await option(page, name).first().waitFor();
-  await until('it is the chosen one', async () => await option(page, name).first().getAttribute('aria-selected') === 'true');
+  await until('it is the chosen one', async () => (await option(page, name).first().getAttribute('aria-selected')) === 'true');
   await page.keyboard.press('Enter');
   await menu(page).waitFor({ state: 'detached' });
 }
@@ -92,7 +93,7 @@ describe('the command menu', () => {
     await choose(page, 'inbox', 'Inbox');
     await heading(page, 'Inbox').waitFor();
     await choose(page, 'theme dark', 'Theme: dark');
-    await until('the page is dark', async () => await page.evaluate(() => document.documentElement.dataset.theme) === 'dark');
+    await until('the page is dark', async () => (await page.evaluate(() => document.documentElement.dataset.theme)) === 'dark');
     await page.keyboard.press('Control+k');
     assert.match(await option(page, /^New session(?! with)/).textContent(), /n$/, 'the key is shown');
     await page.keyboard.press('Escape');

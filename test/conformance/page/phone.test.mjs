@@ -16,19 +16,25 @@ test('the drawer opens, leads to a session, and closes in three ways', async () 
   await site.post('/api/sessions', { id: 'drawer', title: LONG });
   const page = await open(site, '', PHONE);
   assert.equal(await drawer(page).count(), 0, 'a drawer that is shut has no names');
-  for (const close of [() => page.keyboard.press('Escape'), () => page.locator('.scrim').tap({ position: { x: 370, y: 400 } }), () => drawer(page).getByRole('button', { name: 'Close the list' }).tap()]) {
+  for (const close of [
+    () => page.keyboard.press('Escape'),
+    () => page.locator('.scrim').tap({ position: { x: 370, y: 400 } }),
+    () => drawer(page).getByRole('button', { name: 'Close the list' }).tap(),
+  ]) {
     await show(page).tap();
     await drawer(page).waitFor();
     await fits(page);
     await close();
-    await drawer(page).waitFor({ state: 'detached' }).catch(() => {});
-    await until('the drawer is shut', async () => await drawer(page).count() === 0);
+    await drawer(page)
+      .waitFor({ state: 'detached' })
+      .catch(() => {});
+    await until('the drawer is shut', async () => (await drawer(page).count()) === 0);
   }
   await show(page).tap();
   await accessible(page, 'the drawer');
   await page.locator('[data-session="drawer"]').tap();
   await page.getByRole('heading', { level: 1, name: LONG }).waitFor();
-  await until('the drawer is shut', async () => await drawer(page).count() === 0);
+  await until('the drawer is shut', async () => (await drawer(page).count()) === 0);
   await page.leave();
 });
 

@@ -8,19 +8,21 @@ import { launch, openIn } from './lib/page.mjs';
 import { agents, furnish, requestOf, states } from './lib/states.mjs';
 
 const OUT = path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../../../docs/img');
-const DARK = { colorScheme: 'dark' }, PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true };
+const DARK = { colorScheme: 'dark' },
+  PHONE = { viewport: { width: 390, height: 844 }, hasTouch: true };
 const VIEW = { markdown: DARK, changes: DARK, question: DARK, subagents: PHONE, request: PHONE, sessions: { ...PHONE, ...DARK } };
 
 const work = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-pictures-'));
 const server = await start(BINARY, { work, yaml: agents(work) });
-const site = { ...server, ...http(server) }, browser = await launch();
+const site = { ...server, ...http(server) },
+  browser = await launch();
 try {
   await furnish(site);
   for (const [name, hash, act] of states(await requestOf(site))) {
     const page = await openIn(browser, site, hash, VIEW[name]);
     await page.locator('.scroll, [data-request]').first().waitFor();
     await act(page);
-    if (name !== 'queue') await until('the page has drawn everything', async () => await page.locator('[aria-busy=true]').count() === 0);
+    if (name !== 'queue') await until('the page has drawn everything', async () => (await page.locator('[aria-busy=true]').count()) === 0);
     await page.waitForTimeout(700); // colours of code come a little later
     await page.screenshot({ path: path.join(OUT, `${name}.png`) });
     console.log(`docs/img/${name}.png`);

@@ -14,7 +14,9 @@ fs.writeFileSync(path.join(dir, 'bob'), BOB);
 
 useChromium();
 after(() => fs.rmSync(dir, { recursive: true, force: true }));
-const site = useGateway(`auth:\n  tokens: [{name: bob, role: collaborator, token_file: ${path.join(dir, 'bob')}}]\nagents:\n  demo:\n    options: {pace: 2ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 20ms}\n  patient:\n    adapter: demo\n    options: {pace: 300ms}\n`);
+const site = useGateway(
+  `auth:\n  tokens: [{name: bob, role: collaborator, token_file: ${path.join(dir, 'bob')}}]\nagents:\n  demo:\n    options: {pace: 2ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 20ms}\n  patient:\n    adapter: demo\n    options: {pace: 300ms}\n`,
+);
 
 const field = page => page.getByRole('textbox', { name: 'Your message' });
 const waiting = page => page.getByRole('region', { name: 'Waiting prompts' });
@@ -22,7 +24,8 @@ const row = (page, text) => waiting(page).getByRole('listitem').filter({ hasText
 const stop = page => page.getByRole('button', { name: 'Stop', exact: true });
 const state = async id => (await site.get(`/api/sessions/${id}`)).json.state;
 const outcome = async id => (await site.get(`/api/sessions/${id}`)).json.outcome;
-const prompts = async id => (await site.history(id)).filter(m => m.role === 'user').map(m => m.parts.map(p => p.text ?? p.filename).join(' '));
+const prompts = async id =>
+  (await site.history(id)).filter(m => m.role === 'user').map(m => m.parts.map(p => p.text ?? p.filename).join(' '));
 const rows = async page => (await waiting(page).getByRole('listitem').allInnerTexts()).map(t => t.split('\n')[0]);
 
 /** A page whose agent is at work, slowly. */
@@ -42,9 +45,12 @@ async function queued(texts, options) {
   }
   return { page, id };
 }
-const prompt = (id, text, token = site.token) => fetch(`${site.base}/api/chat`, {
-  method: 'POST', headers: { authorization: `Bearer ${token}` }, body: JSON.stringify({ id, messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text }] }] }),
-});
+const prompt = (id, text, token = site.token) =>
+  fetch(`${site.base}/api/chat`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+    body: JSON.stringify({ id, messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text }] }] }),
+  });
 
 test('prompts that are sent while the agent works wait above the composer, and run in their order', async () => {
   const { page, id } = await queued(['hello', 'usage', 'tool', 'think', 'remember', 'unicode', 'data']);
@@ -52,8 +58,8 @@ test('prompts that are sent while the agent works wait above the composer, and r
   assert.equal(await page.getByRole('article', { name: 'You' }).count(), 1, 'they are not among the messages yet');
   await stop(page).click();
   await until('all have run', async () => (await state(id)) === 'idle' && (await site.history(id)).length === 16);
-  await until('the list is gone', async () => await waiting(page).count() === 0);
-  await until('all are shown', async () => await page.getByRole('article', { name: 'The agent' }).count() === 8);
+  await until('the list is gone', async () => (await waiting(page).count()) === 0);
+  await until('all are shown', async () => (await page.getByRole('article', { name: 'The agent' }).count()) === 8);
   assert.deepEqual(await prompts(id), ['slow', 'hello', 'usage', 'tool', 'think', 'remember', 'unicode', 'data']);
   await page.leave();
 });
@@ -151,7 +157,13 @@ for (const [name, script, sees] of [
 
 test('a prompt that has begun meanwhile is refused in a sentence', async () => {
   const { page } = await queued(['hello']);
-  await page.route('**/queue/*', route => (route.request().method() === 'PATCH' ? sleep(0).then(() => route.fulfill({ status: 409, json: { error: 'The prompt does not wait any more: it runs.', code: 'not_queued' } })) : route.continue()));
+  await page.route('**/queue/*', route =>
+    route.request().method() === 'PATCH'
+      ? sleep(0).then(() =>
+          route.fulfill({ status: 409, json: { error: 'The prompt does not wait any more: it runs.', code: 'not_queued' } }),
+        )
+      : route.continue(),
+  );
   await row(page, 'hello').getByRole('button', { name: 'Edit: hello' }).click();
   await page.getByRole('textbox', { name: 'Waiting prompt' }).fill('tool');
   await page.keyboard.press('Enter');
@@ -187,7 +199,10 @@ test('a message goes into the turn that runs', async () => {
 
 test('Stop says that it stops, and a second click does no harm', async () => {
   const { page, id } = await queued(['hello']);
-  await page.route('**/stop', async route => { await sleep(400); await route.continue(); });
+  await page.route('**/stop', async route => {
+    await sleep(400);
+    await route.continue();
+  });
   await stop(page).click();
   const button = page.getByRole('button', { name: 'Stopping…' });
   for (let i = 0; i < 2; i++) await button.dispatchEvent('click');
@@ -195,7 +210,7 @@ test('Stop says that it stops, and a second click does no harm', async () => {
   await accessible(page, 'a turn that is being stopped');
   await until('the turn is over, and the next one has run', async () => (await state(id)) === 'idle');
   assert.equal(await outcome(id), 'completed', 'the second click has not stopped the next turn');
-  await until('the button is gone', async () => await page.getByRole('button', { name: /^Stop/ }).count() === 0);
+  await until('the button is gone', async () => (await page.getByRole('button', { name: /^Stop/ }).count()) === 0);
   await page.leave();
 });
 
@@ -241,7 +256,10 @@ test('a stop that does not reach the gateway says so, and can be tried again', a
 
 for (const name of Object.keys(VIEWS)) {
   test(`the queue can be used by everybody (${name})`, async () => {
-    const { page } = await queued(['a prompt with so many words that it does not fit into one line of the list on a phone, whichever way one holds it', 'usage'], VIEWS[name]);
+    const { page } = await queued(
+      ['a prompt with so many words that it does not fit into one line of the list on a phone, whichever way one holds it', 'usage'],
+      VIEWS[name],
+    );
     await field(page).fill('a draft');
     await accessible(page, 'two prompts that wait');
     await fits(page);

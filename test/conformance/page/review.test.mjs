@@ -10,11 +10,18 @@ const site = useGateway('agents:\n  demo:\n    options: {pace: 1ms}\n');
 
 const pane = page => page.getByRole('region', { name: 'Changes', exact: true });
 const file = (page, path) => pane(page).locator(`[data-path="${path}"]`);
-const line = (page, path, n) => file(page, path).getByRole('button', { name: `Comment on line ${n}`, exact: true }).first();
+const line = (page, path, n) =>
+  file(page, path)
+    .getByRole('button', { name: `Comment on line ${n}`, exact: true })
+    .first();
 const field = page => page.getByRole('textbox', { name: 'Your message' });
 
 /** Sends a prompt without a page. */
-const say = async (id, text) => assert.equal((await site.post('/api/chat', { id, messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text }] }] })).status, 200);
+const say = async (id, text) =>
+  assert.equal(
+    (await site.post('/api/chat', { id, messages: [{ id: randomUUID(), role: 'user', parts: [{ type: 'text', text }] }] })).status,
+    200,
+  );
 
 /** A page whose agent has changed eight files, and one of them twice. */
 async function changed(options) {
@@ -34,8 +41,18 @@ test('the files stand in a tree with what became of them and how many lines came
   const page = await reviewed();
   const rows = await page.getByRole('navigation', { name: 'Changed files' }).getByRole('button').allInnerTexts();
   const said = rows.map(r => r.replace(/\s+/g, ' '));
-  for (const want of ['A created logo.png', 'M modified table.txt +1 lines added −1 lines removed', 'R moved rivers.md', 'D deleted flood.go −4 lines removed', 'M modified river.go +8', 'docs/guides']) {
-    assert.ok(said.some(r => r.startsWith(want)), `${want} is in ${JSON.stringify(said)}`);
+  for (const want of [
+    'A created logo.png',
+    'M modified table.txt +1 lines added −1 lines removed',
+    'R moved rivers.md',
+    'D deleted flood.go −4 lines removed',
+    'M modified river.go +8',
+    'docs/guides',
+  ]) {
+    assert.ok(
+      said.some(r => r.startsWith(want)),
+      `${want} is in ${JSON.stringify(said)}`,
+    );
   }
   assert.match(await file(page, 'docs/guides/rivers.md').innerText(), /docs\/guide\.md → docs\/guides\/rivers\.md/);
   assert.match(await file(page, 'assets/logo.png').innerText(), /The agent gave no difference of this file/);
@@ -49,7 +66,7 @@ test('several changes of a file stand below each other, each with its turn; a tu
   await river.getByText('Change 1 of 2, after “review”.').waitFor();
   await river.getByText('Change 2 of 2, after “edit”.').waitFor();
   await page.getByRole('combobox', { name: 'Which changes' }).selectOption({ label: 'After “edit”' });
-  await until('one file is left', async () => await pane(page).locator('[data-path]').count() === 1);
+  await until('one file is left', async () => (await pane(page).locator('[data-path]').count()) === 1);
   assert.match(await file(page, 'src/river.go').innerText(), /\+4/);
   await page.leave();
 });
@@ -59,7 +76,7 @@ test('the address of the review survives a reload, and Escape leads back to the 
   await page.reload();
   await file(page, 'src/river.go').waitFor();
   await page.keyboard.press('Escape');
-  await until('the conversation is back', async () => !page.url().endsWith('/review') && await pane(page).count() === 0);
+  await until('the conversation is back', async () => !page.url().endsWith('/review') && (await pane(page).count()) === 0);
   await until('the button has the focus', () => page.evaluate(() => document.activeElement.textContent.includes('(8)')));
   await page.leave();
 });
@@ -67,7 +84,7 @@ test('the address of the review survives a reload, and Escape leads back to the 
 test('keys go from file to file, mark one as viewed, fold it, and change the columns', async () => {
   const page = await reviewed();
   const focused = () => page.evaluate(() => document.activeElement.closest('[data-path]')?.dataset.path);
-  const at = path => until(`the keyboard is at ${path}`, async () => await focused() === path);
+  const at = path => until(`the keyboard is at ${path}`, async () => (await focused()) === path);
   await page.keyboard.press('n');
   await at('assets/logo.png');
   await page.keyboard.press('j');
@@ -76,17 +93,17 @@ test('keys go from file to file, mark one as viewed, fold it, and change the col
   await at('assets/logo.png');
   await page.keyboard.press('n');
   await page.keyboard.press('x');
-  await until('it is folded', async () => await file(page, 'data/table.txt').getByRole('table').count() === 0);
+  await until('it is folded', async () => (await file(page, 'data/table.txt').getByRole('table').count()) === 0);
   await page.keyboard.press('x');
   await page.keyboard.press('v');
   await page.getByText('1 of 8 viewed').waitFor();
   await page.keyboard.press('s');
-  await until('there are two columns', async () => await file(page, 'src/season.go').locator('table.split').count() === 1);
+  await until('there are two columns', async () => (await file(page, 'src/season.go').locator('table.split').count()) === 1);
   await fits(page);
   await page.reload();
   await page.getByText('1 of 8 viewed').waitFor();
   await page.getByRole('button', { name: 'Collapse all files' }).click();
-  await until('all are folded', async () => await pane(page).getByRole('table').count() === 0);
+  await until('all are folded', async () => (await pane(page).getByRole('table').count()) === 0);
   await page.getByRole('button', { name: 'Expand all files' }).click();
   await file(page, 'src/season.go').getByRole('table').waitFor();
   await page.leave();
@@ -117,13 +134,18 @@ test('a comment on a range of lines waits in the composer over a reload, and goe
   await page.reload();
   await chips.getByText('Is June spring?').waitFor();
   await chips.getByRole('button', { name: /Remove the comment on README.md:3/ }).press('Delete');
-  await until('one comment is left', async () => await chips.getByRole('listitem').count() === 1);
+  await until('one comment is left', async () => (await chips.getByRole('listitem').count()) === 1);
   await field(page).fill('hello, please explain');
   await page.keyboard.press('Enter');
-  await until('they are sent', async () => await chips.count() === 0);
+  await until('they are sent', async () => (await chips.count()) === 0);
   const id = decodeURIComponent(page.url().split('#/s/')[1].split('/')[0]);
-  const prompt = await until('the prompt is on record', async () => (await site.history(id)).findLast(m => m.role === 'user' && m.parts[0].text.includes('hello, please')));
-  assert.equal(prompt.parts[0].text, '`src/season.go:5-7`\n```\n// spring reports whether the snow melts.\nfunc (r River) spring() bool {\n\treturn time.Now().Month() < time.June\n```\nIs June spring?\n\nhello, please explain');
+  const prompt = await until('the prompt is on record', async () =>
+    (await site.history(id)).findLast(m => m.role === 'user' && m.parts[0].text.includes('hello, please')),
+  );
+  assert.equal(
+    prompt.parts[0].text,
+    '`src/season.go:5-7`\n```\n// spring reports whether the snow melts.\nfunc (r River) spring() bool {\n\treturn time.Now().Month() < time.June\n```\nIs June spring?\n\nhello, please explain',
+  );
   await page.leave();
 });
 

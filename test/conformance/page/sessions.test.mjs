@@ -5,18 +5,26 @@ import { describe, test } from 'node:test';
 import { accessible, open, sleep, until, useChromium, useGateway } from './lib/page.mjs';
 
 useChromium();
-const site = useGateway('agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 10ms}\n  echo: {}\n  lost: {adapter: claude, command: /no/such/claude}\n');
+const site = useGateway(
+  'agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 10ms}\n  echo: {}\n  lost: {adapter: claude, command: /no/such/claude}\n',
+);
 
 const list = page => page.getByRole('navigation', { name: 'Sessions' });
-const row = (page, title) => list(page).locator('.row').filter({ has: page.locator('.title', { hasText: new RegExp(`^${title}$`) }) });
+const row = (page, title) =>
+  list(page)
+    .locator('.row')
+    .filter({ has: page.locator('.title', { hasText: new RegExp(`^${title}$`) }) });
 const opener = (page, title) => row(page, title).locator('.open');
 const titles = page => list(page).locator('.row .title').allTextContents();
 const make = (id, title, more = {}) => site.post('/api/sessions', { id, title, ...more });
-const say = (id, text) => site.post('/api/chat', { id, messages: [{ id: `u-${id}-${text}`, role: 'user', parts: [{ type: 'text', text }] }] });
+const say = (id, text) =>
+  site.post('/api/chat', { id, messages: [{ id: `u-${id}-${text}`, role: 'user', parts: [{ type: 'text', text }] }] });
 const session = async id => (await site.get(`/api/sessions/${id}`)).json;
 async function menu(page, title, item) {
   await row(page, title).hover();
-  await row(page, title).getByRole('button', { name: `More for ${title}` }).click();
+  await row(page, title)
+    .getByRole('button', { name: `More for ${title}` })
+    .click();
   await page.getByRole('menuitem', { name: item }).click();
 }
 
@@ -36,13 +44,16 @@ describe('the list', () => {
     await row(page, 'Busy bee').getByText('finished').waitFor();
     await say('state', 'approve');
     await row(page, 'Busy bee').getByText('waits for you').waitFor();
-    await until('the title says so', async () => await page.title() === '(1) Tributary');
+    await until('the title says so', async () => (await page.title()) === '(1) Tributary');
     await accessible(page, 'a list with a session that waits');
     await site.post('/api/chat/state/stop');
-    await until('it no longer waits', async () => await page.title() === 'Tributary');
+    await until('it no longer waits', async () => (await page.title()) === 'Tributary');
     await say('state', 'error');
     await row(page, 'Busy bee').getByText('failed').waitFor();
-    assert.deepEqual(asked.filter(url => !url.includes('axe')), []);
+    assert.deepEqual(
+      asked.filter(url => !url.includes('axe')),
+      [],
+    );
     await opener(page, 'Busy bee').click();
     await page.getByRole('heading', { level: 1, name: 'Busy bee' }).waitFor();
     await page.leave();
@@ -94,7 +105,8 @@ describe('the list', () => {
   test('is one stop of Tab; arrows, Home and End lead through it, and F2 and Delete act', async () => {
     const page = await open(site);
     await row(page, 'Sounds').waitFor();
-    const all = await titles(page), focused = () => page.evaluate(() => document.activeElement.querySelector('.title')?.textContent);
+    const all = await titles(page),
+      focused = () => page.evaluate(() => document.activeElement.querySelector('.title')?.textContent);
     assert.equal(await list(page).locator('.open[tabindex="0"]').count(), 1);
     await page.getByRole('button', { name: 'Filter the sessions' }).focus();
     await page.keyboard.press('Tab');
@@ -107,10 +119,10 @@ describe('the list', () => {
     assert.equal(await focused(), all[0]);
     await page.keyboard.press('F2');
     await page.getByRole('textbox', { name: 'Title of the session' }).press('Escape');
-    await until('the row has the keyboard again', async () => await focused() === all[0]);
+    await until('the row has the keyboard again', async () => (await focused()) === all[0]);
     await page.keyboard.press('Delete');
     await page.getByRole('button', { name: 'Keep it' }).click();
-    await until('the row has the keyboard again', async () => await focused() === all[0]);
+    await until('the row has the keyboard again', async () => (await focused()) === all[0]);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: all[0] }).waitFor();
     await page.leave();
@@ -195,7 +207,12 @@ describe('a session', () => {
     assert.match(JSON.stringify(JSON.parse(json.text)), /ink and quill/);
     const trace = await exported('Export the trace');
     assert.match(trace.name, /\.jsonl$/);
-    assert.ok(trace.text.trim().split('\n').map(line => JSON.parse(line).type).length > 2);
+    assert.ok(
+      trace.text
+        .trim()
+        .split('\n')
+        .map(line => JSON.parse(line).type).length > 2,
+    );
     await page.leave();
   });
 

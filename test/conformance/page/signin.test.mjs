@@ -57,16 +57,18 @@ test('a sign-in that ends in mid-turn is a dialog over the page: conversation, d
   await box.hover();
   await page.mouse.wheel(0, -200);
   await page.waitForTimeout(200);
-  const top = await box.evaluate(el => el.scrollTop), words = await page.locator('.message.user').first().textContent();
+  const top = await box.evaluate(el => el.scrollTop),
+    words = await page.locator('.message.user').first().textContent();
   await page.context().clearCookies();
   const other = await open(site);
   await account(other, 'Sign-ins…');
   const ends = other.getByRole('dialog', { name: 'Sign-ins' }).getByRole('button', { name: 'End' });
   await ends.first().waitFor();
   await accessible(other, 'the sign-ins');
-  for (let left = await ends.count(); left > 0; left--) { // each browser that is signed in, this one, too
+  for (let left = await ends.count(); left > 0; left--) {
+    // each browser that is signed in, this one, too
     await ends.first().click();
-    if (left > 1) await until('one is gone', async () => await ends.count() < left);
+    if (left > 1) await until('one is gone', async () => (await ends.count()) < left);
   }
   await asks(page, 'Sign in again').waitFor();
   await asks(other, 'Sign in again').waitFor();
@@ -77,7 +79,7 @@ test('a sign-in that ends in mid-turn is a dialog over the page: conversation, d
   await give(page, site.token);
   await page.getByRole('heading', { level: 1, name: 'Mid-turn' }).waitFor();
   assert.equal(new URL(page.url()).hash, '#/s/mid');
-  await until('the draft is there', async () => await draft(page).inputValue() === 'half a thought');
+  await until('the draft is there', async () => (await draft(page).inputValue()) === 'half a thought');
   await site.post('/api/chat/mid/stop');
   await page.leave();
   await other.leave();
@@ -98,8 +100,8 @@ test('the theme is chosen in the menu of the person, and stays', async () => {
   await accessible(page, 'the menu of the person');
   await page.getByRole('menuitemradio', { name: 'Dark' }).click();
   const ground = () => page.evaluate(() => getComputedStyle(document.body).backgroundColor);
-  await until('the page is dark', async () => await ground() === 'rgb(18, 21, 22)');
+  await until('the page is dark', async () => (await ground()) === 'rgb(18, 21, 22)');
   await page.reload();
-  await until('the page is dark again', async () => await ground() === 'rgb(18, 21, 22)');
+  await until('the page is dark again', async () => (await ground()) === 'rgb(18, 21, 22)');
   await page.leave();
 });

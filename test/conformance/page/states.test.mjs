@@ -9,7 +9,7 @@ useChromium();
 const site = useGateway(agents(os.tmpdir()));
 let furnished;
 /** The id of the request that waits, once the agents have said all. */
-const request = () => furnished ??= furnish(site).then(() => requestOf(site));
+const request = () => (furnished ??= furnish(site).then(() => requestOf(site)));
 
 for (const [at, [name]] of states('').entries()) {
   describe(`the state ${name}`, () => {

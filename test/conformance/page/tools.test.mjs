@@ -10,19 +10,34 @@ useChromium();
 const site = useGateway();
 
 /** The card whose line has these words. */
-const card = (page, words) => page.locator('.tool').filter({ has: page.locator('summary', { hasText: words }) }).first();
+const card = (page, words) =>
+  page
+    .locator('.tool')
+    .filter({ has: page.locator('summary', { hasText: words }) })
+    .first();
 const openCard = async (page, words) => {
   const it = card(page, words);
-  if (await it.locator('> details').getAttribute('open') === null) await it.locator('summary').first().click();
+  if ((await it.locator('> details').getAttribute('open')) === null) await it.locator('summary').first().click();
   return it;
 };
 const one = (...parts) => [asks('go'), says(...parts)];
 
 describe('a command', () => {
-  const out = '\x1b[1;32mok\x1b[0m a\n\x1b[31mFAIL\x1b[0m b\n 10%\r 50%\r100%\nx\by \x1b[38;5;202morange\x1b[0m \x1b]0;title\x07\x1b[2Kend\n';
+  const out =
+    '\x1b[1;32mok\x1b[0m a\n\x1b[31mFAIL\x1b[0m b\n 10%\r 50%\r100%\nx\by \x1b[38;5;202morange\x1b[0m \x1b]0;title\x07\x1b[2Kend\n';
 
   test('is shown with its output in a terminal’s colours, and how it ended', async () => {
-    const page = await show(site, one(call('Bash', { command: 'go test ./...\necho done', cwd: '/work' }, { output: out, metadata: { exit: 1 } }, { title: 'Run `go test ./...`' })));
+    const page = await show(
+      site,
+      one(
+        call(
+          'Bash',
+          { command: 'go test ./...\necho done', cwd: '/work' },
+          { output: out, metadata: { exit: 1 } },
+          { title: 'Run `go test ./...`' },
+        ),
+      ),
+    );
     const it = await openCard(page, 'go test');
     assert.equal(await it.locator('.terminal pre').textContent(), 'ok a\nFAIL b\n100%\ny orange end\n');
     assert.equal(await it.locator('.ansi-green.ansi-bold').textContent(), 'ok');
@@ -35,8 +50,25 @@ describe('a command', () => {
 
   for (const colorScheme of ['light', 'dark']) {
     test(`is legible, whatever colours its program has chosen (${colorScheme})`, async () => {
-      const exact = ['38;2;255;255;135', '38;2;0;0;80', '38;5;231', '38;5;17', '48;2;0;90;160;97', '48;5;229;30', '48;5;229;38;5;231', '44;38;5;21', '41;97', '47;30', '7', '2;38;5;250'];
-      const page = await show(site, one(call('Bash', { command: 'paint' }, exact.map(codes => `\x1b[${codes}mpainted ${codes}\x1b[0m\n`).join(''))), { colorScheme });
+      const exact = [
+        '38;2;255;255;135',
+        '38;2;0;0;80',
+        '38;5;231',
+        '38;5;17',
+        '48;2;0;90;160;97',
+        '48;5;229;30',
+        '48;5;229;38;5;231',
+        '44;38;5;21',
+        '41;97',
+        '47;30',
+        '7',
+        '2;38;5;250',
+      ];
+      const page = await show(
+        site,
+        one(call('Bash', { command: 'paint' }, exact.map(codes => `\x1b[${codes}mpainted ${codes}\x1b[0m\n`).join(''))),
+        { colorScheme },
+      );
       const it = await openCard(page, 'paint');
       await it.getByText('painted 38;2;0;0;80').waitFor();
       await accessible(page, 'exact colours');
@@ -53,14 +85,24 @@ describe('a command', () => {
     const height = async () => (await pre.boundingBox()).height;
     const before = await height();
     await it.getByRole('button', { name: 'Show all' }).click();
-    await until('it is larger', async () => await height() > before + 100);
+    await until('it is larger', async () => (await height()) > before + 100);
     await page.leave();
   });
 
   test('of other agents is a command, too', async () => {
-    const calls = [call('shell', { command: ['bash', '-lc', 'ls -l'] }, 'a'), call('commandExecution', { command: 'pwd', cwd: '/w' }, { aggregated_output: '/w\n', exit_code: 0 }), call('run_shell_command', { command: 'id' }, { type: 'shell_result', output: 'root', exitCode: 0 }), call('execute', { cmd: 'date' }, [{ type: 'text', text: 'today' }])];
+    const calls = [
+      call('shell', { command: ['bash', '-lc', 'ls -l'] }, 'a'),
+      call('commandExecution', { command: 'pwd', cwd: '/w' }, { aggregated_output: '/w\n', exit_code: 0 }),
+      call('run_shell_command', { command: 'id' }, { type: 'shell_result', output: 'root', exitCode: 0 }),
+      call('execute', { cmd: 'date' }, [{ type: 'text', text: 'today' }]),
+    ];
     const page = await show(site, one(...calls));
-    for (const [words, output] of [['ls -l', 'a'], ['pwd', '/w'], ['id', 'root'], ['date', 'today']]) {
+    for (const [words, output] of [
+      ['ls -l', 'a'],
+      ['pwd', '/w'],
+      ['id', 'root'],
+      ['date', 'today'],
+    ]) {
       const it = await openCard(page, words);
       assert.equal((await it.locator('.terminal pre').textContent()).trim(), output);
     }
@@ -69,14 +111,61 @@ describe('a command', () => {
 });
 
 describe('an edit', () => {
-  const rows = it => it.locator('.diff tr').evaluateAll(all => all.map(r => r.lastElementChild).filter(c => /add|del/.test(c.className)).map(c => `${c.dataset.sign}${[...c.childNodes].filter(n => n.className !== 'unseen').map(n => n.textContent).join('')}`));
+  const rows = it =>
+    it.locator('.diff tr').evaluateAll(all =>
+      all
+        .map(r => r.lastElementChild)
+        .filter(c => /add|del/.test(c.className))
+        .map(
+          c =>
+            `${c.dataset.sign}${[...c.childNodes]
+              .filter(n => n.className !== 'unseen')
+              .map(n => n.textContent)
+              .join('')}`,
+        ),
+    );
   const cases = {
-    'by old and new text': [call('Edit', { file_path: '/w/a.go', old_string: 'var a = 1', new_string: 'var a = 2' }, 'ok'), ['−var a = 1', '+var a = 2']],
-    'of several places': [call('MultiEdit', { file_path: '/w/a.go', edits: [{ old_string: 'x', new_string: 'y' }, { old_string: 'p', new_string: 'q' }] }, 'ok'), ['−x', '+y', '−p', '+q']],
+    'by old and new text': [
+      call('Edit', { file_path: '/w/a.go', old_string: 'var a = 1', new_string: 'var a = 2' }, 'ok'),
+      ['−var a = 1', '+var a = 2'],
+    ],
+    'of several places': [
+      call(
+        'MultiEdit',
+        {
+          file_path: '/w/a.go',
+          edits: [
+            { old_string: 'x', new_string: 'y' },
+            { old_string: 'p', new_string: 'q' },
+          ],
+        },
+        'ok',
+      ),
+      ['−x', '+y', '−p', '+q'],
+    ],
     'that writes a file': [call('Write', { file_path: '/w/new.txt', content: 'one\ntwo\n' }, 'ok'), ['+one', '+two']],
     'of ACP': [call('edit', { path: '/w/b.txt', oldText: 'old\n', newText: 'new\n' }, null), ['−old', '+new']],
-    'of Codex': [call('fileChange', { changes: [{ path: '/w/in.txt', kind: { type: 'update' }, diff: '@@ -3,3 +3,3 @@\n l3\n-inside\n+outside\n l5\n' }, { path: '/w/n.txt', kind: { type: 'add' }, diff: 'a\n' }] }, ''), ['−inside', '+outside', '+a']],
-    'as a patch with marks of its own': [call('apply_patch', { input: '*** Begin Patch\n*** Update File: a.txt\n@@ head\n same\n-gone\n+come\n*** Add File: b.txt\n+new\n*** End Patch\n' }, 'Done!'), ['−gone', '+come', '+new']],
+    'of Codex': [
+      call(
+        'fileChange',
+        {
+          changes: [
+            { path: '/w/in.txt', kind: { type: 'update' }, diff: '@@ -3,3 +3,3 @@\n l3\n-inside\n+outside\n l5\n' },
+            { path: '/w/n.txt', kind: { type: 'add' }, diff: 'a\n' },
+          ],
+        },
+        '',
+      ),
+      ['−inside', '+outside', '+a'],
+    ],
+    'as a patch with marks of its own': [
+      call(
+        'apply_patch',
+        { input: '*** Begin Patch\n*** Update File: a.txt\n@@ head\n same\n-gone\n+come\n*** Add File: b.txt\n+new\n*** End Patch\n' },
+        'Done!',
+      ),
+      ['−gone', '+come', '+new'],
+    ],
   };
   for (const [name, [part, want]] of Object.entries(cases)) {
     test(`${name} is a diff`, async () => {
@@ -89,17 +178,38 @@ describe('an edit', () => {
 
   test('shows the change that the agent has reported, with the numbers of the file', async () => {
     const part = call('Edit', { file_path: '/w/a.go', old_string: 'a', new_string: 'b' }, 'ok');
-    const page = await show(site, one(part, data('file-change', { path: '/w/a.go', change: 'modified', tool_call_id: part.toolCallId, diff: '--- /w/a.go\n+++ /w/a.go\n@@ -41,3 +41,3 @@\n x\n-a\n+b\n y\n' })));
+    const page = await show(
+      site,
+      one(
+        part,
+        data('file-change', {
+          path: '/w/a.go',
+          change: 'modified',
+          tool_call_id: part.toolCallId,
+          diff: '--- /w/a.go\n+++ /w/a.go\n@@ -41,3 +41,3 @@\n x\n-a\n+b\n y\n',
+        }),
+      ),
+    );
     await page.locator('.diff').waitFor();
     assert.equal(await page.locator('.tool').count(), 1);
-    assert.deepEqual(await page.locator('.diff .number').evaluateAll(all => all.map(c => c.dataset.n ?? '').filter(Boolean)), ['41', '41', '42', '42', '43', '43']);
+    assert.deepEqual(await page.locator('.diff .number').evaluateAll(all => all.map(c => c.dataset.n ?? '').filter(Boolean)), [
+      '41',
+      '41',
+      '42',
+      '42',
+      '43',
+      '43',
+    ]);
     assert.equal(await page.locator('.diff .marked').count(), 0, 'nothing of a line that is another one is marked');
     await accessible(page, 'a diff');
     await page.leave();
   });
 
   test('of a file that no call has changed is a card of its own', async () => {
-    const page = await show(site, one(data('file-change', { path: '/w/made.txt', change: 'created', diff: '--- /dev/null\n+++ /w/made.txt\n@@ -0,0 +1 @@\n+made\n' })));
+    const page = await show(
+      site,
+      one(data('file-change', { path: '/w/made.txt', change: 'created', diff: '--- /dev/null\n+++ /w/made.txt\n@@ -0,0 +1 @@\n+made\n' })),
+    );
     await page.getByText('/w/made.txt').click();
     await page.locator('.diff').waitFor();
     assert.deepEqual(await rows(page), ['+made']);
@@ -108,9 +218,14 @@ describe('an edit', () => {
 });
 
 test('what an agent reads, searches and fetches is one line, and more on a click', async () => {
-  const page = await show(site, one(
-    call('Read', { file_path: '/w/a.go' }, '1\tpackage x\n2\t\n3\tfunc F() {}', { title: 'Read a.go' }), call('Grep', { pattern: 'F' }, 'a.go:3', { title: 'Search for “F”' }),
-    call('WebFetch', { url: 'https://example.com/a' }, '# Title', { title: 'Fetch https://example.com/a' })));
+  const page = await show(
+    site,
+    one(
+      call('Read', { file_path: '/w/a.go' }, '1\tpackage x\n2\t\n3\tfunc F() {}', { title: 'Read a.go' }),
+      call('Grep', { pattern: 'F' }, 'a.go:3', { title: 'Search for “F”' }),
+      call('WebFetch', { url: 'https://example.com/a' }, '# Title', { title: 'Fetch https://example.com/a' }),
+    ),
+  );
   await page.getByText('Search for “F”').waitFor();
   assert.equal(await page.locator('.tool-body').count(), 0);
   const read = await openCard(page, '/w/a.go');
@@ -125,19 +240,37 @@ test('what an agent reads, searches and fetches is one line, and more on a click
 
 test('what a tool does is what the gateway says, whatever its name', async () => {
   const said = kind => ({ callProviderMetadata: { tributary: { kind, started_at: '2026-01-01T00:00:00.000Z' } } });
-  const page = await show(site, one(
-    call('mcp__box__ausfuehren', { script: 'make all' }, 'made', said('execute')), call('vergiss', { path: '/w/old.txt', content: 'x\n' }, 'ok', said('delete')),
-    call('schau', { path: '/w/a.go' }, 'package a', said('read')), call('bash', { question: 'Ready?' }, 'yes', said('other'))));
+  const page = await show(
+    site,
+    one(
+      call('mcp__box__ausfuehren', { script: 'make all' }, 'made', said('execute')),
+      call('vergiss', { path: '/w/old.txt', content: 'x\n' }, 'ok', said('delete')),
+      call('schau', { path: '/w/a.go' }, 'package a', said('read')),
+      call('bash', { question: 'Ready?' }, 'yes', said('other')),
+    ),
+  );
   await page.locator('.tool').nth(3).waitFor();
   assert.equal(await page.getByText('package a').count(), 0, 'what was read is folded');
-  assert.deepEqual(await page.locator('.tool').evaluateAll(all => all.map(t => /does-([a-z]+)/.exec(t.className)[1])), ['command', 'edit', 'read', 'other']);
+  assert.deepEqual(await page.locator('.tool').evaluateAll(all => all.map(t => /does-([a-z]+)/.exec(t.className)[1])), [
+    'command',
+    'edit',
+    'read',
+    'other',
+  ]);
   assert.equal(await (await openCard(page, 'make all')).locator('.terminal pre').textContent(), 'made');
   await page.leave();
 });
 
 test('how long a call took is shown after a reload, too', async () => {
   const took = ms => ({ resultProviderMetadata: { tributary: { duration_ms: ms } } });
-  const page = await show(site, one(call('Bash', { command: 'make all' }, 'made', took(83_400)), call('Read', { file_path: '/w/a.go' }, 'package a', took(120)), failed('Bash', { command: 'make it' }, 'No rule.', took(2_000))));
+  const page = await show(
+    site,
+    one(
+      call('Bash', { command: 'make all' }, 'made', took(83_400)),
+      call('Read', { file_path: '/w/a.go' }, 'package a', took(120)),
+      failed('Bash', { command: 'make it' }, 'No rule.', took(2_000)),
+    ),
+  );
   await card(page, 'make it').waitFor();
   assert.deepEqual(await page.locator('.tool .seconds').allTextContents(), ['1 min 23 s', '2 s']);
   await page.leave();
@@ -145,7 +278,13 @@ test('how long a call took is shown after a reload, too', async () => {
 
 test('an unknown tool is readable', async () => {
   const list = Array.from({ length: 250 }, (_, i) => ({ day: i }));
-  const page = await show(site, one(call('mcp__srv__get_weather', { city: 'Basel', deep: { a: { b: 1 } } }, { list, note: 'x'.repeat(3000) }), call('text_tool', {}, '{"in": "text"}')));
+  const page = await show(
+    site,
+    one(
+      call('mcp__srv__get_weather', { city: 'Basel', deep: { a: { b: 1 } } }, { list, note: 'x'.repeat(3000) }),
+      call('text_tool', {}, '{"in": "text"}'),
+    ),
+  );
   const it = await openCard(page, 'Srv get weather');
   await it.getByText('Basel').last().waitFor();
   await it.getByText('all 3,000 characters').click();
@@ -159,11 +298,38 @@ test('an unknown tool is readable', async () => {
 
 test('plans, sub-agents, notices and messages into a turn have forms of their own', async () => {
   const task = call('Task', { description: 'Look around', prompt: 'Find **all**' }, 'Three uses.', { title: 'Delegate: Look around' });
-  const page = await show(site, one(
-    call('TodoWrite', { todos: [{ content: 'Read', status: 'completed' }, { content: 'Write', status: 'in_progress' }] }, 'ok', { title: 'Update the plan' }),
-    call('update_plan', { plan: [{ step: 'Read', status: 'completed' }, { step: 'Test', status: 'pending' }] }, 'ok'),
-    task, data('subagent', { tool_call_id: task.toolCallId, name: 'explorer', text: 'I *look*.', status: 'completed' }), data('subagent', { text: 'alone', status: 'failed' }),
-    data('notice', { message: 'Something is odd.' }), data('steer', { text: 'use tabs', by: 'Ann' }), data('weather', { city: 'Basel' }, 'w')));
+  const page = await show(
+    site,
+    one(
+      call(
+        'TodoWrite',
+        {
+          todos: [
+            { content: 'Read', status: 'completed' },
+            { content: 'Write', status: 'in_progress' },
+          ],
+        },
+        'ok',
+        { title: 'Update the plan' },
+      ),
+      call(
+        'update_plan',
+        {
+          plan: [
+            { step: 'Read', status: 'completed' },
+            { step: 'Test', status: 'pending' },
+          ],
+        },
+        'ok',
+      ),
+      task,
+      data('subagent', { tool_call_id: task.toolCallId, name: 'explorer', text: 'I *look*.', status: 'completed' }),
+      data('subagent', { text: 'alone', status: 'failed' }),
+      data('notice', { message: 'Something is odd.' }),
+      data('steer', { text: 'use tabs', by: 'Ann' }),
+      data('weather', { city: 'Basel' }, 'w'),
+    ),
+  );
   await page.getByText('Plan, 1 of 2 done').click();
   assert.deepEqual(await page.locator('.plan li').allTextContents(), ['done: Read', 'Test'], 'the plan as it stands, once');
   const sub = await openCard(page, 'Delegate');
@@ -185,10 +351,15 @@ test('a sub-agent of a sub-agent stands in it, also after a reload', async () =>
   const check = async () => {
     await page.getByText('One of my sub-agents was successful.').waitFor({ timeout: 30_000 });
     const outer = await openCard(page, 'Find the source');
-    if (await outer.locator('.subagent').first().getAttribute('open') === null) await outer.locator('.subagent > summary').first().click();
+    if ((await outer.locator('.subagent').first().getAttribute('open')) === null)
+      await outer.locator('.subagent > summary').first().click();
     await inner.getByText('Look into the mountains').click();
     await inner.getByText('There is a glacier.').waitFor();
-    assert.equal(await page.locator('.subagent').filter({ hasText: 'Look into the mountains' }).count(), 2, 'in the outer one, and nowhere else');
+    assert.equal(
+      await page.locator('.subagent').filter({ hasText: 'Look into the mountains' }).count(),
+      2,
+      'in the outer one, and nowhere else',
+    );
   };
   await check();
   await page.reload();
@@ -197,12 +368,26 @@ test('a sub-agent of a sub-agent stands in it, also after a reload', async () =>
 });
 
 test('errors are sentences; what was denied or stopped says so', async () => {
-  const decided = decision => ({ callProviderMetadata: { tributary: { kind: 'execute', decision: { outcome: 'selected', ...decision } } } });
-  const page = await show(site, one(
-    failed('Read', { file_path: '/w/none' }, 'There is no such file.'),
-    call('Bash', { command: 'rm -rf /' }, undefined, { state: 'output-denied', approval: { id: 'r1', approved: false, reason: 'never that' }, ...decided({ by: 'ann', option: 'Deny' }) }),
-    call('Bash', { command: 'ls' }, 'a', { approval: { id: 'r2', approved: true }, ...decided({ by: 'ben', option: 'Always allow ls' }) }),
-    failed('Bash', { command: 'sleep 9' }, 'Not finished: the turn was stopped.'), data('error', { message: 'The model is overloaded.' })));
+  const decided = decision => ({
+    callProviderMetadata: { tributary: { kind: 'execute', decision: { outcome: 'selected', ...decision } } },
+  });
+  const page = await show(
+    site,
+    one(
+      failed('Read', { file_path: '/w/none' }, 'There is no such file.'),
+      call('Bash', { command: 'rm -rf /' }, undefined, {
+        state: 'output-denied',
+        approval: { id: 'r1', approved: false, reason: 'never that' },
+        ...decided({ by: 'ann', option: 'Deny' }),
+      }),
+      call('Bash', { command: 'ls' }, 'a', {
+        approval: { id: 'r2', approved: true },
+        ...decided({ by: 'ben', option: 'Always allow ls' }),
+      }),
+      failed('Bash', { command: 'sleep 9' }, 'Not finished: the turn was stopped.'),
+      data('error', { message: 'The model is overloaded.' }),
+    ),
+  );
   await page.getByText('There is no such file.').waitFor();
   await page.getByText('Denied by ann: never that').waitFor();
   await page.getByText('Allowed by ben, “Always allow ls”.').waitFor();
@@ -215,13 +400,21 @@ test('errors are sentences; what was denied or stopped says so', async () => {
 test('5 MB of output are cut, shown on request, and downloaded whole', async () => {
   const line = i => `${String(i).padStart(7, '0')} the quick brown fox jumps over the lazy dog`;
   const big = Array.from({ length: 100_000 }, (_, i) => line(i)).join('\n');
-  const page = await show(site, one(call('Bash', { command: 'cat big' }, big), call('Read', { file_path: '/w/big.txt' }, big), call('dump', { x: 1 }, { rows: Array.from({ length: 50_000 }, (_, i) => ({ i, text: line(i) })) }), 'done'));
+  const page = await show(
+    site,
+    one(
+      call('Bash', { command: 'cat big' }, big),
+      call('Read', { file_path: '/w/big.txt' }, big),
+      call('dump', { x: 1 }, { rows: Array.from({ length: 50_000 }, (_, i) => ({ i, text: line(i) })) }),
+      'done',
+    ),
+  );
   await page.getByText('done', { exact: true }).last().waitFor();
   const command = card(page, 'cat big');
   await command.locator('summary').click();
   await command.locator('.terminal', { hasText: line(99_999) }).waitFor();
   assert.ok((await command.textContent()).length < 60_000);
-  assert.ok(await command.evaluate(el => el.querySelectorAll('*').length) < 200, 'a few elements show the end of it');
+  assert.ok((await command.evaluate(el => el.querySelectorAll('*').length)) < 200, 'a few elements show the end of it');
   const [file] = await Promise.all([page.waitForEvent('download'), command.getByRole('button', { name: 'Download all' }).click()]);
   assert.equal(fs.statSync(await file.path()).size, big.length);
   await command.getByRole('button', { name: 'Show more' }).click();
@@ -237,10 +430,27 @@ test('5 MB of output are cut, shown on request, and downloaded whole', async () 
 test('pictures are enlarged and files downloaded; sources lead out; the cost of a turn is one line', async () => {
   const png = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNgYPgPAAEDAQAIicLsAAAAAElFTkSuQmCC';
   const page = await show(site, [
-    { id: 'u1', role: 'user', parts: [{ type: 'file', url: png, mediaType: 'image/png', filename: 'mine.png' }, { type: 'text', text: 'look' }] },
-    says({ type: 'file', url: png, mediaType: 'image/png', filename: 'pixel.png' }, { type: 'file', url: 'data:text/csv;base64,YSxiCg==', mediaType: 'text/csv', filename: 'table.csv' },
-      { type: 'source-url', sourceId: 's1', url: 'https://example.com/rivers', title: 'Rivers' }, { type: 'source-url', sourceId: 's3', url: 'javascript:alert(1)', title: 'Bad' }, { type: 'source-document', sourceId: 's2', title: 'Streams', mediaType: 'application/pdf' },
-      data('usage', { scope: 'step', input_tokens: 3, output_tokens: 1 }, 'usage-step'), data('usage', { scope: 'turn', input_tokens: 12000, output_tokens: 340, cost_usd: 0.5, context_used: 5, context_size: 10 }, 'usage-turn')),
+    {
+      id: 'u1',
+      role: 'user',
+      parts: [
+        { type: 'file', url: png, mediaType: 'image/png', filename: 'mine.png' },
+        { type: 'text', text: 'look' },
+      ],
+    },
+    says(
+      { type: 'file', url: png, mediaType: 'image/png', filename: 'pixel.png' },
+      { type: 'file', url: 'data:text/csv;base64,YSxiCg==', mediaType: 'text/csv', filename: 'table.csv' },
+      { type: 'source-url', sourceId: 's1', url: 'https://example.com/rivers', title: 'Rivers' },
+      { type: 'source-url', sourceId: 's3', url: 'javascript:alert(1)', title: 'Bad' },
+      { type: 'source-document', sourceId: 's2', title: 'Streams', mediaType: 'application/pdf' },
+      data('usage', { scope: 'step', input_tokens: 3, output_tokens: 1 }, 'usage-step'),
+      data(
+        'usage',
+        { scope: 'turn', input_tokens: 12000, output_tokens: 340, cost_usd: 0.5, context_used: 5, context_size: 10 },
+        'usage-turn',
+      ),
+    ),
   ]);
   await page.getByRole('button', { name: 'Enlarge: mine.png' }).waitFor();
   await page.getByRole('button', { name: 'Enlarge: pixel.png' }).click();
@@ -250,7 +460,7 @@ test('pictures are enlarged and files downloaded; sources lead out; the cost of 
   const [picture] = await Promise.all([page.waitForEvent('download'), box.getByRole('link', { name: 'Download pixel.png' }).click()]);
   assert.equal(picture.suggestedFilename(), 'pixel.png');
   await page.keyboard.press('Escape');
-  await until('it is closed', async () => await box.count() === 0);
+  await until('it is closed', async () => (await box.count()) === 0);
   const [table] = await Promise.all([page.waitForEvent('download'), page.getByText('table.csv').click()]);
   assert.equal(fs.readFileSync(await table.path(), 'utf8'), 'a,b\n');
   assert.deepEqual(await page.locator('.sources a').evaluateAll(all => all.map(a => a.href)), ['https://example.com/rivers']);
@@ -260,11 +470,27 @@ test('pictures are enlarged and files downloaded; sources lead out; the cost of 
 });
 
 test('the cost is that of the turn, or of its last step where the agent counts no turn', async () => {
-  const step = { scope: 'step', input_tokens: 10, output_tokens: 2 }, turn = { scope: 'turn', input_tokens: 20, output_tokens: 4 };
-  const page = await show(site, [[{ ...step, scope: 'turn' }, step], [turn, step], [step], [step, turn, { scope: 'session', input_tokens: 300, output_tokens: 6, cost_usd: 0.5 }], [step, { scope: 'turn', context_used: 3 }], [{ scope: 'step' }]]
-    .flatMap((counts, i) => [asks(`${i}`), says(`answer ${i}`, ...counts.map(c => data('usage', c, `usage-${c.scope}`)))]));
+  const step = { scope: 'step', input_tokens: 10, output_tokens: 2 },
+    turn = { scope: 'turn', input_tokens: 20, output_tokens: 4 };
+  const page = await show(
+    site,
+    [
+      [{ ...step, scope: 'turn' }, step],
+      [turn, step],
+      [step],
+      [step, turn, { scope: 'session', input_tokens: 300, output_tokens: 6, cost_usd: 0.5 }],
+      [step, { scope: 'turn', context_used: 3 }],
+      [{ scope: 'step' }],
+    ].flatMap((counts, i) => [asks(`${i}`), says(`answer ${i}`, ...counts.map(c => data('usage', c, `usage-${c.scope}`)))]),
+  );
   await page.getByText('answer 5').waitFor();
-  assert.deepEqual(await page.locator('.usage').allTextContents(), ['10 tokens in · 2 out', '20 tokens in · 4 out', '10 tokens in · 2 out', '20 tokens in · 4 out', '10 tokens in · 2 out']);
+  assert.deepEqual(await page.locator('.usage').allTextContents(), [
+    '10 tokens in · 2 out',
+    '20 tokens in · 4 out',
+    '10 tokens in · 2 out',
+    '20 tokens in · 4 out',
+    '10 tokens in · 2 out',
+  ]);
   await page.leave();
 });
 
@@ -301,15 +527,28 @@ test('a command that runs shows its output as it comes', async () => {
   const it = page.locator('.tool.is-running .terminal pre');
   await it.waitFor();
   const early = (await it.textContent()).length;
-  await until('there is more', async () => await it.count() === 0 || (await it.textContent()).length > early);
+  await until('there is more', async () => (await it.count()) === 0 || (await it.textContent()).length > early);
   await page.locator('.tool.is-failed').waitFor();
   await page.leave();
 });
 
 test('many parts of one kind, some of them long, are fine for a screen reader', async () => {
-  const text = '```go\nvar a = 1\n```\n\n| a |\n|--|\n| 1 |\n\n'.repeat(2), error = 'It failed. '.repeat(200);
-  const page = await show(site, one({ type: 'reasoning', text: 'word '.repeat(3000), state: 'done' }, text, call('Bash', { command: 'ls' }, 'a\n'.repeat(100)), call('Bash', { command: 'ls' }, 'b'), call('Edit', { path: 'a', old_string: 'a', new_string: 'b' }, ''), call('Edit', { path: 'a', old_string: 'a', new_string: 'b' }, ''),
-    failed('Read', { path: '/a' }, error), call('WebFetch', { url: 'https://example.com' }, 'words\n\n'.repeat(300)), data('plan', { entries: Array.from({ length: 40 }, (_, i) => ({ content: `step ${i}`, status: 'pending' })) }, 'plan')));
+  const text = '```go\nvar a = 1\n```\n\n| a |\n|--|\n| 1 |\n\n'.repeat(2),
+    error = 'It failed. '.repeat(200);
+  const page = await show(
+    site,
+    one(
+      { type: 'reasoning', text: 'word '.repeat(3000), state: 'done' },
+      text,
+      call('Bash', { command: 'ls' }, 'a\n'.repeat(100)),
+      call('Bash', { command: 'ls' }, 'b'),
+      call('Edit', { path: 'a', old_string: 'a', new_string: 'b' }, ''),
+      call('Edit', { path: 'a', old_string: 'a', new_string: 'b' }, ''),
+      failed('Read', { path: '/a' }, error),
+      call('WebFetch', { url: 'https://example.com' }, 'words\n\n'.repeat(300)),
+      data('plan', { entries: Array.from({ length: 40 }, (_, i) => ({ content: `step ${i}`, status: 'pending' })) }, 'plan'),
+    ),
+  );
   await page.getByText('Thoughts').click();
   await page.getByText('Plan, 0 of 40 done').click();
   for (const summary of await page.locator('.tool:not(.does-edit) > details > summary').all()) await summary.click();

@@ -9,7 +9,8 @@ import { BINARY, until } from '../lib/site.mjs';
 import { SECRET, tokenFor, useHost } from './lib/host.mjs';
 import { accessible, launch, watch } from './lib/page.mjs';
 
-const host = useHost(), stranger = useHost();
+const host = useHost(),
+  stranger = useHost();
 let browser, site;
 
 const YAML = origins => `
@@ -25,25 +26,36 @@ default_agent: demo
 
 before(async () => {
   browser = await launch();
-  const server = await start(BINARY, { auth: 'jwt', yaml: YAML([host.origin, host.sameSite]), env: { ...process.env, WIDGET_SECRET: SECRET } });
+  const server = await start(BINARY, {
+    auth: 'jwt',
+    yaml: YAML([host.origin, host.sameSite]),
+    env: { ...process.env, WIDGET_SECRET: SECRET },
+  });
   site = { ...server, as: (user, seconds) => http({ base: server.base, token: tokenFor(user, seconds) }) };
 });
-after(async () => { await browser?.close(); await site?.stop(); });
+after(async () => {
+  await browser?.close();
+  await site?.stop();
+});
 
 /** The script tag that the gateway prints, with attributes if there are any. */
 function tag(attributes = '') {
-  const printed = execFileSync(BINARY, ['widget', '--url', site.base], { cwd: os.tmpdir(), stdio: ['ignore', 'pipe', 'ignore'] }).toString().trim();
+  const printed = execFileSync(BINARY, ['widget', '--url', site.base], { cwd: os.tmpdir(), stdio: ['ignore', 'pipe', 'ignore'] })
+    .toString()
+    .trim();
   return printed.replace('<script ', `<script ${attributes} `);
 }
 
 /** The policy of a host that allows the gateway's origin for scripts and frames, and no style at all. */
-const strict = () => `default-src 'none'; script-src 'self' ${site.base}; frame-src ${site.base}; connect-src 'self'; style-src 'none'; require-trusted-types-for 'script'; base-uri 'none'; frame-ancestors 'none'`;
+const strict = () =>
+  `default-src 'none'; script-src 'self' ${site.base}; frame-src ${site.base}; connect-src 'self'; style-src 'none'; require-trusted-types-for 'script'; base-uri 'none'; frame-ancestors 'none'`;
 
-const INIT = (options = '') => `addEventListener('DOMContentLoaded', () => Tributary.init({ getToken: async () => { const r = await fetch('/token', { method: 'POST' }); return r.ok ? r.text() : null; }, label: 'Ask us', ${options} }));`;
+const INIT = (options = '') =>
+  `addEventListener('DOMContentLoaded', () => Tributary.init({ getToken: async () => { const r = await fetch('/token', { method: 'POST' }); return r.ok ? r.text() : null; }, label: 'Ask us', ${options} }));`;
 
 /** A page of the host in a browser of its own. chat: what stands in the frame. said: the console. */
 async function visit(address, { context: given, ...options } = {}) {
-  const context = given ?? await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options });
+  const context = given ?? (await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options }));
   const page = await context.newPage();
   page.setDefaultTimeout(15_000);
   watch(page);
@@ -53,9 +65,15 @@ async function visit(address, { context: given, ...options } = {}) {
   page.chat = page.frameLocator('tributary-widget iframe');
   page.launcher = page.locator('tributary-widget .launcher');
   page.box = page.chat.getByRole('textbox', { name: 'Your message' });
-  page.say = async text => { await page.box.fill(text); await page.box.press('Enter'); };
+  page.say = async text => {
+    await page.box.fill(text);
+    await page.box.press('Enter');
+  };
   const close = context.close.bind(context);
-  page.leave = async () => { await close(); assert.deepEqual(page.errors, []); };
+  page.leave = async () => {
+    await close();
+    assert.deepEqual(page.errors, []);
+  };
   return page;
 }
 
@@ -89,7 +107,10 @@ describe('a chat in a page of another origin', () => {
         return response.ok ? response.text() : null; // null: nobody is signed in
       },
     });`;
-    for (const shown of [{ html: byAttributes.replace('https://agents.example.com', site.base) }, { html: tag(), script: `addEventListener('DOMContentLoaded', () => { ${byCall} });` }]) {
+    for (const shown of [
+      { html: byAttributes.replace('https://agents.example.com', site.base) },
+      { html: tag(), script: `addEventListener('DOMContentLoaded', () => { ${byCall} });` },
+    ]) {
       const page = await visit(host.serve(shown));
       await page.launcher.click();
       await page.say('hello');
@@ -108,7 +129,14 @@ describe('a chat in a page of another origin', () => {
 
   test('under the strictest policy, in a host that cannot be framed itself and is isolated', async () => {
     host.token = () => tokenFor('bob');
-    const page = await visit(host.serve({ html: tag(), script: INIT(), policy: strict(), headers: { 'cross-origin-embedder-policy': 'require-corp', 'cross-origin-opener-policy': 'same-origin' } }));
+    const page = await visit(
+      host.serve({
+        html: tag(),
+        script: INIT(),
+        policy: strict(),
+        headers: { 'cross-origin-embedder-policy': 'require-corp', 'cross-origin-opener-policy': 'same-origin' },
+      }),
+    );
     await page.launcher.click();
     await page.say('hello');
     await answer(page).waitFor();
@@ -141,7 +169,9 @@ describe('who may show it, and who may speak', () => {
     stranger.token = () => tokenFor('eve');
     const page = await visit(stranger.serve({ html: tag(), script: INIT() }));
     await page.launcher.click();
-    await until('the console says what to do', () => page.said.some(s => s.includes(`The gateway must name ${stranger.origin} in widget.allow_origins`)));
+    await until('the console says what to do', () =>
+      page.said.some(s => s.includes(`The gateway must name ${stranger.origin} in widget.allow_origins`)),
+    );
     await page.getByRole('alert').getByText('The chat cannot be shown on this page.').waitFor();
     assert.equal(stranger.asked, 0, 'no token was asked for');
     page.errors = page.errors.filter(e => !/frame-ancestors/.test(e)); // the refusal of the gateway is the point
@@ -153,7 +183,9 @@ describe('who may show it, and who may speak', () => {
     const script = `const f = document.createElement('iframe'); f.src = ${JSON.stringify(site.base)} + '/embed?origin=' + encodeURIComponent('https://elsewhere.example');
       window.heard = []; addEventListener('message', e => heard.push(e.data)); setInterval(() => f.contentWindow.postMessage({ tributary: 1, type: 'start', start: {} }, '*'), 100); document.body.append(f);`;
     const page = await visit(host.serve({ script }));
-    await until('the page in the frame says so', () => page.said.some(s => s.includes(`a message from ${host.origin} was refused, because only https://elsewhere.example may send it`)));
+    await until('the page in the frame says so', () =>
+      page.said.some(s => s.includes(`a message from ${host.origin} was refused, because only https://elsewhere.example may send it`)),
+    );
     assert.deepEqual(await page.evaluate(() => window.heard), []);
     await page.leave();
   });
@@ -182,7 +214,9 @@ describe('who may show it, and who may speak', () => {
     assert.equal((await context.cookies(site.base)).length, 1, 'the browser is signed in at the gateway');
     const sent = [];
     const page = await visit(host.serve({ html: tag(), script: INIT() }).replace(host.origin, host.sameSite), { context });
-    const hear = r => { if (r.url().startsWith(site.base) && r.resourceType() === 'fetch') sent.push(r.allHeaders()); };
+    const hear = r => {
+      if (r.url().startsWith(site.base) && r.resourceType() === 'fetch') sent.push(r.allHeaders());
+    };
     page.on('request', hear);
     await page.launcher.click();
     await page.say('hello');
@@ -190,7 +224,10 @@ describe('who may show it, and who may speak', () => {
     await page.box.fill('a draft');
     page.off('request', hear); // a later request may outlive the page
     const headers = await Promise.all(sent);
-    assert.ok(headers.length > 2 && headers.every(h => h.cookie === undefined && h['x-tributary-page'] === undefined && h.authorization), JSON.stringify(headers));
+    assert.ok(
+      headers.length > 2 && headers.every(h => h.cookie === undefined && h['x-tributary-page'] === undefined && h.authorization),
+      JSON.stringify(headers),
+    );
     assert.equal((await site.as('lea').get('/api/sessions')).json.sessions.length, 1);
     assert.equal(await stored(), before);
     assert.ok(!JSON.stringify(await context.storageState()).includes('eyJ'), 'no storage has a token');
@@ -211,12 +248,18 @@ describe('sign-in', () => {
     seconds = 600;
     await until('the host is asked again', () => host.asked > asked);
     const state = async () => (await site.as('carl').get('/api/sessions')).json.sessions[0].state;
-    await until('the turn is over', async () => await state() === 'idle');
+    await until('the turn is over', async () => (await state()) === 'idle');
     await page.chat.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
     assert.equal(await page.box.inputValue(), 'a draft');
     assert.equal(await page.chat.getByRole('alert').count(), 0);
-    const { sessions: [session] } = (await site.as('carl').get('/api/sessions')).json;
-    const last = (await site.as('carl').history(session.id)).at(-1), text = last.parts.filter(p => p.type === 'text').map(p => p.text).join('');
+    const {
+      sessions: [session],
+    } = (await site.as('carl').get('/api/sessions')).json;
+    const last = (await site.as('carl').history(session.id)).at(-1),
+      text = last.parts
+        .filter(p => p.type === 'text')
+        .map(p => p.text)
+        .join('');
     assert.equal(session.outcome, 'completed');
     assert.ok((await page.chat.locator('article').last().textContent()).includes(text.slice(-60).trim()), 'the whole answer is shown');
     await page.leave();
@@ -240,7 +283,7 @@ describe('sign-in', () => {
     await page.say('hello');
     await answer(page).waitFor();
     const kept = () => page.evaluate(() => localStorage.getItem('tributary-widget'));
-    await until('the conversation is kept', async () => await kept() !== null);
+    await until('the conversation is kept', async () => (await kept()) !== null);
     await page.evaluate(() => Tributary.logout());
     assert.equal(await kept(), null);
     await until('the frame is gone', () => page.frames().length === 1);
@@ -261,15 +304,23 @@ describe('in use', () => {
     const page = await visit(host.serve({ html: tag(), script: INIT() }));
     await page.launcher.click();
     await page.say('approve');
-    await page.chat.getByRole('button', { name: /^Allow\b/ }).first().click();
+    await page.chat
+      .getByRole('button', { name: /^Allow\b/ })
+      .first()
+      .click();
     await page.chat.getByText('I was allowed to run it').first().waitFor();
     await page.evaluate(() => Tributary.close());
     const { session } = await page.evaluate(() => JSON.parse(localStorage.getItem('tributary-widget')));
-    await site.as('gus').post('/api/chat', { id: session, messages: [{ id: 'elsewhere', role: 'user', parts: [{ type: 'text', text: 'approve' }] }] }); // by another tab
+    await site
+      .as('gus')
+      .post('/api/chat', { id: session, messages: [{ id: 'elsewhere', role: 'user', parts: [{ type: 'text', text: 'approve' }] }] }); // by another tab
     await page.getByRole('button', { name: 'Ask us, 1 new' }).waitFor();
     await page.launcher.click();
     await page.getByRole('button', { name: 'Ask us', exact: true }).waitFor();
-    await page.chat.getByRole('button', { name: /^Allow\b/ }).first().waitFor();
+    await page.chat
+      .getByRole('button', { name: /^Allow\b/ })
+      .first()
+      .waitFor();
     await page.leave();
   });
 
@@ -294,7 +345,9 @@ describe('in use', () => {
     await answer(page).waitFor();
     await page.chat.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
     await page.keyboard.press('Escape');
-    await until('the button has the focus', () => page.launcher.evaluate(e => e.getRootNode().activeElement === e && e.ariaExpanded === 'false'));
+    await until('the button has the focus', () =>
+      page.launcher.evaluate(e => e.getRootNode().activeElement === e && e.ariaExpanded === 'false'),
+    );
     await page.locator('#own').focus();
     await page.evaluate(() => Tributary.open());
     await until('the field has the focus', () => page.box.evaluate(e => e === document.activeElement && document.hasFocus()));
@@ -313,18 +366,32 @@ describe('in use', () => {
   });
 
   for (const colorScheme of ['light', 'dark']) {
-    for (const [width, height] of [[1280, 800], [390, 844]]) {
+    for (const [width, height] of [
+      [1280, 800],
+      [390, 844],
+    ]) {
       test(`has no fault for axe-core at ${width} px, ${colorScheme}, and takes the theme of the host`, async () => {
         host.token = () => tokenFor('jan');
         const theme = `theme: { accent: '#7a1fa2', radius: '2px', font: 'Georgia, serif', colorScheme: '${colorScheme}' }`;
-        const page = await visit(host.serve({ html: tag(), script: INIT(theme) }), { viewport: { width, height }, colorScheme: colorScheme === 'light' ? 'dark' : 'light', hasTouch: width < 500 });
+        const page = await visit(host.serve({ html: tag(), script: INIT(theme) }), {
+          viewport: { width, height },
+          colorScheme: colorScheme === 'light' ? 'dark' : 'light',
+          hasTouch: width < 500,
+        });
         await accessible(page, 'the closed widget');
         await page.launcher.click();
         await page.say('approve');
-        await page.chat.getByRole('button', { name: /^Allow\b/ }).first().waitFor();
+        await page.chat
+          .getByRole('button', { name: /^Allow\b/ })
+          .first()
+          .waitFor();
         const panel = await page.locator('tributary-widget .panel').boundingBox();
         if (width < 500) assert.deepEqual([panel.x, panel.y, panel.width, panel.height], [0, 0, width, height], 'a phone is filled');
-        const look = await frameOf(page).evaluate(() => [getComputedStyle(document.documentElement).colorScheme, getComputedStyle(document.documentElement).fontFamily, getComputedStyle(document.querySelector('.ask-options button')).backgroundColor]);
+        const look = await frameOf(page).evaluate(() => [
+          getComputedStyle(document.documentElement).colorScheme,
+          getComputedStyle(document.documentElement).fontFamily,
+          getComputedStyle(document.querySelector('.ask-options button')).backgroundColor,
+        ]);
         assert.deepEqual(look, [colorScheme, 'Georgia, serif', 'rgb(122, 31, 162)']);
         await accessible(page, 'the host with the open chat');
         await accessible(frameOf(page), 'the chat in the frame');

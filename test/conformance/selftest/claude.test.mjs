@@ -15,15 +15,25 @@ const args = ['run.mjs', '--agent', 'claude', '--binary', BINARY, '--client', '7
 test.after(() => fs.rmSync(dir, { recursive: true }));
 
 // Every process of a run has this folder in its arguments or its environment.
-const left = () => execFileSync('ps', ['axeww', '-o', 'pid=,args='], { maxBuffer: 1 << 26 }).toString().split('\n')
-  .filter(l => [`HOME=${dir}/`, `--data ${dir}/`, `${dir}/agent-`].some(s => l.includes(s)));
+const left = () =>
+  execFileSync('ps', ['axeww', '-o', 'pid=,args='], { maxBuffer: 1 << 26 })
+    .toString()
+    .split('\n')
+    .filter(l => [`HOME=${dir}/`, `--data ${dir}/`, `${dir}/agent-`].some(s => l.includes(s)));
 
-const run = more => new Promise(done => execFile(process.execPath, [...args, ...more], { cwd: ROOT, env, maxBuffer: 1 << 26 },
-  (e, out, err) => done({ code: e?.code ?? 0, out, err, last: out.trimEnd().split('\n').at(-1) })));
+const run = more =>
+  new Promise(done =>
+    execFile(process.execPath, [...args, ...more], { cwd: ROOT, env, maxBuffer: 1 << 26 }, (e, out, err) =>
+      done({ code: e?.code ?? 0, out, err, last: out.trimEnd().split('\n').at(-1) }),
+    ),
+  );
 
 const clean = () => {
   assert.deepEqual(left(), []);
-  assert.deepEqual(fs.readdirSync(dir).filter(f => /^(agent|tributary-conformance)-/.test(f)), []);
+  assert.deepEqual(
+    fs.readdirSync(dir).filter(f => /^(agent|tributary-conformance)-/.test(f)),
+    [],
+  );
 };
 
 const damages = {
@@ -56,7 +66,7 @@ for (const signal of ['SIGINT', 'SIGTERM']) {
     const child = spawn(process.execPath, [...args, '--case', 'stop'], { cwd: ROOT, env, stdio: 'ignore' });
     const over = new Promise(done => child.on('exit', done));
     const agents = () => left().filter(l => l.includes('stream-json'));
-    for (const end = Date.now() + 60000; !agents().length && Date.now() < end;) await new Promise(r => setTimeout(r, 20));
+    for (const end = Date.now() + 60000; !agents().length && Date.now() < end; ) await new Promise(r => setTimeout(r, 20));
     assert.ok(agents().length, 'the agent runs');
     child.kill(signal);
     assert.equal(await over, signal === 'SIGINT' ? 130 : 143);

@@ -12,13 +12,21 @@ test.after(() => fs.rmSync(dir, { recursive: true }));
 
 const CALL = { dynamic: true, providerExecuted: true };
 const chunks = [
-  { type: 'start', messageId: 'm1' }, { type: 'start-step' },
-  { type: 'reasoning-start', id: 'r' }, { type: 'reasoning-delta', id: 'r', delta: 'Hm.' }, { type: 'reasoning-end', id: 'r' },
-  { type: 'text-start', id: 'a' }, { type: 'text-delta', id: 'a', delta: 'I read.' }, { type: 'text-end', id: 'a' },
+  { type: 'start', messageId: 'm1' },
+  { type: 'start-step' },
+  { type: 'reasoning-start', id: 'r' },
+  { type: 'reasoning-delta', id: 'r', delta: 'Hm.' },
+  { type: 'reasoning-end', id: 'r' },
+  { type: 'text-start', id: 'a' },
+  { type: 'text-delta', id: 'a', delta: 'I read.' },
+  { type: 'text-end', id: 'a' },
   { type: 'tool-input-available', toolCallId: 'c1', toolName: 'Read', input: {}, ...CALL },
   { type: 'tool-output-available', toolCallId: 'c1', output: 'x', ...CALL },
-  { type: 'text-start', id: 'b' }, { type: 'text-delta', id: 'b', delta: 'Done.' }, { type: 'text-end', id: 'b' },
-  { type: 'finish-step' }, { type: 'finish' },
+  { type: 'text-start', id: 'b' },
+  { type: 'text-delta', id: 'b', delta: 'Done.' },
+  { type: 'text-end', id: 'b' },
+  { type: 'finish-step' },
+  { type: 'finish' },
 ];
 const expected = { text: ['I read.', 'Done.'], reasoning: ['Hm.'], tools: { c1: 'completed' }, outcome: 'completed' };
 
@@ -29,10 +37,21 @@ fs.writeFileSync(program, '#!/bin/sh\nfor last; do :; done\ncat "${last%.jsonl}.
 
 function convert(expects, stream, preload = []) {
   const file = path.join(dir, 'recording.jsonl');
-  fs.writeFileSync(file, [{ t: 0, dir: 'meta', cmd: 'x' }, ...expects.map(expect => ({ t: 1, dir: 'meta', expect }))].map(l => `${JSON.stringify(l)}\n`).join(''));
-  fs.writeFileSync(path.join(dir, 'recording.sse'), [...stream, '[DONE]'].map(c => `data: ${typeof c === 'string' ? c : JSON.stringify(c)}\n\n`).join(''));
-  return new Promise(done => execFile(process.execPath, [...preload, 'convert.mjs', '--binary', program, '--client', '7', file], { cwd: ROOT },
-    (e, out) => done({ code: e?.code ?? 0, out, last: out.trimEnd().split('\n').at(-1) })));
+  fs.writeFileSync(
+    file,
+    [{ t: 0, dir: 'meta', cmd: 'x' }, ...expects.map(expect => ({ t: 1, dir: 'meta', expect }))]
+      .map(l => `${JSON.stringify(l)}\n`)
+      .join(''),
+  );
+  fs.writeFileSync(
+    path.join(dir, 'recording.sse'),
+    [...stream, '[DONE]'].map(c => `data: ${typeof c === 'string' ? c : JSON.stringify(c)}\n\n`).join(''),
+  );
+  return new Promise(done =>
+    execFile(process.execPath, [...preload, 'convert.mjs', '--binary', program, '--client', '7', file], { cwd: ROOT }, (e, out) =>
+      done({ code: e?.code ?? 0, out, last: out.trimEnd().split('\n').at(-1) }),
+    ),
+  );
 }
 
 test('a recording that is what it expects passes', async () => {
@@ -58,7 +77,11 @@ for (const [fault, expects, stream] of [
   ['a tool without an output', [expected], chunks.filter(c => c.type !== 'tool-output-available')],
   ['another ending', [{ ...expected, outcome: 'canceled' }], chunks],
   ['no ending', [expected], chunks.slice(0, -1)],
-  ['another error', [{ ...expected, outcome: 'error', errorText: 'No' }], [...chunks.slice(0, -2), { type: 'error', errorText: 'Yes' }, ...chunks.slice(-2)]],
+  [
+    'another error',
+    [{ ...expected, outcome: 'error', errorText: 'No' }],
+    [...chunks.slice(0, -2), { type: 'error', errorText: 'Yes' }, ...chunks.slice(-2)],
+  ],
   ['an approval that is not shown', [{ ...expected, approvals: { p1: 'approved' } }], chunks],
   ['a question that is not shown', [{ ...expected, questions: { Why: 'So' } }], chunks],
   ['a sub-agent that is not shown', [{ ...expected, subagents: { c9: { text: ['x'], outcome: 'completed' } } }], chunks],

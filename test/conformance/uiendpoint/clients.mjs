@@ -11,8 +11,8 @@ for (const release of ['5.0.277', '6.0.323', '7.0.173']) {
     for await (const m of readUIMessageStream({ stream, message })) last = m;
     return last;
   };
-  const text = (m) => m.parts.map((p) => p.text ?? p.output ?? '').join('');
-  const user = (t) => ({ id: `u-${release}-${t}`, role: 'user', parts: [{ type: 'text', text: t }] });
+  const text = m => m.parts.map(p => p.text ?? p.output ?? '').join('');
+  const user = t => ({ id: `u-${release}-${t}`, role: 'user', parts: [{ type: 'text', text: t }] });
   const post = (messages, messageId) => transport.sendMessages({ chatId, trigger: 'submit-message', messages, messageId });
   const said = [user('hello')];
   said.push(await read(await post(said)));
@@ -20,7 +20,7 @@ for (const release of ['5.0.277', '6.0.323', '7.0.173']) {
   if (release[0] !== '5') {
     said.push(user('pay'));
     const asked = await read(await post(said));
-    const part = asked.parts.find((p) => p.approval);
+    const part = asked.parts.find(p => p.approval);
     Object.assign(part, { state: 'approval-responded', approval: { ...part.approval, approved: true } });
     line.push(text(await read(await post([...said, asked], asked.id), asked)));
   }

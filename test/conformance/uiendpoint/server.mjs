@@ -4,11 +4,11 @@ import http from 'node:http';
 import { z } from 'zod';
 
 const releases = ['5.0.277', '6.0.323', '7.0.173'];
-const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+const wait = ms => new Promise(done => setTimeout(done, ms));
 
 // words is a text in pieces.
 function words(id, text, providerMetadata) {
-  const pieces = text.split(/(?<= )/).map((delta) => ({ type: 'text-delta', id, delta }));
+  const pieces = text.split(/(?<= )/).map(delta => ({ type: 'text-delta', id, delta }));
   return [{ type: 'text-start', id, providerMetadata }, ...pieces, { type: 'text-end', id }];
 }
 
@@ -23,10 +23,10 @@ const call = (toolCallId, toolName, input) => [
 function answer(prompt, major) {
   const last = prompt.at(-1);
   if (last.role === 'tool') {
-    const results = last.content.filter((c) => c.type === 'tool-result').map((c) => c.output);
+    const results = last.content.filter(c => c.type === 'tool-result').map(c => c.output);
     return words('1', `The tools say ${JSON.stringify(results)}.`);
   }
-  const text = last.content.map((c) => c.text ?? c.mediaType).join(' ');
+  const text = last.content.map(c => c.text ?? c.mediaType).join(' ');
   switch (text.split(' ')[0]) {
     case 'weather':
       return [...words('1', 'Let me look. '), ...call('w1', 'weather', { city: 'Paris' }), ...call('w2', 'weather', { city: 'Rome' })];
@@ -40,7 +40,8 @@ function answer(prompt, major) {
       return call('u1', 'nothing', {});
     case 'think':
       return [
-        { type: 'reasoning-start', id: 'r' }, { type: 'reasoning-delta', id: 'r', delta: 'Hm. ' },
+        { type: 'reasoning-start', id: 'r' },
+        { type: 'reasoning-delta', id: 'r', delta: 'Hm. ' },
         { type: 'reasoning-end', id: 'r', providerMetadata: { acme: { signature: 'sealed' } } },
         { type: 'source', sourceType: 'url', id: 's', url: 'https://a.test', title: 'A', providerMetadata: { acme: { rank: 1 } } },
         { type: 'file', mediaType: 'text/plain', data: major === 7 ? { type: 'data', data: 'aGk=' } : 'aGk=' },
@@ -61,22 +62,25 @@ async function endpoint(release) {
   const mocks = await import(`ai-${release}/test`);
   const major = Number(release[0]);
   const Model = mocks.MockLanguageModelV4 ?? mocks.MockLanguageModelV3 ?? mocks.MockLanguageModelV2;
-  const usage = major === 5
-    ? { inputTokens: 1, outputTokens: 2, totalTokens: 3 }
-    : { inputTokens: { total: 1 }, outputTokens: { total: 2 } };
+  const usage =
+    major === 5 ? { inputTokens: 1, outputTokens: 2, totalTokens: 3 } : { inputTokens: { total: 1 }, outputTokens: { total: 2 } };
   const model = new Model({
     doStream: async ({ prompt, abortSignal }) => {
       const parts = answer(prompt, major);
-      const tools = parts.some((p) => p.type === 'tool-call');
+      const tools = parts.some(p => p.type === 'tool-call');
       const reason = tools ? 'tool-calls' : 'stop';
-      const slow = prompt.at(-1).content.some?.((c) => c.text === 'slow') ? 10000 : 0;
-      const all = [{ type: 'stream-start', warnings: [] }, ...parts, { type: 'finish', finishReason: major === 5 ? reason : { unified: reason, raw: reason }, usage }];
+      const slow = prompt.at(-1).content.some?.(c => c.text === 'slow') ? 10000 : 0;
+      const all = [
+        { type: 'stream-start', warnings: [] },
+        ...parts,
+        { type: 'finish', finishReason: major === 5 ? reason : { unified: reason, raw: reason }, usage },
+      ];
       return {
         stream: new ReadableStream({
           async start(out) {
             for (const p of all) {
               if (slow && p.type === 'text-end') {
-                await Promise.race([wait(slow), new Promise((done) => abortSignal?.addEventListener('abort', done))]);
+                await Promise.race([wait(slow), new Promise(done => abortSignal?.addEventListener('abort', done))]);
                 stops.push(abortSignal?.aborted ?? false);
               }
               out.enqueue(p);
@@ -88,27 +92,49 @@ async function endpoint(release) {
     },
   });
   const tools = {
-    weather: ai.tool({ description: 'weather', inputSchema: z.object({ city: z.string() }), execute: async ({ city }) => ({ city, sun: 1.5 }) }),
-    fail: ai.tool({ description: 'fail', inputSchema: z.object({}), execute: async () => { throw new Error('broken'); } }),
+    weather: ai.tool({
+      description: 'weather',
+      inputSchema: z.object({ city: z.string() }),
+      execute: async ({ city }) => ({ city, sun: 1.5 }),
+    }),
+    fail: ai.tool({
+      description: 'fail',
+      inputSchema: z.object({}),
+      execute: async () => {
+        throw new Error('broken');
+      },
+    }),
     where: ai.tool({ description: 'where', inputSchema: z.object({}) }),
-    pay: ai.tool({ description: 'pay', inputSchema: z.object({ amount: z.number() }), needsApproval: true, execute: async ({ amount }) => `paid ${amount}` }),
+    pay: ai.tool({
+      description: 'pay',
+      inputSchema: z.object({ amount: z.number() }),
+      needsApproval: true,
+      execute: async ({ amount }) => `paid ${amount}`,
+    }),
   };
   return async (request, signal, consumeSseStream) => {
     const result = ai.streamText({
-      model, tools, abortSignal: signal, onError: () => {},
+      model,
+      tools,
+      abortSignal: signal,
+      onError: () => {},
       stopWhen: ai.stepCountIs?.(4) ?? ai.isStepCount(4),
       messages: await ai.convertToModelMessages(await ai.validateUIMessages({ messages: request.messages })),
     });
     return result.toUIMessageStreamResponse({
-      originalMessages: request.messages, sendSources: true, sendReasoning: true, generateMessageId: () => `theirs-${request.messages.length}`,
-      onError: (e) => e.message, consumeSseStream,
+      originalMessages: request.messages,
+      sendSources: true,
+      sendReasoning: true,
+      generateMessageId: () => `theirs-${request.messages.length}`,
+      onError: e => e.message,
+      consumeSseStream,
       messageMetadata: ({ part }) => (part.type === 'start' ? { release } : part.type === 'finish' ? { done: true } : undefined),
     });
   };
 }
 
 const stops = [];
-const endpoints = Object.fromEntries(await Promise.all(releases.map(async (r) => [r, await endpoint(r)])));
+const endpoints = Object.fromEntries(await Promise.all(releases.map(async r => [r, await endpoint(r)])));
 
 // kept are the running and finished messages of /RELEASE/resumable, by chat: as the AI SDK's
 // documentation has it, in this process instead of in Redis.
@@ -150,7 +176,8 @@ const server = http.createServer(async (req, res) => {
     let n = 0;
     for await (const piece of response.body) {
       res.write(piece);
-      if (resumable && n++ === 4) { // the connection breaks
+      if (resumable && n++ === 4) {
+        // the connection breaks
         res.flushHeaders();
         return setTimeout(() => res.destroy(), 20);
       }

@@ -11,7 +11,9 @@ import { BINARY, sleep, until } from '../lib/site.mjs';
 
 let server, side;
 before(async () => {
-  server = await start(BINARY, { yaml: 'agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 6ms}\n' });
+  server = await start(BINARY, {
+    yaml: 'agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 6ms}\n',
+  });
   side = http(server);
   console.error = () => {}; // the transport writes each cut there
 });
@@ -23,7 +25,8 @@ after(() => server.stop());
  * quietly: the response ends as if it were whole, as some proxies end it.
  */
 function network(cut = () => 0, quietly = false) {
-  const asked = [], answers = [];
+  const asked = [],
+    answers = [];
   const lossy = async (url, { headers, ...init }) => {
     const n = asked.push(`${init.method ?? 'GET'} ${url.replace(server.base, '')}`);
     const abort = new AbortController();
@@ -33,7 +36,8 @@ function network(cut = () => 0, quietly = false) {
     const limit = cut(n);
     let left = limit;
     if (!limit || !res.ok) return res;
-    const reader = res.body.pipeThrough(new TextDecoderStream()).getReader(), out = new TextEncoder();
+    const reader = res.body.pipeThrough(new TextDecoderStream()).getReader(),
+      out = new TextEncoder();
     let buffered = '';
     const body = new ReadableStream({
       async pull(to) {
@@ -41,11 +45,15 @@ function network(cut = () => 0, quietly = false) {
           const end = buffered.indexOf('\n\n');
           if (end < 0) {
             const { done, value } = await reader.read();
-            if (done) { to.close(); return; }
+            if (done) {
+              to.close();
+              return;
+            }
             buffered += value;
             continue;
           }
-          const event = buffered.slice(0, end + 2), chunk = /^data: \{"type":"([^"]+)"/m.exec(event);
+          const event = buffered.slice(0, end + 2),
+            chunk = /^data: \{"type":"([^"]+)"/m.exec(event);
           if (chunk && (chunk[1] === limit || left-- === 0)) {
             abort.abort();
             if (quietly) to.close();
@@ -65,11 +73,24 @@ function network(cut = () => 0, quietly = false) {
 
 /** A page with a chat of the session, which sends the answers of a person by itself. */
 function open(id, { net = network(), messages = [], ...options } = {}) {
-  const transport = Object.assign(new WorkflowChatTransport({ api: `${server.base}/api/sessions/${id}/chat`, fetch: net.fetch, maxConsecutiveErrors: Infinity, ...options }), { resumeStreamIsReplay: true });
+  const transport = Object.assign(
+    new WorkflowChatTransport({
+      api: `${server.base}/api/sessions/${id}/chat`,
+      fetch: net.fetch,
+      maxConsecutiveErrors: Infinity,
+      ...options,
+    }),
+    { resumeStreamIsReplay: true },
+  );
   const chat = new Chat({
-    id, messages, transport,
-    onError: e => { if (e.message.startsWith('Failed to fetch chat: 410')) setTimeout(() => chat.resumeStream()); },
-    sendAutomaticallyWhen: c => ai.lastAssistantMessageIsCompleteWithToolCalls(c) || ai.lastAssistantMessageIsCompleteWithApprovalResponses(c),
+    id,
+    messages,
+    transport,
+    onError: e => {
+      if (e.message.startsWith('Failed to fetch chat: 410')) setTimeout(() => chat.resumeStream());
+    },
+    sendAutomaticallyWhen: c =>
+      ai.lastAssistantMessageIsCompleteWithToolCalls(c) || ai.lastAssistantMessageIsCompleteWithApprovalResponses(c),
   });
   return { chat, net };
 }
@@ -81,8 +102,12 @@ async function session(agent = 'demo') {
 }
 
 const state = async id => (await side.get(`/api/sessions/${id}`)).json.state;
-const over = async id => until('the turn is over', async () => await state(id) !== 'running');
-const quiet = chat => until(`the chat is ready; it is ${chat.status}: ${JSON.stringify(chat.lastMessage)}`, () => chat.status === 'ready' || chat.status === 'error');
+const over = async id => until('the turn is over', async () => (await state(id)) !== 'running');
+const quiet = chat =>
+  until(
+    `the chat is ready; it is ${chat.status}: ${JSON.stringify(chat.lastMessage)}`,
+    () => chat.status === 'ready' || chat.status === 'error',
+  );
 const begun = chat => until('the answer has begun', () => chat.lastMessage?.role === 'assistant' && textOf(chat.lastMessage));
 const starts = net => net.asked.filter(a => a.startsWith('GET')).map(a => Number(/startIndex=(-?\d+)$/.exec(a)[1]));
 
@@ -91,7 +116,13 @@ async function sameInHistory(chat) {
   const last = (await side.history(chat.id, '7.0.112')).at(-1);
   assert.equal(chat.lastMessage.id, last.id);
   const of = m => ({ ...anonymous({ ...m, parts: m.parts.filter(p => p.type !== 'data-error') }) });
-  assert.equal(difference(of(chat.lastMessage).parts.map(p => `${p.type} ${p.state ?? ''} ${p.text ?? ''}`), of(last).parts.map(p => `${p.type} ${p.state ?? ''} ${p.text ?? ''}`)), null);
+  assert.equal(
+    difference(
+      of(chat.lastMessage).parts.map(p => `${p.type} ${p.state ?? ''} ${p.text ?? ''}`),
+      of(last).parts.map(p => `${p.type} ${p.state ?? ''} ${p.text ?? ''}`),
+    ),
+    null,
+  );
 }
 
 describe('WorkflowChatTransport', { concurrency: 6 }, () => {
@@ -101,14 +132,18 @@ describe('WorkflowChatTransport', { concurrency: 6 }, () => {
     assert.equal(chat.error, undefined);
     await sameInHistory(chat);
     await chat.sendMessage({ text: 'tool' });
-    assert.deepEqual(toolsOf(chat.lastMessage).map(p => p.state), ['output-available']);
+    assert.deepEqual(
+      toolsOf(chat.lastMessage).map(p => p.state),
+      ['output-available'],
+    );
     assert.equal(chat.messages.length, 4);
     assert.deepEqual(starts(net), [], 'no response lacked its end');
     await sameInHistory(chat);
   });
 
   test('regenerate and edit, of which the requests say nothing', async () => {
-    const id = await session(), { chat } = open(id);
+    const id = await session(),
+      { chat } = open(id);
     await chat.sendMessage({ text: 'hello' });
     await chat.regenerate();
     assert.equal((await side.history(id)).length, 2);
@@ -126,7 +161,9 @@ describe('WorkflowChatTransport', { concurrency: 6 }, () => {
       const [asked] = toolsOf(chat.lastMessage).filter(p => p.state === 'approval-requested');
       assert.ok(asked, JSON.stringify(chat.lastMessage));
       await chat.addToolApprovalResponse({ id: asked.approval.id, approved });
-      await until('the rest has come', () => toolsOf(chat.lastMessage).every(p => p.state === (approved ? 'output-available' : 'output-denied')));
+      await until('the rest has come', () =>
+        toolsOf(chat.lastMessage).every(p => p.state === (approved ? 'output-available' : 'output-denied')),
+      );
       await quiet(chat);
       assert.equal(chat.error, undefined);
       assert.equal(chat.messages.length, 2);
@@ -148,7 +185,7 @@ describe('WorkflowChatTransport', { concurrency: 6 }, () => {
 
   // evidence: promise-resume
   test('a connection that is cut in mid-turn: the client reads on by itself, and shows each word once', async () => {
-    const { chat, net } = open(await session('unhurried'), { net: network(n => n === 1 ? 30 : 0) });
+    const { chat, net } = open(await session('unhurried'), { net: network(n => (n === 1 ? 30 : 0)) });
     await chat.sendMessage({ text: 'slow' });
     assert.equal(chat.error, undefined);
     assert.deepEqual(starts(net), [30]);
@@ -161,14 +198,18 @@ describe('WorkflowChatTransport', { concurrency: 6 }, () => {
       const { chat, net } = open(await session(), { net: network(() => 3, script === 'slow') });
       await chat.sendMessage({ text: script });
       assert.equal(chat.error, undefined);
-      assert.deepEqual(starts(net), net.asked.slice(1).map((_, i) => 3 * (i + 1)));
+      assert.deepEqual(
+        starts(net),
+        net.asked.slice(1).map((_, i) => 3 * (i + 1)),
+      );
       assert.ok(starts(net).length > 0);
       await sameInHistory(chat);
     });
   }
 
   test('a cut before the last chunk, when the turn is over', async () => {
-    const id = await session(), { chat, net } = open(id, { net: network(n => n === 1 ? 'finish' : 0) });
+    const id = await session(),
+      { chat, net } = open(id, { net: network(n => (n === 1 ? 'finish' : 0)) });
     await chat.sendMessage({ text: 'tool' });
     assert.equal(chat.error, undefined);
     assert.equal(starts(net).length, 1);
@@ -188,20 +229,25 @@ describe('WorkflowChatTransport', { concurrency: 6 }, () => {
   });
 
   test('a page that is loaded anew in mid-turn, by the id of the chat, and is cut then', async () => {
-    const id = await session('unhurried'), first = open(id);
+    const id = await session('unhurried'),
+      first = open(id);
     void first.chat.sendMessage({ text: 'slow' });
     await begun(first.chat);
     await first.chat.stop(); // the page goes
-    const { chat, net } = open(id, { net: network(n => n === 1 ? 12 : 0), messages: await side.history(id, '7.0.112') });
+    const { chat, net } = open(id, { net: network(n => (n === 1 ? 12 : 0)), messages: await side.history(id, '7.0.112') });
     await chat.resumeStream();
     assert.equal(chat.error, undefined);
     assert.equal(chat.messages.length, 2);
-    assert.deepEqual(net.asked, [0, 12].map(n => `GET /api/sessions/${id}/chat/${id}/stream?startIndex=${n}`));
+    assert.deepEqual(
+      net.asked,
+      [0, 12].map(n => `GET /api/sessions/${id}/chat/${id}/stream?startIndex=${n}`),
+    );
     await sameInHistory(chat);
   });
 
   test('a page that is loaded anew while a tool runs', async () => {
-    const id = await session('unhurried'), first = open(id);
+    const id = await session('unhurried'),
+      first = open(id);
     void first.chat.sendMessage({ text: 'shell' });
     await until('a call runs', () => toolsOf(first.chat.lastMessage).some(p => p.state !== 'input-streaming'));
     const { chat } = open(id, { messages: await side.history(id, '7.0.112') });
@@ -212,10 +258,13 @@ describe('WorkflowChatTransport', { concurrency: 6 }, () => {
   });
 
   test('two pages that are loaded anew: a cut one begins again, and gets no words of the other', async () => {
-    const id = await session('unhurried'), first = open(id);
+    const id = await session('unhurried'),
+      first = open(id);
     void first.chat.sendMessage({ text: 'slow' });
     await begun(first.chat);
-    const one = open(id, { net: network(n => n === 1 ? 20 : 0) }), two = open(id), followed = two.chat.resumeStream();
+    const one = open(id, { net: network(n => (n === 1 ? 20 : 0)) }),
+      two = open(id),
+      followed = two.chat.resumeStream();
     await begun(two.chat);
     void one.chat.resumeStream();
     await until('it has begun again', () => one.net.asked.length === 3);
@@ -240,7 +289,8 @@ describe('WorkflowChatTransport', { concurrency: 6 }, () => {
   });
 
   test('a page that is loaded anew after the end of the turn', async () => {
-    const id = await session(), first = open(id);
+    const id = await session(),
+      first = open(id);
     await first.chat.sendMessage({ text: 'tool' });
     const { chat, net } = open(id, { messages: await side.history(id, '7.0.112') });
     await chat.resumeStream();
@@ -251,10 +301,11 @@ describe('WorkflowChatTransport', { concurrency: 6 }, () => {
   });
 
   test('the newest chunks only: the page gets the whole message, and counts on rightly', async () => {
-    const id = await session('unhurried'), first = open(id);
+    const id = await session('unhurried'),
+      first = open(id);
     void first.chat.sendMessage({ text: 'slow' });
     await begun(first.chat);
-    const { chat, net } = open(id, { net: network(n => n === 1 ? 12 : 0), initialStartIndex: -10 });
+    const { chat, net } = open(id, { net: network(n => (n === 1 ? 12 : 0)), initialStartIndex: -10 });
     await chat.resumeStream();
     assert.equal(chat.error, undefined);
     assert.deepEqual(starts(net), [-10, 12]);
@@ -263,7 +314,8 @@ describe('WorkflowChatTransport', { concurrency: 6 }, () => {
   });
 
   test('stop is a call of its own', async () => {
-    const id = await session('unhurried'), { chat, net } = open(id);
+    const id = await session('unhurried'),
+      { chat, net } = open(id);
     const sent = chat.sendMessage({ text: 'slow' });
     await begun(chat);
     assert.equal(await state(id), 'running');
@@ -288,15 +340,21 @@ describe('WorkflowChatTransport', { concurrency: 6 }, () => {
     await chat.sendMessage({ text: 'hello' });
     assert.match(chat.error.message, /^Failed to fetch chat: 404 There is no such session/);
   });
-
 });
 
 describe('WorkflowChatTransport, alone with the gateway', () => {
   test('a gateway that restarts in mid-turn: the page begins again, and shows what is on record, each word once', async () => {
-    const id = await session('unhurried'), net = network(), patient = net.fetch;
-    net.fetch = async (...args) => { // as a proxy in front of a gateway that restarts
+    const id = await session('unhurried'),
+      net = network(),
+      patient = net.fetch;
+    net.fetch = async (...args) => {
+      // as a proxy in front of a gateway that restarts
       for (const end = Date.now() + 30000; ; await sleep(50)) {
-        try { return await patient(...args); } catch (e) { if (Date.now() > end) throw e; }
+        try {
+          return await patient(...args);
+        } catch (e) {
+          if (Date.now() > end) throw e;
+        }
       }
     };
     const { chat } = open(id, { net });

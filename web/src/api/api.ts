@@ -16,12 +16,21 @@ export const UNREACHED = 'The gateway cannot be reached.';
 export const said = (e: Error) => (isNetworkError(e as unknown) ? UNREACHED : e.message);
 
 /** Does something at the gateway, with errors that say something to a person. */
-export const reach = async <T>(what: Promise<T>): Promise<T> => { try { return await what; } catch (e) { throw isNetworkError(e) ? new Error(UNREACHED) : e; } };
+export const reach = async <T>(what: Promise<T>): Promise<T> => {
+  try {
+    return await what;
+  } catch (e) {
+    throw isNetworkError(e) ? new Error(UNREACHED) : e;
+  }
+};
 
 export const call = (...request: Parameters<typeof transport.response>) => reach(transport.response(...request));
 
 /** Why the list cannot be read now; refused: this browser is not signed in. */
-export interface Problem { sentence: string; refused: boolean }
+export interface Problem {
+  sentence: string;
+  refused: boolean;
+}
 
 export function problemOf(e: Error | undefined): Problem {
   const refused = e instanceof TributaryError && e.status === 401;
@@ -30,24 +39,45 @@ export function problemOf(e: Error | undefined): Problem {
 
 /** A session by its id; null when there is none, or when it cannot be read now. */
 export async function readSession(id: string): Promise<Session | null> {
-  try { return await (await call('GET', at(id))).json() as Session; } catch { return null; }
+  try {
+    return (await (await call('GET', at(id))).json()) as Session;
+  } catch {
+    return null;
+  }
 }
 
-export const deleteSession = async (id: string) => { await call('DELETE', at(id)); };
+export const deleteSession = async (id: string) => {
+  await call('DELETE', at(id));
+};
 
-export const changeSession = async (id: string, change: { title?: string; mode?: string; model?: string; archived?: boolean }) => { await call('PATCH', at(id), change); };
+export const changeSession = async (id: string, change: { title?: string; mode?: string; model?: string; archived?: boolean }) => {
+  await call('PATCH', at(id), change);
+};
 
-export const createSession = async (session: { id: string; agent?: string; mode?: string; model?: string }) => { await call('POST', '/api/sessions', session); };
+export const createSession = async (session: { id: string; agent?: string; mode?: string; model?: string }) => {
+  await call('POST', '/api/sessions', session);
+};
 
 /** What people look for among the sessions. The words stand in the title or in the text. */
-export interface Filter { q: string; agent: string; state: '' | 'idle' | 'running' | 'paused' | 'failed'; archived: boolean }
+export interface Filter {
+  q: string;
+  agent: string;
+  state: '' | 'idle' | 'running' | 'paused' | 'failed';
+  archived: boolean;
+}
 
 export const isFiltered = (f: Filter) => !!(f.q.trim() || f.agent || f.state || f.archived);
 
 export async function findSessions({ q, agent, state, archived }: Filter, limit: number): Promise<{ sessions: Session[]; more: boolean }> {
-  const query = new URLSearchParams({ limit: String(limit), ...(q.trim() && { q: q.trim() }), ...(agent && { agent }), ...(state && { state }), ...(archived && { archived: 'true' }) });
+  const query = new URLSearchParams({
+    limit: String(limit),
+    ...(q.trim() && { q: q.trim() }),
+    ...(agent && { agent }),
+    ...(state && { state }),
+    ...(archived && { archived: 'true' }),
+  });
   const res = await call('GET', `/api/sessions?${query}`);
-  return { sessions: (await res.json() as { sessions: Session[] }).sessions, more: res.headers.has('link') };
+  return { sessions: ((await res.json()) as { sessions: Session[] }).sessions, more: res.headers.has('link') };
 }
 
 export type Form = 'markdown' | 'json' | 'trace';
@@ -60,11 +90,19 @@ export async function exported(id: string, form: Form): Promise<{ content: Blob;
 }
 
 export async function readControls(id: string): Promise<Controls | null> {
-  try { return await (await call('GET', `${at(id)}/controls`)).json() as Controls; } catch { return null; }
+  try {
+    return (await (await call('GET', `${at(id)}/controls`)).json()) as Controls;
+  } catch {
+    return null;
+  }
 }
 
 export async function listAgents(): Promise<Agent[]> {
-  try { return (await (await call('GET', '/api/agents')).json() as { agents: Agent[] }).agents; } catch { return []; }
+  try {
+    return ((await (await call('GET', '/api/agents')).json()) as { agents: Agent[] }).agents;
+  } catch {
+    return [];
+  }
 }
 
 export type Members = NonNullable<Session['members']>;
@@ -73,11 +111,20 @@ export type Members = NonNullable<Session['members']>;
 export async function changeMember(id: string, who: string, role: string | null): Promise<Members> {
   const path = `${at(id)}/members/${encodeURIComponent(who)}`;
   const res = role === null ? await call('DELETE', path) : await call('PUT', path, { role });
-  return (await res.json() as { members: Members | null }).members ?? {};
+  return ((await res.json()) as { members: Members | null }).members ?? {};
 }
 
-export interface SignIn { id: string; user: string; name: string; by: string; created_at: string; expires_at: string }
+export interface SignIn {
+  id: string;
+  user: string;
+  name: string;
+  by: string;
+  created_at: string;
+  expires_at: string;
+}
 
-export const listSignIns = async () => (await (await call('GET', '/auth/sign-ins')).json() as { sign_ins: SignIn[] }).sign_ins;
+export const listSignIns = async () => ((await (await call('GET', '/auth/sign-ins')).json()) as { sign_ins: SignIn[] }).sign_ins;
 
-export const endSignIn = async (id: string) => { await call('DELETE', `/auth/sign-ins/${encodeURIComponent(id)}`); };
+export const endSignIn = async (id: string) => {
+  await call('DELETE', `/auth/sign-ins/${encodeURIComponent(id)}`);
+};

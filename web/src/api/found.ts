@@ -5,7 +5,11 @@ import { findSessions, isFiltered, type Filter, type Session } from './api';
 /** How long a person types on, and how long changes gather, in milliseconds. */
 const PAUSE = 200;
 
-export interface Found { list: Session[] | null; more: (() => void) | null; problem: string | null }
+export interface Found {
+  list: Session[] | null;
+  more: (() => void) | null;
+  problem: string | null;
+}
 
 /** The sessions of a filter; null while no filter is set. changes: a value that is another one after each change of a session. */
 export function useFound(filter: Filter, changes: unknown): Found | null {
@@ -20,12 +24,26 @@ export function useFound(filter: Filter, changes: unknown): Found | null {
     let here = true;
     const timer = setTimeout(() => {
       findSessions(filter, limit).then(
-        ({ sessions, more }) => { if (here) { setFound({ filter, list: sessions, more }); setProblem(null); } },
-        (e: Error) => { if (here) setProblem(e.message); },
+        ({ sessions, more }) => {
+          if (here) {
+            setFound({ filter, list: sessions, more });
+            setProblem(null);
+          }
+        },
+        (e: Error) => {
+          if (here) setProblem(e.message);
+        },
       );
     }, PAUSE);
-    return () => { here = false; clearTimeout(timer); };
+    return () => {
+      here = false;
+      clearTimeout(timer);
+    };
   }, [filter, limit, on, changes]);
   if (!on) return null;
-  return { list: found?.list ?? null, more: found?.more && limit < 1000 ? () => setGrown({ filter, limit: Math.min(1000, limit + 100) }) : null, problem };
+  return {
+    list: found?.list ?? null,
+    more: found?.more && limit < 1000 ? () => setGrown({ filter, limit: Math.min(1000, limit + 100) }) : null,
+    problem,
+  };
 }

@@ -7,10 +7,11 @@ export type Request = PendingRequest & Required<Pick<PendingRequest, 'session' |
 
 /** All that wait in the sessions of this person, or in one of them; the oldest first. */
 export async function listRequests(session?: string): Promise<Request[]> {
-  return await reach(transport.requests(session)) as Request[];
+  return (await reach(transport.requests(session))) as Request[];
 }
 
-export const answerRequest = ({ session, id }: Pick<Request, 'session' | 'id'>, answer: Answer) => reach(transport.answer(session, id, answer));
+export const answerRequest = ({ session, id }: Pick<Request, 'session' | 'id'>, answer: Answer) =>
+  reach(transport.answer(session, id, answer));
 
 /** What became of a request that waits no longer, as its records say. */
 export async function outcomeOf(session: string, request: string): Promise<string> {
@@ -24,6 +25,8 @@ export async function outcomeOf(session: string, request: string): Promise<strin
       if (payload.values) return visibleText(`${who} answered: ${payload.values.join(', ')}`);
       return `${who} has ${payload.option_kind?.startsWith('reject') ? 'denied' : 'allowed'} it.`;
     }
-  } catch (e) { return (e as Error).message; }
+  } catch (e) {
+    return (e as Error).message;
+  }
   return 'There is no such request in this session.';
 }

@@ -3,9 +3,14 @@ import { useCallback, useEffect, useState } from 'react';
 import { problemOf, readSession, transport, type Problem, type Session } from './api';
 import { onRefused, onSignedIn } from './signin';
 
-const PAGE = 100, MOST = 1000;
+const PAGE = 100,
+  MOST = 1000;
 
-export interface Sessions { list: Session[] | null; problem: Problem | null; more: (() => void) | null }
+export interface Sessions {
+  list: Session[] | null;
+  problem: Problem | null;
+  more: (() => void) | null;
+}
 
 /** The list with a session that is new or has changed, the last changed first. */
 const placed = (list: Session[], s: Session) =>
@@ -22,7 +27,10 @@ export function useSessions(hidden?: () => boolean): Sessions {
     const read = async () => {
       const onConnection = (there: boolean, why?: Error) => setProblem(there ? null : problemOf(why));
       for await (const news of transport.sessions({ limit, signal: end.signal, background: hidden, persists: true, onConnection })) {
-        if (news.type === 'list') { setList(news.sessions); setOlder(news.next !== undefined); }
+        if (news.type === 'list') {
+          setList(news.sessions);
+          setOlder(news.next !== undefined);
+        }
         if (news.type === 'session') setList(now => placed(now ?? [], news.session));
         if (news.type === 'gone') setList(now => now?.filter(s => s.id !== news.id) ?? null);
       }
@@ -39,12 +47,17 @@ export function useSessions(hidden?: () => boolean): Sessions {
 /** The session with this id; one that is not in the list, which has the newest ones only, is read. ours: the id of a chat that may not have begun. */
 export function useSession({ list }: Sessions, id: string, ours: string): Session | undefined {
   const [read, setRead] = useState<Session | null>(null);
-  const listed = list?.find(s => s.id === id), look = list !== null && !listed && id !== ours;
+  const listed = list?.find(s => s.id === id),
+    look = list !== null && !listed && id !== ours;
   useEffect(() => {
     if (!look) return;
     let here = true;
-    void readSession(id).then(s => { if (here) setRead(s); });
-    return () => { here = false; };
+    void readSession(id).then(s => {
+      if (here) setRead(s);
+    });
+    return () => {
+      here = false;
+    };
   }, [id, look]);
   return listed ?? (look && read?.id === id ? read : undefined);
 }

@@ -1,18 +1,38 @@
 // The page's half of a sign-in. The cookie alone opens nothing: programs on other ports of this host see it too. This
 // secret stands in the storage of the page's origin, which they cannot read, and goes along with each request.
-const HEADER = 'X-Tributary-Page', KEY = 'tributary-page', ATTEMPT = 'tributary-attempt';
+const HEADER = 'X-Tributary-Page',
+  KEY = 'tributary-page',
+  ATTEMPT = 'tributary-attempt';
 
-export interface Me { user: { id: string; name: string; role: string } | null; sign_in?: string; signed_in: boolean }
+export interface Me {
+  user: { id: string; name: string; role: string } | null;
+  sign_in?: string;
+  signed_in: boolean;
+}
 
 /** A storage that the browser may refuse, as in some private windows: then the secret lasts as long as the page. */
 function kept(storage: () => Storage) {
   const spare = new Map<string, string>();
   return {
-    get: (key: string) => { try { return storage().getItem(key) ?? spare.get(key) ?? ''; } catch { return spare.get(key) ?? ''; } },
-    set: (key: string, value: string) => { spare.set(key, value); try { storage().setItem(key, value); } catch { /* the spare one remains */ } },
+    get: (key: string) => {
+      try {
+        return storage().getItem(key) ?? spare.get(key) ?? '';
+      } catch {
+        return spare.get(key) ?? '';
+      }
+    },
+    set: (key: string, value: string) => {
+      spare.set(key, value);
+      try {
+        storage().setItem(key, value);
+      } catch {
+        /* the spare one remains */
+      }
+    },
   };
 }
-const local = kept(() => localStorage), tab = kept(() => sessionStorage);
+const local = kept(() => localStorage),
+  tab = kept(() => sessionStorage);
 
 const withSecret = (init: RequestInit | undefined, secret: string): RequestInit => {
   const headers = new Headers(init?.headers);
@@ -22,7 +42,8 @@ const withSecret = (init: RequestInit | undefined, secret: string): RequestInit 
 
 let carrier: typeof fetch = (input, init) => fetch(input, withSecret(init, local.get(KEY)));
 
-const REFUSED = 'tributary-refused', AGAIN = 'tributary-signed-in';
+const REFUSED = 'tributary-refused',
+  AGAIN = 'tributary-signed-in';
 
 /** The fetch of this page, for its own gateway only. */
 export const ask: typeof fetch = async (input, init) => {
@@ -42,13 +63,17 @@ export const onRefused = on(REFUSED);
 export const onSignedIn = on(AGAIN);
 
 /** Has another fetch carry all requests: the widget's page has a token in the place of a sign-in. */
-export const carry = (by: typeof fetch) => { carrier = by; };
+export const carry = (by: typeof fetch) => {
+  carrier = by;
+};
 
 async function meBy(carry: typeof fetch): Promise<Me | null> {
   try {
     const res = await carry('/auth/me');
-    return res.ok ? await res.json() as Me : null;
-  } catch { return null; }
+    return res.ok ? ((await res.json()) as Me) : null;
+  } catch {
+    return null;
+  }
 }
 
 let last = ''; // the person whom this page belongs to
@@ -62,11 +87,12 @@ export async function me(): Promise<Me | null> {
 /** Takes the secret out of the address, if this is the first page after signing in. A secret that opens nothing is not taken. */
 export async function adopt() {
   const params = new URLSearchParams(location.hash.slice(1));
-  const secret = params.get('page'), attempt = params.get('for');
+  const secret = params.get('page'),
+    attempt = params.get('for');
   if (!secret) return;
   const [mine, back] = tab.get(ATTEMPT).split(' ');
   const ours = attempt !== null && attempt === mine;
-  history.replaceState(null, '', location.pathname + location.search + (ours ? back ?? '' : ''));
+  history.replaceState(null, '', location.pathname + location.search + (ours ? (back ?? '') : ''));
   tab.set(ATTEMPT, '');
   if (attempt !== null && !ours) return; // somebody else's attempt to sign in
   if ((await meBy((input, init) => fetch(input, withSecret(init, secret))))?.user) local.set(KEY, secret);
@@ -87,8 +113,10 @@ export async function signOut() {
 
 /** What a token that the gateway refuses says to a person. The gateway's own sentence tells of headers, but not for a JSON Web Token. */
 const refusalOf = async (res: Response, token: string) => {
-  const { error } = await res.json().catch(() => ({})) as { error?: string };
-  return res.status === 401 && token.split('.').length !== 3 ? 'The gateway does not know this token.' : error ?? `The gateway answered ${res.status}.`;
+  const { error } = (await res.json().catch(() => ({}))) as { error?: string };
+  return res.status === 401 && token.split('.').length !== 3
+    ? 'The gateway does not know this token.'
+    : (error ?? `The gateway answered ${res.status}.`);
 };
 
 /**
@@ -97,21 +125,31 @@ const refusalOf = async (res: Response, token: string) => {
  */
 export async function signInBy(token: string) {
   let headers: Headers;
-  try { headers = new Headers({ authorization: `Bearer ${token}` }); } catch { throw new Error('The gateway does not know this token.'); } // letters that no header can have
+  try {
+    headers = new Headers({ authorization: `Bearer ${token}` });
+  } catch {
+    throw new Error('The gateway does not know this token.');
+  } // letters that no header can have
   const res = await fetch('/auth/sign-in', { method: 'POST', headers }).catch(() => null);
   if (!res) throw new Error('The gateway cannot be reached.');
   if (!res.ok) throw new Error(await refusalOf(res, token));
-  local.set(KEY, (await res.json() as { page: string }).page);
+  local.set(KEY, ((await res.json()) as { page: string }).page);
   await goOn();
 }
 
 /** What this page shows and what it asks for belong to one person. */
 async function goOn() {
-  const before = last, { user } = await me() ?? {};
+  const before = last,
+    { user } = (await me()) ?? {};
   if (!user) return;
-  if (before && user.id !== before) { location.reload(); return; }
+  if (before && user.id !== before) {
+    location.reload();
+    return;
+  }
   dispatchEvent(new Event(AGAIN));
   dispatchEvent(new Event('online')); // the streams try again at once
 }
 
-addEventListener('storage', e => { if (e.key === KEY && e.newValue) void goOn(); }); // another tab has signed in
+addEventListener('storage', e => {
+  if (e.key === KEY && e.newValue) void goOn();
+}); // another tab has signed in

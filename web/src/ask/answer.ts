@@ -9,11 +9,19 @@ export function useAnswer(give: Give) {
   const [sent, setSent] = useState(false);
   const [problem, setProblem] = useState('');
   const here = useRef(true);
-  useEffect(() => { here.current = true; return () => { here.current = false; }; }, []);
+  useEffect(() => {
+    here.current = true;
+    return () => {
+      here.current = false;
+    };
+  }, []);
   const answer = async (a: Answer) => {
     setSent(true);
     setProblem('');
-    try { await give(a); } catch (e) { // else the card goes
+    try {
+      await give(a);
+    } catch (e) {
+      // else the card goes
       if (!here.current) return;
       setProblem((e as Error).message);
       setSent(false);

@@ -13,28 +13,66 @@ export function Question({ request, give }: { request: PendingRequest; give: Giv
   const toggle = (label: string) => setTicked(t => (t.includes(label) ? t.filter(x => x !== label) : [...t, label]));
   const question = request.text || request.title || 'The agent has a question.';
   return (
-    <form className="ask" aria-label={`Question: ${visibleText(question)}`} onSubmit={e => {
-      e.preventDefault();
-      const own = text.trim();
-      if (multiple && (ticked.length || own)) void answer({ value: own ? [...ticked, own] : ticked });
-      else if (own) void answer({ value: own });
-    }}>
-      <p className="ask-title"><Visible text={question} /></p>
-      {problem && <p className="ask-problem" role="alert">{problem}</p>}
-      {!request.may_answer ? <p className="ask-note">You may see this question. Somebody who collaborates in the session answers it.</p> : (
+    <form
+      className="ask"
+      aria-label={`Question: ${visibleText(question)}`}
+      onSubmit={e => {
+        e.preventDefault();
+        const own = text.trim();
+        if (multiple && (ticked.length || own)) void answer({ value: own ? [...ticked, own] : ticked });
+        else if (own) void answer({ value: own });
+      }}
+    >
+      <p className="ask-title">
+        <Visible text={question} />
+      </p>
+      {problem && (
+        <p className="ask-problem" role="alert">
+          {problem}
+        </p>
+      )}
+      {!request.may_answer ? (
+        <p className="ask-note">You may see this question. Somebody who collaborates in the session answers it.</p>
+      ) : (
         <>
           {choices.length > 0 && (
             <div className="ask-options">
               {choices.map(c => (
-                <Button key={c.label} disabled={sent} aria-pressed={multiple ? ticked.includes(c.label) : undefined} onClick={() => { if (multiple) toggle(c.label); else void answer({ value: c.label }); }}>
-                  <span className="ask-option"><span><Visible text={c.label} /></span>{c.description && <small><Visible text={c.description} /></small>}</span>
+                <Button
+                  key={c.label}
+                  disabled={sent}
+                  aria-pressed={multiple ? ticked.includes(c.label) : undefined}
+                  onClick={() => {
+                    if (multiple) toggle(c.label);
+                    else void answer({ value: c.label });
+                  }}
+                >
+                  <span className="ask-option">
+                    <span>
+                      <Visible text={c.label} />
+                    </span>
+                    {c.description && (
+                      <small>
+                        <Visible text={c.description} />
+                      </small>
+                    )}
+                  </span>
                 </Button>
               ))}
             </div>
           )}
           <div className="ask-reply">
-            <input className="input" value={text} disabled={sent} aria-label="Your answer" placeholder={choices.length ? 'Or say something else' : 'Your answer'} onChange={e => setText(e.target.value)} />
-            <Button type="submit" look="primary" disabled={sent || !(text.trim() || ticked.length)}>Answer</Button>
+            <input
+              className="input"
+              value={text}
+              disabled={sent}
+              aria-label="Your answer"
+              placeholder={choices.length ? 'Or say something else' : 'Your answer'}
+              onChange={e => setText(e.target.value)}
+            />
+            <Button type="submit" look="primary" disabled={sent || !(text.trim() || ticked.length)}>
+              Answer
+            </Button>
           </div>
         </>
       )}

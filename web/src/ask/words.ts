@@ -4,7 +4,8 @@ import { visibleText, type Answer, type PendingRequest, type RequestOption } fro
 export const allows = (o: RequestOption) => !!o.kind?.startsWith('allow');
 export const denies = (o: RequestOption) => !!o.kind?.startsWith('reject');
 
-const YES = ['allow', 'approve', 'accept', 'yes'], NO = ['deny', 'reject', 'decline', 'no'];
+const YES = ['allow', 'approve', 'accept', 'yes'],
+  NO = ['deny', 'reject', 'decline', 'no'];
 
 /**
  * What an option does, if its name does not say it: the name does not begin with a usual word for its kind, or has a word for the other.
@@ -13,7 +14,11 @@ const YES = ['allow', 'approve', 'accept', 'yes'], NO = ['deny', 'reject', 'decl
 export function effect({ name, kind }: RequestOption): 'allows' | 'denies' | undefined {
   const yes = allows({ name, kind, id: '' });
   if (!yes && !denies({ name, kind, id: '' })) return undefined;
-  const [own, other] = yes ? [YES, NO] : [NO, YES], words = name.toLowerCase().split(/[^\p{L}\p{M}\p{N}'’]+/u).filter(Boolean);
+  const [own, other] = yes ? [YES, NO] : [NO, YES],
+    words = name
+      .toLowerCase()
+      .split(/[^\p{L}\p{M}\p{N}'’]+/u)
+      .filter(Boolean);
   const first = words[words[0] === 'always' ? 1 : 0];
   return first !== undefined && own.includes(first) && !words.some(word => other.includes(word)) ? undefined : yes ? 'allows' : 'denies';
 }
@@ -27,7 +32,9 @@ export function decision(request: PendingRequest, answer: Answer): string {
     answer.updated_input !== undefined && 'as you edited it',
     option?.scope && option.kind?.endsWith('always') && option.scope,
     answer.reason && `because: ${answer.reason}`,
-  ].filter(Boolean).join(', ');
+  ]
+    .filter(Boolean)
+    .join(', ');
   return visibleText(`You ${yes ? 'allowed' : 'denied'} “${request.title}”${how && `, ${how}`}.`);
 }
 

@@ -25,7 +25,8 @@ const removes = (n: number) => (n === 0 ? '' : `${n === 1 ? 'The message' : `The
 /** The buttons of a message. While its text is being edited, the editor stands in its place. live: it is still being written. */
 export function MessageActions({ message, live = false }: { message: UIMessage; live?: boolean }) {
   const acting = useContext(Actions);
-  const pencil = useRef<HTMLButtonElement>(null), was = useRef(false);
+  const pencil = useRef<HTMLButtonElement>(null),
+    was = useRef(false);
   const editing = acting?.editing?.id === message.id;
   useEffect(() => {
     if (was.current && !editing) pencil.current?.focus({ preventScroll: true });
@@ -37,17 +38,29 @@ export function MessageActions({ message, live = false }: { message: UIMessage; 
   if (mine && editing) {
     return (
       <Editor
-        label="Edit your message" text={acting.editing!.text} save="Send" needsText={!message.parts.some(p => p.type === 'file')}
+        label="Edit your message"
+        text={acting.editing!.text}
+        save="Send"
+        needsText={!message.parts.some(p => p.type === 'file')}
         note={<>{removes(acting.after(message))}Files that the agent has changed stay as they are.</>}
-        onSave={next => void acting.edit(message, next)} onCancel={() => acting.setEditing(null)}
+        onSave={next => void acting.edit(message, next)}
+        onCancel={() => acting.setEditing(null)}
       />
     );
   }
   return (
     <div className="message-acts" role="group" aria-label={mine ? 'Your message' : 'The answer'}>
       <Copy text={() => asMarkdown(message)} what="message as Markdown" />
-      {mine && acting.writes && <IconButton small ref={pencil} label="Edit" onClick={() => acting.setEditing({ id: message.id, text })}><Pencil aria-hidden="true" /></IconButton>}
-      {!mine && acting.writes && !live && <IconButton small label="Regenerate" onClick={() => void acting.regenerate(message)}><RefreshCw aria-hidden="true" /></IconButton>}
+      {mine && acting.writes && (
+        <IconButton small ref={pencil} label="Edit" onClick={() => acting.setEditing({ id: message.id, text })}>
+          <Pencil aria-hidden="true" />
+        </IconButton>
+      )}
+      {!mine && acting.writes && !live && (
+        <IconButton small label="Regenerate" onClick={() => void acting.regenerate(message)}>
+          <RefreshCw aria-hidden="true" />
+        </IconButton>
+      )}
     </div>
   );
 }

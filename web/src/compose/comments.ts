@@ -1,7 +1,15 @@
 // Comments on lines of changed files. They wait in the composer, and become a part of the next prompt.
 import { Kept, useKept } from './kept';
 
-export interface Comment { id: string; path: string; from: number; to: number; side: 'old' | 'new'; quoted: string; text: string }
+export interface Comment {
+  id: string;
+  path: string;
+  from: number;
+  to: number;
+  side: 'old' | 'new';
+  quoted: string;
+  text: string;
+}
 
 const NONE: Comment[] = [];
 const comments = new Kept<Comment[]>('comments', NONE, list => list.length === 0);
@@ -9,7 +17,8 @@ const comments = new Kept<Comment[]>('comments', NONE, list => list.length === 0
 export const useComments = (key: string) => useKept(comments, key);
 
 /** The lines of a comment, as people name them; only the file where the lines have no numbers. */
-export const place = (c: Comment) => `${c.path}${c.from ? `:${c.from}${c.to > c.from ? `-${c.to}` : ''}` : ''}${c.side === 'old' ? ' (before the change)' : ''}`;
+export const place = (c: Comment) =>
+  `${c.path}${c.from ? `:${c.from}${c.to > c.from ? `-${c.to}` : ''}` : ''}${c.side === 'old' ? ' (before the change)' : ''}`;
 
 const fence = (text: string) => '`'.repeat(Math.max(3, ...[...text.matchAll(/`+/g)].map(run => run[0].length + 1)));
 

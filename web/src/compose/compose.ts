@@ -51,21 +51,28 @@ export function useCompose({ id, known, agent, session, chat, queue, paused, onR
   const controls = useControls(id, session, agent, chat.status);
   const { stop, stopping } = useStop({ chat, onStop, tell });
 
-  const giveBack = useCallback((was: outbox.Written) => {
-    if (outbox.isLeaving()) return;
-    setText(draft => [was.text, draft].filter(Boolean).join('\n\n'));
-    setFiles(list => [...was.files, ...list.filter(a => !was.files.some(o => o.id === a.id))]);
-    setComments(list => [...was.comments, ...list.filter(c => !was.comments.some(o => o.id === c.id))]);
-  }, [setText, setFiles, setComments]);
+  const giveBack = useCallback(
+    (was: outbox.Written) => {
+      if (outbox.isLeaving()) return;
+      setText(draft => [was.text, draft].filter(Boolean).join('\n\n'));
+      setFiles(list => [...was.files, ...list.filter(a => !was.files.some(o => o.id === a.id))]);
+      setComments(list => [...was.comments, ...list.filter(c => !was.comments.some(o => o.id === c.id))]);
+    },
+    [setText, setFiles, setComments],
+  );
 
   // A prompt that the gateway did not take becomes a draft again, unless the history has the prompt after all.
   const sent = useRef<outbox.Written | null>(null);
-  useEffect(() => onRefused(({ message, messageId, taken }) => {
-    if (messageId !== undefined) return setEditing({ id: messageId, text: textOf(message) });
-    const was = sent.current ?? { text: textOf(message), files: [], comments: [] };
-    giveBack(was);
-    void taken.then(() => setText(draft => (draft === was.text ? '' : draft)));
-  }), [onRefused, giveBack, setText]);
+  useEffect(
+    () =>
+      onRefused(({ message, messageId, taken }) => {
+        if (messageId !== undefined) return setEditing({ id: messageId, text: textOf(message) });
+        const was = sent.current ?? { text: textOf(message), files: [], comments: [] };
+        giveBack(was);
+        void taken.then(() => setText(draft => (draft === was.text ? '' : draft)));
+      }),
+    [onRefused, giveBack, setText],
+  );
   outbox.useOutbox(id, chat.messages, chat.loading, giveBack);
 
   const attach = (chosen: File[]) => {
@@ -79,9 +86,10 @@ export function useCompose({ id, known, agent, session, chat, queue, paused, onR
 
   /** Takes the draft, and hands it to a way of sending, as a message with this id. A draft that does not go out comes back. */
   const take = async (go: (prompt: string, files: FileUIPart[], message: string) => Promise<void>) => {
-    const was: outbox.Written = { text: text.trim(), files, comments }, prompt = withComments(was.comments, was.text);
+    const was: outbox.Written = { text: text.trim(), files, comments },
+      prompt = withComments(was.comments, was.text);
     if (sending || (!prompt && !was.files.length)) return;
-    if (prompt.length * 3 > (32 << 10) && new TextEncoder().encode(prompt).length > room(was.files) + (32 << 10)) {
+    if (prompt.length * 3 > 32 << 10 && new TextEncoder().encode(prompt).length > room(was.files) + (32 << 10)) {
       tell(`This message has more than ${size(MOST_BYTES)}: send a part of it, or fewer files.`);
       return;
     }
@@ -92,28 +100,39 @@ export function useCompose({ id, known, agent, session, chat, queue, paused, onR
       const message = generateId();
       sent.current = was;
       outbox.put(id, message, was);
-      setText(() => ''); setFiles(() => []); setComments(() => []);
+      setText(() => '');
+      setFiles(() => []);
+      setComments(() => []);
       setBegun(true);
-      try { await go(prompt, encoded, message); } catch (e) {
+      try {
+        await go(prompt, encoded, message);
+      } catch (e) {
         giveBack(was);
         outbox.remove(id, message);
         throw e;
       }
       remember(id, was.text);
-    } catch (e) { tell(said(e as Error)); } finally { setSending(false); }
+    } catch (e) {
+      tell(said(e as Error));
+    } finally {
+      setSending(false);
+    }
   };
 
-  const send = () => take(async (prompt, encoded, message) => {
-    const parts: UIMessage['parts'] = [...encoded, ...(prompt ? [{ type: 'text' as const, text: prompt }] : [])];
-    if (busy && !paused) {
-      await enqueue(id, { id: message, role: 'user', parts });
-      outbox.remove(id, message);
-      queue.refresh().catch(() => { /* the gateway has the prompt; the next event shows it */ });
-      return;
-    }
-    onSend();
-    void chat.sendMessage({ id: message, parts }).finally(() => outbox.remove(id, message)); // at the end of the turn, or when the prompt is a draft again
-  });
+  const send = () =>
+    take(async (prompt, encoded, message) => {
+      const parts: UIMessage['parts'] = [...encoded, ...(prompt ? [{ type: 'text' as const, text: prompt }] : [])];
+      if (busy && !paused) {
+        await enqueue(id, { id: message, role: 'user', parts });
+        outbox.remove(id, message);
+        queue.refresh().catch(() => {
+          /* the gateway has the prompt; the next event shows it */
+        });
+        return;
+      }
+      onSend();
+      void chat.sendMessage({ id: message, parts }).finally(() => outbox.remove(id, message)); // at the end of the turn, or when the prompt is a draft again
+    });
 
   const { conversation, sendMessage, regenerate } = chat;
   const writes = controls.blocked === null;
@@ -121,7 +140,9 @@ export function useCompose({ id, known, agent, session, chat, queue, paused, onR
   const acting = useMemo((): Acting => {
     const all = () => conversation.chat.messages; // as they are when a button is pressed
     return {
-      editing, setEditing, writes,
+      editing,
+      setEditing,
+      writes,
       edit: async (message, next) => {
         tell(null);
         setEditing(null);
@@ -139,11 +160,33 @@ export function useCompose({ id, known, agent, session, chat, queue, paused, onR
   }, [editing, writes, conversation, sendMessage, regenerate, onSend, tell]);
 
   return {
-    id, session, busy, paused, running: busy && !paused, sending, stopping, stop, queue, controls, tell, acting,
-    text, setText, files, setFiles, attach, comments, setComments, send,
+    id,
+    session,
+    busy,
+    paused,
+    running: busy && !paused,
+    sending,
+    stopping,
+    stop,
+    queue,
+    controls,
+    tell,
+    acting,
+    text,
+    setText,
+    files,
+    setFiles,
+    attach,
+    comments,
+    setComments,
+    send,
     own: () => ownPrompts(id, chat.messages),
     commands: () => (controls.commands.length ? controls.commands : commandsIn(chat.messages)),
     /** Puts the draft into the turn that runs. */
-    steer: () => take(async (prompt, _, message) => { await steer(id, prompt); outbox.remove(id, message); }),
+    steer: () =>
+      take(async (prompt, _, message) => {
+        await steer(id, prompt);
+        outbox.remove(id, message);
+      }),
   };
 }

@@ -19,15 +19,23 @@ const NONE: never[] = [];
  */
 export function Composer({ compose }: { compose: Compose }) {
   const { text, setText, files, comments, controls, running, paused, sending, stopping } = compose;
-  const area = useRef<HTMLTextAreaElement>(null), picker = useRef<HTMLInputElement>(null), list = useId(), why = useId();
-  const [trigger, setTrigger] = useState<Trigger | null>(null), [at, setAt] = useState(0), [left, setLeft] = useState(0);
+  const area = useRef<HTMLTextAreaElement>(null),
+    picker = useRef<HTMLInputElement>(null),
+    list = useId(),
+    why = useId();
+  const [trigger, setTrigger] = useState<Trigger | null>(null),
+    [at, setAt] = useState(0),
+    [left, setLeft] = useState(0);
   const shut = useRef<string | null>(null); // the word whose list Escape has closed
   const recalled = useRef(-1);
   const offers = useOffers(compose.id, controls.files, trigger, trigger?.kind === 'command' ? compose.commands() : NONE);
-  const open = trigger !== null && offers.length > 0, blocked = controls.blocked !== null;
+  const open = trigger !== null && offers.length > 0,
+    blocked = controls.blocked !== null;
   const chosen = Math.min(at, offers.length - 1);
   const focus = () => area.current?.focus();
-  useEffect(() => { if (matchMedia('(hover: hover)').matches) focus(); }, []);
+  useEffect(() => {
+    if (matchMedia('(hover: hover)').matches) focus();
+  }, []);
   useHeight(area, text, 240);
   const dropping = useDrop(!blocked, compose.attach);
 
@@ -50,7 +58,8 @@ export function Composer({ compose }: { compose: Compose }) {
     requestAnimationFrame(() => area.current?.setSelectionRange(caret, caret));
   };
   const recall = (step: number) => {
-    const own = compose.own(), next = recalled.current + step;
+    const own = compose.own(),
+      next = recalled.current + step;
     if (next >= own.length || next < -1) return;
     recalled.current = next;
     setText(() => own[next] ?? '');
@@ -66,8 +75,16 @@ export function Composer({ compose }: { compose: Compose }) {
     const plain = !e.shiftKey && !e.altKey && !e.ctrlKey && !e.metaKey;
     if (open) {
       const step = { ArrowDown: 1, ArrowUp: -1 }[e.key];
-      if (step) { e.preventDefault(); setAt((chosen + step + offers.length) % offers.length); return; }
-      if (plain && (e.key === 'Enter' || e.key === 'Tab')) { e.preventDefault(); take(offers[chosen]!); return; }
+      if (step) {
+        e.preventDefault();
+        setAt((chosen + step + offers.length) % offers.length);
+        return;
+      }
+      if (plain && (e.key === 'Enter' || e.key === 'Tab')) {
+        e.preventDefault();
+        take(offers[chosen]!);
+        return;
+      }
       if (e.key === 'Escape') {
         e.preventDefault();
         e.stopPropagation();
@@ -76,13 +93,23 @@ export function Composer({ compose }: { compose: Compose }) {
         return;
       }
     }
-    if (e.key === 'Enter' && !e.shiftKey && !e.altKey) { e.preventDefault(); go((e.ctrlKey || e.metaKey) && running && controls.steer ? compose.steer : compose.send); }
-    if (e.key === 'Escape' && (running || paused) && !text) { e.preventDefault(); void compose.stop(); }
+    if (e.key === 'Enter' && !e.shiftKey && !e.altKey) {
+      e.preventDefault();
+      go((e.ctrlKey || e.metaKey) && running && controls.steer ? compose.steer : compose.send);
+    }
+    if (e.key === 'Escape' && (running || paused) && !text) {
+      e.preventDefault();
+      void compose.stop();
+    }
     if (plain && (e.key === 'ArrowUp' || e.key === 'ArrowDown') && (text === '' || text === compose.own()[recalled.current])) {
       if (text === '') recalled.current = -1;
-      if (e.key === 'ArrowUp' || text) { e.preventDefault(); recall(e.key === 'ArrowUp' ? 1 : -1); }
+      if (e.key === 'ArrowUp' || text) {
+        e.preventDefault();
+        recall(e.key === 'ArrowUp' ? 1 : -1);
+      }
     }
-    if (e.key === 'Backspace' && plain && text === '' && (files.length || comments.length)) { // the key removes what it stands on, not what it does not see
+    if (e.key === 'Backspace' && plain && text === '' && (files.length || comments.length)) {
+      // the key removes what it stands on, not what it does not see
       e.preventDefault();
       area.current?.closest('form')?.querySelector<HTMLElement>('.attached li:last-child button')?.focus();
     }
@@ -92,16 +119,59 @@ export function Composer({ compose }: { compose: Compose }) {
   return (
     <div className="dock">
       <Queued queue={compose.queue} tell={compose.tell} />
-      {controls.blocked !== null && <p className="blocked" id={why}>{controls.blocked}</p>}
-      <form className="composer" onSubmit={e => { e.preventDefault(); go(compose.send); }}>
+      {controls.blocked !== null && (
+        <p className="blocked" id={why}>
+          {controls.blocked}
+        </p>
+      )}
+      <form
+        className="composer"
+        onSubmit={e => {
+          e.preventDefault();
+          go(compose.send);
+        }}
+      >
         <div className={dropping ? 'composer-box dropping' : 'composer-box'}>
-          {open && <Suggestions id={list} offers={offers} chosen={chosen} left={left} label={trigger.kind === 'command' ? 'Commands' : 'Files'} onChoose={take} onLook={setAt} />}
+          {open && (
+            <Suggestions
+              id={list}
+              offers={offers}
+              chosen={chosen}
+              left={left}
+              label={trigger.kind === 'command' ? 'Commands' : 'Files'}
+              onChoose={take}
+              onLook={setAt}
+            />
+          )}
           <Attached files={files} comments={comments} onFiles={compose.setFiles} onComments={compose.setComments} after={focus} />
           <textarea
-            ref={area} rows={1} value={text} aria-label="Your message" disabled={blocked} aria-describedby={blocked ? why : undefined}
-            aria-autocomplete="list" aria-haspopup="listbox" aria-controls={open ? list : undefined} aria-activedescendant={open ? `${list}-${chosen}` : undefined}
-            placeholder={blocked ? '' : paused ? 'Answer here, or send something else to end the turn' : running ? 'Message for the next turn' : 'Message the agent'}
-            onChange={e => { const { value } = e.target; setText(() => value); look(); }} onSelect={look} onBlur={() => setTrigger(null)} onKeyDown={onKeyDown}
+            ref={area}
+            rows={1}
+            value={text}
+            aria-label="Your message"
+            disabled={blocked}
+            aria-describedby={blocked ? why : undefined}
+            aria-autocomplete="list"
+            aria-haspopup="listbox"
+            aria-controls={open ? list : undefined}
+            aria-activedescendant={open ? `${list}-${chosen}` : undefined}
+            placeholder={
+              blocked
+                ? ''
+                : paused
+                  ? 'Answer here, or send something else to end the turn'
+                  : running
+                    ? 'Message for the next turn'
+                    : 'Message the agent'
+            }
+            onChange={e => {
+              const { value } = e.target;
+              setText(() => value);
+              look();
+            }}
+            onSelect={look}
+            onBlur={() => setTrigger(null)}
+            onKeyDown={onKeyDown}
             onPaste={e => {
               const pasted = [...e.clipboardData.files];
               if (!pasted.length || e.clipboardData.getData('text/plain')) return;
@@ -111,25 +181,42 @@ export function Composer({ compose }: { compose: Compose }) {
           />
           <div className="composer-acts">
             <input
-              ref={picker} type="file" multiple hidden aria-label="Files to attach"
-              onChange={e => { compose.attach([...e.target.files ?? []]); e.target.value = ''; focus(); }}
+              ref={picker}
+              type="file"
+              multiple
+              hidden
+              aria-label="Files to attach"
+              onChange={e => {
+                compose.attach([...(e.target.files ?? [])]);
+                e.target.value = '';
+                focus();
+              }}
             />
-            <IconButton label="Attach files" disabled={blocked} onClick={() => picker.current?.click()}><Paperclip aria-hidden="true" /></IconButton>
+            <IconButton label="Attach files" disabled={blocked} onClick={() => picker.current?.click()}>
+              <Paperclip aria-hidden="true" />
+            </IconButton>
             <span className="grow" />
             {(running || paused || stopping) && (
               <Button className="stop" aria-disabled={stopping} onClick={() => void compose.stop()}>
-                <Square aria-hidden="true" />{stopping ? 'Stopping…' : 'Stop'}
+                <Square aria-hidden="true" />
+                {stopping ? 'Stopping…' : 'Stop'}
               </Button>
             )}
             {running && controls.steer && !empty && !files.length && (
-              <Button disabled={sending} title="Ctrl+Enter" onClick={() => go(compose.steer)}><CornerDownRight aria-hidden="true" />Send into this turn</Button>
+              <Button disabled={sending} title="Ctrl+Enter" onClick={() => go(compose.steer)}>
+                <CornerDownRight aria-hidden="true" />
+                Send into this turn
+              </Button>
             )}
             <Button look="primary" type="submit" className="send" disabled={blocked || sending || empty}>
-              <ArrowUp aria-hidden="true" />{running ? 'Queue' : 'Send'}
+              <ArrowUp aria-hidden="true" />
+              {running ? 'Queue' : 'Send'}
             </Button>
           </div>
         </div>
-        <p className="unseen" role="status">{stopping ? 'Stopping the turn.' : open ? `${offers.length} to choose from.` : ''}</p>
+        <p className="unseen" role="status">
+          {stopping ? 'Stopping the turn.' : open ? `${offers.length} to choose from.` : ''}
+        </p>
       </form>
     </div>
   );

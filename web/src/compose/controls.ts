@@ -4,7 +4,11 @@ import type { UIMessage } from 'ai';
 import { at, call, type Agent, type Session } from '../api/api';
 import { me } from '../api/signin';
 
-export interface Command { name: string; description?: string; hint?: string }
+export interface Command {
+  name: string;
+  description?: string;
+  hint?: string;
+}
 
 export interface Controls {
   commands: Command[];
@@ -23,14 +27,18 @@ const READER = 'You may read this session and not write to it: its owner can mak
 
 async function ofSession(id: string, role: Session['role']): Promise<Controls> {
   if (role === 'viewer') return { ...NONE, blocked: READER };
-  const { commands = [], steer = false, files = false } = await (await call('GET', `${at(id)}/controls`)).json() as Partial<Controls>;
+  const { commands = [], steer = false, files = false } = (await (await call('GET', `${at(id)}/controls`)).json()) as Partial<Controls>;
   return { commands, steer, files, blocked: null };
 }
 
 /** Before there is a session: the commands that its agent had when it was seen last. */
 async function ofAgent(agent: string): Promise<Controls> {
   const [{ agents }, who] = await Promise.all([call('GET', '/api/agents').then(res => res.json() as Promise<{ agents: Offered[] }>), me()]);
-  if (who?.user?.role === 'viewer') return { ...NONE, blocked: 'You may read the sessions of this gateway and not write to them: its administrator can make you a collaborator.' };
+  if (who?.user?.role === 'viewer')
+    return {
+      ...NONE,
+      blocked: 'You may read the sessions of this gateway and not write to them: its administrator can make you a collaborator.',
+    };
   if (!agents.length) return { ...NONE, blocked: 'This gateway has no agent: name one in its configuration.' };
   return { ...NONE, commands: agents.find(a => (agent ? a.name === agent : a.default))?.commands ?? [] };
 }
@@ -41,8 +49,17 @@ export function useControls(id: string, session: Session | undefined, agent: str
   const role = session?.role;
   useEffect(() => {
     let here = true;
-    (role === undefined ? ofAgent(agent) : ofSession(id, role)).then(now => { if (here) setControls(now); }, () => { /* no lists then; the next turn asks again */ });
-    return () => { here = false; };
+    (role === undefined ? ofAgent(agent) : ofSession(id, role)).then(
+      now => {
+        if (here) setControls(now);
+      },
+      () => {
+        /* no lists then; the next turn asks again */
+      },
+    );
+    return () => {
+      here = false;
+    };
   }, [id, role, agent, status]);
   return controls;
 }
@@ -59,5 +76,5 @@ export function commandsIn(messages: UIMessage[]): Command[] {
 /** The files of the workspace that match, best first. */
 export async function findFiles(id: string, q: string, signal: AbortSignal): Promise<string[]> {
   const res = await call('GET', `${at(id)}/files?q=${encodeURIComponent(q)}&limit=20`, undefined, signal);
-  return (await res.json() as { files: string[] }).files;
+  return ((await res.json()) as { files: string[] }).files;
 }

@@ -13,7 +13,9 @@ export function useDrop(active: boolean, take: (files: File[]) => void): boolean
       e.preventDefault(); // else the browser leaves the page for the file
       setOver(true);
     };
-    const leave = (e: DragEvent) => { if (!e.relatedTarget) setOver(false); };
+    const leave = (e: DragEvent) => {
+      if (!e.relatedTarget) setOver(false);
+    };
     const drop = (e: DragEvent) => {
       setOver(false);
       if (!hasFiles(e)) return;

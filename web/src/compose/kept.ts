@@ -5,7 +5,11 @@ import { useCallback, useSyncExternalStore } from 'react';
 export class Kept<T> {
   private values = new Map<string, T>();
   private listeners = new Set<() => void>();
-  constructor(private name: string, private empty: T, private isEmpty: (value: T) => boolean) {}
+  constructor(
+    private name: string,
+    private empty: T,
+    private isEmpty: (value: T) => boolean,
+  ) {}
 
   get = (key: string): T => {
     if (!this.values.has(key)) this.values.set(key, this.stored(key));
@@ -16,23 +20,32 @@ export class Kept<T> {
     const value = next(this.get(key));
     this.values.set(key, value);
     try {
-      if (this.isEmpty(value)) localStorage.removeItem(this.item(key)); else localStorage.setItem(this.item(key), JSON.stringify(value));
-    } catch { /* no storage, or a full one: the value lasts as long as the page */ }
+      if (this.isEmpty(value)) localStorage.removeItem(this.item(key));
+      else localStorage.setItem(this.item(key), JSON.stringify(value));
+    } catch {
+      /* no storage, or a full one: the value lasts as long as the page */
+    }
     for (const changed of this.listeners) changed();
   };
 
   subscribe = (changed: () => void) => {
     this.listeners.add(changed);
-    return () => { this.listeners.delete(changed); };
+    return () => {
+      this.listeners.delete(changed);
+    };
   };
 
-  private item(key: string) { return `tributary-${this.name}:${key}`; }
+  private item(key: string) {
+    return `tributary-${this.name}:${key}`;
+  }
 
   private stored(key: string): T {
     try {
       const text = localStorage.getItem(this.item(key));
-      return text === null ? this.empty : JSON.parse(text) as T;
-    } catch { return this.empty; }
+      return text === null ? this.empty : (JSON.parse(text) as T);
+    } catch {
+      return this.empty;
+    }
   }
 }
 

@@ -6,9 +6,17 @@ import type { Comment } from './comments';
 import { Kept } from './kept';
 
 /** What a person has written. */
-export interface Written { text: string; files: Attachment[]; comments: Comment[] }
+export interface Written {
+  text: string;
+  files: Attachment[];
+  comments: Comment[];
+}
 
-interface Outgoing { message: string; text: string; comments: Comment[] }
+interface Outgoing {
+  message: string;
+  text: string;
+  comments: Comment[];
+}
 
 const NONE: Outgoing[] = [];
 const outgoing = new Kept<Outgoing[]>('outgoing', NONE, list => list.length === 0);
@@ -16,8 +24,12 @@ const filesKey = (message: string) => `outgoing:${message}`;
 
 // While a page is unloaded, its requests fail, and the page cannot write files any more. The next page sees what became of the prompts.
 let leaving = false;
-addEventListener('pagehide', () => { leaving = true; });
-addEventListener('pageshow', () => { leaving = false; });
+addEventListener('pagehide', () => {
+  leaving = true;
+});
+addEventListener('pageshow', () => {
+  leaving = false;
+});
 export const isLeaving = () => leaving;
 
 /** Keeps the prompt that goes out as this message of the session. */

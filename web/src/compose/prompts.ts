@@ -4,7 +4,8 @@ import type { UIMessage } from 'ai';
 import { Kept } from './kept';
 
 const NONE: string[] = [];
-const MOST = 50, LONGEST = 10_000;
+const MOST = 50,
+  LONGEST = 10_000;
 const sent = new Kept<string[]>('prompts', NONE, list => list.length === 0);
 
 export function remember(key: string, prompt: string) {
@@ -15,5 +16,9 @@ export function remember(key: string, prompt: string) {
 export function ownPrompts(key: string, messages: UIMessage[]): string[] {
   const mine = sent.get(key);
   if (mine.length) return mine;
-  return messages.filter(m => m.role === 'user').map(textOf).filter(Boolean).reverse();
+  return messages
+    .filter(m => m.role === 'user')
+    .map(textOf)
+    .filter(Boolean)
+    .reverse();
 }

@@ -3,14 +3,24 @@ import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from '
 import type { UIMessage } from 'ai';
 import { at, call, reach, transport, type Session } from '../api/api';
 
-export interface Queued { turn: string; message_id: string; text: string; files?: number; by: string; at: string; mine: boolean }
+export interface Queued {
+  turn: string;
+  message_id: string;
+  text: string;
+  files?: number;
+  by: string;
+  at: string;
+  mine: boolean;
+}
 
 const place = (id: string, turn: string) => `${at(id)}/queue/${encodeURIComponent(turn)}`;
 
 /** Puts a prompt behind the turn that runs, and that this page reads. */
 export const enqueue = (id: string, message: UIMessage) => reach(transport.enqueue(id, message));
 
-export const steer = async (id: string, text: string) => { await call('POST', `/api/chat/${encodeURIComponent(id)}/steer`, { text }); };
+export const steer = async (id: string, text: string) => {
+  await call('POST', `/api/chat/${encodeURIComponent(id)}/steer`, { text });
+};
 
 export interface Queue {
   list: Queued[];
@@ -30,11 +40,17 @@ export function withoutWaiting(messages: UIMessage[], queue: Queued[]): UIMessag
 
 /** Whether the person is at this page. */
 function useFocus(): boolean {
-  return useSyncExternalStore(changed => {
-    addEventListener('focus', changed);
-    addEventListener('blur', changed);
-    return () => { removeEventListener('focus', changed); removeEventListener('blur', changed); };
-  }, () => document.hasFocus());
+  return useSyncExternalStore(
+    changed => {
+      addEventListener('focus', changed);
+      addEventListener('blur', changed);
+      return () => {
+        removeEventListener('focus', changed);
+        removeEventListener('blur', changed);
+      };
+    },
+    () => document.hasFocus(),
+  );
 }
 
 /**
@@ -43,33 +59,58 @@ function useFocus(): boolean {
  */
 export function useQueue(id: string, session: Session | undefined, busy: boolean): Queue {
   const [list, setList] = useState(NONE);
-  const asked = useRef(0), focused = useFocus();
+  const asked = useRef(0),
+    focused = useFocus();
   const refresh = useCallback(async () => {
     const number = ++asked.current;
-    const { queue } = await (await call('GET', `${at(id)}/queue`)).json() as { queue: Queued[] };
+    const { queue } = (await (await call('GET', `${at(id)}/queue`)).json()) as { queue: Queued[] };
     if (number === asked.current) setList(queue.length ? queue : NONE); // an older answer comes too late
   }, [id]);
   const open = busy || (session !== undefined && session.state !== 'idle');
-  const changed = `${session?.updated_at} ${session?.state} ${session?.turn}`, begun = session !== undefined;
+  const changed = `${session?.updated_at} ${session?.state} ${session?.turn}`,
+    begun = session !== undefined;
   if (!open && list !== NONE) setList(NONE);
   useEffect(() => {
-    if (!open) asked.current++; // what was asked before comes too late
-    else if (begun) refresh().catch(() => { /* the list of sessions says that the gateway is away; its next event tries again */ });
+    if (!open)
+      asked.current++; // what was asked before comes too late
+    else if (begun)
+      refresh().catch(() => {
+        /* the list of sessions says that the gateway is away; its next event tries again */
+      });
   }, [open, changed, busy, begun, refresh]);
-  const again = useCallback(() => { refresh().catch(() => { /* as above */ }); }, [refresh]);
+  const again = useCallback(() => {
+    refresh().catch(() => {
+      /* as above */
+    });
+  }, [refresh]);
   const watches = list.length > 0 && focused;
   useEffect(() => {
     if (!watches) return;
     const end = new AbortController();
     const watch = async () => {
-      for await (const { type } of transport.events(id, { signal: end.signal, onConnection: there => { if (there) again(); } })) if (type === 'turn' || type === 'history') again();
+      for await (const { type } of transport.events(id, {
+        signal: end.signal,
+        onConnection: there => {
+          if (there) again();
+        },
+      }))
+        if (type === 'turn' || type === 'history') again();
     };
-    watch().catch(() => { /* as above */ });
+    watch().catch(() => {
+      /* as above */
+    });
     return () => end.abort();
   }, [id, watches, again]);
-  const then = async (done: Promise<unknown>) => { try { await done; } finally { await refresh(); } };
+  const then = async (done: Promise<unknown>) => {
+    try {
+      await done;
+    } finally {
+      await refresh();
+    }
+  };
   return {
-    list, refresh,
+    list,
+    refresh,
     edit: (turn, text) => then(call('PATCH', place(id, turn), { text })),
     remove: turn => then(call('DELETE', place(id, turn))),
     promote: turn => then(call('POST', `${place(id, turn)}/promote`)),

@@ -10,25 +10,43 @@ export function Queued({ queue, tell }: { queue: Queue; tell: (sentence: string 
   return (
     <section className="queued" aria-label="Waiting prompts">
       <p className="queued-head">{queue.list.length === 1 ? 'One prompt waits' : `${queue.list.length} prompts wait`}</p>
-      <ol>{queue.list.map(q => <Row key={q.turn} prompt={q} queue={queue} tell={tell} />)}</ol>
+      <ol>
+        {queue.list.map(q => (
+          <Row key={q.turn} prompt={q} queue={queue} tell={tell} />
+        ))}
+      </ol>
     </section>
   );
 }
 
 function Row({ prompt, queue, tell }: { prompt: Prompt; queue: Queue; tell: (sentence: string | null) => void }) {
-  const [editing, setEditing] = useState(false), [sent, setSent] = useState(false);
+  const [editing, setEditing] = useState(false),
+    [sent, setSent] = useState(false);
   const act = async (done: Promise<void>) => {
     tell(null);
     setSent(true);
-    try { await done; } catch (e) { tell((e as Error).message); } finally { setSent(false); }
+    try {
+      await done;
+    } catch (e) {
+      tell((e as Error).message);
+    } finally {
+      setSent(false);
+    }
   };
   const short = prompt.text.length > 40 ? `${prompt.text.slice(0, 40)}…` : prompt.text;
   if (editing) {
     return (
       <li className="queued-row">
         <Editor
-          label="Waiting prompt" text={prompt.text} save="Save" needsText={!prompt.files}
-          onSave={text => { setEditing(false); void act(queue.edit(prompt.turn, text)); }} onCancel={() => setEditing(false)}
+          label="Waiting prompt"
+          text={prompt.text}
+          save="Save"
+          needsText={!prompt.files}
+          onSave={text => {
+            setEditing(false);
+            void act(queue.edit(prompt.turn, text));
+          }}
+          onCancel={() => setEditing(false)}
         />
       </li>
     );
@@ -37,14 +55,34 @@ function Row({ prompt, queue, tell }: { prompt: Prompt; queue: Queue; tell: (sen
     <li className="queued-row">
       <span className="queued-text">{prompt.text}</span>
       <span className="queued-by">
-        {prompt.files ? <span className="queued-files"><Paperclip aria-hidden="true" />{prompt.files}<span className="unseen"> files</span></span> : null}
+        {prompt.files ? (
+          <span className="queued-files">
+            <Paperclip aria-hidden="true" />
+            {prompt.files}
+            <span className="unseen"> files</span>
+          </span>
+        ) : null}
         {prompt.mine ? 'you' : prompt.by}
       </span>
       {prompt.mine && (
         <span className="queued-acts">
-          <button type="button" className="btn small" disabled={sent} aria-label={`Send now: ${short}`} title="Stops the turn that runs" onClick={() => void act(queue.promote(prompt.turn))}><ArrowUp aria-hidden="true" />Send now</button>
-          <IconButton small label={`Edit: ${short}`} disabled={sent} onClick={() => setEditing(true)}><Pencil aria-hidden="true" /></IconButton>
-          <IconButton small label={`Remove: ${short}`} disabled={sent} onClick={() => void act(queue.remove(prompt.turn))}><X aria-hidden="true" /></IconButton>
+          <button
+            type="button"
+            className="btn small"
+            disabled={sent}
+            aria-label={`Send now: ${short}`}
+            title="Stops the turn that runs"
+            onClick={() => void act(queue.promote(prompt.turn))}
+          >
+            <ArrowUp aria-hidden="true" />
+            Send now
+          </button>
+          <IconButton small label={`Edit: ${short}`} disabled={sent} onClick={() => setEditing(true)}>
+            <Pencil aria-hidden="true" />
+          </IconButton>
+          <IconButton small label={`Remove: ${short}`} disabled={sent} onClick={() => void act(queue.remove(prompt.turn))}>
+            <X aria-hidden="true" />
+          </IconButton>
         </span>
       )}
     </li>

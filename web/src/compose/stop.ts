@@ -18,7 +18,11 @@ export function useStop({ chat, onStop, tell }: Turn) {
     setStopping(true);
     onStop();
     tell(null);
-    try { await reach(chat.stop()); } catch (e) { tell((e as Error).message); } finally {
+    try {
+      await reach(chat.stop());
+    } catch (e) {
+      tell((e as Error).message);
+    } finally {
       under.current = false;
       setStopping(false);
     }

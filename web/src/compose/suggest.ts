@@ -3,7 +3,11 @@ import { useEffect, useState } from 'react';
 import { findFiles, type Command } from './controls';
 import type { Trigger } from './trigger';
 
-export interface Offer { value: string; name: string; note?: string }
+export interface Offer {
+  value: string;
+  name: string;
+  note?: string;
+}
 
 const PAUSE = 120; // between the last key and the question
 const MOST = 50;
@@ -24,13 +28,23 @@ export function useOffers(id: string, hasFiles: boolean, trigger: Trigger | null
     if (query === null) return;
     const asked = new AbortController();
     const timer = setTimeout(() => {
-      findFiles(id, query, asked.signal).then(paths => setFiles({ query, paths }), () => { if (!asked.signal.aborted) setFiles({ query, paths: [] }); });
+      findFiles(id, query, asked.signal).then(
+        paths => setFiles({ query, paths }),
+        () => {
+          if (!asked.signal.aborted) setFiles({ query, paths: [] });
+        },
+      );
     }, PAUSE);
-    return () => { clearTimeout(timer); asked.abort(); };
+    return () => {
+      clearTimeout(timer);
+      asked.abort();
+    };
   }, [id, query]);
   if (trigger?.kind === 'command') return matching(commands, trigger.query);
-  return query === null ? [] : (files?.paths ?? []).map((path): Offer => {
-    const slash = path.lastIndexOf('/') + 1;
-    return { value: `@${path} `, name: path.slice(slash), note: slash ? path.slice(0, slash) : undefined };
-  });
+  return query === null
+    ? []
+    : (files?.paths ?? []).map((path): Offer => {
+        const slash = path.lastIndexOf('/') + 1;
+        return { value: `@${path} `, name: path.slice(slash), note: slash ? path.slice(0, slash) : undefined };
+      });
 }

@@ -1,5 +1,10 @@
 // The word at the caret that asks for a list: a command at the beginning of the prompt, or a file anywhere.
-export interface Trigger { kind: 'command' | 'file'; query: string; from: number; to: number }
+export interface Trigger {
+  kind: 'command' | 'file';
+  query: string;
+  from: number;
+  to: number;
+}
 
 export function triggerAt(text: string, caret: number): Trigger | null {
   const before = text.slice(0, caret);

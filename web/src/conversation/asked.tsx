@@ -16,9 +16,14 @@ export function Asking({ part, bare }: { part: Call; bare: boolean }) {
   const id = asks(part);
   if (id === null) return null;
   const request = requests.get(id);
-  if (!request) { // buttons that change under a finger are worse than none for a moment
+  if (!request) {
+    // buttons that change under a finger are worse than none for a moment
     const { input, input_text } = requestIn(part, '') ?? {};
-    return <div className="ask" aria-busy="true"><Input input={input} inputText={input_text} name="input" /></div>;
+    return (
+      <div className="ask" aria-busy="true">
+        <Input input={input} inputText={input_text} name="input" />
+      </div>
+    );
   }
   return <Ask request={request} bare={bare} give={answer => give(request, answer)} />;
 }
@@ -27,11 +32,17 @@ export function Asking({ part, bare }: { part: Call; bare: boolean }) {
 export function Decided({ part }: { part: Call }) {
   const { decisions } = useShared();
   if (!part.approval || part.state === 'approval-requested') return null;
-  const { id, approved, reason } = part.approval, decision = decisions.get(id);
+  const { id, approved, reason } = part.approval,
+    decision = decisions.get(id);
   if (approved === undefined && !decision) return null;
   const denied = approved === undefined ? decision?.denied : !approved;
   const Icon = denied ? CircleSlash : Check;
-  return <p className={denied ? 'decided denied' : 'decided'}><Icon size={14} aria-hidden="true" />{sentenceOf(decision, approved, reason)}</p>;
+  return (
+    <p className={denied ? 'decided denied' : 'decided'}>
+      <Icon size={14} aria-hidden="true" />
+      {sentenceOf(decision, approved, reason)}
+    </p>
+  );
 }
 
 const said = (output: unknown): string => {
@@ -44,13 +55,29 @@ const said = (output: unknown): string => {
 export function Questioned({ part }: { part: ToolUIPart }) {
   const { decisions } = useShared();
   if (part.state === 'input-streaming') return null;
-  if (asks(part) !== null) return <div className="asked"><Asking part={part} bare={false} /></div>;
-  const { question: text, question_id: id } = (part.input ?? {}) as Partial<AskUserInput>, decision = decisions.get(id ?? part.toolCallId);
+  if (asks(part) !== null)
+    return (
+      <div className="asked">
+        <Asking part={part} bare={false} />
+      </div>
+    );
+  const { question: text, question_id: id } = (part.input ?? {}) as Partial<AskUserInput>,
+    decision = decisions.get(id ?? part.toolCallId);
   const who = decision && !decision.mine && decision.by ? decision.by : null;
   return (
     <p className="answered">
       <MessageCircleQuestion size={15} aria-hidden="true" />
-      <span><Visible text={text ?? ''} /> {part.state === 'output-available' ? <strong><Visible text={said(part.output)} /></strong> : <em>{part.errorText}</em>}{who && <span className="decided-by"> ({who})</span>}</span>
+      <span>
+        <Visible text={text ?? ''} />{' '}
+        {part.state === 'output-available' ? (
+          <strong>
+            <Visible text={said(part.output)} />
+          </strong>
+        ) : (
+          <em>{part.errorText}</em>
+        )}
+        {who && <span className="decided-by"> ({who})</span>}
+      </span>
     </p>
   );
 }

@@ -67,21 +67,43 @@ export function Chat({ id, agent, session, known, chat, detail, onRefused }: Pro
     began.current = false;
     setAnchor(newest);
   }, [newest]);
-  useEffect(() => { if (anchor !== null) follow(); }, [anchor, follow]);
-  useEffect(() => { if (!busy) began.current = false; }, [busy]);
+  useEffect(() => {
+    if (anchor !== null) follow();
+  }, [anchor, follow]);
+  useEffect(() => {
+    if (!busy) began.current = false;
+  }, [busy]);
 
-  const onSend = useCallback(() => { began.current = true; follow(); settle(id); }, [follow, id]);
+  const onSend = useCallback(() => {
+    began.current = true;
+    follow();
+    settle(id);
+  }, [follow, id]);
   const compose = useCompose({ id, known, agent, session, chat, queue, paused, onRefused, tell: setProblem, onSend, onStop: keepFocus });
 
   const { regenerate } = chat;
-  const give: Shared['give'] = useCallback(async (request, answer) => {
-    setProblem(null);
-    keepFocus();
-    await reach(conversation.answer(request, answer));
-    decided(request, answer);
-  }, [conversation, keepFocus, decided]);
-  const retry = useCallback((message: UIMessage) => { setProblem(null); keepFocus(); follow(); void regenerate({ messageId: message.id }); }, [regenerate, keepFocus, follow]);
-  const shared = useMemo<Shared>(() => ({ requests, decisions, give, retry, actions: message => <MessageActions message={message} /> }), [requests, decisions, give, retry]);
+  const give: Shared['give'] = useCallback(
+    async (request, answer) => {
+      setProblem(null);
+      keepFocus();
+      await reach(conversation.answer(request, answer));
+      decided(request, answer);
+    },
+    [conversation, keepFocus, decided],
+  );
+  const retry = useCallback(
+    (message: UIMessage) => {
+      setProblem(null);
+      keepFocus();
+      follow();
+      void regenerate({ messageId: message.id });
+    },
+    [regenerate, keepFocus, follow],
+  );
+  const shared = useMemo<Shared>(
+    () => ({ requests, decisions, give, retry, actions: message => <MessageActions message={message} /> }),
+    [requests, decisions, give, retry],
+  );
 
   const sentence = problem ?? (error && !tells(last, error.message) ? said(error) : undefined);
   const plan = open ? planOf(last?.role === 'assistant' ? last.parts : []) : null;
@@ -93,41 +115,97 @@ export function Chat({ id, agent, session, known, chat, detail, onRefused }: Pro
     addEventListener('online', reached); // a short loss cuts no stream
     return () => removeEventListener('online', reached);
   }, [chat.connected]);
-  useEffect(() => onSignedIn(() => { setProblem(null); clearError(); refresh(); }), [clearError, refresh]);
-  const tail = useMemo(() => (
-    <>
-      {busy && !paused && <Working id={`${id} ${newest}`} detail={detail} waiting={status === 'submitted'} />}
-      {paused && <p className="working" role="status">The agent waits for your answer.</p>}
-      {sentence && (
-        <div className="banner" role="alert">
-          <span>{sentence}</span>
-          <button type="button" className="btn small" onClick={() => { setProblem(null); clearError(); }}>Dismiss</button>
-        </div>
-      )}
-    </>
-  ), [busy, paused, id, newest, detail, status, sentence, clearError]);
-  return (
-    <SharedContext.Provider value={shared}><Actions value={compose.acting}>
-      <div className="conversation">
-        <div className="scroll" ref={box} role="region" tabIndex={0} aria-label="Conversation" inert={reviewing}>
-          <div className="page" ref={page} role="log" aria-busy={busy}>
-            <Earlier chat={chat} boxRef={box} />
-            {messages.length === 0 && <Empty missing={chat.missing && known} />}
-            <Log messages={shown} live={busy} open={open} anchor={anchor} tail={tail} />
-            {messages.length === 0 && tail}
+  useEffect(
+    () =>
+      onSignedIn(() => {
+        setProblem(null);
+        clearError();
+        refresh();
+      }),
+    [clearError, refresh],
+  );
+  const tail = useMemo(
+    () => (
+      <>
+        {busy && !paused && <Working id={`${id} ${newest}`} detail={detail} waiting={status === 'submitted'} />}
+        {paused && (
+          <p className="working" role="status">
+            The agent waits for your answer.
+          </p>
+        )}
+        {sentence && (
+          <div className="banner" role="alert">
+            <span>{sentence}</span>
+            <button
+              type="button"
+              className="btn small"
+              onClick={() => {
+                setProblem(null);
+                clearError();
+              }}
+            >
+              Dismiss
+            </button>
           </div>
+        )}
+      </>
+    ),
+    [busy, paused, id, newest, detail, status, sentence, clearError],
+  );
+  return (
+    <SharedContext.Provider value={shared}>
+      <Actions value={compose.acting}>
+        <div className="conversation">
+          <div className="scroll" ref={box} role="region" tabIndex={0} aria-label="Conversation" inert={reviewing}>
+            <div className="page" ref={page} role="log" aria-busy={busy}>
+              <Earlier chat={chat} boxRef={box} />
+              {messages.length === 0 && <Empty missing={chat.missing && known} />}
+              <Log messages={shown} live={busy} open={open} anchor={anchor} tail={tail} />
+              {messages.length === 0 && tail}
+            </div>
+          </div>
+          {reviewing && (
+            <Suspense fallback={null}>
+              <Review
+                id={id}
+                messages={messages}
+                more={chat.earlier !== undefined}
+                older={() => reach(conversation.earlier())}
+                onClose={() => go(id)}
+              />
+            </Suspense>
+          )}
+          {far && !reviewing && (
+            <button
+              type="button"
+              className="btn small jump"
+              onClick={() => {
+                keepFocus();
+                follow();
+              }}
+            >
+              <ArrowDown aria-hidden="true" />
+              {busy ? 'Follow the answer' : 'Jump to the latest'}
+            </button>
+          )}
         </div>
-        {reviewing && <Suspense fallback={null}><Review id={id} messages={messages} more={chat.earlier !== undefined} older={() => reach(conversation.earlier())} onClose={() => go(id)} /></Suspense>}
-        {far && !reviewing && <button type="button" className="btn small jump" onClick={() => { keepFocus(); follow(); }}><ArrowDown aria-hidden="true" />{busy ? 'Follow the answer' : 'Jump to the latest'}</button>}
-      </div>
-      {plan && <PinnedPlan entries={plan} />}
-      <Composer compose={compose} />
-    </Actions></SharedContext.Provider>
+        {plan && <PinnedPlan entries={plan} />}
+        <Composer compose={compose} />
+      </Actions>
+    </SharedContext.Provider>
   );
 }
 
 function Empty({ missing }: { missing: boolean }) {
-  return missing
-    ? <div className="hint"><p className="hint-title">There is no session at this address.</p><p>It was deleted, or has not begun. A message begins a session here.</p></div>
-    : <div className="hint"><p className="hint-title">What shall the agent do?</p><p>The conversation is kept, and a reload picks up an answer that is still being written.</p></div>;
+  return missing ? (
+    <div className="hint">
+      <p className="hint-title">There is no session at this address.</p>
+      <p>It was deleted, or has not begun. A message begins a session here.</p>
+    </div>
+  ) : (
+    <div className="hint">
+      <p className="hint-title">What shall the agent do?</p>
+      <p>The conversation is kept, and a reload picks up an answer that is still being written.</p>
+    </div>
+  );
 }

@@ -9,5 +9,7 @@ export function useKeptFocus(box: RefObject<HTMLElement | null>): () => void {
     pressed.current = false;
     box.current?.focus({ preventScroll: true });
   });
-  return useCallback(() => { pressed.current = true; }, []);
+  return useCallback(() => {
+    pressed.current = true;
+  }, []);
 }

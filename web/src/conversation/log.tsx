@@ -18,11 +18,28 @@ export const Log = memo(function Log({ messages, live, open, anchor, tail }: Pro
   const turns = turnsOf(messages);
   return turns.map((turn, i) => {
     const last = i === turns.length - 1;
-    return <TurnView key={turn.key} turn={turn} last={last} live={live && last} open={open && last} anchored={last && turn.key === anchor} tail={last ? tail : null} />;
+    return (
+      <TurnView
+        key={turn.key}
+        turn={turn}
+        last={last}
+        live={live && last}
+        open={open && last}
+        anchored={last && turn.key === anchor}
+        tail={last ? tail : null}
+      />
+    );
   });
 });
 
-interface TurnProps { turn: Turn; last: boolean; live: boolean; open: boolean; anchored: boolean; tail: ReactNode }
+interface TurnProps {
+  turn: Turn;
+  last: boolean;
+  live: boolean;
+  open: boolean;
+  anchored: boolean;
+  tail: ReactNode;
+}
 
 const TurnView = memo(function TurnView({ turn, last, live, open, anchored, tail }: TurnProps) {
   const end = turn.messages.length - 1;

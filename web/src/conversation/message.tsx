@@ -38,25 +38,38 @@ export const Message = memo(function Message(props: Props) {
 });
 
 function Prompt({ message }: { message: UIMessage }) {
-  const words = wordsOf(message), files = message.parts.filter(p => p.type === 'file');
+  const words = wordsOf(message),
+    files = message.parts.filter(p => p.type === 'file');
   return (
     <>
-      {files.length > 0 && <div className="files">{files.map((f, i) => <FilePart key={i} url={f.url} mediaType={f.mediaType} name={f.filename} />)}</div>}
+      {files.length > 0 && (
+        <div className="files">
+          {files.map((f, i) => (
+            <FilePart key={i} url={f.url} mediaType={f.mediaType} name={f.filename} />
+          ))}
+        </div>
+      )}
       {words && <Words text={words} />}
     </>
   );
 }
 
-const MANY = 30, LONG = 3000;
+const MANY = 30,
+  LONG = 3000;
 
 /** A prompt as it was written; of a long one, the beginning until it is asked for. */
 function Words({ text }: { text: string }) {
   const [all, setAll] = useState(false);
-  const lines = text.split('\n'), cut = lines.length > MANY + 10 || text.length > LONG + 500;
+  const lines = text.split('\n'),
+    cut = lines.length > MANY + 10 || text.length > LONG + 500;
   return (
     <div className="prompt">
       {all || !cut ? text : `${lines.slice(0, MANY).join('\n').slice(0, LONG)}…`}
-      {cut && <button type="button" className="btn quiet small" aria-expanded={all} onClick={() => setAll(!all)}>{all ? 'Show less' : 'Show all'}</button>}
+      {cut && (
+        <button type="button" className="btn quiet small" aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? 'Show less' : 'Show all'}
+        </button>
+      )}
     </div>
   );
 }
@@ -77,54 +90,100 @@ function Answer({ message, live, open }: Props) {
   const parts = outcomeOf(message) === 'canceled' ? message.parts.flatMap(stopping) : message.parts;
   const waits = !live && isAsking(message);
   return itemsOf(parts, open).map(item => (
-    <Guard key={item.at} of={item} instead={UNDRAWN}><Drawn item={item} id={`${message.id} ${item.at}`} live={live} over={!open} waits={waits} /></Guard>
+    <Guard key={item.at} of={item} instead={UNDRAWN}>
+      <Drawn item={item} id={`${message.id} ${item.at}`} live={live} over={!open} waits={waits} />
+    </Guard>
   ));
 }
 
-interface DrawnProps { item: Item; id: string; live: boolean; over: boolean; waits: boolean }
+interface DrawnProps {
+  item: Item;
+  id: string;
+  live: boolean;
+  over: boolean;
+  waits: boolean;
+}
 
 function Drawn({ item, id, live, over, waits }: DrawnProps) {
   switch (item.type) {
-    case 'call': return (
-      <Tool
-        part={item.part} waits={waits} over={over} diffs={item.diffs}
-        decision={<><Decided part={item.part} />{asks(item.part) !== null && <Asking part={item.part} bare />}</>}
-        inside={item.subagent && <Subagent {...item.subagent} />}
-      />
-    );
-    case 'request': return asks(item.part) === null ? <Decided part={item.part} /> : <div className="asked"><Asking part={item.part} bare={false} /></div>;
-    case 'question': return <Questioned part={item.part} />;
-    case 'subagent': return <Subagent {...item.team} />;
-    case 'plan': return <Plan entries={item.entries} />;
-    case 'sources': return <Sources sources={item.sources} />;
-    case 'part': return <Plain part={item.part} id={id} live={live} />;
+    case 'call':
+      return (
+        <Tool
+          part={item.part}
+          waits={waits}
+          over={over}
+          diffs={item.diffs}
+          decision={
+            <>
+              <Decided part={item.part} />
+              {asks(item.part) !== null && <Asking part={item.part} bare />}
+            </>
+          }
+          inside={item.subagent && <Subagent {...item.subagent} />}
+        />
+      );
+    case 'request':
+      return asks(item.part) === null ? (
+        <Decided part={item.part} />
+      ) : (
+        <div className="asked">
+          <Asking part={item.part} bare={false} />
+        </div>
+      );
+    case 'question':
+      return <Questioned part={item.part} />;
+    case 'subagent':
+      return <Subagent {...item.team} />;
+    case 'plan':
+      return <Plan entries={item.entries} />;
+    case 'sources':
+      return <Sources sources={item.sources} />;
+    case 'part':
+      return <Plain part={item.part} id={id} live={live} />;
   }
 }
 
 function Plain({ part, id, live }: { part: Part; id: string; live: boolean }) {
   switch (part.type) {
-    case 'text': return <Markdown text={part.text} live={live && part.state === 'streaming'} />;
-    case 'reasoning': return <Reasoning id={id} text={part.text} live={live && part.state === 'streaming'} />;
-    case 'file': return <div className="files"><FilePart url={part.url} mediaType={part.mediaType} name={part.filename} /></div>;
+    case 'text':
+      return <Markdown text={part.text} live={live && part.state === 'streaming'} />;
+    case 'reasoning':
+      return <Reasoning id={id} text={part.text} live={live && part.state === 'streaming'} />;
+    case 'file':
+      return (
+        <div className="files">
+          <FilePart url={part.url} mediaType={part.mediaType} name={part.filename} />
+        </div>
+      );
   }
-  return part.type.startsWith('data-') ? <DataPart name={part.type.slice('data-'.length)} data={(part as { data: unknown }).data} /> : <DataPart name={part.type} data={part} />;
+  return part.type.startsWith('data-') ? (
+    <DataPart name={part.type.slice('data-'.length)} data={(part as { data: unknown }).data} />
+  ) : (
+    <DataPart name={part.type} data={part} />
+  );
 }
 
 /** What stands below a message: how its turn ended, what it has cost, and what a person can do with it. */
 function Foot({ message, last }: Props) {
   const { actions, retry } = useShared();
-  const agent = message.role === 'assistant', outcome = outcomeOf(message), words = wordsOf(message);
+  const agent = message.role === 'assistant',
+    outcome = outcomeOf(message),
+    words = wordsOf(message);
   const failed = agent && outcome !== 'canceled' && (outcome === 'failed' || message.parts.some(p => p.type === 'data-error'));
-  const usage = agent ? usageOf(message) : null, cost = usage ? line(usage) : '';
+  const usage = agent ? usageOf(message) : null,
+    cost = usage ? line(usage) : '';
   return (
     <div className="foot">
       {agent && outcome === 'canceled' && <p className="outcome">Stopped.</p>}
       {failed && <p className="outcome bad">This turn failed.</p>}
-      {failed && last && <button type="button" className="btn small" onClick={() => retry(message)}><RotateCw aria-hidden="true" />Try again</button>}
+      {failed && last && (
+        <button type="button" className="btn small" onClick={() => retry(message)}>
+          <RotateCw aria-hidden="true" />
+          Try again
+        </button>
+      )}
       {cost && <p className="usage">{cost}</p>}
-      <span className="foot-actions">
-        {actions ? actions(message, last) : words && <Copy text={words} what="message" />}
-      </span>
+      <span className="foot-actions">{actions ? actions(message, last) : words && <Copy text={words} what="message" />}</span>
     </div>
   );
 }

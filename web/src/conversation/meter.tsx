@@ -7,7 +7,8 @@ import { dollars, sessionUsageOf, short, type SessionCounts } from '../parts/usa
 
 const Popover = lazy(() => import('../ui/popover'));
 
-const known = new Map<string, SessionCounts>(), readers = new Set<() => void>();
+const known = new Map<string, SessionCounts>(),
+  readers = new Set<() => void>();
 
 /** Keeps the store up to date with a conversation. earlier: there are messages before these. */
 export function useMeter(session: string, messages: UIMessage[], earlier: boolean) {
@@ -19,7 +20,12 @@ export function useMeter(session: string, messages: UIMessage[], earlier: boolea
   }, [session, counts]);
 }
 
-const subscribe = (changed: () => void) => { readers.add(changed); return () => { readers.delete(changed); }; };
+const subscribe = (changed: () => void) => {
+  readers.add(changed);
+  return () => {
+    readers.delete(changed);
+  };
+};
 
 /** How full the agent's context is, and what the session has cost; nothing while neither is known. */
 export function SessionUsage({ id }: { id: string }) {
@@ -47,7 +53,14 @@ export function SessionUsage({ id }: { id: string }) {
     <Late kind="dialog" trigger={button}>
       {opened => (
         <Popover title="Usage of the session" {...opened}>
-          <dl className="meter-rows">{rows.map(([name, value]) => <div key={name}><dt>{name}</dt><dd>{value}</dd></div>)}</dl>
+          <dl className="meter-rows">
+            {rows.map(([name, value]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{value}</dd>
+              </div>
+            ))}
+          </dl>
           {partial && <p className="meter-note">Of the messages that this page has read.</p>}
         </Popover>
       )}

@@ -12,13 +12,20 @@ const FAR = 240;
  * changes: makes the conversation longer. follow leads to the end, and stays there.
  */
 export function useScroll(changes: unknown, live: boolean) {
-  const box = useRef<HTMLDivElement>(null), page = useRef<HTMLDivElement>(null);
-  const stuck = useRef(true), seen = useRef({ top: 0, height: 0 }), following = useRef(live);
+  const box = useRef<HTMLDivElement>(null),
+    page = useRef<HTMLDivElement>(null);
+  const stuck = useRef(true),
+    seen = useRef({ top: 0, height: 0 }),
+    following = useRef(live);
   const [far, setFar] = useState(false);
-  const toEnd = useCallback(() => { const el = box.current; if (el) el.scrollTop = el.scrollHeight; }, []);
+  const toEnd = useCallback(() => {
+    const el = box.current;
+    if (el) el.scrollTop = el.scrollHeight;
+  }, []);
 
   useEffect(() => {
-    const el = box.current, all = page.current;
+    const el = box.current,
+      all = page.current;
     if (!el || !all) return;
     const look = () => {
       const left = el.scrollHeight - el.scrollTop - el.clientHeight;
@@ -29,15 +36,28 @@ export function useScroll(changes: unknown, live: boolean) {
       setFar(left > FAR);
     };
     // Pictures, colours and parts that open make the page longer without a change of the messages.
-    const resized = new ResizeObserver(() => { if (stuck.current && following.current) toEnd(); look(); });
+    const resized = new ResizeObserver(() => {
+      if (stuck.current && following.current) toEnd();
+      look();
+    });
     resized.observe(all);
     resized.observe(el);
     el.addEventListener('scroll', look, { passive: true });
-    return () => { resized.disconnect(); el.removeEventListener('scroll', look); };
+    return () => {
+      resized.disconnect();
+      el.removeEventListener('scroll', look);
+    };
   }, [toEnd]);
 
-  useLayoutEffect(() => { following.current = live; }, [live]);
-  useLayoutEffect(() => { if (stuck.current) toEnd(); }, [changes, toEnd]);
-  const follow = useCallback(() => { stuck.current = true; toEnd(); }, [toEnd]);
+  useLayoutEffect(() => {
+    following.current = live;
+  }, [live]);
+  useLayoutEffect(() => {
+    if (stuck.current) toEnd();
+  }, [changes, toEnd]);
+  const follow = useCallback(() => {
+    stuck.current = true;
+    toEnd();
+  }, [toEnd]);
   return { box, page, far, follow };
 }

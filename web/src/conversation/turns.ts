@@ -1,7 +1,10 @@
 import type { UIMessage } from 'ai';
 
 /** A prompt and what answers it. The key stays while the turn grows. */
-export interface Turn { key: string; messages: UIMessage[] }
+export interface Turn {
+  key: string;
+  messages: UIMessage[];
+}
 
 const same = (a: UIMessage[], b: UIMessage[]) => a.length === b.length && a.every((m, i) => m === b[i]);
 
@@ -17,7 +20,8 @@ export function turnsOf(messages: UIMessage[]): Turn[] {
     else last.push(m);
   }
   return turns.map(all => {
-    const first = all[0]!, was = known.get(first);
+    const first = all[0]!,
+      was = known.get(first);
     if (was && same(was.messages, all)) return was;
     const turn = { key: first.id, messages: all };
     known.set(first, turn);

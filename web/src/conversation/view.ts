@@ -30,15 +30,26 @@ const asksInWords = (part: Part) => part.type === 'text' && part.providerMetadat
 const carries = (part: Call) => part.approval !== undefined && part.toolCallId === `permission-${part.approval.id}`;
 
 /** Whether a part tells the plan: only the last state of it is shown, once. */
-const tellsPlan = (part: Part) => (part.type === 'data-plan' && entriesOf(dataOf(part)) !== null)
-  || (isCall(part) && kindOf(part) === 'plan' && part.state !== 'output-error' && !part.approval && entriesOf(part.input) !== null);
+const tellsPlan = (part: Part) =>
+  (part.type === 'data-plan' && entriesOf(dataOf(part)) !== null) ||
+  (isCall(part) && kindOf(part) === 'plan' && part.state !== 'output-error' && !part.approval && entriesOf(part.input) !== null);
 
-const teamOf = (part: Part): Team => { const data = dataOf(part) as SubagentData; return { id: (part as { id?: string }).id ?? data.tool_call_id ?? '', data, inside: [] }; };
+const teamOf = (part: Part): Team => {
+  const data = dataOf(part) as SubagentData;
+  return { id: (part as { id?: string }).id ?? data.tool_call_id ?? '', data, inside: [] };
+};
 
 /** The sub-agents of a message by their ids, each with those that work for it. One that a call has started has the call's id. placed: those that work for another. */
 function teamsOf(parts: Part[]): { teams: Map<string, Team>; placed: Set<Team> } {
-  const teams = new Map(parts.filter(part => part.type === 'data-subagent').map(teamOf).filter(team => team.id).map(team => [team.id, team]));
-  const parentOf = (team: Team) => teams.get(team.data.parent_id ?? ''), placed = new Set<Team>();
+  const teams = new Map(
+    parts
+      .filter(part => part.type === 'data-subagent')
+      .map(teamOf)
+      .filter(team => team.id)
+      .map(team => [team.id, team]),
+  );
+  const parentOf = (team: Team) => teams.get(team.data.parent_id ?? ''),
+    placed = new Set<Team>();
   for (const team of teams.values()) {
     let above = parentOf(team);
     for (let steps = 0; above && above !== team && steps < teams.size; steps++) above = parentOf(above);
@@ -53,12 +64,20 @@ function teamsOf(parts: Part[]): { teams: Map<string, Team>; placed: Set<Team> }
 /** The items of a message, in its order. open: its turn is not over, and its plan stands above the composer. */
 export function itemsOf(parts: Part[], open: boolean): Item[] {
   const calls = new Map(parts.filter(isCall).map(p => [p.toolCallId, p]));
-  const diffs = new Map<string, string[]>(), { teams: subagents, placed } = teamsOf(parts);
-  const edits = (id: string | undefined) => { const call = id === undefined ? undefined : calls.get(id); return call !== undefined && kindOf(call) === 'edit'; };
+  const diffs = new Map<string, string[]>(),
+    { teams: subagents, placed } = teamsOf(parts);
+  const edits = (id: string | undefined) => {
+    const call = id === undefined ? undefined : calls.get(id);
+    return call !== undefined && kindOf(call) === 'edit';
+  };
   for (const part of parts) {
-    if (part.type === 'data-file-change') { const { tool_call_id: id, diff } = dataOf(part) as FileChangeData; if (diff && edits(id)) diffs.set(id!, [...diffs.get(id!) ?? [], diff]); }
+    if (part.type === 'data-file-change') {
+      const { tool_call_id: id, diff } = dataOf(part) as FileChangeData;
+      if (diff && edits(id)) diffs.set(id!, [...(diffs.get(id!) ?? []), diff]);
+    }
   }
-  const items: Item[] = [], plan = open ? null : planOf(parts);
+  const items: Item[] = [],
+    plan = open ? null : planOf(parts);
   parts.forEach((part, at) => {
     if (tellsPlan(part)) {
       if (plan && !items.some(i => i.type === 'plan')) items.push({ type: 'plan', entries: plan, at });
@@ -74,12 +93,14 @@ export function itemsOf(parts: Part[], open: boolean): Item[] {
     if (part.type === 'source-url' || part.type === 'source-document') {
       const source = part.type === 'source-url' ? { url: part.url, title: part.title || part.url } : { title: part.title };
       const last = items.at(-1);
-      if (last?.type === 'sources') last.sources.push(source); else items.push({ type: 'sources', sources: [source], at });
+      if (last?.type === 'sources') last.sources.push(source);
+      else items.push({ type: 'sources', sources: [source], at });
       return;
     }
     if (part.type === 'data-file-change' && edits((dataOf(part) as FileChangeData).tool_call_id)) return;
     if (part.type === 'data-subagent') {
-      const own = teamOf(part), team = subagents.get(own.id) ?? own;
+      const own = teamOf(part),
+        team = subagents.get(own.id) ?? own;
       if (!calls.has(team.id) && !placed.has(team)) items.push({ type: 'subagent', team, at });
       return;
     }

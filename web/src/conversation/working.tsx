@@ -7,7 +7,11 @@ export function Working({ id, detail, waiting }: { id: string; detail: string | 
     <p className="working" role="status">
       <span className="pulse" aria-hidden="true" />
       {detail ?? (waiting ? 'Waiting for the agent' : 'Working')}
-      {seconds > 2 && <span className="seconds" aria-hidden="true">{spoken(seconds)}</span>}
+      {seconds > 2 && (
+        <span className="seconds" aria-hidden="true">
+          {spoken(seconds)}
+        </span>
+      )}
     </p>
   );
 }

@@ -16,7 +16,10 @@ export function useCalm() {
       timer = window.setTimeout(() => setCalm(false), MOMENT);
     });
     look.observe(document.body, { childList: true, subtree: true });
-    return () => { look.disconnect(); clearTimeout(timer); };
+    return () => {
+      look.disconnect();
+      clearTimeout(timer);
+    };
   }, [calm]);
   return [calm, setCalm] as const;
 }

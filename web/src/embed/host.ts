@@ -9,7 +9,9 @@ const PATIENCE = 60_000;
 /** Whether a page of a known origin shows this one. */
 export const framed = window.parent !== window && /^https?:\/\//.test(ORIGIN);
 
-export const tell = (message: ToHost) => { if (framed) post(window.parent, ORIGIN, message); };
+export const tell = (message: ToHost) => {
+  if (framed) post(window.parent, ORIGIN, message);
+};
 
 type Told = (message: ToFrame) => void;
 
@@ -29,12 +31,19 @@ let asks = 0;
 export function askToken(): Promise<string | undefined> {
   const ask = ++asks;
   return new Promise((done, failed) => {
-    const over = () => { clearTimeout(timer); stop(); };
-    const timer = setTimeout(() => { over(); failed(new Error('The page did not give a token for the chat in time.')); }, PATIENCE);
+    const over = () => {
+      clearTimeout(timer);
+      stop();
+    };
+    const timer = setTimeout(() => {
+      over();
+      failed(new Error('The page did not give a token for the chat in time.'));
+    }, PATIENCE);
     const stop = listen(message => {
       if (message.type !== 'token' || message.ask !== ask) return;
       over();
-      if (message.problem === undefined) done(message.token); else failed(new Error(message.problem));
+      if (message.problem === undefined) done(message.token);
+      else failed(new Error(message.problem));
     });
     tell({ type: 'token', ask });
   });

@@ -11,5 +11,12 @@ import './embed.css';
 
 carry(withToken);
 const root = document.getElementById('root')!;
-if (framed) createRoot(root).render(<StrictMode><UI><Embed /></UI></StrictMode>);
+if (framed)
+  createRoot(root).render(
+    <StrictMode>
+      <UI>
+        <Embed />
+      </UI>
+    </StrictMode>,
+  );
 else root.textContent = 'This page shows the chat in a frame of another page.';

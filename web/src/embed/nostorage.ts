@@ -2,5 +2,10 @@
 // refuse storage to frames of other sites anyway, so the page can do without. Where host and gateway are one site, the storage would be that of the
 // gateway's own page, with the sign-in of another person perhaps.
 for (const name of ['localStorage', 'sessionStorage']) {
-  Object.defineProperty(window, name, { configurable: true, get() { throw new DOMException('The widget uses no storage.', 'SecurityError'); } });
+  Object.defineProperty(window, name, {
+    configurable: true,
+    get() {
+      throw new DOMException('The widget uses no storage.', 'SecurityError');
+    },
+  });
 }

@@ -3,7 +3,8 @@ import { inkOn } from '../../widget/colour';
 import type { Theme } from '../../widget/protocol';
 
 export function dress({ accent, radius, font, colorScheme }: Theme) {
-  const root = document.documentElement, ink = accent && inkOn(accent);
+  const root = document.documentElement,
+    ink = accent && inkOn(accent);
   const set = (name: string, value: string) => root.style.setProperty(name, value);
   if (accent && ink) {
     set('--accent', accent);

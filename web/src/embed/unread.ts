@@ -5,7 +5,9 @@ import type { Session } from './page';
 
 /** Tells the host how many turns ended or began to wait for the person since the chat was closed. */
 export function useUnread(session: Session | undefined, open: boolean) {
-  const state = session?.state, before = useRef(state), count = useRef(0);
+  const state = session?.state,
+    before = useRef(state),
+    count = useRef(0);
   useEffect(() => {
     const was = before.current;
     before.current = state;

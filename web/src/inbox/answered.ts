@@ -6,28 +6,57 @@ import { answerRequest, listRequests, type Request } from '../api/requests';
 import { decision } from '../ask/words';
 
 /** A request, and how it was decided if it waits no longer. */
-export interface Item { request: Request; decided?: string }
+export interface Item {
+  request: Request;
+  decided?: string;
+}
 
-export interface Waiting { items: Item[] | null; problem: string | null; give: (request: Request, answer: Answer) => Promise<void>; dismiss: (id: string) => void }
+export interface Waiting {
+  items: Item[] | null;
+  problem: string | null;
+  give: (request: Request, answer: Answer) => Promise<void>;
+  dismiss: (id: string) => void;
+}
 
 /** The requests of all sessions, or of one. Those that were answered while they were shown stay until they are dismissed. */
 export function useWaiting(sessions: Session[] | null, session?: string): Waiting {
   const [items, setItems] = useState<Item[] | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
-  const key = useMemo(() => (sessions === null ? null : sessions.filter(s => session === undefined || s.id === session).flatMap(s => s.waiting ?? []).sort().join(' ')), [sessions, session]);
+  const key = useMemo(
+    () =>
+      sessions === null
+        ? null
+        : sessions
+            .filter(s => session === undefined || s.id === session)
+            .flatMap(s => s.waiting ?? [])
+            .sort()
+            .join(' '),
+    [sessions, session],
+  );
   const [tries, setTries] = useState(0);
   useEffect(() => {
     if (key === null) return;
     let here = true;
-    listRequests(session).then(now => {
-      if (!here) return;
-      setProblem(null);
-      setItems(before => [
-        ...(before ?? []).map(i => (i.decided || now.some(r => r.id === i.request.id) ? i : { ...i, decided: 'It waits no longer: somebody else has answered it, or the turn is over.' })),
-        ...now.filter(r => !before?.some(i => i.request.id === r.id)).map(request => ({ request })),
-      ]);
-    }, (e: Error) => { if (here) setProblem(e.message); });
-    return () => { here = false; };
+    listRequests(session).then(
+      now => {
+        if (!here) return;
+        setProblem(null);
+        setItems(before => [
+          ...(before ?? []).map(i =>
+            i.decided || now.some(r => r.id === i.request.id)
+              ? i
+              : { ...i, decided: 'It waits no longer: somebody else has answered it, or the turn is over.' },
+          ),
+          ...now.filter(r => !before?.some(i => i.request.id === r.id)).map(request => ({ request })),
+        ]);
+      },
+      (e: Error) => {
+        if (here) setProblem(e.message);
+      },
+    );
+    return () => {
+      here = false;
+    };
   }, [key, session, tries]);
   const give = useCallback(async (request: Request, answer: Answer) => {
     try {

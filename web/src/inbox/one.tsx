@@ -16,18 +16,35 @@ export default function OneRequest({ session, id, sessions }: { session: string;
   useEffect(() => {
     if (!missing) return;
     let here = true;
-    void outcomeOf(session, id).then(words => { if (here) setOutcome(words); });
-    return () => { here = false; };
+    void outcomeOf(session, id).then(words => {
+      if (here) setOutcome(words);
+    });
+    return () => {
+      here = false;
+    };
   }, [missing, session, id]);
   return (
     <div className="scroll one" tabIndex={0} role="region" aria-label="Request">
       <div className="page inbox">
-        {problem && <div className="banner" role="alert">{problem}</div>}
+        {problem && (
+          <div className="banner" role="alert">
+            {problem}
+          </div>
+        )}
         {item && <Card item={item} give={give} />}
-        {missing && <p className="hint" role="status">{outcome}</p>}
+        {missing && (
+          <p className="hint" role="status">
+            {outcome}
+          </p>
+        )}
         <nav className="onward" aria-label="From here">
-          <a className="btn" href={hashOf({ at: 'inbox' })}><ArrowLeft aria-hidden="true" />Inbox</a>
-          <a className="btn" href={hashOf({ at: 'session', id: session, view: null })}>Open the session</a>
+          <a className="btn" href={hashOf({ at: 'inbox' })}>
+            <ArrowLeft aria-hidden="true" />
+            Inbox
+          </a>
+          <a className="btn" href={hashOf({ at: 'session', id: session, view: null })}>
+            Open the session
+          </a>
         </nav>
       </div>
     </div>

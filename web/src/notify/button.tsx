@@ -8,5 +8,16 @@ export function NotifyButton() {
   if (state === 'none') return null;
   if (state === 'refused') return <span className="note">This browser refuses notifications of this page.</span>;
   const on = state === 'on';
-  return <Button look="quiet" small onClick={() => { void setNotify(!on); }}>{on ? <BellOff aria-hidden="true" /> : <Bell aria-hidden="true" />}{on ? 'Turn notifications off' : 'Notify me'}</Button>;
+  return (
+    <Button
+      look="quiet"
+      small
+      onClick={() => {
+        void setNotify(!on);
+      }}
+    >
+      {on ? <BellOff aria-hidden="true" /> : <Bell aria-hidden="true" />}
+      {on ? 'Turn notifications off' : 'Notify me'}
+    </Button>
+  );
 }

@@ -1,13 +1,20 @@
 // How long something took: as the gateway says, else as far as this page has seen it.
 import { useEffect, useState, useSyncExternalStore } from 'react';
 
-const begun = new Map<string, number>(), took = new Map<string, number>();
+const begun = new Map<string, number>(),
+  took = new Map<string, number>();
 const readers = new Set<() => void>();
-const subscribe = (changed: () => void) => { readers.add(changed); return () => { readers.delete(changed); }; };
+const subscribe = (changed: () => void) => {
+  readers.add(changed);
+  return () => {
+    readers.delete(changed);
+  };
+};
 
 /** Seconds that something runs or ran; null if nobody knows. id names it within the page; told: what the gateway says of it. */
 export function useSeconds(id: string, running: boolean, told: { started_at?: string; duration_ms?: number } = {}): number | null {
-  const [now, setNow] = useState(Date.now), seen = useSyncExternalStore(subscribe, () => took.get(id));
+  const [now, setNow] = useState(Date.now),
+    seen = useSyncExternalStore(subscribe, () => took.get(id));
   useEffect(() => {
     if (!running) {
       const from = begun.get(id);
@@ -27,4 +34,9 @@ export function useSeconds(id: string, running: boolean, told: { started_at?: st
 }
 
 /** 75 as "1 min 15 s". */
-export const spoken = (seconds: number) => (seconds < 60 ? `${seconds} s` : seconds < 3600 ? `${Math.floor(seconds / 60)} min ${seconds % 60} s` : `${Math.floor(seconds / 3600)} h ${Math.floor(seconds / 60) % 60} min`);
+export const spoken = (seconds: number) =>
+  seconds < 60
+    ? `${seconds} s`
+    : seconds < 3600
+      ? `${Math.floor(seconds / 60)} min ${seconds % 60} s`
+      : `${Math.floor(seconds / 3600)} h ${Math.floor(seconds / 60) % 60} min`;

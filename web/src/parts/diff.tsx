@@ -11,7 +11,12 @@ import { Visible } from './visible';
 export { patchOf, readPatch, type FileDiff, type Row } from './diff/patch';
 
 /** A line of a file on one side of a diff. */
-export interface Place { path: string; side: 'old' | 'new'; line: number; text: string }
+export interface Place {
+  path: string;
+  side: 'old' | 'new';
+  line: number;
+  text: string;
+}
 
 interface Look {
   view?: 'unified' | 'split';
@@ -33,7 +38,12 @@ const FIRST = 300; // rows of a file that are shown at once
 /** A unified diff of one or more files. A text that is no diff is shown as it is. */
 export const Diff = memo(function Diff({ patch, heads, ...look }: Props) {
   const files = useMemo(() => readPatch(patch), [patch]);
-  if (!files) return <pre className="diff-raw" tabIndex={0}><Visible text={patch} /></pre>;
+  if (!files)
+    return (
+      <pre className="diff-raw" tabIndex={0}>
+        <Visible text={patch} />
+      </pre>
+    );
   return files.map((file, i) => (
     <div key={i} className="diff-file">
       {(heads ?? files.length > 1) && <DiffHead file={file} />}
@@ -46,7 +56,9 @@ export const Diff = memo(function Diff({ patch, heads, ...look }: Props) {
 export function DiffHead({ file }: { file: FileDiff }) {
   return (
     <p className="diff-head">
-      <span className="diff-path"><Visible text={file.from ? `${file.from} → ${file.path}` : file.path} /></span>
+      <span className="diff-path">
+        <Visible text={file.from ? `${file.from} → ${file.path}` : file.path} />
+      </span>
       {file.change !== 'modified' && <span className="diff-change">{file.change}</span>}
       <Counts added={file.added} removed={file.removed} />
     </p>
@@ -55,8 +67,18 @@ export function DiffHead({ file }: { file: FileDiff }) {
 
 export const Counts = ({ added, removed }: { added: number; removed: number }) => (
   <span className="diff-counts">
-    {added > 0 && <span className="came">+{added}<span className="unseen"> lines added</span></span>}
-    {removed > 0 && <span className="went">−{removed}<span className="unseen"> lines removed</span></span>}
+    {added > 0 && (
+      <span className="came">
+        +{added}
+        <span className="unseen"> lines added</span>
+      </span>
+    )}
+    {removed > 0 && (
+      <span className="went">
+        −{removed}
+        <span className="unseen"> lines removed</span>
+      </span>
+    )}
   </span>
 );
 
@@ -71,10 +93,27 @@ function firstOf(hunks: FileDiff['hunks'], most: number): FileDiff['hunks'] {
 }
 
 /** The rows of one file. */
-export const DiffFile = memo(function DiffFile({ file, view = 'unified', onLine, below, label = `Changes of ${file.path || 'a file'}` }: Look & { file: FileDiff; label?: string }) {
+export const DiffFile = memo(function DiffFile({
+  file,
+  view = 'unified',
+  onLine,
+  below,
+  label = `Changes of ${file.path || 'a file'}`,
+}: Look & { file: FileDiff; label?: string }) {
   const [all, setAll] = useState(false);
-  const box = useRef<HTMLDivElement>(null), near = useNear(box), language = languageOfFile(file.path);
-  const old = useColors(useMemo(() => side(file.hunks, 'add'), [file]), language, near), now = useColors(useMemo(() => side(file.hunks, 'del'), [file]), language, near);
+  const box = useRef<HTMLDivElement>(null),
+    near = useNear(box),
+    language = languageOfFile(file.path);
+  const old = useColors(
+      useMemo(() => side(file.hunks, 'add'), [file]),
+      language,
+      near,
+    ),
+    now = useColors(
+      useMemo(() => side(file.hunks, 'del'), [file]),
+      language,
+      near,
+    );
   const colors = useMemo(() => colored(file.hunks, old, now), [file, old, now]);
   const total = file.hunks.reduce((n, h) => n + h.rows.length, 0);
   const shown = all ? file.hunks : firstOf(file.hunks, FIRST);
@@ -82,18 +121,31 @@ export const DiffFile = memo(function DiffFile({ file, view = 'unified', onLine,
   return (
     <div className="diff-box" ref={box} tabIndex={0} role="group" aria-label={label}>
       <table className={`diff ${view}`}>
-        {view === 'split' && <colgroup><col className="numbers" /><col /><col className="numbers" /><col /></colgroup>}
+        {view === 'split' && (
+          <colgroup>
+            <col className="numbers" />
+            <col />
+            <col className="numbers" />
+            <col />
+          </colgroup>
+        )}
         <tbody>
           {shown.map(({ head, rows }, h) => {
             return (
               <Fragment key={h}>
-                {(h > 0 || (rows[0]?.new ?? 1) > 1) && <tr className="hunk"><td colSpan={view === 'split' ? 4 : 3}>{head}</td></tr>}
+                {(h > 0 || (rows[0]?.new ?? 1) > 1) && (
+                  <tr className="hunk">
+                    <td colSpan={view === 'split' ? 4 : 3}>{head}</td>
+                  </tr>
+                )}
                 {view === 'split'
                   ? pairs(rows).map(([left, right], i) => (
                       <Fragment key={i}>
                         <tr>
-                          <LineNumber row={left} of="old" {...cell} /><Text row={left} {...cell} />
-                          <LineNumber row={right} of="new" {...cell} /><Text row={right} {...cell} />
+                          <LineNumber row={left} of="old" {...cell} />
+                          <Text row={left} {...cell} />
+                          <LineNumber row={right} of="new" {...cell} />
+                          <Text row={right} {...cell} />
                         </tr>
                         <Below rows={left === right ? [right] : [left, right]} path={file.path} below={below} span={4} />
                       </Fragment>
@@ -101,7 +153,12 @@ export const DiffFile = memo(function DiffFile({ file, view = 'unified', onLine,
                   : rows.map((row, i) => (
                       <Fragment key={i}>
                         <tr>
-                          <LineNumber row={row.kind === 'add' ? null : row} of="old" {...cell} onLine={row.kind === 'del' ? onLine : undefined} />
+                          <LineNumber
+                            row={row.kind === 'add' ? null : row}
+                            of="old"
+                            {...cell}
+                            onLine={row.kind === 'del' ? onLine : undefined}
+                          />
                           <LineNumber row={row.kind === 'del' ? null : row} of="new" {...cell} />
                           <Text row={row} {...cell} sign />
                         </tr>
@@ -113,16 +170,24 @@ export const DiffFile = memo(function DiffFile({ file, view = 'unified', onLine,
           })}
         </tbody>
       </table>
-      {!all && total > FIRST && <button type="button" className="more" onClick={() => setAll(true)}>Show {(total - FIRST).toLocaleString('en')} more lines</button>}
+      {!all && total > FIRST && (
+        <button type="button" className="more" onClick={() => setAll(true)}>
+          Show {(total - FIRST).toLocaleString('en')} more lines
+        </button>
+      )}
     </div>
   );
 });
 
-const placeOf = (path: string, row: Row): Place => (row.new === null
-  ? { path, side: 'old', line: row.old!, text: row.text }
-  : { path, side: 'new', line: row.new, text: row.text });
+const placeOf = (path: string, row: Row): Place =>
+  row.new === null ? { path, side: 'old', line: row.old!, text: row.text } : { path, side: 'new', line: row.new, text: row.text };
 
-interface Cell { path: string; row: Row | null; colors: Map<Row, Colors>; onLine?: (place: Place) => void }
+interface Cell {
+  path: string;
+  row: Row | null;
+  colors: Map<Row, Colors>;
+  onLine?: (place: Place) => void;
+}
 
 /** The number of a line. It stands in an attribute, so that it is not copied with the code. */
 function LineNumber({ row, of, path, onLine }: Cell & { of: 'old' | 'new' }) {
@@ -131,12 +196,19 @@ function LineNumber({ row, of, path, onLine }: Cell & { of: 'old' | 'new' }) {
   if (!onLine || n === null) return <td className={`number ${row.kind}`} data-n={n ?? ''} />;
   return (
     <td className={`number ${row.kind}`}>
-      <button type="button" data-n={n} aria-label={`Comment on line ${n}`} title={`Comment on line ${n}`} onClick={() => onLine(placeOf(path, row))} />
+      <button
+        type="button"
+        data-n={n}
+        aria-label={`Comment on line ${n}`}
+        title={`Comment on line ${n}`}
+        onClick={() => onLine(placeOf(path, row))}
+      />
     </td>
   );
 }
 
-const SIGN = { same: ' ', add: '+', del: '−' }, WORD = { same: '', add: 'added: ', del: 'removed: ' };
+const SIGN = { same: ' ', add: '+', del: '−' },
+  WORD = { same: '', add: 'added: ', del: 'removed: ' };
 
 function Text({ row, colors, sign = false }: Cell & { sign?: boolean }) {
   if (!row) return <td className="none" />;
@@ -146,7 +218,13 @@ function Text({ row, colors, sign = false }: Cell & { sign?: boolean }) {
       {segments(row, colors.get(row)).map((s, i) => {
         const name = [s.hue && `hue-${s.hue}`, s.marked && 'marked'].filter(Boolean).join(' ');
         const text = <Visible key={i} text={s.text} />;
-        return name ? <span key={i} className={name}>{text}</span> : text;
+        return name ? (
+          <span key={i} className={name}>
+            {text}
+          </span>
+        ) : (
+          text
+        );
       })}
       {row.text === '' && '\n'}
     </td>
@@ -156,5 +234,13 @@ function Text({ row, colors, sign = false }: Cell & { sign?: boolean }) {
 function Below({ rows, path, below, span }: { rows: (Row | null)[]; path: string; below: Look['below']; span: number }) {
   const found = below && rows.flatMap(row => (row ? [below(placeOf(path, row))] : [])).filter(Boolean);
   if (!found?.length) return null;
-  return <tr className="below"><td colSpan={span}>{found.map((node, i) => <Fragment key={i}>{node}</Fragment>)}</td></tr>;
+  return (
+    <tr className="below">
+      <td colSpan={span}>
+        {found.map((node, i) => (
+          <Fragment key={i}>{node}</Fragment>
+        ))}
+      </td>
+    </tr>
+  );
 }

@@ -24,27 +24,58 @@ export function Input({ input, inputText, without, name }: Props) {
     <>
       {inputText && <p className="input-note">A browser would change values of this input, so the input is shown as the agent wrote it.</p>}
       {command !== undefined && <Text text={command} name={name} label="The command" look="command" />}
-      {changes.map((change, i) => <Changed key={i} {...change} name={name} />)}
-      {texts.map(({ key, text }) => <Text key={key} text={text} name={name} label={key || 'The input'} head={key} />)}
-      {rest !== undefined && <Text text={rest} name={name} label={others ? 'The rest of the input' : 'The input'} head={others ? 'The rest of the input' : undefined} />}
+      {changes.map((change, i) => (
+        <Changed key={i} {...change} name={name} />
+      ))}
+      {texts.map(({ key, text }) => (
+        <Text key={key} text={text} name={name} label={key || 'The input'} head={key} />
+      ))}
+      {rest !== undefined && (
+        <Text
+          text={rest}
+          name={name}
+          label={others ? 'The rest of the input' : 'The input'}
+          head={others ? 'The rest of the input' : undefined}
+        />
+      )}
     </>
   );
 }
 
-interface TextProps { text: string; name: string; label: string; head?: string; look?: string; children?: (shown: string) => ReactNode }
+interface TextProps {
+  text: string;
+  name: string;
+  label: string;
+  head?: string;
+  look?: string;
+  children?: (shown: string) => ReactNode;
+}
 
 function Text({ text, name, label, head, look = '', children = shown => <Visible text={shown} /> }: TextProps) {
   return (
     <figure className={`subject ${look}`}>
-      {head && <figcaption><Visible text={head} /></figcaption>}
+      {head && (
+        <figcaption>
+          <Visible text={head} />
+        </figcaption>
+      )}
       <Long text={text} name={`${name}.txt`} room={ROOM}>
-        {(shown, place) => <pre className={place} tabIndex={0} role="group" aria-label={label}>{children(shown)}</pre>}
+        {(shown, place) => (
+          <pre className={place} tabIndex={0} role="group" aria-label={label}>
+            {children(shown)}
+          </pre>
+        )}
       </Long>
     </figure>
   );
 }
 
-const signed = (text: string, sign: '+' | '-' | ' ') => text.replace(/\n$/, '').split('\n').map(line => `${sign} ${line}\n`).join('');
+const signed = (text: string, sign: '+' | '-' | ' ') =>
+  text
+    .replace(/\n$/, '')
+    .split('\n')
+    .map(line => `${sign} ${line}\n`)
+    .join('');
 
 function Changed({ path, before, after, name }: InputChange & { name: string }) {
   const [text, setText] = useState(() => (before && signed(before, '-')) + (after && signed(after, '+')));
@@ -56,11 +87,23 @@ function Changed({ path, before, after, name }: InputChange & { name: string }) 
         if (here && pieces) setText(pieces.map(p => signed(p.value, p.added ? '+' : p.removed ? '-' : ' ')).join(''));
       });
     }
-    return () => { here = false; };
+    return () => {
+      here = false;
+    };
   }, [before, after]);
   return (
     <Text text={text.replace(/\n$/, '')} name={name} label="The change" head={path} look="change">
-      {shown => shown.replace(/\n$/, '').split('\n').map((line, i) => <span key={i} className={{ '+': 'add', '-': 'del' }[line[0] ?? '']}><Visible text={line} />{'\n'}</span>)}
+      {shown =>
+        shown
+          .replace(/\n$/, '')
+          .split('\n')
+          .map((line, i) => (
+            <span key={i} className={{ '+': 'add', '-': 'del' }[line[0] ?? '']}>
+              <Visible text={line} />
+              {'\n'}
+            </span>
+          ))
+      }
     </Text>
   );
 }

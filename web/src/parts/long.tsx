@@ -2,14 +2,20 @@ import { useState, type ReactNode } from 'react';
 import { save, sized } from './save';
 
 /** How much of a text is shown at once, and at its end below the fold. */
-export interface Room { characters: number; lines: number; tail?: number }
+export interface Room {
+  characters: number;
+  lines: number;
+  tail?: number;
+}
 
-const ROOM: Room = { characters: 20_000, lines: 400 }, NEXT = { characters: 200_000, lines: 4000 };
+const ROOM: Room = { characters: 20_000, lines: 400 },
+  NEXT = { characters: 200_000, lines: 4000 };
 /** The characters of the end of a text that stand below the fold at most. */
 const TAIL = 1000;
 
 /** A place near `at` at which no character is cut in two. */
-const between = (text: string, at: number) => (/[\uDC00-\uDFFF]/.test(text.charAt(at)) && /[\uD800-\uDBFF]/.test(text.charAt(at - 1)) ? at + 1 : at);
+const between = (text: string, at: number) =>
+  /[\uDC00-\uDFFF]/.test(text.charAt(at)) && /[\uD800-\uDBFF]/.test(text.charAt(at - 1)) ? at + 1 : at;
 
 /** The end of a text's first part: at the end of a line if one is near. */
 function cut(text: string, most: number): number {
@@ -44,14 +50,21 @@ export function Long({ text, name, room = ROOM, children }: { text: string; name
   const end = Math.min(cut(text, room.characters + more * NEXT.characters), lines(text, room.lines + more * NEXT.lines));
   const place = more > 0 ? 'opened' : 'begin';
   if (end >= last) return children(text, place);
-  const hidden = text.slice(end, last), n = count(hidden);
+  const hidden = text.slice(end, last),
+    n = count(hidden);
   return (
     <>
       {children(text.slice(0, end), place)}
       <p className="cut">
-        <span>{n.toLocaleString('en')} more {n === 1 ? 'line' : 'lines'}, {sized(hidden.length)}</span>
-        <button type="button" className="btn small" onClick={() => setMore(more + 1)}>Show more</button>
-        <button type="button" className="btn small" onClick={() => save(name, text)}>Download all</button>
+        <span>
+          {n.toLocaleString('en')} more {n === 1 ? 'line' : 'lines'}, {sized(hidden.length)}
+        </span>
+        <button type="button" className="btn small" onClick={() => setMore(more + 1)}>
+          Show more
+        </button>
+        <button type="button" className="btn small" onClick={() => save(name, text)}>
+          Download all
+        </button>
       </p>
       {last < text.length && children(text.slice(last), 'end')}
     </>

@@ -5,9 +5,12 @@ const calls = new WeakMap<Element, () => void>();
 let observer: IntersectionObserver | undefined;
 
 function watcher(): IntersectionObserver {
-  return (observer ??= new IntersectionObserver(entries => {
-    for (const { target, isIntersecting } of entries) if (isIntersecting) calls.get(target)?.();
-  }, { rootMargin: REACH, scrollMargin: REACH }));
+  return (observer ??= new IntersectionObserver(
+    entries => {
+      for (const { target, isIntersecting } of entries) if (isIntersecting) calls.get(target)?.();
+    },
+    { rootMargin: REACH, scrollMargin: REACH },
+  ));
 }
 
 /** Whether a reader has been near the element. Work on everything that is far away would hold up what the reader does. */

@@ -17,15 +17,29 @@ export function Picture({ url, name }: { url: string; name?: string }) {
 
 function Lightbox({ url, name, label, onClose }: { url: string; name?: string; label: string; onClose: () => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => { dialog.current?.showModal(); }, []);
+  useEffect(() => {
+    dialog.current?.showModal();
+  }, []);
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: a click beside the picture closes; the keyboard has Escape
-    <dialog ref={dialog} className="lightbox" aria-label={label} onClose={onClose} onClick={e => { if (e.target === e.currentTarget) onClose(); }}>
+    <dialog
+      ref={dialog}
+      className="lightbox"
+      aria-label={label}
+      onClose={onClose}
+      onClick={e => {
+        if (e.target === e.currentTarget) onClose();
+      }}
+    >
       <img src={url} alt={label} />
       <p className="lightbox-bar">
         <span>{label}</span>
-        <a className="icon-btn small" href={url} download={name ?? 'picture'} aria-label={`Download ${label}`}><Download size={16} aria-hidden="true" /></a>
-        <button type="button" className="icon-btn small" aria-label="Close" onClick={onClose}><X size={16} aria-hidden="true" /></button>
+        <a className="icon-btn small" href={url} download={name ?? 'picture'} aria-label={`Download ${label}`}>
+          <Download size={16} aria-hidden="true" />
+        </a>
+        <button type="button" className="icon-btn small" aria-label="Close" onClick={onClose}>
+          <X size={16} aria-hidden="true" />
+        </button>
       </p>
     </dialog>
   );

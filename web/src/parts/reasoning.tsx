@@ -12,12 +12,21 @@ export function Reasoning({ id, text, live }: { id: string; text: string; live: 
   return (
     <details className="folded reasoning" open={open}>
       {/* biome-ignore lint/a11y/noStaticElementInteractions: a summary is a control, by the keyboard too */}
-      <summary onClick={e => { e.preventDefault(); setChosen(!open); }}>
+      <summary
+        onClick={e => {
+          e.preventDefault();
+          setChosen(!open);
+        }}
+      >
         <ChevronRight className="chevron" size={14} aria-hidden="true" />
         {live ? 'Thinking' : seconds ? `Thought for ${spoken(seconds)}` : 'Thoughts'}
         {live && <span className="pulse" aria-hidden="true" />}
       </summary>
-      {open && <div className="thoughts" tabIndex={0} role="group" aria-label="Thoughts"><Markdown text={text} live={live} /></div>}
+      {open && (
+        <div className="thoughts" tabIndex={0} role="group" aria-label="Thoughts">
+          <Markdown text={text} live={live} />
+        </div>
+      )}
     </details>
   );
 }

@@ -6,4 +6,5 @@ export function save(name: string, text: string, type = 'text/plain') {
 }
 
 /** 5242880 as "5 MB". */
-export const sized = (n: number) => (n < 1000 ? `${n} characters` : n < 1_000_000 ? `${Math.round(n / 1000)} kB` : `${(n / 1_000_000).toFixed(1).replace('.0', '')} MB`);
+export const sized = (n: number) =>
+  n < 1000 ? `${n} characters` : n < 1_000_000 ? `${Math.round(n / 1000)} kB` : `${(n / 1_000_000).toFixed(1).replace('.0', '')} MB`;

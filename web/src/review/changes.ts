@@ -18,9 +18,19 @@ export interface Change {
   source: 'agent' | 'input' | 'total';
 }
 
-export interface Turn { id: string; prompt: string }
+export interface Turn {
+  id: string;
+  prompt: string;
+}
 
-export interface File { path: string; from?: string; change: FileDiff['change']; added: number; removed: number; changes: Change[] }
+export interface File {
+  path: string;
+  from?: string;
+  change: FileDiff['change'];
+  added: number;
+  removed: number;
+  changes: Change[];
+}
 
 const cached = new WeakMap<UIMessage, Change[]>();
 
@@ -36,8 +46,17 @@ function changesIn(message: UIMessage, turn: string): Change[] {
       const read = diff ? readPatch(diff)?.[0] : undefined;
       return [{ key, turn, path, from: read?.from, change, diff: read, source: call ? 'agent' : 'total' }];
     }
-    if (!isCall(part) || part.state !== 'output-available' || part.preliminary || told.has(part.toolCallId) || kindOf(part) !== 'edit') return [];
-    return (readPatch(editsIn(inputOf(part.input))) ?? []).map((diff, k) => ({ key: `${key} ${k}`, turn, path: diff.path, from: diff.from, change: diff.change, diff, source: 'input' }));
+    if (!isCall(part) || part.state !== 'output-available' || part.preliminary || told.has(part.toolCallId) || kindOf(part) !== 'edit')
+      return [];
+    return (readPatch(editsIn(inputOf(part.input))) ?? []).map((diff, k) => ({
+      key: `${key} ${k}`,
+      turn,
+      path: diff.path,
+      from: diff.from,
+      change: diff.change,
+      diff,
+      source: 'input',
+    }));
   });
   cached.set(message, all);
   return all;
@@ -63,25 +82,37 @@ export function changesOf(messages: UIMessage[]): { changes: Change[]; turns: Tu
 function sum(path: string, changes: Change[]): File {
   const total = changes.findLastIndex(c => c.source === 'total'); // it has the earlier ones in it
   const counted = changes.slice(Math.max(0, total));
-  const first = changes[0]!, last = changes.at(-1)!;
-  const change = last.change === 'deleted' ? 'deleted' : first.change === 'created' ? 'created' : changes.find(c => c.change === 'moved')?.change ?? last.change;
+  const first = changes[0]!,
+    last = changes.at(-1)!;
+  const change =
+    last.change === 'deleted'
+      ? 'deleted'
+      : first.change === 'created'
+        ? 'created'
+        : (changes.find(c => c.change === 'moved')?.change ?? last.change);
   return {
-    path, change, changes, from: changes.find(c => c.from)?.from,
-    added: counted.reduce((n, c) => n + (c.diff?.added ?? 0), 0), removed: counted.reduce((n, c) => n + (c.diff?.removed ?? 0), 0),
+    path,
+    change,
+    changes,
+    from: changes.find(c => c.from)?.from,
+    added: counted.reduce((n, c) => n + (c.diff?.added ?? 0), 0),
+    removed: counted.reduce((n, c) => n + (c.diff?.removed ?? 0), 0),
   };
 }
 
 /** The files of some changes, sorted as their tree shows them: folders before files. */
 export function filesOf(changes: Change[]): File[] {
   const byPath = new Map<string, Change[]>();
-  for (const c of changes) byPath.set(c.path, [...byPath.get(c.path) ?? [], c]);
+  for (const c of changes) byPath.set(c.path, [...(byPath.get(c.path) ?? []), c]);
   return [...byPath].map(([path, of]) => sum(path, of)).sort((a, b) => byFolders(a.path, b.path));
 }
 
 function byFolders(a: string, b: string): number {
-  const one = a.split('/'), two = b.split('/');
+  const one = a.split('/'),
+    two = b.split('/');
   for (let i = 0; ; i++) {
-    const oneEnds = i === one.length - 1, twoEnds = i === two.length - 1;
+    const oneEnds = i === one.length - 1,
+      twoEnds = i === two.length - 1;
     if (oneEnds !== twoEnds) return oneEnds ? 1 : -1;
     const order = one[i]!.localeCompare(two[i]!);
     if (order || oneEnds) return order;

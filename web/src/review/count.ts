@@ -4,18 +4,31 @@ import type { UIMessage } from 'ai';
 import { inputOf, kindOf, pathIn } from '../parts/tool/kind';
 import { isCall } from '../conversation/view';
 
-const known = new Map<string, number>(), readers = new Set<() => void>();
+const known = new Map<string, number>(),
+  readers = new Set<() => void>();
 const read = new WeakMap<UIMessage, string[]>();
 
 const CHANGES = ['created', 'deleted', 'moved', 'modified'] as const;
 
-export interface Said { path: string; change: typeof CHANGES[number]; tool_call_id?: string; diff?: string }
+export interface Said {
+  path: string;
+  change: (typeof CHANGES)[number];
+  tool_call_id?: string;
+  diff?: string;
+}
 
 /** The change of a file that a part tells, if it does. */
 export function changeIn(part: UIMessage['parts'][number]): Said | null {
-  const { path, change, tool_call_id: call, diff } = (part.type === 'data-file-change' && (part as { data: Partial<Record<keyof Said, unknown>> | null }).data) || {};
+  const {
+    path,
+    change,
+    tool_call_id: call,
+    diff,
+  } = (part.type === 'data-file-change' && (part as { data: Partial<Record<keyof Said, unknown>> | null }).data) || {};
   const word = (value: unknown) => (typeof value === 'string' ? value : undefined);
-  return typeof path === 'string' ? { path, change: CHANGES.find(c => c === change) ?? 'modified', tool_call_id: word(call), diff: word(diff) } : null;
+  return typeof path === 'string'
+    ? { path, change: CHANGES.find(c => c === change) ?? 'modified', tool_call_id: word(call), diff: word(diff) }
+    : null;
 }
 
 /** The files that a message says were changed. */
@@ -41,6 +54,11 @@ export function useCountChanges(session: string, messages: UIMessage[]) {
   }, [session, count]);
 }
 
-const subscribe = (tell: () => void) => { readers.add(tell); return () => { readers.delete(tell); }; };
+const subscribe = (tell: () => void) => {
+  readers.add(tell);
+  return () => {
+    readers.delete(tell);
+  };
+};
 
 export const useChangeCount = (session: string) => useSyncExternalStore(subscribe, () => known.get(session) ?? 0);

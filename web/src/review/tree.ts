@@ -1,7 +1,12 @@
 // Files as a tree of folders. A folder whose only entry is a folder shares its line.
 import type { File } from './changes';
 
-export interface Folder { path: string; name: string; folders: Folder[]; files: File[] }
+export interface Folder {
+  path: string;
+  name: string;
+  folders: Folder[];
+  files: File[];
+}
 
 export function treeOf(files: File[]): Folder {
   const root: Folder = { path: '', name: '', folders: [], files: [] };
@@ -11,7 +16,7 @@ export function treeOf(files: File[]): Folder {
     for (const name of names) {
       const path = at.path ? `${at.path}/${name}` : name;
       let next = at.folders.find(f => f.name === name);
-      if (!next) at.folders.push(next = { path, name, folders: [], files: [] });
+      if (!next) at.folders.push((next = { path, name, folders: [], files: [] }));
       at = next;
     }
     at.files.push(file);

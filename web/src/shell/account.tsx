@@ -10,14 +10,31 @@ const SignIns = lazy(() => import('./signins'));
 export function Account({ again }: { again: unknown }) {
   const [who, setWho] = useState<Me | null>(null);
   const [listed, setListed] = useState(false);
-  useEffect(() => { void me().then(now => { if (now) setWho(now); }); }, [again]); // a gateway that is away does not say
-  const user = who?.user, Icon = user ? UserRound : Settings;
+  useEffect(() => {
+    void me().then(now => {
+      if (now) setWho(now);
+    });
+  }, [again]); // a gateway that is away does not say
+  const user = who?.user,
+    Icon = user ? UserRound : Settings;
   return (
     <div className="account">
-      <Late trigger={<button type="button" className="side-row"><Icon aria-hidden="true" /><span className="grow">{user?.name ?? 'Settings'}</span>{user && <span className="note">{user.role}</span>}</button>}>
+      <Late
+        trigger={
+          <button type="button" className="side-row">
+            <Icon aria-hidden="true" />
+            <span className="grow">{user?.name ?? 'Settings'}</span>
+            {user && <span className="note">{user.role}</span>}
+          </button>
+        }
+      >
         {opened => <AccountMenu who={who} onSignIns={() => setListed(true)} {...opened} />}
       </Late>
-      {listed && <Suspense fallback={null}><SignIns onClose={() => setListed(false)} /></Suspense>}
+      {listed && (
+        <Suspense fallback={null}>
+          <SignIns onClose={() => setListed(false)} />
+        </Suspense>
+      )}
     </div>
   );
 }

@@ -20,7 +20,9 @@ export interface Acting {
 }
 
 /** Runs what a person asked for, and says what went wrong. */
-const attempt = (done: Promise<unknown>) => { done.catch((e: Error) => toast(e.message, { bad: true })); };
+const attempt = (done: Promise<unknown>) => {
+  done.catch((e: Error) => toast(e.message, { bad: true }));
+};
 
 /** The text is in the clipboard, or the person is told that it is not. */
 export function copy(text: string, said: string) {
@@ -34,12 +36,19 @@ export function useActing(gone: (id: string) => void): Acting {
   const [renaming, setRenaming] = useState<Acting['renaming']>(null);
   const [deleting, setDeleting] = useState<Session | null>(null);
   return useMemo(() => {
-    const archive = (session: Session, archived: boolean) => attempt(changeSession(session.id, { archived }).then(() => {
-      if (archived) gone(session.id);
-      toast(archived ? 'The session is in the archive.' : 'The session is back in the list.', { action: { name: 'Undo', run: () => archive(session, !archived) } });
-    }));
+    const archive = (session: Session, archived: boolean) =>
+      attempt(
+        changeSession(session.id, { archived }).then(() => {
+          if (archived) gone(session.id);
+          toast(archived ? 'The session is in the archive.' : 'The session is back in the list.', {
+            action: { name: 'Undo', run: () => archive(session, !archived) },
+          });
+        }),
+      );
     return {
-      renaming, deleting, archive,
+      renaming,
+      deleting,
+      archive,
       startRename: ({ id }, where) => setRenaming({ id, where }),
       rename: (session, title) => {
         setRenaming(null);
@@ -52,13 +61,17 @@ export function useActing(gone: (id: string) => void): Acting {
         setDeleting(null);
         gone(session.id);
       },
-      download: (session, form) => attempt(exported(session.id, form).then(({ content, name }) => {
-        const url = URL.createObjectURL(content);
-        Object.assign(document.createElement('a'), { href: url, download: name }).click();
-        setTimeout(() => URL.revokeObjectURL(url), 10_000);
-      })),
+      download: (session, form) =>
+        attempt(
+          exported(session.id, form).then(({ content, name }) => {
+            const url = URL.createObjectURL(content);
+            Object.assign(document.createElement('a'), { href: url, download: name }).click();
+            setTimeout(() => URL.revokeObjectURL(url), 10_000);
+          }),
+        ),
       stop: session => attempt(reach(transport.stopTurn(session.id, session.turn ?? undefined))),
-      copyLink: session => copy(linkTo({ at: 'session', id: session.id, view: null }), 'The link is copied. People who may see the session can open it.'),
+      copyLink: session =>
+        copy(linkTo({ at: 'session', id: session.id, view: null }), 'The link is copied. People who may see the session can open it.'),
     };
   }, [renaming, deleting, gone]);
 }

@@ -11,14 +11,35 @@ export default function DeleteDialog({ acting }: { acting: Acting }) {
   if (!session) return null;
   const remove = async () => {
     setBusy(true);
-    try { await acting.remove(session); } catch (e) { setProblem((e as Error).message); setBusy(false); }
+    try {
+      await acting.remove(session);
+    } catch (e) {
+      setProblem((e as Error).message);
+      setBusy(false);
+    }
   };
   return (
-    <Dialog title="Delete this session?" about={`“${session.title || 'Untitled'}”, its conversation and its trace are removed for everybody. This cannot be undone.`} onClose={() => acting.askDelete(null)}>
-      {problem && <p className="bad" role="alert">{problem}</p>}
+    <Dialog
+      title="Delete this session?"
+      about={`“${session.title || 'Untitled'}”, its conversation and its trace are removed for everybody. This cannot be undone.`}
+      onClose={() => acting.askDelete(null)}
+    >
+      {problem && (
+        <p className="bad" role="alert">
+          {problem}
+        </p>
+      )}
       <div className="actions">
         <Button onClick={() => acting.askDelete(null)}>Keep it</Button>
-        <Button look="danger" disabled={busy} onClick={() => { void remove(); }}>Delete</Button>
+        <Button
+          look="danger"
+          disabled={busy}
+          onClick={() => {
+            void remove();
+          }}
+        >
+          Delete
+        </Button>
       </div>
     </Dialog>
   );

@@ -11,7 +11,10 @@ function named(days: number): string {
   return days < 30 ? 'This month' : 'Older';
 }
 
-export interface Group { name: string; sessions: Session[] }
+export interface Group {
+  name: string;
+  sessions: Session[];
+}
 
 /** The sessions, the last changed first, under the names of their days. */
 export function grouped(list: Session[], now = new Date()): Group[] {
@@ -19,7 +22,8 @@ export function grouped(list: Session[], now = new Date()): Group[] {
   const groups: Group[] = [];
   for (const session of list) {
     const name = named(Math.ceil((midnight - Date.parse(session.updated_at)) / DAY));
-    if (groups.at(-1)?.name === name) groups.at(-1)!.sessions.push(session); else groups.push({ name, sessions: [session] });
+    if (groups.at(-1)?.name === name) groups.at(-1)!.sessions.push(session);
+    else groups.push({ name, sessions: [session] });
   }
   return groups;
 }

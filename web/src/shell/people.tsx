@@ -14,34 +14,84 @@ const ROLES = [
 
 /** Who may see a session, for its owner. */
 export default function People({ session, acting, onClose }: { session: Session; acting: Acting; onClose: () => void }) {
-  const [name, setName] = useState(''), [role, setRole] = useState('viewer');
+  const [name, setName] = useState(''),
+    [role, setRole] = useState('viewer');
   const [members, setMembers] = useState(session.members ?? {});
   const [problem, setProblem] = useState('');
   const change = async (who: string, to: string | null) => {
     setProblem('');
-    try { setMembers(await changeMember(session.id, who, to)); setName(''); } catch (e) { setProblem((e as Error).message); }
+    try {
+      setMembers(await changeMember(session.id, who, to));
+      setName('');
+    } catch (e) {
+      setProblem((e as Error).message);
+    }
   };
   return (
     <Dialog title="People in this session" about="The link opens the session for those who may see it." onClose={onClose}>
       <ul className="people">
-        {session.owner && <li><span className="grow">{session.owner}</span><span className="note">made the session</span></li>}
+        {session.owner && (
+          <li>
+            <span className="grow">{session.owner}</span>
+            <span className="note">made the session</span>
+          </li>
+        )}
         {Object.entries(members).map(([who, has]) => (
           <li key={who}>
             <span className="grow">{who}</span>
-            <Select small label={`Role of ${who}`} value={has} choices={ROLES} onChange={to => { void change(who, to); }} />
-            <IconButton small label={`Remove ${who}`} onClick={() => { void change(who, null); }}><X /></IconButton>
+            <Select
+              small
+              label={`Role of ${who}`}
+              value={has}
+              choices={ROLES}
+              onChange={to => {
+                void change(who, to);
+              }}
+            />
+            <IconButton
+              small
+              label={`Remove ${who}`}
+              onClick={() => {
+                void change(who, null);
+              }}
+            >
+              <X />
+            </IconButton>
           </li>
         ))}
       </ul>
-      <form className="invite" onSubmit={e => { e.preventDefault(); if (name.trim()) void change(name.trim(), role); }}>
-        <input className="input" aria-label="Name of a person" placeholder="Name, as the gateway knows it" value={name} onChange={e => setName(e.target.value)} />
+      <form
+        className="invite"
+        onSubmit={e => {
+          e.preventDefault();
+          if (name.trim()) void change(name.trim(), role);
+        }}
+      >
+        <input
+          className="input"
+          aria-label="Name of a person"
+          placeholder="Name, as the gateway knows it"
+          value={name}
+          onChange={e => setName(e.target.value)}
+        />
         <Select label="Role" value={role} choices={ROLES} onChange={setRole} />
-        <Button type="submit" disabled={!name.trim()}>Add</Button>
+        <Button type="submit" disabled={!name.trim()}>
+          Add
+        </Button>
       </form>
-      {problem && <p className="bad" role="alert">{problem}</p>}
+      {problem && (
+        <p className="bad" role="alert">
+          {problem}
+        </p>
+      )}
       <div className="actions">
-        <Button onClick={() => acting.copyLink(session)}><Link aria-hidden="true" />Copy link</Button>
-        <Button look="primary" onClick={onClose}>Done</Button>
+        <Button onClick={() => acting.copyLink(session)}>
+          <Link aria-hidden="true" />
+          Copy link
+        </Button>
+        <Button look="primary" onClick={onClose}>
+          Done
+        </Button>
       </div>
     </Dialog>
   );

@@ -10,8 +10,12 @@ export default function Pickers({ session: { id, mode, model, state } }: { sessi
   const idle = state === 'idle';
   useEffect(() => {
     let here = true;
-    void readControls(id).then(now => { if (here && now) setControls(now); });
-    return () => { here = false; };
+    void readControls(id).then(now => {
+      if (here && now) setControls(now);
+    });
+    return () => {
+      here = false;
+    };
   }, [id, mode, model, idle]); // an agent that starts may offer more
   const change = (what: { mode: string } | { model: string }) => {
     setControls(now => now && { ...now, ...what });
@@ -22,8 +26,26 @@ export default function Pickers({ session: { id, mode, model, state } }: { sessi
   };
   return (
     <>
-      {controls?.modes?.length ? <Select small quiet label="Mode" value={controls.mode ?? ''} choices={choicesOf(controls.modes, controls.mode, 'Mode')} onChange={to => change({ mode: to })} /> : null}
-      {controls?.models?.length ? <Select small quiet label="Model" value={controls.model ?? ''} choices={choicesOf(controls.models, controls.model, 'Model')} onChange={to => change({ model: to })} /> : null}
+      {controls?.modes?.length ? (
+        <Select
+          small
+          quiet
+          label="Mode"
+          value={controls.mode ?? ''}
+          choices={choicesOf(controls.modes, controls.mode, 'Mode')}
+          onChange={to => change({ mode: to })}
+        />
+      ) : null}
+      {controls?.models?.length ? (
+        <Select
+          small
+          quiet
+          label="Model"
+          value={controls.model ?? ''}
+          choices={choicesOf(controls.models, controls.model, 'Model')}
+          onChange={to => change({ model: to })}
+        />
+      ) : null}
     </>
   );
 }

@@ -17,15 +17,21 @@ function placeIn(hash: string): Place {
     const [id = '', view, request = ''] = hash.slice(4).split('/').map(decodeURIComponent);
     if (!id) return { at: 'new' };
     return view === 'r' && request ? { at: 'request', id, request } : { at: 'session', id, view: view === 'review' ? view : null };
-  } catch { return { at: 'new' }; }
+  } catch {
+    return { at: 'new' };
+  }
 }
 
 export function hashOf(place: Place): string {
   switch (place.at) {
-    case 'new': return '';
-    case 'inbox': return '#/inbox';
-    case 'session': return `#/s/${encodeURIComponent(place.id)}${place.view ? `/${place.view}` : ''}`;
-    case 'request': return `#/s/${encodeURIComponent(place.id)}/r/${encodeURIComponent(place.request)}`;
+    case 'new':
+      return '';
+    case 'inbox':
+      return '#/inbox';
+    case 'session':
+      return `#/s/${encodeURIComponent(place.id)}${place.view ? `/${place.view}` : ''}`;
+    case 'request':
+      return `#/s/${encodeURIComponent(place.id)}/r/${encodeURIComponent(place.request)}`;
   }
 }
 
@@ -35,7 +41,10 @@ export const linkTo = (place: Place) => location.origin + location.pathname + ha
 function subscribe(changed: () => void) {
   addEventListener('hashchange', changed);
   addEventListener('popstate', changed);
-  return () => { removeEventListener('hashchange', changed); removeEventListener('popstate', changed); };
+  return () => {
+    removeEventListener('hashchange', changed);
+    removeEventListener('popstate', changed);
+  };
 }
 
 const useHash = () => useSyncExternalStore(subscribe, () => location.hash);

@@ -16,12 +16,40 @@ export function SearchBar({ filter, agents, onChange }: { filter: Filter; agents
     <div className="search" role="search">
       <Search aria-hidden="true" className="glass" />
       <input
-        ref={field} id="session-search" type="search" className="input" aria-label="Search the sessions" placeholder="Search" value={filter.q}
+        ref={field}
+        id="session-search"
+        type="search"
+        className="input"
+        aria-label="Search the sessions"
+        placeholder="Search"
+        value={filter.q}
         onChange={e => onChange({ ...filter, q: e.target.value })}
-        onKeyDown={e => { if (e.key === 'Escape' && filter.q) { e.stopPropagation(); onChange({ ...filter, q: '' }); } }}
+        onKeyDown={e => {
+          if (e.key === 'Escape' && filter.q) {
+            e.stopPropagation();
+            onChange({ ...filter, q: '' });
+          }
+        }}
       />
-      {filter.q && <IconButton small label="Clear the search" onClick={() => { onChange({ ...filter, q: '' }); field.current?.focus(); }}><X /></IconButton>}
-      <Late trigger={<IconButton small label="Filter the sessions" aria-pressed={narrowed}><ListFilter /></IconButton>}>
+      {filter.q && (
+        <IconButton
+          small
+          label="Clear the search"
+          onClick={() => {
+            onChange({ ...filter, q: '' });
+            field.current?.focus();
+          }}
+        >
+          <X />
+        </IconButton>
+      )}
+      <Late
+        trigger={
+          <IconButton small label="Filter the sessions" aria-pressed={narrowed}>
+            <ListFilter />
+          </IconButton>
+        }
+      >
         {opened => <FilterMenu filter={filter} agents={agents} onChange={onChange} {...opened} />}
       </Late>
     </div>

@@ -9,19 +9,50 @@ const day = (at: string) => new Date(at).toLocaleString(undefined, { dateStyle: 
 export default function SignIns({ onClose }: { onClose: () => void }) {
   const [all, setAll] = useState<SignIn[] | null>(null);
   const [problem, setProblem] = useState('');
-  useEffect(() => { listSignIns().then(setAll, (e: Error) => setProblem(e.message)); }, []);
+  useEffect(() => {
+    listSignIns().then(setAll, (e: Error) => setProblem(e.message));
+  }, []);
   const end = async (id: string) => {
-    try { await endSignIn(id); setAll(now => now?.filter(s => s.id !== id) ?? null); } catch (e) { setProblem((e as Error).message); }
+    try {
+      await endSignIn(id);
+      setAll(now => now?.filter(s => s.id !== id) ?? null);
+    } catch (e) {
+      setProblem((e as Error).message);
+    }
   };
   return (
     <Dialog title="Sign-ins" about="Each browser that is signed in. Ending one closes its streams." onClose={onClose}>
       <ul className="people">
         {all?.map(s => (
-          <li key={s.id}><span className="grow">{s.name}<span className="note"> since {day(s.created_at)}, until {day(s.expires_at)}</span></span><Button small onClick={() => { void end(s.id); }}>End</Button></li>
+          <li key={s.id}>
+            <span className="grow">
+              {s.name}
+              <span className="note">
+                {' '}
+                since {day(s.created_at)}, until {day(s.expires_at)}
+              </span>
+            </span>
+            <Button
+              small
+              onClick={() => {
+                void end(s.id);
+              }}
+            >
+              End
+            </Button>
+          </li>
         ))}
       </ul>
-      {problem && <p className="bad" role="alert">{problem}</p>}
-      <div className="actions"><Button look="primary" onClick={onClose}>Done</Button></div>
+      {problem && (
+        <p className="bad" role="alert">
+          {problem}
+        </p>
+      )}
+      <div className="actions">
+        <Button look="primary" onClick={onClose}>
+          Done
+        </Button>
+      </div>
     </Dialog>
   );
 }

@@ -3,7 +3,11 @@ import { createSession, type Named } from '../api/api';
 import type { Choice } from '../ui/menu';
 
 /** The choices of a person; empty: the default. */
-export interface Start { agent: string; mode: string; model: string }
+export interface Start {
+  agent: string;
+  mode: string;
+  model: string;
+}
 
 export const DEFAULTS: Start = { agent: '', mode: '', model: '' };
 

@@ -9,15 +9,41 @@ export default function StartPickers({ agents, start, onChange }: { agents: Agen
     <>
       {agents.length > 1 && (
         <Select
-          small label="Agent" value={agent?.name ?? ''} onChange={name => onChange({ agent: agents.find(a => a.name === name)?.default ? '' : name, mode: '', model: '' })}
+          small
+          label="Agent"
+          value={agent?.name ?? ''}
+          onChange={name => onChange({ agent: agents.find(a => a.name === name)?.default ? '' : name, mode: '', model: '' })}
           choices={[
             ...(agent ? [] : [{ value: '', name: 'Choose an agent' }]),
-            ...agents.map(a => ({ value: a.name, name: a.name, disabled: a.available === false, note: a.available === false ? a.reason ?? 'It cannot start here.' : a.default ? 'the default agent' : undefined })),
+            ...agents.map(a => ({
+              value: a.name,
+              name: a.name,
+              disabled: a.available === false,
+              note: a.available === false ? (a.reason ?? 'It cannot start here.') : a.default ? 'the default agent' : undefined,
+            })),
           ]}
         />
       )}
-      {agent?.modes?.length ? <Select small quiet label="Mode" value={start.mode} choices={choicesOf(agent.modes, '', 'Mode')} onChange={mode => onChange({ ...start, mode })} /> : null}
-      {agent?.models?.length ? <Select small quiet label="Model" value={start.model} choices={choicesOf(agent.models, '', 'Model')} onChange={model => onChange({ ...start, model })} /> : null}
+      {agent?.modes?.length ? (
+        <Select
+          small
+          quiet
+          label="Mode"
+          value={start.mode}
+          choices={choicesOf(agent.modes, '', 'Mode')}
+          onChange={mode => onChange({ ...start, mode })}
+        />
+      ) : null}
+      {agent?.models?.length ? (
+        <Select
+          small
+          quiet
+          label="Model"
+          value={start.model}
+          choices={choicesOf(agent.models, '', 'Model')}
+          onChange={model => onChange({ ...start, model })}
+        />
+      ) : null}
     </>
   );
 }

@@ -5,8 +5,14 @@ export function TitleField({ title, onDone }: { title: string; onDone: (title: s
   const [text, setText] = useState(title);
   return (
     <input
-      className="input title-field" aria-label="Title of the session" value={text} autoFocus maxLength={200}
-      onFocus={e => e.target.select()} onChange={e => setText(e.target.value)} onBlur={() => onDone(text)}
+      className="input title-field"
+      aria-label="Title of the session"
+      value={text}
+      autoFocus
+      maxLength={200}
+      onFocus={e => e.target.select()}
+      onChange={e => setText(e.target.value)}
+      onBlur={() => onDone(text)}
       onKeyDown={e => {
         e.stopPropagation();
         if (e.key === 'Enter' && !e.nativeEvent.isComposing) onDone(text);

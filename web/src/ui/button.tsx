@@ -5,7 +5,10 @@ export interface ButtonProps extends ComponentPropsWithoutRef<'button'> {
   small?: boolean;
 }
 
-export const Button = forwardRef<HTMLButtonElement, ButtonProps>(function Button({ look = 'plain', small, className = '', type = 'button', ...rest }, ref) {
+export const Button = forwardRef<HTMLButtonElement, ButtonProps>(function Button(
+  { look = 'plain', small, className = '', type = 'button', ...rest },
+  ref,
+) {
   return <button ref={ref} type={type} className={`btn ${look}${small ? ' small' : ''} ${className}`} {...rest} />;
 });
 
@@ -19,6 +22,18 @@ interface IconProps extends Omit<ComponentPropsWithoutRef<'button'>, 'aria-label
 }
 
 /** A button that shows only a picture; the browser's own tooltip says its name. */
-export const IconButton = forwardRef<HTMLButtonElement, IconProps>(function IconButton({ label, keys, small, className = '', ...rest }, ref) {
-  return <button ref={ref} type="button" aria-label={label} title={keys ? `${label} (${keys})` : label} className={`icon-btn${small ? ' small' : ''} ${className}`} {...rest} />;
+export const IconButton = forwardRef<HTMLButtonElement, IconProps>(function IconButton(
+  { label, keys, small, className = '', ...rest },
+  ref,
+) {
+  return (
+    <button
+      ref={ref}
+      type="button"
+      aria-label={label}
+      title={keys ? `${label} (${keys})` : label}
+      className={`icon-btn${small ? ' small' : ''} ${className}`}
+      {...rest}
+    />
+  );
 });

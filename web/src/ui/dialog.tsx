@@ -17,11 +17,22 @@ interface Props {
 /** A dialog that is open for as long as it is rendered. */
 export function Dialog({ title, bare, about, wide, firm, onClose, initialFocus, children }: Props) {
   return (
-    <Base.Root open onOpenChange={open => { if (!open && !firm) onClose(); }} disablePointerDismissal={firm}>
+    <Base.Root
+      open
+      onOpenChange={open => {
+        if (!open && !firm) onClose();
+      }}
+      disablePointerDismissal={firm}
+    >
       <Base.Portal>
         <Base.Backdrop className="backdrop" />
         <Base.Popup className={wide ? 'dialog wide' : 'dialog'} initialFocus={initialFocus}>
-          {bare ? <><Base.Title className="unseen">{title}</Base.Title>{children}</> : (
+          {bare ? (
+            <>
+              <Base.Title className="unseen">{title}</Base.Title>
+              {children}
+            </>
+          ) : (
             <div className="inside">
               <div>
                 {/* biome-ignore lint/a11y/useHeadingContent: Base.Title fills the heading that it is given */}

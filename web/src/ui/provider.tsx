@@ -4,5 +4,10 @@ import { Toasts } from './toast';
 
 /** Comes around the whole page. The policy allows no style element, so no primitive may insert one. */
 export function UI({ children }: { children: ReactNode }) {
-  return <CSPProvider disableStyleElements>{children}<Toasts /></CSPProvider>;
+  return (
+    <CSPProvider disableStyleElements>
+      {children}
+      <Toasts />
+    </CSPProvider>
+  );
 }

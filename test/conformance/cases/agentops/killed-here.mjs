@@ -11,7 +11,8 @@ export default {
     const chat = await t.open();
     chat.send('slow');
     await chat.until('some text is shown', c => c.last?.role === 'assistant' && textOf(c.last).length > 20);
-    const seen = textOf(chat.last), message = chat.last.id;
+    const seen = textOf(chat.last),
+      message = chat.last.id;
     await server.restart('SIGKILL');
     await farRests(t);
     await t.until(async () => (await t.site.get(`/api/sessions/${t.id}`)).json?.state === 'idle', 30000);

@@ -7,7 +7,10 @@ export default {
   async run(t) {
     await begin(t);
     const chat = await talk(t);
-    for (const [prompt, answer] of [['ask', 'blue'], ['freely', 'whatever you like']]) {
+    for (const [prompt, answer] of [
+      ['ask', 'blue'],
+      ['freely', 'whatever you like'],
+    ]) {
       const question = await untilQuestion(t, chat, prompt, `${prompt}: the page shows the question`);
       const message = chat.last.id;
       reply(chat, question, answer);

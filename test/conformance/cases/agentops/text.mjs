@@ -7,7 +7,9 @@ export default {
     await begin(t);
     const chat = await t.open();
     const seen = new Set();
-    chat.watch(c => { if (c.messages.at(-1)?.role === 'assistant') seen.add(textOf(c.messages.at(-1)).length); });
+    chat.watch(c => {
+      if (c.messages.at(-1)?.role === 'assistant') seen.add(textOf(c.messages.at(-1)).length);
+    });
     chat.send('hello');
     await chat.settled();
     t.well(chat);

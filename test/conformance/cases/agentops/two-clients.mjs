@@ -15,7 +15,10 @@ export default {
     t.well(first, 'the first page ends without an error');
     t.well(second, 'the second page ends without an error');
     t.equal('both show the same', plain(second.messages), plain(first.messages));
-    const other = await t.site.far.post('/api/chat', { id: t.id, messages: [{ id: `there-${t.id}`, role: 'user', parts: [{ type: 'text', text: 'hello' }] }] });
+    const other = await t.site.far.post('/api/chat', {
+      id: t.id,
+      messages: [{ id: `there-${t.id}`, role: 'user', parts: [{ type: 'text', text: 'hello' }] }],
+    });
     t.equal('the other side answers its own user', other.status, 200);
     // The message is there before its text is.
     const rests = async () => (await t.site.get(`/api/sessions/${t.id}`)).json?.state === 'idle';

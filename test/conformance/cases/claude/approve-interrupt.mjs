@@ -8,7 +8,8 @@ export default {
   about: 'a refusal that ends the turn: the agent stops, and goes on with the next prompt',
   skip: withoutApprovals,
   async run(t) {
-    const chat = await talk(t), file = `${t.work}/${t.id}-interrupted.txt`;
+    const chat = await talk(t),
+      file = `${t.work}/${t.id}-interrupted.txt`;
     const request = await untilAsked(t, chat, write(file));
     decide(t, chat, request, false, { reason: 'stop it', interrupt: true });
     await t.calm(chat, 2, 'interrupted');

@@ -12,7 +12,12 @@ export default {
     let posts = 0;
     for (const [name, approved, more, written] of [
       ['denied', false, { reason: 'not today' }, null],
-      ['edited', true, { updated_input: { file_path: `${t.work}/${t.id}-edited.txt`, content: 'edited by its user\n' } }, 'edited by its user\n'],
+      [
+        'edited',
+        true,
+        { updated_input: { file_path: `${t.work}/${t.id}-edited.txt`, content: 'edited by its user\n' } },
+        'edited by its user\n',
+      ],
       ['allowed', true, {}, 'written by the scripted model\n'],
       ['always', true, { option: 'always' }, 'written by the scripted model\n'], // the last, because no request follows an "always"
     ]) {
@@ -27,10 +32,22 @@ export default {
       t.equal(`${name}: the screen says so`, verdict(chat.last, request), approved ? 'allowed' : 'denied');
       t.equal(`${name}: the file is as it was allowed`, fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : null, written);
       const rest = textOf({ parts: chat.last.parts.slice(chat.last.parts.indexOf(requestPart(chat.last, request))) });
-      t.check(`${name}: the agent hears it`, approved ? /Done\. The tool said: File created/.test(rest) : /Done\. The tool said: .*not today/.test(rest), rest);
+      t.check(
+        `${name}: the agent hears it`,
+        approved ? /Done\. The tool said: File created/.test(rest) : /Done\. The tool said: .*not today/.test(rest),
+        rest,
+      );
     }
-    t.equal('all answers are on record', (await t.trace('permission_response')).map(r => [r.payload.option_kind, !!r.payload.by, r.actor]),
-      [['reject_once', true, 'user'], ['allow_once', true, 'user'], ['allow_once', true, 'user'], ['allow_always', true, 'user']]);
+    t.equal(
+      'all answers are on record',
+      (await t.trace('permission_response')).map(r => [r.payload.option_kind, !!r.payload.by, r.actor]),
+      [
+        ['reject_once', true, 'user'],
+        ['allow_once', true, 'user'],
+        ['allow_once', true, 'user'],
+        ['allow_always', true, 'user'],
+      ],
+    );
     await sameInHistory(t, chat);
   },
 };

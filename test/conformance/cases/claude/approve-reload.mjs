@@ -8,7 +8,8 @@ export default {
   about: 'reload while the agent waits, and answer on the new page; and an answer that is typed',
   skip: withoutApprovals,
   async run(t) {
-    const file = `${t.work}/${t.id}-reload.txt`, other = `${t.work}/${t.id}-typed.txt`;
+    const file = `${t.work}/${t.id}-reload.txt`,
+      other = `${t.work}/${t.id}-typed.txt`;
     const before = await talk(t);
     const request = await untilAsked(t, before, write(file));
     await before.close();
@@ -24,8 +25,16 @@ export default {
     page.send('yes');
     await t.calm(page, 4, 'typed');
     t.check('typed: the file is written', fs.existsSync(other));
-    t.check('typed: the call goes on below', toolsOf(page.last).some(p => p.toolName === 'Write' && p.state === 'output-available'), JSON.stringify(page.last.parts));
+    t.check(
+      'typed: the call goes on below',
+      toolsOf(page.last).some(p => p.toolName === 'Write' && p.state === 'output-available'),
+      JSON.stringify(page.last.parts),
+    );
     t.check('typed: text follows', /Done\. The tool said: File created/.test(textOf(page.last)), textOf(page.last));
-    t.equal('typed: history holds what was said', (await t.history()).map(m => m.id), page.messages.map(m => m.id));
+    t.equal(
+      'typed: history holds what was said',
+      (await t.history()).map(m => m.id),
+      page.messages.map(m => m.id),
+    );
   },
 };

@@ -24,8 +24,21 @@ export default {
     }
     t.check('both are asked for', asked.length === 2, asked);
     await t.calm(chat, 1 + asked.length, 'both');
-    t.equal('the screen says so', asked.map(r => verdict(chat.last, r)), asked.map(() => 'allowed'));
-    t.equal('both calls have their output, each once', toolsOf(chat.last).filter(p => ['Read', 'Bash'].includes(p.toolName)).map(p => [p.toolName, p.state]), [['Read', 'output-available'], ['Bash', 'output-available']]);
+    t.equal(
+      'the screen says so',
+      asked.map(r => verdict(chat.last, r)),
+      asked.map(() => 'allowed'),
+    );
+    t.equal(
+      'both calls have their output, each once',
+      toolsOf(chat.last)
+        .filter(p => ['Read', 'Bash'].includes(p.toolName))
+        .map(p => [p.toolName, p.state]),
+      [
+        ['Read', 'output-available'],
+        ['Bash', 'output-available'],
+      ],
+    );
     await sameInHistory(t, chat);
   },
 };

@@ -10,8 +10,16 @@ export default {
     await chat.settled();
     t.well(chat);
     const tools = toolsOf(chat.last);
-    t.equal('the call is shown as failed', tools.map(p => [p.toolName, p.state, p.input]), [['Read', 'output-error', { file_path: file }]]);
+    t.equal(
+      'the call is shown as failed',
+      tools.map(p => [p.toolName, p.state, p.input]),
+      [['Read', 'output-error', { file_path: file }]],
+    );
     t.check('it says why', /does not exist/.test(tools[0]?.errorText ?? ''), tools[0]?.errorText);
-    t.check('text follows, and quotes the failure', /^Done\. The tool said: .*does not exist/.test(textOf({ parts: chat.last.parts.slice(chat.last.parts.indexOf(tools[0])) })), textOf(chat.last));
+    t.check(
+      'text follows, and quotes the failure',
+      /^Done\. The tool said: .*does not exist/.test(textOf({ parts: chat.last.parts.slice(chat.last.parts.indexOf(tools[0])) })),
+      textOf(chat.last),
+    );
   },
 };

@@ -1,9 +1,10 @@
 import { textOf } from '../../lib/message.mjs';
 
 export default {
-  about: 'the second turn knows the first: the agent\'s own memory, not the posted messages',
+  about: "the second turn knows the first: the agent's own memory, not the posted messages",
   async run(t) {
-    const first = 'My name is Ada. [[script:plain]]', second = 'And I am here. [[script:plain]]';
+    const first = 'My name is Ada. [[script:plain]]',
+      second = 'And I am here. [[script:plain]]';
     // Only the last message is posted, so that what is remembered can only be the agent's.
     const transport = t.transport({ prepareSendMessagesRequest: ({ id, messages }) => ({ body: { id, message: messages.at(-1) } }) });
     const chat = await t.open({ transport });
@@ -16,6 +17,10 @@ export default {
     page.send('What do you know? [[script:recall]]');
     await page.settled();
     t.well(page);
-    t.equal('the agent quotes what was said', textOf(page.last), `Before this you told me:\n1. ${JSON.stringify(first)}\n2. ${JSON.stringify(second)}`);
+    t.equal(
+      'the agent quotes what was said',
+      textOf(page.last),
+      `Before this you told me:\n1. ${JSON.stringify(first)}\n2. ${JSON.stringify(second)}`,
+    );
   },
 };

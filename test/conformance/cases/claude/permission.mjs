@@ -7,17 +7,24 @@ import { WRITTEN, write } from '../../lib/script.mjs';
 export default {
   order: 12,
   about: 'a file is to be written and a person is asked: allowed, it is there; denied, it is not, and the agent hears why',
-  skip: ({ client, profile }) => (client.major === 5 && profile === 'none' ? 'major 5 has no approvals in its protocol; its apps use ?client=5' : null),
+  skip: ({ client, profile }) =>
+    client.major === 5 && profile === 'none' ? 'major 5 has no approvals in its protocol; its apps use ?client=5' : null,
   async run(t) {
     let chat = await t.open();
     for (const approved of [true, false]) {
-      const said = approved ? 'allowed' : 'denied', file = `${t.work}/${t.id}-${said}.txt`, turns = chat.messages.length;
+      const said = approved ? 'allowed' : 'denied',
+        file = `${t.work}/${t.id}-${said}.txt`,
+        turns = chat.messages.length;
       chat.send(write(file));
       await chat.until('a person is asked', c => c.messages.length > turns + 1 && waitsFor(c, requestOf), 30000);
       t.must(`${said}: the request arrives without an error`, !chat.error, chat.error?.message);
       const request = requestOf(chat.last);
       t.must(`${said}: the page shows the request`, typeof request === 'string', JSON.stringify(chat.last.parts));
-      t.check(`${said}: a line of text says what is asked`, textOf(chat.last).replace('I will write a file.', '').includes(`${t.id}-${said}.txt`), textOf(chat.last));
+      t.check(
+        `${said}: a line of text says what is asked`,
+        textOf(chat.last).replace('I will write a file.', '').includes(`${t.id}-${said}.txt`),
+        textOf(chat.last),
+      );
       t.check(`${said}: nothing is written before the answer`, !fs.existsSync(file));
       const path = `/api/sessions/${encodeURIComponent(t.id)}/permissions/${encodeURIComponent(request)}`;
       const answer = await t.site.post(path, { approved, ...(approved ? {} : { reason: 'not today' }) });
@@ -30,7 +37,11 @@ export default {
       t.equal(`${said}: the call is shown with its input`, tool?.input, { file_path: file, content: WRITTEN });
       const rest = textOf({ parts: chat.last.parts.slice(chat.last.parts.indexOf(tool)) });
       if (approved) {
-        t.check('allowed: the call has its output', tool?.state === 'output-available' && /created/.test(JSON.stringify(tool.output)), JSON.stringify(tool));
+        t.check(
+          'allowed: the call has its output',
+          tool?.state === 'output-available' && /created/.test(JSON.stringify(tool.output)),
+          JSON.stringify(tool),
+        );
         t.equal('allowed: the file is written', fs.existsSync(file) && fs.readFileSync(file, 'utf8'), WRITTEN);
         t.check('allowed: text follows', /Done\. The tool said: File created/.test(rest), rest);
       } else {
@@ -39,8 +50,16 @@ export default {
         t.check('denied: the agent hears the reason', /Done\. The tool said: .*not today/.test(rest), rest);
       }
       const kept = (await t.history()).at(-1);
-      t.equal(`${said}: history shows the same`, kept.parts.map(p => [p.type, p.state]), chat.last.parts.map(p => [p.type, p.state]));
+      t.equal(
+        `${said}: history shows the same`,
+        kept.parts.map(p => [p.type, p.state]),
+        chat.last.parts.map(p => [p.type, p.state]),
+      );
     }
-    t.equal('two prompts, two answers in history', (await t.history()).map(m => m.role), ['user', 'assistant', 'user', 'assistant']);
+    t.equal(
+      'two prompts, two answers in history',
+      (await t.history()).map(m => m.role),
+      ['user', 'assistant', 'user', 'assistant'],
+    );
   },
 };

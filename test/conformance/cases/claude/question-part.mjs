@@ -2,8 +2,14 @@ import { reply, sameInHistory, talk, untilQuestion } from '../../lib/asking.mjs'
 import { questionsOf, textOf } from '../../lib/message.mjs';
 import { call } from '../../lib/script.mjs';
 
-const choice = (question, header, multiSelect, ...labels) => ({ question, header, multiSelect, options: labels.map(label => ({ label, description: `as ${label}` })) });
-const COLOUR = choice('Which colour?', 'Colour', false, 'Red', 'Blue'), FISH = choice('Which fish?', 'Fish', true, 'Pike', 'Eel', 'Trout');
+const choice = (question, header, multiSelect, ...labels) => ({
+  question,
+  header,
+  multiSelect,
+  options: labels.map(label => ({ label, description: `as ${label}` })),
+});
+const COLOUR = choice('Which colour?', 'Colour', false, 'Red', 'Blue'),
+  FISH = choice('Which fish?', 'Fish', true, 'Pike', 'Eel', 'Trout');
 
 export default {
   order: 15,
@@ -11,8 +17,16 @@ export default {
   async run(t) {
     const chat = await talk(t);
     let posts = 0;
-    for (const [name, value, heard] of [['a choice', 'Blue', /"Which colour\?"="Blue"/], ['other words', 'neither of them', /"Which colour\?"="neither of them"/]]) {
-      const question = await untilQuestion(t, chat, call('AskUserQuestion', { questions: [COLOUR] }), `${name}: the page shows the question`);
+    for (const [name, value, heard] of [
+      ['a choice', 'Blue', /"Which colour\?"="Blue"/],
+      ['other words', 'neither of them', /"Which colour\?"="neither of them"/],
+    ]) {
+      const question = await untilQuestion(
+        t,
+        chat,
+        call('AskUserQuestion', { questions: [COLOUR] }),
+        `${name}: the page shows the question`,
+      );
       reply(chat, question, value);
       posts += 2;
       await t.calm(chat, posts, name);
@@ -26,7 +40,11 @@ export default {
     reply(chat, two, ['Pike', 'Eel']);
     posts += 2;
     await t.calm(chat, posts, 'several');
-    t.check('several: the agent hears all', /"Which colour\?"="Red"/.test(textOf(chat.last)) && /"Which fish\?"="Pike, ?Eel"/.test(textOf(chat.last)), textOf(chat.last));
+    t.check(
+      'several: the agent hears all',
+      /"Which colour\?"="Red"/.test(textOf(chat.last)) && /"Which fish\?"="Pike, ?Eel"/.test(textOf(chat.last)),
+      textOf(chat.last),
+    );
     await sameInHistory(t, chat);
     await untilQuestion(t, chat, call('AskUserQuestion', { questions: [COLOUR] }), 'typed: the page shows the question');
     chat.send('green, please');

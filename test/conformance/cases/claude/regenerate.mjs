@@ -1,13 +1,16 @@
 import { textOf } from '../../lib/message.mjs';
 
-const quotes = prompts => (prompts.length
-  ? `Before this you told me:${prompts.map((p, i) => `\n${i + 1}. ${JSON.stringify(p)}`).join('')}`
-  : 'You have told me nothing before this.');
+const quotes = prompts =>
+  prompts.length
+    ? `Before this you told me:${prompts.map((p, i) => `\n${i + 1}. ${JSON.stringify(p)}`).join('')}`
+    : 'You have told me nothing before this.';
 
 export default {
   about: 'regenerate and edit: removed messages are not sent to the model any more',
   async run(t) {
-    const one = 'My name is Ada. [[script:plain]]', two = 'And I am here. [[script:plain]]', recall = 'What do you know? [[script:recall]]';
+    const one = 'My name is Ada. [[script:plain]]',
+      two = 'And I am here. [[script:plain]]',
+      recall = 'What do you know? [[script:recall]]';
     const chat = await t.open();
     for (const prompt of [one, two, recall]) {
       chat.send(prompt);
@@ -30,7 +33,11 @@ export default {
     page.send(recall, { messageId: page.messages[0].id });
     await page.settled();
     t.equal('an edit of the first: the model knows nothing', textOf(page.last), quotes([]));
-    t.equal('history shows what the screen shows', (await t.history()).map(m => m.id), page.messages.map(m => m.id));
+    t.equal(
+      'history shows what the screen shows',
+      (await t.history()).map(m => m.id),
+      page.messages.map(m => m.id),
+    );
     t.check('nobody was told that the agent remembers', !JSON.stringify(await t.history()).includes('data-notice'));
   },
 };

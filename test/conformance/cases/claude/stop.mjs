@@ -14,7 +14,8 @@ export default {
     const stopped = await t.stop();
     t.equal('the stop answers 200', stopped.status, 200);
     t.check('it names the turn it stopped', stopped.json?.stopped === true && typeof stopped.json?.turn === 'string', stopped.text);
-    const last = (await t.history()).at(-1), kept = textOf(last);
+    const last = (await t.history()).at(-1),
+      kept = textOf(last);
     t.equal('history says canceled', last.metadata?.outcome, 'canceled');
     t.check('history goes on where the screen ended', kept.startsWith(textOf(chat.last)), `${kept} | ${textOf(chat.last)}`);
     t.check('the model was stopped in mid-text', SLOW_TEXT.startsWith(kept) && kept.length < SLOW_TEXT.length, kept);
@@ -22,7 +23,11 @@ export default {
     await chat.settled();
     t.well(chat, 'the next prompt works');
     t.equal('the next answer is shown', textOf(chat.last), 'I am here.');
-    const complaints = t.site.said().split('\n').filter(l => l.includes(t.id) && /"level":"(WARN|ERROR)"/.test(l)).map(l => JSON.parse(l).msg);
+    const complaints = t.site
+      .said()
+      .split('\n')
+      .filter(l => l.includes(t.id) && /"level":"(WARN|ERROR)"/.test(l))
+      .map(l => JSON.parse(l).msg);
     t.equal('the gateway has nothing to complain about: the agent stopped by itself', complaints, []);
     t.equal('the stopped turn has not grown', textOf((await t.history()).find(m => m.id === last.id)), kept);
   },

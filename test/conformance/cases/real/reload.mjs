@@ -14,7 +14,11 @@ export default {
     if (t.way === 'chat') page.resume();
     await t.resumed(page);
     t.well(page);
-    t.equal('one prompt, one answer', page.messages.map(m => m.role), ['user', 'assistant']);
+    t.equal(
+      'one prompt, one answer',
+      page.messages.map(m => m.role),
+      ['user', 'assistant'],
+    );
     t.equal('the text is whole', textOf(page.last), SLOW_TEXT);
     page.send('[[script:recall]]');
     await page.settled();

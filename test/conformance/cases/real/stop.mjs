@@ -14,7 +14,8 @@ export default {
     const stopped = await t.stop();
     t.equal('the stop answers 200', stopped.status, 200);
     t.check('it names the turn it stopped', stopped.json?.stopped === true && typeof stopped.json?.turn === 'string', stopped.text);
-    const last = (await t.history()).at(-1), kept = textOf(last);
+    const last = (await t.history()).at(-1),
+      kept = textOf(last);
     t.equal('history says canceled', last.metadata?.outcome, 'canceled');
     t.check('the model was stopped in mid-text', SLOW_TEXT.startsWith(kept) && kept.length < SLOW_TEXT.length, kept);
     chat.send(say('I am here.'));

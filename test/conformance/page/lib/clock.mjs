@@ -6,9 +6,21 @@ export const words = text => text.match(/\d{19}/g) ?? [];
 
 export const answers = page => page.locator('article.agent-says');
 /** The words of the newest answer on the page. */
-export const read = async page => words(await answers(page).last().textContent().catch(() => ''));
+export const read = async page =>
+  words(
+    await answers(page)
+      .last()
+      .textContent()
+      .catch(() => ''),
+  );
 /** The words of the newest answer in the log. */
-export const told = async (side, id) => words((await side.history(id)).findLast(m => m.role === 'assistant').parts.map(p => p.text ?? '').join(' '));
+export const told = async (side, id) =>
+  words(
+    (await side.history(id))
+      .findLast(m => m.role === 'assistant')
+      .parts.map(p => p.text ?? '')
+      .join(' '),
+  );
 
 export const begun = page => until('the answer has begun', async () => (await read(page)).length > 5);
 

@@ -19,7 +19,8 @@ export function tokenFor(user, seconds = 600, claims = {}) {
  * serve({ html, script, style, policy }) returns the address of a page. token: what POST /token answers, a function; null is 401. asked counts the questions.
  */
 export function useHost() {
-  const pages = new Map(), host = { asked: 0, token: () => null };
+  const pages = new Map(),
+    host = { asked: 0, token: () => null };
   const server = http.createServer((req, res) => {
     const page = pages.get(new URL(req.url, 'http://localhost').pathname);
     if (req.url === '/token' && req.method === 'POST') {
@@ -27,7 +28,14 @@ export function useHost() {
       const token = host.token();
       res.writeHead(token === null ? 401 : 200, { 'content-type': 'text/plain', 'cache-control': 'no-store' }).end(token ?? '');
     } else if (page) {
-      res.writeHead(200, { 'content-type': page.type, 'x-frame-options': 'DENY', ...(page.policy ? { 'content-security-policy': page.policy } : {}), ...page.headers }).end(page.text);
+      res
+        .writeHead(200, {
+          'content-type': page.type,
+          'x-frame-options': 'DENY',
+          ...(page.policy ? { 'content-security-policy': page.policy } : {}),
+          ...page.headers,
+        })
+        .end(page.text);
     } else res.writeHead(404).end();
   });
   before(async () => {
@@ -36,16 +44,25 @@ export function useHost() {
     host.origin = `http://localhost:${host.port}`;
     host.sameSite = `http://127.0.0.1:${host.port}`;
   });
-  after(() => new Promise(r => { server.closeAllConnections(); server.close(r); }));
+  after(
+    () =>
+      new Promise(r => {
+        server.closeAllConnections();
+        server.close(r);
+      }),
+  );
   let n = 0;
   host.serve = ({ html = '', script = '', style = '', policy, headers = {} }) => {
     const at = `/${++n}`;
     pages.set(`${at}.js`, { type: 'text/javascript', text: script });
     pages.set(`${at}.css`, { type: 'text/css', text: style });
     pages.set(at, {
-      type: 'text/html; charset=utf-8', policy, headers,
-      text: `<!doctype html><html lang="en"><head><title>The app</title><meta name="viewport" content="width=device-width">${style ? `<link rel="stylesheet" href="${at}.css">` : ''}</head>`
-        + `<body><main><h1>The app</h1><button id="own">A button of the app</button></main>${html}${script ? `<script src="${at}.js"></script>` : ''}</body></html>`,
+      type: 'text/html; charset=utf-8',
+      policy,
+      headers,
+      text:
+        `<!doctype html><html lang="en"><head><title>The app</title><meta name="viewport" content="width=device-width">${style ? `<link rel="stylesheet" href="${at}.css">` : ''}</head>` +
+        `<body><main><h1>The app</h1><button id="own">A button of the app</button></main>${html}${script ? `<script src="${at}.js"></script>` : ''}</body></html>`,
     });
     return `${host.origin}${at}`;
   };

@@ -12,7 +12,12 @@ export async function provider(redirect) {
   execFileSync('go', ['build', '-o', `${dir}/openid`, '.'], { cwd: path.join(ROOT, 'tools/openid'), stdio: 'pipe' });
   const child = spawn(`${dir}/openid`, [redirect], { stdio: ['pipe', 'pipe', 'ignore'] }); // it ends with its standard input
   const gone = new Promise(r => child.on('exit', r));
-  const stop = async () => { child.stdin.end(); await gone; fs.rmSync(dir, { recursive: true, force: true }); forget(); };
+  const stop = async () => {
+    child.stdin.end();
+    await gone;
+    fs.rmSync(dir, { recursive: true, force: true });
+    forget();
+  };
   const forget = own(stop, () => child.kill('SIGKILL'));
   let said = '';
   for await (const piece of child.stdout.setEncoding('utf8').iterator({ destroyOnReturn: false })) {

@@ -11,7 +11,8 @@ import { BINARY, sleep, until } from '../../lib/site.mjs';
 export { http, sleep, until };
 
 const SECONDS = 20_000;
-const YAML = 'agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 10ms}\n  patient:\n    adapter: demo\n    options: {pace: 300ms}\n  echo: {}\n';
+const YAML =
+  'agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 10ms}\n  patient:\n    adapter: demo\n    options: {pace: 300ms}\n  echo: {}\n';
 
 /** Options of a test that measures seconds: it says something on a machine that does nothing else, and runs only where it is asked for. */
 export const measurement = { skip: process.env.TRIBUTARY_TEST_FULL !== '1' && 'a measurement: TRIBUTARY_TEST_FULL=1 runs it' };
@@ -20,7 +21,9 @@ let browser;
 
 /** Chromium for the tests of a file: call it once, at the top. */
 export function useChromium() {
-  before(async () => { browser = await launch(); });
+  before(async () => {
+    browser = await launch();
+  });
   after(() => browser?.close());
 }
 
@@ -61,7 +64,10 @@ export async function openIn(browser, site, hash, { signedIn = true, prepare, ..
     await page.keyboard.press('Enter');
   };
   const close = context.close.bind(context);
-  page.leave = async () => { await close(); assert.deepEqual(page.errors, []); };
+  page.leave = async () => {
+    await close();
+    assert.deepEqual(page.errors, []);
+  };
   return page;
 }
 
@@ -69,10 +75,15 @@ export async function openIn(browser, site, hash, { signedIn = true, prepare, ..
 export function watch(page) {
   page.errors = [];
   page.on('pageerror', e => page.errors.push(e.message));
-  page.on('console', m => { if (/Content[- ]Security[- ]Policy/i.test(m.text())) page.errors.push(m.text()); });
+  page.on('console', m => {
+    if (/Content[- ]Security[- ]Policy/i.test(m.text())) page.errors.push(m.text());
+  });
 }
 
-const AXE = fs.readFileSync(path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../../node_modules/axe-core/axe.min.js'), 'utf8');
+const AXE = fs.readFileSync(
+  path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../../node_modules/axe-core/axe.min.js'),
+  'utf8',
+);
 
 // A menu floats at the end of the document, and belongs to its button, not to a landmark. The guards that keep the keyboard in a menu are no content: they pass the focus on at once.
 const AXE_RULES = `axe.configure({ rules: [{ id: 'region', selector: 'body *:not([data-base-ui-portal], [data-base-ui-portal] *)' }] });`;
@@ -82,14 +93,24 @@ const AXE_SCOPE = `{ include: [['html']], exclude: [['[data-base-ui-focus-guard]
 export async function accessible(page, name) {
   const client = await (page.context?.() ?? page.page().context()).newCDPSession(page);
   const { frameTree } = await client.send('Page.getFrameTree');
-  const { executionContextId: contextId } = await client.send('Page.createIsolatedWorld', { frameId: frameTree.frame.id, worldName: 'axe' });
+  const { executionContextId: contextId } = await client.send('Page.createIsolatedWorld', {
+    frameId: frameTree.frame.id,
+    worldName: 'axe',
+  });
   const run = async expression => {
-    const { result, exceptionDetails } = await client.send('Runtime.evaluate', { expression, contextId, awaitPromise: true, returnByValue: true });
+    const { result, exceptionDetails } = await client.send('Runtime.evaluate', {
+      expression,
+      contextId,
+      awaitPromise: true,
+      returnByValue: true,
+    });
     if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
     return result.value;
   };
   await run(AXE + AXE_RULES);
-  const violations = await run(`axe.run(${AXE_SCOPE}, { resultTypes: ['violations'] }).then(r => r.violations.map(v => v.id + ': ' + v.nodes.map(n => n.target + ' ' + n.failureSummary).join(' | ')))`);
+  const violations = await run(
+    `axe.run(${AXE_SCOPE}, { resultTypes: ['violations'] }).then(r => r.violations.map(v => v.id + ': ' + v.nodes.map(n => n.target + ' ' + n.failureSummary).join(' | ')))`,
+  );
   await client.detach();
   assert.deepEqual(violations, [], `axe-core on ${name}`);
 }

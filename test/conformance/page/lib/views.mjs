@@ -6,8 +6,9 @@ export const VIEWS = {
 };
 
 /** Fails if the page is wider than its window. */
-export const fits = page => page.evaluate(() => {
-  const { scrollWidth, clientWidth, scrollTop } = document.documentElement;
-  if (scrollWidth > clientWidth) throw new Error(`the page is ${scrollWidth} pixels wide in a window of ${clientWidth}`);
-  if (scrollTop || document.body.scrollTop) throw new Error('the whole page has scrolled');
-});
+export const fits = page =>
+  page.evaluate(() => {
+    const { scrollWidth, clientWidth, scrollTop } = document.documentElement;
+    if (scrollWidth > clientWidth) throw new Error(`the page is ${scrollWidth} pixels wide in a window of ${clientWidth}`);
+    if (scrollTop || document.body.scrollTop) throw new Error('the whole page has scrolled');
+  });

@@ -9,15 +9,37 @@ export async function overWire(site) {
   const open = new Set();
   let away = false;
   const server = net.createServer(near => {
-    if (away) { near.resetAndDestroy(); return; }
+    if (away) {
+      near.resetAndDestroy();
+      return;
+    }
     const far = net.connect(new URL(site.base).port, '127.0.0.1');
-    for (const [one, other] of [[near, far], [far, near]]) {
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ]) {
       open.add(one);
-      one.on('error', () => {}).on('close', () => { open.delete(one); other.destroy(); }).pipe(other);
+      one
+        .on('error', () => {})
+        .on('close', () => {
+          open.delete(one);
+          other.destroy();
+        })
+        .pipe(other);
     }
   });
   await new Promise(r => server.listen(0, '127.0.0.1', r));
-  const cut = () => { away = true; for (const socket of open) socket.resetAndDestroy(); };
+  const cut = () => {
+    away = true;
+    for (const socket of open) socket.resetAndDestroy();
+  };
   server.unref(); // the browser and the gateway hold the connections
-  return { ...site, base: `http://127.0.0.1:${server.address().port}`, cut, mend: () => { away = false; } };
+  return {
+    ...site,
+    base: `http://127.0.0.1:${server.address().port}`,
+    cut,
+    mend: () => {
+      away = false;
+    },
+  };
 }

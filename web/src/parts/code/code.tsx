@@ -24,10 +24,16 @@ export const Code = memo(function Code({ code, word, language, title }: Props) {
     <figure className="code" ref={block}>
       <figcaption className="code-head">
         <span className="code-name">{name}</span>
-        <button type="button" className="btn quiet small" aria-pressed={wrap} onClick={() => setWrap(!wrap)}>Wrap</button>
+        <button type="button" className="btn quiet small" aria-pressed={wrap} onClick={() => setWrap(!wrap)}>
+          Wrap
+        </button>
         <Copy text={code} what="code" />
       </figcaption>
-      <pre className={wrap ? 'wrap' : undefined} tabIndex={0} role="group" aria-label={`Code, ${name}`}><code><Lines code={code} colors={colors} /></code></pre>
+      <pre className={wrap ? 'wrap' : undefined} tabIndex={0} role="group" aria-label={`Code, ${name}`}>
+        <code>
+          <Lines code={code} colors={colors} />
+        </code>
+      </pre>
     </figure>
   );
 });

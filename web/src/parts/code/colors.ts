@@ -19,8 +19,15 @@ export function useColors(code: string, language: Language | undefined, near: bo
       const all = here ? await highlight(code, language) : null;
       if (here) setLines(all);
     };
-    const timer = setTimeout(() => { color().catch(() => { /* it stays without colours */ }); }, PAUSE);
-    return () => { here = false; clearTimeout(timer); };
+    const timer = setTimeout(() => {
+      color().catch(() => {
+        /* it stays without colours */
+      });
+    }, PAUSE);
+    return () => {
+      here = false;
+      clearTimeout(timer);
+    };
   }, [code, language, wanted]);
   return wanted ? lines : null;
 }

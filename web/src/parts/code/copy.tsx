@@ -7,7 +7,11 @@ async function copy(text: string) {
   const area = Object.assign(document.createElement('textarea'), { value: text, readOnly: true });
   document.body.append(area);
   area.select();
-  try { if (!document.execCommand('copy')) throw new Error('The browser does not copy.'); } finally { area.remove(); }
+  try {
+    if (!document.execCommand('copy')) throw new Error('The browser does not copy.');
+  } finally {
+    area.remove();
+  }
 }
 
 /** The button that copies a text. what: the noun in its name. */
@@ -20,8 +24,18 @@ export function Copy({ text, what }: { text: string | (() => string); what: stri
   }, [done]);
   return (
     <button
-      type="button" className="icon-btn small" aria-label={done || `Copy the ${what}`} title={done || `Copy the ${what}`}
-      onClick={() => { copy(typeof text === 'string' ? text : text()).then(() => setDone('Copied'), () => setDone('Not copied')); }}
-    >{done === 'Copied' ? <Check size={14} aria-hidden="true" /> : <CopyIcon size={14} aria-hidden="true" />}</button>
+      type="button"
+      className="icon-btn small"
+      aria-label={done || `Copy the ${what}`}
+      title={done || `Copy the ${what}`}
+      onClick={() => {
+        copy(typeof text === 'string' ? text : text()).then(
+          () => setDone('Copied'),
+          () => setDone('Not copied'),
+        );
+      }}
+    >
+      {done === 'Copied' ? <Check size={14} aria-hidden="true" /> : <CopyIcon size={14} aria-hidden="true" />}
+    </button>
   );
 }

@@ -36,7 +36,8 @@ const PREFIX = '--hue-';
 const theme = createCssVariablesTheme({ name: 'names', variablePrefix: PREFIX, fontStyle: false });
 
 let shared: Promise<HighlighterCore> | undefined;
-const highlighter = () => (shared ??= createHighlighterCore({ themes: [theme], langs: [], engine: createJavaScriptRegexEngine({ forgiving: true }) }));
+const highlighter = () =>
+  (shared ??= createHighlighterCore({ themes: [theme], langs: [], engine: createJavaScriptRegexEngine({ forgiving: true }) }));
 
 const hueOf = (color: string | undefined) => /--hue-token-([\w-]+)/.exec(color ?? '')?.[1];
 
@@ -44,6 +45,7 @@ const hueOf = (color: string | undefined) => /--hue-token-([\w-]+)/.exec(color ?
 export async function highlight(code: string, language: Language): Promise<Line[]> {
   const it = await highlighter();
   if (!it.getLoadedLanguages().includes(language)) await it.loadLanguage(LOADERS[language]);
-  return it.codeToTokens(code, { lang: language, theme: 'names', tokenizeMaxLineLength: 2000, tokenizeTimeLimit: 200 })
+  return it
+    .codeToTokens(code, { lang: language, theme: 'names', tokenizeMaxLineLength: 2000, tokenizeTimeLimit: 200 })
     .tokens.map(line => line.map(t => ({ text: t.content, hue: hueOf(t.color) })));
 }

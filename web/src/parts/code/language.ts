@@ -32,7 +32,13 @@ export type Language = keyof typeof WORDS;
 const NAMES = new Map(Object.entries(WORDS).flatMap(([language, words]) => words.split(' ').map(word => [word, language as Language])));
 
 /** The language that a word names, if the page colours it. */
-export const languageOf = (word: string | undefined) => NAMES.get((word ?? '').trim().split(/[\s{:]/)[0]!.toLowerCase());
+export const languageOf = (word: string | undefined) =>
+  NAMES.get(
+    (word ?? '')
+      .trim()
+      .split(/[\s{:]/)[0]!
+      .toLowerCase(),
+  );
 
 /** The language of a file, by its name. */
 export const languageOfFile = (path: string | undefined) => languageOf(/([^./\\]+)$/.exec(path ?? '')?.[1]);

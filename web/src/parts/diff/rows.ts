@@ -7,10 +7,15 @@ export type Pair = [left: Row | null, right: Row | null];
 /** The rows of a hunk for a view with two columns. */
 export function pairs(rows: Row[]): Pair[] {
   const all: Pair[] = [];
-  for (let i = 0; i < rows.length;) {
+  for (let i = 0; i < rows.length; ) {
     const row = rows[i]!;
-    if (row.kind === 'same') { all.push([row, row]); i++; continue; }
-    const gone: Row[] = [], came: Row[] = [];
+    if (row.kind === 'same') {
+      all.push([row, row]);
+      i++;
+      continue;
+    }
+    const gone: Row[] = [],
+      came: Row[] = [];
     while (rows[i]?.kind === 'del') gone.push(rows[i++]!);
     while (rows[i]?.kind === 'add') came.push(rows[i++]!);
     for (let k = 0; k < Math.max(gone.length, came.length); k++) all.push([gone[k] ?? null, came[k] ?? null]);
@@ -19,12 +24,18 @@ export function pairs(rows: Row[]): Pair[] {
 }
 
 /** The text of one side of all hunks, to be coloured as one code. */
-export const side = (hunks: Hunk[], without: Row['kind']) => hunks.flatMap(h => h.rows).filter(r => r.kind !== without).map(r => r.text).join('\n');
+export const side = (hunks: Hunk[], without: Row['kind']) =>
+  hunks
+    .flatMap(h => h.rows)
+    .filter(r => r.kind !== without)
+    .map(r => r.text)
+    .join('\n');
 
 /** Which line of the coloured sides belongs to which row. */
 export function colored(hunks: Hunk[], old: Line[] | null, now: Line[] | null): Map<Row, Line> {
   const lines = new Map<Row, Line>();
-  let a = 0, b = 0;
+  let a = 0,
+    b = 0;
   for (const row of hunks.flatMap(h => h.rows)) {
     const line = row.kind === 'del' ? old?.[a] : now?.[b];
     if (row.kind !== 'add') a++;
@@ -34,7 +45,11 @@ export function colored(hunks: Hunk[], old: Line[] | null, now: Line[] | null): 
   return lines;
 }
 
-export interface Segment { text: string; hue?: string; marked: boolean }
+export interface Segment {
+  text: string;
+  hue?: string;
+  marked: boolean;
+}
 
 /** A line cut at the borders of its colours and of its marks. */
 export function segments(row: Row, line: Line | undefined): Segment[] {

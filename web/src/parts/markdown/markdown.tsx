@@ -6,7 +6,11 @@ import { blocksOf, levelsOf, type Blocks } from './blocks';
 
 // Closes what is half open in a text.
 let remend = (text: string) => text;
-later(() => import('remend').then(m => { remend = m.default; }));
+later(() =>
+  import('remend').then(m => {
+    remend = m.default;
+  }),
+);
 
 /** A block is drawn again only when its text changes. */
 const Block = memo(One, (a, b) => a.token.raw === b.token.raw && a.level === b.level);
@@ -26,5 +30,9 @@ export const Markdown = memo(function Markdown({ text, live = false }: { text: s
   const last = blocks.tokens.at(-1);
   const tokens = live && last ? [...blocks.tokens.slice(0, -1), ...closed(last)] : blocks.tokens;
   const levels = levelsOf(tokens);
-  return <div className="markdown">{tokens.map((token, i) => (token.type === 'space' ? null : <Block key={i} token={token} level={levels[i]} />))}</div>;
+  return (
+    <div className="markdown">
+      {tokens.map((token, i) => (token.type === 'space' ? null : <Block key={i} token={token} level={levels[i]} />))}
+    </div>
+  );
 });

@@ -27,32 +27,61 @@ const URL_KEY = ['url'];
 
 /** What stands in an opened card: the whole input, and the output by its kind. */
 export function Body({ part, kind, state, diffs }: Props) {
-  const fields = inputOf(part.input), output = part.state === 'output-available' ? part.output : undefined, name = nameOf(part);
+  const fields = inputOf(part.input),
+    output = part.state === 'output-available' ? part.output : undefined,
+    name = nameOf(part);
   switch (kind) {
-    case 'command': return <Command part={part} state={state} />;
-    case 'edit': return (
-      <Suspense fallback={<p className="side-note">Loading the changes…</p>}>
-        <Edit part={part} diffs={diffs} />
-        <Plainly output={output} name={name} quiet />
-      </Suspense>
-    );
+    case 'command':
+      return <Command part={part} state={state} />;
+    case 'edit':
+      return (
+        <Suspense fallback={<p className="side-note">Loading the changes…</p>}>
+          <Edit part={part} diffs={diffs} />
+          <Plainly output={output} name={name} quiet />
+        </Suspense>
+      );
     case 'read': {
-      const of = pathIn(fields), found = textIn(output);
+      const of = pathIn(fields),
+        found = textIn(output);
       return (
         <>
           <Given part={part} />
-          {found === null ? <Value label="Returned" value={output} name={name} />
-            : found && <Long text={fileIn(found)} name={of?.split('/').at(-1) ?? 'file'}>{shown => <Code code={shown} title={languageOfFile(of) ?? 'text'} language={languageOfFile(of)} />}</Long>}
+          {found === null ? (
+            <Value label="Returned" value={output} name={name} />
+          ) : (
+            found && (
+              <Long text={fileIn(found)} name={of?.split('/').at(-1) ?? 'file'}>
+                {shown => <Code code={shown} title={languageOfFile(of) ?? 'text'} language={languageOfFile(of)} />}
+              </Long>
+            )
+          )}
         </>
       );
     }
     case 'fetch': {
-      const url = factsOf(part).input_text ? undefined : text(fields, 'url'), found = textIn(output);
+      const url = factsOf(part).input_text ? undefined : text(fields, 'url'),
+        found = textIn(output);
       return (
         <>
-          {url && <p className="fetched"><Link href={url}><Visible text={url} /></Link></p>}
+          {url && (
+            <p className="fetched">
+              <Link href={url}>
+                <Visible text={url} />
+              </Link>
+            </p>
+          )}
           <Given part={part} without={url ? URL_KEY : undefined} />
-          {found === null ? <Value label="Returned" value={output} name={name} /> : <Long text={found} name="page.md">{shown => <div className="page-text" tabIndex={0} role="group" aria-label="Text of the page"><Markdown text={shown} /></div>}</Long>}
+          {found === null ? (
+            <Value label="Returned" value={output} name={name} />
+          ) : (
+            <Long text={found} name="page.md">
+              {shown => (
+                <div className="page-text" tabIndex={0} role="group" aria-label="Text of the page">
+                  <Markdown text={shown} />
+                </div>
+              )}
+            </Long>
+          )}
         </>
       );
     }
@@ -61,32 +90,57 @@ export function Body({ part, kind, state, diffs }: Props) {
       return (
         <>
           <Given part={part} />
-          {found && <section className="value"><p className="label">Report</p><Long text={found} name="report.md">{shown => <Markdown text={shown} />}</Long></section>}
+          {found && (
+            <section className="value">
+              <p className="label">Report</p>
+              <Long text={found} name="report.md">
+                {shown => <Markdown text={shown} />}
+              </Long>
+            </section>
+          )}
         </>
       );
     }
-    default: return (
-      <>
-        <Given part={part} />
-        {output !== undefined && <Value label="Returned" value={output} name={name} />}
-      </>
-    );
+    default:
+      return (
+        <>
+          <Given part={part} />
+          {output !== undefined && <Value label="Returned" value={output} name={name} />}
+        </>
+      );
   }
 }
 
 /** The input of a call, with nothing where there is none. */
 function Given({ part, without }: { part: ToolPart; without?: readonly string[] }) {
-  const { input } = part, inputText = factsOf(part).input_text, left = inputText !== undefined || (input !== null && typeof input === 'object' ? Object.keys(input).filter(key => !without?.includes(key)).length > 0 : input !== undefined && input !== null);
-  return left && <section className="value"><Input input={input} inputText={inputText} without={without} name={`${nameOf(part)}-input`} /></section>;
+  const { input } = part,
+    inputText = factsOf(part).input_text,
+    left =
+      inputText !== undefined ||
+      (input !== null && typeof input === 'object'
+        ? Object.keys(input).filter(key => !without?.includes(key)).length > 0
+        : input !== undefined && input !== null);
+  return (
+    left && (
+      <section className="value">
+        <Input input={input} inputText={inputText} without={without} name={`${nameOf(part)}-input`} />
+      </section>
+    )
+  );
 }
 
 function Command({ part, state }: { part: ToolPart; state: State }) {
   const output = part.state === 'output-available' ? part.output : part.state === 'output-error' ? part.errorText : undefined;
-  const written = textIn(output), code = exitIn(output);
+  const written = textIn(output),
+    code = exitIn(output);
   return (
     <>
       <Given part={part} />
-      {written === null ? <Value label="Returned" value={output} name="output" /> : written !== '' && state !== 'stopped' && <Terminal text={written} running={state === 'running'} name="output" />}
+      {written === null ? (
+        <Value label="Returned" value={output} name="output" />
+      ) : (
+        written !== '' && state !== 'stopped' && <Terminal text={written} running={state === 'running'} name="output" />
+      )}
       {code !== null && code !== 0 && <p className="exit">It ended with {code}.</p>}
     </>
   );
@@ -99,13 +153,28 @@ function Plainly({ output, name, quiet }: { output: unknown; name: string; quiet
 
 /** A value with its name: a picture, a text, or a tree. */
 export function Value({ label, value, name }: { label: string; value: unknown; name: string }) {
-  const found = textIn(value), tree = found === null ? value : valueIn(found);
+  const found = textIn(value),
+    tree = found === null ? value : valueIn(found);
   const pictures = Array.isArray(value) ? value.map(inputOf).filter(v => v.type === 'image' && typeof v.data === 'string') : [];
   return (
     <section className="value">
       <p className="label">{label}</p>
-      {pictures.map((p, i) => <Picture key={i} url={`data:${text(p, 'mimeType', 'media_type') ?? 'image/png'};base64,${p.data as string}`} />)}
-      {tree !== undefined && !pictures.length ? <Json value={tree} /> : found !== null && <Long text={found || '(empty)'} name={`${name}.txt`}>{shown => <pre tabIndex={0} role="group" aria-label={label}>{shown}</pre>}</Long>}
+      {pictures.map((p, i) => (
+        <Picture key={i} url={`data:${text(p, 'mimeType', 'media_type') ?? 'image/png'};base64,${p.data as string}`} />
+      ))}
+      {tree !== undefined && !pictures.length ? (
+        <Json value={tree} />
+      ) : (
+        found !== null && (
+          <Long text={found || '(empty)'} name={`${name}.txt`}>
+            {shown => (
+              <pre tabIndex={0} role="group" aria-label={label}>
+                {shown}
+              </pre>
+            )}
+          </Long>
+        )
+      )}
     </section>
   );
 }

@@ -5,10 +5,15 @@ import { pathIn, text, type Input } from './kind';
 const either = (input: Input, ...keys: string[]) => keys.map(k => input[k]).find(v => typeof v === 'string') as string | undefined;
 
 /** Codex lists its changes: hunks of a file that changes, the text of one that comes or goes. */
-interface Change { path?: string; kind?: { type?: string; move_path?: string | null } | string; diff?: string }
+interface Change {
+  path?: string;
+  kind?: { type?: string; move_path?: string | null } | string;
+  diff?: string;
+}
 
 function change({ path = '', kind, diff = '' }: Change): string {
-  const type = typeof kind === 'string' ? kind : kind?.type, to = (typeof kind === 'object' && kind.move_path) || path;
+  const type = typeof kind === 'string' ? kind : kind?.type,
+    to = (typeof kind === 'object' && kind.move_path) || path;
   if (type === 'add') return patchOf(path, null, diff);
   if (type === 'delete') return patchOf(path, diff, null);
   return `--- ${path}\n+++ ${to}\n${diff.replace(/\n+Moved to: .*$/, '')}\n`;
@@ -26,11 +31,18 @@ function envelope(patch: string): string {
   };
   let path = '';
   for (const line of patch.split('\n')) {
-    const [, verb, name = ''] = /^\*\*\* (Update File|Add File|Delete File|Move to|Begin Patch|End Patch|End of File):? ?(.*)$/.exec(line) ?? [];
-    if (verb === 'Move to') { out[out.length - 1] = `+++ ${name}`; continue; }
+    const [, verb, name = ''] =
+      /^\*\*\* (Update File|Add File|Delete File|Move to|Begin Patch|End Patch|End of File):? ?(.*)$/.exec(line) ?? [];
+    if (verb === 'Move to') {
+      out[out.length - 1] = `+++ ${name}`;
+      continue;
+    }
     if (verb) {
       close();
-      if (verb.endsWith(' File') && name) { path = name; out.push(`--- ${verb === 'Add File' ? '/dev/null' : path}`, `+++ ${verb === 'Delete File' ? '/dev/null' : path}`); }
+      if (verb.endsWith(' File') && name) {
+        path = name;
+        out.push(`--- ${verb === 'Add File' ? '/dev/null' : path}`, `+++ ${verb === 'Delete File' ? '/dev/null' : path}`);
+      }
     } else if (line.startsWith('@@')) close();
     else if (path && (/^[+\- ]/.test(line) || line === '')) hunk.push(line || ' ');
   }

@@ -26,18 +26,33 @@ const CUT = /^Not finished: /;
 /** How a call stands. waits: a person must answer first, so nothing runs. over: its turn has ended. */
 export function stateOf(part: ToolPart, waits: boolean, over: boolean): State {
   switch (part.state) {
-    case 'input-streaming': return over ? 'stopped' : 'writing';
-    case 'input-available': case 'approval-responded': return over ? 'stopped' : waits ? 'waits' : 'running';
-    case 'approval-requested': return 'asks';
-    case 'output-available': return part.preliminary && !over ? 'running' : 'done';
-    case 'output-denied': return 'denied';
-    case 'output-error': return CUT.test(part.errorText) ? 'stopped' : 'failed';
-    default: return 'running';
+    case 'input-streaming':
+      return over ? 'stopped' : 'writing';
+    case 'input-available':
+    case 'approval-responded':
+      return over ? 'stopped' : waits ? 'waits' : 'running';
+    case 'approval-requested':
+      return 'asks';
+    case 'output-available':
+      return part.preliminary && !over ? 'running' : 'done';
+    case 'output-denied':
+      return 'denied';
+    case 'output-error':
+      return CUT.test(part.errorText) ? 'stopped' : 'failed';
+    default:
+      return 'running';
   }
 }
 
 export const WORDS: Record<State, string> = {
-  writing: 'preparing', running: 'running', asks: 'needs your permission', waits: 'waits', done: 'done', failed: 'failed', denied: 'not run', stopped: 'stopped',
+  writing: 'preparing',
+  running: 'running',
+  asks: 'needs your permission',
+  waits: 'waits',
+  done: 'done',
+  failed: 'failed',
+  denied: 'not run',
+  stopped: 'stopped',
 };
 
 export const nameOf = (part: ToolPart) => (part.type === 'dynamic-tool' ? part.toolName : part.type.slice('tool-'.length));

@@ -1,0 +1,1 @@
+export{n as Diff}from"./diff-QisKYVBV.js";

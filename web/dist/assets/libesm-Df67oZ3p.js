@@ -1,0 +1,1 @@
+export{a as diffLines}from"./libesm-DttG9tLG.js";import"./diff-QisKYVBV.js";
