@@ -110,7 +110,7 @@ func named(name, source string) map[string][]string {
 	directive := regexp.MustCompile(`(?m)^\s*(?://evidence:for|// evidence:) (.*)\n(?:func (\w+)\(|\s*test\('([^']*)')?`)
 	found := map[string][]string{}
 	for _, m := range directive.FindAllStringSubmatch(source, -1) {
-		for _, id := range strings.Fields(m[1]) {
+		for id := range strings.FieldsSeq(m[1]) {
 			found[id] = append(found[id], strings.TrimSpace(name+" "+m[2]+m[3]))
 		}
 	}

@@ -77,7 +77,7 @@ func about(request string, records iter.Seq2[trace.Record, error]) iter.Seq2[tra
 
 // requestOf is the id of the request that a payload asks or answers, or "".
 func requestOf(p trace.Payload) string {
-	switch p := p.(type) {
+	switch p := p.(type) { //nolint:gochecksumtype // no other kind is about a request
 	case trace.PermissionRequest:
 		return p.RequestID
 	case trace.PermissionResponse:
