@@ -106,13 +106,15 @@ func outFloods() map[string]outFlood {
 
 // brokenFloods are floods that another rule ends than the bounds of a turn, with its sentence.
 func brokenFloods() (floods map[string]outFlood, says map[string]string) {
-	return map[string]outFlood{
+	floods = map[string]outFlood{
 		"comments":      {"", ":\n\n"},
 		"one line":      {`data: {"type":"text-delta","id":"a","delta":"`, filler(1 << 20)},
 		"nested values": {`data: {"type":"tool-input-available","toolCallId":"d","toolName":"t","input":`, strings.Repeat("[", 1<<16)},
-	}, map[string]string{
+	}
+	says = map[string]string{
 		"comments": "said nothing for 3s", "one line": "an event does not end", "nested values": "an event does not end",
 	}
+	return floods, says
 }
 
 // flooding is an endpoint whose prompt names the flood. A flood ends after so many bytes, or
