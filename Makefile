@@ -214,7 +214,7 @@ conformance: binary test/conformance/node_modules/.package-lock.json ## The real
 	cd test/conformance && node run.mjs
 
 .PHONY: conformance-once
-conformance-once: binary chat-package test/conformance/node_modules/.package-lock.json ## The same, each case × client once; React, Vue, Svelte and assistant-ui; the apps of docs/
+conformance-once: binary test/conformance/node_modules/.package-lock.json ## The same, each case × client once; React, Vue, Svelte and assistant-ui; the apps of docs/
 	cd test/conformance && node --test --test-reporter=spec app.test.mjs frameworks.test.mjs page.test.mjs parts.test.mjs rfc.test.mjs websocket.test.mjs && node run.mjs --once
 
 .PHONY: conformance-newest

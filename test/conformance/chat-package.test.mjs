@@ -377,8 +377,10 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
         await until('all is over here too', () => !probed.chat.busy);
         assert.ok(finished.includes(probed.chat.messages.at(-1).id));
         assert.deepEqual(probed.errors, []);
-        probed.chat.setMessages(now => now.slice(0, 1));
-        await until('the app has its way', () => probed.chat.messages.length === 1);
+        await until('the app has its way', () => {
+          if (probed.chat.messages.length > 1) probed.chat.setMessages(now => now.slice(0, 1)); // a history that was on its way may come behind
+          return probed.chat.messages.length === 1;
+        });
       });
 
       test('an error is visible, also that of a lost connection, which connected says of it', async () => {
