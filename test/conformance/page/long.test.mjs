@@ -1,6 +1,7 @@
 // A session of a thousand messages: what it draws when it opens and while one types in it; and, as a measurement, how long that takes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { measurement, until, useChromium, useGateway } from './lib/page.mjs';
 import { asks, call, says, show } from './lib/show.mjs';
 
@@ -115,6 +116,13 @@ test('a thousand messages draw no content of what is folded, and a key in the co
       new MutationObserver(all => {
         window.drawn += all.length;
       }).observe(document.querySelector('[role=log]'), { subtree: true, childList: true, characterData: true, attributes: true });
+    });
+    await until('all is drawn', async () => {
+      await page.evaluate(() => {
+        window.drawn = 0;
+      });
+      await sleep(500);
+      return (await page.evaluate(() => window.drawn)) === 0;
     });
     await page.keyboard.type('how long is it?');
     await until('all keys have come', async () => (await field.inputValue()) === 'how long is it?');
