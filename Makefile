@@ -21,8 +21,8 @@ export CGO_ENABLED ?= 0
 export GOFLAGS := $(GOFLAGS) -trimpath -buildvcs=$(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
 
 LINT := $(GO) tool -modfile=tools/go.mod golangci-lint
-# go test, with a line for each package and the number of tests at the end.
-GO_TEST := $(GO) tool -modfile=tools/go.mod gotestsum --format pkgname --format-hide-empty-pkg --no-color -- -timeout 10m -shuffle=on
+# go test, with a line for each package and the number of tests at the end; make vet has looked at all of them.
+GO_TEST := $(GO) tool -modfile=tools/go.mod gotestsum --format pkgname --format-hide-empty-pkg --no-color -- -timeout 10m -shuffle=on -vet=off
 WITH_BINARY := TRIBUTARY_BINARY=$(CURDIR)/bin/tributary
 # Packages with goroutines of their own run with the race detector, the others without. Those that
 # hold a database take long to compile for it, so make test-race-store has them.
