@@ -24,10 +24,11 @@ LINT := $(GO) tool -modfile=tools/go.mod golangci-lint
 # go test, with a line for each package and the number of tests at the end; make vet has looked at all of them.
 GO_TEST := $(GO) tool -modfile=tools/go.mod gotestsum --format pkgname --format-hide-empty-pkg --no-color -- -timeout 10m -shuffle=on -vet=off
 WITH_BINARY := TRIBUTARY_BINARY=$(CURDIR)/bin/tributary
-# Packages with goroutines of their own run with the race detector, the others without. Those that
-# hold a database take long to compile for it, so make test-race-store has them.
-RACE := ./access ./adapter/... ./agent/... ./eventlog ./eventlog/memlog ./gateway/... ./internal/httpjson ./internal/jsonrpc ./internal/procio ./internal/sse ./internal/wsconn ./session/... ./trace ./uistream
-RACE_STORE := ./access/accessdb ./eventlog/sqllog ./internal/cli
+# Packages with goroutines of their own run with the race detector, the others without. In make test
+# only those of the core do: what holds a database, and sixteen programs of adapters, take long to
+# compile for it.
+RACE := ./access ./agent/... ./eventlog ./eventlog/memlog ./gateway/... ./internal/httpjson ./internal/jsonrpc ./internal/procio ./internal/sse ./internal/wsconn ./session/... ./trace ./uistream
+RACE_WIDER := ./access/accessdb ./adapter/... ./eventlog/sqllog ./internal/cli
 HAS_PYTHON := python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null
 GO_FILES := find . \( -name node_modules -o -name '.?*' \) -prune -o -name '*.go' -print
 
@@ -70,9 +71,9 @@ test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.
 	@touch $@
 
 # The stages of a run, in two lanes; "stage:other" waits for another stage. test/stages runs them.
-STAGES := "page-check binary fmt-check vet test-race:install test-go" \
-  "install js-lint:page-check js-test chat-package:binary conformance-once page-test conformance-newest cuts lint"
-WIDER_STAGES := "test-race-store e2e-postgres foreign endurance-quick npm-test first-use" \
+STAGES := "page-check binary fmt-check vet test-race test-go:install lint" \
+  "install js-lint:page-check js-test chat-package:binary conformance-once page-test conformance-newest cuts"
+WIDER_STAGES := "test-race-wider e2e-postgres foreign endurance-quick npm-test first-use" \
   "conformance outside workflow conformance-postgres conformance-agentops conformance-claude conformance-codex conformance-remote conformance-selftest agent-acp"
 ALL_STAGES := "mutations restarts e2e-postgres-all fuzz endurance" \
   "page-measure conformance-postgres-all test-agents cuts-all"
@@ -113,9 +114,9 @@ test-go: binary ## The Go tests of all packages that make test-race leaves out
 test-race: need-cc ## The Go tests of the packages with goroutines, with the race detector
 	CGO_ENABLED=1 $(GO_TEST) -race $(RACE)
 
-.PHONY: test-race-store
-test-race-store: need-cc ## The same for the packages that hold a database
-	CGO_ENABLED=1 $(GO_TEST) -race $(RACE_STORE)
+.PHONY: test-race-wider
+test-race-wider: need-cc ## The same for the adapters and the packages that hold a database
+	CGO_ENABLED=1 $(GO_TEST) -race $(RACE_WIDER)
 
 .PHONY: ops
 ops: need-go ## The alert rules and the dashboard, asked of Prometheus' own promtool
