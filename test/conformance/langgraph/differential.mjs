@@ -128,7 +128,7 @@ const DEFECTS = [
     name: 'events of two speakers at once become one text',
     where: /atonce\.v2dict/,
     facets: ['texts'],
-    shows: (_, t) => o.texts.length === 2 && t.texts.length === 1 && letters(o) === letters(t),
+    shows: (o, t) => o.texts.length === 2 && t.texts.length === 1 && letters(o) === letters(t),
   },
   {
     n: 2,
@@ -186,7 +186,7 @@ const DEFECTS = [
     name: 'an interrupt inside a tool is the failure of the tool',
     where: /ask-multi-1/,
     facets: ['outputs', 'inputs', 'texts', 'custom'],
-    shows: (_, t) => values(t.outputs).some(v => /GraphInterrupt/.test(v?.error)) && o.custom.includes('data-interrupt'),
+    shows: (o, t) => values(t.outputs).some(v => /GraphInterrupt/.test(v?.error)) && o.custom.includes('data-interrupt'),
   },
   {
     n: 9,
