@@ -1,7 +1,9 @@
 package access
 
 import (
+	"crypto/sha256"
 	"crypto/tls"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -164,6 +166,20 @@ func TestTurnAway(t *testing.T) {
 		if shared := w.Header().Get("Access-Control-Allow-Origin") != ""; w.Code != c.status || shared != c.shared {
 			t.Errorf("%s: %d, shared %v: %s", c.name, w.Code, shared, w.Body)
 		}
+	}
+}
+
+// A wrong token whose hash begins like that of a good one is wrong.
+func TestATokenWhoseHashBeginsLikeAGoodOneIsWrong(t *testing.T) {
+	t.Parallel()
+	g, good := newGuard(t, nil), sha256.Sum256([]byte(viewToken))
+	for i, found := 0, 0; found < 3; i++ {
+		wrong := fmt.Sprintf("wrong-%020d", i)
+		if hash := sha256.Sum256([]byte(wrong)); hash[0] != good[0] {
+			continue
+		}
+		found++
+		runGuardCases(t, g, []guardCase{{wrong, "", []string{"Authorization: Bearer " + wrong}, "token_wrong"}})
 	}
 }
 

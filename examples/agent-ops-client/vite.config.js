@@ -9,9 +9,7 @@ export default defineConfig({
   server: {
     proxy: {
       '/api': {
-        target: process.env.TRIBUTARY ?? 'http://127.0.0.1:8787',
-        changeOrigin: true,
-        ws: true,
+        target: process.env.TRIBUTARY ?? 'http://127.0.0.1:8787', changeOrigin: true, ws: true,
         headers: token ? { authorization: `Bearer ${token}` } : {},
       },
     },

@@ -6,13 +6,7 @@ import { jwtVerify, SignJWT } from 'jose';
 const secret = new TextEncoder().encode(process.env.TRIBUTARY_SECRET ?? readFileSync('secret', 'utf8').trim());
 
 const sign = (user: string, audience: string, life: string) =>
-  new SignJWT({ name: user })
-    .setProtectedHeader({ alg: 'HS256' })
-    .setSubject(user)
-    .setAudience(audience)
-    .setIssuedAt()
-    .setExpirationTime(life)
-    .sign(secret);
+  new SignJWT({ name: user }).setProtectedHeader({ alg: 'HS256' }).setSubject(user).setAudience(audience).setIssuedAt().setExpirationTime(life).sign(secret);
 
 /** The user of a request, by the cookie of the sign-in. */
 async function userOf(request: IncomingMessage): Promise<string | undefined> {
@@ -29,7 +23,5 @@ export async function backend(request: IncomingMessage, response: ServerResponse
   }
   let name = ''; // replace this by your sign-in: here everybody is who they say they are
   for await (const piece of request) name += piece;
-  response
-    .writeHead(204, { 'set-cookie': `user=${await sign(name.slice(0, 50) || 'ada', 'app', '1d')}; HttpOnly; SameSite=Strict; Path=/` })
-    .end();
+  response.writeHead(204, { 'set-cookie': `user=${await sign(name.slice(0, 50) || 'ada', 'app', '1d')}; HttpOnly; SameSite=Strict; Path=/` }).end();
 }

@@ -15,35 +15,13 @@ export interface State {
   news: number;
 }
 
-export const EMPTY: State = {
-  messages: [],
-  status: 'idle',
-  prompts: [],
-  error: null,
-  title: '',
-  users: [],
-  branch: null,
-  toasts: [],
-  news: 0,
-};
+export const EMPTY: State = { messages: [], status: 'idle', prompts: [], error: null, title: '', users: [], branch: null, toasts: [], news: 0 };
 
-interface Sent {
-  id: string;
-  role?: Message['role'];
-  content?: string;
-  parts?: (Part | { type: string })[];
-}
+interface Sent { id: string; role?: Message['role']; content?: string; parts?: (Part | { type: string })[] }
 
 export interface Frame {
   type: string;
-  data?: Sent & {
-    runnerBusy?: boolean;
-    promptsQueued?: number;
-    promptQueued?: boolean;
-    connectedUsers?: User[];
-    branch?: string;
-    message?: string;
-  };
+  data?: Sent & { runnerBusy?: boolean; promptsQueued?: number; promptQueued?: boolean; connectedUsers?: User[]; branch?: string; message?: string };
   session?: { title?: string };
   prompt?: Prompt;
   promptId?: string;
@@ -71,43 +49,25 @@ const placed = (all: Message[], m: Message) => (all.some(o => o.id === m.id) ? a
 
 function extended(m: Message, text: string): Message {
   const last = m.parts.at(-1);
-  return {
-    ...m,
-    parts: last?.type === 'text' ? [...m.parts.slice(0, -1), { ...last, text: last.text + text }] : [...m.parts, { type: 'text', text }],
-  };
+  return { ...m, parts: last?.type === 'text' ? [...m.parts.slice(0, -1), { ...last, text: last.text + text }] : [...m.parts, { type: 'text', text }] };
 }
 
-const names = (users: User[] = []) => users.map(u => (typeof u === 'string' ? u : (u.name ?? u.id)));
+const names = (users: User[] = []) => users.map(u => (typeof u === 'string' ? u : u.name ?? u.id));
 
 /** The history, as GET …/messages?after= has it, below which newer messages stay. */
 export const withHistory = (s: State, history: Sent[]): State => ({
-  ...s,
-  messages: s.messages.reduce(placed, history.map(shaped)),
+  ...s, messages: s.messages.reduce(placed, history.map(shaped)),
 });
 
 export function fold(s: State, f: Frame): State {
-  const { data } = f,
-    news = s.news + 1;
+  const { data } = f, news = s.news + 1;
   switch (f.type) {
     case 'init':
-      return {
-        ...s,
-        title: f.session?.title ?? s.title,
-        users: names(data?.connectedUsers),
-        prompts: [],
-        status: data?.runnerBusy ? 'thinking' : data?.promptsQueued ? 'queued' : 'idle',
-        news,
-      };
+      return { ...s, title: f.session?.title ?? s.title, users: names(data?.connectedUsers), prompts: [], status: data?.runnerBusy ? 'thinking' : data?.promptsQueued ? 'queued' : 'idle', news };
     case 'message':
       return data ? { ...s, messages: placed(s.messages, shaped(data)), error: data.role === 'user' ? null : s.error, news } : s;
     case 'message.updated':
-      return data
-        ? {
-            ...s,
-            messages: placed(s.messages, { ...shaped(data), role: s.messages.find(m => m.id === data.id)?.role ?? 'assistant' }),
-            news,
-          }
-        : s;
+      return data ? { ...s, messages: placed(s.messages, { ...shaped(data), role: s.messages.find(m => m.id === data.id)?.role ?? 'assistant' }), news } : s;
     case 'chunk':
       return { ...s, messages: s.messages.map(m => (m.id === f.messageId ? extended(m, f.content ?? '') : m)) };
     case 'messages.removed':

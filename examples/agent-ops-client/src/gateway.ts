@@ -1,15 +1,10 @@
 // The way to the gateway. Without settings the gateway has the origin of the page, and a proxy adds the token.
 
-interface Settings {
-  base: string;
-  token?: string;
-}
+interface Settings { base: string; token?: string }
 
 let settings: Settings = { base: '' };
 
-export const connect = (to: Settings) => {
-  settings = to;
-};
+export const connect = (to: Settings) => { settings = to; };
 
 export const at = (session: string) => `${settings.base}/api/sessions/${encodeURIComponent(session)}`;
 
@@ -17,19 +12,11 @@ export const headers = (): Record<string, string> => (settings.token ? { authori
 
 /** Calls a route; an error is the sentence of the gateway. */
 export async function call(method: 'GET' | 'POST', address: string, body?: object): Promise<Response> {
-  const res = await fetch(address, {
-    method,
-    headers: { ...headers(), ...(body && { 'content-type': 'application/json' }) },
-    body: body && JSON.stringify(body),
-  });
+  const res = await fetch(address, { method, headers: { ...headers(), ...(body && { 'content-type': 'application/json' }) }, body: body && JSON.stringify(body) });
   if (res.ok) return res;
   const text = await res.text();
   let sentence = text;
-  try {
-    sentence = (JSON.parse(text) as { error: string }).error;
-  } catch {
-    /* a plain sentence */
-  }
+  try { sentence = (JSON.parse(text) as { error: string }).error; } catch { /* a plain sentence */ }
   throw new Error(sentence || `The gateway answered ${res.status}.`);
 }
 

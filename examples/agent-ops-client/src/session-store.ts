@@ -6,9 +6,7 @@ import { at, call, openSocket } from './gateway';
 /** A component may come back at once, as in React's strict mode. */
 const LINGER = 1000;
 
-const FIRST = 1000,
-  LONGEST = 30_000,
-  PING = 30_000;
+const FIRST = 1000, LONGEST = 30_000, PING = 30_000;
 
 export interface SessionStore extends StoreApi<State> {
   tell: (frame: object) => void;
@@ -16,10 +14,7 @@ export interface SessionStore extends StoreApi<State> {
 
 function open(id: string): SessionStore & { close: () => void } {
   const store = createStore<State>(() => EMPTY);
-  let socket: WebSocket,
-    tries = 0,
-    timer = 0,
-    over = false;
+  let socket: WebSocket, tries = 0, timer = 0, over = false;
   const dial = () => {
     socket = openSocket(id);
     socket.onmessage = (e: MessageEvent<string>) => {
@@ -27,12 +22,10 @@ function open(id: string): SessionStore & { close: () => void } {
       store.setState(s => fold(s, frame));
       if (frame.type !== 'init') return;
       tries = 0;
-      call('GET', `${at(id)}/messages?after=0`)
-        .then(async res => {
-          const { messages } = (await res.json()) as { messages: Parameters<typeof withHistory>[1] };
-          store.setState(s => withHistory(s, messages));
-        })
-        .catch((e: Error) => store.setState({ error: e.message }));
+      call('GET', `${at(id)}/messages?after=0`).then(async res => {
+        const { messages } = await res.json() as { messages: Parameters<typeof withHistory>[1] };
+        store.setState(s => withHistory(s, messages));
+      }).catch((e: Error) => store.setState({ error: e.message }));
     };
     socket.onclose = () => {
       if (!over) timer = window.setTimeout(dial, Math.min(LONGEST, FIRST * 2 ** tries++));
@@ -43,12 +36,9 @@ function open(id: string): SessionStore & { close: () => void } {
     else store.setState({ error: 'There is no connection now.' });
   };
   dial();
-  const ping = window.setInterval(() => {
-    if (socket.readyState === WebSocket.OPEN) tell({ type: 'ping' });
-  }, PING);
+  const ping = window.setInterval(() => { if (socket.readyState === WebSocket.OPEN) tell({ type: 'ping' }); }, PING);
   return {
-    ...store,
-    tell,
+    ...store, tell,
     close() {
       over = true;
       clearTimeout(timer);
@@ -63,7 +53,7 @@ const shared = new Map<string, { session: ReturnType<typeof open>; readers: numb
 /** The store of a session, for a component: it stays as long as any component reads it. */
 export function sessionStore(id: string): SessionStore {
   let entry = shared.get(id);
-  if (!entry) shared.set(id, (entry = { session: open(id), readers: 0 }));
+  if (!entry) shared.set(id, entry = { session: open(id), readers: 0 });
   return entry.session;
 }
 

@@ -4,31 +4,13 @@ export type AgentStatus = 'idle' | 'queued' | 'thinking' | 'tool_calling' | 'str
 
 export type Part =
   | { type: 'text'; text: string }
-  | {
-      type: 'tool-call';
-      callId: string;
-      toolName: string;
-      status: 'pending' | 'running' | 'completed' | 'error';
-      args?: unknown;
-      result?: unknown;
-      error?: string;
-    }
+  | { type: 'tool-call'; callId: string; toolName: string; status: 'pending' | 'running' | 'completed' | 'error'; args?: unknown; result?: unknown; error?: string }
   | { type: 'error'; message: string };
 
-export interface Message {
-  id: string;
-  role: 'user' | 'assistant' | 'system';
-  parts: Part[];
-}
+export interface Message { id: string; role: 'user' | 'assistant' | 'system'; parts: Part[] }
 
 /** A request of the agent that waits for a person. Without actions any text is an answer. */
-export interface Prompt {
-  id: string;
-  type: 'question' | 'approval';
-  title: string;
-  body?: string;
-  actions: { id: string; label: string }[];
-}
+export interface Prompt { id: string; type: 'question' | 'approval'; title: string; body?: string; actions: { id: string; label: string }[] }
 
 export interface ChatSession {
   messages: Message[];

@@ -12,10 +12,7 @@ const isQuestion = (p: Tool) => p.type === 'tool-AskUser';
 const isCarrier = (p: Tool) => p.type === 'dynamic-tool' && p.toolName === 'permission';
 
 const STATUS: Partial<Record<Tool['state'], 'pending' | 'completed' | 'error'>> = {
-  'input-streaming': 'pending',
-  'output-available': 'completed',
-  'output-error': 'error',
-  'output-denied': 'error',
+  'input-streaming': 'pending', 'output-available': 'completed', 'output-error': 'error', 'output-denied': 'error',
 };
 
 function part(p: UIMessage['parts'][number]): Part[] {
@@ -25,17 +22,10 @@ function part(p: UIMessage['parts'][number]): Part[] {
   if (p.type !== 'dynamic-tool' && !p.type.startsWith('tool-')) return [];
   const tool = p as Tool;
   if (isQuestion(tool) || isCarrier(tool)) return [];
-  return [
-    {
-      type: 'tool-call',
-      callId: tool.toolCallId,
-      toolName: nameOf(tool),
-      status: STATUS[tool.state] ?? 'running',
-      args: tool.input,
-      result: tool.output,
-      error: tool.errorText ?? tool.approval?.reason,
-    },
-  ];
+  return [{
+    type: 'tool-call', callId: tool.toolCallId, toolName: nameOf(tool), status: STATUS[tool.state] ?? 'running',
+    args: tool.input, result: tool.output, error: tool.errorText ?? tool.approval?.reason,
+  }];
 }
 
 export const messageOf = (m: UIMessage): Message => ({ id: m.id, role: m.role, parts: m.parts.flatMap(part) });
@@ -47,23 +37,11 @@ export function promptsOf(messages: UIMessage[]): Prompt[] {
   return toolsOf(last).flatMap((p): Prompt[] => {
     if (isQuestion(p) && p.state === 'input-available') {
       const { question, choices } = p.input as Asked;
-      return [
-        { id: p.toolCallId, type: 'question', title: question ?? '', actions: (choices ?? []).map(c => ({ id: c.label, label: c.label })) },
-      ];
+      return [{ id: p.toolCallId, type: 'question', title: question ?? '', actions: (choices ?? []).map(c => ({ id: c.label, label: c.label })) }];
     }
     if (p.state !== 'approval-requested') return [];
     const title = p.title || nameOf(p);
-    return [
-      {
-        id: p.approval.id,
-        type: 'approval',
-        title,
-        actions: [
-          { id: 'approve', label: 'Approve' },
-          { id: 'deny', label: 'Deny' },
-        ],
-      },
-    ];
+    return [{ id: p.approval.id, type: 'approval', title, actions: [{ id: 'approve', label: 'Approve' }, { id: 'deny', label: 'Deny' }] }];
   });
 }
 

@@ -21,7 +21,7 @@ function chatOf(id: string): Chat<UIMessage> {
   let chat = chats.get(id);
   if (!chat) {
     const transport = new DefaultChatTransport({ api: `${at(id)}/chat?${PROFILE}`, headers });
-    chats.set(id, (chat = new Chat({ id, transport })));
+    chats.set(id, chat = new Chat({ id, transport }));
   }
   return chat;
 }
@@ -30,25 +30,18 @@ const isBusy = (chat: Chat<UIMessage>) => chat.status === 'submitted' || chat.st
 
 /** Shows the conversation as the gateway has it, and follows the turn that runs. */
 async function catchUp(id: string, chat: Chat<UIMessage>) {
-  const history = (await (await call('GET', `${at(id)}/messages?${PROFILE}`)).json()) as UIMessage[];
+  const history = await (await call('GET', `${at(id)}/messages?${PROFILE}`)).json() as UIMessage[];
   if (isBusy(chat) || chat.status === 'error') return; // a message was sent meanwhile: it must stay, and so must its error
   chat.messages = history;
   await chat.resumeStream();
 }
 
 export function useAiChat(id: string): ChatSession {
-  const chat = chatOf(id),
-    { messages, status, error } = useChat({ chat });
-  const news = useSession(id, s => s.news),
-    problem = useSession(id, s => s.error);
+  const chat = chatOf(id), { messages, status, error } = useChat({ chat });
+  const news = useSession(id, s => s.news), problem = useSession(id, s => s.error);
 
   useEffect(() => {
-    const timer = setTimeout(() => {
-      if (!isBusy(chat) && chat.status !== 'error')
-        catchUp(id, chat).catch(() => {
-          /* the next frame tries again */
-        });
-    }, MOMENT);
+    const timer = setTimeout(() => { if (!isBusy(chat) && chat.status !== 'error') catchUp(id, chat).catch(() => { /* the next frame tries again */ }); }, MOMENT);
     return () => clearTimeout(timer);
   }, [id, chat, news, status]);
 
@@ -59,14 +52,10 @@ export function useAiChat(id: string): ChatSession {
         sessionStore(id).setState({ error: null });
         void chat.sendMessage({ text });
       },
-      abort() {
-        call('POST', `${at(id)}/stop`).catch(failed);
-      }, // chat.stop() would only close the stream
+      abort() { call('POST', `${at(id)}/stop`).catch(failed); }, // chat.stop() would only close the stream
       answer({ id: request, type }: Prompt, value: string | boolean) {
         const body = type === 'question' ? { value } : { approved: value };
-        call('POST', `${at(id)}/${type === 'question' ? 'questions' : 'permissions'}/${encodeURIComponent(request)}`, body)
-          .then(() => catchUp(id, chat))
-          .catch(failed);
+        call('POST', `${at(id)}/${type === 'question' ? 'questions' : 'permissions'}/${encodeURIComponent(request)}`, body).then(() => catchUp(id, chat)).catch(failed);
       },
       retry() {
         const last = chat.messages.at(-1);

@@ -28,24 +28,11 @@ const agent = query({
     allowedTools: ['mcp__house__word_count'], // this program's own tool asks nobody
     canUseTool: host.canUseTool,
     hooks: {
-      PreToolUse: [
-        {
-          matcher: 'Bash',
-          hooks: [
-            async input => {
-              const command = String((input as { tool_input?: { command?: unknown } }).tool_input?.command ?? '');
-              if (!/\bsudo\b/.test(command)) return {};
-              return {
-                hookSpecificOutput: {
-                  hookEventName: 'PreToolUse',
-                  permissionDecision: 'deny',
-                  permissionDecisionReason: 'This agent never runs sudo.',
-                },
-              };
-            },
-          ],
-        },
-      ],
+      PreToolUse: [{ matcher: 'Bash', hooks: [async input => {
+        const command = String((input as { tool_input?: { command?: unknown } }).tool_input?.command ?? '');
+        if (!/\bsudo\b/.test(command)) return {};
+        return { hookSpecificOutput: { hookEventName: 'PreToolUse', permissionDecision: 'deny', permissionDecisionReason: 'This agent never runs sudo.' } };
+      }] }],
     },
   },
 });

@@ -7,9 +7,7 @@ import type { CanUseTool, PermissionMode, PermissionResult, SDKUserMessage } fro
 type Line = Record<string, any>;
 
 /** Writes one line to the gateway. */
-export const write = (line: unknown) => {
-  process.stdout.write(`${JSON.stringify(line)}\n`);
-};
+export const write = (line: unknown) => { process.stdout.write(`${JSON.stringify(line)}\n`); };
 
 /** The flags that the gateway starts the program with; flags without a value are true. */
 export function flags(args = process.argv.slice(2)): Record<string, string | true> {
@@ -55,35 +53,23 @@ export class Host {
       const next = this.prompts.shift();
       if (next) yield next;
       else if (this.ended) return;
-      else
-        await new Promise<void>(resolve => {
-          this.wake = resolve;
-        });
+      else await new Promise<void>(resolve => { this.wake = resolve; });
     }
   }
 
   /** Asks the gateway. Its policy decides, or a person. */
-  readonly canUseTool: CanUseTool = (tool, input, options) =>
-    new Promise(resolve => {
-      const id = randomUUID();
-      this.waiting.set(id, resolve);
-      write({
-        type: 'control_request',
-        request_id: id,
-        request: {
-          subtype: 'can_use_tool',
-          tool_name: tool,
-          input,
-          tool_use_id: options.toolUseID,
-          permission_suggestions: options.suggestions ?? [],
-        },
-      });
-      options.signal.addEventListener('abort', () => {
-        if (!this.waiting.delete(id)) return;
-        write({ type: 'control_cancel_request', request_id: id });
-        resolve({ behavior: 'deny', message: 'The request was withdrawn.' });
-      });
+  readonly canUseTool: CanUseTool = (tool, input, options) => new Promise(resolve => {
+    const id = randomUUID();
+    this.waiting.set(id, resolve);
+    write({ type: 'control_request', request_id: id, request: {
+      subtype: 'can_use_tool', tool_name: tool, input, tool_use_id: options.toolUseID, permission_suggestions: options.suggestions ?? [],
+    } });
+    options.signal.addEventListener('abort', () => {
+      if (!this.waiting.delete(id)) return;
+      write({ type: 'control_cancel_request', request_id: id });
+      resolve({ behavior: 'deny', message: 'The request was withdrawn.' });
     });
+  });
 
   private answered(response: Line) {
     const resolve = this.waiting.get(response.request_id);

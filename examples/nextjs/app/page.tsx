@@ -12,12 +12,7 @@ async function signIn(form: FormData) {
 }
 
 export default async function Page({ searchParams }: { searchParams: Promise<{ chat?: string }> }) {
-  if (!(await currentUser()))
-    return (
-      <form action={signIn}>
-        <input name="name" placeholder="Your name" required /> <button>Sign in</button>
-      </form>
-    );
+  if (!await currentUser()) return <form action={signIn}><input name="name" placeholder="Your name" required /> <button>Sign in</button></form>;
   const { chat } = await searchParams;
   if (!chat) redirect(`/?chat=${randomUUID()}`);
   return <Chat id={chat} />;

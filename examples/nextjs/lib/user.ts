@@ -6,13 +6,7 @@ import { cookies } from 'next/headers';
 const secret = () => new TextEncoder().encode(process.env.TRIBUTARY_SECRET ?? readFileSync('secret', 'utf8').trim());
 
 export const sign = (user: string, audience: 'app' | 'tributary', life: string) =>
-  new SignJWT({ name: user })
-    .setProtectedHeader({ alg: 'HS256' })
-    .setSubject(user)
-    .setAudience(audience)
-    .setIssuedAt()
-    .setExpirationTime(life)
-    .sign(secret());
+  new SignJWT({ name: user }).setProtectedHeader({ alg: 'HS256' }).setSubject(user).setAudience(audience).setIssuedAt().setExpirationTime(life).sign(secret());
 
 /** The user of this request, by the cookie of the sign-in. */
 export async function currentUser(): Promise<string | undefined> {

@@ -13,24 +13,14 @@ const id = decodeURIComponent(location.hash.slice(1)) || crypto.randomUUID();
 
 export function App() {
   const [signedIn, setSignedIn] = useState<boolean>();
-  useEffect(() => {
-    getToken().then(
-      () => setSignedIn(true),
-      () => setSignedIn(false),
-    );
-  }, []);
+  useEffect(() => { getToken().then(() => setSignedIn(true), () => setSignedIn(false)); }, []);
   const signIn = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     await fetch('/sign-in', { method: 'POST', body: String(new FormData(event.currentTarget).get('name')) });
     setSignedIn(true);
   };
   if (signedIn === undefined) return null;
-  if (!signedIn)
-    return (
-      <form onSubmit={signIn}>
-        <input name="name" placeholder="Your name" required /> <button>Sign in</button>
-      </form>
-    );
+  if (!signedIn) return <form onSubmit={signIn}><input name="name" placeholder="Your name" required /> <button>Sign in</button></form>;
   history.replaceState(null, '', `#${encodeURIComponent(id)}`);
   return <Chat id={id} transport={transport} />;
 }
