@@ -112,10 +112,10 @@ func TestSilenceBehindAToolOrARequestIsNoSilence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				var free time.Time
+				free := make(chan time.Time, 2) // when each turn was no longer busy
 				b := newBench(t, with(t, scripted{prompt: func(ctx context.Context, _ agent.Host, p agent.Prompt, tb *trace.Builder) error {
 					busy(tb)
-					free = time.Now()
+					free <- time.Now()
 					if p.Message.ID == "u2" {
 						select {
 						case <-ctx.Done():
@@ -128,8 +128,9 @@ func TestSilenceBehindAToolOrARequestIsNoSilence(t *testing.T) {
 				if s := stopOf(t, b.wait(b.say("u1", "x"))); s.Outcome != trace.OutcomeCompleted {
 					t.Errorf("an hour behind %s ends the turn: %+v", name, s)
 				}
+				<-free
 				s := stopOf(t, b.wait(b.say("u2", "x")))
-				if silence := time.Since(free); s.Reason != trace.ReasonIdle || silence < 2*time.Minute || silence > 4*time.Minute {
+				if silence := time.Since(<-free); s.Reason != trace.ReasonIdle || silence < 2*time.Minute || silence > 4*time.Minute {
 					t.Errorf("silence behind the end of %s ends the turn after %s: %+v", name, silence, s)
 				}
 			})
