@@ -6,7 +6,7 @@ import { accessible, open, sleep, until, useChromium, useGateway } from './lib/p
 
 useChromium();
 const site = useGateway(
-  'agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 10ms}\n  echo: {}\n  lost: {adapter: claude, command: /no/such/claude}\n',
+  'agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 20ms}\n  echo: {}\n  lost: {adapter: claude, command: /no/such/claude}\n',
 );
 
 const list = page => page.getByRole('navigation', { name: 'Sessions' });

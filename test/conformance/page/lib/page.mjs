@@ -12,7 +12,7 @@ export { http, sleep, until };
 
 const SECONDS = 20_000;
 const YAML =
-  'agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 10ms}\n  patient:\n    adapter: demo\n    options: {pace: 300ms}\n  echo: {}\n';
+  'agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 20ms}\n  patient:\n    adapter: demo\n    options: {pace: 300ms}\n  echo: {}\n';
 
 /** Options of a test that measures seconds: it says something on a machine that does nothing else, and runs only where it is asked for. */
 export const measurement = { skip: process.env.TRIBUTARY_TEST_FULL !== '1' && 'a measurement: TRIBUTARY_TEST_FULL=1 runs it' };
