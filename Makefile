@@ -71,15 +71,15 @@ test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.
 	@touch $@
 
 # The stages of a run, in two lanes; "stage:other" waits for another stage. test/stages runs them.
-STAGES := "page-check binary fmt-check vet test-race test-go:install lint" \
-  "install js-lint:page-check js-test chat-package:binary conformance-once page-test conformance-newest cuts"
+STAGES := "page-check binary fmt-check vet test-race test-go:install lint chat-package conformance-once" \
+  "install js-lint:page-check js-test page-test:binary conformance-newest cuts"
 WIDER_STAGES := "test-race-wider e2e-postgres foreign endurance-quick npm-test" \
   "conformance outside workflow conformance-postgres conformance-agentops conformance-claude conformance-codex conformance-remote conformance-selftest agent-acp first-use"
 ALL_STAGES := "mutations restarts e2e-postgres-all fuzz endurance" \
   "page-measure conformance-postgres-all test-agents cuts-all"
 
 .PHONY: test
-test: need-cc need-node ## Before a change is merged: formatting, lint, tests, real clients and agents (twelve minutes on two idle cores)
+test: need-cc need-node ## Before a change is merged: formatting, lint, tests, real clients and agents (some twelve minutes on two cores, twenty the first time)
 	@$(GO) run ./test/stages $(STAGES)
 
 .PHONY: test-wider
