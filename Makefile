@@ -79,7 +79,7 @@ ALL_STAGES := "mutations restarts e2e-postgres-all fuzz endurance" \
   "page-measure conformance-postgres-all test-agents cuts-all"
 
 .PHONY: test
-test: need-cc need-node ## Before a change is merged: formatting, lint, tests, real clients and agents (some twelve minutes on two cores, twenty the first time)
+test: need-cc need-node ## Before a change is merged: formatting, lint, tests, real clients and agents (some fourteen minutes on two cores, twenty the first time)
 	@$(GO) run ./test/stages $(STAGES)
 
 .PHONY: test-wider
