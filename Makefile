@@ -87,8 +87,9 @@ test-wider: need-go need-node ## What .ci/run runs beside make test: PostgreSQL,
 	@$(GO) run ./test/stages $(WIDER_STAGES)
 
 .PHONY: test-all
+test-all: export TRIBUTARY_TEST_FULL = 1 # for make test and make test-wider too
 test-all: test test-wider ## Everything, also what takes hours: before a release, and after a change of an adapter that make test does not run
-	@TRIBUTARY_TEST_FULL=1 $(GO) run ./test/stages $(ALL_STAGES)
+	@$(GO) run ./test/stages $(ALL_STAGES)
 
 .PHONY: install
 install: test/conformance/node_modules/.package-lock.json packages/chat/node_modules/.package-lock.json packages/chat/generate/node_modules/.package-lock.json agents remote-servers ## Install what make test needs, except for the page

@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// limitSources says where the program has the numbers of docs/reference/limits.md: for each limit,
-// in the order in which its default names them. "session maxEvent" is a constant of the package, or
+// limitSources says where the program has the numbers of docs/reference/limits.md. Each limit has
+// its sources in the order in which its default names the numbers. "session maxEvent" is a constant of the package, or
 // of one of its functions. "session &o.MaxQueue" is the constant next to that expression: what is
 // assigned to it, or the next argument or value.
 func limitSources() map[string][]string {
