@@ -197,39 +197,41 @@ type turn struct {
 	Config
 	queue
 
-	n              int // events so far, for ids
-	done           bool
-	touched        time.Time // the time of all that a call writes
-	stop           *Stop
-	ended          chan struct{}
-	over           bool // ended is closed
-	stepOpen       bool
-	step           Step // what the next one is called, or the open one
-	parts          map[partKey]*part
-	partsN         int              // parts so far, for ids
-	open           []*part          // parts that began, in order; those that ended go now and then
-	shut           int              // how many in open have ended
-	calls          map[string]*call // by the agent's id, the newest of that id
-	order          []*call
-	running        int                 // calls that are whole and have no result
-	requests       map[string]*request // by unique id
-	inOrder        []*request
-	waiting        int             // requests without an answer
-	queuedRequests []*request      // those that are yet to be put to the user
-	active         []*request      // those that are with the user now
-	held           bool            // readers stay while these are with the user
-	changed        bool            // the owner of the turn is to know of requests
-	resolved       []*request      // answered since the owner was told
-	writing        int             // calls of the agent's own whose input is being written
-	refused        []*call         // calls that may not run and have no result, and some that have
-	printing       []*call         // calls whose newest output is shown later
-	subs           map[string]*sub // by the agent's id
-	subsInOrder    []*sub
-	final          []*part // the texts of the newest step that had any
-	finalAt        int     // the step that final belongs to
-	steps          int
-	counts         Counts
-	use            usage
+	n                int // events so far, for ids
+	done             bool
+	touched          time.Time // the time of all that a call writes
+	stop             *Stop
+	ended            chan struct{}
+	over             bool // ended is closed
+	stepOpen         bool
+	step             Step // what the next one is called, or the open one
+	stepCalls        int  // how many calls there were when the open one began
+	stepAfterResults bool // see the method of that name
+	parts            map[partKey]*part
+	partsN           int              // parts so far, for ids
+	open             []*part          // parts that began, in order; those that ended go now and then
+	shut             int              // how many in open have ended
+	calls            map[string]*call // by the agent's id, the newest of that id
+	order            []*call
+	running          int                 // calls that are whole and have no result
+	requests         map[string]*request // by unique id
+	inOrder          []*request
+	waiting          int             // requests without an answer
+	queuedRequests   []*request      // those that are yet to be put to the user
+	active           []*request      // those that are with the user now
+	held             bool            // readers stay while these are with the user
+	changed          bool            // the owner of the turn is to know of requests
+	resolved         []*request      // answered since the owner was told
+	writing          int             // calls of the agent's own whose input is being written
+	refused          []*call         // calls that may not run and have no result, and some that have
+	printing         []*call         // calls whose newest output is shown later
+	subs             map[string]*sub // by the agent's id
+	subsInOrder      []*sub
+	final            []*part // the texts of the newest step that had any
+	finalAt          int     // the step that final belongs to
+	steps            int
+	counts           Counts
+	use              usage
 
 	callNames, requestNames idAllocator
 }

@@ -50,6 +50,7 @@ func (s *canonicalReader) payload(k Kind) Payload {
 	case KindStep:
 		return Step{
 			Phase: oneOf(s.bytes(`{"phase":"`), PhaseStart, PhaseEnd), Name: s.optional(`,"name":"`), NativeID: s.optional(`,"native_id":"`),
+			Finish: s.optional(`,"finish":"`),
 		}
 	case KindReply:
 		return Reply{
@@ -59,7 +60,7 @@ func (s *canonicalReader) payload(k Kind) Payload {
 	case KindStop:
 		return Stop{
 			Reason: s.field(`{"reason":"`), Outcome: oneOf(s.bytes(`,"outcome":"`), OutcomeCompleted, OutcomeFailed, OutcomeCanceled),
-			Error: s.optional(`,"error":"`), FinalOutput: s.field(`,"final_output":"`),
+			Class: Class(s.optional(`,"class":"`)), Error: s.optional(`,"error":"`), FinalOutput: s.field(`,"final_output":"`),
 		}
 	default:
 		return nil

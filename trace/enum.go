@@ -153,3 +153,26 @@ const (
 	OutcomeFailed    Outcome = "failed"
 	OutcomeCanceled  Outcome = "canceled"
 )
+
+// Level says whether an Error is a failure.
+type Level string
+
+// LevelNotice marks a sentence for the user that tells of no failure, such as that the
+// agent has made its context smaller.
+const LevelNotice Level = "notice"
+
+// Class is a kind of failure that ends a turn.
+type Class string
+
+// The classes of failures. The first four are of the way to the model, and ClassGateway is of
+// the gateway, or of the way to the agent: see [Stop.Infrastructure].
+const (
+	ClassAuth       Class = "auth"            // the provider refused the key or the account
+	ClassRateLimit  Class = "rate_limit"      // too many requests or tokens, or no credit left
+	ClassOverloaded Class = "overloaded"      // the provider could not serve the request
+	ClassNetwork    Class = "network"         // the provider could not be reached, or did not answer
+	ClassRequest    Class = "refused_request" // the provider did not accept the request
+	ClassContext    Class = "context"         // the conversation does not fit into the model's context
+	ClassLimit      Class = "limit"           // a limit of the agent: of its steps, its time, its tokens or its budget
+	ClassGateway    Class = "gateway"         // the agent could not be started or reached, or the gateway ended it
+)

@@ -25,6 +25,16 @@ func (b *Builder) StepStart(s Step) {
 	})
 }
 
+// StepFinish says why the model stopped writing in this step, in the agent's own word. The step
+// goes on until it ends.
+func (b *Builder) StepFinish(word string) {
+	b.do(func(t *turn) {
+		if b.within == "" && t.stepOpen {
+			t.step.Finish = word
+		}
+	})
+}
+
 // StepEnd ends the step and the parts that are open in it. Calls may stay open.
 func (b *Builder) StepEnd() {
 	b.do(func(t *turn) {
@@ -32,6 +42,30 @@ func (b *Builder) StepEnd() {
 			t.closeStep(false)
 		}
 	})
+}
+
+// StepAfterResults begins a new step by itself when the agent goes on with text or reasoning after
+// every call of the step has a result. It is for an agent that does not say where a model call
+// ends: what follows the results is an answer to them, and so another call.
+func (b *Builder) StepAfterResults() {
+	t := b.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stepAfterResults = true
+}
+
+// answered reports whether the open step has calls, and each of them its result.
+func (t *turn) answered() bool {
+	calls := 0
+	for _, c := range t.order[min(t.stepCalls, len(t.order)):] {
+		if c.by.subagent() {
+			continue
+		}
+		if calls++; !c.done {
+			return false
+		}
+	}
+	return calls > 0
 }
 
 // ensureStep opens a step before anything that belongs into one.
@@ -42,7 +76,7 @@ func (t *turn) ensureStep(by author) {
 }
 
 func (t *turn) openStep() {
-	t.stepOpen = true
+	t.stepOpen, t.stepCalls = true, len(t.order)
 	t.steps++
 	t.put("", Agent, Step{Phase: PhaseStart, Name: t.step.Name, NativeID: t.step.NativeID})
 }
@@ -53,7 +87,7 @@ func (t *turn) closeStep(subagents bool) {
 	t.closeParts(subagents, false)
 	if t.stepOpen {
 		t.stepOpen = false
-		t.put("", Agent, Step{Phase: PhaseEnd, Name: t.step.Name})
+		t.put("", Agent, Step{Phase: PhaseEnd, Name: t.step.Name, Finish: t.step.Finish})
 	}
 	t.step = Step{}
 }

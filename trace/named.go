@@ -13,6 +13,7 @@ const (
 	dataModes    = "modes"
 	dataModels   = "models"
 	dataCommands = "commands"
+	dataAgent    = "agent"
 )
 
 // Mode is a way in which an agent works, such as plan. The JSON form is that of the
@@ -75,7 +76,7 @@ func Commands(commands []Command) Payload {
 
 // Notice tells the user of an incident that does not end the turn. The code is for
 // programs, the text for people.
-func Notice(code, text string) Payload { return Error{Code: code, Message: text} }
+func Notice(code, text string) Payload { return Error{Code: code, Message: text, Level: LevelNotice} }
 
 func world(name string, value any) Data {
 	return Data{Name: name, ID: name, Domain: true, Value: named(value)}

@@ -85,6 +85,13 @@ func (s Stop) normalized() Stop {
 		otherwise = OutcomeFailed
 	}
 	s.Outcome = known(s.Outcome, otherwise, OutcomeCompleted, OutcomeFailed, OutcomeCanceled)
+	if s.Class == "" && gatewaysReason(s.Reason) {
+		s.Class = ClassGateway
+	}
+	s.Class = known(s.Class, "", ClassAuth, ClassRateLimit, ClassOverloaded, ClassNetwork, ClassRequest, ClassContext, ClassLimit, ClassGateway)
+	if s.Outcome != OutcomeFailed {
+		s.Class = ""
+	}
 	return s
 }
 

@@ -22,6 +22,9 @@ type Prompt struct {
 	By string `json:"by,omitempty"`
 	// Channel is where the question was asked, for agents with several.
 	Channel string `json:"channel,omitempty"`
+	// Traceparent is the caller's place in a distributed trace, in the form of W3C's
+	// header of that name, so that an exported turn is a part of the caller's trace.
+	Traceparent string `json:"traceparent,omitempty"`
 }
 
 // UserMessage is a user's message as it was sent.
@@ -120,6 +123,9 @@ type ToolCall struct {
 	// because the agent was cut off; Input is then {}.
 	InputText string     `json:"input_text,omitempty"`
 	Locations []Location `json:"locations,omitempty"`
+	// Continues is the id of an earlier turn that has the same call under the same id: the
+	// call went on after that turn, and a reader counts both as one.
+	Continues string `json:"continues,omitempty"`
 }
 
 // ToolResultProgress is the output of a running call so far.
@@ -177,6 +183,9 @@ type PermissionResponse struct {
 	Reason       string          `json:"reason,omitempty"`
 	// Interrupt ends the turn together with the refusal.
 	Interrupt bool `json:"interrupt,omitempty"`
+	// Rule names the rule of a policy that decided, as a place in the policy's
+	// configuration, such as script[0] or rules[2].
+	Rule string `json:"rule,omitempty"`
 }
 
 // Allowed reports whether the call may run.
@@ -231,6 +240,9 @@ type Step struct {
 	// NativeID, at the start of a step, is the agent's own id of what begins here,
 	// such as the id of its turn.
 	NativeID string `json:"native_id,omitempty"`
+	// Finish, at the end of a step, is the agent's own word for why the model stopped
+	// writing, such as tool_use or length.
+	Finish string `json:"finish,omitempty"`
 }
 
 // Usage counts what was used, as the agent says. If every count of tokens is zero, they
@@ -310,10 +322,12 @@ type Rewind struct {
 	To string `json:"to"`
 }
 
-// Error is something that went wrong and did not end the turn.
+// Error is something that went wrong and did not end the turn, or a notice to the user.
 type Error struct {
 	Message string `json:"message"`
 	Code    string `json:"code,omitempty"`
+	// Level is LevelNotice for what is no failure, else empty.
+	Level Level `json:"level,omitempty"`
 }
 
 // Status says what the agent is doing.
@@ -328,6 +342,9 @@ type Stop struct {
 	// max_tokens, stopped, disconnected, idle, restart.
 	Reason  string  `json:"reason"`
 	Outcome Outcome `json:"outcome"`
+	// Class says what kind of failure it was, in the same words for all agents; empty
+	// if nobody knows, and for a turn that did not fail.
+	Class Class `json:"class,omitempty"`
 	// Error says in one sentence what failed.
 	Error string `json:"error,omitempty"`
 	// FinalOutput is the text that the agent ended with.

@@ -80,6 +80,7 @@ func (t *turn) replay(e Event) {
 	case Step:
 		if t.stepOpen = p.Phase == PhaseStart; t.stepOpen {
 			t.steps++
+			t.stepCalls = len(t.order)
 			t.step = Step{Name: p.Name, NativeID: p.NativeID}
 		} else {
 			t.step = Step{}

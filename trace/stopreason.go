@@ -14,15 +14,46 @@ const (
 	ReasonRestart     = "restart"           // the gateway was gone
 )
 
-// Infrastructure reports whether the turn failed without a word of the agent's: an error on
-// the way or a limit ended it, not the agent's own failure.
+// Infrastructure reports whether something other than the agent's own work made the turn fail: the
+// gateway, the way to the agent, or the way from the agent to its model.
 func (s Stop) Infrastructure() bool {
 	if s.Outcome != OutcomeFailed {
 		return false
 	}
-	switch s.Reason {
+	switch s.Class {
+	case ClassAuth, ClassRateLimit, ClassOverloaded, ClassNetwork, ClassGateway:
+		return true
+	case ClassRequest, ClassContext, ClassLimit:
+		return false
+	}
+	return gatewaysReason(s.Reason) // a record of an older version has no class
+}
+
+// gatewaysReason reports whether the reason of a failed turn is one of the gateway's own.
+func gatewaysReason(reason string) bool {
+	switch reason {
 	case ReasonUnavailable, ReasonLost, ReasonDied, ReasonIdle, ReasonTooMuch, ReasonLog, ReasonRestart:
 		return true
 	}
 	return false
+}
+
+// ClassOfStatus is the class of a failure that a model's server tells by the status of its HTTP
+// answer; empty for a status that is no failure.
+func ClassOfStatus(status int) Class {
+	switch {
+	case status == 401 || status == 403:
+		return ClassAuth
+	case status == 402 || status == 429:
+		return ClassRateLimit
+	case status == 408 || status == 504:
+		return ClassNetwork
+	case status == 413:
+		return ClassContext
+	case status >= 500 && status <= 599:
+		return ClassOverloaded
+	case status >= 400 && status <= 499:
+		return ClassRequest
+	}
+	return ""
 }

@@ -148,6 +148,9 @@ func (t *turn) truncate(p *part, text string) string {
 
 func (t *turn) openPart(p *part) {
 	t.closeRefused(p.by)
+	if t.stepAfterResults && t.stepOpen && !p.by.subagent() && t.answered() {
+		t.closeStep(false)
+	}
 	t.ensureStep(p.by)
 	t.partsN++
 	p.id = partID(p.thought, t.partsN)

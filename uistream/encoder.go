@@ -83,7 +83,7 @@ func (e *encoder) encode(r trace.Record, b *block) {
 			m.fresh, m.begin = true, from
 		case Error:
 			stop, ended := r.Payload.(trace.Stop)
-			m.failed, m.lost = true, ended && stop.Infrastructure()
+			m.failed, m.lost = true, ended && stop.Class == trace.ClassGateway
 		}
 		b.frames = e.framing.AppendFrame(b.frames, c)
 		e.content += weight(c, len(b.frames)-from)

@@ -1,0 +1,64 @@
+package trace
+
+import "encoding/json"
+
+// This file says which agent a session is with.
+
+// AgentInfo says which agent a session is with, as the value of the data named agent. The
+// gateway knows the first two fields, and the adapter learns the others from the agent. Empty
+// fields are unknown.
+type AgentInfo struct {
+	// Name is the agent's name in the configuration, and Adapter that of its adapter.
+	Name    string `json:"name"`
+	Adapter string `json:"adapter"`
+	// Product and Version are what the agent calls itself, such as claude-code 2.1.329.
+	Product string `json:"product,omitempty"`
+	Version string `json:"version,omitempty"`
+	// Provider serves the model, such as anthropic. Model is the id of the model that the
+	// agent uses now, never a word such as default.
+	Provider string `json:"provider,omitempty"`
+	Model    string `json:"model,omitempty"`
+	// Tools are those that the model may call.
+	Tools []ToolDefinition `json:"tools,omitempty"`
+	// System is the system prompt.
+	System string `json:"system,omitempty"`
+}
+
+// ToolDefinition is a tool that a model may call. Many agents tell the name alone.
+type ToolDefinition struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	InputSchema json.RawMessage `json:"input_schema,omitempty"`
+}
+
+// Payload is the data with that value. An adapter notes it when the agent is ready, and again
+// when something has changed, with the fields that the adapter knows; the gateway adds the others.
+func (a AgentInfo) Payload() Payload { return world(dataAgent, a) }
+
+// With is what is known after more was learned: a field that more leaves empty stays.
+func (a AgentInfo) With(more AgentInfo) AgentInfo {
+	for _, f := range []struct {
+		known *string
+		more  string
+	}{
+		{&a.Name, more.Name}, {&a.Adapter, more.Adapter}, {&a.Product, more.Product}, {&a.Version, more.Version},
+		{&a.Provider, more.Provider}, {&a.Model, more.Model}, {&a.System, more.System},
+	} {
+		if f.more != "" {
+			*f.known = f.more
+		}
+	}
+	if len(more.Tools) > 0 {
+		a.Tools = more.Tools
+	}
+	return a
+}
+
+// Agent returns what the data says of the agent, if it is the data named agent.
+func (d Data) Agent() (a AgentInfo, ok bool) {
+	if d.Name != dataAgent || !d.Domain {
+		return AgentInfo{}, false
+	}
+	ok = json.Unmarshal(d.Value, &a) == nil
+	return a, ok
+}
