@@ -225,7 +225,7 @@ conformance-newest: binary agents test/conformance/node_modules/.package-lock.js
 
 .PHONY: page-test
 page-test: binary test/conformance/node_modules/.package-lock.json ## The gateway's own page, as people use it, in Chromium
-	cd test/conformance && node --test --test-concurrency=2 --test-reporter=spec page/*.test.mjs
+	cd test/conformance && node --test --test-concurrency=4 --test-reporter=spec page/*.test.mjs
 
 test/conformance/outside/node_modules/.package-lock.json: test/conformance/outside/package-lock.json | need-node
 	npm --prefix test/conformance/outside ci --no-audit --no-fund

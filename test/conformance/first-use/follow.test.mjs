@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
-import { inChromium } from '../lib/chromium.mjs';
+import { inHeadlessChromium } from '../lib/chromium.mjs';
 import { block, followed, GUIDES, ROOT, unused } from '../lib/page.mjs';
 import { packChat } from '../../../deploy/npm/chat.mjs';
 import { reader } from './reader.mjs';
@@ -21,7 +21,7 @@ const SECONDS = 40_000;
 
 let browser;
 before(async () => {
-  browser = await chromium.launch(inChromium());
+  browser = await chromium.launch(inHeadlessChromium());
 });
 after(() => browser?.close());
 

@@ -7,7 +7,7 @@ import path from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { packChat } from '../../../deploy/npm/chat.mjs';
-import { inChromium } from '../lib/chromium.mjs';
+import { inHeadlessChromium } from '../lib/chromium.mjs';
 import { ROOT } from '../lib/page.mjs';
 import { reader } from './reader.mjs';
 
@@ -16,7 +16,7 @@ const ALLOWED = 'I was allowed to run it: echo hello';
 let browser, tarball;
 const packed = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-templates-'));
 before(async () => {
-  browser = await chromium.launch(inChromium());
+  browser = await chromium.launch(inHeadlessChromium());
   tarball = packChat('0.0.1-test', packed);
 });
 after(async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { accessible, open, sleep, until, useChromium, useGateway } from './lib/page.mjs';
 
-useChromium();
+useChromium({ whole: true });
 const site = useGateway();
 
 /** Records the notifications of a page, and lets a test hide the page. */

@@ -15,7 +15,7 @@ const VIEW = { markdown: DARK, changes: DARK, question: DARK, subagents: PHONE, 
 const work = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-pictures-'));
 const server = await start(BINARY, { work, yaml: agents(work) });
 const site = { ...server, ...http(server) },
-  browser = await launch();
+  browser = await launch({ whole: true });
 try {
   await furnish(site);
   for (const [name, hash, act] of states(await requestOf(site))) {

@@ -25,7 +25,7 @@ default_agent: demo
 `;
 
 before(async () => {
-  browser = await launch();
+  browser = await launch({ whole: true });
   const server = await start(BINARY, {
     auth: 'jwt',
     yaml: YAML([host.origin, host.sameSite]),

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 import { after, before } from 'node:test';
 import { chromium } from 'playwright-core';
-import { inChromium } from '../../lib/chromium.mjs';
+import { inChromium, inHeadlessChromium } from '../../lib/chromium.mjs';
 import { http, start } from '../../lib/server.mjs';
 import { BINARY, sleep, until } from '../../lib/site.mjs';
 
@@ -19,15 +19,16 @@ export const measurement = { skip: process.env.TRIBUTARY_TEST_FULL !== '1' && 'a
 
 let browser;
 
-/** Chromium for the tests of a file: call it once, at the top. */
-export function useChromium() {
+/** Chromium for the tests of a file, as launch starts it: call it once, at the top. */
+export function useChromium(options) {
   before(async () => {
-    browser = await launch();
+    browser = await launch(options);
   });
   after(() => browser?.close());
 }
 
-export const launch = async () => chromium.launch(inChromium());
+/** whole: with notifications, and a process of its own for the frame of another site. */
+export const launch = ({ whole = false } = {}) => chromium.launch(whole ? inChromium() : inHeadlessChromium());
 
 /**
  * A gateway for the tests of a file: call it once, at the top, after useChromium. What it returns has, once the tests run, base and token, get, post and the like
