@@ -24,11 +24,9 @@ LINT := $(GO) tool -modfile=tools/go.mod golangci-lint
 # go test, with a line for each package and the number of tests at the end; make vet has looked at all of them.
 GO_TEST := $(GO) tool -modfile=tools/go.mod gotestsum --format pkgname --format-hide-empty-pkg --no-color -- -timeout 10m -shuffle=on -vet=off
 WITH_BINARY := TRIBUTARY_BINARY=$(CURDIR)/bin/tributary
-# Packages with goroutines of their own run with the race detector, the others without. In make test
-# only those of the core do: what holds a database, and sixteen programs of adapters, take long to
-# compile for it.
-RACE := ./access ./agent/... ./eventlog ./eventlog/memlog ./gateway/... ./internal/httpjson ./internal/jsonrpc ./internal/procio ./internal/sse ./internal/wsconn ./session/... ./trace ./uistream
-RACE_WIDER := ./access/accessdb ./adapter/... ./eventlog/sqllog ./internal/cli
+# Packages with goroutines of their own. make test-wider runs them once more with the race detector,
+# whose build of the program and slower tests take longer than all other Go tests.
+RACE := ./access/... ./adapter/... ./agent/... ./eventlog/... ./gateway/... ./internal/cli ./internal/httpjson ./internal/jsonrpc ./internal/procio ./internal/sse ./internal/wsconn ./session/... ./trace ./uistream
 HAS_PYTHON := python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null
 GO_FILES := find . \( -name node_modules -o -name '.?*' \) -prune -o -name '*.go' -print
 
@@ -71,19 +69,19 @@ test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.
 	@touch $@
 
 # The stages of a run, in two lanes; "stage:other" waits for another stage. test/stages runs them.
-STAGES := "page-check binary fmt-check vet test-race test-go:install lint chat-package conformance-once" \
+STAGES := "page-check binary fmt-check vet test-go:install lint chat-package conformance-once" \
   "install js-lint:page-check js-test page-test:binary conformance-newest cuts"
-WIDER_STAGES := "test-race-wider e2e-postgres foreign endurance-quick npm-test" \
+WIDER_STAGES := "test-race e2e-postgres foreign endurance-quick npm-test" \
   "conformance outside workflow conformance-postgres conformance-agentops conformance-claude conformance-codex conformance-remote conformance-selftest agent-acp first-use"
 ALL_STAGES := "mutations restarts e2e-postgres-all fuzz endurance" \
   "page-measure conformance-postgres-all test-agents cuts-all"
 
 .PHONY: test
-test: need-cc need-node ## Before a change is merged: formatting, lint, tests, real clients and agents (some fourteen minutes on two cores, twenty the first time)
+test: need-go need-node ## Before a change is merged: formatting, lint, tests, real clients and agents (some ten minutes on two cores, more the first time)
 	@$(GO) run ./test/stages $(STAGES)
 
 .PHONY: test-wider
-test-wider: need-go need-node ## What .ci/run runs beside make test: PostgreSQL, all pairs of cases and clients, recordings, fresh apps, packages
+test-wider: need-cc need-node ## What .ci/run runs beside make test: the race detector, PostgreSQL, all pairs of cases and clients, recordings, fresh apps, packages
 	@$(GO) run ./test/stages $(WIDER_STAGES)
 
 .PHONY: test-all
@@ -108,16 +106,12 @@ quick: need-go ## The Go tests that need no installation and little time
 	$(GO) test -short ./...
 
 .PHONY: test-go
-test-go: binary ## The Go tests of all packages that make test-race leaves out
-	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool $(WITH_BINARY) $(GO_TEST) $$($(GO) list ./... | grep -vxF "$$($(GO) list $(RACE))")
+test-go: binary ## The Go tests
+	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool $(WITH_BINARY) $(GO_TEST) ./test/e2e/... ./eventlog/sqllog ./... # the longest first
 
 .PHONY: test-race
 test-race: need-cc ## The Go tests of the packages with goroutines, with the race detector
 	CGO_ENABLED=1 $(GO_TEST) -race $(RACE)
-
-.PHONY: test-race-wider
-test-race-wider: need-cc ## The same for the adapters and the packages that hold a database
-	CGO_ENABLED=1 $(GO_TEST) -race $(RACE_WIDER)
 
 .PHONY: ops
 ops: need-go ## The alert rules and the dashboard, asked of Prometheus' own promtool
@@ -209,7 +203,7 @@ chat-types: packages/chat/generate/node_modules/.package-lock.json ## Write the 
 
 .PHONY: chat-package
 chat-package: binary test/conformance/node_modules/.package-lock.json packages/chat/node_modules/.package-lock.json packages/chat/generate/node_modules/.package-lock.json ## @tributary/chat, packed and installed, with the real AI SDK clients
-	cd test/conformance && node --test --test-reporter=spec chat-package.test.mjs chat-conversation.test.mjs chat-input.test.mjs chat-frameworks.test.mjs
+	cd test/conformance && node --test --test-concurrency=4 --test-reporter=spec chat-package.test.mjs chat-conversation.test.mjs chat-input.test.mjs chat-frameworks.test.mjs
 
 .PHONY: conformance
 conformance: binary test/conformance/node_modules/.package-lock.json ## The real AI SDK clients against the binary with the demo agent: each case × client, both ways, both profiles
@@ -217,7 +211,7 @@ conformance: binary test/conformance/node_modules/.package-lock.json ## The real
 
 .PHONY: conformance-once
 conformance-once: binary test/conformance/node_modules/.package-lock.json ## The same, each case × client once; React, Vue, Svelte and assistant-ui; the apps of docs/
-	cd test/conformance && node --test --test-reporter=spec app.test.mjs frameworks.test.mjs page.test.mjs parts.test.mjs rfc.test.mjs websocket.test.mjs && node run.mjs --once
+	cd test/conformance && node --test --test-concurrency=3 --test-reporter=spec app.test.mjs frameworks.test.mjs page.test.mjs parts.test.mjs rfc.test.mjs websocket.test.mjs && node run.mjs --once
 
 .PHONY: conformance-newest
 conformance-newest: binary agents test/conformance/node_modules/.package-lock.json ## The newest client with the real Claude Code and Codex
@@ -299,7 +293,7 @@ test/conformance/first-use/node_modules/.package-lock.json: test/conformance/fir
 
 .PHONY: first-use
 first-use: binary packages/chat/node_modules/.package-lock.json test/conformance/node_modules/.package-lock.json test/conformance/first-use/node_modules/.package-lock.json ## The quickstart and the guides, followed in fresh apps (Vite, Next.js), the templates, and the page behind nginx and Caddy, with Chromium
-	cd test/conformance/first-use && node --test --test-reporter=spec types.test.mjs follow.test.mjs templates.test.mjs proxies.test.mjs
+	cd test/conformance/first-use && node --test --test-concurrency=2 --test-reporter=spec types.test.mjs follow.test.mjs templates.test.mjs proxies.test.mjs
 
 .PHONY: pictures
 pictures: binary test/conformance/node_modules/.package-lock.json ## Take the pictures of the page in docs/img, in Chromium
@@ -323,8 +317,8 @@ npm-test: binary packages/chat/node_modules/.package-lock.json ## Pack the npm p
 	node --test deploy/npm/npm.test.mjs
 
 .PHONY: foreign
-foreign: need-go ## Build for Windows and macOS
-	for os in windows darwin; do GOOS=$$os $(GO) build -o /dev/null ./cmd/tributary; done
+foreign: need-go ## Check that the program compiles for Windows and macOS
+	$(GO) run ./test/foreign windows darwin
 
 .PHONY: snapshot
 snapshot: need-go need-node ## Build the release in bin/release and bin/npm without publishing it (the first time builds GoReleaser)

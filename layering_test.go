@@ -137,6 +137,7 @@ func rooms() []room {
 		{packages: "test/bench", ours: "*"},
 		{packages: "test/stages"},
 		{packages: "test/mutations"},
+		{packages: "test/foreign", others: "golang.org/x/tools/go/packages"},
 	}
 }
 

@@ -15,27 +15,19 @@ export const tool = name => path.join(PACKAGE, 'node_modules', name);
 /** Packs the package into a folder, as a release does: the file's path. */
 export const pack = folder => packChat('0.0.1-test', folder);
 
-/** An app with the package from the tarball and one client. */
+/** An app with the package from the tarball and one client. npm installs the package once for all apps of a folder. */
 export function install(tarball, folder, client) {
   const app = path.join(folder, client.name),
-    modules = path.join(app, 'node_modules');
-  fs.mkdirSync(app);
-  fs.writeFileSync(path.join(app, 'package.json'), '{"private": true, "type": "module"}');
-  execFileSync(
-    'npm',
-    [
-      'install',
-      '--silent',
-      '--offline',
-      '--no-save',
-      '--no-audit',
-      '--no-fund',
-      '--legacy-peer-deps',
-      tarball,
-      path.join(MODULES, 'eventsource-parser'),
-    ],
-    { cwd: app },
-  ); // its one dependency, from where it is installed already
+    modules = path.join(app, 'node_modules'),
+    installed = path.join(folder, 'installed');
+  if (!fs.existsSync(installed)) {
+    fs.mkdirSync(installed);
+    fs.writeFileSync(path.join(installed, 'package.json'), '{"private": true, "type": "module"}');
+    const options = ['--silent', '--offline', '--no-save', '--no-audit', '--no-fund', '--legacy-peer-deps'];
+    // its one dependency, from where it is installed already
+    execFileSync('npm', ['install', ...options, tarball, path.join(MODULES, 'eventsource-parser')], { cwd: installed });
+  }
+  fs.cpSync(installed, app, { recursive: true, verbatimSymlinks: true });
   fs.mkdirSync(path.join(modules, '@ai-sdk'));
   const link = (from, to) => fs.symlinkSync(from, path.join(modules, to));
   link(path.join(MODULES, `ai-${client.name}`), 'ai');
