@@ -41,6 +41,8 @@ type Decoder struct {
 	always  []*call         // what a person has allowed for good
 	newest  jsonrpc.Message // of the agent; the zero Message if its newest line was none
 	counted bool            // a reply has counted tokens
+	known   trace.AgentInfo // what is on record of the agent
+	chosen  string          // the model that the settings of the session name
 	heard   int             // lines of the agent
 }
 
@@ -79,6 +81,9 @@ type turn struct {
 	calls    map[string]*call
 	held     *held
 	context  *trace.Usage // the newest state of the context
+	model    string       // that the agent has told beside the protocol
+	steps    trace.Usage  // the sum of the calls of the model that were counted
+	step     step
 }
 
 // Decode implements agent.Decoder.
@@ -158,7 +163,9 @@ func (d *Decoder) replied(m jsonrpc.Message, t agent.Turns) error {
 	delete(d.ours, string(m.ID))
 	switch method {
 	case methodInitialize:
-		return decode(m.Result, &d.agent)
+		err := decode(m.Result, &d.agent)
+		d.learn(trace.AgentInfo{Product: d.agent.Info.Name, Version: d.agent.Info.Version}, t)
+		return err
 	case methodPrompt:
 		return d.ended(m, t)
 	case methodNew, methodLoad, methodResume, methodSetOption:

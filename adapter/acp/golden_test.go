@@ -139,3 +139,10 @@ func TestUsageHasOnlyFiguresOfTheAgent(t *testing.T) {
 		}
 	}
 }
+
+func TestAStepIsOneCallOfTheModel(t *testing.T) {
+	t.Parallel()
+	for name, recording := range recordings().All(t) {
+		replaytest.StepsAreModelCalls(t, name, recordings().Play(t, recording).Turns)
+	}
+}

@@ -11,7 +11,8 @@ import (
 type hello struct {
 	Version int `json:"protocolVersion"`
 	Info    struct {
-		Name string `json:"name"`
+		Name    string `json:"name"`
+		Version string `json:"version"`
 	} `json:"agentInfo"`
 	Can struct {
 		Load   bool `json:"loadSession"`

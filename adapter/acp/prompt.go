@@ -62,6 +62,7 @@ func (d *Decoder) enter(b *trace.Builder, t agent.Turns) *turn {
 	if b == nil {
 		return nil
 	}
+	b.StepAfterResults()
 	d.turn = &turn{b: b, speakers: map[string]*speaker{}, calls: map[string]*call{}}
 	early := d.early
 	d.early = nil
@@ -109,7 +110,7 @@ func (d *Decoder) ended(m jsonrpc.Message, t agent.Turns) error {
 		return err
 	}
 	beside := parse[meta](r.Meta)
-	d.usage(c, r.Usage, beside)
+	d.usage(c, r.Usage, beside, t)
 	end := stopOf(r.StopReason)
 	switch {
 	case m.Error != nil:
@@ -145,68 +146,10 @@ func stopOf(reason string) trace.Stop {
 	case "cancelled":
 		return trace.Stop{Reason: reason, Outcome: trace.OutcomeCanceled}
 	case "max_turn_requests":
-		return trace.Stop{Reason: reason, Outcome: trace.OutcomeFailed, Error: "The agent stopped because it reached its limit of model calls."}
+		return trace.Stop{Reason: reason, Outcome: trace.OutcomeFailed, Class: trace.ClassLimit, Error: "The agent stopped because it reached its limit of model calls."}
 	case "refusal":
 		return trace.Stop{Reason: reason, Outcome: trace.OutcomeFailed, Error: "The model refused to go on."}
 	default:
 		return trace.Stop{Reason: cmp.Or(reason, "end_turn"), Outcome: trace.OutcomeCompleted}
-	}
-}
-
-// codeAuth is the error code of an agent that wants its user to log in.
-const codeAuth = -32000
-
-// failure is the end of a turn that the agent answered with an error.
-func (d *Decoder) failure(e jsonrpc.Error) trace.Stop {
-	end := trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: sentence(explain(e))}
-	if e.Code == codeAuth {
-		end.Reason, end.Error = "auth_required", d.agent.login(end.Error)
-	}
-	return end
-}
-
-// explain finds the words in an error that say what happened.
-func explain(e jsonrpc.Error) string {
-	type words struct {
-		Error struct {
-			Message string `json:"message"`
-		} `json:"error"`
-		Details string `json:"details"`
-		Message string `json:"message"`
-	}
-	message := cmp.Or(parse[words](raw(e.Message)).Error.Message, e.Message)
-	message = strings.TrimPrefix(message, "Internal error: ")
-	if message == "Internal error" {
-		message = ""
-	}
-	data := parse[words](e.Data)
-	return cmp.Or(message, parse[string](e.Data), data.Details, data.Message, e.Error())
-}
-
-// usage records what the turn has used, as far as the agent says.
-func (d *Decoder) usage(c *turn, counts usage, m meta) {
-	u := trace.Usage{Scope: trace.UsageTurn, InputTokens: m.Quota.Count.Input, OutputTokens: m.Quota.Count.Output}
-	if d.agent.is("opencode") || d.agent.is("kilo") {
-		u.Scope = trace.UsageStep // they count the last step only
-	}
-	if counts != (usage{}) {
-		counts.count(&u)
-	}
-	if u.InputTokens+u.OutputTokens > 0 {
-		c.b.Emit(u)
-	}
-	if c.context != nil {
-		c.b.Emit(*c.context)
-	}
-}
-
-// count adds the counts in the gateway's meaning: cached input is input, and reasoning
-// is output. Agents count either way; their total says which.
-func (u usage) count(into *trace.Usage) {
-	into.InputTokens, into.OutputTokens, into.ReasoningTokens = u.Input, u.Output, u.Thought
-	into.CacheReadTokens, into.CacheWriteTokens = u.CacheRead, u.CacheWrite
-	*into = into.CacheBy(u.Total)
-	if u.Thought > 0 && (u.Total == into.InputTokens+u.Output+u.Thought || u.Thought > u.Output) {
-		into.OutputTokens += u.Thought
 	}
 }

@@ -101,6 +101,10 @@ func (d *Decoder) configured(fresh []option, t agent.Turns) {
 	}
 	if o, ok := find(fresh, "model"); ok {
 		current, _ := o.Current.(string)
+		if current != d.chosen {
+			d.chosen = current
+			d.learn(d.modelOf(current), t)
+		}
 		var models []trace.Model
 		for _, v := range o.values() {
 			models = append(models, trace.Model(v))

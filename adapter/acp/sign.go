@@ -40,13 +40,13 @@ func (d *Decoder) recognize(c *turn, beside meta, end trace.Stop) trace.Stop {
 	uncounted := d.o.Signs.Uncounted && d.counted && tokens == 0
 	d.counted = d.counted || tokens > 0
 	failed := func(problem string) trace.Stop {
-		return trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: sentence(problem)}
+		return d.failure(jsonrpc.Error{Message: problem})
 	}
 	switch {
 	case c.held != nil && (c.held.marked || c.broken): // Codex is broken
 		text := strings.TrimSpace(c.held.text)
 		c.held = nil
-		return failed(explain(jsonrpc.Error{Message: text}))
+		return failed(text)
 	case c.command, c.own:
 	case uncounted:
 		return failed("The agent ended its turn early: its call of the model failed, and the agent does not say why")

@@ -42,10 +42,12 @@ func (d *Decoder) toolUpdate(c *turn, s *speaker, u update) {
 	case u.ID == "":
 		return
 	case !known:
+		c.tool(s, parse[meta](u.Meta))
 		tc = d.newCall(c, s, u.toolCall, u.Meta)
 	case tc.done:
 		return
 	}
+	c.step.message, c.step.thought = "", ""
 	over := u.Status == "completed" || u.Status == "failed"
 	if d.agent.is("kimi") && !over && tc.writing(u) {
 		return

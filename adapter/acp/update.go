@@ -75,6 +75,7 @@ func (d *Decoder) show(c *turn, u update, t agent.Turns) error {
 		c.shown = true
 		s.b.Emit(plan)
 	case "usage_update":
+		d.told(c, parse[meta](u.Meta).Model, t)
 		c.contextUsed(u)
 	}
 	return nil
@@ -225,6 +226,9 @@ func (d *Decoder) chunk(c *turn, s *speaker, u update, t agent.Turns) error {
 	default:
 		s.write(thought, u.MessageID, body)
 	}
+	if len(u.Meta) > 0 {
+		d.called(s, parse[meta](u.Meta).Usage)
+	}
 	return nil
 }
 
@@ -245,6 +249,7 @@ func (s *speaker) write(thought bool, message, text string) {
 	}
 	if begins {
 		s.end()
+		s.c.text(s, thought, message)
 		s.c.parts++
 		s.thought, s.message, s.key = thought, message, fmt.Sprintf("part-%d", s.c.parts)
 		s.noteRetry(text)

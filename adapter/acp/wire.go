@@ -155,14 +155,36 @@ type meta struct {
 	Output struct {
 		Data text `json:"data"`
 	} `json:"terminal_output"`
-	// Quota counts the tokens of a turn, and Kind says what a diff does.
+	// Quota counts the tokens of a turn.
 	Quota struct {
-		Count struct {
-			Input  int64 `json:"input_tokens"`
-			Output int64 `json:"output_tokens"`
-		} `json:"token_count"`
+		Count  tokenCount       `json:"token_count"`
+		Models list[modelUsage] `json:"model_usage"`
 	} `json:"quota"`
+	// Model is the model that Claude Code works with.
+	Model string `json:"_claude/model"`
+	// Usage counts the tokens of one call of the model, which is over.
+	Usage usage `json:"usage"`
+	// Phase is preparing while the model writes a call (Qwen Code).
+	Phase string `json:"phase"`
+	// Kind says what a diff does.
 	Kind string `json:"kind"`
+}
+
+// tokenCount counts tokens with the names of Gemini CLI, or with those of the adapters of
+// Claude Code and Codex.
+type tokenCount struct {
+	Input  int64 `json:"input_tokens"`
+	Output int64 `json:"output_tokens"`
+	In     int64 `json:"inputTokens"`
+	Out    int64 `json:"outputTokens"`
+}
+
+func (c tokenCount) sum() int64 { return c.Input + c.Output + c.In + c.Out }
+
+// modelUsage counts the tokens of one of the models of a turn.
+type modelUsage struct {
+	Model string     `json:"model"`
+	Count tokenCount `json:"token_count"`
 }
 
 // item is an element of a call's content.
@@ -184,7 +206,7 @@ type command struct {
 	} `json:"input"`
 }
 
-// usage counts the tokens of a turn.
+// usage counts the tokens of a turn, or of a call of the model.
 type usage struct {
 	Input      int64 `json:"inputTokens"`
 	Output     int64 `json:"outputTokens"`
