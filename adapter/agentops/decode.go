@@ -37,6 +37,8 @@ type Decoder struct {
 	unseen      bool           // a turn runs whose beginning nobody here saw
 	endAgain    bool           // the end of a stopped turn may be told a second time
 	theirs      bool           // the prompt that waits is somebody else's
+	model       string         // that is on record
+	chosen      bool           // a prompt has named the model
 	lastErr     string         // the error of the last turn, until the agent is given the next prompt
 
 	turns    []*turn             // the open ones; those that run in the order of their beginnings
@@ -120,6 +122,10 @@ func (d *Decoder) decode(m agent.Message, to agent.Turns) error {
 func (d *Decoder) fromUs(f wire.Frame, to agent.Turns) {
 	switch f := f.(type) {
 	case wire.Prompt:
+		if f.Model != "" {
+			d.chosen = true
+			d.uses(f.Model, to)
+		}
 		d.sent(f, to)
 	case wire.QueueReplace:
 		d.sent(f.Prompt, to)
@@ -162,6 +168,13 @@ func (d *Decoder) fromServer(f wire.Frame, data json.RawMessage, to agent.Turns)
 		if d.user == "" && d.greeted && d.guesses {
 			d.user = f.UserID
 		}
+		d.domain(f, data, to)
+	case wire.Models:
+		if !d.chosen {
+			d.uses(f.DefaultModel, to)
+		}
+	case wire.ModelSwitched:
+		d.uses(f.ToModel, to)
 		d.domain(f, data, to)
 	case wire.InteractivePrompt:
 		d.ask(f, to)

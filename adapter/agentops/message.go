@@ -3,6 +3,7 @@ package agentops
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tributary-dev/tributary/adapter/agentops/wire"
 	"github.com/tributary-dev/tributary/agent"
@@ -114,7 +115,9 @@ func (d *Decoder) add(id string, t *turn) *message {
 	m := &message{id: id, turn: t, calls: map[string]*call{}}
 	t.message, d.messages[id] = m, m
 	t.courseOn(speaks)
-	t.b.StepStart(trace.Step{NativeID: id})
+	if !slices.Contains(t.native, id) { // else the beginning of the message is on record, and the open step is its
+		t.b.StepStart(trace.Step{NativeID: id})
+	}
 	return m
 }
 
@@ -222,6 +225,7 @@ func (d *Decoder) reconcile(m *message, whole wire.Message, history bool) {
 	case t.verdict != nil || !final:
 	default:
 		stop := stopOf(reason, text)
+		stop.FinalOutput = lastWords(whole.Parts)
 		t.verdict = &stop // the held texts are no late ones of a stopped turn
 		m.flush()
 		t.verdict = nil
@@ -246,6 +250,17 @@ func (d *Decoder) reconcileParts(m *message, parts wire.Parts, final, history bo
 			}
 		}
 	}
+}
+
+// lastWords is the text after the last call of a message that has calls, and "" if there is none. A
+// result may come late, and then the records do not show that the text answers it.
+func lastWords(parts wire.Parts) string {
+	for i, p := range slices.Backward(parts) {
+		if p.Type == wire.PartToolCall {
+			return strings.Join(texts(parts[i+1:]), "\n\n")
+		}
+	}
+	return ""
 }
 
 func texts(parts wire.Parts) (all []string) {

@@ -177,3 +177,10 @@ func TestGolden(t *testing.T) {
 		})
 	}
 }
+
+func TestAStepIsOneCallOfTheModel(t *testing.T) {
+	t.Parallel()
+	for name, recording := range recorded(t) {
+		replaytest.StepsAreModelCalls(t, name, playBack(t, recording).Turns)
+	}
+}

@@ -55,7 +55,7 @@ func (d *Decoder) status(f wire.StatusData, to agent.Turns) {
 			}
 		}
 		for t := range d.running() {
-			t.verdict = &trace.Stop{Reason: "session_error", Outcome: trace.OutcomeFailed, Error: "The session has failed."}
+			t.verdict = &trace.Stop{Reason: "session_error", Outcome: trace.OutcomeFailed, Class: trace.ClassGateway, Error: "The session has failed."}
 		}
 	default:
 		d.asleep = asleep(f.Status)
@@ -87,7 +87,7 @@ func (d *Decoder) status(f wire.StatusData, to agent.Turns) {
 
 // gone ends all turns: the session has ended.
 func (d *Decoder) gone(state string, to agent.Turns) {
-	stop := trace.Stop{Reason: "session_ended", Outcome: trace.OutcomeFailed, Error: fmt.Sprintf("The session has ended (%s).", state)}
+	stop := trace.Stop{Reason: "session_ended", Outcome: trace.OutcomeFailed, Class: trace.ClassGateway, Error: fmt.Sprintf("The session has ended (%s).", state)}
 	for _, t := range slices.Clone(d.turns) {
 		switch {
 		case t.runs():
@@ -127,6 +127,9 @@ func (d *Decoder) failed(f wire.Error, to agent.Turns) {
 	case t != nil && t.runs() && t.course == stopping:
 		d.end(t, stopped())
 	case t != nil && t.runs():
+		if t.verdict != nil {
+			stop.Class = t.verdict.Class
+		}
 		d.end(t, stop)
 	case t != nil:
 		d.fail(t, stop, to)

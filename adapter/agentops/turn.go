@@ -169,6 +169,7 @@ func (d *Decoder) begin(t *turn, channel string, to agent.Turns) *turn {
 			return nil
 		}
 	}
+	t.b.StepAfterResults()
 	t.channel, t.owners = channel, map[string]*message{}
 	t.on(begins)
 	d.asleep, d.lastErr = false, ""

@@ -40,3 +40,10 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+func TestAStepIsOneCallOfTheModel(t *testing.T) {
+	t.Parallel()
+	for name, recording := range replaytest.Recordings(t, recordings) {
+		replaytest.StepsAreModelCalls(t, name, play(t, recording).Turns)
+	}
+}

@@ -51,6 +51,7 @@ type earlier struct {
 }
 
 func newTurn(l language, b *trace.Builder, tools toolkind.Table) *turn {
+	b.StepAfterResults()
 	return &turn{language: l, b: b, tools: tools, runs: map[string]*run{}, steps: map[*run]bool{}, asked: map[string]request{}, seen: map[string]bool{}}
 }
 

@@ -17,9 +17,11 @@ import (
 type Decoder struct {
 	tools   toolkind.Table
 	phase   agentkit.Phase
-	turn    *turn    // the newest, or nil
-	stops   int      // stops that the runner has not confirmed
-	past    []string // the runner's names of turns that are over: frames of them are late
+	turn    *turn       // the newest, or nil
+	model   string      // that is on record
+	used    trace.Usage // of the session, as far as the runner has told
+	stops   int         // stops that the runner has not confirmed
+	past    []string    // the runner's names of turns that are over: frames of them are late
 	effects []agent.Effect
 	fault   error
 }
@@ -76,6 +78,7 @@ func (d *Decoder) sent(f wire.Frame, t agent.Turns) {
 		d.on(connected)
 		d.stops = 0
 	case wire.RunnerPrompt:
+		d.uses(f.Model, t)
 		d.prompted(f, t)
 	case wire.Abort:
 		d.stops++
@@ -137,6 +140,13 @@ func (d *Decoder) said(f wire.Frame, t agent.Turns) {
 	case tn != nil && name != "":
 		tn.named(name)
 		d.on(works)
+	}
+	switch f := f.(type) {
+	case wire.ModelSwitched:
+		d.uses(f.ToModel, t)
+	case wire.UsageReport:
+		d.count(tn, f, t)
+		return
 	}
 	for _, n := range notesOf(f) {
 		if domain, is := n.(trace.Data); is && domain.Domain && tn != nil {
@@ -214,7 +224,7 @@ func (d *Decoder) tell(tn *turn, f wire.Frame) {
 	case wire.Question:
 		d.effects, d.fault = tn.question(f)
 	case wire.ModelSwitched:
-		tn.b.Emit(trace.Error{Code: "model_switched", Message: fmt.Sprintf("The model was switched from %s to %s: %s", f.FromModel, f.ToModel, f.Reason)})
+		tn.b.Emit(trace.Notice("model_switched", fmt.Sprintf("The model was switched from %s to %s: %s", f.FromModel, f.ToModel, f.Reason)))
 	case wire.Screenshot:
 		url := f.Data
 		if !strings.HasPrefix(url, "data:") {

@@ -65,3 +65,10 @@ func TestARecordedQuestionHasItsAnswer(t *testing.T) {
 		}
 	}
 }
+
+func TestAStepIsOneCallOfTheModel(t *testing.T) {
+	t.Parallel()
+	for name, recording := range recordings(t) {
+		replaytest.StepsAreModelCalls(t, name, replaytest.Play(t, runner.NewDecoder(toolkind.OpenCode()), recording).Turns)
+	}
+}

@@ -11,18 +11,13 @@ import (
 // largestEvent bounds the size of a domain event.
 const largestEvent = 1 << 20
 
-// notesOf makes records of a frame that is no part of the conversation. A usage report
-// comes after the end of its turn. Domain events are the state of the repository, and of
-// other sessions.
+// notesOf makes records of a frame that is no part of the conversation. Domain events are the
+// state of the repository, and of other sessions.
 func notesOf(f wire.Frame) (notes []trace.Payload) {
 	switch f := f.(type) {
 	case wire.Title:
 		if f.Title != "" {
 			notes = append(notes, trace.Data{Name: "title", Value: agentkit.Encode(f.Title)})
-		}
-	case wire.UsageReport:
-		for _, u := range usageOf(f) {
-			notes = append(notes, u)
 		}
 	case wire.Other:
 		name, known := map[string]string{
@@ -41,20 +36,4 @@ func notesOf(f wire.Frame) (notes []trace.Payload) {
 		notes = append(notes, trace.Data{Name: name, ID: name, Value: value, Domain: true})
 	}
 	return notes
-}
-
-// usageOf sums a report up by model.
-func usageOf(f wire.UsageReport) (all []trace.Usage) {
-	at := map[string]int{}
-	for _, e := range f.Entries {
-		i, known := at[e.Model]
-		if !known {
-			i = len(all)
-			at[e.Model] = i
-			all = append(all, trace.Usage{Scope: trace.UsageTurn, Model: e.Model})
-		}
-		all[i].InputTokens += max(e.InputTokens, 0)
-		all[i].OutputTokens += max(e.OutputTokens, 0)
-	}
-	return all
 }

@@ -23,6 +23,7 @@ type turn struct {
 	stop   bool        // the runner was asked to stop
 	end    *trace.Stop // what the runner has said of the outcome
 	asked  map[string]agentkit.Asked
+	used   trace.Usage // as far as the runner has told
 
 	// Of the newest try: a prompt is sent again to a runner that has lost it.
 	try   int
@@ -52,6 +53,7 @@ const (
 )
 
 func newTurn(prompt wire.RunnerPrompt, b *trace.Builder) *turn {
+	b.StepAfterResults()
 	return &turn{prompt: prompt, b: b, try: 1, calls: map[string]callState{}, asked: map[string]agentkit.Asked{}}
 }
 
@@ -94,6 +96,9 @@ func (t *turn) say(delta string) {
 	if t.text.Len() < mostText {
 		t.text.WriteString(delta)
 	}
+	if t.end != nil {
+		t.end.FinalOutput = "" // the text that was final is not the last
+	}
 	t.b.MessageDelta(t.part, delta)
 }
 
@@ -116,7 +121,7 @@ func (t *turn) finalize(f wire.Finalize) {
 		t.say(text)
 	}
 	t.endText()
-	t.end = &trace.Stop{Reason: cmp.Or(f.Reason, wire.ReasonEndTurn), Outcome: trace.OutcomeCompleted}
+	t.end = &trace.Stop{Reason: cmp.Or(f.Reason, wire.ReasonEndTurn), Outcome: trace.OutcomeCompleted, FinalOutput: text}
 	switch f.Reason {
 	case wire.ReasonError:
 		t.end.Outcome, t.end.Error = trace.OutcomeFailed, cmp.Or(f.Error, "Turn failed")

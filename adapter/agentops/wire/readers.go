@@ -20,6 +20,7 @@ var readers = map[key]func(string, []byte) (Frame, error){ //nolint:gochecknoglo
 	{ToBrowser, "queue.state"}:                 read[QueueState],
 	{ToBrowser, "queue.withdrawn"}:             needs(func(f QueueWithdrawn) string { return unless(f.Data.MessageID, "data.messageId") }),
 	{ToBrowser, "error"}:                       read[Error],
+	{ToBrowser, "models"}:                      read[Models],
 	{ToBrowser, "model-switched"}:              read[ModelSwitched],
 	{ToBrowser, "user.joined"}:                 read[UserJoined],
 	{ToBrowser, "user.left"}:                   read[UserLeft],

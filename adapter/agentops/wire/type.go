@@ -14,6 +14,7 @@ func (InteractivePromptExpired) Type() string  { return "interactive_prompt_expi
 func (QueueState) Type() string                { return "queue.state" }
 func (QueueWithdrawn) Type() string            { return "queue.withdrawn" }
 func (Error) Type() string                     { return "error" }
+func (Models) Type() string                    { return "models" }
 func (ModelSwitched) Type() string             { return "model-switched" }
 func (UserJoined) Type() string                { return "user.joined" }
 func (UserLeft) Type() string                  { return "user.left" }
