@@ -60,7 +60,7 @@ func (d *Decoder) chunk(data raw) error {
 		case t.stopped:
 			t.end("stopped", trace.OutcomeCanceled, "")
 		default:
-			t.fail(c.Error)
+			t.fail(c.Error, "")
 		}
 	case "abort":
 		t.end("aborted", trace.OutcomeCanceled, "")

@@ -26,6 +26,7 @@ type Decoder struct {
 	active bool
 	silent int
 
+	model   string // that is on record
 	turns   agent.Turns
 	turn    *turn
 	effects []agent.Effect

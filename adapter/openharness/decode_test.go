@@ -123,7 +123,7 @@ func TestK11_TheEndOfAnAgentIsNotTheEndOfItsFlow(t *testing.T) {
 	t.Parallel()
 	usage := `"usage":{"inputTokens":2,"outputTokens":3},"totalCostUsd":0.25`
 	want(t, outcomeOf(t, on("flow:start", ""), on("agent:text", "1", content("One.")), on("agent:complete", "1", usage), on("agent:text", "2", content("Two.")),
-		on("agent:complete", "2", usage), on("flow:complete", "")), "One.", "usage 2 3 0.25", "Two.", "usage 4 6 0.50", "completed stop")
+		on("agent:complete", "2", usage), on("flow:complete", "")), "One.", "Two.", "usage 4 6 0.50", "completed stop")
 	// without a flow, the last agent ends the turn
 	want(t, outcomeOf(t, on("agent:start", "1"), on("command:received", ""), on("agent:start", "2"), on("agent:text", "1", content("One.")), on("agent:complete", "1"), on("agent:complete", "2", `"result":"Two."`)),
 		"One.", "Two.", "completed stop")

@@ -85,7 +85,7 @@ func (d *Decoder) kernel(data raw) error {
 		t.domain("node-output", map[string]any{"nodeId": e.Node, "runId": e.Run, "output": e.Output})
 		t.leave(t.run(e.Node, e.Run))
 	case "node:error":
-		t.fail(cmp.Or(plain(e.Error), e.Message, "The node "+e.Node+" failed."))
+		t.fail(cmp.Or(plain(e.Error), e.Message, "The node "+e.Node+" failed."), "")
 		t.leave(t.run(e.Node, e.Run))
 		t.alone("error", trace.OutcomeFailed, t.why)
 	case "node:skipped":
@@ -112,6 +112,7 @@ func (d *Decoder) agent(t *turn, r *run, e event) {
 	case "agent:start":
 		t.survived()
 		r.model, r.spoken, r.deltas = e.Model, false, map[bool][]byte{}
+		d.uses(e.Model)
 	case "agent:thinking:delta", "agent:text:delta":
 		r.delta(e.Type == "agent:thinking:delta", e.Content)
 	case "agent:thinking", "agent:text":
@@ -121,7 +122,7 @@ func (d *Decoder) agent(t *turn, r *run, e event) {
 	case "agent:error":
 		r.close()
 		r.busy = false
-		t.fail(cmp.Or(e.Message, plain(e.Error), "The agent failed, and does not say why."))
+		t.fail(cmp.Or(e.Message, plain(e.Error), "The agent failed, and does not say why."), classOf(e.ErrorType))
 		t.alone("error", trace.OutcomeFailed, t.why)
 	case "agent:complete":
 		if !r.spoken {
@@ -143,6 +144,36 @@ func (d *Decoder) agent(t *turn, r *run, e event) {
 	}
 }
 
+// uses puts on record which model an agent of the flow uses now. A word such as default or sonnet
+// names no model, and has neither a digit nor a hyphen.
+func (d *Decoder) uses(model string) {
+	if model != d.model && strings.ContainsAny(model, "0123456789-") {
+		d.model = model
+		d.turns.Note(trace.AgentInfo{Model: model}.Payload())
+	}
+}
+
+// classOf knows the kinds of an agent's errors.
+func classOf(kind string) trace.Class {
+	switch strings.ToLower(strings.TrimSuffix(kind, "_error")) {
+	case "auth", "authentication", "permission", "unauthorized":
+		return trace.ClassAuth
+	case "rate_limit", "billing", "quota", "insufficient_quota":
+		return trace.ClassRateLimit
+	case "overloaded", "server", "unavailable":
+		return trace.ClassOverloaded
+	case "network", "connection", "timeout":
+		return trace.ClassNetwork
+	case "invalid_request", "bad_request":
+		return trace.ClassRequest
+	case "context", "context_length", "context_length_exceeded":
+		return trace.ClassContext
+	case "max_turns", "max_budget", "budget", "limit":
+		return trace.ClassLimit
+	}
+	return ""
+}
+
 // alone ends the turn of agents that run without a flow, after the last of them.
 func (t *turn) alone(reason string, outcome trace.Outcome, sentence string) {
 	for _, r := range t.runs {
@@ -155,7 +186,7 @@ func (t *turn) alone(reason string, outcome trace.Outcome, sentence string) {
 	}
 }
 
-// count adds the usage of a run to that of the turn. The kernel passes on Anthropic's
+// count adds the usage of a run to that of the turn, which is on record once, at the end. The kernel passes on Anthropic's
 // counts, which report cached tokens apart.
 func (t *turn) count(r *run, e event) {
 	u := &t.usage
@@ -163,9 +194,6 @@ func (t *turn) count(r *run, e event) {
 	*u = u.Plus(trace.Usage{
 		InputTokens: e.Usage.Input, OutputTokens: e.Usage.Output, CacheReadTokens: e.Usage.CacheRead, CacheWriteTokens: e.Usage.CacheWrite, CostUSD: e.Cost,
 	}.CacheApart())
-	if *u != (trace.Usage{Scope: trace.UsageTurn, Model: u.Model}) {
-		t.b.Emit(*u)
-	}
 }
 
 // goOn is the choice by which a paused flow goes on without a message.

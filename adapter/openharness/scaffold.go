@@ -89,7 +89,7 @@ func (d *Decoder) entry(t *turn, e entry, p payload) {
 	case "phase:entered", "phase:exited":
 		t.domain("node", map[string]string{"nodeId": p.Phase, "status": e.Name[len("phase:"):], "reason": p.Reason})
 		if p.Reason == "error" {
-			t.fail("The phase " + p.Phase + " failed.")
+			t.fail("The phase "+p.Phase+" failed.", "")
 		}
 	case "agent:started":
 		r := t.run(p.Agent, "")

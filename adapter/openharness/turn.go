@@ -3,6 +3,7 @@ package openharness
 import (
 	"cmp"
 	"encoding/json"
+	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -32,6 +33,7 @@ type turn struct {
 	stopped  bool          // a person has stopped the flow
 	failure  string        // that the flow may survive
 	why      string        // the newest failure
+	class    trace.Class   // of the newest failure
 	usage    trace.Usage   // of all runs
 	pause    *agentkit.Asked
 	called   string // the call of the chunk before
@@ -100,8 +102,11 @@ func (t *turn) status(status, flow string) {
 }
 
 // fail keeps a failure back that the flow may survive: an agent is tried again, or another
-// branch goes on.
-func (t *turn) fail(sentence string) {
+// branch goes on. A node repeats the words of its agent, and the agent alone tells the class.
+func (t *turn) fail(sentence string, class trace.Class) {
+	if class != "" || t.why == "" || !strings.Contains(sentence, t.why) {
+		t.class = class
+	}
 	t.failure, t.why = sentence, sentence
 }
 
@@ -118,7 +123,14 @@ func (t *turn) end(reason string, outcome trace.Outcome, sentence string) {
 	if outcome != trace.OutcomeFailed {
 		t.survived()
 	}
-	t.b.End(trace.Stop{Reason: reason, Outcome: outcome, Error: sentence})
+	if t.usage != (trace.Usage{Scope: trace.UsageTurn, Model: t.usage.Model}) && t.usage.Scope != "" {
+		t.b.Emit(t.usage)
+	}
+	stop := trace.Stop{Reason: reason, Outcome: outcome, Error: sentence}
+	if sentence == t.why {
+		stop.Class = t.class
+	}
+	t.b.End(stop)
 }
 
 // finish ends the turn of a stream that tells no outcome. A command to stop in a recording
