@@ -238,3 +238,45 @@ func TestAGatewayThatHasGivenATurnUpAnswersNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatMadeAFlowFail(t *testing.T) {
+	t.Parallel()
+	agentFails := func(kind, message string) string {
+		return on("agent:error", "1", `"errorType":"`+kind+`","message":"`+message+`"`)
+	}
+	for name, c := range map[string]struct {
+		lines []string
+		want  trace.Class
+	}{
+		"a key that is not valid":                  {[]string{agentFails("auth", "no")}, trace.ClassAuth},
+		"too many requests":                        {[]string{agentFails("rate_limit", "slow")}, trace.ClassRateLimit},
+		"the kind is no class":                     {[]string{agentFails("api", "no")}, ""},
+		"the node repeats it":                      {[]string{agentFails("network", "no route"), on("node:error", "1", `"error":"agent: no route"`)}, trace.ClassNetwork},
+		"the node fails by itself":                 {[]string{agentFails("network", "no route"), on("agent:start", "1"), on("node:error", "1", `"error":"no disk"`)}, ""},
+		"another agent fails, and gives no reason": {[]string{agentFails("network", "no route"), on("agent:start", "2"), on("agent:error", "2", `"message":"broken"`)}, ""},
+	} {
+		recording := append(append([]string{on("flow:start", "")}, c.lines...), on("flow:complete", "", failed))
+		stop := agenttest.Each[trace.Stop](replaytest.Events(play(t, []byte(strings.Join(recording, "\n"))).Records))
+		if len(stop) != 1 || stop[0].Outcome != trace.OutcomeFailed || stop[0].Class != c.want {
+			t.Errorf("%s: %+v", name, stop)
+		}
+	}
+}
+
+func TestWhichModelsAFlowUses(t *testing.T) {
+	t.Parallel()
+	var models []string
+	for _, r := range play(t, []byte(strings.Join([]string{
+		on("flow:start", ""), on("agent:start", "1", `"model":"model-1"`), on("agent:complete", "1"), on("agent:start", "2", `"model":"model-1"`), on("agent:complete", "2"),
+		on("agent:start", "3", `"model":"default"`), on("agent:start", "4"), on("agent:start", "5", `"model":"model-2"`), on("flow:complete", ""),
+	}, "\n"))).Records {
+		if d, is := r.Payload.(trace.Data); is {
+			if a, is := d.Agent(); is {
+				models = append(models, a.Model)
+			}
+		}
+	}
+	if strings.Join(models, " ") != "model-1 model-2" {
+		t.Errorf("the models are %q", models)
+	}
+}

@@ -1,0 +1,96 @@
+package runner_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tributary-dev/tributary/adapter/agentops/runner"
+	"github.com/tributary-dev/tributary/internal/testkit/replay/replaytest"
+	"github.com/tributary-dev/tributary/policy/toolkind"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// told is what a runner says, as lines of a recording.
+func told(frames ...string) string {
+	var all []string
+	for _, f := range frames {
+		dir := "r2d"
+		if strings.HasPrefix(f, `{"type":"prompt"`) {
+			dir = "d2r"
+		}
+		all = append(all, `{"t":1,"dir":"`+dir+`","msg":`+f+`}`)
+	}
+	return strings.Join(all, "\n")
+}
+
+func TestUsageIsOfTheTurnOrOfTheSession(t *testing.T) {
+	t.Parallel()
+	const (
+		prompt1, prompt2     = `{"type":"prompt","messageId":"p1","content":"Go"}`, `{"type":"prompt","messageId":"p2","content":"Go"}`
+		create1, create2     = `{"type":"message.create","turnId":"t1"}`, `{"type":"message.create","turnId":"t2"}`
+		finalize1, finalize2 = `{"type":"message.finalize","turnId":"t1","reason":"end_turn","finalText":"Hi."}`, `{"type":"message.finalize","turnId":"t2","reason":"end_turn","finalText":"Hi."}`
+		complete1, complete2 = `{"type":"complete","messageId":"p1"}`, `{"type":"complete","messageId":"p2"}`
+		report1              = `{"type":"usage-report","turnId":"t1","entries":[{"model":"acme/m-1","inputTokens":3,"outputTokens":2},{"model":"acme/m-1","inputTokens":4,"outputTokens":1}]}`
+		report2              = `{"type":"usage-report","turnId":"t2","entries":[{"model":"acme/m-2","inputTokens":10,"outputTokens":5}]}`
+		nothing              = `{"type":"usage-report","turnId":"t1","entries":[]}`
+	)
+	turn := func(in, out int64, model string) trace.Usage {
+		return trace.Usage{Scope: trace.UsageTurn, InputTokens: in, OutputTokens: out, Model: model}
+	}
+	session := func(in, out int64, model string) trace.Usage {
+		return trace.Usage{Scope: trace.UsageSession, InputTokens: in, OutputTokens: out, Model: model}
+	}
+	type used struct {
+		Turn  string
+		Usage trace.Usage
+	}
+	for name, c := range map[string]struct {
+		frames []string
+		want   []used
+	}{
+		"before the end":      {[]string{prompt1, create1, finalize1, report1, complete1}, []used{{"turn-1", turn(7, 3, "m-1")}}},
+		"after the end":       {[]string{prompt1, create1, finalize1, complete1, report1, nothing}, []used{{"", session(7, 3, "m-1")}}},
+		"in the next turn":    {[]string{prompt1, create1, finalize1, complete1, prompt2, create2, report1, finalize2, complete2}, []used{{"", session(7, 3, "m-1")}}},
+		"of two turns":        {[]string{prompt1, create1, finalize1, complete1, report1, prompt2, create2, finalize2, complete2, report2}, []used{{"", session(7, 3, "m-1")}, {"", session(17, 8, "")}}},
+		"of both kinds":       {[]string{prompt1, create1, finalize1, report1, complete1, prompt2, create2, finalize2, complete2, report2}, []used{{"turn-1", turn(7, 3, "m-1")}, {"", session(17, 8, "")}}},
+		"nothing was counted": {[]string{prompt1, create1, finalize1, complete1, nothing}, nil},
+	} {
+		var got []used
+		for _, r := range replaytest.Play(t, runner.NewDecoder(toolkind.OpenCode()), []byte(told(c.frames...))).Records {
+			if u, is := r.Payload.(trace.Usage); is {
+				got = append(got, used{r.Turn, u})
+			}
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+	}
+}
+
+func TestWhichModelARunnerUses(t *testing.T) {
+	t.Parallel()
+	p := replaytest.Play(t, runner.NewDecoder(toolkind.OpenCode()), []byte(told(
+		`{"type":"prompt","messageId":"p","content":"Go","model":"acme/m-1"}`, `{"type":"message.create","turnId":"t1"}`,
+		`{"type":"model-switched","messageId":"p","fromModel":"acme/m-1","toModel":"other/m-2","reason":"overloaded"}`,
+		`{"type":"message.create","turnId":"t2"}`, `{"type":"message.finalize","turnId":"t2","reason":"end_turn","finalText":"Hi."}`,
+		`{"type":"usage-report","turnId":"t2","entries":[{"model":"other/m-2","inputTokens":3,"outputTokens":2},{"model":"word","inputTokens":1,"outputTokens":1}]}`,
+		`{"type":"complete","messageId":"p"}`)))
+	var models []trace.AgentInfo
+	for _, r := range p.Records {
+		switch n := r.Payload.(type) { //nolint:gochecksumtype // the others say nothing of models
+		case trace.Data:
+			if a, is := n.Agent(); is {
+				models = append(models, a)
+			}
+		case trace.Error:
+			if n.Level != trace.LevelNotice {
+				t.Errorf("another model is no failure: %+v", n)
+			}
+		}
+	}
+	if diff := cmp.Diff([]trace.AgentInfo{{Provider: "acme", Model: "m-1"}, {Provider: "other", Model: "m-2"}}, models); diff != "" {
+		t.Error(diff)
+	}
+}
