@@ -47,6 +47,9 @@ func steps(events []trace.Event) (all []string) {
 		case trace.ToolCallStart:
 			word = p.ToolCallID
 		case trace.Usage:
+			if p.Scope == trace.UsageSession {
+				continue
+			}
 			word = fmt.Sprintf("%s=%d/%d", p.Scope, p.InputTokens, p.OutputTokens)
 		}
 		if word != "" && len(all) > 0 && e.Actor == trace.Agent {
@@ -58,6 +61,7 @@ func steps(events []trace.Event) (all []string) {
 
 func TestWhereACallOfTheModelEnds(t *testing.T) {
 	t.Parallel()
+	measured := out(`{"sessionUpdate":"usage_update","used":1,"size":2,"_meta":{"_claude/model":"claude-9"}}`)
 	const preparing = `,"_meta":{"phase":"preparing"}`
 	for name, c := range map[string]struct{ lines, want []string }{
 		"text and reasoning have one id, and the next call of the model another": {
@@ -83,6 +87,15 @@ func TestWhereACallOfTheModelEnds(t *testing.T) {
 		"the model writes calls of tools alone": {
 			[]string{calling("a", preparing), counts(10, 2), called("a"), calling("b", preparing), counts(20, 3), called("b")},
 			[]string{"a step=10/2", "b step=20/3 turn=30/5"},
+		},
+		"Claude Code measures the context, and the model writes calls of tools alone": {
+			[]string{measured, calling("a", ""), measured, called("a"), measured, calling("b", ""), called("b"), measured, measured, piece("message", "m3", "three"), measured},
+			[]string{"a", "b", "text"},
+		},
+		"a call runs while Claude Code measures the context": {[]string{calling("a", ""), measured, calling("b", ""), called("a"), measured, called("b")}, []string{"a b"}},
+		"a call goes on behind the next calls of the model": {
+			[]string{calling("a", preparing), counts(10, 2), piece("message", "m2", "two"), piece("message", "m3", "three"), called("a")},
+			[]string{"a step=10/2", "text", "text turn=10/2"},
 		},
 		"a sub-agent's ids": {
 			[]string{

@@ -42,7 +42,6 @@ func (d *Decoder) toolUpdate(c *turn, s *speaker, u update) {
 	case u.ID == "":
 		return
 	case !known:
-		c.tool(s, parse[meta](u.Meta))
 		tc = d.newCall(c, s, u.toolCall, u.Meta)
 	case tc.done:
 		return
@@ -92,9 +91,10 @@ func (tc *call) drafted() {
 
 // newCall begins a call.
 func (d *Decoder) newCall(c *turn, s *speaker, from toolCall, beside raw) *call {
-	tc := &call{b: s.b}
+	m, tc := parse[meta](beside), &call{b: s.b}
+	c.tool(tc, m)
 	tc.tool.ToolCallID = from.ID
-	tc.name, tc.guess = nameOf(from, parse[meta](beside))
+	tc.name, tc.guess = nameOf(from, m)
 	c.calls[from.ID] = tc
 	d.merge(tc, from)
 	tc.b.ToolCallStart(trace.ToolCallStart{ToolCallID: from.ID, RawName: tc.tool.RawName, Name: tc.tool.Name, ToolKind: tc.tool.ToolKind, Title: tc.tool.Title})

@@ -75,7 +75,10 @@ func (d *Decoder) show(c *turn, u update, t agent.Turns) error {
 		c.shown = true
 		s.b.Emit(plan)
 	case "usage_update":
-		d.told(c, parse[meta](u.Meta).Model, t)
+		if model := parse[meta](u.Meta).Model; model != "" {
+			d.told(c, model, t)
+			c.measured()
+		}
 		c.contextUsed(u)
 	}
 	return nil
