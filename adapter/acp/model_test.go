@@ -126,7 +126,7 @@ func greeted(name, model string) []string {
 func TestWhichAgentAndModelASessionHas(t *testing.T) {
 	t.Parallel()
 	const quota = `{"dir":"out","msg":{"id":1,"result":{"stopReason":"end_turn","usage":{"inputTokens":5,"outputTokens":2,"totalTokens":7},"_meta":{"quota":{"model_usage":[` +
-		`{"model":"tiny-1","token_count":{"totalTokens":3,"inputTokens":2,"outputTokens":1}},"cut",{"model":"large-2","token_count":{"input_tokens":5,"output_tokens":2}}]}}}}}`
+		`{"model":"tiny-1","token_count":{"totalTokens":3,"inputTokens":2,"outputTokens":1}},"cut",{"model":"large-2","token_count":{"input_tokens":5,"output_tokens":2}},{"model":"tiny-3","token_count":{"input_tokens":1,"output_tokens":1}}]}}}}}`
 	const counted = `{"dir":"out","msg":{"id":1,"result":{"stopReason":"end_turn","usage":{"inputTokens":5,"outputTokens":2,"totalTokens":7}}}}`
 	const update = `{"sessionUpdate":"usage_update","used":1,"size":2,"_meta":{"_claude/model":"claude-9"}}`
 	for name, c := range map[string]struct {

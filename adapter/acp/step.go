@@ -8,7 +8,7 @@ import "slices"
 type step struct {
 	over  bool    // the agent has counted the call of the model
 	calls []*call // of the agent's own
-	// The agent's ids of the newest text and of the newest reasoning, since the newest word of a call.
+	// The agent's ids of the newest text and of the newest reasoning, in the step.
 	message, thought string
 	// shared says that text and reasoning of this turn have the same ids. Then a new id of reasoning
 	// is a new call of the model, too. Other agents give each part of reasoning an id of its own.

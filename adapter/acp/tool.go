@@ -46,7 +46,6 @@ func (d *Decoder) toolUpdate(c *turn, s *speaker, u update) {
 	case tc.done:
 		return
 	}
-	c.step.message, c.step.thought = "", ""
 	over := u.Status == "completed" || u.Status == "failed"
 	if d.agent.is("kimi") && !over && tc.writing(u) {
 		return

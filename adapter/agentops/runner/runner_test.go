@@ -555,7 +555,7 @@ func TestNotes(t *testing.T) {
 	}
 	want := []string{
 		`{"name":"runner","value":{"connected":true},"transient":true,"domain":true}`, `{"name":"title","value":"A title"}`,
-		`{"scope":"turn","input_tokens":11,"output_tokens":22,"model":"m"}`,
+		`{"scope":"session","input_tokens":11,"output_tokens":22,"model":"m"}`,
 		`{"name":"files-changed","id":"files-changed","value":{"files":[]},"domain":true}`,
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -7,6 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tributary-dev/tributary/adapter/agentops/runner"
+	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/internal/testkit/replay/replaytest"
 	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/trace"
@@ -92,5 +93,33 @@ func TestWhichModelARunnerUses(t *testing.T) {
 	}
 	if diff := cmp.Diff([]trace.AgentInfo{{Provider: "acme", Model: "m-1"}, {Provider: "other", Model: "m-2"}}, models); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestTheFinalOutputIsTheLastTextOfTheRunner(t *testing.T) {
+	t.Parallel()
+	const prompt, create, complete = `{"type":"prompt","messageId":"p","content":"Go"}`, `{"type":"message.create","turnId":"t1"}`, `{"type":"complete","messageId":"p"}`
+	text := func(turn, text string) string {
+		return `{"type":"message.part.text-delta","turnId":"` + turn + `","delta":"` + text + `"}`
+	}
+	call := func(status string) string {
+		return `{"type":"message.part.tool-update","turnId":"t1","callId":"c","toolName":"bash","status":"` + status + `","args":{"command":"ls"}}`
+	}
+	finalize := func(turn, text string) string {
+		return `{"type":"message.finalize","turnId":"` + turn + `","reason":"end_turn","finalText":"` + text + `"}`
+	}
+	for name, c := range map[string]struct {
+		frames []string
+		want   string
+	}{
+		"a result comes late":      {[]string{prompt, create, text("t1", "Look."), call("running"), text("t1", "Done."), finalize("t1", "Done."), call("completed"), complete}, "Done."},
+		"the runner does not tell": {[]string{prompt, create, text("t1", "Look."), call("completed"), text("t1", "Done."), complete}, "Done."},
+		"more text follows":        {[]string{prompt, create, text("t1", "Half."), finalize("t1", "Half."), `{"type":"message.create","turnId":"t2"}`, text("t2", "All."), complete}, "All."},
+	} {
+		p := replaytest.Play(t, runner.NewDecoder(toolkind.OpenCode()), []byte(told(c.frames...)))
+		if stop := agenttest.Each[trace.Stop](replaytest.Events(p.Records)); len(stop) != 1 || stop[0].FinalOutput != c.want {
+			t.Errorf("%s: %+v", name, stop)
+		}
+		replaytest.StepsAreModelCalls(t, name, p.Turns)
 	}
 }
