@@ -47,15 +47,17 @@ func classOf(e jsonrpc.Error) trace.Class {
 		return trace.ClassAuth
 	}
 	var class trace.Class
-	for _, data := range []raw{e.Data, raw(e.Message)} {
+	for _, data := range []raw{e.Data, raw(parse[string](e.Data)), raw(e.Message)} { // some write JSON as text
 		class = cmp.Or(class, classIn(parse[map[string]any](data)))
 	}
 	return cmp.Or(class, trace.ClassOfStatus(e.Code), classOfText(explain(e)))
 }
 
-// classIn looks for a word or a status in an object, and in the error that the object may hold.
+// classIn looks for a word or a status in an object, and in the errors that the object may hold.
 func classIn(o map[string]any) (class trace.Class) {
-	for _, key := range []string{"errorKind", "errorName", "kind", "type", "name", "code", "status", "statusCode", "status_code", "httpStatus", "http_status", "httpStatusCode"} {
+	for _, key := range []string{ // a code says more than a type, such as OpenAI's invalid_request_error
+		"errorKind", "errorName", "codexErrorInfo", "code", "status", "statusCode", "status_code", "httpStatus", "http_status", "httpStatusCode", "type", "kind", "name",
+	} {
 		switch v := o[key].(type) {
 		case string:
 			class = cmp.Or(class, classOfWord(v))
@@ -63,7 +65,7 @@ func classIn(o map[string]any) (class trace.Class) {
 			class = cmp.Or(class, trace.ClassOfStatus(int(v)))
 		}
 	}
-	for _, key := range []string{"error", "data"} {
+	for _, key := range []string{"error", "data", "cause"} {
 		if inner, ok := o[key].(map[string]any); ok {
 			class = cmp.Or(class, classIn(inner))
 		}
@@ -72,22 +74,23 @@ func classIn(o map[string]any) (class trace.Class) {
 }
 
 // classOfWord knows the words of the model's providers and of the agents: Anthropic's and OpenAI's
-// types and codes of errors, Google's statuses, the kinds of the Claude Agent SDK, the names of OpenCode.
+// types and codes of errors, Google's statuses, the kinds of the Claude Agent SDK, the names of OpenCode,
+// the words of Codex, the codes of Node.js.
 func classOfWord(word string) trace.Class {
 	word = strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(word))
 	switch strings.TrimSuffix(word, "error") {
-	case "authentication", "authenticationfailed", "authrequired", "permission", "permissiondenied", "unauthenticated", "unauthorized",
+	case "authentication", "authenticationfailed", "authrequired", "permissiondenied", "unauthenticated", "unauthorized",
 		"forbidden", "invalidapikey", "providerauth", "oauthorgnotallowed":
 		return trace.ClassAuth
 	case "ratelimit", "ratelimitexceeded", "billing", "insufficientquota", "resourceexhausted", "usagelimitexceeded", "quotaexceeded":
 		return trace.ClassRateLimit
 	case "overloaded", "server", "internalserver", "serveroverloaded", "unavailable", "serviceunavailable":
 		return trace.ClassOverloaded
-	case "timeout", "connection", "deadlineexceeded", "econnrefused", "econnreset", "etimedout", "enotfound":
+	case "timeout", "connection", "apiconnection", "httpconnectionfailed", "responsestreamdisconnected", "deadlineexceeded", "econnrefused", "econnreset", "etimedout", "enotfound":
 		return trace.ClassNetwork
-	case "invalidrequest", "badrequest", "invalidargument", "modelnotfound", "requesttoolarge":
+	case "invalidrequest", "badrequest", "invalidargument", "modelnotfound":
 		return trace.ClassRequest
-	case "contextlengthexceeded", "contextwindowexceeded", "contextoverflow":
+	case "requesttoolarge", "contextlengthexceeded", "contextwindowexceeded", "contextoverflow":
 		return trace.ClassContext
 	case "maxoutputtokens", "messageoutputlength", "maxturns":
 		return trace.ClassLimit

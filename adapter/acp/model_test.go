@@ -214,11 +214,14 @@ func TestWhatMadeATurnFail(t *testing.T) {
 		`"code":-32603,"message":"Internal error","data":{"service":"session","errorName":"ContextOverflowError"}`:                 trace.ClassContext,
 		`"code":-32603,"message":"Internal error: it failed","data":{"service":"session","errorName":"APIError"}`:                  "",
 		`"code":-32603,"message":"Internal error","data":{"details":"401 wrong key"}`:                                              trace.ClassAuth,
-		`"code":-32603,"message":"Internal error","data":{"error":{"message":"full","code":"context_length_exceeded","type":"x"}}`: trace.ClassContext,
+		`"code":-32603,"message":"Internal error","data":{"error":{"message":"full","code":"context_length_exceeded","type":"invalid_request_error"}}`: trace.ClassContext,
 		`"code":-32603,"message":"Internal error","data":{"statusCode":529}`:                                                       trace.ClassOverloaded,
 		`"code":-32603,"message":"exceeded retry limit, last status: 429 Too Many Requests"`:                                       trace.ClassRateLimit,
 		`"code":-32603,"message":"Internal error","data":{"code":"ECONNREFUSED"}`:                                                  trace.ClassNetwork,
 		`"code":-32603,"message":"Internal error","data":{"details":"it read 500 files"}`:                                          "",
+		`"code":-32603,"message":"Internal error","data":"{\"error\":{\"message\":\"no\",\"code\":\"model_not_found\"}}"`:          trace.ClassRequest,
+		`"code":-32603,"message":"Internal error","data":{"codexErrorInfo":"usageLimitExceeded","message":"no"}`:                   trace.ClassRateLimit,
+		`"code":-32603,"message":"Internal error","data":{"cause":{"code":"ETIMEDOUT","message":"no"}}`:                            trace.ClassNetwork,
 		`"code":-32602,"message":"Invalid params"`:                                                                                 "",
 	} {
 		p := recordings().Play(t, []byte(strings.Join([]string{begun, `{"dir":"out","msg":{"id":1,"error":{` + failure + `}}}`}, "\n")))
