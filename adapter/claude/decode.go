@@ -21,6 +21,8 @@ type Decoder struct {
 	tools toolkind.Table
 	at    agentkit.Bookmark // where the conversation stands
 	model string
+	// provider serves the model, if the agent says which one; it need not be Anthropic.
+	provider string
 
 	// starting is set until the agent is ready: what it says before that belongs
 	// to no turn. An error it ends with then is kept.
@@ -38,6 +40,7 @@ type Decoder struct {
 	calls   map[string]*call // calls without a result, by id
 	tasks   map[string]*call // calls whose sub-agent works in the background
 	asks    map[string]*ask  // requests without an answer, by the agent's id
+	counted counted          // what the messages of the model have used since the newest result
 	stored  string           // the resume token that the session knows
 	effects []agent.Effect   // of the message that is being decoded
 }
@@ -46,7 +49,8 @@ type Decoder struct {
 // calls of a background task may end in a later turn.
 type call struct {
 	trace.ToolCall
-	turn   string // the turn in which it was written
+	turn   string // the turn in which it was written last
+	first  string // the turn in which it was written first
 	parent string // the call of the sub-agent that made it
 }
 
@@ -56,7 +60,7 @@ func NewDecoder(o Options) *Decoder {
 	if o.Tools != nil {
 		tools = *o.Tools
 	}
-	return &Decoder{tools: tools, calls: map[string]*call{}, tasks: map[string]*call{}, asks: map[string]*ask{}}
+	return &Decoder{tools: tools, calls: map[string]*call{}, tasks: map[string]*call{}, asks: map[string]*ask{}, counted: newCounted()}
 }
 
 var _ agent.Decoder = (*Decoder)(nil)
@@ -153,7 +157,9 @@ type turn struct {
 	began       bool
 	shown       bool // a text of the agent itself
 	interrupted bool
-	apiError    string
+	fault       failure     // the newest error of the model's provider
+	held        []*reply    // messages whose usage is not on record
+	spent       trace.Usage // by the results of this turn
 	speakers    map[string]*speaker
 	messages    int
 	sources     map[string]bool

@@ -117,6 +117,9 @@ func sketch1(p trace.Payload) string {
 	case trace.File:
 		return "file " + p.MediaType + " " + p.URL
 	case trace.Data:
+		if _, about := p.Agent(); about { // about_test.go has it
+			return ""
+		}
 		return fmt.Sprintf("data %s %s", p.Name, p.Value)
 	case trace.Error:
 		return "error " + p.Code + ": " + p.Message

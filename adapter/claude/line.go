@@ -29,6 +29,8 @@ type line struct {
 	Origin     origin  `json:"origin"`
 	IsAPIError bool    `json:"is_api_error_message"`
 	Error      raw     `json:"error"`
+	Status     int     `json:"api_error_status"`
+	APIError   string  `json:"api_error"`
 
 	// user with results
 	ToolUseResult  raw          `json:"tool_use_result"`
@@ -57,6 +59,8 @@ type message struct {
 	Model   string  `json:"model"`
 	Content content `json:"content"`
 	Usage   usage   `json:"usage"`
+	// StopReason is missing as long as the model writes.
+	StopReason string `json:"stop_reason"`
 }
 
 // content is a list of blocks; the API lets a plain string stand for one text.

@@ -14,6 +14,10 @@ type offer struct {
 	Mode     string `json:"current_permission_mode"`
 	Commands []raw  `json:"commands"`
 	Models   []raw  `json:"models"`
+	Version  string `json:"claude_code_version"`
+	Account  struct {
+		Provider string `json:"apiProvider"`
+	} `json:"account"`
 }
 
 // offered puts modes, models and commands on record, as far as the agent lists them.
@@ -21,6 +25,10 @@ func (d *Decoder) offered(answer raw, t agent.Turns) {
 	var o offer
 	if json.Unmarshal(answer, &o) != nil {
 		return
+	}
+	d.provider = o.Account.Provider
+	if o.Version != "" {
+		t.Note(trace.AgentInfo{Product: product, Version: o.Version, Provider: d.providerName()}.Payload())
 	}
 	if o.Mode != "" {
 		t.Note(trace.Modes(o.Mode, modes()))

@@ -49,6 +49,7 @@ func (d *Decoder) toolResult(c *turn, l line, b block, first bool) {
 	s := d.speaker(c, l.Parent)
 	d.retell(c, b.ToolUseID)
 	delete(d.calls, b.ToolUseID)
+	delete(d.counted.newest, b.ToolUseID)
 	r := trace.ToolResult{ToolCallID: b.ToolUseID, Status: trace.ToolCompleted, Output: output(b.Content)}
 	text, why := "", l.meta(b.ToolUseID)
 	if b.IsError || why.Decision.Decision == "reject" {

@@ -20,7 +20,7 @@ func (d *Decoder) snapshot(l line, t agent.Turns) {
 		text := strings.TrimSpace(msg.Content.text())
 		if l.IsAPIError || len(l.Error) > 0 && string(l.Error) != "null" || strings.HasPrefix(text, "API Error") {
 			if c := d.need(t); c != nil {
-				c.apiError = text
+				c.fault = failure{text: text, word: plainText(orNull(l.Error)), status: l.Status, detail: l.APIError}
 				c.b.Touch()
 			}
 			return
@@ -41,13 +41,17 @@ func (d *Decoder) snapshot(l line, t agent.Turns) {
 	s := d.speaker(c, l.Parent)
 	m := s.messages[msg.ID]
 	if m == nil {
-		m = c.begin(s, msg.ID, false)
-		if s.main && msg.Model != "" && msg.Model != synthetic {
-			d.model = msg.Model
+		if s.main {
+			d.spoke(msg.Model, t)
 		}
+		m = d.begin(c, s, msg, false)
 	}
 	for _, b := range msg.Content {
 		d.wholeBlock(c, s, m, b)
+	}
+	if !m.streamed {
+		d.used(c, m, msg.Usage, msg.StopReason)
+		s.b.StepFinish(msg.StopReason)
 	}
 }
 
@@ -108,7 +112,7 @@ func (d *Decoder) wholeCall(c *turn, s *speaker, tc trace.ToolCall, input raw) {
 	tc = d.tools.Call(tc.ToolCallID, tc.RawName, input)
 	s.b.ToolCall(tc)
 	c.calls[tc.ToolCallID] = true
-	d.calls[tc.ToolCallID] = &call{ToolCall: tc, turn: c.b.Turn(), parent: s.parent}
+	d.calls[tc.ToolCallID] = &call{ToolCall: tc, turn: c.b.Turn(), first: c.b.Turn(), parent: s.parent}
 	if tc.RawName == "TodoWrite" && s.main {
 		var in struct{ Todos []trace.PlanEntry }
 		if json.Unmarshal(input, &in) == nil && in.Todos != nil {

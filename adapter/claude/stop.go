@@ -24,18 +24,11 @@ type result struct {
 	Usage          *usage                `json:"usage"`
 	CostUSD        *float64              `json:"total_cost_usd"`
 	Models         map[string]modelUsage `json:"modelUsage"`
+	Since          map[string]modelUsage `json:"model_usage_since_last_result"`
+	Status         int                   `json:"api_error_status"`
+	APIError       string                `json:"api_error"`
 	Queued         int                   `json:"queued_turn_count"`
 	Origin         origin                `json:"origin"`
-}
-
-// modelUsage counts what the session has used of a model so far.
-type modelUsage struct {
-	Input         int64 `json:"inputTokens"`
-	Output        int64 `json:"outputTokens"`
-	CacheRead     int64 `json:"cacheReadInputTokens"`
-	CacheWrite    int64 `json:"cacheCreationInputTokens"`
-	Thinking      int64 `json:"thinkingTokens"`
-	ContextWindow int64 `json:"contextWindow"`
 }
 
 // result ends the turn.
@@ -58,8 +51,8 @@ func (d *Decoder) result(data raw, t agent.Turns) error {
 		if !c.shown && stop.FinalOutput != "" {
 			c.b.Message("result", string(r.Result)) // what a command of the agent printed
 		}
-		if c.apiError != "" {
-			c.b.Emit(trace.Error{Message: c.apiError, Code: "api_error"})
+		if c.fault.text != "" {
+			c.b.Emit(trace.Error{Message: c.fault.text, Code: "api_error"})
 		}
 	}
 	d.turnUsage(c, r)
@@ -73,6 +66,7 @@ func (d *Decoder) result(data raw, t agent.Turns) error {
 
 // forget drops what cannot have an answer any more. A sub-agent's calls may.
 func (d *Decoder) forget(c *turn) {
+	d.release(c, nil)
 	maps.DeleteFunc(d.calls, func(_ string, tc *call) bool { return tc.parent == "" })
 	maps.DeleteFunc(d.asks, func(_ string, a *ask) bool { return a.Turn() == c.b.Turn() })
 }
@@ -84,10 +78,10 @@ func (r result) stop(c *turn) trace.Stop {
 	case aborted:
 		return trace.Stop{Reason: "interrupted", Outcome: trace.OutcomeCanceled}
 	case limited:
-		return trace.Stop{Reason: limit[0], Outcome: trace.OutcomeFailed, Error: limit[1]}
+		return trace.Stop{Reason: limit[0], Outcome: trace.OutcomeFailed, Class: trace.ClassLimit, Error: limit[1]}
 	case r.IsError || strings.HasPrefix(r.Subtype, "error"):
 		reason := cmp.Or(r.TerminalReason, r.Subtype)
-		return trace.Stop{Reason: reason, Outcome: trace.OutcomeFailed, Error: r.sentence(c, reason)}
+		return trace.Stop{Reason: reason, Outcome: trace.OutcomeFailed, Class: r.class(c), Error: r.sentence(c, reason)}
 	}
 	reason := cmp.Or(r.StopReason, cmp.Or(r.TerminalReason, "end_turn"))
 	return trace.Stop{Reason: reason, Outcome: trace.OutcomeCompleted, FinalOutput: string(r.Result)}
@@ -104,7 +98,7 @@ func (r result) sentence(c *turn, reason string) string {
 	if len(told) > 0 {
 		return strings.Join(told, " ")
 	}
-	return cmp.Or(c.apiError, fmt.Sprintf("Claude Code ended the turn with an error (%s).", reason))
+	return cmp.Or(c.fault.text, fmt.Sprintf("Claude Code ended the turn with an error (%s).", reason))
 }
 
 // limits are the results of turns that ran into a limit of the user's own, with the
@@ -118,32 +112,3 @@ func limits() map[string][2]string {
 		},
 	}
 }
-
-// turnUsage records what the turn and the session have used.
-func (d *Decoder) turnUsage(c *turn, r result) {
-	if u := r.Usage; u != nil && u.context() > 0 {
-		c.b.Emit(d.used(trace.UsageTurn, *u))
-	}
-	if r.CostUSD == nil && len(r.Models) == 0 {
-		return
-	}
-	total := trace.Usage{Scope: trace.UsageSession, CostUSD: r.CostUSD, ContextSize: r.Models[d.model].ContextWindow}
-	for name, m := range r.Models {
-		total = total.Plus(trace.Usage{InputTokens: m.Input, OutputTokens: m.Output, CacheReadTokens: m.CacheRead, CacheWriteTokens: m.CacheWrite, ReasoningTokens: m.Thinking}.CacheApart())
-		if len(r.Models) == 1 {
-			total.Model = name
-		}
-	}
-	c.b.Emit(total)
-}
-
-// used are tokens of the model that answers. Anthropic reports cached tokens apart.
-func (d *Decoder) used(scope trace.UsageScope, u usage) trace.Usage {
-	return trace.Usage{
-		Scope: scope, InputTokens: u.Input, OutputTokens: u.Output, CacheReadTokens: u.CacheRead, CacheWriteTokens: u.CacheWrite,
-		ReasoningTokens: u.Details.Thinking, Model: d.model,
-	}.CacheApart()
-}
-
-// context is how much of the model's context is in use after a call.
-func (u usage) context() int64 { return u.Input + u.CacheRead + u.CacheWrite + u.Output }

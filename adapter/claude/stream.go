@@ -28,6 +28,7 @@ type reply struct {
 	pieces   []*piece
 	byIndex  map[int]*piece
 	retries  *reply // the message that broke off and is said anew in this one
+	spending
 }
 
 // piece is a block of a reply.
@@ -58,14 +59,15 @@ func (d *Decoder) speaker(c *turn, parent string) *speaker {
 }
 
 // begin opens a message of the model, and with it a step.
-func (c *turn) begin(s *speaker, id string, streamed bool) *reply {
+func (d *Decoder) begin(c *turn, s *speaker, msg message, streamed bool) *reply {
+	d.release(c, s)
 	c.messages++
-	m := &reply{n: c.messages, streamed: streamed, whole: !streamed, byIndex: map[int]*piece{}}
+	m := &reply{n: c.messages, streamed: streamed, whole: !streamed, byIndex: map[int]*piece{}, spending: d.spendingOf(s, msg)}
 	if s.last != nil && !s.last.whole {
 		m.retries = s.last
 	}
 	s.last = m
-	s.messages[id] = m
+	s.messages[msg.ID] = m
 	if s.main {
 		c.began = true
 		s.b.StepStart(trace.Step{})
@@ -111,6 +113,9 @@ func (d *Decoder) stream(l line, t agent.Turns) {
 	switch e.Type {
 	case "message_start", "content_block_start", "content_block_delta":
 		if c := d.need(t); c != nil {
+			if l.Parent == "" {
+				d.spoke(e.Message.Model, t)
+			}
 			d.grow(c, d.speaker(c, l.Parent), e)
 		}
 	case "content_block_stop", "message_delta", "message_stop":
@@ -129,15 +134,12 @@ func (d *Decoder) stream(l line, t agent.Turns) {
 // grow takes what adds to a message.
 func (d *Decoder) grow(c *turn, s *speaker, e event) {
 	if e.Type == "message_start" {
-		if e.Message.Model != "" && s.main {
-			d.model = e.Message.Model
-		}
-		c.begin(s, e.Message.ID, true)
+		d.begin(c, s, e.Message, true)
 		return
 	}
 	m := s.last
 	if m == nil {
-		m = c.begin(s, "", true) // the beginning of the stream is missing
+		m = d.begin(c, s, message{}, true) // the beginning of the stream is missing
 	}
 	if e.Type == "content_block_start" {
 		p := d.openBlock(c, s, m, e.Block)
@@ -225,14 +227,11 @@ func (d *Decoder) shut(c *turn, s *speaker, l line) {
 			d.endPiece(c, s, p)
 		}
 	case "message_delta":
-		if e.Delta.StopReason != "" {
-			m.whole = true
+		m.whole = m.whole || e.Delta.StopReason != ""
+		if e.Usage != nil {
+			d.used(c, m, *e.Usage, e.Delta.StopReason)
 		}
-		if e.Usage != nil && s.main {
-			used := d.used(trace.UsageStep, *e.Usage)
-			used.ContextUsed = e.Usage.context()
-			s.b.Emit(used)
-		}
+		s.b.StepFinish(e.Delta.StopReason)
 	case "message_stop":
 		if l.Abandoned != nil && !m.whole {
 			d.abandon(s, m, l.Abandoned.FromBlock)

@@ -15,7 +15,9 @@ type system struct {
 	Subtype string `json:"subtype"`
 
 	// init
-	Model string `json:"model"`
+	Version string `json:"claude_code_version"`
+	Model   string `json:"model"`
+	Tools   raw    `json:"tools"`
 
 	// status
 	Status         string `json:"status"`
@@ -62,13 +64,13 @@ func (d *Decoder) system(l line, data raw, t agent.Turns) error {
 	}
 	switch cmp.Or(l.Subtype, l.Type) {
 	case "init":
-		d.model = cmp.Or(s.Model, d.model)
+		d.introduced(s, t)
 		d.newcomer(t)
 	case "status":
 		d.status(s, t)
 	case "api_retry":
 		d.need(t) // there is a request, so there is a turn
-		agentkit.Say(t, trace.Error{Code: "retry", Message: s.retry()})
+		agentkit.Say(t, trace.Notice("retry", s.retry()))
 	case "compact_boundary":
 		agentkit.Say(t, trace.Notice("compacted", "The agent has compacted the conversation to make room."))
 	case "task_started", "task_progress", "task_notification": // which says more than task_updated

@@ -29,7 +29,9 @@ func (d *Decoder) retell(c *turn, id string) {
 	c.calls[id] = true // before its parent is read: no call is its own parent
 	s := d.speaker(c, tc.parent)
 	tc.turn = c.b.Turn()
-	s.b.ToolCall(tc.ToolCall)
+	again := tc.ToolCall
+	again.Continues = tc.first
+	s.b.ToolCall(again)
 }
 
 // task takes the news of a background task. Its beginning and its end are kept.
@@ -48,6 +50,7 @@ func (d *Decoder) task(s system, t agent.Turns) {
 			d.speaker(c, tc.parent).b.ToolResult(s.report())
 		}
 		delete(d.tasks, s.ToolUseID)
+		delete(d.counted.newest, s.ToolUseID)
 		maps.DeleteFunc(d.calls, func(_ string, of *call) bool { return of.parent == s.ToolUseID })
 	case "task_progress":
 		if c != nil {
