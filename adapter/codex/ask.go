@@ -134,8 +134,8 @@ func permit(b *trace.Builder, native raw, w asking, call trace.ToolCall, options
 		return line(native, answer(options, r).reply)
 	})
 	return ask{a, func(reply raw) {
-		o := choose(options, func(o option) bool { return agentkit.SameJSON(o.reply, reply) })
-		a.Decide(trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: o.ID, Interrupt: o.ID == cancelID, By: "user"})
+		o := given(options, reply)
+		a.Decide(trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: o.ID, OptionKind: o.OptionKind, Interrupt: o.ID == cancelID, By: "user"})
 	}}
 }
 

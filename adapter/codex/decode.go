@@ -22,7 +22,8 @@ type Options struct {
 // Decoder reads the protocol of one session.
 type Decoder struct {
 	tools   toolkind.Table
-	thread  string            // the conversation
+	thread  string // the conversation
+	about   about
 	agents  map[string]string // threads of sub-agents, and the calls that started them
 	sent    map[string]string // methods of requests of ours whose reply matters, by id
 	prompts int               // prompts so far, for ids
@@ -41,7 +42,7 @@ func NewDecoder(o Options) *Decoder {
 	if o.Tools != nil {
 		tools = *o.Tools
 	}
-	return &Decoder{tools: tools, agents: map[string]string{}, sent: map[string]string{}, asks: map[string]ask{}}
+	return &Decoder{tools: tools, about: about{models: map[string]string{}}, agents: map[string]string{}, sent: map[string]string{}, asks: map[string]ask{}}
 }
 
 // Decode implements agent.Decoder.
@@ -108,7 +109,10 @@ func (d *Decoder) fromGateway(l message, p params, t agent.Turns) {
 	switch l.Method {
 	case "thread/start", "thread/resume", "thread/fork":
 		d.sent[string(l.ID)] = l.Method
+	case "initialize":
+		d.sent[string(l.ID)] = l.Method
 	case "turn/start":
+		d.about.choose(p.Model)
 		d.sent[string(l.ID)] = l.Method
 		d.prompts++
 		d.waiting = append(d.waiting, prompt(fmt.Sprintf("prompt-%d", d.prompts), p.Input))
@@ -134,8 +138,11 @@ func (d *Decoder) replied(l message, p params, t agent.Turns) {
 	switch {
 	case method == "turn/start":
 		d.accepted(l, p.Turn.ID, t)
-	case method != "" && p.Thread.ID != "":
+	case p.UserAgent != "":
+		d.about.version = versionIn(p.UserAgent)
+	case p.Thread.ID != "" && (method != "" || d.thread == ""):
 		d.thread = p.Thread.ID
+		d.opened(p, t)
 	}
 }
 
@@ -162,6 +169,9 @@ func (d *Decoder) said(method string, p params, t agent.Turns) error {
 	case "thread/started":
 		if d.thread == "" && p.Thread.ParentThreadID == "" {
 			d.thread = p.Thread.ID
+			d.opened(p, t)
+		} else if p.Thread.ID != d.thread {
+			d.about.models[p.Thread.ID] = p.Thread.Model
 		}
 		agentkit.Touch(t)
 	case "thread/name/updated":
@@ -178,7 +188,13 @@ func (d *Decoder) said(method string, p params, t agent.Turns) error {
 		d.fault(p, t)
 	case "warning", "guardianWarning":
 		d.emit(p, t, trace.Notice("warning", p.Message))
+	case "thread/settings/updated":
+		if p.ThreadID == d.thread {
+			d.about.choose(p.ThreadSettings.Model)
+			agentkit.Touch(t)
+		}
 	case "model/rerouted":
+		d.uses(p.ThreadID, p.ToModel, t)
 		d.emit(p, t, trace.Notice("model", fmt.Sprintf("Codex has changed the model from %s to %s.", p.FromModel, p.ToModel)))
 	default:
 		return d.within(method, p, t)
@@ -221,7 +237,7 @@ func (d *Decoder) within(method string, p params, t agent.Turns) error {
 	case "turn/plan/updated":
 		b.Emit(plan(p.Plan))
 	case "thread/tokenUsage/updated":
-		c.used(b, p, p.ThreadID == d.thread)
+		d.used(c, b, p)
 	default:
 		return fmt.Errorf("%s: %w", method, agent.ErrUnknownEvent)
 	}
@@ -237,7 +253,7 @@ func passedOver(method string) bool {
 		"mcpServer/event/", "mcpServer/oauthLogin/", "mcpServer/startupStatus/", "model/safetyBuffering/updated", "model/verification",
 		"modelProvider/", "process/", "project/", "remoteControl/", "skills/", "thread/archived", "thread/attachment/", "thread/closed",
 		"thread/compacted", "thread/deleted", "thread/environment/", "thread/goal/", "thread/prediction/", "thread/project/", "thread/queue/",
-		"thread/readState/", "thread/realtime/", "thread/reverted", "thread/section/", "thread/settings/", "thread/status/",
+		"thread/readState/", "thread/realtime/", "thread/reverted", "thread/section/", "thread/status/",
 		"thread/unarchived", "turn/diff/updated", "turn/moderationMetadata", "windows/", "windowsSandbox/",
 	}, func(known string) bool {
 		return method == known || strings.HasSuffix(known, "/") && strings.HasPrefix(method, known)

@@ -34,19 +34,20 @@ func (d *Decoder) exec(kind string, data raw, t agent.Turns) error {
 	switch {
 	case kind == "thread.started":
 		d.thread = l.Thread
+		t.Note(trace.AgentInfo{Product: product}.Payload()) // it tells no more of itself
 		return nil
 	case kind == "turn.started":
 		d.begin(t.Begin(agent.TurnInfo{Reason: "exec"}), d.thread)
 		return nil
 	case c == nil:
 		return nil
-	case c.fault != "" && kind != "turn.failed": // the last error comes again with turn.failed
-		c.b.Emit(trace.Error{Code: "retry", Message: c.fault})
-		c.fault = ""
+	case c.fault.Message != "" && kind != "turn.failed": // the last error comes again with turn.failed
+		c.b.Emit(trace.Notice("retry", c.fault.sentence()))
+		c.fault = turnError{}
 	}
 	switch kind {
 	case "error":
-		c.fault = turnError{Message: l.Message}.sentence()
+		c.fault = turnError{Message: l.Message}
 	case "turn.completed", "turn.failed":
 		if u := l.Usage; u != nil {
 			c.spent = tokens{InputTokens: u.Input, CachedInputTokens: u.Cached, CacheWriteInputTokens: u.CacheWrite, OutputTokens: u.Output, ReasoningOutputTokens: u.Reasoning}.usage(trace.UsageTurn)
@@ -77,7 +78,7 @@ func (d *Decoder) execItem(c *turn, e execItem, done bool) error {
 	it.AggregatedOutput, it.ExitCode = e.Output, e.ExitCode
 	switch e.Type {
 	case "error":
-		c.b.Emit(trace.Error{Code: "warning", Message: e.Message})
+		c.b.Emit(trace.Notice("warning", e.Message))
 		return nil
 	case "todo_list":
 		var steps []planStep

@@ -1,6 +1,7 @@
 package codex
 
 import (
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -45,6 +46,43 @@ func answer(options []option, r trace.PermissionResponse) option {
 		id = declineID
 	}
 	return choose(options, func(o option) bool { return o.ID == id })
+}
+
+// given is the option that a reply on record means. Other clients of Codex give replies that
+// Codex has not offered, and that it takes all the same.
+func given(options []option, reply raw) option {
+	if i := slices.IndexFunc(options, func(o option) bool { return agentkit.SameJSON(o.reply, reply) }); i >= 0 {
+		return options[i]
+	}
+	var r struct {
+		Decision    raw
+		Action      string
+		Permissions map[string]raw
+		Scope       string
+		Meta        struct{ Persist string } `json:"_meta"`
+	}
+	_ = parse(reply, &r) // a reply of another form allows nothing
+	if o := offer(r.Decision); o.ID != "" {
+		return o
+	}
+	id, _ := word(r.Decision)
+	id = cmp.Or(id, r.Action)
+	if len(r.Permissions) > 0 {
+		id = "accept"
+	}
+	plain := strings.ToLower(id)
+	lasts := strings.Contains(plain, "session") || strings.Contains(plain, "always") || r.Scope == "session" || r.Meta.Persist != ""
+	switch {
+	case plain == cancelID || plain == "abort":
+		return newOption(cancelID, "Deny and stop", trace.RejectOnce, object{})
+	case !strings.HasPrefix(plain, "accept") && !strings.HasPrefix(plain, "approve") && !strings.HasPrefix(plain, "allow"):
+		return choose(options, func(option) bool { return false })
+	case lasts && id == "accept":
+		return newOption("acceptForSession", "Allow for this session", trace.AllowAlways, object{})
+	case lasts:
+		return newOption(id, "Always allow", trace.AllowAlways, object{})
+	}
+	return newOption(id, "Allow once", trace.AllowOnce, object{})
 }
 
 // offer is a decision for people; the zero option if it is not known.

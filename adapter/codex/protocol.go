@@ -72,9 +72,7 @@ func initialize(ctx context.Context, rpc *jsonrpc.Conn) error {
 	if err := rpc.Call(ctx, "initialize", object{"clientInfo": client, "capabilities": object{}}, &hello); err != nil {
 		return fmt.Errorf("codex: it refuses to start: %w", err)
 	}
-	_, version, _ := strings.Cut(hello.UserAgent, "/")
-	version, _, _ = strings.Cut(version, " ")
-	if err := tooOld(version); err != nil {
+	if err := tooOld(versionIn(hello.UserAgent)); err != nil {
 		return err
 	}
 	return rpc.Notify(ctx, "initialized", nil)

@@ -135,14 +135,14 @@ func TestTheModelsAreReported(t *testing.T) {
 	s := agenttest.Open(t, fakeRuntime(t, "plain"), host, agent.Config{})
 	agenttest.Turn(t, s, host, agenttest.Prompt("hello"))
 	deadline := time.After(time.Minute)
-	for len(host.Notes()) == 0 {
+	for len(host.Notes()) < 2 {
 		select {
 		case <-deadline:
-			t.Fatal("no notice came")
+			t.Fatalf("the notes are %v", host.Notes())
 		case <-time.After(time.Millisecond):
 		}
 	}
-	want := []trace.Payload{trace.Models("m1", []trace.Model{{ID: "m1", Name: "One"}, {ID: "m2", Name: "Two"}})}
+	want := []trace.Payload{trace.AgentInfo{Product: "codex", Version: "0.169.0", Model: "fake"}.Payload(), trace.Models("m1", []trace.Model{{ID: "m1", Name: "One"}, {ID: "m2", Name: "Two"}})}
 	if d := cmp.Diff(want, host.Notes()); d != "" {
 		t.Errorf("(-want +got):\n%s", d)
 	}

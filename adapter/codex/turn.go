@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -22,7 +21,7 @@ type turn struct {
 	again    map[string]string // what was open when Codex sent its request again
 	spent    trace.Usage       // by the turn
 	total    trace.Usage       // by the session
-	fault    string
+	fault    turnError
 	stop     bool // the turn is to be stopped as soon as it has an id
 	inputs   int  // texts that were typed into running commands, for ids
 }
@@ -87,6 +86,7 @@ func (d *Decoder) started(p params, t agent.Turns) {
 	if c != nil {
 		c.id = p.Turn.ID
 		c.b.Touch()
+		d.uses(d.thread, d.about.chosen, t)
 		if c.stop {
 			d.do(agent.Send{Data: agentkit.Encode(object{
 				"id": "stop-" + c.id, "method": "turn/interrupt", "params": object{"threadId": d.thread, "turnId": c.id},
@@ -121,14 +121,14 @@ func (d *Decoder) end(c *turn, w turnWire) {
 			c.b.Emit(u)
 		}
 	}
-	stop := trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: c.fault}
+	stop := trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Class: c.fault.class(), Error: c.fault.sentence()}
 	switch {
 	case w.Status == "completed":
 		stop = trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted}
 	case w.Status == "interrupted":
 		stop = trace.Stop{Reason: "interrupted", Outcome: trace.OutcomeCanceled}
 	case w.Error != nil:
-		stop.Reason, stop.Error = w.Error.code(), w.Error.sentence()
+		stop.Reason, stop.Class, stop.Error = w.Error.code(), cmp.Or(w.Error.class(), stop.Class), w.Error.sentence()
 	}
 	if stop.Outcome == trace.OutcomeFailed && stop.Error == "" {
 		stop.Error = "Codex ended the turn with an error and does not say which."
@@ -141,51 +141,15 @@ func (d *Decoder) fault(p params, t agent.Turns) {
 	c := d.current()
 	switch {
 	case p.WillRetry:
-		d.emit(p, t, trace.Error{Code: "retry", Message: p.Error.sentence()})
+		d.emit(p, t, trace.Notice("retry", p.Error.sentence()))
 		if c != nil && p.ThreadID == d.thread {
 			c.again, c.open = c.open, map[string]string{}
 		}
 	case c == nil || p.ThreadID != d.thread:
 		d.emit(p, t, trace.Error{Code: p.Error.code(), Message: p.Error.sentence()})
 	default:
-		c.fault = p.Error.sentence()
+		c.fault = p.Error
 		c.b.Touch()
-	}
-}
-
-// sentence says what went wrong. The message may be the body of a provider's reply.
-func (e turnError) sentence() string {
-	text := agentkit.Plain(strings.TrimSpace(e.Message))
-	if e.AdditionalDetails != "" && !strings.Contains(text, e.AdditionalDetails) {
-		text = strings.TrimSpace(text + ": " + e.AdditionalDetails)
-	}
-	return text + advice(e.code()+" "+text)
-}
-
-// code is the agent's own word for the error.
-func (e turnError) code() string {
-	if code, _ := word(e.CodexErrorInfo); code != "other" {
-		return cmp.Or(code, "error")
-	}
-	return "error"
-}
-
-// used puts on record what a model call used, and remembers the sums.
-func (c *turn) used(b *trace.Builder, p params, main bool) {
-	step, total := p.TokenUsage.Last.usage(trace.UsageStep), p.TokenUsage.Total.usage(trace.UsageSession)
-	step.ContextUsed, step.ContextSize = p.TokenUsage.Last.TotalTokens, p.TokenUsage.ModelContextWindow
-	b.Emit(step)
-	if main {
-		total.ContextUsed, total.ContextSize = step.ContextUsed, step.ContextSize
-		c.call, c.spent, c.total = true, c.spent.Plus(step), total
-		c.spent.Scope = trace.UsageTurn
-	}
-}
-
-func (t tokens) usage(scope trace.UsageScope) trace.Usage {
-	return trace.Usage{
-		Scope: scope, InputTokens: t.InputTokens, OutputTokens: t.OutputTokens, CacheReadTokens: t.CachedInputTokens,
-		CacheWriteTokens: t.CacheWriteInputTokens, ReasoningTokens: t.ReasoningOutputTokens,
 	}
 }
 

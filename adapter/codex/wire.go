@@ -39,9 +39,14 @@ type params struct {
 	WillRetry          bool
 	RequestID          raw
 	FromModel, ToModel string
+	UserAgent          string // in the reply to initialize
+	// Model and ModelProvider are those of a conversation, in the reply that opens one, or of a
+	// prompt.
+	Model, ModelProvider string
+	ThreadSettings       struct{ Model, ModelProvider string }
 }
 
-type thread struct{ ID, ParentThreadID string }
+type thread struct{ ID, ParentThreadID, CLIVersion, Model, ModelProvider string }
 
 type turnWire struct {
 	ID, Status string
