@@ -1,6 +1,7 @@
 package opencode
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -16,11 +17,15 @@ import (
 type Options struct {
 	// Tools says what the tools do; toolkind.OpenCode() if zero.
 	Tools *toolkind.Table
+	// Product is what readers of a trace know the agent by; "opencode" if empty.
+	Product string
 }
 
 // Decoder reads one session of a server: requests, answers and events.
 type Decoder struct {
 	tools   toolkind.Table
+	product string
+	model   trace.AgentInfo // the provider and the model that answer
 	session string
 	title   string
 	seen    map[string]bool           // messages of earlier turns
@@ -35,7 +40,7 @@ var _ agent.Decoder = (*Decoder)(nil)
 
 // NewDecoder returns a Decoder for one session.
 func NewDecoder(o Options) *Decoder {
-	d := &Decoder{tools: toolkind.OpenCode(), seen: map[string]bool{}}
+	d := &Decoder{tools: toolkind.OpenCode(), product: cmp.Or(o.Product, "opencode"), seen: map[string]bool{}}
 	if o.Tools != nil {
 		d.tools = *o.Tools
 	}
@@ -52,7 +57,7 @@ func NewDecoder(o Options) *Decoder {
 		"session.idle":       func(p properties) { p.Status.Type = "idle"; d.status(p) },
 		"session.error":      d.failed,
 		"session.compacted": func(properties) {
-			d.turn.b.Emit(trace.Error{Code: "compacted", Message: "OpenCode has summed up the conversation to make room."})
+			d.turn.b.Emit(trace.Notice("compacted", "OpenCode has summed up the conversation to make room."))
 		},
 	}
 	return d
@@ -111,6 +116,11 @@ func (d *Decoder) call(c agentkit.Call, sent bool, t agent.Turns) error {
 		return read(c.Body, func(all []request) { d.pending(all, kind == "question") })
 	case kind == "session" && what == "message" && id == d.session:
 		return d.history(c.Body, t)
+	case c.Path == "/global/health", c.Path == "/session":
+		return read(c.Body, func(i info) {
+			d.version(i, t)
+			d.known(i, t)
+		})
 	case kind == "session" && what == "":
 		return read(c.Body, func(i info) { d.known(i, t) })
 	}
@@ -181,6 +191,9 @@ func (d *Decoder) event(kind string, p properties, t agent.Turns) {
 	case kind == "server.connected":
 		d.gap()
 	case kind == "session.created", kind == "session.updated":
+		if kind == "session.created" && d.session == "" {
+			d.version(p.Info, t)
+		}
 		d.known(p.Info, t)
 	case p.SessionID != d.session && !turn.child(p.SessionID):
 	case kind == "message.updated":

@@ -40,6 +40,9 @@ func (d *Decoder) message(i info, t agent.Turns) {
 	if turn == nil || !ours && turn.children[i.SessionID] == "" {
 		return
 	}
+	if ours {
+		d.spoke(i, t)
+	}
 	m := turn.messages[i.ID]
 	switch {
 	case m == nil:
@@ -101,6 +104,7 @@ func (d *Decoder) part(p part) (first bool) {
 		m.try, m.before = map[string][]string{}, m.try
 	case p.Type == "step-finish":
 		m.b.Emit(m.usage(p))
+		m.b.StepFinish(p.Reason)
 	case p.Type == "file" && p.URL != "":
 		m.b.Emit(trace.File{URL: p.URL, MediaType: p.Mime, Filename: p.Filename})
 	}

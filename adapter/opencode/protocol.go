@@ -36,7 +36,7 @@ func (p *protocol) Place() string {
 
 // Greet implements agentkit.RemoteProtocol.
 func (p *protocol) Greet(ctx context.Context) error {
-	version, err := p.rt.health(ctx, p.remote.Fetch)
+	version, err := p.rt.health(ctx, p.remote.Exchange)
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -76,7 +77,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	return agentkit.OpenRemote(ctx, host, cfg, agentkit.RemoteSpec{
 		Name: r.name(), Server: server, Stream: "/event", Heartbeat: heartbeat, StopTime: r.StopTime, CheckTime: r.CheckTime,
 		New: func(remote *agentkit.Remote) agentkit.RemoteProtocol {
-			return &protocol{Decoder: NewDecoder(Options{Tools: r.Tools}), rt: r, remote: remote, mode: r.Settings.Agent, model: cfg.Model}
+			return &protocol{Decoder: NewDecoder(Options{Tools: r.Tools, Product: strings.ToLower(r.name())}), rt: r, remote: remote, mode: r.Settings.Agent, model: cfg.Model}
 		},
 	})
 }

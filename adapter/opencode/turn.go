@@ -81,8 +81,8 @@ func (d *Decoder) prompt(session string, parts []part, t agent.Turns) {
 func (d *Decoder) status(p properties) {
 	turn, retry := d.turn, p.Status.Type == "retry"
 	if retry {
-		turn.voice(p.SessionID).Emit(trace.Error{Code: "retry", Message: fmt.Sprintf(
-			"The model's provider failed: %s. OpenCode tries again until the turn is stopped (attempt %d).", strings.TrimRight(agentkit.Plain(p.Status.Message), "."), p.Status.Attempt)})
+		turn.voice(p.SessionID).Emit(trace.Notice("retry", fmt.Sprintf(
+			"The model's provider failed: %s. OpenCode tries again until the turn is stopped (attempt %d).", strings.TrimRight(agentkit.Plain(p.Status.Message), "."), p.Status.Attempt)))
 	}
 	if retry || p.SessionID == d.session {
 		turn.idle = p.Status.Type == "idle"
@@ -126,7 +126,7 @@ func (t *turn) outcome() trace.Stop {
 		return trace.Stop{Reason: "aborted", Outcome: trace.OutcomeCanceled}
 	case failed != nil:
 		sentence := cmp.Or(agentkit.Plain(failed.Data.Message), failed.Name, "OpenCode gave no reason.")
-		return trace.Stop{Reason: cmp.Or(failed.Name, "error"), Outcome: trace.OutcomeFailed, Error: sentence}
+		return trace.Stop{Reason: cmp.Or(failed.Name, "error"), Outcome: trace.OutcomeFailed, Class: failed.class(), Error: sentence}
 	}
 	return trace.Stop{Reason: reason, Outcome: trace.OutcomeCompleted}
 }

@@ -39,7 +39,7 @@ type properties struct {
 // info is of a message or of a session.
 type info struct {
 	ID, ParentID, SessionID     string
-	Title                       string
+	Title, Version              string // of a session: the version of the OpenCode that has created it
 	Role                        string
 	ModelID, ProviderID, Finish string
 	Summary                     raw // true for a message that sums up the conversation
@@ -50,7 +50,11 @@ type info struct {
 // fault is an error of the agent.
 type fault struct {
 	Name string
-	Data struct{ Message string }
+	Data struct {
+		Message     string
+		StatusCode  int // of the provider's answer; 0 if there was none
+		IsRetryable bool
+	}
 }
 
 type status struct {
@@ -70,6 +74,7 @@ type part struct {
 	State               state
 	Cost                float64
 	Tokens              tokens
+	Reason              string // why the model stopped writing
 	URL, Mime, Filename string
 }
 
