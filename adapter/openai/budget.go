@@ -62,7 +62,7 @@ func (m *model) overBudget() error {
 		{m.Budget.SessionUSD, dollars(all), "$%.4f", "session", "session_usd", fresh},
 	} {
 		if limit.max > 0 && limit.used >= limit.max {
-			return &toolloop.Fault{Reason: "budget", Sentence: fmt.Sprintf("The %s has used "+limit.unit+" of a budget of "+limit.unit+": %s, or raise agents.%s.options.budget.%s.",
+			return &toolloop.Fault{Reason: "budget", Class: trace.ClassLimit, Sentence: fmt.Sprintf("The %s has used "+limit.unit+" of a budget of "+limit.unit+": %s, or raise agents.%s.options.budget.%s.",
 				limit.of, limit.used, limit.max, limit.sayToUse, m.name(), limit.key)}
 		}
 	}

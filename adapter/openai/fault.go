@@ -17,22 +17,27 @@ import (
 	"github.com/tributary-dev/tributary/agent/toolloop"
 	"github.com/tributary-dev/tributary/internal/address"
 	"github.com/tributary-dev/tributary/internal/httpjson"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // failure is an error that the endpoint reports: by the status of its answer, or, if
 // status is 0, in the middle of the answer.
 type failure struct {
-	status        int
-	code, message string
-	header        http.Header
+	status              int
+	code, kind, message string
+	header              http.Header
 }
 
 // newFailure reads the body of an error.
 func newFailure(body []byte) *failure {
-	var b struct{ Error struct{ Code any } }
+	var b struct{ Error struct{ Code, Type any } }
 	_ = json.Unmarshal(body, &b) // servers write errors in many forms, and most have no code
-	code, _ := b.Error.Code.(string)
-	return &failure{code: code, message: httpjson.Sentence(body)}
+	f := &failure{message: httpjson.Sentence(body)}
+	if f.code, _ = b.Error.Code.(string); b.Error.Code != nil && f.code == "" {
+		f.code = fmt.Sprint(b.Error.Code) // some write a status
+	}
+	f.kind, _ = b.Error.Type.(string)
+	return f
 }
 
 // Error implements error.
@@ -91,7 +96,7 @@ func retryAfter(h http.Header) (time.Duration, bool) {
 func (e endpoint) explain(err error) error {
 	reason, sentence := sentenceFor(err)
 	fill := strings.NewReplacer("{url}", address.Public(e.URL), "{model}", e.Model, "{agent}", "agents."+e.name(), "{why}", address.Redact(innermost(err).Error(), e.URL))
-	return &toolloop.Fault{Reason: reason, Sentence: fill.Replace(sentence)}
+	return &toolloop.Fault{Reason: reason, Class: classOf(err), Sentence: fill.Replace(sentence)}
 }
 
 func sentenceFor(err error) (reason, sentence string) {
@@ -140,6 +145,44 @@ func (f *failure) sentence() (reason, sentence string) {
 		return "error", "The endpoint failed ({why}): ask again later."
 	default:
 		return "error", "The endpoint refused the request ({why}): see whether model, options.api and options.params of {agent} fit it."
+	}
+}
+
+// classOf is the kind of failure of a model call.
+func classOf(err error) trace.Class {
+	_, syntax := errors.AsType[*json.SyntaxError](err)
+	_, form := errors.AsType[*json.UnmarshalTypeError](err)
+	f, failed := errors.AsType[*failure](err)
+	switch {
+	case failed:
+		return f.class()
+	case syntax, form, errors.Is(err, errNotAnAPI):
+		return "" // it may be no endpoint of a model at all
+	default:
+		return trace.ClassNetwork
+	}
+}
+
+// class is the kind of failure that the endpoint reports. Servers report some errors with a
+// status that says less than their code.
+func (f *failure) class() trace.Class {
+	words := f.code + " " + f.kind
+	inStream, _ := strconv.Atoi(f.code) //nolint:errcheck // most codes are words
+	switch class := trace.ClassOfStatus(f.status); {
+	case class == trace.ClassAuth:
+		return class
+	case tooLong.MatchString(words + " " + f.message):
+		return trace.ClassContext
+	case strings.Contains(words, "quota"), strings.Contains(words, "rate_limit"):
+		return trace.ClassRateLimit
+	case class != "":
+		return class
+	case strings.Contains(words, "server_error"), strings.Contains(words, "overloaded"):
+		return trace.ClassOverloaded
+	case strings.Contains(words, "invalid"):
+		return trace.ClassRequest
+	default:
+		return trace.ClassOfStatus(inStream)
 	}
 }
 

@@ -119,7 +119,7 @@ func TestServerThatDiesEndsNoTurnAndIsStartedAgain(t *testing.T) {
 	}
 }
 
-func TestServerThatCannotBeReachedIsANotice(t *testing.T) {
+func TestServerThatCannotBeReachedEndsNoTurn(t *testing.T) {
 	for want, server := range map[string]mcptool.Server{
 		"The tools of the MCP server test are missing: no-such-program was not found: correct the command, or install it.": {Command: "no-such-program"},
 		"The tools of the MCP server test are missing: it ended: exit status 1: broken.":                                   {Command: "bash", Args: []string{"-c", "echo broken >&2; exit 1"}},

@@ -44,6 +44,7 @@ func (m *model) Step(ctx context.Context, messages []toolloop.Message, tools []t
 		err := call(ctx, messages, tools, a)
 		m.count(messages, tools, a)
 		if err == nil {
+			b.StepFinish(a.finish)
 			return a.said, a.finished(), nil
 		}
 		wait, again := backOff(err, attempt)

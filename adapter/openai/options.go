@@ -21,6 +21,8 @@ const (
 type Options struct {
 	// API is chat (the default) or responses.
 	API string `json:"api"`
+	// Provider names who serves the model, for readers of the trace.
+	Provider string `json:"provider"`
 	// System is the system prompt; without one the agent has a short one of its own.
 	System string `json:"system"`
 	// Params go to the endpoint as they are: temperature, max_tokens, reasoning_effort …

@@ -39,7 +39,9 @@ func (s *session) play(ctx context.Context, p agent.Prompt, b *trace.Builder) er
 	}
 	m := &model{session: s, earlier: past.Usage}
 	messages := toolloop.Append(past.Messages, toolloop.UserMessage(p))
-	toolloop.Run(ctx, s.host, b, m, messages, s.tools(ctx, b), toolloop.Options{Table: s.Runtime.Tools, MaxSteps: s.MaxSteps})
+	tools := s.tools(ctx, b)
+	s.host.Note(s.about(m.system(), tools).Payload())
+	toolloop.Run(ctx, s.host, b, m, messages, tools, toolloop.Options{Table: s.Runtime.Tools, MaxSteps: s.MaxSteps})
 	m.report(b)
 	return nil
 }
@@ -52,9 +54,18 @@ func (s *session) tools(ctx context.Context, b *trace.Builder) []toolloop.Tool {
 		return s.Options.Tools != nil && !slices.Contains(*s.Options.Tools, t.Name)
 	})
 	more := s.mcp.Tools(ctx, func(server string, err error) {
-		b.Emit(trace.Notice("mcp", fmt.Sprintf("The tools of the MCP server %s are missing: %v.", server, err)))
+		b.Emit(trace.Error{Code: "mcp", Message: fmt.Sprintf("The tools of the MCP server %s are missing: %v.", server, err)})
 	})
 	return slices.Concat(all, s.Own, more)
+}
+
+// about says which model it is, and what the model is told and offered.
+func (s *session) about(system string, tools []toolloop.Tool) trace.AgentInfo {
+	a := trace.AgentInfo{Provider: s.Provider, Model: s.Model, System: system}
+	for _, t := range tools {
+		a.Tools = append(a.Tools, trace.ToolDefinition{Name: t.Name, Description: t.Description, InputSchema: t.Schema})
+	}
+	return a
 }
 
 // builtIn are the tools for the workspace.

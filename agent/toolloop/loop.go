@@ -14,8 +14,8 @@ import (
 
 // Model makes model calls.
 type Model interface {
-	// Step makes one model call. Step writes text, reasoning and usage to b, and may
-	// write the calls while they grow. The loop writes each finished call. Call ids are
+	// Step makes one model call. Step writes text, reasoning and usage to b, and the server's
+	// word for why the model stopped (StepFinish). Step may write the calls while they grow. The loop writes each finished call. Call ids are
 	// unique within the message.
 	Step(ctx context.Context, messages []Message, tools []Tool, b *trace.Builder) (Message, Finish, error)
 }
@@ -34,6 +34,8 @@ const (
 // Fault is an error of a Model that ends the turn with a reason of its own.
 type Fault struct {
 	Reason string
+	// Class is the kind of failure, if it is known.
+	Class trace.Class
 	// Sentence says what failed and what to do.
 	Sentence string
 }
@@ -75,7 +77,7 @@ func Run(ctx context.Context, host agent.Host, b *trace.Builder, m Model, messag
 	case ctx.Err() != nil:
 		b.End(trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled})
 	case fault != nil:
-		b.End(trace.Stop{Reason: cmp.Or(fault.Reason, "error"), Outcome: trace.OutcomeFailed, Error: err.Error()})
+		b.End(trace.Stop{Reason: cmp.Or(fault.Reason, "error"), Outcome: trace.OutcomeFailed, Class: fault.Class, Error: err.Error()})
 	case err != nil:
 		b.End(trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: err.Error()})
 	default:
@@ -102,7 +104,7 @@ func (l *loop) run(ctx context.Context, interrupt context.CancelCauseFunc, messa
 		l.calls(ctx, interrupt, said.Calls)
 		messages = append(messages, said)
 	}
-	return "", &Fault{Reason: "max_steps", Sentence: fmt.Sprintf("The turn reached its limit of %d model calls: ask the agent to go on, or raise max_steps.", l.MaxSteps)}
+	return "", &Fault{Reason: "max_steps", Class: trace.ClassLimit, Sentence: fmt.Sprintf("The turn reached its limit of %d model calls: ask the agent to go on, or raise max_steps.", l.MaxSteps)}
 }
 
 func (l *loop) end(finish Finish) (Finish, error) {

@@ -324,14 +324,14 @@ func TestStepsAreBounded(t *testing.T) {
 	var ran atomic.Int32
 	m := &script{messages: []toolloop.Message{calls("one"), calls("one"), calls("one")}}
 	events := play(t, host, m, []toolloop.Tool{echo("one", &ran)}, toolloop.Options{MaxSteps: 2})
-	if stop := stopOf(events); stop.Reason != "max_steps" || ran.Load() != 2 {
+	if stop := stopOf(events); stop.Reason != "max_steps" || stop.Class != trace.ClassLimit || ran.Load() != 2 {
 		t.Errorf("the turn ended as %+v after %d calls", stop, ran.Load())
 	}
 }
 
 func TestFaultOfTheModelEndsTheTurn(t *testing.T) {
-	events := play(t, agenttest.NewHost(), &script{fail: &toolloop.Fault{Reason: "budget", Sentence: "All is spent."}}, nil, toolloop.Options{})
-	if stop := stopOf(events); stop.Reason != "budget" || stop.Error != "All is spent." || stop.Outcome != trace.OutcomeFailed {
+	events := play(t, agenttest.NewHost(), &script{fail: &toolloop.Fault{Reason: "budget", Class: trace.ClassLimit, Sentence: "All is spent."}}, nil, toolloop.Options{})
+	if stop := stopOf(events); stop.Reason != "budget" || stop.Class != trace.ClassLimit || stop.Error != "All is spent." || stop.Outcome != trace.OutcomeFailed {
 		t.Errorf("the turn ended as %+v", stop)
 	}
 }
