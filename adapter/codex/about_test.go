@@ -215,3 +215,23 @@ func TestAReplyThatWasNotOfferedIsTakenForWhatItIs(t *testing.T) {
 		}
 	}
 }
+
+func TestACommandGoesOnInLaterTurns(t *testing.T) {
+	t.Parallel()
+	command := func(method, status string) string {
+		return out(method, `"item":{"type":"commandExecution","id":"c","command":"sleep 9","cwd":"/w","status":"`+status+`"}`)
+	}
+	var got []string
+	for _, r := range recordings().Play(t, []byte(opening("thread/start")+turnOf("U", "", command("item/started", "inProgress"))+
+		turnOf("V", "", command("item/started", "inProgress"))+turnOf("W", "", command("item/completed", "completed")))).Records {
+		switch p := r.Payload.(type) { //nolint:gochecksumtype // the others are no matter here
+		case trace.ToolCall:
+			got = append(got, strings.TrimSpace(r.Turn+" "+p.ToolCallID+" "+p.Continues))
+		case trace.ToolResult:
+			got = append(got, r.Turn+" "+string(p.Status))
+		}
+	}
+	if d := cmp.Diff([]string{"turn-1 c", "turn-1 canceled", "turn-2 c turn-1", "turn-2 canceled", "turn-3 c turn-1", "turn-3 completed"}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}

@@ -29,6 +29,7 @@ type Decoder struct {
 	prompts int               // prompts so far, for ids
 	waiting []trace.Prompt    // prompts whose turn has not begun
 	turn    *turn             // the newest
+	open    map[string]string // calls that earlier turns left without a result, and the first turn of each
 	asks    map[string]ask    // requests of the agent without an answer, by id
 	live    bool              // this is a session, not a recording
 	effects []agent.Effect
@@ -42,7 +43,7 @@ func NewDecoder(o Options) *Decoder {
 	if o.Tools != nil {
 		tools = *o.Tools
 	}
-	return &Decoder{tools: tools, about: about{models: map[string]string{}}, agents: map[string]string{}, sent: map[string]string{}, asks: map[string]ask{}}
+	return &Decoder{tools: tools, about: about{models: map[string]string{}}, agents: map[string]string{}, sent: map[string]string{}, open: map[string]string{}, asks: map[string]ask{}}
 }
 
 // Decode implements agent.Decoder.

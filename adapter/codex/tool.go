@@ -17,12 +17,15 @@ func (d *Decoder) tool(c *turn, b *trace.Builder, it item, done bool) {
 			d.agents[thread] = it.ID
 		}
 	}
-	b.ToolCall(d.call(it))
+	call := d.call(it)
+	call.Continues = d.open[it.ID]
+	b.ToolCall(call)
 	if !done {
 		c.running[it.ID] = it
 		return
 	}
 	delete(c.running, it.ID)
+	delete(d.open, it.ID)
 	c.answered = true
 	r := trace.ToolResult{ToolCallID: it.ID, Status: trace.ToolCompleted, Output: it.output()}
 	switch {

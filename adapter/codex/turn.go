@@ -39,6 +39,11 @@ func (d *Decoder) begin(b *trace.Builder, id string) *turn {
 	if b == nil {
 		return nil
 	}
+	if d.turn != nil {
+		for id := range d.turn.running {
+			d.open[id] = cmp.Or(d.open[id], d.turn.b.Turn())
+		}
+	}
 	d.turn = &turn{b: b, id: id, call: true, running: map[string]item{}, open: map[string]string{}, again: map[string]string{}}
 	return d.turn
 }
