@@ -195,6 +195,39 @@ func TestRealClaudeReportsLater(t *testing.T) {
 	}
 }
 
+// TestRealClaudeCountsItsSubAgents: the turn's tokens are the agent's and those of a sub-agent
+// that calls the model several times.
+func TestRealClaudeCountsItsSubAgents(t *testing.T) {
+	t.Parallel()
+	real := realagent.Claude(t)
+	host := agenttest.NewHost()
+	host.OnPermit = func(_ context.Context, r trace.PermissionRequest) trace.PermissionResponse {
+		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "allow", OptionKind: trace.AllowOnce}
+	}
+	s := realSession(t, real, host, "")
+	events, stop := agenttest.Turn(t, s, host, agenttest.Prompt(`[[script:call Task {"description":"sub task","subagent_type":"general-purpose","run_in_background":false,"prompt":"[[script:chain `+real.Dir+`/hello.txt]]"}]]`))
+	if stop.Outcome != trace.OutcomeCompleted {
+		t.Fatalf("the turn ended as %+v", stop)
+	}
+	var sum, turn trace.Usage
+	calls := 0
+	for _, e := range events {
+		u, _ := e.Payload.(trace.Usage)
+		switch _, sub := e.Actor.SubagentCall(); {
+		case u.Scope == trace.UsageTurn:
+			turn = u
+		case u.Scope == trace.UsageStep:
+			sum = sum.Plus(u)
+			if sub {
+				calls++
+			}
+		}
+	}
+	if tokens(sum) != tokens(turn) || calls < 3 || turn.CostUSD == nil {
+		t.Errorf("%d model calls of the sub-agent; the steps have used %v, and the turn %v", calls, tokens(sum), tokens(turn))
+	}
+}
+
 // TestRealClaudeTakesFiles: the model gets the files, not only the agent.
 func TestRealClaudeTakesFiles(t *testing.T) {
 	t.Parallel()

@@ -64,6 +64,9 @@ func (d *Decoder) toolResult(c *turn, l line, b block, first bool) {
 	default:
 		r.Status, r.Error = trace.ToolFailed, brief(text)
 	}
+	if first {
+		d.lastOf(c, b.ToolUseID, l.ToolUseResult)
+	}
 	s.b.ToolResult(r)
 	if first && r.Status == trace.ToolCompleted && len(l.ToolUseResult) > 0 {
 		if change, ok := fileChange(l.ToolUseResult); ok {

@@ -1,6 +1,8 @@
 package claude
 
 import (
+	"bytes"
+	"encoding/json"
 	"maps"
 	"slices"
 
@@ -17,7 +19,8 @@ type spending struct {
 	main    bool
 	model   string
 	used    usage
-	held    bool // used may still lack output
+	held    bool // used is not on record yet
+	exact   bool // used has all output
 	counted bool // used is on record
 }
 
@@ -51,12 +54,40 @@ func (d *Decoder) used(c *turn, m *reply, u usage, stopReason string) {
 		return
 	}
 	m.used = u
-	switch {
-	case stopReason != "":
+	if stopReason != "" {
 		d.count(c, m)
-	case !m.held:
+		return
+	}
+	c.hold(m)
+}
+
+// hold keeps the usage of a message until more is known of it.
+func (c *turn) hold(m *reply) {
+	if !m.held {
 		m.held = true
 		c.held = append(c.held, m)
+	}
+}
+
+// lastOf takes the usage of a sub-agent's last message from the result of its call. Claude Code does not
+// show that message itself when the call waits for the sub-agent.
+func (d *Decoder) lastOf(c *turn, call string, result raw) {
+	var r struct {
+		Agent string `json:"agentId"`
+		Model string `json:"resolvedModel"`
+		Usage usage  `json:"usage"`
+	}
+	if !bytes.Contains(result, []byte(`"agentId"`)) || json.Unmarshal(result, &r) != nil || r.Agent == "" || r.Usage.context() == 0 {
+		return
+	}
+	s := d.speaker(c, call)
+	m := s.last
+	if m == nil || !m.used.sameInput(r.Usage) { // else the message was shown
+		m = &reply{spending: spending{b: s.b, model: r.Model}}
+	}
+	if !m.counted {
+		m.used, m.exact = r.Usage, true
+		c.hold(m)
 	}
 }
 
@@ -83,18 +114,20 @@ func (d *Decoder) release(c *turn, s *speaker) {
 	}
 }
 
-// settle gives the newest held message of each model the output that only the result knows. It
-// does so only if all input is accounted for: else the model was called for something that no
+// settle gives the newest message of each model whose output is not exact the output that only the
+// result knows. It does so only if all input is accounted for: else the model was called for something that no
 // message shows.
 func (d *Decoder) settle(c *turn, r result) {
 	newest, known := map[string]*reply{}, maps.Clone(d.counted.models)
 	for _, m := range c.held {
-		newest[m.model] = m
+		if !m.exact {
+			newest[m.model] = m
+		}
 		known[m.model] = known[m.model].plus(m.used)
 	}
 	for model, m := range newest {
 		sum, has := modelIn(r.Since, model), known[model]
-		if sum.Input != has.Input || sum.CacheRead != has.CacheRead || sum.CacheWrite != has.CacheWrite {
+		if !has.sameInput(usage{Input: sum.Input, CacheRead: sum.CacheRead, CacheWrite: sum.CacheWrite}) {
 			continue
 		}
 		m.used.Output += max(0, sum.Output-has.Output)
@@ -180,6 +213,10 @@ func (u usage) trace(scope trace.UsageScope, model string) trace.Usage {
 
 // context is how much of the model's context is in use after a call.
 func (u usage) context() int64 { return u.Input + u.CacheRead + u.CacheWrite + u.Output }
+
+func (u usage) sameInput(v usage) bool {
+	return u.Input == v.Input && u.CacheRead == v.CacheRead && u.CacheWrite == v.CacheWrite
+}
 
 func (u usage) plus(more usage) usage {
 	u.Input += more.Input

@@ -53,6 +53,12 @@ func spent(parent, id, model string, input, output int) string {
 		parent, id, model, id, input, output))
 }
 
+// taskResult is the result of the call t1 of a sub-agent, with the usage of its last message.
+func taskResult(input, output int) string {
+	return out(fmt.Sprintf(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"done"}]},"tool_use_result":{"agentId":"x","resolvedModel":"m","usage":{"input_tokens":%d,"output_tokens":%d}}}`,
+		input, output))
+}
+
 // sums ends a turn. models are what was used since the result before, by model.
 func sums(models ...string) string {
 	return out(`{"type":"result","subtype":"success","terminal_reason":"completed","usage":{"input_tokens":10,"output_tokens":1},"model_usage_since_last_result":{` + strings.Join(models, ",") + `}}`)
@@ -100,6 +106,15 @@ func TestUsage(t *testing.T) {
 		{"output of a model call without a message belongs to no message", []string{
 			hello, call, spent("t1", "s1", "m", 10, 1), sums(sumOf("m", "m", 910, 907, 0.5)),
 		}, []string{"turn-1 subagent:t1 step 10/1 m", "turn-1 agent turn 910/907 $0.5 m"}},
+		{"the last message of a sub-agent is in the result of its call only", []string{
+			hello, call, spent("t1", "s1", "m", 10, 1), spent("t1", "s2", "m", 20, 1), taskResult(30, 6), sums(sumOf("m", "m", 60, 20, 0.5)),
+		}, []string{"turn-1 subagent:t1 step 10/1 m", "turn-1 subagent:t1 step 20/13 m", "turn-1 subagent:t1 step 30/6 m", "turn-1 agent turn 60/20 $0.5 m"}},
+		{"the last message of a sub-agent was shown, too", []string{
+			hello, call, spent("t1", "s1", "m", 10, 1), spent("t1", "s2", "m", 30, 1), taskResult(30, 6), sums(sumOf("m", "m", 40, 7, 0.5)),
+		}, []string{"turn-1 subagent:t1 step 10/1 m", "turn-1 subagent:t1 step 30/6 m", "turn-1 agent turn 40/7 $0.5 m"}},
+		{"a sub-agent of one message", []string{hello, call, taskResult(30, 6), sums(sumOf("m", "m", 30, 6, 0.5))}, []string{
+			"turn-1 subagent:t1 step 30/6 m", "turn-1 agent turn 30/6 $0.5 m",
+		}},
 		{"a message that a result divides", []string{
 			hello, call, spent("t1", "s1", "m", 10, 4), sums(sumOf("m", "m", 10, 4, 0.5)),
 			spent("t1", "s1", "m", 10, 4), spent("t1", "s2", "m", 20, 5), sums(sumOf("m", "m", 20, 6, 0.5)),
