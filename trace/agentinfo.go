@@ -18,10 +18,9 @@ type AgentInfo struct {
 	// agent uses now, never a word such as default.
 	Provider string `json:"provider,omitempty"`
 	Model    string `json:"model,omitempty"`
-	// Tools are those that the model may call.
+	// Tools are those that the model may call. The system prompt is not here, because all who may
+	// read a session's trace would read it.
 	Tools []ToolDefinition `json:"tools,omitempty"`
-	// System is the system prompt.
-	System string `json:"system,omitempty"`
 }
 
 // ToolDefinition is a tool that a model may call. Many agents tell the name alone.
@@ -41,8 +40,12 @@ func (a AgentInfo) With(more AgentInfo) AgentInfo {
 		known *string
 		more  string
 	}{
-		{&a.Name, more.Name}, {&a.Adapter, more.Adapter}, {&a.Product, more.Product}, {&a.Version, more.Version},
-		{&a.Provider, more.Provider}, {&a.Model, more.Model}, {&a.System, more.System},
+		{&a.Name, more.Name},
+		{&a.Adapter, more.Adapter},
+		{&a.Product, more.Product},
+		{&a.Version, more.Version},
+		{&a.Provider, more.Provider},
+		{&a.Model, more.Model},
 	} {
 		if f.more != "" {
 			*f.known = f.more

@@ -15,7 +15,7 @@ func TestDataThatEveryAgentHasIsNamedOnce(t *testing.T) {
 		`{"name":"modes","id":"modes","value":{"current":"ask","modes":[{"id":"ask","name":"Ask"}]},"domain":true}`:                             trace.Modes("ask", []trace.Mode{{ID: "ask", Name: "Ask"}}),
 		`{"name":"models","id":"models","value":{"models":[]},"domain":true}`:                                                                   trace.Models("", nil),
 		`{"name":"commands","id":"commands","value":{"commands":[{"name":"init","description":"Begin <here>","hint":"[path]"}]},"domain":true}`: trace.Commands([]trace.Command{{Name: "init", Description: "Begin <here>", Hint: "[path]"}}),
-		`{"message":"The model is busy.","code":"busy","level":"notice"}`:                                                                                        trace.Notice("busy", "The model is busy."),
+		`{"message":"The model is busy.","code":"busy","level":"notice"}`:                                                                       trace.Notice("busy", "The model is busy."),
 		`{"scope":"step","input_tokens":3,"output_tokens":0}`:                                                                                   trace.Usage{Scope: trace.UsageStep, InputTokens: 3},
 	} {
 		got, err := trace.MarshalPayload(p)

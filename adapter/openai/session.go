@@ -40,7 +40,7 @@ func (s *session) play(ctx context.Context, p agent.Prompt, b *trace.Builder) er
 	m := &model{session: s, earlier: past.Usage}
 	messages := toolloop.Append(past.Messages, toolloop.UserMessage(p))
 	tools := s.tools(ctx, b)
-	s.host.Note(s.about(m.system(), tools).Payload())
+	s.host.Note(s.about(tools).Payload())
 	toolloop.Run(ctx, s.host, b, m, messages, tools, toolloop.Options{Table: s.Runtime.Tools, MaxSteps: s.MaxSteps})
 	m.report(b)
 	return nil
@@ -59,9 +59,9 @@ func (s *session) tools(ctx context.Context, b *trace.Builder) []toolloop.Tool {
 	return slices.Concat(all, s.Own, more)
 }
 
-// about says which model it is, and what the model is told and offered.
-func (s *session) about(system string, tools []toolloop.Tool) trace.AgentInfo {
-	a := trace.AgentInfo{Provider: s.Provider, Model: s.Model, System: system}
+// about says which model it is, and which tools the model is offered.
+func (s *session) about(tools []toolloop.Tool) trace.AgentInfo {
+	a := trace.AgentInfo{Provider: s.Provider, Model: s.Model}
 	for _, t := range tools {
 		a.Tools = append(a.Tools, trace.ToolDefinition{Name: t.Name, Description: t.Description, InputSchema: t.Schema})
 	}
