@@ -23,6 +23,7 @@ func (t *turn) decide(r trace.PermissionRequest, c trace.ToolCall) (trace.Permis
 	l := t.session
 	name, a := l.agentNow()
 	scope := l.scope(a)
+	c = a.Tools.Judged(c)
 	if answer, decided := a.Policy.Decide(r, c, scope); decided {
 		return answer, true
 	}

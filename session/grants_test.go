@@ -202,6 +202,31 @@ func TestUnknownToolsAreCounted(t *testing.T) {
 	})
 }
 
+// A policy does not allow a tool of an unknown application because of the tool's name, and neither
+// does the metric take it for known.
+func TestAGuessedKindIsNoReasonToAllow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		waiting := make(chan string, 10)
+		var ended []trace.PermissionResponse
+		var counted []agent.Count
+		b := newBench(t, func(o *session.Options) {
+			o.Meter = func(_ string, c agent.Count) { counted = append(counted, c) }
+			o.Agents["demo"] = session.Agent{
+				Runtime: calls(waiting, &ended), Cwd: t.TempDir(), Tools: toolkind.Table{}.Guess().With(map[string]trace.ToolKind{"glob": trace.ToolRead}),
+				Policy: permission.Policy{Rules: []permission.Rule{{Kinds: []trace.ToolKind{trace.ToolRead}, Then: permission.Allow}, {Kinds: []trace.ToolKind{trace.ToolOther}, Then: permission.Deny, Reason: "unknown"}}},
+			}
+		})
+		defer b.close()
+		b.wait(b.say("u1", `read_file {"path":"a.txt"}`)) // the agent's adapter says that it reads
+		if len(ended) != 1 || ended[0].Allowed() || ended[0].Rule != "rules[1]" {
+			t.Errorf("read_file: %+v", ended)
+		}
+		if !slices.Equal(counted, []agent.Count{agent.UnknownTool}) {
+			t.Errorf("counted %v", counted)
+		}
+	})
+}
+
 // Two requests that wait for one call: an "always" to the harmless one is no grant for
 // the other input.
 func TestAnAlwaysIsNoGrantForAnotherInputOfTheCall(t *testing.T) {

@@ -11,11 +11,11 @@ import (
 // configuration knows. Such a tool is of the kind other, so the policy asks.
 func (t *turn) countTool(p trace.Payload) {
 	call, ok := p.(trace.ToolCall)
-	if !ok || call.ToolKind != trace.ToolOther {
+	if !ok {
 		return
 	}
 	name, a := t.session.agentNow()
-	if !a.Tools.Knows(call.RawName) {
+	if a.Tools.Judged(call).ToolKind == trace.ToolOther && !a.Tools.Knows(call.RawName) {
 		t.session.hub.Meter(name, agent.UnknownTool)
 	}
 }

@@ -604,7 +604,7 @@ func TestSettingsThatCannotBeMeantAreRefused(t *testing.T) {
 			t.Errorf("%+v: %v", s, err)
 		}
 	}
-	if agui.Adapter().Decoder("") == nil {
+	if agui.Adapter().Decoder(agent.Settings{}) == nil {
 		t.Error("the adapter reads no recordings")
 	}
 }

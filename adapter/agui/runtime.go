@@ -50,15 +50,19 @@ func Adapter() agent.Adapter {
 		Keys: []string{"url", "token_env", "tool_kinds", "options"},
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			token, err := s.Token()
-			r := Runtime{URL: s.URL, Token: token, Table: toolkind.Table{}.With(s.ToolKinds)}
+			r := Runtime{URL: s.URL, Token: token, Table: tools().With(s.ToolKinds)}
 			if err = cmp.Or(err, agent.DecodeOptions(s.Options, &r.Options)); err != nil {
 				return nil, err
 			}
 			return r, r.validate()
 		},
-		Decoder: func(string) agent.Decoder { return NewDecoder() },
+		Tools:   func(string) toolkind.Table { return tools() },
+		Decoder: func(s agent.Settings) agent.Decoder { return &Decoder{tools: tools().With(s.ToolKinds)} },
 	}
 }
+
+// tools is the table of an endpoint's tools, which are those of any application.
+func tools() toolkind.Table { return toolkind.Table{}.Guess() }
 
 func (r Runtime) validate() error {
 	for n, t := range r.Tools {

@@ -58,14 +58,15 @@ func BackendAdapter() agent.Adapter {
 		Keys: agent.ProcessKeys("url", "token_env", "tool_kinds", "options"),
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			token, err := s.Token()
-			b := Backend{URL: s.URL, Token: token, Command: s.Command, Args: s.Args, Env: s.Environ, Tools: toolkind.Table{}.With(s.ToolKinds)}
+			b := Backend{URL: s.URL, Token: token, Command: s.Command, Args: s.Args, Env: s.Environ, Tools: tools().With(s.ToolKinds)}
 			b.Silence = agent.Duration(patience)
 			if err = errors.Join(err, agent.DecodeOptions(s.Options, &b.BackendOptions)); err != nil {
 				return nil, err
 			}
 			return b, b.validate()
 		},
-		Decoder: func(string) agent.Decoder { return NewDecoder(Options{}) },
+		Tools:   func(string) toolkind.Table { return tools() },
+		Decoder: decoder,
 	}
 }
 

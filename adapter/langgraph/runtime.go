@@ -45,15 +45,24 @@ func Adapter() agent.Adapter {
 		Keys: []string{"url", "token_env", "tool_kinds", "options"},
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			key, err := s.Token()
-			r := Runtime{URL: s.URL, Key: key, Tools: toolkind.Table{}.With(s.ToolKinds)}
+			r := Runtime{URL: s.URL, Key: key, Tools: tools().With(s.ToolKinds)}
 			if err = errors.Join(err, agent.DecodeOptions(s.Options, &r.ServerOptions)); err != nil {
 				return nil, err
 			}
 			return r, r.validate()
 		},
-		Decoder: func(string) agent.Decoder { return NewDecoder(Options{}) },
+		Tools:   judged,
+		Decoder: decoder,
 	}
 }
+
+// tools is the table of a graph's tools, which are those of any application.
+func tools() toolkind.Table { return toolkind.Table{}.Guess() }
+
+// judged is the table for policies: it also knows which keys of common tools hold paths and commands.
+func judged(string) toolkind.Table { return toolkind.OpenAI().Guess() }
+
+func decoder(s agent.Settings) agent.Decoder { return &Decoder{tools: tools().With(s.ToolKinds)} }
 
 func (r Runtime) validate() error {
 	if r.Assistant == "" {

@@ -23,9 +23,13 @@ type Func func(ctx context.Context, r Request) iter.Seq2[uistream.Chunk, error]
 
 // Adapter makes the function an agent of the program, for tributary.Main.
 func (f Func) Adapter(name string) agent.Adapter {
-	return agent.Adapter{Name: name, InProcess: true, Keys: []string{"tool_kinds"}, New: func(s agent.Settings) (agent.Runtime, error) {
-		return Runtime{Func: f, Tools: toolkind.Table{}.With(s.ToolKinds)}, nil
-	}}
+	return agent.Adapter{
+		Name: name, InProcess: true, Keys: []string{"tool_kinds"},
+		Tools: func(string) toolkind.Table { return tools() },
+		New: func(s agent.Settings) (agent.Runtime, error) {
+			return Runtime{Func: f, Tools: tools().With(s.ToolKinds)}, nil
+		},
+	}
 }
 
 // Request is the conversation that a Func answers.

@@ -54,15 +54,19 @@ func Adapter() agent.Adapter {
 		Keys: []string{"url", "token_env", "tool_kinds", "options"},
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			token, err := s.Token()
-			r := Runtime{URL: s.URL, Token: token, Tools: toolkind.Table{}.With(s.ToolKinds), Settings: Settings{Silence: agent.Duration(patience)}}
+			r := Runtime{URL: s.URL, Token: token, Tools: tools().With(s.ToolKinds), Settings: Settings{Silence: agent.Duration(patience)}}
 			if err = cmp.Or(err, agent.DecodeOptions(s.Options, &r.Settings)); err != nil {
 				return nil, err
 			}
 			return r, r.validate()
 		},
-		Decoder: func(string) agent.Decoder { return NewDecoder(toolkind.Table{}) },
+		Tools:   func(string) toolkind.Table { return tools() },
+		Decoder: func(s agent.Settings) agent.Decoder { return NewDecoder(tools().With(s.ToolKinds)) },
 	}
 }
+
+// tools is the table of an endpoint's tools, which are those of any application.
+func tools() toolkind.Table { return toolkind.Table{}.Guess() }
 
 func (r Runtime) validate() error {
 	if !slices.Contains([]string{"", "all", "last"}, r.Settings.Send) {

@@ -100,18 +100,19 @@ func (p Policy) Validate() error {
 // Decide decides a request, if the policy can: false means that a person has to be
 // asked. c is the call as the agent will run it. Judge may read the file system, so
 // a caller holds no lock. No rule allows what is closed, and only a command that names it
-// is asked.
+// is asked. The answer names the rule that decided by its place in the policy, such as
+// script[0]; what is closed is denied without a rule.
 func (p Policy) Decide(r trace.PermissionRequest, c trace.ToolCall, s Scope) (trace.PermissionResponse, bool) {
 	touches := s.touches(c)
 	if touches == yes && c.ToolKind != trace.ToolExecute {
 		answer, err := FromApproval(r.Options, false, closedReason)
 		return decided(r, answer), err == nil
 	}
-	rules := p.Rules
-	if scripted, ok := s.Script.take(p.Script, func(r Rule) bool { return r.about(c, s) == yes }); ok {
-		rules = []Rule{scripted}
+	list, rules, first := "rules", p.Rules, 0
+	if i, ok := s.Script.take(p.Script, func(r Rule) bool { return r.about(c, s) == yes }); ok {
+		list, rules, first = "script", p.Script[i:i+1], i
 	}
-	for _, rule := range rules {
+	for i, rule := range rules {
 		switch about := rule.about(c, s); {
 		case about == no, about == unsure && rule.Then == Allow:
 			continue
@@ -125,9 +126,11 @@ func (p Policy) Decide(r trace.PermissionRequest, c trace.ToolCall, s Scope) (tr
 			}
 			// An agent that offers nothing but "always" is not granted that.
 			answer, err := FromApproval(r.Options, true, rule.Reason)
+			answer.Rule = fmt.Sprintf("%s[%d]", list, first+i)
 			return decided(r, answer), err == nil
 		case Deny:
 			answer, err := FromApproval(r.Options, false, rule.denial())
+			answer.Rule = fmt.Sprintf("%s[%d]", list, first+i)
 			return decided(r, answer), err == nil
 		case Ask:
 		}

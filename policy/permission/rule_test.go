@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -282,6 +283,35 @@ func TestScript(t *testing.T) {
 	} {
 		if got := judge(p, c.call, s); got != c.want {
 			t.Errorf("call %d: %s, want %s", i+1, got, c.want)
+		}
+	}
+}
+
+// An answer names the rule that decided, so that a reader of the trace finds it in the configuration.
+func TestAnAnswerNamesTheRuleThatDecided(t *testing.T) {
+	t.Parallel()
+	s := scope(t)
+	s.Script = &permission.Script{}
+	s.Closed = func(path string) bool { return strings.HasSuffix(path, "secret") }
+	s.Holds = func(string) bool { return false }
+	p := permission.Policy{
+		Script: []permission.Rule{{Tool: "none", Then: permission.Deny}, {Tool: "bash", Then: permission.Allow}, {Tool: "bash", Then: permission.Deny}},
+		Rules:  []permission.Rule{{Tool: "glob", Then: permission.Ask}, {Kinds: []trace.ToolKind{trace.ToolEdit}, Then: permission.Allow}, {Then: permission.Deny}},
+	}
+	for i, c := range []struct {
+		call trace.ToolCall
+		want string
+	}{
+		{called("bash", `{"command":"x"}`), "script[1]"},
+		{called("bash", `{"command":"x"}`), "script[2]"},
+		{called("bash", `{"command":"x"}`), "rules[2]"},
+		{called("write_file", `{"path":"a.txt","content":"x"}`), "rules[1]"},
+		{called("write_file", `{"path":"secret","content":"x"}`), ""}, // what is closed is denied without a rule
+		{called("glob", `{"pattern":"*"}`), ""},                       // a person is asked
+	} {
+		answer, _ := p.Decide(trace.PermissionRequest{RequestID: "r", Options: options()}, c.call, s)
+		if answer.Rule != c.want {
+			t.Errorf("call %d: the rule is %q, want %q", i+1, answer.Rule, c.want)
 		}
 	}
 }

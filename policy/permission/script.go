@@ -9,17 +9,17 @@ type Script struct {
 	used map[int]bool
 }
 
-// take uses up the first rule that matches and is not used yet.
-func (s *Script) take(rules []Rule, matches func(Rule) bool) (Rule, bool) {
+// take uses up the first rule that matches and is not used yet, and returns its place.
+func (s *Script) take(rules []Rule, matches func(Rule) bool) (at int, ok bool) {
 	for i, r := range rules {
 		if s.spent(i) || !matches(r) { // a match may read the file system: no lock is held
 			continue
 		}
 		if s.spend(i) {
-			return r, true
+			return i, true
 		}
 	}
-	return Rule{}, false
+	return 0, false
 }
 
 func (s *Script) spent(i int) bool {

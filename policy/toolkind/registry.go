@@ -24,7 +24,6 @@ var registry = map[string]func() Table{
 	"goose":        Goose,
 	"kilo":         Kilo,
 	"kimi":         Kimi,
-	"langgraph":    OpenAI,
 	"mistral-vibe": Vibe,
 	"openai":       OpenAI,
 	"opencode":     OpenCode,

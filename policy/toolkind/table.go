@@ -26,6 +26,7 @@ type Tool struct {
 type Table struct {
 	rules     map[string]rule
 	overrides map[string]trace.ToolKind
+	guesses   bool // see Guess
 }
 
 // With returns the table with the user's own kinds. A name may end with "*" to
@@ -36,7 +37,7 @@ func (t Table) With(overrides map[string]trace.ToolKind) Table {
 		merged = map[string]trace.ToolKind{}
 	}
 	maps.Copy(merged, overrides)
-	return Table{rules: t.rules, overrides: merged}
+	return Table{rules: t.rules, overrides: merged, guesses: t.guesses}
 }
 
 // Names lists the names that the table knows, sorted.
@@ -49,6 +50,9 @@ func (t Table) Kind(rawName string) trace.ToolKind {
 	}
 	if r, ok := t.rules[rawName]; ok {
 		return r.kind
+	}
+	if t.guesses {
+		return guess(rawName)
 	}
 	return trace.ToolOther
 }
@@ -68,8 +72,8 @@ func (t Table) override(rawName string) (trace.ToolKind, bool) {
 	return kind, best != ""
 }
 
-// Knows reports whether the table or an override has the tool. The tools that a
-// table does not know are of the kind other.
+// Knows reports whether the table or an override has the tool. To a policy, the tools that a
+// table does not know are of the kind other, unless the agent states their kinds.
 func (t Table) Knows(rawName string) bool {
 	_, known := t.rules[rawName]
 	_, overridden := t.override(rawName)
@@ -98,7 +102,7 @@ func (t Table) ClassifyAs(stated trace.ToolKind, rawName string, input json.RawM
 		return tool
 	}
 	tool.Title = r.title(fields)
-	if touchesFiles(tool.Kind) {
+	if touchesFiles(tool.Kind) && (!t.guesses || t.Knows(rawName)) { // a guess is no reason to take strings for files
 		tool.Locations = locations(t.Reach(rawName, input), line(fields))
 	}
 	return tool
