@@ -64,9 +64,9 @@ type Adapter struct {
 	// New makes the Runtime of a configured agent. An error is one sentence; a
 	// [SettingError] names the key. The program calls Make instead.
 	New func(Settings) (Runtime, error)
-	// Decoder reads recordings of a preset, or of "". Nil where the agent has no protocol of
-	// its own.
-	Decoder func(preset string) Decoder
+	// Decoder makes a reader of recordings. Only Name, Preset and ToolKinds of the settings count,
+	// and all of them may be empty. Nil where the agent has no protocol of its own.
+	Decoder func(Settings) Decoder
 }
 
 // Make makes the Runtime of a configured agent by New. An address that the adapter cannot

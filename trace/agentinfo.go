@@ -1,6 +1,9 @@
 package trace
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+)
 
 // This file says which agent a session is with.
 
@@ -55,6 +58,13 @@ func (a AgentInfo) With(more AgentInfo) AgentInfo {
 		a.Tools = more.Tools
 	}
 	return a
+}
+
+// Equal reports whether both say the same.
+func (a AgentInfo) Equal(b AgentInfo) bool {
+	one, err := json.Marshal(a)
+	other, err2 := json.Marshal(b)
+	return err == nil && err2 == nil && bytes.Equal(one, other)
 }
 
 // Agent returns what the data says of the agent, if it is the data named agent.

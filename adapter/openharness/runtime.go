@@ -63,7 +63,7 @@ func Adapter() agent.Adapter {
 			}
 			return r, err
 		},
-		Decoder: func(string) agent.Decoder { return NewDecoder() },
+		Decoder: func(s agent.Settings) agent.Decoder { return &Decoder{tools: toolkind.Claude().With(s.ToolKinds)} },
 	}
 }
 

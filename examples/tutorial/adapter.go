@@ -20,7 +20,7 @@ func Adapter() agent.Adapter {
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			return Runtime{Command: s.Command, Env: s.Environ}, nil
 		},
-		Decoder: func(string) agent.Decoder { return Decoder{} },
+		Decoder: func(agent.Settings) agent.Decoder { return Decoder{} },
 	}
 }
 

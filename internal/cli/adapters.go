@@ -45,10 +45,10 @@ func acpAdapter() agent.Adapter {
 			r := acp.Runtime{Name: s.Name, Preset: preset, Command: s.Command, Args: s.Args, Env: s.Environ, Tools: tools.With(s.ToolKinds)}
 			return r, r.Validate(s.Options)
 		},
-		Decoder: func(name string) agent.Decoder {
-			preset, _ := acp.FindPreset(name)
-			tools, _ := toolkind.For(name)
-			return acp.NewDecoder(acp.Options{Tools: tools, Signs: preset.Signs})
+		Decoder: func(s agent.Settings) agent.Decoder {
+			preset, _ := acp.FindPreset(s.Preset)
+			tools, _ := toolkind.For(s.Preset)
+			return acp.NewDecoder(acp.Options{Tools: tools.With(s.ToolKinds), Signs: preset.Signs})
 		},
 	}
 }
@@ -75,7 +75,10 @@ func claudeAdapter() agent.Adapter {
 			tools := toolkind.Claude().With(s.ToolKinds)
 			return claude.Runtime{Command: s.Command, Script: o.Script, Args: s.Args, Env: s.Environ, Tools: &tools}, nil
 		},
-		Decoder: func(string) agent.Decoder { return claude.NewDecoder(claude.Options{}) },
+		Decoder: func(s agent.Settings) agent.Decoder {
+			tools := toolkind.Claude().With(s.ToolKinds)
+			return claude.NewDecoder(claude.Options{Tools: &tools})
+		},
 	}
 }
 
@@ -110,7 +113,10 @@ func codexAdapter() agent.Adapter {
 			tools := toolkind.Codex().With(s.ToolKinds)
 			return codex.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ, Settings: o, Tools: &tools}, err
 		},
-		Decoder: func(string) agent.Decoder { return codex.NewDecoder(codex.Options{}) },
+		Decoder: func(s agent.Settings) agent.Decoder {
+			tools := toolkind.Codex().With(s.ToolKinds)
+			return codex.NewDecoder(codex.Options{Tools: &tools})
+		},
 	}
 }
 
@@ -142,7 +148,10 @@ func opencodeAdapter() agent.Adapter {
 			}
 			return r, nil
 		},
-		Decoder: func(string) agent.Decoder { return opencode.NewDecoder(opencode.Options{}) },
+		Decoder: func(s agent.Settings) agent.Decoder {
+			tools := toolkind.OpenCode().With(s.ToolKinds)
+			return opencode.NewDecoder(opencode.Options{Tools: &tools})
+		},
 	}
 }
 
@@ -171,9 +180,12 @@ func echoAdapter() agent.Adapter {
 func agentopsAdapter() agent.Adapter {
 	return agent.Adapter{
 		Name: "agentops", Needs: "url", InProcess: true, Harmless: true,
-		Keys:    []string{"url", "token_env", "token_file", "model", "tool_kinds", "options"},
-		New:     newAgentops,
-		Decoder: func(string) agent.Decoder { return agentops.NewDecoder(agentops.Options{}) },
+		Keys: []string{"url", "token_env", "token_file", "model", "tool_kinds", "options"},
+		New:  newAgentops,
+		Decoder: func(s agent.Settings) agent.Decoder {
+			tools := toolkind.OpenCode().With(s.ToolKinds)
+			return agentops.NewDecoder(agentops.Options{Tools: &tools})
+		},
 	}
 }
 
@@ -233,6 +245,6 @@ func runnerAdapter() agent.Adapter {
 			tools := toolkind.OpenCode().With(s.ToolKinds)
 			return runner.New(runner.Options{Token: token, Tools: &tools}), nil
 		},
-		Decoder: func(string) agent.Decoder { return runner.NewDecoder(toolkind.OpenCode()) },
+		Decoder: func(s agent.Settings) agent.Decoder { return runner.NewDecoder(toolkind.OpenCode().With(s.ToolKinds)) },
 	}
 }

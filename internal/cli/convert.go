@@ -1,12 +1,18 @@
 package cli
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io"
 	"os"
 	"slices"
+	"time"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/internal/testkit/replay"
 	"github.com/tributary-dev/tributary/trace"
@@ -14,35 +20,40 @@ import (
 )
 
 type convertCommand struct {
-	From   string   `required:"" placeholder:"ADAPTER" help:"The adapter whose recording it is."`
+	From   string   `placeholder:"ADAPTER" help:"The adapter whose recording it is. Needed without --agent."`
+	Agent  string   `placeholder:"NAME" help:"The agent of the configuration whose recording it is: its adapter and its tool_kinds."`
+	Config string   `placeholder:"FILE" help:"The configuration of --agent (default ./tributary.yaml, if it is there)."`
 	To     string   `default:"uistream" placeholder:"FORM" help:"uistream: the server-sent events of each turn; legacy: the same in the form of older clients; trace: JSON lines."`
 	Client string   `placeholder:"V" help:"The release of the AI SDK that the events are for (default: what 6 and 7 have in common)."`
 	Compat string   `placeholder:"rfc" help:"rfc: write the stream as the Agent Ops RFC does."`
 	Domain []string `name:"domain-events" placeholder:"NAME" help:"Events beside the conversation that are shown, as in stream.domain_events: all, or some names."`
+	At     string   `placeholder:"TIME" help:"The time at which the trace begins, such as 2026-03-04T05:06:07Z (default 1970-01-01T00:00:00Z)."`
 	File   string   `arg:"" placeholder:"FILE" help:"The recording, or - for standard input."`
 }
 
 // Run converts a recording. The same input gives the same output.
 func (c *convertCommand) Run(ctx context.Context, p *program) error {
-	kind, preset, ok := p.kinds().find(c.From)
-	if !ok || kind.Decoder == nil {
-		return usage("--from %s names no adapter that reads recordings: use one of %s", c.From, p.kinds().readers())
+	decoder, about, err := c.reader(p)
+	if err != nil {
+		return err
+	}
+	o := replay.Options{Agent: about}
+	if c.At != "" {
+		if o.Start, err = time.Parse(time.RFC3339, c.At); err != nil {
+			return usage("--at %s is no time: write one such as 2026-03-04T05:06:07Z", c.At)
+		}
 	}
 	out, err := c.form(p.stdout)
 	if err != nil {
 		return err
 	}
-	in := p.stdin
-	if c.File != "-" {
-		f, err := os.Open(c.File)
-		if err != nil {
-			return fmt.Errorf("the recording cannot be read: %w", err)
-		}
-		defer f.Close()
-		in = f
+	recording, err := c.recording(p.stdin)
+	if err != nil {
+		return fmt.Errorf("the recording cannot be read: %w", err)
 	}
+	o.Session = sessionOf(recording)
 	records := 0
-	sum, err := replay.Run(ctx, kind.Decoder(preset.Name), in, func(r trace.Record) error {
+	sum, err := o.Run(ctx, decoder, bytes.NewReader(recording), func(r trace.Record) error {
 		records++
 		return out(r)
 	})
@@ -50,7 +61,7 @@ func (c *convertCommand) Run(ctx context.Context, p *program) error {
 	case err != nil:
 		return err
 	case records == 0 && !sum.BothSides:
-		return fmt.Errorf("nothing in the recording is a message of %s that means anything: is it of another agent? The adapters that read recordings are %s", c.From, p.kinds().readers())
+		return fmt.Errorf("nothing in the recording is a message of %s that means anything: is it of another agent? The adapters that read recordings are %s", about.Adapter, p.kinds().readers())
 	case records == 0:
 		fmt.Fprintln(p.stderr, "tributary: nothing happened in the recording: there is no prompt and no message in it")
 	}
@@ -58,6 +69,49 @@ func (c *convertCommand) Run(ctx context.Context, p *program) error {
 		fmt.Fprintf(p.stderr, "tributary: %d of %d messages were not understood and left out; the first: %v\n", sum.Skipped, sum.Messages, sum.First)
 	}
 	return nil
+}
+
+// reader returns what reads the recording, and the name and the adapter of its agent.
+func (c *convertCommand) reader(p *program) (agent.Decoder, trace.AgentInfo, error) {
+	s := agent.Settings{Name: cmp.Or(c.Agent, c.From)}
+	adapter := c.From
+	switch {
+	case c.Agent != "":
+		cfg, err := load(p.kinds(), c.Config, flags{agent: c.Agent, alone: true})
+		if err != nil {
+			return nil, trace.AgentInfo{}, err
+		}
+		of, preset, err := cfg.adapterOf(c.Agent)
+		if err != nil {
+			return nil, trace.AgentInfo{}, err
+		}
+		s.ToolKinds, adapter = cfg.Agents[c.Agent].ToolKinds, cmp.Or(c.From, preset.Name, of.Name)
+	case c.Config != "":
+		return nil, trace.AgentInfo{}, usage("--config is for --agent: name the agent of the configuration whose recording it is")
+	case c.From == "":
+		return nil, trace.AgentInfo{}, usage("--from is missing: write --from ADAPTER for the adapter whose recording it is, or --agent NAME for an agent of the configuration")
+	}
+	kind, preset, ok := p.kinds().find(adapter)
+	if !ok || kind.Decoder == nil {
+		return nil, trace.AgentInfo{}, usage("--from %s names no adapter that reads recordings: use one of %s", adapter, p.kinds().readers())
+	}
+	s.Preset = preset.Name
+	return kind.Decoder(s), trace.AgentInfo{Name: s.Name, Adapter: adapter}, nil
+}
+
+// recording reads the whole recording, because the name of its session is made of all of it.
+func (c *convertCommand) recording(stdin io.Reader) ([]byte, error) {
+	if c.File == "-" {
+		return io.ReadAll(stdin)
+	}
+	return os.ReadFile(c.File)
+}
+
+// sessionOf names the session of a recording by its content, so that the sessions of two recordings
+// are two sessions wherever their traces go.
+func sessionOf(recording []byte) string {
+	sum := sha256.Sum256(recording)
+	return "recording-" + hex.EncodeToString(sum[:])[:12]
 }
 
 // form returns what writes each record.

@@ -163,18 +163,21 @@ func TestConvertFaults(t *testing.T) {
 		says   string
 		args   []string
 	}{
-		"unknown adapter":  {exitUsage, "", "--from gpt names no adapter that reads recordings: use one of acp, agentops, agui, claude", []string{"--from", "gpt", good}},
-		"no recordings":    {exitUsage, "", "--from demo names no adapter that reads recordings: use one of acp, agentops, agui, claude", []string{"--from", "demo", good}},
-		"no adapter":       {exitUsage, "", "--from is missing: write --from ADAPTER", []string{good}},
-		"no file":          {exitUsage, "", "the file is missing", []string{"--from", "claude"}},
-		"unknown form":     {exitUsage, "", "--to json is unknown: use uistream, legacy or trace", []string{"--from", "claude", "--to", "json", good}},
-		"unknown client":   {exitUsage, "", `--client="4" is not a version of the AI SDK`, []string{"--from", "claude", "--client", "4", good}},
-		"unknown compat":   {exitUsage, "", "--compat old is unknown: the only one is rfc", []string{"--from", "claude", "--compat", "old", good}},
-		"file not there":   {exitFailed, "", "the recording cannot be read: open no.jsonl: no such file or directory", []string{"--from", "claude", "no.jsonl"}},
-		"directory":        {exitFailed, "", "is a directory", []string{"--from", "claude", recordings}},
-		"nothing":          {exitFailed, "", "the recording holds no message: is it the right file?", []string{"--from", "claude", "-"}},
-		"not a recording":  {exitFailed, "hello\nyou\n", "tributary: ", []string{"--from", "claude", "-"}},
-		"other's protocol": {exitFailed, strings.Repeat("[1]\n", 3), "no message of the recording could be understood: is it of this agent?", []string{"--from", "claude", "-"}},
+		"unknown adapter":              {exitUsage, "", "--from gpt names no adapter that reads recordings: use one of acp, agentops, agui, claude", []string{"--from", "gpt", good}},
+		"no recordings":                {exitUsage, "", "--from demo names no adapter that reads recordings: use one of acp, agentops, agui, claude", []string{"--from", "demo", good}},
+		"no adapter":                   {exitUsage, "", "--from is missing: write --from ADAPTER", []string{good}},
+		"only a file of configuration": {exitUsage, "", "--config is for --agent: name the agent", []string{"--from", "claude", "--config", "x.yaml", good}},
+		"unknown agent":                {exitUsage, "", `there is no agent "reviewer"`, []string{"--agent", "reviewer", good}},
+		"no time":                      {exitUsage, "", "--at yesterday is no time: write one such as 2026-03-04T05:06:07Z", []string{"--from", "claude", "--at", "yesterday", good}},
+		"no file":                      {exitUsage, "", "the file is missing", []string{"--from", "claude"}},
+		"unknown form":                 {exitUsage, "", "--to json is unknown: use uistream, legacy or trace", []string{"--from", "claude", "--to", "json", good}},
+		"unknown client":               {exitUsage, "", `--client="4" is not a version of the AI SDK`, []string{"--from", "claude", "--client", "4", good}},
+		"unknown compat":               {exitUsage, "", "--compat old is unknown: the only one is rfc", []string{"--from", "claude", "--compat", "old", good}},
+		"file not there":               {exitFailed, "", "the recording cannot be read: open no.jsonl: no such file or directory", []string{"--from", "claude", "no.jsonl"}},
+		"directory":                    {exitFailed, "", "is a directory", []string{"--from", "claude", recordings}},
+		"nothing":                      {exitFailed, "", "the recording holds no message: is it the right file?", []string{"--from", "claude", "-"}},
+		"not a recording":              {exitFailed, "hello\nyou\n", "tributary: ", []string{"--from", "claude", "-"}},
+		"other's protocol":             {exitFailed, strings.Repeat("[1]\n", 3), "no message of the recording could be understood: is it of this agent?", []string{"--from", "claude", "-"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -13,6 +13,6 @@
 //
 // Turns come one after another, unless the decoder says that one runs beside another. Turns never
 // wait, because answers come from the recording. A turn that is open at the end of the recording is
-// finished like a stopped turn. The same input gives the same records, byte for byte: ids are
-// counted, and the recording has the only clock.
+// finished like a stopped turn. The same input and options give the same records, byte for
+// byte: ids are counted, and the recording has the only clock.
 package replay

@@ -11,11 +11,10 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// session is the session of every record.
-const session = "recording"
-
 // player gives the decoder its turns.
 type player struct {
+	Options
+
 	ctx   context.Context //nolint:containedctx // the life of one Run
 	clock clock
 	sum   Summary
@@ -29,6 +28,8 @@ type player struct {
 	emit func(trace.Record) error
 	seq  uint64
 	err  error
+	// shift is added to the time of each record.
+	shift time.Duration
 	// beside holds what turns that run beside each other have written since the last
 	// message, so that it comes in one order; nil while there is only one.
 	beside map[string][]trace.Event
@@ -72,6 +73,15 @@ func (p *player) Current() *trace.Builder { return p.b }
 
 // Note implements agent.Turns.
 func (p *player) Note(payload trace.Payload) {
+	if d, is := payload.(trace.Data); is && p.Agent.Adapter != "" {
+		if told, ok := d.Agent(); ok {
+			now := p.Agent.With(told)
+			if now.Equal(p.Agent) {
+				return
+			}
+			p.Agent, payload = now, now.Payload()
+		}
+	}
 	p.notes++
 	e := trace.Event{ID: fmt.Sprintf("note-%d", p.notes), Time: p.clock.now(), Actor: trace.Agent, Payload: payload}
 	p.held = append(p.held, e)
@@ -191,10 +201,34 @@ func (p *player) number(turn string, events []trace.Event) error {
 		if p.err != nil {
 			return p.err
 		}
-		p.seq++
-		p.err = p.emit(trace.Record{Session: session, Turn: turn, Seq: p.seq, Event: e})
+		if p.seq == 0 {
+			p.first(e)
+		}
+		p.write(turn, e)
 	}
 	return p.err
+}
+
+// first begins the trace: with the time of its first event, and with the agent, unless that is the
+// event. The caller holds p.mu.
+func (p *player) first(e trace.Event) {
+	if !p.Start.IsZero() {
+		p.shift = p.Start.Sub(e.Time)
+	}
+	d, _ := e.Payload.(trace.Data)
+	if _, is := d.Agent(); !is && p.Agent.Adapter != "" {
+		known := trace.AgentInfo{Name: p.Agent.Name, Adapter: p.Agent.Adapter}
+		p.write("", trace.Event{ID: "agent", Time: e.Time, Actor: trace.Gateway, Payload: known.Payload()})
+	}
+}
+
+// write hands a record on. The caller holds p.mu.
+func (p *player) write(turn string, e trace.Event) {
+	p.seq++
+	e.Time = e.Time.Add(p.shift)
+	if p.err == nil {
+		p.err = p.emit(trace.Record{Session: p.Session, Turn: turn, Seq: p.seq, Event: e})
+	}
 }
 
 // clock tells the time of the recording. It starts at a fixed moment and never

@@ -1,10 +1,12 @@
 package replay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
@@ -25,12 +27,31 @@ type Summary struct {
 	First   error
 }
 
+// Options say of the records what a recording does not tell. The zero value is for tests, whose
+// golden files must not change with their recordings.
+type Options struct {
+	// Session is the session of every record; "recording" if empty.
+	Session string
+	// Agent has the name and the adapter of the agent. They are on record before everything else,
+	// and again with what the decoder learns of the agent. Without an adapter the records have
+	// what the decoder says, as it is.
+	Agent trace.AgentInfo
+	// Start is the time of the first record. If it is zero, times count from 1970.
+	Start time.Time
+}
+
+// Run is Options.Run with the zero value.
+func Run(ctx context.Context, d agent.Decoder, recording io.Reader, emit func(trace.Record) error) (Summary, error) {
+	return Options{}.Run(ctx, d, recording, emit)
+}
+
 // Run plays a recording through the decoder and hands every record to emit, in
 // order. Records outside any turn have no Turn; those that come while a turn
 // runs follow it. An error means that the recording could not be read at all or
 // that emit failed.
-func Run(ctx context.Context, d agent.Decoder, recording io.Reader, emit func(trace.Record) error) (Summary, error) {
-	p := &player{ctx: ctx, emit: emit}
+func (o Options) Run(ctx context.Context, d agent.Decoder, recording io.Reader, emit func(trace.Record) error) (Summary, error) {
+	o.Session = cmp.Or(o.Session, "recording")
+	p := &player{Options: o, ctx: ctx, emit: emit}
 	source := newScanner(recording)
 	for {
 		m, at, err := source.next()

@@ -173,6 +173,56 @@ func TestEmitFails(t *testing.T) {
 	}
 }
 
+// agentToy is a toy that says of itself what each of its messages holds.
+type agentToy struct{}
+
+func (agentToy) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
+	var a trace.AgentInfo
+	if json.Unmarshal(m.Data, &a) == nil {
+		t.Note(a.Payload())
+		return nil, nil
+	}
+	b := t.Begin(agent.TurnInfo{})
+	b.Message("k", "hello")
+	b.End(trace.Stop{Reason: "end_turn"})
+	return nil, nil
+}
+
+// What a decoder learns of the agent is added to its name and adapter, and what is known is not
+// written again.
+func TestTheAgentOfARecording(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		recording string
+		want      []trace.AgentInfo
+	}{
+		{`"hello"`, []trace.AgentInfo{{Name: "n", Adapter: "toy"}}},
+		{`{"product":"P"}
+"hello"
+{"product":"P"}
+{"model":"m"}
+"hello"`, []trace.AgentInfo{{Name: "n", Adapter: "toy", Product: "P"}, {Name: "n", Adapter: "toy", Product: "P", Model: "m"}}},
+	} {
+		var got []trace.AgentInfo
+		n := uint64(0)
+		_, err := replay.Options{Agent: trace.AgentInfo{Name: "n", Adapter: "toy"}}.Run(t.Context(), agentToy{}, strings.NewReader(c.recording), func(r trace.Record) error {
+			if n++; r.Seq != n {
+				t.Errorf("record %d has the number %d", n, r.Seq)
+			}
+			if d, is := r.Payload.(trace.Data); is {
+				a, _ := d.Agent()
+				got = append(got, a)
+			} else if len(got) == 0 {
+				t.Errorf("%s is before the agent", r.Payload.Kind())
+			}
+			return nil
+		})
+		if diff := cmp.Diff(c.want, got); err != nil || diff != "" {
+			t.Errorf("%v\n%s", err, diff)
+		}
+	}
+}
+
 func TestSameInputSameBytes(t *testing.T) {
 	t.Parallel()
 	recording := strings.Repeat("{\"t\":3,\"dir\":\"out\",\"msg\":\"say a\"}\n{\"t\":3,\"dir\":\"out\",\"msg\":\"note a\"}\n", 50)
