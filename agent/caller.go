@@ -7,8 +7,7 @@ import (
 )
 
 // Caller holds what an agent that lives elsewhere needs of the sender of a prompt.
-// A Caller is passed on and never put on record. The log gets only the id of its
-// trace.
+// A Caller is passed on. The trace gets only its Traceparent, and the log only the id in that.
 type Caller struct {
 	// Bearer is the sender's own token, where the other side checks it itself.
 	Bearer string

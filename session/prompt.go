@@ -19,7 +19,8 @@ type Prompt struct {
 	Message trace.UserMessage
 	By      string
 	Channel string
-	// Caller is handed on to the agent with the prompt.
+	// Caller is handed on to the agent with the prompt. Its Traceparent is put on record, if it is
+	// well-formed.
 	Caller agent.Caller
 	// Regenerate runs a message of the session again. Of names it, or the answer
 	// to it; empty means the last one. A Message with parts replaces its content.
@@ -53,6 +54,7 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 	if err := CheckFiles(p.Message.Parts); err != nil {
 		return Turn{}, err
 	}
+	p.Caller.Traceparent = agent.ParseTraceparent(p.Caller.Traceparent)
 	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return Turn{}, err
@@ -125,7 +127,7 @@ func (l *activeSession) enqueue(t *turn) {
 	if t.rewind.to != "" {
 		events = append(events, trace.Rewind{To: t.rewind.to})
 	}
-	events = append(events, trace.Prompt{Message: t.prompt.Message, By: t.by, Channel: t.channel})
+	events = append(events, t.promptOf(t.prompt.Message))
 	if l.next() == t {
 		l.start(t, events...)
 	} else {

@@ -285,7 +285,7 @@ func (t *turn) rewrite(m trace.UserMessage) {
 }
 
 func (t *turn) promptOf(m trace.UserMessage) trace.Prompt {
-	return trace.Prompt{Message: m, By: t.by, Channel: t.channel}
+	return trace.Prompt{Message: m, By: t.by, Channel: t.channel, Traceparent: t.prompt.Caller.Traceparent}
 }
 
 // mayChange finds the turn of a queued prompt that a user may change.

@@ -102,7 +102,7 @@ func (l *activeSession) words(p Prompt) trace.TextAnswer {
 		p.Message.ID = "user_" + newID(now)
 	}
 	return trace.TextAnswer{
-		Prompt: trace.Prompt{Message: p.Message, By: p.By, Channel: p.Channel},
+		Prompt: trace.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Traceparent: p.Caller.Traceparent},
 		Reply:  trace.Reply{MessageID: "msg_" + newID(now), Cause: trace.CauseAnswer},
 	}
 }

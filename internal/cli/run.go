@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
 	"strings"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/session"
@@ -106,7 +108,7 @@ func oneTurn(ctx context.Context, hub *session.Hub, text string, show printer, p
 		return trace.Stop{}, err
 	}
 	turn, err := hub.Prompt(life, info.ID, session.Prompt{
-		By: person.name(), MayPermit: true,
+		By: person.name(), MayPermit: true, Caller: agent.Caller{Traceparent: os.Getenv("TRACEPARENT")},
 		Message: trace.UserMessage{Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}},
 	})
 	if err != nil {

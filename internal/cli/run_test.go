@@ -67,6 +67,21 @@ func TestRun(t *testing.T) {
 	}
 }
 
+// A program that runs tributary in a span of its own finds the turn below it.
+func TestRunHasTheTraceContextOfItsEnvironment(t *testing.T) {
+	const parent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01"
+	for given, want := range map[string]string{parent: parent, parent + "-more": "", "": ""} {
+		t.Setenv("TRACEPARENT", given)
+		r := command(t, "", "run", "--json", "--agent", "echo", "hello")
+		r.want(t, exitOK, "")
+		for _, r := range records(t, r.out) {
+			if p, is := r.Payload.(trace.Prompt); is && p.Traceparent != want {
+				t.Errorf("%q is on record as %q", given, p.Traceparent)
+			}
+		}
+	}
+}
+
 func TestRunJSON(t *testing.T) {
 	t.Parallel()
 	r := command(t, "", "run", "--json", "--agent", "echo", "one two")
