@@ -53,8 +53,8 @@ func (h *Hub) Permit(ctx context.Context, session, requestID string, by Sender, 
 	return l.permit(requestID, attribution{by, trace.ViaRequest}, c)
 }
 
-// Sender is the person who answers, with their token and trace context for an agent
-// on another server.
+// Sender is the person who answers, or the program in whose name the answers come, with the token and
+// trace context for an agent on another server. If nobody is there to answer, see Hub.Unattended.
 type Sender struct {
 	By     string
 	Caller agent.Caller
@@ -162,6 +162,34 @@ func (l *activeSession) answer(questionID string, by attribution, values []strin
 	}
 	answer = trace.Answer{QuestionID: questionID, Outcome: trace.Selected, Values: values, By: name(by.who.By), Via: by.via}
 	return answer, known(t.builder.Resolve(answer, nil))
+}
+
+// ByNobody is who has answered a request when no person was there.
+const ByNobody = "nobody"
+
+// Unattended answers a request of a session in which no person is there to answer, such as that of a
+// script. A permission is denied, and a question expires. The answer is the gateway's own, by
+// [ByNobody]: a reader of the trace must not take it for a person's. The agent gets the reason.
+func (h *Hub) Unattended(ctx context.Context, session, requestID, reason string) error {
+	l, release, err := h.session(ctx, session)
+	if err != nil {
+		return err
+	}
+	defer release()
+	t, request, err := l.requested(requestID)
+	if err != nil {
+		return err
+	}
+	if request.Question() {
+		return known(t.builder.ResolveUnasked(trace.Answer{QuestionID: requestID, Outcome: trace.Expired, Values: []string{}, Reason: reason, By: ByNobody}))
+	}
+	asked, _ := request.Asked.(trace.PermissionRequest)
+	response, err := permission.FromApproval(asked.Options, false, reason)
+	if err != nil {
+		return &ChoiceError{err.Error()}
+	}
+	response.RequestID, response.By = requestID, ByNobody
+	return known(t.builder.ResolveUnasked(response))
 }
 
 // decline answers a question without a value.

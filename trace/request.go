@@ -137,6 +137,14 @@ func (b *Builder) Requests() []Request {
 // then. Words are the message that gives the answer, or nil; they go on record with the
 // answer, or not at all. The error is ErrNoRequest or an *AnsweredError.
 func (b *Builder) Resolve(answer Payload, in *TextAnswer) error {
+	return b.settle(answer, in, false)
+}
+
+// ResolveUnasked is Resolve in the name of the gateway: no person was there to answer. The field By
+// of the answer may say so.
+func (b *Builder) ResolveUnasked(answer Payload) error { return b.settle(answer, nil, true) }
+
+func (b *Builder) settle(answer Payload, in *TextAnswer, unasked bool) error {
 	id, question := idOf(answer)
 	t := b.turn
 	t.mu.Lock()
@@ -151,6 +159,7 @@ func (b *Builder) Resolve(answer Payload, in *TextAnswer) error {
 			if in != nil {
 				t.putTextAnswer(*in)
 			}
+			q.decided = q.decided || unasked
 			t.resolve(q, answer)
 		}
 	})

@@ -23,6 +23,8 @@ type answers interface {
 	// permit answers a permission request. A [wrongChoiceError] asks for another answer.
 	permit(ctx context.Context, request string, choice session.Choice) error
 	answer(ctx context.Context, question string, values []string) error
+	// nobody says that no person is there to answer a permission request, or a question.
+	nobody(ctx context.Context, request string, question bool) error
 }
 
 // wrongChoiceError says why an answer to a permission request counts for nothing.
@@ -49,7 +51,15 @@ func (d hubAnswers) answer(ctx context.Context, question string, values []string
 	return late(err)
 }
 
-// asker asks the person at the terminal. Without a person asker gives the answer nobody.
+func (d hubAnswers) nobody(ctx context.Context, request string, question bool) error {
+	reason := unasked
+	if question {
+		reason = unanswered
+	}
+	return late(d.hub.Unattended(ctx, d.session, request, reason))
+}
+
+// asker asks the person at the terminal. Without a person nobody answers.
 type asker struct {
 	out    io.Writer
 	in     io.Reader
@@ -58,8 +68,11 @@ type asker struct {
 	inputs map[string]json.RawMessage // of the calls that have no result yet, by their ids
 }
 
-// nobody is the answer for the agent if no person is at the terminal.
-const nobody = "Nobody is there to answer: go on without."
+// unasked and unanswered are what the agent hears if no person is at the terminal.
+const (
+	unasked    = "nobody is there to ask"
+	unanswered = "Nobody is there to answer: go on without."
+)
 
 func (a *asker) name() string { return "terminal" }
 
@@ -91,8 +104,7 @@ func (a *asker) asked(ctx context.Context, to answers, r trace.Record) error {
 func (a *asker) permit(ctx context.Context, to answers, r trace.PermissionRequest) error {
 	if !a.there {
 		fmt.Fprintln(a.out, "tributary: denied, since nobody is there to ask:", oneLine(r.Title))
-		no := false
-		return to.permit(ctx, r.RequestID, session.Choice{Approved: &no, Reason: "nobody is there to ask"})
+		return to.nobody(ctx, r.RequestID, false)
 	}
 	fmt.Fprintf(a.out, "May the agent do this? %s\n", oneParagraph(r.Title))
 	rest := a.input(a.inputs[r.ToolCallID])
@@ -106,7 +118,7 @@ func (a *asker) permit(ctx context.Context, to answers, r trace.PermissionReques
 		}
 		line, ok := a.line(ctx, hint)
 		if !ok {
-			line = "n"
+			return to.nobody(ctx, r.RequestID, false)
 		}
 		if rest != "" && strings.TrimSpace(line) == "more" {
 			fmt.Fprintln(a.out, rest)
@@ -169,17 +181,19 @@ func chosen(options []trace.PermissionOption, line string) (session.Choice, bool
 
 // answer answers a question.
 func (a *asker) answer(ctx context.Context, to answers, q trace.Question) error {
-	values := []string{nobody}
-	if a.there {
-		fmt.Fprintln(a.out, oneParagraph(q.Text))
-		for i, c := range q.Choices {
-			fmt.Fprintf(a.out, "  %d  %s\n", i+1, oneParagraph(c.Label))
-		}
-		if line, ok := a.line(ctx, "your answer: "); ok {
-			values = picked(q, line)
-		}
+	if !a.there {
+		fmt.Fprintln(a.out, "tributary: not answered, since nobody is there to ask:", oneLine(q.Text))
+		return to.nobody(ctx, q.QuestionID, true)
 	}
-	return to.answer(ctx, q.QuestionID, values)
+	fmt.Fprintln(a.out, oneParagraph(q.Text))
+	for i, c := range q.Choices {
+		fmt.Fprintf(a.out, "  %d  %s\n", i+1, oneParagraph(c.Label))
+	}
+	line, ok := a.line(ctx, "your answer: ")
+	if !ok {
+		return to.nobody(ctx, q.QuestionID, true)
+	}
+	return to.answer(ctx, q.QuestionID, picked(q, line))
 }
 
 // picked reads an answer to a question: numbers of its choices, or free text.

@@ -23,6 +23,8 @@ func (n *noted) permit(_ context.Context, _ string, c session.Choice) error {
 
 func (*noted) answer(context.Context, string, []string) error { return nil }
 
+func (*noted) nobody(context.Context, string, bool) error { return nil }
+
 // terminalAsks is what a terminal shows of a request for a call with this input, when the person types
 // the lines.
 func terminalAsks(t *testing.T, title, input, typed string) (shown string, to noted) {

@@ -115,6 +115,15 @@ func (d remoteAnswers) answer(ctx context.Context, question string, values []str
 	return d.unlessOver(d.Do(ctx, httpjson.Call{Method: "POST", Path: of(d.session, "questions", question), In: map[string]any{"value": values}}))
 }
 
+// nobody answers in the name of the token: only the gateway itself could say that nobody is there.
+func (d remoteAnswers) nobody(ctx context.Context, request string, question bool) error {
+	if question {
+		return d.answer(ctx, request, []string{unanswered})
+	}
+	no := false
+	return d.permit(ctx, request, session.Choice{Approved: &no, Reason: unasked})
+}
+
 // unlessOver drops the error of an answer to a request that is over.
 func (d remoteAnswers) unlessOver(err error) error {
 	failed, ok := errors.AsType[*httpjson.Error](err)

@@ -34,7 +34,7 @@ func TestCommandsTalkToARunningGateway(t *testing.T) {
 	}
 
 	command(t, "approve\n", s.at(data, "chat")...).want(t, exitOK, "tributary: denied, since nobody is there to ask: Run echo hello\n")
-	command(t, "ask\n", s.at(data, "chat", "--agent", "demo")...).want(t, exitOK, "")
+	command(t, "ask\n", s.at(data, "chat", "--agent", "demo")...).want(t, exitOK, "tributary: not answered, since nobody is there to ask: Which colour?\n")
 
 	list := command(t, "", s.at(data, "sessions", "list", "--limit", "2")...)
 	list.want(t, exitOK, "There are more sessions: --limit shows up to 999.\n")

@@ -45,7 +45,7 @@ func TestRun(t *testing.T) {
 		"failed":          {1, "", []string{"error"}, "This goes well so far,", "tributary: The demo agent failed, as it was asked to.\n"},
 		"denied":          {0, "", []string{"approve"}, "I did not run the command", "tributary: denied, since nobody is there to ask: Run echo hello\n"},
 		"allowed":         {0, "", []string{"--agent", "free", "approve"}, "I was allowed to run it: echo hello", ""},
-		"question":        {0, "", []string{"ask"}, "Nobody is there to answer", ""},
+		"question":        {0, "", []string{"ask"}, "Nobody answered, so I take no colour.", "tributary: not answered, since nobody is there to ask: Which colour?\n"},
 		"sub-agent":       {0, "", []string{"subagent"}, "I will hand this to a sub-agent.\nMy sub-agent found that the file says hello.\n", ""},
 		"no prompt":       {2, "", nil, "", "the prompt is missing"},
 		"empty prompt":    {2, "", []string{" "}, "", "the prompt is empty: say what the agent is to do"},
@@ -140,6 +140,31 @@ type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(p []byte) (int, error) { return f(p) }
 
+// A reader of the trace must not take the answers that nobody gave for those of a person.
+func TestNobodyIsNotAPerson(t *testing.T) {
+	t.Parallel()
+	r := command(t, "", "run", "--json", "mixed")
+	r.want(t, exitOK, "tributary: denied, since nobody is there to ask: Run echo two")
+	permissions, questions := 0, 0
+	for _, r := range records(t, r.out) {
+		switch p := r.Payload.(type) {
+		case trace.PermissionResponse:
+			permissions++
+			if r.Actor != trace.Gateway || p.By != "nobody" || p.Outcome != trace.Selected || p.Allowed() || p.Reason != "nobody is there to ask" || p.Via != "" {
+				t.Errorf("by %s: %+v", r.Actor, p)
+			}
+		case trace.Answer:
+			questions++
+			if r.Actor != trace.Gateway || p.By != "nobody" || p.Outcome != trace.Expired || len(p.Values) != 0 || p.Reason == "" || p.Via != "" {
+				t.Errorf("by %s: %+v", r.Actor, p)
+			}
+		}
+	}
+	if permissions != 2 || questions != 1 {
+		t.Errorf("%d permissions and %d questions", permissions, questions)
+	}
+}
+
 // TestAsked answers at a terminal.
 func TestAsked(t *testing.T) {
 	t.Parallel()
@@ -151,7 +176,7 @@ func TestAsked(t *testing.T) {
 		}
 	}
 	text, asked := terminalTurn(t, "ask", "1\n")
-	if !strings.Contains(asked, "  1  ") || strings.Contains(text, nobody) {
+	if !strings.Contains(asked, "  1  ") || !strings.Contains(text, "You chose red.") {
 		t.Errorf("%s\n%s", text, asked)
 	}
 }
