@@ -45,6 +45,7 @@ type activeSession struct {
 	unwritten map[string]trace.Stop // of turns that have ended, and whose stop the log has not taken
 
 	offers Offers // what the agent has listed in this session
+	about  aboutAgent
 
 	slot          agentSlot
 	agentStale    int    // how often history was rewound since the agent worked; see applyRewind

@@ -48,6 +48,8 @@ type Info struct {
 	// Since is the number of the last record that an earlier session of this id
 	// left: marks before it are of another life.
 	Since uint64 `json:"since,omitempty"`
+	// AgentAt is the number of the record that says what is known of the agent, or 0.
+	AgentAt uint64 `json:"agent_at,omitempty"`
 	// Channels are those that prompts came from, but for the default one, in the order in
 	// which they came first. The list is never changed, only replaced.
 	Channels []string `json:"channels,omitempty"`

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // This file opens and closes the agent of a session.
@@ -49,6 +50,7 @@ func (l *activeSession) startAgent(ctx context.Context, name, by string, full fu
 	if !ok {
 		return nil, fmt.Errorf("the agent %q of this session is not configured any more", name)
 	}
+	defer l.noteAgent(trace.Gateway, trace.AgentInfo{}) // with what the adapter has learned, also of an agent that does not open
 	if !a.InProcess {
 		if err := l.hub.agents.reserve(ctx, l, by, l.hub.Now, full); err != nil {
 			return nil, err

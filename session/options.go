@@ -47,6 +47,8 @@ const (
 // Agent is an agent that sessions can be made with.
 type Agent struct {
 	Runtime agent.Runtime
+	// Adapter names the agent's adapter for readers of the trace, such as claude. It may be empty.
+	Adapter string
 	Cwd     string
 	Model   string
 	Policy  permission.Policy

@@ -90,12 +90,21 @@ type atPause struct {
 }
 
 func (s atPause) Append(ctx context.Context, id, turn string, events []trace.Event) (uint64, error) {
+	s.before(events)
+	return s.Store.Append(ctx, id, turn, events)
+}
+
+func (s atPause) AppendWith(ctx context.Context, e eventlog.Entry, turn string, events []trace.Event) (uint64, error) {
+	s.before(events)
+	return s.Store.AppendWith(ctx, e, turn, events)
+}
+
+func (s atPause) before(events []trace.Event) {
 	if slices.ContainsFunc(events, func(e trace.Event) bool { _, is := e.Payload.(trace.Pause); return is }) {
 		s.look()
 	} else {
 		time.Sleep(time.Duration(rand.IntN(200)) * time.Microsecond) // the pause may be queued meanwhile
 	}
-	return s.Store.Append(ctx, id, turn, events)
 }
 
 func TestAReaderThatSeesThePauseFindsTheSessionPaused(t *testing.T) {

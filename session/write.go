@@ -109,7 +109,9 @@ func (l *activeSession) write(ctx context.Context, turn string, events []trace.E
 	}
 	l.newestSeq = max(l.newestSeq, last)
 	for i, e := range events {
-		l.thread.Take(turn, last-uint64(len(events)-1-i), e.Payload) //nolint:gosec // a place in a list
+		seq := last - uint64(len(events)-1-i) //nolint:gosec // a place in a list
+		l.thread.Take(turn, seq, e.Payload)
+		l.tookAgent(seq, e.Payload)
 	}
 	if !put {
 		return nil
@@ -183,6 +185,10 @@ const titleData = "title"
 // note records what happens outside any turn.
 func (l *activeSession) note(p trace.Payload) {
 	if d, ok := p.(trace.Data); ok {
+		if learned, is := d.Agent(); is {
+			l.noteAgent(trace.Agent, learned)
+			return
+		}
 		l.offered(d)
 		if d.Name == titleData {
 			l.retitle(d.Value)

@@ -90,7 +90,7 @@ func (s *setup) agent(name string) (session.Agent, error) {
 		policy = *a.Policy
 	}
 	return session.Agent{
-		Runtime: runtime, Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tableOf(m).With(a.ToolKinds), InProcess: m.kind.InProcess, Remembers: m.kind.Remembers,
+		Runtime: runtime, Adapter: cmp.Or(m.preset.Name, m.kind.Name), Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tableOf(m).With(a.ToolKinds), InProcess: m.kind.InProcess, Remembers: m.kind.Remembers,
 		Files: m.kind.Files && (a.URL == "" || m.kind.Needs == "url") && (!m.kind.Harmless || a.Cwd != ""),
 	}, nil
 }
