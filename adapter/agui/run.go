@@ -88,6 +88,9 @@ func (d *Decoder) closeRun(t *turn, e event) {
 		}.CacheBy(u.TotalTokens))
 	}
 	t.b.Emit(*used)
+	if used.Model != "" {
+		d.t.Note(trace.AgentInfo{Model: used.Model}.Payload())
+	}
 }
 
 // streamEnded ends the turn if its run is over.

@@ -68,6 +68,7 @@ func (s *session) setModel(id string) error {
 	s.model = id
 	s.mu.Unlock()
 	s.host.Note(trace.Models(id, all))
+	s.host.Note(trace.AgentInfo{Product: "demo", Model: id}.Payload())
 	return nil
 }
 

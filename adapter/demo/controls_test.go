@@ -31,7 +31,7 @@ func TestTheDemoListsItsModesModelsAndCommands(t *testing.T) {
 			names = append(names, d.Name)
 		}
 	}
-	if got := strings.Join(names, " "); got != "modes models commands" {
+	if got := strings.Join(names, " "); got != "modes models agent commands" {
 		t.Errorf("the demo lists %s", got)
 	}
 }

@@ -134,7 +134,7 @@ func (d *Decoder) begin() *turn {
 // enter begins a turn.
 func (d *Decoder) enter(b *trace.Builder, prompt string) {
 	d.turn = newTurn(b, d.o, d.tools)
-	d.turn.prompt = prompt
+	d.turn.prompt, d.turn.note = prompt, d.t.Note
 	d.over, d.at.run = false, ""
 	d.interrupts, d.server, d.events, d.talk = map[string]string{}, server{tuple: d.server.tuple && d.live, places: map[string]place{}}, newEvents(), talk{speaking: map[string]*speech{}}
 }

@@ -10,7 +10,8 @@ type place struct {
 	node, namespace string
 	tags            []string
 	participant     string // in the words of the graph, agent in those of LangChain
-	agent, model    string
+	agent           string
+	model, provider string
 }
 
 // placeOf reads the metadata that LangGraph puts beside each message and event.
@@ -22,7 +23,7 @@ func placeOf(metadata raw) place {
 	}
 	return place{
 		node: o.text("langgraph_node"), namespace: strings.Join(path, "/"), tags: list[string](o["tags"]),
-		participant: o.text("participant"), agent: o.text("lc_agent_name"), model: o.text("ls_model_name"),
+		participant: o.text("participant"), agent: o.text("lc_agent_name"), model: o.text("ls_model_name"), provider: o.text("ls_provider"),
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/agent/remote"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // protocol is a conversation on a LangGraph server: a thread.
@@ -89,6 +90,9 @@ func (p *protocol) greet(ctx context.Context, s *remote.Session) error {
 		return noServer(err)
 	}
 	s.Do(func() { p.at.js = found.Context == "js" })
+	if found.Version != "" {
+		s.Host().Note(trace.AgentInfo{Product: "langgraph-api", Version: found.Version}.Payload())
+	}
 	return nil
 }
 

@@ -33,6 +33,8 @@ type turn struct {
 	total     trace.Usage
 	finish    string
 	requests  []*request // of the newest run
+	note      func(trace.Payload)
+	model     bool // the turn has told its model; a graph may use several
 
 	// The records of an earlier process, see reattach.go.
 	skip     string
@@ -116,6 +118,7 @@ func (t *turn) assistant(m message, from source) {
 		t.wholeCalls(s, m)
 	}
 	t.count(s, m, from.at)
+	t.tellModel(m, from.at)
 	if m.last || !m.delta && !from.partial {
 		s.finish = cmp.Or(m.finish, s.finish)
 		t.written(s)
@@ -152,6 +155,16 @@ func (t *turn) count(s *speech, m message, at place) {
 	if s.done { // the usage comes behind the last word, as OpenAI sends it
 		t.silent(s)
 	}
+}
+
+// tellModel tells the first model of the turn whose words a user sees.
+func (t *turn) tellModel(m message, at place) {
+	model := cmp.Or(m.model, at.model)
+	if t.model || model == "" || !t.o.shows(at) {
+		return
+	}
+	t.model = true
+	t.note(trace.AgentInfo{Provider: at.provider, Model: model}.Payload())
 }
 
 // person takes a message that the graph wrote in the name of a person. The prompt is one,

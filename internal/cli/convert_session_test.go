@@ -115,6 +115,23 @@ data: {"type":"finish"}
 	}
 }
 
+// What the recording tells of the agent is on record before the first turn ends, and once.
+func TestConvertSaysWhatARecordingTellsOfItsAgent(t *testing.T) {
+	t.Parallel()
+	got := command(t, "", "convert", "--from", "langgraph", "--to", "trace", "../../test/recordings/langgraph/weather-multi.sse")
+	got.want(t, exitOK, "")
+	all, places := infos(t, got.out)
+	bare := trace.AgentInfo{Name: "langgraph", Adapter: "langgraph"}
+	if diff := cmp.Diff([]trace.AgentInfo{bare, bare.With(trace.AgentInfo{Provider: "scripted", Model: "scripted-1"})}, all); diff != "" {
+		t.Fatal(diff)
+	}
+	for i, r := range records(t, got.out) {
+		if _, stops := r.Payload.(trace.Stop); stops && i < places[1] {
+			t.Errorf("the turn ends at record %d, before the agent at %d", i, places[1])
+		}
+	}
+}
+
 // The tools of these agents are those of any application. Their kinds are shown by their names, and
 // a policy gets only the kinds of the configuration.
 func TestNoPolicyBelievesTheNameOfAnUnknownTool(t *testing.T) {

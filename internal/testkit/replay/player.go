@@ -79,15 +79,23 @@ func (p *player) Note(payload trace.Payload) {
 			if now.Equal(p.Agent) {
 				return
 			}
-			p.Agent, payload = now, now.Payload()
+			p.Agent = now
+			if p.b != nil { // in the middle of the turn, so that it is before the turn's end
+				_ = p.b.Flush() // put keeps the error
+			}
+			_ = p.put("", []trace.Event{p.note(now.Payload())})
+			return
 		}
 	}
-	p.notes++
-	e := trace.Event{ID: fmt.Sprintf("note-%d", p.notes), Time: p.clock.now(), Actor: trace.Agent, Payload: payload}
-	p.held = append(p.held, e)
+	p.held = append(p.held, p.note(payload))
 	if p.b == nil {
 		p.release()
 	}
+}
+
+func (p *player) note(payload trace.Payload) trace.Event {
+	p.notes++
+	return trace.Event{ID: fmt.Sprintf("note-%d", p.notes), Time: p.clock.now(), Actor: trace.Agent, Payload: payload}
 }
 
 func (p *player) release() {

@@ -33,7 +33,7 @@ type Options struct {
 	// Session is the session of every record; "recording" if empty.
 	Session string
 	// Agent has the name and the adapter of the agent. They are on record before everything else,
-	// and again with what the decoder learns of the agent. Without an adapter the records have
+	// and again when the decoder learns more of the agent, also in the middle of a turn. Without an adapter the records have
 	// what the decoder says, as it is.
 	Agent trace.AgentInfo
 	// Start is the time of the first record. If it is zero, times count from 1970.
