@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -57,7 +58,7 @@ func (d *Decoder) runError(t *turn, e event) {
 		return // as above
 	}
 	d.closeRun(t, e)
-	t.verdict = &trace.Stop{Reason: cmp.Or(plain(e.Code), "error"), Outcome: trace.OutcomeFailed, Error: cmp.Or(plain(e.Message), plain(e.Code), "The run failed, and the agent did not say why.")}
+	t.verdict = &trace.Stop{Reason: cmp.Or(plain(e.Code), "error"), Outcome: trace.OutcomeFailed, Class: remote.ClassOf(plain(e.Code), plain(e.Message)), Error: cmp.Or(plain(e.Message), plain(e.Code), "The run failed, and the agent did not say why.")}
 }
 
 // closeRun completes what a run has left open.

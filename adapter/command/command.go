@@ -77,7 +77,7 @@ func (s session) play(ctx context.Context, turn agent.Prompt, b *trace.Builder) 
 	args, given := agentkit.WithPrompt(s.runtime.Args, prompt)
 	p, err := procio.Start(procio.Config{Path: s.runtime.Command, Args: args, Dir: s.cfg.Cwd, Env: s.runtime.Env, StateDir: s.cfg.StateDir, Grace: time.Second})
 	if err != nil {
-		return s.runtime.fault(err)
+		return &agentkit.PromptError{Reason: trace.ReasonUnavailable, Sentence: s.runtime.fault(err).Error()}
 	}
 	defer p.Close() //nolint:errcheck // its group was killed, or has ended
 	defer context.AfterFunc(ctx, p.Kill)()

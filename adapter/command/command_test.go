@@ -135,6 +135,12 @@ func TestAMissingProgramIsReportedInOneSentence(t *testing.T) {
 	if err == nil || err.Error() != want || stop.Error != want {
 		t.Errorf("Probe says %v, the turn %q", err, stop.Error)
 	}
+	if stop.Reason != trace.ReasonUnavailable || !stop.Infrastructure() {
+		t.Errorf("the turn ended as %+v", stop)
+	}
+	if _, stop := play(t, bash("exit 1"), "x"); stop.Reason == trace.ReasonUnavailable || stop.Infrastructure() {
+		t.Errorf("a program that fails is a program that is missing: %+v", stop)
+	}
 }
 
 func TestAProgramThatMayNotBeExecutedIsNotCalledMissing(t *testing.T) {

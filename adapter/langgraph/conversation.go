@@ -56,7 +56,7 @@ func (d *Decoder) conversation(kind string, data raw) {
 		m.id, m.name = fmt.Sprintf("user-%d", len(t.known)+1), who
 		t.person(m, place{})
 	case "ai-response-error", "error":
-		t.b.Emit(trace.Notice("speaker_failed", cmp.Or(who+": ", "")+cmp.Or(u.text("error", "message"), "the answer failed")))
+		t.b.Emit(trace.Error{Code: "speaker_failed", Message: cmp.Or(who+": ", "") + cmp.Or(u.text("error", "message"), "the answer failed")})
 		d.endSpeech(who)
 	case "conversation-end":
 		d.end("", "")

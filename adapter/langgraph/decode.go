@@ -185,11 +185,14 @@ func (d *Decoder) AtEnd(agent.Turns) {
 // fail takes an error that the source reports: an object, or a sentence.
 func (d *Decoder) fail(data raw) {
 	o := objectOf(data)
-	kind := o.text("error")
+	kind := o.text("error", "name")
 	sentence := cmp.Or(o.text("message", "detail", "error"), text(data), string(trace.CompactJSON(data)))
 	if kind == "UserRollback" || kind == "UserInterrupt" || sentence == "rollback" {
 		d.end("stopped", "")
 		return
+	}
+	if d.turn != nil {
+		d.turn.class = remote.ClassOf(o.text("error"), o.text("name"), sentence)
 	}
 	d.end("failed", sentence)
 }

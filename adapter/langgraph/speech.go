@@ -212,6 +212,9 @@ func (t *turn) end(s *speech) {
 		t.total = t.total.Plus(*s.usage)
 	}
 	t.finish = cmp.Or(s.finish, t.finish)
+	if s.finish != "" {
+		t.to(s.hidden).StepFinish(s.finish)
+	}
 	t.silent(s)
 	if s.data {
 		t.out.EmitOwn(trace.Data{Name: "subgraph-message", ID: s.id, Value: agentkit.Encode(map[string]any{

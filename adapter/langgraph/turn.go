@@ -32,7 +32,8 @@ type turn struct {
 	known     map[string]bool // ids of messages of earlier turns, and of people
 	total     trace.Usage
 	finish    string
-	requests  []*request // of the newest run
+	class     trace.Class // of the failure
+	requests  []*request  // of the newest run
 	note      func(trace.Payload)
 	model     bool // the turn has told its model; a graph may use several
 
@@ -219,7 +220,7 @@ func (t *turn) stop(reason, failure string) {
 	s := trace.Stop{Reason: reason, Outcome: trace.OutcomeCompleted, Error: failure}
 	switch {
 	case failure != "":
-		s.Outcome = trace.OutcomeFailed
+		s.Outcome, s.Class = trace.OutcomeFailed, t.class
 	case reason == "":
 		s.Reason = cmp.Or(map[string]string{"length": "length", "max_tokens": "length", "content_filter": "content-filter", "refusal": "content-filter"}[t.finish], "stop")
 	default:

@@ -58,6 +58,9 @@ func TestFailuresAreOneSentenceEach(t *testing.T) {
 		if stop.Outcome != trace.OutcomeFailed || !strings.Contains(stop.Error, want) || strings.Contains(stop.Error, "\n") {
 			t.Errorf("%s: the turn ended with %+v", text, stop)
 		}
+		if class := map[string]trace.Class{"refused": trace.ClassRateLimit, "busy": trace.ClassRequest, "error": ""}; stop.Class != class[text] && stop.Reason != trace.ReasonLost {
+			t.Errorf("%s: the class is %q", text, stop.Class)
+		}
 	}
 	tls := httptest.NewUnstartedServer(http.NotFoundHandler())
 	tls.Config.ErrorLog = log.New(io.Discard, "", 0)

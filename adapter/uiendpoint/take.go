@@ -7,6 +7,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/uistream"
 )
@@ -86,7 +87,7 @@ func (d *Decoder) take(c uistream.Chunk) {
 		d.reason, d.finished = p.Reason, true
 		d.metadata(p.Metadata)
 	case uistream.Error:
-		d.end(trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: cmp.Or(p.ErrorText, "The endpoint failed without a word.")})
+		d.end(trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Class: remote.ClassOf(p.ErrorText), Error: cmp.Or(p.ErrorText, "The endpoint failed without a word.")})
 	case uistream.Abort:
 		d.end(trace.Stop{Reason: cmp.Or(p.Reason, "aborted"), Outcome: trace.OutcomeCanceled})
 	case uistream.FinishStep: // the next step ends this one: late outputs still belong to it

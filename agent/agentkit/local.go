@@ -59,7 +59,7 @@ func (s *localSession) Prompt(ctx context.Context, p agent.Prompt, b *trace.Buil
 	var refused *PromptError
 	switch {
 	case errors.As(err, &refused):
-		b.End(trace.Stop{Reason: refused.Reason, Outcome: trace.OutcomeFailed, Error: refused.Sentence})
+		b.End(trace.Stop{Reason: refused.Reason, Outcome: trace.OutcomeFailed, Class: refused.Class, Error: refused.Sentence})
 	case errors.Is(err, ErrInterrupted):
 		b.End(trace.Stop{Reason: "interrupted", Outcome: trace.OutcomeCanceled})
 	case ctx.Err() != nil:

@@ -174,7 +174,7 @@ func (r *Remote) Tell(ctx context.Context, c Call) error {
 	}
 	err = srv.send(ctx, c)
 	if refused, ok := errors.AsType[*httpjson.Error](err); ok && refused.Status >= 400 {
-		return &PromptError{Reason: "refused", Sentence: r.spec.Name + " did not take the prompt: " + refused.Message}
+		return &PromptError{Reason: "refused", Sentence: r.spec.Name + " did not take the prompt: " + refused.Message, Class: trace.ClassOfStatus(refused.Status)}
 	}
 	return err
 }

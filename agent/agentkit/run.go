@@ -53,7 +53,11 @@ func (l Loss) once(end func() trace.Stop) (again bool, _ trace.Stop) {
 
 // PromptError is a prompt that this agent cannot take. The turn fails with the
 // sentence, and nothing is sent.
-type PromptError struct{ Reason, Sentence string }
+type PromptError struct {
+	Reason, Sentence string
+	// Class says what kind of failure it is; empty if that is not known.
+	Class trace.Class
+}
 
 // Error implements error.
 func (e *PromptError) Error() string { return e.Sentence }
@@ -86,7 +90,7 @@ func (s *Session) Run(ctx context.Context, b *trace.Builder, l Link) error {
 		case b.Over():
 			return nil //nolint:nilerr // the turn has its end
 		case errors.As(err, &refused):
-			s.Fail(b, trace.Stop{Reason: refused.Reason, Outcome: trace.OutcomeFailed, Error: refused.Sentence})
+			s.Fail(b, trace.Stop{Reason: refused.Reason, Outcome: trace.OutcomeFailed, Class: refused.Class, Error: refused.Sentence})
 			return nil
 		case err != nil && ctx.Err() != nil:
 			s.Fail(b, stopped())

@@ -91,7 +91,7 @@ func (r *run) Send(ctx context.Context) error {
 	}
 	err = r.open(*c) //nolint:contextcheck // the stream ends with the turn
 	if refused, ok := errors.AsType[*httpjson.Error](err); ok && refused.Status >= 400 {
-		return &agentkit.PromptError{Reason: "refused", Sentence: r.s.spec.Name + " did not take the prompt: " + refused.Message + hint(refused)}
+		return &agentkit.PromptError{Reason: "refused", Sentence: r.s.spec.Name + " did not take the prompt: " + refused.Message + hint(refused), Class: trace.ClassOfStatus(refused.Status)}
 	}
 	return err
 }

@@ -83,6 +83,9 @@ func TestARunIsARequestAndItsAnswerIsTheTurn(t *testing.T) {
 			if said != want.said || stop.Reason != want.reason || stop.Error != want.sentence {
 				t.Errorf("the turn said %q and ended with %+v", said, stop)
 			}
+			if want := map[string]trace.Class{"refuse": trace.ClassRequest, "lost": trace.ClassGateway}[prompt]; stop.Class != want {
+				t.Errorf("the class is %q, want %q", stop.Class, want)
+			}
 			if n := srv.did("/run"); n != 1 {
 				t.Errorf("the prompt was sent %d times", n)
 			}

@@ -93,12 +93,40 @@ func TestRunJSON(t *testing.T) {
 			kinds = append(kinds, r.Payload.Kind())
 		}
 	}
-	want := []trace.Kind{"prompt", "reply", "step", "message.start", "message", "step", "stop"}
+	want := []trace.Kind{"prompt", "reply", "data", "step", "message.start", "message", "step", "stop"}
 	if d := cmp.Diff(want, kinds); d != "" {
 		t.Error(d)
 	}
 	if stop, ok := all[len(all)-1].Payload.(trace.Stop); !ok || stop.FinalOutput != "one two" || stop.Outcome != trace.OutcomeCompleted {
 		t.Errorf("ends with %+v", all[len(all)-1])
+	}
+}
+
+// The trace says which agent and model it is of, before the turn ends, also if the agent cannot start.
+func TestRunSaysWhichAgentItIsOf(t *testing.T) {
+	t.Parallel()
+	conf := file(t, "tributary.yaml", "agents: {mine: {adapter: demo, options: {pace: 0s}}, lost: {adapter: claude, command: /no/such/program}, gone: {adapter: command, command: /no/such/program}}")
+	for name, c := range map[string]struct {
+		status int
+		want   trace.AgentInfo
+		class  trace.Class
+	}{
+		"mine": {exitOK, trace.AgentInfo{Name: "mine", Adapter: "demo", Product: "demo", Model: "demo"}, ""},
+		"lost": {exitFailed, trace.AgentInfo{Name: "lost", Adapter: "claude"}, trace.ClassGateway},
+		"gone": {exitFailed, trace.AgentInfo{Name: "gone", Adapter: "command"}, trace.ClassGateway},
+	} {
+		r := command(t, "", "run", "--json", "--config", conf, "--agent", name, "hello")
+		if r.status != c.status {
+			t.Errorf("%s: exit status %d: %s", name, r.status, r.errors)
+		}
+		all, _ := infos(t, r.out)
+		if diff := cmp.Diff([]trace.AgentInfo{c.want}, all); diff != "" {
+			t.Errorf("%s: %s", name, diff)
+		}
+		records := records(t, r.out)
+		if stop, _ := records[len(records)-1].Payload.(trace.Stop); stop.Class != c.class || stop.Infrastructure() != (c.class != "") {
+			t.Errorf("%s ended as %+v", name, stop)
+		}
 	}
 }
 
