@@ -3,6 +3,7 @@ package cli
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -190,6 +191,25 @@ func TestNobodyIsNotAPerson(t *testing.T) {
 	}
 	if permissions != 2 || questions != 1 {
 		t.Errorf("%d permissions and %d questions", permissions, questions)
+	}
+}
+
+// A program without streams gets the null device, under the names of its streams. Nobody is there.
+func TestTheNullDeviceIsNoTerminal(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "stdin")
+	if err := os.Symlink(os.DevNull, name); err != nil {
+		t.Skip("there are no links here")
+	}
+	for _, name := range []string{os.DevNull, name} {
+		f, err := os.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if isTerminal(f) {
+			t.Errorf("%s counts as a terminal", name)
+		}
+		f.Close()
 	}
 }
 

@@ -8,14 +8,16 @@ import (
 	"github.com/tributary-dev/tributary/internal/quote"
 )
 
-// isTerminal reports whether a person is at the other end of a stream.
+// isTerminal reports whether a person is at the other end of a stream. The null device is a character
+// device like a terminal, and a stream that leads to it has another name.
 func isTerminal(stream any) bool {
 	f, ok := stream.(*os.File)
 	if !ok {
 		return false
 	}
 	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull
+	null, nullErr := os.Stat(os.DevNull)
+	return err == nil && info.Mode()&os.ModeCharDevice != 0 && f.Name() != os.DevNull && (nullErr != nil || !os.SameFile(info, null))
 }
 
 // dim prints a line in a weaker colour.

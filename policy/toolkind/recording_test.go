@@ -38,7 +38,7 @@ func TestH32RecordedTools(t *testing.T) {
 				agent, _, _ = strings.Cut(file, "-")
 			}
 			table, ok := toolkind.For(agent)
-			if !ok || agent == "langgraph" || agent == "openharness" {
+			if !ok || agent == "openharness" {
 				return nil // the tools there are those of each application
 			}
 			for _, name := range toolNames(t, path) {
