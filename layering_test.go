@@ -98,6 +98,11 @@ func rooms() []room {
 		// The outputs: they know neither adapters nor the hub.
 		{packages: "export/agentops", ours: "adapter/agentops/wire trace"},
 		{packages: "export/markdown", ours: "internal/quote trace"},
+		{packages: "export/reader", ours: "trace"},
+		{packages: "export/redact", ours: "export/reader trace"},
+		{packages: "export/atif", ours: "export/reader export/redact trace"},
+		{packages: "export/otlp", ours: "export/reader export/redact trace", others: "google.golang.org/protobuf/encoding/protowire"},
+		{packages: "export/exporttest", ours: "trace", others: "pgregory.net/rapid"},
 		{packages: "export/*", ours: "trace"},
 
 		// The hub, and what is above it.

@@ -1,0 +1,211 @@
+// Package atif writes a session as a trajectory in ATIF, the Agent Trajectory Interchange Format
+// of Harbor (versions 1.7 and 1.8; 1.8 adds audio).
+//
+// The writer reads the session twice: first for what a later edit has removed and for results
+// that came turns after their call, then turn by turn. The steps are written as they are made.
+// Trajectories of sub-agents, which stand behind the steps, are in memory until then.
+package atif
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/tributary-dev/tributary/export/reader"
+	"github.com/tributary-dev/tributary/export/redact"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Options say what is written.
+type Options struct {
+	// Version is "1.7", which is also the meaning of "", or "1.8".
+	Version string
+	// Agent is what is known of the agent beside the trace.
+	Agent trace.AgentInfo
+	// Drop are the classes of content that are left out.
+	Drop []redact.Class
+	// Turn, if given, is the only turn that is written.
+	Turn string
+	// NoDenied leaves out calls that were refused, and NoSubagents the work of sub-agents.
+	NoDenied, NoSubagents bool
+	// Media keeps a picture or a sound of a prompt in a file, and returns its path relative to the
+	// trajectory. If nil, the trajectory only says that there was one: readers refuse data URLs.
+	Media func(mediaType string, data []byte) (path string, err error)
+}
+
+// ErrNothing is the error for a session in which nothing happened: ATIF wants at least one step.
+var ErrNothing = errors.New("there is nothing to export: nothing was said in the session") //nolint:gochecknoglobals // a sentinel
+
+// Check returns an error that a person can read if the version is unknown.
+func (o Options) Check() error {
+	switch o.Version {
+	case "", "1.7", "1.8":
+		return nil
+	}
+	return fmt.Errorf("ATIF %s cannot be written: use 1.7 or 1.8", o.Version)
+}
+
+// Write writes the session's trajectory. Each call of records reads the session from its start.
+// Nothing is written before an error of the first reading, or before [ErrNothing].
+func Write(w io.Writer, records func() iter.Seq2[trace.Record, error], o Options) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
+	outline, err := reader.Survey(records())
+	if err != nil {
+		return err
+	}
+	p := &writer{Options: o, w: w, schema: "ATIF-v" + cmp.Or(o.Version, "1.7"), calls: map[string]bool{}}
+	p.agent = redact.Agent(o.Agent.With(outline.Agent), o.Drop)
+	for t, err := range reader.Turns(records(), outline) {
+		if err != nil {
+			return err
+		}
+		if o.Turn != "" && t.ID != o.Turn {
+			continue
+		}
+		redact.Turn(t, o.Drop)
+		if err := p.turn(t); err != nil {
+			return err
+		}
+	}
+	if p.final.Steps == 0 {
+		return ErrNothing
+	}
+	return p.end()
+}
+
+type writer struct {
+	Options
+
+	w       io.Writer
+	schema  string
+	agent   trace.AgentInfo
+	calls   map[string]bool // the ids that are taken
+	session string
+	subs    []json.RawMessage
+	final   finalMetrics
+	removed int // turns
+}
+
+// turn writes the steps of a turn.
+func (w *writer) turn(t *reader.Turn) error {
+	w.session = t.Session
+	if t.Removed {
+		w.removed++
+	}
+	made := &maker{writer: w, turn: t, seen: map[*reader.Actor]bool{}}
+	root, err := made.trajectory(t.Main(), "")
+	if err != nil {
+		return err
+	}
+	if !w.NoSubagents {
+		for _, a := range t.Actors[1:] {
+			if made.seen[a] {
+				continue // it is with its call
+			}
+			sub, err := made.trajectory(a, made.id(a))
+			if err != nil {
+				return err
+			}
+			if len(sub.Steps) > 0 {
+				root.Subagents = append(root.Subagents, sub)
+			}
+		}
+	}
+	made.stopped(root)
+	made.sum()
+	for _, s := range root.Subagents {
+		encoded, err := encode(s)
+		if err != nil {
+			return err
+		}
+		w.subs = append(w.subs, encoded)
+	}
+	for _, s := range root.Steps {
+		if err := w.step(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) step(s *step) error {
+	before := ",\n"
+	if w.final.Steps == 0 {
+		head := trajectory{SchemaVersion: w.schema, SessionID: w.session, Agent: w.agentOf(w.agent)}
+		encoded, err := encode(head)
+		if err != nil {
+			return err
+		}
+		before = string(bytes.TrimSuffix(encoded, []byte("null}"))) + "[\n" // the steps are the last field
+	}
+	w.final.Steps++
+	s.StepID = w.final.Steps
+	encoded, err := encode(s)
+	if err != nil {
+		return err
+	}
+	return w.put(before, string(encoded))
+}
+
+// end writes what stands behind the steps.
+func (w *writer) end() error {
+	if err := w.put("\n]"); err != nil {
+		return err
+	}
+	rest := struct {
+		Subs  []json.RawMessage `json:"subagent_trajectories,omitempty"`
+		Final finalMetrics      `json:"final_metrics"`
+		Extra map[string]any    `json:"extra,omitempty"`
+	}{Subs: w.subs, Final: w.final}
+	if w.removed > 0 {
+		rest.Extra = map[string]any{"removed_turns": w.removed}
+	}
+	encoded, err := encode(rest)
+	if err != nil {
+		return err
+	}
+	return w.put(",\n", string(encoded[1:]), "\n")
+}
+
+func (w *writer) put(texts ...string) error {
+	for _, text := range texts {
+		if _, err := io.WriteString(w.w, text); err != nil {
+			return fmt.Errorf("write a trajectory: %w", err)
+		}
+	}
+	return nil
+}
+
+// agentOf is the agent in the form of ATIF. The version is required.
+func (w *writer) agentOf(a trace.AgentInfo) agent {
+	out := agent{Name: cmp.Or(a.Name, a.Product, a.Adapter, "unknown"), Version: cmp.Or(a.Version, "unknown"), ModelName: a.Model}
+	for _, t := range a.Tools {
+		out.Tools = append(out.Tools, tool{"function", function{t.Name, t.Description, t.InputSchema}})
+	}
+	for key, value := range map[string]string{"adapter": a.Adapter, "product": a.Product, "provider": a.Provider, "system_prompt": a.System} {
+		if value != "" {
+			if out.Extra == nil {
+				out.Extra = map[string]any{}
+			}
+			out.Extra[key] = value
+		}
+	}
+	return out
+}
+
+// encode is the JSON of a value, without a newline behind.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("write a trajectory: %w", err)
+	}
+	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}

@@ -1,0 +1,156 @@
+package reader
+
+import (
+	"time"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// This file has what a turn is made of.
+
+// Turn is one turn that has stopped.
+type Turn struct {
+	Session, ID string
+	// Seq is the number of the turn's first record.
+	Seq        uint64
+	Start, End time.Time
+	// Agent is what was known of the agent when the turn stopped.
+	Agent trace.AgentInfo
+	// Removed says that a rewind has removed the turn from the history. Only [Survey] knows.
+	Removed bool
+	Prompts []*Prompt
+	Stop    trace.Stop
+	// Actors are the agent, and then its sub-agents in the order in which they began.
+	Actors []*Actor
+	// Calls are those of all actors, in the order in which they began. A call that goes on from
+	// an earlier turn is in Continued instead.
+	Calls, Continued []*Call
+	Requests         []*Request
+	Questions        []*Question
+	// Notes are what else was said or happened, in its order.
+	Notes []*Note
+	// Rewinds are the ids of the messages from which on the turn has removed the history.
+	Rewinds []string
+	// ContextUsed and ContextSize are the newest figures of the agent, in tokens; 0 is unknown.
+	ContextUsed, ContextSize int64
+}
+
+// Main is the agent itself, also if it said nothing.
+func (t *Turn) Main() *Actor { return t.Actors[0] }
+
+// Prompt is what a user asked. A prompt that was changed while it waited is there once.
+type Prompt struct {
+	trace.Prompt
+
+	Seq     uint64
+	Time    time.Time
+	Removed bool
+}
+
+// Actor is the agent, or one of its sub-agents, in one turn.
+type Actor struct {
+	ID trace.Actor
+	// Name is what the agent calls a sub-agent, and empty if nobody knows.
+	Name string
+	// Call is the call that started the sub-agent; nil if none of this turn did.
+	Call *Call
+	// Seq, Start and End are of the actor's first and last record.
+	Seq        uint64
+	Start, End time.Time
+	Steps      []*Step
+
+	open     *Step
+	ready    time.Time // since when the next call of the model can have been under way
+	answered bool      // a call has its result, and nothing was said since
+	counted  bool      // the open step has its usage
+}
+
+// Subagent reports whether the actor is one.
+func (a *Actor) Subagent() bool { return a.ID != trace.Agent }
+
+// Step is one call of a model: what the agent's step records bracket. Sub-agents have no such
+// records, and their steps are Derived: a new one begins after usage, and after results.
+type Step struct {
+	// ID is that of the record that began the step, and Seq its number.
+	ID             string
+	Seq            uint64
+	Name, NativeID string
+	// Finish is the agent's word for why the model stopped writing.
+	Finish           string
+	Model            string
+	Derived, Removed bool
+	// Asked is when the model was asked at the earliest: after what the step's first part had
+	// to wait for. First and Last are of its parts.
+	Asked, First, Last time.Time
+	Parts              []*Part
+	// Usage is what this step is charged with, nil if nothing is known. The usages of a turn's
+	// steps add up to that of the turn: see [Usage].
+	Usage *Usage
+}
+
+// Part is a text, a reasoning, or a call. Its place is where it began. Parts that a retry has
+// replaced are left out.
+type Part struct {
+	Seq     uint64
+	Time    time.Time
+	Text    string
+	Thought bool
+	Call    *Call // nil for text
+
+	id   string
+	done bool
+}
+
+// Usage is what a step is charged with. The scope says where the tokens come from: "step" is the
+// agent's word for this step; "turn", "remainder" and "session-difference" are figures of the whole
+// turn, or what its steps do not explain, on one step of the turn. CostUSD is 0 on the
+// other steps of a turn whose cost is known only as a whole.
+type Usage struct {
+	trace.Usage
+
+	From string
+}
+
+// Call is a call of a tool, as it was at last.
+type Call struct {
+	trace.ToolCall
+
+	Record     string // the id of the record that began it
+	Seq        uint64
+	Actor      *Actor
+	Start, End time.Time
+	Result     *trace.ToolResult // nil if the records have none
+	Requests   []*Request
+	Sub        *Actor // the sub-agent that it started, if any
+}
+
+// Request is a permission that was asked for, and the answer, nil if there is none.
+type Request struct {
+	trace.PermissionRequest
+
+	Seq        uint64
+	Start, End time.Time
+	Actor      *Actor
+	Call       *Call // nil if the turn has no such call
+	Response   *trace.PermissionResponse
+}
+
+// Question is a question to the user, and the answer, nil if there is none.
+type Question struct {
+	trace.Question
+
+	Seq        uint64
+	Start, End time.Time
+	Actor      *Actor
+	Answer     *trace.Answer
+}
+
+// Note is an error, a notice, a plan, a change of a file, a source, a file, data of the
+// conversation, or a message that is not the assistant's.
+type Note struct {
+	Seq     uint64
+	Time    time.Time
+	Actor   trace.Actor
+	Removed bool
+	Payload trace.Payload
+}

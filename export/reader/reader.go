@@ -1,0 +1,285 @@
+package reader
+
+import (
+	"encoding/json"
+	"iter"
+	"slices"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// This file reads records into turns.
+
+// Turns yields each turn of the session when it has stopped. A turn that has not stopped is left
+// out, and so is what happens outside turns. The outline is nil for a reader that has the records
+// once only: then nothing counts as removed, and a call that goes on in a later turn has the
+// result that its own turn knows. The turns are the caller's.
+func Turns(records iter.Seq2[trace.Record, error], o *Outline) iter.Seq2[*Turn, error] {
+	return func(yield func(*Turn, error) bool) {
+		s := &session{outline: o, turns: map[string]*turn{}}
+		for r, err := range records {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if t := s.read(r); t != nil && !yield(t, nil) {
+				return
+			}
+		}
+	}
+}
+
+// session is what a reader keeps between turns.
+type session struct {
+	outline *Outline
+	turns   map[string]*turn // those that have not stopped
+	agent   trace.AgentInfo
+	model   string // the current one of the agent's list of models
+	totals  totals
+}
+
+// turn is an open turn.
+type turn struct {
+	Turn
+
+	actors    map[trace.Actor]*Actor
+	calls     map[string]*Call
+	requests  map[string]*Request
+	questions map[string]*Question
+	parts     map[string]*Part
+	names     map[string]string // of sub-agents that no call started
+	usages    []used
+	resumed   bool
+}
+
+// read takes one record, and returns the turn that it ends.
+func (s *session) read(r trace.Record) *Turn {
+	if d, is := r.Payload.(trace.Data); is {
+		s.data(d)
+	}
+	if r.Turn == "" || trace.Ephemeral(r.Payload) {
+		return nil
+	}
+	t := s.turns[r.Turn]
+	if t == nil {
+		t = newTurn(r)
+		t.Removed = s.outline.removes(r.Seq)
+		s.turns[r.Turn] = t
+	}
+	t.End = later(t.End, r.Time)
+	stop, over := r.Payload.(trace.Stop)
+	if !over {
+		s.record(t, r)
+		return nil
+	}
+	delete(s.turns, r.Turn)
+	t.Stop = stop
+	s.finish(t)
+	return &t.Turn
+}
+
+func newTurn(r trace.Record) *turn {
+	t := &turn{
+		Turn:   Turn{Session: r.Session, ID: r.Turn, Seq: r.Seq, Start: r.Time, End: r.Time},
+		actors: map[trace.Actor]*Actor{}, calls: map[string]*Call{}, requests: map[string]*Request{},
+		questions: map[string]*Question{}, parts: map[string]*Part{}, names: map[string]string{},
+	}
+	main := &Actor{ID: trace.Agent, Seq: r.Seq, Start: r.Time, End: r.Time, ready: r.Time}
+	t.actors[trace.Agent], t.Actors = main, []*Actor{main}
+	return t
+}
+
+// data learns what data says of the agent.
+func (s *session) data(d trace.Data) {
+	if info, is := d.Agent(); is {
+		s.agent = s.agent.With(info)
+	}
+	var models struct {
+		Current string `json:"current"`
+	}
+	if d.Name == "models" && d.Domain && json.Unmarshal(d.Value, &models) == nil {
+		s.model = models.Current
+	}
+}
+
+// record takes a record of an open turn.
+func (s *session) record(t *turn, r trace.Record) {
+	a := t.actor(r)
+	switch p := r.Payload.(type) {
+	case trace.Prompt:
+		t.prompt(r, p, s.outline.removes(r.Seq))
+	case trace.Reply:
+		t.resumed = t.resumed || p.Resume != ""
+	case trace.Step:
+		t.step(a, r, p)
+	case trace.MessageStart:
+		if p.Role == trace.RoleAssistant || p.Role == "" {
+			t.begin(a, r, p.Part, false)
+		}
+	case trace.ThoughtStart:
+		t.begin(a, r, p.Part, true)
+	case trace.Message:
+		if p.Role != trace.RoleAssistant && p.Role != "" {
+			t.note(r)
+			return
+		}
+		t.text(a, r, p.Part, p.Text, false, p.Superseded)
+	case trace.Thought:
+		t.text(a, r, p.Part, p.Text, true, p.Superseded)
+	case trace.ToolCallStart:
+		t.call(a, r, trace.ToolCall{ToolCallID: p.ToolCallID, RawName: p.RawName, Name: p.Name, ToolKind: p.ToolKind, Title: p.Title}, false)
+	case trace.ToolCall:
+		t.call(a, r, p, true)
+	case trace.ToolResult:
+		t.result(r, p)
+	case trace.PermissionRequest, trace.PermissionResponse, trace.Question, trace.Answer:
+		t.asked(a, r)
+	case trace.Usage:
+		t.usage(a, r, p)
+	case trace.Rewind:
+		t.Rewinds = append(t.Rewinds, p.To)
+	case trace.Data:
+		if sub, is := p.Subagent(); is {
+			t.names[sub.ID] = sub.Name
+		} else if !p.Domain {
+			t.note(r)
+		}
+	case trace.Error, trace.Plan, trace.FileChange, trace.Source, trace.File:
+		t.note(r)
+	case trace.MessageDelta, trace.ThoughtDelta, trace.ToolCallDelta, trace.ToolResultProgress, trace.Status,
+		trace.Pause, trace.Stop, trace.Unknown:
+	}
+}
+
+// actor is who wrote the record, if the agent or a sub-agent did; else nil.
+func (t *turn) actor(r trace.Record) *Actor {
+	id, sub := r.Actor.SubagentCall()
+	if !sub && r.Actor != trace.Agent {
+		return nil
+	}
+	a := t.actors[r.Actor]
+	if a == nil {
+		a = &Actor{ID: r.Actor, Seq: r.Seq, Start: r.Time, End: r.Time, ready: r.Time, Call: t.calls[id]}
+		if a.Call != nil {
+			a.Call.Sub = a
+		}
+		t.actors[r.Actor] = a
+		t.Actors = append(t.Actors, a)
+	}
+	a.End = later(a.End, r.Time)
+	return a
+}
+
+func (t *turn) prompt(r trace.Record, p trace.Prompt, removed bool) {
+	m := t.Main()
+	m.ready = later(m.ready, r.Time)
+	for _, before := range t.Prompts {
+		if before.Message.ID == p.Message.ID {
+			before.Prompt = p // in the place and at the time of the first
+			return
+		}
+	}
+	t.Prompts = append(t.Prompts, &Prompt{Prompt: p, Seq: r.Seq, Time: r.Time, Removed: removed})
+}
+
+func (t *turn) note(r trace.Record) {
+	t.Notes = append(t.Notes, &Note{Seq: r.Seq, Time: r.Time, Actor: r.Actor, Payload: r.Payload})
+}
+
+// asked takes a request or a question, or the answer to one.
+func (t *turn) asked(a *Actor, r trace.Record) {
+	if a == nil {
+		a = t.Main()
+	}
+	switch p := r.Payload.(type) { //nolint:gochecksumtype // the caller names the kinds
+	case trace.PermissionRequest:
+		q := &Request{PermissionRequest: p, Seq: r.Seq, Start: r.Time, End: r.Time, Actor: a, Call: t.calls[p.ToolCallID]}
+		if q.Call != nil {
+			q.Actor = q.Call.Actor
+			q.Call.Requests = append(q.Call.Requests, q)
+		}
+		t.requests[p.RequestID] = q
+		t.Requests = append(t.Requests, q)
+	case trace.PermissionResponse:
+		if q := t.requests[p.RequestID]; q != nil {
+			q.Response, q.End = &p, later(q.Start, r.Time)
+			q.Actor.ready = later(q.Actor.ready, r.Time)
+		}
+	case trace.Question:
+		q := &Question{Question: p, Seq: r.Seq, Start: r.Time, End: r.Time, Actor: a}
+		t.questions[p.QuestionID] = q
+		t.Questions = append(t.Questions, q)
+	case trace.Answer:
+		if q := t.questions[p.QuestionID]; q != nil {
+			q.Answer, q.End = &p, later(q.Start, r.Time)
+			q.Actor.ready = later(q.Actor.ready, r.Time)
+		}
+	default:
+	}
+}
+
+// finish closes what is open, leaves out what came to nothing, and places the usage.
+func (s *session) finish(t *turn) {
+	t.Agent = s.agent
+	for _, a := range t.Actors {
+		if id, sub := a.ID.SubagentCall(); sub {
+			a.Name = nameOf(a.Call, t.names[id])
+		}
+	}
+	for _, q := range t.Requests {
+		if q.Response == nil {
+			q.End = later(q.Start, t.End)
+		}
+	}
+	for _, q := range t.Questions {
+		if q.Answer == nil {
+			q.End = later(q.Start, t.End)
+		}
+	}
+	for _, c := range t.calls {
+		if c.Result == nil {
+			c.End = later(c.Start, t.End)
+		}
+		if o := s.outline.resultOf(t.ID, c.ToolCallID); o != nil {
+			c.Result, c.End = o.result, later(c.Start, o.at)
+		}
+	}
+	for _, n := range t.Notes {
+		n.Removed = s.outline.removes(n.Seq)
+	}
+	t.Calls = slices.DeleteFunc(t.Calls, func(c *Call) bool {
+		if c.Continues != "" {
+			t.Continued = append(t.Continued, c)
+		}
+		return c.Continues != ""
+	})
+	s.place(t)
+	for _, a := range t.Actors {
+		for _, st := range a.Steps {
+			st.Parts = slices.DeleteFunc(st.Parts, func(p *Part) bool { return !p.done || p.Call != nil && p.Call.Continues != "" })
+			st.Removed = s.outline.removes(st.Seq)
+		}
+		a.Steps = slices.DeleteFunc(a.Steps, func(st *Step) bool { return len(st.Parts) == 0 && st.Usage == nil })
+	}
+}
+
+// nameOf is what a sub-agent is called.
+func nameOf(c *Call, given string) string {
+	if given != "" || c == nil {
+		return given
+	}
+	var input struct {
+		SubagentType string `json:"subagent_type"`
+		AgentType    string `json:"agent_type"`
+		Agent        string `json:"agent"`
+	}
+	if json.Unmarshal(c.Input, &input) != nil {
+		return ""
+	}
+	for _, name := range []string{input.SubagentType, input.AgentType, input.Agent} {
+		if name != "" {
+			return name
+		}
+	}
+	return ""
+}

@@ -1,0 +1,265 @@
+// Package redact removes what people, agents and tools have said from a turn before it is exported.
+//
+// There is one function for all formats, which changes the turn that the encoders read: so no
+// encoder can forget a text. Names of tools and models, kinds, numbers, times and ids stay.
+package redact
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/export/reader"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Class is a kind of content.
+type Class string
+
+// The classes.
+const (
+	Prompt     Class = "prompt"      // what users asked and answered, and the system prompt
+	Output     Class = "output"      // what the agent said, asked and planned
+	Reasoning  Class = "reasoning"   // what it thought
+	ToolInput  Class = "tool-input"  // what tools were called with, and how tools are described
+	ToolOutput Class = "tool-output" // what they returned
+	Title      Class = "title"       // titles of calls and requests, which quote inputs
+	Error      Class = "error"       // sentences of errors, notices and refusals
+	Person     Class = "person"      // who asked and answered, and where
+	Path       Class = "path"        // files
+)
+
+// Classes are all classes.
+func Classes() []Class {
+	return []Class{Prompt, Output, Reasoning, ToolInput, ToolOutput, Title, Error, Person, Path}
+}
+
+// Parse returns the classes to drop when only the given ones may be exported: "all", "none", or
+// classes with commas between them.
+func Parse(keep string) (drop []Class, err error) {
+	switch keep {
+	case "", "all":
+		return nil, nil
+	case "none":
+		return Classes(), nil
+	}
+	drop = Classes()
+	for name := range strings.SplitSeq(keep, ",") {
+		at := slices.Index(drop, Class(name))
+		if at < 0 {
+			return nil, fmt.Errorf("content %q is unknown: use all, none, or some of %s with commas between them", name, list())
+		}
+		drop = slices.Delete(drop, at, at+1)
+	}
+	return drop, nil
+}
+
+func list() string {
+	var names []string
+	for _, c := range Classes() {
+		names = append(names, string(c))
+	}
+	return strings.Join(names, ", ")
+}
+
+// Turn removes the given classes from a turn.
+func Turn(t *reader.Turn, drop []Class) {
+	if len(drop) == 0 {
+		return
+	}
+	d := dropping(drop)
+	t.Agent = Agent(t.Agent, drop)
+	for _, p := range t.Prompts {
+		d.prompt(&p.Prompt)
+	}
+	t.Stop.Reason = word(t.Stop.Reason)
+	d.text(Output, &t.Stop.FinalOutput)
+	d.text(Error, &t.Stop.Error)
+	for _, a := range t.Actors {
+		a.Name = name(a.Name)
+		for _, s := range a.Steps {
+			d.step(s)
+		}
+	}
+	for _, c := range slices.Concat(t.Calls, t.Continued) {
+		d.call(c)
+	}
+	for _, q := range t.Requests {
+		d.request(q)
+	}
+	for _, q := range t.Questions {
+		d.question(q)
+	}
+	for _, n := range t.Notes {
+		n.Payload = d.note(n.Payload)
+	}
+}
+
+// Agent removes the given classes from what is known of an agent.
+func Agent(a trace.AgentInfo, drop []Class) trace.AgentInfo {
+	if len(drop) == 0 {
+		return a
+	}
+	d := dropping(drop)
+	for _, s := range []*string{&a.Name, &a.Adapter, &a.Product, &a.Version, &a.Provider, &a.Model} {
+		*s = name(*s)
+	}
+	d.text(Prompt, &a.System)
+	a.Tools = slices.Clone(a.Tools)
+	for i := range a.Tools {
+		a.Tools[i].Name = name(a.Tools[i].Name)
+		d.text(ToolInput, &a.Tools[i].Description)
+		d.json(ToolInput, &a.Tools[i].InputSchema)
+	}
+	return a
+}
+
+type dropping []Class
+
+func (d dropping) has(c Class) bool { return slices.Contains(d, c) }
+
+func (d dropping) text(c Class, texts ...*string) {
+	if d.has(c) {
+		for _, s := range texts {
+			*s = ""
+		}
+	}
+}
+
+func (d dropping) json(c Class, v *json.RawMessage) {
+	if d.has(c) {
+		*v = nil
+	}
+}
+
+func (d dropping) locations(l *[]trace.Location) {
+	if d.has(Path) {
+		*l = nil
+	}
+}
+
+func (d dropping) prompt(p *trace.Prompt) {
+	d.text(Person, &p.By, &p.Channel)
+	if d.has(Prompt) {
+		p.Message.Parts, p.Message.Metadata = nil, nil
+		return
+	}
+	p.Message.Parts = slices.Clone(p.Message.Parts)
+	for i := range p.Message.Parts {
+		d.text(Path, &p.Message.Parts[i].Filename)
+	}
+}
+
+func (d dropping) step(s *reader.Step) {
+	s.Name, s.Finish, s.Model = name(s.Name), word(s.Finish), name(s.Model)
+	for _, p := range s.Parts {
+		if p.Thought {
+			d.text(Reasoning, &p.Text)
+		} else {
+			d.text(Output, &p.Text)
+		}
+	}
+}
+
+func (d dropping) call(c *reader.Call) {
+	c.RawName, c.Name = name(c.RawName), name(c.Name)
+	d.text(Title, &c.Title)
+	d.json(ToolInput, &c.Input)
+	d.text(ToolInput, &c.InputText)
+	d.locations(&c.Locations)
+	if c.Result == nil {
+		return
+	}
+	r := *c.Result
+	d.json(ToolOutput, &r.Output)
+	d.text(Error, &r.Error)
+	d.locations(&r.Locations)
+	c.Result = &r
+}
+
+func (d dropping) request(q *reader.Request) {
+	d.text(Title, &q.Title)
+	q.Options = slices.Clone(q.Options)
+	for i := range q.Options {
+		d.text(Title, &q.Options[i].Name)
+	}
+	if q.Response == nil {
+		return
+	}
+	r := *q.Response
+	d.json(Prompt, &r.UpdatedInput)
+	d.text(Person, &r.By)
+	d.text(Error, &r.Reason)
+	q.Response = &r
+}
+
+func (d dropping) question(q *reader.Question) {
+	d.text(Output, &q.Header, &q.Text)
+	if d.has(Output) {
+		q.Choices = nil
+	}
+	if q.Answer == nil {
+		return
+	}
+	a := *q.Answer
+	d.text(Person, &a.By)
+	d.text(Error, &a.Reason)
+	if d.has(Prompt) {
+		a.Values = nil
+	}
+	q.Answer = &a
+}
+
+func (d dropping) note(p trace.Payload) trace.Payload {
+	switch p := p.(type) { //nolint:gochecksumtype // the reader makes notes of these kinds only
+	case trace.Error:
+		p.Code = word(p.Code)
+		d.text(Error, &p.Message)
+		return p
+	case trace.Message:
+		d.text(Prompt, &p.Text)
+		return p
+	case trace.Plan:
+		if d.has(Output) {
+			p.Entries = nil
+		}
+		return p
+	case trace.FileChange:
+		d.text(Path, &p.Path)
+		d.text(ToolOutput, &p.Diff)
+		return p
+	case trace.Source:
+		d.text(Output, &p.URL, &p.Title)
+		d.text(Path, &p.Filename)
+		return p
+	case trace.File:
+		d.text(Output, &p.URL)
+		d.text(Path, &p.Filename)
+		return p
+	case trace.Data:
+		p.Name = name(p.Name)
+		d.json(Output, &p.Value)
+		return p
+	default:
+		return p
+	}
+}
+
+// name keeps a name, and not a sentence that stands in its place.
+func name(s string) string {
+	const words, bytes = 3, 200
+	if len(strings.Fields(s)) > words || len(s) > bytes {
+		return ""
+	}
+	return s
+}
+
+// word keeps an agent's word for a reason, and not its sentence.
+func word(s string) string {
+	const bytes = 64
+	if strings.ContainsAny(s, " \t\r\n") || len(s) > bytes {
+		return ""
+	}
+	return s
+}
