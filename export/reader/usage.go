@@ -2,6 +2,7 @@ package reader
 
 import (
 	"cmp"
+	"math"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -89,7 +90,7 @@ func (s *session) place(t *turn) {
 	}
 	priced := cost != nil && (*cost > 0 || sum.CostUSD == nil)
 	if counted(tokens) || priced {
-		st := t.chargee()
+		st := t.chargee(counted(tokens))
 		if counted(tokens) {
 			charge(st, tokens, from)
 		}
@@ -137,9 +138,10 @@ func (t *turn) charged() (sum trace.Usage, any bool) {
 	return sum, any
 }
 
-// chargee is the step for what is known of the turn only: the last of a sub-agent of whose steps
-// nothing is known, while the agent's own are known; else the agent's last.
-func (t *turn) chargee() *Step {
+// chargee is the step for what is known of the turn only. Tokens that the agent's own steps do not
+// explain are those of a sub-agent of whose steps nothing is known, and go to its last one. All
+// else goes to the agent's last.
+func (t *turn) chargee(tokens bool) *Step {
 	m := t.Main()
 	own := false
 	for _, st := range m.Steps {
@@ -147,7 +149,7 @@ func (t *turn) chargee() *Step {
 	}
 	for _, a := range t.Actors[1:] {
 		n := len(a.Steps)
-		if own && n > 0 && a.Steps[n-1].Usage == nil {
+		if tokens && own && n > 0 && a.Steps[n-1].Usage == nil {
 			return a.Steps[n-1]
 		}
 	}
@@ -214,7 +216,8 @@ func (t *totals) since(now *trace.Usage, resumed bool) (difference trace.Usage, 
 	}
 	difference = minus(*now, before)
 	if now.CostUSD != nil {
-		cost := costOf(*now) - costOf(before)
+		const digits = 1e9 // totals have no more
+		cost := math.Round((costOf(*now)-costOf(before))*digits) / digits
 		difference.CostUSD = &cost
 	}
 	difference.Model = now.Model
