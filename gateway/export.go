@@ -6,6 +6,7 @@ import (
 	"iter"
 	"mime"
 	"net/http"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -33,6 +34,9 @@ func (g *gateway) export(w http.ResponseWriter, r *http.Request) error {
 	}
 	s.Damaged = g.Hub.Damage().Sessions[s.ID]
 	var to exported
+	if format := r.URL.Query().Get("format"); slices.Contains(readersFormats(), format) {
+		return g.exportTurns(w, r, s, format)
+	}
 	mediaType, extension := "text/markdown; charset=utf-8", ".md"
 	switch format := r.URL.Query().Get("format"); format {
 	case "", "markdown":
@@ -41,7 +45,7 @@ func (g *gateway) export(w http.ResponseWriter, r *http.Request) error {
 		mediaType, extension = "application/json", ".json"
 		to = &asMessages{uistream.MessageList{W: w}, g.Stream, s}
 	default:
-		return refusal.Malformed("`format` must be markdown or json. The trace has a route of its own.")
+		return refusal.Malformed("`format` must be one of markdown, json, %s. The trace has a route of its own.", strings.Join(readersFormats(), ", "))
 	}
 	ctx, rd := g.reading(r.Context(), r)
 	defer rd.Waits()

@@ -297,7 +297,7 @@ func TestWhoAsked(t *testing.T) {
 	s := exporttest.NewSession()
 	s.Add("", trace.Event{Actor: trace.Agent, Payload: trace.AgentInfo{
 		Name: "fixer", Adapter: "claude", Product: "claude-code", Version: "2.1", Model: "opus", Provider: "anthropic",
-		System: "be brief", Tools: []trace.ToolDefinition{{Name: "Bash"}},
+		Tools: []trace.ToolDefinition{{Name: "Bash"}},
 	}.Payload()})
 	s.Turn(t.Context(), "delete it", trace.Stop{Reason: "api_error", Outcome: trace.OutcomeFailed, Class: trace.ClassOverloaded, Error: "overloaded"}, func(b *trace.Builder) {
 		b.Emit(trace.ToolCall{ToolCallID: "c", RawName: "Bash", ToolKind: trace.ToolExecute, Input: json.RawMessage(`"rm x"`)})
@@ -312,7 +312,7 @@ func TestWhoAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := read(t, text)
-	if f.Agent.Name != "fixer" || f.Agent.Version != "2.1" || f.Agent.Model != "opus" || len(f.Agent.Tools) != 1 || f.Agent.Extra["system_prompt"] != "be brief" {
+	if f.Agent.Name != "fixer" || f.Agent.Version != "2.1" || f.Agent.Model != "opus" || len(f.Agent.Tools) != 1 || f.Agent.Extra["product"] != "claude-code" {
 		t.Errorf("%+v", f.Agent)
 	}
 	for _, want := range []string{`"arguments":{"value":"rm x"}`, `"status":"denied"`, `"option_kind":"reject_once"`, `"class":"overloaded"`, `"source":"system","message":"I try again"`} {

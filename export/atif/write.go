@@ -37,8 +37,8 @@ type Options struct {
 	Media func(mediaType string, data []byte) (path string, err error)
 }
 
-// ErrNothing is the error for a session in which nothing happened: ATIF wants at least one step.
-var ErrNothing = errors.New("there is nothing to export: nothing was said in the session") //nolint:gochecknoglobals // a sentinel
+// ErrNothing is the error for a session of which there is nothing: ATIF wants at least one step.
+var ErrNothing = errors.New("there is nothing to export: no turn of the session has ended, or nothing was said in it") //nolint:gochecknoglobals // a sentinel
 
 // Check returns an error that a person can read if the version is unknown.
 func (o Options) Check() error {
@@ -188,7 +188,7 @@ func (w *writer) agentOf(a trace.AgentInfo) agent {
 	for _, t := range a.Tools {
 		out.Tools = append(out.Tools, tool{"function", function{t.Name, t.Description, t.InputSchema}})
 	}
-	for key, value := range map[string]string{"adapter": a.Adapter, "product": a.Product, "provider": a.Provider, "system_prompt": a.System} {
+	for key, value := range map[string]string{"adapter": a.Adapter, "product": a.Product, "provider": a.Provider} {
 		if value != "" {
 			if out.Extra == nil {
 				out.Extra = map[string]any{}

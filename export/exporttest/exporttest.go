@@ -120,7 +120,7 @@ func (s *Session) Turn(ctx context.Context, prompt string, stop trace.Stop, do f
 func Random(t *rapid.T) []trace.Record {
 	s := NewSession()
 	if rapid.Bool().Draw(t, "agent known") {
-		info := trace.AgentInfo{Name: "fixer", Adapter: "demo", Version: "1.2", Model: "m-1", System: sentence(t), Tools: []trace.ToolDefinition{{Name: "Read", Description: sentence(t)}}}
+		info := trace.AgentInfo{Name: "fixer", Adapter: "demo", Version: "1.2", Model: "m-1", Tools: []trace.ToolDefinition{{Name: "Read", Description: sentence(t)}}}
 		s.Add("", trace.Event{Actor: trace.Agent, Payload: info.Payload()})
 	}
 	for n := range rapid.IntRange(1, 4).Draw(t, "turns") {

@@ -18,7 +18,6 @@ const (
 	timeToFirstChunk    = "gen_ai.response.time_to_first_chunk"
 	inputMessages       = "gen_ai.input.messages"
 	outputMessages      = "gen_ai.output.messages"
-	systemInstructions  = "gen_ai.system_instructions"
 	toolDefinitions     = "gen_ai.tool.definitions"
 	inputTokens         = "gen_ai.usage.input_tokens"
 	outputTokens        = "gen_ai.usage.output_tokens"

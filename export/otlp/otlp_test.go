@@ -247,7 +247,7 @@ func done() trace.Stop {
 func busy(t *testing.T, change func(*trace.Prompt)) []trace.Record {
 	t.Helper()
 	s := exporttest.NewSession()
-	s.Add("", trace.Event{Actor: trace.Agent, Payload: trace.AgentInfo{Name: "fixer", Product: "claude-code", Version: "2.1", Provider: "anthropic", System: "be brief", Tools: []trace.ToolDefinition{{Name: "Bash"}}}.Payload()})
+	s.Add("", trace.Event{Actor: trace.Agent, Payload: trace.AgentInfo{Name: "fixer", Product: "claude-code", Version: "2.1", Provider: "anthropic", Tools: []trace.ToolDefinition{{Name: "Bash"}}}.Payload()})
 	cost := 0.25
 	s.Turn(t.Context(), "read it", done(), func(b *trace.Builder) {
 		b.StepStart(trace.Step{Name: "node"})

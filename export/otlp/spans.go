@@ -36,10 +36,6 @@ func (m *maker) root() {
 		a.text(outputValue, out)
 		a.text(langfuseOutput, out)
 	}
-	if t.Agent.System != "" {
-		system, _ := json.Marshal([]part{{Type: "text", Content: t.Agent.System}}) // strings always can be
-		a.text(systemInstructions, string(system))
-	}
 	if len(t.Agent.Tools) > 0 {
 		a.text(toolDefinitions, toolsOf(t.Agent))
 	}

@@ -105,7 +105,6 @@ func Agent(a trace.AgentInfo, drop []Class) trace.AgentInfo {
 	for _, s := range []*string{&a.Name, &a.Adapter, &a.Product, &a.Version, &a.Provider, &a.Model} {
 		*s = name(*s)
 	}
-	d.text(Prompt, &a.System)
 	a.Tools = slices.Clone(a.Tools)
 	for i := range a.Tools {
 		a.Tools[i].Name = name(a.Tools[i].Name)

@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"slices"
 	"time"
@@ -23,7 +24,7 @@ type convertCommand struct {
 	From   string   `placeholder:"ADAPTER" help:"The adapter whose recording it is. Needed without --agent."`
 	Agent  string   `placeholder:"NAME" help:"The agent of the configuration whose recording it is: its adapter and its tool_kinds."`
 	Config string   `placeholder:"FILE" help:"The configuration of --agent (default ./tributary.yaml, if it is there)."`
-	To     string   `default:"uistream" placeholder:"FORM" help:"uistream: the server-sent events of each turn; legacy: the same in the form of older clients; trace: JSON lines."`
+	To     string   `default:"uistream" placeholder:"FORM" help:"uistream: the server-sent events of each turn; legacy: the same in the form of older clients; trace: JSON lines; atif: a trajectory; otlp: spans, a request in each line."`
 	Client string   `placeholder:"V" help:"The release of the AI SDK that the events are for (default: what 6 and 7 have in common)."`
 	Compat string   `placeholder:"rfc" help:"rfc: write the stream as the Agent Ops RFC does."`
 	Domain []string `name:"domain-events" placeholder:"NAME" help:"Events beside the conversation that are shown, as in stream.domain_events: all, or some names."`
@@ -43,7 +44,7 @@ func (c *convertCommand) Run(ctx context.Context, p *program) error {
 			return usage("--at %s is no time: write one such as 2026-03-04T05:06:07Z", c.At)
 		}
 	}
-	out, err := c.form(p.stdout)
+	out, end, err := c.form(p.stdout, about)
 	if err != nil {
 		return err
 	}
@@ -68,7 +69,7 @@ func (c *convertCommand) Run(ctx context.Context, p *program) error {
 	if sum.Skipped > 0 {
 		fmt.Fprintf(p.stderr, "tributary: %d of %d messages were not understood and left out; the first: %v\n", sum.Skipped, sum.Messages, sum.First)
 	}
-	return nil
+	return end()
 }
 
 // reader returns what reads the recording, and the name and the adapter of its agent.
@@ -114,26 +115,51 @@ func sessionOf(recording []byte) string {
 	return "recording-" + hex.EncodeToString(sum[:])[:12]
 }
 
-// form returns what writes each record.
-func (c *convertCommand) form(w io.Writer) (func(trace.Record) error, error) {
+// form returns what takes each record, and what writes the rest at the end.
+func (c *convertCommand) form(w io.Writer, about trace.AgentInfo) (each func(trace.Record) error, end func() error, err error) {
 	profile, err := uistream.ParseProfile(c.Client)
 	domain, unknown := uistream.ParseDomainEvents(c.Domain)
 	switch {
 	case err != nil:
-		return nil, usage("--%w", err)
+		return nil, nil, usage("--%w", err)
 	case unknown != nil:
-		return nil, usage("--domain-events %w", unknown)
+		return nil, nil, usage("--domain-events %w", unknown)
 	case c.Compat != "" && c.Compat != string(config.CompatRFC):
-		return nil, usage("--compat %s is unknown: the only one is rfc", c.Compat)
+		return nil, nil, usage("--compat %s is unknown: the only one is rfc", c.Compat)
 	}
+	end = func() error { return nil }
 	switch c.To {
+	case "atif", "otlp":
+		var kept []trace.Record
+		each = func(r trace.Record) error {
+			if !trace.Ephemeral(r.Payload) {
+				kept = append(kept, r)
+			}
+			return nil
+		}
+		return each, func() error { return c.export(w, about, kept) }, nil
 	case "trace":
-		return func(r trace.Record) error { return writeRecord(w, r) }, nil
+		return func(r trace.Record) error { return writeRecord(w, r) }, end, nil
 	case "uistream", "legacy":
 		o := uistream.Options{Profile: profile, RFC: c.Compat != "", Domain: domain, Legacy: c.To == "legacy"}
-		return writeTurns(w, o), nil
+		return writeTurns(w, o), end, nil
 	}
-	return nil, usage("--to %s is unknown: use uistream, legacy or trace", c.To)
+	return nil, nil, usage("--to %s is unknown: use uistream, legacy, trace, atif or otlp", c.To)
+}
+
+// export writes a form of the whole session.
+func (c *convertCommand) export(w io.Writer, about trace.AgentInfo, session []trace.Record) error {
+	records := func() iter.Seq2[trace.Record, error] {
+		return func(yield func(trace.Record, error) bool) {
+			for _, r := range session {
+				if !yield(r, nil) {
+					return
+				}
+			}
+		}
+	}
+	export := exportCommand{Format: c.To}
+	return export.turns(w, records, about, nil, nil)
 }
 
 func writeRecord(w io.Writer, r trace.Record) error {

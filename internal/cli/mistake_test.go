@@ -13,7 +13,7 @@ func TestAMistakeInTheCommandLineIsOneSentence(t *testing.T) {
 		"config check --config":             "--config has no value: write --config FILE",
 		"config check --config=":            "--config is empty: write --config FILE, or leave it out",
 		"serve --config --data x":           "--config has no value: write --config FILE",
-		"sessions":                          "the command is not complete: write list, show, export or delete behind it",
+		"sessions":                          "the command is not complete: write list, show or delete behind it",
 		"sessions list --limit all":         `--limit is "all": write a whole number`,
 		"sessions list --limit -1":          `--limit is "-1": write a whole number`,
 		"sessions list --limit 1.5":         `--limit is "1.5": write a whole number`,

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"net/url"
 	"strconv"
@@ -20,7 +19,7 @@ import (
 type sessionsCommand struct {
 	List   sessionsListCommand   `cmd:"" help:"List the sessions of a running gateway, the newest first."`
 	Show   sessionsShowCommand   `cmd:"" help:"Show a session, and what was said in it."`
-	Export sessionsExportCommand `cmd:"" help:"Print the trace of a session, or its conversation."`
+	Export exportCommand         `cmd:"" hidden:"" help:"The same as tributary export."`
 	Delete sessionsDeleteCommand `cmd:"" help:"End a session's turn and agent, and remove its records."`
 }
 
@@ -110,32 +109,6 @@ func (g remote) session(ctx context.Context, id string) (s sessionInfo, err erro
 		return s, g.plain(err)
 	}
 	return s, nil
-}
-
-type sessionsExportCommand struct {
-	oneSession
-
-	Format string `placeholder:"FORMAT" enum:"trace,markdown,json" default:"trace" help:"trace (all records, as JSON lines; the default), markdown (the conversation for people) or json (the conversation as UIMessage[])."`
-}
-
-// Run prints a trace or a conversation.
-func (c *sessionsExportCommand) Run(ctx context.Context, p *program) error {
-	return c.using(func(g remote) error {
-		if c.Format == "trace" {
-			return printAll(printTrace{p.stdout}, g.history(ctx, c.Session))
-		}
-		in, err := g.Stream(ctx, httpjson.Call{
-			Method: "GET", Path: of(c.Session, "export"), Query: url.Values{"format": {c.Format}}, Types: []string{"text/markdown", "application/json"},
-		})
-		if err != nil {
-			return g.plain(err)
-		}
-		defer in.Close() //nolint:errcheck // nothing was written
-		if _, err := io.Copy(p.stdout, in); err != nil {
-			return fmt.Errorf("the conversation is not complete: try again: %w", err)
-		}
-		return nil
-	})
 }
 
 type sessionsDeleteCommand struct {

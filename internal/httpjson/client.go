@@ -87,6 +87,8 @@ type Call struct {
 	In any
 	// Out is a pointer that the answer is decoded into; nil drops the answer.
 	Out any
+	// Got is where Do puts the headers of the answer; nil drops them.
+	Got *http.Header
 }
 
 // Do makes a call. Every error is an *Error.
@@ -98,6 +100,9 @@ func (c *Client) Do(ctx context.Context, call Call) error {
 		return err
 	}
 	defer res.Body.Close() //nolint:errcheck // nothing was written
+	if call.Got != nil {
+		*call.Got = res.Header
+	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, c.cfg.MaxBody+1))
 	switch {
 	case err != nil:

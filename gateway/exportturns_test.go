@@ -1,0 +1,64 @@
+package gateway_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func TestAConversationIsExportedForPrograms(t *testing.T) {
+	s := newStand(t, nil)
+	s.do("POST", "/api/chat", submit("work", "u1", "tool"))
+	s.do("POST", "/api/chat", submit("work", "u2", "a secret sentence of five"))
+	export := func(query string) (int, http.Header, string) {
+		return s.do("GET", "/api/sessions/work/export?"+query, "")
+	}
+	status, header, body := export("format=atif")
+	var f struct {
+		Version string `json:"schema_version"`
+		Session string `json:"session_id"`
+		Agent   struct{ Name, Version string }
+		Steps   []struct {
+			Source string
+			Calls  []any `json:"tool_calls"`
+		}
+	}
+	if err := json.Unmarshal([]byte(body), &f); err != nil || status != http.StatusOK || header.Get("Content-Type") != "application/json" || header.Get("Content-Disposition") != "attachment; filename=tool.atif.json" {
+		t.Fatalf("%d %v %v %s", status, header, err, body)
+	}
+	calls := 0
+	for _, step := range f.Steps {
+		calls += len(step.Calls)
+	}
+	if f.Version != "ATIF-v1.7" || f.Session != "work" || f.Agent.Name != "demo" || len(f.Steps) < 4 || calls != 1 {
+		t.Errorf("%+v", f)
+	}
+	if status, _, body := export("format=atif&content=none&version=1.8"); status != http.StatusOK || strings.Contains(body, "secret") || !strings.Contains(body, "ATIF-v1.8") {
+		t.Errorf("%d %s", status, body)
+	}
+	status, header, body = export("format=otlp")
+	if lines := strings.Split(strings.TrimSpace(body), "\n"); status != http.StatusOK || len(lines) != 2 || !json.Valid([]byte(lines[1])) || header.Get("Content-Type") != "application/x-ndjson" || !strings.Contains(body, "secret") {
+		t.Errorf("%d %v %s", status, header, body)
+	}
+	if status, header, body := export("format=otlp-protobuf"); status != http.StatusOK || header.Get("Content-Type") != "application/x-protobuf" || !strings.Contains(body, "invoke_agent demo") {
+		t.Errorf("%d %v %s", status, header, body)
+	}
+	for query, want := range map[string]string{
+		"format=atif&content=words": "classes", "format=atif&version=3": "1.7 or 1.8", "format=otlp&denied=no": "must be true or false", "format=pdf": "otlp",
+	} {
+		want = strings.ReplaceAll(want, "classes", "use all, none, or some of")
+		if status, _, body := export(query); status != http.StatusBadRequest || !strings.Contains(body, want) {
+			t.Errorf("%s: %d %s", query, status, body)
+		}
+	}
+	s.do("POST", "/api/sessions", `{"id":"empty"}`)
+	for _, format := range []string{"atif", "otlp"} {
+		if status, header, body := s.do("GET", "/api/sessions/empty/export?format="+format, ""); status != http.StatusConflict || !strings.Contains(body, "nothing_to_export") || header.Get("Content-Disposition") != "" {
+			t.Errorf("%s of an empty session: %d %v %s", format, status, header, body)
+		}
+		if status, _, body := s.do("GET", "/api/sessions/work/export?turn=none&format="+format, ""); status != http.StatusConflict {
+			t.Errorf("%s of no turn: %d %s", format, status, body)
+		}
+	}
+}

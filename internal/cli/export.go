@@ -1,0 +1,142 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/tributary-dev/tributary/export/atif"
+	"github.com/tributary-dev/tributary/export/otlp"
+	"github.com/tributary-dev/tributary/export/redact"
+	"github.com/tributary-dev/tributary/internal/httpjson"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+type exportCommand struct {
+	reach
+
+	Format      string   `placeholder:"FORMAT" enum:"trace,markdown,json,atif,otlp,otlp-protobuf" default:"trace" help:"trace (all records, as JSON lines; the default), markdown (the conversation for people), json (the conversation as UIMessage[]), atif (a trajectory), otlp (spans, a request in each line) or otlp-protobuf."`
+	Version     string   `name:"atif" placeholder:"V" enum:"1.7,1.8" default:"1.7" help:"The version of ATIF: 1.7 (the default) or 1.8."`
+	Content     string   `placeholder:"CLASSES" default:"all" help:"What atif and otlp may have: all (the default), none (names, kinds, numbers and times), or some of prompt, output, reasoning, tool-input, tool-output, title, error, person, path, with commas between them."`
+	Turn        string   `placeholder:"TURN" help:"The only turn that atif and otlp have."`
+	NoDenied    bool     `name:"no-denied" help:"Leave calls that were refused out of atif and otlp."`
+	NoSubagents bool     `name:"no-subagents" help:"Leave the work of sub-agents out of atif and otlp."`
+	Output      string   `name:"output" short:"o" placeholder:"FILE" help:"Write into this file, or into this directory, with a file for each session; pictures go beside a trajectory. Default: standard output."`
+	All         bool     `help:"Export all sessions."`
+	Agent       string   `placeholder:"NAME" help:"Export the sessions with this agent."`
+	Query       string   `placeholder:"WORDS" help:"Export the sessions in which all of these words occur."`
+	Sessions    []string `arg:"" optional:"" name:"session" placeholder:"SESSION" help:"The ids of sessions."`
+}
+
+// Run exports sessions.
+func (c *exportCommand) Run(ctx context.Context, p *program) error {
+	drop, err := redact.Parse(c.Content)
+	chosen := c.All || c.Agent != "" || c.Query != ""
+	switch {
+	case err != nil:
+		return usage("--content: %w", err)
+	case len(c.Sessions) == 0 && !chosen:
+		return usage("no session is named: write its id, or --all, --agent or --query")
+	case len(c.Sessions) > 0 && chosen:
+		return usage("sessions are named and chosen by a flag: use one of them")
+	}
+	return c.using(func(g remote) error {
+		ids := c.Sessions
+		if chosen {
+			if ids, err = g.sessions(ctx, url.Values{"agent": {c.Agent}, "q": {c.Query}}); err != nil {
+				return err
+			}
+		}
+		dir, err := c.directory(len(ids) > 1 || chosen)
+		if err != nil {
+			return err
+		}
+		one := func(id string, w io.Writer, path string) error {
+			err := c.session(ctx, g, id, drop, w, mediaBeside(path))
+			if errors.Is(err, atif.ErrNothing) && len(ids) > 1 {
+				fmt.Fprintf(p.stderr, "tributary: the session %s is left out: no turn of it has ended\n", oneParagraph(id))
+			}
+			return err
+		}
+		return c.write(p.stdout, dir, ids, one)
+	})
+}
+
+// session writes one session.
+func (c *exportCommand) session(ctx context.Context, g remote, id string, drop []redact.Class, w io.Writer, media func(string, []byte) (string, error)) error {
+	switch c.Format {
+	case "trace":
+		return printAll(printTrace{w}, g.history(ctx, id))
+	case "atif", "otlp", "otlp-protobuf":
+	default:
+		in, err := g.Stream(ctx, httpjson.Call{
+			Method: "GET", Path: of(id, "export"), Query: url.Values{"format": {c.Format}}, Types: []string{"text/markdown", "application/json"},
+		})
+		if err != nil {
+			return g.plain(err)
+		}
+		defer in.Close() //nolint:errcheck // nothing was written
+		if _, err := io.Copy(w, in); err != nil {
+			return fmt.Errorf("the conversation is not complete: try again: %w", err)
+		}
+		return nil
+	}
+	s, err := g.session(ctx, id)
+	if err != nil {
+		return err
+	}
+	records := func() iter.Seq2[trace.Record, error] { return g.history(ctx, id) }
+	return c.turns(w, records, trace.AgentInfo{Name: s.Agent}, drop, media)
+}
+
+// turns writes a trajectory or spans.
+func (c *exportCommand) turns(w io.Writer, records func() iter.Seq2[trace.Record, error], agent trace.AgentInfo, drop []redact.Class, media func(string, []byte) (string, error)) error {
+	if c.Format == "atif" {
+		return atif.Write(w, records, atif.Options{Version: c.Version, Agent: agent, Drop: drop, Turn: c.Turn, NoDenied: c.NoDenied, NoSubagents: c.NoSubagents, Media: media}) //nolint:wrapcheck // a sentence
+	}
+	n, err := otlp.Write(w, records(), otlp.Options{Version: version(), Agent: agent, Drop: drop, Turn: c.Turn, NoDenied: c.NoDenied, NoSubagents: c.NoSubagents, Proto: c.Format == "otlp-protobuf"})
+	if err == nil && n == 0 {
+		err = atif.ErrNothing
+	}
+	return err //nolint:wrapcheck // a sentence
+}
+
+// sessions are the ids of all sessions that a filter chooses.
+func (g remote) sessions(ctx context.Context, query url.Values) (ids []string, err error) {
+	for before := ""; ; {
+		var page struct {
+			Sessions []sessionInfo `json:"sessions"`
+		}
+		var header http.Header
+		query.Set("limit", "1000")
+		query.Set("before", before)
+		if err := g.Do(ctx, httpjson.Call{Method: "GET", Path: "/api/sessions", Query: query, Out: &page, Got: &header}); err != nil {
+			return nil, g.plain(err)
+		}
+		for _, s := range page.Sessions {
+			ids = append(ids, s.ID)
+		}
+		if before = next(header.Get("Link")); before == "" {
+			break
+		}
+	}
+	if len(ids) == 0 {
+		return nil, errors.New("there is no such session: `tributary sessions list` shows what there is")
+	}
+	return ids, nil
+}
+
+// next is the mark of the page to which a header leads on, or "".
+func next(link string) string {
+	address, rest, _ := strings.Cut(strings.TrimPrefix(link, "<"), ">")
+	u, err := url.Parse(address)
+	if err != nil || !strings.Contains(rest, `rel="next"`) {
+		return ""
+	}
+	return u.Query().Get("before")
+}

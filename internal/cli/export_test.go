@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestExport(t *testing.T) {
+	t.Parallel()
+	data, dir := t.TempDir(), t.TempDir()
+	s := startServer(t, data, "--config", file(t, "t.yaml", quickDemo))
+	say := func(id, text string) {
+		if status, body := s.do("POST", "/api/chat", chat(id, text)); status != 200 {
+			t.Fatal(body)
+		}
+	}
+	say("one", "tool")
+	command(t, "approve\n", s.at(data, "chat", "--agent", "demo")...).want(t, exitOK, "denied")
+	say("Two", "hello")
+	s.do("POST", "/api/sessions", `{"id":"none"}`)
+	picture := base64.StdEncoding.EncodeToString([]byte("a picture"))
+	s.do("POST", "/api/chat", fmt.Sprintf(`{"id":"three","messages":[{"id":"m1","role":"user","parts":[{"type":"text","text":"look"},{"type":"file","mediaType":"image/png","url":"data:image/png;base64,%s"}]}],"trigger":"submit-message"}`, picture))
+	export := func(args ...string) result {
+		return command(t, "", s.at(data, append([]string{"export"}, args...)...)...)
+	}
+
+	r := export("one")
+	r.want(t, exitOK, "")
+	if _, trace := s.do("GET", "/api/sessions/one/trace", ""); r.out != trace {
+		t.Errorf("the trace is another:\n%s", r.out)
+	}
+	for _, format := range []string{"atif", "otlp", "markdown", "json"} {
+		r := export("one", "--format", format)
+		r.want(t, exitOK, "")
+		_, body := s.do("GET", "/api/sessions/one/export?format="+format, "")
+		if format == "otlp" { // the gateway's is of no version in a test
+			body = strings.ReplaceAll(body, `"version":""`, `"version":"`+version()+`"`)
+			body = strings.ReplaceAll(body, `"service.name","value":{"stringValue":"tributary"}}`, `"service.name","value":{"stringValue":"tributary"}},{"key":"service.version","value":{"stringValue":"`+version()+`"}}`)
+		}
+		if r.out != body || r.out == "" {
+			t.Errorf("%s by the command and by the route:\n%s\n%s", format, r.out, body)
+		}
+	}
+	if r := export("one", "--format", "atif", "--content", "none"); strings.Contains(r.out, "Hello from the demo") || !strings.Contains(r.out, `"function_name"`) {
+		t.Errorf("without content:\n%s", r.out)
+	}
+
+	r = export("--all", "--format", "atif", "-o", dir)
+	r.want(t, exitOK, "tributary: the session none is left out: no turn of it has ended\n")
+	files, _ := filepath.Glob(filepath.Join(dir, "*"))
+	if len(files) != 5 {
+		t.Errorf("%q", files)
+	}
+	trajectory, err := os.ReadFile(filepath.Join(dir, "three.atif.json"))
+	images, _ := filepath.Glob(filepath.Join(dir, "images", "*.png"))
+	if err != nil || len(images) != 1 || !strings.Contains(string(trajectory), `"path":"images/`+filepath.Base(images[0])+`"`) {
+		t.Errorf("%v %q %s", err, images, trajectory)
+	}
+	if kept, err := os.ReadFile(images[0]); err != nil || string(kept) != "a picture" {
+		t.Errorf("%v %q", err, kept)
+	}
+
+	out := filepath.Join(dir, "all.jsonl")
+	export("--query", "approve", "--format", "otlp", "-o", out).want(t, exitOK, "")
+	spans, err := os.ReadFile(out)
+	if err != nil || strings.Count(string(spans), "\n") != 1 || !json.Valid(spans) || !strings.Contains(string(spans), `"permission"`) {
+		t.Errorf("%v %s", err, spans)
+	}
+
+	missing := filepath.Join(dir, "missing.json")
+	export("none", "--format", "atif", "-o", missing).want(t, exitFailed, "there is nothing to export: no turn of the session has ended")
+	export("none", "--format", "otlp", "-o", missing).want(t, exitFailed, "there is nothing to export")
+	export("nobody", "--format", "atif", "-o", missing).want(t, exitFailed, "there is no such session")
+	if _, err := os.Stat(missing); err == nil {
+		t.Error("a file of nothing")
+	}
+	if left, _ := filepath.Glob(filepath.Join(dir, ".export-*")); left != nil {
+		t.Errorf("left behind: %q", left)
+	}
+	for _, c := range []struct{ args, want string }{
+		{"", "write its id, or --all"},
+		{"one --all", "use one of them"},
+		{"one Two --format atif", "name a directory with -o DIR"},
+		{"one --content words", "use all, none, or some of"},
+	} {
+		export(strings.Fields(c.args)...).want(t, exitUsage, c.want)
+	}
+	export("--query", "nowhere").want(t, exitFailed, "there is no such session")
+}
+
+// Two ids that differ only in what a file's name cannot tell apart get two files.
+func TestFilesOfSessions(t *testing.T) {
+	t.Parallel()
+	if fileOf("one") != "one" || fileOf("One") == fileOf("one") || fileOf("a/b") == fileOf("a-b") || strings.HasPrefix(fileOf(".."), ".") || strings.ContainsAny(fileOf("../x"), "/") {
+		t.Errorf("%s %s %s %s", fileOf("One"), fileOf("a/b"), fileOf(".."), fileOf("../x"))
+	}
+}
+
+func TestConvertForReaders(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(recordings, "tool.jsonl")
+	r := command(t, "", "convert", "--from", "claude", "--to", "atif", name)
+	r.want(t, exitOK, "")
+	if !json.Valid([]byte(r.out)) || !strings.Contains(r.out, `"schema_version":"ATIF-v1.7"`) || !strings.Contains(r.out, `"agent":{"name":"claude"`) {
+		t.Errorf("%s", r.out)
+	}
+	command(t, "", "convert", "--from", "claude", "--to", "otlp", name).want(t, exitFailed, "--at")
+}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"unicode"
+
+	"github.com/tributary-dev/tributary/export/atif"
+)
+
+// This file puts exports into files. A file is there only when it is complete.
+
+// together reports whether sessions in this format can stand one behind the other.
+func (c *exportCommand) together() bool {
+	return c.Format == "trace" || strings.HasPrefix(c.Format, "otlp")
+}
+
+// directory is the directory for a file of each session, or "" for one output.
+func (c *exportCommand) directory(several bool) (string, error) {
+	info, err := os.Stat(c.Output)
+	switch {
+	case c.Output == "" && several && !c.together():
+		return "", usage("several sessions as %s need a file each: name a directory with -o DIR", c.Format)
+	case c.Output == "":
+		return "", nil
+	case err == nil && info.IsDir(), strings.HasSuffix(c.Output, string(filepath.Separator)), several && !c.together():
+		if err := os.MkdirAll(c.Output, 0o750); err != nil {
+			return "", fmt.Errorf("the directory %s cannot be made: %w", c.Output, reason(err))
+		}
+		return c.Output, nil
+	}
+	return "", nil
+}
+
+// write writes each session to where it belongs. Sessions in which nothing was said are left out;
+// if there is no other, that is the error.
+func (c *exportCommand) write(stdout io.Writer, dir string, ids []string, one func(id string, w io.Writer, path string) error) error {
+	written := 0
+	all := func(w io.Writer) error {
+		for _, id := range ids {
+			path, err := c.Output, error(nil)
+			if dir == "" {
+				err = one(id, w, path)
+			} else {
+				path = filepath.Join(dir, fileOf(id)+c.extension())
+				err = whole(path, func(w io.Writer) error { return one(id, w, path) })
+			}
+			switch {
+			case err == nil:
+				written++
+			case !errors.Is(err, atif.ErrNothing):
+				return err
+			}
+		}
+		if written == 0 {
+			return atif.ErrNothing
+		}
+		return nil
+	}
+	if dir == "" && c.Output != "" {
+		return whole(c.Output, all)
+	}
+	return all(stdout)
+}
+
+func (c *exportCommand) extension() string {
+	return map[string]string{"trace": ".jsonl", "markdown": ".md", "json": ".json", "atif": ".atif.json", "otlp": ".otlp.jsonl", "otlp-protobuf": ".otlp.pb"}[c.Format]
+}
+
+// fileOf is the id of a session as the name of a file. Ids that the file system may not tell
+// apart keep a part of their hash.
+func fileOf(id string) string {
+	name := strings.Map(func(r rune) rune {
+		if unicode.IsLower(r) || unicode.IsDigit(r) || strings.ContainsRune(".-_", r) {
+			return r
+		}
+		return '-'
+	}, id)
+	if name != id || strings.HasPrefix(name, ".") {
+		name = fmt.Sprintf("%s-%.4x", strings.TrimLeft(name, "."), sha256.Sum256([]byte(id)))
+	}
+	return name
+}
+
+// whole writes a file beside its place, and puts it there when it is complete.
+func whole(path string, write func(io.Writer) error) error {
+	f, err := os.CreateTemp(filepath.Dir(path), ".export-*")
+	if err != nil {
+		return fmt.Errorf("%s cannot be written: %w", path, reason(err))
+	}
+	defer os.Remove(f.Name()) //nolint:errcheck // it has been moved, or nobody wants it
+	err = write(f)
+	if closed := f.Close(); err == nil && closed != nil {
+		err = fmt.Errorf("%s cannot be written: %w", path, reason(closed))
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return fmt.Errorf("%s cannot be written: %w", path, reason(err))
+	}
+	return nil
+}
+
+// mediaBeside keeps pictures in the directory images beside a file, under their hash; nil for
+// standard output.
+func mediaBeside(path string) func(mediaType string, data []byte) (string, error) {
+	if path == "" {
+		return nil
+	}
+	return func(mediaType string, data []byte) (string, error) {
+		_, format, _ := strings.Cut(mediaType, "/")
+		name := fmt.Sprintf("images/%x.%s", sha256.Sum256(data), fileOf(format))
+		file := filepath.Join(filepath.Dir(path), name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
+			return "", fmt.Errorf("%s cannot be made: %w", filepath.Dir(file), reason(err))
+		}
+		return name, whole(file, func(w io.Writer) error {
+			_, err := w.Write(data)
+			return err //nolint:wrapcheck // whole names the file
+		})
+	}
+}
