@@ -72,8 +72,8 @@ func Durable(records []trace.Record) func() iter.Seq2[trace.Record, error] {
 	}
 }
 
-// Session is a session that grows turn by turn, with a clock that goes on by a millisecond with
-// each record.
+// Session is a session that grows turn by turn, with a clock that goes on by a millisecond with each
+// thing that happens.
 type Session struct {
 	Records []trace.Record
 	now     time.Time
@@ -85,10 +85,17 @@ func NewSession() *Session {
 	return &Session{now: time.Date(2026, 11, 28, 12, 0, 0, 0, time.UTC)}
 }
 
+// clock goes on with each look at it. A Builder looks at it before it appends.
+func (s *Session) clock() time.Time {
+	s.now = s.now.Add(time.Millisecond)
+	return s.now
+}
+
 // Add puts a record outside turns, or in the named turn, on record.
 func (s *Session) Add(turn string, e trace.Event) {
-	s.now = s.now.Add(time.Millisecond)
-	e.Time = s.now
+	if e.Time.IsZero() {
+		e.Time = s.clock()
+	}
 	if e.ID == "" {
 		e.ID = fmt.Sprintf("e%d", len(s.Records))
 	}
@@ -100,7 +107,7 @@ func (s *Session) Turn(ctx context.Context, prompt string, stop trace.Stop, do f
 	s.turns++
 	turn := fmt.Sprintf("turn-%d", s.turns)
 	b := trace.NewBuilder(ctx, trace.Config{
-		Turn: turn, Now: func() time.Time { return s.now },
+		Turn: turn, Now: s.clock,
 		Append: func(_ context.Context, events []trace.Event) error {
 			for _, e := range events {
 				s.Add(turn, e)

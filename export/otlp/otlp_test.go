@@ -380,7 +380,7 @@ func TestSizes(t *testing.T) {
 		for i := range 1100 {
 			id := fmt.Sprint("c", i)
 			b.Emit(trace.ToolCall{ToolCallID: id, RawName: "Read", Input: json.RawMessage(`{}`)})
-			b.Emit(trace.ToolResult{ToolCallID: id, Status: trace.ToolCompleted, Output: json.RawMessage(`"` + long[:8<<10] + `"`)})
+			b.Emit(trace.ToolResult{ToolCallID: id, Status: trace.ToolCompleted, Output: json.RawMessage(`"` + long[:1<<10] + `"`)})
 		}
 		b.Message("m", long)
 	})

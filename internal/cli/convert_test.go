@@ -170,7 +170,7 @@ func TestConvertFaults(t *testing.T) {
 		"unknown agent":                {exitUsage, "", `there is no agent "reviewer"`, []string{"--agent", "reviewer", good}},
 		"no time":                      {exitUsage, "", "--at yesterday is no time: write one such as 2026-03-04T05:06:07Z", []string{"--from", "claude", "--at", "yesterday", good}},
 		"no file":                      {exitUsage, "", "the file is missing", []string{"--from", "claude"}},
-		"unknown form":                 {exitUsage, "", "--to json is unknown: use uistream, legacy or trace", []string{"--from", "claude", "--to", "json", good}},
+		"unknown form":                 {exitUsage, "", "--to json is unknown: use uistream, legacy, trace, atif or otlp", []string{"--from", "claude", "--to", "json", good}},
 		"unknown client":               {exitUsage, "", `--client="4" is not a version of the AI SDK`, []string{"--from", "claude", "--client", "4", good}},
 		"unknown compat":               {exitUsage, "", "--compat old is unknown: the only one is rfc", []string{"--from", "claude", "--compat", "old", good}},
 		"file not there":               {exitFailed, "", "the recording cannot be read: open no.jsonl: no such file or directory", []string{"--from", "claude", "no.jsonl"}},

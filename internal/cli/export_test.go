@@ -110,4 +110,11 @@ func TestConvertForReaders(t *testing.T) {
 		t.Errorf("%s", r.out)
 	}
 	command(t, "", "convert", "--from", "claude", "--to", "otlp", name).want(t, exitFailed, "--at")
+	in := command(t, r.out, "import", "-")
+	in.want(t, exitOK, "")
+	if all := records(t, in.out); len(all) < 10 || !strings.Contains(in.out, `"name":"imported:claude"`) {
+		t.Errorf("%s", in.out)
+	}
+	command(t, "{}", "import", "-").want(t, exitFailed, "this is no trajectory in ATIF 1")
+	command(t, "", "import", "nowhere.json").want(t, exitFailed, "the trajectory cannot be read")
 }

@@ -1,0 +1,98 @@
+package atif_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/tributary-dev/tributary/export/atif"
+	"github.com/tributary-dev/tributary/export/exporttest"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+func imported(t *testing.T, text string) (records []trace.Record) {
+	t.Helper()
+	err := atif.Read(t.Context(), strings.NewReader(text), func(r trace.Record) error {
+		records = append(records, r)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return records
+}
+
+// gist is what both trajectories have.
+func gist(f file) (all []string) {
+	for _, s := range f.Steps {
+		line := fmt.Sprint(s.Source, "|", s.Message, "|", s.Reasoning)
+		for _, c := range s.Calls {
+			line += fmt.Sprint("|", c.Name, c.Arguments, c.Extra["status"], c.Extra["kind"])
+		}
+		if s.Observation != nil {
+			for _, r := range s.Observation.Results {
+				if r.Content != nil {
+					line += "|" + *r.Content
+				}
+			}
+		}
+		all = append(all, line)
+	}
+	for _, s := range f.Subagents {
+		for _, st := range s.Steps {
+			all = append(all, "sub|"+st.text())
+		}
+	}
+	return all
+}
+
+// A trajectory that becomes a session and a trajectory again says the same.
+func TestRoundTrip(t *testing.T) {
+	t.Parallel()
+	for path, records := range exporttest.Recorded(t, "../../adapter") {
+		text, err := write(t, records, atif.Options{})
+		if errors.Is(err, atif.ErrNothing) || strings.Contains(text, "\\ufffd") {
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := write(t, imported(t, text), atif.Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		before, after := read(t, text), read(t, again)
+		if want, got := strings.Join(gist(before), "\n"), strings.Join(gist(after), "\n"); want != got {
+			t.Errorf("%s:\n%s\nbecame\n%s", path, want, got)
+		}
+		if before.Final.Prompt != after.Final.Prompt || !strings.HasPrefix(after.Agent.Name, "imported:") || after.SessionID != before.SessionID {
+			t.Errorf("%s: %+v became %+v of %s", path, before.Final, after.Final, after.Agent.Name)
+		}
+	}
+}
+
+// A stranger's trajectory may lack what Tributary always writes.
+func TestAStrangersTrajectory(t *testing.T) {
+	t.Parallel()
+	records := imported(t, `{"schema_version":"ATIF-v1.2","session_id":"s","agent":{"name":"x","version":"1"},"steps":[
+		{"step_id":1,"source":"system","message":"you are x"},
+		{"step_id":2,"source":"user","message":[{"type":"text","text":"look"},{"type":"image","source":{"media_type":"image/png","path":"a.png"}}]},
+		{"step_id":3,"source":"agent","message":"","tool_calls":[{"tool_call_id":"c","function_name":"bash","arguments":{"a":1}}],"observation":{"results":[{"source_call_id":"c","content":"ok"},{"content":"of nobody"}]}}]}`)
+	var kinds []string
+	for _, r := range records {
+		kinds = append(kinds, string(r.Payload.Kind()))
+	}
+	got := strings.Join(kinds, " ")
+	if !strings.HasPrefix(got, "data reply") || strings.Count(got, "stop") != 2 || !strings.Contains(got, "tool_call tool_result") {
+		t.Error(got)
+	}
+	for text, want := range map[string]string{
+		"x": "this is no trajectory", `{"schema_version":"ATIF-v2.0"}`: "ATIF-v2.0", `{"schema_version":"ATIF-v1.7","steps":[]}`: "nothing to export",
+	} {
+		err := atif.Read(t.Context(), strings.NewReader(text), func(trace.Record) error { return nil })
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
