@@ -1,6 +1,8 @@
 package atif
 
 import (
+	"maps"
+
 	"github.com/tributary-dev/tributary/export/reader"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -46,9 +48,7 @@ func requestOf(q *reader.Request) map[string]any {
 	m["asked_at"] = at(q.Start)
 	if r := q.Response; r != nil {
 		m["answered_at"], m["outcome"] = at(q.End), r.Outcome
-		for key, value := range texts("option_kind", string(r.OptionKind), "by", r.By, "via", string(r.Via), "reason", r.Reason, "rule", r.Rule) {
-			m[key] = value
-		}
+		maps.Copy(m, texts("option_kind", string(r.OptionKind), "by", r.By, "via", string(r.Via), "reason", r.Reason, "rule", r.Rule))
 	}
 	return m
 }
@@ -63,9 +63,7 @@ func questionOf(q *reader.Question) map[string]any {
 		if len(a.Values) > 0 {
 			m["values"] = a.Values
 		}
-		for key, value := range texts("by", a.By, "reason", a.Reason) {
-			m[key] = value
-		}
+		maps.Copy(m, texts("by", a.By, "reason", a.Reason))
 	}
 	return m
 }

@@ -44,7 +44,7 @@ func (m *maker) trajectory(a *reader.Actor, id string) (*trajectory, error) {
 		if st.Removed {
 			continue
 		}
-		s, err := m.agentStep(t, a, st)
+		s, err := m.agentStep(t, st)
 		if err != nil {
 			return nil, err
 		}
@@ -155,7 +155,7 @@ func (m *maker) media(part trace.InputPart) (*content, error) {
 }
 
 // agentStep is a call of the model, with the results of its calls, whenever those came.
-func (m *maker) agentStep(t *trajectory, a *reader.Actor, st *reader.Step) (*step, error) {
+func (m *maker) agentStep(t *trajectory, st *reader.Step) (*step, error) {
 	s := &step{Timestamp: at(st.First), Source: "agent", Model: st.Model, Metrics: metricsOf(st.Usage), seq: st.Seq}
 	if !st.Derived {
 		s.ModelCalls = 1

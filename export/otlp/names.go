@@ -19,11 +19,11 @@ const (
 	inputMessages       = "gen_ai.input.messages"
 	outputMessages      = "gen_ai.output.messages"
 	toolDefinitions     = "gen_ai.tool.definitions"
-	inputTokens         = "gen_ai.usage.input_tokens"
-	outputTokens        = "gen_ai.usage.output_tokens"
-	cacheReadTokens     = "gen_ai.usage.cache_read.input_tokens"
-	cacheCreationTokens = "gen_ai.usage.cache_creation.input_tokens"
-	reasoningTokens     = "gen_ai.usage.reasoning.output_tokens"
+	inputTokens         = "gen_ai.usage.input_tokens"                //nolint:gosec // the name of a count or a time
+	outputTokens        = "gen_ai.usage.output_tokens"               //nolint:gosec // the name of a count or a time
+	cacheReadTokens     = "gen_ai.usage.cache_read.input_tokens"     //nolint:gosec // the name of a count or a time
+	cacheCreationTokens = "gen_ai.usage.cache_creation.input_tokens" //nolint:gosec // the name of a count or a time
+	reasoningTokens     = "gen_ai.usage.reasoning.output_tokens"     //nolint:gosec // the name of a count or a time
 	usageCost           = "gen_ai.usage.cost"
 	toolName            = "gen_ai.tool.name"
 	toolCallID          = "gen_ai.tool.call.id"
@@ -45,7 +45,7 @@ const (
 	langfuseInput      = "langfuse.observation.input"
 	langfuseOutput     = "langfuse.observation.output"
 	langfuseCost       = "langfuse.observation.cost_details"
-	langfuseFirstToken = "langfuse.observation.completion_start_time"
+	langfuseFirstToken = "langfuse.observation.completion_start_time" //nolint:gosec // the name of a count or a time
 	langfuseTraceName  = "langfuse.trace.name"
 
 	// Tributary's own.

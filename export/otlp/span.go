@@ -18,11 +18,11 @@ type Request struct {
 	Spans               []Span
 }
 
-// TraceID and SpanID are the ids of OpenTelemetry.
-type (
-	TraceID [16]byte
-	SpanID  [8]byte
-)
+// TraceID is the id of a trace in OpenTelemetry.
+type TraceID [16]byte
+
+// SpanID is the id of a span in OpenTelemetry.
+type SpanID [8]byte
 
 // The kinds of spans that are used, and the one status.
 const (

@@ -3,6 +3,7 @@ package otlp
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/export/reader"
@@ -96,8 +97,8 @@ func (m *maker) actor(a *reader.Actor) {
 	attrs.text(provider, m.provider())
 	attrs.text(agentName, name)
 	attrs.text(ownActor, string(a.ID))
-	for i := len(a.Steps) - 1; i >= 0; i-- {
-		if out := textOf(a.Steps[i]); out != "" {
+	for _, st := range slices.Backward(a.Steps) {
+		if out := textOf(st); out != "" {
 			attrs.messages(outputMessages, []said{{Role: "assistant", Parts: []part{{Type: "text", Content: out}}, FinishReason: "stop"}})
 			attrs.text(outputValue, out)
 			break

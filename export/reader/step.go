@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"slices"
 	"time"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -90,15 +91,10 @@ func (t *turn) text(a *Actor, r trace.Record, id, text string, thought, supersed
 
 // stepOf is the open step, if the part is in it: what comes later says nothing about its time.
 func (a *Actor) stepOf(p *Part) *Step {
-	if a == nil || a.open == nil {
+	if a == nil || a.open == nil || !slices.Contains(a.open.Parts, p) {
 		return nil
 	}
-	for _, q := range a.open.Parts {
-		if q == p {
-			return a.open
-		}
-	}
-	return nil
+	return a.open
 }
 
 // call takes the beginning of a call, the call, or a change of it.

@@ -3,6 +3,7 @@ package reader
 import (
 	"cmp"
 	"math"
+	"slices"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -153,9 +154,9 @@ func (t *turn) chargee(tokens bool) *Step {
 			return a.Steps[n-1]
 		}
 	}
-	for i := len(m.Steps) - 1; i >= 0; i-- {
-		if len(m.Steps[i].Parts) > 0 {
-			return m.Steps[i]
+	for _, st := range slices.Backward(m.Steps) {
+		if len(st.Parts) > 0 {
+			return st
 		}
 	}
 	if n := len(m.Steps); n > 0 {

@@ -32,7 +32,7 @@ func everything(t *rapid.T, turn *reader.Turn) string {
 			}
 			walk(v.Elem())
 		case reflect.Slice:
-			if raw, is := v.Interface().(json.RawMessage); is {
+			if raw, is := reflect.TypeAssert[json.RawMessage](v); is {
 				texts = append(texts, string(raw))
 				return
 			}
