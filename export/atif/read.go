@@ -70,7 +70,7 @@ func Read(ctx context.Context, r io.Reader, emit func(trace.Record) error) error
 	if len(t.Steps) == 0 {
 		return ErrNothing
 	}
-	in := &importer{emit: emit, session: cmp.Or(t.SessionID, t.TrajectoryID, fmt.Sprintf("imported-%.6x", sha256.Sum256(data)))}
+	in := &importer{emit: emit, placed: map[string]bool{}, session: cmp.Or(t.SessionID, t.TrajectoryID, fmt.Sprintf("imported-%.6x", sha256.Sum256(data)))}
 	info := trace.AgentInfo{Name: "imported:" + t.Agent.Name, Adapter: "atif", Product: t.Agent.Name, Version: t.Agent.Version, Model: t.Agent.ModelName}
 	for _, tool := range t.Agent.Tools {
 		info.Tools = append(info.Tools, trace.ToolDefinition{Name: tool.Function.Name, Description: tool.Function.Description, InputSchema: tool.Function.Parameters})
@@ -90,6 +90,11 @@ func Read(ctx context.Context, r io.Reader, emit func(trace.Record) error) error
 			in.step(in.b, s, t.Subagents, false)
 		}
 	}
+	for _, sub := range t.Subagents { // of no call
+		if !in.placed[sub.TrajectoryID] && in.b != nil {
+			in.subagent(in.b.Sub(sub.TrajectoryID, sub.Agent.Name), sub)
+		}
+	}
 	in.finish()
 	return in.err
 }
@@ -101,8 +106,9 @@ type importer struct {
 	now     time.Time
 	seq     uint64
 	turns   int
-	steps   int            // so far, so that each has names of its own for its parts
-	b       *trace.Builder // of the open turn
+	steps   int             // so far, so that each has names of its own for its parts
+	b       *trace.Builder  // of the open turn
+	placed  map[string]bool // trajectories of sub-agents, by their ids
 	err     error
 }
 
@@ -181,9 +187,7 @@ func (in *importer) step(b *trace.Builder, s given, subs []stranger, subagent bo
 		for _, ref := range r.Subagents {
 			for _, sub := range subs {
 				if sub.TrajectoryID == ref.TrajectoryID {
-					for _, own := range sub.Steps {
-						in.step(b.Under(r.CallID), own, sub.Subagents, true)
-					}
+					in.subagent(b.Under(r.CallID), sub)
 				}
 			}
 		}
@@ -200,6 +204,13 @@ func (in *importer) step(b *trace.Builder, s given, subs []stranger, subagent bo
 	}
 	if !subagent {
 		b.StepEnd()
+	}
+}
+
+func (in *importer) subagent(b *trace.Builder, t stranger) {
+	in.placed[t.TrajectoryID] = true
+	for _, s := range t.Steps {
+		in.step(b, s, t.Subagents, true)
 	}
 }
 

@@ -253,7 +253,6 @@ func (s *session) finish(t *turn) {
 		}
 		return c.Continues != ""
 	})
-	s.place(t)
 	for _, a := range t.Actors {
 		for _, st := range a.Steps {
 			st.Parts = slices.DeleteFunc(st.Parts, func(p *Part) bool { return !p.done || p.Call != nil && p.Call.Continues != "" })
@@ -261,6 +260,7 @@ func (s *session) finish(t *turn) {
 		}
 		a.Steps = slices.DeleteFunc(a.Steps, func(st *Step) bool { return len(st.Parts) == 0 && st.Usage == nil })
 	}
+	s.place(t) // on what is left
 }
 
 // nameOf is what a sub-agent is called.

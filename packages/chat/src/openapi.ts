@@ -1718,7 +1718,17 @@ export interface operations {
     exportSession: {
         parameters: {
             query?: {
-                format?: "markdown" | "json";
+                format?: "markdown" | "json" | "atif" | "otlp" | "otlp-protobuf";
+                /** @description Of ATIF */
+                version?: "1.7" | "1.8";
+                /** @description What of the conversation atif and otlp have: all, none, or classes with commas between them */
+                content?: string;
+                /** @description The only turn that atif and otlp have */
+                turn?: string;
+                /** @description false leaves calls that were refused out of atif and otlp */
+                denied?: boolean;
+                /** @description false leaves the work of sub-agents out of atif and otlp */
+                subagents?: boolean;
             };
             header?: never;
             path: {
@@ -1729,7 +1739,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The conversation, for people or as UIMessage[] */
+            /** @description The conversation, for people, as UIMessage[], as a trajectory or as spans */
             200: {
                 headers: {
                     "Content-Disposition"?: string;
@@ -1737,7 +1747,9 @@ export interface operations {
                 };
                 content: {
                     "text/markdown": string;
-                    "application/json": components["schemas"]["UIMessage"][];
+                    "application/json": components["schemas"]["UIMessage"][] | Record<string, never>;
+                    "application/x-ndjson": string;
+                    "application/x-protobuf": string;
                 };
             };
             default: components["responses"]["Error"];
