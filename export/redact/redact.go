@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/tributary-dev/tributary/export/reader"
 	"github.com/tributary-dev/tributary/trace"
@@ -19,7 +20,7 @@ type Class string
 
 // The classes.
 const (
-	Prompt     Class = "prompt"      // what users asked and answered, and the system prompt
+	Prompt     Class = "prompt"      // what users asked and answered, and inputs that they changed
 	Output     Class = "output"      // what the agent said, asked and planned
 	Reasoning  Class = "reasoning"   // what it thought
 	ToolInput  Class = "tool-input"  // what tools were called with, and how tools are described
@@ -73,11 +74,11 @@ func Turn(t *reader.Turn, drop []Class) {
 	for _, p := range t.Prompts {
 		d.prompt(&p.Prompt)
 	}
-	t.Stop.Reason = word(t.Stop.Reason)
+	d.word(Error, &t.Stop.Reason)
 	d.text(Output, &t.Stop.FinalOutput)
 	d.text(Error, &t.Stop.Error)
 	for _, a := range t.Actors {
-		a.Name = name(a.Name)
+		d.word(Title, &a.Name)
 		for _, s := range a.Steps {
 			d.step(s)
 		}
@@ -102,12 +103,9 @@ func Agent(a trace.AgentInfo, drop []Class) trace.AgentInfo {
 		return a
 	}
 	d := dropping(drop)
-	for _, s := range []*string{&a.Name, &a.Adapter, &a.Product, &a.Version, &a.Provider, &a.Model} {
-		*s = name(*s)
-	}
 	a.Tools = slices.Clone(a.Tools)
 	for i := range a.Tools {
-		a.Tools[i].Name = name(a.Tools[i].Name)
+		d.word(Title, &a.Tools[i].Name)
 		d.text(ToolInput, &a.Tools[i].Description)
 		d.json(ToolInput, &a.Tools[i].InputSchema)
 	}
@@ -121,6 +119,20 @@ func (d dropping) has(c Class) bool { return slices.Contains(d, c) }
 func (d dropping) text(c Class, texts ...*string) {
 	if d.has(c) {
 		for _, s := range texts {
+			*s = ""
+		}
+	}
+}
+
+// word leaves a name of a tool, or an agent's word for a reason, and nothing that stands in its place:
+// a text with spaces or slashes is a title, a command, a path or a sentence.
+func (d dropping) word(c Class, words ...*string) {
+	const bytes = 200
+	other := func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.:+@", r)
+	}
+	for _, s := range words {
+		if d.has(c) && (len(*s) > bytes || strings.ContainsFunc(*s, other)) {
 			*s = ""
 		}
 	}
@@ -151,7 +163,8 @@ func (d dropping) prompt(p *trace.Prompt) {
 }
 
 func (d dropping) step(s *reader.Step) {
-	s.Name, s.Finish, s.Model = name(s.Name), word(s.Finish), name(s.Model)
+	d.word(Title, &s.Name)
+	d.word(Error, &s.Finish)
 	for _, p := range s.Parts {
 		if p.Thought {
 			d.text(Reasoning, &p.Text)
@@ -162,7 +175,7 @@ func (d dropping) step(s *reader.Step) {
 }
 
 func (d dropping) call(c *reader.Call) {
-	c.RawName, c.Name = name(c.RawName), name(c.Name)
+	d.word(Title, &c.RawName, &c.Name)
 	d.text(Title, &c.Title)
 	d.json(ToolInput, &c.Input)
 	d.text(ToolInput, &c.InputText)
@@ -213,7 +226,7 @@ func (d dropping) question(q *reader.Question) {
 func (d dropping) note(p trace.Payload) trace.Payload {
 	switch p := p.(type) { //nolint:gochecksumtype // the reader makes notes of these kinds only
 	case trace.Error:
-		p.Code = word(p.Code)
+		d.word(Error, &p.Code)
 		d.text(Error, &p.Message)
 		return p
 	case trace.Message:
@@ -237,28 +250,10 @@ func (d dropping) note(p trace.Payload) trace.Payload {
 		d.text(Path, &p.Filename)
 		return p
 	case trace.Data:
-		p.Name = name(p.Name)
+		d.word(Title, &p.Name)
 		d.json(Output, &p.Value)
 		return p
 	default:
 		return p
 	}
-}
-
-// name keeps a name, and not a sentence that stands in its place.
-func name(s string) string {
-	const words, bytes = 3, 200
-	if len(strings.Fields(s)) > words || len(s) > bytes {
-		return ""
-	}
-	return s
-}
-
-// word keeps an agent's word for a reason, and not its sentence.
-func word(s string) string {
-	const bytes = 64
-	if strings.ContainsAny(s, " \t\r\n") || len(s) > bytes {
-		return ""
-	}
-	return s
 }

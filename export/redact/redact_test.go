@@ -69,13 +69,22 @@ func TestNoneLeavesNamesKindsNumbersAndTimes(t *testing.T) {
 	})
 }
 
-// A sentence in the place of a name is no name.
-func TestSentencesAreNoNames(t *testing.T) {
+func TestWhatStandsInThePlaceOfANameOrAWordIsLeftOut(t *testing.T) {
 	t.Parallel()
-	turn := &reader.Turn{Stop: trace.Stop{Reason: "I could not do it"}, Calls: []*reader.Call{{ToolCall: trace.ToolCall{RawName: "delete all of my files", Name: "Web Search"}}}}
-	redact.Turn(turn, []redact.Class{redact.Person})
-	if turn.Stop.Reason != "" || turn.Calls[0].RawName != "" || turn.Calls[0].Name != "Web Search" {
-		t.Errorf("%+v %+v", turn.Stop, turn.Calls[0])
+	for text, kept := range map[string]bool{
+		"Bash": true, "mcp__db__query": true, "default_api:read-file": true, "max_tokens": true,
+		"delete all of my files": false, "Web Search": false, "/home/ann/plan.txt": false, strings.Repeat("x", 201): false,
+	} {
+		for _, c := range []struct {
+			drop         redact.Class
+			name, reason bool // may stay whatever they are
+		}{{redact.Title, false, true}, {redact.Error, true, false}, {redact.Person, true, true}} {
+			turn := &reader.Turn{Stop: trace.Stop{Reason: text}, Calls: []*reader.Call{{ToolCall: trace.ToolCall{RawName: text}}}}
+			redact.Turn(turn, []redact.Class{c.drop})
+			if name, reason := turn.Calls[0].RawName != "", turn.Stop.Reason != ""; name != (kept || c.name) || reason != (kept || c.reason) {
+				t.Errorf("%q without %s: the name stays: %t, the reason stays: %t", text, c.drop, name, reason)
+			}
+		}
 	}
 }
 
