@@ -21,7 +21,7 @@ export CGO_ENABLED ?= 0
 export GOFLAGS := $(GOFLAGS) -trimpath -buildvcs=$(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
 
 LINT := $(GO) tool -modfile=tools/go.mod golangci-lint
-# go test, with a line for each package and the number of tests at the end; make vet has looked at all of them.
+# go test, with a line for each package and the number of tests at the end. The linter has the checks of go vet.
 GO_TEST := $(GO) tool -modfile=tools/go.mod gotestsum --format pkgname --format-hide-empty-pkg --no-color -- -timeout 10m -shuffle=on -vet=off
 WITH_BINARY := TRIBUTARY_BINARY=$(CURDIR)/bin/tributary
 # Packages with goroutines of their own. make test-wider runs them once more with the race detector,
@@ -69,8 +69,8 @@ test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.
 	@touch $@
 
 # The stages of a run, in two lanes; "stage:other" waits for another stage. test/stages runs them.
-STAGES := "page-check binary fmt-check vet test-go:install lint chat-package conformance-once" \
-  "install js-lint:page-check js-test page-test:binary conformance-newest cuts"
+STAGES := "page-check binary fmt-check test-go:install lint" \
+  "install js-lint:page-check js-test page-test:binary conformance-newest cuts conformance-once chat-package"
 WIDER_STAGES := "test-race e2e-postgres foreign endurance-quick npm-test" \
   "conformance outside workflow conformance-postgres conformance-agentops conformance-claude conformance-codex conformance-remote conformance-selftest agent-acp first-use"
 ALL_STAGES := "mutations restarts e2e-postgres-all fuzz endurance" \
@@ -323,10 +323,6 @@ foreign: need-go ## Check that the program compiles for Windows and macOS
 .PHONY: snapshot
 snapshot: need-go need-node ## Build the release in bin/release and bin/npm without publishing it (the first time builds GoReleaser)
 	deploy/snapshot.sh
-
-.PHONY: vet
-vet: need-go
-	$(GO) vet ./...
 
 .PHONY: lint
 lint: need-go ## Lint (the first time builds the linter, about two minutes)
