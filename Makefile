@@ -107,7 +107,7 @@ quick: need-go ## The Go tests that need no installation and little time
 
 .PHONY: test-go
 test-go: binary ## The Go tests
-	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool $(WITH_BINARY) $(GO_TEST) ./test/e2e/... ./eventlog/sqllog ./... # the longest first
+	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool $(WITH_BINARY) $(GO_TEST) -p 3 ./test/e2e/... ./eventlog/sqllog ./... # the longest first, which wait more than they compute
 
 .PHONY: test-race
 test-race: need-cc ## The Go tests of the packages with goroutines, with the race detector
