@@ -110,8 +110,8 @@ test-go: binary ## The Go tests
 	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool $(WITH_BINARY) $(GO_TEST) -p 3 ./test/e2e/... ./eventlog/sqllog ./... # the longest first, which wait more than they compute
 
 .PHONY: test-race
-test-race: need-cc ## The Go tests of the packages with goroutines, with the race detector
-	CGO_ENABLED=1 $(GO_TEST) -race $(RACE)
+test-race: need-cc ## The Go tests of the packages with goroutines, with the race detector, but not with real agents: their side has none of our goroutines
+	CGO_ENABLED=1 $(GO_TEST) -race -short $(RACE)
 
 .PHONY: ops
 ops: need-go ## The alert rules and the dashboard, asked of Prometheus' own promtool
