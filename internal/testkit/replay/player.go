@@ -24,7 +24,7 @@ type player struct {
 	held  []trace.Event    // notes that came while the turn ran
 	notes int
 
-	mu   sync.Mutex // guards what follows: a Builder appends on its own
+	mu   sync.Mutex // guards what follows, and Agent: a Builder appends on its own
 	emit func(trace.Record) error
 	seq  uint64
 	err  error
@@ -75,11 +75,10 @@ func (p *player) Current() *trace.Builder { return p.b }
 func (p *player) Note(payload trace.Payload) {
 	if d, is := payload.(trace.Data); is && p.Agent.Adapter != "" {
 		if told, ok := d.Agent(); ok {
-			now := p.Agent.With(told)
-			if now.Equal(p.Agent) {
+			now, news := p.learned(told)
+			if !news {
 				return
 			}
-			p.Agent = now
 			if p.b != nil { // in the middle of the turn, so that it is before the turn's end
 				_ = p.b.Flush() // put keeps the error
 			}
@@ -91,6 +90,16 @@ func (p *player) Note(payload trace.Payload) {
 	if p.b == nil {
 		p.release()
 	}
+}
+
+// learned is what is known of the agent now, and whether that is more than before.
+func (p *player) learned(told trace.AgentInfo) (now trace.AgentInfo, news bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	now = p.Agent.With(told)
+	news = !now.Equal(p.Agent)
+	p.Agent = now
+	return now, news
 }
 
 func (p *player) note(payload trace.Payload) trace.Event {
