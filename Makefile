@@ -71,8 +71,8 @@ test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.
 # The stages of a run, in two lanes; "stage:other" waits for another stage. test/stages runs them.
 STAGES := "page-check binary fmt-check test-go:install lint" \
   "install js-lint:page-check js-test page-test:binary conformance-newest cuts conformance-once chat-package"
-WIDER_STAGES := "test-race e2e-postgres foreign endurance-quick npm-test" \
-  "conformance outside workflow conformance-postgres conformance-agentops conformance-claude conformance-codex conformance-remote conformance-selftest agent-acp first-use"
+WIDER_STAGES := "test-race e2e-postgres foreign endurance-quick npm-test conformance-selftest" \
+  "conformance outside workflow conformance-postgres conformance-agentops conformance-claude conformance-codex conformance-remote agent-acp first-use"
 ALL_STAGES := "mutations restarts e2e-postgres-all fuzz endurance" \
   "page-measure conformance-postgres-all test-agents cuts-all"
 
