@@ -102,6 +102,8 @@ func rooms() []room {
 		{packages: "export/redact", ours: "export/reader trace"},
 		{packages: "export/atif", ours: "export/reader export/redact trace"},
 		{packages: "export/otlp", ours: "export/reader export/redact trace", others: "google.golang.org/protobuf/encoding/protowire"},
+		{packages: "export/otlp/send", ours: "export/otlp internal/address"},
+		{packages: "export/otlp/otlptest", others: "go.opentelemetry.io/proto/otlp google.golang.org/protobuf"},
 		{packages: "export/exporttest", ours: "trace", others: "pgregory.net/rapid"},
 		{packages: "export/*", ours: "trace"},
 

@@ -5,6 +5,8 @@ import (
 	"net/netip"
 	"strconv"
 	"strings"
+
+	"github.com/tributary-dev/tributary/internal/address"
 )
 
 // authority is host[:port] as Host and Origin carry it: the name in lower case
@@ -74,15 +76,8 @@ func alphanumeric(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-// loopback reports whether a can only mean this machine. Names below
-// .localhost are left out: not every resolver keeps them here.
-func (a authority) loopback() bool {
-	if a.host == "localhost" {
-		return true
-	}
-	addr, err := netip.ParseAddr(a.host)
-	return err == nil && addr.Unmap().IsLoopback()
-}
+// loopback reports whether a can only mean this machine.
+func (a authority) loopback() bool { return address.Loopback(a.host) }
 
 // withPort returns a with the scheme's port filled in where it has none.
 func (a authority) withPort(scheme string) authority {

@@ -39,21 +39,10 @@ const (
 )
 
 // Write writes the turns that have stopped: as lines of JSON, each of which is one request, or as
-// protobuf, which is one request as a whole. It returns how many turns it wrote. Turns before the
-// year 2000 are of a recording, whose clock begins at 0; receivers file them under 1970, so they
-// are refused.
+// protobuf, which is one request as a whole. It returns how many turns it wrote. It refuses what
+// [Turns] refuses.
 func Write(w io.Writer, records iter.Seq2[trace.Record, error], o Options) (turns int, err error) {
-	for t, err := range reader.Turns(records, nil) {
-		if err != nil {
-			return turns, err
-		}
-		if o.Turn != "" && t.ID != o.Turn {
-			continue
-		}
-		if t.Start.Year() < 2000 {
-			return turns, fmt.Errorf("the records have times of %d, as a recording's clock begins at 0, and a receiver would file them there: say when it was with --at", t.Start.Year())
-		}
-		requests, err := Turn(t, o)
+	for requests, err := range Turns(records, o) {
 		if err != nil {
 			return turns, err
 		}
@@ -72,6 +61,30 @@ func Write(w io.Writer, records iter.Seq2[trace.Record, error], o Options) (turn
 		turns++
 	}
 	return turns, nil
+}
+
+// Turns yields the requests of each turn that has stopped, or an error and then nothing. Turns
+// before the year 2000 are of a recording, whose clock begins at 0; receivers file them under 1970,
+// so they are refused.
+func Turns(records iter.Seq2[trace.Record, error], o Options) iter.Seq2[[]Request, error] {
+	return func(yield func([]Request, error) bool) {
+		for t, err := range reader.Turns(records, nil) {
+			if err == nil && o.Turn != "" && t.ID != o.Turn {
+				continue
+			}
+			var requests []Request
+			switch {
+			case err != nil:
+			case t.Start.Year() < 2000:
+				err = fmt.Errorf("the records have times of %d, as a recording's clock begins at 0, and a receiver would file them there: say when it was with --at", t.Start.Year())
+			default:
+				requests, err = Turn(t, o)
+			}
+			if !yield(requests, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // Turn makes the requests of a turn, whose content it redacts in place. The span of the turn is the

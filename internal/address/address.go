@@ -1,8 +1,10 @@
 // Package address keeps the secrets of a configured URL out of errors, histories and logs.
 // Its user information, its query and its fragment count as secret: some servers take keys there.
+// It also knows which hosts are this machine.
 package address
 
 import (
+	"net/netip"
 	"net/url"
 	"strings"
 )
@@ -54,4 +56,14 @@ func Redact(text, address string) string {
 		add(value)
 	}
 	return strings.NewReplacer(secrets...).Replace(text)
+}
+
+// Loopback reports whether a host, without its port and in lower case, can only mean this machine.
+// Names below .localhost are left out: not every resolver keeps them here.
+func Loopback(host string) bool {
+	if host == "localhost" {
+		return true
+	}
+	addr, err := netip.ParseAddr(host)
+	return err == nil && addr.Unmap().IsLoopback()
 }

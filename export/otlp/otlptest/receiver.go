@@ -1,0 +1,281 @@
+package otlptest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+)
+
+// Receiver is an http.Handler, and a RoundTripper whose requests need no network. Langfuse's rules
+// are those of its version 4:
+//
+//   - a body is protobuf or JSON, with gzip or without; another content type is 400;
+//   - a version of ingestion above 4, or that is no number, is 400;
+//   - one span without ids makes 400 of the whole request, and so does a list that is none;
+//   - a span that came before with the same start takes the place of the other. With another start
+//     it is another row, and a fault;
+//   - a span without session.id is missing from its session, a span that ends before it begins
+//     lasts less than nothing, and a permission with a key of tools is a used tool: these are faults too.
+//
+// Its zero value takes everything else.
+type Receiver struct {
+	// Most bounds a body in bytes, before compression; 0 is no bound. A larger one is 413.
+	Most int
+	// Answer, if set, may answer the request with this number, from 1 on, instead of the rules.
+	Answer func(n int, w http.ResponseWriter, r *http.Request) bool
+	// Refuse, if set, says why a span makes 400 of the whole request, or "".
+	Refuse func(Span) string
+	// Reject, if set, says why a span is not taken of a request that is, or "".
+	Reject func(Span) string
+
+	mu       sync.Mutex
+	requests int
+	rows     map[string]Span
+	faults   []string
+}
+
+// Span is a span as the receiver reads it. Ids are hexadecimal.
+type Span struct {
+	Trace, ID, Parent, Name string
+	Start, End              uint64
+	Attrs                   map[string]any // string, bool, int64, float64 or []any
+}
+
+// Requests is how many requests came.
+func (r *Receiver) Requests() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.requests
+}
+
+// Spans are the rows.
+func (r *Receiver) Spans() (all []Span) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, s := range r.rows {
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b Span) int { return strings.Compare(a.Trace+a.ID, b.Trace+b.ID) })
+	return all
+}
+
+// Faults are what Langfuse would take and show wrong.
+func (r *Receiver) Faults() []string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.faults)
+}
+
+// RoundTrip implements http.RoundTripper.
+func (r *Receiver) RoundTrip(req *http.Request) (*http.Response, error) {
+	w := httptest.NewRecorder()
+	r.ServeHTTP(w, req)
+	_ = req.Body.Close()
+	res := w.Result()
+	res.Request = req
+	return res, req.Context().Err()
+}
+
+// ServeHTTP implements http.Handler.
+func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.requests++
+	if r.Answer != nil && r.Answer(r.requests, w, req) {
+		return
+	}
+	if req.Method != http.MethodPost || !strings.HasSuffix(req.URL.Path, "/v1/traces") {
+		say(w, http.StatusNotFound, "there is nothing here")
+		return
+	}
+	spans, status, why := r.read(req)
+	if status != http.StatusOK {
+		say(w, status, why)
+		return
+	}
+	rejected, first := 0, ""
+	for _, s := range spans {
+		if r.Reject != nil {
+			if why := r.Reject(s); why != "" {
+				if rejected++; first == "" {
+					first = why
+				}
+				continue
+			}
+		}
+		r.take(s)
+	}
+	w.Header().Set("Content-Type", req.Header.Get("Content-Type"))
+	if strings.HasSuffix(req.Header.Get("Content-Type"), "json") {
+		if rejected == 0 {
+			fmt.Fprint(w, "{}")
+			return
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"partialSuccess": map[string]any{"rejectedSpans": strconv.Itoa(rejected), "errorMessage": first}})
+		return
+	}
+	if rejected > 0 {
+		_, _ = w.Write(partial(rejected, first))
+	}
+}
+
+func say(w http.ResponseWriter, status int, why string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(map[string]string{"message": why})
+}
+
+// read returns the spans, or the status and the reason of a refusal.
+func (r *Receiver) read(req *http.Request) (spans []Span, status int, why string) {
+	if v := req.Header.Get("X-Langfuse-Ingestion-Version"); v != "" {
+		if n, err := strconv.Atoi(v); err != nil || n > 4 {
+			return nil, http.StatusBadRequest, "Invalid ingestion version"
+		}
+	}
+	var in io.Reader = req.Body
+	switch req.Header.Get("Content-Encoding") {
+	case "":
+	case "gzip":
+		unpacked, err := gzip.NewReader(in)
+		if err != nil {
+			return nil, http.StatusBadRequest, "the body is no gzip"
+		}
+		in = unpacked
+	default:
+		return nil, http.StatusBadRequest, "the encoding is unknown"
+	}
+	body, err := io.ReadAll(in)
+	switch {
+	case err != nil:
+		return nil, http.StatusBadRequest, "the body is not complete"
+	case r.Most > 0 && len(body) > r.Most:
+		return nil, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has %d bytes of %d", len(body), r.Most)
+	}
+	switch kind, _, _ := mime.ParseMediaType(req.Header.Get("Content-Type")); kind {
+	case "application/x-protobuf":
+		spans, err = ofProto(body)
+	case "application/json":
+		spans, err = ofJSON(body)
+	default:
+		return nil, http.StatusBadRequest, "Unsupported content type"
+	}
+	if err != nil {
+		return nil, http.StatusBadRequest, err.Error()
+	}
+	for i, s := range spans {
+		why := ""
+		switch {
+		case len(s.Trace) != 32 || strings.Trim(s.Trace, "0") == "":
+			why = "traceId is missing"
+		case len(s.ID) != 16 || strings.Trim(s.ID, "0") == "":
+			why = "spanId is missing"
+		case r.Refuse != nil:
+			why = r.Refuse(s)
+		}
+		if why != "" {
+			return nil, http.StatusBadRequest, fmt.Sprintf("The entire export was rejected and no spans were ingested: spans[%d]: %s", i, why)
+		}
+	}
+	return spans, http.StatusOK, ""
+}
+
+// take makes a row of a span.
+func (r *Receiver) take(s Span) {
+	fault := func(why string) {
+		r.faults = append(r.faults, fmt.Sprintf("the span %s of the trace %s, %s: %s", s.ID, s.Trace, s.Name, why))
+	}
+	if r.rows == nil {
+		r.rows = map[string]Span{}
+	}
+	key := s.Trace + " " + s.ID
+	if before, is := r.rows[key]; is && before.Start != s.Start {
+		fault("it came before with another start, and is there twice")
+		key += fmt.Sprintf(" %d", s.Start)
+	}
+	r.rows[key] = s
+	session, _ := s.Attrs["session.id"].(string)
+	switch {
+	case session == "" || len(session) > 200:
+		fault("it has no session that is taken")
+	case s.Start > s.End:
+		fault("it ends before it begins")
+	case s.Name == "":
+		fault("it has no name")
+	}
+	if s.Name == "permission" {
+		for name := range s.Attrs {
+			if strings.Contains(name, "tool") {
+				fault(name + " makes a used tool of it")
+			}
+		}
+	}
+}
+
+func ofProto(body []byte) (all []Span, err error) {
+	var in tracepb.TracesData // the same bytes as ExportTraceServiceRequest
+	if err := proto.Unmarshal(body, &in); err != nil {
+		return nil, fmt.Errorf("the body is no protobuf: %w", err)
+	}
+	for _, rs := range in.GetResourceSpans() {
+		for _, ss := range rs.GetScopeSpans() {
+			for _, s := range ss.GetSpans() {
+				one := Span{
+					Trace: fmt.Sprintf("%x", s.GetTraceId()), ID: fmt.Sprintf("%x", s.GetSpanId()), Parent: fmt.Sprintf("%x", s.GetParentSpanId()),
+					Name: s.GetName(), Start: s.GetStartTimeUnixNano(), End: s.GetEndTimeUnixNano(), Attrs: map[string]any{},
+				}
+				for _, a := range s.GetAttributes() {
+					one.Attrs[a.GetKey()] = protoValue(a.GetValue())
+				}
+				all = append(all, one)
+			}
+		}
+	}
+	return all, nil
+}
+
+// ofJSON reads the mapping of protobuf, with ids that are hexadecimal.
+func ofJSON(body []byte) (all []Span, err error) {
+	var in struct {
+		ResourceSpans []struct {
+			ScopeSpans []struct {
+				Spans []struct {
+					TraceID, SpanID, ParentSpanID, Name string
+					Start                               uint64 `json:"startTimeUnixNano,string"`
+					End                                 uint64 `json:"endTimeUnixNano,string"`
+					Attributes                          []struct {
+						Key   string
+						Value jsonValue
+					}
+				}
+			}
+		}
+	}
+	d := json.NewDecoder(bytes.NewReader(body))
+	if err := d.Decode(&in); err != nil {
+		return nil, fmt.Errorf("the body is no OTLP as JSON: %w", err)
+	}
+	for _, rs := range in.ResourceSpans {
+		for _, ss := range rs.ScopeSpans {
+			for _, s := range ss.Spans {
+				one := Span{Trace: s.TraceID, ID: s.SpanID, Parent: s.ParentSpanID, Name: s.Name, Start: s.Start, End: s.End, Attrs: map[string]any{}}
+				for _, a := range s.Attributes {
+					one.Attrs[a.Key] = a.Value.any()
+				}
+				all = append(all, one)
+			}
+		}
+	}
+	return all, nil
+}
