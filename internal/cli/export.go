@@ -12,6 +12,7 @@ import (
 
 	"github.com/tributary-dev/tributary/export/atif"
 	"github.com/tributary-dev/tributary/export/otlp"
+	"github.com/tributary-dev/tributary/export/otlp/send"
 	"github.com/tributary-dev/tributary/export/redact"
 	"github.com/tributary-dev/tributary/internal/httpjson"
 	"github.com/tributary-dev/tributary/trace"
@@ -27,6 +28,9 @@ type exportCommand struct {
 	NoDenied    bool     `name:"no-denied" help:"Leave calls that were refused out of atif and otlp."`
 	NoSubagents bool     `name:"no-subagents" help:"Leave the work of sub-agents out of atif and otlp."`
 	Output      string   `name:"output" short:"o" placeholder:"FILE" help:"Write into this file, or into this directory, with a file for each session; pictures go beside a trajectory. Default: standard output."`
+	To          string   `placeholder:"URL" help:"Send the spans of otlp, as protobuf, to this receiver and print how many. /v1/traces is added to an address that does not end in /traces."`
+	Header      []string `sep:"none" placeholder:"NAME=VALUE" help:"A header for the receiver; NAME=env:VARIABLE takes the value from an environment variable, as is right for a key. Can be given several times."`
+	AllowHTTP   bool     `name:"allow-http" help:"Send by http to another machine too, where everybody on the way can read the spans and the key."`
 	All         bool     `help:"Export all sessions."`
 	Agent       string   `placeholder:"NAME" help:"Export the sessions with this agent."`
 	Query       string   `placeholder:"WORDS" help:"Export the sessions in which all of these words occur."`
@@ -45,12 +49,30 @@ func (c *exportCommand) Run(ctx context.Context, p *program) error {
 	case len(c.Sessions) > 0 && chosen:
 		return usage("sessions are named and chosen by a flag: use one of them")
 	}
-	return c.using(func(g remote) error {
+	to, err := c.sender(p)
+	if err != nil {
+		return err
+	}
+	return p.untilSignal(ctx, exitCanceled, func(ctx context.Context) error {
+		err := c.export(ctx, p, to, drop)
+		if err != nil && ctx.Err() != nil {
+			return &exitError{exitCanceled, err}
+		}
+		return err
+	})
+}
+
+func (c *exportCommand) export(ctx context.Context, p *program, to *send.Sender, drop []redact.Class) error {
+	return c.using(func(g remote) (err error) {
 		ids := c.Sessions
+		chosen := len(ids) == 0
 		if chosen {
 			if ids, err = g.sessions(ctx, url.Values{"agent": {c.Agent}, "q": {c.Query}}); err != nil {
 				return err
 			}
+		}
+		if to != nil {
+			return c.send(ctx, p, g, to, ids, drop)
 		}
 		dir, err := c.directory(len(ids) > 1 || chosen)
 		if err != nil {
@@ -59,12 +81,16 @@ func (c *exportCommand) Run(ctx context.Context, p *program) error {
 		one := func(id string, w io.Writer, path string) error {
 			err := c.session(ctx, g, id, drop, w, mediaBeside(path))
 			if errors.Is(err, atif.ErrNothing) && len(ids) > 1 {
-				fmt.Fprintf(p.stderr, "tributary: the session %s is left out: no turn of it has ended\n", oneParagraph(id))
+				leftOut(p, id)
 			}
 			return err
 		}
 		return c.write(p.stdout, dir, ids, one)
 	})
+}
+
+func leftOut(p *program, id string) {
+	fmt.Fprintf(p.stderr, "tributary: the session %s is left out: no turn of it has ended\n", oneParagraph(id))
 }
 
 // session writes one session.
@@ -99,11 +125,16 @@ func (c *exportCommand) turns(w io.Writer, records func() iter.Seq2[trace.Record
 	if c.Format == "atif" {
 		return atif.Write(w, records, atif.Options{Version: c.Version, Agent: agent, Drop: drop, Turn: c.Turn, NoDenied: c.NoDenied, NoSubagents: c.NoSubagents, Media: media}) //nolint:wrapcheck // a sentence
 	}
-	n, err := otlp.Write(w, records(), otlp.Options{Version: version(), Agent: agent, Drop: drop, Turn: c.Turn, NoDenied: c.NoDenied, NoSubagents: c.NoSubagents, Proto: c.Format == "otlp-protobuf"})
+	n, err := otlp.Write(w, records(), c.spans(agent, drop))
 	if err == nil && n == 0 {
 		err = atif.ErrNothing
 	}
 	return err //nolint:wrapcheck // a sentence
+}
+
+// spans says what spans have.
+func (c *exportCommand) spans(agent trace.AgentInfo, drop []redact.Class) otlp.Options {
+	return otlp.Options{Version: version(), Agent: agent, Drop: drop, Turn: c.Turn, NoDenied: c.NoDenied, NoSubagents: c.NoSubagents, Proto: c.Format == "otlp-protobuf"}
 }
 
 // sessions are the ids of all sessions that a filter chooses.

@@ -22,7 +22,7 @@ func addressOf(cfg Config) (string, error) {
 	case u.User != nil:
 		return "", fmt.Errorf("the address of the receiver %s has a password in it: leave it out, and set a header such as Authorization", public)
 	case u.Scheme == "http" && !cfg.AllowHTTP && !address.Loopback(strings.ToLower(u.Hostname())):
-		return "", fmt.Errorf("the receiver %s is on another machine, and by http all machines on the way could read the spans and the key: use https, or allow http", public)
+		return "", fmt.Errorf("the receiver %s is on another machine, and by http all machines on the way could read the spans and the key: use https, or set allow-http", public)
 	}
 	u.Fragment = ""
 	if !strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/traces") {

@@ -1,0 +1,144 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/tributary-dev/tributary/export/atif"
+	"github.com/tributary-dev/tributary/export/otlp"
+	"github.com/tributary-dev/tributary/export/otlp/send"
+	"github.com/tributary-dev/tributary/export/redact"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// This file sends the spans of sessions to a receiver.
+
+// sender is nil if nothing is to be sent.
+func (c *exportCommand) sender(p *program) (*send.Sender, error) {
+	switch {
+	case c.To == "" && (len(c.Header) > 0 || c.AllowHTTP):
+		return nil, usage("--header and --allow-http are for a receiver: name it with --to")
+	case c.To == "":
+		return nil, nil
+	case !strings.HasPrefix(c.Format, "otlp"):
+		return nil, usage("--to sends spans, and no %s: write --format otlp", c.Format)
+	case c.Output != "":
+		return nil, usage("--to sends the spans and --output writes them into a file: use one of them")
+	}
+	header, err := headers(c.Header)
+	if err != nil {
+		return nil, err
+	}
+	s, err := send.New(send.Config{
+		URL: c.To, AllowHTTP: c.AllowHTTP, Header: header,
+		Waits: func(why string, wait time.Duration) {
+			fmt.Fprintf(p.stderr, "tributary: the receiver did not take the spans (%s): trying again in %v\n", oneParagraph(why), wait)
+		},
+	})
+	if err != nil {
+		return nil, usage("%w", err)
+	}
+	return s, nil
+}
+
+// headers reads headers as NAME=VALUE, or as NAME=env:VARIABLE for secrets.
+func headers(all []string) (http.Header, error) {
+	h := http.Header{}
+	for _, one := range all {
+		name, value, ok := strings.Cut(one, "=")
+		if !ok {
+			return nil, usage("--header %s has no value: write NAME=VALUE, or NAME=env:VARIABLE for a secret", oneLine(name))
+		}
+		if variable, is := strings.CutPrefix(value, "env:"); is {
+			if value = strings.TrimSpace(os.Getenv(variable)); value == "" {
+				return nil, usage("--header %s names %s, and there is no such environment variable: set it", oneLine(name), oneLine(variable))
+			}
+		}
+		h.Add(name, value)
+	}
+	return h, nil
+}
+
+// sent counts what was sent.
+type sent struct {
+	sessions, turns int
+	send.Result
+}
+
+func (s sent) String() string {
+	return fmt.Sprintf("%s, %s, %s sent, %d dropped", counted(s.sessions, "session"), counted(s.turns, "turn"), counted(s.Sent, "span"), s.Dropped)
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
+}
+
+// send sends all sessions, and prints one line for each, and one with the sums. Spans that the
+// receiver did not take are an error at the end.
+func (c *exportCommand) send(ctx context.Context, p *program, g remote, to *send.Sender, ids []string, drop []redact.Class) error {
+	defer to.Close()
+	var sum sent
+	for _, id := range ids {
+		one, err := c.sendOne(ctx, g, to, id, drop)
+		if errors.Is(err, atif.ErrNothing) {
+			if len(ids) == 1 {
+				return err
+			}
+			leftOut(p, id)
+			continue
+		}
+		if one.turns > 0 || one.Sent > 0 {
+			fmt.Fprintf(p.stderr, "tributary: %s: %s, %s sent, %d dropped\n", oneParagraph(id), counted(one.turns, "turn"), counted(one.Sent, "span"), one.Dropped)
+			sum = sent{sum.sessions + 1, sum.turns + one.turns, sum.Plus(one.Result)}
+		}
+		if err != nil {
+			fmt.Fprintln(p.stdout, sum)
+			return err
+		}
+	}
+	if sum.sessions == 0 {
+		return atif.ErrNothing
+	}
+	fmt.Fprintln(p.stdout, sum)
+	if sum.Dropped > 0 {
+		return fmt.Errorf("the receiver did not take %s; of the first it said: %s", counted(sum.Dropped, "span"), oneParagraph(sum.First))
+	}
+	return nil
+}
+
+// sendOne sends a session. All of it is read first: the gateway does not wait while a receiver does.
+func (c *exportCommand) sendOne(ctx context.Context, g remote, to *send.Sender, id string, drop []redact.Class) (one sent, err error) {
+	s, err := g.session(ctx, id)
+	if err != nil {
+		return one, err
+	}
+	var turns [][]otlp.Request
+	for requests, err := range otlp.Turns(g.history(ctx, id), c.spans(trace.AgentInfo{Name: s.Agent}, drop)) {
+		if err != nil {
+			return one, err //nolint:wrapcheck // a sentence
+		}
+		turns = append(turns, requests)
+	}
+	if len(turns) == 0 {
+		return one, atif.ErrNothing
+	}
+	for _, requests := range turns {
+		for _, r := range requests {
+			result, err := to.Send(ctx, r)
+			one.Result = one.Plus(result)
+			if err != nil {
+				return one, err //nolint:wrapcheck // a sentence
+			}
+		}
+		one.turns++
+	}
+	return one, nil
+}
