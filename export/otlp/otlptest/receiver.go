@@ -82,7 +82,9 @@ func (r *Receiver) Faults() []string {
 func (r *Receiver) RoundTrip(req *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	r.ServeHTTP(w, req)
-	_ = req.Body.Close()
+	if req.Body != nil {
+		_ = req.Body.Close()
+	}
 	res := w.Result()
 	res.Request = req
 	return res, req.Context().Err()

@@ -185,6 +185,8 @@ func TestTriesAgain(t *testing.T) {
 		{"half a second", 429, "0.5", 2, time.Second},
 		{"at a time", 503, "Sat, 01 Jan 2000 00:01:00 GMT", 1, time.Minute},
 		{"longer than is waited", 503, "86400", 2, 10 * time.Minute},
+		{"in another century", 503, "Fri, 01 Jan 2100 00:00:00 GMT", 1, 5 * time.Minute},
+		{"more seconds than a clock has", 503, "1e300", 1, 5 * time.Minute},
 		{"a word", 502, "soon", 3, 7 * time.Second},
 		{"growing", 504, "", 7, (1 + 2 + 4 + 8 + 16 + 32 + 60) * time.Second},
 		{"the network", 0, "", 3, 7 * time.Second},
