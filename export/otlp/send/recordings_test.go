@@ -51,6 +51,8 @@ func spent(records []trace.Record) map[string]tokens {
 }
 
 // Every recording of every adapter arrives as a whole, once, and with each token once.
+//
+//evidence:for ops-spans-once
 func TestEveryRecordingArrives(t *testing.T) {
 	t.Parallel()
 	for path, records := range exporttest.Recorded(t, "../../../adapter") {

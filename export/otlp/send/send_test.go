@@ -73,6 +73,8 @@ func TestBodies(t *testing.T) {
 }
 
 // One span that the receiver does not take costs no other.
+//
+//evidence:for ops-spans-once
 func TestBadSpans(t *testing.T) {
 	t.Parallel()
 	for _, code := range []int{400, 422} {
