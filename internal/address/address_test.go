@@ -25,3 +25,15 @@ func TestTheSecretsOfAnAddress(t *testing.T) {
 		}
 	}
 }
+
+func TestLoopback(t *testing.T) {
+	t.Parallel()
+	for host, want := range map[string]bool{
+		"localhost": true, "127.0.0.1": true, "127.9.9.9": true, "::1": true, "::ffff:127.0.0.1": true,
+		"": false, "0.0.0.0": false, "10.0.0.1": false, "a.localhost": false, "127.0.0.1.example": false, "127.1": false,
+	} {
+		if address.Loopback(host) != want {
+			t.Errorf("%q: %v", host, !want)
+		}
+	}
+}

@@ -51,8 +51,11 @@ func headers(all []string) (http.Header, error) {
 	h := http.Header{}
 	for _, one := range all {
 		name, value, ok := strings.Cut(one, "=")
-		if !ok {
-			return nil, usage("--header %s has no value: write NAME=VALUE, or NAME=env:VARIABLE for a secret", oneLine(name))
+		if !ok || strings.ContainsAny(name, ": ") {
+			if end := strings.IndexAny(name, ": "); end >= 0 {
+				name = name[:end] // the rest may be a key
+			}
+			return nil, usage("--header %s is not NAME=VALUE: write it so, or NAME=env:VARIABLE for a secret", oneLine(name))
 		}
 		if variable, is := strings.CutPrefix(value, "env:"); is {
 			if value = strings.TrimSpace(os.Getenv(variable)); value == "" {

@@ -99,7 +99,8 @@ func TestExportSends(t *testing.T) {
 		{"one --format otlp --header a=b", "are for a receiver: name it with --to"},
 		{"one --format otlp --to http://collector:4318", "http://collector:4318 is on another machine"},
 		{"one --format otlp --to collector:4318", "is no address of a receiver"},
-		{"one --format otlp --header Key --to " + receiver.URL, "--header Key has no value: write NAME=VALUE, or NAME=env:VARIABLE for a secret"},
+		{"one --format otlp --header Key --to " + receiver.URL, "--header Key is not NAME=VALUE: write it so, or NAME=env:VARIABLE for a secret"},
+		{"one --format otlp --header Key:secret=x --to " + receiver.URL, "--header Key is not NAME=VALUE"},
 		{"one --format otlp --header Key=env:NO_SUCH_KEY --to " + receiver.URL, "--header Key names NO_SUCH_KEY, and there is no such environment variable: set it"},
 		{"one --format otlp --header Host=x --to " + receiver.URL, "the program sets the header Host itself"},
 	} {

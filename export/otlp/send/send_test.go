@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -379,6 +381,24 @@ func TestAddresses(t *testing.T) {
 	} {
 		if _, err := send.New(send.Config{URL: somewhere, Header: http.Header{c.name: {c.value}}}); err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%q: %v", c.name, err)
+		}
+	}
+}
+
+// A server that is not who it says, or that speaks no TLS, is not asked again.
+func TestNobodyToTrust(t *testing.T) {
+	t.Parallel()
+	requests := 0
+	handler := http.HandlerFunc(func(http.ResponseWriter, *http.Request) { requests++ })
+	plain, unknown := httptest.NewServer(handler), httptest.NewUnstartedServer(handler)
+	unknown.Config.ErrorLog = log.New(io.Discard, "", 0)
+	unknown.StartTLS()
+	t.Cleanup(plain.Close)
+	t.Cleanup(unknown.Close)
+	for _, url := range []string{"https" + strings.TrimPrefix(plain.URL, "http"), unknown.URL} {
+		_, err := sender(t, send.Config{URL: url, Waits: func(why string, _ time.Duration) { t.Errorf("%s: it waits: %s", url, why) }, Attempts: 2}).Send(t.Context(), spans(1))
+		if err == nil || !strings.Contains(err.Error(), "cannot be reached safely: ") || requests > 0 {
+			t.Errorf("%s: %v", url, err)
 		}
 	}
 }
