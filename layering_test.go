@@ -107,6 +107,9 @@ func rooms() []room {
 		{packages: "export/exporttest", ours: "trace", others: "pgregory.net/rapid"},
 		{packages: "export/*", ours: "trace"},
 
+		// Judgement of sessions: it knows no agent and no gateway.
+		{packages: "eval", ours: "export/reader policy/permission policy/toolkind trace", others: "github.com/goccy/go-yaml"},
+
 		// The hub, and what is above it.
 		{packages: "session/turnstate"},
 		{packages: "session/thread", ours: "trace"},

@@ -20,6 +20,8 @@ type Turn struct {
 	Removed bool
 	Prompts []*Prompt
 	Stop    trace.Stop
+	// StopRecord is the id of the record of the stop.
+	StopRecord string
 	// Actors are the agent, and then its sub-agents in the order in which they began.
 	Actors []*Actor
 	// Calls are those of all actors, in the order in which they began. A call that goes on from
@@ -120,25 +122,33 @@ type Call struct {
 	Actor      *Actor
 	Start, End time.Time
 	Result     *trace.ToolResult // nil if the records have none
-	Requests   []*Request
-	Sub        *Actor // the sub-agent that it started, if any
+	// ResultRecord and ResultSeq are the id and the number of the result's record.
+	ResultRecord string
+	ResultSeq    uint64
+	Requests     []*Request
+	Sub          *Actor // the sub-agent that it started, if any
 }
 
 // Request is a permission that was asked for, and the answer, nil if there is none.
 type Request struct {
 	trace.PermissionRequest
 
+	Record     string // the id of the request's record
 	Seq        uint64
 	Start, End time.Time
 	Actor      *Actor
 	Call       *Call // nil if the turn has no such call
 	Response   *trace.PermissionResponse
+	// ResponseRecord and ResponseSeq are the id and the number of the answer's record.
+	ResponseRecord string
+	ResponseSeq    uint64
 }
 
 // Question is a question to the user, and the answer, nil if there is none.
 type Question struct {
 	trace.Question
 
+	Record     string // the id of the question's record
 	Seq        uint64
 	Start, End time.Time
 	Actor      *Actor
@@ -148,6 +158,7 @@ type Question struct {
 // Note is an error, a notice, a plan, a change of a file, a source, a file, data of the
 // conversation, or a message that is not the assistant's.
 type Note struct {
+	Record  string // the id of its record
 	Seq     uint64
 	Time    time.Time
 	Actor   trace.Actor

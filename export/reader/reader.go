@@ -73,7 +73,7 @@ func (s *session) read(r trace.Record) *Turn {
 		return nil
 	}
 	delete(s.turns, r.Turn)
-	t.Stop = stop
+	t.Stop, t.StopRecord = stop, r.ID
 	s.finish(t)
 	return &t.Turn
 }
@@ -183,7 +183,7 @@ func (t *turn) prompt(r trace.Record, p trace.Prompt, removed bool) {
 }
 
 func (t *turn) note(r trace.Record) {
-	t.Notes = append(t.Notes, &Note{Seq: r.Seq, Time: r.Time, Actor: r.Actor, Payload: r.Payload})
+	t.Notes = append(t.Notes, &Note{Record: r.ID, Seq: r.Seq, Time: r.Time, Actor: r.Actor, Payload: r.Payload})
 }
 
 // asked takes a request or a question, or the answer to one.
@@ -193,7 +193,7 @@ func (t *turn) asked(a *Actor, r trace.Record) {
 	}
 	switch p := r.Payload.(type) { //nolint:gochecksumtype // the caller names the kinds
 	case trace.PermissionRequest:
-		q := &Request{PermissionRequest: p, Seq: r.Seq, Start: r.Time, End: r.Time, Actor: a, Call: t.calls[p.ToolCallID]}
+		q := &Request{PermissionRequest: p, Record: r.ID, Seq: r.Seq, Start: r.Time, End: r.Time, Actor: a, Call: t.calls[p.ToolCallID]}
 		if q.Call != nil {
 			q.Actor = q.Call.Actor
 			q.Call.Requests = append(q.Call.Requests, q)
@@ -203,10 +203,11 @@ func (t *turn) asked(a *Actor, r trace.Record) {
 	case trace.PermissionResponse:
 		if q := t.requests[p.RequestID]; q != nil {
 			q.Response, q.End = &p, later(q.Start, r.Time)
+			q.ResponseRecord, q.ResponseSeq = r.ID, r.Seq
 			q.Actor.ready = later(q.Actor.ready, r.Time)
 		}
 	case trace.Question:
-		q := &Question{Question: p, Seq: r.Seq, Start: r.Time, End: r.Time, Actor: a}
+		q := &Question{Question: p, Record: r.ID, Seq: r.Seq, Start: r.Time, End: r.Time, Actor: a}
 		t.questions[p.QuestionID] = q
 		t.Questions = append(t.Questions, q)
 	case trace.Answer:
@@ -242,6 +243,7 @@ func (s *session) finish(t *turn) {
 		}
 		if o := s.outline.resultOf(t.ID, c.ToolCallID); o != nil {
 			c.Result, c.End = o.result, later(c.Start, o.at)
+			c.ResultRecord, c.ResultSeq = o.record, o.seq
 		}
 	}
 	for _, n := range t.Notes {

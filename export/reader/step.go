@@ -126,6 +126,7 @@ func (t *turn) result(r trace.Record, p trace.ToolResult) {
 		return
 	}
 	c.Result, c.End = &p, later(c.Start, r.Time)
+	c.ResultRecord, c.ResultSeq = r.ID, r.Seq
 	c.Actor.answered = true
 	c.Actor.ready = later(c.Actor.ready, r.Time)
 }

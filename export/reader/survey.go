@@ -28,6 +28,8 @@ type callKey struct{ turn, call string }
 type outcome struct {
 	result *trace.ToolResult
 	at     time.Time
+	record string
+	seq    uint64
 }
 
 // Survey reads a session once. The outline has the size of the session's rewinds and of the
@@ -60,7 +62,7 @@ func Survey(records iter.Seq2[trace.Record, error]) (*Outline, error) {
 			}
 		case trace.ToolResult:
 			if first, is := calls[callKey{r.Turn, p.ToolCallID}]; is {
-				o.results[first] = &outcome{&p, r.Time}
+				o.results[first] = &outcome{&p, r.Time, r.ID, r.Seq}
 			}
 		default:
 		}

@@ -7,11 +7,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tributary-dev/tributary/eval"
 	"github.com/tributary-dev/tributary/examples/tutorial"
 )
 
 // TestConfigurationsOfTheDocs loads each YAML block of each page as tributary.yaml, except the configuration of
-// Prometheus.
+// Prometheus, and cases and suites, which it loads as those.
 func TestConfigurationsOfTheDocs(t *testing.T) {
 	kinds := append(builtIn(), tutorial.Adapter())
 	blocks := regexp.MustCompile("(?ms)^```yaml[^\n]*\n(.*?)^```")
@@ -29,6 +30,12 @@ func TestConfigurationsOfTheDocs(t *testing.T) {
 			}
 			for _, block := range blocks.FindAllStringSubmatch(string(data), -1) {
 				if strings.HasPrefix(block[1], "scrape_configs:") {
+					continue
+				}
+				if strings.HasPrefix(block[1], "name:") || strings.HasPrefix(block[1], "cases:") {
+					if _, _, err := eval.Parse(page, []byte(block[1])); err != nil {
+						t.Errorf("%v\n%s", err, block[1])
+					}
 					continue
 				}
 				read++

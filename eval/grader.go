@@ -1,0 +1,243 @@
+package eval
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Verdict is what a grader says, or what the graders of a case say together.
+type Verdict string
+
+// The verdicts.
+const (
+	Passed  Verdict = "pass"
+	Failed  Verdict = "fail"
+	Unclear Verdict = "unknown" // of a grader: the trace cannot tell
+	Skipped Verdict = "skipped" // there was nothing to judge, such as no workspace
+	Errored Verdict = "error"   // of a case: something other than the agent's own work failed
+)
+
+// Finding is what a grader says.
+type Finding struct {
+	// Grader is the label of the grader, or its type.
+	Grader   string  `json:"grader"`
+	Type     string  `json:"type"`
+	Verdict  Verdict `json:"verdict"`
+	Required bool    `json:"required"`
+	// Reason is a sentence.
+	Reason string `json:"reason"`
+	// Evidence are the ids of the records that show it. What did not happen is shown by the
+	// records that end the turns.
+	Evidence []string `json:"evidence"`
+}
+
+// Result is what the graders of a case say of a session.
+type Result struct {
+	Case    string  `json:"case"`
+	Session string  `json:"session"`
+	Verdict Verdict `json:"verdict"`
+	// Reason is that of the first finding that decided, or what failed; empty for Passed.
+	Reason   string          `json:"reason,omitempty"`
+	Evidence []string        `json:"evidence,omitempty"` // of an error
+	Agent    trace.AgentInfo `json:"agent"`
+	Seconds  float64         `json:"seconds"`
+	Graders  []Finding       `json:"graders,omitempty"`
+
+	unknownSkips bool
+}
+
+// Grader is a grader of a case.
+type Grader struct {
+	common
+
+	check check
+}
+
+// common are the keys of all graders.
+type common struct {
+	Type string `yaml:"type"`
+	// Label is what results call the grader; empty is its type.
+	Label string `yaml:"label"`
+	// Required is true unless it says otherwise.
+	Required *bool `yaml:"required"`
+}
+
+// check is one type of grader.
+type check interface {
+	fault() *fault
+	grade(ctx context.Context, s *Session, w Workspace) judgement
+}
+
+// judgement is a finding before it has the grader's name.
+type judgement struct {
+	verdict  Verdict
+	reason   string
+	evidence []string
+}
+
+// Types are the types of graders.
+func Types() []string {
+	return []string{"output", "tools", "permission", "question", "outcome", "errors", "budget", "file", "diff", "command"}
+}
+
+// newCheck is an empty grader of the type, nil for no type.
+func newCheck(name string) check {
+	switch name {
+	case "output":
+		return &output{}
+	case "tools":
+		return &tools{}
+	case "permission":
+		return &permissions{}
+	case "question":
+		return &question{}
+	case "outcome":
+		return &outcome{}
+	case "errors":
+		return &noErrors{}
+	case "budget":
+		return &budget{}
+	case "file":
+		return &file{}
+	case "diff":
+		return &diff{}
+	case "command":
+		return &command{}
+	}
+	return nil
+}
+
+// UnmarshalYAML implements yaml.NodeUnmarshaler.
+func (g *Grader) UnmarshalYAML(n ast.Node) error {
+	if err := yaml.NodeToValue(n, &g.common); err != nil {
+		return err //nolint:wrapcheck // it has the line
+	}
+	g.check = newCheck(g.Type)
+	return yaml.NodeToValue(n, g.check) //nolint:wrapcheck // it has the line
+}
+
+// Grade judges a session. Without a workspace, the graders that need one are skipped.
+func (c *Case) Grade(ctx context.Context, s *Session, w Workspace) Result {
+	r := Result{Case: c.Name, Session: s.ID, Agent: s.Agent, Seconds: s.seconds(), unknownSkips: c.Unknown == UnknownSkips}
+	r.Agent.Tools = nil // a result is one line
+	if len(s.Turns) == 0 {
+		r.Verdict, r.Reason = Errored, "there is nothing to judge: no turn of the session has ended"
+		return r
+	}
+	for _, t := range s.kept() {
+		if t.Stop.Infrastructure() {
+			r.Verdict, r.Evidence = Errored, []string{t.StopRecord}
+			r.Reason = fmt.Sprintf("not the agent's work failed, but the way to it or to its model: %s", cmp.Or(quoted(t.Stop.Error), quoted(t.Stop.Reason)))
+			return r
+		}
+	}
+	for _, g := range c.Graders {
+		j := g.check.grade(ctx, s, w)
+		f := Finding{Grader: cmp.Or(g.Label, g.Type), Type: g.Type, Verdict: j.verdict, Required: g.Required == nil || *g.Required, Reason: j.reason}
+		f.Evidence = once(j.evidence)
+		r.Graders = append(r.Graders, f)
+	}
+	r.conclude()
+	return r
+}
+
+// conclude makes the verdict of the graders' findings.
+func (r *Result) conclude() {
+	if deciding := r.deciding(); len(deciding) > 0 {
+		r.Verdict, r.Reason = Failed, deciding[0].Grader+": "+deciding[0].Reason
+		return
+	}
+	r.Verdict, r.Reason = Skipped, "no grader that is required could judge the session"
+	for _, f := range r.Graders {
+		if f.Required && f.Verdict == Passed {
+			r.Verdict, r.Reason = Passed, ""
+		}
+	}
+}
+
+// deciding are the findings that make the session fail.
+func (r *Result) deciding() (all []Finding) {
+	for _, f := range r.Graders {
+		if f.Required && (f.Verdict == Failed || f.Verdict == Unclear && !r.unknownSkips) {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// once has each id once, in the order of the first; never nil.
+func once(ids []string) []string {
+	all := []string{}
+	seen := map[string]bool{}
+	for _, id := range ids {
+		if !seen[id] {
+			all = append(all, id)
+		}
+		seen[id] = true
+	}
+	return all
+}
+
+func passIf(ok bool, evidence []string, format string, args ...any) judgement {
+	v := Failed
+	if ok {
+		v = Passed
+	}
+	return judgement{v, fmt.Sprintf(format, args...), evidence}
+}
+
+func unclear(evidence []string, format string, args ...any) judgement {
+	return judgement{Unclear, fmt.Sprintf(format, args...), evidence}
+}
+
+// all is the worst of several judgements: a failure, then what is unknown. Its reason is that of
+// all that are as bad, and its evidence too.
+func all(each []judgement) judgement {
+	order := []Verdict{Failed, Unclear, Skipped, Passed}
+	worst := slices.MinFunc(each, func(a, b judgement) int {
+		return cmp.Compare(slices.Index(order, a.verdict), slices.Index(order, b.verdict))
+	}).verdict
+	j := judgement{verdict: worst}
+	for _, one := range each {
+		if one.verdict != worst {
+			continue
+		}
+		if j.reason != "" {
+			j.reason += "; "
+		}
+		j.reason += one.reason
+		j.evidence = append(j.evidence, one.evidence...)
+	}
+	return j
+}
+
+// none reports whether no key of a grader is set.
+func none(v any) bool { return reflect.ValueOf(v).Elem().IsZero() }
+
+// times says how often.
+func times(n int) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}
+
+// quoted is the beginning of a text in quotation marks, empty for none.
+func quoted(text string) string {
+	const longest = 80
+	if text == "" {
+		return ""
+	}
+	if runes := []rune(text); len(runes) > longest {
+		return fmt.Sprintf("%q", string(runes[:longest])+"…")
+	}
+	return fmt.Sprintf("%q", text)
+}

@@ -1,0 +1,165 @@
+package eval
+
+import (
+	"context"
+
+	"github.com/tributary-dev/tributary/export/reader"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// permissions judges the requests for permission, those that a policy decides among them.
+type permissions struct {
+	Tool about `yaml:",inline"`
+
+	// Asked, Denied and Allowed are how many requests there must be, and how many of them somebody
+	// must have denied and allowed. A request that was withdrawn, or not answered in time, is
+	// neither.
+	Asked   *int `yaml:"asked"`
+	Denied  *int `yaml:"denied"`
+	Allowed *int `yaml:"allowed"`
+	// BeforeEffect says that no call may have run before it was allowed. Of a call without a
+	// request nobody knows: the agent may have asked elsewhere, or need not ask.
+	BeforeEffect bool `yaml:"before_effect"`
+	// MustAsk says the same, and that a call which completed without a request is a fault.
+	MustAsk bool `yaml:"must_ask"`
+}
+
+func (p *permissions) fault() *fault {
+	if p.Asked == nil && p.Denied == nil && p.Allowed == nil && !p.BeforeEffect && !p.MustAsk {
+		return &fault{"", "says nothing: write asked, denied, allowed, before_effect or must_ask"}
+	}
+	return nil
+}
+
+func (p *permissions) grade(_ context.Context, s *Session, _ Workspace) judgement {
+	if s.anyImported() {
+		return unclear(s.ends(), untold+"what was asked")
+	}
+	var each []judgement
+	var asked, denied, allowed count
+	for _, t := range s.Turns {
+		for _, q := range t.Requests {
+			a := yes
+			if p.Tool != (about{}) {
+				a = perhaps // of a request whose call is not on record, nobody knows the tool
+				if q.Call != nil {
+					a = p.Tool.like(q.Call)
+				}
+			}
+			asked.add(a, q.Record)
+			if r := q.Response; r != nil && r.Outcome == trace.Selected {
+				switch r.OptionKind {
+				case trace.AllowOnce, trace.AllowAlways:
+					allowed.add(a, q.ResponseRecord)
+				case trace.RejectOnce, trace.RejectAlways:
+					denied.add(a, q.ResponseRecord)
+				default: // an option of the agent's own
+					denied.add(min(a, perhaps), q.ResponseRecord)
+					allowed.add(min(a, perhaps), q.ResponseRecord)
+				}
+			}
+		}
+	}
+	for _, one := range []struct {
+		what string
+		want *int
+		have count
+	}{{"asked", p.Asked, asked}, {"was denied", p.Denied, denied}, {"was allowed", p.Allowed, allowed}} {
+		if one.want != nil {
+			each = append(each, one.have.is(one.what, *one.want, s.ends()))
+		}
+	}
+	if p.BeforeEffect || p.MustAsk {
+		each = append(each, p.order(s))
+	}
+	return all(each)
+}
+
+// count counts what was so, and what may have been so.
+type count struct {
+	least, most int
+	evidence    []string
+}
+
+func (c *count) add(a answer, record string) {
+	if a == no {
+		return
+	}
+	c.most++
+	if a == yes {
+		c.least++
+	}
+	c.evidence = append(c.evidence, record)
+}
+
+func (c *count) is(what string, want int, ends []string) judgement {
+	evidence := c.evidence
+	if evidence == nil {
+		evidence = ends
+	}
+	switch {
+	case want < c.least || want > c.most:
+		n := c.least
+		if want > n {
+			n = c.most
+		}
+		return passIf(false, evidence, "the agent %s %s, and should %s", what, times(n), times(want))
+	case c.least < c.most:
+		return unclear(evidence, "the agent %s between %d and %d times: of some requests the trace does not tell enough", what, c.least, c.most)
+	}
+	return passIf(true, evidence, "the agent %s %s", what, times(want))
+}
+
+// order judges whether calls ran before they were allowed.
+func (p *permissions) order(s *Session) judgement {
+	var early, unasked, fine []string
+	firstEarly, firstUnasked := "", ""
+	for _, t := range s.Turns {
+		for _, c := range t.Calls {
+			a := p.Tool.like(c)
+			if a == no || c.Result == nil || c.Result.Status == trace.ToolDenied || c.Result.Status == trace.ToolCanceled {
+				continue
+			}
+			switch verdict, record := ran(c); {
+			case verdict == Passed:
+				fine = append(fine, record)
+			case verdict == Failed && a == yes, verdict == Unclear && a == yes && p.MustAsk && c.Result.Status == trace.ToolCompleted:
+				early = append(early, record)
+				if firstEarly == "" {
+					firstEarly = c.Name
+				}
+			default:
+				unasked = append(unasked, record)
+				if firstUnasked == "" {
+					firstUnasked = c.Name
+				}
+			}
+		}
+	}
+	switch {
+	case early != nil:
+		return passIf(false, early, "a call ran before it was allowed %s, first %s", times(len(early)), quoted(firstEarly))
+	case unasked != nil:
+		return unclear(unasked, "a call that may count has no request on record %s, first %s", times(len(unasked)), quoted(firstUnasked))
+	case fine == nil:
+		return passIf(true, s.ends(), "no such call ran")
+	}
+	return passIf(true, fine, "each call was allowed before it ran")
+}
+
+// ran says whether a call that ran was allowed before it had its result, and which record shows
+// it. Nobody knows of a call without a request.
+func ran(c *reader.Call) (Verdict, string) {
+	if len(c.Requests) == 0 {
+		return Unclear, c.Record
+	}
+	for _, q := range c.Requests {
+		if q.Response != nil && q.Response.Allowed() && q.ResponseSeq < c.ResultSeq {
+			return Passed, q.ResponseRecord
+		}
+	}
+	if c.Result.Status == trace.ToolCompleted {
+		return Failed, c.ResultRecord
+	}
+	return Passed, c.ResultRecord // it failed because it was refused
+}

@@ -1,0 +1,277 @@
+package eval
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"reflect"
+
+	"github.com/tributary-dev/tributary/export/reader"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Match says how the calls of a session must be like those of a grader.
+type Match string
+
+// The ways to match. MatchAnyOrder is the default.
+const (
+	MatchExact    Match = "exact"     // these calls in this order, and no others
+	MatchInOrder  Match = "in_order"  // these in this order; others may stand before, between and after
+	MatchAnyOrder Match = "any_order" // these in any order, each listed one by a call of its own, among others
+	MatchSubset   Match = "subset"    // each call is like one of these, and none of these has to be there
+)
+
+// tools judges the calls of tools of the agent and its sub-agents, in the order in which they began.
+type tools struct {
+	Match Match `yaml:"match"`
+	// Not says that no call may be like one of Calls.
+	Not   bool     `yaml:"not"`
+	Calls []wanted `yaml:"calls"`
+}
+
+// wanted is what a call must be like. Empty fields are like all.
+type wanted struct {
+	Tool about `yaml:",inline"`
+
+	// Args are values that the call's input must have, by their names. Objects in it may have more.
+	Args   map[string]any   `yaml:"args"`
+	Status trace.ToolStatus `yaml:"status"`
+}
+
+// about says which tools are meant. In names, * is any text.
+type about struct {
+	Kind    trace.ToolKind `yaml:"kind"`
+	Name    string         `yaml:"name"`
+	RawName string         `yaml:"raw_name"`
+}
+
+func (g *tools) fault() *fault {
+	if len(g.Calls) == 0 {
+		return &fault{"calls", "is missing: write at least one call"}
+	}
+	if g.Not && g.Match != "" {
+		return &fault{"match", "stands beside not, which means that none of the calls is there: use one of them"}
+	}
+	for i, w := range g.Calls {
+		path := fmt.Sprintf("calls[%d]", i)
+		if w.Tool == (about{}) && w.Args == nil && w.Status == "" {
+			return &fault{path, "says nothing: write kind, name, raw_name, args or status"}
+		}
+		args, err := json.Marshal(w.Args)
+		if err == nil {
+			err = json.Unmarshal(args, &g.Calls[i].Args) // numbers as those of an input
+		}
+		if err != nil {
+			return &fault{join(path, "args"), "has a value that JSON does not have"}
+		}
+	}
+	return nil
+}
+
+func (g *tools) grade(_ context.Context, s *Session, _ Workspace) judgement {
+	var calls []*reader.Call
+	told := map[*reader.Call]bool{}
+	for _, t := range s.Turns {
+		for _, c := range t.Calls {
+			calls = append(calls, c)
+			told[c] = !imported(t)
+		}
+	}
+	// What the trace does not tell of a call may be so, or not. If both give the same verdict,
+	// that is the verdict: to doubt more calls never makes a list match that did not.
+	var each [2]judgement
+	for i, doubt := range []bool{false, true} {
+		each[i] = g.judge(calls, func(c *reader.Call, w wanted) bool {
+			switch w.like(c, told[c]) {
+			case yes:
+				return true
+			case no:
+				return false
+			}
+			return doubt
+		})
+		if each[i].evidence == nil {
+			each[i].evidence = s.ends()
+		}
+	}
+	if each[0].verdict != each[1].verdict {
+		doubtful := each[1]
+		if g.Match == MatchSubset {
+			doubtful = each[0]
+		}
+		return unclear(doubtful.evidence, "the trace does not tell enough of some calls: their kind is other, their input is broken, or they were imported")
+	}
+	return each[0]
+}
+
+// judge compares the calls with those that are wanted.
+func (g *tools) judge(calls []*reader.Call, is func(*reader.Call, wanted) bool) judgement {
+	anyOf := func(c *reader.Call) bool {
+		for _, w := range g.Calls {
+			if is(c, w) {
+				return true
+			}
+		}
+		return false
+	}
+	var with, without []string
+	for _, c := range calls {
+		if anyOf(c) {
+			with = append(with, c.Record)
+		} else {
+			without = append(without, c.Record)
+		}
+	}
+	switch {
+	case g.Not:
+		return passIf(with == nil, with, "%s of the %d calls are of those that may not be there", number(len(with)), len(calls))
+	case g.Match == MatchSubset && without != nil:
+		return passIf(false, without, "%s of the %d calls are not of those that may be there", number(len(without)), len(calls))
+	case g.Match == MatchSubset:
+		return passIf(true, with, "all of the %d calls are of those that may be there", len(calls))
+	case g.Match == MatchExact:
+		found := 0
+		for found < min(len(calls), len(g.Calls)) && is(calls[found], g.Calls[found]) {
+			found++
+		}
+		if found == len(g.Calls) && found == len(calls) {
+			return passIf(true, with, "the %d calls are those that are listed, and there are no others", found)
+		}
+		return passIf(false, ids(calls), "there are %d calls for the %d that are listed, and the first %d are as listed", len(calls), len(g.Calls), found)
+	case g.Match == MatchInOrder:
+		var evidence []string
+		for _, c := range calls {
+			if len(evidence) < len(g.Calls) && is(c, g.Calls[len(evidence)]) {
+				evidence = append(evidence, c.Record)
+			}
+		}
+		if len(evidence) < len(g.Calls) {
+			return passIf(false, evidence, "calls[%d] did not follow in its place, among %d calls", len(evidence), len(calls))
+		}
+		return passIf(true, evidence, "the listed calls are there in this order")
+	}
+	found, missing := assign(calls, g.Calls, is)
+	if missing >= 0 {
+		return passIf(false, ids(found), "calls[%d] has no call of its own, among %d calls", missing, len(calls))
+	}
+	return passIf(true, ids(found), "the listed calls are there")
+}
+
+func number(n int) string {
+	if n == 0 {
+		return "none"
+	}
+	return fmt.Sprint(n)
+}
+
+func ids(calls []*reader.Call) (all []string) {
+	for _, c := range calls {
+		all = append(all, c.Record)
+	}
+	return all
+}
+
+// assign gives each wanted call a call of its own. If one has to stay without, missing is its
+// place, else -1. A call is handed on when its holder can have another one.
+func assign(calls []*reader.Call, want []wanted, is func(*reader.Call, wanted) bool) (found []*reader.Call, missing int) {
+	holder := map[int]int{} // the place of the wanted call that has it, by the place of the call
+	var give func(w int, tried map[int]bool) bool
+	give = func(w int, tried map[int]bool) bool {
+		for i, c := range calls {
+			if tried[i] || !is(c, want[w]) {
+				continue
+			}
+			tried[i] = true
+			if other, held := holder[i]; !held || give(other, tried) {
+				holder[i] = w
+				return true
+			}
+		}
+		return false
+	}
+	missing = -1
+	for w := range want {
+		if !give(w, map[int]bool{}) && missing < 0 {
+			missing = w
+		}
+	}
+	for i, c := range calls {
+		if _, held := holder[i]; held {
+			found = append(found, c)
+		}
+	}
+	return found, missing
+}
+
+// answer is yes, no, or that the trace does not tell.
+type answer int
+
+const (
+	no answer = iota
+	perhaps
+	yes
+)
+
+// like says whether a call is one that is wanted.
+func (w wanted) like(c *reader.Call, told bool) answer {
+	a := w.Tool.like(c)
+	if w.Args != nil {
+		a = min(a, w.args(c))
+	}
+	switch {
+	case w.Status == "":
+	case c.Result == nil:
+		a = no
+	case !told && c.Result.Status == trace.ToolCompleted:
+		a = min(a, perhaps) // what another program does not tell counts as completed
+	case c.Result.Status != w.Status:
+		a = no
+	}
+	return a
+}
+
+// like says whether a call is of such a tool. A tool of the kind other may do anything.
+func (m about) like(c *reader.Call) answer {
+	switch {
+	case m.Name != "" && !glob(m.Name, c.Name), m.RawName != "" && !glob(m.RawName, c.RawName):
+		return no
+	case m.Kind == "" || m.Kind == c.ToolKind:
+		return yes
+	case c.ToolKind == trace.ToolOther || c.ToolKind == "":
+		return perhaps
+	}
+	return no
+}
+
+// args says whether the input has the values. A person may have changed it with the permission.
+func (w wanted) args(c *reader.Call) answer {
+	if c.InputText != "" {
+		return perhaps
+	}
+	input := c.Input
+	for _, r := range c.Requests {
+		if r.Response != nil && r.Response.Allowed() && len(r.Response.UpdatedInput) > 0 {
+			input = r.Response.UpdatedInput
+		}
+	}
+	var v any
+	if json.Unmarshal(input, &v) == nil && within(w.Args, v) {
+		return yes
+	}
+	return no
+}
+
+// within reports whether a value has all that is wanted. Objects may have more.
+func within(want, v any) bool {
+	object, is := want.(map[string]any)
+	if !is {
+		return reflect.DeepEqual(want, v)
+	}
+	have, is := v.(map[string]any)
+	for name, one := range object {
+		if value, there := have[name]; !there || !within(one, value) {
+			return false
+		}
+	}
+	return is
+}
