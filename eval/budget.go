@@ -106,7 +106,7 @@ func tokens(t *reader.Turn) (a amount) {
 				continue
 			}
 			a.n += float64(st.Usage.InputTokens + st.Usage.OutputTokens)
-			a.evidence = append(a.evidence, st.ID)
+			a.evidence = append(a.evidence, st.Usage.Records...)
 			told = true
 			turn = turn || st.Usage.From != string(trace.UsageStep)
 		}
@@ -123,7 +123,7 @@ func cost(t *reader.Turn) (a amount) {
 		for _, st := range actor.Steps {
 			if st.Usage != nil && st.Usage.CostUSD != nil {
 				a.n += *st.Usage.CostUSD
-				a.evidence = append(a.evidence, st.ID)
+				a.evidence = append(a.evidence, st.Usage.Records...)
 				a.partly = false
 			}
 		}

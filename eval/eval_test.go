@@ -282,10 +282,10 @@ func TestBudget(t *testing.T) {
 	t.Parallel()
 	s := work(t)
 	expect(t, s, []expectation{
-		{`{type: budget, tokens: 350}`, eval.Passed, "step step", "350 tokens of 350"},
-		{`{type: budget, tokens: 349}`, eval.Failed, "step step", ""},
-		{`{type: budget, cost_usd: 0.03}`, eval.Passed, "step step", "0.03 US dollars"},
-		{`{type: budget, cost_usd: 0.029}`, eval.Failed, "step step", ""},
+		{`{type: budget, tokens: 350}`, eval.Passed, "usage usage", "350 tokens of 350"},
+		{`{type: budget, tokens: 349}`, eval.Failed, "usage usage", ""},
+		{`{type: budget, cost_usd: 0.03}`, eval.Passed, "usage usage", "0.03 US dollars"},
+		{`{type: budget, cost_usd: 0.029}`, eval.Failed, "usage usage", ""},
 		{`{type: budget, steps: 4}`, eval.Passed, "step step step step", ""},
 		{`{type: budget, steps: 2}`, eval.Unclear, "step step step step", "perhaps more"}, // a person was asked amid the second
 		{`{type: budget, steps: 1}`, eval.Failed, "step step step step", ""},
@@ -296,7 +296,7 @@ func TestBudget(t *testing.T) {
 		{`{type: budget, seconds: 0.001}`, eval.Failed, "stop", ""},
 		{`{type: budget, waiting_seconds: 1}`, eval.Passed, "permission_request permission_request question", ""},
 		{`{type: budget, waiting_seconds: 0.001}`, eval.Failed, "permission_request permission_request question", ""},
-		{`{type: budget, tokens: 1, steps: 4, calls: 1}`, eval.Failed, "step step tool_call tool_call tool_call", "tokens of 1; 3 calls"},
+		{`{type: budget, tokens: 1, steps: 4, calls: 1}`, eval.Failed, "usage usage tool_call tool_call tool_call", "tokens of 1; 3 calls"},
 	})
 	s.Turn(t.Context(), "more", completed(), func(b *trace.Builder) { // an agent that counts nothing
 		call(b, "c9", trace.ToolRead, "Read", `{}`)
@@ -305,9 +305,9 @@ func TestBudget(t *testing.T) {
 		b.MessageEnd("n")
 	})
 	expect(t, s, []expectation{
-		{`{type: budget, tokens: 1000}`, eval.Unclear, "step step", "does not tell of all"},
-		{`{type: budget, tokens: 349}`, eval.Failed, "step step", ""},
-		{`{type: budget, cost_usd: 1}`, eval.Unclear, "step step", ""},
+		{`{type: budget, tokens: 1000}`, eval.Unclear, "usage usage", "does not tell of all"},
+		{`{type: budget, tokens: 349}`, eval.Failed, "usage usage", ""},
+		{`{type: budget, cost_usd: 1}`, eval.Unclear, "usage usage", ""},
 		{`{type: budget, tool_errors: 0}`, eval.Failed, "tool_result", "1 failed calls"},
 	})
 	s = exporttest.NewSession()
@@ -323,7 +323,7 @@ func TestBudget(t *testing.T) {
 		b.Emit(trace.Usage{Scope: trace.UsageStep, InputTokens: 10, OutputTokens: 1})
 		b.StepEnd()
 	})
-	expect(t, s, []expectation{{`{type: budget, tokens: 99}`, eval.Unclear, "step", "of all"}, {`{type: budget, steps: 1}`, eval.Passed, "step", ""}})
+	expect(t, s, []expectation{{`{type: budget, tokens: 99}`, eval.Unclear, "usage", "of all"}, {`{type: budget, steps: 1}`, eval.Passed, "step", ""}})
 }
 
 func TestVerdictsOfCases(t *testing.T) {

@@ -111,6 +111,8 @@ type Usage struct {
 	trace.Usage
 
 	From string
+	// Records are the ids of the records that tell it; none for a cost of 0 beside that of the turn.
+	Records []string
 }
 
 // Call is a call of a tool, as it was at last.

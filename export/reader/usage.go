@@ -18,8 +18,9 @@ type totals struct {
 
 // used is a usage on record that is of no step.
 type used struct {
-	scope trace.UsageScope
-	u     trace.Usage
+	scope  trace.UsageScope
+	u      trace.Usage
+	record string
 }
 
 // usage takes a record. Figures of a step go to the step that is open, or was last.
@@ -31,7 +32,7 @@ func (t *turn) usage(a *Actor, r trace.Record, u trace.Usage) {
 		t.ContextUsed = u.ContextUsed
 	}
 	if u.Scope != trace.UsageStep {
-		t.usages = append(t.usages, used{u.Scope, u})
+		t.usages = append(t.usages, used{u.Scope, u, r.ID})
 		return
 	}
 	if a == nil {
@@ -46,10 +47,11 @@ func (t *turn) usage(a *Actor, r trace.Record, u trace.Usage) {
 	}
 	a.counted = true
 	if st.Usage == nil {
-		st.Usage = &Usage{u, string(trace.UsageStep)}
+		st.Usage = &Usage{Usage: u, From: string(trace.UsageStep)}
 	} else {
 		st.Usage.Usage = st.Usage.Plus(u)
 	}
+	st.Usage.Records = append(st.Usage.Records, r.ID)
 }
 
 // place charges the turn's steps with what is known of the turn only as a whole.
@@ -97,6 +99,11 @@ func (s *session) place(t *turn) {
 		}
 		if priced {
 			t.price(st, *cost, sum.CostUSD)
+		}
+		for _, one := range t.usages {
+			if st.Usage != nil {
+				st.Usage.Records = append(st.Usage.Records, one.record)
+			}
 		}
 	}
 	for _, a := range t.Actors {
@@ -167,7 +174,7 @@ func (t *turn) chargee(tokens bool) *Step {
 
 func charge(st *Step, u trace.Usage, from string) {
 	if st.Usage == nil {
-		st.Usage = &Usage{u, from}
+		st.Usage = &Usage{Usage: u, From: from}
 		return
 	}
 	st.Usage.Usage, st.Usage.From = st.Usage.Plus(u), from
