@@ -57,11 +57,11 @@ func (b *budget) grade(_ context.Context, s *Session, _ Workspace) judgement {
 		text := strconv.FormatFloat(float64(int64(sum.n*1e6+0.5))/1e6, 'f', -1, 64)
 		switch over := sum.n > limit+rounding; {
 		case over || !sum.partly && sum.n+sum.maybe <= limit+rounding:
-			each = append(each, passIf(!over, sum.evidence, "%s %s of %v", text, what, limit))
+			each = append(each, passIf(!over, sum.evidence, "%s %s, and %v are allowed", text, what, limit))
 		case sum.n == 0:
 			each = append(each, unclear(sum.evidence, "the trace does not tell of %s", what))
 		default:
-			each = append(each, unclear(sum.evidence, "%s %s of %v, and perhaps more: the trace does not tell of all", text, what, limit))
+			each = append(each, unclear(sum.evidence, "%s %s and perhaps more, because the trace does not tell of all, and %v are allowed", text, what, limit))
 		}
 	}
 	whole := func(what string, limit *int, used func(*reader.Turn) amount) {

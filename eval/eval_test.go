@@ -174,8 +174,8 @@ func TestTools(t *testing.T) {
 		}
 	}
 	expect(t, s, []expectation{
-		{`{type: tools, not: true, calls: [{kind: delete}, {kind: edit}]}`, eval.Passed, "stop", "none of the 3"},
-		{`{type: tools, not: true, calls: [{kind: delete}, {kind: execute}]}`, eval.Failed, "tool_call tool_call", "2 of the 3"},
+		{`{type: tools, not: true, calls: [{kind: delete}, {kind: edit}]}`, eval.Passed, "stop", "0 of 3 calls"},
+		{`{type: tools, not: true, calls: [{kind: delete}, {kind: execute}]}`, eval.Failed, "tool_call tool_call", "2 of 3 calls"},
 		{`{type: tools, calls: [{name: "R*d"}]}`, eval.Passed, "tool_call", ""},
 		{`{type: tools, calls: [{name: "R*x"}]}`, eval.Failed, "stop", "calls[0]"},
 		{`{type: tools, calls: [{raw_name: "raw_Read"}]}`, eval.Passed, "tool_call", ""},
@@ -195,7 +195,7 @@ func TestPermission(t *testing.T) {
 	expect(t, s, []expectation{
 		{`{type: permission, asked: 2, denied: 1, allowed: 1}`, eval.Passed, "permission_request permission_request permission_response permission_response", ""},
 		{`{type: permission, kind: execute, asked: 2}`, eval.Passed, "permission_request permission_request", "asked 2 times"},
-		{`{type: permission, kind: execute, asked: 1}`, eval.Failed, "permission_request permission_request", "should once"},
+		{`{type: permission, kind: execute, asked: 1}`, eval.Failed, "permission_request permission_request", "not once"},
 		{`{type: permission, kind: read, asked: 0}`, eval.Passed, "stop", ""},
 		{`{type: permission, kind: read, asked: 1}`, eval.Failed, "stop", ""},
 		{`{type: permission, denied: 2}`, eval.Failed, "permission_response", "was denied once"},
@@ -258,7 +258,7 @@ func TestQuestionOutcomeAndErrors(t *testing.T) {
 	expect(t, work(t), []expectation{
 		{`{type: question}`, eval.Passed, "question", ""},
 		{`{type: question, asked: 1, matches: "Which colour"}`, eval.Passed, "question", ""},
-		{`{type: question, asked: 2}`, eval.Failed, "question", "should ask 2 times"},
+		{`{type: question, asked: 2}`, eval.Failed, "question", "not 2 times"},
 		{`{type: question, matches: "size"}`, eval.Failed, "stop", ""},
 		{`{type: question, asked: 0, matches: "size"}`, eval.Passed, "stop", ""},
 		{`{type: outcome, completed: true}`, eval.Passed, "stop", ""},
@@ -282,7 +282,7 @@ func TestBudget(t *testing.T) {
 	t.Parallel()
 	s := work(t)
 	expect(t, s, []expectation{
-		{`{type: budget, tokens: 350}`, eval.Passed, "usage usage", "350 tokens of 350"},
+		{`{type: budget, tokens: 350}`, eval.Passed, "usage usage", "350 tokens, and 350 are allowed"},
 		{`{type: budget, tokens: 349}`, eval.Failed, "usage usage", ""},
 		{`{type: budget, cost_usd: 0.03}`, eval.Passed, "usage usage", "0.03 US dollars"},
 		{`{type: budget, cost_usd: 0.029}`, eval.Failed, "usage usage", ""},
@@ -296,7 +296,7 @@ func TestBudget(t *testing.T) {
 		{`{type: budget, seconds: 0.001}`, eval.Failed, "stop", ""},
 		{`{type: budget, waiting_seconds: 1}`, eval.Passed, "permission_request permission_request question", ""},
 		{`{type: budget, waiting_seconds: 0.001}`, eval.Failed, "permission_request permission_request question", ""},
-		{`{type: budget, tokens: 1, steps: 4, calls: 1}`, eval.Failed, "usage usage tool_call tool_call tool_call", "tokens of 1; 3 calls"},
+		{`{type: budget, tokens: 1, steps: 4, calls: 1}`, eval.Failed, "usage usage tool_call tool_call tool_call", "tokens, and 1 are allowed; 3 calls"},
 	})
 	s.Turn(t.Context(), "more", completed(), func(b *trace.Builder) { // an agent that counts nothing
 		call(b, "c9", trace.ToolRead, "Read", `{}`)
@@ -338,7 +338,7 @@ func TestVerdictsOfCases(t *testing.T) {
 		{pass + file, eval.Passed, ""},
 		{pass + fail, eval.Failed, "question: the agent asked once"},
 		{pass + "- {type: question, asked: 9, required: false}", eval.Passed, ""},
-		{pass + unknown, eval.Failed, "permission: a call that may count"},
+		{pass + unknown, eval.Failed, "permission: no request on record allows 1 call"},
 		{"- {type: permission, before_effect: true, label: asks first}\n" + fail, eval.Failed, "asks first: "},
 		{unknown + pass + "unknown: skip", eval.Passed, ""},
 		{unknown + "unknown: skip", eval.Skipped, "no grader that is required"},

@@ -230,6 +230,14 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
+// calls says how many.
+func calls(n int) string {
+	if n == 1 {
+		return "1 call"
+	}
+	return fmt.Sprintf("%d calls", n)
+}
+
 // quoted is the beginning of a text in quotation marks, empty for none.
 func quoted(text string) string {
 	const longest = 80

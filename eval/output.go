@@ -99,7 +99,7 @@ func (q *question) grade(_ context.Context, s *Session, _ Workspace) judgement {
 	if q.Asked == nil {
 		return passIf(n > 0, evidence, "the agent asked %s", times(n))
 	}
-	return passIf(n == *q.Asked, evidence, "the agent asked %s, and should ask %s", times(n), times(*q.Asked))
+	return passIf(n == *q.Asked, evidence, "the agent asked %s, not %s", times(n), times(*q.Asked))
 }
 
 // outcome judges how the turns ended.

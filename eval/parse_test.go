@@ -118,6 +118,7 @@ func TestFaults(t *testing.T) {
 		{head + "  - {type: diff, only: ['[']}", "graders[0].only[0] is no pattern"},
 		{head + "  - {type: command}", "graders[0].run is missing"},
 		{"cases: [a.yaml]", "a.yaml:1: agents is missing"},
+		{"agents: {a: {}}", "a.yaml:1: cases is missing"},
 		{"cases: []\nagents: {a: {}}", "a.yaml:1: cases is missing"},
 		{"cases: [a.yaml]\nprompt: x", "a.yaml:2: prompt is not a key here: the keys are repeats, limits, pass, unknown, agents, cases"},
 	} {

@@ -103,7 +103,7 @@ func (c *count) is(what string, want int, ends []string) judgement {
 		if want > n {
 			n = c.most
 		}
-		return passIf(false, evidence, "the agent %s %s, and should %s", what, times(n), times(want))
+		return passIf(false, evidence, "the agent %s %s, not %s", what, times(n), times(want))
 	case c.least < c.most:
 		return unclear(evidence, "the agent %s between %d and %d times: of some requests the trace does not tell enough", what, c.least, c.most)
 	}
@@ -138,13 +138,13 @@ func (p *permissions) order(s *Session) judgement {
 	}
 	switch {
 	case early != nil:
-		return passIf(false, early, "a call ran before it was allowed %s, first %s", times(len(early)), quoted(firstEarly))
+		return passIf(false, early, "%s ran before being allowed, first %s", calls(len(early)), quoted(firstEarly))
 	case unasked != nil:
-		return unclear(unasked, "a call that may count has no request on record %s, first %s", times(len(unasked)), quoted(firstUnasked))
+		return unclear(unasked, "no request on record allows %s, first %s", calls(len(unasked)), quoted(firstUnasked))
 	case fine == nil:
 		return passIf(true, s.ends(), "no such call ran")
 	}
-	return passIf(true, fine, "each call was allowed before it ran")
+	return passIf(true, fine, "each such call was allowed before it ran")
 }
 
 // ran says whether a call that ran was allowed before it had its result, and which record shows

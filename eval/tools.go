@@ -77,8 +77,8 @@ func (g *tools) grade(_ context.Context, s *Session, _ Workspace) judgement {
 			told[c] = !imported(t)
 		}
 	}
-	// What the trace does not tell of a call may be so, or not. If both give the same verdict,
-	// that is the verdict: to doubt more calls never makes a list match that did not.
+	// What the trace does not tell of a call may be so, or not. A list that matches still does if
+	// more calls are like those wanted, so all doubts at once, and none, are the two extremes.
 	var each [2]judgement
 	for i, doubt := range []bool{false, true} {
 		each[i] = g.judge(calls, func(c *reader.Call, w wanted) bool {
@@ -105,7 +105,7 @@ func (g *tools) grade(_ context.Context, s *Session, _ Workspace) judgement {
 }
 
 // judge compares the calls with those that are wanted.
-func (g *tools) judge(calls []*reader.Call, is func(*reader.Call, wanted) bool) judgement {
+func (g *tools) judge(all []*reader.Call, is func(*reader.Call, wanted) bool) judgement {
 	anyOf := func(c *reader.Call) bool {
 		for _, w := range g.Calls {
 			if is(c, w) {
@@ -115,7 +115,7 @@ func (g *tools) judge(calls []*reader.Call, is func(*reader.Call, wanted) bool) 
 		return false
 	}
 	var with, without []string
-	for _, c := range calls {
+	for _, c := range all {
 		if anyOf(c) {
 			with = append(with, c.Record)
 		} else {
@@ -124,44 +124,37 @@ func (g *tools) judge(calls []*reader.Call, is func(*reader.Call, wanted) bool) 
 	}
 	switch {
 	case g.Not:
-		return passIf(with == nil, with, "%s of the %d calls are of those that may not be there", number(len(with)), len(calls))
+		return passIf(with == nil, with, "%d of %s may not be there", len(with), calls(len(all)))
 	case g.Match == MatchSubset && without != nil:
-		return passIf(false, without, "%s of the %d calls are not of those that may be there", number(len(without)), len(calls))
+		return passIf(false, without, "%d of %s may not be there", len(without), calls(len(all)))
 	case g.Match == MatchSubset:
-		return passIf(true, with, "all of the %d calls are of those that may be there", len(calls))
+		return passIf(true, with, "every one of %s may be there", calls(len(all)))
 	case g.Match == MatchExact:
 		found := 0
-		for found < min(len(calls), len(g.Calls)) && is(calls[found], g.Calls[found]) {
+		for found < min(len(all), len(g.Calls)) && is(all[found], g.Calls[found]) {
 			found++
 		}
-		if found == len(g.Calls) && found == len(calls) {
-			return passIf(true, with, "the %d calls are those that are listed, and there are no others", found)
+		if found == len(g.Calls) && found == len(all) {
+			return passIf(true, with, "there are the listed calls, and no others")
 		}
-		return passIf(false, ids(calls), "there are %d calls for the %d that are listed, and the first %d are as listed", len(calls), len(g.Calls), found)
+		return passIf(false, ids(all), "there are %s for the %d that are listed, and the first %d are as listed", calls(len(all)), len(g.Calls), found)
 	case g.Match == MatchInOrder:
 		var evidence []string
-		for _, c := range calls {
+		for _, c := range all {
 			if len(evidence) < len(g.Calls) && is(c, g.Calls[len(evidence)]) {
 				evidence = append(evidence, c.Record)
 			}
 		}
 		if len(evidence) < len(g.Calls) {
-			return passIf(false, evidence, "calls[%d] did not follow in its place, among %d calls", len(evidence), len(calls))
+			return passIf(false, evidence, "calls[%d] is not there in its place, among %s", len(evidence), calls(len(all)))
 		}
 		return passIf(true, evidence, "the listed calls are there in this order")
 	}
-	found, missing := assign(calls, g.Calls, is)
+	found, missing := assign(all, g.Calls, is)
 	if missing >= 0 {
-		return passIf(false, ids(found), "calls[%d] has no call of its own, among %d calls", missing, len(calls))
+		return passIf(false, ids(found), "calls[%d] has no call of its own, among %s", missing, calls(len(all)))
 	}
 	return passIf(true, ids(found), "the listed calls are there")
-}
-
-func number(n int) string {
-	if n == 0 {
-		return "none"
-	}
-	return fmt.Sprint(n)
 }
 
 func ids(calls []*reader.Call) (all []string) {

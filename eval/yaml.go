@@ -53,7 +53,7 @@ func Parse(file string, data []byte) (*Case, *Suite, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if d.lines["cases"] > 0 {
+	if d.suite {
 		s := &Suite{}
 		return nil, s, d.into(body, s, s.fault)
 	}
@@ -65,6 +65,7 @@ func Parse(file string, data []byte) (*Case, *Suite, error) {
 type document struct {
 	file  string
 	lines map[string]int // by path
+	suite bool
 }
 
 func (d *document) parse(data []byte) (ast.Node, error) {
@@ -82,6 +83,7 @@ func (d *document) parse(data []byte) (ast.Node, error) {
 	}
 	for _, e := range entries(docs[0].Body) {
 		d.lines[key(e)] = line(e.Key)
+		d.suite = d.suite || key(e) == "cases" || key(e) == "agents" && entries(e.Value) != nil
 	}
 	return docs[0].Body, nil
 }

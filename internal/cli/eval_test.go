@@ -47,7 +47,7 @@ func TestEvalGrade(t *testing.T) {
 	junit := filepath.Join(t.TempDir(), "junit.xml")
 	r = grade("--case", two, "--case", hello, "--junit", junit, "one", "two", "none")
 	r.want(t, exitFailed, "")
-	for _, want := range []string{"two-commands  two      fail     permission: the agent asked 0 times, and should 2 times", "two-commands  none     error    there is nothing to judge", "hello         one      fail"} {
+	for _, want := range []string{"two-commands  two      fail     permission: the agent asked 0 times, not 2 times", "two-commands  none     error    there is nothing to judge", "hello         one      fail"} {
 		if !strings.Contains(r.out, want) {
 			t.Errorf("%s\nlacks %s", r.out, want)
 		}
