@@ -27,7 +27,7 @@ const (
 
 // Finding is what a grader says.
 type Finding struct {
-	// Grader is the label of the grader, or its type.
+	// Grader is the name of the grader, or its type.
 	Grader   string  `json:"grader"`
 	Type     string  `json:"type"`
 	Verdict  Verdict `json:"verdict"`
@@ -64,8 +64,8 @@ type Grader struct {
 // common are the keys of all graders.
 type common struct {
 	Type string `yaml:"type"`
-	// Label is what results call the grader; empty is its type.
-	Label string `yaml:"label"`
+	// Name is what results call the grader; empty is its type.
+	Name string `yaml:"name"`
 	// Required is true unless it says otherwise.
 	Required *bool `yaml:"required"`
 }
@@ -141,7 +141,7 @@ func (c *Case) Grade(ctx context.Context, s *Session, w Workspace) Result {
 	}
 	for _, g := range c.Graders {
 		j := g.check.grade(ctx, s, w)
-		f := Finding{Grader: cmp.Or(g.Label, g.Type), Type: g.Type, Verdict: j.verdict, Required: g.Required == nil || *g.Required, Reason: j.reason}
+		f := Finding{Grader: cmp.Or(g.Name, g.Type), Type: g.Type, Verdict: j.verdict, Required: g.Required == nil || *g.Required, Reason: j.reason}
 		f.Evidence = once(j.evidence)
 		r.Graders = append(r.Graders, f)
 	}

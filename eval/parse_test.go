@@ -12,6 +12,7 @@ import (
 
 	"github.com/goccy/go-yaml"
 	"github.com/google/jsonschema-go/jsonschema"
+	"pgregory.net/rapid"
 
 	"github.com/tributary-dev/tributary/eval"
 )
@@ -30,10 +31,10 @@ limits: {time: 20s, tokens: 20000, cost_usd: 0.5, steps: 30}
 pass: {min_rate: 0.8}
 unknown: skip
 graders:
-  - {type: output, label: says so, required: false, equals: a, contains: b, icontains: c, not_contains: d, regex: "e+"}
+  - {type: output, name: says so, required: false, equals: a, contains: b, icontains: c, not_contains: d, regex: "e+"}
   - {type: tools, match: in_order, calls: [{kind: read, name: "R*", raw_name: Read, status: completed, args: {file: a.md, n: 1, list: [1, a, true]}}]}
   - {type: tools, not: true, calls: [{kind: delete}]}
-  - {type: permission, kind: execute, name: Bash, raw_name: bash, asked: 2, denied: 1, allowed: 1, before_effect: true, must_ask: true}
+  - {type: permission, kind: execute, tool: Bash, asked: 2, denied: 1, allowed: 1, before_effect: true, must_ask: true}
   - {type: question, asked: 0, matches: colour}
   - {type: outcome, completed: true, reason: end_turn}
   - {type: errors}
@@ -97,7 +98,7 @@ func TestFaults(t *testing.T) {
 		{"name: one\npermissions: {rules: [{tool: x}]}\ngraders: [{type: errors}]", "a.yaml:2: permissions cannot be meant: permission rule 1"},
 		{head + "  - errors", `a.yaml:3: graders[0] has no type: write type: and one of output, tools`},
 		{head + "  - {type: judge}", `a.yaml:3: graders[0].type is "judge": write output, tools, permission, question, outcome, errors, budget, file, diff or command`},
-		{head + "  - {type: errors}\n  - type: output\n    tokens: 3", "a.yaml:5: graders[1].tokens is not a key here: the keys are type, label, required, equals, contains"},
+		{head + "  - {type: errors}\n  - type: output\n    tokens: 3", "a.yaml:5: graders[1].tokens is not a key here: the keys are type, name, required, equals, contains"},
 		{head + "  - {type: output}", "a.yaml:3: graders[0] says nothing: write equals"},
 		{head + "  - {type: output, regex: '('}", "a.yaml:3: graders[0].regex is no regular expression of Go: missing closing"},
 		{head + "  - {type: output, required: 'no', contains: x}", `a.yaml:3: graders[0].required is "no": write true or false`},
@@ -255,7 +256,7 @@ func TestTheSchemaIsThatOfTheProgram(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		ok   bool
-	}{{wholeCase, true}, {strings.Replace(wholeCase, "asked: 2", "asked: two", 1), false}, {strings.Replace(wholeCase, "label:", "lable:", 1), false}, {strings.Replace(wholeCase, "type: errors", "type: judge", 1), false}, {"name: one\n", false}} {
+	}{{wholeCase, true}, {strings.Replace(wholeCase, "asked: 2", "asked: two", 1), false}, {strings.Replace(wholeCase, "name: says", "nmae: says", 1), false}, {strings.Replace(wholeCase, "type: errors", "type: judge", 1), false}, {"name: one\n", false}} {
 		var v any
 		if err := yaml.Unmarshal([]byte(c.text), &v); err != nil {
 			t.Fatal(err)
@@ -268,4 +269,16 @@ func TestTheSchemaIsThatOfTheProgram(t *testing.T) {
 			t.Errorf("%.60q: the schema says %v, and the program %v", c.text, err, parsed)
 		}
 	}
+}
+
+// A file that makes no sense gives an error, and nothing worse.
+func TestNonsense(t *testing.T) {
+	t.Parallel()
+	pieces := strings.Split("name|: |\n|- |{|}|[|]|graders|type|tools|calls|args|&a |*a|<<|!!int |? |>|\"|'|#|  |1|null|~|,|agents|cases|permissions|rules|then|\x00|é|---\n|limits|time|.inf|0x1", "|")
+	rapid.Check(t, func(t *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(rapid.SampledFrom(pieces), 0, 25).Draw(t, "pieces"), "")
+		if c, s, err := eval.Parse("a.yaml", []byte(text)); err == nil && (c == nil || c.Name == "") && s == nil {
+			t.Fatalf("%q is nothing", text)
+		}
+	})
 }

@@ -9,7 +9,10 @@ import (
 
 // permissions judges the requests for permission, those that a policy decides among them.
 type permissions struct {
-	Tool about `yaml:",inline"`
+	// Kind and Tool say which calls are meant. Tool is the agent's own name of the tool, in which
+	// * is any text, as in the rules of a policy.
+	Kind trace.ToolKind `yaml:"kind"`
+	Tool string         `yaml:"tool"`
 
 	// Asked, Denied and Allowed are how many requests there must be, and how many of them somebody
 	// must have denied and allowed. A request that was withdrawn, or not answered in time, is
@@ -31,6 +34,8 @@ func (p *permissions) fault() *fault {
 	return nil
 }
 
+func (p *permissions) about() about { return about{Kind: p.Kind, RawName: p.Tool} }
+
 func (p *permissions) grade(_ context.Context, s *Session, _ Workspace) judgement {
 	if s.anyImported() {
 		return unclear(s.ends(), untold+"what was asked")
@@ -40,10 +45,10 @@ func (p *permissions) grade(_ context.Context, s *Session, _ Workspace) judgemen
 	for _, t := range s.Turns {
 		for _, q := range t.Requests {
 			a := yes
-			if p.Tool != (about{}) {
+			if p.about() != (about{}) {
 				a = perhaps // of a request whose call is not on record, nobody knows the tool
 				if q.Call != nil {
-					a = p.Tool.like(q.Call)
+					a = p.about().like(q.Call)
 				}
 			}
 			asked.add(a, q.Record)
@@ -116,7 +121,7 @@ func (p *permissions) order(s *Session) judgement {
 	firstEarly, firstUnasked := "", ""
 	for _, t := range s.Turns {
 		for _, c := range t.Calls {
-			a := p.Tool.like(c)
+			a := p.about().like(c)
 			if a == no || c.Result == nil || c.Result.Status == trace.ToolDenied || c.Result.Status == trace.ToolCanceled {
 				continue
 			}

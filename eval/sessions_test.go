@@ -217,7 +217,7 @@ func TestJUnit(t *testing.T) {
 	t.Parallel()
 	s := read(t, work(t).Records)
 	var results []eval.Result
-	for _, g := range []string{"{type: question}", "- {type: question, asked: 9, label: \"a<b\"}\n- {type: permission, before_effect: true}\n- {type: output, contains: x, required: false}", "{type: command, run: x}"} {
+	for _, g := range []string{"{type: question}", "- {type: question, asked: 9, name: \"a<b\"}\n- {type: permission, before_effect: true}\n- {type: output, contains: x, required: false}", "{type: command, run: x}"} {
 		results = append(results, parse(t, g).Grade(t.Context(), s, nil))
 	}
 	results = append(results, parse(t, "{type: question}").Grade(t.Context(), &eval.Session{ID: "none"}, nil))

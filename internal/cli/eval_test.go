@@ -112,7 +112,7 @@ func TestEvalMistakes(t *testing.T) {
 		t.Errorf("%s", r.out)
 	}
 	r = command(t, "", "eval", "check", right, broken)
-	r.want(t, exitUsage, "bad.yaml:2: graders[0].conatins is not a key here: the keys are type, label, required, equals")
+	r.want(t, exitUsage, "bad.yaml:2: graders[0].conatins is not a key here: the keys are type, name, required, equals")
 	if !strings.Contains(r.out, "two-commands is right") {
 		t.Errorf("%s", r.out)
 	}
