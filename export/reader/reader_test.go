@@ -49,6 +49,9 @@ func check(t fataler, turn *reader.Turn) {
 			}
 			if st.Usage != nil {
 				sum = sum.Plus(st.Usage.Usage)
+				if len(st.Usage.Records) == 0 && (st.Usage.InputTokens > 0 || st.Usage.CostUSD != nil && *st.Usage.CostUSD > 0) {
+					t.Fatalf("no record tells %+v", st.Usage)
+				}
 			}
 			for _, p := range st.Parts {
 				if p.Call != nil && seen[p.Call] {
@@ -62,11 +65,16 @@ func check(t fataler, turn *reader.Turn) {
 		}
 	}
 	for _, c := range turn.Calls {
-		if !seen[c] || c.End.Before(c.Start) || c.Result == nil {
+		if !seen[c] || c.End.Before(c.Start) || c.Result == nil || c.ResultRecord == "" || c.ResultSeq <= c.Seq {
 			t.Fatalf("call %+v", c)
 		}
 	}
-	if turn.End.Before(turn.Start) || turn.Stop.Outcome == "" {
+	for _, q := range turn.Requests {
+		if q.Record == "" || (q.Response == nil) != (q.ResponseRecord == "") || q.Response != nil && q.ResponseSeq <= q.Seq {
+			t.Fatalf("request %+v", q)
+		}
+	}
+	if turn.End.Before(turn.Start) || turn.Stop.Outcome == "" || turn.StopRecord == "" {
 		t.Fatalf("turn %+v", turn)
 	}
 }
