@@ -117,7 +117,7 @@ func TestWholeFigures(t *testing.T) {
 		{`{type: budget, tokens: 14}`, eval.Failed, "usage", ""},
 		{`{type: budget, cost_usd: 1}`, eval.Unclear, "stop", "does not tell of US dollars"},
 	})
-	expect(t, turn(trace.Usage{Scope: trace.UsageStep, InputTokens: 10, CostUSD: dollars(0.5)}, trace.Usage{Scope: trace.UsageStep, InputTokens: 11}), []expectation{
+	expect(t, turn(trace.Usage{Scope: trace.UsageStep, InputTokens: 10, CostUSD: new(0.5)}, trace.Usage{Scope: trace.UsageStep, InputTokens: 11}), []expectation{
 		{`{type: budget, cost_usd: 0.6}`, eval.Unclear, "usage", "perhaps more"},
 		{`{type: budget, cost_usd: 0.4}`, eval.Failed, "usage", ""},
 	})

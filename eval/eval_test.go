@@ -93,7 +93,8 @@ func ask(b *trace.Builder, request, of, option string) {
 	}
 }
 
-func dollars(n float64) *float64 { return &n }
+//go:fix inline
+func dollars(n float64) *float64 { return new(n) }
 
 // work is a session in which an agent reads a file, and asks for two commands of which one is denied.
 func work(t testing.TB) *exporttest.Session {
@@ -103,7 +104,7 @@ func work(t testing.TB) *exporttest.Session {
 		b.StepStart(trace.Step{})
 		call(b, "c1", trace.ToolRead, "Read", `{"file":"a.md","lines":{"from":3,"to":5}}`)
 		result(b, "c1", trace.ToolCompleted)
-		b.Emit(trace.Usage{Scope: trace.UsageStep, InputTokens: 100, OutputTokens: 20, CostUSD: dollars(0.01)})
+		b.Emit(trace.Usage{Scope: trace.UsageStep, InputTokens: 100, OutputTokens: 20, CostUSD: new(0.01)})
 		b.StepEnd()
 		b.StepStart(trace.Step{})
 		call(b, "c2", trace.ToolExecute, "Bash", `{"command":"echo one"}`)
@@ -117,7 +118,7 @@ func work(t testing.TB) *exporttest.Session {
 		b.Emit(trace.Notice("retry", "The model is slow."))
 		b.Message("m", "Allowed to run: echo two\n")
 		b.MessageEnd("m")
-		b.Emit(trace.Usage{Scope: trace.UsageStep, InputTokens: 200, OutputTokens: 30, CostUSD: dollars(0.02)})
+		b.Emit(trace.Usage{Scope: trace.UsageStep, InputTokens: 200, OutputTokens: 30, CostUSD: new(0.02)})
 		b.StepEnd()
 	})
 	return s

@@ -4,6 +4,7 @@ import (
 	"iter"
 	"math"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/export/reader"
@@ -76,12 +77,7 @@ func imported(t *reader.Turn) bool { return t.Agent.Adapter == "atif" }
 
 // anyImported reports whether one of the turns was.
 func (s *Session) anyImported() bool {
-	for _, t := range s.Turns {
-		if imported(t) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Turns, imported)
 }
 
 const untold = "the session was imported from ATIF, which does not tell "

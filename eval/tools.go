@@ -82,13 +82,8 @@ func (g *tools) grade(_ context.Context, s *Session, _ Workspace) judgement {
 	var each [2]judgement
 	for i, doubt := range []bool{false, true} {
 		each[i] = g.judge(calls, func(c *reader.Call, w wanted) bool {
-			switch w.like(c, told[c]) {
-			case yes:
-				return true
-			case no:
-				return false
-			}
-			return doubt
+			is := w.like(c, told[c])
+			return is == yes || is != no && doubt
 		})
 		if each[i].evidence == nil {
 			each[i].evidence = s.ends()

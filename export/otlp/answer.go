@@ -38,10 +38,9 @@ func ReadAnswer(body []byte, asJSON bool) (a Answer, err error) {
 			return nil
 		}
 		return fields(partial, func(field protowire.Number, n uint64, text []byte) error {
-			switch field {
-			case 1:
+			if field == 1 {
 				a.Rejected = int64(n) //nolint:gosec // as protobuf has it
-			case 2:
+			} else if field == 2 {
 				a.Message = string(text)
 			}
 			return nil

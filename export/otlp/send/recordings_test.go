@@ -2,6 +2,7 @@ package send_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"testing"
 
@@ -37,9 +38,7 @@ func spent(records []trace.Record) map[string]tokens {
 			models[r.Turn][u.Model] = u
 		}
 	}
-	for turn, sum := range steps {
-		all[turn] = sum
-	}
+	maps.Copy(all, steps)
 	for turn, of := range models {
 		var sum tokens
 		for _, u := range of {
