@@ -40,7 +40,8 @@ func ReadAnswer(body []byte, asJSON bool) (a Answer, err error) {
 		return fields(partial, func(field protowire.Number, n uint64, text []byte) error {
 			if field == 1 {
 				a.Rejected = int64(n) //nolint:gosec // as protobuf has it
-			} else if field == 2 {
+			}
+			if field == 2 {
 				a.Message = string(text)
 			}
 			return nil

@@ -147,7 +147,7 @@ func (s *Sender) deliver(ctx context.Context, r otlp.Request) (answer, error) {
 			return a, s.ended(ctx)
 		case err != nil:
 			if why = s.plain(err); forever(err) {
-				return a, fmt.Errorf("the receiver at %s cannot be reached safely: %s: is the address right, and the certificate valid?", s.public(), why)
+				return a, fmt.Errorf("the receiver at %s is not what the address says (%s): is the port that for OTLP by HTTP, mostly 4318 and not 4317, and the certificate valid?", s.public(), why)
 			}
 		case !a.passing():
 			return a, s.judge(a)
@@ -233,14 +233,21 @@ func (s *Sender) plain(err error) string {
 	if outer, ok := errors.AsType[*url.Error](err); ok {
 		err = outer.Err // the address is in the sentence already
 	}
-	return s.hide(words(err.Error()))
+	text := err.Error()
+	if strings.Contains(text, notHTTP) {
+		text = "no answer by HTTP" // the bytes say nothing to a person
+	}
+	return s.hide(words(text))
 }
+
+// notHTTP is what the standard library says of another protocol, such as gRPC on port 4317.
+const notHTTP = "malformed HTTP"
 
 // forever reports whether trying again is in vain.
 func forever(err error) bool {
 	_, is := errors.AsType[*tls.CertificateVerificationError](err)
 	_, other := errors.AsType[tls.RecordHeaderError](err)
-	return is || other || strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
+	return is || other || strings.Contains(err.Error(), "server gave HTTP response to HTTPS client") || strings.Contains(err.Error(), notHTTP)
 }
 
 func (s *Sender) public() string { return address.Public(s.at) }

@@ -385,7 +385,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// A server that is not who it says, or that speaks no TLS, is not asked again.
+// A server that is not who it says, or that speaks no TLS or no HTTP, is not asked again.
 func TestNobodyToTrust(t *testing.T) {
 	t.Parallel()
 	requests := 0
@@ -395,9 +395,19 @@ func TestNobodyToTrust(t *testing.T) {
 	unknown.StartTLS()
 	t.Cleanup(plain.Close)
 	t.Cleanup(unknown.Close)
-	for _, url := range []string{"https" + strings.TrimPrefix(plain.URL, "http"), unknown.URL} {
+	grpc := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		conn, _, err := w.(http.Hijacker).Hijack()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, _ = conn.Write([]byte("\x00\x00\x18\x04\x00\x00\x00\x00\x00\r\n\r\n"))
+		_ = conn.Close()
+	}))
+	t.Cleanup(grpc.Close)
+	for _, url := range []string{grpc.URL, "https" + strings.TrimPrefix(plain.URL, "http"), unknown.URL} {
 		_, err := sender(t, send.Config{URL: url, Waits: func(why string, _ time.Duration) { t.Errorf("%s: it waits: %s", url, why) }, Attempts: 2}).Send(t.Context(), spans(1))
-		if err == nil || !strings.Contains(err.Error(), "cannot be reached safely: ") || requests > 0 {
+		if err == nil || !strings.Contains(err.Error(), "is not what the address says (") || requests > 0 {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
