@@ -140,3 +140,27 @@ func TestRemovedTurns(t *testing.T) {
 		{`{type: errors}`, eval.Failed, "stop", ""},
 	})
 }
+
+// An answer that came after the result did not allow the call.
+func TestLateAnswer(t *testing.T) {
+	t.Parallel()
+	s := exporttest.NewSession()
+	s.Turn(t.Context(), "go", completed(), func(b *trace.Builder) {
+		call(b, "c", trace.ToolExecute, "Bash", `{}`)
+		ask(b, "r", "c", "yes")
+		result(b, "c", trace.ToolCompleted)
+	})
+	expect(t, s, []expectation{{`{type: permission, before_effect: true}`, eval.Passed, "permission_response", ""}})
+	var answer, end int
+	for i, r := range s.Records {
+		switch r.Payload.(type) {
+		case trace.PermissionResponse:
+			answer = i
+		case trace.ToolResult:
+			end = i
+		}
+	}
+	s.Records[answer], s.Records[end] = s.Records[end], s.Records[answer]
+	s.Records[answer].Seq, s.Records[end].Seq = s.Records[end].Seq, s.Records[answer].Seq
+	expect(t, s, []expectation{{`{type: permission, before_effect: true}`, eval.Failed, "tool_result", "ran before being allowed"}})
+}

@@ -93,9 +93,6 @@ func ask(b *trace.Builder, request, of, option string) {
 	}
 }
 
-//go:fix inline
-func dollars(n float64) *float64 { return new(n) }
-
 // work is a session in which an agent reads a file, and asks for two commands of which one is denied.
 func work(t testing.TB) *exporttest.Session {
 	s := exporttest.NewSession()
@@ -177,6 +174,7 @@ func TestTools(t *testing.T) {
 	expect(t, s, []expectation{
 		{`{type: tools, not: true, calls: [{kind: delete}, {kind: edit}]}`, eval.Passed, "stop", "0 of 3 calls"},
 		{`{type: tools, not: true, calls: [{kind: delete}, {kind: execute}]}`, eval.Failed, "tool_call tool_call", "2 of 3 calls"},
+		{`{type: tools, not: true, calls: [{kind: delete}, {kind: read}]}`, eval.Failed, "tool_call", "1 of 3 calls"},
 		{`{type: tools, calls: [{name: "R*d"}]}`, eval.Passed, "tool_call", ""},
 		{`{type: tools, calls: [{name: "R*x"}]}`, eval.Failed, "stop", "calls[0]"},
 		{`{type: tools, calls: [{raw_name: "raw_Read"}]}`, eval.Passed, "tool_call", ""},
@@ -261,6 +259,7 @@ func TestQuestionOutcomeAndErrors(t *testing.T) {
 	expect(t, work(t), []expectation{
 		{`{type: question}`, eval.Passed, "question", ""},
 		{`{type: question, asked: 1, matches: "Which colour"}`, eval.Passed, "question", ""},
+		{`{type: question, asked: 0}`, eval.Failed, "question", ""},
 		{`{type: question, asked: 2}`, eval.Failed, "question", "not 2 times"},
 		{`{type: question, matches: "size"}`, eval.Failed, "stop", ""},
 		{`{type: question, asked: 0, matches: "size"}`, eval.Passed, "stop", ""},

@@ -82,8 +82,14 @@ func (g *tools) grade(_ context.Context, s *Session, _ Workspace) judgement {
 	var each [2]judgement
 	for i, doubt := range []bool{false, true} {
 		each[i] = g.judge(calls, func(c *reader.Call, w wanted) bool {
-			is := w.like(c, told[c])
-			return is == yes || is != no && doubt
+			switch w.like(c, told[c]) {
+			case yes:
+				return true
+			case no:
+				return false
+			case perhaps:
+			}
+			return doubt
 		})
 		if each[i].evidence == nil {
 			each[i].evidence = s.ends()
