@@ -188,6 +188,30 @@ func TestTools(t *testing.T) {
 	})
 }
 
+// What a call of the kind other does, and what its broken input was, nobody knows.
+func TestToolsThatNobodyKnows(t *testing.T) {
+	t.Parallel()
+	s := exporttest.NewSession()
+	s.Turn(t.Context(), "go", completed(), func(b *trace.Builder) {
+		call(b, "c1", trace.ToolOther, "mcp", `{"a":1}`)
+		result(b, "c1", trace.ToolCompleted)
+		b.Emit(trace.ToolCall{ToolCallID: "c2", RawName: "Read", Name: "Read", ToolKind: trace.ToolRead, Input: json.RawMessage(`{}`), InputText: `{"file":"a`})
+		result(b, "c2", trace.ToolCanceled)
+	})
+	expect(t, s, []expectation{
+		{`{type: tools, not: true, calls: [{kind: delete}]}`, eval.Unclear, "tool_call", "does not tell enough"},
+		{`{type: tools, calls: [{kind: edit}]}`, eval.Unclear, "tool_call", ""},
+		{`{type: tools, calls: [{kind: edit}, {kind: edit}]}`, eval.Failed, "stop", ""},
+		{`{type: tools, calls: [{kind: other}]}`, eval.Passed, "tool_call", ""},
+		{`{type: tools, calls: [{kind: read}]}`, eval.Passed, "tool_call", ""},
+		{`{type: tools, calls: [{kind: edit, name: Edit}]}`, eval.Failed, "stop", ""},
+		{`{type: tools, match: subset, calls: [{kind: read}]}`, eval.Unclear, "tool_call", ""},
+		{`{type: tools, calls: [{name: Read, args: {file: a.md}}]}`, eval.Unclear, "tool_call", ""},
+		{`{type: permission, kind: execute, before_effect: true}`, eval.Unclear, "tool_call", "mcp"},
+		{`{type: permission, kind: execute, must_ask: true}`, eval.Unclear, "tool_call", ""},
+	})
+}
+
 func TestPermission(t *testing.T) {
 	t.Parallel()
 	s := work(t)
