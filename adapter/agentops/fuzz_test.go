@@ -143,6 +143,24 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
+// kept is what a Decoder and its turn keep of a recording with so many frames.
+func kept(t *testing.T, frame func(i int) string, frames int) int64 {
+	t.Helper()
+	recording := lines(promptBegun(initFrame), toUs(startFrame("t")))
+	for i := range frames {
+		recording = append(recording, frame(i))
+	}
+	d := agentops.NewDecoder(agentops.Options{})
+	_, err := replay.Run(t.Context(), d, strings.NewReader(strings.Join(recording, "\n")), func(trace.Record) error { return nil })
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.KeepAlive(recording)
+	with := heap()
+	runtime.KeepAlive(d)
+	return with - heap()
+}
+
 // TestAHostileServerCostsBoundedMemory: what is kept of what never ends.
 func TestAHostileServerCostsBoundedMemory(t *testing.T) {
 	rounds := 1000 // they show what costs more than 250 bytes a frame; all rounds show 25
@@ -170,29 +188,17 @@ func TestAHostileServerCostsBoundedMemory(t *testing.T) {
 		"ids of great length": func(i int) string { return toUs(startFrame(strings.Repeat("t", 100_000))) },
 	} {
 		t.Run(name, func(t *testing.T) { // one after another: the heap is measured
-			recording := lines(promptBegun(initFrame), toUs(startFrame("t")))
 			n := map[string]int{"ids of great length": 50, "calls without end": 30_000}[name] // of 10,000 calls a turn drops more
 			if n == 0 {
 				n = rounds
 			}
-			for i := range n {
-				recording = append(recording, frame(i))
-			}
-			d := agentops.NewDecoder(agentops.Options{})
-			_, err := replay.Run(t.Context(), d, strings.NewReader(strings.Join(recording, "\n")), func(trace.Record) error { return nil })
-			if err != nil {
-				t.Fatal(err)
-			}
-			runtime.KeepAlive(recording)
-			with := heap()
-			runtime.KeepAlive(d)
+			grown := kept(t, frame, n) - kept(t, frame, 1) // what a Decoder and its turn take is no growth
 			limit := int64(250 << 10)
 			if strings.HasPrefix(name, "calls") || strings.HasPrefix(name, "ids that") {
 				limit = 4 << 20 // a turn knows its calls until it ends, but no more than 10,000
 			}
-			kept := with - heap()
-			if kept > limit {
-				t.Errorf("%d bytes are kept", kept)
+			if grown > limit {
+				t.Errorf("%d bytes are kept", grown)
 			}
 		})
 	}
