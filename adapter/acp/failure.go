@@ -40,8 +40,8 @@ func explain(e jsonrpc.Error) string {
 	return cmp.Or(message, parse[string](e.Data), data.Details, data.Message, e.Error())
 }
 
-// classOf says what kind of failure an error is, if the agent tells: by its code, by a word or an
-// HTTP status beside the text, or by the status with which its client of the model begins the text.
+// classOf says what kind of failure an error is, if the agent tells. The code may tell it, a word or an
+// HTTP status beside the text, or the status with which the text begins.
 func classOf(e jsonrpc.Error) trace.Class {
 	if e.Code == codeAuth {
 		return trace.ClassAuth

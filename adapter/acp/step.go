@@ -15,8 +15,8 @@ type step struct {
 	shared bool
 }
 
-// text ends the step if a text, or reasoning, belongs to the next call of the model: the one before
-// was counted, or the agent's id of the message is another one and no call of a tool runs. The Builder
+// text ends the step if a text, or reasoning, belongs to the next call of the model. It does if the one
+// before was counted, or if the agent's id of the message is another one and no call of a tool runs. The Builder
 // ends a step whose calls have their results: see [trace.Builder.StepAfterResults].
 func (c *turn) text(by *speaker, thought bool, id string) {
 	s := &c.step

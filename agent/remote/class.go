@@ -7,11 +7,11 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// ClassOf is the class of a failure by the first of the words that tells it: the status of a provider's
-// answer, a provider's own word (of OpenAI: https://platform.openai.com/docs/guides/error-codes; of
-// Anthropic: https://docs.anthropic.com/en/api/errors), the name of the exception that a provider's library
-// has raised, or a sentence that begins with the status, as these libraries for Python write it. The class
-// is empty for all other words, because an application's own failure is none of the infrastructure.
+// ClassOf is the class of a failure by the first of the words that tells it. Such a word is the status of a
+// provider's answer, or a provider's own word (https://platform.openai.com/docs/guides/error-codes,
+// https://docs.anthropic.com/en/api/errors). It may also be the name of the exception that a provider's
+// library has raised, or a sentence that begins with the status, as these libraries for Python write it. The
+// class is empty for all other words, because an application's own failure is none of the infrastructure.
 func ClassOf(words ...string) trace.Class {
 	for _, word := range words {
 		if c := classOf(word); c != "" {

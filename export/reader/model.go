@@ -103,9 +103,9 @@ type Part struct {
 	done bool
 }
 
-// Usage is what a step is charged with. The scope says where the tokens come from: "step" is the
-// agent's word for this step; "turn", "remainder" and "session-difference" are figures of the whole
-// turn, or what its steps do not explain, on one step of the turn. CostUSD is 0 on the
+// Usage is what a step is charged with. From says where the tokens come from: "step" is the agent's
+// word for this step. "turn" and "session-difference" are figures of the whole turn, and "remainder"
+// is what the steps do not explain of them, on one step of the turn. CostUSD is 0 on the
 // other steps of a turn whose cost is known only as a whole.
 type Usage struct {
 	trace.Usage

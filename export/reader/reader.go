@@ -12,8 +12,8 @@ import (
 
 // Turns yields each turn of the session when it has stopped. A turn that has not stopped is left
 // out, and so is what happens outside turns. The outline is nil for a reader that has the records
-// once only: then nothing counts as removed, and a call that goes on in a later turn has the
-// result that its own turn knows. The turns are the caller's.
+// once only. Then nothing counts as removed, and a call that goes on later has the result of its own
+// turn. The turns are the caller's.
 func Turns(records iter.Seq2[trace.Record, error], o *Outline) iter.Seq2[*Turn, error] {
 	return func(yield func(*Turn, error) bool) {
 		s := &session{outline: o, turns: map[string]*turn{}}

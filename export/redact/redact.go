@@ -124,8 +124,8 @@ func (d dropping) text(c Class, texts ...*string) {
 	}
 }
 
-// word leaves a name of a tool, or an agent's word for a reason, and nothing that stands in its place:
-// a text with spaces or slashes is a title, a command, a path or a sentence.
+// word leaves a name of a tool, or an agent's word for a reason. A text with spaces or slashes is a
+// title, a command, a path or a sentence in its place.
 func (d dropping) word(c Class, words ...*string) {
 	const bytes = 200
 	other := func(r rune) bool {

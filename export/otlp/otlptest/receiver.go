@@ -21,13 +21,13 @@ import (
 // Receiver is an http.Handler, and a RoundTripper whose requests need no network. Langfuse's rules
 // are those of its version 4:
 //
-//   - a body is protobuf or JSON, with gzip or without; another content type is 400;
-//   - a version of ingestion above 4, or that is no number, is 400;
-//   - one span without ids makes 400 of the whole request, and so does a list that is none;
-//   - a span that came before with the same start takes the place of the other. With another start
-//     it is another row, and a fault;
-//   - a span without session.id is missing from its session, a span that ends before it begins
-//     lasts less than nothing, and a permission with a key of tools is a used tool: these are faults too.
+//   - A body is protobuf or JSON, with gzip or without. Another content type is 400.
+//   - A version of ingestion above 4, or that is no number, is 400.
+//   - One span without ids makes 400 of the whole request, and so does a list that is none.
+//   - A span that came before with the same start takes the place of the other. With another start
+//     it is another row, and a fault.
+//   - A span without session.id, a span that ends before it begins, and a permission with a key of
+//     tools are faults too.
 //
 // Its zero value takes everything else.
 type Receiver struct {
