@@ -107,7 +107,7 @@ quick: need-go ## The Go tests that need no installation and little time
 
 .PHONY: test-go
 test-go: binary ## The Go tests
-	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool $(WITH_BINARY) $(GO_TEST) -p 3 ./test/e2e/... ./eventlog/sqllog ./... # the longest first, which wait more than they compute
+	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool $(WITH_BINARY) $(GO_TEST) ./test/e2e/... ./eventlog/sqllog ./... # the longest first
 
 .PHONY: test-race
 test-race: need-cc ## The Go tests of the packages with goroutines, with the race detector, but not with real agents: their side has none of our goroutines
@@ -211,7 +211,7 @@ conformance: binary test/conformance/node_modules/.package-lock.json ## The real
 
 .PHONY: conformance-once
 conformance-once: binary test/conformance/node_modules/.package-lock.json ## The same, each case × client once; React, Vue, Svelte and assistant-ui; the apps of docs/
-	cd test/conformance && node --test --test-concurrency=3 --test-reporter=spec app.test.mjs frameworks.test.mjs page.test.mjs parts.test.mjs rfc.test.mjs websocket.test.mjs && node run.mjs --once
+	cd test/conformance && node --test --test-concurrency=3 --test-reporter=spec app.test.mjs frameworks.test.mjs observability.test.mjs page.test.mjs parts.test.mjs rfc.test.mjs websocket.test.mjs && node run.mjs --once
 
 .PHONY: conformance-newest
 conformance-newest: binary agents test/conformance/node_modules/.package-lock.json ## The newest client with the real Claude Code and Codex
@@ -219,7 +219,7 @@ conformance-newest: binary agents test/conformance/node_modules/.package-lock.js
 
 .PHONY: page-test
 page-test: binary test/conformance/node_modules/.package-lock.json ## The gateway's own page, as people use it, in Chromium
-	cd test/conformance && node --test --test-concurrency=4 --test-reporter=spec page/*.test.mjs
+	cd test/conformance && node --test --test-concurrency=3 --test-reporter=spec page/*.test.mjs
 
 test/conformance/outside/node_modules/.package-lock.json: test/conformance/outside/package-lock.json | need-node
 	npm --prefix test/conformance/outside ci --no-audit --no-fund

@@ -172,7 +172,11 @@ func TestAnEndpointThatFloods(t *testing.T) {
 	broken, says := brokenFloods()
 	for name := range broken {
 		t.Run(name, func(t *testing.T) {
-			p := gateway(t, "}\nsessions: {idle_limit: 3s")
+			limits := ""
+			if name == "comments" { // the only one that ends because nothing is said
+				limits = "}\nsessions: {idle_limit: 3s"
+			}
+			p := gateway(t, limits)
 			p.flooded(t, name, says[name])
 			p.end()
 		})
