@@ -6,7 +6,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
-import { block } from './lib/page.mjs';
+import { block, unused } from './lib/page.mjs';
 import { http as calls, start } from './lib/server.mjs';
 import { BINARY } from './lib/site.mjs';
 
@@ -81,3 +81,5 @@ for (const name of ['phoenix', 'mlflow', 'collector', 'sessions']) {
 test('only the classes of content that are named leave', async () => {
   for (const { text } of await run('content')) assert.match(text, /heron/, 'the prompt does');
 });
+
+test('every block of the guide was run', () => assert.deepEqual(unused(['guides/observability.md']), []));
