@@ -9,10 +9,10 @@ import (
 
 func TestAConversationIsExportedForPrograms(t *testing.T) {
 	s := newStand(t, nil)
-	s.do("POST", "/api/chat", submit("work", "u1", "tool"))
-	s.do("POST", "/api/chat", submit("work", "u2", "a secret sentence of five"))
+	s.do("POST", "/api/chat", submit("heron", "u1", "tool"))
+	s.do("POST", "/api/chat", submit("heron", "u2", "a secret sentence of five"))
 	export := func(query string) (int, http.Header, string) {
-		return s.do("GET", "/api/sessions/work/export?"+query, "")
+		return s.do("GET", "/api/sessions/heron/export?"+query, "")
 	}
 	status, header, body := export("format=atif")
 	var f struct {
@@ -31,7 +31,7 @@ func TestAConversationIsExportedForPrograms(t *testing.T) {
 	for _, step := range f.Steps {
 		calls += len(step.Calls)
 	}
-	if f.Version != "ATIF-v1.7" || f.Session != "work" || f.Agent.Name != "demo" || len(f.Steps) < 4 || calls != 1 {
+	if f.Version != "ATIF-v1.7" || f.Session != "heron" || f.Agent.Name != "demo" || len(f.Steps) < 4 || calls != 1 {
 		t.Errorf("%+v", f)
 	}
 	if status, _, body := export("format=atif&content=none&version=1.8"); status != http.StatusOK || strings.Contains(body, "secret") || !strings.Contains(body, "ATIF-v1.8") {
@@ -57,7 +57,7 @@ func TestAConversationIsExportedForPrograms(t *testing.T) {
 		if status, header, body := s.do("GET", "/api/sessions/empty/export?format="+format, ""); status != http.StatusConflict || !strings.Contains(body, "nothing_to_export") || header.Get("Content-Disposition") != "" {
 			t.Errorf("%s of an empty session: %d %v %s", format, status, header, body)
 		}
-		if status, _, body := s.do("GET", "/api/sessions/work/export?turn=none&format="+format, ""); status != http.StatusConflict {
+		if status, _, body := s.do("GET", "/api/sessions/heron/export?turn=none&format="+format, ""); status != http.StatusConflict {
 			t.Errorf("%s of no turn: %d %s", format, status, body)
 		}
 	}
