@@ -1,4 +1,4 @@
-import { lazy, Suspense, useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import type { Refused } from '@tributary/chat';
 import type { TributaryChat } from '@tributary/chat/react';
 import type { UIMessage } from 'ai';
@@ -19,11 +19,10 @@ import { PinnedPlan, planOf } from '../parts/plan';
 import { isAsking, useRequests } from './requests';
 import { go, settle, useView } from '../shell/route';
 import { useCountChanges } from '../review/count';
+import { ReviewPane } from '../review/pane';
 import { useKeptFocus } from './focus';
 import { useScroll } from './scroll';
 import { Working } from './working';
-
-const Review = lazy(() => import('../review/review'));
 
 interface Props {
   id: string;
@@ -165,15 +164,13 @@ export function Chat({ id, agent, session, known, chat, detail, onRefused }: Pro
             </div>
           </div>
           {reviewing && (
-            <Suspense fallback={null}>
-              <Review
-                id={id}
-                messages={messages}
-                more={chat.earlier !== undefined}
-                older={() => reach(conversation.earlier())}
-                onClose={() => go(id)}
-              />
-            </Suspense>
+            <ReviewPane
+              id={id}
+              messages={messages}
+              more={chat.earlier !== undefined}
+              older={() => reach(conversation.earlier())}
+              onClose={() => go(id)}
+            />
           )}
           {far && !reviewing && (
             <button
