@@ -20,6 +20,7 @@ type Thread struct {
 	Changes int
 
 	of      map[string]int // how many messages a turn has
+	places  map[string]int // the place of a message, by its id
 	answers int            // answers that ever began, also those that were removed
 	removed map[string]bool
 	// cutAt has the turns of which only the beginning is left, with the first message that
@@ -63,7 +64,22 @@ type Span struct {
 
 // Find returns the place of a message, or -1.
 func (t *Thread) Find(id string) int {
-	return slices.IndexFunc(t.Messages, func(m Message) bool { return m.ID == id })
+	if i, ok := t.places[id]; ok {
+		return i
+	}
+	return -1
+}
+
+// index notes the places of the messages from i on. The first of several with one id counts.
+func (t *Thread) index(from int) {
+	if t.places == nil {
+		t.places = map[string]int{}
+	}
+	for i, m := range slices.Backward(t.Messages[from:]) {
+		if first, known := t.places[m.ID]; !known || first >= from {
+			t.places[m.ID] = from + i
+		}
+	}
 }
 
 // Removed reports whether a rewind has removed messages of the turn.
@@ -82,6 +98,7 @@ func (t *Thread) Add(m Message) {
 		at--
 	}
 	t.Messages = slices.Insert(t.Messages, at, m)
+	t.index(at)
 	if t.of == nil {
 		t.of = map[string]int{}
 	}
@@ -99,6 +116,9 @@ func (t *Thread) Cut(id string) {
 		t.removed = map[string]bool{}
 	}
 	for _, m := range t.Messages[i:] {
+		if t.places[m.ID] >= i {
+			delete(t.places, m.ID)
+		}
 		t.removed[m.Turn] = true
 		if t.of[m.Turn]--; t.of[m.Turn] == 0 {
 			delete(t.of, m.Turn)
@@ -228,7 +248,7 @@ func (t *Thread) Remains(i int, after Message) (kept, later bool) {
 // From lists the turns of the messages from i on.
 func (t *Thread) From(i int) (turns []string) {
 	for _, m := range t.Messages[i:] {
-		if !slices.Contains(turns, m.Turn) {
+		if len(turns) == 0 || turns[len(turns)-1] != m.Turn { // those of a turn stand together
 			turns = append(turns, m.Turn)
 		}
 	}
