@@ -148,6 +148,7 @@ func rooms() []room {
 		{packages: "test/bench", ours: "*"},
 		{packages: "test/stages"},
 		{packages: "test/mutations"},
+		{packages: "test/readers", ours: "export/atif export/exporttest export/otlp export/otlp/send trace"},
 		{packages: "test/foreign", others: "golang.org/x/tools/go/packages"},
 	}
 }
