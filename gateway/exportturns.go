@@ -69,7 +69,7 @@ func (g *gateway) exportTurns(w http.ResponseWriter, r *http.Request, s session.
 			to.mediaType, to.extension = "application/x-protobuf", ".otlp.pb"
 		}
 		var turns int
-		if turns, err = otlp.Write(to, records(), o); err == nil && turns == 0 {
+		if turns, err = otlp.Write(to, records, o); err == nil && turns == 0 {
 			err = atif.ErrNothing
 		}
 	}

@@ -194,6 +194,10 @@ func (l *activeSession) note(p trace.Payload) {
 			l.noteAgent(trace.Agent, learned)
 			return
 		}
+		if _, is := d.Score(); is { // an agent does not judge its own work
+			d.Name = trace.AgentDataName(d.Name)
+			p = d
+		}
 		l.offered(d)
 		if d.Name == titleData {
 			l.retitle(d.Value)
