@@ -13,6 +13,10 @@ const FEW = 3;
 const ICONS = { pass: Check, fail: X, unknown: CircleHelp },
   WORDS = { pass: 'passed', fail: 'failed', unknown: 'not known' };
 
+/** What needs a look comes first. */
+const ORDER = ['fail', 'unknown', 'pass'];
+const sorted = (scores: Score[]) => [...scores].sort((a, b) => ORDER.indexOf(a.verdict) - ORDER.indexOf(b.verdict));
+
 const numberOf = ({ score }: Score) => (score === undefined ? '' : ` ${Math.round(score * 100) / 100}`);
 
 /** What graders found in a turn. The reasons are in the panel of a chip. */
@@ -43,7 +47,7 @@ function Chip({ verdict, said, told, scores }: { verdict: Score['verdict']; said
       {opened => (
         <Popover title="What the graders found" align="start" {...opened}>
           <div className="scores" role="region" aria-label="Scores" tabIndex={0}>
-            {scores.map(s => (
+            {sorted(scores).map(s => (
               <One key={`${s.case ?? ''}\n${s.name}`} score={s} />
             ))}
           </div>
