@@ -57,7 +57,7 @@ func (h *Hub) Score(ctx context.Context, session string, scores []trace.Score) e
 		notes = append(notes, l.noteOf(trace.User, s.Payload())...)
 	}
 	l.mu.Lock()
-	full := len(l.thread.Scores())+len(scores) > maxScored
+	full := l.thread.WithScores(notes) > maxScored
 	l.mu.Unlock()
 	if full {
 		return &ChoiceError{fmt.Sprintf("a session has at most %d scores: give fewer graders a name of their own", maxScored)}

@@ -2,6 +2,8 @@ package session_test
 
 import (
 	"context"
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -64,6 +66,44 @@ func TestAnAgentGivesNoScores(t *testing.T) {
 		}
 		if got, err := b.Scores(t.Context(), "s"); err != nil || len(got) != 1 || got[0].Turn != turn.ID {
 			t.Errorf("%v %+v", err, got)
+		}
+	})
+}
+
+// The scores of a session are bounded, and a score that replaces another one always has room.
+//
+//evidence:for limit-scores
+func TestScoresAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		defer b.close()
+		turn, err := b.Prompt(t.Context(), "s", session.Prompt{Message: text("u1", "hello")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.wait(turn)
+		named := func(from, n int) (scores []trace.Score) {
+			for i := range n {
+				scores = append(scores, trace.Score{Turn: turn.ID, Name: fmt.Sprint("grader ", from+i), Verdict: trace.ScorePass})
+			}
+			return scores
+		}
+		if err := b.Score(t.Context(), "s", named(0, 101)); err == nil || !strings.Contains(err.Error(), "1 to 100") {
+			t.Errorf("101 at once: %v", err)
+		}
+		for from := 0; from < 2000; from += 100 {
+			if err := b.Score(t.Context(), "s", named(from, 100)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := b.Score(t.Context(), "s", named(2000, 1)); err == nil || !strings.Contains(err.Error(), "at most 2000") {
+			t.Errorf("one more: %v", err)
+		}
+		if err := b.Score(t.Context(), "s", named(1900, 100)); err != nil {
+			t.Errorf("the same graders again: %v", err)
+		}
+		if got, err := b.Scores(t.Context(), "s"); err != nil || len(got) != 2000 || got[1999].Name != "grader 1999" {
+			t.Errorf("%v %d", err, len(got))
 		}
 	})
 }

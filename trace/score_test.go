@@ -31,6 +31,7 @@ func TestAScoreIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
+//evidence:for limit-score
 func TestAScoreIsBounded(t *testing.T) {
 	t.Parallel()
 	long, much := strings.Repeat("ä", 1001), 1.1

@@ -3,6 +3,8 @@ package thread
 import (
 	"maps"
 	"slices"
+
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // This file has the scores of turns.
@@ -17,6 +19,17 @@ func (t *Thread) noteScore(id string, seq uint64) {
 
 // Scores are the numbers of the records of all scores that no later one has replaced, in order.
 func (t *Thread) Scores() []uint64 { return slices.Sorted(maps.Values(t.scores)) }
+
+// WithScores is how many scores there are with those of the events.
+func (t *Thread) WithScores(events []trace.Event) int {
+	added := map[string]bool{}
+	for _, e := range events {
+		if d, is := e.Payload.(trace.Data); is && t.scores[d.ID] == 0 {
+			added[d.ID] = true
+		}
+	}
+	return len(t.scores) + len(added)
+}
 
 // LastAnswers are the last answers that are left of the turns, by the ids of the turns.
 func (t *Thread) LastAnswers() map[string]string {
