@@ -20,10 +20,10 @@ type Exports interface {
 	// Unsent lists the sessions of the registry with turns that wait, by the time of their last
 	// change. It leaves out sessions that another living gateway writes to.
 	Unsent(ctx context.Context, exporter string, q UnsentQuery) ([]UnsentSession, error)
-	// NextUnsent is the first turn of the session that waits, with the name of the session's
-	// agent. It keeps other gateways from the session for at least 4 leases. ok is false if none
-	// waits, and if another gateway is at it.
-	NextUnsent(ctx context.Context, exporter, session string) (t UnsentTurn, ok bool, err error)
+	// NextUnsent is the first turn of the session that waits, and keeps other gateways from the
+	// session for 4 leases. ok is false if none waits, if another gateway is at it, and if the
+	// session's agent is none of these; no agents are all.
+	NextUnsent(ctx context.Context, exporter, session string, agents []string) (t UnsentTurn, ok bool, err error)
 	// Sent moves the exporter's position to the stop of a turn, if the turn is still there and
 	// the position is before it. It waits for no disk: after a crash turns may be sent again.
 	Sent(ctx context.Context, exporter, session string, stop uint64) error

@@ -39,7 +39,7 @@ func send(t *testing.T, s eventlog.Store, exporter, session string) string {
 	t.Helper()
 	var turns []string
 	for {
-		next, ok, err := s.NextUnsent(t.Context(), exporter, session)
+		next, ok, err := s.NextUnsent(t.Context(), exporter, session, nil)
 		must(t, err)
 		if !ok {
 			return strings.Join(turns, " ")
@@ -89,12 +89,16 @@ func exporting(t *testing.T, s eventlog.Store) {
 	same(t, "the turns of s3", send(t, s, "new only", "s3"), "t1 t2")
 	same(t, "the turns of open", send(t, s, "new only", "open"), "")
 	same(t, "the turns of nobody", send(t, s, "new only", "nobody")+send(t, s, "new only", "\x00"), "")
+	_, ok, err := s.NextUnsent(ctx, "new only", "s0", []string{"none"})
+	if ok || err != nil {
+		t.Errorf("a session of another agent: %v, %v", ok, err)
+	}
 	same(t, "what waits then", unsent(t, s, "new only"), "s0 s1 s2 s4 foreign")
 	countUnsent(t, s, "new only", 5)
 	countUnsent(t, s, "all", 7)
 
 	// A number that is no stop, or one that is before the position, moves nothing.
-	next, _, err := s.NextUnsent(ctx, "all", "s3")
+	next, _, err := s.NextUnsent(ctx, "all", "s3", []string{"demo"})
 	must(t, err)
 	must(t, s.Sent(ctx, "all", "s3", next.Last+1))
 	must(t, s.Sent(ctx, "all", "s3", next.Last+4))
@@ -125,19 +129,19 @@ func exportingDeleted(t *testing.T, s eventlog.Store) {
 	must(t, s.AddExporter(ctx, "x", false))
 	ends(t, s, "s", "t1")
 	ends(t, s, "s", "t2")
-	next, ok, err := s.NextUnsent(ctx, "x", "s")
+	next, ok, err := s.NextUnsent(ctx, "x", "s", nil)
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
 	must(t, s.Sent(ctx, "x", "s", next.Last))
-	next, _, err = s.NextUnsent(ctx, "x", "s")
+	next, _, err = s.NextUnsent(ctx, "x", "s", nil)
 	must(t, err)
 	must(t, s.Delete(ctx, "s"))
 	must(t, s.Sent(ctx, "x", "s", next.Last)) // it was on its way
 	same(t, "after the deletion", unsent(t, s, "x")+send(t, s, "x", "s"), "")
 	countUnsent(t, s, "x", 0)
 	ends(t, s, "s", "t3")
-	next, ok, err = s.NextUnsent(ctx, "x", "s")
+	next, ok, err = s.NextUnsent(ctx, "x", "s", nil)
 	if err != nil || !ok || next.Turn != "t3" || next.Position != 0 {
 		t.Errorf("the turn of the next life is %+v, %v, %v", next, ok, err)
 	}
@@ -214,7 +218,7 @@ func exportersRace(t *testing.T, open Pair) {
 		for i, s := range stores {
 			wg.Go(func() {
 				var err error
-				if turns[i], got[i], err = s.NextUnsent(ctx, "x", session); err != nil {
+				if turns[i], got[i], err = s.NextUnsent(ctx, "x", session, nil); err != nil {
 					t.Error(err)
 				}
 			})
@@ -227,13 +231,13 @@ func exportersRace(t *testing.T, open Pair) {
 		if got[0] == got[1] {
 			t.Fatalf("the turn is with both, or with nobody: %v", got)
 		}
-		if _, again, err := stores[winner].NextUnsent(ctx, "x", session); !again || err != nil {
+		if _, again, err := stores[winner].NextUnsent(ctx, "x", session, nil); !again || err != nil {
 			t.Fatalf("the winner does not get the turn again: %v", err)
 		}
 		if round == 0 { // the winner dies
 			began := time.Now()
 			for {
-				if _, ok, err := stores[1-winner].NextUnsent(ctx, "x", session); err != nil {
+				if _, ok, err := stores[1-winner].NextUnsent(ctx, "x", session, nil); err != nil {
 					t.Fatal(err)
 				} else if ok {
 					break

@@ -72,9 +72,9 @@ func (s *Store) Unsent(ctx context.Context, exporter string, q eventlog.UnsentQu
 }
 
 // NextUnsent implements eventlog.Exports.
-func (s *Store) NextUnsent(ctx context.Context, exporter, id string) (t eventlog.UnsentTurn, ok bool, err error) {
+func (s *Store) NextUnsent(ctx context.Context, exporter, id string, agents []string) (t eventlog.UnsentTurn, ok bool, err error) {
 	err = s.exporting(ctx, func() {
-		if turns := s.unsent(exporter, id); len(turns) > 0 {
+		if turns := s.unsent(exporter, id); len(turns) > 0 && (len(agents) == 0 || slices.Contains(agents, s.docs[id].Agent)) {
 			t, ok = eventlog.UnsentTurn{TurnMark: turns[0], Agent: s.docs[id].Agent, Position: s.exports[exporter][id]}, true
 		}
 	})

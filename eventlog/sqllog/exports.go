@@ -98,7 +98,7 @@ func (s *Store) Unsent(ctx context.Context, exporter string, q eventlog.UnsentQu
 }
 
 // NextUnsent implements eventlog.Exports.
-func (s *Store) NextUnsent(ctx context.Context, exporter, id string) (t eventlog.UnsentTurn, ok bool, err error) {
+func (s *Store) NextUnsent(ctx context.Context, exporter, id string, agents []string) (t eventlog.UnsentTurn, ok bool, err error) {
 	done, err := s.begin(ctx)
 	if err != nil {
 		return t, false, err
@@ -108,12 +108,13 @@ func (s *Store) NextUnsent(ctx context.Context, exporter, id string) (t eventlog
 		return t, false, nil
 	}
 	for after := uint64(0); ; after = t.Last {
+		of, args := ofAgents(agents, []any{exporter, id, after})
 		var whole bool
 		err = s.reading(ctx, func(ctx context.Context) error {
 			var agent, turn str
 			var position, first, last, sum, end num
 			err := s.db.read.QueryRowContext(ctx, `SELECT s.agent, COALESCE((SELECT e.seq FROM exports e WHERE e.session = s.id AND e.exporter = $1), 0), t.turn, t.first, t.last, t.sum, t.end_sum
-				FROM sessions s JOIN turns t ON `+waits+` WHERE s.id = $2 AND t.last > $3 ORDER BY t.last LIMIT 1`, exporter, id, after).Scan(&agent, &position, &turn, &first, &last, &sum, &end)
+				FROM sessions s JOIN turns t ON `+waits+` WHERE s.id = $2 AND t.last > $3`+of+` ORDER BY t.last LIMIT 1`, args...).Scan(&agent, &position, &turn, &first, &last, &sum, &end)
 			if ok = !errors.Is(err, sql.ErrNoRows); err != nil {
 				return err
 			}
