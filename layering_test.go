@@ -124,7 +124,7 @@ func rooms() []room {
 		{packages: "gateway/authz", ours: "access agent gateway/refusal session uistream"},
 		{packages: "gateway/agentops", ours: "access agent agent/agentkit adapter/agentops/wire export/agentops gateway/refusal internal/wsconn session trace"},
 		{packages: "gateway", ours: "access agent gateway/agentops eventlog gateway/authz gateway/chatbody gateway/chatrun gateway/chatsocket gateway/limit gateway/refusal export/atif export/live export/markdown export/otlp export/redact internal/quote internal/wsconn gateway/metrics session trace uistream"},
-		{packages: "config", ours: "access policy/permission session policy/toolkind trace uistream", others: "github.com/goccy/go-yaml"},
+		{packages: "config", ours: "access export/redact policy/permission session policy/toolkind trace uistream", others: "github.com/goccy/go-yaml"},
 		{packages: "internal/cli/manual", others: "github.com/alecthomas/kong"},
 		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong github.com/KimMachineGun/automemlimit golang.org/x/sys"},
 		{packages: ".", ours: "access agent eventlog eventlog/memlog eventlog/sqllog gateway gateway/agentops internal/cli internal/procio session uistream"}, // the library

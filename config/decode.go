@@ -207,7 +207,7 @@ func (c *Config) raw(path string, n ast.Node, into reflect.Value) error {
 
 func (c *Config) list(path string, n ast.Node, into reflect.Value) error {
 	s, ok := n.(*ast.SequenceNode)
-	if _, one := plain(n); one && into.Type() == reflect.TypeFor[[]access.Who]() { // one is a list of one
+	if _, one := plain(n); one && (into.Type() == reflect.TypeFor[[]access.Who]() || into.Type() == reflect.TypeFor[[]Content]()) { // one is a list of one
 		into.Set(reflect.MakeSlice(into.Type(), 1, 1))
 		return c.value(path, n, into.Index(0))
 	}

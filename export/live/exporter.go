@@ -110,11 +110,11 @@ type Status struct {
 	Failures int64 `json:"failures"`
 	// LastSent is when the receiver took a turn, and FailingSince when a turn that still waits was
 	// tried in vain for the first time.
-	LastSent     *time.Time `json:"lastSent,omitempty"`
-	FailingSince *time.Time `json:"failingSince,omitempty"`
+	LastSent     *time.Time `json:"last_sent,omitempty"`
+	FailingSince *time.Time `json:"failing_since,omitempty"`
 	// LastFailure is one sentence without secrets, and LastFailureAt its time.
-	LastFailure   string     `json:"lastFailure,omitempty"`
-	LastFailureAt *time.Time `json:"lastFailureAt,omitempty"`
+	LastFailure   string     `json:"last_failure,omitempty"`
+	LastFailureAt *time.Time `json:"last_failure_at,omitempty"`
 }
 
 // Status returns it.

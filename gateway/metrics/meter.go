@@ -93,14 +93,24 @@ func (m *Meter) Count(name string, c agent.Count) {
 	}
 }
 
+// Label is a label of a series, and its value. The zero value is none.
+type Label struct{ Name, Value string }
+
+func (l Label) constant() prometheus.Labels {
+	if l.Name == "" {
+		return nil
+	}
+	return prometheus.Labels{l.Name: l.Value}
+}
+
 // Gauge shows a number that is read when the metrics are collected.
-func (m *Meter) Gauge(name, help string, value func() float64) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+func (m *Meter) Gauge(name, help string, of Label, value func() float64) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: of.constant()}, value))
 }
 
 // Counter is [Meter.Gauge] for a number that only grows.
-func (m *Meter) Counter(name, help string, value func() float64) {
-	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value))
+func (m *Meter) Counter(name, help string, of Label, value func() float64) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: of.constant()}, value))
 }
 
 // Request counts a request, and Answered the status of the answer.
