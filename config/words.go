@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/export/redact"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/session"
@@ -37,6 +38,8 @@ func words(t reflect.Type) []string {
 		return list(CompatRFC)
 	case reflect.TypeFor[Fsync]():
 		return list(FsyncOn, FsyncOff)
+	case reflect.TypeFor[Content]():
+		return append([]string{"all", "none"}, list(redact.Classes()...)...)
 	case reflect.TypeFor[Subagents]():
 		return list(SubagentsPart, SubagentsInline, SubagentsPreliminary, SubagentsHidden)
 	}
