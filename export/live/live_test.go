@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -155,6 +156,14 @@ func (r *taken) got(t *testing.T, want ...string) {
 	}
 }
 
+// inOrder reports whether the receiver has the one turn before the other.
+func inOrder(r *taken, first, second string) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	a, b := slices.Index(r.order, first), slices.Index(r.order, second)
+	return a >= 0 && a < b
+}
+
 func waiting(t *testing.T, e *live.Exporter, want int) {
 	t.Helper()
 	if n, err := e.Waiting(t.Context()); n != want || err != nil {
@@ -214,19 +223,21 @@ func TestReceiverIsDown(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, r := newPlace(t, memlog.New()), &taken{}
-		down := true
+		var down atomic.Bool
+		down.Store(true)
 		r.Answer = func(_ int, w http.ResponseWriter, _ *http.Request) bool {
-			if down {
+			if down.Load() {
 				w.WriteHeader(http.StatusServiceUnavailable)
 				fmt.Fprintf(w, "no disk for %s, nor for query-secret", key)
 			}
-			return down
+			return down.Load()
 		}
 		e := p.start(r)
 		for range 3 {
 			p.turn("a", "claude")
 		}
 		time.Sleep(time.Hour)
+		synctest.Wait()
 		waiting(t, e, 3)
 		s := e.Status()
 		if s.Turns != 0 || s.Failures < 60 || s.Failures > 300 || s.FailingSince == nil || time.Since(*s.FailingSince) < 59*time.Minute || !strings.Contains(s.LastFailure, "no disk for …") {
@@ -234,21 +245,23 @@ func TestReceiverIsDown(t *testing.T) {
 		}
 		e.Stop()
 		p.turn("a", "claude")
-		down = false
+		down.Store(false)
 		second := p.start(r)
 		synctest.Wait()
 		r.got(t, "1", "2", "3", "4")
 		waiting(t, second, 0)
 
-		down = true // the receiver goes down again, and comes up
+		down.Store(true) // the receiver goes down again, and comes up
 		p.turn("a", "claude")
 		p.turn("b", "claude")
 		time.Sleep(3 * time.Hour)
+		synctest.Wait()
 		p.turn("a", "claude")
-		down = false
+		down.Store(false)
 		time.Sleep(2*time.Minute + 10*time.Second)
-		if s := second.Status(); s.Turns != 7 || s.FailingSince != nil || !reflect.DeepEqual(slices.DeleteFunc(r.order[4:], func(s string) bool { return s == "do t6" }), []string{"do t5", "do t7"}) {
-			t.Errorf("%+v %v", s, r.order)
+		synctest.Wait()
+		if s := second.Status(); s.Turns != 7 || s.FailingSince != nil || !inOrder(r, "do t5", "do t7") {
+			t.Errorf("%+v", s)
 		}
 		for _, secret := range []string{"c2VjcmV0", "query-secret"} {
 			if said := p.said.String() + fmt.Sprintf("%+v %+v", s, second.Status()); strings.Contains(said, secret) {
@@ -288,19 +301,22 @@ func TestNothingIsTaken(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		p, r := newPlace(t, memlog.New()), &taken{}
-		wrong := true
-		r.Refuse = func(otlptest.Span) string { return map[bool]string{true: "wrong version"}[wrong] }
+		var wrong atomic.Bool
+		wrong.Store(true)
+		r.Refuse = func(otlptest.Span) string { return map[bool]string{true: "wrong version"}[wrong.Load()] }
 		e := p.start(r)
 		for range 10 {
 			p.turn("a", "claude")
 		}
 		time.Sleep(10 * time.Minute)
+		synctest.Wait()
 		waiting(t, e, 10)
 		if s := e.Status(); s.Dropped != 0 || !strings.Contains(s.LastFailure, "takes no span") {
 			t.Errorf("%+v", s)
 		}
-		wrong = false
+		wrong.Store(false)
 		time.Sleep(2 * time.Minute)
+		synctest.Wait()
 		r.got(t, "1", "2", "3", "4", "5", "6", "7", "8", "9", "10")
 	})
 }
@@ -359,7 +375,7 @@ func (b broken) RoundTrip(req *http.Request) (*http.Response, error) {
 type faulty struct {
 	eventlog.Store
 
-	away bool
+	away atomic.Bool
 	lost int // positions that are not kept
 }
 
@@ -376,7 +392,7 @@ func (f *faulty) Durable(ctx context.Context, session string, after, until uint6
 }
 
 func (f *faulty) NextUnsent(ctx context.Context, exporter, session string, agents []string) (eventlog.UnsentTurn, bool, error) {
-	if f.away {
+	if f.away.Load() {
 		return eventlog.UnsentTurn{}, false, errors.New("the database cannot be reached")
 	}
 	return f.Store.NextUnsent(ctx, exporter, session, agents)
@@ -409,15 +425,17 @@ func TestTurnsThatCannotBeExported(t *testing.T) {
 		if s := e.Status(); s.Skipped != 3 || s.Failures != 0 || strings.Count(p.said.String(), "a turn is not exported") != 3 {
 			t.Errorf("%+v %s", s, p.said.String())
 		}
-		f.away = true
+		f.away.Store(true)
 		p.turn("whole", "claude")
 		p.turn("deleted", "claude")
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if err := p.Delete(t.Context(), "deleted"); err != nil {
 			t.Fatal(err)
 		}
-		f.away = false
+		f.away.Store(false)
 		time.Sleep(2 * time.Minute)
+		synctest.Wait()
 		r.got(t, "3", "4")
 		if s := e.Status(); s.FailingSince != nil {
 			t.Errorf("%+v", s)
@@ -440,6 +458,7 @@ func TestSentTwiceIsTheSame(t *testing.T) {
 			synctest.Wait()
 		}
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		n := first.Requests()
 		if len(first.bodies) != 150 || n != 152 {
 			t.Errorf("%d turns in %d requests", len(first.bodies), n)
@@ -447,6 +466,7 @@ func TestSentTwiceIsTheSame(t *testing.T) {
 		second := &taken{}
 		p.start(second, backfill, func(o *live.Options) { o.Name = "another" })
 		time.Sleep(time.Minute)
+		synctest.Wait()
 		if !maps.EqualFunc(first.bodies, second.bodies, bytes.Equal) || first.Faults() != nil {
 			t.Errorf("%d turns, and again %d: the bytes differ; %v", len(first.bodies), len(second.bodies), first.Faults())
 		}
