@@ -52,7 +52,7 @@ type Exporter struct {
 	taken       bool                     // the receiver has taken a span
 	inRow       int                      // failures since a success
 	since, full time.Time                // where the next scan begins; when the last one of all was
-	told        time.Time                // when the log was told of a failure; zero after a success
+	told        time.Time                // when the log was told of a failure; zero after the end of an outage
 }
 
 // New returns an Exporter that does nothing yet. Errors are of the receiver's address and headers.

@@ -123,10 +123,11 @@ func (e *Exporter) session(ctx context.Context, session string) {
 			e.inVain(ctx, session, err)
 			return
 		}
-		if e.inRow = 0; !e.told.IsZero() {
+		if e.inRow >= 2 && !e.told.IsZero() {
 			e.told = time.Time{}
 			e.Logger.Info("the receiver takes spans again")
 		}
+		e.inRow = 0
 	}
 }
 

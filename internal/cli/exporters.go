@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/http"
 	"slices"
+	"sync"
 
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/export/live"
@@ -52,9 +53,11 @@ func (s *setup) exporters(logger *slog.Logger) (all []*live.Exporter, err error)
 // startExporters starts them. The caller calls stop before the log closes.
 func startExporters(ctx context.Context, all []*live.Exporter, log *eventlog.Log) (stop func(), err error) {
 	stop = func() {
+		var wait sync.WaitGroup
 		for _, e := range all {
-			e.Stop()
+			wait.Go(e.Stop)
 		}
+		wait.Wait()
 	}
 	for _, e := range all {
 		if err := e.Start(ctx, log); err != nil {

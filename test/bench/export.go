@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -29,11 +30,11 @@ func (b *bencher) measureExport(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("listen as a receiver: %w", err)
 	}
-	served := make(chan error, 1)
-	go func() { served <- receiver.Serve(listener) }()
+	var serving sync.WaitGroup
+	serving.Go(func() { _ = receiver.Serve(listener) }) // until it is closed
 	defer func() {
 		err = errors.Join(err, receiver.Close())
-		<-served
+		serving.Wait()
 	}()
 	exporting := b.start
 	exporting.config = filepath.Join(b.start.dir, "exporting.yaml")
