@@ -175,7 +175,7 @@ func (s *Store) CountUnsent(ctx context.Context, exporter string, agents []strin
 	defer done()
 	of, args := ofAgents(agents, []any{exporter})
 	err = s.reading(ctx, func(ctx context.Context) error {
-		return s.db.read.QueryRowContext(ctx, `SELECT count(*) FROM sessions s JOIN turns t ON `+waits+` WHERE true`+of, args...).Scan(&n)
+		return s.db.read.QueryRowContext(ctx, `SELECT CAST(COALESCE(sum((SELECT count(*) FROM turns t WHERE `+waits+`)), 0) AS bigint) FROM sessions s WHERE true`+of, args...).Scan(&n)
 	})
 	return n, err
 }
