@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -99,16 +100,13 @@ func (e *Ends) Close() {
 
 // ended tells those who collect that a turn of the session has ended.
 func (l *Log) ended(session string, events []trace.Event) {
-	for _, event := range events {
-		if _, is := event.Payload.(trace.Stop); !is {
-			continue
-		}
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		for e := range l.ends {
-			e.add(session)
-		}
+	if !slices.ContainsFunc(events, func(e trace.Event) bool { return e.Payload.Kind() == trace.KindStop }) {
 		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for e := range l.ends {
+		e.add(session)
 	}
 }
 

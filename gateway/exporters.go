@@ -43,9 +43,9 @@ func (g *gateway) measureExporter(e *live.Exporter) {
 		"tributary_export_turns_skipped_total": {"Turns that could not be exported.", func(s live.Status) int64 { return s.Skipped }},
 		"tributary_export_failures_total":      {"Attempts in vain to send.", func(s live.Status) int64 { return s.Failures }},
 	} {
-		g.Meter.Counter(name, c.help, of, func() float64 { return float64(c.value(e.Status())) })
+		g.Meter.Counter(name, c.help, func() float64 { return float64(c.value(e.Status())) }, of)
 	}
-	g.Meter.Gauge("tributary_export_waiting_turns", "Turns that wait, on all gateways of the database.", of, func() float64 {
+	g.Meter.Gauge("tributary_export_waiting_turns", "Turns that wait, on all gateways of the database.", func() float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		n, err := e.Waiting(ctx)
@@ -53,11 +53,11 @@ func (g *gateway) measureExporter(e *live.Exporter) {
 			return math.NaN()
 		}
 		return float64(n)
-	})
-	g.Meter.Gauge("tributary_export_failing_seconds", "Time since the first attempt in vain to send a turn that still waits.", of, func() float64 {
+	}, of)
+	g.Meter.Gauge("tributary_export_failing_seconds", "Time since the first attempt in vain to send a turn that still waits.", func() float64 {
 		if s := e.Status(); s.FailingSince != nil {
 			return time.Since(*s.FailingSince).Seconds()
 		}
 		return 0
-	})
+	}, of)
 }

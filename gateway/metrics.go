@@ -51,7 +51,7 @@ func (g *gateway) metrics(w http.ResponseWriter, r *http.Request) error {
 // measureAll adds the metrics that the gateway reads from other packages.
 func (g *gateway) measureAll() {
 	m, started := g.Meter, float64(time.Now().Unix())
-	m.Gauge("tributary_sessions", "Sessions in the registry.", metrics.Label{}, func() float64 {
+	m.Gauge("tributary_sessions", "Sessions in the registry.", func() float64 {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		sessions, err := g.Hub.Count(ctx)
@@ -60,15 +60,15 @@ func (g *gateway) measureAll() {
 		}
 		return float64(sessions)
 	})
-	m.Gauge("tributary_sessions_damaged", "Sessions with records that are damaged or lost on disk.", metrics.Label{}, func() float64 { return float64(len(g.Hub.Damage().Sessions)) })
-	m.Gauge("tributary_files_damaged", "Damaged files that were set aside in the data directory.", metrics.Label{}, func() float64 { return float64(g.Hub.Damage().Files) })
-	m.Gauge("tributary_sessions_running", "Sessions with a running turn.", metrics.Label{}, func() float64 { return float64(g.Hub.Running()) })
-	m.Gauge("tributary_heap_live_bytes", "Bytes of the heap that were in use at the last garbage collection.", metrics.Label{}, liveHeap)
-	m.Gauge("tributary_start_time_seconds", "Unix time at which the gateway started.", metrics.Label{}, func() float64 { return started })
-	m.Counter("tributary_translated_records_total", "Records that were translated and encoded for subscribers.", metrics.Label{}, func() float64 {
+	m.Gauge("tributary_sessions_damaged", "Sessions with records that are damaged or lost on disk.", func() float64 { return float64(len(g.Hub.Damage().Sessions)) })
+	m.Gauge("tributary_files_damaged", "Damaged files that were set aside in the data directory.", func() float64 { return float64(g.Hub.Damage().Files) })
+	m.Gauge("tributary_sessions_running", "Sessions with a running turn.", func() float64 { return float64(g.Hub.Running()) })
+	m.Gauge("tributary_heap_live_bytes", "Bytes of the heap that were in use at the last garbage collection.", liveHeap)
+	m.Gauge("tributary_start_time_seconds", "Unix time at which the gateway started.", func() float64 { return started })
+	m.Counter("tributary_translated_records_total", "Records that were translated and encoded for subscribers.", func() float64 {
 		return float64(g.Streams.Cost().Records)
 	})
-	m.Counter("tributary_translation_seconds_total", "Seconds spent on translating and encoding records.", metrics.Label{}, func() float64 { return g.Streams.Cost().Time.Seconds() })
+	m.Counter("tributary_translation_seconds_total", "Seconds spent on translating and encoding records.", func() float64 { return g.Streams.Cost().Time.Seconds() })
 	for _, e := range g.Exporters {
 		g.measureExporter(e)
 	}

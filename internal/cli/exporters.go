@@ -21,7 +21,8 @@ func (s *setup) exporters(logger *slog.Logger) (all []*live.Exporter, err error)
 	for _, name := range slices.Sorted(maps.Keys(s.Exporters)) {
 		c, at := s.Exporters[name], "exporters."+name
 		for _, agent := range c.Agents {
-			if _, known := s.named[agent]; !known && !slices.Contains(slices.Collect(maps.Keys(s.Agents)), agent) {
+			_, named := s.named[agent]
+			if _, offered := s.Agents[agent]; !named && !offered {
 				return nil, s.Fault(at+".agents", "names %q, which is no agent: there are %s", agent, s.agentNames())
 			}
 		}
