@@ -12,7 +12,7 @@ const (
 	sharedLatency   = "latency p99, 1,000 subscribers × 10 words/s (ms)"
 	calmLatency     = "latency p99, 100 streams × 50 words/s, after a long turn (ms)"
 	stuckLatency    = "latency p99, the same beside 100 clients that are stuck in that turn (ms)"
-	noExportLatency = "latency p99, 100 streams × 50 words/s, beside 50 turns that end each second (ms)"
+	noExportLatency = "latency p99, 50 streams × 50 words/s, beside 25 turns that end each second (ms)"
 	exportLatency   = "latency p99, the same with an exporter of these turns (ms)"
 	idleStream      = "memory of a silent stream of a shared turn (KB)"
 	idleTurn        = "memory of a silent stream with its own turn and session (KB)"
