@@ -186,9 +186,8 @@ func endsOfTurns(t *testing.T, s eventlog.Store) {
 
 // exportedOnce checks that one gateway at a time exports a session.
 func exportedOnce(t *testing.T, open Pair) {
-	const lease = 300 * time.Millisecond
 	ctx := bounded(t)
-	first, second := open(t, lease)
+	first, second := open(t, hang)
 	for _, s := range []eventlog.Store{first, second} {
 		must(t, s.AddExporter(ctx, "x", false))
 	}
@@ -205,7 +204,7 @@ func exportedOnce(t *testing.T, open Pair) {
 // exportersRace checks that of two gateways one gets a turn, and the other one when the first has
 // done nothing for 4 leases.
 func exportersRace(t *testing.T, open Pair) {
-	const lease = 200 * time.Millisecond
+	const lease = 500 * time.Millisecond
 	ctx := bounded(t)
 	first, second := open(t, lease)
 	stores := []eventlog.Store{first, second}

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 // onPostgres is a gateway's log on a database that others use too.
 func onPostgres(t *testing.T, url string) *place {
 	t.Helper()
-	s, err := sqllog.Open(t.Context(), sqllog.Options{Dir: t.TempDir(), URL: url, Lease: 300 * time.Millisecond})
+	s, err := sqllog.Open(t.Context(), sqllog.Options{Dir: t.TempDir(), URL: url, Lease: 1500 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
