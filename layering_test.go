@@ -104,6 +104,7 @@ func rooms() []room {
 		{packages: "export/atif", ours: "export/reader export/redact trace"},
 		{packages: "export/otlp", ours: "export/reader export/redact trace", others: "google.golang.org/protobuf/encoding/protowire"},
 		{packages: "export/otlp/send", ours: "export/otlp internal/address"},
+		{packages: "export/live", ours: "eventlog export/otlp export/otlp/send export/reader internal/address trace"},
 		{packages: "export/otlp/otlptest", others: "go.opentelemetry.io/proto/otlp google.golang.org/protobuf"},
 		{packages: "export/exporttest", ours: "trace", others: "pgregory.net/rapid"},
 		{packages: "export/*", ours: "trace"},
@@ -123,8 +124,8 @@ func rooms() []room {
 		{packages: "gateway/chatsocket", ours: "gateway/chatbody internal/wsconn"},
 		{packages: "gateway/authz", ours: "access agent gateway/refusal session uistream"},
 		{packages: "gateway/agentops", ours: "access agent agent/agentkit adapter/agentops/wire export/agentops gateway/refusal internal/wsconn session trace"},
-		{packages: "gateway", ours: "access agent gateway/agentops eventlog gateway/authz gateway/chatbody gateway/chatrun gateway/chatsocket gateway/limit gateway/refusal export/atif export/markdown export/otlp export/redact internal/quote internal/wsconn gateway/metrics session trace uistream"},
-		{packages: "config", ours: "access internal/yamlfile policy/permission session policy/toolkind trace uistream"},
+		{packages: "gateway", ours: "access agent gateway/agentops eventlog gateway/authz gateway/chatbody gateway/chatrun gateway/chatsocket gateway/limit gateway/refusal export/atif export/live export/markdown export/otlp export/redact internal/quote internal/wsconn gateway/metrics session trace uistream"},
+		{packages: "config", ours: "access export/redact internal/yamlfile policy/permission session policy/toolkind trace uistream"},
 		{packages: "internal/cli/manual", others: "github.com/alecthomas/kong"},
 		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong github.com/KimMachineGun/automemlimit golang.org/x/sys"},
 		{packages: ".", ours: "access agent eventlog eventlog/memlog eventlog/sqllog gateway gateway/agentops internal/cli internal/procio session uistream"}, // the library

@@ -38,6 +38,8 @@ type Config struct {
 	Limits   Limits           `yaml:"limits"`
 	Stream   Stream           `yaml:"stream"`
 	Agents   map[string]Agent `yaml:"agents"`
+	// Exporters are receivers of spans, by their names.
+	Exporters map[string]Exporter `yaml:"exporters"`
 
 	file  string
 	lines yamlfile.Lines

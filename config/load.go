@@ -104,6 +104,9 @@ func (c *Config) check() error {
 	if err := c.checkWidget(); err != nil {
 		return err
 	}
+	if err := c.checkExporters(); err != nil {
+		return err
+	}
 	for i, t := range c.Auth.Tokens {
 		at := fmt.Sprintf("auth.tokens[%d]", i)
 		switch {

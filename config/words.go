@@ -4,6 +4,7 @@ import (
 	"reflect"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/export/redact"
 	"github.com/tributary-dev/tributary/internal/yamlfile"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/policy/toolkind"
@@ -38,6 +39,8 @@ func words(t reflect.Type) []string {
 		return yamlfile.Words(CompatRFC)
 	case reflect.TypeFor[Fsync]():
 		return yamlfile.Words(FsyncOn, FsyncOff)
+	case reflect.TypeFor[Content]():
+		return append([]string{"all", "none"}, yamlfile.Words(redact.Classes()...)...)
 	case reflect.TypeFor[Subagents]():
 		return yamlfile.Words(SubagentsPart, SubagentsInline, SubagentsPreliminary, SubagentsHidden)
 	}

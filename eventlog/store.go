@@ -59,6 +59,7 @@ type Store interface {
 	Epoch() string
 
 	Registry
+	Exports
 
 	// Close releases the store and waits for what runs. It is idempotent. Calls
 	// that come later, and calls that it cuts short, return ErrClosed.

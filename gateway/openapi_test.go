@@ -244,6 +244,7 @@ func TestTheGatewayDoesWhatTheSpecSays(t *testing.T) {
 	d.do(t, call{pattern: "POST /api/sessions/{id}/questions/{request}", path: map[string]string{"id": "question", "request": question}, body: `{"value":"green"}`, status: 200})
 
 	d.do(t, call{pattern: "GET /api/agents", status: 200})
+	d.do(t, call{pattern: "GET /api/exporters", status: 200})
 	d.do(t, call{pattern: "GET /api/agents/{agent}/conversations", path: map[string]string{"agent": "demo"}, status: 409})
 	d.do(t, call{pattern: "GET /metrics", status: 200})
 	d.do(t, call{pattern: "GET /healthz", status: 200})

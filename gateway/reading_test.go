@@ -90,6 +90,7 @@ var readers = map[string][]struct{ path, accept string }{
 // prompts that wait, and none waits here.
 var nonReaders = map[string]string{
 	"GET /api/events":                       "",
+	"GET /api/exporters":                    "/api/exporters",
 	"GET /api/requests":                     "/api/requests",
 	"GET /api/sessions":                     "/api/sessions",
 	"GET /api/sessions/{id}/requests":       "/api/sessions/big/requests",

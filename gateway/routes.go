@@ -58,6 +58,7 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 
 	all("GET /api/agents", access.Viewer, g.agents)
 	all("GET /api/agents/{agent}/conversations", access.Collaborator, g.conversations)
+	all("GET /api/exporters", access.Admin, g.exporters)
 	all("GET /metrics", access.Viewer, g.metrics)
 }
 

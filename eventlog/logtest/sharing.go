@@ -27,6 +27,8 @@ func RunShared(t *testing.T, open Pair) {
 		{"the first has lost its lease", takenOver},
 		{"two writers race", writersRace},
 		{"a reader beside the owner", readerBeside},
+		{"a session is exported by its owner", exportedOnce},
+		{"two exporters race", exportersRace},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

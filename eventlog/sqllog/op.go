@@ -35,6 +35,8 @@ type op struct {
 	moves func(*place)
 	// do is anything else in it.
 	do func(context.Context, *sql.Tx) error
+	// lazy: nobody waits for the disk to have what do does.
+	lazy bool
 	// then is called when the op is committed, with the session's lock.
 	then func()
 	// after is called in any case, last.
@@ -45,7 +47,7 @@ type op struct {
 }
 
 // durable reports whether somebody waits for the disk.
-func (o *op) durable() bool { return o.rows != nil || o.do != nil || o.moves != nil }
+func (o *op) durable() bool { return o.rows != nil || o.do != nil && !o.lazy || o.moves != nil }
 
 // size is how many bytes of records the op writes.
 func (o *op) size() (n int) {
@@ -57,7 +59,7 @@ func (o *op) size() (n int) {
 
 // writes reports whether the op needs a transaction.
 func (o *op) writes() bool {
-	return o.durable() || o.checkpoints != nil || o.ends != nil || o.se != nil && o.se.term == 0
+	return o.durable() || o.do != nil || o.checkpoints != nil || o.ends != nil || o.se != nil && o.se.term == 0
 }
 
 // plan finds what an append means for turns and parts. The caller holds the

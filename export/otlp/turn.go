@@ -65,9 +65,17 @@ func Write(w io.Writer, records func() iter.Seq2[trace.Record, error], o Options
 	return turns, nil
 }
 
-// Turns yields the requests of each turn that has stopped, or an error and then nothing. Turns
-// before the year 2000 are of a recording, whose clock begins at 0; receivers file them under 1970,
-// so they are refused. Each call of records reads the session from its start: first for the scores.
+// CheckTime refuses a turn before the year 2000. It is of a recording, whose clock begins at 0, and
+// receivers would file it under 1970.
+func CheckTime(t *reader.Turn) error {
+	if t.Start.Year() < 2000 {
+		return fmt.Errorf("the records have times of %d, as a recording's clock begins at 0, and a receiver would file them there: say when it was with --at", t.Start.Year())
+	}
+	return nil
+}
+
+// Turns yields the requests of each turn that has stopped, or an error and then nothing. It refuses
+// what [CheckTime] refuses. Each call of records reads the session from its start: first for the scores.
 func Turns(records func() iter.Seq2[trace.Record, error], o Options) iter.Seq2[[]Request, error] {
 	return func(yield func([]Request, error) bool) {
 		outline, err := reader.Survey(records())
@@ -80,11 +88,10 @@ func Turns(records func() iter.Seq2[trace.Record, error], o Options) iter.Seq2[[
 				continue
 			}
 			var requests []Request
-			switch {
-			case err != nil:
-			case t.Start.Year() < 2000:
-				err = fmt.Errorf("the records have times of %d, as a recording's clock begins at 0, and a receiver would file them there: say when it was with --at", t.Start.Year())
-			default:
+			if err == nil {
+				err = CheckTime(t)
+			}
+			if err == nil {
 				requests, err = Turn(t, o)
 			}
 			if !yield(requests, err) || err != nil {

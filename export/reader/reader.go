@@ -15,27 +15,51 @@ import (
 // once only. Then nothing counts as removed, a call that goes on later has the result of its own
 // turn, and no turn has scores. The turns are the caller's.
 func Turns(records iter.Seq2[trace.Record, error], o *Outline) iter.Seq2[*Turn, error] {
-	return func(yield func(*Turn, error) bool) {
-		s := &session{outline: o, turns: map[string]*turn{}}
-		for r, err := range records {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if t := s.read(r); t != nil && !yield(t, nil) {
-				return
-			}
-		}
-	}
+	s := &session{outline: o}
+	return s.read(records)
+}
+
+// Reader reads a session turn by turn, while the session grows. It keeps no records: of what it has
+// read it knows how far that was, the agent, and the session's totals. A copy is another Reader.
+type Reader struct{ session session }
+
+// Seen is the number of the last record that was read.
+func (r *Reader) Seen() uint64 { return r.session.seen }
+
+// Turns yields each turn that stops behind the record Seen. The records may begin anywhere up to
+// the one after Seen; a turn is whole if they begin with its first one or before.
+func (r *Reader) Turns(records iter.Seq2[trace.Record, error]) iter.Seq2[*Turn, error] {
+	r.session.known = r.session.seen
+	return r.session.read(records)
 }
 
 // session is what a reader keeps between turns.
 type session struct {
 	outline *Outline
-	turns   map[string]*turn // those that have not stopped
-	agent   trace.AgentInfo
-	model   string // the current one of the agent's list of models
-	totals  totals
+
+	// Records up to known were read before, and those up to seen are read now.
+	known, seen uint64
+
+	turns  map[string]*turn // those that have not stopped
+	agent  trace.AgentInfo
+	model  string // the current one of the agent's list of models
+	totals totals
+}
+
+func (s *session) read(records iter.Seq2[trace.Record, error]) iter.Seq2[*Turn, error] {
+	return func(yield func(*Turn, error) bool) {
+		s.turns = map[string]*turn{}
+		defer func() { s.turns = nil }()
+		for r, err := range records {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if t := s.take(r); t != nil && !yield(t, nil) {
+				return
+			}
+		}
+	}
 }
 
 // turn is an open turn.
@@ -52,9 +76,11 @@ type turn struct {
 	resumed   bool
 }
 
-// read takes one record, and returns the turn that it ends.
-func (s *session) read(r trace.Record) *Turn {
-	if d, is := r.Payload.(trace.Data); is {
+// take takes one record, and returns the turn that it ends.
+func (s *session) take(r trace.Record) *Turn {
+	again := r.Seq <= s.known && s.known != 0 // only turns that go on need it
+	s.seen = max(s.seen, r.Seq)
+	if d, is := r.Payload.(trace.Data); is && !again {
 		s.data(d)
 	}
 	if r.Turn == "" || trace.Ephemeral(r.Payload) {
@@ -73,6 +99,9 @@ func (s *session) read(r trace.Record) *Turn {
 		return nil
 	}
 	delete(s.turns, r.Turn)
+	if again {
+		return nil
+	}
 	t.Stop, t.StopRecord = stop, r.ID
 	s.finish(t)
 	return &t.Turn

@@ -643,6 +643,23 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/exporters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the exporters of turns are doing */
+        get: operations["listExporters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -1265,6 +1282,34 @@ export interface components {
             at: string;
             /** @description The caller sent it */
             mine: boolean;
+        };
+        Exporter: {
+            name: string;
+            /** @description Its address without what may be secret */
+            receiver: string;
+            agents?: string[];
+            /** @description Turns that the receiver has taken */
+            turns: number;
+            /** @description Spans that the receiver has taken */
+            spans: number;
+            /** @description Spans that the receiver has refused */
+            dropped: number;
+            /** @description Turns that could not be exported */
+            skipped: number;
+            /** @description Attempts in vain */
+            failures: number;
+            /** @description Turns that have ended and were not sent */
+            waiting: number;
+            /** Format: date-time */
+            last_sent?: string;
+            /**
+             * Format: date-time
+             * @description The first attempt in vain for a turn that still waits
+             */
+            failing_since?: string;
+            last_failure?: string;
+            /** Format: date-time */
+            last_failure_at?: string;
         };
         Grant: {
             id: string;
@@ -2439,6 +2484,29 @@ export interface operations {
                             /** Format: date-time */
                             updated?: string;
                         }[];
+                    };
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listExporters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The exporters */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        exporters: components["schemas"]["Exporter"][];
                     };
                 };
             };
