@@ -102,13 +102,14 @@ func rooms() []room {
 		{packages: "export/redact", ours: "export/reader trace"},
 		{packages: "export/atif", ours: "export/reader export/redact trace"},
 		{packages: "export/otlp", ours: "export/reader export/redact trace", others: "google.golang.org/protobuf/encoding/protowire"},
-		{packages: "export/otlp/send", ours: "export/otlp internal/address"},
+		{packages: "export/otlp/send", ours: "export/otlp internal/address internal/httpjson"},
 		{packages: "export/otlp/otlptest", others: "go.opentelemetry.io/proto/otlp google.golang.org/protobuf"},
 		{packages: "export/exporttest", ours: "trace", others: "pgregory.net/rapid"},
 		{packages: "export/*", ours: "trace"},
 
 		// Judgement of sessions: it knows no agent and no gateway.
 		{packages: "eval", ours: "export/reader policy/permission policy/toolkind trace", others: "github.com/goccy/go-yaml"},
+		{packages: "eval/judge", ours: "eval internal/address internal/httpjson"},
 
 		// The hub, and what is above it.
 		{packages: "session/turnstate"},

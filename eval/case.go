@@ -46,6 +46,8 @@ type Settings struct {
 	Pass    *Pass   `yaml:"pass"`
 	// Unknown says what a required grader counts as if the trace cannot tell; empty is UnknownFails.
 	Unknown Unknown `yaml:"unknown"`
+	// Judge is the model for graders that do not name their own.
+	Judge *JudgeModel `yaml:"judge"`
 }
 
 // Source is a directory that is copied for each run, and commands that prepare the copy.
@@ -93,6 +95,10 @@ func (s Settings) fault() *fault {
 		return &fault{"pass", "needs either min_rate or pass_k"}
 	case s.Pass != nil && s.Pass.MinRate > 1:
 		return &fault{"pass.min_rate", "is more than 1: write a rate such as 0.8"}
+	case s.Judge != nil:
+		if f := s.Judge.fault(); f != nil {
+			return &fault{"judge." + f.path, f.sentence}
+		}
 	}
 	return nil
 }
@@ -156,6 +162,17 @@ func (s *Suite) LoadCases(file string) (cases []*Case, err error) {
 				if _, known := s.Agents[agent]; !known {
 					return nil, &Fault{File: name, Sentence: fmt.Sprintf("agents has %q, and the suite does not: add the agent to %s", agent, file)}
 				}
+			}
+			if s.Judge != nil {
+				model := JudgeModel{}
+				if c.Judge != nil {
+					model = *c.Judge
+				}
+				model = model.or(s.Judge)
+				c.Judge = &model
+			}
+			if err := c.CheckJudge(name); err != nil {
+				return nil, err
 			}
 			seen[c.Name] = true
 			cases = append(cases, c)

@@ -50,6 +50,8 @@ type Cell struct {
 	// Steps are calls of the model by the agent itself, and Calls the calls of tools by all actors.
 	Steps int `json:"steps"`
 	Calls int `json:"calls"`
+	// Judge is what the judges of the case took, apart from the agent; nil if none was asked.
+	Judge *JudgeUse `json:"judge,omitempty"`
 }
 
 // Versions say what was run. Each is empty if nobody knows.
@@ -71,7 +73,7 @@ type Tokens struct {
 
 // Cell makes a line of a session and its result. The caller adds what the session does not know.
 func (r Result) Cell(s *Session) Cell {
-	c := Cell{Case: r.Case, Agent: r.Agent.Name, Seconds: r.Seconds, Verdict: r.Verdict, Reason: r.Reason, Evidence: r.Evidence, Graders: r.Graders}
+	c := Cell{Case: r.Case, Agent: r.Agent.Name, Seconds: r.Seconds, Verdict: r.Verdict, Reason: r.Reason, Evidence: r.Evidence, Graders: r.Graders, Judge: r.Judge}
 	c.Versions = Versions{Agent: strings.TrimSpace(r.Agent.Product + " " + r.Agent.Version), Model: r.Agent.Model}
 	var sum Tokens
 	for _, t := range s.Turns {
@@ -115,7 +117,7 @@ func (t *Tokens) add(u trace.Usage) {
 func (c Cell) Result() Result {
 	return Result{
 		Case: c.Case, Session: fmt.Sprintf("%s #%d", c.Case, c.Repeat), Verdict: c.Verdict, Reason: c.Reason, Evidence: c.Evidence,
-		Agent: trace.AgentInfo{Name: c.Agent, Version: c.Versions.Agent, Model: c.Versions.Model}, Seconds: c.Seconds, Graders: c.Graders,
+		Agent: trace.AgentInfo{Name: c.Agent, Version: c.Versions.Agent, Model: c.Versions.Model}, Seconds: c.Seconds, Graders: c.Graders, Judge: c.Judge,
 	}
 }
 

@@ -85,7 +85,7 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 	}
 	for _, one := range cases {
 		for _, s := range sessions {
-			r := one.Grade(ctx, s.session, nil)
+			r := one.Grade(ctx, s.session, eval.Means{})
 			results = append(results, r)
 			failed = failed || r.Verdict == eval.Failed
 			unjudged = unjudged || r.Verdict == eval.Errored || r.Verdict == eval.Skipped
