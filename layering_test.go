@@ -109,6 +109,8 @@ func rooms() []room {
 
 		// Judgement of sessions: it knows no agent and no gateway.
 		{packages: "eval", ours: "export/reader policy/permission policy/toolkind trace", others: "github.com/goccy/go-yaml"},
+		{packages: "eval/compare", ours: "eval"},
+		{packages: "eval/report", ours: "eval"},
 		{packages: "eval/judge", ours: "eval internal/address internal/httpjson"},
 
 		// The hub, and what is above it.

@@ -12,8 +12,9 @@ import (
 )
 
 type evalCommand struct {
-	Check evalCheckCommand `cmd:"" help:"Check cases and suites, without a run of an agent."`
-	Grade evalGradeCommand `cmd:"" help:"Judge sessions that have ended by the graders of cases."`
+	Check   evalCheckCommand   `cmd:"" help:"Check cases and suites, without a run of an agent."`
+	Grade   evalGradeCommand   `cmd:"" help:"Judge sessions that have ended by the graders of cases."`
+	Compare evalCompareCommand `cmd:"" help:"Compare the results of two runs: what got better or worse, as far as the numbers can show it."`
 }
 
 // exitNotJudged is the exit status of a judgement without a failure in which a session could not
