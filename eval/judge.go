@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -140,18 +141,12 @@ func (m JudgeModel) fault() *fault {
 	return nil
 }
 
-// or is the model with what it lacks from another.
-func (m JudgeModel) or(other *JudgeModel) JudgeModel {
-	if other == nil {
-		return m
+// or is the model with what it lacks from another; nil if neither is set.
+func (m *JudgeModel) or(other *JudgeModel) *JudgeModel {
+	if m == nil || other == nil {
+		return cmp.Or(m, other)
 	}
-	if m.Model == "" {
-		m.Model = other.Model
-	}
-	if m.Endpoint == nil {
-		m.Endpoint = other.Endpoint
-	}
-	return m
+	return &JudgeModel{cmp.Or(m.Model, other.Model), cmp.Or(m.Endpoint, other.Endpoint)}
 }
 
 // withoutJudge is the place of the first grader that lacks a model or an endpoint, or "".
@@ -184,7 +179,7 @@ func (g *judge) grade(ctx context.Context, s *Session, m Means) judgement {
 	if m.Judge == nil {
 		return judgement{verdict: Skipped, reason: "no model is asked in this judgement", evidence: evidence}
 	}
-	q := JudgeQuestion{JudgeModel: g.or(m.judge), Rubric: g.Rubric, Seen: s.seen()}
+	q := JudgeQuestion{JudgeModel: *g.or(m.judge), Rubric: g.Rubric, Seen: s.seen()}
 	if q.Model == "" || q.Endpoint == nil {
 		return unclear(evidence, "neither the grader nor the case names the model and the endpoint of the judge")
 	}
