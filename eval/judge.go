@@ -74,6 +74,18 @@ func (u *JudgeUse) Add(more JudgeUse) {
 	}
 }
 
+// String is a sentence without its end.
+func (u JudgeUse) String() string {
+	text := fmt.Sprintf("%d asked for, %d known before", u.Calls, u.Cached)
+	if u.InputTokens+u.OutputTokens > 0 {
+		text += fmt.Sprintf(", %d tokens", u.InputTokens+u.OutputTokens)
+	}
+	if u.CostUSD != nil {
+		text += fmt.Sprintf(", %.4f US dollars", *u.CostUSD)
+	}
+	return text
+}
+
 // Seen is what a judge sees of a session: no input and no output of a tool.
 type Seen struct {
 	// Prompts are the user's, and Output is the text that ended the last turn.

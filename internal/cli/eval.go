@@ -17,6 +17,7 @@ type evalCommand struct {
 	Check   evalCheckCommand   `cmd:"" help:"Check cases and suites, without a run of an agent."`
 	Grade   evalGradeCommand   `cmd:"" help:"Judge sessions that have ended by the graders of cases."`
 	Compare evalCompareCommand `cmd:"" help:"Compare the results of two runs: what got better or worse, as far as the numbers can show it."`
+	Report  evalReportCommand  `cmd:"" help:"Show the results of a run, and write them as a page, as XML or as Markdown."`
 }
 
 // exitNotJudged is the exit status of a judgement without a failure in which a session could not

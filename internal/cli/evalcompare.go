@@ -10,6 +10,7 @@ import (
 
 	"github.com/tributary-dev/tributary/eval"
 	"github.com/tributary-dev/tributary/eval/compare"
+	"github.com/tributary-dev/tributary/eval/run"
 )
 
 type evalCompareCommand struct {
@@ -55,7 +56,7 @@ func (c *evalCompareCommand) Run(p *program) error {
 func summaries(source string) ([]compare.Summary, error) {
 	name := source
 	if info, err := os.Stat(source); err == nil && info.IsDir() {
-		name = filepath.Join(source, resultsFile)
+		name = filepath.Join(source, run.ResultsFile)
 	}
 	f, err := os.Open(name)
 	if err != nil {

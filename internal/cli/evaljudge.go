@@ -38,12 +38,5 @@ func (p *program) judgeUsed(u eval.JudgeUse) {
 	if u.Calls+u.Cached == 0 {
 		return
 	}
-	text := fmt.Sprintf("the judge gave %s, and %s cost nothing", counted(u.Calls, "answer"), counted(u.Cached, "known answer"))
-	if u.InputTokens+u.OutputTokens > 0 {
-		text += fmt.Sprintf(": %d tokens", u.InputTokens+u.OutputTokens)
-	}
-	if u.CostUSD != nil {
-		text += fmt.Sprintf(", %.4f US dollars", *u.CostUSD)
-	}
-	fmt.Fprintf(p.stderr, "tributary: %s\n", text)
+	fmt.Fprintf(p.stderr, "tributary: answers of the judge: %s\n", u)
 }

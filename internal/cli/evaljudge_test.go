@@ -72,12 +72,12 @@ func TestEvalGradeOfResultsWithAJudge(t *testing.T) {
 		return command(t, "", append([]string{"eval", "grade", "--case", suite}, args...)...)
 	}
 	r := grade(dir)
-	r.want(t, exitNotJudged, "the judge gave 1 answer, and 0 known answers cost nothing: 10 tokens, 0.0020 US dollars")
+	r.want(t, exitNotJudged, "answers of the judge: 1 asked for, 0 known before, 10 tokens, 0.0020 US dollars")
 	if lines := strings.Split(strings.TrimSpace(r.out), "\n"); len(lines) != 3 || strings.Join(strings.Fields(lines[1])[:4], " ") != "polite claude #1 pass" || !strings.Contains(lines[2], "the agent could not start") {
 		t.Errorf("%s", r.out)
 	}
 	again := grade("--json", dir)
-	again.want(t, exitNotJudged, "the judge gave 0 answers, and 1 known answer cost nothing\n")
+	again.want(t, exitNotJudged, "answers of the judge: 0 asked for, 1 known before\n")
 	if calls.Load() != 1 || !strings.Contains(again.out, `"judge":{"calls":0,"cached":1}`) || !strings.Contains(again.out, `"score":0.9`) {
 		t.Errorf("%d calls: %s", calls.Load(), again.out)
 	}
@@ -85,7 +85,7 @@ func TestEvalGradeOfResultsWithAJudge(t *testing.T) {
 		t.Errorf("%v %v", files, err)
 	}
 	own := filepath.Join(t.TempDir(), "answers")
-	grade("--judge-cache", own, dir).want(t, exitNotJudged, "the judge gave 1 answer")
+	grade("--judge-cache", own, dir).want(t, exitNotJudged, "answers of the judge: 1 asked for")
 	if files, err := os.ReadDir(own); err != nil || len(files) != 1 {
 		t.Errorf("%v %v", files, err)
 	}

@@ -21,6 +21,8 @@ import (
 )
 
 type evalRunCommand struct {
+	judgeFlags
+
 	Suite   string   `arg:"" placeholder:"SUITE" help:"The file of the suite."`
 	Out     string   `placeholder:"DIR" help:"The directory of the results (default NAME.results beside NAME.yaml). Runs with a result in it are not run again."`
 	Jobs    int      `placeholder:"N" default:"1" help:"How many runs at the same time (default 1)."`
@@ -53,17 +55,27 @@ func (c *evalRunCommand) Run(ctx context.Context, p *program) (err error) {
 			return agents.hubOf(map[string]session.Agent{name: a}, newLogger(p.stderr, slog.LevelError)), err
 		},
 	}
+	asked, done := c.judge(c.out())
+	defer done()
+	runner.Judge = asked
 	pending := len(runner.Pending(cells, c.Retry != ""))
 	if kept := len(cells) - pending; kept > 0 {
 		fmt.Fprintf(p.stderr, "tributary: %d of %d runs have a result in %s already, and are not run again.\n", kept, len(cells), c.out())
 	}
 	shown := &progress{out: p.stderr, line: isTerminal(p.stderr), all: pending}
-	runner.Begun, runner.Done = shown.begun, shown.done
+	var used eval.JudgeUse
+	runner.Begun, runner.Done = shown.begun, func(one eval.Cell) {
+		if one.Judge != nil {
+			used.Add(*one.Judge)
+		}
+		shown.done(one)
+	}
 	err = p.untilSignal(ctx, exitCanceled, func(ctx context.Context) error { return runner.Run(ctx, cells, c.Retry != "") })
 	shown.end()
 	if err != nil && !errors.Is(err, context.Canceled) {
 		return err
 	}
+	p.judgeUsed(used)
 	found := results.Of(cells)
 	if printErr := c.print(p, found); printErr != nil {
 		return printErr
@@ -198,14 +210,11 @@ func (c *evalRunCommand) print(p *program, found []eval.Cell) error {
 		fmt.Fprintln(p.stderr, "tributary:", sentence)
 	}
 	if c.JUnit != "" {
-		var all []eval.Result
-		for _, one := range found {
-			all = append(all, one.Result())
-		}
-		if err := whole(c.JUnit, func(w io.Writer) error { return eval.WriteJUnit(w, all) }); err != nil {
+		if err := whole(c.JUnit, func(w io.Writer) error { return eval.WriteJUnit(w, resultsOfCells(found)) }); err != nil {
 			return err
 		}
 	}
+	p.stepSummary(found)
 	if c.JSON {
 		for _, one := range found {
 			if err := eval.WriteCell(p.stdout, one); err != nil {

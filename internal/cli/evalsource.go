@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/eval"
+	"github.com/tributary-dev/tributary/eval/run"
 	"github.com/tributary-dev/tributary/export/atif"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -93,9 +94,6 @@ func sessionsIn(ctx context.Context, name string) (found []*eval.Session, err er
 	return found, nil
 }
 
-// resultsFile has a line for each run in a directory of results.
-const resultsFile = "results.jsonl"
-
 // resultsOf is the only source if that is a directory of results, else "".
 func resultsOf(sources []string) string {
 	if len(sources) == 1 {
@@ -110,7 +108,7 @@ func resultsOf(sources []string) string {
 func cellsIn(source string) (cells []eval.Cell, dir string, err error) {
 	dir, name := filepath.Dir(source), source
 	if info, err := os.Stat(source); err == nil && info.IsDir() {
-		dir, name = source, filepath.Join(source, resultsFile)
+		dir, name = source, filepath.Join(source, run.ResultsFile)
 	}
 	f, err := os.Open(name)
 	if err != nil {
