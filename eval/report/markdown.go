@@ -29,8 +29,8 @@ func Markdown(w io.Writer, cells []eval.Cell) error {
 		fmt.Fprintf(&out, "| %s | %s | %s | %s | %d | %s | %s | %s | %s |\n",
 			literal(r.Case), literal(r.Agent), outcome(r), r.RateText(), r.Error, number(r.Seconds, 1), number(r.Tokens, 0), number(r.CostUSD, 4), literal(r.Reason))
 	}
-	if u, asked := judged(cells); asked {
-		fmt.Fprintf(&out, "\n%s\n", u)
+	if text := judges(cells); text != "" {
+		out.WriteString("\n" + text + "\n")
 	}
 	out.WriteString("\n")
 	_, err := io.WriteString(w, out.String())
@@ -59,8 +59,8 @@ func literal(text string) string {
 	return "<code>" + out.String() + "</code>"
 }
 
-// judged says what judges took, if one was asked.
-func judged(cells []eval.Cell) (text string, asked bool) {
+// judges says what judges took; empty if none was asked.
+func judges(cells []eval.Cell) string {
 	var u eval.JudgeUse
 	for _, c := range eval.Newest(cells) {
 		if c.Judge != nil {
@@ -68,7 +68,7 @@ func judged(cells []eval.Cell) (text string, asked bool) {
 		}
 	}
 	if u.Calls+u.Cached == 0 {
-		return "", false
+		return ""
 	}
-	return "Answers of the judge: " + u.String() + ".", true
+	return "Answers of the judge: " + u.String() + "."
 }

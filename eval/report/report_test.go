@@ -90,7 +90,9 @@ func TestTextsCannotChangeThePage(t *testing.T) {
 				t.Errorf("%q makes the attribute %s of %s", text, a, wantAttributes[i])
 			}
 		}
-		if i := strings.IndexFunc(html, func(r rune) bool { return r < ' ' && r != '\n' || r == 0x7f || r == '\u202e' || r == '\u2066' || r == '\u200f' }); i >= 0 {
+		if i := strings.IndexFunc(html, func(r rune) bool {
+			return r < ' ' && r != '\n' || r == 0x7f || r == '\u202e' || r == '\u2066' || r == '\u200f'
+		}); i >= 0 {
 			t.Errorf("%q leaves a control character at %q", text, html[i:i+10])
 		}
 	}

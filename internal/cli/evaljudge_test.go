@@ -96,3 +96,34 @@ func TestEvalGradeOfResultsWithAJudge(t *testing.T) {
 	}
 	command(t, "", "eval", "grade", "--case", file(t, "x.yaml", "name: x\ngraders: [{type: errors}]"), dir).want(t, exitUsage, "no session of the results is of a case that --case names")
 }
+
+// A run asks the judge of its suite, and the answers are known when its results are judged again.
+func TestEvalRunWithAJudge(t *testing.T) {
+	t.Parallel()
+	var calls atomic.Int32
+	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		calls.Add(1)
+		fmt.Fprint(w, `{"choices":[{"message":{"content":"{\"score\":0.4,\"reason\":\"Hardly.\"}"}}],"usage":{"prompt_tokens":7,"completion_tokens":3}}`)
+	}))
+	t.Cleanup(model.Close)
+	suite := file(t, "suite.yaml", fmt.Sprintf("cases: [polite.yaml]\nagents: {demo: {adapter: demo, options: {pace: 1ms}}}\njudge: {model: small, endpoint: {url: '%s/v1'}}", model.URL))
+	if err := os.WriteFile(filepath.Join(filepath.Dir(suite), "polite.yaml"), []byte("name: polite\nprompt: hello\ngraders: [{type: judge, rubric: Is polite.}]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	out := filepath.Join(filepath.Dir(suite), "suite.results")
+	r := command(t, "", "eval", "run", suite)
+	r.want(t, exitFailed, "answers of the judge: 1 asked for, 0 known before, 10 tokens")
+	if !strings.Contains(r.out, "judge: the model's score is 0.4, and at least 0.7 passes: Hardly.") {
+		t.Errorf("%s", r.out)
+	}
+	command(t, "", "eval", "grade", "--case", suite, out).want(t, exitFailed, "answers of the judge: 0 asked for, 1 known before\n")
+	if calls.Load() != 1 {
+		t.Errorf("the model was asked %d times", calls.Load())
+	}
+	page := filepath.Join(out, "report.html")
+	command(t, "", "eval", "report", "--html", page, out).want(t, exitOK, "")
+	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "<dt>Judge</dt><dd>1 asked for, 0 known before, 10 tokens</dd>") {
+		t.Errorf("%v: %s", err, text)
+	}
+	command(t, "", "eval", "run", "--no-judge", "--out", filepath.Join(t.TempDir(), "out"), suite).want(t, exitNotJudged, "polite with demo, #1: skipped")
+}
