@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/tributary-dev/tributary/eval"
 	"github.com/tributary-dev/tributary/session"
@@ -20,6 +21,8 @@ type Runner struct {
 	Env []string
 	// Judge is for graders that ask a model; nil skips them.
 	Judge eval.Judge
+	// CommandTime bounds each of these commands; 10 min if 0.
+	CommandTime time.Duration
 	// Version is that of the program.
 	Version string
 	// Jobs is how many cells run at the same time; 1 if 0.
