@@ -100,6 +100,8 @@ func limitSources() map[string][]string {
 
 		"a command of a case":                 {"eval/run commandTime"},
 		"a file that a grader reads":          {"eval/run maxJudgedFile"},
+		"a question to a judge; the answer":   {"eval/judge maxRequest", "eval/judge maxAnswer"},
+		"an attempt to ask a judge; attempts": {"eval/judge answerLimit", "eval/judge maxAttempts"},
 		"results in a directory; one of them": {"eval MaxCells", "eval MaxCellLine"},
 	}
 }

@@ -147,6 +147,7 @@ func TestNonsenseIsUnknown(t *testing.T) {
 	}
 }
 
+//evidence:for limit-eval-judge-size limit-eval-judge-attempts
 func TestAJudgeThatCannotBeAskedIsUnknown(t *testing.T) {
 	t.Parallel()
 	s := session(t, "Hello.")
@@ -156,14 +157,19 @@ func TestAJudgeThatCannotBeAskedIsUnknown(t *testing.T) {
 			fmt.Fprint(w, body)
 		}
 	}
-	gone := serve(t, always(""))
+	gone, busy := serve(t, always("")), serve(t, status(429, "slow down"))
+	t.Cleanup(func() {
+		if n := busy.calls.Load(); n != 4 {
+			t.Errorf("a busy judge was asked %d times", n)
+		}
+	})
 	for name, c := range map[string]struct {
 		url, more string
 		want      string
 	}{
 		"a wrong key":   {serve(t, status(401, `{"error":{"message":"bad key the-secret-key"}}`)).url, ", key: env:KEY", "status 401: bad key …"},
 		"no model":      {serve(t, status(404, `{"error":{"message":"no such model"}}`)).url, "", "no such model"},
-		"busy for long": {serve(t, status(429, "slow down")).url, "", "slow down"},
+		"busy for long": {busy.url, "", "slow down"},
 		"a page":        {serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "<html>") }).url, "", "not JSON"},
 		"silence":       {serve(t, func(_ int, _ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }).url, "", "no answer came within"},
 		"too much":      {serve(t, func(_ int, w http.ResponseWriter, _ *http.Request) { says(w, strings.Repeat("x", 2<<20)) }).url, "", "larger than"},
@@ -212,6 +218,24 @@ func TestAJudgeIsAskedAgainAfterTheWaitThatItAsksFor(t *testing.T) {
 	r := caseOf(t, grader(m.url, "")).Grade(t.Context(), session(t, "Hello."), eval.Means{Judge: newJudge(t, judge.Config{})})
 	if r.Verdict != eval.Passed || m.calls.Load() != 3 || times[2].Sub(times[1]) < 300*time.Millisecond || r.Judge.Calls != 1 {
 		t.Errorf("%+v after %d calls, the second %v after the first", r, m.calls.Load(), times[2].Sub(times[1]))
+	}
+}
+
+//evidence:for limit-eval-judge-size
+func TestAQuestionThatIsTooLargeIsNotAsked(t *testing.T) {
+	t.Parallel()
+	m := serve(t, always(`{"score": 1, "reason": "Yes."}`))
+	s := exporttest.NewSession()
+	for range 20 {
+		s.Turn(t.Context(), strings.Repeat("\x01", 8000), trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted}, func(b *trace.Builder) { b.Message("p", "x") })
+	}
+	read, err := eval.Read(exporttest.Durable(s.Records))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := caseOf(t, grader(m.url, "")).Grade(t.Context(), read, eval.Means{Judge: newJudge(t, judge.Config{})})
+	if f := r.Graders[0]; f.Verdict != eval.Unclear || !strings.Contains(f.Reason, "was not asked, because the question has more than 1024 KB") || m.calls.Load() != 0 {
+		t.Errorf("%+v", r)
 	}
 }
 

@@ -26,11 +26,11 @@ const (
 func clean(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
-		case unicode.IsSpace(r), unicode.IsControl(r):
+		case unicode.IsSpace(r):
 			return ' '
 		case r == '\u200c', r == '\u200d': // they join letters and pictures
 			return r
-		case unicode.Is(unicode.Cf, r), !unicode.IsPrint(r) && !unicode.IsMark(r):
+		case !unicode.IsPrint(r):
 			return '\uFFFD'
 		}
 		return r

@@ -120,6 +120,14 @@ func TestEvalRunWithAJudge(t *testing.T) {
 	if calls.Load() != 1 {
 		t.Errorf("the model was asked %d times", calls.Load())
 	}
+	text, err := os.ReadFile(suite)
+	if err == nil {
+		err = os.WriteFile(suite, bytes.Replace(text, []byte("small"), []byte("large"), 1), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	command(t, "", "eval", "run", suite).want(t, exitFailed, "answers of the judge: 1 asked for") // another model is another run
 	page := filepath.Join(out, "report.html")
 	command(t, "", "eval", "report", "--html", page, out).want(t, exitOK, "")
 	if text, err := os.ReadFile(page); err != nil || !strings.Contains(string(text), "<dt>Judge</dt><dd>1 asked for, 0 known before, 10 tokens</dd>") {
