@@ -145,6 +145,19 @@ func TestWhatCannotBeCompared(t *testing.T) {
 	}
 }
 
+// A run that was repeated counts once, as it ended at last.
+func TestTheNewestResultOfARepeatCounts(t *testing.T) {
+	t.Parallel()
+	again := runs("a", "x", 1, 0, 0)
+	again[0].Seconds = 50
+	if got := all(runs("a", "x", 0, 0, 1), again); len(got) != 1 || got[0].Pass != 1 || got[0].Error != 0 || *got[0].Seconds != 50 {
+		t.Errorf("%+v", got)
+	}
+	if got := all(runs("a", "x", 1, 0, 0), again); got[0].Pass != 1 || *got[0].Seconds != 50 {
+		t.Errorf("%+v", got)
+	}
+}
+
 func TestWhatRunsTook(t *testing.T) {
 	t.Parallel()
 	told := func(tokens ...int64) []compare.Summary {
