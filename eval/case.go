@@ -71,8 +71,8 @@ type Limits struct {
 // Pass says when a case passes with an agent: at a rate of passed runs, from 0 to 1, or if this
 // many runs that are chosen at random all pass. One of them is set.
 type Pass struct {
-	MinRate float64 `yaml:"min_rate"`
-	K       int     `yaml:"pass_k"`
+	MinRate float64 `yaml:"min_rate" json:"min_rate,omitempty"`
+	K       int     `yaml:"pass_k" json:"pass_k,omitempty"`
 }
 
 // Unknown says what a grader counts as that cannot know.

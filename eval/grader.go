@@ -32,6 +32,10 @@ type Finding struct {
 	Type     string  `json:"type"`
 	Verdict  Verdict `json:"verdict"`
 	Required bool    `json:"required"`
+	// Decided says that the finding makes the session fail.
+	Decided bool `json:"decided,omitempty"`
+	// Score is from 0 to 1; nil for a grader that gives none.
+	Score *float64 `json:"score,omitempty"`
 	// Reason is a sentence.
 	Reason string `json:"reason"`
 	// Evidence are the ids of the records that show it. What did not happen is shown by the
@@ -50,8 +54,6 @@ type Result struct {
 	Agent    trace.AgentInfo `json:"agent"`
 	Seconds  float64         `json:"seconds"`
 	Graders  []Finding       `json:"graders,omitempty"`
-
-	unknownSkips bool
 }
 
 // Grader is a grader of a case.
@@ -126,7 +128,7 @@ func (g *Grader) UnmarshalYAML(n ast.Node) error {
 
 // Grade judges a session. Without a workspace, the graders that need one are skipped.
 func (c *Case) Grade(ctx context.Context, s *Session, w Workspace) Result {
-	r := Result{Case: c.Name, Session: s.ID, Agent: s.Agent, Seconds: s.seconds(), unknownSkips: c.Unknown == UnknownSkips}
+	r := Result{Case: c.Name, Session: s.ID, Agent: s.Agent, Seconds: s.seconds()}
 	r.Agent.Tools = nil // a result is one line
 	if len(s.Turns) == 0 {
 		r.Verdict, r.Reason = Errored, "there is nothing to judge: no turn of the session has ended"
@@ -143,6 +145,7 @@ func (c *Case) Grade(ctx context.Context, s *Session, w Workspace) Result {
 		j := g.check.grade(ctx, s, w)
 		f := Finding{Grader: cmp.Or(g.Name, g.Type), Type: g.Type, Verdict: j.verdict, Required: g.Required == nil || *g.Required, Reason: j.reason}
 		f.Evidence = once(j.evidence)
+		f.Decided = f.Required && (f.Verdict == Failed || f.Verdict == Unclear && c.Unknown != UnknownSkips)
 		r.Graders = append(r.Graders, f)
 	}
 	r.conclude()
@@ -166,7 +169,7 @@ func (r *Result) conclude() {
 // deciding are the findings that make the session fail.
 func (r *Result) deciding() (all []Finding) {
 	for _, f := range r.Graders {
-		if f.Required && (f.Verdict == Failed || f.Verdict == Unclear && !r.unknownSkips) {
+		if f.Decided {
 			all = append(all, f)
 		}
 	}
