@@ -68,8 +68,9 @@ type Limits struct {
 	Steps   int           `yaml:"steps"`
 }
 
-// Pass says when a case passes with an agent: at a rate of passed runs, from 0 to 1, or if this
-// many runs that are chosen at random all pass. One of them is set.
+// Pass says when a case passes with an agent: at a rate of passed runs, from 0 to 1. With K, a run is
+// a choice of K of the runs, and passes if all of them do: see [PassHatK]. A MinRate of 0 is 1, and
+// a K of 0 is 1.
 type Pass struct {
 	MinRate float64 `yaml:"min_rate" json:"min_rate,omitempty"`
 	K       int     `yaml:"pass_k" json:"pass_k,omitempty"`
@@ -89,8 +90,8 @@ type fault struct{ path, sentence string }
 
 func (s Settings) fault() *fault {
 	switch {
-	case s.Pass != nil && (s.Pass.MinRate == 0) == (s.Pass.K == 0):
-		return &fault{"pass", "needs either min_rate or pass_k"}
+	case s.Pass != nil && *s.Pass == (Pass{}):
+		return &fault{"pass", "needs min_rate or pass_k"}
 	case s.Pass != nil && s.Pass.MinRate > 1:
 		return &fault{"pass.min_rate", "is more than 1: write a rate such as 0.8"}
 	}

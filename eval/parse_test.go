@@ -92,7 +92,7 @@ func TestFaults(t *testing.T) {
 		{"name: one\npermissions:\n  rules: [{kinds: [exec], then: allow}]", `a.yaml:3: permissions.rules[0].kinds[0] is "exec": write read, edit`},
 		{"name: one\npermissions:\n  rules: [{then: allow, tols: x}]", `a.yaml:3: permissions.rules[0].tols is not a key here: the keys are kinds, tool`},
 		{"name: one\nprompt: x\nturns: [y]\ngraders: [{type: errors}]", "a.yaml:3: turns stands beside prompt"},
-		{"name: one\npass: {}\ngraders: [{type: errors}]", "needs either min_rate or pass_k"},
+		{"name: one\npass: {}\ngraders: [{type: errors}]", "needs min_rate or pass_k"},
 		{"name: one\npass: {min_rate: 80}\ngraders: [{type: errors}]", "a.yaml:2: pass.min_rate is more than 1"},
 		{"name: one\nanswers: [{question: x}]\ngraders: [{type: errors}]", "a.yaml:2: answers[0] needs question and choose"},
 		{"name: one\npermissions: {rules: [{tool: x}]}\ngraders: [{type: errors}]", "a.yaml:2: permissions cannot be meant: permission rule 1"},
