@@ -103,6 +103,10 @@ func (c *Config) check() error {
 	if s := c.Auth.ForeignSession; s != 0 && s != http.StatusNotFound && s != http.StatusForbidden {
 		return c.Fault("auth.foreign_session", "is %d: write 404 or 403", s)
 	}
+	return c.checkAgents()
+}
+
+func (c *Config) checkAgents() error {
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 		a := c.Agents[name]
 		if !validName(name) {

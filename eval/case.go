@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,8 @@ import (
 type Case struct {
 	Settings `yaml:",inline"`
 
+	// File is where the case was read from.
+	File string `yaml:"-"`
 	Name string `yaml:"name"`
 	// Prompt is the only prompt. Turns are several prompts, each sent when the turn before has ended.
 	Prompt string   `yaml:"prompt"`
@@ -98,6 +101,13 @@ func (s Settings) fault() *fault {
 	return nil
 }
 
+// or are the settings, and others for those that are not set.
+func (s Settings) or(others Settings) Settings {
+	return Settings{
+		Repeats: cmp.Or(s.Repeats, others.Repeats), Limits: cmp.Or(s.Limits, others.Limits), Pass: cmp.Or(s.Pass, others.Pass), Unknown: cmp.Or(s.Unknown, others.Unknown),
+	}
+}
+
 func (c *Case) fault() *fault {
 	switch {
 	case c.Name == "":
@@ -135,7 +145,8 @@ func (s *Suite) fault() *fault {
 	return s.Settings.fault()
 }
 
-// LoadCases reads the cases of a suite, whose file this is, in the order of their files' names.
+// LoadCases reads the cases of a suite, whose file this is, in the order of their files' names. A
+// case without a setting has that of the suite.
 func (s *Suite) LoadCases(file string) (cases []*Case, err error) {
 	seen := map[string]bool{}
 	for i, pattern := range s.Cases {
@@ -159,6 +170,7 @@ func (s *Suite) LoadCases(file string) (cases []*Case, err error) {
 				}
 			}
 			seen[c.Name] = true
+			c.Settings = c.or(s.Settings)
 			cases = append(cases, c)
 		}
 	}

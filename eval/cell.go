@@ -69,6 +69,15 @@ type Tokens struct {
 	Reasoning  int64 `json:"reasoning,omitempty"`
 }
 
+// Exceed makes the result a failure, because a limit of the run ended the session.
+func (r *Result) Exceed(sentence string) {
+	const name = "limit"
+	f := Finding{Grader: name, Type: name, Verdict: Failed, Required: true, Decided: true, Reason: sentence, Evidence: []string{}}
+	r.Graders = append([]Finding{f}, r.Graders...)
+	r.Evidence = nil
+	r.conclude()
+}
+
 // Cell makes a line of a session and its result. The caller adds what the session does not know.
 func (r Result) Cell(s *Session) Cell {
 	c := Cell{Case: r.Case, Agent: r.Agent.Name, Seconds: r.Seconds, Verdict: r.Verdict, Reason: r.Reason, Evidence: r.Evidence, Graders: r.Graders}

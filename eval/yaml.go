@@ -57,7 +57,7 @@ func Parse(file string, data []byte) (*Case, *Suite, error) {
 		s := &Suite{}
 		return nil, s, d.into(body, s, s.fault)
 	}
-	c := &Case{}
+	c := &Case{File: file}
 	return c, nil, d.into(body, c, c.fault)
 }
 

@@ -12,6 +12,8 @@ import (
 )
 
 type evalCommand struct {
+	Run   evalRunCommand   `cmd:"" help:"Run the cases of a suite with its agents, and judge what they did."`
+	Init  evalInitCommand  `cmd:"" help:"Write a suite that runs, as a beginning for one of your own."`
 	Check evalCheckCommand `cmd:"" help:"Check cases and suites, without a run of an agent."`
 	Grade evalGradeCommand `cmd:"" help:"Judge sessions that have ended by the graders of cases."`
 }
