@@ -115,6 +115,8 @@ func rooms() []room {
 		{packages: "session/turnstate"},
 		{packages: "session/thread", ours: "trace"},
 		{packages: "session", ours: "trace agent eventlog internal/size policy/permission session/thread session/turnstate policy/toolkind policy/workspace policy/workspace/listing"},
+		{packages: "session/alone", ours: "eventlog eventlog/memlog session trace"},
+		{packages: "eval/run", ours: "eval internal/procio policy/permission policy/workspace/spaces session session/alone trace"},
 		{packages: "gateway/metrics", ours: "agent", others: "github.com/prometheus/client_golang"},
 		{packages: "gateway/refusal"},
 		{packages: "gateway/chatrun"},

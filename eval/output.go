@@ -96,10 +96,10 @@ func (q *question) grade(_ context.Context, s *Session, _ Workspace) judgement {
 	if n == 0 {
 		evidence = s.ends()
 	}
-	if q.Asked == nil {
-		return passIf(n > 0, evidence, "the agent asked %s", times(n))
+	if q.Asked == nil || n == *q.Asked {
+		return passIf(n > 0 || q.Asked != nil, evidence, "the agent asked %s", times(n))
 	}
-	return passIf(n == *q.Asked, evidence, "the agent asked %s, not %s", times(n), times(*q.Asked))
+	return passIf(false, evidence, "the agent asked %s, not %s", times(n), times(*q.Asked))
 }
 
 // outcome judges how the turns ended.
