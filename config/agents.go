@@ -1,9 +1,7 @@
 package config
 
 import (
-	"fmt"
 	"maps"
-	"path/filepath"
 	"reflect"
 	"slices"
 
@@ -39,11 +37,9 @@ func (c Config) WithAgents(data []byte, file string) (Config, error) {
 	if err := other.checkAgents(); err != nil {
 		return Config{}, err
 	}
-	dir, err := filepath.Abs(filepath.Dir(file))
-	if err != nil {
-		return Config{}, fmt.Errorf("find the current directory: %w", err)
+	if err := other.anchorFiles(); err != nil {
+		return Config{}, err
 	}
-	other.anchorFiles(dir)
 	own := maps.Clone(c.Agents)
 	c.Agents, c.file, c.lines = other.Agents, other.file, other.lines
 	for name, a := range c.Agents {

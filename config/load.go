@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -56,8 +55,7 @@ func Read(data []byte, file string) (Config, error) {
 	if err := c.check(); err != nil {
 		return Config{}, err
 	}
-	c.anchorFiles(filepath.Dir(file))
-	return c, nil
+	return c, c.anchorFiles()
 }
 
 // check looks at what a type does not say.

@@ -231,6 +231,20 @@ func TestTheExampleOfEvalInitPasses(t *testing.T) {
 	}
 }
 
+// A program that a configuration names by its path there is found from each directory.
+func TestAProgramBesideTheConfiguration(t *testing.T) {
+	t.Parallel()
+	dir := suiteOf(t)
+	if err := os.WriteFile(filepath.Join(dir, "tributary.yaml"), []byte("agents: {mine: {adapter: command, command: ./agent.sh}}"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, args := range [][]string{{"run", "--cwd", "typo", "fix it"}, {"run", "--config", "tributary.yaml", "--cwd", "typo", "fix it"}} {
+		if out, err := userRun(t, dir, args...).CombinedOutput(); err != nil || string(out) != "I fixed the spelling in README.md.\n" {
+			t.Errorf("%v: %v %s", args, err, out)
+		}
+	}
+}
+
 // waiting is a suite of four runs, whose agent waits in the third one until the file go is there.
 func waiting(t *testing.T) (dir string) {
 	t.Helper()
