@@ -97,6 +97,10 @@ func limitSources() map[string][]string {
 		"wait for a runner that is gone":                                               {"agent/agentkit goneTime"},
 		"wait for a runner's last word after the end of its answer":                    {"agent/agentkit closeTime"},
 		"questions of a runner that wait, in one turn":                                 {"adapter/agentops/runner mostAsks"},
+
+		"a command of a case":                 {"eval/run commandTime"},
+		"a file that a grader reads":          {"eval/run maxJudgedFile"},
+		"results in a directory; one of them": {"eval MaxCells", "eval MaxCellLine"},
 	}
 }
 

@@ -40,6 +40,7 @@ func TestCellsAreReadAsTheyWereWritten(t *testing.T) {
 	}
 }
 
+//evidence:for limit-eval-results
 func TestLinesThatAreNoCells(t *testing.T) {
 	t.Parallel()
 	good := `{"key":"k","case":"c","agent":"a","repeat":1,"seconds":0,"verdict":"pass","versions":{},"steps":0,"calls":0}`
@@ -62,6 +63,13 @@ func TestLinesThatAreNoCells(t *testing.T) {
 	}
 	if cells, _, err := eval.ReadCells("results.jsonl", strings.NewReader(good+"\n\n"+good+"\n")); err != nil || len(cells) != 2 {
 		t.Errorf("an empty line between: %v, %d cells", err, len(cells))
+	}
+	many := strings.Repeat(good+"\n", eval.MaxCells)
+	if cells, _, err := eval.ReadCells("results.jsonl", strings.NewReader(many)); err != nil || len(cells) != eval.MaxCells {
+		t.Errorf("as many as may be: %v, %d cells", err, len(cells))
+	}
+	if _, _, err := eval.ReadCells("results.jsonl", strings.NewReader(many+good+"\n")); err == nil || !strings.Contains(err.Error(), "more than 100000 results") {
+		t.Errorf("one too many: %v", err)
 	}
 }
 

@@ -2,6 +2,7 @@ package run
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -48,7 +49,7 @@ func broken(err error) error {
 
 // played plays the prompts of a cell's case in a new workspace, and judges the session.
 func (r *Runner) played(ctx context.Context, c Cell) (done eval.Cell, err error) {
-	w, err := newWorkspace(ctx, c.Case, r.Env)
+	w, err := newWorkspace(ctx, c.Case, r.Env, cmp.Or(r.CommandTime, commandTime))
 	if err != nil {
 		return done, broken(err)
 	}

@@ -244,3 +244,35 @@ graders:
 		t.Errorf("the trace: %v %s", err, text)
 	}
 }
+
+//evidence:for limit-eval-command
+func TestCommandsAreBounded(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		text, want string
+		v          eval.Verdict
+	}{
+		"setup":  {"workspace: {setup: [sleep 60]}\ngraders: [{type: errors}]", `the command "sleep 60" failed: it was ended after 50ms`, eval.Errored},
+		"grader": {"graders: [{type: command, run: sleep 60}]", "command: the workspace cannot be read: it was ended after 50ms", eval.Failed},
+	} {
+		b := newBench(t, "name: one\nprompt: go\n"+c.text, map[string]agent.Runtime{"a": says("x")})
+		b.CommandTime = 50 * time.Millisecond
+		got := b.again()[0]
+		if want(t, got, c.v, c.want); c.v == eval.Failed && got.Graders[0].Verdict != eval.Unclear {
+			t.Errorf("%s: %+v", name, got.Graders)
+		}
+	}
+}
+
+//evidence:for limit-eval-file
+func TestAFileThatIsTooLargeIsNotJudged(t *testing.T) {
+	t.Parallel()
+	got := one(t, "name: one\nprompt: go\ngraders: [{type: file, path: large, not_contains: x}]", func(s scene) error {
+		name := filepath.Join(s.cwd, "large")
+		write(t, name, "")
+		return os.Truncate(name, 16<<20+1)
+	})
+	if want(t, got, eval.Failed, "file: the workspace cannot be read: large is larger than 16 MB"); got.Graders[0].Verdict != eval.Unclear {
+		t.Errorf("%+v", got.Graders)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/tributary-dev/tributary/eval"
 	"github.com/tributary-dev/tributary/session"
@@ -18,6 +19,8 @@ type Runner struct {
 	Open func(agent string) (session.Options, error)
 	// Env is the environment of the commands of cases, and of nothing else.
 	Env []string
+	// CommandTime bounds each of these commands; 10 min if 0.
+	CommandTime time.Duration
 	// Version is that of the program.
 	Version string
 	// Jobs is how many cells run at the same time; 1 if 0.

@@ -31,17 +31,18 @@ const (
 type workspace struct {
 	parent  string // holds the two
 	env     []string
+	limit   time.Duration // of a command
 	changes []eval.Change
 }
 
 // newWorkspace makes the workspace of a case below the system's directory for temporary files. So it
 // lies in no other repository, whose files the agent could read as its own.
-func newWorkspace(ctx context.Context, c *eval.Case, env []string) (w *workspace, err error) {
+func newWorkspace(ctx context.Context, c *eval.Case, env []string, limit time.Duration) (w *workspace, err error) {
 	source, err := Source(c)
 	if err != nil {
 		return nil, err
 	}
-	w = &workspace{env: env}
+	w = &workspace{env: env, limit: limit}
 	if w.parent, err = os.MkdirTemp("", "tributary-eval-"); err != nil {
 		return nil, fmt.Errorf("the workspace cannot be made: %w", err)
 	}
@@ -215,7 +216,7 @@ func (w *workspace) command(ctx context.Context, command string) (status int, wh
 	}
 	defer p.Close() //nolint:errcheck // its group was killed, or has ended
 	p.EndInput()
-	ctx, cancel := context.WithTimeoutCause(ctx, commandTime, fmt.Errorf("it was ended after %s", commandTime))
+	ctx, cancel := context.WithTimeoutCause(ctx, w.limit, fmt.Errorf("it was ended after %s", w.limit))
 	defer cancel()
 	defer context.AfterFunc(ctx, p.Kill)()
 	for err == nil {
