@@ -19,6 +19,8 @@ import (
 const (
 	MaxCells    = 100_000
 	MaxCellLine = 4 << 20 // bytes of a line
+	// maxEvidence is how many ids of records a line has for each finding.
+	maxEvidence = 200
 )
 
 // Cell is one run of a case with an agent, and how it was judged: a line of results.jsonl.
@@ -81,6 +83,9 @@ func (r *Result) Exceed(sentence string) {
 // Cell makes a line of a session and its result. The caller adds what the session does not know.
 func (r Result) Cell(s *Session) Cell {
 	c := Cell{Case: r.Case, Agent: r.Agent.Name, Seconds: r.Seconds, Verdict: r.Verdict, Reason: r.Reason, Evidence: r.Evidence, Graders: r.Graders}
+	for i, f := range c.Graders {
+		c.Graders[i].Evidence = f.Evidence[:min(len(f.Evidence), maxEvidence)]
+	}
 	c.Versions = Versions{Agent: strings.TrimSpace(r.Agent.Product + " " + r.Agent.Version), Model: r.Agent.Model}
 	var sum Tokens
 	for _, t := range s.Turns {

@@ -100,7 +100,7 @@ func play(ctx context.Context, o session.Options, c *eval.Case) (records []trace
 	if err != nil {
 		return nil, "", err //nolint:wrapcheck // a sentence
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
+	defer func() { err = errors.Join(err, s.Close(ctx)) }()
 	m := &meter{}
 	if c.Limits != nil {
 		m.limits = *c.Limits

@@ -276,3 +276,19 @@ func TestAFileThatIsTooLargeIsNotJudged(t *testing.T) {
 		t.Errorf("%+v", got.Graders)
 	}
 }
+
+// However much an agent did, its result is a line of bounded length.
+func TestAResultOfManyCallsIsALine(t *testing.T) {
+	t.Parallel()
+	got := one(t, "name: one\nprompt: go\ngraders: [{type: tools, match: any_order, calls: [{name: x}]}, {type: budget, calls: 5}]", func(s scene) error {
+		for i := range 1000 {
+			id := fmt.Sprint(i)
+			s.ToolCall(trace.ToolCall{ToolCallID: id, RawName: "x", Name: "x", ToolKind: trace.ToolOther})
+			s.ToolResult(trace.ToolResult{ToolCallID: id, Status: trace.ToolCompleted})
+		}
+		return nil
+	})
+	if want(t, got, eval.Failed, "budget: 1000 calls of tools, and 5 are allowed"); got.Calls != 1000 || len(got.Graders[1].Evidence) != 200 {
+		t.Errorf("%d calls, %d ids", got.Calls, len(got.Graders[1].Evidence))
+	}
+}

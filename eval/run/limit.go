@@ -26,22 +26,21 @@ const (
 
 // see counts a record, and says in a sentence which limit is passed, or "".
 func (m *meter) see(r trace.Record) string {
-	switch p := r.Payload.(type) {
-	case trace.Step:
-		if p.Phase == trace.PhaseStart && r.Actor == trace.Agent {
-			// After a request, a step may be the rest of the same call of the model.
-			if !m.asked || m.steps == 0 {
-				m.steps++
-			}
-			m.asked = false
+	if step, is := r.Payload.(trace.Step); is && step.Phase == trace.PhaseStart && r.Actor == trace.Agent {
+		// After a request, a step may be the rest of the same call of the model.
+		if !m.asked || m.steps == 0 {
+			m.steps++
 		}
-	case trace.PermissionRequest:
-		m.asked = m.asked || p.DecidedBy == ""
-	case trace.Question:
+		m.asked = false
+	}
+	if request, is := r.Payload.(trace.PermissionRequest); is && request.DecidedBy == "" {
 		m.asked = true
-	case trace.Usage:
-		m.use(p)
-	default:
+	}
+	if _, is := r.Payload.(trace.Question); is {
+		m.asked = true
+	}
+	if u, is := r.Payload.(trace.Usage); is {
+		m.use(u)
 	}
 	tokens, cost := max(m.tokens[ofSteps], m.tokens[ofTurns], m.tokens[ofSession]), max(m.costs[ofSteps], m.costs[ofTurns], m.costs[ofSession])
 	const rounding = 1e-9

@@ -96,7 +96,7 @@ func oneTurn(ctx context.Context, o session.Options, text string, show printer, 
 	if err != nil {
 		return stop, err //nolint:wrapcheck // a sentence
 	}
-	defer func() { err = errors.Join(err, s.Close()) }()
+	defer func() { err = errors.Join(err, s.Close(ctx)) }()
 	return s.Turn(ctx, session.Prompt{
 		By: person.name(), MayPermit: true, Caller: agent.Caller{Traceparent: os.Getenv("TRACEPARENT")},
 		Message: trace.UserMessage{Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}},

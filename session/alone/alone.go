@@ -35,7 +35,7 @@ func Open(ctx context.Context, o session.Options, spec session.Spec) (*Session, 
 	s := &Session{Hub: hub, by: spec.By}
 	info, err := hub.Create(context.WithoutCancel(ctx), spec)
 	if err != nil {
-		return nil, errors.Join(err, s.Close())
+		return nil, errors.Join(err, s.Close(ctx))
 	}
 	s.ID = info.ID
 	return s, nil
@@ -73,9 +73,9 @@ func (s *Session) Records(ctx context.Context) iter.Seq2[trace.Record, error] {
 	return s.Hub.Log.Durable(ctx, s.ID, 0, 0)
 }
 
-// Close ends the agent and the log. It waits for no turn.
-func (s *Session) Close() error {
-	closing, cancel := context.WithCancel(context.Background())
+// Close ends the agent and the log, also after the end of ctx. It waits for no turn.
+func (s *Session) Close(ctx context.Context) error {
+	closing, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	cancel()
 	return errors.Join(s.Hub.Close(closing), s.Hub.Log.Close())
 }
