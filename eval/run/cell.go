@@ -94,7 +94,7 @@ func (r *Runner) played(ctx context.Context, c Cell) (done eval.Cell, err error)
 }
 
 // play runs the prompts of a case, one after the other, until one does not complete. The limit is a
-// sentence if the run has passed one.
+// sentence if the run has passed one, or if ctx has ended.
 func play(ctx context.Context, o session.Options, c *eval.Case) (records []trace.Record, limit string, err error) {
 	s, err := alone.Open(ctx, o, session.Spec{Agent: o.Default, By: byCase})
 	if err != nil {
@@ -131,7 +131,7 @@ func play(ctx context.Context, o session.Options, c *eval.Case) (records []trace
 			break
 		}
 	}
-	if running.Err() != nil && ctx.Err() == nil {
+	if running.Err() != nil {
 		limit = context.Cause(running).Error()
 	}
 	for r, err := range s.Records(context.WithoutCancel(ctx)) {

@@ -76,6 +76,23 @@ func TestAsMuchAsALimitIsAllowed(t *testing.T) {
 	}
 }
 
+// After a question, an agent may go on with the same call of its model.
+func TestAStepThatAQuestionCutsCountsOnce(t *testing.T) {
+	t.Parallel()
+	const text = "name: one\nprompt: go\nanswers: [{question: name, choose: Ada}]\ngraders: [{type: output, contains: Ada}]\nlimits: "
+	agent := func(s scene) error {
+		s.Message("k", "Hello.")
+		return asks("Your name?")(s)
+	}
+	want(t, one(t, text+"{steps: 1}", agent), eval.Passed, "")
+	want(t, one(t, text+"{steps: 1}", func(s scene) error {
+		s.StepStart(trace.Step{})
+		s.Message("l", "first")
+		s.StepEnd()
+		return agent(s)
+	}), eval.Failed, "limit: the agent called its model more than 1 times")
+}
+
 // What is not the agent's own work is an error, and in no rate.
 func TestErrorsAreInNoRate(t *testing.T) {
 	t.Parallel()
@@ -290,5 +307,19 @@ func TestAResultOfManyCallsIsALine(t *testing.T) {
 	})
 	if want(t, got, eval.Failed, "budget: 1000 calls of tools, and 5 are allowed"); got.Calls != 1000 || len(got.Graders[1].Evidence) != 200 {
 		t.Errorf("%d calls, %d ids", got.Calls, len(got.Graders[1].Evidence))
+	}
+}
+
+func TestNothingIsLeftOfAWorkspace(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	seen := ""
+	want(t, one(t, simple+"workspace: {setup: [mkdir -p a/b && echo x > a/b/c && chmod 500 a/b]}", func(s scene) error {
+		seen = s.cwd
+		return says("x")(s)
+	}), eval.Passed, "")
+	want(t, one(t, simple+"workspace: {setup: [exit 1]}", says("x")), eval.Errored, "exit 1")
+	if all, err := os.ReadDir(dir); err != nil || len(all) != 0 || !strings.HasPrefix(seen, dir) {
+		t.Errorf("%v %v, %s", err, all, seen)
 	}
 }

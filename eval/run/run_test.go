@@ -59,6 +59,9 @@ func TestRunsThatHaveAResultAreNotRunAgain(t *testing.T) {
 	write(t, name, string(data[:last+10]))
 	b.open()
 	expect("after a kill", 3, eval.Passed, eval.Errored)
+	if now, err := os.ReadFile(name); err != nil || string(now) != string(data[:last]) {
+		t.Errorf("the torn line is not cut off: %v %s", err, now)
+	}
 	b.again()
 	expect("the torn one again", 4, eval.Passed, eval.Errored, eval.Passed)
 	if now, err := os.ReadFile(name); err != nil || strings.Count(string(now), "\n") != 3 {
@@ -68,6 +71,10 @@ func TestRunsThatHaveAResultAreNotRunAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect("errors again", 5, eval.Passed, eval.Passed, eval.Passed)
+	b.cases[0].Pass = &eval.Pass{MinRate: 0.25}
+	if got := b.results.Of(b.cells)[0].Pass; got == nil || got.MinRate != 0.25 {
+		t.Errorf("the rate that is asked for now is %+v", got)
+	}
 
 	write(t, filepath.Join(b.dir, "one.yaml"), simple+"repeats: 3\nanswers: [{question: x, choose: y}]")
 	b.plan(run.Choice{})
