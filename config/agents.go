@@ -3,36 +3,21 @@ package config
 import (
 	"maps"
 	"reflect"
-	"slices"
 
-	"github.com/goccy/go-yaml/ast"
-	"github.com/goccy/go-yaml/parser"
+	"github.com/tributary-dev/tributary/internal/yamlfile"
 )
 
 // WithAgents reads the key agents of another file, such as a suite of evals, in the place of the
 // configuration's own agents. Paths are relative to that file, and so are errors about agents. An
 // agent without settings is the one of its name in the configuration, if it is there.
 func (c Config) WithAgents(data []byte, file string) (Config, error) {
-	other := Config{file: file, lines: map[string]int{}}
-	tree, err := parser.ParseBytes(data, 0)
+	document, err := yamlfile.Parse(file, data)
 	if err != nil {
-		return Config{}, other.syntax(err)
+		return Config{}, err //nolint:wrapcheck // a Fault
 	}
-	for _, doc := range tree.Docs {
-		if doc.Body == nil {
-			continue
-		}
-		entries, err := other.entries("", doc.Body)
-		if err != nil {
-			return Config{}, err
-		}
-		at := slices.IndexFunc(entries, func(e *ast.MappingValueNode) bool { return key(e) == "agents" })
-		if at < 0 {
-			continue
-		}
-		if err := other.value("agents", entries[at].Value, reflect.ValueOf(&other.Agents).Elem()); err != nil {
-			return Config{}, err
-		}
+	other := Config{file: file}
+	if other.lines, err = document.Only("agents").Decode(&other, rules()); err != nil {
+		return Config{}, err //nolint:wrapcheck // a Fault
 	}
 	if err := other.checkAgents(); err != nil {
 		return Config{}, err

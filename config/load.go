@@ -10,7 +10,9 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/tributary-dev/tributary/internal/yamlfile"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
@@ -48,7 +50,7 @@ func Load(name string) (Config, error) {
 // Read reads the content of a file. The name is for errors, and its directory is
 // what relative paths are relative to.
 func Read(data []byte, file string) (Config, error) {
-	c := Config{file: file, lines: map[string]int{}}
+	c := Config{file: file}
 	if err := c.decode(data); err != nil {
 		return Config{}, err
 	}
@@ -56,6 +58,21 @@ func Read(data []byte, file string) (Config, error) {
 		return Config{}, err
 	}
 	return c, c.anchorFiles()
+}
+
+func (c *Config) decode(data []byte) error {
+	document, err := yamlfile.Parse(c.file, data)
+	if err == nil {
+		c.lines, err = document.Decode(c, rules())
+	}
+	return err //nolint:wrapcheck // a Fault
+}
+
+func rules() yamlfile.Rules { return yamlfile.Rules{Words: words, MayBeEmpty: mayBeEmpty} }
+
+// mayBeEmpty is true of what is handed to an agent's process as it is.
+func mayBeEmpty(path string) bool {
+	return strings.HasPrefix(path, "agents.") && (strings.Contains(path, ".env.") || strings.Contains(path, ".args["))
 }
 
 // check looks at what a type does not say.

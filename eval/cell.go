@@ -176,9 +176,9 @@ func ReadCells(file string, r io.Reader) (cells []Cell, whole int64, err error) 
 		case errors.Is(err, io.EOF):
 			return cells, whole, nil
 		case err != nil:
-			return nil, 0, &Fault{file, n, err.Error()}
+			return nil, 0, &Fault{File: file, Line: n, Sentence: err.Error()}
 		case len(cells) == MaxCells:
-			return nil, 0, &Fault{file, n, fmt.Sprintf("the file has more than %d results", MaxCells)}
+			return nil, 0, &Fault{File: file, Line: n, Sentence: fmt.Sprintf("the file has more than %d results", MaxCells)}
 		}
 		whole += int64(len(line))
 		if len(bytes.TrimSpace(line)) == 0 {
@@ -188,10 +188,10 @@ func ReadCells(file string, r io.Reader) (cells []Cell, whole int64, err error) 
 		d := json.NewDecoder(bytes.NewReader(line))
 		d.DisallowUnknownFields()
 		if err := d.Decode(&c); err != nil || d.More() {
-			return nil, 0, &Fault{file, n, "this is no result of `tributary eval run`"}
+			return nil, 0, &Fault{File: file, Line: n, Sentence: "this is no result of `tributary eval run`"}
 		}
 		if wrong := c.fault(); wrong != "" {
-			return nil, 0, &Fault{file, n, "this is no result of `tributary eval run`: " + wrong}
+			return nil, 0, &Fault{File: file, Line: n, Sentence: "this is no result of `tributary eval run`: " + wrong}
 		}
 		cells = append(cells, c)
 	}

@@ -118,6 +118,9 @@ func TestAJudgeDecidesByItsScore(t *testing.T) {
 		if f.Verdict != c.verdict || r.Verdict != c.verdict || f.Score == nil || *f.Score != c.score || len(f.Evidence) != 1 || f.Evidence[0] != s.Turns[0].StopRecord {
 			t.Errorf("%s: %+v", c.text, r)
 		}
+		if scores := r.Scores(s); len(scores) != 1 || scores[0].Score == nil || *scores[0].Score != c.score {
+			t.Errorf("%s: the scores are %+v", c.text, scores)
+		}
 		if u := r.Judge; u == nil || u.Calls != 1 || u.InputTokens != 100 || u.OutputTokens != 20 || u.CostUSD == nil || *u.CostUSD != 0.01 {
 			t.Errorf("%s: %+v", c.text, u)
 		}

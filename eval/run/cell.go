@@ -47,6 +47,12 @@ func broken(err error) error {
 	return &brokenError{err}
 }
 
+// passed is a limit that has ended a run.
+type passed struct {
+	sentence string
+	away     bool // the agent waited for its model
+}
+
 // played plays the prompts of a cell's case in a new workspace, and judges the session.
 func (r *Runner) played(ctx context.Context, c Cell) (done eval.Cell, err error) {
 	w, err := newWorkspace(ctx, c.Case, r.Env, cmp.Or(r.CommandTime, commandTime))
@@ -82,23 +88,26 @@ func (r *Runner) played(ctx context.Context, c Cell) (done eval.Cell, err error)
 		return done, broken(err)
 	}
 	result := c.Case.Grade(ctx, s, eval.Means{Workspace: w, Judge: r.Judge})
-	if limit != "" {
-		result.Exceed(limit)
+	if limit != nil && !limit.away {
+		result.Exceed(limit.sentence)
 	}
 	if ctx.Err() != nil {
 		return done, ctx.Err() //nolint:wrapcheck // as it is
 	}
 	done = result.Cell(s)
+	if limit != nil && limit.away {
+		done.Verdict, done.Reason, done.Graders = eval.Errored, limit.sentence, nil
+	}
 	done.Trace, err = r.Results.keep(c.Key, records)
 	return done, err
 }
 
-// play runs the prompts of a case, one after the other, until one does not complete. The limit is a
-// sentence if the run has passed one, or if ctx has ended.
-func play(ctx context.Context, o session.Options, c *eval.Case) (records []trace.Record, limit string, err error) {
+// play runs the prompts of a case, one after the other, until one does not complete. There is a limit if
+// the run has passed one, or if ctx has ended.
+func play(ctx context.Context, o session.Options, c *eval.Case) (records []trace.Record, limit *passed, err error) {
 	s, err := alone.Open(ctx, o, session.Spec{Agent: o.Default, By: byCase})
 	if err != nil {
-		return nil, "", err //nolint:wrapcheck // a sentence
+		return nil, nil, err //nolint:wrapcheck // a sentence
 	}
 	defer func() { err = errors.Join(err, s.Close(ctx)) }()
 	m := &meter{}
@@ -119,24 +128,27 @@ func play(ctx context.Context, o session.Options, c *eval.Case) (records []trace
 		end, err := s.Turn(running, session.Prompt{
 			By: byCase, Message: trace.UserMessage{Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}},
 		}, func(r trace.Record) error {
-			if passed := m.see(r); passed != "" {
-				stop(errors.New(passed))
+			if over := m.see(r); over != "" {
+				stop(errors.New(over))
 			}
 			return answer(context.WithoutCancel(ctx), s, c, r)
 		})
 		if err != nil {
-			return nil, "", err //nolint:wrapcheck // a sentence
+			return nil, nil, err //nolint:wrapcheck // a sentence
 		}
 		if running.Err() != nil || end.Outcome != trace.OutcomeCompleted {
 			break
 		}
 	}
 	if running.Err() != nil {
-		limit = context.Cause(running).Error()
+		limit = &passed{sentence: context.Cause(running).Error()}
+		if m.retry != "" {
+			limit = &passed{fmt.Sprintf("%s, and the agent's model did not answer: %.200q", limit.sentence, m.retry), true}
+		}
 	}
 	for r, err := range s.Records(context.WithoutCancel(ctx)) {
 		if err != nil {
-			return nil, "", err //nolint:wrapcheck // a sentence
+			return nil, nil, err //nolint:wrapcheck // a sentence
 		}
 		records = append(records, r)
 	}

@@ -125,6 +125,24 @@ func TestErrorsAreInNoRate(t *testing.T) {
 	}
 }
 
+// An agent that waits for its model until the time is over has not failed.
+func TestAModelThatDoesNotAnswerIsAnError(t *testing.T) {
+	t.Parallel()
+	const text = simple + "limits: {time: 100ms}"
+	wait := func(s scene) error { s.Emit(trace.Notice("retry", "no way to the model")); <-s.Done(); return nil }
+	got := one(t, text, wait)
+	want(t, got, eval.Errored, `the run took longer than 100ms, and the agent's model did not answer: "no way to the model"`)
+	if got.Trace == "" || len(got.Graders) != 0 {
+		t.Errorf("%+v", got)
+	}
+	want(t, one(t, text, func(s scene) error {
+		s.Emit(trace.Notice("retry", "no way to the model"))
+		s.Message("m", "there it is")
+		<-s.Done()
+		return nil
+	}), eval.Failed, "limit: the run took longer than 100ms")
+}
+
 func asksFor(command string) player {
 	return func(s scene) error {
 		call := trace.ToolCall{ToolCallID: "c", RawName: "bash", Name: "bash", ToolKind: trace.ToolExecute, Title: command, Input: agentkit.Encode(map[string]string{"command": command})}

@@ -12,7 +12,8 @@ type meter struct {
 	limits eval.Limits
 
 	steps  int
-	asked  bool // a person was asked since the last step began
+	asked  bool   // a person was asked since the last step began
+	retry  string // what the agent said of a call of its model that it repeats; empty after an answer
 	tokens [3]int64
 	costs  [3]float64
 }
@@ -39,8 +40,15 @@ func (m *meter) see(r trace.Record) string {
 	if _, is := r.Payload.(trace.Question); is {
 		m.asked = true
 	}
-	if u, is := r.Payload.(trace.Usage); is {
+	u, used := r.Payload.(trace.Usage)
+	if used {
 		m.use(u)
+	}
+	_, data := r.Payload.(trace.Data)
+	if e, is := r.Payload.(trace.Error); is && e.Code == "retry" {
+		m.retry = e.Message
+	} else if r.Actor != trace.Gateway && r.Actor != trace.User && !is && !data && !used {
+		m.retry = ""
 	}
 	tokens, cost := max(m.tokens[ofSteps], m.tokens[ofTurns], m.tokens[ofSession]), max(m.costs[ofSteps], m.costs[ofTurns], m.costs[ofSession])
 	const rounding = 1e-9

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/tributary-dev/tributary/eval"
+	"github.com/tributary-dev/tributary/internal/httpjson"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 type evalCommand struct {
@@ -68,6 +71,7 @@ type evalGradeCommand struct {
 	Case    []string `sep:"none" placeholder:"FILE" help:"A file with a case, or with a suite for all of its cases. May be given several times."`
 	JSON    bool     `name:"json" help:"Print a line of JSON for each case and session, with all findings."`
 	JUnit   string   `name:"junit" placeholder:"FILE" help:"Write the results into this file too, as XML for programs that read JUnit's."`
+	Record  bool     `help:"Put the findings on record in the gateway, as scores of each session's last turn. All sources must be sessions of the gateway."`
 	Sources []string `arg:"" name:"source" placeholder:"SOURCE" help:"Sessions: a file with the records of a trace as JSON lines, a file with a trajectory in ATIF, the directory of the results of a run, or the id of a session of a running gateway."`
 }
 
@@ -85,6 +89,7 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 	asked, done := c.judge(resultsOf(c.Sources))
 	defer done()
 	var results []eval.Result
+	scores := map[string][]trace.Score{}
 	var used eval.JudgeUse
 	failed, unjudged := false, false
 	t := newTable(p.stdout)
@@ -96,14 +101,13 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 			if s.of != "" && s.of != one.Name {
 				continue
 			}
-			r := eval.Result{}
-			if s.session == nil {
-				r = *s.result
-			} else {
+			r := s.result
+			if s.session != nil {
 				r = one.Grade(ctx, s.session, eval.Means{Judge: asked})
-			}
-			if r.Judge != nil && s.session != nil {
-				used.Add(*r.Judge)
+				scores[s.session.ID] = append(scores[s.session.ID], r.Scores(s.session)...)
+				if r.Judge != nil {
+					used.Add(*r.Judge)
+				}
 			}
 			results = append(results, r)
 			failed = failed || r.Verdict == eval.Failed
@@ -135,6 +139,11 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 			return err
 		}
 	}
+	if c.Record {
+		if err := c.record(ctx, scores); err != nil {
+			return &exitError{exitNotJudged, err}
+		}
+	}
 	switch {
 	case failed:
 		return &exitError{status: exitFailed}
@@ -142,6 +151,22 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 		return &exitError{status: exitNotJudged}
 	}
 	return nil
+}
+
+// record sends what graders found to the gateway that has the sessions.
+func (c *evalGradeCommand) record(ctx context.Context, scores map[string][]trace.Score) error {
+	const most = 100 // that the gateway takes at once
+	return c.using(func(g remote) error {
+		for id, all := range scores {
+			for some := range slices.Chunk(all, most) {
+				call := httpjson.Call{Method: "POST", Path: of(id, "scores"), In: map[string]any{"scores": some}}
+				if err := g.Do(ctx, call); err != nil {
+					return fmt.Errorf("the scores of the session %s are not on record: %w", oneParagraph(id), g.plain(err))
+				}
+			}
+		}
+		return nil
+	})
 }
 
 // cases reads the files of cases.
@@ -169,15 +194,18 @@ func (c *evalGradeCommand) cases() (cases []*eval.Case, err error) {
 type judged struct {
 	source  string
 	session *eval.Session
-	of      string       // the case that was run; empty for any
-	result  *eval.Result // of a run without a session
+	of      string      // the case that was run; empty for any
+	result  eval.Result // of a run without a session
 }
 
 // sessions reads the sessions of all sources.
 func (c *evalGradeCommand) sessions(ctx context.Context) (all []judged, err error) {
 	for _, source := range c.Sources {
 		var found []*eval.Session
-		if info, missing := os.Stat(source); missing == nil && info.IsDir() {
+		info, missing := os.Stat(source)
+		if missing == nil && c.Record {
+			return nil, usage("--record is for sessions of a running gateway, and %s is a file: name the session by its id", source)
+		} else if missing == nil && info.IsDir() {
 			runs, err := sessionsOfRun(ctx, source)
 			if err != nil {
 				return nil, err

@@ -129,8 +129,7 @@ func sessionsOfRun(ctx context.Context, source string) (all []judged, err error)
 	}
 	for _, c := range cells {
 		if c.Trace == "" {
-			r := c.Result()
-			all = append(all, judged{source: dir, of: c.Case, result: &r})
+			all = append(all, judged{source: dir, of: c.Case, result: c.Result()})
 			continue
 		}
 		name := filepath.Join(dir, filepath.FromSlash(c.Trace))
