@@ -44,6 +44,7 @@ func rooms() []room {
 		{packages: "trace", ours: "internal/quote", others: "github.com/aymanbagabas/go-udiff"},
 		{packages: "policy/workspace"},
 		{packages: "policy/workspace/workspacetest"},
+		{packages: "policy/workspace/spaces"},
 		{packages: "policy/workspace/listing", ours: "policy/workspace", others: "github.com/go-git/go-git"},
 		{packages: "web"},
 		{packages: "access", ours: "internal/address", others: "github.com/go-jose/go-jose"},
@@ -103,7 +104,7 @@ func rooms() []room {
 		{packages: "export/redact", ours: "export/reader trace"},
 		{packages: "export/atif", ours: "export/reader export/redact trace"},
 		{packages: "export/otlp", ours: "export/reader export/redact trace", others: "google.golang.org/protobuf/encoding/protowire"},
-		{packages: "export/otlp/send", ours: "export/otlp internal/address"},
+		{packages: "export/otlp/send", ours: "export/otlp internal/address internal/httpjson"},
 		{packages: "export/live", ours: "eventlog export/otlp export/otlp/send export/reader internal/address trace"},
 		{packages: "export/otlp/otlptest", others: "go.opentelemetry.io/proto/otlp google.golang.org/protobuf"},
 		{packages: "export/exporttest", ours: "trace", others: "pgregory.net/rapid"},
@@ -111,11 +112,16 @@ func rooms() []room {
 
 		// Judgement of sessions: it knows no agent and no gateway.
 		{packages: "eval", ours: "export/reader internal/yamlfile policy/permission policy/toolkind trace"},
+		{packages: "eval/compare", ours: "eval"},
+		{packages: "eval/report", ours: "eval"},
+		{packages: "eval/judge", ours: "eval internal/address internal/httpjson"},
 
 		// The hub, and what is above it.
 		{packages: "session/turnstate"},
 		{packages: "session/thread", ours: "trace"},
 		{packages: "session", ours: "trace agent eventlog internal/size policy/permission session/thread session/turnstate policy/toolkind policy/workspace policy/workspace/listing"},
+		{packages: "session/alone", ours: "eventlog eventlog/memlog session trace"},
+		{packages: "eval/run", ours: "eval internal/procio policy/permission policy/workspace/spaces session session/alone trace"},
 		{packages: "gateway/metrics", ours: "agent", others: "github.com/prometheus/client_golang"},
 		{packages: "gateway/refusal"},
 		{packages: "gateway/chatrun"},

@@ -22,7 +22,7 @@ func (r Result) Scores(s *Session) (scores []trace.Score) {
 		if f.Verdict == Skipped {
 			continue
 		}
-		score := trace.Score{Turn: last.ID, Case: r.Case, Name: name, Verdict: string(f.Verdict), Reason: f.Reason, Evidence: f.Evidence}
+		score := trace.Score{Turn: last.ID, Case: r.Case, Name: name, Verdict: string(f.Verdict), Score: f.Score, Reason: f.Reason, Evidence: f.Evidence}
 		scores = append(scores, score.Within())
 	}
 	return scores

@@ -68,7 +68,7 @@ func (g *tools) fault() *fault {
 	return nil
 }
 
-func (g *tools) grade(_ context.Context, s *Session, _ Workspace) judgement {
+func (g *tools) grade(_ context.Context, s *Session, _ Means) judgement {
 	var calls []*reader.Call
 	told := map[*reader.Call]bool{}
 	for _, t := range s.Turns {

@@ -110,19 +110,21 @@ func tableOf(m made) toolkind.Table {
 // sessionOptions are the rules of the hub, but for its log.
 func (s *setup) sessionOptions(logger *slog.Logger) (session.Options, error) {
 	all, err := s.agents()
-	if err != nil {
-		return session.Options{}, err
-	}
+	return s.hubOf(all, logger), err
+}
+
+// hubOf is sessionOptions for a hub of these agents.
+func (s *setup) hubOf(agents map[string]session.Agent, logger *slog.Logger) session.Options {
 	rules := s.Sessions
 	return session.Options{
-		Agents: all, Default: s.DefaultAgent,
+		Agents: agents, Default: s.DefaultAgent,
 		Approval: rules.Approval, HoldLimit: rules.HoldLimit, AnswerLimit: rules.AnswerLimit,
 		OnDisconnect: rules.OnDisconnect, Busy: rules.Busy, GracePeriod: rules.Grace, GraceLimit: rules.GraceLimit,
 		IdleLimit: rules.IdleLimit, StopPatience: rules.StopPatience, AgentIdle: rules.AgentIdle, EvictAfter: rules.EvictAfter,
 		MaxAgents: rules.MaxAgents, AgentShare: s.agentShare(), MaxQueue: rules.MaxQueue, Replay: rules.Replay,
 		MaxPrompts: int(s.Limits.Prompts), MaxPromptBytes: memoryShare(memory()), MaxHeldBytes: memoryShare(memory()), MaxTurnBytes: int64(s.Limits.TurnBytes), MaxTurnRecords: int(s.Limits.TurnRecords),
 		Logger: logger,
-	}, nil
+	}
 }
 
 // agentShare is how many agents one person may have open. The only person may open all.

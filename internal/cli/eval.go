@@ -15,8 +15,12 @@ import (
 )
 
 type evalCommand struct {
-	Check evalCheckCommand `cmd:"" help:"Check cases and suites, without a run of an agent."`
-	Grade evalGradeCommand `cmd:"" help:"Judge sessions that have ended by the graders of cases."`
+	Run     evalRunCommand     `cmd:"" help:"Run the cases of a suite with its agents, and judge what they did."`
+	Init    evalInitCommand    `cmd:"" help:"Write a suite that runs, as a beginning for one of your own."`
+	Check   evalCheckCommand   `cmd:"" help:"Check cases and suites, without a run of an agent."`
+	Grade   evalGradeCommand   `cmd:"" help:"Judge sessions that have ended by the graders of cases."`
+	Compare evalCompareCommand `cmd:"" help:"Compare the results of two runs: what got better or worse, as far as the numbers can show it."`
+	Report  evalReportCommand  `cmd:"" help:"Show the results of a run, and write them as a page, as XML or as Markdown."`
 }
 
 // exitNotJudged is the exit status of a judgement without a failure in which a session could not
@@ -62,12 +66,13 @@ func checkEval(name string) (string, error) {
 
 type evalGradeCommand struct {
 	reach
+	judgeFlags
 
-	Case    []string `sep:"none" placeholder:"FILE" help:"A file with a case. May be given several times."`
+	Case    []string `sep:"none" placeholder:"FILE" help:"A file with a case, or with a suite for all of its cases. May be given several times."`
 	JSON    bool     `name:"json" help:"Print a line of JSON for each case and session, with all findings."`
 	JUnit   string   `name:"junit" placeholder:"FILE" help:"Write the results into this file too, as XML for programs that read JUnit's."`
 	Record  bool     `help:"Put the findings on record in the gateway, as scores of each session's last turn. All sources must be sessions of the gateway."`
-	Sources []string `arg:"" name:"source" placeholder:"SOURCE" help:"Sessions: a file with the records of a trace as JSON lines, a file with a trajectory in ATIF, or the id of a session of a running gateway."`
+	Sources []string `arg:"" name:"source" placeholder:"SOURCE" help:"Sessions: a file with the records of a trace as JSON lines, a file with a trajectory in ATIF, the directory of the results of a run, or the id of a session of a running gateway."`
 }
 
 // Run judges sessions. Its exit status is exitFailed if a session fails, else exitNotJudged if one
@@ -81,8 +86,11 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
+	asked, done := c.judge(resultsOf(c.Sources))
+	defer done()
 	var results []eval.Result
 	scores := map[string][]trace.Score{}
+	var used eval.JudgeUse
 	failed, unjudged := false, false
 	t := newTable(p.stdout)
 	if !c.JSON {
@@ -90,9 +98,18 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 	}
 	for _, one := range cases {
 		for _, s := range sessions {
-			r := one.Grade(ctx, s.session, nil)
+			if s.of != "" && s.of != one.Name {
+				continue
+			}
+			r := s.result
+			if s.session != nil {
+				r = one.Grade(ctx, s.session, eval.Means{Judge: asked})
+				scores[s.session.ID] = append(scores[s.session.ID], r.Scores(s.session)...)
+				if r.Judge != nil {
+					used.Add(*r.Judge)
+				}
+			}
 			results = append(results, r)
-			scores[s.session.ID] = append(scores[s.session.ID], r.Scores(s.session)...)
 			failed = failed || r.Verdict == eval.Failed
 			unjudged = unjudged || r.Verdict == eval.Errored || r.Verdict == eval.Skipped
 			if !c.JSON {
@@ -112,6 +129,10 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 	}
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("the results cannot be printed: %w", err)
+	}
+	p.judgeUsed(used)
+	if len(results) == 0 {
+		return usage("no session of the results is of a case that --case names: name the cases or the suite of the run")
 	}
 	if c.JUnit != "" {
 		if err := whole(c.JUnit, func(w io.Writer) error { return eval.WriteJUnit(w, results) }); err != nil {
@@ -154,14 +175,17 @@ func (c *evalGradeCommand) cases() (cases []*eval.Case, err error) {
 		return nil, usage("--case is missing: write --case FILE")
 	}
 	for _, name := range c.Case {
-		one, _, err := eval.Load(name)
+		one, suite, err := eval.Load(name)
+		more := []*eval.Case{one}
 		if err == nil && one == nil {
-			err = fmt.Errorf("%s is a suite: name a file with a case", name)
+			more, err = suite.LoadCases(name)
+		} else if err == nil && !c.NoJudge {
+			err = one.CheckJudge(name)
 		}
 		if err != nil {
 			return nil, usage("%w", err)
 		}
-		cases = append(cases, one)
+		cases = append(cases, more...)
 	}
 	return cases, nil
 }
@@ -170,14 +194,24 @@ func (c *evalGradeCommand) cases() (cases []*eval.Case, err error) {
 type judged struct {
 	source  string
 	session *eval.Session
+	of      string      // the case that was run; empty for any
+	result  eval.Result // of a run without a session
 }
 
 // sessions reads the sessions of all sources.
 func (c *evalGradeCommand) sessions(ctx context.Context) (all []judged, err error) {
 	for _, source := range c.Sources {
 		var found []*eval.Session
-		if _, missing := os.Stat(source); missing == nil && c.Record {
+		info, missing := os.Stat(source)
+		if missing == nil && c.Record {
 			return nil, usage("--record is for sessions of a running gateway, and %s is a file: name the session by its id", source)
+		} else if missing == nil && info.IsDir() {
+			runs, err := sessionsOfRun(ctx, source)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, runs...)
+			continue
 		} else if missing == nil {
 			found, err = sessionsIn(ctx, source)
 		} else if pathLike(source) {
@@ -193,7 +227,7 @@ func (c *evalGradeCommand) sessions(ctx context.Context) (all []judged, err erro
 			return nil, &exitError{exitNotJudged, err}
 		}
 		for _, s := range found {
-			all = append(all, judged{source, s})
+			all = append(all, judged{source: source, session: s})
 		}
 	}
 	return all, nil

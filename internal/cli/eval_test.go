@@ -129,6 +129,7 @@ func TestEvalMistakes(t *testing.T) {
 		t.Errorf("%s", r.out)
 	}
 	command(t, "", "eval", "check", "nowhere.yaml").want(t, exitUsage, "the case cannot be read")
+	judged := file(t, "judged.yaml", "name: judged\ngraders: [{type: judge, rubric: x}]")
 	text, empty := file(t, "notes.txt", "hello\n"), file(t, "empty.jsonl", "\n")
 	atif := file(t, "t.json", `{"schema_version":"ATIF-v2.0","steps":[]}`)
 	for _, c := range []struct {
@@ -138,7 +139,9 @@ func TestEvalMistakes(t *testing.T) {
 	}{
 		{[]string{text}, exitUsage, "--case is missing: write --case FILE"},
 		{[]string{"--case", broken, text}, exitUsage, "conatins is not a key here"},
-		{[]string{"--case", suite, text}, exitUsage, "is a suite: name a file with a case"},
+		{[]string{"--case", suite, text}, exitUsage, "notes.txt:1: this is no record of a trace"},
+		{[]string{"--case", judged, text}, exitUsage, "judged.yaml: graders[0] has no model and endpoint: write both there"},
+		{[]string{"--case", right, t.TempDir()}, exitUsage, "results.jsonl cannot be read: no such file or directory: name the results of `tributary eval run`"},
 		{[]string{"--case", right, "none/x.jsonl"}, exitUsage, "none/x.jsonl cannot be read: no such file"},
 		{[]string{"--case", right, text}, exitUsage, "notes.txt:1: this is no record of a trace"},
 		{[]string{"--case", right, empty}, exitUsage, "has no records"},
