@@ -44,6 +44,7 @@ func rooms() []room {
 		{packages: "trace", ours: "internal/quote", others: "github.com/aymanbagabas/go-udiff"},
 		{packages: "policy/workspace"},
 		{packages: "policy/workspace/workspacetest"},
+		{packages: "policy/workspace/spaces"},
 		{packages: "policy/workspace/listing", ours: "policy/workspace", others: "github.com/go-git/go-git"},
 		{packages: "web"},
 		{packages: "access", ours: "internal/address", others: "github.com/go-jose/go-jose"},
