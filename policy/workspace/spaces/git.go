@@ -163,8 +163,10 @@ func (r repository) worktree(ctx context.Context, head string, args ...string) (
 	}
 	settings := "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectFormat = " + format + "\n"
 	// How files look in this repository: words and switches, none of which names a program.
-	for _, name := range []string{"autocrlf", "eol", "fileMode", "ignoreCase", "symlinks", "precomposeUnicode"} {
-		if value, err := git(ctx, r.top, nil, "config", "--get", "core."+name); err == nil && isWord(value) {
+	// If there are none, git fails.
+	set, _ := git(ctx, r.top, nil, "config", "-z", "--get-regexp", `^core\.(autocrlf|eol|filemode|ignorecase|symlinks|precomposeunicode)$`)
+	for item := range strings.SplitSeq(set, "\x00") {
+		if name, value, ok := strings.Cut(strings.TrimPrefix(item, "core."), "\n"); ok && isWord(value) {
 			settings += "[core]\n\t" + name + " = " + value + "\n"
 		}
 	}

@@ -95,7 +95,7 @@ func (s Space) Look(ctx context.Context) (h Holding) {
 	}
 	l := look{Holding: &h}
 	if s.Form == OwnCopy {
-		repo, err := repositoryAt(ctx, s.top())
+		repo, err := s.repositoryIn(ctx)
 		if err == nil {
 			err = l.clone(ctx, repo, s.Source)
 		}

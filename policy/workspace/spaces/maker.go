@@ -120,18 +120,23 @@ func (s Space) copySource(ctx context.Context) error {
 	if _, err := os.Lstat(filepath.Join(s.top(), ".git")); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	repo, err := repositoryAt(ctx, s.top())
+	_, err := s.repositoryIn(ctx)
 	if errors.Is(err, errNoGit) {
 		return nil
 	}
-	if err != nil {
-		return err
-	}
-	inside, err := isInside(repo.common, s.top())
-	if err == nil && !inside {
-		err = fmt.Errorf("the git repository of %s is in another directory, so its copy would change that repository: set workspace: worktree", s.Source)
-	}
 	return err
+}
+
+// repositoryIn finds the repository of a copy, which is in the copy.
+func (s Space) repositoryIn(ctx context.Context) (repository, error) {
+	repo, err := repositoryAt(ctx, s.top())
+	if err != nil {
+		return repo, err
+	}
+	if inside, err := isInside(repo.common, s.top()); err != nil || !inside {
+		return repo, fmt.Errorf("the git repository of %s is in another directory, which its copy would change: set workspace: worktree", s.Source)
+	}
+	return repo, nil
 }
 
 // plan finds the repository of the agent's directory, and where the agent works in it.
