@@ -203,7 +203,7 @@ func TestWhatAnAgentPutsInThePlaceOfItsWorkspace(t *testing.T) {
 		t.Run(string(form)+", a link", func(t *testing.T) {
 			must(t, os.RemoveAll(s.Path()))
 			must(t, os.Symlink(other.source, s.Path()))
-			if _, _, err := b.maker.Find(t.Context(), s.Name); !errors.Is(err, spaces.ErrGone) {
+			if _, err := b.maker.Find(s.Name); !errors.Is(err, spaces.ErrGone) {
 				t.Errorf("the workspace is found: %v", err)
 			}
 			must(t, b.maker.Remove(t.Context(), s.Name, true))
@@ -214,7 +214,7 @@ func TestWhatAnAgentPutsInThePlaceOfItsWorkspace(t *testing.T) {
 		} {
 			home := filepath.Join(b.workspaces, s.Name)
 			write(t, filepath.Join(home, "space.json"), note)
-			if _, _, err := b.maker.Find(t.Context(), s.Name); err == nil {
+			if _, err := b.maker.Find(s.Name); err == nil {
 				t.Errorf("%s: the note %.60s is taken", form, note)
 			}
 			_ = b.maker.Remove(t.Context(), s.Name, true)

@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 		ctx, w := context.Background(), spaces.Wanted{Name: os.Getenv("SPACES_NAME"), Session: "one", Agent: "claude", Form: spaces.Form(form), Source: os.Getenv("SPACES_SOURCE")}
 		maker, err := spaces.Open(ctx, os.Getenv("SPACES_DIR"))
 		if err == nil {
-			_, _, err = maker.Make(ctx, w)
+			_, err = maker.Make(ctx, w)
 		}
 		if err == nil && os.Getenv("SPACES_REMOVE") != "" {
 			err = maker.Remove(ctx, w.Name, false)
@@ -112,7 +112,7 @@ func TestAStartRemovesWhatIsUnfinished(t *testing.T) {
 	if _, err := os.Stat(note); err != nil {
 		t.Error("a workspace that another process could be making is gone:", err)
 	}
-	if _, _, err := b.maker.Find(t.Context(), s.Name); !errors.Is(err, spaces.ErrGone) {
+	if _, err := b.maker.Find(s.Name); !errors.Is(err, spaces.ErrGone) {
 		t.Errorf("a workspace that is not ready is found: %v", err)
 	}
 	hourAgo := time.Now().Add(-time.Hour)

@@ -48,29 +48,28 @@ type Wanted struct {
 	Source               string
 }
 
-// Make makes a workspace, and returns the one that is ready already. paths are all that a program
-// in the workspace has to reach: its directory, and for a worktree the directory of the repository.
-func (m *Maker) Make(ctx context.Context, w Wanted) (s Space, paths []string, err error) {
+// Make makes a workspace, and returns the one that is ready already.
+func (m *Maker) Make(ctx context.Context, w Wanted) (s Space, err error) {
 	ctx, cancel := context.WithTimeout(ctx, makeWithin)
 	defer cancel()
 	if !isName(w.Name) {
-		return s, nil, fmt.Errorf("%q is no name of a workspace", w.Name)
+		return s, fmt.Errorf("%q is no name of a workspace", w.Name)
 	}
 	old, err := m.read(w.Name)
 	switch {
 	case err == nil && old.Ready:
-		return m.Find(ctx, w.Name)
+		return m.Find(w.Name)
 	case err == nil:
 		err = old.erase(ctx)
 	case errors.Is(err, ErrGone):
 		err = nil
 	}
 	if err != nil {
-		return s, nil, err
+		return s, err
 	}
 	s = Space{Name: w.Name, Session: w.Session, Agent: w.Agent, Form: w.Form, Made: time.Now().UTC(), dir: m.dir}
 	if s.Source, err = filepath.EvalSymlinks(w.Source); err != nil {
-		return s, nil, fmt.Errorf("the agent's directory cannot be used: %w", err)
+		return s, fmt.Errorf("the agent's directory cannot be used: %w", err)
 	}
 	var repo repository
 	switch w.Form {
@@ -82,7 +81,7 @@ func (m *Maker) Make(ctx context.Context, w Wanted) (s Space, paths []string, er
 		err = fmt.Errorf("%q is no form of a workspace of its own: write %s or %s", w.Form, OwnCopy, OwnWorktree)
 	}
 	if err != nil {
-		return s, nil, err
+		return s, err
 	}
 	if err = os.MkdirAll(s.home(), 0o700); err == nil {
 		err = s.write()
@@ -98,9 +97,9 @@ func (m *Maker) Make(ctx context.Context, w Wanted) (s Space, paths []string, er
 	}
 	if err != nil {
 		s.Ready = false
-		return s, nil, errors.Join(fmt.Errorf("the workspace of the session cannot be made: %w", err), s.erase(context.WithoutCancel(ctx)))
+		return s, errors.Join(fmt.Errorf("the workspace of the session cannot be made: %w", err), s.erase(context.WithoutCancel(ctx)))
 	}
-	return m.Find(ctx, s.Name)
+	return m.Find(s.Name)
 }
 
 // topName is the name of the directory in a workspace: that of the agent's directory, by which
@@ -186,25 +185,29 @@ func (s Space) worktreeOf(ctx context.Context) (here, source repository, err err
 	return here, source, nil
 }
 
-// Find finds a workspace that is ready, and its paths as Make returns them. If it is not there, the
-// error is ErrGone.
-func (m *Maker) Find(ctx context.Context, name string) (s Space, paths []string, err error) {
+// Find finds a workspace that is ready. If it is not there, the error is ErrGone.
+func (m *Maker) Find(name string) (s Space, err error) {
 	if s, err = m.read(name); err != nil {
-		return s, nil, err
+		return s, err
 	}
 	info, err := os.Lstat(s.top())
 	if inside, wrong := isInside(s.Path(), s.home()); err != nil || wrong != nil || !info.IsDir() || !inside || !s.Ready {
-		return s, nil, fmt.Errorf("%w (%s)", ErrGone, s.Path())
+		return s, fmt.Errorf("%w (%s)", ErrGone, s.Path())
 	}
-	paths = []string{s.top()}
-	if s.Form == OwnWorktree {
-		_, repo, err := s.worktreeOf(ctx)
-		if err != nil {
-			return s, nil, fmt.Errorf("the session cannot go on in its worktree: %w", err)
-		}
-		paths = append(paths, repo.common)
+	return s, nil
+}
+
+// Paths are all that a program in the workspace has to reach: the directory of the workspace, and
+// for a worktree the directory of the repository, in which git keeps commits and the worktree's index.
+func (s Space) Paths(ctx context.Context) ([]string, error) {
+	if s.Form != OwnWorktree {
+		return []string{s.top()}, nil
 	}
-	return s, paths, nil
+	_, repo, err := s.worktreeOf(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the session cannot go on in its worktree %s: %w", s.top(), err)
+	}
+	return []string{s.top(), repo.common}, nil
 }
 
 // List lists all workspaces, by their names. It leaves out what has no note.

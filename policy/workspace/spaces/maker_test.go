@@ -67,7 +67,7 @@ func (b *bench) wanted(form spaces.Form, session string) spaces.Wanted {
 
 func (b *bench) make(form spaces.Form, session string) spaces.Space {
 	b.t.Helper()
-	s, _, err := b.maker.Make(b.t.Context(), b.wanted(form, session))
+	s, err := b.maker.Make(b.t.Context(), b.wanted(form, session))
 	must(b.t, err)
 	return s
 }
@@ -156,7 +156,9 @@ func TestALaterProcessFindsTheWorkspace(t *testing.T) {
 		b.maker, err = spaces.Open(t.Context(), b.workspaces)
 		must(t, err)
 		again := b.make(form, "one")
-		found, paths, err := b.maker.Find(t.Context(), s.Name)
+		found, err := b.maker.Find(s.Name)
+		must(t, err)
+		paths, err := found.Paths(t.Context())
 		must(t, err)
 		want := []string{s.Path()}
 		if form == spaces.OwnWorktree {
@@ -274,9 +276,6 @@ func TestWorkIsKeptAsTheRefusalSays(t *testing.T) {
 		_, rest, _ := strings.Cut(err.Error(), "`git -C ")
 		command, _, _ := strings.Cut(rest, "`")
 		words := strings.Fields(strings.Replace(command, "NAME", "kept", 1))
-		if form == spaces.OwnCopy {
-			words = append(words, "HEAD:kept")
-		}
 		git(t, words[0], words[1:]...)
 		b.holds(s, "clean", "")
 		b.removed(s, false)
@@ -312,7 +311,9 @@ func TestAWorktreeOfADirectoryInARepository(t *testing.T) {
 	b := newBench(t).repository()
 	w := b.wanted(spaces.OwnWorktree, "one")
 	w.Source = filepath.Join(b.source, "sub")
-	s, paths, err := b.maker.Make(t.Context(), w)
+	s, err := b.maker.Make(t.Context(), w)
+	must(t, err)
+	paths, err := s.Paths(t.Context())
 	must(t, err)
 	if read(t, filepath.Join(s.Path(), "b.txt")) != "b\n" || read(t, filepath.Join(s.Path(), "..", "a.txt")) != "a\n" {
 		t.Error("the files are elsewhere")
@@ -347,7 +348,7 @@ func TestAWorkspaceIsRefused(t *testing.T) {
 	} {
 		w := b.wanted(c.form, "one")
 		w.Source = c.source
-		if _, _, err := b.maker.Make(t.Context(), w); err == nil || !strings.Contains(err.Error(), c.says) {
+		if _, err := b.maker.Make(t.Context(), w); err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v", c.name, err)
 		}
 		if left := names(t, b.workspaces); len(left) > 0 {
@@ -357,10 +358,10 @@ func TestAWorkspaceIsRefused(t *testing.T) {
 	for _, name := range []string{"", ".", "..", "../x", "a/b", "A", "-x", strings.Repeat("x", 100), "x\n"} {
 		w := b.wanted(spaces.OwnCopy, "one")
 		w.Name = name
-		if _, _, err := b.maker.Make(t.Context(), w); err == nil {
+		if _, err := b.maker.Make(t.Context(), w); err == nil {
 			t.Errorf("the name %q is taken", name)
 		}
-		if _, _, err := b.maker.Find(t.Context(), name); !errors.Is(err, spaces.ErrGone) {
+		if _, err := b.maker.Find(name); !errors.Is(err, spaces.ErrGone) {
 			t.Errorf("the name %q: %v", name, err)
 		}
 	}
@@ -372,11 +373,11 @@ func TestAWorkspaceThatIsGone(t *testing.T) {
 		b := newBench(t).repository()
 		s := b.make(form, "one")
 		must(t, os.RemoveAll(s.Path()))
-		if _, _, err := b.maker.Find(t.Context(), s.Name); !errors.Is(err, spaces.ErrGone) || !strings.Contains(err.Error(), s.Path()) {
+		if _, err := b.maker.Find(s.Name); !errors.Is(err, spaces.ErrGone) || !strings.Contains(err.Error(), s.Path()) {
 			t.Errorf("%s: %v", form, err)
 		}
 		b.removed(s, true)
-		if _, _, err := b.maker.Find(t.Context(), s.Name); !errors.Is(err, spaces.ErrGone) {
+		if _, err := b.maker.Find(s.Name); !errors.Is(err, spaces.ErrGone) {
 			t.Errorf("%s, removed: %v", form, err)
 		}
 		must(t, b.maker.Remove(t.Context(), s.Name, false))

@@ -14,14 +14,14 @@ type LossError struct {
 
 // Error implements error.
 func (e *LossError) Error() string {
-	keep := "copy them out of it first"
+	keep := "copy what you need out of " + e.Space.Path()
 	switch {
 	case e.Holding.Commits > 0 && e.Space.Form == OwnWorktree:
-		keep = fmt.Sprintf("commit all there, and keep its branch with `git -C %s branch NAME %s` first", e.Space.Source, e.Space.branch())
+		keep = fmt.Sprintf("commit all in %s, and keep it with `git -C %s branch NAME HEAD`", e.Space.Path(), e.Space.top())
 	case e.Holding.Commits > 0:
-		keep = fmt.Sprintf("commit all there, and fetch its branches with `git -C %s fetch %s` into branches first", e.Space.Source, e.Space.top())
+		keep = fmt.Sprintf("commit all in %s, and keep it with `git -C %s fetch %s HEAD:NAME`", e.Space.Path(), e.Space.Source, e.Space.top())
 	}
-	return fmt.Sprintf("the workspace of the session %s would be lost with %s: look in %s and %s, or discard it", e.Space.Session, e.Holding, e.Space.Path(), keep)
+	return fmt.Sprintf("the workspace of the session %s has %s: %s, or discard the workspace", e.Space.Session, e.Holding, keep)
 }
 
 // Remove removes a workspace, and the branch of a worktree. If something in it is nowhere else, the
