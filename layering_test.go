@@ -114,7 +114,7 @@ func rooms() []room {
 		// The hub, and what is above it.
 		{packages: "session/turnstate"},
 		{packages: "session/thread", ours: "trace"},
-		{packages: "session", ours: "trace agent eventlog internal/size policy/permission session/thread session/turnstate policy/toolkind policy/workspace policy/workspace/listing"},
+		{packages: "session", ours: "trace agent eventlog internal/size policy/permission session/thread session/turnstate policy/toolkind policy/workspace policy/workspace/listing policy/workspace/spaces"},
 		{packages: "gateway/metrics", ours: "agent", others: "github.com/prometheus/client_golang"},
 		{packages: "gateway/refusal"},
 		{packages: "gateway/chatrun"},
@@ -123,8 +123,8 @@ func rooms() []room {
 		{packages: "gateway/chatsocket", ours: "gateway/chatbody internal/wsconn"},
 		{packages: "gateway/authz", ours: "access agent gateway/refusal session uistream"},
 		{packages: "gateway/agentops", ours: "access agent agent/agentkit adapter/agentops/wire export/agentops gateway/refusal internal/wsconn session trace"},
-		{packages: "gateway", ours: "access agent gateway/agentops eventlog gateway/authz gateway/chatbody gateway/chatrun gateway/chatsocket gateway/limit gateway/refusal export/atif export/markdown export/otlp export/redact internal/quote internal/wsconn gateway/metrics session trace uistream"},
-		{packages: "config", ours: "access policy/permission session policy/toolkind trace uistream", others: "github.com/goccy/go-yaml"},
+		{packages: "gateway", ours: "access agent gateway/agentops eventlog gateway/authz gateway/chatbody gateway/chatrun gateway/chatsocket gateway/limit gateway/refusal export/atif export/markdown export/otlp export/redact internal/quote internal/wsconn gateway/metrics policy/workspace/spaces session trace uistream"},
+		{packages: "config", ours: "access policy/permission policy/workspace/spaces session policy/toolkind trace uistream", others: "github.com/goccy/go-yaml"},
 		{packages: "internal/cli/manual", others: "github.com/alecthomas/kong"},
 		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong github.com/KimMachineGun/automemlimit golang.org/x/sys"},
 		{packages: ".", ours: "access agent eventlog eventlog/memlog eventlog/sqllog gateway gateway/agentops internal/cli internal/procio session uistream"}, // the library

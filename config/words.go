@@ -6,6 +6,7 @@ import (
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/policy/toolkind"
+	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -37,6 +38,8 @@ func words(t reflect.Type) []string {
 		return list(CompatRFC)
 	case reflect.TypeFor[Fsync]():
 		return list(FsyncOn, FsyncOff)
+	case reflect.TypeFor[spaces.Form]():
+		return list(spaces.Shared, spaces.OwnWorktree, spaces.OwnCopy)
 	case reflect.TypeFor[Subagents]():
 		return list(SubagentsPart, SubagentsInline, SubagentsPreliminary, SubagentsHidden)
 	}

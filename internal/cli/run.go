@@ -13,6 +13,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -53,6 +54,10 @@ func (r *runCommand) turn(ctx context.Context, cfg setup, text string, p *progra
 	o, err := cfg.sessionOptions(newLogger(p.stderr, level))
 	if err != nil {
 		return err
+	}
+	for name, a := range o.Agents {
+		a.Workspace = spaces.Shared // there is one session, and its person is in the directory
+		o.Agents[name] = a
 	}
 	o.Log = eventlog.New(memlog.New())
 	o.OnDisconnect = session.Detach // there is no connection

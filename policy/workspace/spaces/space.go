@@ -24,6 +24,9 @@ const (
 	OwnCopy     Form = "copy"     // each in a copy of it
 )
 
+// Own reports whether each session has a workspace of its own. The form "" is Shared.
+func (f Form) Own() bool { return f != "" && f != Shared }
+
 // ErrGone says that a workspace is not there. The wrapping error names its directory.
 var ErrGone = errors.New("the workspace of this session is gone from this machine, so the session cannot go on: begin a new session")
 
