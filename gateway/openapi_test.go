@@ -241,6 +241,10 @@ func TestTheGatewayDoesWhatTheSpecSays(t *testing.T) {
 
 	d.do(t, call{pattern: "GET /api/agents", status: 200})
 	d.do(t, call{pattern: "GET /api/agents/{agent}/conversations", path: map[string]string{"agent": "demo"}, status: 409})
+	d.do(t, call{pattern: "GET /api/workspaces", status: 200})
+	d.do(t, call{pattern: "GET /api/workspaces", user: "carl", status: 403})
+	d.do(t, call{pattern: "DELETE /api/workspaces/{session}", path: map[string]string{"session": "notes"}, query: "?discard=true", status: 404})
+	d.do(t, call{pattern: "DELETE /api/workspaces/{session}", path: map[string]string{"session": "notes"}, query: "?discard=all", status: 400})
 	d.do(t, call{pattern: "GET /metrics", status: 200})
 	d.do(t, call{pattern: "GET /healthz", status: 200})
 	d.do(t, call{pattern: "GET /readyz", status: 200})
