@@ -220,6 +220,7 @@ func TestASessionFindsItsWorkspaceAfterARestart(t *testing.T) {
 	}
 }
 
+//evidence:for ops-workspaces
 func TestADeletedSessionLeavesWhatIsNowhereElse(t *testing.T) {
 	t.Parallel()
 	for _, form := range ownForms() {

@@ -28,7 +28,7 @@ const (
 )
 
 // errNoGit says that git is not installed.
-var errNoGit = errors.New("git is not installed on this machine: install it, or set workspace: copy")
+var errNoGit = errors.New("git is not installed on this machine: install it")
 
 // errOutput says that git has written more than is read.
 var errOutput = fmt.Errorf("git has written more than %d MB", maxGitOutput>>20)

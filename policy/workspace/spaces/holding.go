@@ -29,7 +29,9 @@ type Holding struct {
 
 const (
 	// namedChanges is how many changed files are named.
-	namedChanges = 5
+	namedChanges = 3
+	// maxChangedName bounds how much of such a name is told.
+	maxChangedName = 60
 	// countedCommits bounds how many commits are counted.
 	countedCommits = 1000
 	// maxSubmodules bounds the submodules that are looked at, and maxNesting how deep they are nested.
@@ -80,7 +82,11 @@ func plural(n int, one, many string) string {
 
 func (h *Holding) changed(name string) {
 	if h.Changes++; len(h.Changed) < namedChanges {
-		h.Changed = append(h.Changed, strings.Trim(strconv.Quote(name), `"`))
+		if len(name) > maxChangedName {
+			name = "…" + strings.ToValidUTF8(name[len(name)-maxChangedName:], "")
+		}
+		quoted := strconv.Quote(name)
+		h.Changed = append(h.Changed, quoted[1:len(quoted)-1])
 	}
 }
 

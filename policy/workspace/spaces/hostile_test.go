@@ -92,6 +92,7 @@ func arm(t *testing.T, common, program string) {
 	must(t, errors.Join(err, f.Close()))
 }
 
+//evidence:for ops-workspaces-git
 func TestARepositoryRunsNothing(t *testing.T) {
 	b := newBench(t)
 	program, ran := trap(t, b.top)

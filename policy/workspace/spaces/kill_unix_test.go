@@ -100,6 +100,25 @@ func TestAKilledProcess(t *testing.T) {
 	}
 }
 
+// A git that hangs ends with the caller's context, and leaves nothing.
+//
+//evidence:for limit-workspace-time
+func TestAGitThatHangs(t *testing.T) {
+	b := newBench(t).repository()
+	bin := t.TempDir()
+	write(t, filepath.Join(bin, "git"), "#!/bin/sh\nexec sleep 1000\n")
+	must(t, os.Chmod(filepath.Join(bin, "git"), 0o755))
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if _, err := b.maker.Make(ctx, b.wanted(spaces.OwnWorktree, "one")); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the error is %v", err)
+	}
+	if left := names(t, b.workspaces); len(left) > 0 {
+		t.Errorf("left: %q", left)
+	}
+}
+
 // A start removes what a process has left long ago, and not what another one is making.
 func TestAStartRemovesWhatIsUnfinished(t *testing.T) {
 	t.Parallel()

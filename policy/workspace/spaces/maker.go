@@ -141,7 +141,10 @@ func (s Space) repositoryIn(ctx context.Context) (repository, error) {
 // plan finds the repository of the agent's directory, and where the agent works in it.
 func (s *Space) plan(ctx context.Context) (repository, error) {
 	repo, below, err := repositoryOf(ctx, s.Source)
-	if err != nil {
+	switch {
+	case errors.Is(err, errNoGit), ctx.Err() != nil:
+		return repo, err
+	case err != nil:
 		return repo, fmt.Errorf("the agent's directory %s is not in a work tree of git, which workspace: worktree needs: make it a repository, or set workspace: copy (%w)", s.Source, err)
 	}
 	s.Top, s.Below = topName(repo.top), below

@@ -251,6 +251,19 @@ func TestWhatIsNowhereElseIsKept(t *testing.T) {
 	}
 }
 
+// A repository may be at a commit that is on no branch. The commit is there as before.
+func TestAWorktreeOfACommitWithoutABranch(t *testing.T) {
+	t.Parallel()
+	for _, form := range forms() {
+		b := newBench(t).repository()
+		git(t, b.source, "checkout", "-q", "--detach")
+		git(t, b.source, "commit", "-q", "--allow-empty", "-m", "second")
+		s := b.make(form, "one")
+		b.holds(s, "clean", "")
+		b.removed(s, false)
+	}
+}
+
 // A branch that an agent makes in a worktree is in the repository, and stays when the worktree goes.
 func TestBranchesOfAWorktreeStay(t *testing.T) {
 	t.Parallel()
