@@ -161,13 +161,13 @@ func (r repository) worktree(ctx context.Context, head string, args ...string) (
 	if err != nil {
 		return "", err
 	}
-	settings := "[core]\n\trepositoryformatversion = 1\n[extensions]\n\tobjectFormat = " + format + "\n"
+	settings := []string{"[core]", "repositoryformatversion = 1", "[extensions]", "objectFormat = " + format, "[core]"}
 	// How files look in this repository: words and switches, none of which names a program.
 	// If there are none, git fails.
 	set, _ := git(ctx, r.top, nil, "config", "-z", "--get-regexp", `^core\.(autocrlf|eol|filemode|ignorecase|symlinks|precomposeunicode)$`)
 	for item := range strings.SplitSeq(set, "\x00") {
 		if name, value, ok := strings.Cut(strings.TrimPrefix(item, "core."), "\n"); ok && isWord(value) {
-			settings += "[core]\n\t" + name + " = " + value + "\n"
+			settings = append(settings, name+" = "+value)
 		}
 	}
 	if head == "" {
@@ -175,7 +175,7 @@ func (r repository) worktree(ctx context.Context, head string, args ...string) (
 	}
 	if err := errors.Join(
 		os.Mkdir(filepath.Join(private, "objects"), 0o700), os.Mkdir(filepath.Join(private, "refs"), 0o700),
-		os.WriteFile(filepath.Join(private, "HEAD"), []byte(head+"\n"), 0o600), os.WriteFile(filepath.Join(private, "config"), []byte(settings), 0o600),
+		os.WriteFile(filepath.Join(private, "HEAD"), []byte(head+"\n"), 0o600), os.WriteFile(filepath.Join(private, "config"), []byte(strings.Join(settings, "\n")+"\n"), 0o600),
 	); err != nil {
 		return "", err
 	}

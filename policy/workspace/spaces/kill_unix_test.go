@@ -60,8 +60,13 @@ func TestAKilledProcess(t *testing.T) {
 			remove string
 			seen   func() bool
 		}{
-			{"its directory", "", there("")}, {"its note", "", there("space.json")}, {"a part of the copy", "", there(".partial-*")},
-			{"its top", "", there("project")}, {"the link to the repository", "", there("project/.git")}, {"some files", "", there("project/d7/f7")}, {"all files", "", there("project/sub/b.txt")},
+			{"its directory", "", there("")},
+			{"its note", "", there("space.json")},
+			{"a part of the copy", "", there(".partial-*")},
+			{"its top", "", there("project")},
+			{"the link to the repository", "", there("project/.git")},
+			{"some files", "", there("project/d7/f7")},
+			{"all files", "", there("project/sub/b.txt")},
 			{"the removal", "yes", func() bool {
 				_, err := os.Stat(filepath.Join(home, "project", "a.txt"))
 				wasThere = wasThere || err == nil

@@ -32,11 +32,10 @@ func git(t testing.TB, dir string, args ...string) string {
 
 // bench is an agent's directory at source, and a maker.
 type bench struct {
-	t            *testing.T
-	top, source  string
-	maker        *spaces.Maker
-	workspaces   string
-	sessionsMade int
+	t           *testing.T
+	top, source string
+	maker       *spaces.Maker
+	workspaces  string
 }
 
 func newBench(t *testing.T) *bench {
@@ -152,6 +151,8 @@ func TestALaterProcessFindsTheWorkspace(t *testing.T) {
 		b := newBench(t).repository()
 		s := b.make(form, "one")
 		write(t, filepath.Join(s.Path(), "new.txt"), "work")
+		hourAgo := time.Now().Add(-time.Hour)
+		must(t, os.Chtimes(filepath.Join(b.workspaces, s.Name, "space.json"), hourAgo, hourAgo))
 		var err error
 		b.maker, err = spaces.Open(t.Context(), b.workspaces)
 		must(t, err)
