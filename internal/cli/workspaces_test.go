@@ -35,10 +35,13 @@ func TestWorkspacesOfSessions(t *testing.T) {
 	t.Parallel()
 	dir, data, workspaces := project(t), t.TempDir(), filepath.Join(t.TempDir(), "workspaces")
 	script := file(t, "agent.sh", "#!/bin/sh\ncat >> said\npwd\n")
+	viewer, admin := "viewer-"+strings.Repeat("0", 24), "admin-"+strings.Repeat("0", 24)
+	vera, root := file(t, "vera", viewer), file(t, "root", admin)
 	conf := func(form string) string {
-		return file(t, "t.yaml", fmt.Sprintf("workspaces: %s\ndefault_agent: tool\nagents: {tool: {adapter: command, command: %s, cwd: %s, workspace: %s}}\n", workspaces, script, dir, form))
+		return file(t, "t.yaml", fmt.Sprintf("auth: {tokens: [{name: vera, role: viewer, token_file: %s}, {name: root, role: admin, token_file: %s}]}\nworkspaces: %s\ndefault_agent: tool\nagents: {tool: {adapter: command, command: %s, cwd: %s, workspace: %s}}\n", vera, root, workspaces, script, dir, form))
 	}
 	s := startServer(t, data, "--config", conf("worktree"))
+	at := func(args ...string) []string { return append(args, "--url", s.base, "--token-file", root) }
 	say := func(id, words string) {
 		t.Helper()
 		if status, answer := s.do("POST", "/api/chat", fmt.Sprintf(`{"id":%q,"trigger":"submit-message","messages":[{"id":%q,"role":"user","parts":[{"type":"text","text":%q}]}]}`, id, words, words)); status != http.StatusOK || !strings.Contains(answer, workspaces) {
@@ -63,6 +66,12 @@ func TestWorkspacesOfSessions(t *testing.T) {
 	say("two", "bye")
 	said("one", "hello\n")
 	said("two", "bye\n")
+	if status, text := s.by(viewer, "GET", "/api/sessions/one", ""); status != http.StatusOK || strings.Contains(text, "workspace") {
+		t.Errorf("a viewer sees %d %s", status, text)
+	}
+	if status, text := s.by(viewer, "GET", "/api/workspaces", ""); status != http.StatusForbidden {
+		t.Errorf("a viewer lists %d %s", status, text)
+	}
 	s.stop()
 
 	s = startServer(t, data, "--config", conf("shared"))
@@ -70,7 +79,7 @@ func TestWorkspacesOfSessions(t *testing.T) {
 	said("one", "hello\nagain\n")
 	listed := func() string {
 		t.Helper()
-		r := command(t, "", s.at(data, "workspaces")...)
+		r := command(t, "", at("workspaces")...)
 		r.want(t, exitOK, "")
 		return strings.Join(strings.Fields(r.out), " ")
 	}
@@ -78,24 +87,24 @@ func TestWorkspacesOfSessions(t *testing.T) {
 	if got, want := listed(), fmt.Sprintf("SESSION AGENT FORM STATE PATH HOLDS one tool worktree changed %s 1 changed file (said) two tool worktree changed %s 1 changed file (said)", one, two); got != want {
 		t.Errorf("the list is\n%s, want\n%s", got, want)
 	}
-	command(t, "", s.at(data, "workspaces", "remove", "one")...).want(t, exitFailed, "tributary: the session of this workspace still exists: delete the session, which removes its workspace if nothing would be lost\n")
-	command(t, "", s.at(data, "sessions", "delete", "--yes", "one")...).want(t, exitOK, "")
+	command(t, "", at("workspaces", "remove", "one")...).want(t, exitFailed, "tributary: the session of this workspace still exists: delete the session, which removes its workspace if nothing would be lost\n")
+	command(t, "", at("sessions", "delete", "--yes", "one")...).want(t, exitOK, "")
 	if err := os.Remove(filepath.Join(two, "said")); err != nil {
 		t.Fatal(err)
 	}
-	command(t, "", s.at(data, "sessions", "delete", "--yes", "two")...).want(t, exitOK, "")
+	command(t, "", at("sessions", "delete", "--yes", "two")...).want(t, exitOK, "")
 	if _, err := os.Stat(two); !os.IsNotExist(err) {
 		t.Error("the workspace that held nothing is there:", err)
 	}
 	if got := listed(); !strings.Contains(got, "one tool worktree changed, left over") || strings.Contains(got, "two") {
 		t.Errorf("the list is %s", got)
 	}
-	if r := command(t, "", s.at(data, "workspaces", "list", "--json")...); !strings.HasPrefix(r.out, `[{"session":"one","agent":"tool","form":"worktree","path":"`+one+`",`) || !strings.HasSuffix(r.out, `"state":"changed","holds":"1 changed file (said)","left_over":true}]`+"\n") {
+	if r := command(t, "", at("workspaces", "list", "--json")...); !strings.HasPrefix(r.out, `[{"session":"one","agent":"tool","form":"worktree","path":"`+one+`",`) || !strings.HasSuffix(r.out, `"state":"changed","holds":"1 changed file (said)","left_over":true}]`+"\n") {
 		t.Errorf("as JSON the list is %s%s", r.out, r.errors)
 	}
-	command(t, "", s.at(data, "workspaces", "remove", "one")...).want(t, exitFailed, "tributary: the workspace of the session one has 1 changed file (said): copy what you need out of "+one+", or discard the workspace\n")
-	command(t, "", s.at(data, "workspaces", "remove", "one", "--discard")...).want(t, exitOK, "")
-	command(t, "", s.at(data, "workspaces", "remove", "one")...).want(t, exitFailed, `no session of this id has a workspace of its own here: "one"`)
+	command(t, "", at("workspaces", "remove", "one")...).want(t, exitFailed, "tributary: the workspace of the session one has 1 changed file (said): copy what you need out of "+one+", or discard the workspace\n")
+	command(t, "", at("workspaces", "remove", "one", "--discard")...).want(t, exitOK, "")
+	command(t, "", at("workspaces", "remove", "one")...).want(t, exitFailed, `no session of this id has a workspace of its own here: "one"`)
 	if got := listed(); got != "SESSION AGENT FORM STATE PATH HOLDS" {
 		t.Errorf("the list is %s", got)
 	}
