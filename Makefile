@@ -74,7 +74,7 @@ STAGES := "page-check binary fmt-check test-go:install lint" \
 WIDER_STAGES := "test-race e2e-postgres foreign endurance-quick npm-test conformance-selftest" \
   "conformance outside workflow conformance-postgres conformance-agentops conformance-claude conformance-codex conformance-remote agent-acp first-use"
 ALL_STAGES := "mutations restarts e2e-postgres-all fuzz endurance" \
-  "page-measure conformance-postgres-all test-agents cuts-all"
+  "page-measure conformance-postgres-all test-agents cuts-all readers"
 
 .PHONY: test
 test: need-go need-node ## Before a change is merged: formatting, lint, tests, real clients and agents (some ten minutes on two cores, more the first time)
@@ -145,6 +145,21 @@ test/conformance/langgraph/python/venv/installed: test/conformance/langgraph/pyt
 	python3 -m venv test/conformance/langgraph/python/venv
 	test/conformance/langgraph/python/venv/bin/pip install -q --no-deps --require-hashes -r $<
 	@touch $@
+
+# A Python for the programs of test/readers. Their lock files are of 3.12.
+READERS_PYTHON = $(shell for p in python3 python3.12 python3.13 $(wildcard $(HOME)/.pyenv/versions/3.12*/bin/python3); do \
+  $$p -c 'import sys, venv, ensurepip; sys.exit(not (3, 12) <= sys.version_info < (3, 14))' 2>/dev/null && echo $$p && break; done)
+
+test/readers/venv/%/installed: test/readers/%.txt
+	$(READERS_PYTHON) -m venv test/readers/venv/$*
+	test/readers/venv/$*/bin/pip install -q --no-deps -r $<
+	@touch $@
+
+.PHONY: readers
+readers: need-go ## Programs of others that read exports: Harbor, agentevals, Phoenix and MLflow, installed into the project (three gigabytes)
+	@if [ -z "$(READERS_PYTHON)" ]; then echo "There is no Python 3.12 or 3.13 with venv: the readers of exports are not tested."; else \
+	  $(MAKE) $(patsubst test/readers/%.txt,test/readers/venv/%/installed,$(wildcard test/readers/*.txt)) && \
+	  TRIBUTARY_TEST_READERS=$(CURDIR)/test/readers/venv $(GO_TEST) -count=1 ./test/readers; fi
 
 .PHONY: langgraph
 langgraph: test/conformance/langgraph/node_modules/.package-lock.json ## Install the LangGraph servers of the tests of adapter/langgraph (300 MB); Python's only where there is a python3

@@ -58,6 +58,7 @@ func rooms() []room {
 		{packages: "internal/wsconn", ours: "internal/address", others: "github.com/coder/websocket"},
 		{packages: "internal/procio"},
 		{packages: "internal/form", ours: "trace"},
+		{packages: "internal/yamlfile", others: "github.com/goccy/go-yaml"},
 		{packages: "policy/toolkind", ours: "trace"},
 		{packages: "policy/permission", ours: "policy/toolkind trace"},
 		{packages: "policy/permission/permissiontest", ours: "policy/permission policy/toolkind trace policy/workspace"},
@@ -109,7 +110,7 @@ func rooms() []room {
 		{packages: "export/*", ours: "trace"},
 
 		// Judgement of sessions: it knows no agent and no gateway.
-		{packages: "eval", ours: "export/reader policy/permission policy/toolkind trace", others: "github.com/goccy/go-yaml"},
+		{packages: "eval", ours: "export/reader internal/yamlfile policy/permission policy/toolkind trace"},
 
 		// The hub, and what is above it.
 		{packages: "session/turnstate"},
@@ -124,7 +125,7 @@ func rooms() []room {
 		{packages: "gateway/authz", ours: "access agent gateway/refusal session uistream"},
 		{packages: "gateway/agentops", ours: "access agent agent/agentkit adapter/agentops/wire export/agentops gateway/refusal internal/wsconn session trace"},
 		{packages: "gateway", ours: "access agent gateway/agentops eventlog gateway/authz gateway/chatbody gateway/chatrun gateway/chatsocket gateway/limit gateway/refusal export/atif export/markdown export/otlp export/redact internal/quote internal/wsconn gateway/metrics policy/workspace/spaces session trace uistream"},
-		{packages: "config", ours: "access policy/permission policy/workspace/spaces session policy/toolkind trace uistream", others: "github.com/goccy/go-yaml"},
+		{packages: "config", ours: "access internal/yamlfile policy/permission policy/workspace/spaces session policy/toolkind trace uistream"},
 		{packages: "internal/cli/manual", others: "github.com/alecthomas/kong"},
 		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong github.com/KimMachineGun/automemlimit golang.org/x/sys"},
 		{packages: ".", ours: "access agent eventlog eventlog/memlog eventlog/sqllog gateway gateway/agentops internal/cli internal/procio session uistream"}, // the library
@@ -148,6 +149,7 @@ func rooms() []room {
 		{packages: "test/bench", ours: "*"},
 		{packages: "test/stages"},
 		{packages: "test/mutations"},
+		{packages: "test/readers", ours: "export/atif export/exporttest export/otlp export/otlp/send trace"},
 		{packages: "test/foreign", others: "golang.org/x/tools/go/packages"},
 	}
 }

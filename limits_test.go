@@ -42,6 +42,8 @@ func limitSources() map[string][]string {
 		"text of a part that searches know; words of it":                                        {"eventlog searchedText", "eventlog mostWords"},
 		"turns that the gateway searches for tools":                                             {"gateway toolTurns"},
 		"members; length of a member's name":                                                    {"session maxMembers", "session maxMember"},
+		"scores of one session; in one call":                                                    {"session maxScored", "session maxScores"},
+		"reason of a score; ids of its evidence":                                                {"trace maxScoreReason", "trace maxScoreEvidence"},
 		"prompts that wait in one session":                                                      {"session &o.MaxQueue"},
 		"size of the records of one turn":                                                       {"session &o.MaxTurnBytes"},
 		"records of one turn":                                                                   {"session &o.MaxTurnRecords"},

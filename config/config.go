@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/internal/yamlfile"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 	"github.com/tributary-dev/tributary/session"
@@ -42,7 +43,16 @@ type Config struct {
 	Agents   map[string]Agent `yaml:"agents"`
 
 	file  string
-	lines map[string]int
+	lines yamlfile.Lines
+}
+
+// Fault is something in a configuration that cannot be meant.
+type Fault = yamlfile.Fault
+
+// Fault returns an error about the value at a path such as agents.claude.model,
+// which begins with that path and names the line it stands on.
+func (c Config) Fault(path, format string, args ...any) error {
+	return c.lines.Fault(path, format, args...)
 }
 
 // Auth says who may use the gateway.

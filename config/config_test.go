@@ -125,7 +125,7 @@ func TestFaults(t *testing.T) {
 		{"number for env", "agents:\n  x:\n    env:\n      PORT: 80", "t.yaml:4: agents.x.env.PORT is 80: write text, in quotation marks"},
 		{"alias", "data: &d x\ncwd: *d", "t.yaml:1: data uses an anchor, an alias or a tag: write the value itself"},
 		{"not a mapping", "- a", "t.yaml:1: the file is a list: write keys and values, each key on a line of its own"},
-		{"two documents", "listen: :1\n---\nlisten: :2", "t.yaml:3: a second document begins here: write everything into one"},
+		{"two documents", "listen: :1\n---\nlisten: :2", "t.yaml:3: a second document begins here: write it into a file of its own"},
 		{"not YAML", "listen: [", "t.yaml:1: the YAML cannot be read: sequence end token ']' not found"},
 		{"key twice", "data: a\ndata: b", `t.yaml:2: the YAML cannot be read: mapping key "data" already defined at [1:1]`},
 	} {

@@ -11,7 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/tributary-dev/tributary/internal/yamlfile"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
@@ -49,7 +51,7 @@ func Load(name string) (Config, error) {
 // Read reads the content of a file. The name is for errors, and its directory is
 // what relative paths are relative to.
 func Read(data []byte, file string) (Config, error) {
-	c := Config{file: file, lines: map[string]int{}}
+	c := Config{file: file}
 	if err := c.decode(data); err != nil {
 		return Config{}, err
 	}
@@ -58,6 +60,19 @@ func Read(data []byte, file string) (Config, error) {
 	}
 	c.anchorFiles(filepath.Dir(file))
 	return c, nil
+}
+
+func (c *Config) decode(data []byte) error {
+	document, err := yamlfile.Parse(c.file, data)
+	if err == nil {
+		c.lines, err = document.Decode(c, yamlfile.Rules{Words: words, MayBeEmpty: mayBeEmpty})
+	}
+	return err //nolint:wrapcheck // a Fault
+}
+
+// mayBeEmpty is true of what is handed to an agent's process as it is.
+func mayBeEmpty(path string) bool {
+	return strings.HasPrefix(path, "agents.") && (strings.Contains(path, ".env.") || strings.Contains(path, ".args["))
 }
 
 // check looks at what a type does not say.

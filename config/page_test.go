@@ -23,7 +23,7 @@ func keysOf(typ reflect.Type, path string) (keys []string) {
 	case typ.Kind() == reflect.Struct:
 		for f := range typ.Fields() {
 			if name, _, _ := strings.Cut(f.Tag.Get("yaml"), ","); name != "" {
-				keys = append(keys, keysOf(f.Type, join(path, name))...)
+				keys = append(keys, keysOf(f.Type, strings.TrimPrefix(path+"."+name, "."))...)
 			}
 		}
 		return keys
@@ -74,11 +74,11 @@ func TestThePageShowsEachKeyWithAnExample(t *testing.T) {
 		case len(cells) == 4 && cells[0] == "key" && cells[2] == "example":
 			in = true
 		case in && quoted.MatchString(cells[0]):
-			key := join(section, strings.Trim(cells[0], "`"))
+			key := strings.TrimPrefix(section+"."+strings.Trim(cells[0], "`"), ".")
 			example := strings.ReplaceAll(strings.Trim(cells[2], "`"), "\x00", "|")
 			shown[key] = true
 			text := inBlocks(key, example)
-			c := Config{file: "the page", lines: map[string]int{}}
+			c := Config{file: "the page"}
 			if err := c.decode([]byte(text)); err != nil {
 				t.Errorf("the example of %s cannot be read: %v\n%s", key, err, text)
 			}

@@ -118,7 +118,7 @@ func (c *Case) fault() *fault {
 	}
 	for i, g := range c.Graders {
 		if f := g.check.fault(); f != nil {
-			return &fault{join(fmt.Sprintf("graders[%d]", i), f.path), f.sentence}
+			return &fault{strings.TrimSuffix(fmt.Sprintf("graders[%d].%s", i, f.path), "."), f.sentence}
 		}
 	}
 	return c.Settings.fault()
@@ -162,13 +162,4 @@ func (s *Suite) LoadCases(file string) (cases []*Case, err error) {
 		}
 	}
 	return cases, nil
-}
-
-// or joins words as a sentence does.
-func or(words []string) string {
-	last := len(words) - 1
-	if last < 1 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:last], ", ") + " or " + words[last]
 }

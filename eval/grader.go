@@ -7,9 +7,6 @@ import (
 	"reflect"
 	"slices"
 
-	"github.com/goccy/go-yaml"
-	"github.com/goccy/go-yaml/ast"
-
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -113,15 +110,6 @@ func newCheck(name string) check {
 		return &command{}
 	}
 	return nil
-}
-
-// UnmarshalYAML implements yaml.NodeUnmarshaler.
-func (g *Grader) UnmarshalYAML(n ast.Node) error {
-	if err := yaml.NodeToValue(n, &g.common); err != nil {
-		return err //nolint:wrapcheck // it has the line
-	}
-	g.check = newCheck(g.Type)
-	return yaml.NodeToValue(n, g.check) //nolint:wrapcheck // it has the line
 }
 
 // Grade judges a session. Without a workspace, the graders that need one are skipped.

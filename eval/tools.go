@@ -62,7 +62,7 @@ func (g *tools) fault() *fault {
 			err = json.Unmarshal(args, &g.Calls[i].Args) // numbers as those of an input
 		}
 		if err != nil {
-			return &fault{join(path, "args"), "has a value that JSON does not have"}
+			return &fault{path + ".args", "has a value that JSON does not have"}
 		}
 	}
 	return nil

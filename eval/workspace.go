@@ -134,8 +134,8 @@ func (d *diff) allows(changed string) bool {
 // command judges the workspace by the exit status of a command.
 type command struct {
 	Run string `yaml:"run"`
-	// Exit is the status that passes.
-	Exit int `yaml:"exit"`
+	// Exit is the status that passes; nil is 0.
+	Exit *int `yaml:"exit"`
 }
 
 func (c *command) fault() *fault {
@@ -149,9 +149,13 @@ func (c *command) grade(ctx context.Context, _ *Session, w Workspace) judgement 
 	if w == nil {
 		return withoutWorkspace()
 	}
+	want := 0
+	if c.Exit != nil {
+		want = *c.Exit
+	}
 	status, err := w.Run(ctx, c.Run)
 	if err != nil {
 		return broken(err)
 	}
-	return passIf(status == c.Exit, nil, "the command ended with the status %d", status)
+	return passIf(status == want, nil, "the command ended with the status %d", status)
 }

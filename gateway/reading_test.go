@@ -76,6 +76,7 @@ var readers = map[string][]struct{ path, accept string }{
 	"GET /api/sessions/{id}/events":             {{"/api/sessions/big/events?after=1", "text/event-stream"}},
 	"GET /api/sessions/{id}/messages":           {{"/api/sessions/big/messages", ""}, {"/api/sessions/big/messages?after=0", ""}},
 	"GET /api/sessions/{id}/export":             {{"/api/sessions/big/export", ""}, {"/api/sessions/big/export?format=json", ""}},
+	"GET /api/sessions/{id}/scores":             {{"/api/sessions/big/scores", ""}},
 	"GET /api/sessions/{id}/tools":              {{"/api/sessions/big/tools", ""}},
 	"GET /api/sessions/{id}/ws":                 {{"/api/sessions/big/ws?role=client", ""}},
 	"GET /api/chat":                             {{"/api/chat?turn=TURN&client=7/big/stream", ""}},
@@ -131,6 +132,9 @@ func slowStand(t *testing.T, turns int) (s stand, store *slowStore, ids []string
 	}
 	if len(ids) != turns || !strings.Contains(history, "u0") {
 		t.Fatalf("there are %d turns of %d", len(ids), turns)
+	}
+	if status, _, body := s.do("POST", "/api/sessions/big/scores", fmt.Sprintf(`{"scores":[{"turn":%q,"name":"tests","verdict":"pass"}]}`, ids[0])); status != http.StatusNoContent {
+		t.Fatalf("%d %s", status, body)
 	}
 	return s, store, ids
 }

@@ -49,6 +49,8 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	in("POST /api/sessions/{id}/questions/{request}", access.Collaborator, g.user(g.answer))
 	in("GET /api/sessions/{id}/trace", access.Viewer, g.streaming(g.watched(g.trace)))
 	in("GET /api/sessions/{id}/export", access.Viewer, g.streaming(g.watched(g.export)))
+	in("GET /api/sessions/{id}/scores", access.Viewer, g.scores)
+	in("POST /api/sessions/{id}/scores", access.Collaborator, g.score)
 	in("GET /api/sessions/{id}/events", access.Viewer, g.streaming(g.watched(g.events)))
 	in("GET /api/sessions/{id}/channels", access.Viewer, g.channels)
 	in("GET /api/sessions/{id}/tools", access.Viewer, g.tools)

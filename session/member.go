@@ -117,33 +117,29 @@ func (h *Hub) Change(ctx context.Context, session string, c Change) (Info, error
 	return info, err
 }
 
-// change writes a session's document again. Where it cannot be written nothing has
-// changed. A new title is on record, too: readers of the log hear of it.
+// change writes a session's document again. Where it cannot be written nothing has changed, so
+// do is called twice: for the document, and for the session when that is on record. A new title
+// is on record, too: readers of the log hear of it.
 func (h *Hub) change(ctx context.Context, session string, do func(*Info) error) (Info, error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return Info{}, err
 	}
 	defer release()
-	l.mu.Lock()
-	was := l.info
-	if err = do(&l.info); err == nil {
-		l.changes++
-	}
-	renamed := l.info.Title
-	l.mu.Unlock()
-	if err != nil {
+	was := l.view().Info
+	will := was
+	if err := do(&will); err != nil {
 		return Info{}, err
 	}
 	var notes []trace.Event
-	if renamed != was.Title && renamed != "" {
-		notes = l.noteOf(trace.User, retitled(renamed))
+	if will.Title != was.Title && will.Title != "" {
+		notes = l.noteOf(trace.User, retitled(will.Title))
 	}
-	if err := l.keep(context.WithoutCancel(ctx), notes); err != nil {
-		l.mu.Lock()
-		l.info.Members, l.info.NoChat, l.info.Title, l.info.Mode, l.info.Model = was.Members, was.NoChat, was.Title, was.Mode, was.Model
-		l.info.Grants, l.info.Archived = was.Grants, was.Archived
-		l.mu.Unlock()
+	ctx = context.WithoutCancel(ctx)
+	if err = l.keep(ctx, notes, func(i *Info) { _ = do(i) }); err == nil {
+		err = l.flush(ctx) // a document that was written meanwhile may lack it
+	}
+	if err != nil {
 		return Info{}, elsewhere(err)
 	}
 	return l.view().Info, nil

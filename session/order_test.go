@@ -30,7 +30,8 @@ func (s heldBack) AppendWith(ctx context.Context, e eventlog.Entry, turn string,
 	return s.Store.AppendWith(ctx, e, turn, events)
 }
 
-func TestADocumentOnItsWayHoldsNoOtherUpAndTheNewestStays(t *testing.T) {
+// A change counts from when it is on record: the session has the title that its log says last.
+func TestADocumentOnItsWayHoldsNoOtherUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := make(chan struct{})
 		b := benchOn(t, eventlog.New(heldBack{memlog.New(), map[string]chan struct{}{"first": slow}}), nil)
@@ -44,10 +45,51 @@ func TestADocumentOnItsWayHoldsNoOtherUpAndTheNewestStays(t *testing.T) {
 		synctest.Wait()
 		retitle("second") // would hang if it waited for the first
 		b.wait(b.say("u1", "hello"))
+		has := func(title string) {
+			if doc, err := b.log.Get(t.Context(), "s"); err != nil || !strings.Contains(string(doc), `"`+title+`"`) {
+				t.Errorf("the document is %s, %v, and not of %s", doc, err, title)
+			}
+		}
+		has("second")
 		close(slow)
 		synctest.Wait()
-		if doc, err := b.log.Get(t.Context(), "s"); err != nil || !strings.Contains(string(doc), `"second"`) {
-			t.Errorf("the document is %s, %v", doc, err)
+		has("first")
+	})
+}
+
+// refusing is a store that holds each document with eve in it back, and then refuses it.
+type refusing struct {
+	eventlog.Store
+	arrived, goOn chan struct{}
+}
+
+func (s refusing) AppendWith(ctx context.Context, e eventlog.Entry, turn string, events []trace.Event) (uint64, error) {
+	if e.Members["eve"] != "" {
+		close(s.arrived)
+		<-s.goOn
+		return 0, errDisk
+	}
+	return s.Store.AppendWith(ctx, e, turn, events)
+}
+
+// A change that cannot be written changes nothing, also nothing of what was changed meanwhile.
+func TestAChangeThatFailsUndoesNoOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := refusing{memlog.New(), make(chan struct{}), make(chan struct{})}
+		b := benchOn(t, eventlog.New(store), nil)
+		defer b.close()
+		failed := make(chan error)
+		go func() { _, err := b.SetMember(t.Context(), "s", "eve", "viewer"); failed <- err }()
+		<-store.arrived
+		if _, err := b.SetMember(t.Context(), "s", "bob", "viewer"); err != nil {
+			t.Fatal(err)
+		}
+		close(store.goOn)
+		if err := <-failed; !errors.Is(err, errDisk) {
+			t.Errorf("the first change: %v", err)
+		}
+		if info, err := b.Get(t.Context(), "s"); err != nil || len(info.Members) != 1 || info.Members["bob"] == "" {
+			t.Errorf("the members are %v, %v", info.Members, err)
 		}
 	})
 }

@@ -20,12 +20,17 @@ func (l *activeSession) save(ctx context.Context) error {
 	return l.flush(ctx)
 }
 
-// keep writes the registry document together with notes.
-func (l *activeSession) keep(ctx context.Context, notes []trace.Event) error {
-	if len(notes) == 0 {
-		return l.flush(ctx)
+// keep writes the registry document as change makes it, together with notes.
+func (l *activeSession) keep(ctx context.Context, notes []trace.Event, change func(*Info)) error {
+	if len(notes) > 0 {
+		if _, err := l.newest(ctx); err != nil {
+			return err
+		}
 	}
-	return l.append(ctx, "", notes, nil)
+	if err := l.hub.health.write(l.hub.Now, func() error { return l.write(ctx, "", notes, change) }); err != nil {
+		return notUsed(fmt.Sprintf("keep session %q", l.id), err)
+	}
+	return nil
 }
 
 // flush writes the registry document unless it is on record.
@@ -188,6 +193,10 @@ func (l *activeSession) note(p trace.Payload) {
 		if learned, is := d.Agent(); is {
 			l.noteAgent(trace.Agent, learned)
 			return
+		}
+		if _, is := d.Score(); is { // an agent does not judge its own work
+			d.Name = trace.AgentDataName(d.Name)
+			p = d
 		}
 		l.offered(d)
 		if d.Name == titleData {

@@ -14,6 +14,7 @@ const (
 	dataModels   = "models"
 	dataCommands = "commands"
 	dataAgent    = "agent"
+	dataScore    = "score"
 )
 
 // Mode is a way in which an agent works, such as plan. The JSON form is that of the

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"context"
+	"encoding/json"
 	"strconv"
 	"strings"
 )
@@ -59,6 +60,13 @@ func (t *turn) replay(e Event) {
 		}
 		t.stopWriting(c)
 		c.tool, c.whole, c.event = p, true, e.ID
+	case ToolResultProgress:
+		c := t.calls[p.ToolCallID]
+		if text, is := textOf(p.Output); is && c != nil && !c.done {
+			c.output = &output{} // what is left of the text that the call has printed
+			t.print(c.output, text)
+			c.output.unsent = 0
+		}
 	case ToolResult:
 		if c := t.calls[p.ToolCallID]; c != nil && !c.done {
 			t.stopWriting(c)
@@ -93,9 +101,15 @@ func (t *turn) replay(e Event) {
 		if s, ok := p.Subagent(); ok {
 			t.rememberSub(s, e.ID)
 		}
-	case Prompt, Reply, Rewind, ToolResultProgress, Usage, Plan, FileChange, Source, File, Error, Status, Unknown:
+	case Prompt, Reply, Rewind, Usage, Plan, FileChange, Source, File, Error, Status, Unknown:
 		// nothing stays open after these
 	}
+}
+
+// textOf is a value that is a text.
+func textOf(value json.RawMessage) (text string, is bool) {
+	err := json.Unmarshal(value, &text)
+	return text, err == nil && text != ""
 }
 
 func (t *turn) rememberPart(view Builder, id string, thought bool) {

@@ -128,3 +128,34 @@ func TestAReopenedPartThatIsFullTakesNoMore(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// What a call has printed before a restart is in its result, if the result has no output of its own.
+func TestAReopenedCallKeepsWhatItHasPrinted(t *testing.T) {
+	t.Parallel()
+	var events []Event
+	b := NewBuilder(t.Context(), Config{Turn: "t", Append: collect(&events)})
+	b.ToolCall(ToolCall{ToolCallID: "c", RawName: "Bash", Input: json.RawMessage(`{}`)})
+	b.ToolResultDelta("c", "one\n")
+	if err := b.Detach(); err != nil {
+		t.Fatal(err)
+	}
+	var records []Record
+	for _, e := range events {
+		records = append(records, Record{Session: "s", Turn: "t", Event: e})
+	}
+	b = Restore(t.Context(), Config{Turn: "t", Append: collect(&events)}, records)
+	b.ToolResultDelta("c", "two\n")
+	b.ToolResult(ToolResult{ToolCallID: "c", Status: ToolCompleted})
+	if err := b.Finish(Stop{Reason: "end_turn", Outcome: OutcomeCompleted}); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		if r, is := e.Payload.(ToolResult); is {
+			if string(r.Output) != `"one\ntwo\n"` {
+				t.Errorf("the result is %s", r.Output)
+			}
+			return
+		}
+	}
+	t.Error("there is no result")
+}

@@ -41,7 +41,9 @@ const (
 // Write writes the turns that have stopped: as lines of JSON, each of which is one request, or as
 // protobuf, which is one request as a whole. It returns how many turns it wrote. It refuses what
 // [Turns] refuses.
-func Write(w io.Writer, records iter.Seq2[trace.Record, error], o Options) (turns int, err error) {
+//
+// Each call of records reads the session from its start: first for the scores.
+func Write(w io.Writer, records func() iter.Seq2[trace.Record, error], o Options) (turns int, err error) {
 	for requests, err := range Turns(records, o) {
 		if err != nil {
 			return turns, err
@@ -65,10 +67,15 @@ func Write(w io.Writer, records iter.Seq2[trace.Record, error], o Options) (turn
 
 // Turns yields the requests of each turn that has stopped, or an error and then nothing. Turns
 // before the year 2000 are of a recording, whose clock begins at 0; receivers file them under 1970,
-// so they are refused.
-func Turns(records iter.Seq2[trace.Record, error], o Options) iter.Seq2[[]Request, error] {
+// so they are refused. Each call of records reads the session from its start: first for the scores.
+func Turns(records func() iter.Seq2[trace.Record, error], o Options) iter.Seq2[[]Request, error] {
 	return func(yield func([]Request, error) bool) {
-		for t, err := range reader.Turns(records, nil) {
+		outline, err := reader.Survey(records())
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for t, err := range reader.Turns(records(), outline.Scored()) {
 			if err == nil && o.Turn != "" && t.ID != o.Turn {
 				continue
 			}
@@ -112,6 +119,9 @@ func Turn(t *reader.Turn, o Options) ([]Request, error) {
 		if !m.leaves(q.Actor) {
 			m.question(q)
 		}
+	}
+	for _, s := range t.Scores {
+		m.evaluation(s)
 	}
 	m.root()
 	all := m.requests()

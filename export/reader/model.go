@@ -33,6 +33,8 @@ type Turn struct {
 	Notes []*Note
 	// Rewinds are the ids of the messages from which on the turn has removed the history.
 	Rewinds []string
+	// Scores are what graders found in the turn later, the oldest first. Only [Survey] knows.
+	Scores []*Score
 	// ContextUsed and ContextSize are the newest figures of the agent, in tokens; 0 is unknown.
 	ContextUsed, ContextSize int64
 }
@@ -166,4 +168,13 @@ type Note struct {
 	Actor   trace.Actor
 	Removed bool
 	Payload trace.Payload
+}
+
+// Score is what a grader found in a turn. No later one has replaced it.
+type Score struct {
+	trace.Score
+
+	Record string // the id of its record
+	Seq    uint64
+	Time   time.Time
 }

@@ -12,8 +12,8 @@ import (
 
 // Turns yields each turn of the session when it has stopped. A turn that has not stopped is left
 // out, and so is what happens outside turns. The outline is nil for a reader that has the records
-// once only. Then nothing counts as removed, and a call that goes on later has the result of its own
-// turn. The turns are the caller's.
+// once only. Then nothing counts as removed, a call that goes on later has the result of its own
+// turn, and no turn has scores. The turns are the caller's.
 func Turns(records iter.Seq2[trace.Record, error], o *Outline) iter.Seq2[*Turn, error] {
 	return func(yield func(*Turn, error) bool) {
 		s := &session{outline: o, turns: map[string]*turn{}}
@@ -222,6 +222,9 @@ func (t *turn) asked(a *Actor, r trace.Record) {
 // finish closes what is open, leaves out what came to nothing, and places the usage.
 func (s *session) finish(t *turn) {
 	t.Agent = s.agent
+	if s.outline != nil {
+		t.Scores = s.outline.scores[t.ID]
+	}
 	for _, a := range t.Actors {
 		if id, sub := a.ID.SubagentCall(); sub {
 			a.Name = nameOf(a.Call, t.names[id])

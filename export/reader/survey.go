@@ -16,6 +16,7 @@ type Outline struct {
 	// Agent is what is known of the agent at the end of the session.
 	Agent trace.AgentInfo
 
+	scores  map[string][]*Score  // by turn
 	removed []span               // the records that rewinds removed, in order
 	results map[callKey]*outcome // of calls that went on in a later turn
 }
@@ -32,10 +33,20 @@ type outcome struct {
 	seq    uint64
 }
 
-// Survey reads a session once. The outline has the size of the session's rewinds and of the
-// results of calls that a later turn continues.
+// Scored is an outline with the scores alone, for a reader to which a turn is what its records
+// said when it stopped.
+func (o *Outline) Scored() *Outline { return &Outline{scores: o.scores} }
+
+// score puts a score in the place of the one that it replaces.
+func (o *Outline) score(s *Score) {
+	all := slices.DeleteFunc(o.scores[s.Turn], func(b *Score) bool { return b.Case == s.Case && b.Name == s.Name })
+	o.scores[s.Turn] = append(all, s)
+}
+
+// Survey reads a session once. The outline has the size of the session's scores and rewinds, and of
+// the results of calls that a later turn continues.
 func Survey(records iter.Seq2[trace.Record, error]) (*Outline, error) {
-	o := &Outline{results: map[callKey]*outcome{}}
+	o := &Outline{scores: map[string][]*Score{}, results: map[callKey]*outcome{}}
 	messages := map[string]uint64{} // where each message begins, the newest of that id
 	calls := map[callKey]callKey{}  // the first turn of a call that went on
 	for r, err := range records {
@@ -46,6 +57,9 @@ func Survey(records iter.Seq2[trace.Record, error]) (*Outline, error) {
 		case trace.Data:
 			if info, is := p.Agent(); is {
 				o.Agent = o.Agent.With(info)
+			}
+			if s, is := p.Score(); is {
+				o.score(&Score{Score: s, Record: r.ID, Seq: r.Seq, Time: r.Time})
 			}
 		case trace.Prompt:
 			messages[p.Message.ID] = r.Seq

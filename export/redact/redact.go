@@ -95,6 +95,15 @@ func Turn(t *reader.Turn, drop []Class) {
 	for _, n := range t.Notes {
 		n.Payload = d.note(n.Payload)
 	}
+	for _, s := range t.Scores {
+		d.word(Title, &s.Case, &s.Name)
+		d.text(Error, &s.Reason)
+		d.text(Person, &s.By)
+		for i := range s.Evidence {
+			d.word(Title, &s.Evidence[i])
+		}
+		s.Evidence = slices.DeleteFunc(s.Evidence, func(id string) bool { return id == "" })
+	}
 }
 
 // Agent removes the given classes from what is known of an agent.

@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/tributary-dev/tributary/eval"
+	"github.com/tributary-dev/tributary/internal/httpjson"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 type evalCommand struct {
@@ -63,6 +66,7 @@ type evalGradeCommand struct {
 	Case    []string `sep:"none" placeholder:"FILE" help:"A file with a case. May be given several times."`
 	JSON    bool     `name:"json" help:"Print a line of JSON for each case and session, with all findings."`
 	JUnit   string   `name:"junit" placeholder:"FILE" help:"Write the results into this file too, as XML for programs that read JUnit's."`
+	Record  bool     `help:"Put the findings on record in the gateway, as scores of each session's last turn. All sources must be sessions of the gateway."`
 	Sources []string `arg:"" name:"source" placeholder:"SOURCE" help:"Sessions: a file with the records of a trace as JSON lines, a file with a trajectory in ATIF, or the id of a session of a running gateway."`
 }
 
@@ -78,6 +82,7 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	var results []eval.Result
+	scores := map[string][]trace.Score{}
 	failed, unjudged := false, false
 	t := newTable(p.stdout)
 	if !c.JSON {
@@ -87,6 +92,7 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 		for _, s := range sessions {
 			r := one.Grade(ctx, s.session, nil)
 			results = append(results, r)
+			scores[s.session.ID] = append(scores[s.session.ID], r.Scores(s.session)...)
 			failed = failed || r.Verdict == eval.Failed
 			unjudged = unjudged || r.Verdict == eval.Errored || r.Verdict == eval.Skipped
 			if !c.JSON {
@@ -112,6 +118,11 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 			return err
 		}
 	}
+	if c.Record {
+		if err := c.record(ctx, scores); err != nil {
+			return &exitError{exitNotJudged, err}
+		}
+	}
 	switch {
 	case failed:
 		return &exitError{status: exitFailed}
@@ -119,6 +130,22 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 		return &exitError{status: exitNotJudged}
 	}
 	return nil
+}
+
+// record sends what graders found to the gateway that has the sessions.
+func (c *evalGradeCommand) record(ctx context.Context, scores map[string][]trace.Score) error {
+	const most = 100 // that the gateway takes at once
+	return c.using(func(g remote) error {
+		for id, all := range scores {
+			for some := range slices.Chunk(all, most) {
+				call := httpjson.Call{Method: "POST", Path: of(id, "scores"), In: map[string]any{"scores": some}}
+				if err := g.Do(ctx, call); err != nil {
+					return fmt.Errorf("the scores of the session %s are not on record: %w", oneParagraph(id), g.plain(err))
+				}
+			}
+		}
+		return nil
+	})
 }
 
 // cases reads the files of cases.
@@ -149,7 +176,9 @@ type judged struct {
 func (c *evalGradeCommand) sessions(ctx context.Context) (all []judged, err error) {
 	for _, source := range c.Sources {
 		var found []*eval.Session
-		if _, missing := os.Stat(source); missing == nil {
+		if _, missing := os.Stat(source); missing == nil && c.Record {
+			return nil, usage("--record is for sessions of a running gateway, and %s is a file: name the session by its id", source)
+		} else if missing == nil {
 			found, err = sessionsIn(ctx, source)
 		} else if pathLike(source) {
 			return nil, usage("%s cannot be read: %w", source, reason(missing))

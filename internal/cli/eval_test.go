@@ -58,6 +58,17 @@ func TestEvalGrade(t *testing.T) {
 	grade("--case", hello, "two", "none").want(t, 3, "")
 	grade("--case", two, "nobody").want(t, 3, "there is no such session")
 
+	// The findings become scores of the last turn, and a second grading replaces the first one.
+	r = grade("--case", two, "--case", hello, "--record", "one")
+	r.want(t, exitFailed, "")
+	grade("--case", two, "--record", "one").want(t, exitOK, "")
+	_, body := s.do("GET", "/api/sessions/one/scores", "")
+	for want, times := range map[string]int{`"verdict":`: 6, `"case":"two-commands","name":"permission~2","verdict":"pass"`: 1, `"case":"hello","name":"output","verdict":"fail"`: 1, `"name":"budget","verdict":"unknown"`: 1, `"reason":`: 6, `"evidence":[`: 6, `"name":"file"`: 0} {
+		if strings.Count(body, want) != times {
+			t.Errorf("%s is %d times, not %d, in\n%s", want, strings.Count(body, want), times, body)
+		}
+	}
+
 	// The same session by a file, and by a trajectory, which does not tell all.
 	dir := t.TempDir()
 	records, trajectory := filepath.Join(dir, "all.jsonl"), filepath.Join(dir, "one.json")
@@ -92,6 +103,7 @@ func TestEvalGrade(t *testing.T) {
 			t.Errorf("by the gateway %s, and by the file %+v", got, f)
 		}
 	}
+	grade("--case", two, "--record", records).want(t, exitUsage, "--record is for sessions of a running gateway, and "+records+" is a file")
 	r = command(t, "", "eval", "grade", "--json", "--case", two, trajectory)
 	r.want(t, exitFailed, "")
 	if c := line(r.out); len(c) != 1 || c[0].Graders[0].Verdict != eval.Unclear || c[0].Graders[3].Verdict != eval.Passed {

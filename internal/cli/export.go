@@ -125,7 +125,7 @@ func (c *exportCommand) turns(w io.Writer, records func() iter.Seq2[trace.Record
 	if c.Format == "atif" {
 		return atif.Write(w, records, atif.Options{Version: c.Version, Agent: agent, Drop: drop, Turn: c.Turn, NoDenied: c.NoDenied, NoSubagents: c.NoSubagents, Media: media}) //nolint:wrapcheck // a sentence
 	}
-	n, err := otlp.Write(w, records(), c.spans(agent, drop))
+	n, err := otlp.Write(w, records, c.spans(agent, drop))
 	if err == nil && n == 0 {
 		err = atif.ErrNothing
 	}

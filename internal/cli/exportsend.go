@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"os"
 	"strings"
@@ -124,7 +125,8 @@ func (c *exportCommand) sendOne(ctx context.Context, g remote, to *send.Sender, 
 		return one, err
 	}
 	var turns [][]otlp.Request
-	for requests, err := range otlp.Turns(g.history(ctx, id), c.spans(trace.AgentInfo{Name: s.Agent}, drop)) {
+	records := func() iter.Seq2[trace.Record, error] { return g.history(ctx, id) }
+	for requests, err := range otlp.Turns(records, c.spans(trace.AgentInfo{Name: s.Agent}, drop)) {
 		if err != nil {
 			return one, err //nolint:wrapcheck // a sentence
 		}

@@ -20,6 +20,7 @@ type Thread struct {
 	Changes int
 
 	of      map[string]int // how many messages a turn has
+	places  map[string]int // the place of a message, by its id
 	answers int            // answers that ever began, also those that were removed
 	removed map[string]bool
 	// cutAt has the turns of which only the beginning is left, with the first message that
@@ -28,6 +29,7 @@ type Thread struct {
 	// prompts are the prompts on record by the id of their message. An edited message has
 	// several.
 	prompts map[string][]Prompt
+	scores  map[string]uint64 // where each score is on record, by the id of its data
 	// layouts are those of the turns that were read or are open.
 	layouts map[string]*Layout
 	// Names are the agent's own ids.
@@ -63,7 +65,22 @@ type Span struct {
 
 // Find returns the place of a message, or -1.
 func (t *Thread) Find(id string) int {
-	return slices.IndexFunc(t.Messages, func(m Message) bool { return m.ID == id })
+	if i, ok := t.places[id]; ok {
+		return i
+	}
+	return -1
+}
+
+// index notes the places of the messages from i on. The first of several with one id counts.
+func (t *Thread) index(from int) {
+	if t.places == nil {
+		t.places = map[string]int{}
+	}
+	for i, m := range slices.Backward(t.Messages[from:]) {
+		if first, known := t.places[m.ID]; !known || first >= from {
+			t.places[m.ID] = from + i
+		}
+	}
 }
 
 // Removed reports whether a rewind has removed messages of the turn.
@@ -82,6 +99,7 @@ func (t *Thread) Add(m Message) {
 		at--
 	}
 	t.Messages = slices.Insert(t.Messages, at, m)
+	t.index(at)
 	if t.of == nil {
 		t.of = map[string]int{}
 	}
@@ -99,6 +117,9 @@ func (t *Thread) Cut(id string) {
 		t.removed = map[string]bool{}
 	}
 	for _, m := range t.Messages[i:] {
+		if t.places[m.ID] >= i {
+			delete(t.places, m.ID)
+		}
 		t.removed[m.Turn] = true
 		if t.of[m.Turn]--; t.of[m.Turn] == 0 {
 			delete(t.of, m.Turn)
@@ -113,8 +134,8 @@ func (t *Thread) Cut(id string) {
 	t.Messages = slices.Delete(t.Messages, i, len(t.Messages))
 }
 
-// Observe takes over a prompt, a reply, a rewind or a step with the agent's id that is on
-// record.
+// Observe takes over a prompt, a reply, a rewind, a step with the agent's id or a score that is
+// on record.
 func (t *Thread) Observe(kind trace.Kind, turn, message, by string, seq uint64) {
 	if kind == trace.KindPrompt {
 		t.notePrompt(message, Prompt{seq, turn})
@@ -122,6 +143,8 @@ func (t *Thread) Observe(kind trace.Kind, turn, message, by string, seq uint64) 
 	switch kind { //nolint:exhaustive // only these change the thread
 	case trace.KindStep:
 		t.Names.Note(turn, message)
+	case trace.KindData:
+		t.noteScore(message, seq)
 	case trace.KindRewind:
 		t.Cut(message)
 	case trace.KindPrompt, trace.KindReply:
@@ -228,7 +251,7 @@ func (t *Thread) Remains(i int, after Message) (kept, later bool) {
 // From lists the turns of the messages from i on.
 func (t *Thread) From(i int) (turns []string) {
 	for _, m := range t.Messages[i:] {
-		if !slices.Contains(turns, m.Turn) {
+		if len(turns) == 0 || turns[len(turns)-1] != m.Turn { // those of a turn stand together
 			turns = append(turns, m.Turn)
 		}
 	}

@@ -2,8 +2,12 @@ package thread_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
+	"time"
+
+	"pgregory.net/rapid"
 
 	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/trace"
@@ -215,4 +219,46 @@ func TestANameOfTheAgentBelongsToOneTurn(t *testing.T) {
 	if _, ok := n.TurnOf("n19999"); !ok {
 		t.Error("the newest name was dropped")
 	}
+}
+
+// A session of many turns is loaded in linear time: twenty times the turns take far less than four
+// hundred times as long.
+func TestAThreadIsFoldedInLinearTime(t *testing.T) {
+	t.Parallel()
+	took := func(turns int) time.Duration {
+		best := time.Hour
+		for range 3 {
+			var th thread.Thread
+			began := time.Now()
+			for i := range turns {
+				turn := fmt.Sprintf("turn_%08d", i)
+				th.Observe(trace.KindPrompt, turn, fmt.Sprintf("user_%08d", i), "ada", uint64(4*i+1))
+				th.Observe(trace.KindReply, turn, fmt.Sprintf("msg_%08d", i), "", uint64(4*i+2))
+			}
+			best = min(best, time.Since(began))
+		}
+		return best
+	}
+	if few, many := took(1000), took(20_000); many > 150*few {
+		t.Errorf("1,000 turns take %v, and 20,000 turns %v", few, many)
+	}
+}
+
+// Find finds what a search through the messages finds.
+func TestFindIsASearch(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var th thread.Thread
+		for seq := range uint64(rapid.IntRange(1, 60).Draw(t, "records")) { //nolint:gosec // small
+			kind := rapid.SampledFrom([]trace.Kind{trace.KindPrompt, trace.KindReply, trace.KindPrompt, trace.KindReply, trace.KindRewind}).Draw(t, "kind")
+			turn, id := fmt.Sprint(rapid.IntRange(1, 9).Draw(t, "turn")), fmt.Sprint("m", rapid.IntRange(1, 12).Draw(t, "message"))
+			th.Observe(kind, turn, id, "ada", seq+1)
+			for n := range 13 {
+				id := fmt.Sprint("m", n)
+				if got, want := th.Find(id), slices.IndexFunc(th.Messages, func(m thread.Message) bool { return m.ID == id }); got != want {
+					t.Fatalf("Find(%s) is %d, and the message stands at %d of %v", id, got, want, th.Messages)
+				}
+			}
+		}
+	})
 }

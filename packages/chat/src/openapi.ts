@@ -336,6 +336,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/scores": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        /** What graders found in the turns of the session */
+        get: operations["listScores"];
+        put?: never;
+        /** Put on record what graders found in turns that have ended */
+        post: operations["recordScores"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{id}/events": {
         parameters: {
             query?: never;
@@ -1068,6 +1089,29 @@ export interface components {
          * @enum {string}
          */
         Outcome: "completed" | "failed" | "canceled";
+        NewScore: {
+            /** @description A turn that has ended */
+            turn: string;
+            /** @description The task that the grader belongs to */
+            case?: string;
+            /** @description The grader */
+            name: string;
+            /** @enum {string} */
+            verdict: "pass" | "fail" | "unknown";
+            score?: number;
+            reason?: string;
+            /** @description The ids of the records that show it */
+            evidence?: string[];
+        };
+        /** @description What a grader found in a turn */
+        Score: components["schemas"]["NewScore"] & {
+            /** @description Who sent it */
+            by?: string;
+            /** @description The last answer of the turn; missing if the turn was removed */
+            message_id?: string;
+            /** Format: date-time */
+            at: string;
+        };
         /** @enum {string} */
         ToolKind: "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "switch_mode" | "other";
         Stopped: {
@@ -1763,6 +1807,8 @@ export interface operations {
                 content?: string;
                 /** @description The only turn that atif and otlp have */
                 turn?: string;
+                /** @description A message of the only turn that atif and otlp have */
+                message?: string;
                 /** @description false leaves calls that were refused out of atif and otlp */
                 denied?: boolean;
                 /** @description false leaves the work of sub-agents out of atif and otlp */
@@ -1957,6 +2003,60 @@ export interface operations {
                     "application/x-ndjson": string;
                     "text/event-stream": string;
                 };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listScores: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The newest score of each turn, case and grader, the oldest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        scores: components["schemas"]["Score"][];
+                    };
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    recordScores: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    scores: components["schemas"]["NewScore"][];
+                };
+            };
+        };
+        responses: {
+            /** @description All of them are on record */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Error"];
         };

@@ -149,6 +149,29 @@ test('a comment on a range of lines waits in the composer over a reload, and goe
   await page.leave();
 });
 
+test('a review that comes late takes the focus from nobody', async () => {
+  const page = await reviewed();
+  await line(page, 'README.md', 3).click();
+  await page.getByRole('textbox', { name: 'Comment on line 3' }).fill('why?');
+  await page.keyboard.press('Enter');
+  let late;
+  await page.route('**/assets/review-*.js', async route => {
+    await new Promise(resolve => {
+      late = resolve;
+    });
+    await route.continue();
+  });
+  await page.reload();
+  const remove = page.getByRole('button', { name: 'Remove the comment on README.md:3' });
+  await remove.focus();
+  await until('the review is asked for', () => late);
+  late();
+  await file(page, 'README.md').waitFor();
+  await page.keyboard.press('Delete');
+  await remove.waitFor({ state: 'detached' });
+  await page.leave();
+});
+
 test('turns that the page has not read are said to be missing, and can be loaded', async () => {
   const id = randomUUID();
   await say(id, 'edit');

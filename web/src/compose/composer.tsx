@@ -4,6 +4,7 @@ import { Button, IconButton } from '../ui/button';
 import { Attached } from './attached';
 import { caretLeft } from './caret';
 import type { Compose } from './compose';
+import { useView } from '../shell/route';
 import { useDrop } from './drop';
 import { useHeight } from './height';
 import { Queued } from './queued';
@@ -33,8 +34,9 @@ export function Composer({ compose }: { compose: Compose }) {
     blocked = controls.blocked !== null;
   const chosen = Math.min(at, offers.length - 1);
   const focus = () => area.current?.focus();
+  const reviewing = useRef(useView() === 'review'); // when the composer appears: the review has the focus then
   useEffect(() => {
-    if (matchMedia('(hover: hover)').matches) focus();
+    if (!reviewing.current && matchMedia('(hover: hover)').matches) focus();
   }, []);
   useHeight(area, text, 240);
   const dropping = useDrop(!blocked, compose.attach);

@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState, type RefObject } from 'react';
 import { generateId, type UIMessage } from 'ai';
 import { ChevronDown, ChevronUp, Columns2, FoldVertical, Rows2, UnfoldVertical, X } from 'lucide-react';
 import { useComments } from '../compose/comments';
@@ -11,7 +11,9 @@ import { treeOf } from './tree';
 import { useViewed } from './viewed';
 import './review.css';
 
-interface Props {
+export interface Props {
+  /** The element that holds the review. */
+  paneRef: RefObject<HTMLDivElement | null>;
   id: string;
   messages: UIMessage[];
   /** Whether the session has messages before these, and what reads them. */
@@ -29,7 +31,7 @@ const inText = (e: KeyboardEvent) =>
   e.target instanceof HTMLElement && e.target.closest('input, textarea, select, [contenteditable]') !== null;
 
 /** All that the agent has changed in a session, or in one turn of it. */
-export default function Review({ id, messages, more, older, onClose }: Props) {
+export default function Review({ paneRef, id, messages, more, older, onClose }: Props) {
   const { changes, turns } = useMemo(() => changesOf(messages), [messages]);
   const [scope, setScope] = useState(''),
     [view, setView] = useState<'unified' | 'split'>('unified');
@@ -39,13 +41,9 @@ export default function Review({ id, messages, more, older, onClose }: Props) {
     [problem, setProblem] = useState<string | null>(null);
   const [marks, setMarks] = useViewed(id),
     [comments, setComments] = useComments(id);
-  const root = useRef<HTMLDivElement>(null);
   const files = useMemo(() => filesOf(scope ? changes.filter(c => c.turn === scope) : changes), [changes, scope]);
   const tree = useMemo(() => treeOf(files), [files]);
   const seen = useCallback((file: File) => marks[file.path] === stateOf(file), [marks]);
-  useEffect(() => {
-    root.current?.focus();
-  }, []);
 
   const toggle = useCallback(
     (file: File) =>
@@ -72,13 +70,16 @@ export default function Review({ id, messages, more, older, onClose }: Props) {
     },
     [marks, setMarks],
   );
-  const show = useCallback((path: string) => {
-    setCurrent(path);
-    const section = root.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`);
-    if (!section) return;
-    section.parentElement!.scrollTop = section.offsetTop - GAP;
-    section.querySelector<HTMLElement>('.review-name')?.focus({ preventScroll: true });
-  }, []);
+  const show = useCallback(
+    (path: string) => {
+      setCurrent(path);
+      const section = paneRef.current?.querySelector<HTMLElement>(`[data-path="${CSS.escape(path)}"]`);
+      if (!section) return;
+      section.parentElement!.scrollTo({ top: section.offsetTop - GAP });
+      section.querySelector<HTMLElement>('.review-name')?.focus({ preventScroll: true });
+    },
+    [paneRef],
+  );
   const step = useCallback(
     (by: number) => {
       const at = files.findIndex(f => f.path === current),
@@ -141,7 +142,7 @@ export default function Review({ id, messages, more, older, onClose }: Props) {
     all = files.some(f => !shut.has(fold(f)));
 
   return (
-    <div className="review" ref={root} role="region" aria-label="Changes" tabIndex={-1}>
+    <>
       <div className="review-bar">
         <h2>Changes</h2>
         {turns.length > 1 && (
@@ -219,7 +220,7 @@ export default function Review({ id, messages, more, older, onClose }: Props) {
           </div>
         </div>
       )}
-    </div>
+    </>
   );
 }
 
