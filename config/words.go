@@ -8,6 +8,7 @@ import (
 	"github.com/tributary-dev/tributary/internal/yamlfile"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/policy/toolkind"
+	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -41,6 +42,8 @@ func words(t reflect.Type) []string {
 		return yamlfile.Words(FsyncOn, FsyncOff)
 	case reflect.TypeFor[Content]():
 		return append([]string{"all", "none"}, yamlfile.Words(redact.Classes()...)...)
+	case reflect.TypeFor[spaces.Form]():
+		return yamlfile.Words(spaces.Shared, spaces.OwnWorktree, spaces.OwnCopy)
 	case reflect.TypeFor[Subagents]():
 		return yamlfile.Words(SubagentsPart, SubagentsInline, SubagentsPreliminary, SubagentsHidden)
 	}

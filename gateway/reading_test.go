@@ -106,6 +106,7 @@ var nonReaders = map[string]string{
 	"GET /api/agents":                       "/api/agents",
 	"GET /api/agents/{agent}/conversations": "/api/agents/demo/conversations",
 	"GET /api/auth/me":                      "/api/auth/me",
+	"GET /api/workspaces":                   "/api/workspaces",
 	"GET /metrics":                          "/metrics",
 }
 

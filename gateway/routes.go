@@ -59,6 +59,8 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	all("GET /api/agents", access.Viewer, g.agents)
 	all("GET /api/agents/{agent}/conversations", access.Collaborator, g.conversations)
 	all("GET /api/exporters", access.Admin, g.exporters)
+	all("GET /api/workspaces", access.Admin, g.workspaces)
+	all("DELETE /api/workspaces/{session}", access.Admin, g.removeWorkspace)
 	all("GET /metrics", access.Viewer, g.metrics)
 }
 

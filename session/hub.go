@@ -12,6 +12,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -50,6 +51,11 @@ type Hub struct {
 func New(ctx context.Context, o Options) (*Hub, error) {
 	if o.Log == nil || len(o.Agents) == 0 {
 		return nil, errors.New("a hub needs a log and at least one agent")
+	}
+	for name, a := range o.Agents {
+		if a.Workspace.Own() && o.Workspaces == nil {
+			return nil, fmt.Errorf("the sessions of the agent %s have workspaces of their own, and there is no directory for them: set Workspaces", name)
+		}
 	}
 	o = o.withDefaults()
 	h := &Hub{Options: o, sessions: map[string]*activeSession{}, waiting: map[*activeSession]struct{}{}, dirs: dirs{open: map[string]*sharedDir{}, closed: o.Closed}, listing: make(chan struct{}, 1)}
@@ -217,9 +223,13 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 		return Info{}, notUsed(fmt.Sprintf("read the log of session %q", s.ID), err)
 	}
 	now := h.Now()
+	own := Workspace{}
+	if form := h.Agents[s.Agent].Workspace; form.Own() {
+		own = Workspace{Form: form, Name: spaces.Name(s.ID, now)}
+	}
 	l := h.newSession(Info{
 		ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Kind: s.Kind, Compat: s.Compat, NoChat: s.NoChat, Hosted: s.Hosted,
-		CreatedAt: now, UpdatedAt: now, Since: since, Resume: s.Resume, Mode: s.Mode, Model: s.Model,
+		CreatedAt: now, UpdatedAt: now, Since: since, Resume: s.Resume, Mode: s.Mode, Model: s.Model, Workspace: own,
 	})
 	l.threaded, l.newestSeq, l.folded, l.seqKnown, l.changes = true, since, since, true, 1
 	l.slot.to(agentClosing) // no agent opens before the files are gone that a deleted session has left

@@ -89,10 +89,15 @@ func (s *setup) agent(name string) (session.Agent, error) {
 	if a.Policy != nil {
 		policy = *a.Policy
 	}
-	return session.Agent{
-		Runtime: runtime, Adapter: cmp.Or(m.preset.Name, m.kind.Name), Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tableOf(m).With(a.ToolKinds), InProcess: m.kind.InProcess, Remembers: m.kind.Remembers,
+	made := session.Agent{
+		Workspace: a.Workspace,
+		Runtime:   runtime, Adapter: cmp.Or(m.preset.Name, m.kind.Name), Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tableOf(m).With(a.ToolKinds), InProcess: m.kind.InProcess, Remembers: m.kind.Remembers,
 		Files: m.kind.Files && (a.URL == "" || m.kind.Needs == "url") && (!m.kind.Harmless || a.Cwd != ""),
-	}, nil
+	}
+	if a.Workspace.Own() && !made.Files {
+		return session.Agent{}, s.Fault(at+".workspace", "is %s, which only an agent can have that works with the files of a directory on this machine: remove it, or set cwd", a.Workspace)
+	}
+	return made, nil
 }
 
 // tableOf returns the table of an agent's tools.

@@ -127,6 +127,9 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 	defer stopExporters()
 	meter := metrics.New(slices.Collect(maps.Keys(options.Agents))...)
 	options.Log, options.StateDir, options.Closed, options.Meter = s.log, c.Data, c.everyAgent().ClosedFiles(), meter.Count
+	if options.Workspaces, err = c.openWorkspaces(ctx, options.Agents); err != nil {
+		return err
+	}
 	if s.hub, err = session.New(ctx, options); err != nil {
 		return err
 	}

@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"maps"
 
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -28,6 +30,11 @@ type Session struct {
 func Open(ctx context.Context, o session.Options, spec session.Spec) (*Session, error) {
 	o.Log = eventlog.New(memlog.New())
 	o.OnDisconnect = session.Detach // there is no connection
+	o.Agents = maps.Clone(o.Agents)
+	for name, a := range o.Agents {
+		a.Workspace = spaces.Shared // there is one session, and its person is in the directory
+		o.Agents[name] = a
+	}
 	hub, err := session.New(ctx, o)
 	if err != nil {
 		return nil, errors.Join(err, o.Log.Close())

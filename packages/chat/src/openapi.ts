@@ -660,6 +660,42 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/workspaces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The workspaces that sessions have of their own, and what would be lost with each */
+        get: operations["listWorkspaces"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspaces/{session}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove the workspaces that deleted sessions of an id have left */
+        delete: operations["removeWorkspace"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/metrics": {
         parameters: {
             query?: never;
@@ -1231,6 +1267,8 @@ export interface components {
             mode?: string;
             /** @description The model that somebody chose */
             model?: string;
+            /** @description The directory of the session's own workspace, for collaborators, where one session was asked for */
+            workspace?: string;
             /** @description The session in the form of Agent Ops, where one session was asked for */
             session?: {
                 id: string;
@@ -2509,6 +2547,68 @@ export interface operations {
                         exporters: components["schemas"]["Exporter"][];
                     };
                 };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listWorkspaces: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workspaces */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        workspaces: {
+                            session: string;
+                            agent: string;
+                            /** @enum {string} */
+                            form: "copy" | "worktree";
+                            /** @description The directory on the gateway's machine */
+                            path: string;
+                            /** Format: date-time */
+                            made: string;
+                            /** @enum {string} */
+                            state: "clean" | "changed" | "commits" | "unknown" | "unfinished";
+                            /** @description In words: what is nowhere else */
+                            holds?: string;
+                            /** @description The session was deleted */
+                            left_over: boolean;
+                        }[];
+                    };
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    removeWorkspace: {
+        parameters: {
+            query?: {
+                /** @description true removes changes and commits too that are nowhere else */
+                discard?: "true" | "false";
+            };
+            header?: never;
+            path: {
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workspaces are removed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Error"];
         };

@@ -251,13 +251,11 @@ func (c *copying) file(ctx context.Context, name string, info fs.FileInfo) (err 
 // RemoveAll removes a directory tree as [os.RemoveAll] does, with directories that nobody may
 // write to, such as those of Go's module cache. It follows no symbolic links.
 func RemoveAll(dir string) error {
-	if os.RemoveAll(dir) == nil {
-		return nil
+	failed := os.RemoveAll(dir)
+	if info, err := os.Lstat(dir); failed == nil || err != nil || !info.IsDir() {
+		return failed
 	}
 	root, err := os.OpenRoot(dir)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,7 @@ import (
 
 func TestACopyLeavesOutPipesAndSockets(t *testing.T) {
 	t.Parallel()
-	top, err := os.MkdirTemp("", "") // a socket's name must be short
+	top, err := os.MkdirTemp("", "") //nolint:usetesting // a socket's name must be short
 	must(t, err)
 	t.Cleanup(func() { must(t, os.RemoveAll(top)) })
 	source := filepath.Join(top, "source")
