@@ -137,7 +137,7 @@ func (d *decoder) table(path string, n ast.Node, into reflect.Value) error {
 		at := join(path, key(e))
 		d.note(at, e.Key)
 		v := reflect.New(into.Type().Elem()).Elem()
-		if _, null := e.Value.(*ast.NullNode); !null || v.Kind() != reflect.Struct { // a name alone is a group like any other
+		if _, null := e.Value.(*ast.NullNode); !null || v.Kind() != reflect.Struct && v.Kind() != reflect.Interface { // a name alone is a group like any other
 			if err := d.value(at, e.Value, v); err != nil {
 				return err
 			}
