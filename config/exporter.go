@@ -21,6 +21,8 @@ type Exporter struct {
 	NoSubagents bool      `yaml:"no_subagents"`
 	// Agents are the agents whose sessions are sent; nil: all.
 	Agents []string `yaml:"agents"`
+	// Gateway has the gateway put its own times on record, and send them as spans of the turn.
+	Gateway bool `yaml:"gateway"`
 	// Backfill sends the turns, too, that had ended before the exporter's first start.
 	Backfill bool `yaml:"backfill"`
 }

@@ -81,6 +81,8 @@ type Options struct {
 	OnDisconnect OnDisconnect
 	Busy         Busy
 	Approval     Approval
+	// Timing puts on record when the gateway had what of each prompt, as trace.Timing.
+	Timing bool
 	// HoldLimit is how long those who follow are held (5 min); then they leave.
 	HoldLimit time.Duration
 	// AnswerLimit is how long a request or a question waits for its answer before it

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/session/thread"
@@ -22,6 +23,8 @@ type Prompt struct {
 	// Caller is handed on to the agent with the prompt. Its Traceparent is put on record, if it is
 	// well-formed.
 	Caller agent.Caller
+	// Received is when the request with the prompt came, and Read when its body had been read.
+	Received, Read time.Time
 	// Regenerate runs a message of the session again. Of names it, or the answer
 	// to it; empty means the last one. A Message with parts replaces its content.
 	Regenerate bool
@@ -205,6 +208,7 @@ func (l *activeSession) admit(p Prompt, after uint64) (t *turn, stopping []endin
 	}
 	t = l.newTurn(agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Caller: p.Caller}, after)
 	t.rewind, t.counted, t.weighs = back, true, weighs
+	t.timing = trace.Timing{Received: p.Received, Read: p.Read}
 	l.queue = append(l.queue, t)
 	l.applyRewind(back)
 	l.thread.Add(thread.Message{ID: p.Message.ID, Turn: t.id, User: true, By: p.By, After: after})

@@ -50,6 +50,7 @@ type turn struct {
 	agentInitiated bool            // the agent began it, also if somebody asked for it there
 	openTurn       *agent.OpenTurn // what an earlier process left of it; nil if it began in this one
 	rewind         rewind          // what it takes back
+	timing         trace.Timing
 	after          uint64
 	builder        *trace.Builder
 	// ctx is the life of the agent's work: it outlives requests, and ends with the decision
@@ -312,6 +313,10 @@ func (t *turn) perform(do func(agent.Session) error) {
 	if err != nil {
 		t.finish(failed(trace.ReasonUnavailable, err.Error()))
 		return
+	}
+	if l.hub.Timing && t.openTurn == nil {
+		t.timing.Ready = l.hub.Now()
+		t.builder.EmitTogether(t.timing.Payload())
 	}
 	released := make(chan struct{})
 	l.hub.goes.Go(func() { t.watch(session, released) })

@@ -15,6 +15,7 @@ const (
 	dataCommands = "commands"
 	dataAgent    = "agent"
 	dataScore    = "score"
+	dataTiming   = "timing"
 )
 
 // Mode is a way in which an agent works, such as plan. The JSON form is that of the

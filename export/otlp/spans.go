@@ -48,7 +48,7 @@ func (m *maker) root() {
 		a.text(errorType, cmp.Or(string(t.Stop.Class), t.Stop.Reason, "failed"))
 		s.Error, s.ErrorMessage = true, t.Stop.Error
 	}
-	m.span(s, t.Seq, t.Start, t.End, a)
+	m.span(s, t.Seq, m.start(), t.End, a)
 }
 
 func (m *maker) provider() string { return cmp.Or(m.t.Agent.Provider, m.t.Agent.Adapter, "unknown") }

@@ -130,6 +130,7 @@ func Turn(t *reader.Turn, o Options) ([]Request, error) {
 	for _, s := range t.Scores {
 		m.evaluation(s)
 	}
+	m.gateway()
 	m.root()
 	all := m.requests()
 	for _, r := range all {

@@ -139,6 +139,9 @@ func (s *session) record(t *turn, r trace.Record) {
 		t.prompt(r, p, s.outline.removes(r.Seq))
 	case trace.Reply:
 		t.resumed = t.resumed || p.Resume != ""
+		if t.Began.IsZero() {
+			t.Began = r.Time
+		}
 	case trace.Step:
 		t.step(a, r, p)
 	case trace.MessageStart:
@@ -170,6 +173,8 @@ func (s *session) record(t *turn, r trace.Record) {
 	case trace.Data:
 		if sub, is := p.Subagent(); is {
 			t.names[sub.ID] = sub.Name
+		} else if timing, is := p.Timing(); is {
+			t.Timing = &timing
 		} else if !p.Domain {
 			t.note(r)
 		}

@@ -128,6 +128,7 @@ func (s *setup) hubOf(agents map[string]session.Agent, logger *slog.Logger) sess
 		IdleLimit: rules.IdleLimit, StopPatience: rules.StopPatience, AgentIdle: rules.AgentIdle, EvictAfter: rules.EvictAfter,
 		MaxAgents: rules.MaxAgents, AgentShare: s.agentShare(), MaxQueue: rules.MaxQueue, Replay: rules.Replay,
 		MaxPrompts: int(s.Limits.Prompts), MaxPromptBytes: memoryShare(memory()), MaxHeldBytes: memoryShare(memory()), MaxTurnBytes: int64(s.Limits.TurnBytes), MaxTurnRecords: int(s.Limits.TurnRecords),
+		Timing: slices.ContainsFunc(slices.Collect(maps.Values(s.Exporters)), func(e config.Exporter) bool { return e.Gateway }),
 		Logger: logger,
 	}
 }

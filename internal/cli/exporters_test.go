@@ -66,7 +66,7 @@ func TestServeExports(t *testing.T) {
 	before.stop()
 
 	conf := file(t, "t.yaml", quickDemo+"\nauth: {tokens: [{name: vera, role: viewer, token_env: EXPORT_VIEWER}]}\nexporters:\n  main:\n    url: "+receiver.URL+
-		"/v1/traces?token=query-secret\n    headers: {Authorization: env:EXPORT_KEY}\n    content: [prompt]\n")
+		"/v1/traces?token=query-secret\n    headers: {Authorization: env:EXPORT_KEY}\n    content: [prompt]\n    gateway: true\n")
 	command(t, "", "config", "check", "--config", conf).want(t, exitOK, "")
 	if r.Requests() != 0 {
 		t.Error("a check has sent something")
@@ -78,10 +78,18 @@ func TestServeExports(t *testing.T) {
 	if authorization.Load() != "Basic c2VjcmV0LWtleQ==" {
 		t.Errorf("the header is %v", authorization.Load())
 	}
+	own := 0
 	for _, span := range r.Spans() {
+		if strings.HasPrefix(span.Name, "gateway: ") {
+			own++
+		}
 		if text := fmt.Sprint(span.Attrs); !strings.HasPrefix(span.Name, "invoke_agent") && (strings.Contains(text, "tool.call.arguments") || strings.Contains(text, "Hello")) {
 			t.Errorf("content that may not leave: %s", text)
 		}
+	}
+
+	if own != 2*5 { // of each turn: the request, admission, the queue, the agent's start, its first words
+		t.Errorf("%d spans of the gateway's own work", own)
 	}
 
 	down.Store(true)
