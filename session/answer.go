@@ -96,7 +96,7 @@ func (l *activeSession) requested(id string) (t *turn, r trace.Request, err erro
 func (l *activeSession) permit(requestID string, by attribution, c Choice) (response trace.PermissionResponse, err error) {
 	t, request, err := l.requested(requestID)
 	if err != nil {
-		return response, err
+		return response, l.notHere(err)
 	}
 	if asked, is := request.Asked.(trace.PermissionRequest); is {
 		if response, err = c.response(asked.Options); err != nil {
@@ -150,7 +150,7 @@ func (h *Hub) Answer(ctx context.Context, session, questionID string, by Sender,
 func (l *activeSession) answer(questionID string, by attribution, values []string) (answer trace.Answer, err error) {
 	t, request, err := l.requested(questionID)
 	if err != nil {
-		return answer, err
+		return answer, l.notHere(err)
 	}
 	if asked, is := request.Asked.(trace.Question); is {
 		if len(values) == 0 || len(values) > 1 && !asked.Multiple {

@@ -66,8 +66,8 @@ func (h *Hub) Continue(ctx context.Context, session string, c Continuation) (Res
 	c.Message = l.resolveMessageID(c.Message)
 	turn, t, ok := l.turnOf(c.Message)
 	c.Replies = named(c.Replies, turn.ID)
-	if !ok || len(c.Replies) == 0 {
-		return Rest{}, ErrNotWaiting
+	if !ok || len(c.Replies) == 0 || l.runsElsewhere(turn.ID) {
+		return Rest{}, l.notHere(ErrNotWaiting)
 	}
 	if t != nil {
 		if err := t.takeReplies(c); err != nil {

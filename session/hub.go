@@ -27,6 +27,7 @@ type Hub struct {
 	agents *agentPool
 	dirs   dirs
 	health health
+	shared bool // other gateways may use the log
 	quota  promptQuota
 	held   heldMemory
 	offers offers
@@ -60,13 +61,15 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 		h.stop()
 		return nil, err
 	}
+	h.shared = h.Log.Elsewhere(ctx) != nil
 	if err := h.recover(ctx); err != nil {
 		now, cancel := context.WithCancel(ctx)
 		cancel()
 		return nil, errors.Join(err, h.Close(now)) // turns of agents elsewhere may go on already
 	}
-	if h.Log.Elsewhere(ctx) != nil {
+	if h.shared {
 		h.board.hear = h.hear
+		h.goes.Go(h.watchOwnership)
 	}
 	return h, nil
 }
@@ -78,6 +81,10 @@ func (h *Hub) Close(ctx context.Context) error {
 	h.refusing = true
 	h.mu.Unlock()
 	sessions := h.inMemory()
+	for _, l := range sessions {
+		h.goes.Go(func() { l.closeIfIdle() })
+	}
+	h.Log.GiveBack()
 	writeStops(withdraw(sessions), stopped("not_run"))
 	for _, t := range openTurns(sessions) {
 		if t.survivesRestart() {
@@ -212,15 +219,23 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 		defer release()
 		s.Title = cmp.Or(s.Title, c.Title)
 	}
+	now, err := h.standing(ctx, s.ID)
+	if err == nil && now.elsewhere {
+		err = ErrElsewhere
+	}
+	if err != nil {
+		return Info{}, err
+	}
 	since, err := h.Log.Last(ctx, s.ID)
 	if err != nil {
 		return Info{}, notUsed(fmt.Sprintf("read the log of session %q", s.ID), err)
 	}
-	now := h.Now()
+	began := h.Now()
 	l := h.newSession(Info{
 		ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Kind: s.Kind, Compat: s.Compat, NoChat: s.NoChat, Hosted: s.Hosted,
-		CreatedAt: now, UpdatedAt: now, Since: since, Resume: s.Resume, Mode: s.Mode, Model: s.Model,
+		CreatedAt: began, UpdatedAt: began, Since: since, Resume: s.Resume, Mode: s.Mode, Model: s.Model,
 	})
+	l.standing = now
 	l.threaded, l.newestSeq, l.folded, l.seqKnown, l.changes = true, since, since, true, 1
 	l.slot.to(agentClosing) // no agent opens before the files are gone that a deleted session has left
 	release, err := h.claim(ctx, l)
@@ -292,11 +307,7 @@ func (h *Hub) Get(ctx context.Context, id string) (Summary, error) {
 		return Summary{}, err
 	}
 	defer release()
-	if !l.maybeElsewhere() {
-		return l.view(), nil
-	}
-	info, err := h.read(ctx, id)
-	return storedSummary(info), err
+	return l.summary(), nil
 }
 
 // view is the session as memory has it.
@@ -310,17 +321,26 @@ func (l *activeSession) view() Summary {
 	return s
 }
 
-// session returns a session, reading its document if it is not in memory. It
-// stays there until release is called.
+// session returns a session, reading its document if it is not in memory. What memory has of the
+// session is not older than the database. The session stays in memory until release is called.
 func (h *Hub) session(ctx context.Context, id string) (l *activeSession, release func(), err error) {
 	for {
 		h.mu.Lock()
 		if l := h.sessions[id]; l != nil {
-			defer h.mu.Unlock()
-			return l, h.pin(l), nil
+			release := h.pin(l)
+			h.mu.Unlock()
+			if err := l.refresh(ctx); err != nil {
+				release()
+				return nil, nil, err
+			}
+			return l, release, nil
 		}
 		drops := h.drops
 		h.mu.Unlock()
+		now, err := h.standing(ctx, id) // before the document, which is then of this term at least
+		if err != nil {
+			return nil, nil, err
+		}
 		info, err := h.read(ctx, id)
 		if err != nil {
 			return nil, nil, err
@@ -328,6 +348,7 @@ func (h *Hub) session(ctx context.Context, id string) (l *activeSession, release
 		h.mu.Lock()
 		if h.sessions[id] == nil && h.drops == drops { // else it may have been deleted since
 			l := h.newSession(info)
+			l.standing = now
 			h.register(l)
 			defer h.mu.Unlock()
 			return l, h.pin(l), nil

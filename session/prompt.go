@@ -60,6 +60,9 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 		return Turn{}, err
 	}
 	defer release()
+	if l.isElsewhere() {
+		return Turn{}, ErrElsewhere
+	}
 	if err := l.closeOrphans(ctx, restarted()); err != nil {
 		h.Logger.Error("turns that were cut off could not be closed", "session", session, "error", err)
 		return Turn{}, notLogged(err)

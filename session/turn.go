@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
@@ -174,9 +175,9 @@ func (t *turn) writeStop(s trace.Stop) {
 		s = stopped("not_run")
 	}
 	t.builder.Close(s)
-	t.cancel(errEnded)
+	t.cancel(t.endCause())
 	err := t.builder.Finish(s)
-	if err != nil {
+	if err != nil && !errors.Is(err, eventlog.ErrNotOwner) { // else the owner closes the turn
 		t.logger.Error("turn not wholly recorded", "error", err)
 		defer l.hub.goes.Go(l.retryCloseOrphans)
 	}
@@ -348,7 +349,7 @@ func (t *turn) watch(session *opened, released <-chan struct{}) {
 		case <-released:
 			return
 		case <-t.builder.Failed():
-			t.finish(failed(trace.ReasonLog, logFailed))
+			t.logLost()
 		case <-silence.C:
 			a := t.builder.Activity()
 			rest := a.Last.Add(h.IdleLimit).Sub(h.Now())
@@ -374,6 +375,17 @@ func (t *turn) watch(session *opened, released <-chan struct{}) {
 		}
 		return
 	}
+}
+
+// logLost ends a turn that the log has refused.
+func (t *turn) logLost() {
+	if !errors.Is(t.builder.Flush(), eventlog.ErrNotOwner) {
+		t.finish(failed(trace.ReasonLog, logFailed))
+		return
+	}
+	t.logger.Warn("another gateway has taken the session over, so its turns end here")
+	t.session.loseTurns()
+	<-t.ended
 }
 
 func stopTimer(timer **time.Timer) {

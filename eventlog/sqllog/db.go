@@ -60,9 +60,9 @@ type db struct {
 	begin func(ctx context.Context, sync bool) (*sql.Tx, error)
 	// exec executes a statement that comes often.
 	exec func(ctx context.Context, tx *sql.Tx, query string, args ...any) (sql.Result, error)
-	// terms reads the terms of sessions, and keeps others from changing them until
+	// terms reads the owners of sessions, and keeps others from changing them until
 	// the transaction ends.
-	terms func(ctx context.Context, tx *sql.Tx, sessions []*session) (map[string]int64, error)
+	terms func(ctx context.Context, tx *sql.Tx, sessions []*session) (map[string]ownership, error)
 	// insert adds records that are not there yet, and counts them.
 	insert func(ctx context.Context, tx *sql.Tx, rows []row) (int64, error)
 	// keep puts checkpoints in the place of older ones.

@@ -99,8 +99,8 @@ func beginPostgres(ctx context.Context, p *sql.DB, sync bool) (*sql.Tx, error) {
 	return tx, nil
 }
 
-func postgresTerms(ctx context.Context, tx *sql.Tx, sessions []*session) (_ map[string]int64, err error) {
-	terms := map[string]int64{}
+func postgresTerms(ctx context.Context, tx *sql.Tx, sessions []*session) (_ map[string]ownership, err error) {
+	terms := map[string]ownership{}
 	if len(sessions) == 0 {
 		return terms, nil
 	}
@@ -108,18 +108,17 @@ func postgresTerms(ctx context.Context, tx *sql.Tx, sessions []*session) (_ map[
 	for i, se := range sessions {
 		ids[i] = se.id
 	}
-	rows, err := tx.QueryContext(ctx, `SELECT session, term FROM places WHERE session = ANY($1) ORDER BY session FOR SHARE`, ids)
+	rows, err := tx.QueryContext(ctx, `SELECT session, owner, term FROM places WHERE session = ANY($1) ORDER BY session FOR SHARE`, ids)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var id string
-		var term int64
-		if err := rows.Scan(&id, &term); err != nil {
+		id, o, err := scanOwnership(rows.Scan)
+		if err != nil {
 			return nil, err
 		}
-		terms[id] = term
+		terms[id] = o
 	}
 	return terms, rows.Err()
 }
