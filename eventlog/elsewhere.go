@@ -30,6 +30,20 @@ type Owner interface {
 	GiveBack()
 }
 
+// Checked is a Store that asks its database from time to time whether it answers.
+type Checked interface {
+	// Reachable says in a sentence why the database could not be used when it was asked last, or nil.
+	Reachable() error
+}
+
+// Reachable is that of the store, nil if the store is not Checked.
+func (l *Log) Reachable() error {
+	if s, is := l.Store.(Checked); is {
+		return s.Reachable()
+	}
+	return nil
+}
+
 // Owned is that of the store, 0 if the store has no owners.
 func (l *Log) Owned(session string) (term uint64) {
 	if s, is := l.Store.(Owner); is {

@@ -13,7 +13,10 @@ import (
 
 // This file knows until when this gateway owns its sessions.
 
-var _ eventlog.Owner = (*Store)(nil)
+var (
+	_ eventlog.Owner   = (*Store)(nil)
+	_ eventlog.Checked = (*Store)(nil)
+)
 
 // uptime is the monotonic time since the store was opened, in nanoseconds.
 func (s *Store) uptime() int64 { return int64(time.Since(s.began)) }

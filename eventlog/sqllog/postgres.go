@@ -23,12 +23,12 @@ import (
 const (
 	oldestServer = 13
 	connections  = 16 // that read
-	writers      = 4  // connections that write: they wait for no reader
+	writers      = 5  // connections that write, and one by which others know this gateway: they wait for no reader
 	attempt      = 10 * time.Second
 )
 
 // openPostgres connects to a database that others may use too.
-func openPostgres(ctx context.Context, o Options) (_ *db, err error) {
+func openPostgres(ctx context.Context, o Options, gateway string) (_ *db, err error) {
 	config, err := pgx.ParseConfig(o.URL)
 	if err != nil {
 		return nil, errors.New("the URL of the database (--db) cannot be read: write postgres://user:password@host:5432/database, and %XX for characters that mean something in a URL")
@@ -75,7 +75,7 @@ func openPostgres(ctx context.Context, o Options) (_ *db, err error) {
 	if version /= 10000; version < oldestServer {
 		return nil, fmt.Errorf("it is PostgreSQL %d, and Tributary needs %d or newer", version, oldestServer)
 	}
-	if err := d.migrate(ctx, goose.DialectPostgres); err != nil {
+	if err := d.migrate(ctx, goose.DialectPostgres, gateway); err != nil {
 		return nil, err
 	}
 	return d, nil

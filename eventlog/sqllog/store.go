@@ -79,6 +79,9 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	s.eraseRest(ctx)
 	s.calls.Go(s.inspect)
 	s.calls.Go(s.reindex)
+	if s.db.present != nil {
+		s.calls.Go(s.keepPresent)
+	}
 	return s, nil
 }
 
@@ -99,7 +102,7 @@ func (s *Store) start(ctx context.Context) (err error) {
 	s.gateway = cmp.Or(known.gateway, rand.Text())
 	s.owner = s.gateway + ":" + rand.Text()[:8]
 	if s.opts.URL != "" {
-		s.db, err = openPostgres(ctx, s.opts)
+		s.db, err = openPostgres(ctx, s.opts, s.gateway)
 	} else {
 		s.db, err = openSQLite(ctx, s.opts)
 	}
