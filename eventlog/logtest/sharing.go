@@ -30,6 +30,7 @@ func RunShared(t *testing.T, open Pair) {
 		{"the term of a session", terms},
 		{"a document of an earlier term", earlierTerm},
 		{"all sessions are given back", allGivenBack},
+		{"a store is closed while it gives sessions back", givenBackAtTheEnd},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -209,6 +210,19 @@ func untilGivenBack(t *testing.T, s eventlog.Store) {
 			return
 		}
 		wantNotOwner(t, "the term", err)
+	}
+}
+
+// givenBackAtTheEnd checks that a store that gives sessions back can be closed at the same time.
+func givenBackAtTheEnd(t *testing.T, open Pair) {
+	first, second := open(t, hang)
+	for i := range 20 {
+		add(t, first, fmt.Sprint("s", i), "t", &[]trace.Record{}, whole(0), stop(1))
+	}
+	owner(t, first).GiveBack()
+	must(t, first.Close())
+	for i := range 20 {
+		add(t, second, fmt.Sprint("s", i), "u", &[]trace.Record{}, whole(0), stop(1))
 	}
 }
 

@@ -163,8 +163,11 @@ const freePlace = `UPDATE places SET owner = '', lease_until = 0 WHERE session =
 func (s *Store) releaseAll() error {
 	var ops []*op
 	for _, se := range s.all() {
+		s.mu.Lock()
+		released := se.released != nil // the writer has that
+		s.mu.Unlock()
 		se.mu.Lock()
-		if last := se.last; !se.lost && (se.term != 0 || len(se.flight) > 0) {
+		if last := se.last; !released && !se.lost && (se.term != 0 || len(se.flight) > 0) {
 			o := &op{se: se, began: time.Now(), moves: func(p *place) { p.last = last }, do: func(ctx context.Context, tx *sql.Tx) error {
 				_, err := s.db.exec(ctx, tx, freePlace, se.id)
 				return err
