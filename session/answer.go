@@ -50,7 +50,9 @@ func (h *Hub) Permit(ctx context.Context, session, requestID string, by Sender, 
 		return trace.PermissionResponse{}, err
 	}
 	defer release()
-	return l.permit(requestID, attribution{by, trace.ViaRequest}, c)
+	return within(ctx, afterRequest, func() (trace.PermissionResponse, error) {
+		return l.permit(requestID, attribution{by, trace.ViaRequest}, c)
+	})
 }
 
 // Sender is the person who answers, or the program in whose name the answers come, with the token and
@@ -144,7 +146,9 @@ func (h *Hub) Answer(ctx context.Context, session, questionID string, by Sender,
 		return trace.Answer{}, err
 	}
 	defer release()
-	return l.answer(questionID, attribution{by, trace.ViaRequest}, values)
+	return within(ctx, afterRequest, func() (trace.Answer, error) {
+		return l.answer(questionID, attribution{by, trace.ViaRequest}, values)
+	})
 }
 
 func (l *activeSession) answer(questionID string, by attribution, values []string) (answer trace.Answer, err error) {

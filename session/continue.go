@@ -55,6 +55,11 @@ type Rest struct {
 // comes second gets the rest all the same. Only what was put to the user in that
 // message can be answered so.
 func (h *Hub) Continue(ctx context.Context, session string, c Continuation) (Rest, error) {
+	return within(ctx, afterRequest, func() (Rest, error) { return h.continueTurn(ctx, session, c) })
+}
+
+// continueTurn is Continue without a bound for its wait for the log.
+func (h *Hub) continueTurn(ctx context.Context, session string, c Continuation) (Rest, error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return Rest{}, err

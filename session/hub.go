@@ -75,8 +75,14 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 }
 
 // Close refuses new prompts, gives running turns until ctx ends to finish, ends
-// those that have not, closes the agents and waits. The log stays open.
+// those that have not, closes the agents and waits. The log stays open. Close waits 15 s longer than
+// ctx at most: then the error says that the log hangs.
 func (h *Hub) Close(ctx context.Context) error {
+	_, err := within(ctx, afterDrain, func() (struct{}, error) { return struct{}{}, h.close(ctx) })
+	return err
+}
+
+func (h *Hub) close(ctx context.Context) error {
 	h.mu.Lock()
 	h.refusing = true
 	h.mu.Unlock()

@@ -215,7 +215,7 @@ func (l *activeSession) loseTurns() []*turn {
 				<-t.ended
 			}
 			l.closeAgent()
-			l.retryCloseOrphans()
+			l.hub.goes.Go(l.retryCloseOrphans)
 		})
 	}
 	return all

@@ -73,7 +73,9 @@ func (f far) run(ctx context.Context, b *trace.Builder) error {
 type near struct{ far far }
 
 func (n near) Open(context.Context, agent.Host, agent.Config) (agent.Session, error) { return n, nil }
-func (n near) Close() error                                                          { return n.far.Close() }
+
+func (n near) Close() error { return n.far.Close() }
+
 func (n near) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) error {
 	return n.far.Prompt(ctx, p, b)
 }

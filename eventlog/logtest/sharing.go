@@ -148,8 +148,9 @@ func owner(t *testing.T, s eventlog.Store) eventlog.Owner {
 	return o
 }
 
-func wantTerm(t *testing.T, what string, s eventlog.Store, session string, owned, next uint64) {
+func wantTerm(t *testing.T, what string, s eventlog.Store, owned, next uint64) {
 	t.Helper()
+	const session = "s"
 	o := owner(t, s)
 	if got := o.Owned(session); got != owned {
 		t.Errorf("%s: it owns the session under term %d, want %d", what, got, owned)
@@ -165,15 +166,15 @@ func wantTerm(t *testing.T, what string, s eventlog.Store, session string, owned
 func terms(t *testing.T, open Pair) {
 	first, second := open(t, hang)
 	var log []trace.Record
-	wantTerm(t, "nobody has written", first, "s", 0, 1)
-	wantTerm(t, "nobody has written", second, "s", 0, 1)
+	wantTerm(t, "nobody has written", first, 0, 1)
+	wantTerm(t, "nobody has written", second, 0, 1)
 	add(t, first, "s", "t", &log, whole(0), stop(1))
-	wantTerm(t, "the owner", first, "s", 1, 1)
-	wantTerm(t, "beside the owner", second, "s", 0, 0)
+	wantTerm(t, "the owner", first, 1, 1)
+	wantTerm(t, "beside the owner", second, 0, 0)
 	must(t, first.Close())
-	wantTerm(t, "after the owner", second, "s", 0, 2)
+	wantTerm(t, "after the owner", second, 0, 2)
 	add(t, second, "s", "u", &log, whole(2), stop(3))
-	wantTerm(t, "the next owner", second, "s", 2, 2)
+	wantTerm(t, "the next owner", second, 2, 2)
 }
 
 // earlierTerm checks that a document that is based on an earlier term overwrites nothing.

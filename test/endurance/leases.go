@@ -44,7 +44,7 @@ func (b *bench) lease(ctx context.Context, name string, up bool, t *results) err
 	if err != nil {
 		return err
 	}
-	res, err := first.prompt(ctx, "s", "u1", "long 4000")
+	res, err := first.prompt(ctx, "s", "u1", "long 4000") //nolint:bodyclose // deltas closes it
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (b *bench) lease(ctx context.Context, name string, up bool, t *results) err
 	if err := first.notReady(ctx, t); err != nil {
 		return err
 	}
-	if err := second.says(ctx, t, "s", "hello"); err != nil {
+	if err := second.says(ctx, t, "s"); err != nil {
 		return err
 	}
 	taken := time.Now()
@@ -73,7 +73,7 @@ func (b *bench) lease(ctx context.Context, name string, up bool, t *results) err
 	if n == 0 {
 		t.failed("no word is shown while the lease holds")
 	}
-	if err := second.says(ctx, t, "s", "hello"); err != nil {
+	if err := second.says(ctx, t, "s"); err != nil {
 		return err
 	}
 	p, err := first.history(ctx, "s", 100)
