@@ -472,3 +472,37 @@ func TestAnOwnerWhoseLeaseIsOverShowsNothingMore(t *testing.T) {
 		})
 	}
 }
+
+// While a gateway waits for its running turns to end, others have its idle sessions already.
+func TestTheEndOfAGatewayGivesIdleSessionsBackAtOnce(t *testing.T) {
+	t.Parallel()
+	o := sqllog.Options{URL: postgres.Database(t)}
+	a := newFar()
+	first, second := share(t, o, near{a}), share(t, o, near{newFar()})
+	if _, err := first.Create(t.Context(), session.Spec{ID: "idle", By: "ada"}); err != nil {
+		t.Fatal(err)
+	}
+	first.prompt("u1", "long")
+	draining, over := context.WithCancel(context.WithoutCancel(t.Context()))
+	closed := make(chan error, 1)
+	go func() { closed <- first.Close(draining) }()
+	awaits(t, "the idle session", func() bool {
+		_, err := second.SetMember(t.Context(), "idle", "eve", "viewer")
+		return err == nil
+	})
+	if len(a.ended) != 0 || len(closed) != 0 {
+		t.Error("the turn has ended before the idle session was given back")
+	}
+	if _, err := second.SetMember(t.Context(), "s", "eve", "viewer"); !errors.Is(err, session.ErrElsewhere) {
+		t.Errorf("a change of the session with the turn: %v", err)
+	}
+	over()
+	if err := receives(t, "the end", closed); err != nil {
+		t.Error(err)
+	}
+	awaits(t, "the session of the turn", func() bool {
+		_, err := second.SetMember(t.Context(), "s", "eve", "viewer")
+		return err == nil
+	})
+	first.errors.none(t)
+}
