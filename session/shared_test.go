@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"log/slog"
 	"net/url"
 	"os"
@@ -48,6 +49,14 @@ func (f far) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) error
 	if p.Text() == "short" {
 		b.Message("", "done")
 		return nil
+	}
+	if p.Text() == "whole messages" {
+		for i := 0; ctx.Err() == nil; i++ {
+			b.Message(fmt.Sprint(i), "x")
+			time.Sleep(10 * time.Millisecond)
+		}
+		f.ended <- context.Cause(ctx)
+		return ctx.Err()
 	}
 	return f.run(ctx, b)
 }
@@ -253,12 +262,9 @@ func TestARemoteTurnIsLeftToTheGatewayThatHasTakenIt(t *testing.T) {
 	o := sqllog.Options{URL: postgres.Database(t)}
 	a := newFar()
 	first := share(t, o, a)
-	first.prompt("u1", "long")
+	first.prompt("u1", "whole messages")
 	if _, err := behind(t, o.URL).ExecContext(t.Context(), `UPDATE places SET owner = 'other:1', term = term + 1, lease_until = lease_until + 3600000`); err != nil {
 		t.Fatal(err)
-	}
-	for range 3 { // until the next durable record
-		_, _ = first.SetMember(t.Context(), "s", "eve", "viewer")
 	}
 	if cause := receives(t, "the end of the run", a.ended); !errors.Is(cause, agent.ErrDetached) {
 		t.Errorf("the agent is told: %v", cause)

@@ -349,7 +349,7 @@ func (t *turn) watch(session *opened, released <-chan struct{}) {
 		case <-released:
 			return
 		case <-t.builder.Failed():
-			t.logLost()
+			t.finish(failed(trace.ReasonLog, logFailed))
 		case <-silence.C:
 			a := t.builder.Activity()
 			rest := a.Last.Add(h.IdleLimit).Sub(h.Now())
@@ -375,17 +375,6 @@ func (t *turn) watch(session *opened, released <-chan struct{}) {
 		}
 		return
 	}
-}
-
-// logLost ends a turn that the log has refused.
-func (t *turn) logLost() {
-	if !errors.Is(t.builder.Flush(), eventlog.ErrNotOwner) {
-		t.finish(failed(trace.ReasonLog, logFailed))
-		return
-	}
-	t.logger.Warn("another gateway has taken the session over, so its turns end here")
-	t.session.loseTurns()
-	<-t.ended
 }
 
 func stopTimer(timer **time.Timer) {
