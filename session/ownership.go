@@ -183,9 +183,17 @@ func (h *Hub) watchOwnership() {
 // lost reports whether the session has turns here, and another gateway may own it.
 func (l *activeSession) lost() bool {
 	l.mu.Lock()
-	now, turns := l.standing, len(l.turns)
+	turns := len(l.turns)
 	l.mu.Unlock()
-	return turns > 0 && (now.elsewhere || now.taken && l.hub.Log.Owned(l.id) != now.term)
+	return turns > 0 && !l.keepsOwning()
+}
+
+// keepsOwning reports whether no other gateway can have taken the session since this one wrote to it.
+func (l *activeSession) keepsOwning() bool {
+	l.mu.Lock()
+	now := l.standing
+	l.mu.Unlock()
+	return !now.elsewhere && (!now.taken || l.hub.Log.Owned(l.id) == now.term)
 }
 
 // loseTurns ends the turns of a session that another gateway may own, and returns them. A turn on

@@ -319,7 +319,7 @@ func (t *turn) perform(do func(agent.Session) error) {
 	err = contain(t.logger, func() error { return do(session.Session) })
 	close(released)
 	t.finish(t.verdict(err))
-	if err != nil && !errors.Is(err, context.Canceled) || t.tooMuch.Load() {
+	if err != nil && !errors.Is(err, context.Canceled) || t.tooMuch.Load() || !l.keepsOwning() {
 		l.closeAgent() // whatever state it is in and whatever it holds, the next prompt gets a fresh one
 	}
 }
