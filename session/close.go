@@ -14,11 +14,14 @@ import (
 // those that have not, closes the agents and waits. The log stays open. Close waits 15 s longer than
 // ctx at most: then the error says that the log hangs.
 func (h *Hub) Close(ctx context.Context) error {
-	_, err := within(ctx, afterDrain, func() (struct{}, error) { return struct{}{}, h.close(ctx) })
+	_, err := within(ctx, afterDrain, func() (struct{}, error) {
+		h.close(ctx)
+		return struct{}{}, nil
+	})
 	return err
 }
 
-func (h *Hub) close(ctx context.Context) error {
+func (h *Hub) close(ctx context.Context) {
 	h.mu.Lock()
 	h.refusing = true
 	h.mu.Unlock()
@@ -59,7 +62,6 @@ func (h *Hub) close(ctx context.Context) error {
 		l.mu.Unlock()
 		l.evicting.Stop()
 	}
-	return nil
 }
 
 func openTurns(sessions []*activeSession) []*turn {
