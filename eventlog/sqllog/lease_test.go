@@ -102,8 +102,10 @@ func TestARenewalThatComesTooLateFindsTheSessionsThatWereTaken(t *testing.T) {
 		}
 	}
 	p.Hold(true, false)
-	for s.Owned("mine") != 0 {
-		time.Sleep(10 * time.Millisecond)
+	for began := time.Now(); s.Owned("mine") != 0; time.Sleep(10 * time.Millisecond) {
+		if time.Since(began) > 30*time.Second {
+			t.Fatal("the lease does not end")
+		}
 	}
 	if _, err := behind(t, o).ExecContext(t.Context(), `UPDATE places SET owner = 'other:1', term = term + 1 WHERE session = 'taken'`); err != nil {
 		t.Fatal(err)
