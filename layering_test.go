@@ -93,6 +93,7 @@ func rooms() []room {
 		{packages: "eventlog/logtest", ours: "eventlog trace", others: "github.com/google/go-cmp"},
 		{packages: "eventlog/memlog", ours: "eventlog trace"},
 		{packages: "internal/testkit/installed"},
+		{packages: "internal/testkit/faultnet"},
 		{packages: "internal/testkit/pgtest", ours: "internal/testkit/installed"},
 		{packages: "internal/testkit/pgtest/with", ours: "internal/testkit/pgtest"},
 		{packages: "eventlog/sqllog", ours: "eventlog internal/migration trace", others: "github.com/jackc/pgx github.com/pressly/goose golang.org/x/sys modernc.org/sqlite"},
@@ -151,7 +152,7 @@ func rooms() []room {
 		{packages: "test/e2e/agents"},
 		{packages: "internal/testkit/launch"},
 		{packages: "internal/testkit/openidtest", ours: "internal/testkit/installed internal/testkit/launch"},
-		{packages: "test/endurance", ours: "internal/testkit/launch internal/testkit/pgtest", others: "golang.org/x/sys"}, // it sees the gateway from outside
+		{packages: "test/endurance", ours: "internal/testkit/faultnet internal/testkit/launch internal/testkit/pgtest", others: "golang.org/x/sys"}, // it sees the gateway from outside
 		{packages: "test/bench", ours: "*"},
 		{packages: "test/stages"},
 		{packages: "test/mutations"},

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
@@ -175,9 +176,9 @@ func (t *turn) writeStop(s trace.Stop) {
 		s = stopped("not_run")
 	}
 	t.builder.Close(s)
-	t.cancel(errEnded)
+	t.cancel(t.endCause())
 	err := t.builder.Finish(s)
-	if err != nil {
+	if err != nil && !errors.Is(err, eventlog.ErrNotOwner) { // else the owner closes the turn
 		t.logger.Error("turn not wholly recorded", "error", err)
 		defer l.hub.goes.Go(l.retryCloseOrphans)
 	}
@@ -323,7 +324,7 @@ func (t *turn) perform(do func(agent.Session) error) {
 	err = contain(t.logger, func() error { return do(session.Session) })
 	close(released)
 	t.finish(t.verdict(err))
-	if err != nil && !errors.Is(err, context.Canceled) || t.tooMuch.Load() {
+	if err != nil && !errors.Is(err, context.Canceled) || t.tooMuch.Load() || !l.keepsOwning() {
 		l.closeAgent() // whatever state it is in and whatever it holds, the next prompt gets a fresh one
 	}
 }

@@ -17,6 +17,7 @@ type op struct {
 	se    *session // nil: of no session, nothing is checked
 	turn  string
 	began time.Time
+	under int64 // the term that the op is for; 0: any
 	// tried: a transaction with it may have been committed although it failed.
 	tried bool
 
@@ -177,6 +178,7 @@ func (o *op) complete(s *Store, err error) {
 		case err == nil:
 			if se.term == 0 {
 				se.term = se.seen + 1
+				se.leased.Store(s.attempted)
 			}
 			if o.first != 0 {
 				o.show(s)
