@@ -1,0 +1,77 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/tributary-dev/tributary/agent/toolloop"
+	"github.com/tributary-dev/tributary/internal/address"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// This file changes a conversation that the endpoint refuses, so that one message does not end
+// the session. Package toolloop keeps the changes for later turns.
+
+// repairs are the changes of this turn.
+type repairs struct {
+	summary   string // of the earlier turns; "" if they are sent as they are
+	compacted bool   // a summary was asked for
+	inWords   bool   // files are named in words
+	why       error  // the refusal that inWords answers, until the user knows
+}
+
+// repaired is the conversation with the changes of this turn.
+func (m *model) repaired(messages []toolloop.Message) []toolloop.Message {
+	if m.summary != "" {
+		messages = toolloop.Summarized(messages, m.summary)
+	}
+	if m.inWords {
+		messages = toolloop.FilesAsWords(messages)
+	}
+	return messages
+}
+
+// repair changes a conversation that was refused. It reports whether the call may succeed now.
+func (m *model) repair(ctx context.Context, err error, messages []toolloop.Message, tools []toolloop.Tool, b *trace.Builder) bool {
+	f, ok := errors.AsType[*failure](err)
+	switch {
+	case !ok || !f.refuses():
+		return false
+	case f.class() == trace.ClassContext && m.compact(ctx, messages, estimate(m.repaired(messages))/2, b):
+		return true
+	case !m.inWords && toolloop.HasFiles(m.repaired(messages)):
+		m.inWords, m.why = true, err
+		return true
+	}
+	return false
+}
+
+// repairedWell tells the user, and later turns, that files are named in words: the call succeeded.
+func (m *model) repairedWell(b *trace.Builder) {
+	if m.why == nil {
+		return
+	}
+	b.Emit(trace.Notice(toolloop.CodeFilesAsWords, fmt.Sprintf("The endpoint refused the attached files (%s). The model %s got their names only, in this request and in later ones.", address.Redact(m.why.Error(), m.URL), m.Model)))
+	m.why = nil
+}
+
+// leaveOut leaves the prompt of a turn out of later requests, if the endpoint refused it.
+func (m *model) leaveOut(err error, b *trace.Builder) {
+	if f, ok := errors.AsType[*failure](err); ok && m.steps == 1 && f.refuses() {
+		b.Emit(trace.Notice(toolloop.CodeLeftOut, "The endpoint refused this message, so later requests leave the message out."))
+	}
+}
+
+// refuses reports whether an endpoint refused what a request holds, and not its key or its model.
+func (f *failure) refuses() bool {
+	switch f.status {
+	case 0:
+		return f.class() == trace.ClassContext || f.class() == trace.ClassRequest
+	case http.StatusBadRequest, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusUnprocessableEntity:
+		return true
+	default:
+		return f.class() == trace.ClassContext
+	}
+}
