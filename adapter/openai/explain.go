@@ -95,7 +95,7 @@ func classOf(err error) trace.Class {
 // class is the kind of failure that the endpoint reports. Servers report some errors with a
 // status that says less than their code.
 func (f *failure) class() trace.Class {
-	words := f.code + " " + f.kind
+	words := strings.ToLower(f.code + " " + f.kind)
 	inStream, _ := strconv.Atoi(f.code) //nolint:errcheck // most codes are words
 	switch class := trace.ClassOfStatus(f.status); {
 	case class == trace.ClassAuth:
@@ -108,7 +108,7 @@ func (f *failure) class() trace.Class {
 		return class
 	case strings.Contains(words, "server_error"), strings.Contains(words, "overloaded"):
 		return trace.ClassOverloaded
-	case strings.Contains(words, "invalid"):
+	case strings.Contains(words, "invalid"), strings.Contains(words, "badrequest"), strings.Contains(words, "bad_request"):
 		return trace.ClassRequest
 	default:
 		return trace.ClassOfStatus(inStream)

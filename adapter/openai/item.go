@@ -70,10 +70,13 @@ func (a *answer) item(id, index, kind string) *item {
 			return id != "" && i.id == id && (index == "" || i.index == "" || i.index == index)
 		},
 		func(i *item) bool { return index != "" && i.index == index },
-		func(*item) bool { return id == "" && index == "" },
+		func(i *item) bool { return id == "" && index == "" || i.id == "" && i.index == "" },
 	} {
 		for _, i := range slices.Backward(a.items) {
 			if i.kind == kind && is(i) {
+				if i.id == "" && i.index == "" {
+					i.id, i.index = id, index
+				}
 				return i
 			}
 		}

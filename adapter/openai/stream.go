@@ -21,6 +21,8 @@ const (
 	maxEvent  = sse.DefaultMax
 	// afterFinish is how long a stream may go on after the word for its end: usage comes there.
 	afterFinish = 10 * time.Second
+	// afterDone is how long the end of a stream may take that said that it is whole.
+	afterDone = 100 * time.Millisecond
 	// maxQuote bounds a quotation of what a server sent, in bytes.
 	maxQuote = 200
 )
@@ -48,6 +50,10 @@ func (m *model) listen(ctx context.Context, path string, body object, a *answer,
 			}
 			return err
 		})
+		if err == nil && a.ended { // a connection is used again if its answer was read to the end
+			silence.Reset(min(limit, afterDone))
+			_, _ = io.CopyN(io.Discard, res.Body, maxQuote) //nolint:errcheck // the answer is whole
+		}
 	}
 	return a.end(ctx, err)
 }

@@ -7,6 +7,7 @@ import "strings"
 type thinkTags struct {
 	held   string // may be the beginning of a tag
 	inside bool   // behind an opening tag
+	fresh  bool   // nothing but line ends came behind the opening tag
 	begun  bool   // the text has begun
 }
 
@@ -24,6 +25,9 @@ func (t *thinkTags) split(delta string, thinks, writes func(string)) {
 		case t.begun:
 			writes(text)
 			return
+		case t.inside && t.fresh:
+			text = strings.TrimLeft(text, "\r\n")
+			t.fresh = text == ""
 		case t.inside:
 			thought, behind, closed := strings.Cut(text, closeTag)
 			if !closed {
@@ -38,7 +42,7 @@ func (t *thinkTags) split(delta string, thinks, writes func(string)) {
 			text = strings.TrimLeft(text, " \t\r\n")
 			switch behind, opened := strings.CutPrefix(text, openTag); {
 			case opened:
-				t.inside, text = true, strings.TrimLeft(behind, "\r\n")
+				t.inside, t.fresh, text = true, true, behind
 			case strings.HasPrefix(openTag, text):
 				t.held = text
 				return

@@ -28,7 +28,7 @@ type Attachment struct {
 // the name's ending tells it, or the content.
 func Attached(p trace.InputPart) Attachment {
 	media, data, inline := dataURL(p.URL)
-	a := Attachment{Name: p.Filename, Media: cmp.Or(mediaType(media), mediaType(p.MediaType)), URL: webAddress(p.URL), Inline: inline, Data: data}
+	a := Attachment{Name: p.Filename, Media: cmp.Or(known(mediaType(media)), known(mediaType(p.MediaType)), mediaType(media), mediaType(p.MediaType)), URL: webAddress(p.URL), Inline: inline, Data: data}
 	head, body, _ := strings.Cut(p.URL, ",")
 	simple := slices.Contains([]string{"", ";base64", ";charset=utf-8", ";charset=utf-8;base64"}, strings.TrimPrefix(head, "data:"+mediaType(media)))
 	if odd := func(r rune) bool { return r <= ' ' || r > '~' || r == '@' }; inline && simple && !strings.ContainsFunc(body, odd) {

@@ -32,6 +32,10 @@ func TestAnAttachmentIsTextWhereItIsOneAndNamedWhereItIsNot(t *testing.T) {
 		{trace.InputPart{URL: "data:application/pdf,%25PDF-1.4", Filename: "a.pdf"}, "[The user attached the file a.pdf of type application/pdf, which cannot be passed on.]", false, true},
 		{trace.InputPart{URL: "data:text/plain;base64,//5oAOQA", Filename: "w.txt"}, "Attached file w.txt:\n\nhä", false, true},
 		{trace.InputPart{URL: "data:application/octet-stream;base64,/v8AaADk", Filename: "w.ini"}, "Attached file w.ini:\n\nhä", false, true},
+		{
+			trace.InputPart{URL: "data:application/octet-stream;base64,UEsDBA==", MediaType: "application/vnd.openxmlformats-officedocument.wordprocessingml.document", Filename: "a.docx"},
+			"[The user attached the file a.docx of type application/vnd.openxmlformats-officedocument.wordprocessingml.document, which cannot be passed on.]", false, true,
+		},
 		{trace.InputPart{URL: "data:text/plain;base64,77u/aGk=", Filename: "b.txt"}, "Attached file b.txt:\n\nhi", false, true},
 		{trace.InputPart{URL: "data:application/ld+json,{}", Filename: "n.json"}, "Attached file n.json:\n\n{}", false, true},
 	} {

@@ -15,7 +15,7 @@ import (
 // sniff finds the media type of a file that came without one, and makes UTF-8 of its text.
 func (a *Attachment) sniff() {
 	media := a.Media
-	if media == "" || media == unknownBytes {
+	if media = known(media); media == "" {
 		media = typeOfName(a.Name)
 	}
 	if media != "" && !ofText(media) {
@@ -38,7 +38,13 @@ func (a *Attachment) set(media string, data []byte) {
 	}
 }
 
-const unknownBytes = "application/octet-stream"
+// known is a media type, unless it says no more than that there are bytes.
+func known(media string) string {
+	if media == "application/octet-stream" {
+		return ""
+	}
+	return media
+}
 
 // typeOfName is the type that a name's ending tells, of the files that are no text; else "".
 func typeOfName(name string) string {
@@ -81,9 +87,13 @@ func ofBytes(media string) bool {
 		slices.Contains([]string{"pdf", "zip", "gzip", "x-tar", "msword", "octet-stream"}, sub))
 }
 
-// readable reports whether bytes are a text in UTF-8: files of other kinds nearly always hold a
-// zero byte, or break the rules of UTF-8.
-func readable(data []byte) bool { return utf8.Valid(data) && bytes.IndexByte(data, 0) < 0 }
+// readable reports whether bytes are a text in UTF-8. Files of other kinds nearly always hold
+// bytes that stand in no text, such as zero.
+func readable(data []byte) bool {
+	const escape = 27 // colours of a terminal
+	odd := func(b rune) bool { return b < ' ' && b != escape && !strings.ContainsRune("\t\n\r\f\b", b) }
+	return utf8.Valid(data) && bytes.IndexFunc(data, odd) < 0
+}
 
 // toUTF8 drops the byte order mark of a text, and converts UTF-16 that has one.
 func toUTF8(data []byte) []byte {
