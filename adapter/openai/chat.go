@@ -44,9 +44,7 @@ func chatChunk(_ string, event raw, a *answer) (known bool, err error) {
 		Citations     list[citation]
 		SearchResults list[citation] `json:"search_results"`
 	}
-	if err := json.Unmarshal(event, &chunk); err != nil {
-		return false, nil //nolint:nilerr // the form is none of ours
-	}
+	_ = json.Unmarshal(event, &chunk) // what could be read of it counts
 	if chunk.Usage != nil && chunk.Usage.PromptTokens+chunk.Usage.CompletionTokens > 0 {
 		a.usage = chunk.Usage.usage()
 	}

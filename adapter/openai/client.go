@@ -104,8 +104,8 @@ func sameMethod(req *http.Request, via []*http.Request) error {
 
 // refusal is the error of an answer that is a page, or has no status of success.
 func refusal(res *http.Response, page bool) error {
-	busy := res.StatusCode >= 500 || res.StatusCode == http.StatusTooManyRequests || res.StatusCode == http.StatusRequestTimeout
-	if page && !busy {
+	wrong := res.StatusCode < http.StatusBadRequest || res.StatusCode == http.StatusNotFound || res.StatusCode == http.StatusMethodNotAllowed
+	if page && wrong { // proxies write pages about other failures
 		return errNotAnAPI
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, 64<<10))

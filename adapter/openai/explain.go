@@ -16,8 +16,18 @@ import (
 // explain says in one sentence what failed and what to do.
 func (e endpoint) explain(err error) error {
 	reason, sentence := sentenceFor(err)
-	fill := strings.NewReplacer("{url}", address.Public(e.URL), "{model}", e.Model, "{agent}", "agents."+e.name(), "{why}", address.Redact(innermost(err).Error(), e.URL))
+	fill := strings.NewReplacer("{url}", address.Public(e.URL), "{model}", e.Model, "{agent}", "agents."+e.name(), "{why}", e.redacted(err))
 	return &toolloop.Fault{Reason: reason, Class: classOf(err), Sentence: fill.Replace(sentence)}
+}
+
+// redacted is the cause of an error without the secrets of the address, and without the key,
+// which some servers repeat.
+func (e endpoint) redacted(err error) string {
+	text := address.Redact(innermost(err).Error(), e.URL)
+	if e.key != "" {
+		text = strings.ReplaceAll(text, e.key, "…")
+	}
+	return text
 }
 
 func sentenceFor(err error) (reason, sentence string) {

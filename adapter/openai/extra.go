@@ -73,7 +73,8 @@ type nestedURL string
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (n *nestedURL) UnmarshalJSON(value []byte) error {
-	var text, nested = word(""), struct{ URL word }{}
+	var text word
+	var nested struct{ URL word }
 	if json.Unmarshal(value, &text) != nil || text == "" {
 		_ = json.Unmarshal(value, &nested)
 		text = nested.URL

@@ -196,6 +196,64 @@ func TestRetriesAreVisibleAndHeedTheEndpoint(t *testing.T) {
 	}
 }
 
+func TestWhichFailuresAreTriedAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		status        int
+		header, value string
+		body          string
+		tries         int
+	}{
+		"conflict":            {409, "", "", `{}`, 2},
+		"timeout":             {408, "", "", `{}`, 2},
+		"bad gateway":         {502, "", "", `{}`, 2},
+		"bad request":         {400, "", "", `{}`, 1},
+		"the server's yes":    {400, "X-Should-Retry", "true", `{}`, 2},
+		"the server's no":     {500, "X-Should-Retry", "false", `{}`, 1},
+		"no quota":            {429, "", "", `{"error":{"code":"insufficient_quota"}}`, 1},
+		"a date that is past": {503, "Retry-After", "Wed, 21 Oct 2015 07:28:00 GMT", `{}`, 2},
+		"a date far away":     {503, "Retry-After", "Fri, 31 Dec 2100 23:59:59 GMT", `{}`, 1},
+		"an error as answer":  {200, "", "", `{"error":"The model is loading."}`, 2},
+		"a refusal as answer": {200, "", "", `{"error":{"message":"no","type":"invalid_request_error"}}`, 1},
+		"nothing":             {200, "", "", ``, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			requests := 0
+			f := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				requests++
+				if c.header != "" {
+					w.Header().Set(c.header, c.value)
+				} else {
+					w.Header().Set("Retry-After-Ms", "1")
+				}
+				if requests > 1 {
+					w.Header().Set("Content-Type", "text/event-stream")
+					writeChat(w, r, reply{text: "Hello."})
+					return
+				}
+				answers(c.status, "application/json", c.body)(w, r)
+			})
+			if open(t, f.runtime(openai.Options{})).prompt("hello"); requests != c.tries {
+				t.Errorf("%d requests, want %d", requests, c.tries)
+			}
+		})
+	}
+}
+
+// Some servers repeat the key in their errors.
+func TestTheKeyIsInNoError(t *testing.T) {
+	t.Setenv("MY_KEY", "sk-secret")
+	for _, body := range []string{`{"error":{"message":"The key sk-secret is wrong."}}`, `sk-secret?`} {
+		f := serve(t, answers(503, "application/json", body))
+		r := f.runtime(openai.Options{Retries: new(1)})
+		r.TokenEnv = "MY_KEY"
+		events, stop := open(t, r).prompt("hello")
+		if said := fmt.Sprint(notices(events), stop); strings.Contains(said, "sk-secret") || !strings.Contains(said, "503") {
+			t.Error(said)
+		}
+	}
+}
+
 func TestStopDuringARetryIsAtOnce(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	f := serve(t, func(w http.ResponseWriter, r *http.Request) {

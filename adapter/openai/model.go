@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent/toolloop"
-	"github.com/tributary-dev/tributary/internal/address"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -44,7 +43,7 @@ func (m *model) Step(ctx context.Context, messages []toolloop.Message, tools []t
 		if a.spoken || ctx.Err() != nil {
 			return a.said, "", m.explain(err)
 		}
-		if m.repair(ctx, err, messages, tools, b) {
+		if m.repair(ctx, err, messages, b) {
 			continue
 		}
 		wait, again := backOff(err, attempt)
@@ -52,7 +51,7 @@ func (m *model) Step(ctx context.Context, messages []toolloop.Message, tools []t
 			m.leaveOut(err, b)
 			return a.said, "", m.explain(err)
 		}
-		b.Emit(trace.Notice("retry", fmt.Sprintf("The model call failed (%s). Trying again in %s (%d of %d).", address.Redact(innermost(err).Error(), m.URL), wait.Round(100*time.Millisecond), attempt, m.tries())))
+		b.Emit(trace.Notice("retry", fmt.Sprintf("The model call failed (%s). Trying again in %s (%d of %d).", m.redacted(err), wait.Round(100*time.Millisecond), attempt, m.tries())))
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"regexp"
 
 	"github.com/tributary-dev/tributary/agent/toolloop"
-	"github.com/tributary-dev/tributary/internal/address"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -34,14 +34,14 @@ func (m *model) repaired(messages []toolloop.Message) []toolloop.Message {
 }
 
 // repair changes a conversation that was refused. It reports whether the call may succeed now.
-func (m *model) repair(ctx context.Context, err error, messages []toolloop.Message, tools []toolloop.Tool, b *trace.Builder) bool {
+func (m *model) repair(ctx context.Context, err error, messages []toolloop.Message, b *trace.Builder) bool {
 	f, ok := errors.AsType[*failure](err)
 	switch {
-	case !ok || !f.refuses():
+	case !ok:
 		return false
-	case f.class() == trace.ClassContext && m.compact(ctx, messages, estimate(m.repaired(messages))/2, b):
+	case f.refuses() && f.class() == trace.ClassContext && m.compact(ctx, messages, estimate(m.repaired(messages))/2, b):
 		return true
-	case !m.inWords && toolloop.HasFiles(m.repaired(messages)):
+	case !m.inWords && f.mayMeanFiles() && toolloop.HasFiles(m.repaired(messages)):
 		m.inWords, m.why = true, err
 		return true
 	}
@@ -53,16 +53,23 @@ func (m *model) repairedWell(b *trace.Builder) {
 	if m.why == nil {
 		return
 	}
-	b.Emit(trace.Notice(toolloop.CodeFilesAsWords, fmt.Sprintf("The endpoint refused the attached files (%s). The model %s got their names only, in this request and in later ones.", address.Redact(m.why.Error(), m.URL), m.Model)))
+	b.Emit(trace.Notice(toolloop.CodeFilesAsWords, fmt.Sprintf("The endpoint refused the attached files (%s). The model %s got their names only, in this request and in later ones.", m.redacted(m.why), m.Model)))
 	m.why = nil
 }
 
 // leaveOut leaves the prompt of a turn out of later requests, if the endpoint refused it.
 func (m *model) leaveOut(err error, b *trace.Builder) {
 	if f, ok := errors.AsType[*failure](err); ok && m.steps == 1 && f.refuses() {
-		b.Emit(trace.Notice(toolloop.CodeLeftOut, "The endpoint refused this message, so later requests leave the message out."))
+		b.Emit(trace.Notice(toolloop.CodeLeftOut, "The endpoint refused this message, so later requests leave the message out, and earlier ones without an answer."))
 	}
 }
+
+// aboutFiles recognises the words of servers that refuse files with any status: llama.cpp with
+// 500, OpenRouter with 404.
+var aboutFiles = regexp.MustCompile(`(?i)image|picture|vision|multi-?modal|modalit|mmproj|media|\bfiles?\b|attachment|pdf|audio|video`)
+
+// mayMeanFiles reports whether a request may succeed without its files.
+func (f *failure) mayMeanFiles() bool { return f.refuses() || aboutFiles.MatchString(f.message) }
 
 // refuses reports whether an endpoint refused what a request holds, and not its key or its model.
 func (f *failure) refuses() bool {

@@ -99,7 +99,7 @@ func TestARefusedMessageIsLeftOutLater(t *testing.T) {
 			s := open(t, f.runtime(openai.Options{}))
 			s.prompt("My river is the Rhine.")
 			all, stop := s.prompt("POISON")
-			if got := notices(all); stop.Outcome != trace.OutcomeFailed || stop.Reason != c[1] || len(got) == 0 || got[len(got)-1] != "The endpoint refused this message, so later requests leave the message out." {
+			if got := notices(all); stop.Outcome != trace.OutcomeFailed || stop.Reason != c[1] || len(got) == 0 || got[len(got)-1] != "The endpoint refused this message, so later requests leave the message out, and earlier ones without an answer." {
 				t.Errorf("the user reads %q, ended as %+v", got, stop)
 			}
 			if _, stop := s.prompt("hello?"); stop.Outcome != trace.OutcomeCompleted {
@@ -109,6 +109,55 @@ func TestARefusedMessageIsLeftOutLater(t *testing.T) {
 				t.Errorf("the model was sent %s", got)
 			}
 		})
+	}
+}
+
+// Servers refuse files with other statuses, too.
+func TestARefusalOfFilesIsKnownByItsWords(t *testing.T) {
+	t.Parallel()
+	for _, first := range []string{
+		`500 {"error":{"code":500,"message":"image input is not supported - hint: provide the mmproj"}}`,
+		`404 {"error":{"message":"No endpoints found that support image input","code":404}}`,
+		`413 <html>`,
+		`422 {"detail":[{"msg":"Input should be a valid string"}]}`,
+		events(`{"error":{"message":"This model has no vision."}}`),
+	} {
+		s := playScript(t, first, fine(0))
+		all, stop := open(t, s.runtime(openai.Options{Retries: none()})).play(t.Context(), text("look"), trace.InputPart{Type: trace.InputFile, MediaType: "image/png", URL: "data:image/png;base64,aGk="})
+		if got := notices(all); stop.Outcome != trace.OutcomeCompleted || len(got) != 1 || !strings.HasPrefix(got[0], "The endpoint refused the attached files (") {
+			t.Errorf("after %.60s the user reads %q, ended as %+v", first, got, stop)
+		}
+	}
+	s := playScript(t, `500 {"error":"fell over"}`)
+	if open(t, s.runtime(openai.Options{Retries: none()})).play(t.Context(), text("look"), trace.InputPart{Type: trace.InputFile, MediaType: "image/png", URL: "data:image/png;base64,aGk="}); len(s.requests()) != 1 {
+		t.Errorf("%d requests after another failure", len(s.requests()))
+	}
+}
+
+// A message that was stopped before the server refused it does not end the session either.
+func TestAnUnansweredMessageIsLeftOutTogetherWithTheNext(t *testing.T) {
+	t.Parallel()
+	keyless := true
+	f := judge(t, func(messages string) string {
+		if strings.Contains(messages, "POISON") {
+			return `{"error":{"message":"No."}}`
+		}
+		return ""
+	}, fine)
+	h := f.Config.Handler
+	f.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if keyless {
+			keyless = false
+			answers(401, "application/json", `{}`)(w, r)
+			return
+		}
+		h.ServeHTTP(w, r)
+	})
+	s := open(t, f.runtime(openai.Options{Retries: none()}))
+	s.prompt("POISON")
+	s.prompt("hello?")
+	if _, stop := s.prompt("still there?"); stop.Outcome != trace.OutcomeCompleted {
+		t.Errorf("the session is lost: %+v", stop)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"strings"
 
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/agent/toolloop"
@@ -70,15 +71,13 @@ func responseEvent(name string, event raw, a *answer) (known bool, err error) {
 		Response   raw
 		Output     raw
 	}
-	if json.Unmarshal(event, &e) != nil {
-		return false, nil
-	}
+	_ = json.Unmarshal(event, &e) // what could be read of it counts
 	index := ""
 	if e.OutputIndex != nil {
 		index = string(*e.OutputIndex)
 	}
 	of := func(kind string) *item { return a.item(string(e.ItemID), index, kind) }
-	switch cmp.Or(string(e.Type), name) {
+	switch kind := cmp.Or(string(e.Type), name); kind {
 	case "response.output_text.delta":
 		of(itemMessage).grow(a, "text "+number(e.ContentIndex), string(e.Delta))
 	case "response.output_text.done":
@@ -111,12 +110,12 @@ func responseEvent(name string, event raw, a *answer) (known bool, err error) {
 	case "response.output_item.done":
 		a.itemDone(e.Item, index)
 	case "response.completed", "response.incomplete", "response.failed", "response.cancelled", "response.done":
-		return true, a.response(e.Response)
+		return true, a.response(e.Response, strings.TrimSuffix(strings.TrimPrefix(kind, "response."), "done"))
 	case "":
 		if e.Output == nil {
 			return false, nil
 		}
-		return true, a.response(event)
+		return true, a.response(event, "")
 	default:
 		return e.Type != "error" && e.Type != "", nil
 	}
@@ -126,8 +125,9 @@ func responseEvent(name string, event raw, a *answer) (known bool, err error) {
 // number is an index. Servers that send none have one part.
 func number(index word) string { return cmp.Or(string(index), "0") }
 
-// response takes the whole of an answer: what the stream lacked, and how it ended.
-func (a *answer) response(whole raw) error {
+// response takes the whole of an answer: what the stream lacked, and how it ended, unless only
+// the event says so.
+func (a *answer) response(whole raw, end string) error {
 	var r response
 	_ = json.Unmarshal(whole, &r) // what could be read of it counts
 	if u := r.Usage; u.Input+u.Output > 0 {
@@ -137,7 +137,7 @@ func (a *answer) response(whole raw) error {
 		return failure
 	}
 	a.snapshot(r.Output)
-	a.finish, a.ended = string(cmp.Or(r.Incomplete.Reason, r.Status)), true
+	a.finish, a.ended = cmp.Or(string(r.Incomplete.Reason), string(r.Status), end), true
 	return nil
 }
 

@@ -30,7 +30,7 @@ func History(ctx context.Context, host agent.Host) (Past, error) {
 	m.closeTurn()
 	past := Past{Usage: m.usage}
 	for _, x := range m.messages {
-		if x.Role == trace.RoleUser || x.Text != "" || len(x.Calls) > 0 {
+		if !x.empty() {
 			past.Messages = Append(past.Messages, x)
 		}
 	}

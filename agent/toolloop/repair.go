@@ -14,7 +14,8 @@ import (
 
 // The codes of the notices.
 const (
-	// CodeLeftOut says that the prompt of the turn is left out of later requests.
+	// CodeLeftOut says that the prompt of the turn, and earlier ones without an answer, are left
+	// out of later requests.
 	CodeLeftOut = "prompt_left_out"
 	// CodeFilesAsWords says that the files of the conversation so far are named in words.
 	CodeFilesAsWords = "files_as_words"
@@ -34,10 +35,12 @@ func repair(messages []Message, notice trace.Error) []Message {
 	case notice.Level != trace.LevelNotice || len(messages) == 0:
 		return messages
 	case notice.Code == CodeLeftOut:
-		if last := len(messages) - 1; messages[last].Role == trace.RoleUser {
-			return messages[:last]
+		for n := len(messages); n > 0; n-- {
+			if x := messages[n-1]; x.Role == trace.RoleAssistant && !x.empty() {
+				return messages[:n]
+			}
 		}
-		return messages
+		return nil
 	case notice.Code == CodeFilesAsWords:
 		return FilesAsWords(messages)
 	case notice.Code == CodeSummary:
@@ -101,12 +104,17 @@ func Summarized(messages []Message, summary string) []Message {
 	return messages
 }
 
+// empty reports whether a message has nothing that a model is told.
+func (x Message) empty() bool {
+	return x.Role == trace.RoleAssistant && x.Text == "" && len(x.Calls) == 0
+}
+
 // closeTurn ends a turn whose last message is a call with its result. Some models want
 // an answer of the assistant before the next prompt.
 func (m *memory) closeTurn() {
 	n := len(m.messages)
-	for n > 0 && m.messages[n-1].Role == trace.RoleAssistant && m.messages[n-1].Text == "" && len(m.messages[n-1].Calls) == 0 {
-		n-- // it has nothing that a model is told
+	for n > 0 && m.messages[n-1].empty() {
+		n--
 	}
 	if n == 0 || len(m.messages[n-1].Calls) == 0 {
 		return

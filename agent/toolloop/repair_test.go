@@ -44,24 +44,39 @@ func TestANoticeRepairsTheHistory(t *testing.T) {
 	}{
 		"nothing":  {picture, says("two"), "user \"\" [{text one   }]\nassistant \"1\" []\nuser \"\" [{text look   } {file   data:image/png;base64,aGk= a.png}]\nassistant \"two\" []\n"},
 		"left out": {picture, notice(toolloop.CodeLeftOut, "It is left out."), "user \"\" [{text one   }]\nassistant \"1\" []\n"},
-		"left out, behind words": {picture, func(b *trace.Builder) { says("two")(b); notice(toolloop.CodeLeftOut, "It is left out.")(b) },
-			"user \"\" [{text one   }]\nassistant \"1\" []\nuser \"\" [{text look   } {file   data:image/png;base64,aGk= a.png}]\nassistant \"two\" []\n"},
-		"files as words": {picture, func(b *trace.Builder) { says("two")(b); notice(toolloop.CodeFilesAsWords, "In words.")(b) },
-			"user \"\" [{text one   }]\nassistant \"1\" []\nuser \"\" [{text look   } {text [The user attached the file a.png of type image/png, which cannot be passed on.]   }]\nassistant \"two\" []\n"},
-		"a summary": {picture, func(b *trace.Builder) {
-			b.Emit(toolloop.SummaryNotice("Summarised.", "They said one.\n\nAnd 1."))
-			says("two")(b)
+		"left out, with one that had no answer": {
+			prompt("again"), func(b *trace.Builder) { b.Thought("t", "Hm.", ""); notice(toolloop.CodeLeftOut, "It is left out.")(b) },
+			"user \"\" [{text one   }]\nassistant \"1\" []\n",
 		},
-			"user \"\" [{text Summary of the conversation before this message:\n\nThey said one.\n\nAnd 1.   } {text look   } {file   data:image/png;base64,aGk= a.png}]\nassistant \"two\" []\n"},
-		"no notice": {picture, func(b *trace.Builder) {
-			b.Emit(trace.Error{Code: toolloop.CodeLeftOut, Message: "A failure."})
-			says("two")(b)
+		"left out, behind words": {
+			picture, func(b *trace.Builder) { says("two")(b); notice(toolloop.CodeLeftOut, "It is left out.")(b) },
+			"user \"\" [{text one   }]\nassistant \"1\" []\nuser \"\" [{text look   } {file   data:image/png;base64,aGk= a.png}]\nassistant \"two\" []\n",
 		},
-			"user \"\" [{text one   }]\nassistant \"1\" []\nuser \"\" [{text look   } {file   data:image/png;base64,aGk= a.png}]\nassistant \"two\" []\n"},
+		"files as words": {
+			picture, func(b *trace.Builder) { says("two")(b); notice(toolloop.CodeFilesAsWords, "In words.")(b) },
+			"user \"\" [{text one   }]\nassistant \"1\" []\nuser \"\" [{text look   } {text [The user attached the file a.png of type image/png, which cannot be passed on.]   }]\nassistant \"two\" []\n",
+		},
+		"a summary": {
+			picture, func(b *trace.Builder) {
+				b.Emit(toolloop.SummaryNotice("Summarised.", "They said one.\n\nAnd 1."))
+				says("two")(b)
+			},
+			"user \"\" [{text Summary of the conversation before this message:\n\nThey said one.\n\nAnd 1.   } {text look   } {file   data:image/png;base64,aGk= a.png}]\nassistant \"two\" []\n",
+		},
+		"no notice": {
+			picture, func(b *trace.Builder) {
+				b.Emit(trace.Error{Code: toolloop.CodeLeftOut, Message: "A failure."})
+				says("two")(b)
+			},
+			"user \"\" [{text one   }]\nassistant \"1\" []\nuser \"\" [{text look   } {file   data:image/png;base64,aGk= a.png}]\nassistant \"two\" []\n",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			host := agenttest.NewHost()
 			turn(t, host, prompt("one"), says("1"))
+			if c.second.Message.Parts[0].Text == "again" {
+				turn(t, host, picture, func(*trace.Builder) {})
+			}
 			turn(t, host, c.second, c.do)
 			if got := outline(history(t, host)); got != c.want {
 				t.Errorf("got\n%s\nwant\n%s", got, c.want)
