@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -147,6 +149,44 @@ func TestSilentEndpointEndsTheTurn(t *testing.T) {
 		if stop.Reason != "timeout" || !strings.Contains(stop.Error, "silent for 150ms: see whether it still works, or raise agents.local.options.patience") {
 			t.Errorf("the turn ended as %+v", stop)
 		}
+	}
+}
+
+// Some servers leave the connection open behind the answer.
+func TestAnAnswerEndsWhereTheServerSaysSo(t *testing.T) {
+	for name, end := range map[string]string{"a word": "data: " + finish("stop") + "\n\n", "DONE": "data: [DONE]\n\n"} {
+		t.Run(name, func(t *testing.T) {
+			f := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				w.Header().Set("Content-Type", "text/event-stream")
+				fmt.Fprint(w, "data: "+delta(`{"content":"All."}`)+"\n\n"+end)
+				w.(http.Flusher).Flush()
+				<-r.Context().Done()
+			})
+			events, stop := open(t, f.runtime(openai.Options{Patience: agent.Duration(300 * time.Millisecond)})).prompt("hello")
+			if stop.Outcome != trace.OutcomeCompleted || agenttest.Said(events) != "All.\n" {
+				t.Errorf("said %q, ended as %+v", agenttest.Said(events), stop)
+			}
+		})
+	}
+}
+
+// A connection is used again: a handshake for each model call would be slow.
+func TestModelCallsShareAConnection(t *testing.T) {
+	f := playScript(t, events(delta(`{"content":"Hello."}`), finish("stop"), done))
+	var opened atomic.Int32
+	tracked := f.Config.ConnState
+	f.Config.ConnState = func(c net.Conn, s http.ConnState) {
+		if tracked(c, s); s == http.StateNew {
+			opened.Add(1)
+		}
+	}
+	s := open(t, f.runtime(openai.Options{}))
+	for range 4 {
+		s.prompt("hello")
+	}
+	if n := opened.Load(); n != 1 {
+		t.Errorf("%d connections", n)
 	}
 }
 
