@@ -3,8 +3,10 @@ package openai_test
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -137,21 +139,17 @@ func TestARefusalOfFilesIsKnownByItsWords(t *testing.T) {
 // A message that was stopped before the server refused it does not end the session either.
 func TestAnUnansweredMessageIsLeftOutTogetherWithTheNext(t *testing.T) {
 	t.Parallel()
-	keyless := true
-	f := judge(t, func(messages string) string {
-		if strings.Contains(messages, "POISON") {
-			return `{"error":{"message":"No."}}`
-		}
-		return ""
-	}, fine)
-	h := f.Config.Handler
-	f.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if keyless {
-			keyless = false
+	var asked atomic.Int32
+	f := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		raw, _ := io.ReadAll(r.Body)
+		switch {
+		case asked.Add(1) == 1:
 			answers(401, "application/json", `{}`)(w, r)
-			return
+		case strings.Contains(string(raw), "POISON"):
+			answers(400, "application/json", `{}`)(w, r)
+		default:
+			answers(200, "text/event-stream", fine(0))(w, r)
 		}
-		h.ServeHTTP(w, r)
 	})
 	s := open(t, f.runtime(openai.Options{Retries: none()}))
 	s.prompt("POISON")

@@ -50,7 +50,7 @@ func (m *model) listen(ctx context.Context, path string, body object, a *answer,
 			}
 			return err
 		})
-		if err == nil && a.ended { // a connection is used again if its answer was read to the end
+		if err == nil && a.ended { // a connection serves a further call if its answer was read to the end
 			silence.Reset(min(limit, afterDone))
 			_, _ = io.CopyN(io.Discard, res.Body, maxQuote) //nolint:errcheck // the answer is whole
 		}
