@@ -68,12 +68,12 @@ const partKey = "part"
 // tooMuchError says that an answer exceeds a bound.
 type tooMuchError struct{ what string }
 
-func (e tooMuchError) Error() string { return "more than " + e.what }
+func (e tooMuchError) Error() string { return e.what }
 
 // takes reports whether an answer may grow by so many bytes.
 func (a *answer) takes(bytes int) bool {
 	if a.size += bytes; a.size > maxSaid {
-		a.bound = tooMuchError{fmt.Sprintf("%d MB", maxSaid>>20)}
+		a.bound = tooMuchError{fmt.Sprintf("more than %d MB", maxSaid>>20)}
 	}
 	return a.bound == nil
 }
@@ -115,7 +115,7 @@ func (a *answer) begin(kind trace.Kind) bool {
 	}
 	a.endPart("")
 	if a.parts++; a.parts > maxParts {
-		a.bound = tooMuchError{fmt.Sprintf("%d parts", maxParts)}
+		a.bound = tooMuchError{fmt.Sprintf("more than %d parts", maxParts)}
 		return false
 	}
 	a.open, a.spoken = kind, true

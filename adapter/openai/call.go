@@ -83,7 +83,7 @@ func (g *growing) complete() bool { return json.Valid(bytes.TrimSpace(g.Input)) 
 // newCall returns nil if the answer has too many calls.
 func (a *answer) newCall() *growing {
 	if len(a.calls) == maxCalls {
-		a.bound = tooMuchError{fmt.Sprintf("%d calls", maxCalls)}
+		a.bound = tooMuchError{fmt.Sprintf("more than %d calls", maxCalls)}
 		return nil
 	}
 	g := &growing{}

@@ -37,6 +37,7 @@ func (m *model) compact(ctx context.Context, messages []toolloop.Message, tokens
 		return false
 	}
 	m.compacted = true
+	b.Emit(trace.Status{State: trace.StateThinking, Detail: "The earlier turns are summarised."})
 	a := m.answer(nothing{})
 	ask := []toolloop.Message{{Role: trace.RoleUser, Parts: []trace.InputPart{{Type: trace.InputText, Text: summaryPrompt + transcript(messages[:at], max(tokens, 200)*4)}}}}
 	err := m.call(ctx, ask, nil, a)

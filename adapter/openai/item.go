@@ -87,7 +87,7 @@ func (a *answer) item(id, index, kind string) *item {
 func (a *answer) newItem(id, index, kind string) *item {
 	i := &item{id: id, index: index, kind: kind, said: map[string]*strings.Builder{}}
 	if len(a.items) == maxParts {
-		a.bound = tooMuchError{fmt.Sprintf("%d parts", maxParts)}
+		a.bound = tooMuchError{fmt.Sprintf("more than %d parts", maxParts)}
 		return i
 	}
 	a.items = append(a.items, i)
@@ -175,7 +175,7 @@ func (i *item) grow(a *answer, part, delta string) {
 	said := i.said[part]
 	if said == nil {
 		if len(i.said) == maxParts {
-			a.bound = tooMuchError{fmt.Sprintf("%d parts", maxParts)}
+			a.bound = tooMuchError{fmt.Sprintf("more than %d parts", maxParts)}
 			return
 		}
 		if i.kind == itemReasoning && len(i.said) > 0 && !strings.HasSuffix(part, "more") {

@@ -166,6 +166,8 @@ func TestAnAnswerHasBounds(t *testing.T) {
 		}), "more than 128 calls"},
 		"parts":  {many(3000, func(int) string { return delta(`{"reasoning":"a","content":"b"}`) }), "more than 2000 parts"},
 		"bytes":  {many(70, func(int) string { return delta(`{"content":"` + strings.Repeat("x", 1<<20) + `"}`) }), "more than 64 MB"},
+		"values": {events(`{"choices":[` + strings.Repeat("{},", 1<<20) + `{}]}`), "a very large number of JSON values"},
+		"list":   {"[" + strings.Repeat("{},", 1<<20) + "{}]", "a very large number of JSON values"},
 		"events": {"data: " + strings.Repeat("x", 66<<20) + "\n\n", "more than 64 MB in one event"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/internal/sse"
 )
 
@@ -104,6 +105,9 @@ func (a *answer) event(name string, event raw, take take) error {
 	if !json.Valid(text) {
 		return strangeError{quoted(text)}
 	}
+	if agentkit.TooManyValues(text) {
+		return tooMuchError{"a very large number of JSON values"}
+	}
 	known, err := take(name, event, a)
 	if err != nil || a.bound != nil {
 		return cmp.Or(err, a.bound)
@@ -134,7 +138,7 @@ func readAnswer(body io.Reader, a *answer, event func(string, raw) error) error 
 	for e, err := range sse.NewReader(in, maxEvent).All() {
 		if err != nil {
 			if tooLarge, ok := errors.AsType[sse.TooLargeError](err); ok {
-				err = tooMuchError{fmt.Sprintf("%d MB in one event", tooLarge.Max>>20)}
+				err = tooMuchError{fmt.Sprintf("more than %d MB in one event", tooLarge.Max>>20)}
 			}
 			return err
 		}
@@ -194,9 +198,10 @@ func readJSON(in io.Reader, a *answer, event func(string, raw) error) error {
 		case err != nil:
 			return err
 		}
-		var several []raw
-		if json.Unmarshal(value, &several) != nil {
-			several = []raw{value}
+		several := []raw{value}
+		if value[0] == '[' && !agentkit.TooManyValues(value) {
+			several = nil
+			_ = json.Unmarshal(value, &several) // a list is one
 		}
 		for _, one := range several {
 			if err := event("", one); err != nil {
@@ -225,7 +230,7 @@ type boundedReader struct {
 // Read implements io.Reader.
 func (b *boundedReader) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, tooMuchError{fmt.Sprintf("%d MB", maxStream>>20)}
+		return 0, tooMuchError{fmt.Sprintf("more than %d MB", maxStream>>20)}
 	}
 	n, err := b.in.Read(p[:min(int64(len(p)), b.left)])
 	b.left -= int64(n)
