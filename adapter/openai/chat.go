@@ -1,8 +1,10 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -179,7 +181,7 @@ func (u chatUsage) usage() trace.Usage {
 
 // chatMessages writes the conversation as Chat Completions has it.
 func (m *model) chatMessages(messages []toolloop.Message) []object {
-	all := []object{{"role": "system", "content": m.system()}}
+	all, reasoning := []object{{"role": "system", "content": m.system()}}, reasoningField(messages)
 	for _, x := range messages {
 		if x.Role == trace.RoleUser {
 			all = append(all, object{"role": "user", "content": chatPrompt(x.Parts)})
@@ -193,6 +195,7 @@ func (m *model) chatMessages(messages []toolloop.Message) []object {
 		for i, c := range x.Calls {
 			state := decodeState(c.State)
 			if i == 0 {
+				state.Message.Reasoning = cmp.Or(state.Message.Reasoning, reasoning)
 				state.Message.into(said, x)
 			}
 			function := object{"name": c.Name, "arguments": string(c.Input)}
@@ -214,6 +217,19 @@ func (m *model) chatMessages(messages []toolloop.Message) []object {
 		}
 	}
 	return all
+}
+
+// reasoningField is the newest field in which the endpoint sent reasoning; "" if there is none. An
+// endpoint that wants reasoning back wants it with each message that has calls.
+func reasoningField(messages []toolloop.Message) string {
+	for _, x := range slices.Backward(messages) {
+		if len(x.Calls) > 0 {
+			if field := decodeState(x.Calls[0].State).Message.Reasoning; field != "" {
+				return field
+			}
+		}
+	}
+	return ""
 }
 
 // into adds the state to its message.

@@ -48,8 +48,7 @@ func (m *model) Step(ctx context.Context, messages []toolloop.Message, tools []t
 		}
 		wait, again := backOff(err, attempt)
 		if !again || attempt > m.tries() {
-			m.leaveOut(err, b)
-			return a.said, "", m.explain(err)
+			return a.said, "", m.giveUp(err, b)
 		}
 		b.Emit(trace.Notice("retry", fmt.Sprintf("The model call failed (%s). Trying again in %s (%d of %d).", m.redacted(err), wait.Round(100*time.Millisecond), attempt, m.tries())))
 		select {

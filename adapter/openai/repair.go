@@ -1,11 +1,13 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 
 	"github.com/tributary-dev/tributary/agent/toolloop"
 	"github.com/tributary-dev/tributary/trace"
@@ -16,10 +18,12 @@ import (
 
 // repairs are the changes of this turn.
 type repairs struct {
-	summary   string // of the earlier turns; "" if they are sent as they are
-	compacted bool   // a summary was asked for
-	inWords   bool   // files are named in words
-	why       error  // the refusal that inWords answers, until the user knows
+	summary   string               // of the earlier turns; "" if they are sent as they are
+	compacted bool                 // a summary was asked for
+	inWords   bool                 // files are named in words
+	noState   bool                 // the provider state of the calls before this turn is left out
+	refused   error                // the first refusal, which the changes answer
+	tell      func() trace.Payload // a notice that waits until the changed call succeeds
 }
 
 // repaired is the conversation with the changes of this turn.
@@ -29,6 +33,9 @@ func (m *model) repaired(messages []toolloop.Message) []toolloop.Message {
 	}
 	if m.inWords {
 		messages = toolloop.FilesAsWords(messages)
+	}
+	if at := toolloop.LastPrompt(messages); m.noState && at > 0 {
+		messages = slices.Concat(toolloop.WithoutState(messages[:at]), messages[at:])
 	}
 	return messages
 }
@@ -42,26 +49,38 @@ func (m *model) repair(ctx context.Context, err error, messages []toolloop.Messa
 	case f.refuses() && f.class() == trace.ClassContext && m.compact(ctx, messages, estimate(m.repaired(messages))/2, b):
 		return true
 	case !m.inWords && f.mayMeanFiles() && toolloop.HasFiles(m.repaired(messages)):
-		m.inWords, m.why = true, err
+		m.inWords, m.refused = true, cmp.Or(m.refused, err)
+		m.tell = func() trace.Payload {
+			return trace.Notice(toolloop.CodeFilesAsWords, fmt.Sprintf("The endpoint refused the attached files (%s). The model %s got their names only, in this request and in later ones.", m.redacted(err), m.Model))
+		}
+		return true
+	case !m.noState && f.refuses() && toolloop.HasState(messages[:max(0, toolloop.LastPrompt(messages))]):
+		m.noState, m.refused = true, cmp.Or(m.refused, err)
+		m.tell = func() trace.Payload {
+			return trace.Notice(toolloop.CodeStateLeftOut, fmt.Sprintf("The endpoint refused the provider state of earlier calls (%s), so later requests leave the state out.", m.redacted(err)))
+		}
 		return true
 	}
 	return false
 }
 
-// repairedWell tells the user, and later turns, that files are named in words: the call succeeded.
+// repairedWell tells the user, and later turns, what was changed: the call succeeded.
 func (m *model) repairedWell(b *trace.Builder) {
-	if m.why == nil {
-		return
+	m.refused = nil
+	if m.tell != nil {
+		b.Emit(m.tell())
+		m.tell = nil
 	}
-	b.Emit(trace.Notice(toolloop.CodeFilesAsWords, fmt.Sprintf("The endpoint refused the attached files (%s). The model %s got their names only, in this request and in later ones.", m.redacted(m.why), m.Model)))
-	m.why = nil
 }
 
-// leaveOut leaves the prompt of a turn out of later requests, if the endpoint refused it.
-func (m *model) leaveOut(err error, b *trace.Builder) {
+// giveUp returns the error of a turn. If the endpoint refused the prompt, later requests leave
+// the prompt out.
+func (m *model) giveUp(err error, b *trace.Builder) error {
 	if f, ok := errors.AsType[*failure](err); ok && m.steps == 1 && f.refuses() {
 		b.Emit(trace.Notice(toolloop.CodeLeftOut, "The endpoint refused this message, so later requests leave the message out, and earlier ones without an answer."))
+		return m.explain(cmp.Or(m.refused, err))
 	}
+	return m.explain(err)
 }
 
 // aboutFiles recognises the words of servers that refuse files with any status: llama.cpp with

@@ -136,6 +136,46 @@ func TestARefusalOfFilesIsKnownByItsWords(t *testing.T) {
 	}
 }
 
+// A session that goes on with another endpoint holds the state of the first one.
+func TestTheStateOfAnotherEndpointIsLeftOutIfItIsRefused(t *testing.T) {
+	t.Parallel()
+	var strict atomic.Bool
+	f := judge(t, func(messages string) string {
+		if strict.Load() && strings.Contains(messages, "reasoning_content") {
+			return `{"error":{"message":"Unknown parameter: messages[1].reasoning_content."}}`
+		}
+		return ""
+	}, func(n int) string {
+		if n == 1 {
+			return events(delta(`{"reasoning_content":"Hm.","tool_calls":[{"id":"a","function":{"name":"bash","arguments":"{\"command\":\"true\"}"}}]}`), finish("tool_calls"), done)
+		}
+		return fine(n)
+	})
+	s := open(t, f.runtime(openai.Options{Retries: none()}))
+	s.prompt("go")
+	strict.Store(true)
+	var told []string
+	for range 3 {
+		all, stop := s.prompt("and on")
+		if told = append(told, notices(all)...); stop.Outcome != trace.OutcomeCompleted {
+			t.Fatalf("the turn ended as %+v", stop)
+		}
+	}
+	if len(told) != 1 || !strings.HasPrefix(told[0], "The endpoint refused the provider state of earlier calls (400: Unknown parameter") || len(f.requests()) != 6 {
+		t.Errorf("%d requests, the user reads %q", len(f.requests()), told)
+	}
+}
+
+// The user reads the first refusal, and not what the attempt to repair met.
+func TestTheFirstRefusalIsTold(t *testing.T) {
+	t.Parallel()
+	s := playScript(t, `400 {"error":"The prompt breaks the rules."}`, `400 {"error":"Something else."}`)
+	_, stop := open(t, s.runtime(openai.Options{})).play(t.Context(), text("POISON"), trace.InputPart{Type: trace.InputFile, MediaType: "image/png", URL: "data:image/png;base64,aGk="})
+	if !strings.Contains(stop.Error, "The prompt breaks the rules") {
+		t.Errorf("ended as %+v", stop)
+	}
+}
+
 // A message that was stopped before the server refused it does not end the session either.
 func TestAnUnansweredMessageIsLeftOutTogetherWithTheNext(t *testing.T) {
 	t.Parallel()

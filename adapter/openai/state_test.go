@@ -105,6 +105,23 @@ func TestTheStateOfAProviderGoesBackUnchanged(t *testing.T) {
 	}
 }
 
+// DeepSeek wants the field with each message that has calls, also where it sent none.
+func TestReasoningGoesBackWithMessagesThatHadNone(t *testing.T) {
+	t.Parallel()
+	call := func(more string) string {
+		return events(delta(`{`+more+`"tool_calls":[{"id":"a","function":{"name":"bash","arguments":"{\"command\":\"true\"}"}}]}`), finish("tool_calls"), done)
+	}
+	s := playScript(t, call(""), call(`"reasoning_content":"Hm.",`), call(""), fine(0))
+	open(t, s.runtime(openai.Options{})).prompt("go")
+	var got []any
+	for _, m := range assistants(s.requests()[3]) {
+		got = append(got, m["reasoning_content"])
+	}
+	if d := cmp.Diff([]any{"", "Hm.", ""}, got); d != "" {
+		t.Errorf("(-want +got):\n%s", d)
+	}
+}
+
 func parsed(text string) (object map[string]any) {
 	if err := json.Unmarshal([]byte(text), &object); err != nil {
 		panic(err)

@@ -19,6 +19,8 @@ const (
 	CodeLeftOut = "prompt_left_out"
 	// CodeFilesAsWords says that the files of the conversation so far are named in words.
 	CodeFilesAsWords = "files_as_words"
+	// CodeStateLeftOut says that the provider state of the calls so far is left out.
+	CodeStateLeftOut = "provider_state_left_out"
 	// CodeSummary says that a summary stands for the turns before this one. The message of the
 	// notice is a sentence for the user, an empty line, and the summary.
 	CodeSummary = "summary"
@@ -43,6 +45,8 @@ func repair(messages []Message, notice trace.Error) []Message {
 		return nil
 	case notice.Code == CodeFilesAsWords:
 		return FilesAsWords(messages)
+	case notice.Code == CodeStateLeftOut:
+		return WithoutState(messages)
 	case notice.Code == CodeSummary:
 		_, summary, _ := strings.Cut(notice.Message, "\n\n")
 		return Summarized(messages, summary)
@@ -64,6 +68,26 @@ func FilesAsWords(messages []Message) []Message {
 		messages[i].Parts = parts
 	}
 	return messages
+}
+
+// WithoutState returns the messages without the provider state of their calls.
+func WithoutState(messages []Message) []Message {
+	messages = slices.Clone(messages)
+	for i := range messages {
+		calls := slices.Clone(messages[i].Calls)
+		for k := range calls {
+			calls[k].State = nil
+		}
+		messages[i].Calls = calls
+	}
+	return messages
+}
+
+// HasState reports whether WithoutState would change the messages.
+func HasState(messages []Message) bool {
+	return slices.ContainsFunc(messages, func(x Message) bool {
+		return slices.ContainsFunc(x.Calls, func(c Call) bool { return len(c.State) > 0 })
+	})
 }
 
 // HasFiles reports whether FilesAsWords would change the messages.
