@@ -143,6 +143,7 @@ func TestWithoutStateNothingIsKeptOrSent(t *testing.T) {
 	}
 }
 
+//evidence:for limit-answer-extras
 func TestAStateBeyondItsBoundIsLeftOut(t *testing.T) {
 	t.Parallel()
 	s := playScript(t, events(delta(`{"tool_calls":[{"id":"a","extra":"`+strings.Repeat("x", 2<<20)+`","function":{"name":"bash","arguments":"{\"command\":\"echo ONE\"}"}}]}`), finish("stop")),
@@ -168,6 +169,7 @@ func TestSealedReasoningWithoutASummaryGoesBackInLaterTurns(t *testing.T) {
 	}
 }
 
+//evidence:for limit-answer limit-answer-extras
 func TestAnAnswerHasBounds(t *testing.T) {
 	t.Parallel()
 	many := func(n int, chunk func(int) string) string {
