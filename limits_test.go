@@ -55,8 +55,6 @@ func limitSources() map[string][]string {
 		"words for what failed, or for why a turn ended":                 {"trace mostErrorText"},
 		"a line of an agent's output":                                    {"internal/procio cfg.MaxLine"},
 		"JSON values in one message of an agent":                         {"agent/agentkit mostValues"},
-		"words of a model's answer (openai); its bytes; calls; parts":    {"adapter/openai maxSaid", "adapter/openai maxStream", "adapter/openai maxCalls", "adapter/openai maxParts"},
-		"sources of such an answer; pictures; provider state":            {"adapter/openai maxSources", "adapter/openai maxPictures", "adapter/openai maxState"},
 		"headers, path included":                                         {"internal/cli maxHeader"},
 		"a JSON Web Token; any other token":                              {"access maxJWT", "access maxTokenFile"},
 		"a set of published keys; keys in it":                            {"access maxKeySet", "access maxKeys"},
@@ -98,6 +96,9 @@ func limitSources() map[string][]string {
 		"wait for a runner that is gone":                                 {"agent/agentkit goneTime"},
 		"wait for a runner's last word after the end of its answer":      {"agent/agentkit closeTime"},
 		"questions of a runner that wait, in one turn":                   {"adapter/agentops/runner mostAsks"},
+
+		"words of a model's answer (openai); its bytes; calls; parts": {"adapter/openai maxSaid", "adapter/openai maxStream", "adapter/openai maxCalls", "adapter/openai maxParts"},
+		"sources of such an answer; pictures; provider state":         {"adapter/openai maxSources", "adapter/openai maxPictures", "adapter/openai maxState"},
 	}
 }
 
