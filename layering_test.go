@@ -80,7 +80,6 @@ func rooms() []room {
 		{packages: "agent/toolloop", ours: "agent agent/agentkit trace policy/toolkind", others: "github.com/google/jsonschema-go"},
 		{packages: "agent/toolloop/worktool", ours: "agent/toolloop trace policy/workspace internal/procio"},
 		{packages: "agent/toolloop/mcptool", ours: "agent agent/toolloop internal/address internal/procio", others: "github.com/modelcontextprotocol/go-sdk"},
-		{packages: "adapter/openai", ours: "agent trace " + substrate, others: "github.com/openai/openai-go"},
 		{packages: "adapter/agentops", ours: "agent adapter/agentops/wire internal/size internal/wsconn trace " + substrate, others: "github.com/coder/websocket"},
 		{packages: "adapter/agui", ours: "agent trace uistream " + substrate, others: "github.com/evanphx/json-patch"},
 		{packages: "adapter/agentops/runner", ours: "agent adapter/agentops/wire trace " + substrate},

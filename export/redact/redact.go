@@ -188,6 +188,7 @@ func (d dropping) call(c *reader.Call) {
 	d.text(Title, &c.Title)
 	d.json(ToolInput, &c.Input)
 	d.text(ToolInput, &c.InputText)
+	d.json(Reasoning, &c.ProviderState)
 	d.locations(&c.Locations)
 	if c.Result == nil {
 		return
