@@ -39,9 +39,12 @@ func TestTasksWithRealAgents(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "tributary.yaml"), configuration, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	program := filepath.Join(t.TempDir(), "tributary")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/tributary").CombinedOutput(); err != nil {
-		t.Fatalf("%v %s", err, out)
+	program := os.Getenv("TRIBUTARY_BINARY")
+	if program == "" {
+		program = filepath.Join(t.TempDir(), "tributary")
+		if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../../cmd/tributary").CombinedOutput(); err != nil {
+			t.Fatalf("%v %s", err, out)
+		}
 	}
 	args, runs := []string{"eval", "run", "suite.yaml", "--config", "tributary.yaml", "--jobs", "2"}, 20
 	if os.Getenv("TRIBUTARY_TEST_FULL") == "" {
