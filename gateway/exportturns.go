@@ -1,11 +1,13 @@
 package gateway
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"iter"
 	"mime"
 	"net/http"
+	"net/url"
 
 	"github.com/tributary-dev/tributary/export/atif"
 	"github.com/tributary-dev/tributary/export/otlp"
@@ -17,13 +19,9 @@ import (
 
 // This file has the formats of the export for programs that read what an agent did.
 
-// readersFormats are those formats.
-func readersFormats() []string { return []string{"atif", "otlp", "otlp-protobuf"} }
-
 // exportTurns sends a session in one of the formats. One turn of it is in memory at a time.
-func (g *gateway) exportTurns(w http.ResponseWriter, r *http.Request, s session.Summary, format string) error {
-	query := r.URL.Query()
-	drop, err := redact.Parse(query.Get("content"))
+func (g *gateway) exportTurns(w http.ResponseWriter, r *http.Request, s session.Summary, format string, query url.Values) error {
+	drop, err := redact.Parse(cmp.Or(query.Get("content"), "all"))
 	if err != nil {
 		return refusal.Malformed("`content`: %s.", err)
 	}
@@ -51,6 +49,9 @@ func (g *gateway) exportTurns(w http.ResponseWriter, r *http.Request, s session.
 			}
 			weighed(rd, all)(yield)
 		}
+	}
+	if len(drop) > 0 {
+		s.Title = "" // it quotes the first prompt, and would be the name of the file
 	}
 	to := &download{ResponseWriter: w, name: fileName(s.Info)}
 	agent := trace.AgentInfo{Name: s.Agent}

@@ -146,3 +146,31 @@ func (u Unknown) normalized() Payload {
 	u.Raw = oneLine(bytes.Clone(u.Raw))
 	return u
 }
+
+// Normalized is the payload as a Builder would write it: a word that a closed set does not have is
+// the most careful one. Readers need it for records that another program wrote.
+func Normalized(p Payload) Payload {
+	switch p := p.(type) { //nolint:gochecksumtype // the others have no words of closed sets that a reader judges by
+	case ToolCallStart:
+		p.ToolKind = p.ToolKind.normalized()
+		return p
+	case ToolCall:
+		p.ToolKind = p.ToolKind.normalized()
+		return p
+	case ToolResult:
+		return p.normalized()
+	case PermissionRequest:
+		return p.normalized()
+	case PermissionResponse:
+		return p.normalized()
+	case Answer:
+		return p.normalized()
+	case Usage:
+		return p.normalized()
+	case FileChange:
+		return p.normalized()
+	case Stop:
+		return p.normalized()
+	}
+	return p
+}

@@ -86,7 +86,16 @@ func TestExport(t *testing.T) {
 		{"", "write its id, or --all"},
 		{"one --all", "use one of them"},
 		{"one Two --format atif", "name a directory with -o DIR"},
-		{"one --content words", "use all, none, or some of"},
+		{"one --format otlp --content words", "use all, none, or some of"},
+		{"one --format otlp --content=", "--content: content \"\" is no class"},
+		{"one --content none", "--content does nothing for --format trace: remove it, or write --format atif or otlp or otlp-protobuf"},
+		{"one --format markdown --content none", "--content does nothing for --format markdown"},
+		{"one --turn nope", "--turn does nothing for --format trace"},
+		{"one --format json --no-denied", "--no-denied does nothing"},
+		{"one --no-subagents", "--no-subagents does nothing"},
+		{"one --format otlp --atif 1.8", "--atif does nothing for --format otlp: remove it, or write --format atif"},
+		{"one --format atif --atif 1.2", "ATIF 1.2 cannot be written: use 1.7 or 1.8"},
+		{"one --format atif --turn=", "--turn is empty"},
 	} {
 		export(strings.Fields(c.args)...).want(t, exitUsage, c.want)
 	}
