@@ -96,10 +96,10 @@ func (q *question) grade(_ context.Context, s *Session, _ Workspace) judgement {
 	if n == 0 {
 		evidence = s.ends()
 	}
-	if q.Asked == nil {
-		return passIf(n > 0, evidence, "the agent asked %s", times(n))
+	if q.Asked == nil || n == *q.Asked {
+		return passIf(q.Asked != nil || n > 0, evidence, "the agent asked %s", times(n))
 	}
-	return passIf(n == *q.Asked, evidence, "the agent asked %s, not %s", times(n), times(*q.Asked))
+	return passIf(false, evidence, "the agent asked %s, not %s", times(n), times(*q.Asked))
 }
 
 // outcome judges how the turns ended.
@@ -165,6 +165,10 @@ func (*noErrors) grade(_ context.Context, s *Session, _ Workspace) judgement {
 		if first == "" {
 			first = text
 		}
+	}
+	for _, n := range s.Errors {
+		e, _ := n.Payload.(trace.Error) // it is one
+		found(n.Record, e.Message)
 	}
 	for _, t := range s.Turns {
 		for _, n := range t.Notes {

@@ -1,10 +1,13 @@
 package eval
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"reflect"
+	"math/big"
+	"slices"
+	"strconv"
 
 	"github.com/tributary-dev/tributary/export/reader"
 	"github.com/tributary-dev/tributary/trace"
@@ -58,23 +61,50 @@ func (g *tools) fault() *fault {
 			return &fault{path, "says nothing: write kind, name, raw_name, args or status"}
 		}
 		args, err := json.Marshal(w.Args)
-		if err == nil {
-			err = json.Unmarshal(args, &g.Calls[i].Args) // numbers as those of an input
-		}
 		if err != nil {
 			return &fault{path + ".args", "has a value that JSON does not have"}
 		}
+		v, _ := decoded(args) // it is JSON
+		g.Calls[i].Args, _ = v.(map[string]any)
 	}
 	return nil
 }
 
+// made is what is known of a call that an agent made.
+type made struct {
+	told   bool           // by the agent's own records
+	input  map[string]any // nil if the input is no object
+	broken bool           // the input did not become JSON
+}
+
+// madeBy says what is known of a call. A person may have changed the input with the permission.
+func madeBy(t *reader.Turn, c *reader.Call) made {
+	input := c.Input
+	for _, q := range c.Requests {
+		if q.Response != nil && q.Response.Allowed() && len(q.Response.UpdatedInput) > 0 {
+			input = q.Response.UpdatedInput
+		}
+	}
+	v, _ := decoded(input) // else it is no object
+	object, _ := v.(map[string]any)
+	return made{!imported(t), object, c.InputText != ""}
+}
+
+// decoded decodes JSON, whose numbers stay as they are written.
+func decoded(data []byte) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	err = d.Decode(&v)
+	return v, err //nolint:wrapcheck // no caller says it
+}
+
 func (g *tools) grade(_ context.Context, s *Session, _ Workspace) judgement {
 	var calls []*reader.Call
-	told := map[*reader.Call]bool{}
+	known := map[*reader.Call]made{}
 	for _, t := range s.Turns {
 		for _, c := range t.Calls {
 			calls = append(calls, c)
-			told[c] = !imported(t)
+			known[c] = madeBy(t, c)
 		}
 	}
 	// What the trace does not tell of a call may be so, or not. A list that matches still does if
@@ -82,7 +112,7 @@ func (g *tools) grade(_ context.Context, s *Session, _ Workspace) judgement {
 	var each [2]judgement
 	for i, doubt := range []bool{false, true} {
 		each[i] = g.judge(calls, func(c *reader.Call, w wanted) bool {
-			switch w.like(c, told[c]) {
+			switch w.like(c, known[c]) {
 			case yes:
 				return true
 			case no:
@@ -171,22 +201,33 @@ func assign(calls []*reader.Call, want []wanted, is func(*reader.Call, wanted) b
 	holder := map[int]int{} // the place of the wanted call that has it, by the place of the call
 	var give func(w int, tried map[int]bool) bool
 	give = func(w int, tried map[int]bool) bool {
+		var held []int
 		for i, c := range calls {
 			if tried[i] || !is(c, want[w]) {
 				continue
 			}
-			tried[i] = true
-			if other, held := holder[i]; !held || give(other, tried) {
+			if _, taken := holder[i]; !taken {
 				holder[i] = w
 				return true
+			}
+			held = append(held, i)
+		}
+		for _, i := range held {
+			if !tried[i] {
+				tried[i] = true
+				if give(holder[i], tried) {
+					holder[i] = w
+					return true
+				}
 			}
 		}
 		return false
 	}
 	missing = -1
 	for w := range want {
-		if !give(w, map[int]bool{}) && missing < 0 {
+		if !give(w, map[int]bool{}) {
 			missing = w
+			break
 		}
 	}
 	for i, c := range calls {
@@ -207,17 +248,17 @@ const (
 )
 
 // like says whether a call is one that is wanted.
-func (w wanted) like(c *reader.Call, told bool) answer {
+func (w wanted) like(c *reader.Call, m made) answer {
 	a := w.Tool.like(c)
 	if w.Args != nil {
-		a = min(a, w.args(c))
+		a = min(a, w.args(m))
 	}
 	switch {
 	case w.Status == "":
 	case c.Result == nil:
 		a = no
-	case !told && c.Result.Status == trace.ToolCompleted:
-		a = min(a, perhaps) // what another program does not tell counts as completed
+	case !m.told && (c.Result.Status == trace.ToolCompleted || c.Result.Status == trace.ToolCanceled):
+		a = min(a, perhaps) // so counts what another program does not tell, or a call without a result
 	case c.Result.Status != w.Status:
 		a = no
 	}
@@ -231,41 +272,52 @@ func (m about) like(c *reader.Call) answer {
 		return no
 	case m.Kind == "" || m.Kind == c.ToolKind:
 		return yes
-	case c.ToolKind == trace.ToolOther || c.ToolKind == "":
+	case c.ToolKind == trace.ToolOther:
 		return perhaps
 	}
 	return no
 }
 
-// args says whether the input has the values. A person may have changed it with the permission.
-func (w wanted) args(c *reader.Call) answer {
-	if c.InputText != "" {
+// args says whether the input has the values.
+func (w wanted) args(m made) answer {
+	switch {
+	case m.broken || !m.told && m.input == nil:
 		return perhaps
-	}
-	input := c.Input
-	for _, r := range c.Requests {
-		if r.Response != nil && r.Response.Allowed() && len(r.Response.UpdatedInput) > 0 {
-			input = r.Response.UpdatedInput
-		}
-	}
-	var v any
-	if json.Unmarshal(input, &v) == nil && within(w.Args, v) {
+	case m.input != nil && within(w.Args, m.input, true):
 		return yes
 	}
 	return no
 }
 
-// within reports whether a value has all that is wanted. Objects may have more.
-func within(want, v any) bool {
-	object, is := want.(map[string]any)
-	if !is {
-		return reflect.DeepEqual(want, v)
-	}
-	have, is := v.(map[string]any)
-	for name, one := range object {
-		if value, there := have[name]; !there || !within(one, value) {
-			return false
+// within reports whether a value is the one that is wanted. Objects may have more, but not in lists.
+func within(want, v any, more bool) bool {
+	switch want := want.(type) {
+	case map[string]any:
+		have, is := v.(map[string]any)
+		for name, one := range want {
+			if value, there := have[name]; !there || !within(one, value, more) {
+				return false
+			}
 		}
+		return is && (more || len(have) == len(want))
+	case []any:
+		have, is := v.([]any)
+		return is && slices.EqualFunc(want, have, func(a, b any) bool { return within(a, b, false) })
+	case json.Number:
+		have, is := v.(json.Number)
+		return is && sameNumber(want.String(), have.String())
 	}
-	return is
+	return want == v
+}
+
+// sameNumber compares whole numbers to the last digit, and others as floats, so that 1.0 is 1.
+func sameNumber(a, b string) bool {
+	i, whole := new(big.Int).SetString(a, 10)
+	j, also := new(big.Int).SetString(b, 10)
+	if whole && also {
+		return i.Cmp(j) == 0
+	}
+	x, err := strconv.ParseFloat(a, 64)
+	y, wrong := strconv.ParseFloat(b, 64)
+	return err == nil && wrong == nil && x == y
 }

@@ -162,15 +162,34 @@ func (w *writer) end() error {
 		Subs  []json.RawMessage `json:"subagent_trajectories,omitempty"`
 		Final finalMetrics      `json:"final_metrics"`
 		Extra map[string]any    `json:"extra,omitempty"`
-	}{Subs: w.subs, Final: w.final}
+	}{w.subs, w.final, map[string]any{}}
 	if w.removed > 0 {
-		rest.Extra = map[string]any{"removed_turns": w.removed}
+		rest.Extra["removed_turns"] = w.removed
+	}
+	if left := w.leftOut(); left != nil {
+		rest.Extra["left_out"] = left
 	}
 	encoded, err := encode(rest)
 	if err != nil {
 		return err
 	}
 	return w.put(",\n", string(encoded[1:]), "\n")
+}
+
+// leftOut names what the caller wanted to be left out.
+func (o Options) leftOut() (all []string) {
+	for _, c := range o.Drop {
+		all = append(all, string(c))
+	}
+	for _, one := range []struct {
+		name string
+		out  bool
+	}{{"other turns", o.Turn != ""}, {"denied calls", o.NoDenied}, {"sub-agents", o.NoSubagents}} {
+		if one.out {
+			all = append(all, one.name)
+		}
+	}
+	return all
 }
 
 func (w *writer) put(texts ...string) error {

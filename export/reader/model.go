@@ -8,6 +8,10 @@ import (
 
 // This file has what a turn is made of.
 
+// Untold is the code of a notice in an imported session which says that the file does not have all
+// that happened.
+const Untold = "untold"
+
 // Turn is one turn that has stopped.
 type Turn struct {
 	Session, ID string
