@@ -101,7 +101,7 @@ func rooms() []room {
 		{packages: "export/markdown", ours: "internal/quote trace"},
 		{packages: "export/reader", ours: "trace"},
 		{packages: "export/redact", ours: "export/reader trace"},
-		{packages: "export/atif", ours: "export/reader export/redact trace"},
+		{packages: "export/atif", ours: "export/reader export/redact internal/quote trace"},
 		{packages: "export/otlp", ours: "export/reader export/redact trace", others: "google.golang.org/protobuf/encoding/protowire"},
 		{packages: "export/otlp/send", ours: "export/otlp internal/address"},
 		{packages: "export/otlp/otlptest", others: "go.opentelemetry.io/proto/otlp google.golang.org/protobuf"},

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"reflect"
 	"strings"
 
+	"github.com/tributary-dev/tributary/internal/quote"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -139,7 +139,7 @@ func (r *references) UnmarshalJSON(data []byte) error {
 	if data[0] == '{' {
 		data = bytes.Join([][]byte{{'['}, data, {']'}}, nil)
 	}
-	return json.Unmarshal(data, (*[]referred)(r)) //nolint:wrapcheck // refused words it
+	return json.Unmarshal(data, (*[]referred)(r)) //nolint:wrapcheck // quote.JSONError words it
 }
 
 // parse decodes a trajectory, whose errors are sentences.
@@ -149,40 +149,13 @@ func parse(r io.Reader) (t stranger, data []byte, err error) {
 	}
 	switch err := json.Unmarshal(bytes.TrimPrefix(data, []byte("\ufeff")), &t); {
 	case err != nil:
-		return t, nil, fmt.Errorf("this is no trajectory in ATIF: %w", refused(err))
+		return t, nil, fmt.Errorf("this is no trajectory in ATIF: %w", quote.JSONError(err))
 	case !strings.HasPrefix(t.SchemaVersion, "ATIF-v1."):
 		return t, nil, fmt.Errorf("this is no trajectory in ATIF 1: its schema_version is %q", t.SchemaVersion)
 	case len(t.Steps) == 0:
 		return t, nil, errors.New("there is nothing in the trajectory: it has no steps")
 	}
 	return t, data, nil
-}
-
-// refused says in words of JSON what is wrong.
-func refused(err error) error {
-	if syntax, is := errors.AsType[*json.SyntaxError](err); is {
-		return fmt.Errorf("it is no JSON at byte %d: %w", syntax.Offset, err)
-	}
-	kind, is := errors.AsType[*json.UnmarshalTypeError](err)
-	if !is {
-		return err
-	}
-	word := map[string]string{"array": "a list", "object": "an object", "string": "a text", "bool": "true or false"}
-	belongs := map[reflect.Kind]string{reflect.Slice: "a list", reflect.Struct: "an object", reflect.Map: "an object", reflect.String: "a text", reflect.Bool: "true or false"}
-	name, value := "its "+kind.Field, kind.Value
-	if kind.Field == "" {
-		name = "the whole"
-	}
-	if known, is := word[value]; is {
-		value = known
-	} else {
-		value = "a " + value
-	}
-	want, is := belongs[kind.Type.Kind()]
-	if !is {
-		want = "a number"
-	}
-	return fmt.Errorf("%s is %s, and %s belongs there", name, value, want)
 }
 
 // contents are those of a message: a text, or a list.

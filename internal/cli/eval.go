@@ -66,16 +66,22 @@ type evalGradeCommand struct {
 	Sources []string `arg:"" name:"source" placeholder:"SOURCE" help:"Sessions: a file with the records of a trace as JSON lines, a file with a trajectory in ATIF, or the id of a session of a running gateway."`
 }
 
-// Run judges sessions. Its exit status is exitFailed if a session fails, else exitNotJudged if one
-// could not be judged.
+// Run judges sessions. Its exit status is exitFailed if a session fails, else exitUsage if a file
+// cannot be read, else exitNotJudged if a session could not be judged.
 func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 	cases, err := c.cases()
 	if err != nil {
 		return err
 	}
-	sessions, err := c.sessions(ctx)
-	if err != nil {
-		return err
+	sessions := c.sessions(ctx)
+	status := exitOK
+	for _, s := range sessions {
+		if s.err != nil {
+			fmt.Fprintln(p.stderr, "tributary:", s.err)
+			if status == exitOK || status == exitNotJudged {
+				status = s.status()
+			}
+		}
 	}
 	var results []eval.Result
 	failed, unjudged := false, false
@@ -85,7 +91,7 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 	}
 	for _, one := range cases {
 		for _, s := range sessions {
-			r := one.Grade(ctx, s.session, nil)
+			r := s.grade(ctx, one)
 			results = append(results, r)
 			failed = failed || r.Verdict == eval.Failed
 			unjudged = unjudged || r.Verdict == eval.Errored || r.Verdict == eval.Skipped
@@ -115,6 +121,8 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 	switch {
 	case failed:
 		return &exitError{status: exitFailed}
+	case status != exitOK:
+		return &exitError{status: status}
 	case unjudged:
 		return &exitError{status: exitNotJudged}
 	}
@@ -139,33 +147,48 @@ func (c *evalGradeCommand) cases() (cases []*eval.Case, err error) {
 	return cases, nil
 }
 
-// judged is a session that is judged, and where it comes from.
+// judged is a session that is judged, and where it comes from; or why a source cannot be read.
 type judged struct {
 	source  string
 	session *eval.Session
+	err     error
+}
+
+// grade judges the session. A source that cannot be read is an error of its own.
+func (j judged) grade(ctx context.Context, c *eval.Case) eval.Result {
+	if j.err != nil {
+		return eval.Result{Case: c.Name, Session: j.source, Verdict: eval.Errored, Reason: j.err.Error()}
+	}
+	return c.Grade(ctx, j.session, nil)
+}
+
+// status is the exit status for a source that cannot be read.
+func (j judged) status() int {
+	if exit, is := errors.AsType[*exitError](j.err); is {
+		return exit.status
+	}
+	return exitNotJudged
 }
 
 // sessions reads the sessions of all sources.
-func (c *evalGradeCommand) sessions(ctx context.Context) (all []judged, err error) {
+func (c *evalGradeCommand) sessions(ctx context.Context) (all []judged) {
 	for _, source := range c.Sources {
 		var found []*eval.Session
-		if _, missing := os.Stat(source); missing == nil {
+		_, err := os.Stat(source)
+		switch {
+		case err == nil:
 			found, err = sessionsIn(ctx, source)
-		} else if pathLike(source) {
-			return nil, usage("%s cannot be read: %w", source, reason(missing))
-		} else {
+		case pathLike(source):
+			err = usage("%s cannot be read: %w", source, reason(err))
+		default:
 			found, err = c.remote(ctx, source)
 		}
-		var exit *exitError
-		switch {
-		case errors.As(err, &exit):
-			return nil, err
-		case err != nil:
-			return nil, &exitError{exitNotJudged, err}
-		}
 		for _, s := range found {
-			all = append(all, judged{source, s})
+			all = append(all, judged{source, s, nil})
+		}
+		if err != nil {
+			all = append(all, judged{source, nil, err})
 		}
 	}
-	return all, nil
+	return all
 }
