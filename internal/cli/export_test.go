@@ -127,3 +127,16 @@ func TestConvertForReaders(t *testing.T) {
 	command(t, "{}", "import", "-").want(t, exitFailed, "this is no trajectory in ATIF 1")
 	command(t, "", "import", "nowhere.json").want(t, exitFailed, "the trajectory cannot be read")
 }
+
+// The total of a conversation that began before the recording says nothing of what the recording cost.
+func TestConvertOfALoadedConversation(t *testing.T) {
+	t.Parallel()
+	r := command(t, "", "convert", "--from", "acp", "--to", "atif", filepath.Join(recordings, "..", "acp", "claude-load-2.jsonl"))
+	r.want(t, exitOK, "")
+	var f struct {
+		Final map[string]float64 `json:"final_metrics"`
+	}
+	if err := json.Unmarshal([]byte(r.out), &f); err != nil || f.Final["total_cost_usd"] > 0.0012 || f.Final["total_prompt_tokens"] != 100 {
+		t.Errorf("%v %+v", err, f)
+	}
+}
