@@ -107,21 +107,16 @@ func (s *Session) gaps() string {
 
 // glob reports whether a text is like a pattern, in which * is any text.
 func glob(pattern, text string) bool {
-	parts := strings.Split(pattern, "*")
-	first, last := parts[0], parts[len(parts)-1]
-	if len(parts) == 1 {
-		return pattern == text
+	part, pattern, more := strings.Cut(pattern, "*")
+	if !more {
+		return part == text
 	}
-	if !strings.HasPrefix(text, first) || !strings.HasSuffix(text, last) || len(text) < len(first)+len(last) {
-		return false
-	}
-	text = text[len(first) : len(text)-len(last)]
-	for _, part := range parts[1 : len(parts)-1] {
-		_, rest, found := strings.Cut(text, part)
-		if !found {
-			return false
+	text, found := strings.CutPrefix(text, part)
+	for found {
+		if part, pattern, more = strings.Cut(pattern, "*"); !more {
+			return strings.HasSuffix(text, part)
 		}
-		text = rest
+		_, text, found = strings.Cut(text, part)
 	}
-	return true
+	return false
 }

@@ -109,56 +109,44 @@ func (g *tools) grade(_ context.Context, s *Session, _ Workspace) judgement {
 	}
 	// What the trace does not tell of a call may be so, or not. A list that matches still does if
 	// more calls are like those wanted, so all doubts at once, and none, are the two extremes.
-	var each [2]judgement
-	for i, doubt := range []bool{false, true} {
-		each[i] = g.judge(calls, func(c *reader.Call, w wanted) bool {
-			switch w.like(c, known[c]) {
-			case yes:
-				return true
-			case no:
-				return false
-			case perhaps:
-			}
-			return doubt
+	doubts := false
+	judge := func(doubt bool) judgement {
+		j := g.judge(calls, func(c *reader.Call, w wanted) bool {
+			a := w.like(c, known[c])
+			doubts = doubts || a == perhaps
+			return a == yes || a == perhaps && doubt
 		})
-		if each[i].evidence == nil {
-			each[i].evidence = s.ends()
+		if j.evidence == nil {
+			j.evidence = s.ends()
 		}
+		return j
 	}
-	if each[0].verdict != each[1].verdict {
-		doubtful := each[1]
+	least := judge(false)
+	if !doubts {
+		return least
+	}
+	most := judge(true)
+	if least.verdict != most.verdict {
+		doubtful := most
 		if g.Match == MatchSubset {
-			doubtful = each[0]
+			doubtful = least
 		}
 		return unclear(doubtful.evidence, "the trace does not tell enough of some calls: their kind is other, their input is broken, or they were imported")
 	}
-	return each[0]
+	return least
 }
 
 // judge compares the calls with those that are wanted.
 func (g *tools) judge(all []*reader.Call, is func(*reader.Call, wanted) bool) judgement {
-	anyOf := func(c *reader.Call) bool {
-		for _, w := range g.Calls {
-			if is(c, w) {
-				return true
-			}
-		}
-		return false
-	}
-	var with, without []string
-	for _, c := range all {
-		if anyOf(c) {
-			with = append(with, c.Record)
-		} else {
-			without = append(without, c.Record)
-		}
-	}
 	switch {
 	case g.Not:
+		with, _ := g.listed(all, is)
 		return passIf(with == nil, with, "%d of %s may not be there", len(with), calls(len(all)))
-	case g.Match == MatchSubset && without != nil:
-		return passIf(false, without, "%d of %s may not be there", len(without), calls(len(all)))
 	case g.Match == MatchSubset:
+		with, without := g.listed(all, is)
+		if without != nil {
+			return passIf(false, without, "%d of %s may not be there", len(without), calls(len(all)))
+		}
 		return passIf(true, with, "every one of %s may be there", calls(len(all)))
 	case g.Match == MatchExact:
 		found := 0
@@ -166,7 +154,7 @@ func (g *tools) judge(all []*reader.Call, is func(*reader.Call, wanted) bool) ju
 			found++
 		}
 		if found == len(g.Calls) && found == len(all) {
-			return passIf(true, with, "there are the listed calls, and no others")
+			return passIf(true, ids(all), "there are the listed calls, and no others")
 		}
 		return passIf(false, ids(all), "there are %s for the %d that are listed, and the first %d are as listed", calls(len(all)), len(g.Calls), found)
 	case g.Match == MatchInOrder:
@@ -186,6 +174,18 @@ func (g *tools) judge(all []*reader.Call, is func(*reader.Call, wanted) bool) ju
 		return passIf(false, ids(found), "calls[%d] has no call of its own, among %s", missing, calls(len(all)))
 	}
 	return passIf(true, ids(found), "the listed calls are there")
+}
+
+// listed divides the calls into those that are like a listed one, and the others.
+func (g *tools) listed(all []*reader.Call, is func(*reader.Call, wanted) bool) (with, without []string) {
+	for _, c := range all {
+		if slices.ContainsFunc(g.Calls, func(w wanted) bool { return is(c, w) }) {
+			with = append(with, c.Record)
+		} else {
+			without = append(without, c.Record)
+		}
+	}
+	return with, without
 }
 
 func ids(calls []*reader.Call) (all []string) {
