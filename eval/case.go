@@ -93,13 +93,15 @@ func (s Settings) fault() *fault {
 		return &fault{"pass", "needs either min_rate or pass_k"}
 	case s.Pass != nil && s.Pass.MinRate > 1:
 		return &fault{"pass.min_rate", "is more than 1: write a rate such as 0.8"}
+	case s.Pass != nil && s.Repeats > 0 && s.Pass.K > s.Repeats:
+		return &fault{"pass.pass_k", fmt.Sprintf("is more than the %d of repeats: write at most as many", s.Repeats)}
 	}
 	return nil
 }
 
 func (c *Case) fault() *fault {
 	switch {
-	case c.Name == "":
+	case strings.TrimSpace(c.Name) == "":
 		return &fault{"name", "is missing: give the case a name"}
 	case c.Prompt != "" && len(c.Turns) > 0:
 		return &fault{"turns", "stands beside prompt: use one of them"}

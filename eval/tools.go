@@ -57,7 +57,7 @@ func (g *tools) fault() *fault {
 	}
 	for i, w := range g.Calls {
 		path := fmt.Sprintf("calls[%d]", i)
-		if w.Tool == (about{}) && w.Args == nil && w.Status == "" {
+		if w.Tool == (about{}) && len(w.Args) == 0 && w.Status == "" {
 			return &fault{path, "says nothing: write kind, name, raw_name, args or status"}
 		}
 		args, err := json.Marshal(w.Args)
