@@ -8,6 +8,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/tributary-dev/tributary/export/atif"
 	"github.com/tributary-dev/tributary/export/otlp"
@@ -71,12 +72,12 @@ func (g *gateway) exportTurns(w http.ResponseWriter, r *http.Request, s session.
 		}
 		var turns int
 		if turns, err = otlp.Write(to, records(), o); err == nil && turns == 0 {
-			err = atif.ErrNothing
+			err = atif.Nothing(o.Turn)
 		}
 	}
 	switch {
 	case errors.Is(err, atif.ErrNothing):
-		return &refusal.Error{Status: http.StatusConflict, Code: "nothing_to_export", Sentence: "There is nothing to export: no turn of the session has ended yet."}
+		return &refusal.Error{Status: http.StatusConflict, Code: "nothing_to_export", Sentence: "T" + strings.TrimPrefix(err.Error(), "t") + "."}
 	case err != nil && !to.begun:
 		return err
 	case err != nil:

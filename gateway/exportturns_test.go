@@ -65,7 +65,7 @@ func TestAConversationIsExportedForPrograms(t *testing.T) {
 		if status, header, body := s.do("GET", "/api/sessions/empty/export?format="+format, ""); status != http.StatusConflict || !strings.Contains(body, "nothing_to_export") || header.Get("Content-Disposition") != "" {
 			t.Errorf("%s of an empty session: %d %v %s", format, status, header, body)
 		}
-		if status, _, body := s.do("GET", "/api/sessions/heron/export?turn=none&format="+format, ""); status != http.StatusConflict {
+		if status, _, body := s.do("GET", "/api/sessions/heron/export?turn=none&format="+format, ""); status != http.StatusConflict || !strings.Contains(body, "the session has no turn \\\"none\\\" that has ended") {
 			t.Errorf("%s of no turn: %d %s", format, status, body)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/tributary-dev/tributary/export/atif"
 	"github.com/tributary-dev/tributary/export/exporttest"
 	"github.com/tributary-dev/tributary/export/reader"
+	"github.com/tributary-dev/tributary/export/redact"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -192,5 +193,27 @@ func TestWhatOnlyAnExtraTellsComesBack(t *testing.T) {
 	}
 	if text, _ := write(t, s.Records, atif.Options{NoSubagents: true, NoDenied: true, Turn: turn.ID}); !strings.Contains(text, `"left_out":["other turns","denied calls","sub-agents"]`) {
 		t.Error(text)
+	}
+}
+
+// What a later turn asked is a part of its call, and is redacted with it.
+func TestRequestsOfLaterTurns(t *testing.T) {
+	t.Parallel()
+	s := exporttest.NewSession()
+	call := trace.ToolCall{ToolCallID: "c", RawName: "Bash", ToolKind: trace.ToolExecute, Input: json.RawMessage(`{"command":"ls"}`)}
+	call.Continues = s.Turn(t.Context(), "go", done(), func(b *trace.Builder) { b.Emit(call) })
+	s.Turn(t.Context(), "on", done(), func(b *trace.Builder) {
+		b.Emit(call)
+		b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: "a title of many words", Options: []trace.PermissionOption{{ID: "yes", OptionKind: trace.AllowOnce}}}, trace.ToolCall{})
+		b.PermissionResponse(trace.PermissionResponse{RequestID: "r", Outcome: trace.Selected, ChosenOption: "yes", By: "ann", UpdatedInput: json.RawMessage(`{"command":"pwd"}`)})
+		b.Emit(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted})
+	})
+	text, err := write(t, s.Records, atif.Options{})
+	if err != nil || count(read(t, text)) != 1 || !strings.Contains(text, `"updated_input":{"command":"pwd"}`) || !strings.Contains(text, `"title":"a title of many words"`) {
+		t.Errorf("%v %s", err, text)
+	}
+	text, err = write(t, s.Records, atif.Options{Drop: redact.Classes()})
+	if err != nil || strings.Contains(text, "pwd") || strings.Contains(text, "many words") || strings.Contains(text, "ann") || !strings.Contains(text, `"option_kind":"allow_once"`) {
+		t.Errorf("%v %s", err, text)
 	}
 }

@@ -40,6 +40,22 @@ type Options struct {
 // ErrNothing is the error for a session of which there is nothing: ATIF wants at least one step.
 var ErrNothing = errors.New("there is nothing to export: no turn of the session has ended, or nothing was said in it") //nolint:gochecknoglobals // a sentinel
 
+// Nothing is ErrNothing, or what is ErrNothing of the only turn that was asked for.
+func Nothing(turn string) error {
+	if turn == "" {
+		return ErrNothing
+	}
+	return noTurn(turn)
+}
+
+type noTurn string
+
+func (t noTurn) Error() string {
+	return fmt.Sprintf("there is nothing to export: the session has no turn %q that has ended, or nothing was said in it", string(t))
+}
+
+func (noTurn) Is(target error) bool { return target == ErrNothing } //nolint:errorlint // it is compared with the sentinel
+
 // Check returns an error that a person can read if the version is unknown.
 func (o Options) Check() error {
 	switch o.Version {
@@ -74,7 +90,7 @@ func Write(w io.Writer, records func() iter.Seq2[trace.Record, error], o Options
 		}
 	}
 	if p.final.Steps == 0 {
-		return ErrNothing
+		return Nothing(o.Turn)
 	}
 	return p.end()
 }

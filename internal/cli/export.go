@@ -119,7 +119,7 @@ func (c *exportCommand) export(ctx context.Context, p *program, to *send.Sender,
 		one := func(id string, w io.Writer, path string) error {
 			err := c.session(ctx, g, id, drop, w, mediaBeside(path))
 			if errors.Is(err, atif.ErrNothing) && len(ids) > 1 {
-				leftOut(p, id)
+				c.leftOut(p, id)
 			}
 			return err
 		}
@@ -127,8 +127,12 @@ func (c *exportCommand) export(ctx context.Context, p *program, to *send.Sender,
 	})
 }
 
-func leftOut(p *program, id string) {
-	fmt.Fprintf(p.stderr, "tributary: the session %s is left out: no turn of it has ended\n", oneParagraph(id))
+func (c *exportCommand) leftOut(p *program, id string) {
+	why := "no turn of it has ended"
+	if c.Turn != nil {
+		why = "it has no such turn that has ended"
+	}
+	fmt.Fprintf(p.stderr, "tributary: the session %s is left out: %s\n", oneParagraph(id), why)
 }
 
 // session writes one session.
@@ -165,7 +169,7 @@ func (c *exportCommand) turns(w io.Writer, records func() iter.Seq2[trace.Record
 	}
 	n, err := otlp.Write(w, records(), c.spans(agent, drop))
 	if err == nil && n == 0 {
-		err = atif.ErrNothing
+		err = atif.Nothing(value(c.Turn))
 	}
 	return err //nolint:wrapcheck // a sentence
 }

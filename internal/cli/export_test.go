@@ -74,6 +74,10 @@ func TestExport(t *testing.T) {
 
 	missing := filepath.Join(dir, "missing.json")
 	export("none", "--format", "atif", "-o", missing).want(t, exitFailed, "there is nothing to export: no turn of the session has ended")
+	for _, format := range []string{"atif", "otlp"} {
+		export("one", "--format", format, "--turn", "nope").want(t, exitFailed, `there is nothing to export: the session has no turn "nope" that has ended`)
+		export("one", "Two", "--format", format, "--turn", "nope", "-o", dir).want(t, exitFailed, `the session Two is left out: it has no such turn that has ended`)
+	}
 	export("none", "--format", "otlp", "-o", missing).want(t, exitFailed, "there is nothing to export")
 	export("nobody", "--format", "atif", "-o", missing).want(t, exitFailed, "there is no such session")
 	if _, err := os.Stat(missing); err == nil {
