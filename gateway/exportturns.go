@@ -66,7 +66,7 @@ func (g *gateway) exportTurns(w http.ResponseWriter, r *http.Request, s session.
 		err = atif.Write(to, records, o)
 	default:
 		to.mediaType, to.extension = "application/x-ndjson", ".otlp.jsonl"
-		o := otlp.Options{Agent: agent, Drop: drop, Turn: query.Get("turn"), NoDenied: leave[0], NoSubagents: leave[1], Proto: format == "otlp-protobuf"}
+		o := otlp.Options{Version: g.Version, Agent: agent, Drop: drop, Turn: query.Get("turn"), NoDenied: leave[0], NoSubagents: leave[1], Proto: format == "otlp-protobuf"}
 		if o.Proto {
 			to.mediaType, to.extension = "application/x-protobuf", ".otlp.pb"
 		}

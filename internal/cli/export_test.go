@@ -38,11 +38,7 @@ func TestExport(t *testing.T) {
 		r := export("one", "--format", format)
 		r.want(t, exitOK, "")
 		_, body := s.do("GET", "/api/sessions/one/export?format="+format, "")
-		if format == "otlp" { // the gateway's is of no version in a test
-			body = strings.ReplaceAll(body, `"version":""`, `"version":"`+version()+`"`)
-			body = strings.ReplaceAll(body, `"service.name","value":{"stringValue":"tributary"}}`, `"service.name","value":{"stringValue":"tributary"}},{"key":"service.version","value":{"stringValue":"`+version()+`"}}`)
-		}
-		if r.out != body || r.out == "" {
+		if r.out != body || r.out == "" || format == "otlp" && !strings.Contains(body, `"version":"`+version()+`"`) {
 			t.Errorf("%s by the command and by the route:\n%s\n%s", format, r.out, body)
 		}
 	}
