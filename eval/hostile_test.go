@@ -129,12 +129,21 @@ func TestWordsOfOtherPrograms(t *testing.T) {
 		case trace.PermissionResponse:
 			p.OptionKind = "allow_for_a_year"
 			s.Records[i].Payload = p
+		case trace.ToolResult:
+			p.Status = "done"
+			s.Records[i].Payload = p
+		case trace.Stop:
+			p.Outcome = "well"
+			s.Records[i].Payload = p
 		}
 	}
 	for grader, want := range map[string]eval.Verdict{
 		`{type: tools, not: true, calls: [{kind: delete}]}`:      eval.Unclear,
 		`{type: tools, calls: [{kind: other}]}`:                  eval.Passed,
 		`{type: permission, kind: delete, asked: 1}`:             eval.Unclear,
+		`{type: tools, not: true, calls: [{status: completed}]}`: eval.Unclear,
+		`{type: tools, calls: [{status: failed}]}`:               eval.Unclear,
+		`{type: outcome, completed: true}`:                       eval.Failed,
 		`{type: permission, allowed: 1}`:                         eval.Unclear,
 		`{type: permission, kind: execute, before_effect: true}`: eval.Unclear,
 	} {

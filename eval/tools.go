@@ -259,6 +259,8 @@ func (w wanted) like(c *reader.Call, m made) answer {
 		a = no
 	case !m.told && (c.Result.Status == trace.ToolCompleted || c.Result.Status == trace.ToolCanceled):
 		a = min(a, perhaps) // so counts what another program does not tell, or a call without a result
+	case !slices.Contains(trace.ToolStatuses(), c.Result.Status):
+		a = min(a, perhaps)
 	case c.Result.Status != w.Status:
 		a = no
 	}

@@ -148,7 +148,8 @@ func (u Unknown) normalized() Payload {
 }
 
 // Normalized is the payload as a Builder would write it: a word that a closed set does not have is
-// the most careful one. Readers need it for records that another program wrote.
+// the most careful one. Readers need it for records that another program wrote. How a call and a turn
+// ended stays as it is, because a Builder takes an unknown end for a good one.
 func Normalized(p Payload) Payload {
 	switch p := p.(type) { //nolint:gochecksumtype // the others have no words of closed sets that a reader judges by
 	case ToolCallStart:
@@ -157,8 +158,6 @@ func Normalized(p Payload) Payload {
 	case ToolCall:
 		p.ToolKind = p.ToolKind.normalized()
 		return p
-	case ToolResult:
-		return p.normalized()
 	case PermissionRequest:
 		return p.normalized()
 	case PermissionResponse:
@@ -168,8 +167,6 @@ func Normalized(p Payload) Payload {
 	case Usage:
 		return p.normalized()
 	case FileChange:
-		return p.normalized()
-	case Stop:
 		return p.normalized()
 	}
 	return p
