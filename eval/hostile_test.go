@@ -153,6 +153,57 @@ func TestWordsOfOtherPrograms(t *testing.T) {
 	}
 }
 
+// A file can lack records, or have two calls of one id in a turn.
+func TestCallsThatAreBadlyOnRecord(t *testing.T) {
+	t.Parallel()
+	s := exporttest.NewSession()
+	s.Turn(t.Context(), "go", completed(), func(b *trace.Builder) {
+		for _, name := range []string{"rm", "ls"} {
+			call(b, name, trace.ToolExecute, "Bash", `{"command":"`+name+`"}`)
+			result(b, name, trace.ToolCompleted)
+		}
+	})
+	without := func(drop func(trace.Payload) bool) (all []trace.Record) {
+		for _, r := range s.Records {
+			if !drop(r.Payload) {
+				all = append(all, r)
+			}
+		}
+		return all
+	}
+	var oneID []trace.Record
+	for _, r := range s.Records {
+		switch p := r.Payload.(type) {
+		case trace.ToolCallStart:
+			p.ToolCallID = "same"
+			r.Payload = p
+		case trace.ToolCall:
+			p.ToolCallID = "same"
+			r.Payload = p
+		case trace.ToolResult:
+			p.ToolCallID = "same"
+			r.Payload = p
+		}
+		oneID = append(oneID, r)
+	}
+	const noRM, two = `{type: tools, not: true, calls: [{args: {command: rm}}]}`, `{type: budget, calls: 1}`
+	full := func(p trace.Payload) bool { _, is := p.(trace.ToolCall); return is }
+	start := func(p trace.Payload) bool { _, is := p.(trace.ToolCallStart); return is || full(p) }
+	for name, c := range map[string]struct {
+		records []trace.Record
+		noRM    eval.Verdict
+	}{
+		"whole": {s.Records, eval.Failed}, "one id": {oneID, eval.Failed}, "only begun": {without(full), eval.Unclear}, "only results": {without(start), eval.Unclear},
+	} {
+		if f := verdict(t, noRM, c.records); f.Verdict != c.noRM {
+			t.Errorf("%s: %+v", name, f)
+		}
+		if f := verdict(t, two, c.records); f.Verdict != eval.Failed || !strings.HasPrefix(f.Reason, "2 calls") {
+			t.Errorf("%s: %+v", name, f)
+		}
+	}
+}
+
 func TestErrorsOutsideTurns(t *testing.T) {
 	t.Parallel()
 	s := exporttest.NewSession()

@@ -74,7 +74,7 @@ func (g *tools) fault() *fault {
 type made struct {
 	told   bool           // by the agent's own records
 	input  map[string]any // nil if the input is no object
-	broken bool           // the input did not become JSON
+	broken bool           // the input did not become JSON, or is not on record
 }
 
 // madeBy says what is known of a call. A person may have changed the input with the permission.
@@ -87,7 +87,7 @@ func madeBy(t *reader.Turn, c *reader.Call) made {
 	}
 	v, _ := decoded(input) // else it is no object
 	object, _ := v.(map[string]any)
-	return made{!imported(t), object, c.InputText != ""}
+	return made{!imported(t), object, c.InputText != "" || len(input) == 0}
 }
 
 // decoded decodes JSON, whose numbers stay as they are written.

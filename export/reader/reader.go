@@ -133,7 +133,7 @@ func (s *session) record(t *turn, r trace.Record) {
 	case trace.ToolCall:
 		t.call(a, r, p, true)
 	case trace.ToolResult:
-		t.result(r, p)
+		t.result(a, r, p)
 	case trace.PermissionRequest, trace.PermissionResponse, trace.Question, trace.Answer:
 		t.asked(a, r)
 	case trace.Usage:
@@ -244,7 +244,7 @@ func (s *session) finish(t *turn) {
 			q.End = later(q.Start, t.End)
 		}
 	}
-	for _, c := range t.calls {
+	for _, c := range t.Calls {
 		if c.Result == nil {
 			c.End = later(c.Start, t.End)
 		}

@@ -74,7 +74,11 @@ func Survey(records iter.Seq2[trace.Record, error]) (*Outline, error) {
 			first := callKey{p.Continues, p.ToolCallID}
 			o.first[callKey{r.Turn, p.ToolCallID}] = cmp.Or(o.first[first], first)
 			continued.record(t, r)
-		case trace.ToolResult, trace.PermissionRequest, trace.PermissionResponse, trace.FileChange:
+		case trace.ToolResult:
+			if t != nil && t.calls[p.ToolCallID] != nil {
+				continued.record(t, r)
+			}
+		case trace.PermissionRequest, trace.PermissionResponse, trace.FileChange:
 			if t != nil {
 				continued.record(t, r)
 			}
