@@ -4,6 +4,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -139,4 +142,29 @@ func TestConvertOfALoadedConversation(t *testing.T) {
 	if err := json.Unmarshal([]byte(r.out), &f); err != nil || f.Final["total_cost_usd"] > 0.0012 || f.Final["total_prompt_tokens"] != 100 {
 		t.Errorf("%v %+v", err, f)
 	}
+}
+
+// A gateway of another version says what it has: the reason is told.
+func TestExportFromAStrangeGateway(t *testing.T) {
+	t.Parallel()
+	record := ""
+	g := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/trace") {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		_, _ = io.WriteString(w, record)
+	}))
+	t.Cleanup(g.Close)
+	at := []string{"--url", g.URL, "--token-file", file(t, "token", "x")}
+	for want, text := range map[string]string{
+		"has a record that cannot be read: trace record x has version 2": `{"v":2,"id":"x","type":"error"}` + "\n",
+		"its by is a number, and a text belongs there":                   `{"v":1,"session":"s","turn":"t","seq":1,"id":"x","ts":"2026-01-01T00:00:00Z","type":"prompt","parent_id":null,"actor":"user","payload":{"by":1}}` + "\n",
+		"broke the answer off: try again":                                `{"v":1,`,
+	} {
+		record = text
+		command(t, "", append([]string{"export", "x"}, at...)...).want(t, exitFailed, want)
+	}
+	command(t, "", append([]string{"export", "x", "--format", "atif"}, at...)...).want(t, exitFailed, "answers 404 Not Found without a reason: is a gateway of this version there?")
 }

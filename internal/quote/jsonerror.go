@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"time"
 )
 
 // JSONError says an error of encoding/json in words of JSON, for the person who wrote it. Any other
@@ -12,6 +13,9 @@ import (
 func JSONError(err error) error {
 	if syntax, is := errors.AsType[*json.SyntaxError](err); is {
 		return fmt.Errorf("it is no JSON at byte %d: %w", syntax.Offset, err)
+	}
+	if clock, is := errors.AsType[*time.ParseError](err); is {
+		return fmt.Errorf("%q is no time in the form 2026-03-04T05:06:07Z", clock.Value)
 	}
 	wrong, is := errors.AsType[*json.UnmarshalTypeError](err)
 	if !is {
