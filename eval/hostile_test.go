@@ -26,10 +26,23 @@ func TestNumbersOfInputs(t *testing.T) {
 		input, want string
 		same        bool
 	}{
-		{`9007199254740992`, `9007199254740993`, false}, {`9007199254740993`, `9007199254740993`, true}, {`18446744073709551615`, `18446744073709551614`, false},
-		{`-9007199254740993`, `-9007199254740992`, false}, {`[9007199254740992]`, `[9007199254740993]`, false}, {`{"a":[{"b":9007199254740993}]}`, `{"a":[{"b":9007199254740992}]}`, false},
-		{`1.0`, `1`, true}, {`1e2`, `100`, true}, {`[1.0, {"a": 2}]`, `[1, {"a": 2.0}]`, true}, {`[{"a":1,"b":2}]`, `[{"a":1}]`, false}, {`{"a":1,"b":2}`, `{"a":1}`, true},
-		{`"1"`, `1`, false}, {`0.1`, `0.1`, true}, {`{"a":1}`, `1`, false}, {`1`, `{"a":1}`, false}, {`[]`, `[]`, true}, {`[1]`, `[1,2]`, false},
+		{`9007199254740992`, `9007199254740993`, false},
+		{`9007199254740993`, `9007199254740993`, true},
+		{`18446744073709551615`, `18446744073709551614`, false},
+		{`-9007199254740993`, `-9007199254740992`, false},
+		{`[9007199254740992]`, `[9007199254740993]`, false},
+		{`{"a":[{"b":9007199254740993}]}`, `{"a":[{"b":9007199254740992}]}`, false},
+		{`1.0`, `1`, true},
+		{`1e2`, `100`, true},
+		{`[1.0, {"a": 2}]`, `[1, {"a": 2.0}]`, true},
+		{`[{"a":1,"b":2}]`, `[{"a":1}]`, false},
+		{`{"a":1,"b":2}`, `{"a":1}`, true},
+		{`"1"`, `1`, false},
+		{`0.1`, `0.1`, true},
+		{`{"a":1}`, `1`, false},
+		{`1`, `{"a":1}`, false},
+		{`[]`, `[]`, true},
+		{`[1]`, `[1,2]`, false},
 	} {
 		s := exporttest.NewSession()
 		s.Turn(t.Context(), "go", completed(), func(b *trace.Builder) { call(b, "c", trace.ToolRead, "Read", `{"v":`+c.input+`}`) })
@@ -313,8 +326,22 @@ func TestPatternsOfNames(t *testing.T) {
 		pattern, name string
 		like          bool
 	}{
-		{"Read", "Read", true}, {"Read", "Reader", false}, {"*", "", true}, {"R*", "Read", true}, {"*d", "Read", true}, {"R*d", "Read", true}, {"R*d", "Rd", true}, {"Re*ead", "Read", false},
-		{"a*b*c", "aXbYc", true}, {"a*b*c", "aXcYb", false}, {"a*b*b", "ab", false}, {"*.*", "a.b", true}, {"a.b", "aXb", false}, {"**", "x", true}, {"a*a", "a", false}, {"*b*", "abc", true},
+		{"Read", "Read", true},
+		{"Read", "Reader", false},
+		{"*", "", true},
+		{"R*", "Read", true},
+		{"*d", "Read", true},
+		{"R*d", "Read", true},
+		{"R*d", "Rd", true},
+		{"Re*ead", "Read", false},
+		{"a*b*c", "aXbYc", true},
+		{"a*b*c", "aXcYb", false},
+		{"a*b*b", "ab", false},
+		{"*.*", "a.b", true},
+		{"a.b", "aXb", false},
+		{"**", "x", true},
+		{"a*a", "a", false},
+		{"*b*", "abc", true},
 	} {
 		s := exporttest.NewSession()
 		s.Turn(t.Context(), "go", completed(), func(b *trace.Builder) {

@@ -70,8 +70,11 @@ func (c *exportCommand) filters() (drop []redact.Class, err error) {
 		flag, filter string
 		given        bool
 	}{
-		{"--content", "content", c.Content != nil}, {"--turn", "turn", c.Turn != nil}, {"--no-denied", "denied", c.NoDenied},
-		{"--no-subagents", "subagents", c.NoSubagents}, {"--atif", "version", c.Version != nil},
+		{"--content", "content", c.Content != nil},
+		{"--turn", "turn", c.Turn != nil},
+		{"--no-denied", "denied", c.NoDenied},
+		{"--no-subagents", "subagents", c.NoSubagents},
+		{"--atif", "version", c.Version != nil},
 	} {
 		if formats := redact.Formats(f.filter); f.given && !slices.Contains(formats, c.Format) {
 			return nil, usage("%s does nothing for --format %s: remove it, or write --format %s", f.flag, c.Format, strings.Join(formats, " or "))

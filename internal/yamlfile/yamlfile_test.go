@@ -94,10 +94,13 @@ shape: {type: circle, radius: 2, tag: s}
 	}
 	zero, off := 0, false
 	want := file{
-		Common{"t"}, "one", "green", 3, 0.5, 5 * time.Second, &zero, &off, []string{"a", "b c"},
+		Common{"t"},
+		"one", "green", 3, 0.5, 5 * time.Second, &zero, &off,
+		[]string{"a", "b c"},
 		map[string]group{"alone": {}, "full": {"run"}},
 		map[string]any{"a": []any{uint64(1), map[string]any{"b": nil}}},
-		json.RawMessage(`{"deep":{"x":1.5}}`), shape{Common{"s"}, circle{"circle", 2}},
+		json.RawMessage(`{"deep":{"x":1.5}}`),
+		shape{Common{"s"}, circle{"circle", 2}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
