@@ -93,13 +93,15 @@ func (g *gateway) export(w http.ResponseWriter, r *http.Request) error {
 }
 
 // exportQuery is the query of an export. A parameter that is not understood, or not of this format,
-// is refused: the export would have what the caller wants to keep.
+// is refused: the export would have what the caller wants to keep. One that says its default does no
+// harm.
 func exportQuery(r *http.Request) (url.Values, error) {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return nil, refusal.Malformed("The query cannot be read: write %%3B for a semicolon, and %%25 for a percent sign.")
 	}
 	format := cmp.Or(query.Get("format"), "markdown")
+	byDefault := map[string]string{"version": "1.7", "content": "all", "denied": "true", "subagents": "true"}
 	for _, name := range slices.Sorted(maps.Keys(query)) {
 		switch formats := redact.Formats(name); {
 		case len(query[name]) > 1:
@@ -109,7 +111,7 @@ func exportQuery(r *http.Request) (url.Values, error) {
 		case name == "format":
 		case formats == nil:
 			return nil, refusal.Malformed("`%s` is no parameter of an export: use format, version, content, turn, denied or subagents.", name)
-		case !slices.Contains(formats, format):
+		case !slices.Contains(formats, format) && query.Get(name) != byDefault[name]:
 			return nil, refusal.Malformed("`%s` does nothing for the format %s: leave it out, or use %s.", name, format, strings.Join(formats, ", "))
 		}
 	}
