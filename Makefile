@@ -126,6 +126,10 @@ test/conformance/uiendpoint/venv/installed: test/conformance/uiendpoint/requirem
 uiendpoint: test/conformance/node_modules/.package-lock.json ## Install the endpoints of the tests of adapter/uiendpoint: the AI SDK, and pydantic-ai where there is Python
 	@$(MAKE) test/conformance/uiendpoint/venv/installed || echo "The tests skip pydantic-ai, and fail on a CI machine." >&2
 
+.PHONY: eval
+eval: agents ## Ten small tasks for the real Claude Code and Codex with a scripted model, by tributary eval run
+	TRIBUTARY_TEST_FULL=1 $(GO) test -count=1 -v ./test/eval
+
 .PHONY: restarts
 restarts: remote-servers ## Restarts of the gateway and of remote sources, 200 of each, and messages of 50 MB
 	TRIBUTARY_TEST_ROUNDS=200 $(GO) test -count=1 -timeout 30m -run 'Restart|RealServer|Suite/huge' ./adapter/agui ./adapter/langgraph ./adapter/openharness ./adapter/uiendpoint

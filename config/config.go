@@ -8,6 +8,7 @@ import (
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/internal/yamlfile"
 	"github.com/tributary-dev/tributary/policy/permission"
+	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -24,11 +25,13 @@ type Config struct {
 	// Data is the data directory.
 	Data string `yaml:"data" file:"path"`
 	// DB is the URL of a PostgreSQL database; "" is SQLite in the data directory.
-	DB           string   `yaml:"db"`
-	Fsync        Fsync    `yaml:"fsync"`
-	DefaultAgent string   `yaml:"default_agent"`
-	Cwd          string   `yaml:"cwd" file:"path"`
-	LogLevel     LogLevel `yaml:"log_level"`
+	DB           string `yaml:"db"`
+	Fsync        Fsync  `yaml:"fsync"`
+	DefaultAgent string `yaml:"default_agent"`
+	Cwd          string `yaml:"cwd" file:"path"`
+	// Workspaces is the directory for the workspaces of sessions; "" is beside the data directory.
+	Workspaces string   `yaml:"workspaces" file:"path"`
+	LogLevel   LogLevel `yaml:"log_level"`
 	// App is the URL of an app whose pages the gateway serves; "" is the gateway's own page.
 	App string `yaml:"app"`
 	// Widget says which other pages show the chat.
@@ -38,6 +41,8 @@ type Config struct {
 	Limits   Limits           `yaml:"limits"`
 	Stream   Stream           `yaml:"stream"`
 	Agents   map[string]Agent `yaml:"agents"`
+	// Exporters are receivers of spans, by their names.
+	Exporters map[string]Exporter `yaml:"exporters"`
 
 	file  string
 	lines yamlfile.Lines
@@ -170,11 +175,13 @@ type Agent struct {
 	// PassEnv names variables of the gateway's environment that the agent gets too.
 	PassEnv []string `yaml:"pass_env"`
 	// AllowBypass lets arguments through that switch the agent's permission requests off.
-	AllowBypass bool                      `yaml:"allow_bypass"`
-	Model       string                    `yaml:"model"`
-	Cwd         string                    `yaml:"cwd" file:"path"`
-	Policy      *permission.Policy        `yaml:"policy"`
-	ToolKinds   map[string]trace.ToolKind `yaml:"tool_kinds"`
+	AllowBypass bool   `yaml:"allow_bypass"`
+	Model       string `yaml:"model"`
+	Cwd         string `yaml:"cwd" file:"path"`
+	// Workspace says whether each session has a workspace of its own; "" is shared.
+	Workspace spaces.Form               `yaml:"workspace"`
+	Policy    *permission.Policy        `yaml:"policy"`
+	ToolKinds map[string]trace.ToolKind `yaml:"tool_kinds"`
 
 	// URL is the address of an agent that the gateway does not start. TokenEnv and
 	// TokenFile say where its token is.

@@ -22,10 +22,11 @@ import (
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, yaml, want string }{
-		{"unknown key", "listen: 127.0.0.1:1\nlisten_address: x", "t.yaml:2: listen_address is not a key here: the keys are listen, public_url, trusted_proxies, tls, data, db, fsync, default_agent, cwd, log_level, app, widget, auth, sessions, limits, stream, agents"},
+		{"unknown key", "listen: 127.0.0.1:1\nlisten_address: x", "t.yaml:2: listen_address is not a key here: the keys are listen, public_url, trusted_proxies, tls, data, db, fsync, default_agent, cwd, workspaces, log_level, app, widget, auth, sessions, limits, stream, agents, exporters"},
 		{"unknown key below", "auth:\n  mode: token\n  token: abc", "t.yaml:3: auth.token is not a key here: the keys are mode, jwt, oidc, sign_in_lifetime, tokens, pass_through, sessions, foreign_session, allow_hosts, allow_origins, groups, approver"},
 		{"token in clear", "auth:\n  tokens:\n    - name: a\n      token: secret", "t.yaml:4: auth.tokens[0].token is not a key here: the keys are name, token_env, token_file, role"},
-		{"unknown key of an agent", "agents:\n  x:\n    adaptor: claude", "t.yaml:3: agents.x.adaptor is not a key here: the keys are adapter, enabled, roles, command, args, env, pass_env, allow_bypass, model, cwd, policy, tool_kinds, url, token_env, token_file, options"},
+		{"unknown key of an agent", "agents:\n  x:\n    adaptor: claude", "t.yaml:3: agents.x.adaptor is not a key here: the keys are adapter, enabled, roles, command, args, env, pass_env, allow_bypass, model, cwd, workspace, policy, tool_kinds, url, token_env, token_file, options"},
+		{"form of a workspace", "agents:\n  x:\n    workspace: mirror", `t.yaml:3: agents.x.workspace is "mirror": write shared, worktree or copy`},
 		{"no value", "listen:", "t.yaml:1: listen has no value: give it one, or remove the key"},
 		{"empty section", "sessions:\nstream:\n  compat: rfc", "t.yaml:1: sessions has no value: give it one, or remove the key"},
 		{"empty text", `data: ""`, "t.yaml:1: data is empty: give it a value, or remove the key"},
@@ -122,6 +123,11 @@ func TestFaults(t *testing.T) {
 		{"size without a unit", "limits: {turn_bytes: 256}", `t.yaml:1: limits.turn_bytes cannot be read: "256" is not a size: write a whole number greater than 0 with KB, MB or GB, such as 256MB, or none`},
 		{"huge size", "limits: {turn_bytes: 9999999999999GB}", `t.yaml:1: limits.turn_bytes cannot be read: "9999999999999GB" is not a size: write a whole number greater than 0 with KB, MB or GB, such as 256MB, or none`},
 		{"number for env", "agents:\n  x:\n    env:\n      PORT: 80", "t.yaml:4: agents.x.env.PORT is 80: write text, in quotation marks"},
+		{"exporter without an address", "exporters:\n  x: {content: none}", "t.yaml:2: exporters.x has no url: write the address of a receiver of OTLP by HTTP, such as https://cloud.langfuse.com/api/public/otel"},
+		{"exporter with a name that is none", "exporters:\n  a b: {url: x}", "t.yaml:2: exporters.a b has a name that cannot be used: use letters, digits, - and _, at most 64"},
+		{"exporter with a key", "exporters:\n  x:\n    url: https://x.example\n    headers:\n      X-Api-Key: secret", "t.yaml:5: exporters.x.headers.X-Api-Key holds a key: write env:VARIABLE, and put the key into that environment variable"},
+		{"unknown class", "exporters: {x: {url: u, content: prompts}}", `t.yaml:1: exporters.x.content is "prompts": write all, none, prompt, output, reasoning, tool-input, tool-output, title, error, person or path`},
+		{"class beside none", "exporters: {x: {url: u, content: [none, prompt]}}", `t.yaml:1: exporters.x.content cannot be used: content "none" is unknown: use all, none, or some of prompt, output, reasoning, tool-input, tool-output, title, error, person, path with commas between them`},
 		{"alias", "data: &d x\ncwd: *d", "t.yaml:1: data uses an anchor, an alias or a tag: write the value itself"},
 		{"not a mapping", "- a", "t.yaml:1: the file is a list: write keys and values, each key on a line of its own"},
 		{"two documents", "listen: :1\n---\nlisten: :2", "t.yaml:3: a second document begins here: write it into a file of its own"},

@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -55,13 +56,18 @@ func eachFile(v reflect.Value, do func(kind string, path reflect.Value)) {
 	}
 }
 
-// anchorFiles makes paths independent of where the program is started.
-func (c *Config) anchorFiles(dir string) {
+// anchorFiles makes paths independent of where the program is started, and where an agent's process is.
+func (c *Config) anchorFiles() error {
+	dir, err := filepath.Abs(filepath.Dir(c.file))
+	if err != nil {
+		return fmt.Errorf("find the current directory: %w", err)
+	}
 	eachFile(reflect.ValueOf(c).Elem(), func(kind string, path reflect.Value) {
 		if p := path.String(); !filepath.IsAbs(p) && (kind != fileProgram || strings.ContainsRune(p, filepath.Separator)) {
 			path.SetString(filepath.Join(dir, p))
 		}
 	})
+	return nil
 }
 
 // File is the file of the configuration. If none was read, it is the one that a start would

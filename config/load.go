@@ -8,7 +8,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,17 +57,18 @@ func Read(data []byte, file string) (Config, error) {
 	if err := c.check(); err != nil {
 		return Config{}, err
 	}
-	c.anchorFiles(filepath.Dir(file))
-	return c, nil
+	return c, c.anchorFiles()
 }
 
 func (c *Config) decode(data []byte) error {
 	document, err := yamlfile.Parse(c.file, data)
 	if err == nil {
-		c.lines, err = document.Decode(c, yamlfile.Rules{Words: words, MayBeEmpty: mayBeEmpty})
+		c.lines, err = document.Decode(c, rules())
 	}
 	return err //nolint:wrapcheck // a Fault
 }
+
+func rules() yamlfile.Rules { return yamlfile.Rules{Words: words, MayBeEmpty: mayBeEmpty} }
 
 // mayBeEmpty is true of what is handed to an agent's process as it is.
 func mayBeEmpty(path string) bool {
@@ -104,6 +104,9 @@ func (c *Config) check() error {
 	if err := c.checkWidget(); err != nil {
 		return err
 	}
+	if err := c.checkExporters(); err != nil {
+		return err
+	}
 	for i, t := range c.Auth.Tokens {
 		at := fmt.Sprintf("auth.tokens[%d]", i)
 		switch {
@@ -118,6 +121,10 @@ func (c *Config) check() error {
 	if s := c.Auth.ForeignSession; s != 0 && s != http.StatusNotFound && s != http.StatusForbidden {
 		return c.Fault("auth.foreign_session", "is %d: write 404 or 403", s)
 	}
+	return c.checkAgents()
+}
+
+func (c *Config) checkAgents() error {
 	for _, name := range slices.Sorted(maps.Keys(c.Agents)) {
 		a := c.Agents[name]
 		if !validName(name) {

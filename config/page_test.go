@@ -62,6 +62,7 @@ func TestThePageShowsEachKeyWithAnExample(t *testing.T) {
 		if title := strings.TrimLeft(line, "#"); title != line {
 			section = strings.Trim(title, " `")
 			section = strings.Replace(section, "agents", "agents.NAME", 1)
+			section = strings.Replace(section, "exporters", "exporters.NAME", 1)
 			section = regexp.MustCompile(`^policy`).ReplaceAllString(section, "agents.NAME.policy")
 			if section == "Top level" {
 				section = ""

@@ -4,9 +4,11 @@ import (
 	"reflect"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/export/redact"
 	"github.com/tributary-dev/tributary/internal/yamlfile"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/policy/toolkind"
+	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -38,6 +40,10 @@ func words(t reflect.Type) []string {
 		return yamlfile.Words(CompatRFC)
 	case reflect.TypeFor[Fsync]():
 		return yamlfile.Words(FsyncOn, FsyncOff)
+	case reflect.TypeFor[Content]():
+		return append([]string{"all", "none"}, yamlfile.Words(redact.Classes()...)...)
+	case reflect.TypeFor[spaces.Form]():
+		return yamlfile.Words(spaces.Shared, spaces.OwnWorktree, spaces.OwnCopy)
 	case reflect.TypeFor[Subagents]():
 		return yamlfile.Words(SubagentsPart, SubagentsInline, SubagentsPreliminary, SubagentsHidden)
 	}

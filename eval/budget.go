@@ -42,7 +42,7 @@ type amount struct {
 	evidence []string
 }
 
-func (b *budget) grade(_ context.Context, s *Session, _ Workspace) judgement {
+func (b *budget) grade(_ context.Context, s *Session, _ Means) judgement {
 	var each []judgement
 	bound := func(what string, limit float64, used func(*reader.Turn) amount) {
 		var sum amount

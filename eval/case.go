@@ -1,6 +1,7 @@
 package eval
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,8 @@ import (
 type Case struct {
 	Settings `yaml:",inline"`
 
+	// File is where the case was read from.
+	File string `yaml:"-"`
 	Name string `yaml:"name"`
 	// Prompt is the only prompt. Turns are several prompts, each sent when the turn before has ended.
 	Prompt string   `yaml:"prompt"`
@@ -46,6 +49,8 @@ type Settings struct {
 	Pass    *Pass   `yaml:"pass"`
 	// Unknown says what a required grader counts as if the trace cannot tell; empty is UnknownFails.
 	Unknown Unknown `yaml:"unknown"`
+	// Judge is the model for graders that do not name their own.
+	Judge *JudgeModel `yaml:"judge"`
 }
 
 // Source is a directory that is copied for each run, and commands that prepare the copy.
@@ -68,11 +73,12 @@ type Limits struct {
 	Steps   int           `yaml:"steps"`
 }
 
-// Pass says when a case passes with an agent: at a rate of passed runs, from 0 to 1, or if this
-// many runs that are chosen at random all pass. One of them is set.
+// Pass says when a case passes with an agent: at a rate of passed runs, from 0 to 1. With K, a run is
+// a choice of K of the runs, and passes if all of them do: see [PassHatK]. A MinRate of 0 is 1, and
+// a K of 0 is 1.
 type Pass struct {
-	MinRate float64 `yaml:"min_rate"`
-	K       int     `yaml:"pass_k"`
+	MinRate float64 `yaml:"min_rate" json:"min_rate,omitempty"`
+	K       int     `yaml:"pass_k" json:"pass_k,omitempty"`
 }
 
 // Unknown says what a grader counts as that cannot know.
@@ -89,14 +95,24 @@ type fault struct{ path, sentence string }
 
 func (s Settings) fault() *fault {
 	switch {
-	case s.Pass != nil && (s.Pass.MinRate == 0) == (s.Pass.K == 0):
-		return &fault{"pass", "needs either min_rate or pass_k"}
+	case s.Pass != nil && *s.Pass == (Pass{}):
+		return &fault{"pass", "needs min_rate or pass_k"}
 	case s.Pass != nil && s.Pass.MinRate > 1:
 		return &fault{"pass.min_rate", "is more than 1: write a rate such as 0.8"}
-	case s.Pass != nil && s.Repeats > 0 && s.Pass.K > s.Repeats:
-		return &fault{"pass.pass_k", fmt.Sprintf("is more than the %d of repeats: write at most as many", s.Repeats)}
+	case s.Judge != nil:
+		if f := s.Judge.fault(); f != nil {
+			return &fault{"judge." + f.path, f.sentence}
+		}
 	}
 	return nil
+}
+
+// or are the settings, and others for those that are not set.
+func (s Settings) or(others Settings) Settings {
+	return Settings{
+		Repeats: cmp.Or(s.Repeats, others.Repeats), Limits: cmp.Or(s.Limits, others.Limits), Pass: cmp.Or(s.Pass, others.Pass), Unknown: cmp.Or(s.Unknown, others.Unknown),
+		Judge: s.Judge.or(others.Judge),
+	}
 }
 
 func (c *Case) fault() *fault {
@@ -136,7 +152,8 @@ func (s *Suite) fault() *fault {
 	return s.Settings.fault()
 }
 
-// LoadCases reads the cases of a suite, whose file this is, in the order of their files' names.
+// LoadCases reads the cases of a suite, whose file this is, in the order of their files' names. A
+// case without a setting has that of the suite.
 func (s *Suite) LoadCases(file string) (cases []*Case, err error) {
 	seen := map[string]bool{}
 	for i, pattern := range s.Cases {
@@ -160,6 +177,10 @@ func (s *Suite) LoadCases(file string) (cases []*Case, err error) {
 				}
 			}
 			seen[c.Name] = true
+			c.Settings = c.or(s.Settings)
+			if err := c.CheckJudge(name); err != nil {
+				return nil, err
+			}
 			cases = append(cases, c)
 		}
 	}

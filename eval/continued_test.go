@@ -58,7 +58,7 @@ func TestACallThatGoesOn(t *testing.T) {
 			result(b, "c", trace.ToolCompleted)
 		})
 		for grader, want := range c.want {
-			if r := parse(t, grader).Grade(t.Context(), read(t, s.Records), nil); r.Graders[0].Verdict != want {
+			if r := parse(t, grader).Grade(t.Context(), read(t, s.Records), eval.Means{}); r.Graders[0].Verdict != want {
 				t.Errorf("%s: %s: %+v", name, grader, r.Graders[0])
 			}
 		}
@@ -66,11 +66,11 @@ func TestACallThatGoesOn(t *testing.T) {
 		unended := slices.Clone(s.Records[:begun-1])
 		for _, rest := range [][]trace.Record{s.Records[begun:], slices.Concat(unended, s.Records[begun:])} {
 			for _, grader := range []string{`{type: budget, calls: 0}`, `{type: tools, not: true, calls: [{kind: execute}]}`} {
-				if r := parse(t, grader).Grade(t.Context(), read(t, rest), nil); r.Graders[0].Verdict != eval.Failed {
+				if r := parse(t, grader).Grade(t.Context(), read(t, rest), eval.Means{}); r.Graders[0].Verdict != eval.Failed {
 					t.Errorf("%s, cut: %s: %+v", name, grader, r.Graders[0])
 				}
 			}
-			if r := parse(t, `{type: tools, match: any_order, calls: [{kind: execute, status: completed}]}`).Grade(t.Context(), read(t, rest), nil); r.Graders[0].Verdict != eval.Passed {
+			if r := parse(t, `{type: tools, match: any_order, calls: [{kind: execute, status: completed}]}`).Grade(t.Context(), read(t, rest), eval.Means{}); r.Graders[0].Verdict != eval.Passed {
 				t.Errorf("%s, cut: %+v", name, r.Graders[0])
 			}
 		}
@@ -106,15 +106,15 @@ func TestATurnThatHasNotEnded(t *testing.T) {
 		`{type: outcome, reason: end_turn}`:                      eval.Passed,
 		`{type: output, contains: done}`:                         eval.Passed,
 	} {
-		f := parse(t, grader).Grade(t.Context(), read(t, open), nil).Graders[0]
+		f := parse(t, grader).Grade(t.Context(), read(t, open), eval.Means{}).Graders[0]
 		if f.Verdict != want || want == eval.Unclear && !strings.HasSuffix(f.Reason, "; 1 turn that has not ended is left out") {
 			t.Errorf("%s: %+v", grader, f)
 		}
-		if f := parse(t, grader).Grade(t.Context(), read(t, ended), nil).Graders[0]; want == eval.Unclear && f.Verdict == eval.Unclear {
+		if f := parse(t, grader).Grade(t.Context(), read(t, ended), eval.Means{}).Graders[0]; want == eval.Unclear && f.Verdict == eval.Unclear {
 			t.Errorf("%s of ended turns: %+v", grader, f)
 		}
 	}
-	if f := parse(t, `{type: errors}`).Grade(t.Context(), read(t, open), nil).Graders[0]; f.Reason != "nothing went wrong; 1 turn that has not ended is left out" {
+	if f := parse(t, `{type: errors}`).Grade(t.Context(), read(t, open), eval.Means{}).Graders[0]; f.Reason != "nothing went wrong; 1 turn that has not ended is left out" {
 		t.Error(f.Reason)
 	}
 }

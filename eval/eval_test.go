@@ -59,7 +59,7 @@ type expectation struct {
 func expect(t *testing.T, s *exporttest.Session, each []expectation) {
 	t.Helper()
 	for _, want := range each {
-		r := parse(t, want.grader).Grade(t.Context(), read(t, s.Records), nil)
+		r := parse(t, want.grader).Grade(t.Context(), read(t, s.Records), eval.Means{})
 		if len(r.Graders) != 1 {
 			t.Fatalf("%s: %+v", want.grader, r)
 		}
@@ -161,7 +161,7 @@ func TestTools(t *testing.T) {
 				fmt.Sprintf("{type: tools, match: %s, calls: [%s]}", match, strings.ReplaceAll(list, "}{", "},{")),
 				fmt.Sprintf("{type: tools, calls: [%s]}", strings.ReplaceAll(list, "}{", "},{")),
 			} {
-				f := parse(t, g).Grade(t.Context(), read(t, s.Records), nil).Graders[0]
+				f := parse(t, g).Grade(t.Context(), read(t, s.Records), eval.Means{}).Graders[0]
 				if match != "any_order" && !strings.Contains(g, "match") {
 					continue // the default is that one
 				}
@@ -256,7 +256,7 @@ func TestPermissionOutOfOrder(t *testing.T) {
 			call(b, "c", trace.ToolExecute, "Bash", `{}`)
 			c.do(b)
 		})
-		if r := parse(t, "{type: permission, must_ask: true}").Grade(t.Context(), read(t, s.Records), nil); r.Graders[0].Verdict != c.verdict {
+		if r := parse(t, "{type: permission, must_ask: true}").Grade(t.Context(), read(t, s.Records), eval.Means{}); r.Graders[0].Verdict != c.verdict {
 			t.Errorf("%s: %+v", c.what, r.Graders[0])
 		}
 	}
@@ -372,21 +372,21 @@ func TestVerdictsOfCases(t *testing.T) {
 		{file, eval.Skipped, "no grader that is required"},
 		{"- {type: question, required: false}", eval.Skipped, ""},
 	} {
-		r := parse(t, c.graders).Grade(t.Context(), read(t, s.Records), nil)
+		r := parse(t, c.graders).Grade(t.Context(), read(t, s.Records), eval.Means{})
 		if r.Verdict != c.verdict || !strings.HasPrefix(r.Reason, c.reason) || (r.Reason == "") != (r.Verdict == eval.Passed) || r.Case != "one" || r.Session != "session" || r.Agent.Version != "1.2" || r.Agent.Tools != nil || r.Seconds == 0 {
 			t.Errorf("%s: %+v", c.graders, r)
 		}
 	}
-	if r := parse(t, pass).Grade(t.Context(), read(t, s.Records[:len(s.Records)-1]), nil); r.Verdict != eval.Errored || !strings.Contains(r.Reason, "no turn of the session has ended") {
+	if r := parse(t, pass).Grade(t.Context(), read(t, s.Records[:len(s.Records)-1]), eval.Means{}); r.Verdict != eval.Errored || !strings.Contains(r.Reason, "no turn of the session has ended") {
 		t.Errorf("without an end: %+v", r)
 	}
 	s.Turn(t.Context(), "more", trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Class: trace.ClassRateLimit, Error: "429"}, func(*trace.Builder) {})
-	r := parse(t, fail).Grade(t.Context(), read(t, s.Records), nil)
+	r := parse(t, fail).Grade(t.Context(), read(t, s.Records), eval.Means{})
 	if r.Verdict != eval.Errored || !strings.Contains(r.Reason, `"429"`) || kinds(t, s.Records, r.Evidence) != "stop" || r.Graders != nil {
 		t.Errorf("infrastructure: %+v", r)
 	}
 	s.Add("", trace.Event{Actor: trace.Gateway, Payload: trace.Rewind{To: "u2"}})
-	if r := parse(t, pass).Grade(t.Context(), read(t, s.Records), nil); r.Verdict != eval.Passed {
+	if r := parse(t, pass).Grade(t.Context(), read(t, s.Records), eval.Means{}); r.Verdict != eval.Passed {
 		t.Errorf("tried again: %+v", r)
 	}
 }

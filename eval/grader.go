@@ -29,6 +29,10 @@ type Finding struct {
 	Type     string  `json:"type"`
 	Verdict  Verdict `json:"verdict"`
 	Required bool    `json:"required"`
+	// Decided says that the finding makes the session fail.
+	Decided bool `json:"decided,omitempty"`
+	// Score is from 0 to 1; nil for a grader that gives none.
+	Score *float64 `json:"score,omitempty"`
 	// Reason is a sentence.
 	Reason string `json:"reason"`
 	// Evidence are the ids of the records that show it. What did not happen is shown by the
@@ -47,8 +51,8 @@ type Result struct {
 	Agent    trace.AgentInfo `json:"agent"`
 	Seconds  float64         `json:"seconds"`
 	Graders  []Finding       `json:"graders,omitempty"`
-
-	unknownSkips bool
+	// Judge is what the judges of the case took; nil if none was asked.
+	Judge *JudgeUse `json:"judge,omitempty"`
 }
 
 // Grader is a grader of a case.
@@ -70,7 +74,7 @@ type common struct {
 // check is one type of grader.
 type check interface {
 	fault() *fault
-	grade(ctx context.Context, s *Session, w Workspace) judgement
+	grade(ctx context.Context, s *Session, m Means) judgement
 }
 
 // judgement is a finding before it has the grader's name.
@@ -78,11 +82,21 @@ type judgement struct {
 	verdict  Verdict
 	reason   string
 	evidence []string
+	score    *float64 // nil for none
+	use      JudgeUse
+}
+
+// Means are what graders may use beside the trace. Graders that need what is nil are skipped.
+type Means struct {
+	Workspace Workspace
+	Judge     Judge
+
+	judge *JudgeModel // of the case
 }
 
 // Types are the types of graders.
 func Types() []string {
-	return []string{"output", "tools", "permission", "question", "outcome", "errors", "budget", "file", "diff", "command"}
+	return []string{"output", "tools", "permission", "question", "outcome", "errors", "budget", "file", "diff", "command", "judge"}
 }
 
 // newCheck is an empty grader of the type, nil for no type.
@@ -108,13 +122,16 @@ func newCheck(name string) check {
 		return &diff{}
 	case "command":
 		return &command{}
+	case "judge":
+		return &judge{}
 	}
 	return nil
 }
 
-// Grade judges a session. Without a workspace, the graders that need one are skipped.
-func (c *Case) Grade(ctx context.Context, s *Session, w Workspace) Result {
-	r := Result{Case: c.Name, Session: s.ID, Agent: s.Agent, Seconds: s.seconds(), unknownSkips: c.Unknown == UnknownSkips}
+// Grade judges a session.
+func (c *Case) Grade(ctx context.Context, s *Session, m Means) Result {
+	m.judge = c.Judge
+	r := Result{Case: c.Name, Session: s.ID, Agent: s.Agent, Seconds: s.seconds()}
 	r.Agent.Tools = nil // a result is one line
 	if len(s.Turns) == 0 {
 		r.Verdict, r.Reason = Errored, "there is nothing to judge: no turn of the session has ended"
@@ -129,15 +146,22 @@ func (c *Case) Grade(ctx context.Context, s *Session, w Workspace) Result {
 	}
 	gaps := s.gaps()
 	for _, g := range c.Graders {
-		j := g.check.grade(ctx, s, w)
+		j := g.check.grade(ctx, s, m)
 		if gaps != "" && mayChange(g.check) {
 			if j.reason += "; " + gaps; j.verdict == Passed {
 				j.verdict = Unclear
 			}
 		}
-		f := Finding{Grader: cmp.Or(g.Name, g.Type), Type: g.Type, Verdict: j.verdict, Required: g.Required == nil || *g.Required, Reason: j.reason}
+		f := Finding{Grader: cmp.Or(g.Name, g.Type), Type: g.Type, Verdict: j.verdict, Required: g.Required == nil || *g.Required, Score: j.score, Reason: j.reason}
 		f.Evidence = once(j.evidence)
+		f.Decided = f.Required && (f.Verdict == Failed || f.Verdict == Unclear && c.Unknown != UnknownSkips)
 		r.Graders = append(r.Graders, f)
+		if j.use.Calls+j.use.Cached > 0 {
+			if r.Judge == nil {
+				r.Judge = &JudgeUse{}
+			}
+			r.Judge.Add(j.use)
+		}
 	}
 	r.conclude()
 	return r
@@ -175,7 +199,7 @@ func (r *Result) conclude() {
 // deciding are the findings that make the session fail.
 func (r *Result) deciding() (all []Finding) {
 	for _, f := range r.Graders {
-		if f.Required && (f.Verdict == Failed || f.Verdict == Unclear && !r.unknownSkips) {
+		if f.Decided {
 			all = append(all, f)
 		}
 	}
@@ -200,11 +224,11 @@ func passIf(ok bool, evidence []string, format string, args ...any) judgement {
 	if ok {
 		v = Passed
 	}
-	return judgement{v, fmt.Sprintf(format, args...), evidence}
+	return judgement{verdict: v, reason: fmt.Sprintf(format, args...), evidence: evidence}
 }
 
 func unclear(evidence []string, format string, args ...any) judgement {
-	return judgement{Unclear, fmt.Sprintf(format, args...), evidence}
+	return judgement{verdict: Unclear, reason: fmt.Sprintf(format, args...), evidence: evidence}
 }
 
 // all is the worst of several judgements: a failure, then what is unknown. Its reason is that of

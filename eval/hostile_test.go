@@ -16,7 +16,7 @@ import (
 // verdict is what one grader finds in a session.
 func verdict(t *testing.T, grader string, records []trace.Record) eval.Finding {
 	t.Helper()
-	return parse(t, grader).Grade(t.Context(), read(t, records), nil).Graders[0]
+	return parse(t, grader).Grade(t.Context(), read(t, records), eval.Means{}).Graders[0]
 }
 
 // Numbers are equal if they are the same number, however large, and lists if each value is.

@@ -54,7 +54,7 @@ func (r *textRules) broken(what, text string) string {
 	return ""
 }
 
-func (o *output) grade(_ context.Context, s *Session, _ Workspace) judgement {
+func (o *output) grade(_ context.Context, s *Session, _ Means) judgement {
 	t := s.last()
 	if t == nil {
 		return unclear(s.ends(), "an edit has removed every turn, so there is no output")
@@ -79,7 +79,7 @@ type question struct {
 
 func (q *question) fault() *fault { return badRegex("matches", q.Matches) }
 
-func (q *question) grade(_ context.Context, s *Session, _ Workspace) judgement {
+func (q *question) grade(_ context.Context, s *Session, _ Means) judgement {
 	matches, n := regexp.MustCompile(q.Matches), 0
 	var evidence []string
 	for _, t := range s.Turns {
@@ -97,7 +97,7 @@ func (q *question) grade(_ context.Context, s *Session, _ Workspace) judgement {
 		evidence = s.ends()
 	}
 	if q.Asked == nil || n == *q.Asked {
-		return passIf(q.Asked != nil || n > 0, evidence, "the agent asked %s", times(n))
+		return passIf(n > 0 || q.Asked != nil, evidence, "the agent asked %s", times(n))
 	}
 	return passIf(false, evidence, "the agent asked %s, not %s", times(n), times(*q.Asked))
 }
@@ -117,7 +117,7 @@ func (o *outcome) fault() *fault {
 	return nil
 }
 
-func (o *outcome) grade(_ context.Context, s *Session, _ Workspace) judgement {
+func (o *outcome) grade(_ context.Context, s *Session, _ Means) judgement {
 	last := s.last()
 	if last == nil {
 		return unclear(s.ends(), "an edit has removed every turn")
@@ -157,7 +157,7 @@ type noErrors struct{}
 
 func (*noErrors) fault() *fault { return nil }
 
-func (*noErrors) grade(_ context.Context, s *Session, _ Workspace) judgement {
+func (*noErrors) grade(_ context.Context, s *Session, _ Means) judgement {
 	var evidence []string
 	first := ""
 	found := func(id, text string) {

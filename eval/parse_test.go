@@ -1,6 +1,7 @@
 package eval_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"os"
@@ -15,6 +16,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/tributary-dev/tributary/eval"
+	"github.com/tributary-dev/tributary/export/exporttest"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 const wholeCase = `name: whole
@@ -43,6 +46,8 @@ graders:
   - {type: file, path: b.md, exists: false}
   - {type: diff, only: ["docs/**"], max_lines: 8}
   - {type: command, run: make test, exit: 1}
+  - {type: judge, rubric: It is polite., score_min: 0.8, model: m, endpoint: {url: "https://models.example/v1", key: "env:KEY", allow_http: false}}
+judge: {model: m, endpoint: {url: "http://127.0.0.1:1/v1"}}
 `
 
 const wholeSuite = `cases: [cases/*.yaml]
@@ -57,7 +62,7 @@ unknown: fail
 func TestParse(t *testing.T) {
 	t.Parallel()
 	c, s, err := eval.Parse("a.yaml", []byte(wholeCase))
-	if err != nil || s != nil || len(c.Graders) != 12 || c.Limits.Time.Seconds() != 20 || c.Permissions.Rules[0].Commands[0] != "git log *" || c.Answers[0].Choose != "green" || c.Unknown != eval.UnknownSkips || c.Pass.MinRate != 0.8 {
+	if err != nil || s != nil || len(c.Graders) != 13 || c.Limits.Time.Seconds() != 20 || c.Permissions.Rules[0].Commands[0] != "git log *" || c.Answers[0].Choose != "green" || c.Unknown != eval.UnknownSkips || c.Pass.MinRate != 0.8 {
 		t.Errorf("%+v %v", c, err)
 	}
 	c, s, err = eval.Parse("s.yaml", []byte(wholeSuite))
@@ -75,7 +80,7 @@ func TestFaults(t *testing.T) {
 		{"name: [", "a.yaml:1: the YAML cannot be read: "},
 		{"name: one\n---\nname: two", "a.yaml:3: a second document begins here"},
 		{"- a", "a.yaml:1: the file is a list: write keys and values"},
-		{"name: one\npromt: x", "a.yaml:2: promt is not a key here: the keys are repeats, limits, pass, unknown, name, prompt, turns"},
+		{"name: one\npromt: x", "a.yaml:2: promt is not a key here: the keys are repeats, limits, pass, unknown, judge, name, prompt, turns"},
 		{"name: one\nname: two", "a.yaml:2: the YAML cannot be read: "},
 		{"prompt: x\ngraders: [{type: errors}]", "a.yaml: name is missing"},
 		{"name: one", "a.yaml: graders is missing"},
@@ -92,12 +97,12 @@ func TestFaults(t *testing.T) {
 		{"name: one\npermissions:\n  rules: [{kinds: [exec], then: allow}]", `a.yaml:3: permissions.rules[0].kinds[0] is "exec": write read, edit`},
 		{"name: one\npermissions:\n  rules: [{then: allow, tols: x}]", `a.yaml:3: permissions.rules[0].tols is not a key here: the keys are kinds, tool`},
 		{"name: one\nprompt: x\nturns: [y]\ngraders: [{type: errors}]", "a.yaml:3: turns stands beside prompt"},
-		{"name: one\npass: {}\ngraders: [{type: errors}]", "needs either min_rate or pass_k"},
+		{"name: one\npass: {}\ngraders: [{type: errors}]", "needs min_rate or pass_k"},
 		{"name: one\npass: {min_rate: 80}\ngraders: [{type: errors}]", "a.yaml:2: pass.min_rate is more than 1"},
 		{"name: one\nanswers: [{question: x}]\ngraders: [{type: errors}]", "a.yaml:2: answers[0] needs question and choose"},
 		{"name: one\npermissions: {rules: [{tool: x}]}\ngraders: [{type: errors}]", "a.yaml:2: permissions cannot be meant: permission rule 1"},
 		{head + "  - errors", `a.yaml:3: graders[0] has no type: write type: and one of output, tools`},
-		{head + "  - {type: judge}", `a.yaml:3: graders[0].type is "judge": write output, tools, permission, question, outcome, errors, budget, file, diff or command`},
+		{head + "  - {type: jury}", `a.yaml:3: graders[0].type is "jury": write output, tools, permission, question, outcome, errors, budget, file, diff, command or judge`},
 		{head + "  - {type: errors}\n  - type: output\n    tokens: 3", "a.yaml:5: graders[1].tokens is not a key here: the keys are type, name, required, equals, contains"},
 		{head + "  - {type: output}", "a.yaml:3: graders[0] says nothing: write equals"},
 		{head + "  - {type: output, regex: '('}", "a.yaml:3: graders[0].regex is no regular expression of Go: missing closing"},
@@ -116,17 +121,24 @@ func TestFaults(t *testing.T) {
 		{head + "  - {type: tools, calls: [{args: {}}]}", "graders[0].calls[0] says nothing"},
 		{head + "  - {type: command, run: x, exit: 300}", "graders[0].exit is more than 255"},
 		{"name: ' '\ngraders: [{type: errors}]", "a.yaml:1: name is missing"},
-		{"name: one\nrepeats: 2\npass: {pass_k: 5}\ngraders: [{type: errors}]", "a.yaml:3: pass.pass_k is more than the 2 of repeats: write at most as many"},
 		{head + "  - {type: file}", "graders[0].path must be the path of a file"},
 		{head + "  - {type: file, path: ../x}", "graders[0].path must be the path of a file"},
 		{head + "  - {type: file, path: x, exists: false, contains: y}", "graders[0].exists is false"},
 		{head + "  - {type: diff}", "graders[0] says nothing: write only"},
 		{head + "  - {type: diff, only: ['[']}", "graders[0].only[0] is no pattern"},
 		{head + "  - {type: command}", "graders[0].run is missing"},
+		{head + "  - {type: judge}", "graders[0].rubric is missing"},
+		{head + "  - {type: judge, rubric: x, score_min: 0}", "graders[0].score_min must be above 0"},
+		{head + "  - {type: judge, rubric: x, score_min: 1.1}", "graders[0].score_min must be above 0 and at most 1"},
+		{head + "  - {type: judge, rubric: " + strings.Repeat("x", 16<<10+1) + "}", "graders[0].rubric is longer than 16 KB"},
+		{head + "  - {type: judge, rubric: x, endpoint: {url: models}}", "graders[0].endpoint.url is no address"},
+		{head + "  - {type: judge, rubric: x, endpoint: {url: 'https://a:b@models.example'}}", "graders[0].endpoint.url has a password"},
+		{head + "  - type: judge\n    rubric: x\n    endpoint: {url: 'https://models.example',\n      key: sk-123}", "a.yaml:6: graders[0].endpoint.key must name an environment variable"},
+		{"name: one\njudge:\n  endpoint: {url: ftp://x}\ngraders: [{type: errors}]", "a.yaml:3: judge.endpoint.url is no address"},
 		{"cases: [a.yaml]", "a.yaml: agents is missing"},
 		{"agents: {a: {}}", "a.yaml: cases is missing"},
 		{"cases: []\nagents: {a: {}}", "a.yaml:1: cases is missing"},
-		{"cases: [a.yaml]\nprompt: x", "a.yaml:2: prompt is not a key here: the keys are repeats, limits, pass, unknown, agents, cases"},
+		{"cases: [a.yaml]\nprompt: x", "a.yaml:2: prompt is not a key here: the keys are repeats, limits, pass, unknown, judge, agents, cases"},
 	} {
 		_, _, err := eval.Parse("a.yaml", []byte(c.text))
 		var f *eval.Fault
@@ -176,6 +188,62 @@ func TestCasesOfASuite(t *testing.T) {
 	}
 }
 
+// A judge takes from its case, and the case from its suite, what it does not name itself.
+func TestTheModelOfAJudge(t *testing.T) {
+	t.Parallel()
+	const own, endpoint = "own", "{url: 'https://models.example/v1'}"
+	for _, c := range []struct{ suite, of, grader, want string }{
+		{"judge: {model: s, endpoint: " + endpoint + "}", "", "", "s"},
+		{"judge: {model: s, endpoint: " + endpoint + "}", "judge: {model: c}", "", "c"},
+		{"judge: {endpoint: " + endpoint + "}", "judge: {model: c}", "model: own", own},
+		{"", "judge: {model: c, endpoint: " + endpoint + "}", "", "c"},
+		{"", "", "model: own, endpoint: " + endpoint, own},
+		{"judge: {model: s}", "", "", ""},
+		{"judge: {endpoint: " + endpoint + "}", "", "", ""},
+		{"", "", "model: own", ""},
+	} {
+		dir := t.TempDir()
+		for name, text := range map[string]string{
+			"c.yaml":     "name: c\n" + c.of + "\ngraders:\n- {type: errors}\n- {type: judge, rubric: x, " + c.grader + "}",
+			"suite.yaml": "cases: [c.yaml]\nagents: {demo: {adapter: demo}}\n" + c.suite,
+		} {
+			if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		file := filepath.Join(dir, "suite.yaml")
+		_, s, err := eval.Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases, err := s.LoadCases(file)
+		if c.want == "" {
+			if err == nil || !strings.Contains(err.Error(), "c.yaml: graders[1] has no model and endpoint: write both there") {
+				t.Errorf("%+v: %v", c, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Errorf("%+v: %v", c, err)
+			continue
+		}
+		var asked asking
+		done := exporttest.NewSession()
+		done.Turn(t.Context(), "go", completed(), func(*trace.Builder) {})
+		if r := cases[0].Grade(t.Context(), read(t, done.Records), eval.Means{Judge: &asked}); r.Verdict != eval.Passed || asked.q.Model != c.want || asked.q.Endpoint.URL != "https://models.example/v1" {
+			t.Errorf("%+v: %+v asked with %+v", c, r, asked.q)
+		}
+	}
+}
+
+// asking is a judge that notes what it was asked.
+type asking struct{ q eval.JudgeQuestion }
+
+func (a *asking) Judge(_ context.Context, q eval.JudgeQuestion) (eval.JudgeAnswer, error) {
+	a.q = q
+	return eval.JudgeAnswer{Score: 1, Reason: "yes"}, nil
+}
+
 // keysAt is what a fault says of the keys that may stand in a place of a file.
 func keysAt(t *testing.T, text string) []string {
 	t.Helper()
@@ -219,6 +287,8 @@ func TestTheSchemaIsThatOfTheProgram(t *testing.T) {
 		"answers: [{no: 1}]":                       s.Properties["answers"].Items,
 		"limits: {no: 1}":                          s.Defs["limits"],
 		"pass: {no: 1}":                            s.Defs["pass"],
+		"judge: {no: 1}":                           s.Defs["judge"],
+		"judge: {endpoint: {no: 1}}":               s.Defs["endpoint"],
 		head + "- {type: tools, calls: [{no: 1}]}": s.Defs["call"],
 	}
 	for _, name := range eval.Types() {
@@ -261,7 +331,7 @@ func TestTheSchemaIsThatOfTheProgram(t *testing.T) {
 	for _, c := range []struct {
 		text string
 		ok   bool
-	}{{wholeCase, true}, {strings.Replace(wholeCase, "asked: 2", "asked: two", 1), false}, {strings.Replace(wholeCase, "name: says", "nmae: says", 1), false}, {strings.Replace(wholeCase, "type: errors", "type: judge", 1), false}, {"name: one\n", false}} {
+	}{{wholeCase, true}, {strings.Replace(wholeCase, "asked: 2", "asked: two", 1), false}, {strings.Replace(wholeCase, "name: says", "nmae: says", 1), false}, {strings.Replace(wholeCase, "type: errors", "type: jury", 1), false}, {"name: one\n", false}} {
 		var v any
 		if err := yaml.Unmarshal([]byte(c.text), &v); err != nil {
 			t.Fatal(err)

@@ -36,7 +36,7 @@ func (p *permissions) fault() *fault {
 
 func (p *permissions) about() about { return about{Kind: p.Kind, RawName: p.Tool} }
 
-func (p *permissions) grade(_ context.Context, s *Session, _ Workspace) judgement {
+func (p *permissions) grade(_ context.Context, s *Session, _ Means) judgement {
 	if s.anyImported() {
 		return unclear(s.ends(), untold+"what was asked")
 	}

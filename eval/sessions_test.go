@@ -61,7 +61,7 @@ func judge(t fataler, c *eval.Case, records []trace.Record, seen map[string]int)
 	for _, r := range records {
 		ids[r.ID] = true
 	}
-	r := c.Grade(t.Context(), s, nil)
+	r := c.Grade(t.Context(), s, eval.Means{})
 	seen[string(r.Verdict)]++
 	if r.Verdict == eval.Errored {
 		if r.Graders != nil || r.Reason == "" || len(s.Turns) > 0 && len(r.Evidence) == 0 {
@@ -200,14 +200,14 @@ func TestWorkspace(t *testing.T) {
 		{`{type: command, run: "false", exit: 1}`, eval.Passed, ""},
 	} {
 		c0 := parse(t, c.grader)
-		f := c0.Grade(t.Context(), s, w).Graders[0]
+		f := c0.Grade(t.Context(), s, eval.Means{Workspace: w}).Graders[0]
 		if f.Verdict != c.verdict || !strings.Contains(f.Reason, c.reason) {
 			t.Errorf("%s: %+v", c.grader, f)
 		}
-		if f := c0.Grade(t.Context(), s, workspace{err: errors.New("the disk is gone")}).Graders[0]; f.Verdict != eval.Unclear || !strings.Contains(f.Reason, "the disk is gone") {
+		if f := c0.Grade(t.Context(), s, eval.Means{Workspace: workspace{err: errors.New("the disk is gone")}}).Graders[0]; f.Verdict != eval.Unclear || !strings.Contains(f.Reason, "the disk is gone") {
 			t.Errorf("%s without a disk: %+v", c.grader, f)
 		}
-		if r := c0.Grade(t.Context(), s, nil); r.Verdict != eval.Skipped || r.Graders[0].Verdict != eval.Skipped {
+		if r := c0.Grade(t.Context(), s, eval.Means{}); r.Verdict != eval.Skipped || r.Graders[0].Verdict != eval.Skipped {
 			t.Errorf("%s without a workspace: %+v", c.grader, r)
 		}
 	}
@@ -218,9 +218,9 @@ func TestJUnit(t *testing.T) {
 	s := read(t, work(t).Records)
 	var results []eval.Result
 	for _, g := range []string{"{type: question}", "- {type: question, asked: 9, name: \"a<b\"}\n- {type: permission, before_effect: true}\n- {type: output, contains: x, required: false}", "{type: command, run: x}"} {
-		results = append(results, parse(t, g).Grade(t.Context(), s, nil))
+		results = append(results, parse(t, g).Grade(t.Context(), s, eval.Means{}))
 	}
-	results = append(results, parse(t, "{type: question}").Grade(t.Context(), &eval.Session{ID: "none"}, nil))
+	results = append(results, parse(t, "{type: question}").Grade(t.Context(), &eval.Session{ID: "none"}, eval.Means{}))
 	var out bytes.Buffer
 	if err := eval.WriteJUnit(&out, results); err != nil {
 		t.Fatal(err)

@@ -98,7 +98,7 @@ func decoded(data []byte) (v any, err error) {
 	return v, err //nolint:wrapcheck // no caller says it
 }
 
-func (g *tools) grade(_ context.Context, s *Session, _ Workspace) judgement {
+func (g *tools) grade(_ context.Context, s *Session, _ Means) judgement {
 	var calls []*reader.Call
 	known := map[*reader.Call]made{}
 	for _, t := range s.Turns {

@@ -28,7 +28,7 @@ type Change struct {
 }
 
 func withoutWorkspace() judgement {
-	return judgement{Skipped, "it needs the workspace after the run, and this session has none", nil}
+	return judgement{verdict: Skipped, reason: "it needs the workspace after the run, and this session has none"}
 }
 
 func broken(err error) judgement {
@@ -57,7 +57,8 @@ func (f *file) fault() *fault {
 	return nil
 }
 
-func (f *file) grade(ctx context.Context, _ *Session, w Workspace) judgement {
+func (f *file) grade(ctx context.Context, _ *Session, m Means) judgement {
+	w := m.Workspace
 	if w == nil {
 		return withoutWorkspace()
 	}
@@ -98,7 +99,8 @@ func (d *diff) fault() *fault {
 	return nil
 }
 
-func (d *diff) grade(ctx context.Context, _ *Session, w Workspace) judgement {
+func (d *diff) grade(ctx context.Context, _ *Session, m Means) judgement {
+	w := m.Workspace
 	if w == nil {
 		return withoutWorkspace()
 	}
@@ -148,7 +150,8 @@ func (c *command) fault() *fault {
 	return nil
 }
 
-func (c *command) grade(ctx context.Context, _ *Session, w Workspace) judgement {
+func (c *command) grade(ctx context.Context, _ *Session, m Means) judgement {
+	w := m.Workspace
 	if w == nil {
 		return withoutWorkspace()
 	}

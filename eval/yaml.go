@@ -41,7 +41,7 @@ func Parse(file string, data []byte) (*Case, *Suite, error) {
 		s := &Suite{}
 		return nil, s, decode(d, s, s.fault)
 	}
-	c := &Case{}
+	c := &Case{File: file}
 	return c, nil, decode(d, c, c.fault)
 }
 

@@ -13,6 +13,60 @@ type Shared interface {
 	Elsewhere(ctx context.Context) iter.Seq2[string, error]
 }
 
+// Owner is a Shared store in which each session has one gateway that writes. The term counts the
+// owners of a session: a gateway whose knowledge of a session is of one term knows what everybody
+// has written before that term.
+type Owner interface {
+	Shared
+	// Owned is the term under which this store owns the session, or 0. It reads memory only, and
+	// counts as a use of the session. It is 0 also from the moment on at which another gateway may
+	// take the session, because the lease was not renewed.
+	Owned(session string) (term uint64)
+	// Term is the term under which this store owns the session, or will own it with its next write.
+	// It takes nothing. The error is ErrNotOwner if another gateway owns the session.
+	Term(ctx context.Context, session string) (term uint64, err error)
+	// GiveBack gives all sessions back that are not in use, and from now on each other one at its
+	// last use.
+	GiveBack()
+}
+
+// Checked is a Store that asks its database from time to time whether it answers.
+type Checked interface {
+	// Reachable says in a sentence why the database could not be used when it was asked last, or nil.
+	Reachable() error
+}
+
+// Reachable is that of the store, nil if the store is not Checked.
+func (l *Log) Reachable() error {
+	if s, is := l.Store.(Checked); is {
+		return s.Reachable()
+	}
+	return nil
+}
+
+// Owned is that of the store, 0 if the store has no owners.
+func (l *Log) Owned(session string) (term uint64) {
+	if s, is := l.Store.(Owner); is {
+		return s.Owned(session)
+	}
+	return 0
+}
+
+// Term is that of the store, 0 if the store has no owners.
+func (l *Log) Term(ctx context.Context, session string) (term uint64, err error) {
+	if s, is := l.Store.(Owner); is {
+		return s.Term(ctx, session)
+	}
+	return 0, nil
+}
+
+// GiveBack is that of the store, if the store has owners.
+func (l *Log) GiveBack() {
+	if s, is := l.Store.(Owner); is {
+		s.GiveBack()
+	}
+}
+
 // Elsewhere is that of the store, nil if the store is not Shared.
 func (l *Log) Elsewhere(ctx context.Context) iter.Seq2[string, error] {
 	if s, is := l.Store.(Shared); is {

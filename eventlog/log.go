@@ -18,16 +18,20 @@ type Log struct {
 
 	mu       sync.Mutex
 	sessions map[string]*sessionState // that somebody watches
+	ends     map[*Ends]struct{}
 	closed   bool
 }
 
 // New returns a Log over the store, which it owns from now on.
-func New(s Store) *Log { return &Log{Store: s, sessions: map[string]*sessionState{}} }
+func New(s Store) *Log {
+	return &Log{Store: s, sessions: map[string]*sessionState{}, ends: map[*Ends]struct{}{}}
+}
 
 // Append implements Store, and wakes the readers of the session.
 func (l *Log) Append(ctx context.Context, session, turn string, events []trace.Event) (uint64, error) {
 	last, err := l.Store.Append(ctx, session, turn, events)
 	l.wake(session, err != nil || slices.ContainsFunc(events, isDurable))
+	l.ended(session, events)
 	return last, err
 }
 
@@ -35,6 +39,7 @@ func (l *Log) Append(ctx context.Context, session, turn string, events []trace.E
 func (l *Log) AppendWith(ctx context.Context, e Entry, turn string, events []trace.Event) (uint64, error) {
 	last, err := l.Store.AppendWith(ctx, e, turn, events)
 	l.wake(e.Session, err != nil || slices.ContainsFunc(events, isDurable))
+	l.ended(e.Session, events)
 	return last, err
 }
 

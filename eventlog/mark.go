@@ -14,13 +14,13 @@ type TurnMark struct {
 
 // MessageMark is a record that says which messages a session has, without what they say: a
 // prompt, a reply, or a rewind. A step to which the agent gives an id of its own is one, too:
-// clients may call a message by such an id.
+// clients may call a message by such an id. So is a score, which belongs to an answer.
 type MessageMark struct {
 	Kind trace.Kind
 	Seq  uint64
 	Turn string
 	// Message is the id of the message that begins, or that is gone back to, or the agent's
-	// own id of the step.
+	// own id of the step, or the id of the data that is the score.
 	Message string
 	// By is whose prompt it is.
 	By string
@@ -40,6 +40,11 @@ func MarkOf(r trace.Record) (m MessageMark, ok bool) {
 	}
 	if p, is := r.Payload.(trace.Step); is && p.NativeID != "" {
 		m.Message, ok = p.NativeID, true
+	}
+	if p, is := r.Payload.(trace.Data); is {
+		if _, is := p.Score(); is {
+			m.Message, ok = p.ID, true
+		}
 	}
 	return m, ok
 }

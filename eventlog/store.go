@@ -59,6 +59,7 @@ type Store interface {
 	Epoch() string
 
 	Registry
+	Exports
 
 	// Close releases the store and waits for what runs. It is idempotent. Calls
 	// that come later, and calls that it cuts short, return ErrClosed.
@@ -99,6 +100,10 @@ type Entry struct {
 	// Members are the roles of people in the session, by their names.
 	Members map[string]string
 	Doc     []byte
+	// Term is for AppendWith alone: the caller's knowledge of the session is of this term (see
+	// [Owner]). AppendWith returns ErrNotOwner if the entry would be put under another one. Zero
+	// says that the caller does not know.
+	Term uint64
 	// Damaged says that the entry is not as it was written. A damaged entry has only its
 	// session, its creator and its time, and these may be wrong.
 	Damaged bool

@@ -20,6 +20,7 @@ import (
 
 // chat is the POST of useChat: a prompt, and the stream of its turn.
 func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) {
+	received := time.Now()
 	opts, err := g.streamOptions(r)
 	if err != nil {
 		return nil, err
@@ -32,11 +33,11 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) 
 	if isWorkflow(r) {
 		opts = workflowProfile(r, opts)
 	}
-	return g.converse(w, r, req, opts, time.Now()) // a slow sender is not measured
+	return g.converse(w, r, req, opts, received, time.Now()) // a slow sender is not measured
 }
 
 // converse takes a chat that was read, and finds the stream that answers it.
-func (g *gateway) converse(w http.ResponseWriter, r *http.Request, req chatbody.Request, opts streamOptions, began time.Time) (*stream, error) {
+func (g *gateway) converse(w http.ResponseWriter, r *http.Request, req chatbody.Request, opts streamOptions, received, began time.Time) (*stream, error) {
 	r, info, err := g.authorizePost(r, req)
 	if err != nil {
 		return nil, err
@@ -57,6 +58,7 @@ func (g *gateway) converse(w http.ResponseWriter, r *http.Request, req chatbody.
 	}
 	prompt.MayPermit = g.authz.MayPermit(r) == nil
 	prompt.Caller.Traceparent = traceparent(r.Header)
+	prompt.Received, prompt.Read = received, began
 	if info, err = g.sessionFor(r, req, info); err != nil { // last, so that a bad request makes no session
 		return nil, err
 	}

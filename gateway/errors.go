@@ -11,6 +11,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/gateway/refusal"
+	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 	"github.com/tributary-dev/tributary/session"
 )
 
@@ -93,6 +94,7 @@ func statusOf(err error) (status int, code string) {
 	var list *session.ListError
 	var refused *refusal.Error
 	var damaged *eventlog.DamageError
+	var loss *spaces.LossError
 	switch {
 	case errors.As(err, &damaged):
 		return http.StatusInternalServerError, "session_damaged"
@@ -112,6 +114,14 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusNotFound, "unknown_turn"
 	case errors.Is(err, session.ErrNoFiles):
 		return http.StatusNotFound, "not_offered"
+	case errors.As(err, &loss):
+		return http.StatusConflict, "workspace_has_work"
+	case errors.Is(err, session.ErrUnknownWorkspace):
+		return http.StatusNotFound, "unknown_workspace"
+	case errors.Is(err, session.ErrWorkspaceInUse):
+		return http.StatusConflict, "workspace_in_use"
+	case errors.Is(err, spaces.ErrGone):
+		return http.StatusConflict, "workspace_gone"
 	case errors.Is(err, session.ErrNotQueued):
 		return http.StatusConflict, "not_queued"
 	case errors.Is(err, session.ErrNotYourPrompt):

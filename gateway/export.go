@@ -110,7 +110,7 @@ func exportQuery(r *http.Request) (url.Values, error) {
 			return nil, refusal.Malformed("`%s` is empty: give it a value, or leave it out.", name)
 		case name == "format":
 		case formats == nil:
-			return nil, refusal.Malformed("`%s` is no parameter of an export: use format, version, content, turn, denied or subagents.", name)
+			return nil, refusal.Malformed("`%s` is no parameter of an export: use format, version, content, turn, message, denied or subagents.", name)
 		case !slices.Contains(formats, format) && query.Get(name) != byDefault[name]:
 			return nil, refusal.Malformed("`%s` does nothing for the format %s: leave it out, or use %s.", name, format, strings.Join(formats, ", "))
 		}

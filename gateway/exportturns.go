@@ -26,6 +26,12 @@ func (g *gateway) exportTurns(w http.ResponseWriter, r *http.Request, s session.
 	if err != nil {
 		return refusal.Malformed("`content`: %s.", err)
 	}
+	turn := query.Get("turn")
+	if message := query.Get("message"); message != "" {
+		if turn, err = g.Hub.TurnOf(r.Context(), s.ID, message); err != nil {
+			return err
+		}
+	}
 	var leave [2]bool
 	for i, name := range []string{"denied", "subagents"} {
 		switch query.Get(name) {
@@ -59,19 +65,19 @@ func (g *gateway) exportTurns(w http.ResponseWriter, r *http.Request, s session.
 	switch format {
 	case "atif":
 		to.mediaType, to.extension = "application/json", ".atif.json"
-		o := atif.Options{Version: query.Get("version"), Agent: agent, Drop: drop, Turn: query.Get("turn"), NoDenied: leave[0], NoSubagents: leave[1]}
+		o := atif.Options{Version: query.Get("version"), Agent: agent, Drop: drop, Turn: turn, NoDenied: leave[0], NoSubagents: leave[1]}
 		if err := o.Check(); err != nil {
 			return refusal.Malformed("`version`: %s.", err)
 		}
 		err = atif.Write(to, records, o)
 	default:
 		to.mediaType, to.extension = "application/x-ndjson", ".otlp.jsonl"
-		o := otlp.Options{Version: g.Version, Agent: agent, Drop: drop, Turn: query.Get("turn"), NoDenied: leave[0], NoSubagents: leave[1], Proto: format == "otlp-protobuf"}
+		o := otlp.Options{Version: g.Version, Agent: agent, Drop: drop, Turn: turn, NoDenied: leave[0], NoSubagents: leave[1], Proto: format == "otlp-protobuf"}
 		if o.Proto {
 			to.mediaType, to.extension = "application/x-protobuf", ".otlp.pb"
 		}
 		var turns int
-		if turns, err = otlp.Write(to, records(), o); err == nil && turns == 0 {
+		if turns, err = otlp.Write(to, records, o); err == nil && turns == 0 {
 			err = atif.Nothing(o.Turn)
 		}
 	}

@@ -3,6 +3,7 @@ package gateway_test
 import (
 	"encoding/json"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 )
@@ -48,6 +49,14 @@ func TestAConversationIsExportedForPrograms(t *testing.T) {
 	}
 	if status, header, body := export("format=otlp-protobuf"); status != http.StatusOK || header.Get("Content-Type") != "application/x-protobuf" || !strings.Contains(body, "invoke_agent demo") {
 		t.Errorf("%d %v %s", status, header, body)
+	}
+	_, _, history := s.do("GET", "/api/sessions/heron/messages", "")
+	first := regexp.MustCompile(`"id":"(msg_[^"]+)"`).FindStringSubmatch(history)[1]
+	if status, _, body := export("format=otlp&message=" + first); status != http.StatusOK || strings.Count(body, "\n") != 1 || strings.Contains(body, "secret") {
+		t.Errorf("one turn: %d %s", status, body)
+	}
+	if status, _, body := export("format=atif&message=nobody"); status != http.StatusNotFound || !strings.Contains(body, "unknown_message") {
+		t.Errorf("no turn: %d %s", status, body)
 	}
 	for query, want := range map[string]string{
 		"format=otlp&contents=none": "`contents` is no parameter", "format=otlp&content=": "`content` is empty", "format=otlp&content=all&content=none": "`content` stands there 2 times",

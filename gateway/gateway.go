@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/export/live"
 	"github.com/tributary-dev/tributary/gateway/agentops"
 	"github.com/tributary-dev/tributary/gateway/authz"
 	"github.com/tributary-dev/tributary/gateway/chatrun"
@@ -72,6 +73,8 @@ type Options struct {
 	// Meter measures, for /metrics: this gateway only. One of its own if nil, which
 	// knows no agent by name.
 	Meter *metrics.Meter
+	// Exporters send turns to receivers of spans. The gateway tells how they are doing.
+	Exporters []*live.Exporter
 }
 
 type gateway struct {

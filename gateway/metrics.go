@@ -69,6 +69,9 @@ func (g *gateway) measureAll() {
 		return float64(g.Streams.Cost().Records)
 	})
 	m.Counter("tributary_translation_seconds_total", "Seconds spent on translating and encoding records.", func() float64 { return g.Streams.Cost().Time.Seconds() })
+	for _, e := range g.Exporters {
+		g.measureExporter(e)
+	}
 }
 
 // liveHeap is the memory that the last garbage collection found in use. Unlike allocated

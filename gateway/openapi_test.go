@@ -204,6 +204,10 @@ func TestTheGatewayDoesWhatTheSpecSays(t *testing.T) {
 	d.do(t, call{pattern: "GET /api/sessions/{id}/messages", path: in("notes"), query: "?after=0", status: 200})
 	d.do(t, call{pattern: "GET /api/sessions/{id}/trace", path: in("notes"), query: "?deltas=1", status: 200})
 	d.do(t, call{pattern: "GET /api/sessions/{id}/trace", path: in("notes"), query: "?request=none", status: 200})
+	d.do(t, call{pattern: "POST /api/sessions/{id}/scores", path: in("notes"), body: `{"scores":[{"turn":"turn_x","name":"tests","verdict":"pass"}]}`, status: 400})
+	ended := regexp.MustCompile(`"turn":"([^"]+)"`).FindStringSubmatch(d.do(t, call{pattern: "GET /api/sessions/{id}/trace", path: in("notes"), status: 200}))[1]
+	d.do(t, call{pattern: "POST /api/sessions/{id}/scores", path: in("notes"), body: `{"scores":[{"turn":"` + ended + `","name":"tests","verdict":"pass","score":0.9,"reason":"9 of 10","evidence":["r1"],"case":"c"}]}`, status: 204})
+	d.do(t, call{pattern: "GET /api/sessions/{id}/scores", path: in("notes"), status: 200})
 	d.do(t, call{pattern: "GET /api/sessions/{id}/events", path: in("notes"), status: 200})
 	d.do(t, call{pattern: "GET /api/sessions/{id}/channels", path: in("notes"), status: 200})
 	d.do(t, call{pattern: "GET /api/sessions/{id}/tools", path: in("notes"), status: 200})
@@ -240,7 +244,12 @@ func TestTheGatewayDoesWhatTheSpecSays(t *testing.T) {
 	d.do(t, call{pattern: "POST /api/sessions/{id}/questions/{request}", path: map[string]string{"id": "question", "request": question}, body: `{"value":"green"}`, status: 200})
 
 	d.do(t, call{pattern: "GET /api/agents", status: 200})
+	d.do(t, call{pattern: "GET /api/exporters", status: 200})
 	d.do(t, call{pattern: "GET /api/agents/{agent}/conversations", path: map[string]string{"agent": "demo"}, status: 409})
+	d.do(t, call{pattern: "GET /api/workspaces", status: 200})
+	d.do(t, call{pattern: "GET /api/workspaces", user: "carl", status: 403})
+	d.do(t, call{pattern: "DELETE /api/workspaces/{session}", path: map[string]string{"session": "notes"}, query: "?discard=true", status: 404})
+	d.do(t, call{pattern: "DELETE /api/workspaces/{session}", path: map[string]string{"session": "notes"}, query: "?discard=all", status: 400})
 	d.do(t, call{pattern: "GET /metrics", status: 200})
 	d.do(t, call{pattern: "GET /healthz", status: 200})
 	d.do(t, call{pattern: "GET /readyz", status: 200})

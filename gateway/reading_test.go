@@ -76,6 +76,7 @@ var readers = map[string][]struct{ path, accept string }{
 	"GET /api/sessions/{id}/events":             {{"/api/sessions/big/events?after=1", "text/event-stream"}},
 	"GET /api/sessions/{id}/messages":           {{"/api/sessions/big/messages", ""}, {"/api/sessions/big/messages?after=0", ""}},
 	"GET /api/sessions/{id}/export":             {{"/api/sessions/big/export", ""}, {"/api/sessions/big/export?format=json", ""}},
+	"GET /api/sessions/{id}/scores":             {{"/api/sessions/big/scores", ""}},
 	"GET /api/sessions/{id}/tools":              {{"/api/sessions/big/tools", ""}},
 	"GET /api/sessions/{id}/ws":                 {{"/api/sessions/big/ws?role=client", ""}},
 	"GET /api/chat":                             {{"/api/chat?turn=TURN&client=7/big/stream", ""}},
@@ -89,6 +90,7 @@ var readers = map[string][]struct{ path, accept string }{
 // prompts that wait, and none waits here.
 var nonReaders = map[string]string{
 	"GET /api/events":                       "",
+	"GET /api/exporters":                    "/api/exporters",
 	"GET /api/requests":                     "/api/requests",
 	"GET /api/sessions":                     "/api/sessions",
 	"GET /api/sessions/{id}/requests":       "/api/sessions/big/requests",
@@ -104,6 +106,7 @@ var nonReaders = map[string]string{
 	"GET /api/agents":                       "/api/agents",
 	"GET /api/agents/{agent}/conversations": "/api/agents/demo/conversations",
 	"GET /api/auth/me":                      "/api/auth/me",
+	"GET /api/workspaces":                   "/api/workspaces",
 	"GET /metrics":                          "/metrics",
 }
 
@@ -130,6 +133,9 @@ func slowStand(t *testing.T, turns int) (s stand, store *slowStore, ids []string
 	}
 	if len(ids) != turns || !strings.Contains(history, "u0") {
 		t.Fatalf("there are %d turns of %d", len(ids), turns)
+	}
+	if status, _, body := s.do("POST", "/api/sessions/big/scores", fmt.Sprintf(`{"scores":[{"turn":%q,"name":"tests","verdict":"pass"}]}`, ids[0])); status != http.StatusNoContent {
+		t.Fatalf("%d %s", status, body)
 	}
 	return s, store, ids
 }

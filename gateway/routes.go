@@ -49,6 +49,8 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	in("POST /api/sessions/{id}/questions/{request}", access.Collaborator, g.user(g.answer))
 	in("GET /api/sessions/{id}/trace", access.Viewer, g.streaming(g.watched(g.trace)))
 	in("GET /api/sessions/{id}/export", access.Viewer, g.streaming(g.watched(g.export)))
+	in("GET /api/sessions/{id}/scores", access.Viewer, g.scores)
+	in("POST /api/sessions/{id}/scores", access.Collaborator, g.score)
 	in("GET /api/sessions/{id}/events", access.Viewer, g.streaming(g.watched(g.events)))
 	in("GET /api/sessions/{id}/channels", access.Viewer, g.channels)
 	in("GET /api/sessions/{id}/tools", access.Viewer, g.tools)
@@ -56,6 +58,9 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 
 	all("GET /api/agents", access.Viewer, g.agents)
 	all("GET /api/agents/{agent}/conversations", access.Collaborator, g.conversations)
+	all("GET /api/exporters", access.Admin, g.exporters)
+	all("GET /api/workspaces", access.Admin, g.workspaces)
+	all("DELETE /api/workspaces/{session}", access.Admin, g.removeWorkspace)
 	all("GET /metrics", access.Viewer, g.metrics)
 }
 

@@ -195,10 +195,15 @@ func (g *gateway) get(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	s.Damaged = g.Hub.Damage().Sessions[s.ID]
-	return writeJSON(w, http.StatusOK, struct {
+	answer := struct {
 		sessionView
-		Session agentops.Session `json:"session"`
-	}{g.view(r, s), agentops.SessionOf(s.Info)})
+		Session   agentops.Session `json:"session"`
+		Workspace string           `json:"workspace,omitempty"`
+	}{sessionView: g.view(r, s), Session: agentops.SessionOf(s.Info)}
+	if answer.Role.Allows(access.Collaborator) { // as for the names of files
+		answer.Workspace = g.Hub.WorkspacePath(s.Info)
+	}
+	return writeJSON(w, http.StatusOK, answer)
 }
 
 func (g *gateway) remove(w http.ResponseWriter, r *http.Request) error {

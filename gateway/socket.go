@@ -66,7 +66,8 @@ func (g *gateway) framed(f chatbody.Frame, done func()) http.Handler {
 			if err != nil {
 				return nil, err
 			}
-			return g.converse(w, r, f.Request, opts, time.Now())
+			now := time.Now()
+			return g.converse(w, r, f.Request, opts, now, now)
 		})))
 	}
 	return g.count(g.handle(g.limited(h)))

@@ -27,6 +27,7 @@ type activeSession struct {
 
 	mu        mutex // guards what follows
 	info      Info
+	standing  standing
 	deleted   bool
 	evicted   bool   // a later change of the document is lost
 	changes   uint64 // of info

@@ -2,7 +2,9 @@ package session
 
 import (
 	"context"
+	"errors"
 
+	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -38,7 +40,9 @@ func (l *activeSession) noteAgent(by trace.Actor, learned trace.AgentInfo) {
 		l.mu.Lock()
 		about.writing = false
 		if err != nil { // the next note writes it
-			l.hub.Logger.Error("the agent of the session is not recorded", "session", l.id, "error", err)
+			if !errors.Is(err, eventlog.ErrNotOwner) {
+				l.hub.Logger.Error("the agent of the session is not recorded", "session", l.id, "error", err)
+			}
 			return
 		}
 		about.written = now

@@ -50,7 +50,9 @@ func (h *Hub) Permit(ctx context.Context, session, requestID string, by Sender, 
 		return trace.PermissionResponse{}, err
 	}
 	defer release()
-	return l.permit(requestID, attribution{by, trace.ViaRequest}, c)
+	return within(ctx, afterRequest, func() (trace.PermissionResponse, error) {
+		return l.permit(requestID, attribution{by, trace.ViaRequest}, c)
+	})
 }
 
 // Sender is the person who answers, or the program in whose name the answers come, with the token and
@@ -96,7 +98,7 @@ func (l *activeSession) requested(id string) (t *turn, r trace.Request, err erro
 func (l *activeSession) permit(requestID string, by attribution, c Choice) (response trace.PermissionResponse, err error) {
 	t, request, err := l.requested(requestID)
 	if err != nil {
-		return response, err
+		return response, l.notHere(err)
 	}
 	if asked, is := request.Asked.(trace.PermissionRequest); is {
 		if response, err = c.response(asked.Options); err != nil {
@@ -144,13 +146,15 @@ func (h *Hub) Answer(ctx context.Context, session, questionID string, by Sender,
 		return trace.Answer{}, err
 	}
 	defer release()
-	return l.answer(questionID, attribution{by, trace.ViaRequest}, values)
+	return within(ctx, afterRequest, func() (trace.Answer, error) {
+		return l.answer(questionID, attribution{by, trace.ViaRequest}, values)
+	})
 }
 
 func (l *activeSession) answer(questionID string, by attribution, values []string) (answer trace.Answer, err error) {
 	t, request, err := l.requested(questionID)
 	if err != nil {
-		return answer, err
+		return answer, l.notHere(err)
 	}
 	if asked, is := request.Asked.(trace.Question); is {
 		if len(values) == 0 || len(values) > 1 && !asked.Multiple {

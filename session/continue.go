@@ -55,6 +55,11 @@ type Rest struct {
 // comes second gets the rest all the same. Only what was put to the user in that
 // message can be answered so.
 func (h *Hub) Continue(ctx context.Context, session string, c Continuation) (Rest, error) {
+	return within(ctx, afterRequest, func() (Rest, error) { return h.continueTurn(ctx, session, c) })
+}
+
+// continueTurn is Continue without a bound for its wait for the log.
+func (h *Hub) continueTurn(ctx context.Context, session string, c Continuation) (Rest, error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return Rest{}, err
@@ -66,8 +71,8 @@ func (h *Hub) Continue(ctx context.Context, session string, c Continuation) (Res
 	c.Message = l.resolveMessageID(c.Message)
 	turn, t, ok := l.turnOf(c.Message)
 	c.Replies = named(c.Replies, turn.ID)
-	if !ok || len(c.Replies) == 0 {
-		return Rest{}, ErrNotWaiting
+	if !ok || len(c.Replies) == 0 || l.runsElsewhere(turn.ID) {
+		return Rest{}, l.notHere(ErrNotWaiting)
 	}
 	if t != nil {
 		if err := t.takeReplies(c); err != nil {

@@ -34,7 +34,7 @@ func (h *Hub) Steer(ctx context.Context, session string, p Prompt) error {
 	t, name := l.running, l.info.Agent
 	l.mu.Unlock()
 	if t == nil || t.builder.Over() {
-		return &ChoiceError{"no turn runs that could take the message: send it as a prompt"}
+		return l.notHere(&ChoiceError{"no turn runs that could take the message: send it as a prompt"})
 	}
 	steer := l.controls().Steer
 	if steer == nil {

@@ -81,6 +81,9 @@ func (h *Hub) conversations(ctx context.Context, name string) ([]agent.Conversat
 	if !ok {
 		return nil, h.unknownAgent(name)
 	}
+	if a.Workspace.Own() { // a conversation goes on where it was begun
+		return nil, agent.ErrNotListed
+	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	defer context.AfterFunc(h.ctx, cancel)() //nolint:contextcheck // the hub's end ends the list, too

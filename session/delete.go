@@ -47,6 +47,7 @@ func (l *activeSession) remove(ctx context.Context) error {
 	if err := l.removeState(); err != nil { // the next session of this id tries again
 		l.hub.Logger.Error("files of a deleted session are left", "error", err)
 	}
+	l.leaveWorkspace(ctx)
 	return nil
 }
 

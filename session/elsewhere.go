@@ -50,14 +50,6 @@ func (h *Hub) changedElsewhere(ctx context.Context, id string) error {
 	return nil
 }
 
-// maybeElsewhere reports whether another gateway may have changed the session since it is in
-// memory here: the store is shared, and this gateway has no turn of the session.
-func (l *activeSession) maybeElsewhere() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.hub.board.hear != nil && len(l.turns) == 0 && l.changes == l.kept
-}
-
 // forget takes a session out of memory that is not in use, because what memory has of it
 // is out of date.
 func (h *Hub) forget(id string) {

@@ -2,9 +2,12 @@ package session_test
 
 import (
 	"context"
+	"fmt"
 	"iter"
+	"log/slog"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
@@ -95,5 +98,65 @@ func TestAListHasTheSessionsOfOtherGateways(t *testing.T) {
 		for _, e := range eve.events {
 			expect(t, "the other person", e, "page")
 		}
+	})
+}
+
+// A store without owners is compared at each use.
+func TestASessionInMemoryIsNotOlderThanTheStore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two := twoSides()
+		a, b := benchOn(t, eventlog.New(one), nil), benchOn(t, eventlog.New(two), nil)
+		defer b.Close(t.Context()) //nolint:errcheck // it has no error
+		defer a.close()
+		if _, err := a.SetMember(t.Context(), "s", "eve", "viewer"); err != nil {
+			t.Fatal(err)
+		}
+		a.wait(a.say("u1", "hello"))
+		if _, err := b.SetMember(t.Context(), "s", "eve", ""); err != nil {
+			t.Fatal(err)
+		}
+		b.wait(b.say("u2", "hello"))
+		if ids := a.history(); ids != "u1 A u2 A" {
+			t.Errorf("the history at the first gateway: %s", ids)
+		}
+		a.wait(a.say("u3", "hello"))
+		if info, err := b.Get(t.Context(), "s"); err != nil || info.Members["eve"] != "" {
+			t.Errorf("eve was put out, and after a prompt at the first gateway is %q again (%v)", info.Members["eve"], err)
+		}
+	})
+}
+
+// notMine is what a second gateway has of a store in which another one owns all sessions.
+type notMine struct{ keeping }
+
+func (notMine) Append(context.Context, string, string, []trace.Event) (uint64, error) {
+	return 0, fmt.Errorf("session: %w", eventlog.ErrNotOwner)
+}
+
+func (notMine) AppendWith(context.Context, eventlog.Entry, string, []trace.Event) (uint64, error) {
+	return 0, fmt.Errorf("session: %w", eventlog.ErrNotOwner)
+}
+
+func TestAStartTakesASessionBeforeItsTurns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := keeping{memlog.New()}
+		mine, others := newFar(), newFar()
+		first := benchOn(t, eventlog.New(store), with(t, mine))
+		first.say("u1", "x")
+		time.Sleep(3 * time.Second)
+		errorsLogged := &errorLog{}
+		second, err := session.New(t.Context(), session.Options{
+			Log: eventlog.New(notMine{store}), Default: "demo", Logger: slog.New(errorsLogged), Agents: map[string]session.Agent{"demo": {Runtime: others, Cwd: t.TempDir()}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Second)
+		if len(others.reattached)+len(others.ended) != 0 {
+			t.Error("the second gateway has taken up the turn of the first")
+		}
+		errorsLogged.none(t)
+		_ = second.Close(t.Context())
+		first.close()
 	})
 }

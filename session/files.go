@@ -16,6 +16,9 @@ var ErrNoFiles = errors.New("this gateway has no workspace of the session's agen
 // filesFor is how long a listing serves, so that a person who types causes one walk.
 const filesFor = 3 * time.Second
 
+// mostListings bounds the listings in memory: each session can have a workspace of its own.
+const mostListings = 64
+
 // listings are the newest listings of workspaces, by their directories.
 type listings struct {
 	mu mutex
@@ -38,6 +41,9 @@ func (l *listings) dir(path string) *dirListing {
 	d := l.of[path]
 	if d == nil {
 		d = &dirListing{walking: make(chan struct{}, 1)}
+		if len(l.of) >= mostListings { // those that callers use end with them
+			clear(l.of)
+		}
 		l.of[path] = d
 	}
 	return d
@@ -54,7 +60,15 @@ func (h *Hub) Files(ctx context.Context, session, text string, limit int) (files
 	if !ok || !a.Files || a.Cwd == "" {
 		return nil, false, ErrNoFiles
 	}
-	all, err := h.files(ctx, a.Cwd)
+	path := a.Cwd
+	if s.Workspace.Made { // else it is as the agent's directory is
+		own, err := h.workspace(s.Workspace)
+		if err != nil {
+			return nil, false, err
+		}
+		path = own.Path()
+	}
+	all, err := h.files(ctx, path)
 	if err != nil {
 		return nil, false, err
 	}

@@ -111,13 +111,16 @@ func (h *Hub) Resumable(ctx context.Context, session, id string) (Turn, bool, er
 	if err := l.loadThread(ctx); err != nil { // which knows what was taken back
 		return Turn{}, false, err
 	}
-	if id != "" {
+	switch {
+	case l.runsElsewhere(id):
+		return Turn{}, false, ErrElsewhere
+	case id != "":
 		turn, ok = l.named(id)
-	} else {
+	default:
 		turn, ok = l.resumable()
 	}
-	if !ok {
-		return Turn{}, false, err
+	if !ok || h.shared && l.isOrphan(turn.ID) && !l.isUnwritten(turn.ID) { // nothing more comes of an orphan
+		return Turn{}, false, nil
 	}
 	turn, err = l.atLastMessage(ctx, turn)
 	return turn, err == nil, err

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -49,12 +50,12 @@ func (t *turn) decide(r trace.PermissionRequest, c trace.ToolCall) (trace.Permis
 // scope is what the policy may look at.
 func (l *activeSession) scope(a Agent) permission.Scope {
 	l.mu.Lock()
-	files, ok := l.slot.files, l.slot.leave != nil
+	files, ok, cwd := l.slot.files, l.slot.leave != nil, cmp.Or(l.slot.cwd, a.Cwd)
 	l.mu.Unlock()
 	s := permission.Scope{
 		Tools: a.Tools, Script: &l.script,
-		Closed: func(path string) bool { return l.hub.dirs.names(path, a.Cwd) },
-		Holds:  func(path string) bool { return l.hub.dirs.holds(path, a.Cwd) },
+		Closed: func(path string) bool { return l.hub.dirs.names(path, cwd) },
+		Holds:  func(path string) bool { return l.hub.dirs.holds(path, cwd) },
 	}
 	if ok {
 		s.Contains, s.Resolve = files.Contains, files.Resolve

@@ -54,6 +54,9 @@ func (h *Hub) Ready() error {
 	if h.refuses() {
 		return ErrClosing
 	}
+	if err := h.Log.Reachable(); err != nil {
+		return err
+	}
 	now := h.Now()
 	h.health.mu.Lock()
 	defer h.health.mu.Unlock()

@@ -196,6 +196,25 @@ func takenBack(t thread.Span) trace.Record {
 	return trace.Record{Event: trace.Event{Payload: trace.Rewind{To: t.To}}}
 }
 
+// TurnOf is the turn of a message of the history.
+func (h *Hub) TurnOf(ctx context.Context, session, message string) (string, error) {
+	l, release, err := h.session(ctx, session)
+	if err != nil {
+		return "", err
+	}
+	defer release()
+	if err := l.loadThread(ctx); err != nil {
+		return "", err
+	}
+	message = l.resolveMessageID(message)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i := l.thread.Find(message); i >= 0 {
+		return l.thread.Messages[i].Turn, nil
+	}
+	return "", ErrUnknownMessage
+}
+
 // Records yields everything that is on record of a session after a number: for
 // exports. With follow it goes on as records come, until the session is deleted.
 func (h *Hub) Records(ctx context.Context, session string, after uint64, deltas, follow bool) (iter.Seq2[trace.Record, error], error) {

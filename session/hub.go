@@ -12,11 +12,10 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
-	"github.com/tributary-dev/tributary/session/turnstate"
-	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 )
 
-// This file makes and finds sessions, and ends them with the gateway.
+// This file makes and finds sessions.
 
 // Hub owns the sessions. A Hub is safe for concurrent use.
 type Hub struct {
@@ -27,6 +26,7 @@ type Hub struct {
 	agents *agentPool
 	dirs   dirs
 	health health
+	shared bool // other gateways may use the log
 	quota  promptQuota
 	held   heldMemory
 	offers offers
@@ -51,6 +51,11 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	if o.Log == nil || len(o.Agents) == 0 {
 		return nil, errors.New("a hub needs a log and at least one agent")
 	}
+	for name, a := range o.Agents {
+		if a.Workspace.Own() && o.Workspaces == nil {
+			return nil, fmt.Errorf("the sessions of the agent %s have workspaces of their own, and there is no directory for them: set Workspaces", name)
+		}
+	}
 	o = o.withDefaults()
 	h := &Hub{Options: o, sessions: map[string]*activeSession{}, waiting: map[*activeSession]struct{}{}, dirs: dirs{open: map[string]*sharedDir{}, closed: o.Closed}, listing: make(chan struct{}, 1)}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
@@ -60,102 +65,17 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 		h.stop()
 		return nil, err
 	}
+	h.shared = h.Log.Elsewhere(ctx) != nil
 	if err := h.recover(ctx); err != nil {
 		now, cancel := context.WithCancel(ctx)
 		cancel()
 		return nil, errors.Join(err, h.Close(now)) // turns of agents elsewhere may go on already
 	}
-	if h.Log.Elsewhere(ctx) != nil {
+	if h.shared {
 		h.board.hear = h.hear
+		h.goes.Go(h.watchOwnership)
 	}
 	return h, nil
-}
-
-// Close refuses new prompts, gives running turns until ctx ends to finish, ends
-// those that have not, closes the agents and waits. The log stays open.
-func (h *Hub) Close(ctx context.Context) error {
-	h.mu.Lock()
-	h.refusing = true
-	h.mu.Unlock()
-	sessions := h.inMemory()
-	writeStops(withdraw(sessions), stopped("not_run"))
-	for _, t := range openTurns(sessions) {
-		if t.survivesRestart() {
-			t.abandon()
-		}
-		l := t.session
-		l.mu.Lock()
-		waits := t.state == turnstate.Paused // for a person, and that can be long
-		l.mu.Unlock()
-		if waits {
-			continue
-		}
-		select {
-		case <-t.ended:
-		case <-ctx.Done():
-		}
-	}
-	finishAll(openTurns(sessions), stopped("shutdown"))
-	var closing sync.WaitGroup
-	for _, l := range sessions {
-		closing.Go(l.closeAgent)
-	}
-	closing.Wait()
-	h.stop()
-	h.goes.Wait()
-	for _, l := range sessions {
-		l.end()
-		l.mu.Lock()
-		stopTimer(&l.closing)
-		l.mu.Unlock()
-		l.evicting.Stop()
-	}
-	return nil
-}
-
-func openTurns(sessions []*activeSession) []*turn {
-	var open []*turn
-	for _, l := range sessions {
-		l.mu.Lock()
-		for _, t := range l.turns {
-			open = append(open, t)
-		}
-		l.mu.Unlock()
-	}
-	return open
-}
-
-// withdraw decides that no queued turn begins any more, and returns those turns.
-func withdraw(sessions []*activeSession) []*turn {
-	var waiting []*turn
-	for _, l := range sessions {
-		l.mu.Lock()
-		for _, t := range l.turns {
-			if t.state.Waiting() && t.decideStop() {
-				waiting = append(waiting, t)
-			}
-		}
-		l.mu.Unlock()
-	}
-	return waiting
-}
-
-// writeStops puts the stops of turns on record side by side: each waits for the log.
-func writeStops(turns []*turn, s trace.Stop) {
-	var all sync.WaitGroup
-	for _, t := range turns {
-		all.Go(func() { t.writeStop(s) })
-	}
-	all.Wait()
-}
-
-// finishAll ends turns side by side: each waits for the log.
-func finishAll(turns []*turn, s trace.Stop) {
-	var all sync.WaitGroup
-	for _, t := range turns {
-		all.Go(func() { t.finish(s) })
-	}
-	all.Wait()
 }
 
 func (h *Hub) refuses() bool {
@@ -212,15 +132,27 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 		defer release()
 		s.Title = cmp.Or(s.Title, c.Title)
 	}
+	now, err := h.standing(ctx, s.ID)
+	if err == nil && now.elsewhere {
+		err = ErrElsewhere
+	}
+	if err != nil {
+		return Info{}, err
+	}
 	since, err := h.Log.Last(ctx, s.ID)
 	if err != nil {
 		return Info{}, notUsed(fmt.Sprintf("read the log of session %q", s.ID), err)
 	}
-	now := h.Now()
+	began := h.Now()
+	own := Workspace{}
+	if form := h.Agents[s.Agent].Workspace; form.Own() {
+		own = Workspace{Form: form, Name: spaces.Name(s.ID, began)}
+	}
 	l := h.newSession(Info{
 		ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Kind: s.Kind, Compat: s.Compat, NoChat: s.NoChat, Hosted: s.Hosted,
-		CreatedAt: now, UpdatedAt: now, Since: since, Resume: s.Resume, Mode: s.Mode, Model: s.Model,
+		CreatedAt: began, UpdatedAt: began, Since: since, Resume: s.Resume, Mode: s.Mode, Model: s.Model, Workspace: own,
 	})
+	l.standing = now
 	l.threaded, l.newestSeq, l.folded, l.seqKnown, l.changes = true, since, since, true, 1
 	l.slot.to(agentClosing) // no agent opens before the files are gone that a deleted session has left
 	release, err := h.claim(ctx, l)
@@ -292,11 +224,7 @@ func (h *Hub) Get(ctx context.Context, id string) (Summary, error) {
 		return Summary{}, err
 	}
 	defer release()
-	if !l.maybeElsewhere() {
-		return l.view(), nil
-	}
-	info, err := h.read(ctx, id)
-	return storedSummary(info), err
+	return l.summary(), nil
 }
 
 // view is the session as memory has it.
@@ -310,17 +238,26 @@ func (l *activeSession) view() Summary {
 	return s
 }
 
-// session returns a session, reading its document if it is not in memory. It
-// stays there until release is called.
+// session returns a session, reading its document if it is not in memory. What memory has of the
+// session is not older than the database. The session stays in memory until release is called.
 func (h *Hub) session(ctx context.Context, id string) (l *activeSession, release func(), err error) {
 	for {
 		h.mu.Lock()
 		if l := h.sessions[id]; l != nil {
-			defer h.mu.Unlock()
-			return l, h.pin(l), nil
+			release := h.pin(l)
+			h.mu.Unlock()
+			if err := l.refresh(ctx); err != nil {
+				release()
+				return nil, nil, err
+			}
+			return l, release, nil
 		}
 		drops := h.drops
 		h.mu.Unlock()
+		now, err := h.standing(ctx, id) // before the document, which is then of this term at least
+		if err != nil {
+			return nil, nil, err
+		}
 		info, err := h.read(ctx, id)
 		if err != nil {
 			return nil, nil, err
@@ -328,6 +265,7 @@ func (h *Hub) session(ctx context.Context, id string) (l *activeSession, release
 		h.mu.Lock()
 		if h.sessions[id] == nil && h.drops == drops { // else it may have been deleted since
 			l := h.newSession(info)
+			l.standing = now
 			h.register(l)
 			defer h.mu.Unlock()
 			return l, h.pin(l), nil

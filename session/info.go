@@ -14,6 +14,7 @@ import (
 
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/policy/permission"
+	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -64,6 +65,16 @@ type Info struct {
 	Open []TurnRef `json:"open,omitempty"`
 	// Last is the newest turn that has ended.
 	Last *TurnRef `json:"last,omitempty"`
+	// Workspace is the session's own, if its agent's sessions had their own when it was made.
+	Workspace Workspace `json:"workspace,omitzero"`
+}
+
+// Workspace says where a session works. The zero value means the agent's directory.
+type Workspace struct {
+	Form spaces.Form `json:"form"`
+	Name string      `json:"name"` // of the workspace, for spaces.Maker
+	// Made says that the workspace was ready once.
+	Made bool `json:"made,omitempty"`
 }
 
 // isOpen reports whether a turn is on the list of open turns.

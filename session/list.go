@@ -107,7 +107,7 @@ func (h *Hub) List(ctx context.Context, c Selection, before int64, limit int) (s
 // summary does not bring the session back into memory: a list is no use of it.
 func (h *Hub) summary(e eventlog.Entry) (s Summary, err error) {
 	if l := h.ifInMemory(e.Session); l != nil {
-		if s = l.view(); !e.Updated.After(s.UpdatedAt) { // else another gateway has changed the session
+		if s = l.summary(); !e.Updated.After(s.UpdatedAt) { // else another gateway has changed the session
 			return s, nil
 		}
 	}
@@ -116,6 +116,17 @@ func (h *Hub) summary(e eventlog.Entry) (s Summary, err error) {
 	}
 	info, err := infoOf(e.Session, e.Doc)
 	return storedSummary(info), err
+}
+
+// summary is the session as Get and lists show it. Another gateway may run its open turns.
+func (l *activeSession) summary() Summary {
+	s := l.view()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.hub.shared && len(l.turns) == 0 && l.changes == l.kept {
+		return storedSummary(s.Info)
+	}
+	return s
 }
 
 // storedSummary is a session that is not in memory. If it has open turns, another gateway

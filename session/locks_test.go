@@ -25,6 +25,7 @@ import (
 func TestMain(m *testing.M) {
 	session.WatchLocks(locks.sample)
 	code := m.Run()
+	postgres.Stop()
 	for _, w := range locks.wrong {
 		fmt.Fprintln(os.Stderr, w)
 		code = 1
@@ -115,6 +116,21 @@ func (s *lockFree) Elsewhere(ctx context.Context) iter.Seq2[string, error] {
 	}
 	return nil
 }
+
+// Owned implements eventlog.Owner, if the store does.
+func (s *lockFree) Owned(id string) uint64 {
+	locks.free("the owner is asked for")
+	return (&eventlog.Log{Store: s.Store}).Owned(id)
+}
+
+// Term implements eventlog.Owner, if the store does.
+func (s *lockFree) Term(ctx context.Context, id string) (uint64, error) {
+	locks.free("the term is read")
+	return (&eventlog.Log{Store: s.Store}).Term(ctx, id)
+}
+
+// GiveBack implements eventlog.Owner, if the store does.
+func (s *lockFree) GiveBack() { (&eventlog.Log{Store: s.Store}).GiveBack() }
 
 func (s *lockFree) Append(ctx context.Context, id, turn string, events []trace.Event) (uint64, error) {
 	locks.free("records are written")

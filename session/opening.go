@@ -56,12 +56,16 @@ func (l *activeSession) startAgent(ctx context.Context, name, by string, full fu
 			return nil, err
 		}
 	}
-	files, leave, err := l.hub.dirs.enter(a.Cwd)
+	cwd, err := l.workIn(ctx, a, full)
+	if err != nil {
+		return nil, err
+	}
+	files, leave, err := l.hub.dirs.enter(cwd)
 	if err != nil {
 		return nil, err
 	}
 	l.mu.Lock()
-	l.slot.files, l.slot.leave = files, leave
+	l.slot.files, l.slot.leave, l.slot.cwd = files, leave, cwd
 	l.offers.Mode, l.offers.Model = "", "" // the agent begins with those that were chosen
 	info, left := l.info, l.openTurnsForAgent()
 	l.mu.Unlock()
@@ -70,7 +74,7 @@ func (l *activeSession) startAgent(ctx context.Context, name, by string, full fu
 	began := &opened{logger: l.hub.Logger.With("session", l.id, "agent", name)}
 	err = contain(began.logger, func() (err error) {
 		began.Session, err = a.Runtime.Open(opening, host{l}, agent.Config{
-			SessionID: l.id, Cwd: a.Cwd, Resume: info.Resume, Model: cmp.Or(info.Model, a.Model), Mode: info.Mode, Options: a.Options, OpenTurns: left,
+			SessionID: l.id, Cwd: cwd, Resume: info.Resume, Model: cmp.Or(info.Model, a.Model), Mode: info.Mode, Options: a.Options, OpenTurns: left,
 			StateDir: l.hub.StateDir, Closed: l.hub.Closed, Logger: began.logger,
 			Meter: func(c agent.Count) { l.hub.Meter(name, c) },
 		})

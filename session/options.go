@@ -10,6 +10,7 @@ import (
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/policy/toolkind"
+	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 )
 
 // This file has the options of a hub.
@@ -65,6 +66,9 @@ type Agent struct {
 	// Files says that the agent works with the files of Cwd, so that users may see their
 	// names.
 	Files bool
+	// Workspace says whether new sessions work in workspaces of their own, made of Cwd; "" is
+	// Shared: all work in Cwd.
+	Workspace spaces.Form
 }
 
 // Options configure a Hub. The zero value of each limit means its default.
@@ -77,6 +81,8 @@ type Options struct {
 	OnDisconnect OnDisconnect
 	Busy         Busy
 	Approval     Approval
+	// Timing puts on record when the gateway had what of each prompt, as trace.Timing.
+	Timing bool
 	// HoldLimit is how long those who follow are held (5 min); then they leave.
 	HoldLimit time.Duration
 	// AnswerLimit is how long a request or a question waits for its answer before it
@@ -126,7 +132,9 @@ type Options struct {
 	// Closed are files and directories that no agent may read or write, such as files with
 	// secrets of the program. StateDir is one of them. They need not exist.
 	Closed []string
-	Logger *slog.Logger
+	// Workspaces makes the workspaces of sessions that have their own; nil if no session has.
+	Workspaces *spaces.Maker
+	Logger     *slog.Logger
 	// Meter takes what the agents count, by the name of the agent; nil: nobody does.
 	Meter func(name string, c agent.Count)
 	// Now is the clock; time.Now if nil.

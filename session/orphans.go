@@ -28,7 +28,13 @@ func (l *activeSession) retryCloseOrphans() {
 		case <-ctx.Done():
 			return
 		}
-		err := l.closeOrphans(ctx, failed(trace.ReasonLog, logFailed))
+		err := l.save(ctx) // first, because another gateway may own the session
+		if err == nil {
+			_, err = h.reattach(ctx, l)
+		}
+		if err == nil {
+			err = l.closeOrphans(ctx, failed(trace.ReasonLog, logFailed))
+		}
 		if err == nil || ofOneSession(err) { // another owner closes them, or they cannot be closed
 			return
 		}

@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"slices"
+	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/session/thread"
@@ -22,6 +23,8 @@ type Prompt struct {
 	// Caller is handed on to the agent with the prompt. Its Traceparent is put on record, if it is
 	// well-formed.
 	Caller agent.Caller
+	// Received is when the request with the prompt came, and Read when its body had been read.
+	Received, Read time.Time
 	// Regenerate runs a message of the session again. Of names it, or the answer
 	// to it; empty means the last one. A Message with parts replaces its content.
 	Regenerate bool
@@ -55,11 +58,19 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 		return Turn{}, err
 	}
 	p.Caller.Traceparent = agent.ParseTraceparent(p.Caller.Traceparent)
+	return within(ctx, afterRequest, func() (Turn, error) { return h.prompt(ctx, session, p) })
+}
+
+// prompt is Prompt without a bound for its wait for the log.
+func (h *Hub) prompt(ctx context.Context, session string, p Prompt) (Turn, error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return Turn{}, err
 	}
 	defer release()
+	if l.isElsewhere() {
+		return Turn{}, ErrElsewhere
+	}
 	if err := l.closeOrphans(ctx, restarted()); err != nil {
 		h.Logger.Error("turns that were cut off could not be closed", "session", session, "error", err)
 		return Turn{}, notLogged(err)
@@ -205,6 +216,7 @@ func (l *activeSession) admit(p Prompt, after uint64) (t *turn, stopping []endin
 	}
 	t = l.newTurn(agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Caller: p.Caller}, after)
 	t.rewind, t.counted, t.weighs = back, true, weighs
+	t.timing = trace.Timing{Received: p.Received, Read: p.Read}
 	l.queue = append(l.queue, t)
 	l.applyRewind(back)
 	l.thread.Add(thread.Message{ID: p.Message.ID, Turn: t.id, User: true, By: p.By, After: after})
@@ -294,6 +306,19 @@ func (l *activeSession) releaseAgent(t *turn) {
 // StopTurn ends a turn now: the named turn, or the running one. StopTurn is idempotent
 // and never ends another turn. An error after the end says that the stop is not on record yet.
 func (h *Hub) StopTurn(ctx context.Context, session, id, by string) (stoppedID string, done bool, err error) {
+	type result struct {
+		id   string
+		done bool
+	}
+	r, err := within(ctx, afterRequest, func() (r result, err error) {
+		r.id, r.done, err = h.stopTurn(ctx, session, id, by)
+		return r, err
+	})
+	return r.id, r.done, err
+}
+
+// stopTurn is StopTurn without a bound for its wait for the log.
+func (h *Hub) stopTurn(ctx context.Context, session, id, by string) (stoppedID string, done bool, err error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return "", false, err

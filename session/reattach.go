@@ -21,7 +21,10 @@ func (h *Hub) reattach(ctx context.Context, l *activeSession) (settled bool, err
 		return false, nil
 	}
 	var open []*turn
-	for _, ref := range slices.Clone(l.info.Open) {
+	for _, ref := range l.orphans() {
+		if l.isUnwritten(ref.ID) { // it has ended here
+			continue
+		}
 		records, layout, lost := l.load(ctx, ref)
 		if lost != nil {
 			err = lost
@@ -39,7 +42,9 @@ func (h *Hub) reattach(ctx context.Context, l *activeSession) (settled bool, err
 		left[i] = *t.openTurn
 	}
 	h.mu.Lock()
-	h.register(l)
+	if h.sessions[l.id] != l {
+		h.register(l)
+	}
 	h.mu.Unlock()
 	for i, t := range open { // now that the agent is opened with all of them
 		h.goes.Go(func() {
@@ -118,6 +123,16 @@ func (t *turn) survivesRestart() bool {
 // abandon leaves a turn that goes on on the agent's server: the turn has no stop,
 // and the next start re-attaches it.
 func (t *turn) abandon() {
+	if t.detach() {
+		t.leaveLog()
+		t.session.saveLater()
+		close(t.ended)
+	}
+}
+
+// detach decides that the turn goes on without this process, and reports false if another caller
+// has decided its end.
+func (t *turn) detach() bool {
 	l := t.session
 	l.mu.Lock()
 	mine := t.state.To(turnstate.Detached)
@@ -125,16 +140,17 @@ func (t *turn) abandon() {
 		stopTimer(&t.subscribers.grace)
 	}
 	l.mu.Unlock()
-	if !mine {
-		return
-	}
-	if err := t.builder.Detach(); err != nil {
+	return mine
+}
+
+// leaveLog writes what there is of a detached turn, and leaves its agent.
+func (t *turn) leaveLog() {
+	l := t.session
+	if err := t.builder.Detach(); err != nil && !ofOneSession(err) {
 		t.logger.Error("turn not wholly recorded", "error", err)
 	}
 	l.mu.Lock()
 	t.pause.stop()
 	l.mu.Unlock()
 	t.cancel(agent.ErrDetached)
-	l.saveLater()
-	close(t.ended)
 }

@@ -2,8 +2,10 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
@@ -38,22 +40,44 @@ func (h *Hub) recover(ctx context.Context) error {
 			h.Logger.Warn("a session's turns are not closed", "error", err)
 			continue
 		}
-		l := h.newSession(info)
-		settled, err := h.reattach(ctx, l)
-		if err == nil {
-			err = l.closeOrphans(ctx, restarted())
-		}
-		if !settled { // else it is in memory, with what goes on
-			l.end()
-		}
+		err = h.takeUp(ctx, info)
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if err != nil { // the others are to work
+		if err != nil && !errors.Is(err, eventlog.ErrNotOwner) { // the others are to work
 			h.Logger.Error("turns that were cut off could not be closed: the session's next prompt tries again", "session", info.ID, "error", err)
 		}
 	}
 	return nil
+}
+
+// takeUp goes on with the open turns of a session, or closes them. It takes the session first: if
+// another gateway owns the session, the turns are that gateway's, and the error is ErrNotOwner.
+func (h *Hub) takeUp(ctx context.Context, info Info) error {
+	entry, err := info.entry()
+	if err != nil {
+		return err
+	}
+	if _, err := h.Log.AppendWith(ctx, entry, "", nil); err != nil { // as it is on record, so it changes nothing
+		return notUsed(fmt.Sprintf("take session %q", info.ID), err)
+	}
+	now, err := h.standing(ctx, info.ID)
+	if err == nil {
+		info, err = h.read(ctx, info.ID) // another gateway may have written before
+	}
+	if err != nil {
+		return err
+	}
+	l := h.newSession(info)
+	l.standing = now
+	settled, err := h.reattach(ctx, l)
+	if err == nil {
+		err = l.closeOrphans(ctx, restarted())
+	}
+	if !settled { // else it is in memory, with what goes on
+		l.end()
+	}
+	return err
 }
 
 // restarted is the end of a turn whose process is gone.
@@ -89,6 +113,18 @@ func (l *activeSession) orphans() (all []TurnRef) {
 		}
 	}
 	return all
+}
+
+// isOrphan reports whether a turn is on the list of open turns and does not run here.
+func (l *activeSession) isOrphan(turn string) bool {
+	return slices.ContainsFunc(l.orphans(), func(r TurnRef) bool { return r.ID == turn })
+}
+
+func (l *activeSession) isUnwritten(turn string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, known := l.unwritten[turn]
+	return known
 }
 
 // recordsOf yields the records of a turn up to its stop, with deltas or without.

@@ -23,6 +23,7 @@ type agentSlot struct {
 	agent   *opened // nil while the agent is closed or opening
 	files   workspace.Dir
 	leave   func()        // gives the files back; nil if there are none
+	cwd     string        // the path of the files
 	changed chan struct{} // closed at the next change; nil if nobody waits
 }
 

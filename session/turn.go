@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
@@ -50,6 +51,7 @@ type turn struct {
 	agentInitiated bool            // the agent began it, also if somebody asked for it there
 	openTurn       *agent.OpenTurn // what an earlier process left of it; nil if it began in this one
 	rewind         rewind          // what it takes back
+	timing         trace.Timing
 	after          uint64
 	builder        *trace.Builder
 	// ctx is the life of the agent's work: it outlives requests, and ends with the decision
@@ -174,9 +176,9 @@ func (t *turn) writeStop(s trace.Stop) {
 		s = stopped("not_run")
 	}
 	t.builder.Close(s)
-	t.cancel(errEnded)
+	t.cancel(t.endCause())
 	err := t.builder.Finish(s)
-	if err != nil {
+	if err != nil && !errors.Is(err, eventlog.ErrNotOwner) { // else the owner closes the turn
 		t.logger.Error("turn not wholly recorded", "error", err)
 		defer l.hub.goes.Go(l.retryCloseOrphans)
 	}
@@ -313,12 +315,16 @@ func (t *turn) perform(do func(agent.Session) error) {
 		t.finish(failed(trace.ReasonUnavailable, err.Error()))
 		return
 	}
+	if l.hub.Timing && t.openTurn == nil {
+		t.timing.Ready = l.hub.Now()
+		t.builder.EmitTogether(t.timing.Payload())
+	}
 	released := make(chan struct{})
 	l.hub.goes.Go(func() { t.watch(session, released) })
 	err = contain(t.logger, func() error { return do(session.Session) })
 	close(released)
 	t.finish(t.verdict(err))
-	if err != nil && !errors.Is(err, context.Canceled) || t.tooMuch.Load() {
+	if err != nil && !errors.Is(err, context.Canceled) || t.tooMuch.Load() || !l.keepsOwning() {
 		l.closeAgent() // whatever state it is in and whatever it holds, the next prompt gets a fresh one
 	}
 }

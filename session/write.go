@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -47,7 +48,7 @@ func (l *activeSession) flush(ctx context.Context) error {
 //nolint:contextcheck // it has to happen also if whoever was the cause has left
 func (l *activeSession) saveLater() {
 	// Close waits for what runs, so this gets through even as the hub's life ends.
-	if err := l.save(context.WithoutCancel(l.hub.ctx)); err != nil {
+	if err := l.save(context.WithoutCancel(l.hub.ctx)); err != nil && !errors.Is(err, eventlog.ErrNotOwner) { // else the owner's document counts
 		l.hub.Logger.Error("session document not written", "session", l.id, "error", err)
 		l.hub.board.changed(l) // else the write does it
 	}
@@ -82,6 +83,11 @@ func (l *activeSession) write(ctx context.Context, turn string, events []trace.E
 	}
 	var entry eventlog.Entry
 	var err error
+	if put && l.standing.elsewhere {
+		l.disown()
+		l.mu.Unlock()
+		return fmt.Errorf("session %q: %w", l.id, eventlog.ErrNotOwner)
+	}
 	if put {
 		l.info.UpdatedAt = l.hub.nextStamp(l.info.UpdatedAt)
 		info := l.info
@@ -89,6 +95,7 @@ func (l *activeSession) write(ctx context.Context, turn string, events []trace.E
 			ends(&info)
 		}
 		entry, err = info.entry()
+		entry.Term = l.standing.term
 	}
 	l.beginWrite()
 	l.mu.Unlock()
@@ -110,6 +117,9 @@ func (l *activeSession) write(ctx context.Context, turn string, events []trace.E
 	defer l.endWrite()
 	if err != nil {
 		l.thread.Forget(turn) // some of the events may be on record
+		if errors.Is(err, eventlog.ErrNotOwner) {
+			l.disown()
+		}
 		return err
 	}
 	l.newestSeq = max(l.newestSeq, last)
@@ -122,6 +132,7 @@ func (l *activeSession) write(ctx context.Context, turn string, events []trace.E
 		return nil
 	}
 	l.kept = max(l.kept, changes)
+	l.standing.taken = l.standing.taken || entry.Term != 0 && entry.Term == l.standing.term
 	if ends != nil {
 		ends(&l.info)
 		if !l.info.UpdatedAt.Equal(entry.Updated) { // a newer document lacks this
@@ -194,12 +205,16 @@ func (l *activeSession) note(p trace.Payload) {
 			l.noteAgent(trace.Agent, learned)
 			return
 		}
+		if _, is := d.Score(); is { // an agent does not judge its own work
+			d.Name = trace.AgentDataName(d.Name)
+			p = d
+		}
 		l.offered(d)
 		if d.Name == titleData {
 			l.retitle(d.Value)
 		}
 	}
-	if err := l.append(l.hub.ctx, "", l.noteOf(trace.Agent, p), nil); err != nil {
+	if err := l.append(l.hub.ctx, "", l.noteOf(trace.Agent, p), nil); err != nil && !errors.Is(err, eventlog.ErrNotOwner) {
 		l.hub.Logger.Error("note not recorded", "session", l.id, "kind", p.Kind(), "error", err)
 	}
 }

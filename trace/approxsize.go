@@ -36,7 +36,7 @@ func ApproxSize(p Payload) int {
 		return header + len(p.ToolCallID) + len(p.Delta)
 	case ToolCall:
 		n := header + len(p.ToolCallID) + len(p.RawName) + len(p.Name) + len(p.ToolKind) + len(p.Title)
-		return n + len(p.Input) + len(p.InputText) + weighLocations(p.Locations)
+		return n + len(p.Input) + len(p.InputText) + len(p.ProviderState) + weighLocations(p.Locations)
 	case ToolResultProgress:
 		return header + len(p.ToolCallID) + len(p.Output)
 	case ToolResult:

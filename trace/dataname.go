@@ -18,7 +18,7 @@ func reservedNames() []string {
 		// Made of records that have a kind of their own.
 		"usage", "plan", "file-change", "notice", "error", "agent-status", subagentName, "question", "approval", "permission-request",
 		// Written by the gateway, or by an adapter that knows what they mean.
-		"steer", dataTitle, dataMode, dataModes, dataModels, dataCommands, dataAgent, "runner", "agui", "ui-chunk",
+		"steer", dataTitle, dataMode, dataModes, dataModels, dataCommands, dataAgent, dataScore, dataTiming, "runner", "agui", "ui-chunk",
 		"user-message", "subagent-message", "subgraph-message", "interrupt",
 	}
 }

@@ -80,6 +80,8 @@ func (b *Builder) EmitTogether(payloads ...Payload) {
 				t.put("", Gateway, p)
 			case Rewind:
 				t.put("", Gateway, p)
+			case Data:
+				t.put("", Gateway, p)
 			}
 		}
 	})

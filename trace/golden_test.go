@@ -43,7 +43,7 @@ func examples() []trace.Payload {
 		trace.Thought{Part: "thought-2", Text: "hmm", Signature: "c2ln", Superseded: true},
 		trace.ToolCallStart{ToolCallID: "call-1", RawName: "Bash", Name: "Shell", ToolKind: trace.ToolExecute, Title: "ls"},
 		trace.ToolCallDelta{ToolCallID: "call-1", Delta: `{"comm`},
-		trace.ToolCall{ToolCallID: "call-1", RawName: "Bash", Name: "Shell", ToolKind: trace.ToolExecute, Title: "ls", Input: raw(`{"command":"ls","n":1.50,"n":18446744073709551616}`), InputText: `{"comm`, Locations: at, Continues: "turn-0"},
+		trace.ToolCall{ToolCallID: "call-1", RawName: "Bash", Name: "Shell", ToolKind: trace.ToolExecute, Title: "ls", Input: raw(`{"command":"ls","n":1.50,"n":18446744073709551616}`), InputText: `{"comm`, Locations: at, Continues: "turn-0", ProviderState: raw(`{"signature":"c2ln"}`)},
 		trace.ToolResultProgress{ToolCallID: "call-1", Output: raw(`"a.go\n"`)},
 		trace.ToolResult{ToolCallID: "call-1", Status: trace.ToolFailed, Output: raw(`{"stdout":"a.go\n"}`), Error: "It was too slow.", Locations: at},
 		trace.PermissionRequest{RequestID: "ask-1", ToolCallID: "call-1", Title: "Run ls?", Options: []trace.PermissionOption{{ID: "once", Name: "Allow", OptionKind: trace.AllowOnce}}, DecidedBy: "policy"},

@@ -14,6 +14,8 @@ const (
 	dataModels   = "models"
 	dataCommands = "commands"
 	dataAgent    = "agent"
+	dataScore    = "score"
+	dataTiming   = "timing"
 )
 
 // Mode is a way in which an agent works, such as plan. The JSON form is that of the

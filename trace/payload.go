@@ -126,6 +126,9 @@ type ToolCall struct {
 	// Continues is the id of an earlier turn that has the same call under the same id: the
 	// call went on after that turn, and a reader counts both as one.
 	Continues string `json:"continues,omitempty"`
+	// ProviderState is what the model's server wants back with the call in later requests,
+	// opaque. Only the adapter that wrote it reads it; streams and encoded exports leave it out.
+	ProviderState json.RawMessage `json:"provider_state,omitempty"`
 }
 
 // ToolResultProgress is the output of a running call so far.

@@ -71,7 +71,7 @@ func (t *turn) replay(e Event) {
 		if c := t.calls[p.ToolCallID]; c != nil && !c.done {
 			t.stopWriting(c)
 			c.done, c.requests = true, nil
-			c.tool.Input, c.tool.InputText, c.tool.Locations = nil, "", nil
+			c.tool.Input, c.tool.InputText, c.tool.Locations, c.tool.ProviderState = nil, "", nil, nil
 			t.running--
 		}
 	case PermissionRequest:

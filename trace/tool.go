@@ -123,6 +123,9 @@ func (b *Builder) ToolCall(tc ToolCall) {
 			c.merge(tc)
 		}
 		c.tool.Input, c.tool.InputText, c.tool.Locations = t.boundInput(CompactJSON(tc.Input)), t.cutText(tc.InputText), tc.Locations
+		if len(tc.ProviderState) > 0 && len(tc.ProviderState) <= t.MaxEvent {
+			c.tool.ProviderState = CompactJSON(tc.ProviderState)
+		}
 		t.putCall(c)
 	})
 }
@@ -250,6 +253,6 @@ func (t *turn) result(c *call, r ToolResult) {
 	t.put(c.event, c.by.actor(), r)
 	t.running--
 	c.done, c.requests, c.output = true, nil, nil
-	c.tool.Input, c.tool.InputText, c.tool.Locations = nil, "", nil
+	c.tool.Input, c.tool.InputText, c.tool.Locations, c.tool.ProviderState = nil, "", nil, nil
 	t.weigh(c)
 }

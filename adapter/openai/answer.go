@@ -1,64 +1,128 @@
 package openai
 
 import (
-	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
-	"slices"
+	"strings"
 
 	"github.com/tributary-dev/tributary/agent/toolloop"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// answer is what a model says in one call. The Builder gets each
-// piece at once, and answer keeps all pieces.
+// Bounds of one answer.
+const (
+	maxSaid     = 64 << 20 // bytes of text, reasoning and inputs of calls together
+	maxParts    = 2000     // texts and pieces of reasoning that take turns
+	maxCalls    = 128
+	maxSources  = 200     // further ones are left out
+	maxPictures = 16      // further ones are left out
+	maxState    = 1 << 20 // bytes of provider state; a larger one is left out
+)
+
+// record is the part of a trace.Builder that an answer writes to.
+type record interface {
+	Turn() string
+	MessageDelta(key, delta string)
+	MessageEnd(key string)
+	ThoughtDelta(key, delta string)
+	ThoughtEnd(key, signature string)
+	ToolCallStart(s trace.ToolCallStart)
+	ToolCallDelta(toolCallID, delta string)
+	Emit(p trace.Payload)
+}
+
+// answer is what a model says in one call. The record gets each piece at once, and answer
+// keeps all pieces.
 type answer struct {
-	b       *trace.Builder
-	step    int
-	said    toolloop.Message
-	usage   trace.Usage
-	finish  string // in the endpoint's words
-	refused bool
-	spoken  bool       // something is on record, so the call cannot be tried again
-	open    trace.Kind // of the part that is open; "" if none is
-	calls   []*growing
+	to        record
+	step      int
+	thinkTags *thinkTags // nil if tags are text
+	text      strings.Builder
+	content   strings.Builder // the text together with the tags of reasoning in it
+	thoughts  []*thought
+	calls     []*growing
+	state     messageState
+	usage     trace.Usage
+	finish    string // in the endpoint's words; "" if there was none
+	ended     bool   // the endpoint said that the answer is whole
+	refused   bool
+	spoken    bool       // something is on record, so the call cannot be tried again
+	open      trace.Kind // of the part that is open; "" if none is
+	parts     int
+	size      int
+	cited     map[string]bool // by URL or name
+	pictures  int
+	items     []*item // of Responses
+	bound     error   // which bound the answer has exceeded
+	said      toolloop.Message
+}
+
+type thought struct {
+	text      strings.Builder
+	signature string
 }
 
 // partKey names each part: a part that has ended frees its name.
 const partKey = "part"
 
-func (a *answer) text(delta string) {
-	if delta != "" {
-		a.begin(trace.KindMessage)
-		a.said.Text += delta
-		a.b.MessageDelta(partKey, delta)
+// tooMuchError says that an answer exceeds a bound.
+type tooMuchError struct{ what string }
+
+func (e tooMuchError) Error() string { return e.what }
+
+// takes reports whether an answer may grow by so many bytes.
+func (a *answer) takes(bytes int) bool {
+	if a.size += bytes; a.size > maxSaid {
+		a.bound = tooMuchError{fmt.Sprintf("more than %d MB", maxSaid>>20)}
 	}
+	return a.bound == nil
 }
 
-func (a *answer) refusal(delta string) {
-	a.refused = a.refused || delta != ""
-	a.text(delta)
-}
-
-func (a *answer) thought(delta string) {
-	if delta != "" {
-		a.begin(trace.KindThought)
-		a.said.Thoughts[len(a.said.Thoughts)-1].Text += delta
-		a.b.ThoughtDelta(partKey, delta)
-	}
-}
-
-// begin makes sure that a part of the kind is open.
-func (a *answer) begin(kind trace.Kind) {
-	if a.open == kind {
+// says takes text of the model, which may hold reasoning between tags.
+func (a *answer) says(delta string) {
+	a.content.WriteString(delta)
+	if a.thinkTags == nil {
+		a.writes(delta)
 		return
 	}
+	a.thinkTags.split(delta, a.thinks, a.writes)
+}
+
+// writes takes text that is no reasoning.
+func (a *answer) writes(delta string) {
+	if delta != "" && a.takes(len(delta)) && a.begin(trace.KindMessage) {
+		a.text.WriteString(delta)
+		a.to.MessageDelta(partKey, delta)
+	}
+}
+
+func (a *answer) refuses(delta string) {
+	a.refused = a.refused || delta != ""
+	a.writes(delta)
+}
+
+func (a *answer) thinks(delta string) {
+	if delta != "" && a.takes(len(delta)) && a.begin(trace.KindThought) {
+		a.thoughts[len(a.thoughts)-1].text.WriteString(delta)
+		a.to.ThoughtDelta(partKey, delta)
+	}
+}
+
+// begin makes sure that a part of the kind is open. It reports whether there is one.
+func (a *answer) begin(kind trace.Kind) bool {
+	if a.open == kind {
+		return true
+	}
 	a.endPart("")
+	if a.parts++; a.parts > maxParts {
+		a.bound = tooMuchError{fmt.Sprintf("more than %d parts", maxParts)}
+		return false
+	}
 	a.open, a.spoken = kind, true
 	if kind == trace.KindThought {
-		a.said.Thoughts = append(a.said.Thoughts, toolloop.Thought{})
+		a.thoughts = append(a.thoughts, &thought{})
 	}
+	return true
 }
 
 // endPart ends the open part. The signature is that of reasoning, which the endpoint may
@@ -66,104 +130,63 @@ func (a *answer) begin(kind trace.Kind) {
 func (a *answer) endPart(signature string) {
 	switch {
 	case a.open == trace.KindMessage:
-		a.b.MessageEnd(partKey)
+		a.to.MessageEnd(partKey)
 	case a.open == trace.KindThought:
-		a.b.ThoughtEnd(partKey, signature)
-		a.said.Thoughts[len(a.said.Thoughts)-1].Signature = signature
-	case signature != "":
-		a.b.Thought(partKey, "", signature)
-		a.said.Thoughts = append(a.said.Thoughts, toolloop.Thought{Signature: signature})
-	}
-	a.open = ""
-}
-
-// close ends what is open.
-func (a *answer) close() {
-	a.endPart("")
-	for _, g := range a.calls {
-		if g.ID != "" {
-			a.said.Calls = append(a.said.Calls, g.Call)
-		}
-	}
-}
-
-// finished says why the model ended its answer.
-func (a *answer) finished() toolloop.Finish {
-	switch {
-	case a.refused:
-		return toolloop.Refused
-	case a.finish == "length", a.finish == "max_output_tokens":
-		return toolloop.Length
-	case a.finish == "content_filter":
-		return toolloop.Filtered
-	default:
-		return toolloop.Done
-	}
-}
-
-// growing is a call that is being written. The call has an id once it has a name.
-type growing struct {
-	item, serverID string
-	toolloop.Call
-}
-
-// piece is a piece of a call.
-type piece struct {
-	item            string // what pieces of one call have in common
-	id, name, input string
-}
-
-// call puts the pieces of calls together. Some servers send no ids, or one item for every
-// call.
-func (a *answer) call(p piece) {
-	g := a.latest(p.item)
-	if g == nil || g.isOther(p) {
-		g = &growing{item: p.item}
-		a.calls = append(a.calls, g)
-	}
-	g.serverID = cmp.Or(g.serverID, p.id)
-	g.Name = cmp.Or(g.Name, p.name)
-	g.Input = append(g.Input, p.input...)
-	if g.Name == "" {
+		a.to.ThoughtEnd(partKey, signature)
+		a.thoughts[len(a.thoughts)-1].signature = signature
+		a.open = ""
 		return
 	}
-	if g.ID == "" {
-		g.ID, p.input = a.id(g), string(g.Input)
-		a.endPart("")
-		a.spoken = true
-		a.b.ToolCallStart(trace.ToolCallStart{ToolCallID: g.ID, RawName: g.Name})
-	}
-	if p.input != "" {
-		a.b.ToolCallDelta(g.ID, p.input)
+	a.open = ""
+	if signature != "" && a.takes(len(signature)) { // the record has no part without text
+		a.thoughts = append(a.thoughts, &thought{signature: signature})
+		a.state.Sealed = append(a.state.Sealed, signature)
 	}
 }
 
-func (a *answer) latest(item string) *growing {
-	for _, g := range slices.Backward(a.calls) {
-		if g.item == item {
-			return g
+// close ends what is open, and collects what was said.
+func (a *answer) close() {
+	if a.thinkTags != nil {
+		a.thinkTags.flush(a.thinks, a.writes)
+	}
+	a.endPart("")
+	a.said.Text = a.text.String()
+	for _, t := range a.thoughts {
+		a.said.Thoughts = append(a.said.Thoughts, toolloop.Thought{Text: t.text.String(), Signature: t.signature})
+	}
+	for _, g := range a.calls {
+		if g.ID == "" {
+			continue
 		}
-	}
-	return nil
-}
-
-// isOther reports whether a piece begins another call.
-func (g *growing) isOther(p piece) bool {
-	switch {
-	case p.id != "" && g.serverID != "":
-		return p.id != g.serverID
-	case p.name == "" || g.Name == "":
-		return false
-	default:
-		return p.name != g.Name || json.Valid(bytes.TrimSpace(g.Input))
+		if len(a.said.Calls) == 0 {
+			g.state.Message = &a.state
+		}
+		g.State = g.state.encode()
+		a.said.Calls = append(a.said.Calls, g.Call)
 	}
 }
 
-// id is the server's id of a call, if no other call has it.
-func (a *answer) id(g *growing) string {
-	taken := slices.ContainsFunc(a.calls, func(other *growing) bool { return other.ID == g.serverID && other != g })
-	if g.serverID == "" || taken {
-		return fmt.Sprintf("call_%s_%d_%d", a.b.Turn(), a.step, len(a.calls))
+// rest is what a whole text has beyond what was said of it. A whole that contradicts what was
+// said adds nothing.
+func rest(said, whole string) string {
+	more, ok := strings.CutPrefix(whole, said)
+	if !ok {
+		return ""
 	}
-	return g.serverID
+	return more
 }
+
+// nothing is a record that keeps nothing, for answers that no person reads.
+type nothing struct{}
+
+func (nothing) Turn() string                      { return "" }
+func (nothing) MessageDelta(string, string)       {}
+func (nothing) MessageEnd(string)                 {}
+func (nothing) ThoughtDelta(string, string)       {}
+func (nothing) ThoughtEnd(string, string)         {}
+func (nothing) ToolCallStart(trace.ToolCallStart) {}
+func (nothing) ToolCallDelta(string, string)      {}
+func (nothing) Emit(trace.Payload)                {}
+
+// raw is a value of the endpoint that goes back as it came.
+type raw = json.RawMessage

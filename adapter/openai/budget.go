@@ -14,7 +14,7 @@ const imageTokens = 1000
 
 // count puts the usage of a model call on record. An endpoint that reports none is
 // counted by estimate, for the budget only.
-func (m *model) count(messages []toolloop.Message, tools []toolloop.Tool, a *answer) {
+func (m *model) count(messages []toolloop.Message, tools []toolloop.Tool, a *answer, b *trace.Builder) {
 	u, guess := a.usage, estimate(messages)+m.overhead(tools)
 	if tokens(u) == 0 {
 		if a.spoken {
@@ -31,7 +31,7 @@ func (m *model) count(messages []toolloop.Message, tools []toolloop.Tool, a *ans
 	u.Scope, u.Model = trace.UsageStep, m.Model
 	u.ContextUsed, u.ContextSize = tokens(u), m.ContextTokens
 	m.turn = m.turn.Plus(u)
-	a.b.Emit(u)
+	b.Emit(u)
 }
 
 // report puts the usage of the whole turn on record.
@@ -83,7 +83,7 @@ func (m *model) fit(messages []toolloop.Message, tools []toolloop.Tool, b *trace
 	if m.ContextTokens <= 0 {
 		return messages
 	}
-	room := int64(float64(m.ContextTokens)/m.scale) - m.overhead(tools)
+	room := m.room(tools)
 	kept := messages
 	for estimate(kept) > room {
 		shorter := withoutOldest(kept)
@@ -97,6 +97,11 @@ func (m *model) fit(messages []toolloop.Message, tools []toolloop.Tool, b *trace
 		m.dropped = dropped
 	}
 	return kept
+}
+
+// room is how many estimated tokens a conversation may have.
+func (m *model) room(tools []toolloop.Tool) int64 {
+	return int64(float64(m.ContextTokens)/m.scale) - m.overhead(tools)
 }
 
 // withoutOldest leaves out the oldest turn. If the running turn alone is left, its oldest

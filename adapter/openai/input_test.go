@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -57,8 +58,24 @@ func TestBadInputIsReportedInOneSentenceThatSaysWhatToDo(t *testing.T) {
 		{"a web page", answers(200, "text/html; charset=utf-8", "<html>Welcome</html>"), "answers with a web page and not as a model's endpoint: correct agents.local.url, which often ends with /v1.", "error"},
 		{"an error page", answers(404, "text/html", "<html>Not found</html>"), "answers with a web page", "error"},
 		{"garbage", answers(200, sse, "data: {nonsense\n\n"), "sent what is no answer of a model", "error"},
-		{"no stream", answers(200, jsn, `{"id":"x","choices":[{"message":{"content":"hi"}}]}`), "ended in the middle of the answer", "error"},
-		{"nothing", answers(200, sse, ""), "ended in the middle of the answer", "error"},
+		{"another interface", answers(200, jsn, `{"id":"x","completion":"hi"}`), `sent what is no answer of a model ({"id":"x","completion":"hi"}): see whether agents.local.url and options.api fit it.`, "error"},
+		{"nothing", answers(200, sse, ""), "sent an empty answer: ask again.", "error"},
+		{"nothing but an end", answers(200, sse, "data: [DONE]\n\n"), "sent an empty answer: ask again.", "error"},
+		{"white space", answers(200, sse, "\n\n \n"), "sent an empty answer: ask again.", "error"},
+		{"plain words", answers(200, "text/plain", "upstream\nis gone"), "sent what is no answer of a model (upstream is gone)", "error"},
+		{"half an object", answers(200, jsn, `{"choices":[{"mess`), "ended in the middle of the answer: ask again.", "error"},
+		{"an error as an answer", answers(200, jsn, `{"error":{"message":"The model is loading."}}`), "The endpoint reported an error (The model is loading): ask again.", "error"},
+		{"an error of another form", answers(200, jsn, `{"detail":"The model is loading."}`), "The endpoint reported an error (The model is loading): ask again.", "error"},
+		{"an error in a list", answers(200, jsn, `[{"error":{"code":429,"message":"Quota."}}]`), "takes no more requests for now (429: Quota): ask again later.", "error"},
+		{"an error object", answers(200, sse, `data: {"object":"error","message":"It fell over.","code":500}`+"\n\n"), "The endpoint failed (500: It fell over): ask again later.", "error"},
+		{"an error event", answers(200, sse, "event: error\ndata: {\"message\":\"It fell over.\"}\n\n"), "The endpoint reported an error (It fell over): ask again.", "error"},
+		{"an error event of words", answers(200, sse, "event: error\ndata: It fell over.\n\n"), "The endpoint reported an error (It fell over): ask again.", "error"},
+		{"an error and no choices", answers(200, sse, `data: {"choices":null,"error_type":"BadRequestError","error_message":"It is too big."}`+"\n\n"), "The endpoint reported an error (It is too big): ask again.", "error"},
+		{"the words of the provider behind", answers(400, jsn, `{"error":{"message":"Provider returned error","code":400,"metadata":{"raw":"{\"error\":\"no tools here\"}"}}}`), "(400: Provider returned error: no tools here)", "error"},
+		{"a page of a proxy", answers(502, "text/html", "<html>"), "The endpoint failed (502: Bad Gateway): ask again later.", "error"},
+		{"a redirect", func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "/other?key=secret", http.StatusFound)
+		}, "(302: the endpoint redirects to /other)", "error"},
 		{"context, by code", answers(400, jsn, `{"error":{"message":"too long","code":"context_length_exceeded"}}`), "longer than the model tiny can read: begin a new session, or set agents.local.options.context_tokens", "context_length"},
 		{"context, by words", answers(400, jsn, `{"error":{"message":"the request exceeds the available context size"}}`), "longer than the model tiny can read", "context_length"},
 		{"no quota", answers(429, jsn, `{"error":{"message":"You exceeded your quota","code":"insufficient_quota"}}`), "has no quota left (429: You exceeded your quota): see to its billing.", "error"},
@@ -134,6 +151,48 @@ func TestSilentEndpointEndsTheTurn(t *testing.T) {
 	}
 }
 
+// Some servers leave the connection open behind the answer.
+func TestAnAnswerEndsWhereTheServerSaysSo(t *testing.T) {
+	for name, end := range map[string]string{"a word": "data: " + finish("stop") + "\n\n", "DONE": "data: [DONE]\n\n"} {
+		t.Run(name, func(t *testing.T) {
+			f := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.Copy(io.Discard, r.Body)
+				w.Header().Set("Content-Type", "text/event-stream")
+				fmt.Fprint(w, "data: "+delta(`{"content":"All."}`)+"\n\n"+end)
+				w.(http.Flusher).Flush()
+				<-r.Context().Done()
+			})
+			events, stop := open(t, f.runtime(openai.Options{Patience: agent.Duration(300 * time.Millisecond)})).prompt("hello")
+			if stop.Outcome != trace.OutcomeCompleted || agenttest.Said(events) != "All.\n" {
+				t.Errorf("said %q, ended as %+v", agenttest.Said(events), stop)
+			}
+		})
+	}
+}
+
+// A connection is used again: a handshake for each model call would be slow.
+func TestModelCallsShareAConnection(t *testing.T) {
+	var from sync.Map
+	f := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		from.Store(r.RemoteAddr, true)
+		answers(200, "text/event-stream", fine(0))(w, r)
+		w.(http.Flusher).Flush()
+		select { // the end of the answer comes in a packet of its own
+		case <-r.Context().Done():
+		case <-time.After(10 * time.Millisecond):
+		}
+	})
+	s := open(t, f.runtime(openai.Options{}))
+	for range 4 {
+		s.prompt("hello")
+	}
+	n := 0
+	from.Range(func(any, any) bool { n++; return true })
+	if n != 1 {
+		t.Errorf("%d connections", n)
+	}
+}
+
 func TestAnErrorInMidStreamKeepsTheText(t *testing.T) {
 	const begin = "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"so far\"}}]}\n\n"
 	for name, end := range map[string]string{
@@ -177,6 +236,64 @@ func TestRetriesAreVisibleAndHeedTheEndpoint(t *testing.T) {
 	got := notices(events)
 	if len(got) != 2 || got[0] != "The model call failed (429: slow down). Trying again in 100ms (1 of 3)." {
 		t.Errorf("the user reads %q", got)
+	}
+}
+
+func TestWhichFailuresAreTriedAgain(t *testing.T) {
+	for name, c := range map[string]struct {
+		status        int
+		header, value string
+		body          string
+		tries         int
+	}{
+		"conflict":            {409, "", "", `{}`, 2},
+		"timeout":             {408, "", "", `{}`, 2},
+		"bad gateway":         {502, "", "", `{}`, 2},
+		"bad request":         {400, "", "", `{}`, 1},
+		"the server's yes":    {400, "X-Should-Retry", "true", `{}`, 2},
+		"the server's no":     {500, "X-Should-Retry", "false", `{}`, 1},
+		"no quota":            {429, "", "", `{"error":{"code":"insufficient_quota"}}`, 1},
+		"a date that is past": {503, "Retry-After", "Wed, 21 Oct 2015 07:28:00 GMT", `{}`, 2},
+		"a date far away":     {503, "Retry-After", "Fri, 31 Dec 2100 23:59:59 GMT", `{}`, 1},
+		"an error as answer":  {200, "", "", `{"error":"The model is loading."}`, 2},
+		"a refusal as answer": {200, "", "", `{"error":{"message":"no","type":"invalid_request_error"}}`, 1},
+		"nothing":             {200, "", "", ``, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			requests := 0
+			f := serve(t, func(w http.ResponseWriter, r *http.Request) {
+				requests++
+				if c.header != "" {
+					w.Header().Set(c.header, c.value)
+				} else {
+					w.Header().Set("Retry-After-Ms", "1")
+				}
+				if requests > 1 {
+					w.Header().Set("Content-Type", "text/event-stream")
+					writeChat(w, r, reply{text: "Hello."})
+					return
+				}
+				answers(c.status, "application/json", c.body)(w, r)
+			})
+			if open(t, f.runtime(openai.Options{})).prompt("hello"); requests != c.tries {
+				t.Errorf("%d requests, want %d", requests, c.tries)
+			}
+		})
+	}
+}
+
+// Some servers repeat the key in their errors.
+func TestTheKeyIsInNoError(t *testing.T) {
+	t.Setenv("MY_KEY", "sk-secret")
+	for _, body := range []string{`{"error":{"message":"The key sk-secret is wrong."}}`, `sk-secret?`} {
+		f := serve(t, answers(503, "application/json", body))
+		r := f.runtime(openai.Options{Retries: new(1)})
+		r.TokenEnv = "MY_KEY"
+		events, stop := open(t, r).prompt("hello")
+		if said := fmt.Sprint(notices(events), stop); strings.Contains(said, "sk-secret") || !strings.Contains(said, "503") {
+			t.Error(said)
+		}
 	}
 }
 

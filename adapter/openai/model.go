@@ -1,57 +1,56 @@
 package openai
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
-	"github.com/openai/openai-go/v3/packages/ssestream"
-
 	"github.com/tributary-dev/tributary/agent/toolloop"
-	"github.com/tributary-dev/tributary/internal/address"
 	"github.com/tributary-dev/tributary/trace"
 )
 
 // model makes the model calls of one turn.
 type model struct {
 	*session
-	earlier   trace.Usage // of the session's earlier turns
-	turn      trace.Usage
-	steps     int
-	reasoning string // the field in which the endpoint sends reasoning
-	dropped   int    // messages that were left out so far
+	earlier trace.Usage // of the session's earlier turns
+	turn    trace.Usage
+	steps   int
+	dropped int // messages that were left out so far
+	repairs
 }
 
 var _ toolloop.Model = (*model)(nil)
 
 // Step implements toolloop.Model. A call that failed before the model said anything is
-// tried again.
+// tried again: later if the failure may pass, and at once if the conversation could be repaired.
 func (m *model) Step(ctx context.Context, messages []toolloop.Message, tools []toolloop.Tool, b *trace.Builder) (toolloop.Message, toolloop.Finish, error) {
 	if err := m.overBudget(); err != nil {
 		return toolloop.Message{}, "", err
 	}
 	m.steps++
-	messages = m.fit(messages, tools, b)
-	call := m.chat
-	if m.API == apiResponses {
-		call = m.responses
-	}
+	m.compactInTime(ctx, messages, tools, b)
 	for attempt := 1; ; attempt++ {
-		a := &answer{b: b, step: m.steps}
-		err := call(ctx, messages, tools, a)
-		m.count(messages, tools, a)
+		a := m.answer(b)
+		sent := m.fit(m.repaired(messages), tools, b)
+		err := m.call(ctx, sent, tools, a)
+		m.count(sent, tools, a, b)
 		if err == nil {
+			m.repairedWell(b)
 			b.StepFinish(a.finish)
 			return a.said, a.finished(), nil
 		}
-		wait, again := backOff(err, attempt)
-		if !again || a.spoken || attempt > m.tries() || ctx.Err() != nil {
+		if a.spoken || ctx.Err() != nil {
 			return a.said, "", m.explain(err)
 		}
-		b.Emit(trace.Notice("retry", fmt.Sprintf("The model call failed (%s). Trying again in %s (%d of %d).", address.Redact(innermost(err).Error(), m.URL), wait.Round(100*time.Millisecond), attempt, m.tries())))
+		if m.repair(ctx, err, messages, b) {
+			continue
+		}
+		wait, again := backOff(err, attempt)
+		if !again || attempt > m.tries() {
+			return a.said, "", m.giveUp(err, b)
+		}
+		b.Emit(trace.Notice("retry", fmt.Sprintf("The model call failed (%s). Trying again in %s (%d of %d).", m.redacted(err), wait.Round(100*time.Millisecond), attempt, m.tries())))
 		select {
 		case <-time.After(wait):
 		case <-ctx.Done():
@@ -60,37 +59,20 @@ func (m *model) Step(ctx context.Context, messages []toolloop.Message, tools []t
 	}
 }
 
-// listen gives the events of a stream to take. An endpoint that is silent for too long
-// ends the stream.
-func listen[E any](ctx context.Context, e endpoint, a *answer, open func(context.Context) *ssestream.Stream[E], take func(E, *answer) error) error {
-	limit := cmp.Or(time.Duration(e.Patience), 5*time.Minute)
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	silence := time.AfterFunc(limit, func() { cancel(silentError{limit}) })
-	defer silence.Stop()
-	stream := open(ctx)
-	defer stream.Close() //nolint:errcheck // its error is the stream's
-	defer a.close()
-	for stream.Next() {
-		silence.Reset(limit)
-		if err := take(stream.Current(), a); err != nil {
-			return err
-		}
+// call makes a model call by the interface of the endpoint.
+func (m *model) call(ctx context.Context, messages []toolloop.Message, tools []toolloop.Tool, a *answer) error {
+	if m.API == apiResponses {
+		return m.responses(ctx, messages, tools, a)
 	}
-	err := stream.Err()
-	if silent, ok := errors.AsType[silentError](context.Cause(ctx)); ok && err != nil {
-		return silent
+	return m.chat(ctx, messages, tools, a)
+}
+
+func (m *model) answer(to record) *answer {
+	a := &answer{to: to, step: m.steps}
+	if m.ThinkTags {
+		a.thinkTags = &thinkTags{}
 	}
-	if reported, ok := errors.AsType[*ssestream.StreamError](err); ok {
-		return newFailure(reported.Event.Data)
-	}
-	switch {
-	case err == nil && a.finish == "":
-		return errCutOff
-	case a.finish != "" && ctx.Err() == nil: // the connection broke behind the whole answer
-		return nil
-	}
-	return err
+	return a
 }
 
 // parameters are the schema of a tool's input.
@@ -101,13 +83,8 @@ func parameters(t toolloop.Tool) map[string]any {
 }
 
 // usage is what a model call used. Some endpoints report the cost themselves.
-func usage(input, output, cached, reasoning int64, raw string) trace.Usage {
-	u := trace.Usage{InputTokens: input, OutputTokens: output, CacheReadTokens: cached, ReasoningTokens: reasoning}.CacheBy(0)
-	var reported struct {
-		Cost *float64 `json:"cost"`
-	}
-	if json.Unmarshal([]byte(raw), &reported) == nil {
-		u.CostUSD = reported.Cost
-	}
+func usage(input, output, cached, reasoning count, cost *float64) trace.Usage {
+	u := trace.Usage{InputTokens: int64(input), OutputTokens: int64(output), CacheReadTokens: int64(cached), ReasoningTokens: int64(reasoning)}.CacheBy(0)
+	u.CostUSD = cost
 	return u
 }

@@ -153,27 +153,6 @@ func TestBudgetEndsTheTurnAndTheSession(t *testing.T) {
 	}
 }
 
-func TestTheOldestTurnsAreLeftOutAndTheUserLearnsIt(t *testing.T) {
-	f := newFake(t, actor)
-	none := []string{}
-	s := open(t, f.runtime(openai.Options{ContextTokens: 400, Tools: &none, System: "Be brief."}))
-	for range 5 {
-		s.prompt(strings.Repeat("much text ", 400))
-	}
-	events, stop := s.prompt("hello")
-	bodies := f.requests()
-	messages := bodies[len(bodies)-1]["messages"].([]any)
-	if stop.Outcome != trace.OutcomeCompleted || len(messages) >= 12 || len(messages) < 2 {
-		t.Errorf("the model was sent %d messages, the turn ended as %+v", len(messages), stop)
-	}
-	if messages[1].(map[string]any)["role"] != "user" {
-		t.Errorf("the conversation begins with %v", messages[1])
-	}
-	if got := notices(events); len(got) != 1 || !strings.Contains(got[0], "longer than 400 tokens: the model no longer sees its") {
-		t.Errorf("the user reads %q", got)
-	}
-}
-
 func TestCallsAreLeftOutTogetherWithTheirResults(t *testing.T) {
 	calls := 0
 	f := newFake(t, func(c conversation) reply {
@@ -259,12 +238,12 @@ func TestSealedReasoningComesBackToTheEndpoint(t *testing.T) {
 	}
 }
 
-func TestReasoningGoesBackWhileToolsRunOnly(t *testing.T) {
+func TestReasoningGoesBackWithEveryMessageThatHasCalls(t *testing.T) {
 	f := newFake(t, actor)
 	s := open(t, f.runtime(openai.Options{}))
 	s.prompt("command")
 	s.prompt("hello")
-	for i, want := range []int{0, 1, 0} {
+	for i, want := range []int{0, 1, 1} {
 		raw, err := json.Marshal(f.requests()[i])
 		if got := strings.Count(string(raw), "reasoning_content"); err != nil || got != want {
 			t.Errorf("request %d has %d pieces of reasoning, want %d", i+1, got, want)

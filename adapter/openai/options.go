@@ -44,6 +44,8 @@ type Options struct {
 	CommandTime agent.Duration `json:"command_time"`
 	Prices      *Prices        `json:"prices"`
 	Budget      Budget         `json:"budget"`
+	// ThinkTags takes what stands between <think> tags in front of a text for reasoning.
+	ThinkTags bool `json:"think_tags"`
 }
 
 // Prices are in US dollars per million tokens. CachedInput is Input if zero.

@@ -3,16 +3,8 @@ package openai
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
-	"io"
-	"net/http"
 	"net/url"
 	"os"
-	"strings"
-
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/toolloop"
@@ -93,90 +85,7 @@ func (r Runtime) Open(_ context.Context, host agent.Host, cfg agent.Config) (age
 	return newSession(e, host, cfg), nil
 }
 
-// Probe implements agent.Prober: it asks the endpoint for its models.
-func (r Runtime) Probe(ctx context.Context) (string, error) {
-	e, err := r.endpoint()
-	if err != nil {
-		return "", err
-	}
-	defer e.wire.CloseIdleConnections()
-	models := sdk.NewModelService(e.opts...)
-	_, err = models.List(ctx)
-	if f, ok := errors.AsType[*failure](err); err != nil && (!ok || f.status != http.StatusNotFound) { // not every server lists its models
-		return "", e.explain(err)
-	}
-	return cmp.Or(r.Model, "any model") + " at " + address.Public(r.URL), nil
-}
-
 func (r Runtime) name() string { return cmp.Or(r.Agent, "openai") }
-
-// endpoint is how the model is reached.
-type endpoint struct {
-	Runtime
-	opts []option.RequestOption
-	wire *http.Transport // its idle connections are closed with the session
-}
-
-func (r Runtime) endpoint() (endpoint, error) {
-	key := os.Getenv(r.TokenEnv)
-	if r.TokenFile != "" {
-		raw, err := os.ReadFile(r.TokenFile)
-		if err != nil {
-			return endpoint{}, fmt.Errorf("%s: the key cannot be read: %w", r.name(), err)
-		}
-		key = strings.TrimSpace(string(raw))
-	}
-	// The services are made without sdk.NewClient, which would send the gateway's own
-	// OPENAI_API_KEY to whatever address is configured.
-	wire := http.DefaultTransport.(*http.Transport).Clone() //nolint:forcetypeassert,errcheck // the standard library says so
-	e := endpoint{Runtime: r, wire: wire, opts: []option.RequestOption{
-		option.WithHTTPClient(&http.Client{Transport: wire}), option.WithBaseURL(r.URL), option.WithMaxRetries(0), option.WithMiddleware(onlyStreams),
-	}}
-	if key != "" {
-		e.opts = append(e.opts, option.WithAPIKey(key))
-	}
-	for name, value := range r.Params {
-		if value == nil {
-			e.opts = append(e.opts, option.WithJSONDel(name))
-		} else {
-			e.opts = append(e.opts, option.WithJSONSet(name, value))
-		}
-	}
-	return e, nil
-}
-
-// mostList bounds a list of models in bytes.
-const mostList = 4 << 20
-
-// onlyStreams turns an answer that is no stream into an error: servers write errors in more
-// forms than the SDK reads, and a wrong address often answers with a page.
-func onlyStreams(r *http.Request, next option.MiddlewareNext) (*http.Response, error) {
-	res, err := next(r)
-	if err != nil {
-		return nil, err
-	}
-	page := strings.HasPrefix(res.Header.Get("Content-Type"), "text/html")
-	if !page && res.StatusCode < http.StatusMultipleChoices {
-		if r.Method == http.MethodGet { // the list of models, which is read as a whole
-			res.Body = struct {
-				io.Reader
-				io.Closer
-			}{io.LimitReader(res.Body, mostList), res.Body}
-		}
-		return res, nil
-	}
-	defer res.Body.Close() //nolint:errcheck // it was read
-	if page {
-		return nil, errNotAnAPI
-	}
-	body, err := io.ReadAll(io.LimitReader(res.Body, 64<<10))
-	if err != nil {
-		return nil, err
-	}
-	f := newFailure(body)
-	f.status, f.header = res.StatusCode, res.Header
-	return nil, f
-}
 
 // Takes implements agent.AnswerTaker.
 func (Runtime) Takes() (input, reason bool) { return true, true }

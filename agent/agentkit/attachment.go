@@ -24,14 +24,18 @@ type Attachment struct {
 }
 
 // Attached reads a file part of a prompt. A media type or an address that is malformed counts
-// as not known.
+// as not known. Browsers know no type of most source files: of an inline file without a type
+// the name's ending tells it, or the content.
 func Attached(p trace.InputPart) Attachment {
 	media, data, inline := dataURL(p.URL)
-	a := Attachment{Name: p.Filename, Media: cmp.Or(mediaType(media), mediaType(p.MediaType)), URL: webAddress(p.URL), Inline: inline, Data: data}
+	a := Attachment{Name: p.Filename, Media: cmp.Or(known(mediaType(media)), known(mediaType(p.MediaType)), mediaType(media), mediaType(p.MediaType)), URL: webAddress(p.URL), Inline: inline, Data: data}
 	head, body, _ := strings.Cut(p.URL, ",")
 	simple := slices.Contains([]string{"", ";base64", ";charset=utf-8", ";charset=utf-8;base64"}, strings.TrimPrefix(head, "data:"+mediaType(media)))
 	if odd := func(r rune) bool { return r <= ' ' || r > '~' || r == '@' }; inline && simple && !strings.ContainsFunc(body, odd) {
 		a.raw = p.URL
+	}
+	if inline {
+		a.sniff()
 	}
 	return a
 }
@@ -78,15 +82,11 @@ func (a Attachment) OnWeb() bool { return a.URL != "" }
 
 // IsText reports whether the file is a text that is here.
 func (a Attachment) IsText() bool {
-	return a.Inline && (strings.HasPrefix(a.Media, "text/") || strings.HasSuffix(a.Media, "json") || strings.HasSuffix(a.Media, "xml"))
+	return a.Inline && (ofText(a.Media) || !ofBytes(a.Media) && readable(a.Data))
 }
 
 // isBinary reports whether no agent reads the file as text.
-func (a Attachment) isBinary() bool {
-	kind, sub, _ := strings.Cut(a.Media, "/")
-	return !a.IsText() && (slices.Contains([]string{"image", "audio", "video", "font"}, kind) || strings.HasPrefix(sub, "vnd.") ||
-		slices.Contains([]string{"pdf", "zip", "gzip", "x-tar", "msword", "octet-stream"}, sub))
-}
+func (a Attachment) isBinary() bool { return !a.IsText() && ofBytes(a.Media) }
 
 // Text is the file as text for the model. Of a file that is no text, the model learns
 // that there is one, and where on the web. An address on this machine is kept back.

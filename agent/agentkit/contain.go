@@ -26,9 +26,9 @@ const mostValues = 1 << 18
 // ErrTooManyValues says that a message was not decoded, because it would take too much memory.
 var ErrTooManyValues = fmt.Errorf("a message of the agent has more than %d JSON values", mostValues)
 
-// tooManyValues reports whether a message has more JSON values than may be decoded. The
+// TooManyValues reports whether a message has more JSON values than may be decoded. The
 // message need not be valid.
-func tooManyValues(data []byte) bool {
+func TooManyValues(data []byte) bool {
 	if len(data) <= mostValues {
 		return false
 	}
@@ -50,7 +50,7 @@ func tooManyValues(data []byte) bool {
 // message of an agent cannot end the gateway. A message of too many values is refused with
 // [ErrTooManyValues].
 func Decode(d agent.Decoder, m agent.Message, t agent.Turns) (effects []agent.Effect, err error) {
-	if tooManyValues(m.Data) {
+	if TooManyValues(m.Data) {
 		return nil, ErrTooManyValues
 	}
 	defer func() {

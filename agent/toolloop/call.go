@@ -66,6 +66,7 @@ func (l *loop) write(c *Call) *job {
 	if !json.Valid([]byte(text)) {
 		j.shown.InputText = text
 	}
+	j.shown.ProviderState = c.State
 	l.b.ToolCall(j.shown)
 	return j
 }

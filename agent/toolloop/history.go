@@ -17,7 +17,8 @@ type Past struct {
 }
 
 // History rebuilds the conversation from the records of the gateway. Every call has a
-// result, and the user's and the assistant's messages follow the order of the turns.
+// result, and the user's and the assistant's messages follow the order of the turns. Some turns left
+// what no model takes: History repairs that, as file repair.go says.
 func History(ctx context.Context, host agent.Host) (Past, error) {
 	m := memory{asked: map[string]string{}}
 	for r, err := range host.History(ctx) {
@@ -26,9 +27,10 @@ func History(ctx context.Context, host agent.Host) (Past, error) {
 		}
 		m.take(r)
 	}
+	m.closeTurn()
 	past := Past{Usage: m.usage}
 	for _, x := range m.messages {
-		if x.Role == trace.RoleUser || x.Text != "" || len(x.Calls) > 0 {
+		if !x.empty() {
 			past.Messages = Append(past.Messages, x)
 		}
 	}
@@ -41,12 +43,14 @@ type memory struct {
 	open     bool              // the last message is the assistant's and goes on
 	asked    map[string]string // the id of a call, by that of its permission request
 	usage    trace.Usage
+	outcome  trace.Outcome // of the newest turn
 }
 
 func (m *memory) take(r trace.Record) {
 	own := r.Actor == trace.Agent
 	switch p := r.Payload.(type) { //nolint:gochecksumtype // the others are nothing that a model is told
 	case trace.Prompt:
+		m.closeTurn()
 		m.messages, m.open = append(m.messages, Message{Role: trace.RoleUser, Parts: p.Message.Parts}), false
 	case trace.Step:
 		m.open = m.open && p.Phase != trace.PhaseStart
@@ -72,6 +76,12 @@ func (m *memory) take(r trace.Record) {
 		if c := m.find(p.ToolCallID); c != nil {
 			c.Result = &p
 		}
+	case trace.Error:
+		if own {
+			m.messages = repair(m.messages, p)
+		}
+	case trace.Stop:
+		m.outcome = p.Outcome
 	case trace.Usage:
 		if p.Scope == trace.UsageStep {
 			m.usage = m.usage.Plus(p)
@@ -89,7 +99,7 @@ func (m *memory) last() *Message {
 
 // call notes a call. A call that is on record twice ran with the later input.
 func (m *memory) call(p trace.ToolCall) {
-	last, c := m.last(), Call{ID: p.ToolCallID, Name: p.RawName, Input: p.Input}
+	last, c := m.last(), Call{ID: p.ToolCallID, Name: p.RawName, Input: p.Input, State: p.ProviderState}
 	if i := slices.IndexFunc(last.Calls, func(c Call) bool { return c.ID == p.ToolCallID }); i >= 0 {
 		last.Calls[i] = c
 		return

@@ -266,8 +266,11 @@ func TestFailedTurnLeavesAnsweredCallsInHistory(t *testing.T) {
 		t.Errorf("the turn ended as %+v", stop)
 	}
 	past := remember(t, events, events)
-	if len(past) != 4 || past[1].Calls[0].Answer() != "The call was stopped. The turn was stopped." {
+	if len(past) != 6 || past[1].Calls[0].Answer() != "The call was stopped. The turn was stopped." {
 		t.Errorf("history is\n%s", outline(past))
+	}
+	if past[2].Text != "(The turn was stopped here.)" || past[3].Role != trace.RoleUser {
+		t.Errorf("the next prompt follows a call:\n%s", outline(past))
 	}
 }
 

@@ -38,6 +38,9 @@ type Call struct {
 	ID    string
 	Name  string
 	Input json.RawMessage
+	// State is what the model's server wants back with the call in later requests, opaque. The
+	// record of the call keeps it.
+	State json.RawMessage
 	// Result is nil until the call is over.
 	Result *trace.ToolResult
 }

@@ -24,6 +24,10 @@ func step(id string) trace.Event {
 
 func rewind(to string) trace.Event { return event("rewind "+to, trace.Rewind{To: to}) }
 
+func score(turn, name string) trace.Event {
+	return event("score "+name, trace.Score{Turn: turn, Name: name, Verdict: trace.ScorePass}.Payload())
+}
+
 // marksOf is what a store must say of the messages of records.
 func marksOf(rs []trace.Record) []eventlog.MessageMark {
 	var marks []eventlog.MessageMark
@@ -56,7 +60,7 @@ func messages(t *testing.T, s eventlog.Store) {
 	add(t, s, "s", "t1", &log, delta(3), stop(4))
 	add(t, s, "s", "t2", &log, reply("m2"))
 	add(t, s, "s", "t3", &log, rewind("u2"), stop(5))
-	add(t, s, "s", "", &log, whole(6), rewind("u1"))
+	add(t, s, "s", "", &log, whole(6), rewind("u1"), score("t1", "tests"))
 	same(t, "messages", marks(t, s, "s"), []eventlog.MessageMark{
 		{Kind: trace.KindPrompt, Seq: 1, Turn: "t1", Message: "u1", By: "ann"},
 		{Kind: trace.KindReply, Seq: 2, Turn: "t1", Message: "m1"},
@@ -65,13 +69,14 @@ func messages(t *testing.T, s eventlog.Store) {
 		{Kind: trace.KindReply, Seq: 10, Turn: "t2", Message: "m2"},
 		{Kind: trace.KindRewind, Seq: 11, Turn: "t3", Message: "u2"},
 		{Kind: trace.KindRewind, Seq: 14, Message: "u1"},
+		{Kind: trace.KindData, Seq: 15, Message: "t1//tests"},
 	})
 	for _, err := range s.Messages(ctx, "s") {
 		must(t, err)
 		break
 	}
 	for i, id := range append(weirdIDs(), "|", "a|b", strings.Repeat("<", 5000)) { // whatever a client calls its messages
-		add(t, s, "s", fmt.Sprintf("turn %d", i), &log, prompt(id, id), reply("re "+id), step(id), stop(1))
+		add(t, s, "s", fmt.Sprintf("turn %d", i), &log, prompt(id, id), reply("re "+id), step(id), stop(1), score("turn", id))
 	}
 	same(t, "messages with weird names", marks(t, s, "s"), marksOf(log))
 	must(t, s.Delete(ctx, "s"))

@@ -27,6 +27,12 @@ func RunShared(t *testing.T, open Pair) {
 		{"the first has lost its lease", takenOver},
 		{"two writers race", writersRace},
 		{"a reader beside the owner", readerBeside},
+		{"a session is exported by its owner", exportedOnce},
+		{"two exporters race", exportersRace},
+		{"the term of a session", terms},
+		{"a document of an earlier term", earlierTerm},
+		{"all sessions are given back", allGivenBack},
+		{"a store is closed while it gives sessions back", givenBackAtTheEnd},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -131,5 +137,115 @@ func readerBeside(t *testing.T, open Pair) {
 		if n := number(t, second, ctx, "s"); n != log[len(log)-1].Seq {
 			t.Fatalf("last is %d, want %d", n, log[len(log)-1].Seq)
 		}
+	}
+}
+
+// owner is a store that tells who owns a session.
+func owner(t *testing.T, s eventlog.Store) eventlog.Owner {
+	t.Helper()
+	o, is := s.(eventlog.Owner)
+	if !is {
+		t.Fatalf("%T tells no owners", s)
+	}
+	return o
+}
+
+func wantTerm(t *testing.T, what string, s eventlog.Store, owned, next uint64) {
+	t.Helper()
+	const session = "s"
+	o := owner(t, s)
+	if got := o.Owned(session); got != owned {
+		t.Errorf("%s: it owns the session under term %d, want %d", what, got, owned)
+	}
+	got, err := o.Term(t.Context(), session)
+	if next == 0 {
+		wantNotOwner(t, what, err)
+	} else if got != next || err != nil {
+		t.Errorf("%s: the term is %d (%v), want %d", what, got, err, next)
+	}
+}
+
+func terms(t *testing.T, open Pair) {
+	first, second := open(t, hang)
+	var log []trace.Record
+	wantTerm(t, "nobody has written", first, 0, 1)
+	wantTerm(t, "nobody has written", second, 0, 1)
+	add(t, first, "s", "t", &log, whole(0), stop(1))
+	wantTerm(t, "the owner", first, 1, 1)
+	wantTerm(t, "beside the owner", second, 0, 0)
+	must(t, first.Close())
+	wantTerm(t, "after the owner", second, 0, 2)
+	add(t, second, "s", "u", &log, whole(2), stop(3))
+	wantTerm(t, "the next owner", second, 2, 2)
+}
+
+// earlierTerm checks that a document that is based on an earlier term overwrites nothing.
+func earlierTerm(t *testing.T, open Pair) {
+	ctx := bounded(t)
+	first, second := open(t, hang)
+	put := func(s eventlog.Store, doc string, term uint64) error {
+		e := entry("s", doc)
+		e.Term = term
+		return s.Put(ctx, e)
+	}
+	must(t, put(first, "one", 1))
+	owner(t, first).GiveBack()
+	untilGivenBack(t, second)
+	wantNotOwner(t, "a document of the term before", put(second, "stale", 1))
+	must(t, put(second, "two", 2))
+	wantNotOwner(t, "a document beside the owner", put(first, "stale", 3))
+	owner(t, second).GiveBack()
+	untilGivenBack(t, first)
+	wantNotOwner(t, "a document of the former owner", put(first, "stale", 2))
+	must(t, put(first, "three", 3))
+	if doc, err := second.Get(ctx, "s"); err != nil || string(doc) != "three" {
+		t.Errorf("the document is %q (%v)", doc, err)
+	}
+}
+
+// untilGivenBack waits until the store could have the session s.
+func untilGivenBack(t *testing.T, s eventlog.Store) {
+	t.Helper()
+	ctx := bounded(t)
+	for ; ; time.Sleep(time.Millisecond) {
+		_, err := owner(t, s).Term(ctx, "s")
+		if err == nil {
+			return
+		}
+		wantNotOwner(t, "the term", err)
+	}
+}
+
+// givenBackAtTheEnd checks that a store that gives sessions back can be closed at the same time.
+func givenBackAtTheEnd(t *testing.T, open Pair) {
+	first, second := open(t, hang)
+	for i := range 20 {
+		add(t, first, fmt.Sprint("s", i), "t", &[]trace.Record{}, whole(0), stop(1))
+	}
+	owner(t, first).GiveBack()
+	must(t, first.Close())
+	for i := range 20 {
+		add(t, second, fmt.Sprint("s", i), "u", &[]trace.Record{}, whole(0), stop(1))
+	}
+}
+
+// allGivenBack checks that a store that drains gives back what is not in use at once, and a session
+// with an open turn after the turn.
+func allGivenBack(t *testing.T, open Pair) {
+	first, second := open(t, hang)
+	var log, other []trace.Record
+	add(t, first, "s", "t", &log, whole(0), stop(1))
+	add(t, first, "busy", "t", &other, whole(0), delta(1))
+	owner(t, first).GiveBack()
+	untilGivenBack(t, second)
+	add(t, second, "s", "u", &log, whole(2), stop(3))
+	_, err := second.Append(t.Context(), "busy", "u", mixed(0, 1))
+	wantNotOwner(t, "an append beside an open turn", err)
+	add(t, first, "busy", "t", &other, stop(2))
+	for ; ; time.Sleep(10 * time.Millisecond) {
+		if _, err = owner(t, second).Term(t.Context(), "busy"); err == nil {
+			return
+		}
+		wantNotOwner(t, "the term after the turn", err)
 	}
 }

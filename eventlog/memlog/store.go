@@ -20,6 +20,7 @@ type Store struct {
 	closed   bool
 	sessions map[string]*session
 	docs     map[string]*eventlog.Entry
+	exports  map[string]map[string]uint64 // positions, by exporter and session
 }
 
 var _ eventlog.Store = (*Store)(nil)
@@ -35,7 +36,7 @@ type session struct {
 
 // New returns an empty store.
 func New() *Store {
-	return &Store{epoch: rand.Text(), sessions: map[string]*session{}, docs: map[string]*eventlog.Entry{}}
+	return &Store{epoch: rand.Text(), sessions: map[string]*session{}, docs: map[string]*eventlog.Entry{}, exports: map[string]map[string]uint64{}}
 }
 
 // Append implements eventlog.Store.
@@ -210,6 +211,9 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		s.sessions[id] = &session{last: se.last, open: map[string]int{}}
 	}
 	delete(s.docs, id)
+	for _, positions := range s.exports {
+		delete(positions, id)
+	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package sqllog
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -57,19 +58,19 @@ func (s *Store) change(ctx context.Context, id string, what func(*session) *op, 
 }
 
 // number gives the events of an op their numbers. Ephemeral ones that nothing keeps
-// back are visible then. Everything else goes to the writer, who closes op.done.
+// back are visible then, unless another gateway may have the session. Everything else goes to the writer, who closes op.done.
 func (s *Store) number(o *op, events []trace.Event) error {
 	se := o.se
 	se.order.Lock()
 	defer se.order.Unlock()
 	se.mu.Lock()
 	_, fenced := se.fenced[o.turn]
-	lost, next := se.lost, se.last+1
+	lost, next, term := se.lost, se.last+1, cmp.Or(se.term, se.seen+1)
 	se.mu.Unlock()
 	switch {
 	case lost:
 		return errMoved
-	case fenced && o.turn != "":
+	case fenced && o.turn != "", o.under != 0 && o.under != term:
 		return fmt.Errorf("session %q: %w", se.id, eventlog.ErrNotOwner)
 	}
 	o.began, o.last = time.Now(), next+uint64(len(events))-1
@@ -96,7 +97,7 @@ func (s *Store) number(o *op, events []trace.Event) error {
 	se.mu.Lock()
 	se.last = o.last
 	defer se.mu.Unlock()
-	if !o.durable() && !se.held() && se.term != 0 {
+	if !o.durable() && !se.held() && se.term != 0 && s.isLeased(se) {
 		o.show(s)
 		return nil
 	}

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/pressly/goose/v3"
-
-	"github.com/tributary-dev/tributary/internal/migration"
 )
 
 // The steps of the schema. A released step is never changed.
@@ -60,9 +58,9 @@ type db struct {
 	begin func(ctx context.Context, sync bool) (*sql.Tx, error)
 	// exec executes a statement that comes often.
 	exec func(ctx context.Context, tx *sql.Tx, query string, args ...any) (sql.Result, error)
-	// terms reads the terms of sessions, and keeps others from changing them until
+	// terms reads the owners of sessions, and keeps others from changing them until
 	// the transaction ends.
-	terms func(ctx context.Context, tx *sql.Tx, sessions []*session) (map[string]int64, error)
+	terms func(ctx context.Context, tx *sql.Tx, sessions []*session) (map[string]ownership, error)
 	// insert adds records that are not there yet, and counts them.
 	insert func(ctx context.Context, tx *sql.Tx, rows []row) (int64, error)
 	// keep puts checkpoints in the place of older ones.
@@ -74,6 +72,9 @@ type db struct {
 	// listen hears of changes by other processes; nil if there can be none.
 	listen func(ctx context.Context, hear func(payload string) bool) error
 
+	// present is this gateway, as the others on the database know it; nil if there can be none.
+	present *presence
+
 	// lost reports whether the error is about the way to the database.
 	lost func(error) bool
 	// full reports whether the disk is full.
@@ -83,6 +84,9 @@ type db struct {
 }
 
 func (d *db) close() (err error) {
+	if d.present != nil {
+		d.present.leave()
+	}
 	if d.read != nil {
 		err = d.read.Close()
 	}
@@ -101,20 +105,40 @@ func (d *db) bounded(ctx context.Context, bytes int) (context.Context, context.C
 	return context.WithTimeout(ctx, d.attempt+time.Duration(bytes/mega)*time.Second)
 }
 
-// migrate brings the schema to this program's version. A newer one is an error.
-func (d *db) migrate(ctx context.Context, dialect goose.Dialect) error {
-	steps, err := migrations(dialect)
+// migrate brings the schema to this program's version. A newer one is an error, and so is an older
+// one that gateways use which could not go on with this one.
+func (d *db) migrate(ctx context.Context, dialect goose.Dialect, gateway string) error {
+	steps, alone, err := migrations(dialect)
 	if err != nil {
 		return err
 	}
 	options := []goose.ProviderOption{goose.WithVerbose(false), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(steps...)}
 	if dialect == goose.DialectPostgres { // two gateways may start at once
-		options = append(options, goose.WithSessionLocker(migration.Lock{}))
+		options = append(options, goose.WithSessionLocker(&aloneLock{db: d, gateway: gateway, needs: alone}))
 	}
 	p, err := goose.NewProvider(dialect, d.write, nil, options...)
 	if err != nil {
 		return err
 	}
+	if err := d.notNewer(ctx, p); err != nil {
+		return err
+	}
+	_, err = p.Up(ctx)
+	if beside, is := errors.AsType[*besideError](err); is {
+		return beside
+	}
+	if err != nil || dialect != goose.DialectPostgres {
+		return err
+	}
+	d.present = &presence{db: d}
+	if err := d.present.join(ctx); err != nil {
+		return err
+	}
+	return d.notNewer(ctx, p) // a newer program may have come in between
+}
+
+// notNewer is an error if the schema is newer than this program.
+func (d *db) notNewer(ctx context.Context, p *goose.Provider) error {
 	there, err := p.GetDBVersion(ctx)
 	if err != nil {
 		return err
@@ -127,12 +151,12 @@ func (d *db) migrate(ctx context.Context, dialect goose.Dialect) error {
 		}
 		return fmt.Errorf("its schema has version %d and this program knows versions up to %d: start the newer tributary that wrote it", there, newest)
 	}
-	_, err = p.Up(ctx)
-	return err
+	return nil
 }
 
-// migrations are the steps of the schema, by their file names.
-func migrations(dialect goose.Dialect) (steps []*goose.Migration, err error) {
+// migrations are the steps of the schema, by their file names, and the newest that older gateways
+// cannot bear.
+func migrations(dialect goose.Dialect) (steps []*goose.Migration, alone int64, err error) {
 	files, err := schema.ReadDir("schema")
 	for _, f := range files {
 		var step []byte
@@ -143,12 +167,15 @@ func migrations(dialect goose.Dialect) (steps []*goose.Migration, err error) {
 		if version, err = strconv.ParseInt(strings.TrimSuffix(f.Name(), ".sql"), 10, 64); err != nil {
 			break
 		}
+		if isAlone(string(step)) {
+			alone = max(alone, version)
+		}
 		steps = append(steps, goose.NewGoMigration(version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
 			_, err := tx.ExecContext(ctx, schemaFor(dialect, string(step)))
 			return err
 		}}, nil))
 	}
-	return steps, err
+	return steps, alone, err
 }
 
 func ignoreDone(err error) error {

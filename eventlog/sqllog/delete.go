@@ -34,6 +34,9 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 			if _, err := s.db.exec(ctx, tx, `DELETE FROM turns WHERE session = $1 AND first <= $2`, id, last); err != nil {
 				return err
 			}
+			if _, err := s.db.exec(ctx, tx, `DELETE FROM exports WHERE session = $1`, id); err != nil {
+				return err
+			}
 			if err := s.db.words.forget(ctx, tx, id); err != nil {
 				return err
 			}

@@ -99,19 +99,15 @@ func (s *Store) sweep() {
 		s.mu.Unlock()
 		return
 	}
-	all := make([]*session, 0, len(s.sessions))
-	for _, se := range s.sessions {
-		all = append(all, se)
-	}
-	renew := !s.db.exclusive && now.Sub(s.renewed) >= s.opts.Lease/3
+	renew := !s.db.exclusive && now.Sub(s.renewing) >= s.opts.Lease/3
 	if renew {
-		s.renewed = now
+		s.renewing = now
 	}
 	s.mu.Unlock()
 	if renew {
-		s.enqueue(&op{began: now, do: s.renew})
+		s.enqueue(s.renewal(now))
 	}
-	for _, se := range all {
+	for _, se := range s.all() {
 		se.mu.Lock()
 		before := se.live.bytes
 		se.live.age()
@@ -127,19 +123,15 @@ func (s *Store) sweep() {
 	}
 }
 
-func (s *Store) renew(ctx context.Context, tx *sql.Tx) error {
-	_, err := s.db.exec(ctx, tx, `UPDATE places SET lease_until = `+s.db.now+` + $2 WHERE owner = $1`, s.owner, s.opts.Lease.Milliseconds())
-	return err
-}
-
 // release gives back a session that was not used for a while. The caller holds the
 // session's lock.
 func (s *Store) release(se *session, now time.Time) {
-	if len(se.flight) > 0 || len(se.turns) > 0 || len(se.live.ended) > 0 || se.live.dirty() || se.term == 0 {
+	if len(se.flight) > 0 || len(se.turns) > 0 || se.live.dirty() || se.term == 0 {
 		return
 	}
 	s.mu.Lock()
-	idle := se.uses == 0 && se.released == nil && now.Sub(se.used) >= s.opts.Idle && !s.closed
+	rests := now.Sub(se.used) >= s.opts.Idle && len(se.live.ended) == 0
+	idle := se.uses == 0 && se.released == nil && (rests || s.draining) && !s.closed
 	if idle {
 		se.released = make(chan struct{})
 	}
@@ -169,16 +161,13 @@ const freePlace = `UPDATE places SET owner = '', lease_until = 0 WHERE session =
 
 // releaseAll gives back all sessions.
 func (s *Store) releaseAll() error {
-	s.mu.Lock()
-	all := make([]*session, 0, len(s.sessions))
-	for _, se := range s.sessions {
-		all = append(all, se)
-	}
-	s.mu.Unlock()
 	var ops []*op
-	for _, se := range all {
+	for _, se := range s.all() {
+		s.mu.Lock()
+		released := se.released != nil // the writer has that
+		s.mu.Unlock()
 		se.mu.Lock()
-		if last := se.last; !se.lost && (se.term != 0 || len(se.flight) > 0) {
+		if last := se.last; !released && !se.lost && (se.term != 0 || len(se.flight) > 0) {
 			o := &op{se: se, began: time.Now(), moves: func(p *place) { p.last = last }, do: func(ctx context.Context, tx *sql.Tx) error {
 				_, err := s.db.exec(ctx, tx, freePlace, se.id)
 				return err

@@ -2,6 +2,7 @@ package sqllog_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 // back are the statements that bring a database back to the first step of the schema.
 const back = `
+	DROP TABLE exports; DROP INDEX turns_by_end;
 	DROP TABLE IF EXISTS texts; DROP TABLE IF EXISTS searched; DROP TABLE IF EXISTS words; ALTER TABLE store DROP COLUMN indexed;
 	DROP INDEX sessions_by_creator; DROP INDEX sessions_by_phase; DROP INDEX sessions_by_agent; DROP INDEX sessions_archived;
 	ALTER TABLE sessions DROP COLUMN archived;
@@ -89,6 +91,54 @@ func TestASearchFindsTheSessionsOfADatabaseThatWasSalvaged(t *testing.T) {
 	}
 	if got := search(t, s, "secret answer person 4"); got != "session-4" {
 		t.Errorf("found %q", got)
+	}
+}
+
+// A salvage keeps how far exporters are.
+func TestExportersGoOnAfterASalvage(t *testing.T) {
+	t.Parallel()
+	o := sqllog.Options{Dir: t.TempDir()}
+	first := open(t, o)
+	fillForFlips(t, first)
+	id, _, _ := flipNames(1)
+	for _, name := range []string{"old", "all"} {
+		if err := first.AddExporter(t.Context(), name, name == "all"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	next, ok, err := first.NextUnsent(t.Context(), "all", id, nil)
+	if err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	if err := errors.Join(first.Sent(t.Context(), "all", id, next.Last), first.Close()); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(o.Dir, "tributary.db")
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear(whole[:4096])
+	if err := os.WriteFile(path, whole, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s := open(t, o)
+	if s.Damage().Files == 0 {
+		t.Error("the database was not salvaged")
+	}
+	if err := s.AddExporter(t.Context(), "all", false); err != nil { // it is known
+		t.Fatal(err)
+	}
+	old, err := s.CountUnsent(t.Context(), "old", nil)
+	if old != 0 || err != nil {
+		t.Errorf("%d turns wait that counted as sent, %v", old, err)
+	}
+	again, ok, err := s.NextUnsent(t.Context(), "all", id, nil)
+	if err != nil || ok && again.Position != next.Last {
+		t.Errorf("the position is %d, %v; want %d", again.Position, err, next.Last)
+	}
+	if n, err := s.CountUnsent(t.Context(), "all", nil); n == 0 || err != nil {
+		t.Errorf("%d turns wait, %v", n, err)
 	}
 }
 

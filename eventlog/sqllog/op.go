@@ -17,6 +17,7 @@ type op struct {
 	se    *session // nil: of no session, nothing is checked
 	turn  string
 	began time.Time
+	under int64 // the term that the op is for; 0: any
 	// tried: a transaction with it may have been committed although it failed.
 	tried bool
 
@@ -35,6 +36,8 @@ type op struct {
 	moves func(*place)
 	// do is anything else in it.
 	do func(context.Context, *sql.Tx) error
+	// lazy: nobody waits for the disk to have what do does.
+	lazy bool
 	// then is called when the op is committed, with the session's lock.
 	then func()
 	// after is called in any case, last.
@@ -45,7 +48,7 @@ type op struct {
 }
 
 // durable reports whether somebody waits for the disk.
-func (o *op) durable() bool { return o.rows != nil || o.do != nil || o.moves != nil }
+func (o *op) durable() bool { return o.rows != nil || o.do != nil && !o.lazy || o.moves != nil }
 
 // size is how many bytes of records the op writes.
 func (o *op) size() (n int) {
@@ -57,7 +60,7 @@ func (o *op) size() (n int) {
 
 // writes reports whether the op needs a transaction.
 func (o *op) writes() bool {
-	return o.durable() || o.checkpoints != nil || o.ends != nil || o.se != nil && o.se.term == 0
+	return o.durable() || o.do != nil || o.checkpoints != nil || o.ends != nil || o.se != nil && o.se.term == 0
 }
 
 // plan finds what an append means for turns and parts. The caller holds the
@@ -175,6 +178,7 @@ func (o *op) complete(s *Store, err error) {
 		case err == nil:
 			if se.term == 0 {
 				se.term = se.seen + 1
+				se.leased.Store(s.attempted)
 			}
 			if o.first != 0 {
 				o.show(s)

@@ -27,6 +27,18 @@ type standing struct {
 	durable, checkpointed uint64
 }
 
+// ownership is who may write to a session.
+type ownership struct {
+	owner string
+	term  int64
+}
+
+// scanOwnership reads an owner behind the name of the session.
+func scanOwnership(scan func(...any) error) (session string, o ownership, err error) {
+	err = scan(&session, &o.owner, &o.term)
+	return session, o, err
+}
+
 // scanPlace reads a place, its session first and its checksum last. One that is damaged
 // has no name.
 func scanPlace(scan func(...any) error, others ...any) (p place, err error) {

@@ -23,12 +23,12 @@ import (
 const (
 	oldestServer = 13
 	connections  = 16 // that read
-	writers      = 4  // connections that write: they wait for no reader
+	writers      = 5  // connections that write, and one by which others know this gateway: they wait for no reader
 	attempt      = 10 * time.Second
 )
 
 // openPostgres connects to a database that others may use too.
-func openPostgres(ctx context.Context, o Options) (_ *db, err error) {
+func openPostgres(ctx context.Context, o Options, gateway string) (_ *db, err error) {
 	config, err := pgx.ParseConfig(o.URL)
 	if err != nil {
 		return nil, errors.New("the URL of the database (--db) cannot be read: write postgres://user:password@host:5432/database, and %XX for characters that mean something in a URL")
@@ -75,7 +75,7 @@ func openPostgres(ctx context.Context, o Options) (_ *db, err error) {
 	if version /= 10000; version < oldestServer {
 		return nil, fmt.Errorf("it is PostgreSQL %d, and Tributary needs %d or newer", version, oldestServer)
 	}
-	if err := d.migrate(ctx, goose.DialectPostgres); err != nil {
+	if err := d.migrate(ctx, goose.DialectPostgres, gateway); err != nil {
 		return nil, err
 	}
 	return d, nil
@@ -99,8 +99,8 @@ func beginPostgres(ctx context.Context, p *sql.DB, sync bool) (*sql.Tx, error) {
 	return tx, nil
 }
 
-func postgresTerms(ctx context.Context, tx *sql.Tx, sessions []*session) (_ map[string]int64, err error) {
-	terms := map[string]int64{}
+func postgresTerms(ctx context.Context, tx *sql.Tx, sessions []*session) (_ map[string]ownership, err error) {
+	terms := map[string]ownership{}
 	if len(sessions) == 0 {
 		return terms, nil
 	}
@@ -108,18 +108,17 @@ func postgresTerms(ctx context.Context, tx *sql.Tx, sessions []*session) (_ map[
 	for i, se := range sessions {
 		ids[i] = se.id
 	}
-	rows, err := tx.QueryContext(ctx, `SELECT session, term FROM places WHERE session = ANY($1) ORDER BY session FOR SHARE`, ids)
+	rows, err := tx.QueryContext(ctx, `SELECT session, owner, term FROM places WHERE session = ANY($1) ORDER BY session FOR SHARE`, ids)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var id string
-		var term int64
-		if err := rows.Scan(&id, &term); err != nil {
+		id, o, err := scanOwnership(rows.Scan)
+		if err != nil {
 			return nil, err
 		}
-		terms[id] = term
+		terms[id] = o
 	}
 	return terms, rows.Err()
 }

@@ -25,7 +25,7 @@ func (s *Store) Put(ctx context.Context, e eventlog.Entry) error {
 // AppendWith implements eventlog.Store.
 func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, events []trace.Event) (uint64, error) {
 	return s.change(ctx, e.Session, func(se *session) *op {
-		o, kept := &op{se: se, turn: turn, moves: func(p *place) { p.registered = 1 }}, false
+		o, kept := &op{se: se, turn: turn, under: int64(e.Term), moves: func(p *place) { p.registered = 1 }}, false //nolint:gosec // it counts from 1
 		w := entryOf(e)
 		o.do = func(ctx context.Context, tx *sql.Tx) error {
 			result, err := s.db.exec(ctx, tx, putSession, w.id, w.agent, w.title, w.kind, w.by, w.created, w.updated, w.phase, w.members, w.archived, w.doc, w.sum())

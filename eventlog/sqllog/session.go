@@ -5,8 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tributary-dev/tributary/eventlog"
@@ -31,10 +31,11 @@ type session struct {
 
 	mu     sync.Mutex
 	loaded bool
-	place  place // as it is in the database; the writer's, once it is loaded
-	seen   int64 // the term that the database had when the session was loaded
-	term   int64 // ours; 0 until the first transaction has taken the session
-	lost   bool  // somebody else has the session now
+	place  place        // as it is in the database; the writer's, once it is loaded
+	seen   int64        // the term that the database had when the session was loaded
+	term   int64        // ours; 0 until the first transaction has taken the session
+	leased atomic.Int64 // when the transaction began that took the session; see Store.uptime
+	lost   bool         // somebody else has the session now
 	// Numbers up to last are given. Records up to durable are committed, and those up to
 	// deletedThrough deleted.
 	last, durable, deletedThrough uint64
@@ -135,8 +136,7 @@ func (s *Store) load(ctx context.Context, se *session) error {
 	if err != nil {
 		return err
 	}
-	ours := s.db.exclusive || strings.HasPrefix(now.owner, s.gateway+":")
-	if now.owner != "" && now.alive && !ours {
+	if s.isElsewhere(now) {
 		return fmt.Errorf("session %q: %w", se.id, eventlog.ErrNotOwner)
 	}
 	se.seen, se.place, se.deletedThrough, se.durable = now.term, now.place, now.deletedThrough, now.durable

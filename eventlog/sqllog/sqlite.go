@@ -80,7 +80,7 @@ func openFile(ctx context.Context, path string, o Options) (_ *db, err error) {
 	if err := check(ctx, d.write, o); err != nil {
 		return nil, err
 	}
-	if err := d.migrate(ctx, goose.DialectSQLite3); err != nil {
+	if err := d.migrate(ctx, goose.DialectSQLite3, ""); err != nil {
 		return nil, err
 	}
 	if err := openReaders(ctx, read); err != nil {
@@ -198,7 +198,7 @@ type sqliteWriter struct {
 const (
 	sqliteInsert = `INSERT INTO records (session, seq, prev, turn, kind, message_id, person, at, body, sum, mark_sum)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (session, seq) DO NOTHING`
-	sqliteTerms = `SELECT session, term FROM places WHERE session IN (SELECT value FROM json_each($1))`
+	sqliteTerms = `SELECT session, owner, term FROM places WHERE session IN (SELECT value FROM json_each($1))`
 	sqliteKeep  = `INSERT INTO checkpoints (session, turn, part, chunk, seq, body, sum) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (session, turn, part, chunk) DO UPDATE SET seq = excluded.seq, body = excluded.body, sum = excluded.sum`
 )
@@ -235,8 +235,8 @@ func (w *sqliteWriter) exec(ctx context.Context, tx *sql.Tx, query string, args 
 	return tx.ExecContext(ctx, query, args...)
 }
 
-func (w *sqliteWriter) terms(ctx context.Context, tx *sql.Tx, sessions []*session) (map[string]int64, error) {
-	terms := map[string]int64{}
+func (w *sqliteWriter) terms(ctx context.Context, tx *sql.Tx, sessions []*session) (map[string]ownership, error) {
+	terms := map[string]ownership{}
 	if len(sessions) == 0 {
 		return terms, nil
 	}
@@ -254,12 +254,11 @@ func (w *sqliteWriter) terms(ctx context.Context, tx *sql.Tx, sessions []*sessio
 	}
 	defer rows.Close()
 	for rows.Next() {
-		var id string
-		var term int64
-		if err := rows.Scan(&id, &term); err != nil {
+		id, o, err := scanOwnership(rows.Scan)
+		if err != nil {
 			return nil, err
 		}
-		terms[id] = term
+		terms[id] = o
 	}
 	return terms, rows.Err()
 }

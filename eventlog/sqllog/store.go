@@ -35,6 +35,10 @@ type Store struct {
 	liveBytes atomic.Int64 // of all sessions
 	damages   damages
 
+	began     time.Time    // of uptime
+	renewed   atomic.Int64 // when the transaction began that renewed the leases last; see uptime
+	attempted int64        // when the writer's newest transaction began; the writer's
+
 	checkpointing sync.Mutex // held while checkpoints are collected; taken first
 
 	mu           sync.Mutex
@@ -49,7 +53,8 @@ type Store struct {
 	dirty        map[*session]struct{}
 	checkpointer *time.Timer
 	sweeper      *time.Timer
-	renewed      time.Time
+	renewing     time.Time // when the leases were last given to the writer to be renewed
+	draining     bool      // sessions are given back at their last use
 }
 
 var _ eventlog.Store = (*Store)(nil)
@@ -58,7 +63,7 @@ var _ eventlog.Store = (*Store)(nil)
 // eventlog.HeldError if another gateway uses the data directory.
 func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	s := &Store{
-		opts: o.withDefaults(), leaving: make(chan struct{}), inspected: make(chan struct{}), reindexed: make(chan struct{}), closing: make(chan struct{}), more: make(chan struct{}, 1), stop: make(chan struct{}), written: make(chan struct{}),
+		opts: o.withDefaults(), began: time.Now(), leaving: make(chan struct{}), inspected: make(chan struct{}), reindexed: make(chan struct{}), closing: make(chan struct{}), more: make(chan struct{}, 1), stop: make(chan struct{}), written: make(chan struct{}),
 		sessions: map[string]*session{}, fenced: map[string]map[string]struct{}{}, dirty: map[*session]struct{}{},
 	}
 	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
@@ -74,6 +79,9 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	s.eraseRest(ctx)
 	s.calls.Go(s.inspect)
 	s.calls.Go(s.reindex)
+	if s.db.present != nil {
+		s.calls.Go(s.keepPresent)
+	}
 	return s, nil
 }
 
@@ -94,7 +102,7 @@ func (s *Store) start(ctx context.Context) (err error) {
 	s.gateway = cmp.Or(known.gateway, rand.Text())
 	s.owner = s.gateway + ":" + rand.Text()[:8]
 	if s.opts.URL != "" {
-		s.db, err = openPostgres(ctx, s.opts)
+		s.db, err = openPostgres(ctx, s.opts, s.gateway)
 	} else {
 		s.db, err = openSQLite(ctx, s.opts)
 	}

@@ -44,5 +44,11 @@ func TestSQLiteSyncsEveryDurableRecord(t *testing.T) {
 			synced("the end of a part, behind a checkpoint", c.want, ends(part, "text"))
 			synced("a beginning", c.want, begins(fmt.Sprint("p", i+1)))
 		}
+		if err := s.Sent(t.Context(), "x", "s", 1); err != nil {
+			t.Fatal(err)
+		}
+		if mode, err := sqllog.Synchronous(t.Context(), s); mode != normal || err != nil {
+			t.Errorf("the position of an exporter is committed with synchronous = %d, %v", mode, err)
+		}
 	}
 }

@@ -156,7 +156,8 @@ type sessionCheckpoint struct {
 	checkpoint
 }
 
-// own takes the sessions that this gateway does not own yet, and checks the term of the others.
+// own takes the sessions that this gateway does not own yet, and checks owner and term of the others:
+// after a fail-over of the database that lost a commit, two owners may have the same term.
 // The order of sessions is the same in every gateway, so that two do not wait for
 // each other.
 func (s *Store) own(ctx context.Context, tx *sql.Tx, ops []*op) (refused map[*session]error, err error) {
@@ -175,7 +176,7 @@ func (s *Store) own(ctx context.Context, tx *sql.Tx, ops []*op) (refused map[*se
 	}
 	for _, se := range held {
 		if se.term != 0 {
-			if terms[se.id] != se.term {
+			if terms[se.id] != (ownership{s.owner, se.term}) {
 				refused[se] = fmt.Errorf("session %q: %w", se.id, eventlog.ErrNotOwner)
 			}
 			continue

@@ -116,7 +116,7 @@ func (s *Store) commit(ops []*op) ([]error, error) {
 	var writing []*op
 	for _, o := range ops {
 		size += o.size()
-		if o.writes() {
+		if o.writes() || o.records != nil && !s.isLeased(o.se) {
 			writing = append(writing, o)
 			sync = sync || o.durable()
 		}
@@ -124,6 +124,7 @@ func (s *Store) commit(ops []*op) ([]error, error) {
 	if len(writing) == 0 {
 		return verdicts, nil
 	}
+	s.attempted = s.uptime()
 	ctx, cancel := s.db.bounded(s.life, size)
 	defer cancel()
 	tx, err := s.db.begin(ctx, sync)

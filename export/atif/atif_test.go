@@ -379,3 +379,34 @@ func TestALongSession(t *testing.T) {
 		t.Errorf("%d steps of %d records", len(f.Steps), len(s.Records))
 	}
 }
+
+// A score is on the last step of its turn, the newest of each grader.
+func TestScores(t *testing.T) {
+	t.Parallel()
+	s := exporttest.NewSession()
+	score := func(name, verdict, reason string) {
+		s.Add("", trace.Event{Actor: trace.User, Payload: trace.Score{Turn: "turn-1", Name: name, Verdict: verdict, Reason: reason, By: "ann"}.Payload()})
+	}
+	for range 2 {
+		s.Turn(t.Context(), "go on", trace.Stop{Outcome: trace.OutcomeCompleted}, func(b *trace.Builder) { b.Message("m", "done") })
+	}
+	score("tests", trace.ScoreFail, "none passed")
+	score("diff", trace.ScorePass, "")
+	score("tests", trace.ScorePass, "all of them passed")
+	text, err := write(t, s.Records, atif.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := read(t, text)
+	scores, _ := f.Steps[1].Extra["scores"].([]any)
+	if len(f.Steps) != 4 || len(scores) != 2 || strings.Count(text, `"verdict"`) != 2 {
+		t.Fatalf("%s", text)
+	}
+	diff, tests := scores[0].(map[string]any), scores[1].(map[string]any)
+	if diff["name"] != "diff" || tests["name"] != "tests" || tests["verdict"] != "pass" || tests["reason"] != "all of them passed" || tests["by"] != "ann" || tests["at"] == nil {
+		t.Errorf("%v", scores)
+	}
+	if text, err = write(t, s.Records, atif.Options{Drop: redact.Classes()}); err != nil || !strings.Contains(text, `"verdict":"pass"`) || strings.Contains(text, "passed") || strings.Contains(text, "ann") {
+		t.Errorf("%v %s", err, text)
+	}
+}

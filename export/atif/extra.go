@@ -71,6 +71,18 @@ func questionOf(q *reader.Question) map[string]any {
 	return m
 }
 
+func scoreOf(s *reader.Score) map[string]any {
+	m := texts("name", s.Name, "case", s.Case, "verdict", s.Verdict, "reason", s.Reason, "by", s.By)
+	if s.Score.Score != nil {
+		m["score"] = *s.Score.Score
+	}
+	if len(s.Evidence) > 0 {
+		m["evidence"] = s.Evidence
+	}
+	m["at"] = at(s.Time)
+	return m
+}
+
 // spoken is a step for a sentence that is neither the user's prompt nor the agent's answer.
 func spoken(n *reader.Note) *step {
 	s := &step{Timestamp: at(n.Time), Source: "system", seq: n.Seq}

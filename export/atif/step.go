@@ -268,6 +268,15 @@ func (m *maker) stopped(root *trajectory) {
 	}
 }
 
+// scored says on the turn's last step what graders found.
+func (m *maker) scored(root *trajectory) {
+	if n := len(root.Steps); n > 0 {
+		for _, s := range m.turn.Scores {
+			root.Steps[n-1].more("scores", scoreOf(s))
+		}
+	}
+}
+
 // sum adds the usage of the turn to that of the session, also of steps that are left out.
 func (m *maker) sum() {
 	for _, a := range m.turn.Actors {

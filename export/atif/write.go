@@ -134,6 +134,7 @@ func (w *writer) turn(t *reader.Turn) error {
 		}
 	}
 	made.stopped(root)
+	made.scored(root)
 	made.sum()
 	for _, s := range root.Subagents {
 		encoded, err := encode(s)

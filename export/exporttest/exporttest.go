@@ -143,6 +143,10 @@ func Random(t *rapid.T) []trace.Record {
 				asked = something(t, b, asked)
 			}
 		})
+		if rapid.Bool().Draw(t, "graded") {
+			score := trace.Score{Turn: fmt.Sprintf("turn-%d", n+1), Name: "tests", Verdict: trace.ScoreFail, Reason: sentence(t), Evidence: []string{sentence(t)}, By: "ann"}
+			s.Add("", trace.Event{Actor: trace.User, Payload: score.Payload()})
+		}
 	}
 	return s.Records
 }

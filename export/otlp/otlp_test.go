@@ -457,11 +457,11 @@ func TestWrite(t *testing.T) {
 	t.Parallel()
 	records := busy(t, nil)
 	var text, binary bytes.Buffer
-	n, err := otlp.Write(&text, exporttest.Durable(records)(), otlp.Options{})
+	n, err := otlp.Write(&text, exporttest.Durable(records), otlp.Options{})
 	if err != nil || n != 1 || strings.Count(text.String(), "\n") != 1 {
 		t.Errorf("%d turns, %v: %s", n, err, text.String())
 	}
-	if _, err := otlp.Write(&binary, exporttest.Durable(slices.Concat(records, records))(), otlp.Options{Proto: true}); err != nil {
+	if _, err := otlp.Write(&binary, exporttest.Durable(slices.Concat(records, records)), otlp.Options{Proto: true}); err != nil {
 		t.Fatal(err)
 	}
 	var data tracepb.TracesData
@@ -471,7 +471,7 @@ func TestWrite(t *testing.T) {
 	for i := range records {
 		records[i].Time = time.UnixMilli(int64(i))
 	}
-	if _, err := otlp.Write(&text, exporttest.Durable(records)(), otlp.Options{}); err == nil || !strings.Contains(err.Error(), "--at") {
+	if _, err := otlp.Write(&text, exporttest.Durable(records), otlp.Options{}); err == nil || !strings.Contains(err.Error(), "--at") {
 		t.Errorf("a recording of 1970: %v", err)
 	}
 }

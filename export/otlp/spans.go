@@ -48,7 +48,7 @@ func (m *maker) root() {
 		a.text(errorType, cmp.Or(string(t.Stop.Class), t.Stop.Reason, "failed"))
 		s.Error, s.ErrorMessage = true, t.Stop.Error
 	}
-	m.span(s, t.Seq, t.Start, t.End, a)
+	m.span(s, t.Seq, m.start(), t.End, a)
 }
 
 func (m *maker) provider() string { return cmp.Or(m.t.Agent.Provider, m.t.Agent.Adapter, "unknown") }
@@ -287,6 +287,29 @@ func (m *maker) question(q *reader.Question) {
 	}
 	a.text(questionField+"outcome", outcome)
 	m.span(Span{ID: m.id("question", q.QuestionID), Parent: m.under(q.Actor), Name: "question", Kind: KindInternal}, q.Seq, q.Start, q.End, a)
+}
+
+// evaluation is what a grader found. It is a span of its own, because scores come after the turn's
+// span was sent, which stays as it is. A score that replaces another has another id.
+func (m *maker) evaluation(g *reader.Score) {
+	var a attrSet
+	a.text(evaluationName, cmp.Or(g.Name, "evaluation"))
+	a.text(evaluationLabel, g.Verdict)
+	if g.Score.Score != nil {
+		a.add(evaluationValue, *g.Score.Score)
+	}
+	a.text(evaluationExplanation, g.Reason)
+	s := Span{ID: m.id("score", g.Record), Parent: m.rootID, Name: strings.TrimSpace("evaluation " + g.Name), Kind: KindInternal}
+	s.Events = []Event{{nanos(g.Time), evaluationEvent, slices.Clone(a)}}
+	a.text(langfuseType, "evaluator")
+	a.text(openInferenceKind, "EVALUATOR")
+	a.text(outputValue, g.Reason)
+	a.text(ownEvaluationCase, g.Case)
+	a.text(ownEvaluationBy, g.By)
+	if len(g.Evidence) > 0 {
+		a.add(ownEvaluationEvidence, g.Evidence)
+	}
+	m.span(s, g.Seq, g.Time, g.Time, a)
 }
 
 // events are what happened beside, and the calls of earlier turns that went on in this one.

@@ -41,7 +41,9 @@ const (
 // Write writes the turns that have stopped: as lines of JSON, each of which is one request, or as
 // protobuf, which is one request as a whole. It returns how many turns it wrote. It refuses what
 // [Turns] refuses.
-func Write(w io.Writer, records iter.Seq2[trace.Record, error], o Options) (turns int, err error) {
+//
+// Each call of records reads the session from its start: first for the scores.
+func Write(w io.Writer, records func() iter.Seq2[trace.Record, error], o Options) (turns int, err error) {
 	for requests, err := range Turns(records, o) {
 		if err != nil {
 			return turns, err
@@ -63,21 +65,33 @@ func Write(w io.Writer, records iter.Seq2[trace.Record, error], o Options) (turn
 	return turns, nil
 }
 
-// Turns yields the requests of each turn that has stopped, or an error and then nothing. Turns
-// before the year 2000 are of a recording, whose clock begins at 0; receivers file them under 1970,
-// so they are refused.
-func Turns(records iter.Seq2[trace.Record, error], o Options) iter.Seq2[[]Request, error] {
+// CheckTime refuses a turn before the year 2000. It is of a recording, whose clock begins at 0, and
+// receivers would file it under 1970.
+func CheckTime(t *reader.Turn) error {
+	if t.Start.Year() < 2000 {
+		return fmt.Errorf("the records have times of %d, as a recording's clock begins at 0, and a receiver would file them there: say when it was with --at", t.Start.Year())
+	}
+	return nil
+}
+
+// Turns yields the requests of each turn that has stopped, or an error and then nothing. It refuses
+// what [CheckTime] refuses. Each call of records reads the session from its start: first for the scores.
+func Turns(records func() iter.Seq2[trace.Record, error], o Options) iter.Seq2[[]Request, error] {
 	return func(yield func([]Request, error) bool) {
-		for t, err := range reader.Turns(records, nil) {
+		outline, err := reader.Survey(records())
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		for t, err := range reader.Turns(records(), outline.Scored()) {
 			if err == nil && o.Turn != "" && t.ID != o.Turn {
 				continue
 			}
 			var requests []Request
-			switch {
-			case err != nil:
-			case t.Start.Year() < 2000:
-				err = fmt.Errorf("the records have times of %d, as a recording's clock begins at 0, and a receiver would file them there: say when it was with --at", t.Start.Year())
-			default:
+			if err == nil {
+				err = CheckTime(t)
+			}
+			if err == nil {
 				requests, err = Turn(t, o)
 			}
 			if !yield(requests, err) || err != nil {
@@ -113,6 +127,10 @@ func Turn(t *reader.Turn, o Options) ([]Request, error) {
 			m.question(q)
 		}
 	}
+	for _, s := range t.Scores {
+		m.evaluation(s)
+	}
+	m.gateway()
 	m.root()
 	all := m.requests()
 	for _, r := range all {

@@ -18,6 +18,8 @@ type Turn struct {
 	// Seq is the number of the turn's first record.
 	Seq        uint64
 	Start, End time.Time
+	// Began is when the turn's first message began, after other turns; zero if none did.
+	Began time.Time
 	// Agent is what was known of the agent when the turn stopped.
 	Agent trace.AgentInfo
 	// Removed says that a rewind has removed the turn from the history. Only [Survey] knows.
@@ -37,6 +39,10 @@ type Turn struct {
 	Notes []*Note
 	// Rewinds are the ids of the messages from which on the turn has removed the history.
 	Rewinds []string
+	// Scores are what graders found in the turn later, the oldest first. Only [Survey] knows.
+	Scores []*Score
+	// Timing is what the gateway did before the agent had the prompt; nil if it is not on record.
+	Timing *trace.Timing
 	// ContextUsed and ContextSize are the newest figures of the agent, in tokens; 0 is unknown.
 	ContextUsed, ContextSize int64
 }
@@ -174,4 +180,13 @@ type Note struct {
 	Actor   trace.Actor
 	Removed bool
 	Payload trace.Payload
+}
+
+// Score is what a grader found in a turn. No later one has replaced it.
+type Score struct {
+	trace.Score
+
+	Record string // the id of its record
+	Seq    uint64
+	Time   time.Time
 }

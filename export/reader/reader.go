@@ -12,31 +12,55 @@ import (
 
 // Turns yields each turn of the session when it has stopped. A turn that has not stopped is left
 // out, and so is what happens outside turns: [Outline] has both. The outline is nil for a reader that has the records
-// once only. Then nothing counts as removed, and a call that goes on later has the result of its own
-// turn. The turns are the caller's.
+// once only. Then nothing counts as removed, a call that goes on later has the result of its own
+// turn, and no turn has scores. The turns are the caller's.
 func Turns(records iter.Seq2[trace.Record, error], o *Outline) iter.Seq2[*Turn, error] {
-	return func(yield func(*Turn, error) bool) {
-		s := &session{outline: o, turns: map[string]*turn{}, begun: map[callKey]bool{}}
-		for r, err := range records {
-			if err != nil {
-				yield(nil, err)
-				return
-			}
-			if t := s.read(r); t != nil && !yield(t, nil) {
-				return
-			}
-		}
-	}
+	s := &session{outline: o}
+	return s.read(records)
+}
+
+// Reader reads a session turn by turn, while the session grows. It keeps no records: of what it has
+// read it knows how far that was, the agent, and the session's totals. A copy is another Reader.
+type Reader struct{ session session }
+
+// Seen is the number of the last record that was read.
+func (r *Reader) Seen() uint64 { return r.session.seen }
+
+// Turns yields each turn that stops behind the record Seen. The records may begin anywhere up to
+// the one after Seen; a turn is whole if they begin with its first one or before.
+func (r *Reader) Turns(records iter.Seq2[trace.Record, error]) iter.Seq2[*Turn, error] {
+	r.session.known = r.session.seen
+	return r.session.read(records)
 }
 
 // session is what a reader keeps between turns.
 type session struct {
 	outline *Outline
-	turns   map[string]*turn // those that have not stopped
-	begun   map[callKey]bool // calls that go on in later turns
-	agent   trace.AgentInfo
-	model   string // the current one of the agent's list of models
-	totals  totals
+
+	// Records up to known were read before, and those up to seen are read now.
+	known, seen uint64
+
+	turns  map[string]*turn // those that have not stopped
+	begun  map[callKey]bool // calls that go on in later turns
+	agent  trace.AgentInfo
+	model  string // the current one of the agent's list of models
+	totals totals
+}
+
+func (s *session) read(records iter.Seq2[trace.Record, error]) iter.Seq2[*Turn, error] {
+	return func(yield func(*Turn, error) bool) {
+		s.turns, s.begun = map[string]*turn{}, map[callKey]bool{}
+		defer func() { s.turns = nil }()
+		for r, err := range records {
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if t := s.take(r); t != nil && !yield(t, nil) {
+				return
+			}
+		}
+	}
 }
 
 // turn is an open turn.
@@ -53,9 +77,11 @@ type turn struct {
 	resumed   bool
 }
 
-// read takes one record, and returns the turn that it ends.
-func (s *session) read(r trace.Record) *Turn {
-	if d, is := r.Payload.(trace.Data); is {
+// take takes one record, and returns the turn that it ends.
+func (s *session) take(r trace.Record) *Turn {
+	again := r.Seq <= s.known && s.known != 0 // only turns that go on need it
+	s.seen = max(s.seen, r.Seq)
+	if d, is := r.Payload.(trace.Data); is && !again {
 		s.data(d)
 	}
 	if r.Turn == "" || trace.Ephemeral(r.Payload) {
@@ -75,6 +101,9 @@ func (s *session) read(r trace.Record) *Turn {
 		return nil
 	}
 	delete(s.turns, r.Turn)
+	if again {
+		return nil
+	}
 	t.Stop, t.StopRecord = stop, r.ID
 	s.finish(t)
 	return &t.Turn
@@ -112,6 +141,9 @@ func (s *session) record(t *turn, r trace.Record) {
 		t.prompt(r, p, s.outline.removes(r.Seq))
 	case trace.Reply:
 		t.resumed = t.resumed || p.Resume != ""
+		if t.Began.IsZero() {
+			t.Began = r.Time
+		}
 	case trace.Step:
 		t.step(a, r, p)
 	case trace.MessageStart:
@@ -143,6 +175,8 @@ func (s *session) record(t *turn, r trace.Record) {
 	case trace.Data:
 		if sub, is := p.Subagent(); is {
 			t.names[sub.ID] = sub.Name
+		} else if timing, is := p.Timing(); is {
+			t.Timing = &timing
 		} else if !p.Domain {
 			t.note(r)
 		}
@@ -229,6 +263,9 @@ func (t *turn) asked(a *Actor, r trace.Record) {
 // finish closes what is open, leaves out what came to nothing, and places the usage.
 func (s *session) finish(t *turn) {
 	t.Agent = s.agent
+	if s.outline != nil {
+		t.Scores = s.outline.scores[t.ID]
+	}
 	for _, a := range t.Actors {
 		if id, sub := a.ID.SubagentCall(); sub {
 			a.Name = nameOf(a.Call, t.names[id])

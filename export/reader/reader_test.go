@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -344,4 +346,61 @@ func TestRewinds(t *testing.T) {
 	if turn := turns(t, s.Records, true)[0]; turn.Removed || turn.Prompts[0].Removed || !turn.Main().Steps[0].Removed {
 		t.Errorf("%+v", turn)
 	}
+}
+
+// byTurn reads each turn from its own first record, in the order in which turns end.
+func byTurn(t fataler, records []trace.Record) (all []*reader.Turn) {
+	first := map[string]uint64{}
+	var r reader.Reader
+	for i, last := range records {
+		if _, known := first[last.Turn]; !known && !trace.Ephemeral(last.Payload) {
+			first[last.Turn] = last.Seq
+		}
+		if _, is := last.Payload.(trace.Stop); !is || last.Turn == "" {
+			continue
+		}
+		next, from := r, min(r.Seen()+1, first[last.Turn])
+		piece := slices.DeleteFunc(slices.Clone(records[:i+1]), func(r trace.Record) bool { return r.Seq < from })
+		for turn, err := range next.Turns(exporttest.Durable(piece)()) {
+			if err != nil {
+				t.Fatalf("%v", err)
+			}
+			all = append(all, turn)
+		}
+		r = next
+	}
+	return all
+}
+
+// A turn that is read alone, when it has ended, is the turn that a reader of all records finds.
+func TestTurnByTurn(t *testing.T) {
+	t.Parallel()
+	check := func(t fataler, path string, records []trace.Record) {
+		var want []*reader.Turn
+		for turn, err := range reader.Turns(exporttest.Durable(records)(), nil) {
+			if err != nil {
+				t.Fatalf("%v", err)
+			}
+			want = append(want, turn)
+		}
+		if got := byTurn(t, records); !reflect.DeepEqual(got, want) {
+			t.Fatalf("%s: %d turns are read one by one, and differ from %d that are read together", path, len(got), len(want))
+		}
+	}
+	for path, records := range exporttest.Recorded(t, "../../adapter") {
+		check(t, path, records)
+	}
+	rapid.Check(t, func(t *rapid.T) { check(t, "random", exporttest.Random(t)) })
+
+	// Turns that overlap, with totals of the session.
+	s := exporttest.NewSession()
+	for i, turn := range []string{"a", "b", "a", "c", "b", "c", "d"} {
+		s.Add("", trace.Event{Actor: trace.Agent, Payload: trace.AgentInfo{Model: fmt.Sprint("model ", i)}.Payload()})
+		s.Add(turn, trace.Event{Actor: trace.Agent, Payload: trace.Message{Part: fmt.Sprint("p", i), Role: "assistant", Text: "x"}})
+		if i == 2 || i > 3 {
+			s.Add(turn, trace.Event{Actor: trace.Agent, Payload: trace.Usage{Scope: trace.UsageSession, InputTokens: int64(10 * i)}})
+			s.Add(turn, trace.Event{Actor: trace.Gateway, Payload: trace.Stop{Outcome: "completed"}})
+		}
+	}
+	check(t, "overlap", s.Records)
 }

@@ -20,6 +20,7 @@ type Outline struct {
 	// Open are the ids of the turns that have not stopped, in the order in which they began.
 	Open []string
 
+	scores  map[string][]*Score         // by turn
 	removed []span                      // the records that rewinds removed, in order
 	first   map[callKey]callKey         // where a call began that goes on in this turn
 	later   map[callKey][]*continuation // how it went on, by where it began
@@ -36,10 +37,20 @@ type continuation struct {
 	call *Call
 }
 
-// Survey reads a session once. The outline has the size of the session's rewinds, of its open turns,
+// Scored is an outline with the scores alone, for a reader to which a turn is what its records
+// said when it stopped.
+func (o *Outline) Scored() *Outline { return &Outline{scores: o.scores} }
+
+// score puts a score in the place of the one that it replaces.
+func (o *Outline) score(s *Score) {
+	all := slices.DeleteFunc(o.scores[s.Turn], func(b *Score) bool { return b.Case == s.Case && b.Name == s.Name })
+	o.scores[s.Turn] = append(all, s)
+}
+
+// Survey reads a session once. The outline has the size of the session's scores and rewinds, of its open turns,
 // and of the calls that a later turn continues.
 func Survey(records iter.Seq2[trace.Record, error]) (*Outline, error) {
-	o := &Outline{first: map[callKey]callKey{}, later: map[callKey][]*continuation{}}
+	o := &Outline{scores: map[string][]*Score{}, first: map[callKey]callKey{}, later: map[callKey][]*continuation{}}
 	messages := map[string]uint64{} // where each message begins, the newest of that id
 	open := map[string]uint64{}     // where each open turn begins
 	continued := &session{turns: map[string]*turn{}}
@@ -54,6 +65,9 @@ func Survey(records iter.Seq2[trace.Record, error]) (*Outline, error) {
 		case trace.Data:
 			if info, is := p.Agent(); is {
 				o.Agent = o.Agent.With(info)
+			}
+			if s, is := p.Score(); is {
+				o.score(&Score{Score: s, Record: r.ID, Seq: r.Seq, Time: r.Time})
 			}
 		case trace.Prompt:
 			messages[p.Message.ID] = r.Seq
@@ -148,7 +162,7 @@ func (o *Outline) firstOf(turn, call string) callKey {
 // before. What later turns tell of the call becomes a part of it. A reader without an outline
 // believes the call.
 func (s *session) begins(t *turn, c *Call) bool {
-	if s.outline == nil {
+	if s.outline == nil || s.outline.first == nil {
 		return c.Continues == ""
 	}
 	first := s.outline.firstOf(t.ID, c.ToolCallID)

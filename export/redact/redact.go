@@ -63,11 +63,11 @@ func list() string {
 	return strings.Join(names, ", ")
 }
 
-// Formats are the formats of an export that have the filter: content, turn, denied and subagents, and
-// version, which is that of ATIF. It is nil for a name of no filter.
+// Formats are the formats of an export that have the filter: content, turn, message, denied and
+// subagents, and version, which is that of ATIF. It is nil for a name of no filter.
 func Formats(filter string) []string {
 	switch filter {
-	case "content", "turn", "denied", "subagents":
+	case "content", "turn", "message", "denied", "subagents":
 		return []string{"atif", "otlp", "otlp-protobuf"}
 	case "version":
 		return []string{"atif"}
@@ -105,6 +105,15 @@ func Turn(t *reader.Turn, drop []Class) {
 	}
 	for _, n := range t.Notes {
 		n.Payload = d.note(n.Payload)
+	}
+	for _, s := range t.Scores {
+		d.word(Title, &s.Case, &s.Name)
+		d.text(Error, &s.Reason)
+		d.text(Person, &s.By)
+		for i := range s.Evidence {
+			d.word(Title, &s.Evidence[i])
+		}
+		s.Evidence = slices.DeleteFunc(s.Evidence, func(id string) bool { return id == "" })
 	}
 }
 
@@ -211,6 +220,7 @@ func (d dropping) call(c *reader.Call) {
 	d.text(Title, &c.Title)
 	d.json(ToolInput, &c.Input)
 	d.text(ToolInput, &c.InputText)
+	d.json(Reasoning, &c.ProviderState)
 	d.locations(&c.Locations)
 	for _, q := range c.Requests { // also those of later turns
 		d.request(q)

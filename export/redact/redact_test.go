@@ -56,7 +56,11 @@ func TestNoneLeavesNamesKindsNumbersAndTimes(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		records := exporttest.Random(rt)
-		for turn, err := range reader.Turns(exporttest.Durable(records)(), nil) {
+		outline, err := reader.Survey(exporttest.Durable(records)())
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for turn, err := range reader.Turns(exporttest.Durable(records)(), outline) {
 			if err != nil {
 				rt.Fatal(err)
 			}

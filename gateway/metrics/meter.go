@@ -93,14 +93,25 @@ func (m *Meter) Count(name string, c agent.Count) {
 	}
 }
 
+// Label is a label of a series, and its value.
+type Label struct{ Name, Value string }
+
+func constant(labels []Label) prometheus.Labels {
+	all := prometheus.Labels{}
+	for _, l := range labels {
+		all[l.Name] = l.Value
+	}
+	return all
+}
+
 // Gauge shows a number that is read when the metrics are collected.
-func (m *Meter) Gauge(name, help string, value func() float64) {
-	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help}, value))
+func (m *Meter) Gauge(name, help string, value func() float64, labels ...Label) {
+	m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: name, Help: help, ConstLabels: constant(labels)}, value))
 }
 
 // Counter is [Meter.Gauge] for a number that only grows.
-func (m *Meter) Counter(name, help string, value func() float64) {
-	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help}, value))
+func (m *Meter) Counter(name, help string, value func() float64, labels ...Label) {
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: name, Help: help, ConstLabels: constant(labels)}, value))
 }
 
 // Request counts a request, and Answered the status of the answer.

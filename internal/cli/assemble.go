@@ -89,10 +89,15 @@ func (s *setup) agent(name string) (session.Agent, error) {
 	if a.Policy != nil {
 		policy = *a.Policy
 	}
-	return session.Agent{
-		Runtime: runtime, Adapter: cmp.Or(m.preset.Name, m.kind.Name), Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tableOf(m).With(a.ToolKinds), InProcess: m.kind.InProcess, Remembers: m.kind.Remembers,
+	made := session.Agent{
+		Workspace: a.Workspace,
+		Runtime:   runtime, Adapter: cmp.Or(m.preset.Name, m.kind.Name), Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tableOf(m).With(a.ToolKinds), InProcess: m.kind.InProcess, Remembers: m.kind.Remembers,
 		Files: m.kind.Files && (a.URL == "" || m.kind.Needs == "url") && (!m.kind.Harmless || a.Cwd != ""),
-	}, nil
+	}
+	if a.Workspace.Own() && !made.Files {
+		return session.Agent{}, s.Fault(at+".workspace", "is %s, which only an agent can have that works with the files of a directory on this machine: remove it, or set cwd", a.Workspace)
+	}
+	return made, nil
 }
 
 // tableOf returns the table of an agent's tools.
@@ -110,19 +115,22 @@ func tableOf(m made) toolkind.Table {
 // sessionOptions are the rules of the hub, but for its log.
 func (s *setup) sessionOptions(logger *slog.Logger) (session.Options, error) {
 	all, err := s.agents()
-	if err != nil {
-		return session.Options{}, err
-	}
+	return s.hubOf(all, logger), err
+}
+
+// hubOf is sessionOptions for a hub of these agents.
+func (s *setup) hubOf(agents map[string]session.Agent, logger *slog.Logger) session.Options {
 	rules := s.Sessions
 	return session.Options{
-		Agents: all, Default: s.DefaultAgent,
+		Agents: agents, Default: s.DefaultAgent,
 		Approval: rules.Approval, HoldLimit: rules.HoldLimit, AnswerLimit: rules.AnswerLimit,
 		OnDisconnect: rules.OnDisconnect, Busy: rules.Busy, GracePeriod: rules.Grace, GraceLimit: rules.GraceLimit,
 		IdleLimit: rules.IdleLimit, StopPatience: rules.StopPatience, AgentIdle: rules.AgentIdle, EvictAfter: rules.EvictAfter,
 		MaxAgents: rules.MaxAgents, AgentShare: s.agentShare(), MaxQueue: rules.MaxQueue, Replay: rules.Replay,
 		MaxPrompts: int(s.Limits.Prompts), MaxPromptBytes: memoryShare(memory()), MaxHeldBytes: memoryShare(memory()), MaxTurnBytes: int64(s.Limits.TurnBytes), MaxTurnRecords: int(s.Limits.TurnRecords),
+		Timing: slices.ContainsFunc(slices.Collect(maps.Values(s.Exporters)), func(e config.Exporter) bool { return e.Gateway }),
 		Logger: logger,
-	}, nil
+	}
 }
 
 // agentShare is how many agents one person may have open. The only person may open all.

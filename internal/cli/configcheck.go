@@ -38,6 +38,9 @@ func (c *configCheckCommand) Run(ctx context.Context, p *program) error {
 	if _, err := adapterOff(); err != nil {
 		return err
 	}
+	if _, err := cfg.exporters(logger); err != nil {
+		return err
+	}
 	names := slices.Sorted(maps.Keys(options.Agents))
 	for _, name := range names {
 		for _, warning := range cfg.warnings(name) {

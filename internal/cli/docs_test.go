@@ -16,7 +16,7 @@ import (
 func TestConfigurationsOfTheDocs(t *testing.T) {
 	kinds := append(builtIn(), tutorial.Adapter())
 	blocks := regexp.MustCompile("(?ms)^```yaml[^\n]*\n(.*?)^```")
-	secrets := regexp.MustCompile(`token_env: *(\w+)`)
+	secrets := regexp.MustCompile(`(?:token_env: *|env:)(\w+)`)
 	read := 0
 	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "examples/*/README.md"} {
 		pages, err := filepath.Glob(filepath.Join("..", "..", pattern))
@@ -45,6 +45,9 @@ func TestConfigurationsOfTheDocs(t *testing.T) {
 				c, err := load(kinds, file(t, "tributary.yaml", block[1]), flags{cwd: t.TempDir()})
 				if err == nil {
 					_, err = c.agents()
+				}
+				if err == nil {
+					_, err = c.exporters(nil)
 				}
 				if err != nil {
 					t.Errorf("%s: %v\n%s", page, err, block[1])

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/config"
 )
 
 // everyProcess names the variables that the process of every agent gets: where programs
@@ -70,6 +71,13 @@ func (s *setup) secrets() map[string]bool {
 	}
 	if j := s.Auth.JWT; j != nil {
 		all[j.KeyEnv], all[j.SecretEnv] = true, true
+	}
+	for _, e := range s.Exporters {
+		for _, value := range e.Headers {
+			if name, is := config.SecretEnv(value); is {
+				all[name] = true
+			}
+		}
 	}
 	for _, a := range s.named {
 		all[a.TokenEnv] = true

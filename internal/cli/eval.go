@@ -7,13 +7,20 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/tributary-dev/tributary/eval"
+	"github.com/tributary-dev/tributary/internal/httpjson"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 type evalCommand struct {
-	Check evalCheckCommand `cmd:"" help:"Check cases and suites, without a run of an agent."`
-	Grade evalGradeCommand `cmd:"" help:"Judge sessions that have ended by the graders of cases."`
+	Run     evalRunCommand     `cmd:"" help:"Run the cases of a suite with its agents, and judge what they did."`
+	Init    evalInitCommand    `cmd:"" help:"Write a suite that runs, as a beginning for one of your own."`
+	Check   evalCheckCommand   `cmd:"" help:"Check cases and suites, without a run of an agent."`
+	Grade   evalGradeCommand   `cmd:"" help:"Judge sessions that have ended by the graders of cases."`
+	Compare evalCompareCommand `cmd:"" help:"Compare the results of two runs: what got better or worse, as far as the numbers can show it."`
+	Report  evalReportCommand  `cmd:"" help:"Show the results of a run, and write them as a page, as XML or as Markdown."`
 }
 
 // exitNotJudged is the exit status of a judgement without a failure in which a session could not
@@ -59,11 +66,13 @@ func checkEval(name string) (string, error) {
 
 type evalGradeCommand struct {
 	reach
+	judgeFlags
 
-	Case    []string `sep:"none" placeholder:"FILE" help:"A file with a case. May be given several times."`
+	Case    []string `sep:"none" placeholder:"FILE" help:"A file with a case, or with a suite for all of its cases. May be given several times."`
 	JSON    bool     `name:"json" help:"Print a line of JSON for each case and session, with all findings."`
 	JUnit   string   `name:"junit" placeholder:"FILE" help:"Write the results into this file too, as XML for programs that read JUnit's."`
-	Sources []string `arg:"" name:"source" placeholder:"SOURCE" help:"Sessions: a file with the records of a trace as JSON lines, a file with a trajectory in ATIF, or the id of a session of a running gateway."`
+	Record  bool     `help:"Put the findings on record in the gateway, as scores of each session's last turn. All sources must be sessions of the gateway."`
+	Sources []string `arg:"" name:"source" placeholder:"SOURCE" help:"Sessions: a file with the records of a trace as JSON lines, a file with a trajectory in ATIF, the directory of the results of a run, or the id of a session of a running gateway."`
 }
 
 // Run judges sessions. Its exit status is exitFailed if a session fails, else exitUsage if a file
@@ -73,7 +82,10 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	sessions := c.sessions(ctx)
+	sessions, err := c.sessions(ctx)
+	if err != nil {
+		return err
+	}
 	status := exitOK
 	for _, s := range sessions {
 		if s.err != nil {
@@ -83,7 +95,11 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 			}
 		}
 	}
+	asked, done := c.judge(resultsOf(c.Sources))
+	defer done()
 	var results []eval.Result
+	scores := map[string][]trace.Score{}
+	var used eval.JudgeUse
 	failed, unjudged := false, false
 	t := newTable(p.stdout)
 	if !c.JSON {
@@ -91,7 +107,18 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 	}
 	for _, one := range cases {
 		for _, s := range sessions {
-			r := s.grade(ctx, one)
+			if s.of != "" && s.of != one.Name {
+				continue
+			}
+			r := s.result
+			r.Case = one.Name
+			if s.session != nil {
+				r = one.Grade(ctx, s.session, eval.Means{Judge: asked})
+				scores[s.session.ID] = append(scores[s.session.ID], r.Scores(s.session)...)
+				if r.Judge != nil {
+					used.Add(*r.Judge)
+				}
+			}
 			results = append(results, r)
 			failed = failed || r.Verdict == eval.Failed
 			unjudged = unjudged || r.Verdict == eval.Errored || r.Verdict == eval.Skipped
@@ -113,9 +140,18 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("the results cannot be printed: %w", err)
 	}
+	p.judgeUsed(used)
+	if len(results) == 0 {
+		return usage("no session of the results is of a case that --case names: name the cases or the suite of the run")
+	}
 	if c.JUnit != "" {
 		if err := whole(c.JUnit, func(w io.Writer) error { return eval.WriteJUnit(w, results) }); err != nil {
 			return err
+		}
+	}
+	if c.Record {
+		if err := c.record(ctx, scores); err != nil {
+			return &exitError{exitNotJudged, err}
 		}
 	}
 	switch {
@@ -129,20 +165,39 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 	return nil
 }
 
+// record sends what graders found to the gateway that has the sessions.
+func (c *evalGradeCommand) record(ctx context.Context, scores map[string][]trace.Score) error {
+	const most = 100 // that the gateway takes at once
+	return c.using(func(g remote) error {
+		for id, all := range scores {
+			for some := range slices.Chunk(all, most) {
+				call := httpjson.Call{Method: "POST", Path: of(id, "scores"), In: map[string]any{"scores": some}}
+				if err := g.Do(ctx, call); err != nil {
+					return fmt.Errorf("the scores of the session %s are not on record: %w", oneParagraph(id), g.plain(err))
+				}
+			}
+		}
+		return nil
+	})
+}
+
 // cases reads the files of cases.
 func (c *evalGradeCommand) cases() (cases []*eval.Case, err error) {
 	if len(c.Case) == 0 {
 		return nil, usage("--case is missing: write --case FILE")
 	}
 	for _, name := range c.Case {
-		one, _, err := eval.Load(name)
+		one, suite, err := eval.Load(name)
+		more := []*eval.Case{one}
 		if err == nil && one == nil {
-			err = fmt.Errorf("%s is a suite: name a file with a case", name)
+			more, err = suite.LoadCases(name)
+		} else if err == nil && !c.NoJudge {
+			err = one.CheckJudge(name)
 		}
 		if err != nil {
 			return nil, usage("%w", err)
 		}
-		cases = append(cases, one)
+		cases = append(cases, more...)
 	}
 	return cases, nil
 }
@@ -151,15 +206,14 @@ func (c *evalGradeCommand) cases() (cases []*eval.Case, err error) {
 type judged struct {
 	source  string
 	session *eval.Session
+	of      string      // the case that was run; empty for any
+	result  eval.Result // of a run without a session, or of a source that cannot be read
 	err     error
 }
 
-// grade judges the session. A source that cannot be read is an error of its own.
-func (j judged) grade(ctx context.Context, c *eval.Case) eval.Result {
-	if j.err != nil {
-		return eval.Result{Case: c.Name, Session: j.source, Verdict: eval.Errored, Reason: j.err.Error()}
-	}
-	return c.Grade(ctx, j.session, nil)
+// unread is a source that cannot be read: an error of its own.
+func unread(source string, err error) judged {
+	return judged{source: source, err: err, result: eval.Result{Session: source, Verdict: eval.Errored, Reason: err.Error()}}
 }
 
 // status is the exit status for a source that cannot be read.
@@ -171,11 +225,17 @@ func (j judged) status() int {
 }
 
 // sessions reads the sessions of all sources.
-func (c *evalGradeCommand) sessions(ctx context.Context) (all []judged) {
+func (c *evalGradeCommand) sessions(ctx context.Context) (all []judged, err error) {
 	for _, source := range c.Sources {
 		var found []*eval.Session
-		_, err := os.Stat(source)
+		info, err := os.Stat(source)
 		switch {
+		case err == nil && c.Record:
+			return nil, usage("--record is for sessions of a running gateway, and %s is a file: name the session by its id", source)
+		case err == nil && info.IsDir():
+			var runs []judged
+			runs, err = sessionsOfRun(ctx, source)
+			all = append(all, runs...)
 		case err == nil:
 			found, err = sessionsIn(ctx, source)
 		case pathLike(source):
@@ -184,11 +244,11 @@ func (c *evalGradeCommand) sessions(ctx context.Context) (all []judged) {
 			found, err = c.remote(ctx, source)
 		}
 		for _, s := range found {
-			all = append(all, judged{source, s, nil})
+			all = append(all, judged{source: source, session: s})
 		}
 		if err != nil {
-			all = append(all, judged{source, nil, err})
+			all = append(all, unread(source, err))
 		}
 	}
-	return all
+	return all, nil
 }

@@ -74,6 +74,16 @@ func TestEvalGrade(t *testing.T) {
 	if !strings.Contains(r.out, "two-commands  one") {
 		t.Errorf("%s", r.out)
 	}
+	// The findings become scores of the last turn, and a second grading replaces the first one.
+	r = grade("--case", two, "--case", hello, "--record", "one")
+	r.want(t, exitFailed, "")
+	grade("--case", two, "--record", "one").want(t, exitOK, "")
+	_, body := s.do("GET", "/api/sessions/one/scores", "")
+	for want, times := range map[string]int{`"verdict":`: 6, `"case":"two-commands","name":"permission~2","verdict":"pass"`: 1, `"case":"hello","name":"output","verdict":"fail"`: 1, `"name":"budget","verdict":"unknown"`: 1, `"reason":`: 6, `"evidence":[`: 6, `"name":"file"`: 0} {
+		if strings.Count(body, want) != times {
+			t.Errorf("%s is %d times, not %d, in\n%s", want, strings.Count(body, want), times, body)
+		}
+	}
 
 	// The same session by a file, and by a trajectory, which does not tell all.
 	dir := t.TempDir()
@@ -109,6 +119,7 @@ func TestEvalGrade(t *testing.T) {
 			t.Errorf("by the gateway %s, and by the file %+v", got, f)
 		}
 	}
+	grade("--case", two, "--record", records).want(t, exitUsage, "--record is for sessions of a running gateway, and "+records+" is a file")
 	r = command(t, "", "eval", "grade", "--json", "--case", two, trajectory)
 	r.want(t, exitFailed, "")
 	if c := line(r.out); len(c) != 1 || c[0].Graders[0].Verdict != eval.Unclear || c[0].Graders[3].Verdict != eval.Passed {
@@ -134,6 +145,7 @@ func TestEvalMistakes(t *testing.T) {
 		t.Errorf("%s", r.out)
 	}
 	command(t, "", "eval", "check", "nowhere.yaml").want(t, exitUsage, "the case cannot be read")
+	judged := file(t, "judged.yaml", "name: judged\ngraders: [{type: judge, rubric: x}]")
 	text, empty := file(t, "notes.txt", "hello\n"), file(t, "empty.jsonl", "\n")
 	atif := file(t, "t.json", `{"schema_version":"ATIF-v2.0","steps":[]}`)
 	for _, c := range []struct {
@@ -143,7 +155,9 @@ func TestEvalMistakes(t *testing.T) {
 	}{
 		{[]string{text}, exitUsage, "--case is missing: write --case FILE"},
 		{[]string{"--case", broken, text}, exitUsage, "conatins is not a key here"},
-		{[]string{"--case", suite, text}, exitUsage, "is a suite: name a file with a case"},
+		{[]string{"--case", suite, text}, exitUsage, "notes.txt:1: this is no record of a trace"},
+		{[]string{"--case", judged, text}, exitUsage, "judged.yaml: graders[0] has no model and endpoint: write both there"},
+		{[]string{"--case", right, t.TempDir()}, exitUsage, "results.jsonl cannot be read: no such file or directory: name the results of `tributary eval run`"},
 		{[]string{"--case", right, "none/x.jsonl"}, exitUsage, "none/x.jsonl cannot be read: no such file"},
 		{[]string{"--case", right, text}, exitUsage, "notes.txt:1: this is no record of a trace"},
 		{[]string{"--case", right, file(t, "v2.jsonl", `{"v":2,"session":"s","turn":null,"seq":1,"id":"x","ts":"2026-01-01T00:00:00Z","type":"error","parent_id":null,"actor":"agent","payload":{}}`)}, exitUsage, "v2.jsonl:1: this is no record of a trace, and the file is no trajectory in ATIF: trace record x has version 2, this program reads up to 1: use a newer one"},

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/eval"
+	"github.com/tributary-dev/tributary/eval/run"
 	"github.com/tributary-dev/tributary/export/atif"
 	"github.com/tributary-dev/tributary/export/reader"
 	"github.com/tributary-dev/tributary/internal/quote"
@@ -101,6 +102,59 @@ func sessionsIn(ctx context.Context, name string) (found []*eval.Session, err er
 		found = append(found, s)
 	}
 	return found, wrong
+}
+
+// resultsOf is the only source if that is a directory of results, else "".
+func resultsOf(sources []string) string {
+	if len(sources) == 1 {
+		if info, err := os.Stat(sources[0]); err == nil && info.IsDir() {
+			return sources[0]
+		}
+	}
+	return ""
+}
+
+// cellsIn reads the results in a directory, or in their file. Of each run the newest counts.
+func cellsIn(source string) (cells []eval.Cell, dir string, err error) {
+	dir, name := filepath.Dir(source), source
+	if info, err := os.Stat(source); err == nil && info.IsDir() {
+		dir, name = source, filepath.Join(source, run.ResultsFile)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, "", usage("%s cannot be read: %w: name the results of `tributary eval run`", name, reason(err))
+	}
+	defer f.Close()
+	if cells, _, err = eval.ReadCells(name, f); err != nil {
+		return nil, "", usage("%w", err)
+	}
+	return eval.Newest(cells), dir, nil
+}
+
+// sessionsOfRun reads the traces of all runs in a directory of results.
+func sessionsOfRun(ctx context.Context, source string) (all []judged, err error) {
+	cells, dir, err := cellsIn(source)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range cells {
+		if c.Trace == "" {
+			all = append(all, judged{source: dir, of: c.Case, result: c.Result()})
+			continue
+		}
+		name := filepath.Join(dir, filepath.FromSlash(c.Trace))
+		found, err := sessionsIn(ctx, name)
+		if err != nil {
+			one := unread(name, err)
+			one.of = c.Case
+			all = append(all, one)
+		}
+		for _, s := range found {
+			s.ID, s.Agent.Name = fmt.Sprintf("%s #%d", c.Agent, c.Repeat), c.Agent
+			all = append(all, judged{source: name, session: s, of: c.Case})
+		}
+	}
+	return all, nil
 }
 
 // recordLines reads records, one a line.

@@ -170,7 +170,7 @@ func (c *exportCommand) turns(w io.Writer, records func() iter.Seq2[trace.Record
 	if c.Format == "atif" {
 		return atif.Write(w, records, atif.Options{Version: value(c.Version), Agent: agent, Drop: drop, Turn: value(c.Turn), NoDenied: c.NoDenied, NoSubagents: c.NoSubagents, Media: media}) //nolint:wrapcheck // a sentence
 	}
-	n, err := otlp.Write(w, records(), c.spans(agent, drop))
+	n, err := otlp.Write(w, records, c.spans(agent, drop))
 	if err == nil && n == 0 {
 		err = atif.Nothing(value(c.Turn))
 	}

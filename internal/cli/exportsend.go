@@ -5,11 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"net/http"
 	"os"
 	"strings"
 	"time"
 
+	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/export/atif"
 	"github.com/tributary-dev/tributary/export/otlp"
 	"github.com/tributary-dev/tributary/export/otlp/send"
@@ -58,14 +60,25 @@ func headers(all []string) (http.Header, error) {
 			}
 			return nil, usage("--header %s is not NAME=VALUE: write it so, or NAME=env:VARIABLE for a secret", oneLine(name))
 		}
-		if variable, is := strings.CutPrefix(value, "env:"); is {
-			if value = strings.TrimSpace(os.Getenv(variable)); value == "" {
-				return nil, usage("--header %s names %s, and there is no such environment variable: set it", oneLine(name), oneLine(variable))
-			}
+		value, err := headerValue(value)
+		if err != nil {
+			return nil, usage("--header %s %w", oneLine(name), err)
 		}
 		h.Add(name, value)
 	}
 	return h, nil
+}
+
+// headerValue is the value of a header, or of the environment variable that it names. The error is a phrase.
+func headerValue(value string) (string, error) {
+	variable, is := config.SecretEnv(value)
+	if !is {
+		return value, nil
+	}
+	if value = strings.TrimSpace(os.Getenv(variable)); value == "" {
+		return "", fmt.Errorf("names %s, and there is no such environment variable: set it", oneLine(variable))
+	}
+	return value, nil
 }
 
 // sent counts what was sent.
@@ -125,7 +138,8 @@ func (c *exportCommand) sendOne(ctx context.Context, g remote, to *send.Sender, 
 		return one, err
 	}
 	var turns [][]otlp.Request
-	for requests, err := range otlp.Turns(g.history(ctx, id), c.spans(trace.AgentInfo{Name: s.Agent}, drop)) {
+	records := func() iter.Seq2[trace.Record, error] { return g.history(ctx, id) }
+	for requests, err := range otlp.Turns(records, c.spans(trace.AgentInfo{Name: s.Agent}, drop)) {
 		if err != nil {
 			return one, err //nolint:wrapcheck // a sentence
 		}

@@ -47,6 +47,7 @@ type commands struct {
 
 	Chat       chatCommand       `cmd:"" help:"Talk with an agent in the terminal, by a running gateway."`
 	Sessions   sessionsCommand   `cmd:"" help:"Look at the sessions of a running gateway, and remove them."`
+	Workspaces workspacesCommand `cmd:"" help:"Look at the workspaces that sessions of a running gateway have of their own, and remove them."`
 	Export     exportCommand     `cmd:"" help:"Export sessions of a running gateway: their records, their conversation, trajectories or spans."`
 	Import     importCommand     `cmd:"" help:"Print the records of a trajectory in ATIF that another program wrote."`
 	Eval       evalCommand       `cmd:"" help:"Judge what agents did in sessions."`

@@ -18,6 +18,9 @@ import (
 	"github.com/prometheus/common/model"
 )
 
+// allMetrics is a configuration with which every metric is there.
+const allMetrics = "exporters: {x: {url: 'http://127.0.0.1:9'}}"
+
 // ruleFiles are the files of rules in ops.
 func ruleFiles() []string { return []string{"rules.yaml", "rfc.yaml"} }
 
@@ -107,7 +110,7 @@ func (s *server) metrics() map[string]*dto.MetricFamily {
 // operator sees the first event of each kind.
 func TestI12_RulesAndDashboardAskForWhatIsThere(t *testing.T) {
 	t.Parallel()
-	s := startServer(t, t.TempDir())
+	s := startServer(t, t.TempDir(), "--config", file(t, "t.yaml", allMetrics))
 	there := map[string]bool{}
 	for name, family := range s.metrics() {
 		there[name] = true
@@ -166,7 +169,7 @@ func TestI12_RulesAndDashboardAskForWhatIsThere(t *testing.T) {
 // Names, units and types of the metrics follow the conventions of Prometheus.
 func TestMetricsFollowTheConventionsOfPrometheus(t *testing.T) {
 	t.Parallel()
-	_, body := startServer(t, t.TempDir()).do("GET", "/metrics", "")
+	_, body := startServer(t, t.TempDir(), "--config", file(t, "t.yaml", allMetrics)).do("GET", "/metrics", "")
 	problems, err := promlint.New(strings.NewReader(body)).Lint()
 	if err != nil {
 		t.Fatal(err)
@@ -187,7 +190,7 @@ func TestMetricsAreOnTheirPages(t *testing.T) {
 		}
 		text += string(data)
 	}
-	s := startServer(t, t.TempDir())
+	s := startServer(t, t.TempDir(), "--config", file(t, "t.yaml", allMetrics))
 	there := s.metrics()
 	_, recorded := asks(t)
 	named := map[string]bool{}

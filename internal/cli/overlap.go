@@ -18,6 +18,10 @@ import (
 // workspace. An agent that neither the configuration nor
 // --agent names is not offered then, so that a first start in the home directory succeeds.
 func (s *setup) apart(agents map[string]session.Agent, logger *slog.Logger) error {
+	if err := s.workspacesApart(agents); err != nil {
+		return err
+	}
+	workspaces := s.workspacesDir(agents)
 	for _, name := range slices.Sorted(maps.Keys(agents)) {
 		kind, _, err := s.adapterOf(name)
 		if err != nil {
@@ -33,11 +37,16 @@ func (s *setup) apart(agents map[string]session.Agent, logger *slog.Logger) erro
 		}
 		switch secrets := s.secretsIn(cwd); {
 		case kind.Harmless:
-		case within(s.Data, cwd) || within(cwd, s.Data):
+		case overlap(s.Data, cwd):
 			if !offered {
 				return usage("the data directory %s and the workspace %s of the agent %s overlap, so the agent could read the gateway's token and all sessions: choose another --data or another --cwd", s.Data, cwd, name)
 			}
 			leaveOut("its workspace and the data directory overlap: to use it, start in a project's folder, or choose another --data or --cwd")
+		case workspaces != "" && overlap(workspaces, cwd):
+			if !offered {
+				return usage("the directory for workspaces %s and the workspace %s of the agent %s overlap: choose another directory with workspaces, or another cwd for the agent", workspaces, cwd, name)
+			}
+			leaveOut("its workspace and the directory for workspaces overlap: to use it, choose another directory with workspaces")
 		case !kind.KeepsClosed && len(secrets) > 0:
 			if !offered {
 				return usage("the secret file %s lies in the workspace %s of the agent %s, which can read it unasked: move the file to another directory, or choose another cwd for the agent", secrets[0], cwd, name)
@@ -63,6 +72,9 @@ func (s *setup) everyAgent() config.Config {
 	c.Agents = s.named
 	return c
 }
+
+// overlap reports whether one of two directories is the other, or in it.
+func overlap(a, b string) bool { return within(a, b) || within(b, a) }
 
 // within reports whether a path is a directory or below it, after all symbolic links. The
 // path and the directory need not exist.

@@ -11,9 +11,8 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/eventlog"
-	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/session/alone"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -54,16 +53,7 @@ func (r *runCommand) turn(ctx context.Context, cfg setup, text string, p *progra
 	if err != nil {
 		return err
 	}
-	o.Log = eventlog.New(memlog.New())
-	o.OnDisconnect = session.Detach // there is no connection
-	hub, err := session.New(ctx, o)
-	if err != nil {
-		return err
-	}
-	stop, err := oneTurn(ctx, hub, text, r.printer(p), person)
-	closing, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	cancel() // the turn is over, so there is nothing to wait for
-	err = errors.Join(err, hub.Close(closing), o.Log.Close())
+	stop, err := oneTurn(ctx, o, text, r.printer(p), person)
 	if err != nil {
 		return err
 	}
@@ -101,37 +91,21 @@ type printer interface{ print(trace.Record) error }
 
 // oneTurn asks, shows what happens, and returns how it ended. Canceling ctx stops
 // the turn.
-func oneTurn(ctx context.Context, hub *session.Hub, text string, show printer, person *asker) (trace.Stop, error) {
-	life := context.WithoutCancel(ctx)
-	info, err := hub.Create(life, session.Spec{By: person.name()})
+func oneTurn(ctx context.Context, o session.Options, text string, show printer, person *asker) (stop trace.Stop, err error) {
+	s, err := alone.Open(ctx, o, session.Spec{By: person.name()})
 	if err != nil {
-		return trace.Stop{}, err
+		return stop, err //nolint:wrapcheck // a sentence
 	}
-	turn, err := hub.Prompt(life, info.ID, session.Prompt{
+	defer func() { err = errors.Join(err, s.Close(ctx)) }()
+	return s.Turn(ctx, session.Prompt{
 		By: person.name(), MayPermit: true, Caller: agent.Caller{Traceparent: os.Getenv("TRACEPARENT")},
 		Message: trace.UserMessage{Parts: []trace.InputPart{{Type: trace.InputText, Text: text}}},
-	})
-	if err != nil {
-		return trace.Stop{}, err
-	}
-	defer context.AfterFunc(ctx, func() {
-		_, _, _ = hub.StopTurn(life, info.ID, turn.ID, person.name()) // its stop record is what we wait for
-	})()
-	for r, err := range hub.Log.Follow(life, info.ID, 0) {
-		if err != nil {
-			return trace.Stop{}, err
-		}
+	}, func(r trace.Record) error {
 		if err := show.print(r); err != nil {
-			return trace.Stop{}, err
+			return err
 		}
-		if err := person.asked(ctx, hubAnswers{hub, info.ID, person.name()}, r); err != nil {
-			return trace.Stop{}, err
-		}
-		if stop, is := r.Payload.(trace.Stop); is && r.Turn == turn.ID {
-			return stop, nil
-		}
-	}
-	return trace.Stop{}, errors.New("the log ended before the turn did")
+		return person.asked(ctx, hubAnswers{s.Hub, s.ID, person.name()}, r)
+	})
 }
 
 // outcome is the exit status of a turn.

@@ -84,6 +84,10 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 	if err != nil {
 		return err
 	}
+	exporters, err := c.exporters(logger)
+	if err != nil {
+		return err
+	}
 	certificate, err := tlsConfig(c.TLS, logger)
 	if err != nil {
 		return err
@@ -116,8 +120,16 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 		return err
 	}
 	c.warnOfViewers(logger)
+	stopExporters, err := startExporters(ctx, exporters, s.log)
+	if err != nil {
+		return err
+	}
+	defer stopExporters()
 	meter := metrics.New(slices.Collect(maps.Keys(options.Agents))...)
 	options.Log, options.StateDir, options.Closed, options.Meter = s.log, c.Data, c.everyAgent().ClosedFiles(), meter.Count
+	if options.Workspaces, err = c.openWorkspaces(ctx, options.Agents); err != nil {
+		return err
+	}
 	if s.hub, err = session.New(ctx, options); err != nil {
 		return err
 	}
@@ -127,7 +139,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 		Hub: s.hub, Runners: runners{s.hub}, Sockets: &s.sockets, Streams: s.streams, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Page: page(c.Config, logger), Widget: web.Loader(),
 		Private: private(c.Auth), ForeignSession: c.Auth.ForeignSession, PassThrough: c.Auth.PassThrough, NoSessionChat: noSessionChat,
 		RejectToolOutputs: c.Sessions.ClientToolOutput == config.RejectToolOutput,
-		Permits:           c.Auth.Approver, Users: c.users(), Availability: known.of, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Meter: meter, Version: version(),
+		Permits:           c.Auth.Approver, Users: c.users(), Availability: known.of, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Meter: meter, Version: version(), Exporters: exporters,
 	}))
 	background, stop := context.WithCancel(ctx)
 	var tidy sync.WaitGroup

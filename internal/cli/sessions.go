@@ -23,6 +23,9 @@ type sessionsCommand struct {
 	Delete sessionsDeleteCommand `cmd:"" help:"End a session's turn and agent, and remove its records."`
 }
 
+// errOtherVersion says that an answer cannot be read.
+var errOtherVersion = errors.New("the gateway describes its sessions in another form: is it of another version?")
+
 // sessionInfo is a session as the gateway describes it.
 type sessionInfo struct {
 	ID        string    `json:"id"`
@@ -66,7 +69,7 @@ func (c *sessionsListCommand) Run(ctx context.Context, p *program) error {
 	for _, raw := range page.Sessions {
 		var s sessionInfo
 		if err := json.Unmarshal(raw, &s); err != nil {
-			return errors.New("the gateway describes a session in another form: is it of another version?")
+			return errOtherVersion
 		}
 		table.row(oneParagraph(s.ID), oneParagraph(s.Agent), s.State, s.UpdatedAt.Local().Format(time.DateTime), oneLine(s.Title))
 	}

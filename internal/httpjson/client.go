@@ -208,7 +208,9 @@ func (c *Client) send(ctx context.Context, call Call, accept string) (*http.Resp
 	}
 	defer res.Body.Close()                                 //nolint:errcheck // nothing was written
 	said, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20)) // what could be read is enough for a sentence
-	return nil, c.fail(call, res.StatusCode, sentence(res, said), nil)
+	refused := c.fail(call, res.StatusCode, sentence(res, said), nil)
+	refused.RetryAfter = RetryAfter(res.Header)
+	return nil, refused
 }
 
 var errSlow = errors.New("time limit")

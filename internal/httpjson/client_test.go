@@ -121,6 +121,24 @@ func TestAFailureIsOneErrorWithStatusAndSentence(t *testing.T) {
 	}
 }
 
+func TestARefusalHasTheWaitThatTheServerAsksFor(t *testing.T) {
+	t.Parallel()
+	for header, want := range map[string]time.Duration{
+		"": 0, "soon": 0, "-1": 0, "2": 2 * time.Second, "0.5": 500 * time.Millisecond, "1e300": 24 * time.Hour,
+		"Sat, 28 Nov 2026 10:00:07 GMT": 7 * time.Second, "Sat, 28 Nov 2026 09:00:00 GMT": 0,
+	} {
+		c := serve(t, httpjson.Config{}, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Date", "Sat, 28 Nov 2026 10:00:00 GMT")
+			w.Header().Set("Retry-After", header)
+			w.WriteHeader(http.StatusTooManyRequests)
+		})
+		failure, ok := errors.AsType[*httpjson.Error](c.Do(t.Context(), httpjson.Call{Method: "GET"}))
+		if !ok || failure.RetryAfter != want {
+			t.Errorf("%q: %+v", header, failure)
+		}
+	}
+}
+
 func answer(status int, kind, body string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", kind)

@@ -7,8 +7,10 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
+	"strconv"
 	"strings"
 	"syscall"
+	"time"
 	"unicode/utf8"
 )
 
@@ -22,7 +24,9 @@ type Error struct {
 	// Message is the server's sentence, or a sentence about what went wrong. The secrets of
 	// the address are replaced.
 	Message string
-	err     error
+	// RetryAfter is the wait that the server asks for; 0 if none.
+	RetryAfter time.Duration
+	err        error
 }
 
 // Error implements error.
@@ -39,6 +43,27 @@ func (e *Error) Unwrap() error { return e.err }
 
 // longest bounds the sentence of a server in bytes.
 const longest = 500
+
+// mostRetryAfter bounds the wait that a server asks for in seconds.
+const mostRetryAfter = 24 * time.Hour
+
+// RetryAfter is the wait that the header of that name asks for, in seconds or until a time; 0 if
+// none. The server's clock may be another, so a time counts from its own Date if there is one.
+func RetryAfter(h http.Header) time.Duration {
+	text := strings.TrimSpace(h.Get("Retry-After"))
+	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds > 0 {
+		return time.Duration(min(seconds, mostRetryAfter.Seconds()) * float64(time.Second))
+	}
+	at, err := http.ParseTime(text)
+	if err != nil {
+		return 0
+	}
+	now, err := http.ParseTime(h.Get("Date"))
+	if err != nil {
+		now = time.Now()
+	}
+	return max(0, at.Sub(now))
+}
 
 // sentence finds what a server says of its refusal.
 func sentence(res *http.Response, body []byte) string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"syscall"
@@ -51,7 +52,7 @@ type Process struct {
 	closeErr error
 }
 
-// Start starts a process.
+// Start starts a process. On Linux the process also ends when the gateway is killed.
 func Start(cfg Config) (*Process, error) {
 	if err := supported(); err != nil {
 		return nil, err
@@ -69,20 +70,35 @@ func Start(cfg Config) (*Process, error) {
 	theirs, err := p.pipes()
 	defer closeAll(theirs)
 	if err == nil {
-		err = p.cmd.Start()
+		started := make(chan error, 1)
+		go p.run(started)
+		err = <-started
 	}
 	if err != nil {
 		closeAll([]*os.File{p.stdin, p.stdout, p.stderr})
 		return nil, err
 	}
-	p.note = leaveNote(cfg.StateDir, p.cmd.Process.Pid, p.cmd.Path)
 	p.lines = bufio.NewReaderSize(draining{p.stdout}, 64<<10)
-	go p.wait()
 	go func() {
 		defer close(p.copied)
 		p.tail.copy(draining{p.stderr})
 	}()
 	return p, nil
+}
+
+// run starts the process and waits for its end, on one thread: the kernel kills the process when
+// the thread ends that started it, so that thread may not end before. Waiting needs a thread anyway.
+func (p *Process) run(started chan<- error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	err := p.cmd.Start()
+	if err == nil {
+		p.note = leaveNote(p.cfg.StateDir, p.cmd.Process.Pid, p.cmd.Path)
+	}
+	started <- err
+	if err == nil {
+		p.wait()
+	}
 }
 
 // pipes connects the three streams and returns the child's ends. Pipes of package exec would

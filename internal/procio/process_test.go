@@ -21,7 +21,12 @@ import (
 	"github.com/tributary-dev/tributary/internal/procio"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(asGateway) != "" {
+		beGateway()
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // start runs a shell script and closes it with the test.
 func start(t *testing.T, cfg procio.Config, script string) *procio.Process {

@@ -35,12 +35,14 @@ func (e TooLargeError) Error() string {
 	return fmt.Sprintf("an event of the stream is larger than %d bytes and was skipped", e.Max)
 }
 
-// Reader reads events. Lines end with LF or CRLF. A Reader is for one goroutine.
+// Reader reads events. Lines end with LF, CRLF or CR, as in the HTML standard
+// ("Server-sent events"). A Reader is for one goroutine.
 type Reader struct {
-	in    *bufio.Reader
-	max   int
-	id    string
-	begun bool
+	in      *bufio.Reader
+	max     int
+	id      string
+	begun   bool
+	afterCR bool // the last line ended with a CR, and an LF may still belong to its end
 }
 
 // NewReader returns a Reader with a limit for each event; DefaultMax if limit is 0.
@@ -121,26 +123,51 @@ func (r *Reader) Next() (Event, error) {
 // line returns a line without its end. io.EOF may come together with the last line. A
 // line beyond the limit is read to its end and reported as long, unless it is endless.
 func (r *Reader) line(limit int) (line []byte, long bool, err error) {
-	for size := 0; size <= patience*r.max; {
-		var part []byte
-		part, err = r.in.ReadSlice('\n')
-		size += len(part)
+	for size := 0; ; {
+		part, ended, err := r.piece()
+		if size += len(part); size > patience*r.max {
+			return nil, true, errEndless
+		}
 		if long = long || len(line)+len(part) > limit; !long {
 			line = append(line, part...)
 		}
-		if !errors.Is(err, bufio.ErrBufferFull) {
-			break
+		if long {
+			line = nil
 		}
+		if !ended && err == nil {
+			continue
+		}
+		if !r.begun {
+			line = bytes.TrimPrefix(line, []byte("\uFEFF"))
+			r.begun = true
+		}
+		return line, long, err
 	}
-	if errors.Is(err, bufio.ErrBufferFull) {
-		return nil, true, errEndless
+}
+
+// piece returns what is there of a line, without the line's end. A CR ends a line at once: an LF
+// that comes later belongs to that end.
+func (r *Reader) piece() (part []byte, ended bool, err error) {
+	if _, err := r.in.Peek(1); err != nil {
+		return nil, false, err
 	}
-	line = bytes.TrimSuffix(bytes.TrimSuffix(line, []byte("\n")), []byte("\r"))
-	if !r.begun {
-		line = bytes.TrimPrefix(line, []byte("\uFEFF"))
-		r.begun = true
+	part, _ = r.in.Peek(r.in.Buffered()) //nolint:errcheck // that many bytes are there
+	if r.afterCR && part[0] == '\n' {
+		r.afterCR = false
+		_, err = r.in.Discard(1)
+		return nil, false, err
 	}
-	return line, long, err
+	r.afterCR = false
+	end := bytes.IndexAny(part, "\r\n")
+	if end < 0 {
+		part = bytes.Clone(part)
+		_, err = r.in.Discard(len(part))
+		return part, false, err
+	}
+	r.afterCR = part[end] == '\r'
+	part = bytes.Clone(part[:end])
+	_, err = r.in.Discard(end + 1)
+	return part, true, err
 }
 
 // skip reads to the end of an event. The next read finds a stream that has failed.

@@ -34,6 +34,9 @@ func TestEventsOfAStream(t *testing.T) {
 		"an empty stream":                  {"", nil},
 		"comments and empty lines":         {": hi\n\n\n:\n", nil},
 		"lines that end with CRLF":         {"event: a\r\nid: 7\r\ndata: x\r\n\r\n", []string{"a|7|x"}},
+		"lines that end with CR":           {"event: a\rid: 7\rdata: x\rdata: y\r\rdata: z\r\r", []string{"a|7|x\ny", "|7|z"}},
+		"ends of all kinds":                {"data: a\r\ndata: b\rdata: c\n\r\ndata: d\n\r", []string{"||a\nb\nc", "||d"}},
+		"a byte order mark and a CR":       {"\ufeffdata: x\r\r", []string{"||x"}},
 		"a byte order mark":                {"\ufeffdata: x\n\n", []string{"||x"}},
 		"several lines of data":            {"data: x\ndata:y\ndata:  z\n\n", []string{"||x\ny\n z"}},
 		"an id lasts and a name does not":  {"id: 1\nevent: a\ndata: x\n\ndata: y\n\n", []string{"a|1|x", "|1|y"}},
@@ -58,6 +61,17 @@ func TestEventsOfAStream(t *testing.T) {
 type xs struct{ text string }
 
 func (x xs) Read(b []byte) (int, error) { return copy(b, x.text), nil }
+
+// A server may be silent between a CR and what follows.
+func TestACRGivesItsEventAtOnce(t *testing.T) {
+	t.Parallel()
+	r, w := io.Pipe()
+	t.Cleanup(func() { _ = w.Close() })
+	go func() { _, _ = io.WriteString(w, "data: x\r\r") }()
+	if e, err := sse.NewReader(r, 0).Next(); err != nil || string(e.Data) != "x" {
+		t.Errorf("got %q, %v", e.Data, err)
+	}
+}
 
 func TestAnEventThatDoesNotEndBreaksTheStream(t *testing.T) {
 	t.Parallel()
@@ -94,7 +108,7 @@ func TestAFailedReadIsTheLastError(t *testing.T) {
 }
 
 func FuzzReader(f *testing.F) {
-	for _, s := range []string{"data: a\n\n", "event: a\r\nid\r\ndata:\r\n\r\n", "data: " + strings.Repeat("x", 100) + "\n\n", "\ufeff:", "\n\n\n"} {
+	for _, s := range []string{"data: a\n\n", "event: a\r\nid\r\ndata:\r\n\r\n", "data: " + strings.Repeat("x", 100) + "\n\n", "\ufeff:", "\n\n\n", "data: a\r\rdata: b\r\n\r"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, stream string) {

@@ -137,7 +137,7 @@ func (d *decoder) table(path string, n ast.Node, into reflect.Value) error {
 		at := join(path, key(e))
 		d.note(at, e.Key)
 		v := reflect.New(into.Type().Elem()).Elem()
-		if _, null := e.Value.(*ast.NullNode); !null || v.Kind() != reflect.Struct { // a name alone is a group like any other
+		if _, null := e.Value.(*ast.NullNode); !null || v.Kind() != reflect.Struct && v.Kind() != reflect.Interface { // a name alone is a group like any other
 			if err := d.value(at, e.Value, v); err != nil {
 				return err
 			}
@@ -148,8 +148,8 @@ func (d *decoder) table(path string, n ast.Node, into reflect.Value) error {
 }
 
 func (d *decoder) list(path string, n ast.Node, into reflect.Value) error {
-	of := reflect.PointerTo(into.Type().Elem())
-	if _, is := plain(n); is && of.Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) { // one is a list of one
+	of := into.Type().Elem()
+	if _, is := plain(n); is && (reflect.PointerTo(of).Implements(reflect.TypeFor[encoding.TextUnmarshaler]()) || len(d.words(of)) > 0) { // one word is a list of one
 		into.Set(reflect.MakeSlice(into.Type(), 1, 1))
 		return d.value(path, n, into.Index(0))
 	}

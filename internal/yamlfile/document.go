@@ -67,6 +67,19 @@ func (d *Document) At(key string) (v Value, ok bool) {
 	return Value{d: &decoder{lines: Lines{file: d.file}}, node: d.body}.At(key)
 }
 
+// Only is the document with one of the keys at its top, for a reader of a part of a file.
+func (d *Document) Only(name string) *Document {
+	all := entries(d.body)
+	if all == nil {
+		return d
+	}
+	only := &Document{file: d.file}
+	if at := slices.IndexFunc(all, func(e *ast.MappingValueNode) bool { return key(e) == name }); at >= 0 {
+		only.body = all[at]
+	}
+	return only
+}
+
 // Decode decodes the file into a struct, whose fields have tags such as `yaml:"key"` and
 // `yaml:",inline"`. The zero value is what is not said: so a number or a duration of 0 needs a
 // field that is a pointer. An error is a [Fault].

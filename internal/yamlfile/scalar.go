@@ -13,10 +13,7 @@ import (
 
 // word decodes a string, which may be one of a closed set.
 func (d *decoder) word(path string, n ast.Node, into reflect.Value) error {
-	var valid []string
-	if d.rules.Words != nil {
-		valid = d.rules.Words(into.Type())
-	}
+	valid := d.words(into.Type())
 	text, ok := plain(n)
 	switch {
 	case len(valid) > 0 && !slices.Contains(valid, text):
@@ -28,6 +25,14 @@ func (d *decoder) word(path string, n ast.Node, into reflect.Value) error {
 	}
 	into.SetString(text)
 	return nil
+}
+
+// words are those of a closed set, nil for another type.
+func (d *decoder) words(of reflect.Type) []string {
+	if d.rules.Words == nil {
+		return nil
+	}
+	return d.rules.Words(of)
 }
 
 // text decodes what reads itself.

@@ -85,7 +85,7 @@ zero: 0
 on: false
 list: [a, "b c"]
 groups: {alone:, full: {command: run}}
-any: {a: [1, {b: null}]}
+any: {a: [1, {b: null}], alone:}
 options: {deep: {x: 1.5}}
 shape: {type: circle, radius: 2, tag: s}
 `)
@@ -98,7 +98,7 @@ shape: {type: circle, radius: 2, tag: s}
 		"one", "green", 3, 0.5, 5 * time.Second, &zero, &off,
 		[]string{"a", "b c"},
 		map[string]group{"alone": {}, "full": {"run"}},
-		map[string]any{"a": []any{uint64(1), map[string]any{"b": nil}}},
+		map[string]any{"a": []any{uint64(1), map[string]any{"b": nil}}, "alone": nil},
 		json.RawMessage(`{"deep":{"x":1.5}}`),
 		shape{Common{"s"}, circle{"circle", 2}},
 	}

@@ -200,10 +200,15 @@ func (t *Thread) SetLayout(turn string, l *Layout) {
 // Forget drops the layout of a turn, if its records are not known for sure.
 func (t *Thread) Forget(turn string) { delete(t.layouts, turn) }
 
-// Take takes over a record of an open turn.
+// Take takes over a record of an open turn, or a score.
 func (t *Thread) Take(turn string, seq uint64, payload trace.Payload) {
 	if p, is := payload.(trace.Prompt); is {
 		t.notePrompt(p.Message.ID, Prompt{seq, turn})
+	}
+	if d, is := payload.(trace.Data); is {
+		if _, is := d.Score(); is {
+			t.noteScore(d.ID, seq)
+		}
 	}
 	if l := t.layouts[turn]; l != nil {
 		l.Take(seq, payload)
@@ -216,6 +221,9 @@ func (t *Thread) Keep(of *Thread) {
 	t.layouts = of.layouts
 	if len(of.Names.order) > 0 { // it has those that were given and are not on record yet
 		t.Names = of.Names
+	}
+	for id, seq := range of.scores {
+		t.noteScore(id, seq)
 	}
 	for message, all := range of.prompts {
 		for _, p := range all {

@@ -29,6 +29,7 @@ type Thread struct {
 	// prompts are the prompts on record by the id of their message. An edited message has
 	// several.
 	prompts map[string][]Prompt
+	scores  map[string]uint64 // where each score is on record, by the id of its data
 	// layouts are those of the turns that were read or are open.
 	layouts map[string]*Layout
 	// Names are the agent's own ids.
@@ -133,8 +134,8 @@ func (t *Thread) Cut(id string) {
 	t.Messages = slices.Delete(t.Messages, i, len(t.Messages))
 }
 
-// Observe takes over a prompt, a reply, a rewind or a step with the agent's id that is on
-// record.
+// Observe takes over a prompt, a reply, a rewind, a step with the agent's id or a score that is
+// on record.
 func (t *Thread) Observe(kind trace.Kind, turn, message, by string, seq uint64) {
 	if kind == trace.KindPrompt {
 		t.notePrompt(message, Prompt{seq, turn})
@@ -142,6 +143,8 @@ func (t *Thread) Observe(kind trace.Kind, turn, message, by string, seq uint64) 
 	switch kind { //nolint:exhaustive // only these change the thread
 	case trace.KindStep:
 		t.Names.Note(turn, message)
+	case trace.KindData:
+		t.noteScore(message, seq)
 	case trace.KindRewind:
 		t.Cut(message)
 	case trace.KindPrompt, trace.KindReply:

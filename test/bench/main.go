@@ -49,6 +49,7 @@ func parts() []part {
 		{name: "first", run: (*bencher).measureFirst},
 		{name: "subscribers", run: (*bencher).measureSubscribers},
 		{name: "stuck", run: (*bencher).measureStalled},
+		{name: "export", run: (*bencher).measureExport},
 		{name: "idle", run: (*bencher).measureIdle},
 		{name: "history", run: (*bencher).measureHistory},
 		{name: "list", run: (*bencher).measureList},

@@ -7,24 +7,26 @@ import (
 
 // The names of the measurements in the table.
 const (
-	cpuPaced      = "processor time of a frame, 100 streams × 50 words/s (µs)"
-	cpuSubscriber = "processor time of a frame for each of 1,000 subscribers (µs)"
-	sharedLatency = "latency p99, 1,000 subscribers × 10 words/s (ms)"
-	calmLatency   = "latency p99, 100 streams × 50 words/s, after a long turn (ms)"
-	stuckLatency  = "latency p99, the same beside 100 clients that are stuck in that turn (ms)"
-	idleStream    = "memory of a silent stream of a shared turn (KB)"
-	idleTurn      = "memory of a silent stream with its own turn and session (KB)"
-	historyFirst  = "page of 100 turns in the full store, the first of its session (ms)"
-	historyLater  = "page of 100 turns in the full store, later (ms)"
-	historyReady  = "start on the full store (ms)"
-	logBytes      = "bytes in the log for a turn of 10,000 words (MB)"
-	listPage      = "page of the full session list (ms)"
-	listPage99    = "the same, p99 (ms)"
-	listFar       = "the same, a page in the middle of the list (ms)"
-	listCalm      = "first byte p50, new session in the store of the full session list (ms)"
-	listBeside    = "first byte p50, the same beside 20 pages of that list a second (ms)"
-	listOpen      = "first byte p50, the same beside 100 clients to which the list is pushed (ms)"
-	listHeap      = "heap with the full session list, beyond that with 100 sessions (MB)"
+	cpuPaced        = "processor time of a frame, 100 streams × 50 words/s (µs)"
+	cpuSubscriber   = "processor time of a frame for each of 1,000 subscribers (µs)"
+	sharedLatency   = "latency p99, 1,000 subscribers × 10 words/s (ms)"
+	calmLatency     = "latency p99, 100 streams × 50 words/s, after a long turn (ms)"
+	stuckLatency    = "latency p99, the same beside 100 clients that are stuck in that turn (ms)"
+	noExportLatency = "latency p99, 50 streams × 50 words/s, beside 25 turns that end each second (ms)"
+	exportLatency   = "latency p99, the same with an exporter of these turns (ms)"
+	idleStream      = "memory of a silent stream of a shared turn (KB)"
+	idleTurn        = "memory of a silent stream with its own turn and session (KB)"
+	historyFirst    = "page of 100 turns in the full store, the first of its session (ms)"
+	historyLater    = "page of 100 turns in the full store, later (ms)"
+	historyReady    = "start on the full store (ms)"
+	logBytes        = "bytes in the log for a turn of 10,000 words (MB)"
+	listPage        = "page of the full session list (ms)"
+	listPage99      = "the same, p99 (ms)"
+	listFar         = "the same, a page in the middle of the list (ms)"
+	listCalm        = "first byte p50, new session in the store of the full session list (ms)"
+	listBeside      = "first byte p50, the same beside 20 pages of that list a second (ms)"
+	listOpen        = "first byte p50, the same beside 100 clients to which the list is pushed (ms)"
+	listHeap        = "heap with the full session list, beyond that with 100 sessions (MB)"
 
 	directLatency50 = "latency p50 on another server's own WebSocket (ms)"
 	directLatency99 = "latency p99, the same WebSocket (ms)"
@@ -108,6 +110,8 @@ func measures() []measure {
 		{sharedLatency, nil},
 		{calmLatency, nil},
 		{stuckLatency, []goal{timesThat(1.1, " × without them", calmLatency)}},
+		{noExportLatency, nil},
+		{exportLatency, []goal{timesThat(1.1, " × without it", noExportLatency)}},
 		{idleStream, []goal{times(1.25, raw)}},
 		{idleTurn, nil},
 		{historyFirst, []goal{just(15, " ms", gateway), just(15, " ms", onPostgres)}},

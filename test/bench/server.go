@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,6 +45,7 @@ type starter struct {
 	binary string // the gateway's
 	peer   string // the directory of the peer, or none
 	dir    string // for their data
+	config string // the gateway's configuration, if not the one of all
 
 	postgres *pgtest.Server // or none
 }
@@ -62,7 +64,9 @@ agents:
 `
 
 // configuration is the file with the settings.
-func (s starter) configuration() string { return filepath.Join(s.dir, "tributary.yaml") }
+func (s starter) configuration() string {
+	return cmp.Or(s.config, filepath.Join(s.dir, "tributary.yaml"))
+}
 
 // prepare writes that file.
 func (s starter) prepare() error {

@@ -10,7 +10,7 @@ import { block, unused } from './lib/page.mjs';
 import { http as calls, start } from './lib/server.mjs';
 import { BINARY } from './lib/site.mjs';
 
-let gateway, receiver, got;
+let gateway, receiver, got, auth;
 
 before(async () => {
   gateway = await start(BINARY, { yaml: 'agents:\n  demo: {options: {pace: 0s}}\n' });
@@ -39,11 +39,24 @@ after(async () => {
   await gateway?.stop();
 });
 
+const PAGE = 'guides/observability.md';
+const KEYS = { PUBLIC_KEY: 'pk-lf-1', SECRET_KEY: 'sk-lf-2' };
+const BASIC = `Basic ${Buffer.from('pk-lf-1:sk-lf-2').toString('base64')}`;
+
+/** What the commands of the guide put into LANGFUSE_AUTH. */
+async function authorization() {
+  const { stdout } = await promisify(execFile)('bash', ['-euc', `${block(PAGE, 'auth')}\nprintf %s "$LANGFUSE_AUTH"`], {
+    env: { ...process.env, ...KEYS },
+  });
+  return stdout;
+}
+
 /** Runs a block of the guide as it stands, but for the addresses of the gateway and of the store. */
 async function run(name) {
   got = [];
   const at = `http://127.0.0.1:${receiver.address().port}`;
-  const script = block('guides/observability.md', name)
+  auth ??= await authorization();
+  const script = block(PAGE, name)
     .replaceAll(/https:\/\/(cloud\.langfuse\.com|collector\.example)|http:\/\/127\.0\.0\.1:\d+/g, at)
     .replaceAll('tributary export', `tributary export --url ${gateway.base}`);
   const { stdout } = await promisify(execFile)('bash', ['-euc', script], {
@@ -51,8 +64,7 @@ async function run(name) {
       ...process.env,
       PATH: `${path.dirname(BINARY)}:${process.env.PATH}`,
       TRIBUTARY_TOKEN: gateway.token,
-      PUBLIC_KEY: 'pk-lf-1',
-      SECRET_KEY: 'sk-lf-2',
+      LANGFUSE_AUTH: auth,
     },
   });
   assert.match(stdout, /^2 sessions, 2 turns, \d+ spans sent, 0 dropped$/m);
@@ -63,8 +75,31 @@ async function run(name) {
 test('Langfuse gets the spans at its own address, with the key and the version', async () => {
   for (const { path, headers } of await run('langfuse')) {
     assert.equal(path, '/api/public/otel/v1/traces');
-    assert.equal(headers.authorization, `Basic ${Buffer.from('pk-lf-1:sk-lf-2').toString('base64')}`);
+    assert.equal(headers.authorization, BASIC);
     assert.equal(headers['x-langfuse-ingestion-version'], '4');
+  }
+});
+
+test('the gateway sends each turn to Langfuse when it has ended', async () => {
+  got = [];
+  const exporters = block(PAGE, 'exporters').replace('https://cloud.langfuse.com', `http://127.0.0.1:${receiver.address().port}`);
+  const exporting = await start(BINARY, {
+    yaml: `agents:\n  demo: {options: {pace: 0s}}\n${exporters}`,
+    env: { ...process.env, LANGFUSE_AUTH: await authorization() },
+  });
+  try {
+    await calls(exporting).post('/api/chat', {
+      id: 'live',
+      messages: [{ id: 'u-live', role: 'user', parts: [{ type: 'text', text: 'say the secret word: heron' }] }],
+    });
+    while (got.length === 0) await new Promise(r => setTimeout(r, 20));
+    const [{ path, headers, text }] = got;
+    assert.equal(path, '/api/public/otel/v1/traces');
+    assert.equal(headers.authorization, BASIC);
+    assert.equal(headers['x-langfuse-ingestion-version'], '4');
+    assert.match(text, /heron/);
+  } finally {
+    await exporting.stop();
   }
 });
 
@@ -82,4 +117,4 @@ test('only the classes of content that are named leave', async () => {
   for (const { text } of await run('content')) assert.match(text, /heron/, 'the prompt does');
 });
 
-test('every block of the guide was run', () => assert.deepEqual(unused(['guides/observability.md']), []));
+test('every block of the guide was run', () => assert.deepEqual(unused([PAGE]), []));

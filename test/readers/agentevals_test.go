@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -70,14 +71,11 @@ func TestAgentevalsJudgesTheCallsAndCountsTheTokens(t *testing.T) {
 }
 
 // now are the durable records with times of these days: those of a recording begin in 1970.
-func now(records []trace.Record) iter.Seq2[trace.Record, error] {
+func now(records []trace.Record) func() iter.Seq2[trace.Record, error] {
 	by := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC).Sub(time.Unix(0, 0))
-	return func(yield func(trace.Record, error) bool) {
-		for r := range exporttest.Durable(records)() {
-			r.Time = r.Time.Add(by)
-			if !yield(r, nil) {
-				return
-			}
-		}
+	later := slices.Clone(records)
+	for i := range later {
+		later[i].Time = later[i].Time.Add(by)
 	}
+	return exporttest.Durable(later)
 }

@@ -41,7 +41,7 @@ func TestHarborTakesEveryTrajectory(t *testing.T) {
 	if len(files) < len(sessions) {
 		t.Fatalf("%d trajectories of %d sessions", len(files), len(sessions))
 	}
-	for _, line := range bytes.Split(run(t, python, append([]string{"validate_atif.py"}, files...)...), []byte("\n")) {
+	for line := range bytes.SplitSeq(run(t, python, append([]string{"validate_atif.py"}, files...)...), []byte("\n")) {
 		if len(line) > 0 {
 			t.Errorf("refused: %s", line)
 		}

@@ -1,4 +1,5 @@
 -- Lists by agent, state and archive.
+-- alone: a gateway of the step before looks for the column unfinished.
 DROP INDEX sessions_unfinished;
 DROP INDEX sessions_by_creator;
 ALTER TABLE sessions RENAME COLUMN unfinished TO phase; -- eventlog.Phase

@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"mime"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 	"unicode"
 
 	"github.com/tributary-dev/tributary/export/otlp"
 	"github.com/tributary-dev/tributary/internal/address"
+	"github.com/tributary-dev/tributary/internal/httpjson"
 )
 
 // This file reads what a receiver answers, and says what a person can do.
@@ -46,7 +46,7 @@ func read(res *http.Response, body []byte, hide func(string) string) answer {
 		in.Message = cmp.Or(sentence(body), string(body))
 	}
 	a.refused, a.words = in.Rejected, hide(words(in.Message))
-	a.retryAfter = retryAfter(res.Header)
+	a.retryAfter = httpjson.RetryAfter(res.Header)
 	if at, err := res.Location(); err == nil {
 		a.to = address.Public(at.String())
 	}
@@ -116,24 +116,6 @@ func (a answer) wait(n int) time.Duration {
 		return min(a.retryAfter, mostWait)
 	}
 	return min(time.Second<<min(n-1, 10), mostPause)
-}
-
-// retryAfter is the wait that an answer asks for, in seconds or until a time; 0 if none. The
-// receiver's clock may be another, so a time counts from its own Date if there is one.
-func retryAfter(h http.Header) time.Duration {
-	text := strings.TrimSpace(h.Get("Retry-After"))
-	if seconds, err := strconv.ParseFloat(text, 64); err == nil && seconds > 0 {
-		return time.Duration(min(seconds, mostWait.Seconds()) * float64(time.Second))
-	}
-	at, err := http.ParseTime(text)
-	if err != nil {
-		return 0
-	}
-	now, err := http.ParseTime(h.Get("Date"))
-	if err != nil {
-		now = time.Now()
-	}
-	return max(0, at.Sub(now))
 }
 
 // judge returns an error for an answer after which no other request to this receiver can succeed.

@@ -157,11 +157,19 @@ func (s *Server) start() error {
 // Do runs a statement in a database, as the superuser.
 func (s *Server) Do(t testing.TB, database, statement string) {
 	t.Helper()
+	if err := s.Run(database, statement); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Run is Do for a program that is no test.
+func (s *Server) Run(database, statement string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if out, err := s.sql(database, statement); err != nil {
-		t.Fatalf("%s: %v: %s", statement, err, out)
+		return fmt.Errorf("%s: %w: %s", statement, err, out)
 	}
+	return nil
 }
 
 func (s *Server) sql(database, statement string) ([]byte, error) {

@@ -18,6 +18,8 @@ export type Choice = Schemas['Choice'];
 export type Command = Schemas['Command'];
 export type QuestionChoice = Schemas['QuestionChoice'];
 export type Agent = Schemas['Agent'];
+/** What a grader found in a turn. message_id: the last answer of the turn. */
+export type Score = Schemas['Score'];
 export type QueuedPrompt = Schemas['QueuedPrompt'];
 export type Stopped = Schemas['Stopped'];
 

@@ -41,6 +41,7 @@ export type {
   QuestionChoice,
   QueuedPrompt,
   RequestOption,
+  Score,
   Session,
   SessionEvent,
   SessionsEvent,

@@ -336,6 +336,27 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/sessions/{id}/scores": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        /** What graders found in the turns of the session */
+        get: operations["listScores"];
+        put?: never;
+        /** Put on record what graders found in turns that have ended */
+        post: operations["recordScores"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/sessions/{id}/events": {
         parameters: {
             query?: never;
@@ -617,6 +638,59 @@ export interface paths {
         put?: never;
         post?: never;
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/exporters": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** How the exporters of turns are doing */
+        get: operations["listExporters"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspaces": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** The workspaces that sessions have of their own, and what would be lost with each */
+        get: operations["listWorkspaces"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/workspaces/{session}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                session: string;
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /** Remove the workspaces that deleted sessions of an id have left */
+        delete: operations["removeWorkspace"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1032,6 +1106,29 @@ export interface components {
          * @enum {string}
          */
         Outcome: "completed" | "failed" | "canceled";
+        NewScore: {
+            /** @description A turn that has ended */
+            turn: string;
+            /** @description The task that the grader belongs to */
+            case?: string;
+            /** @description The grader */
+            name: string;
+            /** @enum {string} */
+            verdict: "pass" | "fail" | "unknown";
+            score?: number;
+            reason?: string;
+            /** @description The ids of the records that show it */
+            evidence?: string[];
+        };
+        /** @description What a grader found in a turn */
+        Score: components["schemas"]["NewScore"] & {
+            /** @description Who sent it */
+            by?: string;
+            /** @description The last answer of the turn; missing if the turn was removed */
+            message_id?: string;
+            /** Format: date-time */
+            at: string;
+        };
         /** @enum {string} */
         ToolKind: "read" | "edit" | "delete" | "move" | "search" | "execute" | "think" | "fetch" | "switch_mode" | "other";
         Stopped: {
@@ -1170,6 +1267,8 @@ export interface components {
             mode?: string;
             /** @description The model that somebody chose */
             model?: string;
+            /** @description The directory of the session's own workspace, for collaborators, where one session was asked for */
+            workspace?: string;
             /** @description The session in the form of Agent Ops, where one session was asked for */
             session?: {
                 id: string;
@@ -1221,6 +1320,34 @@ export interface components {
             at: string;
             /** @description The caller sent it */
             mine: boolean;
+        };
+        Exporter: {
+            name: string;
+            /** @description Its address without what may be secret */
+            receiver: string;
+            agents?: string[];
+            /** @description Turns that the receiver has taken */
+            turns: number;
+            /** @description Spans that the receiver has taken */
+            spans: number;
+            /** @description Spans that the receiver has refused */
+            dropped: number;
+            /** @description Turns that could not be exported */
+            skipped: number;
+            /** @description Attempts in vain */
+            failures: number;
+            /** @description Turns that have ended and were not sent */
+            waiting: number;
+            /** Format: date-time */
+            last_sent?: string;
+            /**
+             * Format: date-time
+             * @description The first attempt in vain for a turn that still waits
+             */
+            failing_since?: string;
+            last_failure?: string;
+            /** Format: date-time */
+            last_failure_at?: string;
         };
         Grant: {
             id: string;
@@ -1725,6 +1852,8 @@ export interface operations {
                 content?: string;
                 /** @description The only turn that atif and otlp have */
                 turn?: string;
+                /** @description A message of the only turn that atif and otlp have */
+                message?: string;
                 /** @description false leaves calls that were refused out of atif and otlp */
                 denied?: boolean;
                 /** @description false leaves the work of sub-agents out of atif and otlp */
@@ -1919,6 +2048,60 @@ export interface operations {
                     "application/x-ndjson": string;
                     "text/event-stream": string;
                 };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listScores: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The newest score of each turn, case and grader, the oldest first */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        scores: components["schemas"]["Score"][];
+                    };
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    recordScores: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": {
+                    scores: components["schemas"]["NewScore"][];
+                };
+            };
+        };
+        responses: {
+            /** @description All of them are on record */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Error"];
         };
@@ -2341,6 +2524,91 @@ export interface operations {
                         }[];
                     };
                 };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listExporters: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The exporters */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        exporters: components["schemas"]["Exporter"][];
+                    };
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    listWorkspaces: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workspaces */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        workspaces: {
+                            session: string;
+                            agent: string;
+                            /** @enum {string} */
+                            form: "copy" | "worktree";
+                            /** @description The directory on the gateway's machine */
+                            path: string;
+                            /** Format: date-time */
+                            made: string;
+                            /** @enum {string} */
+                            state: "clean" | "changed" | "commits" | "unknown" | "unfinished";
+                            /** @description In words: what is nowhere else */
+                            holds?: string;
+                            /** @description The session was deleted */
+                            left_over: boolean;
+                        }[];
+                    };
+                };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    removeWorkspace: {
+        parameters: {
+            query?: {
+                /** @description true removes changes and commits too that are nowhere else */
+                discard?: "true" | "false";
+            };
+            header?: never;
+            path: {
+                session: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The workspaces are removed */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Error"];
         };

@@ -1,9 +1,9 @@
 // The gateway's JSON side. The cookie goes along by itself, and signin.ts adds the page's secret.
-import { isNetworkError, TributaryError, TributaryTransport, type Agent, type Controls, type Session } from '@tributary/chat';
+import { isNetworkError, TributaryError, TributaryTransport, type Agent, type Controls, type Score, type Session } from '@tributary/chat';
 import type { UIMessage } from 'ai';
 import { ask } from './signin';
 
-export type { Agent, Choice as Named, Command, Controls, Session } from '@tributary/chat';
+export type { Agent, Choice as Named, Command, Controls, Score, Session } from '@tributary/chat';
 
 /** The gateway, for everything. With `compat: rfc` a stream holds nothing that this page could answer, so the transport asks for none. */
 export const transport = new TributaryTransport<UIMessage>({ client: '7', fetch: ask });
@@ -80,13 +80,32 @@ export async function findSessions({ q, agent, state, archived }: Filter, limit:
   return { sessions: ((await res.json()) as { sessions: Session[] }).sessions, more: res.headers.has('link') };
 }
 
-export type Form = 'markdown' | 'json' | 'trace';
+export type Form = 'markdown' | 'json' | 'trace' | 'atif' | 'otlp';
 
-/** Reads the whole conversation as a file. A plain link cannot: a request needs the page's secret. */
-export async function exported(id: string, form: Form): Promise<{ content: Blob; name: string }> {
-  const res = await call('GET', form === 'trace' ? `${at(id)}/trace` : `${at(id)}/export?format=${form}`);
-  const named = /filename="([^"]+)"/.exec(res.headers.get('content-disposition') ?? '')?.[1];
-  return { content: await res.blob(), name: named ?? `${id}.${{ markdown: 'md', json: 'json', trace: 'jsonl' }[form]}` };
+export interface Exported {
+  form: Form;
+  /** Of atif and otlp: only names, numbers and times. */
+  bare?: boolean;
+  /** Of atif and otlp: only the turn of this message. */
+  message?: string;
+}
+
+/** Reads the conversation as a file. A plain link cannot: a request needs the page's secret. */
+export async function exported(id: string, { form, bare, message }: Exported): Promise<{ content: Blob; name: string }> {
+  const query = new URLSearchParams({ format: form, ...(bare && { content: 'none' }), ...(message && { message }) });
+  const res = await call('GET', form === 'trace' ? `${at(id)}/trace` : `${at(id)}/export?${query}`);
+  const says = res.headers.get('content-disposition') ?? '',
+    coded = /filename\*=utf-8''([^;]+)/i.exec(says)?.[1];
+  return { content: await res.blob(), name: coded ? decodeURIComponent(coded) : (/filename="?([^";]+)/.exec(says)?.[1] ?? `${id}.jsonl`) };
+}
+
+/** What graders found in the turns of a session; nothing while that cannot be read. */
+export async function listScores(id: string): Promise<Score[]> {
+  try {
+    return ((await (await call('GET', `${at(id)}/scores`)).json()) as { scores: Score[] }).scores;
+  } catch {
+    return [];
+  }
 }
 
 export async function readControls(id: string): Promise<Controls | null> {

@@ -1,6 +1,6 @@
 import { createContext, useContext, useEffect, useRef } from 'react';
 import type { UIMessage } from 'ai';
-import { Pencil, RefreshCw } from 'lucide-react';
+import { Download, Pencil, RefreshCw } from 'lucide-react';
 import { Copy } from '../parts/code/copy';
 import { IconButton } from '../ui/button';
 import { Editor } from './editor';
@@ -22,8 +22,14 @@ export const Actions = createContext<Acting | null>(null);
 
 const removes = (n: number) => (n === 0 ? '' : `${n === 1 ? 'The message' : `The ${n} messages`} after this one will be removed. `);
 
+interface ActionsProps {
+  message: UIMessage;
+  live?: boolean;
+  onExport?: (message: string) => void;
+}
+
 /** The buttons of a message. While its text is being edited, the editor stands in its place. live: it is still being written. */
-export function MessageActions({ message, live = false }: { message: UIMessage; live?: boolean }) {
+export function MessageActions({ message, live = false, onExport }: ActionsProps) {
   const acting = useContext(Actions);
   const pencil = useRef<HTMLButtonElement>(null),
     was = useRef(false);
@@ -59,6 +65,11 @@ export function MessageActions({ message, live = false }: { message: UIMessage; 
       {!mine && acting.writes && !live && (
         <IconButton small label="Regenerate" onClick={() => void acting.regenerate(message)}>
           <RefreshCw aria-hidden="true" />
+        </IconButton>
+      )}
+      {!mine && onExport && !live && (
+        <IconButton small label="Export this turn" onClick={() => onExport(message.id)}>
+          <Download aria-hidden="true" />
         </IconButton>
       )}
     </div>

@@ -21,6 +21,7 @@ import { go, settle, useView } from '../shell/route';
 import { useCountChanges } from '../review/count';
 import { ReviewPane } from '../review/pane';
 import { useKeptFocus } from './focus';
+import { useScores } from './scores';
 import { useScroll } from './scroll';
 import { Working } from './working';
 
@@ -34,13 +35,14 @@ interface Props {
   detail: string | null;
   /** Calls take with each prompt that the gateway did not take, until the function that is returned is called. */
   onRefused: (take: (refused: Refused<UIMessage>) => void) => () => void;
+  onExport?: (message: string) => void;
 }
 
 /** Whether the message itself already shows this error. */
 const tells = (message: UIMessage | undefined, sentence: string) =>
   message?.role === 'assistant' && message.parts.some(p => p.type === 'data-error' && errorOf(p.data) === sentence);
 
-export function Chat({ id, agent, session, known, chat, detail, onRefused }: Props) {
+export function Chat({ id, agent, session, known, chat, detail, onRefused, onExport }: Props) {
   const [problem, setProblem] = useState<string | null>(null);
   const [anchor, setAnchor] = useState<string | null>(null);
   const { messages, status, busy, conversation } = chat;
@@ -56,6 +58,7 @@ export function Chat({ id, agent, session, known, chat, detail, onRefused }: Pro
   const { decisions, decided } = useDecisions(messages);
   useMeter(id, messages, chat.earlier !== undefined);
   useCountChanges(id, messages);
+  const scores = useScores(id, onExport !== undefined && session !== undefined && !busy);
   const reviewing = useView() === 'review';
 
   // The turn that a prompt of this page begins has the window to itself.
@@ -100,8 +103,8 @@ export function Chat({ id, agent, session, known, chat, detail, onRefused }: Pro
     [regenerate, keepFocus, follow],
   );
   const shared = useMemo<Shared>(
-    () => ({ requests, decisions, give, retry, actions: message => <MessageActions message={message} /> }),
-    [requests, decisions, give, retry],
+    () => ({ requests, decisions, scores, give, retry, actions: message => <MessageActions message={message} onExport={onExport} /> }),
+    [requests, decisions, scores, give, retry, onExport],
   );
 
   const sentence = problem ?? (error && !tells(last, error.message) ? said(error) : undefined);

@@ -5,13 +5,14 @@ import type { UIMessage } from 'ai';
 import { said, transport, type Session } from '../api/api';
 import { Chat } from './chat';
 
-/** before: runs before the first prompt of a new session goes out. */
+/** before: runs before the first prompt of a new session goes out. onExport: exports the turn of a message; without it there are no scores either. */
 interface Props {
   id: string;
   known: boolean;
   agent: string;
   session: Session | undefined;
   before?: () => Promise<void>;
+  onExport?: (message: string) => void;
 }
 
 /** How often at most the page draws an answer that is being written, in milliseconds. */
@@ -29,7 +30,7 @@ function doing(data: unknown): string | null {
 }
 
 /** Loads the history first: the chat then starts from it. */
-export function Conversation({ id, known, agent, session, before }: Props) {
+export function Conversation({ id, known, agent, session, before, onExport }: Props) {
   // Only what the first screen knew counts: a new chat that gets its address by its first prompt stays.
   const [asked] = useState(known);
   const [detail, setDetail] = useState<string | null>(null);
@@ -73,7 +74,10 @@ export function Conversation({ id, known, agent, session, before }: Props) {
   }, [session, missing, asked, refresh]); // somebody has begun it
   const [there, setThere] = useState(false); // once the history was there, problems pass by themselves
   if (!there && !chat.loading && !problem) setThere(true);
-  if (there) return <Chat id={id} agent={agent} session={session} known={asked} chat={chat} detail={detail} onRefused={onRefused} />;
+  if (there)
+    return (
+      <Chat id={id} agent={agent} session={session} known={asked} chat={chat} detail={detail} onRefused={onRefused} onExport={onExport} />
+    );
   if (chat.connected && !problem) return <div className="scroll quiet" aria-busy="true" />;
   return (
     <div className="scroll">

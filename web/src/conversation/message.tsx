@@ -14,6 +14,7 @@ import { Guard } from '../ui/guard';
 import { Asking, Decided, Questioned } from './asked';
 import { useShared } from './context';
 import { asks, isAsking } from './requests';
+import { Scores } from './score';
 import { itemsOf, wordsOf, type Item, type Part } from './view';
 
 interface Props {
@@ -165,7 +166,7 @@ function Plain({ part, id, live }: { part: Part; id: string; live: boolean }) {
 
 /** What stands below a message: how its turn ended, what it has cost, and what a person can do with it. */
 function Foot({ message, last }: Props) {
-  const { actions, retry } = useShared();
+  const { actions, retry, scores } = useShared();
   const agent = message.role === 'assistant',
     outcome = outcomeOf(message),
     words = wordsOf(message);
@@ -183,6 +184,7 @@ function Foot({ message, last }: Props) {
         </button>
       )}
       {cost && <p className="usage">{cost}</p>}
+      <Scores scores={scores.get(message.id) ?? []} />
       <span className="foot-actions">{actions ? actions(message, last) : words && <Copy text={words} what="message" />}</span>
     </div>
   );

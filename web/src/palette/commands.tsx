@@ -67,9 +67,12 @@ function ofSession(session: Session, acting: Acting): Command[] {
     { name: 'Review the changes', icon: <FileDiff />, words: ['diff', 'files'], run: () => go(session.id, 'review') },
     writes && { name: 'Rename', icon: <Pencil />, words: ['title'], keys: KEYS.rename, run: () => acting.startRename(session, 'header') },
     { name: 'Copy link', icon: <Link />, words: ['share', 'address'], run: () => acting.copyLink(session) },
-    { name: 'Export as Markdown', icon: <Download />, words: ['download'], run: () => acting.download(session, 'markdown') },
-    { name: 'Export as JSON', icon: <Download />, words: ['download'], run: () => acting.download(session, 'json') },
-    { name: 'Export the trace', icon: <Download />, words: ['download'], run: () => acting.download(session, 'trace') },
+    {
+      name: 'Export…',
+      icon: <Download />,
+      words: ['download', 'markdown', 'json', 'trace', 'atif', 'otlp'],
+      run: () => acting.askExport(session),
+    },
     writes &&
       (session.archived
         ? { name: 'Take out of the archive', icon: <ArchiveRestore />, words: ['restore'], run: () => acting.archive(session, false) }

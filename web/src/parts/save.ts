@@ -1,6 +1,6 @@
-/** Hands a text to the browser as a file. */
-export function save(name: string, text: string, type = 'text/plain') {
-  const url = URL.createObjectURL(new Blob([text], { type }));
+/** Hands a text or a file to the browser as a file. */
+export function save(name: string, content: string | Blob, type = 'text/plain') {
+  const url = URL.createObjectURL(typeof content === 'string' ? new Blob([content], { type }) : content);
   Object.assign(document.createElement('a'), { href: url, download: name }).click();
   setTimeout(() => URL.revokeObjectURL(url), 10_000);
 }

@@ -1,8 +1,13 @@
 // The deeds of a person on a session, besides talking in it.
 import { useMemo, useState } from 'react';
-import { changeSession, deleteSession, exported, reach, transport, type Form, type Session } from '../api/api';
+import { changeSession, deleteSession, reach, transport, type Session } from '../api/api';
 import { toast } from '../ui/toast';
 import { linkTo } from './route';
+
+export interface Exporting {
+  id: string;
+  message?: string;
+}
 
 export interface Acting {
   /** The session whose title is being written, and where. */
@@ -14,7 +19,9 @@ export interface Acting {
   archive: (session: Session, archived: boolean) => void;
   askDelete: (session: Session | null) => void;
   remove: (session: Session) => Promise<void>;
-  download: (session: Session, form: Form) => void;
+  /** What is about to be exported: a session, or the turn of a message. */
+  exporting: Exporting | null;
+  askExport: (what: Exporting | null) => void;
   copyLink: (session: Session) => void;
   stop: (session: Session) => void;
 }
@@ -35,6 +42,7 @@ export function copy(text: string, said: string) {
 export function useActing(gone: (id: string) => void): Acting {
   const [renaming, setRenaming] = useState<Acting['renaming']>(null);
   const [deleting, setDeleting] = useState<Session | null>(null);
+  const [exporting, setExporting] = useState<Exporting | null>(null);
   return useMemo(() => {
     const archive = (session: Session, archived: boolean) =>
       attempt(
@@ -48,6 +56,8 @@ export function useActing(gone: (id: string) => void): Acting {
     return {
       renaming,
       deleting,
+      exporting,
+      askExport: setExporting,
       archive,
       startRename: ({ id }, where) => setRenaming({ id, where }),
       rename: (session, title) => {
@@ -61,17 +71,9 @@ export function useActing(gone: (id: string) => void): Acting {
         setDeleting(null);
         gone(session.id);
       },
-      download: (session, form) =>
-        attempt(
-          exported(session.id, form).then(({ content, name }) => {
-            const url = URL.createObjectURL(content);
-            Object.assign(document.createElement('a'), { href: url, download: name }).click();
-            setTimeout(() => URL.revokeObjectURL(url), 10_000);
-          }),
-        ),
       stop: session => attempt(reach(transport.stopTurn(session.id, session.turn ?? undefined))),
       copyLink: session =>
         copy(linkTo({ at: 'session', id: session.id, view: null }), 'The link is copied. People who may see the session can open it.'),
     };
-  }, [renaming, deleting, gone]);
+  }, [renaming, deleting, exporting, gone]);
 }

@@ -15,6 +15,7 @@ import { Sidebar } from './sidebar';
 import { begin, DEFAULTS } from './start';
 
 const DeleteDialog = lazy(() => import('./deletedialog'));
+const ExportDialog = lazy(() => import('./exportdialog'));
 const Inbox = lazy(() => import('../inbox/inbox'));
 const SignIn = lazy(() => import('../signin/signin'));
 const KeyList = lazy(() => import('../palette/keylist'));
@@ -51,7 +52,9 @@ export function App() {
     },
     [id, startNew],
   );
-  const acting = useActing(gone);
+  const acting = useActing(gone),
+    { askExport } = acting;
+  const onExport = useCallback((message: string) => askExport({ id, message }), [askExport, id]);
   useMarkUnseen(list, route);
   useNotifications(list);
   const waiting = useMemo(() => (list ?? []).reduce((n, s) => n + (s.waiting?.length ?? 0), 0), [list]);
@@ -162,7 +165,15 @@ export function App() {
             {refused && !loaded ? (
               <div className="scroll" />
             ) : (
-              <Conversation key={id} id={id} known={route !== null} agent={session ? '' : start.agent} session={session} before={before} />
+              <Conversation
+                key={id}
+                id={id}
+                known={route !== null}
+                agent={session ? '' : start.agent}
+                session={session}
+                before={before}
+                onExport={onExport}
+              />
             )}
           </>
         )}
@@ -197,6 +208,11 @@ export function App() {
       {acting.deleting && (
         <Suspense fallback={null}>
           <DeleteDialog acting={acting} />
+        </Suspense>
+      )}
+      {acting.exporting && (
+        <Suspense fallback={null}>
+          <ExportDialog {...acting.exporting} onClose={() => acting.askExport(null)} />
         </Suspense>
       )}
     </div>

@@ -30,15 +30,8 @@ export default function SessionMenu({ session, acting, where, onShare, ...opened
           People…
         </MenuItem>
       )}
-      <MenuRule />
-      <MenuItem icon={<Download />} onSelect={() => acting.download(session, 'markdown')}>
-        Export as Markdown
-      </MenuItem>
-      <MenuItem icon={<Download />} onSelect={() => acting.download(session, 'json')}>
-        Export as JSON
-      </MenuItem>
-      <MenuItem icon={<Download />} onSelect={() => acting.download(session, 'trace')}>
-        Export the trace
+      <MenuItem icon={<Download />} onSelect={() => acting.askExport(session)}>
+        Export…
       </MenuItem>
       {writes && <MenuRule />}
       {writes &&

@@ -1,0 +1,141 @@
+// Package compare compares the results of two runs of a suite: the rates of each case and agent, with
+// what so few runs can show, and what they took.
+package compare
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/tributary-dev/tributary/eval"
+)
+
+// Summary is what a run says of a case with an agent: a line of a baseline.
+type Summary struct {
+	Case  string `json:"case"`
+	Agent string `json:"agent"`
+	// Pass and Fail are the judged runs. The others are in no rate.
+	Pass    int `json:"pass"`
+	Fail    int `json:"fail"`
+	Error   int `json:"error"`
+	Skipped int `json:"skipped"`
+	// Tokens, CostUSD and Seconds are medians of the judged runs that tell them; nil if none does.
+	Tokens  *float64 `json:"tokens,omitempty"`
+	CostUSD *float64 `json:"cost_usd,omitempty"`
+	Seconds *float64 `json:"seconds,omitempty"`
+	// Versions are all that the runs had, sorted.
+	Versions []eval.Versions `json:"versions,omitempty"`
+}
+
+func (s Summary) judged() int { return s.Pass + s.Fail }
+
+// Summarize makes a summary of each case and agent, sorted. Of each repeat the newest cell counts.
+func Summarize(cells []eval.Cell) (all []Summary) {
+	cells = eval.Newest(cells)
+	of := map[[2]string][]eval.Cell{}
+	for _, c := range cells {
+		key := [2]string{c.Case, c.Agent}
+		of[key] = append(of[key], c)
+	}
+	for _, r := range eval.Tally(cells) {
+		s := Summary{Case: r.Case, Agent: r.Agent, Pass: r.Pass, Fail: r.Fail, Error: r.Error, Skipped: r.Skipped}
+		var tokens, costs, seconds []float64
+		for _, c := range of[[2]string{r.Case, r.Agent}] {
+			if c.Versions != (eval.Versions{}) && !slices.Contains(s.Versions, c.Versions) {
+				s.Versions = append(s.Versions, c.Versions)
+			}
+			if c.Verdict == eval.Errored || c.Verdict == eval.Skipped {
+				continue
+			}
+			seconds = append(seconds, c.Seconds)
+			if c.Usage != nil && !c.Partly {
+				tokens = append(tokens, float64(c.Usage.Input+c.Usage.Output))
+			}
+			if c.CostUSD != nil && !c.Partly {
+				costs = append(costs, *c.CostUSD)
+			}
+		}
+		s.Tokens, s.CostUSD, s.Seconds = median(tokens), median(costs), median(seconds)
+		slices.SortFunc(s.Versions, func(a, b eval.Versions) int {
+			return cmp.Or(cmp.Compare(a.Tributary, b.Tributary), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
+		})
+		all = append(all, s)
+	}
+	return all
+}
+
+func median(all []float64) *float64 {
+	if len(all) == 0 {
+		return nil
+	}
+	slices.Sort(all)
+	m := (all[(len(all)-1)/2] + all[len(all)/2]) / 2
+	return &m
+}
+
+// baselineHead is the first line of a baseline, and tells it from results.
+const baselineHead = `{"tributary_eval_baseline":1}`
+
+// WriteBaseline writes summaries for a repository: a line for each case and agent, sorted, without
+// times, so that a change of one rate is a change of one line.
+func WriteBaseline(w io.Writer, all []Summary) error {
+	var out bytes.Buffer
+	out.WriteString(baselineHead + "\n")
+	for _, s := range all {
+		s.Seconds = nil
+		line, err := json.Marshal(s)
+		if err != nil {
+			return fmt.Errorf("the baseline cannot be written as JSON: %w", err)
+		}
+		out.Write(append(line, '\n'))
+	}
+	_, err := w.Write(out.Bytes())
+	return err //nolint:wrapcheck // the writer's own
+}
+
+// maxBaseline bounds a baseline in bytes.
+const maxBaseline = 64 << 20
+
+// Read reads results of a run, or a baseline. A file that is neither gives an [eval.Fault].
+func Read(file string, r io.Reader) ([]Summary, error) {
+	in := bufio.NewReader(r)
+	if head, _ := in.Peek(len(baselineHead)); string(head) != baselineHead {
+		cells, _, err := eval.ReadCells(file, in)
+		if err != nil {
+			return nil, err //nolint:wrapcheck // a sentence
+		}
+		return Summarize(cells), nil
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxBaseline+1))
+	switch {
+	case err != nil:
+		return nil, &eval.Fault{File: file, Sentence: "the baseline cannot be read: " + err.Error()}
+	case len(data) > maxBaseline:
+		return nil, &eval.Fault{File: file, Sentence: fmt.Sprintf("the baseline is larger than %d MB", maxBaseline>>20)}
+	}
+	var all []Summary
+	seen := map[[2]string]bool{}
+	for i, line := range bytes.Split(data, []byte("\n")) {
+		if i == 0 || len(bytes.TrimSpace(line)) == 0 {
+			continue
+		}
+		var s Summary
+		d := json.NewDecoder(bytes.NewReader(line))
+		d.DisallowUnknownFields()
+		key := func() [2]string { return [2]string{s.Case, s.Agent} }
+		const most = eval.MaxCells
+		switch err := d.Decode(&s); {
+		case err != nil, d.More(), s.Case == "", s.Agent == "", s.Error < 0, s.Skipped < 0, s.Pass < 0, s.Fail < 0, s.Pass > most, s.Fail > most:
+			return nil, &eval.Fault{File: file, Line: i + 1, Sentence: "this is no line of a baseline: write the file again, by `tributary eval report --baseline`"}
+		case seen[key()]:
+			return nil, &eval.Fault{File: file, Line: i + 1, Sentence: "an earlier line has the same case and agent: remove one of the two"}
+		}
+		seen[key()] = true
+		all = append(all, s)
+	}
+	return all, nil
+}

@@ -1,0 +1,110 @@
+package session
+
+import (
+	"context"
+	"sync"
+
+	"github.com/tributary-dev/tributary/session/turnstate"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// This file ends the sessions with the gateway.
+
+// Close refuses new prompts, gives running turns until ctx ends to finish, ends
+// those that have not, closes the agents and waits. The log stays open. Close waits 15 s longer than
+// ctx at most: then the error says that the log hangs.
+func (h *Hub) Close(ctx context.Context) error {
+	_, err := within(ctx, afterDrain, func() (struct{}, error) {
+		h.close(ctx)
+		return struct{}{}, nil
+	})
+	return err
+}
+
+func (h *Hub) close(ctx context.Context) {
+	h.mu.Lock()
+	h.refusing = true
+	h.mu.Unlock()
+	sessions := h.inMemory()
+	for _, l := range sessions {
+		h.goes.Go(func() { l.closeIfIdle() })
+	}
+	h.Log.GiveBack()
+	writeStops(withdraw(sessions), stopped("not_run"))
+	for _, t := range openTurns(sessions) {
+		if t.survivesRestart() {
+			t.abandon()
+		}
+		l := t.session
+		l.mu.Lock()
+		waits := t.state == turnstate.Paused // for a person, and that can be long
+		l.mu.Unlock()
+		if waits {
+			continue
+		}
+		select {
+		case <-t.ended:
+		case <-ctx.Done():
+		}
+	}
+	finishAll(openTurns(sessions), stopped("shutdown"))
+	var closing sync.WaitGroup
+	for _, l := range sessions {
+		closing.Go(l.closeAgent)
+	}
+	closing.Wait()
+	h.stop()
+	h.goes.Wait()
+	for _, l := range sessions {
+		l.end()
+		l.mu.Lock()
+		stopTimer(&l.closing)
+		l.mu.Unlock()
+		l.evicting.Stop()
+	}
+}
+
+func openTurns(sessions []*activeSession) []*turn {
+	var open []*turn
+	for _, l := range sessions {
+		l.mu.Lock()
+		for _, t := range l.turns {
+			open = append(open, t)
+		}
+		l.mu.Unlock()
+	}
+	return open
+}
+
+// withdraw decides that no queued turn begins any more, and returns those turns.
+func withdraw(sessions []*activeSession) []*turn {
+	var waiting []*turn
+	for _, l := range sessions {
+		l.mu.Lock()
+		for _, t := range l.turns {
+			if t.state.Waiting() && t.decideStop() {
+				waiting = append(waiting, t)
+			}
+		}
+		l.mu.Unlock()
+	}
+	return waiting
+}
+
+// writeStops puts the stops of turns on record side by side: each waits for the log.
+func writeStops(turns []*turn, s trace.Stop) {
+	var all sync.WaitGroup
+	for _, t := range turns {
+		all.Go(func() { t.writeStop(s) })
+	}
+	all.Wait()
+}
+
+// finishAll ends turns side by side: each waits for the log.
+func finishAll(turns []*turn, s trace.Stop) {
+	var all sync.WaitGroup
+	for _, t := range turns {
+		all.Go(func() { t.finish(s) })
+	}
+	all.Wait()
+}
