@@ -102,7 +102,7 @@ func rooms() []room {
 		{packages: "export/markdown", ours: "internal/quote trace"},
 		{packages: "export/reader", ours: "trace"},
 		{packages: "export/redact", ours: "export/reader trace"},
-		{packages: "export/atif", ours: "export/reader export/redact trace"},
+		{packages: "export/atif", ours: "export/reader export/redact internal/quote trace"},
 		{packages: "export/otlp", ours: "export/reader export/redact trace", others: "google.golang.org/protobuf/encoding/protowire"},
 		{packages: "export/otlp/send", ours: "export/otlp internal/address internal/httpjson"},
 		{packages: "export/live", ours: "eventlog export/otlp export/otlp/send export/reader internal/address trace"},

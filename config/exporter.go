@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -40,7 +41,7 @@ func (e Exporter) Drop() ([]redact.Class, error) {
 	if e.Content != nil && keep == "" {
 		keep = "none"
 	}
-	return redact.Parse(keep) //nolint:wrapcheck // a sentence
+	return redact.Parse(cmp.Or(keep, "all")) //nolint:wrapcheck // a sentence
 }
 
 // SecretEnv is the environment variable that the value of a header names.

@@ -2,6 +2,7 @@ package eval
 
 import (
 	"context"
+	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -54,7 +55,7 @@ func (b *budget) grade(_ context.Context, s *Session, _ Means) judgement {
 			sum.evidence = s.ends()
 		}
 		const rounding = 1e-9
-		text := strconv.FormatFloat(float64(int64(sum.n*1e6+0.5))/1e6, 'f', -1, 64)
+		text := strconv.FormatFloat(math.Round(sum.n*1e6)/1e6, 'f', -1, 64)
 		switch over := sum.n > limit+rounding; {
 		case over || !sum.partly && sum.n+sum.maybe <= limit+rounding:
 			each = append(each, passIf(!over, sum.evidence, "%s %s, and %v are allowed", text, what, limit))
@@ -95,43 +96,47 @@ func (b *budget) grade(_ context.Context, s *Session, _ Means) judgement {
 	return all(each)
 }
 
-// tokens are those of a turn. They are whole if the agent told them of the whole turn, or of steps
-// of each actor that called a model.
-func tokens(t *reader.Turn) (a amount) {
-	turn := false
-	for _, actor := range t.Actors {
-		told := false
-		for _, st := range actor.Steps {
-			if st.Usage == nil || st.Usage.InputTokens+st.Usage.OutputTokens == 0 {
-				continue
-			}
-			a.n += float64(st.Usage.InputTokens + st.Usage.OutputTokens)
-			a.evidence = append(a.evidence, st.Usage.Records...)
-			told = true
-			turn = turn || st.Usage.From != string(trace.UsageStep)
-		}
-		a.partly = a.partly || !told && (len(actor.Steps) > 0 || !actor.Subagent())
-	}
-	a.partly = a.partly && !turn
+// tokens are those of a turn. They are whole if the agent told them of the whole turn, or of each
+// call of a model.
+func tokens(t *reader.Turn) amount {
+	whole := false
+	a := spent(t, func(u *reader.Usage) (n float64, told bool) {
+		n = float64(u.InputTokens) + float64(u.OutputTokens)
+		whole = whole || n > 0 && u.From != string(trace.UsageStep)
+		return n, n > 0
+	})
+	a.partly = a.partly && !whole
 	return a
 }
 
-// cost is that of a turn. It is whole if each step that has usage has a cost.
-func cost(t *reader.Turn) (a amount) {
-	a.partly = true
+// cost is that of a turn. If it is known only as a whole, the reader has placed it.
+func cost(t *reader.Turn) amount {
+	return spent(t, func(u *reader.Usage) (float64, bool) {
+		if u.CostUSD == nil {
+			return 0, false
+		}
+		return *u.CostUSD, true
+	})
+}
+
+// spent adds what each call of a model has used. The sum is not whole if the trace does not tell of
+// one of them.
+func spent(t *reader.Turn, of func(*reader.Usage) (n float64, told bool)) (a amount) {
 	for _, actor := range t.Actors {
-		for _, st := range actor.Steps {
-			if st.Usage != nil && st.Usage.CostUSD != nil {
-				a.n += *st.Usage.CostUSD
+		told := len(actor.Steps) == 0 && actor.Subagent()
+		for i, st := range actor.Steps {
+			if i > 0 && !asks(t, actor.Steps[i-1].Seq, st.Seq) { // else both may be one call
+				a.partly, told = a.partly || !told, false
+			}
+			if st.Usage == nil {
+				continue
+			}
+			if n, known := of(st.Usage); known {
+				a.n, told = a.n+n, true
 				a.evidence = append(a.evidence, st.Usage.Records...)
-				a.partly = false
 			}
 		}
-	}
-	for _, actor := range t.Actors {
-		for _, st := range actor.Steps {
-			a.partly = a.partly || st.Usage != nil && st.Usage.CostUSD == nil
-		}
+		a.partly = a.partly || !told
 	}
 	return a
 }

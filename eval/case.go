@@ -117,7 +117,7 @@ func (s Settings) or(others Settings) Settings {
 
 func (c *Case) fault() *fault {
 	switch {
-	case c.Name == "":
+	case strings.TrimSpace(c.Name) == "":
 		return &fault{"name", "is missing: give the case a name"}
 	case c.Prompt != "" && len(c.Turns) > 0:
 		return &fault{"turns", "stands beside prompt: use one of them"}

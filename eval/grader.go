@@ -144,8 +144,14 @@ func (c *Case) Grade(ctx context.Context, s *Session, m Means) Result {
 			return r
 		}
 	}
+	gaps := s.gaps()
 	for _, g := range c.Graders {
 		j := g.check.grade(ctx, s, m)
+		if gaps != "" && mayChange(g.check) {
+			if j.reason += "; " + gaps; j.verdict == Passed {
+				j.verdict = Unclear
+			}
+		}
 		f := Finding{Grader: cmp.Or(g.Name, g.Type), Type: g.Type, Verdict: j.verdict, Required: g.Required == nil || *g.Required, Score: j.score, Reason: j.reason}
 		f.Evidence = once(j.evidence)
 		f.Decided = f.Required && (f.Verdict == Failed || f.Verdict == Unclear && c.Unknown != UnknownSkips)
@@ -159,6 +165,21 @@ func (c *Case) Grade(ctx context.Context, s *Session, m Means) Result {
 	}
 	r.conclude()
 	return r
+}
+
+// mayChange reports whether what is left out of a session could make a failure of a pass.
+func mayChange(c check) bool {
+	switch c := c.(type) {
+	case *tools:
+		return c.Not || c.Match == MatchExact || c.Match == MatchSubset
+	case *question:
+		return c.Asked != nil
+	case *outcome:
+		return c.Completed != nil && *c.Completed
+	case *permissions, *noErrors, *budget:
+		return true
+	}
+	return false
 }
 
 // conclude makes the verdict of the graders' findings.

@@ -166,6 +166,10 @@ func (*noErrors) grade(_ context.Context, s *Session, _ Means) judgement {
 			first = text
 		}
 	}
+	for _, n := range s.Errors {
+		e, _ := n.Payload.(trace.Error) // it is one
+		found(n.Record, e.Message)
+	}
 	for _, t := range s.Turns {
 		for _, n := range t.Notes {
 			if e, is := n.Payload.(trace.Error); is && e.Level != trace.LevelNotice {

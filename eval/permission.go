@@ -122,13 +122,13 @@ func (p *permissions) order(s *Session) judgement {
 	for _, t := range s.Turns {
 		for _, c := range t.Calls {
 			a := p.about().like(c)
-			if a == no || c.Result == nil || c.Result.Status == trace.ToolDenied || c.Result.Status == trace.ToolCanceled {
+			if a == no || c.ChangeSeq == 0 && (c.Result == nil || c.Result.Status == trace.ToolDenied || c.Result.Status == trace.ToolCanceled) {
 				continue
 			}
 			switch verdict, record := ran(c); {
 			case verdict == Passed:
 				fine = append(fine, record)
-			case verdict == Failed && a == yes, verdict == Unclear && a == yes && p.MustAsk && c.Result.Status == trace.ToolCompleted:
+			case verdict == Failed && a == yes, verdict == Unclear && a == yes && p.MustAsk && done(c):
 				early = append(early, record)
 				if firstEarly == "" {
 					firstEarly = c.Name
@@ -152,19 +152,33 @@ func (p *permissions) order(s *Session) judgement {
 	return passIf(true, fine, "each such call was allowed before it ran")
 }
 
-// ran says whether a call that ran was allowed before it had its result, and which record shows
-// it. Nobody knows of a call without a request.
+// ran says whether a call that ran was allowed before its first effect, and which record shows it.
+// The last answer before the effect counts. Nobody knows of a call without a request.
 func ran(c *reader.Call) (Verdict, string) {
 	if len(c.Requests) == 0 {
 		return Unclear, c.Record
 	}
+	effect, record := c.ResultSeq, c.ResultRecord
+	if c.ChangeSeq > 0 && (c.Result == nil || c.ChangeSeq < effect) {
+		effect, record = c.ChangeSeq, c.ChangeRecord
+	}
+	var last *reader.Request
 	for _, q := range c.Requests {
-		if q.Response != nil && q.Response.Allowed() && q.ResponseSeq < c.ResultSeq {
-			return Passed, q.ResponseRecord
+		answered := q.Response != nil && q.Response.Outcome == trace.Selected && q.ResponseSeq < effect
+		if answered && (last == nil || q.ResponseSeq > last.ResponseSeq) {
+			last = q
 		}
 	}
-	if c.Result.Status == trace.ToolCompleted {
-		return Failed, c.ResultRecord
+	switch {
+	case last != nil && last.Response.Allowed():
+		return Passed, last.ResponseRecord
+	case done(c):
+		return Failed, record
 	}
-	return Passed, c.ResultRecord // it failed because it was refused
+	return Unclear, record // it failed: as it ran, or because it was refused
+}
+
+// done reports whether a call had an effect for certain.
+func done(c *reader.Call) bool {
+	return c.ChangeSeq > 0 || c.Result != nil && c.Result.Status == trace.ToolCompleted
 }

@@ -1,9 +1,9 @@
 package eval
 
 import (
+	"fmt"
 	"iter"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -16,6 +16,10 @@ type Session struct {
 	ID    string
 	Agent trace.AgentInfo
 	Turns []*reader.Turn
+	// Open is how many turns have not ended. They are left out.
+	Open int
+	// Errors are those on record outside turns.
+	Errors []*reader.Note
 }
 
 // Read reads a session, twice. All of its turns are in memory afterwards.
@@ -24,7 +28,7 @@ func Read(records func() iter.Seq2[trace.Record, error]) (*Session, error) {
 	if err != nil {
 		return nil, err //nolint:wrapcheck // the caller's own error
 	}
-	s := &Session{Agent: o.Agent}
+	s := &Session{Agent: o.Agent, Open: len(o.Open), Errors: o.Errors}
 	for t, err := range reader.Turns(records(), o) {
 		if err != nil {
 			return nil, err //nolint:wrapcheck // the caller's own error
@@ -82,8 +86,37 @@ func (s *Session) anyImported() bool {
 
 const untold = "the session was imported from ATIF, which does not tell "
 
+// gaps says what of the session is not judged, empty for nothing.
+func (s *Session) gaps() string {
+	var all []string
+	switch {
+	case s.Open == 1:
+		all = append(all, "1 turn that has not ended is left out")
+	case s.Open > 1:
+		all = append(all, fmt.Sprintf("%d turns that have not ended are left out", s.Open))
+	}
+	for _, t := range s.Turns {
+		for _, n := range t.Notes {
+			if e, is := n.Payload.(trace.Error); is && e.Code == reader.Untold && imported(t) && len(all) < 3 {
+				all = append(all, quoted(e.Message))
+			}
+		}
+	}
+	return strings.Join(all, "; ")
+}
+
 // glob reports whether a text is like a pattern, in which * is any text.
 func glob(pattern, text string) bool {
-	expression := strings.ReplaceAll(regexp.QuoteMeta(pattern), `\*`, `.*`)
-	return regexp.MustCompile(`(?s)\A` + expression + `\z`).MatchString(text)
+	part, pattern, more := strings.Cut(pattern, "*")
+	if !more {
+		return part == text
+	}
+	text, found := strings.CutPrefix(text, part)
+	for found {
+		if part, pattern, more = strings.Cut(pattern, "*"); !more {
+			return strings.HasSuffix(text, part)
+		}
+		_, text, found = strings.Cut(text, part)
+	}
+	return false
 }

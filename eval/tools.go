@@ -1,10 +1,13 @@
 package eval
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
-	"reflect"
+	"math/big"
+	"slices"
+	"strconv"
 
 	"github.com/tributary-dev/tributary/export/reader"
 	"github.com/tributary-dev/tributary/trace"
@@ -54,81 +57,96 @@ func (g *tools) fault() *fault {
 	}
 	for i, w := range g.Calls {
 		path := fmt.Sprintf("calls[%d]", i)
-		if w.Tool == (about{}) && w.Args == nil && w.Status == "" {
+		if w.Tool == (about{}) && len(w.Args) == 0 && w.Status == "" {
 			return &fault{path, "says nothing: write kind, name, raw_name, args or status"}
 		}
 		args, err := json.Marshal(w.Args)
-		if err == nil {
-			err = json.Unmarshal(args, &g.Calls[i].Args) // numbers as those of an input
-		}
 		if err != nil {
 			return &fault{path + ".args", "has a value that JSON does not have"}
 		}
+		v, _ := decoded(args) // it is JSON
+		g.Calls[i].Args, _ = v.(map[string]any)
 	}
 	return nil
 }
 
+// made is what is known of a call that an agent made.
+type made struct {
+	told   bool           // by the agent's own records
+	input  map[string]any // nil if the input is no object
+	broken bool           // the input did not become JSON, or is not on record
+}
+
+// madeBy says what is known of a call. A person may have changed the input with the permission.
+func madeBy(t *reader.Turn, c *reader.Call) made {
+	input := c.Input
+	for _, q := range c.Requests {
+		if q.Response != nil && q.Response.Allowed() && len(q.Response.UpdatedInput) > 0 {
+			input = q.Response.UpdatedInput
+		}
+	}
+	v, _ := decoded(input) // else it is no object
+	object, _ := v.(map[string]any)
+	return made{!imported(t), object, c.InputText != "" || len(input) == 0}
+}
+
+// decoded decodes JSON, whose numbers stay as they are written.
+func decoded(data []byte) (v any, err error) {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.UseNumber()
+	err = d.Decode(&v)
+	return v, err //nolint:wrapcheck // no caller says it
+}
+
 func (g *tools) grade(_ context.Context, s *Session, _ Means) judgement {
 	var calls []*reader.Call
-	told := map[*reader.Call]bool{}
+	known := map[*reader.Call]made{}
 	for _, t := range s.Turns {
 		for _, c := range t.Calls {
 			calls = append(calls, c)
-			told[c] = !imported(t)
+			known[c] = madeBy(t, c)
 		}
 	}
 	// What the trace does not tell of a call may be so, or not. A list that matches still does if
 	// more calls are like those wanted, so all doubts at once, and none, are the two extremes.
-	var each [2]judgement
-	for i, doubt := range []bool{false, true} {
-		each[i] = g.judge(calls, func(c *reader.Call, w wanted) bool {
-			switch w.like(c, told[c]) {
-			case yes:
-				return true
-			case no:
-				return false
-			case perhaps:
-			}
-			return doubt
+	doubts := false
+	judge := func(doubt bool) judgement {
+		j := g.judge(calls, func(c *reader.Call, w wanted) bool {
+			a := w.like(c, known[c])
+			doubts = doubts || a == perhaps
+			return a == yes || a == perhaps && doubt
 		})
-		if each[i].evidence == nil {
-			each[i].evidence = s.ends()
+		if j.evidence == nil {
+			j.evidence = s.ends()
 		}
+		return j
 	}
-	if each[0].verdict != each[1].verdict {
-		doubtful := each[1]
+	least := judge(false)
+	if !doubts {
+		return least
+	}
+	most := judge(true)
+	if least.verdict != most.verdict {
+		doubtful := most
 		if g.Match == MatchSubset {
-			doubtful = each[0]
+			doubtful = least
 		}
 		return unclear(doubtful.evidence, "the trace does not tell enough of some calls: their kind is other, their input is broken, or they were imported")
 	}
-	return each[0]
+	return least
 }
 
 // judge compares the calls with those that are wanted.
 func (g *tools) judge(all []*reader.Call, is func(*reader.Call, wanted) bool) judgement {
-	anyOf := func(c *reader.Call) bool {
-		for _, w := range g.Calls {
-			if is(c, w) {
-				return true
-			}
-		}
-		return false
-	}
-	var with, without []string
-	for _, c := range all {
-		if anyOf(c) {
-			with = append(with, c.Record)
-		} else {
-			without = append(without, c.Record)
-		}
-	}
 	switch {
 	case g.Not:
+		with, _ := g.listed(all, is)
 		return passIf(with == nil, with, "%d of %s may not be there", len(with), calls(len(all)))
-	case g.Match == MatchSubset && without != nil:
-		return passIf(false, without, "%d of %s may not be there", len(without), calls(len(all)))
 	case g.Match == MatchSubset:
+		with, without := g.listed(all, is)
+		if without != nil {
+			return passIf(false, without, "%d of %s may not be there", len(without), calls(len(all)))
+		}
 		return passIf(true, with, "every one of %s may be there", calls(len(all)))
 	case g.Match == MatchExact:
 		found := 0
@@ -136,7 +154,7 @@ func (g *tools) judge(all []*reader.Call, is func(*reader.Call, wanted) bool) ju
 			found++
 		}
 		if found == len(g.Calls) && found == len(all) {
-			return passIf(true, with, "there are the listed calls, and no others")
+			return passIf(true, ids(all), "there are the listed calls, and no others")
 		}
 		return passIf(false, ids(all), "there are %s for the %d that are listed, and the first %d are as listed", calls(len(all)), len(g.Calls), found)
 	case g.Match == MatchInOrder:
@@ -158,6 +176,18 @@ func (g *tools) judge(all []*reader.Call, is func(*reader.Call, wanted) bool) ju
 	return passIf(true, ids(found), "the listed calls are there")
 }
 
+// listed divides the calls into those that are like a listed one, and the others.
+func (g *tools) listed(all []*reader.Call, is func(*reader.Call, wanted) bool) (with, without []string) {
+	for _, c := range all {
+		if slices.ContainsFunc(g.Calls, func(w wanted) bool { return is(c, w) }) {
+			with = append(with, c.Record)
+		} else {
+			without = append(without, c.Record)
+		}
+	}
+	return with, without
+}
+
 func ids(calls []*reader.Call) (all []string) {
 	for _, c := range calls {
 		all = append(all, c.Record)
@@ -171,22 +201,33 @@ func assign(calls []*reader.Call, want []wanted, is func(*reader.Call, wanted) b
 	holder := map[int]int{} // the place of the wanted call that has it, by the place of the call
 	var give func(w int, tried map[int]bool) bool
 	give = func(w int, tried map[int]bool) bool {
+		var held []int
 		for i, c := range calls {
 			if tried[i] || !is(c, want[w]) {
 				continue
 			}
-			tried[i] = true
-			if other, held := holder[i]; !held || give(other, tried) {
+			if _, taken := holder[i]; !taken {
 				holder[i] = w
 				return true
+			}
+			held = append(held, i)
+		}
+		for _, i := range held {
+			if !tried[i] {
+				tried[i] = true
+				if give(holder[i], tried) {
+					holder[i] = w
+					return true
+				}
 			}
 		}
 		return false
 	}
 	missing = -1
 	for w := range want {
-		if !give(w, map[int]bool{}) && missing < 0 {
+		if !give(w, map[int]bool{}) {
 			missing = w
+			break
 		}
 	}
 	for i, c := range calls {
@@ -207,17 +248,19 @@ const (
 )
 
 // like says whether a call is one that is wanted.
-func (w wanted) like(c *reader.Call, told bool) answer {
+func (w wanted) like(c *reader.Call, m made) answer {
 	a := w.Tool.like(c)
 	if w.Args != nil {
-		a = min(a, w.args(c))
+		a = min(a, w.args(m))
 	}
 	switch {
 	case w.Status == "":
 	case c.Result == nil:
 		a = no
-	case !told && c.Result.Status == trace.ToolCompleted:
-		a = min(a, perhaps) // what another program does not tell counts as completed
+	case !m.told && (c.Result.Status == trace.ToolCompleted || c.Result.Status == trace.ToolCanceled):
+		a = min(a, perhaps) // so counts what another program does not tell, or a call without a result
+	case !slices.Contains(trace.ToolStatuses(), c.Result.Status):
+		a = min(a, perhaps)
 	case c.Result.Status != w.Status:
 		a = no
 	}
@@ -231,41 +274,52 @@ func (m about) like(c *reader.Call) answer {
 		return no
 	case m.Kind == "" || m.Kind == c.ToolKind:
 		return yes
-	case c.ToolKind == trace.ToolOther || c.ToolKind == "":
+	case c.ToolKind == trace.ToolOther:
 		return perhaps
 	}
 	return no
 }
 
-// args says whether the input has the values. A person may have changed it with the permission.
-func (w wanted) args(c *reader.Call) answer {
-	if c.InputText != "" {
+// args says whether the input has the values.
+func (w wanted) args(m made) answer {
+	switch {
+	case m.broken || !m.told && m.input == nil:
 		return perhaps
-	}
-	input := c.Input
-	for _, r := range c.Requests {
-		if r.Response != nil && r.Response.Allowed() && len(r.Response.UpdatedInput) > 0 {
-			input = r.Response.UpdatedInput
-		}
-	}
-	var v any
-	if json.Unmarshal(input, &v) == nil && within(w.Args, v) {
+	case m.input != nil && within(w.Args, m.input, true):
 		return yes
 	}
 	return no
 }
 
-// within reports whether a value has all that is wanted. Objects may have more.
-func within(want, v any) bool {
-	object, is := want.(map[string]any)
-	if !is {
-		return reflect.DeepEqual(want, v)
-	}
-	have, is := v.(map[string]any)
-	for name, one := range object {
-		if value, there := have[name]; !there || !within(one, value) {
-			return false
+// within reports whether a value is the one that is wanted. Objects may have more, but not in lists.
+func within(want, v any, more bool) bool {
+	switch want := want.(type) {
+	case map[string]any:
+		have, is := v.(map[string]any)
+		for name, one := range want {
+			if value, there := have[name]; !there || !within(one, value, more) {
+				return false
+			}
 		}
+		return is && (more || len(have) == len(want))
+	case []any:
+		have, is := v.([]any)
+		return is && slices.EqualFunc(want, have, func(a, b any) bool { return within(a, b, false) })
+	case json.Number:
+		have, is := v.(json.Number)
+		return is && sameNumber(want.String(), have.String())
 	}
-	return is
+	return want == v
+}
+
+// sameNumber compares whole numbers to the last digit, and others as floats, so that 1.0 is 1.
+func sameNumber(a, b string) bool {
+	i, whole := new(big.Int).SetString(a, 10)
+	j, also := new(big.Int).SetString(b, 10)
+	if whole && also {
+		return i.Cmp(j) == 0
+	}
+	x, err := strconv.ParseFloat(a, 64)
+	y, wrong := strconv.ParseFloat(b, 64)
+	return err == nil && wrong == nil && x == y
 }

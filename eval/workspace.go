@@ -144,6 +144,9 @@ func (c *command) fault() *fault {
 	if c.Run == "" {
 		return &fault{"run", "is missing: write a command"}
 	}
+	if c.Exit != nil && *c.Exit > 255 {
+		return &fault{"exit", "is more than 255: write a status that a command can have"}
+	}
 	return nil
 }
 

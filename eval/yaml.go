@@ -75,7 +75,7 @@ func words(t reflect.Type) []string {
 	case reflect.TypeFor[trace.ToolKind]():
 		return yamlfile.Words(toolkind.Kinds()...)
 	case reflect.TypeFor[trace.ToolStatus]():
-		return yamlfile.Words(trace.ToolCompleted, trace.ToolFailed, trace.ToolDenied, trace.ToolCanceled)
+		return yamlfile.Words(trace.ToolStatuses()...)
 	case reflect.TypeFor[permission.Verdict]():
 		return yamlfile.Words(permission.Allow, permission.Deny, permission.Ask)
 	case reflect.TypeFor[Match]():

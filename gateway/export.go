@@ -4,13 +4,16 @@ import (
 	"cmp"
 	"io"
 	"iter"
+	"maps"
 	"mime"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"unicode"
 
 	"github.com/tributary-dev/tributary/export/markdown"
+	"github.com/tributary-dev/tributary/export/redact"
 	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
@@ -32,20 +35,24 @@ func (g *gateway) export(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	query, err := exportQuery(r)
+	if err != nil {
+		return err
+	}
+	format := cmp.Or(query.Get("format"), "markdown")
 	s.Damaged = g.Hub.Damage().Sessions[s.ID]
 	var to exported
-	if format := r.URL.Query().Get("format"); slices.Contains(readersFormats(), format) {
-		return g.exportTurns(w, r, s, format)
-	}
 	mediaType, extension := "text/markdown; charset=utf-8", ".md"
-	switch format := r.URL.Query().Get("format"); format {
-	case "", "markdown":
+	switch format {
+	case "atif", "otlp", "otlp-protobuf":
+		return g.exportTurns(w, r, s, format, query)
+	case "markdown":
 		to = asMarkdown{w, s}
 	case "json":
 		mediaType, extension = "application/json", ".json"
 		to = &asMessages{uistream.MessageList{W: w}, g.Stream, s}
 	default:
-		return refusal.Malformed("`format` must be one of markdown, json, %s. The trace has a route of its own.", strings.Join(readersFormats(), ", "))
+		return refusal.Malformed("`format` must be one of markdown, json, atif, otlp, otlp-protobuf. The trace has a route of its own.")
 	}
 	ctx, rd := g.reading(r.Context(), r)
 	defer rd.Waits()
@@ -83,6 +90,32 @@ func (g *gateway) export(w http.ResponseWriter, r *http.Request) error {
 		g.abort(r, err)
 	}
 	return nil
+}
+
+// exportQuery is the query of an export. A parameter that is not understood, or not of this format,
+// is refused: the export would have what the caller wants to keep. One that says its default does no
+// harm.
+func exportQuery(r *http.Request) (url.Values, error) {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, refusal.Malformed("The query cannot be read: write %%3B for a semicolon, and %%25 for a percent sign.")
+	}
+	format := cmp.Or(query.Get("format"), "markdown")
+	byDefault := map[string]string{"version": "1.7", "content": "all", "denied": "true", "subagents": "true"}
+	for _, name := range slices.Sorted(maps.Keys(query)) {
+		switch formats := redact.Formats(name); {
+		case len(query[name]) > 1:
+			return nil, refusal.Malformed("`%s` stands there %d times: write it once.", name, len(query[name]))
+		case query.Get(name) == "":
+			return nil, refusal.Malformed("`%s` is empty: give it a value, or leave it out.", name)
+		case name == "format":
+		case formats == nil:
+			return nil, refusal.Malformed("`%s` is no parameter of an export: use format, version, content, turn, message, denied or subagents.", name)
+		case !slices.Contains(formats, format) && query.Get(name) != byDefault[name]:
+			return nil, refusal.Malformed("`%s` does nothing for the format %s: leave it out, or use %s.", name, format, strings.Join(formats, ", "))
+		}
+	}
+	return query, nil
 }
 
 // fileName is the session's title as the name of a file, or its id. The name is not that of a

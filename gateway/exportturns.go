@@ -1,11 +1,14 @@
 package gateway
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"iter"
 	"mime"
 	"net/http"
+	"net/url"
+	"strings"
 
 	"github.com/tributary-dev/tributary/export/atif"
 	"github.com/tributary-dev/tributary/export/otlp"
@@ -17,13 +20,9 @@ import (
 
 // This file has the formats of the export for programs that read what an agent did.
 
-// readersFormats are those formats.
-func readersFormats() []string { return []string{"atif", "otlp", "otlp-protobuf"} }
-
 // exportTurns sends a session in one of the formats. One turn of it is in memory at a time.
-func (g *gateway) exportTurns(w http.ResponseWriter, r *http.Request, s session.Summary, format string) error {
-	query := r.URL.Query()
-	drop, err := redact.Parse(query.Get("content"))
+func (g *gateway) exportTurns(w http.ResponseWriter, r *http.Request, s session.Summary, format string, query url.Values) error {
+	drop, err := redact.Parse(cmp.Or(query.Get("content"), "all"))
 	if err != nil {
 		return refusal.Malformed("`content`: %s.", err)
 	}
@@ -58,6 +57,9 @@ func (g *gateway) exportTurns(w http.ResponseWriter, r *http.Request, s session.
 			weighed(rd, all)(yield)
 		}
 	}
+	if len(drop) > 0 {
+		s.Title = "" // it quotes the first prompt, and would be the name of the file
+	}
 	to := &download{ResponseWriter: w, name: fileName(s.Info)}
 	agent := trace.AgentInfo{Name: s.Agent}
 	switch format {
@@ -70,18 +72,18 @@ func (g *gateway) exportTurns(w http.ResponseWriter, r *http.Request, s session.
 		err = atif.Write(to, records, o)
 	default:
 		to.mediaType, to.extension = "application/x-ndjson", ".otlp.jsonl"
-		o := otlp.Options{Agent: agent, Drop: drop, Turn: turn, NoDenied: leave[0], NoSubagents: leave[1], Proto: format == "otlp-protobuf"}
+		o := otlp.Options{Version: g.Version, Agent: agent, Drop: drop, Turn: turn, NoDenied: leave[0], NoSubagents: leave[1], Proto: format == "otlp-protobuf"}
 		if o.Proto {
 			to.mediaType, to.extension = "application/x-protobuf", ".otlp.pb"
 		}
 		var turns int
 		if turns, err = otlp.Write(to, records, o); err == nil && turns == 0 {
-			err = atif.ErrNothing
+			err = atif.Nothing(o.Turn)
 		}
 	}
 	switch {
 	case errors.Is(err, atif.ErrNothing):
-		return &refusal.Error{Status: http.StatusConflict, Code: "nothing_to_export", Sentence: "There is nothing to export: no turn of the session has ended yet."}
+		return &refusal.Error{Status: http.StatusConflict, Code: "nothing_to_export", Sentence: "T" + strings.TrimPrefix(err.Error(), "t") + "."}
 	case err != nil && !to.begun:
 		return err
 	case err != nil:

@@ -68,6 +68,8 @@ type Options struct {
 	// Ready reports why the gateway cannot serve, or nil. The hub is asked too.
 	Ready  func() error
 	Logger *slog.Logger
+	// Version is that of the program, for the spans that it exports; empty is unknown.
+	Version string
 	// Meter measures, for /metrics: this gateway only. One of its own if nil, which
 	// knows no agent by name.
 	Meter *metrics.Meter

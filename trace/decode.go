@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+
+	"github.com/tributary-dev/tributary/internal/quote"
 )
 
 // This file decodes payloads from JSON by their kind.
@@ -18,7 +20,7 @@ func UnmarshalPayload(k Kind, raw json.RawMessage) (Payload, error) {
 	}
 	p, err := decode(raw)
 	if err != nil {
-		return nil, fmt.Errorf("read a %s payload: %w", k, err)
+		return nil, fmt.Errorf("read a %s payload: %w", k, quote.JSONError(err))
 	}
 	return p, nil
 }

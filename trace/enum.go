@@ -61,6 +61,11 @@ const (
 	ToolCanceled  ToolStatus = "canceled"
 )
 
+// ToolStatuses are all of them.
+func ToolStatuses() []ToolStatus {
+	return []ToolStatus{ToolCompleted, ToolFailed, ToolDenied, ToolCanceled}
+}
+
 // OptionKind says what choosing a permission option means.
 type OptionKind string
 

@@ -96,7 +96,7 @@ func (r *Record) UnmarshalJSON(data []byte) error {
 	}
 	var e envelope
 	if err := json.Unmarshal(data, &e); err != nil {
-		return fmt.Errorf("read a trace record: %w", err)
+		return fmt.Errorf("read a trace record: %w", quote.JSONError(err))
 	}
 	if e.V > Version {
 		return fmt.Errorf("trace record %s has version %d, this program reads up to %d: use a newer one", e.ID, e.V, Version)

@@ -146,3 +146,28 @@ func (u Unknown) normalized() Payload {
 	u.Raw = oneLine(bytes.Clone(u.Raw))
 	return u
 }
+
+// Normalized is the payload as a Builder would write it: a word that a closed set does not have is
+// the most careful one. Readers need it for records that another program wrote. How a call and a turn
+// ended stays as it is, because a Builder takes an unknown end for a good one.
+func Normalized(p Payload) Payload {
+	switch p := p.(type) { //nolint:gochecksumtype // the others have no words of closed sets that a reader judges by
+	case ToolCallStart:
+		p.ToolKind = p.ToolKind.normalized()
+		return p
+	case ToolCall:
+		p.ToolKind = p.ToolKind.normalized()
+		return p
+	case PermissionRequest:
+		return p.normalized()
+	case PermissionResponse:
+		return p.normalized()
+	case Answer:
+		return p.normalized()
+	case Usage:
+		return p.normalized()
+	case FileChange:
+		return p.normalized()
+	}
+	return p
+}

@@ -105,7 +105,9 @@ func TestWhatMadeATurnFail(t *testing.T) {
 		{trace.Stop{Outcome: trace.OutcomeFailed, Class: trace.ClassContext}, false},
 		{trace.Stop{Outcome: trace.OutcomeFailed, Class: trace.ClassLimit}, false},
 		{trace.Stop{Outcome: trace.OutcomeFailed, Reason: "error"}, false},
-		{trace.Stop{Outcome: trace.OutcomeFailed, Reason: trace.ReasonDied}, true}, // as an older version wrote it
+		{trace.Stop{Outcome: trace.OutcomeFailed, Reason: trace.ReasonDied}, true},  // as an older version wrote it
+		{trace.Stop{Outcome: trace.OutcomeFailed, Reason: trace.ReasonIdle}, false}, // the agent was silent
+		{trace.Stop{Outcome: trace.OutcomeFailed, Reason: trace.ReasonTooMuch, Class: trace.ClassGateway}, false},
 		{trace.Stop{Outcome: trace.OutcomeCanceled, Reason: trace.ReasonRestart}, false},
 	} {
 		if got := c.stop.Infrastructure(); got != c.infrastructure {

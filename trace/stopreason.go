@@ -15,18 +15,21 @@ const (
 )
 
 // Infrastructure reports whether something other than the agent's own work made the turn fail: the
-// gateway, the way to the agent, or the way from the agent to its model.
+// gateway, the way to the agent, or the way from the agent to its model. A turn that the gateway
+// ended because the agent was silent or said too much is the agent's work.
 func (s Stop) Infrastructure() bool {
 	if s.Outcome != OutcomeFailed {
 		return false
 	}
-	switch s.Class {
-	case ClassAuth, ClassRateLimit, ClassOverloaded, ClassNetwork, ClassGateway:
+	switch s.normalized().Class { // a record of an older version has no class
+	case ClassAuth, ClassRateLimit, ClassOverloaded, ClassNetwork:
 		return true
 	case ClassRequest, ClassContext, ClassLimit:
 		return false
+	case ClassGateway:
+		return s.Reason != ReasonIdle && s.Reason != ReasonTooMuch
 	}
-	return gatewaysReason(s.Reason) // a record of an older version has no class
+	return false
 }
 
 // gatewaysReason reports whether the reason of a failed turn is one of the gateway's own.

@@ -133,6 +133,9 @@ func (d *Decoder) fromGateway(m jsonrpc.Message, t agent.Turns) ([]agent.Effect,
 		if m.Method == methodLoad {
 			d.phase = loaded
 		}
+		if m.Method != methodNew {
+			return []agent.Effect{agent.Resume{Token: d.session}}, nil // the conversation began before
+		}
 	case methodPrompt:
 		return d.prompt(m, t)
 	}

@@ -49,6 +49,9 @@ func requestOf(q *reader.Request) map[string]any {
 	if r := q.Response; r != nil {
 		m["answered_at"], m["outcome"] = at(q.End), r.Outcome
 		maps.Copy(m, texts("option_kind", string(r.OptionKind), "by", r.By, "via", string(r.Via), "reason", r.Reason, "rule", r.Rule))
+		if len(r.UpdatedInput) > 0 {
+			m["updated_input"] = r.UpdatedInput
+		}
 	}
 	return m
 }

@@ -10,90 +10,49 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tributary-dev/tributary/export/reader"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// This file reads a trajectory that another program wrote into records.
-
-// stranger is what is read of a trajectory.
-type stranger struct {
-	SchemaVersion string     `json:"schema_version"`
-	TrajectoryID  string     `json:"trajectory_id"`
-	SessionID     string     `json:"session_id"`
-	Agent         agent      `json:"agent"`
-	Steps         []given    `json:"steps"`
-	Subagents     []stranger `json:"subagent_trajectories"`
-}
-
-type given struct {
-	Timestamp   string          `json:"timestamp"`
-	Source      string          `json:"source"`
-	Model       string          `json:"model_name"`
-	Message     json.RawMessage `json:"message"`
-	Reasoning   string          `json:"reasoning_content"`
-	ToolCalls   []givenCall     `json:"tool_calls"`
-	Observation struct {
-		Results []struct {
-			CallID    string          `json:"source_call_id"`
-			Content   json.RawMessage `json:"content"`
-			Subagents []reference     `json:"subagent_trajectory_ref"`
-		} `json:"results"`
-	} `json:"observation"`
-	Metrics *metrics `json:"metrics"`
-}
-
-type givenCall struct {
-	ID        string          `json:"tool_call_id"`
-	Name      string          `json:"function_name"`
-	Arguments json.RawMessage `json:"arguments"`
-	Extra     struct {
-		Kind   trace.ToolKind   `json:"kind"`
-		Status trace.ToolStatus `json:"status"`
-	} `json:"extra"`
-}
+// This file makes records of a trajectory that another program wrote.
 
 // Read makes a session of a trajectory in any version 1 of ATIF. Each step of a user begins a turn.
-// The agent is named imported:NAME. What ATIF does not tell is not there: who was asked, when
-// results came, and how a turn ended, which counts as completed.
+// The agent is named imported:NAME. What ATIF does not tell is not there: when results came, and, of
+// other programs, who was asked and how a turn ended, which counts as completed. Steps that were
+// copied from another trajectory are left out.
 func Read(ctx context.Context, r io.Reader, emit func(trace.Record) error) error {
-	data, err := io.ReadAll(r)
+	t, data, err := parse(r)
 	if err != nil {
-		return fmt.Errorf("the trajectory cannot be read: %w", err)
+		return err
 	}
-	var t stranger
-	if err := json.Unmarshal(data, &t); err != nil {
-		return fmt.Errorf("this is no trajectory in ATIF: %w", err)
-	}
-	if !strings.HasPrefix(t.SchemaVersion, "ATIF-v1.") {
-		return fmt.Errorf("this is no trajectory in ATIF 1: its schema_version is %q", t.SchemaVersion)
-	}
-	if len(t.Steps) == 0 {
-		return ErrNothing
-	}
-	in := &importer{emit: emit, placed: map[string]bool{}, session: cmp.Or(t.SessionID, t.TrajectoryID, fmt.Sprintf("imported-%.6x", sha256.Sum256(data)))}
+	in := &importer{ctx: ctx, emit: emit, placed: map[*stranger]bool{}}
+	in.session = cmp.Or(t.SessionID, t.TrajectoryID, fmt.Sprintf("imported-%.6x", sha256.Sum256(data)))
+	in.collect(t.Subagents)
 	info := trace.AgentInfo{Name: "imported:" + t.Agent.Name, Adapter: "atif", Product: t.Agent.Name, Version: t.Agent.Version, Model: t.Agent.ModelName}
 	for _, tool := range t.Agent.Tools {
 		info.Tools = append(info.Tools, trace.ToolDefinition{Name: tool.Function.Name, Description: tool.Function.Description, InputSchema: tool.Function.Parameters})
 	}
 	in.clock(t.Steps[0])
 	in.put("", trace.Event{ID: "agent", Time: in.now, Actor: trace.Agent, Payload: info.Payload()})
-	for _, s := range t.Steps {
+	for i, s := range t.Steps {
 		in.clock(s)
-		switch s.Source {
-		case "user":
+		if s.Source == "user" && !s.Copied {
 			in.finish()
-			in.begin(ctx, &s)
-		default:
-			if in.b == nil {
-				in.begin(ctx, nil)
-			}
-			in.step(in.b, s, t.Subagents, false)
+			in.begin(&t.Steps[i])
 		}
+		if !s.Copied {
+			in.turn()
+		}
+		in.step(in.b, s, &t, false)
 	}
-	for _, sub := range t.Subagents { // of no call
-		if !in.placed[sub.TrajectoryID] && in.b != nil {
-			in.subagent(in.b.Sub(sub.TrajectoryID, sub.Agent.Name), sub)
-		}
+	in.rest(in.turn(), &t)
+	if left := t.Extra.v.LeftOut; len(left) > 0 {
+		in.turn().Emit(trace.Notice(reader.Untold, "The trajectory was written without: "+strings.Join(left, ", ")+"."))
+	}
+	if u, more := in.unexplained(&t, trace.Usage{}); more {
+		u = in.last.Plus(u)
+		u.Scope = trace.UsageTurn
+		in.turn().Emit(u)
 	}
 	in.finish()
 	return in.err
@@ -101,15 +60,29 @@ func Read(ctx context.Context, r io.Reader, emit func(trace.Record) error) error
 
 // importer writes the turns of the session.
 type importer struct {
+	ctx     context.Context //nolint:containedctx // the life of one Read
 	emit    func(trace.Record) error
 	session string
 	now     time.Time
 	seq     uint64
 	turns   int
-	steps   int             // so far, so that each has names of its own for its parts
-	b       *trace.Builder  // of the open turn
-	placed  map[string]bool // trajectories of sub-agents, by their ids
+	n       int                // counts what needs a name
+	b       *trace.Builder     // of the open turn
+	stop    *trace.Stop        // of the open turn, if the trajectory tells
+	ids     map[string]int     // of calls and sub-agents in the open turn, and how often each was given
+	all     []*stranger        // the trajectories of sub-agents in the file
+	placed  map[*stranger]bool // those that are on record
+	sum     trace.Usage        // of all steps, and last of those in the open turn
+	last    trace.Usage
 	err     error
+}
+
+// collect finds the trajectories of sub-agents, wherever in the file they are.
+func (in *importer) collect(subs []*stranger) {
+	for _, sub := range subs {
+		in.all = append(in.all, sub)
+		in.collect(sub.Subagents)
+	}
 }
 
 // clock is the time of the step, which never goes back. A step without a time has that before.
@@ -126,10 +99,19 @@ func (in *importer) put(turn string, e trace.Event) {
 	}
 }
 
-func (in *importer) begin(ctx context.Context, prompt *given) {
+// turn is the open turn; the agent begins one if there is none.
+func (in *importer) turn() *trace.Builder {
+	if in.b == nil {
+		in.begin(nil)
+	}
+	return in.b
+}
+
+func (in *importer) begin(prompt *given) {
 	in.turns++
 	turn := fmt.Sprintf("turn-%d", in.turns)
-	in.b = trace.NewBuilder(ctx, trace.Config{
+	in.stop, in.ids, in.last = nil, map[string]int{}, trace.Usage{}
+	in.b = trace.NewBuilder(in.ctx, trace.Config{
 		Turn: turn, Now: func() time.Time { return in.now },
 		Append: func(_ context.Context, events []trace.Event) error {
 			for _, e := range events {
@@ -150,105 +132,216 @@ func (in *importer) finish() {
 	if in.b == nil {
 		return
 	}
-	if err := in.b.Finish(trace.Stop{Reason: "imported", Outcome: trace.OutcomeCompleted}); in.err == nil {
+	stop := trace.Stop{Reason: "imported", Outcome: trace.OutcomeCompleted}
+	if in.stop != nil {
+		stop = *in.stop
+	}
+	if err := in.b.Finish(stop); in.err == nil {
 		in.err = err
 	}
 	in.b = nil
 }
 
-// step writes a step of the agent, or of a sub-agent.
-func (in *importer) step(b *trace.Builder, s given, subs []stranger, subagent bool) {
-	if s.Source != "agent" {
-		if text := textIn(s.Message); text != "" && s.Source == "system" {
-			b.Emit(trace.Notice("system", text))
-		}
+// id is unique in the turn: ids of calls are unique in one trajectory, if at all.
+func (in *importer) id(given string) string {
+	id := given
+	for in.ids[id] > 0 {
+		in.ids[given]++
+		id = fmt.Sprintf("%s~%d", given, in.ids[given])
+	}
+	in.ids[id]++
+	return id
+}
+
+// name names a part or a request.
+func (in *importer) name() string {
+	in.n++
+	return fmt.Sprint(in.n)
+}
+
+// called is a call of a step: its id in the trajectory, and the one on record.
+type called struct {
+	given, id string
+	status    trace.ToolStatus
+	done      bool
+}
+
+// step writes a step of the agent, or of a sub-agent. What a step of a user or of the system did
+// beside its message is the agent's too.
+func (in *importer) step(b *trace.Builder, s given, of *stranger, subagent bool) {
+	usage := usageOf(s)
+	in.sum = in.sum.Plus(usage)
+	text := textIn(s.Message)
+	switch {
+	case s.Copied:
 		return
+	case s.Source == "system" && text != "":
+		note := trace.Notice("system", text)
+		if s.Extra.v.Kind == "error" {
+			note = trace.Error{Message: text, Code: s.Extra.v.Code}
+		}
+		b.Emit(note)
+		text = ""
+	case s.Source == "user":
+		text = "" // it is the prompt
+	}
+	if !subagent && s.Extra.v.Stop != nil {
+		in.stop = s.Extra.v.Stop
 	}
 	if !subagent {
 		b.StepStart(trace.Step{})
 	}
-	in.steps++
-	key := fmt.Sprint(in.steps)
 	if s.Reasoning != "" {
-		b.Thought(key, s.Reasoning, "")
+		b.Thought(in.name(), s.Reasoning, "")
 	}
-	if text := textIn(s.Message); text != "" {
-		b.Message(key, text)
+	if text != "" {
+		b.Message(in.name(), text)
 	}
-	status := map[string]trace.ToolStatus{}
-	for _, c := range s.ToolCalls {
-		status[c.ID] = c.Extra.Status
-		b.Emit(trace.ToolCall{ToolCallID: c.ID, RawName: c.Name, Name: c.Name, ToolKind: cmp.Or(c.Extra.Kind, trace.ToolOther), Input: arguments(c.Arguments)})
+	calls := make([]called, len(s.ToolCalls))
+	for i, c := range s.ToolCalls {
+		x := c.Extra.v
+		calls[i] = called{given: c.ID, id: in.id(cmp.Or(c.ID, "call")), status: x.Status}
+		b.Emit(trace.ToolCall{ToolCallID: calls[i].id, RawName: c.Name, Name: cmp.Or(x.Name, c.Name), ToolKind: cmp.Or(x.Kind, trace.ToolOther), Title: x.Title, Input: input(c.Arguments), InputText: x.InputText})
+	}
+	if s.Metrics != nil {
+		in.last = in.last.Plus(usage)
+		b.Emit(usage)
+	}
+	for i, c := range s.ToolCalls { // a request ends the step, so all that is of the step is before
+		for _, q := range c.Extra.v.Permissions {
+			in.request(b, calls[i].id, q)
+		}
 	}
 	for _, r := range s.Observation.Results {
-		if _, known := status[r.CallID]; !known {
-			continue // of no call: the trace has no place for it
-		}
-		for _, ref := range r.Subagents {
-			for _, sub := range subs {
-				if sub.TrajectoryID == ref.TrajectoryID {
-					in.subagent(b.Under(r.CallID), sub)
-				}
-			}
-		}
-		result := trace.ToolResult{ToolCallID: r.CallID, Status: cmp.Or(status[r.CallID], trace.ToolCompleted)}
-		if text := textIn(r.Content); result.Status == trace.ToolCompleted {
-			result.Output, _ = json.Marshal(text) // a string always can be
-		} else {
-			result.Error = text
-		}
-		b.Emit(result)
+		in.result(b, of, calls, r)
 	}
-	if m := s.Metrics; m != nil {
-		b.Emit(trace.Usage{Scope: trace.UsageStep, InputTokens: or0(m.Prompt), OutputTokens: or0(m.Completion), CacheReadTokens: or0(m.Cached), CostUSD: m.CostUSD, Model: s.Model})
+	for _, q := range s.Extra.v.Questions {
+		in.question(b, q)
 	}
 	if !subagent {
 		b.StepEnd()
 	}
 }
 
-func (in *importer) subagent(b *trace.Builder, t stranger) {
-	in.placed[t.TrajectoryID] = true
-	for _, s := range t.Steps {
-		in.step(b, s, t.Subagents, true)
+func usageOf(s given) trace.Usage {
+	m := s.Metrics
+	if m == nil {
+		return trace.Usage{}
+	}
+	return trace.Usage{Scope: trace.UsageStep, InputTokens: int64(m.Prompt), OutputTokens: int64(m.Completion), CacheReadTokens: int64(m.Cached), CostUSD: m.CostUSD, Model: s.Model}
+}
+
+// result writes what a call returned. Of several calls with one id, it is of the first without a
+// result. A result of no call has no place in the trace; its sub-agents have.
+func (in *importer) result(b *trace.Builder, of *stranger, calls []called, r givenResult) {
+	var c *called
+	for i := range calls {
+		if calls[i].given == r.CallID && (c == nil || c.done) {
+			c = &calls[i]
+		}
+	}
+	for _, ref := range r.Subagents {
+		named := func(sub *stranger) bool {
+			if ref.TrajectoryID != "" {
+				return sub.TrajectoryID == ref.TrajectoryID
+			}
+			return ref.SessionID != "" && sub.SessionID == ref.SessionID
+		}
+		found := only(of.Subagents, named)
+		if found == nil {
+			found = only(in.all, named)
+		}
+		if found == nil {
+			name := cmp.Or(ref.TrajectoryID, ref.Path, ref.SessionID)
+			in.b.Emit(trace.Notice(reader.Untold, strings.TrimSpace("The trajectory "+name)+" of a sub-agent is not in the file."))
+		}
+		for _, sub := range found {
+			if c != nil && !in.placed[sub] {
+				in.subagent(b.Under(c.id), sub)
+			}
+		}
+	}
+	if c == nil {
+		return
+	}
+	c.done = true
+	result := trace.ToolResult{ToolCallID: c.id, Status: cmp.Or(c.status, trace.ToolCompleted)}
+	if text := textIn(r.Content); result.Status == trace.ToolCompleted {
+		result.Output, _ = json.Marshal(text) // a string always can be
+	} else {
+		result.Error = text
+	}
+	b.Emit(result)
+}
+
+func only(all []*stranger, which func(*stranger) bool) (found []*stranger) {
+	for _, one := range all {
+		if which(one) {
+			found = append(found, one)
+		}
+	}
+	return found
+}
+
+// request writes a permission that Tributary has written as an extra.
+func (in *importer) request(b *trace.Builder, call string, q givenRequest) {
+	id, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "permission-" + in.name(), ToolCallID: call, Title: q.Title, DecidedBy: q.DecidedBy}, trace.ToolCall{})
+	if q.Outcome != "" {
+		q.RequestID = id
+		b.PermissionResponse(q.PermissionResponse)
 	}
 }
 
-func or0(n *int64) int64 {
+func (in *importer) question(b *trace.Builder, q givenQuestion) {
+	id := b.Question(trace.Question{QuestionID: "question-" + in.name(), Header: q.Header, Text: q.Text, Choices: q.Choices})
+	if q.Outcome != "" {
+		b.Answer(trace.Answer{QuestionID: id, Outcome: q.Outcome, Values: q.Values, By: q.By, Reason: q.Reason})
+	}
+}
+
+// subagent writes the trajectory of a sub-agent.
+func (in *importer) subagent(b *trace.Builder, t *stranger) {
+	in.placed[t] = true
+	before := in.sum
+	for _, s := range t.Steps {
+		in.step(b, s, t, true)
+	}
+	in.rest(b, t)
+	if u, more := in.unexplained(t, before); more {
+		u.Scope = trace.UsageStep
+		in.sum, in.last = in.sum.Plus(u), in.last.Plus(u)
+		b.Emit(u)
+	}
+}
+
+// rest writes the trajectories of sub-agents to which no step refers.
+func (in *importer) rest(b *trace.Builder, t *stranger) {
+	for _, sub := range t.Subagents {
+		if !in.placed[sub] {
+			in.subagent(b.Sub(in.id(cmp.Or(sub.TrajectoryID, sub.SessionID, "subagent")), sub.Agent.Name), sub)
+		}
+	}
+}
+
+// unexplained is what the sums of a trajectory have more than its steps, and the sub-agents below,
+// have told since before.
+func (in *importer) unexplained(t *stranger, before trace.Usage) (u trace.Usage, more bool) {
+	f := t.Final
+	u.InputTokens = max(0, int64(f.Prompt)-in.sum.InputTokens+before.InputTokens)
+	u.OutputTokens = max(0, int64(f.Completion)-in.sum.OutputTokens+before.OutputTokens)
+	u.CacheReadTokens = max(0, int64(f.Cached)-in.sum.CacheReadTokens+before.CacheReadTokens)
+	if f.CostUSD != nil {
+		cost := *f.CostUSD - orZero(in.sum.CostUSD) + orZero(before.CostUSD)
+		if cost > 1e-9 { // else it is rounding
+			u.CostUSD = &cost
+		}
+	}
+	return u, u.InputTokens|u.OutputTokens != 0 || u.CostUSD != nil
+}
+
+func orZero(n *float64) float64 {
 	if n == nil {
 		return 0
 	}
 	return *n
-}
-
-// contents are those of a message: a text, or a list.
-func contents(v json.RawMessage) (all []content) {
-	var text string
-	if json.Unmarshal(v, &text) == nil {
-		return []content{{Type: "text", Text: text}}
-	}
-	_ = json.Unmarshal(v, &all) // else there is nothing
-	return all
-}
-
-func textIn(v json.RawMessage) string {
-	var all []string
-	for _, c := range contents(v) {
-		if c.Type == "text" {
-			all = append(all, c.Text)
-		}
-	}
-	return strings.Join(all, "\n\n")
-}
-
-// inputs are the parts of a prompt. A picture stays where it is.
-func inputs(v json.RawMessage) (all []trace.InputPart) {
-	for _, c := range contents(v) {
-		if c.Source != nil {
-			all = append(all, trace.InputPart{Type: trace.InputFile, MediaType: c.Source.MediaType, URL: c.Source.Path})
-			continue
-		}
-		all = append(all, trace.InputPart{Type: trace.InputText, Text: c.Text})
-	}
-	return all
 }

@@ -88,10 +88,13 @@ func TestAStrangersTrajectory(t *testing.T) {
 		t.Error(got)
 	}
 	for text, want := range map[string]string{
-		"x": "this is no trajectory", `{"schema_version":"ATIF-v2.0"}`: "ATIF-v2.0", `{"schema_version":"ATIF-v1.7","steps":[]}`: "nothing to export",
+		"x": "this is no trajectory", `{"schema_version":"ATIF-v2.0"}`: "ATIF-v2.0", `{"schema_version":"ATIF-v1.7","steps":[]}`: "it has no steps",
+		"[]": "the whole is a list, and an object belongs there", "{": "it is no JSON at byte 1", `{"schema_version":"ATIF-v1.7","steps":[{"tool_calls":"x"}]}`: "its steps.tool_calls is a text, and a list belongs there",
+		`{"schema_version":"ATIF-v1.7","steps":[{"source":5}]}`: "its steps.source is a number, and a text belongs there", `{"schema_version":"ATIF-v1.7","steps":[{"metrics":{"prompt_tokens":10.5}}]}`: "a count of tokens is 10.5: write a whole number",
+		`{"schema_version":"ATIF-v1.7","steps":[{"metrics":{"prompt_tokens":"9"}}]}`: `a count of tokens is "9": write a whole number`,
 	} {
 		err := atif.Read(t.Context(), strings.NewReader(text), func(trace.Record) error { return nil })
-		if err == nil || !strings.Contains(err.Error(), want) {
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "Go ") {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -40,6 +40,22 @@ type Options struct {
 // ErrNothing is the error for a session of which there is nothing: ATIF wants at least one step.
 var ErrNothing = errors.New("there is nothing to export: no turn of the session has ended, or nothing was said in it") //nolint:gochecknoglobals // a sentinel
 
+// Nothing is ErrNothing, or what is ErrNothing of the only turn that was asked for.
+func Nothing(turn string) error {
+	if turn == "" {
+		return ErrNothing
+	}
+	return noTurn(turn)
+}
+
+type noTurn string
+
+func (t noTurn) Error() string {
+	return fmt.Sprintf("there is nothing to export: the session has no turn %q that has ended, or nothing was said in it", string(t))
+}
+
+func (noTurn) Is(target error) bool { return target == ErrNothing } //nolint:errorlint // it is compared with the sentinel
+
 // Check returns an error that a person can read if the version is unknown.
 func (o Options) Check() error {
 	switch o.Version {
@@ -74,7 +90,7 @@ func Write(w io.Writer, records func() iter.Seq2[trace.Record, error], o Options
 		}
 	}
 	if p.final.Steps == 0 {
-		return ErrNothing
+		return Nothing(o.Turn)
 	}
 	return p.end()
 }
@@ -163,15 +179,34 @@ func (w *writer) end() error {
 		Subs  []json.RawMessage `json:"subagent_trajectories,omitempty"`
 		Final finalMetrics      `json:"final_metrics"`
 		Extra map[string]any    `json:"extra,omitempty"`
-	}{Subs: w.subs, Final: w.final}
+	}{w.subs, w.final, map[string]any{}}
 	if w.removed > 0 {
-		rest.Extra = map[string]any{"removed_turns": w.removed}
+		rest.Extra["removed_turns"] = w.removed
+	}
+	if left := w.leftOut(); left != nil {
+		rest.Extra["left_out"] = left
 	}
 	encoded, err := encode(rest)
 	if err != nil {
 		return err
 	}
 	return w.put(",\n", string(encoded[1:]), "\n")
+}
+
+// leftOut names what the caller wanted to be left out.
+func (o Options) leftOut() (all []string) {
+	for _, c := range o.Drop {
+		all = append(all, string(c))
+	}
+	for _, one := range []struct {
+		name string
+		out  bool
+	}{{"other turns", o.Turn != ""}, {"denied calls", o.NoDenied}, {"sub-agents", o.NoSubagents}} {
+		if one.out {
+			all = append(all, one.name)
+		}
+	}
+	return all
 }
 
 func (w *writer) put(texts ...string) error {

@@ -347,8 +347,13 @@ func TestATurn(t *testing.T) {
 func TestTheCallersTrace(t *testing.T) {
 	t.Parallel()
 	for header, own := range map[string]bool{
-		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01": false,
-		"00-00000000000000000000000000000000-b7ad6b7169203331-01": true,
+		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01":       false,
+		"00-00000000000000000000000000000000-b7ad6b7169203331-01":       true,
+		"ff-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01":       true,
+		"00-0AF7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01":       true,
+		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-more":  true,
+		"cc-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01-later": false,
+		"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-zz":       true,
 		"nonsense": true, "": true,
 	} {
 		all := export(t, busy(t, func(p *trace.Prompt) { p.Traceparent = header }), otlp.Options{})
@@ -356,6 +361,27 @@ func TestTheCallersTrace(t *testing.T) {
 		if got := root.Parent == (otlp.SpanID{}) && hex.EncodeToString(root.Trace[:]) != "0af7651916cd43dd8448eb211c80319c"; got != own {
 			t.Errorf("%q: %x under %x", header, root.Trace, root.Parent)
 		}
+	}
+}
+
+// A permission says what a person changed, and of which call it was if the call began in another turn.
+func TestWhatAPermissionChanged(t *testing.T) {
+	t.Parallel()
+	s := exporttest.NewSession()
+	call := trace.ToolCall{ToolCallID: "c", RawName: "Bash", Input: json.RawMessage(`{"command":"ls"}`)}
+	call.Continues = s.Turn(t.Context(), "go", done(), func(b *trace.Builder) { b.Emit(call) })
+	s.Turn(t.Context(), "on", done(), func(b *trace.Builder) {
+		b.Emit(call)
+		id, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Options: []trace.PermissionOption{{ID: "yes", OptionKind: trace.AllowOnce}}}, trace.ToolCall{})
+		b.PermissionResponse(trace.PermissionResponse{RequestID: id, Outcome: trace.Selected, ChosenOption: "yes", UpdatedInput: json.RawMessage(`{"command":"pwd"}`)})
+	})
+	p := named(export(t, s.Records, otlp.Options{}), "permission")[0]
+	if attr(p, "tributary.permission.updated_input") != `{"command":"pwd"}` || attr(p, "tributary.permission.call") != "c" || attr(p, "tributary.permission.continues") != call.Continues {
+		t.Errorf("%+v", p.Attrs)
+	}
+	p = named(export(t, s.Records, otlp.Options{Drop: []redact.Class{redact.Prompt}}), "permission")[0]
+	if attr(p, "tributary.permission.updated_input") != nil {
+		t.Errorf("%+v", p.Attrs)
 	}
 }
 

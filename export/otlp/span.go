@@ -127,7 +127,10 @@ func spanID(word, session, turn, key string) (id SpanID) {
 // traceOf is the trace of a turn: the caller's if the caller gave a valid traceparent, which then
 // also names the parent of the turn's span.
 func traceOf(session, turn, traceparent string) (id TraceID, parent SpanID) {
-	if parts := strings.Split(traceparent, "-"); len(parts) >= 4 && len(parts[0]) == 2 && len(parts[1]) == 32 && len(parts[2]) == 16 {
+	parts := strings.Split(traceparent, "-")
+	const hexadecimal = "0123456789abcdef" // W3C allows no capitals
+	form := len(parts) >= 4 && strings.Trim(strings.Join(parts[:4], ""), hexadecimal) == "" && parts[0] != "ff" && (len(parts) == 4 || parts[0] != "00")
+	if form && len(parts[0]) == 2 && len(parts[1]) == 32 && len(parts[2]) == 16 && len(parts[3]) == 2 {
 		_, err := hex.Decode(id[:], []byte(parts[1]))
 		_, wrong := hex.Decode(parent[:], []byte(parts[2]))
 		if err == nil && wrong == nil && id != (TraceID{}) && parent != (SpanID{}) {

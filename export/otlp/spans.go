@@ -70,7 +70,7 @@ func toolsOf(a trace.AgentInfo) string {
 	}
 	var all []definition
 	for _, t := range a.Tools {
-		all = append(all, definition{"function", t.Name, t.Description, valid(t.InputSchema)})
+		all = append(all, definition{"function", cmp.Or(t.Name, "tool"), t.Description, valid(t.InputSchema)})
 	}
 	out, _ := json.Marshal(all) // all of it is JSON
 	return string(out)
@@ -257,6 +257,11 @@ func (m *maker) request(q *reader.Request) {
 		a.text(permissionField+"via", string(r.Via))
 		a.text(permissionField+"reason", r.Reason)
 		a.text(permissionField+"rule", r.Rule)
+		a.text(permissionField+"updated_input", string(r.UpdatedInput))
+	}
+	if c := q.Call; c != nil && c.Continues != "" { // its span is in another trace
+		a.text(permissionField+"call", c.ToolCallID)
+		a.text(permissionField+"continues", c.Continues)
 	}
 	a.text(permissionField+"outcome", outcome)
 	s := Span{ID: m.id("request", q.RequestID), Parent: m.under(q.Actor), Name: "permission", Kind: KindInternal}

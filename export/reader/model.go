@@ -8,6 +8,10 @@ import (
 
 // This file has what a turn is made of.
 
+// Untold is the code of a notice in an imported session which says that the file does not have all
+// that happened.
+const Untold = "untold"
+
 // Turn is one turn that has stopped.
 type Turn struct {
 	Session, ID string
@@ -27,7 +31,7 @@ type Turn struct {
 	// Actors are the agent, and then its sub-agents in the order in which they began.
 	Actors []*Actor
 	// Calls are those of all actors, in the order in which they began. A call that goes on from
-	// an earlier turn is in Continued instead.
+	// an earlier turn on record is in Continued instead, and a part of the call there.
 	Calls, Continued []*Call
 	Requests         []*Request
 	Questions        []*Question
@@ -133,8 +137,12 @@ type Call struct {
 	// ResultRecord and ResultSeq are the id and the number of the result's record.
 	ResultRecord string
 	ResultSeq    uint64
-	Requests     []*Request
-	Sub          *Actor // the sub-agent that it started, if any
+	// ChangeRecord and ChangeSeq are the id and the number of the first change of a file by the call.
+	ChangeRecord string
+	ChangeSeq    uint64
+	// Requests are those of all turns in which the call went on, if [Survey] has found them.
+	Requests []*Request
+	Sub      *Actor // the sub-agent that it started, if any
 }
 
 // Request is a permission that was asked for, and the answer, nil if there is none.

@@ -11,7 +11,7 @@ import (
 // This file reads records into turns.
 
 // Turns yields each turn of the session when it has stopped. A turn that has not stopped is left
-// out, and so is what happens outside turns. The outline is nil for a reader that has the records
+// out, and so is what happens outside turns: [Outline] has both. The outline is nil for a reader that has the records
 // once only. Then nothing counts as removed, a call that goes on later has the result of its own
 // turn, and no turn has scores. The turns are the caller's.
 func Turns(records iter.Seq2[trace.Record, error], o *Outline) iter.Seq2[*Turn, error] {
@@ -41,6 +41,7 @@ type session struct {
 	known, seen uint64
 
 	turns  map[string]*turn // those that have not stopped
+	begun  map[callKey]bool // calls that go on in later turns
 	agent  trace.AgentInfo
 	model  string // the current one of the agent's list of models
 	totals totals
@@ -48,7 +49,7 @@ type session struct {
 
 func (s *session) read(records iter.Seq2[trace.Record, error]) iter.Seq2[*Turn, error] {
 	return func(yield func(*Turn, error) bool) {
-		s.turns = map[string]*turn{}
+		s.turns, s.begun = map[string]*turn{}, map[callKey]bool{}
 		defer func() { s.turns = nil }()
 		for r, err := range records {
 			if err != nil {
@@ -86,6 +87,7 @@ func (s *session) take(r trace.Record) *Turn {
 	if r.Turn == "" || trace.Ephemeral(r.Payload) {
 		return nil
 	}
+	r.Payload = trace.Normalized(r.Payload)
 	t := s.turns[r.Turn]
 	if t == nil {
 		t = newTurn(r)
@@ -163,7 +165,7 @@ func (s *session) record(t *turn, r trace.Record) {
 	case trace.ToolCall:
 		t.call(a, r, p, true)
 	case trace.ToolResult:
-		t.result(r, p)
+		t.result(a, r, p)
 	case trace.PermissionRequest, trace.PermissionResponse, trace.Question, trace.Answer:
 		t.asked(a, r)
 	case trace.Usage:
@@ -178,7 +180,12 @@ func (s *session) record(t *turn, r trace.Record) {
 		} else if !p.Domain {
 			t.note(r)
 		}
-	case trace.Error, trace.Plan, trace.FileChange, trace.Source, trace.File:
+	case trace.FileChange:
+		if c := t.calls[p.ToolCallID]; c != nil && c.ChangeSeq == 0 {
+			c.ChangeRecord, c.ChangeSeq = r.ID, r.Seq
+		}
+		t.note(r)
+	case trace.Error, trace.Plan, trace.Source, trace.File:
 		t.note(r)
 	case trace.MessageDelta, trace.ThoughtDelta, trace.ToolCallDelta, trace.ToolResultProgress, trace.Status,
 		trace.Pause, trace.Stop, trace.Unknown:
@@ -274,23 +281,20 @@ func (s *session) finish(t *turn) {
 			q.End = later(q.Start, t.End)
 		}
 	}
-	for _, c := range t.calls {
+	for _, c := range t.Calls {
 		if c.Result == nil {
 			c.End = later(c.Start, t.End)
-		}
-		if o := s.outline.resultOf(t.ID, c.ToolCallID); o != nil {
-			c.Result, c.End = o.result, later(c.Start, o.at)
-			c.ResultRecord, c.ResultSeq = o.record, o.seq
 		}
 	}
 	for _, n := range t.Notes {
 		n.Removed = s.outline.removes(n.Seq)
 	}
 	t.Calls = slices.DeleteFunc(t.Calls, func(c *Call) bool {
-		if c.Continues != "" {
+		begins := s.begins(t, c)
+		if !begins {
 			t.Continued = append(t.Continued, c)
 		}
-		return c.Continues != ""
+		return !begins
 	})
 	for _, a := range t.Actors {
 		for _, st := range a.Steps {

@@ -97,10 +97,11 @@ func (a *Actor) stepOf(p *Part) *Step {
 	return a.open
 }
 
-// call takes the beginning of a call, the call, or a change of it.
+// call takes the beginning of a call, the call, or a change of it. What comes behind a result is
+// another call, to which a careless program gave the same id.
 func (t *turn) call(a *Actor, r trace.Record, p trace.ToolCall, full bool) {
 	c := t.calls[p.ToolCallID]
-	if c == nil {
+	if c == nil || c.Result != nil {
 		if a == nil {
 			a = t.Main()
 		}
@@ -120,11 +121,12 @@ func (t *turn) call(a *Actor, r trace.Record, p trace.ToolCall, full bool) {
 	}
 }
 
-func (t *turn) result(r trace.Record, p trace.ToolResult) {
-	c := t.calls[p.ToolCallID]
-	if c == nil {
-		return
+// result takes a result. One of a call that is not on record shows that there was a call.
+func (t *turn) result(a *Actor, r trace.Record, p trace.ToolResult) {
+	if t.calls[p.ToolCallID] == nil {
+		t.call(a, r, trace.ToolCall{ToolCallID: p.ToolCallID, RawName: "tool", Name: "tool", ToolKind: trace.ToolOther}, false)
 	}
+	c := t.calls[p.ToolCallID]
 	c.Result, c.End = &p, later(c.Start, r.Time)
 	c.ResultRecord, c.ResultSeq = r.ID, r.Seq
 	c.Actor.answered = true

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/tributary-dev/tributary/export/reader"
 	"github.com/tributary-dev/tributary/trace"
@@ -40,7 +39,7 @@ func Classes() []Class {
 // classes with commas between them.
 func Parse(keep string) (drop []Class, err error) {
 	switch keep {
-	case "", "all":
+	case "all":
 		return nil, nil
 	case "none":
 		return Classes(), nil
@@ -49,7 +48,7 @@ func Parse(keep string) (drop []Class, err error) {
 	for name := range strings.SplitSeq(keep, ",") {
 		at := slices.Index(drop, Class(name))
 		if at < 0 {
-			return nil, fmt.Errorf("content %q is unknown: use all, none, or some of %s with commas between them", name, list())
+			return nil, fmt.Errorf("content %q is no class: use all, none, or some of %s with commas between them", name, list())
 		}
 		drop = slices.Delete(drop, at, at+1)
 	}
@@ -62,6 +61,18 @@ func list() string {
 		names = append(names, string(c))
 	}
 	return strings.Join(names, ", ")
+}
+
+// Formats are the formats of an export that have the filter: content, turn, message, denied and
+// subagents, and version, which is that of ATIF. It is nil for a name of no filter.
+func Formats(filter string) []string {
+	switch filter {
+	case "content", "turn", "message", "denied", "subagents":
+		return []string{"atif", "otlp", "otlp-protobuf"}
+	case "version":
+		return []string{"atif"}
+	}
+	return nil
 }
 
 // Turn removes the given classes from a turn.
@@ -133,17 +144,35 @@ func (d dropping) text(c Class, texts ...*string) {
 	}
 }
 
-// word leaves a name of a tool, or an agent's word for a reason. A text with spaces or slashes is a
-// title, a command, a path or a sentence in its place.
+// word leaves a name of a tool, or an agent's word for a reason: what models take for the name of a
+// tool. Any other text is a title, a command, a path or a sentence in its place.
 func (d dropping) word(c Class, words ...*string) {
-	const bytes = 200
-	other := func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-.:+@", r)
-	}
+	const bytes = 128
 	for _, s := range words {
-		if d.has(c) && (len(*s) > bytes || strings.ContainsFunc(*s, other)) {
+		if d.has(c) && (len(*s) > bytes || strings.Trim(*s, letters+"_-:") != "") {
 			*s = ""
 		}
+	}
+}
+
+const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+
+// media leaves the type of a file without its parameters, which can be any text.
+func (dropping) media(t *string) {
+	kind, _, _ := strings.Cut(*t, ";")
+	kind = strings.TrimSpace(kind)
+	top, sub, _ := strings.Cut(kind, "/")
+	known := []string{"application", "audio", "font", "image", "message", "model", "multipart", "text", "video"}
+	if *t = kind; !slices.Contains(known, top) || sub == "" || len(sub) > 100 || strings.Trim(sub, letters+"+.-") != "" {
+		*t = ""
+	}
+}
+
+// place leaves an address in the web, and data. Any other one is the path of a file.
+func (d dropping) place(address *string) {
+	web := func(scheme string) bool { return strings.HasPrefix(*address, scheme) }
+	if !slices.ContainsFunc([]string{"https://", "http://", "data:"}, web) {
+		d.text(Path, address)
 	}
 }
 
@@ -167,7 +196,10 @@ func (d dropping) prompt(p *trace.Prompt) {
 	}
 	p.Message.Parts = slices.Clone(p.Message.Parts)
 	for i := range p.Message.Parts {
-		d.text(Path, &p.Message.Parts[i].Filename)
+		part := &p.Message.Parts[i]
+		d.text(Path, &part.Filename)
+		d.media(&part.MediaType)
+		d.place(&part.URL)
 	}
 }
 
@@ -190,6 +222,9 @@ func (d dropping) call(c *reader.Call) {
 	d.text(ToolInput, &c.InputText)
 	d.json(Reasoning, &c.ProviderState)
 	d.locations(&c.Locations)
+	for _, q := range c.Requests { // also those of later turns
+		d.request(q)
+	}
 	if c.Result == nil {
 		return
 	}
@@ -254,10 +289,14 @@ func (d dropping) note(p trace.Payload) trace.Payload {
 	case trace.Source:
 		d.text(Output, &p.URL, &p.Title)
 		d.text(Path, &p.Filename)
+		d.media(&p.MediaType)
+		d.place(&p.URL)
 		return p
 	case trace.File:
 		d.text(Output, &p.URL)
 		d.text(Path, &p.Filename)
+		d.media(&p.MediaType)
+		d.place(&p.URL)
 		return p
 	case trace.Data:
 		d.word(Title, &p.Name)

@@ -78,6 +78,7 @@ func TestWhatStandsInThePlaceOfANameOrAWordIsLeftOut(t *testing.T) {
 	for text, kept := range map[string]bool{
 		"Bash": true, "mcp__db__query": true, "default_api:read-file": true, "max_tokens": true,
 		"delete all of my files": false, "Web Search": false, "/home/ann/plan.txt": false, strings.Repeat("x", 201): false,
+		"secrets.env": false, "notes.txt:12": false, "bob@example.com": false, "c++": false, "删除所有文件": false,
 	} {
 		for _, c := range []struct {
 			drop         redact.Class
@@ -92,14 +93,38 @@ func TestWhatStandsInThePlaceOfANameOrAWordIsLeftOut(t *testing.T) {
 	}
 }
 
+// The parameters of a media type can be any text, and an address can be a path.
+func TestTypesAndAddressesOfFiles(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"text/plain": "text/plain", "application/vnd.ms-excel": "application/vnd.ms-excel", `text/plain; name="salaries.csv"`: "text/plain",
+		"salaries of all": "", "my/file.txt": "", "text/our salaries": "", "image/": "",
+	} {
+		turn := &reader.Turn{
+			Prompts: []*reader.Prompt{{Prompt: trace.Prompt{Message: trace.UserMessage{Parts: []trace.InputPart{{MediaType: text, URL: "file:///a"}, {URL: "https://a.example"}}}}}},
+			Notes:   []*reader.Note{{Payload: trace.Source{MediaType: text, URL: "/a"}}, {Payload: trace.File{MediaType: text, URL: "a"}}},
+		}
+		redact.Turn(turn, []redact.Class{redact.Path})
+		parts := turn.Prompts[0].Message.Parts
+		if parts[0].MediaType != want || parts[0].URL != "" || parts[1].URL == "" {
+			t.Errorf("%q in a prompt: %+v", text, parts)
+		}
+		if s, f := turn.Notes[0].Payload, turn.Notes[1].Payload; s != (trace.Source{MediaType: want}) || f != (trace.File{MediaType: want}) {
+			t.Errorf("%q: %+v %+v", text, s, f)
+		}
+	}
+}
+
 func TestParse(t *testing.T) {
 	t.Parallel()
-	for keep, want := range map[string]int{"": 0, "all": 0, "none": len(redact.Classes()), "prompt,output": len(redact.Classes()) - 2} {
+	for keep, want := range map[string]int{"all": 0, "none": len(redact.Classes()), "prompt,output": len(redact.Classes()) - 2} {
 		if drop, err := redact.Parse(keep); err != nil || len(drop) != want {
 			t.Errorf("%q: %v %v", keep, drop, err)
 		}
 	}
-	if _, err := redact.Parse("prompts"); err == nil || !strings.Contains(err.Error(), "tool-output") {
-		t.Errorf("prompts: %v", err)
+	for _, keep := range []string{"prompts", "", "all,none", "prompt,"} {
+		if _, err := redact.Parse(keep); err == nil || !strings.Contains(err.Error(), "tool-output") {
+			t.Errorf("%q: %v", keep, err)
+		}
 	}
 }

@@ -75,8 +75,8 @@ type evalGradeCommand struct {
 	Sources []string `arg:"" name:"source" placeholder:"SOURCE" help:"Sessions: a file with the records of a trace as JSON lines, a file with a trajectory in ATIF, the directory of the results of a run, or the id of a session of a running gateway."`
 }
 
-// Run judges sessions. Its exit status is exitFailed if a session fails, else exitNotJudged if one
-// could not be judged.
+// Run judges sessions. Its exit status is exitFailed if a session fails, else exitUsage if a file
+// cannot be read, else exitNotJudged if a session could not be judged.
 func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 	cases, err := c.cases()
 	if err != nil {
@@ -85,6 +85,15 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 	sessions, err := c.sessions(ctx)
 	if err != nil {
 		return err
+	}
+	status := exitOK
+	for _, s := range sessions {
+		if s.err != nil {
+			fmt.Fprintln(p.stderr, "tributary:", s.err)
+			if status == exitOK || status == exitNotJudged {
+				status = s.status()
+			}
+		}
 	}
 	asked, done := c.judge(resultsOf(c.Sources))
 	defer done()
@@ -102,6 +111,7 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 				continue
 			}
 			r := s.result
+			r.Case = one.Name
 			if s.session != nil {
 				r = one.Grade(ctx, s.session, eval.Means{Judge: asked})
 				scores[s.session.ID] = append(scores[s.session.ID], r.Scores(s.session)...)
@@ -147,6 +157,8 @@ func (c *evalGradeCommand) Run(ctx context.Context, p *program) error {
 	switch {
 	case failed:
 		return &exitError{status: exitFailed}
+	case status != exitOK:
+		return &exitError{status: status}
 	case unjudged:
 		return &exitError{status: exitNotJudged}
 	}
@@ -190,44 +202,52 @@ func (c *evalGradeCommand) cases() (cases []*eval.Case, err error) {
 	return cases, nil
 }
 
-// judged is a session that is judged, and where it comes from.
+// judged is a session that is judged, and where it comes from; or why a source cannot be read.
 type judged struct {
 	source  string
 	session *eval.Session
 	of      string      // the case that was run; empty for any
-	result  eval.Result // of a run without a session
+	result  eval.Result // of a run without a session, or of a source that cannot be read
+	err     error
+}
+
+// unread is a source that cannot be read: an error of its own.
+func unread(source string, err error) judged {
+	return judged{source: source, err: err, result: eval.Result{Session: source, Verdict: eval.Errored, Reason: err.Error()}}
+}
+
+// status is the exit status for a source that cannot be read.
+func (j judged) status() int {
+	if exit, is := errors.AsType[*exitError](j.err); is {
+		return exit.status
+	}
+	return exitNotJudged
 }
 
 // sessions reads the sessions of all sources.
 func (c *evalGradeCommand) sessions(ctx context.Context) (all []judged, err error) {
 	for _, source := range c.Sources {
 		var found []*eval.Session
-		info, missing := os.Stat(source)
-		if missing == nil && c.Record {
-			return nil, usage("--record is for sessions of a running gateway, and %s is a file: name the session by its id", source)
-		} else if missing == nil && info.IsDir() {
-			runs, err := sessionsOfRun(ctx, source)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, runs...)
-			continue
-		} else if missing == nil {
-			found, err = sessionsIn(ctx, source)
-		} else if pathLike(source) {
-			return nil, usage("%s cannot be read: %w", source, reason(missing))
-		} else {
-			found, err = c.remote(ctx, source)
-		}
-		var exit *exitError
+		info, err := os.Stat(source)
 		switch {
-		case errors.As(err, &exit):
-			return nil, err
-		case err != nil:
-			return nil, &exitError{exitNotJudged, err}
+		case err == nil && c.Record:
+			return nil, usage("--record is for sessions of a running gateway, and %s is a file: name the session by its id", source)
+		case err == nil && info.IsDir():
+			var runs []judged
+			runs, err = sessionsOfRun(ctx, source)
+			all = append(all, runs...)
+		case err == nil:
+			found, err = sessionsIn(ctx, source)
+		case pathLike(source):
+			err = usage("%s cannot be read: %w", source, reason(err))
+		default:
+			found, err = c.remote(ctx, source)
 		}
 		for _, s := range found {
 			all = append(all, judged{source: source, session: s})
+		}
+		if err != nil {
+			all = append(all, unread(source, err))
 		}
 	}
 	return all, nil

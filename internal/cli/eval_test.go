@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,6 +59,21 @@ func TestEvalGrade(t *testing.T) {
 	grade("--case", hello, "two", "none").want(t, 3, "")
 	grade("--case", two, "nobody").want(t, 3, "there is no such session")
 
+	// What cannot be read hides nothing else.
+	broken := file(t, "broken.jsonl", "x\n")
+	for _, sources := range [][]string{{"nobody", "two", broken}, {broken, "two", "nobody"}, {"two", "no/where.json", "nobody"}} {
+		r = grade(append([]string{"--case", two, "--junit", junit}, sources...)...)
+		r.want(t, exitFailed, "tributary: there is no such session")
+		x, err := os.ReadFile(junit)
+		if strings.Count(r.out, " error  ") != 2 || strings.Count(r.out, " fail  ") != 1 || err != nil || strings.Count(string(x), "<error ") != 2 {
+			t.Errorf("%v: %s%s %v", sources, r.out, x, err)
+		}
+	}
+	r = grade("--case", two, "one", broken, "nobody")
+	r.want(t, exitUsage, "this is no record of a trace")
+	if !strings.Contains(r.out, "two-commands  one") {
+		t.Errorf("%s", r.out)
+	}
 	// The findings become scores of the last turn, and a second grading replaces the first one.
 	r = grade("--case", two, "--case", hello, "--record", "one")
 	r.want(t, exitFailed, "")
@@ -144,10 +160,44 @@ func TestEvalMistakes(t *testing.T) {
 		{[]string{"--case", right, t.TempDir()}, exitUsage, "results.jsonl cannot be read: no such file or directory: name the results of `tributary eval run`"},
 		{[]string{"--case", right, "none/x.jsonl"}, exitUsage, "none/x.jsonl cannot be read: no such file"},
 		{[]string{"--case", right, text}, exitUsage, "notes.txt:1: this is no record of a trace"},
+		{[]string{"--case", right, file(t, "v2.jsonl", `{"v":2,"session":"s","turn":null,"seq":1,"id":"x","ts":"2026-01-01T00:00:00Z","type":"error","parent_id":null,"actor":"agent","payload":{}}`)}, exitUsage, "v2.jsonl:1: this is no record of a trace, and the file is no trajectory in ATIF: trace record x has version 2, this program reads up to 1: use a newer one"},
+		{[]string{"--case", right, file(t, "by.jsonl", `{"v":1,"session":"s","turn":"t","seq":1,"id":"x","ts":"2026-01-01T00:00:00Z","type":"prompt","parent_id":null,"actor":"user","payload":{"by":{"id":1}}}`)}, exitUsage, "read a prompt payload: its by is an object, and a text belongs there"},
+		{[]string{"--case", right, file(t, "atif.json", `{"schema_version":"ATIF-v1.7","steps":{}}`)}, exitUsage, "atif.json: this is no trajectory in ATIF: its steps is an object, and a list belongs there"},
 		{[]string{"--case", right, empty}, exitUsage, "has no records"},
 		{[]string{"--case", right, atif}, exitUsage, "this is no trajectory in ATIF 1"},
 		{[]string{"--case", right, "--url", "http://127.0.0.1:1", "--token-file", file(t, "token", "x"), "one"}, 3, "there is no gateway at"},
 	} {
 		command(t, "", append([]string{"eval", "grade"}, c.args...)...).want(t, c.status, c.want)
 	}
+}
+
+// A file of records may be out of order, joined with itself, or begin with a mark of its encoding.
+// What contradicts itself is an error of that session.
+func TestEvalGradesFilesAsTheyCome(t *testing.T) {
+	t.Parallel()
+	converted := command(t, "", "convert", "--from", "claude", "--to", "trace", filepath.Join(recordings, "tool.jsonl"))
+	converted.want(t, exitOK, "")
+	lines := slices.Collect(strings.Lines(converted.out))
+	reversed := slices.Clone(lines)
+	slices.Reverse(reversed)
+	oneCase := file(t, "case.yaml", "name: c\ngraders: [{type: budget, calls: 1}, {type: tools, not: true, calls: [{kind: delete}]}]")
+	grade := func(text string) result {
+		return command(t, "", "eval", "grade", "--json", "--case", oneCase, file(t, "x.jsonl", text))
+	}
+	want := grade(converted.out)
+	want.want(t, exitOK, "")
+	verdict := func(r result) string { before, _, _ := strings.Cut(r.out, `"source"`); return before }
+	for name, text := range map[string]string{"in another order": strings.Join(reversed, ""), "twice": converted.out + converted.out, "with a mark": "\ufeff" + converted.out} {
+		if r := grade(text); r.status != exitOK || verdict(r) != verdict(want) {
+			t.Errorf("%s: %s%s", name, r.out, r.errors)
+		}
+	}
+	other := strings.ReplaceAll(converted.out, `"session":"`, `"session":"other-`)
+	r := grade(converted.out + strings.Replace(other, `"seq":3,`, `"seq":2,`, 1))
+	r.want(t, exitUsage, "two records of the session have the number 2")
+	if verdict(r) != verdict(want) || strings.Count(r.out, "\n") != 2 {
+		t.Errorf("%s", r.out)
+	}
+	r = grade(strings.Replace(converted.out, `"type":"`, `"type":5,"x":"`, 1))
+	r.want(t, exitUsage, "its type is a number, and a text belongs there")
 }

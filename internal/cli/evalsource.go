@@ -1,14 +1,12 @@
 package cli
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -17,6 +15,8 @@ import (
 	"github.com/tributary-dev/tributary/eval"
 	"github.com/tributary-dev/tributary/eval/run"
 	"github.com/tributary-dev/tributary/export/atif"
+	"github.com/tributary-dev/tributary/export/reader"
+	"github.com/tributary-dev/tributary/internal/quote"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -46,12 +46,14 @@ func (c *evalGradeCommand) remote(ctx context.Context, id string) (found []*eval
 	return found, err
 }
 
-// sessionsIn reads a file with a trajectory, or with the records of one session or of several.
+// sessionsIn reads a file with a trajectory, or with the records of one session or of several. The
+// error is of those sessions that are not there.
 func sessionsIn(ctx context.Context, name string) (found []*eval.Session, err error) {
 	data, err := os.ReadFile(name)
 	if err != nil {
 		return nil, usage("%s cannot be read: %w", name, reason(err))
 	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
 	var order []string
 	records := map[string][]trace.Record{}
 	keep := func(r trace.Record) error {
@@ -65,20 +67,28 @@ func sessionsIn(ctx context.Context, name string) (found []*eval.Session, err er
 		SchemaVersion string `json:"schema_version"`
 	}
 	if json.Unmarshal(data, &head) == nil && head.SchemaVersion != "" {
-		err = atif.Read(ctx, bytes.NewReader(data), keep)
-		if err != nil {
-			return nil, usage("%s: %w", name, err)
+		if err = atif.Read(ctx, bytes.NewReader(data), keep); err != nil {
+			err = fmt.Errorf("%s: %w", name, err)
 		}
-	} else if err = recordLines(name, data, keep); err != nil {
-		return nil, err
+	} else {
+		err = recordLines(name, data, keep)
 	}
-	if len(order) == 0 {
+	switch {
+	case err != nil:
+		return nil, usage("%w", err)
+	case len(order) == 0:
 		return nil, usage("%s has no records: write a file of `tributary export` or `tributary run --json`", name)
 	}
+	var wrong error
 	for _, id := range order {
+		ordered, err := reader.Ordered(records[id])
+		if err != nil {
+			wrong = cmp.Or(wrong, usage("%s: the session %s: %w", name, oneLine(id), err))
+			continue
+		}
 		s, err := eval.Read(func() iter.Seq2[trace.Record, error] {
 			return func(yield func(trace.Record, error) bool) {
-				for _, r := range records[id] {
+				for _, r := range ordered {
 					if !yield(r, nil) {
 						return
 					}
@@ -91,7 +101,7 @@ func sessionsIn(ctx context.Context, name string) (found []*eval.Session, err er
 		s.ID = id
 		found = append(found, s)
 	}
-	return found, nil
+	return found, wrong
 }
 
 // resultsOf is the only source if that is a directory of results, else "".
@@ -135,7 +145,9 @@ func sessionsOfRun(ctx context.Context, source string) (all []judged, err error)
 		name := filepath.Join(dir, filepath.FromSlash(c.Trace))
 		found, err := sessionsIn(ctx, name)
 		if err != nil {
-			return nil, err
+			one := unread(name, err)
+			one.of = c.Case
+			all = append(all, one)
 		}
 		for _, s := range found {
 			s.ID, s.Agent.Name = fmt.Sprintf("%s #%d", c.Agent, c.Repeat), c.Agent
@@ -147,20 +159,23 @@ func sessionsOfRun(ctx context.Context, source string) (all []judged, err error)
 
 // recordLines reads records, one a line.
 func recordLines(name string, data []byte, keep func(trace.Record) error) error {
-	in := bufio.NewReader(bytes.NewReader(data))
-	for n := 1; ; n++ {
-		line, err := in.ReadBytes('\n')
-		if len(bytes.TrimSpace(line)) > 0 {
-			var r trace.Record
-			if json.Unmarshal(line, &r) != nil || r.Payload == nil {
-				return usage("%s:%d: this is no record of a trace, and the file is no trajectory in ATIF", name, n)
-			}
-			if err := keep(r); err != nil {
-				return err
-			}
+	n := 0
+	for line := range bytes.Lines(data) {
+		n++
+		if len(bytes.TrimSpace(line)) == 0 {
+			continue
 		}
-		if errors.Is(err, io.EOF) {
-			return nil
+		var r trace.Record
+		err := json.Unmarshal(line, &r)
+		if err == nil && r.Payload == nil {
+			err = errors.New("it is empty")
+		}
+		if err != nil {
+			return fmt.Errorf("%s:%d: this is no record of a trace, and the file is no trajectory in ATIF: %w", name, n, quote.JSONError(err))
+		}
+		if err := keep(r); err != nil {
+			return err
 		}
 	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"iter"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/export/atif"
@@ -22,9 +23,9 @@ type exportCommand struct {
 	reach
 
 	Format      string   `placeholder:"FORMAT" enum:"trace,markdown,json,atif,otlp,otlp-protobuf" default:"trace" help:"trace (all records, as JSON lines; the default), markdown (the conversation for people), json (the conversation as UIMessage[]), atif (a trajectory), otlp (spans, a request in each line) or otlp-protobuf."`
-	Version     string   `name:"atif" placeholder:"V" enum:"1.7,1.8" default:"1.7" help:"The version of ATIF: 1.7 (the default) or 1.8."`
-	Content     string   `placeholder:"CLASSES" default:"all" help:"What atif and otlp may have: all (the default), none (names, kinds, numbers and times), or some of prompt, output, reasoning, tool-input, tool-output, title, error, person, path, with commas between them."`
-	Turn        string   `placeholder:"TURN" help:"The only turn that atif and otlp have."`
+	Version     *string  `name:"atif" placeholder:"V" help:"The version of ATIF: 1.7 (the default) or 1.8."`
+	Content     *string  `placeholder:"CLASSES" help:"What atif and otlp may have: all (the default), none (names, kinds, numbers and times), or some of prompt, output, reasoning, tool-input, tool-output, title, error, person, path, with commas between them."`
+	Turn        *string  `placeholder:"TURN" help:"The only turn that atif and otlp have."`
 	NoDenied    bool     `name:"no-denied" help:"Leave calls that were refused out of atif and otlp."`
 	NoSubagents bool     `name:"no-subagents" help:"Leave the work of sub-agents out of atif and otlp."`
 	Output      string   `name:"output" short:"o" placeholder:"FILE" help:"Write into this file, or into this directory, with a file for each session; pictures go beside a trajectory. Default: standard output."`
@@ -39,11 +40,11 @@ type exportCommand struct {
 
 // Run exports sessions.
 func (c *exportCommand) Run(ctx context.Context, p *program) error {
-	drop, err := redact.Parse(c.Content)
+	drop, err := c.filters()
 	chosen := c.All || c.Agent != "" || c.Query != ""
 	switch {
 	case err != nil:
-		return usage("--content: %w", err)
+		return err
 	case len(c.Sessions) == 0 && !chosen:
 		return usage("no session is named: write its id, or --all, --agent or --query")
 	case len(c.Sessions) > 0 && chosen:
@@ -60,6 +61,46 @@ func (c *exportCommand) Run(ctx context.Context, p *program) error {
 		}
 		return err
 	})
+}
+
+// filters returns the classes of content that are left out, and refuses filters that the format does
+// not have: the export would have what the user wants to keep.
+func (c *exportCommand) filters() (drop []redact.Class, err error) {
+	for _, f := range []struct {
+		flag, filter string
+		given        bool
+	}{
+		{"--content", "content", c.Content != nil},
+		{"--turn", "turn", c.Turn != nil},
+		{"--no-denied", "denied", c.NoDenied},
+		{"--no-subagents", "subagents", c.NoSubagents},
+		{"--atif", "version", c.Version != nil},
+	} {
+		if formats := redact.Formats(f.filter); f.given && !slices.Contains(formats, c.Format) {
+			return nil, usage("%s does nothing for --format %s: remove it, or write --format %s", f.flag, c.Format, strings.Join(formats, " or "))
+		}
+	}
+	if err := (atif.Options{Version: value(c.Version)}).Check(); err != nil {
+		return nil, usage("--atif: %w", err)
+	}
+	switch {
+	case c.Turn != nil && *c.Turn == "":
+		return nil, usage("--turn is empty: write the id of a turn, or remove the flag")
+	case c.Content == nil:
+		return nil, nil
+	}
+	if drop, err = redact.Parse(*c.Content); err != nil {
+		return nil, usage("--content: %w", err)
+	}
+	return drop, nil
+}
+
+// value is what a flag says, empty if the flag is not given.
+func value(flag *string) string {
+	if flag == nil {
+		return ""
+	}
+	return *flag
 }
 
 func (c *exportCommand) export(ctx context.Context, p *program, to *send.Sender, drop []redact.Class) error {
@@ -81,7 +122,7 @@ func (c *exportCommand) export(ctx context.Context, p *program, to *send.Sender,
 		one := func(id string, w io.Writer, path string) error {
 			err := c.session(ctx, g, id, drop, w, mediaBeside(path))
 			if errors.Is(err, atif.ErrNothing) && len(ids) > 1 {
-				leftOut(p, id)
+				c.leftOut(p, id)
 			}
 			return err
 		}
@@ -89,8 +130,12 @@ func (c *exportCommand) export(ctx context.Context, p *program, to *send.Sender,
 	})
 }
 
-func leftOut(p *program, id string) {
-	fmt.Fprintf(p.stderr, "tributary: the session %s is left out: no turn of it has ended\n", oneParagraph(id))
+func (c *exportCommand) leftOut(p *program, id string) {
+	why := "no turn of it has ended"
+	if c.Turn != nil {
+		why = "it has no such turn that has ended"
+	}
+	fmt.Fprintf(p.stderr, "tributary: the session %s is left out: %s\n", oneParagraph(id), why)
 }
 
 // session writes one session.
@@ -123,18 +168,18 @@ func (c *exportCommand) session(ctx context.Context, g remote, id string, drop [
 // turns writes a trajectory or spans.
 func (c *exportCommand) turns(w io.Writer, records func() iter.Seq2[trace.Record, error], agent trace.AgentInfo, drop []redact.Class, media func(string, []byte) (string, error)) error {
 	if c.Format == "atif" {
-		return atif.Write(w, records, atif.Options{Version: c.Version, Agent: agent, Drop: drop, Turn: c.Turn, NoDenied: c.NoDenied, NoSubagents: c.NoSubagents, Media: media}) //nolint:wrapcheck // a sentence
+		return atif.Write(w, records, atif.Options{Version: value(c.Version), Agent: agent, Drop: drop, Turn: value(c.Turn), NoDenied: c.NoDenied, NoSubagents: c.NoSubagents, Media: media}) //nolint:wrapcheck // a sentence
 	}
 	n, err := otlp.Write(w, records, c.spans(agent, drop))
 	if err == nil && n == 0 {
-		err = atif.ErrNothing
+		err = atif.Nothing(value(c.Turn))
 	}
 	return err //nolint:wrapcheck // a sentence
 }
 
 // spans says what spans have.
 func (c *exportCommand) spans(agent trace.AgentInfo, drop []redact.Class) otlp.Options {
-	return otlp.Options{Version: version(), Agent: agent, Drop: drop, Turn: c.Turn, NoDenied: c.NoDenied, NoSubagents: c.NoSubagents, Proto: c.Format == "otlp-protobuf"}
+	return otlp.Options{Version: version(), Agent: agent, Drop: drop, Turn: value(c.Turn), NoDenied: c.NoDenied, NoSubagents: c.NoSubagents, Proto: c.Format == "otlp-protobuf"}
 }
 
 // sessions are the ids of all sessions that a filter chooses.

@@ -4,6 +4,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -38,11 +41,7 @@ func TestExport(t *testing.T) {
 		r := export("one", "--format", format)
 		r.want(t, exitOK, "")
 		_, body := s.do("GET", "/api/sessions/one/export?format="+format, "")
-		if format == "otlp" { // the gateway's is of no version in a test
-			body = strings.ReplaceAll(body, `"version":""`, `"version":"`+version()+`"`)
-			body = strings.ReplaceAll(body, `"service.name","value":{"stringValue":"tributary"}}`, `"service.name","value":{"stringValue":"tributary"}},{"key":"service.version","value":{"stringValue":"`+version()+`"}}`)
-		}
-		if r.out != body || r.out == "" {
+		if r.out != body || r.out == "" || format == "otlp" && !strings.Contains(body, `"version":"`+version()+`"`) {
 			t.Errorf("%s by the command and by the route:\n%s\n%s", format, r.out, body)
 		}
 	}
@@ -74,6 +73,10 @@ func TestExport(t *testing.T) {
 
 	missing := filepath.Join(dir, "missing.json")
 	export("none", "--format", "atif", "-o", missing).want(t, exitFailed, "there is nothing to export: no turn of the session has ended")
+	for _, format := range []string{"atif", "otlp"} {
+		export("one", "--format", format, "--turn", "nope").want(t, exitFailed, `there is nothing to export: the session has no turn "nope" that has ended`)
+		export("one", "Two", "--format", format, "--turn", "nope", "-o", dir).want(t, exitFailed, `the session Two is left out: it has no such turn that has ended`)
+	}
 	export("none", "--format", "otlp", "-o", missing).want(t, exitFailed, "there is nothing to export")
 	export("nobody", "--format", "atif", "-o", missing).want(t, exitFailed, "there is no such session")
 	if _, err := os.Stat(missing); err == nil {
@@ -86,7 +89,16 @@ func TestExport(t *testing.T) {
 		{"", "write its id, or --all"},
 		{"one --all", "use one of them"},
 		{"one Two --format atif", "name a directory with -o DIR"},
-		{"one --content words", "use all, none, or some of"},
+		{"one --format otlp --content words", "use all, none, or some of"},
+		{"one --format otlp --content=", "--content: content \"\" is no class"},
+		{"one --content none", "--content does nothing for --format trace: remove it, or write --format atif or otlp or otlp-protobuf"},
+		{"one --format markdown --content none", "--content does nothing for --format markdown"},
+		{"one --turn nope", "--turn does nothing for --format trace"},
+		{"one --format json --no-denied", "--no-denied does nothing"},
+		{"one --no-subagents", "--no-subagents does nothing"},
+		{"one --format otlp --atif 1.8", "--atif does nothing for --format otlp: remove it, or write --format atif"},
+		{"one --format atif --atif 1.2", "ATIF 1.2 cannot be written: use 1.7 or 1.8"},
+		{"one --format atif --turn=", "--turn is empty"},
 	} {
 		export(strings.Fields(c.args)...).want(t, exitUsage, c.want)
 	}
@@ -117,4 +129,42 @@ func TestConvertForReaders(t *testing.T) {
 	}
 	command(t, "{}", "import", "-").want(t, exitFailed, "this is no trajectory in ATIF 1")
 	command(t, "", "import", "nowhere.json").want(t, exitFailed, "the trajectory cannot be read")
+}
+
+// The total of a conversation that began before the recording says nothing of what the recording cost.
+func TestConvertOfALoadedConversation(t *testing.T) {
+	t.Parallel()
+	r := command(t, "", "convert", "--from", "acp", "--to", "atif", filepath.Join(recordings, "..", "acp", "claude-load-2.jsonl"))
+	r.want(t, exitOK, "")
+	var f struct {
+		Final map[string]float64 `json:"final_metrics"`
+	}
+	if err := json.Unmarshal([]byte(r.out), &f); err != nil || f.Final["total_cost_usd"] > 0.0012 || f.Final["total_prompt_tokens"] != 100 {
+		t.Errorf("%v %+v", err, f)
+	}
+}
+
+// A gateway of another version says what it has: the reason is told.
+func TestExportFromAStrangeGateway(t *testing.T) {
+	t.Parallel()
+	record := ""
+	g := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/trace") {
+			w.WriteHeader(http.StatusNotFound)
+			return
+		}
+		w.Header().Set("Content-Type", "application/x-ndjson")
+		_, _ = io.WriteString(w, record)
+	}))
+	t.Cleanup(g.Close)
+	at := []string{"--url", g.URL, "--token-file", file(t, "token", "x")}
+	for want, text := range map[string]string{
+		"has a record that cannot be read: trace record x has version 2": `{"v":2,"id":"x","type":"error"}` + "\n",
+		"its by is a number, and a text belongs there":                   `{"v":1,"session":"s","turn":"t","seq":1,"id":"x","ts":"2026-01-01T00:00:00Z","type":"prompt","parent_id":null,"actor":"user","payload":{"by":1}}` + "\n",
+		"broke the answer off: try again":                                `{"v":1,`,
+	} {
+		record = text
+		command(t, "", append([]string{"export", "x"}, at...)...).want(t, exitFailed, want)
+	}
+	command(t, "", append([]string{"export", "x", "--format", "atif"}, at...)...).want(t, exitFailed, "answers 404 Not Found without a reason: is a gateway of this version there?")
 }

@@ -58,7 +58,7 @@ func (c *exportCommand) write(stdout io.Writer, dir string, ids []string, one fu
 			}
 		}
 		if written == 0 {
-			return atif.ErrNothing
+			return atif.Nothing(value(c.Turn))
 		}
 		return nil
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -108,7 +109,7 @@ func (c *exportCommand) send(ctx context.Context, p *program, g remote, to *send
 			if len(ids) == 1 {
 				return err
 			}
-			leftOut(p, id)
+			c.leftOut(p, id)
 			continue
 		}
 		if one.turns > 0 || one.Sent > 0 {
@@ -121,11 +122,11 @@ func (c *exportCommand) send(ctx context.Context, p *program, g remote, to *send
 		}
 	}
 	if sum.sessions == 0 {
-		return atif.ErrNothing
+		return atif.Nothing(value(c.Turn))
 	}
 	fmt.Fprintln(p.stdout, sum)
 	if sum.Dropped > 0 {
-		return fmt.Errorf("the receiver did not take %s; of the first it said: %s", counted(sum.Dropped, "span"), oneParagraph(sum.First))
+		return fmt.Errorf("the receiver did not take %s; of the first it said: %s", counted(sum.Dropped, "span"), cmp.Or(oneParagraph(sum.First), "nothing"))
 	}
 	return nil
 }
@@ -145,7 +146,7 @@ func (c *exportCommand) sendOne(ctx context.Context, g remote, to *send.Sender, 
 		turns = append(turns, requests)
 	}
 	if len(turns) == 0 {
-		return one, atif.ErrNothing
+		return one, atif.Nothing(value(c.Turn))
 	}
 	for _, requests := range turns {
 		for _, r := range requests {

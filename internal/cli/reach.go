@@ -131,6 +131,8 @@ func (g remote) plain(err error) error {
 		return fmt.Errorf("the gateway at %s wants a token: name its file with --token-file", g.url)
 	case failed.Status == http.StatusUnauthorized:
 		return fmt.Errorf("the gateway at %s does not know the token in %s: name another file with --token-file, or the data directory with --data", g.url, g.token)
+	case failed.Status != 0 && failed.Message == http.StatusText(failed.Status):
+		return fmt.Errorf("the server at %s answers %d %s without a reason: is a gateway of this version there?", g.url, failed.Status, failed.Message)
 	case failed.Status != 0:
 		return errors.New(sentenceOf(failed.Message))
 	}

@@ -45,11 +45,11 @@ func (g remote) history(ctx context.Context, session string) iter.Seq2[trace.Rec
 				return
 			}
 			var r trace.Record
-			if err == nil {
-				err = json.Unmarshal(line, &r)
-			}
-			if err != nil {
+			switch {
+			case err != nil:
 				err = fmt.Errorf("the gateway at %s broke the answer off: try again", g.url)
+			case json.Unmarshal(line, &r) != nil:
+				err = fmt.Errorf("the gateway at %s has a record that cannot be read: %w", g.url, json.Unmarshal(line, &r))
 			}
 			if !yield(r, err) || err != nil {
 				return

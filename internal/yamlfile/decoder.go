@@ -106,7 +106,7 @@ func fields(of reflect.Value) (all []field) {
 func (d *decoder) group(path string, n ast.Node, into []field) error {
 	all := entries(n)
 	if all == nil {
-		return d.fault(n, path, "is %s: write keys and values, each key on a line of its own", describe(n))
+		return d.fault(n, path, "is %s: write keys and values, each key on a line of its own", inPlace(path, n))
 	}
 	places, known := map[string]reflect.Value{}, make([]string, len(into))
 	for i, f := range into {
@@ -130,7 +130,7 @@ func (d *decoder) group(path string, n ast.Node, into []field) error {
 func (d *decoder) table(path string, n ast.Node, into reflect.Value) error {
 	all := entries(n)
 	if all == nil {
-		return d.fault(n, path, "is %s: write keys and values, each key on a line of its own", describe(n))
+		return d.fault(n, path, "is %s: write keys and values, each key on a line of its own", inPlace(path, n))
 	}
 	into.Set(reflect.MakeMap(into.Type()))
 	for _, e := range all {
@@ -169,7 +169,7 @@ func (d *decoder) list(path string, n ast.Node, into reflect.Value) error {
 // raw takes a group of keys as JSON: somebody else reads it.
 func (d *decoder) raw(path string, n ast.Node, into reflect.Value) error {
 	if entries(n) == nil {
-		return d.fault(n, path, "is %s: write keys and values, each key on a line of its own", describe(n))
+		return d.fault(n, path, "is %s: write keys and values, each key on a line of its own", inPlace(path, n))
 	}
 	v := reflect.New(reflect.TypeFor[any]()).Elem()
 	if err := d.anything(path, n, v); err != nil {

@@ -1,9 +1,11 @@
 package yamlfile
 
 import (
+	"bytes"
 	"errors"
 	"reflect"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/goccy/go-yaml"
 	"github.com/goccy/go-yaml/ast"
@@ -26,6 +28,13 @@ type Document struct {
 
 // Parse parses the content of a file. It has at most one document. The file's name is for errors.
 func Parse(file string, data []byte) (*Document, error) {
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	if at := bytes.IndexFunc(data, control); at >= 0 {
+		return nil, &Fault{file, 1 + bytes.Count(data[:at], []byte("\n")), "a control character stands here: remove it, or write it as an escape in quotation marks"}
+	}
+	if !utf8.Valid(data) {
+		return nil, &Fault{File: file, Sentence: "the file is not in UTF-8: save it in this encoding"}
+	}
 	tree, err := parser.ParseBytes(data, 0)
 	if err != nil {
 		f := &Fault{File: file, Sentence: "the YAML cannot be read: " + err.Error()}
@@ -46,6 +55,9 @@ func Parse(file string, data []byte) (*Document, error) {
 	}
 	return nil, &Fault{file, line(docs[1].Body), "a second document begins here: write it into a file of its own"}
 }
+
+// control reports whether a character may not stand in YAML.
+func control(r rune) bool { return r < ' ' && r != '\n' && r != '\r' && r != '\t' || r == 0x7f }
 
 // Empty reports whether there is nothing but comments.
 func (d *Document) Empty() bool { return d.body == nil }

@@ -131,6 +131,14 @@ func describe(n ast.Node) string {
 	return "something else"
 }
 
+// inPlace is describe. If the whole file is a text, it may be quite another file, which is not quoted.
+func inPlace(path string, n ast.Node) string {
+	if _, ok := plain(n); ok && path == "" {
+		return "a text"
+	}
+	return describe(n)
+}
+
 func line(n ast.Node) int {
 	if t := n.GetToken(); t != nil && t.Position != nil {
 		return t.Position.Line

@@ -114,6 +114,10 @@ func TestFaults(t *testing.T) {
 		"name: a\nname: b":               `a.yaml:2: the YAML cannot be read: mapping key "name" already defined at [1:1]`,
 		"name: a\n---\nname: b":          "a.yaml:3: a second document begins here: write it into a file of its own",
 		"- a":                            "a.yaml:1: the file is a list: write keys and values, each key on a line of its own",
+		"sk-secret of another file":      "a.yaml:1: the file is a text: write keys and values, each key on a line of its own",
+		"name: a\ntag: \"a\x00\"":        "a.yaml:2: a control character stands here: remove it, or write it as an escape in quotation marks",
+		"name: \x1b[31m":                 "a.yaml:1: a control character stands here: remove it, or write it as an escape in quotation marks",
+		"name: \xff":                     "a.yaml: the file is not in UTF-8: save it in this encoding",
 		"nme: a":                         "a.yaml:1: nme is not a key here: the keys are tag, name, colour, many, rate, wait, zero, on, list, groups, any, options, shape",
 		"name:":                          "a.yaml:1: name has no value: give it one, or remove the key",
 		"name: ''":                       "a.yaml:1: name is empty: give it a value, or remove the key",
@@ -140,6 +144,15 @@ func TestFaults(t *testing.T) {
 		_, err := decode(text)
 		if _, is := errors.AsType[*yamlfile.Fault](err); !is || err.Error() != want {
 			t.Errorf("%q:\ngot  %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+func TestMarksAndCharactersThatStay(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{"\ufeffname: a": "a", "name: \ufffd": "\ufffd", "name: \"a\\0\"": "a\x00", "name: a\r\n": "a", "name: é\n": "é"} {
+		if got, err := decode(text); err != nil || got.Name != want {
+			t.Errorf("%q: %q, %v", text, got.Name, err)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package send
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"fmt"
@@ -31,7 +32,7 @@ type answer struct {
 // taken all.
 func read(res *http.Response, body []byte, hide func(string) string) answer {
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
-	a := answer{status: res.StatusCode, page: kind == "text/html"}
+	a := answer{status: res.StatusCode, page: kind == "text/html" || kind == "" && bytes.HasPrefix(bytes.TrimSpace(body), []byte("<"))}
 	asJSON, asProto := strings.HasSuffix(kind, "json"), strings.HasSuffix(kind, "protobuf")
 	var in otlp.Answer
 	switch {

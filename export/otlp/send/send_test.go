@@ -297,6 +297,7 @@ func TestRefusals(t *testing.T) {
 		{500, "application/x-protobuf", "\x12\x04full", "failed (status 500: full): look into its log"},
 		{402, "text/plain", strings.Repeat("pay ", 500), "…): look up the status in its documentation"},
 		{302, "text/html", "", "sends the request on to https://receiver.example/login (status 302): if that is the receiver, use its address"},
+		{200, "", "\n<!DOCTYPE html>", "answers with a page for a browser and is no receiver"},
 		{200, "text/html; charset=utf-8", "<html>", "answers with a page for a browser and is no receiver"},
 	} {
 		r := &otlptest.Receiver{Answer: func(n int, w http.ResponseWriter, req *http.Request) bool {

@@ -23,6 +23,8 @@ type player struct {
 	older []*trace.Builder // those that run beside it
 	held  []trace.Event    // notes that came while the turn ran
 	notes int
+	// resume is the token of a conversation that began before the recording.
+	resume string
 
 	mu   sync.Mutex // guards what follows, and Agent: a Builder appends on its own
 	emit func(trace.Record) error
@@ -60,12 +62,25 @@ func (p *player) Begin(info agent.TurnInfo) *trace.Builder {
 		},
 	})
 	reply := trace.Reply{MessageID: fmt.Sprintf("reply-%d", p.sum.Turns), Cause: trace.CauseAgent}
+	if p.sum.Turns == 1 {
+		reply.Resume = p.resume
+	}
 	if info.Prompt != nil {
 		p.b.Emit(*info.Prompt)
 		reply.Cause = trace.CausePrompt
 	}
 	p.b.Emit(reply)
 	return p.b
+}
+
+// resumes notes that the conversation began before the recording: the agent has its token before the
+// first turn.
+func (p *player) resumes(effects []agent.Effect) {
+	for _, e := range effects {
+		if r, is := e.(agent.Resume); is && p.sum.Turns == 0 {
+			p.resume = r.Token
+		}
+	}
 }
 
 // Current implements agent.Turns.

@@ -67,7 +67,9 @@ func (o Options) Run(ctx context.Context, d agent.Decoder, recording io.Reader, 
 		p.clock.set(at)
 		p.sum.Messages++
 		p.sum.BothSides = p.sum.BothSides || m.Dir == agent.In
-		if _, err := d.Decode(m, p); err != nil {
+		effects, err := d.Decode(m, p)
+		p.resumes(effects)
+		if err != nil {
 			p.sum.Skipped++
 			if p.sum.First == nil {
 				p.sum.First = err
