@@ -110,7 +110,9 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 	}
 	defer func() { err = errors.Join(err, s.closeLog()) }()
 	endAgents(c.Data, logger)
-
+	if err := noteStore(c.Data, c.DB); err != nil {
+		return err
+	}
 	store, err := accessdb.Open(ctx, c.Data, c.DB)
 	if err != nil {
 		return err
