@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"log/slog"
 	"regexp"
 	"strconv"
 	"strings"
@@ -102,7 +103,7 @@ func (d *db) bounded(ctx context.Context, bytes int) (context.Context, context.C
 }
 
 // migrate brings the schema to this program's version. A newer one is an error.
-func (d *db) migrate(ctx context.Context, dialect goose.Dialect) error {
+func (d *db) migrate(ctx context.Context, dialect goose.Dialect, logger *slog.Logger) error {
 	steps, err := migrations(dialect)
 	if err != nil {
 		return err
@@ -127,7 +128,10 @@ func (d *db) migrate(ctx context.Context, dialect goose.Dialect) error {
 		}
 		return fmt.Errorf("its schema has version %d and this program knows versions up to %d: start the newer tributary that wrote it", there, newest)
 	}
-	_, err = p.Up(ctx)
+	done, err := p.Up(ctx)
+	if there > 0 && len(done) > 0 && err == nil {
+		logger.Warn("the schema of the database was brought to the version of this program: older programs cannot use the database any more", "from", there, "to", sources[len(sources)-1].Version)
+	}
 	return err
 }
 

@@ -75,7 +75,7 @@ func openPostgres(ctx context.Context, o Options) (_ *db, err error) {
 	if version /= 10000; version < oldestServer {
 		return nil, fmt.Errorf("it is PostgreSQL %d, and Tributary needs %d or newer", version, oldestServer)
 	}
-	if err := d.migrate(ctx, goose.DialectPostgres); err != nil {
+	if err := d.migrate(ctx, goose.DialectPostgres, o.Logger); err != nil {
 		return nil, err
 	}
 	return d, nil
