@@ -81,6 +81,9 @@ type Config struct {
 	// Public says which paths can be read (GET, HEAD) without a token. Host and
 	// Origin are checked there too. Nil: none.
 	Public func(*http.Request) bool
+	// Probe says which requests are health checks. The Guard passes them on without any
+	// check, since a probe comes by the address of a machine or of a pod. Nil: none.
+	Probe func(*http.Request) bool
 	// TurnAway may answer a request itself, and reports whether it did. The Guard calls
 	// TurnAway after the checks of Host and Origin, so that the page that sent the request
 	// reads the answer, and before the check of the token. Nil: no request is answered.

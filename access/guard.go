@@ -44,6 +44,7 @@ type Guard struct {
 	own         *http.ServeMux // the routes of the guard itself
 	cookie      string         // its name without a prefix
 	public      func(*http.Request) bool
+	probe       func(*http.Request) bool
 	groups      map[string][]string
 	turnAway    func(w http.ResponseWriter, r *http.Request) bool
 	refuse      func(w http.ResponseWriter, r *http.Request, status int, code, sentence string)
@@ -56,7 +57,7 @@ func New(c Config) (*Guard, error) {
 		c.Store = NewMemory()
 	}
 	g := &Guard{
-		mode: c.Mode, side: c.PassThrough, public: c.Public, groups: c.Groups, turnAway: c.TurnAway, refuse: c.Refuse,
+		mode: c.Mode, side: c.PassThrough, public: c.Public, probe: c.Probe, groups: c.Groups, turnAway: c.TurnAway, refuse: c.Refuse,
 		tokens: shelf{Store: c.Store, kind: kindToken}, signIns: shelf{Store: c.Store, kind: kindSignIn},
 		lifetime: cmp.Or(c.SignInLifetime, defaultLifetime), cookieAlone: c.CookieAlone, revoked: cmp.Or(c.Revoked, ErrRevoked), logger: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)),
 	}
@@ -65,6 +66,9 @@ func New(c Config) (*Guard, error) {
 	}
 	if g.public == nil {
 		g.public = func(*http.Request) bool { return false }
+	}
+	if g.probe == nil {
+		g.probe = func(*http.Request) bool { return false }
 	}
 	if g.turnAway == nil {
 		g.turnAway = func(http.ResponseWriter, *http.Request) bool { return false }
@@ -156,12 +160,16 @@ func (g *Guard) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Add("Vary", "Origin")
 		r, a, no := g.arrive(r)
-		if no != (refusal{}) {
+		if no == (refusal{}) && a.from != unsaid {
+			share(w, r)
+		}
+		switch {
+		case g.probe(r):
+			next.ServeHTTP(w, r)
+			return
+		case no != refusal{}:
 			g.refuseWith(w, r, no)
 			return
-		}
-		if a.from != unsaid {
-			share(w, r)
 		}
 		stranger := a.site != "" && !ourSite(a.site) // a page of another site started the request
 		switch {

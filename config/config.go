@@ -137,12 +137,14 @@ type Sessions struct {
 	AnswerLimit  time.Duration        `yaml:"answer_limit"`
 	IdleLimit    time.Duration        `yaml:"idle_limit"`
 	StopPatience time.Duration        `yaml:"stop_patience"`
-	AgentIdle    time.Duration        `yaml:"agent_idle"`
-	EvictAfter   time.Duration        `yaml:"evict_after"`
-	MaxAgents    int                  `yaml:"max_agents"`
-	AgentShare   int                  `yaml:"agent_share"`
-	MaxQueue     int                  `yaml:"max_queue"`
-	Replay       time.Duration        `yaml:"replay"`
+	// Drain is how long running turns may take to finish when the gateway stops.
+	Drain      time.Duration `yaml:"drain"`
+	AgentIdle  time.Duration `yaml:"agent_idle"`
+	EvictAfter time.Duration `yaml:"evict_after"`
+	MaxAgents  int           `yaml:"max_agents"`
+	AgentShare int           `yaml:"agent_share"`
+	MaxQueue   int           `yaml:"max_queue"`
+	Replay     time.Duration `yaml:"replay"`
 	// ClientToolOutput is for outputs of tools that the client says it has run.
 	ClientToolOutput ToolOutput `yaml:"client_tool_output"`
 }

@@ -172,6 +172,7 @@ sessions:
   answer_limit: 12h
   idle_limit: 3m
   stop_patience: 4s
+  drain: 30m
   agent_idle: 5m
   evict_after: 11m
   max_agents: 6
@@ -229,7 +230,7 @@ agents:
 		Sessions: Sessions{
 			OnDisconnect: session.Detach, Grace: time.Second, GraceLimit: 2 * time.Second, Busy: session.Reject,
 			Approval: session.Hold, HoldLimit: 11 * time.Minute, AnswerLimit: 12 * time.Hour,
-			IdleLimit: 3 * time.Minute, StopPatience: 4 * time.Second, AgentIdle: 5 * time.Minute, EvictAfter: 11 * time.Minute,
+			IdleLimit: 3 * time.Minute, StopPatience: 4 * time.Second, Drain: 30 * time.Minute, AgentIdle: 5 * time.Minute, EvictAfter: 11 * time.Minute,
 			MaxAgents: 6, MaxQueue: 7, Replay: 8 * time.Second,
 		},
 		Limits: Limits{
@@ -256,7 +257,7 @@ agents:
 	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); d != "" {
 		t.Error(d)
 	}
-	if err := got.Fault("agents.coder.model_name", "is of no use"); err.Error() != "/etc/tributary/t.yaml:51: agents.coder.model_name is of no use" {
+	if err := got.Fault("agents.coder.model_name", "is of no use"); err.Error() != "/etc/tributary/t.yaml:52: agents.coder.model_name is of no use" {
 		t.Error(err)
 	}
 }

@@ -139,17 +139,18 @@ func inFront(widget, rest http.Handler) http.Handler {
 	})
 }
 
-// Public reports whether a request needs no token of a person. The page's own files and
-// the health checks hold no data of a user. A runner has a token of its own.
+// Probe reports whether a request is a health check. A health check comes by any name or
+// address of the machine: a kubelet asks for the address of the pod. The answer holds no data
+// of a user, so Host and Origin are not checked.
+func Probe(r *http.Request) bool {
+	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && (r.URL.Path == "/healthz" || r.URL.Path == "/readyz")
+}
+
+// Public reports whether a request needs no token of a person. The page's own files hold no
+// data of a user. A runner has a token of its own.
 func Public(r *http.Request) bool {
 	if agentops.IsRunner(r) {
 		return true
 	}
-	switch r.URL.Path {
-	case "/metrics":
-		return false
-	case "/healthz", "/readyz":
-		return true
-	}
-	return len(r.URL.Path) < 5 || r.URL.Path[:5] != "/api/"
+	return r.URL.Path != "/metrics" && !strings.HasPrefix(r.URL.Path, "/api/")
 }

@@ -12,12 +12,17 @@ func (g *gateway) healthy(w http.ResponseWriter, _ *http.Request) error {
 	return writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
 }
 
-func (g *gateway) ready(w http.ResponseWriter, _ *http.Request) error {
+// notReady reports why the gateway cannot take prompts, or nil.
+func (g *gateway) notReady() error {
 	err := g.Hub.Ready()
 	if g.Ready != nil && err == nil {
 		err = g.Ready()
 	}
-	if err != nil {
+	return err
+}
+
+func (g *gateway) ready(w http.ResponseWriter, _ *http.Request) error {
+	if err := g.notReady(); err != nil {
 		return &refusal.Error{Status: http.StatusServiceUnavailable, Code: "not_ready", Sentence: sentence(err.Error())}
 	}
 	// Damage of some sessions is no reason to refuse the others.

@@ -63,6 +63,21 @@ func (g *gateway) measureAll() {
 	m.Gauge("tributary_sessions_damaged", "Sessions with records that are damaged or lost on disk.", func() float64 { return float64(len(g.Hub.Damage().Sessions)) })
 	m.Gauge("tributary_files_damaged", "Damaged files that were set aside in the data directory.", func() float64 { return float64(g.Hub.Damage().Files) })
 	m.Gauge("tributary_sessions_running", "Sessions with a running turn.", func() float64 { return float64(g.Hub.Running()) })
+	m.Gauge("tributary_ready", "1 while the gateway takes prompts, as /readyz says, else 0.", func() float64 {
+		if g.notReady() != nil {
+			return 0
+		}
+		return 1
+	})
+	m.Counter("tributary_log_failures_total", "Writes to the log that failed.", func() float64 { return float64(g.Hub.LogFailures()) })
+	m.Gauge("tributary_agents", "Agents that have a place of max_agents: they work, or were not closed yet.", func() float64 {
+		open, _ := g.Hub.Places()
+		return float64(open)
+	})
+	m.Gauge("tributary_turns_waiting", "Turns that wait for a place of max_agents or of agent_share.", func() float64 {
+		_, waiting := g.Hub.Places()
+		return float64(waiting)
+	})
 	m.Gauge("tributary_heap_live_bytes", "Bytes of the heap that were in use at the last garbage collection.", liveHeap)
 	m.Gauge("tributary_start_time_seconds", "Unix time at which the gateway started.", func() float64 { return started })
 	m.Counter("tributary_translated_records_total", "Records that were translated and encoded for subscribers.", func() float64 {

@@ -227,3 +227,10 @@ func (f *agentPool) wake() {
 		}
 	}
 }
+
+// counts tells how many places are taken, and how many turns wait for one.
+func (f *agentPool) counts() (open, waiting int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return len(f.open), len(f.queue)
+}

@@ -16,6 +16,7 @@ type health struct {
 	trouble  error
 	writes   map[uint64]time.Time // those under way
 	writesID uint64
+	failures uint64
 }
 
 // A gateway whose log fails is not ready until a write succeeds, or until no write
@@ -45,6 +46,7 @@ func (h *health) write(now func() time.Time, do func() error) error {
 		h.trouble = nil
 	case !errors.Is(err, context.Canceled) && !ofOneSession(err):
 		h.trouble, h.failed = err, now()
+		h.failures++
 	}
 	return err
 }
@@ -69,4 +71,11 @@ func (h *Hub) Ready() error {
 		return errors.New("the log could not be written: the gateway's own log says why")
 	}
 	return nil
+}
+
+// LogFailures counts the writes to the log that failed since the start.
+func (h *Hub) LogFailures() uint64 {
+	h.health.mu.Lock()
+	defer h.health.mu.Unlock()
+	return h.health.failures
 }

@@ -171,6 +171,9 @@ func (h *Hub) Running() (running int) {
 	return running
 }
 
+// Places tells how many agents have a place of MaxAgents, and how many turns wait for one.
+func (h *Hub) Places() (open, waiting int) { return h.agents.counts() }
+
 // ifInMemory is the session, or nil if it is not in memory now.
 func (h *Hub) ifInMemory(id string) *activeSession {
 	h.mu.Lock()

@@ -76,6 +76,9 @@ func TestOnePersonDoesNotTakeAllPlaces(t *testing.T) {
 		if got := s.order(); got != "a0 a1" {
 			t.Errorf("of ada's turns run: %s", got)
 		}
+		if open, waiting := b.Places(); open != 2 || waiting != 18 {
+			t.Errorf("%d places are taken, and %d turns wait", open, waiting)
+		}
 		b.begin("b0", "bob")
 		b.begin("c0", "cy")
 		if got := s.order(); got != "a0 a1 b0 c0" {

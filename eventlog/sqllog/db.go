@@ -6,6 +6,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"log/slog"
 	"regexp"
 	"strconv"
 	"strings"
@@ -107,7 +108,7 @@ func (d *db) bounded(ctx context.Context, bytes int) (context.Context, context.C
 
 // migrate brings the schema to this program's version. A newer one is an error, and so is an older
 // one that gateways use which could not go on with this one.
-func (d *db) migrate(ctx context.Context, dialect goose.Dialect, gateway string) error {
+func (d *db) migrate(ctx context.Context, dialect goose.Dialect, gateway string, logger *slog.Logger) error {
 	steps, alone, err := migrations(dialect)
 	if err != nil {
 		return err
@@ -120,10 +121,14 @@ func (d *db) migrate(ctx context.Context, dialect goose.Dialect, gateway string)
 	if err != nil {
 		return err
 	}
-	if err := d.notNewer(ctx, p); err != nil {
+	there, err := d.notNewer(ctx, p)
+	if err != nil {
 		return err
 	}
-	_, err = p.Up(ctx)
+	done, err := p.Up(ctx)
+	if there > 0 && len(done) > 0 && err == nil {
+		logger.Warn("the schema of the database was brought to the version of this program: older programs cannot use the database any more", "from", there, "to", done[len(done)-1].Source.Version)
+	}
 	if beside, is := errors.AsType[*besideError](err); is {
 		return beside
 	}
@@ -134,24 +139,24 @@ func (d *db) migrate(ctx context.Context, dialect goose.Dialect, gateway string)
 	if err := d.present.join(ctx); err != nil {
 		return err
 	}
-	return d.notNewer(ctx, p) // a newer program may have come in between
+	_, err = d.notNewer(ctx, p) // a newer program may have come in between
+	return err
 }
 
-// notNewer is an error if the schema is newer than this program.
-func (d *db) notNewer(ctx context.Context, p *goose.Provider) error {
-	there, err := p.GetDBVersion(ctx)
-	if err != nil {
-		return err
+// notNewer returns the version of the schema. One that is newer than this program is an error.
+func (d *db) notNewer(ctx context.Context, p *goose.Provider) (there int64, err error) {
+	if there, err = p.GetDBVersion(ctx); err != nil {
+		return 0, err
 	}
 	sources := p.ListSources()
 	if newest := sources[len(sources)-1].Version; there > newest {
 		var known int
 		if err := d.write.QueryRowContext(ctx, `SELECT count(*) FROM goose_db_version WHERE version_id BETWEEN 0 AND $1`, newest).Scan(&known); err != nil || known < int(newest)+1 {
-			return errors.Join(err, &damageError{"its version is not one that a program has written"})
+			return 0, errors.Join(err, &damageError{"its version is not one that a program has written"})
 		}
-		return fmt.Errorf("its schema has version %d and this program knows versions up to %d: start the newer tributary that wrote it", there, newest)
+		return 0, fmt.Errorf("its schema has version %d and this program knows versions up to %d: start the newer tributary that wrote it", there, newest)
 	}
-	return nil
+	return there, nil
 }
 
 // migrations are the steps of the schema, by their file names, and the newest that older gateways

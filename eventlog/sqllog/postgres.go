@@ -75,7 +75,7 @@ func openPostgres(ctx context.Context, o Options, gateway string) (_ *db, err er
 	if version /= 10000; version < oldestServer {
 		return nil, fmt.Errorf("it is PostgreSQL %d, and Tributary needs %d or newer", version, oldestServer)
 	}
-	if err := d.migrate(ctx, goose.DialectPostgres, gateway); err != nil {
+	if err := d.migrate(ctx, goose.DialectPostgres, gateway, o.Logger); err != nil {
 		return nil, err
 	}
 	return d, nil

@@ -80,7 +80,7 @@ func openFile(ctx context.Context, path string, o Options) (_ *db, err error) {
 	if err := check(ctx, d.write, o); err != nil {
 		return nil, err
 	}
-	if err := d.migrate(ctx, goose.DialectSQLite3, ""); err != nil {
+	if err := d.migrate(ctx, goose.DialectSQLite3, "", o.Logger); err != nil {
 		return nil, err
 	}
 	if err := openReaders(ctx, read); err != nil {

@@ -21,7 +21,7 @@ func accessConfig(c config.Config, store access.Store, signIn *access.OpenID, lo
 		Mode: cmp.Or(c.Auth.Mode, access.ModeToken), Listen: c.Listen, PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies,
 		Store: store, SignIn: signIn, SignInLifetime: c.Auth.SignInLifetime, CookieAlone: c.App != "", Revoked: uistream.ErrExpired,
 		AllowHosts: c.Auth.AllowHosts, AllowOrigins: c.Auth.AllowOrigins, PassThrough: c.Auth.PassThrough, Groups: c.Auth.Groups,
-		Public: gateway.Public, TurnAway: turnAway, Refuse: gateway.Refuse, Logger: logger,
+		Public: gateway.Public, Probe: gateway.Probe, TurnAway: turnAway, Refuse: gateway.Refuse, Logger: logger,
 	}
 	if o.Mode != access.ModeNone {
 		o.TokenFile = filepath.Join(c.Data, tokenFile)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/access/accessdb"
+	"github.com/tributary-dev/tributary/eventlog/sqllog"
 )
 
 type configCommand struct {
@@ -50,9 +51,28 @@ func (c *configCheckCommand) Run(ctx context.Context, p *program) error {
 	if err := cfg.checkAccess(ctx, p); err != nil {
 		return err
 	}
+	if err := cfg.checkSchema(ctx, p); err != nil {
+		return err
+	}
 	_, err = fmt.Fprintf(p.stdout, "The configuration is right: the gateway listens on %s, with %s (default %s) and the data in %s.\n",
 		cfg.Listen, strings.Join(names, ", "), cfg.DefaultAgent, cfg.Data)
 	return err
+}
+
+// checkSchema says whether a start would change the tables of the log. A database that does not
+// answer is no fault of the configuration.
+func (s *setup) checkSchema(ctx context.Context, p *program) error {
+	there, own, err := sqllog.SchemaVersions(ctx, sqllog.Options{Dir: s.Data, URL: s.DB})
+	switch {
+	case err != nil:
+		fmt.Fprintf(p.stderr, "tributary: the schema of the database is not known: %v\n", err)
+	case there > own:
+		return fmt.Errorf("the schema of the database has version %d and this program knows versions up to %d: start the newer tributary that wrote it", there, own)
+	case there > 0 && there < own:
+		_, err = fmt.Fprintf(p.stdout, "The first start brings the schema of the database from version %d to %d. Older programs cannot use it then: make a back-up before.\n", there, own)
+		return err
+	}
+	return nil
 }
 
 // checkAccess reads the certificate, the keys and the tokens that the configuration names. The

@@ -40,7 +40,7 @@ func answer(t *testing.T, r *bufio.Reader) (*http.Response, string) {
 	return res, string(body)
 }
 
-const health = "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+const openPage = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 // A client that comes when all connections are taken gets 503, and is served when
 // one is free again.
@@ -52,7 +52,7 @@ func TestTooManyConnections(t *testing.T) {
 	s := startServer(t, t.TempDir(), "--config", conf)
 	var held []net.Conn
 	for range 3 {
-		conn, r := s.dial(health)
+		conn, r := s.dial(openPage)
 		if res, body := answer(t, r); res.StatusCode != http.StatusOK {
 			t.Fatalf("%s %s", res.Status, body)
 		}
@@ -71,9 +71,9 @@ func TestTooManyConnections(t *testing.T) {
 	const page = "\r\nHost: localhost\r\nOrigin: http://localhost:3000"
 	for request, want := range map[string]int{
 		"GET /api/sessions HTTP/1.1" + page:                                             http.StatusServiceUnavailable,
-		"GET /healthz HTTP/1.1" + page:                                                  http.StatusServiceUnavailable,
+		"GET /widget HTTP/1.1" + page:                                                   http.StatusServiceUnavailable,
 		"OPTIONS /api/chat HTTP/1.1" + page + "\r\nAccess-Control-Request-Method: POST": http.StatusNoContent,
-		"GET /healthz HTTP/1.1\r\nHost: elsewhere.example":                              http.StatusForbidden,
+		"GET /api/sessions HTTP/1.1\r\nHost: elsewhere.example":                         http.StatusForbidden,
 	} {
 		_, r := s.dial(request + "\r\n\r\n")
 		res, body := answer(t, r)
@@ -86,7 +86,7 @@ func TestTooManyConnections(t *testing.T) {
 	}
 	_ = held[0].Close()
 	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-		_, r := s.dial(health)
+		_, r := s.dial(openPage)
 		res, _ := answer(t, r)
 		if res.StatusCode == http.StatusOK {
 			break

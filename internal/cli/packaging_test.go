@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -92,7 +93,7 @@ func TestTheImageRunsWhatItBuildsAsAnOrdinaryUser(t *testing.T) {
 	}
 	base, _ := strings.CutPrefix(last["ENV"].rest, "XDG_DATA_HOME=")
 	volumes := last["VOLUME"].words(t)
-	for _, dir := range []string{base + "/tributary", c.Serve.Cwd} {
+	for _, dir := range []string{base + "/tributary", c.Serve.Cwd, "/home/tributary"} { // agents keep logins and memory in the home
 		if !slices.Contains(volumes, dir) || !strings.Contains(last["RUN"].rest, dir) {
 			t.Errorf("%s is no volume that the user may write: %q", dir, volumes)
 		}
@@ -149,6 +150,7 @@ type composeFile struct {
 		Healthcheck struct{ Test []string }
 		Grace       string `yaml:"stop_grace_period"`
 		ReadOnly    bool   `yaml:"read_only"`
+		Tmpfs       []string
 	}
 	Volumes map[string]any
 }
@@ -196,6 +198,15 @@ func TestTheComposeFileFitsTheImageAndTheProgram(t *testing.T) {
 		}
 		if slices.Contains(gateway.Volumes, volume) && !slices.Contains(last["VOLUME"].words(t), at) {
 			t.Errorf("%s is no volume of the image", at)
+		}
+	}
+	for _, dir := range last["VOLUME"].words(t) { // what is to outlive the container
+		kept := func(v string) bool { return strings.HasSuffix(v, ":"+dir) }
+		if !slices.ContainsFunc(gateway.Volumes, kept) || slices.Contains(gateway.Tmpfs, dir) {
+			t.Errorf("%s does not outlive the container: %q, and in memory %q", dir, gateway.Volumes, gateway.Tmpfs)
+		}
+		if page := repository(t, "docs/deploy/docker.md"); !strings.Contains(page, ":"+dir+" ") || !strings.Contains(page, "| `"+dir+"` |") {
+			t.Errorf("the page about Docker does not keep %s", dir)
 		}
 	}
 	if grace, err := time.ParseDuration(gateway.Grace); err != nil || grace < longestEnd {
@@ -262,6 +273,33 @@ func TestTheUnitStartsTheGatewayWithThePackagesFiles(t *testing.T) {
 	s := setup{Config: c, kinds: builtIn()}
 	if _, err := s.agents(); err != nil {
 		t.Error(err)
+	}
+}
+
+// A fault that only a person can mend ends the service: a unit that starts again and again looks
+// like one that runs.
+func TestTheUnitDoesNotRestartWhatIsConfiguredWrongly(t *testing.T) {
+	t.Parallel()
+	_, settings := unit(t)
+	if settings["Restart"] != "on-failure" {
+		t.Errorf("Restart=%s", settings["Restart"])
+	}
+	lost := filepath.Join(t.TempDir(), "lost")
+	for name, text := range map[string]string{
+		"spelling":       "listne: 127.0.0.1:0",
+		"YAML":           "listen: [",
+		"no adapter":     "agents: {x: {adapter: gpt}}",
+		"certificate":    "tls: {cert: " + lost + ", key: " + lost + "}",
+		"exporter":       "exporters: {e: {url: \"http://127.0.0.1:1\", headers: {authorization: {file: " + lost + "}}}}",
+		"database's URL": "db: mysql://x",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := command(t, "", "config", "check", "--config", file(t, "tributary.yaml", text)) // as a start, without a gateway that could run on
+			if !slices.Contains(strings.Fields(settings["RestartPreventExitStatus"]), strconv.Itoa(r.status)) {
+				t.Errorf("exit status %d, and the unit starts it again:\n%s", r.status, r.errors)
+			}
+		})
 	}
 }
 

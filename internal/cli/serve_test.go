@@ -148,6 +148,29 @@ func TestDrain(t *testing.T) {
 	}
 }
 
+// The operator says how long running turns may take to finish: less, or more than is standard.
+func TestTheConfigurationSaysHowLongTurnsMayTakeToFinish(t *testing.T) {
+	t.Parallel()
+	for drain, says := range map[string]string{"50ms": `"seconds":0.05`, "30m": `"seconds":1800`} {
+		t.Run(drain, func(t *testing.T) {
+			t.Parallel()
+			s := startServer(t, t.TempDir(), "--config", file(t, "tributary.yaml", "sessions: {drain: "+drain+"}\nagents: {demo: {options: {pace: 5ms}}}"))
+			res := s.request("POST", "/api/chat", chat("s1", "slow"))
+			defer res.Body.Close()
+			lines := bufio.NewReader(res.Body)
+			await(t, lines, "text-delta")
+			s.signals <- syscall.SIGTERM
+			rest, err := io.ReadAll(lines)
+			if cut := strings.Contains(string(rest), `"abort"`); err != nil || cut != (drain == "50ms") {
+				t.Errorf("the turn was cut: %v, %v\n%s", cut, err, rest)
+			}
+			if status := s.wait(); status != exitOK || !strings.Contains(s.errors.String(), says) {
+				t.Errorf("exit status %d\n%s", status, s.errors)
+			}
+		})
+	}
+}
+
 // TestSecondSignal needs a process: leftovers of the gateway must end with the process.
 func TestSecondSignal(t *testing.T) {
 	t.Parallel()

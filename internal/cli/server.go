@@ -42,7 +42,7 @@ const (
 
 // Bounds of an orderly end, in its order.
 const (
-	drainWithin = 10 * time.Second // turns may finish
+	drainWithin = 10 * time.Second // turns may finish, unless sessions.drain says how long
 	quitWithin  = 15 * time.Second // turns are stopped and agents ended
 	leaveWithin = 3 * time.Second  // responses get their last bytes
 )
@@ -55,6 +55,7 @@ type instance struct {
 	streams *uistream.Broadcaster
 	sockets agentopsserver.Sockets
 	server  *http.Server
+	drain   time.Duration // how long running turns may take to finish at the end
 	ending  atomic.Bool
 }
 
@@ -103,13 +104,15 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 	if err := prepareDir(c.Data); err != nil {
 		return err
 	}
-	s := &instance{logger: logger}
+	s := &instance{logger: logger, drain: cmp.Or(c.Sessions.Drain, drainWithin)}
 	if s.log, err = openLog(ctx, c.Config, logger); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.closeLog()) }()
 	endAgents(c.Data, logger)
-
+	if err := noteStore(c.Data, c.DB); err != nil {
+		return err
+	}
 	store, err := accessdb.Open(ctx, c.Data, c.DB)
 	if err != nil {
 		return err
@@ -169,7 +172,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 	case err = <-failed:
 		err = fmt.Errorf("serve: %w", err)
 	case <-ctx.Done():
-		logger.Info("stopping: running turns have a moment to finish", "seconds", drainWithin.Seconds())
+		logger.Info("stopping: running turns have a moment to finish", "seconds", s.drain.Seconds())
 	}
 	s.end(context.WithoutCancel(ctx))
 	return err
@@ -203,8 +206,8 @@ func (s *instance) ready() error {
 // connections close.
 func (s *instance) end(ctx context.Context) {
 	s.ending.Store(true)
-	_ = s.bounded("turns and agents", drainWithin+quitWithin, func() error {
-		ctx, cancel := context.WithTimeout(ctx, drainWithin)
+	_ = s.bounded("turns and agents", s.drain+quitWithin, func() error {
+		ctx, cancel := context.WithTimeout(ctx, s.drain)
 		defer cancel()
 		return s.hub.Close(ctx)
 	})

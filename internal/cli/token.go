@@ -50,12 +50,16 @@ func (a at) place() (c config.Config, err error) {
 
 // open opens the store of a gateway that was started before. The gateway may run.
 func open(ctx context.Context, c config.Config) (*accessdb.Store, error) {
-	if c.DB == "" {
+	db, err := storeOf(c.Data, c.DB)
+	if err != nil {
+		return nil, err
+	}
+	if db == "" {
 		if err := started(c.Data); err != nil {
 			return nil, err
 		}
 	}
-	return accessdb.Open(ctx, c.Data, c.DB)
+	return accessdb.Open(ctx, c.Data, db)
 }
 
 // started reports a data directory that does not exist.

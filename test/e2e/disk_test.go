@@ -3,6 +3,8 @@
 package e2e
 
 import (
+	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -102,6 +104,9 @@ func fullDisk(t *testing.T, d disk) {
 	if res := p.request(t.Context(), http.MethodGet, "/readyz", nil); res.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("ready while nothing can be written: %s", res.Status)
 	}
+	if ready, failures := p.metric("tributary_ready"), p.metric("tributary_log_failures_total"); ready != 0 || failures == 0 {
+		t.Errorf("the metrics show no failure: ready %v, failed writes %v", ready, failures)
+	}
 	if history := p.history("s"); len(history) < 2 || history[1].text() != before.text {
 		t.Errorf("the history has lost what was said before: %d messages", len(history))
 	}
@@ -128,4 +133,20 @@ func fullDisk(t *testing.T, d disk) {
 		t.Errorf("a turn after the restart: %q", s.text)
 	}
 	p.end()
+}
+
+// metric is the value of a metric without labels.
+func (p *process) metric(name string) (value float64) {
+	p.t.Helper()
+	res := p.request(p.t.Context(), http.MethodGet, "/metrics", nil)
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(body), "\n"+name+" ")
+	if _, err := fmt.Sscan(rest, &value); err != nil || !found {
+		p.t.Fatalf("there is no %s: %v", name, err)
+	}
+	return value
 }

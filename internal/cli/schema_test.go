@@ -1,0 +1,67 @@
+package cli
+
+import (
+	"database/sql"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	_ "modernc.org/sqlite" // the driver
+)
+
+// An upgrade changes the tables without a way back, so the check before says it, and the start
+// logs it.
+func TestAnUpgradeOfTheSchemaIsAnnouncedAndLogged(t *testing.T) {
+	t.Parallel()
+	data := t.TempDir()
+	conf := file(t, "tributary.yaml", "data: "+data)
+	startServer(t, data).stop()
+	check := func() result { return command(t, "", "config", "check", "--config", conf) }
+	if r := check(); r.status != exitOK || strings.Contains(r.out, "schema") {
+		t.Errorf("without an upgrade: %d %s%s", r.status, r.out, r.errors)
+	}
+	editLog(t, data, `DROP TABLE exports; DROP INDEX turns_by_end; DELETE FROM goose_db_version WHERE version_id > 3`)
+	before := filesIn(t, data)
+	if r := check(); r.status != exitOK || !strings.Contains(r.out, "brings the schema of the database from version 3 to ") {
+		t.Errorf("before an upgrade: %d %s%s", r.status, r.out, r.errors)
+	}
+	if after := filesIn(t, data); after != before {
+		t.Errorf("the check changes the data directory: %s, before %s", after, before)
+	}
+	s := startServer(t, data)
+	if text := s.errors.String(); !strings.Contains(text, "the schema of the database was brought to the version of this program") || !strings.Contains(text, `"from":3`) {
+		t.Errorf("the log says nothing of the upgrade:\n%s", text)
+	}
+	if r := check(); r.status != exitOK || strings.Contains(r.out, "schema") {
+		t.Errorf("beside a gateway: %d %s%s", r.status, r.out, r.errors)
+	}
+	s.stop()
+	editLog(t, data, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)`)
+	check().want(t, exitFailed, "has version 99 and this program knows versions up to")
+}
+
+func editLog(t *testing.T, data, statements string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", filepath.Join(data, "tributary.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.ExecContext(t.Context(), statements); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func filesIn(t *testing.T, dir string) string {
+	t.Helper()
+	files, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, f := range files {
+		all = append(all, f.Name())
+	}
+	return strings.Join(all, " ")
+}
