@@ -107,7 +107,7 @@ func TestK17_TheRealClientsSpeakToAMountedGateway(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const paid = "paidPermission needed: pay (Allow / Deny)" // the text is for clients of AI SDK 5, and the URL names no release
+	const paid = "paid"
 	want := fmt.Sprintf("5.0.277|hello|hello\n6.0.323|hello|%[1]s|%[1]s\n7.0.173|hello|%[1]s|%[1]s\n", paid)
 	if got := string(out); got != want {
 		t.Errorf("the clients show\n%s, want\n%s", got, want)

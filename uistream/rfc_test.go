@@ -265,7 +265,7 @@ func writeQuestion(b *trace.Builder) {
 func TestD13_H15_AQuestionHasItsFullPayload(t *testing.T) {
 	row(t, "D13", ended("end_turn"),
 		"start(m1) start-step text-start(text-1) text-delta(text-1) text-end(text-1) finish-step start-step "+
-			"text-start(ask-q-1) text-delta(ask-q-1) text-end(ask-q-1) tool-input-available(q-1) finish-step tool-output-available(q-1) "+
+			"tool-input-available(q-1) finish-step tool-output-available(q-1) "+
 			"start-step text-start(text-2) text-delta(text-2) text-end(text-2) finish-step finish [DONE]",
 		opens+" "+delta+" data-question(q-1) data-question(q-1) "+delta+" "+closes, writeQuestion)
 	const asked = `{"type":"data-question","id":"q-1","data":{"questionId":"q-1","text":"Which colour?","options":["red","blue"],"choices":[{"label":"red"},{"label":"blue"}]`

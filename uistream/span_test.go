@@ -52,7 +52,7 @@ func TestSpans(t *testing.T) {
 		b.ToolResult(trace.ToolResult{ToolCallID: "c", Status: trace.ToolCompleted})
 	})
 	pause := seqOf(t, paused, trace.KindPause, 1)
-	const before = "start start-step tool-input-available text-start text-delta text-end tool-approval-request finish-step"
+	const before = "start start-step tool-input-available tool-approval-request finish-step"
 	const after = "tool-output-available start-step text-start text-delta text-end finish-step finish DONE"
 	for _, c := range []struct {
 		name    string

@@ -119,9 +119,14 @@ func (t *Translator) closeParts() {
 	t.open = nil
 }
 
-// sayRequest writes a text part of our own, which says what a request asks.
+// sayRequest writes a text part of our own, which says what a request asks. The text is for
+// pages that have no buttons: those of clients whose protocol has no approvals, and of the RFC.
+// Another client would show the words beside its buttons, and keep them when all is answered.
 func (t *Translator) sayRequest(request, text string) {
 	t.needStep()
+	if t.can.approvals && !t.options.RFC {
+		return
+	}
 	id := "ask-" + request
 	start := Chunk(TextStart{ID: id})
 	if t.can.textFacts {

@@ -245,21 +245,21 @@ func TestTrap18_AnApprovalCanBePaused(t *testing.T) {
 		t.Error("not paused")
 	}
 	s := lines(chunks)
-	has(t, s, "Permission needed: Run ls?", `{"type":"tool-approval-request","toolCallId":"c","approvalId":"r"}`, "finish-step")
+	has(t, s, `{"type":"tool-approval-request","toolCallId":"c","approvalId":"r"}`, "finish-step")
 	if tr.Translate(rec(trace.Agent, trace.ToolResult{ToolCallID: "c"})[0]); tr.Paused() {
 		t.Error("still paused after the turn went on")
 	}
 }
 
-// The words of a request for a client that draws only text have no hidden characters.
+// The words of a request are for clients without approvals, and have no hidden characters.
 //
 //evidence:for promise-shown
 func TestTheWordsOfARequestAreVisible(t *testing.T) {
 	t.Parallel()
-	s := stream(t, "", trace.ToolCall{ToolCallID: "c"},
+	s := stream(t, "5", trace.ToolCall{ToolCallID: "c"},
 		trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: "Run \u202els", Options: []trace.PermissionOption{{ID: "a", Name: "Allow\u200b"}, {ID: "b", Name: "Deny", OptionKind: trace.AllowAlways}}}, trace.Pause{Requests: []string{"r"}})
 	has(t, s, "Permission needed: Run <U+202E>ls (Allow<U+200B> / allows: Deny)")
-	s = stream(t, "", trace.Question{QuestionID: "q", Text: "Which\u2066?", Choices: []trace.Choice{{Label: "red\u202e"}}}, trace.Pause{Requests: []string{"q"}})
+	s = stream(t, "5", trace.Question{QuestionID: "q", Text: "Which\u2066?", Choices: []trace.Choice{{Label: "red\u202e"}}}, trace.Pause{Requests: []string{"q"}})
 	has(t, s, "Which<U+2066>? (red<U+202E>)")
 }
 

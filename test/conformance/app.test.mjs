@@ -167,7 +167,7 @@ describe('the chat', { concurrency: true }, () => {
         test(`approval: ${button}`, async () => {
           const page = open();
           await page.say('approve');
-          await page.shows('Permission needed: Run echo hello (Allow / Always allow / Deny)');
+          await page.shows('Always allow');
           await prepare?.(page);
           await page.press(button);
           await page.shows(heard);

@@ -1,6 +1,6 @@
 // What a message shows, and where.
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { source } from './source.mjs';
 
 const { itemsOf, wordsOf } = await source('conversation/view.ts');
@@ -24,27 +24,11 @@ const call = (id, kind, more = {}) => ({
 const data = (name, value, id) => ({ type: `data-${name}`, id, data: value });
 const shown = (parts, open = false) => itemsOf(parts, open).map(i => (i.type === 'part' ? (i.part.text ?? i.part.type) : i.type));
 
-describe('the words of a request', () => {
+test('a text of an agent is shown, however it begins and whatever stands beside it', () => {
   const asked = call('c1', 'execute', { state: 'approval-requested', approval: { id: 'p1' } });
   const question = { type: 'tool-AskUser', toolCallId: 'q1', state: 'input-available', input: { question: 'Which colour?' } };
-  const said = 'Permission needed: Run echo hello (Allow / Deny)';
-
-  test('are left out where the gateway wrote them', () => {
-    assert.deepEqual(shown([asked, text(said, 'p1')]), ['call']);
-    assert.deepEqual(shown([text('Which colour? (red / green)', 'q1'), question]), ['question']);
-  });
-
-  test('of an agent stay, however they begin, and wherever they stand', () => {
-    for (const words of [said, 'Permission needed: I lack one for /etc.', 'Permission needed: '])
-      assert.deepEqual(shown([asked, text(words)]), ['call', words]);
-    for (const words of ['Which colour?', 'Which colour? I like green.'])
-      assert.deepEqual(shown([text(words), question]), [words, 'question']);
-    assert.deepEqual(shown([text(said), asked, text(said, 'p1'), text(said)]), [said, 'call', said]);
-  });
-
-  test('of an agent stay beside metadata of its own', () => {
-    assert.deepEqual(shown([asked, { ...text(said), providerMetadata: { openai: { request: 'p1' } } }]), ['call', said]);
-  });
+  for (const words of ['Permission needed: Run echo hello (Allow / Deny)', 'Permission needed: ', 'Which colour?'])
+    assert.deepEqual(shown([asked, text(words, 'p1'), question]), ['call', words, 'question']);
 });
 
 test('a call that only carries a request is a request, and a call with an approval of its own is a call', () => {

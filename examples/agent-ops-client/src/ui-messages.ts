@@ -16,8 +16,7 @@ const STATUS: Partial<Record<Tool['state'], 'pending' | 'completed' | 'error'>> 
 };
 
 function part(p: UIMessage['parts'][number]): Part[] {
-  // The stream says a request in words, too, for clients without buttons. This client has buttons.
-  if (p.type === 'text') return p.providerMetadata?.tributary?.request !== undefined ? [] : [{ type: 'text', text: p.text }];
+  if (p.type === 'text') return [{ type: 'text', text: p.text }];
   if (p.type === 'data-error') return [{ type: 'error', message: (p.data as { message: string }).message }];
   if (p.type !== 'dynamic-tool' && !p.type.startsWith('tool-')) return [];
   const tool = p as Tool;

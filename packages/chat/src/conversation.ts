@@ -108,7 +108,7 @@ export class Conversation<M extends UIMessage, C extends ChatLike<M>> {
     return this.#streams.size > 0 || this.chat.status === 'submitted' || this.chat.status === 'streaming';
   }
 
-  /** The requests that wait for a person, among these messages of the chat. may_answer is missing until the gateway has said more about a request. */
+  /** The requests that wait for a person: those that these messages of the chat show, then the others of the session. may_answer is missing until the gateway has said more about a request. */
   requests(messages: readonly UIMessage[] = this.chat.messages): PendingRequest[] {
     return this.#requests.among(messages);
   }
@@ -462,7 +462,10 @@ export class Conversation<M extends UIMessage, C extends ChatLike<M>> {
     this.#mark = event.mark;
     if (event.type === 'deleted') return this.#set({ deleted: true });
     if (event.type === 'session' || event.type === 'history') this.#screen.on('missed'); // how it stands; since what is not known
-    for (const turn of event.type === 'session' ? event.turns : event.type === 'turn' ? [event] : []) this.#turns.told(turn);
+    for (const turn of event.type === 'session' ? event.turns : event.type === 'turn' ? [event] : []) {
+      if (turn.state === 'paused') this.#requests.changed();
+      this.#turns.told(turn);
+    }
     this.#soon();
   }
 }

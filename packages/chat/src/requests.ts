@@ -54,17 +54,27 @@ export class Requests {
   readonly #changed: () => void;
   #answered = new Set<string>();
   #known = new Map<string, Partial<PendingRequest>>();
+  /** What else waits in the session: the message shows it later, when what it asks now is answered. */
+  #others: PendingRequest[] = [];
+  #current = true;
 
   constructor(load: () => Promise<PendingRequest[]>, changed: () => void) {
     this.#load = load;
     this.#changed = changed;
   }
 
-  /** Those that these messages show, but the ones that were answered here. */
+  /** Those that these messages show, then the others of the session, but not the ones that were answered here. */
   among(messages: readonly UIMessage[]): PendingRequest[] {
-    return pendingRequests(messages)
-      .filter(({ id }) => !this.#answered.has(id))
-      .map(request => ({ ...request, ...this.#known.get(request.id) }));
+    const shown = pendingRequests(messages);
+    const others = shown.length > 0 ? this.#others.filter(({ id }) => shown.every(request => request.id !== id)) : [];
+    return [...shown.map(request => ({ ...request, ...this.#known.get(request.id) })), ...others].filter(
+      ({ id }) => !this.#answered.has(id),
+    );
+  }
+
+  /** The session may have others now. */
+  changed() {
+    this.#current = false;
   }
 
   /** A person has answered here: the message shows it later. */
@@ -73,14 +83,16 @@ export class Requests {
     this.#changed();
   }
 
-  /** Asks what the agent offers with requests that are new in these messages. Without an answer, yes and no remain. */
+  /** Asks what the agent offers with requests that are new in these messages, and what else waits. Without an answer, yes and no remain. */
   ask(messages: readonly UIMessage[]) {
-    const open = this.among(messages);
-    if (open.every(({ id }) => this.#known.has(id))) return;
+    const open = pendingRequests(messages).filter(({ id }) => !this.#answered.has(id));
+    if (open.every(({ id }) => this.#known.has(id)) && (this.#current || open.length === 0)) return;
+    this.#current = true;
     for (const request of open) if (!this.#known.has(request.id)) this.#known.set(request.id, request);
     const more = (found: PendingRequest[]) => {
       for (const { id } of open) this.#known.set(id, { ...this.#known.get(id), may_answer: true });
       for (const request of found) this.#known.set(request.id, { ...this.#known.get(request.id), input_text: undefined, ...request });
+      this.#others = found;
       this.#changed();
     };
     this.#load().then(more, () => more([]));

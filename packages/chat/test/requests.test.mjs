@@ -79,3 +79,20 @@ test('a request that was answered here is not shown, though its message shows it
   requests.answered('r');
   assert.deepEqual([requests.among([answer(asked)]), changes], [[], [[]]]);
 });
+
+test('while a message asks, what else waits in the session is told, too', async () => {
+  const { requests, loads } = beside();
+  const other = { id: 'q', kind: 'question', message_id: 'm', title: 'Which?', may_answer: true };
+  loads[0].resolve([{ id: 'r', kind: 'permission', message_id: 'm', title: 'Run ls', may_answer: true }, other]);
+  await settled();
+  const ids = (...parts) => requests.among([answer(...parts)]).map(({ id }) => id);
+  assert.deepEqual(ids(asked), ['r', 'q']);
+  assert.deepEqual(ids({ ...asked, state: 'output-denied' }), [], 'the turn has gone on, and its stream shows the rest');
+  requests.answered('q');
+  assert.deepEqual(ids(asked), ['r']);
+  requests.ask([answer(asked)]);
+  assert.equal(loads.length, 1);
+  requests.changed();
+  requests.ask([answer(asked)]);
+  assert.equal(loads.length, 2, 'the session has changed');
+});

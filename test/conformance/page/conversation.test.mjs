@@ -1,5 +1,6 @@
 // The conversation as a person meets it: where it scrolls, who answered, what a stop, a failure and a lost gateway do.
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { accessible, open, sleep, until, useChromium, useGateway } from './lib/page.mjs';
 import { asks, says, show } from './lib/show.mjs';
@@ -290,4 +291,44 @@ test('the plan stands above the composer while its turn runs, and in its message
   await page.getByText('Plan, 3 of 3 done').click();
   await page.getByText('Think about it').waitFor();
   await page.leave();
+});
+
+describe('a request that waits', () => {
+  test('has no buttons any more as soon as another prompt has gone out', async () => {
+    const id = randomUUID();
+    await site.post('/api/sessions', { id, agent: 'unhurried' });
+    const page = await open(site, `#/s/${id}`);
+    await page.say('approve');
+    await page.getByRole('button', { name: /^Allow/ }).waitFor();
+    await page.say('slow');
+    await page.getByText('can no longer be answered').waitFor();
+    assert.equal(await page.getByRole('button', { name: /^Allow/ }).count(), 0);
+    assert.equal((await site.get(`/api/sessions/${id}`)).json.state, 'running', 'the turn after it runs still');
+    await page.leave();
+  });
+
+  test('stands in the conversation, also if another one is asked first', async () => {
+    const page = await open(site);
+    await page.say('mixed');
+    const others = page.getByRole('region', { name: 'Other requests that wait' });
+    await others.getByText('2 more requests wait:').waitFor();
+    assert.equal(await others.getByRole('group', { name: /^Permission: / }).count(), 2);
+    await accessible(page, 'a question and two permissions');
+    await others
+      .getByRole('button', { name: /^Allow/ })
+      .first()
+      .click();
+    await others.getByText('One more request waits:').waitFor();
+    await page.reload();
+    await others.getByText('One more request waits:').waitFor();
+    await others.getByRole('button', { name: /^Allow/ }).click();
+    await until('none is left beside the question', async () => (await others.count()) === 0);
+    await page
+      .getByRole('form', { name: /^Question: / })
+      .getByRole('button')
+      .first()
+      .click();
+    await over(page);
+    await page.leave();
+  });
 });

@@ -42,14 +42,19 @@ const look = (o: RequestOption) => (o.kind === 'allow_once' ? 'primary' : denies
 
 export function Approval({ request, give, bare }: Props) {
   const { sent, problem, answer } = useAnswer(give);
-  const [open, setOpen] = useState<'' | 'reason' | 'edit'>('');
+  const [open, setOpen] = useState<'' | 'reason' | 'edit'>(''),
+    [left, setLeft] = useState<typeof open>(''); // whose button has the keyboard again
+  const back = () => {
+    setLeft(open);
+    setOpen('');
+  };
   const all = answers(request.options);
   const editable = request.takes_input && !request.input_text; // an edited input is sent as JSON that the browser has read
   const yes = all.find(a => a.option.kind === 'allow_once') ?? all.find(a => allows(a.option)),
     no = all.find(a => a.option.kind === 'reject_once') ?? all.find(a => denies(a.option));
   return (
     <div className="ask" role="group" aria-label={`Permission: ${visibleText(request.title)}`}>
-      <p className="ask-title">
+      <p className="ask-title" dir="auto">
         <Visible text={(!bare && brief(request)) || 'May the agent do this?'} />
       </p>
       {open !== 'edit' && <Input input={request.input} inputText={request.input_text} name="input" />}
@@ -62,16 +67,12 @@ export function Approval({ request, give, bare }: Props) {
         <p className="ask-note">You may see this request. Somebody who collaborates in the session answers it.</p>
       ) : open ? (
         open === 'reason' ? (
-          <Reason
-            sent={sent}
-            onBack={() => setOpen('')}
-            onSend={reason => void answer({ ...(no?.permit ?? { approved: false }), reason })}
-          />
+          <Reason sent={sent} onBack={back} onSend={reason => void answer({ ...(no?.permit ?? { approved: false }), reason })} />
         ) : (
           <Edit
             input={request.input}
             sent={sent}
-            onBack={() => setOpen('')}
+            onBack={back}
             onSend={updated_input => void answer({ ...(yes?.permit ?? { approved: true }), updated_input })}
           />
         )
@@ -82,7 +83,7 @@ export function Approval({ request, give, bare }: Props) {
               <Button key={option.id} look={look(option)} disabled={sent} onClick={() => void answer(permit)}>
                 <Effect of={option} />
                 <span className="ask-option">
-                  <span>
+                  <span dir="auto">
                     <Visible text={option.name} />
                   </span>
                   {option.scope && (
@@ -97,13 +98,13 @@ export function Approval({ request, give, bare }: Props) {
           {((request.takes_reason && no) || (editable && yes)) && (
             <div className="ask-more">
               {editable && yes && (
-                <Button look="quiet" small disabled={sent} onClick={() => setOpen('edit')}>
+                <Button look="quiet" small autoFocus={left === 'edit'} disabled={sent} onClick={() => setOpen('edit')}>
                   <PencilLine />
                   Edit, then allow
                 </Button>
               )}
               {request.takes_reason && no && (
-                <Button look="quiet" small disabled={sent} onClick={() => setOpen('reason')}>
+                <Button look="quiet" small autoFocus={left === 'reason'} disabled={sent} onClick={() => setOpen('reason')}>
                   <X />
                   Deny with a reason
                 </Button>
@@ -150,6 +151,7 @@ function Reason({ sent, onBack, onSend }: StepProps<string>) {
         <span>Why not? The agent reads this.</span>
         <textarea
           className="input"
+          dir="auto"
           rows={3}
           autoFocus
           value={reason}

@@ -23,7 +23,7 @@ export function Question({ request, give }: { request: PendingRequest; give: Giv
         else if (own) void answer({ value: own });
       }}
     >
-      <p className="ask-title">
+      <p className="ask-title" dir="auto">
         <Visible text={question} />
       </p>
       {problem && (
@@ -48,11 +48,11 @@ export function Question({ request, give }: { request: PendingRequest; give: Giv
                   }}
                 >
                   <span className="ask-option">
-                    <span>
+                    <span dir="auto">
                       <Visible text={c.label} />
                     </span>
                     {c.description && (
-                      <small>
+                      <small dir="auto">
                         <Visible text={c.description} />
                       </small>
                     )}
@@ -64,6 +64,7 @@ export function Question({ request, give }: { request: PendingRequest; give: Giv
           <div className="ask-reply">
             <input
               className="input"
+              dir="auto"
               value={text}
               disabled={sent}
               aria-label="Your answer"

@@ -120,7 +120,7 @@ export function Composer({ compose }: { compose: Compose }) {
 
   return (
     <div className="dock">
-      <Queued queue={compose.queue} tell={compose.tell} />
+      <Queued queue={compose.queue} tell={compose.tell} after={focus} />
       {controls.blocked !== null && (
         <p className="blocked" id={why}>
           {controls.blocked}
@@ -149,6 +149,7 @@ export function Composer({ compose }: { compose: Compose }) {
           <textarea
             ref={area}
             rows={1}
+            dir="auto"
             value={text}
             aria-label="Your message"
             disabled={blocked}

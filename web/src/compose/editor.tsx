@@ -18,9 +18,14 @@ export function Editor({ label, text: old, save, needsText = true, note, onSave,
   const area = useRef<HTMLTextAreaElement>(null);
   useHeight(area, text, 320);
   useEffect(() => {
-    const el = area.current;
+    const el = area.current,
+      opener = document.activeElement;
     el?.focus();
     el?.setSelectionRange(el.value.length, el.value.length);
+    return () => {
+      // the keyboard goes back to where it came from
+      if (document.activeElement === document.body && opener instanceof HTMLElement) opener.focus({ preventScroll: true });
+    };
   }, []);
   const ready = !needsText || text.trim() !== '';
   const done = () => {
@@ -37,6 +42,7 @@ export function Editor({ label, text: old, save, needsText = true, note, onSave,
       <textarea
         ref={area}
         rows={1}
+        dir="auto"
         value={text}
         aria-label={label}
         onChange={e => setText(e.target.value)}

@@ -4,27 +4,34 @@ import { IconButton } from '../ui/button';
 import { Editor } from './editor';
 import type { Queue, Queued as Prompt } from './queue';
 
+interface Then {
+  tell: (sentence: string | null) => void;
+  /** Takes the keyboard when the button or the field goes that has it. */
+  after: () => void;
+}
+
 /** The prompts that wait, the next one first. Own prompts can be changed, removed, and sent now. */
-export function Queued({ queue, tell }: { queue: Queue; tell: (sentence: string | null) => void }) {
+export function Queued({ queue, ...then }: Then & { queue: Queue }) {
   if (!queue.list.length) return null;
   return (
     <section className="queued" aria-label="Waiting prompts">
       <p className="queued-head">{queue.list.length === 1 ? 'One prompt waits' : `${queue.list.length} prompts wait`}</p>
       <ol>
         {queue.list.map(q => (
-          <Row key={q.turn} prompt={q} queue={queue} tell={tell} />
+          <Row key={q.turn} prompt={q} queue={queue} {...then} />
         ))}
       </ol>
     </section>
   );
 }
 
-function Row({ prompt, queue, tell }: { prompt: Prompt; queue: Queue; tell: (sentence: string | null) => void }) {
+function Row({ prompt, queue, tell, after }: Then & { prompt: Prompt; queue: Queue }) {
   const [editing, setEditing] = useState(false),
     [sent, setSent] = useState(false);
   const act = async (done: Promise<void>) => {
     tell(null);
     setSent(true);
+    after();
     try {
       await done;
     } catch (e) {
@@ -46,14 +53,19 @@ function Row({ prompt, queue, tell }: { prompt: Prompt; queue: Queue; tell: (sen
             setEditing(false);
             void act(queue.edit(prompt.turn, text));
           }}
-          onCancel={() => setEditing(false)}
+          onCancel={() => {
+            setEditing(false);
+            after();
+          }}
         />
       </li>
     );
   }
   return (
     <li className="queued-row">
-      <span className="queued-text">{prompt.text}</span>
+      <span className="queued-text" dir="auto">
+        {prompt.text}
+      </span>
       <span className="queued-by">
         {prompt.files ? (
           <span className="queued-files">

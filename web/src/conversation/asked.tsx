@@ -1,4 +1,4 @@
-import { requestIn, type AskUserInput } from '@tributary/chat';
+import { requestIn, type AskUserInput, type PendingRequest } from '@tributary/chat';
 import type { DynamicToolUIPart, ToolUIPart } from 'ai';
 import { Check, CircleSlash, MessageCircleQuestion } from 'lucide-react';
 import { Ask } from '../ask/ask';
@@ -28,6 +28,41 @@ export function Asking({ part, bare }: { part: Call; bare: boolean }) {
   return <Ask request={request} bare={bare} give={answer => give(request, answer)} />;
 }
 
+/** The requests of the session that no message shows yet, because the message shows what is asked first. */
+export function Others({ of: requests }: { of: PendingRequest[] }) {
+  const { give } = useShared();
+  if (!requests.length) return null;
+  return (
+    <section className="asked" aria-label="Other requests that wait">
+      <p className="note">{requests.length === 1 ? 'One more request waits:' : `${requests.length} more requests wait:`}</p>
+      {requests.map(request => (
+        <Ask key={request.id} request={request} give={answer => give(request, answer)} />
+      ))}
+    </section>
+  );
+}
+
+/** What stands in the place of a request that can be answered no more. part: said in its words, where no card stands above. */
+export function Past({ part }: { part?: Call }) {
+  const { title, text } = (part && requestIn(part, '')) ?? {};
+  const what = text ?? title;
+  return (
+    <p className="decided denied">
+      <CircleSlash size={14} aria-hidden="true" />
+      <span>
+        {what && (
+          <>
+            <bdi>
+              <Visible text={what} />
+            </bdi>{' '}
+          </>
+        )}
+        This can no longer be answered: the conversation has gone on.
+      </span>
+    </p>
+  );
+}
+
 /** Who has allowed or denied a call. */
 export function Decided({ part }: { part: Call }) {
   const { decisions } = useShared();
@@ -52,11 +87,13 @@ const said = (output: unknown): string => {
 };
 
 /** A question and its answer, or the form for the answer. */
-export function Questioned({ part }: { part: ToolUIPart }) {
+export function Questioned({ part, past }: { part: ToolUIPart; past: boolean }) {
   const { decisions } = useShared();
   if (part.state === 'input-streaming') return null;
   if (asks(part) !== null)
-    return (
+    return past ? (
+      <Past part={part} />
+    ) : (
       <div className="asked">
         <Asking part={part} bare={false} />
       </div>
@@ -68,9 +105,11 @@ export function Questioned({ part }: { part: ToolUIPart }) {
     <p className="answered">
       <MessageCircleQuestion size={15} aria-hidden="true" />
       <span>
-        <Visible text={text ?? ''} />{' '}
+        <bdi>
+          <Visible text={text ?? ''} />
+        </bdi>{' '}
         {part.state === 'output-available' ? (
-          <strong>
+          <strong dir="auto">
             <Visible text={said(part.output)} />
           </strong>
         ) : (

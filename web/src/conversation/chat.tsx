@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
-import type { Refused } from '@tributary/chat';
+import type { PendingRequest, Refused } from '@tributary/chat';
 import type { TributaryChat } from '@tributary/chat/react';
 import type { UIMessage } from 'ai';
 import { ArrowDown } from 'lucide-react';
@@ -9,6 +9,7 @@ import { Actions, MessageActions } from '../compose/actions';
 import { useCompose } from '../compose/compose';
 import { useQueue, withoutWaiting } from '../compose/queue';
 import { Composer } from '../compose/composer';
+import { Others } from './asked';
 import { SharedContext, type Shared } from './context';
 import { useDecisions } from './decisions';
 import { Earlier } from './earlier';
@@ -16,7 +17,7 @@ import { Log } from './log';
 import { useMeter } from './meter';
 import { sentence as errorOf } from '../parts/data';
 import { PinnedPlan, planOf } from '../parts/plan';
-import { isAsking, useRequests } from './requests';
+import { isAsking, othersBeside, useRequests } from './requests';
 import { go, settle, useView } from '../shell/route';
 import { useCountChanges } from '../review/count';
 import { ReviewPane } from '../review/pane';
@@ -51,10 +52,12 @@ export function Chat({ id, agent, session, known, chat, detail, onRefused, onExp
   const shown = useMemo(() => withoutWaiting(messages, queue.list), [messages, queue.list]);
   const last = shown.at(-1); // of the turn that runs, if one does
   const paused = isAsking(last) && (busy || session?.state === 'paused');
-  const open = busy || paused;
+  const open = busy || paused,
+    reads = session?.role === 'viewer';
   const { box, page, far, follow } = useScroll(messages, open);
   const keepFocus = useKeptFocus(box);
   const requests = useRequests(chat.requests);
+  const others = JSON.stringify(paused ? othersBeside(last, chat.requests) : []); // the list is new with each word of the agent
   const { decisions, decided } = useDecisions(messages);
   useMeter(id, messages, chat.earlier !== undefined);
   useCountChanges(id, messages);
@@ -78,9 +81,10 @@ export function Chat({ id, agent, session, known, chat, detail, onRefused, onExp
 
   const onSend = useCallback(() => {
     began.current = true;
+    keepFocus();
     follow();
     settle(id);
-  }, [follow, id]);
+  }, [keepFocus, follow, id]);
   const compose = useCompose({ id, known, agent, session, chat, queue, paused, onRefused, tell: setProblem, onSend, onStop: keepFocus });
 
   const { regenerate } = chat;
@@ -130,9 +134,10 @@ export function Chat({ id, agent, session, known, chat, detail, onRefused, onExp
     () => (
       <>
         {busy && !paused && <Working id={`${id} ${newest}`} detail={detail} waiting={status === 'submitted'} />}
+        <Others of={JSON.parse(others) as PendingRequest[]} />
         {paused && (
           <p className="working" role="status">
-            The agent waits for your answer.
+            The agent waits for {reads ? 'an' : 'your'} answer.
           </p>
         )}
         {sentence && (
@@ -152,7 +157,7 @@ export function Chat({ id, agent, session, known, chat, detail, onRefused, onExp
         )}
       </>
     ),
-    [busy, paused, id, newest, detail, status, sentence, clearError],
+    [busy, paused, reads, others, id, newest, detail, status, sentence, clearError],
   );
   return (
     <SharedContext.Provider value={shared}>

@@ -11,7 +11,7 @@ import { Subagent } from '../parts/subagent';
 import { Tool } from '../parts/tool/tool';
 import { line, usageOf } from '../parts/usage';
 import { Guard } from '../ui/guard';
-import { Asking, Decided, Questioned } from './asked';
+import { Asking, Decided, Past, Questioned } from './asked';
 import { useShared } from './context';
 import { asks, isAsking } from './requests';
 import { Scores } from './score';
@@ -64,7 +64,7 @@ function Words({ text }: { text: string }) {
   const lines = text.split('\n'),
     cut = lines.length > MANY + 10 || text.length > LONG + 500;
   return (
-    <div className="prompt">
+    <div className="prompt" dir="auto">
       {all || !cut ? text : `${lines.slice(0, MANY).join('\n').slice(0, LONG)}…`}
       {cut && (
         <button type="button" className="btn quiet small" aria-expanded={all} onClick={() => setAll(!all)}>
@@ -87,12 +87,12 @@ function stopping(part: Part): Part[] {
 /** An agent may send data in any shape. */
 const UNDRAWN = <p className="notice">This part of the answer has a form that the page cannot show. The export of the session has it.</p>;
 
-function Answer({ message, live, open }: Props) {
+function Answer({ message, live, open, last }: Props) {
   const parts = outcomeOf(message) === 'canceled' ? message.parts.flatMap(stopping) : message.parts;
   const waits = !live && isAsking(message);
   return itemsOf(parts, open).map(item => (
     <Guard key={item.at} of={item} instead={UNDRAWN}>
-      <Drawn item={item} id={`${message.id} ${item.at}`} live={live} over={!open} waits={waits} />
+      <Drawn item={item} id={`${message.id} ${item.at}`} live={live} over={!open} waits={waits} past={!last} />
     </Guard>
   ));
 }
@@ -103,9 +103,11 @@ interface DrawnProps {
   live: boolean;
   over: boolean;
   waits: boolean;
+  /** Others follow the message, so its requests can be answered no more. The stream that brought them does not say so. */
+  past: boolean;
 }
 
-function Drawn({ item, id, live, over, waits }: DrawnProps) {
+function Drawn({ item, id, live, over, waits, past }: DrawnProps) {
   switch (item.type) {
     case 'call':
       return (
@@ -113,11 +115,12 @@ function Drawn({ item, id, live, over, waits }: DrawnProps) {
           part={item.part}
           waits={waits}
           over={over}
+          past={past}
           diffs={item.diffs}
           decision={
             <>
               <Decided part={item.part} />
-              {asks(item.part) !== null && <Asking part={item.part} bare />}
+              {asks(item.part) !== null && (past ? <Past /> : <Asking part={item.part} bare />)}
             </>
           }
           inside={item.subagent && <Subagent {...item.subagent} />}
@@ -126,13 +129,15 @@ function Drawn({ item, id, live, over, waits }: DrawnProps) {
     case 'request':
       return asks(item.part) === null ? (
         <Decided part={item.part} />
+      ) : past ? (
+        <Past part={item.part} />
       ) : (
         <div className="asked">
           <Asking part={item.part} bare={false} />
         </div>
       );
     case 'question':
-      return <Questioned part={item.part} />;
+      return <Questioned part={item.part} past={past} />;
     case 'subagent':
       return <Subagent {...item.team} />;
     case 'plan':

@@ -6,6 +6,12 @@ import type { UIMessage } from 'ai';
 /** The id of the request that a part asks now; null if it asks nothing. */
 export const asks = (part: UIMessage['parts'][number]): string | null => requestIn(part, '')?.id ?? null;
 
+/** The requests that this message does not show. */
+export function othersBeside(message: UIMessage | undefined, requests: PendingRequest[]): PendingRequest[] {
+  const shown = new Set(message?.parts.map(asks));
+  return requests.filter(r => !shown.has(r.id));
+}
+
 /** Whether a message asks somebody something. */
 export const isAsking = (message: UIMessage | undefined) => message?.role === 'assistant' && message.parts.some(p => asks(p) !== null);
 

@@ -23,9 +23,6 @@ export const isCall = (part: Part): part is Call => part.type === 'dynamic-tool'
 
 const dataOf = (part: Part) => (part as { data?: unknown }).data ?? {};
 
-/** Whether a text of the gateway only says in words what the buttons beside it ask: it is for pages that have none. */
-const asksInWords = (part: Part) => part.type === 'text' && part.providerMetadata?.tributary?.request !== undefined;
-
 /** Whether a call only carries the request for another one, whose input it has. */
 const carries = (part: Call) => part.approval !== undefined && part.toolCallId === `permission-${part.approval.id}`;
 
@@ -83,7 +80,6 @@ export function itemsOf(parts: Part[], open: boolean): Item[] {
       if (plan && !items.some(i => i.type === 'plan')) items.push({ type: 'plan', entries: plan, at });
       return;
     }
-    if (asksInWords(part)) return;
     if (isCall(part)) {
       if (part.type === 'tool-AskUser') items.push({ type: 'question', part: part as ToolUIPart, at });
       else if (carries(part)) items.push({ type: 'request', part, at });

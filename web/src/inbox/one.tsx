@@ -1,7 +1,8 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { ArrowLeft } from 'lucide-react';
 import type { Session } from '../api/api';
 import { outcomeOf } from '../api/requests';
+import { useKeptFocus } from '../conversation/focus';
 import { hashOf } from '../shell/route';
 import { useWaiting } from './answered';
 import { Card } from './card';
@@ -10,6 +11,8 @@ import './inbox.css';
 /** One request on a page of its own: what a notification opens, for one thumb on a phone. */
 export default function OneRequest({ session, id, sessions }: { session: string; id: string; sessions: Session[] | null }) {
   const { items, problem, give } = useWaiting(sessions, session);
+  const box = useRef<HTMLDivElement>(null),
+    keepFocus = useKeptFocus(box);
   const item = items?.find(i => i.request.id === id);
   const [outcome, setOutcome] = useState<string | null>(null);
   const missing = items !== null && !item;
@@ -24,14 +27,22 @@ export default function OneRequest({ session, id, sessions }: { session: string;
     };
   }, [missing, session, id]);
   return (
-    <div className="scroll one" tabIndex={0} role="region" aria-label="Request">
+    <div className="scroll one" ref={box} tabIndex={0} role="region" aria-label="Request">
       <div className="page inbox">
         {problem && (
           <div className="banner" role="alert">
             {problem}
           </div>
         )}
-        {item && <Card item={item} give={give} />}
+        {item && (
+          <Card
+            item={item}
+            give={(...answer) => {
+              keepFocus();
+              return give(...answer);
+            }}
+          />
+        )}
         {missing && (
           <p className="hint" role="status">
             {outcome}

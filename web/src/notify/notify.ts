@@ -3,6 +3,7 @@ import { visibleText } from '@tributary/chat';
 import { useEffect, useRef, useSyncExternalStore } from 'react';
 import type { Session } from '../api/api';
 import { listRequests } from '../api/requests';
+import { asksOf } from '../shell/groups';
 import { goTo, type Place } from '../shell/route';
 
 const KEY = 'tributary-notify',
@@ -131,7 +132,7 @@ export function useNotifications(list: Session[] | null) {
     for (const s of list) {
       const was = last.get(s.id),
         made = !was && Date.parse(s.created_at) > newest,
-        fresh = (s.waiting ?? []).filter(id => !was?.waiting?.includes(id));
+        fresh = asksOf(s).filter(id => !was?.waiting?.includes(id));
       if (fresh.length) {
         void listRequests(s.id).then(
           all => {

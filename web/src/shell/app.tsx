@@ -12,6 +12,7 @@ import { NewHeader, SessionHeader, Top } from './header';
 import { go, goTo, newId, usePlace } from './route';
 import { NO_FILTER } from './search';
 import { Sidebar } from './sidebar';
+import { asksOf } from './groups';
 import { begin, DEFAULTS } from './start';
 
 const DeleteDialog = lazy(() => import('./deletedialog'));
@@ -57,7 +58,7 @@ export function App() {
   const onExport = useCallback((message: string) => askExport({ id, message }), [askExport, id]);
   useMarkUnseen(list, route);
   useNotifications(list);
-  const waiting = useMemo(() => (list ?? []).reduce((n, s) => n + (s.waiting?.length ?? 0), 0), [list]);
+  const waiting = useMemo(() => (list ?? []).reduce((n, s) => n + asksOf(s).length, 0), [list]);
   const title = place.at === 'inbox' ? 'Inbox' : session?.title;
   useEffect(() => {
     document.title = `${waiting ? `(${waiting}) ` : ''}${title ? `${title} · ` : ''}Tributary`;
@@ -85,7 +86,7 @@ export function App() {
   const [loaded, setLoaded] = useState(false); // what is on the page stays there when a sign-in ends
   if (list && !loaded) setLoaded(true);
 
-  const top = { drawer, onDrawer: () => setDrawer(true) };
+  const top = { drawer, waiting, onDrawer: () => setDrawer(true) };
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: Escape is for whatever has the focus inside
     <div

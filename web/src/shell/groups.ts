@@ -28,9 +28,13 @@ export function grouped(list: Session[], now = new Date()): Group[] {
   return groups;
 }
 
+/** The requests of a session that this person is asked: one who only reads along answers none. */
+export const asksOf = (session: Session): string[] => (session.role === 'viewer' ? [] : (session.waiting ?? []));
+
 /** What a session does, in one or two words; tone is the colour of its mark. */
 export function stateOf(session: Session, unseen: boolean): { word: string; tone: '' | 'runs' | 'waits' | 'failed' | 'fresh' } {
-  if (session.state === 'paused' || session.waiting?.length) return { word: 'waits for you', tone: 'waits' };
+  if (session.state === 'paused' || session.waiting?.length)
+    return session.role === 'viewer' ? { word: 'waits for an answer', tone: '' } : { word: 'waits for you', tone: 'waits' };
   if (session.state === 'running') return { word: 'working', tone: 'runs' };
   if (session.outcome === 'failed') return { word: 'failed', tone: 'failed' };
   return unseen ? { word: 'finished', tone: 'fresh' } : { word: '', tone: '' };

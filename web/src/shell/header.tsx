@@ -15,14 +15,23 @@ const StartPickers = lazy(() => import('./startpickers'));
 interface TopProps {
   drawer: boolean;
   onDrawer: () => void;
+  /** How many requests wait: the list, which a narrow window hides, says it. */
+  waiting: number;
   children: ReactNode;
 }
 
 /** The line above what the page shows. */
-export const Top = ({ drawer, onDrawer, children }: TopProps) => (
+export const Top = ({ drawer, onDrawer, waiting, children }: TopProps) => (
   <header className="top">
-    <IconButton className="only-narrow" label="Show the sessions" aria-expanded={drawer} aria-controls="sessions" onClick={onDrawer}>
+    <IconButton
+      className="only-narrow"
+      label={`Show the sessions${waiting ? `: ${waiting === 1 ? 'one request waits' : `${waiting} requests wait`}` : ''}`}
+      aria-expanded={drawer}
+      aria-controls="sessions"
+      onClick={onDrawer}
+    >
       <PanelLeft />
+      {waiting > 0 && <span className="mark" aria-hidden="true" />}
     </IconButton>
     {children}
   </header>
@@ -48,6 +57,7 @@ export function SessionHeader({ session, acting, children }: { session: Session;
         <h1
           ref={title}
           tabIndex={-1}
+          dir="auto"
           className="top-title"
           title={name}
           onDoubleClick={() => {

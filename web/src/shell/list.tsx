@@ -116,7 +116,9 @@ const Row = memo(function Row({ session, current, stop, unseen, renaming, acting
         onClick={() => onOpen(session.id)}
       >
         <span className={`dot ${tone}`} aria-hidden="true" />
-        <span className="title">{name}</span>
+        <span className="title" dir="auto">
+          {name}
+        </span>
         <span className="meta">
           {word ? <span className={`word ${tone}`}>{word}</span> : ago(session.updated_at)}
           <span className="of"> · {session.agent}</span>

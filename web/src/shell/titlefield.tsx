@@ -7,6 +7,7 @@ export function TitleField({ title, onDone }: { title: string; onDone: (title: s
     <input
       className="input title-field"
       aria-label="Title of the session"
+      dir="auto"
       value={text}
       autoFocus
       maxLength={200}

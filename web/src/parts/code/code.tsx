@@ -21,7 +21,7 @@ export const Code = memo(function Code({ code, word, language, title }: Props) {
   const colors = useColors(code, language ?? languageOf(word), useNear(block));
   const name = title ?? (word?.trim().split(/\s/)[0] || 'text');
   return (
-    <figure className="code" ref={block}>
+    <figure className="code" dir="ltr" ref={block}>
       <figcaption className="code-head">
         <span className="code-name">{name}</span>
         <button type="button" className="btn quiet small" aria-pressed={wrap} onClick={() => setWrap(!wrap)}>

@@ -3,7 +3,7 @@ import type { Token, Tokens } from 'marked';
 import { Code } from '../code/code';
 import { Inlines } from './inline';
 
-function List({ token }: { token: Tokens.List }) {
+function List({ token, dir }: { token: Tokens.List; dir?: 'auto' }) {
   const tasks = token.items.some(item => item.task);
   const items = token.items.map((item, i) => (
     <li key={i} className={item.task ? 'task' : undefined}>
@@ -11,9 +11,13 @@ function List({ token }: { token: Tokens.List }) {
     </li>
   ));
   return token.ordered ? (
-    <ol start={token.start === '' ? 1 : token.start}>{items}</ol>
+    <ol dir={dir} start={token.start === '' ? 1 : token.start}>
+      {items}
+    </ol>
   ) : (
-    <ul className={tasks ? 'tasks' : undefined}>{items}</ul>
+    <ul dir={dir} className={tasks ? 'tasks' : undefined}>
+      {items}
+    </ul>
   );
 }
 
@@ -21,7 +25,7 @@ function Table({ token }: { token: Tokens.Table }) {
   const cell = (of: 'th' | 'td', c: Tokens.TableCell, i: number) =>
     createElement(
       of,
-      { key: i, className: c.align ? `to-${c.align}` : undefined, scope: of === 'th' ? 'col' : undefined },
+      { key: i, dir: 'auto', className: c.align ? `to-${c.align}` : undefined, scope: of === 'th' ? 'col' : undefined },
       <Inlines tokens={c.tokens} />,
     );
   return (
@@ -42,8 +46,8 @@ function Table({ token }: { token: Tokens.Table }) {
 
 const Inside = (tokens: Token[]): ReactNode => tokens.map((t, i) => <One key={i} token={t} />);
 
-/** One block of Markdown, with all that is in it. level: of a heading, 0 inside another block. */
-export function One({ token, level = 0 }: { token: Token; level?: number }): ReactNode {
+/** One block of Markdown, with all that is in it. level: of a heading, 0 inside another block. dir: a block inside another one goes the way of that one. */
+export function One({ token, level = 0, dir }: { token: Token; level?: number; dir?: 'auto' }): ReactNode {
   switch (token.type) {
     case 'space':
     case 'def':
@@ -51,27 +55,31 @@ export function One({ token, level = 0 }: { token: Token; level?: number }): Rea
     case 'heading':
       return createElement(
         level ? `h${level}` : 'p',
-        { className: `heading depth-${token.depth as number}` },
+        { dir, className: `heading depth-${token.depth as number}` },
         <Inlines tokens={token.tokens} />,
       );
     case 'paragraph':
       return (
-        <p>
+        <p dir={dir}>
           <Inlines tokens={token.tokens} />
         </p>
       );
     case 'code':
       return <Code code={token.text as string} word={token.lang as string | undefined} />;
     case 'blockquote':
-      return <blockquote>{Inside(token.tokens ?? [])}</blockquote>;
+      return <blockquote dir={dir}>{Inside(token.tokens ?? [])}</blockquote>;
     case 'list':
-      return <List token={token as Tokens.List} />;
+      return <List token={token as Tokens.List} dir={dir} />;
     case 'table':
       return <Table token={token as Tokens.Table} />;
     case 'hr':
       return <hr />;
     case 'html':
-      return <p className="literal">{token.raw.trim()}</p>;
+      return (
+        <p dir={dir} className="literal">
+          {token.raw.trim()}
+        </p>
+      );
     default:
       return <Inlines tokens={[token]} />;
   }

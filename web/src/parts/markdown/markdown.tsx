@@ -32,7 +32,7 @@ export const Markdown = memo(function Markdown({ text, live = false }: { text: s
   const levels = levelsOf(tokens);
   return (
     <div className="markdown">
-      {tokens.map((token, i) => (token.type === 'space' ? null : <Block key={i} token={token} level={levels[i]} />))}
+      {tokens.map((token, i) => (token.type === 'space' ? null : <Block key={i} token={token} level={levels[i]} dir="auto" />))}
     </div>
   );
 });

@@ -23,8 +23,8 @@ export type State = 'writing' | 'running' | 'asks' | 'waits' | 'done' | 'failed'
 /** The sentence of the gateway for a call that a stop has cut off. */
 const CUT = /^Not finished: /;
 
-/** How a call stands. waits: a person must answer first, so nothing runs. over: its turn has ended. */
-export function stateOf(part: ToolPart, waits: boolean, over: boolean): State {
+/** How a call stands. waits: a person must answer first, so nothing runs. over: its turn has ended. past: its request can be answered no more. */
+export function stateOf(part: ToolPart, waits: boolean, over: boolean, past: boolean): State {
   switch (part.state) {
     case 'input-streaming':
       return over ? 'stopped' : 'writing';
@@ -32,7 +32,7 @@ export function stateOf(part: ToolPart, waits: boolean, over: boolean): State {
     case 'approval-responded':
       return over ? 'stopped' : waits ? 'waits' : 'running';
     case 'approval-requested':
-      return 'asks';
+      return past ? 'stopped' : 'asks';
     case 'output-available':
       return part.preliminary && !over ? 'running' : 'done';
     case 'output-denied':

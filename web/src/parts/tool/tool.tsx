@@ -16,6 +16,8 @@ interface Props {
   waits: boolean;
   /** The turn of the call has ended. */
   over: boolean;
+  /** Its request can be answered no more. */
+  past: boolean;
   diffs: string[];
   /** The answer of a person, or the card that asks for it and has the input. */
   decision?: ReactNode;
@@ -24,10 +26,10 @@ interface Props {
 }
 
 /** The card of a call: one line, and more on a click. */
-export const Tool = memo(function Tool({ part, waits, over, diffs, decision, inside }: Props) {
+export const Tool = memo(function Tool({ part, waits, over, past, diffs, decision, inside }: Props) {
   const [chosen, setChosen] = useState<boolean | null>(null);
   const kind = kindOf(part),
-    state = stateOf(part, waits, over),
+    state = stateOf(part, waits, over, past),
     { verb, about, code } = headOf(part, kind);
   const runs = state === 'running' || state === 'writing';
   const seconds = useSeconds(part.toolCallId, state === 'running', factsOf(part));
