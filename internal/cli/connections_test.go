@@ -70,8 +70,9 @@ func TestTooManyConnections(t *testing.T) {
 	before := failed(t, s, held[0])
 	const page = "\r\nHost: localhost\r\nOrigin: http://localhost:3000"
 	for request, want := range map[string]int{
-		"GET /api/sessions HTTP/1.1" + page:                                             http.StatusServiceUnavailable,
-		"GET /widget HTTP/1.1" + page:                                                   http.StatusServiceUnavailable,
+		"GET /api/sessions HTTP/1.1" + page: http.StatusServiceUnavailable,
+		"GET /widget HTTP/1.1" + page:       http.StatusServiceUnavailable,
+
 		"OPTIONS /api/chat HTTP/1.1" + page + "\r\nAccess-Control-Request-Method: POST": http.StatusNoContent,
 		"GET /api/sessions HTTP/1.1\r\nHost: elsewhere.example":                         http.StatusForbidden,
 	} {
