@@ -127,7 +127,7 @@ func TestFaults(t *testing.T) {
 		{"exporter with a name that is none", "exporters:\n  a b: {url: x}", "t.yaml:2: exporters.a b has a name that cannot be used: use letters, digits, - and _, at most 64"},
 		{"exporter with a key", "exporters:\n  x:\n    url: https://x.example\n    headers:\n      X-Api-Key: secret", "t.yaml:5: exporters.x.headers.X-Api-Key holds a key: write env:VARIABLE, and put the key into that environment variable"},
 		{"unknown class", "exporters: {x: {url: u, content: prompts}}", `t.yaml:1: exporters.x.content is "prompts": write all, none, prompt, output, reasoning, tool-input, tool-output, title, error, person or path`},
-		{"class beside none", "exporters: {x: {url: u, content: [none, prompt]}}", `t.yaml:1: exporters.x.content cannot be used: content "none" is unknown: use all, none, or some of prompt, output, reasoning, tool-input, tool-output, title, error, person, path with commas between them`},
+		{"class beside none", "exporters: {x: {url: u, content: [none, prompt]}}", `t.yaml:1: exporters.x.content cannot be used: content "none" is no class: use all, none, or some of prompt, output, reasoning, tool-input, tool-output, title, error, person, path with commas between them`},
 		{"alias", "data: &d x\ncwd: *d", "t.yaml:1: data uses an anchor, an alias or a tag: write the value itself"},
 		{"not a mapping", "- a", "t.yaml:1: the file is a list: write keys and values, each key on a line of its own"},
 		{"two documents", "listen: :1\n---\nlisten: :2", "t.yaml:3: a second document begins here: write it into a file of its own"},

@@ -78,3 +78,11 @@ func readVersion(ctx context.Context, db *sql.DB) (version int64, err error) {
 	err = db.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM goose_db_version`).Scan(&version)
 	return version, errors.Join(err, db.Close())
 }
+
+// SameDatabase reports whether two URLs name one database of one server. The user and the settings
+// of the connection may differ.
+func SameDatabase(a, b string) bool {
+	first, wrong := pgx.ParseConfig(a)
+	second, err := pgx.ParseConfig(b)
+	return wrong == nil && err == nil && first.Host == second.Host && first.Port == second.Port && first.Database == second.Database
+}

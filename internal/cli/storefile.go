@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
+	"github.com/tributary-dev/tributary/eventlog/sqllog"
 )
 
 // storeFile is the file in the data directory that says where the gateway keeps its log, its tokens
@@ -56,7 +56,7 @@ func storeOf(data, asked string) (string, error) {
 		return "", usage("the gateway of the data directory %s keeps its tokens and sign-ins in that directory: leave --db and the key db out, or start the gateway with the database first", data)
 	case asked == "":
 		return used, nil
-	case !sameDatabase(used, asked):
+	case !sqllog.SameDatabase(used, asked):
 		return "", usage("the gateway of the data directory %s keeps its tokens and sign-ins in %s: name that database, or start the gateway with the other one first", data, used)
 	}
 	return asked, nil
@@ -65,7 +65,7 @@ func storeOf(data, asked string) (string, error) {
 // withoutPasswords is the URL of a database without what is secret in it.
 func withoutPasswords(db string) string {
 	u, err := url.Parse(db)
-	if err != nil { // pgx refuses it
+	if err != nil { // the store refuses it
 		return ""
 	}
 	if u.User != nil {
@@ -76,12 +76,4 @@ func withoutPasswords(db string) string {
 	query.Del("sslpassword")
 	u.RawQuery = query.Encode()
 	return u.String()
-}
-
-// sameDatabase reports whether two URLs name one database of one server. The user and the settings
-// of the connection may differ.
-func sameDatabase(a, b string) bool {
-	first, wrong := pgx.ParseConfig(a)
-	second, err := pgx.ParseConfig(b)
-	return wrong == nil && err == nil && first.Host == second.Host && first.Port == second.Port && first.Database == second.Database
 }

@@ -624,7 +624,7 @@ describe('the guides', () => {
         const file = path.join(built, name);
         fs.writeFileSync(file, block(page, name));
         execFileSync(BINARY, ['config', 'check', '--config', file], {
-          env: { ...process.env, TRIBUTARY_SECRET: 'x'.repeat(32) },
+          env: { ...process.env, TRIBUTARY_SECRET: 'x'.repeat(32), LANGFUSE_AUTH: 'Basic eDp4' },
           stdio: 'pipe',
         });
       });

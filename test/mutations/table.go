@@ -38,7 +38,7 @@ func table() []mutation {
 		},
 		{
 			name: "a turn that a restart cut off is not closed", promise: survive, file: "session/recover.go",
-			text: "\t\t\terr = l.closeOrphans(ctx, restarted())\n", other: "\t\t\terr = ctx.Err()\n", packages: []string{"./session"},
+			text: "\t\terr = l.closeOrphans(ctx, restarted())\n\t}\n\tif !settled", other: "\t\terr = ctx.Err()\n\t}\n\tif !settled", packages: []string{"./session"},
 		},
 		{
 			name: "two gateways take one data directory", promise: oneWriter, file: "eventlog/sqllog/lock.go",
@@ -46,7 +46,7 @@ func table() []mutation {
 		},
 		{
 			name: "a gateway writes a session that another has taken", promise: oneWriter, file: "eventlog/sqllog/transact.go",
-			text: "if terms[se.id] != se.term {", other: "if terms[se.id] < se.term {", tests: "TwoStores", packages: []string{"./eventlog/sqllog"},
+			text: "if terms[se.id] != (ownership{s.owner, se.term}) {", other: "if terms[se.id].term < se.term {", tests: "TwoStores", packages: []string{"./eventlog/sqllog"},
 		},
 		{
 			name: "the checksum of a record leaves out what the record says", promise: damaged, file: "eventlog/sqllog/sum.go",

