@@ -94,3 +94,10 @@ export async function same(site, page) {
     () => JSON.stringify(page.shown('article p')) === JSON.stringify(history.flatMap(texts)),
   ).catch(() => assert.deepEqual(page.shown('article p'), history.flatMap(texts)));
 }
+
+/** Waits until the one request that waits has the title, and the page a button for it. */
+export const asked = (site, p, title) =>
+  until(`"${title}" is asked`, async () => {
+    const { requests } = (await site.get(`/api/sessions/${p.id}/requests`)).json;
+    return requests.length === 1 && requests[0].title === title && p.has('Allow');
+  });

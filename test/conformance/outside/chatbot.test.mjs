@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { safeValidateUIMessages } from 'ai';
 import { requests } from '../lib/browser.mjs';
-import { outcomes, over, posts, same } from '../lib/person.mjs';
+import { asked, outcomes, over, posts, same } from '../lib/person.mjs';
 import { until } from '../lib/site.mjs';
 import { client } from './site.mjs';
 import { inMidTurn } from './turns.mjs';
@@ -93,7 +93,7 @@ describe('the chatbot template 3.1.0, re-stated, with ai 7.0.15', { concurrency:
     const p = await it.fresh();
     await p.say('both');
     await p.answer('Allow');
-    await p.shows('Run echo two');
+    await asked(it.site, p, 'Run echo two');
     await p.answer('Allow');
     await over(it.site, p, 'completed', 3);
     assert.deepEqual(

@@ -1,7 +1,7 @@
 // MUI X Chat without MUI's looks: a parser of the stream and a message of their own. The gateway holds the stream open while it waits.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { over, same } from '../lib/person.mjs';
+import { asked, over, same } from '../lib/person.mjs';
 import { until } from '../lib/site.mjs';
 import { client } from './site.mjs';
 import { stopsAndResumes } from './turns.mjs';
@@ -77,7 +77,7 @@ describe('@mui/x-chat-headless 9.0.0-alpha.18, createAiSdkAdapter', { concurrenc
     const p = await it.fresh();
     await p.say('both');
     await p.press('Deny');
-    await p.shows('Run echo two');
+    await asked(it.site, p, 'Run echo two');
     await p.press('Allow');
     await over(it.site, p, 'completed', 1);
     assert.equal(await chosen(p.id), 'deny,allow');
