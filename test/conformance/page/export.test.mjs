@@ -68,7 +68,10 @@ describe('a session', () => {
       await fits(page);
       await shot(page, `export-${view}`);
       await dialog(page).getByRole('button', { name: 'Download' }).click();
-      await dialog(page).getByRole('alert').getByText(/^There is nothing to export: no turn of the session has ended/).waitFor();
+      await dialog(page)
+        .getByRole('alert')
+        .getByText(/^There is nothing to export: no turn of the session has ended/)
+        .waitFor();
       await accessible(page, 'an export that failed');
       await page.keyboard.press('Escape');
       await dialog(page).waitFor({ state: 'detached' });
