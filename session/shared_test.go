@@ -327,11 +327,10 @@ func TestMemoryIsNotOlderThanTheDatabase(t *testing.T) {
 // A gateway that alone uses its database keeps a warm agent, also when it has given the session back.
 func TestASessionThatNobodyElseUsedKeepsItsAgent(t *testing.T) {
 	t.Parallel()
-	o := sqllog.Options{URL: postgres.Database(t)}
+	o := sqllog.Options{URL: postgres.Database(t), Idle: time.Second, Linger: time.Second, Lease: 3 * time.Second}
 	a := newFar()
 	only := share(t, o, near{a})
 	only.wait(only.prompt("u1", "short"))
-	only.log.GiveBack()
 	db := behind(t, o.URL)
 	awaits(t, "the end of the ownership", func() bool {
 		owner := ""

@@ -158,7 +158,19 @@ func (s *Space) plan(ctx context.Context) (repository, error) {
 // repository when somebody removes the directory by hand. The files come by a call that runs no
 // filters.
 func (s Space) addWorktree(ctx context.Context, source repository) error {
-	if _, err := git(ctx, source.top, nil, "worktree", "add", "--no-checkout", "-b", s.branch(), s.top(), s.Base); err != nil {
+	add := func() error {
+		_, err := git(ctx, source.top, nil, "worktree", "add", "--no-checkout", "-b", s.branch(), s.top(), s.Base)
+		return err
+	}
+	err := add()
+	for pause := 50 * time.Millisecond; err != nil && ctx.Err() == nil && pause < time.Second; pause *= 2 {
+		// A git that a killed process has left at work may have made the same. A branch with commits stays.
+		sleep(ctx, pause)
+		_, _ = git(ctx, source.top, nil, "worktree", "remove", "--force", "--force", s.top())
+		_, _ = git(ctx, source.top, nil, "branch", "--quiet", "-d", s.branch())
+		err = add()
+	}
+	if err != nil {
 		return err
 	}
 	repo, err := repositoryAt(ctx, s.top())
@@ -226,4 +238,11 @@ func (m *Maker) List() (all []Space, err error) {
 	}
 	slices.SortFunc(all, func(a, b Space) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
+}
+
+func sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
 }
