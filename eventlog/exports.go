@@ -21,9 +21,9 @@ type Exports interface {
 	// Unsent lists the sessions of the registry with turns that wait, by the time of their last
 	// change. It leaves out sessions that another living gateway writes to.
 	Unsent(ctx context.Context, exporter string, q UnsentQuery) ([]UnsentSession, error)
-	// NextUnsent is the first turn of the session that waits, and keeps other gateways from the
-	// session for 4 leases. ok is false if none waits, if another gateway is at it, and if the
-	// session's agent is none of these; no agents are all.
+	// NextUnsent is the first turn of the session that waits. Other gateways leave the session alone
+	// for 4 leases. ok is false if no turn waits, if another gateway sends it, or if the session's
+	// agent is not among agents, where no agents are all.
 	NextUnsent(ctx context.Context, exporter, session string, agents []string) (t UnsentTurn, ok bool, err error)
 	// Sent moves the exporter's position to the stop of a turn, if the turn is still there and
 	// the position is before it. It waits for no disk: after a crash turns may be sent again.

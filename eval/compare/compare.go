@@ -89,9 +89,9 @@ type Comparison struct {
 	Dropped bool `json:"dropped"`
 }
 
-// Compare compares a run with an older one. A rate has dropped too much if the mean over all cases of an
-// agent drops by more than maxDrop, or that of one case and its interval has only drops: a case is
-// run a few times, so that chance moves its rate by more than any useful bound.
+// Compare compares a run with an older one. A rate has dropped too much in two cases. The mean over
+// all cases of an agent has dropped by more than maxDrop. Or the rate of one case has, and its
+// interval holds only drops: a case is run a few times, and chance alone moves its rate far.
 func Compare(old, now []Summary, maxDrop float64) *Comparison {
 	c := &Comparison{MaxDrop: maxDrop, Agents: []Total{}, Cases: []Row{}, OnlyOld: []Place{}, OnlyNew: []Place{}, Neither: []Place{}, Versions: []Versions{}}
 	type pair struct{ old, now Summary }

@@ -242,7 +242,7 @@ func TestAQuestionThatIsTooLargeIsNotAsked(t *testing.T) {
 	}
 }
 
-// What the model is told has prompts, the output and the calls, and nothing else of the session.
+// The judge gets the prompts, the output and the calls of a session, and nothing else.
 func TestWhatAJudgeSees(t *testing.T) {
 	t.Parallel()
 	m := serve(t, always(`{"score": 1, "reason": "Yes."}`))

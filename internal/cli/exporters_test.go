@@ -42,7 +42,7 @@ func (s *server) say(id, text string) {
 }
 
 // A gateway sends each turn to its exporters: those that ended while a receiver was down after a restart,
-// and none of before the exporter was there. Nobody is told its keys.
+// and none of before the exporter was there. No log, answer or metric has the keys of an exporter.
 //
 //evidence:for ops-live-export
 func TestServeExports(t *testing.T) {

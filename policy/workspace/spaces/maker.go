@@ -165,7 +165,10 @@ func (s Space) addWorktree(ctx context.Context, source repository) error {
 	err := add()
 	for pause := 50 * time.Millisecond; err != nil && ctx.Err() == nil && pause < time.Second; pause *= 2 {
 		// A git that a killed process has left at work may have made the same. A branch with commits stays.
-		sleep(ctx, pause)
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+		}
 		_, _ = git(ctx, source.top, nil, "worktree", "remove", "--force", "--force", s.top())
 		_, _ = git(ctx, source.top, nil, "branch", "--quiet", "-d", s.branch())
 		err = add()
@@ -238,11 +241,4 @@ func (m *Maker) List() (all []Space, err error) {
 	}
 	slices.SortFunc(all, func(a, b Space) int { return strings.Compare(a.Name, b.Name) })
 	return all, nil
-}
-
-func sleep(ctx context.Context, d time.Duration) {
-	select {
-	case <-time.After(d):
-	case <-ctx.Done():
-	}
 }
