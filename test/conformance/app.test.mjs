@@ -50,11 +50,15 @@ function mount(Page, id, more) {
     },
     has: name => buttons().some(b => b.textContent === name && !b.disabled),
     shows: words =>
-      until(`the page shows ${JSON.stringify(words)}; it shows ${JSON.stringify(place.textContent.slice(0, 600))}`, () =>
-        place.textContent.includes(words),
+      until(
+        () => `the page shows ${JSON.stringify(words)}; it shows ${JSON.stringify(place.textContent.slice(0, 600))}`,
+        () => place.textContent.includes(words),
       ),
     async press(name) {
-      await until(`there is a button ${name}; the page shows ${JSON.stringify(place.textContent.slice(0, 600))}`, () => page.has(name));
+      await until(
+        () => `there is a button ${name}; the page shows ${JSON.stringify(place.textContent.slice(0, 600))}`,
+        () => page.has(name),
+      );
       buttons()
         .findLast(b => b.textContent === name)
         .click();
@@ -103,7 +107,8 @@ async function over(id, outcome, count) {
   assert.equal(posts(id), count, 'POSTs');
 }
 
-const SLOW = 'slow'; // a script of the demo agent, a hundred words
+const ENDLESS = 'long 10000'; // a minute of words: only a stop ends it in time, however busy the machine is
+const SLOW = 'long 1000'; // six seconds of words: it ends by itself, and time is left to load the page again
 const text = message =>
   message.parts
     .filter(p => p.type === 'text')
@@ -271,7 +276,7 @@ describe('the chat', { concurrency: true }, () => {
 
       test('stop', async () => {
         const page = await openUnhurried();
-        await page.say(SLOW);
+        await page.say(ENDLESS);
         await until('words come', () => page.articles()[1]?.textContent.length > 40);
         await page.press('Stop');
         await over(page.id, 'canceled', 1);
@@ -281,7 +286,7 @@ describe('the chat', { concurrency: true }, () => {
 
       test('stop, after a reload', async () => {
         const page = await openUnhurried();
-        await page.say(SLOW);
+        await page.say(ENDLESS);
         await until('words come', () => page.articles()[1]?.textContent.length > 40);
         page.leave();
         const again = open(page.id);

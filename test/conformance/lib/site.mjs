@@ -28,14 +28,14 @@ export async function gateway(sessions = '') {
   };
 }
 
-/** Waits until what() holds, and returns what it is. */
+/** Waits until what() holds, and returns what it is. A sentence that tells what is seen is a function: it is asked at the end. */
 export async function until(sentence, what, ms = 30000) {
   for (const end = Date.now() + ms; ; ) {
     const now = what(),
       asksServer = now instanceof Promise;
     const got = await now;
     if (got) return got;
-    if (Date.now() > end) throw new Error(`waited ${ms} ms in vain until ${sentence}`);
+    if (Date.now() > end) throw new Error(`waited ${ms} ms in vain until ${typeof sentence === 'function' ? sentence() : sentence}`);
     await sleep(asksServer ? 100 : 25);
   }
 }
