@@ -144,7 +144,7 @@ describe('what was asked', () => {
       const ask = page.getByRole('group', { name: new RegExp(`echo ${command}`) });
       await ask.waitFor();
       assert.equal(await page.getByText('request_id').count(), 0);
-      assert.equal(await page.locator('.tool.is-running').count(), 0, 'nothing runs');
+      await until('nothing runs', async () => (await page.locator('.tool.is-running').count()) === 0);
       await ask
         .getByRole('button', { name: /^Allow\b/ })
         .first()

@@ -23,6 +23,11 @@ async function choose(page, words, name) {
 }
 /** The keyboard is nowhere. */
 const idle = page => page.evaluate(() => document.activeElement.blur());
+/** The keyboard is nowhere: the page had given it to the field before. */
+const leaveField = async page => {
+  await until('the field has the keyboard', () => page.evaluate(() => document.activeElement.matches('textarea')));
+  await idle(page);
+};
 
 describe('the command menu', () => {
   test('opens and closes by its key, also while one writes, and gives the keyboard back', async () => {
@@ -109,17 +114,15 @@ describe('keys', () => {
     await make('upper', 'Upper', 'unhurried');
     const page = await open(site, '#/s/upper');
     await heading(page, 'Upper').waitFor();
-    await page.getByRole('textbox', { name: 'Your message' }).waitFor();
-    await idle(page);
+    await leaveField(page);
     await page.keyboard.press('Shift+J');
     await heading(page, 'Lower').waitFor();
-    await page.getByRole('textbox', { name: 'Your message' }).waitFor();
-    await idle(page);
+    await leaveField(page);
     await page.keyboard.press('Shift+K');
     await heading(page, 'Upper').waitFor();
     await page.say('long 10000');
     await until('it runs', async () => (await session('upper')).state === 'running');
-    await idle(page);
+    await leaveField(page);
     await page.keyboard.press('Shift+S');
     await until('it has stopped', async () => (await session('upper')).state === 'idle');
     await idle(page);
