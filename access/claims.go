@@ -9,7 +9,9 @@ import (
 // Claims say how the claims about a person make them a Principal.
 type Claims struct {
 	// IDClaim names the claim that identifies the person ("sub"), and NameClaim the
-	// claim with their display name ("name").
+	// claim with their display name ("name"). An address of mail identifies nobody unless
+	// the claim email_verified beside it is true: many providers let people write any
+	// address into their account.
 	IDClaim, NameClaim string
 	// RoleClaim names the claim that Roles maps to roles: a text, words with spaces
 	// between, or a list; "" for none. The greatest role counts. Without Roles the
@@ -27,6 +29,9 @@ type Claims struct {
 func (c Claims) principal(claims map[string]any, taken func(id string) bool) (p Principal, why string) {
 	if p.ID, _ = claim(claims, cmp.Or(c.IDClaim, "sub")).(string); !validID(p.ID) {
 		return Principal{}, "it does not say whose it is"
+	}
+	if named := cmp.Or(c.IDClaim, "sub"); (named == "email" || strings.HasSuffix(named, ".email")) && !isTrue(claim(claims, named+"_verified")) {
+		return Principal{}, "the address of mail in it is not verified"
 	}
 	if taken(p.ID) {
 		return Principal{}, "the name in it belongs to another token of this gateway"
@@ -74,6 +79,9 @@ func claim(claims map[string]any, name string) any {
 	}
 	return claim(below, rest)
 }
+
+// isTrue reads a claim that is true, as a boolean or, as some providers write it, as a text.
+func isTrue(v any) bool { return v == true || v == "true" }
 
 // names reads a name or a list of names, and reports whether the claim is just that.
 func names(v any) ([]string, bool) {

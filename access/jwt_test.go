@@ -362,7 +362,14 @@ func TestB06_RolesOfClaims(t *testing.T) {
 		{"below", JWT{RoleClaim: "realm_access.roles", Roles: mapped}, claims{"realm_access": claims{"roles": []string{"admin"}}}, "ada admin"},
 		{"name with dots", JWT{RoleClaim: "https://x.example/role"}, claims{"https://x.example/role": "admin"}, "ada admin"},
 		{"no text", JWT{RoleClaim: "role"}, claims{"role": 3}, "ada viewer"},
-		{"another id", JWT{IDClaim: "email"}, claims{"email": "a@b.example"}, "a@b.example viewer"},
+		{"another id", JWT{IDClaim: "oid"}, claims{"oid": "a-1"}, "a-1 viewer"},
+		{"an address that is verified", JWT{IDClaim: "email"}, claims{"email": "a@b.example", "email_verified": true}, "a@b.example viewer"},
+		{"verified, as a text", JWT{IDClaim: "email"}, claims{"email": "a@b.example", "email_verified": "true"}, "a@b.example viewer"},
+		{"verified, below", JWT{IDClaim: "user.email"}, claims{"user": claims{"email": "a@b.example", "email_verified": true}}, "a@b.example viewer"},
+		{"an address of which nobody says that it is verified", JWT{IDClaim: "email"}, claims{"email": "a@b.example"}, "token_wrong"},
+		{"an address that is not verified", JWT{IDClaim: "email"}, claims{"email": "a@b.example", "email_verified": false}, "token_wrong"},
+		{"not verified, as a text", JWT{IDClaim: "email"}, claims{"email": "a@b.example", "email_verified": "false"}, "token_wrong"},
+		{"not verified, below", JWT{IDClaim: "user.email"}, claims{"user": claims{"email": "a@b.example"}, "email_verified": true}, "token_wrong"},
 	} {
 		c.jwt.KeyFile = s.pem(t)
 		if got := bring(newGuard(t, jwtMode(c.jwt)), s.token(t, c.has)); got != c.want {

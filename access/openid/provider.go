@@ -37,6 +37,8 @@ const (
 	maxAnswer = 1 << 20
 	// waitForAnswer bounds one request to the provider.
 	waitForAnswer = 10 * time.Second
+	// askAgainAfter is how long a provider that has not answered is left alone.
+	askAgainAfter = 5 * time.Second
 )
 
 // Provider implements access.Provider.
@@ -47,6 +49,8 @@ type Provider struct {
 
 	mu    sync.Mutex
 	found *oidc.Provider // nil until the provider has answered once
+	away  error          // why it did not answer
+	asked time.Time      // when that was
 }
 
 var _ access.Provider = (*Provider)(nil)
@@ -84,17 +88,25 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	return res, err //nolint:wrapcheck // it is the transport's own
 }
 
-// discover reads what the provider tells about itself, once.
+// discover reads what the provider tells about itself, once. A provider that does not
+// answer is not asked again for a while, so that strangers do not stand in line for it.
 func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.found != nil {
 		return p.found, nil
 	}
+	if p.away != nil && time.Since(p.asked) < askAgainAfter {
+		return nil, p.away
+	}
 	// The library keeps the client of the context for the keys that it reads later.
 	found, err := oidc.NewProvider(oidc.ClientContext(ctx, p.client), p.Issuer)
 	if err != nil {
-		return nil, fmt.Errorf("the OpenID provider %s does not answer as one: %w", p.Issuer, err)
+		err = fmt.Errorf("the OpenID provider %s does not answer as one: %w", p.Issuer, err)
+		if ctx.Err() == nil { // a person who went away says nothing about the provider
+			p.away, p.asked = err, time.Now()
+		}
+		return nil, err
 	}
 	p.found = found
 	return found, nil

@@ -64,8 +64,8 @@ func (p *protocol) do(a action) (any, error) {
 	case p.runtime.Preset.MissingIsEmpty && errors.Is(err, fs.ErrNotExist):
 	case err != nil:
 		return nil, fileError(a.Path, err)
-	case cut && a.Limit == 0:
-		return nil, jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "The file is longer than 1 MiB: read it in parts, with line and limit."}
+	case cut: // an agent that writes back what it has read would lose the rest
+		return nil, jsonrpc.Error{Code: jsonrpc.CodeInvalidParams, Message: "What you want to read is longer than 1 MiB: read it in smaller parts, with line and limit."}
 	}
 	return object{"content": string(data)}, nil
 }

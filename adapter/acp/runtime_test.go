@@ -298,6 +298,14 @@ func TestFilesStayInTheWorkspace(t *testing.T) {
 			t.Errorf("read %v: %s", params, said)
 		}
 	}
+	if err := os.WriteFile(st.dir+"/long.txt", []byte(strings.Repeat("a line of text\n", 100_000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, limit := range []int{0, 90_000} { // what is cut would be written back without its end
+		if said := ask("fs/read_text_file", object{"path": st.dir + "/long.txt", "limit": limit}); !strings.Contains(said, "read it in smaller parts") {
+			t.Errorf("a file of 1.5 MB with the limit of %d lines: %.200s", limit, said)
+		}
+	}
 	if said := ask("fs/read_text_file", object{"path": st.dir + "/none"}); !strings.Contains(said, `"code":-32002`) || !strings.Contains(said, "Resource not found") {
 		t.Errorf("a file that is not there: %s", said)
 	}

@@ -111,6 +111,18 @@ func TestTheRequestOfABackendFollowsItsTemplate(t *testing.T) {
 	}
 }
 
+func TestAPromptIsNoTemplate(t *testing.T) {
+	t.Parallel()
+	s, all := backend(t, `{"body":{"name":"hello.v2.jsonl","n":"Answer in English: {{prompt}} ({{session}})"}}`)
+	const want = `{"n":"Answer in English: What does {{session}} mean, and {{prompt}}? (session-1)","name":"hello.v2.jsonl"}`
+	for n := range 20 { // a map has another order each time
+		s.says("What does {{session}} mean, and {{prompt}}?")
+		if got := (*all)[n].body; got != want {
+			t.Fatalf("the backend got\n%s and not\n%s", got, want)
+		}
+	}
+}
+
 func TestABackendThatTakesAnswersGoesOn(t *testing.T) {
 	t.Parallel()
 	s, all := backend(t, `{"resume":{"answer":"yes","value":"{{answer}}"}}`)

@@ -36,28 +36,30 @@ func fill(template raw, values map[string]any) raw {
 	if json.Unmarshal(template, &tree) != nil {
 		return template
 	}
-	return agentkit.Encode(fillTree(tree, values))
+	var pairs []string
+	for place, v := range values {
+		if s, ok := v.(string); ok {
+			pairs = append(pairs, place, s)
+		}
+	}
+	return agentkit.Encode(fillTree(tree, values, strings.NewReplacer(pairs...)))
 }
 
-func fillTree(tree any, values map[string]any) any {
+// fillTree puts each value in once: what a value holds is no template.
+func fillTree(tree any, values map[string]any, within *strings.Replacer) any {
 	switch at := tree.(type) {
 	case string:
 		if v, ok := values[at]; ok {
 			return v
 		}
-		for place, v := range values {
-			if s, ok := v.(string); ok {
-				at = strings.ReplaceAll(at, place, s)
-			}
-		}
-		return at
+		return within.Replace(at)
 	case []any:
 		for i := range at {
-			at[i] = fillTree(at[i], values)
+			at[i] = fillTree(at[i], values, within)
 		}
 	case map[string]any:
 		for key := range at {
-			at[key] = fillTree(at[key], values)
+			at[key] = fillTree(at[key], values, within)
 		}
 	}
 	return tree

@@ -24,14 +24,23 @@ type Socket struct {
 
 	mu   sync.Mutex
 	conn *wsconn.Conn // of the newest stream
+	by   string       // the token with which it was opened
 }
 
 var _ Transport = (*Socket)(nil)
 
+// bearer is the token with which a connection in somebody's name is opened; "" for none.
+func (t *Socket) bearer(by agent.Caller) string {
+	if t.PassCaller && by.Bearer != "" {
+		return by.Bearer
+	}
+	return t.Bearer
+}
+
 func (t *Socket) dial(ctx context.Context, by agent.Caller) (*wsconn.Conn, error) {
-	h := caller(by, t.PassCaller)
-	if h.Get("Authorization") == "" && t.Bearer != "" {
-		h.Set("Authorization", "Bearer "+t.Bearer)
+	h := caller(by, false)
+	if bearer := t.bearer(by); bearer != "" {
+		h.Set("Authorization", "Bearer "+bearer)
 	}
 	conn, err := wsconn.Dial(ctx, t.URL, wsconn.Config{Header: h})
 	return conn, t.failure(err)
@@ -51,12 +60,13 @@ func (t *Socket) failure(err error) error {
 }
 
 // Do implements Transport. The frame goes by the connection of the newest stream, or by one
-// of its own.
+// of its own: also if that connection is in the name of another person. What the gateway
+// says by itself goes by the stream's.
 func (t *Socket) Do(ctx context.Context, c Call, by agent.Caller) (json.RawMessage, error) {
 	t.mu.Lock()
-	conn := t.conn
+	conn, mine := t.conn, by.Bearer == "" || t.by == t.bearer(by)
 	t.mu.Unlock()
-	if conn != nil && conn.Write(ctx, c.Body) == nil {
+	if conn != nil && mine && conn.Write(ctx, c.Body) == nil {
 		return nil, nil
 	}
 	conn, err := t.dial(ctx, by)
@@ -82,7 +92,7 @@ func (t *Socket) Stream(ctx context.Context, c Call, by agent.Caller) (Stream, e
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.conn = conn
+	t.conn, t.by = conn, t.bearer(by)
 	return frames{conn, t}, nil
 }
 

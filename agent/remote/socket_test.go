@@ -42,9 +42,14 @@ func TestCallsByWebSocketAreFrames(t *testing.T) {
 	if _, err := socket.Do(t.Context(), remote.Post("/ws", 2), agent.Caller{}); err != nil {
 		t.Error(err)
 	}
+	for n, of := range []string{"bobs", "anns"} { // in the name of who speaks
+		if _, err := socket.Do(t.Context(), remote.Post("/ws", 7+n), agent.Caller{Bearer: of}); err != nil {
+			t.Error(err)
+		}
+	}
 	var heard []string
 	for e, err := range stream.Events() {
-		if heard = append(heard, string(e.Data)); len(heard) == 2 || err != nil {
+		if heard = append(heard, string(e.Data)); len(heard) == 3 || err != nil {
 			break
 		}
 	}
@@ -53,7 +58,7 @@ func TestCallsByWebSocketAreFrames(t *testing.T) {
 		t.Error(err)
 	}
 	var sent []string
-	for range 3 {
+	for range 5 {
 		select {
 		case frame := <-frames:
 			sent = append(sent, frame)
@@ -61,7 +66,8 @@ func TestCallsByWebSocketAreFrames(t *testing.T) {
 			t.Fatalf("the server has only %q", sent)
 		}
 	}
-	if !slices.Equal(heard, []string{"1", "2"}) || !slices.Equal(sent, []string{"Bearer anns 1", "Bearer anns 2", "Bearer ours 3"}) {
+	slices.Sort(sent)
+	if !slices.Equal(heard, []string{"1", "2", "8"}) || !slices.Equal(sent, []string{"Bearer anns 1", "Bearer anns 2", "Bearer anns 8", "Bearer bobs 7", "Bearer ours 3"}) {
 		t.Errorf("got %q, sent %q", heard, sent)
 	}
 }
