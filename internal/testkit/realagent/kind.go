@@ -32,7 +32,7 @@ func Kinds() []Kind {
 	return []Kind{
 		{
 			Name: "claude", Everywhere: true, Vars: claudeEnv,
-			Package: Package{Name: "@anthropic-ai/claude-code", Version: "2.1.329", Command: "claude", Lock: "claude"},
+			Package: Package{Name: "@anthropic-ai/claude-code", Version: "2.1.332", Command: "claude", Lock: "claude"},
 		},
 		{
 			Name: "codex", Everywhere: true, Vars: codexEnv, Files: codexFiles, Options: codexOptions,
