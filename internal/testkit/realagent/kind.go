@@ -36,7 +36,7 @@ func Kinds() []Kind {
 		},
 		{
 			Name: "codex", Everywhere: true, Vars: codexEnv, Files: codexFiles, Options: codexOptions,
-			Package: Package{Name: "@openai/codex", Version: "0.169.0", Command: "codex", Lock: "codex"},
+			Package: Package{Name: "@openai/codex", Version: "0.171.0", Command: "codex", Lock: "codex"},
 		},
 		{Name: "opencode", Vars: opencodeEnv, Options: readsFreely, Package: opencodePackage()},
 		{Name: "opencode-acp", Vars: opencodeEnv, Package: opencodePackage()},
