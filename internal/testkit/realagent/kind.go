@@ -42,7 +42,7 @@ func Kinds() []Kind {
 		{Name: "opencode-acp", Vars: opencodeEnv, Package: opencodePackage()},
 		{
 			Name: "claude-acp", Vars: claudeEnv,
-			Package: Package{Name: "@agentclientprotocol/claude-agent-acp", Version: "0.100.0", Command: "claude-agent-acp", Lock: "claude-acp"},
+			Package: Package{Name: "@agentclientprotocol/claude-agent-acp", Version: "0.101.0", Command: "claude-agent-acp", Lock: "claude-acp"},
 		},
 		{
 			Name: "codex-acp", Vars: codexEnv, Files: codexFiles,
