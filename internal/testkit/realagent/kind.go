@@ -82,7 +82,7 @@ func Kinds() []Kind {
 		},
 		{
 			Name: "mistral-vibe", Vars: vibeEnv, Files: vibeFiles,
-			Package: Package{Name: "mistral-vibe", Version: "3.0.2", Command: "vibe-acp", Lock: "mistral-vibe", From: PyPI},
+			Package: Package{Name: "mistral-vibe", Version: "3.0.3", Command: "vibe-acp", Lock: "mistral-vibe", From: PyPI},
 		},
 		{Name: "openai", Options: openaiOptions}, // lives in the gateway
 	}
