@@ -51,7 +51,7 @@ func Presets() []Preset {
 		{
 			Preset: agent.Preset{Name: "claude-acp", Command: "claude-agent-acp", Install: "npm install -g @agentclientprotocol/claude-agent-acp", Environ: anthropic},
 			Title:  "Claude Agent", Login: "run `claude` once in a terminal, or set ANTHROPIC_API_KEY",
-			LooseModes: []string{"bypassPermissions"}, LooseCommands: []string{"config", "settings"},
+			LooseModes: []string{"auto", "bypassPermissions"}, Mode: "default", LooseCommands: []string{"config", "settings"}, // since 0.101.0 sessions would begin in auto
 		},
 		{
 			Preset: agent.Preset{Name: "codex-acp", Command: "codex-acp", Install: "npm install -g @agentclientprotocol/codex-acp", Environ: openai},

@@ -32,6 +32,22 @@ func TestAPresetSetsVariablesUnlessTheEnvironmentHasThem(t *testing.T) {
 	}
 }
 
+func TestModesInWhichAPresetsAgentDecidesAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, mode := range map[string]string{"claude-acp": "auto", "goose": "auto", "mistral-vibe": "auto-approve"} {
+		p, ok := acp.FindPreset(name)
+		if !ok {
+			t.Fatalf("there is no preset %s", name)
+		}
+		if err := (acp.Runtime{Preset: p}).Validate([]byte(`{"mode":"` + mode + `"}`)); err == nil || !strings.Contains(err.Error(), "lets the agent act without asking") {
+			t.Errorf("%s: the mode %s is not refused: %v", name, mode, err)
+		}
+		if err := (acp.Runtime{Preset: p}).Validate(nil); err != nil || p.Mode == "" {
+			t.Errorf("%s begins in %q: %v; want a mode that asks", name, p.Mode, err)
+		}
+	}
+}
+
 func TestTheVersionIsFoundInTheOutputOfAnAgent(t *testing.T) {
 	t.Parallel()
 	for out, want := range map[string]string{

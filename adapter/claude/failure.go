@@ -32,7 +32,7 @@ func (r result) class(c *turn) trace.Class {
 	return trace.ClassOfStatus(max(r.Status, c.fault.status))
 }
 
-// classes are the classes of Claude Code's words for failures, as version 2.1.329 has them:
+// classes are the classes of Claude Code's words for failures, as version 2.1.332 has them:
 // of api_error, of terminal_reason and of the error of a message.
 func classes() map[string]trace.Class {
 	all := map[string]trace.Class{}

@@ -38,7 +38,7 @@ func (e turnError) class() trace.Class {
 	return cmp.Or(trace.ClassOfStatus(http.HTTPStatusCode), classOfWord(code), e.classOfSentence())
 }
 
-// classOfWord is the class of a codexErrorInfo, as version 0.169.0 has them.
+// classOfWord is the class of a codexErrorInfo, as version 0.171.0 has them.
 func classOfWord(code string) trace.Class {
 	switch code {
 	case "unauthorized":

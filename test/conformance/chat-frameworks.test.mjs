@@ -54,7 +54,7 @@ function open(mount, props) {
 }
 
 for (const [name, entry, alias] of [
-  ['@ai-sdk/vue 4.0.112', 'chat-vue.js', {}],
+  ['@ai-sdk/vue 4.0.142', 'chat-vue.js', {}],
   ['@ai-sdk/vue 3.0.288', 'chat-vue.js', { '@ai-sdk/vue': 'vue-3.0.288', ai: 'ai-6.0.323' }],
   ['@ai-sdk/svelte 5.0.118', 'chat-svelte.js', {}],
 ]) {

@@ -25,11 +25,11 @@ after(async () => {
 
 describe('frameworks', { concurrency: 2 }, () => {
   for (const { name, entry, alias, mount = 'mount', ownId = true } of [
-    { name: '@ai-sdk/vue 4.0.112', entry: 'vue.js' },
+    { name: '@ai-sdk/vue 4.0.142', entry: 'vue.js' },
     { name: '@ai-sdk/vue 3.0.288', entry: 'vue.js', alias: { '@ai-sdk/vue': 'vue-3.0.288', ai: 'ai-6.0.323' } },
     { name: '@ai-sdk/svelte 5.0.118', entry: 'svelte.js' },
-    { name: '@assistant-ui/react 0.15.21, useAISDKRuntime', entry: 'assistant-ui.jsx', mount: 'mountOwn' },
-    { name: '@assistant-ui/react 0.15.21, useChatRuntime', entry: 'assistant-ui.jsx', mount: 'mountStock', ownId: false },
+    { name: '@assistant-ui/react 0.15.22, useAISDKRuntime', entry: 'assistant-ui.jsx', mount: 'mountOwn' },
+    { name: '@assistant-ui/react 0.15.22, useChatRuntime', entry: 'assistant-ui.jsx', mount: 'mountStock', ownId: false },
   ]) {
     describe(name, { concurrency: 4 }, () => {
       let page;

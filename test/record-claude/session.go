@@ -110,11 +110,13 @@ func (r *room) open(ctx context.Context, name string, args ...string) (*session,
 	return s, s.control(map[string]any{"subtype": "initialize"})
 }
 
+// environment is what a recording tells of env: not npm's settings, which Claude Code does not read.
 func environment(env []string) map[string]string {
 	out := map[string]string{}
 	for _, e := range env {
-		k, v, _ := strings.Cut(e, "=")
-		out[k] = v
+		if k, v, _ := strings.Cut(e, "="); !strings.HasPrefix(k, "npm_") {
+			out[k] = v
+		}
 	}
 	return out
 }

@@ -32,17 +32,17 @@ func Kinds() []Kind {
 	return []Kind{
 		{
 			Name: "claude", Everywhere: true, Vars: claudeEnv,
-			Package: Package{Name: "@anthropic-ai/claude-code", Version: "2.1.329", Command: "claude", Lock: "claude"},
+			Package: Package{Name: "@anthropic-ai/claude-code", Version: "2.1.332", Command: "claude", Lock: "claude"},
 		},
 		{
 			Name: "codex", Everywhere: true, Vars: codexEnv, Files: codexFiles, Options: codexOptions,
-			Package: Package{Name: "@openai/codex", Version: "0.169.0", Command: "codex", Lock: "codex"},
+			Package: Package{Name: "@openai/codex", Version: "0.171.0", Command: "codex", Lock: "codex"},
 		},
 		{Name: "opencode", Vars: opencodeEnv, Options: readsFreely, Package: opencodePackage()},
 		{Name: "opencode-acp", Vars: opencodeEnv, Package: opencodePackage()},
 		{
 			Name: "claude-acp", Vars: claudeEnv,
-			Package: Package{Name: "@agentclientprotocol/claude-agent-acp", Version: "0.100.0", Command: "claude-agent-acp", Lock: "claude-acp"},
+			Package: Package{Name: "@agentclientprotocol/claude-agent-acp", Version: "0.101.0", Command: "claude-agent-acp", Lock: "claude-acp"},
 		},
 		{
 			Name: "codex-acp", Vars: codexEnv, Files: codexFiles,
@@ -82,7 +82,7 @@ func Kinds() []Kind {
 		},
 		{
 			Name: "mistral-vibe", Vars: vibeEnv, Files: vibeFiles,
-			Package: Package{Name: "mistral-vibe", Version: "3.0.2", Command: "vibe-acp", Lock: "mistral-vibe", From: PyPI},
+			Package: Package{Name: "mistral-vibe", Version: "3.0.3", Command: "vibe-acp", Lock: "mistral-vibe", From: PyPI},
 		},
 		{Name: "openai", Options: openaiOptions}, // lives in the gateway
 	}

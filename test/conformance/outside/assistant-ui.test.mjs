@@ -9,7 +9,7 @@ import { stopsAndResumes } from './turns.mjs';
 const it = client('assistant-ui.jsx', { resumes: true });
 const chosen = async id => (await it.site.trace(id, 'permission_response')).map(r => r.payload.chosen_option).join();
 
-describe('@assistant-ui/react 0.15.21, AssistantChatTransport of @assistant-ui/ai-sdk 0.0.7', { concurrency: 4 }, () => {
+describe('@assistant-ui/react 0.15.22, AssistantChatTransport of @assistant-ui/ai-sdk 0.0.7', { concurrency: 4 }, () => {
   test('text; the gateway passes over the settings that the transport sends', async () => {
     const p = await it.fresh();
     await p.say('hello');
