@@ -58,6 +58,9 @@ func (g *gateway) socket(w http.ResponseWriter, r *http.Request) error {
 // framed is the handler of a frame: that of the route to which the other transports of the
 // stock client send the same. The chat leaves memory before its answer begins.
 func (g *gateway) framed(f chatbody.Frame, done func()) http.Handler {
+	if f.Type == chatbody.Get {
+		return g.count(g.carried)
+	}
 	h := g.resumeRoute()
 	if f.Type == chatbody.Send {
 		h = g.anyRole(g.streaming(g.served(func(w http.ResponseWriter, r *http.Request) (*stream, error) {
@@ -84,13 +87,16 @@ func framedRequest(ctx context.Context, opening *http.Request, f chatbody.Frame)
 	}
 	r.Body = http.NoBody
 	query := r.URL.Query()
-	if query.Get("client") == "" {
+	if to, err := opening.URL.Parse(f.Path); f.Path != "" && err == nil {
+		r.URL = to
+	} else if query.Get("client") == "" {
 		query.Set("client", firstWithSocket)
 		r.URL.RawQuery = query.Encode()
 	}
-	if f.Type == chatbody.Send {
+	switch f.Type {
+	case chatbody.Send:
 		r.Method = http.MethodPost
-	} else {
+	case chatbody.Resume:
 		r.SetPathValue("id", f.ID)
 	}
 	return r
