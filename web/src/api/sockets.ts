@@ -25,15 +25,19 @@ interface Socket {
   ws: WebSocket;
   secret: string;
   alone: boolean;
+  /** When the gateway was heard last. It sends a comment on each open stream after 15 s of silence. */
+  heard: number;
   answers: Map<string, (frame: Frame) => void>;
 }
 
-/** MOST: requests on one socket; the gateway takes 100. LARGE: a body that would delay others; UNTAKEN: what a tab may leave untaken, both in characters. In milliseconds: PATIENCE for a socket to open, IDLE until one without requests closes. */
+/** MOST: requests on one socket; the gateway takes 100. LARGE: a body that would delay others; UNTAKEN: what a tab may leave untaken, both in characters. In milliseconds: PATIENCE for a socket to open; IDLE until one without requests closes; QUIET: no prompt goes to a socket that may be dead, as after a computer has slept; DEAD: one is. */
 const MOST = 90,
   LARGE = 1 << 18,
   UNTAKEN = 1 << 24,
   PATIENCE = 10_000,
-  IDLE = 5000;
+  IDLE = 5000,
+  QUIET = 20_000,
+  DEAD = 45_000;
 
 const sockets = new Set<Socket>();
 let last = 0;
@@ -51,28 +55,33 @@ export const hold = (lock: string) =>
 
 /** A socket for a request. A large one has a socket alone: the gateway reads one frame after another. */
 function socketFor(secret: string, alone: boolean): Socket {
-  const shared = [...sockets].find(s => s.secret === secret && !s.alone && s.answers.size < MOST);
+  const shared = [...sockets].find(s => s.secret === secret && !s.alone && s.answers.size < MOST && Date.now() - s.heard < QUIET);
   if (shared && !alone) return shared;
   const url = new URL('api/chat', location.origin);
   url.protocol = url.protocol.replace('http', 'ws');
   const ws = new WebSocket(url, ['ai-sdk-chat', ...(secret ? [`page.${secret}`] : [])]),
     answers: Socket['answers'] = new Map(),
-    socket = { ws, secret, alone, answers };
+    socket = { ws, secret, alone, answers, heard: Date.now() };
   let end: Frame['type'] = 'refused';
-  const late = setTimeout(() => ws.close(), PATIENCE);
+  const over = () => {
+    sockets.delete(socket);
+    clearInterval(watch);
+    ws.close();
+    for (const tell of [...answers.values()]) tell({ type: end });
+  };
+  const watch = setInterval(() => {
+    if (Date.now() - socket.heard > (end === 'refused' ? PATIENCE : answers.size > 0 ? DEAD : IDLE)) over();
+  }, 1000);
   ws.onopen = () => {
     end = 'lost';
-    clearTimeout(late);
+    socket.heard = Date.now();
   };
   ws.onmessage = ({ data }) => {
+    socket.heard = Date.now();
     const frame = JSON.parse(data as string) as Frame;
     answers.get(frame.requestId!)?.(frame);
   };
-  ws.onclose = () => {
-    sockets.delete(socket);
-    clearTimeout(late);
-    for (const tell of [...answers.values()]) tell({ type: end });
-  };
+  ws.onclose = over;
   sockets.add(socket);
   return socket;
 }
@@ -87,11 +96,6 @@ function request({ path, secret, body }: Extract<Order, { path: string }>, tell:
   const over = () => {
     answers.delete(requestId);
     ws.removeEventListener('open', send);
-    setTimeout(() => {
-      if (answers.size > 0) return;
-      sockets.delete(socket);
-      ws.close();
-    }, IDLE);
   };
   answers.set(requestId, frame => {
     if (frame.type !== 'head' && frame.type !== 'data') over();
