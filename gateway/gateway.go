@@ -114,10 +114,9 @@ func New(o Options) http.Handler {
 	mux := http.NewServeMux()
 	g.carried = http.NewServeMux()
 	g.routes(func(pattern string, h handler) {
-		handler := g.handle(g.limited(h))
-		mux.Handle(pattern, handler)
+		mux.Handle(pattern, g.handle(g.limited(h)))
 		if slices.Contains(streams(), pattern) {
-			g.carried.Handle(pattern, handler)
+			g.carried.Handle(pattern, g.handle(h))
 		}
 	})
 	g.carried.Handle("/", g.handle(func(_ http.ResponseWriter, r *http.Request) error { return nowhere(r) }))
