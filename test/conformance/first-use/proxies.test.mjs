@@ -179,7 +179,9 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
       ends.push(running.stop);
       await running.listens(outside);
       // The certificate is this test's own. A context that ignores it does not ignore it in workers.
-      browser = await chromium.launch(inChromium(`--host-resolver-rules=MAP ${HOST}:443 127.0.0.1:${outside}`, '--ignore-certificate-errors'));
+      browser = await chromium.launch(
+        inChromium(`--host-resolver-rules=MAP ${HOST}:443 127.0.0.1:${outside}`, '--ignore-certificate-errors'),
+      );
       ends.push(() => browser.close());
     });
     after(async () => {

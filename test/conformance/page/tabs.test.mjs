@@ -33,7 +33,8 @@ test('a tab that crashes gives its streams back; a worker that dies costs no wor
     await other.goto('chrome://crash').catch(() => {});
     await until('the stream of the tab is closed', async () => (await streams()) === 1);
     const cdp = await browser.newBrowserCDPSession();
-    const worker = async () => (await cdp.send('Target.getTargets', { filter: [{}] })).targetInfos.find(t => t.type === 'shared_worker')?.targetId;
+    const worker = async () =>
+      (await cdp.send('Target.getTargets', { filter: [{}] })).targetInfos.find(t => t.type === 'shared_worker')?.targetId;
     const before = await worker();
     await cdp.send('Target.closeTarget', { targetId: before });
     await until('another worker is there', async () => ![undefined, before].includes(await worker()));

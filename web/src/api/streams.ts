@@ -107,7 +107,12 @@ function carried(path: string, secret: string, body: string | undefined, signal:
  * Fetches from the gateway, streams over the shared connection. Where no WebSocket opens, the request itself says why: nobody is signed in here, the
  * gateway is away, or a proxy lets no WebSocket through. If only the WebSocket was away, the stream does not stay on the request.
  */
-export async function fetchOver(path: string, init: RequestInit | undefined, secret: string, plain: () => Promise<Response>): Promise<Response> {
+export async function fetchOver(
+  path: string,
+  init: RequestInit | undefined,
+  secret: string,
+  plain: () => Promise<Response>,
+): Promise<Response> {
   const { method = 'GET', body, signal } = init ?? {},
     prompts = method === 'POST' && PROMPTS.test(path) && typeof body === 'string';
   if (!prompts && (method !== 'GET' || !STREAMS.test(path))) return plain();
