@@ -81,6 +81,25 @@ func TestTheOpeningRequestOfASocketIsChecked(t *testing.T) {
 	}
 }
 
+// A sign-in that is over opens no further request, although its socket ends only seconds later.
+func TestAFrameAfterTheSignOutIsRefused(t *testing.T) {
+	s := accessStand(t, false)
+	cookie, page := s.signIn("carl")
+	header := []string{"Cookie", cookie, "X-Tributary-Page", page, "Origin", s.url}
+	c := s.socket("", header...)
+	if status, _, body := s.do("POST", "/auth/sign-out", "", header...); status != http.StatusNoContent {
+		t.Fatal(status, body)
+	}
+	c.write(`{"requestId":"r","type":"get","path":"/api/events"}`)
+	if f, err := c.next(); err != nil || f.Status != http.StatusUnauthorized {
+		t.Errorf("%+v %v", f, err)
+	}
+	c.send("s", "c1", "u1", "hello")
+	if got := shown(c.until("s")); !strings.Contains(got, "sign in again") {
+		t.Errorf("a prompt: %s", got)
+	}
+}
+
 // A header in a frame gives no access: the sender of a frame is that of the opening request.
 func TestAFramesHeadersGiveNoAccess(t *testing.T) {
 	s := accessStand(t, false)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -27,6 +28,9 @@ import (
 type frame struct {
 	Type, RequestID, ErrorText string
 	Sequence                   *int
+	Status                     int
+	Headers                    http.Header
+	Data                       string
 	Chunk                      map[string]any
 }
 
@@ -231,7 +235,7 @@ func TestARequestThatIsRefusedEndsWithItsSentence(t *testing.T) {
 		`{"type":"send","requestId":"r","id":`:                                              "JSON",
 		`{"type":"send","requestId":"r","messages":7}`:                                      "`messages` must be a list",
 		`{"type":"send","requestId":"r","body":[]}`:                                         "`body` must be an object.",
-		`{"type":"speak","requestId":"r"}`:                                                  "send, resume or abort",
+		`{"type":"speak","requestId":"r"}`:                                                  "send, resume, get or abort",
 	} {
 		c.write(frame)
 		if got := c.until("r"); len(got) != 1 || got[0].Type != "error" || !strings.Contains(got[0].ErrorText, want) {
@@ -242,6 +246,55 @@ func TestARequestThatIsRefusedEndsWithItsSentence(t *testing.T) {
 	viewer.send("r", "c1", "u1", "hello")
 	if got := viewer.until("r"); !strings.Contains(got[0].ErrorText, "this needs collaborator") {
 		t.Errorf("a viewer's prompt: %s", shown(got))
+	}
+}
+
+// The frames of a request with an address are the response that HTTP has: its status, its
+// headers, and its body with the ids of events and the comments.
+func TestASocketCarriesWholeResponses(t *testing.T) {
+	s := newStand(t, nil)
+	c := s.socket("")
+	prompt := submit("c/1", "u1", "hello")
+	for i, one := range []struct {
+		frame, header, body, last string
+		status                    int
+	}{
+		{frame: `"get","path":"/api/chat/c%2F1/stream"`, status: 204, last: "end"},
+		{frame: `"send","path":"/api/chat?client=4",` + prompt[1:len(prompt)-1], status: 400, body: "Client=\"4\"", last: "end"},
+		{frame: `"send","path":"/api/chat?client=7","agent":"x",` + prompt[1:len(prompt)-1], status: 400, header: "unknown_agent", body: "There is no such agent", last: "end"},
+		{frame: `"send","path":"/api/chat?client=7",` + prompt[1:len(prompt)-1], status: 200, header: "v1", body: "data: [DONE]\n\n", last: "end"},
+		{frame: `"get","path":"/api/chat/c%2F1/stream?client=7"`, status: 200, header: "v1", body: "data: [DONE]\n\n", last: "end"},
+		{frame: `"get","path":"/api/sessions/c%2F1/events"`, status: 200, header: "text/event-stream", body: "id: "},
+		{frame: `"get","path":"/api/events?limit=5"`, status: 200, header: "text/event-stream", body: `"type":"list"`},
+		{frame: `"get","path":"/api/events?limit=x"`, status: 400, header: "application/json", body: "`limit`", last: "end"},
+		{frame: `"get","path":"/api/sessions/none/events"`, status: 404, body: "unknown_session", last: "end"},
+		{frame: `"get","path":"/api/sessions"`, status: 404, body: "not_found", last: "end"},
+		{frame: `"get","path":"/api/chat"`, status: 404, header: "not_found", last: "end"},
+		{frame: `"get","path":"://"`, status: 404, header: "not_found", last: "end"},
+		{frame: `"get"`, status: 404, last: "error"},
+	} {
+		request := strconv.Itoa(i)
+		c.write(`{"requestId":"` + request + `","type":` + one.frame + `}`)
+		var body strings.Builder
+		for {
+			f, err := c.next()
+			if err != nil {
+				t.Fatalf("%s: %v after %s", one.frame, err, body.String())
+			}
+			if f.RequestID != request {
+				continue
+			}
+			if f.Type == "head" && (f.Status != one.status || !strings.Contains(fmt.Sprint(f.Headers), one.header)) {
+				t.Errorf("%s: %d %v", one.frame, f.Status, f.Headers)
+			}
+			body.WriteString(f.Data)
+			if f.Type == one.last || one.last == "" && strings.Contains(body.String(), one.body) {
+				break
+			}
+		}
+		if !strings.Contains(body.String(), one.body) {
+			t.Errorf("%s: the body is %s", one.frame, body.String())
+		}
 	}
 }
 

@@ -3,6 +3,7 @@ package gateway
 import (
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -82,6 +83,7 @@ type gateway struct {
 	limiter *limit.Limiter
 	authz   *authz.Authorizer
 	runs    *chatrun.Book[stream]
+	carried *http.ServeMux // the routes that a frame of a WebSocket may get
 }
 
 // New returns the routes behind their guard. The counts and the timeouts hold for requests
@@ -110,7 +112,14 @@ func New(o Options) http.Handler {
 	})}
 	g.measureAll()
 	mux := http.NewServeMux()
-	g.routes(func(pattern string, h handler) { mux.Handle(pattern, g.handle(g.limited(h))) })
+	g.carried = http.NewServeMux()
+	g.routes(func(pattern string, h handler) {
+		mux.Handle(pattern, g.handle(g.limited(h)))
+		if slices.Contains(streams(), pattern) {
+			g.carried.Handle(pattern, g.handle(h))
+		}
+	})
+	g.carried.Handle("/", g.handle(func(_ http.ResponseWriter, r *http.Request) error { return nowhere(r) }))
 	g.openRoutes(func(pattern string, h handler) { mux.Handle(pattern, g.handle(h)) })
 	for _, rest := range []string{"/api/", "/metrics", "/healthz", "/readyz"} {
 		mux.Handle(rest, g.handle(g.limited(g.elsewhere(mux))))

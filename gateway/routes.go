@@ -64,6 +64,12 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	all("GET /metrics", access.Viewer, g.metrics)
 }
 
+// streams are the routes whose answers have no end of their own: a WebSocket carries them for
+// browsers, which have few connections.
+func streams() []string {
+	return []string{"GET /api/events", "GET /api/sessions/{id}/events", "GET /api/chat/{id}/stream"}
+}
+
 // openRoutes names the routes that need no principal.
 func (g *gateway) openRoutes(route func(pattern string, h handler)) {
 	route("GET /healthz", g.healthy)

@@ -12,6 +12,7 @@ import (
 	"github.com/tributary-dev/tributary/gateway/chatsocket"
 	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/internal/wsconn"
+	"github.com/tributary-dev/tributary/uistream"
 )
 
 // This file has the chat route by WebSocket.
@@ -59,7 +60,10 @@ func (g *gateway) socket(w http.ResponseWriter, r *http.Request) error {
 // stock client send the same. The chat leaves memory before its answer begins.
 func (g *gateway) framed(f chatbody.Frame, done func()) http.Handler {
 	h := g.resumeRoute()
-	if f.Type == chatbody.Send {
+	switch f.Type {
+	case chatbody.Get:
+		h = func(w http.ResponseWriter, r *http.Request) error { g.carried.ServeHTTP(w, r); return nil }
+	case chatbody.Send:
 		h = g.anyRole(g.streaming(g.served(func(w http.ResponseWriter, r *http.Request) (*stream, error) {
 			defer func() { f.Request = chatbody.Request{}; done() }()
 			opts, err := g.streamOptions(r)
@@ -70,7 +74,18 @@ func (g *gateway) framed(f chatbody.Frame, done func()) http.Handler {
 			return g.converse(w, r, f.Request, opts, now, now)
 		})))
 	}
-	return g.count(g.handle(g.limited(h)))
+	return g.count(g.handle(counts(g.limited(h))))
+}
+
+// counts refuses a frame whose sender's credential has ended. The context of its socket ends
+// only seconds later.
+func counts(h handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		if !access.Counts(r.Context()) {
+			return &refusal.Error{Status: http.StatusUnauthorized, Code: uistream.ErrExpired.Code, Sentence: uistream.ErrExpired.Sentence}
+		}
+		return h(w, r)
+	}
 }
 
 // framedRequest is the HTTP request of a frame. Its sender is that of the opening request.
@@ -84,13 +99,16 @@ func framedRequest(ctx context.Context, opening *http.Request, f chatbody.Frame)
 	}
 	r.Body = http.NoBody
 	query := r.URL.Query()
-	if query.Get("client") == "" {
+	if to, err := opening.URL.Parse(f.Path); f.Path != "" && err == nil {
+		r.URL = to
+	} else if query.Get("client") == "" {
 		query.Set("client", firstWithSocket)
 		r.URL.RawQuery = query.Encode()
 	}
-	if f.Type == chatbody.Send {
+	switch f.Type {
+	case chatbody.Send:
 		r.Method = http.MethodPost
-	} else {
+	case chatbody.Resume:
 		r.SetPathValue("id", f.ID)
 	}
 	return r

@@ -78,6 +78,7 @@ const pages = {
       '/api': {
         target: process.env.TRIBUTARY ?? 'http://127.0.0.1:8787',
         changeOrigin: true,
+        ws: true,
         headers: token ? { authorization: `Bearer ${token}` } : {},
       },
     },

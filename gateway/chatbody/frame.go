@@ -13,6 +13,7 @@ import (
 const (
 	Send   = "send"
 	Resume = "resume"
+	Get    = "get"
 	Abort  = "abort"
 )
 
@@ -21,6 +22,9 @@ const (
 type Frame struct {
 	Type      string
 	RequestID string
+	// Path is the address of a request whose answer has the form of HTTP. It stands before the
+	// keys of the body; a frame that sends has the whole body beside it.
+	Path string
 	// Traceparent is the header of that name, which travels in the frame.
 	Traceparent string
 	Request
@@ -55,6 +59,8 @@ func (s *scanner) frameField(f *Frame, key string) error {
 		}
 		f.RequestID = id
 		return nil
+	case "path":
+		return s.text(key, &f.Path)
 	case "headers":
 		return s.nested(key, func(name string) error {
 			if !strings.EqualFold(name, "traceparent") {
@@ -66,6 +72,9 @@ func (s *scanner) frameField(f *Frame, key string) error {
 	case "body":
 		return s.nested(key, func(name string) error { return s.extra(&f.Request, name, 3) })
 	case "id", "trigger", "messageId", "messages":
+		return s.field(&f.Request, key)
+	}
+	if f.Path != "" {
 		return s.field(&f.Request, key)
 	}
 	_, err := s.value(2, false)

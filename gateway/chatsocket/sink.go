@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"net/http"
 	"strconv"
+
+	"github.com/tributary-dev/tributary/gateway/chatbody"
 )
 
 // This file makes frames of an HTTP answer.
@@ -16,10 +18,12 @@ const maxSentence = 4 << 10
 const broken = "The answer broke off: reload the page."
 
 // sink is the response to one request of a socket. Its server-sent events become chunks with
-// numbers from zero on, and a status that is an error becomes an error frame.
+// numbers from zero on, and a status that is an error becomes an error frame. The answer to a
+// request with an address becomes frames of the whole response.
 type sink struct {
 	request  []byte // the id of the request, as JSON
 	resumes  bool
+	plain    bool // the frames are those of the whole response
 	write    func(frame []byte) error
 	header   http.Header
 	status   int
@@ -30,9 +34,9 @@ type sink struct {
 	ended    bool
 }
 
-func newSink(request string, resumes bool, write func([]byte) error) *sink {
-	id, _ := json.Marshal(request) //nolint:errchkjson // a string
-	return &sink{request: id, resumes: resumes, write: write, header: http.Header{}}
+func newSink(f chatbody.Frame, write func([]byte) error) *sink {
+	id, _ := json.Marshal(f.RequestID) //nolint:errchkjson // a string
+	return &sink{request: id, resumes: f.Type == chatbody.Resume, plain: f.Path != "", write: write, header: http.Header{}}
 }
 
 // Header implements http.ResponseWriter.
@@ -43,7 +47,11 @@ func (s *sink) WriteHeader(status int) {
 	if s.status != 0 {
 		return
 	}
-	if s.status = status; status == http.StatusOK && s.resumes {
+	switch s.status = status; {
+	case s.plain:
+		headers, _ := json.Marshal(s.header) //nolint:errchkjson // strings
+		_ = s.frame("head", `,"status":`+strconv.Itoa(status)+`,"headers":`+string(headers))
+	case status == http.StatusOK && s.resumes:
 		_ = s.frame("start", "") // the next frame has the same error
 	}
 }
@@ -51,7 +59,7 @@ func (s *sink) WriteHeader(status int) {
 // Write implements http.ResponseWriter.
 func (s *sink) Write(p []byte) (int, error) {
 	s.WriteHeader(http.StatusOK)
-	if s.status != http.StatusOK {
+	if s.status != http.StatusOK && !s.plain {
 		s.sentence = append(s.sentence, p[:min(len(p), maxSentence-len(s.sentence))]...)
 		return len(p), nil
 	}
@@ -76,8 +84,12 @@ func (s *sink) Write(p []byte) (int, error) {
 // FlushError is for http.ResponseController: nothing is held back.
 func (*sink) FlushError() error { return nil }
 
-// event makes a frame of a server-sent event. Comments and names of events have none.
+// event makes a frame of a server-sent event. Comments and names of events have none, except in
+// a whole response.
 func (s *sink) event(event []byte) error {
+	if s.plain {
+		return s.text(string(event) + "\n\n")
+	}
 	for line := range bytes.SplitSeq(event, []byte("\n")) {
 		switch data, is := bytes.CutPrefix(line, []byte("data: ")); {
 		case !is:
@@ -96,15 +108,27 @@ func (s *sink) frame(typ, rest string) error {
 	return s.write([]byte(`{"type":"` + typ + `","requestId":` + string(s.request) + rest + "}"))
 }
 
+// text writes a piece of a whole response.
+func (s *sink) text(piece string) error {
+	text, _ := json.Marshal(piece) //nolint:errchkjson // a string
+	return s.frame("data", `,"data":`+string(text))
+}
+
 // fail ends the answer with an error frame.
 func (s *sink) fail(sentence string) error {
 	text, _ := json.Marshal(sentence) //nolint:errchkjson // a string
 	return s.frame("error", `,"errorText":`+string(text))
 }
 
-// finish writes the last frame of an answer whose handler has returned.
-func (s *sink) finish() error {
+// finish writes the last frame of an answer whose handler has returned, or has broken it off.
+func (s *sink) finish(broke bool) error {
 	switch {
+	case s.plain && !broke:
+		s.WriteHeader(http.StatusOK)
+		if len(s.events) > 0 {
+			_ = s.text(string(s.events)) // the next frame has the same error
+		}
+		return s.frame("end", "")
 	case s.ended:
 		return nil
 	case s.status == http.StatusNoContent:

@@ -32,7 +32,7 @@ const endWithin = 2 * time.Second
 type Options struct {
 	// Read reads a frame to its end. The chat of the frame counts as memory until done is called.
 	Read func(in io.ReadCloser) (f chatbody.Frame, done func(), err error)
-	// Handler answers a frame that sends or resumes. The handler calls done when the chat is on
+	// Handler answers a frame that sends, resumes or gets. The handler calls done when the chat is on
 	// record or refused. The socket calls done too, at the end of the answer at the latest.
 	Handler func(f chatbody.Frame, done func()) http.Handler
 	// Request makes the HTTP request of a frame.
@@ -109,7 +109,7 @@ func (s *socket) read(ctx context.Context) {
 		if err == nil {
 			err = s.receive(ctx, f, done)
 		} else if f.RequestID != "" {
-			err = s.refuse(f.RequestID, s.Explain(err))
+			err = s.refuse(f, s.Explain(err))
 		} else {
 			err = errUnaddressed
 		}
@@ -125,8 +125,8 @@ func (s *socket) read(ctx context.Context) {
 // errUnaddressed is the error of a frame that no error frame can answer.
 var errUnaddressed = errors.New("a frame has no requestId, or that of an open request") //nolint:gochecknoglobals // never written
 
-func (s *socket) refuse(request, sentence string) error {
-	return newSink(request, false, s.write).fail(sentence)
+func (s *socket) refuse(f chatbody.Frame, sentence string) error {
+	return newSink(f, s.write).fail(sentence)
 }
 
 // write writes a frame. Its error for a client that does not read is the one of an HTTP
@@ -149,9 +149,9 @@ func (s *socket) receive(ctx context.Context, f chatbody.Frame, done func()) err
 		done()
 		s.abort(f.RequestID)
 		return nil
-	case f.Type != chatbody.Send && f.Type != chatbody.Resume:
+	case f.Type != chatbody.Send && f.Type != chatbody.Resume && f.Type != chatbody.Get:
 		done()
-		return s.refuse(f.RequestID, "`type` must be send, resume or abort.")
+		return s.refuse(f, "`type` must be send, resume, get or abort.")
 	}
 	open, err := s.begin(ctx, f.RequestID)
 	if err != nil {
@@ -159,7 +159,7 @@ func (s *socket) receive(ctx context.Context, f chatbody.Frame, done func()) err
 		if errors.Is(err, errUnaddressed) {
 			return err
 		}
-		return s.refuse(f.RequestID, err.Error())
+		return s.refuse(f, err.Error())
 	}
 	go s.serve(open, f, done)
 	return nil
@@ -212,7 +212,7 @@ func (s *socket) abort(request string) {
 // serve answers a request.
 func (s *socket) serve(ctx context.Context, f chatbody.Frame, done func()) {
 	defer s.requests.Done()
-	id, out := f.RequestID, newSink(f.RequestID, f.Type == chatbody.Resume, s.write)
+	id, out := f.RequestID, newSink(f, s.write)
 	defer func() {
 		p := recover()
 		if err, is := p.(error); p != nil && !(is && errors.Is(err, http.ErrAbortHandler)) {
@@ -220,7 +220,7 @@ func (s *socket) serve(ctx context.Context, f chatbody.Frame, done func()) {
 		}
 		done()
 		if aborted := s.end(ctx, id); !aborted || out.status >= http.StatusBadRequest {
-			_ = out.finish() // its error says that the client has gone
+			_ = out.finish(p != nil) // its error says that the client has gone
 		}
 	}()
 	s.Handler(f, done).ServeHTTP(out, s.Request(ctx, f))

@@ -12,6 +12,7 @@ import { inChromium, which } from '../lib/chromium.mjs';
 import { own } from '../lib/owned.mjs';
 import { ROOT } from '../lib/page.mjs';
 import { BINARY } from '../lib/site.mjs';
+import { twelveTabs } from '../page/lib/tabs.mjs';
 
 const HOST = 'agents.example.com',
   PASSWORD = 'verysecure'; // of both people of the provider
@@ -160,7 +161,7 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
           public_url: `https://${HOST}`,
           trusted_proxies: ['127.0.0.1'],
           default_agent: 'demo',
-          agents: { demo: {} },
+          agents: { demo: {}, patient: { adapter: 'demo', options: { pace: '300ms' } } },
           auth: { oidc: { issuer, client_id: 'web', client_secret_file: `${dir}/secret`, default_role: 'admin' } },
         }),
       );
@@ -177,7 +178,10 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
       const running = begin(program, proxy.argv(dir, `${dir}/proxy.conf`), dir);
       ends.push(running.stop);
       await running.listens(outside);
-      browser = await chromium.launch(inChromium(`--host-resolver-rules=MAP ${HOST}:443 127.0.0.1:${outside}`));
+      // The certificate is this test's own. A context that ignores it does not ignore it in workers.
+      browser = await chromium.launch(
+        inChromium(`--host-resolver-rules=MAP ${HOST}:443 127.0.0.1:${outside}`, '--ignore-certificate-errors'),
+      );
       ends.push(() => browser.close());
     });
     after(async () => {
@@ -186,8 +190,8 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
 
     /** A person's own browser, signed in. */
     async function person(user, address = '/') {
-      const context = await browser.newContext({ ignoreHTTPSErrors: true }),
-        page = await context.newPage(); // the certificate is this test's own
+      const context = await browser.newContext(),
+        page = await context.newPage();
       page.setDefaultTimeout(30_000);
       await page.goto(`https://${HOST}${address}`);
       await page.getByRole('button', { name: 'Sign in' }).click();
@@ -226,6 +230,12 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
       await ada.reload();
       await ada.getByRole('button', { name: 'Stop' }).waitFor();
       await ada.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+    });
+
+    test('twelve tabs with a running turn each', async () => {
+      const ada = await person('test-user@127.0.0.1');
+      await twelveTabs(ada, `https://${HOST}`);
+      await ada.context().close();
     });
 
     test('a WebSocket of the page opens, and one with a wrong secret does not', async () => {

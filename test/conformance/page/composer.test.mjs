@@ -5,7 +5,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { accessible, open, sleep, until, useChromium, useGateway } from './lib/page.mjs';
+import { accessible, open, sleep, until, useChromium, useGateway, withoutSockets } from './lib/page.mjs';
+import { overWire } from './lib/wire.mjs';
 import { fits, VIEWS } from './lib/views.mjs';
 
 const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-composer-'));
@@ -380,7 +381,9 @@ test('a sign-in that ends in the middle of a turn loses no draft', async () => {
   await choose(page, note());
   await attached(page).getByText('notes.txt').waitFor();
   await field(page).fill('what I was writing');
-  await page.context().clearCookies();
+  await page.evaluate(() =>
+    fetch('/auth/sign-out', { method: 'POST', headers: { 'X-Tributary-Page': localStorage.getItem('tributary-page') } }),
+  );
   await page.keyboard.press('Enter');
   await until(
     'the draft is back',
@@ -395,7 +398,7 @@ test('a sign-in that ends in the middle of a turn loses no draft', async () => {
 
 test('a prompt on its way when the page is loaded again is a draft again, with its files', async () => {
   for (const hash of ['', `#/s/${await make('unhurried')}`]) {
-    const page = await open(site, hash);
+    const page = await open(site, hash, { prepare: withoutSockets });
     if (hash) {
       await page.say('slow');
       await page.getByText('Queue').waitFor();
@@ -428,7 +431,7 @@ test('a prompt on its way when the page is loaded again is a draft again, with i
 
 test('a prompt that has arrived when the page is loaded again is no draft', async () => {
   const id = await make(),
-    page = await open(site, `#/s/${id}`);
+    page = await open(site, `#/s/${id}`, { prepare: withoutSockets });
   await page.route('**/api/chat?*', async route => {
     const request = route.request(),
       { 'accept-encoding': _, ...headers } = await request.allHeaders();
@@ -448,10 +451,12 @@ test('a prompt that has arrived when the page is loaded again is no draft', asyn
 
 test('while the network is away a prompt comes back as a draft, with its files, and goes out later', async () => {
   const id = await make(),
-    page = await open(site, `#/s/${id}`);
+    wire = await overWire(site),
+    page = await open(wire, `#/s/${id}`);
   await page.say('hello');
   await page.getByText('I am the demo agent').waitFor();
-  await page.context().setOffline(true);
+  await page.getByRole('button', { name: 'Stop', exact: true }).waitFor({ state: 'detached' });
+  wire.cut();
   await choose(page, note());
   await attached(page).getByText('notes.txt').waitFor();
   await field(page).fill('tool');
@@ -460,7 +465,7 @@ test('while the network is away a prompt comes back as a draft, with its files, 
   assert.equal(await value(page), 'tool');
   await attached(page).getByText('notes.txt').waitFor();
   await accessible(page, 'a prompt that did not go out');
-  await page.context().setOffline(false);
+  wire.mend();
   await until('the sentence goes', async () => (await alert(page).count()) === 0);
   await field(page).press('Enter');
   await page.getByText('The file says').waitFor();
@@ -469,21 +474,22 @@ test('while the network is away a prompt comes back as a draft, with its files, 
 });
 
 test('a network that is lost and comes back in the middle of a turn leaves no sentence behind', async () => {
-  const page = await open(site, `#/s/${await make()}`);
+  const wire = await overWire(site),
+    page = await open(wire, `#/s/${await make()}`);
   await page.say('slow');
   await page.getByText('many streams').waitFor();
-  await page.context().setOffline(true);
+  wire.cut();
   await page.say('hello');
   await alert(page).getByText('The gateway cannot be reached.').waitFor();
   assert.equal(await value(page), 'hello');
-  await page.context().setOffline(false);
+  wire.mend();
   await until('the sentence goes', async () => (await alert(page).count()) === 0);
   assert.equal(await value(page), 'hello');
   await page.leave();
 });
 
 test('a prompt that the gateway refuses comes back as a draft, before what was typed meanwhile', async () => {
-  const page = await open(site);
+  const page = await open(site, '', { prepare: withoutSockets });
   await page.route('**/api/chat?*', async route => {
     await field(page).fill('typed meanwhile');
     await route.fulfill({ status: 503, contentType: 'text/plain', body: 'The gateway is shutting down: try again in a moment.' });

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { accessible, open, sleep, until, useChromium, useGateway } from './lib/page.mjs';
 import { asks, says, show } from './lib/show.mjs';
+import { overWire } from './lib/wire.mjs';
 
 useChromium();
 const site = useGateway();
@@ -222,14 +223,15 @@ describe('trouble', () => {
   });
 
   test('a message that is sent while the gateway is away is not lost, and a click sends it', async () => {
-    const page = await open(site);
+    const wire = await overWire(site),
+      page = await open(wire);
     await page.say('hello');
     await over(page);
-    await page.context().setOffline(true);
+    wire.cut();
     await page.say('tool');
     await page.getByText('The gateway cannot be reached').first().waitFor();
     assert.equal(await page.getByRole('textbox', { name: 'Your message' }).inputValue(), 'tool');
-    await page.context().setOffline(false);
+    wire.mend();
     await page.getByRole('button', { name: /^Send/ }).click();
     await page.getByText('The file says').waitFor();
     assert.equal(await page.locator('article.user').count(), 2);

@@ -5,7 +5,8 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { accessible, open, until, useChromium, useGateway } from './lib/page.mjs';
+import { accessible, open, until, useChromium, useGateway, withoutSockets } from './lib/page.mjs';
+import { overWire } from './lib/wire.mjs';
 import { fits, VIEWS } from './lib/views.mjs';
 
 const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-edit-'));
@@ -34,10 +35,10 @@ async function say(id, text, { token = site.token, agent = 'demo', files = [] } 
   assert.equal(res.status, 200, await res.text());
 }
 /** A page with a session of these prompts. */
-async function begun(prompts, options) {
+async function begun(prompts, { at = site, ...options } = {}) {
   const id = randomUUID();
   for (const prompt of prompts) await say(id, prompt);
-  const page = await open(site, `#/s/${id}`, options);
+  const page = await open(at, `#/s/${id}`, options);
   await until('all is shown', async () => (await answers(page).count()) === prompts.length);
   return { page, id };
 }
@@ -128,7 +129,12 @@ test('an edit while the answer is being written ends that answer', async () => {
 test('a page that is behind gets a sentence in the place of a regenerate, and what it has missed', async () => {
   const id = randomUUID();
   await say(id, 'hello');
-  const page = await open(site, `#/s/${id}`, { prepare: p => p.route('**/events*', route => route.abort()) });
+  const page = await open(site, `#/s/${id}`, {
+    prepare: async p => {
+      await withoutSockets(p);
+      await p.route('**/events*', route => route.abort());
+    },
+  });
   await answers(page).waitFor();
   await say(id, 'tool');
   await button(answers(page).first(), 'Regenerate').press('Enter');
@@ -158,15 +164,16 @@ test('messages of another person are not removed: the page says so, shows them, 
 });
 
 test('an edit that does not reach the gateway removes nothing from the page', async () => {
-  const { page, id } = await begun(['hello', 'tool']);
+  const wire = await overWire(site),
+    { page, id } = await begun(['hello', 'tool'], { at: wire });
   await button(mine(page).first(), 'Edit').press('Enter');
   await editor(page).fill('usage');
-  await page.context().setOffline(true);
+  wire.cut();
   await page.keyboard.press('Enter');
   await page.getByRole('alert').getByText('The gateway cannot be reached.').waitFor();
   assert.equal(await answers(page).count(), 2);
   assert.equal(await editor(page).inputValue(), 'usage');
-  await page.context().setOffline(false);
+  wire.mend();
   assert.equal((await site.history(id)).length, 4);
   await page.leave();
 });

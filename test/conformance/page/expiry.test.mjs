@@ -5,7 +5,7 @@ import { http, start } from '../lib/server.mjs';
 import { BINARY, until } from '../lib/site.mjs';
 import { begun, read, shot, whole } from './lib/clock.mjs';
 import { SECRET, tokenFor } from './lib/host.mjs';
-import { accessible, open, useChromium } from './lib/page.mjs';
+import { accessible, open, useChromium, withoutSockets } from './lib/page.mjs';
 import { overWire } from './lib/wire.mjs';
 
 useChromium();
@@ -35,9 +35,9 @@ describe('a JSON Web Token', () => {
     await page.getByLabel('Token').fill(token);
     await page.getByRole('button', { name: 'Use the token' }).click();
   };
-  const visit = async (user, id, seconds, at = site) => {
+  const visit = async (user, id, seconds, { at = site, prepare } = {}) => {
     await site.as(user).post('/api/sessions', { id, title: `Of ${user}`, agent: 'steady' });
-    const page = await open(at, `#/s/${id}`, { signedIn: false });
+    const page = await open(at, `#/s/${id}`, { signedIn: false, prepare });
     await asks(page, 'Sign in').waitFor();
     await give(page, tokenFor(user, seconds));
     await heading(page, `Of ${user}`);
@@ -94,7 +94,7 @@ describe('a JSON Web Token', () => {
   });
 
   test('that ends before a prompt goes out: the prompt is a draft again, and goes out after the sign-in', async () => {
-    const page = await visit('cleo', 'jwt-prompt', 600);
+    const page = await visit('cleo', 'jwt-prompt', 600, { prepare: withoutSockets });
     await page.route(
       '**/api/chat?*',
       async route => {
@@ -125,7 +125,7 @@ describe('a JSON Web Token', () => {
   test('that ends while the network is away: the page asks when it is back', async () => {
     const wire = await overWire(site),
       ends = Date.now() + 8500,
-      page = await visit('dora', 'jwt-away', 8, wire);
+      page = await visit('dora', 'jwt-away', 8, { at: wire });
     await page.say('clock 600');
     await begun(page);
     await field(page).fill('half a thought');

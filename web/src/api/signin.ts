@@ -1,5 +1,7 @@
 // The page's half of a sign-in. The cookie alone opens nothing: programs on other ports of this host see it too. This
 // secret stands in the storage of the page's origin, which they cannot read, and goes along with each request.
+import { fetchOver } from './streams';
+
 const HEADER = 'X-Tributary-Page',
   KEY = 'tributary-page',
   ATTEMPT = 'tributary-attempt';
@@ -40,7 +42,10 @@ const withSecret = (init: RequestInit | undefined, secret: string): RequestInit 
   return { ...init, headers };
 };
 
-let carrier: typeof fetch = (input, init) => fetch(input, withSecret(init, local.get(KEY)));
+let carrier: typeof fetch = (input, init) => {
+  const secret = local.get(KEY);
+  return fetchOver(String(input), init, secret, () => fetch(input, withSecret(init, secret)));
+};
 
 const REFUSED = 'tributary-refused',
   AGAIN = 'tributary-signed-in';

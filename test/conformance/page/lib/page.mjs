@@ -81,6 +81,13 @@ export function watch(page) {
   });
 }
 
+/** For open's prepare: a page whose prompts and streams are requests, which a test can hold, change and fail. */
+export const withoutSockets = page =>
+  page.addInitScript(() => {
+    delete globalThis.SharedWorker;
+    delete globalThis.WebSocket;
+  });
+
 const AXE = fs.readFileSync(
   path.join(import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname), '../../node_modules/axe-core/axe.min.js'),
   'utf8',

@@ -2,7 +2,7 @@
 import net from 'node:net';
 
 /**
- * A gateway as it is seen over a network that can be cut: site, with another address, cut() and mend(). Cut, it ends all connections, and each new one at once.
+ * A gateway as it is seen over a network that can be cut: site, with another address, cut(), mend() and connections(), how many there are. Cut, it ends all connections, and each new one at once.
  * site gets its own address, base, before the first connection.
  */
 export async function overWire(site) {
@@ -38,6 +38,7 @@ export async function overWire(site) {
     ...site,
     base: `http://127.0.0.1:${server.address().port}`,
     cut,
+    connections: () => open.size / 2,
     mend: () => {
       away = false;
     },
