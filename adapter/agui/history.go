@@ -98,11 +98,10 @@ func (m *memory) take(r trace.Record, legacy bool) {
 			c.Function.Arguments = string(p.Input)
 		}
 	case trace.ToolResult:
-		content, failure := plain(p.Output), p.Error
 		if p.Status != trace.ToolCompleted {
-			failure = cmp.Or(failure, string(p.Status))
+			p.Error = cmp.Or(p.Error, string(p.Status))
 		}
-		m.result(m.own(r.Turn+"-"+p.ToolCallID), p.ToolCallID, "", encode(cmp.Or(content, failure)), failure)
+		m.result(m.own(r.Turn+"-"+p.ToolCallID), p.ToolCallID, "", encode(contentOf(p)), p.Error)
 	case trace.Data:
 		m.data(p)
 	}
