@@ -95,7 +95,7 @@ func (m *memory) take(r trace.Record, legacy bool) {
 		m.begun(p.ToolCallID, p.RawName, m.own(""), "")
 	case trace.ToolCall:
 		if c := m.call(p.ToolCallID); c != nil {
-			c.Function.Arguments = string(p.Input)
+			c.Function.Name, c.Function.Arguments = p.RawName, jsonText(p.Input)
 		}
 	case trace.ToolResult:
 		if p.Status != trace.ToolCompleted {

@@ -31,7 +31,7 @@ func same(t *testing.T, got, want []string) {
 
 func TestARunIsOneMessage(t *testing.T) {
 	t.Parallel()
-	f := newFake(t, map[string][]string{"go": {script(
+	f := newFake(t, map[string][]string{"before": {script(started, called("c", "now", "{}"), result("c", "noon"), finished)}, "go": {script( // the endpoint sends no snapshots
 		started,
 		`{"type":"REASONING_START","messageId":"r1"}`, `{"type":"REASONING_MESSAGE_START","messageId":"r1","role":"reasoning"}`,
 		`{"type":"REASONING_MESSAGE_CONTENT","messageId":"r1","delta":"I think"}`, `{"type":"REASONING_MESSAGE_END","messageId":"r1"}`, `{"type":"REASONING_END","messageId":"r1"}`,
@@ -42,6 +42,7 @@ func TestARunIsOneMessage(t *testing.T) {
 		text("m2", "It is 21 degrees."), finished,
 	)}})
 	s := newStage(t, f.URL)
+	s.says("before")
 	events := s.plays("go")
 	same(t, outline(events), []string{
 		"(I think)", "Let me look.", `weather{"city":"Paris"}`, `weather{}{"city":"Ro`, "now{}",
