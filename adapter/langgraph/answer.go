@@ -16,13 +16,18 @@ const (
 	quit = "Stop"
 )
 
-// Next implements remote.Asker. A graph with several interrupts takes the answers by their ids.
+// Next implements remote.Asker. A graph with several interrupts takes the answers by their ids. Of several
+// interrupts of one id the graph takes one answer, and then asks the others again.
 func (d *Decoder) Next(_ *trace.Builder, replies remote.Replies) *remote.Call {
 	all := map[string]any{}
 	var last any
 	for _, r := range d.turn.requests {
-		last = r.answer(replies)
-		all[r.id] = last
+		r.given = r.answer(replies)
+		if _, taken := all[r.id]; taken {
+			d.turn.early = append(d.turn.early, r)
+			continue
+		}
+		last, all[r.id] = r.given, r.given
 	}
 	if len(all) > 1 {
 		last = all
@@ -44,6 +49,9 @@ func (d *Decoder) Next(_ *trace.Builder, replies remote.Replies) *remote.Call {
 
 // answer is the answer in the form that the graph expects.
 func (r *request) answer(replies remote.Replies) any {
+	if r.given != nil {
+		return r.given
+	}
 	if r.form == freeForm {
 		return freeAnswer(replies.Answers[r.native(0)].Values)
 	}
