@@ -37,6 +37,7 @@ type Decoder struct {
 	waiting  []trace.Prompt // prompts whose turn has not begun
 
 	turn    *turn
+	told    string           // what the newest result has said
 	calls   map[string]*call // calls without a result, by id
 	tasks   map[string]*call // calls whose sub-agent works in the background
 	asks    map[string]*ask  // requests without an answer, by the agent's id
