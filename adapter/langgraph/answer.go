@@ -3,6 +3,7 @@ package langgraph
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -29,7 +30,7 @@ func (d *Decoder) Next(_ *trace.Builder, replies remote.Replies) *remote.Call {
 		}
 		last, all[r.id] = r.given, r.given
 	}
-	if len(all) > 1 {
+	if len(all) > 1 || d.at.strict && slices.IndexFunc(d.turn.requests, func(r *request) bool { return !isHash(r.id) }) < 0 {
 		last = all
 	}
 	command := agentkit.Encode(map[string]any{"resume": last})
@@ -46,6 +47,9 @@ func (d *Decoder) Next(_ *trace.Builder, replies remote.Replies) *remote.Call {
 	c := d.goOn(command)
 	return &c
 }
+
+// isHash reports whether a graph takes an answer by that id of an interrupt, as isXXH3 of LangGraph 1.7.3 tells.
+func isHash(id string) bool { return len(id) == 32 && strings.Trim(id, "0123456789abcdef") == "" }
 
 // answer is the answer in the form that the graph expects.
 func (r *request) answer(replies remote.Replies) any {
