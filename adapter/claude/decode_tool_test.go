@@ -189,6 +189,19 @@ func TestEnds(t *testing.T) {
 			[]string{hello, begin("a"), open1(0, text0), textDelta(0, "ab")},
 			[]string{"prompt hi", "reply prompt", "text ab", "stop canceled recording_ended"},
 		},
+		{"the mode in effect", []string{
+			hello, in(`{"type":"control_request","request_id":"g1","request":{"subtype":"set_permission_mode","mode":"plan"}}`), in(`{"type":"control_request","request_id":"g2","request":{"subtype":"set_model","model":"m"}}`),
+			out(`{"type":"control_response","response":{"subtype":"success","request_id":"g2","response":{"mode":"plan"}}}`), out(`{"type":"control_response","response":{"subtype":"success","request_id":"g1","response":{"mode":"default"}}}`), done,
+			in(`{"type":"control_request","request_id":"g3","request":{"subtype":"set_permission_mode","mode":"plan"}}`), out(`{"type":"control_response","response":{"subtype":"success","request_id":"g3","response":{}}}`),
+		}, []string{"prompt hi", "reply prompt", "stop completed end_turn", `data mode {"mode":"default"}`}},
+		{"what could not be saved", []string{
+			hello, out(`{"type":"system","subtype":"session_writes_lost","error_code":"ENOSPC","lost":["global_config","transcript"],"transcript_session_ids":["s"],"session_id":"s"}`), done,
+			out(`{"type":"system","subtype":"session_writes_lost","error_code":"EDQUOT","lost":["global_config"],"session_id":"s"}`), out(`{"type":"system","subtype":"session_writes_lost","error_code":"EIO","lost":["transcript"],"session_id":"s"}`),
+		}, []string{
+			"prompt hi", "reply prompt", "error session_writes_lost: Claude Code could not save all of the conversation (the disk is full), and a resumed session may miss a part of it: free some space on the disk of its home directory.", "stop completed end_turn",
+			"error session_writes_lost: Claude Code could not save its settings (the disk quota is used up): free some space on the disk of its home directory.",
+			"error session_writes_lost: Claude Code could not save all of the conversation (EIO), and a resumed session may miss a part of it: free some space on the disk of its home directory.",
+		}},
 		{"a failure of the provider that has the subtype success", []string{
 			hello, out(`{"type":"assistant","message":{"id":"e","model":"<synthetic>","content":[{"type":"text","text":"The plan is used up"}]},"error":"rate_limit"}`),
 			out(`{"type":"result","subtype":"success","is_error":true,"terminal_reason":"completed","result":"The plan is used up"}`),
