@@ -10,6 +10,44 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// TestAnAnswerThatCodexDoesNotShow is replaced, also one that was streamed and comes again with the end.
+func TestAnAnswerThatCodexDoesNotShow(t *testing.T) {
+	t.Parallel()
+	const hidden, blocked = "Codex hides this answer.", "Codex has blocked this answer"
+	item := func(display string) string {
+		return `{"type":"agentMessage","id":"m","text":"The text.","moderation":{"moderated":true,"display":` + display + `}}`
+	}
+	for display, want := range map[string]string{
+		`null`: "The text.",
+		`{"version":1,"mode":"show","trustedContacts":"skip","annotation":{"kind":"wellbeingHelpline","subject":"x"}}`: "The text.",
+		`{"version":1,"mode":"hide","replacement":{"kind":"wellbeingPromptHelpline"}}`:                                 "Codex hides this answer, and names a helpline in its place: if you think of hurting yourself, call the emergency number or a helpline of your country.",
+		`{"version":2,"mode":"hide","replacement":{"kind":"of the future"}}`:                                           hidden,
+		`{"version":1,"mode":"block","reason":{"kind":"cyber","trustedAccess":null}}`:                                  blocked + " (cyber).",
+		`{"version":1,"mode":"block","reason":{"kind":"protection","protectionType":"minors"}}`:                        blocked + " (minors).",
+		`{"version":1,"mode":"block"}`: blocked + ".",
+	} {
+		for how, lines := range map[string]string{
+			"whole":     done(item(display)),
+			"streamed":  started(`{"type":"agentMessage","id":"m","text":""}`) + out("item/agentMessage/delta", `"itemId":"m","delta":"The "`) + done(item(display)),
+			"recovered": done(item(`null`)) + done(item(display)),
+		} {
+			events := within(t, lines, done(item(display)))
+			var shown, superseded []string
+			for _, m := range agenttest.Each[trace.Message](events) {
+				if m.Superseded {
+					superseded = append(superseded, m.Text)
+				} else {
+					shown = append(shown, m.Text)
+				}
+			}
+			stop := agenttest.Each[trace.Stop](events)[0]
+			if len(shown) == 0 || shown[len(shown)-1] != want || stop.FinalOutput != want || (len(superseded) > 0) != (how != "whole" && want != "The text.") {
+				t.Errorf("%s, %s: shown is %q, superseded %q, and the output %q", how, display, shown, superseded, stop.FinalOutput)
+			}
+		}
+	}
+}
+
 // TestATurnWithoutAnEndEndsWhenCodexIsIdle: no turn/completed comes.
 func TestATurnWithoutAnEndEndsWhenCodexIsIdle(t *testing.T) {
 	t.Parallel()

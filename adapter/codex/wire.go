@@ -73,6 +73,7 @@ type item struct {
 	Type, ID, Status string
 
 	Text, Review string
+	Moderation   moderation // agentMessage
 	Summary      []string
 	Content      raw // userMessage: inputs; reasoning: texts
 
