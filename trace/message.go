@@ -61,6 +61,17 @@ func (b *Builder) ThoughtRepeats(key, earlier string) {
 	b.do(func(t *turn) { b.repeats(t, key, earlier, true) })
 }
 
+// MessageReplace says a text in the place of a message that the agent has taken back. What the agent has said
+// under the key is marked as superseded. Without such a message, MessageReplace is [Builder.Message].
+func (b *Builder) MessageReplace(key, text string) {
+	b.do(func(t *turn) {
+		if old := b.lookup(t, key, false); old != nil && old.id != "" && old.said() != text {
+			t.supersede(newRetry(old.newest()), b.newPart(t, key, false))
+		}
+		b.whole(t, key, text, "", false)
+	})
+}
+
 func (b *Builder) snapshot(t *turn, key, text string, thought bool) {
 	clean, half := splitPartialRune(text)
 	p := b.partFor(t, key, clean, half, thought)

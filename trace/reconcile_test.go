@@ -390,3 +390,36 @@ func TestASignatureBelongsToItsThought(t *testing.T) {
 		}
 	}
 }
+
+// TestAMessageIsReplaced: a client has shown the old text, so the record keeps the text and marks it.
+func TestAMessageIsReplaced(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		say  func(b *trace.Builder)
+		want string
+	}{
+		"one that is over":     {func(b *trace.Builder) { b.Message("a", "one"); b.MessageReplace("a", "two") }, "1+ 1:one 1=one 1!one 2+ 2:two 2=two"},
+		"one that is written":  {func(b *trace.Builder) { b.MessageDelta("a", "on"); b.MessageReplace("a", "two") }, "1+ 1:on 1!on 2+ 2:two 2=two"},
+		"one that never began": {func(b *trace.Builder) { b.MessageReplace("a", "two") }, "1+ 1:two 1=two"},
+		"twice": {func(b *trace.Builder) {
+			b.Message("a", "one")
+			b.MessageReplace("a", "two")
+			b.MessageReplace("a", "two")
+		}, "1+ 1:one 1=one 1!one 2+ 2:two 2=two"},
+		"by the same":            {func(b *trace.Builder) { b.Message("a", "one"); b.MessageReplace("a", "one") }, "1+ 1:one 1=one"},
+		"another one stays":      {func(b *trace.Builder) { b.Message("z", "zero"); b.Message("a", "one"); b.MessageReplace("a", "two") }, "1+ 1:zero 1=zero 2+ 2:one 2=one 2!one 3+ 3:two 3=two"},
+		"by a text that goes on": {func(b *trace.Builder) { b.Message("a", "one"); b.MessageReplace("a", "one two") }, "1+ 1:one 1=one 1!one 2+ 2:one two 2=one two"},
+	} {
+		b, log := newTurn()
+		c.say(b)
+		if err := b.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
+			t.Fatal(err)
+		}
+		if err := check(log.events); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if got := brief(log.events); got != c.want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+}

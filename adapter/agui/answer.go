@@ -97,6 +97,7 @@ func (a *ask) fit(app bool) {
 
 // questions are those of the form. Clients name a call of the app that they answer.
 func (a *ask) questions(app bool) []trace.Question {
+	a.app = app
 	a.fit(app)
 	all := a.form.Questions()
 	for n := range all {
@@ -123,6 +124,8 @@ func (a *ask) reply(answers map[string]trace.Answer) resume {
 	switch text, is := content[bareField].(string); {
 	case action != form.Accept:
 		r.Status = cancelled
+	case is && a.app:
+		r.Payload = appOutput(text, all[0].Via)
 	case !a.bare:
 		r.Payload = encode(content)
 	case is && a.form.Schema.Properties[bareField].Type == "":
@@ -131,6 +134,15 @@ func (a *ask) reply(answers map[string]trace.Answer) resume {
 		r.Payload = encode(content[bareField])
 	}
 	return r
+}
+
+// appOutput is what the app, or a person in its place, says a tool of the app has given. The app
+// answers in the chat, by JSON. Words of a person are text, or an object or a list.
+func appOutput(value string, via trace.Via) raw {
+	if via == trace.ViaWords || via == trace.ViaRequest || !isJSON(value) {
+		return output(value)
+	}
+	return trace.CompactJSON(raw(value))
 }
 
 // inWords is what a person wrote: an object, a list, true or false as JSON, else text.

@@ -21,6 +21,7 @@ type ask struct {
 	calls []review  // of a review
 	form  form.Form // of everything else
 	bare  bool      // the form has one field, whose value is the answer
+	app   bool      // a tool of the app gives the answer
 	ids   []string  // of the questions
 }
 
@@ -131,12 +132,20 @@ func (t *turn) appResult(id string, r resume) {
 		return
 	}
 	c.done, t.news = true, c.sub == ""
-	result := trace.ToolResult{ToolCallID: id, Status: trace.ToolCompleted, Output: output(plain(r.Payload))}
+	result := trace.ToolResult{ToolCallID: id, Status: trace.ToolCompleted, Output: r.Payload}
 	if r.Status != resolved {
 		result = trace.ToolResult{ToolCallID: id, Status: trace.ToolFailed, Error: "The app gave no result."}
 	}
 	c.b.ToolResult(result)
-	t.said.result("", id, c.sub, encode(cmp.Or(plain(r.Payload), result.Error)), result.Error)
+	t.said.result("", id, c.sub, encode(contentOf(result)), result.Error)
+}
+
+// contentOf is a result as the content of a message, which is a text.
+func contentOf(r trace.ToolResult) string {
+	if r.Status == trace.ToolCompleted && string(r.Output) == "null" {
+		return "null"
+	}
+	return cmp.Or(plain(r.Output), r.Error)
 }
 
 // interrupts are those of an endpoint before 1.0.

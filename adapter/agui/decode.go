@@ -24,6 +24,7 @@ type Decoder struct {
 	problem error // why an event was skipped
 	turn    *turn
 	left    *leftTurn // that an earlier process has left open
+	plain   bool      // the last run had no snapshot of the messages
 }
 
 // NewDecoder returns a Decoder for recordings.
@@ -55,6 +56,10 @@ type turn struct {
 	unsent  []place
 	// snapshot are the newest messages of an event MESSAGES_SNAPSHOT.
 	snapshot []*message
+	named    map[string]named // its calls
+	doubts   []string         // the calls that a snapshot may correct
+	strays   []event          // results of unknown calls, which wait for a snapshot
+	held     int              // the results that wait for a snapshot
 }
 
 // Decode implements agent.Decoder.

@@ -95,14 +95,13 @@ func (m *memory) take(r trace.Record, legacy bool) {
 		m.begun(p.ToolCallID, p.RawName, m.own(""), "")
 	case trace.ToolCall:
 		if c := m.call(p.ToolCallID); c != nil {
-			c.Function.Arguments = string(p.Input)
+			c.Function.Name, c.Function.Arguments = p.RawName, jsonText(p.Input)
 		}
 	case trace.ToolResult:
-		content, failure := plain(p.Output), p.Error
 		if p.Status != trace.ToolCompleted {
-			failure = cmp.Or(failure, string(p.Status))
+			p.Error = cmp.Or(p.Error, string(p.Status))
 		}
-		m.result(m.own(r.Turn+"-"+p.ToolCallID), p.ToolCallID, "", encode(cmp.Or(content, failure)), failure)
+		m.result(m.own(r.Turn+"-"+p.ToolCallID), p.ToolCallID, "", encode(contentOf(p)), p.Error)
 	case trace.Data:
 		m.data(p)
 	}

@@ -92,6 +92,7 @@ type leftTurn struct {
 // recall makes the Decoder know a turn that waits, and asks the same again.
 func (d *Decoder) recall() {
 	d.begin(d.t.Prompted(prompt(d.left.input.asked())), d.left.input)
+	d.plain = true // nobody knows, and results come in their order then
 	t := d.turn
 	if t == nil {
 		return

@@ -11,7 +11,7 @@ import (
 
 // runStarted begins a run. Several may follow each other on one stream.
 func (d *Decoder) runStarted(t *turn, e event) {
-	t.verdict, t.snapshot, t.legacy, t.tokens = nil, nil, nil, nil
+	t.verdict, t.snapshot, t.named, t.legacy, t.tokens = nil, nil, nil, nil, nil
 	clear(t.text.open)
 	clear(t.thought.open)
 	clear(t.thought.pieces)
@@ -66,6 +66,11 @@ func (d *Decoder) closeRun(t *turn, e event) {
 	for _, id := range t.order {
 		d.whole(t, id)
 	}
+	o := e.outcome()
+	d.releaseAll(t, len(t.legacy)+len(o.Interrupts)+len(o.PendingToolCallIDs) > 0)
+	if e.Type == "RUN_FINISHED" {
+		d.plain = t.snapshot == nil
+	}
 	d.showSnapshot(t)
 	t.show(t.unsent...)
 	t.unsent = nil
@@ -96,9 +101,9 @@ func (d *Decoder) closeRun(t *turn, e event) {
 
 // streamEnded ends the turn if its run is over.
 func (d *Decoder) streamEnded() {
-	if t := d.turn; t != nil && t.verdict != nil && !d.Waits() {
-		t.b.End(*t.verdict)
-		d.turn = nil
+	if t := d.turn; t != nil && !d.Waits() {
+		d.releaseAll(t, false)
+		d.AtEnd(d.t)
 	}
 }
 

@@ -2,6 +2,7 @@ package agui_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,7 +31,7 @@ func same(t *testing.T, got, want []string) {
 
 func TestARunIsOneMessage(t *testing.T) {
 	t.Parallel()
-	f := newFake(t, map[string][]string{"go": {script(
+	f := newFake(t, map[string][]string{"before": {script(started, called("c", "now", "{}"), result("c", "noon"), finished)}, "go": {script( // the endpoint sends no snapshots
 		started,
 		`{"type":"REASONING_START","messageId":"r1"}`, `{"type":"REASONING_MESSAGE_START","messageId":"r1","role":"reasoning"}`,
 		`{"type":"REASONING_MESSAGE_CONTENT","messageId":"r1","delta":"I think"}`, `{"type":"REASONING_MESSAGE_END","messageId":"r1"}`, `{"type":"REASONING_END","messageId":"r1"}`,
@@ -41,6 +42,7 @@ func TestARunIsOneMessage(t *testing.T) {
 		text("m2", "It is 21 degrees."), finished,
 	)}})
 	s := newStage(t, f.URL)
+	s.says("before")
 	events := s.plays("go")
 	same(t, outline(events), []string{
 		"(I think)", "Let me look.", `weather{"city":"Paris"}`, `weather{}{"city":"Ro`, "now{}",
@@ -441,6 +443,57 @@ func TestAToolOfTheAppIsAnsweredByTheClient(t *testing.T) {
 				t.Errorf("the second input is %s", in.raw)
 			}
 		})
+	}
+}
+
+// TestTheOutputOfAToolOfTheAppIsKept: the client gets its own output back, and the endpoint gets it as
+// text, in the next run and in later turns.
+func TestTheOutputOfAToolOfTheAppIsKept(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		value         string // of the answer
+		via           trace.Via
+		output, wants string
+	}{
+		{`"Ann"`, trace.ViaChat, `"Ann"`, "Ann"},
+		{`""`, trace.ViaChat, `""`, ""},
+		{`"42"`, trace.ViaChat, `"42"`, "42"},
+		{`42`, trace.ViaChat, `42`, "42"},
+		{`"true"`, trace.ViaChat, `"true"`, "true"},
+		{`true`, trace.ViaChat, `true`, "true"},
+		{`null`, trace.ViaChat, `null`, "null"},
+		{`"null"`, trace.ViaChat, `"null"`, "null"},
+		{`"{\"a\":1}"`, trace.ViaChat, `"{\"a\":1}"`, `{"a":1}`},
+		{`"\"quoted\""`, trace.ViaChat, `"\"quoted\""`, `"quoted"`},
+		{`{"a":1}`, trace.ViaChat, `{"a":1}`, `{"a":1}`},
+		{`["x",1]`, trace.ViaChat, `["x",1]`, `["x",1]`},
+		{`42`, trace.ViaWords, `"42"`, "42"},
+		{`"Ann"`, trace.ViaRequest, `"\"Ann\""`, `"Ann"`},
+		{`Ann`, "", `"Ann"`, "Ann"},
+	} {
+		for kind, end := range map[string]string{"pending": finished, "interrupt": interrupts(`{"id":"i","toolCallId":"c","reason":"input_required"}`)} {
+			f := newFake(t, map[string][]string{"go": {script(started, called("c", "pick", `{}`), end), script(started, result("c", c.wants), text("n", "Thanks."), finished)}})
+			s := newStage(t, f.URL, tools)
+			s.host.OnAsk = func(context.Context, trace.Question) trace.Answer {
+				return trace.Answer{Outcome: trace.Selected, Values: []string{c.value}, Via: c.via}
+			}
+			events := s.plays("go")
+			if kind == "interrupt" {
+				if got, _ := json.Marshal(f.input(1).Resume[0]["payload"]); string(got) != c.output {
+					t.Errorf("%s by %q: the endpoint gets the payload %s", c.value, c.via, got)
+				}
+				continue
+			}
+			if got := agenttest.Each[trace.ToolResult](events)[0].Output; string(got) != c.output {
+				t.Errorf("%s by %q: the client gets %s", c.value, c.via, got)
+			}
+			s.plays("more")
+			for run, from := range map[int]int{1: 2, 2: 2} {
+				if m := f.input(run).Messages[from]; m["role"] != "tool" || m["content"] != c.wants {
+					t.Errorf("%s by %q: in run %d the endpoint gets %v", c.value, c.via, run, m)
+				}
+			}
+		}
 	}
 }
 

@@ -114,7 +114,7 @@ func (t *turn) speaks() {
 
 // nextStep begins a step with the first thing behind the result of a call.
 func (t *turn) nextStep() {
-	if t.news {
+	if t.news && t.held == 0 { // clients correct a call in its own step alone
 		t.b.StepStart(trace.Step{})
 		t.news = false
 	}
@@ -139,61 +139,4 @@ func (d *Decoder) sealed(t *turn, e event) {
 	s := sealed{Entity: e.EntityID, Value: string(e.EncryptedValue)}
 	t.said.seal(s)
 	t.b.EmitOwn(memo{Sealed: &s}.record())
-}
-
-// messages takes a snapshot of the conversation. Endpoints split messages there in another
-// way than in their stream, so the snapshot counts only for a run that streams nothing. Results
-// that are missing in the stream come from the snapshot, too.
-func (d *Decoder) messages(t *turn, e event) {
-	t.snapshot = e.Messages
-	t.b.Touch()
-	d.results(t)
-}
-
-// results takes the results of calls that the run has streamed without: LlamaIndex never
-// streams a result.
-func (d *Decoder) results(t *turn) {
-	for _, m := range t.snapshot {
-		if m == nil || m.Role != roleTool || !t.spoke {
-			continue
-		}
-		if c := t.calls[m.ToolCallID]; c != nil && !c.done {
-			d.callResult(t, event{MessageID: m.ID, ToolCallID: m.ToolCallID, SubagentRunID: c.sub, Content: m.Content})
-		}
-	}
-}
-
-// showSnapshot shows the messages of a run that has streamed nothing: those behind the last
-// message of a person, without those that the turn knows from an earlier run.
-func (d *Decoder) showSnapshot(t *turn) {
-	d.results(t)
-	all := t.snapshot
-	if t.spoke {
-		all = nil
-	}
-	for i, m := range slices.Backward(all) {
-		if m != nil && m.Role == roleUser {
-			all = all[i+1:]
-			break
-		}
-	}
-	for _, m := range all {
-		if m == nil || t.said.knows(m) {
-			continue
-		}
-		e := event{MessageID: m.ID, SubagentRunID: m.Sub, Content: m.Content, ToolCallID: m.ToolCallID, ParentMessageID: m.ID}
-		switch v := map[string]*voice{roleReasoning: t.thought, roleAssistant: t.text}[m.Role]; {
-		case v != nil:
-			t.say(v, e, plain(m.Content))
-			t.hush(v, e)
-		case m.Role == roleTool:
-			d.callResult(t, e)
-		}
-		for _, c := range m.Calls {
-			e.ToolCallID, e.ToolCallName, e.Delta = c.ID, c.Function.Name, encode(c.Function.Arguments)
-			d.callArgs(t, e)
-			d.whole(t, c.ID)
-		}
-	}
-	t.snapshot, t.spoke = nil, false
 }

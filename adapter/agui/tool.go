@@ -17,6 +17,9 @@ type call struct {
 	entry   *toolCall // in the conversation
 	whole   bool
 	done    bool
+	unnamed bool   // the stream has no name for it
+	doubt   bool   // the stream lacks its input or its name, which a snapshot may have
+	held    *event // the result, while the call is in doubt
 	refused bool
 }
 
@@ -30,9 +33,12 @@ func (c *call) input() raw {
 
 // known returns the call of an event, and begins one that was never announced.
 func (d *Decoder) known(t *turn, e event) (string, *call) {
-	e.ToolCallID, e.ToolCallName = cmp.Or(e.ToolCallID, t.latest), cmp.Or(e.ToolCallName, "tool")
+	e.ToolCallID = cmp.Or(e.ToolCallID, t.latest)
 	if t.calls[e.ToolCallID] == nil {
+		unnamed := e.ToolCallName == ""
+		e.ToolCallName = cmp.Or(e.ToolCallName, "tool")
 		d.callStart(t, e)
+		t.calls[e.ToolCallID].unnamed = unnamed
 	}
 	t.latest = e.ToolCallID
 	t.turnTo(callKey(t.latest))
@@ -70,6 +76,9 @@ func (d *Decoder) callStart(t *turn, e event) {
 func (d *Decoder) callArgs(t *turn, e event) {
 	id, c := d.known(t, e)
 	text := plain(e.Delta)
+	if more, again := strings.CutPrefix(text, c.args.String()); again && strings.HasPrefix(text, "{") && isJSON(text) {
+		text = more // the endpoint says the whole input again
+	}
 	if c.whole || text == "" {
 		t.b.Touch()
 		return
@@ -97,22 +106,49 @@ func (d *Decoder) whole(t *turn, id string) {
 		return
 	}
 	c.whole = true
-	args := strings.TrimSpace(c.args.String())
+	args := strings.TrimSpace(once(c.args.String()))
+	c.args.Reset()
+	c.args.WriteString(args)
+	if c.doubt = len(t.doubts) < mostHeld && (c.unnamed || !isJSON(args)); c.doubt && t.correct(id, c) {
+		args = c.args.String()
+	} else if c.doubt {
+		t.doubts = append(t.doubts, id)
+	}
 	whole := d.tools.Call(id, c.name, c.input())
 	if args != "" && !isJSON(args) {
 		whole.InputText = args
 	}
-	c.entry.Function.Arguments = cmp.Or(args, "{}")
+	c.entry.Function.Arguments = jsonText(cmp.Or(args, "{}"))
 	c.b.ToolCall(whole)
 }
 
-// callResult ends a call. The id of the call counts alone: some endpoints use one message id
-// for several results.
+// callResult takes the result of a call. A result waits for the snapshot, or for the end of the run, if the
+// stream lacks the call, its input or its name. An endpoint that has ended a run without a snapshot sends none.
 func (d *Decoder) callResult(t *turn, e event) {
-	if t.earlier[e.ToolCallID] && t.calls[e.ToolCallID] == nil {
+	e.ToolCallID = cmp.Or(e.ToolCallID, t.latest)
+	c := t.calls[e.ToolCallID]
+	if t.earlier[e.ToolCallID] && c == nil {
 		t.b.Touch()
 		return
 	}
+	t.speaks()
+	if c == nil {
+		s := t.named[e.ToolCallID]
+		if s.call == nil && (!d.plain || len(t.unfinished()) > 0) && t.hold(e, func() { t.strays = append(t.strays, e) }) {
+			return
+		}
+		if s.call != nil {
+			e.ToolCallName, e.ParentMessageID = s.call.Function.Name, s.parent
+		}
+	} else if d.whole(t, e.ToolCallID); c.held != nil || c.doubt && !c.done && !d.plain && t.hold(e, func() { c.held = &e }) {
+		return
+	}
+	d.result(t, e)
+}
+
+// result ends a call. The id of the call counts alone: some endpoints use one message id
+// for several results.
+func (d *Decoder) result(t *turn, e event) {
 	id, c := d.known(t, e)
 	d.whole(t, id)
 	t.speaks()

@@ -33,10 +33,19 @@ type toolCall struct {
 	ID       string `json:"id"`
 	Type     string `json:"type"`
 	Function struct {
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
+		Name      string   `json:"name"`
+		Arguments jsonText `json:"arguments"`
 	} `json:"function"`
 	Encrypted string `json:"encryptedValue,omitempty"`
+}
+
+// jsonText is JSON as a text. Some endpoints write the JSON itself.
+type jsonText string
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (j *jsonText) UnmarshalJSON(data []byte) error {
+	*j = jsonText(plain(data))
+	return nil
 }
 
 // transcript is a conversation that grows.
@@ -100,9 +109,14 @@ func (t *transcript) begun(id, name, parent, sub string) *toolCall {
 	return c
 }
 
-// result adds the result of a call.
+// result adds the result of a call, before words that were said meanwhile: models want results right behind
+// their calls.
 func (t *transcript) result(id, call, sub string, content raw, failure string) {
-	t.messages = append(t.messages, &message{ID: cmp.Or(id, "result-"+call), Role: roleTool, ToolCallID: call, Content: content, Error: failure, Sub: sub})
+	at := len(t.messages)
+	for at > t.turn && len(t.messages[at-1].Calls) == 0 && slices.Contains([]string{roleAssistant, roleReasoning}, t.messages[at-1].Role) {
+		at--
+	}
+	t.messages = slices.Insert(t.messages, at, &message{ID: cmp.Or(id, "result-"+call), Role: roleTool, ToolCallID: call, Content: content, Error: failure, Sub: sub})
 }
 
 // seal keeps what a provider wants to get back with a message or a call.
@@ -144,7 +158,7 @@ func (t *transcript) encoded(legacy bool) []raw {
 		}
 		ids[m.ID] = true
 		for _, c := range m.Calls {
-			if !isJSON(c.Function.Arguments) {
+			if !isJSON(string(c.Function.Arguments)) {
 				c.Function.Arguments = "{}"
 			}
 		}

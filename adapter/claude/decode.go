@@ -37,6 +37,9 @@ type Decoder struct {
 	waiting  []trace.Prompt // prompts whose turn has not begun
 
 	turn    *turn
+	mode    string           // in which the agent works
+	modeID  string           // of the newest request for another mode
+	told    string           // what the newest result has said
 	calls   map[string]*call // calls without a result, by id
 	tasks   map[string]*call // calls whose sub-agent works in the background
 	asks    map[string]*ask  // requests without an answer, by the agent's id
@@ -101,8 +104,13 @@ func (d *Decoder) fromGateway(l line, t agent.Turns) {
 	case "control_response":
 		d.answer(l.Response)
 	case "control_request":
-		if c := d.current(t); c != nil && l.Request.Subtype == "interrupt" {
-			c.interrupted = true
+		switch c := d.current(t); l.Request.Subtype {
+		case "interrupt":
+			if c != nil {
+				c.interrupted = true
+			}
+		case "set_permission_mode":
+			d.modeID = l.RequestID
 		}
 	}
 }
@@ -134,6 +142,9 @@ func (d *Decoder) said(l line, data raw, t agent.Turns) error {
 		d.do(agent.Send{Data: refusalLine(l.RequestID)})
 	case "control_response":
 		d.offered(l.Response.Response, t)
+		if l.Response.RequestID == d.modeID {
+			d.modeSet(l.Response.Response, t)
+		}
 		if d.hello != nil && l.Response.RequestID == helloID {
 			d.hello <- l.Response
 			d.hello = nil

@@ -1,6 +1,9 @@
 package claude_test
 
-import "testing"
+import (
+	"fmt"
+	"testing"
+)
 
 func call(id, name, input string) string {
 	return assistantLine("m-"+id, `{"type":"tool_use","id":"`+id+`","name":"`+name+`","input":`+input+`}`)
@@ -106,6 +109,14 @@ func TestAsks(t *testing.T) {
 	})
 }
 
+func said(text string) string {
+	return out(fmt.Sprintf(`{"type":"result","subtype":"success","is_error":false,"num_turns":1,"result":%q}`, text))
+}
+
+func failed(text string) string {
+	return out(fmt.Sprintf(`{"type":"result","subtype":"error_during_execution","is_error":true,"num_turns":0,"errors":[%q]}`, text))
+}
+
 func TestEnds(t *testing.T) {
 	t.Parallel()
 	runEdges(t, []edge{
@@ -178,6 +189,47 @@ func TestEnds(t *testing.T) {
 			[]string{hello, begin("a"), open1(0, text0), textDelta(0, "ab")},
 			[]string{"prompt hi", "reply prompt", "text ab", "stop canceled recording_ended"},
 		},
+		{"the mode in effect", []string{
+			hello, in(`{"type":"control_request","request_id":"g1","request":{"subtype":"set_permission_mode","mode":"plan"}}`), in(`{"type":"control_request","request_id":"g2","request":{"subtype":"set_model","model":"m"}}`),
+			out(`{"type":"control_response","response":{"subtype":"success","request_id":"g2","response":{"mode":"plan"}}}`), out(`{"type":"control_response","response":{"subtype":"success","request_id":"g1","response":{"mode":"default"}}}`), done,
+			in(`{"type":"control_request","request_id":"g3","request":{"subtype":"set_permission_mode","mode":"plan"}}`), out(`{"type":"control_response","response":{"subtype":"success","request_id":"g3","response":{}}}`),
+		}, []string{"prompt hi", "reply prompt", "stop completed end_turn", `data mode {"mode":"default"}`}},
+		{"what could not be saved", []string{
+			hello, out(`{"type":"system","subtype":"session_writes_lost","error_code":"ENOSPC","lost":["global_config","transcript"],"transcript_session_ids":["s"],"session_id":"s"}`), done,
+			out(`{"type":"system","subtype":"session_writes_lost","error_code":"EDQUOT","lost":["global_config"],"session_id":"s"}`), out(`{"type":"system","subtype":"session_writes_lost","error_code":"EIO","lost":["transcript"],"session_id":"s"}`),
+		}, []string{
+			"prompt hi", "reply prompt", "error session_writes_lost: Claude Code could not save all of the conversation (the disk is full), and a resumed session may miss a part of it: free some space on the disk of its home directory.", "stop completed end_turn",
+			"error session_writes_lost: Claude Code could not save its settings (the disk quota is used up): free some space on the disk of its home directory.",
+			"error session_writes_lost: Claude Code could not save all of the conversation (EIO), and a resumed session may miss a part of it: free some space on the disk of its home directory.",
+		}},
+		{"a failure of the provider that has the subtype success", []string{
+			hello, out(`{"type":"assistant","message":{"id":"e","model":"<synthetic>","content":[{"type":"text","text":"The plan is used up"}]},"error":"rate_limit"}`),
+			out(`{"type":"result","subtype":"success","is_error":true,"terminal_reason":"completed","result":"The plan is used up"}`),
+		}, []string{"prompt hi", "reply prompt", "stop failed rate_limit The plan is used up"}},
+		{"a failure without any word", []string{
+			hello, out(`{"type":"result","subtype":"success","is_error":true}`),
+		}, []string{"prompt hi", "reply prompt", "stop failed error Claude Code ended the turn with an error (error)."}},
+		{"results behind the result", []string{
+			hello, assistantLine("a", `{"type":"text","text":"1"}`), said("1"), said("1"), said(""), failed("this input cannot be taken here"), failed("this input cannot be taken here"),
+			in(`{"type":"user","message":{"content":"again"}}`), assistantLine("b", `{"type":"text","text":"2"}`), said("2"),
+		}, []string{
+			"prompt hi", "reply prompt", "text 1", "stop completed end_turn", "error error_during_execution: this input cannot be taken here",
+			"prompt again", "reply prompt", "text 2", "stop completed end_turn",
+		}},
+		{"a result behind a failed turn", []string{
+			hello, failed("the line broke"), failed("the line broke"), out(`{"type":"result","subtype":"error_max_turns","is_error":true}`), said("It went on."),
+		}, []string{
+			"prompt hi", "reply prompt", "stop failed error_during_execution the line broke", "error max_turns: Claude Code stopped because it reached its limit of model calls.",
+			"reply agent", "text It went on.", "stop completed end_turn",
+		}},
+		{"a result behind a stopped turn", []string{
+			hello, out(`{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_streaming"}`), out(`{"type":"result","subtype":"error_during_execution","is_error":true,"terminal_reason":"aborted_tools"}`),
+		}, []string{"prompt hi", "reply prompt", "stop canceled interrupted"}},
+		{"a failure at the beginning", []string{failed("no")}, []string{"reply agent", "stop failed error_during_execution no"}},
+		{"a failure of a prompt that waited", []string{
+			hello, in(`{"type":"user","message":{"content":"again"}}`), assistantLine("a", `{"type":"text","text":"1"}`), said("1"), failed("no"),
+		}, []string{"prompt hi", "reply prompt", "text 1", "stop completed end_turn", "prompt again", "reply prompt", "stop failed error_during_execution no"}},
+		{"a result at the beginning", []string{said("All of it.")}, []string{"reply agent", "text All of it.", "stop completed end_turn"}},
 		{"the agent's own news", []string{
 			hello, out(`{"type":"system","subtype":"hook_response","hook_name":"lint","outcome":"error","stderr":"bad style"}`), out(`{"type":"system","subtype":"hook_started"}`),
 			out(`{"type":"rate_limit_event","rate_limit_info":{"status":"rejected","rateLimitType":"five_hour"}}`), out(`{"type":"tool_progress","tool_name":"Bash","elapsed_time_seconds":30}`),

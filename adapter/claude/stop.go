@@ -38,7 +38,10 @@ func (d *Decoder) result(data raw, t agent.Turns) error {
 		return fmt.Errorf("claude: a result line that is not of its protocol was skipped: %w", err)
 	}
 	if d.starting {
-		d.startError = r.sentence(&turn{}, r.Subtype)
+		d.startError = r.sentence(&turn{}, r.failure(&turn{}))
+		return nil
+	}
+	if d.turn != nil && d.current(t) == nil && len(d.waiting) == 0 && !d.behind(r, t) {
 		return nil
 	}
 	c := d.need(t)
@@ -47,6 +50,7 @@ func (d *Decoder) result(data raw, t agent.Turns) error {
 	}
 	stop := r.stop(c)
 	stop.Error += advice(stop.Error)
+	d.told = cmp.Or(string(r.Result), stop.Error)
 	if stop.Outcome == trace.OutcomeCompleted {
 		if !c.shown && stop.FinalOutput != "" {
 			c.b.Message("result", string(r.Result)) // what a command of the agent printed
@@ -62,6 +66,22 @@ func (d *Decoder) result(data raw, t agent.Turns) error {
 	d.forget(c)
 	c.b.End(stop)
 	return nil
+}
+
+// behind takes a result that comes behind the end of a turn, without a word of the agent before it. It
+// reports whether the result says something new, which makes a turn. A failure is noted: no turn has failed.
+func (d *Decoder) behind(r result, t agent.Turns) bool {
+	stop := r.stop(&turn{})
+	told := cmp.Or(string(r.Result), stop.Error)
+	if told == d.told || told == "" {
+		return false
+	}
+	if stop.Outcome == trace.OutcomeFailed {
+		d.told = told
+		t.Note(trace.Error{Code: stop.Reason, Message: stop.Error + advice(stop.Error)})
+		return false
+	}
+	return true
 }
 
 // forget drops what cannot have an answer any more. A sub-agent's calls may.
@@ -80,11 +100,21 @@ func (r result) stop(c *turn) trace.Stop {
 	case limited:
 		return trace.Stop{Reason: limit[0], Outcome: trace.OutcomeFailed, Class: trace.ClassLimit, Error: limit[1]}
 	case r.IsError || strings.HasPrefix(r.Subtype, "error"):
-		reason := cmp.Or(r.TerminalReason, r.Subtype)
+		reason := r.failure(c)
 		return trace.Stop{Reason: reason, Outcome: trace.OutcomeFailed, Class: r.class(c), Error: r.sentence(c, reason)}
 	}
 	reason := cmp.Or(r.StopReason, cmp.Or(r.TerminalReason, "end_turn"))
 	return trace.Stop{Reason: reason, Outcome: trace.OutcomeCompleted, FinalOutput: string(r.Result)}
+}
+
+// failure is the agent's word for what failed. A failure of the model's provider may have the subtype success.
+func (r result) failure(c *turn) string {
+	for _, word := range []string{r.TerminalReason, r.Subtype, r.APIError, c.fault.detail, c.fault.word} {
+		if word != "" && word != "success" && word != "completed" {
+			return word
+		}
+	}
+	return "error"
 }
 
 // sentence says what failed.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -44,6 +45,10 @@ type system struct {
 	// tool_progress
 	ToolName string  `json:"tool_name"`
 	Elapsed  float64 `json:"elapsed_time_seconds"`
+
+	// session_writes_lost
+	ErrorCode string   `json:"error_code"`
+	Lost      []string `json:"lost"`
 
 	// rate_limit_event
 	Limit struct {
@@ -87,6 +92,8 @@ func (d *Decoder) system(l line, data raw, t agent.Turns) error {
 		if s.Limit.Status == "rejected" {
 			agentkit.Say(t, trace.Error{Code: "rate_limit", Message: "The account has reached its rate limit (" + cmp.Or(s.Limit.Type, "unknown") + ")."})
 		}
+	case "session_writes_lost":
+		agentkit.Say(t, trace.Error{Code: s.Subtype, Message: s.unsaved()})
 	case "auth_status":
 		if s.Error != "" {
 			agentkit.Say(t, trace.Error{Code: "auth", Message: s.Error})
@@ -110,9 +117,7 @@ func (d *Decoder) newcomer(t agent.Turns) {
 }
 
 func (d *Decoder) status(s system, t agent.Turns) {
-	if s.PermissionMode != "" {
-		t.Note(trace.CurrentMode(s.PermissionMode))
-	}
+	d.works(s.PermissionMode, t)
 	c := d.current(t)
 	if c == nil && s.Status == "requesting" && !d.prompted {
 		c = d.need(t) // the prompt is not in the recording
@@ -125,6 +130,33 @@ func (d *Decoder) status(s system, t agent.Turns) {
 	} else if s.Status != "" {
 		c.b.Emit(trace.Status{State: trace.StateThinking, Detail: s.Status})
 	}
+}
+
+// modeSet takes the answer to a request for another mode. The mode in effect may be another than the one that
+// was asked for. An older Claude Code does not name the mode.
+func (d *Decoder) modeSet(answer raw, t agent.Turns) {
+	var s struct{ Mode string }
+	if json.Unmarshal(answer, &s) == nil {
+		d.works(s.Mode, t)
+	}
+}
+
+// works notes the mode in which the agent works now, if that is news.
+func (d *Decoder) works(mode string, t agent.Turns) {
+	if mode != "" && mode != d.mode {
+		d.mode = mode
+		t.Note(trace.CurrentMode(mode))
+	}
+}
+
+// unsaved says what Claude Code could not write.
+func (s system) unsaved() string {
+	what, then := "its settings", ""
+	if len(s.Lost) == 0 || slices.Contains(s.Lost, "transcript") {
+		what, then = "all of the conversation", ", and a resumed session may miss a part of it"
+	}
+	why := map[string]string{"ENOSPC": "the disk is full", "EDQUOT": "the disk quota is used up"}[s.ErrorCode]
+	return fmt.Sprintf("Claude Code could not save %s (%s)%s: free some space on the disk of its home directory.", what, cmp.Or(why, s.ErrorCode, "the disk refuses it"), then)
 }
 
 func (s system) retry() string {

@@ -110,7 +110,7 @@ func (d *Decoder) fromGateway(l message, p params, t agent.Turns) {
 	switch l.Method {
 	case "thread/start", "thread/resume", "thread/fork":
 		d.sent[string(l.ID)] = l.Method
-	case "initialize":
+	case "initialize", "thread/read":
 		d.sent[string(l.ID)] = l.Method
 	case "turn/start":
 		d.about.choose(p.Model)
@@ -139,6 +139,8 @@ func (d *Decoder) replied(l message, p params, t agent.Turns) {
 	switch {
 	case method == "turn/start":
 		d.accepted(l, p.Turn.ID, t)
+	case method == "thread/read":
+		d.read(p.Thread)
 	case p.UserAgent != "":
 		d.about.version = versionIn(p.UserAgent)
 	case p.Thread.ID != "" && (method != "" || d.thread == ""):
@@ -183,6 +185,9 @@ func (d *Decoder) said(method string, p params, t agent.Turns) error {
 		d.started(p, t)
 	case "turn/completed":
 		d.completed(p)
+	case "thread/status/changed":
+		d.status(p)
+		agentkit.Touch(t)
 	case "serverRequest/resolved":
 		d.resolved(string(p.RequestID))
 	case "error":
@@ -254,7 +259,7 @@ func passedOver(method string) bool {
 		"mcpServer/event/", "mcpServer/oauthLogin/", "mcpServer/startupStatus/", "model/safetyBuffering/updated", "model/verification",
 		"modelProvider/", "process/", "project/", "remoteControl/", "skills/", "thread/archived", "thread/attachment/", "thread/closed",
 		"thread/compacted", "thread/deleted", "thread/environment/", "thread/goal/", "thread/prediction/", "thread/project/", "thread/queue/",
-		"thread/readState/", "thread/realtime/", "thread/reverted", "thread/section/", "thread/status/",
+		"thread/readState/", "thread/realtime/", "thread/reverted", "thread/section/",
 		"thread/unarchived", "turn/diff/updated", "turn/moderationMetadata", "windows/", "windowsSandbox/",
 	}, func(known string) bool {
 		return method == known || strings.HasSuffix(known, "/") && strings.HasPrefix(method, known)

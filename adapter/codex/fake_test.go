@@ -180,6 +180,8 @@ func (f *fake) answer(c call) (code int, over bool) {
 			return f.turn(string(data))
 		}
 		return f.turn(c.Params.Input[0].Text)
+	case "thread/read":
+		result = fmt.Sprintf(`{"thread":{"id":"thread","turns":[{"id":"turn-%d","items":[{"type":"agentMessage","id":"m-%d","text":"half a sentence. The end."}],"status":"completed"}]}}`, f.turns, f.turns)
 	case "turn/interrupt":
 		f.stop = c.Params.TurnID
 	case "initialized", "":
@@ -263,6 +265,10 @@ func (f *fake) turn(prompt string) (code int, over bool) {
 		f.text(strings.Join(f.words[:len(f.words)-1], " "))
 	}
 	f.text("sentence")
+	f.notify("thread/status/changed", `"status":{"type":"idle"}`)
+	if prompt == "no end" {
+		return 0, false
+	}
 	f.notify("turn/completed", `"turn":{"id":"turn-%d","status":%q}`, f.turns, status)
 	return 0, f.how == "leaves"
 }

@@ -35,8 +35,10 @@ func (d *Decoder) item(c *turn, b *trace.Builder, p params, done bool) error {
 	c.step(b, it.Type == "agentMessage" || it.Type == "reasoning")
 	switch it.Type {
 	case "agentMessage", "plan":
-		earlier := c.part(p, done)
+		earlier, instead := c.part(p, done), it.Moderation.instead()
 		switch {
+		case done && instead != "":
+			b.MessageReplace(it.ID, instead)
 		case earlier != "":
 			b.MessageRepeats(it.ID, earlier)
 		case done && it.Text == "":

@@ -23,6 +23,7 @@ type protocol struct {
 	rpc      *jsonrpc.Conn
 	settings Settings
 	model    *atomic.Pointer[string] // the session's model; "" is Codex's default
+	reads    atomic.Bool             // readIdle runs
 }
 
 var (
@@ -42,7 +43,12 @@ func newProtocol(conn agentkit.Conn, settings Settings, tools *toolkind.Table, m
 }
 
 // Received implements agentkit.Receiver.
-func (p *protocol) Received(line json.RawMessage) { _, _ = p.rpc.Take(line) } // the Decoder has told of a line that is no message
+func (p *protocol) Received(line json.RawMessage) {
+	m, _ := p.rpc.Take(line) // the Decoder has told of a line that is no message
+	if m.Method == "thread/status/changed" {
+		p.conn.Session().Go(p.readIdle)
+	}
+}
 
 // Close ends what waits for replies of the process.
 func (p *protocol) Close() error {

@@ -192,3 +192,15 @@ func TestCodexGetsAttachments(t *testing.T) {
 		}
 	}
 }
+
+// TestTheConversationIsReadForAnEndThatDoesNotCome: the next turn is one of its own.
+func TestTheConversationIsReadForAnEndThatDoesNotCome(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	s := agenttest.Open(t, fakeRuntime(t, "plain"), host, agent.Config{})
+	for prompt, want := range map[string]string{"no end": "half a sentence. The end.\n", "hello": "half a sentence\n"} {
+		if events, stop := agenttest.Turn(t, s, host, agenttest.Prompt(prompt)); stop.Outcome != trace.OutcomeCompleted || agenttest.Said(events) != want {
+			t.Errorf("%s: it said %q and ended as %+v", prompt, agenttest.Said(events), stop)
+		}
+	}
+}

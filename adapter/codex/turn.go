@@ -24,6 +24,8 @@ type turn struct {
 	fault    turnError
 	stop     bool // the turn is to be stopped as soon as it has an id
 	inputs   int  // texts that were typed into running commands, for ids
+	idle     bool // Codex says that nothing runs
+	reads    int  // of the conversation, to find the end
 }
 
 // current is the turn that runs, or nil.

@@ -44,9 +44,13 @@ type params struct {
 	// prompt.
 	Model, ModelProvider string
 	ThreadSettings       struct{ Model, ModelProvider string }
+	Status               raw // of a conversation, as an object
 }
 
-type thread struct{ ID, ParentThreadID, CLIVersion, Model, ModelProvider string }
+type thread struct {
+	ID, ParentThreadID, CLIVersion, Model, ModelProvider string
+	Turns                                                []turnWire // in the reply to thread/read
+}
 
 type turnWire struct {
 	ID, Status string
@@ -69,6 +73,7 @@ type item struct {
 	Type, ID, Status string
 
 	Text, Review string
+	Moderation   moderation // agentMessage
 	Summary      []string
 	Content      raw // userMessage: inputs; reasoning: texts
 

@@ -3,6 +3,7 @@ package langgraph
 import (
 	"cmp"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -16,15 +17,20 @@ const (
 	quit = "Stop"
 )
 
-// Next implements remote.Asker. A graph with several interrupts takes the answers by their ids.
+// Next implements remote.Asker. A graph with several interrupts takes the answers by their ids. Of several
+// interrupts of one id the graph takes one answer, and then asks the others again.
 func (d *Decoder) Next(_ *trace.Builder, replies remote.Replies) *remote.Call {
 	all := map[string]any{}
 	var last any
 	for _, r := range d.turn.requests {
-		last = r.answer(replies)
-		all[r.id] = last
+		r.given = r.answer(replies)
+		if _, taken := all[r.id]; taken {
+			d.turn.early = append(d.turn.early, r)
+			continue
+		}
+		last, all[r.id] = r.given, r.given
 	}
-	if len(all) > 1 {
+	if len(all) > 1 || d.at.strict && slices.IndexFunc(d.turn.requests, func(r *request) bool { return !isHash(r.id) }) < 0 {
 		last = all
 	}
 	command := agentkit.Encode(map[string]any{"resume": last})
@@ -42,8 +48,14 @@ func (d *Decoder) Next(_ *trace.Builder, replies remote.Replies) *remote.Call {
 	return &c
 }
 
+// isHash reports whether a graph takes an answer by that id of an interrupt, as isXXH3 of LangGraph 1.7.3 tells.
+func isHash(id string) bool { return len(id) == 32 && strings.Trim(id, "0123456789abcdef") == "" }
+
 // answer is the answer in the form that the graph expects.
 func (r *request) answer(replies remote.Replies) any {
+	if r.given != nil {
+		return r.given
+	}
 	if r.form == freeForm {
 		return freeAnswer(replies.Answers[r.native(0)].Values)
 	}

@@ -191,6 +191,13 @@ func (d *Decoder) fail(data raw) {
 		d.end("stopped", "")
 		return
 	}
+	if kind == "UnknownInterruptError" || o["pending_ids"] != nil {
+		if o.text("reason") == "ambiguous" || strings.Contains(sentence, "multiple pending") {
+			sentence = "The graph waits for several answers, and takes no answer without the id of its question: send the prompt again."
+		} else {
+			sentence = "The graph does not wait for this answer any more: the question was answered on the server. Send a new prompt."
+		}
+	}
 	if d.turn != nil {
 		d.turn.class = remote.ClassOf(o.text("error"), o.text("name"), sentence)
 	}

@@ -22,6 +22,9 @@ const static = "static"
 // request is an interrupt that people answer: a question, or an approval of each action.
 type request struct {
 	id      string
+	key     string // the id, unless another interrupt of the run has it, too
+	value   raw
+	given   any // the answer, if a person has given it before the graph asked
 	form    requestForm
 	actions []*action
 }
@@ -45,11 +48,11 @@ type action struct {
 }
 
 // native is the agent's own id of one approval, or of a question.
-func (r *request) native(n int) string { return fmt.Sprintf("%s:%d", r.id, n) }
+func (r *request) native(n int) string { return fmt.Sprintf("%s:%d", r.key, n) }
 
 // request finds out what an interrupt asks.
 func (i interrupt) request() *request {
-	r := &request{id: i.ID}
+	r := &request{id: i.ID, key: i.ID, value: i.Value}
 	for _, one := range listed(i.Value) {
 		o := objectOf(one)
 		for _, requested := range list[object](o.first("action_requests", "actionRequests")) {
@@ -92,7 +95,7 @@ func (d *Decoder) pause(found raw) {
 }
 
 // interrupted asks people for all that the graph waits for. Graphs announce some interrupts
-// twice.
+// twice. Interrupts of one id with several values are several: the tools of a node ask at the same time.
 func (d *Decoder) interrupted(all []interrupt) {
 	t := d.turn
 	t.close(func(*speech) bool { return true })
@@ -103,15 +106,29 @@ func (d *Decoder) interrupted(all []interrupt) {
 	var questions []trace.Question
 	for n, i := range all {
 		i.ID = cmp.Or(i.ID, fmt.Sprintf("interrupt-%d", n+1))
-		if slices.ContainsFunc(t.requests, func(r *request) bool { return r.id == i.ID }) {
+		r, same := i.request(), 1
+		known := slices.ContainsFunc(t.requests, func(o *request) bool {
+			if o.id == r.id {
+				same++
+			}
+			return o.is(r)
+		})
+		if known {
 			continue
 		}
-		r := i.request()
+		if same > 1 {
+			r.key = fmt.Sprintf("%s~%d", r.id, same)
+		}
 		t.requests = append(t.requests, r)
 		if i.ID != static {
-			t.b.EmitOwn(trace.Data{Name: "interrupt", ID: i.ID, Value: agentkit.Encode(i)})
+			t.b.EmitOwn(trace.Data{Name: "interrupt", ID: r.key, Value: agentkit.Encode(i)})
 		}
+		early := slices.IndexFunc(t.early, r.is)
 		switch {
+		case early >= 0:
+			r.given = t.early[early].given
+			t.early = slices.Delete(t.early, early, early+1)
+			d.Again(t.b)
 		case d.goOn == nil && d.live: // a backend that takes no answers
 		case r.form == freeForm:
 			questions = append(questions, d.question(r, i.Value))
@@ -121,6 +138,11 @@ func (d *Decoder) interrupted(all []interrupt) {
 	}
 	d.effects = append(d.effects, d.Permissions(t.b, approvals...)...)
 	d.effects = append(d.effects, d.Questions(t.b, questions...)...)
+}
+
+// is reports whether two requests are the same, which a graph may announce twice.
+func (r *request) is(o *request) bool {
+	return r.id == o.id && (len(r.value) == 0 || len(o.value) == 0 || agentkit.SameJSON(r.value, o.value))
 }
 
 // approvals asks for the approval of each action. The calls are those of the model, if it has

@@ -14,6 +14,9 @@ type place struct {
 	model, provider string
 }
 
+// key tells places apart.
+func (p place) key() string { return p.namespace + "|" + p.node }
+
 // placeOf reads the metadata that LangGraph puts beside each message and event.
 func placeOf(metadata raw) place {
 	o := objectOf(metadata)

@@ -39,6 +39,7 @@ type spot struct {
 	run    string
 	prompt string // the id of the prompt of the turn
 	js     bool   // the server is the one in JavaScript
+	strict bool   // the server refuses answers to what does not wait
 }
 
 // path is a path below the thread's.
@@ -89,7 +90,7 @@ func (p *protocol) greet(ctx context.Context, s *remote.Session) error {
 	if err != nil && !(p.rt.PassToken && remote.Refused(err, http.StatusUnauthorized, http.StatusForbidden)) {
 		return noServer(err)
 	}
-	s.Do(func() { p.at.js = found.Context == "js" })
+	s.Do(func() { p.at.js, p.at.strict = found.Context == "js", found.Flags.StrictResume })
 	if found.Version != "" {
 		s.Host().Note(trace.AgentInfo{Product: "langgraph-api", Version: found.Version}.Payload())
 	}
@@ -147,6 +148,9 @@ func (p *protocol) resume(command raw) remote.Call {
 	body := map[string]any{"input": nil}
 	if command != nil {
 		body["command"] = command
+		if p.at.strict {
+			body["strict_resume"] = true
+		}
 	}
 	return p.begin(body)
 }

@@ -56,7 +56,7 @@ func (d *Decoder) resumed() {
 // outcomes are the ends of a run, by its status: the reason of the turn's end, and the sentence
 // of a failure.
 var outcomes = map[string][2]string{ //nolint:gochecknoglobals // never written
-	"success": {}, "interrupted": {"stopped"},
+	"success": {}, "interrupted": {"stopped"}, "rollback": {"stopped"},
 	"error":   {"failed", "The graph failed, and the server does not say why."},
 	"timeout": {"failed", "The run took longer than the server allows."},
 }

@@ -96,6 +96,9 @@ func (r Runtime) client() (*httpjson.Client, error) {
 type about struct {
 	Version string `json:"version"`
 	Context string `json:"context"` // js for the server in JavaScript
+	Flags   struct {
+		StrictResume bool `json:"strict_resume"` // the server refuses answers to what does not wait
+	} `json:"flags"`
 }
 
 // info asks a server what it is.

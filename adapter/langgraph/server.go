@@ -24,7 +24,10 @@ const runName = "run:"
 // mode takes the data of one mode of a stream. It reports false if LangGraph has no such mode.
 func (d *Decoder) mode(name, namespace string, data raw) bool {
 	switch name {
-	case "checkpoints", "debug", "feedback", "end", "heartbeat":
+	case "checkpoints", "debug", "feedback", "heartbeat", "lifecycle", "input", "input.answered": // all that they say is told by others
+		return true
+	case "end":
+		d.runEnded(objectOf(data).text("status"))
 		return true
 	case "events":
 		d.event(objectOf(data))
@@ -65,6 +68,13 @@ func (d *Decoder) mode(name, namespace string, data raw) bool {
 		d.fail(data)
 	}
 	return true
+}
+
+// runEnded takes the end of a run's stream in a recording. A session asks the server for the state, too.
+func (d *Decoder) runEnded(status string) {
+	if how, over := outcomes[status]; over && !d.live && d.turn != nil && !d.waitsFor() {
+		d.end(how[0], how[1])
+	}
 }
 
 // metadata begins a run.

@@ -19,6 +19,7 @@ type speech struct {
 	hidden bool // the user does not see it as a message
 	data   bool // but as one data part with the whole text
 	done   bool
+	grows  bool // no whole message has come yet
 
 	parts     int    // begun so far
 	key       string // of the open part, or ""
@@ -42,6 +43,7 @@ func (t *turn) speech(id string, who string, at place) *speech {
 		s = &speech{id: id, who: who, at: at, calls: map[int]*toolCall{}, own: map[string]*toolCall{}}
 		t.speeches[id] = s
 		t.order = append(t.order, s)
+		t.newest[at.key()] = s
 		s.data = at.namespace != "" && t.o.Subgraphs == "data" && t.o.shows(at)
 		s.hidden = s.data || !t.o.shows(at)
 		t.open(s)

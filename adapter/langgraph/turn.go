@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/policy/toolkind"
@@ -20,11 +22,12 @@ type turn struct {
 	out, nowhere *trace.Builder
 
 	prompt    string
-	fresh     bool // a step is open and empty
-	speeches  map[string]*speech
-	order     []*speech // that are not done
-	speaker   *speech   // that was announced last
-	unnamed   int       // messages without an id
+	fresh     bool               // a step is open and empty
+	speeches  map[string]*speech // by the ids of their messages
+	newest    map[string]*speech // of each place
+	order     []*speech          // that are not done
+	speaker   *speech            // that was announced last
+	unnamed   int                // messages without an id
 	plain     map[string]bool
 	calls     map[string]*toolCall
 	callOrder []*toolCall
@@ -34,6 +37,7 @@ type turn struct {
 	finish    string
 	class     trace.Class // of the failure
 	requests  []*request  // of the newest run
+	early     []*request  // that have answers, and that the graph asks again
 	note      func(trace.Payload)
 	model     bool // the turn has told its model; a graph may use several
 
@@ -47,7 +51,7 @@ func newTurn(b *trace.Builder, o Options, tools toolkind.Table) *turn {
 	nowhere := trace.NewBuilder(context.Background(), trace.Config{Append: func(context.Context, []trace.Event) error { return nil }})
 	_ = nowhere.Detach() // nothing was written
 	return &turn{
-		b: b, out: b, nowhere: nowhere, o: o, tools: tools, speeches: map[string]*speech{}, plain: map[string]bool{}, calls: map[string]*toolCall{},
+		b: b, out: b, nowhere: nowhere, o: o, tools: tools, speeches: map[string]*speech{}, newest: map[string]*speech{}, plain: map[string]bool{}, calls: map[string]*toolCall{},
 		cited: map[string]bool{}, known: map[string]bool{}, finished: map[string]bool{},
 	}
 }
@@ -99,7 +103,11 @@ func (t *turn) assistant(m message, from source) {
 	case t.known[id], t.speeches[id] == nil && (from.known || t.plain[full]):
 		return
 	}
+	if o := t.newest[from.at.key()]; t.speeches[id] == nil && !m.delta && !from.partial && o != nil && o.is(m) {
+		t.speeches[id] = o
+	}
 	s := t.speech(id, t.o.speaker(from.at, m), from.at)
+	s.grows = m.delta || from.partial
 	if m.delta {
 		for _, b := range m.content {
 			t.add(s, b)
@@ -125,6 +133,14 @@ func (t *turn) assistant(m message, from source) {
 		t.written(s)
 		t.end(s)
 	}
+}
+
+// is reports whether a whole message is what the speech has said in pieces: some graphs give the message another
+// id then, and some add to its text.
+func (s *speech) is(m message) bool {
+	said := s.texts[words].String()
+	return s.grows && said != "" && strings.HasPrefix(m.full(words), said) &&
+		!slices.ContainsFunc(m.calls, func(c call) bool { return s.own[c.ID] == nil })
 }
 
 // unnamedAt is the id of a message that has none: one model speaks at a time at a place.

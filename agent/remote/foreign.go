@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // foreignError says that a stream speaks another protocol: the Decoder has understood nothing.
@@ -37,10 +39,13 @@ func (b *beginning) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// foreign is the first line of a stream without events, unless that line is one of
-// server-sent events.
+// foreign is the first line of a stream without events, or all of it in one line if it is JSON. The
+// result is empty if that line is one of server-sent events.
 func (b *beginning) foreign() string {
 	line, _, _ := bytes.Cut(bytes.TrimSpace(b.head), []byte("\n"))
+	if json.Valid(b.head) {
+		line = trace.CompactJSON(b.head)
+	}
 	field, _, _ := strings.Cut(string(line), ":")
 	if b.events > 0 || slices.Contains([]string{"", "event", "id", "retry", "data"}, field) {
 		return ""

@@ -134,9 +134,12 @@ func (c *Client) Stream(ctx context.Context, call Call) (*Stream, error) {
 	}
 	kind, _, _ := mime.ParseMediaType(cmp.Or(res.Header.Get("Content-Type"), "text/plain"))
 	if kind != eventStream && !slices.Contains(call.Types, kind) {
+		stop := time.AfterFunc(c.cfg.Timeout, func() { cancel(errSlow) })
+		quoted := said(res)
+		stop.Stop()
 		_ = res.Body.Close()
 		cancel(nil)
-		return nil, c.fail(call, res.StatusCode, fmt.Sprintf("the answer is %s and no stream of events: is the address right?", contentType(res)), nil)
+		return nil, c.fail(call, res.StatusCode, fmt.Sprintf("%sthe answer is %s and no stream of events: is the address right?", quoted, contentType(res)), nil)
 	}
 	return &Stream{ReadCloser: res.Body, Type: kind, cancel: cancel}, nil
 }

@@ -1,12 +1,16 @@
 package httpjson
 
 import (
+	"cmp"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
+	"io"
 	"mime"
 	"net/http"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -88,6 +92,23 @@ func Sentence(body []byte) string {
 	}
 	line, _, _ := strings.Cut(strings.TrimSpace(string(body)), "\n")
 	return cut(strings.ToValidUTF8(line, ""))
+}
+
+// said is the beginning of a sentence that quotes an answer of a wrong type: the sentence of an error, the words of a page,
+// or else the beginning. An answer without a word has none.
+func said(res *http.Response) string {
+	body, _ := io.ReadAll(io.LimitReader(res.Body, 1<<20)) // what could be read is enough
+	text := strings.ToValidUTF8(string(body), "")
+	if strings.Contains(contentType(res), "html") {
+		text = html.UnescapeString(regexp.MustCompile(`(?is)<(script|style)\b.*?</(script|style)>|<[^>]*>`).ReplaceAllString(text, " "))
+	}
+	if json.Valid(body) {
+		text = cmp.Or(Sentence(body), text)
+	}
+	if text = strings.Join(strings.Fields(text), " "); text == "" {
+		return ""
+	}
+	return fmt.Sprintf("the server says %q: ", cut(text))
 }
 
 // find returns the first sentence in the places where servers put it.
