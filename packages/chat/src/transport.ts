@@ -152,6 +152,11 @@ export class TributaryTransport<M extends UIMessage = TributaryUIMessage> extend
     await response.body?.cancel();
   }
 
+  /** Lost connections try again at once, for example after a sign-in. */
+  retry() {
+    this.#gateway.retry();
+  }
+
   /** Any other route of the gateway, with the same token and the same errors: call('PATCH', '/api/sessions/ID', { title }). */
   async call<T>(method: string, path: string, body?: unknown): Promise<T> {
     return this.#gateway.json<T>(method, path, body);

@@ -1,12 +1,13 @@
 // The gateway's JSON side. The cookie goes along by itself, and signin.ts adds the page's secret.
 import { isNetworkError, TributaryError, TributaryTransport, type Agent, type Controls, type Score, type Session } from '@tributary/chat';
 import type { UIMessage } from 'ai';
-import { ask } from './signin';
+import { ask, onSignedIn } from './signin';
 
 export type { Agent, Choice as Named, Command, Controls, Score, Session } from '@tributary/chat';
 
 /** The gateway, for everything. With `compat: rfc` a stream holds nothing that this page could answer, so the transport asks for none. */
 export const transport = new TributaryTransport<UIMessage>({ client: '7', fetch: ask });
+onSignedIn(() => transport.retry());
 
 export const at = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
 

@@ -152,7 +152,6 @@ async function goOn() {
     return;
   }
   dispatchEvent(new Event(AGAIN));
-  dispatchEvent(new Event('online')); // the streams try again at once
 }
 
 addEventListener('storage', e => {
