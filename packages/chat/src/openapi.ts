@@ -1466,7 +1466,11 @@ export interface components {
                 "application/json": {
                     members: {
                         [key: string]: components["schemas"]["Role"];
-                    } | null;
+                    };
+                    /** @description Whom the change was about, by the name that the gateway has for them */
+                    principal: string;
+                    /** @description The gateway has not met that person yet */
+                    unknown?: boolean;
                 };
             };
         };

@@ -127,11 +127,19 @@ export async function listAgents(): Promise<Agent[]> {
 
 export type Members = NonNullable<Session['members']>;
 
+interface Membership {
+  members: Members;
+  /** The person, by the name that the gateway has for them. */
+  principal: string;
+  /** Nobody has come with this name yet. */
+  unknown?: boolean;
+}
+
 /** Gives a person a role in the session, or removes it; the members that there are then. */
-export async function changeMember(id: string, who: string, role: string | null): Promise<Members> {
+export async function changeMember(id: string, who: string, role: string | null): Promise<Membership> {
   const path = `${at(id)}/members/${encodeURIComponent(who)}`;
   const res = role === null ? await call('DELETE', path) : await call('PUT', path, { role });
-  return ((await res.json()) as { members: Members | null }).members ?? {};
+  return (await res.json()) as Membership;
 }
 
 export interface SignIn {
