@@ -1526,7 +1526,7 @@ export interface components {
         Stop: {
             content: {
                 "application/json": {
-                    /** @description The turn to end; left out */
+                    /** @description The turn to end; left out, the running one */
                     turn?: string;
                     /**
                      * @description What becomes of the prompts that wait
