@@ -40,6 +40,8 @@ func ran(got []trace.UserMessage) string {
 }
 
 // A stop by a person holds the queue. Each row says what somebody does then, and how it ends.
+//
+//evidence:for promise-prompt-once
 func TestAStopHoldsTheQueue(t *testing.T) {
 	ada := session.QueueUser{By: "ada"}
 	for name, c := range map[string]struct {
