@@ -24,7 +24,8 @@ func (g *Guard) wantsExchange(r *http.Request) bool {
 
 // exchange turns the token in the URL into a sign-in, and sends the browser to the same
 // page without the token, so that no history, log or Referer keeps it. The page's secret
-// stands behind the #: browsers send that part to no server, and the page removes it.
+// stands behind the #: browsers send that part to no server, and the page removes it. A browser
+// keeps its place in the page, see goOnTo; other clients get a redirect.
 func (g *Guard) exchange(w http.ResponseWriter, r *http.Request, a arrival) {
 	h := w.Header()
 	h.Set("Referrer-Policy", "no-referrer")
@@ -67,6 +68,10 @@ func (g *Guard) exchange(w http.ResponseWriter, r *http.Request, a arrival) {
 	}
 	g.setCookie(w, a, cookie)
 	to := withoutToken(r.URL)
+	if !g.cookieAlone && wantsPage(r) {
+		goOnTo(w, to, page)
+		return
+	}
 	if !g.cookieAlone {
 		to += "#" + url.Values{pageParam: {page}}.Encode()
 	}
@@ -106,7 +111,7 @@ func (g *Guard) signInByToken(w http.ResponseWriter, r *http.Request) {
 
 // refuseExchange says why to a person in front of a browser, and to a program.
 func (g *Guard) refuseExchange(w http.ResponseWriter, r *http.Request, no refusal) {
-	if strings.Contains(r.Header.Get("Accept"), "text/html") {
+	if wantsPage(r) {
 		g.failSignIn(w, r, no.status, no.sentence)
 		return
 	}

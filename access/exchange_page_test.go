@@ -6,6 +6,32 @@ import (
 	"testing"
 )
 
+// A browser keeps the fragment of the address, which names a session: it gets a page that goes on.
+func TestABrowserGoesOnWithItsFragment(t *testing.T) {
+	t.Parallel()
+	g := newGuard(t, nil)
+	const browser = "Accept: text/html,application/xhtml+xml,*/*;q=0.8"
+	w := ask(g, "GET /?a=%22%3E%3Cb%3E&token="+g.minted, browser)
+	body := w.Body.String()
+	if w.Code != http.StatusOK || w.Header().Get("Location") != "" || !strings.Contains(body, `data-to="/?a=%22%3E%3Cb%3E" data-page="`) || strings.Contains(body, g.minted) {
+		t.Fatalf("%d %v\n%s", w.Code, w.Header(), body)
+	}
+	for name, want := range map[string]string{"Referrer-Policy": "no-referrer", "Cache-Control": "no-store", "Content-Security-Policy": "script-src 'sha256-"} {
+		if got := w.Header().Get(name); !strings.Contains(got, want) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+	_, page, _ := strings.Cut(body, `data-page="`)
+	page, _, _ = strings.Cut(page, `"`)
+	cookie, _, _ := strings.Cut(w.Header().Get("Set-Cookie"), ";")
+	if w := ask(g, "GET /api/sessions", "Cookie: "+cookie, pageHeader+": "+page, "Sec-Fetch-Site: same-origin"); w.Code != http.StatusOK {
+		t.Errorf("the sign-in does not work: %d %s", w.Code, w.Body)
+	}
+	if w := ask(g, "GET /?token="+g.minted, "Accept: */*"); w.Code != http.StatusSeeOther {
+		t.Errorf("a program gets %d", w.Code)
+	}
+}
+
 // A person who opens an address with a wrong token reads a sentence in the browser; a
 // program gets JSON.
 func TestAWrongTokenInTheAddressIsASentenceOnAPage(t *testing.T) {

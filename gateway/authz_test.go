@@ -277,7 +277,7 @@ func TestMembers(t *testing.T) {
 		{"ada", "collaborator", "PUT", "/api/sessions/none/members/bob", `{"role":"viewer"}`, 404},
 	})
 	_, _, body := s.do("PUT", "/api/sessions/s/members/auth0%7Cb%2Fob", `{"role":"owner"}`, as("ada", "collaborator")...)
-	if body != `{"members":{"auth0|b/ob":"owner"}}`+"\n" {
+	if body != `{"members":{"auth0|b/ob":"owner"},"principal":"auth0|b/ob"}`+"\n" {
 		t.Errorf("%s", body)
 	}
 	s.all([]asked{

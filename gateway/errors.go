@@ -95,6 +95,7 @@ func statusOf(err error) (status int, code string) {
 	var refused *refusal.Error
 	var damaged *eventlog.DamageError
 	var loss *spaces.LossError
+	var nobody *access.NoPersonError
 	switch {
 	case errors.As(err, &damaged):
 		return http.StatusInternalServerError, "session_damaged"
@@ -102,6 +103,8 @@ func statusOf(err error) (status int, code string) {
 		return refused.Status, refused.Code
 	case errors.As(err, &answered):
 		return http.StatusConflict, "already_answered"
+	case errors.As(err, &nobody):
+		return http.StatusBadRequest, "unknown_person"
 	case errors.As(err, &command):
 		return http.StatusForbidden, "forbidden"
 	case errors.As(err, &choice), errors.As(err, &file):

@@ -1,6 +1,7 @@
 package gateway
 
 import (
+	"context"
 	"log/slog"
 	"net/http"
 	"slices"
@@ -56,6 +57,8 @@ type Options struct {
 	// Guard lets requests through to the routes, with their Principal: the Wrap of
 	// an access.Guard. Without a guard no request has a role.
 	Guard func(http.Handler) http.Handler
+	// Person finds whom a name means, as access.Guard.Person does; nil: every name is taken as it is.
+	Person func(ctx context.Context, name string) (id string, known bool, err error)
 	// Sockets are the open WebSockets, so that the caller can wait for their end. If
 	// nil, the gateway keeps its own.
 	Sockets *agentops.Sockets

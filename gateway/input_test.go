@@ -112,7 +112,7 @@ func TestBadInput(t *testing.T) {
 		{"GET", "/api/sessions/known/trace?after=99999999999999999999", "", 400, "`after` must be a whole number"},
 		// Small bodies.
 		{"POST", "/api/chat/known/stop", "x", 400, "The request body is not JSON (at byte 1)."},
-		{"POST", "/api/chat/known/stop", `[]`, 400, "The request body must be a JSON object with `turn`."},
+		{"POST", "/api/chat/known/stop", `[]`, 400, "The request body must be a JSON object with `turn` or `queue`."},
 		{"POST", "/api/chat/known/stop", `{"turn":5}`, 400, "`turn` must be a string."},
 		{"POST", "/api/chat/known/stop", `{"turn":"a"} x`, 400, "not JSON"},
 		{"POST", "/api/chat/known/stop", `{"turn":"a"}{}`, 400, "The request body goes on after its JSON object."},

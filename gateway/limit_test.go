@@ -197,7 +197,7 @@ func TestPromptsHaveABound(t *testing.T) {
 	defer s.open("POST", "/api/chat", submit("c1", "u1", "slow"))()
 	defer s.open("POST", "/api/chat", submit("c1", "u2", "slow"))()
 	status, header, body := s.do("POST", "/api/chat", submit("c1", "u3", "slow"))
-	refused(t, "queue", "/api/chat", status, header, body, "", "Too many prompts are waiting: wait until one of them has run.")
+	refused(t, "queue", "/api/chat", status, header, body, "", "Too many prompts are waiting: wait until one of them has run, or remove one.")
 	defer s.open("POST", "/api/chat", submit("c2", "u1", "slow"))()
 	status, header, body = s.do("POST", "/api/chat", submit("c3", "u1", "slow"))
 	refused(t, "prompts", "/api/chat", status, header, body, "", "Too many of your prompts run or wait: wait until one of them has ended.")

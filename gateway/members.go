@@ -22,22 +22,44 @@ func (g *gateway) invite(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return refusal.Malformed("`role` must be viewer, collaborator or owner.")
 	}
-	return g.setMember(w, r, role.String())
-}
-
-// expel takes it away.
-func (g *gateway) expel(w http.ResponseWriter, r *http.Request) error { return g.setMember(w, r, "") }
-
-func (g *gateway) setMember(w http.ResponseWriter, r *http.Request, role string) error {
-	info, err := g.Hub.SetMember(r.Context(), r.PathValue("id"), r.PathValue("principal"), role)
+	now, err := g.Hub.Get(r.Context(), r.PathValue("id"))
 	if err != nil {
 		return err
 	}
-	members := info.Members
-	if members == nil {
-		members = map[string]string{}
+	answer := membersAnswer{Principal: r.PathValue("principal")}
+	known := true
+	if _, is := now.Members[answer.Principal]; !is && g.Person != nil && !now.Hosted { // else the agent's server knows people
+		if answer.Principal, known, err = g.Person(r.Context(), answer.Principal); err != nil {
+			return err
+		}
 	}
-	return writeJSON(w, http.StatusOK, map[string]any{"members": members})
+	answer.Unknown = !known
+	return g.setMember(w, r, answer, role.String())
+}
+
+// expel takes it away.
+func (g *gateway) expel(w http.ResponseWriter, r *http.Request) error {
+	return g.setMember(w, r, membersAnswer{Principal: r.PathValue("principal")}, "")
+}
+
+// membersAnswer has the members after a change.
+type membersAnswer struct {
+	Members map[string]string `json:"members"`
+	// Principal is whom the change was about, by the name that the gateway has for them.
+	Principal string `json:"principal"`
+	// Unknown says that the gateway has not met that person yet.
+	Unknown bool `json:"unknown,omitempty"`
+}
+
+func (g *gateway) setMember(w http.ResponseWriter, r *http.Request, answer membersAnswer, role string) error {
+	info, err := g.Hub.SetMember(r.Context(), r.PathValue("id"), answer.Principal, role)
+	if err != nil {
+		return err
+	}
+	if answer.Members = info.Members; answer.Members == nil {
+		answer.Members = map[string]string{}
+	}
+	return writeJSON(w, http.StatusOK, answer)
 }
 
 // change changes what a session is called, whether it is archived, and whether AI SDK clients

@@ -233,6 +233,13 @@ func TestTheGatewayDoesWhatTheSpecSays(t *testing.T) {
 	d.do(t, call{pattern: "DELETE /api/sessions/{id}/queue/{turn}", path: queued, status: 204})
 	d.do(t, call{pattern: "POST /api/sessions/{id}/queue/{turn}/promote", path: queued, status: 409})
 	d.do(t, call{pattern: "POST /api/sessions/{id}/queue/{turn}/promote", path: d.queued(t, "promoted"), status: 204})
+	d.queued(t, "held")
+	d.do(t, call{pattern: "POST /api/sessions/{id}/stop", path: in("held"), body: `{"queue":"hold"}`, status: 200})
+	d.do(t, call{pattern: "GET /api/sessions/{id}/queue", path: in("held"), status: 200})
+	d.do(t, call{pattern: "GET /api/sessions/{id}", path: in("held"), status: 200})
+	d.do(t, call{pattern: "POST /api/sessions/{id}/queue/continue", path: in("held"), status: 204})
+	d.do(t, call{pattern: "DELETE /api/sessions/{id}/queue", path: in("held"), status: 204})
+	d.do(t, call{pattern: "POST /api/sessions/{id}/stop", path: in("held"), body: `{"queue":"keep"}`, status: 400})
 	grants := d.do(t, call{pattern: "GET /api/sessions/{id}/grants", path: in("always"), status: 200})
 	if g := regexp.MustCompile(`"id":"(grant_[^"]+)"`).FindStringSubmatch(grants); g != nil {
 		d.do(t, call{pattern: "DELETE /api/sessions/{id}/grants/{grant}", path: map[string]string{"id": "always", "grant": g[1]}, status: 204})

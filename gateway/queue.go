@@ -23,7 +23,7 @@ func queuedViewOf(r *http.Request, q session.QueuedPrompt) queuedView {
 // queueUser is the sender as somebody who changes the queue of the session.
 func (g *gateway) queueUser(r *http.Request) (session.QueueUser, error) {
 	s, err := g.Hub.Get(r.Context(), r.PathValue("id"))
-	return session.QueueUser{By: caller(r), Owner: g.authz.RoleIn(r.Context(), s.Info) == access.Owner, MayPermit: g.authz.MayPermit(r) == nil}, err
+	return session.QueueUser{By: caller(r), Owner: g.authz.RoleIn(r.Context(), s.Info) == access.Owner, MayPermit: g.authz.MayPermit(r) == nil, Caller: g.sender(r).Caller}, err
 }
 
 // queue lists the prompts that wait.
@@ -75,6 +75,32 @@ func (g *gateway) withdraw(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if err := g.Hub.Withdraw(r.Context(), r.PathValue("id"), r.PathValue("turn"), u); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// withdrawAll removes the prompts that wait and that the sender may remove.
+func (g *gateway) withdrawAll(w http.ResponseWriter, r *http.Request) error {
+	if err := g.withdrawn(r); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+func (g *gateway) withdrawn(r *http.Request) error {
+	u, err := g.queueUser(r)
+	if err != nil {
+		return err
+	}
+	return g.Hub.WithdrawAll(r.Context(), r.PathValue("id"), u)
+}
+
+// continueQueue lets the prompts run that a stop has held.
+func (g *gateway) continueQueue(w http.ResponseWriter, r *http.Request) error {
+	if err := g.Hub.ContinueQueue(r.Context(), r.PathValue("id"), g.sender(r)); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

@@ -125,3 +125,80 @@ func TestPromptsThatWaitAreListedEditedRemovedAndPromoted(t *testing.T) {
 		t.Errorf("the history is %s", history)
 	}
 }
+
+// A stop says what becomes of the prompts that wait. Without a word they are held, and their
+// streams end with a sentence.
+func TestAStopDecidesAboutTheQueue(t *testing.T) {
+	t.Parallel()
+	for body, want := range map[string]struct {
+		queue, held string
+		stopped     int
+	}{
+		``:                   {"hello|hello", `"held":2`, 200},
+		`{"queue":"hold"}`:   {"hello|hello", `"held":2`, 200},
+		`{"queue":"remove"}`: {"", "", 200},
+		`{"queue":"run"}`:    {"", "", 200},
+		`{"queue":"drop"}`:   {"hello|hello", "", 400},
+	} {
+		t.Run(body, func(t *testing.T) {
+			t.Parallel()
+			s := newStandWith(t)
+			ada := as("ada", "collaborator")
+			turn := s.queued("s", "ada", ada...)
+			if status, _, answer := s.do("POST", "/api/chat/s/stop", body, ada...); status != want.stopped {
+				t.Fatalf("the stop: %d %s", status, answer)
+			}
+			var texts []string
+			for range 400 {
+				if texts, _ = s.queue("s", ada...); strings.Join(texts, "|") == want.queue {
+					break
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			if strings.Join(texts, "|") != want.queue {
+				t.Errorf("the queue is %q, want %q", texts, want.queue)
+			}
+			_, _, session := s.do("GET", "/api/sessions/s", "", ada...)
+			if !strings.Contains(session, want.held) || want.held == "" && strings.Contains(session, "held") {
+				t.Errorf("the session is %s", session)
+			}
+			_, _, all := s.do("GET", "/api/sessions/s/messages", "", ada...)
+			if removed := strings.Count(all, "was not run"); removed != map[bool]int{true: 2}[strings.Contains(body, "remove")] {
+				t.Errorf("%d prompts were not run:\n%s", removed, all)
+			}
+			if want.held == "" {
+				return
+			}
+			if status, _, answer := s.do("POST", "/api/sessions/s/queue/"+turn+"/promote", "", ada...); status != 204 {
+				t.Errorf("promote: %d %s", status, answer)
+			}
+			if status, _, answer := s.do("POST", "/api/sessions/s/queue/continue", "", ada...); status != 204 {
+				t.Errorf("continue: %d %s", status, answer)
+			}
+		})
+	}
+}
+
+func TestTheStreamOfAHeldPromptEndsWithASentence(t *testing.T) {
+	t.Parallel()
+	s := newStandWith(t)
+	ada := as("ada", "collaborator")
+	s.queued("s", "ada", ada...)
+	got := make(chan string)
+	go func() {
+		_, _, body := s.do("POST", "/api/chat", submit("s", "last", "hello"), ada...)
+		got <- body
+	}()
+	for {
+		if texts, _ := s.queue("s", ada...); len(texts) == 3 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if status, _, answer := s.do("POST", "/api/chat/s/stop", "", ada...); status != 200 {
+		t.Fatalf("the stop: %d %s", status, answer)
+	}
+	if body := <-got; !strings.Contains(body, "It is kept: continue the queue of the session") || !strings.HasSuffix(body, "data: [DONE]\n\n") {
+		t.Errorf("the stream of the prompt is\n%s", body)
+	}
+}

@@ -39,6 +39,8 @@ func (g *gateway) routes(route func(pattern string, h handler)) {
 	in("GET /api/sessions/{id}/controls", access.Viewer, g.controls)
 	in("GET /api/sessions/{id}/files", access.Collaborator, g.user(g.files))
 	in("GET /api/sessions/{id}/queue", access.Viewer, g.queue)
+	in("DELETE /api/sessions/{id}/queue", access.Collaborator, g.withdrawAll)
+	in("POST /api/sessions/{id}/queue/continue", access.Collaborator, g.user(g.continueQueue))
 	in("PATCH /api/sessions/{id}/queue/{turn}", access.Collaborator, g.user(g.editQueued))
 	in("DELETE /api/sessions/{id}/queue/{turn}", access.Collaborator, g.withdraw)
 	in("POST /api/sessions/{id}/queue/{turn}/promote", access.Collaborator, g.user(g.promote))

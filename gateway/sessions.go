@@ -31,6 +31,8 @@ type sessionView struct {
 	Turn *string `json:"turn"`
 	// Waiting are the ids of the requests that wait for a person, the oldest first.
 	Waiting []string `json:"waiting,omitempty"`
+	// Held is how many prompts are held until somebody continues the queue.
+	Held int `json:"held,omitempty"`
 	// Outcome is how the newest turn ended, if one has, and LastTurn is that turn.
 	Outcome  trace.Outcome `json:"outcome,omitempty"`
 	LastTurn string        `json:"last_turn,omitempty"`
@@ -56,7 +58,7 @@ type sessionView struct {
 func (g *gateway) view(r *http.Request, s session.Summary) sessionView {
 	v := sessionView{
 		ID: s.ID, Agent: s.Agent, Title: s.Title, CreatedAt: s.CreatedAt.UTC(), UpdatedAt: s.UpdatedAt.UTC(),
-		State: s.State, Owner: s.CreatedBy, Kind: s.Kind, Compat: s.Compat, AISDK: !s.NoChat, Waiting: s.Waiting, Archived: s.Archived, Damaged: s.Damaged, Mode: s.Mode, Model: s.Model,
+		State: s.State, Owner: s.CreatedBy, Kind: s.Kind, Compat: s.Compat, AISDK: !s.NoChat, Waiting: s.Waiting, Held: len(s.Held()), Archived: s.Archived, Damaged: s.Damaged, Mode: s.Mode, Model: s.Model,
 		Role: g.authz.RoleIn(r.Context(), s.Info),
 	}
 	if v.Role == access.Owner {

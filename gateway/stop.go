@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/session"
 )
 
@@ -12,6 +13,16 @@ import (
 // stopBody is what a POST may say that stops a turn.
 type stopBody struct {
 	Turn string `json:"turn"`
+	// Queue is what becomes of the prompts that wait: hold (the default), run or remove.
+	Queue string `json:"queue"`
+}
+
+func (b stopBody) check() error {
+	switch b.Queue {
+	case "", "hold", "run", "remove":
+		return nil
+	}
+	return refusal.Malformed("`queue` must be hold, run or remove.")
 }
 
 // stopAnswer tells which turn was meant, and whether it was this request that ended it.
@@ -26,7 +37,17 @@ func (g *gateway) stop(w http.ResponseWriter, r *http.Request) error {
 	if err := g.readAuthorizedJSON(w, r, &body); err != nil {
 		return err
 	}
-	id, stopped, err := g.Hub.StopTurn(r.Context(), r.PathValue("id"), body.Turn, caller(r))
+	if err := body.check(); err != nil {
+		return err
+	}
+	stop := g.Hub.StopAndHold
+	if body.Queue == "run" {
+		stop = g.Hub.StopTurn
+	}
+	id, stopped, err := stop(r.Context(), r.PathValue("id"), body.Turn, caller(r))
+	if err == nil && body.Queue == "remove" {
+		err = g.withdrawn(r)
+	}
 	if errors.Is(err, session.ErrUnknownSession) {
 		id, stopped, err = "", false, nil // deleted just now: nothing runs there, and that is what was asked for
 	}
@@ -42,7 +63,11 @@ func (g *gateway) stop(w http.ResponseWriter, r *http.Request) error {
 
 // stopNothing is stop where there is no session for the sender, so that nothing runs.
 func stopNothing(w http.ResponseWriter, r *http.Request) error {
-	if err := readJSON(w, r, &stopBody{}); err != nil {
+	var body stopBody
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	if err := body.check(); err != nil {
 		return err
 	}
 	return writeJSON(w, http.StatusOK, stopAnswer{})

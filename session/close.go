@@ -30,6 +30,9 @@ func (h *Hub) close(ctx context.Context) {
 		h.goes.Go(func() { l.closeIfIdle() })
 	}
 	h.Log.GiveBack()
+	for _, l := range sessions {
+		l.holdNow()
+	}
 	writeStops(withdraw(sessions), stopped("not_run"))
 	for _, t := range openTurns(sessions) {
 		if t.survivesRestart() {
@@ -76,7 +79,8 @@ func openTurns(sessions []*activeSession) []*turn {
 	return open
 }
 
-// withdraw decides that no queued turn begins any more, and returns those turns.
+// withdraw decides that no turn begins any more whose prompt is not on record, and returns those
+// turns.
 func withdraw(sessions []*activeSession) []*turn {
 	var waiting []*turn
 	for _, l := range sessions {

@@ -27,7 +27,7 @@ var (
 	ErrPaused         = errors.New("this session waits for an answer to what its agent asked: answer that, or stop the turn first")
 	ErrNotWaiting     = errors.New("this message is not waiting for an answer: send a new message instead")
 	ErrMayNotPermit   = errors.New("your role may not answer permission requests: ask somebody whose role may")
-	ErrQueueFull      = errors.New("too many prompts are waiting: wait until one of them has run")
+	ErrQueueFull      = errors.New("too many prompts are waiting: wait until one of them has run, or remove one")
 	ErrTooManyPrompts = errors.New("too many of your prompts run or wait: wait until one of them has ended")
 	ErrLargePrompts   = errors.New("the large messages among your prompts that run or wait take up all the memory that they may: wait until one of them has ended")
 	ErrUnfinished     = errors.New("the end of this turn is not on record")

@@ -60,8 +60,8 @@ type Info struct {
 	// Archived says that lists leave the session out unless they are asked for such sessions. A
 	// prompt ends that.
 	Archived bool `json:"archived,omitempty"`
-	// Open lists the turns that have no stop on record, oldest first. The list is never
-	// changed, only replaced or appended to.
+	// Open lists the turns that have no stop on record, oldest first; those that are Held in the
+	// order in which they will run. The list is never changed, only replaced or appended to.
 	Open []TurnRef `json:"open,omitempty"`
 	// Last is the newest turn that has ended.
 	Last *TurnRef `json:"last,omitempty"`
@@ -75,6 +75,21 @@ type Workspace struct {
 	Name string      `json:"name"` // of the workspace, for spaces.Maker
 	// Made says that the workspace was ready once.
 	Made bool `json:"made,omitempty"`
+}
+
+// going are the open turns that are not held.
+func (i Info) going() []TurnRef {
+	return slices.DeleteFunc(slices.Clone(i.Open), func(r TurnRef) bool { return r.Held })
+}
+
+// Held are the turns whose prompts are held, the next one first.
+func (i Info) Held() []TurnRef {
+	return slices.DeleteFunc(slices.Clone(i.Open), func(r TurnRef) bool { return !r.Held })
+}
+
+// isHeld reports whether the prompt of a turn is held.
+func (i Info) isHeld(turn string) bool {
+	return slices.ContainsFunc(i.Open, func(r TurnRef) bool { return r.Held && r.ID == turn })
 }
 
 // isOpen reports whether a turn is on the list of open turns.
@@ -98,7 +113,7 @@ func (i Info) entry() (eventlog.Entry, error) {
 
 func (i Info) phase() eventlog.Phase {
 	switch {
-	case len(i.Open) > 0:
+	case len(i.going()) > 0:
 		return eventlog.Open
 	case i.Last != nil && i.Last.Outcome == trace.OutcomeFailed:
 		return eventlog.Failed
@@ -128,6 +143,9 @@ type TurnRef struct {
 	Undelivered bool `json:"undelivered,omitempty"`
 	// AgentInitiated says that the agent began the turn, without a prompt of this gateway's users.
 	AgentInitiated bool `json:"agent_initiated,omitempty"`
+	// Held says that the turn has not begun, and begins when a person continues the queue. No
+	// gateway has such a turn in memory.
+	Held bool `json:"held,omitempty"`
 }
 
 // State says in a word what a session does.

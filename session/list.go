@@ -133,8 +133,8 @@ func (l *activeSession) summary() Summary {
 // runs them.
 func storedSummary(info Info) Summary {
 	s := Summary{Info: info, State: Idle}
-	if len(info.Open) > 0 {
-		s.State, s.Turn = Running, info.Open[0].ID
+	if going := info.going(); len(going) > 0 {
+		s.State, s.Turn = Running, going[0].ID
 	}
 	return s
 }

@@ -155,7 +155,7 @@ func (l *activeSession) runsElsewhere(turn string) bool {
 	if !l.hub.shared || l.standing.term != 0 || len(l.turns) > 0 {
 		return false
 	}
-	return turn == "" && len(l.info.Open) > 0 || l.info.isOpen(turn)
+	return turn == "" && len(l.info.going()) > 0 || l.info.isOpen(turn) && !l.info.isHeld(turn)
 }
 
 // notHere is the error about something that this gateway does not find among its own turns.

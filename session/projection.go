@@ -77,7 +77,7 @@ func (l *activeSession) layout(ctx context.Context, turn string, after uint64) (
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, known := l.thread.Layout(turn); !known && read.Finished {
+	if _, known := l.thread.Layout(turn); !known && (read.Finished || l.info.isHeld(turn)) {
 		l.thread.SetLayout(turn, &read)
 	}
 	return read, nil

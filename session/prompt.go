@@ -118,6 +118,9 @@ func (h *Hub) prompt(ctx context.Context, session string, p Prompt) (Turn, error
 	if err := t.builder.Flush(); err != nil {
 		return Turn{}, l.refuse(t, err)
 	}
+	if err := l.dropHeld(ctx, t.rewind.turns); err != nil {
+		t.logger.Error("held prompts that were removed are not closed", "error", err)
+	}
 	l.mu.Lock()
 	t.state.To(turnstate.Queued) // unless it runs, or was withdrawn meanwhile
 	l.mu.Unlock()
@@ -193,7 +196,7 @@ func (l *activeSession) admit(p Prompt, after uint64) (t *turn, stopping []endin
 	if err := l.mayCommand(p); err != nil {
 		return nil, nil, err
 	}
-	if len(l.queue) >= l.hub.MaxQueue {
+	if l.busy() && len(l.queue)+len(l.info.Held()) >= l.hub.MaxQueue {
 		return nil, nil, ErrQueueFull
 	}
 	if stopping, err = l.preempt(p, back); err != nil {
@@ -303,22 +306,33 @@ func (l *activeSession) releaseAgent(t *turn) {
 	l.idleAgent()
 }
 
-// StopTurn ends a turn now: the named turn, or the running one. StopTurn is idempotent
-// and never ends another turn. An error after the end says that the stop is not on record yet.
+// StopTurn ends a turn now: the named turn, or the running one. The next prompt of the queue
+// begins. StopTurn is idempotent and never ends another turn. An error after the end says that
+// the stop is not on record yet.
 func (h *Hub) StopTurn(ctx context.Context, session, id, by string) (stoppedID string, done bool, err error) {
+	return h.stopWithin(ctx, session, id, by, false)
+}
+
+// StopAndHold is StopTurn, and holds the queue if the call has ended a turn that had begun: the
+// queue waits for ContinueQueue.
+func (h *Hub) StopAndHold(ctx context.Context, session, id, by string) (stoppedID string, done bool, err error) {
+	return h.stopWithin(ctx, session, id, by, true)
+}
+
+func (h *Hub) stopWithin(ctx context.Context, session, id, by string, hold bool) (stoppedID string, done bool, err error) {
 	type result struct {
 		id   string
 		done bool
 	}
 	r, err := within(ctx, afterRequest, func() (r result, err error) {
-		r.id, r.done, err = h.stopTurn(ctx, session, id, by)
+		r.id, r.done, err = h.stopTurn(ctx, session, id, by, hold)
 		return r, err
 	})
 	return r.id, r.done, err
 }
 
-// stopTurn is StopTurn without a bound for its wait for the log.
-func (h *Hub) stopTurn(ctx context.Context, session, id, by string) (stoppedID string, done bool, err error) {
+// stopTurn is stopWithin without a bound for its wait for the log.
+func (h *Hub) stopTurn(ctx context.Context, session, id, by string, hold bool) (stoppedID string, done bool, err error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return "", false, err
@@ -331,7 +345,21 @@ func (h *Hub) stopTurn(ctx context.Context, session, id, by string) (stoppedID s
 		}
 		return id, false, nil
 	}
-	done = t.finish(stopped("stopped"))
+	l.mu.Lock()
+	done = t.decideStop()
+	began := t.state.Began()
+	l.mu.Unlock()
+	if done {
+		var held []*turn
+		if hold && began { // the document goes on record with the stop
+			held = l.hold()
+		}
+		t.writeStop(stopped("stopped"))
+		for _, q := range held {
+			q.let()
+		}
+	}
+	<-t.ended
 	l.mu.Lock()
 	err = t.unwritten
 	l.mu.Unlock()

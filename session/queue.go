@@ -1,10 +1,13 @@
 package session
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"time"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
@@ -20,6 +23,8 @@ type QueuedPrompt struct {
 	Files     int       `json:"files,omitempty"` // how many
 	By        string    `json:"by,omitempty"`
 	At        time.Time `json:"at"`
+	// Held says that the prompt does not begin by itself: see ContinueQueue.
+	Held bool `json:"held,omitempty"`
 }
 
 // QueueUser is a user who changes the queue. Users edit and promote only prompts of their
@@ -28,9 +33,12 @@ type QueueUser struct {
 	By        string
 	Owner     bool
 	MayPermit bool // see Prompt
+	// Caller is handed on with a held prompt of the user.
+	Caller agent.Caller
 }
 
-// Queue lists the prompts that wait, the next one first. Queue reads the prompts from the log.
+// Queue lists the prompts that wait, the next one first, and the held ones before the others. Queue
+// reads the prompts from the log.
 func (h *Hub) Queue(ctx context.Context, session string) ([]QueuedPrompt, error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
@@ -42,17 +50,23 @@ func (h *Hub) Queue(ctx context.Context, session string) ([]QueuedPrompt, error)
 	}
 	all := []QueuedPrompt{}
 	for _, q := range l.queued() {
-		message, err := l.loadPrompt(ctx, q.Turn, q.MessageID)
+		r, err := l.promptRecord(ctx, q.Turn, q.MessageID)
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, q.with(message))
+		if q.Held {
+			q.At = r.Time.UTC()
+		}
+		p, _ := r.Payload.(trace.Prompt)
+		all = append(all, q.with(p.Message))
 	}
 	return all, nil
 }
 
-// queued lists the prompts that are on record and wait, without their content.
+// queued lists the prompts that are on record and wait, without their content. The thread is
+// loaded.
 func (l *activeSession) queued() (all []QueuedPrompt) {
+	all = l.held()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, t := range l.queue {
@@ -85,18 +99,19 @@ func (h *Hub) NewestQueued(ctx context.Context, session, by string) (id string, 
 		return "", err
 	}
 	defer release()
+	if err := l.loadThread(ctx); err != nil {
+		return "", err
+	}
+	all := l.queued()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	var newest *turn
-	for _, t := range l.queue {
-		if t.state == turnstate.Queued && t.by == by && (newest == nil || t.after > newest.after) {
-			newest = t
+	newest := -1 // its place in the thread, where prompts stand as they came
+	for _, q := range all {
+		if at := l.thread.Find(q.MessageID); q.By == by && at > newest {
+			newest, id = at, q.Turn
 		}
 	}
-	if newest == nil {
-		return "", nil
-	}
-	return newest.id, nil
+	return id, nil
 }
 
 // NextQueued returns the turn of the prompt that runs next, or "".
@@ -106,6 +121,9 @@ func (h *Hub) NextQueued(ctx context.Context, session string) (id string, err er
 		return "", err
 	}
 	defer release()
+	if err := l.loadThread(ctx); err != nil {
+		return "", err
+	}
 	if all := l.queued(); len(all) > 0 {
 		return all[0].Turn, nil
 	}
@@ -123,6 +141,14 @@ func (h *Hub) Withdraw(ctx context.Context, session, id string, u QueueUser) err
 	if err != nil {
 		return err
 	}
+	if t == nil {
+		unlock, err := l.lockHistory(ctx)
+		if err != nil {
+			return err
+		}
+		defer unlock()
+		return l.dropHeld(context.WithoutCancel(ctx), []string{id})
+	}
 	l.mu.Lock()
 	mine := t.state == turnstate.Queued && t.decideStop()
 	l.mu.Unlock()
@@ -134,8 +160,29 @@ func (h *Hub) Withdraw(ctx context.Context, session, id string, u QueueUser) err
 	return nil
 }
 
+// WithdrawAll removes all queued prompts that the user may remove.
+func (h *Hub) WithdrawAll(ctx context.Context, session string, u QueueUser) error {
+	l, release, err := h.session(ctx, session)
+	if err != nil {
+		return err
+	}
+	defer release()
+	if err := l.loadThread(ctx); err != nil {
+		return err
+	}
+	for _, q := range slices.Backward(l.queued()) { // so that none of them begins meanwhile
+		if q.By != u.By && !u.Owner {
+			continue
+		}
+		if err := h.Withdraw(ctx, session, q.Turn, u); err != nil && !errors.Is(err, ErrNotQueued) {
+			return err
+		}
+	}
+	return nil
+}
+
 // Promote lets a queued prompt run now: the prompt goes to the front of the queue, and the
-// running turn is ended.
+// running turn is ended. Other held prompts stay held.
 func (h *Hub) Promote(ctx context.Context, session, id string, u QueueUser) error {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
@@ -146,7 +193,19 @@ func (h *Hub) Promote(ctx context.Context, session, id string, u QueueUser) erro
 	if err != nil {
 		return err
 	}
+	was := t
+	if t == nil {
+		turns, release, err := h.releaseHeld(ctx, session, Sender{By: u.By, Caller: u.Caller}, func(q QueuedPrompt) bool { return q.Turn == id })
+		defer release()
+		if err != nil || len(turns) == 0 {
+			return cmp.Or(err, ErrNotQueued)
+		}
+		t = turns[0]
+	}
 	running, err := l.toFront(ctx, t)
+	if was == nil && errors.Is(err, ErrNotQueued) { // it runs: the agent was free
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -191,6 +250,9 @@ func (h *Hub) EditQueued(ctx context.Context, session, id, text string, u QueueU
 	t, err := l.mayChange(ctx, id, u, false)
 	if err != nil {
 		return QueuedPrompt{}, err
+	}
+	if t == nil {
+		return l.editHeld(ctx, id, text, u)
 	}
 	unlock, message, err := l.lockPrompt(ctx, t)
 	if err != nil {
@@ -258,10 +320,7 @@ func retexted(parts []trace.InputPart, text string) []trace.InputPart {
 // replacePrompt gives a queued turn another message with the same id. The message waits in
 // memory until it is on record, so a turn that begins meanwhile runs with it.
 func (l *activeSession) replacePrompt(t *turn, m trace.UserMessage, u QueueUser) error {
-	if len(m.Parts) == 0 {
-		return ErrEmptyPrompt
-	}
-	if err := l.mayCommand(Prompt{Message: m, MayPermit: u.MayPermit}); err != nil {
+	if err := l.mayReplace(m, u); err != nil {
 		return err
 	}
 	l.mu.Lock()
@@ -278,6 +337,14 @@ func (l *activeSession) replacePrompt(t *turn, m trace.UserMessage, u QueueUser)
 	return nil
 }
 
+// mayReplace returns why a user may not send a message in the place of a queued one.
+func (l *activeSession) mayReplace(m trace.UserMessage, u QueueUser) error {
+	if len(m.Parts) == 0 {
+		return ErrEmptyPrompt
+	}
+	return l.mayCommand(Prompt{Message: m, MayPermit: u.MayPermit})
+}
+
 // rewrite writes a version of a queued prompt. The caller holds activeSession.mu.
 func (t *turn) rewrite(m trace.UserMessage) {
 	t.prompt.Message = m
@@ -288,10 +355,16 @@ func (t *turn) promptOf(m trace.UserMessage) trace.Prompt {
 	return trace.Prompt{Message: m, By: t.by, Channel: t.channel, Traceparent: t.prompt.Caller.Traceparent}
 }
 
-// mayChange finds the turn of a queued prompt that a user may change.
+// mayChange finds the turn of a queued prompt that a user may change. A held prompt has none.
 func (l *activeSession) mayChange(ctx context.Context, id string, u QueueUser, anybodys bool) (*turn, error) {
 	if err := l.loadThread(ctx); err != nil {
 		return nil, err
+	}
+	if q, held := l.heldPrompt(id); held {
+		if q.By != u.By && !anybodys {
+			return nil, ErrNotYourPrompt
+		}
+		return nil, nil
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

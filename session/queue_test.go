@@ -30,6 +30,9 @@ func (b *bench) queue() string {
 		if q.Files > 0 {
 			word += fmt.Sprintf("+%d", q.Files)
 		}
+		if q.Held {
+			word = "held:" + word
+		}
 		words = append(words, word)
 	}
 	return strings.Join(words, " ")

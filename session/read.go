@@ -20,6 +20,7 @@ type Reader struct {
 	// prompted is the number of the turn's prompt; 0: not known.
 	prompted uint64
 	ended    <-chan struct{}
+	held     func() bool
 	release  []func()
 }
 
@@ -35,6 +36,7 @@ func (h *Hub) Read(t Turn) *Reader {
 func (h *Hub) reader(t Turn) *Reader {
 	l, open, release := h.lookup(t.Session, t.ID)
 	r := &Reader{log: h.Log, watch: h.Log.Watch(t.Session), session: t.Session, after: t.After, ended: alreadyEnded, release: []func(){release}}
+	r.held = func() bool { return h.isHeld(t.Session, t.ID) }
 	if open != nil {
 		l.mu.Lock()
 		if layout, ok := l.thread.Layout(t.ID); ok && !open.agentInitiated {
@@ -58,6 +60,9 @@ func (r *Reader) Changed() <-chan struct{} { return r.watch.Appended() }
 
 // Ended is closed once nothing is written to the turn any more.
 func (r *Reader) Ended() <-chan struct{} { return r.ended }
+
+// Held reports whether the turn has Ended because its prompt is held.
+func (r *Reader) Held() bool { return r.held() }
 
 func (r *Reader) hasEnded() bool {
 	select {

@@ -107,7 +107,7 @@ func (l *activeSession) closeOrphans(ctx context.Context, stop trace.Stop) error
 func (l *activeSession) orphans() (all []TurnRef) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, ref := range l.info.Open {
+	for _, ref := range l.info.going() {
 		if l.turns[ref.ID] == nil {
 			all = append(all, ref)
 		}
@@ -154,7 +154,8 @@ func (l *activeSession) load(ctx context.Context, ref TurnRef) (records []trace.
 	return records, layout, nil
 }
 
-// closeOrphan takes a turn up where its records end, and finishes it.
+// closeOrphan takes a turn up where its records end, and finishes it. A prompt that waited for
+// the agent is held.
 func (l *activeSession) closeOrphan(ctx context.Context, ref TurnRef, stop trace.Stop) error {
 	records, layout, err := l.load(ctx, ref)
 	if err != nil {
@@ -165,6 +166,11 @@ func (l *activeSession) closeOrphan(ctx context.Context, ref TurnRef, stop trace
 	unwritten, known := l.unwritten[ref.ID]
 	l.mu.Unlock()
 	switch {
+	case !ran && !known && !ref.Held && len(records) > 0 && !layout.Finished: // it waited for the agent
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.noteHeld([]string{ref.ID})
+		return nil
 	case !ran:
 		stop = stopped("not_run")
 	case known:

@@ -46,7 +46,7 @@ func (h *Hub) Revert(ctx context.Context, session, message, by string) error {
 		h.Logger.Error("messages not taken back", "session", session, "error", err)
 		return notLogged(err)
 	}
-	return nil
+	return l.dropHeld(ctx, back.turns)
 }
 
 // revert decides which messages are removed, and which turns end because of that.

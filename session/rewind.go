@@ -66,11 +66,21 @@ func textOf(m trace.UserMessage) string { return agent.Prompt{Message: m}.Text()
 
 // loadPrompt reads the message of a user that began a turn.
 func (l *activeSession) loadPrompt(ctx context.Context, turn, message string) (trace.UserMessage, error) {
-	m, ok, err := l.findPrompt(ctx, message, func(r trace.Record, _ trace.UserMessage) bool { return r.Turn == turn })
+	r, err := l.promptRecord(ctx, turn, message)
+	p, _ := r.Payload.(trace.Prompt)
+	return p.Message, err
+}
+
+// promptRecord reads the newest version of that message.
+func (l *activeSession) promptRecord(ctx context.Context, turn, message string) (record trace.Record, err error) {
+	_, ok, err := l.findPrompt(ctx, message, func(r trace.Record, _ trace.UserMessage) bool {
+		record = r
+		return r.Turn == turn
+	})
 	if err == nil && !ok {
 		err = ErrUnknownMessage
 	}
-	return m, err
+	return record, err
 }
 
 // findPrompt looks for a version of a message of a user. The projection knows the numbers of

@@ -429,8 +429,8 @@ func TestRestartClosesWhatWasOpen(t *testing.T) {
 		if s.Outcome != trace.OutcomeFailed || s.Reason != "restart" || !strings.HasPrefix(s.FinalOutput, strings.TrimSpace(seen)) || seen == "" {
 			t.Errorf("stop %+v after %q", s, seen)
 		}
-		if s := stopOf(t, next.wait(queued)); s.Reason != "not_run" {
-			t.Errorf("queued %+v", s)
+		if all, err := next.Queue(t.Context(), "s"); err != nil || len(all) != 1 || all[0].Turn != queued.ID || !all[0].Held {
+			t.Errorf("the queue is %+v, %v", all, err)
 		}
 		if got, ok, err := next.Resumable(t.Context(), "s", ""); !ok || err != nil || got.ID != turn.ID {
 			t.Errorf("resumable %+v %v %v", got, ok, err)

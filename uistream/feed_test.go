@@ -21,6 +21,7 @@ type feed struct {
 	changed chan struct{}
 	ended   chan struct{}
 	end     sync.Once
+	held    bool // why it ended without a stop
 	records []trace.Record
 	err     error
 	panics  atomic.Bool
@@ -55,6 +56,7 @@ func (f *feed) fail(err error) { f.change(func() { f.err = err }) }
 func (f *feed) close()         { f.end.Do(func() { close(f.ended) }) }
 
 func (f *feed) Ended() <-chan struct{} { return f.ended }
+func (f *feed) Held() bool             { return f.held }
 
 func (f *feed) Admit(context.Context) (done func(), err error) {
 	if f.refuses != nil {

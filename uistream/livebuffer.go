@@ -30,6 +30,9 @@ type Source interface {
 	// Ended is closed once nothing is written to the turn any more, after the channel of
 	// the last record.
 	Ended() <-chan struct{}
+	// Held reports, of a turn that has Ended, whether its prompt has not begun and is held in
+	// the queue.
+	Held() bool
 	// Admit waits until the subscriber may read older records, and returns the function that
 	// ends the reading. A subscriber that follows a turn as it happens does not call Admit.
 	Admit(ctx context.Context) (done func(), err error)

@@ -89,6 +89,8 @@ func (bc *Broadcaster) Continue(ctx context.Context, w *Writer, sub *Subscriptio
 		return w.failWith(err, refusal.Error())
 	case errors.Is(err, errPanic):
 		return w.failWith(err, "The gateway could not show the rest of the answer.")
+	case errors.Is(err, errNoStop) && source.Held():
+		return w.failWith(err, "The turn before was stopped, so this message has not run. It is kept: continue the queue of the session, or remove it there.")
 	case errors.Is(err, errNoStop):
 		return w.failWith(err, "The gateway could not write its log, so the turn was ended.")
 	default:

@@ -102,7 +102,7 @@ agents: {demo: {options: {pace: 0s}}}
 		{vera, "POST", "/api/sessions/s1/chat", chat("x", "hello"), 404, "There is no such session."},
 		{bob, "GET", "/api/sessions/s1/messages", "", 404, "unknown_session"},
 		{vera, "POST", "/api/chat", chat("s2", "hello"), 403, "Your role is viewer; this needs collaborator."},
-		{ada, "PUT", "/api/sessions/s1/members/vera", `{"role":"viewer"}`, 200, `{"members":{"vera":"viewer"}}`},
+		{ada, "PUT", "/api/sessions/s1/members/vera", `{"role":"viewer"}`, 200, `{"members":{"vera":"viewer"},"principal":"vera","unknown":true}`},
 		{vera, "GET", "/api/sessions/s1/messages", "", 200, "I am the demo agent"},
 		{vera, "POST", "/api/sessions/s1/chat", chat("x", "hello"), 404, "There is no such session."},
 		{bob, "GET", "/api/sessions", "", 200, `{"sessions":[]}`},

@@ -34,6 +34,7 @@ type sessionInfo struct {
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 	State     string    `json:"state"`
+	Held      int       `json:"held,omitempty"`
 	Owner     string    `json:"owner,omitempty"`
 }
 
@@ -96,6 +97,9 @@ func (c *sessionsShowCommand) Run(ctx context.Context, p *program) error {
 		table.row("title", oneLine(s.Title))
 		table.row("agent", oneParagraph(s.Agent))
 		table.row("state", oneParagraph(s.State))
+		if s.Held > 0 {
+			table.row("held", fmt.Sprintf("%d prompts, until somebody continues the queue: POST %s/queue/continue", s.Held, of(c.Session)))
+		}
 		table.row("owner", oneParagraph(cmp.Or(s.Owner, "-")))
 		table.row("created", s.CreatedAt.Local().Format(time.DateTime))
 		table.row("updated", s.UpdatedAt.Local().Format(time.DateTime))

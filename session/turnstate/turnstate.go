@@ -2,6 +2,7 @@
 // what an API publishes of each state.
 //
 //	admitted ─▶ queued ─▶ running ⇄ paused ─▶ stopping ─▶ ended ─▶ released
+//	     │         ├─▶ held
 //	     └─────────┴─▶ withdrawing ─▶ withdrawn
 //
 // A turn that finds the agent free runs at once: its prompt and its first message go on record
@@ -26,6 +27,7 @@ const (
 	Withdrawing              // like Stopping, for a turn that never had the agent
 	Withdrawn                // like Ended, for a turn that never had the agent
 	Detached                 // the turn goes on at the agent's server without this gateway
+	Held                     // the prompt is on record only: a person continues or removes it
 )
 
 // next lists the transitions that are allowed.
@@ -34,7 +36,7 @@ func (s State) next() []State {
 	case Admitted:
 		return []State{Queued, Running, Withdrawing}
 	case Queued:
-		return []State{Running, Withdrawing}
+		return []State{Running, Held, Withdrawing}
 	case Running:
 		return []State{Paused, Stopping, Withdrawing, Detached}
 	case Paused:
@@ -45,7 +47,7 @@ func (s State) next() []State {
 		return []State{Released}
 	case Withdrawing:
 		return []State{Withdrawn}
-	case Released, Withdrawn, Detached:
+	case Released, Withdrawn, Detached, Held:
 	}
 	return nil
 }
@@ -72,7 +74,7 @@ func (s State) Began() bool {
 	switch s {
 	case Running, Paused, Stopping, Ended, Released, Detached:
 		return true
-	case Admitted, Queued, Withdrawing, Withdrawn:
+	case Admitted, Queued, Withdrawing, Withdrawn, Held:
 	}
 	return false
 }
@@ -80,7 +82,7 @@ func (s State) Began() bool {
 // Stopped reports whether the end of the turn is decided.
 func (s State) Stopped() bool {
 	switch s {
-	case Stopping, Ended, Released, Withdrawing, Withdrawn, Detached:
+	case Stopping, Ended, Released, Withdrawing, Withdrawn, Detached, Held:
 		return true
 	case Admitted, Queued, Running, Paused:
 	}
@@ -90,7 +92,7 @@ func (s State) Stopped() bool {
 // Closed reports whether nothing more of the turn is written here.
 func (s State) Closed() bool {
 	switch s {
-	case Ended, Released, Withdrawn, Detached:
+	case Ended, Released, Withdrawn, Detached, Held:
 		return true
 	case Admitted, Queued, Running, Paused, Stopping, Withdrawing:
 	}
@@ -102,7 +104,7 @@ func (s State) Waiting() bool { return s == Admitted || s == Queued }
 
 // String returns the name of a state.
 func (s State) String() string {
-	names := []string{"admitted", "queued", "running", "paused", "stopping", "ended", "released", "withdrawing", "withdrawn", "detached"}
+	names := []string{"admitted", "queued", "running", "paused", "stopping", "ended", "released", "withdrawing", "withdrawn", "detached", "held"}
 	if int(s) >= len(names) {
 		return "unknown"
 	}

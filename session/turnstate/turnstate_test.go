@@ -20,7 +20,7 @@ func TestTheTableOfTransitions(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{
 		"admitted":    "queued running withdrawing",
-		"queued":      "running withdrawing",
+		"queued":      "running withdrawing held",
 		"running":     "paused stopping withdrawing detached",
 		"paused":      "running stopping detached",
 		"stopping":    "ended",
@@ -29,6 +29,7 @@ func TestTheTableOfTransitions(t *testing.T) {
 		"withdrawing": "withdrawn",
 		"withdrawn":   "",
 		"detached":    "",
+		"held":        "",
 	}
 	if len(all()) != len(want) {
 		t.Fatalf("%d states, and the table has %d", len(all()), len(want))

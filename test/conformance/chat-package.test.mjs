@@ -567,6 +567,36 @@ describe('TributaryTransport', { concurrency: 1 }, () => {
     await assert.rejects(transport.enqueue(id, { id: 'u3', role: 'user', parts: [] }), { name: 'TributaryError', status: 400 });
   });
 
+  test('a stop holds the prompts that wait, or what becomes of them is said', async () => {
+    const transport = new core.TributaryTransport();
+    for (const [what, waits, held] of [
+      [undefined, ['hello', 'usage'], 2],
+      ['remove', [], undefined],
+      ['run', [], undefined],
+    ]) {
+      const id = randomUUID(),
+        prompt = (name, text) => ({ id: name, role: 'user', parts: [{ type: 'text', text }] });
+      const turn = site.now.post('/api/chat', { id, agent: 'unhurried', messages: [prompt('u1', 'slow')] });
+      await until('the turn runs', async () => (await site.now.get(`/api/sessions/${id}`)).json?.state === 'running');
+      for (const [name, text] of [
+        ['u2', 'hello'],
+        ['u3', 'usage'],
+      ])
+        await transport.enqueue(id, prompt(name, text));
+      assert.equal((await transport.stopTurn(id, undefined, what)).stopped, true);
+      await turn;
+      await until('the session is at rest', async () => (await site.now.get(`/api/sessions/${id}`)).json.state === 'idle');
+      assert.deepEqual(
+        (await transport.queue(id)).map(q => q.text),
+        waits,
+      );
+      assert.equal((await site.now.get(`/api/sessions/${id}`)).json.held, held);
+      await transport.continueQueue(id);
+      await until('the queue is empty', async () => (await transport.queue(id)).length === 0);
+      await transport.clearQueue(id);
+    }
+  });
+
   test('an answer that is no JSON comes whole', async () => {
     const transport = new core.TributaryTransport(),
       id = randomUUID();
@@ -600,6 +630,24 @@ describe('TributaryTransport', { concurrency: 1 }, () => {
     }
     assert.deepEqual(seen, [[false, 401, 'Sign in again.'], [true, undefined, undefined], 'list']);
     await assert.rejects(signedOut().sessions().next(), { name: 'TributaryError', status: 401 });
+  });
+
+  test('a lost connection tries again at once when the app says so', async () => {
+    let asked = 0;
+    const transport = new core.TributaryTransport({
+      fetch: async () =>
+        asked++ === 0
+          ? new Response('{"error":"Later."}', { status: 503, headers: { 'retry-after': '600' } })
+          : new Response('data: {"type":"list","sessions":[]}\n\n'),
+    });
+    const first = transport
+      .sessions({
+        onConnection: there => {
+          if (!there) setTimeout(() => transport.retry(), 20);
+        },
+      })
+      .next();
+    assert.equal((await first).value.type, 'list');
   });
 
   test('a hidden tab reads no events, unless the app wants them in the background', async () => {

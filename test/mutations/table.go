@@ -9,7 +9,7 @@ func table() []mutation {
 		damaged   = "The gateway reports a damaged log."
 		resumed   = "A resumed message equals an uninterrupted one."
 		stays     = "A disconnect is not a stop."
-		once      = "A prompt runs once, in its turn, or stays in the history as not run."
+		once      = "A prompt runs once, in its turn, or is held, or stays in the history as not run."
 		rewound   = "After a regenerate or an edit nothing remembers the removed messages."
 		oneAnswer = "A request has one answer, from a person who may give it."
 		shown     = "A person sees the whole input that they are asked about."
@@ -81,6 +81,14 @@ func table() []mutation {
 			text: "if a.Tools > 0 || a.Asks > 0 {", other: "if a.Asks > 0 {", packages: []string{"./session"},
 		},
 		{
+			name: "a stop begins the next prompt of the queue", promise: once, file: "session/prompt.go",
+			text: "if hold && began {", other: "if hold && !began {", tests: "Holds", packages: []string{"./session"},
+		},
+		{
+			name: "a crash loses the prompts that wait", promise: once, file: "session/recover.go",
+			text: "case !ran && !known && !ref.Held && len(records) > 0", other: "case !ran && !known && !ref.Held && len(records) > 1000", tests: "Restart", packages: []string{"./session"},
+		},
+		{
 			name: "a turn does not say that the gateway was shut down", promise: once, file: "session/turn.go",
 			text: "case \"shutdown\":", other: "case \"shut down\":", packages: []string{"./session"},
 		},
@@ -150,7 +158,7 @@ func table() []mutation {
 		},
 		{
 			name: "a session takes any number of prompts", promise: slow, file: "session/prompt.go",
-			text: "if len(l.queue) >= l.hub.MaxQueue {", other: "if len(l.queue) > 1000*l.hub.MaxQueue {", packages: []string{"./session"},
+			text: "if l.busy() && len(l.queue)+len(l.info.Held()) >= l.hub.MaxQueue {", other: "if l.busy() && len(l.queue) > 1000*l.hub.MaxQueue {", packages: []string{"./session"},
 		},
 		{
 			name: "a principal opens any number of streams", promise: slow, file: "gateway/limit/limiter.go",

@@ -21,6 +21,8 @@ export type Agent = Schemas['Agent'];
 /** What a grader found in a turn. message_id: the last answer of the turn. */
 export type Score = Schemas['Score'];
 export type QueuedPrompt = Schemas['QueuedPrompt'];
+/** What becomes of the prompts that wait when the turn before them is stopped. */
+export type AfterStop = 'hold' | 'run' | 'remove';
 export type Stopped = Schemas['Stopped'];
 
 /** A way to answer a permission request. The message itself says less than the gateway. */

@@ -35,7 +35,7 @@ export async function* follow<T extends { type?: string }>(
     tries = 0;
   const away = () => hidden() && !background?.();
   while (!signal?.aborted) {
-    if (away()) await waiting(undefined, signal, () => !away());
+    if (away()) await waiting(gateway, undefined, signal, () => !away());
     if (signal?.aborted) return;
     const attempt = new AbortController(),
       stop = () => attempt.abort();
@@ -82,7 +82,8 @@ export async function* follow<T extends { type?: string }>(
     }
     if (signal?.aborted || away()) continue; // let go of on purpose
     onConnection?.(false, problem);
-    await pause(wait ?? Math.min(LONGEST, FIRST * 2 ** tries) * (0.5 + Math.random() / 2), signal); // not all pages at once after a restart
+    const pause = wait ?? Math.min(LONGEST, FIRST * 2 ** tries) * (0.5 + Math.random() / 2);
+    await waiting(gateway, pause, signal, () => true); // not all pages at once after a restart
     tries++;
   }
 }
@@ -99,10 +100,8 @@ function watch(changed: () => void) {
   return () => document.removeEventListener('visibilitychange', changed);
 }
 
-/** Waits, but no longer than until the network or the person is back. */
-const pause = (ms: number, signal?: AbortSignal) => waiting(ms, signal, () => true);
-
-function waiting(ms: number | undefined, signal: AbortSignal | undefined, enough: () => boolean) {
+/** Waits, but no longer than until the network or the person is back, or the app wants another try, and that is enough. */
+function waiting(gateway: Gateway, ms: number | undefined, signal: AbortSignal | undefined, enough: () => boolean) {
   return new Promise<void>(resolve => {
     const timer = ms === undefined ? undefined : setTimeout(end, ms);
     const tab = typeof document === 'undefined' ? undefined : document,
@@ -115,10 +114,12 @@ function waiting(ms: number | undefined, signal: AbortSignal | undefined, enough
       signal?.removeEventListener('abort', end);
       tab?.removeEventListener('visibilitychange', back);
       page?.removeEventListener('online', back);
+      off();
       resolve();
     }
     signal?.addEventListener('abort', end);
     tab?.addEventListener('visibilitychange', back);
     page?.addEventListener('online', back);
+    const off = gateway.onRetry(back);
   });
 }

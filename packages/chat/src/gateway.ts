@@ -15,6 +15,7 @@ export interface GatewayOptions {
 
 export class Gateway {
   readonly #options: GatewayOptions;
+  #waiting = new Set<() => void>();
   #token: Promise<string> | undefined;
 
   constructor(options: GatewayOptions) {
@@ -29,6 +30,19 @@ export class Gateway {
   /** The next request asks for another token. */
   renew() {
     this.#token = undefined;
+  }
+
+  /** Calls run at each retry, until the result is called. */
+  onRetry(run: () => void) {
+    this.#waiting.add(run);
+    return () => {
+      this.#waiting.delete(run);
+    };
+  }
+
+  /** Everything that waits for its next try tries now. */
+  retry() {
+    for (const run of [...this.#waiting]) run();
   }
 
   /** An answer that is ok. A refusal is a TributaryError, a lost connection a TypeError. path begins with a slash. */

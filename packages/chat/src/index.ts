@@ -29,6 +29,7 @@ export type {
   Usage,
 } from './message.js';
 export type {
+  AfterStop,
   Agent,
   Answer,
   Choice,

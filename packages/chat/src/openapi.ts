@@ -515,6 +515,27 @@ export interface paths {
         get: operations["listQueue"];
         put?: never;
         post?: never;
+        /** Do not run the prompts that wait and that the caller may remove */
+        delete: operations["clearQueue"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/sessions/{id}/queue/continue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /** Let the prompts run that a stop or a restart has held */
+        post: operations["continueQueue"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1246,6 +1267,8 @@ export interface components {
             turn: string | null;
             /** @description The ids of the requests that wait for a person */
             waiting?: string[];
+            /** @description How many prompts wait until somebody continues the queue */
+            held?: number;
             outcome?: components["schemas"]["Outcome"];
             /** @description The newest turn that has ended */
             last_turn?: string;
@@ -1320,6 +1343,8 @@ export interface components {
             at: string;
             /** @description The caller sent it */
             mine: boolean;
+            /** @description It waits until somebody continues the queue, after a stop or a restart */
+            held?: boolean;
         };
         Exporter: {
             name: string;
@@ -1441,7 +1466,11 @@ export interface components {
                 "application/json": {
                     members: {
                         [key: string]: components["schemas"]["Role"];
-                    } | null;
+                    };
+                    /** @description Whom the change was about, by the name that the gateway has for them */
+                    principal: string;
+                    /** @description The gateway has not met that person yet */
+                    unknown?: boolean;
                 };
             };
         };
@@ -1497,7 +1526,14 @@ export interface components {
         Stop: {
             content: {
                 "application/json": {
+                    /** @description The turn to end; left out, the running one */
                     turn?: string;
+                    /**
+                     * @description What becomes of the prompts that wait
+                     * @default hold
+                     * @enum {string}
+                     */
+                    queue?: "hold" | "run" | "remove";
                 };
             };
         };
@@ -2342,6 +2378,50 @@ export interface operations {
                         queue: components["schemas"]["QueuedPrompt"][];
                     };
                 };
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    clearQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The prompts are not run */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            default: components["responses"]["Error"];
+        };
+    };
+    continueQueue: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The session */
+                id: components["parameters"]["id"];
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The prompts run in their order */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             default: components["responses"]["Error"];
         };

@@ -1,6 +1,6 @@
 import { DefaultChatTransport, type UIMessage, type UIMessageChunk } from 'ai';
 import { isNetworkError, networkError } from './errors.js';
-import type { Answer, PendingRequest, SessionEvent, SessionsEvent, Stopped } from './events.js';
+import type { AfterStop, Answer, PendingRequest, QueuedPrompt, SessionEvent, SessionsEvent, Stopped } from './events.js';
 import { follow, type FollowOptions } from './follow.js';
 import { Gateway, type GatewayOptions } from './gateway.js';
 import { TributaryError } from './errors.js';
@@ -61,9 +61,27 @@ export class TributaryTransport<M extends UIMessage = TributaryUIMessage> extend
     return stream && whole(stream);
   }
 
-  /** Ends the running turn, or the named one, for everybody. The hook's own stop() closes the connection only. */
-  async stopTurn(id: string, turn?: string): Promise<Stopped> {
-    return this.#gateway.json('POST', `${at(id)}/stop`, turn === undefined ? undefined : { turn });
+  /**
+   * Ends the running turn, or the named one, for everybody. The hook's own stop() closes the connection only. queue: what becomes of the
+   * prompts that wait. Left out, they are held until somebody continues (continueQueue) or removes them.
+   */
+  async stopTurn(id: string, turn?: string, queue?: AfterStop): Promise<Stopped> {
+    return this.#gateway.json('POST', `${at(id)}/stop`, turn === undefined && queue === undefined ? undefined : { turn, queue });
+  }
+
+  /** The prompts that wait, the next one first. */
+  async queue(id: string): Promise<QueuedPrompt[]> {
+    return (await this.#gateway.json<{ queue: QueuedPrompt[] }>('GET', `${at(id)}/queue`)).queue;
+  }
+
+  /** Lets the prompts run that a stop or a restart of the gateway has held. */
+  async continueQueue(id: string): Promise<void> {
+    await this.#gateway.send('POST', `${at(id)}/queue/continue`);
+  }
+
+  /** Removes the prompts that wait, as far as the person may: an owner all of them, others their own. */
+  async clearQueue(id: string): Promise<void> {
+    await this.#gateway.send('DELETE', `${at(id)}/queue`);
   }
 
   /** Answers a permission or a question. Resume the stream to see the rest of the message. */
@@ -132,6 +150,11 @@ export class TributaryTransport<M extends UIMessage = TributaryUIMessage> extend
       trigger: 'submit-message',
     });
     await response.body?.cancel();
+  }
+
+  /** Lost connections try again at once, for example after a sign-in. */
+  retry() {
+    this.#gateway.retry();
   }
 
   /** Any other route of the gateway, with the same token and the same errors: call('PATCH', '/api/sessions/ID', { title }). */

@@ -22,6 +22,8 @@ const field = page => page.getByRole('textbox', { name: 'Your message' });
 const waiting = page => page.getByRole('region', { name: 'Waiting prompts' });
 const row = (page, text) => waiting(page).getByRole('listitem').filter({ hasText: text });
 const stop = page => page.getByRole('button', { name: 'Stop', exact: true });
+const onHold = page => waiting(page).getByText(/held until somebody continues/);
+const goOn = page => waiting(page).getByRole('button', { name: 'Continue' }).press('Enter');
 const state = async id => (await site.get(`/api/sessions/${id}`)).json.state;
 const outcome = async id => (await site.get(`/api/sessions/${id}`)).json.outcome;
 const prompts = async id =>
@@ -57,6 +59,8 @@ test('prompts that are sent while the agent works wait above the composer, and r
   assert.deepEqual(await rows(page), ['hello', 'usage', 'tool', 'think', 'remember', 'unicode', 'data']);
   assert.equal(await page.getByRole('article', { name: 'You' }).count(), 1, 'they are not among the messages yet');
   await stop(page).click();
+  await onHold(page).waitFor();
+  await goOn(page);
   await until('all have run', async () => (await state(id)) === 'idle' && (await site.history(id)).length === 16);
   await until('the list is gone', async () => (await waiting(page).count()) === 0);
   await until('all are shown', async () => (await page.getByRole('article', { name: 'The agent' }).count()) === 8);
@@ -71,6 +75,7 @@ test('a prompt that waits is changed in its place', async () => {
   await page.keyboard.press('Enter');
   await until('the list has the new text', async () => (await rows(page)).join() === 'hello,tool');
   await stop(page).click();
+  await goOn(page);
   await page.getByText('The file says').waitFor();
   assert.deepEqual(await prompts(id), ['slow', 'hello', 'tool']);
   await page.leave();
@@ -81,6 +86,7 @@ test('a prompt that waits is removed', async () => {
   await row(page, 'hello').getByRole('button', { name: 'Remove: hello' }).press('Enter');
   await until('one is left', async () => (await rows(page)).join() === 'usage');
   await stop(page).click();
+  await goOn(page);
   await page.getByText('Counting what this cost').waitFor();
   await until('it is at rest', async () => (await state(id)) === 'idle');
   assert.equal(await page.getByText('I am the demo agent').count(), 0);
@@ -130,10 +136,74 @@ test('prompts wait over a reload of their page, and run', async () => {
   await page.reload();
   await row(page, 'hello').waitFor();
   await stop(page).click();
+  await goOn(page);
   await page.getByText('I am the demo agent').waitFor();
   await until('it is at rest', async () => (await state(id)) === 'idle');
   await page.leave();
 });
+
+test('Stop holds the prompts that wait, until a person continues: a new message runs before them', async () => {
+  const { page, id } = await queued(['hello', 'usage']);
+  const other = await open(site, `#/s/${id}`);
+  await until('the other tab has the queue', async () => (await rows(other)).join() === 'hello,usage');
+  await stop(page).click();
+  for (const tab of [page, other]) {
+    await tab.getByText('2 prompts are held until somebody continues or removes them. A new message runs at once.').waitFor();
+    assert.deepEqual(await rows(tab), ['hello', 'usage']);
+    await tab.locator('.sessions').getByText('2 prompts held').waitFor();
+  }
+  assert.equal(await page.getByRole('article', { name: 'You' }).count(), 1, 'they are not among the messages');
+  assert.equal((await site.get(`/api/sessions/${id}`)).json.held, 2);
+  await accessible(page, 'held prompts');
+  await page.say('tool');
+  await page.getByText('The file says').waitFor();
+  await until('it is at rest', async () => (await state(id)) === 'idle');
+  assert.deepEqual(await rows(page), ['hello', 'usage'], 'a message that runs changes nothing about them');
+  await goOn(page);
+  await page.getByText('I am the demo agent').waitFor();
+  await page.getByText('Counting what this cost').waitFor();
+  await until('the list is gone everywhere', async () => (await waiting(page).count()) + (await waiting(other).count()) === 0);
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute('aria-label')), 'Your message');
+  await other.leave();
+  await page.leave();
+});
+
+test('held prompts can be changed and sent one by one', async () => {
+  const { page, id } = await queued(['hello', 'usage', 'think']);
+  await stop(page).click();
+  await onHold(page).waitFor();
+  await row(page, 'usage').getByRole('button', { name: 'Edit: usage' }).click();
+  await page.getByRole('textbox', { name: 'Waiting prompt' }).fill('tool');
+  await page.keyboard.press('Enter');
+  await until('the list has the new text', async () => (await rows(page)).join() === 'hello,tool,think');
+  await row(page, 'tool').getByRole('button', { name: 'Send now: tool' }).click();
+  await page.getByText('The file says').waitFor();
+  await row(page, 'think').getByRole('button', { name: 'Remove: think' }).click();
+  await page.getByText('One prompt is held until somebody continues or removes it.').waitFor();
+  assert.equal(await page.getByText('I am the demo agent').count(), 0);
+  await until('it is at rest', async () => (await state(id)) === 'idle');
+  await page.leave();
+});
+
+for (const signal of ['SIGTERM', 'SIGKILL'])
+  test(`prompts that wait outlive a restart of the gateway (${signal}), held`, async () => {
+    const { page, id } = await queued(['hello', 'usage']);
+    if (signal === 'SIGTERM') {
+      await stop(page).click(); // else the end of the gateway holds them
+      await onHold(page).waitFor();
+    }
+    await site.restart(signal);
+    await onHold(page).waitFor();
+    assert.deepEqual(await rows(page), ['hello', 'usage']);
+    const bob = await open({ ...site, token: BOB }, `#/s/${id}`);
+    await onHold(bob).waitFor();
+    assert.equal(await waiting(bob).getByRole('button', { name: 'Remove' }).count(), 0, 'they are not his');
+    await bob.leave();
+    await waiting(page).getByRole('button', { name: 'Remove', exact: true }).press('Enter');
+    await until('the list is gone', async () => (await waiting(page).count()) === 0);
+    await until('history says so', async () => JSON.stringify(await site.history(id)).split('was not run').length === 3);
+    await page.leave();
+  });
 
 for (const [name, script, sees] of [
   ['the plan of the running turn stays in sight', 'plan', page => page.getByRole('region', { name: 'Plan' }).waitFor()],
@@ -178,6 +248,7 @@ test('files wait with their prompt', async () => {
   await page.say('hello');
   await until('the row says that there is a file', async () => /1\s*files/.test(await row(page, 'hello').innerText()));
   await stop(page).click();
+  await goOn(page);
   await page.getByText('I am the demo agent').waitFor();
   assert.deepEqual((await prompts(id))[1], 'a.txt hello');
   await page.leave();
@@ -208,8 +279,8 @@ test('Stop says that it stops, and a second click does no harm', async () => {
   for (let i = 0; i < 2; i++) await button.dispatchEvent('click');
   await page.keyboard.press('Escape');
   await accessible(page, 'a turn that is being stopped');
-  await until('the turn is over, and the next one has run', async () => (await state(id)) === 'idle');
-  assert.equal(await outcome(id), 'completed', 'the second click has not stopped the next turn');
+  await until('the turn is over', async () => (await state(id)) === 'idle');
+  assert.deepEqual(await rows(page), ['hello'], 'the prompt behind it is held');
   await until('the button is gone', async () => (await page.getByRole('button', { name: /^Stop/ }).count()) === 0);
   await page.leave();
 });

@@ -34,6 +34,30 @@ test('a browser that is not signed in is asked for a token, and comes to the pla
   await page.leave();
 });
 
+test('an address with a token opens the place that it names, and keeps no token', async () => {
+  await site.post('/api/sessions', { id: 'a place', title: 'A place' });
+  const page = await open(site, '', { signedIn: false });
+  for (const [query, fragment] of [
+    ['', '#/s/a%20place'],
+    ['?from=mail&', '#/s/a%20place/review'],
+    ['', '#/inbox'],
+    ['', ''],
+  ]) {
+    await page.goto('about:blank');
+    await page.goto(`${site.base}/${query || '?'}token=${encodeURIComponent(site.token)}${fragment}`);
+    await page.locator('.account').waitFor();
+    assert.equal(page.url(), `${site.base}/${query.replace('&', '')}${fragment}`);
+    if (fragment.startsWith('#/s')) await page.getByRole('heading', { level: 1, name: 'A place' }).waitFor();
+    await page.goBack();
+    assert.equal(page.url(), 'about:blank', 'the browser keeps no address with the token');
+  }
+  await page.goto(`${site.base}/#page=wrong&at=${encodeURIComponent('//elsewhere.example/')}`);
+  await page.reload();
+  await page.locator('.account').waitFor();
+  assert.equal(page.url(), `${site.base}/`, 'only a fragment is a place');
+  await page.leave();
+});
+
 for (const [view, options] of Object.entries(VIEWS)) {
   test(`the sign-in keeps to its window and to the rules of accessibility (${view})`, async () => {
     const page = await open(site, '', { signedIn: false, ...options });

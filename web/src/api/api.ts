@@ -1,12 +1,13 @@
 // The gateway's JSON side. The cookie goes along by itself, and signin.ts adds the page's secret.
 import { isNetworkError, TributaryError, TributaryTransport, type Agent, type Controls, type Score, type Session } from '@tributary/chat';
 import type { UIMessage } from 'ai';
-import { ask } from './signin';
+import { ask, onSignedIn } from './signin';
 
 export type { Agent, Choice as Named, Command, Controls, Score, Session } from '@tributary/chat';
 
 /** The gateway, for everything. With `compat: rfc` a stream holds nothing that this page could answer, so the transport asks for none. */
 export const transport = new TributaryTransport<UIMessage>({ client: '7', fetch: ask });
+onSignedIn(() => transport.retry());
 
 export const at = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
 
@@ -126,11 +127,19 @@ export async function listAgents(): Promise<Agent[]> {
 
 export type Members = NonNullable<Session['members']>;
 
+interface Membership {
+  members: Members;
+  /** The person, by the name that the gateway has for them. */
+  principal: string;
+  /** Nobody has come with this name yet. */
+  unknown?: boolean;
+}
+
 /** Gives a person a role in the session, or removes it; the members that there are then. */
-export async function changeMember(id: string, who: string, role: string | null): Promise<Members> {
+export async function changeMember(id: string, who: string, role: string | null): Promise<Membership> {
   const path = `${at(id)}/members/${encodeURIComponent(who)}`;
   const res = role === null ? await call('DELETE', path) : await call('PUT', path, { role });
-  return ((await res.json()) as { members: Members | null }).members ?? {};
+  return (await res.json()) as Membership;
 }
 
 export interface SignIn {

@@ -89,15 +89,20 @@ export async function me(): Promise<Me | null> {
   return who;
 }
 
-/** Takes the secret out of the address, if this is the first page after signing in. A secret that opens nothing is not taken. */
+/**
+ * Takes the secret out of the address, if this is the first page after signing in, and goes back to the place that was opened before. A
+ * secret that opens nothing is not taken.
+ */
 export async function adopt() {
   const params = new URLSearchParams(location.hash.slice(1));
   const secret = params.get('page'),
     attempt = params.get('for');
   if (!secret) return;
-  const [mine, back] = tab.get(ATTEMPT).split(' ');
+  const [mine, back = ''] = tab.get(ATTEMPT).split(' ');
   const ours = attempt !== null && attempt === mine;
-  history.replaceState(null, '', location.pathname + location.search + (ours ? (back ?? '') : ''));
+  const at = params.get('at') ?? ''; // of an address with a token
+  if (ours) history.replaceState(null, '', location.pathname + back);
+  else history.replaceState(null, '', location.pathname + location.search + (attempt === null && at.startsWith('#') ? at : ''));
   tab.set(ATTEMPT, '');
   if (attempt !== null && !ours) return; // somebody else's attempt to sign in
   if ((await meBy((input, init) => fetch(input, withSecret(init, secret))))?.user) local.set(KEY, secret);
@@ -106,7 +111,7 @@ export async function adopt() {
 /** Goes to the sign-in service, and comes back to the same session. */
 export function signIn(address: string) {
   const attempt = Array.from(crypto.getRandomValues(new Uint8Array(16)), b => b.toString(16).padStart(2, '0')).join('');
-  tab.set(ATTEMPT, `${attempt} ${location.hash}`);
+  tab.set(ATTEMPT, `${attempt} ${location.search}${location.hash}`);
   location.assign(`${address}?page=${attempt}`);
 }
 
@@ -152,7 +157,6 @@ async function goOn() {
     return;
   }
   dispatchEvent(new Event(AGAIN));
-  dispatchEvent(new Event('online')); // the streams try again at once
 }
 
 addEventListener('storage', e => {

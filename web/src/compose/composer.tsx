@@ -120,7 +120,13 @@ export function Composer({ compose }: { compose: Compose }) {
 
   return (
     <div className="dock">
-      <Queued queue={compose.queue} tell={compose.tell} after={focus} />
+      <Queued
+        queue={compose.queue}
+        writes={!blocked}
+        owns={compose.session?.role === 'owner' || compose.session?.role === 'admin'}
+        tell={compose.tell}
+        after={focus}
+      />
       {controls.blocked !== null && (
         <p className="blocked" id={why}>
           {controls.blocked}

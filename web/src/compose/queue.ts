@@ -1,17 +1,10 @@
 // The prompts that wait in a session, and the messages for the turn that runs.
 import { useCallback, useEffect, useRef, useState } from 'react';
+import type { QueuedPrompt } from '@tributary/chat';
 import type { UIMessage } from 'ai';
 import { at, call, reach, transport, type Session } from '../api/api';
 
-export interface Queued {
-  turn: string;
-  message_id: string;
-  text: string;
-  files?: number;
-  by: string;
-  at: string;
-  mine: boolean;
-}
+export type Queued = QueuedPrompt;
 
 const place = (id: string, turn: string) => `${at(id)}/queue/${encodeURIComponent(turn)}`;
 
@@ -28,6 +21,10 @@ export interface Queue {
   edit: (turn: string, text: string) => Promise<void>;
   remove: (turn: string) => Promise<void>;
   promote: (turn: string) => Promise<void>;
+  /** Lets the held prompts run. */
+  goOn: () => Promise<void>;
+  /** Removes all prompts that this person may remove. */
+  clear: () => Promise<void>;
 }
 
 const NONE: Queued[] = [];
@@ -39,25 +36,23 @@ export function withoutWaiting(messages: UIMessage[], queue: Queued[]): UIMessag
 }
 
 /**
- * The queue of a session, in the order of the gateway. The pushed session says when prompts come and begin. While some wait, the
- * session's events say what else happens to them.
+ * The queue of a session, in the order of the gateway. The pushed session says when prompts come, begin and are held. While some wait,
+ * the session's events say what else happens to them.
  */
 export function useQueue(id: string, session: Session | undefined, busy: boolean): Queue {
   const [list, setList] = useState(NONE);
   const asked = useRef(0);
   const refresh = useCallback(async () => {
     const number = ++asked.current;
-    const { queue } = (await (await call('GET', `${at(id)}/queue`)).json()) as { queue: Queued[] };
+    const queue = await reach(transport.queue(id));
     if (number === asked.current) setList(queue.length ? queue : NONE); // an older answer comes too late
   }, [id]);
-  const open = busy || (session !== undefined && session.state !== 'idle');
+  const some = list !== NONE,
+    open = busy || (session !== undefined && (session.state !== 'idle' || session.held !== undefined)) || some;
   const changed = `${session?.updated_at} ${session?.state} ${session?.turn}`,
     begun = session !== undefined;
-  if (!open && list !== NONE) setList(NONE);
   useEffect(() => {
-    if (!open)
-      asked.current++; // what was asked before comes too late
-    else if (begun)
+    if (open && begun)
       refresh().catch(() => {
         /* the list of sessions says that the gateway is away; its next event tries again */
       });
@@ -67,9 +62,8 @@ export function useQueue(id: string, session: Session | undefined, busy: boolean
       /* as above */
     });
   }, [refresh]);
-  const watches = list.length > 0;
   useEffect(() => {
-    if (!watches) return;
+    if (!some) return;
     const end = new AbortController();
     const watch = async () => {
       for await (const { type } of transport.events(id, {
@@ -84,7 +78,7 @@ export function useQueue(id: string, session: Session | undefined, busy: boolean
       /* as above */
     });
     return () => end.abort();
-  }, [id, watches, again]);
+  }, [id, some, again]);
   const then = async (done: Promise<unknown>) => {
     try {
       await done;
@@ -98,5 +92,7 @@ export function useQueue(id: string, session: Session | undefined, busy: boolean
     edit: (turn, text) => then(call('PATCH', place(id, turn), { text })),
     remove: turn => then(call('DELETE', place(id, turn))),
     promote: turn => then(call('POST', `${place(id, turn)}/promote`)),
+    goOn: () => then(reach(transport.continueQueue(id))),
+    clear: () => then(reach(transport.clearQueue(id))),
   };
 }

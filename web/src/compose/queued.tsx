@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { ArrowUp, Paperclip, Pencil, X } from 'lucide-react';
-import { IconButton } from '../ui/button';
+import { Button, IconButton } from '../ui/button';
 import { Editor } from './editor';
 import type { Queue, Queued as Prompt } from './queue';
 
@@ -10,12 +10,44 @@ interface Then {
   after: () => void;
 }
 
-/** The prompts that wait, the next one first. Own prompts can be changed, removed, and sent now. */
-export function Queued({ queue, ...then }: Then & { queue: Queue }) {
-  if (!queue.list.length) return null;
+interface Props extends Then {
+  queue: Queue;
+  /** Whether this person may write here, and whether as the owner of the session. */
+  writes: boolean;
+  owns: boolean;
+}
+
+const many = (n: number, one: string, more: string) => (n === 1 ? `One prompt ${one}` : `${n} prompts ${more}`);
+
+/** The prompts that wait, the next one first. Own prompts can be changed, removed, and sent now. Held ones wait until a person continues. */
+export function Queued({ queue, writes, owns, ...then }: Props) {
+  const { list } = queue,
+    held = list.filter(q => q.held),
+    { act, under } = useAct(then);
+  if (!list.length) return null;
   return (
     <section className="queued" aria-label="Waiting prompts">
-      <p className="queued-head">{queue.list.length === 1 ? 'One prompt waits' : `${queue.list.length} prompts wait`}</p>
+      {list.length > held.length && <p className="queued-head">{many(list.length - held.length, 'waits', 'wait')}</p>}
+      {held.length > 0 && (
+        <div className="queued-held">
+          <p role="status">
+            {many(held.length, 'is', 'are')} held until somebody continues or removes {held.length === 1 ? 'it' : 'them'}. A new message runs at
+            once.
+          </p>
+          {writes && (
+            <span className="queued-acts">
+              <Button small look="primary" disabled={under} onClick={() => void act(queue.goOn())}>
+                Continue
+              </Button>
+              {(owns || list.some(q => q.mine)) && (
+                <Button small disabled={under} onClick={() => void act(queue.clear())}>
+                  Remove
+                </Button>
+              )}
+            </span>
+          )}
+        </div>
+      )}
       <ol>
         {queue.list.map(q => (
           <Row key={q.turn} prompt={q} queue={queue} {...then} />
@@ -25,21 +57,27 @@ export function Queued({ queue, ...then }: Then & { queue: Queue }) {
   );
 }
 
-function Row({ prompt, queue, tell, after }: Then & { prompt: Prompt; queue: Queue }) {
-  const [editing, setEditing] = useState(false),
-    [sent, setSent] = useState(false);
+/** A change of the queue that is under way. The button that began it may go. */
+function useAct({ tell, after }: Then) {
+  const [under, setUnder] = useState(false);
   const act = async (done: Promise<void>) => {
     tell(null);
-    setSent(true);
+    setUnder(true);
     after();
     try {
       await done;
     } catch (e) {
       tell((e as Error).message);
     } finally {
-      setSent(false);
+      setUnder(false);
     }
   };
+  return { act, under };
+}
+
+function Row({ prompt, queue, tell, after }: Then & { prompt: Prompt; queue: Queue }) {
+  const [editing, setEditing] = useState(false),
+    { act, under: sent } = useAct({ tell, after });
   const short = prompt.text.length > 40 ? `${prompt.text.slice(0, 40)}…` : prompt.text;
   if (editing) {
     return (
@@ -75,6 +113,7 @@ function Row({ prompt, queue, tell, after }: Then & { prompt: Prompt; queue: Que
           </span>
         ) : null}
         {prompt.mine ? 'you' : prompt.by}
+        {prompt.held && <span className="unseen"> held</span>}
       </span>
       {prompt.mine && (
         <span className="queued-acts">
@@ -83,7 +122,7 @@ function Row({ prompt, queue, tell, after }: Then & { prompt: Prompt; queue: Que
             className="btn small"
             disabled={sent}
             aria-label={`Send now: ${short}`}
-            title="Stops the turn that runs"
+            title={prompt.held ? 'Runs before the others; a turn that runs is stopped' : 'Stops the turn that runs'}
             onClick={() => void act(queue.promote(prompt.turn))}
           >
             <ArrowUp aria-hidden="true" />

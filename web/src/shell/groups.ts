@@ -36,6 +36,7 @@ export function stateOf(session: Session, unseen: boolean): { word: string; tone
   if (session.state === 'paused' || session.waiting?.length)
     return session.role === 'viewer' ? { word: 'waits for an answer', tone: '' } : { word: 'waits for you', tone: 'waits' };
   if (session.state === 'running') return { word: 'working', tone: 'runs' };
+  if (session.held) return { word: session.held === 1 ? 'one prompt held' : `${session.held} prompts held`, tone: '' };
   if (session.outcome === 'failed') return { word: 'failed', tone: 'failed' };
   return unseen ? { word: 'finished', tone: 'fresh' } : { word: '', tone: '' };
 }

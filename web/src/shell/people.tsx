@@ -17,15 +17,24 @@ export default function People({ session, acting, onClose }: { session: Session;
   const [name, setName] = useState(''),
     [role, setRole] = useState('viewer');
   const [members, setMembers] = useState(session.members ?? {});
-  const [problem, setProblem] = useState('');
-  const change = async (who: string, to: string | null) => {
+  const [problem, setProblem] = useState(''),
+    [unmet, setUnmet] = useState('');
+  const change = async (who: string, to: string | null): Promise<boolean> => {
     setProblem('');
+    setUnmet('');
     try {
-      setMembers(await changeMember(session.id, who, to));
-      setName('');
+      const { members: now, principal, unknown } = await changeMember(session.id, who, to);
+      setMembers(now);
+      setUnmet(unknown ? principal : '');
+      return true;
     } catch (e) {
       setProblem((e as Error).message);
+      return false;
     }
+  };
+  const add = async () => {
+    const typed = name;
+    if (await change(typed.trim(), role)) setName(now => (now === typed ? '' : now));
   };
   return (
     <Dialog title="People in this session" about="The link opens the session for those who may see it." onClose={onClose}>
@@ -64,7 +73,7 @@ export default function People({ session, acting, onClose }: { session: Session;
         className="invite"
         onSubmit={e => {
           e.preventDefault();
-          if (name.trim()) void change(name.trim(), role);
+          if (name.trim()) void add();
         }}
       >
         <input
@@ -79,6 +88,11 @@ export default function People({ session, acting, onClose }: { session: Session;
           Add
         </Button>
       </form>
+      {unmet && (
+        <p className="note" role="status">
+          Nobody has come with the name {unmet} yet: the role counts when somebody does. Remove the name if it is not the right one.
+        </p>
+      )}
       {problem && (
         <p className="bad" role="alert">
           {problem}
