@@ -42,7 +42,7 @@ func (l *activeSession) remove(ctx context.Context) error {
 	l.mu.Unlock()
 	<-written                                           // a document that is under way; none follows after deleted was set
 	if err := l.hub.Log.Delete(ctx, l.id); err != nil { // first: a refused deletion removes nothing
-		return notUsed(fmt.Sprintf("delete session %q", l.id), err)
+		return fmt.Errorf("delete session %q: %w", l.id, err)
 	}
 	if err := l.removeState(); err != nil { // the next session of this id tries again
 		l.hub.Logger.Error("files of a deleted session are left", "error", err)

@@ -141,7 +141,7 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 	}
 	since, err := h.Log.Last(ctx, s.ID)
 	if err != nil {
-		return Info{}, notUsed(fmt.Sprintf("read the log of session %q", s.ID), err)
+		return Info{}, fmt.Errorf("read the log of session %q: %w", s.ID, err)
 	}
 	began := h.Now()
 	own := Workspace{}
@@ -284,7 +284,7 @@ func (h *Hub) read(ctx context.Context, id string) (Info, error) {
 		return Info{}, damaged
 	}
 	if err != nil {
-		return Info{}, notUsed(fmt.Sprintf("read session %q", id), err)
+		return Info{}, fmt.Errorf("read session %q: %w", id, err)
 	}
 	return infoOf(id, doc)
 }

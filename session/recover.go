@@ -59,7 +59,7 @@ func (h *Hub) takeUp(ctx context.Context, info Info) error {
 		return err
 	}
 	if _, err := h.Log.AppendWith(ctx, entry, "", nil); err != nil { // as it is on record, so it changes nothing
-		return notUsed(fmt.Sprintf("take session %q", info.ID), err)
+		return fmt.Errorf("take session %q: %w", info.ID, err)
 	}
 	now, err := h.standing(ctx, info.ID)
 	if err == nil {
