@@ -120,7 +120,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 	if err := noteStore(c.Data, c.DB); err != nil {
 		return err
 	}
-	store, err := accessdb.Open(ctx, c.Data, c.DB)
+	store, err := accessdb.Open(ctx, c.Data, c.DB, logger)
 	if err != nil {
 		return err
 	}
