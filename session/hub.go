@@ -36,6 +36,7 @@ type Hub struct {
 	grants  *grantBook
 	board   board
 	listing chan struct{} // holds one while an agent lists its conversations
+	resumes resumes       // belongs to the holder of listing
 
 	mu       mutex
 	sessions map[string]*activeSession
