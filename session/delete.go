@@ -10,6 +10,10 @@ import (
 // Delete ends a session's turns and its agent, and removes the session. A deletion that
 // has begun goes on when ctx ends. After an error the session goes on.
 func (h *Hub) Delete(ctx context.Context, id string) error {
+	return patiently(ctx, func() error { return h.deleteSession(ctx, id) })
+}
+
+func (h *Hub) deleteSession(ctx context.Context, id string) error {
 	l, release, err := h.session(ctx, id)
 	if err != nil {
 		return err

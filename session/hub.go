@@ -110,6 +110,10 @@ type Spec struct {
 
 // Create makes a session. An empty id gets one, an empty agent the default.
 func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
+	return within(ctx, afterRequest, func() (Info, error) { return h.create(ctx, s) })
+}
+
+func (h *Hub) create(ctx context.Context, s Spec) (Info, error) {
 	if s.ID == "" {
 		s.ID = newID(h.Now())
 	}
