@@ -75,6 +75,7 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	if h.shared {
 		h.board.hear = h.hear
 		h.goes.Go(h.watchOwnership)
+		h.goes.Go(h.watchOrphans)
 	}
 	return h, nil
 }

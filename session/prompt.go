@@ -329,7 +329,9 @@ func (h *Hub) stopTurn(ctx context.Context, session, id, by string) (stoppedID s
 		if err := l.closeOrphans(ctx, restarted()); err != nil {
 			return "", false, notLogged(err)
 		}
-		return id, false, nil
+		if t = l.stoppable(id); t == nil {
+			return id, false, nil
+		}
 	}
 	done = t.finish(stopped("stopped"))
 	l.mu.Lock()
