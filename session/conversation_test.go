@@ -72,7 +72,7 @@ func TestAListOfConversationsReadsWhatHasChanged(t *testing.T) {
 	if all, err := again.Conversations(t.Context(), "demo"); err != nil || len(all) != 1 {
 		t.Fatalf("%v, %v", all, err)
 	}
-	if err := b.Delete(t.Context(), "has"); err != nil {
+	if _, err := b.Delete(t.Context(), "has"); err != nil {
 		t.Fatal(err)
 	}
 	if all, err := again.Conversations(t.Context(), "demo"); err != nil || len(all) != 2 {

@@ -44,7 +44,7 @@ func TestASessionIsDeletedThoughTheClientDoesNotWait(t *testing.T) {
 		impatient, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		began := time.Now()
-		if err := b.Delete(impatient, "s"); !errors.Is(err, session.ErrLog) || time.Since(began) > 15*time.Second {
+		if _, err := b.Delete(impatient, "s"); !errors.Is(err, session.ErrLog) || time.Since(began) > 15*time.Second {
 			t.Errorf("the deletion returns %v after %s", err, time.Since(began))
 		}
 		time.Sleep(20 * time.Second) // the deletion goes on
@@ -60,7 +60,7 @@ func TestASessionThatCouldNotBeDeletedGoesOn(t *testing.T) {
 		b := benchOn(t, eventlog.New(slowDelete{memlog.New(), &fails}), nil)
 		defer b.close()
 		b.wait(b.say("u1", "hello"))
-		if err := b.Delete(t.Context(), "s"); !errors.Is(err, errDisk) {
+		if _, err := b.Delete(t.Context(), "s"); !errors.Is(err, errDisk) {
 			t.Errorf("the deletion: %v", err)
 		}
 		b.wait(b.say("u2", "hello"))
@@ -72,7 +72,7 @@ func TestASessionThatCouldNotBeDeletedGoesOn(t *testing.T) {
 			t.Errorf("the document is %s, %v", doc, err)
 		}
 		fails = false
-		if err := b.Delete(t.Context(), "s"); err != nil {
+		if _, err := b.Delete(t.Context(), "s"); err != nil {
 			t.Errorf("the second deletion: %v", err)
 		}
 	})
@@ -116,7 +116,7 @@ func TestOnlyADeletionThatWasWrittenRemovesTheAgentsFiles(t *testing.T) {
 			}
 		}
 		hears("I remember: ")
-		if err := b.Delete(t.Context(), "s"); !errors.Is(err, errDisk) {
+		if _, err := b.Delete(t.Context(), "s"); !errors.Is(err, errDisk) {
 			t.Fatal("the deletion:", err)
 		}
 		hears("I remember: blue")
@@ -125,7 +125,7 @@ func TestOnlyADeletionThatWasWrittenRemovesTheAgentsFiles(t *testing.T) {
 			t.Fatal(left, err)
 		}
 		fails = false
-		if err := b.Delete(t.Context(), "s"); err != nil {
+		if _, err := b.Delete(t.Context(), "s"); err != nil {
 			t.Fatal(err)
 		}
 		// A gateway that was killed before it removed the files leaves them to the next session of this id.

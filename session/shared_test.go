@@ -365,7 +365,7 @@ func TestAGatewayThatDoesNotOwnASessionSaysSo(t *testing.T) {
 		"a resume":       func() error { _, _, err := second.Resumable(ctx, "s", ""); return err },
 		"a resume by id": func() error { _, _, err := second.Resumable(ctx, "s", turn.ID); return err },
 		"a new member":   func() error { _, err := second.SetMember(ctx, "s", "eve", "viewer"); return err },
-		"a deletion":     func() error { return second.Delete(ctx, "s") },
+		"a deletion":     func() error { _, err := second.Delete(ctx, "s"); return err },
 		"an answer": func() error {
 			_, err := second.Permit(ctx, "s", "r1", session.Sender{By: "ada"}, session.Choice{Approved: &yes})
 			return err
@@ -407,7 +407,7 @@ func TestADeletionByAnotherGatewayDeletesNothing(t *testing.T) {
 	}
 	second.log.GiveBack()
 	first.setRole("viewer") // the first owns the session now
-	if err := second.Delete(t.Context(), "s"); !errors.Is(err, session.ErrElsewhere) {
+	if _, err := second.Delete(t.Context(), "s"); !errors.Is(err, session.ErrElsewhere) {
 		t.Errorf("the deletion: %v", err)
 	}
 	if files := memory(); len(files) != 1 {

@@ -84,7 +84,7 @@ func TestNothingWaitsForEverForADiskThatHangs(t *testing.T) {
 			{"a score", func(ctx context.Context) error {
 				return b.Score(ctx, "scored", []trace.Score{{Name: "g", Turn: ended.ID, Verdict: "pass"}})
 			}},
-			{"a deletion", func(ctx context.Context) error { return b.Delete(ctx, "fourth") }},
+			{"a deletion", func(ctx context.Context) error { _, err := b.Delete(ctx, "fourth"); return err }},
 		} {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			began := time.Now()
