@@ -36,7 +36,7 @@ func rooms() []room {
 	)
 	return []room{
 		{packages: "internal/quote"},
-		{packages: "internal/migration"},
+		{packages: "internal/migration", others: "github.com/pressly/goose"},
 		{packages: "internal/size"},
 		{packages: "internal/address"},
 

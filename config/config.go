@@ -17,6 +17,8 @@ import (
 type Config struct {
 	// Listen is host:port; port 0 is any free one.
 	Listen string `yaml:"listen"`
+	// MetricsListen is host:port of a further address, which answers GET /metrics without a token; "" is none.
+	MetricsListen string `yaml:"metrics_listen"`
 	// PublicURL is the address that people open, where a proxy stands in front.
 	PublicURL string `yaml:"public_url"`
 	// TrustedProxies are the addresses and networks of proxies.

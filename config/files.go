@@ -2,7 +2,9 @@ package config
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -21,35 +23,36 @@ const (
 	fileProgram = "program"
 )
 
-// eachFile calls do for each field below v that names a file and is set. Values of maps are
-// changed in the map.
-func eachFile(v reflect.Value, do func(kind string, path reflect.Value)) {
+// eachFile calls do for each field below v that names a file and is set; at is the field's place, such
+// as auth.tokens[0].token_file. Values of maps are changed in the map.
+func eachFile(v reflect.Value, at string, do func(at, kind string, path reflect.Value)) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			eachFile(v.Elem(), do)
+			eachFile(v.Elem(), at, do)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			eachFile(v.Index(i), do)
+			eachFile(v.Index(i), fmt.Sprintf("%s[%d]", at, i), do)
 		}
 	case reflect.Map:
 		for _, key := range v.MapKeys() {
 			item := reflect.New(v.Type().Elem()).Elem()
 			item.Set(v.MapIndex(key))
-			eachFile(item, do)
+			eachFile(item, at+"."+key.String(), do)
 			v.SetMapIndex(key, item)
 		}
 	case reflect.Struct:
 		for f, field := range v.Fields() {
-			switch kind := f.Tag.Get(tagFile); {
+			key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			switch kind, at := f.Tag.Get(tagFile), strings.TrimPrefix(at+"."+key, "."); {
 			case !f.IsExported():
 			case kind != "":
 				if field.String() != "" {
-					do(kind, field)
+					do(at, kind, field)
 				}
 			default:
-				eachFile(field, do)
+				eachFile(field, at, do)
 			}
 		}
 	default:
@@ -62,7 +65,7 @@ func (c *Config) anchorFiles() error {
 	if err != nil {
 		return fmt.Errorf("find the current directory: %w", err)
 	}
-	eachFile(reflect.ValueOf(c).Elem(), func(kind string, path reflect.Value) {
+	eachFile(reflect.ValueOf(c).Elem(), "", func(_, kind string, path reflect.Value) {
 		if p := path.String(); !filepath.IsAbs(p) && (kind != fileProgram || strings.ContainsRune(p, filepath.Separator)) {
 			path.SetString(filepath.Join(dir, p))
 		}
@@ -89,18 +92,61 @@ func (c Config) ClosedFiles() []string {
 // and sorted.
 func (c Config) SecretFiles() []string {
 	all := databaseFiles(c.DB)
-	eachFile(reflect.ValueOf(&c).Elem(), func(kind string, path reflect.Value) {
-		if kind == fileSecret {
-			all = append(all, path.String())
-		}
-	})
-	for _, a := range c.Agents {
-		var options any
-		if json.Unmarshal(a.Options, &options) == nil {
-			all = appendFiles(all, options)
-		}
+	for _, path := range c.secrets() {
+		all = append(all, path)
 	}
 	return absolute(all)
+}
+
+// secrets are the files with a secret that have a key of their own, by the places of the keys.
+func (c Config) secrets() map[string]string {
+	all := map[string]string{}
+	eachFile(reflect.ValueOf(&c).Elem(), "", func(at, kind string, path reflect.Value) {
+		if kind == fileSecret {
+			all[at] = path.String()
+		}
+	})
+	for name, a := range c.Agents {
+		var options any
+		if json.Unmarshal(a.Options, &options) == nil {
+			addFiles(all, "agents."+name+".options", options)
+		}
+	}
+	return all
+}
+
+// CheckSecrets returns a Fault about the first key whose file with a secret cannot be read.
+func (c Config) CheckSecrets() error {
+	all := c.secrets()
+	for _, at := range slices.Sorted(maps.Keys(all)) {
+		why := unreadable(all[at])
+		if why != nil {
+			return c.Fault(at, "names %s, which cannot be read: %v: correct the path, or let the gateway's user read the file", all[at], why)
+		}
+	}
+	return nil
+}
+
+// unreadable says why a file cannot be read, or has nothing in it. A pipe is left alone, because it can
+// be read only once.
+func unreadable(path string) error {
+	info, err := os.Stat(path)
+	switch {
+	case err != nil:
+	case info.IsDir():
+		return errors.New("it is a directory")
+	case info.Mode().IsRegular() && info.Size() == 0:
+		return errors.New("it is empty")
+	case info.Mode().IsRegular():
+		var f *os.File
+		if f, err = os.Open(path); err == nil {
+			err = f.Close()
+		}
+	}
+	if at, is := errors.AsType[*os.PathError](err); is {
+		return at.Err
+	}
+	return err
 }
 
 func absolute(all []string) []string {
@@ -113,22 +159,21 @@ func absolute(all []string) []string {
 	return slices.Compact(all)
 }
 
-// appendFiles appends what the keys that end in _file name, at any depth.
-func appendFiles(all []string, v any) []string {
+// addFiles adds what the keys that end in _file name, at any depth.
+func addFiles(all map[string]string, at string, v any) {
 	switch v := v.(type) {
 	case map[string]any:
 		for key, item := range v {
 			if name, ok := item.(string); ok && name != "" && strings.HasSuffix(key, "_file") {
-				all = append(all, name)
+				all[at+"."+key] = name
 			}
-			all = appendFiles(all, item)
+			addFiles(all, at+"."+key, item)
 		}
 	case []any:
-		for _, item := range v {
-			all = appendFiles(all, item)
+		for i, item := range v {
+			addFiles(all, fmt.Sprintf("%s[%d]", at, i), item)
 		}
 	}
-	return all
 }
 
 // databaseFiles are the files from which the driver of PostgreSQL takes the password, and

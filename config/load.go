@@ -77,9 +77,12 @@ func mayBeEmpty(path string) bool {
 
 // check looks at what a type does not say.
 func (c *Config) check() error {
-	if c.Listen != "" {
-		if err := CheckListen(c.Listen); err != nil {
-			return c.Fault("listen", "%v", err)
+	for _, at := range []struct{ key, address string }{{"listen", c.Listen}, {"metrics_listen", c.MetricsListen}} {
+		if at.address == "" {
+			continue
+		}
+		if err := CheckListen(at.address); err != nil {
+			return c.Fault(at.key, "%v", err)
 		}
 	}
 	if c.App != "" {

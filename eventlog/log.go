@@ -32,7 +32,7 @@ func (l *Log) Append(ctx context.Context, session, turn string, events []trace.E
 	last, err := l.Store.Append(ctx, session, turn, events)
 	l.wake(session, err != nil || slices.ContainsFunc(events, isDurable))
 	l.ended(session, events)
-	return last, err
+	return last, unavailable(err)
 }
 
 // AppendWith implements Store, and wakes the readers of the session.
@@ -40,7 +40,7 @@ func (l *Log) AppendWith(ctx context.Context, e Entry, turn string, events []tra
 	last, err := l.Store.AppendWith(ctx, e, turn, events)
 	l.wake(e.Session, err != nil || slices.ContainsFunc(events, isDurable))
 	l.ended(e.Session, events)
-	return last, err
+	return last, unavailable(err)
 }
 
 func isDurable(e trace.Event) bool { return !trace.Ephemeral(e.Payload) }
@@ -94,7 +94,7 @@ func (l *Log) follow(ctx context.Context, session string, after uint64, appended
 func (l *Log) Delete(ctx context.Context, session string) error {
 	err := l.Store.Delete(ctx, session)
 	l.wake(session, true)
-	return err
+	return unavailable(err)
 }
 
 // Close implements Store. The readers of all sessions get ErrClosed.

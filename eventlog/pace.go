@@ -28,10 +28,24 @@ type free struct{}
 func (free) Reads() error { return nil }
 func (free) Waits()       {}
 
+// marked is a Pace whose errors say that they are no errors of a store.
+type marked struct{ Pace }
+
+func (m marked) Reads() error {
+	if err := m.Pace.Reads(); err != nil {
+		return refusedRead{err}
+	}
+	return nil
+}
+
+type refusedRead struct{ error }
+
+func (e refusedRead) Unwrap() error { return e.error }
+
 // PaceOf is the pace of a context. The pace of a context without one has no bound.
 func PaceOf(ctx context.Context) Pace {
 	if p, is := ctx.Value(paceKey{}).(Pace); is {
-		return p
+		return marked{p}
 	}
 	return free{}
 }

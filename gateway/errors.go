@@ -169,7 +169,7 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusServiceUnavailable, logUnavailable
 	case errors.Is(err, session.ErrElsewhere):
 		return http.StatusServiceUnavailable, "session_elsewhere"
-	case errors.Is(err, session.ErrClosing):
+	case errors.Is(err, session.ErrClosing), errors.Is(err, eventlog.ErrClosed):
 		return http.StatusServiceUnavailable, "shutting_down"
 	}
 	return http.StatusInternalServerError, internal

@@ -222,7 +222,7 @@ func (s torn) Durable(ctx context.Context, id string, after, until uint64) iter.
 func TestAHistoryThatCannotBeReadHasItsStatus(t *testing.T) {
 	s := newStandOn(t, torn{memlog.New()}, nil)
 	s.do("POST", "/api/chat", submit("c1", "u1", "hello"))
-	if status, header, body := s.do("GET", "/api/sessions/c1/messages", ""); status != 500 || !strings.HasPrefix(body, `{"error":`) || header.Get("Link") != "" {
+	if status, header, body := s.do("GET", "/api/sessions/c1/messages", ""); status != 503 || !strings.HasPrefix(body, `{"error":`) || header.Get("Link") != "" {
 		t.Errorf("%d %s", status, body)
 	}
 }

@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
+	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -42,6 +45,33 @@ func (s absent) Last(ctx context.Context, id string) (uint64, error) {
 	return s.Store.Last(ctx, id)
 }
 
+// reads yields what a store yields, or that it is away.
+func reads[T any](s absent, all iter.Seq2[T, error]) iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
+		if err := s.err(); err != nil {
+			var none T
+			yield(none, err)
+			return
+		}
+		all(yield)
+	}
+}
+
+func (s absent) After(ctx context.Context, id string, after uint64) iter.Seq2[trace.Record, error] {
+	return reads(s, s.Store.After(ctx, id, after))
+}
+
+func (s absent) Durable(ctx context.Context, id string, after, until uint64) iter.Seq2[trace.Record, error] {
+	return reads(s, s.Store.Durable(ctx, id, after, until))
+}
+
+func (s absent) Turns(ctx context.Context, id string, before uint64, limit int) ([]eventlog.TurnMark, error) {
+	if err := s.err(); err != nil {
+		return nil, err
+	}
+	return s.Store.Turns(ctx, id, before, limit)
+}
+
 func (s absent) Delete(ctx context.Context, id string) error {
 	if err := s.err(); err != nil {
 		return err
@@ -64,23 +94,11 @@ func (s absent) Append(ctx context.Context, id, turn string, events []trace.Even
 }
 
 func (s absent) Messages(ctx context.Context, id string) iter.Seq2[eventlog.MessageMark, error] {
-	return func(yield func(eventlog.MessageMark, error) bool) {
-		if err := s.err(); err != nil {
-			yield(eventlog.MessageMark{}, err)
-			return
-		}
-		s.Store.Messages(ctx, id)(yield)
-	}
+	return reads(s, s.Store.Messages(ctx, id))
 }
 
 func (s absent) List(ctx context.Context, q eventlog.Query) iter.Seq2[eventlog.Entry, error] {
-	return func(yield func(eventlog.Entry, error) bool) {
-		if err := s.err(); err != nil {
-			yield(eventlog.Entry{}, err)
-			return
-		}
-		s.Store.List(ctx, q)(yield)
-	}
+	return reads(s, s.Store.List(ctx, q))
 }
 
 // Whatever a request needs of the log: while the log is away, the answer is 503 with the same
@@ -112,6 +130,41 @@ func TestWithoutItsLogTheGatewayIsUnavailable(t *testing.T) {
 	for _, r := range requests {
 		if status, _, body := s.do(r.method, r.path, r.body); status >= 500 {
 			t.Errorf("afterwards %s %s: %d %s", r.method, r.path, status, body)
+		}
+	}
+}
+
+// Each route that reads answers so, also of a session in memory, and none says that something went wrong.
+func TestWithoutItsLogNoReadGoesWrong(t *testing.T) {
+	store := absent{memlog.New(), new(atomic.Bool)}
+	s := newStandOn(t, store, nil)
+	s.do("POST", "/api/chat", submit("known", "u1", "hello"))
+	store.away.Store(true)
+	reads := []string{"/api/sessions/known/messages", "/api/sessions/known/export", "/api/sessions/known/export?format=atif", "/api/sessions/known/export?format=otlp", "/api/sessions/known/trace", "/api/sessions/known/messages?after=0"}
+	for _, path := range reads {
+		if status, header, body := s.do("GET", path, ""); status != 503 || header.Get("Retry-After") == "" || !strings.Contains(body, `"log_unavailable"`) {
+			t.Errorf("%s: %d %v %s", path, status, header, body)
+		}
+	}
+	for _, pattern := range gateway.Patterns() {
+		path, reads := strings.CutPrefix(pattern, "GET ")
+		if !reads || strings.HasPrefix(path, "/api/agentops") {
+			continue
+		}
+		for _, id := range []string{"known", "elsewhere"} {
+			path := strings.NewReplacer("{id}", id, "{agent}", "demo", "{chat}", id).Replace(path)
+			ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second) // those that stream go on
+			r, err := http.NewRequestWithContext(ctx, "GET", s.url+path, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			res, err := http.DefaultClient.Do(r)
+			if err != nil {
+				t.Errorf("%s: %v", path, err)
+			} else if res.StatusCode == http.StatusInternalServerError {
+				t.Errorf("%s: %s", path, res.Status)
+			}
+			cancel()
 		}
 	}
 }

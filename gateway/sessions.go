@@ -209,8 +209,12 @@ func (g *gateway) get(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (g *gateway) remove(w http.ResponseWriter, r *http.Request) error {
-	if err := g.Hub.Delete(r.Context(), r.PathValue("id")); err != nil {
+	kept, err := g.Hub.Delete(r.Context(), r.PathValue("id"))
+	switch {
+	case err != nil:
 		return err
+	case kept != "":
+		return writeJSON(w, http.StatusOK, map[string]string{"kept": sentence(kept)})
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil

@@ -68,7 +68,7 @@ type unlocking struct {
 
 func (u *unlocking) Find(ctx context.Context, id string, c agent.Caller) (agent.Found, error) {
 	if u.hub != nil {
-		_ = u.hub.Delete(ctx, id)
+		_, _ = u.hub.Delete(ctx, id)
 	}
 	return u.elsewhere.Find(ctx, id, c)
 }

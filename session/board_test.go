@@ -110,7 +110,7 @@ func TestAReaderOfTheListLearnsOfEachChange(t *testing.T) {
 		if got := r.now(); !strings.HasSuffix(got, "s idle canceled") {
 			t.Errorf("a stop: %q", got)
 		}
-		if err := b.Delete(t.Context(), "n"); err != nil {
+		if _, err := b.Delete(t.Context(), "n"); err != nil {
 			t.Fatal(err)
 		}
 		expect(t, "a deletion", r.now(), "gone n")
@@ -166,7 +166,7 @@ func TestAPersonHearsOfTheirOwnSessionsOnly(t *testing.T) {
 		if got := bob.now(); got != "" && got != "n idle, gone n" {
 			t.Errorf("in and out within a moment: %q", got)
 		}
-		if err := b.Delete(t.Context(), "n"); err != nil {
+		if _, err := b.Delete(t.Context(), "n"); err != nil {
 			t.Fatal(err)
 		}
 		expect(t, "deleted", bob.now(), "")

@@ -104,6 +104,10 @@ func (h *Hub) continueTurn(ctx context.Context, session string, c Continuation) 
 // Settle takes the answers that came with a request of another kind. Other requests
 // go on waiting.
 func (h *Hub) Settle(ctx context.Context, session string, c Continuation) error {
+	return patiently(ctx, func() error { return h.settle(ctx, session, c) })
+}
+
+func (h *Hub) settle(ctx context.Context, session string, c Continuation) error {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return err

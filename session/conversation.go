@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
@@ -114,22 +115,69 @@ func (h *Hub) conversations(ctx context.Context, name string) ([]agent.Conversat
 // untaken leaves out the conversations that a session has. Sessions in memory go first:
 // they may have one that is not in their documents yet.
 func (h *Hub) untaken(ctx context.Context, all []agent.Conversation) ([]agent.Conversation, error) {
-	take := func(token string) {
-		all = slices.DeleteFunc(all, func(c agent.Conversation) bool { return strings.HasPrefix(token, c.Token) })
+	has := func(token string) func(agent.Conversation) bool {
+		return func(c agent.Conversation) bool { return strings.HasPrefix(token, c.Token) }
 	}
 	for _, l := range h.inMemory() {
-		take(l.view().Resume)
+		all = slices.DeleteFunc(all, has(l.view().Resume))
 	}
-	for e, err := range h.Log.List(ctx, eventlog.Query{}) {
-		if err != nil {
-			return nil, fmt.Errorf("list the sessions: %w", err)
+	if err := h.resumes.catchUp(ctx, h); err != nil {
+		return nil, err
+	}
+	for session, token := range h.resumes.tokens {
+		if !slices.ContainsFunc(all, has(token)) {
+			continue
 		}
-		if info, err := infoOf(e.Session, e.Doc); err == nil {
-			take(info.Resume)
+		info, err := h.read(ctx, session) // it may have been deleted
+		switch {
+		case errors.Is(err, ErrUnknownSession):
+			delete(h.resumes.tokens, session)
+			continue
+		case err == nil:
+			token = info.Resume
+		case !ofOneSession(err):
+			return nil, err
 		}
-		if len(all) == 0 {
-			break
-		}
+		all = slices.DeleteFunc(all, has(token))
 	}
 	return all, nil
+}
+
+// clocksApart is how far the clocks of gateways on one database may be apart.
+const clocksApart = time.Hour
+
+// resumes are the resume tokens in the documents of all sessions, as they were when the documents were
+// read last. Only the documents that have changed since are read again. Whoever may list uses it.
+type resumes struct {
+	tokens map[string]string // by session
+	until  time.Time         // of the newest document that was read
+}
+
+func (r *resumes) catchUp(ctx context.Context, h *Hub) error {
+	since, newest := r.until, r.until
+	if h.shared {
+		since = since.Add(-clocksApart)
+	}
+	if r.tokens == nil {
+		r.tokens = map[string]string{}
+	}
+	for e, err := range h.Log.List(ctx, eventlog.Query{}) {
+		switch {
+		case err != nil:
+			return fmt.Errorf("list the sessions: %w", err)
+		case e.Damaged: // its time may be wrong
+			continue
+		case e.Updated.Before(since):
+			r.until = newest
+			return nil
+		case e.Updated.After(newest):
+			newest = e.Updated
+		}
+		delete(r.tokens, e.Session)
+		if info, err := infoOf(e.Session, e.Doc); err == nil && info.Resume != "" {
+			r.tokens[e.Session] = info.Resume
+		}
+	}
+	r.until = newest
+	return nil
 }

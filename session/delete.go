@@ -8,11 +8,16 @@ import (
 // This file deletes sessions.
 
 // Delete ends a session's turns and its agent, and removes the session. A deletion that
-// has begun goes on when ctx ends. After an error the session goes on.
-func (h *Hub) Delete(ctx context.Context, id string) error {
+// has begun goes on when ctx ends. After an error the session goes on. If the session's own workspace
+// stays, kept says so in a sentence.
+func (h *Hub) Delete(ctx context.Context, id string) (kept string, err error) {
+	return within(ctx, afterRequest, func() (string, error) { return h.deleteSession(ctx, id) })
+}
+
+func (h *Hub) deleteSession(ctx context.Context, id string) (kept string, err error) {
 	l, release, err := h.session(ctx, id)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer release()
 	l.setDeleted(true)
@@ -20,13 +25,13 @@ func (h *Hub) Delete(ctx context.Context, id string) error {
 	l.closeAgent()
 	finishAll(openTurns([]*activeSession{l}), stopped("deleted")) // what the agent began meanwhile
 	l.awaitReaders(ctx)
-	if err := l.remove(context.WithoutCancel(ctx)); err != nil {
+	if kept, err = l.remove(context.WithoutCancel(ctx)); err != nil {
 		l.setDeleted(false)
-		return elsewhere(err)
+		return "", elsewhere(err)
 	}
 	h.drop(l)
 	h.board.deleted(id)
-	return nil
+	return kept, nil
 }
 
 func (l *activeSession) setDeleted(deleted bool) {
@@ -35,20 +40,19 @@ func (l *activeSession) setDeleted(deleted bool) {
 	l.deleted = deleted
 }
 
-// remove removes what is stored of a session.
-func (l *activeSession) remove(ctx context.Context) error {
+// remove removes what is stored of a session, and says what is kept.
+func (l *activeSession) remove(ctx context.Context) (kept string, err error) {
 	l.mu.Lock()
 	written := l.writes.over()
 	l.mu.Unlock()
 	<-written                                           // a document that is under way; none follows after deleted was set
 	if err := l.hub.Log.Delete(ctx, l.id); err != nil { // first: a refused deletion removes nothing
-		return notUsed(fmt.Sprintf("delete session %q", l.id), err)
+		return "", fmt.Errorf("delete session %q: %w", l.id, err)
 	}
 	if err := l.removeState(); err != nil { // the next session of this id tries again
 		l.hub.Logger.Error("files of a deleted session are left", "error", err)
 	}
-	l.leaveWorkspace(ctx)
-	return nil
+	return l.leaveWorkspace(ctx), nil
 }
 
 // drop takes a session out of memory that is no more.

@@ -43,9 +43,11 @@ func TestASessionIsDeletedThoughTheClientDoesNotWait(t *testing.T) {
 		b.wait(b.say("u1", "hello"))
 		impatient, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
-		if err := b.Delete(impatient, "s"); err != nil {
-			t.Errorf("the deletion: %v", err)
+		began := time.Now()
+		if _, err := b.Delete(impatient, "s"); !errors.Is(err, session.ErrLog) || time.Since(began) > 15*time.Second {
+			t.Errorf("the deletion returns %v after %s", err, time.Since(began))
 		}
+		time.Sleep(20 * time.Second) // the deletion goes on
 		if _, err := b.Get(t.Context(), "s"); !errors.Is(err, session.ErrUnknownSession) {
 			t.Errorf("afterwards the session is there: %v", err)
 		}
@@ -58,7 +60,7 @@ func TestASessionThatCouldNotBeDeletedGoesOn(t *testing.T) {
 		b := benchOn(t, eventlog.New(slowDelete{memlog.New(), &fails}), nil)
 		defer b.close()
 		b.wait(b.say("u1", "hello"))
-		if err := b.Delete(t.Context(), "s"); !errors.Is(err, errDisk) {
+		if _, err := b.Delete(t.Context(), "s"); !errors.Is(err, errDisk) {
 			t.Errorf("the deletion: %v", err)
 		}
 		b.wait(b.say("u2", "hello"))
@@ -70,7 +72,7 @@ func TestASessionThatCouldNotBeDeletedGoesOn(t *testing.T) {
 			t.Errorf("the document is %s, %v", doc, err)
 		}
 		fails = false
-		if err := b.Delete(t.Context(), "s"); err != nil {
+		if _, err := b.Delete(t.Context(), "s"); err != nil {
 			t.Errorf("the second deletion: %v", err)
 		}
 	})
@@ -114,7 +116,7 @@ func TestOnlyADeletionThatWasWrittenRemovesTheAgentsFiles(t *testing.T) {
 			}
 		}
 		hears("I remember: ")
-		if err := b.Delete(t.Context(), "s"); !errors.Is(err, errDisk) {
+		if _, err := b.Delete(t.Context(), "s"); !errors.Is(err, errDisk) {
 			t.Fatal("the deletion:", err)
 		}
 		hears("I remember: blue")
@@ -123,7 +125,7 @@ func TestOnlyADeletionThatWasWrittenRemovesTheAgentsFiles(t *testing.T) {
 			t.Fatal(left, err)
 		}
 		fails = false
-		if err := b.Delete(t.Context(), "s"); err != nil {
+		if _, err := b.Delete(t.Context(), "s"); err != nil {
 			t.Fatal(err)
 		}
 		// A gateway that was killed before it removed the files leaves them to the next session of this id.

@@ -120,7 +120,7 @@ func raceOfEight(t *testing.T, b *bench, dice *rand.Rand, won map[string]int) {
 		t.Errorf("%d were told that they were first, on record is %+v; %+v", takers, on, claims)
 	}
 	won[what]++
-	if err := b.Delete(t.Context(), id); err != nil {
+	if _, err := b.Delete(t.Context(), id); err != nil {
 		t.Error(err)
 	}
 }

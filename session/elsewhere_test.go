@@ -91,7 +91,7 @@ func TestAListHasTheSessionsOfOtherGateways(t *testing.T) {
 		expect(t, "put out elsewhere", bob.now(), "gone n")
 		set("viewer")
 		bob.now()
-		if err := other.Delete(t.Context(), "n"); err != nil {
+		if _, err := other.Delete(t.Context(), "n"); err != nil {
 			t.Fatal(err)
 		}
 		expect(t, "deleted elsewhere", bob.now(), "gone n")

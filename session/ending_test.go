@@ -341,7 +341,7 @@ func TestDeleteEndsWhoFollows(t *testing.T) {
 			}
 		})
 		time.Sleep(time.Second)
-		if err := b.Delete(t.Context(), "s"); err != nil {
+		if _, err := b.Delete(t.Context(), "s"); err != nil {
 			t.Fatal(err)
 		}
 		all.Wait()
@@ -366,7 +366,7 @@ func TestDeleteEndsWhatTheAgentBeginsMeanwhile(t *testing.T) {
 		}))
 		defer b.close()
 		b.wait(b.say("u1", "x"))
-		if err := b.Delete(t.Context(), "s"); err != nil {
+		if _, err := b.Delete(t.Context(), "s"); err != nil {
 			t.Fatal(err)
 		}
 		begun.Message("", "late")

@@ -1,9 +1,7 @@
 package session
 
 import (
-	"context"
 	"errors"
-	"fmt"
 
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/trace"
@@ -31,7 +29,7 @@ var (
 	ErrTooManyPrompts = errors.New("too many of your prompts run or wait: wait until one of them has ended")
 	ErrLargePrompts   = errors.New("the large messages among your prompts that run or wait take up all the memory that they may: wait until one of them has ended")
 	ErrUnfinished     = errors.New("the end of this turn is not on record")
-	ErrLog            = errors.New("the gateway cannot use its log now: try again in a moment; if that does not help, its disk or its database needs care")
+	ErrLog            = eventlog.ErrUnavailable // also in the chain of each error of the Log that is not about one session
 	ErrElsewhere      = errors.New("another gateway on the same database has this session: ask that one, or try again a minute after its last use there")
 	ErrClosing        = errors.New("the gateway is shutting down: try again in a moment")
 	ErrExists         = errors.New("a session with this id exists already")
@@ -48,16 +46,6 @@ func notLogged(err error) error {
 		return damaged
 	}
 	return ErrLog
-}
-
-// notUsed is an error of the log for a caller who was doing something: a store that fails is
-// ErrLog, and everything else stays what it is.
-func notUsed(doing string, err error) error {
-	switch {
-	case ofOneSession(err), errors.Is(err, eventlog.ErrNoSession), errors.Is(err, eventlog.ErrClosed), errors.Is(err, context.Canceled):
-		return fmt.Errorf("%s: %w", doing, err)
-	}
-	return fmt.Errorf("%s: %w: %w", doing, ErrLog, err)
 }
 
 // elsewhere makes a sentence of the error of a write to a session that another gateway owns.

@@ -229,7 +229,7 @@ func TestEventsTellATab(t *testing.T) {
 		}
 		b.wait(again)
 		w.expect("history", "queued", "running", "ended")
-		if err := b.Delete(t.Context(), "s"); err != nil {
+		if _, err := b.Delete(t.Context(), "s"); err != nil {
 			t.Fatal(err)
 		}
 		w.expect("deleted")
@@ -283,7 +283,7 @@ func TestAMarkThatLeadsNowhere(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := b.Delete(t.Context(), "s"); err != nil {
+		if _, err := b.Delete(t.Context(), "s"); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := b.Events(t.Context(), "s", nil); err == nil {

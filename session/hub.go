@@ -36,6 +36,7 @@ type Hub struct {
 	grants  *grantBook
 	board   board
 	listing chan struct{} // holds one while an agent lists its conversations
+	resumes resumes       // belongs to the holder of listing
 
 	mu       mutex
 	sessions map[string]*activeSession
@@ -74,6 +75,7 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	if h.shared {
 		h.board.hear = h.hear
 		h.goes.Go(h.watchOwnership)
+		h.goes.Go(h.watchOrphans)
 	}
 	return h, nil
 }
@@ -109,6 +111,10 @@ type Spec struct {
 
 // Create makes a session. An empty id gets one, an empty agent the default.
 func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
+	return within(ctx, afterRequest, func() (Info, error) { return h.create(ctx, s) })
+}
+
+func (h *Hub) create(ctx context.Context, s Spec) (Info, error) {
 	if s.ID == "" {
 		s.ID = newID(h.Now())
 	}
@@ -141,7 +147,7 @@ func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
 	}
 	since, err := h.Log.Last(ctx, s.ID)
 	if err != nil {
-		return Info{}, notUsed(fmt.Sprintf("read the log of session %q", s.ID), err)
+		return Info{}, fmt.Errorf("read the log of session %q: %w", s.ID, err)
 	}
 	began := h.Now()
 	own := Workspace{}
@@ -284,7 +290,7 @@ func (h *Hub) read(ctx context.Context, id string) (Info, error) {
 		return Info{}, damaged
 	}
 	if err != nil {
-		return Info{}, notUsed(fmt.Sprintf("read session %q", id), err)
+		return Info{}, fmt.Errorf("read session %q: %w", id, err)
 	}
 	return infoOf(id, doc)
 }

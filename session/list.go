@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -84,7 +85,7 @@ func (h *Hub) List(ctx context.Context, c Selection, before int64, limit int) (s
 	damaged := h.Log.Damage().Sessions
 	for e, err := range h.Log.List(ctx, q) {
 		if err != nil {
-			return nil, 0, notUsed("list the sessions", err)
+			return nil, 0, fmt.Errorf("list the sessions: %w", err)
 		}
 		changed := e.Updated.UnixMicro()
 		if len(sessions) >= limit && changed != next {

@@ -68,7 +68,7 @@ func TestListInPages(t *testing.T) {
 		synctest.Wait()
 		want = append([]string{"s"}, want[:20]...)
 		check(b)
-		if err := b.Delete(t.Context(), "n7"); err != nil {
+		if _, err := b.Delete(t.Context(), "n7"); err != nil {
 			t.Fatal(err)
 		}
 		want = slices.DeleteFunc(want, func(id string) bool { return id == "n7" })

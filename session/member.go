@@ -121,6 +121,11 @@ func (h *Hub) Change(ctx context.Context, session string, c Change) (Info, error
 // do is called twice: for the document, and for the session when that is on record. A new title
 // is on record, too: readers of the log hear of it.
 func (h *Hub) change(ctx context.Context, session string, do func(*Info) error) (Info, error) {
+	return within(ctx, afterRequest, func() (Info, error) { return h.write(ctx, session, do) })
+}
+
+// write is change without a bound for its wait for the log.
+func (h *Hub) write(ctx context.Context, session string, do func(*Info) error) (Info, error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return Info{}, err

@@ -102,7 +102,7 @@ func TestADocumentOnItsWayDoesNotBringADeletedSessionBack(t *testing.T) {
 		title, deleted := "late", make(chan error, 1)
 		go func() { _, _ = b.Change(t.Context(), "s", session.Change{Title: &title}) }()
 		synctest.Wait()
-		go func() { deleted <- b.Delete(t.Context(), "s") }()
+		go func() { _, err := b.Delete(t.Context(), "s"); deleted <- err }()
 		synctest.Wait()
 		close(slow)
 		if err := <-deleted; err != nil {

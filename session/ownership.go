@@ -36,7 +36,7 @@ func (h *Hub) standing(ctx context.Context, id string) (now standing, err error)
 	case damaged: // what is read of the session says so, where it matters
 		return standing{}, nil
 	case err != nil:
-		return now, notUsed(fmt.Sprintf("ask who owns session %q", id), err)
+		return now, fmt.Errorf("ask who owns session %q: %w", id, err)
 	}
 	now.taken = now.term != 0 && h.Log.Owned(id) == now.term
 	return now, nil

@@ -43,7 +43,7 @@ func (l *activeSession) loadThread(ctx context.Context) error {
 }
 
 func (l *activeSession) notRead(err error) error {
-	return notUsed(fmt.Sprintf("read the log of session %q", l.id), err)
+	return fmt.Errorf("read the log of session %q: %w", l.id, err)
 }
 
 // unrecorded is what the turns that are open have done to the thread. The caller holds

@@ -343,7 +343,9 @@ func (h *Hub) stopTurn(ctx context.Context, session, id, by string, hold bool) (
 		if err := l.closeOrphans(ctx, restarted()); err != nil {
 			return "", false, notLogged(err)
 		}
-		return id, false, nil
+		if t = l.stoppable(id); t == nil {
+			return id, false, nil
+		}
 	}
 	l.mu.Lock()
 	done = t.decideStop()

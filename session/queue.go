@@ -132,6 +132,10 @@ func (h *Hub) NextQueued(ctx context.Context, session string) (id string, err er
 
 // Withdraw removes a queued prompt. It stays in the history as a prompt that was not run.
 func (h *Hub) Withdraw(ctx context.Context, session, id string, u QueueUser) error {
+	return patiently(ctx, func() error { return h.withdraw(ctx, session, id, u) })
+}
+
+func (h *Hub) withdraw(ctx context.Context, session, id string, u QueueUser) error {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return err
@@ -184,6 +188,10 @@ func (h *Hub) WithdrawAll(ctx context.Context, session string, u QueueUser) erro
 // Promote lets a queued prompt run now: the prompt goes to the front of the queue, and the
 // running turn is ended. Other held prompts stay held.
 func (h *Hub) Promote(ctx context.Context, session, id string, u QueueUser) error {
+	return patiently(ctx, func() error { return h.promote(ctx, session, id, u) })
+}
+
+func (h *Hub) promote(ctx context.Context, session, id string, u QueueUser) error {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return err
@@ -242,6 +250,10 @@ func (l *activeSession) toFront(ctx context.Context, t *turn) (running *turn, er
 // EditQueued replaces the text of a queued prompt. Its files and its place in the queue stay.
 // The agent gets the new text, or the edit is refused: a prompt that has begun is not edited.
 func (h *Hub) EditQueued(ctx context.Context, session, id, text string, u QueueUser) (QueuedPrompt, error) {
+	return within(ctx, afterRequest, func() (QueuedPrompt, error) { return h.editQueued(ctx, session, id, text, u) })
+}
+
+func (h *Hub) editQueued(ctx context.Context, session, id, text string, u QueueUser) (QueuedPrompt, error) {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return QueuedPrompt{}, err

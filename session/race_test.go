@@ -73,14 +73,14 @@ func TestADeletionThatFailsCanBeTriedAgain(t *testing.T) {
 		b := benchOn(t, eventlog.New(store), nil)
 		defer b.close()
 		b.wait(b.say("u1", "hello"))
-		if err := b.Delete(t.Context(), "s"); !errors.Is(err, errDisk) {
+		if _, err := b.Delete(t.Context(), "s"); !errors.Is(err, errDisk) {
 			t.Errorf("error %v", err)
 		}
 		if _, err := b.log.Get(t.Context(), "s"); err != nil {
 			t.Errorf("the document went first: %v", err)
 		}
 		store.err = nil
-		if err := b.Delete(t.Context(), "s"); err != nil {
+		if _, err := b.Delete(t.Context(), "s"); err != nil {
 			t.Error(err)
 		}
 		if last, err := lastOf(b.log.After(t.Context(), "s", 0)); last.Payload != nil || err != nil {
@@ -125,7 +125,7 @@ func TestADeletedSessionIsNotBroughtBack(t *testing.T) {
 		synctest.Wait()
 		gate := store.gate
 		store.gate = nil
-		if err := next.Delete(t.Context(), "old"); err != nil {
+		if _, err := next.Delete(t.Context(), "old"); err != nil {
 			t.Fatal(err)
 		}
 		close(gate)

@@ -13,12 +13,12 @@ import (
 // This file goes on with turns of agents on other servers after a restart of the gateway.
 
 // reattach takes up the open turns of a session whose agent lives elsewhere. It
-// returns when they are known; that the agent is reached is not waited for. It
-// reports whether there were any: then the session is in memory from now on.
-func (h *Hub) reattach(ctx context.Context, l *activeSession) (settled bool, err error) {
+// returns when they are known; that the agent is reached is not waited for. If there
+// are any, the session is in memory from now on. The caller has locked the history.
+func (h *Hub) reattach(ctx context.Context, l *activeSession) (err error) {
 	r, ok := h.Agents[l.info.Agent].Runtime.(agent.Reattacher)
 	if !ok {
-		return false, nil
+		return nil
 	}
 	var open []*turn
 	for _, ref := range l.orphans() {
@@ -35,7 +35,7 @@ func (h *Hub) reattach(ctx context.Context, l *activeSession) (settled bool, err
 		}
 	}
 	if len(open) == 0 {
-		return false, err
+		return err
 	}
 	left := make([]agent.OpenTurn, len(open))
 	for i, t := range open {
@@ -53,7 +53,7 @@ func (h *Hub) reattach(ctx context.Context, l *activeSession) (settled bool, err
 		})
 		t.logger.Info("a turn goes on")
 	}
-	return true, err
+	return err
 }
 
 // openTurnsForAgent are the turns that an earlier process left open, and that are not over.

@@ -59,7 +59,7 @@ func (h *Hub) takeUp(ctx context.Context, info Info) error {
 		return err
 	}
 	if _, err := h.Log.AppendWith(ctx, entry, "", nil); err != nil { // as it is on record, so it changes nothing
-		return notUsed(fmt.Sprintf("take session %q", info.ID), err)
+		return fmt.Errorf("take session %q: %w", info.ID, err)
 	}
 	now, err := h.standing(ctx, info.ID)
 	if err == nil {
@@ -70,11 +70,8 @@ func (h *Hub) takeUp(ctx context.Context, info Info) error {
 	}
 	l := h.newSession(info)
 	l.standing = now
-	settled, err := h.reattach(ctx, l)
-	if err == nil {
-		err = l.closeOrphans(ctx, restarted())
-	}
-	if !settled { // else it is in memory, with what goes on
+	err = l.closeOrphans(ctx, restarted())
+	if h.ifInMemory(l.id) != l { // else it is in memory, with what goes on
 		l.end()
 	}
 	return err
@@ -85,8 +82,8 @@ func restarted() trace.Stop {
 	return failed(trace.ReasonRestart, "The gateway was restarted while this turn ran, so it was not finished.")
 }
 
-// closeOrphans closes the turns on the session's list that do not run: an earlier process
-// was killed, or the log failed.
+// closeOrphans goes on with the turns on the session's list that do not run and whose agent lives
+// elsewhere, and closes the others: an earlier process or another gateway was killed, or the log failed.
 func (l *activeSession) closeOrphans(ctx context.Context, stop trace.Stop) error {
 	if len(l.orphans()) == 0 {
 		return nil
@@ -96,6 +93,17 @@ func (l *activeSession) closeOrphans(ctx context.Context, stop trace.Stop) error
 		return err
 	}
 	defer unlock()
+	l.mu.Lock()
+	taken := !l.hub.shared || l.standing.taken
+	l.mu.Unlock()
+	if !taken { // before the agent's server hears of it: another gateway may do the same
+		if err := l.save(ctx); err != nil {
+			return err
+		}
+	}
+	if err := l.hub.reattach(ctx, l); err != nil {
+		return err
+	}
 	for _, ref := range l.orphans() {
 		if err := l.closeOrphan(ctx, ref, stop); err != nil {
 			return err

@@ -44,7 +44,7 @@ func TestSessionsThatRestAreLetGoOf(t *testing.T) {
 		if got, ok, err := b.Resumable(t.Context(), "s", ""); err != nil || !ok || got.ID != first.ID {
 			t.Errorf("the stream that was cut: %+v %v %v", got, ok, err)
 		}
-		if err := b.Delete(t.Context(), "r7"); err != nil {
+		if _, err := b.Delete(t.Context(), "r7"); err != nil {
 			t.Error(err)
 		}
 		if _, err := b.Get(t.Context(), "r7"); !errors.Is(err, session.ErrUnknownSession) {

@@ -12,6 +12,10 @@ import (
 // Revert removes a message of a user and all that followed it, without a replacement,
 // but only if the agent can forget them too.
 func (h *Hub) Revert(ctx context.Context, session, message, by string) error {
+	return patiently(ctx, func() error { return h.revert(ctx, session, message, by) })
+}
+
+func (h *Hub) revert(ctx context.Context, session, message, by string) error {
 	l, release, err := h.session(ctx, session)
 	if err != nil {
 		return err

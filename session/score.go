@@ -27,6 +27,10 @@ type Score struct {
 
 // Score puts scores on record, all of them or none. Their turns must have ended.
 func (h *Hub) Score(ctx context.Context, session string, scores []trace.Score) error {
+	return patiently(ctx, func() error { return h.score(ctx, session, scores) })
+}
+
+func (h *Hub) score(ctx context.Context, session string, scores []trace.Score) error {
 	if len(scores) == 0 || len(scores) > maxScores {
 		return &ChoiceError{fmt.Sprintf("`scores` must be a list of 1 to %d scores", maxScores)}
 	}

@@ -472,7 +472,7 @@ func TestDelete(t *testing.T) {
 		b := newBench(t, nil)
 		defer b.close()
 		b.say("u1", "slow")
-		if err := b.Delete(t.Context(), "s"); err != nil {
+		if _, err := b.Delete(t.Context(), "s"); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := b.Get(t.Context(), "s"); !errors.Is(err, session.ErrUnknownSession) {

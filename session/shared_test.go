@@ -365,7 +365,7 @@ func TestAGatewayThatDoesNotOwnASessionSaysSo(t *testing.T) {
 		"a resume":       func() error { _, _, err := second.Resumable(ctx, "s", ""); return err },
 		"a resume by id": func() error { _, _, err := second.Resumable(ctx, "s", turn.ID); return err },
 		"a new member":   func() error { _, err := second.SetMember(ctx, "s", "eve", "viewer"); return err },
-		"a deletion":     func() error { return second.Delete(ctx, "s") },
+		"a deletion":     func() error { _, err := second.Delete(ctx, "s"); return err },
 		"an answer": func() error {
 			_, err := second.Permit(ctx, "s", "r1", session.Sender{By: "ada"}, session.Choice{Approved: &yes})
 			return err
@@ -407,7 +407,7 @@ func TestADeletionByAnotherGatewayDeletesNothing(t *testing.T) {
 	}
 	second.log.GiveBack()
 	first.setRole("viewer") // the first owns the session now
-	if err := second.Delete(t.Context(), "s"); !errors.Is(err, session.ErrElsewhere) {
+	if _, err := second.Delete(t.Context(), "s"); !errors.Is(err, session.ErrElsewhere) {
 		t.Errorf("the deletion: %v", err)
 	}
 	if files := memory(); len(files) != 1 {
@@ -416,6 +416,60 @@ func TestADeletionByAnotherGatewayDeletesNothing(t *testing.T) {
 		t.Errorf("the agent's memory is %q (%v)", data, err)
 	}
 	second.role("viewer")
+}
+
+// The turns of a gateway that has died are closed, or go on, though nobody prompts; and a prompt begins no
+// second run beside one that goes on. A gateway without its database is dead to others.
+func TestTheTurnsOfAGatewayThatHasDiedAreTakenUp(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		runtime func(far) agent.Runtime
+		prompts bool
+	}{
+		"an agent that ends with the gateway": {func(f far) agent.Runtime { return near{f} }, false},
+		"an agent on a server":                {func(f far) agent.Runtime { return f }, false},
+		"an agent on a server, and a prompt":  {func(f far) agent.Runtime { return f }, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			const lease = 2 * time.Second
+			direct := postgres.Database(t)
+			u, err := url.Parse(direct)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, err := faultnet.New(t.Context(), u.Host)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(p.Close)
+			u.Host = p.Addr()
+			there := newFar()
+			turn := share(t, sqllog.Options{URL: u.String(), Lease: lease, Patience: time.Second}, c.runtime(newFar())).prompt("u1", "long")
+			second := share(t, sqllog.Options{URL: direct, Lease: lease}, c.runtime(there))
+			p.Hold(true, true)
+			defer p.Hold(false, false)
+			if c.prompts {
+				awaits(t, "the take-over", func() bool {
+					_, err := second.Prompt(t.Context(), "s", session.Prompt{Message: text("u2", "short"), By: "ada"})
+					return err == nil
+				})
+			}
+			if _, remote := c.runtime(there).(agent.Reattacher); remote {
+				if got := receives(t, "the turn that goes on", there.reattached); got != turn.ID {
+					t.Errorf("%s goes on, and not %s", got, turn.ID)
+				}
+				if len(there.ended) > 0 {
+					t.Errorf("the turn has ended: %v", <-there.ended)
+				}
+				return
+			}
+			awaits(t, "the end of the turn", func() bool {
+				now, err := second.Get(t.Context(), "s")
+				return err == nil && now.State == session.Idle && now.Last != nil && now.Last.ID == turn.ID && now.Last.Outcome == trace.OutcomeFailed
+			})
+		})
+	}
 }
 
 // An owner that cannot renew its lease shows nothing more, and ends its turns.

@@ -30,7 +30,7 @@ func (h *Hub) Snapshot(ctx context.Context, session string) (Snapshot, error) {
 	defer release()
 	at, err := h.Log.Last(ctx, session) // before the turns are looked at, as in catchUp
 	if err != nil {
-		return Snapshot{}, notUsed(fmt.Sprintf("read the log of session %q", session), err)
+		return Snapshot{}, fmt.Errorf("read the log of session %q: %w", session, err)
 	}
 	info := l.view().Info
 	from := at

@@ -194,7 +194,7 @@ func (t *turn) writeStop(s trace.Stop) {
 	t.prompt, t.openTurn = agent.Prompt{}, nil
 	l.leave(t, err == nil)
 	l.mu.Unlock()
-	if l.unsaved() {
+	if err == nil && l.unsaved() { // else the log is away, and whoever reads the turn is to learn that
 		l.saveLater()
 	}
 	l.hub.board.changed(l)

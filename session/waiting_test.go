@@ -54,7 +54,7 @@ func TestTheInboxHasWhatWaitsInAllSessions(t *testing.T) {
 		if all, err := b.WaitingIn(t.Context(), "s"); err != nil || len(all) != 0 {
 			t.Errorf("of the session with the answer: %+v, %v", all, err)
 		}
-		if err := b.Delete(t.Context(), "of bob"); err != nil {
+		if _, err := b.Delete(t.Context(), "of bob"); err != nil {
 			t.Fatal(err)
 		}
 		expect(t, "after a deletion", b.waits(session.Selection{}), "")

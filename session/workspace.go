@@ -54,17 +54,23 @@ func (l *activeSession) workIn(ctx context.Context, a Agent, waiting func(reason
 }
 
 // leaveWorkspace removes the workspace of a session that was deleted. A workspace with something
-// that is nowhere else stays, and is on the list.
-func (l *activeSession) leaveWorkspace(ctx context.Context) {
+// that is nowhere else stays, and is on the list: then leaveWorkspace says why.
+func (l *activeSession) leaveWorkspace(ctx context.Context) (kept string) {
 	l.mu.Lock()
 	own := l.info.Workspace
 	l.mu.Unlock()
 	if own.Form == "" || l.hub.Workspaces == nil {
-		return
+		return ""
 	}
-	if err := l.hub.Workspaces.Remove(ctx, own.Name, false); err != nil {
-		l.hub.Logger.Warn("the workspace of a deleted session is kept: tributary workspaces shows it", "session", l.id, "why", err)
+	err := l.hub.Workspaces.Remove(ctx, own.Name, false)
+	if err == nil {
+		return ""
 	}
+	l.hub.Logger.Warn("the workspace of a deleted session is kept: tributary workspaces shows it", "session", l.id, "why", err)
+	if _, loses := errors.AsType[*spaces.LossError](err); loses {
+		return err.Error()
+	}
+	return "the workspace of the session could not be removed: the gateway's log says why, and `tributary workspaces` shows it"
 }
 
 // WorkspaceState is a workspace, and what it holds.

@@ -244,8 +244,12 @@ func TestADeletedSessionLeavesWhatIsNowhereElse(t *testing.T) {
 			t.Errorf("%s: the workspace of a session is removed: %v", form, err)
 		}
 		for id := range paths {
-			if err := b.Delete(t.Context(), id); err != nil {
+			kept, err := b.Delete(t.Context(), id)
+			if err != nil {
 				t.Fatal(err)
+			}
+			if (id == "clean") != (kept == "") || kept != "" && (!strings.Contains(kept, "the workspace of the session "+id+" has ") || !strings.Contains(kept, paths[id])) {
+				t.Errorf("%s: the deletion of %s keeps %q", form, id, kept)
 			}
 		}
 		if want := []string{"changed changed left over", "committed commits left over"}; !slices.Equal(b.list(), want) {
@@ -294,7 +298,7 @@ func TestASessionWithoutItsWorkspaceSaysSo(t *testing.T) {
 		if _, _, err := b.Files(t.Context(), "one", "", 10); !errors.Is(err, spaces.ErrGone) {
 			t.Errorf("%s: the files: %v", form, err)
 		}
-		if err := b.Delete(t.Context(), "one"); err != nil {
+		if _, err := b.Delete(t.Context(), "one"); err != nil {
 			t.Error(err)
 		}
 		b.close()

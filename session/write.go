@@ -29,7 +29,7 @@ func (l *activeSession) keep(ctx context.Context, notes []trace.Event, change fu
 		}
 	}
 	if err := l.hub.health.write(l.hub.Now, func() error { return l.write(ctx, "", notes, change) }); err != nil {
-		return notUsed(fmt.Sprintf("keep session %q", l.id), err)
+		return fmt.Errorf("keep session %q: %w", l.id, err)
 	}
 	return nil
 }
@@ -37,7 +37,7 @@ func (l *activeSession) keep(ctx context.Context, notes []trace.Event, change fu
 // flush writes the registry document unless it is on record.
 func (l *activeSession) flush(ctx context.Context) error {
 	if err := l.write(ctx, "", nil, nil); err != nil {
-		return notUsed(fmt.Sprintf("keep session %q", l.id), err)
+		return fmt.Errorf("keep session %q: %w", l.id, err)
 	}
 	return nil
 }
@@ -64,7 +64,7 @@ func (l *activeSession) append(ctx context.Context, turn string, events []trace.
 		ends = nil
 	}
 	if err := l.hub.health.write(l.hub.Now, func() error { return l.write(ctx, turn, events, ends) }); err != nil {
-		return notUsed(fmt.Sprintf("write to the log of session %q", l.id), err)
+		return fmt.Errorf("write to the log of session %q: %w", l.id, err)
 	}
 	return nil
 }

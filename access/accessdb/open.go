@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"net/url"
 	"os"
@@ -42,8 +43,9 @@ const (
 )
 
 // Open opens the database at a postgres:// URL, or without one the file in a directory.
-// Open makes the directory's file and the tables if they are missing.
-func Open(ctx context.Context, dir, postgres string) (_ *Store, err error) {
+// Open makes the directory's file and the tables if they are missing. The logger hears of older tables
+// that Open has brought to this program's version.
+func Open(ctx context.Context, dir, postgres string, logger *slog.Logger) (_ *Store, err error) {
 	var s *Store
 	dialect := goose.DialectSQLite3
 	if postgres != "" {
@@ -58,7 +60,7 @@ func Open(ctx context.Context, dir, postgres string) (_ *Store, err error) {
 	s.db.SetMaxOpenConns(connections)
 	ctx, cancel := context.WithTimeout(ctx, openWithin)
 	defer cancel()
-	err = s.migrate(ctx, dialect)
+	err = s.migrate(ctx, dialect, logger)
 	for range migrations - 1 {
 		if err == nil || dialect == goose.DialectPostgres {
 			break
@@ -69,7 +71,7 @@ func Open(ctx context.Context, dir, postgres string) (_ *Store, err error) {
 		case <-time.After(migrateAgain):
 		case <-ctx.Done():
 		}
-		err = s.migrate(ctx, dialect)
+		err = s.migrate(ctx, dialect, logger)
 	}
 	if err != nil {
 		_ = s.db.Close() // the other error says more
@@ -108,11 +110,7 @@ func openPostgres(at string) (*Store, error) {
 }
 
 // migrate brings the tables to this program's version.
-func (s *Store) migrate(ctx context.Context, dialect goose.Dialect) error {
-	files, err := fs.Sub(schema, "schema")
-	if err != nil {
-		return err
-	}
+func (s *Store) migrate(ctx context.Context, dialect goose.Dialect, logger *slog.Logger) error {
 	table, err := database.NewStore(dialect, version)
 	if err != nil {
 		return err
@@ -121,10 +119,36 @@ func (s *Store) migrate(ctx context.Context, dialect goose.Dialect) error {
 	if dialect == goose.DialectPostgres { // two gateways may start at once
 		options = append(options, goose.WithSessionLocker(migration.Lock{}))
 	}
-	p, err := goose.NewProvider("", s.db, files, options...)
+	p, err := goose.NewProvider("", s.db, steps(), options...)
 	if err != nil {
 		return err
 	}
-	_, err = p.Up(ctx)
-	return err
+	return migration.Up(ctx, p, "tokens and sign-ins", logger)
+}
+
+// steps are the files of the schema.
+func steps() fs.FS {
+	files, err := fs.Sub(schema, "schema")
+	if err != nil {
+		panic(err) // the folder is compiled in
+	}
+	return files
+}
+
+// SchemaVersions returns the version of the tables in the database, 0 if there are none, and the version to
+// which Open would bring them. SchemaVersions changes nothing.
+func SchemaVersions(ctx context.Context, dir, postgres string) (there, own int64, err error) {
+	files, err := fs.ReadDir(steps(), ".")
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, f := range files {
+		n, err := goose.NumericComponent(f.Name())
+		if err != nil {
+			return 0, 0, err
+		}
+		own = max(own, n)
+	}
+	there, err = migration.Version(ctx, filepath.Join(dir, file), postgres, version)
+	return there, own, err
 }

@@ -3,6 +3,7 @@ package accessdb_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) {
 
 func open(t *testing.T, dir, url string) *accessdb.Store {
 	t.Helper()
-	s, err := accessdb.Open(t.Context(), dir, url)
+	s, err := accessdb.Open(t.Context(), dir, url, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +100,7 @@ func TestSeveralProcessesMakeTheTablesAtOnce(t *testing.T) {
 		var all sync.WaitGroup
 		for range 8 {
 			all.Go(func() {
-				s, err := accessdb.Open(context.WithoutCancel(t.Context()), dir, url)
+				s, err := accessdb.Open(context.WithoutCancel(t.Context()), dir, url, slog.New(slog.DiscardHandler))
 				if err != nil {
 					t.Errorf("%s: %v", name, err)
 					return
@@ -123,7 +124,7 @@ func TestAStoreThatCannotBeOpenedIsASentenceWithoutASecret(t *testing.T) {
 		{"", "postgres://u:hunter2@127.0.0.1:1/x", "the tokens and sign-ins in the database x on 127.0.0.1:1 cannot be used"},
 		{"", "postgres://u:hunter2@:x:y/", "cannot be read: write postgres://"},
 	} {
-		_, err := accessdb.Open(t.Context(), c.dir, c.url)
+		_, err := accessdb.Open(t.Context(), c.dir, c.url, slog.New(slog.DiscardHandler))
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", c.want, err)
 		}

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"embed"
 	"errors"
-	"fmt"
 	"log/slog"
 	"regexp"
 	"strconv"
@@ -13,6 +12,8 @@ import (
 	"time"
 
 	"github.com/pressly/goose/v3"
+
+	"github.com/tributary-dev/tributary/internal/migration"
 )
 
 // The steps of the schema. A released step is never changed.
@@ -126,8 +127,8 @@ func (d *db) migrate(ctx context.Context, dialect goose.Dialect, gateway string,
 		return err
 	}
 	done, err := p.Up(ctx)
-	if there > 0 && len(done) > 0 && err == nil {
-		logger.Warn("the schema of the database was brought to the version of this program: older programs cannot use the database any more", "from", there, "to", done[len(done)-1].Source.Version)
+	if err == nil {
+		migration.Upgraded(logger, "the log", there, done)
 	}
 	if beside, is := errors.AsType[*besideError](err); is {
 		return beside
@@ -154,7 +155,7 @@ func (d *db) notNewer(ctx context.Context, p *goose.Provider) (there int64, err 
 		if err := d.write.QueryRowContext(ctx, `SELECT count(*) FROM goose_db_version WHERE version_id BETWEEN 0 AND $1`, newest).Scan(&known); err != nil || known < int(newest)+1 {
 			return 0, errors.Join(err, &damageError{"its version is not one that a program has written"})
 		}
-		return 0, fmt.Errorf("its schema has version %d and this program knows versions up to %d: start the newer tributary that wrote it", there, newest)
+		return 0, migration.Newer(there, newest)
 	}
 	return there, nil
 }

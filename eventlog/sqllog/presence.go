@@ -43,6 +43,7 @@ type presence struct {
 	mu      sync.Mutex
 	conn    *sql.Conn // has the lock; nil: it was lost
 	trouble error     // why the database did not answer last
+	since   time.Time // when it began not to; zero: it answers
 }
 
 // join waits for its share of the lock, as long as another gateway changes the schema.
@@ -121,7 +122,11 @@ func (s *Store) keepPresent() {
 		err := p.look(s.life)
 		p.mu.Lock()
 		was := p.trouble
-		p.trouble = err
+		if p.trouble = err; err == nil {
+			p.since = time.Time{}
+		} else if was == nil {
+			p.since = time.Now()
+		}
 		p.mu.Unlock()
 		if err != nil && was == nil {
 			s.opts.Logger.Warn("the database does not answer as it should", "error", s.db.sentence(err))
@@ -140,6 +145,19 @@ func (s *Store) Reachable() error {
 		return errors.New("the database does not answer as it should: the gateway's own log says why")
 	}
 	return nil
+}
+
+// waits reports whether a read that began then still waits for a database that does not answer. The
+// reads of one outage wait for the same moment, so that a later one gets its error at once.
+func (s *Store) waits(began time.Time) bool {
+	if p := s.db.present; p != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if !p.since.IsZero() && p.since.Before(began) {
+			began = p.since
+		}
+	}
+	return time.Since(began) <= s.opts.Patience
 }
 
 // aloneLock lets one process at a time change the schema, and refuses to when older gateways run

@@ -33,8 +33,8 @@ type view struct {
 	stored uint64
 }
 
-// reading does a read, again while the database is away, for as long as an append
-// would wait. Close waits for it.
+// reading does a read, again while the database is away, but not for longer than Patience since it
+// went away. Close waits for it.
 func (s *Store) reading(ctx context.Context, do func(context.Context) error) error {
 	pause := firstPause
 	for began := time.Now(); ; {
@@ -48,7 +48,7 @@ func (s *Store) reading(ctx context.Context, do func(context.Context) error) err
 			return err
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case !s.db.lost(err) || time.Since(began) > s.opts.Patience:
+		case !s.db.lost(err) || !s.waits(began):
 			return s.db.sentence(err)
 		}
 		select {

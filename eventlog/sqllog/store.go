@@ -39,6 +39,9 @@ type Store struct {
 	renewed   atomic.Int64 // when the transaction began that renewed the leases last; see uptime
 	attempted int64        // when the writer's newest transaction began; the writer's
 
+	awaySince time.Time // when the database went away; zero: it is there; the writer's
+	awaySaid  time.Time // when that was logged last; the writer's
+
 	checkpointing sync.Mutex // held while checkpoints are collected; taken first
 
 	mu           sync.Mutex

@@ -10,6 +10,8 @@ import (
 const (
 	firstPause   = 20 * time.Millisecond
 	longestPause = 500 * time.Millisecond
+	// awaySaidEvery is how often the log of the gateway says that the database is away.
+	awaySaidEvery = time.Minute
 )
 
 // enqueue hands an op to the writer, who closes its done.
@@ -77,7 +79,7 @@ func (s *Store) write(ops []*op) {
 			}
 			return
 		case s.db.lost(err):
-			s.opts.Logger.Warn("the database is away, trying again", "error", s.db.sentence(err))
+			s.sayAway(err)
 			ops = s.expire(ops, err)
 			time.Sleep(pause)
 			pause = min(2*pause, longestPause)
@@ -96,11 +98,33 @@ func (s *Store) write(ops []*op) {
 	}
 }
 
-// expire fails the ops that have waited too long, and returns the others.
+// sayAway logs that the database is away, once in a while for as long as that lasts.
+func (s *Store) sayAway(err error) {
+	now := time.Now()
+	if s.awaySince.IsZero() {
+		s.awaySince = now
+	}
+	if now.Sub(s.awaySaid) >= awaySaidEvery {
+		s.awaySaid = now
+		s.opts.Logger.Warn("the database is away, trying again", "since", s.awaySince, "error", s.db.sentence(err))
+	}
+}
+
+// sayBack logs that a database that was away has taken a transaction.
+func (s *Store) sayBack() {
+	if s.awaySince.IsZero() {
+		return
+	}
+	s.opts.Logger.Info("the database is back", "seconds", time.Since(s.awaySince).Seconds())
+	s.awaySince, s.awaySaid = time.Time{}, time.Time{}
+}
+
+// expire fails the ops that have waited too long, and returns the others. When the database has been
+// away for a lease, all fail: the sessions may be another gateway's by now.
 func (s *Store) expire(ops []*op, err error) []*op {
 	return slices.DeleteFunc(ops, func(o *op) bool {
 		o.tried = true
-		if time.Since(o.began) < s.opts.Patience {
+		if time.Since(o.began) < s.opts.Patience && time.Since(s.awaySince) < s.opts.Lease {
 			return false
 		}
 		o.complete(s, s.db.sentence(err))
@@ -138,6 +162,7 @@ func (s *Store) commit(ops []*op) ([]error, error) {
 	if err != nil {
 		return nil, errors.Join(err, ignoreDone(tx.Rollback()))
 	}
+	s.sayBack()
 	for se, p := range moved {
 		se.place = p
 	}

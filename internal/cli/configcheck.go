@@ -59,20 +59,34 @@ func (c *configCheckCommand) Run(ctx context.Context, p *program) error {
 	return err
 }
 
-// checkSchema says whether a start would change the tables of the log. A database that does not
-// answer is no fault of the configuration.
+// checkSchema says whether a start would change the tables of the log, or those of tokens and
+// sign-ins. A database that does not answer is no fault of the configuration.
 func (s *setup) checkSchema(ctx context.Context, p *program) error {
 	there, own, err := sqllog.SchemaVersions(ctx, sqllog.Options{Dir: s.Data, URL: s.DB})
-	switch {
-	case err != nil:
+	if err != nil {
 		fmt.Fprintf(p.stderr, "tributary: the schema of the database is not known: %v\n", err)
-	case there > own:
-		return fmt.Errorf("the schema of the database has version %d and this program knows versions up to %d: start the newer tributary that wrote it", there, own)
-	case there > 0 && there < own:
-		_, err = fmt.Fprintf(p.stdout, "The first start brings the schema of the database from version %d to %d. Older programs cannot use it then: make a back-up before.\n", there, own)
+		return nil
+	}
+	if err := announce(p, "the database", there, own); err != nil {
 		return err
 	}
-	return nil
+	there, own, err = accessdb.SchemaVersions(ctx, s.Data, s.DB)
+	if err != nil {
+		fmt.Fprintln(p.stderr, "tributary: the schema of tokens and sign-ins is not known: the start says why")
+		return nil //nolint:nilerr // the error may have the password of the database
+	}
+	return announce(p, "tokens and sign-ins", there, own)
+}
+
+// announce says what a start would make of a schema.
+func announce(p *program, of string, there, own int64) (err error) {
+	switch {
+	case there > own:
+		return fmt.Errorf("the schema of %s has version %d and this program knows versions up to %d: start the newer tributary that wrote it", of, there, own)
+	case there > 0 && there < own:
+		_, err = fmt.Fprintf(p.stdout, "The first start brings the schema of %s from version %d to %d. Older programs cannot use it then: make a back-up before.\n", of, there, own)
+	}
+	return err
 }
 
 // checkAccess reads the certificate, the keys and the tokens that the configuration names. The
@@ -92,7 +106,7 @@ func (s *setup) checkAccess(ctx context.Context, p *program) error {
 	if err != nil {
 		return err
 	}
-	store, err := accessdb.Open(ctx, dir, "")
+	store, err := accessdb.Open(ctx, dir, "", logger)
 	if err != nil {
 		return err
 	}

@@ -133,6 +133,91 @@ func TestAFloodOfConnections(t *testing.T) {
 	}
 }
 
+// Clients that take all connections, and those beyond them, and send nothing keep no health check out.
+// The log and a metric say so.
+//
+//evidence:for limit-connections
+func TestSilentConnectionsKeepNoHealthCheckOut(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, t.TempDir(), "--config", file(t, "tributary.yaml", "{limits: {connections: 2}, metrics_listen: \"127.0.0.1:0\"}"))
+	for range 2 + 2*surplus {
+		s.dial("")
+	}
+	for _, path := range []string{"/healthz", "/readyz"} {
+		_, r := s.dial("GET " + path + " HTTP/1.1\r\nHost: 10.0.0.7\r\n\r\n")
+		if res, body := answer(t, r); res.StatusCode != http.StatusOK {
+			t.Errorf("%s: %s %s", path, res.Status, body)
+		}
+	}
+	if n := strings.Count(s.errors.String(), "all connections are taken"); n != 1 {
+		t.Errorf("%d lines say that all connections are taken:\n%s", n, s.errors)
+	}
+	if _, body := get(t, s.metricsAddress(), ""); !strings.Contains(body, "\ntributary_connections_refused_total "+fmt.Sprint(2*surplus+2)+"\n") {
+		t.Errorf("the refused connections are not counted:\n%s", body)
+	}
+}
+
+// metricsAddress is where the gateway answers for metrics_listen, as its log says.
+func (s *server) metricsAddress() string {
+	s.t.Helper()
+	_, rest, _ := strings.Cut(s.errors.String(), `"msg":"metrics","listen":"`)
+	address, _, found := strings.Cut(rest, `"`)
+	if !found {
+		s.t.Fatalf("no address of the metrics:\n%s", s.errors)
+	}
+	return "http://" + address
+}
+
+func get(t *testing.T, base, host string) (status int, body string) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, base+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Host = host
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(text)
+}
+
+// A scraper needs no token that reads conversations: it has an address of its own, which answers with
+// metrics under every name, and with nothing else. Without the setting there is none.
+func TestAScraperHasAnAddressOfItsOwn(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, t.TempDir(), "--config", file(t, "tributary.yaml", `metrics_listen: "127.0.0.1:0"`))
+	at := s.metricsAddress()
+	if status, body := get(t, at, "10.1.2.3:9464"); status != http.StatusOK || !strings.Contains(body, "\ntributary_ready 1\n") || !strings.Contains(body, "\ntributary_connections ") {
+		t.Errorf("%d %s", status, body)
+	}
+	for _, path := range []string{"/", "/api/sessions", "/api/auth/me", "/readyz"} {
+		res, err := http.Get(at + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %s", path, res.Status)
+		}
+	}
+	if status, _ := get(t, s.base, ""); status != http.StatusUnauthorized {
+		t.Errorf("the gateway's own address answers %d without a token", status)
+	}
+	taken := command(t, "", "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--config", file(t, "tributary.yaml", "metrics_listen: "+strings.TrimPrefix(at, "http://")))
+	taken.want(t, exitFailed, "is in use by another program: end that one, or choose another with metrics_listen")
+	wrong := command(t, "", "config", "check", "--config", file(t, "tributary.yaml", "metrics_listen: here"))
+	wrong.want(t, exitUsage, `metrics_listen is "here": write host:port`)
+	if plain := startServer(t, t.TempDir()); strings.Contains(plain.errors.String(), `"msg":"metrics"`) {
+		t.Error("metrics have an address of their own without the setting")
+	}
+}
+
 func isTimeout(err error) bool {
 	e, ok := errors.AsType[net.Error](err)
 	return ok && e.Timeout()
@@ -187,11 +272,11 @@ func TestHeadersThatTrickle(t *testing.T) {
 		t.Errorf("the server's bounds are %v, %v, %d", server.ReadHeaderTimeout, server.IdleTimeout, server.MaxHeaderBytes)
 	}
 	server.ReadHeaderTimeout = 50 * time.Millisecond
-	l, err := listen(t.Context(), "127.0.0.1:0")
+	l, err := listen(t.Context(), "127.0.0.1:0", "--listen")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := newConnections(l, 10)
+	c := newConnections(l, 10, slog.New(slog.DiscardHandler))
 	ended := make(chan struct{})
 	go func() { defer close(ended); _ = server.Serve(c) }()
 	defer func() { _ = server.Close(); <-ended }()

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"crypto/tls"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
@@ -95,10 +94,10 @@ func clientSecret(o *config.OIDC) (string, error) {
 	}
 	secret, err := os.ReadFile(o.ClientSecretFile)
 	if err != nil {
-		return "", fmt.Errorf("the file %s of auth.oidc.client_secret_file cannot be read: %w", o.ClientSecretFile, reason(err))
+		return "", usage("the file %s of auth.oidc.client_secret_file cannot be read: %w", o.ClientSecretFile, reason(err))
 	}
 	if strings.TrimSpace(string(secret)) == "" {
-		return "", fmt.Errorf("the file %s of auth.oidc.client_secret_file is empty: write the secret that the provider gave into it", o.ClientSecretFile)
+		return "", usage("the file %s of auth.oidc.client_secret_file is empty: write the secret that the provider gave into it", o.ClientSecretFile)
 	}
 	return strings.TrimSpace(string(secret)), nil
 }

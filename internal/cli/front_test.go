@@ -102,7 +102,7 @@ func TestWhatIsWrongWithTheFrontIsOneSentence(t *testing.T) {
 		{"tls: {cert: none.pem, key: key.pem}", "none.pem, does not exist: correct tls.cert"},
 		{"tls: {cert: cert.pem, key: other.pem}", "is not the key of the certificate"},
 		{fmt.Sprintf(oidc, "client_secret_env: TRIBUTARY_TEST_UNSET_SECRET"), "names TRIBUTARY_TEST_UNSET_SECRET, which is not set"},
-		{fmt.Sprintf(oidc, "client_secret_file: none"), "of auth.oidc.client_secret_file cannot be read"},
+		{fmt.Sprintf(oidc, "client_secret_file: none"), "auth.oidc.client_secret_file names " + filepath.Join(dir, "none") + ", which cannot be read: no such file or directory"},
 		{strings.Replace(fmt.Sprintf(oidc, "user_info: true"), "https://id.example", "id.example", 1), "is no URL; write https://host or https://host/path"},
 		{strings.Replace(fmt.Sprintf(oidc, "user_info: true"), "https://id.example", "http://id.example", 1), "is not safe; use https, or http on this machine"},
 		{strings.Replace(fmt.Sprintf(oidc, "user_info: true"), "http://127.0.0.1:1", "http://agents.example", 1), "oidc needs https, and public_url is http://agents.example"},

@@ -163,6 +163,21 @@ func TestThePageWorksBehindProxiesThatEndTLS(t *testing.T) {
 				t.Errorf("cookies without TLS: %v", cookies)
 			}
 
+			// A token as long as the gateway takes one comes through: the gateway refuses it, and not the proxy.
+			long, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+publicHost+"/api/auth/me", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			long.Header.Set("Authorization", "Bearer "+strings.Repeat("x", 16<<10))
+			refused, err := transport.RoundTrip(long)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = refused.Body.Close()
+			if refused.StatusCode != http.StatusUnauthorized {
+				t.Errorf("a token of 16 KB: %s", refused.Status)
+			}
+
 			// The first word comes long before the last.
 			res := ada.send("POST", "/api/chat", chat("s1", "hello"))
 			first := make([]byte, 1)

@@ -39,11 +39,20 @@ func TestAnUpgradeOfTheSchemaIsAnnouncedAndLogged(t *testing.T) {
 	s.stop()
 	editLog(t, data, `INSERT INTO goose_db_version (version_id, is_applied) VALUES (99, 1)`)
 	check().want(t, exitFailed, "has version 99 and this program knows versions up to")
+	editLog(t, data, `DELETE FROM goose_db_version WHERE version_id = 99`)
+
+	// The tables of tokens and sign-ins have had one version so far.
+	edit(t, data, "access.db", `INSERT INTO access_version (version_id, is_applied) VALUES (99, 1)`)
+	says := "has version 99 and this program knows versions up to 1: start the newer tributary that wrote it"
+	check().want(t, exitFailed, "the schema of tokens and sign-ins "+says)
+	command(t, "", "serve", "--listen", "127.0.0.1:0", "--data", data).want(t, exitFailed, says)
 }
 
-func editLog(t *testing.T, data, statements string) {
+func editLog(t *testing.T, data, statements string) { edit(t, data, "tributary.db", statements) }
+
+func edit(t *testing.T, data, file, statements string) {
 	t.Helper()
-	db, err := sql.Open("sqlite", filepath.Join(data, "tributary.db"))
+	db, err := sql.Open("sqlite", filepath.Join(data, file))
 	if err != nil {
 		t.Fatal(err)
 	}

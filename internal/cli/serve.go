@@ -18,6 +18,7 @@ import (
 type serveCommand struct {
 	Config   string `placeholder:"FILE" help:"The configuration (default ./tributary.yaml, if it is there). Flags win over it."`
 	Listen   string `placeholder:"HOST:PORT" help:"Where to listen (default 127.0.0.1:8787); port 0 is any free port."`
+	Metrics  string `name:"metrics-listen" placeholder:"HOST:PORT" help:"A further address, which answers GET /metrics without a token (default none)."`
 	Data     string `placeholder:"DIR" help:"The data directory (default $XDG_DATA_HOME/tributary or ~/.local/share/tributary)."`
 	Cwd      string `placeholder:"DIR" help:"The directory that agents work in (default the current one)."`
 	Agent    string `placeholder:"NAME" help:"The agent of sessions that name none (default demo)."`
@@ -66,9 +67,12 @@ func printURL(p *program, bare string, guard *access.Guard, logger *slog.Logger)
 
 // settings are the configuration with the flags on top.
 func (s *serveCommand) settings(kinds catalog) (setup, error) {
-	if s.Listen != "" {
-		if err := config.CheckListen(s.Listen); err != nil {
-			return setup{}, usage("--listen %w", err)
+	for _, at := range []struct{ flag, address string }{{"--listen", s.Listen}, {"--metrics-listen", s.Metrics}} {
+		if at.address == "" {
+			continue
+		}
+		if err := config.CheckListen(at.address); err != nil {
+			return setup{}, usage("%s %w", at.flag, err)
 		}
 	}
 	switch access.Mode(s.Auth) {
@@ -108,9 +112,11 @@ func (s *serveCommand) settings(kinds catalog) (setup, error) {
 	if c.App != "" && len(c.Widget.AllowOrigins) > 0 {
 		return c, usage("the widget is one of the gateway's own pages, which an app replaces: leave app or widget.allow_origins out")
 	}
-	c.LogLevel = cmp.Or(config.LogLevel(s.LogLevel), c.LogLevel)
+	c.LogLevel, c.MetricsListen = cmp.Or(config.LogLevel(s.LogLevel), c.LogLevel), cmp.Or(s.Metrics, c.MetricsListen)
 	c.Data, err = dataDir(cmp.Or(s.Data, c.Data))
-	return c, err
+	offered := c.Config
+	offered.Agents = c.Agents
+	return c, cmp.Or(err, offered.CheckSecrets())
 }
 
 // dataDir is the directory in which the gateway keeps its log and its secrets.

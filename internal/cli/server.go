@@ -94,17 +94,24 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 		return err
 	}
 	c.warnOfClearText(logger)
-	listener, err := listen(ctx, c.Listen)
+	listener, err := listen(ctx, c.Listen, "--listen")
 	if err != nil {
 		return err
 	}
 	defer listener.Close() // the server closes it first, if it ever runs
+	s := &instance{logger: logger, drain: cmp.Or(c.Sessions.Drain, drainWithin)}
+	meter, clients := metrics.New(slices.Collect(maps.Keys(options.Agents))...), newConnections(listener, c.Limits.Connections, logger)
+	clients.measure(meter)
+	stopMetrics, err := s.serveMetrics(ctx, c.MetricsListen, meter)
+	if err != nil {
+		return err
+	}
+	defer stopMetrics()
 	defer boundHeap(groupMemory())()
 	defer reserveBallast()()
 	if err := prepareDir(c.Data); err != nil {
 		return err
 	}
-	s := &instance{logger: logger, drain: cmp.Or(c.Sessions.Drain, drainWithin)}
 	if s.log, err = openLog(ctx, c.Config, logger); err != nil {
 		return err
 	}
@@ -113,7 +120,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 	if err := noteStore(c.Data, c.DB); err != nil {
 		return err
 	}
-	store, err := accessdb.Open(ctx, c.Data, c.DB)
+	store, err := accessdb.Open(ctx, c.Data, c.DB, logger)
 	if err != nil {
 		return err
 	}
@@ -128,7 +135,6 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 		return err
 	}
 	defer stopExporters()
-	meter := metrics.New(slices.Collect(maps.Keys(options.Agents))...)
 	options.Log, options.StateDir, options.Closed, options.Meter = s.log, c.Data, c.everyAgent().ClosedFiles(), meter.Count
 	if options.Workspaces, err = c.openWorkspaces(ctx, options.Agents); err != nil {
 		return err
@@ -152,7 +158,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 	probed := make(chan struct{})
 	tidy.Go(func() { known.keep(background, sync.OnceFunc(func() { close(probed) })) })
 	failed := make(chan error, 1)
-	go func() { failed <- s.listen(newConnections(listener, c.Limits.Connections)) }()
+	go func() { failed <- s.listen(clients) }()
 	select {
 	case <-probed:
 	case <-time.After(probeWait): // the start of the gateway does not wait for a slow agent
@@ -250,16 +256,16 @@ func (s *instance) bounded(what string, limit time.Duration, do func() error) er
 	}
 }
 
-// listen takes the port.
-func listen(ctx context.Context, address string) (*net.TCPListener, error) {
+// listen takes the port that a setting names.
+func listen(ctx context.Context, address, setting string) (*net.TCPListener, error) {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return nil, fmt.Errorf("the address %s is in use by another program: end that one, or choose another with --listen (port 0 is any free one)", address)
+		return nil, fmt.Errorf("the address %s is in use by another program: end that one, or choose another with %s (port 0 is any free one)", address, setting)
 	case errors.Is(err, syscall.EACCES):
-		return nil, fmt.Errorf("this user may not listen on %s: choose a port above 1023 with --listen", address)
+		return nil, fmt.Errorf("this user may not listen on %s: choose a port above 1023 with %s", address, setting)
 	case errors.Is(err, syscall.EADDRNOTAVAIL):
-		return nil, fmt.Errorf("this machine has no address %s: choose another with --listen", address)
+		return nil, fmt.Errorf("this machine has no address %s: choose another with %s", address, setting)
 	case err != nil:
 		return nil, fmt.Errorf("cannot listen on %s: %w", address, err)
 	}

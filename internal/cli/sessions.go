@@ -134,7 +134,14 @@ func (c *sessionsDeleteCommand) Run(ctx context.Context, p *program) error {
 		if yes, err := c.confirm(ctx, p, s); !yes {
 			return err
 		}
-		return g.plain(g.Do(ctx, httpjson.Call{Method: "DELETE", Path: of(c.Session)}))
+		var answer struct{ Kept string }
+		if err := g.Do(ctx, httpjson.Call{Method: "DELETE", Path: of(c.Session), Out: &answer}); err != nil {
+			return g.plain(err)
+		}
+		if answer.Kept != "" {
+			fmt.Fprintln(p.stderr, "tributary: "+oneParagraph(answer.Kept))
+		}
+		return nil
 	})
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"log/slog"
 	"net"
 	"syscall"
 	"testing"
@@ -15,7 +16,7 @@ import (
 //evidence:for limit-dead-peer
 func TestConnectionsHaveAUserTimeout(t *testing.T) {
 	t.Parallel()
-	l, err := listen(t.Context(), "127.0.0.1:0")
+	l, err := listen(t.Context(), "127.0.0.1:0", "--listen")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,7 +26,7 @@ func TestConnectionsHaveAUserTimeout(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer client.Close()
-	conn, err := newConnections(l, config.None).Accept()
+	conn, err := newConnections(l, config.None, slog.New(slog.DiscardHandler)).Accept()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"time"
@@ -59,7 +60,7 @@ func open(ctx context.Context, c config.Config) (*accessdb.Store, error) {
 			return nil, err
 		}
 	}
-	return accessdb.Open(ctx, c.Data, db)
+	return accessdb.Open(ctx, c.Data, db, newLogger(os.Stderr, slog.LevelWarn))
 }
 
 // started reports a data directory that does not exist.

@@ -88,7 +88,8 @@ func TestWorkspacesOfSessions(t *testing.T) {
 		t.Errorf("the list is\n%s, want\n%s", got, want)
 	}
 	command(t, "", at("workspaces", "remove", "one")...).want(t, exitFailed, "tributary: the session of this workspace still exists: delete the session, which removes its workspace if nothing would be lost\n")
-	command(t, "", at("sessions", "delete", "--yes", "one")...).want(t, exitOK, "")
+	deleted := command(t, "", at("sessions", "delete", "--yes", "one")...)
+	deleted.want(t, exitOK, "tributary: The workspace of the session one has 1 changed file (said): copy what you need out of "+one+", or discard the workspace.\n")
 	if err := os.Remove(filepath.Join(two, "said")); err != nil {
 		t.Fatal(err)
 	}

@@ -1948,6 +1948,18 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
+            /** @description The session is deleted, and its workspace is kept */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        /** @description A sentence: what the workspace has that is nowhere else, and how to keep it */
+                        kept: string;
+                    };
+                };
+            };
             /** @description The session is deleted */
             204: {
                 headers: {

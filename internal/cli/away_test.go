@@ -1,0 +1,61 @@
+package cli
+
+import (
+	"bufio"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tributary-dev/tributary/internal/testkit/pgtest"
+)
+
+// While the database is away, the running turn ends with a sentence, reads are refused at once, and the
+// log says so once.
+func TestWhileTheDatabaseIsAwayEverybodyHearsOfIt(t *testing.T) {
+	t.Parallel()
+	var server pgtest.Server
+	t.Cleanup(server.Stop)
+	conf := file(t, "tributary.yaml", "agents: {demo: {options: {pace: 100ms}}}")
+	s := startServer(t, t.TempDir(), "--db", server.Database(t), "--config", conf)
+	s.do("POST", "/api/chat", chat("known", "hello"))
+	res := s.request("POST", "/api/chat", chat("s", "slow"))
+	defer res.Body.Close()
+	stream := bufio.NewReader(res.Body)
+	await(t, stream, "text-delta")
+	server.Kill()
+	began := time.Now()
+	rest, err := io.ReadAll(stream)
+	if took := time.Since(began); err != nil || took > 20*time.Second || !strings.Contains(string(rest), "The gateway could not write its log, so the turn was ended.") {
+		t.Errorf("the stream ended after %s with %v: %s", took, err, rest[max(0, len(rest)-400):])
+	}
+	asked := time.Now()
+	for _, path := range []string{"/api/sessions/known/messages", "/api/sessions/known/export", "/api/sessions/known/trace", "/api/sessions"} {
+		res := s.request("GET", path, "")
+		text, _ := io.ReadAll(res.Body)
+		_ = res.Body.Close()
+		if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" || !strings.Contains(string(text), `"log_unavailable"`) {
+			t.Errorf("%s: %s %s", path, res.Status, text)
+		}
+	}
+	if took := time.Since(asked); took > 5*time.Second {
+		t.Errorf("the refusals took %s", took)
+	}
+	server.Start(t)
+	for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) {
+		if status, _ := s.do("GET", "/readyz", ""); status == http.StatusOK {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatal("the gateway does not get ready again")
+		}
+	}
+	if status, stream := s.do("POST", "/api/chat", chat("s", "again")); status != http.StatusOK || !strings.HasSuffix(stream, "data: [DONE]\n\n") {
+		t.Errorf("afterwards: %d %s", status, stream)
+	}
+	s.stop()
+	if n := strings.Count(s.errors.String(), "the database is away"); n != 1 || !strings.Contains(s.errors.String(), "the database is back") {
+		t.Errorf("%d lines say that the database is away:\n%s", n, s.errors)
+	}
+}
