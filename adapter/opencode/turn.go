@@ -109,6 +109,7 @@ func (d *Decoder) settle() {
 		}
 	}
 	stop := turn.outcome()
+	d.flushEarly()
 	d.leave()
 	turn.b.End(stop)
 }
@@ -141,7 +142,7 @@ func (d *Decoder) leave() {
 	for _, a := range d.turn.asks {
 		d.do(agent.Withdraw{Native: a.ID}, agent.Send{Data: a.refusal()})
 	}
-	d.turn = nil
+	d.turn, d.early, d.earlyLost = nil, nil, false
 }
 
 // plan takes the agent's list of what is to do.
