@@ -151,12 +151,24 @@ func TestTokensAreCountedInTheGatewaysMeaning(t *testing.T) {
 func TestErrorsAreOneSentence(t *testing.T) {
 	t.Parallel()
 	for failure, want := range map[string]string{
-		`{"code":-32603,"message":"Internal error: no money"}`:                             "no money.",
-		`{"code":-32603,"message":"Internal error","data":{"details":"the disk is full"}}`: "the disk is full.",
-		`{"code":400,"message":"{\"error\":{\"code\":400,\"message\":\"bad request\"}}"}`:  "bad request.",
-		`{"code":-32603,"message":"","data":"plain words"}`:                                "plain words.",
-		`{"code":-32000,"message":"Authentication required"}`:                              "Authentication required. Log in by running the agent once in a terminal, or give it a key in `env`.",
-		`{"code":-32603,"message":"Internal error"}`:                                       "Internal error.",
+		`{"code":-32603,"message":"Internal error: no money"}`:                                               "no money.",
+		`{"code":-32603,"message":"Internal error","data":{"details":"the disk is full"}}`:                   "the disk is full.",
+		`{"code":400,"message":"{\"error\":{\"code\":400,\"message\":\"bad request\"}}"}`:                    "bad request.",
+		`{"code":-32603,"message":"Internal error","data":{"error":{"message":"used up until noon"}}}`:       "used up until noon.",
+		`{"code":-32603,"message":"Internal error","data":{"error":"no credit left"}}`:                       "no credit left.",
+		`{"code":-32603,"message":"Internal error","data":{"cause":{"code":"x","message":"used up"}}}`:       "used up.",
+		`{"code":-32603,"message":"Internal error.","data":{"why":[{"en":"it is used up"}]}}`:                "it is used up.",
+		`{"code":-32603,"message":"Internal error","data":[{"path":["prompt"],"message":"too long"}]}`:       "too long.",
+		`{"code":-32602,"message":"Invalid params","data":[{"path":["prompt"],"message":"it is too long"}]}`: "Invalid params: it is too long.",
+		`{"code":-32603,"message":"Internal error","data":"{\"error\":{\"message\":\"no such model\"}}"}`:    "no such model.",
+		`{"code":-32603,"message":"internal error: 404 {\"error\":\"no such model\"}"}`:                      "404: no such model.",
+		`{"code":-32603,"message":"Request failed","data":{"response":{"body":"{\"msg\":\"it is down\"}"}}}`: "it is down.",
+		`{"code":-32603,"message":"The key was refused","data":{"details":"at f (a.js:1)"}}`:                 "The key was refused.",
+		`{"code":-32603,"message":"Internal error","data":{"n":[1,null,true]}}`:                              "Internal error.",
+		`{"code":-32603,"data":7}`:                            "error -32603.",
+		`{"code":-32603,"message":"","data":"plain words"}`:   "plain words.",
+		`{"code":-32000,"message":"Authentication required"}`: "Authentication required. Log in by running the agent once in a terminal, or give it a key in `env`.",
+		`{"code":-32603,"message":"Internal error"}`:          "Internal error.",
 	} {
 		p := recordings().Play(t, []byte(begun+"\n"+`{"dir":"out","msg":{"id":1,"error":`+failure+`}}`))
 		stops := agenttest.Each[trace.Stop](replaytest.Events(p.Turns[0]))

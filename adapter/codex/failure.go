@@ -7,13 +7,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/internal/httpjson"
 	"github.com/tributary-dev/tributary/trace"
 )
 
 // sentence says what went wrong. The message may be the body of a provider's reply.
 func (e turnError) sentence() string {
-	text := agentkit.Plain(strings.TrimSpace(e.Message))
+	text := httpjson.Plain(strings.TrimSpace(e.Message))
 	if e.AdditionalDetails != "" && !strings.Contains(text, e.AdditionalDetails) {
 		text = strings.TrimSpace(text + ": " + e.AdditionalDetails)
 	}
