@@ -178,6 +178,41 @@ func TestErrorsAreOneSentence(t *testing.T) {
 	}
 }
 
+// An agent's own reasons for the end of a turn are not in the protocol.
+func TestAReasonThatTheProtocolDoesNotHave(t *testing.T) {
+	t.Parallel()
+	for reply, want := range map[string]struct {
+		outcome       trace.Outcome
+		error, notice string
+		class         trace.Class
+	}{
+		`"stopReason":"end_turn"`:   {outcome: trace.OutcomeCompleted},
+		`"stopReason":"max_tokens"`: {outcome: trace.OutcomeCompleted},
+		`"stopReason":null`:         {outcome: trace.OutcomeCompleted},
+		`"stopReason":7`:            {outcome: trace.OutcomeCompleted},
+		``:                          {outcome: trace.OutcomeCompleted},
+		`"stopReason":"canceled"`:   {outcome: trace.OutcomeCanceled},
+		`"stopReason":"refusal","_meta":{"error":"the free plan"}`: {outcome: trace.OutcomeFailed, error: "The model refused to go on: the free plan."},
+		`"stopReason":"error"`:                                              {outcome: trace.OutcomeFailed, error: `The agent ended its turn with the reason "error", and does not say what went wrong: see its log, or ask again.`},
+		`"stopReason":"error","error":{"message":"it is down"}`:             {outcome: trace.OutcomeFailed, error: "it is down."},
+		`"stopReason":"model_error","message":"429 slow"`:                   {outcome: trace.OutcomeFailed, error: "429 slow.", class: trace.ClassRateLimit},
+		`"stopReason":"Rate-Limit","_meta":{"error":{"details":"used up"}}`: {outcome: trace.OutcomeFailed, error: "used up.", class: trace.ClassRateLimit},
+		`"stopReason":"failed"`:                                             {outcome: trace.OutcomeFailed, error: `with the reason "failed"`},
+		`"stopReason":"paused"`:                                             {outcome: trace.OutcomeCompleted, notice: `with the reason "paused"`},
+		`"stopReason":"max_cost","message":"1 dollar"`:                      {outcome: trace.OutcomeCompleted, notice: "1 dollar."},
+	} {
+		p := recordings().Play(t, []byte(begun+"\n"+chunk("Half.")+"\n"+`{"dir":"out","msg":{"id":1,"result":{`+reply+`}}}`))
+		all := replaytest.Events(p.Turns[0])
+		stop, notices := agenttest.Each[trace.Stop](all)[0], agenttest.Each[trace.Error](all)
+		if stop.Outcome != want.outcome || stop.Class != want.class || (stop.Error == "") != (want.error == "") || !strings.Contains(stop.Error, want.error) {
+			t.Errorf("%s: %+v", reply, stop)
+		}
+		if (len(notices) > 0) != (want.notice != "") || len(notices) > 0 && (notices[0].Level != trace.LevelNotice || !strings.Contains(notices[0].Message, want.notice)) {
+			t.Errorf("%s: the notices are %+v", reply, notices)
+		}
+	}
+}
+
 func TestAnAnswerIsSentByTheKindOfItsOption(t *testing.T) {
 	t.Parallel()
 	r := agenttest.NewRecorder()
