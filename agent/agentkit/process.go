@@ -153,7 +153,7 @@ func (s *processSession) Prompt(ctx context.Context, p agent.Prompt, b *trace.Bu
 	if shut {
 		return ErrClosed
 	}
-	return s.Run(ctx, b, &link{s: s, prompt: p})
+	return s.Run(ctx, b, &link{s: s, b: b, prompt: p})
 }
 
 // Controls implements agent.Controllable: those of the process that runs now.
@@ -213,7 +213,9 @@ func (s *processSession) read(p *process) {
 		var long procio.LineTooLongError
 		switch {
 		case err == nil:
-			s.take(p, line)
+			for _, message := range messagesIn(line, s.spec.Marks) {
+				s.take(p, message)
+			}
 		case errors.As(err, &long):
 			s.cfg.Logger.Warn(s.spec.Adapter + ": " + long.Error())
 		default:
