@@ -79,9 +79,10 @@ func messagesIn(line []byte, marks []string) (found []json.RawMessage) {
 		var message map[string]json.RawMessage
 		d := json.NewDecoder(bytes.NewReader(rest))
 		err := d.Decode(&message)
-		if err == nil && marked(message, marks) {
-			end := d.InputOffset()
-			found, rest = append(found, rest[:end]), rest[end:]
+		behind := bytes.TrimSpace(rest[d.InputOffset():])
+		inner := len(behind) > 0 && bytes.IndexByte([]byte(",]}"), behind[0]) >= 0 // of a message that is broken
+		if err == nil && !inner && marked(message, marks) {
+			found, rest = append(found, rest[:d.InputOffset()]), behind
 			continue
 		}
 		read := len(rest) // the line ends within an object
