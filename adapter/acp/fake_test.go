@@ -293,10 +293,8 @@ func (f *fake) prompt(text string, params json.RawMessage, reply func(any), stop
 	case "rich":
 		f.update(object{"sessionUpdate": "agent_thought_chunk", "content": object{"type": "text", "text": "I need a file."}})
 		reason = f.tool(stop)
-	case "late":
-		reply(object{"stopReason": "end_turn"})
-		f.text("a late ")
-		f.text("word")
+	case "behind":
+		f.behind(strings.Fields(rest), reply, stop)
 		return
 	case "tool":
 		reason = f.tool(stop)

@@ -60,7 +60,7 @@ func (d *Decoder) begin(t agent.Turns) {
 
 // enter makes a turn the current one, and puts what came before it at its beginning.
 func (d *Decoder) enter(b *trace.Builder, t agent.Turns) *turn {
-	d.turn = nil
+	d.leave()
 	if b == nil {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (d *Decoder) endTurn(c *turn, end trace.Stop) {
 		end = stopOf("cancelled")
 	}
 	c.b.End(end)
-	d.turn = nil
+	d.leave()
 }
 
 // stopFor is the end of a turn by the agent's reason. Many agents have reasons that the protocol does not have:

@@ -33,6 +33,7 @@ type call struct {
 	done     bool
 	allowed  []allowance
 	denied   bool
+	stopped  bool // its turn was stopped, and is over
 }
 
 // toolUpdate takes a call, or news of one. The first sign of a call may be either.
@@ -46,7 +47,7 @@ func (d *Decoder) toolUpdate(c *turn, s *speaker, u update) {
 	case tc.done:
 		return
 	}
-	over := u.Status == "completed" || u.Status == "failed"
+	over := u.ends()
 	if d.agent.is("kimi") && !over && tc.writing(u) {
 		return
 	}

@@ -41,12 +41,13 @@ func (d *Decoder) update(params raw, t agent.Turns) error {
 }
 
 // outside returns the turn of an update that comes outside any: one of the agent's own,
-// or nil if the update waits for the next turn or belongs to none. News of a call that
-// has begun belong to the turn that is over.
+// or nil if the update waits for the next turn or belongs to none. The result of a call that has none begins a turn,
+// too. Other news of a call that has begun belong to the turn that is over.
 func (d *Decoder) outside(u update, t agent.Turns) *turn {
 	says := slices.Contains([]string{"agent_message_chunk", "agent_thought_chunk", "tool_call", "plan"}, u.Kind)
+	d.leave() // somebody else may have ended it
 	switch {
-	case says && d.phase == prompted:
+	case (says || d.isLateResult(u)) && d.phase == prompted:
 		if c := d.enter(t.Begin(agent.TurnInfo{Reason: "agent"}), t); c != nil {
 			c.own = true
 			return c
@@ -59,6 +60,15 @@ func (d *Decoder) outside(u update, t agent.Turns) *turn {
 
 // show puts an update on record.
 func (d *Decoder) show(c *turn, u update, t agent.Turns) error {
+	switch {
+	case d.isLateResult(u) && c.calls[u.ID] == nil:
+		d.lateResult(c, u)
+		return nil
+	case d.isLate(u) && c.calls[u.ID] == nil:
+		return nil
+	case u.Kind != "usage_update":
+		c.updates++
+	}
 	s := c.speaker(u.Meta)
 	switch u.Kind {
 	case "agent_message_chunk", "agent_thought_chunk":

@@ -46,7 +46,7 @@ type Spec struct {
 // process. Decode is called with the session locked; the other methods are not, and
 // may use the Conn.
 //
-// A Protocol may also be a [Receiver], a [Relocator], a [Leaver], an agent.Controllable,
+// A Protocol may also be a [Receiver], a [Holder], a [Relocator], a [Leaver], an agent.Controllable,
 // and an io.Closer, which is closed when the process has ended.
 type Protocol interface {
 	agent.Decoder
@@ -214,7 +214,7 @@ func (s *processSession) read(p *process) {
 		switch {
 		case err == nil:
 			for _, message := range messagesIn(line, s.spec.Marks) {
-				s.take(p, message)
+				s.arrive(p, message)
 			}
 		case errors.As(err, &long):
 			s.cfg.Logger.Warn(s.spec.Adapter + ": " + long.Error())
@@ -222,6 +222,7 @@ func (s *processSession) read(p *process) {
 			if errors.Is(err, io.ErrUnexpectedEOF) {
 				s.cfg.Logger.Warn(s.spec.Adapter+": its output ended within a line", "bytes", len(line))
 			}
+			s.releaseHeld(p)
 			s.Lost(s.death(p))
 			_ = p.Close()
 			return

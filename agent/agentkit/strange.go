@@ -67,7 +67,8 @@ func marked(message map[string]json.RawMessage, marks []string) bool {
 // messagesIn finds the messages in a line: other output of a program may stand on the same line. A line without a
 // message is returned as it is. The search is bounded, because a line may have many beginnings of objects.
 func messagesIn(line []byte, marks []string) (found []json.RawMessage) {
-	if json.Valid(line) {
+	const large = 1 << 20 // such a line is read twice only if something stands in front
+	if whole := bytes.HasPrefix(line, []byte("{")) && bytes.HasSuffix(line, []byte("}")); whole && len(line) > large || json.Valid(line) {
 		return []json.RawMessage{line}
 	}
 	for rest, budget := line, 4*len(line)+1<<16; budget > 0; {
