@@ -201,7 +201,7 @@ type turn struct {
 
 	n                int // events so far, for ids
 	done             bool
-	shown            bool // see Activity
+	shown            bool      // see Activity
 	touched          time.Time // the time of all that a call writes
 	stop             *Stop
 	ended            chan struct{}

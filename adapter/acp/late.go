@@ -3,8 +3,11 @@ package acp
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
+	"slices"
 	"time"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/internal/jsonrpc"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -119,12 +122,35 @@ func (d *Decoder) isLateResult(u update) bool {
 func (d *Decoder) lateResult(c *turn, u update) {
 	tc := d.past[u.ID]
 	d.past[u.ID] = nil
-	tc.b, tc.whole, tc.streamed = c.b, false, "" // what was streamed is in the earlier turn
-	c.calls[u.ID] = tc
 	d.merge(tc, u.toolCall)
-	tc.complete()
+	tc.streamed = "" // it is in the earlier turn
+	tc.again(c)
 	tc.print(u)
 	tc.end(c, u.Status == "completed")
+}
+
+func (tc *call) again(c *turn) {
+	tc.b = c.b
+	c.calls[tc.tool.ToolCallID] = tc
+	tc.complete()
+}
+
+// recordMissed puts results on record that have come between a person's stop, which has closed the turn, and the
+// agent's reply.
+func (d *Decoder) recordMissed(stopped *turn, t agent.Turns) {
+	for _, id := range slices.Sorted(maps.Keys(stopped.calls)) {
+		tc, c := stopped.calls[id], d.turn
+		if !tc.missed {
+			continue
+		}
+		if c == nil {
+			c = d.beginOwn(t)
+		}
+		if c != nil && c.calls[id] == nil {
+			tc.again(c)
+			tc.end(c, true)
+		}
+	}
 }
 
 // ends reports whether an update is the result of its call.

@@ -1,6 +1,7 @@
 package acp_test
 
 import (
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -59,6 +60,31 @@ func TestWhatComesBehindTheReply(t *testing.T) {
 			st.own(c.own)
 		})
 	}
+}
+
+// A session closes a turn that a person stops, and then stops the agent.
+func TestACallThatIsCompletedAfterAStopIsOnRecord(t *testing.T) {
+	t.Parallel()
+	st := newStage(t, "plain", "")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	p := agenttest.Prompt("behind +a +b stop !b =a cancelled")
+	r, done := st.host.Turn(p), make(chan error, 1)
+	go func() { done <- st.s.Prompt(ctx, p, r.Builder) }()
+	if _, err := r.Await(t.Context(), func(e trace.Event) bool { c, _ := e.Payload.(trace.ToolCall); return c.ToolCallID == "b" }); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Finish(trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled}); err != nil {
+		t.Fatal(err)
+	}
+	stop()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	if got := told(r.Events()); got != "a:canceled b:canceled" {
+		t.Errorf("the turn tells %q", got)
+	}
+	st.own([]string{"a:completed"})
 }
 
 // own waits for the turns that the agent has begun, and for their ends.

@@ -127,6 +127,7 @@ func (d *Decoder) ended(m jsonrpc.Message, t agent.Turns) error {
 	if len(d.prompts) > 0 {
 		d.begin(t)
 	}
+	d.recordMissed(c, t)
 	return err
 }
 

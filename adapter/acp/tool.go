@@ -34,6 +34,7 @@ type call struct {
 	allowed  []allowance
 	denied   bool
 	stopped  bool // its turn was stopped, and is over
+	missed   bool // it was completed when its turn was closed
 }
 
 // toolUpdate takes a call, or news of one. The first sign of a call may be either.
@@ -317,7 +318,9 @@ func (tc *call) end(c *turn, ok bool) {
 	default:
 		r.Status, r.Error = trace.ToolFailed, cmp.Or(plainText(r.Output), lastLine(tc.streamed), "The tool failed.")
 	}
+	late := tc.b.Counts().Late
 	tc.b.ToolResult(r)
+	tc.missed = ok && tc.b.Counts().Late > late
 }
 
 // result is the call's output: as it is, or else what the call shows.

@@ -48,14 +48,20 @@ func (d *Decoder) outside(u update, t agent.Turns) *turn {
 	d.leave() // somebody else may have ended it
 	switch {
 	case (says || d.isLateResult(u)) && d.phase == prompted:
-		if c := d.enter(t.Begin(agent.TurnInfo{Reason: "agent"}), t); c != nil {
-			c.own = true
-			return c
-		}
+		return d.beginOwn(t)
 	case (says && d.phase == fresh || u.Kind == "usage_update") && len(d.early) < mostEarly:
 		d.early = append(d.early, u)
 	}
 	return nil
+}
+
+// beginOwn begins a turn of the agent's own; nil if no turn can begin.
+func (d *Decoder) beginOwn(t agent.Turns) *turn {
+	c := d.enter(t.Begin(agent.TurnInfo{Reason: "agent"}), t)
+	if c != nil {
+		c.own = true
+	}
+	return c
 }
 
 // show puts an update on record.

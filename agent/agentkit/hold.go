@@ -59,7 +59,7 @@ func (s *processSession) wait(ctx context.Context, p *process) {
 		p.hold.Lock()
 		rest := min(time.Until(p.hold.until), time.Until(p.hold.began.Add(mostHold)))
 		if p.hold.message == nil || rest <= 0 {
-			s.takeHeld(p)
+			s.takeHeld(p) //nolint:contextcheck // effects live as long as the session
 			p.hold.Unlock()
 			return
 		}
