@@ -49,6 +49,9 @@ type fake struct {
 	stop    chan struct{}
 	word    string
 	authed  bool
+
+	gathers  bool
+	gathered []byte
 }
 
 type wireMessage struct {
@@ -66,7 +69,19 @@ func (f *fake) say(v any) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.gathers {
+		f.gathered = append(append(f.gathered, data...), '\n')
+		return
+	}
 	fmt.Printf("%s\n", data)
+}
+
+// gather keeps what is said, or writes all that was kept at once.
+func (f *fake) gather(on bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, _ = os.Stdout.Write(f.gathered) // the test fails without it
+	f.gathers, f.gathered = on, nil
 }
 
 func (f *fake) update(fields object) {

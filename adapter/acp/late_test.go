@@ -31,17 +31,17 @@ func TestWhatComesBehindTheReply(t *testing.T) {
 		"a result":                       {[]string{"+a Done. reply =a"}, []string{"Done. a:completed"}, nil},
 		"several results":                {[]string{"+a +b Done. reply =b !a"}, []string{"Done. b:completed a:failed"}, nil},
 		"a result, and words":            {[]string{"+a Done. reply =a More."}, []string{"Done. More. a:completed"}, nil},
-		"all words":                      {[]string{"reply 50 All of it."}, []string{"All of it."}, nil},
+		"all words":                      {[]string{"reply 20 All of it."}, []string{"All of it."}, nil},
 		"a call":                         {[]string{"reply +a =a Done."}, []string{"Done. a:completed"}, nil},
 		"nothing":                        {[]string{"+a =a Done. reply"}, []string{"Done. a:completed"}, nil},
-		"a late result":                  {[]string{"+a Done. reply 500 =a"}, []string{"Done. a:canceled"}, []string{"a:completed"}},
-		"a late failure":                 {[]string{"+a Done. reply 500 !a"}, []string{"Done. a:canceled"}, []string{"a:failed"}},
-		"late results":                   {[]string{"+a +b +c =c Done. reply 500 ~a =c =a =a =b"}, []string{"Done. c:completed a:canceled b:canceled"}, []string{"a:completed b:completed"}},
-		"a late result in the next turn": {[]string{"+a Done. reply 500 =a", "Next 900 turn. reply"}, []string{"Done. a:canceled", "Next turn. a:completed"}, nil},
-		"an id that is used again":       {[]string{"+a Done. reply 500 =a", "+a =a Next 900 turn. reply"}, []string{"Done. a:canceled", "Next turn. a:completed"}, nil},
-		"news of a call with its result": {[]string{"+a =a Done. reply 500 ~a =a !a", "Next 900 turn. reply"}, []string{"Done. a:completed", "Next turn."}, nil},
-		"a completed call after a stop":  {[]string{"+a stop cancelled 500 =a"}, []string{"a:canceled"}, []string{"a:completed"}},
-		"a stopped call after a stop":    {[]string{"+a stop cancelled 500 !a", "Next 900 turn. reply"}, []string{"a:canceled", "Next turn."}, nil},
+		"a late result":                  {[]string{"+a Done. reply 1000 =a"}, []string{"Done. a:canceled"}, []string{"a:completed"}},
+		"a late failure":                 {[]string{"+a Done. reply 1000 !a"}, []string{"Done. a:canceled"}, []string{"a:failed"}},
+		"late results":                   {[]string{"+a +b +c =c Done. reply 1000 ~a =c =a =a =b"}, []string{"Done. c:completed a:canceled b:canceled"}, []string{"a:completed b:completed"}},
+		"a late result in the next turn": {[]string{"+a Done. reply 1000 =a", "Next 3000 turn. reply"}, []string{"Done. a:canceled", "Next turn. a:completed"}, nil},
+		"an id that is used again":       {[]string{"+a Done. reply 1000 =a", "+a =a Next 3000 turn. reply"}, []string{"Done. a:canceled", "Next turn. a:completed"}, nil},
+		"news of a call with its result": {[]string{"+a =a Done. reply 1000 ~a =a !a", "Next 3000 turn. reply"}, []string{"Done. a:completed", "Next turn."}, nil},
+		"a completed call after a stop":  {[]string{"+a stop cancelled 1000 =a"}, []string{"a:canceled"}, []string{"a:completed"}},
+		"a stopped call after a stop":    {[]string{"+a stop cancelled 1000 !a", "Next 3000 turn. reply"}, []string{"a:canceled", "Next turn."}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -150,7 +150,7 @@ func TestAnAgentThatEndsItsTurnsTooEarlyIsWaitedFor(t *testing.T) {
 func TestAnAgentThatWorksByItselfIsNeitherSilentNorBusy(t *testing.T) {
 	t.Parallel()
 	st := newStage(t, "plain", "")
-	st.turn(agenttest.Prompt("behind +a =a Done. reply 600 Compacting 200 ~a 2500 =a Compacted."))
+	st.turn(agenttest.Prompt("behind +a =a Done. reply 600 Compacting 200 ~a 200 =a"))
 	st.own([]string{"Compacting"})
 	if _, said, stop := st.turn(agenttest.Prompt("hello")); said != "you said: hello" || stop.Outcome != trace.OutcomeCompleted {
 		t.Errorf("the next turn says %q and ended as %+v", said, stop)
@@ -163,13 +163,19 @@ func (f *fake) behind(words []string, reply func(any), stop chan struct{}) {
 	news := func(id, status string) {
 		f.update(object{"sessionUpdate": "tool_call_update", "toolCallId": id, "status": status, "content": []object{{"type": "content", "content": object{"type": "text", "text": status + " " + id}}}})
 	}
+	f.gather(true)
+	defer f.gather(false)
 	for _, word := range words {
 		ms, err := strconv.Atoi(word)
 		switch {
 		case err == nil:
+			f.gather(false)
 			time.Sleep(time.Duration(ms) * time.Millisecond)
+			f.gather(true)
 		case word == "stop":
+			f.gather(false)
 			<-stop
+			f.gather(true)
 		case word == "reply", word == "cancelled":
 			reply(object{"stopReason": map[string]string{"reply": "end_turn", "cancelled": "cancelled"}[word]})
 		case word[0] == '+':

@@ -26,6 +26,10 @@ type hold struct {
 	until   time.Time
 }
 
+func (h *hold) rest() time.Duration {
+	return min(time.Until(h.until), time.Until(h.began.Add(mostHold)))
+}
+
 // arrive takes a message, or lets the message wait.
 func (s *processSession) arrive(p *process, message json.RawMessage) {
 	h, holds := p.protocol.(Holder)
@@ -35,14 +39,15 @@ func (s *processSession) arrive(p *process, message json.RawMessage) {
 	}
 	p.hold.Lock()
 	defer p.hold.Unlock()
-	if p.hold.message != nil {
+	if p.hold.message != nil && p.hold.rest() > 0 {
 		s.take(p, message)
 		p.hold.until = time.Now().Add(h.Hold(p.hold.message))
-		if !p.hold.until.After(time.Now()) {
+		if p.hold.rest() <= 0 {
 			s.takeHeld(p)
 		}
 		return
 	}
+	s.takeHeld(p)
 	wait := h.Hold(message)
 	if wait <= 0 {
 		s.take(p, message)
@@ -57,7 +62,7 @@ func (s *processSession) arrive(p *process, message json.RawMessage) {
 func (s *processSession) wait(ctx context.Context, p *process) {
 	for {
 		p.hold.Lock()
-		rest := min(time.Until(p.hold.until), time.Until(p.hold.began.Add(mostHold)))
+		rest := p.hold.rest()
 		if p.hold.message == nil || rest <= 0 {
 			s.takeHeld(p) //nolint:contextcheck // effects live as long as the session
 			p.hold.Unlock()
