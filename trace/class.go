@@ -44,16 +44,17 @@ func ClassOfWord(word string) Class {
 		return ClassAuth
 	case "ratelimit", "ratelimitexceeded", "billing", "quota", "quotaexceeded", "insufficientquota", "resourceexhausted", "usagelimitexceeded":
 		return ClassRateLimit
-	case "overloaded", "engineoverloaded", "server", "internalserver", "serveroverloaded", "unavailable", "serviceunavailable":
+	case "overloaded", "engineoverloaded", "server", "internalserver", "serveroverloaded", "unavailable", "serviceunavailable",
+		"flexunavailable", "policycapacityunavailable":
 		return ClassOverloaded
 	case "timeout", "apitimeout", "apiconnectiontimeout", "connection", "apiconnection", "network", "httpconnectionfailed",
-		"responsestreamdisconnected", "deadlineexceeded", "econnrefused", "econnreset", "etimedout", "enotfound":
+		"responsestreamconnectionfailed", "responsestreamdisconnected", "responsetoomanyfailedattempts", "deadlineexceeded", "econnrefused", "econnreset", "etimedout", "enotfound":
 		return ClassNetwork
-	case "invalidrequest", "badrequest", "unprocessableentity", "invalidargument", "modelnotfound":
+	case "invalidrequest", "badrequest", "unprocessableentity", "invalidargument", "modelnotfound", "cyberpolicy", "misalignmentpolicyviolation":
 		return ClassRequest
 	case "context", "contextlength", "contextlengthexceeded", "contextwindowexceeded", "contextoverflow", "requesttoolarge":
 		return ClassContext
-	case "limit", "maxturns", "maxbudget", "budget", "maxoutputtokens", "messageoutputlength", "graphrecursion":
+	case "limit", "maxturns", "maxbudget", "budget", "sessionbudgetexceeded", "maxoutputtokens", "messageoutputlength", "graphrecursion":
 		return ClassLimit
 	}
 	return ""

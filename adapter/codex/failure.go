@@ -35,28 +35,7 @@ func (e turnError) class() trace.Class {
 	code, more := word(e.CodexErrorInfo)
 	var http struct{ HTTPStatusCode int }
 	_ = parse(more, &http) // most words have no status
-	return cmp.Or(trace.ClassOfStatus(http.HTTPStatusCode), classOfWord(code), e.classOfSentence())
-}
-
-// classOfWord is the class of a codexErrorInfo, as version 0.169.0 has them.
-func classOfWord(code string) trace.Class {
-	switch code {
-	case "unauthorized":
-		return trace.ClassAuth
-	case "usageLimitExceeded", "rateLimitExceeded":
-		return trace.ClassRateLimit
-	case "serverOverloaded", "internalServerError", "flexUnavailable", "policyCapacityUnavailable":
-		return trace.ClassOverloaded
-	case "httpConnectionFailed", "responseStreamConnectionFailed", "responseStreamDisconnected", "responseTooManyFailedAttempts":
-		return trace.ClassNetwork
-	case "badRequest", "modelNotFound", "cyberPolicy", "misalignmentPolicyViolation":
-		return trace.ClassRequest
-	case "contextWindowExceeded":
-		return trace.ClassContext
-	case "sessionBudgetExceeded":
-		return trace.ClassLimit
-	}
-	return ""
+	return cmp.Or(trace.ClassOfStatus(http.HTTPStatusCode), trace.ClassOfWord(code), e.classOfSentence())
 }
 
 // classOfSentence reads the sentence, or the body of a provider's answer in its place.
