@@ -15,7 +15,10 @@ import (
 func TestAnEditThatIsNotOnRecordWarnsOfNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		bad := newBadLog()
-		b := benchOn(t, eventlog.New(bad), with(t, scripted{prompt: func(context.Context, agent.Host, agent.Prompt, *trace.Builder) error { return nil }}))
+		b := benchOn(t, eventlog.New(bad), with(t, scripted{prompt: func(_ context.Context, _ agent.Host, _ agent.Prompt, b *trace.Builder) error {
+			b.Message("1", "hello")
+			return nil
+		}}))
 		defer b.close()
 		b.wait(b.say("u1", "hello"))
 		synctest.Wait()

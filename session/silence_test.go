@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -134,6 +135,56 @@ func TestSilenceBehindAToolOrARequestIsNoSilence(t *testing.T) {
 					t.Errorf("silence behind the end of %s ends the turn after %s: %+v", name, silence, s)
 				}
 			})
+		})
+	}
+}
+
+// Some agents hide a failure of their model behind a completed turn without a word.
+func TestACompletedTurnInWhichTheAgentShowsNothingSaysSo(t *testing.T) {
+	completed := trace.Stop{Outcome: trace.OutcomeCompleted}
+	for name, c := range map[string]struct {
+		prompt string
+		shows  trace.Payload
+		want   bool
+	}{
+		"nothing":               {"x", completed, true},
+		"no end":                {"x", nil, true},
+		"a step":                {"x", trace.Step{Phase: trace.PhaseStart, NativeID: "1"}, true},
+		"usage":                 {"x", trace.Usage{InputTokens: 1}, true},
+		"a state":               {"x", trace.Status{State: "busy"}, true},
+		"a notice":              {"x", trace.Notice("retry", "again"), true},
+		"data of its world":     {"x", trace.Data{Name: "git", Domain: true}, true},
+		"an empty text":         {"x", trace.Message{Part: "1"}, true},
+		"a text":                {"x", trace.Message{Part: "1", Text: "hi"}, false},
+		"a thought":             {"x", trace.Thought{Part: "1", Text: "hm"}, false},
+		"a call":                {"x", trace.ToolCall{ToolCallID: "1"}, false},
+		"a plan":                {"x", trace.Plan{}, false},
+		"a file":                {"x", trace.File{URL: "https://example.com"}, false},
+		"data":                  {"x", trace.Data{Name: "chart"}, false},
+		"an error":              {"x", trace.Error{Message: "no"}, false},
+		"an output at the end":  {"x", trace.Stop{Outcome: trace.OutcomeCompleted, FinalOutput: "hi"}, false},
+		"nothing, canceled":     {"x", trace.Stop{Outcome: trace.OutcomeCanceled}, false},
+		"nothing, failed":       {"x", trace.Stop{Outcome: trace.OutcomeFailed, Error: "no"}, false},
+		"nothing, of a command": {"/clear", completed, false},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := newBench(t, with(t, scripted{prompt: func(_ context.Context, _ agent.Host, _ agent.Prompt, b *trace.Builder) error {
+				b.Emit(c.shows)
+				return nil
+			}}))
+			defer b.close()
+			said := false
+			turn, err := b.Prompt(t.Context(), "s", session.Prompt{Message: text("u1", c.prompt), By: "ada", MayPermit: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range b.wait(turn) {
+				e, _ := r.Payload.(trace.Error)
+				said = said || e.Code == "no_answer" && e.Level == trace.LevelNotice
+			}
+			if said != c.want {
+				t.Errorf("%s: a notice is %v, want %v", name, said, c.want)
+			}
 		})
 	}
 }

@@ -288,7 +288,10 @@ func (t *turn) run() {
 		if err != nil {
 			return err
 		}
-		return s.Prompt(t.ctx, p, t.builder)
+		if err = s.Prompt(t.ctx, p, t.builder); err == nil && len(agent.Commands(p.Message)) == 0 {
+			t.noteSilence()
+		}
+		return err
 	})
 }
 

@@ -162,6 +162,8 @@ type Activity struct {
 	// Tools and Asks count the calls that run and the requests and questions
 	// that wait for an answer.
 	Tools, Asks int
+	// Shown says that the agent has shown something: all but steps, usage, states, notices and data of its world.
+	Shown bool
 }
 
 // Activity tells what the turn is doing now, so that a caller can limit its
@@ -170,7 +172,7 @@ func (b *Builder) Activity() Activity {
 	t := b.turn
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return Activity{Last: t.touched, Tools: t.running, Asks: t.waiting}
+	return Activity{Last: t.touched, Tools: t.running, Asks: t.waiting, Shown: t.shown}
 }
 
 // Counts says how often the Builder had to correct an agent.
@@ -199,6 +201,7 @@ type turn struct {
 
 	n                int // events so far, for ids
 	done             bool
+	shown            bool      // see Activity
 	touched          time.Time // the time of all that a call writes
 	stop             *Stop
 	ended            chan struct{}
@@ -273,8 +276,21 @@ func (t *turn) write(write func(*turn)) *changes {
 func (t *turn) put(parent string, actor Actor, p Payload) string {
 	t.n++
 	id := t.Turn + "." + strconv.Itoa(t.n)
+	t.shown = t.shown || actor != Gateway && actor != User && shows(p)
 	e := Event{ID: id, Time: t.touched.UTC().Round(0), Parent: parent, Actor: actor, Payload: p}
 	t.spend(weightOf(e))
 	t.push(e, ApproxSize(p))
 	return id
+}
+
+func shows(p Payload) bool {
+	switch p := p.(type) { //nolint:gochecksumtype // all others do
+	case Step, Usage, Status:
+		return false
+	case Error:
+		return p.Level != LevelNotice
+	case Data:
+		return !p.Domain && !p.Transient
+	}
+	return true
 }

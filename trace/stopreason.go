@@ -40,23 +40,3 @@ func gatewaysReason(reason string) bool {
 	}
 	return false
 }
-
-// ClassOfStatus is the class of a failure that a model's server tells by the status of its HTTP
-// answer; empty for a status that is no failure.
-func ClassOfStatus(status int) Class {
-	switch {
-	case status == 401 || status == 403:
-		return ClassAuth
-	case status == 402 || status == 429:
-		return ClassRateLimit
-	case status == 408 || status == 504:
-		return ClassNetwork
-	case status == 413:
-		return ClassContext
-	case status >= 500 && status <= 599:
-		return ClassOverloaded
-	case status >= 400 && status <= 499:
-		return ClassRequest
-	}
-	return ""
-}

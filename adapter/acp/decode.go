@@ -38,12 +38,13 @@ type Decoder struct {
 	phase   phase
 	early   []update // came outside any turn, for the beginning of the next one
 	turn    *turn
-	always  []*call         // what a person has allowed for good
-	newest  jsonrpc.Message // of the agent; the zero Message if its newest line was none
-	counted bool            // a reply has counted tokens
-	known   trace.AgentInfo // what is on record of the agent
-	chosen  string          // the model that the settings of the session name
-	heard   int             // lines of the agent
+	past    map[string]*call // calls of earlier turns, by id; nil for a call that has its result
+	always  []*call          // what a person has allowed for good
+	newest  jsonrpc.Message  // of the agent; the zero Message if its newest line was none
+	counted bool             // a reply has counted tokens
+	known   trace.AgentInfo  // what is on record of the agent
+	chosen  string           // the model that the settings of the session name
+	heard   int              // lines of the agent
 }
 
 // phase says what an update means that comes outside any turn.
@@ -76,6 +77,9 @@ type turn struct {
 	broken   bool // the agent has said beside the protocol that it failed
 	command  bool // the prompt is a command of the agent's
 	shown    bool // the agent has shown a plan or a file
+	waiting  bool // its reply has come and waits
+	updates  int  // of the turn, so far
+	before   int  // updates that came before the reply
 	speakers map[string]*speaker
 	parts    int
 	calls    map[string]*call
@@ -234,10 +238,8 @@ func (d *Decoder) current(t agent.Turns) *turn {
 
 // busy reports whether a call or a request of the turn is open.
 func (d *Decoder) busy() bool {
-	for _, tc := range d.turn.calls {
-		if !tc.done {
-			return true
-		}
+	if d.turn.runs() {
+		return true
 	}
 	for _, r := range d.theirs {
 		if r.ask != nil && r.ask.Turn() == d.turn.b.Turn() {

@@ -151,17 +151,64 @@ func TestTokensAreCountedInTheGatewaysMeaning(t *testing.T) {
 func TestErrorsAreOneSentence(t *testing.T) {
 	t.Parallel()
 	for failure, want := range map[string]string{
-		`{"code":-32603,"message":"Internal error: no money"}`:                             "no money.",
-		`{"code":-32603,"message":"Internal error","data":{"details":"the disk is full"}}`: "the disk is full.",
-		`{"code":400,"message":"{\"error\":{\"code\":400,\"message\":\"bad request\"}}"}`:  "bad request.",
-		`{"code":-32603,"message":"","data":"plain words"}`:                                "plain words.",
-		`{"code":-32000,"message":"Authentication required"}`:                              "Authentication required. Log in by running the agent once in a terminal, or give it a key in `env`.",
-		`{"code":-32603,"message":"Internal error"}`:                                       "Internal error.",
+		`{"code":-32603,"message":"Internal error: no money"}`:                                               "no money.",
+		`{"code":-32603,"message":"Internal error","data":{"details":"the disk is full"}}`:                   "the disk is full.",
+		`{"code":400,"message":"{\"error\":{\"code\":400,\"message\":\"bad request\"}}"}`:                    "bad request.",
+		`{"code":-32603,"message":"Internal error","data":{"error":{"message":"used up until noon"}}}`:       "used up until noon.",
+		`{"code":-32603,"message":"Internal error","data":{"error":"no credit left"}}`:                       "no credit left.",
+		`{"code":-32603,"message":"Internal error","data":{"cause":{"code":"x","message":"used up"}}}`:       "used up.",
+		`{"code":-32603,"message":"Internal error.","data":{"why":[{"en":"it is used up"}]}}`:                "it is used up.",
+		`{"code":-32603,"message":"Internal error","data":[{"path":["prompt"],"message":"too long"}]}`:       "too long.",
+		`{"code":-32602,"message":"Invalid params","data":[{"path":["prompt"],"message":"it is too long"}]}`: "Invalid params: it is too long.",
+		`{"code":-32603,"message":"Internal error","data":"{\"error\":{\"message\":\"no such model\"}}"}`:    "no such model.",
+		`{"code":-32603,"message":"internal error: 404 {\"error\":\"no such model\"}"}`:                      "404: no such model.",
+		`{"code":-32603,"message":"Request failed","data":{"response":{"body":"{\"msg\":\"it is down\"}"}}}`: "it is down.",
+		`{"code":-32603,"message":"The key was refused","data":{"details":"at f (a.js:1)"}}`:                 "The key was refused.",
+		`{"code":-32603,"message":"Internal error","data":{"n":[1,null,true]}}`:                              "Internal error.",
+		`{"code":-32603,"data":7}`:                            "error -32603.",
+		`{"code":-32603,"message":"","data":"plain words"}`:   "plain words.",
+		`{"code":-32000,"message":"Authentication required"}`: "Authentication required. Log in by running the agent once in a terminal, or give it a key in `env`.",
+		`{"code":-32603,"message":"Internal error"}`:          "Internal error.",
 	} {
 		p := recordings().Play(t, []byte(begun+"\n"+`{"dir":"out","msg":{"id":1,"error":`+failure+`}}`))
 		stops := agenttest.Each[trace.Stop](replaytest.Events(p.Turns[0]))
 		if stops[0].Outcome != trace.OutcomeFailed || stops[0].Error != want {
 			t.Errorf("%s: %+v", failure, stops[0])
+		}
+	}
+}
+
+// An agent's own reasons for the end of a turn are not in the protocol.
+func TestAReasonThatTheProtocolDoesNotHave(t *testing.T) {
+	t.Parallel()
+	for reply, want := range map[string]struct {
+		outcome       trace.Outcome
+		error, notice string
+		class         trace.Class
+	}{
+		`"stopReason":"end_turn"`:   {outcome: trace.OutcomeCompleted},
+		`"stopReason":"max_tokens"`: {outcome: trace.OutcomeCompleted},
+		`"stopReason":null`:         {outcome: trace.OutcomeCompleted},
+		`"stopReason":7`:            {outcome: trace.OutcomeCompleted},
+		``:                          {outcome: trace.OutcomeCompleted},
+		`"stopReason":"canceled"`:   {outcome: trace.OutcomeCanceled},
+		`"stopReason":"refusal","_meta":{"error":"the free plan"}`: {outcome: trace.OutcomeFailed, error: "The model refused to go on: the free plan."},
+		`"stopReason":"error"`:                                              {outcome: trace.OutcomeFailed, error: `The agent ended its turn with the reason "error", and does not say what went wrong: see its log, or ask again.`},
+		`"stopReason":"error","error":{"message":"it is down"}`:             {outcome: trace.OutcomeFailed, error: "it is down."},
+		`"stopReason":"model_error","message":"429 slow"`:                   {outcome: trace.OutcomeFailed, error: "429 slow.", class: trace.ClassRateLimit},
+		`"stopReason":"Rate-Limit","_meta":{"error":{"details":"used up"}}`: {outcome: trace.OutcomeFailed, error: "used up.", class: trace.ClassRateLimit},
+		`"stopReason":"failed"`:                                             {outcome: trace.OutcomeFailed, error: `with the reason "failed"`},
+		`"stopReason":"paused"`:                                             {outcome: trace.OutcomeCompleted, notice: `with the reason "paused"`},
+		`"stopReason":"max_cost","message":"1 dollar"`:                      {outcome: trace.OutcomeCompleted, notice: "1 dollar."},
+	} {
+		p := recordings().Play(t, []byte(begun+"\n"+chunk("Half.")+"\n"+`{"dir":"out","msg":{"id":1,"result":{`+reply+`}}}`))
+		all := replaytest.Events(p.Turns[0])
+		stop, notices := agenttest.Each[trace.Stop](all)[0], agenttest.Each[trace.Error](all)
+		if stop.Outcome != want.outcome || stop.Class != want.class || (stop.Error == "") != (want.error == "") || !strings.Contains(stop.Error, want.error) {
+			t.Errorf("%s: %+v", reply, stop)
+		}
+		if (len(notices) > 0) != (want.notice != "") || len(notices) > 0 && (notices[0].Level != trace.LevelNotice || !strings.Contains(notices[0].Message, want.notice)) {
+			t.Errorf("%s: the notices are %+v", reply, notices)
 		}
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tributary-dev/tributary/internal/httpjson"
 	"github.com/tributary-dev/tributary/internal/jsonrpc"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -22,22 +23,29 @@ func (d *Decoder) failure(e jsonrpc.Error) trace.Stop {
 	return end
 }
 
-// explain finds the words in an error that say what happened.
+// generic are the titles of JSON-RPC's errors, and other texts that do not say what happened.
+var generic = regexp.MustCompile(`(?i)^((internal|server|unknown|unexpected|agent|request|prompt) *)*(error|failed|failure)?\W*$`) //nolint:gochecknoglobals // compiled once
+
+// explain finds the words in an error that say what happened. They may stand in the data, in any form.
 func explain(e jsonrpc.Error) string {
-	type words struct {
-		Error struct {
-			Message string `json:"message"`
-		} `json:"error"`
-		Details string `json:"details"`
-		Message string `json:"message"`
+	message := httpjson.Plain(e.Message)
+	if at := len("Internal error:"); len(message) > at && strings.EqualFold(message[:at], "Internal error:") {
+		message = httpjson.Plain(strings.TrimSpace(message[at:]))
 	}
-	message := cmp.Or(parse[words](raw(e.Message)).Error.Message, e.Message)
-	message = strings.TrimPrefix(message, "Internal error: ")
-	if message == "Internal error" {
-		message = ""
+	said := ""
+	if text := parse[string](e.Data); text != "" {
+		said = httpjson.Plain(text)
+	} else {
+		said = httpjson.Sentence(e.Data)
 	}
-	data := parse[words](e.Data)
-	return cmp.Or(message, parse[string](e.Data), data.Details, data.Message, e.Error())
+	few := len(strings.Fields(message)) < 4 // such as Invalid params
+	switch {
+	case generic.MatchString(message) && said != "":
+		return said
+	case few && strings.Contains(said, " ") && !strings.Contains(message, said):
+		return strings.TrimRight(message, ".: ") + ": " + said
+	}
+	return cmp.Or(message, e.Error())
 }
 
 // classOf says what kind of failure an error is, if the agent tells. The code may tell it, a word or an
@@ -46,56 +54,43 @@ func classOf(e jsonrpc.Error) trace.Class {
 	if e.Code == codeAuth {
 		return trace.ClassAuth
 	}
-	var class trace.Class
-	for _, data := range []raw{e.Data, raw(parse[string](e.Data)), raw(e.Message)} { // some write JSON as text
-		class = cmp.Or(class, classIn(parse[map[string]any](data)))
-	}
-	return cmp.Or(class, trace.ClassOfStatus(e.Code), classOfText(explain(e)))
+	return cmp.Or(classIn(parse[any](e.Data), 0), classIn(e.Message, 0), trace.ClassOfStatus(e.Code), classOfText(explain(e)))
 }
 
-// classIn looks for a word or a status in an object, and in the errors that the object may hold.
-func classIn(o map[string]any) (class trace.Class) {
-	for _, key := range []string{ // a code says more than a type, such as OpenAI's invalid_request_error
-		"errorKind", "errorName", "codexErrorInfo", "code", "status", "statusCode", "status_code", "httpStatus", "http_status", "httpStatusCode", "type", "kind", "name",
-	} {
-		switch v := o[key].(type) {
-		case string:
-			class = cmp.Or(class, classOfWord(v))
-		case float64:
-			class = cmp.Or(class, trace.ClassOfStatus(int(v)))
+// classIn looks for a word or a status in a value, and in the errors that the value may hold. Some write JSON as text.
+func classIn(v any, depth int) (class trace.Class) {
+	const deepest = 6
+	switch v := v.(type) {
+	case string:
+		if at := strings.IndexAny(v, "{["); at >= 0 && depth < deepest {
+			return classIn(parse[any](raw(v[at:])), depth+1)
 		}
-	}
-	for _, key := range []string{"error", "data", "cause"} {
-		if inner, ok := o[key].(map[string]any); ok {
-			class = cmp.Or(class, classIn(inner))
+	case []any:
+		if len(v) > 0 && depth < deepest {
+			return classIn(v[0], depth+1)
+		}
+	case map[string]any:
+		known := map[string]any{}
+		for key, value := range v {
+			known[folded(key)] = value
+		}
+		for _, key := range []string{ // a code says more than a type, such as OpenAI's invalid_request_error
+			"errorkind", "errorname", "codexerrorinfo", "code", "status", "statuscode", "httpstatus", "httpstatuscode", "type", "kind", "name",
+		} {
+			switch word := known[key].(type) {
+			case string:
+				class = cmp.Or(class, trace.ClassOfWord(word))
+			case float64:
+				class = cmp.Or(class, trace.ClassOfStatus(int(word)))
+			}
+		}
+		for _, key := range []string{"error", "errors", "data", "details", "cause"} {
+			if depth < deepest {
+				class = cmp.Or(class, classIn(known[key], depth+1))
+			}
 		}
 	}
 	return class
-}
-
-// classOfWord knows the words of the model's providers and of the agents: Anthropic's and OpenAI's
-// types and codes of errors, Google's statuses, the kinds of the Claude Agent SDK, the names of OpenCode,
-// the words of Codex, the codes of Node.js.
-func classOfWord(word string) trace.Class {
-	word = strings.ToLower(strings.NewReplacer("_", "", "-", "", " ", "").Replace(word))
-	switch strings.TrimSuffix(word, "error") {
-	case "authentication", "authenticationfailed", "authrequired", "permissiondenied", "unauthenticated", "unauthorized",
-		"forbidden", "invalidapikey", "providerauth", "oauthorgnotallowed":
-		return trace.ClassAuth
-	case "ratelimit", "ratelimitexceeded", "billing", "insufficientquota", "resourceexhausted", "usagelimitexceeded", "quotaexceeded":
-		return trace.ClassRateLimit
-	case "overloaded", "server", "internalserver", "serveroverloaded", "unavailable", "serviceunavailable":
-		return trace.ClassOverloaded
-	case "timeout", "connection", "apiconnection", "httpconnectionfailed", "responsestreamdisconnected", "deadlineexceeded", "econnrefused", "econnreset", "etimedout", "enotfound":
-		return trace.ClassNetwork
-	case "invalidrequest", "badrequest", "invalidargument", "modelnotfound":
-		return trace.ClassRequest
-	case "requesttoolarge", "contextlengthexceeded", "contextwindowexceeded", "contextoverflow":
-		return trace.ClassContext
-	case "maxoutputtokens", "messageoutputlength", "maxturns":
-		return trace.ClassLimit
-	}
-	return ""
 }
 
 // statusInText is the HTTP status with which the clients of OpenAI and Anthropic begin their errors,

@@ -49,6 +49,9 @@ type fake struct {
 	stop    chan struct{}
 	word    string
 	authed  bool
+
+	gathers  bool
+	gathered []byte
 }
 
 type wireMessage struct {
@@ -66,7 +69,19 @@ func (f *fake) say(v any) {
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	if f.gathers {
+		f.gathered = append(append(f.gathered, data...), '\n')
+		return
+	}
 	fmt.Printf("%s\n", data)
+}
+
+// gather keeps what is said, or writes all that was kept at once.
+func (f *fake) gather(on bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, _ = os.Stdout.Write(f.gathered) // the test fails without it
+	f.gathers, f.gathered = on, nil
 }
 
 func (f *fake) update(fields object) {
@@ -293,10 +308,8 @@ func (f *fake) prompt(text string, params json.RawMessage, reply func(any), stop
 	case "rich":
 		f.update(object{"sessionUpdate": "agent_thought_chunk", "content": object{"type": "text", "text": "I need a file."}})
 		reason = f.tool(stop)
-	case "late":
-		reply(object{"stopReason": "end_turn"})
-		f.text("a late ")
-		f.text("word")
+	case "behind":
+		f.behind(strings.Fields(rest), reply, stop)
 		return
 	case "tool":
 		reason = f.tool(stop)

@@ -28,6 +28,8 @@ type Preset struct {
 	// ReplaysLate says that the past of a session that is opened again comes behind the
 	// reply, and not before it.
 	ReplaysLate bool
+	// EndsEarly says that words of a turn may come behind the reply that ends it.
+	EndsEarly bool
 	// Signs show a failure that the agent reports as success.
 	Signs Signs
 	// Set are variables of the agent's environment, unless the environment has them.
@@ -60,7 +62,7 @@ func Presets() []Preset {
 		},
 		{
 			Preset: agent.Preset{Name: "opencode-acp", Command: "opencode", Args: []string{"acp"}, Install: "npm install -g opencode-ai", Environ: with("OPENCODE_*")},
-			Title:  "OpenCode", Login: "run `opencode auth login` in a terminal",
+			Title:  "OpenCode", Login: "run `opencode auth login` in a terminal", EndsEarly: true,
 		},
 		{
 			Preset: agent.Preset{Name: "qwen", Command: "qwen", Args: []string{"--acp"}, Install: "npm install -g @qwen-code/qwen-code", Environ: []string{"OPENAI_*", "QWEN_*", "DASHSCOPE_API_KEY"}},
@@ -81,7 +83,7 @@ func Presets() []Preset {
 		},
 		{
 			Preset: agent.Preset{Name: "kilo", Command: "kilo", Args: []string{"acp"}, Install: "npm install -g @kilocode/cli", Environ: with("KILO_*", "KILOCODE_*", "OPENCODE_*")},
-			Title:  "Kilo Code", Login: "run `kilo auth login` in a terminal",
+			Title:  "Kilo Code", Login: "run `kilo auth login` in a terminal", EndsEarly: true,
 		},
 		{
 			Preset: agent.Preset{Name: "goose", Command: "goose", Args: []string{"acp"}, Install: "npm install -g @aaif/goose-acp", Environ: with("GOOSE_*", "OPENAI_HOST", "OPENAI_BASE_PATH")},
@@ -101,7 +103,7 @@ func Presets() []Preset {
 		{
 			Preset: agent.Preset{Name: "pi", Command: "pi-acp", Install: "npm install -g pi-acp @earendil-works/pi-coding-agent", Environ: with("PI_*"), AsksNobody: true},
 			Title:  "Pi", Login: "run `pi` once in a terminal, or set the key of its provider",
-			Signs: Signs{Silence: true},
+			Signs: Signs{Silence: true}, EndsEarly: true,
 		},
 		{
 			Preset: agent.Preset{Name: "mistral-vibe", Command: "vibe-acp", Install: "uv tool install mistral-vibe", Environ: []string{"MISTRAL_*", "VIBE_*"}},

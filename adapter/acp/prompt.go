@@ -2,11 +2,13 @@ package acp
 
 import (
 	"cmp"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/internal/httpjson"
 	"github.com/tributary-dev/tributary/internal/jsonrpc"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -58,7 +60,7 @@ func (d *Decoder) begin(t agent.Turns) {
 
 // enter makes a turn the current one, and puts what came before it at its beginning.
 func (d *Decoder) enter(b *trace.Builder, t agent.Turns) *turn {
-	d.turn = nil
+	d.leave()
 	if b == nil {
 		return nil
 	}
@@ -103,6 +105,8 @@ func (d *Decoder) ended(m jsonrpc.Message, t agent.Turns) error {
 		StopReason string `json:"stopReason"`
 		Usage      usage  `json:"usage"`
 		Meta       raw    `json:"_meta"`
+		Error      raw    `json:"error"`
+		Message    text   `json:"message"`
 	}
 	err := decode(m.Result, &r)
 	c := d.current(t)
@@ -111,7 +115,8 @@ func (d *Decoder) ended(m jsonrpc.Message, t agent.Turns) error {
 	}
 	beside := parse[meta](r.Meta)
 	d.usage(c, r.Usage, beside, t)
-	end := stopOf(r.StopReason)
+	why := cmp.Or(httpjson.Sentence(r.Error), string(r.Message), httpjson.Sentence(parse[map[string]raw](r.Meta)["error"]))
+	end := c.stopFor(r.StopReason, why)
 	switch {
 	case m.Error != nil:
 		end = d.failure(*m.Error)
@@ -122,6 +127,7 @@ func (d *Decoder) ended(m jsonrpc.Message, t agent.Turns) error {
 	if len(d.prompts) > 0 {
 		d.begin(t)
 	}
+	d.recordMissed(c, t)
 	return err
 }
 
@@ -137,13 +143,36 @@ func (d *Decoder) endTurn(c *turn, end trace.Stop) {
 		end = stopOf("cancelled")
 	}
 	c.b.End(end)
-	d.turn = nil
+	d.leave()
 }
 
-// stopOf says how a turn ended.
+// stopFor is the end of a turn by the agent's reason. Many agents have reasons that the protocol does not have:
+// those that tell of a failure fail the turn, and the others are shown. why is what the agent says beside the reason.
+func (c *turn) stopFor(reason, why string) trace.Stop {
+	end := stopOf(reason)
+	class := trace.ClassOfWord(reason)
+	switch word := folded(reason); {
+	case end.Outcome == trace.OutcomeFailed:
+		if why != "" {
+			end.Error = strings.TrimSuffix(end.Error, ".") + ": " + sentence(why)
+		}
+	case end.Outcome == trace.OutcomeCanceled, slices.Contains([]string{"", "endturn", "maxtokens"}, word):
+	case class != "", strings.Contains(word, "error"), strings.Contains(word, "fail"), strings.Contains(word, "exception"):
+		if why == "" && c.held != nil {
+			why = c.held.text
+		}
+		end.Outcome, end.Class = trace.OutcomeFailed, cmp.Or(class, classOfText(why))
+		end.Error = cmp.Or(sentence(why), fmt.Sprintf("The agent ended its turn with the reason %q, and does not say what went wrong: see its log, or ask again.", short(reason)))
+	default:
+		c.b.Emit(trace.Notice("stop_reason", strings.TrimSpace(fmt.Sprintf("The agent ended its turn with the reason %q, which the protocol does not have, so its answer may be incomplete. %s", short(reason), sentence(why)))))
+	}
+	return end
+}
+
+// stopOf is the end of a turn by a reason of the protocol.
 func stopOf(reason string) trace.Stop {
 	switch reason {
-	case "cancelled":
+	case "cancelled", "canceled":
 		return trace.Stop{Reason: reason, Outcome: trace.OutcomeCanceled}
 	case "max_turn_requests":
 		return trace.Stop{Reason: reason, Outcome: trace.OutcomeFailed, Class: trace.ClassLimit, Error: "The agent stopped because it reached its limit of model calls."}

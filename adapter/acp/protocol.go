@@ -19,18 +19,21 @@ type protocol struct {
 	conn      agentkit.Conn
 	terminals *terminals
 	quiet     *time.Timer // runs settle
+	replied   time.Time   // when the newest reply to a prompt came
+	endsEarly bool        // the agent says more behind its replies; guarded by the session
 	id        string      // of the session
 }
 
 var (
 	_ agentkit.Protocol  = (*protocol)(nil)
 	_ agentkit.Receiver  = (*protocol)(nil)
+	_ agentkit.Holder    = (*protocol)(nil)
 	_ agentkit.Leaver    = (*protocol)(nil)
 	_ agent.Controllable = (*protocol)(nil)
 )
 
 func newProtocol(r Runtime, s Settings, c agentkit.Conn) *protocol {
-	p := &protocol{peer: peer{runtime: r, settings: s, rpc: jsonrpc.New(c.Send, jsonrpc.Options{})}, conn: c, terminals: newTerminals(c.Host(), c.Config(), r.Env)}
+	p := &protocol{endsEarly: r.Preset.EndsEarly, peer: peer{runtime: r, settings: s, rpc: jsonrpc.New(c.Send, jsonrpc.Options{})}, conn: c, terminals: newTerminals(c.Host(), c.Config(), r.Env)}
 	p.Decoder = NewDecoder(Options{Tools: r.Tools, check: p.check, Signs: r.Preset.Signs, do: p.do, now: p.now})
 	for _, method := range []string{methodPermission, methodElicit, methodRead, methodWrite, methodTerminal} {
 		p.rpc.Handle(method, nil) // the Decoder's effects answer them
@@ -47,7 +50,10 @@ func newProtocol(r Runtime, s Settings, c agentkit.Conn) *protocol {
 func (p *protocol) Received(json.RawMessage) {
 	p.rpc.Receive(p.newest)
 	own := false
-	p.conn.Session().Do(func() { own = p.turn != nil && p.turn.own })
+	p.conn.Session().Do(func() {
+		own = p.turn != nil && p.turn.own
+		p.endsEarly = p.endsEarly || own && p.turn.parts > 0 && time.Since(p.replied) < learnTime
+	})
 	if own {
 		p.quiet.Reset(quietTime)
 	}

@@ -50,7 +50,7 @@ func (d *Decoder) recognize(c *turn, beside meta, end trace.Stop) trace.Stop {
 	case c.command, c.own:
 	case uncounted:
 		return failed("The agent ended its turn early: its call of the model failed, and the agent does not say why")
-	case d.o.Signs.Silence && c.parts == 0 && len(c.calls) == 0 && c.held == nil && !c.shown:
+	case d.o.Signs.Silence && c.silent():
 		return failed("The agent ended its turn without an answer: its call of the model failed, and the agent does not say why")
 	}
 	return end

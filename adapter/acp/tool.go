@@ -33,6 +33,8 @@ type call struct {
 	done     bool
 	allowed  []allowance
 	denied   bool
+	stopped  bool // its turn was stopped, and is over
+	missed   bool // it was completed when its turn was closed
 }
 
 // toolUpdate takes a call, or news of one. The first sign of a call may be either.
@@ -46,7 +48,7 @@ func (d *Decoder) toolUpdate(c *turn, s *speaker, u update) {
 	case tc.done:
 		return
 	}
-	over := u.Status == "completed" || u.Status == "failed"
+	over := u.ends()
 	if d.agent.is("kimi") && !over && tc.writing(u) {
 		return
 	}
@@ -316,7 +318,9 @@ func (tc *call) end(c *turn, ok bool) {
 	default:
 		r.Status, r.Error = trace.ToolFailed, cmp.Or(plainText(r.Output), lastLine(tc.streamed), "The tool failed.")
 	}
+	late := tc.b.Counts().Late
 	tc.b.ToolResult(r)
+	tc.missed = ok && tc.b.Counts().Late > late
 }
 
 // result is the call's output: as it is, or else what the call shows.

@@ -91,7 +91,7 @@ func TestAContextSizeAfterATurnIsOnRecordInTheNext(t *testing.T) {
 func TestATurnOfTheAgentsOwnEndsWhenTheAgentIsQuiet(t *testing.T) {
 	t.Parallel()
 	st := newStage(t, "plain", "")
-	if _, text, _ := st.turn(agenttest.Prompt("late")); text != "" {
+	if _, text, _ := st.turn(agenttest.Prompt("behind reply 600 a late word")); text != "" {
 		t.Errorf("the turn says %q", text)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)

@@ -41,24 +41,40 @@ func (d *Decoder) update(params raw, t agent.Turns) error {
 }
 
 // outside returns the turn of an update that comes outside any: one of the agent's own,
-// or nil if the update waits for the next turn or belongs to none. News of a call that
-// has begun belong to the turn that is over.
+// or nil if the update waits for the next turn or belongs to none. The result of a call that has none begins a turn,
+// too. Other news of a call that has begun belong to the turn that is over.
 func (d *Decoder) outside(u update, t agent.Turns) *turn {
 	says := slices.Contains([]string{"agent_message_chunk", "agent_thought_chunk", "tool_call", "plan"}, u.Kind)
+	d.leave() // somebody else may have ended it
 	switch {
-	case says && d.phase == prompted:
-		if c := d.enter(t.Begin(agent.TurnInfo{Reason: "agent"}), t); c != nil {
-			c.own = true
-			return c
-		}
+	case (says || d.isLateResult(u)) && d.phase == prompted:
+		return d.beginOwn(t)
 	case (says && d.phase == fresh || u.Kind == "usage_update") && len(d.early) < mostEarly:
 		d.early = append(d.early, u)
 	}
 	return nil
 }
 
+// beginOwn begins a turn of the agent's own; nil if no turn can begin.
+func (d *Decoder) beginOwn(t agent.Turns) *turn {
+	c := d.enter(t.Begin(agent.TurnInfo{Reason: "agent"}), t)
+	if c != nil {
+		c.own = true
+	}
+	return c
+}
+
 // show puts an update on record.
 func (d *Decoder) show(c *turn, u update, t agent.Turns) error {
+	switch {
+	case d.isLateResult(u) && c.calls[u.ID] == nil:
+		d.lateResult(c, u)
+		return nil
+	case d.isLate(u) && c.calls[u.ID] == nil:
+		return nil
+	case u.Kind != "usage_update":
+		c.updates++
+	}
 	s := c.speaker(u.Meta)
 	switch u.Kind {
 	case "agent_message_chunk", "agent_thought_chunk":

@@ -7,13 +7,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/internal/httpjson"
 	"github.com/tributary-dev/tributary/trace"
 )
 
 // sentence says what went wrong. The message may be the body of a provider's reply.
 func (e turnError) sentence() string {
-	text := agentkit.Plain(strings.TrimSpace(e.Message))
+	text := httpjson.Plain(strings.TrimSpace(e.Message))
 	if e.AdditionalDetails != "" && !strings.Contains(text, e.AdditionalDetails) {
 		text = strings.TrimSpace(text + ": " + e.AdditionalDetails)
 	}
@@ -35,28 +35,7 @@ func (e turnError) class() trace.Class {
 	code, more := word(e.CodexErrorInfo)
 	var http struct{ HTTPStatusCode int }
 	_ = parse(more, &http) // most words have no status
-	return cmp.Or(trace.ClassOfStatus(http.HTTPStatusCode), classOfWord(code), e.classOfSentence())
-}
-
-// classOfWord is the class of a codexErrorInfo, as version 0.171.0 has them.
-func classOfWord(code string) trace.Class {
-	switch code {
-	case "unauthorized":
-		return trace.ClassAuth
-	case "usageLimitExceeded", "rateLimitExceeded":
-		return trace.ClassRateLimit
-	case "serverOverloaded", "internalServerError", "flexUnavailable", "policyCapacityUnavailable":
-		return trace.ClassOverloaded
-	case "httpConnectionFailed", "responseStreamConnectionFailed", "responseStreamDisconnected", "responseTooManyFailedAttempts":
-		return trace.ClassNetwork
-	case "badRequest", "modelNotFound", "cyberPolicy", "misalignmentPolicyViolation":
-		return trace.ClassRequest
-	case "contextWindowExceeded":
-		return trace.ClassContext
-	case "sessionBudgetExceeded":
-		return trace.ClassLimit
-	}
-	return ""
+	return cmp.Or(trace.ClassOfStatus(http.HTTPStatusCode), trace.ClassOfWord(code), e.classOfSentence())
 }
 
 // classOfSentence reads the sentence, or the body of a provider's answer in its place.

@@ -1,10 +1,10 @@
 package openai
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -106,7 +106,6 @@ func classOf(err error) trace.Class {
 // status that says less than their code.
 func (f *failure) class() trace.Class {
 	words := strings.ToLower(f.code + " " + f.kind)
-	inStream, _ := strconv.Atoi(f.code) //nolint:errcheck // most codes are words
 	switch class := trace.ClassOfStatus(f.status); {
 	case class == trace.ClassAuth:
 		return class
@@ -116,11 +115,10 @@ func (f *failure) class() trace.Class {
 		return trace.ClassRateLimit
 	case class != "":
 		return class
-	case strings.Contains(words, "server_error"), strings.Contains(words, "overloaded"):
-		return trace.ClassOverloaded
-	case strings.Contains(words, "invalid"), strings.Contains(words, "badrequest"), strings.Contains(words, "bad_request"):
-		return trace.ClassRequest
-	default:
-		return trace.ClassOfStatus(inStream)
 	}
+	class := cmp.Or(trace.ClassOfWord(f.code), trace.ClassOfWord(f.kind))
+	if class == "" && strings.Contains(words, "invalid") {
+		class = trace.ClassRequest
+	}
+	return class
 }

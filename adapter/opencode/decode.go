@@ -23,17 +23,19 @@ type Options struct {
 
 // Decoder reads one session of a server: requests, answers and events.
 type Decoder struct {
-	tools   toolkind.Table
-	product string
-	model   trace.AgentInfo // the provider and the model that answer
-	session string
-	title   string
-	seen    map[string]bool           // messages of earlier turns
-	foreign struct{ id, text string } // a prompt that another client has sent to the session
-	prompts int                       // so far, for ids
-	turn    *turn
-	effects []agent.Effect
-	inTurn  map[string]func(properties) // what to do with the events that count while a turn runs
+	tools     toolkind.Table
+	product   string
+	model     trace.AgentInfo // the provider and the model that answer
+	session   string
+	title     string
+	seen      map[string]bool           // messages of earlier turns
+	foreign   struct{ id, text string } // a prompt that another client has sent to the session
+	prompts   int                       // so far, for ids
+	early     []early
+	earlyLost bool // there were too many early texts
+	turn      *turn
+	effects   []agent.Effect
+	inTurn    map[string]func(properties) // what to do with the events that count while a turn runs
 }
 
 var _ agent.Decoder = (*Decoder)(nil)
@@ -168,6 +170,7 @@ func (d *Decoder) history(body raw, t agent.Turns) error {
 		e.Info.SessionID = d.session
 		d.message(e.Info, t)
 		for _, p := range e.Parts {
+			d.takeEarly(p.ID) // deltas before them may be lost
 			if m := turn.messages[p.MessageID]; d.part(p) {
 				m.parts[p.ID] = deaf
 			}
@@ -201,7 +204,7 @@ func (d *Decoder) event(kind string, p properties, t agent.Turns) {
 		d.message(p.Info, t)
 	case kind == "message.part.updated":
 		d.part(p.Part)
-	case turn != nil:
+	case turn != nil, kind == "message.part.delta":
 		d.inTurn[kind](p)
 	}
 }

@@ -1,6 +1,9 @@
 package opencode
 
 import (
+	"slices"
+	"strings"
+
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
@@ -83,11 +86,24 @@ func (d *Decoder) part(p part) (first bool) {
 		return false
 	}
 	m := turn.messages[p.MessageID]
-	if m == nil || string(m.Summary) == "true" || p.Synthetic || p.Ignored {
+	if m == nil {
+		return false
+	}
+	before := d.takeEarly(p.ID)
+	if string(m.Summary) == "true" || p.Synthetic || p.Ignored {
 		return false
 	}
 	if first = m.parts[p.ID] == ""; first {
 		m.parts[p.ID] = p.Type
+		switch {
+		case p.Time.End > 0: // the whole has it
+		case d.earlyLost:
+			m.parts[p.ID] = deaf
+		case strings.HasPrefix(before, string(p.Text)):
+			p.Text = text(before)
+		case !strings.Contains(string(p.Text), before):
+			m.parts[p.ID] = deaf
+		}
 	}
 	switch {
 	case p.Type == "tool":
@@ -131,13 +147,26 @@ func (m *message) say(p part, first bool, to said) {
 	}
 }
 
+// early is a text of a part whose type is not known yet: OpenCode may send deltas before it sends the part.
+type early struct{ message, part, text string }
+
+// mostEarly bounds the bytes of all early texts, and mostEarlyParts how many there are.
+const mostEarly, mostEarlyParts = 1 << 16, 100
+
 // delta takes more of a text or a thought.
 func (d *Decoder) delta(p properties) {
-	m := d.turn.messages[p.MessageID]
-	if m == nil || p.Field != "text" {
+	if p.Field != "text" || d.seen[p.MessageID] {
 		return
 	}
-	switch m.parts[p.PartID] {
+	m, kind := (*message)(nil), ""
+	if d.turn != nil {
+		if m = d.turn.messages[p.MessageID]; m != nil {
+			kind = m.parts[p.PartID]
+		}
+	}
+	switch kind {
+	case "":
+		d.keepEarly(p)
 	case "text":
 		m.b.MessageDelta(p.PartID, string(p.Delta))
 	case "reasoning":
@@ -145,8 +174,48 @@ func (d *Decoder) delta(p properties) {
 	}
 }
 
+// keepEarly keeps a delta until its part comes. A part whose deltas are too many tells its text as a whole.
+func (d *Decoder) keepEarly(p properties) {
+	at, bytes := -1, len(p.Delta)
+	for i, e := range d.early {
+		bytes += len(e.text)
+		if e.part == p.PartID {
+			at = i
+		}
+	}
+	switch {
+	case d.earlyLost, bytes > mostEarly, at < 0 && len(d.early) == mostEarlyParts:
+		d.early, d.earlyLost = nil, true
+	case at < 0:
+		d.early = append(d.early, early{p.MessageID, p.PartID, string(p.Delta)})
+	default:
+		d.early[at].text += string(p.Delta)
+	}
+}
+
+// takeEarly returns what came of a part before the part.
+func (d *Decoder) takeEarly(part string) (said string) {
+	d.early = slices.DeleteFunc(d.early, func(e early) bool {
+		if e.part == part {
+			said = e.text
+		}
+		return e.part == part
+	})
+	return said
+}
+
+// flushEarly writes the texts whose parts have never come.
+func (d *Decoder) flushEarly() {
+	for _, e := range d.early {
+		if m := d.turn.messages[e.message]; m != nil && string(m.Summary) != "true" {
+			m.b.MessageDelta(e.part, e.text)
+		}
+	}
+}
+
 // gap says that events were lost.
 func (d *Decoder) gap() {
+	d.early = nil // what comes next goes on behind what was lost
 	if d.turn == nil {
 		return
 	}

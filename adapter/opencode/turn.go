@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/internal/httpjson"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -82,7 +82,7 @@ func (d *Decoder) status(p properties) {
 	turn, retry := d.turn, p.Status.Type == "retry"
 	if retry {
 		turn.voice(p.SessionID).Emit(trace.Notice("retry", fmt.Sprintf(
-			"The model's provider failed: %s. OpenCode tries again until the turn is stopped (attempt %d).", strings.TrimRight(agentkit.Plain(p.Status.Message), "."), p.Status.Attempt)))
+			"The model's provider failed: %s. OpenCode tries again until the turn is stopped (attempt %d).", strings.TrimRight(httpjson.Plain(p.Status.Message), "."), p.Status.Attempt)))
 	}
 	if retry || p.SessionID == d.session {
 		turn.idle = p.Status.Type == "idle"
@@ -109,6 +109,7 @@ func (d *Decoder) settle() {
 		}
 	}
 	stop := turn.outcome()
+	d.flushEarly()
 	d.leave()
 	turn.b.End(stop)
 }
@@ -125,7 +126,7 @@ func (t *turn) outcome() trace.Stop {
 	case t.aborted, failed != nil && failed.Name == "MessageAbortedError":
 		return trace.Stop{Reason: "aborted", Outcome: trace.OutcomeCanceled}
 	case failed != nil:
-		sentence := cmp.Or(agentkit.Plain(failed.Data.Message), failed.Name, "OpenCode gave no reason.")
+		sentence := cmp.Or(httpjson.Plain(failed.Data.Message), failed.Name, "OpenCode gave no reason.")
 		return trace.Stop{Reason: cmp.Or(failed.Name, "error"), Outcome: trace.OutcomeFailed, Class: failed.class(), Error: sentence}
 	}
 	return trace.Stop{Reason: reason, Outcome: trace.OutcomeCompleted}
@@ -141,7 +142,7 @@ func (d *Decoder) leave() {
 	for _, a := range d.turn.asks {
 		d.do(agent.Withdraw{Native: a.ID}, agent.Send{Data: a.refusal()})
 	}
-	d.turn = nil
+	d.turn, d.early, d.earlyLost = nil, nil, false
 }
 
 // plan takes the agent's list of what is to do.

@@ -122,7 +122,7 @@ func (d *Decoder) agent(t *turn, r *run, e event) {
 	case "agent:error":
 		r.close()
 		r.busy = false
-		t.fail(cmp.Or(e.Message, plain(e.Error), "The agent failed, and does not say why."), classOf(e.ErrorType))
+		t.fail(cmp.Or(e.Message, plain(e.Error), "The agent failed, and does not say why."), trace.ClassOfWord(e.ErrorType))
 		t.alone("error", trace.OutcomeFailed, t.why)
 	case "agent:complete":
 		if !r.spoken {
@@ -151,27 +151,6 @@ func (d *Decoder) uses(model string) {
 		d.model = model
 		d.turns.Note(trace.AgentInfo{Model: model}.Payload())
 	}
-}
-
-// classOf knows the kinds of an agent's errors.
-func classOf(kind string) trace.Class {
-	switch strings.ToLower(strings.TrimSuffix(kind, "_error")) {
-	case "auth", "authentication", "permission", "unauthorized":
-		return trace.ClassAuth
-	case "rate_limit", "billing", "quota", "insufficient_quota":
-		return trace.ClassRateLimit
-	case "overloaded", "server", "unavailable":
-		return trace.ClassOverloaded
-	case "network", "connection", "timeout":
-		return trace.ClassNetwork
-	case "invalid_request", "bad_request":
-		return trace.ClassRequest
-	case "context", "context_length", "context_length_exceeded":
-		return trace.ClassContext
-	case "max_turns", "max_budget", "budget", "limit":
-		return trace.ClassLimit
-	}
-	return ""
 }
 
 // alone ends the turn of agents that run without a flow, after the last of them.

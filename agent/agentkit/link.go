@@ -10,8 +10,10 @@ import (
 // link brings a prompt to a process.
 type link struct {
 	s      *processSession
+	b      *trace.Builder
 	prompt agent.Prompt
 	p      *process
+	unsent bool // the process takes no line
 }
 
 var _ Link = (*link)(nil)
@@ -32,8 +34,10 @@ func (l *link) Send(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	l.unsent = false
 	return l.s.sendBy(ctx, line, func(ctx context.Context, line []byte) error {
 		if err := l.p.WriteLine(ctx, line); err != nil && ctx.Err() == nil {
+			l.unsent = true
 			_ = l.p.Close()
 		}
 		return nil
@@ -54,5 +58,6 @@ func (l *link) Cut() {
 
 // Lost implements Link.
 func (l *link) Lost(lost Loss) (again bool, end trace.Stop) {
-	return lost.once(func() trace.Stop { return l.s.death(l.p) })
+	lost.Unsent = l.unsent
+	return l.s.once(lost, l.b, func() trace.Stop { return l.s.death(l.p) })
 }

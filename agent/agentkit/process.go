@@ -46,7 +46,7 @@ type Spec struct {
 // process. Decode is called with the session locked; the other methods are not, and
 // may use the Conn.
 //
-// A Protocol may also be a [Receiver], a [Relocator], a [Leaver], an agent.Controllable,
+// A Protocol may also be a [Receiver], a [Holder], a [Relocator], a [Leaver], an agent.Controllable,
 // and an io.Closer, which is closed when the process has ended.
 type Protocol interface {
 	agent.Decoder
@@ -153,7 +153,7 @@ func (s *processSession) Prompt(ctx context.Context, p agent.Prompt, b *trace.Bu
 	if shut {
 		return ErrClosed
 	}
-	return s.Run(ctx, b, &link{s: s, prompt: p})
+	return s.Run(ctx, b, &link{s: s, b: b, prompt: p})
 }
 
 // Controls implements agent.Controllable: those of the process that runs now.
@@ -213,13 +213,16 @@ func (s *processSession) read(p *process) {
 		var long procio.LineTooLongError
 		switch {
 		case err == nil:
-			s.take(p, line)
+			for _, message := range messagesIn(line, s.spec.Marks) {
+				s.arrive(p, message)
+			}
 		case errors.As(err, &long):
 			s.cfg.Logger.Warn(s.spec.Adapter + ": " + long.Error())
 		default:
 			if errors.Is(err, io.ErrUnexpectedEOF) {
 				s.cfg.Logger.Warn(s.spec.Adapter+": its output ended within a line", "bytes", len(line))
 			}
+			s.releaseHeld(p)
 			s.Lost(s.death(p))
 			_ = p.Close()
 			return

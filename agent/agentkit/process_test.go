@@ -5,6 +5,7 @@ package agentkit_test
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -233,12 +234,55 @@ func TestAProcessThatDiesInATurnEndsItAndIsStartedAgain(t *testing.T) {
 	}
 }
 
+// The agent may have worked on a prompt without a word. So the prompt is sent again only if the agent is lost soon,
+// and the user learns of that. In the first turn there is no memory that could be lost.
 func TestAPromptThatADyingProcessDidNotHearIsSentAgain(t *testing.T) {
 	t.Parallel()
 	host := agenttest.NewHost()
-	got := prompt(t.Context(), t, host, open(t, host, spec(t, "well"), ""), "die unheard")
+	s := open(t, host, forgetful(spec(t, "well")), "")
+	got := prompt(t.Context(), t, host, s, "die unheard")
 	if got.said != "heard" || got.stop.Outcome != trace.OutcomeCompleted {
 		t.Errorf("the turn said %q and ended with %+v", got.said, got.stop)
+	}
+	if len(got.notices) != 1 || got.notices[0].Code != "prompt_repeated" || got.notices[0].Level != trace.LevelNotice {
+		t.Errorf("the notices are %+v", got.notices)
+	}
+	late := prompt(t.Context(), t, host, s, "die late")
+	if late.stop.Reason != trace.ReasonDied || len(late.notices) != 0 {
+		t.Errorf("the turn of an agent that had time to work has the notices %+v and ended with %+v", late.notices, late.stop)
+	}
+	next := prompt(t.Context(), t, host, s, "hello")
+	if len(next.notices) != 1 || next.notices[0].Code != "session_lost" {
+		t.Errorf("the notices of a later start are %+v", next.notices)
+	}
+}
+
+// forgetful tells at each start but the first that the agent's memory is lost.
+func forgetful(s agentkit.Spec) agentkit.Spec {
+	starts := 0
+	inner := s.New
+	s.New = func(c agentkit.Conn, resume string) agentkit.Protocol {
+		if starts++; starts > 1 {
+			c.Session().Notice(trace.Error{Code: "session_lost", Message: "The toy starts without memory."})
+		}
+		return inner(c, resume)
+	}
+	return s
+}
+
+func TestOtherOutputOnTheLineOfAMessage(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	s := spec(t, "well")
+	s.Marks = []string{"hello", "say", "end"}
+	got := prompt(t.Context(), t, host, open(t, host, s, ""), "noise")
+	want := ""
+	for i := range 9 {
+		want += fmt.Sprintf("in front %d ", i)
+	}
+	want += "behind one of two two of two"
+	if said := strings.Join(strings.Fields(got.said), " "); said != want || got.stop.Reason != "done" {
+		t.Errorf("the turn said %q and ended with %+v", said, got.stop)
 	}
 }
 

@@ -200,7 +200,7 @@ func (r *Remote) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) e
 	if shut {
 		return ErrClosed
 	}
-	return r.Run(ctx, b, &remoteLink{r: r, prompt: p})
+	return r.Run(ctx, b, &remoteLink{r: r, b: b, prompt: p})
 }
 
 // Controls implements agent.Controllable.
@@ -254,6 +254,7 @@ func (r *Remote) death(srv *Server) trace.Stop {
 // remoteLink brings a prompt to a server.
 type remoteLink struct {
 	r      *Remote
+	b      *trace.Builder
 	prompt agent.Prompt
 	srv    *Server
 }
@@ -299,5 +300,5 @@ func (l *remoteLink) Cut() { l.srv.Close() }
 
 // Lost implements Link.
 func (l *remoteLink) Lost(lost Loss) (again bool, end trace.Stop) {
-	return lost.once(func() trace.Stop { return l.r.death(l.srv) })
+	return l.r.once(lost, l.b, func() trace.Stop { return l.r.death(l.srv) })
 }

@@ -38,17 +38,26 @@ type Connection struct {
 type Loss struct {
 	// Heard says that the agent has said something since the prompt was sent.
 	Heard bool
-	// Sent counts how often the prompt was sent.
-	Sent int
+	// Sent counts how often the prompt was sent, and After is how long ago it was sent last.
+	Sent  int
+	After time.Duration
+	// Unsent says that the prompt could not be written.
+	Unsent bool
 }
 
-// once is Lost for an agent that forgets its prompt together with the connection. A prompt
-// of which the agent has heard nothing is sent once more.
-func (l Loss) once(end func() trace.Stop) (again bool, _ trace.Stop) {
-	if !l.Heard && l.Sent == 1 {
-		return true, trace.Stop{}
+// soon bounds how long an agent may have had a prompt that is sent again. An agent that says nothing may be at work.
+const soon = time.Second
+
+// once is Lost for an agent that forgets its prompt together with the connection. A prompt of which the agent has
+// said nothing is sent once more, if the agent was lost soon. The user learns of that, because the agent may have worked.
+func (s *Session) once(l Loss, b *trace.Builder, end func() trace.Stop) (again bool, _ trace.Stop) {
+	switch {
+	case l.Heard, l.Sent != 1, l.After > soon && !l.Unsent:
+		return false, end()
+	case !l.Unsent:
+		b.Emit(trace.Notice("prompt_repeated", s.o.Name+" was lost before its first word and gets the prompt again: if it had begun to work, that work may be done twice."))
 	}
-	return false, end()
+	return true, trace.Stop{}
 }
 
 // PromptError is a prompt that this agent cannot take. The turn fails with the
@@ -71,6 +80,7 @@ func closed() trace.Stop  { return trace.Stop{Reason: "closed", Outcome: trace.O
 // of agent.Session.
 func (s *Session) Run(ctx context.Context, b *trace.Builder, l Link) error {
 	delivered := false
+	var at time.Time // when the prompt was sent
 	for sent := 0; ; delivered = true {
 		c, err := Connection{}, ctx.Err()
 		if err == nil {
@@ -82,6 +92,7 @@ func (s *Session) Run(ctx context.Context, b *trace.Builder, l Link) error {
 		}
 		if err == nil && !c.GoesOn {
 			s.enter(b)
+			at = time.Now()
 			err = l.Send(ctx)
 			sent++
 		}
@@ -114,19 +125,20 @@ func (s *Session) Run(ctx context.Context, b *trace.Builder, l Link) error {
 			return nil
 		case <-c.Lost:
 		}
-		if again := s.survives(b, l, sent); !again {
+		if again := s.survives(b, l, Loss{Sent: sent, After: time.Since(at)}); !again {
 			return nil
 		}
 	}
 }
 
 // survives reports whether the turn goes on after its connection was lost.
-func (s *Session) survives(b *trace.Builder, l Link, sent int) bool {
+func (s *Session) survives(b *trace.Builder, l Link, loss Loss) bool {
 	if s.life.Err() != nil {
 		s.Fail(b, closed())
 		return false
 	}
-	again, end := l.Lost(Loss{Heard: s.hasHeard(), Sent: sent})
+	loss.Heard = s.hasHeard()
+	again, end := l.Lost(loss)
 	switch {
 	case b.Over():
 		return false
@@ -145,14 +157,20 @@ func (s *Session) hasHeard() bool {
 	return s.heard
 }
 
-// enter makes b the turn of the newest prompt, and writes the notices of a start into it.
+// enter makes b the turn of the newest prompt, and writes the notices of a start into it. The notices tell of a lost
+// memory, and are not true of a conversation that had no turn before.
 func (s *Session) enter(b *trace.Builder) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.leave(b) // the prompt may be sent for the second time
+	if s.newest != nil && s.newest != b {
+		s.past = true
+	}
 	s.waiting, s.newest, s.heard = b, b, false
 	for _, n := range s.notices {
-		b.Emit(n)
+		if s.past {
+			b.Emit(n)
+		}
 	}
 	s.notices = nil
 }

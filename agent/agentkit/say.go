@@ -1,11 +1,7 @@
 package agentkit
 
 import (
-	"cmp"
-	"encoding/json"
-
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/internal/httpjson"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -23,12 +19,4 @@ func Touch(t agent.Turns) {
 	if b := t.Current(); b != nil && !b.Over() {
 		b.Touch()
 	}
-}
-
-// Plain is the sentence in a message that a provider has sent as JSON.
-func Plain(message string) string {
-	if !json.Valid([]byte(message)) {
-		return message
-	}
-	return cmp.Or(httpjson.Sentence([]byte(message)), message)
 }

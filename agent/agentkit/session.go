@@ -54,6 +54,7 @@ type Session struct {
 	stopping *trace.Builder // the turn that a person has stopped
 	panicked *trace.Builder // the turn in which the Decoder panicked
 	heard    bool           // the agent has said something since the newest prompt
+	past     bool           // the conversation had a turn before the newest
 	notices  []trace.Error  // for the beginning of the next turn
 	token    string         // the newest resume token; tell gives it to the host
 	closed   bool
@@ -65,7 +66,7 @@ func New(host agent.Host, cfg agent.Config, o Options) *Session {
 	if o.StopTime <= 0 {
 		o.StopTime = 5 * time.Second
 	}
-	s := &Session{host: host, cfg: cfg, o: o, decoder: o.Decoder, ready: true, token: cfg.Resume, known: cfg.Resume, requests: map[string]*request{}, sending: make(chan struct{}, 1)}
+	s := &Session{host: host, cfg: cfg, o: o, decoder: o.Decoder, ready: true, past: cfg.Resume != "", token: cfg.Resume, known: cfg.Resume, requests: map[string]*request{}, sending: make(chan struct{}, 1)}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
 }

@@ -20,6 +20,7 @@ type process struct {
 	lines    *firstLines
 	starting context.Context //nolint:containedctx // ends when the program is another one, and after the start
 	done     chan struct{}   // closed when all that the process said was read
+	hold     hold
 }
 
 // over ends what waits for the process.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -40,7 +41,7 @@ func (f *firstLines) see(line []byte) {
 	}
 	var message map[string]json.RawMessage
 	text := json.Unmarshal(line, &message) != nil
-	if !text && (f.marks == nil || slices.ContainsFunc(f.marks, func(key string) bool { return message[key] != nil })) {
+	if !text && marked(message, f.marks) {
 		f.end()
 		return
 	}
@@ -57,6 +58,47 @@ func (f *firstLines) see(line []byte) {
 			f.fail()
 		})
 	}
+}
+
+func marked(message map[string]json.RawMessage, marks []string) bool {
+	return marks == nil || slices.ContainsFunc(marks, func(key string) bool { return message[key] != nil })
+}
+
+// messagesIn finds the messages in a line: other output of a program may stand on the same line. A line without a
+// message is returned as it is. The search is bounded, because a line may have many beginnings of objects.
+func messagesIn(line []byte, marks []string) (found []json.RawMessage) {
+	const large = 1 << 20 // such a line is read twice only if something stands in front
+	if whole := bytes.HasPrefix(line, []byte("{")) && bytes.HasSuffix(line, []byte("}")); whole && len(line) > large || json.Valid(line) {
+		return []json.RawMessage{line}
+	}
+	for rest, budget := line, 4*len(line)+1<<16; budget > 0; {
+		at := bytes.IndexByte(rest, '{')
+		if at < 0 {
+			break
+		}
+		rest = rest[at:]
+		var message map[string]json.RawMessage
+		d := json.NewDecoder(bytes.NewReader(rest))
+		err := d.Decode(&message)
+		behind := bytes.TrimSpace(rest[d.InputOffset():])
+		inner := len(behind) > 0 && bytes.IndexByte([]byte(",]}"), behind[0]) >= 0 // of a message that is broken
+		if err == nil && !inner && marked(message, marks) {
+			found, rest = append(found, rest[:d.InputOffset()]), behind
+			continue
+		}
+		read := len(rest) // the line ends within an object
+		if wrong, is := errors.AsType[*json.SyntaxError](err); is {
+			read = int(wrong.Offset)
+		} else if err == nil {
+			read = int(d.InputOffset())
+		}
+		budget -= read
+		rest = rest[1:]
+	}
+	if found == nil {
+		return []json.RawMessage{line}
+	}
+	return found
 }
 
 // fail ends the start. The caller holds f.mu.

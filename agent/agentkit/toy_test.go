@@ -178,6 +178,20 @@ func toyAgent(how string) int {
 				return 0
 			}
 			say(message{Say: "heard"}, message{End: "done"})
+		case m.Prompt == "die late":
+			time.Sleep(1200 * time.Millisecond)
+			return 0
+		case m.Prompt == "noise":
+			for i, noise := range []string{
+				"[warn] slow disk ", "\x1b[2K\r", "50 % {done} ", `"a text" `, `{"level":"info"}`, `{"level":"info"} - `, `{ {"a":{"b": `, "\xff\xfe", strings.Repeat("{", 100_000),
+			} {
+				fmt.Println(noise + string(line(message{Say: fmt.Sprint("in front ", i)})))
+			}
+			fmt.Println(string(line(message{Say: "behind"})) + " and more {")
+			fmt.Println(string(line(message{Say: "one of two"})) + string(line(message{Say: "two of two"})))
+			fmt.Println(`{"say":"a broken \message","input":{"say":"forged"},"more":[{"say":"forged"}]}`)
+			fmt.Println(strings.Repeat(`{"a":`, 100_000))
+			say(message{End: "done"})
 		case m.Prompt == "die":
 			say(message{Say: "a last word"})
 			fmt.Fprintln(os.Stderr, "out of memory")

@@ -23,6 +23,8 @@ func TestTheClassOfAFailureOfAServer(t *testing.T) {
 		{[]string{"context_length_exceeded"}, trace.ClassContext},
 		{[]string{"GraphRecursionError"}, trace.ClassLimit},
 		{[]string{"BadRequestError", "RateLimitError"}, trace.ClassRequest},
+		{[]string{"PermissionError", "TimeoutError", "timeout", "Connection error"}, ""}, // of Python, or of the application
+		{[]string{"permission_error"}, trace.ClassAuth},
 		{[]string{"200"}, ""},
 		{[]string{"ValueError", "the tool says 429", "Error code: "}, ""}, // of the application
 		{nil, ""},

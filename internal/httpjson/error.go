@@ -8,9 +8,11 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -83,7 +85,7 @@ func sentence(res *http.Response, body []byte) string {
 	return "no reason was given"
 }
 
-// Sentence finds the sentence in the body of an error: servers write errors in many
+// Sentence finds the sentence in the body of an error: servers and agents write errors in many
 // forms. Of a body that is no JSON, the sentence is the first line.
 func Sentence(body []byte) string {
 	var whole any
@@ -111,23 +113,61 @@ func said(res *http.Response) string {
 	return fmt.Sprintf("the server says %q: ", cut(text))
 }
 
-// find returns the first sentence in the places where servers put it.
+// deepest bounds how far a sentence is looked for in values within values.
+const deepest = 6
+
+// find returns the first sentence in the places where servers put it, or else the first text of several words.
 func find(v any, depth int) string {
+	if depth > deepest {
+		return ""
+	}
 	switch v := v.(type) {
 	case string:
-		return strings.TrimSpace(v)
+		return within(strings.TrimSpace(v), depth)
 	case []any:
-		if len(v) > 0 && depth < 4 {
-			return find(v[0], depth+1)
+		for _, one := range v[:min(len(v), 10)] {
+			if said := find(one, depth+1); said != "" {
+				return said
+			}
 		}
 	case map[string]any:
-		for _, key := range []string{"message", "error", "detail", "data", "errors", "msg", "title", "name"} {
-			if said := find(v[key], depth+1); depth < 4 && said != "" {
+		for _, key := range []string{
+			"message", "error", "detail", "details", "data", "errors", "cause", "msg", "reason", "description", "error_message", "errorMessage",
+			"error_description", "title", "name",
+		} {
+			if said := find(v[key], depth+1); said != "" {
+				return said
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(v)) {
+			if said := find(v[key], depth+1); strings.Contains(said, " ") {
 				return said
 			}
 		}
 	}
 	return ""
+}
+
+// Plain is a text without the JSON that it is, or with which it ends: some errors are JSON within JSON.
+func Plain(text string) string { return within(text, 0) }
+
+func within(text string, depth int) string {
+	at := strings.IndexByte(text, '{')
+	if strings.HasPrefix(text, "[") {
+		at = 0
+	}
+	var inner any
+	if at < 0 || json.Unmarshal([]byte(text[at:]), &inner) != nil {
+		return text
+	}
+	said, before := find(inner, depth+1), strings.TrimRight(text[:at], " :-\n\t")
+	switch {
+	case said == "":
+		return text
+	case before == "":
+		return said
+	}
+	return before + ": " + said
 }
 
 // remedy says what to do about a connection that could not be made.
