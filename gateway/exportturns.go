@@ -61,18 +61,18 @@ func (g *gateway) exportTurns(w http.ResponseWriter, r *http.Request, s session.
 		s.Title = "" // it quotes the first prompt, and would be the name of the file
 	}
 	to := &download{ResponseWriter: w, name: fileName(s.Info)}
-	agent := trace.AgentInfo{Name: s.Agent}
+	f := redact.Filter{Agent: trace.AgentInfo{Name: s.Agent}, Drop: drop, Turn: turn, NoDenied: leave[0], NoSubagents: leave[1]}
 	switch format {
 	case "atif":
 		to.mediaType, to.extension = "application/json", ".atif.json"
-		o := atif.Options{Version: query.Get("version"), Agent: agent, Drop: drop, Turn: turn, NoDenied: leave[0], NoSubagents: leave[1]}
+		o := atif.Options{Filter: f, Version: query.Get("version")}
 		if err := o.Check(); err != nil {
 			return refusal.Malformed("`version`: %s.", err)
 		}
 		err = atif.Write(to, records, o)
 	default:
 		to.mediaType, to.extension = "application/x-ndjson", ".otlp.jsonl"
-		o := otlp.Options{Version: g.Version, Agent: agent, Drop: drop, Turn: turn, NoDenied: leave[0], NoSubagents: leave[1], Proto: format == "otlp-protobuf"}
+		o := otlp.Options{Filter: f, Version: g.Version, Proto: format == "otlp-protobuf"}
 		if o.Proto {
 			to.mediaType, to.extension = "application/x-protobuf", ".otlp.pb"
 		}

@@ -6,11 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"os"
 	"time"
 
 	"github.com/tributary-dev/tributary/eval"
+	"github.com/tributary-dev/tributary/export/reader"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/session/alone"
 	"github.com/tributary-dev/tributary/trace"
@@ -74,16 +74,7 @@ func (r *Runner) played(ctx context.Context, c Cell) (done eval.Cell, err error)
 	if err := w.compare(ctx); err != nil {
 		return done, broken(fmt.Errorf("the workspace cannot be read: %w", err))
 	}
-	all := func() iter.Seq2[trace.Record, error] {
-		return func(yield func(trace.Record, error) bool) {
-			for _, one := range records {
-				if !yield(one, nil) {
-					return
-				}
-			}
-		}
-	}
-	s, err := eval.Read(all)
+	s, err := eval.Read(reader.Kept(records))
 	if err != nil {
 		return done, broken(err)
 	}

@@ -26,6 +26,7 @@ import (
 	"github.com/tributary-dev/tributary/export/otlp"
 	"github.com/tributary-dev/tributary/export/otlp/otlptest"
 	"github.com/tributary-dev/tributary/export/otlp/send"
+	"github.com/tributary-dev/tributary/export/redact"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -199,7 +200,7 @@ func TestTurnsArrive(t *testing.T) {
 		}
 		for _, session := range []string{"a", "b", "before"} {
 			records := func() iter.Seq2[trace.Record, error] { return p.Durable(t.Context(), session, 0, 0) }
-			for requests, err := range otlp.Turns(records, otlp.Options{Version: "1", Agent: trace.AgentInfo{Name: "claude"}}) {
+			for requests, err := range otlp.Turns(records, otlp.Options{Version: "1", Filter: redact.Filter{Agent: trace.AgentInfo{Name: "claude"}}}) {
 				for _, request := range requests {
 					if _, err := sender.Send(t.Context(), request); err != nil {
 						t.Fatal(err)

@@ -75,6 +75,52 @@ func Formats(filter string) []string {
 	return nil
 }
 
+// Filter says which part of a session is exported.
+type Filter struct {
+	// Agent is what is known of the agent beside the trace.
+	Agent trace.AgentInfo
+	// Drop are the classes of content that are left out.
+	Drop []Class
+	// Turn, if given, is the only turn.
+	Turn string
+	// NoDenied leaves out calls that were refused; their permissions stay. NoSubagents leaves out
+	// the work of sub-agents.
+	NoDenied, NoSubagents bool
+}
+
+// Has reports whether the turn is exported.
+func (f Filter) Has(t *reader.Turn) bool { return f.Turn == "" || f.Turn == t.ID }
+
+// Apply removes from a turn all that is not exported.
+func (f Filter) Apply(t *reader.Turn) {
+	t.Agent = f.Agent.With(t.Agent)
+	Turn(t, f.Drop)
+	denied := func(c *reader.Call) bool { return f.NoDenied && c.Status() == trace.ToolDenied }
+	out := func(a *reader.Actor) bool { return f.NoSubagents && a.Subagent() }
+	for _, a := range t.Actors {
+		if c := a.Call; c != nil && (denied(c) || out(c.Actor)) {
+			a.Call = nil
+		}
+		for _, st := range a.Steps {
+			st.Parts = slices.DeleteFunc(st.Parts, func(p *reader.Part) bool { return p.Call != nil && denied(p.Call) })
+		}
+	}
+	for _, c := range t.Calls {
+		if c.Sub != nil && out(c.Sub) {
+			c.Sub = nil
+		}
+	}
+	for _, q := range t.Requests {
+		if c := q.Call; c != nil && c.Continues == "" && denied(c) {
+			q.Call = nil
+		}
+	}
+	t.Actors = slices.DeleteFunc(t.Actors, out)
+	t.Calls = slices.DeleteFunc(t.Calls, func(c *reader.Call) bool { return denied(c) || out(c.Actor) })
+	t.Requests = slices.DeleteFunc(t.Requests, func(q *reader.Request) bool { return out(q.Actor) })
+	t.Questions = slices.DeleteFunc(t.Questions, func(q *reader.Question) bool { return out(q.Actor) })
+}
+
 // Turn removes the given classes from a turn.
 func Turn(t *reader.Turn, drop []Class) {
 	if len(drop) == 0 {

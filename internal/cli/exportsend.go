@@ -100,11 +100,11 @@ func counted(n int, what string) string {
 
 // send sends all sessions, and prints one line for each, and one with the sums. Spans that the
 // receiver did not take are an error at the end.
-func (c *exportCommand) send(ctx context.Context, p *program, g remote, to *send.Sender, ids []string, drop []redact.Class) error {
+func (c *exportCommand) send(ctx context.Context, p *program, g remote, to *send.Sender, ids []string, filter redact.Filter) error {
 	defer to.Close()
 	var sum sent
 	for _, id := range ids {
-		one, err := c.sendOne(ctx, g, to, id, drop)
+		one, err := sendOne(ctx, g, to, id, filter)
 		if errors.Is(err, atif.ErrNothing) {
 			if len(ids) == 1 {
 				return err
@@ -132,21 +132,22 @@ func (c *exportCommand) send(ctx context.Context, p *program, g remote, to *send
 }
 
 // sendOne sends a session. All of it is read first: the gateway does not wait while a receiver does.
-func (c *exportCommand) sendOne(ctx context.Context, g remote, to *send.Sender, id string, drop []redact.Class) (one sent, err error) {
+func sendOne(ctx context.Context, g remote, to *send.Sender, id string, filter redact.Filter) (one sent, err error) {
 	s, err := g.session(ctx, id)
 	if err != nil {
 		return one, err
 	}
+	filter.Agent.Name = s.Agent
 	var turns [][]otlp.Request
 	records := func() iter.Seq2[trace.Record, error] { return g.history(ctx, id) }
-	for requests, err := range otlp.Turns(records, c.spans(trace.AgentInfo{Name: s.Agent}, drop)) {
+	for requests, err := range otlp.Turns(records, otlp.Options{Filter: filter, Version: version()}) {
 		if err != nil {
 			return one, err //nolint:wrapcheck // a sentence
 		}
 		turns = append(turns, requests)
 	}
 	if len(turns) == 0 {
-		return one, atif.Nothing(value(c.Turn))
+		return one, atif.Nothing(filter.Turn)
 	}
 	for _, requests := range turns {
 		for _, r := range requests {

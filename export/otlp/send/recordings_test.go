@@ -69,8 +69,8 @@ func TestEveryRecordingArrives(t *testing.T) {
 				}
 				for _, request := range requests {
 					for _, one := range request.Spans {
-						want[fmt.Sprintf("%x %x", one.Trace, one.ID)] = true
-						turnOf[fmt.Sprintf("%x", one.Trace)] = turn.ID
+						want[fmt.Sprintf("%x %x", one.GetTraceId(), one.GetSpanId())] = true
+						turnOf[fmt.Sprintf("%x", one.GetTraceId())] = turn.ID
 					}
 					if result, err := s.Send(t.Context(), request); err != nil || result.Dropped > 0 || result.Sent != len(request.Spans) {
 						t.Fatalf("%s: %+v %v", path, result, err)

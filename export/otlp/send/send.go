@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+
 	"github.com/tributary-dev/tributary/export/otlp"
 	"github.com/tributary-dev/tributary/internal/address"
 )
@@ -102,7 +104,7 @@ func (s *Sender) Close() { s.http.CloseIdleConnections() }
 // Send sends a request, in pieces if it must. The error is one sentence, and says why the rest of
 // the spans was not sent; the result counts also then. The spans that a receiver drops are no error.
 func (s *Sender) Send(ctx context.Context, r otlp.Request) (sum Result, err error) {
-	for rest := [][]otlp.Span{r.Spans}; len(rest) > 0; {
+	for rest := [][]*tracepb.Span{r.Spans}; len(rest) > 0; {
 		piece := r
 		piece.Spans, rest = rest[0], rest[1:]
 		if len(piece.Spans) == 0 {
@@ -119,7 +121,7 @@ func (s *Sender) Send(ctx context.Context, r otlp.Request) (sum Result, err erro
 				one.Sent, one.First = one.Sent-one.Dropped, a.words
 			}
 		case half > 0:
-			rest = append([][]otlp.Span{piece.Spans[:half], piece.Spans[half:]}, rest...)
+			rest = append([][]*tracepb.Span{piece.Spans[:half], piece.Spans[half:]}, rest...)
 			continue
 		default:
 			one = Result{Dropped: 1, First: a.said()}
@@ -175,12 +177,7 @@ func (s *Sender) ended(ctx context.Context) error {
 
 // encode is the body of a request.
 func (s *Sender) encode(r otlp.Request) ([]byte, error) {
-	body, err := []byte(nil), error(nil)
-	if s.cfg.JSON {
-		body, err = r.JSON()
-	} else {
-		body = r.Proto()
-	}
+	body, err := r.Encode(s.cfg.JSON)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+
 	"github.com/tributary-dev/tributary/export/otlp"
 	"github.com/tributary-dev/tributary/export/otlp/otlptest"
 	"github.com/tributary-dev/tributary/export/otlp/send"
@@ -23,12 +26,15 @@ const somewhere = "https://receiver.example/v1/traces"
 // spans is a request with n spans, named span-0, span-1 …
 func spans(n int) (r otlp.Request) {
 	for i := range n {
-		s := otlp.Span{Name: fmt.Sprintf("span-%d", i), Kind: otlp.KindInternal, Start: 1, End: 2, Attrs: []otlp.Attr{{Key: "session.id", Value: "s"}}}
-		s.Trace[0], s.ID[0], s.ID[1] = 1, byte(i>>8), byte(i)
-		s.ID[7] = 1
+		s := &tracepb.Span{Name: fmt.Sprintf("span-%d", i), Kind: tracepb.Span_SPAN_KIND_INTERNAL, StartTimeUnixNano: 1, EndTimeUnixNano: 2, Attributes: []*commonpb.KeyValue{attribute("session.id", "s")}}
+		s.TraceId, s.SpanId = append([]byte{1}, make([]byte, 15)...), []byte{byte(i >> 8), byte(i), 0, 0, 0, 0, 0, 1}
 		r.Spans = append(r.Spans, s)
 	}
 	return r
+}
+
+func attribute(key, text string) *commonpb.KeyValue {
+	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: text}}}
 }
 
 func sender(t *testing.T, c send.Config) *send.Sender {
@@ -132,7 +138,7 @@ func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	r := &otlptest.Receiver{Most: 2000}
 	request := spans(100)
-	request.Spans[40].Attrs = append(request.Spans[40].Attrs, otlp.Attr{Key: "text", Value: strings.Repeat("x", 3000)})
+	request.Spans[40].Attributes = append(request.Spans[40].Attributes, attribute("text", strings.Repeat("x", 3000)))
 	result, err := sender(t, send.Config{Transport: r}).Send(t.Context(), request)
 	if err != nil || result.Sent != 99 || result.Dropped != 1 || !strings.HasPrefix(result.First, "status 413: the body has 3") || len(r.Spans()) != 99 {
 		t.Errorf("%+v %v", result, err)
