@@ -32,10 +32,10 @@ func Read(ctx context.Context, r io.Reader, emit func(trace.Record) error) error
 	for _, tool := range t.Agent.Tools {
 		info.Tools = append(info.Tools, trace.ToolDefinition{Name: tool.Function.Name, Description: tool.Function.Description, InputSchema: tool.Function.Parameters})
 	}
-	in.clock(t.Steps[0])
+	in.clock(t.Steps[0].Timestamp)
 	in.put("", trace.Event{ID: "agent", Time: in.now, Actor: trace.Agent, Payload: info.Payload()})
 	for _, s := range t.Steps {
-		in.clock(s)
+		in.clock(s.Timestamp)
 		if s.Source == "user" && !s.Copied {
 			in.finish()
 			in.begin(s)
@@ -55,7 +55,20 @@ func Read(ctx context.Context, r io.Reader, emit func(trace.Record) error) error
 		in.turn().Emit(u)
 	}
 	in.finish()
+	for i, q := range in.scores { // they came after the turns
+		in.clock(q.At)
+		found := trace.Score{Turn: q.turn, Case: q.Case, Name: q.Name, Verdict: q.Verdict, Score: q.Score, Reason: q.Reason, By: q.By}.Within()
+		if found.Check() == nil {
+			in.put("", trace.Event{ID: fmt.Sprintf("score-%d", i+1), Time: in.now, Actor: trace.User, Payload: found.Payload()})
+		}
+	}
 	return in.err
+}
+
+// scored is a score of a turn. The records that were its evidence are not in the trajectory.
+type scored struct {
+	score
+	turn string
 }
 
 // importer writes the turns of the session.
@@ -74,6 +87,7 @@ type importer struct {
 	placed  map[*trajectory]bool // those that are on record
 	sum     trace.Usage          // of all steps, and last of those in the open turn
 	last    trace.Usage
+	scores  []scored
 	err     error
 }
 
@@ -85,9 +99,9 @@ func (in *importer) collect(subs []*trajectory) {
 	}
 }
 
-// clock is the time of the step, which never goes back. A step without a time has that before.
-func (in *importer) clock(s *step) {
-	if t, err := time.Parse(time.RFC3339Nano, s.Timestamp); err == nil && t.After(in.now) {
+// clock is the time of a step, which never goes back. A step without a time has that before.
+func (in *importer) clock(timestamp string) {
+	if t, err := time.Parse(time.RFC3339Nano, timestamp); err == nil && t.After(in.now) {
 		in.now = t.UTC()
 	}
 }
@@ -187,6 +201,11 @@ func (in *importer) step(b *trace.Builder, s *step, of *trajectory, subagent boo
 	}
 	if t := s.Extra.v.Stop; !subagent && t != nil {
 		in.stop = &trace.Stop{Reason: t.Reason, Outcome: t.Outcome, Class: t.Class, Error: t.Error}
+	}
+	for _, one := range s.Extra.v.Scores {
+		if !subagent {
+			in.scores = append(in.scores, scored{one, fmt.Sprintf("turn-%d", in.turns)})
+		}
 	}
 	if !subagent {
 		b.StepStart(trace.Step{})

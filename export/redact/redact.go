@@ -20,7 +20,7 @@ type Class string
 // The classes.
 const (
 	Prompt     Class = "prompt"      // what users asked and answered, and inputs that they changed
-	Output     Class = "output"      // what the agent said, asked and planned
+	Output     Class = "output"      // what the agent said, asked, planned and summed up
 	Reasoning  Class = "reasoning"   // what it thought
 	ToolInput  Class = "tool-input"  // what tools were called with, and how tools are described
 	ToolOutput Class = "tool-output" // what they returned
@@ -317,8 +317,16 @@ func (d dropping) question(q *reader.Question) {
 func (d dropping) note(p trace.Payload) trace.Payload {
 	switch p := p.(type) { //nolint:gochecksumtype // the reader makes notes of these kinds only
 	case trace.Error:
+		sentence, summary, more := p.Message, "", false
+		if p.Code == trace.CodeSummary { // the agent's words stand behind the sentence
+			sentence, summary, more = strings.Cut(p.Message, "\n\n")
+		}
 		d.word(Error, &p.Code)
-		d.text(Error, &p.Message)
+		d.text(Error, &sentence)
+		d.text(Output, &summary)
+		if p.Message = sentence; more {
+			p.Message = strings.Trim(sentence+"\n\n"+summary, "\n")
+		}
 		return p
 	case trace.Message:
 		d.text(Prompt, &p.Text)
