@@ -58,7 +58,7 @@ type UnsentTurn struct {
 // mostEnded bounds the sessions that an Ends has.
 const mostEnded = 10_000
 
-// Ends collects the sessions whose turns end.
+// Ends collects the sessions whose turns end, or get scores.
 type Ends struct {
 	log  *Log
 	more chan struct{}
@@ -80,7 +80,7 @@ func (l *Log) Ends() *Ends {
 // More has a value when there are sessions to take.
 func (e *Ends) More() <-chan struct{} { return e.more }
 
-// Take returns a session in which a turn has ended since it was taken last.
+// Take returns a session in which a turn has ended, or has got a score, since it was taken last.
 func (e *Ends) Take() (session string, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -98,9 +98,13 @@ func (e *Ends) Close() {
 	delete(e.log.ends, e)
 }
 
-// ended tells those who collect that a turn of the session has ended.
+// ended tells those who collect that a turn of the session has ended, or has got a score.
 func (l *Log) ended(session string, events []trace.Event) {
-	if !slices.ContainsFunc(events, func(e trace.Event) bool { return e.Payload.Kind() == trace.KindStop }) {
+	if !slices.ContainsFunc(events, func(e trace.Event) bool {
+		d, _ := e.Payload.(trace.Data)
+		_, score := d.Score()
+		return score || e.Payload.Kind() == trace.KindStop
+	}) {
 		return
 	}
 	l.mu.Lock()

@@ -147,7 +147,7 @@ func exportingDeleted(t *testing.T, s eventlog.Store) {
 	}
 }
 
-// endsOfTurns checks that a log tells of each session in which a turn has ended.
+// endsOfTurns checks that a log tells of each session in which a turn has ended, or has got a score.
 func endsOfTurns(t *testing.T, s eventlog.Store) {
 	ctx := t.Context()
 	l := eventlog.New(s)
@@ -175,6 +175,12 @@ func endsOfTurns(t *testing.T, s eventlog.Store) {
 	same(t, "sessions", got, map[string]int{"s": 1, "other": 1})
 	if name, ok := second.Take(); !ok || name != "other" {
 		t.Errorf("the second has %q", name)
+	}
+	_, err = l.Append(ctx, "other", "", []trace.Event{{Payload: trace.Score{Turn: "t", Name: "tests", Verdict: trace.ScorePass}.Payload()}})
+	must(t, err)
+	<-second.More()
+	if name, ok := second.Take(); !ok || name != "other" {
+		t.Errorf("of the score, the second has %q", name)
 	}
 	second.Close()
 	_, err = l.Append(ctx, "s", "u", []trace.Event{stop(1)})

@@ -220,6 +220,83 @@ func TestTurnsArrive(t *testing.T) {
 	})
 }
 
+// A score goes out when it comes, into the trace of its turn, as an export of the whole session has it: also
+// after a restart, in a session of which nothing is known yet, and when the receiver was down.
+func TestScoresArrive(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		p, r := newPlace(t, memlog.New()), &taken{}
+		score := func(session, turn, name string) {
+			t.Helper()
+			value := 0.5
+			e := trace.Event{ID: "score of " + turn + " by " + name, Time: time.Now(), Actor: trace.User, Payload: trace.Score{Turn: turn, Name: name, Verdict: trace.ScoreFail, Score: &value, Reason: "2 of 4"}.Payload()}
+			if _, err := p.Append(t.Context(), session, "", []trace.Event{e}); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+		}
+		var down atomic.Bool
+		r.Answer = func(_ int, w http.ResponseWriter, _ *http.Request) bool {
+			if down.Load() {
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+			return down.Load()
+		}
+		of := func(o *live.Options) { o.Agents = []string{"claude"} }
+		e := p.start(r, of)
+		for _, agent := range []string{"claude", "claude", "other"} {
+			p.turn(agent+"'s", agent)
+			synctest.Wait()
+		}
+		score("claude's", "t1", "tests")
+		score("claude's", "t1", "style")
+		score("other's", "t3", "tests")
+		check := func(want ...string) {
+			t.Helper()
+			var got []string
+			traces := map[string]otlptest.Span{}
+			for _, s := range r.Spans() {
+				if strings.HasPrefix(s.Name, "invoke_agent") {
+					traces[s.Trace] = s
+				}
+			}
+			for _, s := range r.Spans() {
+				if name, is := strings.CutPrefix(s.Name, "evaluation "); is {
+					got = append(got, fmt.Sprint(traces[s.Trace].Attrs["input.value"], " ", name))
+					if s.Parent != traces[s.Trace].ID || s.Attrs["gen_ai.evaluation.score.value"] != 0.5 {
+						t.Errorf("%+v", s)
+					}
+				}
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, want) || r.Faults() != nil {
+				t.Errorf("the scores are %q, want %q; %v", got, want, r.Faults())
+			}
+		}
+		check("do t1 style", "do t1 tests")
+		requests := r.Requests()
+		p.turn("claude's", "claude")
+		synctest.Wait()
+		if n := r.Requests() - requests; n != 1 {
+			t.Errorf("a turn after the scores is %d requests", n)
+		}
+		down.Store(true)
+		score("claude's", "t2", "tests")
+		down.Store(false)
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		check("do t1 style", "do t1 tests", "do t2 tests")
+		if s := e.Status(); s.Turns != 3 || s.Spans != int64(len(r.Spans())) || s.FailingSince != nil || s.Skipped > 0 {
+			t.Errorf("%+v", s)
+		}
+		e.Stop()
+		score("claude's", "t2", "style") // while no exporter runs
+		p.start(r, of)
+		score("claude's", "t4", "tests")
+		check("do t1 style", "do t1 tests", "do t2 style", "do t2 tests", "do t4 tests")
+	})
+}
+
 // While the receiver is down turns wait, also beyond the end of the process, and arrive in the order of each session.
 func TestReceiverIsDown(t *testing.T) {
 	t.Parallel()

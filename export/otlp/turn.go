@@ -122,6 +122,17 @@ func Turn(t *reader.Turn, o Options) ([]Request, error) {
 	return m.requests(o.Version)
 }
 
+// Scores makes the requests of the scores of a turn alone, which it filters in place: the other spans
+// were sent before.
+func Scores(t *reader.Turn, o Options) ([]Request, error) {
+	o.Apply(t)
+	m := newMaker(t)
+	for _, s := range t.Scores {
+		m.evaluation(s)
+	}
+	return m.requests(o.Version)
+}
+
 type maker struct {
 	t             *reader.Turn
 	trace, parent []byte // parent is that of the turn's span: the caller's, if any
