@@ -23,13 +23,16 @@ import (
 const (
 	// commandTime bounds a command of a case: one that prepares the workspace, or a grader.
 	commandTime = 10 * time.Minute
+	// parentName begins the names of directories that hold a workspace, and lockName is a file in them.
+	parentName, lockName = "tributary-eval-", "lock"
 	// maxJudgedFile bounds a file that a grader reads.
 	maxJudgedFile = 16 << 20
 )
 
 // workspace is the directory in which the agent of a cell works, and a copy of how it was before.
 type workspace struct {
-	parent  string // holds the two
+	parent  string   // holds the two
+	lock    *os.File // in the parent, of this process until the workspace is removed
 	env     []string
 	limit   time.Duration // of a command
 	changes []eval.Change
@@ -43,13 +46,48 @@ func newWorkspace(ctx context.Context, c *eval.Case, env []string, limit time.Du
 		return nil, err
 	}
 	w = &workspace{env: env, limit: limit}
-	if w.parent, err = os.MkdirTemp("", "tributary-eval-"); err != nil {
+	if w.parent, err = os.MkdirTemp("", parentName); err != nil {
 		return nil, fmt.Errorf("the workspace cannot be made: %w", err)
 	}
-	if err := w.fill(ctx, c, source); err != nil {
+	if err = w.hold(); err == nil {
+		err = w.fill(ctx, c, source)
+	}
+	if err != nil {
 		return nil, errors.Join(err, w.remove())
 	}
 	return w, nil
+}
+
+// hold locks a file in the parent. It has its name only when it is locked.
+func (w *workspace) hold() (err error) {
+	name := filepath.Join(w.parent, lockName)
+	if w.lock, err = os.Create(name + ".new"); err == nil {
+		if _, err = lock(w.lock); err == nil {
+			err = os.Rename(name+".new", name)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("the workspace cannot be made: %w", err)
+	}
+	return nil
+}
+
+// removeDead removes the workspaces that processes have left which were killed: nobody holds their locks.
+// What cannot be removed stays.
+func removeDead() {
+	entries, _ := os.ReadDir(os.TempDir()) // none: nothing is removed
+	for _, e := range entries {
+		dir := filepath.Join(os.TempDir(), e.Name())
+		if !locks || !e.IsDir() || !strings.HasPrefix(e.Name(), parentName) {
+			continue
+		}
+		if f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR, 0); err == nil {
+			if dead, err := lock(f); dead && err == nil {
+				_ = spaces.RemoveAll(dir)
+			}
+			f.Close()
+		}
+	}
 }
 
 func (w *workspace) fill(ctx context.Context, c *eval.Case, source string) (err error) {
@@ -84,7 +122,10 @@ func firstOf(err error, text string) string {
 
 func (w *workspace) dir() string    { return filepath.Join(w.parent, "workspace") }
 func (w *workspace) before() string { return filepath.Join(w.parent, "before") }
-func (w *workspace) remove() error  { return spaces.RemoveAll(w.parent) } //nolint:wrapcheck // it has the path
+func (w *workspace) remove() error {
+	defer w.lock.Close()              // also if there is none
+	return spaces.RemoveAll(w.parent) //nolint:wrapcheck // it has the path
+}
 
 // ReadFile implements [eval.Workspace]. No path leads out of the workspace.
 func (w *workspace) ReadFile(_ context.Context, name string) ([]byte, error) {
