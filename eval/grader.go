@@ -101,31 +101,10 @@ func Types() []string {
 
 // newCheck is an empty grader of the type, nil for no type.
 func newCheck(name string) check {
-	switch name {
-	case "output":
-		return &output{}
-	case "tools":
-		return &tools{}
-	case "permission":
-		return &permissions{}
-	case "question":
-		return &question{}
-	case "outcome":
-		return &outcome{}
-	case "errors":
-		return &noErrors{}
-	case "budget":
-		return &budget{}
-	case "file":
-		return &file{}
-	case "diff":
-		return &diff{}
-	case "command":
-		return &command{}
-	case "judge":
-		return &judge{}
-	}
-	return nil
+	return map[string]check{
+		"output": &output{}, "tools": &tools{}, "permission": &permissions{}, "question": &question{}, "outcome": &outcome{}, "errors": &noErrors{},
+		"budget": &budget{}, "file": &file{}, "diff": &diff{}, "command": &command{}, "judge": &judge{},
+	}[name]
 }
 
 // Grade judges a session.

@@ -3,7 +3,6 @@ package gateway
 import (
 	"cmp"
 	"errors"
-	"io"
 	"iter"
 	"mime"
 	"net/http"
@@ -81,15 +80,10 @@ func (g *gateway) exportTurns(w http.ResponseWriter, r *http.Request, s session.
 			err = atif.Nothing(o.Turn)
 		}
 	}
-	switch {
-	case errors.Is(err, atif.ErrNothing):
+	if errors.Is(err, atif.ErrNothing) {
 		return &refusal.Error{Status: http.StatusConflict, Code: "nothing_to_export", Sentence: "T" + strings.TrimPrefix(err.Error(), "t") + "."}
-	case err != nil && !to.begun:
-		return err
-	case err != nil:
-		g.abort(r, err)
 	}
-	return nil
+	return to.ended(g, r, err)
 }
 
 // weighed counts the records of the turns that are in memory.
@@ -122,8 +116,6 @@ type download struct {
 	begun                      bool
 }
 
-var _ io.Writer = (*download)(nil)
-
 func (d *download) Write(p []byte) (int, error) {
 	if !d.begun {
 		d.begun = true
@@ -131,4 +123,13 @@ func (d *download) Write(p []byte) (int, error) {
 		d.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": d.name + d.extension}))
 	}
 	return d.ResponseWriter.Write(p) //nolint:wrapcheck // it is the client's connection
+}
+
+// ended is the answer to an error before the first byte. After it, the response breaks off.
+func (d *download) ended(g *gateway, r *http.Request, err error) error {
+	if err != nil && d.begun {
+		g.abort(r, err)
+		return nil
+	}
+	return err
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/tributary-dev/tributary/eval"
 )
@@ -97,45 +98,33 @@ func WriteBaseline(w io.Writer, all []Summary) error {
 	return err //nolint:wrapcheck // the writer's own
 }
 
-// maxBaseline bounds a baseline in bytes.
-const maxBaseline = 64 << 20
-
 // Read reads results of a run, or a baseline. A file that is neither gives an [eval.Fault].
-func Read(file string, r io.Reader) ([]Summary, error) {
+func Read(file string, r io.Reader) (all []Summary, err error) {
 	in := bufio.NewReader(r)
 	if head, _ := in.Peek(len(baselineHead)); string(head) != baselineHead {
 		cells, _, err := eval.ReadCells(file, in)
-		if err != nil {
-			return nil, err //nolint:wrapcheck // a sentence
-		}
-		return Summarize(cells), nil
+		return Summarize(cells), err //nolint:wrapcheck // a sentence
 	}
-	data, err := io.ReadAll(io.LimitReader(in, maxBaseline+1))
-	switch {
-	case err != nil:
-		return nil, &eval.Fault{File: file, Sentence: "the baseline cannot be read: " + err.Error()}
-	case len(data) > maxBaseline:
-		return nil, &eval.Fault{File: file, Sentence: fmt.Sprintf("the baseline is larger than %d MB", maxBaseline>>20)}
-	}
-	var all []Summary
 	seen := map[[2]string]bool{}
-	for i, line := range bytes.Split(data, []byte("\n")) {
-		if i == 0 || len(bytes.TrimSpace(line)) == 0 {
-			continue
+	first := true
+	_, err = eval.ReadLines(file, io.MultiReader(in, strings.NewReader("\n")), func(line *json.Decoder) string {
+		if first {
+			first = false
+			return ""
 		}
 		var s Summary
-		d := json.NewDecoder(bytes.NewReader(line))
-		d.DisallowUnknownFields()
-		key := func() [2]string { return [2]string{s.Case, s.Agent} }
 		const most = eval.MaxCells
-		switch err := d.Decode(&s); {
-		case err != nil, d.More(), s.Case == "", s.Agent == "", s.Error < 0, s.Skipped < 0, s.Pass < 0, s.Fail < 0, s.Pass > most, s.Fail > most:
-			return nil, &eval.Fault{File: file, Line: i + 1, Sentence: "this is no line of a baseline: write the file again, by `tributary eval report --baseline`"}
-		case seen[key()]:
-			return nil, &eval.Fault{File: file, Line: i + 1, Sentence: "an earlier line has the same case and agent: remove one of the two"}
+		err := line.Decode(&s)
+		key := [2]string{s.Case, s.Agent}
+		switch {
+		case err != nil, line.More(), s.Case == "", s.Agent == "", s.Error < 0, s.Skipped < 0, s.Pass < 0, s.Fail < 0, s.Pass > most, s.Fail > most:
+			return "this is no line of a baseline: write the file again, by `tributary eval report --baseline`"
+		case seen[key]:
+			return "an earlier line has the same case and agent: remove one of the two"
 		}
-		seen[key()] = true
+		seen[key] = true
 		all = append(all, s)
-	}
-	return all, nil
+		return ""
+	})
+	return all, err //nolint:wrapcheck // a sentence
 }

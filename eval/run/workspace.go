@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -157,25 +158,17 @@ func (w *workspace) Changes(context.Context) ([]eval.Change, error) { return w.c
 // compare finds what the agent has changed, before a grader's command changes more. What is in
 // directories of the name .git does not count: git writes there when somebody only looks.
 func (w *workspace) compare(ctx context.Context) error {
-	before, err := entriesOf(ctx, w.before())
+	before, err := entriesOf(ctx, w.before(), false)
 	if err != nil {
 		return err
 	}
-	after, err := entriesOf(ctx, w.dir())
+	after, err := entriesOf(ctx, w.dir(), false)
 	if err != nil {
 		return err
 	}
-	var names []string
-	for name := range before {
-		names = append(names, name)
-	}
-	for name := range after {
-		if _, known := before[name]; !known {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if before[name] != after[name] {
 			w.changes = append(w.changes, eval.Change{Path: name, Lines: w.lines(name)})
 		}
@@ -183,9 +176,10 @@ func (w *workspace) compare(ctx context.Context) error {
 	return nil
 }
 
-// entriesOf has what stands for each file and symlink below a directory, by its path with slashes.
-func entriesOf(ctx context.Context, dir string) (map[string]string, error) {
-	all := map[string]string{}
+// entriesOf has what stands for each file and symlink below a directory, by its path with slashes. If all is
+// set, it also has the directories, and what is in those of the name .git.
+func entriesOf(ctx context.Context, dir string, all bool) (map[string]string, error) {
+	found := map[string]string{}
 	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
@@ -197,25 +191,27 @@ func entriesOf(ctx context.Context, dir string) (map[string]string, error) {
 		rel, _ := filepath.Rel(dir, name) // it is below
 		rel = filepath.ToSlash(rel)
 		switch mode := info.Mode(); {
-		case mode.IsDir() && path.Base(rel) == ".git":
+		case mode.IsDir() && path.Base(rel) == ".git" && !all:
 			return fs.SkipDir
+		case mode.IsDir() && all:
+			found[rel] = mode.String()
 		case mode.IsRegular():
 			sum, err := fileDigest(name)
 			if errors.Is(err, fs.ErrPermission) {
 				sum, err = "nobody may read it", nil
 			}
-			all[rel] = mode.String() + " " + sum
+			found[rel] = mode.String() + " " + sum
 			return err
 		case mode&fs.ModeSymlink != 0:
 			to, err := os.Readlink(name)
-			all[rel] = "symlink " + to
+			found[rel] = "symlink " + to
 			return err //nolint:wrapcheck // it has the path
 		case !mode.IsDir():
-			all[rel] = mode.Type().String()
+			found[rel] = mode.Type().String()
 		}
 		return nil
 	})
-	return all, err //nolint:wrapcheck // it has the path
+	return found, err //nolint:wrapcheck // it has the path
 }
 
 // lines is how many lines of a file were added and removed; 0 for what is no text. Of a large
