@@ -232,6 +232,15 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 	}
 }
 
+// Tokens are those that the models have read and written, nil if the agent reports none.
+func (c Cell) Tokens() *float64 {
+	if c.Usage == nil {
+		return nil
+	}
+	n := float64(c.Usage.Input + c.Usage.Output)
+	return &n
+}
+
 // Newest keeps the last cell of each case, agent and repeat, in the order of the first ones.
 func Newest(cells []Cell) (kept []Cell) {
 	type place struct {

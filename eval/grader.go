@@ -242,13 +242,15 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// calls says how many.
-func calls(n int) string {
+// Counted is a number and what it counts, such as 2 calls.
+func Counted(n int, what string) string {
 	if n == 1 {
-		return "1 call"
+		return "1 " + what
 	}
-	return fmt.Sprintf("%d calls", n)
+	return fmt.Sprintf("%d %ss", n, what)
 }
+
+func calls(n int) string { return Counted(n, "call") }
 
 // quoted is the beginning of a text in quotation marks, empty for none.
 func quoted(text string) string {

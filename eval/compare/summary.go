@@ -36,37 +36,35 @@ func (s Summary) judged() int { return s.Pass + s.Fail }
 
 // Summarize makes a summary of each case and agent, sorted. Of each repeat the newest cell counts.
 func Summarize(cells []eval.Cell) (all []Summary) {
-	cells = eval.Newest(cells)
-	of := map[[2]string][]eval.Cell{}
-	for _, c := range cells {
-		key := [2]string{c.Case, c.Agent}
-		of[key] = append(of[key], c)
+	whole := func(of func(eval.Cell) *float64) func(eval.Cell) *float64 {
+		return func(c eval.Cell) *float64 {
+			if c.Partly {
+				return nil
+			}
+			return of(c)
+		}
 	}
 	for _, r := range eval.Tally(cells) {
 		s := Summary{Case: r.Case, Agent: r.Agent, Pass: r.Pass, Fail: r.Fail, Error: r.Error, Skipped: r.Skipped}
-		var tokens, costs, seconds []float64
-		for _, c := range of[[2]string{r.Case, r.Agent}] {
-			if c.Versions != (eval.Versions{}) && !slices.Contains(s.Versions, c.Versions) {
+		for _, c := range r.Cells {
+			if c.Versions != (eval.Versions{}) {
 				s.Versions = append(s.Versions, c.Versions)
 			}
-			if c.Verdict == eval.Errored || c.Verdict == eval.Skipped {
-				continue
-			}
-			seconds = append(seconds, c.Seconds)
-			if c.Usage != nil && !c.Partly {
-				tokens = append(tokens, float64(c.Usage.Input+c.Usage.Output))
-			}
-			if c.CostUSD != nil && !c.Partly {
-				costs = append(costs, *c.CostUSD)
-			}
 		}
-		s.Tokens, s.CostUSD, s.Seconds = median(tokens), median(costs), median(seconds)
-		slices.SortFunc(s.Versions, func(a, b eval.Versions) int {
-			return cmp.Or(cmp.Compare(a.Tributary, b.Tributary), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
-		})
+		s.Versions = distinct(s.Versions)
+		s.Seconds = median(r.Figures(func(c eval.Cell) *float64 { return &c.Seconds }))
+		s.Tokens, s.CostUSD = median(r.Figures(whole(eval.Cell.Tokens))), median(r.Figures(whole(func(c eval.Cell) *float64 { return c.CostUSD })))
 		all = append(all, s)
 	}
 	return all
+}
+
+// distinct sorts versions, and keeps each once.
+func distinct(all []eval.Versions) []eval.Versions {
+	slices.SortFunc(all, func(a, b eval.Versions) int {
+		return cmp.Or(cmp.Compare(a.Tributary, b.Tributary), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
+	})
+	return slices.Compact(all)
 }
 
 func median(all []float64) *float64 {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/config"
+	"github.com/tributary-dev/tributary/eval"
 	"github.com/tributary-dev/tributary/export/atif"
 	"github.com/tributary-dev/tributary/export/otlp"
 	"github.com/tributary-dev/tributary/export/otlp/send"
@@ -88,14 +89,7 @@ type sent struct {
 }
 
 func (s sent) String() string {
-	return fmt.Sprintf("%s, %s, %s sent, %d dropped", counted(s.sessions, "session"), counted(s.turns, "turn"), counted(s.Sent, "span"), s.Dropped)
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%s, %s, %s sent, %d dropped", eval.Counted(s.sessions, "session"), eval.Counted(s.turns, "turn"), eval.Counted(s.Sent, "span"), s.Dropped)
 }
 
 // send sends all sessions, and prints one line for each, and one with the sums. Spans that the
@@ -113,7 +107,7 @@ func (c *exportCommand) send(ctx context.Context, p *program, g remote, to *send
 			continue
 		}
 		if one.turns > 0 || one.Sent > 0 {
-			fmt.Fprintf(p.stderr, "tributary: %s: %s, %s sent, %d dropped\n", oneParagraph(id), counted(one.turns, "turn"), counted(one.Sent, "span"), one.Dropped)
+			fmt.Fprintf(p.stderr, "tributary: %s: %s, %s sent, %d dropped\n", oneParagraph(id), eval.Counted(one.turns, "turn"), eval.Counted(one.Sent, "span"), one.Dropped)
 			sum = sent{sum.sessions + 1, sum.turns + one.turns, sum.Plus(one.Result)}
 		}
 		if err != nil {
@@ -126,7 +120,7 @@ func (c *exportCommand) send(ctx context.Context, p *program, g remote, to *send
 	}
 	fmt.Fprintln(p.stdout, sum)
 	if sum.Dropped > 0 {
-		return fmt.Errorf("the receiver did not take %s; of the first it said: %s", counted(sum.Dropped, "span"), cmp.Or(oneParagraph(sum.First), "nothing"))
+		return fmt.Errorf("the receiver did not take %s; of the first it said: %s", eval.Counted(sum.Dropped, "span"), cmp.Or(oneParagraph(sum.First), "nothing"))
 	}
 	return nil
 }
