@@ -34,14 +34,6 @@ func (r Request) message() *tracepb.TracesData {
 	}}}
 }
 
-// Encode is the request as JSON or as protobuf.
-func (r Request) Encode(asJSON bool) ([]byte, error) {
-	if asJSON {
-		return r.JSON()
-	}
-	return r.Proto()
-}
-
 // Proto is the request as protobuf. Requests one behind the other are one request.
 func (r Request) Proto() ([]byte, error) {
 	out, err := proto.MarshalOptions{Deterministic: true}.Marshal(r.message())
@@ -72,6 +64,11 @@ func (r Request) JSON() ([]byte, error) {
 		return nil, fmt.Errorf("write spans as JSON: %w", err)
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+func (r Request) line() ([]byte, error) {
+	text, err := r.JSON()
+	return append(text, '\n'), err
 }
 
 // readable writes ids in hexadecimal, as OTLP wants them, and the times of each span. The mapping of

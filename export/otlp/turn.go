@@ -45,12 +45,13 @@ func Write(w io.Writer, records func() iter.Seq2[trace.Record, error], o Options
 			return turns, err
 		}
 		for _, r := range requests {
-			out, err := r.Encode(!o.Proto)
+			encode := r.Proto
+			if !o.Proto {
+				encode = r.line
+			}
+			out, err := encode()
 			if err != nil {
 				return turns, err
-			}
-			if !o.Proto {
-				out = append(out, '\n')
 			}
 			if _, err := w.Write(out); err != nil {
 				return turns, fmt.Errorf("write spans: %w", err)

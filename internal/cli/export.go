@@ -129,23 +129,10 @@ func (c *exportCommand) export(ctx context.Context, p *program, to *send.Sender,
 		if err != nil {
 			return err
 		}
-		one := func(id string, w io.Writer, path string) error {
-			err := c.session(ctx, g, id, filter, w, mediaBeside(path))
-			if errors.Is(err, atif.ErrNothing) && len(ids) > 1 {
-				c.leftOut(p, id)
-			}
-			return err
-		}
-		return c.write(p.stdout, dir, ids, one)
+		return c.write(p, dir, ids, func(id string, w io.Writer, path string) error {
+			return c.session(ctx, g, id, filter, w, mediaBeside(path))
+		})
 	})
-}
-
-func (c *exportCommand) leftOut(p *program, id string) {
-	why := "no turn of it has ended"
-	if c.Turn != nil {
-		why = "it has no such turn that has ended"
-	}
-	fmt.Fprintf(p.stderr, "tributary: the session %s is left out: %s\n", oneParagraph(id), why)
 }
 
 // session writes one session.

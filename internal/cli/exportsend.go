@@ -97,26 +97,19 @@ func (s sent) String() string {
 func (c *exportCommand) send(ctx context.Context, p *program, g remote, to *send.Sender, ids []string, filter redact.Filter) error {
 	defer to.Close()
 	var sum sent
-	for _, id := range ids {
+	err := c.each(p, ids, func(id string) error {
 		one, err := sendOne(ctx, g, to, id, filter)
-		if errors.Is(err, atif.ErrNothing) {
-			if len(ids) == 1 {
-				return err
-			}
-			c.leftOut(p, id)
-			continue
-		}
 		if one.turns > 0 || one.Sent > 0 {
 			fmt.Fprintf(p.stderr, "tributary: %s: %s, %s sent, %d dropped\n", oneParagraph(id), eval.Counted(one.turns, "turn"), eval.Counted(one.Sent, "span"), one.Dropped)
 			sum = sent{sum.sessions + 1, sum.turns + one.turns, sum.Plus(one.Result)}
 		}
-		if err != nil {
+		return err
+	})
+	if err != nil {
+		if !errors.Is(err, atif.ErrNothing) {
 			fmt.Fprintln(p.stdout, sum)
-			return err
 		}
-	}
-	if sum.sessions == 0 {
-		return atif.Nothing(value(c.Turn))
+		return err
 	}
 	fmt.Fprintln(p.stdout, sum)
 	if sum.Dropped > 0 {

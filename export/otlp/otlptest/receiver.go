@@ -127,15 +127,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		}
 		r.take(s)
 	}
-	w.Header().Set("Content-Type", req.Header.Get("Content-Type"))
-	if strings.HasSuffix(req.Header.Get("Content-Type"), "json") {
-		if rejected == 0 {
-			fmt.Fprint(w, "{}")
-			return
-		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"partialSuccess": map[string]any{"rejectedSpans": strconv.Itoa(rejected), "errorMessage": first}})
-		return
-	}
+	w.Header().Set("Content-Type", "application/x-protobuf")
 	if rejected > 0 {
 		_, _ = w.Write(partial(rejected, first))
 	}

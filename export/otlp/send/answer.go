@@ -162,7 +162,7 @@ func (s *Sender) judge(a answer) error {
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
 		return fmt.Errorf("at %s nothing takes spans (%s): look up the receiver's address, which mostly ends in /v1/traces", at, a.said())
 	case http.StatusUnsupportedMediaType:
-		return fmt.Errorf("the receiver at %s does not take %s (%s): name a receiver that does", at, s.mediaType(), a.said())
+		return fmt.Errorf("the receiver at %s does not take %s (%s): name a receiver that does", at, mediaType, a.said())
 	}
 	switch {
 	case a.taken() && a.page:

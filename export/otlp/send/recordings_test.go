@@ -56,7 +56,7 @@ func TestEveryRecordingArrives(t *testing.T) {
 	t.Parallel()
 	for path, records := range exporttest.Recorded(t, "../../../adapter") {
 		r := &otlptest.Receiver{}
-		s := sender(t, send.Config{Transport: r, JSON: len(records)%2 == 0, Header: map[string][]string{"X-Langfuse-Ingestion-Version": {"4"}}})
+		s := sender(t, send.Config{Transport: r, Header: map[string][]string{"X-Langfuse-Ingestion-Version": {"4"}}})
 		want, turnOf := map[string]bool{}, map[string]string{}
 		for again := range 2 {
 			for turn, err := range reader.Turns(exporttest.Durable(records)(), nil) {

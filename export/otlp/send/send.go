@@ -39,8 +39,6 @@ type Config struct {
 	AllowHTTP bool
 	// Header goes with each request, for keys and the like. The headers of the body are not in it.
 	Header http.Header
-	// JSON sends JSON and not protobuf. Some receivers take protobuf only.
-	JSON bool
 	// Timeout bounds one request; 30 s if zero.
 	Timeout time.Duration
 	// Attempts bounds how often one request is sent; 8 if zero.
@@ -177,7 +175,7 @@ func (s *Sender) ended(ctx context.Context) error {
 
 // encode is the body of a request.
 func (s *Sender) encode(r otlp.Request) ([]byte, error) {
-	body, err := r.Encode(s.cfg.JSON)
+	body, err := r.Proto()
 	if err != nil {
 		return nil, err
 	}
@@ -192,12 +190,8 @@ func (s *Sender) encode(r otlp.Request) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-func (s *Sender) mediaType() string {
-	if s.cfg.JSON {
-		return "application/json"
-	}
-	return "application/x-protobuf"
-}
+// mediaType is that of a request.
+const mediaType = "application/x-protobuf"
 
 // post sends a request once.
 func (s *Sender) post(ctx context.Context, body []byte) (answer, error) {
@@ -208,7 +202,7 @@ func (s *Sender) post(ctx context.Context, body []byte) (answer, error) {
 		return answer{}, fmt.Errorf("make the request: %w", err)
 	}
 	req.Header = s.cfg.Header.Clone()
-	req.Header.Set("Content-Type", s.mediaType())
+	req.Header.Set("Content-Type", mediaType) // some receivers take no JSON
 	req.Header.Set("Content-Encoding", "gzip")
 	if req.Header.Get("User-Agent") == "" {
 		req.Header.Set("User-Agent", "tributary")

@@ -62,21 +62,18 @@ func status(code int, kind, body string) func(int, http.ResponseWriter, *http.Re
 
 func TestBodies(t *testing.T) {
 	t.Parallel()
-	for _, asJSON := range []bool{false, true} {
-		var got http.Header
-		r := &otlptest.Receiver{Answer: func(_ int, _ http.ResponseWriter, req *http.Request) bool {
-			got = req.Header
-			return false
-		}}
-		header := http.Header{"authorization": {"Basic abc"}, "X-Langfuse-Ingestion-Version": {"4"}}
-		result, err := sender(t, send.Config{Transport: r, JSON: asJSON, Header: header}).Send(t.Context(), spans(3))
-		if err != nil || result != (send.Result{Sent: 3}) || len(r.Spans()) != 3 || r.Faults() != nil {
-			t.Errorf("%+v %v %v", result, err, r.Faults())
-		}
-		kind := map[bool]string{false: "application/x-protobuf", true: "application/json"}[asJSON]
-		if got.Get("Content-Type") != kind || got.Get("Content-Encoding") != "gzip" || got.Get("Authorization") != "Basic abc" || got.Get("X-Langfuse-Ingestion-Version") != "4" {
-			t.Errorf("%v", got)
-		}
+	var got http.Header
+	r := &otlptest.Receiver{Answer: func(_ int, _ http.ResponseWriter, req *http.Request) bool {
+		got = req.Header
+		return false
+	}}
+	header := http.Header{"authorization": {"Basic abc"}, "X-Langfuse-Ingestion-Version": {"4"}}
+	result, err := sender(t, send.Config{Transport: r, Header: header}).Send(t.Context(), spans(3))
+	if err != nil || result != (send.Result{Sent: 3}) || len(r.Spans()) != 3 || r.Faults() != nil {
+		t.Errorf("%+v %v %v", result, err, r.Faults())
+	}
+	if got.Get("Content-Type") != "application/x-protobuf" || got.Get("Content-Encoding") != "gzip" || got.Get("Authorization") != "Basic abc" || got.Get("X-Langfuse-Ingestion-Version") != "4" {
+		t.Errorf("%v", got)
 	}
 }
 
@@ -147,18 +144,15 @@ func TestTooLarge(t *testing.T) {
 
 func TestTakenInPart(t *testing.T) {
 	t.Parallel()
-	for _, asJSON := range []bool{false, true} {
-		r := &otlptest.Receiver{Reject: func(s otlptest.Span) string {
-			if strings.HasSuffix(s.Name, "7") {
-				return s.Name + " is older than a year"
-			}
-			return ""
-		}}
-		s := sender(t, send.Config{Transport: r, JSON: asJSON})
-		result, err := s.Send(t.Context(), spans(20))
-		if err != nil || result != (send.Result{Sent: 18, Dropped: 2, First: "span-7 is older than a year"}) || r.Requests() != 1 {
-			t.Errorf("%+v %v", result, err)
+	r := &otlptest.Receiver{Reject: func(s otlptest.Span) string {
+		if strings.HasSuffix(s.Name, "7") {
+			return s.Name + " is older than a year"
 		}
+		return ""
+	}}
+	result, err := sender(t, send.Config{Transport: r}).Send(t.Context(), spans(20))
+	if err != nil || result != (send.Result{Sent: 18, Dropped: 2, First: "span-7 is older than a year"}) || r.Requests() != 1 {
+		t.Errorf("%+v %v", result, err)
 	}
 	for _, c := range []struct {
 		kind, body string
