@@ -125,7 +125,10 @@ func (c *Case) Grade(ctx context.Context, s *Session, m Means) Result {
 	}
 	gaps := s.gaps()
 	for _, g := range c.Graders {
-		j := g.check.grade(ctx, s, m)
+		j := judgement{verdict: Skipped, reason: "it needs the workspace after the run, and this session has none"}
+		if m.Workspace != nil || !ofWorkspace(g.check) {
+			j = g.check.grade(ctx, s, m)
+		}
 		if gaps != "" && mayChange(g.check) {
 			if j.reason += "; " + gaps; j.verdict == Passed {
 				j.verdict = Unclear
@@ -144,6 +147,15 @@ func (c *Case) Grade(ctx context.Context, s *Session, m Means) Result {
 	}
 	r.conclude()
 	return r
+}
+
+// ofWorkspace reports whether a grader judges the workspace.
+func ofWorkspace(c check) bool {
+	switch c.(type) {
+	case *file, *diff, *command:
+		return true
+	}
+	return false
 }
 
 // mayChange reports whether what is left out of a session could make a failure of a pass.

@@ -101,7 +101,7 @@ func play(ctx context.Context, o session.Options, c *eval.Case) (records []trace
 		return nil, nil, err //nolint:wrapcheck // a sentence
 	}
 	defer func() { err = errors.Join(err, s.Close(ctx)) }()
-	m := &meter{}
+	m := &meter{tokens: map[trace.UsageScope]int64{}, costs: map[trace.UsageScope]float64{}}
 	if c.Limits != nil {
 		m.limits = *c.Limits
 	}
