@@ -241,21 +241,25 @@ func (c Cell) Tokens() *float64 {
 	return &n
 }
 
+// Place is what has one result that counts.
+type Place struct {
+	Case, Agent string
+	Repeat      int
+}
+
+// Place is that of the cell.
+func (c Cell) Place() Place { return Place{c.Case, c.Agent, c.Repeat} }
+
 // Newest keeps the last cell of each case, agent and repeat, in the order of the first ones.
 func Newest(cells []Cell) (kept []Cell) {
-	type place struct {
-		name, agent string
-		repeat      int
-	}
-	at := map[place]int{}
+	at := map[Place]int{}
 	for _, c := range cells {
-		p := place{c.Case, c.Agent, c.Repeat}
-		i, again := at[p]
+		i, again := at[c.Place()]
 		if again {
 			kept[i] = c
 			continue
 		}
-		at[p] = len(kept)
+		at[c.Place()] = len(kept)
 		kept = append(kept, c)
 	}
 	return kept

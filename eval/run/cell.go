@@ -1,12 +1,10 @@
 package run
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"time"
 
 	"github.com/tributary-dev/tributary/eval"
@@ -38,7 +36,6 @@ func (r *Runner) cell(ctx context.Context, c Cell) (eval.Cell, error) {
 type brokenError struct{ err error }
 
 func (e *brokenError) Error() string { return e.err.Error() }
-func (e *brokenError) Unwrap() error { return e.err }
 
 func broken(err error) error {
 	if err == nil {
@@ -144,30 +141,4 @@ func play(ctx context.Context, o session.Options, c *eval.Case) (records []trace
 		records = append(records, r)
 	}
 	return records, limit, nil
-}
-
-// keep writes the records of a cell, and says where they are.
-func (r *Results) keep(key string, records []trace.Record) (name string, err error) {
-	name, f, err := r.traceFile(key)
-	if err != nil {
-		return "", err
-	}
-	if err := errors.Join(writeRecords(f, records), f.Close()); err != nil {
-		return "", fmt.Errorf("the records of the run cannot be written: %w", err)
-	}
-	return name, nil
-}
-
-func writeRecords(f *os.File, records []trace.Record) error {
-	w := bufio.NewWriter(f)
-	for _, one := range records {
-		line, err := one.AppendJSON(nil)
-		if err == nil {
-			_, err = w.Write(append(line, '\n'))
-		}
-		if err != nil {
-			return err //nolint:wrapcheck // the caller's sentence says of what
-		}
-	}
-	return errors.Join(w.Flush(), f.Sync())
 }

@@ -97,6 +97,12 @@ func (p *place) start(to http.RoundTripper, change ...func(*live.Options)) *live
 	return e
 }
 
+// played plays a test, with a log and a receiver, in time of its own.
+func played(t *testing.T, do func(t *testing.T, p *place, r *taken)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { do(t, newPlace(t, memlog.New()), &taken{}) })
+}
+
 func backfill(o *live.Options) { o.Backfill = true }
 
 // taken are the turns that the receiver has, in the order in which they came.
@@ -177,8 +183,7 @@ func waiting(t *testing.T, e *live.Exporter, want int) {
 //evidence:for ops-live-export
 func TestTurnsArrive(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p, r := newPlace(t, memlog.New()), &taken{}
+	played(t, func(t *testing.T, p *place, r *taken) {
 		p.turn("before", "claude")
 		e := p.start(r)
 		synctest.Wait()
@@ -224,8 +229,7 @@ func TestTurnsArrive(t *testing.T) {
 // after a restart, in a session of which nothing is known yet, and when the receiver was down.
 func TestScoresArrive(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p, r := newPlace(t, memlog.New()), &taken{}
+	played(t, func(t *testing.T, p *place, r *taken) {
 		score := func(session, turn, name string) {
 			t.Helper()
 			value := 0.5
@@ -300,8 +304,7 @@ func TestScoresArrive(t *testing.T) {
 // While the receiver is down turns wait, also beyond the end of the process, and arrive in the order of each session.
 func TestReceiverIsDown(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p, r := newPlace(t, memlog.New()), &taken{}
+	played(t, func(t *testing.T, p *place, r *taken) {
 		var down atomic.Bool
 		down.Store(true)
 		r.Answer = func(_ int, w http.ResponseWriter, _ *http.Request) bool {
@@ -356,8 +359,7 @@ func TestReceiverIsDown(t *testing.T) {
 // A span that is refused costs no other, and is told in one line for its turn.
 func TestBadSpan(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p, r := newPlace(t, memlog.New()), &taken{}
+	played(t, func(t *testing.T, p *place, r *taken) {
 		r.Refuse = func(s otlptest.Span) string {
 			if strings.HasPrefix(s.Name, "execute_tool") {
 				return "no tools"
@@ -378,8 +380,7 @@ func TestBadSpan(t *testing.T) {
 // A receiver that takes nothing, as with a wrong header, loses no turn.
 func TestNothingIsTaken(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p, r := newPlace(t, memlog.New()), &taken{}
+	played(t, func(t *testing.T, p *place, r *taken) {
 		var wrong atomic.Bool
 		wrong.Store(true)
 		r.Refuse = func(otlptest.Span) string { return map[bool]string{true: "wrong version"}[wrong.Load()] }
@@ -403,8 +404,7 @@ func TestNothingIsTaken(t *testing.T) {
 // A turn on which the receiver fails holds up its own session only.
 func TestOneTurnFails(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p, r := newPlace(t, memlog.New()), &taken{}
+	played(t, func(t *testing.T, p *place, r *taken) {
 		e := p.start(broken{r, "do t1"})
 		p.turn("a", "claude")
 		p.turn("a", "claude")
@@ -555,8 +555,7 @@ func TestSentTwiceIsTheSame(t *testing.T) {
 // Of a deleted session nothing is in the spans of the next session with its id.
 func TestNextLifeOfASession(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p, r := newPlace(t, memlog.New()), &taken{}
+	played(t, func(t *testing.T, p *place, r *taken) {
 		p.start(r)
 		p.turn("a", "claude")
 		synctest.Wait()
@@ -595,8 +594,7 @@ func TestAgentsAndBackfill(t *testing.T) {
 // A receiver that does not answer holds up neither sessions nor other exporters.
 func TestSilentReceiver(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p, r := newPlace(t, memlog.New()), &taken{}
+	played(t, func(t *testing.T, p *place, r *taken) {
 		silent := p.start(never{}, func(o *live.Options) { o.Name = "silent" })
 		p.start(r)
 		began := time.Now()

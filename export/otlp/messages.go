@@ -44,12 +44,13 @@ type part struct {
 	URI       string          `json:"uri,omitempty"`
 }
 
-// userMessage is a prompt, nil if nothing of it is left.
-func userMessage(p *reader.Prompt) *said {
-	m := &said{Role: "user"}
+// userMessage is a prompt, and its text. A message of which nothing is left has no parts.
+func userMessage(p *reader.Prompt) (m said, text string) {
+	m.Role = "user"
+	var texts []string
 	for _, in := range p.Message.Parts {
 		if in.Type == trace.InputText {
-			m.Parts = append(m.Parts, part{Type: "text", Content: in.Text})
+			m.Parts, texts = append(m.Parts, part{Type: "text", Content: in.Text}), append(texts, in.Text)
 			continue
 		}
 		uri := in.URL
@@ -59,21 +60,7 @@ func userMessage(p *reader.Prompt) *said {
 		modality, _, _ := strings.Cut(in.MediaType, "/")
 		m.Parts = append(m.Parts, part{Type: "uri", Modality: modality, MimeType: in.MediaType, URI: uri})
 	}
-	if m.Parts == nil {
-		return nil
-	}
-	return m
-}
-
-// promptText is the text of a prompt.
-func promptText(p *reader.Prompt) string {
-	var all []string
-	for _, in := range p.Message.Parts {
-		if in.Type == trace.InputText {
-			all = append(all, in.Text)
-		}
-	}
-	return strings.Join(all, "\n\n")
+	return m, strings.Join(texts, "\n\n")
 }
 
 // outputOf is what the model wrote in a step.

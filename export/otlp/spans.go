@@ -26,8 +26,8 @@ func (m *maker) root() {
 	var in []said
 	var asked []string
 	for _, p := range t.Prompts {
-		if u := userMessage(p); u != nil {
-			in, asked = append(in, *u), append(asked, promptText(p))
+		if u, text := userMessage(p); u.Parts != nil {
+			in, asked = append(in, u), append(asked, text)
 		}
 	}
 	prompt, out := strings.Join(asked, "\n\n"), t.Stop.FinalOutput
@@ -118,8 +118,8 @@ func textOf(st *reader.Step) string {
 func (m *maker) input(a *reader.Actor, st *reader.Step, before uint64, told map[*reader.Call]bool) (in []said) {
 	if !a.Subagent() {
 		for _, p := range m.t.Prompts {
-			if u := userMessage(p); u != nil && p.Seq >= before && p.Seq < st.Seq {
-				in = append(in, *u)
+			if u, _ := userMessage(p); u.Parts != nil && p.Seq >= before && p.Seq < st.Seq {
+				in = append(in, u)
 			}
 		}
 	}
