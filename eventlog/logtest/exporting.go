@@ -93,6 +93,22 @@ func exporting(t *testing.T, s eventlog.Store) {
 	if ok || err != nil {
 		t.Errorf("a session of another agent: %v, %v", ok, err)
 	}
+	for _, c := range []struct {
+		exporter, session, agent string
+		stop                     uint64
+		ok                       bool
+	}{
+		{"new only", "old", "demo", 6, true}, {"all", "old", "", 6, true}, {"all", "s0", "", 0, true}, {"nobody", "old", "", 0, true},
+		{"new only", "old", "none", 0, false}, {"all", "nobody", "", 0, false}, {"all", "\x00", "", 0, false},
+	} {
+		var agents []string
+		if c.agent != "" {
+			agents = []string{c.agent}
+		}
+		if stop, ok, err := s.Position(ctx, c.exporter, c.session, agents); stop != c.stop || ok != c.ok || err != nil {
+			t.Errorf("the position of %s in %s, with the agent %q, is %d, %v, %v", c.exporter, c.session, c.agent, stop, ok, err)
+		}
+	}
 	same(t, "what waits then", unsent(t, s, "new only"), "s0 s1 s2 s4 foreign")
 	countUnsent(t, s, "new only", 5)
 	countUnsent(t, s, "all", 7)

@@ -76,6 +76,17 @@ func (p *place) turn(session, agent string, more ...trace.Payload) {
 	}
 }
 
+// score writes a score of a turn.
+func (p *place) score(session, turn, name string) {
+	p.t.Helper()
+	value := 0.5
+	e := trace.Event{ID: "score of " + turn + " by " + name, Time: time.Now(), Actor: trace.User, Payload: trace.Score{Turn: turn, Name: name, Verdict: trace.ScoreFail, Score: &value, Reason: "2 of 4"}.Payload()}
+	if _, err := p.Append(p.t.Context(), session, "", []trace.Event{e}); err != nil {
+		p.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
 // start starts an exporter, which the end of the test stops.
 func (p *place) start(to http.RoundTripper, change ...func(*live.Options)) *live.Exporter {
 	p.t.Helper()
@@ -230,15 +241,6 @@ func TestTurnsArrive(t *testing.T) {
 func TestScoresArrive(t *testing.T) {
 	t.Parallel()
 	played(t, func(t *testing.T, p *place, r *taken) {
-		score := func(session, turn, name string) {
-			t.Helper()
-			value := 0.5
-			e := trace.Event{ID: "score of " + turn + " by " + name, Time: time.Now(), Actor: trace.User, Payload: trace.Score{Turn: turn, Name: name, Verdict: trace.ScoreFail, Score: &value, Reason: "2 of 4"}.Payload()}
-			if _, err := p.Append(t.Context(), session, "", []trace.Event{e}); err != nil {
-				t.Fatal(err)
-			}
-			synctest.Wait()
-		}
 		var down atomic.Bool
 		r.Answer = func(_ int, w http.ResponseWriter, _ *http.Request) bool {
 			if down.Load() {
@@ -247,14 +249,16 @@ func TestScoresArrive(t *testing.T) {
 			return down.Load()
 		}
 		of := func(o *live.Options) { o.Agents = []string{"claude"} }
+		p.turn("claude's", "claude")
+		p.score("claude's", "t1", "before")
 		e := p.start(r, of)
 		for _, agent := range []string{"claude", "claude", "other"} {
 			p.turn(agent+"'s", agent)
 			synctest.Wait()
 		}
-		score("claude's", "t1", "tests")
-		score("claude's", "t1", "style")
-		score("other's", "t3", "tests")
+		p.score("claude's", "t2", "tests")
+		p.score("claude's", "t2", "style")
+		p.score("other's", "t4", "tests")
 		check := func(want ...string) {
 			t.Helper()
 			var got []string
@@ -277,7 +281,7 @@ func TestScoresArrive(t *testing.T) {
 				t.Errorf("the scores are %q, want %q; %v", got, want, r.Faults())
 			}
 		}
-		check("do t1 style", "do t1 tests")
+		check("do t2 style", "do t2 tests")
 		requests := r.Requests()
 		p.turn("claude's", "claude")
 		synctest.Wait()
@@ -285,19 +289,19 @@ func TestScoresArrive(t *testing.T) {
 			t.Errorf("a turn after the scores is %d requests", n)
 		}
 		down.Store(true)
-		score("claude's", "t2", "tests")
+		p.score("claude's", "t3", "tests")
 		down.Store(false)
 		time.Sleep(2 * time.Minute)
 		synctest.Wait()
-		check("do t1 style", "do t1 tests", "do t2 tests")
+		check("do t2 style", "do t2 tests", "do t3 tests")
 		if s := e.Status(); s.Turns != 3 || s.Spans != int64(len(r.Spans())) || s.FailingSince != nil || s.Skipped > 0 {
 			t.Errorf("%+v", s)
 		}
 		e.Stop()
-		score("claude's", "t2", "style") // while no exporter runs
+		p.score("claude's", "t3", "style") // while no exporter runs
 		p.start(r, of)
-		score("claude's", "t4", "tests")
-		check("do t1 style", "do t1 tests", "do t2 style", "do t2 tests", "do t4 tests")
+		p.score("claude's", "t5", "tests")
+		check("do t2 style", "do t2 tests", "do t3 style", "do t3 tests", "do t5 tests")
 	})
 }
 

@@ -27,16 +27,17 @@ func scoresIn(records iter.Seq2[trace.Record, error], after uint64, found *[]*re
 	}
 }
 
-// scores sends the scores of a session in which no turn waits. Of a session of which nothing is known
-// since the start, it sends all of them: they are the same spans again.
+// scores sends the scores of a session in which no turn waits: those behind the last turn that was sent.
+// After a restart some are sent again, as the same spans.
 func (e *Exporter) scores(ctx context.Context, session string) error {
-	if ours, err := e.ours(ctx, session); err != nil || !ours {
-		return err
+	last, ours, err := e.log.Position(ctx, e.Name, session, e.Agents)
+	if err != nil || !ours {
+		return err //nolint:wrapcheck // a sentence
 	}
 	at := e.sessions[session]
-	last := at.scored
+	last = max(last, at.scored)
 	var found []*reader.Score
-	for r, err := range scoresIn(e.log.Durable(ctx, session, at.scored, 0), 0, &found) {
+	for r, err := range scoresIn(e.log.Durable(ctx, session, last, 0), 0, &found) {
 		if err != nil {
 			if _, skip := damaged(err).(skipError); skip { //nolint:errorlint // it is not wrapped
 				return nil
@@ -48,22 +49,11 @@ func (e *Exporter) scores(ctx context.Context, session string) error {
 	if err := e.sendScores(ctx, session, found); err != nil {
 		return err
 	}
-	if at.scored = last; last > 0 {
+	if last > at.scored {
+		at.scored = last
 		e.remember(session, at)
 	}
 	return nil
-}
-
-// ours reports whether the session is with one of the exporter's agents.
-func (e *Exporter) ours(ctx context.Context, session string) (bool, error) {
-	for _, agent := range e.Agents {
-		for one, err := range e.log.List(ctx, eventlog.Query{Agent: agent}) {
-			if err != nil || one.Session == session {
-				return err == nil, err //nolint:wrapcheck // a sentence
-			}
-		}
-	}
-	return len(e.Agents) == 0, nil
 }
 
 // sendScores sends scores, each in the trace of its turn.
