@@ -98,8 +98,13 @@ func exporting(t *testing.T, s eventlog.Store) {
 		stop                     uint64
 		ok                       bool
 	}{
-		{"new only", "old", "demo", 6, true}, {"all", "old", "", 6, true}, {"all", "s0", "", 0, true}, {"nobody", "old", "", 0, true},
-		{"new only", "old", "none", 0, false}, {"all", "nobody", "", 0, false}, {"all", "\x00", "", 0, false},
+		{"new only", "old", "demo", 6, true},
+		{"all", "old", "", 6, true},
+		{"all", "s0", "", 0, true},
+		{"nobody", "old", "", 0, true},
+		{"new only", "old", "none", 0, false},
+		{"all", "nobody", "", 0, false},
+		{"all", "\x00", "", 0, false},
 	} {
 		var agents []string
 		if c.agent != "" {
