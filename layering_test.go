@@ -103,8 +103,8 @@ func rooms() []room {
 		{packages: "export/reader", ours: "trace"},
 		{packages: "export/redact", ours: "export/reader trace"},
 		{packages: "export/atif", ours: "export/reader export/redact internal/quote trace"},
-		{packages: "export/otlp", ours: "export/reader export/redact trace", others: "google.golang.org/protobuf/encoding/protowire"},
-		{packages: "export/otlp/send", ours: "export/otlp internal/address internal/httpjson"},
+		{packages: "export/otlp", ours: "export/reader export/redact trace", others: "go.opentelemetry.io/proto/otlp google.golang.org/protobuf"},
+		{packages: "export/otlp/send", ours: "export/otlp internal/address internal/httpjson", others: "go.opentelemetry.io/proto/otlp google.golang.org/protobuf/encoding/protowire"},
 		{packages: "export/live", ours: "eventlog export/otlp export/otlp/send export/reader internal/address trace"},
 		{packages: "export/otlp/otlptest", others: "go.opentelemetry.io/proto/otlp google.golang.org/protobuf"},
 		{packages: "export/exporttest", ours: "trace", others: "pgregory.net/rapid"},
@@ -121,7 +121,7 @@ func rooms() []room {
 		{packages: "session/thread", ours: "trace"},
 		{packages: "session", ours: "trace agent eventlog internal/size policy/permission session/thread session/turnstate policy/toolkind policy/workspace policy/workspace/listing policy/workspace/spaces"},
 		{packages: "session/alone", ours: "eventlog eventlog/memlog policy/workspace/spaces session trace"},
-		{packages: "eval/run", ours: "eval internal/procio policy/permission policy/workspace/spaces session session/alone trace"},
+		{packages: "eval/run", ours: "eval export/reader internal/procio policy/permission policy/workspace/spaces session session/alone trace"},
 		{packages: "gateway/metrics", ours: "agent", others: "github.com/prometheus/client_golang"},
 		{packages: "gateway/refusal"},
 		{packages: "gateway/chatrun"},
@@ -155,7 +155,7 @@ func rooms() []room {
 		{packages: "test/bench", ours: "*"},
 		{packages: "test/stages"},
 		{packages: "test/mutations"},
-		{packages: "test/readers", ours: "export/atif export/exporttest export/otlp export/otlp/send trace"},
+		{packages: "test/readers", ours: "export/atif export/exporttest export/otlp export/otlp/send export/redact trace"},
 		{packages: "test/foreign", others: "golang.org/x/tools/go/packages"},
 	}
 }

@@ -165,35 +165,53 @@ func WriteCell(w io.Writer, c Cell) error {
 }
 
 // ReadCells reads lines that [WriteCell] has written, in their order: a later line of the same case,
-// agent and repeat replaces an earlier one, see [Newest]. The end of a file whose writer was
-// killed may lack its newline. Such a line is left out, and whole is the number of bytes before it.
-// A line that cannot be meant gives a [Fault] with the name of the file.
+// agent and repeat replaces an earlier one, see [Newest]. A line that cannot be meant gives a [Fault].
+// For whole, see [ReadLines].
 func ReadCells(file string, r io.Reader) (cells []Cell, whole int64, err error) {
+	whole, err = ReadLines(file, r, func(line *json.Decoder) string {
+		var c Cell
+		const none = "this is no result of `tributary eval run`"
+		if line.Decode(&c) != nil || line.More() {
+			return none
+		}
+		wrong := c.fault()
+		if cells = append(cells, c); wrong != "" {
+			return none + ": " + wrong
+		}
+		return ""
+	})
+	if err != nil {
+		return nil, 0, err
+	}
+	return cells, whole, nil
+}
+
+// ReadLines reads values as JSON, one in a line, at most MaxCells. For each it calls one, which says what is
+// wrong with the value, or "". The end of a file whose writer was killed may lack its newline. Such a line is left
+// out, and whole is the number of bytes before it. The error is a [Fault] with the name of the file.
+func ReadLines(file string, r io.Reader, one func(*json.Decoder) string) (whole int64, err error) {
 	in := bufio.NewReaderSize(r, 64<<10)
-	for n := 1; ; n++ {
+	for n, values := 1, 0; ; n++ {
 		line, err := readLine(in)
-		switch {
-		case errors.Is(err, io.EOF):
-			return cells, whole, nil
-		case err != nil:
-			return nil, 0, &Fault{File: file, Line: n, Sentence: err.Error()}
-		case len(cells) == MaxCells:
-			return nil, 0, &Fault{File: file, Line: n, Sentence: fmt.Sprintf("the file has more than %d results", MaxCells)}
+		if errors.Is(err, io.EOF) {
+			return whole, nil
 		}
 		whole += int64(len(line))
-		if len(bytes.TrimSpace(line)) == 0 {
-			continue
+		wrong := ""
+		if err != nil {
+			wrong = err.Error()
+		} else if len(bytes.TrimSpace(line)) > 0 {
+			d := json.NewDecoder(bytes.NewReader(line))
+			d.DisallowUnknownFields()
+			if values++; values > MaxCells {
+				wrong = fmt.Sprintf("the file has more than %d results", MaxCells)
+			} else {
+				wrong = one(d)
+			}
 		}
-		var c Cell
-		d := json.NewDecoder(bytes.NewReader(line))
-		d.DisallowUnknownFields()
-		if err := d.Decode(&c); err != nil || d.More() {
-			return nil, 0, &Fault{File: file, Line: n, Sentence: "this is no result of `tributary eval run`"}
+		if wrong != "" {
+			return 0, &Fault{File: file, Line: n, Sentence: wrong}
 		}
-		if wrong := c.fault(); wrong != "" {
-			return nil, 0, &Fault{File: file, Line: n, Sentence: "this is no result of `tributary eval run`: " + wrong}
-		}
-		cells = append(cells, c)
 	}
 }
 
@@ -214,21 +232,34 @@ func readLine(in *bufio.Reader) (line []byte, err error) {
 	}
 }
 
+// Tokens are those that the models have read and written, nil if the agent reports none.
+func (c Cell) Tokens() *float64 {
+	if c.Usage == nil {
+		return nil
+	}
+	n := float64(c.Usage.Input + c.Usage.Output)
+	return &n
+}
+
+// Place is what has one result that counts.
+type Place struct {
+	Case, Agent string
+	Repeat      int
+}
+
+// Place is that of the cell.
+func (c Cell) Place() Place { return Place{c.Case, c.Agent, c.Repeat} }
+
 // Newest keeps the last cell of each case, agent and repeat, in the order of the first ones.
 func Newest(cells []Cell) (kept []Cell) {
-	type place struct {
-		name, agent string
-		repeat      int
-	}
-	at := map[place]int{}
+	at := map[Place]int{}
 	for _, c := range cells {
-		p := place{c.Case, c.Agent, c.Repeat}
-		i, again := at[p]
+		i, again := at[c.Place()]
 		if again {
 			kept[i] = c
 			continue
 		}
-		at[p] = len(kept)
+		at[c.Place()] = len(kept)
 		kept = append(kept, c)
 	}
 	return kept

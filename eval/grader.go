@@ -101,31 +101,10 @@ func Types() []string {
 
 // newCheck is an empty grader of the type, nil for no type.
 func newCheck(name string) check {
-	switch name {
-	case "output":
-		return &output{}
-	case "tools":
-		return &tools{}
-	case "permission":
-		return &permissions{}
-	case "question":
-		return &question{}
-	case "outcome":
-		return &outcome{}
-	case "errors":
-		return &noErrors{}
-	case "budget":
-		return &budget{}
-	case "file":
-		return &file{}
-	case "diff":
-		return &diff{}
-	case "command":
-		return &command{}
-	case "judge":
-		return &judge{}
-	}
-	return nil
+	return map[string]check{
+		"output": &output{}, "tools": &tools{}, "permission": &permissions{}, "question": &question{}, "outcome": &outcome{}, "errors": &noErrors{},
+		"budget": &budget{}, "file": &file{}, "diff": &diff{}, "command": &command{}, "judge": &judge{},
+	}[name]
 }
 
 // Grade judges a session.
@@ -146,7 +125,10 @@ func (c *Case) Grade(ctx context.Context, s *Session, m Means) Result {
 	}
 	gaps := s.gaps()
 	for _, g := range c.Graders {
-		j := g.check.grade(ctx, s, m)
+		j := judgement{verdict: Skipped, reason: "it needs the workspace after the run, and this session has none"}
+		if m.Workspace != nil || !ofWorkspace(g.check) {
+			j = g.check.grade(ctx, s, m)
+		}
 		if gaps != "" && mayChange(g.check) {
 			if j.reason += "; " + gaps; j.verdict == Passed {
 				j.verdict = Unclear
@@ -165,6 +147,15 @@ func (c *Case) Grade(ctx context.Context, s *Session, m Means) Result {
 	}
 	r.conclude()
 	return r
+}
+
+// ofWorkspace reports whether a grader judges the workspace.
+func ofWorkspace(c check) bool {
+	switch c.(type) {
+	case *file, *diff, *command:
+		return true
+	}
+	return false
 }
 
 // mayChange reports whether what is left out of a session could make a failure of a pass.
@@ -263,13 +254,15 @@ func times(n int) string {
 	return fmt.Sprintf("%d times", n)
 }
 
-// calls says how many.
-func calls(n int) string {
+// Counted is a number and what it counts, such as 2 calls.
+func Counted(n int, what string) string {
 	if n == 1 {
-		return "1 call"
+		return "1 " + what
 	}
-	return fmt.Sprintf("%d calls", n)
+	return fmt.Sprintf("%d %ss", n, what)
 }
+
+func calls(n int) string { return Counted(n, "call") }
 
 // quoted is the beginning of a text in quotation marks, empty for none.
 func quoted(text string) string {

@@ -5,6 +5,7 @@ import (
 	"encoding/xml"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -55,15 +56,10 @@ func WriteJUnit(w io.Writer, results []Result) error {
 		}
 		s.add(r)
 	}
-	if _, err := io.WriteString(w, xml.Header); err != nil {
-		return err //nolint:wrapcheck // the writer's own
+	out, err := xml.MarshalIndent(root, "", "  ")
+	if err == nil {
+		_, err = w.Write(slices.Concat([]byte(xml.Header), out, []byte("\n")))
 	}
-	e := xml.NewEncoder(w)
-	e.Indent("", "  ")
-	if err := e.Encode(root); err != nil {
-		return err //nolint:wrapcheck // the writer's own
-	}
-	_, err := io.WriteString(w, "\n")
 	return err //nolint:wrapcheck // the writer's own
 }
 

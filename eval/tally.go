@@ -10,6 +10,8 @@ import (
 // Row is what all runs of a case with an agent say together: a line of the table.
 type Row struct {
 	Case, Agent string
+	// Cells are the runs, of each repeat the newest.
+	Cells []Cell
 	// Pass and Fail are the judged runs. Errors and skipped runs are in no rate.
 	Pass, Fail, Error, Skipped int
 	// Rule is what the case asks of the rate.
@@ -27,13 +29,12 @@ func Tally(cells []Cell) (rows []Row) {
 	slices.SortStableFunc(cells, func(a, b Cell) int {
 		return cmp.Or(cmp.Compare(a.Case, b.Case), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Repeat, b.Repeat))
 	})
-	var seconds, tokens, costs mean
 	for i, c := range cells {
 		if i == 0 || cells[i-1].Case != c.Case || cells[i-1].Agent != c.Agent {
 			rows = append(rows, Row{Case: c.Case, Agent: c.Agent})
-			seconds, tokens, costs = mean{}, mean{}, mean{}
 		}
 		r := &rows[len(rows)-1]
+		r.Cells = append(r.Cells, c)
 		switch c.Verdict {
 		case Passed:
 			r.Pass++
@@ -44,34 +45,41 @@ func Tally(cells []Cell) (rows []Row) {
 		case Skipped:
 			r.Skipped++
 		}
-		r.Rule = Pass{MinRate: 1}
-		if c.Pass != nil {
+		if r.Rule = (Pass{MinRate: 1}); c.Pass != nil {
 			r.Rule = *c.Pass
 		}
 		if c.Verdict != Passed {
 			r.Reason = cmp.Or(r.Reason, c.Reason)
 		}
-		if c.Verdict == Errored || c.Verdict == Skipped {
-			continue
-		}
-		r.Seconds = seconds.with(c.Seconds)
-		if c.Usage != nil {
-			r.Tokens = tokens.with(float64(c.Usage.Input + c.Usage.Output))
-		}
-		if c.CostUSD != nil {
-			r.CostUSD = costs.with(*c.CostUSD)
-		}
+	}
+	for i := range rows {
+		r := &rows[i]
+		r.Seconds = mean(r.Figures(func(c Cell) *float64 { return &c.Seconds }))
+		r.Tokens, r.CostUSD = mean(r.Figures(Cell.Tokens)), mean(r.Figures(func(c Cell) *float64 { return c.CostUSD }))
 	}
 	return rows
 }
 
-type mean struct{ sum, n float64 }
+// Figures are what the judged runs tell of one thing.
+func (r Row) Figures(of func(Cell) *float64) (all []float64) {
+	for _, c := range r.Cells {
+		if v := of(c); v != nil && c.Verdict != Errored && c.Verdict != Skipped {
+			all = append(all, *v)
+		}
+	}
+	return all
+}
 
-func (m *mean) with(v float64) *float64 {
-	m.sum += v
-	m.n++
-	now := m.sum / m.n
-	return &now
+func mean(all []float64) *float64 {
+	if len(all) == 0 {
+		return nil
+	}
+	sum := 0.0
+	for _, v := range all {
+		sum += v
+	}
+	sum /= float64(len(all))
+	return &sum
 }
 
 // Rate is the rate that the case's rule is about, from 0 to 1: that of the judged runs that

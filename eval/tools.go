@@ -196,27 +196,18 @@ func ids(calls []*reader.Call) (all []string) {
 }
 
 // assign gives each wanted call a call of its own. If one has to stay without, missing is its
-// place, else -1. A call is handed on when its holder can have another one.
+// place, else -1. A call that is free goes first; one that is held is handed on when its holder can have another one.
 func assign(calls []*reader.Call, want []wanted, is func(*reader.Call, wanted) bool) (found []*reader.Call, missing int) {
-	holder := map[int]int{} // the place of the wanted call that has it, by the place of the call
-	var give func(w int, tried map[int]bool) bool
-	give = func(w int, tried map[int]bool) bool {
-		var held []int
-		for i, c := range calls {
-			if tried[i] || !is(c, want[w]) {
-				continue
-			}
-			if _, taken := holder[i]; !taken {
-				holder[i] = w
-				return true
-			}
-			held = append(held, i)
-		}
-		for _, i := range held {
-			if !tried[i] {
-				tried[i] = true
-				if give(holder[i], tried) {
-					holder[i] = w
+	holder := make([]int, len(calls)) // 1 more than the place of the wanted call that has it
+	var give func(w int, tried []bool) bool
+	give = func(w int, tried []bool) bool {
+		for _, held := range []bool{false, true} {
+			for i, c := range calls {
+				if tried[i] || (holder[i] > 0) != held || !is(c, want[w]) {
+					continue
+				}
+				if tried[i] = true; !held || give(holder[i]-1, tried) {
+					holder[i] = w + 1
 					return true
 				}
 			}
@@ -225,13 +216,12 @@ func assign(calls []*reader.Call, want []wanted, is func(*reader.Call, wanted) b
 	}
 	missing = -1
 	for w := range want {
-		if !give(w, map[int]bool{}) {
+		if missing < 0 && !give(w, make([]bool, len(calls))) {
 			missing = w
-			break
 		}
 	}
 	for i, c := range calls {
-		if _, held := holder[i]; held {
+		if holder[i] > 0 {
 			found = append(found, c)
 		}
 	}

@@ -27,10 +27,6 @@ type Change struct {
 	Lines int
 }
 
-func withoutWorkspace() judgement {
-	return judgement{verdict: Skipped, reason: "it needs the workspace after the run, and this session has none"}
-}
-
 func broken(err error) judgement {
 	return unclear(nil, "the workspace cannot be read: %v", err)
 }
@@ -58,11 +54,7 @@ func (f *file) fault() *fault {
 }
 
 func (f *file) grade(ctx context.Context, _ *Session, m Means) judgement {
-	w := m.Workspace
-	if w == nil {
-		return withoutWorkspace()
-	}
-	data, err := w.ReadFile(ctx, f.Path)
+	data, err := m.Workspace.ReadFile(ctx, f.Path)
 	missing := errors.Is(err, fs.ErrNotExist)
 	switch exists := f.Exists == nil || *f.Exists; {
 	case err != nil && !missing:
@@ -100,11 +92,7 @@ func (d *diff) fault() *fault {
 }
 
 func (d *diff) grade(ctx context.Context, _ *Session, m Means) judgement {
-	w := m.Workspace
-	if w == nil {
-		return withoutWorkspace()
-	}
-	changes, err := w.Changes(ctx)
+	changes, err := m.Workspace.Changes(ctx)
 	if err != nil {
 		return broken(err)
 	}
@@ -151,15 +139,11 @@ func (c *command) fault() *fault {
 }
 
 func (c *command) grade(ctx context.Context, _ *Session, m Means) judgement {
-	w := m.Workspace
-	if w == nil {
-		return withoutWorkspace()
-	}
 	want := 0
 	if c.Exit != nil {
 		want = *c.Exit
 	}
-	status, err := w.Run(ctx, c.Run)
+	status, err := m.Workspace.Run(ctx, c.Run)
 	if err != nil {
 		return broken(err)
 	}

@@ -16,7 +16,7 @@ import (
 // session. A deleted session has no positions.
 type Exports interface {
 	// AddExporter makes an exporter known. The first call counts all turns that have ended as
-	// sent, unless backfill; later calls with the name change nothing.
+	// sent, and their scores, unless backfill; later calls with the name change nothing.
 	AddExporter(ctx context.Context, exporter string, backfill bool) error
 	// Unsent lists the sessions of the registry with turns that wait, by the time of their last
 	// change. It leaves out sessions that another living gateway writes to.
@@ -28,6 +28,9 @@ type Exports interface {
 	// Sent moves the exporter's position to the stop of a turn, if the turn is still there and
 	// the position is before it. It waits for no disk: after a crash turns may be sent again.
 	Sent(ctx context.Context, exporter, session string, stop uint64) error
+	// Position is how far the exporter has come in a session: the number of the stop of the last turn that
+	// was sent, or of the newest record when the exporter was made known, 0 for none. ok is false if the registry has no such session with one of the agents.
+	Position(ctx context.Context, exporter, session string, agents []string) (stop uint64, ok bool, err error)
 	// CountUnsent counts the turns that wait, with those of other gateways.
 	CountUnsent(ctx context.Context, exporter string, agents []string) (int, error)
 }
@@ -58,7 +61,7 @@ type UnsentTurn struct {
 // mostEnded bounds the sessions that an Ends has.
 const mostEnded = 10_000
 
-// Ends collects the sessions whose turns end.
+// Ends collects the sessions whose turns end, or get scores.
 type Ends struct {
 	log  *Log
 	more chan struct{}
@@ -80,7 +83,7 @@ func (l *Log) Ends() *Ends {
 // More has a value when there are sessions to take.
 func (e *Ends) More() <-chan struct{} { return e.more }
 
-// Take returns a session in which a turn has ended since it was taken last.
+// Take returns a session in which a turn has ended, or has got a score, since it was taken last.
 func (e *Ends) Take() (session string, ok bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -98,9 +101,13 @@ func (e *Ends) Close() {
 	delete(e.log.ends, e)
 }
 
-// ended tells those who collect that a turn of the session has ended.
+// ended tells those who collect that a turn of the session has ended, or has got a score.
 func (l *Log) ended(session string, events []trace.Event) {
-	if !slices.ContainsFunc(events, func(e trace.Event) bool { return e.Payload.Kind() == trace.KindStop }) {
+	if !slices.ContainsFunc(events, func(e trace.Event) bool {
+		d, _ := e.Payload.(trace.Data)
+		_, score := d.Score()
+		return score || e.Payload.Kind() == trace.KindStop
+	}) {
 		return
 	}
 	l.mu.Lock()

@@ -3,9 +3,7 @@ package gateway
 import (
 	"cmp"
 	"io"
-	"iter"
 	"maps"
-	"mime"
 	"net/http"
 	"net/url"
 	"slices"
@@ -41,16 +39,16 @@ func (g *gateway) export(w http.ResponseWriter, r *http.Request) error {
 	}
 	format := cmp.Or(query.Get("format"), "markdown")
 	s.Damaged = g.Hub.Damage().Sessions[s.ID]
-	var to exported
+	var make func(io.Writer) exported
 	mediaType, extension := "text/markdown; charset=utf-8", ".md"
 	switch format {
 	case "atif", "otlp", "otlp-protobuf":
 		return g.exportTurns(w, r, s, format, query)
 	case "markdown":
-		to = asMarkdown{w, s}
+		make = func(w io.Writer) exported { return asMarkdown{w, s} }
 	case "json":
 		mediaType, extension = "application/json", ".json"
-		to = &asMessages{uistream.MessageList{W: w}, g.Stream, s}
+		make = func(w io.Writer) exported { return &asMessages{uistream.MessageList{W: w}, g.Stream, s} }
 	default:
 		return refusal.Malformed("`format` must be one of markdown, json, atif, otlp, otlp-protobuf. The trace has a route of its own.")
 	}
@@ -63,33 +61,34 @@ func (g *gateway) export(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	next, stop := iter.Pull2(pages)
-	defer stop()
-	first, err, more := next()
-	if err != nil {
-		return err // before the first byte
-	}
-	w.Header().Set("Content-Type", mediaType)
-	w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": fileName(s.Info) + extension}))
-	err = to.begin()
-	for page := first; err == nil && more; {
-		if err = rd.Reserve(downloadCost * int64(page.Bytes)); err == nil {
+	out := &download{ResponseWriter: w, name: fileName(s.Info), mediaType: mediaType, extension: extension}
+	to := make(out)
+	begun := false
+	for page, pageErr := range pages {
+		err = pageErr
+		if err == nil && !begun {
+			begun, err = true, to.begin()
+		}
+		if err == nil {
+			err = rd.Reserve(downloadCost * int64(page.Bytes))
+		}
+		if err == nil {
 			err = to.page(page)
 		}
 		if err == nil {
 			err = rd.Reserve(readCost) // for the next one
 		}
-		if err == nil {
-			page, err, more = next()
+		if err != nil {
+			break
 		}
+	}
+	if err == nil && !begun {
+		err = to.begin()
 	}
 	if err == nil {
 		err = to.end()
 	}
-	if err != nil {
-		g.abort(r, err)
-	}
-	return nil
+	return out.ended(g, r, err)
 }
 
 // exportQuery is the query of an export. A parameter that is not understood, or not of this format,

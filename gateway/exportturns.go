@@ -3,7 +3,6 @@ package gateway
 import (
 	"cmp"
 	"errors"
-	"io"
 	"iter"
 	"mime"
 	"net/http"
@@ -61,18 +60,18 @@ func (g *gateway) exportTurns(w http.ResponseWriter, r *http.Request, s session.
 		s.Title = "" // it quotes the first prompt, and would be the name of the file
 	}
 	to := &download{ResponseWriter: w, name: fileName(s.Info)}
-	agent := trace.AgentInfo{Name: s.Agent}
+	f := redact.Filter{Agent: trace.AgentInfo{Name: s.Agent}, Drop: drop, Turn: turn, NoDenied: leave[0], NoSubagents: leave[1]}
 	switch format {
 	case "atif":
 		to.mediaType, to.extension = "application/json", ".atif.json"
-		o := atif.Options{Version: query.Get("version"), Agent: agent, Drop: drop, Turn: turn, NoDenied: leave[0], NoSubagents: leave[1]}
+		o := atif.Options{Filter: f, Version: query.Get("version")}
 		if err := o.Check(); err != nil {
 			return refusal.Malformed("`version`: %s.", err)
 		}
 		err = atif.Write(to, records, o)
 	default:
 		to.mediaType, to.extension = "application/x-ndjson", ".otlp.jsonl"
-		o := otlp.Options{Version: g.Version, Agent: agent, Drop: drop, Turn: turn, NoDenied: leave[0], NoSubagents: leave[1], Proto: format == "otlp-protobuf"}
+		o := otlp.Options{Filter: f, Version: g.Version, Proto: format == "otlp-protobuf"}
 		if o.Proto {
 			to.mediaType, to.extension = "application/x-protobuf", ".otlp.pb"
 		}
@@ -81,15 +80,10 @@ func (g *gateway) exportTurns(w http.ResponseWriter, r *http.Request, s session.
 			err = atif.Nothing(o.Turn)
 		}
 	}
-	switch {
-	case errors.Is(err, atif.ErrNothing):
+	if errors.Is(err, atif.ErrNothing) {
 		return &refusal.Error{Status: http.StatusConflict, Code: "nothing_to_export", Sentence: "T" + strings.TrimPrefix(err.Error(), "t") + "."}
-	case err != nil && !to.begun:
-		return err
-	case err != nil:
-		g.abort(r, err)
 	}
-	return nil
+	return to.ended(g, r, err)
 }
 
 // weighed counts the records of the turns that are in memory.
@@ -122,8 +116,6 @@ type download struct {
 	begun                      bool
 }
 
-var _ io.Writer = (*download)(nil)
-
 func (d *download) Write(p []byte) (int, error) {
 	if !d.begun {
 		d.begun = true
@@ -131,4 +123,13 @@ func (d *download) Write(p []byte) (int, error) {
 		d.Header().Set("Content-Disposition", mime.FormatMediaType("attachment", map[string]string{"filename": d.name + d.extension}))
 	}
 	return d.ResponseWriter.Write(p) //nolint:wrapcheck // it is the client's connection
+}
+
+// ended is the answer to an error before the first byte. After it, the response breaks off.
+func (d *download) ended(g *gateway, r *http.Request, err error) error {
+	if err != nil && d.begun {
+		g.abort(r, err)
+		return nil
+	}
+	return err
 }

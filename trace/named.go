@@ -76,6 +76,10 @@ func Commands(commands []Command) Payload {
 	}{append([]Command{}, commands...)})
 }
 
+// CodeSummary is the code of a notice which says that a summary stands for the turns before this one. Its
+// message is a sentence for the user, an empty line, and the summary.
+const CodeSummary = "summary"
+
 // Notice tells the user of an incident that does not end the turn. The code is for
 // programs, the text for people.
 func Notice(code, text string) Payload { return Error{Code: code, Message: text, Level: LevelNotice} }

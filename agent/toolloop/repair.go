@@ -21,14 +21,11 @@ const (
 	CodeFilesAsWords = "files_as_words"
 	// CodeStateLeftOut says that the provider state of the calls so far is left out.
 	CodeStateLeftOut = "provider_state_left_out"
-	// CodeSummary says that a summary stands for the turns before this one. The message of the
-	// notice is a sentence for the user, an empty line, and the summary.
-	CodeSummary = "summary"
 )
 
 // SummaryNotice is the notice of a summary.
 func SummaryNotice(sentence, summary string) trace.Payload {
-	return trace.Notice(CodeSummary, sentence+"\n\n"+summary)
+	return trace.Notice(trace.CodeSummary, sentence+"\n\n"+summary)
 }
 
 // repair does what a notice says.
@@ -47,7 +44,7 @@ func repair(messages []Message, notice trace.Error) []Message {
 		return FilesAsWords(messages)
 	case notice.Code == CodeStateLeftOut:
 		return WithoutState(messages)
-	case notice.Code == CodeSummary:
+	case notice.Code == trace.CodeSummary:
 		_, summary, _ := strings.Cut(notice.Message, "\n\n")
 		return Summarized(messages, summary)
 	default:

@@ -2,6 +2,7 @@ package compare
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"github.com/tributary-dev/tributary/eval"
@@ -103,9 +104,11 @@ func Compare(old, now []Summary, maxDrop float64) *Comparison {
 		key := Place{Case: s.Case, Agent: s.Agent}
 		pairs[key] = pair{pairs[key].old, s}
 	}
-	changes := map[string][]estimate{}
-	versions := map[string]*Versions{}
-	for key, p := range pairs {
+	agents, changes := map[string]*Versions{}, map[string][]estimate{}
+	for _, key := range slices.SortedFunc(maps.Keys(pairs), func(a, b Place) int {
+		return cmp.Or(cmp.Compare(a.Case, b.Case), cmp.Compare(a.Agent, b.Agent))
+	}) {
+		p := pairs[key]
 		place := Place{key.Case, key.Agent, p.old.judged(), p.now.judged(), p.old.Error, p.now.Error}
 		switch {
 		case place.Old == 0 && place.New == 0:
@@ -115,34 +118,24 @@ func Compare(old, now []Summary, maxDrop float64) *Comparison {
 		case place.Old == 0:
 			c.OnlyNew = append(c.OnlyNew, place)
 		default:
-			c.Cases = append(c.Cases, row(p.old, p.now, maxDrop))
-			v := versions[key.Agent]
-			if v == nil {
-				v = &Versions{Agent: key.Agent}
-				versions[key.Agent] = v
-			}
+			r := row(p.old, p.now, maxDrop)
+			c.Cases, c.Dropped = append(c.Cases, r), c.Dropped || r.Dropped
+			changes[r.Agent] = append(changes[r.Agent], estimate{r.Difference, r.Interval})
+			v := cmp.Or(agents[r.Agent], &Versions{Agent: r.Agent})
 			v.Old, v.New = append(v.Old, p.old.Versions...), append(v.New, p.now.Versions...)
+			agents[r.Agent] = v
 		}
 	}
-	slices.SortFunc(c.Cases, func(a, b Row) int { return cmp.Or(cmp.Compare(a.Case, b.Case), cmp.Compare(a.Agent, b.Agent)) })
-	for _, places := range [][]Place{c.OnlyOld, c.OnlyNew, c.Neither} {
-		slices.SortFunc(places, func(a, b Place) int { return cmp.Or(cmp.Compare(a.Case, b.Case), cmp.Compare(a.Agent, b.Agent)) })
-	}
-	for _, r := range c.Cases {
-		changes[r.Agent] = append(changes[r.Agent], estimate{r.Difference, r.Interval})
-		c.Dropped = c.Dropped || r.Dropped
-	}
-	for agent, all := range changes {
-		t := Total{agent, len(all), average(all).change()}
+	for _, agent := range slices.Sorted(maps.Keys(agents)) {
+		t := Total{agent, len(changes[agent]), average(changes[agent]).change()}
 		t.Dropped = over(t.Difference, maxDrop)
 		c.Dropped = c.Dropped || t.Dropped
 		c.Agents = append(c.Agents, t)
-		if v := versions[agent]; v.differ() {
+		v := agents[agent]
+		if v.Old, v.New = distinct(v.Old), distinct(v.New); !slices.Equal(v.Old, v.New) {
 			c.Versions = append(c.Versions, *v)
 		}
 	}
-	slices.SortFunc(c.Agents, func(a, b Total) int { return cmp.Compare(a.Agent, b.Agent) })
-	slices.SortFunc(c.Versions, func(a, b Versions) int { return cmp.Compare(a.Agent, b.Agent) })
 	return c
 }
 
@@ -182,15 +175,4 @@ func ratio(old, now *float64) *float64 {
 	}
 	r := *now / *old
 	return &r
-}
-
-// differ sorts the versions, keeps each once, and reports whether they are not the same.
-func (v *Versions) differ() bool {
-	for _, all := range []*[]eval.Versions{&v.Old, &v.New} {
-		slices.SortFunc(*all, func(a, b eval.Versions) int {
-			return cmp.Or(cmp.Compare(a.Tributary, b.Tributary), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
-		})
-		*all = slices.Compact(*all)
-	}
-	return !slices.Equal(v.Old, v.New)
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/tributary-dev/tributary/eval"
 )
@@ -35,37 +36,35 @@ func (s Summary) judged() int { return s.Pass + s.Fail }
 
 // Summarize makes a summary of each case and agent, sorted. Of each repeat the newest cell counts.
 func Summarize(cells []eval.Cell) (all []Summary) {
-	cells = eval.Newest(cells)
-	of := map[[2]string][]eval.Cell{}
-	for _, c := range cells {
-		key := [2]string{c.Case, c.Agent}
-		of[key] = append(of[key], c)
+	whole := func(of func(eval.Cell) *float64) func(eval.Cell) *float64 {
+		return func(c eval.Cell) *float64 {
+			if c.Partly {
+				return nil
+			}
+			return of(c)
+		}
 	}
 	for _, r := range eval.Tally(cells) {
 		s := Summary{Case: r.Case, Agent: r.Agent, Pass: r.Pass, Fail: r.Fail, Error: r.Error, Skipped: r.Skipped}
-		var tokens, costs, seconds []float64
-		for _, c := range of[[2]string{r.Case, r.Agent}] {
-			if c.Versions != (eval.Versions{}) && !slices.Contains(s.Versions, c.Versions) {
+		for _, c := range r.Cells {
+			if c.Versions != (eval.Versions{}) {
 				s.Versions = append(s.Versions, c.Versions)
 			}
-			if c.Verdict == eval.Errored || c.Verdict == eval.Skipped {
-				continue
-			}
-			seconds = append(seconds, c.Seconds)
-			if c.Usage != nil && !c.Partly {
-				tokens = append(tokens, float64(c.Usage.Input+c.Usage.Output))
-			}
-			if c.CostUSD != nil && !c.Partly {
-				costs = append(costs, *c.CostUSD)
-			}
 		}
-		s.Tokens, s.CostUSD, s.Seconds = median(tokens), median(costs), median(seconds)
-		slices.SortFunc(s.Versions, func(a, b eval.Versions) int {
-			return cmp.Or(cmp.Compare(a.Tributary, b.Tributary), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
-		})
+		s.Versions = distinct(s.Versions)
+		s.Seconds = median(r.Figures(func(c eval.Cell) *float64 { return &c.Seconds }))
+		s.Tokens, s.CostUSD = median(r.Figures(whole(eval.Cell.Tokens))), median(r.Figures(whole(func(c eval.Cell) *float64 { return c.CostUSD })))
 		all = append(all, s)
 	}
 	return all
+}
+
+// distinct sorts versions, and keeps each once.
+func distinct(all []eval.Versions) []eval.Versions {
+	slices.SortFunc(all, func(a, b eval.Versions) int {
+		return cmp.Or(cmp.Compare(a.Tributary, b.Tributary), cmp.Compare(a.Agent, b.Agent), cmp.Compare(a.Model, b.Model))
+	})
+	return slices.Compact(all)
 }
 
 func median(all []float64) *float64 {
@@ -97,45 +96,33 @@ func WriteBaseline(w io.Writer, all []Summary) error {
 	return err //nolint:wrapcheck // the writer's own
 }
 
-// maxBaseline bounds a baseline in bytes.
-const maxBaseline = 64 << 20
-
 // Read reads results of a run, or a baseline. A file that is neither gives an [eval.Fault].
-func Read(file string, r io.Reader) ([]Summary, error) {
+func Read(file string, r io.Reader) (all []Summary, err error) {
 	in := bufio.NewReader(r)
 	if head, _ := in.Peek(len(baselineHead)); string(head) != baselineHead {
 		cells, _, err := eval.ReadCells(file, in)
-		if err != nil {
-			return nil, err //nolint:wrapcheck // a sentence
-		}
-		return Summarize(cells), nil
+		return Summarize(cells), err //nolint:wrapcheck // a sentence
 	}
-	data, err := io.ReadAll(io.LimitReader(in, maxBaseline+1))
-	switch {
-	case err != nil:
-		return nil, &eval.Fault{File: file, Sentence: "the baseline cannot be read: " + err.Error()}
-	case len(data) > maxBaseline:
-		return nil, &eval.Fault{File: file, Sentence: fmt.Sprintf("the baseline is larger than %d MB", maxBaseline>>20)}
-	}
-	var all []Summary
 	seen := map[[2]string]bool{}
-	for i, line := range bytes.Split(data, []byte("\n")) {
-		if i == 0 || len(bytes.TrimSpace(line)) == 0 {
-			continue
+	first := true
+	_, err = eval.ReadLines(file, io.MultiReader(in, strings.NewReader("\n")), func(line *json.Decoder) string {
+		if first {
+			first = false
+			return ""
 		}
 		var s Summary
-		d := json.NewDecoder(bytes.NewReader(line))
-		d.DisallowUnknownFields()
-		key := func() [2]string { return [2]string{s.Case, s.Agent} }
 		const most = eval.MaxCells
-		switch err := d.Decode(&s); {
-		case err != nil, d.More(), s.Case == "", s.Agent == "", s.Error < 0, s.Skipped < 0, s.Pass < 0, s.Fail < 0, s.Pass > most, s.Fail > most:
-			return nil, &eval.Fault{File: file, Line: i + 1, Sentence: "this is no line of a baseline: write the file again, by `tributary eval report --baseline`"}
-		case seen[key()]:
-			return nil, &eval.Fault{File: file, Line: i + 1, Sentence: "an earlier line has the same case and agent: remove one of the two"}
+		err := line.Decode(&s)
+		key := [2]string{s.Case, s.Agent}
+		switch {
+		case err != nil, line.More(), s.Case == "", s.Agent == "", s.Error < 0, s.Skipped < 0, s.Pass < 0, s.Fail < 0, s.Pass > most, s.Fail > most:
+			return "this is no line of a baseline: write the file again, by `tributary eval report --baseline`"
+		case seen[key]:
+			return "an earlier line has the same case and agent: remove one of the two"
 		}
-		seen[key()] = true
+		seen[key] = true
 		all = append(all, s)
-	}
-	return all, nil
+		return ""
+	})
+	return all, err //nolint:wrapcheck // a sentence
 }

@@ -47,7 +47,7 @@ func HTML(w io.Writer, p Page) error {
 		"clean":   func(text any) string { return clean(fmt.Sprint(text), maxText) },
 		"number":  number,
 		"seconds": func(v float64) string { return number(&v, 1) },
-		"counted": counted,
+		"counted": eval.Counted,
 		"outcome": outcome,
 		"class":   func(verdict any) string { return class(fmt.Sprint(verdict)) },
 		"ids":     ids,
@@ -65,21 +65,17 @@ func HTML(w io.Writer, p Page) error {
 }
 
 func (p Page) view() view {
-	cells := eval.Newest(p.Cells)
-	rows := eval.Tally(cells)
-	v := view{Name: p.Name, Headline: headline(rows), Judges: judges(cells)}
-	if len(cells) > maxRuns {
-		v.LeftOut = fmt.Sprintf("The first %d of %d runs are shown one by one.", maxRuns, len(cells))
-		cells = cells[:maxRuns]
-	}
-	runs := map[[2]string][]eval.Cell{}
-	for _, c := range cells {
-		key := [2]string{c.Case, c.Agent}
-		runs[key] = append(runs[key], c)
-	}
+	rows := eval.Tally(p.Cells)
+	v := view{Name: p.Name, Headline: headline(rows), Judges: judges(p.Cells)}
+	shown, all := 0, 0
 	for i, r := range rows {
+		runs := r.Cells[:min(len(r.Cells), maxRuns-shown)]
+		shown, all = shown+len(runs), all+len(r.Cells)
 		v.HasTokens, v.HasCost = v.HasTokens || r.Tokens != nil, v.HasCost || r.CostUSD != nil
-		v.Rows = append(v.Rows, section{r, fmt.Sprintf("row-%d", i+1), runs[[2]string{r.Case, r.Agent}]})
+		v.Rows = append(v.Rows, section{r, fmt.Sprintf("row-%d", i+1), runs})
+	}
+	if all > shown {
+		v.LeftOut = fmt.Sprintf("The first %d of %d runs are shown one by one.", shown, all)
 	}
 	return v
 }

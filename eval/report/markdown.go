@@ -23,7 +23,7 @@ func Markdown(w io.Writer, cells []eval.Cell) error {
 	out.WriteString("| Case | Agent | Result | Rate | Errors | Seconds | Tokens | US dollars | First reason |\n|---|---|---|---|---:|---:|---:|---:|---|\n")
 	for i, r := range rows {
 		if i == maxRows {
-			fmt.Fprintf(&out, "\n%s more are in the results.\n", counted(len(rows)-i, "row"))
+			fmt.Fprintf(&out, "\n%s more are in the results.\n", eval.Counted(len(rows)-i, "row"))
 			break
 		}
 		fmt.Fprintf(&out, "| %s | %s | %s | %s | %d | %s | %s | %s | %s |\n",

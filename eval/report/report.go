@@ -42,14 +42,6 @@ func clean(text string, most int) string {
 	return string(runes)
 }
 
-// counted is a number and what it counts.
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
-}
-
 // number is a figure, and a dash if it is not known.
 func number(v *float64, decimals int) string {
 	if v == nil {

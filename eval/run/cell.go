@@ -1,16 +1,14 @@
 package run
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"iter"
-	"os"
 	"time"
 
 	"github.com/tributary-dev/tributary/eval"
+	"github.com/tributary-dev/tributary/export/reader"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/session/alone"
 	"github.com/tributary-dev/tributary/trace"
@@ -38,7 +36,6 @@ func (r *Runner) cell(ctx context.Context, c Cell) (eval.Cell, error) {
 type brokenError struct{ err error }
 
 func (e *brokenError) Error() string { return e.err.Error() }
-func (e *brokenError) Unwrap() error { return e.err }
 
 func broken(err error) error {
 	if err == nil {
@@ -74,16 +71,7 @@ func (r *Runner) played(ctx context.Context, c Cell) (done eval.Cell, err error)
 	if err := w.compare(ctx); err != nil {
 		return done, broken(fmt.Errorf("the workspace cannot be read: %w", err))
 	}
-	all := func() iter.Seq2[trace.Record, error] {
-		return func(yield func(trace.Record, error) bool) {
-			for _, one := range records {
-				if !yield(one, nil) {
-					return
-				}
-			}
-		}
-	}
-	s, err := eval.Read(all)
+	s, err := eval.Read(reader.Kept(records))
 	if err != nil {
 		return done, broken(err)
 	}
@@ -110,7 +98,7 @@ func play(ctx context.Context, o session.Options, c *eval.Case) (records []trace
 		return nil, nil, err //nolint:wrapcheck // a sentence
 	}
 	defer func() { err = errors.Join(err, s.Close(ctx)) }()
-	m := &meter{}
+	m := &meter{tokens: map[trace.UsageScope]int64{}, costs: map[trace.UsageScope]float64{}}
 	if c.Limits != nil {
 		m.limits = *c.Limits
 	}
@@ -153,30 +141,4 @@ func play(ctx context.Context, o session.Options, c *eval.Case) (records []trace
 		records = append(records, r)
 	}
 	return records, limit, nil
-}
-
-// keep writes the records of a cell, and says where they are.
-func (r *Results) keep(key string, records []trace.Record) (name string, err error) {
-	name, f, err := r.traceFile(key)
-	if err != nil {
-		return "", err
-	}
-	if err := errors.Join(writeRecords(f, records), f.Close()); err != nil {
-		return "", fmt.Errorf("the records of the run cannot be written: %w", err)
-	}
-	return name, nil
-}
-
-func writeRecords(f *os.File, records []trace.Record) error {
-	w := bufio.NewWriter(f)
-	for _, one := range records {
-		line, err := one.AppendJSON(nil)
-		if err == nil {
-			_, err = w.Write(append(line, '\n'))
-		}
-		if err != nil {
-			return err //nolint:wrapcheck // the caller's sentence says of what
-		}
-	}
-	return errors.Join(w.Flush(), f.Sync())
 }

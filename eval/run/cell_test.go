@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -339,5 +341,46 @@ func TestNothingIsLeftOfAWorkspace(t *testing.T) {
 	want(t, one(t, simple+"workspace: {setup: [exit 1]}", says("x")), eval.Errored, "exit 1")
 	if all, err := os.ReadDir(dir); err != nil || len(all) != 0 || !strings.HasPrefix(seen, dir) {
 		t.Errorf("%v %v, %s", err, all, seen)
+	}
+}
+
+// What a killed process has left of its runs is removed by the next one, and nothing else: not the workspace of a
+// run that goes on, one that is just being made, or what only looks like one.
+func TestTheWorkspaceOfAKilledRunIsRemoved(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no locks of files")
+	}
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	there := func() (names []string) {
+		all, err := os.ReadDir(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range all {
+			names = append(names, e.Name())
+		}
+		return names
+	}
+	var mine string
+	want(t, one(t, simple+"workspace: {setup: [mkdir a && echo x > a/b && chmod 500 a]}", func(s scene) error {
+		mine = filepath.Base(filepath.Dir(s.cwd))
+		// A copy has the form of a workspace, and no process holds its lock.
+		if err := os.CopyFS(filepath.Join(dir, "tributary-eval-killed"), os.DirFS(filepath.Dir(s.cwd))); err != nil {
+			return err
+		}
+		if err := os.Symlink(mine, filepath.Join(dir, "tributary-eval-link")); err != nil {
+			return err
+		}
+		write(t, filepath.Join(dir, "tributary-eval-new", "workspace", "a"), "x")
+		write(t, filepath.Join(dir, "tributary-eval-file"), "x")
+		want(t, one(t, simple, says("y")), eval.Passed, "")
+		if got := there(); !slices.Equal(got, []string{mine, "tributary-eval-file", "tributary-eval-link", "tributary-eval-new"}) {
+			t.Errorf("beside a run that goes on: %q", got)
+		}
+		return says("x")(s)
+	}), eval.Passed, "")
+	if got := there(); !slices.Equal(got, []string{"tributary-eval-file", "tributary-eval-link", "tributary-eval-new"}) || mine == "" {
+		t.Errorf("there are %q", got)
 	}
 }

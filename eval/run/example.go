@@ -32,27 +32,8 @@ func WriteExample(dir string) (names []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, name := range names {
-		if err := writeNew(filepath.Join(dir, name), tree, name); err != nil {
-			return nil, fmt.Errorf("the example cannot be written: %w", err)
-		}
+	if err = os.CopyFS(dir, tree); err != nil {
+		return nil, fmt.Errorf("the example cannot be written: %w", err)
 	}
 	return names, nil
-}
-
-// writeNew copies a file that is not there yet.
-func writeNew(to string, tree fs.FS, name string) error {
-	data, err := fs.ReadFile(tree, name)
-	if err != nil {
-		return err //nolint:wrapcheck // it cannot be
-	}
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil { //nolint:gosec // as directories of the user's
-		return err //nolint:wrapcheck // it has the path
-	}
-	f, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644) //nolint:gosec // as above
-	if err != nil {
-		return err //nolint:wrapcheck // it has the path
-	}
-	_, err = f.Write(data)
-	return errors.Join(err, f.Close())
 }

@@ -11,19 +11,13 @@ import (
 type meter struct {
 	limits eval.Limits
 
-	steps  int
-	asked  bool   // a person was asked since the last step began
-	retry  string // what the agent said of a call of its model that it repeats; empty after an answer
-	tokens [3]int64
-	costs  [3]float64
+	steps int
+	asked bool   // a person was asked since the last step began
+	retry string // what the agent said of a call of its model that it repeats; empty after an answer
+	// The figures by what they are of. Agents report some of them, and each is at most what was used.
+	tokens map[trace.UsageScope]int64
+	costs  map[trace.UsageScope]float64
 }
-
-// The figures of a meter. Agents report some of them, and each is at most what was used.
-const (
-	ofSteps = iota
-	ofTurns
-	ofSession
-)
 
 // see counts a record, and says in a sentence which limit is passed, or "".
 func (m *meter) see(r trace.Record) string {
@@ -50,7 +44,8 @@ func (m *meter) see(r trace.Record) string {
 	} else if r.Actor != trace.Gateway && r.Actor != trace.User && !is && !data && !used {
 		m.retry = ""
 	}
-	tokens, cost := max(m.tokens[ofSteps], m.tokens[ofTurns], m.tokens[ofSession]), max(m.costs[ofSteps], m.costs[ofTurns], m.costs[ofSession])
+	tokens := max(m.tokens[trace.UsageStep], m.tokens[trace.UsageTurn], m.tokens[trace.UsageSession])
+	cost := max(m.costs[trace.UsageStep], m.costs[trace.UsageTurn], m.costs[trace.UsageSession])
 	const rounding = 1e-9
 	switch l := m.limits; {
 	case l.Steps > 0 && m.steps > l.Steps:
@@ -68,15 +63,10 @@ func (m *meter) use(u trace.Usage) {
 	if u.CostUSD != nil {
 		cost = *u.CostUSD
 	}
-	switch u.Scope {
-	case trace.UsageStep:
-		m.tokens[ofSteps] += tokens
-		m.costs[ofSteps] += cost
-	case trace.UsageTurn:
-		m.tokens[ofTurns] += tokens
-		m.costs[ofTurns] += cost
-	case trace.UsageSession: // of all turns so far
-		m.tokens[ofSession] = max(m.tokens[ofSession], tokens)
-		m.costs[ofSession] = max(m.costs[ofSession], cost)
+	if u.Scope == trace.UsageSession { // of all turns so far
+		m.tokens[u.Scope], m.costs[u.Scope] = max(m.tokens[u.Scope], tokens), max(m.costs[u.Scope], cost)
+		return
 	}
+	m.tokens[u.Scope] += tokens
+	m.costs[u.Scope] += cost
 }

@@ -8,6 +8,9 @@ import (
 	"syscall"
 )
 
+// locks says that lock keeps other processes away.
+const locks = true
+
 // lock locks a file for this process, until it is closed or the process ends.
 func lock(f *os.File) (bool, error) {
 	err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)

@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -154,29 +153,8 @@ func Source(c *eval.Case) (string, error) {
 
 // treeDigest stands for the files of a directory, with their permissions and symlinks.
 func treeDigest(ctx context.Context, dir string) (string, error) {
-	all := sha256.New()
-	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
-		if err = errors.Join(err, ctx.Err()); err != nil {
-			return err
-		}
-		info, err := e.Info()
-		if err != nil {
-			return err //nolint:wrapcheck // it has the path
-		}
-		content := ""
-		switch mode := info.Mode(); {
-		case mode.IsRegular():
-			content, err = fileDigest(path)
-		case mode&fs.ModeSymlink != 0:
-			content, err = os.Readlink(path)
-		case !mode.IsDir():
-			return nil // it is not copied
-		}
-		rel, _ := filepath.Rel(dir, path) // it is below
-		fmt.Fprintln(all, digest(filepath.ToSlash(rel), info.Mode().String(), content))
-		return err
-	})
-	return hex.EncodeToString(all.Sum(nil)), err //nolint:wrapcheck // it has the path
+	all, err := entriesOf(ctx, dir, true)
+	return digest(all), err
 }
 
 func fileDigest(path string) (string, error) {

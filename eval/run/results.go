@@ -1,6 +1,7 @@
 package run
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/tributary-dev/tributary/eval"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // ResultsFile is the name of the file with a line for each cell.
@@ -23,13 +25,7 @@ type Results struct {
 	file *os.File
 
 	mu     sync.Mutex
-	newest map[place]eval.Cell
-}
-
-// place is what has one result that counts.
-type place struct {
-	name, agent string
-	repeat      int
+	newest map[eval.Place]eval.Cell
 }
 
 // OpenResults opens a directory of results, and makes it if it is not there. The end of a line that a
@@ -49,7 +45,7 @@ func OpenResults(dir string) (*Results, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the results cannot be opened: %w", err)
 	}
-	r := &Results{dir: dir, file: f, newest: map[place]eval.Cell{}}
+	r := &Results{dir: dir, file: f, newest: map[eval.Place]eval.Cell{}}
 	if err := r.load(); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
@@ -68,7 +64,7 @@ func (r *Results) load() error {
 		return err //nolint:wrapcheck // a sentence
 	}
 	for _, c := range cells {
-		r.newest[place{c.Case, c.Agent, c.Repeat}] = c
+		r.newest[c.Place()] = c
 	}
 	if err := r.file.Truncate(whole); err != nil {
 		return fmt.Errorf("the end of %s cannot be cut off: %w", r.file.Name(), err)
@@ -83,7 +79,7 @@ func (r *Results) load() error {
 func (r *Results) Find(c Cell) (found eval.Cell, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	found = r.newest[place{c.Case.Name, c.Agent, c.Repeat}]
+	found = r.newest[eval.Place{Case: c.Case.Name, Agent: c.Agent, Repeat: c.Repeat}]
 	return found, found.Key == c.Key
 }
 
@@ -109,21 +105,37 @@ func (r *Results) add(c eval.Cell) error {
 	if err := r.file.Sync(); err != nil {
 		return fmt.Errorf("%s cannot be written: %w", r.file.Name(), err)
 	}
-	r.newest[place{c.Case, c.Agent, c.Repeat}] = c
+	r.newest[c.Place()] = c
 	return nil
 }
 
-// traceFile makes the file of a cell's records, and says where it is in the directory.
-func (r *Results) traceFile(key string) (name string, f *os.File, err error) {
+// keep writes the records of a cell, and says where they are in the directory.
+func (r *Results) keep(key string, records []trace.Record) (name string, err error) {
 	name = path.Join("cells", key, "trace.jsonl")
 	full := filepath.Join(r.dir, filepath.FromSlash(name))
+	var f *os.File
 	if err = os.MkdirAll(filepath.Dir(full), 0o755); err == nil { //nolint:gosec // results are no secret
 		f, err = os.Create(full)
 	}
-	if err != nil {
-		return "", nil, fmt.Errorf("the records of the run cannot be written: %w", err)
+	if err == nil {
+		err = errors.Join(writeRecords(f, records), f.Close())
 	}
-	return name, f, nil
+	if err != nil {
+		return "", fmt.Errorf("the records of the run cannot be written: %w", err)
+	}
+	return name, nil
+}
+
+func writeRecords(f *os.File, records []trace.Record) error {
+	w := bufio.NewWriter(f)
+	for _, one := range records {
+		line, err := one.AppendJSON(nil)
+		if err != nil {
+			return err //nolint:wrapcheck // the caller's sentence says of what
+		}
+		_, _ = w.Write(append(line, '\n')) // Flush has the error
+	}
+	return errors.Join(w.Flush(), f.Sync())
 }
 
 // Close ends the use of the directory.

@@ -33,9 +33,10 @@ type Runner struct {
 }
 
 // Run runs the cells that have no result yet, and those whose result is an error if again is true.
-// Each result is on disk before Done is told. The end of ctx stops the cells that run, which
+// First it removes the workspaces that killed runs have left. Each result is on disk before Done is told. The end of ctx stops the cells that run, which
 // then have no result. The error is that of ctx, or says that results cannot be kept.
 func (r *Runner) Run(ctx context.Context, cells []Cell, again bool) error {
+	removeDead()
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	waiting := make(chan Cell)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
@@ -23,13 +24,16 @@ import (
 const (
 	// commandTime bounds a command of a case: one that prepares the workspace, or a grader.
 	commandTime = 10 * time.Minute
+	// parentName begins the names of directories that hold a workspace, and lockName is a file in them.
+	parentName, lockName = "tributary-eval-", "lock"
 	// maxJudgedFile bounds a file that a grader reads.
 	maxJudgedFile = 16 << 20
 )
 
 // workspace is the directory in which the agent of a cell works, and a copy of how it was before.
 type workspace struct {
-	parent  string // holds the two
+	parent  string   // holds the two
+	lock    *os.File // in the parent, of this process until the workspace is removed
 	env     []string
 	limit   time.Duration // of a command
 	changes []eval.Change
@@ -43,13 +47,48 @@ func newWorkspace(ctx context.Context, c *eval.Case, env []string, limit time.Du
 		return nil, err
 	}
 	w = &workspace{env: env, limit: limit}
-	if w.parent, err = os.MkdirTemp("", "tributary-eval-"); err != nil {
+	if w.parent, err = os.MkdirTemp("", parentName); err != nil {
 		return nil, fmt.Errorf("the workspace cannot be made: %w", err)
 	}
-	if err := w.fill(ctx, c, source); err != nil {
+	if err = w.hold(); err == nil {
+		err = w.fill(ctx, c, source)
+	}
+	if err != nil {
 		return nil, errors.Join(err, w.remove())
 	}
 	return w, nil
+}
+
+// hold locks a file in the parent. It has its name only when it is locked.
+func (w *workspace) hold() (err error) {
+	name := filepath.Join(w.parent, lockName)
+	if w.lock, err = os.Create(name + ".new"); err == nil {
+		if _, err = lock(w.lock); err == nil {
+			err = os.Rename(name+".new", name)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("the workspace cannot be made: %w", err)
+	}
+	return nil
+}
+
+// removeDead removes the workspaces that processes have left which were killed: nobody holds their locks.
+// What cannot be removed stays.
+func removeDead() {
+	entries, _ := os.ReadDir(os.TempDir()) // none: nothing is removed
+	for _, e := range entries {
+		dir := filepath.Join(os.TempDir(), e.Name())
+		if !locks || !e.IsDir() || !strings.HasPrefix(e.Name(), parentName) {
+			continue
+		}
+		if f, err := os.OpenFile(filepath.Join(dir, lockName), os.O_RDWR, 0); err == nil {
+			if dead, err := lock(f); dead && err == nil {
+				_ = spaces.RemoveAll(dir)
+			}
+			f.Close()
+		}
+	}
 }
 
 func (w *workspace) fill(ctx context.Context, c *eval.Case, source string) (err error) {
@@ -84,7 +123,10 @@ func firstOf(err error, text string) string {
 
 func (w *workspace) dir() string    { return filepath.Join(w.parent, "workspace") }
 func (w *workspace) before() string { return filepath.Join(w.parent, "before") }
-func (w *workspace) remove() error  { return spaces.RemoveAll(w.parent) } //nolint:wrapcheck // it has the path
+func (w *workspace) remove() error {
+	defer w.lock.Close()              // also if there is none
+	return spaces.RemoveAll(w.parent) //nolint:wrapcheck // it has the path
+}
 
 // ReadFile implements [eval.Workspace]. No path leads out of the workspace.
 func (w *workspace) ReadFile(_ context.Context, name string) ([]byte, error) {
@@ -116,25 +158,17 @@ func (w *workspace) Changes(context.Context) ([]eval.Change, error) { return w.c
 // compare finds what the agent has changed, before a grader's command changes more. What is in
 // directories of the name .git does not count: git writes there when somebody only looks.
 func (w *workspace) compare(ctx context.Context) error {
-	before, err := entriesOf(ctx, w.before())
+	before, err := entriesOf(ctx, w.before(), false)
 	if err != nil {
 		return err
 	}
-	after, err := entriesOf(ctx, w.dir())
+	after, err := entriesOf(ctx, w.dir(), false)
 	if err != nil {
 		return err
 	}
-	var names []string
-	for name := range before {
-		names = append(names, name)
-	}
-	for name := range after {
-		if _, known := before[name]; !known {
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	all := maps.Clone(before)
+	maps.Copy(all, after)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if before[name] != after[name] {
 			w.changes = append(w.changes, eval.Change{Path: name, Lines: w.lines(name)})
 		}
@@ -142,9 +176,10 @@ func (w *workspace) compare(ctx context.Context) error {
 	return nil
 }
 
-// entriesOf has what stands for each file and symlink below a directory, by its path with slashes.
-func entriesOf(ctx context.Context, dir string) (map[string]string, error) {
-	all := map[string]string{}
+// entriesOf has what stands for each file and symlink below a directory, by its path with slashes. If all is
+// set, it also has the directories, and what is in those of the name .git.
+func entriesOf(ctx context.Context, dir string, all bool) (map[string]string, error) {
+	found := map[string]string{}
 	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err = errors.Join(err, ctx.Err()); err != nil {
 			return err
@@ -156,25 +191,27 @@ func entriesOf(ctx context.Context, dir string) (map[string]string, error) {
 		rel, _ := filepath.Rel(dir, name) // it is below
 		rel = filepath.ToSlash(rel)
 		switch mode := info.Mode(); {
-		case mode.IsDir() && path.Base(rel) == ".git":
+		case mode.IsDir() && path.Base(rel) == ".git" && !all:
 			return fs.SkipDir
+		case mode.IsDir() && all:
+			found[rel] = mode.String()
 		case mode.IsRegular():
 			sum, err := fileDigest(name)
 			if errors.Is(err, fs.ErrPermission) {
 				sum, err = "nobody may read it", nil
 			}
-			all[rel] = mode.String() + " " + sum
+			found[rel] = mode.String() + " " + sum
 			return err
 		case mode&fs.ModeSymlink != 0:
 			to, err := os.Readlink(name)
-			all[rel] = "symlink " + to
+			found[rel] = "symlink " + to
 			return err //nolint:wrapcheck // it has the path
 		case !mode.IsDir():
-			all[rel] = mode.Type().String()
+			found[rel] = mode.Type().String()
 		}
 		return nil
 	})
-	return all, err //nolint:wrapcheck // it has the path
+	return found, err //nolint:wrapcheck // it has the path
 }
 
 // lines is how many lines of a file were added and removed; 0 for what is no text. Of a large

@@ -93,6 +93,27 @@ func exporting(t *testing.T, s eventlog.Store) {
 	if ok || err != nil {
 		t.Errorf("a session of another agent: %v, %v", ok, err)
 	}
+	for _, c := range []struct {
+		exporter, session, agent string
+		stop                     uint64
+		ok                       bool
+	}{
+		{"new only", "old", "demo", 6, true},
+		{"all", "old", "", 6, true},
+		{"all", "s0", "", 0, true},
+		{"nobody", "old", "", 0, true},
+		{"new only", "old", "none", 0, false},
+		{"all", "nobody", "", 0, false},
+		{"all", "\x00", "", 0, false},
+	} {
+		var agents []string
+		if c.agent != "" {
+			agents = []string{c.agent}
+		}
+		if stop, ok, err := s.Position(ctx, c.exporter, c.session, agents); stop != c.stop || ok != c.ok || err != nil {
+			t.Errorf("the position of %s in %s, with the agent %q, is %d, %v, %v", c.exporter, c.session, c.agent, stop, ok, err)
+		}
+	}
 	same(t, "what waits then", unsent(t, s, "new only"), "s0 s1 s2 s4 foreign")
 	countUnsent(t, s, "new only", 5)
 	countUnsent(t, s, "all", 7)
@@ -147,7 +168,7 @@ func exportingDeleted(t *testing.T, s eventlog.Store) {
 	}
 }
 
-// endsOfTurns checks that a log tells of each session in which a turn has ended.
+// endsOfTurns checks that a log tells of each session in which a turn has ended, or has got a score.
 func endsOfTurns(t *testing.T, s eventlog.Store) {
 	ctx := t.Context()
 	l := eventlog.New(s)
@@ -175,6 +196,12 @@ func endsOfTurns(t *testing.T, s eventlog.Store) {
 	same(t, "sessions", got, map[string]int{"s": 1, "other": 1})
 	if name, ok := second.Take(); !ok || name != "other" {
 		t.Errorf("the second has %q", name)
+	}
+	_, err = l.Append(ctx, "other", "", []trace.Event{{Payload: trace.Score{Turn: "t", Name: "tests", Verdict: trace.ScorePass}.Payload()}})
+	must(t, err)
+	<-second.More()
+	if name, ok := second.Take(); !ok || name != "other" {
+		t.Errorf("of the score, the second has %q", name)
 	}
 	second.Close()
 	_, err = l.Append(ctx, "s", "u", []trace.Event{stop(1)})

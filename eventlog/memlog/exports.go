@@ -16,10 +16,8 @@ func (s *Store) AddExporter(ctx context.Context, exporter string, backfill bool)
 		}
 		s.exports[exporter] = map[string]uint64{}
 		for id, se := range s.sessions {
-			for _, t := range se.turns {
-				if !backfill {
-					s.exports[exporter][id] = max(s.exports[exporter][id], t.Last)
-				}
+			if !backfill && slices.ContainsFunc(se.turns, func(t eventlog.TurnMark) bool { return t.Last > 0 }) {
+				s.exports[exporter][id] = se.last
 			}
 		}
 	})
@@ -91,6 +89,16 @@ func (s *Store) Sent(ctx context.Context, exporter, id string, stop uint64) erro
 			s.exports[exporter][id] = stop
 		}
 	})
+}
+
+// Position implements eventlog.Exports.
+func (s *Store) Position(ctx context.Context, exporter, id string, agents []string) (stop uint64, ok bool, err error) {
+	err = s.exporting(ctx, func() {
+		if e := s.docs[id]; e != nil && (len(agents) == 0 || slices.Contains(agents, e.Agent)) {
+			stop, ok = s.exports[exporter][id], true
+		}
+	})
+	return stop, ok, err
 }
 
 // CountUnsent implements eventlog.Exports.

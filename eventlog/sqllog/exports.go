@@ -28,7 +28,8 @@ func (s *Store) AddExporter(ctx context.Context, exporter string, backfill bool)
 			return err
 		}
 		_, err = s.db.exec(ctx, tx, `INSERT INTO exports (session, exporter, seq, owner, lease_until)
-			SELECT session, CAST($1 AS text), max(last), '', 0 FROM turns WHERE last > 0 AND session <> '' GROUP BY session ON CONFLICT (session, exporter) DO NOTHING`, exporter)
+			SELECT t.session, CAST($1 AS text), COALESCE((SELECT max(r.seq) FROM records r WHERE r.session = t.session), max(t.last)), '', 0
+			FROM turns t WHERE t.last > 0 AND t.session <> '' GROUP BY t.session ON CONFLICT (session, exporter) DO NOTHING`, exporter)
 		return err
 	}})
 }
@@ -164,6 +165,31 @@ func (s *Store) Sent(ctx context.Context, exporter, id string, stop uint64) erro
 			ON CONFLICT (session, exporter) DO UPDATE SET seq = excluded.seq, owner = '', lease_until = 0 WHERE exports.seq < excluded.seq`, id, exporter, stop)
 		return err
 	}})
+}
+
+// Position implements eventlog.Exports.
+func (s *Store) Position(ctx context.Context, exporter, id string, agents []string) (stop uint64, ok bool, err error) {
+	done, err := s.begin(ctx)
+	if err != nil {
+		return 0, false, err
+	}
+	defer done()
+	if !plain(id) {
+		return 0, false, nil
+	}
+	of, args := ofAgents(agents, []any{exporter, id})
+	err = s.reading(ctx, func(ctx context.Context) error {
+		var position num
+		err := s.db.read.QueryRowContext(ctx, `SELECT COALESCE((SELECT e.seq FROM exports e WHERE e.session = s.id AND e.exporter = $1), 0) FROM sessions s WHERE s.id = $2`+of, args...).Scan(&position)
+		if ok = err == nil; ok {
+			stop = position.seq()
+		}
+		if errors.Is(err, sql.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	return stop, ok, err
 }
 
 // CountUnsent implements eventlog.Exports.

@@ -210,7 +210,7 @@ func TestWhateverABuilderWritesBecomesATrajectory(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		records := exporttest.Random(rt)
-		text, err := write(t, records, atif.Options{NoDenied: rapid.Bool().Draw(rt, "no denied"), NoSubagents: rapid.Bool().Draw(rt, "no subagents")})
+		text, err := write(t, records, atif.Options{Filter: redact.Filter{NoDenied: rapid.Bool().Draw(rt, "no denied"), NoSubagents: rapid.Bool().Draw(rt, "no subagents")}})
 		if errors.Is(err, atif.ErrNothing) {
 			return
 		}
@@ -225,7 +225,7 @@ func TestNothingOfAPersonIsLeft(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		records := exporttest.Random(rt)
-		text, err := write(t, records, atif.Options{Drop: redact.Classes()})
+		text, err := write(t, records, atif.Options{Filter: redact.Filter{Drop: redact.Classes()}})
 		if err != nil && !errors.Is(err, atif.ErrNothing) {
 			rt.Fatal(err)
 		}
@@ -320,7 +320,7 @@ func TestWhoAsked(t *testing.T) {
 			t.Errorf("%s is missing: %s", want, text)
 		}
 	}
-	if without, _ := write(t, s.Records, atif.Options{NoDenied: true}); count(read(t, without)) != 0 {
+	if without, _ := write(t, s.Records, atif.Options{Filter: redact.Filter{NoDenied: true}}); count(read(t, without)) != 0 {
 		t.Error("a denied call")
 	}
 	if _, err := write(t, s.Records, atif.Options{Version: "2"}); err == nil {
@@ -406,7 +406,7 @@ func TestScores(t *testing.T) {
 	if diff["name"] != "diff" || tests["name"] != "tests" || tests["verdict"] != "pass" || tests["reason"] != "all of them passed" || tests["by"] != "ann" || tests["at"] == nil {
 		t.Errorf("%v", scores)
 	}
-	if text, err = write(t, s.Records, atif.Options{Drop: redact.Classes()}); err != nil || !strings.Contains(text, `"verdict":"pass"`) || strings.Contains(text, "passed") || strings.Contains(text, "ann") {
+	if text, err = write(t, s.Records, atif.Options{Filter: redact.Filter{Drop: redact.Classes()}}); err != nil || !strings.Contains(text, `"verdict":"pass"`) || strings.Contains(text, "passed") || strings.Contains(text, "ann") {
 		t.Errorf("%v %s", err, text)
 	}
 }

@@ -191,7 +191,7 @@ func TestWhatOnlyAnExtraTellsComesBack(t *testing.T) {
 	if turn.Stop.Class != trace.ClassOverloaded || turn.Stop.Error != "overloaded" || !turn.Stop.Infrastructure() || len(turn.Questions) != 1 || turn.Questions[0].Answer.Values[0] != "this" || turn.Notes[0].Payload != (trace.Error{Code: "e1", Message: "it broke"}) {
 		t.Errorf("%+v %+v %+v", turn.Stop, turn.Questions, turn.Notes)
 	}
-	if text, _ := write(t, s.Records, atif.Options{NoSubagents: true, NoDenied: true, Turn: turn.ID}); !strings.Contains(text, `"left_out":["other turns","denied calls","sub-agents"]`) {
+	if text, _ := write(t, s.Records, atif.Options{Filter: redact.Filter{NoSubagents: true, NoDenied: true, Turn: turn.ID}}); !strings.Contains(text, `"left_out":["other turns","denied calls","sub-agents"]`) {
 		t.Error(text)
 	}
 }
@@ -212,7 +212,7 @@ func TestRequestsOfLaterTurns(t *testing.T) {
 	if err != nil || count(read(t, text)) != 1 || !strings.Contains(text, `"updated_input":{"command":"pwd"}`) || !strings.Contains(text, `"title":"a title of many words"`) {
 		t.Errorf("%v %s", err, text)
 	}
-	text, err = write(t, s.Records, atif.Options{Drop: redact.Classes()})
+	text, err = write(t, s.Records, atif.Options{Filter: redact.Filter{Drop: redact.Classes()}})
 	if err != nil || strings.Contains(text, "pwd") || strings.Contains(text, "many words") || strings.Contains(text, "ann") || !strings.Contains(text, `"option_kind":"allow_once"`) {
 		t.Errorf("%v %s", err, text)
 	}

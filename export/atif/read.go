@@ -25,20 +25,20 @@ func Read(ctx context.Context, r io.Reader, emit func(trace.Record) error) error
 	if err != nil {
 		return err
 	}
-	in := &importer{ctx: ctx, emit: emit, placed: map[*stranger]bool{}}
+	in := &importer{ctx: ctx, emit: emit, placed: map[*trajectory]bool{}}
 	in.session = cmp.Or(t.SessionID, t.TrajectoryID, fmt.Sprintf("imported-%.6x", sha256.Sum256(data)))
 	in.collect(t.Subagents)
 	info := trace.AgentInfo{Name: "imported:" + t.Agent.Name, Adapter: "atif", Product: t.Agent.Name, Version: t.Agent.Version, Model: t.Agent.ModelName}
 	for _, tool := range t.Agent.Tools {
 		info.Tools = append(info.Tools, trace.ToolDefinition{Name: tool.Function.Name, Description: tool.Function.Description, InputSchema: tool.Function.Parameters})
 	}
-	in.clock(t.Steps[0])
+	in.clock(t.Steps[0].Timestamp)
 	in.put("", trace.Event{ID: "agent", Time: in.now, Actor: trace.Agent, Payload: info.Payload()})
-	for i, s := range t.Steps {
-		in.clock(s)
+	for _, s := range t.Steps {
+		in.clock(s.Timestamp)
 		if s.Source == "user" && !s.Copied {
 			in.finish()
-			in.begin(&t.Steps[i])
+			in.begin(s)
 		}
 		if !s.Copied {
 			in.turn()
@@ -55,7 +55,20 @@ func Read(ctx context.Context, r io.Reader, emit func(trace.Record) error) error
 		in.turn().Emit(u)
 	}
 	in.finish()
+	for i, q := range in.scores { // they came after the turns
+		in.clock(q.At)
+		found := trace.Score{Turn: q.turn, Case: q.Case, Name: q.Name, Verdict: q.Verdict, Score: q.Score, Reason: q.Reason, By: q.By}.Within()
+		if found.Check() == nil {
+			in.put("", trace.Event{ID: fmt.Sprintf("score-%d", i+1), Time: in.now, Actor: trace.User, Payload: found.Payload()})
+		}
+	}
 	return in.err
+}
+
+// scored is a score of a turn. The records that were its evidence are not in the trajectory.
+type scored struct {
+	score
+	turn string
 }
 
 // importer writes the turns of the session.
@@ -66,28 +79,29 @@ type importer struct {
 	now     time.Time
 	seq     uint64
 	turns   int
-	n       int                // counts what needs a name
-	b       *trace.Builder     // of the open turn
-	stop    *trace.Stop        // of the open turn, if the trajectory tells
-	ids     map[string]int     // of calls and sub-agents in the open turn, and how often each was given
-	all     []*stranger        // the trajectories of sub-agents in the file
-	placed  map[*stranger]bool // those that are on record
-	sum     trace.Usage        // of all steps, and last of those in the open turn
+	n       int                  // counts what needs a name
+	b       *trace.Builder       // of the open turn
+	stop    *trace.Stop          // of the open turn, if the trajectory tells
+	ids     map[string]int       // of calls and sub-agents in the open turn, and how often each was given
+	all     []*trajectory        // the trajectories of sub-agents in the file
+	placed  map[*trajectory]bool // those that are on record
+	sum     trace.Usage          // of all steps, and last of those in the open turn
 	last    trace.Usage
+	scores  []scored
 	err     error
 }
 
 // collect finds the trajectories of sub-agents, wherever in the file they are.
-func (in *importer) collect(subs []*stranger) {
+func (in *importer) collect(subs []*trajectory) {
 	for _, sub := range subs {
 		in.all = append(in.all, sub)
 		in.collect(sub.Subagents)
 	}
 }
 
-// clock is the time of the step, which never goes back. A step without a time has that before.
-func (in *importer) clock(s given) {
-	if t, err := time.Parse(time.RFC3339Nano, s.Timestamp); err == nil && t.After(in.now) {
+// clock is the time of a step, which never goes back. A step without a time has that before.
+func (in *importer) clock(timestamp string) {
+	if t, err := time.Parse(time.RFC3339Nano, timestamp); err == nil && t.After(in.now) {
 		in.now = t.UTC()
 	}
 }
@@ -107,7 +121,7 @@ func (in *importer) turn() *trace.Builder {
 	return in.b
 }
 
-func (in *importer) begin(prompt *given) {
+func (in *importer) begin(prompt *step) {
 	in.turns++
 	turn := fmt.Sprintf("turn-%d", in.turns)
 	in.stop, in.ids, in.last = nil, map[string]int{}, trace.Usage{}
@@ -168,7 +182,7 @@ type called struct {
 
 // step writes a step of the agent, or of a sub-agent. What a step of a user or of the system did
 // beside its message is the agent's too.
-func (in *importer) step(b *trace.Builder, s given, of *stranger, subagent bool) {
+func (in *importer) step(b *trace.Builder, s *step, of *trajectory, subagent bool) {
 	usage := usageOf(s)
 	in.sum = in.sum.Plus(usage)
 	text := textIn(s.Message)
@@ -185,8 +199,13 @@ func (in *importer) step(b *trace.Builder, s given, of *stranger, subagent bool)
 	case s.Source == "user":
 		text = "" // it is the prompt
 	}
-	if !subagent && s.Extra.v.Stop != nil {
-		in.stop = s.Extra.v.Stop
+	if t := s.Extra.v.Stop; !subagent && t != nil {
+		in.stop = &trace.Stop{Reason: t.Reason, Outcome: t.Outcome, Class: t.Class, Error: t.Error}
+	}
+	for _, one := range s.Extra.v.Scores {
+		if !subagent {
+			in.scores = append(in.scores, scored{one, fmt.Sprintf("turn-%d", in.turns)})
+		}
 	}
 	if !subagent {
 		b.StepStart(trace.Step{})
@@ -223,17 +242,17 @@ func (in *importer) step(b *trace.Builder, s given, of *stranger, subagent bool)
 	}
 }
 
-func usageOf(s given) trace.Usage {
+func usageOf(s *step) trace.Usage {
 	m := s.Metrics
 	if m == nil {
 		return trace.Usage{}
 	}
-	return trace.Usage{Scope: trace.UsageStep, InputTokens: int64(m.Prompt), OutputTokens: int64(m.Completion), CacheReadTokens: int64(m.Cached), CostUSD: m.CostUSD, Model: s.Model}
+	return trace.Usage{Scope: trace.UsageStep, InputTokens: int64(orZero(m.Prompt)), OutputTokens: int64(orZero(m.Completion)), CacheReadTokens: int64(orZero(m.Cached)), CostUSD: m.CostUSD, Model: s.Model}
 }
 
 // result writes what a call returned. Of several calls with one id, it is of the first without a
 // result. A result of no call has no place in the trace; its sub-agents have.
-func (in *importer) result(b *trace.Builder, of *stranger, calls []called, r givenResult) {
+func (in *importer) result(b *trace.Builder, of *trajectory, calls []called, r result) {
 	var c *called
 	for i := range calls {
 		if calls[i].given == r.CallID && (c == nil || c.done) {
@@ -241,7 +260,7 @@ func (in *importer) result(b *trace.Builder, of *stranger, calls []called, r giv
 		}
 	}
 	for _, ref := range r.Subagents {
-		named := func(sub *stranger) bool {
+		named := func(sub *trajectory) bool {
 			if ref.TrajectoryID != "" {
 				return sub.TrajectoryID == ref.TrajectoryID
 			}
@@ -265,16 +284,16 @@ func (in *importer) result(b *trace.Builder, of *stranger, calls []called, r giv
 		return
 	}
 	c.done = true
-	result := trace.ToolResult{ToolCallID: c.id, Status: cmp.Or(c.status, trace.ToolCompleted)}
-	if text := textIn(r.Content); result.Status == trace.ToolCompleted {
-		result.Output, _ = json.Marshal(text) // a string always can be
+	done := trace.ToolResult{ToolCallID: c.id, Status: cmp.Or(c.status, trace.ToolCompleted)}
+	if text := textIn(r.Content); done.Status == trace.ToolCompleted {
+		done.Output, _ = json.Marshal(text) // a string always can be
 	} else {
-		result.Error = text
+		done.Error = text
 	}
-	b.Emit(result)
+	b.Emit(done)
 }
 
-func only(all []*stranger, which func(*stranger) bool) (found []*stranger) {
+func only(all []*trajectory, which func(*trajectory) bool) (found []*trajectory) {
 	for _, one := range all {
 		if which(one) {
 			found = append(found, one)
@@ -284,15 +303,14 @@ func only(all []*stranger, which func(*stranger) bool) (found []*stranger) {
 }
 
 // request writes a permission that Tributary has written as an extra.
-func (in *importer) request(b *trace.Builder, call string, q givenRequest) {
+func (in *importer) request(b *trace.Builder, call string, q request) {
 	id, _, _ := b.PermissionRequest(trace.PermissionRequest{RequestID: "permission-" + in.name(), ToolCallID: call, Title: q.Title, DecidedBy: q.DecidedBy}, trace.ToolCall{})
 	if q.Outcome != "" {
-		q.RequestID = id
-		b.PermissionResponse(q.PermissionResponse)
+		b.PermissionResponse(trace.PermissionResponse{RequestID: id, Outcome: q.Outcome, OptionKind: q.OptionKind, UpdatedInput: q.UpdatedInput, By: q.By, Via: q.Via, Reason: q.Reason, Rule: q.Rule})
 	}
 }
 
-func (in *importer) question(b *trace.Builder, q givenQuestion) {
+func (in *importer) question(b *trace.Builder, q question) {
 	id := b.Question(trace.Question{QuestionID: "question-" + in.name(), Header: q.Header, Text: q.Text, Choices: q.Choices})
 	if q.Outcome != "" {
 		b.Answer(trace.Answer{QuestionID: id, Outcome: q.Outcome, Values: q.Values, By: q.By, Reason: q.Reason})
@@ -300,7 +318,7 @@ func (in *importer) question(b *trace.Builder, q givenQuestion) {
 }
 
 // subagent writes the trajectory of a sub-agent.
-func (in *importer) subagent(b *trace.Builder, t *stranger) {
+func (in *importer) subagent(b *trace.Builder, t *trajectory) {
 	in.placed[t] = true
 	before := in.sum
 	for _, s := range t.Steps {
@@ -315,7 +333,7 @@ func (in *importer) subagent(b *trace.Builder, t *stranger) {
 }
 
 // rest writes the trajectories of sub-agents to which no step refers.
-func (in *importer) rest(b *trace.Builder, t *stranger) {
+func (in *importer) rest(b *trace.Builder, t *trajectory) {
 	for _, sub := range t.Subagents {
 		if !in.placed[sub] {
 			in.subagent(b.Sub(in.id(cmp.Or(sub.TrajectoryID, sub.SessionID, "subagent")), sub.Agent.Name), sub)
@@ -325,11 +343,14 @@ func (in *importer) rest(b *trace.Builder, t *stranger) {
 
 // unexplained is what the sums of a trajectory have more than its steps, and the sub-agents below,
 // have told since before.
-func (in *importer) unexplained(t *stranger, before trace.Usage) (u trace.Usage, more bool) {
+func (in *importer) unexplained(t *trajectory, before trace.Usage) (u trace.Usage, more bool) {
 	f := t.Final
-	u.InputTokens = max(0, int64(f.Prompt)-in.sum.InputTokens+before.InputTokens)
-	u.OutputTokens = max(0, int64(f.Completion)-in.sum.OutputTokens+before.OutputTokens)
-	u.CacheReadTokens = max(0, int64(f.Cached)-in.sum.CacheReadTokens+before.CacheReadTokens)
+	if f == nil {
+		f = &finalMetrics{}
+	}
+	u.InputTokens = max(0, int64(orZero(f.Prompt))-in.sum.InputTokens+before.InputTokens)
+	u.OutputTokens = max(0, int64(orZero(f.Completion))-in.sum.OutputTokens+before.OutputTokens)
+	u.CacheReadTokens = max(0, int64(orZero(f.Cached))-in.sum.CacheReadTokens+before.CacheReadTokens)
 	if f.CostUSD != nil {
 		cost := *f.CostUSD - orZero(in.sum.CostUSD) + orZero(before.CostUSD)
 		if cost > 1e-9 { // else it is rounding
@@ -337,11 +358,4 @@ func (in *importer) unexplained(t *stranger, before trace.Usage) (u trace.Usage,
 		}
 	}
 	return u, u.InputTokens|u.OutputTokens != 0 || u.CostUSD != nil
-}
-
-func orZero(n *float64) float64 {
-	if n == nil {
-		return 0
-	}
-	return *n
 }

@@ -3,6 +3,7 @@ package atif_test
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -69,6 +70,41 @@ func TestRoundTrip(t *testing.T) {
 		if before.Final.Prompt != after.Final.Prompt || !strings.HasPrefix(after.Agent.Name, "imported:") || after.SessionID != before.SessionID {
 			t.Errorf("%s: %+v became %+v of %s", path, before.Final, after.Final, after.Agent.Name)
 		}
+	}
+}
+
+// Scores come back with their turns, and come after them. One that another program has written in a form
+// of its own is left out.
+func TestScoresRoundTrip(t *testing.T) {
+	t.Parallel()
+	s, value := exporttest.NewSession(), 0.5
+	want := []trace.Score{{Case: "c", Name: "tests", Verdict: trace.ScoreFail, Score: &value, Reason: "2 of 4", By: "ann"}, {Name: "style", Verdict: trace.ScoreUnknown}}
+	for i := range want {
+		want[i].Turn = s.Turn(t.Context(), "go", trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted}, func(b *trace.Builder) { b.Message("m", "done") })
+	}
+	for _, score := range want {
+		s.Add("", trace.Event{Actor: trace.User, Payload: score.Payload()})
+	}
+	text, err := write(t, s.Records, atif.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	text = strings.Replace(text, `"scores":[`, `"scores":[{"name":"x","verdict":"very good"},`, 1)
+	var got []trace.Score
+	stops := 0
+	for _, r := range imported(t, text) {
+		if d, is := r.Payload.(trace.Data); is && d.Name == "score" {
+			score, ok := d.Score()
+			if got = append(got, score); !ok || stops != 2 || r.Turn != "" {
+				t.Errorf("%+v after %d turns", r, stops)
+			}
+		}
+		if _, is := r.Payload.(trace.Stop); is {
+			stops++
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v became %+v", want, got)
 	}
 }
 

@@ -64,16 +64,16 @@ func (m *maker) trajectory(a *reader.Actor, id string) (*trajectory, error) {
 	slices.SortStableFunc(t.Steps, func(a, b *step) int { return cmp.Compare(a.seq, b.seq) })
 	for _, n := range beside {
 		if s, event := before(t.Steps, n.Seq), eventOf(n); s != nil && event != nil {
-			s.more("events", event)
+			s.Extra.v.Events = append(s.Extra.v.Events, event)
 		}
 	}
 	for _, q := range m.turn.Questions {
 		if s := before(t.Steps, q.Seq); q.Actor == a && s != nil {
-			s.more("questions", questionOf(q))
+			s.Extra.v.Questions = append(s.Extra.v.Questions, questionOf(q))
 		}
 	}
 	for i, s := range t.Steps {
-		s.StepID = i + 1 // of the agent itself again when it is written
+		s.StepID.v = i + 1 // of the agent itself again when it is written
 	}
 	return t, nil
 }
@@ -111,22 +111,18 @@ func (m *maker) prompt(p *reader.Prompt) (*step, error) {
 			contents = append(contents, *c)
 			continue
 		}
-		file := map[string]any{"media_type": part.MediaType}
-		if part.Filename != "" {
-			file["filename"] = part.Filename
-		}
+		file := texts("filename", part.Filename)
+		file["media_type"] = part.MediaType
 		if part.URL != "" && !strings.HasPrefix(part.URL, "data:") {
 			file["url"] = part.URL
 		}
-		s.more("files", file)
+		s.Extra.v.Files = append(s.Extra.v.Files, file)
 	}
-	s.Message = strings.Join(text, "\n\n")
+	s.Message = raw(strings.Join(text, "\n\n"))
 	if media {
-		s.Message = contents
+		s.Message = raw(contents)
 	}
-	if p.By != "" {
-		s.extra("by", p.By)
-	}
+	s.Extra.v.By = p.By
 	return s, nil
 }
 
@@ -158,16 +154,11 @@ func (m *maker) media(part trace.InputPart) (*content, error) {
 func (m *maker) agentStep(t *trajectory, st *reader.Step) (*step, error) {
 	s := &step{Timestamp: at(st.First), Source: "agent", Model: st.Model, Metrics: metricsOf(st.Usage), seq: st.Seq}
 	if !st.Derived {
-		s.ModelCalls = 1
+		s.ModelCalls.v = 1
 	}
-	if st.Usage != nil && st.Usage.From != "" && st.Usage.From != string(trace.UsageStep) {
-		s.extra("usage_scope", st.Usage.From)
-	}
-	if st.Finish != "" {
-		s.extra("finish_reason", st.Finish)
-	}
-	if st.Name != "" {
-		s.extra("name", st.Name)
+	s.Extra.v = stepExtra{FinishReason: st.Finish, Name: st.Name}
+	if st.Usage != nil && st.Usage.From != string(trace.UsageStep) {
+		s.Extra.v.UsageScope = st.Usage.From
 	}
 	var text, thought []string
 	for _, p := range st.Parts {
@@ -182,7 +173,7 @@ func (m *maker) agentStep(t *trajectory, st *reader.Step) (*step, error) {
 			text = append(text, p.Text)
 		}
 	}
-	s.Message, s.Reasoning = strings.Join(text, "\n\n"), strings.Join(thought, "\n\n")
+	s.Message, s.Reasoning = raw(strings.Join(text, "\n\n")), strings.Join(thought, "\n\n")
 	return s, nil
 }
 
@@ -194,47 +185,33 @@ func (m *maker) id(a *reader.Actor) string {
 
 // call adds a call, its result, and the trajectory of the sub-agent that it started.
 func (m *maker) call(t *trajectory, s *step, c *reader.Call) error {
-	status := trace.ToolCanceled
-	if c.Result != nil {
-		status = c.Result.Status
-	}
-	if m.NoDenied && status == trace.ToolDenied {
-		return nil
-	}
 	call := toolCall{ID: m.callID(c.ToolCallID), Name: cmp.Or(c.RawName, c.Name, "tool"), Arguments: arguments(c.Input)}
-	call.Extra = map[string]any{"kind": c.ToolKind, "status": status}
-	for key, value := range map[string]string{"name": c.Name, "title": c.Title, "input_text": c.InputText} {
-		if value != "" && value != call.Name {
-			call.Extra[key] = value
+	other := func(text string) string {
+		if text == call.Name {
+			return ""
 		}
+		return text
 	}
-	var asked []any
+	call.Extra.v = callExtra{InputText: other(c.InputText), Kind: c.ToolKind, Name: other(c.Name), Status: c.Status(), Title: other(c.Title)}
 	for _, q := range c.Requests {
-		asked = append(asked, requestOf(q))
-	}
-	if asked != nil {
-		call.Extra["permissions"] = asked
+		call.Extra.v.Permissions = append(call.Extra.v.Permissions, requestOf(q))
 	}
 	s.ToolCalls = append(s.ToolCalls, call)
 	r := result{CallID: call.ID}
 	if c.Result != nil {
-		text := resultText(*c.Result)
-		r.Content = &text
+		r.Content = raw(c.Text())
 	}
-	if c.Sub != nil && !m.NoSubagents && !m.seen[c.Sub] {
+	if c.Sub != nil && !m.seen[c.Sub] {
 		sub, err := m.trajectory(c.Sub, m.id(c.Sub))
 		if err != nil {
 			return err
 		}
 		if len(sub.Steps) > 0 {
 			t.Subagents = append(t.Subagents, sub)
-			r.Subagents = []reference{{sub.TrajectoryID}}
+			r.Subagents = references{{TrajectoryID: sub.TrajectoryID}}
 		}
 	}
 	if r.Content != nil || r.Subagents != nil {
-		if s.Observation == nil {
-			s.Observation = &observation{}
-		}
 		s.Observation.Results = append(s.Observation.Results, r)
 	}
 	return nil
@@ -254,37 +231,17 @@ func (m *maker) callID(id string) string {
 	}
 }
 
-// stopped says on the turn's last step why a turn did not complete.
-func (m *maker) stopped(root *trajectory) {
-	stop := m.turn.Stop
-	if n := len(root.Steps); n > 0 && stop.Outcome != trace.OutcomeCompleted {
-		why := map[string]any{"outcome": stop.Outcome}
-		for key, value := range map[string]string{"reason": stop.Reason, "class": string(stop.Class), "error": stop.Error} {
-			if value != "" {
-				why[key] = value
-			}
-		}
-		root.Steps[n-1].extra("stop", why)
+// ended says on the turn's last step why a turn did not complete, and what graders found.
+func (m *maker) ended(root *trajectory) {
+	if len(root.Steps) == 0 {
+		return
 	}
-}
-
-// scored says on the turn's last step what graders found.
-func (m *maker) scored(root *trajectory) {
-	if n := len(root.Steps); n > 0 {
-		for _, s := range m.turn.Scores {
-			root.Steps[n-1].more("scores", scoreOf(s))
-		}
+	last := &root.Steps[len(root.Steps)-1].Extra.v
+	if t := m.turn.Stop; t.Outcome != trace.OutcomeCompleted {
+		last.Stop = &stop{t.Class, t.Error, t.Outcome, t.Reason}
 	}
-}
-
-// sum adds the usage of the turn to that of the session, also of steps that are left out.
-func (m *maker) sum() {
-	for _, a := range m.turn.Actors {
-		for _, st := range a.Steps {
-			if f := metricsOf(st.Usage); f != nil {
-				m.final.add(f)
-			}
-		}
+	for _, s := range m.turn.Scores {
+		last.Scores = append(last.Scores, score{at(s.Time), s.By, s.Case, s.Evidence, s.Name, s.Reason, s.Score.Score, s.Verdict})
 	}
 }
 
@@ -300,17 +257,92 @@ func arguments(input json.RawMessage) json.RawMessage {
 	return slices.Concat(json.RawMessage(`{"value":`), input, json.RawMessage("}"))
 }
 
-// resultText is what a call returned, with the error behind.
-func resultText(r trace.ToolResult) string {
-	var text string
-	if json.Unmarshal(r.Output, &text) != nil && len(r.Output) > 0 {
-		text = string(r.Output)
+func metricsOf(u *reader.Usage) *metrics {
+	if u == nil {
+		return nil
 	}
-	if text == "null" {
-		text = ""
+	m := metrics{CostUSD: u.CostUSD}
+	if u.InputTokens|u.OutputTokens != 0 {
+		all := [3]count{count(u.InputTokens), count(u.OutputTokens), count(min(u.CacheReadTokens, u.InputTokens))}
+		m.Prompt, m.Completion, m.Cached = &all[0], &all[1], &all[2]
 	}
-	if r.Error != "" && r.Error != text {
-		text = strings.TrimPrefix(text+"\n"+r.Error, "\n")
+	for key, n := range map[string]int64{"cache_write_tokens": u.CacheWriteTokens, "reasoning_tokens": u.ReasoningTokens} {
+		if n != 0 {
+			if m.Extra.v == nil {
+				m.Extra.v = map[string]int64{}
+			}
+			m.Extra.v[key] = n
+		}
 	}
-	return text
+	if m.Prompt == nil && m.CostUSD == nil && m.Extra.v == nil {
+		return nil
+	}
+	return &m
+}
+
+// texts are the pairs whose text is not empty.
+func texts(pairs ...string) map[string]any {
+	m := map[string]any{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if pairs[i+1] != "" {
+			m[pairs[i]] = pairs[i+1]
+		}
+	}
+	return m
+}
+
+func requestOf(q *reader.Request) request {
+	out := request{AskedAt: at(q.Start), DecidedBy: q.DecidedBy, Title: q.Title}
+	if r := q.Response; r != nil {
+		out.AnsweredAt, out.Outcome, out.OptionKind, out.UpdatedInput = at(q.End), r.Outcome, r.OptionKind, r.UpdatedInput
+		out.By, out.Via, out.Reason, out.Rule = r.By, r.Via, r.Reason, r.Rule
+	}
+	return out
+}
+
+func questionOf(q *reader.Question) question {
+	out := question{Header: q.Header, Text: q.Text, Choices: q.Choices}
+	if a := q.Answer; a != nil {
+		out.Outcome, out.Values, out.By, out.Reason = a.Outcome, a.Values, a.By, a.Reason
+	}
+	return out
+}
+
+// spoken is a step for a sentence that is neither the user's prompt nor the agent's answer.
+func spoken(n *reader.Note) *step {
+	s := &step{Timestamp: at(n.Time), Source: "system", seq: n.Seq}
+	switch p := n.Payload.(type) { //nolint:gochecksumtype // all others are events
+	case trace.Error:
+		s.Message, s.Extra.v = raw(p.Message), stepExtra{Kind: "error", Code: p.Code}
+		if p.Level == trace.LevelNotice {
+			s.Extra.v.Kind = "notice"
+		}
+	case trace.Message:
+		s.Message = raw(p.Text)
+		if p.Role == trace.RoleUser {
+			s.Source = "user"
+		}
+	default:
+		return nil
+	}
+	return s
+}
+
+// eventOf is what happened beside, or nil for what is no use to a reader.
+func eventOf(n *reader.Note) map[string]any {
+	m := map[string]any{}
+	switch p := n.Payload.(type) { //nolint:gochecksumtype // the others are steps
+	case trace.Plan:
+		m["entries"] = p.Entries
+	case trace.FileChange:
+		m = texts("path", p.Path, "change", string(p.Change), "tool_call_id", p.ToolCallID)
+	case trace.Source:
+		m = texts("url", p.URL, "title", p.Title, "filename", p.Filename, "media_type", p.MediaType)
+	case trace.File:
+		m = texts("media_type", p.MediaType, "filename", p.Filename)
+	default:
+		return nil
+	}
+	m["type"], m["at"] = n.Payload.Kind(), at(n.Time)
+	return m
 }

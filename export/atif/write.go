@@ -22,16 +22,10 @@ import (
 
 // Options say what is written.
 type Options struct {
+	redact.Filter
+
 	// Version is "1.7", which is also the meaning of "", or "1.8".
 	Version string
-	// Agent is what is known of the agent beside the trace.
-	Agent trace.AgentInfo
-	// Drop are the classes of content that are left out.
-	Drop []redact.Class
-	// Turn, if given, is the only turn that is written.
-	Turn string
-	// NoDenied leaves out calls that were refused, and NoSubagents the work of sub-agents.
-	NoDenied, NoSubagents bool
 	// Media keeps a picture or a sound of a prompt in a file, and returns its path relative to the
 	// trajectory. If nil, the trajectory only says that there was one: readers refuse data URLs.
 	Media func(mediaType string, data []byte) (path string, err error)
@@ -81,15 +75,16 @@ func Write(w io.Writer, records func() iter.Seq2[trace.Record, error], o Options
 		if err != nil {
 			return err
 		}
-		if o.Turn != "" && t.ID != o.Turn {
+		if !o.Has(t) {
 			continue
 		}
-		redact.Turn(t, o.Drop)
+		p.sum(t)
+		o.Apply(t)
 		if err := p.turn(t); err != nil {
 			return err
 		}
 	}
-	if p.final.Steps == 0 {
+	if p.final.Steps.v == 0 {
 		return Nothing(o.Turn)
 	}
 	return p.end()
@@ -105,37 +100,44 @@ type writer struct {
 	session string
 	subs    []json.RawMessage
 	final   finalMetrics
-	removed int // turns
+	about   about
+}
+
+// sum adds the usage of a turn to that of the session, also of what is left out.
+func (w *writer) sum(t *reader.Turn) {
+	for _, a := range t.Actors {
+		for _, st := range a.Steps {
+			if m := metricsOf(st.Usage); m != nil {
+				w.final.add(m)
+			}
+		}
+	}
 }
 
 // turn writes the steps of a turn.
 func (w *writer) turn(t *reader.Turn) error {
 	w.session = t.Session
 	if t.Removed {
-		w.removed++
+		w.about.Removed++
 	}
 	made := &maker{writer: w, turn: t, seen: map[*reader.Actor]bool{}}
 	root, err := made.trajectory(t.Main(), "")
 	if err != nil {
 		return err
 	}
-	if !w.NoSubagents {
-		for _, a := range t.Actors[1:] {
-			if made.seen[a] {
-				continue // it is with its call
-			}
-			sub, err := made.trajectory(a, made.id(a))
-			if err != nil {
-				return err
-			}
-			if len(sub.Steps) > 0 {
-				root.Subagents = append(root.Subagents, sub)
-			}
+	for _, a := range t.Actors[1:] {
+		if made.seen[a] {
+			continue // it is with its call
+		}
+		sub, err := made.trajectory(a, made.id(a))
+		if err != nil {
+			return err
+		}
+		if len(sub.Steps) > 0 {
+			root.Subagents = append(root.Subagents, sub)
 		}
 	}
-	made.stopped(root)
-	made.scored(root)
-	made.sum()
+	made.ended(root)
 	for _, s := range root.Subagents {
 		encoded, err := encode(s)
 		if err != nil {
@@ -153,7 +155,7 @@ func (w *writer) turn(t *reader.Turn) error {
 
 func (w *writer) step(s *step) error {
 	before := ",\n"
-	if w.final.Steps == 0 {
+	if w.final.Steps.v == 0 {
 		head := trajectory{SchemaVersion: w.schema, SessionID: w.session, Agent: w.agentOf(w.agent)}
 		encoded, err := encode(head)
 		if err != nil {
@@ -161,7 +163,7 @@ func (w *writer) step(s *step) error {
 		}
 		before = string(bytes.TrimSuffix(encoded, []byte("null}"))) + "[\n" // the steps are the last field
 	}
-	w.final.Steps++
+	w.final.Steps.v++
 	s.StepID = w.final.Steps
 	encoded, err := encode(s)
 	if err != nil {
@@ -175,17 +177,12 @@ func (w *writer) end() error {
 	if err := w.put("\n]"); err != nil {
 		return err
 	}
+	w.about.LeftOut = w.leftOut()
 	rest := struct {
 		Subs  []json.RawMessage `json:"subagent_trajectories,omitempty"`
 		Final finalMetrics      `json:"final_metrics"`
-		Extra map[string]any    `json:"extra,omitempty"`
-	}{w.subs, w.final, map[string]any{}}
-	if w.removed > 0 {
-		rest.Extra["removed_turns"] = w.removed
-	}
-	if left := w.leftOut(); left != nil {
-		rest.Extra["left_out"] = left
-	}
+		Extra own[about]        `json:"extra,omitzero"`
+	}{w.subs, w.final, own[about]{w.about}}
 	encoded, err := encode(rest)
 	if err != nil {
 		return err
@@ -224,24 +221,6 @@ func (w *writer) agentOf(a trace.AgentInfo) agent {
 	for _, t := range a.Tools {
 		out.Tools = append(out.Tools, tool{"function", function{t.Name, t.Description, t.InputSchema}})
 	}
-	for key, value := range map[string]string{"adapter": a.Adapter, "product": a.Product, "provider": a.Provider} {
-		if value != "" {
-			if out.Extra == nil {
-				out.Extra = map[string]any{}
-			}
-			out.Extra[key] = value
-		}
-	}
+	out.Extra = texts("adapter", a.Adapter, "product", a.Product, "provider", a.Provider)
 	return out
-}
-
-// encode is the JSON of a value, without a newline behind.
-func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
-		return nil, fmt.Errorf("write a trajectory: %w", err)
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }

@@ -1,4 +1,4 @@
-// Package live sends each turn to a receiver of spans when the turn has ended.
+// Package live sends each turn to a receiver of spans when the turn has ended, and each score when it comes.
 //
 // The log is the queue: it knows where each turn ends, and how far each exporter has come in each
 // session. So a turn waits for as long as its receiver is down, and survives the end of the process.
@@ -16,7 +16,6 @@ import (
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/export/otlp"
 	"github.com/tributary-dev/tributary/export/otlp/send"
-	"github.com/tributary-dev/tributary/export/reader"
 	"github.com/tributary-dev/tributary/internal/address"
 )
 
@@ -48,11 +47,11 @@ type Exporter struct {
 	behind map[string]*failing // sessions whose next turn was tried in vain
 
 	// The worker's alone.
-	readers     map[string]reader.Reader // where the reading of sessions goes on
-	taken       bool                     // the receiver has taken a span
-	inRow       int                      // failures since a success
-	since, full time.Time                // where the next scan begins; when the last one of all was
-	told        time.Time                // when the log was told of a failure; zero after the end of an outage
+	sessions    map[string]place // where the reading of sessions goes on
+	taken       bool             // the receiver has taken a span
+	inRow       int              // failures since a success
+	since, full time.Time        // where the next scan begins; when the last one of all was
+	told        time.Time        // when the log was told of a failure; zero after the end of an outage
 }
 
 // New returns an Exporter that does nothing yet. Errors are of the receiver's address and headers.
@@ -60,7 +59,7 @@ func New(o Options) (*Exporter, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	e := &Exporter{Options: o, behind: map[string]*failing{}, readers: map[string]reader.Reader{}}
+	e := &Exporter{Options: o, behind: map[string]*failing{}, sessions: map[string]place{}}
 	e.Logger = o.Logger.With("exporter", o.Name)
 	e.status = Status{Name: o.Name, Receiver: address.Public(o.Receiver.URL), Agents: o.Agents}
 	receiver := o.Receiver
@@ -144,13 +143,13 @@ func (e *Exporter) failed(why string) {
 	e.status.LastFailure, e.status.LastFailureAt = strings.TrimSpace(why), &now
 }
 
-// succeeded notes what became of a turn.
-func (e *Exporter) succeeded(session string, r send.Result) {
+// succeeded notes what became of turns, and of scores that came later.
+func (e *Exporter) succeeded(session string, turns int64, r send.Result) {
 	now := time.Now().UTC()
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	delete(e.behind, session)
-	e.status.Turns++
+	e.status.Turns += turns
 	e.status.Spans += int64(r.Sent)
 	e.status.Dropped += int64(r.Dropped)
 	e.status.LastSent = &now

@@ -26,6 +26,7 @@ import (
 	"github.com/tributary-dev/tributary/export/otlp"
 	"github.com/tributary-dev/tributary/export/otlp/otlptest"
 	"github.com/tributary-dev/tributary/export/otlp/send"
+	"github.com/tributary-dev/tributary/export/redact"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -75,6 +76,17 @@ func (p *place) turn(session, agent string, more ...trace.Payload) {
 	}
 }
 
+// score writes a score of a turn.
+func (p *place) score(session, turn, name string) {
+	p.t.Helper()
+	value := 0.5
+	e := trace.Event{ID: "score of " + turn + " by " + name, Time: time.Now(), Actor: trace.User, Payload: trace.Score{Turn: turn, Name: name, Verdict: trace.ScoreFail, Score: &value, Reason: "2 of 4"}.Payload()}
+	if _, err := p.Append(p.t.Context(), session, "", []trace.Event{e}); err != nil {
+		p.t.Fatal(err)
+	}
+	synctest.Wait()
+}
+
 // start starts an exporter, which the end of the test stops.
 func (p *place) start(to http.RoundTripper, change ...func(*live.Options)) *live.Exporter {
 	p.t.Helper()
@@ -94,6 +106,12 @@ func (p *place) start(to http.RoundTripper, change ...func(*live.Options)) *live
 	}
 	p.t.Cleanup(e.Stop)
 	return e
+}
+
+// played plays a test, with a log and a receiver, in time of its own.
+func played(t *testing.T, do func(t *testing.T, p *place, r *taken)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) { do(t, newPlace(t, memlog.New()), &taken{}) })
 }
 
 func backfill(o *live.Options) { o.Backfill = true }
@@ -176,8 +194,7 @@ func waiting(t *testing.T, e *live.Exporter, want int) {
 //evidence:for ops-live-export
 func TestTurnsArrive(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p, r := newPlace(t, memlog.New()), &taken{}
+	played(t, func(t *testing.T, p *place, r *taken) {
 		p.turn("before", "claude")
 		e := p.start(r)
 		synctest.Wait()
@@ -199,7 +216,7 @@ func TestTurnsArrive(t *testing.T) {
 		}
 		for _, session := range []string{"a", "b", "before"} {
 			records := func() iter.Seq2[trace.Record, error] { return p.Durable(t.Context(), session, 0, 0) }
-			for requests, err := range otlp.Turns(records, otlp.Options{Version: "1", Agent: trace.AgentInfo{Name: "claude"}}) {
+			for requests, err := range otlp.Turns(records, otlp.Options{Version: "1", Filter: redact.Filter{Agent: trace.AgentInfo{Name: "claude"}}}) {
 				for _, request := range requests {
 					if _, err := sender.Send(t.Context(), request); err != nil {
 						t.Fatal(err)
@@ -219,11 +236,79 @@ func TestTurnsArrive(t *testing.T) {
 	})
 }
 
+// A score goes out when it comes, into the trace of its turn, as an export of the whole session has it: also
+// after a restart, in a session of which nothing is known yet, and when the receiver was down.
+func TestScoresArrive(t *testing.T) {
+	t.Parallel()
+	played(t, func(t *testing.T, p *place, r *taken) {
+		var down atomic.Bool
+		r.Answer = func(_ int, w http.ResponseWriter, _ *http.Request) bool {
+			if down.Load() {
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+			return down.Load()
+		}
+		of := func(o *live.Options) { o.Agents = []string{"claude"} }
+		p.turn("claude's", "claude")
+		p.score("claude's", "t1", "before")
+		e := p.start(r, of)
+		for _, agent := range []string{"claude", "claude", "other"} {
+			p.turn(agent+"'s", agent)
+			synctest.Wait()
+		}
+		p.score("claude's", "t2", "tests")
+		p.score("claude's", "t2", "style")
+		p.score("other's", "t4", "tests")
+		check := func(want ...string) {
+			t.Helper()
+			var got []string
+			traces := map[string]otlptest.Span{}
+			for _, s := range r.Spans() {
+				if strings.HasPrefix(s.Name, "invoke_agent") {
+					traces[s.Trace] = s
+				}
+			}
+			for _, s := range r.Spans() {
+				if name, is := strings.CutPrefix(s.Name, "evaluation "); is {
+					got = append(got, fmt.Sprint(traces[s.Trace].Attrs["input.value"], " ", name))
+					if s.Parent != traces[s.Trace].ID || s.Attrs["gen_ai.evaluation.score.value"] != 0.5 {
+						t.Errorf("%+v", s)
+					}
+				}
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, want) || r.Faults() != nil {
+				t.Errorf("the scores are %q, want %q; %v", got, want, r.Faults())
+			}
+		}
+		check("do t2 style", "do t2 tests")
+		requests := r.Requests()
+		p.turn("claude's", "claude")
+		synctest.Wait()
+		if n := r.Requests() - requests; n != 1 {
+			t.Errorf("a turn after the scores is %d requests", n)
+		}
+		down.Store(true)
+		p.score("claude's", "t3", "tests")
+		down.Store(false)
+		time.Sleep(2 * time.Minute)
+		synctest.Wait()
+		check("do t2 style", "do t2 tests", "do t3 tests")
+		if s := e.Status(); s.Turns != 3 || s.Spans != int64(len(r.Spans())) || s.FailingSince != nil || s.Skipped > 0 {
+			t.Errorf("%+v", s)
+		}
+		e.Stop()
+		p.score("claude's", "t3", "style") // while no exporter runs
+		p.start(r, of)
+		p.score("claude's", "t5", "tests")
+		check("do t2 style", "do t2 tests", "do t3 style", "do t3 tests", "do t5 tests")
+	})
+}
+
 // While the receiver is down turns wait, also beyond the end of the process, and arrive in the order of each session.
 func TestReceiverIsDown(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p, r := newPlace(t, memlog.New()), &taken{}
+	played(t, func(t *testing.T, p *place, r *taken) {
 		var down atomic.Bool
 		down.Store(true)
 		r.Answer = func(_ int, w http.ResponseWriter, _ *http.Request) bool {
@@ -278,8 +363,7 @@ func TestReceiverIsDown(t *testing.T) {
 // A span that is refused costs no other, and is told in one line for its turn.
 func TestBadSpan(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p, r := newPlace(t, memlog.New()), &taken{}
+	played(t, func(t *testing.T, p *place, r *taken) {
 		r.Refuse = func(s otlptest.Span) string {
 			if strings.HasPrefix(s.Name, "execute_tool") {
 				return "no tools"
@@ -300,8 +384,7 @@ func TestBadSpan(t *testing.T) {
 // A receiver that takes nothing, as with a wrong header, loses no turn.
 func TestNothingIsTaken(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p, r := newPlace(t, memlog.New()), &taken{}
+	played(t, func(t *testing.T, p *place, r *taken) {
 		var wrong atomic.Bool
 		wrong.Store(true)
 		r.Refuse = func(otlptest.Span) string { return map[bool]string{true: "wrong version"}[wrong.Load()] }
@@ -325,8 +408,7 @@ func TestNothingIsTaken(t *testing.T) {
 // A turn on which the receiver fails holds up its own session only.
 func TestOneTurnFails(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p, r := newPlace(t, memlog.New()), &taken{}
+	played(t, func(t *testing.T, p *place, r *taken) {
 		e := p.start(broken{r, "do t1"})
 		p.turn("a", "claude")
 		p.turn("a", "claude")
@@ -477,8 +559,7 @@ func TestSentTwiceIsTheSame(t *testing.T) {
 // Of a deleted session nothing is in the spans of the next session with its id.
 func TestNextLifeOfASession(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p, r := newPlace(t, memlog.New()), &taken{}
+	played(t, func(t *testing.T, p *place, r *taken) {
 		p.start(r)
 		p.turn("a", "claude")
 		synctest.Wait()
@@ -517,8 +598,7 @@ func TestAgentsAndBackfill(t *testing.T) {
 // A receiver that does not answer holds up neither sessions nor other exporters.
 func TestSilentReceiver(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		p, r := newPlace(t, memlog.New()), &taken{}
+	played(t, func(t *testing.T, p *place, r *taken) {
 		silent := p.start(never{}, func(o *live.Options) { o.Name = "silent" })
 		p.start(r)
 		began := time.Now()

@@ -100,7 +100,8 @@ func (e *Exporter) scan(ctx context.Context, ends *eventlog.Ends) {
 	}
 }
 
-// session sends the turns of a session that wait, in their order, up to one that is sent in vain.
+// session sends the turns of a session that wait, in their order, up to one that is sent in vain, and then
+// the scores that have come since.
 func (e *Exporter) session(ctx context.Context, session string) {
 	e.mu.Lock()
 	f := e.behind[session]
@@ -110,24 +111,29 @@ func (e *Exporter) session(ctx context.Context, session string) {
 	}
 	for ctx.Err() == nil {
 		u, ok, err := e.log.NextUnsent(ctx, e.Name, session, e.Agents)
-		if err == nil && !ok { // all are sent, or the session is deleted, or another gateway's
-			e.mu.Lock()
-			delete(e.behind, session)
-			e.mu.Unlock()
-			return
-		}
-		if err == nil {
+		last := err == nil && !ok // all are sent, or the session is deleted, or another gateway's
+		if last {
+			err = e.scores(ctx, session)
+		} else if err == nil {
 			err = e.turn(ctx, session, u)
 		}
 		if err != nil {
 			e.inVain(ctx, session, err)
 			return
 		}
+		if last {
+			e.mu.Lock()
+			delete(e.behind, session)
+			e.mu.Unlock()
+		}
 		if e.inRow >= 2 && !e.told.IsZero() {
 			e.told = time.Time{}
 			e.Logger.Info("the receiver takes spans again")
 		}
 		e.inRow = 0
+		if last {
+			return
+		}
 	}
 }
 

@@ -117,22 +117,18 @@ func (t *turn) take(r trace.Record) {
 	}
 	t.last[r.Payload.Kind()] = len(t.records)
 	t.records = append(t.records, r)
-	if p, is := r.Payload.(trace.ToolCall); is {
+	switch p := r.Payload.(type) { //nolint:gochecksumtype // the others answer nothing
+	case trace.ToolCall:
 		t.calls[p.ToolCallID] = p
-	}
-	if p, is := r.Payload.(trace.ToolResult); is {
+	case trace.ToolResult:
 		t.results[p.ToolCallID] = p
-	}
-	if p, is := r.Payload.(trace.PermissionResponse); is {
+	case trace.PermissionResponse:
 		t.answers[p.RequestID] = r
-	}
-	if p, is := r.Payload.(trace.Answer); is {
+	case trace.Answer:
 		t.answers[p.QuestionID] = r
-	}
-	if p, is := r.Payload.(trace.Message); is {
+	case trace.Message:
 		t.gone[p.Part] = p.Superseded
-	}
-	if p, is := r.Payload.(trace.Thought); is {
+	case trace.Thought:
 		t.gone[p.Part] = p.Superseded
 	}
 }

@@ -3,6 +3,6 @@
 // question.
 //
 // All ids and times come from the records, and nothing is kept from one turn to the next. So the
-// same turn gives the same bytes, and a turn that is sent again is the same spans again. Encoders
-// are the package's own: OTLP as JSON has hexadecimal ids, which the mapping of protobuf has not.
+// same turn gives the same bytes, and a turn that is sent again is the same spans again. The
+// messages are OpenTelemetry's own.
 package otlp

@@ -1,10 +1,13 @@
 package otlp_test
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"github.com/tributary-dev/tributary/export/otlp"
 	"github.com/tributary-dev/tributary/trace"
@@ -27,7 +30,7 @@ func TestTheGatewaysTimesAreSpans(t *testing.T) {
 		record(7, 950, trace.Agent, trace.Step{Phase: trace.PhaseEnd}),
 		record(8, 960, trace.Gateway, trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted, FinalOutput: "hi"}),
 	}
-	var root otlp.Span
+	var root *tracepb.Span
 	var own []string
 	for _, s := range spansOf(t, records, otlp.Options{}) {
 		if strings.HasPrefix(s.Name, "invoke_agent") {
@@ -36,9 +39,9 @@ func TestTheGatewaysTimesAreSpans(t *testing.T) {
 	}
 	for _, s := range spansOf(t, records, otlp.Options{}) {
 		if name, is := strings.CutPrefix(s.Name, "gateway: "); is {
-			from, to := time.Unix(0, int64(s.Start)).Sub(at), time.Unix(0, int64(s.End)).Sub(at) //nolint:gosec // of these days
+			from, to := time.Unix(0, int64(s.GetStartTimeUnixNano())).Sub(at), time.Unix(0, int64(s.GetEndTimeUnixNano())).Sub(at) //nolint:gosec // of these days
 			own = append(own, from.String()+" "+to.String()+" "+name)
-			if s.Parent != root.ID || s.Start < root.Start || s.End > root.End {
+			if !bytes.Equal(s.GetParentSpanId(), root.GetSpanId()) || s.GetStartTimeUnixNano() < root.GetStartTimeUnixNano() || s.GetEndTimeUnixNano() > root.GetEndTimeUnixNano() {
 				t.Errorf("%s is not within the turn", s.Name)
 			}
 		}
@@ -48,7 +51,7 @@ func TestTheGatewaysTimesAreSpans(t *testing.T) {
 	if !slices.Equal(own, want) {
 		t.Errorf("the spans are %q", own)
 	}
-	if root.Start != uint64(at.Add(10*time.Millisecond).UnixNano()) { //nolint:gosec // of these days
-		t.Errorf("the turn begins at %d", root.Start)
+	if root.GetStartTimeUnixNano() != uint64(at.Add(10*time.Millisecond).UnixNano()) { //nolint:gosec // of these days
+		t.Errorf("the turn begins at %d", root.GetStartTimeUnixNano())
 	}
 }

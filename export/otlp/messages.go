@@ -27,6 +27,11 @@ type said struct {
 	FinishReason string `json:"finish_reason,omitempty"`
 }
 
+// answered is a text of the agent.
+func answered(text, finish string) said {
+	return said{Role: "assistant", Parts: []part{{Type: "text", Content: text}}, FinishReason: finish}
+}
+
 type part struct {
 	Type      string          `json:"type"`
 	Content   string          `json:"content,omitempty"`
@@ -39,12 +44,13 @@ type part struct {
 	URI       string          `json:"uri,omitempty"`
 }
 
-// userMessage is a prompt, nil if nothing of it is left.
-func userMessage(p *reader.Prompt) *said {
-	m := &said{Role: "user"}
+// userMessage is a prompt, and its text. A message of which nothing is left has no parts.
+func userMessage(p *reader.Prompt) (m said, text string) {
+	m.Role = "user"
+	var texts []string
 	for _, in := range p.Message.Parts {
 		if in.Type == trace.InputText {
-			m.Parts = append(m.Parts, part{Type: "text", Content: in.Text})
+			m.Parts, texts = append(m.Parts, part{Type: "text", Content: in.Text}), append(texts, in.Text)
 			continue
 		}
 		uri := in.URL
@@ -54,30 +60,15 @@ func userMessage(p *reader.Prompt) *said {
 		modality, _, _ := strings.Cut(in.MediaType, "/")
 		m.Parts = append(m.Parts, part{Type: "uri", Modality: modality, MimeType: in.MediaType, URI: uri})
 	}
-	if m.Parts == nil {
-		return nil
-	}
-	return m
-}
-
-// promptText is the text of a prompt.
-func promptText(p *reader.Prompt) string {
-	var all []string
-	for _, in := range p.Message.Parts {
-		if in.Type == trace.InputText {
-			all = append(all, in.Text)
-		}
-	}
-	return strings.Join(all, "\n\n")
+	return m, strings.Join(texts, "\n\n")
 }
 
 // outputOf is what the model wrote in a step.
-func outputOf(st *reader.Step, noDenied bool) (m said) {
+func outputOf(st *reader.Step) (m said) {
 	m.Role = "assistant"
 	m.Parts = []part{}
 	for _, p := range st.Parts {
 		switch {
-		case p.Call != nil && noDenied && status(p.Call) == trace.ToolDenied:
 		case p.Call != nil:
 			m.Parts = append(m.Parts, part{Type: "tool_call", ID: p.Call.ToolCallID, Name: p.Call.RawName, Arguments: valid(p.Call.Input)})
 		case p.Text == "":
@@ -95,26 +86,6 @@ func valid(v json.RawMessage) json.RawMessage {
 		return nil
 	}
 	return v
-}
-
-// resultText is what a call returned, with the error behind.
-func resultText(r trace.ToolResult) string {
-	var s string
-	if json.Unmarshal(r.Output, &s) != nil && len(r.Output) > 0 && !bytes.Equal(r.Output, []byte("null")) {
-		s = string(r.Output)
-	}
-	if r.Error != "" && r.Error != s {
-		s = strings.TrimPrefix(s+"\n"+r.Error, "\n")
-	}
-	return s
-}
-
-// status is how a call ended. A call without a result was canceled.
-func status(c *reader.Call) trace.ToolStatus {
-	if c.Result == nil {
-		return trace.ToolCanceled
-	}
-	return c.Result.Status
 }
 
 // encoded is the JSON of messages. Where they are too long together, each text is cut until they

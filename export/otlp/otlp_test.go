@@ -2,16 +2,15 @@ package otlp_test
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/encoding/protojson"
 	"google.golang.org/protobuf/proto"
@@ -19,6 +18,7 @@ import (
 
 	"github.com/tributary-dev/tributary/export/exporttest"
 	"github.com/tributary-dev/tributary/export/otlp"
+	"github.com/tributary-dev/tributary/export/otlp/otlptest"
 	"github.com/tributary-dev/tributary/export/reader"
 	"github.com/tributary-dev/tributary/export/redact"
 	"github.com/tributary-dev/tributary/internal/testkit/replay/replaytest"
@@ -46,32 +46,35 @@ func export(t fataler, records []trace.Record, o otlp.Options) (all []otlp.Reque
 	return all
 }
 
-// check compares both encodings, decoded by the official messages, and looks at each span.
+// check decodes both encodings, which are the same spans, and looks at each span.
 func check(t fataler, requests []otlp.Request) {
 	for _, r := range requests {
 		text, err := r.JSON()
 		if err != nil {
 			t.Fatal(err)
 		}
-		var fromJSON, fromProto tracepb.TracesData
-		if err := protojson.Unmarshal(base64IDs(t, text), &fromJSON); err != nil {
-			t.Fatalf("%v in %s", err, text)
-		}
-		if err := proto.Unmarshal(r.Proto(), &fromProto); err != nil {
+		binary, err := r.Proto()
+		if err != nil {
 			t.Fatal(err)
 		}
-		if !proto.Equal(&fromJSON, &fromProto) {
-			t.Fatalf("the encodings differ:\n%s\n%s", protojson.Format(&fromJSON), protojson.Format(&fromProto))
+		fromJSON, err := otlptest.Decode(text, true)
+		if err != nil {
+			t.Fatalf("%v in %s", err, text)
 		}
-		ids := map[otlp.SpanID]bool{}
+		fromProto, err := otlptest.Decode(binary, false)
+		if err != nil || !proto.Equal(fromJSON, fromProto) {
+			t.Fatalf("the encodings differ: %v\n%s\n%s", err, protojson.Format(fromJSON), protojson.Format(fromProto))
+		}
+		ids := map[string]bool{}
 		for _, rs := range fromProto.GetResourceSpans() {
-			if len(rs.GetResource().GetAttributes()) == 0 || len(rs.GetScopeSpans()) != 1 {
+			if len(rs.GetResource().GetAttributes()) == 0 || len(rs.GetScopeSpans()) != 1 || len(rs.GetScopeSpans()[0].GetSpans()) != len(r.Spans) {
 				t.Fatalf("%v", rs)
 			}
 			for _, s := range rs.GetScopeSpans()[0].GetSpans() {
-				if len(s.GetTraceId()) != 16 || len(s.GetSpanId()) != 8 || s.GetStartTimeUnixNano() > s.GetEndTimeUnixNano() || s.GetName() == "" || s.GetKind() == 0 {
+				if len(s.GetTraceId()) != 16 || len(s.GetSpanId()) != 8 || ids[string(s.GetSpanId())] || s.GetStartTimeUnixNano() > s.GetEndTimeUnixNano() || s.GetName() == "" || s.GetKind() == 0 {
 					t.Fatalf("%v", s)
 				}
+				ids[string(s.GetSpanId())] = true
 				session := false
 				for _, a := range s.GetAttributes() {
 					session = session || a.GetKey() == "session.id" && a.GetValue().GetStringValue() != ""
@@ -84,62 +87,26 @@ func check(t fataler, requests []otlp.Request) {
 				}
 			}
 		}
-		for _, s := range r.Spans {
-			if ids[s.ID] {
-				t.Fatalf("the span %s is there twice", s.Name)
-			}
-			ids[s.ID] = true
-		}
 	}
 }
 
-// base64IDs writes ids as the mapping of protobuf has them.
-func base64IDs(t fataler, text []byte) []byte {
-	var v any
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.UseNumber()
-	if err := d.Decode(&v); err != nil {
-		t.Fatal(err)
-	}
-	var walk func(v any)
-	walk = func(v any) {
-		switch v := v.(type) {
-		case map[string]any:
-			for key, one := range v {
-				if s, is := one.(string); is && slices.Contains([]string{"traceId", "spanId", "parentSpanId"}, key) {
-					raw, err := hex.DecodeString(s)
-					if err != nil {
-						t.Fatal(err)
-					}
-					v[key] = base64.StdEncoding.EncodeToString(raw)
-				}
-				walk(one)
-			}
-		case []any:
-			for _, one := range v {
-				walk(one)
-			}
-		}
-	}
-	walk(v)
-	out, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
-}
+func attr(s *tracepb.Span, key string) any { return attrIn(s.GetAttributes(), key) }
 
-func attr(s otlp.Span, key string) any {
-	for _, a := range s.Attrs {
-		if a.Key == key {
-			return a.Value
+func attrIn(all []*commonpb.KeyValue, key string) any {
+	for _, a := range all {
+		if a.GetKey() == key {
+			return otlptest.Value(a.GetValue())
 		}
 	}
 	return nil
 }
 
+func keyValue(key, text string) *commonpb.KeyValue {
+	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: text}}}
+}
+
 // named are the spans with a name.
-func named(all []otlp.Request, name string) (spans []otlp.Span) {
+func named(all []otlp.Request, name string) (spans []*tracepb.Span) {
 	for _, r := range all {
 		for _, s := range r.Spans {
 			if s.Name == name || strings.HasPrefix(s.Name, name+" ") {
@@ -168,11 +135,11 @@ func TestEveryRecordingBecomesSpans(t *testing.T) {
 		if tools := named(all, "execute_tool"); len(tools) != len(calls) {
 			t.Errorf("%s: %d tools of %d calls", path, len(tools), len(calls))
 		}
-		roots, parents := 0, map[otlp.SpanID]bool{}
+		roots, parents := 0, map[string]bool{}
 		for _, r := range all {
 			for _, s := range r.Spans {
-				parents[s.ID] = true
-				if s.Parent == (otlp.SpanID{}) {
+				parents[string(s.GetSpanId())] = true
+				if s.GetParentSpanId() == nil {
 					roots++
 				}
 			}
@@ -182,7 +149,7 @@ func TestEveryRecordingBecomesSpans(t *testing.T) {
 		}
 		for _, r := range all {
 			for _, s := range r.Spans {
-				if s.Parent != (otlp.SpanID{}) && !parents[s.Parent] {
+				if s.GetParentSpanId() != nil && !parents[string(s.GetParentSpanId())] {
 					t.Errorf("%s: the parent of %s is missing", path, s.Name)
 				}
 			}
@@ -212,10 +179,11 @@ func TestWhateverABuilderWritesBecomesSpans(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		records := exporttest.Random(rt)
-		o := otlp.Options{NoDenied: rapid.Bool().Draw(rt, "no denied"), NoSubagents: rapid.Bool().Draw(rt, "no subagents")}
+		o := otlp.Options{Filter: redact.Filter{NoDenied: rapid.Bool().Draw(rt, "no denied"), NoSubagents: rapid.Bool().Draw(rt, "no subagents")}}
 		a, b := export(rt, records, o), export(rt, records, o)
 		for i := range a {
-			if !bytes.Equal(a[i].Proto(), b[i].Proto()) {
+			one, _ := a[i].Proto()
+			if again, err := b[i].Proto(); err != nil || !bytes.Equal(one, again) {
 				rt.Fatal("the same turn gives other bytes")
 			}
 		}
@@ -227,7 +195,7 @@ func TestNothingOfAPersonIsLeft(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		records := exporttest.Random(rt)
 		var b bytes.Buffer
-		for _, r := range export(rt, records, otlp.Options{Drop: redact.Classes()}) {
+		for _, r := range export(rt, records, otlp.Options{Filter: redact.Filter{Drop: redact.Classes()}}) {
 			text, err := r.JSON()
 			if err != nil {
 				rt.Fatal(err)
@@ -288,7 +256,7 @@ func TestATurn(t *testing.T) {
 		t.Fatalf("%d roots, %d chats, %d tools, %d sub-agents, %d permissions", len(root), len(chats), len(tools), len(sub), len(permission))
 	}
 	for _, want := range []struct {
-		span  otlp.Span
+		span  *tracepb.Span
 		key   string
 		value any
 	}{
@@ -320,7 +288,7 @@ func TestATurn(t *testing.T) {
 		{permission[0], "langfuse.observation.type", "guardrail"},
 	} {
 		if got := attr(want.span, want.key); got != want.value {
-			t.Errorf("%s of %s: %v, want %v", want.key, want.span.Name, got, want.value)
+			t.Errorf("%s of %s: %v, want %v", want.key, want.span.GetName(), got, want.value)
 		}
 	}
 	if got := fmt.Sprint(attr(chats[0], "gen_ai.response.finish_reasons")); got != "[tool_use]" {
@@ -329,16 +297,17 @@ func TestATurn(t *testing.T) {
 	if in := fmt.Sprint(attr(chats[1], "gen_ai.input.messages")); !strings.Contains(in, `"response":"seen"`) || strings.Contains(in, "read it") {
 		t.Errorf("what is new in the second call: %s", in)
 	}
-	if !tools[1].Error || tools[0].Error || tools[0].Parent != root[0].ID || sub[0].Parent != tools[0].ID || chats[2].Parent != sub[0].ID || permission[0].Links[0].ID != tools[1].ID {
+	if tools[1].GetStatus() == nil || tools[0].GetStatus() != nil || !bytes.Equal(tools[0].GetParentSpanId(), root[0].GetSpanId()) || !bytes.Equal(sub[0].GetParentSpanId(), tools[0].GetSpanId()) ||
+		!bytes.Equal(chats[2].GetParentSpanId(), sub[0].GetSpanId()) || !bytes.Equal(permission[0].GetLinks()[0].GetSpanId(), tools[1].GetSpanId()) {
 		t.Error("the tree is another")
 	}
-	if len(root[0].Events) != 1 || root[0].Events[0].Name != "notice" {
-		t.Errorf("%+v", root[0].Events)
+	if len(root[0].GetEvents()) != 1 || root[0].GetEvents()[0].GetName() != "notice" {
+		t.Errorf("%+v", root[0].GetEvents())
 	}
-	if last := all[len(all)-1].Spans; last[len(last)-1].ID != root[0].ID {
+	if last := all[len(all)-1].Spans; !bytes.Equal(last[len(last)-1].GetSpanId(), root[0].GetSpanId()) {
 		t.Error("the root is not the last span")
 	}
-	if spans := export(t, busy(t, nil), otlp.Options{NoDenied: true, NoSubagents: true})[0].Spans; len(spans) != 5 {
+	if spans := export(t, busy(t, nil), otlp.Options{Filter: redact.Filter{NoDenied: true, NoSubagents: true}})[0].Spans; len(spans) != 5 {
 		t.Errorf("without refused calls and sub-agents: %d spans", len(spans))
 	}
 }
@@ -358,8 +327,8 @@ func TestTheCallersTrace(t *testing.T) {
 	} {
 		all := export(t, busy(t, func(p *trace.Prompt) { p.Traceparent = header }), otlp.Options{})
 		root := named(all, "invoke_agent fixer")[0]
-		if got := root.Parent == (otlp.SpanID{}) && hex.EncodeToString(root.Trace[:]) != "0af7651916cd43dd8448eb211c80319c"; got != own {
-			t.Errorf("%q: %x under %x", header, root.Trace, root.Parent)
+		if got := root.GetParentSpanId() == nil && hex.EncodeToString(root.GetTraceId()) != "0af7651916cd43dd8448eb211c80319c"; got != own {
+			t.Errorf("%q: %x under %x", header, root.GetTraceId(), root.GetParentSpanId())
 		}
 	}
 }
@@ -377,11 +346,11 @@ func TestWhatAPermissionChanged(t *testing.T) {
 	})
 	p := named(export(t, s.Records, otlp.Options{}), "permission")[0]
 	if attr(p, "tributary.permission.updated_input") != `{"command":"pwd"}` || attr(p, "tributary.permission.call") != "c" || attr(p, "tributary.permission.continues") != call.Continues {
-		t.Errorf("%+v", p.Attrs)
+		t.Errorf("%+v", p.GetAttributes())
 	}
-	p = named(export(t, s.Records, otlp.Options{Drop: []redact.Class{redact.Prompt}}), "permission")[0]
+	p = named(export(t, s.Records, otlp.Options{Filter: redact.Filter{Drop: []redact.Class{redact.Prompt}}}), "permission")[0]
 	if attr(p, "tributary.permission.updated_input") != nil {
-		t.Errorf("%+v", p.Attrs)
+		t.Errorf("%+v", p.GetAttributes())
 	}
 }
 
@@ -391,7 +360,7 @@ func TestAFailedTurn(t *testing.T) {
 		s := exporttest.NewSession()
 		s.Turn(t.Context(), "x", trace.Stop{Reason: "api_error", Outcome: trace.OutcomeFailed, Class: class, Error: "it is busy"}, func(b *trace.Builder) { b.Message("m", "x") })
 		root := named(export(t, s.Records, otlp.Options{}), "invoke_agent")[0]
-		if !root.Error || root.ErrorMessage != "it is busy" || attr(root, "error.type") != want {
+		if root.GetStatus().GetCode() != tracepb.Status_STATUS_CODE_ERROR || root.GetStatus().GetMessage() != "it is busy" || attr(root, "error.type") != want {
 			t.Errorf("%+v", root)
 		}
 	}
@@ -414,17 +383,18 @@ func TestSizes(t *testing.T) {
 	spans := 0
 	for _, r := range all {
 		spans += len(r.Spans)
-		if size := len(r.Proto()); len(r.Spans) > 500 || size > 9<<20 {
+		binary, _ := r.Proto()
+		if size := len(binary); len(r.Spans) > 500 || size > 9<<20 {
 			t.Errorf("a request of %d spans and %d bytes", len(r.Spans), size)
 		}
 		for _, s := range r.Spans {
-			for _, a := range s.Attrs {
-				text, is := a.Value.(string)
+			for _, a := range s.GetAttributes() {
+				text, is := otlptest.Value(a.GetValue()).(string)
 				if is && len(text) > 1<<20+200 {
-					t.Errorf("%s of %s has %d bytes", a.Key, s.Name, len(text))
+					t.Errorf("%s of %s has %d bytes", a.GetKey(), s.GetName(), len(text))
 				}
-				if is && strings.HasSuffix(a.Key, ".messages") && !json.Valid([]byte(text)) {
-					t.Errorf("%s of %s is no JSON: %.100s", a.Key, s.Name, text)
+				if is && strings.HasSuffix(a.GetKey(), ".messages") && !json.Valid([]byte(text)) {
+					t.Errorf("%s of %s is no JSON: %.100s", a.GetKey(), s.GetName(), text)
 				}
 			}
 		}
@@ -479,54 +449,23 @@ func TestWrite(t *testing.T) {
 // Validate knows what receivers refuse.
 func TestValidate(t *testing.T) {
 	t.Parallel()
-	for name, spoil := range map[string]func(*otlp.Span){
-		"no id":           func(s *otlp.Span) { s.ID = otlp.SpanID{} },
-		"no trace":        func(s *otlp.Span) { s.Trace = otlp.TraceID{} },
-		"start after end": func(s *otlp.Span) { s.Start = s.End + 1 },
-		"no name":         func(s *otlp.Span) { s.Name = "" },
-		"no session":      func(s *otlp.Span) { s.Attrs = nil },
-		"tool": func(s *otlp.Span) {
-			s.Name, s.Attrs = "permission", append(s.Attrs, otlp.Attr{Key: "tributary.tool.kind", Value: "x"})
+	for name, spoil := range map[string]func(*tracepb.Span){
+		"no id":           func(s *tracepb.Span) { s.SpanId = nil },
+		"no trace":        func(s *tracepb.Span) { s.TraceId = nil },
+		"start after end": func(s *tracepb.Span) { s.StartTimeUnixNano = s.GetEndTimeUnixNano() + 1 },
+		"no name":         func(s *tracepb.Span) { s.Name = "" },
+		"no session":      func(s *tracepb.Span) { s.Attributes = nil },
+		"tool": func(s *tracepb.Span) {
+			s.Name, s.Attributes = "permission", append(s.GetAttributes(), keyValue("tributary.tool.kind", "x"))
 		},
-		"an unknown value": func(s *otlp.Span) { s.Attrs = append(s.Attrs, otlp.Attr{Key: "x", Value: 1}) },
 	} {
 		r := export(t, busy(t, nil), otlp.Options{})[0]
 		if err := r.Validate(); err != nil {
 			t.Fatal(err)
 		}
-		spoil(&r.Spans[0])
+		spoil(r.Spans[0])
 		if r.Validate() == nil {
 			t.Errorf("%s is not refused", name)
-		}
-	}
-}
-
-// The usage of the spans of a turn is that of the turn.
-func TestUsageOfEveryRecordingIsThere(t *testing.T) {
-	t.Parallel()
-	for path, records := range exporttest.Recorded(t, "../../adapter") {
-		want := map[string]int64{}
-		for _, r := range records {
-			if u, is := r.Payload.(trace.Usage); is && u.Scope == trace.UsageTurn && r.Turn != "" {
-				want[r.Turn] = u.InputTokens
-			}
-		}
-		for turn, err := range reader.Turns(exporttest.Durable(records)(), nil) {
-			if err != nil {
-				t.Fatal(err)
-			}
-			requests, err := otlp.Turn(turn, otlp.Options{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			var sum int64
-			for _, s := range named(requests, "chat") {
-				n, _ := attr(s, "gen_ai.usage.input_tokens").(int64)
-				sum += n
-			}
-			if sum < want[turn.ID] || math.MaxInt32 < sum {
-				t.Errorf("%s %s: %d tokens of %d", path, turn.ID, sum, want[turn.ID])
-			}
 		}
 	}
 }

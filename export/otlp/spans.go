@@ -5,53 +5,49 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"time"
+
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
 
 	"github.com/tributary-dev/tributary/export/reader"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// This file maps each part of a turn to a span.
+// This file maps each part of a turn to a span. Attributes that begin with gen_ai are of the semantic
+// conventions for generative AI, version 0.1.0, which are in development. Phoenix, MLflow and Langfuse
+// read input, output, openinference, mlflow and langfuse beside.
 
-// root is the span of the turn.
+// root is the span of the turn. It begins with the request, if that is on record.
 func (m *maker) root() {
-	t := m.t
-	var a attrSet
-	a.text(operation, "invoke_agent")
-	a.text(provider, m.provider())
-	a.text(agentName, m.agentName)
-	a.text(agentVersion, t.Agent.Version)
-	a.text(langfuseTraceName, m.agentName)
+	t, start := m.t, m.t.Start
+	if w := t.Timing; w != nil && !w.Received.IsZero() && w.Received.Before(start) {
+		start = w.Received
+	}
 	var in []said
 	var asked []string
 	for _, p := range t.Prompts {
-		if u := userMessage(p); u != nil {
-			in = append(in, *u)
-			asked = append(asked, promptText(p))
+		if u, text := userMessage(p); u.Parts != nil {
+			in, asked = append(in, u), append(asked, text)
 		}
 	}
-	a.messages(inputMessages, in)
-	a.text(inputValue, strings.Join(asked, "\n\n"))
-	a.text(langfuseInput, strings.Join(asked, "\n\n"))
-	if out := t.Stop.FinalOutput; out != "" {
-		a.messages(outputMessages, []said{{Role: "assistant", Parts: []part{{Type: "text", Content: out}}, FinishReason: m.ended()}})
-		a.text(outputValue, out)
-		a.text(langfuseOutput, out)
+	prompt, out := strings.Join(asked, "\n\n"), t.Stop.FinalOutput
+	var a attrs
+	a.texts("gen_ai.operation.name", "invoke_agent", "gen_ai.provider.name", m.provider, "gen_ai.agent.name", m.agent, "gen_ai.agent.version", t.Agent.Version, "langfuse.trace.name", m.agent)
+	a.messages("gen_ai.input.messages", in...)
+	a.texts("input.value", prompt, "langfuse.observation.input", prompt)
+	if out != "" {
+		a.messages("gen_ai.output.messages", answered(out, m.ended()))
+		a.texts("output.value", out, "langfuse.observation.output", out)
 	}
-	if len(t.Agent.Tools) > 0 {
-		a.text(toolDefinitions, toolsOf(t.Agent))
-	}
-	a.text(ownStopReason, t.Stop.Reason)
-	a.text(ownStopOutcome, string(t.Stop.Outcome))
-	a.text(ownRewind, strings.Join(t.Rewinds, " "))
-	s := Span{ID: m.rootID, Parent: m.parent, Name: "invoke_agent " + m.agentName, Kind: KindInternal, Events: m.events()}
+	a.texts("gen_ai.tool.definitions", toolsOf(t.Agent), "tributary.stop.reason", t.Stop.Reason, "tributary.stop.outcome", string(t.Stop.Outcome), "tributary.rewind.to", strings.Join(t.Rewinds, " "))
+	var status *tracepb.Status
 	if t.Stop.Outcome == trace.OutcomeFailed {
-		a.text(errorType, cmp.Or(string(t.Stop.Class), t.Stop.Reason, "failed"))
-		s.Error, s.ErrorMessage = true, t.Stop.Error
+		a.texts("error.type", cmp.Or(string(t.Stop.Class), t.Stop.Reason, "failed"))
+		status = failed(t.Stop.Error)
 	}
-	m.span(s, t.Seq, m.start(), t.End, a)
+	s := m.span(m.rootID, m.parent, "invoke_agent "+m.agent, t.Seq, start, t.End, a)
+	s.Status, s.Events = status, m.events()
 }
-
-func (m *maker) provider() string { return cmp.Or(m.t.Agent.Provider, m.t.Agent.Adapter, "unknown") }
 
 // ended is the finish reason of the turn's last message, in the conventions' words.
 func (m *maker) ended() string {
@@ -72,6 +68,9 @@ func toolsOf(a trace.AgentInfo) string {
 	for _, t := range a.Tools {
 		all = append(all, definition{"function", cmp.Or(t.Name, "tool"), t.Description, valid(t.InputSchema)})
 	}
+	if all == nil {
+		return ""
+	}
 	out, _ := json.Marshal(all) // all of it is JSON
 	return string(out)
 }
@@ -88,23 +87,20 @@ func (m *maker) actor(a *reader.Actor) {
 		return
 	}
 	parent := m.rootID
-	if c := a.Call; c != nil && c.Continues == "" && !m.hidden(c) && !m.leaves(c.Actor) {
+	if c := a.Call; c != nil && c.Continues == "" {
 		parent = m.id("call", c.ToolCallID)
 	}
 	name := cmp.Or(a.Name, "subagent")
-	var attrs attrSet
-	attrs.text(operation, "invoke_agent")
-	attrs.text(provider, m.provider())
-	attrs.text(agentName, name)
-	attrs.text(ownActor, string(a.ID))
+	var attrs attrs
+	attrs.texts("gen_ai.operation.name", "invoke_agent", "gen_ai.provider.name", m.provider, "gen_ai.agent.name", name, "tributary.actor", string(a.ID))
 	for _, st := range slices.Backward(a.Steps) {
 		if out := textOf(st); out != "" {
-			attrs.messages(outputMessages, []said{{Role: "assistant", Parts: []part{{Type: "text", Content: out}}, FinishReason: "stop"}})
-			attrs.text(outputValue, out)
+			attrs.messages("gen_ai.output.messages", answered(out, "stop"))
+			attrs.texts("output.value", out)
 			break
 		}
 	}
-	m.span(Span{ID: m.under(a), Parent: parent, Name: "invoke_agent " + name, Kind: KindInternal}, a.Seq, a.Start, a.End, attrs)
+	m.span(m.under(a), parent, "invoke_agent "+name, a.Seq, a.Start, a.End, attrs)
 }
 
 func textOf(st *reader.Step) string {
@@ -122,17 +118,17 @@ func textOf(st *reader.Step) string {
 func (m *maker) input(a *reader.Actor, st *reader.Step, before uint64, told map[*reader.Call]bool) (in []said) {
 	if !a.Subagent() {
 		for _, p := range m.t.Prompts {
-			if u := userMessage(p); u != nil && p.Seq >= before && p.Seq < st.Seq {
-				in = append(in, *u)
+			if u, _ := userMessage(p); u.Parts != nil && p.Seq >= before && p.Seq < st.Seq {
+				in = append(in, u)
 			}
 		}
 	}
 	for _, c := range m.t.Calls {
-		if c.Actor != a || c.Result == nil || told[c] || c.Seq > st.Seq || c.End.After(st.First) || m.hidden(c) {
+		if c.Actor != a || c.Result == nil || told[c] || c.Seq > st.Seq || c.End.After(st.First) {
 			continue
 		}
 		told[c] = true
-		text := resultText(*c.Result)
+		text := c.Text()
 		in = append(in, said{Role: "tool", Parts: []part{{Type: "tool_call_response", ID: c.ToolCallID, Response: &text}}})
 	}
 	return in
@@ -140,43 +136,38 @@ func (m *maker) input(a *reader.Actor, st *reader.Step, before uint64, told map[
 
 // chat is one call of the model.
 func (m *maker) chat(a *reader.Actor, st *reader.Step, in []said) {
-	var attrs attrSet
-	attrs.text(operation, "chat")
-	attrs.text(provider, m.provider())
-	attrs.text(requestModel, st.Model)
-	attrs.text(responseModel, st.Model)
-	m.usage(&attrs, st.Usage)
-	out := outputOf(st, m.NoDenied)
+	var attrs attrs
+	attrs.texts("gen_ai.operation.name", "chat", "gen_ai.provider.name", m.provider, "gen_ai.request.model", st.Model, "gen_ai.response.model", st.Model)
+	if st.Usage != nil {
+		attrs.usage(st.Usage)
+	}
+	out := outputOf(st)
 	out.FinishReason = m.finish(st, out)
-	attrs.add(finishReasons, []string{cmp.Or(strings.ToValidUTF8(st.Finish, "\uFFFD"), out.FinishReason)})
+	attrs.add("gen_ai.response.finish_reasons", list(cmp.Or(st.Finish, out.FinishReason)))
 	if len(st.Parts) > 0 {
-		attrs.text(langfuseFirstToken, st.First.UTC().Format("2006-01-02T15:04:05.000Z"))
-		attrs.add(timeToFirstChunk, st.First.Sub(st.Asked).Seconds())
+		attrs.texts("langfuse.observation.completion_start_time", st.First.UTC().Format("2006-01-02T15:04:05.000Z"))
+		attrs.add("gen_ai.response.time_to_first_chunk", float(st.First.Sub(st.Asked).Seconds()))
 	}
-	attrs.messages(inputMessages, in)
-	attrs.text(ownInput, "delta")
-	attrs.messages(outputMessages, []said{out})
+	attrs.messages("gen_ai.input.messages", in...)
+	attrs.texts("tributary.input", "delta")
+	attrs.messages("gen_ai.output.messages", out)
 	if st.Derived {
-		attrs.text(ownStep, "derived")
+		attrs.texts("tributary.step", "derived")
 	}
-	attrs.text(ownStepName, st.Name)
-	attrs.text(ownNativeID, st.NativeID)
+	attrs.texts("tributary.step.name", st.Name, "tributary.step.native_id", st.NativeID)
 	if st == m.lastStep {
-		attrs.number(ownContextUsed, m.t.ContextUsed)
-		attrs.number(ownContextSize, m.t.ContextSize)
+		attrs.number("tributary.context.used", m.t.ContextUsed)
+		attrs.number("tributary.context.size", m.t.ContextSize)
 	}
-	name := strings.TrimSpace("chat " + st.Model)
-	m.span(Span{ID: m.id("step", st.ID), Parent: m.under(a), Name: name, Kind: KindClient}, st.Seq, st.Asked, st.Last, attrs)
+	s := m.span(m.id("step", st.ID), m.under(a), strings.TrimSpace("chat "+st.Model), st.Seq, st.Asked, st.Last, attrs)
+	s.Kind = tracepb.Span_SPAN_KIND_CLIENT
 }
 
 // finish is why the model stopped writing, in the conventions' words.
 func (m *maker) finish(st *reader.Step, out said) string {
-	for _, p := range out.Parts {
-		if p.Type == "tool_call" {
-			return "tool_call"
-		}
-	}
 	switch {
+	case slices.ContainsFunc(out.Parts, func(p part) bool { return p.Type == "tool_call" }):
+		return "tool_call"
 	case st.Finish == "length" || st.Finish == "max_tokens":
 		return "length"
 	case st == m.lastStep:
@@ -185,137 +176,105 @@ func (m *maker) finish(st *reader.Step, out said) string {
 	return "stop"
 }
 
-func (m *maker) usage(attrs *attrSet, u *reader.Usage) {
-	if u == nil {
-		return
-	}
+func (l *attrs) usage(u *reader.Usage) {
 	if u.InputTokens|u.OutputTokens != 0 {
-		attrs.add(inputTokens, u.InputTokens)
-		attrs.add(outputTokens, u.OutputTokens)
+		l.add("gen_ai.usage.input_tokens", integer(u.InputTokens))
+		l.add("gen_ai.usage.output_tokens", integer(u.OutputTokens))
 	}
-	attrs.number(cacheReadTokens, u.CacheReadTokens)
-	attrs.number(cacheCreationTokens, u.CacheWriteTokens)
-	attrs.number(reasoningTokens, u.ReasoningTokens)
+	l.number("gen_ai.usage.cache_read.input_tokens", u.CacheReadTokens)
+	l.number("gen_ai.usage.cache_creation.input_tokens", u.CacheWriteTokens)
+	l.number("gen_ai.usage.reasoning.output_tokens", u.ReasoningTokens)
 	if u.CostUSD != nil {
 		cost, _ := json.Marshal(*u.CostUSD) // a number that came as JSON
-		attrs.add(usageCost, *u.CostUSD)
-		attrs.text(langfuseCost, `{"total":`+string(cost)+`}`)
-		attrs.text(mlflowCost, `{"total_cost":`+string(cost)+`}`)
+		l.add("gen_ai.usage.cost", float(*u.CostUSD))
+		l.texts("langfuse.observation.cost_details", `{"total":`+string(cost)+`}`, "mlflow.llm.cost", `{"total_cost":`+string(cost)+`}`)
 	}
 	if u.From != string(trace.UsageStep) {
-		attrs.text(ownUsageScope, u.From)
+		l.texts("tributary.usage.scope", u.From)
 	}
 }
 
 // call is one call of a tool, beside the call of the model that asked for it.
 func (m *maker) call(c *reader.Call) {
 	name := cmp.Or(c.RawName, c.Name, "tool")
-	var a attrSet
-	a.text(operation, "execute_tool")
-	a.text(toolName, name)
-	a.text(toolCallID, c.ToolCallID)
-	a.text(toolType, "function")
-	a.text(toolArguments, string(c.Input))
-	if c.Result != nil {
-		a.text(toolResult, resultText(*c.Result))
-	}
-	a.text(ownToolKind, string(c.ToolKind))
-	a.text(ownToolStatus, string(status(c)))
-	a.text(ownToolTitle, c.Title)
-	s := Span{ID: m.id("call", c.ToolCallID), Parent: m.under(c.Actor), Name: "execute_tool " + name, Kind: KindInternal}
-	s.Error = true
-	switch status(c) {
+	var a attrs
+	a.texts("gen_ai.operation.name", "execute_tool", "gen_ai.tool.name", name, "gen_ai.tool.call.id", c.ToolCallID, "gen_ai.tool.type", "function",
+		"gen_ai.tool.call.arguments", string(c.Input), "gen_ai.tool.call.result", c.Text(),
+		"tributary.tool.kind", string(c.ToolKind), "tributary.tool.status", string(c.Status()), "tributary.tool.title", c.Title)
+	switch c.Status() {
 	case trace.ToolCompleted:
-		s.Error = false
 	case trace.ToolFailed:
-		a.text(errorType, "tool_failed")
+		a.texts("error.type", "tool_failed")
 	case trace.ToolDenied:
-		a.text(errorType, "permission_denied")
-		a.text(langfuseLevel, "WARNING")
+		a.texts("error.type", "permission_denied", "langfuse.observation.level", "WARNING")
 	case trace.ToolCanceled:
-		a.text(errorType, "canceled")
-		a.text(langfuseLevel, "WARNING")
+		a.texts("error.type", "canceled", "langfuse.observation.level", "WARNING")
 	}
-	if s.Error && c.Result != nil {
-		s.ErrorMessage = c.Result.Error
+	s := m.span(m.id("call", c.ToolCallID), m.under(c.Actor), "execute_tool "+name, c.Seq, c.Start, c.End, a)
+	if c.Status() != trace.ToolCompleted {
+		s.Status = failed("")
+		if c.Result != nil {
+			s.Status = failed(c.Result.Error)
+		}
 	}
-	m.span(s, c.Seq, c.Start, c.End, a)
 }
 
 // request is a permission. No key of it has the word tool, which readers take for a used tool.
 func (m *maker) request(q *reader.Request) {
-	var a attrSet
-	a.text(langfuseType, "guardrail")
-	a.text(openInferenceKind, "GUARDRAIL")
-	a.text(permissionField+"title", q.Title)
-	a.text(permissionField+"decided_by", cmp.Or(q.DecidedBy, "person"))
+	const field = "tributary.permission."
+	var a attrs
+	a.texts("langfuse.observation.type", "guardrail", "openinference.span.kind", "GUARDRAIL", field+"title", q.Title, field+"decided_by", cmp.Or(q.DecidedBy, "person"))
 	outcome := "open"
 	if r := q.Response; r != nil {
 		outcome = string(r.Outcome)
-		a.text(permissionField+"option_kind", string(r.OptionKind))
-		a.text(permissionField+"by", r.By)
-		a.text(permissionField+"via", string(r.Via))
-		a.text(permissionField+"reason", r.Reason)
-		a.text(permissionField+"rule", r.Rule)
-		a.text(permissionField+"updated_input", string(r.UpdatedInput))
+		a.texts(field+"option_kind", string(r.OptionKind), field+"by", r.By, field+"via", string(r.Via), field+"reason", r.Reason, field+"rule", r.Rule, field+"updated_input", string(r.UpdatedInput))
 	}
+	var links []*tracepb.Span_Link
 	if c := q.Call; c != nil && c.Continues != "" { // its span is in another trace
-		a.text(permissionField+"call", c.ToolCallID)
-		a.text(permissionField+"continues", c.Continues)
+		a.texts(field+"call", c.ToolCallID, field+"continues", c.Continues)
+	} else if c != nil {
+		links = []*tracepb.Span_Link{{TraceId: m.trace, SpanId: m.id("call", c.ToolCallID)}}
 	}
-	a.text(permissionField+"outcome", outcome)
-	s := Span{ID: m.id("request", q.RequestID), Parent: m.under(q.Actor), Name: "permission", Kind: KindInternal}
-	if c := q.Call; c != nil && c.Continues == "" && !m.hidden(c) {
-		s.Links = []Link{{m.trace, m.id("call", c.ToolCallID)}}
-	}
-	m.span(s, q.Seq, q.Start, q.End, a)
+	a.texts(field+"outcome", outcome)
+	m.span(m.id("request", q.RequestID), m.under(q.Actor), "permission", q.Seq, q.Start, q.End, a).Links = links
 }
 
 func (m *maker) question(q *reader.Question) {
-	var a attrSet
-	a.text(openInferenceKind, "CHAIN")
-	a.text(questionField+"header", q.Header)
-	a.text(questionField+"text", q.Text)
-	a.text(inputValue, q.Text)
+	const field = "tributary.question."
+	var a attrs
+	a.texts("openinference.span.kind", "CHAIN", field+"header", q.Header, field+"text", q.Text, "input.value", q.Text)
 	outcome := "open"
 	if r := q.Answer; r != nil {
 		outcome = string(r.Outcome)
-		a.text(questionField+"answer", strings.Join(r.Values, ", "))
-		a.text(outputValue, strings.Join(r.Values, ", "))
-		a.text(questionField+"by", r.By)
-		a.text(questionField+"reason", r.Reason)
+		answer := strings.Join(r.Values, ", ")
+		a.texts(field+"answer", answer, "output.value", answer, field+"by", r.By, field+"reason", r.Reason)
 	}
-	a.text(questionField+"outcome", outcome)
-	m.span(Span{ID: m.id("question", q.QuestionID), Parent: m.under(q.Actor), Name: "question", Kind: KindInternal}, q.Seq, q.Start, q.End, a)
+	a.texts(field+"outcome", outcome)
+	m.span(m.id("question", q.QuestionID), m.under(q.Actor), "question", q.Seq, q.Start, q.End, a)
 }
 
 // evaluation is what a grader found. It is a span of its own, because scores come after the turn's
 // span was sent, which stays as it is. A score that replaces another has another id.
 func (m *maker) evaluation(g *reader.Score) {
-	var a attrSet
-	a.text(evaluationName, cmp.Or(g.Name, "evaluation"))
-	a.text(evaluationLabel, g.Verdict)
+	var a attrs
+	a.texts("gen_ai.evaluation.name", cmp.Or(g.Name, "evaluation"), "gen_ai.evaluation.score.label", g.Verdict)
 	if g.Score.Score != nil {
-		a.add(evaluationValue, *g.Score.Score)
+		a.add("gen_ai.evaluation.score.value", float(*g.Score.Score))
 	}
-	a.text(evaluationExplanation, g.Reason)
-	s := Span{ID: m.id("score", g.Record), Parent: m.rootID, Name: strings.TrimSpace("evaluation " + g.Name), Kind: KindInternal}
-	s.Events = []Event{{nanos(g.Time), evaluationEvent, slices.Clone(a)}}
-	a.text(langfuseType, "evaluator")
-	a.text(openInferenceKind, "EVALUATOR")
-	a.text(outputValue, g.Reason)
-	a.text(ownEvaluationCase, g.Case)
-	a.text(ownEvaluationBy, g.By)
+	a.texts("gen_ai.evaluation.explanation", g.Reason)
+	event := &tracepb.Span_Event{TimeUnixNano: nanos(g.Time), Name: "gen_ai.evaluation.result", Attributes: slices.Clone(a)}
+	a.texts("langfuse.observation.type", "evaluator", "openinference.span.kind", "EVALUATOR", "output.value", g.Reason, "tributary.evaluation.case", g.Case, "tributary.evaluation.by", g.By)
 	if len(g.Evidence) > 0 {
-		a.add(ownEvaluationEvidence, g.Evidence)
+		a.add("tributary.evaluation.evidence", list(g.Evidence...))
 	}
-	m.span(s, g.Seq, g.Time, g.Time, a)
+	s := m.span(m.id("score", g.Record), m.rootID, strings.TrimSpace("evaluation "+g.Name), g.Seq, g.Time, g.Time, a)
+	s.Events = []*tracepb.Span_Event{event}
 }
 
 // events are what happened beside, and the calls of earlier turns that went on in this one.
-func (m *maker) events() (all []Event) {
+func (m *maker) events() (all []*tracepb.Span_Event) {
 	for _, n := range m.t.Notes {
-		var a attrSet
+		var a attrs
 		name := "tributary." + string(n.Payload.Kind())
 		switch p := n.Payload.(type) { //nolint:gochecksumtype // the reader makes notes of these kinds only
 		case trace.Error:
@@ -323,35 +282,58 @@ func (m *maker) events() (all []Event) {
 			if p.Level == trace.LevelNotice {
 				name = "notice"
 			}
-			a.text(exceptionType, p.Code)
-			a.text(exceptionMessage, p.Message)
+			a.texts("exception.type", p.Code, "exception.message", p.Message)
 		case trace.FileChange:
-			a.text("path", p.Path)
-			a.text("change", string(p.Change))
+			a.texts("path", p.Path, "change", string(p.Change))
 		case trace.Source:
-			a.text("url", cut(p.URL, mostData))
-			a.text("title", p.Title)
+			a.texts("url", cut(p.URL, mostData), "title", p.Title)
 		case trace.File:
-			a.text("media_type", p.MediaType)
-			a.text("filename", p.Filename)
+			a.texts("media_type", p.MediaType, "filename", p.Filename)
 		case trace.Data:
-			a.text("name", p.Name)
+			a.texts("name", p.Name)
 		case trace.Plan:
 			a.number("entries", int64(len(p.Entries)))
 		default:
 			continue
 		}
-		all = append(all, Event{nanos(n.Time), name, a})
+		all = append(all, &tracepb.Span_Event{TimeUnixNano: nanos(n.Time), Name: name, Attributes: a})
 	}
 	for _, c := range m.t.Continued {
-		var a attrSet
-		a.text("call", c.ToolCallID)
-		a.text("continues", c.Continues)
-		a.text("status", string(status(c)))
-		if c.Result != nil {
-			a.text("result", resultText(*c.Result))
-		}
-		all = append(all, Event{nanos(c.End), "tributary.call_continued", a})
+		var a attrs
+		a.texts("call", c.ToolCallID, "continues", c.Continues, "status", string(c.Status()), "result", c.Text())
+		all = append(all, &tracepb.Span_Event{TimeUnixNano: nanos(c.End), Name: "tributary.call_continued", Attributes: a})
 	}
 	return all
+}
+
+// gateway writes what the gateway did before the agent wrote: one span after the other, in the turn's
+// span. What is not on record has no span.
+func (m *maker) gateway() {
+	w := m.t.Timing
+	if w == nil {
+		return
+	}
+	taken, first := m.t.Start, m.t.End
+	if len(m.t.Prompts) > 0 {
+		taken = m.t.Prompts[0].Time
+	}
+	if steps := m.t.Main().Steps; len(steps) > 0 {
+		first = steps[0].First
+	}
+	for _, p := range []struct {
+		name     string
+		from, to time.Time
+	}{
+		{"read request", w.Received, w.Read},
+		{"admit prompt", w.Read, taken},
+		{"wait in queue", taken, m.t.Began},
+		{"start agent", m.t.Began, w.Ready},
+		{"wait for agent", w.Ready, first},
+	} {
+		if !p.from.IsZero() && !p.to.Before(p.from) {
+			var a attrs
+			a.texts("openinference.span.kind", "CHAIN", "langfuse.observation.type", "span")
+			m.span(m.id("gateway", p.name), m.rootID, "gateway: "+p.name, m.t.Seq, p.from, p.to, a)
+		}
+	}
 }

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"time"
 
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/proto"
+
 	"github.com/tributary-dev/tributary/export/reader"
 	"github.com/tributary-dev/tributary/export/redact"
 	"github.com/tributary-dev/tributary/trace"
@@ -17,17 +20,10 @@ import (
 
 // Options say what is written.
 type Options struct {
-	// Agent is what is known of the agent beside the trace.
-	Agent trace.AgentInfo
+	redact.Filter
+
 	// Version is that of the program that exports.
 	Version string
-	// Drop are the classes of content that are left out.
-	Drop []redact.Class
-	// Turn, if given, is the only turn that is written.
-	Turn string
-	// NoDenied leaves out the spans of calls that were refused; their permissions stay.
-	// NoSubagents leaves out the work of sub-agents.
-	NoDenied, NoSubagents bool
 	// Proto writes protobuf and not JSON.
 	Proto bool
 }
@@ -49,12 +45,13 @@ func Write(w io.Writer, records func() iter.Seq2[trace.Record, error], o Options
 			return turns, err
 		}
 		for _, r := range requests {
-			out := r.Proto()
+			encode := r.Proto
 			if !o.Proto {
-				if out, err = r.JSON(); err != nil {
-					return turns, err
-				}
-				out = append(out, '\n')
+				encode = r.line
+			}
+			out, err := encode()
+			if err != nil {
+				return turns, err
 			}
 			if _, err := w.Write(out); err != nil {
 				return turns, fmt.Errorf("write spans: %w", err)
@@ -84,7 +81,7 @@ func Turns(records func() iter.Seq2[trace.Record, error], o Options) iter.Seq2[[
 			return
 		}
 		for t, err := range reader.Turns(records(), outline.Scored()) {
-			if err == nil && o.Turn != "" && t.ID != o.Turn {
+			if err == nil && !o.Has(t) {
 				continue
 			}
 			var requests []Request
@@ -101,63 +98,58 @@ func Turns(records func() iter.Seq2[trace.Record, error], o Options) iter.Seq2[[
 	}
 }
 
-// Turn makes the requests of a turn, whose content it redacts in place. The span of the turn is the
+// Turn makes the requests of a turn, which it filters in place. The span of the turn is the
 // last one, so that a receiver has it when it has all.
 func Turn(t *reader.Turn, o Options) ([]Request, error) {
-	t.Agent = o.Agent.With(t.Agent)
-	redact.Turn(t, o.Drop)
-	m := newMaker(t, o)
+	o.Apply(t)
+	m := newMaker(t)
 	for _, a := range t.Actors {
-		if !m.leaves(a) {
-			m.actor(a)
-		}
+		m.actor(a)
 	}
 	for _, c := range t.Calls {
-		if !m.leaves(c.Actor) && !m.hidden(c) {
-			m.call(c)
-		}
+		m.call(c)
 	}
 	for _, q := range t.Requests {
-		if !m.leaves(q.Actor) {
-			m.request(q)
-		}
+		m.request(q)
 	}
 	for _, q := range t.Questions {
-		if !m.leaves(q.Actor) {
-			m.question(q)
-		}
+		m.question(q)
 	}
 	for _, s := range t.Scores {
 		m.evaluation(s)
 	}
 	m.gateway()
 	m.root()
-	all := m.requests()
-	for _, r := range all {
-		if err := r.Validate(); err != nil {
-			return nil, fmt.Errorf("the turn %s cannot be exported: %w", t.ID, err)
-		}
+	return m.requests(o.Version)
+}
+
+// Scores makes the requests of the scores of a turn alone, which it filters in place: the other spans
+// were sent before.
+func Scores(t *reader.Turn, o Options) ([]Request, error) {
+	o.Apply(t)
+	m := newMaker(t)
+	for _, s := range t.Scores {
+		m.evaluation(s)
 	}
-	return all, nil
+	return m.requests(o.Version)
 }
 
 type maker struct {
-	Options
-
-	t         *reader.Turn
-	trace     TraceID
-	parent    SpanID // of the turn's span: the caller's
-	rootID    SpanID
-	session   string // as receivers take it
-	user      string
-	lastStep  *reader.Step
-	spans     []Span
-	agentName string
+	t             *reader.Turn
+	trace, parent []byte // parent is that of the turn's span: the caller's, if any
+	rootID        []byte
+	session       string // as receivers take it
+	user          string
+	lastStep      *reader.Step
+	spans         []*tracepb.Span
+	agent         string
+	provider      string
 }
 
-func newMaker(t *reader.Turn, o Options) *maker {
-	m := &maker{Options: o, t: t, rootID: spanID("turn", t.Session, t.ID, ""), session: short(t.Session)}
-	m.agentName = cmp.Or(t.Agent.Name, t.Agent.Product, t.Agent.Adapter, "agent")
+func newMaker(t *reader.Turn) *maker {
+	m := &maker{t: t, rootID: hash("turn", t.Session, t.ID)[:8], session: short(t.Session)}
+	m.agent = cmp.Or(t.Agent.Name, t.Agent.Product, t.Agent.Adapter, "agent")
+	m.provider = cmp.Or(t.Agent.Provider, t.Agent.Adapter, "unknown")
 	traceparent := ""
 	for _, p := range t.Prompts {
 		traceparent, m.user = cmp.Or(traceparent, p.Traceparent), cmp.Or(m.user, p.By)
@@ -178,76 +170,57 @@ func short(id string) string {
 	return id
 }
 
-func (m *maker) leaves(a *reader.Actor) bool { return m.NoSubagents && a.Subagent() }
-
-func (m *maker) hidden(c *reader.Call) bool { return m.NoDenied && status(c) == trace.ToolDenied }
-
-func (m *maker) id(word, key string) SpanID { return spanID(word, m.t.Session, m.t.ID, key) }
+func (m *maker) id(word, key string) []byte {
+	if key == "" {
+		return hash(word, m.t.Session, m.t.ID)[:8]
+	}
+	return hash(word, m.t.Session, m.t.ID, key)[:8]
+}
 
 // under is the span of an actor.
-func (m *maker) under(a *reader.Actor) SpanID {
+func (m *maker) under(a *reader.Actor) []byte {
 	if !a.Subagent() {
 		return m.rootID
 	}
 	return m.id("subagent", string(a.ID))
 }
 
-// attrSet is a list of attributes that grows. Empty texts and zero counts are unknown, and left out.
-type attrSet []Attr
-
-func (l *attrSet) text(key, s string) {
-	if s != "" {
-		*l = append(*l, Attr{key, cut(strings.ToValidUTF8(s, "\uFFFD"), mostAttr)})
-	}
-}
-
-func (l *attrSet) number(key string, n int64) {
-	if n != 0 {
-		*l = append(*l, Attr{key, n})
-	}
-}
-
-func (l *attrSet) add(key string, v any) { *l = append(*l, Attr{key, v}) }
-
-// messages adds messages, unless there is nothing in them.
-func (l *attrSet) messages(key string, all []said) {
-	for _, one := range all {
-		if len(one.Parts) > 0 {
-			l.text(key, encoded(all))
-			return
-		}
-	}
-}
-
 func nanos(t time.Time) uint64 { return uint64(max(0, t.UnixNano())) } //nolint:gosec // not negative
 
-// span adds a span with what all spans have.
-func (m *maker) span(s Span, seq uint64, from, to time.Time, attrs attrSet) {
-	s.Trace, s.Start, s.End = m.trace, nanos(from), max(nanos(from), nanos(to))
-	s.Name = strings.ToValidUTF8(s.Name, "\uFFFD")
-	s.ErrorMessage = cut(strings.ToValidUTF8(s.ErrorMessage, "\uFFFD"), 64<<10)
-	attrs.text(sessionID, m.session)
-	attrs.text(conversationID, m.session)
-	attrs.add(ownSeq, int64(seq)) //nolint:gosec // numbers of records are small
-	attrs.text(userID, m.user)
-	s.Attrs = attrs
+// span adds a span with what all spans have. It is of the kind internal, and has no error.
+func (m *maker) span(id, parent []byte, name string, seq uint64, from, to time.Time, a attrs) *tracepb.Span {
+	a.texts("session.id", m.session, "gen_ai.conversation.id", m.session)
+	a.add("tributary.seq", integer(int64(seq))) //nolint:gosec // numbers of records are small
+	a.texts("user.id", m.user)
+	s := &tracepb.Span{
+		TraceId: m.trace, SpanId: id, ParentSpanId: parent, Name: clean(name), Kind: tracepb.Span_SPAN_KIND_INTERNAL,
+		StartTimeUnixNano: nanos(from), EndTimeUnixNano: max(nanos(from), nanos(to)), Attributes: a,
+	}
 	m.spans = append(m.spans, s)
+	return s
+}
+
+// failed is the status of a span with an error.
+func failed(message string) *tracepb.Status {
+	return &tracepb.Status{Code: tracepb.Status_STATUS_CODE_ERROR, Message: cut(clean(message), 64<<10)}
 }
 
 // requests divides the spans into requests.
-func (m *maker) requests() (all []Request) {
+func (m *maker) requests(version string) (all []Request, err error) {
 	size := 0
 	for _, s := range m.spans {
-		n := len(s.proto())
+		n := proto.Size(s)
 		if last := len(all) - 1; last < 0 || len(all[last].Spans) >= mostSpans || size+n > mostBytes {
-			var resource attrSet
-			resource.text("service.name", "tributary")
-			resource.text("service.version", m.Version)
-			all, size = append(all, Request{Resource: resource, Scope: "tributary", ScopeVersion: m.Version}), 0
+			all, size = append(all, Request{Version: version}), 0
 		}
 		last := &all[len(all)-1]
 		last.Spans = append(last.Spans, s)
 		size += n
 	}
-	return all
+	for _, r := range all {
+		if err := r.Validate(); err != nil {
+			return nil, fmt.Errorf("the turn %s cannot be exported: %w", m.t.ID, err)
+		}
+	}
+	return all, nil
 }

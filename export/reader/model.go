@@ -1,6 +1,8 @@
 package reader
 
 import (
+	"encoding/json"
+	"strings"
 	"time"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -143,6 +145,28 @@ type Call struct {
 	// Requests are those of all turns in which the call went on, if [Survey] has found them.
 	Requests []*Request
 	Sub      *Actor // the sub-agent that it started, if any
+}
+
+// Status is how the call ended. A call without a result was canceled.
+func (c *Call) Status() trace.ToolStatus {
+	if c.Result == nil {
+		return trace.ToolCanceled
+	}
+	return c.Result.Status
+}
+
+// Text is what the call returned, with the error behind; empty without a result.
+func (c *Call) Text() (text string) {
+	if c.Result == nil {
+		return ""
+	}
+	if r := c.Result; json.Unmarshal(r.Output, &text) != nil {
+		text = string(r.Output)
+	}
+	if e := c.Result.Error; e != "" && e != text {
+		text = strings.TrimPrefix(text+"\n"+e, "\n")
+	}
+	return text
 }
 
 // Request is a permission that was asked for, and the answer, nil if there is none.

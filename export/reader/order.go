@@ -4,14 +4,29 @@ import (
 	"bytes"
 	"cmp"
 	"fmt"
+	"iter"
 	"slices"
 
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// This file makes a session of the records in a file, which somebody may have cut, joined or sorted.
+// This file makes a session of records that are in memory.
 
-// Ordered returns the records of one session by their numbers, each once. An error is a sentence: two
+// Kept yields the records, at each call from the first on.
+func Kept(records []trace.Record) func() iter.Seq2[trace.Record, error] {
+	return func() iter.Seq2[trace.Record, error] {
+		return func(yield func(trace.Record, error) bool) {
+			for _, r := range records {
+				if !yield(r, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Ordered returns the records of one session by their numbers, each once, of a file that somebody may
+// have cut, joined or sorted. An error is a sentence: two
 // records have one number, or a turn goes on after its stop, so that nobody knows what happened.
 func Ordered(records []trace.Record) ([]trace.Record, error) {
 	all := slices.Clone(records)

@@ -5,7 +5,6 @@
 package redact
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,7 +19,7 @@ type Class string
 // The classes.
 const (
 	Prompt     Class = "prompt"      // what users asked and answered, and inputs that they changed
-	Output     Class = "output"      // what the agent said, asked and planned
+	Output     Class = "output"      // what the agent said, asked, planned and summed up
 	Reasoning  Class = "reasoning"   // what it thought
 	ToolInput  Class = "tool-input"  // what tools were called with, and how tools are described
 	ToolOutput Class = "tool-output" // what they returned
@@ -75,6 +74,52 @@ func Formats(filter string) []string {
 	return nil
 }
 
+// Filter says which part of a session is exported.
+type Filter struct {
+	// Agent is what is known of the agent beside the trace.
+	Agent trace.AgentInfo
+	// Drop are the classes of content that are left out.
+	Drop []Class
+	// Turn, if given, is the only turn.
+	Turn string
+	// NoDenied leaves out calls that were refused; their permissions stay. NoSubagents leaves out
+	// the work of sub-agents.
+	NoDenied, NoSubagents bool
+}
+
+// Has reports whether the turn is exported.
+func (f Filter) Has(t *reader.Turn) bool { return f.Turn == "" || f.Turn == t.ID }
+
+// Apply removes from a turn all that is not exported.
+func (f Filter) Apply(t *reader.Turn) {
+	t.Agent = f.Agent.With(t.Agent)
+	Turn(t, f.Drop)
+	denied := func(c *reader.Call) bool { return f.NoDenied && c.Status() == trace.ToolDenied }
+	out := func(a *reader.Actor) bool { return f.NoSubagents && a.Subagent() }
+	for _, a := range t.Actors {
+		if c := a.Call; c != nil && (denied(c) || out(c.Actor)) {
+			a.Call = nil
+		}
+		for _, st := range a.Steps {
+			st.Parts = slices.DeleteFunc(st.Parts, func(p *reader.Part) bool { return p.Call != nil && denied(p.Call) })
+		}
+	}
+	for _, c := range t.Calls {
+		if c.Sub != nil && out(c.Sub) {
+			c.Sub = nil
+		}
+	}
+	for _, q := range t.Requests {
+		if c := q.Call; c != nil && c.Continues == "" && denied(c) {
+			q.Call = nil
+		}
+	}
+	t.Actors = slices.DeleteFunc(t.Actors, out)
+	t.Calls = slices.DeleteFunc(t.Calls, func(c *reader.Call) bool { return denied(c) || out(c.Actor) })
+	t.Requests = slices.DeleteFunc(t.Requests, func(q *reader.Request) bool { return out(q.Actor) })
+	t.Questions = slices.DeleteFunc(t.Questions, func(q *reader.Question) bool { return out(q.Actor) })
+}
+
 // Turn removes the given classes from a turn.
 func Turn(t *reader.Turn, drop []Class) {
 	if len(drop) == 0 {
@@ -86,8 +131,8 @@ func Turn(t *reader.Turn, drop []Class) {
 		d.prompt(&p.Prompt)
 	}
 	d.word(Error, &t.Stop.Reason)
-	d.text(Output, &t.Stop.FinalOutput)
-	d.text(Error, &t.Stop.Error)
+	gone(d, Output, &t.Stop.FinalOutput)
+	gone(d, Error, &t.Stop.Error)
 	for _, a := range t.Actors {
 		d.word(Title, &a.Name)
 		for _, s := range a.Steps {
@@ -108,8 +153,8 @@ func Turn(t *reader.Turn, drop []Class) {
 	}
 	for _, s := range t.Scores {
 		d.word(Title, &s.Case, &s.Name)
-		d.text(Error, &s.Reason)
-		d.text(Person, &s.By)
+		gone(d, Error, &s.Reason)
+		gone(d, Person, &s.By)
 		for i := range s.Evidence {
 			d.word(Title, &s.Evidence[i])
 		}
@@ -126,8 +171,8 @@ func Agent(a trace.AgentInfo, drop []Class) trace.AgentInfo {
 	a.Tools = slices.Clone(a.Tools)
 	for i := range a.Tools {
 		d.word(Title, &a.Tools[i].Name)
-		d.text(ToolInput, &a.Tools[i].Description)
-		d.json(ToolInput, &a.Tools[i].InputSchema)
+		gone(d, ToolInput, &a.Tools[i].Description)
+		gone(d, ToolInput, &a.Tools[i].InputSchema)
 	}
 	return a
 }
@@ -136,10 +181,11 @@ type dropping []Class
 
 func (d dropping) has(c Class) bool { return slices.Contains(d, c) }
 
-func (d dropping) text(c Class, texts ...*string) {
+// gone removes values of a class that is dropped.
+func gone[T any](d dropping, c Class, values ...*T) {
 	if d.has(c) {
-		for _, s := range texts {
-			*s = ""
+		for _, v := range values {
+			*v = *new(T)
 		}
 	}
 }
@@ -172,32 +218,18 @@ func (dropping) media(t *string) {
 func (d dropping) place(address *string) {
 	web := func(scheme string) bool { return strings.HasPrefix(*address, scheme) }
 	if !slices.ContainsFunc([]string{"https://", "http://", "data:"}, web) {
-		d.text(Path, address)
-	}
-}
-
-func (d dropping) json(c Class, v *json.RawMessage) {
-	if d.has(c) {
-		*v = nil
-	}
-}
-
-func (d dropping) locations(l *[]trace.Location) {
-	if d.has(Path) {
-		*l = nil
+		gone(d, Path, address)
 	}
 }
 
 func (d dropping) prompt(p *trace.Prompt) {
-	d.text(Person, &p.By, &p.Channel)
-	if d.has(Prompt) {
-		p.Message.Parts, p.Message.Metadata = nil, nil
-		return
-	}
+	gone(d, Person, &p.By, &p.Channel)
+	gone(d, Prompt, &p.Message.Parts)
+	gone(d, Prompt, &p.Message.Metadata)
 	p.Message.Parts = slices.Clone(p.Message.Parts)
 	for i := range p.Message.Parts {
 		part := &p.Message.Parts[i]
-		d.text(Path, &part.Filename)
+		gone(d, Path, &part.Filename)
 		d.media(&part.MediaType)
 		d.place(&part.URL)
 	}
@@ -208,20 +240,20 @@ func (d dropping) step(s *reader.Step) {
 	d.word(Error, &s.Finish)
 	for _, p := range s.Parts {
 		if p.Thought {
-			d.text(Reasoning, &p.Text)
+			gone(d, Reasoning, &p.Text)
 		} else {
-			d.text(Output, &p.Text)
+			gone(d, Output, &p.Text)
 		}
 	}
 }
 
 func (d dropping) call(c *reader.Call) {
 	d.word(Title, &c.RawName, &c.Name)
-	d.text(Title, &c.Title)
-	d.json(ToolInput, &c.Input)
-	d.text(ToolInput, &c.InputText)
-	d.json(Reasoning, &c.ProviderState)
-	d.locations(&c.Locations)
+	gone(d, Title, &c.Title)
+	gone(d, ToolInput, &c.Input)
+	gone(d, ToolInput, &c.InputText)
+	gone(d, Reasoning, &c.ProviderState)
+	gone(d, Path, &c.Locations)
 	for _, q := range c.Requests { // also those of later turns
 		d.request(q)
 	}
@@ -229,78 +261,80 @@ func (d dropping) call(c *reader.Call) {
 		return
 	}
 	r := *c.Result
-	d.json(ToolOutput, &r.Output)
-	d.text(Error, &r.Error)
-	d.locations(&r.Locations)
+	gone(d, ToolOutput, &r.Output)
+	gone(d, Error, &r.Error)
+	gone(d, Path, &r.Locations)
 	c.Result = &r
 }
 
 func (d dropping) request(q *reader.Request) {
-	d.text(Title, &q.Title)
+	gone(d, Title, &q.Title)
 	q.Options = slices.Clone(q.Options)
 	for i := range q.Options {
-		d.text(Title, &q.Options[i].Name)
+		gone(d, Title, &q.Options[i].Name)
 	}
 	if q.Response == nil {
 		return
 	}
 	r := *q.Response
-	d.json(Prompt, &r.UpdatedInput)
-	d.text(Person, &r.By)
-	d.text(Error, &r.Reason)
+	gone(d, Prompt, &r.UpdatedInput)
+	gone(d, Person, &r.By)
+	gone(d, Error, &r.Reason)
 	q.Response = &r
 }
 
 func (d dropping) question(q *reader.Question) {
-	d.text(Output, &q.Header, &q.Text)
-	if d.has(Output) {
-		q.Choices = nil
-	}
+	gone(d, Output, &q.Header, &q.Text)
+	gone(d, Output, &q.Choices)
 	if q.Answer == nil {
 		return
 	}
 	a := *q.Answer
-	d.text(Person, &a.By)
-	d.text(Error, &a.Reason)
-	if d.has(Prompt) {
-		a.Values = nil
-	}
+	gone(d, Person, &a.By)
+	gone(d, Error, &a.Reason)
+	gone(d, Prompt, &a.Values)
 	q.Answer = &a
 }
 
 func (d dropping) note(p trace.Payload) trace.Payload {
 	switch p := p.(type) { //nolint:gochecksumtype // the reader makes notes of these kinds only
 	case trace.Error:
+		sentence, summary, more := p.Message, "", false
+		if p.Code == trace.CodeSummary { // the agent's words stand behind the sentence
+			sentence, summary, more = strings.Cut(p.Message, "\n\n")
+		}
 		d.word(Error, &p.Code)
-		d.text(Error, &p.Message)
-		return p
-	case trace.Message:
-		d.text(Prompt, &p.Text)
-		return p
-	case trace.Plan:
-		if d.has(Output) {
-			p.Entries = nil
+		gone(d, Error, &sentence)
+		gone(d, Output, &summary)
+		if p.Message = sentence; more {
+			p.Message = strings.Trim(sentence+"\n\n"+summary, "\n")
 		}
 		return p
+	case trace.Message:
+		gone(d, Prompt, &p.Text)
+		return p
+	case trace.Plan:
+		gone(d, Output, &p.Entries)
+		return p
 	case trace.FileChange:
-		d.text(Path, &p.Path)
-		d.text(ToolOutput, &p.Diff)
+		gone(d, Path, &p.Path)
+		gone(d, ToolOutput, &p.Diff)
 		return p
 	case trace.Source:
-		d.text(Output, &p.URL, &p.Title)
-		d.text(Path, &p.Filename)
+		gone(d, Output, &p.URL, &p.Title)
+		gone(d, Path, &p.Filename)
 		d.media(&p.MediaType)
 		d.place(&p.URL)
 		return p
 	case trace.File:
-		d.text(Output, &p.URL)
-		d.text(Path, &p.Filename)
+		gone(d, Output, &p.URL)
+		gone(d, Path, &p.Filename)
 		d.media(&p.MediaType)
 		d.place(&p.URL)
 		return p
 	case trace.Data:
 		d.word(Title, &p.Name)
-		d.json(Output, &p.Value)
+		gone(d, Output, &p.Value)
 		return p
 	default:
 		return p

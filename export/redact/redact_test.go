@@ -115,6 +115,28 @@ func TestTypesAndAddressesOfFiles(t *testing.T) {
 	}
 }
 
+// The summary behind the sentence of its notice is the agent's own text.
+func TestASummaryIsOutput(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		code, want string
+		drop       []redact.Class
+	}{
+		{"summary", "I have summed up.\n\nAnn wants tea.\n\nAt five.", []redact.Class{redact.Path}},
+		{"summary", "I have summed up.", []redact.Class{redact.Output}},
+		{"summary", "Ann wants tea.\n\nAt five.", []redact.Class{redact.Error}},
+		{"summary", "", redact.Classes()},
+		{"retry", "I have summed up.\n\nAnn wants tea.\n\nAt five.", []redact.Class{redact.Output}},
+		{"retry", "", []redact.Class{redact.Error}},
+	} {
+		turn := &reader.Turn{Notes: []*reader.Note{{Payload: trace.Notice(c.code, "I have summed up.\n\nAnn wants tea.\n\nAt five.")}}}
+		redact.Turn(turn, c.drop)
+		if got := turn.Notes[0].Payload; got != trace.Notice(c.code, c.want) {
+			t.Errorf("%s without %s: %+v", c.code, c.drop, got)
+		}
+	}
+}
+
 func TestParse(t *testing.T) {
 	t.Parallel()
 	for keep, want := range map[string]int{"all": 0, "none": len(redact.Classes()), "prompt,output": len(redact.Classes()) - 2} {

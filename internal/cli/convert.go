@@ -8,28 +8,31 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
-	"iter"
 	"os"
 	"slices"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"
+	"github.com/tributary-dev/tributary/export/atif"
+	"github.com/tributary-dev/tributary/export/reader"
+	"github.com/tributary-dev/tributary/export/redact"
 	"github.com/tributary-dev/tributary/internal/testkit/replay"
 	"github.com/tributary-dev/tributary/trace"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
 type convertCommand struct {
-	From   string   `placeholder:"ADAPTER" help:"The adapter whose recording it is. Needed without --agent."`
-	Agent  string   `placeholder:"NAME" help:"The agent of the configuration whose recording it is: its adapter and its tool_kinds."`
-	Config string   `placeholder:"FILE" help:"The configuration of --agent (default ./tributary.yaml, if it is there)."`
-	To     string   `default:"uistream" placeholder:"FORM" help:"uistream: the server-sent events of each turn; legacy: the same in the form of older clients; trace: JSON lines; atif: a trajectory; otlp: spans, a request in each line."`
-	Client string   `placeholder:"V" help:"The release of the AI SDK that the events are for (default: what 6 and 7 have in common)."`
-	Compat string   `placeholder:"rfc" help:"rfc: write the stream as the Agent Ops RFC does."`
-	Domain []string `name:"domain-events" placeholder:"NAME" help:"Events beside the conversation that are shown, as in stream.domain_events: all, or some names."`
-	At     string   `placeholder:"TIME" help:"The time at which the trace begins, such as 2026-03-04T05:06:07Z (default 1970-01-01T00:00:00Z)."`
-	File   string   `arg:"" placeholder:"FILE" help:"The recording, or - for standard input."`
+	From    string   `placeholder:"ADAPTER" help:"The adapter whose recording it is. Needed without --agent."`
+	Agent   string   `placeholder:"NAME" help:"The agent of the configuration whose recording it is: its adapter and its tool_kinds."`
+	Config  string   `placeholder:"FILE" help:"The configuration of --agent (default ./tributary.yaml, if it is there)."`
+	To      string   `default:"uistream" placeholder:"FORM" help:"uistream: the server-sent events of each turn; legacy: the same in the form of older clients; trace: JSON lines; atif: a trajectory; otlp: spans, a request in each line."`
+	Content *string  `placeholder:"CLASSES" help:"What atif and otlp may have, as in export: all (the default), none, or some classes with commas between them."`
+	Client  string   `placeholder:"V" help:"The release of the AI SDK that the events are for (default: what 6 and 7 have in common)."`
+	Compat  string   `placeholder:"rfc" help:"rfc: write the stream as the Agent Ops RFC does."`
+	Domain  []string `name:"domain-events" placeholder:"NAME" help:"Events beside the conversation that are shown, as in stream.domain_events: all, or some names."`
+	At      string   `placeholder:"TIME" help:"The time at which the trace begins, such as 2026-03-04T05:06:07Z (default 1970-01-01T00:00:00Z)."`
+	File    string   `arg:"" placeholder:"FILE" help:"The recording, or - for standard input."`
 }
 
 // Run converts a recording. The same input gives the same output.
@@ -128,6 +131,13 @@ func (c *convertCommand) form(w io.Writer, about trace.AgentInfo) (each func(tra
 		return nil, nil, usage("--compat %s is unknown: the only one is rfc", c.Compat)
 	}
 	end = func() error { return nil }
+	drop, err := dropped(c.Content)
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case c.Content != nil && c.To != "atif" && c.To != "otlp":
+		return nil, nil, usage("--content does nothing for --to %s: remove it, or write --to atif or --to otlp", c.To)
+	}
 	switch c.To {
 	case "atif", "otlp":
 		var kept []trace.Record
@@ -137,29 +147,16 @@ func (c *convertCommand) form(w io.Writer, about trace.AgentInfo) (each func(tra
 			}
 			return nil
 		}
-		return each, func() error { return c.export(w, about, kept) }, nil
+		return each, func() error {
+			return writeTurns(w, reader.Kept(kept), c.To, redact.Filter{Agent: about, Drop: drop}, atif.Options{})
+		}, nil
 	case "trace":
 		return func(r trace.Record) error { return writeRecord(w, r) }, end, nil
 	case "uistream", "legacy":
 		o := uistream.Options{Profile: profile, RFC: c.Compat != "", Domain: domain, Legacy: c.To == "legacy"}
-		return writeTurns(w, o), end, nil
+		return writeStreams(w, o), end, nil
 	}
 	return nil, nil, usage("--to %s is unknown: use uistream, legacy, trace, atif or otlp", c.To)
-}
-
-// export writes a form of the whole session.
-func (c *convertCommand) export(w io.Writer, about trace.AgentInfo, session []trace.Record) error {
-	records := func() iter.Seq2[trace.Record, error] {
-		return func(yield func(trace.Record, error) bool) {
-			for _, r := range session {
-				if !yield(r, nil) {
-					return
-				}
-			}
-		}
-	}
-	export := exportCommand{Format: c.To}
-	return export.turns(w, records, about, nil, nil)
 }
 
 func writeRecord(w io.Writer, r trace.Record) error {
@@ -173,8 +170,8 @@ func writeRecord(w io.Writer, r trace.Record) error {
 	return nil
 }
 
-// writeTurns writes the stream of each turn once the turn has stopped.
-func writeTurns(w io.Writer, o uistream.Options) func(trace.Record) error {
+// writeStreams writes the stream of each turn once the turn has stopped.
+func writeStreams(w io.Writer, o uistream.Options) func(trace.Record) error {
 	turns := map[string][]trace.Record{} // several may run at a time
 	return func(r trace.Record) error {
 		if r.Turn == "" {

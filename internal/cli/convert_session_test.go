@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"testing"
 	"time"
 
@@ -155,6 +156,31 @@ agents:
 			if got := agent.Tools.Judged(trace.ToolCall{RawName: tool, ToolKind: trace.ToolRead}).ToolKind; got != want {
 				t.Errorf("the policy of %s takes %s for %s, want %s", name, tool, got, want)
 			}
+		}
+	}
+}
+
+// convert leaves out content as export does, and says where --content does nothing.
+func TestConvertLeavesOutContent(t *testing.T) {
+	t.Parallel()
+	plain := filepath.Join(recordings, "plain.jsonl")
+	for _, c := range []struct {
+		to, content string
+		status      int
+		says        string // on standard error
+		spoken      bool
+	}{
+		{"atif", "all", exitOK, "", true},
+		{"atif", "none", exitOK, "", false},
+		{"otlp", "none", exitOK, "", false},
+		{"otlp", "prompt,output", exitOK, "", true},
+		{"otlp", "words", exitUsage, "--content: content \"words\" is no class", false},
+		{"trace", "none", exitUsage, "--content does nothing for --to trace", false},
+	} {
+		got := command(t, "", "convert", "--from", "claude", "--at", "2026-03-04T05:06:07Z", "--to", c.to, "--content", c.content, plain)
+		got.want(t, c.status, c.says)
+		if spoken := strings.Contains(got.out, "Hello"); spoken != c.spoken {
+			t.Errorf("--to %s --content %s: %s", c.to, c.content, got.out)
 		}
 	}
 }

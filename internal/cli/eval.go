@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 
@@ -28,14 +29,15 @@ type evalCommand struct {
 const exitNotJudged = 3
 
 type evalCheckCommand struct {
-	Files []string `arg:"" name:"file" placeholder:"FILE" help:"Files with a case or a suite. The cases of a suite are checked too."`
+	Config string   `placeholder:"FILE" help:"A configuration. An agent of a suite without settings is the one of that name in it."`
+	Files  []string `arg:"" name:"file" placeholder:"FILE" help:"Files with a case or a suite. The cases and the agents of a suite are checked too."`
 }
 
 // Run says of each file whether it can be meant.
 func (c *evalCheckCommand) Run(p *program) error {
 	wrong := false
 	for _, name := range c.Files {
-		text, err := checkEval(name)
+		text, err := c.check(p, name)
 		if err != nil {
 			wrong = true
 			fmt.Fprintln(p.stderr, "tributary:", err)
@@ -49,7 +51,7 @@ func (c *evalCheckCommand) Run(p *program) error {
 	return nil
 }
 
-func checkEval(name string) (string, error) {
+func (c *evalCheckCommand) check(p *program, name string) (string, error) {
 	one, suite, err := eval.Load(name)
 	switch {
 	case err != nil:
@@ -60,6 +62,15 @@ func checkEval(name string) (string, error) {
 	cases, err := suite.LoadCases(name)
 	if err != nil {
 		return "", err //nolint:wrapcheck // a sentence
+	}
+	agents, err := suiteAgents(name, c.Config, p.kinds())
+	if err != nil {
+		return "", err
+	}
+	for _, agent := range slices.Sorted(maps.Keys(agents.Agents)) {
+		if _, _, err := agents.adapterOf(agent); err != nil {
+			return "", err
+		}
 	}
 	return fmt.Sprintf("%s: the suite is right. Its cases: %d, its agents: %d.", name, len(cases), len(suite.Agents)), nil
 }

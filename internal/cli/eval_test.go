@@ -144,6 +144,23 @@ func TestEvalMistakes(t *testing.T) {
 	if !strings.Contains(r.out, "two-commands is right") {
 		t.Errorf("%s", r.out)
 	}
+	config := file(t, "tributary.yaml", "agents: {mine: {adapter: demo}}")
+	if err := os.WriteFile(filepath.Join(filepath.Dir(suite), "k.yaml"), []byte("name: k\nprompt: go\ngraders: [{type: errors}]"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for agents, want := range map[string]string{
+		"{mine: {adapter: dmeo}}": ` agents.mine.adapter is "dmeo": write one of `,
+		"{mine: {}}":              " agents.mine has no adapter: write one of ",
+		"{demo: {url: x}}":        " agents.demo.url means nothing to the adapter demo: remove it",
+	} {
+		if err := os.WriteFile(suite, []byte("cases: [k.yaml]\nagents: "+agents), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		command(t, "", "eval", "check", suite).want(t, exitUsage, "suite.yaml:2:"+want)
+		if agents == "{mine: {}}" {
+			command(t, "", "eval", "check", "--config", config, suite).want(t, exitOK, "")
+		}
+	}
 	command(t, "", "eval", "check", "nowhere.yaml").want(t, exitUsage, "the case cannot be read")
 	judged := file(t, "judged.yaml", "name: judged\ngraders: [{type: judge, rubric: x}]")
 	text, empty := file(t, "notes.txt", "hello\n"), file(t, "empty.jsonl", "\n")

@@ -77,7 +77,7 @@ func printComparison(out io.Writer, c *compare.Comparison) error {
 			t.row(oneLine(r.Case), oneLine(r.Agent), rateText(r.Old), rateText(r.New), changeText(r.Change), times(r.Tokens), times(r.CostUSD), times(r.Seconds), findingText(r.Change))
 		}
 		for _, a := range c.Agents {
-			t.row("all "+counted(a.Cases, "case"), oneLine(a.Agent), "", "", changeText(a.Change), "", "", "", findingText(a.Change))
+			t.row("all "+eval.Counted(a.Cases, "case"), oneLine(a.Agent), "", "", changeText(a.Change), "", "", "", findingText(a.Change))
 		}
 		if err := t.Flush(); err != nil {
 			return fmt.Errorf("the comparison cannot be printed: %w", err)
@@ -142,7 +142,7 @@ func errorsText(old, now int) string {
 	if old+now == 0 {
 		return ""
 	}
-	return fmt.Sprintf(" (%s in the baseline, %d in the new results)", counted(old, "error"), now)
+	return fmt.Sprintf(" (%s in the baseline, %d in the new results)", eval.Counted(old, "error"), now)
 }
 
 func versionsText(all []eval.Versions) string {

@@ -116,7 +116,7 @@ func (c *evalRunCommand) plan(ctx context.Context, p *program) (agents setup, ce
 	if err != nil {
 		return agents, nil, usage("%w", err)
 	}
-	if agents, err = c.agents(p.kinds()); err != nil {
+	if agents, err = suiteAgents(c.Suite, c.Config, p.kinds()); err != nil {
 		return agents, nil, err
 	}
 	texts := map[string]string{}
@@ -167,21 +167,22 @@ func (c *evalRunCommand) apart(cases []*eval.Case) error {
 	return nil
 }
 
-// agents reads the agents of the suite. Where they work and what they may do is the cases' affair.
-func (c *evalRunCommand) agents(kinds catalog) (setup, error) {
+// suiteAgents reads the agents of a suite, with those of a configuration, if one is named. Where they work
+// and what they may do is the cases' affair.
+func suiteAgents(suite, conf string, kinds catalog) (setup, error) {
 	var cfg config.Config
-	if c.Config != "" {
+	if conf != "" {
 		var err error
-		if cfg, err = config.Load(c.Config); err != nil {
+		if cfg, err = config.Load(conf); err != nil {
 			return setup{}, err //nolint:wrapcheck // a sentence
 		}
 	}
 	named := maps.Clone(cfg.Agents)
-	data, err := os.ReadFile(c.Suite)
+	data, err := os.ReadFile(suite)
 	if err != nil {
 		return setup{}, usage("the suite cannot be read: %w", reason(err))
 	}
-	if cfg, err = cfg.WithAgents(data, c.Suite); err != nil {
+	if cfg, err = cfg.WithAgents(data, suite); err != nil {
 		return setup{}, err //nolint:wrapcheck // a sentence
 	}
 	if named == nil {

@@ -86,15 +86,7 @@ func sessionsIn(ctx context.Context, name string) (found []*eval.Session, err er
 			wrong = cmp.Or(wrong, usage("%s: the session %s: %w", name, oneLine(id), err))
 			continue
 		}
-		s, err := eval.Read(func() iter.Seq2[trace.Record, error] {
-			return func(yield func(trace.Record, error) bool) {
-				for _, r := range ordered {
-					if !yield(r, nil) {
-						return
-					}
-				}
-			}
-		})
+		s, err := eval.Read(reader.Kept(ordered))
 		if err != nil {
 			return nil, err //nolint:wrapcheck // there is none
 		}

@@ -12,49 +12,34 @@ import (
 
 // This file shows results of evals in the terminal.
 
-// printRows prints a table with a line for each case and agent.
+// printRows prints a table with a line for each case and agent, and with the columns that have something to say.
 func printRows(w io.Writer, rows []eval.Row) error {
-	type column struct {
-		name string
-		show bool
-		of   func(eval.Row) string
+	empty := func(known func(eval.Row) bool) bool { return !slices.ContainsFunc(rows, known) }
+	hidden := map[int]bool{
+		5: empty(func(r eval.Row) bool { return r.Skipped > 0 }),
+		8: empty(func(r eval.Row) bool { return r.Tokens != nil }),
+		9: empty(func(r eval.Row) bool { return r.CostUSD != nil }),
 	}
-	has := func(known func(eval.Row) bool) bool { return slices.ContainsFunc(rows, known) }
+	t := newTable(w)
+	line := func(all ...string) {
+		var cells []string
+		for i, text := range all {
+			if !hidden[i] {
+				cells = append(cells, text)
+			}
+		}
+		t.row(cells...)
+	}
 	number := func(v *float64, decimals int) string {
 		if v == nil {
 			return "-"
 		}
 		return strconv.FormatFloat(*v, 'f', decimals, 64)
 	}
-	var columns []column
-	for _, c := range []column{
-		{"CASE", true, func(r eval.Row) string { return oneLine(r.Case) }},
-		{"AGENT", true, func(r eval.Row) string { return oneLine(r.Agent) }},
-		{"PASS", true, func(r eval.Row) string { return strconv.Itoa(r.Pass) }},
-		{"FAIL", true, func(r eval.Row) string { return strconv.Itoa(r.Fail) }},
-		{"ERROR", true, func(r eval.Row) string { return strconv.Itoa(r.Error) }},
-		{"SKIPPED", has(func(r eval.Row) bool { return r.Skipped > 0 }), func(r eval.Row) string { return strconv.Itoa(r.Skipped) }},
-		{"RATE", true, eval.Row.RateText},
-		{"SECONDS", true, func(r eval.Row) string { return number(r.Seconds, 1) }},
-		{"TOKENS", has(func(r eval.Row) bool { return r.Tokens != nil }), func(r eval.Row) string { return number(r.Tokens, 0) }},
-		{"USD", has(func(r eval.Row) bool { return r.CostUSD != nil }), func(r eval.Row) string { return number(r.CostUSD, 4) }},
-		{"FIRST REASON", true, func(r eval.Row) string { return oneLine(r.Reason) }},
-	} {
-		if c.show {
-			columns = append(columns, c)
-		}
-	}
-	t := newTable(w)
-	line := func(text func(column) string) {
-		var cells []string
-		for _, c := range columns {
-			cells = append(cells, text(c))
-		}
-		t.row(cells...)
-	}
-	line(func(c column) string { return c.name })
+	line("CASE", "AGENT", "PASS", "FAIL", "ERROR", "SKIPPED", "RATE", "SECONDS", "TOKENS", "USD", "FIRST REASON")
 	for _, r := range rows {
-		line(func(c column) string { return c.of(r) })
+		line(oneLine(r.Case), oneLine(r.Agent), strconv.Itoa(r.Pass), strconv.Itoa(r.Fail), strconv.Itoa(r.Error), strconv.Itoa(r.Skipped),
+			r.RateText(), number(r.Seconds, 1), number(r.Tokens, 0), number(r.CostUSD, 4), oneLine(r.Reason))
 	}
 	if err := t.Flush(); err != nil {
 		return fmt.Errorf("the results cannot be printed: %w", err)

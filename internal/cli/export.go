@@ -40,7 +40,7 @@ type exportCommand struct {
 
 // Run exports sessions.
 func (c *exportCommand) Run(ctx context.Context, p *program) error {
-	drop, err := c.filters()
+	filter, err := c.filter()
 	chosen := c.All || c.Agent != "" || c.Query != ""
 	switch {
 	case err != nil:
@@ -55,7 +55,7 @@ func (c *exportCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	return p.untilSignal(ctx, exitCanceled, func(ctx context.Context) error {
-		err := c.export(ctx, p, to, drop)
+		err := c.export(ctx, p, to, filter)
 		if err != nil && ctx.Err() != nil {
 			return &exitError{exitCanceled, err}
 		}
@@ -63,10 +63,10 @@ func (c *exportCommand) Run(ctx context.Context, p *program) error {
 	})
 }
 
-// filters returns the classes of content that are left out, and refuses filters that the format does
-// not have: the export would have what the user wants to keep.
-func (c *exportCommand) filters() (drop []redact.Class, err error) {
-	for _, f := range []struct {
+// filter says what is exported, and refuses filters that the format does not have: the export would
+// have what the user wants to keep.
+func (c *exportCommand) filter() (f redact.Filter, err error) {
+	for _, one := range []struct {
 		flag, filter string
 		given        bool
 	}{
@@ -76,20 +76,30 @@ func (c *exportCommand) filters() (drop []redact.Class, err error) {
 		{"--no-subagents", "subagents", c.NoSubagents},
 		{"--atif", "version", c.Version != nil},
 	} {
-		if formats := redact.Formats(f.filter); f.given && !slices.Contains(formats, c.Format) {
-			return nil, usage("%s does nothing for --format %s: remove it, or write --format %s", f.flag, c.Format, strings.Join(formats, " or "))
+		if formats := redact.Formats(one.filter); one.given && !slices.Contains(formats, c.Format) {
+			return f, usage("%s does nothing for --format %s: remove it, or write --format %s", one.flag, c.Format, strings.Join(formats, " or "))
 		}
 	}
 	if err := (atif.Options{Version: value(c.Version)}).Check(); err != nil {
-		return nil, usage("--atif: %w", err)
+		return f, usage("--atif: %w", err)
 	}
-	switch {
-	case c.Turn != nil && *c.Turn == "":
-		return nil, usage("--turn is empty: write the id of a turn, or remove the flag")
-	case c.Content == nil:
+	if c.Turn != nil && *c.Turn == "" {
+		return f, usage("--turn is empty: write the id of a turn, or remove the flag")
+	}
+	f = redact.Filter{Turn: value(c.Turn), NoDenied: c.NoDenied, NoSubagents: c.NoSubagents}
+	if f.Drop, err = dropped(c.Content); err != nil {
+		return f, err
+	}
+	return f, nil
+}
+
+// dropped are the classes of content that --content leaves out.
+func dropped(content *string) ([]redact.Class, error) {
+	if content == nil {
 		return nil, nil
 	}
-	if drop, err = redact.Parse(*c.Content); err != nil {
+	drop, err := redact.Parse(*content)
+	if err != nil {
 		return nil, usage("--content: %w", err)
 	}
 	return drop, nil
@@ -103,7 +113,7 @@ func value(flag *string) string {
 	return *flag
 }
 
-func (c *exportCommand) export(ctx context.Context, p *program, to *send.Sender, drop []redact.Class) error {
+func (c *exportCommand) export(ctx context.Context, p *program, to *send.Sender, filter redact.Filter) error {
 	return c.using(func(g remote) (err error) {
 		ids := c.Sessions
 		chosen := len(ids) == 0
@@ -113,33 +123,20 @@ func (c *exportCommand) export(ctx context.Context, p *program, to *send.Sender,
 			}
 		}
 		if to != nil {
-			return c.send(ctx, p, g, to, ids, drop)
+			return c.send(ctx, p, g, to, ids, filter)
 		}
 		dir, err := c.directory(len(ids) > 1 || chosen)
 		if err != nil {
 			return err
 		}
-		one := func(id string, w io.Writer, path string) error {
-			err := c.session(ctx, g, id, drop, w, mediaBeside(path))
-			if errors.Is(err, atif.ErrNothing) && len(ids) > 1 {
-				c.leftOut(p, id)
-			}
-			return err
-		}
-		return c.write(p.stdout, dir, ids, one)
+		return c.write(p, dir, ids, func(id string, w io.Writer, path string) error {
+			return c.session(ctx, g, id, filter, w, mediaBeside(path))
+		})
 	})
 }
 
-func (c *exportCommand) leftOut(p *program, id string) {
-	why := "no turn of it has ended"
-	if c.Turn != nil {
-		why = "it has no such turn that has ended"
-	}
-	fmt.Fprintf(p.stderr, "tributary: the session %s is left out: %s\n", oneParagraph(id), why)
-}
-
 // session writes one session.
-func (c *exportCommand) session(ctx context.Context, g remote, id string, drop []redact.Class, w io.Writer, media func(string, []byte) (string, error)) error {
+func (c *exportCommand) session(ctx context.Context, g remote, id string, filter redact.Filter, w io.Writer, media func(string, []byte) (string, error)) error {
 	switch c.Format {
 	case "trace":
 		return printAll(printTrace{w}, g.history(ctx, id))
@@ -161,25 +158,21 @@ func (c *exportCommand) session(ctx context.Context, g remote, id string, drop [
 	if err != nil {
 		return err
 	}
-	records := func() iter.Seq2[trace.Record, error] { return g.history(ctx, id) }
-	return c.turns(w, records, trace.AgentInfo{Name: s.Agent}, drop, media)
+	filter.Agent.Name = s.Agent
+	return writeTurns(w, func() iter.Seq2[trace.Record, error] { return g.history(ctx, id) }, c.Format, filter, atif.Options{Version: value(c.Version), Media: media})
 }
 
-// turns writes a trajectory or spans.
-func (c *exportCommand) turns(w io.Writer, records func() iter.Seq2[trace.Record, error], agent trace.AgentInfo, drop []redact.Class, media func(string, []byte) (string, error)) error {
-	if c.Format == "atif" {
-		return atif.Write(w, records, atif.Options{Version: value(c.Version), Agent: agent, Drop: drop, Turn: value(c.Turn), NoDenied: c.NoDenied, NoSubagents: c.NoSubagents, Media: media}) //nolint:wrapcheck // a sentence
+// writeTurns writes a trajectory or spans.
+func writeTurns(w io.Writer, records func() iter.Seq2[trace.Record, error], format string, filter redact.Filter, o atif.Options) error {
+	if format == "atif" {
+		o.Filter = filter
+		return atif.Write(w, records, o) //nolint:wrapcheck // a sentence
 	}
-	n, err := otlp.Write(w, records, c.spans(agent, drop))
+	n, err := otlp.Write(w, records, otlp.Options{Filter: filter, Version: version(), Proto: format == "otlp-protobuf"})
 	if err == nil && n == 0 {
-		err = atif.Nothing(value(c.Turn))
+		err = atif.Nothing(filter.Turn)
 	}
 	return err //nolint:wrapcheck // a sentence
-}
-
-// spans says what spans have.
-func (c *exportCommand) spans(agent trace.AgentInfo, drop []redact.Class) otlp.Options {
-	return otlp.Options{Version: version(), Agent: agent, Drop: drop, Turn: value(c.Turn), NoDenied: c.NoDenied, NoSubagents: c.NoSubagents, Proto: c.Format == "otlp-protobuf"}
 }
 
 // sessions are the ids of all sessions that a filter chooses.

@@ -12,6 +12,7 @@ import (
 	"github.com/tributary-dev/tributary/export/live"
 	"github.com/tributary-dev/tributary/export/otlp"
 	"github.com/tributary-dev/tributary/export/otlp/send"
+	"github.com/tributary-dev/tributary/export/redact"
 )
 
 // This file makes the exporters of a configuration.
@@ -41,7 +42,7 @@ func (s *setup) exporters(logger *slog.Logger) (all []*live.Exporter, err error)
 		e, err := live.New(live.Options{
 			Name: name, Agents: c.Agents, Backfill: c.Backfill, Logger: logger,
 			Receiver: send.Config{URL: c.URL, AllowHTTP: c.AllowHTTP, Header: header},
-			Spans:    otlp.Options{Version: version(), Drop: drop, NoDenied: c.NoDenied, NoSubagents: c.NoSubagents},
+			Spans:    otlp.Options{Version: version(), Filter: redact.Filter{Drop: drop, NoDenied: c.NoDenied, NoSubagents: c.NoSubagents}},
 		})
 		if err != nil {
 			return nil, s.Fault(at, "cannot be used: %v", err)

@@ -37,35 +37,45 @@ func (c *exportCommand) directory(several bool) (string, error) {
 	return "", nil
 }
 
-// write writes each session to where it belongs. Sessions in which nothing was said are left out;
-// if there is no other, that is the error.
-func (c *exportCommand) write(stdout io.Writer, dir string, ids []string, one func(id string, w io.Writer, path string) error) error {
-	written := 0
+// each exports the sessions. One in which nothing was said is left out; if there is no other, that is the
+// error.
+func (c *exportCommand) each(p *program, ids []string, one func(id string) error) error {
+	done := 0
+	for _, id := range ids {
+		switch err := one(id); {
+		case err == nil:
+			done++
+		case !errors.Is(err, atif.ErrNothing) || len(ids) == 1:
+			return err
+		default:
+			why := "no turn of it has ended"
+			if c.Turn != nil {
+				why = "it has no such turn that has ended"
+			}
+			fmt.Fprintf(p.stderr, "tributary: the session %s is left out: %s\n", oneParagraph(id), why)
+		}
+	}
+	if done == 0 {
+		return atif.Nothing(value(c.Turn))
+	}
+	return nil
+}
+
+// write writes each session to where it belongs.
+func (c *exportCommand) write(p *program, dir string, ids []string, one func(id string, w io.Writer, path string) error) error {
 	all := func(w io.Writer) error {
-		for _, id := range ids {
-			path, err := c.Output, error(nil)
+		return c.each(p, ids, func(id string) error {
 			if dir == "" {
-				err = one(id, w, path)
-			} else {
-				path = filepath.Join(dir, fileOf(id)+c.extension())
-				err = whole(path, func(w io.Writer) error { return one(id, w, path) })
+				return one(id, w, c.Output)
 			}
-			switch {
-			case err == nil:
-				written++
-			case !errors.Is(err, atif.ErrNothing):
-				return err
-			}
-		}
-		if written == 0 {
-			return atif.Nothing(value(c.Turn))
-		}
-		return nil
+			path := filepath.Join(dir, fileOf(id)+c.extension())
+			return whole(path, func(w io.Writer) error { return one(id, w, path) })
+		})
 	}
 	if dir == "" && c.Output != "" {
 		return whole(c.Output, all)
 	}
-	return all(stdout)
+	return all(p.stdout)
 }
 
 func (c *exportCommand) extension() string {

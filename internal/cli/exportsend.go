@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/config"
+	"github.com/tributary-dev/tributary/eval"
 	"github.com/tributary-dev/tributary/export/atif"
 	"github.com/tributary-dev/tributary/export/otlp"
 	"github.com/tributary-dev/tributary/export/otlp/send"
@@ -88,65 +89,52 @@ type sent struct {
 }
 
 func (s sent) String() string {
-	return fmt.Sprintf("%s, %s, %s sent, %d dropped", counted(s.sessions, "session"), counted(s.turns, "turn"), counted(s.Sent, "span"), s.Dropped)
-}
-
-func counted(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
+	return fmt.Sprintf("%s, %s, %s sent, %d dropped", eval.Counted(s.sessions, "session"), eval.Counted(s.turns, "turn"), eval.Counted(s.Sent, "span"), s.Dropped)
 }
 
 // send sends all sessions, and prints one line for each, and one with the sums. Spans that the
 // receiver did not take are an error at the end.
-func (c *exportCommand) send(ctx context.Context, p *program, g remote, to *send.Sender, ids []string, drop []redact.Class) error {
+func (c *exportCommand) send(ctx context.Context, p *program, g remote, to *send.Sender, ids []string, filter redact.Filter) error {
 	defer to.Close()
 	var sum sent
-	for _, id := range ids {
-		one, err := c.sendOne(ctx, g, to, id, drop)
-		if errors.Is(err, atif.ErrNothing) {
-			if len(ids) == 1 {
-				return err
-			}
-			c.leftOut(p, id)
-			continue
-		}
+	err := c.each(p, ids, func(id string) error {
+		one, err := sendOne(ctx, g, to, id, filter)
 		if one.turns > 0 || one.Sent > 0 {
-			fmt.Fprintf(p.stderr, "tributary: %s: %s, %s sent, %d dropped\n", oneParagraph(id), counted(one.turns, "turn"), counted(one.Sent, "span"), one.Dropped)
+			fmt.Fprintf(p.stderr, "tributary: %s: %s, %s sent, %d dropped\n", oneParagraph(id), eval.Counted(one.turns, "turn"), eval.Counted(one.Sent, "span"), one.Dropped)
 			sum = sent{sum.sessions + 1, sum.turns + one.turns, sum.Plus(one.Result)}
 		}
-		if err != nil {
+		return err
+	})
+	if err != nil {
+		if !errors.Is(err, atif.ErrNothing) {
 			fmt.Fprintln(p.stdout, sum)
-			return err
 		}
-	}
-	if sum.sessions == 0 {
-		return atif.Nothing(value(c.Turn))
+		return err
 	}
 	fmt.Fprintln(p.stdout, sum)
 	if sum.Dropped > 0 {
-		return fmt.Errorf("the receiver did not take %s; of the first it said: %s", counted(sum.Dropped, "span"), cmp.Or(oneParagraph(sum.First), "nothing"))
+		return fmt.Errorf("the receiver did not take %s; of the first it said: %s", eval.Counted(sum.Dropped, "span"), cmp.Or(oneParagraph(sum.First), "nothing"))
 	}
 	return nil
 }
 
 // sendOne sends a session. All of it is read first: the gateway does not wait while a receiver does.
-func (c *exportCommand) sendOne(ctx context.Context, g remote, to *send.Sender, id string, drop []redact.Class) (one sent, err error) {
+func sendOne(ctx context.Context, g remote, to *send.Sender, id string, filter redact.Filter) (one sent, err error) {
 	s, err := g.session(ctx, id)
 	if err != nil {
 		return one, err
 	}
+	filter.Agent.Name = s.Agent
 	var turns [][]otlp.Request
 	records := func() iter.Seq2[trace.Record, error] { return g.history(ctx, id) }
-	for requests, err := range otlp.Turns(records, c.spans(trace.AgentInfo{Name: s.Agent}, drop)) {
+	for requests, err := range otlp.Turns(records, otlp.Options{Filter: filter, Version: version()}) {
 		if err != nil {
 			return one, err //nolint:wrapcheck // a sentence
 		}
 		turns = append(turns, requests)
 	}
 	if len(turns) == 0 {
-		return one, atif.Nothing(value(c.Turn))
+		return one, atif.Nothing(filter.Turn)
 	}
 	for _, requests := range turns {
 		for _, r := range requests {

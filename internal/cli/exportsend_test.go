@@ -8,6 +8,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/tributary-dev/tributary/eval"
 	"github.com/tributary-dev/tributary/export/otlp/otlptest"
 )
 
@@ -56,7 +57,7 @@ func TestExportSends(t *testing.T) {
 			t.Errorf("no %q in %s", line, got.errors)
 		}
 	}
-	if want := "2 sessions, 3 turns, " + counted(len(spans), "span") + " sent, 0 dropped\n"; got.out != want || len(spans) < 6 || r.Faults() != nil {
+	if want := "2 sessions, 3 turns, " + eval.Counted(len(spans), "span") + " sent, 0 dropped\n"; got.out != want || len(spans) < 6 || r.Faults() != nil {
 		t.Errorf("%q, want %q; %v", got.out, want, r.Faults())
 	}
 	if header.Get("Authorization") != "Basic c2VjcmV0LWtleQ==" || header.Get("X-Langfuse-Ingestion-Version") != "4" || header.Get("X-Tags") != "a,b=c" || header.Get("Content-Type") != "application/x-protobuf" {

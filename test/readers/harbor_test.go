@@ -12,6 +12,7 @@ import (
 
 	"github.com/tributary-dev/tributary/export/atif"
 	"github.com/tributary-dev/tributary/export/exporttest"
+	"github.com/tributary-dev/tributary/export/redact"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -25,7 +26,7 @@ func TestHarborTakesEveryTrajectory(t *testing.T) {
 	for path, records := range sessions {
 		for _, version := range []string{"1.7", "1.8"} {
 			var b bytes.Buffer
-			switch err := atif.Write(&b, exporttest.Durable(records), atif.Options{Version: version, Agent: trace.AgentInfo{Name: "recorded"}}); {
+			switch err := atif.Write(&b, exporttest.Durable(records), atif.Options{Version: version, Filter: redact.Filter{Agent: trace.AgentInfo{Name: "recorded"}}}); {
 			case errors.Is(err, atif.ErrNothing):
 				continue
 			case err != nil:

@@ -19,6 +19,7 @@ import (
 	"github.com/tributary-dev/tributary/export/exporttest"
 	"github.com/tributary-dev/tributary/export/otlp"
 	"github.com/tributary-dev/tributary/export/otlp/send"
+	"github.com/tributary-dev/tributary/export/redact"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -95,7 +96,7 @@ func sendAll(t *testing.T, to *send.Sender) (n counts) {
 		for i := range records {
 			records[i].Session = path
 		}
-		for requests, err := range otlp.Turns(now(records), otlp.Options{Agent: trace.AgentInfo{Name: "recorded"}}) {
+		for requests, err := range otlp.Turns(now(records), otlp.Options{Filter: redact.Filter{Agent: trace.AgentInfo{Name: "recorded"}}}) {
 			if err != nil {
 				t.Fatalf("%s: %v", path, err)
 			}
@@ -106,8 +107,8 @@ func sendAll(t *testing.T, to *send.Sender) (n counts) {
 				}
 				for _, s := range r.Spans {
 					n.Spans++
-					for _, a := range s.Attrs {
-						switch v, _ := a.Value.(int64); a.Key {
+					for _, a := range s.GetAttributes() {
+						switch v := a.GetValue().GetIntValue(); a.GetKey() {
 						case "gen_ai.usage.input_tokens":
 							n.Input += v
 						case "gen_ai.usage.output_tokens":

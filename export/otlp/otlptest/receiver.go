@@ -1,9 +1,14 @@
+// Package otlptest has a receiver of OTLP by HTTP for tests, with the rules of Langfuse. It decodes
+// with the official messages of OpenTelemetry, and knows nothing of the package that it tests.
 package otlptest
 
 import (
 	"bytes"
 	"compress/gzip"
+	"encoding/base64"
+	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -14,7 +19,10 @@ import (
 	"strings"
 	"sync"
 
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
 	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 )
 
@@ -119,15 +127,7 @@ func (r *Receiver) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		}
 		r.take(s)
 	}
-	w.Header().Set("Content-Type", req.Header.Get("Content-Type"))
-	if strings.HasSuffix(req.Header.Get("Content-Type"), "json") {
-		if rejected == 0 {
-			fmt.Fprint(w, "{}")
-			return
-		}
-		_ = json.NewEncoder(w).Encode(map[string]any{"partialSuccess": map[string]any{"rejectedSpans": strconv.Itoa(rejected), "errorMessage": first}})
-		return
-	}
+	w.Header().Set("Content-Type", "application/x-protobuf")
 	if rejected > 0 {
 		_, _ = w.Write(partial(rejected, first))
 	}
@@ -140,7 +140,7 @@ func say(w http.ResponseWriter, status int, why string) {
 }
 
 // read returns the spans, or the status and the reason of a refusal.
-func (r *Receiver) read(req *http.Request) (spans []Span, status int, why string) {
+func (r *Receiver) read(req *http.Request) (all []Span, status int, why string) {
 	if v := req.Header.Get("X-Langfuse-Ingestion-Version"); v != "" {
 		if n, err := strconv.Atoi(v); err != nil || n > 4 {
 			return nil, http.StatusBadRequest, "Invalid ingestion version"
@@ -165,18 +165,16 @@ func (r *Receiver) read(req *http.Request) (spans []Span, status int, why string
 	case r.Most > 0 && len(body) > r.Most:
 		return nil, http.StatusRequestEntityTooLarge, fmt.Sprintf("the body has %d bytes of %d", len(body), r.Most)
 	}
-	switch kind, _, _ := mime.ParseMediaType(req.Header.Get("Content-Type")); kind {
-	case "application/x-protobuf":
-		spans, err = ofProto(body)
-	case "application/json":
-		spans, err = ofJSON(body)
-	default:
+	kind, _, _ := mime.ParseMediaType(req.Header.Get("Content-Type"))
+	if kind != "application/x-protobuf" && kind != "application/json" {
 		return nil, http.StatusBadRequest, "Unsupported content type"
 	}
+	decoded, err := Decode(body, kind == "application/json")
 	if err != nil {
 		return nil, http.StatusBadRequest, err.Error()
 	}
-	for i, s := range spans {
+	all = spans(decoded)
+	for i, s := range all {
 		why := ""
 		switch {
 		case len(s.Trace) != 32 || strings.Trim(s.Trace, "0") == "":
@@ -190,7 +188,7 @@ func (r *Receiver) read(req *http.Request) (spans []Span, status int, why string
 			return nil, http.StatusBadRequest, fmt.Sprintf("The entire export was rejected and no spans were ingested: spans[%d]: %s", i, why)
 		}
 	}
-	return spans, http.StatusOK, ""
+	return all, http.StatusOK, ""
 }
 
 // take makes a row of a span.
@@ -225,11 +223,57 @@ func (r *Receiver) take(s Span) {
 	}
 }
 
-func ofProto(body []byte) (all []Span, err error) {
-	var in tracepb.TracesData // the same bytes as ExportTraceServiceRequest
-	if err := proto.Unmarshal(body, &in); err != nil {
-		return nil, fmt.Errorf("the body is no protobuf: %w", err)
+// Decode reads a body as the official messages.
+func Decode(body []byte, asJSON bool) (*tracepb.TracesData, error) {
+	in := &tracepb.TracesData{} // the same bytes as ExportTraceServiceRequest
+	if !asJSON {
+		if err := proto.Unmarshal(body, in); err != nil {
+			return nil, fmt.Errorf("the body is no protobuf: %w", err)
+		}
+		return in, nil
 	}
+	var v any
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.UseNumber()
+	err := d.Decode(&v)
+	if err == nil {
+		err = base64IDs(v)
+	}
+	if err == nil {
+		body, err = json.Marshal(v)
+	}
+	if err == nil {
+		err = protojson.UnmarshalOptions{DiscardUnknown: true}.Unmarshal(body, in)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the body is no OTLP as JSON: %w", err)
+	}
+	return in, nil
+}
+
+// base64IDs writes hexadecimal ids as the mapping of protobuf has them.
+func base64IDs(v any) error {
+	var all error
+	switch v := v.(type) {
+	case map[string]any:
+		for key, one := range v {
+			if s, is := one.(string); is && slices.Contains([]string{"traceId", "spanId", "parentSpanId"}, key) {
+				raw, err := hex.DecodeString(s)
+				all = errors.Join(all, err)
+				v[key] = base64.StdEncoding.EncodeToString(raw)
+			}
+			all = errors.Join(all, base64IDs(one))
+		}
+	case []any:
+		for _, one := range v {
+			all = errors.Join(all, base64IDs(one))
+		}
+	}
+	return all
+}
+
+// spans are the spans of a request.
+func spans(in *tracepb.TracesData) (all []Span) {
 	for _, rs := range in.GetResourceSpans() {
 		for _, ss := range rs.GetScopeSpans() {
 			for _, s := range ss.GetSpans() {
@@ -238,46 +282,39 @@ func ofProto(body []byte) (all []Span, err error) {
 					Name: s.GetName(), Start: s.GetStartTimeUnixNano(), End: s.GetEndTimeUnixNano(), Attrs: map[string]any{},
 				}
 				for _, a := range s.GetAttributes() {
-					one.Attrs[a.GetKey()] = protoValue(a.GetValue())
+					one.Attrs[a.GetKey()] = Value(a.GetValue())
 				}
 				all = append(all, one)
 			}
 		}
 	}
-	return all, nil
+	return all
 }
 
-// ofJSON reads the mapping of protobuf, with ids that are hexadecimal.
-func ofJSON(body []byte) (all []Span, err error) {
-	var in struct {
-		ResourceSpans []struct {
-			ScopeSpans []struct {
-				Spans []struct {
-					TraceID, SpanID, ParentSpanID, Name string
-					Start                               uint64 `json:"startTimeUnixNano,string"`
-					End                                 uint64 `json:"endTimeUnixNano,string"`
-					Attributes                          []struct {
-						Key   string
-						Value jsonValue
-					}
-				}
-			}
+// Value is a string, a bool, an int64, a float64, a []any, or nil.
+func Value(v *commonpb.AnyValue) any {
+	switch v := v.GetValue().(type) {
+	case *commonpb.AnyValue_StringValue:
+		return v.StringValue
+	case *commonpb.AnyValue_BoolValue:
+		return v.BoolValue
+	case *commonpb.AnyValue_IntValue:
+		return v.IntValue
+	case *commonpb.AnyValue_DoubleValue:
+		return v.DoubleValue
+	case *commonpb.AnyValue_ArrayValue:
+		list := []any{}
+		for _, one := range v.ArrayValue.GetValues() {
+			list = append(list, Value(one))
 		}
+		return list
 	}
-	d := json.NewDecoder(bytes.NewReader(body))
-	if err := d.Decode(&in); err != nil {
-		return nil, fmt.Errorf("the body is no OTLP as JSON: %w", err)
-	}
-	for _, rs := range in.ResourceSpans {
-		for _, ss := range rs.ScopeSpans {
-			for _, s := range ss.Spans {
-				one := Span{Trace: s.TraceID, ID: s.SpanID, Parent: s.ParentSpanID, Name: s.Name, Start: s.Start, End: s.End, Attrs: map[string]any{}}
-				for _, a := range s.Attributes {
-					one.Attrs[a.Key] = a.Value.any()
-				}
-				all = append(all, one)
-			}
-		}
-	}
-	return all, nil
+	return nil
+}
+
+// partial is ExportTraceServiceResponse. Its official message would bring all of gRPC with it.
+func partial(rejected int, why string) []byte {
+	inner := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), uint64(rejected)) //nolint:gosec // not negative
+	inner = protowire.AppendString(protowire.AppendTag(inner, 2, protowire.BytesType), why)
+	return protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), inner)
 }

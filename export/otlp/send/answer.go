@@ -11,7 +11,8 @@ import (
 	"time"
 	"unicode"
 
-	"github.com/tributary-dev/tributary/export/otlp"
+	"google.golang.org/protobuf/encoding/protowire"
+
 	"github.com/tributary-dev/tributary/internal/address"
 	"github.com/tributary-dev/tributary/internal/httpjson"
 )
@@ -34,23 +35,55 @@ func read(res *http.Response, body []byte, hide func(string) string) answer {
 	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	a := answer{status: res.StatusCode, page: kind == "text/html" || kind == "" && bytes.HasPrefix(bytes.TrimSpace(body), []byte("<"))}
 	asJSON, asProto := strings.HasSuffix(kind, "json"), strings.HasSuffix(kind, "protobuf")
-	var in otlp.Answer
+	text := ""
 	switch {
-	case a.page:
-	case a.taken() && (asJSON || asProto):
-		in, _ = otlp.ReadAnswer(body, asJSON)
-	case a.taken():
-	case asProto:
-		in, _ = otlp.ReadStatus(body)
+	case a.page, a.taken() && !asJSON && !asProto:
+	case a.taken() && asJSON:
+		var in struct {
+			PartialSuccess struct {
+				RejectedSpans json.Number // a number, or one in quotation marks
+				ErrorMessage  string
+			}
+		}
+		_ = json.Unmarshal(body, &in)                          // what is no such answer took all
+		a.refused, _ = in.PartialSuccess.RejectedSpans.Int64() // none is none
+		text = in.PartialSuccess.ErrorMessage
+	case a.taken(): // ExportTraceServiceResponse, whose official message would bring all of gRPC with it
+		_, response := fields(body)
+		counts, words := fields(response[1])
+		a.refused, text = int64(counts[1]), string(words[2]) //nolint:gosec // as protobuf has it
+	case asProto: // google.rpc.Status
+		_, words := fields(body)
+		text = string(words[2])
 	default:
-		in.Message = cmp.Or(sentence(body), string(body))
+		text = cmp.Or(sentence(body), string(body))
 	}
-	a.refused, a.words = in.Rejected, hide(words(in.Message))
+	a.words = hide(words(text))
 	a.retryAfter = httpjson.RetryAfter(res.Header)
 	if at, err := res.Location(); err == nil {
 		a.to = address.Public(at.String())
 	}
 	return a
+}
+
+// fields are the numbers and the texts in a message of protobuf, up to what is none.
+func fields(message []byte) (numbers map[protowire.Number]uint64, contents map[protowire.Number][]byte) {
+	numbers, contents = map[protowire.Number]uint64{}, map[protowire.Number][]byte{}
+	for len(message) > 0 {
+		field, kind, size := protowire.ConsumeField(message)
+		if size < 0 {
+			break
+		}
+		switch value := message[protowire.SizeTag(field):size]; kind {
+		case protowire.VarintType:
+			numbers[field], _ = protowire.ConsumeVarint(value)
+		case protowire.BytesType:
+			contents[field], _ = protowire.ConsumeBytes(value)
+		default:
+		}
+		message = message[size:]
+	}
+	return numbers, contents
 }
 
 // sentence is the sentence in an error as JSON, in the forms that receivers use.
@@ -129,7 +162,7 @@ func (s *Sender) judge(a answer) error {
 	case http.StatusNotFound, http.StatusMethodNotAllowed:
 		return fmt.Errorf("at %s nothing takes spans (%s): look up the receiver's address, which mostly ends in /v1/traces", at, a.said())
 	case http.StatusUnsupportedMediaType:
-		return fmt.Errorf("the receiver at %s does not take %s (%s): name a receiver that does", at, s.mediaType(), a.said())
+		return fmt.Errorf("the receiver at %s does not take %s (%s): name a receiver that does", at, mediaType, a.said())
 	}
 	switch {
 	case a.taken() && a.page:

@@ -56,7 +56,7 @@ func TestEveryRecordingArrives(t *testing.T) {
 	t.Parallel()
 	for path, records := range exporttest.Recorded(t, "../../../adapter") {
 		r := &otlptest.Receiver{}
-		s := sender(t, send.Config{Transport: r, JSON: len(records)%2 == 0, Header: map[string][]string{"X-Langfuse-Ingestion-Version": {"4"}}})
+		s := sender(t, send.Config{Transport: r, Header: map[string][]string{"X-Langfuse-Ingestion-Version": {"4"}}})
 		want, turnOf := map[string]bool{}, map[string]string{}
 		for again := range 2 {
 			for turn, err := range reader.Turns(exporttest.Durable(records)(), nil) {
@@ -69,8 +69,8 @@ func TestEveryRecordingArrives(t *testing.T) {
 				}
 				for _, request := range requests {
 					for _, one := range request.Spans {
-						want[fmt.Sprintf("%x %x", one.Trace, one.ID)] = true
-						turnOf[fmt.Sprintf("%x", one.Trace)] = turn.ID
+						want[fmt.Sprintf("%x %x", one.GetTraceId(), one.GetSpanId())] = true
+						turnOf[fmt.Sprintf("%x", one.GetTraceId())] = turn.ID
 					}
 					if result, err := s.Send(t.Context(), request); err != nil || result.Dropped > 0 || result.Sent != len(request.Spans) {
 						t.Fatalf("%s: %+v %v", path, result, err)

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"time"
 
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+
 	"github.com/tributary-dev/tributary/export/otlp"
 	"github.com/tributary-dev/tributary/internal/address"
 )
@@ -37,8 +39,6 @@ type Config struct {
 	AllowHTTP bool
 	// Header goes with each request, for keys and the like. The headers of the body are not in it.
 	Header http.Header
-	// JSON sends JSON and not protobuf. Some receivers take protobuf only.
-	JSON bool
 	// Timeout bounds one request; 30 s if zero.
 	Timeout time.Duration
 	// Attempts bounds how often one request is sent; 8 if zero.
@@ -102,7 +102,7 @@ func (s *Sender) Close() { s.http.CloseIdleConnections() }
 // Send sends a request, in pieces if it must. The error is one sentence, and says why the rest of
 // the spans was not sent; the result counts also then. The spans that a receiver drops are no error.
 func (s *Sender) Send(ctx context.Context, r otlp.Request) (sum Result, err error) {
-	for rest := [][]otlp.Span{r.Spans}; len(rest) > 0; {
+	for rest := [][]*tracepb.Span{r.Spans}; len(rest) > 0; {
 		piece := r
 		piece.Spans, rest = rest[0], rest[1:]
 		if len(piece.Spans) == 0 {
@@ -119,7 +119,7 @@ func (s *Sender) Send(ctx context.Context, r otlp.Request) (sum Result, err erro
 				one.Sent, one.First = one.Sent-one.Dropped, a.words
 			}
 		case half > 0:
-			rest = append([][]otlp.Span{piece.Spans[:half], piece.Spans[half:]}, rest...)
+			rest = append([][]*tracepb.Span{piece.Spans[:half], piece.Spans[half:]}, rest...)
 			continue
 		default:
 			one = Result{Dropped: 1, First: a.said()}
@@ -175,12 +175,7 @@ func (s *Sender) ended(ctx context.Context) error {
 
 // encode is the body of a request.
 func (s *Sender) encode(r otlp.Request) ([]byte, error) {
-	body, err := []byte(nil), error(nil)
-	if s.cfg.JSON {
-		body, err = r.JSON()
-	} else {
-		body = r.Proto()
-	}
+	body, err := r.Proto()
 	if err != nil {
 		return nil, err
 	}
@@ -195,12 +190,8 @@ func (s *Sender) encode(r otlp.Request) ([]byte, error) {
 	return packed.Bytes(), nil
 }
 
-func (s *Sender) mediaType() string {
-	if s.cfg.JSON {
-		return "application/json"
-	}
-	return "application/x-protobuf"
-}
+// mediaType is that of a request.
+const mediaType = "application/x-protobuf"
 
 // post sends a request once.
 func (s *Sender) post(ctx context.Context, body []byte) (answer, error) {
@@ -211,7 +202,7 @@ func (s *Sender) post(ctx context.Context, body []byte) (answer, error) {
 		return answer{}, fmt.Errorf("make the request: %w", err)
 	}
 	req.Header = s.cfg.Header.Clone()
-	req.Header.Set("Content-Type", s.mediaType())
+	req.Header.Set("Content-Type", mediaType) // some receivers take no JSON
 	req.Header.Set("Content-Encoding", "gzip")
 	if req.Header.Get("User-Agent") == "" {
 		req.Header.Set("User-Agent", "tributary")

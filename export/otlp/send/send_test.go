@@ -13,6 +13,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	tracepb "go.opentelemetry.io/proto/otlp/trace/v1"
+
 	"github.com/tributary-dev/tributary/export/otlp"
 	"github.com/tributary-dev/tributary/export/otlp/otlptest"
 	"github.com/tributary-dev/tributary/export/otlp/send"
@@ -23,12 +26,15 @@ const somewhere = "https://receiver.example/v1/traces"
 // spans is a request with n spans, named span-0, span-1 …
 func spans(n int) (r otlp.Request) {
 	for i := range n {
-		s := otlp.Span{Name: fmt.Sprintf("span-%d", i), Kind: otlp.KindInternal, Start: 1, End: 2, Attrs: []otlp.Attr{{Key: "session.id", Value: "s"}}}
-		s.Trace[0], s.ID[0], s.ID[1] = 1, byte(i>>8), byte(i)
-		s.ID[7] = 1
+		s := &tracepb.Span{Name: fmt.Sprintf("span-%d", i), Kind: tracepb.Span_SPAN_KIND_INTERNAL, StartTimeUnixNano: 1, EndTimeUnixNano: 2, Attributes: []*commonpb.KeyValue{attribute("session.id", "s")}}
+		s.TraceId, s.SpanId = append([]byte{1}, make([]byte, 15)...), []byte{byte(i >> 8), byte(i), 0, 0, 0, 0, 0, 1}
 		r.Spans = append(r.Spans, s)
 	}
 	return r
+}
+
+func attribute(key, text string) *commonpb.KeyValue {
+	return &commonpb.KeyValue{Key: key, Value: &commonpb.AnyValue{Value: &commonpb.AnyValue_StringValue{StringValue: text}}}
 }
 
 func sender(t *testing.T, c send.Config) *send.Sender {
@@ -56,21 +62,18 @@ func status(code int, kind, body string) func(int, http.ResponseWriter, *http.Re
 
 func TestBodies(t *testing.T) {
 	t.Parallel()
-	for _, asJSON := range []bool{false, true} {
-		var got http.Header
-		r := &otlptest.Receiver{Answer: func(_ int, _ http.ResponseWriter, req *http.Request) bool {
-			got = req.Header
-			return false
-		}}
-		header := http.Header{"authorization": {"Basic abc"}, "X-Langfuse-Ingestion-Version": {"4"}}
-		result, err := sender(t, send.Config{Transport: r, JSON: asJSON, Header: header}).Send(t.Context(), spans(3))
-		if err != nil || result != (send.Result{Sent: 3}) || len(r.Spans()) != 3 || r.Faults() != nil {
-			t.Errorf("%+v %v %v", result, err, r.Faults())
-		}
-		kind := map[bool]string{false: "application/x-protobuf", true: "application/json"}[asJSON]
-		if got.Get("Content-Type") != kind || got.Get("Content-Encoding") != "gzip" || got.Get("Authorization") != "Basic abc" || got.Get("X-Langfuse-Ingestion-Version") != "4" {
-			t.Errorf("%v", got)
-		}
+	var got http.Header
+	r := &otlptest.Receiver{Answer: func(_ int, _ http.ResponseWriter, req *http.Request) bool {
+		got = req.Header
+		return false
+	}}
+	header := http.Header{"authorization": {"Basic abc"}, "X-Langfuse-Ingestion-Version": {"4"}}
+	result, err := sender(t, send.Config{Transport: r, Header: header}).Send(t.Context(), spans(3))
+	if err != nil || result != (send.Result{Sent: 3}) || len(r.Spans()) != 3 || r.Faults() != nil {
+		t.Errorf("%+v %v %v", result, err, r.Faults())
+	}
+	if got.Get("Content-Type") != "application/x-protobuf" || got.Get("Content-Encoding") != "gzip" || got.Get("Authorization") != "Basic abc" || got.Get("X-Langfuse-Ingestion-Version") != "4" {
+		t.Errorf("%v", got)
 	}
 }
 
@@ -132,7 +135,7 @@ func TestTooLarge(t *testing.T) {
 	t.Parallel()
 	r := &otlptest.Receiver{Most: 2000}
 	request := spans(100)
-	request.Spans[40].Attrs = append(request.Spans[40].Attrs, otlp.Attr{Key: "text", Value: strings.Repeat("x", 3000)})
+	request.Spans[40].Attributes = append(request.Spans[40].Attributes, attribute("text", strings.Repeat("x", 3000)))
 	result, err := sender(t, send.Config{Transport: r}).Send(t.Context(), request)
 	if err != nil || result.Sent != 99 || result.Dropped != 1 || !strings.HasPrefix(result.First, "status 413: the body has 3") || len(r.Spans()) != 99 {
 		t.Errorf("%+v %v", result, err)
@@ -141,18 +144,15 @@ func TestTooLarge(t *testing.T) {
 
 func TestTakenInPart(t *testing.T) {
 	t.Parallel()
-	for _, asJSON := range []bool{false, true} {
-		r := &otlptest.Receiver{Reject: func(s otlptest.Span) string {
-			if strings.HasSuffix(s.Name, "7") {
-				return s.Name + " is older than a year"
-			}
-			return ""
-		}}
-		s := sender(t, send.Config{Transport: r, JSON: asJSON})
-		result, err := s.Send(t.Context(), spans(20))
-		if err != nil || result != (send.Result{Sent: 18, Dropped: 2, First: "span-7 is older than a year"}) || r.Requests() != 1 {
-			t.Errorf("%+v %v", result, err)
+	r := &otlptest.Receiver{Reject: func(s otlptest.Span) string {
+		if strings.HasSuffix(s.Name, "7") {
+			return s.Name + " is older than a year"
 		}
+		return ""
+	}}
+	result, err := sender(t, send.Config{Transport: r}).Send(t.Context(), spans(20))
+	if err != nil || result != (send.Result{Sent: 18, Dropped: 2, First: "span-7 is older than a year"}) || r.Requests() != 1 {
+		t.Errorf("%+v %v", result, err)
 	}
 	for _, c := range []struct {
 		kind, body string
