@@ -17,7 +17,7 @@ import (
 // restart changes nothing about them, and each gateway of a shared log can continue them.
 
 // hold holds the prompts that wait and are on record. The caller puts the document on record, and
-// then calls let for each of the turns.
+// then calls endHeld for each of the turns.
 func (l *activeSession) hold() (held []*turn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -50,8 +50,8 @@ func (l *activeSession) noteHeld(turns []string) {
 	l.changes++
 }
 
-// let ends what memory has of a held turn. Those who read it get its end.
-func (t *turn) let() {
+// endHeld ends what memory has of a held turn. Those who read it get its end.
+func (t *turn) endHeld() {
 	if err := t.builder.Detach(); err != nil && !ofOneSession(err) {
 		t.logger.Error("prompt not wholly recorded", "error", err)
 	}
@@ -69,7 +69,7 @@ func (l *activeSession) holdNow() {
 	l.hub.goes.Go(func() {
 		l.saveLater()
 		for _, t := range held {
-			t.let()
+			t.endHeld()
 		}
 	})
 }
@@ -141,9 +141,9 @@ func (l *activeSession) recall(ctx context.Context, q QueuedPrompt, by Sender) (
 	return t, nil
 }
 
-// release puts held prompts into the queue, before those that came later. The caller holds the
+// requeue puts held prompts into the queue, before those that came later. The caller holds the
 // history lock.
-func (l *activeSession) release(ctx context.Context, held []QueuedPrompt, by Sender) (turns []*turn, err error) {
+func (l *activeSession) requeue(ctx context.Context, held []QueuedPrompt, by Sender) (turns []*turn, err error) {
 	if err := l.refusalNow(); err != nil {
 		return nil, err
 	}
@@ -214,7 +214,7 @@ func (h *Hub) releaseHeld(ctx context.Context, session string, by Sender, chosen
 	if len(held) == 0 {
 		return nil, release, nil
 	}
-	if turns, err = l.release(ctx, held, by); err != nil {
+	if turns, err = l.requeue(ctx, held, by); err != nil {
 		return nil, release, err
 	}
 	h.Logger.Info("queue continued", "session", session, "prompts", len(turns), "by", by.By)

@@ -168,7 +168,7 @@ func TestAStopHoldsTheQueue(t *testing.T) {
 // shown are the texts of the prompts that history shows, in its order.
 func (b *bench) shown() string {
 	var all []string
-	for _, word := range strings.Fields(b.texts()) {
+	for word := range strings.FieldsSeq(b.texts()) {
 		_, text, _ := strings.Cut(word, ":")
 		all = append(all, text)
 	}

@@ -358,7 +358,7 @@ func (h *Hub) stopTurn(ctx context.Context, session, id, by string, hold bool) (
 		}
 		t.writeStop(stopped("stopped"))
 		for _, q := range held {
-			q.let()
+			q.endHeld()
 		}
 	}
 	<-t.ended

@@ -72,34 +72,31 @@ func (l *activeSession) loadPrompt(ctx context.Context, turn, message string) (t
 }
 
 // promptRecord reads the newest version of that message.
-func (l *activeSession) promptRecord(ctx context.Context, turn, message string) (record trace.Record, err error) {
-	_, ok, err := l.findPrompt(ctx, message, func(r trace.Record, _ trace.UserMessage) bool {
-		record = r
-		return r.Turn == turn
-	})
+func (l *activeSession) promptRecord(ctx context.Context, turn, message string) (trace.Record, error) {
+	r, ok, err := l.findPrompt(ctx, message, func(r trace.Record, _ trace.UserMessage) bool { return r.Turn == turn })
 	if err == nil && !ok {
 		err = ErrUnknownMessage
 	}
-	return record, err
+	return r, err
 }
 
 // findPrompt looks for a version of a message of a user. The projection knows the numbers of
 // their records.
-func (l *activeSession) findPrompt(ctx context.Context, message string, is func(trace.Record, trace.UserMessage) bool) (m trace.UserMessage, ok bool, err error) {
+func (l *activeSession) findPrompt(ctx context.Context, message string, is func(trace.Record, trace.UserMessage) bool) (found trace.Record, ok bool, err error) {
 	l.mu.Lock()
 	versions := l.thread.Prompts(message)
 	l.mu.Unlock()
 	for _, version := range slices.Backward(versions) {
 		for r, err := range l.hub.Log.Durable(ctx, l.id, version.Seq-1, version.Seq) {
 			if err != nil {
-				return m, false, l.notRead(err)
+				return found, false, l.notRead(err)
 			}
 			if p, prompt := r.Payload.(trace.Prompt); prompt && is(r, p.Message) {
-				return p.Message, true, nil
+				return r, true, nil
 			}
 		}
 	}
-	return m, false, nil
+	return found, false, nil
 }
 
 // loadResumePoint learns where the agent stood before it answered the message named, or a

@@ -142,15 +142,14 @@ func (t *turn) decideStop() bool {
 }
 
 // finish ends the turn, unless another caller does so; then finish waits for that one.
-func (t *turn) finish(s trace.Stop) (mine bool) {
+func (t *turn) finish(s trace.Stop) {
 	t.session.mu.Lock()
-	mine = t.decideStop()
+	mine := t.decideStop()
 	t.session.mu.Unlock()
 	if mine {
 		t.writeStop(s)
 	}
 	<-t.ended
-	return mine
 }
 
 // endNow takes nothing more of the agent, and ends the turn in the background, unless another

@@ -14,7 +14,7 @@ func TestASessionOfAnotherGatewayIsReadAndNotWritten(t *testing.T) {
 	conf := file(t, "tributary.yaml", "agents: {demo: {options: {pace: 100ms}}}\nauth: {tokens: [{name: ann, role: viewer, token_file: "+file(t, "ann", "a-token-of-ann-0123456789")+"}]}\n")
 	first := startServer(t, t.TempDir(), "--config", conf, "--db", db)
 	second := startServer(t, t.TempDir(), "--config", conf, "--db", db)
-	turn := make(chan string, 1)
+	turn := make(chan string, 2)
 	go func() {
 		_, stream := first.do("POST", "/api/chat", chat("s", "slow"))
 		turn <- stream
@@ -69,12 +69,17 @@ func TestASessionOfAnotherGatewayIsReadAndNotWritten(t *testing.T) {
 		return func() bool { _, body := s.do("GET", path, ""); return strings.Contains(body, words) }
 	}
 	awaits("the turn runs", has(first, "/api/sessions/s", `"state":"running"`))
-	go first.do("POST", "/api/chat", strings.ReplaceAll(chat("s", "hello"), "u-s", "u-3"))
+	go func() {
+		_, stream := first.do("POST", "/api/chat", strings.ReplaceAll(chat("s", "hello"), "u-s", "u-3"))
+		turn <- stream
+	}()
 	awaits("a prompt waits", has(first, "/api/sessions/s/queue", "u-3"))
 	if status, body := first.do("POST", "/api/chat/s/stop", ""); status != http.StatusOK {
 		t.Errorf("the stop: %d %s", status, body)
 	}
-	<-turn
+	for range 2 {
+		<-turn
+	}
 	awaits("the second gateway shows it", has(second, "/api/sessions/s", `"held":1`))
 	first.stop()
 	awaits("the second gateway continues", func() bool {

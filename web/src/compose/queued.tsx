@@ -31,8 +31,8 @@ export function Queued({ queue, writes, owns, ...then }: Props) {
       {held.length > 0 && (
         <div className="queued-held">
           <p role="status">
-            {many(held.length, 'is', 'are')} held until somebody continues or removes {held.length === 1 ? 'it' : 'them'}. A new message runs at
-            once.
+            {many(held.length, 'is', 'are')} held until somebody continues or removes {held.length === 1 ? 'it' : 'them'}. A new message
+            runs at once.
           </p>
           {writes && (
             <span className="queued-acts">
