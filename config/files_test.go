@@ -94,6 +94,9 @@ agents:
 	if got := c.SecretFiles(); len(got) != len(want)-1 || slices.Contains(got, path) {
 		t.Errorf("the secrets are %q", got)
 	}
+	if err := c.CheckSecrets(); err == nil || !strings.Contains(err.Error(), "agents.off.options.mcp[0].headers.Authorization_file names /run/mcp, which cannot be read: no such file or directory") {
+		t.Errorf("a file in the options of an agent that is not there: %v", err)
+	}
 	secret, err := config.Read([]byte("auth: {mode: jwt, jwt: {secret_file: s}}"), path)
 	if err != nil || !slices.Contains(secret.ClosedFiles(), filepath.Join(dir, "s")) {
 		t.Errorf("the secret of JSON Web Tokens is open: %q, %v", secret.ClosedFiles(), err)

@@ -17,9 +17,10 @@ import (
 // A dismissed client is no error of the agent or of the way to it: neither a
 // token's end nor the end of a membership counts as one.
 func TestI10_WhoIsSentAwayIsCountedAsThat(t *testing.T) {
-	for name, put := range map[string]func(h http.Handler, p *access.Principal){
-		"expired": func(_ http.Handler, p *access.Principal) { p.Expires = time.Now().Add(3 * time.Second) },
-		"put out": func(h http.Handler, _ *access.Principal) {
+	for name, put := range map[string]func(t *testing.T, h http.Handler, p *access.Principal){
+		"expired": func(_ *testing.T, _ http.Handler, p *access.Principal) { p.Expires = time.Now().Add(3 * time.Second) },
+		"put out": func(t *testing.T, h http.Handler, _ *access.Principal) {
+			t.Helper()
 			time.AfterFunc(time.Second, func() { askAs(t, h, owner("ada"), "DELETE", "/api/sessions/s/members/bob", "") })
 		},
 	} {
@@ -35,7 +36,7 @@ func TestI10_WhoIsSentAwayIsCountedAsThat(t *testing.T) {
 				askAs(t, h, owner("ada"), "POST", "/api/sessions", `{"id":"s","agent":"far"}`)
 				askAs(t, h, owner("ada"), "PUT", "/api/sessions/s/members/bob", `{"role":"collaborator"}`)
 				bob := access.Principal{ID: "bob", Role: access.Viewer}
-				put(h, &bob)
+				put(t, h, &bob)
 				stream := askAs(t, h, bob, "POST", "/api/chat", submit("s", "u1", "be silent"))
 				if !strings.Contains(stream, `"type":"error"`) || !strings.HasSuffix(stream, "data: [DONE]\n\n") {
 					t.Errorf("the stream is %s", stream)

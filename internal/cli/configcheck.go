@@ -33,7 +33,7 @@ func (c *configCheckCommand) Run(ctx context.Context, p *program) error {
 	if err := cmp.Or(err, cfg.checkAuth(options.Agents)); err != nil {
 		return err
 	}
-	if err := cfg.apart(options.Agents, logger); err != nil {
+	if err := cmp.Or(cfg.apart(options.Agents, logger), cfg.checkSecrets()); err != nil {
 		return err
 	}
 	if _, err := adapterOff(); err != nil {

@@ -18,13 +18,12 @@ func TestAFileThatTheConfigurationNamesMustBeReadable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for key, conf := range map[string]string{
-		"auth.tokens[0].token_file":         "auth: {tokens: [{name: ci, role: viewer, token_file: %q}]}",
-		"auth.jwt.key_file":                 "auth: {mode: jwt, jwt: {key_file: %q}}",
-		"auth.jwt.secret_file":              "auth: {mode: jwt, jwt: {secret_file: %q}}",
-		"auth.oidc.client_secret_file":      "{public_url: 'https://a.example', auth: {oidc: {issuer: 'https://id.example', client_id: a, default_role: viewer, client_secret_file: %q}}}",
-		"tls.key":                           "tls: {cert: cert.pem, key: %q}",
-		"agents.far.token_file":             "{default_agent: far, agents: {far: {adapter: agui, url: 'http://127.0.0.1:1', token_file: %q}}}",
-		"agents.far.options.x[0].some_file": "{default_agent: far, agents: {far: {adapter: openai, model: x, url: 'http://127.0.0.1:1', options: {x: [{some_file: %q}]}}}}",
+		"auth.tokens[0].token_file":    "auth: {tokens: [{name: ci, role: viewer, token_file: %q}]}",
+		"auth.jwt.key_file":            "auth: {mode: jwt, jwt: {key_file: %q}}",
+		"auth.jwt.secret_file":         "auth: {mode: jwt, jwt: {secret_file: %q}}",
+		"auth.oidc.client_secret_file": "{public_url: 'https://a.example', auth: {oidc: {issuer: 'https://id.example', client_id: a, default_role: viewer, client_secret_file: %q}}}",
+		"tls.key":                      "tls: {cert: cert.pem, key: %q}",
+		"agents.far.token_file":        "{default_agent: far, agents: {far: {adapter: openai, model: x, url: 'http://127.0.0.1:1', token_file: %q}}}",
 	} {
 		for path, why := range map[string]string{filepath.Join(dir, "none"): "no such file or directory", dir: "it is a directory", empty: "it is empty"} {
 			at := file(t, "tributary.yaml", fmt.Sprintf(conf, path))
@@ -33,6 +32,6 @@ func TestAFileThatTheConfigurationNamesMustBeReadable(t *testing.T) {
 			command(t, "", "serve", "--listen", "127.0.0.1:0", "--data", filepath.Join(dir, "data"), "--config", at).want(t, exitUsage, says)
 		}
 	}
-	off := file(t, "tributary.yaml", "agents: {demo: {}, far: {enabled: false, adapter: agui, url: 'http://127.0.0.1:1', token_file: none}}")
+	off := file(t, "tributary.yaml", "agents: {demo: {}, far: {enabled: false, adapter: openai, model: x, url: 'http://127.0.0.1:1', token_file: none}}")
 	command(t, "", "config", "check", "--config", off).want(t, exitOK, "")
 }

@@ -69,7 +69,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 	if err := c.checkAuth(options.Agents); err != nil {
 		return err
 	}
-	if err := c.apart(options.Agents, logger); err != nil {
+	if err := cmp.Or(c.apart(options.Agents, logger), c.checkSecrets()); err != nil {
 		return err
 	}
 	for _, name := range slices.Sorted(maps.Keys(options.Agents)) {

@@ -75,6 +75,14 @@ func (s *setup) offer(alone bool) {
 	maps.DeleteFunc(s.Agents, func(_ string, a config.Agent) bool { return a.Enabled != nil && !*a.Enabled })
 }
 
+// checkSecrets refuses files with secrets that cannot be read. Those of agents that are not offered do not
+// matter.
+func (s *setup) checkSecrets() error {
+	c := s.Config
+	c.Agents = s.Agents
+	return c.CheckSecrets()
+}
+
 // choose finds the agent of sessions that name none, if there is one: see chosen.
 func (s *setup) choose(named string) error {
 	if _, ok := s.Agents[named]; named != "" && !ok {

@@ -38,7 +38,7 @@ func table() []mutation {
 		},
 		{
 			name: "a turn that a restart cut off is not closed", promise: survive, file: "session/recover.go",
-			text: "\t\terr = l.closeOrphans(ctx, restarted())\n\t}\n\tif !settled", other: "\t\terr = ctx.Err()\n\t}\n\tif !settled", packages: []string{"./session"},
+			text: "\terr = l.closeOrphans(ctx, restarted())\n\tif h.ifInMemory", other: "\terr = l.hub.reattach(ctx, l)\n\tif h.ifInMemory", packages: []string{"./session"},
 		},
 		{
 			name: "two gateways take one data directory", promise: oneWriter, file: "eventlog/sqllog/lock.go",
