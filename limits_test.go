@@ -112,7 +112,6 @@ func limitSources() map[string][]string {
 
 		"words of a model's answer (openai); its bytes; calls; parts": {"adapter/openai maxSaid", "adapter/openai maxStream", "adapter/openai maxCalls", "adapter/openai maxParts"},
 		"sources of such an answer; pictures; provider state":         {"adapter/openai maxSources", "adapter/openai maxPictures", "adapter/openai maxState"},
-		"calls of a turn (agui) that wait for a snapshot":             {"adapter/agui mostHeld"},
 	}
 }
 
