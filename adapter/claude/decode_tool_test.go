@@ -206,6 +206,9 @@ func TestEnds(t *testing.T) {
 			hello, out(`{"type":"assistant","message":{"id":"e","model":"<synthetic>","content":[{"type":"text","text":"The plan is used up"}]},"error":"rate_limit"}`),
 			out(`{"type":"result","subtype":"success","is_error":true,"terminal_reason":"completed","result":"The plan is used up"}`),
 		}, []string{"prompt hi", "reply prompt", "stop failed rate_limit The plan is used up"}},
+		{"a failure that a model tells", []string{
+			hello, out(`{"type":"assistant","message":{"id":"e","model":"m","content":[{"type":"text","text":"The plan is used up"}]},"error":"rate_limit"}`), out(`{"type":"result","subtype":"success","is_error":true,"result":"The plan is used up"}`),
+		}, []string{"prompt hi", "reply prompt", "text The plan is used up", "stop failed rate_limit The plan is used up"}},
 		{"a failure without any word", []string{
 			hello, out(`{"type":"result","subtype":"success","is_error":true}`),
 		}, []string{"prompt hi", "reply prompt", "stop failed error Claude Code ended the turn with an error (error)."}},

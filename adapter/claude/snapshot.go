@@ -38,6 +38,9 @@ func (d *Decoder) snapshot(l line, t agent.Turns) {
 	if c == nil {
 		return
 	}
+	if word := plainText(orNull(l.Error)); word != "" { // the text is shown as the model's
+		c.fault.word, c.fault.status, c.fault.detail = word, l.Status, l.APIError
+	}
 	s := d.speaker(c, l.Parent)
 	m := s.messages[msg.ID]
 	if m == nil {

@@ -75,6 +75,7 @@ func (p *protocol) readIdle(ctx context.Context) {
 		return
 	}
 	defer p.reads.Store(false)
+	var of *turn // that is read
 	for wait := firstWait; wait < firstWait<<mostReads; wait *= 2 {
 		select {
 		case <-ctx.Done():
@@ -83,8 +84,12 @@ func (p *protocol) readIdle(ctx context.Context) {
 		}
 		thread := ""
 		p.conn.Session().Do(func() {
-			if c := p.current(); c != nil && c.idle {
-				thread = p.thread
+			c := p.current()
+			if c == nil || !c.idle {
+				return
+			}
+			if thread = p.thread; c != of { // the next turn may have no end, either
+				of, wait = c, firstWait
 			}
 		})
 		if thread == "" {
