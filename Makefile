@@ -74,7 +74,7 @@ STAGES := "page-check binary fmt-check test-go:install lint" \
 WIDER_STAGES := "test-race e2e-postgres foreign endurance-quick npm-test conformance-selftest" \
   "conformance outside workflow conformance-postgres conformance-agentops conformance-claude conformance-codex conformance-remote agent-acp first-use"
 ALL_STAGES := "mutations restarts e2e-postgres-all fuzz endurance" \
-  "page-measure conformance-postgres-all test-agents cuts-all readers"
+  "page-measure conformance-postgres-all test-agents eval cuts-all readers"
 
 .PHONY: test
 test: need-go need-node ## Before a change is merged: formatting, lint, tests, real clients and agents (some ten minutes on two cores, more the first time)
@@ -160,10 +160,14 @@ test/readers/venv/%/installed: test/readers/%.txt
 	@touch $@
 
 .PHONY: readers
-readers: need-go ## Programs of others that read exports: Harbor, agentevals, Phoenix and MLflow, installed into the project (three gigabytes)
+readers: binary ## Programs of others that read exports: Harbor, agentevals, promptfoo, Phoenix and MLflow, installed into the project (five gigabytes)
 	@if [ -z "$(READERS_PYTHON)" ]; then echo "There is no Python 3.12 or 3.13 with venv: the readers of exports are not tested."; else \
-	  $(MAKE) $(patsubst test/readers/%.txt,test/readers/venv/%/installed,$(wildcard test/readers/*.txt)) && \
-	  TRIBUTARY_TEST_READERS=$(CURDIR)/test/readers/venv $(GO_TEST) -count=1 ./test/readers; fi
+	  $(MAKE) $(patsubst test/readers/%.txt,test/readers/venv/%/installed,$(wildcard test/readers/*.txt)) test/readers/promptfoo/node_modules/.package-lock.json && \
+	  TRIBUTARY_TEST_READERS=$(CURDIR)/test/readers/venv $(WITH_BINARY) $(GO_TEST) -count=1 ./test/readers; fi
+
+test/readers/promptfoo/node_modules/.package-lock.json: test/readers/promptfoo/package-lock.json | need-node
+	npm --prefix test/readers/promptfoo ci --no-audit --no-fund --ignore-scripts
+	@touch $@
 
 .PHONY: langgraph
 langgraph: test/conformance/langgraph/node_modules/.package-lock.json ## Install the LangGraph servers of the tests of adapter/langgraph (300 MB); Python's only where there is a python3
