@@ -36,7 +36,7 @@ func scripts() []script {
 		{"data", "data parts: one that is updated, one that is transient", data},
 		{"subagent", "a call whose sub-agent reasons, speaks and reads a file", subagent},
 		{"error", "some text, then the turn fails", fails},
-		{"slow", "100 words, five paces apart: ten seconds at the default pace", slow},
+		{"slow", "as many words as a number in the prompt says (100), five paces apart: ten seconds at the default pace", slow},
 		{"quiet", "some text, then nothing for 500 paces: ten seconds at the default pace", quiet},
 		{"long", "as many words as a number in the prompt says (2,000)", long},
 		{"clock", "the time in nanoseconds, as often as a number in the prompt says (100)", clock},

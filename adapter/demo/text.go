@@ -46,7 +46,7 @@ func cut(s *stage) {
 	)
 }
 
-func slow(s *stage) { s.write(5, strings.SplitAfter(prose(100), " ")...) }
+func slow(s *stage) { s.write(5, strings.SplitAfter(prose(times(s.prompt, 100)), " ")...) }
 func long(s *stage) { s.say(prose(times(s.prompt, 2000))) }
 
 // prose is a text of n words, in lines of a hundred.

@@ -107,8 +107,8 @@ async function over(id, outcome, count) {
   assert.equal(posts(id), count, 'POSTs');
 }
 
-const ENDLESS = 'long 10000'; // a minute of words: only a stop ends it in time, however busy the machine is
-const SLOW = 'long 1000'; // six seconds of words: it ends by itself, and time is left to load the page again
+const ENDLESS = 'slow 10000'; // only a stop ends it in time, however busy the machine is
+const SLOW = 'slow'; // a script of the demo agent, a hundred words in six seconds: it ends by itself, and time is left to load the page again
 const text = message =>
   message.parts
     .filter(p => p.type === 'text')

@@ -158,7 +158,7 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
 
       test('stop ends the turn', async () => {
         const stopped = unhurried();
-        await stopped.say('slow');
+        await stopped.say('slow 10000');
         await words(stopped);
         await stopped.press('Stop');
         await over(stopped.id, 'canceled');

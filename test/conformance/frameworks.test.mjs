@@ -190,7 +190,7 @@ describe('frameworks', { concurrency: 2 }, () => {
 
       test('stop', async () => {
         const p = await unhurried();
-        await p.say('long 10000');
+        await p.say('slow 10000');
         await until('words come', () => p.articles()[1]?.textContent.length > 40);
         await p.press('Stop');
         await over(site, p, 'canceled', 1);
@@ -200,7 +200,7 @@ describe('frameworks', { concurrency: 2 }, () => {
 
       test('reload in the middle of a turn', async () => {
         const p = await unhurried();
-        await p.say('long 1000');
+        await p.say('slow');
         await until('words come', () => p.articles()[1]?.textContent.length > 40);
         const again = await p.reload();
         await over(site, again, 'completed', 1);

@@ -14,7 +14,7 @@ const transports = new Set(),
   sockets = [];
 before(async () => {
   server = await start(BINARY, {
-    yaml: 'agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 6ms}\n',
+    yaml: 'agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 12ms}\n',
   });
   side = http(server);
 });
@@ -116,7 +116,7 @@ test('a question', async () => {
 
 test('a stop ends the turn, and the end of the stream alone does not', async () => {
   const chat = open(transport({ agent: 'unhurried' }));
-  void chat.sendMessage({ text: 'long 10000' });
+  void chat.sendMessage({ text: 'slow 10000' });
   await until('the answer has begun', () => chat.lastMessage?.role === 'assistant' && textOf(chat.lastMessage));
   await chat.stop();
   const state = async () => (await side.get(`/api/sessions/${chat.id}`)).json.state;
@@ -128,7 +128,7 @@ test('a stop ends the turn, and the end of the stream alone does not', async () 
 
 test('a page that is loaded anew in the middle of a turn shows the whole message', async () => {
   const first = open(transport({ agent: 'unhurried' }));
-  void first.sendMessage({ text: 'long 1000' });
+  void first.sendMessage({ text: 'slow' });
   await until('the answer has begun', () => first.lastMessage?.role === 'assistant' && textOf(first.lastMessage));
   first.transport.close();
   const second = open(transport(), first.id, await side.history(first.id, 7));
@@ -143,7 +143,7 @@ test('a page that is loaded anew in the middle of a turn shows the whole message
 test('a lost connection is resumed over a new one', async () => {
   const chat = open(transport({ agent: 'unhurried' }));
   const before = sockets.length;
-  void chat.sendMessage({ text: 'long 1000' });
+  void chat.sendMessage({ text: 'slow' });
   await until('the answer has begun', () => chat.lastMessage?.role === 'assistant' && textOf(chat.lastMessage));
   sockets[before].terminate();
   await until('the client has noticed', () => chat.status === 'error');

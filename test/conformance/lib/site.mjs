@@ -11,7 +11,7 @@ export const sleep = ms => new Promise(r => setTimeout(r, ms));
 /** A gateway whose demo agent speaks fast, but for the unhurried one, and which the pages belong to from now on. */
 export async function gateway(sessions = '') {
   const server = await start(BINARY, {
-    yaml: `agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 6ms}\n${sessions}`,
+    yaml: `agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 12ms}\n${sessions}`,
   });
   await visit(server.base, server.token);
   const side = http(server);

@@ -29,7 +29,7 @@ before(async () => {
     define: { 'process.env.NODE_ENV': '"production"' },
   });
   const gateway = await start(BINARY, {
-    yaml: 'agents:\n  demo: {options: {pace: 4ms}}\n  unhurried: {adapter: demo, options: {pace: 7ms}}\nauth: {tokens: [{name: bob, role: collaborator, token_env: BOB_TOKEN}]}\n',
+    yaml: 'agents:\n  demo: {options: {pace: 4ms}}\n  unhurried: {adapter: demo, options: {pace: 12ms}}\nauth: {tokens: [{name: bob, role: collaborator, token_env: BOB_TOKEN}]}\n',
     env: { ...process.env, BOB_TOKEN: BOB },
   });
   site = { ...gateway, ...calls(gateway) };
@@ -137,7 +137,7 @@ for (const [flag, name] of BOTH) {
 
   test(`abort stops the agent, not only the stream (${name})`, async () => {
     const page = await open(flag, { agent: 'unhurried' });
-    await page.say('long 10000');
+    await page.say('slow 10000');
     await page.locator('article[aria-label=assistant] p').first().waitFor();
     await page.getByRole('button', { name: 'Stop' }).click();
     await page.rests();
@@ -147,7 +147,7 @@ for (const [flag, name] of BOTH) {
 
   test(`a reload in the middle of an answer shows all of it (${name})`, async () => {
     const page = await open(flag, { agent: 'unhurried' });
-    await page.say('long 1000');
+    await page.say('slow');
     await page.locator('article[aria-label=assistant] p').first().waitFor();
     await page.reload();
     await page.rests();
@@ -176,7 +176,7 @@ for (const [flag, name] of BOTH) {
 
 test('the flag changes in the middle of an answer, both ways, and the answer is whole', async () => {
   const page = await open(false, { agent: 'unhurried' });
-  await page.say('long 1000');
+  await page.say('slow');
   await page.locator('article[aria-label=assistant] p').first().waitFor();
   await page.flag.check();
   await page.locator('article[aria-label=assistant] p').first().waitFor();

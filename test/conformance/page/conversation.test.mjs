@@ -302,7 +302,7 @@ describe('a request that waits', () => {
     const page = await open(site, `#/s/${id}`);
     await page.say('approve');
     await page.getByRole('button', { name: /^Allow/ }).waitFor();
-    await page.say('long 10000');
+    await page.say('slow 10000');
     await page.getByText('can no longer be answered').waitFor();
     assert.equal(await page.getByRole('button', { name: /^Allow/ }).count(), 0);
     assert.equal((await site.get(`/api/sessions/${id}`)).json.state, 'running', 'the turn after it runs still');

@@ -78,7 +78,7 @@ describe('the command menu', () => {
     await heading(page, 'Better deeds').waitFor();
     await choose(page, 'markdown', 'Export…');
     await page.getByRole('dialog', { name: 'Export this session' }).getByRole('button', { name: 'Cancel' }).click();
-    await page.say('long 10000');
+    await page.say('slow 10000');
     await until('it runs', async () => (await session('deeds')).state === 'running');
     await choose(page, 'stop', 'Stop the turn');
     await until('it has stopped', async () => (await session('deeds')).state === 'idle');
@@ -120,7 +120,7 @@ describe('keys', () => {
     await leaveField(page);
     await page.keyboard.press('Shift+K');
     await heading(page, 'Upper').waitFor();
-    await page.say('long 10000');
+    await page.say('slow 10000');
     await until('it runs', async () => (await session('upper')).state === 'running');
     await leaveField(page);
     await page.keyboard.press('Shift+S');

@@ -12,7 +12,7 @@ import { BINARY, sleep, until } from '../lib/site.mjs';
 let server, side;
 before(async () => {
   server = await start(BINARY, {
-    yaml: 'agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 6ms}\n',
+    yaml: 'agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 12ms}\n',
   });
   side = http(server);
   console.error = () => {}; // the transport writes each cut there
@@ -231,7 +231,7 @@ describe('WorkflowChatTransport', { concurrency: 6 }, () => {
   test('a page that is loaded anew in mid-turn, by the id of the chat, and is cut then', async () => {
     const id = await session('unhurried'),
       first = open(id);
-    void first.chat.sendMessage({ text: 'long 1000' });
+    void first.chat.sendMessage({ text: 'slow' });
     await begun(first.chat);
     await first.chat.stop(); // the page goes
     const { chat, net } = open(id, { net: network(n => (n === 1 ? 12 : 0)), messages: await side.history(id, '7.0.112') });
@@ -260,7 +260,7 @@ describe('WorkflowChatTransport', { concurrency: 6 }, () => {
   test('two pages that are loaded anew: a cut one begins again, and gets no words of the other', async () => {
     const id = await session('unhurried'),
       first = open(id);
-    void first.chat.sendMessage({ text: 'long 1000' });
+    void first.chat.sendMessage({ text: 'slow' });
     await begun(first.chat);
     const one = open(id, { net: network(n => (n === 1 ? 20 : 0)) }),
       two = open(id),
@@ -303,7 +303,7 @@ describe('WorkflowChatTransport', { concurrency: 6 }, () => {
   test('the newest chunks only: the page gets the whole message, and counts on rightly', async () => {
     const id = await session('unhurried'),
       first = open(id);
-    void first.chat.sendMessage({ text: 'long 1000' });
+    void first.chat.sendMessage({ text: 'slow' });
     await begun(first.chat);
     const { chat, net } = open(id, { net: network(n => (n === 1 ? 12 : 0)), initialStartIndex: -10 });
     await chat.resumeStream();
@@ -316,7 +316,7 @@ describe('WorkflowChatTransport', { concurrency: 6 }, () => {
   test('stop is a call of its own', async () => {
     const id = await session('unhurried'),
       { chat, net } = open(id);
-    const sent = chat.sendMessage({ text: 'long 10000' });
+    const sent = chat.sendMessage({ text: 'slow 10000' });
     await begun(chat);
     assert.equal(await state(id), 'running');
     assert.equal((await side.post(`/api/sessions/${id}/stop`)).json.stopped, true);
@@ -358,7 +358,7 @@ describe('WorkflowChatTransport, alone with the gateway', () => {
       }
     };
     const { chat } = open(id, { net });
-    void chat.sendMessage({ text: 'long 1000' });
+    void chat.sendMessage({ text: 'slow' });
     await begun(chat);
     await server.restart('SIGKILL');
     await until('the page says that the turn has failed', () => chat.status === 'error' && !chat.error.message.includes('Failed to fetch'));
