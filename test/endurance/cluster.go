@@ -197,7 +197,7 @@ func (b *bench) beside(ctx context.Context, name string, t *results) error {
 // stale has a session in the memory of both gateways. What the first one changes is there at the
 // second one, and a prompt there brings nothing back.
 func (b *bench) stale(ctx context.Context, name string, t *results) error {
-	first, second, err := b.pair(ctx, name, quickDemo+"auth: {tokens: [{name: eve, role: viewer, token: a-token-of-eve-0123456789}]}\n")
+	first, second, err := b.pair(ctx, name, quickDemo+"auth: {groups: {office: [eve]}}\n")
 	if err != nil {
 		return err
 	}
