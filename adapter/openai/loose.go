@@ -19,7 +19,7 @@ type word string
 func (w *word) UnmarshalJSON(value []byte) error {
 	var text trace.JSONText
 	switch {
-	case json.Unmarshal(value, &text) == nil:
+	case text.UnmarshalJSON(value) == nil: // the decoder has checked the value: a text may be very long
 		*w = word(text)
 	case json.Unmarshal(value, new(json.Number)) == nil:
 		*w = word(value)

@@ -24,7 +24,7 @@ func actor(c conversation) reply {
 	case p == "die", p == "half", p == "garbage":
 		return reply{text: "So far. ", raw: p}
 	case p == "huge":
-		return reply{text: strings.Repeat("x", 50<<20)}
+		return reply{text: agenttest.HugeText()}
 	case p == "command":
 		return reply{thought: "I need a command.", text: "I will run a command.", name: "bash", input: `{"command":"echo hi"}`}
 	case p == "unknown":
