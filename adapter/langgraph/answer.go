@@ -72,6 +72,9 @@ func (r *request) answer(replies remote.Replies) any {
 // decision is an answer in the words of the graph's library.
 func (r *request) decision(a *action, reply trace.PermissionResponse) map[string]any {
 	yes, edits := reply.Allowed(), len(reply.UpdatedInput) > 0
+	if yes && edits && len(a.allowed) > 0 && !slices.Contains(a.allowed, "edit") { // the graph would fail
+		yes, reply.Reason = false, "The user wants another input: "+string(reply.UpdatedInput)
+	}
 	switch {
 	case r.form == inbox && yes && edits:
 		return map[string]any{"type": "edit", "args": map[string]any{"action": a.name, "args": reply.UpdatedInput}}

@@ -98,6 +98,22 @@ func TestRequestsOfTheAgentInbox(t *testing.T) {
 	}
 }
 
+// LangChain's middleware fails the run at a decision that it does not allow.
+func TestAnEditThatTheGraphDoesNotAllowIsARefusalWithTheInput(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	for answer, input := range map[string]string{
+		`{"decisions":[{"type":"approve"}]}`: "",
+		`{"decisions":[{"message":"The user wants another input: {\"to\":\"b\"}","type":"reject"}]}`: `{"to":"b"}`,
+	} {
+		s := newStage(t, f.URL, "agent")
+		s.host.OnPermit = approve(trace.AllowOnce, input)
+		if got := s.says("review"); !slices.Contains(got, "You chose "+answer) {
+			t.Errorf("%q and not %s", got, answer)
+		}
+	}
+}
+
 // FuzzDecoder: whatever a graph publishes, each turn obeys the grammar and ends once.
 func FuzzDecoder(f *testing.F) {
 	for _, name := range append(names(f, "*.sse"), names(f, "*.jsonl")...) {

@@ -194,7 +194,7 @@ func (f *fake) run(w http.ResponseWriter, r *http.Request) {
 		s.send("messages", `[{"type":"AIMessageChunk","id":"c","content":[{"type":"reasoning","reasoning":"I think. "}]},{"langgraph_node":"model"}]`)
 		s.says("c", "I will touch it. ")
 		f.interrupt(s, thread, prompt, "permit")
-	case how == "permit", how == "question", how == "inbox":
+	case how == "permit", how == "question", how == "inbox", how == "review":
 		f.interrupt(s, thread, prompt, how)
 	case how == "slow":
 		for i := range 100 {
@@ -274,6 +274,8 @@ func (f *fake) interrupt(s *stream, thread, prompt, how string) {
 	f.mu.Unlock()
 	if how == "inbox" {
 		s.send("updates", `{"__interrupt__":[{"id":"i","value":[{"action_request":{"action":"send","args":{"to":"a"}},"config":{"allow_accept":true,"allow_edit":true,"allow_ignore":true,"allow_respond":true},"description":"Send it?"}]}]}`)
+	} else if how == "review" {
+		s.send("updates", `{"__interrupt__":[{"id":"i","value":{"action_requests":[{"name":"send","args":{"to":"a"}}],"review_configs":[{"action_name":"send","allowed_decisions":["approve","reject"]}]}}]}`)
 	} else if how == "question" {
 		s.send("updates", `{"__interrupt__":[{"id":"i","value":{"question":"Which colour?","options":["red","blue"]}}]}`)
 	} else {
@@ -286,7 +288,7 @@ func (f *fake) interrupt(s *stream, thread, prompt, how string) {
 // goOn goes on with an answer.
 func (f *fake) goOn(s *stream, prompt, answer string) {
 	switch {
-	case strings.HasSuffix(prompt, "question"), strings.HasSuffix(prompt, "inbox"):
+	case strings.HasSuffix(prompt, "question"), strings.HasSuffix(prompt, "inbox"), strings.HasSuffix(prompt, "review"):
 		s.whole("after", "You chose "+answer)
 	case strings.Contains(answer, "approve"):
 		s.send("messages", `[{"type":"tool","id":"t","tool_call_id":"call-1","status":"success","content":"touched"},{}]`)
