@@ -151,6 +151,20 @@ export interface SignIn {
   expires_at: string;
 }
 
+/** How an exporter is doing, for an admin. */
+export interface Exporter {
+  name: string;
+  receiver: string;
+  turns: number;
+  waiting: number;
+  dropped: number;
+  skipped: number;
+  failing_since?: string;
+  last_failure?: string;
+}
+
+export const listExporters = async () => ((await (await call('GET', '/api/exporters')).json()) as { exporters: Exporter[] }).exporters;
+
 export const listSignIns = async () => ((await (await call('GET', '/auth/sign-ins')).json()) as { sign_ins: SignIn[] }).sign_ins;
 
 export const endSignIn = async (id: string) => {

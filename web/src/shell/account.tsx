@@ -5,11 +5,13 @@ import { Late } from '../ui/late';
 
 const AccountMenu = lazy(() => import('./accountmenu'));
 const SignIns = lazy(() => import('./signins'));
+const Exporters = lazy(() => import('./exporters'));
 
 /** Who is signed in, the ways in and out, and what is this person's own on this page. */
 export function Account({ again }: { again: unknown }) {
   const [who, setWho] = useState<Me | null>(null);
-  const [listed, setListed] = useState(false);
+  const [listed, setListed] = useState<'sign-ins' | 'exporters' | null>(null);
+  const close = () => setListed(null);
   useEffect(() => {
     void me().then(now => {
       if (now) setWho(now);
@@ -28,13 +30,9 @@ export function Account({ again }: { again: unknown }) {
           </button>
         }
       >
-        {opened => <AccountMenu who={who} onSignIns={() => setListed(true)} {...opened} />}
+        {opened => <AccountMenu who={who} onList={setListed} {...opened} />}
       </Late>
-      {listed && (
-        <Suspense fallback={null}>
-          <SignIns onClose={() => setListed(false)} />
-        </Suspense>
-      )}
+      {listed && <Suspense fallback={null}>{listed === 'sign-ins' ? <SignIns onClose={close} /> : <Exporters onClose={close} />}</Suspense>}
     </div>
   );
 }
