@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import { after, test } from 'node:test';
-import { accessible, open, useChromium, useGateway } from './lib/page.mjs';
+import { accessible, open, until, useChromium, useGateway } from './lib/page.mjs';
 import { fits } from './lib/views.mjs';
 
 useChromium();
@@ -21,8 +21,10 @@ test('an admin sees which turns wait for a receiver, why, and that they have gon
   await page.locator('.account button').click();
   await page.getByRole('menuitem', { name: 'Exporters…' }).click();
   const dialog = page.getByRole('dialog', { name: 'Exporters' });
-  await dialog.getByText('1 turn waiting').waitFor();
-  await dialog.getByText(/does not accept the key/).waitFor();
+  await until('the receiver has refused the turn', async () => {
+    await dialog.getByRole('button', { name: 'Refresh' }).click();
+    return (await dialog.getByText('1 turn waiting').count()) && dialog.getByText(/does not accept the key/).count();
+  });
   await dialog
     .getByRole('region', { name: 'langfuse' })
     .getByText(`http://127.0.0.1:${receiver.address().port}`, { exact: true })
@@ -30,7 +32,10 @@ test('an admin sees which turns wait for a receiver, why, and that they have gon
   await accessible(page, 'exporters');
   await fits(page);
   takes = true;
-  await dialog.getByText('1 turn sent since the start of the gateway, none waits').waitFor();
+  await until('the turn has gone', async () => {
+    await dialog.getByRole('button', { name: 'Refresh' }).click();
+    return dialog.getByText('1 turn sent since the start of the gateway, none waits').count();
+  });
   assert.equal(await dialog.getByText(/does not accept the key/).count(), 0);
   await dialog.getByRole('button', { name: 'Done' }).click();
   await page.leave();

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useCallback, useEffect, useState } from 'react';
 import { listExporters, type Exporter } from '../api/api';
 import { Button } from '../ui/button';
 import { Dialog } from '../ui/dialog';
@@ -17,12 +17,16 @@ function lacks({ dropped, skipped }: Exporter): string {
 export default function Exporters({ onClose }: { onClose: () => void }) {
   const [all, setAll] = useState<Exporter[] | null>(null);
   const [problem, setProblem] = useState('');
-  useEffect(() => {
-    const look = () => listExporters().then(setAll, (e: Error) => setProblem(e.message));
-    void look();
-    const timer = setInterval(() => void look(), 5000);
-    return () => clearInterval(timer);
+  const refresh = useCallback(() => {
+    listExporters().then(
+      now => {
+        setAll(now);
+        setProblem('');
+      },
+      (e: Error) => setProblem(e.message),
+    );
   }, []);
+  useEffect(refresh, [refresh]);
   return (
     <Dialog
       title="Exporters"
@@ -47,6 +51,7 @@ export default function Exporters({ onClose }: { onClose: () => void }) {
         </p>
       )}
       <div className="actions">
+        <Button onClick={refresh}>Refresh</Button>
         <Button look="primary" onClick={onClose}>
           Done
         </Button>
