@@ -162,11 +162,11 @@ test/readers/venv/%/installed: test/readers/%.txt
 .PHONY: readers
 readers: binary ## Programs of others that read exports: Harbor, agentevals, promptfoo, Phoenix and MLflow, installed into the project (five gigabytes)
 	@if [ -z "$(READERS_PYTHON)" ]; then echo "There is no Python 3.12 or 3.13 with venv: the readers of exports are not tested."; else \
-	  $(MAKE) $(patsubst test/readers/%.txt,test/readers/venv/%/installed,$(wildcard test/readers/*.txt)) test/readers/promptfoo/node_modules/.package-lock.json && \
+	  $(MAKE) $(patsubst test/readers/%.txt,test/readers/venv/%/installed,$(wildcard test/readers/*.txt)) test/readers/_promptfoo/node_modules/.package-lock.json && \
 	  TRIBUTARY_TEST_READERS=$(CURDIR)/test/readers/venv $(WITH_BINARY) $(GO_TEST) -count=1 ./test/readers; fi
 
-test/readers/promptfoo/node_modules/.package-lock.json: test/readers/promptfoo/package-lock.json | need-node
-	npm --prefix test/readers/promptfoo ci --no-audit --no-fund --ignore-scripts
+test/readers/_promptfoo/node_modules/.package-lock.json: test/readers/_promptfoo/package-lock.json | need-node
+	npm --prefix test/readers/_promptfoo ci --no-audit --no-fund --ignore-scripts
 	@touch $@
 
 .PHONY: langgraph

@@ -153,7 +153,7 @@ func TestA09_NoJavaScriptServesChats(t *testing.T) {
 			return err
 		case d.IsDir() && slices.Contains([]string{"node_modules", "venv", ".git"}, d.Name()):
 			return fs.SkipDir
-		case d.Name() == "package.json" && !strings.HasPrefix(name, "examples/") && !strings.HasPrefix(name, "test/conformance/") && !strings.HasPrefix(name, "internal/testkit/realagent/locks/") && !slices.Contains([]string{"web", "packages/chat", "packages/chat/generate", "test/bench/peer", "test/bench/page", "test/readers/promptfoo", "tools/picture", "tools/javascript"}, path.Dir(name)):
+		case d.Name() == "package.json" && !strings.HasPrefix(name, "examples/") && !strings.HasPrefix(name, "test/conformance/") && !strings.HasPrefix(name, "internal/testkit/realagent/locks/") && !slices.Contains([]string{"web", "packages/chat", "packages/chat/generate", "test/bench/peer", "test/bench/page", "test/readers/_promptfoo", "tools/picture", "tools/javascript"}, path.Dir(name)):
 			t.Errorf("%s: the server is to need no package of npm", name)
 		}
 		return nil

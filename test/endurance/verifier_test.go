@@ -23,6 +23,8 @@ const (
 {"turn":"t1","seq":6,"id":"t1.6","type":"stop","payload":{}}
 `
 	goodHistory = `[{"id":"u1"},{"id":"m1","parts":[{"type":"text","text":"one two"},{"type":"dynamic-tool","toolCallId":"c1","output":"out"}]}]`
+	queue       = `{"queue":[{"turn":"held","held":true},{"turn":"waits"}]}`
+	heldPrompt  = `{"turn":"held","seq":7,"id":"held.1","type":"prompt","payload":{"message":{"id":"u2"}}}` + "\n"
 	goodReplay  = ": stream-open\n\nevent: start\nid: B-2\ndata: {\"type\":\"start\",\"messageId\":\"m1\"}\n\n" +
 		"data: {\"type\":\"text-delta\",\"delta\":\"one \"}\n\ndata: {\"type\":\"text-delta\",\"delta\":\"two\"}\n\n" +
 		"id: B-4\ndata: {\"type\":\"tool-output-available\",\"toolCallId\":\"c1\",\"output\":\"out\"}\n\n" + done
@@ -36,7 +38,7 @@ func observationOf(replay string) *observation {
 func compareWith(t *testing.T, trace, history, replay string, s *observation) counts {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		body := map[bool]string{strings.HasSuffix(r.URL.Path, "/trace"): trace, strings.HasSuffix(r.URL.Path, "/messages"): history, strings.HasSuffix(r.URL.Path, "/stream"): replay}[true]
+		body := map[bool]string{strings.HasSuffix(r.URL.Path, "/queue"): queue, strings.HasSuffix(r.URL.Path, "/trace"): trace, strings.HasSuffix(r.URL.Path, "/messages"): history, strings.HasSuffix(r.URL.Path, "/stream"): replay}[true]
 		_, _ = w.Write([]byte(body))
 	}))
 	defer server.Close()
@@ -87,6 +89,14 @@ func TestAVerifierAgreesWithACorrectGateway(t *testing.T) {
 	}
 }
 
+// A prompt that waited when its gateway died has no stop yet.
+func TestAHeldPromptNeedsNoStop(t *testing.T) {
+	t.Parallel()
+	if c := compareWith(t, goodTrace+heldPrompt, goodHistory, goodReplay, observationOf(goodReplay)); c != (counts{}) {
+		t.Errorf("%+v", c)
+	}
+}
+
 func TestAVerifierFindsEachFault(t *testing.T) {
 	t.Parallel()
 	lines := strings.SplitAfter(goodTrace, "\n")
@@ -101,6 +111,7 @@ func TestAVerifierFindsEachFault(t *testing.T) {
 		"no text":                {without(2), goodHistory, goodReplay, func(c counts) bool { return c.lost > 0 }},
 		"no output":              {without(3), goodHistory, goodReplay, func(c counts) bool { return c.lost > 0 }},
 		"no stop":                {without(5), goodHistory, goodReplay, func(c counts) bool { return c.failed > 0 }},
+		"no stop, and not held":  {goodTrace + strings.ReplaceAll(heldPrompt, "held", "waits"), goodHistory, goodReplay, func(c counts) bool { return c.failed > 0 }},
 		"a record twice":         {goodTrace + lines[5], goodHistory, goodReplay, func(c counts) bool { return c.doubled > 0 }},
 		"two stops":              {goodTrace + other(other(lines[5], "t1.6", "t1.7"), `"seq":6`, `"seq":7`), goodHistory, goodReplay, func(c counts) bool { return c.doubled > 0 }},
 		"a number again":         {other(goodTrace, `"seq":3`, `"seq":2`), goodHistory, goodReplay, func(c counts) bool { return c.doubled > 0 }},

@@ -18,7 +18,7 @@ func TestPromptfooJudgesTheCallsOfLiveTurns(t *testing.T) {
 	if os.Getenv("TRIBUTARY_TEST_READERS") == "" {
 		t.Skip("make readers installs the programs that read exports, and runs this test")
 	}
-	at, err := filepath.Abs("promptfoo")
+	at, err := filepath.Abs("_promptfoo") // Go looks for no packages below such a name
 	if err != nil {
 		t.Fatal(err)
 	}
