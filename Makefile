@@ -127,7 +127,7 @@ uiendpoint: test/conformance/node_modules/.package-lock.json ## Install the endp
 	@$(MAKE) test/conformance/uiendpoint/venv/installed || echo "The tests skip pydantic-ai, and fail on a CI machine." >&2
 
 .PHONY: eval
-eval: agents ## Ten small tasks for the real Claude Code and Codex with a scripted model, by tributary eval run
+eval: agents-all ## Ten small tasks for five real agents with a scripted model, by tributary eval run
 	TRIBUTARY_TEST_FULL=1 $(GO) test -count=1 -v ./test/eval
 
 .PHONY: restarts
