@@ -13,10 +13,10 @@ type NoPersonError struct{ Sentence string }
 // Error implements error.
 func (e *NoPersonError) Error() string { return e.Sentence }
 
-// Person finds the person whom others call by a name: by the ID of a Principal, or by the Name, if
-// only one has that. known is false for a name that the guard has not met, and that a JSON Web Token
-// or the OpenID provider may still bring. Where neither of them is there, nobody else can come, and
-// the error is a NoPersonError. So it is for a group, and for people of another side.
+// Person finds a person by the ID of a Principal, or by its Name if only one person has that. known is
+// false for a name that the guard has not met. A JSON Web Token or the OpenID provider may still bring
+// such a person. Without either of them the error is a NoPersonError. A group and people of another side
+// have that error, too.
 func (g *Guard) Person(ctx context.Context, name string) (id string, known bool, err error) {
 	if g.side != "" && strings.HasPrefix(name, PassThroughID(g.side, "")) {
 		return "", false, &NoPersonError{"the server of the agent " + g.side + " says what its users may do here: invite them there"}

@@ -28,8 +28,9 @@ type Exports interface {
 	// Sent moves the exporter's position to the stop of a turn, if the turn is still there and
 	// the position is before it. It waits for no disk: after a crash turns may be sent again.
 	Sent(ctx context.Context, exporter, session string, stop uint64) error
-	// Position is how far the exporter has come in a session: the number of the stop of the last turn that
-	// was sent, or of the newest record when the exporter was made known, 0 for none. ok is false if the registry has no such session with one of the agents.
+	// Position is how far the exporter has come in a session: the number of the stop of the last turn
+	// that was sent. If none was sent, it is the newest record from before the exporter was known, or 0.
+	// ok is false if there is no such session, or if its agent is not among agents.
 	Position(ctx context.Context, exporter, session string, agents []string) (stop uint64, ok bool, err error)
 	// CountUnsent counts the turns that wait, with those of other gateways.
 	CountUnsent(ctx context.Context, exporter string, agents []string) (int, error)

@@ -147,7 +147,8 @@ func (h *Hub) untaken(ctx context.Context, all []agent.Conversation) ([]agent.Co
 const clocksApart = time.Hour
 
 // resumes are the resume tokens in the documents of all sessions, as they were when the documents were
-// read last. Only the documents that have changed since are read again. Whoever may list uses it.
+// read last. Only the documents that have changed since are read again. The request that holds the right
+// to list uses it.
 type resumes struct {
 	tokens map[string]string // by session
 	until  time.Time         // of the newest document that was read

@@ -344,8 +344,8 @@ func TestNothingIsLeftOfAWorkspace(t *testing.T) {
 	}
 }
 
-// What a killed process has left of its runs is removed by the next one, and nothing else: not the workspace of a
-// run that goes on, one that is just being made, or what only looks like one.
+// The next process removes the workspaces of a killed one. It leaves alone the workspace of a run that goes on,
+// one that is just being made, and a directory that only looks like one.
 func TestTheWorkspaceOfAKilledRunIsRemoved(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("there are no locks of files")

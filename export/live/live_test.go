@@ -236,8 +236,8 @@ func TestTurnsArrive(t *testing.T) {
 	})
 }
 
-// A score goes out when it comes, into the trace of its turn, as an export of the whole session has it: also
-// after a restart, in a session of which nothing is known yet, and when the receiver was down.
+// A score goes out when it comes, into the trace of its turn, as an export of the whole session has it.
+// So it is also after a restart, in a session that is not in memory, and when the receiver was down.
 func TestScoresArrive(t *testing.T) {
 	t.Parallel()
 	played(t, func(t *testing.T, p *place, r *taken) {

@@ -7,9 +7,8 @@ import (
 	"testing"
 )
 
-// Whatever file with a secret the configuration names: if it is not there, is a directory or has nothing in
-// it, the start and the check end with exit status 2 and a sentence with the key, so that systemd does not
-// start the gateway again and again.
+// A file with a secret must be there, be no directory and have content. Else the start and the check end
+// with exit status 2 and a sentence that names the key. So systemd does not start the gateway again and again.
 func TestAFileThatTheConfigurationNamesMustBeReadable(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
