@@ -40,12 +40,14 @@ type fake struct {
 	sessions map[string][]*fakeMessage
 	undone   map[string]string // where a session is to be cut at its next prompt
 	streams  map[chan string]context.CancelFunc
-	mute     bool
-	busy     map[string]context.CancelFunc
-	open     map[string]object // requests and questions
-	answers  map[string]chan object
-	calls    []string
-	rules    string // of the newest session
+	// unwritten counts the events that are queued in streams.
+	unwritten sync.WaitGroup
+	mute      bool
+	busy      map[string]context.CancelFunc
+	open      map[string]object // requests and questions
+	answers   map[string]chan object
+	calls     []string
+	rules     string // of the newest session
 }
 
 type fakeMessage struct {
@@ -227,6 +229,7 @@ func (f *fake) events(w http.ResponseWriter, r *http.Request) {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		delete(f.streams, lines)
+		f.unwritten.Add(-len(lines))
 	}()
 	w.Header().Set("Content-Type", "text/event-stream")
 	flush := http.NewResponseController(w).Flush
@@ -235,15 +238,17 @@ func (f *fake) events(w http.ResponseWriter, r *http.Request) {
 	beat := time.NewTicker(20 * time.Millisecond)
 	defer beat.Stop()
 	for {
-		line := `data: {"type":"server.heartbeat","properties":{}}` + "\n\n"
+		line, written := `data: {"type":"server.heartbeat","properties":{}}`+"\n\n", func() {}
 		select {
 		case <-ctx.Done():
 			return
 		case line = <-lines:
+			written = f.unwritten.Done
 		case <-beat.C:
 		}
 		_, _ = io.WriteString(w, line)
 		_ = flush()
+		written()
 	}
 }
 
@@ -256,6 +261,7 @@ func (f *fake) say(kind string, properties object) {
 func (f *fake) raw(text string) {
 	for lines := range f.streams {
 		if !f.mute {
+			f.unwritten.Add(1)
 			lines <- text
 		}
 	}
@@ -283,8 +289,9 @@ func (f *fake) prompt(w http.ResponseWriter, session, text string) {
 		return // the running turn reads it
 	}
 	p.ctx, f.busy[session] = context.WithCancel(context.Background())
-	go p.run(text)
 	w.WriteHeader(http.StatusNoContent)
+	_ = http.NewResponseController(w).Flush() // before run, which may end the process
+	go p.run(text)
 }
 
 // saved are the conversations of all servers.

@@ -50,13 +50,11 @@ func (p *script) run(text string) {
 		p.text(strings.Join(all, "; "))
 	case text == "die":
 		p.text("before the end")
-		p.sleep(50 * time.Millisecond)
-		os.Exit(3)
+		p.die()
 	case text == "half a message":
 		p.text("before the end")
 		f.raw(`data: {"type":"message.part.delta","prop`)
-		p.sleep(50 * time.Millisecond)
-		os.Exit(3)
+		p.die()
 	case text == "garbage":
 		f.raw("no field at all\n\n: a comment\n\ndata: <html>\n\ndata: []\n\ndata: null\n\ndata: {\"type\":17}\n\ndata: {\"type\":\"from.the.future\"}\n\ndata: \xff\xfe{\n\n")
 		p.text("still here")
@@ -144,6 +142,13 @@ func (p *script) sleep(d time.Duration) {
 	case <-time.After(d):
 	case <-p.ctx.Done():
 	}
+}
+
+// die ends the process when all events are written.
+func (p *script) die() {
+	p.f.mu.Unlock()
+	p.f.unwritten.Wait()
+	os.Exit(3)
 }
 
 // part adds a part to a message.

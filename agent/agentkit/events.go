@@ -42,12 +42,14 @@ func (r *Remote) follow(ctx context.Context, srv *Server) error {
 	return nil
 }
 
-// reopen opens the stream again. It returns nil when the connection has ended or the server
-// cannot be reached.
+// reopen opens the stream again. It returns nil when the connection or the process has ended, or
+// the server cannot be reached.
 func (r *Remote) reopen(srv *Server) io.ReadCloser {
 	for failures := range patience {
 		select {
 		case <-time.After(min(100*time.Millisecond<<failures, 2*time.Second)):
+		case <-srv.done:
+			return nil
 		case <-srv.life.Done():
 			return nil
 		}

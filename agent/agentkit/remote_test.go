@@ -170,6 +170,15 @@ func TestAStartedServerThatDiesEndsTheTurnAndIsStartedAgain(t *testing.T) {
 	}
 }
 
+func TestWordsOfAServerThatHasDiedAreReadToTheEnd(t *testing.T) {
+	t.Parallel()
+	host := agenttest.NewHost()
+	dead := prompt(t.Context(), t, host, openRemote(t, host, remote(t, "", "server")), "many words and die")
+	if words := strings.Count(dead.said, slowWord); words != lastWords || dead.stop.Reason != trace.ReasonDied {
+		t.Errorf("%d of %d words arrived, and the turn ended as %s", words, lastWords, dead.stop.Reason)
+	}
+}
+
 func TestAServerThatDoesNotStartIsOneSentence(t *testing.T) {
 	t.Parallel()
 	missing := remote(t, "", "server")

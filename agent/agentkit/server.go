@@ -50,6 +50,10 @@ type Server struct {
 	why  string        // the process ended; set before done is closed
 }
 
+// lastWords bounds how long the event stream of a process that has ended is read: what it has
+// sent may not have arrived yet.
+const lastWords = time.Second
+
 // Reach finds or starts the server. Close ends what Reach has started.
 func (p ServerSpec) Reach(ctx context.Context) (*Server, error) {
 	s := &Server{spec: p, done: make(chan struct{})}
@@ -96,8 +100,6 @@ func (s *Server) launch(ctx context.Context) (string, error) {
 
 // drain reads the program's output to its end.
 func (s *Server) drain(found chan<- string) {
-	defer s.end() // after done, so that the end of the connection finds why
-	defer close(s.done)
 	for {
 		line, err := s.proc.ReadLine()
 		if at := s.spec.Listening.FindSubmatch(line); at != nil {
@@ -109,9 +111,15 @@ func (s *Server) drain(found chan<- string) {
 		if _, long := errors.AsType[procio.LineTooLongError](err); err != nil && !long {
 			s.why = s.proc.Why() // Close gives up on what the process has still to say
 			_ = s.proc.Close()
-			return
+			break
 		}
 	}
+	close(s.done)
+	select {
+	case <-s.life.Done():
+	case <-time.After(lastWords):
+	}
+	s.end()
 }
 
 // Close ends the connection, and the program if it was started here. A server with an open
@@ -128,8 +136,15 @@ func (s *Server) Close() {
 	}
 }
 
-// gone reports whether the connection has ended.
-func (s *Server) gone() bool { return s.life.Err() != nil }
+// gone reports whether the connection or the process has ended.
+func (s *Server) gone() bool {
+	select {
+	case <-s.done:
+		return true
+	default:
+		return s.life.Err() != nil
+	}
+}
 
 // Fetch calls the server. The error of a call is a *httpjson.Error below the adapter's name.
 func (s *Server) Fetch(ctx context.Context, method, path string, in, out any) error {

@@ -3,6 +3,7 @@
 package agentkit_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -19,6 +20,12 @@ import (
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/trace"
+)
+
+// A toy that dies says so many words before, of which each takes its time to be read.
+const (
+	lastWords = 90
+	slowWord  = "a slow word "
 )
 
 // toyServer speaks the toy protocol by HTTP: POST takes a message, GET /events tells messages,
@@ -75,6 +82,11 @@ func (s *toyServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintln(os.Stderr, "out of memory")
 			os.Exit(9)
 		})
+	case m.Prompt == "many words and die":
+		for i := range lastWords {
+			s.tell(message{Say: fmt.Sprint(slowWord, i, strings.Repeat(" x", 500))})
+		}
+		s.tell(message{End: "exit"})
 	case m.Prompt == "forget":
 		s.mute = true
 	case m.Prompt == "mute", m.Prompt == "deaf":
@@ -144,6 +156,9 @@ func (s *toyServer) events(w http.ResponseWriter, r *http.Request) {
 		case <-ctx.Done():
 			return
 		case m = <-events:
+			if m.End == "exit" {
+				os.Exit(9)
+			}
 		case <-beat.C:
 			s.mu.Lock()
 			deaf := s.deaf
@@ -175,6 +190,9 @@ func (p *toyRemote) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, erro
 			return nil, err
 		}
 		m.Data = c.Body
+	}
+	if bytes.Contains(m.Data, []byte(slowWord)) {
+		time.Sleep(time.Millisecond) // longer than the process lives
 	}
 	effects, err := p.toy.Decode(m, t)
 	for i, e := range effects {
