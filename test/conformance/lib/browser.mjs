@@ -33,11 +33,14 @@ export const cutAfter = (chatId, bytes) => cuts.set(chatId, bytes);
 /** The next POST of this chat does not reach the gateway. */
 export const refusePost = chatId => refused.add(chatId);
 
-/** The next resume request of this chat does not leave the page until the function that this returns is called. */
-export function holdResume(chatId) {
+/** The next request for the stream of this chat, or for its history, does not leave the page until the function that this returns is called. */
+export const holdResume = chatId => hold(`${chatId}/stream`);
+export const holdHistory = chatId => hold(`${chatId}/messages`);
+
+function hold(path) {
   let release;
   held.set(
-    chatId,
+    path,
     new Promise(resolve => {
       release = resolve;
     }),
@@ -77,9 +80,10 @@ globalThis.fetch = async (input, init = {}) => {
   };
   tape.push(entry);
   if (entry.method === 'POST' && refused.delete(entry.chatId)) throw new TypeError('Failed to fetch');
-  if (entry.method === 'GET' && held.has(entry.chatId)) {
-    const released = held.get(entry.chatId);
-    held.delete(entry.chatId);
+  const path = url.pathname.split('/').slice(-2).map(decodeURIComponent).join('/');
+  if (entry.method === 'GET' && held.has(path)) {
+    const released = held.get(path);
+    held.delete(path);
     await released;
   }
   init.signal?.addEventListener('abort', () => line.abort(init.signal.reason));
