@@ -318,22 +318,29 @@ func TestAStop(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		prompt, reason string
-		least, most    time.Duration
+		begun          func(*agenttest.Recorder)
+		least          time.Duration
 	}{
-		"is heard by the agent":                     {"wait", "stopped by the toy", 0, time.Minute},
-		"of an agent that does not listen kills it": {"deaf", "stopped", 2 * time.Second, time.Minute},
+		"is heard by the agent": {
+			"wait", "stopped by the toy", func(r *agenttest.Recorder) { agenttest.Until[trace.PermissionRequest](t, r) }, 0,
+		},
+		"of an agent that does not listen kills it": {
+			"deaf", "stopped", func(r *agenttest.Recorder) { agenttest.Until[trace.MessageDelta](t, r) }, time.Second,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			host := agenttest.NewHost()
 			host.OnPermit = unanswered
 			s := open(t, host, spec(t, "well"), "")
-			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-			defer cancel()
-			start := time.Now()
-			got := prompt(ctx, t, host, s, c.prompt)
-			if took := time.Since(start); got.stop.Reason != c.reason || took < c.least || took > c.most {
-				t.Errorf("after %s the turn ended with %+v", took, got.stop)
+			var start time.Time
+			_, end := agenttest.TurnWhile(t, s, host, agenttest.Prompt(c.prompt), func(stop func(), r *agenttest.Recorder) {
+				c.begun(r)
+				start = time.Now()
+				stop()
+			})
+			if took := time.Since(start); end.Reason != c.reason || took < c.least {
+				t.Errorf("after %s the turn ended with %+v", took, end)
 			}
 			if next := prompt(t.Context(), t, host, s, "hello"); next.said != "You said: hello" {
 				t.Errorf("the next turn said %q", next.said)
