@@ -214,7 +214,7 @@ func endsOfTurns(t *testing.T, s eventlog.Store) {
 // exportedOnce checks that one gateway at a time exports a session.
 func exportedOnce(t *testing.T, open Pair) {
 	ctx := bounded(t)
-	first, second := open(t, hang)
+	first, second := open(t, hang, hang)
 	for _, s := range []eventlog.Store{first, second} {
 		must(t, s.AddExporter(ctx, "x", false))
 	}
@@ -233,7 +233,7 @@ func exportedOnce(t *testing.T, open Pair) {
 func exportersRace(t *testing.T, open Pair) {
 	const lease = 500 * time.Millisecond
 	ctx := bounded(t)
-	first, second := open(t, lease)
+	first, second := open(t, lease, lease)
 	stores := []eventlog.Store{first, second}
 	for round := range 10 {
 		session := fmt.Sprint("s", round)

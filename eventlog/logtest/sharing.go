@@ -11,9 +11,9 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// Pair returns two stores on one database, as two gateways would open it, with that
-// lease. A store may renew a lease of less than a second too late.
-type Pair func(t *testing.T, lease time.Duration) (first, second eventlog.Store)
+// Pair returns two stores on one database, as two gateways would open it, with these leases. A
+// store may renew a lease of less than a second too late.
+type Pair func(t *testing.T, first, second time.Duration) (one, other eventlog.Store)
 
 // RunShared puts pairs of stores to the test: a session has one writer at a time.
 func RunShared(t *testing.T, open Pair) {
@@ -50,7 +50,7 @@ func wantNotOwner(t *testing.T, what string, err error) {
 
 func secondIsRefused(t *testing.T, open Pair) {
 	ctx := t.Context()
-	first, second := open(t, hang)
+	first, second := open(t, hang, hang)
 	var log []trace.Record
 	add(t, first, "s", "t", &log, mixed(0, 3)...)
 	_, err := second.Append(ctx, "s", "u", mixed(0, 1))
@@ -63,7 +63,7 @@ func secondIsRefused(t *testing.T, open Pair) {
 }
 
 func givenBack(t *testing.T, open Pair) {
-	first, second := open(t, hang)
+	first, second := open(t, hang, hang)
 	var log []trace.Record
 	add(t, first, "s", "t", &log, whole(0), delta(1), stop(2))
 	must(t, first.Close())
@@ -79,7 +79,7 @@ func givenBack(t *testing.T, open Pair) {
 func takenOver(t *testing.T, open Pair) {
 	const lease = 300 * time.Millisecond
 	ctx := bounded(t)
-	first, second := open(t, lease)
+	first, second := open(t, lease, hang)
 	var log []trace.Record
 	add(t, first, "s", "old", &log, whole(0), delta(1))
 	for ; ; time.Sleep(lease / 10) {
@@ -103,7 +103,7 @@ func takenOver(t *testing.T, open Pair) {
 // is given once.
 func writersRace(t *testing.T, open Pair) {
 	ctx := bounded(t)
-	first, second := open(t, hang)
+	first, second := open(t, hang, hang)
 	for round := range 10 {
 		session := fmt.Sprint("s", round)
 		var errs [2]error
@@ -128,7 +128,7 @@ func writersRace(t *testing.T, open Pair) {
 // readerBeside checks that a store sees what another one commits.
 func readerBeside(t *testing.T, open Pair) {
 	ctx := bounded(t)
-	first, second := open(t, hang)
+	first, second := open(t, hang, hang)
 	var log []trace.Record
 	for i := range 20 {
 		add(t, first, "s", fmt.Sprint("t", i), &log, prompt(fmt.Sprint("u", i), "hello"), whole(i), stop(i))
@@ -166,7 +166,7 @@ func wantTerm(t *testing.T, what string, s eventlog.Store, owned, next uint64) {
 }
 
 func terms(t *testing.T, open Pair) {
-	first, second := open(t, hang)
+	first, second := open(t, hang, hang)
 	var log []trace.Record
 	wantTerm(t, "nobody has written", first, 0, 1)
 	wantTerm(t, "nobody has written", second, 0, 1)
@@ -182,7 +182,7 @@ func terms(t *testing.T, open Pair) {
 // earlierTerm checks that a document that is based on an earlier term overwrites nothing.
 func earlierTerm(t *testing.T, open Pair) {
 	ctx := bounded(t)
-	first, second := open(t, hang)
+	first, second := open(t, hang, hang)
 	put := func(s eventlog.Store, doc string, term uint64) error {
 		e := entry("s", doc)
 		e.Term = term
@@ -218,7 +218,7 @@ func untilGivenBack(t *testing.T, s eventlog.Store) {
 
 // givenBackAtTheEnd checks that a store that gives sessions back can be closed at the same time.
 func givenBackAtTheEnd(t *testing.T, open Pair) {
-	first, second := open(t, hang)
+	first, second := open(t, hang, hang)
 	for i := range 20 {
 		add(t, first, fmt.Sprint("s", i), "t", &[]trace.Record{}, whole(0), stop(1))
 	}
@@ -232,7 +232,7 @@ func givenBackAtTheEnd(t *testing.T, open Pair) {
 // allGivenBack checks that a store that drains gives back what is not in use at once, and a session
 // with an open turn after the turn.
 func allGivenBack(t *testing.T, open Pair) {
-	first, second := open(t, hang)
+	first, second := open(t, hang, hang)
 	var log, other []trace.Record
 	add(t, first, "s", "t", &log, whole(0), stop(1))
 	add(t, first, "busy", "t", &other, whole(0), delta(1))

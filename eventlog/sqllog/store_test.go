@@ -94,22 +94,23 @@ func TestTwoStoresOnOneDatabase(t *testing.T) {
 	t.Parallel()
 	t.Run("sqlite", func(t *testing.T) {
 		t.Parallel()
-		logtest.RunShared(t, func(t *testing.T, lease time.Duration) (first, second eventlog.Store) {
-			o := sqllog.Shared(sqllog.Options{Dir: t.TempDir(), Lease: lease, Linger: time.Hour})
-			first = open(t, o)
+		logtest.RunShared(t, func(t *testing.T, first, second time.Duration) (one, other eventlog.Store) {
+			o := sqllog.Shared(sqllog.Options{Dir: t.TempDir(), Lease: first, Linger: time.Hour})
+			one = open(t, o)
 			if err := os.Remove(filepath.Join(o.Dir, "gateway")); err != nil { // the second is another gateway
 				t.Fatal(err)
 			}
-			return first, open(t, o)
+			o.Lease = second
+			return one, open(t, o)
 		})
 	})
 	t.Run("postgres", func(t *testing.T) {
 		t.Parallel()
-		logtest.RunShared(t, func(t *testing.T, lease time.Duration) (first, second eventlog.Store) {
-			o := sqllog.Options{Dir: t.TempDir(), URL: postgres.Database(t), Lease: lease}
-			first = open(t, o)
-			o.Dir = t.TempDir()
-			return first, open(t, o)
+		logtest.RunShared(t, func(t *testing.T, first, second time.Duration) (one, other eventlog.Store) {
+			o := sqllog.Options{Dir: t.TempDir(), URL: postgres.Database(t), Lease: first}
+			one = open(t, o)
+			o.Dir, o.Lease = t.TempDir(), second
+			return one, open(t, o)
 		})
 	})
 }
