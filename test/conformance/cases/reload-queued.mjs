@@ -21,7 +21,7 @@ export default {
     );
     try {
       await t.resumed(page);
-      await page.until('the second answer is shown', c => c.messages.length === 4 && textOf(c.last).startsWith('Hello'), 30000);
+      await page.until('the second answer is shown', c => c.messages.length === 4 && textOf(c.last).startsWith('Hello'));
       await page.settled();
       t.well(page);
       const history = await t.history();

@@ -40,5 +40,5 @@ export const theirs = (t, id = t.id) => t.site.far.history(id, t.profile);
 
 /** Waits until the other side has no turn of the session that runs. */
 export async function farRests(t, id = t.id) {
-  await t.until(async () => (await t.site.far.get(`/api/sessions/${encodeURIComponent(id)}`)).json?.state === 'idle', 20000);
+  await t.until(async () => (await t.site.far.get(`/api/sessions/${encodeURIComponent(id)}`)).json?.state === 'idle');
 }

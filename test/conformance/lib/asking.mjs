@@ -70,7 +70,7 @@ export async function restOf(t, chat) {
   if (!requestOf(chat.last) && !questionOf(chat.last)) return chat;
   if (!t.client.keepsQuery) {
     const prompts = chat.messages.filter(m => m.role === 'user').length;
-    await t.until(async () => (await t.trace('stop')).length === prompts, 30000);
+    await t.until(async () => (await t.trace('stop')).length === prompts);
     return t.reload();
   }
   chat.resume();

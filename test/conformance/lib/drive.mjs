@@ -1,5 +1,6 @@
 // One face for the two ways an app holds a chat: the Chat class, and the useChat hook in a rendered component.
 import { createElement, useEffect, useState } from 'react';
+import { PATIENCE } from './site.mjs';
 
 export const WAYS = ['chat', 'hook'];
 const sleep = ms => new Promise(r => setTimeout(r, ms));
@@ -134,7 +135,7 @@ function face({ look, watchers, drawn, close }) {
       watchers.add(fn);
     },
     /** Waits until what() holds, or fails after ms. */
-    async until(sentence, what, ms = 15000) {
+    async until(sentence, what, ms = PATIENCE) {
       for (const end = Date.now() + ms; ; ) {
         if (what(face)) return;
         if (Date.now() > end)
@@ -145,7 +146,7 @@ function face({ look, watchers, drawn, close }) {
       }
     },
     /** Waits until every request of this chat is over and the screen shows its end. */
-    async settled(ms = 30000) {
+    async settled(ms = PATIENCE) {
       const end = Date.now() + ms;
       for (let calm = 0; calm < 2; ) {
         if (Date.now() > end) throw new Error(`the chat did not settle within ${ms} ms; status ${face.status}`);

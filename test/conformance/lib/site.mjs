@@ -28,8 +28,11 @@ export async function gateway(sessions = '') {
   };
 }
 
+/** How long a test waits for what takes moments: a machine may have much else to do. */
+export const PATIENCE = 60_000;
+
 /** Waits until what() holds, and returns what it is. A sentence that tells what is seen is a function: it is asked at the end. */
-export async function until(sentence, what, ms = 30000) {
+export async function until(sentence, what, ms = PATIENCE) {
   for (const end = Date.now() + ms; ; ) {
     const now = what(),
       asksServer = now instanceof Promise;

@@ -4,6 +4,7 @@ import { open } from './drive.mjs';
 import { drop, holdResume, requests } from './browser.mjs';
 import { difference, plain } from './message.mjs';
 import { http } from './server.mjs';
+import { PATIENCE } from './site.mjs';
 
 // Fields of parts that the first releases drop, so that no server can make their screen equal the history.
 const FORGETS = {
@@ -69,7 +70,7 @@ export class Trial {
     const get = () => this.requests(id).findLast(r => r.method === 'GET');
     await chat.until('the resume is answered', () => get()?.status);
     this.equal('the resume is answered with a stream', get().status, 200);
-    await chat.until('the resumed stream is over', () => !get().open, 60000);
+    await chat.until('the resumed stream is over', () => !get().open);
     await chat.settled();
   }
 
@@ -106,7 +107,7 @@ export class Trial {
   }
 
   /** Waits until what() holds that the server tells. */
-  async until(what, ms = 15000) {
+  async until(what, ms = PATIENCE) {
     for (const end = Date.now() + ms; !(await what()); ) {
       if (Date.now() > end) throw new Error(`waited ${ms} ms in vain for the server`);
       await new Promise(r => setTimeout(r, 50));

@@ -6,7 +6,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { build } from 'esbuild';
 import { start, http as calls } from '../lib/server.mjs';
-import { BINARY, until } from '../lib/site.mjs';
+import { BINARY, PATIENCE, until } from '../lib/site.mjs';
 import { launch, watch } from './lib/page.mjs';
 
 const HERE = import.meta.dirname ?? path.dirname(new URL(import.meta.url).pathname);
@@ -60,7 +60,7 @@ async function open(flag, { agent = 'demo', id = randomUUID(), context } = {}) {
   }
   const own = context ?? (await browser.newContext());
   const page = await own.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(PATIENCE);
   watch(page);
   await page.goto(`${origin}/?session=${id}`);
   page.id = id;

@@ -29,6 +29,8 @@ const leaveField = async page => {
   await idle(page);
 };
 
+const stop = page => page.getByRole('button', { name: 'Stop', exact: true });
+
 describe('the command menu', () => {
   test('opens and closes by its key, also while one writes, and gives the keyboard back', async () => {
     const page = await open(site);
@@ -79,7 +81,7 @@ describe('the command menu', () => {
     await choose(page, 'markdown', 'Export…');
     await page.getByRole('dialog', { name: 'Export this session' }).getByRole('button', { name: 'Cancel' }).click();
     await page.say('slow 10000');
-    await until('it runs', async () => (await session('deeds')).state === 'running');
+    await stop(page).waitFor();
     await choose(page, 'stop', 'Stop the turn');
     await until('it has stopped', async () => (await session('deeds')).state === 'idle');
     await choose(page, 'review', 'Review the changes');
@@ -121,7 +123,7 @@ describe('keys', () => {
     await page.keyboard.press('Shift+K');
     await heading(page, 'Upper').waitFor();
     await page.say('slow 10000');
-    await until('it runs', async () => (await session('upper')).state === 'running');
+    await stop(page).waitFor(); // before it, the key stops nothing
     await leaveField(page);
     await page.keyboard.press('Shift+S');
     await until('it has stopped', async () => (await session('upper')).state === 'idle');

@@ -5,7 +5,7 @@ import { execFileSync } from 'node:child_process';
 import os from 'node:os';
 import { after, before, describe, test } from 'node:test';
 import { http, start } from '../lib/server.mjs';
-import { BINARY, until } from '../lib/site.mjs';
+import { BINARY, PATIENCE, until } from '../lib/site.mjs';
 import { SECRET, tokenFor, useHost } from './lib/host.mjs';
 import { accessible, launch, watch } from './lib/page.mjs';
 
@@ -57,7 +57,7 @@ const INIT = (options = '') =>
 async function visit(address, { context: given, ...options } = {}) {
   const context = given ?? (await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options }));
   const page = await context.newPage();
-  page.setDefaultTimeout(15_000);
+  page.setDefaultTimeout(PATIENCE);
   watch(page);
   page.said = [];
   page.on('console', m => page.said.push(m.text()));

@@ -15,7 +15,7 @@ export default {
       message = chat.last.id;
     await server.restart('SIGKILL');
     await farRests(t);
-    await t.until(async () => (await t.site.get(`/api/sessions/${t.id}`)).json?.state === 'idle', 30000);
+    await t.until(async () => (await t.site.get(`/api/sessions/${t.id}`)).json?.state === 'idle');
     const page = await t.reload();
     t.equal('the message is the same', page.last.id, message);
     t.check('what was seen is its beginning', textOf(page.last).startsWith(seen), `${textOf(page.last)} after ${seen}`);

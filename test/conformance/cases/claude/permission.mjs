@@ -16,7 +16,7 @@ export default {
         file = `${t.work}/${t.id}-${said}.txt`,
         turns = chat.messages.length;
       chat.send(write(file));
-      await chat.until('a person is asked', c => c.messages.length > turns + 1 && waitsFor(c, requestOf), 30000);
+      await chat.until('a person is asked', c => c.messages.length > turns + 1 && waitsFor(c, requestOf));
       t.must(`${said}: the request arrives without an error`, !chat.error, chat.error?.message);
       const request = requestOf(chat.last);
       t.must(`${said}: the page shows the request`, typeof request === 'string', JSON.stringify(chat.last.parts));

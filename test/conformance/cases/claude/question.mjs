@@ -22,7 +22,7 @@ export default {
   async run(t) {
     let chat = await t.open();
     chat.send(call('AskUserQuestion', QUESTIONS));
-    await chat.until('a person is asked', c => waitsFor(c, questionOf), 30000);
+    await chat.until('a person is asked', c => waitsFor(c, questionOf));
     t.must('the question arrives without an error', !chat.error, chat.error?.message);
     const question = questionOf(chat.last);
     t.must('the page shows the question', question, JSON.stringify(chat.last.parts));

@@ -7,7 +7,7 @@ export default {
   async run(t) {
     const before = await t.open();
     before.send(slow(60));
-    await before.until('some text is shown', c => c.last?.role === 'assistant' && textOf(c.last).length > 20, 30000);
+    await before.until('some text is shown', c => c.last?.role === 'assistant' && textOf(c.last).length > 20);
     t.drop();
     const messages = (await t.history()).filter(m => m.role === 'user' || t.client.keepsQuery);
     const page = await t.open({ messages, resume: true });

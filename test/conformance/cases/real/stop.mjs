@@ -7,7 +7,7 @@ export default {
   async run(t) {
     const chat = await t.open();
     chat.send(slow(300));
-    await chat.until('some text is shown', c => c.last?.role === 'assistant' && textOf(c.last).length > 10, 30000);
+    await chat.until('some text is shown', c => c.last?.role === 'assistant' && textOf(c.last).length > 10);
     await chat.stop();
     await chat.settled();
     t.well(chat, 'the client is ready after stop()');

@@ -6,11 +6,10 @@ import { after, before } from 'node:test';
 import { chromium } from 'playwright-core';
 import { inChromium, inHeadlessChromium } from '../../lib/chromium.mjs';
 import { http, start } from '../../lib/server.mjs';
-import { BINARY, sleep, until } from '../../lib/site.mjs';
+import { BINARY, PATIENCE, sleep, until } from '../../lib/site.mjs';
 
 export { http, sleep, until };
 
-const SECONDS = 20_000;
 const YAML =
   'agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 20ms}\n  patient:\n    adapter: demo\n    options: {pace: 300ms}\n  echo: {}\n';
 
@@ -55,7 +54,7 @@ export const open = (site, hash = '', options = {}) => openIn(browser, site, has
 export async function openIn(browser, site, hash, { signedIn = true, prepare, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options });
   const page = await context.newPage();
-  page.setDefaultTimeout(SECONDS);
+  page.setDefaultTimeout(PATIENCE);
   watch(page);
   await prepare?.(page);
   await page.goto(`${site.base}/${signedIn ? `?token=${encodeURIComponent(site.token)}` : ''}`);

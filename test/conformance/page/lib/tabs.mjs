@@ -24,7 +24,6 @@ export async function twelveTabs(page, address) {
   );
   const open = async (prompt, hash = '') => {
     const tab = await page.context().newPage();
-    tab.setDefaultTimeout(10_000);
     await tab.goto(`${address}/${hash}`);
     await tab.locator('textarea').fill(prompt);
     await tab.keyboard.press('Enter');
@@ -34,7 +33,7 @@ export async function twelveTabs(page, address) {
   for (const id of ids) tabs.push(await open('clock 3000', `#/s/${id}`));
   await Promise.all(tabs.map(begun));
   const seen = await Promise.all(tabs.map(async tab => (await read(tab)).length));
-  await Promise.all(tabs.map((tab, i) => until(`tab ${i + 1} shows more words`, async () => (await read(tab)).length > seen[i], 10_000)));
+  await Promise.all(tabs.map((tab, i) => until(`tab ${i + 1} shows more words`, async () => (await read(tab)).length > seen[i])));
   await stop(tabs[4]).click();
   await stop(tabs[4]).waitFor({ state: 'detached' });
   const one = await open('hello');
