@@ -292,7 +292,7 @@ func (f *fake) prompt(text string, params json.RawMessage, reply func(any), stop
 	word, rest, _ := strings.Cut(text, " ")
 	switch word {
 	case "slow":
-		for i := range 100 {
+		for i := range 2000 {
 			f.text(fmt.Sprintf("word%d ", i))
 			select {
 			case <-stop:

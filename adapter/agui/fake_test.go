@@ -138,7 +138,7 @@ func (f *fake) act(w http.ResponseWriter, r *http.Request, g got, prompt string)
 	case "slow":
 		flush := http.NewResponseController(w)
 		w.Header().Set("Content-Type", "text/event-stream")
-		for range 100 {
+		for range 3000 {
 			if _, err := fmt.Fprintf(w, "data: %s\n\n", text("m", "word ")); err != nil || r.Context().Err() != nil {
 				return
 			}

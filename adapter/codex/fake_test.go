@@ -325,7 +325,7 @@ func (f *fake) slow() (status string) {
 			}
 		}
 	}()
-	for range 100 {
+	for range 2000 {
 		select {
 		case <-stopped:
 			return "interrupted"

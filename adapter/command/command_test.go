@@ -37,7 +37,7 @@ func bash(script string, args ...string) command.Runtime {
 // TestSuite is also that of claude-text, which is this adapter with another program.
 func TestSuite(t *testing.T) {
 	const script = `read -r line; case "$line" in
-		slow) for i in $(seq 200); do echo $i; sleep 0.02; done;;
+		slow) for i in $(seq 3000); do echo $i; sleep 0.02; done;;
 		die) echo so far; kill -9 $$;;
 		half) printf 'a\xf0\x9f'; exit 1;;
 		garbage) printf '\xff\xfe\033[\000\n';;

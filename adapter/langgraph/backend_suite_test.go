@@ -80,7 +80,7 @@ func publish(w http.ResponseWriter, r *http.Request, prompt, answer string) {
 		event("on_tool_end", "t", `{"output":{"type":"tool","tool_call_id":"call-1",`+result+`}}`)
 		event("on_chat_model_stream", "n", `{"chunk":{"type":"AIMessageChunk","content":"That was it."}}`)
 	case how == "slow":
-		for i := 0; i < 100 && r.Context().Err() == nil; i++ {
+		for i := 0; i < 2000 && r.Context().Err() == nil; i++ {
 			says(fmt.Sprintf("word%d ", i))
 			time.Sleep(30 * time.Millisecond)
 		}

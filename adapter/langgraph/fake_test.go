@@ -197,7 +197,7 @@ func (f *fake) run(w http.ResponseWriter, r *http.Request) {
 	case how == "permit", how == "question", how == "inbox", how == "review":
 		f.interrupt(s, thread, prompt, how)
 	case how == "slow":
-		for i := range 100 {
+		for i := range 2000 {
 			s.says("m", fmt.Sprintf("word%d ", i))
 			select {
 			case <-run.stop:

@@ -18,7 +18,7 @@ func actor(c conversation) reply {
 	case c.answered:
 		return reply{text: "The tool said: " + c.result}
 	case p == "slow":
-		return reply{text: strings.Repeat("word ", 100), pace: 20 * time.Millisecond}
+		return reply{text: strings.Repeat("word ", 3000), pace: 20 * time.Millisecond}
 	case strings.HasPrefix(p, "touch "):
 		return reply{name: "bash", input: `{"command":"` + p + `"}`}
 	case p == "die", p == "half", p == "garbage":

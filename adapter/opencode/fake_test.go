@@ -55,7 +55,21 @@ type fakeMessage struct {
 	Parts []object `json:"parts"`
 }
 
-func newFake(state string) *fake {
+// newFake is a fake in the test's own process, which ends with the test.
+func newFake(t *testing.T) *fake {
+	t.Helper()
+	f := makeFake("")
+	t.Cleanup(func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		for _, stop := range f.busy {
+			stop()
+		}
+	})
+	return f
+}
+
+func makeFake(state string) *fake {
 	f := &fake{
 		state: state, sessions: map[string][]*fakeMessage{}, undone: map[string]string{}, streams: map[chan string]context.CancelFunc{},
 		busy: map[string]context.CancelFunc{}, open: map[string]object{}, answers: map[string]chan object{},
@@ -82,7 +96,7 @@ func serveFake(how string) (code int) {
 		return 2
 	}
 	fmt.Printf("opencode server listening on http://%s\n", l.Addr())
-	f := newFake(os.Getenv("FAKE_STATE"))
+	f := makeFake(os.Getenv("FAKE_STATE"))
 	_ = http.Serve(l, agenttest.FakeServer(f.handler(os.Getenv("OPENCODE_SERVER_PASSWORD")))) //nolint:gosec // for tests
 	return 0
 }

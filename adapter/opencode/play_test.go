@@ -27,7 +27,7 @@ func (p *script) run(text string) {
 	switch {
 	case strings.HasPrefix(text, "long"):
 		part := p.part(p.now, object{"type": "text", "text": ""})
-		for i := 0; i < 40 && p.ctx.Err() == nil; i++ {
+		for i := 0; i < 1200 && p.ctx.Err() == nil; i++ {
 			p.delta(part, fmt.Sprintf("word%d ", i))
 			p.sleep(50 * time.Millisecond)
 		}

@@ -37,7 +37,7 @@ func program(t testing.TB, how, state string, env ...string) opencode.Runtime {
 // attached is a fake server that runs already, and a Runtime for it.
 func attached(t *testing.T) (*fake, opencode.Runtime) {
 	t.Helper()
-	f := newFake("")
+	f := newFake(t)
 	server := agenttest.NewShakyServer(t, f.handler("secret"))
 	return f, opencode.Runtime{URL: server.URL, Password: "secret", StopTime: 3 * time.Second, CheckTime: 400 * time.Millisecond}
 }
@@ -134,7 +134,7 @@ func TestAServerThatDiesEndsTheTurnAndComesBack(t *testing.T) {
 
 func TestAnAttachedServerThatGoesAwayEndsTheTurn(t *testing.T) {
 	t.Parallel()
-	f := newFake("")
+	f := newFake(t)
 	server := agenttest.NewShakyServer(t, f.handler(""))
 	host := agenttest.NewHost()
 	s := agenttest.Open(t, opencode.Runtime{URL: server.URL}, host, agent.Config{})

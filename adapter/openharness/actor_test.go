@@ -34,7 +34,7 @@ func perform(a actor, prompt string, stop <-chan struct{}) {
 	}
 	switch how {
 	case "slow":
-		for range 100 {
+		for range 3000 {
 			a.say("word ")
 			select {
 			case <-stop:

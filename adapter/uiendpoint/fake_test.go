@@ -159,7 +159,7 @@ func (f *fake) chat(w http.ResponseWriter, r *http.Request) {
 		}
 	case "slow":
 		send(w, opening, step, `{"type":"text-start","id":"0"}`)
-		for i := range 100 {
+		for i := range 3000 {
 			send(w, fmt.Sprintf(`{"type":"text-delta","id":"0","delta":"word %d "}`, i))
 			select {
 			case <-time.After(20 * time.Millisecond):

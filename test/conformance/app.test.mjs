@@ -298,11 +298,13 @@ describe('the chat', { concurrency: true }, () => {
 
       test('reload in the middle of a turn', async () => {
         const page = await openUnhurried();
-        await page.say(SLOW);
+        await page.say(ENDLESS);
         await until('words come', () => page.articles()[1]?.textContent.length > 40);
         page.leave();
         const again = open(page.id);
-        await over(page.id, 'completed', 1);
+        await until('the turn is on the screen again', () => again.articles()[1]?.textContent.length > 40);
+        await site.now.post(`/api/chat/${page.id}/stop`);
+        await over(page.id, 'canceled', 1);
         assert.deepEqual(
           resumes(page.id).map(r => r.status),
           [200],

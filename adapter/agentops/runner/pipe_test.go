@@ -205,7 +205,7 @@ func (p *program) play(f wire.RunnerPrompt, id string, stop <-chan struct{}, ans
 	switch {
 	case strings.Contains(f.Content, "slow"):
 		p.send(wire.MessageCreate{TurnID: id})
-		for i := range 200 {
+		for i := range 6000 {
 			select {
 			case <-stop:
 				return
