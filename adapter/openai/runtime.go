@@ -89,3 +89,14 @@ func (r Runtime) name() string { return cmp.Or(r.Agent, "openai") }
 
 // Takes implements agent.AnswerTaker.
 func (Runtime) Takes() (input, reason bool) { return true, true }
+
+// Describe implements agent.Describer.
+func (r Runtime) Describe() (agent.Adapter, agent.Settings) {
+	return Adapter("openai", r.Own...), agent.Settings{URL: r.URL, Environ: r.Env, TokenEnv: r.TokenEnv, TokenFile: r.TokenFile}
+}
+
+// WithProcess implements agent.ProcessStarter.
+func (r Runtime) WithProcess(s agent.Settings) agent.Runtime {
+	r.Env = s.Environ
+	return r
+}
