@@ -28,13 +28,9 @@ func (o *Options) settle() error {
 			return err
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(o.Agents)) {
-		a := o.Agents[name]
+	for name, a := range o.Agents {
 		a.Settings.Name, a.Shared, a.Cwd = name, a.Cwd == "", cmp.Or(a.Cwd, here)
-		if made[name], err = g.Make(a, ours); err != nil {
-			return err
-		}
-		if known[name], err = g.Settle(a, ours); err != nil {
+		if made[name], known[name], err = g.Make(a, ours); err != nil {
 			return err
 		}
 	}

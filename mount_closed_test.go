@@ -37,6 +37,8 @@ func (curious) Describe() (agent.Adapter, agent.Settings) {
 }
 
 // The program that mounts a gateway names the files that no agent may read.
+//
+//evidence:for promise-closed
 func TestAMountedGatewayClosesTheFilesOfItsServer(t *testing.T) {
 	t.Parallel()
 	cwd := t.TempDir()

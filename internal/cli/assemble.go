@@ -73,7 +73,7 @@ func (s *setup) settle(name string) (agentset.Agent, error) {
 func (s *setup) agent(name string) (made session.Agent, err error) {
 	a, err := s.said(name)
 	if err == nil {
-		made, err = s.gateway().Make(a, os.Environ())
+		made, _, err = s.gateway().Make(a, os.Environ())
 	}
 	return made, s.faultOf(err)
 }

@@ -84,6 +84,7 @@ func (a Agent) refuse(key, format string, args ...any) error {
 // Settle fills in the settings of one agent: those of the preset, and the environment of its processes.
 // ours is the environment of this process.
 func (g Gateway) Settle(a Agent, ours []string) (Agent, error) {
+	a.Settings.Environ = nil
 	a = a.known()
 	if a.Settings.Command == "" {
 		a.Settings.Command = a.preset.Command
@@ -103,32 +104,34 @@ func (a Agent) known() Agent {
 	return a
 }
 
-// process decides on the agent's processes. Every process of every agent gets its settings here, also
-// those of a Runtime that was made elsewhere: a box for the process has its place behind this line.
+// process decides on the processes of an agent, also of one whose Runtime was made elsewhere. What a
+// gateway wants of every process of its agents, such as a box around it, has its place here.
 func (g Gateway) process(a Agent, ours []string) (_ Agent, err error) {
-	a.Settings.Environ, err = g.environ(a, ours)
+	if a.Settings.Environ == nil {
+		a.Settings.Environ, err = g.environ(a, ours)
+	}
 	return a, err
 }
 
-// Make makes one agent.
-func (g Gateway) Make(a Agent, ours []string) (session.Agent, error) {
-	a, err := g.Settle(a, ours)
-	if err == nil {
+// Make makes one agent, and returns what it is made of, too.
+func (g Gateway) Make(a Agent, ours []string) (made session.Agent, _ Agent, err error) {
+	if a, err = g.Settle(a, ours); err == nil {
 		err = a.asks()
 	}
 	if err != nil {
-		return session.Agent{}, err
+		return made, a, err
 	}
 	runtime, err := a.Kind.Make(a.Settings)
 	if wrong, is := errors.AsType[*agent.SettingError](err); is {
-		return session.Agent{}, a.refuse(wrong.Key, "%s", wrong.Sentence)
+		return made, a, a.refuse(wrong.Key, "%s", wrong.Sentence)
 	}
 	if err != nil {
-		return session.Agent{}, a.refuse("", "cannot be made: %v", err)
+		return made, a, a.refuse("", "cannot be made: %v", err)
 	}
-	made := session.Agent{Runtime: runtime, Cwd: a.Cwd, Model: a.Settings.Model, Options: a.Settings.Options, Workspace: a.Workspace, Policy: permission.Default()}
+	made = session.Agent{Runtime: runtime, Cwd: a.Cwd, Model: a.Settings.Model, Options: a.Settings.Options, Workspace: a.Workspace, Policy: permission.Default()}
 	if a.Policy != nil {
 		made.Policy = *a.Policy
 	}
-	return a.complete(made)
+	made, err = a.complete(made)
+	return made, a, err
 }

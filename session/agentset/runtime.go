@@ -27,14 +27,13 @@ func (g Gateway) Adopt(name string, s session.Agent, ours []string) (session.Age
 		}
 	}
 	var err error
-	if r, is := s.Runtime.(agent.ProcessStarter); is && a.Settings.Environ == nil {
+	if r, is := s.Runtime.(agent.ProcessStarter); is {
 		a, err = g.process(a, ours)
 		s.Runtime = r.WithProcess(a.Settings)
 	}
-	if err = cmp.Or(err, a.asks()); err != nil {
-		return s, a, err
+	if err = cmp.Or(err, a.asks()); err == nil {
+		s, err = a.complete(s)
 	}
-	s, err = a.complete(s)
 	return s, a, err
 }
 
