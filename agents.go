@@ -1,7 +1,6 @@
 package tributary
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -20,22 +19,25 @@ func (o *Options) settle() error {
 	if err != nil {
 		return fmt.Errorf("find the current directory: %w", err)
 	}
-	g, made, ours := o.agents(here), map[string]session.Agent{}, os.Environ()
-	known := map[string]agentset.Agent{}
+	g, ours := o.secrets(here), os.Environ()
+	made, known := map[string]session.Agent{}, map[string]agentset.Agent{}
 	for name, s := range o.Sessions.Agents {
-		s.Cwd = cmp.Or(s.Cwd, here)
+		s.Cwd = below(here, s.Cwd)
 		if made[name], known[name], err = g.Adopt(name, s, ours); err != nil {
-			return err
+			return err //nolint:wrapcheck // a sentence
 		}
 	}
 	for name, a := range o.Agents {
-		a.Settings.Name, a.Shared, a.Cwd = name, a.Cwd == "", cmp.Or(a.Cwd, here)
+		if _, twice := made[name]; twice {
+			return fmt.Errorf("the agent %s stands in Agents and in Sessions.Agents: remove one of them", name)
+		}
+		a.Settings.Name, a.Shared, a.Cwd = name, a.Cwd == "", below(here, a.Cwd)
 		if made[name], known[name], err = g.Make(a, ours); err != nil {
-			return err
+			return err //nolint:wrapcheck // a sentence
 		}
 	}
 	if err := g.WorkspacesApart(made); err != nil {
-		return err
+		return err //nolint:wrapcheck // a sentence
 	}
 	for _, name := range slices.Sorted(maps.Keys(made)) {
 		if conflict := g.Apart(known[name]); conflict != nil {
@@ -50,42 +52,44 @@ func (o *Options) settle() error {
 	return nil
 }
 
-// agents is what the gateway keeps from its agents, with what the agents say of each other's secrets.
-func (o *Options) agents(here string) agentset.Gateway {
-	absolute := func(path string) string {
-		if path == "" || filepath.IsAbs(path) {
-			return path
-		}
-		return filepath.Join(here, path)
-	}
+// secrets are what the gateway keeps from its agents: the server's secrets, and those of the agents.
+func (o *Options) secrets(here string) agentset.Gateway {
 	g := agentset.Gateway{
-		Data: absolute(o.Dir), SecretEnv: slices.Concat(o.SecretEnv, agentset.DatabaseVariables(o.DB)),
+		SecretEnv:   slices.Concat(o.SecretEnv, agentset.DatabaseVariables(o.DB)),
 		SecretFiles: slices.Concat(o.Sessions.Closed, agentset.DatabaseFiles(o.DB)),
 		DataSetting: "Dir", CwdSetting: "Cwd",
+	}
+	if o.Dir != "" {
+		g.Data = below(here, o.Dir)
 	}
 	if o.Sessions.Workspaces != nil {
 		g.Workspaces = o.Sessions.Workspaces.Dir()
 	}
-	settings := []agent.Settings{}
+	add := func(s agent.Settings) {
+		g.SecretEnv, g.SecretFiles = append(g.SecretEnv, s.TokenEnv), append(g.SecretFiles, s.TokenFile)
+		agentset.EachOption(s.Options, "_env", func(_, name string) { g.SecretEnv = append(g.SecretEnv, name) })
+		agentset.EachOption(s.Options, "_file", func(_, path string) { g.SecretFiles = append(g.SecretFiles, path) })
+	}
 	for _, s := range o.Sessions.Agents {
 		if d, is := s.Runtime.(agent.Describer); is {
 			_, said := d.Describe()
-			settings = append(settings, said)
+			add(said)
 		}
 	}
 	for _, a := range o.Agents {
-		settings = append(settings, a.Settings)
+		add(a.Settings)
 	}
-	for _, s := range settings {
-		if s.TokenEnv != "" {
-			g.SecretEnv = append(g.SecretEnv, s.TokenEnv)
-		}
-		if s.TokenFile != "" {
-			g.SecretFiles = append(g.SecretFiles, s.TokenFile)
-		}
-	}
+	g.SecretFiles = slices.DeleteFunc(g.SecretFiles, func(path string) bool { return path == "" })
 	for i, path := range g.SecretFiles {
-		g.SecretFiles[i] = absolute(path)
+		g.SecretFiles[i] = below(here, path)
 	}
 	return g
+}
+
+// below makes a path absolute.
+func below(here, path string) string {
+	if filepath.IsAbs(path) {
+		return path
+	}
+	return filepath.Join(here, path)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/tributary-dev/tributary/adapter/echo"
 	"github.com/tributary-dev/tributary/adapter/openai"
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/toolloop/mcptool"
 	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/session/agentset"
@@ -25,6 +26,9 @@ import (
 
 // unknown is an agent of the server's own that says nothing of itself.
 type unknown struct{ agent.Runtime }
+
+// wrapped is an agent of the library in one of the server's own.
+type wrapped struct{ command.Runtime }
 
 // ada is the person of every request.
 func ada(*http.Request) (access.Principal, bool) {
@@ -86,6 +90,11 @@ func TestAMountedGatewayRefusesWhatTheProgramRefuses(t *testing.T) {
 		"the token of another agent": {with(runs(openai.Runtime{TokenEnv: "THE_SECRET"}), func(o *tributary.Options) {
 			o.Agents = map[string]agentset.Agent{"other": {Kind: codex.Adapter(), Cwd: cwd, PassEnv: []string{"THE_SECRET"}}}
 		}), "agents.other.pass_env names THE_SECRET"},
+		"a variable of an option": {with(runs(openai.Runtime{Options: openai.Options{MCP: map[string]mcptool.Server{"x": {TokenEnv: "THE_SECRET"}}}}), func(o *tributary.Options) {
+			o.Agents = map[string]agentset.Agent{"other": {Kind: codex.Adapter(), Cwd: cwd, PassEnv: []string{"THE_SECRET"}}}
+		}), "agents.other.pass_env names THE_SECRET"},
+		"an agent that stands in both":           {with(runs(echo.Runtime{}), func(o *tributary.Options) { o.Agents = map[string]agentset.Agent{"it": {Kind: echo.Adapter()}} }), "remove one of them"},
+		"a wrapped Runtime":                      {runs(wrapped{command.Runtime{Command: "sh"}}), "give tributary_test.wrapped a method WithProcess of its own"},
 		"a workspace for an agent without files": {set(agentset.Agent{Kind: echo.Adapter(), Workspace: spaces.OwnCopy}), "which only an agent can have that works with the files of a directory"},
 		"an agent that runs is allowed":          {set(agentset.Agent{Kind: claude.Adapter(), AllowBypass: true, Settings: agent.Settings{Args: []string{"--yolo"}}}), ""},
 	} {

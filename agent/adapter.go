@@ -86,8 +86,8 @@ func (a Adapter) Make(s Settings) (Runtime, error) {
 // then has to repeat none of it: package session/agentset reads all that makes the agent safe from here.
 type Describer interface {
 	// Describe returns the kind of agent, and the settings of the Runtime that say how its
-	// processes start and where its secrets are: Preset, Command, Args, Environ, URL, TokenEnv
-	// and TokenFile. Environ is nil if the Runtime has none.
+	// processes start and where its secrets are: Preset, Command, Args, Environ, URL, TokenEnv,
+	// TokenFile, and Options if they name secrets. Environ is nil if the Runtime has none.
 	Describe() (Adapter, Settings)
 }
 

@@ -1,7 +1,6 @@
 package config
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -133,10 +132,7 @@ func (c Config) SecretVariables() []string {
 // eachOption calls do for each text among the options of agents whose key ends so, at any depth.
 func (c Config) eachOption(suffix string, do func(at, text string)) {
 	for name, a := range c.Agents {
-		var options any
-		if json.Unmarshal(a.Options, &options) == nil {
-			textsOf(options, "agents."+name+".options", suffix, do)
-		}
+		agentset.EachOption(a.Options, suffix, func(at, text string) { do("agents."+name+".options"+at, text) })
 	}
 }
 
@@ -182,20 +178,4 @@ func absolute(all []string) []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
-}
-
-func textsOf(v any, at, suffix string, do func(at, text string)) {
-	switch v := v.(type) {
-	case map[string]any:
-		for key, item := range v {
-			if text, ok := item.(string); ok && text != "" && strings.HasSuffix(key, suffix) {
-				do(at+"."+key, text)
-			}
-			textsOf(item, at+"."+key, suffix, do)
-		}
-	case []any:
-		for i, item := range v {
-			textsOf(item, fmt.Sprintf("%s[%d]", at, i), suffix, do)
-		}
-	}
 }

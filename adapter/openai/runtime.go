@@ -3,6 +3,7 @@ package openai
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"net/url"
 	"os"
 
@@ -92,7 +93,8 @@ func (Runtime) Takes() (input, reason bool) { return true, true }
 
 // Describe implements agent.Describer.
 func (r Runtime) Describe() (agent.Adapter, agent.Settings) {
-	return Adapter("openai", r.Own...), agent.Settings{URL: r.URL, Environ: r.Env, TokenEnv: r.TokenEnv, TokenFile: r.TokenFile}
+	options, _ := json.Marshal(r.Options) // they were read from JSON, and name variables with tokens
+	return Adapter("openai", r.Own...), agent.Settings{URL: r.URL, Environ: r.Env, TokenEnv: r.TokenEnv, TokenFile: r.TokenFile, Options: options}
 }
 
 // WithProcess implements agent.ProcessStarter.

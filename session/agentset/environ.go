@@ -1,6 +1,8 @@
 package agentset
 
 import (
+	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -67,4 +69,30 @@ func passes(allowed []string, name string) bool {
 		start, open := strings.CutSuffix(pattern, "*")
 		return pattern == name || open && strings.HasPrefix(name, start)
 	})
+}
+
+// EachOption calls do for each text in the options of an agent whose key ends so, at any depth. at is its
+// place, such as .mcp[0].token_env. Keys that end in _env name variables with secrets, and those in _file
+// such files.
+func EachOption(options json.RawMessage, suffix string, do func(at, text string)) {
+	var v any
+	if json.Unmarshal(options, &v) == nil {
+		textsOf(v, "", suffix, do)
+	}
+}
+
+func textsOf(v any, at, suffix string, do func(at, text string)) {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, item := range v {
+			if text, ok := item.(string); ok && text != "" && strings.HasSuffix(key, suffix) {
+				do(at+"."+key, text)
+			}
+			textsOf(item, at+"."+key, suffix, do)
+		}
+	case []any:
+		for i, item := range v {
+			textsOf(item, fmt.Sprintf("%s[%d]", at, i), suffix, do)
+		}
+	}
 }

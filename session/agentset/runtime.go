@@ -29,7 +29,11 @@ func (g Gateway) Adopt(name string, s session.Agent, ours []string) (session.Age
 	var err error
 	if r, is := s.Runtime.(agent.ProcessStarter); is {
 		a, err = g.process(a, ours)
-		s.Runtime = r.WithProcess(a.Settings)
+		made := r.WithProcess(a.Settings)
+		if reflect.TypeOf(made) != reflect.TypeOf(s.Runtime) {
+			return s, a, a.refuse("", "has a Runtime that wraps another, whose WithProcess would lose it: give %T a method WithProcess of its own", s.Runtime)
+		}
+		s.Runtime = made
 	}
 	if err = cmp.Or(err, a.asks()); err == nil {
 		s, err = a.complete(s)
