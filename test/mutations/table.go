@@ -230,11 +230,11 @@ func table() []mutation {
 		},
 		{
 			name: "an agent gets a variable with a secret", promise: inside, file: "session/agentset/environ.go",
-			text: "\t\treturn g.secret(v)\n", other: "\t\treturn false && g.secret(v)\n", tests: "NoSecret|Environment", packages: []string{"./internal/cli", "."},
+			text: "\t\treturn g.secret(v)\n", other: "\t\treturn false && g.secret(v)\n", tests: "MountedGateway", packages: []string{"."},
 		},
 		{
 			name: "pass_env passes a secret on", promise: inside, file: "session/agentset/environ.go",
-			text: "for _, v := range a.PassEnv {\n\t\tif g.secret(v) {", other: "for _, v := range a.PassEnv {\n\t\tif g.secret(v) && false {", tests: "NoSecret|MountedGateway", packages: []string{"./internal/cli", "."},
+			text: "for _, v := range a.PassEnv {\n\t\tif g.secret(v) {", other: "for _, v := range a.PassEnv {\n\t\tif g.secret(v) && false {", tests: "MountedGateway", packages: []string{"."},
 		},
 		{
 			name: "an agent of the library gets the server's environment", promise: inside, file: "session/agentset/runtime.go",
@@ -246,11 +246,11 @@ func table() []mutation {
 		},
 		{
 			name: "the data directory lies in a workspace", promise: inside, file: "session/agentset/overlap.go",
-			text: "case g.Data != \"\" && overlap(g.Data, cwd):", other: "case g.Data != \"\" && Within(cwd, g.Data):", tests: "ADataDirectory|MountedGateway", packages: []string{"./internal/cli", "."},
+			text: "case g.Data != \"\" && overlap(g.Data, cwd):", other: "case g.Data != \"\" && Within(cwd, g.Data):", tests: "MountedGateway", packages: []string{"."},
 		},
 		{
 			name: "an agent may read a secret in its workspace unasked", promise: inside, file: "session/agentset/overlap.go",
-			text: "case !a.Kind.KeepsClosed && len(secrets) > 0:", other: "case a.Kind.KeepsClosed && len(secrets) > 0:", tests: "ADataDirectory|MountedGateway", packages: []string{"./internal/cli", "."},
+			text: "case !a.Kind.KeepsClosed && len(secrets) > 0:", other: "case a.Kind.KeepsClosed && len(secrets) > 0:", tests: "MountedGateway", packages: []string{"."},
 		},
 		{
 			name: "the library does not look at workspaces", promise: inside, file: "agents.go",
@@ -258,11 +258,11 @@ func table() []mutation {
 		},
 		{
 			name: "an argument may switch permission requests off", promise: inside, file: "session/agentset/runtime.go",
-			text: "case a.bypass() != \"\":", other: "case a.bypass() != \"\" && a.Settings.Preset != \"\":", tests: "Bypass|MountedGateway", packages: []string{"./internal/cli", "."},
+			text: "case a.bypass() != \"\":", other: "case a.bypass() != \"\" && a.Settings.Preset != \"\":", tests: "MountedGateway", packages: []string{"."},
 		},
 		{
 			name: "an agent that asks nobody runs", promise: inside, file: "session/agentset/runtime.go",
-			text: "case a.preset.AsksNobody:", other: "case a.preset.AsksNobody && a.Kind.Harmless:", tests: "AsksNobody|MountedGateway", packages: []string{"./internal/cli", "."},
+			text: "case a.preset.AsksNobody:", other: "case a.preset.AsksNobody && a.Kind.Harmless:", tests: "MountedGateway", packages: []string{"."},
 		},
 		{
 			name: "an agent of the library has no more than its program says", promise: inside, file: "session/agentset/runtime.go",
@@ -274,7 +274,7 @@ func table() []mutation {
 		},
 		{
 			name: "a key for a variable with a secret is forgotten", promise: inside, file: "config/files.go",
-			text: "if strings.HasSuffix(at, \"_env\") {", other: "if strings.HasSuffix(at, \".token_env\") {", tests: "NoSecret|Variable", packages: []string{"./internal/cli", "./config"},
+			text: "if strings.HasSuffix(at, \"_env\") {", other: "if strings.HasSuffix(at, \".token_env\") {", tests: "Secret", packages: []string{"./config"},
 		},
 		{
 			name: "a prompt mentions a file outside", promise: mentions, file: "agent/agentkit/mention.go",
