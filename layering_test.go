@@ -120,6 +120,7 @@ func rooms() []room {
 		{packages: "session/turnstate"},
 		{packages: "session/thread", ours: "trace"},
 		{packages: "session", ours: "trace agent eventlog internal/size policy/permission session/thread session/turnstate policy/toolkind policy/workspace policy/workspace/listing policy/workspace/spaces"},
+		{packages: "session/agentset", ours: "agent policy/permission policy/toolkind policy/workspace policy/workspace/spaces session", others: "github.com/KimMachineGun/automemlimit"},
 		{packages: "session/alone", ours: "eventlog eventlog/memlog policy/workspace/spaces session trace"},
 		{packages: "eval/run", ours: "eval export/reader internal/procio policy/permission policy/workspace/spaces session session/alone trace"},
 		{packages: "gateway/metrics", ours: "agent", others: "github.com/prometheus/client_golang"},
@@ -131,10 +132,10 @@ func rooms() []room {
 		{packages: "gateway/authz", ours: "access agent gateway/refusal session uistream"},
 		{packages: "gateway/agentops", ours: "access agent agent/agentkit adapter/agentops/wire export/agentops gateway/refusal internal/wsconn session trace"},
 		{packages: "gateway", ours: "access agent gateway/agentops eventlog gateway/authz gateway/chatbody gateway/chatrun gateway/chatsocket gateway/limit gateway/refusal export/atif export/live export/markdown export/otlp export/redact internal/quote policy/workspace/spaces internal/wsconn gateway/metrics session trace uistream"},
-		{packages: "config", ours: "access export/redact internal/yamlfile policy/permission policy/workspace/spaces session policy/toolkind trace uistream"},
+		{packages: "config", ours: "access export/redact internal/yamlfile policy/permission policy/workspace/spaces session session/agentset policy/toolkind trace uistream"},
 		{packages: "internal/cli/manual", others: "github.com/alecthomas/kong"},
-		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong github.com/KimMachineGun/automemlimit golang.org/x/sys"},
-		{packages: ".", ours: "access agent eventlog eventlog/memlog eventlog/sqllog gateway gateway/agentops internal/cli internal/procio session uistream"}, // the library
+		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong golang.org/x/sys"},
+		{packages: ".", ours: "access agent eventlog eventlog/memlog eventlog/sqllog gateway gateway/agentops gateway/limit internal/cli internal/procio session session/agentset uistream"}, // the library
 		{packages: "cmd/tributary", ours: "."},
 
 		{packages: "examples/tutorial", ours: "agent agent/agentkit trace"},

@@ -21,7 +21,7 @@ import (
 // of one of its functions. "session &o.MaxQueue" is the constant next to that expression: what is
 // assigned to it, or the next argument or value.
 func limitSources() map[string][]string {
-	const reading, writing, sharing = "gateway o.Read", "uistream writeWithin", "internal/cli memoryShare.most"
+	const reading, writing, sharing = "gateway o.Read", "uistream writeWithin", "session/agentset memoryShare.most"
 	return map[string][]string{
 		"requests a second, for a long time":                          {"gateway/limit &o.Requests"},
 		"requests at once":                                            {"gateway/limit &o.Burst"},
@@ -30,7 +30,7 @@ func limitSources() map[string][]string {
 		"memory of chats that are being read":                         {},
 		"messages of prompts that run or wait, together":              {},
 		"memory of reads under way":                                   {"gateway/limit o.Memory", "reads of the share"},
-		"The share":                                                   {"internal/cli memoryShare.least", sharing},
+		"The share":                                                   {"session/agentset memoryShare.least", sharing},
 		"under way at once; of one person":                            {"gateway/authz maxLookups", "gateway/authz maxLookupsOfOne"},
 		"time of one":                                                 {"gateway/authz findWithin"},
 		"remembered answers":                                          {"gateway/authz maxEntries"},

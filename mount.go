@@ -1,14 +1,11 @@
 package tributary
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"net/http"
-	"os"
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/eventlog"
@@ -16,17 +13,25 @@ import (
 	"github.com/tributary-dev/tributary/eventlog/sqllog"
 	"github.com/tributary-dev/tributary/gateway"
 	"github.com/tributary-dev/tributary/gateway/agentops"
+	"github.com/tributary-dev/tributary/gateway/limit"
 	"github.com/tributary-dev/tributary/internal/procio"
 	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/session/agentset"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
 // Options say which agents there are and who may use them.
 type Options struct {
-	// Sessions are the agents, and the rules of their sessions. New sets Log, StateDir and
-	// Logger. An agent without a Cwd works in the current directory. Closed names the files
-	// with secrets of your server, which no agent may read or write.
+	// Sessions are the rules of sessions, and agents by their Runtime. New sets Log, StateDir and
+	// Logger, and completes each agent by what its Runtime says of itself (agent.Describer). An
+	// agent without a Cwd works in the current directory. Closed names the files with secrets
+	// of your server, which no agent may read or write.
 	Sessions session.Options
+	// Agents are further agents, by their adapters, with the settings of a configuration.
+	Agents map[string]agentset.Agent
+	// SecretEnv names the environment variables with secrets of your server. The processes of
+	// agents get few variables anyway, and never these.
+	SecretEnv []string
 	// Dir holds the log. Without a Dir the log is in memory and ends with the process.
 	Dir string
 	// DB is the URL of a PostgreSQL database (postgres://…) for the log. With it, Dir
@@ -63,6 +68,9 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
+	if err := o.settle(); err != nil {
+		return nil, fmt.Errorf("tributary: %w", err)
+	}
 	g := &Gateway{}
 	if o.Dir == "" {
 		g.log = eventlog.New(memlog.New())
@@ -77,29 +85,15 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 		}
 	}
 	o.Sessions.Log, o.Sessions.StateDir, o.Sessions.Logger = g.log, o.Dir, o.Logger
-	err := o.settle()
-	if err == nil {
-		g.Hub, err = session.New(ctx, o.Sessions)
-	}
-	if err != nil {
+	var err error
+	if g.Hub, err = session.New(ctx, o.Sessions); err != nil {
 		return nil, errors.Join(fmt.Errorf("tributary: %w", err), g.log.Close())
 	}
 	g.streams = uistream.NewBroadcaster(uistream.BroadcasterConfig{})
 	g.Handler = gateway.New(gateway.Options{ //nolint:contextcheck // a gauge is read without a request
-		Hub: g.Hub, Streams: g.streams, Sockets: &g.sockets, Guard: o.guard, Private: !o.Shared, Permits: o.Permits, Logger: o.Logger,
+		Hub: g.Hub, Streams: g.streams, Sockets: &g.sockets, Guard: o.guard, Private: !o.Shared, Permits: o.Permits, Limits: limit.Options{Memory: agentset.MemoryShare()}, Logger: o.Logger,
 	})
 	return g, nil
-}
-
-// settle gives agents without a directory the current one.
-func (o *Options) settle() error {
-	here, err := os.Getwd()
-	o.Sessions.Agents = maps.Clone(o.Sessions.Agents)
-	for name, a := range o.Sessions.Agents {
-		a.Cwd = cmp.Or(a.Cwd, here)
-		o.Sessions.Agents[name] = a
-	}
-	return err
 }
 
 // guard lets requests of known people through. A page of another site may not send any in

@@ -31,7 +31,14 @@ func (c curious) Open(_ context.Context, host agent.Host, cfg agent.Config) (age
 	return nil, errors.New("that is all")
 }
 
+// Describe implements agent.Describer: the agent reads by its host, which denies.
+func (curious) Describe() (agent.Adapter, agent.Settings) {
+	return agent.Adapter{Name: "curious", KeepsClosed: true}, agent.Settings{}
+}
+
 // The program that mounts a gateway names the files that no agent may read.
+//
+//evidence:for promise-closed
 func TestAMountedGatewayClosesTheFilesOfItsServer(t *testing.T) {
 	t.Parallel()
 	cwd := t.TempDir()

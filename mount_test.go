@@ -42,7 +42,7 @@ func parrot(_ context.Context, r uiendpoint.Request) iter.Seq2[uistream.Chunk, e
 // mounted is a gateway below /deep/agents of a server. The header User names the person.
 func mounted(t *testing.T, o tributary.Options) string {
 	t.Helper()
-	o.Sessions = session.Options{Default: "parrot", Agents: map[string]session.Agent{"parrot": {Runtime: uiendpoint.Runtime{Func: parrot}, InProcess: true}}}
+	o.Sessions = session.Options{Default: "parrot", Agents: map[string]session.Agent{"parrot": {Runtime: uiendpoint.Runtime{Func: parrot}}}}
 	o.Who = func(r *http.Request) (access.Principal, bool) {
 		name := r.Header.Get("User")
 		return access.Principal{ID: name, Name: name, Role: access.Collaborator}, name != ""

@@ -82,6 +82,21 @@ func (a Adapter) Make(s Settings) (Runtime, error) {
 	return a.New(s)
 }
 
+// Describer is implemented by a Runtime that tells what it is. A program that makes the Runtime itself
+// then has to repeat none of it: package session/agentset reads all that makes the agent safe from here.
+type Describer interface {
+	// Describe returns the kind of agent, and the settings of the Runtime that say how its
+	// processes start and where its secrets are: Preset, Command, Args, Environ, URL, TokenEnv,
+	// TokenFile, and Options if they name secrets. Environ is nil if the Runtime has none.
+	Describe() (Adapter, Settings)
+}
+
+// ProcessStarter is implemented by a Runtime that starts processes.
+type ProcessStarter interface {
+	// WithProcess returns the Runtime with what the gateway decides of its processes, which is Environ.
+	WithProcess(s Settings) Runtime
+}
+
 // ProcessKeys returns the keys of an agent that is a process: its command, arguments and
 // environment.
 func ProcessKeys(more ...string) []string {

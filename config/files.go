@@ -1,16 +1,16 @@
 package config
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
-	"net/url"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
+
+	"github.com/tributary-dev/tributary/session/agentset"
 )
 
 // A field that names a file has the tag file, which says what the file is: secret, program, or
@@ -23,36 +23,34 @@ const (
 	fileProgram = "program"
 )
 
-// eachFile calls do for each field below v that names a file and is set; at is the field's place, such
-// as auth.tokens[0].token_file. Values of maps are changed in the map.
-func eachFile(v reflect.Value, at string, do func(at, kind string, path reflect.Value)) {
+// eachText calls do for each field below v that is a text and is set; at is the field's place, such
+// as auth.tokens[0].token_file, and kind its tag file. Values of maps are changed in the map.
+func eachText(v reflect.Value, at string, do func(at, kind string, text reflect.Value)) {
 	switch v.Kind() {
 	case reflect.Pointer:
 		if !v.IsNil() {
-			eachFile(v.Elem(), at, do)
+			eachText(v.Elem(), at, do)
 		}
 	case reflect.Slice:
 		for i := range v.Len() {
-			eachFile(v.Index(i), fmt.Sprintf("%s[%d]", at, i), do)
+			eachText(v.Index(i), fmt.Sprintf("%s[%d]", at, i), do)
 		}
 	case reflect.Map:
 		for _, key := range v.MapKeys() {
 			item := reflect.New(v.Type().Elem()).Elem()
 			item.Set(v.MapIndex(key))
-			eachFile(item, at+"."+key.String(), do)
+			eachText(item, at+"."+key.String(), do)
 			v.SetMapIndex(key, item)
 		}
 	case reflect.Struct:
 		for f, field := range v.Fields() {
 			key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
-			switch kind, at := f.Tag.Get(tagFile), strings.TrimPrefix(at+"."+key, "."); {
+			switch at := strings.TrimPrefix(at+"."+key, "."); {
 			case !f.IsExported():
-			case kind != "":
-				if field.String() != "" {
-					do(at, kind, field)
-				}
-			default:
-				eachFile(field, at, do)
+			case field.Kind() != reflect.String:
+				eachText(field, at, do)
+			case field.String() != "":
+				do(at, f.Tag.Get(tagFile), field)
 			}
 		}
 	default:
@@ -65,8 +63,8 @@ func (c *Config) anchorFiles() error {
 	if err != nil {
 		return fmt.Errorf("find the current directory: %w", err)
 	}
-	eachFile(reflect.ValueOf(c).Elem(), "", func(_, kind string, path reflect.Value) {
-		if p := path.String(); !filepath.IsAbs(p) && (kind != fileProgram || strings.ContainsRune(p, filepath.Separator)) {
+	eachText(reflect.ValueOf(c).Elem(), "", func(_, kind string, path reflect.Value) {
+		if p := path.String(); kind != "" && !filepath.IsAbs(p) && (kind != fileProgram || strings.ContainsRune(p, filepath.Separator)) {
 			path.SetString(filepath.Join(dir, p))
 		}
 	})
@@ -91,7 +89,7 @@ func (c Config) ClosedFiles() []string {
 // SecretFiles are the files with a secret that the configuration names. Paths are absolute,
 // and sorted.
 func (c Config) SecretFiles() []string {
-	all := databaseFiles(c.DB)
+	all := agentset.DatabaseFiles(c.DB)
 	for _, path := range c.secrets() {
 		all = append(all, path)
 	}
@@ -101,18 +99,41 @@ func (c Config) SecretFiles() []string {
 // secrets are the files with a secret that have a key of their own, by the places of the keys.
 func (c Config) secrets() map[string]string {
 	all := map[string]string{}
-	eachFile(reflect.ValueOf(&c).Elem(), "", func(at, kind string, path reflect.Value) {
+	eachText(reflect.ValueOf(&c).Elem(), "", func(at, kind string, path reflect.Value) {
 		if kind == fileSecret {
 			all[at] = path.String()
 		}
 	})
-	for name, a := range c.Agents {
-		var options any
-		if json.Unmarshal(a.Options, &options) == nil {
-			addFiles(all, "agents."+name+".options", options)
+	c.eachOption("_file", func(at, path string) { all[at] = path })
+	return all
+}
+
+// SecretVariables are the environment variables in which the configuration says that a secret stands, and
+// those from which the driver of the database takes one.
+func (c Config) SecretVariables() []string {
+	var all []string
+	eachText(reflect.ValueOf(&c).Elem(), "", func(at, _ string, name reflect.Value) {
+		if strings.HasSuffix(at, "_env") {
+			all = append(all, name.String())
+		}
+	})
+	for _, e := range c.Exporters {
+		for _, value := range e.Headers {
+			if name, is := SecretEnv(value); is {
+				all = append(all, name)
+			}
 		}
 	}
+	all = append(all, agentset.DatabaseVariables(c.DB)...)
+	c.eachOption("_env", func(_, name string) { all = append(all, name) })
 	return all
+}
+
+// eachOption calls do for each text among the options of agents whose key ends so, at any depth.
+func (c Config) eachOption(suffix string, do func(at, text string)) {
+	for name, a := range c.Agents {
+		agentset.EachOption(a.Options, suffix, func(at, text string) { do("agents."+name+".options"+at, text) })
+	}
 }
 
 // CheckSecrets returns a Fault about the first key whose file with a secret cannot be read.
@@ -157,42 +178,4 @@ func absolute(all []string) []string {
 	}
 	slices.Sort(all)
 	return slices.Compact(all)
-}
-
-// addFiles adds what the keys that end in _file name, at any depth.
-func addFiles(all map[string]string, at string, v any) {
-	switch v := v.(type) {
-	case map[string]any:
-		for key, item := range v {
-			if name, ok := item.(string); ok && name != "" && strings.HasSuffix(key, "_file") {
-				all[at+"."+key] = name
-			}
-			addFiles(all, at+"."+key, item)
-		}
-	case []any:
-		for i, item := range v {
-			addFiles(all, fmt.Sprintf("%s[%d]", at, i), item)
-		}
-	}
-}
-
-// databaseFiles are the files from which the driver of PostgreSQL takes the password, and
-// the key of the client's certificate.
-func databaseFiles(db string) []string {
-	at, err := url.Parse(db)
-	if db == "" || err != nil {
-		return nil
-	}
-	home, _ := os.UserHomeDir() // without one there is no such file
-	var all []string
-	for _, f := range []struct{ parameter, variable, home string }{
-		{"passfile", "PGPASSFILE", ".pgpass"}, {"sslkey", "PGSSLKEY", ".postgresql/postgresql.key"}, {"servicefile", "PGSERVICEFILE", ".pg_service.conf"},
-	} {
-		for _, path := range []string{at.Query().Get(f.parameter), os.Getenv(f.variable), filepath.Join(home, f.home)} {
-			if path != "" {
-				all = append(all, path)
-			}
-		}
-	}
-	return all
 }

@@ -54,6 +54,66 @@ func TestEveryKeyForAFileSaysWhatTheFileIs(t *testing.T) {
 	}
 }
 
+// filled sets each key of the settings whose name ends in _file or _env to the key's own place, in one
+// element of every list and map, and returns the places.
+func filled(v reflect.Value, at string) (files, variables []string) {
+	add := func(v reflect.Value, at string) {
+		f, n := filled(v, at)
+		files, variables = append(files, f...), append(variables, n...)
+	}
+	switch v.Kind() {
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		add(v.Elem(), at)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		add(v.Index(0), at)
+	case reflect.Map:
+		item := reflect.New(v.Type().Elem()).Elem()
+		add(item, at)
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(reflect.ValueOf("x").Convert(v.Type().Key()), item)
+	case reflect.Struct:
+		for f, field := range v.Fields() {
+			key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
+			at := at + "/" + key
+			switch {
+			case !f.IsExported() || key == "":
+			case field.Kind() != reflect.String:
+				add(field, at)
+			case strings.HasSuffix(key, "_file"):
+				field.SetString(at)
+				files = append(files, at)
+			case strings.HasSuffix(key, "_env"):
+				field.SetString(at)
+				variables = append(variables, at)
+			}
+		}
+	default:
+	}
+	return files, variables
+}
+
+// No file and no variable with a secret is forgotten, whatever keys the settings get.
+func TestEveryKeyForASecretNamesASecret(t *testing.T) {
+	t.Parallel()
+	var c config.Config
+	files, variables := filled(reflect.ValueOf(&c).Elem(), "")
+	if len(files) < 5 || len(variables) < 5 {
+		t.Errorf("only %q and %q are keys for secrets", files, variables)
+	}
+	for _, path := range files {
+		if !slices.Contains(c.SecretFiles(), path) || !slices.Contains(c.ClosedFiles(), path) {
+			t.Errorf("%s names a file that is open to agents", path)
+		}
+	}
+	for _, name := range variables {
+		if !slices.Contains(c.SecretVariables(), name) {
+			t.Errorf("%s names a variable that agents may get", name)
+		}
+	}
+}
+
 func TestTheConfigurationAndEverySecretOfItIsClosed(t *testing.T) {
 	t.Setenv("PGPASSFILE", "/home/x/passwords")
 	t.Setenv("HOME", "/home/x")

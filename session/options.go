@@ -47,6 +47,7 @@ const (
 
 // Agent is an agent that sessions can be made with.
 type Agent struct {
+	// Runtime opens the agent. Package agentset completes the other fields by it.
 	Runtime agent.Runtime
 	// Adapter names the agent's adapter for readers of the trace, such as claude. It may be empty.
 	Adapter string

@@ -114,3 +114,8 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 
 // Takes implements agent.AnswerTaker.
 func (Runtime) Takes() (input, reason bool) { return true, true }
+
+// Describe implements agent.Describer.
+func (r Runtime) Describe() (agent.Adapter, agent.Settings) {
+	return Adapter(), agent.Settings{URL: r.URL}
+}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -34,7 +33,7 @@ func fakeRuntime(t testing.TB, how string, env ...string) claude.Runtime {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return claude.Runtime{Command: exe, Env: slices.Concat(os.Environ(), []string{"FAKE_CLAUDE=" + how, "GORACE=atexit_sleep_ms=0"}, env), StopTime: time.Second, StartTime: 10 * time.Second}
+	return claude.Runtime{Command: exe, Env: append([]string{"FAKE_CLAUDE=" + how, "GORACE=atexit_sleep_ms=0"}, env...), StopTime: time.Second, StartTime: 10 * time.Second}
 }
 
 // fake is the life of a fake Claude Code.

@@ -28,7 +28,7 @@ type Runtime struct {
 	// Args come after the ones that the protocol needs. The program refuses those that
 	// switch permission requests off.
 	Args []string
-	// Env is the whole environment; nil inherits the gateway's.
+	// Env is the whole environment of the process; nil is an empty one.
 	Env []string
 	// Tools says what the tools do; toolkind.Claude() if nil.
 	Tools *toolkind.Table

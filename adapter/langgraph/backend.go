@@ -172,3 +172,14 @@ func (p *publisher) GoOn(_ context.Context, b remote.Break) (*remote.Call, error
 
 // Takes implements agent.AnswerTaker.
 func (Backend) Takes() (input, reason bool) { return true, true }
+
+// Describe implements agent.Describer.
+func (b Backend) Describe() (agent.Adapter, agent.Settings) {
+	return BackendAdapter(), agent.Settings{URL: b.URL, Command: b.Command, Args: b.Args, Environ: b.Env}
+}
+
+// WithProcess implements agent.ProcessStarter.
+func (b Backend) WithProcess(s agent.Settings) agent.Runtime {
+	b.Env = s.Environ
+	return b
+}

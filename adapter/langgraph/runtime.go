@@ -143,3 +143,8 @@ func (Runtime) Reattach(ctx context.Context, s agent.Session, left agent.OpenTur
 
 // Takes implements agent.AnswerTaker.
 func (Runtime) Takes() (input, reason bool) { return true, true }
+
+// Describe implements agent.Describer.
+func (r Runtime) Describe() (agent.Adapter, agent.Settings) {
+	return Adapter(), agent.Settings{URL: r.URL}
+}

@@ -3,6 +3,7 @@ package openai
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"net/url"
 	"os"
 
@@ -89,3 +90,15 @@ func (r Runtime) name() string { return cmp.Or(r.Agent, "openai") }
 
 // Takes implements agent.AnswerTaker.
 func (Runtime) Takes() (input, reason bool) { return true, true }
+
+// Describe implements agent.Describer.
+func (r Runtime) Describe() (agent.Adapter, agent.Settings) {
+	options, _ := json.Marshal(r.Options) // they were read from JSON, and name variables with tokens
+	return Adapter("openai", r.Own...), agent.Settings{URL: r.URL, Environ: r.Env, TokenEnv: r.TokenEnv, TokenFile: r.TokenFile, Options: options}
+}
+
+// WithProcess implements agent.ProcessStarter.
+func (r Runtime) WithProcess(s agent.Settings) agent.Runtime {
+	r.Env = s.Environ
+	return r
+}

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -28,8 +27,7 @@ type Runtime struct {
 	// Command is the program, "opencode" if empty, and Args come after its own arguments.
 	Command string
 	Args    []string
-	// Environ is the whole environment of the program; nil inherits the
-	// gateway's.
+	// Environ is the whole environment of the program; nil is an empty one.
 	Environ []string
 	// URL is the address of a server that runs already; "" starts one. Password is that
 	// server's.
@@ -101,9 +99,6 @@ func (r Runtime) server() agentkit.ServerSpec {
 	if r.URL == "" {
 		spec.Password = rand.Text()
 		spec.Env = slices.Clone(r.Environ)
-		if r.Environ == nil {
-			spec.Env = os.Environ()
-		}
 		for _, brand := range []string{"OPENCODE", "KILO"} {
 			spec.Env = append(spec.Env, brand+"_PERMISSION="+rules, brand+"_SERVER_USERNAME=opencode", brand+"_SERVER_PASSWORD="+spec.Password)
 		}

@@ -29,7 +29,7 @@ func program(t testing.TB, how, state string, env ...string) opencode.Runtime {
 		t.Fatal(err)
 	}
 	return opencode.Runtime{
-		Command: self, Environ: append(append(os.Environ(), fakeVariable+"="+how, "FAKE_STATE="+state), env...), StopTime: 3 * time.Second, StartTime: 10 * time.Second,
+		Command: self, Environ: append([]string{fakeVariable + "=" + how, "FAKE_STATE=" + state}, env...), StopTime: 3 * time.Second, StartTime: 10 * time.Second,
 		CheckTime: 400 * time.Millisecond,
 	}
 }

@@ -124,3 +124,8 @@ type lasting struct{ Runtime }
 func (lasting) Reattach(ctx context.Context, s agent.Session, was agent.OpenTurn) error {
 	return remote.Reattach(ctx, s, was)
 }
+
+// Describe implements agent.Describer.
+func (r Runtime) Describe() (agent.Adapter, agent.Settings) {
+	return Adapter(), agent.Settings{URL: r.URL}
+}

@@ -126,3 +126,8 @@ func (r Runtime) Reattach(ctx context.Context, s agent.Session, left agent.OpenT
 
 // Takes implements agent.AnswerTaker.
 func (Runtime) Takes() (input, reason bool) { return false, true }
+
+// Describe implements agent.Describer.
+func (r Runtime) Describe() (agent.Adapter, agent.Settings) {
+	return Adapter(), agent.Settings{URL: r.URL}
+}

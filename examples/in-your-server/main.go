@@ -58,7 +58,7 @@ func open(ctx context.Context, dir string) (*tributary.Gateway, error) {
 		Dir: dir,
 		Sessions: session.Options{
 			Default: "counter",
-			Agents:  map[string]session.Agent{"counter": {Runtime: uiendpoint.Runtime{Func: count}, InProcess: true}},
+			Agents:  map[string]session.Agent{"counter": {Runtime: uiendpoint.Runtime{Func: count}}},
 		},
 		Who:     user,
 		Permits: []access.Who{{Role: access.Collaborator}}, // users answer what their own chats ask

@@ -157,7 +157,7 @@ func (one *agentStatus) look(ctx context.Context, s *setup) {
 	if err != nil {
 		return // the configuration would say more
 	}
-	r, err := m.kind.Make(m.settings)
+	r, err := m.Kind.Make(m.Settings)
 	if err != nil {
 		return // as above
 	}

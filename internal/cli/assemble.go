@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"log/slog"
 	"maps"
@@ -12,9 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/gateway/limit"
-	"github.com/tributary-dev/tributary/policy/permission"
-	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/session/agentset"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
@@ -31,85 +29,61 @@ func (s *setup) agents() (map[string]session.Agent, error) {
 	return all, nil
 }
 
-// made holds the settings from which an agent is made.
-type made struct {
-	kind     agent.Adapter
-	preset   agent.Preset
-	settings agent.Settings
-	cwd      string
-	// bypass is the argument or variable that switches its permission requests off, or "".
-	bypass string
+// gateway is what the configuration keeps from agents. The files of agents that are not offered hold
+// secrets all the same.
+func (s *setup) gateway() agentset.Gateway {
+	every := s.Config
+	every.Agents = s.named
+	return agentset.Gateway{
+		Data: s.Data, SecretEnv: every.SecretVariables(), SecretFiles: every.SecretFiles(), Closed: every.ClosedFiles(),
+		DataSetting: "--data", CwdSetting: "--cwd",
+	}
+}
+
+// said is what the configuration says of one agent.
+func (s *setup) said(name string) (agentset.Agent, error) {
+	c, at := s.Agents[name], "agents."+name
+	kind, preset, err := s.adapterOf(name)
+	if err != nil {
+		return agentset.Agent{}, err
+	}
+	a := agentset.Agent{
+		Kind: kind, Env: c.Env, PassEnv: c.PassEnv, AllowBypass: c.AllowBypass, Cwd: s.Cwd, Shared: c.Cwd == "", Policy: c.Policy, Workspace: c.Workspace,
+		Settings: agent.Settings{
+			Name: name, Preset: preset.Name, Command: c.Command, Args: c.Args,
+			Model: c.Model, ToolKinds: c.ToolKinds, URL: c.URL, TokenEnv: c.TokenEnv, TokenFile: c.TokenFile, Options: c.Options,
+		},
+	}
+	if !a.Shared {
+		a.Cwd, err = directory(at+".cwd", c.Cwd)
+	}
+	return a, err
 }
 
 // settle finds the settings of one agent.
-func (s *setup) settle(name string) (m made, err error) {
-	a, at := s.Agents[name], "agents."+name
-	if m.kind, m.preset, err = s.adapterOf(name); err != nil {
-		return m, err
+func (s *setup) settle(name string) (agentset.Agent, error) {
+	a, err := s.said(name)
+	if err == nil {
+		a, err = s.gateway().Settle(a, os.Environ())
 	}
-	m.cwd = s.Cwd
-	if a.Cwd != "" {
-		if m.cwd, err = directory(at+".cwd", a.Cwd); err != nil {
-			return m, err
-		}
-	}
-	env, err := s.environ(name, m.kind, m.preset, os.Environ())
-	if err != nil {
-		return m, err
-	}
-	m.settings = agent.Settings{
-		Name: name, Preset: m.preset.Name, Command: cmp.Or(a.Command, m.preset.Command), Args: slices.Concat(m.preset.Args, a.Args), Environ: env,
-		Model: a.Model, ToolKinds: a.ToolKinds, URL: a.URL, TokenEnv: a.TokenEnv, TokenFile: a.TokenFile, Options: a.Options,
-	}
-	m.bypass = bypass(slices.Concat(bypasses(), m.kind.Bypass), m.settings.Command, m.settings.Args, env)
-	return m, nil
+	return a, s.faultOf(err)
 }
 
 // agent makes one agent.
-func (s *setup) agent(name string) (session.Agent, error) {
-	a, at := s.Agents[name], "agents."+name
-	m, err := s.settle(name)
-	if err != nil {
-		return session.Agent{}, err
+func (s *setup) agent(name string) (made session.Agent, err error) {
+	a, err := s.said(name)
+	if err == nil {
+		made, _, err = s.gateway().Make(a, os.Environ())
 	}
-	if m.bypass != "" && !a.AllowBypass {
-		return session.Agent{}, s.Fault(at, "has %s, by which the agent acts without asking: remove it and write a policy, or set allow_bypass: true", m.bypass)
-	}
-	if m.preset.AsksNobody && !a.AllowBypass {
-		return session.Agent{}, s.Fault(at, "runs the agent %s, which has no permission requests and runs every command unasked: set allow_bypass: true if that is meant", m.preset.Name)
-	}
-	runtime, err := m.kind.Make(m.settings)
-	if wrong, ok := errors.AsType[*agent.SettingError](err); ok {
-		return session.Agent{}, s.Fault(at+"."+wrong.Key, "%s", wrong.Sentence)
-	}
-	if err != nil {
-		return session.Agent{}, s.Fault(at, "cannot be made: %v", err)
-	}
-	policy := permission.Default()
-	if a.Policy != nil {
-		policy = *a.Policy
-	}
-	made := session.Agent{
-		Workspace: a.Workspace,
-		Runtime:   runtime, Adapter: cmp.Or(m.preset.Name, m.kind.Name), Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tableOf(m).With(a.ToolKinds), InProcess: m.kind.InProcess, Remembers: m.kind.Remembers,
-		Files: m.kind.Files && (a.URL == "" || m.kind.Needs == "url") && (!m.kind.Harmless || a.Cwd != ""),
-	}
-	if a.Workspace.Own() && !made.Files {
-		return session.Agent{}, s.Fault(at+".workspace", "is %s, which only an agent can have that works with the files of a directory on this machine: remove it, or set cwd", a.Workspace)
-	}
-	return made, nil
+	return made, s.faultOf(err)
 }
 
-// tableOf returns the table of an agent's tools.
-func tableOf(m made) toolkind.Table {
-	if m.kind.Tools != nil {
-		return m.kind.Tools(m.preset.Name)
+// faultOf finds the line of the configuration that an error is about.
+func (s *setup) faultOf(err error) error {
+	if wrong, is := errors.AsType[*agentset.Refusal](err); is {
+		return s.Fault(wrong.At(), "%s", wrong.Sentence)
 	}
-	tools, known := toolkind.For(m.preset.Name)
-	if !known {
-		tools, _ = toolkind.For(m.kind.Name)
-	}
-	return tools
+	return err
 }
 
 // sessionOptions are the rules of the hub, but for its log.
@@ -121,16 +95,16 @@ func (s *setup) sessionOptions(logger *slog.Logger) (session.Options, error) {
 // hubOf is sessionOptions for a hub of these agents.
 func (s *setup) hubOf(agents map[string]session.Agent, logger *slog.Logger) session.Options {
 	rules := s.Sessions
-	return session.Options{
+	return s.gateway().Complete(session.Options{
 		Agents: agents, Default: s.DefaultAgent,
 		Approval: rules.Approval, HoldLimit: rules.HoldLimit, AnswerLimit: rules.AnswerLimit,
 		OnDisconnect: rules.OnDisconnect, Busy: rules.Busy, GracePeriod: rules.Grace, GraceLimit: rules.GraceLimit,
 		IdleLimit: rules.IdleLimit, StopPatience: rules.StopPatience, AgentIdle: rules.AgentIdle, EvictAfter: rules.EvictAfter,
 		MaxAgents: rules.MaxAgents, AgentShare: s.agentShare(), MaxQueue: rules.MaxQueue, Replay: rules.Replay,
-		MaxPrompts: int(s.Limits.Prompts), MaxPromptBytes: memoryShare(memory()), MaxHeldBytes: memoryShare(memory()), MaxTurnBytes: int64(s.Limits.TurnBytes), MaxTurnRecords: int(s.Limits.TurnRecords),
+		MaxPrompts: int(s.Limits.Prompts), MaxTurnBytes: int64(s.Limits.TurnBytes), MaxTurnRecords: int(s.Limits.TurnRecords),
 		Timing: slices.ContainsFunc(slices.Collect(maps.Values(s.Exporters)), func(e config.Exporter) bool { return e.Gateway }),
 		Logger: logger,
-	}
+	})
 }
 
 // agentShare is how many agents one person may have open. The only person may open all.
@@ -159,7 +133,7 @@ func streamOptions(s config.Stream) uistream.Options {
 
 func gatewayLimits(l config.Limits) limit.Options {
 	return limit.Options{
-		Memory:   memoryShare(memory()),
+		Memory:   agentset.MemoryShare(),
 		Requests: int(l.Requests), Burst: int(l.Burst), Streams: int(l.Streams), Clients: int(l.Clients),
 	}
 }

@@ -3,6 +3,8 @@ package cli
 import (
 	"os"
 	"runtime"
+
+	"github.com/tributary-dev/tributary/session/agentset"
 )
 
 // The ballast bounds the garbage that may gather between two collections. A gateway with a
@@ -23,7 +25,7 @@ func reserveBallast() (release func()) {
 	if os.Getenv("GOGC") != "" || os.Getenv("GOMEMLIMIT") != "" {
 		return func() {}
 	}
-	ballast := make([]byte, ballastFor(memory()))
+	ballast := make([]byte, ballastFor(agentset.Memory()))
 	return func() { runtime.KeepAlive(ballast) }
 }
 

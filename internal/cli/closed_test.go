@@ -88,6 +88,10 @@ default_agent: model
 	if log := s.errors.String(); !strings.Contains(log, "ci-token lies in its workspace") {
 		t.Errorf("the log does not warn: %s", log)
 	}
+	r := command(t, "", "run", "--config", filepath.Join(dir, "tributary.yaml"), "--cwd", dir, `[[script:call read_file {"path":"ci-token"}]]`)
+	if strings.Contains(r.out, "of-the-team") || !strings.Contains(r.out, "are closed to agents") {
+		t.Errorf("one turn in the terminal reads the token: %s %s", r.out, r.errors)
+	}
 	if text, err := os.ReadFile(filepath.Join(dir, "ci-token")); err != nil || string(text) != admin {
 		t.Errorf("the token is now %q, %v", text, err)
 	}

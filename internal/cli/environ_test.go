@@ -25,15 +25,19 @@ agents:
 	if err != nil {
 		t.Fatal(err)
 	}
-	kind, preset, err := s.adapterOf("claude")
-	if err != nil {
-		t.Fatal(err)
+	environ := func(ours ...string) ([]string, error) {
+		a, err := s.said("claude")
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, err = s.gateway().Settle(a, ours)
+		return a.Settings.Environ, err
 	}
-	env, err := s.environ("claude", kind, preset, []string{
+	env, err := environ(
 		"PATH=/bin", "HOME=/home/ann", "LC_ALL=C", "https_proxy=http://p", "ANTHROPIC_API_KEY=its-own", "CLAUDE_CONFIG_DIR=/c", "SSH_AUTH_SOCK=/s", "XDG_DATA_HOME=/d",
 		"ANTHROPIC_LOOKS_LIKE_ITS_OWN=s1", "XDG_CI=s2", "CLAUDE_OPS=s3", "CLAUDE_RUNNER=s4", "AWS_SECRET_ACCESS_KEY=s5", "DATABASE_URL=s6", "GITHUB_TOKEN=s7",
 		"TRIBUTARY_X=s8", "OPENAI_API_KEY=s9", "CLAUDECODE=1", "CLAUDE_CODE_ENTRYPOINT=cli", "PATHOLOGY=1",
-	})
+	)
 	want := []string{
 		"PATH=/bin", "HOME=/home/ann", "LC_ALL=C", "https_proxy=http://p", "ANTHROPIC_API_KEY=its-own", "CLAUDE_CONFIG_DIR=/c", "SSH_AUTH_SOCK=/s", "XDG_DATA_HOME=/d",
 		"SECOND=x=y", "SET=here",
@@ -45,7 +49,7 @@ agents:
 		a := s.Agents["claude"]
 		a.PassEnv = []string{name}
 		s.Agents["claude"] = a
-		if _, err := s.environ("claude", kind, preset, nil); err == nil || !strings.Contains(err.Error(), "agents.claude.pass_env names "+name+", which holds a secret of the gateway") {
+		if _, err := environ(); err == nil || !strings.Contains(err.Error(), "agents.claude.pass_env names "+name+", which holds a secret of the gateway") {
 			t.Errorf("%s is handed over: %v", name, err)
 		}
 	}

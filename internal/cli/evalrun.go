@@ -11,13 +11,13 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/eval"
 	"github.com/tributary-dev/tributary/eval/run"
 	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/session/agentset"
 )
 
 type evalRunCommand struct {
@@ -49,7 +49,7 @@ func (c *evalRunCommand) Run(ctx context.Context, p *program) (err error) {
 	}
 	defer func() { err = errors.Join(err, results.Close()) }()
 	runner := &run.Runner{
-		Results: results, Jobs: c.Jobs, Version: version(), Env: commandEnviron(os.Environ()),
+		Results: results, Jobs: c.Jobs, Version: version(), Env: agentset.EveryProcess(os.Environ()),
 		Open: func(name string) (session.Options, error) {
 			a, err := agents.agent(name)
 			return agents.hubOf(map[string]session.Agent{name: a}, newLogger(p.stderr, slog.LevelError)), err
@@ -194,15 +194,6 @@ func suiteAgents(suite, conf string, kinds catalog) (setup, error) {
 		cfg.Agents[name] = a
 	}
 	return setup{cfg, kinds, named}, nil
-}
-
-// commandEnviron is the environment of the commands of cases. They may run what an agent has
-// written, so they get no more than the process of an agent.
-func commandEnviron(ours []string) []string {
-	return slices.DeleteFunc(slices.Clone(ours), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		return !passes(everyProcess(), name)
-	})
 }
 
 // print prints the results, and writes them for other programs.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -174,7 +175,7 @@ func TestExportersThatCannotBe(t *testing.T) {
 func TestExportersKeysAreSecrets(t *testing.T) {
 	t.Setenv("ANTHROPIC_EXPORT", "secret")
 	s, err := load(builtIn(), file(t, "t.yaml", "agents: {demo: {}}\nexporters: {x: {url: https://x.example, headers: {Authorization: env:ANTHROPIC_EXPORT}}}"), flags{cwd: t.TempDir()})
-	if err != nil || !s.secrets()["ANTHROPIC_EXPORT"] {
-		t.Errorf("%v %v", s.secrets(), err)
+	if err != nil || !slices.Contains(s.SecretVariables(), "ANTHROPIC_EXPORT") {
+		t.Errorf("%v %v", s.SecretVariables(), err)
 	}
 }

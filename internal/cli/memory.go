@@ -2,51 +2,11 @@ package cli
 
 import (
 	"context"
-	"math"
 	"os"
 	"runtime/debug"
 	"runtime/metrics"
 	"time"
-
-	"github.com/KimMachineGun/automemlimit/memlimit"
 )
-
-// memory is the size of the memory that this process may use: the setting of the operator,
-// else the bound of the control group, else the memory of the machine. If none is known, the
-// size is 0.
-func memory() int64 {
-	if os.Getenv("GOMEMLIMIT") != "" {
-		return debug.SetMemoryLimit(-1)
-	}
-	if group := groupMemory(); group > 0 {
-		return group
-	}
-	machine, _ := memlimit.FromSystem()
-	return int64(min(machine, math.MaxInt64)) //nolint:gosec // it is at most that
-}
-
-// groupMemory is the bound of the control group; 0 if there is none.
-func groupMemory() int64 {
-	group, err := memlimit.FromCgroup()
-	if err != nil || group > math.MaxInt64 {
-		return 0
-	}
-	return int64(group)
-}
-
-// memoryShare is the bound on the large requests of one principal, for a size of the memory;
-// 0 is an unknown size. Chats that come in, answers that go out, and the messages of running
-// agents have such a bound each.
-func memoryShare(memory int64) int64 {
-	const (
-		most, least = 400 << 20, 64 << 20
-		of          = 8
-	)
-	if memory <= 0 {
-		return most
-	}
-	return min(most, max(least, memory/of))
-}
 
 // heapOf is the share of the control group's memory at which Go collects garbage more
 // often instead of growing. The log's engine, stacks and bursts need the other part.

@@ -4,6 +4,8 @@ import (
 	"runtime"
 	"runtime/debug"
 	"testing"
+
+	"github.com/tributary-dev/tributary/session/agentset"
 )
 
 func TestTheHeapHasBallastUnlessGoIsTold(t *testing.T) {
@@ -15,7 +17,7 @@ func TestTheHeapHasBallastUnlessGoIsTold(t *testing.T) {
 		t.Setenv("GOMEMLIMIT", c.limit)
 		before := livingHeap()
 		release := reserveBallast()
-		if got := livingHeap()-before > ballastFor(memory())/2; got != c.reserved {
+		if got := livingHeap()-before > ballastFor(agentset.Memory())/2; got != c.reserved {
 			t.Errorf("with GOGC=%q and GOMEMLIMIT=%q it is %v that there is ballast", c.gogc, c.limit, got)
 		}
 		release()
@@ -30,8 +32,8 @@ func TestASmallMachineHasLittleBallast(t *testing.T) {
 			t.Errorf("of %d MB of memory %d MB are ballast, not %d", memory>>20, got>>20, want>>20)
 		}
 	}
-	if runtime.GOOS == "linux" && memory() < 64<<20 {
-		t.Errorf("there are %d bytes of memory", memory())
+	if runtime.GOOS == "linux" && agentset.Memory() < 64<<20 {
+		t.Errorf("there are %d bytes of memory", agentset.Memory())
 	}
 }
 
@@ -54,15 +56,5 @@ func TestTheBoundOfTheControlGroupBoundsTheHeap(t *testing.T) {
 	boundHeap(0)()
 	if got := debug.SetMemoryLimit(-1); got != before {
 		t.Errorf("the limit is %d in the end, and was %d", got, before)
-	}
-}
-
-// A person's share of the memory leaves room for others, also on a small machine.
-func TestTheShareOfOnePersonFollowsTheMemory(t *testing.T) {
-	t.Parallel()
-	for memory, want := range map[int64]int64{0: 400 << 20, 256 << 20: 64 << 20, 1 << 30: 128 << 20, 2 << 30: 256 << 20, 64 << 30: 400 << 20} {
-		if got := memoryShare(memory); got != want {
-			t.Errorf("of %d MB of memory %d MB are one person's, not %d", memory>>20, got>>20, want>>20)
-		}
 	}
 }

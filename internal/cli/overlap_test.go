@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tributary-dev/tributary/session/agentset"
 )
 
 // An agent reads its workspace without asking, so the workspace must not hold the data
@@ -47,7 +49,7 @@ func TestADataDirectoryInAWorkspaceIsRefused(t *testing.T) {
 		command(t, "", args...).want(t, exitUsage, refused)
 	}
 	for _, c := range []struct{ data, cwd string }{{"site/link-to-other", "site"}, {"site2", "site"}, {"data", "site"}, {"other", "site"}} {
-		if data, cwd := filepath.Join(base, c.data), filepath.Join(base, c.cwd); within(data, cwd) || within(cwd, data) {
+		if data, cwd := filepath.Join(base, c.data), filepath.Join(base, c.cwd); agentset.Within(data, cwd) || agentset.Within(cwd, data) {
 			t.Errorf("%s and %s are said to overlap", c.data, c.cwd)
 		}
 	}

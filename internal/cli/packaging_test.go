@@ -19,6 +19,7 @@ import (
 
 	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/internal/testkit/installed"
+	"github.com/tributary-dev/tributary/session/agentset"
 )
 
 // longestEnd is the longest orderly end of the gateway; a supervisor must not kill it before.
@@ -98,7 +99,7 @@ func TestTheImageRunsWhatItBuildsAsAnOrdinaryUser(t *testing.T) {
 			t.Errorf("%s is no volume that the user may write: %q", dir, volumes)
 		}
 	}
-	if home := last["WORKDIR"].rest; within(home, c.Serve.Cwd) || strings.Contains(last["RUN"].rest, "-o tributary -g tributary "+home) {
+	if home := last["WORKDIR"].rest; agentset.Within(home, c.Serve.Cwd) || strings.Contains(last["RUN"].rest, "-o tributary -g tributary "+home) {
 		t.Errorf("the configuration would be %s/tributary.yaml, which agents may write", home)
 	}
 	from, to, _ := strings.Cut(strings.TrimPrefix(last["COPY"].rest, "--from=build "), " ")

@@ -28,6 +28,7 @@ import (
 	"github.com/tributary-dev/tributary/gateway/metrics"
 	"github.com/tributary-dev/tributary/internal/procio"
 	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/session/agentset"
 	"github.com/tributary-dev/tributary/uistream"
 	"github.com/tributary-dev/tributary/web"
 )
@@ -107,7 +108,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 		return err
 	}
 	defer stopMetrics()
-	defer boundHeap(groupMemory())()
+	defer boundHeap(agentset.GroupMemory())()
 	defer reserveBallast()()
 	if err := prepareDir(c.Data); err != nil {
 		return err
@@ -135,7 +136,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 		return err
 	}
 	defer stopExporters()
-	options.Log, options.StateDir, options.Closed, options.Meter = s.log, c.Data, c.everyAgent().ClosedFiles(), meter.Count
+	options.Log, options.StateDir, options.Meter = s.log, c.Data, meter.Count
 	if options.Workspaces, err = c.openWorkspaces(ctx, options.Agents); err != nil {
 		return err
 	}

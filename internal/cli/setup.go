@@ -144,9 +144,6 @@ func (s *setup) adapterOf(name string) (agent.Adapter, agent.Preset, error) {
 			return kind, preset, s.Fault(at+"."+key, "means nothing to the adapter %s: remove it", kind.Name)
 		}
 	}
-	if set["command"] {
-		kind.InProcess, kind.Harmless = false, false
-	}
 	needed := func(key string) bool { return set[key] || key == "command" && preset.Command != "" }
 	switch {
 	case slices.ContainsFunc(strings.Split(kind.Needs, " or "), needed):

@@ -11,7 +11,7 @@ import (
 )
 
 // Output runs a short program to its end and returns its standard output, such as that of
-// `X --version`. An error ends with the last line of standard error. When ctx ends, Output
+// `X --version`. env is as Config.Env. An error ends with the last line of standard error. When ctx ends, Output
 // kills the program. On Linux the program also ends when the gateway is killed.
 func Output(ctx context.Context, path string, env []string, args ...string) ([]byte, error) {
 	if err := supported(); err != nil {
@@ -21,7 +21,7 @@ func Output(ctx context.Context, path string, env []string, args ...string) ([]b
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Env, cmd.WaitDelay = env, time.Second
+	cmd.Env, cmd.WaitDelay = whole(env), time.Second
 	cmd.SysProcAttr = dieWithUs()
 	out, err := cmd.Output()
 	if exit, ok := errors.AsType[*exec.ExitError](err); ok {

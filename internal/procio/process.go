@@ -19,7 +19,7 @@ type Config struct {
 	Path string
 	Args []string
 	Dir  string
-	// Env is the whole environment; nil is the environment of the gateway.
+	// Env is the whole environment. Nothing of the gateway's own is inherited: nil is an empty one.
 	Env []string
 	// StateDir is where the running process is noted, or "".
 	StateDir string
@@ -65,7 +65,7 @@ func Start(cfg Config) (*Process, error) {
 	}
 	p := &Process{cfg: cfg, exited: make(chan struct{}), copied: make(chan struct{})}
 	p.cmd = exec.Command(cfg.Path, cfg.Args...) //nolint:noctx // Close ends it and its whole group, a context would kill only the leader
-	p.cmd.Dir, p.cmd.Env = cfg.Dir, cfg.Env
+	p.cmd.Dir, p.cmd.Env = cfg.Dir, whole(cfg.Env)
 	p.cmd.SysProcAttr = ownGroup()
 	theirs, err := p.pipes()
 	defer closeAll(theirs)
@@ -85,6 +85,9 @@ func Start(cfg Config) (*Process, error) {
 	}()
 	return p, nil
 }
+
+// whole is an environment as package exec takes it, which inherits the gateway's own for nil.
+func whole(env []string) []string { return append([]string{}, env...) }
 
 // run starts the process and waits for its end, on one thread: the kernel kills the process when
 // the thread ends that started it, so that thread may not end before. Waiting needs a thread anyway.

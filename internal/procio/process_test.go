@@ -278,3 +278,22 @@ func TestNoteIsGoneAfterTheEnd(t *testing.T) {
 		t.Errorf("notes: %v", notes)
 	}
 }
+
+// What the gateway's process has in its environment is no business of an agent's. A caller
+// that says nothing of an environment hands nothing over.
+func TestAProcessInheritsNothing(t *testing.T) {
+	t.Setenv("DATABASE_PASSWORD", "a-secret-of-the-server")
+	for name, env := range map[string][]string{"nil": nil, "empty": {}, "one variable": {"LANG=C"}} {
+		out, err := procio.Output(t.Context(), "sh", env, "-c", "env")
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := start(t, procio.Config{Env: env}, "env")
+		lines, _ := readAll(p)
+		for _, seen := range []string{string(out), strings.Join(lines, "\n")} {
+			if strings.Contains(seen, "a-secret") || strings.Contains(seen, "HOME=") || strings.Contains(seen, "LANG=C") != (len(env) == 1) {
+				t.Errorf("%s: the process sees\n%s", name, seen)
+			}
+		}
+	}
+}

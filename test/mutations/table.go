@@ -225,6 +225,58 @@ func table() []mutation {
 			text: "\tif slices.ContainsFunc(named[:min(len(named), mostPaths)], s.Closed) {\n\t\treturn yes\n\t}\n", other: "", packages: []string{"./policy/permission"},
 		},
 		{
+			name: "a process inherits the environment of the gateway", promise: inside, file: "internal/procio/process.go",
+			text: "return append([]string{}, env...)", other: "return env", tests: "Inherits", packages: []string{"./internal/procio"},
+		},
+		{
+			name: "an agent gets a variable with a secret", promise: inside, file: "session/agentset/environ.go",
+			text: "\t\treturn g.secret(v)\n", other: "\t\treturn false && g.secret(v)\n", tests: "MountedGateway", packages: []string{"."},
+		},
+		{
+			name: "pass_env passes a secret on", promise: inside, file: "session/agentset/environ.go",
+			text: "for _, v := range a.PassEnv {\n\t\tif g.secret(v) {", other: "for _, v := range a.PassEnv {\n\t\tif g.secret(v) && false {", tests: "MountedGateway", packages: []string{"."},
+		},
+		{
+			name: "an agent of the library gets the server's environment", promise: inside, file: "session/agentset/runtime.go",
+			text: "\t\ta, err = g.process(a, ours)\n", other: "\t\ta.Settings.Environ = ours\n", tests: "MountedGateway", packages: []string{"."},
+		},
+		{
+			name: "an environment with a secret is taken", promise: inside, file: "session/agentset/runtime.go",
+			text: "g.secret(v) {", other: "g.secret(v) && false {", tests: "MountedGateway", packages: []string{"."},
+		},
+		{
+			name: "the data directory lies in a workspace", promise: inside, file: "session/agentset/overlap.go",
+			text: "case g.Data != \"\" && overlap(g.Data, cwd):", other: "case g.Data != \"\" && Within(cwd, g.Data):", tests: "MountedGateway", packages: []string{"."},
+		},
+		{
+			name: "an agent may read a secret in its workspace unasked", promise: inside, file: "session/agentset/overlap.go",
+			text: "case !a.Kind.KeepsClosed && len(secrets) > 0:", other: "case a.Kind.KeepsClosed && len(secrets) > 0:", tests: "MountedGateway", packages: []string{"."},
+		},
+		{
+			name: "the library does not look at workspaces", promise: inside, file: "agents.go",
+			text: "conflict := g.Apart(known[name]); conflict != nil {", other: "conflict := g.Apart(known[name]); conflict != nil && false {", tests: "MountedGateway", packages: []string{"."},
+		},
+		{
+			name: "an argument may switch permission requests off", promise: inside, file: "session/agentset/runtime.go",
+			text: "case a.bypass() != \"\":", other: "case a.bypass() != \"\" && a.Settings.Preset != \"\":", tests: "MountedGateway", packages: []string{"."},
+		},
+		{
+			name: "an agent that asks nobody runs", promise: inside, file: "session/agentset/runtime.go",
+			text: "case a.preset.AsksNobody:", other: "case a.preset.AsksNobody && a.Kind.Harmless:", tests: "MountedGateway", packages: []string{"."},
+		},
+		{
+			name: "an agent of the library has no more than its program says", promise: inside, file: "session/agentset/runtime.go",
+			text: "is := s.Runtime.(agent.Describer); is {", other: "is := s.Runtime.(agent.Describer); is && false {", tests: "RuntimeTells", packages: []string{"./internal/cli"},
+		},
+		{
+			name: "files with secrets are open to agents", promise: inside, file: "session/agentset/gateway.go",
+			text: "slices.Concat(o.Closed, g.SecretFiles, g.Closed)", other: "slices.Concat(o.Closed, g.Closed[:0])", tests: "InTheWorkspaceAreClosed", packages: []string{"./internal/cli"},
+		},
+		{
+			name: "a key for a variable with a secret is forgotten", promise: inside, file: "config/files.go",
+			text: "if strings.HasSuffix(at, \"_env\") {", other: "if strings.HasSuffix(at, \".token_env\") {", tests: "Secret", packages: []string{"./config"},
+		},
+		{
 			name: "a prompt mentions a file outside", promise: mentions, file: "agent/agentkit/mention.go",
 			text: "\t\tif !m.isInside(word[:end]) {\n", other: "\t\tif !m.isInside(word[:end]) && end == len(word) {\n", packages: []string{"./agent/agentkit"},
 		},

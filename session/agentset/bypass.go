@@ -1,4 +1,4 @@
-package cli
+package agentset
 
 import (
 	"path/filepath"

@@ -1,4 +1,4 @@
-package cli
+package agentset
 
 import (
 	"os"
@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/agent"
 )
 
@@ -48,30 +47,20 @@ func variable(env []string, name string) string {
 	return ""
 }
 
-// forMany reports whether the people named are more than the admins or a group.
-func forMany(who access.Who) bool { return who.Group == "" && who.Role != access.Admin }
-
-// warnings are sentences about rules by which an agent acts without asking the gateway.
-func (s *setup) warnings(name string) []string {
-	m, err := s.settle(name)
-	if err != nil {
-		return nil
-	}
+// Warnings are sentences about what lets a settled agent act without asking the gateway.
+func (g Gateway) Warnings(a Agent) []string {
 	var all []string
-	if m.preset.AsksNobody {
+	if a.preset.AsksNobody {
 		all = append(all, "it has no permission requests and runs every command unasked")
 	}
-	if m.bypass != "" {
-		all = append(all, "its setting "+m.bypass+" lets it act without asking")
+	if b := a.bypass(); b != "" {
+		all = append(all, "its setting "+b+" lets it act without asking")
 	}
-	for _, path := range grants(m.kind, m.preset, m.cwd, m.settings.Environ) {
+	for _, path := range grants(a.Kind, a.preset, a.Cwd, a.Settings.Environ) {
 		all = append(all, path+" has rules that let it act without asking")
 	}
-	if !m.kind.Harmless {
-		if severalConfigured(s.Config) && (m.settings.URL == "" || m.kind.InProcess) && slices.ContainsFunc(s.Auth.Approver, forMany) {
-			all = append(all, "every collaborator may approve its commands, which can read and change all that the gateway's user can, so every collaborator owns the gateway: name a role or a group of approvers in auth.approver")
-		}
-		for _, path := range s.secretsIn(m.cwd) {
+	if !a.Kind.Harmless {
+		for _, path := range g.secretsIn(a.Cwd) {
 			all = append(all, path+" lies in its workspace: the gateway denies requests for that file, but a command that a person allows can read it: keep the file elsewhere")
 		}
 	}

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/policy/workspace/spaces"
+	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/session/agentset"
+)
+
+// apart refuses workspaces that hold what their agents must not have. An agent that neither the
+// configuration nor --agent names is not offered then, so that a first start in the home directory succeeds.
+func (s *setup) apart(agents map[string]session.Agent, logger *slog.Logger) error {
+	g := s.gateway()
+	g.Workspaces = s.workspacesDir(agents)
+	if err := g.WorkspacesApart(agents); err != nil {
+		if _, is := errors.AsType[*agentset.Refusal](err); is {
+			return s.faultOf(err)
+		}
+		return usage("%w", err)
+	}
+	for _, name := range slices.Sorted(maps.Keys(agents)) {
+		a, err := s.settle(name)
+		if err != nil {
+			return err
+		}
+		conflict := g.Apart(a)
+		_, named := s.named[name]
+		switch {
+		case conflict == nil:
+		case named || name == s.DefaultAgent:
+			return usage("%w", conflict)
+		default:
+			delete(agents, name)
+			delete(s.Agents, name)
+			logger.Warn("an agent is not offered, because "+conflict.LeftOut, "agent", name, "workspace", a.Cwd, "data", s.Data)
+		}
+	}
+	return nil
+}
+
+// warnings are sentences about what lets an agent act without asking the people whom it should ask.
+func (s *setup) warnings(name string) []string {
+	a, err := s.settle(name)
+	if err != nil {
+		return nil
+	}
+	all := s.gateway().Warnings(a)
+	if !a.Kind.Harmless && severalConfigured(s.Config) && (a.Settings.URL == "" || a.Kind.InProcess) && slices.ContainsFunc(s.Auth.Approver, forMany) {
+		all = append(all, "every collaborator may approve its commands, which can read and change all that the gateway's user can, so every collaborator owns the gateway: name a role or a group of approvers in auth.approver")
+	}
+	return all
+}
+
+// forMany reports whether the people named are more than the admins or a group.
+func forMany(who access.Who) bool { return who.Group == "" && who.Role != access.Admin }
+
+// workspacesDir is the directory for workspaces; "" if the sessions of no agent have their own.
+func (s *setup) workspacesDir(agents map[string]session.Agent) string {
+	for _, a := range agents {
+		if a.Workspace.Own() {
+			return cmp.Or(s.Workspaces, s.Data+"-workspaces")
+		}
+	}
+	return ""
+}
+
+// openWorkspaces opens the directory. Sessions that have workspaces keep them when the configuration
+// gives new sessions none any more.
+func (s *setup) openWorkspaces(ctx context.Context, agents map[string]session.Agent) (*spaces.Maker, error) {
+	dir := s.workspacesDir(agents)
+	if dir == "" {
+		dir = cmp.Or(s.Workspaces, s.Data+"-workspaces")
+		if _, err := os.Stat(dir); err != nil {
+			return nil, nil //nolint:nilnil,nilerr // no session has one
+		}
+	}
+	return spaces.Open(ctx, dir)
+}
