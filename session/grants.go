@@ -31,9 +31,6 @@ func (t *turn) decide(r trace.PermissionRequest, c trace.ToolCall) (trace.Permis
 	if answer, ok := l.granted(name, a.Policy, r, c, scope); ok {
 		return answer, true
 	}
-	if a.Remembers {
-		return trace.PermissionResponse{}, false
-	}
 	prepared := a.Policy.Grant(c, scope)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -45,6 +42,14 @@ func (t *turn) decide(r trace.PermissionRequest, c trace.ToolCall) (trace.Permis
 	}
 	t.asking[c.ToolCallID] = prepared
 	return trace.PermissionResponse{}, false
+}
+
+// offer leaves out the options of a request that a person is not to have, by the grant that
+// decide has prepared.
+func (t *turn) offer(r trace.PermissionRequest) []trace.PermissionOption {
+	t.session.mu.Lock()
+	defer t.session.mu.Unlock()
+	return permission.Offer(r.Options, t.asking[r.ToolCallID])
 }
 
 // scope is what the policy may look at.
@@ -87,8 +92,7 @@ func (l *activeSession) grants(agent string) []permission.Grant {
 	return slices.DeleteFunc(all, func(g permission.Grant) bool { return g.Expired(l.hub.Now()) })
 }
 
-// remember keeps what a person has allowed for good, for an agent that does not keep
-// the answer by itself. The agent gets the answer later.
+// remember keeps what a person has allowed for good. The agent gets the answer later.
 func (t *turn) remember(r trace.Request) {
 	q, asked := r.Asked.(trace.PermissionRequest)
 	p, answered := r.Answer.(trace.PermissionResponse)

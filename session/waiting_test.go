@@ -95,23 +95,21 @@ func TestSessionsThatWaitForNothingCostTheInboxNothing(t *testing.T) {
 
 func TestARequestSaysHowFarEachOptionReaches(t *testing.T) {
 	for name, c := range map[string]struct {
-		remembers bool
-		remember  permission.Remember
-		call      string
-		want      string
+		remember permission.Remember
+		call     string
+		want     string
 	}{
-		"the agent remembers":  {true, permission.Remember{}, `bash {"command":"make"}`, "as long as the agent remembers it"},
-		"a command":            {false, permission.Remember{}, `bash {"command":"make"}`, "calls with this input in this session"},
-		"inside the workspace": {false, permission.Remember{For: 8 * time.Hour}, `write_file {"path":"a.txt","content":"x"}`, "calls of this tool inside the workspace in this session, for 8h"},
-		"all sessions":         {false, permission.Remember{Scope: permission.GrantAlways}, `bash {"command":"make"}`, "calls with this input in all sessions with this agent"},
-		"once more":            {false, permission.Remember{Scope: permission.GrantOnce, For: 90 * time.Minute}, `bash {"command":"make"}`, "this call and one more with this input, for 1h30m"},
+		"a command":            {permission.Remember{}, `bash {"command":"make"}`, "calls with this input in this session"},
+		"inside the workspace": {permission.Remember{For: 8 * time.Hour}, `write_file {"path":"a.txt","content":"x"}`, "calls of this tool inside the workspace in this session, for 8h"},
+		"all sessions":         {permission.Remember{Scope: permission.GrantAlways}, `bash {"command":"make"}`, "calls with this input in all sessions with this agent"},
+		"once more":            {permission.Remember{Scope: permission.GrantOnce, For: 90 * time.Minute}, `bash {"command":"make"}`, "this call and one more with this input, for 1h30m"},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			waiting := make(chan string, 10)
 			var ended []trace.PermissionResponse
 			b := newBench(t, func(o *session.Options) {
 				o.Agents["demo"] = session.Agent{
-					Runtime: calls(waiting, &ended), Cwd: t.TempDir(), Tools: toolkind.OpenAI(), Remembers: c.remembers, Policy: permission.Policy{Remember: c.remember},
+					Runtime: calls(waiting, &ended), Cwd: t.TempDir(), Tools: toolkind.OpenAI(), Policy: permission.Policy{Remember: c.remember},
 				}
 			})
 			defer b.close()

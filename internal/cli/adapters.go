@@ -38,7 +38,7 @@ func acpAdapter() agent.Adapter {
 		presets = append(presets, p.Preset)
 	}
 	return agent.Adapter{
-		Name: "acp", Files: true, Remembers: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"), Needs: "command", Presets: presets, Bypass: acp.Bypass(),
+		Name: "acp", Files: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"), Needs: "command", Presets: presets, Bypass: acp.Bypass(),
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			preset, _ := acp.FindPreset(s.Preset) // a command line of the user's own has none
 			tools, _ := toolkind.For(s.Preset)    // as above: the agent says of each tool what kind it is
@@ -56,7 +56,7 @@ func acpAdapter() agent.Adapter {
 func claudeAdapter() agent.Adapter {
 	const allows = `"allow"\s*:\s*\[\s*"|"defaultMode"\s*:\s*"(acceptEdits|bypassPermissions|dontAsk|auto)"`
 	return agent.Adapter{
-		Name: "claude", Files: true, KeepsClosed: true, Remembers: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
+		Name: "claude", Files: true, KeepsClosed: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
 		Environ: []string{
 			"ANTHROPIC_*", "CLAUDE_*", "MCP_*", "BASH_*", "DISABLE_*", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "API_TIMEOUT_MS",
 			"!CLAUDE_CODE_ENTRYPOINT", "!CLAUDE_CODE_SSE_PORT", // marks of a Claude Code that this program itself runs in
@@ -101,7 +101,7 @@ func commandAdapter() agent.Adapter {
 
 func codexAdapter() agent.Adapter {
 	return agent.Adapter{
-		Name: "codex", Files: true, Remembers: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
+		Name: "codex", Files: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
 		Environ: []string{"CODEX_*", "OPENAI_*", "!CODEX_SANDBOX", "!CODEX_SANDBOX_NETWORK_DISABLED", "!CODEX_THREAD_ID"}, // marks of a Codex that this program itself runs in
 		Grants:  []agent.Grant{{Path: "~/.codex/rules/default.rules", Pattern: `decision\s*=\s*"allow"`}},
 		New: func(s agent.Settings) (agent.Runtime, error) {
@@ -123,7 +123,7 @@ func codexAdapter() agent.Adapter {
 func opencodeAdapter() agent.Adapter {
 	const allows = `"permission"\s*:\s*(\{[^}]*)?"allow"` // rules of a sub-agent, which come before those of the gateway
 	return agent.Adapter{
-		Name: "opencode", Files: true, KeepsClosed: true, Remembers: true, Keys: agent.ProcessKeys("url", "token_env", "model", "tool_kinds", "options"),
+		Name: "opencode", Files: true, KeepsClosed: true, Keys: agent.ProcessKeys("url", "token_env", "model", "tool_kinds", "options"),
 		Environ: []string{
 			"OPENCODE_*", "KILO_*", "ANTHROPIC_*", "OPENAI_*", "OPENROUTER_*", "GEMINI_*", "GOOGLE_*",
 			"!OPENCODE_SERVER_PASSWORD", "!OPENCODE_SERVER_USERNAME", // of a server that runs already

@@ -91,7 +91,7 @@ func (s *setup) agent(name string) (session.Agent, error) {
 	}
 	made := session.Agent{
 		Workspace: a.Workspace,
-		Runtime:   runtime, Adapter: cmp.Or(m.preset.Name, m.kind.Name), Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tableOf(m).With(a.ToolKinds), InProcess: m.kind.InProcess, Remembers: m.kind.Remembers,
+		Runtime:   runtime, Adapter: cmp.Or(m.preset.Name, m.kind.Name), Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tableOf(m).With(a.ToolKinds), InProcess: m.kind.InProcess,
 		Files: m.kind.Files && (a.URL == "" || m.kind.Needs == "url") && (!m.kind.Harmless || a.Cwd != ""),
 	}
 	if a.Workspace.Own() && !made.Files {

@@ -358,8 +358,7 @@ func TestGrants(t *testing.T) {
 	}
 }
 
-// A rule that asks, or that may forbid, comes before a grant that was given for another
-// call.
+// A rule that asks, or that may forbid, comes before every grant.
 func TestAGrantDoesNotOverruleARule(t *testing.T) {
 	t.Parallel()
 	s := scope(t)
@@ -377,7 +376,7 @@ func TestAGrantDoesNotOverruleARule(t *testing.T) {
 	}{
 		{"another file", here, called("write_file", `{"path":"src/b.go","content":"y"}`), true},
 		{"a file for which a rule asks", here, infra, false},
-		{"the same call, for which a rule asks", infra, infra, true},
+		{"the same call, for which a rule asks", infra, infra, false},
 		{"another call than the one for which a rule asks", infra, here, false},
 		{"a search that a rule may forbid", below, all, false},
 	} {
