@@ -118,7 +118,7 @@ func (d *Decoder) permission(a *ask) {
 	switch {
 	case c == nil:
 		c = &toolCall{id: cmp.Or(r.Tool.CallID, r.ID), b: d.turn.voice(r.SessionID)}
-	case (name == c.name || name == "edit" && d.tools.Kind(c.name) == trace.ToolEdit) && r.about(c.input):
+	case d.tools.OpenCodeAsks(name, c.name) && r.about(c.input):
 		name, input = c.name, asRun(c.input, r.Metadata)
 		c.diff = r.diff()
 	default: // about something beside the call, such as a directory outside the workspace
