@@ -125,6 +125,34 @@ func table() []mutation {
 			text: "if !ok || g.Scope == permission.GrantOnce && !l.revoke(g.ID) {", other: "if !ok {", packages: []string{"./session"},
 		},
 		{
+			name: "a grant covers a call for which a rule asks", promise: oneAnswer, file: "policy/permission/grant.go",
+			text: "g.Kind != c.ToolKind || p.Reserves(c, s) {", other: "g.Kind != c.ToolKind {", tests: "Grant", packages: []string{"./policy/permission"},
+		},
+		{
+			name: "an always is offered where a rule asks", promise: oneAnswer, file: "policy/permission/grant.go",
+			text: "\tif p.Reserves(c, s) {\n\t\treturn Grant{}\n\t}\n", other: "", tests: "HowFar", packages: []string{"./session"},
+		},
+		{
+			name: "an agent keeps an always by itself", promise: oneAnswer, file: "agent/agentkit/asked.go",
+			text: "if r.OptionKind == trace.AllowAlways && i >= 0 {", other: "if r.OptionKind == trace.AllowAlways && i > len(options) {", tests: "Always|Replies", packages: []string{"./adapter/acp", "./adapter/opencode"},
+		},
+		{
+			name: "a call that a grant allows leaves no record", promise: oneAnswer, file: "trace/openrequest.go",
+			text: " && d.Answer.Allowed() && d.Answer.By == byPolicy", other: " && d.Answer.Allowed()", tests: "Quiet", packages: []string{"./trace"},
+		},
+		{
+			name: "an allowed edit covers the text of another key", promise: oneAnswer, file: "policy/toolkind/change.go",
+			text: "for _, key := range wholeKeys() {", other: "for key := range in {", tests: "CoversNoMore", packages: []string{"./adapter/acp"},
+		},
+		{
+			name: "an edit of a file that is too long covers every write", promise: oneAnswer, file: "adapter/acp/cover.go",
+			text: "d.o.now(a.Path); !whole {", other: "d.o.now(a.Path); !whole && text != \"\" {", tests: "TooLong", packages: []string{"./adapter/acp"},
+		},
+		{
+			name: "a patch that deletes is an edit", promise: oneAnswer, file: "policy/toolkind/codex.go",
+			text: "return trace.ToolDelete", other: "kind = trace.ToolEdit", tests: "Patch", packages: []string{"./policy/toolkind"},
+		},
+		{
 			name: "a reader does not see the characters that change the order of a text", promise: shown, file: "internal/quote/visible.go",
 			text: "unicode.Cc, unicode.Cf, ", other: "unicode.Cc, ", packages: []string{"./internal/quote"},
 		},
