@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -139,7 +140,8 @@ func (g Grant) Covers(c trace.ToolCall, p Policy, s Scope, now time.Time) bool {
 	if g.Inside {
 		return s.inside(c)
 	}
-	return len(g.Input) > 0 && sameInput(g.Input, c.Input)
+	given, asked := essence(g.Input, s.Tools.Remarks(c.RawName)), essence(c.Input, s.Tools.Remarks(c.RawName))
+	return len(given) > 0 && bytes.Equal(given, asked)
 }
 
 // Offer returns the options that a person gets of a request, where g is the grant that an
@@ -170,9 +172,23 @@ func (g Grant) Answer(r trace.PermissionRequest) (trace.PermissionResponse, bool
 	return answer, err == nil
 }
 
-// sameInput compares inputs but for space between the tokens. The order of keys
-// counts, and so does a key that is there twice.
-func sameInput(a, b json.RawMessage) bool {
-	var x, y bytes.Buffer
-	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+// essence is an input without the space between tokens, and without remarks at its top. The order
+// of keys counts, and so does a key that is there twice. It is nil for what is no JSON.
+func essence(input json.RawMessage, remarks []string) []byte {
+	var all bytes.Buffer
+	if json.Compact(&all, input) != nil || len(remarks) == 0 || all.Bytes()[0] != '{' {
+		return all.Bytes()
+	}
+	var kept bytes.Buffer
+	d := json.NewDecoder(&all)
+	_, _ = d.Token() // the input is valid
+	for d.More() {
+		key, _ := d.Token()
+		var value json.RawMessage
+		_ = d.Decode(&value)
+		if name, _ := key.(string); !slices.Contains(remarks, name) {
+			fmt.Fprintf(&kept, "%q:%s,", name, value)
+		}
+	}
+	return kept.Bytes()
 }

@@ -80,6 +80,15 @@ func (t Table) Knows(rawName string) bool {
 	return known || overridden
 }
 
+// Remarks are the keys of a tool's input that tell people of the call and change nothing that it
+// does, such as the description of a command.
+func (t Table) Remarks(rawName string) []string {
+	if r := t.rules[rawName]; r.kind == trace.ToolExecute {
+		return r.texts
+	}
+	return nil
+}
+
 // Classify says what a call does. The input may be empty or cut off: Classify
 // leaves out the facts that the input does not hold.
 func (t Table) Classify(rawName string, input json.RawMessage) Tool {

@@ -73,6 +73,11 @@ func conforms(t *testing.T, adapter string, table toolkind.Table, name string) {
 	if !slices.Contains(toolkind.Kinds(), k) || !table.Knows(name) {
 		t.Errorf("%s: %s has the kind %q, which is not in the closed set", adapter, name, k)
 	}
+	for _, key := range table.Remarks(name) {
+		if !slices.Contains([]string{"description", "explanation", "justification"}, key) {
+			t.Errorf("%s: the key %s of %s may change what a command does", adapter, key, name)
+		}
+	}
 	if c := table.Common(name); c != "" && !slices.Contains(toolkind.CommonNames(), c) {
 		t.Errorf("%s: %s has the common name %q, which the AI SDK does not know", adapter, name, c)
 	}

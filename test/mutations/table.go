@@ -153,6 +153,18 @@ func table() []mutation {
 			text: "return trace.ToolDelete", other: "kind = trace.ToolEdit", tests: "Patch", packages: []string{"./policy/toolkind"},
 		},
 		{
+			name: "a grant that another gateway revoked counts", promise: oneAnswer, file: "eventlog/sqllog/grants.go",
+			text: "DELETE FROM grants WHERE agent = $1 AND id = $2", other: "UPDATE grants SET doc = doc WHERE agent = $1 AND id = $2", tests: "RevokedGrant", packages: []string{"./session"},
+		},
+		{
+			name: "a revoked grant comes back from the file of an earlier version", promise: oneAnswer, file: "session/agentgrants.go",
+			text: "return os.Remove(path)", other: "return nil", tests: "EarlierVersionCount", packages: []string{"./session"},
+		},
+		{
+			name: "a grant for a command covers another one", promise: oneAnswer, file: "policy/permission/grant.go",
+			text: "!slices.Contains(remarks, name)", other: "len(remarks) == 0", tests: "Grants", packages: []string{"./policy/permission"},
+		},
+		{
 			name: "a reader does not see the characters that change the order of a text", promise: shown, file: "internal/quote/visible.go",
 			text: "unicode.Cc, unicode.Cf, ", other: "unicode.Cc, ", packages: []string{"./internal/quote"},
 		},
