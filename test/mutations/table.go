@@ -145,8 +145,8 @@ func table() []mutation {
 			text: "for _, key := range wholeKeys() {", other: "for key := range in {", tests: "CoversNoMore", packages: []string{"./adapter/acp"},
 		},
 		{
-			name: "an edit of a file that is too long covers every write", promise: oneAnswer, file: "adapter/acp/cover.go",
-			text: "d.o.now(a.Path); !whole {", other: "d.o.now(a.Path); !whole && text != \"\" {", tests: "TooLong", packages: []string{"./adapter/acp"},
+			name: "a piece that is not in the file covers a write", promise: oneAnswer, file: "policy/toolkind/change.go",
+			text: "\t\treturn \"\", false\n\tcase c.All:", other: "\t\treturn c.After, true\n\tcase c.All:", tests: "CoversNo", packages: []string{"./adapter/acp"},
 		},
 		{
 			name: "a patch that deletes is an edit", promise: oneAnswer, file: "policy/toolkind/codex.go",
@@ -162,7 +162,7 @@ func table() []mutation {
 		},
 		{
 			name: "a grant for a command covers another one", promise: oneAnswer, file: "policy/permission/grant.go",
-			text: "!slices.Contains(remarks, name)", other: "len(remarks) == 0", tests: "Grants", packages: []string{"./policy/permission"},
+			text: "!slices.Contains(remarks, name)", other: "!slices.Contains(append(remarks, \"command\"), name)", tests: "Grants", packages: []string{"./policy/permission"},
 		},
 		{
 			name: "a reader does not see the characters that change the order of a text", promise: shown, file: "internal/quote/visible.go",
