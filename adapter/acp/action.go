@@ -71,7 +71,8 @@ func (d *Decoder) act(m jsonrpc.Message, t agent.Turns) []agent.Effect {
 	q := &ask{act: true, call: &call{b: c.b, tool: tool}}
 	request := trace.PermissionRequest{
 		RequestID: "acp-" + string(m.ID), ToolCallID: tool.ToolCallID, Title: tool.Title, Options: []trace.PermissionOption{
-			{ID: "allow", Name: "Allow once", OptionKind: trace.AllowOnce}, {ID: "always", Name: "Always allow", OptionKind: trace.AllowAlways},
+			{ID: "allow", Name: "Allow once", OptionKind: trace.AllowOnce},
+			{ID: "always", Name: "Always allow", OptionKind: trace.AllowAlways},
 			{ID: "deny", Name: "Deny", OptionKind: trace.RejectOnce},
 		},
 	}

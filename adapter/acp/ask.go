@@ -115,7 +115,7 @@ func (a *ask) outcome(r trace.PermissionResponse) any {
 }
 
 // answered takes the reply that was sent to the agent.
-func (a *ask) answered(d *Decoder, m jsonrpc.Message) {
+func (a *ask) answered(m jsonrpc.Message) {
 	switch {
 	case a.form != nil:
 		a.Answer(a.form.Answers(m.Result), "")

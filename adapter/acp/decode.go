@@ -208,7 +208,7 @@ func (d *Decoder) answered(m jsonrpc.Message) {
 	switch {
 	case !ok:
 	case r.ask != nil:
-		r.ask.answered(d, m)
+		r.ask.answered(m)
 	default:
 		d.terminalOutput(r.terminal, m.Result)
 	}

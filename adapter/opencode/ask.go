@@ -128,7 +128,8 @@ func (d *Decoder) permission(a *ask) {
 	asked := d.tools.Call(c.id, name, input)
 	a.call, a.Asked = c, agentkit.Permit(c.b, r.ID, trace.PermissionRequest{
 		RequestID: r.ID, ToolCallID: c.id, Title: cmp.Or(title, asked.Title, name), Options: []trace.PermissionOption{
-			{ID: "once", Name: "Allow once", OptionKind: trace.AllowOnce}, {ID: "always", Name: "Always allow", OptionKind: trace.AllowAlways},
+			{ID: "once", Name: "Allow once", OptionKind: trace.AllowOnce},
+			{ID: "always", Name: "Always allow", OptionKind: trace.AllowAlways},
 			{ID: "reject", Name: "Deny", OptionKind: trace.RejectOnce},
 		},
 	}, asked, func(answer trace.PermissionResponse) raw { return r.answer(reply(answer)) })
