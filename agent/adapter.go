@@ -44,9 +44,6 @@ type Adapter struct {
 	// KeepsClosed says that the agent reads nothing of Config.Closed without a request. The
 	// program refuses a workspace with secrets for other agents that are not Harmless.
 	KeepsClosed bool
-	// Remembers says that the agent keeps the answer "always" by itself. Else the session
-	// keeps it as a grant, and the agent goes on asking.
-	Remembers bool
 	// Environ names the environment variables that the agent's process gets beside those
 	// of every process: a name, or a beginning and *. A name behind ! is left out.
 	Environ []string

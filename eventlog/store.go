@@ -60,6 +60,7 @@ type Store interface {
 
 	Registry
 	Exports
+	Grants
 
 	// Close releases the store and waits for what runs. It is idempotent. Calls
 	// that come later, and calls that it cuts short, return ErrClosed.

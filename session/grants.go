@@ -31,9 +31,6 @@ func (t *turn) decide(r trace.PermissionRequest, c trace.ToolCall) (trace.Permis
 	if answer, ok := l.granted(name, a.Policy, r, c, scope); ok {
 		return answer, true
 	}
-	if a.Remembers {
-		return trace.PermissionResponse{}, false
-	}
 	prepared := a.Policy.Grant(c, scope)
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -45,6 +42,14 @@ func (t *turn) decide(r trace.PermissionRequest, c trace.ToolCall) (trace.Permis
 	}
 	t.asking[c.ToolCallID] = prepared
 	return trace.PermissionResponse{}, false
+}
+
+// offer leaves out the options of a request that a person is not to have, by the grant that
+// decide has prepared.
+func (t *turn) offer(r trace.PermissionRequest) []trace.PermissionOption {
+	t.session.mu.Lock()
+	defer t.session.mu.Unlock()
+	return permission.Offer(r.Options, t.asking[r.ToolCallID])
 }
 
 // scope is what the policy may look at.
@@ -65,7 +70,13 @@ func (l *activeSession) scope(a Agent) permission.Scope {
 
 // granted looks for a grant that covers a call.
 func (l *activeSession) granted(agent string, p permission.Policy, r trace.PermissionRequest, c trace.ToolCall, s permission.Scope) (trace.PermissionResponse, bool) {
-	for _, g := range l.grants(agent) {
+	ctx, cancel := context.WithTimeout(l.hub.ctx, grantWait)
+	defer cancel()
+	all, err := l.grants(ctx, agent)
+	if err != nil { // a person is asked
+		l.hub.Logger.Warn("the grants of the agent do not count for this call", "session", l.id, "error", err)
+	}
+	for _, g := range all {
 		if !g.Covers(c, p, s, l.hub.Now()) {
 			continue
 		}
@@ -78,17 +89,17 @@ func (l *activeSession) granted(agent string, p permission.Policy, r trace.Permi
 	return trace.PermissionResponse{}, false
 }
 
-// grants are those of the session and those of its agent that have not expired.
-func (l *activeSession) grants(agent string) []permission.Grant {
+// grants are those of the session and those of its agent that have not expired. With an error
+// they are those of the session.
+func (l *activeSession) grants(ctx context.Context, agent string) ([]permission.Grant, error) {
 	l.mu.Lock()
 	all := slices.Clone(l.info.Grants)
 	l.mu.Unlock()
-	all = append(all, l.hub.grants.of(agent)...)
-	return slices.DeleteFunc(all, func(g permission.Grant) bool { return g.Expired(l.hub.Now()) })
+	more, err := l.hub.agentGrants(ctx, agent)
+	return slices.DeleteFunc(append(all, more...), func(g permission.Grant) bool { return g.Expired(l.hub.Now()) }), err
 }
 
-// remember keeps what a person has allowed for good, for an agent that does not keep
-// the answer by itself. The agent gets the answer later.
+// remember keeps what a person has allowed for good. The agent gets the answer later.
 func (t *turn) remember(r trace.Request) {
 	q, asked := r.Asked.(trace.PermissionRequest)
 	p, answered := r.Answer.(trace.PermissionResponse)
@@ -109,8 +120,10 @@ func (t *turn) remember(r trace.Request) {
 	g = a.Policy.Remember.Give(g, "grant_"+newID(l.hub.Now()), p.By, l.hub.Now())
 	if g.Scope == permission.GrantAlways {
 		g.Agent = name
-		if err := l.hub.grants.add(g); err != nil {
-			t.logger.Error("grant not kept for the next start", "grant", g.ID, "error", err)
+		ctx, cancel := context.WithTimeout(l.hub.ctx, grantWait)
+		defer cancel()
+		if err := l.hub.addGrant(ctx, g); err != nil {
+			t.logger.Error("the grant was not kept, so the next call is asked again", "grant", g.ID, "error", err)
 		}
 		return
 	}
@@ -145,7 +158,10 @@ func (h *Hub) Grants(ctx context.Context, session string) ([]permission.Grant, e
 	}
 	defer release()
 	name, _ := l.agentNow()
-	all := l.grants(name)
+	all, err := l.grants(ctx, name)
+	if err != nil {
+		return nil, err
+	}
 	for i := range all {
 		if all[i].Scope == permission.GrantAlways {
 			all[i].Input, all[i].Title = nil, ""
@@ -162,8 +178,8 @@ func (h *Hub) Revoke(ctx context.Context, session, id string) error {
 	}
 	defer release()
 	name, _ := l.agentNow()
-	if slices.ContainsFunc(h.grants.of(name), func(g permission.Grant) bool { return g.ID == id }) {
-		return h.grants.remove(id)
+	if there, err := h.Log.RemoveGrant(ctx, name, id); there || err != nil {
+		return err
 	}
 	_, err = h.change(ctx, session, func(i *Info) error {
 		left := slices.DeleteFunc(slices.Clone(i.Grants), func(g permission.Grant) bool { return g.ID == id })

@@ -51,14 +51,12 @@ func calls(waiting chan<- string, ended *[]trace.PermissionResponse) scripted {
 func TestAnAlwaysThatTheAgentDoesNotKeepIsAGrant(t *testing.T) {
 	for _, c := range []struct {
 		scope            permission.GrantScope
-		remembers        bool
 		again, elsewhere bool // whether the same call runs unasked again, and in another session
 		thrice           bool
 	}{
 		{scope: "", again: true, thrice: true},
 		{scope: permission.GrantOnce, again: true},
 		{scope: permission.GrantAlways, again: true, thrice: true, elsewhere: true},
-		{scope: "", remembers: true},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			waiting := make(chan string, 10)
@@ -67,7 +65,7 @@ func TestAnAlwaysThatTheAgentDoesNotKeepIsAGrant(t *testing.T) {
 			o := func(o *session.Options) {
 				o.StateDir = state
 				o.Agents["demo"] = session.Agent{
-					Runtime: calls(waiting, &ended), Cwd: dir, Tools: toolkind.OpenAI(), Remembers: c.remembers,
+					Runtime: calls(waiting, &ended), Cwd: dir, Tools: toolkind.OpenAI(),
 					Policy: permission.Policy{Remember: permission.Remember{Scope: c.scope, For: time.Hour}},
 				}
 			}
@@ -102,10 +100,10 @@ func TestAnAlwaysThatTheAgentDoesNotKeepIsAGrant(t *testing.T) {
 				t.Error("the first call was not asked")
 			}
 			grants, err := b.Grants(t.Context(), "s")
-			if err != nil || (len(grants) == 1) == c.remembers {
+			if err != nil || len(grants) != 1 {
 				t.Fatalf("grants %+v, %v", grants, err)
 			}
-			if len(grants) == 1 && (grants[0].By != "ada" || grants[0].Tool != "bash" || grants[0].Expires.Sub(grants[0].At) != time.Hour) {
+			if grants[0].By != "ada" || grants[0].Tool != "bash" || grants[0].Expires.Sub(grants[0].At) != time.Hour {
 				t.Errorf("the grant is %+v", grants[0])
 			}
 			if got := unasked("s", "u2", run, "no"); got != c.again {

@@ -33,7 +33,6 @@ type Hub struct {
 
 	listings listings
 
-	grants  *grantBook
 	board   board
 	listing chan struct{} // holds one while an agent lists its conversations
 	resumes resumes       // belongs to the holder of listing
@@ -61,8 +60,7 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	h := &Hub{Options: o, sessions: map[string]*activeSession{}, waiting: map[*activeSession]struct{}{}, dirs: dirs{open: map[string]*sharedDir{}, closed: o.Closed}, listing: make(chan struct{}, 1)}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.agents = newAgentPool(h.MaxAgents, h.AgentShare, h.AgentIdle)
-	var err error
-	if h.grants, err = openGrantBook(o.StateDir); err != nil {
+	if err := h.importGrants(ctx); err != nil {
 		h.stop()
 		return nil, err
 	}

@@ -58,9 +58,6 @@ type Agent struct {
 	Options json.RawMessage
 	// Tools says to the policy what the input of a call means.
 	Tools toolkind.Table
-	// Remembers says that the agent keeps an "always" by itself. Else the session keeps it
-	// as a grant.
-	Remembers bool
 	// InProcess says that a session of this agent costs no process, so that it is
 	// not counted among the MaxAgents.
 	InProcess bool

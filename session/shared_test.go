@@ -127,7 +127,7 @@ type sharedHub struct {
 	state  string
 }
 
-func share(t *testing.T, o sqllog.Options, r agent.Runtime) *sharedHub {
+func share(t *testing.T, o sqllog.Options, r agent.Runtime, change ...func(*session.Agent)) *sharedHub {
 	t.Helper()
 	if o.Dir == "" {
 		o.Dir = t.TempDir()
@@ -137,9 +137,13 @@ func share(t *testing.T, o sqllog.Options, r agent.Runtime) *sharedHub {
 		t.Fatal(err)
 	}
 	g := &sharedHub{t: t, log: eventlog.New(&lockFree{Store: store}), errors: &errorLog{}, state: o.Dir}
+	far := session.Agent{Runtime: r, Cwd: t.TempDir(), InProcess: true}
+	for _, do := range change {
+		do(&far)
+	}
 	g.Hub, err = session.New(t.Context(), session.Options{
 		Log: g.log, Default: "far", StateDir: o.Dir, Logger: slog.New(g.errors),
-		Agents: map[string]session.Agent{"far": {Runtime: r, Cwd: t.TempDir(), InProcess: true}},
+		Agents: map[string]session.Agent{"far": far},
 	})
 	if err != nil {
 		t.Fatal(err)

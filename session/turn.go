@@ -99,7 +99,7 @@ const outputWithin = 250 * time.Millisecond
 func (t *turn) writes() trace.Config {
 	h := t.session.hub
 	return trace.Config{
-		Turn: t.id, Now: h.Now, Append: t.append, Decide: t.decide, RequestSuffix: requestSuffix(t.id), Hold: h.Approval == Hold,
+		Turn: t.id, Now: h.Now, Append: t.append, Decide: t.decide, Offer: t.offer, RequestSuffix: requestSuffix(t.id), Hold: h.Approval == Hold,
 		RequestsChanged: t.requestsChanged, ShowRequestsWithin: showRequestsWithin, ShowWithin: outputWithin,
 		MaxEvent: maxEvent, MaxBytes: h.MaxTurnBytes, MaxRecords: int64(h.MaxTurnRecords), MaxHeld: maxHeld,
 		Reserve: func(bytes int64) bool { return h.held.reserve(bytes, h.MaxHeldBytes) }, Exceeded: t.exceeded,

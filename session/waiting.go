@@ -87,11 +87,12 @@ func (l *activeSession) requests() (all []WaitingRequest) {
 // scopes say how far the options of a request reach. The caller holds activeSession.mu.
 func (t *turn) scopes(p trace.PermissionRequest, a Agent) []string {
 	scopes := make([]string, len(p.Options))
+	once := slices.ContainsFunc(p.Options, func(o trace.PermissionOption) bool { return o.OptionKind == trace.AllowOnce })
 	for i, o := range p.Options {
 		switch {
 		case o.OptionKind != trace.AllowAlways && o.OptionKind != trace.RejectAlways:
 			scopes[i] = permission.ThisCall
-		case a.Remembers, o.OptionKind == trace.RejectAlways: // the gateway keeps no refusal
+		case o.OptionKind == trace.RejectAlways, !once: // the gateway keeps no refusal
 			scopes[i] = "as long as the agent remembers it"
 		default:
 			scopes[i] = a.Policy.Remember.Reach(t.asking[p.ToolCallID])

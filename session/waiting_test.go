@@ -95,23 +95,23 @@ func TestSessionsThatWaitForNothingCostTheInboxNothing(t *testing.T) {
 
 func TestARequestSaysHowFarEachOptionReaches(t *testing.T) {
 	for name, c := range map[string]struct {
-		remembers bool
-		remember  permission.Remember
-		call      string
-		want      string
+		policy permission.Policy
+		call   string
+		want   string
 	}{
-		"the agent remembers":  {true, permission.Remember{}, `bash {"command":"make"}`, "as long as the agent remembers it"},
-		"a command":            {false, permission.Remember{}, `bash {"command":"make"}`, "calls with this input in this session"},
-		"inside the workspace": {false, permission.Remember{For: 8 * time.Hour}, `write_file {"path":"a.txt","content":"x"}`, "calls of this tool inside the workspace in this session, for 8h"},
-		"all sessions":         {false, permission.Remember{Scope: permission.GrantAlways}, `bash {"command":"make"}`, "calls with this input in all sessions with this agent"},
-		"once more":            {false, permission.Remember{Scope: permission.GrantOnce, For: 90 * time.Minute}, `bash {"command":"make"}`, "this call and one more with this input, for 1h30m"},
+		"a command":            {permission.Policy{}, `bash {"command":"make"}`, "calls with this input in this session"},
+		"inside the workspace": {permission.Policy{Remember: permission.Remember{For: 8 * time.Hour}}, `write_file {"path":"a.txt","content":"x"}`, "calls of this tool inside the workspace in this session, for 8h"},
+		"all sessions":         {permission.Policy{Remember: permission.Remember{Scope: permission.GrantAlways}}, `bash {"command":"make"}`, "calls with this input in all sessions with this agent"},
+		"once more":            {permission.Policy{Remember: permission.Remember{Scope: permission.GrantOnce, For: 90 * time.Minute}}, `bash {"command":"make"}`, "this call and one more with this input, for 1h30m"},
+		"a rule asks":          {permission.Policy{Rules: []permission.Rule{{Tool: "bash", Then: permission.Ask}}}, `bash {"command":"make"}`, ""},
+		"a rule may deny":      {permission.Policy{Rules: []permission.Rule{{Commands: []string{"rm *"}, Then: permission.Deny}}}, `bash {"command":"cd x && make"}`, ""},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			waiting := make(chan string, 10)
 			var ended []trace.PermissionResponse
 			b := newBench(t, func(o *session.Options) {
 				o.Agents["demo"] = session.Agent{
-					Runtime: calls(waiting, &ended), Cwd: t.TempDir(), Tools: toolkind.OpenAI(), Remembers: c.remembers, Policy: permission.Policy{Remember: c.remember},
+					Runtime: calls(waiting, &ended), Cwd: t.TempDir(), Tools: toolkind.OpenAI(), Policy: c.policy,
 				}
 			})
 			defer b.close()
@@ -122,6 +122,9 @@ func TestARequestSaysHowFarEachOptionReaches(t *testing.T) {
 				t.Fatalf("%s: there wait %+v", name, all)
 			}
 			asked, _ := all[0].Asked.(trace.PermissionRequest)
+			if slices.ContainsFunc(asked.Options, func(o trace.PermissionOption) bool { return o.OptionKind == trace.AllowAlways }) != (c.want != "") {
+				t.Errorf("%s: the options are %+v", name, asked.Options)
+			}
 			for i, o := range asked.Options {
 				want := permission.ThisCall
 				switch o.OptionKind { //nolint:exhaustive // the others are about the call

@@ -17,8 +17,11 @@ type Config struct {
 	// it, and not keep the list, which is used again. Required.
 	Append func(ctx context.Context, events []Event) error
 	// Decide decides a permission request without asking anybody, if it can.
-	// Judge runs without the Builder's lock, since a policy reads the file system.
+	// Decide runs without the Builder's lock, since a policy reads the file system.
 	Decide func(PermissionRequest, ToolCall) (PermissionResponse, bool)
+	// Offer returns the options that a person gets of a request for a call that Decide has left
+	// open. The Builder holds no lock meanwhile.
+	Offer func(PermissionRequest) []PermissionOption
 	// RequestsChanged is called after requests were made, put to the user or answered,
 	// before Append gets their events, and before the agent gets an answer. The Builder
 	// holds no lock meanwhile. RequestsChanged must not wait for Append. The parameter

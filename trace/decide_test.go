@@ -47,28 +47,30 @@ func TestPolicyJudgesWithoutTheLockOfTheTurn(t *testing.T) {
 	}
 }
 
-// A quiet request is on record unless the policy allows the call.
+// A quiet request is on record unless the policy allows the call, and a call that an earlier answer
+// of a person allows is on record too. A person chooses of what Offer leaves.
 func TestAQuietRequestThatThePolicyAllowsLeavesNoRecord(t *testing.T) {
 	t.Parallel()
-	yes := []trace.PermissionOption{{ID: "y", OptionKind: trace.AllowOnce}, {ID: "n", OptionKind: trace.RejectOnce}}
+	all := []trace.PermissionOption{{ID: "y", OptionKind: trace.AllowOnce}, {ID: "a", OptionKind: trace.AllowAlways}, {ID: "n", OptionKind: trace.RejectOnce}}
 	for name, c := range map[string]struct {
 		answer  trace.PermissionResponse
 		decided bool
-		granted bool
 		want    string
 	}{
-		"allowed":            {trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "y", OptionKind: trace.AllowOnce}, true, false, ""},
-		"denied":             {trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "n", OptionKind: trace.RejectOnce}, true, false, "tool_call permission_request permission_response "},
-		"open":               {trace.PermissionResponse{}, false, false, "tool_call permission_request "},
-		"granted":            {trace.PermissionResponse{}, false, true, ""},
-		"granted and denied": {trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "n", OptionKind: trace.RejectOnce}, true, true, "tool_call permission_request permission_response "},
+		"allowed":            {trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "y", OptionKind: trace.AllowOnce}, true, ""},
+		"allowed by a grant": {trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "y", OptionKind: trace.AllowOnce, By: "grant"}, true, "tool_call permission_request permission_response "},
+		"denied":             {trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "n", OptionKind: trace.RejectOnce}, true, "tool_call permission_request permission_response "},
+		"open":               {trace.PermissionResponse{}, false, "tool_call permission_request "},
 	} {
 		var kinds string
-		judged := 0
+		judged, offered := 0, 0
 		b := trace.NewBuilder(t.Context(), trace.Config{
 			Turn: "turn",
 			Append: func(_ context.Context, events []trace.Event) error {
 				for _, e := range events {
+					if r, is := e.Payload.(trace.PermissionRequest); is {
+						offered = len(r.Options)
+					}
 					if k := e.Payload.Kind(); k == "tool_call" || k == "permission_request" || k == "permission_response" {
 						kinds += string(k) + " "
 					}
@@ -81,17 +83,20 @@ func TestAQuietRequestThatThePolicyAllowsLeavesNoRecord(t *testing.T) {
 				}
 				return c.answer, c.decided
 			},
+			Offer: func(r trace.PermissionRequest) []trace.PermissionOption { return r.Options[:1] },
 		})
 		d := b.PermissionRequests(trace.PermissionCheck{
 			Quiet:   true,
-			Granted: c.granted,
-			Request: trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Options: yes},
+			Request: trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Options: all},
 			Call:    trace.ToolCall{ToolCallID: "c", RawName: "read", ToolKind: trace.ToolRead, Input: json.RawMessage(`{"path":"a"}`)},
 		})[0]
 		if err := b.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		if kinds != c.want || d.Decided != (c.decided || c.granted) || judged != 1 || (d.ID == "") != (c.want == "") {
+		if open := !c.decided; open && offered != 1 || !open && c.want != "" && offered != len(all) || len(all) != 3 {
+			t.Errorf("%s: %d options are on record", name, offered)
+		}
+		if kinds != c.want || d.Decided != c.decided || judged != 1 || (d.ID == "") != (c.want == "") {
 			t.Errorf("%s: on record is %q; %+v; judged %d times", name, kinds, d, judged)
 		}
 		if err := b.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {

@@ -1,5 +1,10 @@
 package trace
 
+import (
+	"cmp"
+	"slices"
+)
+
 // This file puts requests and questions of the agent on record.
 
 // PermissionRequest asks whether a call may run, and returns the id of the request,
@@ -19,10 +24,8 @@ func (b *Builder) PermissionRequest(r PermissionRequest, asked ToolCall) (id str
 type PermissionCheck struct {
 	Request PermissionRequest
 	Call    ToolCall
-	// Quiet leaves no record if the call is allowed. The Call is then whole.
+	// Quiet leaves no record if the policy allows the call. The Call is then whole.
 	Quiet bool
-	// Granted says that an earlier answer allows the call, unless the policy denies it.
-	Granted bool
 }
 
 // PermissionDecision is the outcome of a PermissionCheck: the id under which the answer
@@ -33,7 +36,13 @@ type PermissionDecision struct {
 	Decided bool
 }
 
-func (d PermissionDecision) allowed() bool { return d.Decided && d.Answer.Allowed() }
+// byPolicy is who decided if Decide does not say more.
+const byPolicy = "policy"
+
+// unrecorded reports whether a decision leaves no record.
+func (c PermissionCheck) unrecorded(d PermissionDecision) bool {
+	return c.Quiet && d.Decided && d.Answer.Allowed() && d.Answer.By == byPolicy
+}
 
 // PermissionRequests asks for several permissions at once, so that the user sees them
 // together. The policy decides first; only requests that it leaves open are put to the
@@ -43,16 +52,17 @@ func (b *Builder) PermissionRequests(asked ...PermissionCheck) []PermissionDecis
 	for i := range decisions {
 		decisions[i] = PermissionDecision{Answer: PermissionResponse{Outcome: Canceled, Reason: "The turn is over."}, Decided: true}
 	}
-	for i, a := range asked {
+	asked = slices.Clone(asked) // Offer replaces options
+	for i := range asked {
 		var over bool
-		if verdicts[i], over = b.decide(a); over {
+		if verdicts[i], over = b.decide(&asked[i]); over {
 			return decisions
 		}
 	}
 	b.do(func(t *turn) {
 		var open []*request
 		for i, a := range asked {
-			if a.Quiet && verdicts[i].allowed() {
+			if a.unrecorded(verdicts[i]) {
 				decisions[i] = verdicts[i]
 				continue
 			}
@@ -79,20 +89,17 @@ func (b *Builder) permission(t *turn, r PermissionRequest, verdict PermissionDec
 		return q, PermissionDecision{ID: q.ID}
 	}
 	q.decided = true
-	if r.DecidedBy = verdict.Answer.By; r.DecidedBy == "" {
-		r.DecidedBy = "policy"
-	}
+	r.DecidedBy = verdict.Answer.By
 	t.emitRequest(b, q, r)
-	verdict.Answer.By = r.DecidedBy
 	t.resolve(q, verdict.Answer)
 	verdict.ID = q.ID
 	verdict.Answer, _ = q.Answer.(PermissionResponse)
 	return q, verdict
 }
 
-// decide puts the call on record as it is asked and lets the policy judge it. The
-// policy reads the file system, so it runs without the lock of the turn.
-func (b *Builder) decide(a PermissionCheck) (d PermissionDecision, over bool) {
+// decide puts the call on record as it is asked and lets the policy judge it and leave out
+// options. The policy reads the file system, so it runs without the lock of the turn.
+func (b *Builder) decide(a *PermissionCheck) (d PermissionDecision, over bool) {
 	r := a.Request.normalized()
 	if r.ToolCallID == "" {
 		return d, false
@@ -110,11 +117,12 @@ func (b *Builder) decide(a PermissionCheck) (d PermissionDecision, over bool) {
 	})
 	if !over && b.turn.Decide != nil {
 		d.Answer, d.Decided = b.turn.Decide(r, call)
+		d.Answer.By = cmp.Or(d.Answer.By, byPolicy)
 	}
-	if a.Granted && !d.Decided {
-		d.Answer, d.Decided = PermissionResponse{Outcome: Selected, OptionKind: AllowOnce}, true
+	if !over && !d.Decided && b.turn.Offer != nil {
+		a.Request.Options = b.turn.Offer(r)
 	}
-	if a.Quiet && !d.allowed() {
+	if a.Quiet && !a.unrecorded(d) {
 		b.ToolCall(a.Call)
 	}
 	return d, over

@@ -31,9 +31,9 @@ type action struct {
 	Bytes *int   `json:"outputByteLimit"`
 }
 
-// act takes an action. A call that was allowed covers the action that it has shown. The
-// policy judges any other action, and a person is asked if the policy does not decide. A
-// read that the policy allows leaves no record: agents read often.
+// act takes an action. A call that was allowed covers the action that it has shown. For any
+// other action the gateway asks as an agent does: the policy decides, or a grant, or a person.
+// A read that the policy allows leaves no record: agents read often.
 func (d *Decoder) act(m jsonrpc.Message, t agent.Turns) []agent.Effect {
 	c := d.current(t)
 	a := action{method: m.Method}
@@ -62,9 +62,8 @@ func (d *Decoder) act(m jsonrpc.Message, t agent.Turns) []agent.Effect {
 		}
 		return reply(m.ID, result)
 	}
-	once, always := d.covers(c, a)
 	reads := a.method == methodRead
-	if once || reads && d.o.do == nil { // a recording does not show what a policy has allowed
+	if c.covers(a, d) || reads && d.o.do == nil { // a recording does not show what a policy has allowed
 		allowed := trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.AllowOnce}
 		return []agent.Effect{agent.Permit{Native: string(m.ID), Decided: &allowed, Reply: do}}
 	}
@@ -72,13 +71,15 @@ func (d *Decoder) act(m jsonrpc.Message, t agent.Turns) []agent.Effect {
 	q := &ask{act: true, call: &call{b: c.b, tool: tool}}
 	request := trace.PermissionRequest{
 		RequestID: "acp-" + string(m.ID), ToolCallID: tool.ToolCallID, Title: tool.Title, Options: []trace.PermissionOption{
-			{ID: "allow", Name: "Allow once", OptionKind: trace.AllowOnce}, {ID: "deny", Name: "Deny", OptionKind: trace.RejectOnce},
+			{ID: "allow", Name: "Allow once", OptionKind: trace.AllowOnce},
+			{ID: "always", Name: "Always allow", OptionKind: trace.AllowAlways},
+			{ID: "deny", Name: "Deny", OptionKind: trace.RejectOnce},
 		},
 	}
-	if !reads && !always {
+	if !reads {
 		c.b.ToolCall(tool)
 	}
-	q.Asked = agentkit.PermitAs(c.b, string(m.ID), trace.PermissionCheck{Request: request, Call: tool, Quiet: reads || always, Granted: always}, do)
+	q.Asked = agentkit.PermitAs(c.b, string(m.ID), trace.PermissionCheck{Request: request, Call: tool, Quiet: reads}, do)
 	if q.Recorded() {
 		d.theirs[string(m.ID)] = their{ask: q}
 	}

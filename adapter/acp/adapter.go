@@ -12,7 +12,7 @@ func Adapter() agent.Adapter {
 		presets = append(presets, p.Preset)
 	}
 	return agent.Adapter{
-		Name: "acp", Files: true, Remembers: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"), Needs: "command", Presets: presets, Bypass: Bypass(),
+		Name: "acp", Files: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"), Needs: "command", Presets: presets, Bypass: Bypass(),
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			preset, _ := FindPreset(s.Preset)  // a command line of the user's own has none
 			tools, _ := toolkind.For(s.Preset) // as above: the agent says of each tool what kind it is

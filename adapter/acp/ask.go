@@ -115,7 +115,7 @@ func (a *ask) outcome(r trace.PermissionResponse) any {
 }
 
 // answered takes the reply that was sent to the agent.
-func (a *ask) answered(d *Decoder, m jsonrpc.Message) {
+func (a *ask) answered(m jsonrpc.Message) {
 	switch {
 	case a.form != nil:
 		a.Answer(a.form.Answers(m.Result), "")
@@ -141,11 +141,7 @@ func (a *ask) answered(d *Decoder, m jsonrpc.Message) {
 	}
 	a.Decide(answer)
 	a.call.denied = answer.Outcome == trace.Selected && !answer.Allowed()
-	switch {
-	case !answer.Allowed():
-	case answer.OptionKind == trace.AllowAlways:
-		d.always = append(d.always, a.asked)
-	default:
+	if answer.Allowed() {
 		a.call.allowed = append(a.call.allowed, allowance{a.asked, map[string]bool{}})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tributary-dev/tributary/adapter/acp"
 	"github.com/tributary-dev/tributary/agent"
@@ -243,7 +244,7 @@ func TestAnAllowedCallCoversNoMoreThanItsApproval(t *testing.T) {
 		"nothing was asked":                          {[]object{shown("c", "write_file", "edit", edit), write(in("a.txt"))}, false},
 		"a write by the permission to read":          {[]object{asks("c", "read_file", "read", object{"absolute_path": in("a.txt")}), answer("c", "y"), write(in("a.txt"))}, false},
 		"a file that was shown later":                {[]object{asks("c", "write_file", "edit", edit), answer("c", "y"), shown("c", "write_file", "edit", object{"file_path": in("sub/b.txt")}), write(in("sub/b.txt"))}, false},
-		"an edit by a tool allowed for good":         {[]object{asks("c", "write_file", "edit", edit), answer("c", "a"), shown("e", "write_file", "edit", object{"file_path": in("sub/b.txt")}), write(in("sub/b.txt"))}, true},
+		"an edit by a tool allowed for good":         {[]object{asks("c", "write_file", "edit", edit), answer("c", "a"), shown("e", "write_file", "edit", object{"file_path": in("sub/b.txt")}), write(in("sub/b.txt"))}, false},
 		"the command":                                {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("ls", nil)}, true},
 		"the command by a shell":                     {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("/bin/bash", object{"args": []string{"-c", "ls"}})}, true},
 		"another command":                            {[]object{asks("c", "run_shell_command", "execute", list), answer("c", "y"), runs("id", nil)}, false},
@@ -413,47 +414,91 @@ func TestACommandForATerminalIsOnRecordAsItRuns(t *testing.T) {
 	}
 }
 
-// TestAnAlwaysDoesNotAllowACallThatThePolicyDenies: the agent does not ask after an "always", so
-// the gateway judges what it does for the agent.
-func TestAnAlwaysDoesNotAllowACallThatThePolicyDenies(t *testing.T) {
+// TestAnAlwaysIsKeptByTheGateway: the agent hears of an "always" that it may run the call once. It
+// asks again, and the grants of the gateway answer. A rule that asks is asked, and so is a write for
+// which the agent does not ask. All of it is on record.
+func TestAnAlwaysIsKeptByTheGateway(t *testing.T) {
 	t.Parallel()
 	d := permissiontest.Workspace(t)
-	policy := permission.Policy{Rules: []permission.Rule{{Kinds: []trace.ToolKind{trace.ToolEdit}, Paths: []string{"sub/**"}, Then: permission.Deny}}}
-	r := agenttest.NewRecorder(func(c *trace.Config) {
-		c.Decide = func(r trace.PermissionRequest, call trace.ToolCall) (trace.PermissionResponse, bool) {
-			return policy.Decide(r, call, permission.Scope{Contains: d.Contains, Resolve: d.Resolve})
-		}
-	})
-	decoder := acp.NewDecoder(acp.Options{}.Live(""))
-	call := func(id, path string) object {
-		return object{"toolCallId": id, "name": "write", "kind": "edit", "rawInput": object{"path": d.Path() + path}}
-	}
-	decode(t, decoder, r.Builder, object{"id": "ask", "method": "session/request_permission", "params": object{
-		"sessionId": "s", "toolCall": call("c", "/a.txt"), "options": []object{{"optionId": "a", "kind": "allow_always"}},
-	}})
-	if _, err := decoder.Decode(agent.Message{Dir: agent.In, Data: json.RawMessage(`{"id":"ask","result":{"outcome":{"outcome":"selected","optionId":"a"}}}`)}, agenttest.OneTurn(r.Builder)); err != nil {
-		t.Fatal(err)
-	}
-	for path, want := range map[string]bool{"/b.txt": true, "/sub/b.txt": false} {
-		shown := call("c-"+path, path)
-		shown["sessionUpdate"] = "tool_call"
-		write := object{"id": path, "method": "fs/write_text_file", "params": object{"sessionId": "s", "path": d.Path() + path, "content": "x"}}
-		var last []agent.Effect
-		for _, m := range []object{toolUpdate(shown), write} {
-			data, err := json.Marshal(m)
-			if err != nil {
+	scope := permission.Scope{Contains: d.Contains, Resolve: d.Resolve, Tools: toolkind.Gemini()}
+	edits := []trace.ToolKind{trace.ToolEdit}
+	policy := permission.Policy{Rules: []permission.Rule{{Kinds: edits, Paths: []string{"no/**"}, Then: permission.Deny}, {Kinds: edits, Paths: []string{"sub/**"}, Then: permission.Ask}}}
+	for name, c := range map[string]struct {
+		path      string
+		asks      bool
+		decidedBy string // of the request; "" for a person
+		written   bool   // without a person
+	}{
+		"a call that the grant covers":          {"/b.txt", true, permission.ByGrant, true},
+		"a call for which a rule asks":          {"/sub/b.txt", true, "", false},
+		"a call that a rule denies":             {"/no/b.txt", true, permission.By, false},
+		"a write of which the agent only tells": {"/b.txt", false, "", false},
+		"likewise, where a rule asks":           {"/sub/b.txt", false, "", false},
+		"likewise, where a rule denies":         {"/no/b.txt", false, permission.By, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var grant permission.Grant
+			r := agenttest.NewRecorder(func(c *trace.Config) {
+				c.Decide = func(r trace.PermissionRequest, call trace.ToolCall) (trace.PermissionResponse, bool) {
+					if answer, decided := policy.Decide(r, call, scope); decided {
+						return answer, true
+					}
+					if grant.Covers(call, policy, scope, time.Time{}) {
+						return grant.Answer(r)
+					}
+					grant = policy.Grant(call, scope)
+					return trace.PermissionResponse{}, false
+				}
+			})
+			decoder := acp.NewDecoder(acp.Options{Tools: toolkind.Gemini()}.Live(""))
+			takes := func(dir agent.Dir, m any) agent.Permit {
+				data, err := json.Marshal(m)
+				if err != nil {
+					t.Fatal(err)
+				}
+				effects, err := decoder.Decode(agent.Message{Dir: dir, Data: data}, agenttest.OneTurn(r.Builder))
+				if err != nil {
+					t.Fatal(err)
+				}
+				permit, _ := append(effects, nil)[0].(agent.Permit)
+				return permit
+			}
+			asks := func(path string) agent.Permit {
+				return takes(agent.Out, object{"id": path, "method": "session/request_permission", "params": object{
+					"sessionId": "s", "options": []object{{"optionId": "a", "kind": "allow_always"}, {"optionId": "y", "kind": "allow_once"}, {"optionId": "n", "kind": "reject_once"}},
+					"toolCall": object{"toolCallId": path, "name": "write_file", "kind": "edit", "rawInput": object{"file_path": d.Path() + path, "content": "x"}},
+				}})
+			}
+			decode(t, decoder, r.Builder)
+			first := asks("/a.txt")
+			always := trace.PermissionResponse{RequestID: first.RequestID, Outcome: trace.Selected, ChosenOption: "a", OptionKind: trace.AllowAlways, By: "ada"}
+			r.Builder.PermissionResponse(always)
+			reply := first.Reply(always)
+			if !strings.Contains(string(reply), `"optionId":"y"`) {
+				t.Errorf("the agent gets %s", reply)
+			}
+			takes(agent.In, reply)
+			if c.asks {
+				if asked := asks(c.path); asked.Decided != nil {
+					takes(agent.In, asked.Reply(*asked.Decided))
+				}
+			} else {
+				takes(agent.Out, toolUpdate(object{"sessionUpdate": "tool_call", "toolCallId": c.path, "name": "write_file", "kind": "edit", "rawInput": object{"file_path": d.Path() + c.path, "content": "x"}}))
+			}
+			act := takes(agent.Out, object{"id": "act", "method": "fs/write_text_file", "params": object{"sessionId": "s", "path": d.Path() + c.path, "content": "x"}})
+			if err := r.Builder.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
 				t.Fatal(err)
 			}
-			if last, err = decoder.Decode(agent.Message{Dir: agent.Out, Data: data}, agenttest.OneTurn(r.Builder)); err != nil {
-				t.Fatal(err)
+			requests := agenttest.Each[trace.PermissionRequest](r.Events())
+			if written := act.Decided != nil && act.Decided.Allowed(); written != c.written || len(requests) < 2 || requests[1].DecidedBy != c.decidedBy {
+				t.Errorf("the gateway writes unasked: %v; on record %+v", written, requests)
 			}
-		}
-		if permit, ok := last[0].(agent.Permit); !ok || permit.Decided == nil || permit.Decided.Allowed() != want {
-			t.Errorf("%s: %+v", path, last)
-		}
-	}
-	if err := r.Builder.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
-		t.Fatal(err)
+			responses := agenttest.Each[trace.PermissionResponse](r.Events())
+			if granted := responses[len(responses)-1].By == permission.ByGrant; granted != (c.decidedBy == permission.ByGrant) {
+				t.Errorf("the responses are %+v", responses)
+			}
+		})
 	}
 }
 

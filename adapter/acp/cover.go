@@ -18,10 +18,10 @@ type allowance struct {
 	used  map[string]bool
 }
 
-// covers reports whether a call that runs includes an action, so that nobody is asked
-// twice: a call that was allowed once, or a tool that was allowed for good. The form
-// counts in which the call was allowed, whatever the agent has shown of the call since.
-func (d *Decoder) covers(c *turn, a action) (once, always bool) {
+// covers reports whether a call that runs and was allowed includes an action, so that nobody
+// is asked twice. The form counts in which the call was allowed, whatever the agent has shown
+// of the call since.
+func (c *turn) covers(a action, d *Decoder) bool {
 	use := a.method + " " + a.Path + a.commandLine()
 	for _, tc := range c.calls {
 		if tc.done || tc.tool.ToolKind != a.kind() {
@@ -30,14 +30,11 @@ func (d *Decoder) covers(c *turn, a action) (once, always bool) {
 		for _, allowed := range tc.allowed {
 			if !allowed.used[use] && allowed.asked.shows(a, d) {
 				allowed.used[use] = true
-				return true, false
+				return true
 			}
 		}
-		for _, asked := range d.always { // any file that the tool names, or the same command
-			always = always || asked.tool.RawName == tc.tool.RawName && (tc.names(a) || asked.shows(a, d))
-		}
 	}
-	return false, always
+	return false
 }
 
 // kind is that of the calls which may cover the action. A rule for edits does not judge

@@ -39,7 +39,6 @@ type Decoder struct {
 	early   []update // came outside any turn, for the beginning of the next one
 	turn    *turn
 	past    map[string]*call // calls of earlier turns, by id; nil for a call that has its result
-	always  []*call          // what a person has allowed for good
 	newest  jsonrpc.Message  // of the agent; the zero Message if its newest line was none
 	counted bool             // a reply has counted tokens
 	known   trace.AgentInfo  // what is on record of the agent
@@ -209,7 +208,7 @@ func (d *Decoder) answered(m jsonrpc.Message) {
 	switch {
 	case !ok:
 	case r.ask != nil:
-		r.ask.answered(d, m)
+		r.ask.answered(m)
 	default:
 		d.terminalOutput(r.terminal, m.Result)
 	}

@@ -121,44 +121,13 @@ func nameOf(from toolCall, m meta) (stated, guess string) {
 	return cmp.Or(from.Name, m.Claude.ToolName, m.ToolName, m.Goose.Call.ToolName, m.VibeName), cmp.Or(id, title)
 }
 
-// named decides the name and the kind by what the agent has stated so far. A model may
-// choose the id, and a title may be a command. So a guess never lowers the stated kind: it
-// counts if the table does not know it, has the stated kind for it, or a graver one.
-func (d *Decoder) named(tc *call) {
-	kind := cmp.Or(tc.stated, trace.ToolOther)
-	name := tc.name
-	if guessed := d.o.Tools.Kind(tc.guess); name == "" && (!d.o.Tools.Knows(tc.guess) || guessed == kind || gravity(guessed) > gravity(kind)) {
-		name = tc.guess
-	}
-	if name != "" && d.o.Tools.Knows(name) {
-		kind = d.o.Tools.Kind(name)
-	}
-	tc.tool.RawName = cmp.Or(name, string(tc.stated), "tool")
-	tc.tool.Name, tc.tool.ToolKind = tc.tool.RawName, kind
-}
-
-// gravity orders kinds by what a call of the kind may do.
-func gravity(k trace.ToolKind) int {
-	switch k {
-	case trace.ToolThink:
-		return 0
-	case trace.ToolRead, trace.ToolSearch:
-		return 1
-	case trace.ToolFetch:
-		return 2
-	case trace.ToolEdit, trace.ToolMove, trace.ToolDelete:
-		return 3
-	default:
-		return 4
-	}
-}
-
 // merge takes over what is new about a call.
 func (d *Decoder) merge(tc *call, from toolCall) {
 	tc.name = cmp.Or(from.Name, tc.name)
 	tc.stated = cmp.Or(trace.ToolKind(from.ToolKind), tc.stated)
 	tc.tool.Title = cmp.Or(string(from.Title), tc.tool.Title)
-	d.named(tc)
+	tc.tool.RawName, tc.tool.ToolKind = d.o.Tools.Stated(tc.name, tc.guess, tc.stated)
+	tc.tool.Name = tc.tool.RawName
 	if present(from.RawInput) {
 		tc.raw = from.RawInput
 	}

@@ -61,16 +61,15 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 		d.do(a.Effect)
 		return
 	}
-	options := []trace.PermissionOption{{ID: allowOption, Name: "Allow once", OptionKind: trace.AllowOnce}}
-	if len(a.Suggestions) > 0 {
-		options = append(options, trace.PermissionOption{ID: alwaysOption, Name: alwaysName(a.Suggestions), OptionKind: trace.AllowAlways})
-	}
-	options = append(options, trace.PermissionOption{ID: denyOption, Name: "Deny", OptionKind: trace.RejectOnce})
 	asked := d.tools.Call(r.ToolUseID, r.ToolName, r.Input) // a hook of the user's may have changed the input since the call was shown
 	a.Asked = agentkit.Permit(s.b, a.native, trace.PermissionRequest{
 		RequestID: l.RequestID, ToolCallID: r.ToolUseID,
-		Title:   cmp.Or(asked.Title, r.ToolName),
-		Options: options,
+		Title: cmp.Or(asked.Title, r.ToolName),
+		Options: []trace.PermissionOption{
+			{ID: allowOption, Name: "Allow once", OptionKind: trace.AllowOnce},
+			{ID: alwaysOption, Name: "Always allow", OptionKind: trace.AllowAlways},
+			{ID: denyOption, Name: "Deny", OptionKind: trace.RejectOnce},
+		},
 	}, asked, a.permitted)
 	d.do(a.Effect)
 }
@@ -93,7 +92,8 @@ func (d *Decoder) withdraw(native string) {
 	}
 }
 
-// permissionReply is the answer to a can_use_tool request.
+// permissionReply is the answer to a can_use_tool request. UpdatedPermissions change Claude Code's
+// own rules, often for more than this call. Only recordings have them.
 type permissionReply struct {
 	Behavior           string `json:"behavior"`
 	UpdatedInput       raw    `json:"updatedInput,omitempty"`

@@ -2,6 +2,7 @@ package claude_test
 
 import (
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"github.com/tributary-dev/tributary/adapter/claude"
@@ -49,26 +50,30 @@ func TestAttacks(t *testing.T) {
 	})
 }
 
-// TestAnAlwaysSaysWhatItAllows: Claude Code's suggestions are often wider than the call.
-func TestAnAlwaysSaysWhatItAllows(t *testing.T) {
+// TestAnAlwaysChangesNoRuleOfTheAgent: the rules that Claude Code suggests are often wider than the
+// call, and nobody could revoke them. So it hears that the call may run once.
+func TestAnAlwaysChangesNoRuleOfTheAgent(t *testing.T) {
 	t.Parallel()
-	for suggestions, want := range map[string]string{
-		`[{"type":"setMode","mode":"acceptEdits","destination":"session"}]`:                                                             "Always allow all edits, in this session",
-		`[{"type":"addDirectories","directories":["/home/ada"],"destination":"session"},{"type":"setMode","mode":"acceptEdits"}]`:       "Always allow files in /home/ada, in this session",
-		`[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"touch x"},{"toolName":"Read"}],"destination":"localSettings"}]`: "Always allow Bash(touch x) and Read, in this session",
-		`[{"type":"somethingNew"}]`: "Always allow somethingNew, in this session",
+	for _, suggestions := range []string{
+		`[]`, `[{"type":"setMode","mode":"acceptEdits","destination":"session"}]`,
+		`[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"touch x"},{"toolName":"Read"}],"destination":"localSettings"}]`,
 	} {
 		r := agenttest.NewRecorder()
 		line := `{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool","tool_name":"Write","tool_use_id":"c","input":{"file_path":"a"},"permission_suggestions":` + suggestions + `}}`
-		if _, err := claude.NewDecoder(claude.Options{}).Decode(agent.Message{Dir: agent.Out, Data: json.RawMessage(line)}, agenttest.OneTurn(r.Builder)); err != nil {
+		effects, err := claude.NewDecoder(claude.Options{}).Decode(agent.Message{Dir: agent.Out, Data: json.RawMessage(line)}, agenttest.OneTurn(r.Builder))
+		if err != nil {
 			t.Fatal(err)
+		}
+		permit, _ := effects[len(effects)-1].(agent.Permit)
+		var got []string
+		for _, answer := range []trace.PermissionResponse{{Outcome: trace.Selected, ChosenOption: "allow", OptionKind: trace.AllowOnce}, {Outcome: trace.Selected, ChosenOption: "always", OptionKind: trace.AllowAlways}} {
+			got = append(got, string(permit.Reply(answer)))
+		}
+		if got[0] != got[1] || !strings.Contains(got[0], `"allow"`) {
+			t.Errorf("%s: once %s, always %s", suggestions, got[0], got[1])
 		}
 		if err := r.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
 			t.Fatal(err)
-		}
-		requests := agenttest.Each[trace.PermissionRequest](r.Events())
-		if len(requests) != 1 || requests[0].Options[1].Name != want {
-			t.Errorf("%s: %+v", suggestions, requests)
 		}
 	}
 }

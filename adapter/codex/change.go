@@ -32,8 +32,8 @@ func (k *changeKind) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// patchCall is a patch as a call. Its kind is that of the gravest change, and its
-// locations are all files that it touches, also where a file goes.
+// patchCall is a patch as a call. Its locations are all files that it touches, also where a
+// file goes.
 func (d *Decoder) patchCall(id string, changes []change, root string) trace.ToolCall {
 	input := object{"changes": changes}
 	if len(changes) > 0 {
@@ -47,24 +47,14 @@ func (d *Decoder) patchCall(id string, changes []change, root string) trace.Tool
 		call.Title = fmt.Sprintf("%s and %d more", call.Title, more)
 	}
 	call.Locations = nil
-	kind := trace.ToolEdit
 	for _, ch := range changes {
 		call.Locations = append(call.Locations, trace.Location{Path: ch.Path})
 		if ch.Kind.Move != "" {
 			call.Locations = append(call.Locations, trace.Location{Path: ch.Kind.Move})
 		}
-		switch {
-		case ch.Kind.Type == "delete":
-			kind = trace.ToolDelete
-		case ch.Kind.Move != "" && kind == trace.ToolEdit:
-			kind = trace.ToolMove
-		}
 	}
 	if root != "" {
 		call.Locations = append(call.Locations, trace.Location{Path: root})
-	}
-	if call.ToolKind == trace.ToolEdit { // else the configuration gives a kind of its own
-		call.ToolKind = kind
 	}
 	return call
 }

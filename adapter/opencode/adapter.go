@@ -9,7 +9,7 @@ import (
 func Adapter() agent.Adapter {
 	const allows = `"permission"\s*:\s*(\{[^}]*)?"allow"` // rules of a sub-agent, which come before those of the gateway
 	return agent.Adapter{
-		Name: "opencode", Files: true, KeepsClosed: true, Remembers: true, Keys: agent.ProcessKeys("url", "token_env", "model", "tool_kinds", "options"),
+		Name: "opencode", Files: true, KeepsClosed: true, Keys: agent.ProcessKeys("url", "token_env", "model", "tool_kinds", "options"),
 		Environ: []string{
 			"OPENCODE_*", "KILO_*", "ANTHROPIC_*", "OPENAI_*", "OPENROUTER_*", "GEMINI_*", "GOOGLE_*",
 			"!OPENCODE_SERVER_PASSWORD", "!OPENCODE_SERVER_USERNAME", // of a server that runs already

@@ -118,21 +118,20 @@ func (d *Decoder) permission(a *ask) {
 	switch {
 	case c == nil:
 		c = &toolCall{id: cmp.Or(r.Tool.CallID, r.ID), b: d.turn.voice(r.SessionID)}
-	case (name == c.name || name == "edit" && d.tools.Kind(c.name) == trace.ToolEdit) && r.about(c.input):
+	case d.tools.OpenCodeAsks(name, c.name) && r.about(c.input):
 		name, input = c.name, asRun(c.input, r.Metadata)
 		c.diff = r.diff()
 	default: // about something beside the call, such as a directory outside the workspace
 		input = agentkit.Encode(map[string]any{"tool": c.name, "input": c.input, "patterns": r.Patterns})
 		title = fmt.Sprintf("%s: %s", strings.ReplaceAll(name, "_", " "), strings.Join(r.Patterns, ", "))
 	}
-	options := []trace.PermissionOption{{ID: "once", Name: "Allow once", OptionKind: trace.AllowOnce}}
-	if len(r.Always) > 0 {
-		options = append(options, trace.PermissionOption{ID: "always", Name: "Always allow " + strings.Join(r.Always, ", "), OptionKind: trace.AllowAlways})
-	}
-	options = append(options, trace.PermissionOption{ID: "reject", Name: "Deny", OptionKind: trace.RejectOnce})
 	asked := d.tools.Call(c.id, name, input)
 	a.call, a.Asked = c, agentkit.Permit(c.b, r.ID, trace.PermissionRequest{
-		RequestID: r.ID, ToolCallID: c.id, Title: cmp.Or(title, asked.Title, name), Options: options,
+		RequestID: r.ID, ToolCallID: c.id, Title: cmp.Or(title, asked.Title, name), Options: []trace.PermissionOption{
+			{ID: "once", Name: "Allow once", OptionKind: trace.AllowOnce},
+			{ID: "always", Name: "Always allow", OptionKind: trace.AllowAlways},
+			{ID: "reject", Name: "Deny", OptionKind: trace.RejectOnce},
+		},
 	}, asked, func(answer trace.PermissionResponse) raw { return r.answer(reply(answer)) })
 	d.do(a.Effect)
 }
@@ -142,8 +141,6 @@ func reply(r trace.PermissionResponse) permissionReply {
 	switch {
 	case len(r.UpdatedInput) > 0:
 		return permissionReply{Reply: "reject", Message: cmp.Or(r.Reason, "The user wants another input: "+string(r.UpdatedInput))}
-	case r.Allowed() && r.OptionKind == trace.AllowAlways:
-		return permissionReply{Reply: "always"}
 	case r.Allowed():
 		return permissionReply{Reply: "once"}
 	case r.Interrupt:

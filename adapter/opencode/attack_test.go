@@ -129,7 +129,7 @@ func TestReplies(t *testing.T) {
 		want   string
 	}{
 		"once":              {trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.AllowOnce}, `{"reply":"once"}`},
-		"always":            {trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.AllowAlways}, `{"reply":"always"}`},
+		"always":            {trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.AllowAlways}, `{"reply":"once"}`},
 		"a no has a reason": {trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.RejectOnce, Reason: "not now"}, `{"reply":"reject","message":"not now"}`},
 		"a no without a reason does not end the turn": {
 			trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.RejectOnce}, `{"reply":"reject","message":"it was denied"}`,

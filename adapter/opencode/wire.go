@@ -106,12 +106,12 @@ type metadata struct {
 
 // request is a permission request or a question.
 type request struct {
-	ID, SessionID    string
-	Permission       string
-	Patterns, Always []string
-	Metadata         raw
-	Questions        []question
-	Tool             struct{ MessageID, CallID string }
+	ID, SessionID string
+	Permission    string
+	Patterns      []string
+	Metadata      raw
+	Questions     []question
+	Tool          struct{ MessageID, CallID string }
 }
 
 type question struct {

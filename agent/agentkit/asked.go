@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
@@ -25,14 +26,26 @@ func Permit(b *trace.Builder, native string, r trace.PermissionRequest, call tra
 	return PermitAs(b, native, trace.PermissionCheck{Request: r, Call: call}, reply)
 }
 
-// PermitAs is Permit for a request that is quiet or granted, as PermissionCheck says.
+// PermitAs is Permit for a request that may be quiet, as PermissionCheck says.
 func PermitAs(b *trace.Builder, native string, a trace.PermissionCheck, reply func(trace.PermissionResponse) json.RawMessage) Asked {
 	d := b.PermissionRequests(a)[0]
-	e := agent.Permit{Native: native, RequestID: d.ID, Reply: reply}
+	e := agent.Permit{Native: native, RequestID: d.ID, Reply: func(r trace.PermissionResponse) json.RawMessage {
+		return reply(once(a.Request.Options, r))
+	}}
 	if d.Decided {
 		e.Decided = &d.Answer
 	}
 	return Asked{Effect: e, b: b, request: d.ID}
+}
+
+// once is an answer as the agent gets it. An "always" is a grant of the gateway's, which has
+// bounds and can be revoked. So the agent gets the option that allows once, and asks again.
+func once(options []trace.PermissionOption, r trace.PermissionResponse) trace.PermissionResponse {
+	i := slices.IndexFunc(options, func(o trace.PermissionOption) bool { return o.OptionKind == trace.AllowOnce })
+	if r.OptionKind == trace.AllowAlways && i >= 0 {
+		r.ChosenOption, r.OptionKind = options[i].ID, trace.AllowOnce
+	}
+	return r
 }
 
 // Ask asks questions. Those without an id are named after the request.

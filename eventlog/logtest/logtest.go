@@ -48,6 +48,7 @@ func Run(t *testing.T, open Open) {
 		{"exporters of turns that overlap", exportingOverlap},
 		{"exporters of a session that is deleted", exportingDeleted},
 		{"ends of turns", endsOfTurns},
+		{"grants", granting},
 		{"delete", deletion},
 		{"delete beside others", deleteBesideOthers},
 		{"early break", earlyBreak},

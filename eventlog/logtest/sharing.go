@@ -29,6 +29,7 @@ func RunShared(t *testing.T, open Pair) {
 		{"a reader beside the owner", readerBeside},
 		{"a session is exported by its owner", exportedOnce},
 		{"two exporters race", exportersRace},
+		{"grants of the other", grantsElsewhere},
 		{"the term of a session", terms},
 		{"a document of an earlier term", earlierTerm},
 		{"all sessions are given back", allGivenBack},

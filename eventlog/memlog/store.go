@@ -21,6 +21,7 @@ type Store struct {
 	sessions map[string]*session
 	docs     map[string]*eventlog.Entry
 	exports  map[string]map[string]uint64 // positions, by exporter and session
+	grants   []grant                      // by their ids
 }
 
 var _ eventlog.Store = (*Store)(nil)

@@ -175,6 +175,7 @@ func tables() []tableOf {
 		{"turns", "session, turn, first, last, sum, end_sum", "session", "session %[1]s, turn %[1]s"},
 		{"checkpoints", "session, turn, part, chunk, seq, body, sum", "session", "session %[1]s, turn %[1]s, part %[1]s, chunk %[1]s"},
 		{"exports", "session, exporter, seq, owner, lease_until", "session", "session %[1]s, exporter %[1]s"},
+		{"grants", "id, agent, doc", "id", "id %[1]s"},
 		{"records", "session, seq, prev, turn, kind, message_id, person, at, body, sum, mark_sum", "session", "session %[1]s, seq %[1]s"},
 	}
 }

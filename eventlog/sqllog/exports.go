@@ -19,7 +19,7 @@ const claimLeases = 4
 
 // AddExporter implements eventlog.Exports.
 func (s *Store) AddExporter(ctx context.Context, exporter string, backfill bool) error {
-	return s.export(ctx, &op{do: func(ctx context.Context, tx *sql.Tx) error {
+	return s.submit(ctx, &op{do: func(ctx context.Context, tx *sql.Tx) error {
 		result, err := s.db.exec(ctx, tx, `INSERT INTO exports (session, exporter, seq, owner, lease_until) VALUES ('', $1, 0, '', 0) ON CONFLICT (session, exporter) DO NOTHING`, exporter)
 		if err != nil || backfill {
 			return err
@@ -34,8 +34,8 @@ func (s *Store) AddExporter(ctx context.Context, exporter string, backfill bool)
 	}})
 }
 
-// export has the writer do something for an exporter, and waits.
-func (s *Store) export(ctx context.Context, o *op) error {
+// submit has the writer do something that belongs to no session's records, and waits.
+func (s *Store) submit(ctx context.Context, o *op) error {
 	done, err := s.begin(ctx)
 	if err != nil {
 		return err
@@ -159,7 +159,7 @@ func (s *Store) claim(exporter, id string, last uint64) (ok bool, err error) {
 
 // Sent implements eventlog.Exports.
 func (s *Store) Sent(ctx context.Context, exporter, id string, stop uint64) error {
-	return s.export(ctx, &op{lazy: true, do: func(ctx context.Context, tx *sql.Tx) error {
+	return s.submit(ctx, &op{lazy: true, do: func(ctx context.Context, tx *sql.Tx) error {
 		_, err := s.db.exec(ctx, tx, `INSERT INTO exports (session, exporter, seq, owner, lease_until)
 			SELECT session, CAST($2 AS text), last, '', 0 FROM turns WHERE session = $1 AND last = $3
 			ON CONFLICT (session, exporter) DO UPDATE SET seq = excluded.seq, owner = '', lease_until = 0 WHERE exports.seq < excluded.seq`, id, exporter, stop)

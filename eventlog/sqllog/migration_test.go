@@ -14,7 +14,7 @@ import (
 
 // back are the statements that bring a database back to the first step of the schema.
 const back = `
-	DROP TABLE exports; DROP INDEX turns_by_end;
+	DROP TABLE grants; DROP TABLE exports; DROP INDEX turns_by_end;
 	DROP TABLE IF EXISTS texts; DROP TABLE IF EXISTS searched; DROP TABLE IF EXISTS words; ALTER TABLE store DROP COLUMN indexed;
 	DROP INDEX sessions_by_creator; DROP INDEX sessions_by_phase; DROP INDEX sessions_by_agent; DROP INDEX sessions_archived;
 	ALTER TABLE sessions DROP COLUMN archived;

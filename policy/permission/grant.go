@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -23,8 +24,7 @@ const (
 	GrantAlways  GrantScope = "always"  // the calls of all sessions with the agent
 )
 
-// Remember says what "always" means in an answer to an agent that does not remember
-// it by itself.
+// Remember says what "always" means in an answer.
 type Remember struct {
 	// Scope is GrantSession if empty.
 	Scope GrantScope `json:"scope,omitempty" yaml:"scope,omitempty"`
@@ -65,11 +65,14 @@ type Grant struct {
 	Expires time.Time `json:"expires,omitzero"`
 }
 
-// Grant prepares the grant that an "always" to a call would be. If a rule reserves the
-// call for a person, the grant covers this input only. Grant reads the file system, as
-// Judge does.
+// Grant prepares the grant that an "always" to a call would be. It is the zero Grant, which
+// covers nothing, if a rule reserves the call for a person. Grant reads the file system, as
+// Decide does.
 func (p Policy) Grant(c trace.ToolCall, s Scope) Grant {
-	g := Grant{Scope: p.Remember.Scope, Tool: c.RawName, Kind: c.ToolKind, Title: c.Title, Inside: s.inside(c) && !p.Reserves(c, s)}
+	if p.Reserves(c, s) {
+		return Grant{}
+	}
+	g := Grant{Scope: p.Remember.Scope, Tool: c.RawName, Kind: c.ToolKind, Title: c.Title, Inside: s.inside(c)}
 	if g.Scope == "" {
 		g.Scope = GrantSession
 	}
@@ -128,16 +131,38 @@ func (r Remember) Give(g Grant, id, by string, now time.Time) Grant {
 // Expired reports whether the grant has come to its end.
 func (g Grant) Expired(now time.Time) bool { return !g.Expires.IsZero() && !now.Before(g.Expires) }
 
-// Covers reports whether the grant allows a call. A grant for all calls inside does not
-// cover those that a rule of the policy reserves for a person.
+// Covers reports whether the grant allows a call. No grant covers a call that a rule of the
+// policy reserves for a person.
 func (g Grant) Covers(c trace.ToolCall, p Policy, s Scope, now time.Time) bool {
-	if g.Expired(now) || g.Tool != c.RawName || g.Kind != c.ToolKind {
+	if g.Tool == "" || g.Expired(now) || g.Tool != c.RawName || g.Kind != c.ToolKind || p.Reserves(c, s) {
 		return false
 	}
 	if g.Inside {
-		return s.inside(c) && !p.Reserves(c, s)
+		return s.inside(c)
 	}
-	return len(g.Input) > 0 && sameInput(g.Input, c.Input)
+	given, asked := essence(g.Input, s.Tools.Remarks(c.RawName)), essence(c.Input, s.Tools.Remarks(c.RawName))
+	return len(given) > 0 && bytes.Equal(given, asked)
+}
+
+// Offer returns the options that a person gets of a request, where g is the grant that an
+// "always" would be. There is one "always" at most, and none without a grant. The agent gets
+// the option that allows once in its place. Where an agent has no such option, it keeps the
+// "always" itself, under the name that it gives.
+func Offer(options []trace.PermissionOption, g Grant) (all []trace.PermissionOption) {
+	_, ok := choose(options, trace.AllowOnce, "")
+	offered := false
+	for _, o := range options {
+		if o.OptionKind == trace.AllowAlways {
+			if g.Tool == "" || ok && offered {
+				continue
+			}
+			if offered = true; ok {
+				o.Name = "Always allow"
+			}
+		}
+		all = append(all, o)
+	}
+	return all
 }
 
 // Answer allows a request once, if the request offers that.
@@ -147,9 +172,23 @@ func (g Grant) Answer(r trace.PermissionRequest) (trace.PermissionResponse, bool
 	return answer, err == nil
 }
 
-// sameInput compares inputs but for space between the tokens. The order of keys
-// counts, and so does a key that is there twice.
-func sameInput(a, b json.RawMessage) bool {
-	var x, y bytes.Buffer
-	return json.Compact(&x, a) == nil && json.Compact(&y, b) == nil && bytes.Equal(x.Bytes(), y.Bytes())
+// essence is an input without the space between tokens, and without remarks at its top. The order
+// of keys counts, and so does a key that is there twice. It is nil for what is no JSON.
+func essence(input json.RawMessage, remarks []string) []byte {
+	var all bytes.Buffer
+	if json.Compact(&all, input) != nil || len(remarks) == 0 || all.Bytes()[0] != '{' {
+		return all.Bytes()
+	}
+	var kept bytes.Buffer
+	d := json.NewDecoder(&all)
+	_, _ = d.Token() // the input is valid
+	for d.More() {
+		key, _ := d.Token()
+		var value json.RawMessage
+		_ = d.Decode(&value)
+		if name, _ := key.(string); !slices.Contains(remarks, name) {
+			fmt.Fprintf(&kept, "%q:%s,", name, value)
+		}
+	}
+	return kept.Bytes()
 }

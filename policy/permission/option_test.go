@@ -1,6 +1,7 @@
 package permission_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +41,30 @@ func TestFromApproval(t *testing.T) {
 				t.Errorf("got %+v, %v, want %+v", got, err, c.want)
 			}
 		})
+	}
+}
+
+// An "always" is offered once, under one name, where it would be a grant. Where the agent offers
+// no once, the "always" is the agent's own.
+func TestOffer(t *testing.T) {
+	t.Parallel()
+	grant := permission.Grant{Tool: "bash"}
+	all := append(options(), trace.PermissionOption{ID: "5", Name: "Always allow all edits", OptionKind: trace.AllowAlways})
+	always := trace.PermissionOption{ID: "1", Name: "Always allow", OptionKind: trace.AllowAlways}
+	for name, c := range map[string]struct {
+		options []trace.PermissionOption
+		grant   permission.Grant
+		want    []trace.PermissionOption
+	}{
+		"two that last":                 {all, grant, append([]trace.PermissionOption{always}, all[1:4]...)},
+		"a rule asks":                   {all, permission.Grant{}, all[1:4]},
+		"no once":                       {[]trace.PermissionOption{all[4], all[3]}, grant, []trace.PermissionOption{all[4], all[3]}},
+		"no once, where a rule asks":    {[]trace.PermissionOption{all[4], all[3]}, permission.Grant{}, all[3:4]},
+		"nothing lasts, nothing is new": {all[1:4], grant, all[1:4]},
+	} {
+		if got := permission.Offer(c.options, c.grant); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %+v", name, got)
+		}
 	}
 }
 

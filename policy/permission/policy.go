@@ -140,8 +140,7 @@ func (p Policy) Decide(r trace.PermissionRequest, c trace.ToolCall, s Scope) (tr
 }
 
 // Reserves reports whether a rule wants a person to decide about a call: a rule that asks,
-// or one that forbids and may be about the call. A grant for other calls does not count
-// then.
+// or one that forbids and may be about the call. No grant counts then.
 func (p Policy) Reserves(c trace.ToolCall, s Scope) bool {
 	for _, rule := range p.Rules {
 		switch about := rule.about(c, s); {

@@ -339,6 +339,11 @@ func TestGrants(t *testing.T) {
 		{"the same command", bash, called("bash", ` {"command": "make"} `), now, true},
 		{"another command", bash, called("bash", `{"command":"make x"}`), now, false},
 		{"the same command and more", bash, called("bash", `{"command":"make","cwd":"/tmp"}`), now, false},
+		{"the same command, described in other words", bash, called("bash", `{"description":"Build","command":"make"}`), now, true},
+		{"another command behind the same one", bash, called("bash", `{"command":"make","description":"x","command":"make x"}`), now, false},
+		{"the same command in capital letters", bash, called("bash", `{"Command":"make"}`), now, false},
+		{"no input", bash, called("bash", `{}`), now, false},
+		{"no JSON", bash, called("bash", `{"command":"make"`), now, false},
 		{"another tool", bash, called("shell", `{"command":"make"}`), now, false},
 		{"another file", write, called("write_file", `{"path":"src/b.txt","content":"y"}`), now, true},
 		{"a file outside", write, called("write_file", `{"path":"/etc/x","content":"y"}`), now, false},
@@ -358,8 +363,7 @@ func TestGrants(t *testing.T) {
 	}
 }
 
-// A rule that asks, or that may forbid, comes before a grant that was given for another
-// call.
+// A rule that asks, or that may forbid, comes before every grant.
 func TestAGrantDoesNotOverruleARule(t *testing.T) {
 	t.Parallel()
 	s := scope(t)
@@ -377,7 +381,7 @@ func TestAGrantDoesNotOverruleARule(t *testing.T) {
 	}{
 		{"another file", here, called("write_file", `{"path":"src/b.go","content":"y"}`), true},
 		{"a file for which a rule asks", here, infra, false},
-		{"the same call, for which a rule asks", infra, infra, true},
+		{"the same call, for which a rule asks", infra, infra, false},
 		{"another call than the one for which a rule asks", infra, here, false},
 		{"a search that a rule may forbid", below, all, false},
 	} {

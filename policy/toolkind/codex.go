@@ -1,11 +1,15 @@
 package toolkind
 
-import "github.com/tributary-dev/tributary/trace"
+import (
+	"encoding/json"
+
+	"github.com/tributary-dev/tributary/trace"
+)
 
 // Codex is the table of Codex. The items of its protocol name what they do, not a
 // tool; the names of the tools that its model calls follow.
 func Codex() Table {
-	changes := rule{kind: trace.ToolEdit, verb: "Edit", about: pathKeys(), form: file, texts: append(contentKeys(), "unified_diff")}
+	changes := rule{kind: trace.ToolEdit, kindOf: patchKind, verb: "Edit", about: pathKeys(), form: file, texts: append(contentKeys(), "unified_diff")}
 	command := run()
 	command.common = ""
 	mcp := other("Call", "tool", "server")
@@ -43,4 +47,25 @@ func Codex() Table {
 		"request_user_input": ask(),
 		"spawn_agent":        delegate(),
 	}}
+}
+
+// patchKind is that of the gravest change of a patch, which may also delete and move files.
+func patchKind(input map[string]json.RawMessage) trace.ToolKind {
+	var changes []struct {
+		Kind struct {
+			Type string
+			Move string `json:"move_path"`
+		}
+	}
+	_ = json.Unmarshal(input["changes"], &changes) // changes of another form are edits
+	kind := trace.ToolEdit
+	for _, c := range changes {
+		switch {
+		case c.Kind.Type == "delete":
+			return trace.ToolDelete
+		case c.Kind.Move != "":
+			kind = trace.ToolMove
+		}
+	}
+	return kind
 }

@@ -32,6 +32,13 @@ func OpenCode() Table {
 	}}
 }
 
+// OpenCodeAsks reports whether a permission of OpenCode is about a tool. A permission has the name
+// of its tool, and the permission edit is about each tool of the table that edits, whatever the
+// configuration says of the tool.
+func (t Table) OpenCodeAsks(permission, rawName string) bool {
+	return permission == rawName || permission == "edit" && t.rules[rawName].kind == trace.ToolEdit
+}
+
 // Cline is the table of Cline and of the agents that descend from it.
 func Cline() Table {
 	return Table{rules: map[string]rule{

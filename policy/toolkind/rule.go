@@ -1,10 +1,16 @@
 package toolkind
 
-import "github.com/tributary-dev/tributary/trace"
+import (
+	"encoding/json"
+
+	"github.com/tributary-dev/tributary/trace"
+)
 
 // rule is what a table knows of a tool.
 type rule struct {
 	kind trace.ToolKind
+	// kindOf decides the kind by the input, if it is set. The input may be of any form.
+	kindOf func(input map[string]json.RawMessage) trace.ToolKind
 	// verb begins the title.
 	verb string
 	// about are the keys of the input that the title may name, best first.

@@ -80,19 +80,19 @@ func (t Table) Knows(rawName string) bool {
 	return known || overridden
 }
 
+// Remarks are the keys of a tool's input that tell people of the call and change nothing that it
+// does, such as the description of a command.
+func (t Table) Remarks(rawName string) []string {
+	if r := t.rules[rawName]; r.kind == trace.ToolExecute {
+		return r.texts
+	}
+	return nil
+}
+
 // Classify says what a call does. The input may be empty or cut off: Classify
 // leaves out the facts that the input does not hold.
 func (t Table) Classify(rawName string, input json.RawMessage) Tool {
-	return t.ClassifyAs("", rawName, input)
-}
-
-// ClassifyAs is Classify for an agent that states the kind of its tools. The
-// kind is that of the user's override, else of the table, else the stated one.
-func (t Table) ClassifyAs(stated trace.ToolKind, rawName string, input json.RawMessage) Tool {
 	tool := Tool{Kind: t.Kind(rawName), Name: shownName(rawName)}
-	if !t.Knows(rawName) && slices.Contains(Kinds(), stated) {
-		tool.Kind = stated
-	}
 	r, known := t.rules[rawName]
 	if !known {
 		r = rule{verb: spoken(rawName)}
@@ -100,6 +100,9 @@ func (t Table) ClassifyAs(stated trace.ToolKind, rawName string, input json.RawM
 	fields := map[string]json.RawMessage{}
 	if len(input) == 0 || json.Unmarshal(input, &fields) != nil {
 		return tool
+	}
+	if _, overridden := t.override(rawName); r.kindOf != nil && !overridden {
+		tool.Kind = r.kindOf(fields)
 	}
 	tool.Title = r.title(fields)
 	if touchesFiles(tool.Kind) && (!t.guesses || t.Knows(rawName)) { // a guess is no reason to take strings for files

@@ -29,15 +29,41 @@ func TestH32TablesConform(t *testing.T) {
 		if got := table.Classify("no such tool", json.RawMessage(`{}`)); got.Kind != trace.ToolOther || table.Knows("no such tool") {
 			t.Errorf("%s: an unknown tool is %q", adapter, got.Kind)
 		}
-		if got := table.ClassifyAs(trace.ToolSearch, "no such tool", nil); got.Kind != trace.ToolSearch {
-			t.Errorf("%s: the kind that the agent states is lost: %q", adapter, got.Kind)
+		if _, kind := table.Stated("no such tool", "", trace.ToolSearch); kind != trace.ToolSearch {
+			t.Errorf("%s: the kind that the agent states is lost: %q", adapter, kind)
 		}
-		if got := table.ClassifyAs("reed", "no such tool", nil); got.Kind != trace.ToolOther {
-			t.Errorf("%s: a kind that does not exist is taken: %q", adapter, got.Kind)
+		if _, kind := table.Stated("no such tool", "", "reed"); kind != trace.ToolOther {
+			t.Errorf("%s: a kind that does not exist is taken: %q", adapter, kind)
 		}
 	}
 	if _, ok := toolkind.For("nobody"); ok {
 		t.Error("there is a table for an adapter that does not exist")
+	}
+}
+
+// A patch of Codex is of the kind of its gravest change, unless the configuration says another.
+func TestThePatchThatDeletesIsADeletion(t *testing.T) {
+	t.Parallel()
+	for input, want := range map[string]trace.ToolKind{
+		`{"changes":[{"path":"a","kind":{"type":"update"}}]}`:                                                                    trace.ToolEdit,
+		`{"changes":[{"path":"a","kind":{"type":"update","move_path":"b"}},{"path":"c","kind":{"type":"add"}}]}`:                 trace.ToolMove,
+		`{"changes":[{"path":"a","kind":{"type":"delete"}},{"path":"c","kind":{"type":"update","move_path":"b"}}]}`:              trace.ToolDelete,
+		`{"changes":[{"path":"c","kind":{"type":"update","move_path":"b"}},{"path":"a","kind":{"type":"delete"}},{"path":"x"}]}`: trace.ToolDelete,
+		`{"changes":7}`: trace.ToolEdit,
+		`{}`:            trace.ToolEdit,
+	} {
+		if got := toolkind.Codex().Classify("fileChange", json.RawMessage(input)).Kind; got != want {
+			t.Errorf("%s is %s, want %s", input, got, want)
+		}
+		mine := toolkind.Codex().With(map[string]trace.ToolKind{"fileChange": trace.ToolOther})
+		if got := mine.Classify("fileChange", json.RawMessage(input)).Kind; got != trace.ToolOther {
+			t.Errorf("the configuration says other, and %s is %s", input, got)
+		}
+	}
+	for tool, want := range map[string]bool{"edit": true, "write": true, "apply_patch": true, "bash": false, "mcp_edit": false} {
+		if got := toolkind.OpenCode().With(map[string]trace.ToolKind{"bash": trace.ToolEdit}).OpenCodeAsks("edit", tool); got != want {
+			t.Errorf("the permission edit is about %s: %v", tool, got)
+		}
 	}
 }
 
@@ -46,6 +72,11 @@ func conforms(t *testing.T, adapter string, table toolkind.Table, name string) {
 	k := table.Kind(name)
 	if !slices.Contains(toolkind.Kinds(), k) || !table.Knows(name) {
 		t.Errorf("%s: %s has the kind %q, which is not in the closed set", adapter, name, k)
+	}
+	for _, key := range table.Remarks(name) {
+		if !slices.Contains([]string{"description", "explanation", "justification"}, key) {
+			t.Errorf("%s: the key %s of %s may change what a command does", adapter, key, name)
+		}
 	}
 	if c := table.Common(name); c != "" && !slices.Contains(toolkind.CommonNames(), c) {
 		t.Errorf("%s: %s has the common name %q, which the AI SDK does not know", adapter, name, c)

@@ -15,7 +15,7 @@ import (
 // Runtime without an environment for its processes gets the allowed part of ours. A Runtime that is no
 // agent.Describer is taken as it is set, and counts as an agent that reads its whole workspace unasked.
 func (g Gateway) Adopt(name string, s session.Agent, ours []string) (session.Agent, Agent, error) {
-	a := Agent{Kind: agent.Adapter{Name: s.Adapter, InProcess: s.InProcess, Remembers: s.Remembers, Files: s.Files}, Cwd: s.Cwd, Workspace: s.Workspace}
+	a := Agent{Kind: agent.Adapter{Name: s.Adapter, InProcess: s.InProcess, Files: s.Files}, Cwd: s.Cwd, Workspace: s.Workspace}
 	if d, is := s.Runtime.(agent.Describer); is {
 		a.Kind, a.Settings = d.Describe()
 	}
@@ -47,7 +47,7 @@ func (a Agent) complete(s session.Agent) (session.Agent, error) {
 		s.Tools = a.tools()
 	}
 	s.Tools = s.Tools.With(a.Settings.ToolKinds)
-	s.Adapter, s.InProcess, s.Remembers = cmp.Or(a.preset.Name, a.Kind.Name), a.Kind.InProcess, a.Kind.Remembers
+	s.Adapter, s.InProcess = cmp.Or(a.preset.Name, a.Kind.Name), a.Kind.InProcess
 	s.Files = a.Kind.Files && (a.Settings.URL == "" || a.Kind.Needs == "url") && (!a.Kind.Harmless || !a.Shared)
 	if s.Workspace.Own() && !s.Files {
 		return s, a.refuse("workspace", "is %s, which only an agent can have that works with the files of a directory on this machine: remove it, or set cwd", s.Workspace)

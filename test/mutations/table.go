@@ -125,6 +125,46 @@ func table() []mutation {
 			text: "if !ok || g.Scope == permission.GrantOnce && !l.revoke(g.ID) {", other: "if !ok {", packages: []string{"./session"},
 		},
 		{
+			name: "a grant covers a call for which a rule asks", promise: oneAnswer, file: "policy/permission/grant.go",
+			text: "g.Kind != c.ToolKind || p.Reserves(c, s) {", other: "g.Kind != c.ToolKind {", tests: "Grant", packages: []string{"./policy/permission"},
+		},
+		{
+			name: "an always is offered where a rule asks", promise: oneAnswer, file: "policy/permission/grant.go",
+			text: "\tif p.Reserves(c, s) {\n\t\treturn Grant{}\n\t}\n", other: "", tests: "HowFar", packages: []string{"./session"},
+		},
+		{
+			name: "an agent keeps an always by itself", promise: oneAnswer, file: "agent/agentkit/asked.go",
+			text: "if r.OptionKind == trace.AllowAlways && i >= 0 {", other: "if r.OptionKind == trace.AllowAlways && i > len(options) {", tests: "Always|Replies", packages: []string{"./adapter/acp", "./adapter/opencode"},
+		},
+		{
+			name: "a call that a grant allows leaves no record", promise: oneAnswer, file: "trace/openrequest.go",
+			text: " && d.Answer.Allowed() && d.Answer.By == byPolicy", other: " && d.Answer.Allowed()", tests: "Quiet", packages: []string{"./trace"},
+		},
+		{
+			name: "an allowed edit covers the text of another key", promise: oneAnswer, file: "policy/toolkind/change.go",
+			text: "for _, key := range wholeKeys() {", other: "for key := range in {", tests: "CoversNoMore", packages: []string{"./adapter/acp"},
+		},
+		{
+			name: "a piece that is not in the file covers a write", promise: oneAnswer, file: "policy/toolkind/change.go",
+			text: "\t\treturn \"\", false\n\tcase c.All:", other: "\t\treturn c.After, true\n\tcase c.All:", tests: "CoversNo", packages: []string{"./adapter/acp"},
+		},
+		{
+			name: "a patch that deletes is an edit", promise: oneAnswer, file: "policy/toolkind/codex.go",
+			text: "return trace.ToolDelete", other: "kind = trace.ToolEdit", tests: "Patch", packages: []string{"./policy/toolkind"},
+		},
+		{
+			name: "a grant that another gateway revoked counts", promise: oneAnswer, file: "eventlog/sqllog/grants.go",
+			text: "DELETE FROM grants WHERE agent = $1 AND id = $2", other: "UPDATE grants SET doc = doc WHERE agent = $1 AND id = $2", tests: "RevokedGrant", packages: []string{"./session"},
+		},
+		{
+			name: "a revoked grant comes back from the file of an earlier version", promise: oneAnswer, file: "session/agentgrants.go",
+			text: "return os.Remove(path)", other: "return nil", tests: "EarlierVersionCount", packages: []string{"./session"},
+		},
+		{
+			name: "a grant for a command covers another one", promise: oneAnswer, file: "policy/permission/grant.go",
+			text: "!slices.Contains(remarks, name)", other: "!slices.Contains(append(remarks, \"command\"), name)", tests: "Grants", packages: []string{"./policy/permission"},
+		},
+		{
 			name: "a reader does not see the characters that change the order of a text", promise: shown, file: "internal/quote/visible.go",
 			text: "unicode.Cc, unicode.Cf, ", other: "unicode.Cc, ", packages: []string{"./internal/quote"},
 		},

@@ -51,14 +51,14 @@ describe('the inbox', () => {
     const command = card(page, one).locator('.command');
     await command.waitFor();
     assert.equal(await command.textContent(), one.input.command);
-    assert.ok(one.options.length === 5 && one.options.every(o => o.scope), JSON.stringify(one.options));
+    assert.ok(one.options.length === 4 && one.options.every(o => o.scope), JSON.stringify(one.options));
     for (const o of one.options) {
       const option = card(page, one)
         .locator('.ask-option')
         .filter({ hasText: new RegExp(`^${o.name}${o.scope}$`) });
       assert.equal(await option.count(), 1, `${o.name}: ${o.scope}`);
     }
-    await button(page, one, /^Allow for this session/).click();
+    await button(page, one, /^Always allow/).click();
     await card(page, one)
       .getByText(/^You allowed “/)
       .waitFor();

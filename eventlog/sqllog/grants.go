@@ -1,0 +1,60 @@
+package sqllog
+
+import (
+	"context"
+	"database/sql"
+)
+
+// This file keeps grants. Its rows have no checksums: a damaged document is no JSON, and allows nothing.
+
+// AddGrant implements eventlog.Grants.
+func (s *Store) AddGrant(ctx context.Context, agent, id string, doc []byte, most int) error {
+	return s.submit(ctx, &op{do: func(ctx context.Context, tx *sql.Tx) error {
+		_, err := s.db.exec(ctx, tx, `INSERT INTO grants (id, agent, doc) VALUES ($1, $2, $3) ON CONFLICT (id) DO NOTHING`, column(id), column(agent), column(string(doc)))
+		if err != nil {
+			return err
+		}
+		_, err = s.db.exec(ctx, tx, `DELETE FROM grants WHERE agent = $1 AND id NOT IN (SELECT g.id FROM grants g WHERE g.agent = $1 ORDER BY g.id DESC LIMIT $2)`, column(agent), most)
+		return err
+	}})
+}
+
+// Grants implements eventlog.Grants.
+func (s *Store) Grants(ctx context.Context, agent string) (docs [][]byte, err error) {
+	done, err := s.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	err = s.reading(ctx, func(ctx context.Context) error {
+		docs = nil
+		rows, err := s.db.read.QueryContext(ctx, `SELECT doc FROM grants WHERE agent = $1 ORDER BY id`, column(agent))
+		if err != nil {
+			return err
+		}
+		defer rows.Close() //nolint:errcheck // Err says what matters
+		for rows.Next() {
+			var doc str
+			if err := rows.Scan(&doc); err != nil {
+				return err
+			}
+			docs = append(docs, []byte(doc))
+		}
+		return rows.Err()
+	})
+	return docs, err
+}
+
+// RemoveGrant implements eventlog.Grants.
+func (s *Store) RemoveGrant(ctx context.Context, agent, id string) (there bool, err error) {
+	err = s.submit(ctx, &op{do: func(ctx context.Context, tx *sql.Tx) error {
+		result, err := s.db.exec(ctx, tx, `DELETE FROM grants WHERE agent = $1 AND id = $2`, column(agent), column(id))
+		if err != nil {
+			return err
+		}
+		n, err := result.RowsAffected()
+		there = n > 0
+		return err
+	}})
+	return there && err == nil, err
+}
