@@ -48,27 +48,3 @@ func TestAttacks(t *testing.T) {
 		return agenttest.Allowed(t, r, asked.Tool, asked.Input)
 	})
 }
-
-// TestAnAlwaysSaysWhatItAllows: Claude Code's suggestions are often wider than the call.
-func TestAnAlwaysSaysWhatItAllows(t *testing.T) {
-	t.Parallel()
-	for suggestions, want := range map[string]string{
-		`[{"type":"setMode","mode":"acceptEdits","destination":"session"}]`:                                                             "Always allow all edits, in this session",
-		`[{"type":"addDirectories","directories":["/home/ada"],"destination":"session"},{"type":"setMode","mode":"acceptEdits"}]`:       "Always allow files in /home/ada, in this session",
-		`[{"type":"addRules","rules":[{"toolName":"Bash","ruleContent":"touch x"},{"toolName":"Read"}],"destination":"localSettings"}]`: "Always allow Bash(touch x) and Read, in this session",
-		`[{"type":"somethingNew"}]`: "Always allow somethingNew, in this session",
-	} {
-		r := agenttest.NewRecorder()
-		line := `{"type":"control_request","request_id":"r","request":{"subtype":"can_use_tool","tool_name":"Write","tool_use_id":"c","input":{"file_path":"a"},"permission_suggestions":` + suggestions + `}}`
-		if _, err := claude.NewDecoder(claude.Options{}).Decode(agent.Message{Dir: agent.Out, Data: json.RawMessage(line)}, agenttest.OneTurn(r.Builder)); err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
-			t.Fatal(err)
-		}
-		requests := agenttest.Each[trace.PermissionRequest](r.Events())
-		if len(requests) != 1 || requests[0].Options[1].Name != want {
-			t.Errorf("%s: %+v", suggestions, requests)
-		}
-	}
-}

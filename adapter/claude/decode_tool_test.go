@@ -78,7 +78,7 @@ func TestAsks(t *testing.T) {
 			hello, may("r1", "t1", "Bash", `{"command":"rm x"}`, ""), reply("r1", `{"behavior":"deny","message":"No, thanks."}`),
 			userLine(`[{"type":"tool_result","tool_use_id":"t1","is_error":true,"content":"No, thanks."}]`), done,
 		}, []string{
-			"prompt hi", "reply prompt", `call t1 Bash {"command":"rm x"}`, "may r1 t1: Run `rm x` [allow deny]", "answer selected deny  No, thanks.",
+			"prompt hi", "reply prompt", `call t1 Bash {"command":"rm x"}`, "may r1 t1: Run `rm x` [allow always deny]", "answer selected deny  No, thanks.",
 			`result t1 denied "No, thanks." No, thanks.`, "stop completed end_turn",
 		}},
 		{"always, with another input", []string{
@@ -92,7 +92,7 @@ func TestAsks(t *testing.T) {
 			hello, call("t1", "Bash", `{}`), may("r1", "t1", "Bash", `{}`, ""), out(`{"type":"control_cancel_request","request_id":"r1"}`), reply("r1", `{"behavior":"allow"}`),
 			userLine(`[{"type":"text","text":"[Request interrupted by user for tool use]"}]`), out(`{"type":"result","subtype":"error_during_execution","is_error":true}`),
 		}, []string{
-			"prompt hi", "reply prompt", "call t1 Bash {}", "may r1 t1: Run [allow deny]", "answer canceled", "result t1 canceled null Not finished: the turn was stopped.", "stop canceled interrupted",
+			"prompt hi", "reply prompt", "call t1 Bash {}", "may r1 t1: Run [allow always deny]", "answer canceled", "result t1 canceled null Not finished: the turn was stopped.", "stop canceled interrupted",
 		}},
 		{"two questions", []string{
 			hello, may("r1", "t1", "AskUserQuestion", two, ""), reply("r1", `{"behavior":"allow","updatedInput":{"answers":{"Which?":"something else","And?":"C, D"}}}`), userLine(`[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]`), done,

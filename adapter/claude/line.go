@@ -188,11 +188,11 @@ type resultMeta struct {
 
 // controlRequest is what one side asks of the other.
 type controlRequest struct {
-	Subtype     string `json:"subtype"`
-	ToolName    string `json:"tool_name"`
-	ToolUseID   string `json:"tool_use_id"`
-	Input       raw    `json:"input"`
-	Suggestions []raw  `json:"permission_suggestions"`
+	Subtype   string `json:"subtype"`
+	ToolName  string `json:"tool_name"`
+	ToolUseID string `json:"tool_use_id"`
+	Input     raw    `json:"input"`
+	Mode      string `json:"mode"`
 }
 
 // controlResponse answers a controlRequest.

@@ -8,8 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// answerLine is the line that answers a can_use_tool request.
-func answerLine(native string, v permissionReply) json.RawMessage {
+// answerLine is the line that answers a can_use_tool request, or a hook.
+func answerLine(native string, v any) json.RawMessage {
 	return agentkit.Encode(map[string]any{
 		"type": "control_response", "response": map[string]any{"subtype": "success", "request_id": native, "response": v},
 	})
@@ -31,34 +31,7 @@ func (a *ask) permitted(r trace.PermissionResponse) json.RawMessage {
 	if len(r.UpdatedInput) > 0 {
 		v.UpdatedInput = r.UpdatedInput
 	}
-	if r.OptionKind == trace.AllowAlways {
-		v.UpdatedPermissions = always(a.Suggestions)
-	}
 	return answerLine(a.native, v)
-}
-
-// always chooses what "allow always" means of what the agent suggests: rules for
-// just this if there are any, else all, such as another mode. It holds for the
-// session: nothing is written into the user's workspace.
-func always(suggestions []raw) []raw {
-	var rules, all []raw
-	for _, raw := range suggestions {
-		var fields map[string]any
-		if json.Unmarshal(raw, &fields) != nil {
-			continue
-		}
-		if _, ok := fields["destination"]; ok {
-			fields["destination"] = "session"
-		}
-		all = append(all, agentkit.Encode(fields))
-		if fields["type"] != "setMode" {
-			rules = append(rules, agentkit.Encode(fields))
-		}
-	}
-	if len(rules) > 0 {
-		return rules
-	}
-	return all
 }
 
 // answered encodes the answers to questions.

@@ -54,16 +54,13 @@ func acpAdapter() agent.Adapter {
 }
 
 func claudeAdapter() agent.Adapter {
-	const allows = `"allow"\s*:\s*\[\s*"|"defaultMode"\s*:\s*"(acceptEdits|bypassPermissions|dontAsk|auto)"`
 	return agent.Adapter{
-		Name: "claude", Files: true, KeepsClosed: true, Remembers: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
+		Name: "claude", Files: true, KeepsClosed: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
 		Environ: []string{
 			"ANTHROPIC_*", "CLAUDE_*", "MCP_*", "BASH_*", "DISABLE_*", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "API_TIMEOUT_MS",
 			"!CLAUDE_CODE_ENTRYPOINT", "!CLAUDE_CODE_SSE_PORT", // marks of a Claude Code that this program itself runs in
 		},
-		Grants: []agent.Grant{
-			{Path: "~/.claude/settings.json", Pattern: allows}, {Path: ".claude/settings.json", Pattern: allows}, {Path: ".claude/settings.local.json", Pattern: allows},
-		},
+		Grants: claudeSettings(`"PermissionRequest"\s*:\s*\[\s*\{`), // a hook that answers in place of the gateway
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			var o struct {
 				// Script is what the command runs, if the command is an interpreter.
@@ -73,7 +70,7 @@ func claudeAdapter() agent.Adapter {
 				return nil, err
 			}
 			tools := toolkind.Claude().With(s.ToolKinds)
-			return claude.Runtime{Command: s.Command, Script: o.Script, Args: s.Args, Env: s.Environ, Tools: &tools}, nil
+			return claude.Runtime{Command: s.Command, Script: o.Script, Args: s.Args, Env: s.Environ, Tools: &tools, Unguarded: s.AllowBypass}, nil
 		},
 		Decoder: func(s agent.Settings) agent.Decoder {
 			tools := toolkind.Claude().With(s.ToolKinds)
@@ -82,12 +79,20 @@ func claudeAdapter() agent.Adapter {
 	}
 }
 
+// claudeSettings are the settings files of Claude Code.
+func claudeSettings(pattern string) (all []agent.Grant) {
+	for _, path := range []string{"~/.claude/settings.json", ".claude/settings.json", ".claude/settings.local.json"} {
+		all = append(all, agent.Grant{Path: path, Pattern: pattern})
+	}
+	return all
+}
+
 func commandAdapter() agent.Adapter {
 	return agent.Adapter{
 		Name: "command", Files: true, Needs: "command", Keys: agent.ProcessKeys(),
 		Presets: []agent.Preset{{
 			Name: "claude-text", Command: "claude", Args: []string{"-p"}, Install: "npm install -g @anthropic-ai/claude-code",
-			Environ: claudeAdapter().Environ, Grants: claudeAdapter().Grants,
+			Environ: claudeAdapter().Environ, Grants: claudeSettings(`"allow"\s*:\s*\[\s*"|"defaultMode"\s*:\s*"(acceptEdits|bypassPermissions|dontAsk|auto)"`),
 		}},
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			r := commandline.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ}

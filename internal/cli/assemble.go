@@ -59,7 +59,7 @@ func (s *setup) settle(name string) (m made, err error) {
 	}
 	m.settings = agent.Settings{
 		Name: name, Preset: m.preset.Name, Command: cmp.Or(a.Command, m.preset.Command), Args: slices.Concat(m.preset.Args, a.Args), Environ: env,
-		Model: a.Model, ToolKinds: a.ToolKinds, URL: a.URL, TokenEnv: a.TokenEnv, TokenFile: a.TokenFile, Options: a.Options,
+		Model: a.Model, ToolKinds: a.ToolKinds, URL: a.URL, TokenEnv: a.TokenEnv, TokenFile: a.TokenFile, Options: a.Options, AllowBypass: a.AllowBypass,
 	}
 	m.bypass = bypass(slices.Concat(bypasses(), m.kind.Bypass), m.settings.Command, m.settings.Args, env)
 	return m, nil

@@ -83,7 +83,7 @@ func TestAnAddressHasASchemeOfItsAdapter(t *testing.T) {
 // An "always" is kept once: by the agent, or by the gateway as a grant.
 func TestTheAgentsThatKeepAnAlwaysAreKnown(t *testing.T) {
 	t.Parallel()
-	remembers := map[string]bool{"acp": true, "claude": true, "codex": true, "opencode": true}
+	remembers := map[string]bool{"acp": true, "codex": true, "opencode": true}
 	for _, a := range builtIn() {
 		if a.Remembers != remembers[a.Name] {
 			t.Errorf("%s remembers: %v", a.Name, a.Remembers)
