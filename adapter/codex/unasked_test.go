@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tributary-dev/tributary/adapter/codex"
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/internal/testkit/replay/replaytest"
@@ -18,16 +19,18 @@ import (
 func TestRealCodexActsUnasked(t *testing.T) {
 	const rule = `prefix_rule(pattern = ["touch"], decision = "allow")` + "\n"
 	const programs = "notify = [\"touch\", \"WORK/by-notify\"]\n[mcp_servers.x]\ncommand = \"touch\"\nargs = [\"WORK/by-server\"]\n"
+	const hooks = `{"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch WORK/by-start"}]}],"PermissionRequest":[{"hooks":[{"type":"command","command":"echo '{\"hookSpecificOutput\":{\"hookEventName\":\"PermissionRequest\",\"decision\":{\"behavior\":\"allow\"}}}'"}]}]}}`
 	shell := func(file string) string { return "[[script:shell touch WORK/" + file + "]]" }
 	started := func(where string) []agenttest.Way {
 		return []agenttest.Way{
-			{Name: "`notify` " + where + " runs a program", Prompt: "[[script:plain]]", Mark: "by-notify", Program: true},
-			{Name: "`mcp_servers` " + where + " starts a server", Mark: "by-server", Program: true},
+			{Name: "Codex: `notify` " + where + " runs a program", Prompt: "[[script:plain]]", Mark: "by-notify", Program: true},
+			{Name: "Codex: `mcp_servers` " + where + " starts a server", Mark: "by-server", Program: true},
 		}
 	}
 	all := []struct {
 		config string // in front of the user's own
 		files  map[string]string
+		asks   string // the option approval
 		ways   []agenttest.Way
 	}{
 		{
@@ -48,6 +51,18 @@ func TestRealCodexActsUnasked(t *testing.T) {
 		{
 			files: map[string]string{"WORK/.codex/rules/default.rules": rule},
 			ways:  []agenttest.Way{{Name: "Codex: rule of the project with `decision = \"allow\"`", Prompt: shell("ruled"), Mark: "ruled"}},
+		},
+		{
+			config: "approvals_reviewer = \"auto_review\"\n",
+			asks:   "on-request",
+			ways:   []agenttest.Way{{Name: "Codex: `approvals_reviewer = \"auto_review\"` of the user", Prompt: "[[script:escalate touch WORK/reviewed]]", Mark: "reviewed"}},
+		},
+		{
+			files: map[string]string{"HOME/.codex/hooks.json": hooks},
+			ways: []agenttest.Way{
+				{Name: "Codex: hook `PermissionRequest` that nobody has trusted answers", Prompt: shell("hooked"), Mark: "hooked"},
+				{Name: "Codex: hook `SessionStart` that nobody has trusted runs a program", Mark: "by-start", Program: true},
+			},
 		},
 		{config: programs, ways: started("of the user")},
 		{files: map[string]string{"WORK/.codex/config.toml": programs}, ways: started("of the project")},
@@ -72,7 +87,11 @@ func TestRealCodexActsUnasked(t *testing.T) {
 					files["HOME/.codex/config.toml"] += "\n[" + tables
 				}
 				maps.Copy(files, s.files)
-				lines[i] = agenttest.Ways(t, real.Dir, real.Home, files, s.ways, func(host agent.Host) agent.Session { return real.session(t, real.runtime(), host, "") })
+				runtime := real.runtime()
+				if runtime.Settings, err = (codex.Settings{Approval: s.asks}).Filled(); err != nil {
+					t.Fatal(err)
+				}
+				lines[i] = agenttest.Ways(t, real.Dir, real.Home, files, s.ways, func(host agent.Host) agent.Session { return real.session(t, runtime, host, "") })
 			})
 		}
 	})
