@@ -135,8 +135,8 @@ func TestRealClaudeActsUnasked(t *testing.T) {
 			})
 		}
 	})
-	if t.Failed() {
-		return
+	if t.Failed() || slices.ContainsFunc(lines, func(of []string) bool { return of == nil }) {
+		return // not all ways were played
 	}
 	table := "| way | what happens |\n|---|---|\n" + strings.Join(slices.Concat(lines...), "")
 	replaytest.Golden(t, unaskedTable, []byte(table))

@@ -95,7 +95,7 @@ func TestRealCodexActsUnasked(t *testing.T) {
 			})
 		}
 	})
-	if !t.Failed() {
+	if !t.Failed() && !slices.ContainsFunc(lines, func(of []string) bool { return of == nil }) {
 		replaytest.Golden(t, "testdata/unasked.md", []byte(strings.Join(slices.Concat(lines...), "")))
 	}
 }

@@ -269,6 +269,10 @@ func table() []mutation {
 			text: "Name: \"claude\", Files: true, KeepsClosed: true,", other: "Name: \"claude\", Files: true, KeepsClosed: true, Remembers: true,", tests: "KeepAnAlways", packages: []string{"./internal/cli"},
 		},
 		{
+			name: "a model reviews what Codex asks", promise: oneAnswer, file: "adapter/codex/protocol.go",
+			text: ", \"approvalsReviewer\": \"user\"}", other: "}", packages: []string{"./adapter/codex"}, tests: "Suite|Ugly|Option",
+		},
+		{
 			name: "Claude Code gets no image", promise: files, file: "adapter/claude/input.go",
 			text: "\tcase shown && file.Inline:\n", other: "\tcase shown && file.Inline && file.OnWeb():\n", tests: "File|Sent", packages: []string{"./adapter/claude"},
 		},
