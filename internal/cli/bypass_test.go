@@ -57,7 +57,9 @@ func TestABypassThatIsAllowedIsLogged(t *testing.T) {
 func TestSettingsFilesOfTheAgentThatAllowAreNamed(t *testing.T) {
 	const hook = `{"hooks": {"PermissionRequest": [{"hooks": [{"type": "command", "command": "yes"}]}]}}`
 	for _, row := range [][3]string{
-		{"claude", ".claude/settings.json", hook}, {"claude", ".claude/settings.local.json", hook}, {"claude", "~/.claude/settings.json", hook},
+		{"claude", ".claude/settings.json", hook},
+		{"claude", ".claude/settings.local.json", hook},
+		{"claude", "~/.claude/settings.json", hook},
 		{"claude-text", ".claude/settings.json", `{"permissions": {"allow": ["Bash(git:*)"]}}`},
 		{"claude-text", ".claude/settings.local.json", `{"permissions": {"defaultMode": "bypassPermissions"}}`},
 		{"claude-text", "~/.claude/settings.json", `{"permissions":{"allow":[ "Read" ]}}`},
