@@ -155,6 +155,8 @@ type Settings struct {
 	URL       string
 	// TokenEnv names an environment variable of the gateway, TokenFile a file.
 	TokenEnv, TokenFile string
+	// AllowBypass leaves the agent's own means in force by which it acts without asking.
+	AllowBypass bool
 	// Options are the settings that only this adapter knows; see [DecodeOptions]. Each
 	// session gets them too, as Config.Options.
 	Options json.RawMessage

@@ -26,6 +26,10 @@ type PermissionCheck struct {
 	Call    ToolCall
 	// Quiet leaves no record if the policy allows the call. The Call is then whole.
 	Quiet bool
+	// Granted says that the mode which a person has chosen allows the call, or that the call only
+	// changes what the agent itself keeps. It counts where an "always" could: the policy leaves the
+	// call open, and no rule wants a person.
+	Granted bool
 }
 
 // PermissionDecision is the outcome of a PermissionCheck: the id under which the answer
@@ -121,6 +125,10 @@ func (b *Builder) decide(a *PermissionCheck) (d PermissionDecision, over bool) {
 	}
 	if !over && !d.Decided && b.turn.Offer != nil {
 		a.Request.Options = b.turn.Offer(r)
+	}
+	lasting := func(o PermissionOption) bool { return o.OptionKind == AllowAlways }
+	if a.Granted && !over && !d.Decided && slices.ContainsFunc(a.Request.Options, lasting) {
+		d = PermissionDecision{Answer: PermissionResponse{Outcome: Selected, OptionKind: AllowOnce, By: byPolicy}, Decided: true}
 	}
 	if a.Quiet && !a.unrecorded(d) {
 		b.ToolCall(a.Call)

@@ -9,16 +9,13 @@ import (
 
 // Adapter is the adapter of Claude Code.
 func Adapter() agent.Adapter {
-	const allows = `"allow"\s*:\s*\[\s*"|"defaultMode"\s*:\s*"(acceptEdits|bypassPermissions|dontAsk|auto)"`
 	return agent.Adapter{
 		Name: "claude", Files: true, KeepsClosed: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"),
 		Environ: []string{
 			"ANTHROPIC_*", "CLAUDE_*", "MCP_*", "BASH_*", "DISABLE_*", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "API_TIMEOUT_MS",
 			"!CLAUDE_CODE_ENTRYPOINT", "!CLAUDE_CODE_SSE_PORT", // marks of a Claude Code that this program itself runs in
 		},
-		Grants: []agent.Grant{
-			{Path: "~/.claude/settings.json", Pattern: allows}, {Path: ".claude/settings.json", Pattern: allows}, {Path: ".claude/settings.local.json", Pattern: allows},
-		},
+		Grants: settingsFiles(`"PermissionRequest"\s*:\s*\[\s*\{`), // a hook that answers in place of the gateway
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			var o struct {
 				// Script is what the command runs, if the command is an interpreter.
@@ -28,13 +25,26 @@ func Adapter() agent.Adapter {
 				return nil, err
 			}
 			tools := toolkind.Claude().With(s.ToolKinds)
-			return Runtime{Command: s.Command, Script: o.Script, Args: s.Args, Env: s.Environ, Tools: &tools}, nil
+			return Runtime{Command: s.Command, Script: o.Script, Args: s.Args, Env: s.Environ, Tools: &tools, Unguarded: s.AllowBypass}, nil
 		},
 		Decoder: func(s agent.Settings) agent.Decoder {
 			tools := toolkind.Claude().With(s.ToolKinds)
 			return NewDecoder(Options{Tools: &tools})
 		},
 	}
+}
+
+// LooseSettings find the settings by which Claude Code acts without asking where it has no hooks.
+func LooseSettings() []agent.Grant {
+	return settingsFiles(`"allow"\s*:\s*\[\s*"|"defaultMode"\s*:\s*"(acceptEdits|bypassPermissions|dontAsk|auto)"`)
+}
+
+// settingsFiles are the settings files of Claude Code.
+func settingsFiles(pattern string) (all []agent.Grant) {
+	for _, path := range []string{"~/.claude/settings.json", ".claude/settings.json", ".claude/settings.local.json"} {
+		all = append(all, agent.Grant{Path: path, Pattern: pattern})
+	}
+	return all
 }
 
 // Describe implements agent.Describer.

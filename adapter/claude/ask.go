@@ -27,6 +27,7 @@ type ask struct {
 	agentkit.Asked
 	controlRequest
 	native    string // the agent's id of the request
+	shell     bool   // a line of a command's file waits, by a hook
 	questions []question
 }
 
@@ -53,24 +54,28 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 	if r.ToolUseID != "" {
 		d.wholeCall(c, s, d.tools.Call(r.ToolUseID, r.ToolName, nil), r.Input)
 	}
-	d.asks[l.RequestID] = a
 	var in struct{ Questions []question }
 	if r.ToolName == questionTool && json.Unmarshal(r.Input, &in) == nil && len(in.Questions) > 0 {
 		a.questions = in.Questions
+		d.asks[a.native] = a
 		a.Asked = agentkit.Ask(s.b, a.native, a.asked(), a.answered)
 		d.do(a.Effect)
 		return
 	}
 	asked := d.tools.Call(r.ToolUseID, r.ToolName, r.Input) // a hook of the user's may have changed the input since the call was shown
-	a.Asked = agentkit.Permit(s.b, a.native, trace.PermissionRequest{
-		RequestID: l.RequestID, ToolCallID: r.ToolUseID,
-		Title: cmp.Or(asked.Title, r.ToolName),
-		Options: []trace.PermissionOption{
-			{ID: allowOption, Name: "Allow once", OptionKind: trace.AllowOnce},
-			{ID: alwaysOption, Name: "Always allow", OptionKind: trace.AllowAlways},
-			{ID: denyOption, Name: "Deny", OptionKind: trace.RejectOnce},
-		},
-	}, asked, a.permitted)
+	d.permit(a, s, cmp.Or(asked.Title, r.ToolName), trace.PermissionCheck{Call: asked, Quiet: own(r.ToolName), Granted: own(r.ToolName)}, a.permitted)
+}
+
+// permit asks for a permission.
+func (d *Decoder) permit(a *ask, s *speaker, title string, check trace.PermissionCheck, reply func(trace.PermissionResponse) json.RawMessage) {
+	check.Request = trace.PermissionRequest{RequestID: a.native, ToolCallID: a.ToolUseID, Title: title, Options: []trace.PermissionOption{
+		{ID: allowOption, Name: "Allow once", OptionKind: trace.AllowOnce},
+		{ID: alwaysOption, Name: "Always allow", OptionKind: trace.AllowAlways}, // the session keeps it, and Claude Code asks again
+		{ID: denyOption, Name: "Deny", OptionKind: trace.RejectOnce},
+	}}
+	check.Granted = check.Granted || d.accepted(check.Request, check.Call)
+	d.asks[a.native] = a
+	a.Asked = agentkit.PermitAs(s.b, a.native, check, reply)
 	d.do(a.Effect)
 }
 
@@ -103,10 +108,14 @@ type permissionReply struct {
 }
 
 // answer takes the host's answer as it stands in a recording.
-func (d *Decoder) answer(r controlResponse) {
+func (d *Decoder) answer(r controlResponse, t agent.Turns) {
 	a, ok := d.asks[r.RequestID]
 	if !ok {
 		return // an answer to something else
+	}
+	if a.shell {
+		d.shellAnswered(a, r.Response, t)
+		return
 	}
 	var v permissionReply
 	if r.Subtype != "success" || json.Unmarshal(r.Response, &v) != nil || v.Behavior != "allow" && v.Behavior != "deny" {
@@ -126,10 +135,11 @@ func (d *Decoder) answer(r controlResponse) {
 		response.UpdatedInput = v.UpdatedInput
 	}
 	delete(d.asks, a.native)
-	if len(a.questions) == 0 {
-		a.Decide(response)
-	} else {
+	switch {
+	case len(a.questions) > 0:
 		a.answers(v)
+	case a.Recorded():
+		a.Decide(response)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/policy/toolkind"
+	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -37,15 +38,17 @@ type Decoder struct {
 	waiting  []trace.Prompt // prompts whose turn has not begun
 
 	turn    *turn
-	mode    string           // in which the agent works
-	modeID  string           // of the newest request for another mode
-	told    string           // what the newest result has said
-	calls   map[string]*call // calls without a result, by id
-	tasks   map[string]*call // calls whose sub-agent works in the background
-	asks    map[string]*ask  // requests without an answer, by the agent's id
-	counted counted          // what the messages of the model have used since the newest result
-	stored  string           // the resume token that the session knows
-	effects []agent.Effect   // of the message that is being decoded
+	mode    string               // in which the agent works
+	chosen  string               // the newest mode that the gateway asked for
+	files   func() workspace.Dir // the workspace; nil in a recording
+	modeID  string               // of the newest request for another mode
+	told    string               // what the newest result has said
+	calls   map[string]*call     // calls without a result, by id
+	tasks   map[string]*call     // calls whose sub-agent works in the background
+	asks    map[string]*ask      // requests without an answer, by the agent's id
+	counted counted              // what the messages of the model have used since the newest result
+	stored  string               // the resume token that the session knows
+	effects []agent.Effect       // of the message that is being decoded
 }
 
 // call is a tool call without a result. The Decoder keeps calls beyond their turn, because
@@ -102,7 +105,7 @@ func (d *Decoder) fromGateway(l line, t agent.Turns) {
 	case "user":
 		d.prompt(l, t)
 	case "control_response":
-		d.answer(l.Response)
+		d.answer(l.Response, t)
 	case "control_request":
 		switch c := d.current(t); l.Request.Subtype {
 		case "interrupt":
@@ -110,7 +113,7 @@ func (d *Decoder) fromGateway(l line, t agent.Turns) {
 				c.interrupted = true
 			}
 		case "set_permission_mode":
-			d.modeID = l.RequestID
+			d.modeID, d.chosen = l.RequestID, l.Request.Mode
 		}
 	}
 }
@@ -135,11 +138,14 @@ func (d *Decoder) said(l line, data raw, t agent.Turns) error {
 	case "system", "tool_progress", "rate_limit_event", "auth_status":
 		return d.system(l, data, t)
 	case "control_request":
-		if l.Request.Subtype == "can_use_tool" {
+		switch l.Request.Subtype {
+		case "can_use_tool":
 			d.canUseTool(l, t)
-			return nil
+		case "hook_callback":
+			d.hook(l, t)
+		default:
+			d.do(agent.Send{Data: refusalLine(l.RequestID)})
 		}
-		d.do(agent.Send{Data: refusalLine(l.RequestID)})
 	case "control_response":
 		d.offered(l.Response.Response, t)
 		if l.Response.RequestID == d.modeID {

@@ -74,6 +74,7 @@ func fake(how string) int {
 			return 1
 		}
 	}
+	hooked := false
 	for {
 		line, err := in.ReadBytes('\n')
 		if err != nil {
@@ -83,7 +84,8 @@ func fake(how string) int {
 			Type      string `json:"type"`
 			RequestID string `json:"request_id"`
 			Request   struct {
-				Subtype string `json:"subtype"`
+				Subtype string          `json:"subtype"`
+				Hooks   json.RawMessage `json:"hooks"`
 			} `json:"request"`
 			Message struct {
 				Content json.RawMessage `json:"content"`
@@ -98,11 +100,24 @@ func fake(how string) int {
 			if l.Request.Subtype == "interrupt" && how == "deaf" {
 				continue
 			}
+			if l.Request.Hooks != nil && how == "knows no hooks" {
+				say(`{"type":"control_response","response":{"subtype":"error","request_id":"` + l.RequestID + `","error":"initialize: unknown field hooks"}}`)
+				continue
+			}
+			hooked = hooked || l.Request.Hooks != nil && how != "ignores hooks"
 			say(`{"type":"control_response","response":{"subtype":"success","request_id":"` + l.RequestID + `","response":{}}}`)
 		case l.Type == "user":
 			does := how
 			if how == "as told" {
-				does = strings.Trim(string(l.Message.Content), `"`)
+				does = ""
+				_ = json.Unmarshal(l.Message.Content, &does) // files are no instruction
+			}
+			if how == "knows no hooks" || how == "ignores hooks" {
+				does = "permission"
+			}
+			if event, rest, ok := strings.Cut(does, ": "); ok {
+				fakeHooked(hooked, event, rest, say, in)
+				continue
 			}
 			if code, over := fakeTurn(does, say, in); over {
 				return code
@@ -178,6 +193,56 @@ func fakeAnswered(say func(...string), in *bufio.Reader) bool {
 		`{"type":"stream_event","event":{"type":"message_start","message":{"id":"m2"}}}`,
 		`{"type":"stream_event","event":{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}}`)
 	return true
+}
+
+// fakeHooked makes a call that the agent's settings allow. Where a hook is registered, it
+// comes first, and its answer counts. The event is that of the hook, and what stands behind
+// it is the tool and its input.
+func fakeHooked(hooked bool, event, call string, say func(...string), in *bufio.Reader) {
+	say(fakeInit, fakeStart)
+	tool, input, _ := strings.Cut(call, " ")
+	if event == "PreToolUse" {
+		say(fmt.Sprintf(`{"type":"assistant","message":{"id":"m1","content":[{"type":"tool_use","id":"t1","name":%q,"input":%s}]}}`, tool, input))
+	}
+	decision, reason := "", ""
+	if hooked {
+		say(fmt.Sprintf(`{"type":"control_request","request_id":"h1","request":{"subtype":"hook_callback","callback_id":"gateway","input":{"hook_event_name":%q,"tool_name":%q,"tool_input":%s,"tool_use_id":"t1","command_name":"deploy"}}}`, event, tool, input))
+		line, _ := in.ReadBytes('\n')
+		var l struct {
+			Response struct {
+				Subtype  string `json:"subtype"`
+				Response struct {
+					Specific struct {
+						Event    string `json:"hookEventName"`
+						Decision string `json:"permissionDecision"`
+						Reason   string `json:"permissionDecisionReason"`
+					} `json:"hookSpecificOutput"`
+				} `json:"response"`
+			} `json:"response"`
+		}
+		if json.Unmarshal(line, &l) != nil || l.Response.Subtype != "success" {
+			decision, reason = "deny", "The hook failed." // as registered
+		}
+		if o := l.Response.Response.Specific; o.Event == event {
+			decision, reason = o.Decision, o.Reason
+		}
+	}
+	said, _ := json.Marshal("ran " + input)
+	switch {
+	case decision == "ask" && event == "PreToolUse":
+		say(fmt.Sprintf(`{"type":"control_request","request_id":"p1","request":{"subtype":"can_use_tool","tool_name":%q,"tool_use_id":"t1","input":%s}}`, tool, input))
+		if !fakeAnswered(say, in) {
+			return
+		}
+	case decision == "deny" || decision == "ask":
+		said, _ = json.Marshal("not run: " + reason)
+		fallthrough
+	case event != "PreToolUse":
+		say(fmt.Sprintf(`{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":%s}}}`, said))
+	default:
+		say(fmt.Sprintf(`{"type":"user","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":%s}]}}`, said))
+	}
+	say(fakeEnd)
 }
 
 // fakeTurn answers one prompt.

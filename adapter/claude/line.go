@@ -192,6 +192,7 @@ type controlRequest struct {
 	ToolName  string `json:"tool_name"`
 	ToolUseID string `json:"tool_use_id"`
 	Input     raw    `json:"input"`
+	Mode      string `json:"mode"`
 }
 
 // controlResponse answers a controlRequest.

@@ -31,6 +31,7 @@ func (d *Decoder) offered(answer raw, t agent.Turns) {
 		t.Note(trace.AgentInfo{Product: product, Version: o.Version, Provider: d.providerName()}.Payload())
 	}
 	if o.Mode != "" {
+		d.mode = o.Mode
 		t.Note(trace.Modes(o.Mode, modes()))
 	}
 	var models []trace.Model
@@ -55,12 +56,18 @@ func (d *Decoder) offered(answer raw, t agent.Turns) {
 	}
 }
 
+// The modes that the adapter itself knows.
+const (
+	defaultMode = "default"
+	acceptEdits = "acceptEdits"
+)
+
 // modes are the modes of Claude Code in which the agent asks before it acts. The gateway
 // offers no others, and the agent lists none.
 func modes() []trace.Mode {
 	return []trace.Mode{
-		{ID: "default", Name: "Default", Description: "Asks before it edits a file or runs a command"},
+		{ID: defaultMode, Name: "Default", Description: "Asks before it edits a file or runs a command"},
 		{ID: "plan", Name: "Plan", Description: "Reads and plans, and changes nothing"},
-		{ID: "acceptEdits", Name: "Accept edits", Description: "Edits files unasked, and asks before it runs a command"},
+		{ID: acceptEdits, Name: "Accept edits", Description: "Edits files unasked, and asks before it runs a command"},
 	}
 }

@@ -16,6 +16,7 @@ type protocol struct {
 	*Decoder
 	conn     agentkit.Conn
 	answered chan controlResponse // to initialize
+	hooks    bool                 // are to come before each call
 	requests atomic.Int64         // so far, for ids
 }
 
@@ -25,7 +26,7 @@ var (
 )
 
 func (r Runtime) protocol(conn agentkit.Conn, resume string) *protocol {
-	p := &protocol{Decoder: NewDecoder(Options{Tools: r.Tools}), conn: conn, answered: make(chan controlResponse, 1)}
+	p := &protocol{Decoder: NewDecoder(Options{Tools: r.Tools}), conn: conn, hooks: !r.Unguarded, answered: make(chan controlResponse, 1)}
 	p.starting, p.hello, p.at, p.stored = true, p.answered, agentkit.ParseBookmark(resume), resume
 	return p
 }
@@ -35,10 +36,11 @@ const helloID = "gateway-hello"
 
 // Greet implements agentkit.Protocol.
 func (p *protocol) Greet(ctx context.Context, _ string) error {
-	if err := p.conn.Send(ctx, request(helloID, raw(`{"subtype":"initialize"}`))); err != nil {
-		return err
+	answer, err := p.initialize(ctx, p.hooks)
+	if err == nil && answer.Subtype == "error" && p.hooks { // an old release may know no hooks
+		p.conn.Session().Do(func() { p.hello = p.answered })
+		answer, err = p.initialize(ctx, false)
 	}
-	answer, err := agentkit.Await(ctx, p.conn, p.answered)
 	if err != nil {
 		return err
 	}
@@ -47,6 +49,14 @@ func (p *protocol) Greet(ctx context.Context, _ string) error {
 	}
 	p.conn.Session().Do(func() { p.starting = false })
 	return nil
+}
+
+// initialize makes the first request, and returns its answer.
+func (p *protocol) initialize(ctx context.Context, hooks bool) (controlResponse, error) {
+	if err := p.conn.Send(ctx, request(helloID, hello(hooks))); err != nil {
+		return controlResponse{}, err
+	}
+	return agentkit.Await(ctx, p.conn, p.answered)
 }
 
 // Prompt implements agentkit.Protocol.

@@ -16,6 +16,8 @@ import (
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/internal/testkit/realagent"
 	"github.com/tributary-dev/tributary/internal/testkit/scriptedmodel"
+	"github.com/tributary-dev/tributary/policy/permission"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -86,7 +88,8 @@ func TestRealClaudeForgets(t *testing.T) {
 	}
 }
 
-func TestRealClaudeAsksAgainAfterAnAlways(t *testing.T) {
+// An "always" is a grant of the session. Claude Code learns of one call only, and asks again.
+func TestRealClaudeRemembersNoAlways(t *testing.T) {
 	t.Parallel()
 	real := realagent.Claude(t)
 	host := agenttest.NewHost()
@@ -131,7 +134,10 @@ func TestRealClaudeLeavesClosedFilesAlone(t *testing.T) {
 	closed := []string{filepath.Join(real.Dir, "key (1), [a].txt"), filepath.Join(real.Dir, "link"), t.TempDir()}
 	host := agenttest.NewHost()
 	host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
-		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "reject", By: "tester"}
+		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "deny", By: "tester"}
+	}
+	host.Judge = func(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) { // without the gateway's own rule for closed files
+		return permission.Default().Decide(r, c, permission.Scope{Tools: toolkind.Claude(), Contains: func(string) bool { return true }})
 	}
 	s := agenttest.Open(t, claude.Runtime{Command: real.Path, Env: real.Env}, host, agent.Config{Cwd: real.Dir, Closed: closed})
 	for script, open := range map[string]bool{

@@ -8,8 +8,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// answerLine is the line that answers a can_use_tool request.
-func answerLine(native string, v permissionReply) json.RawMessage {
+// answerLine is the line that answers a can_use_tool request, or a hook.
+func answerLine(native string, v any) json.RawMessage {
 	return agentkit.Encode(map[string]any{
 		"type": "control_response", "response": map[string]any{"subtype": "success", "request_id": native, "response": v},
 	})

@@ -28,6 +28,9 @@ type Runtime struct {
 	// Args come after the ones that the protocol needs. The program refuses those that
 	// switch permission requests off.
 	Args []string
+	// Unguarded leaves the rules and modes of Claude Code in force that let calls run without a
+	// request. Else the gateway is asked about every call.
+	Unguarded bool
 	// Env is the whole environment of the process; nil is an empty one.
 	Env []string
 	// Tools says what the tools do; toolkind.Claude() if nil.
@@ -55,7 +58,11 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	}
 	spec := r.spec()
 	spec.Args = func(resume string) []string { return r.args(cfg, agentkit.ParseBookmark(resume)) }
-	spec.New = func(c agentkit.Conn, resume string) agentkit.Protocol { return r.protocol(c, resume) }
+	spec.New = func(c agentkit.Conn, resume string) agentkit.Protocol {
+		p := r.protocol(c, resume)
+		p.chosen, p.files = cfg.Mode, host.Files
+		return p
+	}
 	return agentkit.Open(ctx, host, cfg, spec)
 }
 
@@ -94,9 +101,7 @@ func (r Runtime) args(cfg agent.Config, at agentkit.Bookmark) []string {
 	if cfg.Model != "" {
 		args = append(args, "--model", cfg.Model)
 	}
-	if cfg.Mode != "" {
-		args = append(args, "--permission-mode", cfg.Mode)
-	}
+	args = append(args, "--permission-mode", cmp.Or(cfg.Mode, defaultMode)) // else a settings file chooses the mode
 	return append(args, r.Args...)
 }
 

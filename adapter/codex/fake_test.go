@@ -59,6 +59,7 @@ type call struct {
 		TurnID   string `json:"turnId"`
 		Sandbox  string `json:"sandbox"`
 		Approval string `json:"approvalPolicy"`
+		Reviewer string `json:"approvalsReviewer"`
 		Model    string `json:"model"`
 		Input    []input
 	} `json:"params"`
@@ -140,7 +141,7 @@ func (f *fake) answer(c call) (code int, over bool) {
 		result = `{"thread":{"id":"thread"},"model":"fake"}`
 		f.words = nil
 		f.save()
-		if c.Params.Sandbox+c.Params.Approval != "workspace-writeuntrusted" && c.Params.Sandbox+c.Params.Approval != "read-onlyon-request" {
+		if c.Params.Reviewer != "user" || c.Params.Sandbox+c.Params.Approval != "workspace-writeuntrusted" && c.Params.Sandbox+c.Params.Approval != "read-onlyon-request" {
 			fmt.Fprintln(os.Stderr, "unsafe settings")
 			return 3, true
 		}

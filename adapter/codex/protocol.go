@@ -103,7 +103,7 @@ func (p *protocol) loggedIn(ctx context.Context) error {
 // open resumes the conversation, or begins one.
 func (p *protocol) open(ctx context.Context, at agentkit.Bookmark) error {
 	cfg := p.conn.Config()
-	params := object{"cwd": cfg.Cwd, "approvalPolicy": p.settings.Approval, "sandbox": p.settings.Sandbox}
+	params := object{"cwd": cfg.Cwd, "approvalPolicy": p.settings.Approval, "sandbox": p.settings.Sandbox, "approvalsReviewer": "user"} // not a model of its choice
 	if model := *p.model.Load(); model != "" {
 		params["model"] = model
 	}

@@ -20,8 +20,8 @@ import (
 
 // real is a real OpenCode with a scripted model.
 type real struct {
-	path, dir string
-	env       []string
+	path, dir, home string
+	env             []string
 }
 
 // realOpenCode skips the test unless TRIBUTARY_TEST_AGENTS asks for the agents that `make
@@ -32,7 +32,7 @@ func realOpenCode(t *testing.T) real {
 		t.Skip("the real OpenCode runs with TRIBUTARY_TEST_AGENTS=others: make test-agents")
 	}
 	a := realagent.Get(t, "opencode")
-	return real{path: a.Path, dir: a.Dir, env: a.Env}
+	return real{path: a.Path, dir: a.Dir, home: a.Home, env: a.Env}
 }
 
 func (r real) open(t *testing.T, host agent.Host, resume string) agent.Session {

@@ -36,10 +36,10 @@ func builtIn() catalog {
 
 // commandAdapter adds what one adapter may not know of another: Claude Code as a program that prints text.
 func commandAdapter() agent.Adapter {
-	a, known := commandline.Adapter(), claude.Adapter()
+	a := commandline.Adapter()
 	a.Presets = []agent.Preset{{
 		Name: "claude-text", Command: "claude", Args: []string{"-p"}, Install: "npm install -g @anthropic-ai/claude-code",
-		Environ: known.Environ, Grants: known.Grants,
+		Environ: claude.Adapter().Environ, Grants: claude.LooseSettings(),
 	}}
 	a.New = func(s agent.Settings) (agent.Runtime, error) {
 		r := commandline.Runtime{Command: s.Command, Args: s.Args, Env: s.Environ}

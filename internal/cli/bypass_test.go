@@ -55,25 +55,30 @@ func TestABypassThatIsAllowedIsLogged(t *testing.T) {
 
 // An agent's own settings can let it act without asking. The gateway says so.
 func TestSettingsFilesOfTheAgentThatAllowAreNamed(t *testing.T) {
-	for name, content := range map[string]string{
-		".claude/settings.json":       `{"permissions": {"allow": ["Bash(git:*)"]}}`,
-		".claude/settings.local.json": `{"permissions": {"defaultMode": "bypassPermissions"}}`,
-		"~/.claude/settings.json":     `{"permissions":{"allow":[ "Read" ]}}`,
+	const hook = `{"hooks": {"PermissionRequest": [{"hooks": [{"type": "command", "command": "yes"}]}]}}`
+	for _, row := range [][3]string{
+		{"claude", ".claude/settings.json", hook},
+		{"claude", ".claude/settings.local.json", hook},
+		{"claude", "~/.claude/settings.json", hook},
+		{"claude-text", ".claude/settings.json", `{"permissions": {"allow": ["Bash(git:*)"]}}`},
+		{"claude-text", ".claude/settings.local.json", `{"permissions": {"defaultMode": "bypassPermissions"}}`},
+		{"claude-text", "~/.claude/settings.json", `{"permissions":{"allow":[ "Read" ]}}`},
 	} {
+		name, content := row[1], row[2]
 		home, cwd := t.TempDir(), t.TempDir()
 		t.Setenv("HOME", home)
 		path := filepath.Join(cwd, name)
 		if below, ok := strings.CutPrefix(name, "~/"); ok {
 			path = filepath.Join(home, below)
 		}
-		for i, text := range []string{content, `{"permissions": {"allow": [], "deny": ["Bash"]}}`} {
+		for i, text := range []string{content, `{"permissions": {"allow": [], "deny": ["Bash"]}, "hooks": {"PermissionRequest": []}}`} {
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
 			}
-			s, err := load(builtIn(), file(t, "t.yaml", "agents: {claude: {}}"), flags{cwd: cwd})
+			s, err := load(builtIn(), file(t, "t.yaml", "agents: {"+row[0]+": {}}"), flags{cwd: cwd})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -81,8 +86,8 @@ func TestSettingsFilesOfTheAgentThatAllowAreNamed(t *testing.T) {
 			if i == 0 {
 				want = "[" + path + " has rules that let it act without asking]"
 			}
-			if got := fmt.Sprint(s.warnings("claude")); got != want {
-				t.Errorf("%s: %s, want %s", name, got, want)
+			if got := fmt.Sprint(s.warnings(row[0])); got != want {
+				t.Errorf("%s of %s: %s, want %s", name, row[0], got, want)
 			}
 		}
 	}

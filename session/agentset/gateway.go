@@ -90,6 +90,7 @@ func (g Gateway) Settle(a Agent, ours []string) (Agent, error) {
 		a.Settings.Command = a.preset.Command
 	}
 	a.Settings.Args = slices.Concat(a.preset.Args, a.Settings.Args)
+	a.Settings.AllowBypass = a.AllowBypass
 	return g.process(a, ours)
 }
 

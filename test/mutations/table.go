@@ -321,6 +321,50 @@ func table() []mutation {
 			text: "\t\tif !m.isInside(word[:end]) {\n", other: "\t\tif !m.isInside(word[:end]) && end == len(word) {\n", packages: []string{"./agent/agentkit"},
 		},
 		{
+			name: "Claude Code is given no hooks", promise: oneAnswer, file: "adapter/claude/hook.go",
+			text: "\tif hooks {\n", other: "\tif hooks && body == nil {\n", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
+		},
+		{
+			name: "a hook lets a call of Claude Code run", promise: oneAnswer, file: "adapter/claude/hook.go",
+			text: "hookDecision{in.Event, \"ask\", ", other: "hookDecision{in.Event, \"allow\", ", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
+		},
+		{
+			name: "the policy does not judge what works on Claude Code's own state", promise: oneAnswer, file: "adapter/claude/hook.go",
+			text: "case in.Tool == \"Skill\":", other: "case in.Tool == \"Skill\" || own(in.Tool):", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
+		},
+		{
+			name: "a shell line that was denied runs", promise: oneAnswer, file: "adapter/claude/hook.go",
+			text: "v.Decision, v.Reason = \"deny\", agentkit.Refusal(r)", other: "v.Reason = agentkit.Refusal(r)", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
+		},
+		{
+			name: "an edited shell line runs as it was", promise: oneAnswer, file: "adapter/claude/hook.go",
+			text: "} else if len(r.UpdatedInput) > 0 {", other: "} else if len(r.UpdatedInput) > 0 && v.Reason != \"\" {", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
+		},
+		{
+			name: "edits run in a mode that the gateway did not choose", promise: oneAnswer, file: "adapter/claude/hook.go",
+			text: "if d.chosen != acceptEdits || cmp.Or", other: "if cmp.Or", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
+		},
+		{
+			name: "the mode acceptEdits allows edits of hidden files", promise: oneAnswer, file: "adapter/claude/hook.go",
+			text: "[]string{\".*\", \".*/**\", \"**/.*\", \"**/.*/**\"}", other: "[]string{\"*.hidden\"}", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
+		},
+		{
+			name: "an operator's bypass is hooked", promise: oneAnswer, file: "adapter/claude/protocol.go",
+			text: "hooks: !r.Unguarded", other: "hooks: !r.Unguarded || conn.Done() != nil", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
+		},
+		{
+			name: "a Claude Code that refuses hooks does not start", promise: oneAnswer, file: "adapter/claude/protocol.go",
+			text: "answer.Subtype == \"error\" && p.hooks {", other: "answer.Subtype == \"error\" && !p.hooks {", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
+		},
+		{
+			name: "an \"always\" of Claude Code is kept by nobody", promise: oneAnswer, file: "internal/cli/adapters.go",
+			text: "Name: \"claude\", Files: true, KeepsClosed: true,", other: "Name: \"claude\", Files: true, KeepsClosed: true, Remembers: true,", tests: "KeepAnAlways", packages: []string{"./internal/cli"},
+		},
+		{
+			name: "a model reviews what Codex asks", promise: oneAnswer, file: "adapter/codex/protocol.go",
+			text: ", \"approvalsReviewer\": \"user\"}", other: "}", packages: []string{"./adapter/codex"}, tests: "Suite|Ugly|Option",
+		},
+		{
 			name: "Claude Code gets no image", promise: files, file: "adapter/claude/input.go",
 			text: "\tcase shown && file.Inline:\n", other: "\tcase shown && file.Inline && file.OnWeb():\n", tests: "File|Sent", packages: []string{"./adapter/claude"},
 		},

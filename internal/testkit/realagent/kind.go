@@ -31,7 +31,7 @@ type Dirs struct {
 func Kinds() []Kind {
 	return []Kind{
 		{
-			Name: "claude", Everywhere: true, Vars: claudeEnv,
+			Name: "claude", Everywhere: true, Vars: claudeEnv, Options: listsFreely,
 			Package: Package{Name: "@anthropic-ai/claude-code", Version: "2.1.332", Command: "claude", Lock: "claude"},
 		},
 		{

@@ -64,6 +64,12 @@ func codexOptions(Dirs) map[string]any {
 	return map[string]any{"options": map[string]any{"approval": "on-request"}}
 }
 
+// listsFreely allows what Claude Code does unasked without a gateway, and the tests let agents do.
+func listsFreely(Dirs) map[string]any {
+	reads := map[string]any{"kinds": []string{"read", "search"}, "inside": true, "then": "allow"}
+	return map[string]any{"policy": map[string]any{"rules": []any{reads, map[string]any{"commands": []string{"ls *"}, "then": "allow"}}}}
+}
+
 // readsFreely allows what other agents do unasked: with the gateway, OpenCode
 // asks for everything.
 func readsFreely(Dirs) map[string]any {

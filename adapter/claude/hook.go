@@ -1,0 +1,152 @@
+package claude
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/policy/permission"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// This file makes Claude Code ask before every call. Rules of its settings, of a skill, of a
+// command or of a sub-agent, and every mode, let calls run without a can_use_tool request. A hook
+// PreToolUse comes before each call, and the answer "ask" brings the request, whatever they say.
+
+// The events of hooks.
+const (
+	beforeCall = "PreToolUse"
+	// beforeShell comes before each shell line in the file of a command or of a skill, since
+	// 2.1.332. Its only answers are allow and deny, so the callback stays open while a person
+	// decides.
+	beforeShell = "PreSkillShellCommand"
+)
+
+// hookSeconds is how long Claude Code waits for the answer to a hook. Without it, it waits 600 s,
+// and then refuses. Its timers count no more than 24 days.
+const hookSeconds = 20 * 24 * 60 * 60
+
+// hello is the body of the request initialize. Claude Code takes a failed hook for a refusal.
+func hello(hooks bool) raw {
+	body := map[string]any{"subtype": "initialize"}
+	if hooks {
+		all := []any{map[string]any{"hookCallbackIds": []string{"gateway"}, "timeout": hookSeconds, "onFailure": "block"}}
+		body["hooks"] = map[string]any{beforeCall: all, beforeShell: all}
+	}
+	return agentkit.Encode(body)
+}
+
+// hookInput is what a hook_callback tells.
+type hookInput struct {
+	Event   string `json:"hook_event_name"`
+	Tool    string `json:"tool_name"`
+	Input   raw    `json:"tool_input"`
+	Command string `json:"command_name"`
+}
+
+// hookReply is the answer to a hook_callback. The zero value leaves the decision to Claude Code.
+type hookReply struct {
+	Specific *hookDecision `json:"hookSpecificOutput,omitempty"`
+}
+
+type hookDecision struct {
+	Event    string `json:"hookEventName"`
+	Decision string `json:"permissionDecision"`
+	Reason   string `json:"permissionDecisionReason"`
+}
+
+// hook takes a hook_callback.
+func (d *Decoder) hook(l line, t agent.Turns) {
+	var in hookInput
+	_ = json.Unmarshal(l.Request.Input, &in) // one of another form is of no known event
+	switch {
+	case in.Event == beforeShell:
+		d.shellLine(l, in, t)
+	case in.Event != beforeCall:
+		d.do(agent.Send{Data: refusalLine(l.RequestID)})
+	case in.Tool == "Skill": // Claude Code itself asks about a skill that brings rules, hooks or commands
+		d.do(agent.Send{Data: answerLine(l.RequestID, hookReply{})})
+	default:
+		d.do(agent.Send{Data: answerLine(l.RequestID, hookReply{&hookDecision{in.Event, "ask", "The gateway decides about every call."}})})
+	}
+}
+
+// shellLine asks whether a shell line of a command or a skill may run. No call of the model runs
+// it, so it gets a call of its own.
+func (d *Decoder) shellLine(l line, in hookInput, t agent.Turns) {
+	a := &ask{native: l.RequestID, controlRequest: controlRequest{ToolUseID: "shell-" + l.RequestID, ToolName: cmp.Or(in.Tool, "Bash"), Input: in.Input}, shell: true}
+	c := d.need(t)
+	if c == nil {
+		d.do(agent.Send{Data: a.shellAllowed(trace.PermissionResponse{Outcome: trace.Canceled, Reason: "No turn runs here."})})
+		return
+	}
+	s := d.speaker(c, l.Parent)
+	call := d.tools.Call(a.ToolUseID, a.ToolName, a.Input)
+	d.wholeCall(c, s, call, a.Input)
+	title := cmp.Or(call.Title, a.ToolName)
+	if in.Command != "" {
+		title += ", a line of /" + in.Command
+	}
+	d.permit(a, s, title, trace.PermissionCheck{Call: call}, a.shellAllowed)
+}
+
+// editedLine refuses a line that a person has edited: Claude Code never runs another.
+const editedLine = "Claude Code runs a line of a command's file only as it stands there: allow it unchanged, or edit the file."
+
+// shellAllowed encodes the answer to a shell line.
+func (a *ask) shellAllowed(r trace.PermissionResponse) json.RawMessage {
+	v := hookDecision{beforeShell, "allow", ""}
+	if !r.Allowed() {
+		v.Decision, v.Reason = "deny", agentkit.Refusal(r)
+	} else if len(r.UpdatedInput) > 0 {
+		v.Decision, v.Reason = "deny", editedLine
+	}
+	return answerLine(a.native, hookReply{&v})
+}
+
+// shellAnswered takes the answer to a shell line. Claude Code reports no result of it.
+func (d *Decoder) shellAnswered(a *ask, answer raw, t agent.Turns) {
+	var v hookReply
+	if json.Unmarshal(answer, &v) != nil || v.Specific == nil {
+		d.withdraw(a.native)
+		return
+	}
+	delete(d.asks, a.native)
+	r := trace.PermissionResponse{Outcome: trace.Selected, By: "user", ChosenOption: denyOption, Reason: v.Specific.Reason}
+	result := trace.ToolResult{ToolCallID: a.ToolUseID, Status: trace.ToolDenied, Error: v.Specific.Reason}
+	if v.Specific.Decision == "allow" {
+		r.ChosenOption = allowOption
+		result = trace.ToolResult{ToolCallID: a.ToolUseID, Status: trace.ToolCompleted, Output: agentkit.Encode("Claude Code runs this line, and puts what it prints into the prompt.")}
+	}
+	a.Decide(r)
+	if c := d.current(t); c != nil && c.b.Turn() == a.Turn() {
+		c.b.ToolResult(result)
+		delete(d.calls, a.ToolUseID)
+	}
+}
+
+// own reports whether a tool works on nothing but Claude Code's own state. Such calls run unless
+// the policy denies them. The calls of a sub-agent are asked about one by one.
+func own(tool string) bool {
+	return slices.Contains([]string{
+		"TodoWrite", "TaskCreate", "TaskUpdate", "TaskGet", "TaskList", "Agent", "Task", "TaskOutput", "TaskStop", "BashOutput", "KillShell", "KillBash",
+		"SendMessage", "ToolSearch", "EnterPlanMode", "StructuredOutput",
+	}, tool)
+}
+
+// accepted reports whether the mode allows a call: acceptEdits allows edits of files in the
+// workspace, but not of hidden ones, which programs obey. The mode counts if it was chosen at the
+// gateway.
+func (d *Decoder) accepted(r trace.PermissionRequest, c trace.ToolCall) bool {
+	if d.chosen != acceptEdits || cmp.Or(d.mode, acceptEdits) != acceptEdits || d.files == nil {
+		return false
+	}
+	files := d.files()
+	answer, decided := permission.Policy{Rules: []permission.Rule{
+		{Paths: []string{".*", ".*/**", "**/.*", "**/.*/**"}, Then: permission.Ask},
+		{Kinds: []trace.ToolKind{trace.ToolEdit}, Inside: true, Then: permission.Allow},
+	}}.Decide(r, c, permission.Scope{Tools: d.tools, Contains: files.Contains, Resolve: files.Resolve})
+	return decided && answer.Allowed()
+}

@@ -1,0 +1,93 @@
+package agenttest
+
+import (
+	"context"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// Way is a way by which an agent may act without asking, such as a rule in its settings. In
+// texts of a way and of its files, WORK is the workspace, HOME the user's home, and ELSE another
+// directory.
+type Way struct {
+	// Name is the way, for the table.
+	Name string
+	// Prompt makes the agent act; "" looks once more at the turn before.
+	Prompt string
+	// Mark is a file of the workspace that is there if the agent has acted. With a leading > it
+	// is a word in the output of a call.
+	Mark string
+	// Program says that no call is needed, because a program runs by itself.
+	Program bool
+	// Lets is what the person allows, so that the way begins: a beginning of the request's title.
+	Lets string
+	// Slow says that the person answers no request.
+	Slow bool
+}
+
+// Ways puts the files into their places and plays the ways in one session. The person denies
+// what they are asked. It returns a line of a table for each way. Open opens the session.
+func Ways(t testing.TB, dir, home string, files map[string]string, ways []Way, open func(agent.Host) agent.Session) (lines []string) {
+	t.Helper()
+	place := strings.NewReplacer("WORK", dir, "HOME", home, "ELSE", t.TempDir())
+	for name, text := range files {
+		name = place.Replace(name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(place.Replace(text)), 0o700); err != nil { //nolint:gosec // some are programs
+			t.Fatal(err)
+		}
+	}
+	var now Way
+	host := NewHost()
+	host.OnPermit = func(ctx context.Context, r trace.PermissionRequest) trace.PermissionResponse {
+		if now.Slow {
+			<-ctx.Done()
+		}
+		answer := trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.RejectOnce, By: "tester"}
+		if now.Lets != "" && strings.HasPrefix(r.Title, now.Lets) {
+			answer.OptionKind = trace.AllowOnce
+		}
+		for _, o := range r.Options {
+			if o.OptionKind == answer.OptionKind {
+				answer.ChosenOption = o.ID
+			}
+		}
+		return answer
+	}
+	session := open(host)
+	var said string
+	asked := 0
+	for _, w := range ways {
+		if w.Prompt != "" {
+			now = w
+			events, _ := Turn(t, session, host, Prompt(place.Replace(w.Prompt)))
+			results, err := json.Marshal(Each[trace.ToolResult](events))
+			if err != nil {
+				t.Fatal(err)
+			}
+			said, asked = string(results), len(Each[trace.PermissionResponse](events))
+		}
+		_, err := os.Stat(filepath.Join(dir, w.Mark))
+		acted := err == nil
+		if word, ok := strings.CutPrefix(w.Mark, ">"); ok {
+			acted = strings.Contains(said, word)
+		}
+		outcome := "does not happen"
+		switch {
+		case acted:
+			outcome = "**open**: the gateway is not asked"
+		case asked > 0 && !w.Program:
+			outcome = "asks"
+		}
+		lines = append(lines, "| "+w.Name+" | "+outcome+" |\n")
+	}
+	return lines
+}
