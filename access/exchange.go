@@ -35,31 +35,30 @@ func (g *Guard) exchange(w http.ResponseWriter, r *http.Request, a arrival) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
-	if no := g.pace(a, values[0], w); no != (refusal{}) {
+	leave, no := g.queue(r.Context(), a, values[0])
+	if no != (refusal{}) {
 		g.refuseExchange(w, r, no)
 		return
 	}
+	defer leave()
 	digest := sha256.Sum256([]byte(values[0]))
-	p, ok, no := g.byTokenDigest(r.Context(), digest[:])
+	p, ok, no := g.byToken(r.Context(), values[0])
 	ok = ok && len(values) == 1
 	stands, back := digestOf(values[0]), func() {} // the token for which the sign-in stands
-	if !ok && no == (refusal{}) && len(values) == 1 {
+	if !ok && no == (refusal{}) && len(values) == 1 && len(g.keys) > 0 {
 		now := g.keys[0].now()
 		if ok, back = g.link.take(digest[:], now); ok {
 			p, stands = operator(), hex.EncodeToString(now[:])
 		}
 	}
-	if no == (refusal{}) {
-		g.backoff.tried(a.client, values[0], ok)
-		if !ok {
-			no = tokenWrong()
-		}
+	if no == (refusal{}) && !ok {
+		no = g.wrong(w, a, values[0], tokenWrong())
 	}
 	if no != (refusal{}) {
 		g.refuseExchange(w, r, no)
 		return
 	}
-	cookie, page, err := g.signIn(r.Context(), p, byToken, stands)
+	cookie, page, err := g.signIn(r.Context(), p, byToken, stands, "")
 	if err != nil {
 		back()
 		g.logger.Error("a sign-in cannot be kept", "error", err)
@@ -97,7 +96,7 @@ func (g *Guard) signInByToken(w http.ResponseWriter, r *http.Request) {
 	if g.jwt != nil && isJWT(token) {
 		by, digest = byJWT, ""
 	}
-	cookie, page, err := g.signIn(r.Context(), s.principal, by, digest)
+	cookie, page, err := g.signIn(r.Context(), s.principal, by, digest, "")
 	if err != nil {
 		g.logger.Error("a sign-in cannot be kept", "error", err)
 		g.refuseWith(w, r, storeAway())
