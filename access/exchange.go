@@ -19,7 +19,14 @@ const (
 // page asked for with ?token=. Elsewhere a token in the URL counts for nothing here.
 func (g *Guard) wantsExchange(r *http.Request) bool {
 	return g.mode != ModeNone && r.Method == http.MethodGet && !Upgrades(r) &&
-		(r.URL.Path == "/" || g.public(r)) && r.URL.Query().Has(tokenParam)
+		(r.URL.Path == "/" || g.public(r)) && r.URL.Query().Has(tokenParam) && (!g.app || g.looksOurs(r.URL.Query().Get(tokenParam)))
+}
+
+// looksOurs reports whether a token has the form of a token of the gateway, or is one.
+func (g *Guard) looksOurs(token string) bool {
+	digest := sha256.Sum256([]byte(token))
+	_, known := g.keys.byDigest(digest[:])
+	return known || strings.HasPrefix(token, tokenMark)
 }
 
 // exchange turns the token in the URL into a sign-in, and sends the browser to the same
@@ -67,14 +74,11 @@ func (g *Guard) exchange(w http.ResponseWriter, r *http.Request, a arrival) {
 	}
 	g.setCookie(w, a, cookie)
 	to := withoutToken(r.URL)
-	if !g.cookieAlone && wantsPage(r) {
+	if wantsPage(r) {
 		goOnTo(w, to, page)
 		return
 	}
-	if !g.cookieAlone {
-		to += "#" + url.Values{pageParam: {page}}.Encode()
-	}
-	h.Set("Location", to)
+	h.Set("Location", to+"#"+url.Values{pageParam: {page}}.Encode())
 	w.WriteHeader(http.StatusSeeOther)
 }
 

@@ -33,21 +33,20 @@ type Guard struct {
 	tokens   shelf
 	signIns  shelf
 	lifetime time.Duration
-	// cookieAlone lets a cookie count without the secret of the page.
-	cookieAlone bool
-	openID      *openID       // nil: nobody signs in with a provider
-	backoff     backoff       // of wrong tokens
-	failed      backoff       // of sign-ins with the provider
-	slow        chan struct{} // has room for one look-up of an address that has to wait
-	revoked     error
-	logger      *slog.Logger
-	own         *http.ServeMux // the routes of the guard itself
-	cookie      string         // its name without a prefix
-	public      func(*http.Request) bool
-	probe       func(*http.Request) bool
-	groups      map[string][]string
-	turnAway    func(w http.ResponseWriter, r *http.Request) bool
-	refuse      func(w http.ResponseWriter, r *http.Request, status int, code, sentence string)
+	app      bool          // stands in the place of the page
+	openID   *openID       // nil: nobody signs in with a provider
+	backoff  backoff       // of wrong tokens
+	failed   backoff       // of sign-ins with the provider
+	slow     chan struct{} // has room for one look-up of an address that has to wait
+	revoked  error
+	logger   *slog.Logger
+	own      *http.ServeMux // the routes of the guard itself
+	cookie   string         // its name without a prefix
+	public   func(*http.Request) bool
+	probe    func(*http.Request) bool
+	groups   map[string][]string
+	turnAway func(w http.ResponseWriter, r *http.Request) bool
+	refuse   func(w http.ResponseWriter, r *http.Request, status int, code, sentence string)
 }
 
 // New makes a Guard. In token mode New reads the admin's token, or makes it when the file
@@ -59,7 +58,7 @@ func New(c Config) (*Guard, error) {
 	g := &Guard{
 		mode: c.Mode, side: c.PassThrough, public: c.Public, probe: c.Probe, groups: c.Groups, turnAway: c.TurnAway, refuse: c.Refuse,
 		tokens: shelf{Store: c.Store, kind: kindToken}, signIns: shelf{Store: c.Store, kind: kindSignIn},
-		slow: make(chan struct{}, 1), lifetime: cmp.Or(c.SignInLifetime, defaultLifetime), cookieAlone: c.CookieAlone, revoked: cmp.Or(c.Revoked, ErrRevoked), logger: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)),
+		slow: make(chan struct{}, 1), lifetime: cmp.Or(c.SignInLifetime, defaultLifetime), app: c.App, revoked: cmp.Or(c.Revoked, ErrRevoked), logger: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)),
 	}
 	if g.mode == "" {
 		g.mode = ModeToken

@@ -208,9 +208,9 @@ func (g *Guard) signedIn(ctx context.Context, cookie, page string) (sender, refu
 	switch {
 	case no != (refusal{}):
 		return sender{}, no
-	case page == "" && !g.cookieAlone:
+	case page == "":
 		return sender{}, pageSecretMissing()
-	case page != "" && subtle.ConstantTimeCompare([]byte(digestOf(page)), []byte(doc.Page)) != 1:
+	case subtle.ConstantTimeCompare([]byte(digestOf(page)), []byte(doc.Page)) != 1:
 		return sender{}, pageSecretWrong()
 	}
 	p, no := g.confirmed(ctx, cookie)
