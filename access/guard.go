@@ -115,7 +115,7 @@ func New(c Config) (*Guard, error) {
 }
 
 func (g *Guard) readTokens(c Config) error {
-	if c.TokenFile == "" && len(c.Tokens) == 0 && g.mode == ModeToken {
+	if c.TokenFile == "" && len(c.Tokens) == 0 && c.SignIn == nil && g.mode == ModeToken {
 		return fmt.Errorf("access mode token has no token; give a token file or configure one")
 	}
 	if c.TokenFile != "" {

@@ -23,7 +23,7 @@ func accessConfig(c config.Config, store access.Store, signIn *access.OpenID, lo
 		AllowHosts: c.Auth.AllowHosts, AllowOrigins: c.Auth.AllowOrigins, PassThrough: c.Auth.PassThrough, Groups: c.Auth.Groups,
 		Public: gateway.Public, Probe: gateway.Probe, TurnAway: turnAway, Refuse: gateway.Refuse, Logger: logger,
 	}
-	if o.Mode != access.ModeNone {
+	if o.Mode != access.ModeNone && c.Auth.AdminToken != config.AdminTokenOff {
 		o.TokenFile = filepath.Join(c.Data, tokenFile)
 	}
 	for _, t := range c.Auth.Tokens {

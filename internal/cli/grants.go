@@ -51,6 +51,10 @@ func variable(env []string, name string) string {
 // forMany reports whether the people named are more than the admins or a group.
 func forMany(who access.Who) bool { return who.Group == "" && who.Role != access.Admin }
 
+// confined reports whether the setting of an agent keeps its process from what the gateway's user
+// can reach. No setting does.
+func (s *setup) confined(string) bool { return false }
+
 // warnings are sentences about rules by which an agent acts without asking the gateway.
 func (s *setup) warnings(name string) []string {
 	m, err := s.settle(name)
@@ -68,7 +72,11 @@ func (s *setup) warnings(name string) []string {
 		all = append(all, path+" has rules that let it act without asking")
 	}
 	if !m.kind.Harmless {
-		if severalConfigured(s.Config) && (m.settings.URL == "" || m.kind.InProcess) && slices.ContainsFunc(s.Auth.Approver, forMany) {
+		switch local := m.settings.URL == "" || m.kind.InProcess; {
+		case !local || !severalConfigured(s.Config) || s.confined(name):
+		case !slices.ContainsFunc(s.Auth.Approver, forMany):
+			all = append(all, "it runs as the gateway's user, and several people use the gateway: a command that somebody approves can read and change all that this user can, the files of other people's sessions too")
+		default:
 			all = append(all, "every collaborator may approve its commands, which can read and change all that the gateway's user can, so every collaborator owns the gateway: name a role or a group of approvers in auth.approver")
 		}
 		for _, path := range s.secretsIn(m.cwd) {
