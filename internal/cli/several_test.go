@@ -215,12 +215,10 @@ func TestAGatewayWithoutTheAdminToken(t *testing.T) {
 	conf := func(auth string) string {
 		return file(t, "t.yaml", "data: "+data+"\nagents: {demo: {}}\nauth: {admin_token: off, "+auth+"}\n")
 	}
-	first := startServer(t, data)
-	old := first.token
-	first.stop()
+	startServer(t, data).stop()
 	off := conf("tokens: [{name: root, role: admin, token_env: TRIBUTARY_TEST_TOKEN}]")
 	s := startServer(t, data, "--config", off)
-	if status, body := s.withToken(old, "GET", "/api/sessions", ""); status != http.StatusUnauthorized {
+	if status, body := s.withToken(s.token, "GET", "/api/sessions", ""); status != http.StatusUnauthorized {
 		t.Errorf("the admin token: %d %s", status, body)
 	}
 	if status, body := s.withToken(roots, "GET", "/api/workspaces", ""); status != http.StatusOK {
