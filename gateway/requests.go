@@ -74,8 +74,9 @@ func (g *gateway) sessionRequests(w http.ResponseWriter, r *http.Request) error 
 // sendRequests sends requests one after another: their inputs can be large.
 // Of a session that the sender may not see, they get what they may decide on.
 func (g *gateway) sendRequests(w http.ResponseWriter, r *http.Request, all []session.WaitingRequest) error {
+	ctx := r.Context()
 	all = slices.DeleteFunc(all, func(q session.WaitingRequest) bool {
-		return !g.authz.Sees(r.Context(), q.Info) && !g.authz.MayAnswer(r.Context(), q.Info, q.Question())
+		return !g.authz.Sees(ctx, q.Info) && !g.authz.MayAnswer(ctx, q.Info, q.Question())
 	})
 	w.Header().Set("Content-Type", "application/json")
 	next := `{"requests":[`

@@ -3,7 +3,6 @@ package web
 import (
 	"bufio"
 	"bytes"
-	_ "embed"
 	"fmt"
 	"io"
 	"log/slog"
@@ -14,11 +13,8 @@ import (
 	"strings"
 )
 
-//go:embed app.js
-var appScript []byte
-
 const (
-	// appScriptPath is the address of the script that an app's pages get.
+	// appScriptPath is the address of the script that an app's pages get, and its place in the build.
 	appScriptPath = "/tributary-app.js"
 	// doctypeWithin is how many bytes of a page are looked at for its doctype.
 	doctypeWithin = 4 << 10
@@ -55,9 +51,7 @@ func Proxy(app *url.URL, logger *slog.Logger) http.Handler {
 			proxy.ServeHTTP(w, r)
 			return
 		}
-		w.Header().Set("Content-Type", "text/javascript; charset=utf-8")
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		_, _ = w.Write(appScript) // its error says that the client has gone
+		http.ServeFileFS(w, r, compiled(), appScriptPath[1:])
 	})
 }
 

@@ -152,7 +152,7 @@ func (a *Authorizer) Recheck(r *http.Request, id string) error {
 		return nil
 	}
 	if before.decides {
-		_, err := a.AuthorizeApprover(r, id, r.PathValue("request"))
+		_, err := a.AuthorizeApprover(r, id, r.PathValue("request")) //nolint:contextcheck // it is that of the request
 		return err
 	}
 	_, err := a.Check(r, id, before.need)

@@ -231,8 +231,8 @@ func TestAGatewayWithoutTheAdminToken(t *testing.T) {
 		"tokens: [{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]": "auth.admin_token is off, and nobody else can be admin",
 		"mode: none": "auth.admin_token means nothing in mode none",
 	} {
-		for _, command_ := range []string{"serve", "config check"} {
-			command(t, "", append(strings.Fields(command_), "--config", conf(auth))...).want(t, exitUsage, want)
+		for _, line := range []string{"serve", "config check"} {
+			command(t, "", append(strings.Fields(line), "--config", conf(auth))...).want(t, exitUsage, want)
 		}
 	}
 }
