@@ -11,18 +11,20 @@ import (
 
 // Bounds of the back-off after wrong tokens.
 const (
-	freeStrikes    = 10               // wrong tokens that an address may send at once
+	freeStrikes    = 10               // different wrong tokens that an address may send at once
 	longestBackoff = time.Minute      // the longest wait
-	strikesLast    = 15 * time.Minute // after that time without a wrong token, an address starts at zero
+	strikesLast    = 15 * time.Minute // after that time without a new wrong token, an address starts at zero
 	mostAddresses  = 4096
-	mostProven     = 4 // credentials of one address that have worked
+	mostWrong      = 32 // wrong tokens of one address that are remembered
 )
 
-// backoff slows addresses that send wrong tokens. It keeps a bounded number of addresses,
-// and forgets the one that was used least recently.
+// backoff slows addresses that send wrong tokens. A right token never waits, whatever others send
+// from its address; so the caller checks a token first. What is bounded is the number of different
+// wrong tokens: a script that goes on with an old token counts once. It keeps a bounded number of
+// addresses, and forgets the one that was used least recently.
 type backoff struct {
 	mu    sync.Mutex
-	of    map[netip.Addr]*list.Element // of *sender's history
+	of    map[netip.Addr]*list.Element // of *conduct
 	order list.List                    // the most recent first
 }
 
@@ -31,8 +33,8 @@ type conduct struct {
 	addr    netip.Addr
 	strikes int
 	latest  time.Time // the newest wrong token
-	until   time.Time // no new token is tried before
-	proven  [][sha256.Size]byte
+	until   time.Time // no other wrong token is counted before
+	wrong   [][sha256.Size]byte
 }
 
 // group is the part of an address that one client can hardly change: an IPv6 client
@@ -49,9 +51,8 @@ func group(addr netip.Addr) netip.Addr {
 	return addr
 }
 
-// wait returns how long an address must wait before the gateway tries this token. A token
-// that has worked from the address is never made to wait.
-func (b *backoff) wait(addr netip.Addr, token string) time.Duration {
+// left returns how long an address has to wait.
+func (b *backoff) left(addr netip.Addr) time.Duration {
 	addr = group(addr)
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -59,42 +60,35 @@ func (b *backoff) wait(addr netip.Addr, token string) time.Duration {
 	if at == nil {
 		return 0
 	}
-	c := at.Value.(*conduct) //nolint:forcetypeassert,errcheck // the list holds nothing else
-	left := time.Until(c.until)
-	if left <= 0 || c.has(sha256.Sum256([]byte(token))) {
-		return 0
-	}
-	return left
+	return max(0, time.Until(at.Value.(*conduct).until)) //nolint:forcetypeassert,errcheck // the list holds nothing else
 }
 
-func (c *conduct) has(digest [sha256.Size]byte) bool {
-	return slices.Contains(c.proven, digest)
-}
-
-// tried notes whether a token was right.
-func (b *backoff) tried(addr netip.Addr, token string, right bool) {
+// failed notes a wrong token, and returns how long its address has to wait before another one.
+// The wait is zero for a token that the address has sent before.
+func (b *backoff) failed(addr netip.Addr, token string) time.Duration {
 	addr = group(addr)
 	if !addr.IsValid() {
-		return
+		return 0
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	c := b.conduct(addr)
-	if right {
-		if digest := sha256.Sum256([]byte(token)); !c.has(digest) {
-			c.proven = append(c.proven[max(0, len(c.proven)-mostProven+1):], digest)
-		}
-		return
+	c, digest, now := b.conduct(addr), sha256.Sum256([]byte(token)), time.Now()
+	if slices.Contains(c.wrong, digest) {
+		return 0
 	}
-	now := time.Now()
+	if left := c.until.Sub(now); left > 0 {
+		return left
+	}
 	if now.Sub(c.latest) > strikesLast {
 		c.strikes = 0
 	}
 	c.strikes++
 	c.latest = now
+	c.wrong = append(c.wrong[max(0, len(c.wrong)-mostWrong+1):], digest)
 	if over := c.strikes - freeStrikes; over >= 0 {
 		c.until = now.Add(min(longestBackoff, time.Second<<min(over, 16)))
 	}
+	return 0
 }
 
 // conduct finds or makes the entry of an address.

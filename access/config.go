@@ -61,9 +61,9 @@ type Config struct {
 	TrustedProxies []string
 	// Store keeps created tokens, and the sign-ins of the page. Nil: NewMemory.
 	Store Store
-	// CookieAlone lets the cookie of a sign-in count without the secret of the page. This is
-	// for an app in the place of the page, on loopback, which knows no secret.
-	CookieAlone bool
+	// App says that an app stands in the place of the page. Its addresses may have a token of its
+	// own, so only a token of the gateway is taken out of an address.
+	App bool
 	// SignInLifetime is how long a sign-in of the page lasts; 7 days if zero.
 	SignInLifetime time.Duration
 	// SignIn signs people in with an OpenID provider. Nil: none.

@@ -19,7 +19,14 @@ const (
 // page asked for with ?token=. Elsewhere a token in the URL counts for nothing here.
 func (g *Guard) wantsExchange(r *http.Request) bool {
 	return g.mode != ModeNone && r.Method == http.MethodGet && !Upgrades(r) &&
-		(r.URL.Path == "/" || g.public(r)) && r.URL.Query().Has(tokenParam)
+		(r.URL.Path == "/" || g.public(r)) && r.URL.Query().Has(tokenParam) && (!g.app || g.looksOurs(r.URL.Query().Get(tokenParam)))
+}
+
+// looksOurs reports whether a token has the form of a token of the gateway, or is one.
+func (g *Guard) looksOurs(token string) bool {
+	digest := sha256.Sum256([]byte(token))
+	_, known := g.keys.byDigest(digest[:])
+	return known || strings.HasPrefix(token, tokenMark)
 }
 
 // exchange turns the token in the URL into a sign-in, and sends the browser to the same
@@ -35,31 +42,30 @@ func (g *Guard) exchange(w http.ResponseWriter, r *http.Request, a arrival) {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		return
 	}
-	if no := g.pace(a, values[0], w); no != (refusal{}) {
+	leave, no := g.queue(r.Context(), a, values[0])
+	if no != (refusal{}) {
 		g.refuseExchange(w, r, no)
 		return
 	}
+	defer leave()
 	digest := sha256.Sum256([]byte(values[0]))
-	p, ok, no := g.byTokenDigest(r.Context(), digest[:])
+	p, ok, no := g.byToken(r.Context(), values[0])
 	ok = ok && len(values) == 1
 	stands, back := digestOf(values[0]), func() {} // the token for which the sign-in stands
-	if !ok && no == (refusal{}) && len(values) == 1 {
+	if !ok && no == (refusal{}) && len(values) == 1 && len(g.keys) > 0 {
 		now := g.keys[0].now()
 		if ok, back = g.link.take(digest[:], now); ok {
 			p, stands = operator(), hex.EncodeToString(now[:])
 		}
 	}
-	if no == (refusal{}) {
-		g.backoff.tried(a.client, values[0], ok)
-		if !ok {
-			no = tokenWrong()
-		}
+	if no == (refusal{}) && !ok {
+		no = g.wrong(w, a, values[0], tokenWrong())
 	}
 	if no != (refusal{}) {
 		g.refuseExchange(w, r, no)
 		return
 	}
-	cookie, page, err := g.signIn(r.Context(), p, byToken, stands)
+	cookie, page, err := g.signIn(r.Context(), p, byToken, stands, "")
 	if err != nil {
 		back()
 		g.logger.Error("a sign-in cannot be kept", "error", err)
@@ -68,14 +74,11 @@ func (g *Guard) exchange(w http.ResponseWriter, r *http.Request, a arrival) {
 	}
 	g.setCookie(w, a, cookie)
 	to := withoutToken(r.URL)
-	if !g.cookieAlone && wantsPage(r) {
+	if wantsPage(r) {
 		goOnTo(w, to, page)
 		return
 	}
-	if !g.cookieAlone {
-		to += "#" + url.Values{pageParam: {page}}.Encode()
-	}
-	h.Set("Location", to)
+	h.Set("Location", to+"#"+url.Values{pageParam: {page}}.Encode())
 	w.WriteHeader(http.StatusSeeOther)
 }
 
@@ -97,7 +100,7 @@ func (g *Guard) signInByToken(w http.ResponseWriter, r *http.Request) {
 	if g.jwt != nil && isJWT(token) {
 		by, digest = byJWT, ""
 	}
-	cookie, page, err := g.signIn(r.Context(), s.principal, by, digest)
+	cookie, page, err := g.signIn(r.Context(), s.principal, by, digest, "")
 	if err != nil {
 		g.logger.Error("a sign-in cannot be kept", "error", err)
 		g.refuseWith(w, r, storeAway())

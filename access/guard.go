@@ -9,10 +9,8 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"math"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -35,19 +33,20 @@ type Guard struct {
 	tokens   shelf
 	signIns  shelf
 	lifetime time.Duration
-	// cookieAlone lets a cookie count without the secret of the page.
-	cookieAlone bool
-	openID      *openID // nil: nobody signs in with a provider
-	backoff     backoff
-	revoked     error
-	logger      *slog.Logger
-	own         *http.ServeMux // the routes of the guard itself
-	cookie      string         // its name without a prefix
-	public      func(*http.Request) bool
-	probe       func(*http.Request) bool
-	groups      map[string][]string
-	turnAway    func(w http.ResponseWriter, r *http.Request) bool
-	refuse      func(w http.ResponseWriter, r *http.Request, status int, code, sentence string)
+	app      bool          // stands in the place of the page
+	openID   *openID       // nil: nobody signs in with a provider
+	backoff  backoff       // of wrong tokens
+	failed   backoff       // of sign-ins with the provider
+	slow     chan struct{} // has room for one look-up of an address that has to wait
+	revoked  error
+	logger   *slog.Logger
+	own      *http.ServeMux // the routes of the guard itself
+	cookie   string         // its name without a prefix
+	public   func(*http.Request) bool
+	probe    func(*http.Request) bool
+	groups   map[string][]string
+	turnAway func(w http.ResponseWriter, r *http.Request) bool
+	refuse   func(w http.ResponseWriter, r *http.Request, status int, code, sentence string)
 }
 
 // New makes a Guard. In token mode New reads the admin's token, or makes it when the file
@@ -59,7 +58,7 @@ func New(c Config) (*Guard, error) {
 	g := &Guard{
 		mode: c.Mode, side: c.PassThrough, public: c.Public, probe: c.Probe, groups: c.Groups, turnAway: c.TurnAway, refuse: c.Refuse,
 		tokens: shelf{Store: c.Store, kind: kindToken}, signIns: shelf{Store: c.Store, kind: kindSignIn},
-		lifetime: cmp.Or(c.SignInLifetime, defaultLifetime), cookieAlone: c.CookieAlone, revoked: cmp.Or(c.Revoked, ErrRevoked), logger: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)),
+		slow: make(chan struct{}, 1), lifetime: cmp.Or(c.SignInLifetime, defaultLifetime), app: c.App, revoked: cmp.Or(c.Revoked, ErrRevoked), logger: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)),
 	}
 	if g.mode == "" {
 		g.mode = ModeToken
@@ -116,7 +115,7 @@ func New(c Config) (*Guard, error) {
 }
 
 func (g *Guard) readTokens(c Config) error {
-	if c.TokenFile == "" && len(c.Tokens) == 0 && g.mode == ModeToken {
+	if c.TokenFile == "" && len(c.Tokens) == 0 && c.SignIn == nil && g.mode == ModeToken {
 		return fmt.Errorf("access mode token has no token; give a token file or configure one")
 	}
 	if c.TokenFile != "" {
@@ -278,12 +277,14 @@ func (g *Guard) identify(w http.ResponseWriter, r *http.Request, a arrival) (sen
 		return sender{}, crossSite()
 	}
 	if token, ok := bearer(r); ok {
-		if no := g.pace(a, token, w); no != (refusal{}) {
+		leave, no := g.queue(r.Context(), a, token)
+		if no != (refusal{}) {
 			return sender{}, no
 		}
+		defer leave()
 		s, no := g.bearing(r.Context(), token)
-		if !s.isPassThrough && no.status != http.StatusServiceUnavailable && no.code != tokenExpired().code {
-			g.backoff.tried(a.client, token, no == refusal{})
+		if no.code == tokenWrong().code {
+			no = g.wrong(w, a, token, no)
 		}
 		return s, no
 	}
@@ -296,21 +297,19 @@ func (g *Guard) identify(w http.ResponseWriter, r *http.Request, a arrival) (sen
 	return g.byCookie(r, a)
 }
 
-// pace refuses a token while its address has to wait.
-func (g *Guard) pace(a arrival, token string, w http.ResponseWriter) refusal {
-	left := g.backoff.wait(a.client, token)
-	if left <= 0 {
-		return refusal{}
+// wrong counts a wrong token, and refuses it by no, or because its address has to wait.
+func (g *Guard) wrong(w http.ResponseWriter, a arrival, token string, no refusal) refusal {
+	if left := g.backoff.failed(a.client, token); left > 0 {
+		return tooManyWrong(w, left)
 	}
-	w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(left.Seconds()))))
-	return tooManyWrong()
+	return no
 }
 
 // bearing returns the holder of a bearer token. In mode jwt a token in the shape of a JSON
 // Web Token is one: if it has expired, it is no pass-through token.
 func (g *Guard) bearing(ctx context.Context, token string) (sender, refusal) {
 	digest := sha256.Sum256([]byte(token))
-	switch p, ok, no := g.byTokenDigest(ctx, digest[:]); {
+	switch p, ok, no := g.byToken(ctx, token); {
 	case no != (refusal{}):
 		return sender{}, no
 	case ok && (p.ID == operatorID || strings.HasPrefix(p.ID, namedMark)):
@@ -330,6 +329,33 @@ func (g *Guard) bearing(ctx context.Context, token string) (sender, refusal) {
 	}
 	t := NewPassThrough(token)
 	return sender{principal: t.Known(g.side, "", 0), passThrough: t, isPassThrough: true}, refusal{}
+}
+
+// ours reports whether a token could be one that `tributary token create` made. Only those are
+// looked up in the store.
+func ours(token string) bool { return strings.HasPrefix(token, tokenMark) && whole(token) }
+
+// queue lets the look-ups of addresses that have to wait happen one after the other, so that
+// guesses take no place from others. The caller calls leave after the look-up.
+func (g *Guard) queue(ctx context.Context, a arrival, token string) (leave func(), no refusal) {
+	if !ours(token) || g.backoff.left(a.client) == 0 {
+		return func() {}, refusal{}
+	}
+	select {
+	case g.slow <- struct{}{}:
+		return func() { <-g.slow }, refusal{}
+	case <-ctx.Done():
+		return nil, storeAway()
+	}
+}
+
+// byToken finds the holder of a configured or a created token.
+func (g *Guard) byToken(ctx context.Context, token string) (Principal, bool, refusal) {
+	digest := sha256.Sum256([]byte(token))
+	if p, ok := g.keys.byDigest(digest[:]); ok || !ours(token) {
+		return p, ok, refusal{}
+	}
+	return g.byTokenDigest(ctx, digest[:])
 }
 
 // byTokenDigest finds the holder of a configured or a created token.

@@ -55,7 +55,7 @@ func CreateToken(ctx context.Context, s Store, n Named) (token string, err error
 
 // Tokens lists the tokens of a store, the oldest first.
 func Tokens(ctx context.Context, s Store) ([]Named, error) {
-	entries, err := s.List(ctx, kindToken)
+	entries, err := s.List(ctx, kindToken, "")
 	if err != nil {
 		return nil, err
 	}

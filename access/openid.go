@@ -2,8 +2,6 @@ package access
 
 import (
 	"context"
-	"crypto/aes"
-	"crypto/cipher"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/base64"
@@ -13,6 +11,7 @@ import (
 	"html"
 	"net/http"
 	"net/url"
+	"sync/atomic"
 	"time"
 )
 
@@ -28,7 +27,18 @@ type Provider interface {
 	AuthURL(ctx context.Context, redirect string, s Secrets) (string, error)
 	// Redeem trades the code that the browser brought back for the claims of an ID token,
 	// whose signature, audience, time and nonce are good.
-	Redeem(ctx context.Context, redirect, code string, s Secrets) (claims map[string]any, err error)
+	Redeem(ctx context.Context, redirect, code string, s Secrets) (Told, error)
+	// Refresh asks again, with the newest refresh token. The error is ErrSignInOver if the
+	// provider refuses the token; any other error says that the provider cannot be asked.
+	Refresh(ctx context.Context, refresh string) (Told, error)
+}
+
+// Told is what a provider tells about a person.
+type Told struct {
+	// Claims are those of an ID token; nil if Refresh got none.
+	Claims map[string]any
+	// Refresh is the refresh token for the next Refresh; "": there is no new one.
+	Refresh string
 }
 
 // Secrets belong to one attempt to sign in.
@@ -60,6 +70,7 @@ type openID struct {
 
 	redirect string
 	taken    func(id string) bool
+	key      atomic.Pointer[[]byte] // of attempts, once it was read
 }
 
 func newOpenID(o OpenID, at publicURL, taken func(id string) bool) (*openID, error) {
@@ -71,7 +82,7 @@ func newOpenID(o OpenID, at publicURL, taken func(id string) bool) (*openID, err
 	case o.Claims.RoleClaim == "" && o.Claims.DefaultRole == 0:
 		return nil, errors.New("oidc gives nobody a role; name a role_claim or a default_role")
 	}
-	return &openID{o, at.base + callbackPath, taken}, nil
+	return &openID{OpenID: o, redirect: at.base + callbackPath, taken: taken}, nil
 }
 
 // beginSignIn sends the browser to the provider.
@@ -82,8 +93,7 @@ func (g *Guard) beginSignIn(w http.ResponseWriter, r *http.Request) {
 		g.failSignIn(w, r, http.StatusBadRequest, "Sign in from the page: open the address of the gateway.")
 		return
 	}
-	if no := g.pace(v.arrival, "", w); no != (refusal{}) {
-		g.failSignIn(w, r, no.status, no.sentence)
+	if g.paced(w, r, v.arrival) {
 		return
 	}
 	try := attempt{Secrets{rand.Text(), rand.Text(), rand.Text() + rand.Text()}, page, time.Now().Add(attemptWithin)}
@@ -95,6 +105,7 @@ func (g *Guard) beginSignIn(w http.ResponseWriter, r *http.Request) {
 		to, err = g.openID.Provider.AuthURL(ctx, g.openID.redirect, try.Secrets)
 	}
 	if err != nil {
+		g.failed.failed(v.arrival.client, try.State)
 		g.logger.Error("nobody can sign in: the provider cannot be asked", "error", err)
 		g.failSignIn(w, r, http.StatusBadGateway, "The sign-in service cannot be reached now: try again in a moment.")
 		return
@@ -108,13 +119,13 @@ func (g *Guard) beginSignIn(w http.ResponseWriter, r *http.Request) {
 // finishSignIn takes the browser back from the provider.
 func (g *Guard) finishSignIn(w http.ResponseWriter, r *http.Request) {
 	v, query := visitOf(r), r.URL.Query()
-	if no := g.pace(v.arrival, "", w); no != (refusal{}) {
-		g.failSignIn(w, r, no.status, no.sentence)
+	if g.paced(w, r, v.arrival) {
 		return
 	}
 	try, ok := g.attemptOf(r, v.arrival)
 	g.setAttempt(w, v.arrival, "", -1)
 	if !ok || subtle.ConstantTimeCompare([]byte(try.State), []byte(query.Get("state"))) != 1 {
+		g.failed.failed(v.arrival.client, query.Get("state"))
 		g.failSignIn(w, r, http.StatusBadRequest, "This sign-in was not begun in this browser, or it took too long: sign in again.")
 		return
 	}
@@ -124,14 +135,14 @@ func (g *Guard) finishSignIn(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), redeemWithin)
 	defer cancel()
-	claims, err := g.openID.Provider.Redeem(ctx, g.openID.redirect, query.Get("code"), try.Secrets)
+	told, err := g.openID.Provider.Redeem(ctx, g.openID.redirect, query.Get("code"), try.Secrets)
 	if err != nil {
-		g.backoff.tried(v.arrival.client, "", false)
+		g.failed.failed(v.arrival.client, query.Get("code"))
 		g.logger.Warn("somebody could not sign in", "error", err)
 		g.failSignIn(w, r, http.StatusForbidden, "The sign-in service has not confirmed who you are: sign in again.")
 		return
 	}
-	p, why := g.openID.Claims.principal(claims, g.openID.taken)
+	p, why := g.openID.Claims.principal(told.Claims, g.openID.taken)
 	switch {
 	case why != "":
 		g.failSignIn(w, r, http.StatusForbidden, "You cannot sign in with this account, for what the sign-in service tells about you cannot be used: "+why+".")
@@ -140,7 +151,7 @@ func (g *Guard) finishSignIn(w http.ResponseWriter, r *http.Request) {
 		g.failSignIn(w, r, http.StatusForbidden, "You have signed in as "+p.Name+", and that account has no role here: ask the people who run this gateway.")
 		return
 	}
-	cookie, page, err := g.signIn(r.Context(), p, byOIDC, "")
+	cookie, page, err := g.signIn(r.Context(), p, byOIDC, "", told.Refresh)
 	if err != nil {
 		g.logger.Error("a sign-in cannot be kept", "error", err)
 		g.failSignIn(w, r, http.StatusServiceUnavailable, storeAway().sentence)
@@ -153,6 +164,17 @@ func (g *Guard) finishSignIn(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("Location", "/#"+url.Values{pageParam: {page}, "for": {try.Page}}.Encode())
 	w.WriteHeader(http.StatusSeeOther)
+}
+
+// paced refuses to sign somebody in while their address has to wait. Sign-ins that failed count
+// apart from wrong tokens: a script with an old token keeps no person out.
+func (g *Guard) paced(w http.ResponseWriter, r *http.Request, a arrival) bool {
+	left := g.failed.left(a.client)
+	if left > 0 {
+		no := tooManyWrong(w, left)
+		g.failSignIn(w, r, no.status, "Too many sign-ins from your address have failed: wait a moment, then try again.")
+	}
+	return left > 0
 }
 
 // failSignIn shows a sentence to a person whose browser is not on the page now.
@@ -181,37 +203,42 @@ func (g *Guard) attemptOf(r *http.Request, a arrival) (attempt, bool) {
 	if err != nil || len(c.Value) > maxAttempt {
 		return attempt{}, false
 	}
-	sealer, err := g.sealer(r.Context())
-	if err != nil {
-		g.logger.Error("the key of sign-ins cannot be read", "error", err)
-		return attempt{}, false
-	}
 	sealed, err := base64.RawURLEncoding.DecodeString(c.Value)
 	if err != nil {
 		return attempt{}, false
 	}
-	open, err := sealer.Open(nil, nil, sealed, nil)
+	key, err := g.attemptKey(r.Context())
+	if err != nil {
+		g.logger.Error("the key of sign-ins cannot be read", "error", err)
+		return attempt{}, false
+	}
+	plain, err := openWith(key, sealed)
 	var try attempt
-	if err != nil || json.Unmarshal(open, &try) != nil || time.Now().After(try.Until) {
+	if err != nil || json.Unmarshal(plain, &try) != nil || time.Now().After(try.Until) {
 		return attempt{}, false
 	}
 	return try, true
 }
 
 func (g *Guard) seal(ctx context.Context, try attempt) (string, error) {
-	sealer, err := g.sealer(ctx)
-	if err != nil {
-		return "", err
-	}
 	plain, err := json.Marshal(try)
 	if err != nil {
 		return "", err
 	}
-	return base64.RawURLEncoding.EncodeToString(sealer.Seal(nil, nil, plain, nil)), nil //nolint:gosec // the sealer draws the nonce itself
+	key, err := g.attemptKey(ctx)
+	if err != nil {
+		return "", err
+	}
+	sealed, err := sealWith(key, plain)
+	return base64.RawURLEncoding.EncodeToString(sealed), err
 }
 
-// sealer seals attempts with a key that all gateways of a store share.
-func (g *Guard) sealer(ctx context.Context) (cipher.AEAD, error) {
+// attemptKey is the key that seals attempts, which all gateways of a store share. The store is
+// asked once, and not for each stranger.
+func (g *Guard) attemptKey(ctx context.Context) ([]byte, error) {
+	if key := g.openID.key.Load(); key != nil {
+		return *key, nil
+	}
 	const name = "attempts"
 	e, err := g.signIns.Get(ctx, kindKey, name)
 	if errors.Is(err, ErrUnknown) {
@@ -224,9 +251,6 @@ func (g *Guard) sealer(ctx context.Context) (cipher.AEAD, error) {
 	if err != nil {
 		return nil, err
 	}
-	block, err := aes.NewCipher(e.Doc)
-	if err != nil {
-		return nil, fmt.Errorf("the key of sign-ins cannot be used: %w", err)
-	}
-	return cipher.NewGCMWithRandomNonce(block)
+	g.openID.key.Store(&e.Doc)
+	return e.Doc, nil
 }

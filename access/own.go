@@ -156,14 +156,16 @@ func (g *Guard) revokeSignIn(w http.ResponseWriter, r *http.Request) {
 
 // visible lists the sign-ins that the caller may see and end.
 func (g *Guard) visible(w http.ResponseWriter, r *http.Request) ([]SignIn, bool) {
-	all, err := SignIns(r.Context(), g.signIns.Store)
+	p, _ := From(r.Context())
+	owner := p.ID
+	if p.Role.Allows(Admin) {
+		owner = ""
+	}
+	all, err := SignInsOf(r.Context(), g.signIns.Store, owner)
 	if err != nil {
 		g.logger.Error("the sign-ins cannot be listed", "error", err)
 		g.refuseWith(w, r, storeAway())
 		return nil, false
-	}
-	if p, _ := From(r.Context()); !p.Role.Allows(Admin) {
-		all = slices.DeleteFunc(all, func(s SignIn) bool { return s.User != p.ID })
 	}
 	return all, true
 }

@@ -24,7 +24,7 @@ func TestWhomANameMeans(t *testing.T) {
 		c.Groups = map[string][]string{"ops": {"sub-1", "sub-2"}}
 	})
 	for _, p := range []Principal{{ID: "sub-9", Name: "Dora Doe", Role: Viewer}, {ID: "sub-8", Name: "two", Role: Viewer}} {
-		if _, _, err := g.signIn(t.Context(), p, byOIDC, ""); err != nil {
+		if _, _, err := g.signIn(t.Context(), p, byOIDC, "", ""); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -1,12 +1,15 @@
 package access
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/go-jose/go-jose/v4"
 )
 
 // How a request arrives: from a proxy that is trusted, and from others that say the same.
@@ -87,32 +90,53 @@ func TestThePageBehindAProxyWithTLS(t *testing.T) {
 
 func TestAnAddressWithManyWrongTokensHasToWait(t *testing.T) {
 	t.Parallel()
+	web := signer{"", jose.EdDSA, newEdKey(t)}
+	mode := jwtMode(JWT{KeyFile: web.pem(t)})
 	synctest.Test(t, func(t *testing.T) {
-		g := newGuard(t, nil)
+		g := newGuard(t, mode)
 		try := func(from, token string) int {
 			return ask(g, "GET /api/sessions", "From: "+from+":1", "Authorization: Bearer "+token).Code
 		}
 		const attacker, other = "192.0.2.66", "192.0.2.67"
-		if status := try(attacker, viewToken); status != http.StatusOK {
-			t.Fatalf("a right token: %d", status)
+		guesses := 0
+		guess := func() string { guesses++; return fmt.Sprintf("wrong-%d", guesses) }
+		for range 5 * freeStrikes { // a script that goes on with an old token
+			if status := try(attacker, "stale"); status != http.StatusUnauthorized {
+				t.Fatalf("the same wrong token again: %d", status)
+			}
 		}
-		for range freeStrikes {
-			if status := try(attacker, "wrong"); status != http.StatusUnauthorized {
+		for range freeStrikes - 1 {
+			if status := try(attacker, guess()); status != http.StatusUnauthorized {
 				t.Fatalf("one of the first wrong tokens: %d", status)
 			}
 		}
-		w := ask(g, "GET /api/sessions", "From: "+attacker+":1", "Authorization: Bearer wrong")
+		w := ask(g, "GET /api/sessions", "From: "+attacker+":1", "Authorization: Bearer "+guess())
 		if after, err := strconv.Atoi(w.Header().Get("Retry-After")); w.Code != http.StatusTooManyRequests || err != nil || after < 1 || !strings.Contains(w.Body.String(), "too_many_wrong_tokens") {
 			t.Errorf("%d %v %s", w.Code, w.Header(), w.Body)
 		}
-		if status := try(attacker, workToken); status != http.StatusTooManyRequests {
-			t.Errorf("a guess that is right, while the address has to wait: %d", status)
+		if w := ask(g, "GET /?token="+guess(), "From: "+attacker+":1"); w.Code != http.StatusTooManyRequests {
+			t.Errorf("a guess in the URL: %d", w.Code)
 		}
-		if w := ask(g, "GET /?token="+workToken, "From: "+attacker+":1"); w.Code != http.StatusTooManyRequests {
-			t.Errorf("the same in the URL: %d", w.Code)
+		if status := try(attacker, "stale"); status != http.StatusUnauthorized {
+			t.Errorf("the same wrong token, while the address has to wait: %d", status)
 		}
-		if status := try(attacker, viewToken); status != http.StatusOK {
-			t.Errorf("a token that has worked from there: %d", status)
+		created, err := CreateToken(t.Context(), g.tokens.Store, Named{Name: "new", Role: Viewer})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for what, token := range map[string]string{"a configured token": workToken, "a created one": created, "that of the admin": g.minted, "a JSON Web Token": web.token(t, nil)} {
+			if status := try(attacker, token); status != http.StatusOK {
+				t.Errorf("%s, which others made to wait: %d", what, status)
+			}
+			if strings.HasPrefix(token, "eyJ") {
+				continue
+			}
+			if w := ask(g, "GET /?token="+token, "From: "+attacker+":1"); w.Code != http.StatusSeeOther {
+				t.Errorf("%s in the URL: %d", what, w.Code)
+			}
+		}
+		if status := try(attacker, web.token(t, claims{"aud": "x", "exp": time.Now().Add(-time.Hour).Unix()})); status != http.StatusUnauthorized {
+			t.Errorf("a JSON Web Token that has expired: %d", status)
 		}
 		if status := try(other, workToken); status != http.StatusOK {
 			t.Errorf("another address: %d", status)
@@ -121,7 +145,7 @@ func TestAnAddressWithManyWrongTokensHasToWait(t *testing.T) {
 		waits := []time.Duration{}
 		for range 9 {
 			from := time.Now()
-			for try(attacker, "wrong") == http.StatusTooManyRequests {
+			for try(attacker, guess()) == http.StatusTooManyRequests {
 				time.Sleep(time.Second)
 			}
 			waits = append(waits, time.Since(from))
@@ -133,7 +157,7 @@ func TestAnAddressWithManyWrongTokensHasToWait(t *testing.T) {
 			}
 		}
 		time.Sleep(strikesLast + time.Minute)
-		if status := try(attacker, "wrong"); status != http.StatusUnauthorized {
+		if status := try(attacker, guess()); status != http.StatusUnauthorized {
 			t.Errorf("after a long time: %d", status)
 		}
 		if status := try(attacker, workToken); status != http.StatusOK {
@@ -154,8 +178,8 @@ func TestTheMemoryOfWrongTokensIsBounded(t *testing.T) {
 	if len(g.backoff.of) != mostAddresses || g.backoff.order.Len() != mostAddresses {
 		t.Errorf("%d addresses are kept", len(g.backoff.of))
 	}
-	for range 3 * freeStrikes { // a local proxy that is not trusted sends the requests of everybody
-		if w := ask(g, "GET /api/sessions", "Authorization: Bearer wrong"); w.Code != http.StatusUnauthorized {
+	for i := range 3 * freeStrikes { // a local proxy that is not trusted sends the requests of everybody
+		if w := ask(g, "GET /api/sessions", fmt.Sprintf("Authorization: Bearer wrong-%d", i)); w.Code != http.StatusUnauthorized {
 			t.Fatalf("loopback has to wait: %d", w.Code)
 		}
 	}

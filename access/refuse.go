@@ -3,8 +3,10 @@ package access
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"net/http"
 	"strconv"
+	"time"
 )
 
 // refusal is why a request goes no further.
@@ -92,7 +94,9 @@ func tokenMissing(mode Mode) refusal {
 	return refusal{http.StatusUnauthorized, "token_missing", how}
 }
 
-func tooManyWrong() refusal {
+// tooManyWrong says how long to wait.
+func tooManyWrong(w http.ResponseWriter, left time.Duration) refusal {
+	w.Header().Set("Retry-After", strconv.Itoa(int(math.Ceil(left.Seconds()))))
 	return refusal{
 		http.StatusTooManyRequests, "too_many_wrong_tokens",
 		"Too many wrong tokens came from your address: wait a moment, then send the right one.",

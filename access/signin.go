@@ -53,6 +53,8 @@ type signInDoc struct {
 	Groups []string `json:"groups,omitempty"`
 	// Bound are the sessions that their token was good for; nil: all.
 	Bound *Bound `json:"bound,omitempty"`
+	// Confirmed is that of a sign-in by a provider.
+	Confirmed *confirmation `json:"confirmed,omitempty"`
 }
 
 func (d signInDoc) principal(expires time.Time) Principal {
@@ -70,32 +72,43 @@ const (
 )
 
 // signIn keeps a new sign-in, and returns the value of its cookie and the page's secret.
-// tokenDigest is empty if no token of this gateway stands behind the sign-in.
-func (g *Guard) signIn(ctx context.Context, p Principal, by, tokenDigest string) (cookie, page string, err error) {
+// tokenDigest is empty if no token of this gateway stands behind the sign-in, and refresh if no
+// provider has given a refresh token.
+func (g *Guard) signIn(ctx context.Context, p Principal, by, tokenDigest, refresh string) (cookie, page string, err error) {
 	cookie, page = rand.Text()+rand.Text(), rand.Text()+rand.Text()
-	doc, err := json.Marshal(signInDoc{digestOf(page), by, tokenDigest, p.ID, p.Name, p.Role, p.Groups, p.Bound})
+	now := time.Now()
+	d := signInDoc{digestOf(page), by, tokenDigest, p.ID, p.Name, p.Role, p.Groups, p.Bound, nil}
+	if by == byOIDC {
+		sealed, err := sealRefresh(cookie, refresh)
+		if err != nil {
+			return "", "", err
+		}
+		d.Confirmed = &confirmation{At: now, Refresh: sealed}
+		if sealed == nil {
+			p.Expires = now.Add(confirmedFor)
+		}
+	}
+	doc, err := json.Marshal(d)
 	if err != nil {
 		return "", "", err
 	}
 	if err := g.endOldest(ctx, p.ID); err != nil {
 		return "", "", err
 	}
-	now := time.Now()
 	expires := now.Add(g.lifetime)
 	if !p.Expires.IsZero() && p.Expires.Before(expires) {
 		expires = p.Expires
 	}
 	id := signInID(cookie)
-	return cookie, page, g.signIns.Put(ctx, kindSignIn, Entry{ID: id, Name: id, Created: now, Expires: expires, Doc: doc})
+	return cookie, page, g.signIns.Put(ctx, kindSignIn, Entry{ID: id, Name: id, Owner: p.ID, Created: now, Expires: expires, Doc: doc})
 }
 
 // endOldest leaves room for one more sign-in of a person.
 func (g *Guard) endOldest(ctx context.Context, user string) error {
-	all, err := SignIns(ctx, g.signIns.Store)
+	all, err := SignInsOf(ctx, g.signIns.Store, user)
 	if err != nil {
 		return err
 	}
-	all = slices.DeleteFunc(all, func(s SignIn) bool { return s.User != user })
 	for i := range len(all) - mostSignIns + 1 {
 		if err := g.signIns.drop(ctx, all[i].ID); err != nil && !errors.Is(err, ErrUnknown) {
 			return err
@@ -105,20 +118,61 @@ func (g *Guard) endOldest(ctx context.Context, user string) error {
 }
 
 // SignIns lists the sign-ins of a store, the oldest first.
-func SignIns(ctx context.Context, s Store) ([]SignIn, error) {
-	entries, err := s.List(ctx, kindSignIn)
+func SignIns(ctx context.Context, s Store) ([]SignIn, error) { return SignInsOf(ctx, s, "") }
+
+// SignInsOf lists the sign-ins of the person with that ID, the oldest first.
+func SignInsOf(ctx context.Context, s Store, user string) ([]SignIn, error) {
+	entries, err := s.List(ctx, kindSignIn, user)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]SignIn, len(entries))
-	for i, e := range entries {
+	all := make([]SignIn, 0, len(entries))
+	for _, e := range entries {
 		var doc signInDoc
 		if err := json.Unmarshal(e.Doc, &doc); err != nil {
 			return nil, fmt.Errorf("the entry of the sign-in %s cannot be read: %w", e.ID, err)
 		}
-		all[i] = SignIn{e.ID, doc.User, doc.Name, doc.By, e.Created, e.Expires}
+		if user == "" || doc.User == user { // an entry of an older program has no owner
+			all = append(all, SignIn{e.ID, doc.User, doc.Name, doc.By, e.Created, e.Expires})
+		}
 	}
 	return all, nil
+}
+
+// EndSignInsOf ends all sign-ins of a person, named by ID or, if one person only has it, by the
+// display name. Gateways that use the store refuse them within seconds. The error is a sentence.
+func EndSignInsOf(ctx context.Context, s Store, name string) (ended int, err error) {
+	all, err := SignIns(ctx, s)
+	if err != nil {
+		return 0, err
+	}
+	user := name
+	if !slices.ContainsFunc(all, func(i SignIn) bool { return i.User == name }) {
+		var called []string
+		for _, i := range all {
+			if i.Name == name && !slices.Contains(called, i.User) {
+				called = append(called, i.User)
+			}
+		}
+		switch len(called) {
+		case 0:
+			return 0, fmt.Errorf("%s is not signed in: `tributary signins list` shows who is", quote(name))
+		case 1:
+			user = called[0]
+		default:
+			return 0, fmt.Errorf("several people are called %s: write the USER of `tributary signins list` for the one you mean, %s", quote(name), strings.Join(called, " or "))
+		}
+	}
+	for _, i := range all {
+		if i.User != user {
+			continue
+		}
+		if err := s.Delete(ctx, kindSignIn, i.ID); err != nil && !errors.Is(err, ErrUnknown) {
+			return ended, err
+		}
+		ended++
+	}
+	return ended, nil
 }
 
 // EndSignIn ends a sign-in. Gateways that use the store refuse it within seconds.
@@ -136,7 +190,7 @@ func (g *Guard) byCookie(r *http.Request, a arrival) (sender, refusal) {
 	cookies := r.CookiesNamed(g.cookieFor(a))
 	no := signInOver()
 	for _, cookie := range cookies[:min(len(cookies), 4)] {
-		s, why := g.signedIn(r.Context(), signInID(cookie.Value), pageSecret(r))
+		s, why := g.signedIn(r.Context(), cookie.Value, pageSecret(r))
 		if why == (refusal{}) {
 			return s, why
 		}
@@ -148,29 +202,39 @@ func (g *Guard) byCookie(r *http.Request, a arrival) (sender, refusal) {
 }
 
 // signedIn tells whose a sign-in is.
-func (g *Guard) signedIn(ctx context.Context, id, page string) (sender, refusal) {
-	p, doc, no := g.holder(ctx, id)
+func (g *Guard) signedIn(ctx context.Context, cookie, page string) (sender, refusal) {
+	id := signInID(cookie)
+	_, doc, no := g.holder(ctx, id)
 	switch {
 	case no != (refusal{}):
 		return sender{}, no
-	case page == "" && !g.cookieAlone:
+	case page == "":
 		return sender{}, pageSecretMissing()
-	case page != "" && subtle.ConstantTimeCompare([]byte(digestOf(page)), []byte(doc.Page)) != 1:
+	case subtle.ConstantTimeCompare([]byte(digestOf(page)), []byte(doc.Page)) != 1:
 		return sender{}, pageSecretWrong()
 	}
+	p, no := g.confirmed(ctx, cookie)
+	if no != (refusal{}) {
+		return sender{}, no
+	}
 	return sender{principal: p, signIn: id, still: func(ctx context.Context) bool {
-		_, _, no := g.holder(ctx, id)
+		_, no := g.confirmed(ctx, cookie)
 		return no == refusal{} || no == storeAway()
 	}}, refusal{}
 }
 
+// confirmed is the person of a sign-in, after the provider was asked if it is time.
+func (g *Guard) confirmed(ctx context.Context, cookie string) (Principal, refusal) {
+	if no := g.confirm(ctx, cookie); no != (refusal{}) {
+		return Principal{}, no
+	}
+	p, _, no := g.holder(ctx, signInID(cookie))
+	return p, no
+}
+
 // holder finds the person of a sign-in as they are now.
 func (g *Guard) holder(ctx context.Context, id string) (Principal, signInDoc, refusal) {
-	var doc signInDoc
-	e, err := g.signIns.find(ctx, id)
-	if err == nil {
-		err = json.Unmarshal(e.Doc, &doc)
-	}
+	e, doc, err := g.entryOf(ctx, id)
 	switch {
 	case errors.Is(err, ErrUnknown):
 		return Principal{}, doc, signInOver()

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -16,8 +17,12 @@ type Store interface {
 	Put(ctx context.Context, kind Kind, e Entry) error
 	// Get finds an entry by its ID. The error is ErrUnknown if there is none.
 	Get(ctx context.Context, kind Kind, id string) (Entry, error)
-	// List returns all entries of a kind, the oldest first.
-	List(ctx context.Context, kind Kind) ([]Entry, error)
+	// List returns the entries of a kind, the oldest first: those of an owner and those whose
+	// owner is not noted, or all if owner is empty.
+	List(ctx context.Context, kind Kind, owner string) ([]Entry, error)
+	// Update gives the entry of an ID another Doc and Expires, if its Doc is still was. The error
+	// is ErrUnknown if it is not, or if there is no such entry.
+	Update(ctx context.Context, kind Kind, e Entry, was []byte) error
 	// Delete removes an entry by its Name. The error is ErrUnknown if there is none.
 	Delete(ctx context.Context, kind Kind, name string) error
 }
@@ -35,9 +40,11 @@ const (
 // Entry is what a Store keeps. It holds no secret but a key of the gateway's own.
 type Entry struct {
 	ID, Name string
-	Created  time.Time
-	Expires  time.Time // zero: never
-	Doc      []byte
+	// Owner is the person whose entry it is. Stores of older programs have noted none.
+	Owner   string
+	Created time.Time
+	Expires time.Time // zero: never
+	Doc     []byte
 }
 
 // Errors of a Store.
@@ -85,10 +92,23 @@ func (m *memory) Get(_ context.Context, kind Kind, id string) (Entry, error) {
 }
 
 // List implements Store.
-func (m *memory) List(_ context.Context, kind Kind) ([]Entry, error) {
+func (m *memory) List(_ context.Context, kind Kind, owner string) ([]Entry, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Clone(m.alive(kind)), nil
+	return slices.DeleteFunc(slices.Clone(m.alive(kind)), func(e Entry) bool { return owner != "" && e.Owner != "" && e.Owner != owner }), nil
+}
+
+// Update implements Store.
+func (m *memory) Update(_ context.Context, kind Kind, e Entry, was []byte) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	all := m.alive(kind)
+	i := slices.IndexFunc(all, func(o Entry) bool { return o.ID == e.ID && bytes.Equal(o.Doc, was) })
+	if i < 0 {
+		return ErrUnknown
+	}
+	all[i].Doc, all[i].Expires = e.Doc, e.Expires
+	return nil
 }
 
 // Delete implements Store.

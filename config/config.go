@@ -67,6 +67,8 @@ type Auth struct {
 	// SignInLifetime is how long a sign-in of the page lasts.
 	SignInLifetime time.Duration `yaml:"sign_in_lifetime"`
 	Tokens         []Token       `yaml:"tokens"`
+	// AdminToken says whether there is the admin token of the first start.
+	AdminToken AdminToken `yaml:"admin_token"`
 	// PassThrough names the agent whose server judges tokens that nobody here knows.
 	PassThrough string `yaml:"pass_through"`
 	// Sessions says whose the sessions are: everybody's, or who made them.

@@ -23,7 +23,7 @@ func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, yaml, want string }{
 		{"unknown key", "listen: 127.0.0.1:1\nlisten_address: x", "t.yaml:2: listen_address is not a key here: the keys are listen, metrics_listen, public_url, trusted_proxies, tls, data, db, fsync, default_agent, cwd, workspaces, log_level, app, widget, auth, sessions, limits, stream, agents, exporters"},
-		{"unknown key below", "auth:\n  mode: token\n  token: abc", "t.yaml:3: auth.token is not a key here: the keys are mode, jwt, oidc, sign_in_lifetime, tokens, pass_through, sessions, foreign_session, allow_hosts, allow_origins, groups, approver"},
+		{"unknown key below", "auth:\n  mode: token\n  token: abc", "t.yaml:3: auth.token is not a key here: the keys are mode, jwt, oidc, sign_in_lifetime, tokens, admin_token, pass_through, sessions, foreign_session, allow_hosts, allow_origins, groups, approver"},
 		{"token in clear", "auth:\n  tokens:\n    - name: a\n      token: secret", "t.yaml:4: auth.tokens[0].token is not a key here: the keys are name, token_env, token_file, role"},
 		{"unknown key of an agent", "agents:\n  x:\n    adaptor: claude", "t.yaml:3: agents.x.adaptor is not a key here: the keys are adapter, enabled, roles, command, args, env, pass_env, allow_bypass, model, cwd, workspace, policy, tool_kinds, url, token_env, token_file, options"},
 		{"form of a workspace", "agents:\n  x:\n    workspace: mirror", `t.yaml:3: agents.x.workspace is "mirror": write shared, worktree or copy`},
@@ -50,6 +50,9 @@ func TestFaults(t *testing.T) {
 		{"proxies that are no list", "trusted_proxies: 10.0.0.7", `t.yaml:1: trusted_proxies is "10.0.0.7": write a list, each entry on a line that begins with -`},
 		{"a network that is none", "trusted_proxies: [10.0.0.0/33]", `t.yaml:1: trusted_proxies holds "10.0.0.0/33", which is no address and no network; write 10.0.0.7 or 10.0.0.0/8`},
 		{"every address is a proxy, by IPv6", "trusted_proxies: ['::/0']", `t.yaml:1: trusted_proxies holds "::/0", which is every address, so that every client could forge where a request comes from; name the proxies`},
+		{"no admin token, and no admin", "auth: {admin_token: off, tokens: [{name: a, role: viewer, token_env: A}]}", "t.yaml:1: auth.admin_token is off, and nobody else can be admin: let a claim of auth.oidc or auth.jwt give the role admin, or name a token with that role in auth.tokens"},
+		{"no admin token, and claims without an admin", "public_url: https://a.example\nauth: {admin_token: off, oidc: {issuer: 'https://id.example', client_id: a, role_claim: g, roles: {x: viewer}}}", "t.yaml:2: auth.admin_token is off, and nobody else can be admin: let a claim of auth.oidc or auth.jwt give the role admin, or name a token with that role in auth.tokens"},
+		{"an admin token in words", "auth: {admin_token: no}", `t.yaml:1: auth.admin_token is "no": write on or off`},
 		{"lifetime of nothing", "auth: {sign_in_lifetime: 0s}", `t.yaml:1: auth.sign_in_lifetime is "0s": it must be greater than 0`},
 		{"OIDC that is a URL", "auth: {oidc: 'https://id.example'}", `t.yaml:1: auth.oidc is "https://id.example": write keys and values, each key on a line of its own`},
 		{"OIDC with an empty issuer", "auth: {oidc: {issuer: ''}}", "t.yaml:1: auth.oidc.issuer is empty: give it a value, or remove the key"},

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/tributary-dev/tributary/access"
@@ -31,6 +33,39 @@ type OIDC struct {
 	GroupClaim       string                 `yaml:"group_claim"`
 }
 
+// AdminToken says whether there is the admin token of the first start.
+type AdminToken string
+
+// The values of AdminToken. The empty one means AdminTokenOn.
+const (
+	AdminTokenOn  AdminToken = "on"
+	AdminTokenOff AdminToken = "off"
+)
+
+// checkAdminToken refuses to switch the admin token off where nobody else can be admin.
+func (c *Config) checkAdminToken() error {
+	admin := slices.ContainsFunc(c.Auth.Tokens, func(t Token) bool { return t.Role == access.Admin })
+	if o := c.Auth.OIDC; o != nil {
+		admin = admin || gives(o.RoleClaim, o.Roles, o.DefaultRole)
+	}
+	if j := c.Auth.JWT; j != nil {
+		admin = admin || gives(j.RoleClaim, j.Roles, j.DefaultRole)
+	}
+	switch {
+	case c.Auth.AdminToken != AdminTokenOff || admin:
+		return nil
+	case c.Auth.Mode == access.ModeNone:
+		return c.Fault("auth.admin_token", "means nothing in mode none, where everybody is admin: remove it")
+	}
+	return c.Fault("auth.admin_token", "is off, and nobody else can be admin: let a claim of auth.oidc or auth.jwt give the role admin, or name a token with that role in auth.tokens")
+}
+
+// gives reports whether claims can make somebody an admin. Without a map the words of the claim are
+// the roles.
+func gives(claim string, roles map[string]access.Role, otherwise access.Role) bool {
+	return otherwise == access.Admin || claim != "" && (roles == nil || slices.Contains(slices.Collect(maps.Values(roles)), access.Admin))
+}
+
 // checkFront looks at the settings of the way to the gateway.
 func (c *Config) checkFront() error {
 	if t := c.TLS; t != nil && (t.Cert == "" || t.Key == "") {
@@ -45,7 +80,7 @@ func (c *Config) checkFront() error {
 	o := c.Auth.OIDC
 	switch {
 	case o == nil:
-		return nil
+		return c.checkAdminToken()
 	case o.Issuer == "":
 		return c.Fault("auth.oidc", "has no issuer: write the URL of the provider, as its discovery document has it")
 	case o.ClientID == "":
@@ -59,5 +94,5 @@ func (c *Config) checkFront() error {
 	case c.PublicURL == "":
 		return c.Fault("auth.oidc", "needs public_url: write the address that people open, to which the provider sends them back")
 	}
-	return nil
+	return c.checkAdminToken()
 }

@@ -24,6 +24,8 @@ func words(t reflect.Type) []string {
 		return yamlfile.Words(session.Pause, session.Hold)
 	case reflect.TypeFor[access.Mode]():
 		return yamlfile.Words(access.ModeToken, access.ModeJWT, access.ModeNone)
+	case reflect.TypeFor[AdminToken]():
+		return yamlfile.Words(AdminTokenOn, AdminTokenOff)
 	case reflect.TypeFor[Sharing]():
 		return yamlfile.Words(Shared, Private)
 	case reflect.TypeFor[ToolOutput]():

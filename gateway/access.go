@@ -58,6 +58,22 @@ func (g *gateway) member(need access.Role, h, unseen handler) handler {
 	}
 }
 
+// decider is member for a viewer. A member of a group of approvers may decide on the permission
+// requests of a session that they may not see.
+func (g *gateway) decider(h handler) handler {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		id := r.PathValue("id")
+		admitted, _, err := g.authz.Authorize(r, id, access.Viewer)
+		if err == nil {
+			return h(w, admitted)
+		}
+		if decides, refused := g.authz.AuthorizeApprover(r, id, r.PathValue("request")); refused == nil {
+			return h(w, decides)
+		}
+		return err
+	}
+}
+
 // rfcMember is member for the RFC's route. There a sender whose role is too small learns
 // that there is no such session, and a session may keep AI SDK clients out.
 func (g *gateway) rfcMember(need access.Role, h, unseen handler) handler {

@@ -36,6 +36,7 @@ func accessColumns() []column {
 		{"collaborator", false, "carl"},
 		{"admin", false, "root"},
 		{"stranger", true, "carl"},
+		{"in a group of approvers", true, "gus"},
 		{"member: viewer", true, "vic"},
 		{"member: collaborator", true, "cleo"},
 		{"owner", true, "ada"},
@@ -50,9 +51,9 @@ func accessStand(t *testing.T, private bool) stand {
 	t.Helper()
 	roles := map[string]access.Role{
 		"vera": access.Viewer, "carl": access.Collaborator, "root": access.Admin,
-		"vic": access.Collaborator, "cleo": access.Collaborator, "ada": access.Collaborator,
+		"vic": access.Collaborator, "gus": access.Collaborator, "cleo": access.Collaborator, "ada": access.Collaborator,
 	}
-	c := access.Config{Listen: "127.0.0.1:0", Public: gateway.Public, Refuse: gateway.Refuse}
+	c := access.Config{Listen: "127.0.0.1:0", Public: gateway.Public, Refuse: gateway.Refuse, Groups: map[string][]string{"approvers": {"gus"}}}
 	for name, role := range roles {
 		c.Tokens = append(c.Tokens, access.Token{Name: name, Token: tokenOf(name), Role: role})
 	}
@@ -62,7 +63,7 @@ func accessStand(t *testing.T, private bool) stand {
 	}
 	many := func(o *session.Options) { o.MaxAgents, o.AgentShare = 10_000, 10_000 } // all sessions wait at once
 	return newStandOn(t, memlog.New(), many, func(o *gateway.Options) {
-		o.Private, o.Guard = private, guard.Wrap
+		o.Private, o.Guard, o.Permits = private, guard.Wrap, []access.Who{{Role: access.Admin}, {Group: "approvers"}}
 		o.Page = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Content-Type", "text/html") })
 	})
 }

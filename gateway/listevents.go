@@ -48,6 +48,8 @@ func (g *gateway) listEvent(r *http.Request, e session.ListEvent) map[string]any
 		return event
 	case e.Changed != nil:
 		return map[string]any{"type": "session", "session": g.view(r, *e.Changed)}
+	case e.Requests:
+		return map[string]any{"type": "requests"}
 	}
 	return map[string]any{"type": "gone", "id": e.Gone}
 }

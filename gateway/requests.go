@@ -3,6 +3,7 @@ package gateway
 import (
 	"encoding/json"
 	"net/http"
+	"slices"
 	"time"
 
 	"github.com/tributary-dev/tributary/internal/quote"
@@ -36,8 +37,9 @@ type requestView struct {
 	Choices  []trace.Choice `json:"choices,omitempty"`
 	Multiple bool           `json:"multiple,omitempty"`
 	At       time.Time      `json:"at"`
-	// MayAnswer says that the caller may answer.
+	// MayAnswer says that the caller may answer, and MayOpen that they may see the session.
 	MayAnswer   bool `json:"may_answer"`
+	MayOpen     bool `json:"may_open"`
 	TakesInput  bool `json:"takes_input"`
 	TakesReason bool `json:"takes_reason"`
 }
@@ -50,10 +52,11 @@ type optionView struct {
 	Scope string           `json:"scope"`
 }
 
-// requests lists what waits for a person in all sessions that the caller may see.
+// requests lists what waits for a person in all sessions that the caller may see, and the permission
+// requests on which they may decide.
 func (g *gateway) requests(w http.ResponseWriter, r *http.Request) error {
 	var all []session.WaitingRequest
-	if choice, some := g.authz.Visible(r.Context()); some {
+	if choice, some := g.authz.VisibleRequests(r.Context()); some {
 		all = g.Hub.Waiting(choice)
 	}
 	return g.sendRequests(w, r, all)
@@ -69,7 +72,12 @@ func (g *gateway) sessionRequests(w http.ResponseWriter, r *http.Request) error 
 }
 
 // sendRequests sends requests one after another: their inputs can be large.
+// Of a session that the sender may not see, they get what they may decide on.
 func (g *gateway) sendRequests(w http.ResponseWriter, r *http.Request, all []session.WaitingRequest) error {
+	ctx := r.Context()
+	all = slices.DeleteFunc(all, func(q session.WaitingRequest) bool {
+		return !g.authz.Sees(ctx, q.Info) && !g.authz.MayAnswer(ctx, q.Info, q.Question())
+	})
 	w.Header().Set("Content-Type", "application/json")
 	next := `{"requests":[`
 	for _, q := range all {
@@ -93,7 +101,7 @@ func (g *gateway) requestView(r *http.Request, q session.WaitingRequest) request
 	v := requestView{
 		ID: q.ID, Kind: "question", Session: q.Info.ID, SessionTitle: q.Info.Title, Agent: q.Info.Agent, Turn: q.Turn, MessageID: q.MessageID,
 		ToolCallID: q.ToolCallID(), Tool: q.Call.Name, ToolKind: q.Call.ToolKind, Input: q.Call.Input, InputText: quote.InputText(q.Call.Input), At: q.Opened.UTC(),
-		MayAnswer: g.authz.MayAnswer(r.Context(), q.Info, q.Question()), TakesInput: q.TakesInput, TakesReason: q.TakesReason,
+		MayAnswer: g.authz.MayAnswer(r.Context(), q.Info, q.Question()), MayOpen: g.authz.Sees(r.Context(), q.Info), TakesInput: q.TakesInput, TakesReason: q.TakesReason,
 	}
 	if p, is := q.Asked.(trace.PermissionRequest); is {
 		v.Kind, v.Title = "permission", p.Title

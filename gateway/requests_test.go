@@ -27,6 +27,7 @@ type waitingRequest struct {
 	Options                                               []struct{ ID, Name, Kind, Scope string }
 	Choices                                               []struct{ Label string }
 	MayAnswer                                             bool `json:"may_answer"`
+	MayOpen                                               bool `json:"may_open"`
 	TakesInput                                            bool `json:"takes_input"`
 	TakesReason                                           bool `json:"takes_reason"`
 }
@@ -177,8 +178,72 @@ func TestTheInboxOfAPersonHasTheirSessionsOnly(t *testing.T) {
 	if status, _, body := s.do("GET", "/api/sessions/adas/requests", "", eve...); status != http.StatusNotFound {
 		t.Errorf("a stranger: %d %s", status, body)
 	}
-	if all := s.inbox("/api/sessions/adas/requests", root...); len(all) != 1 || !all[0].MayAnswer {
+	if all := s.inbox("/api/sessions/adas/requests", root...); len(all) != 1 || !all[0].MayAnswer || !all[0].MayOpen {
 		t.Errorf("an approver: %+v", all)
+	}
+}
+
+// A group of approvers decides in private sessions, and learns nothing else of them. A role that may
+// approve opens no session of others.
+func TestAGroupOfApproversDecidesInSessionsThatItDoesNotSee(t *testing.T) {
+	s := newStandWith(t, func(o *gateway.Options) {
+		privately(o)
+		o.Permits = []access.Who{{Role: access.Collaborator}, {Group: "ops"}}
+	})
+	ada, eve := as("ada", "collaborator"), as("eve", "collaborator")
+	ops := append(as("gus", "viewer"), "X-Test-Groups", "ops")
+	list := s.listen("/api/events", ops...)
+	if e := list.event(); e.Type != "list" || len(e.Sessions) != 0 {
+		t.Errorf("the list of the group begins with %+v", e)
+	}
+	for id, what := range map[string]string{"adas": "approve", "asks": "ask", "quiet": "hello"} {
+		s.do("POST", "/api/chat", submit(id, "u-"+id, what), ada...)
+	}
+	s.do("POST", "/api/sessions", `{"id":"own","kind":"workflow"}`, ada...)
+	s.do("POST", "/api/chat", submit("own", "u-own", "approve"), ada...)
+	if all := s.inbox("/api/requests", eve...); len(all) != 0 {
+		t.Errorf("an approver by role sees %+v", all)
+	}
+	all := s.inbox("/api/requests", ops...)
+	if len(all) != 1 || all[0].Session != "adas" || all[0].Kind != "permission" || !all[0].MayAnswer || all[0].MayOpen || len(all[0].Input) == 0 || all[0].SessionTitle == "" {
+		t.Fatalf("the group sees %+v", all)
+	}
+	request := all[0].ID
+	if e := list.event(); e.Type != "requests" || e.ID != "" || e.Session.ID != "" { // for one session or for several
+		t.Errorf("the list of the group tells %+v", e)
+	}
+	if one := s.inbox("/api/sessions/adas/requests", ops...); len(one) != 1 || one[0].ID != request {
+		t.Errorf("the request alone: %+v", one)
+	}
+	var asked string
+	for _, q := range s.inbox("/api/requests", ada...) {
+		if q.Session == "asks" {
+			asked = q.ID
+		}
+	}
+	// All else is as if there were no such session.
+	_, _, none := s.do("GET", "/api/sessions/none/requests", "", ops...)
+	for _, path := range []string{"GET /api/sessions/adas", "GET /api/sessions/adas/messages", "GET /api/sessions/adas/trace?request=" + request, "GET /api/sessions/adas/grants", "GET /api/sessions/asks/requests", "GET /api/sessions/quiet/requests", "GET /api/sessions/own/requests", "POST /api/sessions/asks/permissions/" + asked, "POST /api/sessions/adas/permissions/none", "POST /api/sessions/quiet/permissions/" + request} {
+		method, at, _ := strings.Cut(path, " ")
+		body := ""
+		if method == "POST" {
+			body = `no JSON`
+		}
+		if status, _, text := s.do(method, at, body, ops...); status != http.StatusNotFound || text != none {
+			t.Errorf("%s: %d %s, want %s", path, status, text, none)
+		}
+	}
+	if status, _, text := s.do("POST", "/api/sessions/adas/permissions/"+request, `{"approved":true}`, eve...); status != http.StatusNotFound {
+		t.Errorf("an approver by role answers: %d %s", status, text)
+	}
+	if status, _, text := s.do("POST", "/api/sessions/adas/permissions/"+request, `{"approved":true}`, ops...); status != http.StatusOK || !strings.Contains(text, "gus") {
+		t.Errorf("the group answers: %d %s", status, text)
+	}
+	if status, _, text := s.do("POST", "/api/sessions/adas/permissions/"+request, `{"approved":false}`, ops...); status != http.StatusConflict {
+		t.Errorf("a second answer: %d %s", status, text)
+	}
+	if all := s.inbox("/api/requests", ops...); len(all) != 0 {
+		t.Errorf("after the answer: %+v", all)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -29,6 +30,9 @@ type ListEvent struct {
 	// Gone is the id of a session that this reader was shown. The session is deleted, or the
 	// reader may not see the session any more.
 	Gone string
+	// Requests says that other requests wait in sessions that this reader decides on and does not
+	// see. They are not named.
+	Requests bool
 }
 
 // ListPage is the newest page of a list.
@@ -113,6 +117,10 @@ type listReader struct {
 	whole   bool          // the page is to be read
 	changed map[string]*Summary
 	shown   map[string]struct{} // nil while the page is being read
+	// asks are the requests that wait in sessions that the reader decides on and does not see, and
+	// asked says that they have changed.
+	asks  map[string]string
+	asked bool
 }
 
 func (b *board) join(c Selection, limit int) *listReader {
@@ -185,6 +193,7 @@ func (b *board) post(id string, s *Summary) {
 }
 
 func (r *listReader) note(id string, s *Summary) {
+	r.noteAsks(id, s)
 	_, shown := r.shown[id]
 	_, waits := r.changed[id]
 	if r.whole || r.shown != nil && !shown && !waits && (s == nil || !r.has(*s)) {
@@ -197,6 +206,29 @@ func (r *listReader) note(id string, s *Summary) {
 	if len(r.changed) > mostChanges {
 		r.again()
 	}
+	r.awake()
+}
+
+// noteAsks notes the requests of a session that the reader does not see.
+func (r *listReader) noteAsks(id string, s *Summary) {
+	if r.Decides == nil {
+		return
+	}
+	now := ""
+	if s != nil && !r.has(*s) && r.Decides(id, s.ACL()) {
+		now = strings.Join(s.Waiting, " ")
+	}
+	switch {
+	case now == r.asks[id]:
+		return
+	case now == "":
+		delete(r.asks, id)
+	case r.asks == nil:
+		r.asks = map[string]string{id: now}
+	default:
+		r.asks[id] = now
+	}
+	r.asked = true
 	r.awake()
 }
 
@@ -218,6 +250,10 @@ func (b *board) take(r *listReader) (events []ListEvent, whole bool) {
 	if r.whole {
 		r.whole, r.shown = false, nil
 		return nil, true
+	}
+	if r.asked {
+		r.asked = false
+		events = append(events, ListEvent{Requests: true})
 	}
 	var changed []*Summary
 	for id, s := range r.changed {

@@ -41,6 +41,9 @@ type Selection struct {
 	Words []string
 	// Show chooses among them; nil shows all. It must not block.
 	Show func(id string, p ACL) bool
+	// Decides chooses the sessions of which a reader of changes learns no more than that other
+	// requests wait there, though the reader does not see them; nil chooses none. It must not block.
+	Decides func(id string, p ACL) bool
 }
 
 // has reports whether the list has the session.

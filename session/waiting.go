@@ -51,6 +51,21 @@ func (h *Hub) WaitingIn(ctx context.Context, session string) ([]WaitingRequest, 
 	return inOrder(l.requests()), nil
 }
 
+// AsksPermission reports whether a session has a permission request of that id, as long as its turn
+// is known; or, for an empty id, one that waits.
+func (h *Hub) AsksPermission(ctx context.Context, session, request string) bool {
+	l, release, err := h.session(ctx, session)
+	if err != nil {
+		return false
+	}
+	defer release()
+	if request == "" {
+		return slices.ContainsFunc(l.requests(), func(w WaitingRequest) bool { return !w.Question() })
+	}
+	_, r, err := l.requested(request)
+	return err == nil && !r.Question()
+}
+
 func inOrder(all []WaitingRequest) []WaitingRequest {
 	slices.SortFunc(all, func(a, b WaitingRequest) int {
 		return cmp.Or(a.Opened.Compare(b.Opened), cmp.Compare(a.Info.ID, b.Info.ID), cmp.Compare(a.ID, b.ID))

@@ -62,24 +62,31 @@ func (s *Store) Put(ctx context.Context, kind access.Kind, e access.Entry) error
 	if _, err := s.db.ExecContext(ctx, `DELETE FROM access_entries WHERE expires > 0 AND expires <= $1`, time.Now().UnixMilli()); err != nil {
 		return s.fault(err)
 	}
-	done, err := s.db.ExecContext(ctx, `INSERT INTO access_entries (kind, id, name, created, expires, doc) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT DO NOTHING`,
-		string(kind), e.ID, e.Name, millis(e.Created), millis(e.Expires), base64.StdEncoding.EncodeToString(e.Doc))
+	done, err := s.db.ExecContext(ctx, `INSERT INTO access_entries (kind, id, name, owner, created, expires, doc) VALUES ($1, $2, $3, $4, $5, $6, $7) ON CONFLICT DO NOTHING`,
+		string(kind), e.ID, e.Name, e.Owner, millis(e.Created), millis(e.Expires), text(e.Doc))
+	return s.changed(done, err, access.ErrTaken)
+}
+
+func text(doc []byte) string { return base64.StdEncoding.EncodeToString(doc) }
+
+// changed returns none if a statement has changed no row.
+func (s *Store) changed(done sql.Result, err, none error) error {
 	if err != nil {
 		return s.fault(err)
 	}
 	n, err := done.RowsAffected()
 	if err == nil && n == 0 {
-		return access.ErrTaken
+		return none
 	}
 	return s.fault(err)
 }
 
-const columns = `SELECT id, name, created, expires, doc FROM access_entries WHERE kind = $1 AND (expires = 0 OR expires > $2)`
+const columns = `SELECT id, name, owner, created, expires, doc FROM access_entries WHERE kind = $1 AND (expires = 0 OR expires > $2)`
 
 func scan(row interface{ Scan(into ...any) error }) (e access.Entry, err error) {
 	var created, expires int64
 	var doc string
-	if err := row.Scan(&e.ID, &e.Name, &created, &expires, &doc); err != nil {
+	if err := row.Scan(&e.ID, &e.Name, &e.Owner, &created, &expires, &doc); err != nil {
 		return access.Entry{}, err
 	}
 	e.Created, e.Expires = timeOf(created), timeOf(expires)
@@ -97,8 +104,12 @@ func (s *Store) Get(ctx context.Context, kind access.Kind, id string) (access.En
 }
 
 // List implements access.Store.
-func (s *Store) List(ctx context.Context, kind access.Kind) ([]access.Entry, error) {
-	rows, err := s.db.QueryContext(ctx, columns+` ORDER BY created, name`, string(kind), time.Now().UnixMilli())
+func (s *Store) List(ctx context.Context, kind access.Kind, owner string) ([]access.Entry, error) {
+	query, values := columns, []any{string(kind), time.Now().UnixMilli()}
+	if owner != "" {
+		query, values = query+` AND owner IN ($3, '')`, append(values, owner)
+	}
+	rows, err := s.db.QueryContext(ctx, query+` ORDER BY created, name`, values...)
 	if err != nil {
 		return nil, s.fault(err)
 	}
@@ -117,12 +128,12 @@ func (s *Store) List(ctx context.Context, kind access.Kind) ([]access.Entry, err
 // Delete implements access.Store.
 func (s *Store) Delete(ctx context.Context, kind access.Kind, name string) error {
 	done, err := s.db.ExecContext(ctx, `DELETE FROM access_entries WHERE kind = $1 AND name = $2`, string(kind), name)
-	if err != nil {
-		return s.fault(err)
-	}
-	n, err := done.RowsAffected()
-	if err == nil && n == 0 {
-		return access.ErrUnknown
-	}
-	return s.fault(err)
+	return s.changed(done, err, access.ErrUnknown)
+}
+
+// Update implements access.Store.
+func (s *Store) Update(ctx context.Context, kind access.Kind, e access.Entry, was []byte) error {
+	done, err := s.db.ExecContext(ctx, `UPDATE access_entries SET doc = $1, expires = $2 WHERE kind = $3 AND id = $4 AND doc = $5 AND (expires = 0 OR expires > $6)`,
+		text(e.Doc), millis(e.Expires), string(kind), e.ID, text(was), time.Now().UnixMilli())
+	return s.changed(done, err, access.ErrUnknown)
 }

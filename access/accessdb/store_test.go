@@ -2,6 +2,7 @@ package accessdb_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"log/slog"
 	"os"
@@ -49,7 +50,7 @@ func TestStores(t *testing.T) {
 			s := again()
 			now := time.Now().Truncate(time.Millisecond)
 			one := access.Entry{ID: "1", Name: "one", Created: now.Add(-time.Hour), Doc: []byte("\x00a\xff")}
-			two := access.Entry{ID: "2", Name: "two", Created: now, Expires: now.Add(time.Hour), Doc: []byte("{}")}
+			two := access.Entry{ID: "2", Name: "two", Owner: "ada", Created: now, Expires: now.Add(time.Hour), Doc: []byte("{}")}
 			over := access.Entry{ID: "3", Name: "over", Created: now, Expires: now.Add(-time.Second), Doc: []byte("{}")}
 			for _, e := range []access.Entry{two, one, over} {
 				if err := s.Put(t.Context(), "x", e); err != nil {
@@ -69,8 +70,27 @@ func TestStores(t *testing.T) {
 			if d := cmp.Diff(one, got); err != nil || d != "" {
 				t.Errorf("%v %s", err, d)
 			}
-			if all, err := s.List(t.Context(), "x"); err != nil || len(all) != 2 {
+			if all, err := s.List(t.Context(), "x", ""); err != nil || len(all) != 2 {
 				t.Errorf("%v %v", all, err)
+			}
+			for owner, want := range map[string]int{"ada": 2, "bob": 1} { // the first has no owner, as those of older programs
+				if all, err := s.List(t.Context(), "x", owner); err != nil || len(all) != want {
+					t.Errorf("of %s: %v %v", owner, all, err)
+				}
+			}
+			changed := two
+			changed.Doc, changed.Expires = []byte("new"), now.Add(2*time.Hour)
+			for _, c := range []struct {
+				e    access.Entry
+				was  string
+				want error
+			}{{changed, "other", access.ErrUnknown}, {changed, "{}", nil}, {changed, "{}", access.ErrUnknown}, {over, "{}", access.ErrUnknown}} {
+				if err := s.Update(t.Context(), "x", c.e, []byte(c.was)); !errors.Is(err, c.want) {
+					t.Errorf("to update %v that was %s: %v", c.e, c.was, err)
+				}
+			}
+			if got, err := s.Get(t.Context(), "x", "2"); err != nil || cmp.Diff(changed, got) != "" {
+				t.Errorf("%v %s", err, cmp.Diff(changed, got))
 			}
 			for _, id := range []string{"3", "", "one"} {
 				if _, err := s.Get(t.Context(), "x", id); !errors.Is(err, access.ErrUnknown) {
@@ -127,6 +147,52 @@ func TestAStoreThatCannotBeOpenedIsASentenceWithoutASecret(t *testing.T) {
 		_, err := accessdb.Open(t.Context(), c.dir, c.url, slog.New(slog.DiscardHandler))
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", c.want, err)
+		}
+	}
+}
+
+// A store of an older program opens, and a gateway of that version goes on beside the new one: the
+// statements here are those of the first version.
+func TestAStoreOfAnOlderProgram(t *testing.T) {
+	t.Parallel()
+	for name, url := range map[string]string{"SQLite": "", "PostgreSQL": postgres.Database(t)} {
+		dir, driver, source := t.TempDir(), "pgx", url
+		if url == "" {
+			driver, source = "sqlite", filepath.Join(dir, "access.db")
+		}
+		open(t, dir, url)
+		old, err := sql.Open(driver, source)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = old.Close() })
+		exec := func(statement string) {
+			t.Helper()
+			if _, err := old.ExecContext(t.Context(), statement); err != nil {
+				t.Fatalf("%s: %s: %v", name, statement, err)
+			}
+		}
+		put := func(id string) {
+			t.Helper()
+			exec(`INSERT INTO access_entries (kind, id, name, created, expires, doc) VALUES ('sign-in', '` + id + `', '` + id + `', 1, 0, 'e30=') ON CONFLICT DO NOTHING`)
+		}
+		exec(`DROP INDEX access_entries_owner`)
+		exec(`ALTER TABLE access_entries DROP COLUMN owner`)
+		exec(`DELETE FROM access_version WHERE version_id > 1`)
+		put("before")
+		s := open(t, dir, url)
+		put("beside")
+		if err := s.Put(t.Context(), "sign-in", access.Entry{ID: "new", Name: "new", Owner: "ada", Created: time.Now(), Doc: []byte("{}")}); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		for owner, want := range map[string]int{"ada": 3, "bob": 2} {
+			if all, err := s.List(t.Context(), "sign-in", owner); err != nil || len(all) != want {
+				t.Errorf("%s: of %s there are %v, %v", name, owner, all, err)
+			}
+		}
+		exec(`DELETE FROM access_entries WHERE kind = 'sign-in' AND name = 'new'`)
+		if _, err := s.Get(t.Context(), "sign-in", "new"); !errors.Is(err, access.ErrUnknown) {
+			t.Errorf("%s: an entry that the older gateway has removed: %v", name, err)
 		}
 	}
 }

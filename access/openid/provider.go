@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
-	"sync"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -47,10 +46,11 @@ type Provider struct {
 
 	client *http.Client
 
-	mu    sync.Mutex
-	found *oidc.Provider // nil until the provider has answered once
-	away  error          // why it did not answer
-	asked time.Time      // when that was
+	// asking has room for the one that reads or writes what follows.
+	asking chan struct{}
+	found  *oidc.Provider // nil until the provider has answered once
+	away   error          // why it did not answer
+	asked  time.Time      // when that was
 }
 
 var _ access.Provider = (*Provider)(nil)
@@ -67,7 +67,7 @@ func New(c Config) (*Provider, error) {
 	case c.ClientID == "":
 		return nil, errors.New("the client_id is missing; register this gateway with the provider and write the id it gives")
 	}
-	return &Provider{Config: c, client: &http.Client{
+	return &Provider{Config: c, asking: make(chan struct{}, 1), client: &http.Client{
 		Timeout:   waitForAnswer,
 		Transport: bounded{&http.Transport{Proxy: http.ProxyFromEnvironment, DisableKeepAlives: true, MaxResponseHeaderBytes: 64 << 10}},
 		CheckRedirect: func(*http.Request, []*http.Request) error {
@@ -89,10 +89,15 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 }
 
 // discover reads what the provider tells about itself, once. A provider that does not
-// answer is not asked again for a while, so that strangers do not stand in line for it.
+// answer is not asked again for a while, so that strangers do not stand in line for it. Others wait
+// for the answer too, so the question goes on if the one who asks leaves.
 func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+	select {
+	case p.asking <- struct{}{}:
+		defer func() { <-p.asking }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	if p.found != nil {
 		return p.found, nil
 	}
@@ -100,13 +105,10 @@ func (p *Provider) discover(ctx context.Context) (*oidc.Provider, error) {
 		return nil, p.away
 	}
 	// The library keeps the client of the context for the keys that it reads later.
-	found, err := oidc.NewProvider(oidc.ClientContext(ctx, p.client), p.Issuer)
+	found, err := oidc.NewProvider(oidc.ClientContext(context.WithoutCancel(ctx), p.client), p.Issuer)
 	if err != nil {
-		err = fmt.Errorf("the OpenID provider %s does not answer as one: %w", p.Issuer, err)
-		if ctx.Err() == nil { // a person who went away says nothing about the provider
-			p.away, p.asked = err, time.Now()
-		}
-		return nil, err
+		p.away, p.asked = fmt.Errorf("the OpenID provider %s does not answer as one: %w", p.Issuer, err), time.Now()
+		return nil, p.away
 	}
 	p.found = found
 	return found, nil
@@ -116,6 +118,12 @@ func (p *Provider) config(at *oidc.Provider, redirect string) *oauth2.Config {
 	scopes := p.Scopes
 	if scopes == nil {
 		scopes = []string{"profile", "email"}
+		var says struct {
+			Scopes []string `json:"scopes_supported"`
+		}
+		if at.Claims(&says) == nil && slices.Contains(says.Scopes, oidc.ScopeOfflineAccess) { // for a refresh token
+			scopes = append(scopes, oidc.ScopeOfflineAccess)
+		}
 	}
 	if !slices.Contains(scopes, oidc.ScopeOpenID) {
 		scopes = append([]string{oidc.ScopeOpenID}, scopes...)
@@ -133,28 +141,76 @@ func (p *Provider) AuthURL(ctx context.Context, redirect string, s access.Secret
 }
 
 // Redeem implements access.Provider.
-func (p *Provider) Redeem(ctx context.Context, redirect, code string, s access.Secrets) (map[string]any, error) {
+func (p *Provider) Redeem(ctx context.Context, redirect, code string, s access.Secrets) (access.Told, error) {
 	at, err := p.discover(ctx)
 	if err != nil {
-		return nil, err
+		return access.Told{}, err
 	}
 	ctx = oidc.ClientContext(ctx, p.client)
 	config := p.config(at, redirect)
 	tokens, err := config.Exchange(ctx, code, oauth2.VerifierOption(s.Verifier))
 	if err != nil {
-		return nil, fmt.Errorf("the provider refuses the code: %w", withoutBody(err))
+		return access.Told{}, fmt.Errorf("the provider refuses the code: %w", withoutBody(err))
 	}
 	raw, ok := tokens.Extra("id_token").(string)
 	if !ok {
-		return nil, errors.New("the provider gives no ID token; is openid among its scopes")
+		return access.Told{}, errors.New("the provider gives no ID token; is openid among its scopes")
 	}
-	id, err := at.VerifierContext(ctx, &oidc.Config{ClientID: p.ClientID}).Verify(ctx, raw)
+	id, err := p.verify(ctx, at, raw)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the ID token does not hold: %w", err)
+		return access.Told{}, err
 	case s.Nonce == "" || id.Nonce != s.Nonce:
-		return nil, errors.New("the ID token is of another attempt to sign in: its nonce differs")
+		return access.Told{}, errors.New("the ID token is of another attempt to sign in: its nonce differs")
 	}
+	claims, err := p.claims(ctx, at, id, config.TokenSource(ctx, tokens))
+	return access.Told{Claims: claims, Refresh: tokens.RefreshToken}, err
+}
+
+// Refresh implements access.Provider.
+func (p *Provider) Refresh(ctx context.Context, refresh string) (access.Told, error) {
+	at, err := p.discover(ctx)
+	if err != nil {
+		return access.Told{}, err
+	}
+	ctx = oidc.ClientContext(ctx, p.client)
+	tokens, err := p.config(at, "").TokenSource(ctx, &oauth2.Token{RefreshToken: refresh}).Token()
+	switch {
+	case ends(err):
+		return access.Told{}, fmt.Errorf("%w: the provider answers with %w", access.ErrSignInOver, withoutBody(err))
+	case err != nil:
+		return access.Told{}, fmt.Errorf("the provider does not refresh the sign-in: %w", withoutBody(err))
+	}
+	told := access.Told{Refresh: tokens.RefreshToken}
+	raw, ok := tokens.Extra("id_token").(string)
+	if !ok { // a provider need not give one with a refresh
+		return told, nil
+	}
+	id, err := p.verify(ctx, at, raw)
+	if err == nil {
+		told.Claims, err = p.claims(ctx, at, id, oauth2.StaticTokenSource(tokens))
+	}
+	return told, err
+}
+
+// ends reports whether a provider refuses a refresh token: its person has to sign in again, if they
+// still can. Any other error is one of the gateway's settings or of the provider.
+func ends(err error) bool {
+	e, is := errors.AsType[*oauth2.RetrieveError](err)
+	return is && slices.Contains([]string{"invalid_grant", "access_denied", "interaction_required", "login_required", "consent_required"}, e.ErrorCode)
+}
+
+// verify checks an ID token. The provider keeps the keys for the next one.
+func (p *Provider) verify(ctx context.Context, at *oidc.Provider, raw string) (*oidc.IDToken, error) {
+	id, err := at.Verifier(&oidc.Config{ClientID: p.ClientID}).Verify(ctx, raw)
+	if err != nil {
+		return nil, fmt.Errorf("the ID token does not hold: %w", err)
+	}
+	return id, nil
+}
+
+// claims are those of an ID token, and those of the user info if the configuration wants them.
+func (p *Provider) claims(ctx context.Context, at *oidc.Provider, id *oidc.IDToken, tokens oauth2.TokenSource) (map[string]any, error) {
 	claims := map[string]any{}
 	if err := id.Claims(&claims); err != nil {
 		return nil, fmt.Errorf("the claims of the ID token cannot be read: %w", err)
@@ -162,7 +218,7 @@ func (p *Provider) Redeem(ctx context.Context, redirect, code string, s access.S
 	if !p.UserInfo {
 		return claims, nil
 	}
-	info, err := at.UserInfo(ctx, config.TokenSource(ctx, tokens))
+	info, err := at.UserInfo(ctx, tokens)
 	if err != nil {
 		return nil, fmt.Errorf("the user info cannot be read: %w", err)
 	}

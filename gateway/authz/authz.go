@@ -93,6 +93,9 @@ type admission struct {
 	sender access.Principal
 	need   access.Role
 	hosted bool // the server of the session's agent said so
+	// decides says that the sender may not see the session, and only decides on its permission
+	// requests.
+	decides bool
 }
 
 type admissionKey struct{}
@@ -148,6 +151,10 @@ func (a *Authorizer) Recheck(r *http.Request, id string) error {
 	if !is {
 		return nil
 	}
+	if before.decides {
+		_, err := a.AuthorizeApprover(r, id, r.PathValue("request")) //nolint:contextcheck // it is that of the request
+		return err
+	}
 	_, err := a.Check(r, id, before.need)
 	return err
 }
@@ -201,7 +208,7 @@ func withRole(r *http.Request, p access.Principal, role, need access.Role, info 
 	ctx := r.Context()
 	before, _ := access.From(ctx)
 	p.Role = role
-	return r.WithContext(access.With(context.WithValue(ctx, admissionKey{}, admission{before, need, info.Hosted}), p)), info, nil
+	return r.WithContext(access.With(context.WithValue(ctx, admissionKey{}, admission{sender: before, need: need, hosted: info.Hosted}), p)), info, nil
 }
 
 // AuthorizeNewOrExisting is Authorize for a route whose body names the session, which the
@@ -247,5 +254,26 @@ func (a *Authorizer) Visible(ctx context.Context) (c session.Selection, some boo
 		c.Person = p.ID // sessions of other people are not even read
 	}
 	c.Show = func(id string, people session.ACL) bool { return a.Role(p, id, people) != 0 }
+	if a.inApprovers(p) {
+		c.Decides = func(id string, people session.ACL) bool { return a.decides(p, id, people) }
+	}
 	return c, p.ID != ""
+}
+
+// VisibleRequests is Visible for the requests that wait. A member of a group of approvers finds the
+// permission requests of sessions that they may not see, too.
+func (a *Authorizer) VisibleRequests(ctx context.Context) (c session.Selection, some bool) {
+	c, some = a.Visible(ctx)
+	if sees, decides := c.Show, c.Decides; decides != nil {
+		c.Person = ""
+		c.Show = func(id string, people session.ACL) bool { return sees(id, people) || decides(id, people) }
+	}
+	return c, some
+}
+
+// Sees reports whether the sender of a request may see a session, and not only decide on its
+// permission requests.
+func (a *Authorizer) Sees(ctx context.Context, info session.Info) bool {
+	before, _ := admitted(ctx)
+	return !before.decides && a.RoleIn(ctx, info) != 0
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/access"
@@ -44,10 +45,43 @@ func (a *Authorizer) mayPermit(ctx context.Context, role access.Role, hosted boo
 // request of a session that they may see.
 func (a *Authorizer) MayAnswer(ctx context.Context, info session.Info, question bool) bool {
 	role := a.RoleIn(ctx, info)
+	if p, _ := access.From(ctx); !question && !Admitted(ctx) && a.decides(p, info.ID, info.ACL()) {
+		return true
+	}
 	if question {
 		return role.Allows(access.Collaborator) && a.MayUse(ctx, info.Agent) == nil
 	}
 	return role.Allows(access.Viewer) && a.mayPermit(ctx, role, info.Hosted) == nil
+}
+
+// inApprovers reports whether a principal approves as the member of a group. A role does not make
+// an approver of sessions that they may not see: with `approver: collaborator` everybody would read
+// what others ask for.
+func (a *Authorizer) inApprovers(p access.Principal) bool {
+	return p.Role.Allows(access.Viewer) && slices.ContainsFunc(a.Approvers, func(w access.Who) bool { return w.Group != "" && w.Includes(p) })
+}
+
+// decides reports whether a principal may decide on the permission requests of a session, whether
+// they may see it or not. Neither a session of its owner alone nor one on an agent's server is
+// decided on that way.
+func (a *Authorizer) decides(p access.Principal, id string, people session.ACL) bool {
+	return a.inApprovers(p) && p.May(id) && !people.Hosted && !people.Kind.Personal()
+}
+
+// AuthorizeApprover admits a member of a group of approvers to a permission request of a session
+// that they may not see, or, if request is empty, to those that wait there. Where there is none,
+// the error is the same as for a session that does not exist.
+func (a *Authorizer) AuthorizeApprover(r *http.Request, id, request string) (*http.Request, error) {
+	r = asReceived(r)
+	p, _ := access.From(r.Context())
+	there, err := a.Hub.Get(r.Context(), id)
+	if err != nil || !a.decides(p, id, there.Info.ACL()) || !a.Hub.AsksPermission(r.Context(), id, request) {
+		return r, ErrForeign
+	}
+	decider := p
+	decider.Role = access.Viewer
+	ctx := context.WithValue(r.Context(), admissionKey{}, admission{sender: p, need: access.Viewer, decides: true})
+	return r.WithContext(access.With(ctx, decider)), nil
 }
 
 // MayUse returns why the sender of a request may not use an agent, or nil.

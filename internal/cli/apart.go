@@ -53,7 +53,11 @@ func (s *setup) warnings(name string) []string {
 		return nil
 	}
 	all := s.gateway().Warnings(a)
-	if !a.Kind.Harmless && severalConfigured(s.Config) && (a.Settings.URL == "" || a.Kind.InProcess) && slices.ContainsFunc(s.Auth.Approver, forMany) {
+	switch local := a.Settings.URL == "" || a.Kind.InProcess; {
+	case a.Kind.Harmless, !local, !severalConfigured(s.Config):
+	case !slices.ContainsFunc(s.Auth.Approver, forMany):
+		all = append(all, "it runs as the gateway's user, and several people use the gateway: a command that somebody approves can read and change all that this user can, the files of other people's sessions too")
+	default:
 		all = append(all, "every collaborator may approve its commands, which can read and change all that the gateway's user can, so every collaborator owns the gateway: name a role or a group of approvers in auth.approver")
 	}
 	return all

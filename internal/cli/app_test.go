@@ -4,6 +4,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -17,13 +18,17 @@ func TestAnAppHasTheOriginOfTheGateway(t *testing.T) {
 	var got http.Header
 	app := agenttest.NewShakyServer(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		got = r.Header.Clone()
-		_, _ = io.WriteString(w, "the app at "+r.URL.Path)
+		if r.URL.Path == "/" {
+			w.Header().Set("Content-Type", "text/html")
+			_, _ = io.WriteString(w, "<!DOCTYPE html>\n<html><p>")
+		}
+		_, _ = io.WriteString(w, "the app at "+r.URL.RequestURI())
 	}))
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	browser := &http.Client{Jar: jar}
+	browser, page := &http.Client{Jar: jar}, ""
 	s := startServer(t, t.TempDir(), "--app", app.URL)
 	get := func(path string) (status int, text, fragment string) {
 		t.Helper()
@@ -33,6 +38,9 @@ func TestAnAppHasTheOriginOfTheGateway(t *testing.T) {
 		}
 		req.Header.Set("Sec-Fetch-Site", "same-origin")
 		req.Header.Add("Cookie", "theirs=1")
+		if page != "" {
+			req.Header.Set("X-Tributary-Page", page)
+		}
 		res, err := browser.Do(req)
 		if err != nil {
 			t.Fatal(err)
@@ -44,8 +52,29 @@ func TestAnAppHasTheOriginOfTheGateway(t *testing.T) {
 		}
 		return res.StatusCode, string(body), res.Request.URL.Fragment
 	}
-	if status, text, fragment := get("/?token=" + s.token); status != http.StatusOK || text != "the app at /" || fragment != "" {
-		t.Errorf("the printed URL leads to %d %q #%s", status, text, fragment)
+	status, text, fragment := get("/?token=" + s.token)
+	if status != http.StatusOK || text != `<!DOCTYPE html><script src="/tributary-app.js"></script>`+"\n<html><p>the app at /" {
+		t.Errorf("the printed URL leads to %d %q", status, text)
+	}
+	if status, text, _ := get("/tributary-app.js"); status != http.StatusOK || !strings.Contains(text, "X-Tributary-Page") {
+		t.Errorf("the script of the app's pages: %d %q", status, text)
+	}
+	// A token in an address of the app is the app's, unless it is one of the gateway.
+	for _, path := range []string{"/verify?token=abc", "/?token=eyJ.a.b", "/?token="} {
+		if status, text, _ := get(path); status != http.StatusOK || !strings.Contains(text, "the app at "+path) {
+			t.Errorf("%s: %d %q", path, status, text)
+		}
+	}
+	if status, text, _ := get("/?token=trb_wrong"); status != http.StatusUnauthorized {
+		t.Errorf("a wrong token of the gateway: %d %q", status, text)
+	}
+	// What a program on another port gets, the cookie, opens nothing.
+	if status, text, _ := get("/api/sessions"); status != http.StatusUnauthorized || !strings.Contains(text, "page_secret_missing") {
+		t.Errorf("the cookie alone: %d %q", status, text)
+	}
+	values, err := url.ParseQuery(fragment)
+	if page = values.Get("page"); err != nil || page == "" {
+		t.Fatalf("the page gets no secret: #%s", fragment)
 	}
 	if status, text, _ := get("/src/main.tsx"); status != http.StatusOK || text != "the app at /src/main.tsx" {
 		t.Errorf("a file of the app: %d %q", status, text)

@@ -19,11 +19,11 @@ import (
 func accessConfig(c config.Config, store access.Store, signIn *access.OpenID, logger *slog.Logger) access.Config {
 	o := access.Config{
 		Mode: cmp.Or(c.Auth.Mode, access.ModeToken), Listen: c.Listen, PublicURL: c.PublicURL, TrustedProxies: c.TrustedProxies,
-		Store: store, SignIn: signIn, SignInLifetime: c.Auth.SignInLifetime, CookieAlone: c.App != "", Revoked: uistream.ErrExpired,
+		Store: store, SignIn: signIn, SignInLifetime: c.Auth.SignInLifetime, App: c.App != "", Revoked: uistream.ErrExpired,
 		AllowHosts: c.Auth.AllowHosts, AllowOrigins: c.Auth.AllowOrigins, PassThrough: c.Auth.PassThrough, Groups: c.Auth.Groups,
 		Public: gateway.Public, Probe: gateway.Probe, TurnAway: turnAway, Refuse: gateway.Refuse, Logger: logger,
 	}
-	if o.Mode != access.ModeNone {
+	if o.Mode != access.ModeNone && c.Auth.AdminToken != config.AdminTokenOff {
 		o.TokenFile = filepath.Join(c.Data, tokenFile)
 	}
 	for _, t := range c.Auth.Tokens {

@@ -41,9 +41,9 @@ func TestAnUpgradeOfTheSchemaIsAnnouncedAndLogged(t *testing.T) {
 	check().want(t, exitFailed, "has version 99 and this program knows versions up to")
 	editLog(t, data, `DELETE FROM goose_db_version WHERE version_id = 99`)
 
-	// The tables of tokens and sign-ins have had one version so far.
+	// The tables of tokens and sign-ins have a version of their own.
 	edit(t, data, "access.db", `INSERT INTO access_version (version_id, is_applied) VALUES (99, 1)`)
-	says := "has version 99 and this program knows versions up to 1: start the newer tributary that wrote it"
+	says := "has version 99 and this program knows versions up to 2: start the newer tributary that wrote it"
 	check().want(t, exitFailed, "the schema of tokens and sign-ins "+says)
 	command(t, "", "serve", "--listen", "127.0.0.1:0", "--data", data).want(t, exitFailed, says)
 }

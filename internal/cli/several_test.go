@@ -206,20 +206,52 @@ func TestAGatewayThatGetsMoreUsersForgetsTheTextOfItsToken(t *testing.T) {
 	}
 }
 
+// The admin token can be switched off where others are admins. The one of an earlier start opens
+// nothing then.
+func TestAGatewayWithoutTheAdminToken(t *testing.T) {
+	const roots = "the-token-of-an-admin-0123456789"
+	t.Setenv("TRIBUTARY_TEST_TOKEN", roots)
+	data := filepath.Join(t.TempDir(), "data")
+	conf := func(auth string) string {
+		return file(t, "t.yaml", "data: "+data+"\nagents: {demo: {}}\nauth: {admin_token: off, "+auth+"}\n")
+	}
+	startServer(t, data).stop()
+	off := conf("tokens: [{name: root, role: admin, token_env: TRIBUTARY_TEST_TOKEN}]")
+	s := startServer(t, data, "--config", off)
+	if status, body := s.withToken(s.token, "GET", "/api/sessions", ""); status != http.StatusUnauthorized {
+		t.Errorf("the admin token: %d %s", status, body)
+	}
+	if status, body := s.withToken(roots, "GET", "/api/workspaces", ""); status != http.StatusOK {
+		t.Errorf("an admin with a token of their own: %d %s", status, body)
+	}
+	for _, args := range [][]string{{"token"}, {"token", "reset"}} {
+		command(t, "", append(args, "--config", off)...).want(t, exitUsage, "auth.admin_token is off, so there is no admin token")
+	}
+	for auth, want := range map[string]string{
+		"tokens: [{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]": "auth.admin_token is off, and nobody else can be admin",
+		"mode: none": "auth.admin_token means nothing in mode none",
+	} {
+		for _, line := range []string{"serve", "config check"} {
+			command(t, "", append(strings.Fields(line), "--config", conf(auth))...).want(t, exitUsage, want)
+		}
+	}
+}
+
 // Who approves the commands of an agent on this machine owns the gateway.
 func TestAGatewayWarnsIfEveryCollaboratorApprovesCommands(t *testing.T) {
 	t.Setenv("TRIBUTARY_TEST_TOKEN", "the-token-of-a-collaborator-0123456789")
-	const warning = "every collaborator may approve its commands"
+	const warning, weaker = "every collaborator may approve its commands", "runs as the gateway's user, and several people use"
 	for _, c := range []struct {
 		approver, tokens, agents string
-		warns                    bool
+		warns, weakly            bool
 	}{
-		{"collaborator", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{claude: {}}", true},
-		{"[admin, viewer]", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{claude: {}}", true},
-		{"collaborator", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{m: {adapter: openai, url: 'http://127.0.0.1:1/v1', model: m}}", true},
-		{"collaborator", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{demo: {}}", false},
-		{"[admin, 'group:approvers']", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{claude: {}}", false},
-		{"collaborator", "[]", "{claude: {}}", false},
+		{"collaborator", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{claude: {}}", true, false},
+		{"[admin, viewer]", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{claude: {}}", true, false},
+		{"collaborator", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{m: {adapter: openai, url: 'http://127.0.0.1:1/v1', model: m}}", true, false},
+		{"collaborator", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{demo: {}}", false, false},
+		{"admin", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{far: {adapter: agui, url: 'http://127.0.0.1:1'}}", false, false},
+		{"[admin, 'group:approvers']", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{claude: {}}", false, true},
+		{"collaborator", "[]", "{claude: {}}", false, false},
 	} {
 		dir := t.TempDir()
 		config := filepath.Join(dir, "t.yaml")
@@ -227,7 +259,7 @@ func TestAGatewayWarnsIfEveryCollaboratorApprovesCommands(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := command(t, "", "config", "check", "--config", config)
-		if r.status != exitOK || strings.Contains(r.errors, warning) != c.warns {
+		if r.status != exitOK || strings.Contains(r.errors, warning) != c.warns || strings.Contains(r.errors, weaker) != c.weakly {
 			t.Errorf("%+v: exit status %d\n%s", c, r.status, r.errors)
 		}
 	}

@@ -245,6 +245,29 @@ func TestPeopleSignInToThePageWithAnOpenIDProvider(t *testing.T) {
 	}
 	command(t, "", "signins", "revoke", own.SignIns[0].ID, "--data", data).want(t, exitFailed, "there is no sign-in")
 
+	// All sign-ins of one person end at once, and those of others go on.
+	again := newBrowser(t, s.base, nil)
+	bob.signIn(openidtest.User)
+	again.signIn(openidtest.User)
+	command(t, "", "signins", "revoke", "--user", "nobody", "--data", data).want(t, exitFailed, `"nobody" is not signed in`)
+	command(t, "", "signins", "revoke", "--data", data).want(t, exitUsage, "the id is missing")
+	if r := command(t, "", "signins", "revoke", "--user", "test-user2@zitadel.ch", "--data", data); r.status != exitOK || !strings.Contains(r.out, "are over: 2.") {
+		t.Errorf("%d %s%s", r.status, r.out, r.errors)
+	}
+	for _, b := range []*browser{bob, again} {
+		for deadline := time.Now().Add(patience); ; time.Sleep(50 * time.Millisecond) { // the gateway remembers a sign-in for 2 s
+			if status, _ := b.ask("GET", "/api/sessions", ""); status == 401 {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatal("a sign-in goes on after those of its person were ended")
+			}
+		}
+	}
+	if status, body := ada.ask("GET", "/api/sessions", ""); status != 200 {
+		t.Errorf("somebody else: %d %s", status, body)
+	}
+
 	// An admin revokes over HTTP, and a person signs out.
 	bob.signIn(openidtest.User)
 	_, body := bob.ask("GET", "/auth/sign-ins", "")

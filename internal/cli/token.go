@@ -92,6 +92,9 @@ func (t *tokenShow) Run(p *program) error {
 	if err != nil {
 		return err
 	}
+	if err := noAdminToken(c); err != nil {
+		return err
+	}
 	token, err := access.ReadTokenFile(filepath.Join(c.Data, tokenFile))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -105,11 +108,22 @@ func (t *tokenShow) Run(p *program) error {
 	return err
 }
 
+// noAdminToken says that there is no admin token, if the configuration has switched it off.
+func noAdminToken(c config.Config) error {
+	if c.Auth.AdminToken == config.AdminTokenOff {
+		return usage("auth.admin_token is off, so there is no admin token: sign in as somebody with the role admin, or make a token with `tributary token create NAME --role admin`")
+	}
+	return nil
+}
+
 type tokenReset struct{ at }
 
 // Run makes a new token in the place of the minted one. A gateway that runs takes it.
 func (t *tokenReset) Run(ctx context.Context, p *program) error {
 	return t.using(ctx, func(c config.Config, s access.Store) error {
+		if err := noAdminToken(c); err != nil {
+			return err
+		}
 		if err := started(c.Data); err != nil { // also where the store is in a database
 			return err
 		}

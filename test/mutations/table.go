@@ -213,6 +213,79 @@ func table() []mutation {
 			text: "subtle.ConstantTimeCompare(now[:], digest)", other: "subtle.ConstantTimeCompare(now[:1], digest[:1])", packages: []string{"./access"},
 		},
 		{
+			name: "the cookie of an app alone counts", promise: closedOff, file: "access/signin.go",
+			text:  "\tcase page == \"\":\n\t\treturn sender{}, pageSecretMissing()\n\tcase subtle.",
+			other: "\tcase page == \"\" && !g.app:\n\t\treturn sender{}, pageSecretMissing()\n\tcase page != \"\" && subtle.", tests: "TestAnApp", packages: []string{"./internal/cli"},
+		},
+		{
+			name: "every token in an address of an app is taken for one of the gateway", promise: closedOff, file: "access/exchange.go",
+			text: "return known || strings.HasPrefix(token, tokenMark)", other: "return known || token != \"\"", tests: "TestAnApp", packages: []string{"./internal/cli"},
+		},
+		{
+			name: "the admin token counts although it is off", promise: closedOff, file: "internal/cli/auth.go",
+			text: " && c.Auth.AdminToken != config.AdminTokenOff {", other: " && c.Auth.AdminToken != \"no\" {", tests: "AdminToken", packages: []string{"./internal/cli"},
+		},
+		{
+			name: "the admin token is off although nobody else is admin", promise: closedOff, file: "config/front.go",
+			text: "case c.Auth.AdminToken != AdminTokenOff || admin:", other: "case c.Auth.AdminToken != AdminTokenOff || len(c.Auth.Tokens) > 0:", packages: []string{"./config"},
+		},
+		{
+			name: "a person is signed in whom the provider has refused", promise: signed, file: "access/confirm.go",
+			text: "case errors.Is(err, ErrSignInOver):", other: "case errors.Is(err, ErrSignInOver) && told.Claims != nil:", tests: "TestTheProvider", packages: []string{"./access"},
+		},
+		{
+			name: "a sign-in without a refresh token lasts", promise: signed, file: "access/confirm.go",
+			text: "case was.Refresh == nil, age >= awayFor, g.openID == nil:", other: "case age >= awayFor, g.openID == nil:\n\t\treturn g.over(ctx, e)\n\tcase was.Refresh == nil:\n\t\treturn refusal{}\n\tcase age < 0:", tests: "OlderProgram", packages: []string{"./access"},
+		},
+		{
+			name: "several gateways use up one refresh token", promise: signed, file: "access/store.go",
+			text: "o.ID == e.ID && bytes.Equal(o.Doc, was)", other: "o.ID == e.ID && (bytes.Equal(o.Doc, was) || len(was) > 0)", tests: "TestOneGateway", packages: []string{"./access"},
+		},
+		{
+			name: "the sign-ins of a person end but for one", promise: signed, file: "access/signin.go",
+			text: "\t\tif i.User != user {", other: "\t\tif i.User != user || ended > 0 {", tests: "TestPeopleSignIn", packages: []string{"./internal/cli"},
+		},
+		{
+			name: "a sign-in reads those of all people", promise: slow, file: "access/accessdb/store.go",
+			text: "` AND owner IN ($3, '')`", other: "` AND ($3 <> '')`", tests: "TestStores", packages: []string{"./access/accessdb"},
+		},
+		{
+			name: "each stranger who begins to sign in asks the store", promise: slow, file: "access/openid.go",
+			text: "\tg.openID.key.Store(&e.Doc)\n", other: "", tests: "TestStrangers", packages: []string{"./access"},
+		},
+		{
+			name: "a failed sign-in does not count", promise: slow, file: "access/openid.go",
+			text: "\t\tg.failed.failed(v.arrival.client, query.Get(\"state\"))\n", other: "", tests: "TestStrangers", packages: []string{"./access"},
+		},
+		{
+			name: "the provider's keys are read for each sign-in", promise: slow, file: "access/openid/provider.go",
+			text: "at.Verifier(&oidc.Config", other: "at.VerifierContext(ctx, &oidc.Config", packages: []string{"./access/openid"},
+		},
+		{
+			name: "the same wrong token counts each time", promise: slow, file: "access/backoff.go",
+			text: "if slices.Contains(c.wrong, digest) {", other: "if slices.Contains(c.wrong, digest) && c.strikes == 0 {", tests: "TestAnAddress", packages: []string{"./access"},
+		},
+		{
+			name: "a right token waits for wrong ones of its address", promise: slow, file: "access/guard.go",
+			text: "\t\tleave, no := g.queue(r.Context(), a, token)\n", other: "\t\tif left := g.backoff.left(a.client); left > 0 {\n\t\t\treturn sender{}, tooManyWrong(w, left)\n\t\t}\n\t\tleave, no := g.queue(r.Context(), a, token)\n", tests: "TestAnAddress", packages: []string{"./access"},
+		},
+		{
+			name: "a role of approvers reads the requests of all private sessions", promise: private, file: "gateway/authz/rights.go",
+			text: "return w.Group != \"\" && w.Includes(p)", other: "return w.Includes(p)", tests: "TestAGroup|TestTheInbox", packages: []string{"./gateway"},
+		},
+		{
+			name: "an approver learns of sessions without a request", promise: private, file: "gateway/authz/rights.go",
+			text: " || !a.Hub.AsksPermission(r.Context(), id, request) {", other: " {", tests: "TestAGroup", packages: []string{"./gateway"},
+		},
+		{
+			name: "an approver answers in a session of its owner alone", promise: private, file: "gateway/authz/rights.go",
+			text: " && !people.Hosted && !people.Kind.Personal()", other: " && !people.Hosted", tests: "TestAGroup", packages: []string{"./gateway"},
+		},
+		{
+			name: "config check is silent of an agent that runs as the gateway's user", promise: oneAnswer, file: "internal/cli/grants.go",
+			text: "case !local || !severalConfigured(s.Config) || s.confined(name):", other: "case !local || !severalConfigured(s.Config) || s.confined(name) || len(s.Auth.Approver) > 1:", tests: "TestAGatewayWarns", packages: []string{"./internal/cli"},
+		},
+		{
 			name: "the token file keeps the token beside its hash", promise: closedOff, file: "access/first.go",
 			text: "err = replaceFile(path, f.line(true))", other: "err = replaceFile(path, f.line(false))", packages: []string{"./access"},
 		},

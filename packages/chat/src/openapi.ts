@@ -1079,6 +1079,8 @@ export interface components {
             /** Format: date-time */
             at: string;
             may_answer: boolean;
+            /** @description The caller may see the session; a member of a group of approvers may decide without that */
+            may_open: boolean;
             /** @description The agent takes another input for the call */
             takes_input: boolean;
             /** @description The agent gets the reason of a refusal */
@@ -1209,6 +1211,9 @@ export interface components {
             /** @enum {string} */
             type: "gone";
             id: string;
+        } | {
+            /** @enum {string} */
+            type: "requests";
         };
         NewSession: {
             id?: string;

@@ -4,7 +4,14 @@ import { problemOf, readSession, transport, type Problem, type Session } from '.
 import { onRefused, onSignedIn } from './signin';
 
 const PAGE = 100,
-  MOST = 1000;
+  MOST = 1000,
+  REQUESTS = 'tributary-requests';
+
+/** Calls told when other requests may wait in sessions that this person decides on and does not see, until the function that is returned is called. */
+export const onRequests = (told: () => void) => {
+  addEventListener(REQUESTS, told);
+  return () => removeEventListener(REQUESTS, told);
+};
 
 export interface Sessions {
   list: Session[] | null;
@@ -31,6 +38,7 @@ export function useSessions(hidden?: () => boolean): Sessions {
           setList(news.sessions);
           setOlder(news.next !== undefined);
         }
+        if (news.type === 'list' || news.type === 'requests') dispatchEvent(new Event(REQUESTS));
         if (news.type === 'session') setList(now => placed(now ?? [], news.session));
         if (news.type === 'gone') setList(now => now?.filter(s => s.id !== news.id) ?? null);
       }

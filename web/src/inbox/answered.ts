@@ -1,6 +1,7 @@
 // The requests that wait, as the page reads them when the list of sessions says that they have changed.
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import type { Session } from '../api/api';
+import { onRequests } from '../api/sessions';
 import type { Answer } from '@tributary/chat';
 import { answerRequest, listRequests, type Request } from '../api/requests';
 import { decision } from '../ask/words';
@@ -34,6 +35,7 @@ export function useWaiting(sessions: Session[] | null, session?: string): Waitin
     [sessions, session],
   );
   const [tries, setTries] = useState(0);
+  useEffect(() => onRequests(() => setTries(n => n + 1)), []);
   useEffect(() => {
     if (key === null) return;
     let here = true;

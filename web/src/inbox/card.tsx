@@ -25,9 +25,15 @@ export function Card({ item: { request, decided }, give, onDismiss }: Props) {
       tabIndex={-1}
     >
       <header>
-        <a className="from" href={hashOf({ at: 'session', id: session, view: null })}>
-          <Visible text={title || 'Untitled'} />
-        </a>
+        {request.may_open === false ? (
+          <span className="from">
+            <Visible text={title || 'Untitled'} />
+          </span>
+        ) : (
+          <a className="from" href={hashOf({ at: 'session', id: session, view: null })}>
+            <Visible text={title || 'Untitled'} />
+          </a>
+        )}
         <span className="note">
           <Visible text={agent} /> · <a href={hashOf({ at: 'request', id: session, request: id })}>{ago(at)}</a>
         </span>

@@ -53,9 +53,11 @@ export default function OneRequest({ session, id, sessions }: { session: string;
             <ArrowLeft aria-hidden="true" />
             Inbox
           </a>
-          <a className="btn" href={hashOf({ at: 'session', id: session, view: null })}>
-            Open the session
-          </a>
+          {item?.request.may_open !== false && (
+            <a className="btn" href={hashOf({ at: 'session', id: session, view: null })}>
+              Open the session
+            </a>
+          )}
         </nav>
       </div>
     </div>
