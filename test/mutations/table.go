@@ -225,6 +225,14 @@ func table() []mutation {
 			text: "\tif slices.ContainsFunc(named[:min(len(named), mostPaths)], s.Closed) {\n\t\treturn yes\n\t}\n", other: "", packages: []string{"./policy/permission"},
 		},
 		{
+			name: "an answer mentions a file outside", promise: mentions, file: "agent/agentkit/mention.go",
+			text: "return m.apart(words, true)", other: "return string(m.apart(words, true)[:0]) + words", tests: "Suite", packages: []string{"./adapter/openharness"},
+		},
+		{
+			name: "what nobody sees hides a command", promise: oneAnswer, file: "agent/command.go",
+			text: "unicode.IsSpace(r) || isUnseen(r)", other: "unicode.IsSpace(r)", tests: "Command", packages: []string{"./session"},
+		},
+		{
 			name: "a prompt mentions a file outside", promise: mentions, file: "agent/agentkit/mention.go",
 			text: "\t\tif !m.isInside(word[:end]) {\n", other: "\t\tif !m.isInside(word[:end]) && end == len(word) {\n", packages: []string{"./agent/agentkit"},
 		},
