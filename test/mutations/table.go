@@ -229,6 +229,14 @@ func table() []mutation {
 			text: "return m.apart(words, true)", other: "return string(m.apart(words, true)[:0]) + words", tests: "Suite", packages: []string{"./adapter/openharness"},
 		},
 		{
+			name: "an agent tells news without end", promise: slow, file: "session/unasked.go",
+			text: "fits := u.spent+units <= mostUnasked", other: "fits := units <= mostUnasked", tests: "NewsWithout", packages: []string{"./session"},
+		},
+		{
+			name: "an agent begins turns without end", promise: slow, file: "session/host.go",
+			text: "if info.Prompt == nil && !l.mayTell", other: "if info.Prompt != nil && !l.mayTell", tests: "NewsWithout", packages: []string{"./session"},
+		},
+		{
 			name: "what nobody sees hides a command", promise: oneAnswer, file: "agent/command.go",
 			text: "unicode.IsSpace(r) || isUnseen(r)", other: "unicode.IsSpace(r)", tests: "Command", packages: []string{"./session"},
 		},
