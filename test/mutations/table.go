@@ -237,6 +237,14 @@ func table() []mutation {
 			text: "if info.Prompt == nil && !l.mayTell", other: "if info.Prompt != nil && !l.mayTell", tests: "NewsWithout", packages: []string{"./session"},
 		},
 		{
+			name: "activities do not count with what a turn holds", promise: slow, file: "adapter/agui/data.go",
+			text: "\tt.b.Hold(len(value) - len(t.values[at]))\n", other: "", tests: "AStateCounts", packages: []string{"./adapter/agui"},
+		},
+		{
+			name: "a search of a person reads the words of all", promise: private, file: "eventlog/sqllog/registry.go",
+			text: "d.words.find(q.Words, len(args)+1, of)", other: "d.words.find(q.Words, len(args)+1, of[:0])", tests: "ASearchOfAPerson", packages: []string{"./eventlog/sqllog"},
+		},
+		{
 			name: "what nobody sees hides a command", promise: oneAnswer, file: "agent/command.go",
 			text: "unicode.IsSpace(r) || isUnseen(r)", other: "unicode.IsSpace(r)", tests: "Command", packages: []string{"./session"},
 		},
