@@ -12,7 +12,7 @@ import (
 
 // sqliteWords is an index of FTS5. The table of words keeps no text, and the row id of a text is
 // the number of its session with the number of its record. Each word is there twice: as it is, and
-// behind the number of the session and ofSession.
+// behind the number of the session between two ofSession.
 type sqliteWords struct{ w *sqliteWriter }
 
 // ofSession is a letter to FTS5, and stands in none of eventlog.Words.
@@ -53,7 +53,7 @@ func (i sqliteWords) add(ctx context.Context, tx *sql.Tx, texts []text) error {
 		if t.seq >= 1<<seqBits {
 			continue // more records than any session has
 		}
-		own := fmt.Sprint(" ", no>>seqBits, ofSession)
+		own := fmt.Sprintf(" %s%d%s", ofSession, no>>seqBits, ofSession)
 		if _, err := i.w.exec(ctx, tx, addWords, no|int64(t.seq), t.words+own+strings.ReplaceAll(t.words, " ", own)); err != nil {
 			return err
 		}
@@ -87,7 +87,7 @@ func (sqliteWords) find(words []string, n int, of string) (query string, args []
 	in := make([]string, len(words))
 	for i, w := range words {
 		if of != "" {
-			in[i] = fmt.Sprintf(`EXISTS (SELECT 1 FROM words WHERE words MATCH '"' || no || $%d)`, n+i)
+			in[i] = fmt.Sprintf(`EXISTS (SELECT 1 FROM words WHERE words MATCH '"%s' || no || $%d)`, ofSession, n+i)
 			args = append(args, ofSession+w+`"*`)
 			continue
 		}
