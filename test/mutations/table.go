@@ -245,6 +245,10 @@ func table() []mutation {
 			text: "d.words.find(q.Words, len(args)+1, of)", other: "d.words.find(q.Words, len(args)+1, of[:0])", tests: "ASearchOfAPerson", packages: []string{"./eventlog/sqllog"},
 		},
 		{
+			name: "what waits for a turn has no bound of bytes", promise: slow, file: "adapter/acp/update.go",
+			text: " && d.earlyBytes+size <= mostEarlyBytes", other: "", tests: "WordsWithoutEnd", packages: []string{"./adapter/acp"},
+		},
+		{
 			name: "what nobody sees hides a command", promise: oneAnswer, file: "agent/command.go",
 			text: "unicode.IsSpace(r) || isUnseen(r)", other: "unicode.IsSpace(r)", tests: "Command", packages: []string{"./session"},
 		},
