@@ -249,6 +249,10 @@ func table() []mutation {
 			text: " && d.earlyBytes+size <= mostEarlyBytes", other: "", tests: "WordsWithoutEnd", packages: []string{"./adapter/acp"},
 		},
 		{
+			name: "figures of usage have no bound", promise: usage, file: "trace/normalize.go",
+			text: "*n = max(0, min(*n, mostTokens))", other: "*n = min(*n, *n)", tests: "OddInput", packages: []string{"./trace"},
+		},
+		{
 			name: "what nobody sees hides a command", promise: oneAnswer, file: "agent/command.go",
 			text: "unicode.IsSpace(r) || isUnseen(r)", other: "unicode.IsSpace(r)", tests: "Command", packages: []string{"./session"},
 		},
