@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -210,7 +211,7 @@ func TestAnAgentThatFloods(t *testing.T) {
 				settings = "adapter: agui, url: " + flooding(t, aguiFloods(), floodBytes).URL
 			}
 			config := filepath.Join(t.TempDir(), "tributary.yaml")
-			text := "log_level: warn\ndefault_agent: demo\nlimits: {turn_bytes: 8MB, turn_records: 2000}\nsessions: {max_agents: 200}\nagents:\n  demo: {options: {pace: 0s}}\n" +
+			text := "log_level: warn\ndefault_agent: demo\nlimits: {turn_bytes: 8MB, turn_records: 2000}\nagents:\n  demo: {options: {pace: 0s}}\n" +
 				"  flood: {" + settings + "}\n"
 			if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
 				t.Fatal(err)
@@ -234,6 +235,8 @@ func TestAnAgentThatFloods(t *testing.T) {
 				if quiet := p.chat("beside", "hello", nil); !quiet.done || !strings.Contains(quiet.text, "demo agent") {
 					t.Errorf("%s: a turn beside it: %q", name, quiet.text)
 				}
+				res := p.request(t.Context(), http.MethodDelete, "/api/sessions/"+url.PathEscape(name), nil) // its agent ends
+				_ = res.Body.Close()
 				if peak := p.peak(t); peak > mostMemory {
 					t.Errorf("%s: the gateway took %d MB", name, peak>>20)
 				} else {
