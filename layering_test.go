@@ -353,6 +353,9 @@ func TestAdaptersGuardPrompts(t *testing.T) {
 			if free[name] == "" && bytes.Contains(text, []byte("agentkit.Attached(")) {
 				t.Errorf("%s reads a file of a prompt itself: use agentkit.Blocks", f.name)
 			}
+			if free[name] == "" && bytes.Contains(text, []byte("AsWritten")) {
+				t.Errorf("%s passes answers on as they were written: only an application gets them so", f.name)
+			}
 		}
 		if guards == (free[name] != "") {
 			t.Errorf("%s guards its prompts: %v; an adapter does that with agentkit.Blocks or agentkit.PromptText, or says here why not", dir, guards)

@@ -75,6 +75,10 @@ func limitSources() map[string][]string {
 		"time for a piece of a body; its pace after the first 30 s":                    {reading, "gateway/limit slowestBody"},
 		"time for a body that the route does not read":                                 {reading},
 
+		"news of an agent beside its turns, such as its modes; more of it each second; one of it": {"session mostUnasked", "session noteUnit", "session moreUnasked", "session maxNote"},
+		"messages of an ACP agent that wait for its next turn; their sizes together":              {"adapter/acp mostEarly", "adapter/acp mostEarlyBytes"},
+		"pieces of news that a turn counts which the agent begins by itself":                      {"session weightOfTurn"},
+
 		"a session id":               {"session MaxID"},
 		"the id of a message":        {"gateway/chatbody maxMessageID"},
 		"a file of a message":        {},

@@ -129,9 +129,10 @@ type Host interface {
 	Files() workspace.Dir
 	// Begin opens a turn that no prompt from this gateway started: another user's on a
 	// shared session, or a background task's. The turn ends when End is called on the
-	// Builder, or with the Session.
+	// Builder, or with the Session. Begin returns nil when an agent begins too many turns.
 	Begin(TurnInfo) *trace.Builder
-	// Note records what happens outside any turn: title, modes, presence.
+	// Note records what happens outside any turn: title, modes, presence. A note of more than
+	// 1 MB, and one of too many, is left out.
 	Note(trace.Payload)
 	// History yields the durable records of the session's earlier turns, oldest first,
 	// without the turns that were rewound and without the running turn. Agents without

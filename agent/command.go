@@ -2,12 +2,18 @@ package agent
 
 import (
 	"strings"
+	"unicode"
 
 	"github.com/tributary-dev/tributary/trace"
 )
 
+// Shell is what Commands returns for a message that begins with an exclamation mark: some programs
+// run the rest as a command of a shell.
+const Shell = "!"
+
 // Commands returns the names of the commands that an agent may find in a message, such as
-// config in "/config model=x". A path such as /tmp/a is no command.
+// config in "/config model=x". A path such as /tmp/a is no command. Characters that nobody sees do
+// not hide a command, because some agents cut them away.
 func Commands(m trace.UserMessage) (names []string) {
 	var texts []string
 	for _, part := range m.Parts {
@@ -16,11 +22,25 @@ func Commands(m trace.UserMessage) (names []string) {
 		}
 	}
 	for _, text := range append(texts, strings.Join(texts, "")) {
-		line, slash := strings.CutPrefix(strings.TrimSpace(text), "/")
+		text = strings.TrimLeftFunc(text, func(r rune) bool { return unicode.IsSpace(r) || isUnseen(r) })
+		line, slash := strings.CutPrefix(text, "/")
 		words := strings.Fields(line)
-		if slash && len(words) > 0 && !strings.HasPrefix(line, " ") && !strings.Contains(words[0], "/") {
-			names = append(names, strings.ToLower(words[0]))
+		switch {
+		case strings.HasPrefix(text, Shell):
+			names = append(names, Shell)
+		case slash && len(words) > 0 && !strings.HasPrefix(line, " ") && !strings.Contains(words[0], "/"):
+			names = append(names, strings.ToLower(strings.Map(seen, words[0])))
 		}
 	}
 	return names
+}
+
+// isUnseen reports whether a character is a control or a mark that is not shown.
+func isUnseen(r rune) bool { return unicode.In(r, unicode.Cc, unicode.Cf) }
+
+func seen(r rune) rune {
+	if isUnseen(r) {
+		return -1
+	}
+	return r
 }

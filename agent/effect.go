@@ -32,6 +32,8 @@ type Ask struct {
 	Native string
 	// QuestionIDs are the ids that Builder.Questions returned.
 	QuestionIDs []string
+	// Choices are the labels of all choices. They go back to the agent as the agent wrote them.
+	Choices []string
 	// Reply encodes the answers, in the order of QuestionIDs. The rule of
 	// Permit.Reply applies.
 	Reply func([]trace.Answer) json.RawMessage

@@ -48,6 +48,8 @@ type activeSession struct {
 	offers Offers // what the agent has listed in this session
 	about  aboutAgent
 
+	unasked unasked // what the agent has told beside the turns of people
+
 	slot          agentSlot
 	agentStale    int    // how often history was rewound since the agent worked; see applyRewind
 	rewindWarning string // why the agent cannot forget removed messages; for the next turn

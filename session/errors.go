@@ -3,6 +3,7 @@ package session
 import (
 	"errors"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -68,7 +69,11 @@ type CommandError struct{ Name string }
 
 // Error implements error.
 func (e *CommandError) Error() string {
-	return "your role may not send the command /" + e.Name + ", because the agent may run commands for it unasked: say in words what it is to do, or ask somebody whose role may answer permission requests"
+	what := "the command /" + e.Name
+	if e.Name == agent.Shell {
+		what = "a message that begins with !"
+	}
+	return "your role may not send " + what + ", because the agent may run commands for it unasked: say in words what it is to do, or ask somebody whose role may answer permission requests"
 }
 
 // AnsweredError says that a request has its one answer: whose, and when.

@@ -49,9 +49,12 @@ func (h host) Files() workspace.Dir {
 	return h.session.slot.files
 }
 
-// Begin implements agent.Host: a turn that nobody here asked for.
+// Begin implements agent.Host: a turn that nobody here asked for, or nil if the agent begins too many.
 func (h host) Begin(info agent.TurnInfo) *trace.Builder {
 	l := h.session
+	if info.Prompt == nil && !l.mayTell(weightOfTurn, "a turn that the agent began") {
+		return nil
+	}
 	after, err := l.newest(l.hub.ctx)
 	l.mu.Lock()
 	if err != nil { // the session has no record in this process

@@ -200,6 +200,9 @@ const titleData = "title"
 
 // note records what happens outside any turn.
 func (l *activeSession) note(p trace.Payload) {
+	if !l.mayNote(p) {
+		return
+	}
 	if d, ok := p.(trace.Data); ok {
 		if learned, is := d.Agent(); is {
 			l.noteAgent(trace.Agent, learned)

@@ -387,11 +387,13 @@ func TestOutputsAreCut(t *testing.T) {
 
 func TestOddInput(t *testing.T) {
 	t.Parallel()
-	nan := math.NaN()
+	nan, huge, less := math.NaN(), math.Inf(1), -1.0
 	usages, _, _ := written[trace.Usage](t, func(b *trace.Builder) {
 		b.Emit(nil)
 		b.Emit(trace.Prompt{Message: trace.UserMessage{Metadata: json.RawMessage("{")}})
 		b.Emit(trace.Usage{CostUSD: &nan})
+		b.Emit(trace.Usage{InputTokens: math.MaxInt64, OutputTokens: 1, ReasoningTokens: -1, ContextUsed: math.MaxInt64, CostUSD: &huge})
+		b.Emit(trace.Usage{InputTokens: -1, OutputTokens: 7, CostUSD: &less})
 		b.Emit(trace.Unknown{UnknownKind: "stop", Raw: json.RawMessage(`{"reason":"x"}`)}) // goes the way of its kind
 		b.Emit(trace.Unknown{UnknownKind: "message", Raw: json.RawMessage(`1`)})
 		b.Emit(trace.Unknown{})
@@ -402,6 +404,11 @@ func TestOddInput(t *testing.T) {
 	})
 	if usages[0].CostUSD != nil {
 		t.Error("NaN cannot be on record")
+	}
+	for i, want := range []string{`{"scope":"turn","input_tokens":281474976710656,"output_tokens":1,"cost_usd":1000000000000,"context_used":281474976710656}`, `{"scope":"turn"}`} {
+		if got, err := json.Marshal(usages[i+1]); err != nil || string(got) != want {
+			t.Errorf("the usage %s %v, want %s", got, err, want)
+		}
 	}
 }
 

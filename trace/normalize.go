@@ -112,10 +112,22 @@ func (p Plan) normalized() Plan {
 	return p
 }
 
+// normalized leaves out figures below 0, which some programs write for those that they do not know,
+// and bounds the others, so that no sum of them overflows.
 func (u Usage) normalized() Usage {
+	const mostTokens, mostUSD = 1 << 48, 1e12
 	u.Scope = known(u.Scope, UsageTurn, UsageStep, UsageTurn, UsageSession)
-	if u.CostUSD != nil && (math.IsNaN(*u.CostUSD) || math.IsInf(*u.CostUSD, 0)) {
-		u.CostUSD = nil // JSON has no such number
+	if u.InputTokens < 0 || u.OutputTokens < 0 {
+		u.InputTokens, u.OutputTokens = 0, 0
+	}
+	for _, n := range []*int64{&u.InputTokens, &u.OutputTokens, &u.CacheReadTokens, &u.CacheWriteTokens, &u.ReasoningTokens, &u.ContextUsed, &u.ContextSize} {
+		*n = max(0, min(*n, mostTokens))
+	}
+	if u.CostUSD != nil {
+		cost := min(*u.CostUSD, mostUSD)
+		if u.CostUSD = &cost; math.IsNaN(cost) || cost < 0 { // JSON has no NaN
+			u.CostUSD = nil
+		}
 	}
 	return u
 }

@@ -27,23 +27,24 @@ type Options struct {
 
 // Decoder reads the protocol's messages of one session.
 type Decoder struct {
-	o       Options
-	session string            // the id of the session, once it is known
-	cwd     string            // of the session
-	ours    map[string]string // methods of requests of ours without a reply, by id
-	theirs  map[string]their  // requests of the agent's without a reply, by id
-	agent   hello             // the reply to initialize
-	options []option          // of the session
-	prompts []prompt          // sent and not answered; the turn of the first one runs
-	phase   phase
-	early   []update // came outside any turn, for the beginning of the next one
-	turn    *turn
-	past    map[string]*call // calls of earlier turns, by id; nil for a call that has its result
-	newest  jsonrpc.Message  // of the agent; the zero Message if its newest line was none
-	counted bool             // a reply has counted tokens
-	known   trace.AgentInfo  // what is on record of the agent
-	chosen  string           // the model that the settings of the session name
-	heard   int              // lines of the agent
+	o          Options
+	session    string            // the id of the session, once it is known
+	cwd        string            // of the session
+	ours       map[string]string // methods of requests of ours without a reply, by id
+	theirs     map[string]their  // requests of the agent's without a reply, by id
+	agent      hello             // the reply to initialize
+	options    []option          // of the session
+	prompts    []prompt          // sent and not answered; the turn of the first one runs
+	phase      phase
+	early      []update // came outside any turn, for the beginning of the next one
+	earlyBytes int
+	turn       *turn
+	past       map[string]*call // calls of earlier turns, by id; nil for a call that has its result
+	newest     jsonrpc.Message  // of the agent; the zero Message if its newest line was none
+	counted    bool             // a reply has counted tokens
+	known      trace.AgentInfo  // what is on record of the agent
+	chosen     string           // the model that the settings of the session name
+	heard      int              // lines of the agent
 }
 
 // phase says what an update means that comes outside any turn.

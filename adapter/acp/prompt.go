@@ -67,7 +67,7 @@ func (d *Decoder) enter(b *trace.Builder, t agent.Turns) *turn {
 	b.StepAfterResults()
 	d.turn = &turn{b: b, speakers: map[string]*speaker{}, calls: map[string]*call{}}
 	early := d.early
-	d.early = nil
+	d.early, d.earlyBytes = nil, 0
 	for _, u := range early {
 		_ = d.show(d.turn, u, t) // a chunk of another form holds nothing
 	}

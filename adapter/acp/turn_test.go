@@ -58,6 +58,21 @@ func TestWordsOutsideATurnAreNotLost(t *testing.T) {
 	}
 }
 
+// TestWordsWithoutEndBeforeTheFirstPrompt: what waits for a turn is bounded by its bytes, too.
+//
+//evidence:for limit-early
+func TestWordsWithoutEndBeforeTheFirstPrompt(t *testing.T) {
+	t.Parallel()
+	lines := []string{opening, open}
+	for range 20 {
+		lines = append(lines, chunk(strings.Repeat("x", 100<<10)))
+	}
+	got := textsOf(t, append(lines, begun, chunk("hi"), ended)...)
+	if len(got) != 1 || len(got[0]) > 1<<20 || len(got[0]) < 900<<10 || !strings.HasSuffix(got[0], "hi") {
+		t.Errorf("%d turns, the first has %d bytes", len(got), len(got[0]))
+	}
+}
+
 func TestAModeInAMessageOfGeminiIsNoText(t *testing.T) {
 	t.Parallel()
 	p := recordings().Play(t, []byte(strings.Join([]string{opening, open, begun, chunk("[MODE_UPDATE] autoEdit"), chunk("hi"), ended}, "\n")))

@@ -12,8 +12,8 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// mostEarly bounds the updates that wait for a turn.
-const mostEarly = 1000
+// mostEarly bounds the updates that wait for a turn, and mostEarlyBytes their sizes together.
+const mostEarly, mostEarlyBytes = 1000, 1 << 20
 
 // update takes news of the session.
 func (d *Decoder) update(params raw, t agent.Turns) error {
@@ -32,7 +32,7 @@ func (d *Decoder) update(params raw, t agent.Turns) error {
 	}
 	c := d.current(t)
 	if c == nil {
-		c = d.outside(p.Update, t)
+		c = d.outside(p.Update, len(params), t)
 	}
 	if c == nil {
 		return nil
@@ -43,14 +43,14 @@ func (d *Decoder) update(params raw, t agent.Turns) error {
 // outside returns the turn of an update that comes outside any: one of the agent's own,
 // or nil if the update waits for the next turn or belongs to none. The result of a call that has none begins a turn,
 // too. Other news of a call that has begun belong to the turn that is over.
-func (d *Decoder) outside(u update, t agent.Turns) *turn {
+func (d *Decoder) outside(u update, size int, t agent.Turns) *turn {
 	says := slices.Contains([]string{"agent_message_chunk", "agent_thought_chunk", "tool_call", "plan"}, u.Kind)
 	d.leave() // somebody else may have ended it
 	switch {
 	case (says || d.isLateResult(u)) && d.phase == prompted:
 		return d.beginOwn(t)
-	case (says && d.phase == fresh || u.Kind == "usage_update") && len(d.early) < mostEarly:
-		d.early = append(d.early, u)
+	case (says && d.phase == fresh || u.Kind == "usage_update") && len(d.early) < mostEarly && d.earlyBytes+size <= mostEarlyBytes:
+		d.early, d.earlyBytes = append(d.early, u), d.earlyBytes+size
 	}
 	return nil
 }

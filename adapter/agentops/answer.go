@@ -5,11 +5,13 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/adapter/agentops/wire"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -152,9 +154,13 @@ func (s *session) reply(ctx context.Context, caller agent.Caller, a *ask, said t
 		if said.Outcome == trace.Selected {
 			value = strings.Join(said.Values, ", ")
 		}
+		if !slices.ContainsFunc(a.choices, func(c wire.AskAction) bool { return c.Label == value }) {
+			value = agentkit.Unmentioned(value, s.host.Files().Contains)
+		}
 		s.tell(ctx, caller, wire.Answer{QuestionID: a.native, Answer: wire.AnswerValue{Text: value}})
 		return
 	}
+	permit.Reason = agentkit.Unmentioned(permit.Reason, s.host.Files().Contains)
 	err := s.api.decide(ctx, caller, a.native, permit.Allowed(), permit.Reason)
 	switch {
 	case err == nil, ctx.Err() != nil:

@@ -55,6 +55,9 @@ const stateName = "state"
 const (
 	largest = 16 << 20
 	small   = 64 << 10
+	// mostPatched bounds the sizes of the values that the patches of a turn change, together: each
+	// patch reads its whole value.
+	mostPatched = 8 << 30
 )
 
 // place is where a value stands that patches change: the name of its data, and its id.
@@ -90,6 +93,10 @@ func (d *Decoder) patch(t *turn, e event) {
 	if isNull(value) {
 		value = raw("{}")
 	}
+	if t.patched += int64(len(value)); t.patched > mostPatched {
+		d.problem = errors.New("agui: a patch was skipped, because the patches of this turn have changed 8 GB")
+		return
+	}
 	options := jsonpatch.NewApplyOptions()
 	options.SupportNegativeIndices, options.AccumulatedCopySizeLimit = false, largest
 	after, err := patch.ApplyWithOptions(value, options)
@@ -107,6 +114,7 @@ func (t *turn) set(at place, value raw) error {
 	if len(value) > largest {
 		return fmt.Errorf("agui: a state of %d bytes was skipped", len(value))
 	}
+	t.b.Hold(len(value) - len(t.values[at]))
 	t.values[at] = value
 	if t.unsent = slices.DeleteFunc(t.unsent, func(o place) bool { return o == at }); len(value) > small {
 		t.unsent = append(t.unsent, at)

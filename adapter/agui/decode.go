@@ -53,6 +53,7 @@ type turn struct {
 	news    bool            // a call has its result: what comes belongs to another step
 	subs    map[string]sub
 	values  map[place]raw // the state, and activities
+	patched int64         // bytes of values that patches have changed
 	unsent  []place
 	// snapshot are the newest messages of an event MESSAGES_SNAPSHOT.
 	snapshot []*message

@@ -105,7 +105,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 		return nil, err
 	}
 	return remote.Open(ctx, host, cfg, remote.Spec{
-		Name: "The AG-UI agent", Speaks: "AG-UI", Transport: remote.HTTP{Client: client, PassCaller: r.PassToken}, Silence: time.Duration(r.Silence),
+		Name: "The AG-UI agent", Speaks: "AG-UI", AsWritten: true, Transport: remote.HTTP{Client: client, PassCaller: r.PassToken}, Silence: time.Duration(r.Silence),
 		New: func(s *remote.Session) remote.Protocol {
 			return &protocol{Session: s, Options: r.Options, Decoder: &Decoder{tools: r.Table, live: true}}
 		},

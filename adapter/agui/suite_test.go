@@ -12,7 +12,8 @@ import (
 func TestSuite(t *testing.T) {
 	f := newFake(t, nil)
 	agenttest.Run(t, agenttest.Suite{
-		Open: func(testing.TB) agent.Runtime { return agui.Runtime{URL: f.URL} },
+		AsWritten: true,
+		Open:      func(testing.TB) agent.Runtime { return agui.Runtime{URL: f.URL} },
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "permit", agenttest.Question: "question",
 			agenttest.Tell: "My river is the Rhine.", agenttest.Recall: "recall",

@@ -11,7 +11,8 @@ import (
 
 func TestSuite(t *testing.T) {
 	agenttest.Run(t, agenttest.Suite{
-		Open: func(testing.TB) agent.Runtime { return demo.Runtime{Pace: 200 * time.Microsecond} },
+		AsWritten: true,
+		Open:      func(testing.TB) agent.Runtime { return demo.Runtime{Pace: 200 * time.Microsecond} },
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text:       "hello",
 			agenttest.Slow:       "long",

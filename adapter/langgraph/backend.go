@@ -105,7 +105,7 @@ func (b Backend) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 		return nil, err
 	}
 	return remote.Open(ctx, host, cfg, remote.Spec{
-		Name: "The backend", Speaks: "a form of LangGraph's events", Transport: transport, Silence: time.Duration(b.Silence),
+		Name: "The backend", Speaks: "a form of LangGraph's events", AsWritten: true, Transport: transport, Silence: time.Duration(b.Silence),
 		New: func(s *remote.Session) remote.Protocol {
 			p := &publisher{Decoder: &Decoder{o: b.Options, tools: b.Tools, live: true, ends: true}, s: s, rt: b}
 			if len(b.Resume) > 0 {

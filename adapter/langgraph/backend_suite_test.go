@@ -104,8 +104,9 @@ func publish(w http.ResponseWriter, r *http.Request, prompt, answer string) {
 
 func TestSuiteOfABackend(t *testing.T) {
 	agenttest.Run(t, agenttest.Suite{
-		Open: func(t testing.TB) agent.Runtime { return publishing(t, nil) },
-		Cut:  func(t testing.TB, c *agenttest.Cut) agent.Runtime { return publishing(t, c) },
+		AsWritten: true,
+		Open:      func(t testing.TB) agent.Runtime { return publishing(t, nil) },
+		Cut:       func(t testing.TB, c *agenttest.Cut) agent.Runtime { return publishing(t, c) },
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "permit", agenttest.Question: "question",
 			agenttest.Die: "die", agenttest.Half: "half", agenttest.Garbage: "garbage", agenttest.Huge: "huge", agenttest.Rich: "rich",

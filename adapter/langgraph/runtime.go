@@ -130,7 +130,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	p := &protocol{Decoder: &Decoder{o: r.Options, tools: r.Tools, live: true}, rt: r, from: place.Moment}
 	p.at.thread, p.goOn = place.Conversation, p.resume
 	return remote.Open(ctx, host, cfg, remote.Spec{
-		Name: "LangGraph", Speaks: "LangGraph's stream", Transport: remote.HTTP{Client: client, PassCaller: r.PassToken}, Silence: time.Duration(r.Silence), Finds: true,
+		Name: "LangGraph", Speaks: "LangGraph's stream", AsWritten: true, Transport: remote.HTTP{Client: client, PassCaller: r.PassToken}, Silence: time.Duration(r.Silence), Finds: true,
 		New:   func(s *remote.Session) remote.Protocol { p.s = s; return p },
 		Greet: p.greet,
 	})

@@ -16,6 +16,7 @@ import (
 func TestSuite(t *testing.T) {
 	f := newFake(t)
 	agenttest.Run(t, agenttest.Suite{
+		AsWritten: true,
 		Open: func(t testing.TB) agent.Runtime {
 			r := langgraph.Runtime{URL: f.URL}
 			r.Assistant = "agent"

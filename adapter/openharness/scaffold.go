@@ -163,7 +163,7 @@ func (d *Decoder) ask(t *turn, p payload) {
 	}
 	q.id, t.asked[p.ID] = made.ID, request{made.ID, q.approval}
 	if !q.approval {
-		d.effects = append(d.effects, agent.Ask{Native: p.ID, QuestionIDs: []string{q.id}, Reply: func(a []trace.Answer) raw {
+		d.effects = append(d.effects, agent.Ask{Native: p.ID, QuestionIDs: []string{q.id}, Choices: p.Options, Reply: func(a []trace.Answer) raw {
 			return input(t.session, p.ID, strings.Join(a[0].Values, ", "), nil)
 		}})
 		return

@@ -75,6 +75,7 @@ func goOn(r uiendpoint.Request, yield func(uistream.Chunk, error) bool) {
 
 func TestK15_K16_K17_SuiteOfAFunction(t *testing.T) {
 	agenttest.Run(t, agenttest.Suite{
+		AsWritten: true,
 		Open: func(t testing.TB) agent.Runtime {
 			r, err := uiendpoint.Func(clerk).Adapter("clerk").New(agent.Settings{})
 			if err != nil {

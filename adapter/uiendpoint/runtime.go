@@ -101,6 +101,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 			Transport: remote.HTTP{Client: client, PassCaller: r.Settings.PassToken, Types: []string{"text/plain", "application/octet-stream"}}, Silence: time.Duration(r.Settings.Silence),
 		}
 	}
+	spec.AsWritten = true
 	spec.New = func(s *remote.Session) remote.Protocol {
 		d := NewDecoder(r.Tools)
 		d.live, d.session, d.settings = true, cfg.SessionID, r.Settings

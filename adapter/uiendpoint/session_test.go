@@ -22,7 +22,8 @@ import (
 func TestSuite(t *testing.T) {
 	f := newFake(t)
 	agenttest.Run(t, agenttest.Suite{
-		Open: func(testing.TB) agent.Runtime { return uiendpoint.Runtime{URL: f.url()} },
+		AsWritten: true,
+		Open:      func(testing.TB) agent.Runtime { return uiendpoint.Runtime{URL: f.url()} },
 		Prompts: map[agenttest.Ability]string{
 			agenttest.Text: "hello", agenttest.Slow: "slow", agenttest.Permission: "permit", agenttest.Question: "client",
 			agenttest.Tell: "My river is the Rhine.", agenttest.Recall: "recall",

@@ -58,8 +58,13 @@ func Ask(b *trace.Builder, native string, questions []trace.Question, reply func
 			}
 		}
 	}
-	ids := b.Questions(questions...)
-	return Asked{Effect: agent.Ask{Native: native, QuestionIDs: ids, Reply: reply}, b: b, ids: ids}
+	e := agent.Ask{Native: native, QuestionIDs: b.Questions(questions...), Reply: reply}
+	for _, q := range questions {
+		for _, c := range q.Choices {
+			e.Choices = append(e.Choices, c.Label)
+		}
+	}
+	return Asked{Effect: e, b: b, ids: e.QuestionIDs}
 }
 
 // Turn is the id of the turn that the request belongs to.

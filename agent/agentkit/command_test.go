@@ -18,6 +18,8 @@ func TestRefuseCommands(t *testing.T) {
 		{[]string{"/config permissionMode=auto"}, true},
 		{[]string{" \n/CONFIG"}, true},
 		{[]string{"/", "config x=y"}, true},
+		{[]string{"\ufeff/config"}, true},
+		{[]string{"\x00/con\x00fig x=y"}, true},
 		{[]string{"hello", "/config x=y"}, true},
 		{[]string{"/configure"}, false},
 		{[]string{"what does /config do?"}, false},

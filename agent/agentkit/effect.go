@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
@@ -35,6 +36,7 @@ func (s *Session) perform(e agent.Effect) {
 				s.cfg.Logger.Warn("a permission could not be asked for", "error", err)
 				answer = trace.PermissionResponse{RequestID: e.RequestID, Outcome: trace.Canceled, Reason: "Permission could not be asked for."}
 			}
+			answer.Reason = s.unmentioned(answer.Reason)
 			return e.Reply(answer)
 		})
 	case agent.Ask:
@@ -46,6 +48,12 @@ func (s *Session) perform(e agent.Effect) {
 					s.cfg.Logger.Warn("a question could not be asked", "error", err)
 					answers[i] = trace.Answer{QuestionID: id, Outcome: trace.Canceled}
 				}
+				answers[i].Values = slices.Clone(answers[i].Values)
+				for n, value := range answers[i].Values {
+					if !slices.Contains(e.Choices, value) {
+						answers[i].Values[n] = s.unmentioned(value)
+					}
+				}
 			}
 			return e.Reply(answers)
 		})
@@ -56,6 +64,14 @@ func (s *Session) perform(e agent.Effect) {
 	case agent.Resume:
 		s.token = e.Token
 	}
+}
+
+// unmentioned is what a person says beside a prompt, as the agent gets it.
+func (s *Session) unmentioned(words string) string {
+	if s.o.AsWritten {
+		return words
+	}
+	return Unmentioned(words, s.Inside)
 }
 
 // await waits for an answer in a goroutine and sends the reply. A request that was

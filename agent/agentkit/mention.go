@@ -49,6 +49,13 @@ func PromptText(p agent.Prompt, inside func(path string) bool) string {
 	return strings.Join(Blocks(parts, inside, Words, NoFile[string]), "\n")
 }
 
+// Unmentioned is a text of a person that is no prompt, such as the answer to a question or the
+// reason of a refusal, without mentions of files that are not proven to be inside; see Blocks.
+func Unmentioned(words string, inside func(path string) bool) string {
+	m := mentions{inside: inside, proven: map[string]bool{}}
+	return m.apart(words, true)
+}
+
 // Words is a block that is nothing but its words; see Blocks.
 func Words(words string) string { return words }
 

@@ -23,6 +23,9 @@ type Options struct {
 	// Send writes a message to the agent. The Session has decoded the message before.
 	// Calls come one at a time.
 	Send func(ctx context.Context, data []byte) error
+	// AsWritten is for an application, which gets the words of answers as people wrote them. Every
+	// other agent gets them as Unmentioned makes them.
+	AsWritten bool
 	// AnswerOnStop tells the agent that its open requests are canceled when a person
 	// stops the turn. Other agents withdraw their requests by themselves.
 	AnswerOnStop bool

@@ -1,6 +1,7 @@
 package agenttest
 
 import (
+	"bytes"
 	"context"
 	"slices"
 	"strings"
@@ -53,8 +54,13 @@ func permissionAllowed(t *testing.T, s Suite) {
 
 func permissionDenied(t *testing.T, s Suite) {
 	host := NewHost()
-	host.OnPermit = Choose(trace.RejectOnce)
-	st := newTestSession(t, s, host)
+	host.OnPermit = func(ctx context.Context, r trace.PermissionRequest) trace.PermissionResponse {
+		answer := Choose(trace.RejectOnce)(ctx, r)
+		answer.Reason = mentioning
+		return answer
+	}
+	tap := &SentTap{}
+	st := newTapped(t, s, host, tap.Tap)
 	events, err := st.end(t, st.start(t.Context(), s.Prompts[Permission]))
 	if err != nil {
 		t.Errorf("Prompt: %v", err)
@@ -63,6 +69,17 @@ func permissionDenied(t *testing.T, s Suite) {
 		t.Errorf("the call was denied and ended as %v", got)
 	}
 	s.ran(t, events, false)
+	if !s.AsWritten && bytes.Contains(tap.Sent(), []byte(mentioning)) {
+		t.Errorf("the reason of the refusal mentions a file outside the workspace: %s", tap.Sent())
+	}
+}
+
+// mentioning are words beside a prompt, which some agent may take for a mention of a file outside
+// the workspace. An agent that is no application gets unmentioning.
+const mentioning, unmentioning = "not @/etc/passwd", "not @ /etc/passwd"
+
+func inWords(context.Context, trace.Question) trace.Answer {
+	return trace.Answer{Outcome: trace.Selected, Values: []string{mentioning}, By: "tester"}
 }
 
 // statuses returns how the calls ended that permission was asked for, and checks
@@ -86,19 +103,26 @@ func statuses(t *testing.T, events []trace.Event, allowed bool) (ends []trace.To
 	return ends
 }
 
-// question answers once with the first choice and once with the last: an agent that gets
+// question answers once with the first choice, once with the last, and once in words: an agent that gets
 // another answer than the one that was given says something else.
 func question(t *testing.T, s Suite) {
 	for _, c := range []struct {
 		name   string
 		choose func(context.Context, trace.Question) trace.Answer
-	}{{"first choice", firstChoice}, {"last choice", lastChoice}} {
+	}{{"first choice", firstChoice}, {"last choice", lastChoice}, {"words", inWords}} {
 		// The sessions must not be open at once: on a server that shares one between its
 		// clients, both would answer.
 		t.Run(c.name, func(t *testing.T) {
 			host := NewHost()
 			host.OnAsk = c.choose
-			answered(t, newTestSession(t, s, host).play(t, s.Prompts[Question]))
+			events := newTestSession(t, s, host).play(t, s.Prompts[Question])
+			for i, e := range events {
+				if a, is := e.Payload.(trace.Answer); is && !s.AsWritten && slices.Equal(a.Values, []string{mentioning}) {
+					a.Values = []string{unmentioning}
+					events[i].Payload = a // as the agent has it
+				}
+			}
+			answered(t, events)
 		})
 	}
 }

@@ -39,6 +39,7 @@ func flaws() map[flaw]string {
 		"denies what is allowed":    "permission_allowed",
 		"never asks for permission": "permission_allowed",
 		"never asks":                "question",
+		"mentions a file outside":   "question",
 		"has no token":              "resume",
 		"forgets":                   "resume",
 		"does not go back":          "rewind",
@@ -284,6 +285,9 @@ func (s *session) play(ctx context.Context, prompt string, b *trace.Builder) tra
 				return trace.OutcomeFailed
 			}
 			word := answer.Values[0]
+			if !s.has("mentions a file outside") {
+				word = strings.Replace(word, "@/", "@ /", 1)
+			}
 			s.note(agent.In, word)
 			if s.has("answers the question itself") {
 				word = "Blue"

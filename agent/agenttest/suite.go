@@ -60,6 +60,8 @@ type Suite struct {
 	// Decoder makes the agent's Decoder, which plays a recording of the messages of a live
 	// turn; nil where the agent has no protocol that passes through package agentkit.
 	Decoder func() agent.Decoder
+	// AsWritten is for an application, which gets the answers of people as they were written.
+	AsWritten bool
 	// Word is what the agent remembers, see Tell, Recall and Steer.
 	Word string
 	// Turns are further prompts, each of which must give a well-formed turn.

@@ -13,6 +13,8 @@ type Spec struct {
 	Name string
 	// Speaks names the protocol of the streams. Speaks ends sentences for users.
 	Speaks string
+	// AsWritten is for an application; see agentkit.Options.
+	AsWritten bool
 	// Transport carries the calls. The Session closes it.
 	Transport Transport
 	// Greet checks the server when a session opens; nil checks nothing.

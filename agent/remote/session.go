@@ -42,7 +42,7 @@ func Open(ctx context.Context, host agent.Host, cfg agent.Config, spec Spec) (*S
 	}
 	s := &Session{spec: spec, host: host, cfg: cfg, callers: map[string]agent.Caller{}}
 	s.protocol = spec.New(s)
-	s.Session = agentkit.New(host, cfg, agentkit.Options{Name: spec.Name, Decoder: s.protocol, StopTime: spec.StopTime, Send: s.post})
+	s.Session = agentkit.New(host, cfg, agentkit.Options{Name: spec.Name, Decoder: s.protocol, AsWritten: spec.AsWritten, StopTime: spec.StopTime, Send: s.post})
 	if spec.Greet != nil {
 		if err := spec.Greet(ctx, s); err != nil {
 			cfg.Meter.Count(agent.OpenFailure)

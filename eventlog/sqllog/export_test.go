@@ -1,6 +1,10 @@
 package sqllog
 
-import "context"
+import (
+	"context"
+
+	"github.com/tributary-dev/tributary/eventlog"
+)
 
 // Shared lets several stores use one database.
 func Shared(o Options) Options {
@@ -16,6 +20,11 @@ func Sweep(s *Store) { s.sweep() }
 
 // AwaitIndex returns when all sessions are in the index of words that were not.
 func AwaitIndex(s *Store) { <-s.reindexed }
+
+// ListQuery is the statement for the first page of a list, with its arguments.
+func ListQuery(s *Store, q eventlog.Query) (query string, args []any) {
+	return s.db.list(q, 1<<62, "", 10)
+}
 
 // Synchronous is how SQLite has synced the newest commit: 2 waits for the disk, 1 does not.
 func Synchronous(ctx context.Context, s *Store) (mode int, err error) {

@@ -3,10 +3,13 @@ package sqllog_test
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/sqllog"
@@ -53,6 +56,51 @@ func TestADatabaseOfAnEarlierVersionKeepsItsSessions(t *testing.T) {
 			id, owner, _ := flipNames(i)
 			if got := search(t, s, "secret answer "+owner); got != id {
 				t.Errorf("%q finds %q", owner, got)
+			}
+		}
+	})
+}
+
+// TestASearchOfAPersonLooksAtTheirSessionsOnly: the time of a search must not tell a person
+// which words stand in the sessions of others. So its statement matches no word but in the sessions
+// of the person.
+func TestASearchOfAPersonLooksAtTheirSessionsOnly(t *testing.T) {
+	onBoth(t, func(t *testing.T, o sqllog.Options) {
+		s := open(t, o)
+		at := time.Date(2026, 5, 4, 3, 2, 1, 0, time.UTC)
+		for i := range 12 { // so that a number of a session begins another one
+			e := eventlog.Entry{Session: fmt.Sprint("s", i), CreatedBy: []string{"ann", "bob"}[i%2], Title: fmt.Sprint("word", i), Updated: at.Add(time.Duration(i) * time.Second), Doc: []byte("{}")}
+			if i == 1 {
+				e.Members = map[string]string{"ann": "viewer"}
+			}
+			if err := s.Put(t.Context(), e); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for _, c := range []struct{ person, words, want string }{
+			{"ann", "word", "s10 s8 s6 s4 s2 s1 s0"}, {"ann", "word1", "s10 s1"}, {"ann", "word3", ""}, {"bob", "wor word1", "s11 s1"}, {"bob", "1", ""}, {"eve", "word", ""},
+		} {
+			q := eventlog.Query{Person: c.person, Words: eventlog.Words(c.words)}
+			var ids []string
+			for e, err := range s.List(t.Context(), q) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				ids = append(ids, e.Session)
+			}
+			if got := strings.Join(ids, " "); got != c.want {
+				t.Errorf("%s finds %q by %q, want %q", c.person, got, c.words, c.want)
+			}
+			query, args := sqllog.ListQuery(s, q)
+			matches := regexp.MustCompile(`FROM (\w+) WHERE words (MATCH|@@) (.{10})`).FindAllStringSubmatch(query, -1)
+			if len(matches) == 0 {
+				t.Fatalf("%s matches no words", query)
+			}
+			for _, m := range matches {
+				of := m[1] == "own" && strings.Contains(query, "own AS MATERIALIZED") || strings.HasPrefix(m[3], "'\"\u00b7' || n") && strings.HasPrefix(fmt.Sprint(args[len(args)-1]), "\u00b7")
+				if !of || !strings.Contains(query, "session IN (SELECT id FROM sessions WHERE created_by = $4") {
+					t.Errorf("%s reads the words of others: %q", query, args)
+				}
 			}
 		}
 	})

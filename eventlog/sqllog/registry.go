@@ -148,9 +148,10 @@ const (
 // list is the statement for a page of a list, with its arguments.
 func (d *db) list(q eventlog.Query, before int64, id string, limit int) (query string, args []any) {
 	query, args = listAll, []any{before, id, limit}
-	where := "(updated_at, id) < ($1, $2)"
+	of, where := "", "(updated_at, id) < ($1, $2)"
 	if q.Person != "" {
 		query, args = listPerson, append(args, column(q.Person))
+		of = `SELECT id FROM sessions WHERE created_by = $4 UNION ALL SELECT session FROM members WHERE person = $4`
 	}
 	if q.Agent != "" {
 		args = append(args, column(q.Agent))
@@ -176,7 +177,7 @@ func (d *db) list(q eventlog.Query, before int64, id string, limit int) (query s
 	if len(q.Words) == 0 {
 		return fmt.Sprintf(query, where), args
 	}
-	found, words := d.words.find(q.Words, len(args)+1)
+	found, words := d.words.find(q.Words, len(args)+1, of)
 	return "WITH found AS MATERIALIZED (" + found + ") " + fmt.Sprintf(query, where+" AND id IN (SELECT session FROM found)"), append(args, words...)
 }
 

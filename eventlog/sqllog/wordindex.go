@@ -11,8 +11,12 @@ import (
 // This file has the index of words in SQLite, and that in PostgreSQL.
 
 // sqliteWords is an index of FTS5. The table of words keeps no text, and the row id of a text is
-// the number of its session with the number of its record.
+// the number of its session with the number of its record. Each word is there twice: as it is, and
+// behind the number of the session between two ofSession.
 type sqliteWords struct{ w *sqliteWriter }
+
+// ofSession is a letter to FTS5, and stands in none of eventlog.Words.
+const ofSession = "\u00b7"
 
 // seqBits are those of the number of a record in a row id.
 const seqBits = 36
@@ -49,7 +53,8 @@ func (i sqliteWords) add(ctx context.Context, tx *sql.Tx, texts []text) error {
 		if t.seq >= 1<<seqBits {
 			continue // more records than any session has
 		}
-		if _, err := i.w.exec(ctx, tx, addWords, no|int64(t.seq), t.words); err != nil {
+		own := fmt.Sprintf(" %s%d%s", ofSession, no>>seqBits, ofSession)
+		if _, err := i.w.exec(ctx, tx, addWords, no|int64(t.seq), t.words+own+strings.ReplaceAll(t.words, " ", own)); err != nil {
 			return err
 		}
 	}
@@ -78,13 +83,21 @@ func (i sqliteWords) forget(ctx context.Context, tx *sql.Tx, session string) err
 	return err
 }
 
-func (sqliteWords) find(words []string, n int) (query string, args []any) {
+func (sqliteWords) find(words []string, n int, of string) (query string, args []any) {
 	in := make([]string, len(words))
 	for i, w := range words {
+		if of != "" {
+			in[i] = fmt.Sprintf(`EXISTS (SELECT 1 FROM words WHERE words MATCH '"%s' || no || $%d)`, ofSession, n+i)
+			args = append(args, ofSession+w+`"*`)
+			continue
+		}
 		in[i] = fmt.Sprintf("no IN (SELECT rowid >> %d FROM words WHERE words MATCH $%d)", seqBits, n+i)
 		args = append(args, `"`+w+`"*`)
 	}
-	return "SELECT session FROM searched WHERE " + strings.Join(in, " AND "), args
+	if of != "" {
+		of = "session IN (" + of + ") AND "
+	}
+	return "SELECT session FROM searched WHERE " + of + strings.Join(in, " AND "), args
 }
 
 // postgresWords is an index of tsvector and GIN.
@@ -111,11 +124,15 @@ func (postgresWords) forget(ctx context.Context, tx *sql.Tx, session string) err
 	return err
 }
 
-func (postgresWords) find(words []string, n int) (query string, args []any) {
+func (postgresWords) find(words []string, n int, of string) (query string, args []any) {
+	from, with := "texts", ""
+	if of != "" { // materialized, so that the index of all words is not used
+		from, with = "own", "WITH own AS MATERIALIZED (SELECT session, words FROM texts WHERE session IN ("+of+")) "
+	}
 	in := make([]string, len(words))
 	for i, w := range words {
-		in[i] = fmt.Sprintf("SELECT session FROM texts WHERE words @@ CAST($%d AS tsquery)", n+i)
+		in[i] = fmt.Sprintf("SELECT session FROM %s WHERE words @@ CAST($%d AS tsquery)", from, n+i)
 		args = append(args, `'`+w+`':*`)
 	}
-	return strings.Join(in, " INTERSECT "), args
+	return with + strings.Join(in, " INTERSECT "), args
 }

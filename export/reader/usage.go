@@ -25,7 +25,6 @@ type used struct {
 
 // usage takes a record. Figures of a step go to the step that is open, or was last.
 func (t *turn) usage(a *Actor, r trace.Record, u trace.Usage) {
-	u = credible(u)
 	if u.ContextSize > 0 {
 		t.ContextSize = u.ContextSize
 	}
@@ -53,26 +52,6 @@ func (t *turn) usage(a *Actor, r trace.Record, u trace.Usage) {
 		st.Usage.Usage = st.Usage.Plus(u)
 	}
 	st.Usage.Records = append(st.Usage.Records, r.ID)
-}
-
-// credible leaves out figures below 0, which some programs write for those that they do not know,
-// and bounds the others, so that no sum of them overflows.
-func credible(u trace.Usage) trace.Usage {
-	const mostTokens, mostUSD = 1 << 48, 1e12
-	if u.InputTokens < 0 || u.OutputTokens < 0 {
-		u.InputTokens, u.OutputTokens = 0, 0
-	}
-	for _, n := range []*int64{&u.InputTokens, &u.OutputTokens, &u.CacheReadTokens, &u.CacheWriteTokens, &u.ReasoningTokens} {
-		*n = max(0, min(*n, mostTokens))
-	}
-	if u.CostUSD != nil {
-		cost := min(*u.CostUSD, mostUSD)
-		u.CostUSD = &cost
-		if cost < 0 {
-			u.CostUSD = nil
-		}
-	}
-	return u
 }
 
 // place charges the turn's steps with what is known of the turn only as a whole.

@@ -83,6 +83,8 @@ func liveAs(how string) int {
 		return 7
 	case "leaves at start":
 		return 0
+	case "speaks ACP":
+		return liveAsACP()
 	case "mute":
 		signal.Ignore(syscall.SIGTERM, os.Interrupt)
 		for {
@@ -140,6 +142,9 @@ func turn(prompt string) (code int, over, stubborn bool) {
 	fmt.Println(fakeInit)
 	fmt.Println(fakeBegin)
 	switch {
+	case does("flood: "):
+		floods("claude", prompt, func() { fmt.Println(fakeEnd) })
+		return 0, false, false
 	case does("dies"):
 		fmt.Fprintln(os.Stderr, "Segmentation fault")
 		return 139, true, false

@@ -119,10 +119,8 @@ func brokenFloods() (floods map[string]outFlood, says map[string]string) {
 
 // flooding is an endpoint whose prompt names the flood. A flood ends after so many bytes, or
 // when the gateway leaves.
-func flooding(t *testing.T, most int) *httptest.Server {
+func flooding(t *testing.T, floods map[string]outFlood, most int) *httptest.Server {
 	t.Helper()
-	floods, _ := brokenFloods()
-	maps.Copy(floods, outFloods())
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")
@@ -159,7 +157,10 @@ func flooding(t *testing.T, most int) *httptest.Server {
 //evidence:for limit-event limit-held limit-turn-bytes limit-turn-records
 func TestAnEndpointThatFloods(t *testing.T) {
 	const most = 300 << 20
-	s := flooding(t, most)
+	broken, says := brokenFloods()
+	all := outFloods()
+	maps.Copy(all, broken)
+	s := flooding(t, all, most)
 	gateway := func(t *testing.T, limits string) *process {
 		t.Helper()
 		config := filepath.Join(t.TempDir(), "tributary.yaml")
@@ -169,7 +170,6 @@ func TestAnEndpointThatFloods(t *testing.T) {
 		}
 		return start(t, t.TempDir(), slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "GOMEMLIMIT=") }), "--config", config)
 	}
-	broken, says := brokenFloods()
 	for name := range broken {
 		t.Run(name, func(t *testing.T) {
 			limits := ""

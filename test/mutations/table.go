@@ -390,6 +390,38 @@ func table() []mutation {
 			text: "if strings.HasSuffix(at, \"_env\") {", other: "if strings.HasSuffix(at, \".token_env\") {", tests: "Secret", packages: []string{"./config"},
 		},
 		{
+			name: "an answer mentions a file outside", promise: mentions, file: "agent/agentkit/mention.go",
+			text: "return m.apart(words, true)", other: "return string(m.apart(words, true)[:0]) + words", tests: "Suite", packages: []string{"./adapter/openharness"},
+		},
+		{
+			name: "an agent tells news without end", promise: slow, file: "session/unasked.go",
+			text: "fits := u.spent+units <= mostUnasked", other: "fits := units <= mostUnasked", tests: "NewsWithout", packages: []string{"./session"},
+		},
+		{
+			name: "an agent begins turns without end", promise: slow, file: "session/host.go",
+			text: "if info.Prompt == nil && !l.mayTell", other: "if info.Prompt != nil && !l.mayTell", tests: "NewsWithout", packages: []string{"./session"},
+		},
+		{
+			name: "activities do not count with what a turn holds", promise: slow, file: "adapter/agui/data.go",
+			text: "\tt.b.Hold(len(value) - len(t.values[at]))\n", other: "", tests: "AStateCounts", packages: []string{"./adapter/agui"},
+		},
+		{
+			name: "a search of a person reads the words of all", promise: private, file: "eventlog/sqllog/registry.go",
+			text: "d.words.find(q.Words, len(args)+1, of)", other: "d.words.find(q.Words, len(args)+1, of[:0])", tests: "ASearchOfAPerson", packages: []string{"./eventlog/sqllog"},
+		},
+		{
+			name: "what waits for a turn has no bound of bytes", promise: slow, file: "adapter/acp/update.go",
+			text: " && d.earlyBytes+size <= mostEarlyBytes", other: "", tests: "WordsWithoutEnd", packages: []string{"./adapter/acp"},
+		},
+		{
+			name: "figures of usage have no bound", promise: usage, file: "trace/normalize.go",
+			text: "*n = max(0, min(*n, mostTokens))", other: "*n = min(*n, *n)", tests: "OddInput", packages: []string{"./trace"},
+		},
+		{
+			name: "what nobody sees hides a command", promise: oneAnswer, file: "agent/command.go",
+			text: "unicode.IsSpace(r) || isUnseen(r)", other: "unicode.IsSpace(r)", tests: "Command", packages: []string{"./session"},
+		},
+		{
 			name: "a prompt mentions a file outside", promise: mentions, file: "agent/agentkit/mention.go",
 			text: "\t\tif !m.isInside(word[:end]) {\n", other: "\t\tif !m.isInside(word[:end]) && end == len(word) {\n", packages: []string{"./agent/agentkit"},
 		},
