@@ -194,7 +194,8 @@ describe('a session', () => {
   test('says what stays of its workspace when it is deleted', async () => {
     await make('rest', 'Work left over');
     const page = await open(site, '#/s/rest');
-    const kept = 'The workspace of the session “rest” has 2 commits that are nowhere else: fetch them from /tmp/spaces/rest, then remove it.';
+    const kept =
+      'The workspace of the session “rest” has 2 commits that are nowhere else: fetch them from /tmp/spaces/rest, then remove it.';
     await page.route('**/api/sessions/rest', (route, request) =>
       request.method() === 'DELETE' ? route.fulfill({ json: { kept } }) : route.continue(),
     );
