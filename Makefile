@@ -52,8 +52,9 @@ web: need-go ## Build the page, if its sources changed; commit web/dist then
 	@$(GO) test -run ThePageIsBuiltFromItsSources ./web >/dev/null 2>&1 || $(MAKE) page
 
 .PHONY: page
-page: web/node_modules/.package-lock.json
+page: web/node_modules/.package-lock.json | need-go
 	npm --prefix web run build
+	cd web && $(GO) run compress.go
 
 .PHONY: page-check
 page-check: ## Build the page, and compare it with the one that is committed

@@ -43,6 +43,7 @@ type TurnState string
 // The states of a turn.
 const (
 	TurnQueued  TurnState = "queued"  // it waits for another turn's end
+	TurnHeld    TurnState = "held"    // it waits until a person continues the queue
 	TurnRunning TurnState = "running" // the agent is at work
 	TurnPaused  TurnState = "paused"  // the agent waits for a person
 	TurnEnded   TurnState = "ended"

@@ -20,6 +20,7 @@ type eventProjector struct {
 type openTurn struct {
 	id     string
 	layout thread.Layout
+	held   bool // see hold
 }
 
 // observe takes a record over and returns the event that it makes, if any.
@@ -41,7 +42,7 @@ func (d *eventProjector) observe(r trace.Record) (e Event, ok bool) {
 		e.State, e.Requests, e.Outcome, e.Reason = TurnEnded, nil, p.Outcome, p.Reason
 		return e, true
 	case trace.Prompt: // the first one, or another text of one that waits
-		return e, before == "" || e.State == TurnQueued
+		return e, before == "" || e.State == TurnQueued || e.State == TurnHeld
 	case trace.Pause:
 		return e, e.State == TurnPaused
 	case trace.Reply:
@@ -58,6 +59,21 @@ func (d *eventProjector) turn(id string) *openTurn {
 		d.open = append(d.open, openTurn{id: id})
 	}
 	return &d.open[i]
+}
+
+// hold takes over which prompts are held, and returns the turns whose state that changes. No record says
+// so, but the session's document does, before the stop or the reply that comes with it is on record.
+func (d *eventProjector) hold(at uint64, held func(turn string) bool) (changed []TurnStatus) {
+	for i := range d.open {
+		t := &d.open[i]
+		if now := held(t.id); now != t.held {
+			t.held = now
+			if s := t.status(at); s.State == TurnHeld || s.State == TurnQueued {
+				changed = append(changed, s)
+			}
+		}
+	}
+	return changed
 }
 
 // status lists the turns that are not over, as they stood at a record.
@@ -80,6 +96,8 @@ func (t *openTurn) status(at uint64) TurnStatus {
 		s.State = TurnPaused
 	case s.MessageID != "":
 		s.State = TurnRunning
+	case stood.Prompted && t.held:
+		s.State = TurnHeld
 	case stood.Prompted:
 		s.State = TurnQueued
 	}

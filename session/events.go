@@ -58,11 +58,15 @@ func (l *activeSession) tell(ctx context.Context, mark *uint64, yield func(Event
 	if err != nil {
 		return err
 	}
+	changed := l.takeHeld(&d, at)
 	if !known {
-		title = l.view().Title
+		changed, title = nil, l.view().Title
 		if !yield(Event{Seq: at, Type: EventSession, Title: title, Turns: d.status(at), Reset: mark != nil}, nil) {
 			return nil
 		}
+	}
+	if !tellTurns(changed, at, yield) {
+		return nil
 	}
 	for r, err := range l.hub.Log.FollowDurable(ctx, l.id, from) {
 		if err != nil {
@@ -82,6 +86,9 @@ func (l *activeSession) tell(ctx context.Context, mark *uint64, yield func(Event
 			return nil
 		}
 		title = cmp.Or(now, title)
+		if !tellTurns(l.takeHeld(&d, at), at, yield) {
+			return nil
+		}
 	}
 	l.mu.Lock()
 	deleted := l.deleted
@@ -90,6 +97,23 @@ func (l *activeSession) tell(ctx context.Context, mark *uint64, yield func(Event
 		yield(Event{Seq: at, Type: EventDeleted}, nil)
 	}
 	return nil
+}
+
+// takeHeld has a projector know which prompts are held now.
+func (l *activeSession) takeHeld(d *eventProjector, at uint64) (changed []TurnStatus) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return d.hold(at, l.info.isHeld)
+}
+
+// tellTurns yields states of turns that no record tells.
+func tellTurns(turns []TurnStatus, at uint64, yield func(Event, error) bool) bool {
+	for _, s := range turns {
+		if !yield(Event{Seq: at, Type: EventTurn, TurnStatus: s, More: true}, nil) {
+			return false
+		}
+	}
+	return true
 }
 
 // marks reports whether events can go on from a mark: a number that this life of the session
@@ -125,7 +149,7 @@ func (l *activeSession) projectorAt(ctx context.Context, seq uint64) (d eventPro
 		if err != nil {
 			return d, err
 		}
-		d.open = append(d.open, openTurn{t.Turn, layout})
+		d.open = append(d.open, openTurn{id: t.Turn, layout: layout})
 	}
 	return d, nil
 }

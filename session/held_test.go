@@ -3,6 +3,7 @@ package session_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -266,5 +267,40 @@ func TestAFullQueueCountsWhatIsHeld(t *testing.T) {
 			t.Errorf("a prompt that would wait beside a full list of held ones: %v", err)
 		}
 		b.continues()
+	})
+}
+
+// A tab learns from the events which prompts are held, also one that comes later, or back.
+func TestEventsTellWhichPromptsAreHeld(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		defer b.close()
+		w := b.events(nil)
+		defer w.leave()
+		w.expect("session")
+		first, second := b.say("u1", "slow"), b.say("u2", "slow two")
+		b.say("u3", "three")
+		mark := w.expect("queued", "title", "running", "queued", "queued")[4].Seq
+		b.stopHolding(first)
+		if e := w.expect("ended", "held", "held"); e[1].Turn != second.ID || e[1].By != "ada" {
+			t.Errorf("%+v", e[1])
+		}
+		later := b.events(nil)
+		defer later.leave()
+		later.expect("session held held")
+		back := b.events(&mark)
+		defer back.leave()
+		back.expect("held", "held", "ended")
+		if _, err := b.EditQueued(t.Context(), "s", second.ID, "slow again", session.QueueUser{By: "ada"}); err != nil {
+			t.Fatal(err)
+		}
+		synctest.Wait()
+		b.continues()
+		time.Sleep(time.Hour)
+		for name, tab := range map[string]*watcher{"the first": w, "a later": later, "that comes back": back} {
+			if got := short(tab.next()); !slices.Equal(got, []string{"held", "running", "queued", "ended", "running", "ended"}) {
+				t.Errorf("the tab %s has %q", name, got)
+			}
+		}
 	})
 }

@@ -437,19 +437,9 @@ func TestTheTurnsOfAGatewayThatHasDiedAreTakenUp(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const lease = 2 * time.Second
-			direct := postgres.Database(t)
-			u, err := url.Parse(direct)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := faultnet.New(t.Context(), u.Host)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(p.Close)
-			u.Host = p.Addr()
+			p, direct, held := heldDatabase(t)
 			there := newFar()
-			turn := share(t, sqllog.Options{URL: u.String(), Lease: lease, Patience: time.Second}, c.runtime(newFar())).prompt("u1", "long")
+			turn := share(t, sqllog.Options{URL: held, Lease: lease, Patience: time.Second}, c.runtime(newFar())).prompt("u1", "long")
 			second := share(t, sqllog.Options{URL: direct, Lease: lease}, c.runtime(there))
 			p.Hold(true, true)
 			defer p.Hold(false, false)
@@ -476,6 +466,23 @@ func TestTheTurnsOfAGatewayThatHasDiedAreTakenUp(t *testing.T) {
 	}
 }
 
+// heldDatabase is a new database with two URLs: the server's own, and one by a proxy that can hold
+// what passes.
+func heldDatabase(t *testing.T) (p *faultnet.Proxy, direct, held string) {
+	t.Helper()
+	direct = postgres.Database(t)
+	u, err := url.Parse(direct)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p, err = faultnet.New(t.Context(), u.Host); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	u.Host = p.Addr()
+	return p, direct, u.String()
+}
+
 // An owner that cannot renew its lease shows nothing more, and ends its turns.
 func TestAnOwnerWhoseLeaseIsOverShowsNothingMore(t *testing.T) {
 	t.Parallel()
@@ -486,19 +493,9 @@ func TestAnOwnerWhoseLeaseIsOverShowsNothingMore(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const lease = 2 * time.Second
-			direct := postgres.Database(t)
-			u, err := url.Parse(direct)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p, err := faultnet.New(t.Context(), u.Host)
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(p.Close)
-			u.Host = p.Addr()
+			p, direct, held := heldDatabase(t)
 			a := newFar()
-			first := share(t, sqllog.Options{URL: u.String(), Lease: lease, Patience: time.Second}, near{a})
+			first := share(t, sqllog.Options{URL: held, Lease: lease, Patience: time.Second}, near{a})
 			turn := first.prompt("u1", "long")
 			shown := make(chan time.Time, 1<<16)
 			go func() {

@@ -24,7 +24,7 @@ func TestThePageIsBuiltFromItsSources(t *testing.T) {
 	for _, dir := range []string{"src", "widget", "public", "dist", "../packages/chat/src"} {
 		err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
 			if err == nil && !d.IsDir() {
-				files = append(files, filepath.ToSlash(name))
+				files = append(files, strings.TrimSuffix(filepath.ToSlash(name), packedSuffix))
 			}
 			return err
 		})
@@ -35,11 +35,18 @@ func TestThePageIsBuiltFromItsSources(t *testing.T) {
 	slices.Sort(files)
 	var found strings.Builder
 	for _, name := range files {
-		data, err := os.ReadFile(name)
+		dir, below := ".", name
+		if rest, is := strings.CutPrefix(name, "../"); is { // an fs.FS has no way up
+			dir, below = "..", rest
+		}
+		c, err := read(os.DirFS(dir), below)
 		if err != nil {
 			t.Fatal(err)
 		}
-		fmt.Fprintf(&found, "%x  %s\n", sha256.Sum256(data), name)
+		if strings.HasPrefix(name, "dist/") && name != "dist/licenses.md" && c.packed == nil {
+			t.Errorf("%s is not compressed: run `make page`", name)
+		}
+		fmt.Fprintf(&found, "%x  %s\n", sha256.Sum256(c.plain()), name)
 	}
 	if d := cmp.Diff(strings.Split(string(recorded), "\n"), strings.Split(found.String(), "\n")); d != "" {
 		t.Errorf("web/dist is not the page of these sources: run `make web` and commit web/dist and web/built.sha256 (-recorded +found):\n%s", d)

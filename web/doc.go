@@ -3,5 +3,6 @@
 // uses.
 //
 // The built page is in dist, and under version control, so that `go install` and `go build`
-// compile it in without Node.js. `make web` builds the page when its sources have changed.
+// compile it in without Node.js. `make web` builds the page when its sources have changed, and
+// compress.go compresses its files.
 package web

@@ -1,13 +1,13 @@
 package web
 
 import (
-	"crypto/sha256"
+	"bytes"
 	"embed"
-	"encoding/hex"
 	"io/fs"
 	"mime"
 	"net/http"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -22,8 +22,10 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // file is one file of the page, ready to send.
 type file struct {
-	content, kind, tag, cache string
-	headers                   map[string]string // beside those that all files have
+	content
+
+	kind, cache string
+	headers     map[string]string // beside those that all files have
 }
 
 // Handler serves the built page at "/" and its files beside it. It knows no
@@ -62,13 +64,20 @@ func serve(w http.ResponseWriter, r *http.Request, f file) {
 	h := w.Header()
 	h.Set("Content-Type", f.kind)
 	h.Set("Cache-Control", f.cache)
-	h.Set("ETag", f.tag)
+	h.Set("Vary", "Accept-Encoding")
 	h.Set("Referrer-Policy", "no-referrer") // the first address of a page may hold the token
 	h.Set("X-Content-Type-Options", "nosniff")
 	for name, value := range f.headers {
 		h.Set(name, value)
 	}
-	http.ServeContent(w, r, "", time.Time{}, strings.NewReader(f.content))
+	body, tag := f.plain, f.tag
+	if f.packed != nil && takesGzip(r) {
+		body, tag = func() []byte { return f.packed }, f.tag+"-gzip"
+		h.Set("Content-Encoding", "gzip")
+		h.Set("Content-Length", strconv.Itoa(len(f.packed))) // ServeContent leaves it out beside an encoding
+	}
+	h.Set("ETag", `"`+tag+`"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body()))
 }
 
 // load reads the whole page once: it is small, and a request then touches no file.
@@ -78,7 +87,8 @@ func load(built fs.FS) map[string]file {
 		if err != nil || d.IsDir() {
 			return nil //nolint:nilerr // what cannot be read is not served
 		}
-		content, err := fs.ReadFile(built, name)
+		name = strings.TrimSuffix(name, packedSuffix)
+		content, err := read(built, name)
 		if err != nil {
 			return nil //nolint:nilerr // the same
 		}
@@ -86,18 +96,13 @@ func load(built fs.FS) map[string]file {
 		if strings.HasPrefix(name, "assets/") { // their names hold a hash of their content
 			cache = "public, max-age=31536000, immutable"
 		}
-		files["/"+name] = newFile(string(content), kindOf(name), cache, map[string]string{
+		files["/"+name] = file{content, kindOf(name), cache, map[string]string{
 			"Content-Security-Policy": policy, "Cross-Origin-Opener-Policy": "same-origin",
-		})
+		}}
 		return nil
 	})
 	files["/"] = files["/index.html"]
 	return files
-}
-
-func newFile(content, kind, cache string, headers map[string]string) file {
-	sum := sha256.Sum256([]byte(content))
-	return file{content: content, kind: kind, cache: cache, tag: `"` + hex.EncodeToString(sum[:8]) + `"`, headers: headers}
 }
 
 // kindOf names the types a page is made of: a machine's own table may lack or bend them.

@@ -1,10 +1,13 @@
 package web
 
 import (
+	"bytes"
+	"compress/gzip"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -131,6 +134,59 @@ func TestEmbedded(t *testing.T) {
 	for _, m := range names {
 		if res := ask(t, h, "GET", string(m[1])); res.StatusCode != 200 {
 			t.Errorf("%s: got %d", m[1], res.StatusCode)
+		}
+	}
+}
+
+// The files are compressed once, at the build. Each client gets them in a coding that it takes, and no cache gives the
+// bytes for one client to another.
+func TestCompressedFiles(t *testing.T) {
+	t.Parallel()
+	plain := strings.Repeat("export const colours = {}\n", 100)
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	if _, err := w.Write([]byte(plain)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	files := built()
+	files["assets/index-a1.js.gz"] = &fstest.MapFile{Data: packed.Bytes()}
+	delete(files, "assets/index-a1.js")
+	h := handler(files, nil)
+	tags := map[string]string{}
+	for _, c := range []struct {
+		method, path, accepts, body, coding string
+	}{
+		{"GET", "/assets/index-a1.js", "gzip, deflate, br, zstd", packed.String(), "gzip"},
+		{"GET", "/assets/index-a1.js", "br;q=1.0, GZIP;q=0.5", packed.String(), "gzip"},
+		{"HEAD", "/assets/index-a1.js", "gzip", "", "gzip"},
+		{"GET", "/assets/index-a1.js", "", plain, ""},
+		{"GET", "/assets/index-a1.js", "br", plain, ""},
+		{"GET", "/assets/index-a1.js", "gzip;q=0, identity", plain, ""},
+		{"GET", "/assets/index-b2.css", "gzip", "body{}", ""}, // the build did not compress it
+	} {
+		res := ask(t, h, c.method, c.path, "Accept-Encoding", c.accepts)
+		if res.StatusCode != 200 || bodyOf(t, res) != c.body || res.Header.Get("Content-Encoding") != c.coding || res.Header.Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%s %s for %q: got %d %v", c.method, c.path, c.accepts, res.StatusCode, res.Header)
+		}
+		if c.coding == "gzip" && res.Header.Get("Content-Length") != strconv.Itoa(packed.Len()) {
+			t.Errorf("%s for %q: the length is %q, want %d", c.method, c.accepts, res.Header.Get("Content-Length"), packed.Len())
+		}
+		if c.path == "/assets/index-a1.js" {
+			tags[c.coding] = res.Header.Get("ETag")
+			if again := ask(t, h, "GET", c.path, "Accept-Encoding", c.accepts, "If-None-Match", tags[c.coding]); again.StatusCode != http.StatusNotModified {
+				t.Errorf("%q: an unchanged file is sent again: %d", c.accepts, again.StatusCode)
+			}
+		}
+	}
+	if tags[""] == "" || tags[""] == tags["gzip"] {
+		t.Errorf("one ETag for two codings: %v", tags)
+	}
+	for _, path := range []string{"/assets/index-a1.js.gz", "/index.html.gz"} {
+		if res := ask(t, h, "GET", path); res.StatusCode != 404 {
+			t.Errorf("%s: got %d", path, res.StatusCode)
 		}
 	}
 }

@@ -51,13 +51,13 @@ func refuseEmbed(w http.ResponseWriter) {
 func Loader() http.Handler { return loader(compiled()) }
 
 func loader(built fs.FS) http.Handler {
-	content, err := fs.ReadFile(built, strings.TrimPrefix(loaderPath, "/"))
+	script, err := read(built, strings.TrimPrefix(loaderPath, "/"))
 	headers := map[string]string{"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"}
 	files := map[string]file{}
 	if err == nil {
-		const kind = "text/javascript; charset=utf-8"
-		files[loaderPath] = newFile(string(content), kind, "no-cache", headers)
-		files[pinned(content)] = newFile(string(content), kind, "public, max-age=31536000, immutable", headers)
+		kind := kindOf(loaderPath)
+		files[loaderPath] = file{script, kind, "no-cache", headers}
+		files[pinned(script.plain())] = file{script, kind, "public, max-age=31536000, immutable", headers}
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f, ok := files[r.URL.Path]
@@ -82,10 +82,11 @@ func pinned(loader []byte) string {
 func WidgetTag(gateway string) (string, error) { return widgetTag(compiled(), gateway) }
 
 func widgetTag(built fs.FS, gateway string) (string, error) {
-	content, err := fs.ReadFile(built, strings.TrimPrefix(loaderPath, "/"))
+	script, err := read(built, strings.TrimPrefix(loaderPath, "/"))
 	if err != nil {
 		return "", errors.New("this program was built without the widget: build it with make build")
 	}
+	content := script.plain()
 	sum := sha512.Sum384(content)
 	return fmt.Sprintf(`<script src="%s%s" integrity="sha384-%s" crossorigin="anonymous" defer></script>`,
 		strings.TrimSuffix(gateway, "/"), pinned(content), base64.StdEncoding.EncodeToString(sum[:])), nil

@@ -28,18 +28,11 @@ func (d *Decoder) spoke(i info, t agent.Turns) {
 // class is the kind of failure of an error, as version 1.18.33 names them. An answer of the provider has a
 // status; an error that can be tried again and has none is a broken connection.
 func (f *fault) class() trace.Class {
-	switch f.Name {
-	case "ProviderAuthError":
-		return trace.ClassAuth
-	case "ContextOverflowError":
-		return trace.ClassContext
-	case "MessageOutputLengthError", "StructuredOutputError":
-		return trace.ClassLimit
-	case "APIError":
-		if f.Data.StatusCode == 0 && f.Data.IsRetryable {
-			return trace.ClassNetwork
-		}
-		return trace.ClassOfStatus(f.Data.StatusCode)
+	if f.Name != "APIError" {
+		return trace.ClassOfWord(f.Name)
 	}
-	return ""
+	if f.Data.StatusCode == 0 && f.Data.IsRetryable {
+		return trace.ClassNetwork
+	}
+	return trace.ClassOfStatus(f.Data.StatusCode)
 }

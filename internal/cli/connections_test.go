@@ -157,6 +157,26 @@ func TestSilentConnectionsKeepNoHealthCheckOut(t *testing.T) {
 	}
 }
 
+// Further scrapers get one answer each: their connections are beyond the bound.
+//
+//evidence:for limit-metrics-connections
+func TestConnectionsAtMetricsListenAreBounded(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, t.TempDir(), "--config", file(t, "tributary.yaml", "{metrics_listen: \"127.0.0.1:0\"}"))
+	s.base = s.metricsAddress()
+	for n := range mostScrapers + 1 {
+		words := ""
+		if n >= mostScrapers-1 {
+			words = "GET /metrics HTTP/1.1\r\nHost: 10.0.0.7\r\n\r\n"
+		}
+		if _, r := s.dial(words); words != "" {
+			if res, _ := answer(t, r); res.StatusCode != http.StatusOK || res.Close != (n == mostScrapers) {
+				t.Errorf("connection %d of %d: %s, and it is closed: %v", n+1, mostScrapers, res.Status, res.Close)
+			}
+		}
+	}
+}
+
 // metricsAddress is where the gateway answers for metrics_listen, as its log says.
 func (s *server) metricsAddress() string {
 	s.t.Helper()

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -337,5 +338,30 @@ func TestSystemdAcceptsTheUnit(t *testing.T) {
 		if out, err := exec.CommandContext(t.Context(), analyze, args...).CombinedOutput(); err != nil {
 			t.Errorf("systemd-analyze %s: %v\n%s", args[0], err, out)
 		}
+	}
+}
+
+// mostProgram bounds the program without its symbols, in bytes: what people load from a release. docs/dependencies.md says
+// what makes it large.
+const mostProgram = 36_500_000
+
+func TestTheProgramIsSmall(t *testing.T) {
+	t.Parallel()
+	if runtime.GOARCH != "amd64" {
+		t.Skip("the bound is for amd64")
+	}
+	program := filepath.Join(t.TempDir(), "tributary")
+	build := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags=-s -w", "-o", program, "../../cmd/tributary")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	info, err := os.Stat(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes", info.Size())
+	if info.Size() > mostProgram {
+		t.Errorf("the program has %d bytes, and at most %d are allowed: find what was added with `go tool nm -size -sort size`", info.Size(), mostProgram)
 	}
 }

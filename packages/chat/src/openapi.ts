@@ -1163,7 +1163,7 @@ export interface components {
         Turn: {
             turn: string;
             /** @enum {string} */
-            state: "queued" | "running" | "paused" | "ended";
+            state: "queued" | "held" | "running" | "paused" | "ended";
             /** @description The user who sent the prompt */
             by?: string;
             /** @description The answer, unless the turn has not run */

@@ -28,18 +28,10 @@ const (
 	partialName = ".partial-"
 )
 
-// An Option of Copy.
-type Option func(*bounds)
-
-// MaxBytes bounds the content of all files together (10 GiB).
-func MaxBytes(n int64) Option { return func(b *bounds) { b.bytes = n } }
-
-// MaxEntries bounds the number of files, directories and symbolic links (500,000).
-func MaxEntries(n int) Option { return func(b *bounds) { b.entries = n } }
-
+// bounds are what a copy may have.
 type bounds struct {
-	bytes   int64
-	entries int
+	bytes   int64 // of the content of all files together
+	entries int   // files, directories and symbolic links
 }
 
 // Copy copies the directory tree at source into the new directory target, whose parent exists.
@@ -52,12 +44,13 @@ type bounds struct {
 // Copy makes the tree beside target, and renames it at the end: after an error, or when ctx ends,
 // nothing is at target. A process that is killed leaves a directory whose name begins with
 // ".partial-". Copy fails if target exists or is inside source, and if source is larger than the
-// bounds or its directories are nested deeper than 200.
-func Copy(ctx context.Context, source, target string, opts ...Option) error {
-	b := bounds{bytes: maxCopyBytes, entries: maxCopyEntries}
-	for _, opt := range opts {
-		opt(&b)
-	}
+// bounds (10 GiB of content, 500,000 files, directories and symbolic links) or its directories are
+// nested deeper than 200.
+func Copy(ctx context.Context, source, target string) error {
+	return copyWithin(ctx, source, target, bounds{bytes: maxCopyBytes, entries: maxCopyEntries})
+}
+
+func copyWithin(ctx context.Context, source, target string, b bounds) error {
 	if _, err := os.Lstat(target); err == nil {
 		return fmt.Errorf("copy %s: %s exists already: name a new directory", source, target)
 	}

@@ -135,26 +135,27 @@ func TestACopyIsRefused(t *testing.T) {
 	must(t, os.Mkdir(filepath.Join(top, "there"), 0o755))
 	for _, c := range []struct {
 		name, source, target, says string
-		opts                       []spaces.Option
+		bytes                      int64
+		entries                    int
 	}{
-		{"the target exists", source, filepath.Join(top, "there"), "exists already", nil},
-		{"the target is a file", source, filepath.Join(top, "file"), "exists already", nil},
-		{"the target is the source", source, source, "exists already", nil},
-		{"the target is inside the source", source, filepath.Join(source, "copy"), "is inside of it", nil},
-		{"the target is deep inside", source, filepath.Join(source, "sub", "copy"), "is inside of it", nil},
-		{"the target is inside by a link", source, filepath.Join(top, "alias", "copy"), "is inside of it", nil},
-		{"the source is no directory", filepath.Join(top, "file"), filepath.Join(top, "copy"), "not a directory", nil},
-		{"the source does not exist", filepath.Join(top, "nothing"), filepath.Join(top, "copy"), "no such file", nil},
-		{"the parent of the target does not exist", source, filepath.Join(top, "nothing", "copy"), "no such file", nil},
-		{"too many bytes", source, filepath.Join(top, "copy"), "more than 9 bytes", []spaces.Option{spaces.MaxBytes(9)}},
-		{"too many files", source, filepath.Join(top, "copy"), "more than 2 files", []spaces.Option{spaces.MaxEntries(2)}},
-		{"too deep", filepath.Join(top, "deep"), filepath.Join(top, "copy"), "nested deeper than 200", nil},
+		{"the target exists", source, filepath.Join(top, "there"), "exists already", 10, 999},
+		{"the target is a file", source, filepath.Join(top, "file"), "exists already", 10, 999},
+		{"the target is the source", source, source, "exists already", 10, 999},
+		{"the target is inside the source", source, filepath.Join(source, "copy"), "is inside of it", 10, 999},
+		{"the target is deep inside", source, filepath.Join(source, "sub", "copy"), "is inside of it", 10, 999},
+		{"the target is inside by a link", source, filepath.Join(top, "alias", "copy"), "is inside of it", 10, 999},
+		{"the source is no directory", filepath.Join(top, "file"), filepath.Join(top, "copy"), "not a directory", 10, 999},
+		{"the source does not exist", filepath.Join(top, "nothing"), filepath.Join(top, "copy"), "no such file", 10, 999},
+		{"the parent of the target does not exist", source, filepath.Join(top, "nothing", "copy"), "no such file", 10, 999},
+		{"too many bytes", source, filepath.Join(top, "copy"), "more than 9 bytes", 9, 3},
+		{"too many files", source, filepath.Join(top, "copy"), "more than 2 files", 10, 2},
+		{"too deep", filepath.Join(top, "deep"), filepath.Join(top, "copy"), "nested deeper than 200", 10, 999},
 	} {
 		if runtime.GOOS == "windows" && strings.Contains(c.says, "no such file") {
 			c.says = ""
 		}
 		before := tree(t, source)
-		err := spaces.Copy(t.Context(), c.source, c.target, c.opts...)
+		err := spaces.CopyWithin(t.Context(), c.source, c.target, c.bytes, c.entries)
 		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.says)
 		}
@@ -165,7 +166,7 @@ func TestACopyIsRefused(t *testing.T) {
 			t.Fatalf("%s: left behind: %q", c.name, all)
 		}
 	}
-	must(t, spaces.Copy(t.Context(), source, filepath.Join(top, "copy"), spaces.MaxBytes(10), spaces.MaxEntries(3)))
+	must(t, spaces.CopyWithin(t.Context(), source, filepath.Join(top, "copy"), 10, 3))
 }
 
 func TestACopyEndsWithItsContext(t *testing.T) {

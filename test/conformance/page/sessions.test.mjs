@@ -191,6 +191,24 @@ describe('a session', () => {
     await page.leave();
   });
 
+  test('says what stays of its workspace when it is deleted', async () => {
+    await make('rest', 'Work left over');
+    const page = await open(site, '#/s/rest');
+    const kept =
+      'The workspace of the session “rest” has 2 commits that are nowhere else: fetch them from /tmp/spaces/rest, then remove it.';
+    await page.route('**/api/sessions/rest', (route, request) =>
+      request.method() === 'DELETE' ? route.fulfill({ json: { kept } }) : route.continue(),
+    );
+    await menu(page, 'Work left over', /^Delete/);
+    await page.getByRole('dialog', { name: 'Delete this session?' }).getByRole('button', { name: 'Delete', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'The session is deleted' });
+    await dialog.getByText(kept).waitFor();
+    await accessible(page, 'what stays of a deleted session');
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await page.leave();
+  });
+
   test('is exported', async () => {
     await make('paper', 'Paper trail', { agent: 'echo' });
     await say('paper', 'ink and quill');

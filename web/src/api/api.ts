@@ -47,9 +47,11 @@ export async function readSession(id: string): Promise<Session | null> {
   }
 }
 
-export const deleteSession = async (id: string) => {
-  await call('DELETE', at(id));
-};
+/** Deletes a session. The answer is a sentence if its workspace has something that is nowhere else, and stays. */
+export async function deleteSession(id: string): Promise<string | undefined> {
+  const answer = await call('DELETE', at(id));
+  return answer.status === 200 ? ((await answer.json()) as { kept: string }).kept : undefined;
+}
 
 export const changeSession = async (id: string, change: { title?: string; mode?: string; model?: string; archived?: boolean }) => {
   await call('PATCH', at(id), change);

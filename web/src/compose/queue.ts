@@ -1,5 +1,5 @@
 // The prompts that wait in a session, and the messages for the turn that runs.
-import { useCallback, useEffect, useRef, useState, useSyncExternalStore } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import type { QueuedPrompt } from '@tributary/chat';
 import type { UIMessage } from 'ai';
 import { at, call, reach, transport, type Session } from '../api/api';
@@ -35,29 +35,13 @@ export function withoutWaiting(messages: UIMessage[], queue: Queued[]): UIMessag
   return waiting.size ? messages.filter(m => !waiting.has(m.id)) : messages;
 }
 
-/** Whether the person is at this page. */
-function useFocus(): boolean {
-  return useSyncExternalStore(
-    changed => {
-      addEventListener('focus', changed);
-      addEventListener('blur', changed);
-      return () => {
-        removeEventListener('focus', changed);
-        removeEventListener('blur', changed);
-      };
-    },
-    () => document.hasFocus(),
-  );
-}
-
 /**
  * The queue of a session, in the order of the gateway. The pushed session says when prompts come, begin and are held. While some wait,
- * the session's events say what else happens to them; only on the page that has the focus, because a browser has few connections.
+ * the session's events say what else happens to them.
  */
 export function useQueue(id: string, session: Session | undefined, busy: boolean): Queue {
   const [list, setList] = useState(NONE);
-  const asked = useRef(0),
-    focused = useFocus();
+  const asked = useRef(0);
   const refresh = useCallback(async () => {
     const number = ++asked.current;
     const queue = await reach(transport.queue(id));
@@ -78,9 +62,8 @@ export function useQueue(id: string, session: Session | undefined, busy: boolean
       /* as above */
     });
   }, [refresh]);
-  const watches = some && focused;
   useEffect(() => {
-    if (!watches) return;
+    if (!some) return;
     const end = new AbortController();
     const watch = async () => {
       for await (const { type } of transport.events(id, {
@@ -95,7 +78,7 @@ export function useQueue(id: string, session: Session | undefined, busy: boolean
       /* as above */
     });
     return () => end.abort();
-  }, [id, watches, again]);
+  }, [id, some, again]);
   const then = async (done: Promise<unknown>) => {
     try {
       await done;

@@ -18,7 +18,8 @@ export interface Acting {
   rename: (session: Session, title: string | null) => void;
   archive: (session: Session, archived: boolean) => void;
   askDelete: (session: Session | null) => void;
-  remove: (session: Session) => Promise<void>;
+  /** Deletes it. A sentence says what of its workspace stays: the person is then still in the dialog. */
+  remove: (session: Session) => Promise<string | undefined>;
   /** What is about to be exported: a session, or the turn of a message. */
   exporting: Exporting | null;
   askExport: (what: Exporting | null) => void;
@@ -67,9 +68,10 @@ export function useActing(gone: (id: string) => void): Acting {
       },
       askDelete: setDeleting,
       remove: async session => {
-        await deleteSession(session.id);
-        setDeleting(null);
+        const kept = await deleteSession(session.id);
+        if (!kept) setDeleting(null);
         gone(session.id);
+        return kept;
       },
       stop: session => attempt(reach(transport.stopTurn(session.id, session.turn ?? undefined))),
       copyLink: session =>

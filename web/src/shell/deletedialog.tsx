@@ -7,17 +7,26 @@ import type { Acting } from './acting';
 export default function DeleteDialog({ acting }: { acting: Acting }) {
   const [problem, setProblem] = useState('');
   const [busy, setBusy] = useState(false);
+  const [kept, setKept] = useState<string>();
   const session = acting.deleting;
   if (!session) return null;
   const remove = async () => {
     setBusy(true);
     try {
-      await acting.remove(session);
+      setKept(await acting.remove(session));
     } catch (e) {
       setProblem((e as Error).message);
       setBusy(false);
     }
   };
+  if (kept)
+    return (
+      <Dialog title="The session is deleted" about={kept} onClose={() => acting.askDelete(null)}>
+        <div className="actions">
+          <Button onClick={() => acting.askDelete(null)}>Close</Button>
+        </div>
+      </Dialog>
+    );
   return (
     <Dialog
       title="Delete this session?"

@@ -1,1 +1,0 @@
-export{n as Diff}from"./diff-QisKYVBV.js";

@@ -1,1 +1,0 @@
-import{r as e}from"./rolldown-runtime-XKyaHtl9.js";import{n as t}from"./jsx-runtime-C3cWAN_r.js";var n=e(t(),1);function r(e){let t=(0,n.useRef)(!1);return(0,n.useEffect)(()=>{!t.current||document.activeElement&&document.activeElement!==document.body||(t.current=!1,e.current?.focus({preventScroll:!0}))}),(0,n.useCallback)(()=>{t.current=!0},[])}export{r as t};

@@ -1,1 +1,0 @@
-export{a as diffLines}from"./libesm-DttG9tLG.js";import"./diff-QisKYVBV.js";

@@ -1,1 +1,0 @@
-function e(e,t,n=`text/plain`){let r=URL.createObjectURL(typeof t==`string`?new Blob([t],{type:n}):t);Object.assign(document.createElement(`a`),{href:r,download:e}).click(),setTimeout(()=>URL.revokeObjectURL(r),1e4)}var t=e=>e<1e3?`${e} characters`:e<1e6?`${Math.round(e/1e3)} kB`:`${(e/1e6).toFixed(1).replace(`.0`,``)} MB`;export{t as n,e as t};

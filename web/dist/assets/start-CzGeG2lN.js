@@ -1,1 +1,0 @@
-import{o as e}from"./api-CKU5mnyq.js";var t={agent:``,mode:``,model:``},n=(e,t,n)=>[...t?[]:[{value:``,name:n,note:`the agent’s default`}],...e.map(e=>({value:e.id,name:e.name??e.id,note:e.description}))];async function r(t,{agent:n,mode:r,model:i}){(r||i)&&await e({id:t,...n&&{agent:n},...r&&{mode:r},...i&&{model:i}})}export{r as n,n as r,t};

@@ -1,1 +1,0 @@
-import{n as e}from"./visible-BhYg2Hhi.js";import{t}from"./jsx-runtime-C3cWAN_r.js";var n=t(),r=({text:t})=>e(t).map((e,t)=>e.mark?(0,n.jsx)(`span`,{className:`mark-hidden`,title:`A character that cannot be seen`,children:e.text},t):e.text);export{r as t};
