@@ -14,6 +14,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tributary-dev/tributary/agent/agenttest"
 )
 
 // This file has agents that repeat one kind of message for ever.
@@ -218,7 +220,10 @@ func TestAnAgentThatFloods(t *testing.T) {
 			}
 			p := start(t, t.TempDir(), os.Environ(), "--config", config)
 			defer p.end()
-			for _, name := range slices.Sorted(maps.Keys(agentFloods()[agent])) {
+			for i, name := range slices.Sorted(maps.Keys(agentFloods()[agent])) {
+				if i%8 != 0 && !agenttest.Full() { // each kind has a quick test of its bound in its package
+					continue
+				}
 				body, err := json.Marshal(prompt(name, "flood: "+name))
 				if err != nil {
 					t.Fatal(err)
