@@ -120,7 +120,7 @@ const five = CLIENTS.findLast(c => c.major === 5);
 
 describe('the chat', { concurrency: true }, () => {
   before(async () => {
-    site.now = await gateway();
+    site.now = await gateway('sessions:\n  grace: 1m\n  grace_limit: 5m\n');
   });
   after(end);
 

@@ -88,7 +88,7 @@ const history = id => site.now.history(id);
 
 describe('useTributaryChat', { concurrency: 3 }, () => {
   before(async () => {
-    site.now = await gateway('  echo: {}\n');
+    site.now = await gateway('  echo: {}\nsessions:\n  grace: 1m\n  grace_limit: 5m\n');
   });
   after(async () => {
     for (const page of open.splice(0)) page.leave();
