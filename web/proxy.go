@@ -46,12 +46,13 @@ func Proxy(app *url.URL, logger *slog.Logger) http.Handler {
 			http.Error(w, fmt.Sprintf("The app at %s does not answer: start it, and reload this page.", app), http.StatusBadGateway)
 		},
 	}
+	script := load(compiled())[appScriptPath]
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != appScriptPath {
 			proxy.ServeHTTP(w, r)
 			return
 		}
-		http.ServeFileFS(w, r, compiled(), appScriptPath[1:])
+		serve(w, r, script)
 	})
 }
 

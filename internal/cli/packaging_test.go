@@ -343,7 +343,7 @@ func TestSystemdAcceptsTheUnit(t *testing.T) {
 
 // mostProgram bounds the program without its symbols, in bytes: what people load from a release. docs/dependencies.md says
 // what makes it large.
-const mostProgram = 36_500_000
+const mostProgram = 36_700_000
 
 func TestTheProgramIsSmall(t *testing.T) {
 	t.Parallel()

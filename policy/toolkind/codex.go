@@ -9,7 +9,7 @@ import (
 // Codex is the table of Codex. The items of its protocol name what they do, not a
 // tool; the names of the tools that its model calls follow.
 func Codex() Table {
-	changes := rule{kind: trace.ToolEdit, kindOf: patchKind, verb: "Edit", about: pathKeys(), form: file, texts: append(contentKeys(), "unified_diff")}
+	changes := rule{kind: trace.ToolEdit, patch: true, verb: "Edit", about: pathKeys(), form: file, texts: append(contentKeys(), "unified_diff")}
 	command := run()
 	command.common = ""
 	mcp := other("Call", "tool", "server")

@@ -1,16 +1,14 @@
 package toolkind
 
 import (
-	"encoding/json"
-
 	"github.com/tributary-dev/tributary/trace"
 )
 
 // rule is what a table knows of a tool.
 type rule struct {
 	kind trace.ToolKind
-	// kindOf decides the kind by the input, if it is set. The input may be of any form.
-	kindOf func(input map[string]json.RawMessage) trace.ToolKind
+	// patch says that the gravest of the input's changes decides the kind.
+	patch bool
 	// verb begins the title.
 	verb string
 	// about are the keys of the input that the title may name, best first.

@@ -101,8 +101,8 @@ func (t Table) Classify(rawName string, input json.RawMessage) Tool {
 	if len(input) == 0 || json.Unmarshal(input, &fields) != nil {
 		return tool
 	}
-	if _, overridden := t.override(rawName); r.kindOf != nil && !overridden {
-		tool.Kind = r.kindOf(fields)
+	if _, overridden := t.override(rawName); r.patch && !overridden {
+		tool.Kind = patchKind(fields)
 	}
 	tool.Title = r.title(fields)
 	if touchesFiles(tool.Kind) && (!t.guesses || t.Knows(rawName)) { // a guess is no reason to take strings for files

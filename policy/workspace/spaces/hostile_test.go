@@ -171,7 +171,7 @@ func TestWorkInASubmoduleIsKept(t *testing.T) {
 		write(t, filepath.Join(s.Path(), "lib", "new.txt"), "x")
 		b.holds(s, "changed", "1 changed file (new.txt)")
 		git(t, filepath.Join(s.Path(), "lib"), "add", ".")
-		git(t, filepath.Join(s.Path(), "lib"), "commit", "-q", "-m", "work")
+		git(t, filepath.Join(s.Path(), "lib"), "commit", "-q", "-m", "work of "+string(form)) // else two forms may make the same commit in one second
 		b.holds(s, "commits", "1 commit that is nowhere else, and 1 changed file (lib)")
 		git(t, filepath.Join(s.Path(), "lib"), "push", "-q", "origin", "HEAD:refs/heads/work-"+string(form))
 		git(t, filepath.Join(s.Path(), "lib"), "fetch", "-q")
