@@ -64,10 +64,11 @@ func codexOptions(Dirs) map[string]any {
 	return map[string]any{"options": map[string]any{"approval": "on-request"}}
 }
 
-// listsFreely allows what Claude Code does unasked without a gateway, and the tests let agents do.
-func listsFreely(Dirs) map[string]any {
+// listsFreely allows what Claude Code does unasked without a gateway, and the tests let agents do: to read and list
+// what lies in the workspace.
+func listsFreely(d Dirs) map[string]any {
 	reads := map[string]any{"kinds": []string{"read", "search"}, "inside": true, "then": "allow"}
-	return map[string]any{"policy": map[string]any{"rules": []any{reads, map[string]any{"commands": []string{"ls *"}, "then": "allow"}}}}
+	return map[string]any{"policy": map[string]any{"rules": []any{reads, map[string]any{"commands": []string{"ls " + d.Dir + "/*"}, "then": "allow"}}}}
 }
 
 // readsFreely allows what other agents do unasked: with the gateway, OpenCode
