@@ -85,7 +85,7 @@ func TestAMountedGatewayRefusesWhatTheProgramRefuses(t *testing.T) {
 		"a variable":                          {runs(acp.Runtime{Command: "goose", Env: []string{"GOOSE_MODE=auto"}}), bypasses},
 		"an argument of an adapter's agent":   {set(agentset.Agent{Kind: codex.Adapter(), Settings: agent.Settings{Args: []string{"--full-auto"}}}), bypasses},
 		"an agent that asks nobody":           {runs(acp.Runtime{Preset: pi, Command: "pi-acp"}), "runs every command unasked"},
-		"a secret variable":                   {with(runs(codex.Runtime{Env: os.Environ()}), secret), "hands the variable THE_SECRET to its processes, which holds a secret of the gateway"},
+		"a secret variable":                   {with(runs(codex.Runtime{Env: []string{"THE_SECRET=x"}}), secret), "hands the variable THE_SECRET to its processes, which holds a secret of the gateway"},
 		"a secret variable that is passed on": {with(set(agentset.Agent{Kind: codex.Adapter(), PassEnv: []string{"THE_SECRET"}}), secret), "pass_env names THE_SECRET, which holds a secret of the gateway"},
 		"the token of another agent": {with(runs(openai.Runtime{TokenEnv: "THE_SECRET"}), func(o *tributary.Options) {
 			o.Agents = map[string]agentset.Agent{"other": {Kind: codex.Adapter(), Cwd: cwd, PassEnv: []string{"THE_SECRET"}}}
