@@ -282,3 +282,17 @@ func (s *toyServer) did(path string) bool {
 	defer s.mu.Unlock()
 	return strings.Contains(strings.Join(s.posted, " ")+" ", path+" ")
 }
+
+// untilOpened waits until the stream was opened so often.
+func (s *toyServer) untilOpened(t *testing.T, n int) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		s.mu.Lock()
+		opened := s.opened
+		s.mu.Unlock()
+		if opened >= n {
+			return
+		}
+	}
+	t.Errorf("the stream was not opened %d times", n)
+}
