@@ -37,10 +37,12 @@ func eachText(v reflect.Value, at string, do func(at, kind string, text reflect.
 		}
 	case reflect.Map:
 		for _, key := range v.MapKeys() {
-			item := reflect.New(v.Type().Elem()).Elem()
-			item.Set(v.MapIndex(key))
+			was, item := v.MapIndex(key), reflect.New(v.Type().Elem()).Elem()
+			item.Set(was)
 			eachText(item, at+"."+key.String(), do)
-			v.SetMapIndex(key, item)
+			if !reflect.DeepEqual(was.Interface(), item.Interface()) { // several goroutines may read a configuration
+				v.SetMapIndex(key, item)
+			}
 		}
 	case reflect.Struct:
 		for f, field := range v.Fields() {

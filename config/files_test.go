@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tributary-dev/tributary/config"
@@ -187,4 +188,19 @@ func TestAnchoredPathsOfAgentsStayInTheirMap(t *testing.T) {
 	if one.Command != "/etc/x/agent" || one.Cwd != "/etc/x/work" || one.TokenFile != "/etc/x/t" || two.Command != "claude" || !json.Valid(one.Options) {
 		t.Errorf("%+v %+v", one, two)
 	}
+}
+
+// Several goroutines may read a configuration: what asks it writes nothing. The race detector sees it.
+func TestAConfigurationIsReadByManyAtOnce(t *testing.T) {
+	t.Parallel()
+	c := config.Config{Agents: map[string]config.Agent{"a": {TokenEnv: "A_TOKEN"}}}
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			if got := c.SecretVariables(); !slices.Contains(got, "A_TOKEN") || len(c.SecretFiles()) != 0 {
+				t.Errorf("the secrets are in %v and %v", got, c.SecretFiles())
+			}
+		})
+	}
+	readers.Wait()
 }
