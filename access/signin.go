@@ -72,8 +72,8 @@ const (
 )
 
 // signIn keeps a new sign-in, and returns the value of its cookie and the page's secret.
-// tokenDigest is empty if no token of this gateway stands behind the sign-in, and refresh if no
-// provider has given a refresh token.
+// tokenDigest is empty if no token of this gateway stands behind the sign-in. refresh is empty if
+// no provider has given a refresh token.
 func (g *Guard) signIn(ctx context.Context, p Principal, by, tokenDigest, refresh string) (cookie, page string, err error) {
 	cookie, page = rand.Text()+rand.Text(), rand.Text()+rand.Text()
 	now := time.Now()

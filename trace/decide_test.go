@@ -3,6 +3,7 @@ package trace_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"testing"
 	"time"
 
@@ -98,6 +99,49 @@ func TestAQuietRequestThatThePolicyAllowsLeavesNoRecord(t *testing.T) {
 		}
 		if kinds != c.want || d.Decided != c.decided || judged != 1 || (d.ID == "") != (c.want == "") {
 			t.Errorf("%s: on record is %q; %+v; judged %d times", name, kinds, d, judged)
+		}
+		if err := b.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// What a chosen mode grants runs without a person only where the policy leaves the call open and an
+// "always" is offered, which it is not where a rule wants a person.
+func TestAModeOverrulesNoRule(t *testing.T) {
+	t.Parallel()
+	options := []trace.PermissionOption{{ID: "once", OptionKind: trace.AllowOnce}, {ID: "always", OptionKind: trace.AllowAlways}, {ID: "no", OptionKind: trace.RejectOnce}}
+	denied := trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "no", OptionKind: trace.RejectOnce}
+	for name, c := range map[string]struct {
+		granted, asks    bool
+		policy           *trace.PermissionResponse
+		decided, allowed bool
+	}{
+		"the mode grants":            {granted: true, decided: true, allowed: true},
+		"a rule asks":                {granted: true, asks: true},
+		"the policy denies":          {granted: true, policy: &denied, decided: true},
+		"the mode does not speak":    {},
+		"a rule asks, and no mode":   {asks: true},
+		"a rule denies, and no mode": {policy: &denied, decided: true},
+	} {
+		b := trace.NewBuilder(t.Context(), trace.Config{
+			Turn: "t", Append: func(context.Context, []trace.Event) error { return nil },
+			Decide: func(trace.PermissionRequest, trace.ToolCall) (answer trace.PermissionResponse, decided bool) {
+				if c.policy == nil {
+					return answer, false
+				}
+				return *c.policy, true
+			},
+			Offer: func(r trace.PermissionRequest) []trace.PermissionOption {
+				return slices.DeleteFunc(slices.Clone(r.Options), func(o trace.PermissionOption) bool { return c.asks && o.OptionKind == trace.AllowAlways })
+			},
+		})
+		d := b.PermissionRequests(trace.PermissionCheck{
+			Granted: c.granted, Request: trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Options: options},
+			Call: trace.ToolCall{ToolCallID: "c", RawName: "edit", ToolKind: trace.ToolEdit, Input: json.RawMessage(`{"path":"a"}`)},
+		})[0]
+		if d.Decided != c.decided || d.Decided && d.Answer.Allowed() != c.allowed {
+			t.Errorf("%s: %+v", name, d)
 		}
 		if err := b.Finish(trace.Stop{Outcome: trace.OutcomeCompleted}); err != nil {
 			t.Fatal(err)

@@ -128,7 +128,7 @@ func (d *Decoder) shellAnswered(a *ask, answer raw, t agent.Turns) {
 }
 
 // own reports whether a tool works on nothing but Claude Code's own state. Such calls run unless
-// the policy denies them. The calls of a sub-agent are asked about one by one.
+// the policy denies them, or a rule asks. The calls of a sub-agent are asked about one by one.
 func own(tool string) bool {
 	return slices.Contains([]string{
 		"TodoWrite", "TaskCreate", "TaskUpdate", "TaskGet", "TaskList", "Agent", "Task", "TaskOutput", "TaskStop", "BashOutput", "KillShell", "KillBash",

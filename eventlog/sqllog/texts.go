@@ -34,8 +34,8 @@ type wordIndex interface {
 	// forget removes all texts of a session.
 	forget(ctx context.Context, tx *sql.Tx, session string) error
 	// find is a query for the sessions that have all words. Its arguments have the numbers
-	// from n on. of is a query for the sessions in which it looks, or "" for all: then it reads
-	// nothing of other sessions, so that its time does not tell what words these have.
+	// from n on. of is a query for the sessions in which it looks, or "" for all. With of it reads
+	// nothing of other sessions: else its time would tell what words these have.
 	find(words []string, n int, of string) (query string, args []any)
 }
 

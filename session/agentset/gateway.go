@@ -1,7 +1,7 @@
-// Package agentset makes the agents of a gateway, with all that keeps the gateway safe from them: the
-// environment of their processes, the table of their tools, the refusal of arguments that switch
-// permission requests off, and of workspaces that hold what an agent must not read. The program and
-// the library make their agents here, so that neither has a rule that the other lacks.
+// Package agentset makes the agents of a gateway, and keeps the gateway safe from them. It gives
+// their processes an environment and their tools a table. It refuses arguments that switch permission
+// requests off, and workspaces that hold what an agent must not read. The program and the library make
+// their agents here, so that neither has a rule that the other lacks.
 package agentset
 
 import (
@@ -105,8 +105,7 @@ func (a Agent) known() Agent {
 	return a
 }
 
-// process decides on the processes of an agent, also of one whose Runtime was made elsewhere. What a
-// gateway wants of every process of its agents, such as a box around it, has its place here.
+// process decides on the processes of an agent, also of one whose Runtime was made elsewhere.
 func (g Gateway) process(a Agent, ours []string) (_ Agent, err error) {
 	if a.Settings.Environ == nil {
 		a.Settings.Environ, err = g.environ(a, ours)

@@ -4,6 +4,10 @@ package main
 func guardPromises() []mutation {
 	return []mutation{
 		{
+			name: "a mode overrules a rule that asks", promise: oneAnswer, file: "trace/openrequest.go",
+			text: "!d.Decided && slices.ContainsFunc(a.Request.Options, lasting) {", other: "!d.Decided && (len(a.Request.Options) > 0 || slices.ContainsFunc(a.Request.Options, lasting)) {", tests: "AModeOverrules", packages: []string{"./trace"},
+		},
+		{
 			name: "each stranger who begins to sign in asks the store", promise: slow, file: "access/openid.go",
 			text: "\tg.openID.key.Store(&e.Doc)\n", other: "", tests: "TestStrangers", packages: []string{"./access"},
 		},
