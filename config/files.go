@@ -23,7 +23,7 @@ const (
 	fileProgram = "program"
 )
 
-// eachFile calls do for each field below v that names a file and is set; at is the field's place, such
+// eachFile calls do for each field below v that names a file, or a list of files, and is set; at is the field's place, such
 // as auth.tokens[0].token_file. Values of maps are changed in the map.
 func eachFile(v reflect.Value, at string, do func(at, kind string, path reflect.Value)) {
 	switch v.Kind() {
@@ -47,6 +47,10 @@ func eachFile(v reflect.Value, at string, do func(at, kind string, path reflect.
 			key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 			switch kind, at := f.Tag.Get(tagFile), strings.TrimPrefix(at+"."+key, "."); {
 			case !f.IsExported():
+			case kind != "" && field.Kind() == reflect.Slice:
+				for i := range field.Len() {
+					do(fmt.Sprintf("%s[%d]", at, i), kind, field.Index(i))
+				}
 			case kind != "":
 				if field.String() != "" {
 					do(at, kind, field)

@@ -12,6 +12,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/gateway/limit"
+	"github.com/tributary-dev/tributary/policy/box"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/session"
@@ -94,6 +95,9 @@ func (s *setup) agent(name string) (session.Agent, error) {
 		Runtime:   runtime, Adapter: cmp.Or(m.preset.Name, m.kind.Name), Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tableOf(m).With(a.ToolKinds), InProcess: m.kind.InProcess, Remembers: m.kind.Remembers,
 		Files: m.kind.Files && (a.URL == "" || m.kind.Needs == "url") && (!m.kind.Harmless || a.Cwd != ""),
 	}
+	if made.Box = a.Box; m.kind.Harmless {
+		made.Box = box.Setting{Form: box.Off} // it starts nothing
+	}
 	if a.Workspace.Own() && !made.Files {
 		return session.Agent{}, s.Fault(at+".workspace", "is %s, which only an agent can have that works with the files of a directory on this machine: remove it, or set cwd", a.Workspace)
 	}
@@ -122,7 +126,7 @@ func (s *setup) sessionOptions(logger *slog.Logger) (session.Options, error) {
 func (s *setup) hubOf(agents map[string]session.Agent, logger *slog.Logger) session.Options {
 	rules := s.Sessions
 	return session.Options{
-		Agents: agents, Default: s.DefaultAgent,
+		Agents: agents, Default: s.DefaultAgent, Closed: s.closed(),
 		Approval: rules.Approval, HoldLimit: rules.HoldLimit, AnswerLimit: rules.AnswerLimit,
 		OnDisconnect: rules.OnDisconnect, Busy: rules.Busy, GracePeriod: rules.Grace, GraceLimit: rules.GraceLimit,
 		IdleLimit: rules.IdleLimit, StopPatience: rules.StopPatience, AgentIdle: rules.AgentIdle, EvictAfter: rules.EvictAfter,
@@ -131,6 +135,16 @@ func (s *setup) hubOf(agents map[string]session.Agent, logger *slog.Logger) sess
 		Timing: slices.ContainsFunc(slices.Collect(maps.Values(s.Exporters)), func(e config.Exporter) bool { return e.Gateway }),
 		Logger: logger,
 	}
+}
+
+// closed are the files and directories that no agent may read or write: the data directory, the
+// configuration, and the files with secrets that it names.
+func (s *setup) closed() []string {
+	all := s.everyAgent().ClosedFiles()
+	if dir, err := dataDir(s.Data); err == nil { // without a home directory there is no default
+		all = append(all, dir)
+	}
+	return all
 }
 
 // agentShare is how many agents one person may have open. The only person may open all.

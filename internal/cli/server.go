@@ -135,7 +135,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 		return err
 	}
 	defer stopExporters()
-	options.Log, options.StateDir, options.Closed, options.Meter = s.log, c.Data, c.everyAgent().ClosedFiles(), meter.Count
+	options.Log, options.StateDir, options.Meter = s.log, c.Data, meter.Count
 	if options.Workspaces, err = c.openWorkspaces(ctx, options.Agents); err != nil {
 		return err
 	}

@@ -21,6 +21,9 @@ const makeWithin = 10 * time.Minute
 // if no two of them make or remove the workspace of the same session at a time.
 type Maker struct{ dir string }
 
+// Dir is the directory of all workspaces, without symbolic links.
+func (m *Maker) Dir() string { return m.dir }
+
 // Open makes the directory, with mode 0700. It removes workspaces that an earlier process did not
 // finish, unless a process of now could still be making them.
 func Open(ctx context.Context, dir string) (*Maker, error) {
