@@ -131,7 +131,7 @@ func rooms() []room {
 		{packages: "gateway/chatsocket", ours: "gateway/chatbody internal/wsconn"},
 		{packages: "gateway/authz", ours: "access agent gateway/refusal session uistream"},
 		{packages: "gateway/agentops", ours: "access agent agent/agentkit adapter/agentops/wire export/agentops gateway/refusal internal/wsconn session trace"},
-		{packages: "gateway", ours: "access agent gateway/agentops eventlog gateway/authz gateway/chatbody gateway/chatrun gateway/chatsocket gateway/limit gateway/refusal export/atif export/live export/markdown export/otlp export/redact internal/quote policy/workspace/spaces internal/wsconn gateway/metrics session trace uistream"},
+		{packages: "gateway", ours: "policy/box access agent gateway/agentops eventlog gateway/authz gateway/chatbody gateway/chatrun gateway/chatsocket gateway/limit gateway/refusal export/atif export/live export/markdown export/otlp export/redact internal/quote policy/workspace/spaces internal/wsconn gateway/metrics session trace uistream"},
 		{packages: "config", ours: "policy/box access export/redact internal/yamlfile policy/permission policy/workspace/spaces session policy/toolkind trace uistream"},
 		{packages: "internal/cli/manual", others: "github.com/alecthomas/kong"},
 		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong github.com/KimMachineGun/automemlimit golang.org/x/sys"},

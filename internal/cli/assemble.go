@@ -147,6 +147,13 @@ func (s *setup) closed() []string {
 	return all
 }
 
+// boxRule is the box around the programs of an agent outside of a gateway. The reason says why it is
+// not the one of the setting.
+func (s *setup) boxRule(a session.Agent) (rule box.Rule, reason string, err error) {
+	form, reason, err := a.Box.Settled()
+	return box.Rule{Form: form, Closed: s.closed(), Read: a.Box.Read, Write: a.Box.Write}, reason, err
+}
+
 // agentShare is how many agents one person may have open. The only person may open all.
 func (s *setup) agentShare() int {
 	if s.Sessions.AgentShare == 0 && s.onePerson() {

@@ -212,19 +212,20 @@ func TestAGuardLeavesEverythingElseAsItIs(t *testing.T) {
 			`echo out; echo err >&2; exit 7`:                                                                   "out\nerr\n",
 			`kill -TERM $$`:                                                                                    "",
 			`env | grep -v '^PWD=' | grep -v '^_=' | cut -d= -f1 | sort | tr '\n' ' '`:                         "DATA GATEWAY HOME PATH ",
-			`ls /proc/self/fd | wc -l | tr -d ' '`:                                                             "4\n",
 			`cat "/proc/$$/comm"; tr '\000' ' ' </proc/$$/cmdline | cut -c1-11`:                                "sh\n/bin/sh -c \n",
 			`ps -o pgid= -p $$ | tr -d ' ' | grep -qx $$ && echo leads its group`:                              "leads its group\n",
 			`git init -q . && git status --short | head -1 && echo owned`:                                      "?? conf\nowned\n",
 			`unshare -Ur id -u`: "0\n",
 			`bwrap --unshare-all --ro-bind / / --proc /proc --dev /dev sh -c 'echo in && cat /proc/1/comm | head -1'`: "in\nbwrap\n",
-			`printf 'Host x\n  User y\n' >conf2 && ssh -F conf2 -G x | grep '^user '`:                                 "user y\n",
+			`printf 'Host x\n  User y\n' >conf2 && ssh -T -F conf2 -G x 2>/dev/null | grep '^user '`:                  "user y\n",
 		} {
 			t.Run(who+": "+script, func(t *testing.T) {
 				t.Parallel()
 				program, _, _ := strings.Cut(script, " ")
 				if program == "printf" {
-					program = "ssh"
+					if program = "ssh"; who == "user" {
+						t.Skip("ssh needs a user with a name")
+					}
 				}
 				if _, err := exec.LookPath(program); err != nil && !strings.Contains("cd kill echo", program) {
 					t.Skip(program, " is not installed")
