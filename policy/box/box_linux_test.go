@@ -59,7 +59,7 @@ func beGateway() {
 	var out strings.Builder
 	cmd := exec.Command("/bin/sh", append([]string{"-c", j.Script, "sh"}, j.Args...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = j.Dir, &out, &out
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(j.Dir), fmt.Sprint("GATEWAY=", os.Getpid()), "DATA=" + filepath.Join(filepath.Dir(j.Dir), "data")}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(j.Dir), "TMPDIR=/dev/shm", fmt.Sprint("GATEWAY=", os.Getpid()), "DATA=" + filepath.Join(filepath.Dir(j.Dir), "data")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	o := outcome{}
 	if err = j.Rule.Start(cmd); err == nil {
@@ -211,7 +211,7 @@ func TestAGuardLeavesEverythingElseAsItIs(t *testing.T) {
 			`cat "$HOME/spaces/mine/tree/a.txt"; cd "$HOME/spaces/mine/tree" && echo more >b && cat ../tree/b`: "minemore\n",
 			`echo out; echo err >&2; exit 7`:                                                                   "out\nerr\n",
 			`kill -TERM $$`:                                                                                    "",
-			`env | grep -v '^PWD=' | grep -v '^_=' | cut -d= -f1 | sort | tr '\n' ' '`:                         "DATA GATEWAY HOME PATH ",
+			`env | grep -v '^PWD=' | grep -v '^_=' | cut -d= -f1 | sort | tr '\n' ' '`:                         "DATA GATEWAY HOME PATH TMPDIR ",
 			`cat "/proc/$$/comm"; tr '\000' ' ' </proc/$$/cmdline | cut -c1-11`:                                "sh\n/bin/sh -c \n",
 			`ps -o pgid= -p $$ | tr -d ' ' | grep -qx $$ && echo leads its group`:                              "leads its group\n",
 			`git init -q . && git status --short | head -1 && echo owned`:                                      "?? conf\nowned\n",
@@ -236,6 +236,45 @@ func TestAGuardLeavesEverythingElseAsItIs(t *testing.T) {
 				o := play(t, uid, job{Rule: rule, Dir: filepath.Join(top, "work"), Script: script})
 				if o.Output != want || o.Output != bare.Output || o.Status != bare.Status || o.Error != "" {
 					t.Errorf("it says %q (%d) %s; without a box %q (%d); want %q", o.Output, o.Status, o.Error, bare.Output, bare.Status, want)
+				}
+			})
+		}
+	}
+}
+
+// Strict closes also what no rule names, and lets a program work in what is open.
+func TestStrictOpensOnlyWhatItNeeds(t *testing.T) {
+	t.Parallel()
+	for who, uid := range users() {
+		for script, want := range map[string]string{
+			`echo a >new && cat new && mkdir d && mv new d/ && cat d/new && rm -r d`: "a\na\n",
+			`cat ../beside || echo closed`:                                           "closed\n",
+			`echo x >../new || echo closed`:                                          "closed\n",
+			`ls .. || echo closed`:                                                   "closed\n",
+			`cat ../shared/a; echo y >../shared/a || echo closed`:                    "shared\nclosed\n",
+			`echo z >../state/b && cat ../state/b`:                                   "z\n",
+			`cat link ../keys/key "/proc/$GATEWAY/root/$DATA/token" || echo closed`:  "closed\n",
+			`kill -0 "$GATEWAY" || echo closed`:                                      "closed\n",
+			`sleep 60 & kill $! && wait $! ; echo $?`:                                "143\n",
+			`id -u >/dev/null && git --version | cut -c1-3; echo x >/dev/null`:       "git\n",
+		} {
+			t.Run(who+": "+script, func(t *testing.T) {
+				t.Parallel()
+				top, rule := home(t, uid)
+				for _, dir := range []string{"shared", "state"} {
+					if err := errors.Join(os.Mkdir(filepath.Join(top, dir), 0o755), os.Chown(filepath.Join(top, dir), uid, uid)); err != nil {
+						t.Fatal(err)
+					}
+				}
+				for _, file := range []string{"shared/a", "beside"} {
+					if err := os.WriteFile(filepath.Join(top, file), []byte("shared\n"), 0o666); err != nil {
+						t.Fatal(err)
+					}
+				}
+				rule.Form, rule.Read, rule.Write = box.Strict, []string{filepath.Join(top, "shared")}, []string{filepath.Join(top, "state")}
+				o := play(t, uid, job{Rule: rule, Dir: filepath.Join(top, "work"), Script: "exec 3>&2 2>/dev/null; export TMPDIR=/nowhere; " + script})
+				if o.Output != want || o.Error != "" {
+					t.Errorf("it says %q (%d) %s; want %q", o.Output, o.Status, o.Error, want)
 				}
 			})
 		}
