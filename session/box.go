@@ -31,19 +31,23 @@ func (h *Hub) settleBoxes() error {
 		h.Closed[i] = abs
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.Agents)) {
-		form, reason, err := h.Agents[name].Box.Settled()
+		a := h.Agents[name]
+		if a.InProcess && a.Box.Form == "" && !a.Box.Required {
+			continue
+		}
+		form, reason, err := a.Box.Settled()
 		if err != nil {
 			return fmt.Errorf("the agent %s cannot be offered: %w", name, err)
 		}
 		h.boxed[name] = Boxed{form, reason}
 		if reason != "" {
-			h.Logger.Warn("an agent does not get its box", "agent", name, "box", form, "why", reason)
+			h.Logger.Info("an agent does not get its box", "agent", name, "box", form, "why", reason)
 		}
 	}
 	return nil
 }
 
-// BoxOf returns the box of an agent.
+// BoxOf returns the box of an agent; the zero Boxed is that of an agent without processes.
 func (h *Hub) BoxOf(name string) Boxed { return h.boxed[name] }
 
 // BoxRule is the box around the programs of an agent that belong to no session, such as the one that

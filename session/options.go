@@ -70,7 +70,8 @@ type Agent struct {
 	// Workspace says whether new sessions work in workspaces of their own, made of Cwd; "" is
 	// Shared: all work in Cwd.
 	Workspace spaces.Form
-	// Box closes files to the processes of the agent: Closed, and workspaces of other sessions.
+	// Box closes files to the processes of the agent: Closed, and workspaces of other sessions. An
+	// agent that is InProcess has one only if the form is set.
 	Box box.Setting
 }
 

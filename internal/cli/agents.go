@@ -72,7 +72,7 @@ func (c *agentsCommand) Run(ctx context.Context, p *program) error {
 			if s.Default {
 				status += " (default)"
 			}
-			if s.BoxReason != "" {
+			if s.BoxReason != "" && cfg.Agents[s.Name].Box.Form != "" { // else nobody has asked for it
 				warnings = append(warnings, fmt.Sprintf("the agent %s does not get its box, only %s: %s", s.Name, s.Box, s.BoxReason))
 			}
 			table.row(s.Name, s.Adapter, oneLine(cmp.Or(s.Version, "-")), oneLine(cmp.Or(string(s.Box), "-")), status)
@@ -103,8 +103,8 @@ func (s *setup) probeAll(ctx context.Context) ([]agentStatus, error) {
 		if err != nil {
 			return nil, s.Fault("agents."+name+".box", "cannot be had: %v", err)
 		}
-		if all[i].BoxReason = reason; !kind.Harmless {
-			all[i].Box = rule.Form
+		if !kind.Harmless {
+			all[i].Box, all[i].BoxReason = rule.Form, reason
 		}
 		probes.Go(func() {
 			found := probe(ctx, made[name].Runtime, rule)

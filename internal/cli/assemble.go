@@ -95,8 +95,8 @@ func (s *setup) agent(name string) (session.Agent, error) {
 		Runtime:   runtime, Adapter: cmp.Or(m.preset.Name, m.kind.Name), Cwd: m.cwd, Model: a.Model, Options: a.Options, Policy: policy, Tools: tableOf(m).With(a.ToolKinds), InProcess: m.kind.InProcess, Remembers: m.kind.Remembers,
 		Files: m.kind.Files && (a.URL == "" || m.kind.Needs == "url") && (!m.kind.Harmless || a.Cwd != ""),
 	}
-	if made.Box = a.Box; m.kind.Harmless {
-		made.Box = box.Setting{Form: box.Off} // it starts nothing
+	if made.Box = a.Box; !m.kind.Harmless { // those start nothing
+		made.Box.Form = cmp.Or(a.Box.Form, box.Guard)
 	}
 	if a.Workspace.Own() && !made.Files {
 		return session.Agent{}, s.Fault(at+".workspace", "is %s, which only an agent can have that works with the files of a directory on this machine: remove it, or set cwd", a.Workspace)

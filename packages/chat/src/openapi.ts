@@ -1404,7 +1404,7 @@ export interface components {
             reason?: string;
             version?: string;
             /**
-             * @description What the kernel closes to the processes of the agent. Off also for agents without any
+             * @description What the kernel closes to the processes of the agent. Missing for agents without any
              * @enum {string}
              */
             box?: "guard" | "strict" | "off";
