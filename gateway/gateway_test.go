@@ -70,7 +70,7 @@ func newHandler(t *testing.T, store eventlog.Store, change func(*session.Options
 	t.Helper()
 	log := eventlog.New(store)
 	o := session.Options{Log: log, Default: "demo", Agents: map[string]session.Agent{
-		"demo": {Runtime: demo.Runtime{Pace: time.Millisecond}, InProcess: true, Cwd: t.TempDir(), Policy: permission.Default()},
+		"demo": {Runtime: demo.Runtime{Pace: time.Millisecond}, Cwd: t.TempDir(), Policy: permission.Default()},
 	}}
 	if change != nil {
 		change(&o)
