@@ -142,8 +142,7 @@ func (r Rule) fill(dir string, closed target, kept []target) error {
 		}
 		mode = 0o111
 		way := dir
-		parts := strings.Split(rel, string(filepath.Separator))
-		for _, part := range parts {
+		for part := range strings.SplitSeq(rel, string(filepath.Separator)) {
 			way = filepath.Join(way, part)
 			if err := os.Mkdir(way, 0o700); err != nil && !errors.Is(err, os.ErrExist) {
 				return step(err, "make the way to %s", t.path)

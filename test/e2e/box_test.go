@@ -48,7 +48,7 @@ agents:
 			t.Skip("this machine gives no box: ", a.Reason)
 		}
 	}
-	script := `cat ../data/token ../keys/endpoint ../tributary.yaml; for d in $(ls -d /proc/[0-9]*); do test "$(tr '\000' '\n' <$d/environ 2>/dev/null | grep '^WORD=')" && test "$(cat $d/comm)" = tributary && tr '\000' '\n' <$d/environ | grep ^WORD && cat $d/root` + data + `/token; done; echo all was tried`
+	script := `cat ../data/token ../keys/endpoint ../tributary.yaml; tr '\000' '\n' </proc/$PPID/environ | grep ^WORD; cat /proc/$PPID/root` + data + `/token; echo all was tried`
 	secrets := map[string]string{"the admin token": p.Token(), "a secret file": "key-of-the-endpoint", "the configuration": "word-in-the-configuration", "the environment of the gateway": "word-of-the-environment"}
 	for agent, open := range map[string]bool{"boxed": false, "open": true} {
 		body, ok := prompt(agent, script).(map[string]any)
