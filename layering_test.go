@@ -32,7 +32,7 @@ type room struct {
 
 func rooms() []room {
 	const (
-		substrate = "policy/toolkind policy/workspace policy/permission internal/address internal/sse internal/jsonrpc internal/httpjson internal/procio internal/form agent/agentkit agent/remote agent/toolloop agent/toolloop/worktool agent/toolloop/mcptool"
+		substrate = "policy/box policy/toolkind policy/workspace policy/permission internal/address internal/sse internal/jsonrpc internal/httpjson internal/procio internal/form agent/agentkit agent/remote agent/toolloop agent/toolloop/worktool agent/toolloop/mcptool"
 	)
 	return []room{
 		{packages: "internal/quote"},
@@ -42,6 +42,7 @@ func rooms() []room {
 
 		// The contract knows nobody.
 		{packages: "trace", ours: "internal/quote", others: "github.com/aymanbagabas/go-udiff"},
+		{packages: "policy/box", others: "golang.org/x/sys"},
 		{packages: "policy/workspace"},
 		{packages: "policy/workspace/workspacetest"},
 		{packages: "policy/workspace/spaces"},
@@ -56,7 +57,7 @@ func rooms() []room {
 		{packages: "internal/jsonrpc"},
 		{packages: "internal/httpjson", ours: "internal/address"},
 		{packages: "internal/wsconn", ours: "internal/address", others: "github.com/coder/websocket"},
-		{packages: "internal/procio"},
+		{packages: "internal/procio", ours: "policy/box"},
 		{packages: "internal/form", ours: "trace"},
 		{packages: "internal/yamlfile", others: "github.com/goccy/go-yaml"},
 		{packages: "policy/toolkind", ours: "trace"},
@@ -71,15 +72,15 @@ func rooms() []room {
 
 		// The seam, and the adapters below it: they know neither each other, nor
 		// the log, the hub or the stream.
-		{packages: "agent", ours: "internal/address policy/toolkind trace policy/workspace"},
+		{packages: "agent", ours: "internal/address policy/box policy/toolkind trace policy/workspace"},
 		{packages: "internal/testkit/replay", ours: "agent trace internal/sse"},
 		{packages: "agent/agenttest", ours: "agent internal/testkit/replay trace policy/workspace", others: "go.uber.org/goleak"},
-		{packages: "agent/agentkit", ours: "agent trace internal/httpjson internal/jsonrpc internal/procio internal/sse policy/workspace"},
+		{packages: "agent/agentkit", ours: "agent policy/box trace internal/httpjson internal/jsonrpc internal/procio internal/sse policy/workspace"},
 		{packages: "agent/remote", ours: "agent agent/agentkit trace internal/address internal/httpjson internal/procio internal/sse internal/wsconn"},
 		{packages: "agent/remote/remotetest", ours: "agent agent/agenttest trace"},
 		{packages: "agent/toolloop", ours: "agent agent/agentkit trace policy/toolkind", others: "github.com/google/jsonschema-go"},
-		{packages: "agent/toolloop/worktool", ours: "agent/toolloop trace policy/workspace internal/procio"},
-		{packages: "agent/toolloop/mcptool", ours: "agent agent/toolloop internal/address internal/procio", others: "github.com/modelcontextprotocol/go-sdk"},
+		{packages: "agent/toolloop/worktool", ours: "policy/box agent/toolloop trace policy/workspace internal/procio"},
+		{packages: "agent/toolloop/mcptool", ours: "policy/box agent agent/toolloop internal/address internal/procio", others: "github.com/modelcontextprotocol/go-sdk"},
 		{packages: "adapter/agentops", ours: "agent adapter/agentops/wire internal/size internal/wsconn trace " + substrate, others: "github.com/coder/websocket"},
 		{packages: "adapter/agui", ours: "agent trace uistream " + substrate, others: "github.com/evanphx/json-patch"},
 		{packages: "adapter/agentops/runner", ours: "agent adapter/agentops/wire trace " + substrate},
@@ -119,8 +120,8 @@ func rooms() []room {
 		// The hub, and what is above it.
 		{packages: "session/turnstate"},
 		{packages: "session/thread", ours: "trace"},
-		{packages: "session", ours: "trace agent eventlog internal/size policy/permission session/thread session/turnstate policy/toolkind policy/workspace policy/workspace/listing policy/workspace/spaces"},
-		{packages: "session/agentset", ours: "agent policy/permission policy/toolkind policy/workspace policy/workspace/spaces session", others: "github.com/KimMachineGun/automemlimit"},
+		{packages: "session", ours: "policy/box trace agent eventlog internal/size policy/permission session/thread session/turnstate policy/toolkind policy/workspace policy/workspace/listing policy/workspace/spaces"},
+		{packages: "session/agentset", ours: "agent policy/box policy/permission policy/toolkind policy/workspace policy/workspace/spaces session", others: "github.com/KimMachineGun/automemlimit"},
 		{packages: "session/alone", ours: "eventlog eventlog/memlog policy/workspace/spaces session trace"},
 		{packages: "eval/run", ours: "eval export/reader internal/procio policy/permission policy/workspace/spaces session session/alone trace"},
 		{packages: "gateway/metrics", ours: "agent", others: "github.com/prometheus/client_golang"},
@@ -131,8 +132,8 @@ func rooms() []room {
 		{packages: "gateway/chatsocket", ours: "gateway/chatbody internal/wsconn"},
 		{packages: "gateway/authz", ours: "access agent gateway/refusal session uistream"},
 		{packages: "gateway/agentops", ours: "access agent agent/agentkit adapter/agentops/wire export/agentops gateway/refusal internal/wsconn session trace"},
-		{packages: "gateway", ours: "access agent gateway/agentops eventlog gateway/authz gateway/chatbody gateway/chatrun gateway/chatsocket gateway/limit gateway/refusal export/atif export/live export/markdown export/otlp export/redact internal/quote policy/workspace/spaces internal/wsconn gateway/metrics session trace uistream"},
-		{packages: "config", ours: "access export/redact internal/yamlfile policy/permission policy/workspace/spaces session session/agentset policy/toolkind trace uistream"},
+		{packages: "gateway", ours: "policy/box access agent gateway/agentops eventlog gateway/authz gateway/chatbody gateway/chatrun gateway/chatsocket gateway/limit gateway/refusal export/atif export/live export/markdown export/otlp export/redact internal/quote policy/workspace/spaces internal/wsconn gateway/metrics session trace uistream"},
+		{packages: "config", ours: "policy/box access export/redact internal/yamlfile policy/permission policy/workspace/spaces session session/agentset policy/toolkind trace uistream"},
 		{packages: "internal/cli/manual", others: "github.com/alecthomas/kong"},
 		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong golang.org/x/sys"},
 		{packages: ".", ours: "access agent eventlog eventlog/memlog eventlog/sqllog gateway gateway/agentops gateway/limit internal/cli internal/procio session session/agentset uistream"}, // the library

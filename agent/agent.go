@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 
+	"github.com/tributary-dev/tributary/policy/box"
 	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -76,6 +77,9 @@ type Config struct {
 	// StateDir is the gateway's directory for notes about running processes, or "". All
 	// sessions share the directory; see Host.State for a directory of the session's own.
 	StateDir string
+	// Box closes files to every process that is started for the session. An adapter hands it on with
+	// StateDir.
+	Box box.Rule
 	// Closed are the files and directories that no agent may read or write. The gateway
 	// denies what an agent asks for. An adapter tells an agent that reads files without asking.
 	Closed []string

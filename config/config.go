@@ -7,6 +7,7 @@ import (
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/internal/yamlfile"
+	"github.com/tributary-dev/tributary/policy/box"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 	"github.com/tributary-dev/tributary/session"
@@ -185,8 +186,10 @@ type Agent struct {
 	Model       string `yaml:"model"`
 	Cwd         string `yaml:"cwd" file:"path"`
 	// Workspace says whether each session has a workspace of its own; "" is shared.
-	Workspace spaces.Form               `yaml:"workspace"`
-	Policy    *permission.Policy        `yaml:"policy"`
+	Workspace spaces.Form        `yaml:"workspace"`
+	Policy    *permission.Policy `yaml:"policy"`
+	// Box closes files to the processes of the agent.
+	Box       box.Setting               `yaml:"box"`
 	ToolKinds map[string]trace.ToolKind `yaml:"tool_kinds"`
 
 	// URL is the address of an agent that the gateway does not start. TokenEnv and

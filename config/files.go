@@ -23,7 +23,7 @@ const (
 	fileProgram = "program"
 )
 
-// eachText calls do for each field below v that is a text and is set; at is the field's place, such
+// eachText calls do for each field below v that is a text, or an item of a list of files, and is set; at is the field's place, such
 // as auth.tokens[0].token_file, and kind its tag file. Values of maps are changed in the map.
 func eachText(v reflect.Value, at string, do func(at, kind string, text reflect.Value)) {
 	switch v.Kind() {
@@ -49,6 +49,10 @@ func eachText(v reflect.Value, at string, do func(at, kind string, text reflect.
 			key, _, _ := strings.Cut(f.Tag.Get("yaml"), ",")
 			switch at := strings.TrimPrefix(at+"."+key, "."); {
 			case !f.IsExported():
+			case field.Kind() == reflect.Slice && f.Tag.Get(tagFile) != "":
+				for i := range field.Len() {
+					do(fmt.Sprintf("%s[%d]", at, i), f.Tag.Get(tagFile), field.Index(i))
+				}
 			case field.Kind() != reflect.String:
 				eachText(field, at, do)
 			case field.String() != "":

@@ -34,8 +34,8 @@ func TestEveryKeyForAFileSaysWhatTheFileIs(t *testing.T) {
 			}
 			kind, is := f.Tag.Lookup("file")
 			switch {
-			case is && f.Type.Kind() != reflect.String:
-				t.Errorf("%s.%s has the tag file, and is no string", at, key)
+			case is && f.Type.Kind() != reflect.String && f.Type != reflect.TypeFor[[]string]():
+				t.Errorf("%s.%s has the tag file, and is neither a string nor a list of strings", at, key)
 			case is && !slices.Contains([]string{"path", "secret", "program"}, kind):
 				t.Errorf(`%s.%s has the tag file:%q: write path, secret or program`, at, key, kind)
 			case strings.HasSuffix(key, "_file") && kind != "secret":

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/internal/yamlfile"
+	"github.com/tributary-dev/tributary/policy/box"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
@@ -135,6 +136,12 @@ func (c *Config) checkAgents() error {
 		}
 		if a.TokenEnv != "" && a.TokenFile != "" {
 			return c.Fault("agents."+name, "has token_env and token_file: leave one of them out")
+		}
+		switch b := a.Box; {
+		case b.Form == box.Off && b.Required:
+			return c.Fault("agents."+name+".box", "is off and required: write guard or strict, or leave required out")
+		case b.Form == box.Off && b.Read != nil || b.Form == box.Off && b.Write != nil:
+			return c.Fault("agents."+name+".box", "is off, and has read or write, which mean nothing then: remove them")
 		}
 		if a.Policy == nil {
 			continue

@@ -6,6 +6,7 @@ import (
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/export/redact"
 	"github.com/tributary-dev/tributary/internal/yamlfile"
+	"github.com/tributary-dev/tributary/policy/box"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/policy/workspace/spaces"
@@ -46,6 +47,8 @@ func words(t reflect.Type) []string {
 		return append([]string{"all", "none"}, yamlfile.Words(redact.Classes()...)...)
 	case reflect.TypeFor[spaces.Form]():
 		return yamlfile.Words(spaces.Shared, spaces.OwnWorktree, spaces.OwnCopy)
+	case reflect.TypeFor[box.Form]():
+		return yamlfile.Words(box.Guard, box.Strict, box.Off)
 	case reflect.TypeFor[Subagents]():
 		return yamlfile.Words(SubagentsPart, SubagentsInline, SubagentsPreliminary, SubagentsHidden)
 	}

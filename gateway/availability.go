@@ -3,6 +3,7 @@ package gateway
 import (
 	"net/http"
 
+	"github.com/tributary-dev/tributary/policy/box"
 	"github.com/tributary-dev/tributary/session"
 )
 
@@ -26,6 +27,11 @@ func (g *gateway) agents(w http.ResponseWriter, r *http.Request) error {
 		Reason    string `json:"reason,omitempty"`
 		Version   string `json:"version,omitempty"`
 
+		// Box is the form of the box around its processes, BoxReason why it is not the one of the
+		// configuration.
+		Box       box.Form `json:"box,omitempty"`
+		BoxReason string   `json:"box_reason,omitempty"`
+
 		session.Offers
 
 		Files bool `json:"files"`
@@ -33,6 +39,8 @@ func (g *gateway) agents(w http.ResponseWriter, r *http.Request) error {
 	views := []agentView{}
 	for _, name := range g.Hub.AgentNames() {
 		v := agentView{Name: name, Default: name == g.Hub.Default, Offers: g.Hub.LastOffers(name), Files: g.Hub.Agents[name].Files}
+		in := g.Hub.BoxOf(name)
+		v.Box, v.BoxReason = in.Form, in.Reason
 		if g.Availability != nil {
 			if a := g.Availability(name); a.Known {
 				v.Available, v.Reason, v.Version = &a.Available, a.Reason, a.Version

@@ -5,13 +5,20 @@ import (
 	"testing"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/gateway"
+	"github.com/tributary-dev/tributary/session"
 )
 
 // The list of agents says which of them can start, and why another cannot.
 func TestTheListOfAgentsSaysWhichCanStart(t *testing.T) {
 	known := gateway.Availability{}
-	s := newStandWith(t, func(o *gateway.Options) {
+	inProcess := func(o *session.Options) {
+		demo := o.Agents["demo"]
+		demo.InProcess = true
+		o.Agents["demo"] = demo
+	}
+	s := newStandOn(t, memlog.New(), inProcess, func(o *gateway.Options) {
 		o.Availability = func(string) gateway.Availability { return known }
 		o.Users = map[string][]access.Who{"demo": {{Role: access.Collaborator}}}
 	})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/policy/box"
 )
 
 // This file lists the conversations that an agent keeps.
@@ -89,10 +90,12 @@ func (h *Hub) conversations(ctx context.Context, name string) ([]agent.Conversat
 	defer cancel()
 	defer context.AfterFunc(h.ctx, cancel)() //nolint:contextcheck // the hub's end ends the list, too
 	logger := h.Logger.With("agent", name)
+	rule := h.boxRule(name, a.Cwd)
+	ctx = box.With(ctx, rule)
 	var all []agent.Conversation
 	err := contain(logger, func() (err error) {
 		all, err = agent.ListConversations(ctx, a.Runtime, agent.Config{
-			Cwd: a.Cwd, Model: a.Model, Options: a.Options, StateDir: h.StateDir, Closed: h.Closed, Logger: logger,
+			Cwd: a.Cwd, Model: a.Model, Options: a.Options, StateDir: h.StateDir, Box: rule, Closed: h.Closed, Logger: logger,
 			Meter: func(c agent.Count) { h.Meter(name, c) },
 		})
 		return err

@@ -32,6 +32,7 @@ type Hub struct {
 	offers offers
 
 	listings listings
+	boxed    map[string]Boxed // by the name of the agent; never changed
 
 	board   board
 	listing chan struct{} // holds one while an agent lists its conversations
@@ -60,7 +61,11 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	h := &Hub{Options: o, sessions: map[string]*activeSession{}, waiting: map[*activeSession]struct{}{}, dirs: dirs{open: map[string]*sharedDir{}, closed: o.Closed}, listing: make(chan struct{}, 1)}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.agents = newAgentPool(h.MaxAgents, h.AgentShare, h.AgentIdle)
-	if err := h.importGrants(ctx); err != nil {
+	err := h.settleBoxes()
+	if err == nil {
+		err = h.importGrants(ctx)
+	}
+	if err != nil {
 		h.stop()
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/policy/box"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -71,11 +72,13 @@ func (l *activeSession) startAgent(ctx context.Context, name, by string, full fu
 	l.mu.Unlock()
 	opening, cancel := context.WithTimeoutCause(ctx, l.hub.IdleLimit, errNotReady)
 	defer cancel()
+	rule := l.hub.boxRule(name, cwd, l.stateDir())
+	opening = box.With(opening, rule)
 	began := &opened{logger: l.hub.Logger.With("session", l.id, "agent", name)}
 	err = contain(began.logger, func() (err error) {
 		began.Session, err = a.Runtime.Open(opening, host{l}, agent.Config{
 			SessionID: l.id, Cwd: cwd, Resume: info.Resume, Model: cmp.Or(info.Model, a.Model), Mode: info.Mode, Options: a.Options, OpenTurns: left,
-			StateDir: l.hub.StateDir, Closed: l.hub.Closed, Logger: began.logger,
+			StateDir: l.hub.StateDir, Box: rule, Closed: l.hub.Closed, Logger: began.logger,
 			Meter: func(c agent.Count) { l.hub.Meter(name, c) },
 		})
 		return err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/policy/box"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/policy/workspace/spaces"
@@ -67,6 +68,9 @@ type Agent struct {
 	// Workspace says whether new sessions work in workspaces of their own, made of Cwd; "" is
 	// Shared: all work in Cwd.
 	Workspace spaces.Form
+	// Box closes files to the processes of the agent: Closed, and workspaces of other sessions. An
+	// agent that is InProcess has one only if the form is set.
+	Box box.Setting
 }
 
 // Options configure a Hub. The zero value of each limit means its default.
@@ -160,8 +164,8 @@ func (o Options) withDefaults() Options {
 	defaultTo(&o.MaxTurnBytes, 256<<20)
 	defaultTo(&o.MaxTurnRecords, 100_000)
 	defaultTo(&o.Replay, 60*time.Second)
-	if o.StateDir != "" {
-		o.Closed = append(slices.Clone(o.Closed), o.StateDir)
+	if o.Closed = slices.Clone(o.Closed); o.StateDir != "" && !slices.Contains(o.Closed, o.StateDir) {
+		o.Closed = append(o.Closed, o.StateDir)
 	}
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)

@@ -82,7 +82,7 @@ func (t *terminals) create(a action) (any, error) {
 	case len(t.all) >= mostTerminals:
 		return nil, fmt.Errorf("there are %d terminals already: release one", mostTerminals)
 	}
-	term.Process, err = procio.Start(procio.Config{Path: "/bin/sh", Args: args, Dir: dir, Env: env, StateDir: t.cfg.StateDir})
+	term.Process, err = procio.Start(procio.Config{Path: "/bin/sh", Args: args, Dir: dir, Env: env, StateDir: t.cfg.StateDir, Box: t.cfg.Box})
 	if err != nil {
 		return nil, fmt.Errorf("run %s: %w", a.Command, err)
 	}

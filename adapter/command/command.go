@@ -75,7 +75,7 @@ func (s session) play(ctx context.Context, turn agent.Prompt, b *trace.Builder) 
 	}
 	prompt := agentkit.PromptText(turn, s.host.Files().Contains) // the program may be an agent that reads what a prompt mentions
 	args, given := agentkit.WithPrompt(s.runtime.Args, prompt)
-	p, err := procio.Start(procio.Config{Path: s.runtime.Command, Args: args, Dir: s.cfg.Cwd, Env: s.runtime.Env, StateDir: s.cfg.StateDir, Grace: time.Second})
+	p, err := procio.Start(procio.Config{Path: s.runtime.Command, Args: args, Dir: s.cfg.Cwd, Env: s.runtime.Env, StateDir: s.cfg.StateDir, Box: s.cfg.Box, Grace: time.Second})
 	if err != nil {
 		return &agentkit.PromptError{Reason: trace.ReasonUnavailable, Sentence: s.runtime.fault(err).Error()}
 	}

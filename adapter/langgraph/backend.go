@@ -87,7 +87,7 @@ func (b Backend) transport(cfg agent.Config) (remote.Transport, error) {
 		for i := range args {
 			args[i] = strings.ReplaceAll(args[i], "{session}", cfg.SessionID)
 		}
-		return remote.Program{Config: procio.Config{Path: b.Command, Args: args, Dir: cfg.Cwd, Env: b.Env, StateDir: cfg.StateDir, Grace: time.Second}}, nil
+		return remote.Program{Config: procio.Config{Path: b.Command, Args: args, Dir: cfg.Cwd, Env: b.Env, StateDir: cfg.StateDir, Box: cfg.Box, Grace: time.Second}}, nil
 	}
 	h := http.Header{}
 	for name, value := range b.Headers {

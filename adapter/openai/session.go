@@ -25,7 +25,7 @@ type session struct {
 }
 
 func newSession(e endpoint, host agent.Host, cfg agent.Config) agent.Session {
-	servers := mcptool.New(e.MCP, mcptool.Place{Dir: cfg.Cwd, Env: e.Env, StateDir: cfg.StateDir})
+	servers := mcptool.New(e.MCP, mcptool.Place{Dir: cfg.Cwd, Env: e.Env, StateDir: cfg.StateDir, Box: cfg.Box})
 	s := &session{endpoint: e, host: host, cfg: cfg, scale: 1, mcp: servers}
 	return agentkit.Local{Name: e.name(), Play: s.play, Release: s.release}.Open()
 }
@@ -49,7 +49,7 @@ func (s *session) play(ctx context.Context, p agent.Prompt, b *trace.Builder) er
 // tools are what the model is offered in this turn.
 func (s *session) tools(ctx context.Context, b *trace.Builder) []toolloop.Tool {
 	files := s.host.Files()
-	all := builtIn(files, worktool.Shell{Dir: cmp.Or(files.Path(), s.cfg.Cwd), Env: s.Env, StateDir: s.cfg.StateDir, Time: time.Duration(s.CommandTime)})
+	all := builtIn(files, worktool.Shell{Dir: cmp.Or(files.Path(), s.cfg.Cwd), Env: s.Env, StateDir: s.cfg.StateDir, Box: s.cfg.Box, Time: time.Duration(s.CommandTime)})
 	all = slices.DeleteFunc(all, func(t toolloop.Tool) bool {
 		return s.Options.Tools != nil && !slices.Contains(*s.Options.Tools, t.Name)
 	})

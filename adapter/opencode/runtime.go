@@ -71,7 +71,7 @@ func (r Runtime) Rewinds(token string) bool { return agentkit.Rewinds(token) }
 // Open implements agent.Runtime.
 func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
 	server := r.server()
-	server.Dir, server.StateDir = cfg.Cwd, cfg.StateDir
+	server.Dir, server.StateDir, server.Box = cfg.Cwd, cfg.StateDir, cfg.Box
 	return agentkit.OpenRemote(ctx, host, cfg, agentkit.RemoteSpec{
 		Name: r.name(), Server: server, Stream: "/event", Heartbeat: heartbeat, StopTime: r.StopTime, CheckTime: r.CheckTime,
 		New: func(remote *agentkit.Remote) agentkit.RemoteProtocol {

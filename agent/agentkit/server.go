@@ -13,6 +13,7 @@ import (
 
 	"github.com/tributary-dev/tributary/internal/httpjson"
 	"github.com/tributary-dev/tributary/internal/procio"
+	"github.com/tributary-dev/tributary/policy/box"
 )
 
 // ServerSpec describes a server: the address of one that runs already, or a program that
@@ -25,10 +26,11 @@ type ServerSpec struct {
 	// Username and Password go with each call, if Password is not empty, and Query always.
 	Username, Password string
 	Query              url.Values
-	// Command, Args and Env are the program, which runs in Dir and is noted in StateDir.
+	// Command, Args and Env are the program, which runs in Dir and Box and is noted in StateDir.
 	Command       string
 	Args, Env     []string
 	Dir, StateDir string
+	Box           box.Rule
 	// Listening matches the line that the program prints when it is ready. The first group
 	// is the address.
 	Listening *regexp.Regexp
@@ -76,7 +78,7 @@ func (p ServerSpec) Reach(ctx context.Context) (*Server, error) {
 // launch starts the program and returns its address.
 func (s *Server) launch(ctx context.Context) (string, error) {
 	p := s.spec
-	proc, err := procio.Start(procio.Config{Path: p.Command, Args: p.Args, Dir: p.Dir, Env: p.Env, StateDir: p.StateDir})
+	proc, err := procio.Start(procio.Config{Path: p.Command, Args: p.Args, Dir: p.Dir, Env: p.Env, StateDir: p.StateDir, Box: p.Box})
 	if err != nil {
 		return "", Unstarted(p.Adapter, p.Command, p.NotFound, err)
 	}

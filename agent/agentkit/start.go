@@ -95,7 +95,7 @@ func (s *processSession) launch(resume string) (*process, error) {
 		return nil, ErrClosed
 	}
 	started, err := procio.Start(procio.Config{
-		Path: s.spec.Command, Args: s.spec.Args(resume), Dir: s.cfg.Cwd, Env: s.spec.Env, StateDir: s.cfg.StateDir,
+		Path: s.spec.Command, Args: s.spec.Args(resume), Dir: s.cfg.Cwd, Env: s.spec.Env, StateDir: s.cfg.StateDir, Box: s.cfg.Box,
 	})
 	if err != nil {
 		return nil, Unstarted(s.spec.Adapter, s.spec.Command, s.spec.NotFound, err)

@@ -10,6 +10,9 @@ import (
 	"runtime"
 	"slices"
 	"sync"
+
+	"github.com/tributary-dev/tributary/policy/box"
+	"github.com/tributary-dev/tributary/session"
 )
 
 type agentsCommand struct {
@@ -28,6 +31,10 @@ type agentStatus struct {
 	Ready   bool   `json:"ready"`
 	// Problem says why the agent cannot start here.
 	Problem string `json:"problem,omitempty"`
+	// Box is the form of the box around its processes, and BoxReason why it is not the one of the
+	// configuration.
+	Box       box.Form `json:"box,omitempty"`
+	BoxReason string   `json:"box_reason,omitempty"`
 	// Warnings name the settings by which the agent may act without asking.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -52,7 +59,7 @@ func (c *agentsCommand) Run(ctx context.Context, p *program) error {
 		if c.JSON {
 			return json.NewEncoder(p.stdout).Encode(all)
 		}
-		table := newTable(p.stdout, "NAME", "ADAPTER", "VERSION", "STATUS")
+		table := newTable(p.stdout, "NAME", "ADAPTER", "VERSION", "BOX", "STATUS")
 		var warnings []string
 		for _, s := range all {
 			status := "ready"
@@ -65,7 +72,10 @@ func (c *agentsCommand) Run(ctx context.Context, p *program) error {
 			if s.Default {
 				status += " (default)"
 			}
-			table.row(s.Name, s.Adapter, oneLine(cmp.Or(s.Version, "-")), status)
+			if s.BoxReason != "" && cfg.Agents[s.Name].Box.Form != "" { // else nobody has asked for it
+				warnings = append(warnings, fmt.Sprintf("the agent %s does not get its box, only %s: %s", s.Name, s.Box, s.BoxReason))
+			}
+			table.row(s.Name, s.Adapter, oneLine(cmp.Or(s.Version, "-")), oneLine(cmp.Or(string(s.Box), "-")), status)
 		}
 		err = table.Flush()
 		for _, warning := range warnings {
@@ -89,8 +99,15 @@ func (s *setup) probeAll(ctx context.Context) ([]agentStatus, error) {
 			return nil, err
 		}
 		all[i] = agentStatus{Name: name, Adapter: cmp.Or(preset.Name, kind.Name), Default: name == s.DefaultAgent, Warnings: s.warnings(name)}
+		rule, reason, err := s.gateway().BoxRule(made[name])
+		if err != nil {
+			return nil, s.Fault("agents."+name+".box", "cannot be had: %v", err)
+		}
+		if !kind.Harmless {
+			all[i].Box, all[i].BoxReason = rule.Form, reason
+		}
 		probes.Go(func() {
-			found := probe(ctx, made[name].Runtime)
+			found := probe(ctx, made[name].Runtime, rule)
 			all[i].Ready, all[i].Problem, all[i].Version = found.Available, found.Reason, found.Version
 			if !found.Available && preset.Install != "" {
 				all[i].Problem += "; get it with " + preset.Install
@@ -161,7 +178,11 @@ func (one *agentStatus) look(ctx context.Context, s *setup) {
 	if err != nil {
 		return // as above
 	}
-	found := probe(ctx, r)
+	in, _, err := s.gateway().BoxRule(session.Agent{})
+	if err != nil {
+		return // nothing requires it
+	}
+	found := probe(ctx, r, in)
 	one.Version = found.Version
 	if !found.Available {
 		one.Problem += "; " + found.Reason

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/tributary-dev/tributary/policy/box"
 )
 
 func TestAgents(t *testing.T) {
@@ -39,17 +41,18 @@ agents:
 	}
 	got = got[:configured]
 	for i := range got {
+		got[i].BoxReason = ""
 		if got[i].Problem != "" { // the words are the adapter's
 			got[i].Problem = "why"
 		}
 	}
 	want := []agentStatus{
-		{Name: "breaks", Adapter: "claude", Problem: "why"},
-		{Name: "claude", Adapter: "claude", Problem: "why"},
+		{Name: "breaks", Adapter: "claude", Problem: "why", Box: boxHere()},
+		{Name: "claude", Adapter: "claude", Problem: "why", Box: boxHere()},
 		{Name: "demo", Adapter: "demo", Version: "built in", Ready: true},
 		{Name: "echo", Adapter: "echo", Version: "built in", Ready: true},
 		{Name: "runner", Adapter: "runner", Problem: "why"},
-		{Name: "works", Adapter: "claude", Version: "9.8.7", Ready: true, Default: true},
+		{Name: "works", Adapter: "claude", Version: "9.8.7", Ready: true, Default: true, Box: boxHere()},
 	}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -58,8 +61,8 @@ agents:
 	table := command(t, "", "agents", "--config", conf)
 	table.want(t, exitOK, "")
 	lines := strings.Split(table.out, "\n")
-	if len(lines) < 8 || strings.Join(strings.Fields(lines[0]), " ") != "NAME ADAPTER VERSION STATUS" ||
-		!strings.Contains(lines[2], "/no/such/claude was not found") || !strings.HasSuffix(lines[6], "9.8.7     ready (default)") {
+	if len(lines) < 8 || strings.Join(strings.Fields(lines[0]), " ") != "NAME ADAPTER VERSION BOX STATUS" ||
+		!strings.Contains(lines[2], "/no/such/claude was not found") || !strings.HasSuffix(strings.Join(strings.Fields(lines[6]), " "), "9.8.7 "+string(boxHere())+" ready (default)") {
 		t.Errorf("the table:\n%s", table.out)
 	}
 	several := command(t, "", "agents", "--config", file(t, "t.yaml", "agents: {x: {adapter: echo}, y: {adapter: echo}}"))
@@ -70,12 +73,20 @@ agents:
 	command(t, "", "agents", "--config", file(t, "t.yaml", "agents: {x: {}}")).want(t, exitUsage, "agents.x has no adapter")
 }
 
+// boxHere is the box that agents get on this machine.
+func boxHere() box.Form {
+	if box.Available(box.Guard) != nil {
+		return box.Off
+	}
+	return box.Guard
+}
+
 func TestAgentsWithoutConfiguration(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("PATH", t.TempDir())
 	r := command(t, "", "agents")
 	r.want(t, exitOK, "")
-	if !strings.Contains(r.out, "claude was not found on PATH: install it") || !strings.Contains(strings.Join(strings.Fields(r.out), " "), "demo demo built in ready (default)") {
+	if !strings.Contains(r.out, "claude was not found on PATH: install it") || !strings.Contains(strings.Join(strings.Fields(r.out), " "), "demo demo built in - ready (default)") {
 		t.Errorf("the table:\n%s", r.out)
 	}
 }

@@ -34,8 +34,12 @@ func (s *setup) agents() (map[string]session.Agent, error) {
 func (s *setup) gateway() agentset.Gateway {
 	every := s.Config
 	every.Agents = s.named
+	data, err := dataDir(s.Data)
+	if err != nil {
+		data = "" // without a home directory there is no default
+	}
 	return agentset.Gateway{
-		Data: s.Data, SecretEnv: every.SecretVariables(), SecretFiles: every.SecretFiles(), Closed: every.ClosedFiles(),
+		Data: data, SecretEnv: every.SecretVariables(), SecretFiles: every.SecretFiles(), Closed: every.ClosedFiles(),
 		DataSetting: "--data", CwdSetting: "--cwd",
 	}
 }
@@ -48,7 +52,7 @@ func (s *setup) said(name string) (agentset.Agent, error) {
 		return agentset.Agent{}, err
 	}
 	a := agentset.Agent{
-		Kind: kind, Env: c.Env, PassEnv: c.PassEnv, AllowBypass: c.AllowBypass, Cwd: s.Cwd, Shared: c.Cwd == "", Policy: c.Policy, Workspace: c.Workspace,
+		Kind: kind, Env: c.Env, PassEnv: c.PassEnv, AllowBypass: c.AllowBypass, Cwd: s.Cwd, Shared: c.Cwd == "", Policy: c.Policy, Workspace: c.Workspace, Box: c.Box,
 		Settings: agent.Settings{
 			Name: name, Preset: preset.Name, Command: c.Command, Args: c.Args,
 			Model: c.Model, ToolKinds: c.ToolKinds, URL: c.URL, TokenEnv: c.TokenEnv, TokenFile: c.TokenFile, Options: c.Options,

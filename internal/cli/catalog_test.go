@@ -42,7 +42,7 @@ func TestPresetsOfAnAdapter(t *testing.T) {
 	}
 	r := run("agents:\n  one: {args: [-v]}\n  other: {adapter: one, command: /bin/x}\n  own: {adapter: many, command: y}\ndefault_agent: one\n")
 	r.want(t, exitOK, "")
-	for _, line := range []string{"one       one       one one sh --acp -v          ready (default)", "other     one       other one /bin/x --acp       ready", "own       many      own  y", "two       many      -                            not configured: write `agents: {two: {}}`; no-such-program is not on PATH: npm install -g two"} {
+	for _, line := range []string{"one       one       one one sh --acp -v " + string(boxHere()) + " ready (default)", "other     one       other one /bin/x --acp " + string(boxHere()) + " ready", "own       many      own  y", "two       many      -  -                          not configured: write `agents: {two: {}}`; no-such-program is not on PATH: npm install -g two"} {
 		if !strings.Contains(strings.Join(strings.Fields(r.out), " "), strings.Join(strings.Fields(line), " ")) {
 			t.Errorf("no line %q in\n%s", line, r.out)
 		}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/policy/box"
 )
 
 // conversation is a conversation of an agent's own, as it is printed.
@@ -26,7 +27,11 @@ func (p *program) conversations(ctx context.Context, s *setup, name string, asJS
 	if !ok {
 		return usage("there is no agent %q: tributary agents lists them", name)
 	}
-	found, err := agent.ListConversations(ctx, a.Runtime, agent.Config{Cwd: a.Cwd, Model: a.Model, Options: a.Options})
+	rule, _, err := s.gateway().BoxRule(a)
+	if err != nil {
+		return err
+	}
+	found, err := agent.ListConversations(box.With(ctx, rule), a.Runtime, agent.Config{Box: rule, Cwd: a.Cwd, Model: a.Model, Options: a.Options})
 	if err != nil {
 		return err
 	}

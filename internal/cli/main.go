@@ -13,11 +13,13 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"
+	"github.com/tributary-dev/tributary/policy/box"
 )
 
 // Main runs the command line of this process with further adapters, and ends the process
 // with the exit status.
 func Main(adapters ...agent.Adapter) {
+	box.Enter()
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	p := &program{stdin: os.Stdin, stdout: os.Stdout, stderr: os.Stderr, signals: signals, more: adapters}

@@ -77,7 +77,7 @@ func TestAgentsListsWhatIsNotConfigured(t *testing.T) {
 	t.Parallel()
 	r := command(t, "", "agents", "--config", file(t, "tributary.yaml", "agents: {demo: {}}"))
 	r.want(t, exitOK, "")
-	if !strings.Contains(strings.Join(strings.Fields(r.out), " "), "claude claude - not configured: write `agents: {claude: {}}`") || strings.Contains(r.out, "agentops") {
+	if !strings.Contains(strings.Join(strings.Fields(r.out), " "), "claude claude - - not configured: write `agents: {claude: {}}`") || strings.Contains(r.out, "agentops") {
 		t.Errorf("the table:\n%s", r.out)
 	}
 }

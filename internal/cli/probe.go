@@ -12,6 +12,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/gateway"
+	"github.com/tributary-dev/tributary/policy/box"
 	"github.com/tributary-dev/tributary/session"
 )
 
@@ -24,13 +25,13 @@ const (
 	probeAgain = time.Minute
 )
 
-// probe asks an agent for its version, or why it cannot start here.
-func probe(ctx context.Context, r agent.Runtime) gateway.Availability {
+// probe asks an agent for its version, or why it cannot start here. The program runs in a box.
+func probe(ctx context.Context, r agent.Runtime, in box.Rule) gateway.Availability {
 	prober, ok := r.(agent.Prober)
 	if !ok {
 		return gateway.Availability{Known: true, Available: true}
 	}
-	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	ctx, cancel := context.WithTimeout(box.With(ctx, in), probeTime)
 	defer cancel()
 	version, err := prober.Probe(ctx)
 	switch {
@@ -45,6 +46,7 @@ func probe(ctx context.Context, r agent.Runtime) gateway.Availability {
 // probes knows which agents can start.
 type probes struct {
 	agents    map[string]session.Agent
+	box       func(name string) box.Rule
 	named     map[string]config.Agent // those that the configuration names
 	byDefault string
 	logger    *slog.Logger
@@ -86,7 +88,7 @@ func (p *probes) look(ctx context.Context) {
 			continue
 		}
 		all.Go(func() {
-			now := probe(ctx, p.agents[name].Runtime)
+			now := probe(ctx, p.agents[name].Runtime, p.box(name))
 			if ctx.Err() != nil {
 				return
 			}

@@ -23,6 +23,7 @@ import (
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/internal/testkit/pgtest"
+	"github.com/tributary-dev/tributary/policy/box"
 )
 
 var postgres pgtest.Server
@@ -33,6 +34,7 @@ var update = flag.Bool("update", false, "write the golden files anew")
 const asProgram = "TRIBUTARY_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
+	box.Enter()
 	if os.Getenv(asProgram) != "" {
 		Main()
 	}

@@ -143,7 +143,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 	if s.hub, err = session.New(ctx, options); err != nil {
 		return err
 	}
-	known := &probes{agents: options.Agents, named: c.named, byDefault: c.DefaultAgent, logger: logger, found: map[string]gateway.Availability{}}
+	known := &probes{agents: options.Agents, box: s.hub.BoxRule, named: c.named, byDefault: c.DefaultAgent, logger: logger, found: map[string]gateway.Availability{}}
 	s.streams = uistream.NewBroadcaster(uistream.BroadcasterConfig{Framing: framing(c.Stream)})
 	s.server = s.newServer(c.TLS, certificate, gateway.New(gateway.Options{ //nolint:contextcheck // a gauge is read without a request
 		Hub: s.hub, Runners: runners{s.hub}, Sockets: &s.sockets, Streams: s.streams, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Person: guard.Person, Page: page(c.Config, logger), Widget: web.Loader(),

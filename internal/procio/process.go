@@ -11,6 +11,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/tributary-dev/tributary/policy/box"
 )
 
 // Config says what to run.
@@ -23,6 +25,8 @@ type Config struct {
 	Env []string
 	// StateDir is where the running process is noted, or "".
 	StateDir string
+	// Box closes files to the process and to all that it starts.
+	Box box.Rule
 	// MaxLine bounds a line of output in bytes; 64 MB if zero.
 	MaxLine int
 	// Grace is how long Close waits after each of its steps; 2 s if zero.
@@ -94,9 +98,9 @@ func whole(env []string) []string { return append([]string{}, env...) }
 func (p *Process) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	err := p.cmd.Start()
+	err := p.cfg.Box.Start(p.cmd)
 	if err == nil {
-		p.note = leaveNote(p.cfg.StateDir, p.cmd.Process.Pid, p.cmd.Path)
+		p.note = leaveNote(p.cfg.StateDir, p.cmd.Process.Pid, p.cfg.Path)
 	}
 	started <- err
 	if err == nil {

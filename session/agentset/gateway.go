@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/policy/box"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 	"github.com/tributary-dev/tributary/session"
@@ -33,9 +34,26 @@ type Gateway struct {
 	DataSetting, CwdSetting string
 }
 
+// Kept are the files and directories that no agent may read or write: the data directory, the
+// configuration, and the files with secrets.
+func (g Gateway) Kept() []string {
+	all := slices.Concat(g.SecretFiles, g.Closed)
+	if g.Data != "" {
+		all = append(all, g.Data)
+	}
+	return all
+}
+
+// BoxRule is the box around the programs of an agent that run outside of a hub. The reason says why it
+// is weaker than the agent's setting, or is "".
+func (g Gateway) BoxRule(a session.Agent) (rule box.Rule, reason string, err error) {
+	form, reason, err := a.Box.Settled()
+	return box.Rule{Form: form, Closed: g.Kept(), Read: a.Box.Read, Write: a.Box.Write}, reason, err
+}
+
 // Complete fills in what the hub must keep from agents, and what the prompts of one principal may hold.
 func (g Gateway) Complete(o session.Options) session.Options {
-	o.Closed = slices.Concat(o.Closed, g.SecretFiles, g.Closed)
+	o.Closed = slices.Concat(o.Closed, g.Kept())
 	o.MaxPromptBytes, o.MaxHeldBytes = cmp.Or(o.MaxPromptBytes, MemoryShare()), cmp.Or(o.MaxHeldBytes, MemoryShare())
 	return o
 }
@@ -59,6 +77,8 @@ type Agent struct {
 	// Policy is permission.Default() if nil.
 	Policy    *permission.Policy
 	Workspace spaces.Form
+	// Box is a guard if empty, where the agent can start programs.
+	Box box.Setting
 
 	preset agent.Preset
 }
@@ -128,7 +148,7 @@ func (g Gateway) Make(a Agent, ours []string) (made session.Agent, _ Agent, err 
 	if err != nil {
 		return made, a, a.refuse("", "cannot be made: %v", err)
 	}
-	made = session.Agent{Runtime: runtime, Cwd: a.Cwd, Model: a.Settings.Model, Options: a.Settings.Options, Workspace: a.Workspace, Policy: permission.Default()}
+	made = session.Agent{Runtime: runtime, Cwd: a.Cwd, Model: a.Settings.Model, Options: a.Settings.Options, Workspace: a.Workspace, Box: a.Box, Policy: permission.Default()}
 	if a.Policy != nil {
 		made.Policy = *a.Policy
 	}

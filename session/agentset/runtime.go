@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/policy/box"
 	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/session"
 )
@@ -49,6 +50,9 @@ func (a Agent) complete(s session.Agent) (session.Agent, error) {
 	s.Tools = s.Tools.With(a.Settings.ToolKinds)
 	s.Adapter, s.InProcess = cmp.Or(a.preset.Name, a.Kind.Name), a.Kind.InProcess
 	s.Files = a.Kind.Files && (a.Settings.URL == "" || a.Kind.Needs == "url") && (!a.Kind.Harmless || !a.Shared)
+	if !a.Kind.Harmless { // those start nothing
+		s.Box.Form = cmp.Or(s.Box.Form, box.Guard)
+	}
 	if s.Workspace.Own() && !s.Files {
 		return s, a.refuse("workspace", "is %s, which only an agent can have that works with the files of a directory on this machine: remove it, or set cwd", s.Workspace)
 	}

@@ -54,6 +54,7 @@ func parts() []part {
 		{name: "history", run: (*bencher).measureHistory},
 		{name: "list", run: (*bencher).measureList},
 		{name: "relay", run: (*bencher).measureRelay},
+		{name: "box", run: (*bencher).measureBox},
 		{name: "crash", run: (*bencher).measureCrash},
 		{name: "log", counts: true, run: (*bencher).measureLog},
 		{name: "relay", counts: true, run: (*bencher).measureRow},

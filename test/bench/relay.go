@@ -73,8 +73,13 @@ func (s starter) front(ctx context.Context, remote *server) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newServer(running, "remote"), nil
+}
+
+// newServer is a gateway whose chats have an agent.
+func newServer(running *launch.Server, agent string) *server {
 	transport := &http.Transport{MaxIdleConnsPerHost: filesNeeded, DisableCompression: true}
-	return &server{Server: running, name: gateway, agent: "remote", client: &http.Client{Transport: transport}}, nil
+	return &server{Server: running, name: gateway, agent: agent, client: &http.Client{Transport: transport}}
 }
 
 func (r relay) end() {

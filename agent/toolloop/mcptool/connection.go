@@ -46,7 +46,7 @@ func (s *server) transport() (mcp.Transport, error) {
 	for _, key := range slices.Sorted(maps.Keys(s.Env)) {
 		env = append(env, key+"="+s.Env[key])
 	}
-	p, err := procio.Start(procio.Config{Path: s.Command, Args: s.Args, Dir: s.place.Dir, Env: env, StateDir: s.place.StateDir})
+	p, err := procio.Start(procio.Config{Path: s.Command, Args: s.Args, Dir: s.place.Dir, Env: env, StateDir: s.place.StateDir, Box: s.place.Box})
 	if procio.NotFound(err) {
 		return nil, fmt.Errorf("%s was not found: correct the command, or install it", s.Command)
 	}

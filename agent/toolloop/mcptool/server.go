@@ -9,6 +9,7 @@ import (
 	"regexp"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/policy/box"
 )
 
 // Server says how an MCP server is reached: a command, or a URL.
@@ -53,4 +54,6 @@ type Place struct {
 	// StateDir is where running servers are noted, so that the next start of the gateway
 	// ends those that a crash left; "" notes nothing.
 	StateDir string
+	// Box is that of the session.
+	Box box.Rule
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent/toolloop"
 	"github.com/tributary-dev/tributary/internal/procio"
+	"github.com/tributary-dev/tributary/policy/box"
 )
 
 // Shell is the tool bash. Each command has a process group of its own, which ends with
@@ -21,6 +22,8 @@ type Shell struct {
 	// StateDir is where running commands are noted, so that the next start of the
 	// gateway ends those that a crash left; "" notes nothing.
 	StateDir string
+	// Box closes files to commands.
+	Box box.Rule
 	// Time bounds a command, and MaxTime what a call may ask for; 2 and 10 minutes if zero.
 	Time, MaxTime time.Duration
 	// MaxOutput bounds what is kept of a command's output, in bytes; 1 MiB if zero.
@@ -54,7 +57,7 @@ func (s Shell) run(ctx context.Context, in shellInput, out io.Writer) (string, e
 	}
 	// One stream keeps the order of what the command prints.
 	p, err := procio.Start(procio.Config{
-		Path: "bash", Args: []string{"-c", "exec </dev/null 2>&1\n" + in.Command}, Dir: s.Dir, Env: s.Env, StateDir: s.StateDir, Grace: time.Second,
+		Path: "bash", Args: []string{"-c", "exec </dev/null 2>&1\n" + in.Command}, Dir: s.Dir, Env: s.Env, StateDir: s.StateDir, Box: s.Box, Grace: time.Second,
 	})
 	if err != nil {
 		return "", fmt.Errorf("bash cannot be started: %w", err)

@@ -1408,6 +1408,13 @@ export interface components {
             available?: boolean;
             reason?: string;
             version?: string;
+            /**
+             * @description What the kernel closes to the processes of the agent. Missing for agents without any
+             * @enum {string}
+             */
+            box?: "guard" | "strict" | "off";
+            /** @description Why the box is weaker than the one of the configuration */
+            box_reason?: string;
         };
     };
     responses: {

@@ -21,7 +21,7 @@ const makeWithin = 10 * time.Minute
 // if no two of them make or remove the workspace of the same session at a time.
 type Maker struct{ dir string }
 
-// Dir is the directory.
+// Dir is the directory of all workspaces, without symbolic links.
 func (m *Maker) Dir() string { return m.dir }
 
 // Open makes the directory, with mode 0700. It removes workspaces that an earlier process did not

@@ -1,0 +1,194 @@
+package box
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// argument is the first argument of a program of ours that has to set up a box.
+const argument = "tributary-box"
+
+// setUpWithin bounds how long setting up a box may take. Only a file system that hangs takes longer than
+// some milliseconds.
+const setUpWithin = 30 * time.Second
+
+// order is what the program in the box has to do. It travels as an argument, which ends when the
+// program becomes the agent. No file is involved that an agent could change.
+type order struct {
+	Rule Rule `json:"rule"`
+	// Path is the program to become; "" ends after the box was set up and checked.
+	Path string `json:"path,omitempty"`
+	// Report is the descriptor that takes why the box could not be set up.
+	Report int `json:"report"`
+	// Death is the signal that the kernel sends when the process Parent ends; 0 is none.
+	Death  int `json:"death,omitempty"`
+	Parent int `json:"parent"`
+}
+
+// failure is a report of the program in the box.
+type failure struct {
+	// Step says what failed; "" is the start of the agent's program.
+	Step  string        `json:"step"`
+	Errno syscall.Errno `json:"errno"`
+}
+
+// enters says that the program calls Enter, so that it can be started to set up a box.
+var enters atomic.Bool //nolint:gochecknoglobals // a fact about the program: a copy of a program that does not call Enter would run as a second one
+
+// available are the outcomes of trying the forms once.
+var available = map[Form]func() error{ //nolint:gochecknoglobals // a fact about the machine
+	Guard:  sync.OnceValue(func() error { return try(Rule{Form: Guard}) }),
+	Strict: sync.OnceValue(func() error { return try(Rule{Form: Strict}) }),
+}
+
+var errNotEntered = errors.New("the program does not call box.Enter first in its main function")
+
+// Available reports why a form cannot be had here, or nil. The first call for each form really sets up
+// a box, in some milliseconds.
+func Available(f Form) error {
+	if f == Off || f == "" {
+		return nil
+	}
+	if !enters.Load() {
+		return errNotEntered
+	}
+	return available[f]()
+}
+
+// try sets up a box over a file and a directory made for it.
+func try(r Rule) (err error) {
+	dir, err := os.MkdirTemp("", "tributary-box-")
+	if err != nil {
+		return fmt.Errorf("no directory can be made to try the box in: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	closed, file := dir+"/closed", dir+"/file"
+	if err := errors.Join(os.Mkdir(closed, 0o700), os.WriteFile(file, []byte("closed"), 0o600)); err != nil {
+		return fmt.Errorf("no file can be made to try the box with: %w", err)
+	}
+	r.Closed = []string{closed, file}
+	cmd := exec.Command("/proc/self/exe") //nolint:noctx // it ends within setUpWithin
+	cmd.Dir, cmd.Env = "/", []string{}
+	if err := r.start(cmd, ""); err != nil {
+		return err
+	}
+	if err := cmd.Wait(); err != nil {
+		return fmt.Errorf("a program that tries the box ended with %w", err)
+	}
+	return nil
+}
+
+// forbidden says that the system forbids a step, and what usually does.
+func forbidden(step string, err error) error {
+	return fmt.Errorf("the system does not let this user %s (%w): see the page about the box for containers and for settings of the kernel", step, err)
+}
+
+// start has a command start this program, which sets up the box and becomes the program of a path.
+func (r Rule) start(cmd *exec.Cmd, path string) error {
+	if !enters.Load() {
+		return errNotEntered
+	}
+	uids, gids, groups, err := identity()
+	if err != nil {
+		return err
+	}
+	reports, report, err := os.Pipe()
+	if err != nil {
+		return fmt.Errorf("make a pipe: %w", err)
+	}
+	defer reports.Close()
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	attr := cmd.SysProcAttr
+	o := order{Rule: r, Path: path, Report: 3 + len(cmd.ExtraFiles), Death: int(attr.Pdeathsig), Parent: os.Getpid()}
+	text, err := json.Marshal(o)
+	if err != nil {
+		_ = report.Close()
+		return fmt.Errorf("write the box as JSON: %w", err)
+	}
+	attr.Cloneflags |= syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS
+	attr.UidMappings, attr.GidMappings, attr.GidMappingsEnableSetgroups = uids, gids, groups
+	// These outlive the start of this program, and end before that of the agent.
+	attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP}
+	cmd.ExtraFiles = append(cmd.ExtraFiles, report)
+	// The link leads to the program that runs, also when a newer one lies in its place.
+	cmd.Path, cmd.Args = "/proc/self/exe", append([]string{"tributary", argument, string(text)}, cmd.Args...)
+	err = cmd.Start()
+	_ = report.Close()
+	if err != nil {
+		return forbidden("start a program in namespaces of its own", err)
+	}
+	if err := await(path, reports); err != nil {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		return err
+	}
+	return nil
+}
+
+// await reads the report of the program in the box. The pipe ends without one when the program becomes
+// the agent.
+func await(path string, reports *os.File) error {
+	_ = reports.SetReadDeadline(time.Now().Add(setUpWithin))
+	text, err := io.ReadAll(reports)
+	if err == nil && len(text) == 0 {
+		return nil
+	}
+	var f failure
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		return fmt.Errorf("the box of the program was not set up within %s: see whether a file system hangs", setUpWithin)
+	case err != nil:
+		return fmt.Errorf("the box of the program cannot be set up: %w", err)
+	case json.Unmarshal(text, &f) != nil:
+		return fmt.Errorf("the box of the program cannot be set up: %.200q", text)
+	case f.Step == "":
+		return &fs.PathError{Op: "start", Path: path, Err: f.Errno}
+	}
+	return forbidden(f.Step, f.Errno)
+}
+
+// identity maps every user and group of this process to itself. A user without privileges may map
+// only their own.
+func identity() (uids, gids []syscall.SysProcIDMap, groups bool, err error) {
+	head, data := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, [2]unix.CapUserData{}
+	if err := unix.Capget(&head, &data[0]); err != nil {
+		return nil, nil, false, fmt.Errorf("read the capabilities of the gateway: %w", err)
+	}
+	const all = 1<<unix.CAP_SETUID | 1<<unix.CAP_SETGID
+	if data[0].Effective&all != all {
+		one := func(id int) []syscall.SysProcIDMap {
+			return []syscall.SysProcIDMap{{ContainerID: id, HostID: id, Size: 1}}
+		}
+		return one(os.Geteuid()), one(os.Getegid()), false, nil
+	}
+	if uids, err = ownMap("/proc/self/uid_map"); err == nil {
+		gids, err = ownMap("/proc/self/gid_map")
+	}
+	return uids, gids, true, err
+}
+
+// ownMap reads which ids there are here, and maps each to itself.
+func ownMap(file string) (all []syscall.SysProcIDMap, err error) {
+	text, err := os.ReadFile(file)
+	for line := range strings.Lines(string(text)) {
+		var first, above, size int
+		if _, wrong := fmt.Sscan(line, &first, &above, &size); wrong == nil {
+			all = append(all, syscall.SysProcIDMap{ContainerID: first, HostID: first, Size: size})
+		}
+	}
+	return all, err
+}

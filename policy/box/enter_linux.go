@@ -1,0 +1,117 @@
+package box
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// Enter belongs first in the main function of a program that starts agents. In a process that was
+// started to set up a box, Enter sets it up, becomes the agent, and does not return. In all others
+// Enter returns at once, and the program can have boxes from then on.
+func Enter() {
+	if len(os.Args) > 2 && os.Args[1] == argument {
+		enter(os.Args[2], os.Args[3:])
+	}
+	enters.Store(true)
+}
+
+// stepError says which step of setting up a box failed.
+type stepError struct {
+	step string
+	err  error
+}
+
+func (e *stepError) Error() string { return e.step + ": " + e.err.Error() }
+func (e *stepError) Unwrap() error { return e.err }
+
+func step(err error, format string, args ...any) error {
+	if err == nil {
+		return nil
+	}
+	return &stepError{fmt.Sprintf(format, args...), err}
+}
+
+// enter sets up the box and becomes the program with these arguments, the first of which is its name.
+func enter(text string, args []string) {
+	runtime.LockOSThread() // what is done to this thread is done to the agent
+	var o order
+	if err := json.Unmarshal([]byte(text), &o); err != nil {
+		fmt.Fprintln(os.Stderr, "tributary: this argument is for agents that the gateway starts: use tributary serve")
+		os.Exit(2)
+	}
+	unix.CloseOnExec(o.Report)
+	err := o.setUp()
+	if err == nil {
+		if o.Path == "" {
+			os.Exit(0)
+		}
+		err = syscall.Exec(o.Path, args, os.Environ()) //nolint:gosec // the gateway names it
+	}
+	f := failure{Errno: syscall.EINVAL}
+	if at, is := errors.AsType[*stepError](err); is {
+		f.Step = at.step
+	}
+	_ = errors.As(err, &f.Errno)
+	report, _ := json.Marshal(f) //nolint:errcheck,errchkjson // two plain fields
+	_, _ = unix.Write(o.Report, report)
+	os.Exit(126)
+}
+
+// setUp makes the box around this process.
+func (o order) setUp() error {
+	dir, err := unix.Getwd()
+	if err != nil {
+		return step(err, "find the directory to work in")
+	}
+	if err := o.Rule.cover(); err != nil {
+		return err
+	}
+	// From the directory as it was before, .. would lead below what lies over it now.
+	if err := unix.Chdir(dir); err != nil {
+		return step(err, "work in %s", dir)
+	}
+	if err := surrender(); err != nil {
+		return err
+	}
+	if o.Rule.Form == Strict {
+		if err := o.allowOnly(dir); err != nil {
+			return err
+		}
+	}
+	if o.Death == 0 {
+		return nil
+	}
+	// The kernel may have forgotten this when the process changed its privileges.
+	if err := unix.Prctl(unix.PR_SET_PDEATHSIG, uintptr(o.Death), 0, 0, 0); err != nil {
+		return step(err, "end with the gateway")
+	}
+	if os.Getppid() != o.Parent { // the gateway has ended already
+		_ = unix.Kill(os.Getpid(), syscall.Signal(o.Death))
+	}
+	return nil
+}
+
+// surrender gives up the right to change mounts, for this process and for every program that it
+// becomes. In a further namespace of its own a process has the right again, but not over these mounts.
+func surrender() error {
+	if err := unix.Prctl(unix.PR_CAPBSET_DROP, unix.CAP_SYS_ADMIN, 0, 0, 0); err != nil {
+		return step(err, "give up the right to change mounts")
+	}
+	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
+		return step(err, "give up its privileges")
+	}
+	head, data := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, [2]unix.CapUserData{}
+	if err := unix.Capget(&head, &data[0]); err != nil {
+		return step(err, "read its privileges")
+	}
+	for i := range data {
+		data[i].Inheritable = 0
+	}
+	return step(unix.Capset(&head, &data[0]), "give up its inherited privileges")
+}

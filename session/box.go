@@ -1,0 +1,72 @@
+package session
+
+import (
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tributary-dev/tributary/policy/box"
+)
+
+// This file has the boxes of agents' processes.
+
+// Boxed says which box the processes of an agent get.
+type Boxed struct {
+	Form box.Form
+	// Reason says why the box is a weaker one than the agent's setting, or "".
+	Reason string
+}
+
+// settleBoxes finds which boxes can be had here. An agent whose box is required and cannot be had is
+// an error.
+func (h *Hub) settleBoxes() error {
+	h.boxed = map[string]Boxed{}
+	for i, path := range h.Closed {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return fmt.Errorf("find the current directory: %w", err)
+		}
+		h.Closed[i] = abs
+	}
+	for _, name := range slices.Sorted(maps.Keys(h.Agents)) {
+		a := h.Agents[name]
+		if a.InProcess && a.Box.Form == "" && !a.Box.Required {
+			continue
+		}
+		form, reason, err := a.Box.Settled()
+		if err != nil {
+			return fmt.Errorf("the agent %s cannot be offered: %w", name, err)
+		}
+		h.boxed[name] = Boxed{form, reason}
+		if reason != "" {
+			h.Logger.Info("an agent does not get its box", "agent", name, "box", form, "why", reason)
+		}
+	}
+	return nil
+}
+
+// BoxOf returns the box of an agent; the zero Boxed is that of an agent without processes.
+func (h *Hub) BoxOf(name string) Boxed { return h.boxed[name] }
+
+// BoxRule is the box around the programs of an agent that belong to no session, such as the one that
+// tells its version.
+func (h *Hub) BoxRule(name string) box.Rule { return h.boxRule(name, "") }
+
+// boxRule is the box around the programs of an agent that work in a directory, which may be below a
+// closed one.
+func (h *Hub) boxRule(name, cwd string, open ...string) box.Rule {
+	rule := box.Rule{Form: h.boxed[name].Form, Closed: h.Closed, Open: open, Read: h.Agents[name].Box.Read, Write: h.Agents[name].Box.Write}
+	if h.Workspaces == nil {
+		return rule
+	}
+	all := h.Workspaces.Dir()
+	rule.Closed = append(slices.Clone(h.Closed), all)
+	if rel, err := filepath.Rel(all, cwd); err == nil && filepath.IsLocal(rel) {
+		// The note about the workspace, beside it, stays closed.
+		way := strings.Split(rel, string(filepath.Separator))
+		rule.Open = append(rule.Open, filepath.Join(all, filepath.Join(way[:min(2, len(way))]...)))
+	}
+	return rule
+}
