@@ -92,7 +92,7 @@ func (l *liveBuffer) restore(c checkpoint, r trace.Record) {
 		l.parts[c.key] = p
 	}
 	p.event, p.seq = r.Event, r.Seq
-	p.event.Payload = withText(r.Payload, "")
+	p.event.Payload = trace.WithDelta(r.Payload, "")
 	p.chunk = max(p.chunk, c.chunk+1) // what comes is a chunk of its own
 }
 
