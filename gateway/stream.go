@@ -83,10 +83,10 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, s *stream) {
 	ctx, gone := g.authz.Watch(r.Context(), r, s.turn.Session)
 	defer gone()
 	if s.subscription == nil {
-		s.subscription = uistream.NewSubscription(uistream.Key{Session: s.turn.Session, Turn: s.turn.ID, Options: s.options}, s.span)
+		s.subscription = uistream.NewSubscription(s.turn.ID, s.options, s.span)
 	}
 	g.record(w, r, writer, s)
-	err := g.Streams.Continue(ctx, writer, s.subscription, source)
+	err := g.Streams.Serve(ctx, writer, s.subscription, source)
 	if refusal, is := errors.AsType[*uistream.Refusal](err); is && !writer.Begun() {
 		g.fail(w, r, refusal.Unwrap())
 		return
