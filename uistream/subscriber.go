@@ -172,7 +172,7 @@ func (s *subscriber) run(ctx context.Context) error {
 			return err
 		}
 		ended, changed := isClosed(s.source.Ended()), s.source.Changed() // before the reading: an append in between is not missed
-		all, end, err := s.read(ctx)
+		all, end, err := s.readAside(ctx)
 		if wrong := s.write(); wrong != nil { // also what was read before an error: the reading has moved on behind it
 			return wrong
 		}
@@ -207,6 +207,21 @@ func (s *subscriber) write() error {
 		s.frames = nil
 	}
 	return err
+}
+
+// readAside is read, and reads older records on a stack of its own: a database needs a large stack, a stack that has grown
+// stays large, and a stream may last for hours.
+func (s *subscriber) readAside(ctx context.Context) (all bool, over end, err error) {
+	if s.live {
+		return s.read(ctx)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		all, over, err = s.read(ctx)
+	}()
+	<-done
+	return all, over, err
 }
 
 // read makes frames of what the source has, up to about as many as one write takes. It reports whether that was all,
