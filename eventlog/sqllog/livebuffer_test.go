@@ -143,6 +143,8 @@ func TestMemoryAndDatabaseAreOneLog(t *testing.T) {
 }
 
 // A large record of each of many sessions is in the database, and in memory no longer.
+//
+//evidence:for limit-live-buffer
 func TestACommittedRecordIsNotKept(t *testing.T) {
 	const size, sessions = 8 << 20, 12
 	s := open(t, sqllog.Options{Dir: t.TempDir(), LiveBytes: 1 << 20})
