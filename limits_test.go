@@ -92,7 +92,7 @@ func limitSources() map[string][]string {
 		"silence on a stream": {"uistream keepaliveEvery"},
 		"time until the client's system acknowledges sent bytes (Linux)": {"internal/cli userTimeout"},
 
-		"live buffer of one turn; of all turns":                     {"uistream c.Window", "uistream c.Total"},
+		"newest records of one session in memory; of all sessions": {"eventlog/sqllog defaultLiveBytes", "eventlog/sqllog defaultTotalBytes", "eventlog/sqllog smallLive"},
 		"an idle connection":                                        {"internal/cli idleWithin"},
 		"frames that a client sends":                                {},
 		"a frame of a client or a runner":                           {"gateway/agentops maxFrame"},

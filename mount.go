@@ -56,7 +56,7 @@ type Gateway struct {
 	Hub *session.Hub
 
 	log     *eventlog.Log
-	streams *uistream.Broadcaster
+	streams *uistream.Streams
 	sockets agentops.Sockets
 }
 
@@ -89,7 +89,7 @@ func New(ctx context.Context, o Options) (*Gateway, error) {
 	if g.Hub, err = session.New(ctx, o.Sessions); err != nil {
 		return nil, errors.Join(fmt.Errorf("tributary: %w", err), g.log.Close())
 	}
-	g.streams = uistream.NewBroadcaster(uistream.BroadcasterConfig{})
+	g.streams = uistream.NewStreams(uistream.Framing{})
 	g.Handler = gateway.New(gateway.Options{ //nolint:contextcheck // a gauge is read without a request
 		Hub: g.Hub, Streams: g.streams, Sockets: &g.sockets, Guard: o.guard, Private: !o.Shared, Permits: o.Permits, Limits: limit.Options{Memory: agentset.MemoryShare()}, Logger: o.Logger,
 	})

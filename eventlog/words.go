@@ -3,6 +3,7 @@ package eventlog
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -21,31 +22,40 @@ const (
 // have no spaces each letter is a word.
 func Words(text string) (words []string) {
 	known := map[string]struct{}{}
-	var word []rune
+	var word []byte
+	letters := 0
 	end := func() {
-		if w := string(word); len(word) > 0 && len(words) < mostWords {
-			if _, twice := known[w]; !twice {
-				known[w] = struct{}{}
-				words = append(words, w)
-			}
+		if _, twice := known[string(word)]; !twice && letters > 0 && len(words) < mostWords {
+			w := string(word)
+			known[w] = struct{}{}
+			words = append(words, w)
 		}
-		word = word[:0]
+		word, letters = word[:0], 0
 	}
 	for i, r := range text {
 		if i >= searchedText {
 			break
 		}
 		switch {
+		case 'a' <= r && r <= 'z', '0' <= r && r <= '9', 'A' <= r && r <= 'Z': // most of most texts
+			r |= 0x20 // lower case; the digits have this bit
+		case r < utf8.RuneSelf:
+			end()
+			continue
 		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar) && unicode.IsLetter(r):
 			end()
-			word = append(word, r)
+			word, letters = utf8.AppendRune(word, r), 1
 			end()
-		case unicode.IsLetter(r), unicode.IsNumber(r), unicode.IsMark(r) && len(word) > 0:
-			if len(word) < longestWord {
-				word = append(word, unicode.ToLower(r))
-			}
+			continue
+		case unicode.IsLetter(r), unicode.IsNumber(r), unicode.IsMark(r) && letters > 0:
+			r = unicode.ToLower(r)
 		default:
 			end()
+			continue
+		}
+		if letters < longestWord {
+			word = utf8.AppendRune(word, r)
+			letters++
 		}
 	}
 	end()

@@ -101,7 +101,7 @@ func FuzzRequest(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		streams := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
+		streams := uistream.NewStreams(uistream.Framing{})
 		defer func() {
 			ctx, cancel := context.WithCancel(t.Context())
 			cancel()

@@ -25,7 +25,7 @@ import (
 type Options struct {
 	Hub *session.Hub
 	// Streams are what the subscribers of one turn share.
-	Streams *uistream.Broadcaster
+	Streams *uistream.Streams
 	// Stream has the options of streams whose request does not name others.
 	Stream uistream.Options
 	// Timing has the deadlines of streams.

@@ -79,7 +79,7 @@ func newHandler(t *testing.T, store eventlog.Store, change func(*session.Options
 	if err != nil {
 		t.Fatal(err)
 	}
-	streams := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
+	streams := uistream.NewStreams(uistream.Framing{})
 	profile, err := uistream.ParseProfile("")
 	if err != nil {
 		t.Fatal(err)

@@ -293,7 +293,7 @@ func TestI11_UnknownEventsAreCountedByAgent(t *testing.T) {
 	})
 }
 
-// The cost of translation grows with what is said, once for all who follow.
+// The cost of translation grows with what is said, once for each who follows.
 func TestI16_TheCostOfTranslationIsMeasured(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p, end := measured(t, nil)
@@ -306,7 +306,7 @@ func TestI16_TheCostOfTranslationIsMeasured(t *testing.T) {
 		if once < 100 {
 			t.Errorf("%v records of a hundred words", once)
 		}
-		if status, _ := p.ask("GET /api/chat/c1/stream HTTP/1.1\r\nHost: x\r\n\r\n"); status != http.StatusOK || records() != once {
+		if status, _ := p.ask("GET /api/chat/c1/stream HTTP/1.1\r\nHost: x\r\n\r\n"); status != http.StatusOK || records() != 2*once {
 			t.Errorf("%d; %v records after somebody else read them", status, records())
 		}
 		if p.families()["tributary_translation_seconds_total"] == nil {

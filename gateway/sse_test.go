@@ -18,7 +18,7 @@ import (
 func TestCommentsComeInSilenceOnly(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		g := &gateway{Options: Options{Streams: uistream.NewBroadcaster(uistream.BroadcasterConfig{})}, limiter: limit.New(limit.Options{})}
+		g := &gateway{Options: Options{Streams: uistream.NewStreams(uistream.Framing{})}, limiter: limit.New(limit.Options{})}
 		defer g.Streams.Close()
 		source := func(yield func(string, error) bool) {
 			for range 10 {
@@ -52,7 +52,7 @@ func (expired) Done() <-chan struct{} { return nil }
 // A token ends the context of the stream and that of its source, in any order.
 func TestAStreamWhoseSourceEndsFirstSaysThatTheSignInHasExpired(t *testing.T) {
 	t.Parallel()
-	g := &gateway{Options: Options{Streams: uistream.NewBroadcaster(uistream.BroadcasterConfig{})}, limiter: limit.New(limit.Options{})}
+	g := &gateway{Options: Options{Streams: uistream.NewStreams(uistream.Framing{})}, limiter: limit.New(limit.Options{})}
 	defer g.Streams.Close()
 	ctx, expire := context.WithCancelCause(t.Context())
 	defer expire(nil)
@@ -76,7 +76,7 @@ func TestWhatAStreamSendsCountsWhileItIsSent(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		l := limit.New(limit.Options{Memory: 10 * mb})
-		g := &gateway{Options: Options{Streams: uistream.NewBroadcaster(uistream.BroadcasterConfig{}), Read: time.Second}, limiter: l}
+		g := &gateway{Options: Options{Streams: uistream.NewStreams(uistream.Framing{}), Read: time.Second}, limiter: l}
 		defer g.Streams.Close()
 		oldest := l.Memory("", limit.Download, 0, nil) // which does not count
 		if err := oldest.Reserve(mb); err != nil {

@@ -27,12 +27,11 @@ type stream struct {
 	had          []byte // chunks that were written before, and that the client may lack
 }
 
-// served serves the stream that a handler finds, if it finds one. The handler has returned
-// before: a stream may last for hours, and the stack of the handler is memory.
+// served serves the stream that a handler finds, if it finds one.
 func (g *gateway) served(find func(http.ResponseWriter, *http.Request) (*stream, error)) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		s, err := g.find(w, r, find)
-		if err == nil && s != nil {
+	return func(w http.ResponseWriter, r *http.Request) (err error) {
+		var s *stream
+		if aside(func() { s, err = g.find(w, r, find) }); err == nil && s != nil {
 			g.serve(w, r, s)
 		}
 		return err
@@ -83,10 +82,10 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, s *stream) {
 	ctx, gone := g.authz.Watch(r.Context(), r, s.turn.Session)
 	defer gone()
 	if s.subscription == nil {
-		s.subscription = uistream.NewSubscription(uistream.Key{Session: s.turn.Session, Turn: s.turn.ID, Options: s.options}, s.span)
+		s.subscription = uistream.NewSubscription(s.turn.ID, s.options, s.span)
 	}
 	g.record(w, r, writer, s)
-	err := g.Streams.Continue(ctx, writer, s.subscription, source)
+	err := g.Streams.Serve(ctx, writer, s.subscription, source)
 	if refusal, is := errors.AsType[*uistream.Refusal](err); is && !writer.Begun() {
 		g.fail(w, r, refusal.Unwrap())
 		return

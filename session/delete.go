@@ -60,7 +60,7 @@ func (h *Hub) drop(l *activeSession) {
 	l.end()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.drops++
+	h.left++
 	delete(h.sessions, l.id)
 	l.evicting.Stop()
 }

@@ -55,6 +55,7 @@ func (h *Hub) release(l *activeSession) {
 	l.evicted = true
 	l.end()
 	l.evicting.Stop()
+	h.left++
 	delete(h.sessions, l.id)
 }
 

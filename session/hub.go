@@ -42,7 +42,7 @@ type Hub struct {
 	sessions map[string]*activeSession
 	waiting  map[*activeSession]struct{} // those with requests that wait for a person
 	refusing bool
-	drops    uint64    // how often a session was deleted
+	left     uint64    // how often a session has left memory, and one
 	stamp    time.Time // of the session that was changed last
 }
 
@@ -58,7 +58,7 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 		}
 	}
 	o = o.withDefaults()
-	h := &Hub{Options: o, sessions: map[string]*activeSession{}, waiting: map[*activeSession]struct{}{}, dirs: dirs{open: map[string]*sharedDir{}, closed: o.Closed}, listing: make(chan struct{}, 1)}
+	h := &Hub{Options: o, sessions: map[string]*activeSession{}, waiting: map[*activeSession]struct{}{}, left: 1, dirs: dirs{open: map[string]*sharedDir{}, closed: o.Closed}, listing: make(chan struct{}, 1)}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.agents = newAgentPool(h.MaxAgents, h.AgentShare, h.AgentIdle)
 	err := h.settleBoxes()
@@ -114,10 +114,11 @@ type Spec struct {
 
 // Create makes a session. An empty id gets one, an empty agent the default.
 func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
-	return within(ctx, afterRequest, func() (Info, error) { return h.create(ctx, s) })
+	return within(ctx, afterRequest, func() (Info, error) { return h.create(ctx, s, 0) })
 }
 
-func (h *Hub) create(ctx context.Context, s Spec) (Info, error) {
+// create is Create for a session that was looked for, see claim; absent is 0 if it was not.
+func (h *Hub) create(ctx context.Context, s Spec, absent uint64) (Info, error) {
 	if s.ID == "" {
 		s.ID = newID(h.Now())
 	}
@@ -164,7 +165,7 @@ func (h *Hub) create(ctx context.Context, s Spec) (Info, error) {
 	l.standing = now
 	l.threaded, l.newestSeq, l.folded, l.seqKnown, l.changes = true, since, since, true, 1
 	l.slot.to(agentClosing) // no agent opens before the files are gone that a deleted session has left
-	release, err := h.claim(ctx, l)
+	release, err := h.claim(ctx, l, absent)
 	if err != nil {
 		return Info{}, err
 	}
@@ -189,15 +190,21 @@ func (h *Hub) create(ctx context.Context, s Spec) (Info, error) {
 }
 
 // claim makes a new session known, unless its id is taken. It stays in memory until
-// release is called.
-func (h *Hub) claim(ctx context.Context, l *activeSession) (release func(), err error) {
-	if _, release, err := h.session(ctx, l.id); err == nil {
-		release()
-		return nil, ErrExists
-	} else if !errors.Is(err, ErrUnknownSession) {
-		return nil, err
-	}
+// release is called. The parameter absent is the number of sessions that had left memory when the caller looked for the
+// session and did not find it: if none has left since, nobody can have made it but who still has it in memory.
+func (h *Hub) claim(ctx context.Context, l *activeSession, absent uint64) (release func(), err error) {
 	h.mu.Lock()
+	for h.left != absent {
+		absent = h.left
+		h.mu.Unlock()
+		if _, release, err := h.session(ctx, l.id); err == nil {
+			release()
+			return nil, ErrExists
+		} else if !errors.Is(err, ErrUnknownSession) {
+			return nil, err
+		}
+		h.mu.Lock()
+	}
 	defer h.mu.Unlock()
 	if h.refusing {
 		return nil, ErrClosing
@@ -214,11 +221,14 @@ func (h *Hub) Ensure(ctx context.Context, s Spec) (Info, error) {
 	if err := CheckID(s.ID); err != nil {
 		return Info{}, err
 	}
+	h.mu.Lock()
+	left := h.left
+	h.mu.Unlock()
 	there, err := h.Get(ctx, s.ID)
 	if !errors.Is(err, ErrUnknownSession) {
 		return there.Info, err
 	}
-	info, err := h.Create(ctx, s)
+	info, err := within(ctx, afterRequest, func() (Info, error) { return h.create(ctx, s, left) })
 	if errors.Is(err, ErrExists) { // somebody else's first use, just now
 		there, err = h.Get(ctx, s.ID)
 		info = there.Info
@@ -261,7 +271,7 @@ func (h *Hub) session(ctx context.Context, id string) (l *activeSession, release
 			}
 			return l, release, nil
 		}
-		drops := h.drops
+		left := h.left
 		h.mu.Unlock()
 		now, err := h.standing(ctx, id) // before the document, which is then of this term at least
 		if err != nil {
@@ -272,7 +282,7 @@ func (h *Hub) session(ctx context.Context, id string) (l *activeSession, release
 			return nil, nil, err
 		}
 		h.mu.Lock()
-		if h.sessions[id] == nil && h.drops == drops { // else it may have been deleted since
+		if h.sessions[id] == nil && h.left == left { // else it may have been deleted since
 			l := h.newSession(info)
 			l.standing = now
 			h.register(l)

@@ -239,6 +239,7 @@ func failed(reason, sentence string) trace.Stop {
 
 // append puts events of a turn on record.
 func (t *turn) append(ctx context.Context, events []trace.Event) error {
+	events = trace.JoinDeltas(events) // nothing waits for more: these have waited for the append before them
 	events, err := t.session.nameSteps(ctx, t.id, events)
 	if err != nil {
 		return err

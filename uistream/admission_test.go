@@ -29,20 +29,20 @@ func (f lateFeed) Admit(ctx context.Context) (done func(), err error) {
 func TestASubscriberThatWaitsToBeAdmittedDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
+		bc := uistream.NewStreams(uistream.Framing{})
 		defer bc.Close()
 		records := story(t, 40, "some words of text ")
 		late := lateFeed{newFeed(records...), make(chan error)}
 		var of response
 		ended := make(chan error, 1)
 		go func() {
-			ended <- bc.Serve(t.Context(), uistream.NewWriter(&of, bc.Framing(), uistream.Timing{}), turn, late, uistream.Span{})
+			ended <- bc.Serve(t.Context(), uistream.NewWriter(&of, bc.Framing(), uistream.Timing{}), uistream.NewSubscription("t1", uistream.Options{}, uistream.Span{}), late)
 		}()
 		synctest.Wait()
 		if n := late.reads.Load(); n != 0 {
 			t.Errorf("the late subscriber has read %d times before it may", n)
 		}
-		if got, err := serve(t.Context(), bc, turn, newFeed(records...), uistream.Span{}); err != nil || got != streamOf(records, bc.Framing()) {
+		if got, err := serve(t.Context(), bc, uistream.Options{}, newFeed(records...), uistream.Span{}); err != nil || got != streamOf(records, bc.Framing()) {
 			t.Errorf("the other one got %d bytes: %v", len(got), err)
 		}
 		late.admit <- nil
@@ -58,7 +58,7 @@ func TestASubscriberThatHasCaughtUpReadsNoOlderRecords(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		for _, live := range []bool{false, true} {
-			bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
+			bc := uistream.NewStreams(uistream.Framing{})
 			records := story(t, 40, "some words of text ")
 			half := len(records) / 2
 			f := newFeed(records[:half]...)
@@ -67,7 +67,7 @@ func TestASubscriberThatHasCaughtUpReadsNoOlderRecords(t *testing.T) {
 			}
 			ended := make(chan error, 1)
 			go func() {
-				_, err := serve(t.Context(), bc, turn, f, uistream.Span{Live: live})
+				_, err := serve(t.Context(), bc, uistream.Options{}, f, uistream.Span{Live: live})
 				ended <- err
 			}()
 			synctest.Wait()
@@ -91,11 +91,11 @@ func TestASubscriberThatHasCaughtUpReadsNoOlderRecords(t *testing.T) {
 // with a status.
 func TestASubscriberThatIsRefusedGetsNoStream(t *testing.T) {
 	t.Parallel()
-	bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
+	bc := uistream.NewStreams(uistream.Framing{})
 	defer bc.Close()
 	f := newFeed(story(t, 40, "some words of text ")...)
 	f.refuses = errors.New("no room")
-	got, err := serve(t.Context(), bc, turn, f, uistream.Span{})
+	got, err := serve(t.Context(), bc, uistream.Options{}, f, uistream.Span{})
 	refusal, is := errors.AsType[*uistream.Refusal](err)
 	if !is || !errors.Is(refusal, f.refuses) || got != "" || f.reads.Load() != 0 {
 		t.Errorf("the subscriber got %q and %v", got, err)

@@ -52,13 +52,13 @@ func BenchmarkFanOut(b *testing.B) {
 	const followers = 1000
 	records := story(b, 1000, "token ")
 	for b.Loop() {
-		bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
+		bc := uistream.NewStreams(uistream.Framing{})
 		f := newFeed(records[:3]...)
 		var wait sync.WaitGroup
 		for range followers {
 			wait.Go(func() {
 				w := uistream.NewWriter(&discard{header: http.Header{}}, bc.Framing(), uistream.Timing{})
-				if err := bc.Serve(b.Context(), w, turn, f, uistream.Span{}); err != nil {
+				if err := bc.Serve(b.Context(), w, uistream.NewSubscription("t1", uistream.Options{}, uistream.Span{}), f); err != nil {
 					b.Error(err)
 				}
 			})

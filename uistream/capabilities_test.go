@@ -1,39 +1,8 @@
 package uistream_test
 
 import (
-	"context"
-	"fmt"
-	"sync"
 	"testing"
-	"testing/synctest"
-
-	"github.com/tributary-dev/tributary/uistream"
 )
-
-// A turn is encoded once per set of capabilities, whatever releases its clients name.
-func TestTwoThousandReleasesCostNoMoreThanTheirCapabilities(t *testing.T) {
-	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
-		defer bc.Close()
-		records := story(t, 20, "words ")
-		f := newFeed(records...)
-		var clients sync.WaitGroup
-		for n := range 2000 {
-			clients.Go(func() {
-				key := turn
-				key.Options.Profile = profile(t, fmt.Sprintf("7.0.%d", n))
-				if _, err := serve(context.WithoutCancel(t.Context()), bc, key, f, uistream.Span{}); err != nil {
-					t.Error(err)
-				}
-			})
-		}
-		clients.Wait()
-		if n := bc.Cost().Records / int64(len(records)); n > 10 {
-			t.Errorf("the turn was encoded %d times", n)
-		}
-	})
-}
 
 // Releases with the same profile accept the same chunks.
 func TestAProfileIsTheSameForReleasesThatAcceptTheSame(t *testing.T) {

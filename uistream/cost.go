@@ -7,8 +7,7 @@ import (
 
 // This file counts the time that encoding takes.
 
-// Cost is what it took to translate and encode records: once for each kind of client,
-// and once more for a client that has to read the log.
+// Cost is what it took to translate and encode records, once for each client.
 type Cost struct {
 	Records int64
 	Time    time.Duration
@@ -22,6 +21,6 @@ func (c *cost) spend(records int, d time.Duration) {
 }
 
 // Cost is what all turns took so far.
-func (bc *Broadcaster) Cost() Cost {
-	return Cost{Records: bc.cost.records.Load(), Time: time.Duration(bc.cost.nanoseconds.Load())}
+func (st *Streams) Cost() Cost {
+	return Cost{Records: st.cost.records.Load(), Time: time.Duration(st.cost.nanoseconds.Load())}
 }

@@ -26,8 +26,7 @@
 //
 // # Subscribers
 //
-// A [Broadcaster] lets any number of clients read a turn as it happens. Its live buffer
-// holds the frames of the turn once per set of client capabilities, in bounded memory. The
-// first subscriber that an append wakes encodes for all; each writes the bytes of the
-// buffer. A subscriber that falls behind reads on from the log.
+// [Streams] let any number of clients read a turn as it happens. Each subscriber has a position in the log. An append
+// wakes it; it reads the records behind its position, translates them, and writes the frames to its client. A subscriber
+// that falls behind reads on where it is, and holds nobody up.
 package uistream

@@ -30,6 +30,7 @@ type feed struct {
 
 	refuses  error        // to admit subscribers
 	admitted atomic.Int32 // subscribers that read now
+	asked    atomic.Int32 // how often one was admitted
 }
 
 func newFeed(records ...trace.Record) *feed {
@@ -62,6 +63,7 @@ func (f *feed) Admit(context.Context) (done func(), err error) {
 	if f.refuses != nil {
 		return nil, f.refuses
 	}
+	f.asked.Add(1)
 	f.admitted.Add(1)
 	return func() { f.admitted.Add(-1) }, nil
 }
@@ -141,9 +143,9 @@ func (r *response) frames() string { return comment.ReplaceAllString(r.text(), "
 
 var errGone = errors.New("connection reset by peer")
 
-func serve(ctx context.Context, bc *uistream.Broadcaster, key uistream.Key, f *feed, span uistream.Span) (string, error) {
+func serve(ctx context.Context, bc *uistream.Streams, o uistream.Options, f uistream.Source, span uistream.Span) (string, error) {
 	var r response
-	err := bc.Serve(ctx, uistream.NewWriter(&r, bc.Framing().For(key.Options), uistream.Timing{}), key, f, span)
+	err := bc.Serve(ctx, uistream.NewWriter(&r, bc.Framing().For(o), uistream.Timing{}), uistream.NewSubscription("t1", o, span), f)
 	return r.frames(), err
 }
 

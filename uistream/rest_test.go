@@ -28,21 +28,18 @@ func TestTheRestOfAMessageIsTheRestOfTheUninterruptedOne(t *testing.T) {
 			if !asked && cut != drawn {
 				continue
 			}
-			for _, window := range []int{0, 1} {
-				bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{Window: window})
-				key, from := turn, records[cut].Seq
-				key.Options = o
-				got, err := serve(t.Context(), bc, key, newFeed(records...), uistream.Span{From: from, SkipPausesThrough: 1 << 60})
-				bc.Close()
-				if err != nil {
-					t.Fatal(err)
-				}
-				if want := restOf(records, cut, o, bc.Framing().For(o)); got != want {
-					t.Fatalf("from %d (window %d) the client gets\n%s\nthe uninterrupted message has there\n%s", from, window, got, want)
-				}
-				if fault := open(got); asked && fault != "" {
-					t.Fatalf("from %d (window %d): %s\n%s", from, window, fault, got)
-				}
+			bc := uistream.NewStreams(uistream.Framing{})
+			from := records[cut].Seq
+			got, err := serve(t.Context(), bc, o, newFeed(records...), uistream.Span{From: from, SkipPausesThrough: 1 << 60})
+			bc.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := restOf(records, cut, o, bc.Framing().For(o)); got != want {
+				t.Fatalf("from %d the client gets\n%s\nthe uninterrupted message has there\n%s", from, got, want)
+			}
+			if fault := open(got); asked && fault != "" {
+				t.Fatalf("from %d: %s\n%s", from, fault, got)
 			}
 		}
 	})

@@ -2,7 +2,6 @@ package uistream
 
 import (
 	"cmp"
-	"maps"
 	"slices"
 	"strings"
 
@@ -49,20 +48,6 @@ func newRFC(o Options) *rfc {
 	d := &rfc{Translator: NewTranslator(o), shown: map[string]bool{}, questions: map[string]*rfcQuestion{}}
 	d.can.preliminary = false
 	return d
-}
-
-func (d *rfc) clone() translation {
-	c := *d
-	c.Translator = d.Translator.copy()
-	c.made, c.deferred = nil, slices.Clone(d.deferred)
-	c.shown, c.questions = maps.Clone(d.shown), copies[rfcQuestion]{}.named(d.questions)
-	c.queue = nil
-	for _, q := range d.queue {
-		own := *q
-		own.held = slices.Clone(q.held)
-		c.queue = append(c.queue, &own)
-	}
-	return &c
 }
 
 // MessageID is the assistant message that the last chunks belong to.

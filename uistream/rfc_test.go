@@ -511,14 +511,14 @@ func TestC09_F05_EachDeltaIsSentAsItComes(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			const n = 50
 			records := story(t, n, "word ")
-			bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
+			bc := uistream.NewStreams(uistream.Framing{})
 			defer bc.Close()
 			f := newFeed(records[:2]...)
 			var r response
 			result := make(chan error)
 			go func() {
 				o := uistream.Options{RFC: rfc}
-				result <- bc.Serve(t.Context(), uistream.NewWriter(&r, bc.Framing().For(o), uistream.Timing{}), uistream.Key{Turn: "t1", Options: o}, f, uistream.Span{})
+				result <- bc.Serve(t.Context(), uistream.NewWriter(&r, bc.Framing().For(o), uistream.Timing{}), uistream.NewSubscription("t1", o, uistream.Span{}), f)
 			}()
 			said := 0
 			for _, next := range records[2:] {
@@ -542,13 +542,13 @@ func TestC09_F05_EachDeltaIsSentAsItComes(t *testing.T) {
 	}
 }
 
-// A turn much larger than the window goes out in small writes, the first of them long
+// A large turn goes out in small writes, the first of them long
 // before its end.
 func TestC10_ATurnIsNeverHeldInMemoryAsAWhole(t *testing.T) {
 	t.Parallel()
 	records := story(t, 300, strings.Repeat("x", 10<<10))
 	half := len(records) / 2
-	bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{Window: 64 << 10})
+	bc := uistream.NewStreams(uistream.Framing{})
 	defer bc.Close()
 	f := newFeed(records[:half]...)
 	var last int
@@ -568,7 +568,7 @@ func TestC10_ATurnIsNeverHeldInMemoryAsAWhole(t *testing.T) {
 		}
 		return nil
 	}
-	if err := bc.Serve(t.Context(), uistream.NewWriter(&r, bc.Framing(), uistream.Timing{}), turn, f, uistream.Span{}); err != nil {
+	if err := bc.Serve(t.Context(), uistream.NewWriter(&r, bc.Framing(), uistream.Timing{}), uistream.NewSubscription("t1", uistream.Options{}, uistream.Span{}), f); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasSuffix(r.text(), "data: [DONE]\n\n") || r.body.Len() < 300*(10<<10) {
@@ -577,12 +577,12 @@ func TestC10_ATurnIsNeverHeldInMemoryAsAWhole(t *testing.T) {
 }
 
 // resumedOutline is the outline of what somebody gets of a turn from a mark on.
-func resumedOutline(t *testing.T, o uistream.Options, window int, records []trace.Record, from uistream.Span) string {
+func resumedOutline(t *testing.T, o uistream.Options, records []trace.Record, from uistream.Span) string {
 	t.Helper()
-	bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{Window: window})
+	bc := uistream.NewStreams(uistream.Framing{})
 	defer bc.Close()
 	var r response
-	if err := bc.Serve(t.Context(), uistream.NewWriter(&r, bc.Framing().For(o), uistream.Timing{}), uistream.Key{Session: "s", Turn: "t1", Options: o}, newFeed(records...), from); err != nil {
+	if err := bc.Serve(t.Context(), uistream.NewWriter(&r, bc.Framing().For(o), uistream.Timing{}), uistream.NewSubscription("t1", o, from), newFeed(records...)); err != nil {
 		t.Error(err)
 	}
 	return outlineOf(t, []byte(r.frames()))
@@ -609,10 +609,8 @@ func TestTheRestOfAMessageByTheRFC(t *testing.T) {
 		{"after a permission", permitted, "message-start(turn-abc123) tool-output-available(c) text-start(turn-abc123) " + delta + " " + closes},
 		{"after a question", answered, "message-start(turn-abc123) text-start(turn-abc123) data-question(q-1) " + delta + " " + closes},
 	} {
-		for _, window := range []int{0, 1} {
-			if got := resumedOutline(t, o, window, c.records, uistream.Span{From: seqOf(t, c.records, trace.KindPause, 1) + 1, SkipPausesThrough: 1 << 60}); got != c.want {
-				t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
-			}
+		if got := resumedOutline(t, o, c.records, uistream.Span{From: seqOf(t, c.records, trace.KindPause, 1) + 1, SkipPausesThrough: 1 << 60}); got != c.want {
+			t.Errorf("%s:\ngot  %s\nwant %s", c.name, got, c.want)
 		}
 	}
 	steered := write(t, completed(), func(b *trace.Builder) {
@@ -625,7 +623,7 @@ func TestTheRestOfAMessageByTheRFC(t *testing.T) {
 		0:                                     opens + " " + delta + " " + closes,
 		seqOf(t, steered, trace.KindReply, 2): "message-start(m2) text-start(m2) text-delta(m2) text-end(m2) finish-step message-finish [DONE]",
 	} {
-		if got := resumedOutline(t, o, 0, steered, uistream.Span{From: from}); got != want {
+		if got := resumedOutline(t, o, steered, uistream.Span{From: from}); got != want {
 			t.Errorf("from %d:\ngot  %s\nwant %s", from, got, want)
 		}
 	}

@@ -66,20 +66,12 @@ func TestSpans(t *testing.T) {
 		{"the first message", steered, uistream.Span{}, "start start-step text-start text-delta text-end tool-input-available finish-step tool-output-error finish DONE"},
 		{"the second message", steered, uistream.Span{From: seqOf(t, steered, trace.KindReply, 2)}, "start start-step tool-input-available tool-output-available finish-step finish DONE"},
 	} {
-		for _, window := range []int{0, 1} { // with and without a live buffer that holds the turn
-			bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{Window: window})
-			f := newFeed(c.records...)
-			if window == 1 { // make the buffer drop everything first
-				for range 2 {
-					_, _ = serve(t.Context(), bc, turn, f, uistream.Span{SkipPausesThrough: 1 << 60})
-				}
-			}
-			got, err := serve(t.Context(), bc, turn, f, c.span)
-			if err != nil || types(got) != c.want {
-				t.Errorf("%s (window %d): err %v\ngot  %s\nwant %s", c.name, window, err, types(got), c.want)
-			}
-			bc.Close()
+		bc := uistream.NewStreams(uistream.Framing{})
+		got, err := serve(t.Context(), bc, uistream.Options{}, newFeed(c.records...), c.span)
+		if err != nil || types(got) != c.want {
+			t.Errorf("%s: err %v\ngot  %s\nwant %s", c.name, err, types(got), c.want)
 		}
+		bc.Close()
 	}
 	if got := types(streamOf(steered, uistream.Framing{})); strings.Count(got, "DONE") != 2 {
 		t.Errorf("AppendTurn: %s", got)

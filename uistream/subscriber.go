@@ -4,9 +4,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"github.com/tributary-dev/tributary/trace"
 )
 
-// This file gives one client its part of a turn, from the live buffer or from the log.
+// This file gives one client its part of a turn, from the log.
+
+var (
+	errNoStop = errors.New("the log of the turn ended before the turn")
+	errPanic  = errors.New("the turn could not be encoded")
+)
 
 // Span says which part of a turn a client gets. The zero Span is the first
 // message, up to where it waits for somebody.
@@ -28,47 +38,47 @@ type Span struct {
 	Reask []Chunk
 }
 
-// readAtMost is how much a subscriber that is behind reads of the log at a time.
-const readAtMost = 32 << 10
-
-// Serve writes one assistant message of a turn to the client as it grows: until it is
-// over, the turn stops, or it pauses. Then it returns nil. Otherwise the client did not
-// get the end. Either the client has gone (the error of ctx, or of a write). Or the
-// client got the reason of another failure ([ErrClosed], a [Revocation] if that is the
-// cause of ctx, or an error of the source). The handler must not write afterwards, and
-// defers [Writer.Close]. After a [Refusal] the handler answers with its reason, unless the
-// stream has begun.
-func (bc *Broadcaster) Serve(ctx context.Context, w *Writer, key Key, source Source, span Span) error {
-	return bc.Continue(ctx, w, NewSubscription(key, span), source)
-}
+// Sizes of what a subscriber reads and writes.
+const (
+	// readAtMost is how many bytes of frames a subscriber makes before it writes them.
+	readAtMost = 32 << 10
+	// largeRecord is the size from which a record counts as read until the client has it. A subscriber that has made so
+	// many bytes since it last had all counts as behind.
+	largeRecord = 1 << 20
+	// keptFrames is the largest buffer that a subscriber keeps while it waits.
+	keptFrames = 1 << 10
+)
 
 // Subscription is the reading of a turn by one client. A Subscription may outlive a
 // response, so that the next response goes on behind the last record that went into the
 // one before. Only one response at a time uses it.
 type Subscription struct{ subscriber }
 
-// NewSubscription returns a Subscription that has read nothing.
-func NewSubscription(key Key, span Span) *Subscription {
-	return &Subscription{subscriber{key: key, span: span, live: span.Live}}
+// NewSubscription returns a Subscription that has read nothing of a turn.
+func NewSubscription(turn string, o Options, span Span) *Subscription {
+	return &Subscription{subscriber{turn: turn, options: o, span: span, live: span.Live}}
 }
 
-// Continue is [Broadcaster.Serve] for a client that has what earlier responses of the
-// Subscription wrote.
-func (bc *Broadcaster) Continue(ctx context.Context, w *Writer, sub *Subscription, source Source) error {
+// Serve writes one assistant message of a turn to the client as it grows: until it is
+// over, the turn stops, or it pauses. Then it returns nil. A client whose Subscription was served before has what the
+// earlier responses wrote, and gets the rest. Otherwise the client did not
+// get the end. Either the client has gone (the error of ctx, or of a write). Or the
+// client got the reason of another failure ([ErrClosed], a [Revocation] if that is the
+// cause of ctx, or an error of the source). The handler must not write afterwards, and
+// defers [Writer.Close]. After a [Refusal] the handler answers with its reason, unless the
+// stream has begun.
+func (st *Streams) Serve(ctx context.Context, w *Writer, sub *Subscription, source Source) error {
 	s := &sub.subscriber
-	if s.buffer == nil {
-		s.buffer = bc.acquire(s.key)
-		s.at = s.buffer.start(s.span.From, bc.config.Framing)
+	if s.translation == nil {
+		s.encoder = newEncoder(s.options, st.framing)
 	} else {
-		bc.acquireAgain(s.buffer)
 		s.live = false
 	}
-	defer bc.release(s.buffer)
 	asked := ctx
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(bc.closed, func() { cancel(ErrClosed) })() //nolint:contextcheck // the end of the Broadcaster ends the stream too
-	s.broadcaster, s.source, s.w = bc, source, w
+	defer context.AfterFunc(st.closed, func() { cancel(ErrClosed) })() //nolint:contextcheck // the end of the Streams ends the stream too
+	s.cost, s.source, s.w = &st.cost, source, w
 	defer func() {
 		s.release()
 		s.source, s.w = nil, nil
@@ -100,18 +110,21 @@ func (bc *Broadcaster) Continue(ctx context.Context, w *Writer, sub *Subscriptio
 
 // subscriber is one client that reads a turn as it happens.
 type subscriber struct {
-	key         Key
-	broadcaster *Broadcaster
-	buffer      *liveBuffer
-	source      Source
-	w           *Writer
-	span        Span
-	at          position
-	behind      *encoder // it reads the log, because the buffer does not hold its position
-	begun       bool     // it has the start of its message
-	leaving     bool     // it is behind the pause at which it leaves
-	live        bool     // it has had all that the log held
-	admitted    func()   // ends the reading of older records; nil: there is none
+	encoder
+	turn     string
+	options  Options
+	span     Span
+	cost     *cost
+	source   Source
+	w        *Writer
+	seq      uint64 // the last record that was taken
+	frames   []byte // that are not written yet
+	unread   int    // bytes of frames since the subscriber last had all that the log held
+	begun    bool   // it has the start of its message
+	leaving  bool   // it is behind the pause at which it leaves
+	live     bool   // it has had all that the log held
+	admitted func() // ends the reading of older records; nil: there is none
+	broken   error  // the translation has failed: nothing will follow
 }
 
 // Refusal says why a subscriber may not read older records.
@@ -122,7 +135,7 @@ func (r *Refusal) Unwrap() error { return r.error }
 
 // admit has the source admit the subscriber to older records, until it calls release.
 func (s *subscriber) admit(ctx context.Context) (err error) {
-	if s.admitted != nil {
+	if s.live || s.admitted != nil {
 		return nil
 	}
 	if s.admitted, err = s.source.Admit(ctx); err != nil {
@@ -139,198 +152,176 @@ func (s *subscriber) release() {
 	}
 }
 
-// wait waits for records.
-func (s *subscriber) wait(ctx context.Context, wake <-chan struct{}) error {
-	s.release()
-	if err := s.w.begin(); err != nil {
-		return err
-	}
-	return s.w.Wait(ctx, wake, s.source.Ended())
-}
+// end is how a record ends the response.
+type end uint8
 
-// largeBlock is the size from which frames count until the client has them.
-const largeBlock = 1 << 20
+const (
+	goesOn end = iota
+	turnOver
+	atPause
+	messageOver // the next message of the turn begins
+)
 
+// run reads what the log has, writes that to the client, and waits for more.
 func (s *subscriber) run(ctx context.Context) error {
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		var v view
-		var err error
-		if s.behind == nil {
-			v, err = s.next(ctx)
-		} else {
-			v, err = s.readLog(ctx)
-		}
-		if err != nil {
-			if len(v.refs) > 0 { // read before the error: the reading has moved on behind it
-				if over, failed := s.take(ctx, v); over && failed == nil {
-					return nil
-				}
-			}
+		if err := s.admit(ctx); err != nil {
 			return err
 		}
-		if len(v.frames) < largeBlock {
-			s.release()
+		ended, changed := isClosed(s.source.Ended()), s.source.Changed() // before the reading: an append in between is not missed
+		all, end, err := s.readAside(ctx)
+		if wrong := s.write(); wrong != nil { // also what was read before an error: the reading has moved on behind it
+			return wrong
 		}
-		over, err := s.take(ctx, v)
-		s.release()
-		if over || err != nil {
-			return err
-		}
-	}
-}
-
-// next is what the buffer holds behind the position: nothing if the subscriber has fallen
-// behind.
-func (s *subscriber) next(ctx context.Context) (view, error) {
-	for {
-		ended := isClosed(s.source.Ended()) // asked first: what is found then is all
-		v := s.buffer.readFrom(&s.at, s.live || s.admitted != nil)
 		switch {
-		case v.err != nil:
-			return v, v.err
-		case v.evicted != nil:
-			s.behind, s.at = v.evicted.clone(), position{}
-			return view{}, nil
-		case v.pull && !s.live && s.admitted == nil: // first, because others wait for a pull
-			if err := s.admit(ctx); err != nil {
-				return v, err
-			}
-		case v.pull:
-			if err := s.pull(ctx); err != nil {
-				return v, err
-			}
-		case v.wait == nil:
-			return v, nil
-		case v.whole && ended:
-			return v, errNoStop
-		default:
-			s.live = s.live || v.whole
-			if err := s.wait(ctx, v.wait); err != nil {
-				return v, err
-			}
+		case end != goesOn:
+			return s.finish(ctx, end)
+		case err != nil:
+			return err
+		case !all:
+			continue
+		case ended:
+			return errNoStop
+		}
+		s.live, s.unread = true, 0
+		if err := s.w.Wait(ctx, changed, s.source.Ended()); err != nil {
+			return err
 		}
 	}
 }
 
-func (s *subscriber) pull(ctx context.Context) error {
-	grown, err := s.buffer.pull(ctx, s.source, &s.broadcaster.cost)
-	if grown != 0 {
-		s.broadcaster.grown(s.buffer, grown)
+// write hands the frames over to the client. Records count as read until then only if they are large.
+func (s *subscriber) write() error {
+	if len(s.frames) < largeRecord {
+		s.release()
+	}
+	defer s.release()
+	if len(s.frames) == 0 {
+		return nil
+	}
+	err := s.w.Frames(s.frames)
+	if s.frames = s.frames[:0]; cap(s.frames) > keptFrames {
+		s.frames = nil
 	}
 	return err
 }
 
-// readLog is what the log has behind the encoder of a subscriber that is behind. Where it
-// meets the buffer, the subscriber goes on there.
-func (s *subscriber) readLog(ctx context.Context) (v view, err error) {
-	for {
-		if err := s.admit(ctx); err != nil {
-			return v, err
-		}
-		ended, changed := isClosed(s.source.Ended()), s.source.Changed()
-		all, err := s.behind.read(s.source.Records(ctx, s.behind.seq), &v.block, readAtMost, &s.broadcaster.cost)
-		if err != nil {
-			return v, fmt.Errorf("read the turn: %w", err)
-		}
-		if all && s.buffer.claim() { // else subscribers that are behind would never meet it
-			if err := s.pull(ctx); err != nil {
-				return v, err
-			}
-		}
-		if at, ok := s.buffer.locate(s.behind); ok {
-			s.at, s.behind = at, nil
-			return v, nil
-		}
-		if len(v.refs) > 0 || !all {
-			return v, nil
-		}
-		if ended {
-			return v, errNoStop
-		}
-		if err := s.wait(ctx, changed); err != nil {
-			return v, err
-		}
+// readAside is read, and reads older records on a stack of its own: a database needs a large stack, a stack that has grown
+// stays large, and a stream may last for hours.
+func (s *subscriber) readAside(ctx context.Context) (all bool, over end, err error) {
+	if s.live {
+		return s.read(ctx)
 	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		all, over, err = s.read(ctx)
+	}()
+	<-done
+	return all, over, err
 }
 
-// take writes what the client gets of records, and reports whether that was all.
-func (s *subscriber) take(ctx context.Context, v view) (over bool, err error) {
-	start := 0 // of the record's frames
-	if v.from > 0 {
-		start = v.refs[v.from-1].end
+// read makes frames of what the source has, up to about as many as one write takes. It reports whether that was all,
+// and how it ends the response. A panic ends this stream, not the process.
+func (s *subscriber) read(ctx context.Context) (all bool, over end, err error) {
+	if s.broken != nil {
+		return false, goesOn, s.broken
 	}
-	from := start // of the frames that are not written yet
-	for i, m := range v.refs[v.from:] {
-		if i > 0 {
-			start = v.refs[v.from+i-1].end
+	taken, began := 0, time.Time{}
+	defer func() {
+		if p := recover(); p != nil {
+			s.broken = fmt.Errorf("%w: %v\n%s", errPanic, p, debug.Stack())
+			all, over, err = false, goesOn, s.broken
 		}
-		switch at := v.positions[m.position]; {
-		case m.seq < s.span.From:
-			from = m.end
-			continue
-		case s.begun && m.fresh: // an error would stand behind the start, in the next message
-			if err := s.w.Frames(v.frames[from:m.begin]); err != nil {
-				return false, err
-			}
-			return true, s.w.Done()
-		case !s.begun && m.fresh:
-			if err := s.w.Frames(v.frames[from:start]); err != nil {
-				return false, err
-			}
-			s.begun, from = true, m.begin
-		case !s.begun && at.message != "":
-			s.begun = true
-			if err := s.begin(at); err != nil {
-				return false, err
-			}
+		if taken > 0 {
+			s.cost.spend(taken, time.Since(began))
 		}
-		s.w.sent.Failed, s.w.sent.Lost = s.w.sent.Failed || m.failed, s.w.sent.Lost || m.lost
-		paused := m.pause && m.seq > s.span.SkipPausesThrough
-		last := m.over || paused && m.seq >= s.span.Upto || s.leaving && m.seq >= s.span.Upto
-		s.leaving = s.leaving || paused
-		if !last {
-			continue
+		if s.unread += len(s.frames); s.unread >= largeRecord {
+			s.live = false
 		}
-		if err := s.w.Frames(v.frames[from:m.end]); err != nil {
-			return false, err
+	}()
+	for r, err := range s.source.Records(ctx, s.seq) {
+		switch {
+		case err != nil:
+			return false, goesOn, fmt.Errorf("read the turn: %w", err)
+		case s.admitted == nil && r.Turn == s.turn && trace.ApproxSize(r.Payload) >= largeRecord:
+			s.live = false
+			return false, goesOn, nil
+		case taken == 0:
+			began = time.Now()
 		}
-		if m.over {
-			return true, s.settle(ctx)
+		taken++
+		if over = s.take(r); over != goesOn || len(s.frames) >= readAtMost {
+			return false, over, nil
 		}
-		return true, s.end(pauseChunks(s.key.Options)...)
 	}
-	if n := len(v.refs); n > 0 {
-		return false, s.w.Frames(v.frames[from:v.refs[n-1].end])
-	}
-	return false, nil
+	return true, goesOn, nil
 }
 
-// settle ends the response once the turn has ended in memory too, so that a client that has
-// read all of it finds the session idle in every list. A client that leaves before that has
-// the whole message.
-func (s *subscriber) settle(ctx context.Context) error {
-	if ended := s.source.Ended(); !isClosed(ended) {
-		s.release()
-		_ = s.w.Wait(ctx, nil, ended)
+// take makes the frames that the client gets of a record.
+func (s *subscriber) take(r trace.Record) end {
+	s.seq = r.Seq
+	if r.Turn != s.turn {
+		return goesOn
 	}
-	return s.w.Done()
+	start, text := len(s.frames), s.translation.openText()
+	var m encoded
+	s.frames, m = s.encode(s.frames, r)
+	message := s.translation.MessageID()
+	switch {
+	case r.Seq < s.span.From:
+		s.frames = s.frames[:start]
+		return goesOn
+	case s.begun && m.fresh: // an error would stand behind the start, in the next message
+		s.frames = s.frames[:m.begin]
+		return messageOver
+	case m.fresh:
+		s.begun, s.frames = true, slices.Delete(s.frames, start, m.begin)
+	case !s.begun && message != "":
+		s.begun, s.frames = true, slices.Insert(s.frames, start, s.beginning(message, text)...)
+	}
+	s.w.sent.Failed, s.w.sent.Lost = s.w.sent.Failed || m.failed, s.w.sent.Lost || m.lost
+	paused := s.translation.Paused() && r.Seq > s.span.SkipPausesThrough
+	leaves := (paused || s.leaving) && r.Seq >= s.span.Upto
+	s.leaving = s.leaving || paused
+	switch {
+	case s.translation.Over():
+		return turnOver
+	case leaves:
+		return atPause
+	}
+	return goesOn
 }
 
-// begin begins the rest of a message, and of the text that is open there.
-func (s *subscriber) begin(at textPosition) error {
-	chunks := append([]Chunk{Start{MessageID: at.message}}, s.span.Reask...)
-	if at.text != "" {
-		chunks = append(chunks, TextStart{ID: at.text})
+// beginning begins the rest of a message, and of the text that is open there.
+func (s *subscriber) beginning(message, text string) (frames []byte) {
+	chunks := append([]Chunk{Start{MessageID: message}}, s.span.Reask...)
+	if text != "" {
+		chunks = append(chunks, TextStart{ID: text})
 	}
-	return s.w.Chunks(chunks...)
+	for _, c := range chunks {
+		frames = s.framing.AppendFrame(frames, c)
+	}
+	return frames
 }
 
-func (s *subscriber) end(chunks ...Chunk) error {
-	if err := s.w.Chunks(chunks...); err != nil {
-		return err
+// finish ends the response.
+func (s *subscriber) finish(ctx context.Context, how end) error {
+	switch how {
+	case atPause:
+		if err := s.w.Chunks(pauseChunks(s.options)...); err != nil {
+			return err
+		}
+	case turnOver:
+		// The turn has to have ended in memory too, so that a client that has read all of it finds the session
+		// idle in every list. A client that leaves before that has the whole message.
+		if ended := s.source.Ended(); !isClosed(ended) {
+			_ = s.w.Wait(ctx, nil, ended)
+		}
+	case goesOn, messageOver:
 	}
 	return s.w.Done()
 }

@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/tributary-dev/tributary/uistream"
 )
@@ -38,44 +37,42 @@ func frames(body string) string {
 	return all.String()
 }
 
-// However often its client goes, and whether the buffer holds its place or not, the responses
+// However often its client goes, the responses
 // of a subscription have the bytes of one response.
 //
 //evidence:for promise-resume
 func TestASubscriptionGoesOnBehindItsLastResponse(t *testing.T) {
 	t.Parallel()
 	records := story(t, 300, "some words of text ")
-	for _, window := range []int{1, 2000, 1 << 20} {
-		bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{Window: window, Idle: time.Millisecond})
-		defer bc.Close()
-		want := streamOf(records, bc.Framing())
-		for range 20 {
-			var got strings.Builder
-			f := newFeed(records[:3]...)
-			grown := make(chan struct{})
-			go func() {
-				defer close(grown)
-				for _, r := range records[3:] {
-					f.add(r)
-				}
-			}()
-			sub := uistream.NewSubscription(uistream.Key{Session: "s", Turn: "t1"}, uistream.Span{})
-			responses := 0
-			for over := false; !over; responses++ {
-				ctx, cancel := context.WithCancel(t.Context())
-				w := &losing{httptest.NewRecorder(), 1 + rand.IntN(len(want)/2), cancel}
-				writer := uistream.NewWriter(w, bc.Framing(), uistream.Timing{})
-				err := bc.Continue(ctx, writer, sub, f)
-				cancel()
-				if over = err == nil; !over && !errors.Is(err, context.Canceled) {
-					t.Fatalf("window %d: %v", window, err)
-				}
-				got.WriteString(frames(w.Body.String()))
+	bc := uistream.NewStreams(uistream.Framing{})
+	defer bc.Close()
+	want := streamOf(records, bc.Framing())
+	for range 20 {
+		var got strings.Builder
+		f := newFeed(records[:3]...)
+		grown := make(chan struct{})
+		go func() {
+			defer close(grown)
+			for _, r := range records[3:] {
+				f.add(r)
 			}
-			<-grown
-			if got.String() != frames(want) {
-				t.Fatalf("window %d: %d responses have %d bytes, want %d", window, responses, got.Len(), len(want))
+		}()
+		sub := uistream.NewSubscription("t1", uistream.Options{}, uistream.Span{})
+		responses := 0
+		for over := false; !over; responses++ {
+			ctx, cancel := context.WithCancel(t.Context())
+			w := &losing{httptest.NewRecorder(), 1 + rand.IntN(len(want)/2), cancel}
+			writer := uistream.NewWriter(w, bc.Framing(), uistream.Timing{})
+			err := bc.Serve(ctx, writer, sub, f)
+			cancel()
+			if over = err == nil; !over && !errors.Is(err, context.Canceled) {
+				t.Fatalf("response %d: %v", responses, err)
 			}
+			got.WriteString(frames(w.Body.String()))
+		}
+		<-grown
+		if got.String() != frames(want) {
+			t.Fatalf("%d responses have %d bytes, want %d", responses, got.Len(), len(want))
 		}
 	}
 }

@@ -23,9 +23,6 @@ type translation interface {
 	keptPart(p Part) Part
 	// upstreamID is an upstream's own id of the message, for what goes back there, or "".
 	upstreamID() string
-	clone() translation
-	// size is about how many bytes a clone has beside what it shares.
-	size() int
 }
 
 func newTranslation(o Options) translation {

@@ -70,7 +70,7 @@ func TestTrap13_AnUnfinishedStreamBreaksTheConnection(t *testing.T) {
 func TestKeepaliveTiming(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
+		bc := uistream.NewStreams(uistream.Framing{})
 		defer bc.Close()
 		begin := time.Now()
 		var at []int
@@ -80,7 +80,7 @@ func TestKeepaliveTiming(t *testing.T) {
 		f := newFeed(records[:2]...)
 		result := make(chan error)
 		go func() {
-			result <- bc.Serve(t.Context(), uistream.NewWriter(&r, bc.Framing(), uistream.Timing{}), turn, f, uistream.Span{})
+			result <- bc.Serve(t.Context(), uistream.NewWriter(&r, bc.Framing(), uistream.Timing{}), uistream.NewSubscription("t1", uistream.Options{}, uistream.Span{}), f)
 		}()
 		time.Sleep(40 * time.Second)
 		f.add(records[2])
@@ -130,7 +130,7 @@ func TestWaitEndsWithTheContext(t *testing.T) {
 func TestStuckSocketIsFreed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		bc := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
+		bc := uistream.NewStreams(uistream.Framing{})
 		defer bc.Close()
 		f := newFeed(story(t, 3, "words ")...)
 		result := make(chan time.Duration, 1)
@@ -138,7 +138,7 @@ func TestStuckSocketIsFreed(t *testing.T) {
 			begin := time.Now()
 			w := uistream.NewWriter(rw, bc.Framing(), uistream.Timing{})
 			defer w.Close()
-			if err := bc.Serve(r.Context(), w, turn, f, uistream.Span{}); err == nil {
+			if err := bc.Serve(r.Context(), w, uistream.NewSubscription("t1", uistream.Options{}, uistream.Span{}), f); err == nil {
 				t.Error("the write to a stuck socket succeeded")
 			}
 			result <- time.Since(begin)

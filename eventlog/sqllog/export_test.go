@@ -15,8 +15,21 @@ func Shared(o Options) Options {
 // AwaitInspection returns when everything was looked at that is inspected after the start.
 func AwaitInspection(s *Store) { <-s.inspected }
 
-// Sweep does what happens each second. After two sweeps no durable record is in memory.
+// Sweep does what happens each second. After two sweeps no durable record of a turn that is over is in memory.
 func Sweep(s *Store) { s.sweep() }
+
+// Forget does the same, and leaves no durable record in memory.
+func Forget(s *Store) {
+	s.sweep()
+	for _, se := range s.all() {
+		se.mu.Lock()
+		if n, before := len(se.live.recent), se.live.bytes; n > 0 {
+			se.live.forget(se.live.recent[n-1].Seq)
+			s.liveBytes.Add(int64(se.live.bytes - before))
+		}
+		se.mu.Unlock()
+	}
+}
 
 // AwaitIndex returns when all sessions are in the index of words that were not.
 func AwaitIndex(s *Store) { <-s.reindexed }

@@ -45,13 +45,20 @@ func countUpTo(records []trace.Record, seq uint64) int {
 	return sort.Search(len(records), func(i int) bool { return records[i].Seq > seq })
 }
 
-// age drops the durable records that were there at the last call.
-func (l *liveBuffer) age() {
+// age drops the durable records that were there at the last call, but for the open turns and what is behind their
+// beginning: clients read a turn from its beginning for as long as it is open.
+func (l *liveBuffer) age(open map[string]struct{}) {
 	if len(l.recent) == 0 {
 		return
 	}
+	begins := slices.IndexFunc(l.recent, func(r trace.Record) bool { _, is := open[r.Turn]; return is })
+	if begins >= 0 {
+		l.aged = min(l.aged, l.recent[begins].Seq-1)
+	}
 	newest := l.recent[len(l.recent)-1].Seq
-	l.forget(l.aged)
+	if l.aged > l.stored {
+		l.forget(l.aged)
+	}
 	l.aged = newest
 }
 
@@ -92,7 +99,7 @@ func (l *liveBuffer) restore(c checkpoint, r trace.Record) {
 		l.parts[c.key] = p
 	}
 	p.event, p.seq = r.Event, r.Seq
-	p.event.Payload = withText(r.Payload, "")
+	p.event.Payload = trace.WithDelta(r.Payload, "")
 	p.chunk = max(p.chunk, c.chunk+1) // what comes is a chunk of its own
 }
 

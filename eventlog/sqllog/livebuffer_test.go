@@ -46,12 +46,19 @@ func TestAReaderOfNewRecordsNeedsNoDatabase(t *testing.T) {
 		}
 		sqllog.Sweep(s)
 		sqllog.Sweep(s)
-		if n := read(0, 3); n != 1 {
-			t.Errorf("older records are read from the database %d times", n)
+		if n := read(0, 3); n != 0 {
+			t.Errorf("records of an open turn are read from the database %d times", n)
 		}
+		sqllog.Forget(s)
 		add(t, s, begins("q"), ends("q", "text"))
 		if n := read(last, 2); n != 0 {
 			t.Errorf("a reader that follows reads the database %d times", n)
+		}
+		add(t, s, event(trace.Stop{Outcome: trace.OutcomeCompleted}))
+		sqllog.Sweep(s)
+		sqllog.Sweep(s)
+		if n := read(0, 6); n != 1 {
+			t.Errorf("older records are read from the database %d times", n)
 		}
 	})
 }
@@ -59,7 +66,7 @@ func TestAReaderOfNewRecordsNeedsNoDatabase(t *testing.T) {
 // forgetful is a store whose memory has no durable record when somebody reads.
 type forgetful struct{ *sqllog.Store }
 
-func (s forgetful) forget() { sqllog.Sweep(s.Store); sqllog.Sweep(s.Store) }
+func (s forgetful) forget() { sqllog.Forget(s.Store) }
 
 func (s forgetful) After(ctx context.Context, session string, after uint64) iter.Seq2[trace.Record, error] {
 	s.forget()
@@ -110,7 +117,8 @@ func TestMemoryAndDatabaseAreOneLog(t *testing.T) {
 					rt.Fatalf("number %d, want %d: %v", last, next, err)
 				}
 			},
-			"sweep": func(*rapid.T) { sqllog.Sweep(s) },
+			"sweep":  func(*rapid.T) { sqllog.Sweep(s) },
+			"forget": func(*rapid.T) { sqllog.Forget(s) },
 			"delete": func(rt *rapid.T) {
 				if err := s.Delete(rt.Context(), session); err != nil {
 					rt.Fatal(err)
@@ -143,6 +151,8 @@ func TestMemoryAndDatabaseAreOneLog(t *testing.T) {
 }
 
 // A large record of each of many sessions is in the database, and in memory no longer.
+//
+//evidence:for limit-live-buffer
 func TestACommittedRecordIsNotKept(t *testing.T) {
 	const size, sessions = 8 << 20, 12
 	s := open(t, sqllog.Options{Dir: t.TempDir(), LiveBytes: 1 << 20})

@@ -90,7 +90,7 @@ func (s *Store) arm() {
 	}
 }
 
-// sweep drops the ephemeral records of turns that are over, and the durable ones that are not
+// sweep drops the ephemeral records of turns that are over, and their durable ones that are not
 // new. It renews the leases, and gives back the sessions that were not used for a while.
 func (s *Store) sweep() {
 	now := time.Now()
@@ -110,7 +110,7 @@ func (s *Store) sweep() {
 	for _, se := range s.all() {
 		se.mu.Lock()
 		before := se.live.bytes
-		se.live.age()
+		se.live.age(se.turns)
 		se.live.drop(now.Add(-s.opts.Linger))
 		s.liveBytes.Add(int64(se.live.bytes - before))
 		s.release(se, now)

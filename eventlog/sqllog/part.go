@@ -91,23 +91,6 @@ func effectOf(p trace.Payload) (name string, does effect, text string) {
 	return "", none, ""
 }
 
-// withText is a payload with another text.
-func withText(p trace.Payload, text string) trace.Payload {
-	if d, ok := p.(trace.MessageDelta); ok {
-		d.Delta = text
-		return d
-	}
-	if d, ok := p.(trace.ThoughtDelta); ok {
-		d.Delta = text
-		return d
-	}
-	if d, ok := p.(trace.ToolCallDelta); ok {
-		d.Delta = text
-		return d
-	}
-	return p
-}
-
 // grow adds an ephemeral record to its part.
 func (p *part) grow(r trace.Record, does effect, more string) {
 	if p.text.Len()+len(more) > largestChunk && p.text.Len() > 0 && does == grows {
@@ -118,7 +101,7 @@ func (p *part) grow(r trace.Record, does effect, more string) {
 		p.last = r.Payload
 		return
 	}
-	p.event.Payload = withText(r.Payload, "")
+	p.event.Payload = trace.WithDelta(r.Payload, "")
 	p.text.WriteString(more)
 }
 
@@ -154,13 +137,13 @@ func (p *part) checkpoints(session string, key partKey) (rows []checkpoint, err 
 		p.endChunk()
 	}
 	for _, c := range p.full {
-		add(c, withText(p.event.Payload, c.text), &c)
+		add(c, trace.WithDelta(p.event.Payload, c.text), &c)
 	}
 	switch now := (chunk{number: p.chunk, seq: p.seq}); {
 	case p.last != nil:
 		add(now, p.last, nil)
 	case p.text.Len() > 0:
-		add(now, withText(p.event.Payload, p.text.String()), nil)
+		add(now, trace.WithDelta(p.event.Payload, p.text.String()), nil)
 	}
 	p.full, p.dirty, p.saved, p.writing = nil, false, true, rows != nil
 	return rows, err
@@ -194,6 +177,6 @@ func (p *part) unfold(session string, key partKey, after uint64) (r trace.Record
 	}
 	e := p.event
 	e.ID = "folded." + strconv.FormatUint(newest, 10)
-	e.Payload = withText(p.event.Payload, p.folded.String()[from:])
+	e.Payload = trace.WithDelta(p.event.Payload, p.folded.String()[from:])
 	return trace.Record{Session: session, Turn: key.turn, Seq: newest, Event: e}, true
 }

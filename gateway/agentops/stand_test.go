@@ -69,7 +69,7 @@ func newHandler(t testing.TB, change func(*session.Options), adapt ...func(*gate
 	if err != nil {
 		t.Fatal(err)
 	}
-	streams := uistream.NewBroadcaster(uistream.BroadcasterConfig{})
+	streams := uistream.NewStreams(uistream.Framing{})
 	profile, err := uistream.ParseProfile("")
 	if err != nil {
 		t.Fatal(err)

@@ -53,7 +53,7 @@ type instance struct {
 	logger  *slog.Logger
 	log     *eventlog.Log
 	hub     *session.Hub
-	streams *uistream.Broadcaster
+	streams *uistream.Streams
 	sockets agentopsserver.Sockets
 	server  *http.Server
 	drain   time.Duration // how long running turns may take to finish at the end
@@ -144,7 +144,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 		return err
 	}
 	known := &probes{agents: options.Agents, box: s.hub.BoxRule, named: c.named, byDefault: c.DefaultAgent, logger: logger, found: map[string]gateway.Availability{}}
-	s.streams = uistream.NewBroadcaster(uistream.BroadcasterConfig{Framing: framing(c.Stream)})
+	s.streams = uistream.NewStreams(framing(c.Stream))
 	s.server = s.newServer(c.TLS, certificate, gateway.New(gateway.Options{ //nolint:contextcheck // a gauge is read without a request
 		Hub: s.hub, Runners: runners{s.hub}, Sockets: &s.sockets, Streams: s.streams, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Person: guard.Person, Page: page(c.Config, logger), Widget: web.Loader(),
 		Private: private(c.Auth), ForeignSession: c.Auth.ForeignSession, PassThrough: c.Auth.PassThrough, NoSessionChat: noSessionChat,

@@ -31,9 +31,9 @@ const (
 
 // loadResult is the result of a load.
 type loadResult struct {
-	frames int           // frames that came in the window
-	cpu    time.Duration // the server's processor time in the window
-	late   []time.Duration
+	words int           // that came in the window
+	cpu   time.Duration // the server's processor time in the window
+	late  []time.Duration
 }
 
 // streamSet holds the streams of a running load.
@@ -58,12 +58,12 @@ func (l load) run(ctx context.Context, s *server) (loadResult, error) {
 	for _, h := range c.received {
 		for _, w := range h.words {
 			if w.at.After(from) && w.at.Before(to) {
-				result.frames++
+				result.words++
 				result.late = append(result.late, w.late)
 			}
 		}
 	}
-	if result.frames == 0 {
+	if result.words == 0 {
 		return loadResult{}, fmt.Errorf("%s sent no word for %s", s.name, l.window)
 	}
 	return result, nil
@@ -167,7 +167,7 @@ func (b *bencher) measureLoad(ctx context.Context) error {
 			if err != nil {
 				return err
 			}
-			b.figures.add(cpuPaced, s.name, microseconds(r.cpu)/float64(r.frames))
+			b.figures.add(cpuPaced, s.name, microseconds(r.cpu)/float64(r.words))
 		}
 	}
 	return nil

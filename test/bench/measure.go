@@ -7,8 +7,8 @@ import (
 
 // The names of the measurements in the table.
 const (
-	cpuPaced        = "processor time of a frame, 100 streams × 50 words/s (µs)"
-	cpuSubscriber   = "processor time of a frame for each of 1,000 subscribers (µs)"
+	cpuPaced        = "processor time of a word, 100 streams × 50 words/s (µs)"
+	cpuSubscriber   = "processor time of a word for each of 1,000 subscribers (µs)"
 	sharedLatency   = "latency p99, 1,000 subscribers × 10 words/s (ms)"
 	calmLatency     = "latency p99, 100 streams × 50 words/s, after a long turn (ms)"
 	stuckLatency    = "latency p99, the same beside 100 clients that are stuck in that turn (ms)"
@@ -63,12 +63,12 @@ func next99(streams int) string {
 	return fmt.Sprintf("first byte p99, later turn, beside %s (ms)", plural(streams))
 }
 
-func framesPerSecond(streams int) string {
-	return fmt.Sprintf("frames per second, %s at full speed", plural(streams))
+func wordsPerSecond(streams int) string {
+	return fmt.Sprintf("words per second, %s at full speed", plural(streams))
 }
 
 func cpuFull(streams int) string {
-	return fmt.Sprintf("processor time of a frame, %s at full speed (µs)", plural(streams))
+	return fmt.Sprintf("processor time of a word, %s at full speed (µs)", plural(streams))
 }
 
 func plural(streams int) string {
@@ -106,9 +106,9 @@ func measures() []measure {
 		{next99(1000), nil},
 		{cpuPaced, []goal{times(2, raw), times(0.7, peer)}},
 		{cpuFull(100), []goal{times(1.5, raw), times(sixth, peer)}},
-		{framesPerSecond(100), nil},
+		{wordsPerSecond(100), nil},
 		{cpuFull(1), nil},
-		{framesPerSecond(1), nil},
+		{wordsPerSecond(1), nil},
 		{cpuSubscriber, []goal{times(1.2, raw)}},
 		{sharedLatency, nil},
 		{calmLatency, nil},

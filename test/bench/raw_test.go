@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -73,18 +74,20 @@ func TestAllFollowersHearAll(t *testing.T) {
 
 func TestSpoken(t *testing.T) {
 	t.Parallel()
-	want := time.Unix(0, 1790000000123456789)
-	for _, line := range []string{
-		`data: {"type":"text-delta","id":"text-1","delta":"1790000000123456789 "}` + "\n",
-		`data: {"type":"text-delta","delta":"1790000000123456789 ","id":"0"}` + "\n",
+	first, second := time.Unix(0, 1790000000123456789), time.Unix(0, 1790000000123456790)
+	for line, want := range map[string][]time.Time{
+		`data: {"type":"text-delta","id":"text-1","delta":"1790000000123456789 "}` + "\n":                      {first},
+		`data: {"type":"text-delta","delta":"1790000000123456789 1790000000123456790 ","id":"0"}` + "\n":       {first, second},
+		`data: {"type":"text-delta","id":"1","delta":"1790000000123456789 later 1790000000123456790 "}` + "\n": {first},
+		"":                    nil,
+		"\n":                  nil,
+		"event: text-delta\n": nil,
+		`data: {"type":"text-start","id":"text-1"}`:    nil,
+		`data: {"type":"text-delta","delta":"later "}`: nil,
+		"data: [DONE]\n": nil,
 	} {
-		if got, ok := sentAt([]byte(line)); !ok || !got.Equal(want) {
-			t.Errorf("%s is of %v, %v", line, got, ok)
-		}
-	}
-	for _, line := range []string{"", "\n", "event: text-delta\n", `data: {"type":"text-start","id":"text-1"}`, `data: {"type":"text-delta","delta":"later "}`, "data: [DONE]\n"} {
-		if got, ok := sentAt([]byte(line)); ok {
-			t.Errorf("%q is a word of %v", line, got)
+		if got := slices.Collect(sentAt([]byte(line))); !slices.Equal(got, want) {
+			t.Errorf("%q has words of %v, want %v", line, got, want)
 		}
 	}
 }

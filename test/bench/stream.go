@@ -9,9 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"net/http"
 	"strconv"
-	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -36,8 +36,7 @@ type word struct {
 // received is the part of a stream that a client has read.
 type received struct {
 	first time.Duration // from the request to the first byte
-	words []word        // frames: a server may join the words that a slow client has missed
-	count int           // words in all frames
+	words []word        // a server may join words that wait: each word of a frame counts
 }
 
 var sessions atomic.Int64 //nolint:gochecknoglobals // makes ids unique in a run
@@ -153,40 +152,37 @@ func (s *server) readStream(ctx context.Context, method, path string, body []byt
 		case bytes.Equal(line, []byte("data: [DONE]\n")):
 			whole = true
 		}
-		if said, ok := sentAt(line); ok {
-			now := time.Now()
+		now, first := time.Now(), len(h.words) == 0
+		for said := range sentAt(line) {
 			h.words = append(h.words, word{at: now, late: now.Sub(said)})
-			h.count += bytes.Count(line[bytes.Index(line, []byte(`"delta":"`)):], []byte(" "))
-			if len(h.words) == 1 && begun != nil {
-				begun()
-			}
+		}
+		if first && len(h.words) > 0 && begun != nil {
+			begun()
 		}
 	}
 }
 
-// sentAt reads from a line of a stream the time at which the server sent its word.
-func sentAt(line []byte) (time.Time, bool) {
+// sentAt reads from a line of a stream the times at which the server sent its words.
+func sentAt(line []byte) iter.Seq[time.Time] {
 	if !bytes.HasPrefix(line, []byte(`data: {"type":"text-delta"`)) {
-		return time.Time{}, false
+		line = nil
 	}
-	_, rest, ok := bytes.Cut(line, []byte(`"delta":"`))
-	if !ok {
-		return time.Time{}, false
-	}
-	return clock(string(rest[:min(len(rest), longestClock)]))
+	_, text, _ := bytes.Cut(line, []byte(`"delta":"`))
+	return clocks(text)
 }
 
-// longestClock is the largest length of a word with the time.
-const longestClock = 24
-
-// clock reads the time in a word.
-func clock(text string) (time.Time, bool) {
-	digits, _, ok := strings.Cut(text, " ")
-	if !ok {
-		return time.Time{}, false
+// clocks reads the times in the words of a text, up to the first word that is no time.
+func clocks(text []byte) iter.Seq[time.Time] {
+	return func(yield func(time.Time) bool) {
+		for text := text; ; {
+			digits, rest, ok := bytes.Cut(text, []byte(" "))
+			n, err := strconv.ParseInt(string(digits), 10, 64)
+			if !ok || err != nil || !yield(time.Unix(0, n)) {
+				return
+			}
+			text = rest
+		}
 	}
-	n, err := strconv.ParseInt(digits, 10, 64)
-	return time.Unix(0, n), err == nil
 }
 
 // get reads a page and discards it.

@@ -27,7 +27,7 @@ func (b *bencher) measureSubscribers(ctx context.Context) error {
 			if err != nil {
 				return errors.Join(err, s.alive())
 			}
-			b.figures.add(cpuSubscriber, s.name, microseconds(r.cpu)/float64(r.frames))
+			b.figures.add(cpuSubscriber, s.name, microseconds(r.cpu)/float64(r.words))
 			b.figures.add(sharedLatency, s.name, milliseconds(percentile(r.late, 99)))
 		}
 	}
@@ -69,7 +69,7 @@ func readAlong(ctx context.Context, s *server, session string, subscribers int, 
 		}
 		for _, w := range h.words {
 			if w.at.After(from) && w.at.Before(to) {
-				result.frames++
+				result.words++
 				result.late = append(result.late, w.late)
 			}
 		}

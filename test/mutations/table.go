@@ -64,11 +64,11 @@ func firstPromises() []mutation {
 		},
 		{
 			name: "the rest of a message begins one record late", promise: resumed, file: "uistream/subscriber.go",
-			text: "case m.seq < s.span.From:", other: "case m.seq <= s.span.From:", packages: []string{"./uistream"},
+			text: "case r.Seq < s.span.From:", other: "case r.Seq <= s.span.From:", packages: []string{"./uistream"},
 		},
 		{
 			name: "a subscriber that is behind reads the log one record late", promise: resumed, file: "uistream/subscriber.go",
-			text: "s.source.Records(ctx, s.behind.seq)", other: "s.source.Records(ctx, s.behind.seq+1)", packages: []string{"./uistream"},
+			text: "s.source.Records(ctx, s.seq)", other: "s.source.Records(ctx, s.seq+1)", packages: []string{"./uistream"},
 		},
 		{
 			name: "a turn ends as soon as its last subscriber leaves", promise: stays, file: "session/subscribers.go",
