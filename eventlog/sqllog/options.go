@@ -44,6 +44,8 @@ type Options struct {
 	// shared lets several stores of a test use one SQLite database, as gateways use
 	// one PostgreSQL.
 	shared bool
+	// recovering has the inspection read all records without a pause, and remember all damage.
+	recovering bool
 }
 
 func (o Options) withDefaults() Options {

@@ -1,0 +1,213 @@
+package sqllog
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/pressly/goose/v3"
+
+	"github.com/tributary-dev/tributary/eventlog"
+)
+
+// This file makes a new database of what can be read of a damaged one.
+
+// Recovered is what Recover could read, and what it could not.
+type Recovered struct {
+	// Sessions are all sessions that the database names, in the order of their ids.
+	Sessions []RecoveredSession
+	// Tables could not be read to their end: they may have had more rows.
+	Tables []string
+	// Journal says that the database's journal lacks commits: the newest ones are lost.
+	Journal bool
+}
+
+// RecoveredSession is a session of the new database.
+type RecoveredSession struct {
+	Session string
+	// Records are whole, and Lost are known to be missing or damaged. Neighbours of a lost record
+	// that nothing else names are not counted.
+	Records, Lost int
+	// Damage is a sentence about what is lost of the session, or empty.
+	Damage string
+}
+
+// Recover copies what can be read of the SQLite database from into the new database to, which a
+// gateway can use. It changes nothing at from, and a gateway must not use it. Sessions of which
+// something is lost count as damaged in the new database. The error is a sentence.
+func Recover(ctx context.Context, from, to string) (found Recovered, err error) {
+	from, wrong := filepath.Abs(from)
+	to, err = filepath.Abs(to)
+	if err = errors.Join(wrong, err); err != nil {
+		return found, err
+	}
+	if info, err := os.Stat(from); err != nil || !info.Mode().IsRegular() {
+		return found, fmt.Errorf("%s is no file that can be read: name the database of a gateway, such as DATA/tributary.db", from)
+	}
+	if _, err := os.Lstat(to); !os.IsNotExist(err) {
+		return found, fmt.Errorf("%s is there already: name a file that is not there yet", to)
+	}
+	unlock, err := lockIdle(filepath.Dir(from))
+	if err != nil {
+		return found, err
+	}
+	defer func() { err = errors.Join(err, unlock.Close()) }()
+	room, err := os.MkdirTemp(filepath.Dir(to), ".recover-*")
+	if err != nil {
+		return found, fmt.Errorf("the directory of %s cannot be written: correct its permissions, or name another file: %w", to, reason(err))
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(room)) }()
+	made := filepath.Join(room, databaseFile)
+	r := recovery{records: map[string]int{}, sessions: map[string]struct{}{}, torn: map[string]struct{}{}}
+	if err := r.run(ctx, from, made); err != nil {
+		return found, err
+	}
+	found.Tables, found.Journal = r.tables, lacksCommits(from)
+	if found.Sessions, err = r.take(ctx, room); err != nil {
+		return found, err
+	}
+	return found, CopySQLite(ctx, made, to)
+}
+
+// lockIdle locks the directory of a database that no gateway uses. It makes no file there.
+func lockIdle(dir string) (lock dirLock, err error) {
+	for _, path := range []string{filepath.Join(dir, lockFile), dir} {
+		f, err := os.Open(path)
+		if err != nil {
+			continue
+		}
+		free, failed := waitLock(func() (bool, error) { return tryLock(f) })
+		if failed == nil && !free {
+			held := &eventlog.HeldError{What: "the data directory " + dir, Holder: holder(f)}
+			return nil, errors.Join(held, f.Close(), lock.Close())
+		}
+		lock = append(lock, f)
+	}
+	return lock, nil
+}
+
+// recovery copies rows from a damaged database to a new one.
+type recovery struct {
+	from, to *sql.DB
+	sessions map[string]struct{} // that were named by a row
+	records  map[string]int      // whole ones of each session
+	torn     map[string]struct{} // sessions of which records could not be read
+	tables   []string            // that could not be read to their end
+	rows     int
+}
+
+// lenient has SQLite open a file that is cut short.
+const lenient = "_pragma=writable_schema(1)"
+
+// run opens both databases and copies. A database with a journal is copied first, because reading
+// it writes beside it.
+func (r *recovery) run(ctx context.Context, from, made string) (err error) {
+	source := dsn(from, lenient, "mode=ro", "immutable=1")
+	if journal, err := os.Stat(from + "-wal"); err == nil && journal.Size() > 0 {
+		scratch := made + ".old"
+		if err := errors.Join(copyFile(from, scratch), copyFile(from+"-wal", scratch+"-wal")); err != nil {
+			return fmt.Errorf("copy the database %s to be read: %w", from, err)
+		}
+		source = dsn(scratch, lenient)
+	}
+	if r.from, err = sql.Open("sqlite", source); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.from.Close()) }()
+	if r.to, err = emptyDatabase(ctx, made, r.version(ctx)); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, r.to.Close()) }()
+	all, err := tables(ctx, r.to)
+	if err == nil {
+		err = r.copyAll(ctx, all)
+	}
+	if err != nil {
+		return err
+	}
+	if r.rows == 0 {
+		return fmt.Errorf("nothing can be read of the database %s: restore a back-up, or try `.recover` of the program sqlite3", from)
+	}
+	return errors.Join(r.count(ctx), r.addLost(ctx))
+}
+
+// version is the version of the schema in the damaged database, or this program's.
+func (r *recovery) version(ctx context.Context) int64 {
+	var v int64
+	if err := r.from.QueryRowContext(ctx, `SELECT max(version_id) FROM goose_db_version WHERE version_id > 0`).Scan(&v); err != nil {
+		return 0
+	}
+	return v
+}
+
+// emptyDatabase makes a database with a version of the schema, or with the newest if the program does not
+// know that version.
+func emptyDatabase(ctx context.Context, path string, version int64) (_ *sql.DB, err error) {
+	steps, _, err := migrations(goose.DialectSQLite3)
+	if err != nil {
+		return nil, err
+	}
+	d, err := sql.Open("sqlite", dsn(path, "_pragma=synchronous(OFF)"))
+	if err != nil {
+		return nil, err
+	}
+	d.SetMaxOpenConns(1)
+	p, err := goose.NewProvider(goose.DialectSQLite3, d, nil, goose.WithVerbose(false), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(steps...))
+	if newest := int64(len(steps)); version < 1 || version > newest {
+		version = newest
+	}
+	if err == nil {
+		_, err = p.UpTo(ctx, version)
+	}
+	if err == nil {
+		err = os.Chmod(path, 0o600)
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// take has a store look for damage in the new database, and counts.
+func (r *recovery) take(ctx context.Context, room string) (all []RecoveredSession, err error) {
+	s, err := Open(ctx, Options{Dir: room, NoSync: true, recovering: true})
+	if err != nil {
+		return nil, err
+	}
+	<-s.inspected
+	damage := s.Damage().Sessions
+	for id := range damage {
+		r.sessions[id] = struct{}{}
+	}
+	for _, id := range slices.Sorted(maps.Keys(r.sessions)) {
+		one := RecoveredSession{Session: id, Records: r.records[id], Damage: damage[id]}
+		for what := range s.damages.sessions[id] {
+			if strings.HasPrefix(what, "record ") {
+				one.Lost++
+			}
+		}
+		all = append(all, one)
+	}
+	return all, s.Close()
+}
+
+func copyFile(from, to string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	return errors.Join(err, out.Close())
+}
