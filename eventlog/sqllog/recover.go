@@ -12,8 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pressly/goose/v3"
-
 	"github.com/tributary-dev/tributary/eventlog"
 )
 
@@ -103,6 +101,9 @@ type recovery struct {
 	rows     int
 }
 
+// errUnreadable says that the database does not tell where its tables are.
+var errUnreadable = errors.New("the tables cannot be found")
+
 // lenient has SQLite open a file that is cut short.
 const lenient = "_pragma=writable_schema(1)"
 
@@ -121,58 +122,43 @@ func (r *recovery) run(ctx context.Context, from, made string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.from.Close()) }()
-	if r.to, err = emptyDatabase(ctx, made, r.version(ctx)); err != nil {
+	if r.to, err = sql.Open("sqlite", dsn(made, "_pragma=synchronous(OFF)")); err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.to.Close()) }()
-	all, err := tables(ctx, r.to)
-	if err == nil {
-		err = r.copyAll(ctx, all)
+	r.to.SetMaxOpenConns(1)
+	if err = r.copySchema(ctx); err == nil {
+		err = r.copyAll(ctx)
+	}
+	if errors.Is(err, errUnreadable) || err == nil && r.rows == 0 {
+		return fmt.Errorf("nothing can be read of the database %s: restore a back-up, or try `.recover` of the program sqlite3", from)
 	}
 	if err != nil {
 		return err
-	}
-	if r.rows == 0 {
-		return fmt.Errorf("nothing can be read of the database %s: restore a back-up, or try `.recover` of the program sqlite3", from)
 	}
 	return errors.Join(r.count(ctx), r.addLost(ctx))
 }
 
-// version is the version of the schema in the damaged database, or this program's.
-func (r *recovery) version(ctx context.Context) int64 {
-	var v int64
-	if err := r.from.QueryRowContext(ctx, `SELECT max(version_id) FROM goose_db_version WHERE version_id > 0`).Scan(&v); err != nil {
-		return 0
-	}
-	return v
-}
-
-// emptyDatabase makes a database with a version of the schema, or with the newest if the program does not
-// know that version.
-func emptyDatabase(ctx context.Context, path string, version int64) (_ *sql.DB, err error) {
-	steps, _, err := migrations(goose.DialectSQLite3)
+// copySchema makes the tables of the damaged database in the new one. A start brings them to its version.
+func (r *recovery) copySchema(ctx context.Context) error {
+	rows, err := r.from.QueryContext(ctx, `SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'words_%' ORDER BY rowid`)
 	if err != nil {
-		return nil, err
+		return errUnreadable
 	}
-	d, err := sql.Open("sqlite", dsn(path, "_pragma=synchronous(OFF)"))
-	if err != nil {
-		return nil, err
+	defer rows.Close() //nolint:errcheck // Err says what matters
+	for rows.Next() {
+		var statement str
+		if err := rows.Scan(&statement); err != nil {
+			return err
+		}
+		if _, err := r.to.ExecContext(ctx, string(statement)); err != nil {
+			return errUnreadable
+		}
 	}
-	d.SetMaxOpenConns(1)
-	p, err := goose.NewProvider(goose.DialectSQLite3, d, nil, goose.WithVerbose(false), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(steps...))
-	if newest := int64(len(steps)); version < 1 || version > newest {
-		version = newest
+	if rows.Err() != nil {
+		return errUnreadable
 	}
-	if err == nil {
-		_, err = p.UpTo(ctx, version)
-	}
-	if err == nil {
-		err = os.Chmod(path, 0o600)
-	}
-	if err != nil {
-		return nil, errors.Join(err, d.Close())
-	}
-	return d, nil
+	return nil
 }
 
 // take has a store look for damage in the new database, and counts.

@@ -21,7 +21,7 @@ type table struct {
 // tables are the tables of a database that Open cannot make again from the others.
 func tables(ctx context.Context, d *sql.DB) (all []table, err error) {
 	query := `SELECT l.name, group_concat(c.name, ', ' ORDER BY cid), count(*), group_concat(c.name || ' %[1]s', ', ' ORDER BY pk) FILTER (WHERE pk > 0), min(c.name) FILTER (WHERE pk = 1), wr
-		FROM pragma_table_list l, pragma_table_info(l.name) c WHERE l.schema = 'main' AND l.type = 'table' AND l.name NOT LIKE 'sqlite_%' AND l.name NOT IN ('goose_db_version', 'store', 'searched')
+		FROM pragma_table_list l, pragma_table_info(l.name) c WHERE l.schema = 'main' AND l.type = 'table' AND l.name NOT LIKE 'sqlite_%' AND l.name NOT IN ('store', 'searched')
 		GROUP BY l.name ORDER BY l.name`
 	rows, err := d.QueryContext(ctx, query)
 	if err != nil {
@@ -44,7 +44,11 @@ func tables(ctx context.Context, d *sql.DB) (all []table, err error) {
 
 // copyAll copies each table from both of its ends up to the damage, and then the rows of each known session in
 // the same way.
-func (r *recovery) copyAll(ctx context.Context, all []table) error {
+func (r *recovery) copyAll(ctx context.Context) error {
+	all, err := tables(ctx, r.to)
+	if err != nil {
+		return err
+	}
 	var torn []table
 	for _, t := range all {
 		if whole, err := r.bothWays(ctx, t, ""); err != nil {
