@@ -101,10 +101,7 @@ type recovery struct {
 	rows     int
 }
 
-// errUnreadable says that the database does not tell where its tables are.
-var errUnreadable = errors.New("the tables cannot be found")
-
-// lenient has SQLite open a file that is cut short.
+// lenient has SQLite open a file that is cut short, and use what it can read of the schema.
 const lenient = "_pragma=writable_schema(1)"
 
 // run opens both databases and copies. A database with a journal is copied first, because reading
@@ -122,43 +119,21 @@ func (r *recovery) run(ctx context.Context, from, made string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, r.from.Close()) }()
-	if r.to, err = sql.Open("sqlite", dsn(made, "_pragma=synchronous(OFF)")); err != nil {
+	r.from.SetMaxOpenConns(1)
+	_, _ = r.from.ExecContext(ctx, `SELECT 1 FROM sqlite_master`) // the first statement fails if a part of the schema cannot be read; the next ones know the rest
+	d, err := openFile(ctx, made, Options{NoSync: true}.withDefaults())
+	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, r.to.Close()) }()
-	r.to.SetMaxOpenConns(1)
-	if err = r.copySchema(ctx); err == nil {
-		err = r.copyAll(ctx)
+	r.to = d.write
+	defer func() { err = errors.Join(err, d.close()) }()
+	if err := r.copyAll(ctx); err != nil {
+		return err
 	}
-	if errors.Is(err, errUnreadable) || err == nil && r.rows == 0 {
+	if r.rows == 0 {
 		return fmt.Errorf("nothing can be read of the database %s: restore a back-up, or try `.recover` of the program sqlite3", from)
 	}
-	if err != nil {
-		return err
-	}
 	return errors.Join(r.count(ctx), r.addLost(ctx))
-}
-
-// copySchema makes the tables of the damaged database in the new one. A start brings them to its version.
-func (r *recovery) copySchema(ctx context.Context) error {
-	rows, err := r.from.QueryContext(ctx, `SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'words_%' ORDER BY rowid`)
-	if err != nil {
-		return errUnreadable
-	}
-	defer rows.Close() //nolint:errcheck // Err says what matters
-	for rows.Next() {
-		var statement str
-		if err := rows.Scan(&statement); err != nil {
-			return err
-		}
-		if _, err := r.to.ExecContext(ctx, string(statement)); err != nil {
-			return errUnreadable
-		}
-	}
-	if rows.Err() != nil {
-		return errUnreadable
-	}
-	return nil
 }
 
 // take has a store look for damage in the new database, and counts.

@@ -18,24 +18,30 @@ type table struct {
 	width                     int
 }
 
-// tables are the tables of a database that Open cannot make again from the others.
-func tables(ctx context.Context, d *sql.DB) (all []table, err error) {
-	query := `SELECT l.name, group_concat(c.name, ', ' ORDER BY cid), count(*), group_concat(c.name || ' %[1]s', ', ' ORDER BY pk) FILTER (WHERE pk > 0), min(c.name) FILTER (WHERE pk = 1), wr
-		FROM pragma_table_list l, pragma_table_info(l.name) c WHERE l.schema = 'main' AND l.type = 'table' AND l.name NOT LIKE 'sqlite_%' AND l.name NOT IN ('store', 'searched')
-		GROUP BY l.name ORDER BY l.name`
-	rows, err := d.QueryContext(ctx, query)
+// tablesOf are the tables of the new database that Open cannot make again from the others, with the columns that
+// the damaged one has.
+func (r *recovery) tablesOf(ctx context.Context) (all []table, err error) {
+	rows, err := r.to.QueryContext(ctx, `SELECT l.name, group_concat(c.name, ' '), group_concat(c.name || ' %[1]s', ', ' ORDER BY pk) FILTER (WHERE pk > 0), min(c.name) FILTER (WHERE pk = 1), wr
+		FROM pragma_table_list l, pragma_table_info(l.name) c WHERE l.schema = 'main' AND l.type = 'table' AND l.name NOT LIKE 'sqlite_%' AND l.name NOT IN ('goose_db_version', 'store', 'searched')
+		GROUP BY l.name ORDER BY l.name`)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close() //nolint:errcheck // Err says what matters
 	for rows.Next() {
 		var t table
+		var columns string
 		var withoutRowID bool
-		if err := rows.Scan(&t.name, &t.columns, &t.width, &t.order, &t.key, &withoutRowID); err != nil {
+		if err := rows.Scan(&t.name, &columns, &t.order, &t.key, &withoutRowID); err != nil {
 			return nil, err
 		}
 		if !withoutRowID { // in the order of the file, and not of an index
 			t.order = "rowid %[1]s"
+		}
+		err := r.from.QueryRowContext(ctx, `SELECT COALESCE(group_concat(name, ', '), ''), count(*) FROM pragma_table_info($1) WHERE ' ' || $2 || ' ' LIKE '% ' || name || ' %'`, t.name, columns).Scan(&t.columns, &t.width)
+		if err != nil || t.width == 0 {
+			r.tables = append(r.tables, t.name)
+			continue
 		}
 		all = append(all, t)
 	}
@@ -45,7 +51,7 @@ func tables(ctx context.Context, d *sql.DB) (all []table, err error) {
 // copyAll copies each table from both of its ends up to the damage, and then the rows of each known session in
 // the same way.
 func (r *recovery) copyAll(ctx context.Context) error {
-	all, err := tables(ctx, r.to)
+	all, err := r.tablesOf(ctx)
 	if err != nil {
 		return err
 	}
