@@ -63,12 +63,12 @@ func Recover(ctx context.Context, from, to string) (found Recovered, err error) 
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(room)) }()
 	made := filepath.Join(room, databaseFile)
-	r := recovery{records: map[string]int{}, sessions: map[string]struct{}{}, torn: map[string]struct{}{}}
+	r := recovery{sessions: map[string]struct{}{}, torn: map[string]struct{}{}}
 	if err := r.run(ctx, from, made); err != nil {
 		return found, err
 	}
 	found.Tables, found.Journal = r.tables, lacksCommits(from)
-	if found.Sessions, err = r.take(ctx, room); err != nil {
+	if found.Sessions, err = count(ctx, room); err != nil {
 		return found, err
 	}
 	return found, CopySQLite(ctx, made, to)
@@ -95,7 +95,6 @@ func lockIdle(dir string) (lock dirLock, err error) {
 type recovery struct {
 	from, to *sql.DB
 	sessions map[string]struct{} // that were named by a row
-	records  map[string]int      // whole ones of each session
 	torn     map[string]struct{} // sessions of which records could not be read
 	tables   []string            // that could not be read to their end
 	rows     int
@@ -133,22 +132,35 @@ func (r *recovery) run(ctx context.Context, from, made string) (err error) {
 	if r.rows == 0 {
 		return fmt.Errorf("nothing can be read of the database %s: restore a back-up, or try `.recover` of the program sqlite3", from)
 	}
-	return errors.Join(r.count(ctx), r.addLost(ctx))
+	return errors.Join(r.addTurns(ctx), r.addLost(ctx))
 }
 
-// take has a store look for damage in the new database, and counts.
-func (r *recovery) take(ctx context.Context, room string) (all []RecoveredSession, err error) {
+// count has a store look for damage in the new database, and counts.
+func count(ctx context.Context, room string) (all []RecoveredSession, err error) {
 	s, err := Open(ctx, Options{Dir: room, NoSync: true, recovering: true})
 	if err != nil {
 		return nil, err
 	}
 	<-s.inspected
+	records := map[string]int{}
+	err = s.each(ctx, func(scan func(...any) error) error {
+		one, whole, err := scanRow(scan)
+		if whole {
+			records[one.session]++
+		}
+		return err
+	}, `SELECT `+recordColumns+` FROM records`)
 	damage := s.Damage().Sessions
-	for id := range damage {
-		r.sessions[id] = struct{}{}
-	}
-	for _, id := range slices.Sorted(maps.Keys(r.sessions)) {
-		one := RecoveredSession{Session: id, Records: r.records[id], Damage: damage[id]}
+	ids := slices.Concat(slices.Collect(maps.Keys(records)), slices.Collect(maps.Keys(damage)))
+	failed := s.each(ctx, func(scan func(...any) error) error {
+		var id str
+		err := scan(&id)
+		ids = append(ids, string(id))
+		return err
+	}, `SELECT id FROM sessions`)
+	slices.Sort(ids)
+	for _, id := range slices.Compact(ids) {
+		one := RecoveredSession{Session: id, Records: records[id], Damage: damage[id]}
 		for what := range s.damages.sessions[id] {
 			if strings.HasPrefix(what, "record ") {
 				one.Lost++
@@ -156,7 +168,7 @@ func (r *recovery) take(ctx context.Context, room string) (all []RecoveredSessio
 		}
 		all = append(all, one)
 	}
-	return all, s.Close()
+	return all, errors.Join(err, failed, s.Close())
 }
 
 func copyFile(from, to string) (err error) {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/trace"
@@ -165,41 +166,31 @@ func (r *recovery) copy(ctx context.Context, t table, where, direction string, a
 	return rows.Err() == nil, last, ctx.Err()
 }
 
-// count counts the whole records of each session. It makes the rows of turns again that could not be read.
-func (r *recovery) count(ctx context.Context) error {
-	type turn struct{ session, name string }
-	ends := map[turn][2]uint64{}
-	rows, err := r.to.QueryContext(ctx, `SELECT `+recordColumns+`, EXISTS (SELECT 1 FROM turns t WHERE t.session = r.session AND t.turn = r.turn) FROM records r ORDER BY session, seq`)
+// addTurns makes the rows of turns again that could not be read.
+func (r *recovery) addTurns(ctx context.Context) error {
+	if !slices.Contains(r.tables, "turns") {
+		return nil
+	}
+	rows, err := r.to.QueryContext(ctx, `SELECT session, turn, min(seq), max(CASE WHEN kind = $1 THEN seq ELSE 0 END) FROM records r
+		WHERE turn <> '' AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.session = r.session AND t.turn = r.turn) GROUP BY session, turn`, trace.KindStop)
 	if err != nil {
 		return err
 	}
 	defer rows.Close() //nolint:errcheck // Err says what matters
+	var lost []row
 	for rows.Next() {
-		var known bool
-		one, whole, err := scanRow(func(into ...any) error { return rows.Scan(append(into, &known)...) })
-		if err != nil {
+		var one row
+		if err := rows.Scan(&one.session, &one.turn, &one.prev, &one.seq); err != nil {
 			return err
 		}
-		if !whole {
-			continue
-		}
-		r.records[one.session]++
-		of := turn{one.session, one.turn}
-		if ends[of][0] == 0 && !known && one.turn != "" {
-			ends[of] = [2]uint64{one.seq}
-		}
-		if ends[of][0] != 0 && one.kind == string(trace.KindStop) {
-			ends[of] = [2]uint64{ends[of][0], one.seq}
-		}
+		lost = append(lost, one)
 	}
 	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
 		return err
 	}
-	for of, at := range ends {
-		_, err := r.to.ExecContext(ctx, beginTurn, of.session, of.name, at[0], turnSum(of.session, of.name, at[0]))
-		if err == nil && at[1] != 0 {
-			_, err = r.to.ExecContext(ctx, endTurn, of.session, of.name, at[1], turnSum(of.session, of.name, at[1]))
-		}
+	for _, t := range lost {
+		_, err := r.to.ExecContext(ctx, `INSERT INTO turns (session, turn, first, last, sum, end_sum) VALUES ($1, $2, $3, $4, $5, $6)`,
+			t.session, t.turn, t.prev, t.seq, turnSum(t.session, t.turn, t.prev), turnSum(t.session, t.turn, t.seq))
 		if err != nil {
 			return err
 		}

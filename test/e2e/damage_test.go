@@ -84,7 +84,7 @@ func TestADamagedDatabaseIsRefused(t *testing.T) {
 		start, recover string // what they say
 	}{
 		"a page of records": {func(b []byte) []byte { clear(b[of : of+page]); return b }, "is damaged: restore a back-up, or save what can be read with `tributary recover ", " records are lost"},
-		"half of it":        {func(b []byte) []byte { return b[:len(b)/2/page*page] }, "is damaged: restore a back-up", "cannot be read: "},
+		"its end":           {func(b []byte) []byte { return b[:len(b)-2*page] }, "is damaged: restore a back-up", "cannot be read: "},
 		"its head":          {func(b []byte) []byte { clear(b[:100]); return b }, "is damaged: restore a back-up", "nothing can be read of the database"},
 		"all of it":         {func([]byte) []byte { return nil }, "is missing or empty, and this gateway has kept sessions in it: restore a back-up", "is no file that can be read"},
 	} {
