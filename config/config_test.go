@@ -19,6 +19,7 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
+//evidence:for limit-backups
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, yaml, want string }{
@@ -264,7 +265,7 @@ agents:
 	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); d != "" {
 		t.Error(d)
 	}
-	if err := got.Fault("agents.coder.model_name", "is of no use"); err.Error() != "/etc/tributary/t.yaml:52: agents.coder.model_name is of no use" {
+	if err := got.Fault("agents.coder.model_name", "is of no use"); err.Error() != "/etc/tributary/t.yaml:53: agents.coder.model_name is of no use" {
 		t.Error(err)
 	}
 }

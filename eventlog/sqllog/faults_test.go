@@ -88,6 +88,21 @@ func TestTheLogOfTheFirstEditionIsLeftAlone(t *testing.T) {
 	}
 }
 
+// A file that is too large to be checked in time does not end the start.
+//
+//evidence:for limit-check
+func TestACheckThatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	var said bytes.Buffer
+	o := damagedFiles(t, false)
+	o.Logger = slog.New(slog.NewTextHandler(&said, nil))
+	s := open(t, sqllog.CheckWithin(o, time.Nanosecond))
+	wants(t, said.String(), "the database is too large to be checked at the start")
+	if n := s.Damage(); len(n.Sessions) > 0 {
+		t.Errorf("the damage is %v", n)
+	}
+}
+
 // A file that is no database is refused, and stays as it is.
 func TestADatabaseThatIsNoDatabase(t *testing.T) {
 	t.Parallel()

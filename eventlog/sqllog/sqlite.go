@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
@@ -20,12 +19,8 @@ import (
 // databaseFile is the database in the data directory.
 const databaseFile = "tributary.db"
 
-// How many connections read at a time, and how long a check of the file may take
-// before the gateway starts without its result.
-const (
-	readers     = 8
-	checkWithin = 5 * time.Second
-)
+// readers is how many connections read at a time.
+const readers = 8
 
 // openSQLite opens the database in the data directory, or makes it.
 func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
@@ -122,13 +117,13 @@ func check(ctx context.Context, path string, o Options) error {
 		return err
 	}
 	defer d.Close()
-	ctx, cancel := context.WithTimeout(ctx, checkWithin)
+	ctx, cancel := context.WithTimeout(ctx, o.check)
 	defer cancel()
 	var found string
 	err = d.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&found)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		o.Logger.Warn("the database is too large to be checked at the start: check it with `PRAGMA quick_check` in sqlite3 now and then", "database", path, "limit", checkWithin)
+		o.Logger.Warn("the database is too large to be checked at the start: check it with `PRAGMA quick_check` in sqlite3 now and then", "database", path, "limit", o.check)
 		return nil
 	case isDamaged(err):
 		return damagedSentence(path, err)
