@@ -68,11 +68,11 @@ func firstPromises() []mutation {
 		},
 		{
 			name: "recover does not count lost records", promise: damaged, file: "eventlog/sqllog/recover.go",
-			text: "\t\t\t\tone.Lost++\n", other: "\t\t\t\tone.Lost = 0\n", tests: "Damaged", packages: []string{"./eventlog/sqllog"},
+			text: "\t\t\t\tone.Lost++\n", other: "\t\t\t\tone.Lost = 0\n", tests: "RecoverReads", packages: []string{"./eventlog/sqllog"},
 		},
 		{
 			name: "a session whose newest records recover cannot read counts as whole", promise: damaged, file: "eventlog/sqllog/recover.go",
-			text: "errors.Join(r.addTurns(ctx), r.addLost(ctx))", other: "r.addTurns(ctx)", tests: "Damaged|Newest", packages: []string{"./eventlog/sqllog"},
+			text: "errors.Join(r.addTurns(ctx), r.addLost(ctx))", other: "r.addTurns(ctx)", tests: "RecoverReads", packages: []string{"./eventlog/sqllog"},
 		},
 		{
 			name: "the damage of a session is not reported", promise: damaged, file: "eventlog/sqllog/damage.go",
