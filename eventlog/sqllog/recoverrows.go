@@ -127,7 +127,7 @@ func (r *recovery) recordsOf(ctx context.Context, t table, session string) error
 // that are there already, or that no table takes, are passed over. last is the number of the last
 // record.
 func (r *recovery) copy(ctx context.Context, t table, where, direction string, args ...any) (whole bool, last int64, err error) {
-	rows, err := r.from.QueryContext(ctx, `SELECT `+t.columns+` FROM `+t.name+where+` ORDER BY `+fmt.Sprintf(t.order, direction), args...)
+	rows, err := r.from.QueryContext(ctx, `SELECT `+t.columns+` FROM `+t.name+where+` ORDER BY `+fmt.Sprintf(t.order, direction), args...) //nolint:gosec // names of our own tables
 	if err != nil {
 		return false, 0, ctx.Err()
 	}
