@@ -109,6 +109,9 @@ func limitSources() map[string][]string {
 		"wait for a runner's last word after the end of its answer": {"agent/agentkit closeTime"},
 		"questions of a runner that wait, in one turn":              {"adapter/agentops/runner mostAsks"},
 
+		"the check of the SQLite file at the start":                        {"eventlog/sqllog defaultCheck"},
+		"time between two back-ups, at least; back-ups that stay, at most": {"config minBackupEvery", "config maxBackupKeep"},
+
 		"a command of a case":                 {"eval/run commandTime"},
 		"a file that a grader reads":          {"eval/run maxJudgedFile"},
 		"a question to a judge; the answer":   {"eval/judge maxRequest", "eval/judge maxAnswer"},

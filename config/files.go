@@ -92,12 +92,15 @@ func (c Config) ClosedFiles() []string {
 	return absolute(append(c.SecretFiles(), c.File()))
 }
 
-// SecretFiles are the files with a secret that the configuration names. Paths are absolute,
-// and sorted.
+// SecretFiles are the files with a secret that the configuration names, and the directory of
+// back-ups. Paths are absolute, and sorted.
 func (c Config) SecretFiles() []string {
 	all := agentset.DatabaseFiles(c.DB)
 	for _, path := range c.secrets() {
 		all = append(all, path)
+	}
+	if c.Backup != nil {
+		all = append(all, c.Backup.Dir)
 	}
 	return absolute(all)
 }

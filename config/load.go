@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -108,7 +109,7 @@ func (c *Config) check() error {
 	if err := c.checkWidget(); err != nil {
 		return err
 	}
-	if err := c.checkExporters(); err != nil {
+	if err := cmp.Or(c.checkBackup(), c.checkExporters()); err != nil {
 		return err
 	}
 	for i, t := range c.Auth.Tokens {

@@ -154,8 +154,6 @@ func (e *DamageError) Error() string {
 type Damage struct {
 	// Sessions says in a sentence for each damaged session what is lost of it.
 	Sessions map[string]string
-	// Files counts damaged files that were set aside.
-	Files int
 }
 
 // ErrClosed says that the store was closed.

@@ -79,6 +79,8 @@ type Options struct {
 	Meter *metrics.Meter
 	// Exporters send turns to receivers of spans. The gateway tells how they are doing.
 	Exporters []*live.Exporter
+	// Backup tells how the back-ups are doing; nil: the gateway writes none.
+	Backup func() BackupStatus
 }
 
 type gateway struct {

@@ -342,7 +342,7 @@ func TestPermissionBySideEndpointOnAHeldStream(t *testing.T) {
 type damaged struct{ eventlog.Store }
 
 func (damaged) Damage() eventlog.Damage {
-	return eventlog.Damage{Sessions: map[string]string{"c1": "record 3 is damaged or lost"}, Files: 2}
+	return eventlog.Damage{Sessions: map[string]string{"c1": "record 3 is damaged or lost"}}
 }
 
 func (d damaged) Get(ctx context.Context, id string) ([]byte, error) {
@@ -360,7 +360,7 @@ func TestDamageIsSaidAndNotHidden(t *testing.T) {
 		"/api/sessions/c1/messages": `"role":"system","parts":[{"type":"text","text":"Some of this conversation is lost: record 3 is damaged or lost."`,
 		"/api/sessions/c1":          `"damaged":"record 3 is damaged or lost"`,
 		"/api/sessions":             `"damaged":"record 3 is damaged or lost"`,
-		"/readyz":                   `{"status":"ready","damaged_sessions":1,"damaged_files":2}`,
+		"/readyz":                   `{"status":"ready","damaged_sessions":1}`,
 		"/metrics":                  "tributary_sessions_damaged 1\n",
 	} {
 		if status, _, body := s.do("GET", path, ""); status != 200 || !strings.Contains(body, want) {

@@ -61,7 +61,6 @@ func (g *gateway) measureAll() {
 		return float64(sessions)
 	})
 	m.Gauge("tributary_sessions_damaged", "Sessions with records that are damaged or lost on disk.", func() float64 { return float64(len(g.Hub.Damage().Sessions)) })
-	m.Gauge("tributary_files_damaged", "Damaged files that were set aside in the data directory.", func() float64 { return float64(g.Hub.Damage().Files) })
 	m.Gauge("tributary_sessions_running", "Sessions with a running turn.", func() float64 { return float64(g.Hub.Running()) })
 	m.Gauge("tributary_ready", "1 while the gateway takes prompts, as /readyz says, else 0.", func() float64 {
 		if g.notReady() != nil {
@@ -84,6 +83,7 @@ func (g *gateway) measureAll() {
 		return float64(g.Streams.Cost().Records)
 	})
 	m.Counter("tributary_translation_seconds_total", "Seconds spent on translating and encoding records.", func() float64 { return g.Streams.Cost().Time.Seconds() })
+	g.measureBackups()
 	for _, e := range g.Exporters {
 		g.measureExporter(e)
 	}

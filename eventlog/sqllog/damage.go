@@ -15,10 +15,9 @@ import (
 type damages struct {
 	mu       sync.Mutex
 	sessions map[string]map[string]struct{}
-	files    int
 }
 
-// mostNoted bounds what is remembered of one session.
+// mostNoted bounds what is remembered of one session, but for Recover, which counts all of it.
 const mostNoted = 100
 
 // note remembers that something of a session is damaged. The log has one line for each
@@ -34,9 +33,9 @@ func (s *Store) note(session, what string) {
 	if known == nil {
 		known = map[string]struct{}{}
 		d.sessions[session] = known
-		s.opts.Logger.Error("a session is damaged on disk: restore a back-up, or delete the session (docs/deploy/operations.md)", "session", session, "damaged", what)
+		s.opts.Logger.Error("a session is damaged on disk: restore a back-up, or delete the session (docs/deploy/backup.md)", "session", session, "damaged", what)
 	}
-	if len(known) < mostNoted {
+	if len(known) < mostNoted || s.opts.recovering {
 		known[what] = struct{}{}
 	}
 }
@@ -52,7 +51,7 @@ func (s *Store) forgetDamage(session string) {
 func (s *Store) Damage() eventlog.Damage {
 	s.damages.mu.Lock()
 	defer s.damages.mu.Unlock()
-	d := eventlog.Damage{Sessions: map[string]string{}, Files: s.damages.files}
+	d := eventlog.Damage{Sessions: map[string]string{}}
 	for session, what := range s.damages.sessions {
 		d.Sessions[session] = lost(what)
 	}

@@ -28,7 +28,7 @@ var special = regexp.MustCompile(`(?s)/\*(\w+): (.*?)\*/`) //nolint:gochecknoglo
 var comment = regexp.MustCompile(`(?m)\s*--.*$`) //nolint:gochecknoglobals // never written
 
 // schemaFor is a step of the schema in the words of a database, without its comments: SQLite keeps
-// the text of the schema in the file, and a salvage needs those pages.
+// the text of the schema in the file.
 func schemaFor(dialect goose.Dialect, step string) string {
 	kind := "text"
 	if dialect == goose.DialectPostgres {

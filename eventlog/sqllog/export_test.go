@@ -2,6 +2,7 @@ package sqllog
 
 import (
 	"context"
+	"time"
 
 	"github.com/tributary-dev/tributary/eventlog"
 )
@@ -9,6 +10,12 @@ import (
 // Shared lets several stores use one database.
 func Shared(o Options) Options {
 	o.shared = true
+	return o
+}
+
+// CheckWithin bounds the check of the SQLite file.
+func CheckWithin(o Options, d time.Duration) Options {
+	o.check = d
 	return o
 }
 

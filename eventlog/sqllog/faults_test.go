@@ -88,33 +88,37 @@ func TestTheLogOfTheFirstEditionIsLeftAlone(t *testing.T) {
 	}
 }
 
-// A file of which nothing can be read stays beside a new database. The state of agents goes
-// with it: agents find their state by a session's id, and that may be given to others now.
+// A file that is too large to be checked in time does not end the start.
+//
+//evidence:for limit-check
+func TestACheckThatTakesTooLong(t *testing.T) {
+	t.Parallel()
+	var said bytes.Buffer
+	o := damagedFiles(t, false)
+	o.Logger = slog.New(slog.NewTextHandler(&said, nil))
+	s := open(t, sqllog.CheckWithin(o, time.Nanosecond))
+	wants(t, said.String(), "the database is too large to be checked at the start")
+	if n := s.Damage(); len(n.Sessions) > 0 {
+		t.Errorf("the damage is %v", n)
+	}
+}
+
+// A file that is no database is refused, and stays as it is.
 func TestADatabaseThatIsNoDatabase(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	text := bytes.Repeat([]byte("no database "), 1000)
-	if err := os.WriteFile(filepath.Join(dir, "tributary.db"), text, 0o600); err != nil {
+	path, text := filepath.Join(dir, "tributary.db"), bytes.Repeat([]byte("no database "), 1000)
+	if err := os.WriteFile(path, text, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.MkdirAll(filepath.Join(dir, "agents", "a1"), 0o700); err != nil {
-		t.Fatal(err)
+	wants(t, refused(t, sqllog.Options{Dir: dir}), "the database "+path+" is damaged: restore a back-up, or save what can be read with `tributary recover "+path+" NEW`")
+	if there, err := os.ReadFile(path); err != nil || !bytes.Equal(there, text) {
+		t.Errorf("the file was changed, or: %v", err)
 	}
-	var said bytes.Buffer
-	s := open(t, sqllog.Options{Dir: dir, Logger: slog.New(slog.NewTextHandler(&said, nil))})
-	if d := s.Damage(); d.Files != 1 || len(d.Sessions) != 0 {
-		t.Errorf("the damage is %v", d)
-	}
-	kept, err := filepath.Glob(filepath.Join(dir, "tributary.db.damaged-*"))
-	if err != nil || len(kept) != 1 {
-		t.Fatal(kept, err)
-	}
-	if there, err := os.ReadFile(kept[0]); err != nil || !bytes.Equal(there, text) {
-		t.Errorf("the damaged file was changed, or: %v", err)
-	}
-	wants(t, said.String(), "all sessions are lost: restore a back-up, or go on without them", kept[0])
-	if _, err := os.Stat(filepath.Join(dir, "agents")); !os.IsNotExist(err) {
-		t.Error("the agents' state of sessions that are lost is there for new ones")
+	if _, err := sqllog.Recover(t.Context(), path, filepath.Join(t.TempDir(), "new.db")); err == nil {
+		t.Error("something was recovered")
+	} else {
+		wants(t, err.Error(), "nothing can be read of the database "+path+": restore a back-up")
 	}
 }
 

@@ -143,32 +143,23 @@ func (s *Store) inspectTurns(ctx context.Context) error {
 		last = 0 OR EXISTS (SELECT 1 FROM records r WHERE r.session = t.session AND seq = last) FROM turns t`)
 }
 
-// inspectRecords reads all records, in pages, and leaves the disk to others for most of
-// the time.
+// inspectRecords reads the records of each session, and leaves the disk to others for most of the
+// time.
 func (s *Store) inspectRecords(ctx context.Context) error {
 	const share = 4
-	in, from := inspection{store: s}, row{}
-	for {
-		began, last, n := time.Now(), from, 0
-		err := s.each(ctx, func(scan func(...any) error) error {
-			r, sum, mark, err := scanRow(scan)
-			if err != nil {
-				return err
-			}
-			n++
-			whole := r.bodySum() == sum && r.markSum() == mark
-			if last = r; whole {
-				from = r
-			}
-			return in.take(ctx, r, whole)
-		}, `SELECT session, seq, prev, turn, kind, message_id, person, at, body, sum, mark_sum FROM records WHERE (session, seq) > ($1, $2) ORDER BY session, seq LIMIT $3`, from.session, from.seq, firstPage)
-		if err != nil || n < firstPage {
+	for id := str(""); ; {
+		began := time.Now()
+		if err := s.db.read.QueryRowContext(ctx, `SELECT session FROM records WHERE session > $1 ORDER BY session LIMIT 1`, id).Scan(&id); errors.Is(err, sql.ErrNoRows) {
+			return nil
+		} else if err != nil {
 			return err
 		}
-		if in.bad == n {
-			from = last // else what follows the last whole record may have a key that is not its own
+		if err := s.inspectSession(ctx, string(id)); err != nil {
+			return err
 		}
-		in.bad = 0
+		if s.opts.recovering {
+			continue
+		}
 		select {
 		case <-s.leaving:
 			return eventlog.ErrClosed
@@ -177,50 +168,43 @@ func (s *Store) inspectRecords(ctx context.Context) error {
 	}
 }
 
-func scanRow(scan func(...any) error) (r row, sum, mark int64, err error) {
+func (s *Store) inspectSession(ctx context.Context, id string) error {
+	p, err := scanPlace(s.db.read.QueryRowContext(ctx, `SELECT session, last, deleted_through, registered, sum FROM places WHERE session = $1`, id).Scan)
+	if errors.Is(err, sql.ErrNoRows) {
+		s.list(id)
+	} else if err != nil {
+		return err
+	}
+	newest := p.deletedThrough
+	return s.each(ctx, func(scan func(...any) error) error {
+		r, whole, err := scanRow(scan)
+		switch {
+		case err != nil:
+			return err
+		case !whole:
+			s.note(id, fmt.Sprint("record ", r.seq))
+			return nil
+		case r.prev > newest && r.seq > newest:
+			err = s.missing(ctx, id, r.prev)
+		}
+		newest = max(newest, r.seq)
+		return err
+	}, `SELECT `+recordColumns+` FROM records WHERE session = $1 ORDER BY seq`, id)
+}
+
+// recordColumns are the columns that scanRow reads.
+const recordColumns = `session, seq, prev, turn, kind, message_id, person, at, body, sum, mark_sum`
+
+// scanRow reads a record, and checks its sums.
+func scanRow(scan func(...any) error) (r row, whole bool, err error) {
 	var session, turn, kind str
 	var seq, prev, at, body, marks num
 	var message, person opt
 	if err = scan(&session, &seq, &prev, &turn, &kind, &message, &person, &at, &r.body, &body, &marks); err != nil {
-		return r, 0, 0, err
+		return r, false, err
 	}
 	r.session, r.seq, r.prev, r.turn, r.kind, r.message, r.person, r.at = string(session), seq.seq(), prev.seq(), string(turn), string(kind), message.text, person.text, int64(at)
-	return r, int64(body), int64(marks), nil
-}
-
-// inspection is how far the records are inspected.
-type inspection struct {
-	store   *Store
-	session string
-	place   place
-	newest  uint64
-	bad     int // rows of this page
-}
-
-// take looks at the next record.
-func (in *inspection) take(ctx context.Context, r row, whole bool) error {
-	s := in.store
-	if !whole {
-		in.bad++
-		s.note(r.session, fmt.Sprint("record ", r.seq))
-		return nil
-	}
-	if r.session != in.session {
-		p, err := scanPlace(s.db.read.QueryRowContext(ctx, `SELECT session, last, deleted_through, registered, sum FROM places WHERE session = $1`, r.session).Scan)
-		if errors.Is(err, sql.ErrNoRows) {
-			s.list(r.session)
-		} else if err != nil {
-			return err
-		}
-		in.session, in.place, in.newest = r.session, p, p.deletedThrough
-	}
-	if r.seq > in.place.deletedThrough && r.prev > in.newest {
-		if err := s.missing(ctx, r.session, r.prev); err != nil {
-			return err
-		}
-	}
-	in.newest = max(in.newest, r.seq)
-	return nil
+	return r, r.bodySum() == int64(body) && r.markSum() == int64(marks), nil
 }
 
 // missing notes that a record is missing, unless it was deleted meanwhile.

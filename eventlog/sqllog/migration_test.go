@@ -39,7 +39,7 @@ func TestADatabaseOfAnEarlierVersionKeepsItsSessions(t *testing.T) {
 		}
 		f := lookAround(t, o)
 		f.judge(t, "after the migration")
-		if len(f.damage.Sessions) > 0 || f.damage.Files > 0 {
+		if len(f.damage.Sessions) > 0 {
 			t.Errorf("the migration counts as damage: %v", f.damage)
 		}
 		s, live, n := open(t, o), false, 0
@@ -119,31 +119,39 @@ func search(t *testing.T, s *sqllog.Store, words string) string {
 	return strings.Join(ids, " ")
 }
 
-// A salvage makes a new index from the records that it saves.
-func TestASearchFindsTheSessionsOfADatabaseThatWasSalvaged(t *testing.T) {
-	t.Parallel()
-	o := damagedFiles(t, false)
+// recovered damages a database so that the start is refused, and returns a directory with a recovered one.
+func recovered(t *testing.T, o sqllog.Options) sqllog.Options {
+	t.Helper()
 	path := filepath.Join(o.Dir, "tributary.db")
 	whole, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	clear(whole[:4096])
+	at := bytes.LastIndex(whole, []byte("answer for person-1")) / 4096 * 4096
+	clear(whole[at : at+4096])
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, o)
-	sqllog.AwaitIndex(s)
-	if s.Damage().Files == 0 {
-		t.Error("the database was not salvaged")
+	wants(t, refused(t, o), "is damaged")
+	next := sqllog.Options{Dir: t.TempDir()}
+	if _, err := sqllog.Recover(t.Context(), path, filepath.Join(next.Dir, "tributary.db")); err != nil {
+		t.Fatal(err)
 	}
+	return next
+}
+
+// A recovered database gets a new index from its records.
+func TestASearchFindsTheSessionsOfARecoveredDatabase(t *testing.T) {
+	t.Parallel()
+	s := open(t, recovered(t, damagedFiles(t, false)))
+	sqllog.AwaitIndex(s)
 	if got := search(t, s, "secret answer person 4"); got != "session-4" {
 		t.Errorf("found %q", got)
 	}
 }
 
-// A salvage keeps how far exporters are.
-func TestExportersGoOnAfterASalvage(t *testing.T) {
+// A recovered database has how far exporters are.
+func TestExportersGoOnWithARecoveredDatabase(t *testing.T) {
 	t.Parallel()
 	o := sqllog.Options{Dir: t.TempDir()}
 	first := open(t, o)
@@ -161,19 +169,7 @@ func TestExportersGoOnAfterASalvage(t *testing.T) {
 	if err := errors.Join(first.Sent(t.Context(), "all", id, next.Last), first.Close()); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(o.Dir, "tributary.db")
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	clear(whole[:4096])
-	if err := os.WriteFile(path, whole, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	s := open(t, o)
-	if s.Damage().Files == 0 {
-		t.Error("the database was not salvaged")
-	}
+	s := open(t, recovered(t, o))
 	if err := s.AddExporter(t.Context(), "all", false); err != nil { // it is known
 		t.Fatal(err)
 	}
@@ -187,39 +183,5 @@ func TestExportersGoOnAfterASalvage(t *testing.T) {
 	}
 	if n, err := s.CountUnsent(t.Context(), "all", nil); n == 0 || err != nil {
 		t.Errorf("%d turns wait, %v", n, err)
-	}
-}
-
-// No page of the schema is needed to find the tables: a new database has the same.
-func TestEveryPageOfTheSchemaCanBeLost(t *testing.T) {
-	t.Parallel()
-	o := damagedFiles(t, false)
-	whole, err := os.ReadFile(filepath.Join(o.Dir, "tributary.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	n := 0
-	for at := 0; at+4096 <= len(whole); at += 4096 {
-		if !bytes.Contains(whole[at:at+4096], []byte("CREATE TABLE")) && !bytes.Contains(whole[at:at+4096], []byte("CREATE INDEX")) && at > 0 {
-			continue
-		}
-		n++
-		hurt := bytes.Clone(whole)
-		clear(hurt[at : at+4096])
-		dir := t.TempDir()
-		if err := os.CopyFS(dir, os.DirFS(o.Dir)); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, "tributary.db"), hurt, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		for id, whole := range lookAround(t, sqllog.Options{Dir: dir}).whole {
-			if !whole {
-				t.Errorf("without the page at %d %s is lost", at, id)
-			}
-		}
-	}
-	if n < 2 {
-		t.Errorf("the schema has %d pages: this test looks for them in the wrong way", n)
 	}
 }

@@ -1,29 +1,25 @@
 package sqllog
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // nameFile has the name by which this gateway knows its sessions after a restart, and
-// whether the data directory has a database, which was open when the file was written.
-const (
-	nameFile = "gateway"
-	openMark = "open"
-)
+// whether the data directory has a database. While the gateway runs it names the machine's
+// start, too.
+const nameFile = "gateway"
 
 // name is what the file says.
 type name struct {
 	gateway string
-	lost    bool // the database, or its newest commits
+	lost    bool // the newest commits may be missing
 }
 
-// readName reads the name of this gateway. It finds out whether the database or its journal
-// has gone since.
+// readName reads the name of this gateway. A database that the gateway has used, and that is
+// missing now or lacks commits, is an error.
 func (s *Store) readName() (n name, err error) {
 	path, database := filepath.Join(s.opts.Dir, nameFile), filepath.Join(s.opts.Dir, databaseFile)
 	text, err := os.ReadFile(path)
@@ -36,30 +32,27 @@ func (s *Store) readName() (n name, err error) {
 		return n, nil
 	}
 	if file, err := os.Stat(database); os.IsNotExist(err) || err == nil && file.Size() == 0 {
-		if os.Rename(database+savedSuffix, database) == nil {
-			return n, nil // a salvage ended between two renames
-		}
-		return name{n.gateway, true}, errors.Join(s.noteMissing(database), beginEmpty(s.opts, time.Now(), "the database "+database+" is missing"))
+		return n, fmt.Errorf("the database %s is missing or empty, and this gateway has kept sessions in it: restore a back-up, or choose an empty --data directory to begin without them", database)
 	}
-	n.lost, err = mendJournal(database, s.opts.Logger)
-	if journal, missing := os.Stat(database + "-wal"); words[2] == openMark && (os.IsNotExist(missing) || missing == nil && journal.Size() == 0) {
+	killed := words[2] != ""
+	if killed && words[2] == machineStart() && lacksCommits(database) {
+		return n, damagedSentence(database, &damageError{"its journal " + database + "-wal lacks commits"})
+	}
+	if journal, err := os.Stat(database + "-wal"); killed && (err != nil || journal.Size() == 0) {
+		s.opts.Logger.Warn("the gateway was killed, and the journal of its database is missing: if you have not restored a back-up, the newest records are lost", "journal", database+"-wal")
 		n.lost = true
 	}
-	if n.lost && err == nil {
-		s.opts.Logger.Error("the newest sessions and records are lost: restore a back-up, or go on without them", "reason", "the gateway was killed, and "+database+"-wal is missing or cut")
-		err = s.noteMissing(database + "-wal")
-	}
-	return n, err
+	return n, nil
 }
 
-// noteMissing says that a file is missing, in a file that is counted as a damaged one.
-func (s *Store) noteMissing(path string) error {
-	now := time.Now()
-	sentence := "At " + now.UTC().Format(time.RFC3339) + " the file " + path + " was missing or cut. Delete this note when you do not need it any more.\n"
-	if err := os.WriteFile(path+asideSuffix+now.UTC().Format(asideTime), []byte(sentence), 0o600); err != nil {
-		return fmt.Errorf("the data directory %s cannot be written: correct its permissions, or free some room: %w", s.opts.Dir, reason(err))
+// machineStart names the start of the machine where the system has a name for it. After
+// another start SQLite's files need not fit each other.
+func machineStart() string {
+	id, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
+	if err != nil {
+		return "unknown"
 	}
-	return nil
+	return strings.TrimSpace(string(id))
 }
 
 // sign writes the name, when the database is there.
@@ -67,7 +60,7 @@ func (s *Store) sign(open bool) error {
 	line := s.gateway
 	if _, err := os.Stat(filepath.Join(s.opts.Dir, databaseFile)); err == nil {
 		if line += " " + databaseFile; open {
-			line += " " + openMark
+			line += " " + machineStart()
 		}
 	}
 	path := filepath.Join(s.opts.Dir, nameFile)

@@ -13,6 +13,7 @@ const (
 	defaultLiveBytes  = 4 << 20
 	defaultTotalBytes = 128 << 20
 	defaultPatience   = 10 * time.Second
+	defaultCheck      = 5 * time.Second
 )
 
 // Options say where the log lives.
@@ -44,13 +45,18 @@ type Options struct {
 	// shared lets several stores of a test use one SQLite database, as gateways use
 	// one PostgreSQL.
 	shared bool
+	// check is how long the check of the SQLite file may take before the gateway starts without
+	// its result (5 s).
+	check time.Duration
+	// recovering has the inspection read all records without a pause, and remember all damage.
+	recovering bool
 }
 
 func (o Options) withDefaults() Options {
 	for _, d := range []struct {
 		value     *time.Duration
 		byDefault time.Duration
-	}{{&o.Lease, defaultLease}, {&o.Idle, defaultIdle}, {&o.Linger, defaultLinger}, {&o.Patience, defaultPatience}} {
+	}{{&o.Lease, defaultLease}, {&o.Idle, defaultIdle}, {&o.Linger, defaultLinger}, {&o.Patience, defaultPatience}, {&o.check, defaultCheck}} {
 		if *d.value <= 0 {
 			*d.value = d.byDefault
 		}

@@ -10,7 +10,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 
 	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
@@ -20,12 +19,8 @@ import (
 // databaseFile is the database in the data directory.
 const databaseFile = "tributary.db"
 
-// How many connections read at a time, and how long a check of the file may take
-// before the gateway starts without its result.
-const (
-	readers     = 8
-	checkWithin = 30 * time.Second
-)
+// readers is how many connections read at a time.
+const readers = 8
 
 // openSQLite opens the database in the data directory, or makes it.
 func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
@@ -40,14 +35,13 @@ func openSQLite(ctx context.Context, o Options) (_ *db, err error) {
 	if err := f.Close(); err != nil {
 		return nil, err
 	}
+	if err := check(ctx, path, o); err != nil {
+		return nil, err
+	}
 	d, err := openFile(ctx, path, o)
-	if !isDamaged(err) {
-		return d, sqliteSentence(path, err)
+	if isDamaged(err) {
+		return nil, damagedSentence(path, err)
 	}
-	if err := salvage(ctx, path, o, err); err != nil {
-		return nil, fmt.Errorf("save what can be read of the damaged database %s: %w", path, sqliteSentence(path, err))
-	}
-	d, err = openFile(ctx, path, o)
 	return d, sqliteSentence(path, err)
 }
 
@@ -77,9 +71,6 @@ func openFile(ctx context.Context, path string, o Options) (_ *db, err error) {
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
 	d.read = compiling(read)
-	if err := check(ctx, d.write, o); err != nil {
-		return nil, err
-	}
 	if err := d.migrate(ctx, goose.DialectSQLite3, "", o.Logger); err != nil {
 		return nil, err
 	}
@@ -119,28 +110,33 @@ func dsn(path string, settings ...string) string {
 }
 
 // check asks SQLite whether the file is whole. A damaged one is not used as it is: it
-// might hide sessions.
-func check(ctx context.Context, d *sql.DB, o Options) error {
-	ctx, cancel := context.WithTimeout(ctx, checkWithin)
+// might hide sessions. The connection only reads, so that a refused file stays as it is.
+func check(ctx context.Context, path string, o Options) error {
+	d, err := sql.Open("sqlite", dsn(path, "mode=ro"))
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	ctx, cancel := context.WithTimeout(ctx, o.check)
 	defer cancel()
 	var found string
-	err := d.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&found)
+	err = d.QueryRowContext(ctx, `PRAGMA quick_check(1)`).Scan(&found)
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		o.Logger.Warn("the database is too large to be checked at start: check it with sqlite3 while the gateway is stopped", "limit", checkWithin)
+		o.Logger.Warn("the database is too large to be checked at the start: check it with `PRAGMA quick_check` in sqlite3 now and then", "database", path, "limit", o.check)
 		return nil
-	case err != nil:
-		return err
-	case found != "ok":
-		return &damageError{found}
+	case isDamaged(err):
+		return damagedSentence(path, err)
+	case err == nil && found != "ok":
+		return damagedSentence(path, &damageError{found})
 	}
-	return nil
+	return nil // opening the file tells about other errors
 }
 
 // damageError is what SQLite found wrong with its file.
 type damageError struct{ found string }
 
-func (e *damageError) Error() string { return "the file is damaged: " + e.found }
+func (e *damageError) Error() string { return e.found }
 
 func sqliteCode(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
@@ -160,13 +156,18 @@ func sqliteSentence(path string, err error) error {
 	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
 		return fmt.Errorf("the database %s cannot be written: correct the permissions of the file and its directory: %w", path, err)
 	case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB:
-		return fmt.Errorf("the database %s is damaged: restart the gateway, which saves what can be read, or restore a back-up: %w", path, err)
+		return damagedSentence(path, err)
 	case sqlite3.SQLITE_BUSY:
 		return fmt.Errorf("another program has locked the database %s: end that program: %w", path, err)
 	case sqlite3.SQLITE_IOERR:
 		return fmt.Errorf("the disk that holds %s reports an error: look at the system's log: %w", path, err)
 	}
 	return fmt.Errorf("the database %s: %w", path, err)
+}
+
+// damagedSentence names a damaged file and the two ways out.
+func damagedSentence(path string, err error) error {
+	return fmt.Errorf("the database %s is damaged: restore a back-up, or save what can be read with `tributary recover %s NEW`: %w", path, path, err)
 }
 
 // isDamaged reports whether an error at the start says that the file is damaged. A

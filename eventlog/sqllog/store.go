@@ -115,7 +115,6 @@ func (s *Store) start(ctx context.Context) (err error) {
 	if err := s.readEpoch(ctx, known.lost); err != nil {
 		return s.db.sentence(err)
 	}
-	s.damages.files = asides(s.opts.Dir)
 	return s.sign(true)
 }
 
@@ -129,7 +128,6 @@ func (s *Store) firstEdition() {
 // readEpoch reads the name of the store's life, and begins a new one if commits were lost:
 // their numbers may be given again. It writes at each start, so that there is a journal.
 func (s *Store) readEpoch(ctx context.Context, lost bool) error {
-	const enough = 8
 	ctx, cancel := s.db.bounded(ctx, 0)
 	defer cancel()
 	if lost {
@@ -137,7 +135,7 @@ func (s *Store) readEpoch(ctx context.Context, lost bool) error {
 			return err
 		}
 	}
-	_, err := s.db.write.ExecContext(ctx, `INSERT INTO store (epoch, indexed) SELECT $1, CASE WHEN EXISTS (SELECT 1 FROM sessions) THEN 0 ELSE 1 END WHERE NOT EXISTS (SELECT 1 FROM store)`, rand.Text()[:enough])
+	_, err := s.db.write.ExecContext(ctx, `INSERT INTO store (epoch, indexed) SELECT $1, CASE WHEN EXISTS (SELECT 1 FROM sessions) THEN 0 ELSE 1 END WHERE NOT EXISTS (SELECT 1 FROM store)`, epoch())
 	if err == nil && s.db.exclusive {
 		_, err = s.db.write.ExecContext(ctx, `UPDATE store SET starts = starts + 1`)
 	}

@@ -145,7 +145,7 @@ func (s *Store) indexTitle(ctx context.Context, tx *sql.Tx, session, title strin
 }
 
 // reindex puts all sessions into the index, once: those of a database from before the index,
-// and those of a database that was salvaged. Searches find them as that goes on.
+// and those of a database that Recover has made. Searches find them as that goes on.
 func (s *Store) reindex() {
 	defer close(s.reindexed)
 	var done num

@@ -53,6 +53,7 @@ type commands struct {
 	Export     exportCommand     `cmd:"" help:"Export sessions of a running gateway: their records, their conversation, trajectories or spans."`
 	Import     importCommand     `cmd:"" help:"Print the records of a trajectory in ATIF that another program wrote."`
 	Eval       evalCommand       `cmd:"" help:"Judge what agents did in sessions."`
+	Recover    recoverCommand    `cmd:"" help:"Save what can be read of a damaged database into a new one."`
 	Logs       logsCommand       `cmd:"" help:"Show what happens in a session of a running gateway."`
 	Config     configCommand     `cmd:"" help:"Check the configuration."`
 	Health     healthCommand     `cmd:"" help:"Ask a running gateway whether it takes requests."`

@@ -19,7 +19,7 @@ import (
 )
 
 // allMetrics is a configuration with which every metric is there.
-const allMetrics = "exporters: {x: {url: 'http://127.0.0.1:9'}}"
+const allMetrics = "exporters: {x: {url: 'http://127.0.0.1:9'}}\nbackup: {dir: copies}"
 
 // ruleFiles are the files of rules in ops.
 func ruleFiles() []string { return []string{"rules.yaml", "rfc.yaml"} }

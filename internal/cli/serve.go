@@ -113,8 +113,10 @@ func (s *serveCommand) settings(kinds catalog) (setup, error) {
 		return c, usage("the widget is one of the gateway's own pages, which an app replaces: leave app or widget.allow_origins out")
 	}
 	c.LogLevel, c.MetricsListen = cmp.Or(config.LogLevel(s.LogLevel), c.LogLevel), cmp.Or(s.Metrics, c.MetricsListen)
-	c.Data, err = dataDir(cmp.Or(s.Data, c.Data))
-	return c, err
+	if c.Data, err = dataDir(cmp.Or(s.Data, c.Data)); err != nil {
+		return c, err
+	}
+	return c, c.checkBackup()
 }
 
 // dataDir is the directory in which the gateway keeps its log and its secrets.

@@ -113,6 +113,10 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 	if err := prepareDir(c.Data); err != nil {
 		return err
 	}
+	backups, err := newBackups(c.Backup, c.Data, logger)
+	if err != nil {
+		return err
+	}
 	if s.log, err = openLog(ctx, c.Config, logger); err != nil {
 		return err
 	}
@@ -149,13 +153,16 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 		Hub: s.hub, Runners: runners{s.hub}, Sockets: &s.sockets, Streams: s.streams, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Person: guard.Person, Page: page(c.Config, logger), Widget: web.Loader(),
 		Private: private(c.Auth), ForeignSession: c.Auth.ForeignSession, PassThrough: c.Auth.PassThrough, NoSessionChat: noSessionChat,
 		RejectToolOutputs: c.Sessions.ClientToolOutput == config.RejectToolOutput,
-		Permits:           c.Auth.Approver, Users: c.users(), Availability: known.of, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Meter: meter, Version: version(), Exporters: exporters,
+		Permits:           c.Auth.Approver, Users: c.users(), Availability: known.of, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Meter: meter, Version: version(), Exporters: exporters, Backup: backups.status(),
 	}))
 	background, stop := context.WithCancel(ctx)
 	var tidy sync.WaitGroup
 	defer tidy.Wait()
 	defer stop()
 	tidy.Go(func() { releaseIdleMemory(background) })
+	if backups != nil {
+		tidy.Go(func() { backups.keep(background) })
+	}
 	probed := make(chan struct{})
 	tidy.Go(func() { known.keep(background, sync.OnceFunc(func() { close(probed) })) })
 	failed := make(chan error, 1)
@@ -276,17 +283,22 @@ func listen(ctx context.Context, address, setting string) (*net.TCPListener, err
 // prepareDir makes the data directory, closed to other users, and checks that it
 // can be written.
 func prepareDir(dir string) error {
-	err := os.MkdirAll(dir, 0o700)
-	if err == nil {
-		var f *os.File
-		if f, err = os.CreateTemp(dir, ".writable-*"); err == nil {
-			err = errors.Join(f.Close(), os.Remove(f.Name()))
-		}
-	}
-	if err != nil {
+	if err := writable(dir); err != nil {
 		return fmt.Errorf("the data directory %s cannot be written: correct its permissions, or choose another with --data: %w", dir, reason(err))
 	}
 	return nil
+}
+
+// writable makes a directory and tries to write in it.
+func writable(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(dir, ".writable-*")
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
 // reason is the part of an error about a file that does not name the file.

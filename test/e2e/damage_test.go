@@ -3,8 +3,10 @@ package e2e
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -64,11 +66,11 @@ func TestARecordThatCannotBeRead(t *testing.T) {
 	p.end()
 }
 
-// A database that is damaged, cut short or missing ends no start: what can be read is there, the
-// damaged file stays, and the log and /readyz say so.
+// A database that is damaged, cut short or missing ends the start with one sentence that names the file
+// and the ways out. What can be read is in the new database of `tributary recover`, and the old one stays.
 //
 //evidence:for promise-damage
-func TestADamagedDatabaseIsSalvaged(t *testing.T) {
+func TestADamagedDatabaseIsRefused(t *testing.T) {
 	t.Parallel()
 	data, args := filled(t)
 	whole, err := os.ReadFile(filepath.Join(data, "tributary.db"))
@@ -76,14 +78,15 @@ func TestADamagedDatabaseIsSalvaged(t *testing.T) {
 		t.Fatal(err)
 	}
 	const page = 4096
+	of := bytes.Index(whole, []byte(`"text":"first words"`)) / page * page
 	for name, c := range map[string]struct {
-		sessions int
-		damage   func([]byte) []byte
+		damage         func([]byte) []byte
+		start, recover string // what they say
 	}{
-		"a page of zeros": {2, func(b []byte) []byte { clear(b[4*page : 5*page]); return b }},
-		"its head":        {2, func(b []byte) []byte { clear(b[:100]); return b }},
-		"half of it":      {2, func(b []byte) []byte { return b[:len(b)/2/page*page] }},
-		"all of it":       {0, func([]byte) []byte { return nil }},
+		"a page of records": {func(b []byte) []byte { clear(b[of : of+page]); return b }, "is damaged: restore a back-up, or save what can be read with `tributary recover ", " records are lost"},
+		"its end":           {func(b []byte) []byte { return b[:len(b)-2*page] }, "is damaged: restore a back-up", "cannot be read: "},
+		"its head":          {func(b []byte) []byte { clear(b[:100]); return b }, "is damaged: restore a back-up", "nothing can be read of the database"},
+		"all of it":         {func([]byte) []byte { return nil }, "is missing or empty, and this gateway has kept sessions in it: restore a back-up", "is no file that can be read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -91,26 +94,45 @@ func TestADamagedDatabaseIsSalvaged(t *testing.T) {
 			if err := os.CopyFS(hurt, os.DirFS(data)); err != nil {
 				t.Fatal(err)
 			}
-			var err error
-			path := filepath.Join(hurt, "tributary.db")
-			if left := c.damage(bytes.Clone(whole)); left == nil {
+			path, saved := filepath.Join(hurt, "tributary.db"), filepath.Join(hurt, "saved.db")
+			left := c.damage(bytes.Clone(whole))
+			err := os.WriteFile(path, left, 0o600)
+			if left == nil {
 				err = os.Remove(path)
-			} else {
-				err = os.WriteFile(path, left, 0o600)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
+			status, said := tributary(t, append([]string{"serve", "--listen", "127.0.0.1:0", "--data", hurt}, args...)...)
+			if status != 1 || !strings.Contains(said, "tributary: the database "+path+" "+c.start) {
+				t.Fatalf("the start ends with %d: %s", status, said)
+			}
+			if there, err := os.ReadFile(path); left != nil && (err != nil || !bytes.Equal(there, left)) {
+				t.Errorf("the start that was refused has changed the database, or: %v", err)
+			}
+			status, said = tributary(t, "recover", path, saved)
+			if !strings.Contains(said, c.recover) {
+				t.Fatalf("recover ends with %d: %s", status, said)
+			}
+			if there, err := os.ReadFile(path); left != nil && (err != nil || !bytes.Equal(there, left)) {
+				t.Errorf("recover has changed the database, or: %v", err)
+			}
+			if status != 0 {
+				return
+			}
+			if again, said := tributary(t, "recover", path, saved); again != 1 || !strings.Contains(said, saved+" is there already") {
+				t.Errorf("a second recover ends with %d: %s", again, said)
+			}
+			if err := os.Rename(saved, path); err != nil {
+				t.Fatal(err)
+			}
 			p := start(t, hurt, os.Environ(), args...)
-			var ready struct {
-				Files int `json:"damaged_files"`
-			}
 			var list struct{ Sessions []struct{ ID string } }
-			for began := time.Now(); len(list.Sessions) != c.sessions && time.Since(began) < 10*time.Second; time.Sleep(50 * time.Millisecond) {
-				p.json("/api/sessions", &list)
+			if p.json("/api/sessions", &list); len(list.Sessions) != 2 {
+				t.Errorf("%d sessions are listed", len(list.Sessions))
 			}
-			if p.json("/readyz", &ready); ready.Files != 1 || len(list.Sessions) != c.sessions {
-				t.Errorf("%d sessions are listed, and %d files are said to be damaged", len(list.Sessions), ready.Files)
+			if status, said := tributary(t, "recover", path, saved); status != 1 || !strings.Contains(said, "is in use by process ") {
+				t.Errorf("recover beside a gateway ends with %d: %s", status, said)
 			}
 			if s := p.chat("new", "on we go", nil); !s.done {
 				t.Errorf("a turn in a new session: %q", s.text)
@@ -118,6 +140,121 @@ func TestADamagedDatabaseIsSalvaged(t *testing.T) {
 			p.end()
 		})
 	}
+}
+
+// tributary runs the program to its end, and returns its status and what it prints.
+func tributary(t *testing.T, args ...string) (status int, said string) {
+	t.Helper()
+	path, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(t.Context(), path, args...)
+	out, err := cmd.CombinedOutput()
+	if exit, is := errors.AsType[*exec.ExitError](err); err != nil && !is {
+		t.Fatal(err)
+	} else if is {
+		status = exit.ExitCode()
+	}
+	return status, string(out)
+}
+
+// drill follows the commands below a heading of docs/deploy/backup.md.
+func drill(t *testing.T, heading, data, backup string, p *process, again func() *process) *process {
+	t.Helper()
+	page, err := os.ReadFile("../../docs/deploy/backup.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(page), "\n## "+heading+"\n")
+	_, section, _ = strings.Cut(section, "\n    sudo systemctl stop")
+	section, _, _ = strings.Cut("    sudo systemctl stop"+section, "\n\n")
+	binary, err := build()
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for line := range strings.Lines(section) {
+		n++
+		switch command := strings.TrimSpace(line); command {
+		case "sudo systemctl stop tributary":
+			if p != nil {
+				p.end()
+			}
+		case "sudo systemctl start tributary":
+			p = again()
+		default:
+			command = strings.NewReplacer("sudo -u tributary tributary ", binary+" ", "sudo ", "", "chown tributary:", "chown $(id -un):", "DATA", data, "/backup/tributary-20260301T030000Z", backup).Replace(command)
+			if out, err := exec.CommandContext(t.Context(), "sh", "-c", command).CombinedOutput(); err != nil {
+				t.Fatalf("%s: %v\n%s", command, err, out)
+			}
+		}
+	}
+	if n < 5 {
+		t.Fatalf("the section %q has %d commands", heading, n)
+	}
+	return p
+}
+
+// The page about back-ups is followed command by command: a gateway writes a back-up, its database is
+// damaged, what can be read is saved; then the back-up is restored.
+//
+//evidence:for promise-damage
+func TestTheRestoreDrill(t *testing.T) {
+	t.Parallel()
+	data, args := filled(t)
+	dir := filepath.Join(t.TempDir(), "backups")
+	config := filepath.Join(t.TempDir(), "tributary.yaml")
+	if err := os.WriteFile(config, []byte("backup: {dir: "+dir+", every: 1h, keep: 2}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again := func() *process { return start(t, data, os.Environ(), append([]string{"--config", config}, args...)...) }
+	p := again()
+	var ready struct {
+		Backup struct{ Last string }
+	}
+	for end := time.Now().Add(time.Minute); ready.Backup.Last == "" && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
+		p.json("/readyz", &ready)
+	}
+	copies, err := filepath.Glob(filepath.Join(dir, "tributary-*Z"))
+	if err != nil || len(copies) != 1 {
+		t.Fatalf("the back-ups are %v, %v; /readyz says %v", copies, err, ready)
+	}
+	for _, name := range []string{"tributary.db", "access.db"} {
+		if info, err := os.Stat(filepath.Join(copies[0], name)); err != nil || info.Mode() != 0o600 {
+			t.Errorf("%s: %v, %v", name, info, err)
+		}
+	}
+	if s := p.chat("late", "after the back-up", nil); !s.done {
+		t.Fatal(s.text)
+	}
+	sessions := func(want int) {
+		t.Helper()
+		var list struct{ Sessions []struct{ ID string } }
+		if p.json("/api/sessions", &list); len(list.Sessions) != want {
+			t.Errorf("the list has %v", list.Sessions)
+		}
+		if s := p.chat("well", "and on", nil); !s.done {
+			t.Errorf("a turn: %q", s.text)
+		}
+	}
+	p.end()
+	path := filepath.Join(data, "tributary.db")
+	stored, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = 4096
+	at := bytes.Index(stored, []byte(`"text":"first words"`)) / page * page
+	clear(stored[at : at+page])
+	if err := os.WriteFile(path, stored, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p = drill(t, "Damage", data, copies[0], nil, again)
+	sessions(3)
+	p = drill(t, "Restore SQLite", data, copies[0], p, again)
+	sessions(2)
+	p.end()
 }
 
 // flip changes a bit of a text in the record that holds both texts.

@@ -84,7 +84,6 @@ func TestDamageDoesNotShowAnotherUsersSession(t *testing.T) {
 		"a member more":              "INSERT INTO members (session, person, role, sum) VALUES ('anns', 'bob', 'owner', 0)",
 		"records that became Bob's":  "UPDATE records SET session = 'bobs', seq = seq + 100 WHERE session = 'anns'",
 		"a place that became Bob's":  "UPDATE places SET session = 'bobt' WHERE session = 'bobs'; UPDATE places SET session = 'bobs' WHERE session = 'anns'",
-		"the file":                   "",
 		"the tables that say whose":  "DELETE FROM sessions; DELETE FROM places; DELETE FROM members",
 	} {
 		t.Run(what, func(t *testing.T) {
@@ -93,21 +92,15 @@ func TestDamageDoesNotShowAnotherUsersSession(t *testing.T) {
 				t.Fatal(err)
 			}
 			path := filepath.Join(hurt, "tributary.db")
-			if damage == "" {
-				if err := os.Remove(path); err != nil {
-					t.Fatal(err)
-				}
-			} else {
-				db, err := sql.Open("sqlite", path)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if _, err := db.ExecContext(t.Context(), damage); err != nil {
-					t.Fatal(err)
-				}
-				if err := db.Close(); err != nil {
-					t.Fatal(err)
-				}
+			db, err := sql.Open("sqlite", path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := db.ExecContext(t.Context(), damage); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
 			}
 			p := start(t, hurt, os.Environ(), args...)
 			for range 2 { // before and after Bob has tried to take Ann's session
@@ -121,7 +114,7 @@ func TestDamageDoesNotShowAnotherUsersSession(t *testing.T) {
 				if _, text := p.asPerson("bob", http.MethodGet, "/api/sessions", nil); strings.Contains(text, "secret of ann") {
 					t.Errorf("Bob's list: %s", text)
 				}
-				if status, text := p.asPerson("bob", http.MethodPost, "/api/chat", prompt(anns, "give me that")); strings.Contains(text, "secret of ann") || status == http.StatusOK && damage != "" {
+				if status, text := p.asPerson("bob", http.MethodPost, "/api/chat", prompt(anns, "give me that")); strings.Contains(text, "secret of ann") || status == http.StatusOK {
 					t.Errorf("a prompt of Bob in Ann's session: %d %s", status, text)
 				}
 				if status, text := p.asPerson("bob", http.MethodPost, "/api/sessions", map[string]string{"id": anns}); status == http.StatusCreated {

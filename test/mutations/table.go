@@ -59,6 +59,22 @@ func firstPromises() []mutation {
 			text: "sum(0).text(r.session).seqs(r.seq, r.prev).bytes(r.body)", other: "sum(0).text(r.session).seqs(r.seq, r.prev)", tests: "Flipped|Damaged", packages: []string{"./eventlog/sqllog"},
 		},
 		{
+			name: "a gateway starts on a damaged file", promise: damaged, file: "eventlog/sqllog/sqlite.go",
+			text: "case err == nil && found != \"ok\":", other: "case err == nil && found == \"\":", tests: "Damaged", packages: []string{"./eventlog/sqllog"},
+		},
+		{
+			name: "a gateway starts on a journal that lacks commits", promise: damaged, file: "eventlog/sqllog/journal.go",
+			text: "return counted > 0 && wholeFrames", other: "return counted > 1<<30 && wholeFrames", tests: "Damaged", packages: []string{"./eventlog/sqllog"},
+		},
+		{
+			name: "recover does not count lost records", promise: damaged, file: "eventlog/sqllog/recover.go",
+			text: "\t\t\t\tone.Lost++\n", other: "\t\t\t\tone.Lost = 0\n", tests: "RecoverReads", packages: []string{"./eventlog/sqllog"},
+		},
+		{
+			name: "a session whose newest records recover cannot read counts as whole", promise: damaged, file: "eventlog/sqllog/recover.go",
+			text: "errors.Join(r.addTurns(ctx), r.addLost(ctx))", other: "r.addTurns(ctx)", tests: "RecoverReads", packages: []string{"./eventlog/sqllog"},
+		},
+		{
 			name: "the damage of a session is not reported", promise: damaged, file: "eventlog/sqllog/damage.go",
 			text: "\t\tknown[what] = struct{}{}\n", other: "\t\tdelete(d.sessions, session)\n", tests: "Flipped|Damaged", packages: []string{"./eventlog/sqllog"},
 		},

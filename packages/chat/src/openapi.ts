@@ -2780,7 +2780,19 @@ export interface operations {
                         /** @enum {string} */
                         status: "ready";
                         damaged_sessions: number;
-                        damaged_files: number;
+                        /** @description The setting backup; missing without it */
+                        backup?: {
+                            /**
+                             * Format: date-time
+                             * @description When the newest back-up was begun
+                             */
+                            last?: string;
+                            /**
+                             * Format: date-time
+                             * @description When a back-up failed; missing while all goes well
+                             */
+                            failing_since?: string;
+                        };
                     };
                 };
             };
