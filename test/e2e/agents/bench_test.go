@@ -56,6 +56,9 @@ func newBench(t *testing.T, k realagent.Kind) *bench {
 	if k.Options != nil {
 		maps.Copy(settings, k.Options(b.agent.Dirs))
 	}
+	if form := os.Getenv(boxForm); form != "" && k.Package.Name != "" {
+		settings["box"] = map[string]any{"form": form, "required": form != "off"}
+	}
 	raw, err := json.Marshal(map[string]any{"agents": map[string]any{k.Name: settings}, "default_agent": k.Name})
 	if err != nil {
 		t.Fatal(err)
