@@ -11,8 +11,8 @@ import (
 // default only if its real program was tried with these lists.
 //
 // A path is absolute, or begins with ~/ for the home directory. ${NAME:-PATH} in it is the variable NAME of the
-// agent's environment, or PATH where that is empty. Paths that are not there are left out; a path in Write
-// that ends in / is a directory that is made.
+// agent's environment, or PATH where that is empty. Paths that are not there are left out; a path that ends
+// in / is a directory that is made.
 type Box struct {
 	// Read and Write are files and directories with all in them.
 	Read, Write []string
@@ -70,7 +70,7 @@ func CodexBox() Box {
 // OpenCodeBox is what OpenCode needs in a strict box: its state, and its settings to read.
 func OpenCodeBox() Box {
 	return Box{
-		Read: []string{"${XDG_CONFIG_HOME:-~/.config}/opencode", "~/.opencode"},
+		Read: []string{"${XDG_CONFIG_HOME:-~/.config}/opencode/", "~/.opencode"},
 		Write: []string{
 			"${XDG_DATA_HOME:-~/.local/share}/opencode/", "${XDG_STATE_HOME:-~/.local/state}/opencode/", "${XDG_CACHE_HOME:-~/.cache}/opencode/",
 		},

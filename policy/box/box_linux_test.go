@@ -253,6 +253,7 @@ func TestStrictOpensOnlyWhatItNeeds(t *testing.T) {
 			`ls .. || echo closed`:                                                   "closed\n",
 			`cat ../shared/a; echo y >../shared/a || echo closed`:                    "shared\nclosed\n",
 			`echo z >../state/b && cat ../state/b`:                                   "z\n",
+			`echo z >../made/b && cat ../made/b`:                                     "z\n",
 			`cat link ../keys/key "/proc/$GATEWAY/root/$DATA/token" || echo closed`:  "closed\n",
 			`kill -0 "$GATEWAY" || echo closed`:                                      "closed\n",
 			`sleep 60 & kill $! && wait $! ; echo $?`:                                "143\n",
@@ -271,7 +272,7 @@ func TestStrictOpensOnlyWhatItNeeds(t *testing.T) {
 						t.Fatal(err)
 					}
 				}
-				rule.Form, rule.Read, rule.Write = box.Strict, []string{filepath.Join(top, "shared")}, []string{filepath.Join(top, "state")}
+				rule.Form, rule.Read, rule.Write = box.Strict, []string{filepath.Join(top, "shared")}, []string{filepath.Join(top, "work"), filepath.Join(top, "state"), filepath.Join(top, "made") + "/"}
 				o := play(t, uid, job{Rule: rule, Dir: filepath.Join(top, "work"), Script: "exec 3>&2 2>/dev/null; export TMPDIR=/nowhere; " + script})
 				if o.Output != want || o.Error != "" {
 					t.Errorf("it says %q (%d) %s; want %q", o.Output, o.Status, o.Error, want)

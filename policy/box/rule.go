@@ -41,8 +41,8 @@ type Rule struct {
 	Closed []string `json:"closed"`
 	// Open are directories that stay open though they are below a closed one.
 	Open []string `json:"open,omitempty"`
-	// Read and Write are open in Strict, beside what every program of the system needs. A path in Write that
-	// ends in / is a directory that is made if it is not there.
+	// Read and Write are open in Strict, beside what every program of the system needs. A path that ends
+	// in / is a directory that is made if it is not there.
 	Read  []string `json:"read,omitempty"`
 	Write []string `json:"write,omitempty"`
 }

@@ -37,8 +37,8 @@ func everyBox() agent.Box {
 	}
 }
 
-// box completes the box of an agent that starts programs.
-func (g Gateway) box(a Agent, s box.Setting) (box.Setting, error) {
+// BoxSetting completes the box of an agent that starts programs.
+func (g Gateway) BoxSetting(a Agent, s box.Setting) (box.Setting, error) {
 	if s.Form == box.Strict && !a.local() {
 		return s, a.refuse("box.form", "is strict, and the agent lives on the server that url names, which no box confines: write guard")
 	}

@@ -51,7 +51,7 @@ func (g Gateway) complete(a Agent, s session.Agent) (session.Agent, error) {
 	s.Files = a.Kind.Files && (a.Settings.URL == "" || a.Kind.Needs == "url") && (!a.Kind.Harmless || !a.Shared)
 	if !a.Kind.Harmless { // those start nothing
 		var err error
-		if s.Box, err = g.box(a, s.Box); err != nil {
+		if s.Box, err = g.BoxSetting(a, s.Box); err != nil {
 			return s, err
 		}
 	}
