@@ -43,7 +43,7 @@ func (b Box) Places(environ []string) (read, write []string) {
 				}
 				return other
 			})
-			if below, home := strings.CutPrefix(path, "~/"); home {
+			if below, in := strings.CutPrefix(path, "~/"); in && value("HOME") != "" {
 				path = value("HOME") + "/" + below
 			}
 			if filepath.IsAbs(path) && path != "/" {
