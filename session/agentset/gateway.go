@@ -47,8 +47,6 @@ func (g Gateway) Kept() []string {
 	return all
 }
 
-// BoxRule is the box around the programs of an agent that run outside of a hub. The reason says why it
-// is weaker than the agent's setting, or is "".
 // Complete fills in what the hub must keep from agents, and what the prompts of one principal may hold.
 func (g Gateway) Complete(o session.Options) session.Options {
 	o.Closed = slices.Concat(o.Closed, g.Kept())
