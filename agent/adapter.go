@@ -53,6 +53,8 @@ type Adapter struct {
 	// Grants are files of the agent's own whose rules let it act without asking. The
 	// program warns of them.
 	Grants []Grant
+	// Box is what the agent needs in a strict box. A preset has its own.
+	Box Box
 	// Presets are agents that this adapter runs by name.
 	Presets []Preset
 	// Tools returns the table of the agent's tools, by the name of the preset or "". Policies
@@ -111,6 +113,8 @@ type Preset struct {
 	Install string
 	// Environ adds to Adapter.Environ.
 	Environ []string
+	// Box is in place of Adapter.Box.
+	Box Box
 	// Grants add to Adapter.Grants.
 	Grants []Grant
 	// AsksNobody says that the agent has no permission requests: it runs every command

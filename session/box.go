@@ -52,12 +52,16 @@ func (h *Hub) BoxOf(name string) Boxed { return h.boxed[name] }
 
 // BoxRule is the box around the programs of an agent that belong to no session, such as the one that
 // tells its version.
-func (h *Hub) BoxRule(name string) box.Rule { return h.boxRule(name, "") }
+func (h *Hub) BoxRule(name string) box.Rule { return h.boxRule(name, "", nil) }
 
 // boxRule is the box around the programs of an agent that work in a directory, which may be below a
-// closed one.
-func (h *Hub) boxRule(name, cwd string, open ...string) box.Rule {
-	rule := box.Rule{Form: h.boxed[name].Form, Closed: h.Closed, Open: open, Read: h.Agents[name].Box.Read, Write: h.Agents[name].Box.Write}
+// closed one. Strict opens the further paths, too, and what is in open may be below a closed one.
+func (h *Hub) boxRule(name, cwd string, paths []string, open ...string) box.Rule {
+	own := h.Agents[name].Box
+	rule := box.Rule{Form: h.boxed[name].Form, Closed: h.Closed, Open: open, Read: own.Read, Write: own.Write}
+	if cwd != "" {
+		rule.Write = slices.Concat(own.Write, []string{cwd}, paths)
+	}
 	if h.Workspaces == nil {
 		return rule
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"slices"
 
+	"github.com/tributary-dev/tributary/policy/box"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -23,7 +24,7 @@ const mostGrants = 200
 func (t *turn) decide(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) {
 	l := t.session
 	name, a := l.agentNow()
-	scope := l.scope(a)
+	scope := l.scope(name, a)
 	c = a.Tools.Judged(c)
 	if answer, decided := a.Policy.Decide(r, c, scope); decided {
 		return answer, true
@@ -53,12 +54,12 @@ func (t *turn) offer(r trace.PermissionRequest) []trace.PermissionOption {
 }
 
 // scope is what the policy may look at.
-func (l *activeSession) scope(a Agent) permission.Scope {
+func (l *activeSession) scope(name string, a Agent) permission.Scope {
 	l.mu.Lock()
 	files, ok, cwd := l.slot.files, l.slot.leave != nil, cmp.Or(l.slot.cwd, a.Cwd)
 	l.mu.Unlock()
 	s := permission.Scope{
-		Tools: a.Tools, Script: &l.script,
+		Tools: a.Tools, Script: &l.script, Boxed: l.hub.boxed[name].Form == box.Strict,
 		Closed: func(path string) bool { return l.hub.dirs.names(path, cwd) },
 		Holds:  func(path string) bool { return l.hub.dirs.holds(path, cwd) },
 	}

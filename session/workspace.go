@@ -27,19 +27,19 @@ func (h *Hub) workspace(w Workspace) (spaces.Space, error) {
 	return h.Workspaces.Find(w.Name)
 }
 
-// workIn returns the directory that the session's agent works in. The first call makes the
+// workIn returns the directory that the session's agent works in, and all paths that a program there has to reach. The first call makes the
 // session's own workspace, if the session has one, and waiting learns of that.
-func (l *activeSession) workIn(ctx context.Context, a Agent, waiting func(reason string)) (string, error) {
+func (l *activeSession) workIn(ctx context.Context, a Agent, waiting func(reason string)) (cwd string, paths []string, err error) {
 	l.mu.Lock()
 	name, own := l.info.Agent, l.info.Workspace
 	l.mu.Unlock()
 	if own.Form == "" {
-		return a.Cwd, nil
+		return a.Cwd, nil, nil
 	}
 	if !own.Made && l.hub.Workspaces != nil {
 		waiting("the workspace of this session is made")
 		if _, err := l.hub.Workspaces.Make(ctx, spaces.Wanted{Name: own.Name, Session: l.id, Agent: name, Form: own.Form, Source: a.Cwd}); err != nil {
-			return "", err
+			return "", nil, err
 		}
 		l.mu.Lock()
 		l.info.Workspace.Made = true
@@ -48,9 +48,9 @@ func (l *activeSession) workIn(ctx context.Context, a Agent, waiting func(reason
 	}
 	s, err := l.hub.workspace(own)
 	if err == nil {
-		_, err = s.Paths(ctx)
+		paths, err = s.Paths(ctx)
 	}
-	return s.Path(), err
+	return s.Path(), paths, err
 }
 
 // leaveWorkspace removes the workspace of a session that was deleted. A workspace with something

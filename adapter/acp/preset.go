@@ -51,17 +51,17 @@ func Presets() []Preset {
 			ReplaysLate: true, Signs: Signs{Uncounted: true},
 		},
 		{
-			Preset: agent.Preset{Name: "claude-acp", Command: "claude-agent-acp", Install: "npm install -g @agentclientprotocol/claude-agent-acp", Environ: anthropic},
+			Preset: agent.Preset{Name: "claude-acp", Command: "claude-agent-acp", Install: "npm install -g @agentclientprotocol/claude-agent-acp", Environ: anthropic, Box: agent.ClaudeBox()},
 			Title:  "Claude Agent", Login: "run `claude` once in a terminal, or set ANTHROPIC_API_KEY",
 			LooseModes: []string{"auto", "bypassPermissions"}, Mode: "default", LooseCommands: []string{"config", "settings"}, // since 0.101.0 sessions would begin in auto
 		},
 		{
-			Preset: agent.Preset{Name: "codex-acp", Command: "codex-acp", Install: "npm install -g @agentclientprotocol/codex-acp", Environ: openai},
+			Preset: agent.Preset{Name: "codex-acp", Command: "codex-acp", Install: "npm install -g @agentclientprotocol/codex-acp", Environ: openai, Box: agent.CodexBox()},
 			Title:  "Codex", Login: "run `codex login` in a terminal, or set OPENAI_API_KEY",
 			Keys: map[string]string{"OPENAI_API_KEY": "api-key", "CODEX_API_KEY": "api-key"}, LooseModes: []string{"agent-full-access"}, Mode: "read-only",
 		},
 		{
-			Preset: agent.Preset{Name: "opencode-acp", Command: "opencode", Args: []string{"acp"}, Install: "npm install -g opencode-ai", Environ: with("OPENCODE_*")},
+			Preset: agent.Preset{Name: "opencode-acp", Command: "opencode", Args: []string{"acp"}, Install: "npm install -g opencode-ai", Environ: with("OPENCODE_*"), Box: agent.OpenCodeBox()},
 			Title:  "OpenCode", Login: "run `opencode auth login` in a terminal", EndsEarly: true,
 		},
 		{

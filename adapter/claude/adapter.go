@@ -15,6 +15,7 @@ func Adapter() agent.Adapter {
 			"ANTHROPIC_*", "CLAUDE_*", "MCP_*", "BASH_*", "DISABLE_*", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "API_TIMEOUT_MS",
 			"!CLAUDE_CODE_ENTRYPOINT", "!CLAUDE_CODE_SSE_PORT", // marks of a Claude Code that this program itself runs in
 		},
+		Box:    agent.ClaudeBox(),
 		Grants: settingsFiles(`"PermissionRequest"\s*:\s*\[\s*\{`), // a hook that answers in place of the gateway
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			var o struct {

@@ -72,7 +72,7 @@ func (c *agentsCommand) Run(ctx context.Context, p *program) error {
 			if s.Default {
 				status += " (default)"
 			}
-			if s.BoxReason != "" && cfg.Agents[s.Name].Box.Form != "" { // else nobody has asked for it
+			if s.BoxReason != "" && (cfg.Agents[s.Name].Box.Form != "" || !cfg.onePerson()) { // else nobody has asked for it
 				warnings = append(warnings, fmt.Sprintf("the agent %s does not get its box, only %s: %s", s.Name, s.Box, s.BoxReason))
 			}
 			table.row(s.Name, s.Adapter, oneLine(cmp.Or(s.Version, "-")), oneLine(cmp.Or(string(s.Box), "-")), status)

@@ -124,3 +124,45 @@ func TestExample(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// An agent has a strict box by default if it was tried in one, and more than one person uses the gateway.
+func TestTheDefaultBoxOfAnAgent(t *testing.T) {
+	t.Setenv("TRIBUTARY_TEST_TOKEN", "the-token-of-a-collaborator-0123456789")
+	forms := func(conf, agents string) map[string]box.Form {
+		t.Helper()
+		var got []agentStatus
+		r := command(t, "", "agents", "--json", "--config", file(t, "tributary.yaml", "cwd: "+t.TempDir()+"\n"+conf+"\nagents: "+agents+"\n"))
+		if err := json.Unmarshal([]byte(r.out), &got); err != nil {
+			t.Fatalf("%v: %s %s", err, r.out, r.errors)
+		}
+		found := map[string]box.Form{}
+		for _, s := range got {
+			if !strings.HasPrefix(s.Problem, "not configured: ") {
+				found[s.Name] = s.Box
+			}
+		}
+		return found
+	}
+	if err := box.Available(box.Strict); err != nil {
+		t.Skip("no strict box can be had here: ", err)
+	}
+	const all = `{claude: {command: /no/such}, codex: {command: /no/such}, opencode: {command: /no/such}, claude-acp: {command: /no/such}, codex-acp: {command: /no/such},
+  opencode-acp: {command: /no/such}, gemini: {command: /no/such}, kilo-serve: {command: /no/such}, mine: {adapter: command, command: /no/such},
+  far: {adapter: opencode, url: "http://127.0.0.1:9"}, named: {adapter: claude, command: /no/such, box: {form: guard}}, demo: {}}`
+	want := map[string]box.Form{
+		"claude": box.Strict, "claude-acp": box.Strict, "opencode": box.Strict, "opencode-acp": box.Strict, "codex": box.Guard, "codex-acp": box.Guard,
+		"gemini": box.Guard, "kilo-serve": box.Guard, "mine": box.Guard, "far": box.Guard, "named": box.Guard, "demo": "",
+	}
+	for _, conf := range []string{"auth: {tokens: [{name: ada, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]}", "public_url: https://example.com", "listen: 0.0.0.0:0"} {
+		if d := cmp.Diff(want, forms(conf, all)); d != "" {
+			t.Errorf("%s: %s", conf, d)
+		}
+	}
+	for name, form := range forms("", all) {
+		if form != box.Guard && name != "demo" {
+			t.Errorf("for one person %s is in %q", name, form)
+		}
+	}
+	command(t, "", "serve", "--config", file(t, "tributary.yaml", "agents: {far: {adapter: opencode, url: 'http://127.0.0.1:9', box: {form: strict}}}")).
+		want(t, exitUsage, "agents.far.box.form is strict, and the agent lives on the server that url names")
+}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/policy/box"
 	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/session/agentset"
@@ -53,12 +54,28 @@ func (s *setup) warnings(name string) []string {
 		return nil
 	}
 	all := s.gateway().Warnings(a)
-	switch local := a.Settings.URL == "" || a.Kind.InProcess; {
-	case a.Kind.Harmless, !local, !severalConfigured(s.Config):
-	case !slices.ContainsFunc(s.Auth.Approver, forMany):
-		all = append(all, "it runs as the gateway's user, and several people use the gateway: a command that somebody approves can read and change all that this user can, the files of other people's sessions too")
-	default:
-		all = append(all, "every collaborator may approve its commands, which can read and change all that the gateway's user can, so every collaborator owns the gateway: name a role or a group of approvers in auth.approver")
+	local := a.Settings.URL == "" || a.Kind.InProcess
+	if a.Kind.Harmless || !local || !severalConfigured(s.Config) {
+		return all
+	}
+	in, err := s.gateway().BoxSetting(a, a.Box)
+	if err != nil {
+		return all
+	}
+	in.Required = false // the start says what is wrong then
+	form, _, _ := in.Settled()
+	reach := map[box.Form]string{
+		box.Off:    "can read and change all that the gateway's user can, the gateway's token and the files of other people's sessions too",
+		box.Guard:  "can read and change all files of the gateway's user but the gateway's own, and end the gateway: box: {form: strict} closes that",
+		box.Strict: "can change the agent's workspace and its settings, which its other sessions have too",
+	}[form]
+	switch many := slices.ContainsFunc(s.Auth.Approver, forMany); {
+	case many && form == box.Off:
+		all = append(all, "every collaborator may approve its commands, each of which "+reach+". So every collaborator owns the gateway: name a role or a group of approvers in auth.approver")
+	case many:
+		all = append(all, "every collaborator may approve its commands, each of which "+reach+". Name a role or a group of approvers in auth.approver")
+	case form != box.Strict:
+		all = append(all, "it runs as the gateway's user, and several people use the gateway: a command that somebody approves "+reach)
 	}
 	return all
 }

@@ -40,7 +40,7 @@ func (s *setup) gateway() agentset.Gateway {
 	}
 	return agentset.Gateway{
 		Data: data, SecretEnv: every.SecretVariables(), SecretFiles: every.SecretFiles(), Closed: every.ClosedFiles(),
-		DataSetting: "--data", CwdSetting: "--cwd",
+		Alone: s.onePerson(), DataSetting: "--data", CwdSetting: "--cwd",
 	}
 }
 

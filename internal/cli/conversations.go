@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,6 +32,7 @@ func (p *program) conversations(ctx context.Context, s *setup, name string, asJS
 	if err != nil {
 		return err
 	}
+	rule.Write = append(slices.Clone(rule.Write), a.Cwd)
 	found, err := agent.ListConversations(box.With(ctx, rule), a.Runtime, agent.Config{Box: rule, Cwd: a.Cwd, Model: a.Model, Options: a.Options})
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/policy/box"
 )
 
 // several is a configuration for more people than one.
@@ -250,7 +251,10 @@ func TestAGatewayWarnsIfEveryCollaboratorApprovesCommands(t *testing.T) {
 		{"collaborator", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{m: {adapter: openai, url: 'http://127.0.0.1:1/v1', model: m}}", true, false},
 		{"collaborator", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{demo: {}}", false, false},
 		{"admin", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{far: {adapter: agui, url: 'http://127.0.0.1:1'}}", false, false},
-		{"[admin, 'group:approvers']", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{claude: {}}", false, true},
+		{"[admin, 'group:approvers']", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{claude: {box: {form: guard}}}", false, true},
+		{"[admin, 'group:approvers']", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{codex: {}}", false, true},
+		{"[admin, 'group:approvers']", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{claude: {box: {form: 'off'}}}", false, true},
+		{"[admin, 'group:approvers']", "[{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]", "{claude: {}}", false, box.Available(box.Strict) != nil},
 		{"collaborator", "[]", "{claude: {}}", false, false},
 	} {
 		dir := t.TempDir()

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unsafe"
 
@@ -19,7 +20,7 @@ const (
 
 // allowOnly has the kernel refuse every file but those of the rule and of the system, to this thread and
 // to the program that it becomes.
-func (o order) allowOnly(dir string) error {
+func (o order) allowOnly() error {
 	abi, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {
 		return step(errno, "use Landlock")
@@ -44,6 +45,9 @@ func (o order) allowOnly(dir string) error {
 	}
 	defer unix.Close(int(fd)) //nolint:errcheck,gosec // it ends with the start of the agent anyway
 	allow := func(path string, rights uint64) error {
+		if strings.HasSuffix(path, "/") {
+			_ = os.MkdirAll(path, 0o700) // one that cannot be made is left out
+		}
 		t, found, err := open(path)
 		if err != nil || !found {
 			return err
@@ -62,7 +66,7 @@ func (o order) allowOnly(dir string) error {
 	for _, path := range append(o.programs(), o.Rule.Read...) {
 		errs = append(errs, allow(path, readRights))
 	}
-	for _, path := range append([]string{dir, "/dev", "/proc", os.TempDir()}, append(o.Rule.Write, o.Rule.Open...)...) {
+	for _, path := range slices.Concat([]string{"/dev", "/proc"}, o.Rule.Write, o.Rule.Open) {
 		errs = append(errs, allow(path, allRights))
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -77,11 +81,10 @@ func (o order) allowOnly(dir string) error {
 	return nil
 }
 
-// programs are where the programs of the system are, those of PATH, and the agent's own with the package that it
-// belongs to.
+// programs are where the programs of the system are, and the agent's own with the package that it belongs
+// to. Nothing of the environment counts here, because an agent may choose that of a command.
 func (o order) programs() []string {
 	all := []string{"/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt", "/sys", "/nix/store", "/run/systemd/resolve", "/var/lib/ca-certificates"}
-	all = append(all, filepath.SplitList(os.Getenv("PATH"))...)
 	for _, path := range []string{o.Path, resolved(o.Path)} {
 		all = append(all, path)
 		if before, _, in := strings.Cut(path, "/node_modules/"); in {

@@ -59,7 +59,7 @@ func beGateway() {
 	var out strings.Builder
 	cmd := exec.Command("/bin/sh", append([]string{"-c", j.Script, "sh"}, j.Args...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = j.Dir, &out, &out
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(j.Dir), "TMPDIR=/dev/shm", fmt.Sprint("GATEWAY=", os.Getpid()), "DATA=" + filepath.Join(filepath.Dir(j.Dir), "data")}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":" + filepath.Join(filepath.Dir(j.Dir), "named"), "HOME=" + filepath.Dir(j.Dir), "TMPDIR=/dev/shm", fmt.Sprint("GATEWAY=", os.Getpid()), "DATA=" + filepath.Join(filepath.Dir(j.Dir), "data")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	o := outcome{}
 	if err = j.Rule.Start(cmd); err == nil {
@@ -252,7 +252,9 @@ func TestStrictOpensOnlyWhatItNeeds(t *testing.T) {
 			`echo x >../new || echo closed`:                                          "closed\n",
 			`ls .. || echo closed`:                                                   "closed\n",
 			`cat ../shared/a; echo y >../shared/a || echo closed`:                    "shared\nclosed\n",
+			`cat ../named/a || echo closed`:                                          "closed\n", // PATH of a command says nothing
 			`echo z >../state/b && cat ../state/b`:                                   "z\n",
+			`echo z >../made/b && cat ../made/b`:                                     "z\n",
 			`cat link ../keys/key "/proc/$GATEWAY/root/$DATA/token" || echo closed`:  "closed\n",
 			`kill -0 "$GATEWAY" || echo closed`:                                      "closed\n",
 			`sleep 60 & kill $! && wait $! ; echo $?`:                                "143\n",
@@ -261,17 +263,17 @@ func TestStrictOpensOnlyWhatItNeeds(t *testing.T) {
 			t.Run(who+": "+script, func(t *testing.T) {
 				t.Parallel()
 				top, rule := home(t, uid)
-				for _, dir := range []string{"shared", "state"} {
+				for _, dir := range []string{"shared", "state", "named"} {
 					if err := errors.Join(os.Mkdir(filepath.Join(top, dir), 0o755), os.Chown(filepath.Join(top, dir), uid, uid)); err != nil {
 						t.Fatal(err)
 					}
 				}
-				for _, file := range []string{"shared/a", "beside"} {
+				for _, file := range []string{"shared/a", "named/a", "beside"} {
 					if err := os.WriteFile(filepath.Join(top, file), []byte("shared\n"), 0o666); err != nil {
 						t.Fatal(err)
 					}
 				}
-				rule.Form, rule.Read, rule.Write = box.Strict, []string{filepath.Join(top, "shared")}, []string{filepath.Join(top, "state")}
+				rule.Form, rule.Read, rule.Write = box.Strict, []string{filepath.Join(top, "shared")}, []string{filepath.Join(top, "work"), filepath.Join(top, "state"), filepath.Join(top, "made") + "/"}
 				o := play(t, uid, job{Rule: rule, Dir: filepath.Join(top, "work"), Script: "exec 3>&2 2>/dev/null; export TMPDIR=/nowhere; " + script})
 				if o.Output != want || o.Error != "" {
 					t.Errorf("it says %q (%d) %s; want %q", o.Output, o.Status, o.Error, want)

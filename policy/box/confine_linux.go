@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -113,6 +114,7 @@ func (r Rule) start(cmd *exec.Cmd, path string) error {
 		cmd.SysProcAttr = &syscall.SysProcAttr{}
 	}
 	attr := cmd.SysProcAttr
+	r.Closed = slices.Concat(r.Closed, r.sockets())
 	o := order{Rule: r, Path: path, Report: 3 + len(cmd.ExtraFiles), Death: int(attr.Pdeathsig), Parent: os.Getpid()}
 	text, err := json.Marshal(o)
 	if err != nil {

@@ -69,7 +69,7 @@ func openAll(paths []string) (all []target, err error) {
 
 // cover lays something empty over all that is closed.
 func (r Rule) cover() error {
-	closed, err := openAll(slices.Concat(r.Closed, r.sockets()))
+	closed, err := openAll(r.Closed)
 	if err != nil || len(closed) == 0 {
 		return err
 	}

@@ -80,7 +80,7 @@ func (o order) setUp() error {
 		return err
 	}
 	if o.Rule.Form == Strict {
-		if err := o.allowOnly(dir); err != nil {
+		if err := o.allowOnly(); err != nil {
 			return err
 		}
 	}

@@ -22,7 +22,7 @@ const (
 
 // Setting is what a configuration says of an agent's box.
 type Setting struct {
-	// Form is Guard if empty.
+	// Form is Guard if empty. Package agentset fills it in before, by what is known of the agent.
 	Form Form `yaml:"form"`
 	// Read and Write are further files and directories that are open. Strict needs them; Guard opens
 	// only sockets by them that it closes by itself: see sockets.
@@ -41,7 +41,8 @@ type Rule struct {
 	Closed []string `json:"closed"`
 	// Open are directories that stay open though they are below a closed one.
 	Open []string `json:"open,omitempty"`
-	// Read and Write are open in Strict, beside what every program needs.
+	// Read and Write are open in Strict, beside what every program of the system needs. A path that ends
+	// in / is a directory that is made if it is not there.
 	Read  []string `json:"read,omitempty"`
 	Write []string `json:"write,omitempty"`
 }

@@ -54,7 +54,7 @@ type Grant struct {
 	// Tool is the agent's own name of the tool.
 	Tool string         `json:"tool"`
 	Kind trace.ToolKind `json:"kind"`
-	// Inside says that the grant covers every call that stays in the workspace. Else it
+	// Inside says that the grant covers every call on files that stays in the workspace. Else it
 	// covers calls with this Input.
 	Inside bool            `json:"inside,omitempty"`
 	Input  json.RawMessage `json:"input,omitempty"`
@@ -72,7 +72,7 @@ func (p Policy) Grant(c trace.ToolCall, s Scope) Grant {
 	if p.Reserves(c, s) {
 		return Grant{}
 	}
-	g := Grant{Scope: p.Remember.Scope, Tool: c.RawName, Kind: c.ToolKind, Title: c.Title, Inside: s.inside(c)}
+	g := Grant{Scope: p.Remember.Scope, Tool: c.RawName, Kind: c.ToolKind, Title: c.Title, Inside: s.proven(c)}
 	if g.Scope == "" {
 		g.Scope = GrantSession
 	}
@@ -138,7 +138,7 @@ func (g Grant) Covers(c trace.ToolCall, p Policy, s Scope, now time.Time) bool {
 		return false
 	}
 	if g.Inside {
-		return s.inside(c)
+		return s.proven(c)
 	}
 	given, asked := essence(g.Input, s.Tools.Remarks(c.RawName)), essence(c.Input, s.Tools.Remarks(c.RawName))
 	return len(given) > 0 && bytes.Equal(given, asked)

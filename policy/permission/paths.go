@@ -26,7 +26,7 @@ func (s Scope) paths(c trace.ToolCall, patterns []string, any bool) answer {
 		}
 		return no
 	}
-	if any && !s.below(c) || !any && !s.inside(c) {
+	if any && !s.below(c) || !any && !s.proven(c) {
 		return s.outside(c, any)
 	}
 	reach := s.Tools.Reach(c.RawName, c.Input)

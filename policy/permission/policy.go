@@ -32,7 +32,7 @@ type Rule struct {
 	Tool string `json:"tool,omitempty" yaml:"tool,omitempty"`
 	// Inside matches calls that work on files of which each is proven to be in the
 	// workspace. A call whose input is not understood does not match, and neither
-	// does one whose paths the agent may expand.
+	// does one whose paths the agent may expand. A command matches where the agent has a strict box.
 	Inside bool `json:"inside,omitempty" yaml:"inside,omitempty"`
 	// Paths match calls on files of the workspace: for a rule that allows, all files are
 	// like one of the patterns; for the others, one file is. A pattern is a whole path

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/policy/toolkind"
@@ -165,6 +166,42 @@ func TestValidate(t *testing.T) {
 		err := p.Validate()
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.rule, err, c.want)
+		}
+	}
+}
+
+// In a strict box a rule about what is inside is also about the agent's commands, and a grant is about the one
+// command that was allowed.
+func TestACommandInAStrictBoxIsInside(t *testing.T) {
+	t.Parallel()
+	r := trace.PermissionRequest{RequestID: "r", Options: []trace.PermissionOption{{ID: "yes", OptionKind: trace.AllowOnce}, {ID: "no", OptionKind: trace.RejectOnce}}}
+	p := permission.Policy{Rules: []permission.Rule{{Inside: true, Then: permission.Allow}}}
+	call := func(kind trace.ToolKind, name, input string) trace.ToolCall {
+		return trace.ToolCall{ToolCallID: "c", RawName: name, ToolKind: kind, Input: json.RawMessage(input)}
+	}
+	command, other := call(trace.ToolExecute, "Bash", `{"command":"make"}`), call(trace.ToolExecute, "Bash", `{"command":"rm -r ."}`)
+	for name, c := range map[string]struct {
+		call         trace.ToolCall
+		boxed, allow bool
+	}{
+		"a command":               {command, true, true},
+		"the same without":        {command, false, false},
+		"a tool of nobody":        {call(trace.ToolExecute, "mcp__far__run", `{"command":"make"}`), true, false},
+		"a server":                {call(trace.ToolFetch, "WebFetch", `{"url":"https://example.com"}`), true, false},
+		"a file elsewhere":        {call(trace.ToolRead, "Read", `{"file_path":"/etc/passwd"}`), true, false},
+		"a command that names it": {call(trace.ToolExecute, "Bash", `{"command":"cat /data/token"}`), true, false},
+	} {
+		s := permission.Scope{
+			Tools: toolkind.Claude(), Boxed: c.boxed, Contains: func(string) bool { return false },
+			Closed: func(path string) bool { return path == "/data/token" }, Holds: func(string) bool { return false },
+		}
+		answer, decided := p.Decide(r, c.call, s)
+		if allowed := decided && answer.OptionKind == trace.AllowOnce; allowed != c.allow {
+			t.Errorf("%s: %t, %+v", name, decided, answer)
+		}
+		given := permission.Policy{}.Grant(command, s)
+		if given.Covers(other, permission.Policy{}, s, time.Now()) || !given.Covers(command, permission.Policy{}, s, time.Now()) {
+			t.Errorf("%s: the grant %+v covers another command", name, given)
 		}
 	}
 }

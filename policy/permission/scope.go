@@ -21,6 +21,8 @@ type Scope struct {
 	// whether a directory has such a thing in it, at any depth. Both may read the file
 	// system. Without them nothing is closed.
 	Closed, Holds func(path string) bool
+	// Boxed says that the kernel opens only the workspace, and the agent's own state, to the agent's commands.
+	Boxed bool
 	// Tools says what the strings of an input mean. Of a tool that the table does
 	// not know, nearly every string counts as a path.
 	Tools toolkind.Table
@@ -32,9 +34,15 @@ type Scope struct {
 // mostPaths bounds the paths and patterns that are looked at for one call.
 const mostPaths = 64
 
-// inside reports whether a call provably touches nothing but the workspace, and works on files
-// at all: a path beside an address of a server proves nothing.
+// inside reports whether a call is confined to the workspace: a call on files by proof, and a command by the
+// box around it. A tool that the table does not know may be a server's, which runs commands elsewhere.
 func (s Scope) inside(c trace.ToolCall) bool {
+	return s.proven(c) || s.Boxed && c.ToolKind == trace.ToolExecute && s.Tools.Knows(c.RawName)
+}
+
+// proven reports whether a call provably touches nothing but the workspace, and works on files
+// at all: a path beside an address of a server proves nothing.
+func (s Scope) proven(c trace.ToolCall) bool {
 	return s.below(c) && s.Tools.UnknownKey(c.RawName, c.Input) == ""
 }
 

@@ -30,6 +30,9 @@ type Gateway struct {
 	SecretFiles []string
 	// Closed are further files that no agent may read or write.
 	Closed []string
+	// Alone says that one person uses the gateway, from this machine. Then no agent has a strict box
+	// unless its settings say so.
+	Alone bool
 	// DataSetting and CwdSetting are how a person chooses another Data and another workspace, such as --data.
 	DataSetting, CwdSetting string
 }
@@ -42,13 +45,6 @@ func (g Gateway) Kept() []string {
 		all = append(all, g.Data)
 	}
 	return all
-}
-
-// BoxRule is the box around the programs of an agent that run outside of a hub. The reason says why it
-// is weaker than the agent's setting, or is "".
-func (g Gateway) BoxRule(a session.Agent) (rule box.Rule, reason string, err error) {
-	form, reason, err := a.Box.Settled()
-	return box.Rule{Form: form, Closed: g.Kept(), Read: a.Box.Read, Write: a.Box.Write}, reason, err
 }
 
 // Complete fills in what the hub must keep from agents, and what the prompts of one principal may hold.
@@ -77,7 +73,8 @@ type Agent struct {
 	// Policy is permission.Default() if nil.
 	Policy    *permission.Policy
 	Workspace spaces.Form
-	// Box is a guard if empty, where the agent can start programs.
+	// Box has the agent's own form if it has none: strict where its adapter was tried in it, unless the
+	// gateway is Alone; else guard.
 	Box box.Setting
 
 	preset agent.Preset
@@ -152,6 +149,6 @@ func (g Gateway) Make(a Agent, ours []string) (made session.Agent, _ Agent, err 
 	if a.Policy != nil {
 		made.Policy = *a.Policy
 	}
-	made, err = a.complete(made)
+	made, err = g.complete(a, made)
 	return made, a, err
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/policy/box"
 	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/session"
 )
@@ -37,13 +36,13 @@ func (g Gateway) Adopt(name string, s session.Agent, ours []string) (session.Age
 		s.Runtime = made
 	}
 	if err = cmp.Or(err, a.asks()); err == nil {
-		s, err = a.complete(s)
+		s, err = g.complete(a, s)
 	}
 	return s, a, err
 }
 
 // complete fills in what an agent's kind says of it.
-func (a Agent) complete(s session.Agent) (session.Agent, error) {
+func (g Gateway) complete(a Agent, s session.Agent) (session.Agent, error) {
 	if reflect.ValueOf(s.Tools).IsZero() {
 		s.Tools = a.tools()
 	}
@@ -51,7 +50,10 @@ func (a Agent) complete(s session.Agent) (session.Agent, error) {
 	s.Adapter, s.InProcess = cmp.Or(a.preset.Name, a.Kind.Name), a.Kind.InProcess
 	s.Files = a.Kind.Files && (a.Settings.URL == "" || a.Kind.Needs == "url") && (!a.Kind.Harmless || !a.Shared)
 	if !a.Kind.Harmless { // those start nothing
-		s.Box.Form = cmp.Or(s.Box.Form, box.Guard)
+		var err error
+		if s.Box, err = g.BoxSetting(a, s.Box); err != nil {
+			return s, err
+		}
 	}
 	if s.Workspace.Own() && !s.Files {
 		return s, a.refuse("workspace", "is %s, which only an agent can have that works with the files of a directory on this machine: remove it, or set cwd", s.Workspace)

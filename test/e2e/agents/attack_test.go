@@ -271,6 +271,8 @@ func besiege(t *testing.T, name string) *bench {
 			b.agent.Settings["OPENCODE_CONFIG_CONTENT"] = string(raw)
 			c["agents"] = map[string]any{name: map[string]any{"adapter": name, "command": b.agent.Path, "env": b.agent.Settings}}
 		}
+		// In strict the kernel closes what these attacks are after, so they would not show that the gateway asks.
+		c["agents"].(map[string]any)[name].(map[string]any)["box"] = map[string]any{"form": "guard"}
 		c["auth"] = map[string]any{"tokens": []any{
 			map[string]any{"name": "ci", "role": "viewer", "token_env": "ANTHROPIC_CI_TOKEN"},
 			map[string]any{"name": "cd", "role": "viewer", "token_env": "OPENAI_CI_TOKEN"},

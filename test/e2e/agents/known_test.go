@@ -4,8 +4,8 @@ package agents_test
 
 import "time"
 
-// endless is how long a turn that does not end by itself is let run.
-const endless = 40 * time.Second
+// endless is how long a turn that does not end by itself is let run. The first one starts the agent: see patience.
+const endless = 120 * time.Second
 
 // A difference is what is known of one agent, and why its Trace cannot have the
 // shape of the others.

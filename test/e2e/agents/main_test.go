@@ -24,6 +24,7 @@ import (
 // The environment of the tests' second process.
 const (
 	which   = "TRIBUTARY_TEST_AGENTS"
+	boxForm = "TRIBUTARY_TEST_BOX"     // set: the form of the agents' box, in place of the default one
 	gateway = "TRIBUTARY_TEST_GATEWAY" // the binary
 	network = "TRIBUTARY_TEST_NETWORK" // set: the process has a network of its own
 )

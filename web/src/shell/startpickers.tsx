@@ -2,6 +2,8 @@ import type { Agent } from '../api/api';
 import { Select } from '../ui/select';
 import { choicesOf, type Start } from './start';
 
+const boxOf = ({ box }: Agent) => (box === 'off' ? 'without a box' : box && `box: ${box}`);
+
 /** What a session begins with: its agent, and the mode and the model if the agent has told which there are. */
 export default function StartPickers({ agents, start, onChange }: { agents: Agent[]; start: Start; onChange: (start: Start) => void }) {
   const agent = agents.find(a => (start.agent ? a.name === start.agent : a.default));
@@ -19,10 +21,15 @@ export default function StartPickers({ agents, start, onChange }: { agents: Agen
               value: a.name,
               name: a.name,
               disabled: a.available === false,
-              note: a.available === false ? (a.reason ?? 'It cannot start here.') : a.default ? 'the default agent' : undefined,
+              note: a.available === false ? (a.reason ?? 'It cannot start here.') : [a.default && 'the default agent', boxOf(a)].filter(Boolean).join(', '),
             })),
           ]}
         />
+      )}
+      {agent?.box && (
+        <span className="note" title={agent.box_reason}>
+          {boxOf(agent)}
+        </span>
       )}
       {agent?.modes?.length ? (
         <Select
