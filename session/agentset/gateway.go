@@ -48,7 +48,8 @@ func (g Gateway) Kept() []string {
 // is weaker than the agent's setting, or is "".
 func (g Gateway) BoxRule(a session.Agent) (rule box.Rule, reason string, err error) {
 	form, reason, err := a.Box.Settled()
-	return box.Rule{Form: form, Closed: g.Kept(), Read: a.Box.Read, Write: a.Box.Write}, reason, err
+	rule = box.Rule{Form: form, Closed: g.Kept(), Read: a.Box.Read, Write: a.Box.Write, User: a.User}
+	return rule, reason, cmp.Or(err, rule.Check(a.Cwd))
 }
 
 // Complete fills in what the hub must keep from agents, and what the prompts of one principal may hold.
@@ -79,7 +80,10 @@ type Agent struct {
 	Workspace spaces.Form
 	// Box is a guard if empty, where the agent can start programs.
 	Box box.Setting
+	// User names the user of the system as whom the processes run; "" is the gateway's own.
+	User string
 
+	user   *box.User
 	preset agent.Preset
 }
 
@@ -106,6 +110,12 @@ func (a Agent) refuse(key, format string, args ...any) error {
 func (g Gateway) Settle(a Agent, ours []string) (Agent, error) {
 	a.Settings.Environ = nil
 	a = a.known()
+	if a.User != "" {
+		var err error
+		if a.user, err = box.FindUser(a.User); err != nil {
+			return a, a.refuse("user", "%v", err)
+		}
+	}
 	if a.Settings.Command == "" {
 		a.Settings.Command = a.preset.Command
 	}
@@ -148,7 +158,7 @@ func (g Gateway) Make(a Agent, ours []string) (made session.Agent, _ Agent, err 
 	if err != nil {
 		return made, a, a.refuse("", "cannot be made: %v", err)
 	}
-	made = session.Agent{Runtime: runtime, Cwd: a.Cwd, Model: a.Settings.Model, Options: a.Settings.Options, Workspace: a.Workspace, Box: a.Box, Policy: permission.Default()}
+	made = session.Agent{Runtime: runtime, Cwd: a.Cwd, Model: a.Settings.Model, Options: a.Settings.Options, Workspace: a.Workspace, Box: a.Box, User: a.user, Policy: permission.Default()}
 	if a.Policy != nil {
 		made.Policy = *a.Policy
 	}
