@@ -55,6 +55,8 @@ func (s *setup) warnings(name string) []string {
 	all := s.gateway().Warnings(a)
 	switch local := a.Settings.URL == "" || a.Kind.InProcess; {
 	case a.Kind.Harmless, !local, !severalConfigured(s.Config):
+	case a.User != "":
+		all = append(all, "it runs as the user "+a.User+" for everybody: a command that somebody approves can read and change the workspace and the home of that user, where the agent keeps the conversations of other people too")
 	case !slices.ContainsFunc(s.Auth.Approver, forMany):
 		all = append(all, "it runs as the gateway's user, and several people use the gateway: a command that somebody approves can read and change all that this user can, the files of other people's sessions too")
 	default:

@@ -52,7 +52,7 @@ func (r Rule) Check(dir string) error {
 		return fmt.Errorf("a program that was started as the user %s ended with %w", u.Name, err)
 	}
 	if dir != "" && unix.Access(dir, unix.R_OK|unix.W_OK|unix.X_OK) != nil {
-		return fmt.Errorf("the gateway may not read and write the workspace %s of the user %s: make the gateway's user a member of the directory's group, and run `chmod -R g+rwX %s` and `chmod g+s %s`", dir, u.Name, dir, dir)
+		return fmt.Errorf("the gateway may not read and write the workspace %s of the user %s: make the gateway's user a member of the group %d, and run `chgrp -R %d %s` and `chmod -R g+rwX %s`", dir, u.Name, u.GID, u.GID, dir, dir)
 	}
 	return nil
 }
