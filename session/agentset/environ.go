@@ -41,7 +41,7 @@ func (g Gateway) environ(a Agent, ours []string) ([]string, error) {
 	}
 	env := slices.DeleteFunc(allowed(ours, slices.Concat(everyProcess(), a.Kind.Environ, a.preset.Environ), a.PassEnv...), func(kv string) bool {
 		v, _, _ := strings.Cut(kv, "=")
-		return g.secret(v) || a.user != nil && passes(ofTheUser(), v)
+		return g.secret(v) || a.user != nil && passes(ofTheUser(), v) && !slices.Contains(a.PassEnv, v)
 	})
 	if a.user != nil {
 		env = append(env, a.user.Environ()...)
