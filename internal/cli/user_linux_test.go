@@ -34,6 +34,16 @@ func TestAnAgentsUserIsRefusedInASentence(t *testing.T) {
 	}
 }
 
+// People who approve for an agent with a user of its own do not own the gateway. They share that user.
+func TestAnAgentsUserIsToldWhereSeveralPeopleShareIt(t *testing.T) {
+	t.Setenv("TRIBUTARY_TEST_TOKEN", "the-token-of-a-collaborator-0123456789")
+	conf := file(t, "tributary.yaml", "cwd: "+t.TempDir()+"\nauth: {approver: collaborator, tokens: [{name: bob, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]}\nagents: {claude: {user: nobody}}\n")
+	r := command(t, "", "config", "check", "--config", conf)
+	if r.status != exitOK || strings.Contains(r.errors, "the gateway's user") || !strings.Contains(r.errors, "it runs as the user nobody for everybody") {
+		t.Errorf("exit status %d\n%s", r.status, r.errors)
+	}
+}
+
 // The environment says whose the process is, and leads to no directory of the gateway's user.
 func TestTheEnvironmentIsThatOfTheAgentsUser(t *testing.T) {
 	t.Parallel()
