@@ -22,7 +22,7 @@ func TestNewFilesBelongToThoseWhoWorkInTheDirectory(t *testing.T) {
 	}
 	const agent, group = 64999, 64998
 	for _, c := range []struct {
-		name      string
+		name     string
 		uid, gid int
 		mode     fs.FileMode // of the directory
 		more     fs.FileMode // of the group, beside what the umask lets through

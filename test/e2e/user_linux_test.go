@@ -11,8 +11,10 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -67,7 +69,7 @@ func TestAnApprovedCommandOfAnotherUserDoesNotReadTheGatewaysFiles(t *testing.T)
 			dir := place(t, c.by, strings.NewReplacer("URL", model.URL+"/v1", "USER", c.user, "BOX", c.box))
 			args := []string{"env", "WORD=word-of-the-environment", "UMASK=0077", "sh", "-c", `umask $UMASK; exec "$0" "$@"`, filepath.Join(dir, "tributary"), "serve", "--config", filepath.Join(dir, "tributary.yaml")}
 			if c.by != "root" {
-				args = append(unit[:len(unit):len(unit)], args...)
+				args = slices.Concat(unit, args)
 			}
 			p := begin(t, args)
 			out := p.approve("read", fmt.Sprintf("id -un; cat ../data/token ../data/tributary.db ../keys/other; tr '\\000' '\\n' </proc/%d/environ; grep ^Cap /proc/self/status; kill -0 %d && echo can-end-it; echo mine >made; mkdir sub; echo all was tried", p.PID, p.PID))
@@ -118,7 +120,7 @@ func place(t *testing.T, by string, of *strings.Replacer) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir, err := os.MkdirTemp("/tmp", "tributary-user-") // others have to get there
+	dir, err := os.MkdirTemp("/tmp", "tributary-user-") //nolint:usetesting // others have to get there
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -139,6 +141,8 @@ func place(t *testing.T, by string, of *strings.Replacer) string {
 	if err != nil {
 		t.Fatal(err)
 	}
+	syscall.ForkLock.RLock() // a process that starts meanwhile would inherit the open file, and the program could not run
+	defer syscall.ForkLock.RUnlock()
 	text := []byte(strings.ReplaceAll(of.Replace(team), "DIR", dir))
 	err = errors.Join(
 		os.Chmod(dir, 0o755), os.WriteFile(filepath.Join(dir, "tributary"), program, 0o755), os.WriteFile(filepath.Join(dir, "tributary.yaml"), text, 0o644), //nolint:gosec // for other users
