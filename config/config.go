@@ -190,7 +190,9 @@ type Agent struct {
 	Workspace spaces.Form        `yaml:"workspace"`
 	Policy    *permission.Policy `yaml:"policy"`
 	// Box closes files to the processes of the agent.
-	Box       box.Setting               `yaml:"box"`
+	Box box.Setting `yaml:"box"`
+	// User is the user of the system as whom the agent's processes run; "" is the gateway's own.
+	User      string                    `yaml:"user"`
 	ToolKinds map[string]trace.ToolKind `yaml:"tool_kinds"`
 
 	// URL is the address of an agent that the gateway does not start. TokenEnv and

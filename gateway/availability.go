@@ -31,6 +31,8 @@ func (g *gateway) agents(w http.ResponseWriter, r *http.Request) error {
 		// configuration.
 		Box       box.Form `json:"box,omitempty"`
 		BoxReason string   `json:"box_reason,omitempty"`
+		// User is the user of the system as whom its processes run, if it has one of its own.
+		User string `json:"user,omitempty"`
 
 		session.Offers
 
@@ -40,7 +42,7 @@ func (g *gateway) agents(w http.ResponseWriter, r *http.Request) error {
 	for _, name := range g.Hub.AgentNames() {
 		v := agentView{Name: name, Default: name == g.Hub.Default, Offers: g.Hub.LastOffers(name), Files: g.Hub.Agents[name].Files}
 		in := g.Hub.BoxOf(name)
-		v.Box, v.BoxReason = in.Form, in.Reason
+		v.Box, v.BoxReason, v.User = in.Form, in.Reason, in.User
 		if g.Availability != nil {
 			if a := g.Availability(name); a.Known {
 				v.Available, v.Reason, v.Version = &a.Available, a.Reason, a.Version

@@ -17,6 +17,8 @@ type Boxed struct {
 	Form box.Form
 	// Reason says why the box is a weaker one than the agent's setting, or "".
 	Reason string
+	// User names the user of the system as whom the processes run; "" is the gateway's own.
+	User string
 }
 
 // settleBoxes finds which boxes can be had here. An agent whose box is required and cannot be had is
@@ -32,14 +34,20 @@ func (h *Hub) settleBoxes() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.Agents)) {
 		a := h.Agents[name]
-		if a.InProcess && a.Box.Form == "" && !a.Box.Required {
+		if a.InProcess && a.Box.Form == "" && !a.Box.Required && a.User == nil {
 			continue
 		}
 		form, reason, err := a.Box.Settled()
 		if err != nil {
 			return fmt.Errorf("the agent %s cannot be offered: %w", name, err)
 		}
-		h.boxed[name] = Boxed{form, reason}
+		h.boxed[name] = Boxed{Form: form, Reason: reason}
+		if a.User != nil {
+			h.boxed[name] = Boxed{form, reason, a.User.Name}
+			if err := (box.Rule{Form: form, User: a.User}).Check(a.Cwd); err != nil {
+				return fmt.Errorf("the agent %s cannot be offered: %w", name, err)
+			}
+		}
 		if reason != "" {
 			h.Logger.Info("an agent does not get its box", "agent", name, "box", form, "why", reason)
 		}
@@ -57,10 +65,10 @@ func (h *Hub) BoxRule(name string) box.Rule { return h.boxRule(name, "", nil) }
 // boxRule is the box around the programs of an agent that work in a directory, which may be below a
 // closed one. Strict opens the further paths, too, and what is in open may be below a closed one.
 func (h *Hub) boxRule(name, cwd string, paths []string, open ...string) box.Rule {
-	own := h.Agents[name].Box
-	rule := box.Rule{Form: h.boxed[name].Form, Closed: h.Closed, Open: open, Read: own.Read, Write: own.Write}
+	a := h.Agents[name]
+	rule := box.Rule{Form: h.boxed[name].Form, Closed: h.Closed, Open: open, Read: a.Box.Read, Write: a.Box.Write, User: a.User}
 	if cwd != "" {
-		rule.Write = slices.Concat(own.Write, []string{cwd}, paths)
+		rule.Write = slices.Concat(a.Box.Write, []string{cwd}, paths)
 	}
 	if h.Workspaces == nil {
 		return rule

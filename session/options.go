@@ -71,6 +71,8 @@ type Agent struct {
 	// Box closes files to the processes of the agent: Closed, and workspaces of other sessions. An
 	// agent that is InProcess has one only if the form is set.
 	Box box.Setting
+	// User is the user of the system as whom the processes of the agent run; nil is the gateway's own.
+	User *box.User
 }
 
 // Options configure a Hub. The zero value of each limit means its default.

@@ -35,6 +35,8 @@ type agentStatus struct {
 	// configuration.
 	Box       box.Form `json:"box,omitempty"`
 	BoxReason string   `json:"box_reason,omitempty"`
+	// User is the user of the system as whom its processes run, if it has one of its own.
+	User string `json:"user,omitempty"`
 	// Warnings name the settings by which the agent may act without asking.
 	Warnings []string `json:"warnings,omitempty"`
 }
@@ -75,7 +77,11 @@ func (c *agentsCommand) Run(ctx context.Context, p *program) error {
 			if s.BoxReason != "" && (cfg.Agents[s.Name].Box.Form != "" || !cfg.onePerson()) { // else nobody has asked for it
 				warnings = append(warnings, fmt.Sprintf("the agent %s does not get its box, only %s: %s", s.Name, s.Box, s.BoxReason))
 			}
-			table.row(s.Name, s.Adapter, oneLine(cmp.Or(s.Version, "-")), oneLine(cmp.Or(string(s.Box), "-")), status)
+			in := cmp.Or(string(s.Box), "-")
+			if s.User != "" {
+				in += ", user " + s.User
+			}
+			table.row(s.Name, s.Adapter, oneLine(cmp.Or(s.Version, "-")), oneLine(in), status)
 		}
 		err = table.Flush()
 		for _, warning := range warnings {
@@ -101,8 +107,9 @@ func (s *setup) probeAll(ctx context.Context) ([]agentStatus, error) {
 		all[i] = agentStatus{Name: name, Adapter: cmp.Or(preset.Name, kind.Name), Default: name == s.DefaultAgent, Warnings: s.warnings(name)}
 		rule, reason, err := s.gateway().BoxRule(made[name])
 		if err != nil {
-			return nil, s.Fault("agents."+name+".box", "cannot be had: %v", err)
+			return nil, s.Fault("agents."+name, "cannot be had: %v", err)
 		}
+		all[i].User = s.Agents[name].User
 		if !kind.Harmless {
 			all[i].Box, all[i].BoxReason = rule.Form, reason
 		}

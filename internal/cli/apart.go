@@ -58,6 +58,9 @@ func (s *setup) warnings(name string) []string {
 	if a.Kind.Harmless || !local || !severalConfigured(s.Config) {
 		return all
 	}
+	if a.User != "" {
+		return append(all, "it runs as the user "+a.User+" for everybody: a command that somebody approves can read and change the workspace and the home of that user, where the agent keeps the conversations of other people too")
+	}
 	in, err := s.gateway().BoxSetting(a, a.Box)
 	if err != nil {
 		return all

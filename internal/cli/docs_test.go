@@ -12,7 +12,8 @@ import (
 )
 
 // TestConfigurationsOfTheDocs loads each YAML block of each page as tributary.yaml, except the configuration of
-// Prometheus, and cases and suites, which it loads as those.
+// Prometheus, and cases and suites, which it loads as those. With none of them a person who approves a
+// command owns a gateway of several people.
 func TestConfigurationsOfTheDocs(t *testing.T) {
 	kinds := append(builtIn(), tutorial.Adapter())
 	blocks := regexp.MustCompile("(?ms)^```yaml[^\n]*\n(.*?)^```")
@@ -42,12 +43,20 @@ func TestConfigurationsOfTheDocs(t *testing.T) {
 				for _, name := range secrets.FindAllStringSubmatch(block[1], -1) {
 					t.Setenv(name[1], "a-dummy-of-enough-characters")
 				}
-				c, err := load(kinds, file(t, "tributary.yaml", block[1]), flags{cwd: t.TempDir()})
+				text := strings.ReplaceAll(block[1], "user: tributary-agent", "user: nobody") // who is on every machine
+				c, err := load(kinds, file(t, "tributary.yaml", text), flags{cwd: t.TempDir()})
 				if err == nil {
 					_, err = c.agents()
 				}
 				if err == nil {
 					_, err = c.exporters(nil)
+				}
+				for name := range c.Agents { // what is printed is copied
+					for _, warning := range c.warnings(name) {
+						if strings.Contains(warning, "the gateway's user") {
+							t.Errorf("%s: the agent %s: %s\n%s", page, name, warning, block[1])
+						}
+					}
 				}
 				if err != nil {
 					t.Errorf("%s: %v\n%s", page, err, block[1])

@@ -261,12 +261,21 @@ func TestTheUnitStartsTheGatewayWithThePackagesFiles(t *testing.T) {
 	}
 	state := strings.Fields(settings["StateDirectory"])
 	for _, dir := range []string{c.Data, c.Cwd, settings["WorkingDirectory"]} {
-		if !slices.Contains(state, strings.TrimPrefix(dir, "/var/lib/")) {
+		if !slices.Contains(state, strings.TrimPrefix(dir, "/var/lib/")) && filepath.Dir(dir) != settings["ReadWritePaths"] {
 			t.Errorf("the service cannot write %s: %q", dir, state)
 		}
 	}
-	if !strings.HasPrefix(repository(t, files["/usr/lib/sysusers.d/tributary.conf"]), "u "+settings["User"]+" ") {
-		t.Errorf("the package makes no user %s", settings["User"])
+	agents := strings.TrimPrefix(settings["ReadWritePaths"], "/var/lib/")
+	if want := "u " + agents + " "; !strings.Contains(repository(t, files["/etc/tributary/tributary.yaml"]), "{user: "+agents+"}") || !strings.Contains(repository(t, files["/usr/lib/sysusers.d/tributary.conf"]), want) {
+		t.Errorf("the package has no user %q for agents", agents)
+	}
+	for _, dir := range []string{settings["ReadWritePaths"] + " 0750", c.Cwd + " 0770"} { // the gateway is in their group
+		if !strings.Contains(repository(t, files["/usr/lib/tmpfiles.d/tributary.conf"]), "d "+dir+" "+agents+" "+agents+"\n") {
+			t.Errorf("the package does not make %s", dir)
+		}
+	}
+	if lines := strings.Split(repository(t, files["/usr/lib/sysusers.d/tributary.conf"]), "\n"); !strings.HasPrefix(lines[0], "u "+settings["User"]+" ") || !slices.Contains(lines, "m "+settings["User"]+" "+agents) || slices.Contains(lines, "m "+agents+" "+settings["User"]) {
+		t.Errorf("the package makes no user %s who is in the group %s", settings["User"], agents)
 	}
 	if seconds, err := time.ParseDuration(settings["TimeoutStopSec"] + "s"); err != nil || seconds < longestEnd {
 		t.Errorf("the gateway has %ss for its end, and needs up to %s", settings["TimeoutStopSec"], longestEnd)

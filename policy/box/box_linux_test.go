@@ -35,6 +35,7 @@ type job struct {
 	Dir    string
 	Script string
 	Args   []string
+	Check  bool // only check whether the rule can be had
 }
 
 // outcome is what became of it.
@@ -62,7 +63,11 @@ func beGateway() {
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH") + ":" + filepath.Join(filepath.Dir(j.Dir), "named"), "HOME=" + filepath.Dir(j.Dir), "TMPDIR=/dev/shm", fmt.Sprint("GATEWAY=", os.Getpid()), "DATA=" + filepath.Join(filepath.Dir(j.Dir), "data")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	o := outcome{}
-	if err = j.Rule.Start(cmd); err == nil {
+	if j.Check {
+		if err = j.Rule.Check(j.Dir); err != nil {
+			o.Error = err.Error()
+		}
+	} else if err = j.Rule.Start(cmd); err == nil {
 		_ = cmd.Wait()
 		o.Status = cmd.ProcessState.ExitCode()
 	} else {

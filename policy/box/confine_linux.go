@@ -1,6 +1,7 @@
 package box
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,6 +37,12 @@ type order struct {
 	// Death is the signal that the kernel sends when the process Parent ends; 0 is none.
 	Death  int `json:"death,omitempty"`
 	Parent int `json:"parent"`
+	// Dir is the directory that the process of another user works in, and Use one that the user has to be
+	// able to read and write, or "".
+	Dir string `json:"dir,omitempty"`
+	Use string `json:"use,omitempty"`
+	// Share has that user's new files be open to their group, because the gateway is another member of it.
+	Share bool `json:"share,omitempty"`
 }
 
 // failure is a report of the program in the box.
@@ -82,7 +89,7 @@ func try(r Rule) (err error) {
 	r.Closed = []string{closed, file}
 	cmd := exec.Command("/proc/self/exe") //nolint:noctx // it ends within setUpWithin
 	cmd.Dir, cmd.Env = "/", []string{}
-	if err := r.start(cmd, ""); err != nil {
+	if err := r.start(cmd, "", ""); err != nil {
 		return err
 	}
 	if err := cmd.Wait(); err != nil {
@@ -96,14 +103,11 @@ func forbidden(step string, err error) error {
 	return fmt.Errorf("the system does not let this user %s (%w): see the page about the box for containers and for settings of the kernel", step, err)
 }
 
-// start has a command start this program, which sets up the box and becomes the program of a path.
-func (r Rule) start(cmd *exec.Cmd, path string) error {
+// start has a command start this program, which becomes the user, sets up the box, sees that it can use a
+// directory, and becomes the program of a path.
+func (r Rule) start(cmd *exec.Cmd, path, use string) error {
 	if !enters.Load() {
 		return errNotEntered
-	}
-	uids, gids, groups, err := identity()
-	if err != nil {
-		return err
 	}
 	reports, report, err := os.Pipe()
 	if err != nil {
@@ -115,23 +119,28 @@ func (r Rule) start(cmd *exec.Cmd, path string) error {
 	}
 	attr := cmd.SysProcAttr
 	r.Closed = slices.Concat(r.Closed, r.sockets())
-	o := order{Rule: r, Path: path, Report: 3 + len(cmd.ExtraFiles), Death: int(attr.Pdeathsig), Parent: os.Getpid()}
+	o := order{Rule: r, Path: path, Report: 3 + len(cmd.ExtraFiles), Death: int(attr.Pdeathsig), Parent: os.Getpid(), Use: use}
+	if r.User != nil { // the gateway may not have the right to go to the directory, or the user to the gateway's
+		o.Share, o.Dir, cmd.Dir = os.Geteuid() != 0, cmp.Or(cmd.Dir, "/"), "/"
+		attr.AmbientCaps = []uintptr{unix.CAP_SETUID, unix.CAP_SETGID}
+	}
+	if r.closes() {
+		if err := r.namespaces(attr); err != nil {
+			return err
+		}
+	}
 	text, err := json.Marshal(o)
 	if err != nil {
 		_ = report.Close()
 		return fmt.Errorf("write the box as JSON: %w", err)
 	}
-	attr.Cloneflags |= syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS
-	attr.UidMappings, attr.GidMappings, attr.GidMappingsEnableSetgroups = uids, gids, groups
-	// These outlive the start of this program, and end before that of the agent.
-	attr.AmbientCaps = []uintptr{unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP}
 	cmd.ExtraFiles = append(cmd.ExtraFiles, report)
 	// The link leads to the program that runs, also when a newer one lies in its place.
 	cmd.Path, cmd.Args = "/proc/self/exe", append([]string{"tributary", argument, string(text)}, cmd.Args...)
 	err = cmd.Start()
 	_ = report.Close()
 	if err != nil {
-		return forbidden("start a program in namespaces of its own", err)
+		return forbidden("start a program in namespaces of its own, or as another user", err)
 	}
 	if err := await(path, reports); err != nil {
 		_ = cmd.Process.Kill()
@@ -139,6 +148,15 @@ func (r Rule) start(cmd *exec.Cmd, path string) error {
 		return err
 	}
 	return nil
+}
+
+// namespaces has the program be in a user namespace and in a mount namespace of its own.
+func (r Rule) namespaces(attr *syscall.SysProcAttr) (err error) {
+	attr.Cloneflags |= syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS
+	attr.UidMappings, attr.GidMappings, attr.GidMappingsEnableSetgroups, err = r.identity()
+	// These outlive the start of this program, and end before that of the agent.
+	attr.AmbientCaps = append(attr.AmbientCaps, unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP)
+	return err
 }
 
 // await reads the report of the program in the box. The pipe ends without one when the program becomes
@@ -163,19 +181,22 @@ func await(path string, reports *os.File) error {
 	return forbidden(f.Step, f.Errno)
 }
 
-// identity maps every user and group of this process to itself. A user without privileges may map
-// only their own.
-func identity() (uids, gids []syscall.SysProcIDMap, groups bool, err error) {
-	head, data := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}, [2]unix.CapUserData{}
-	if err := unix.Capget(&head, &data[0]); err != nil {
-		return nil, nil, false, fmt.Errorf("read the capabilities of the gateway: %w", err)
-	}
-	const all = 1<<unix.CAP_SETUID | 1<<unix.CAP_SETGID
-	if data[0].Effective&all != all {
-		one := func(id int) []syscall.SysProcIDMap {
-			return []syscall.SysProcIDMap{{ContainerID: id, HostID: id, Size: 1}}
+// identity maps users and groups to themselves: those of the rule's user, or every one of this process. A
+// gateway without privileges may map only its own.
+func (r Rule) identity() (uids, gids []syscall.SysProcIDMap, groups bool, err error) {
+	each := func(ids ...int) (all []syscall.SysProcIDMap) {
+		slices.Sort(ids)
+		for _, id := range slices.Compact(ids) {
+			all = append(all, syscall.SysProcIDMap{ContainerID: id, HostID: id, Size: 1})
 		}
-		return one(os.Geteuid()), one(os.Getegid()), false, nil
+		return all
+	}
+	if r.User != nil {
+		return each(r.User.UID), each(append([]int{r.User.GID}, r.User.Groups...)...), true, nil
+	}
+	// To map user 0 the kernel wants a third one.
+	if lacks, err := mayNot(1<<unix.CAP_SETUID | 1<<unix.CAP_SETGID | 1<<unix.CAP_SETFCAP); lacks {
+		return each(os.Geteuid()), each(os.Getegid()), false, err
 	}
 	if uids, err = ownMap("/proc/self/uid_map"); err == nil {
 		gids, err = ownMap("/proc/self/gid_map")

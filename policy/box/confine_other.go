@@ -3,6 +3,7 @@
 package box
 
 import (
+	"cmp"
 	"errors"
 	"os/exec"
 )
@@ -18,4 +19,14 @@ func Available(f Form) error {
 	return errors.New("boxes need Linux")
 }
 
-func (r Rule) start(*exec.Cmd, string) error { return Available(r.Form) }
+// Check reports why no program can be started as the rule's user.
+func (r Rule) Check(string) error {
+	if r.User == nil {
+		return nil
+	}
+	return errors.New("agents run as users of their own on Linux only")
+}
+
+func (r Rule) start(*exec.Cmd, string, string) error {
+	return cmp.Or(r.Check(""), Available(r.Form))
+}

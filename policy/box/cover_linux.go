@@ -158,12 +158,16 @@ func (r Rule) fill(dir string, closed target, kept []target) error {
 // sockets are those by which other programs of the same user start programs outside of the box: the
 // user's service manager and the bus that leads to it. Write opens them.
 func (r Rule) sockets() (all []string) {
-	for _, dir := range []string{fmt.Sprintf("/run/user/%d", os.Geteuid()), os.Getenv("XDG_RUNTIME_DIR")} {
+	uid := os.Geteuid()
+	if r.User != nil {
+		uid = r.User.UID
+	}
+	for _, dir := range []string{fmt.Sprintf("/run/user/%d", uid), os.Getenv("XDG_RUNTIME_DIR")} {
 		if dir != "" {
 			all = append(all, filepath.Join(dir, "bus"), filepath.Join(dir, "systemd"))
 		}
 	}
-	if os.Geteuid() == 0 {
+	if uid == 0 {
 		all = append(all, "/run/dbus/system_bus_socket", "/run/systemd/private")
 	}
 	return slices.DeleteFunc(all, func(path string) bool { return slices.Contains(r.Write, path) })

@@ -13,11 +13,13 @@ import (
 
 // Enter belongs first in the main function of a program that starts agents. In a process that was
 // started to set up a box, Enter sets it up, becomes the agent, and does not return. In all others
-// Enter returns at once, and the program can have boxes from then on.
+// Enter returns at once, and the program can have boxes from then on. Programs that it starts no longer
+// inherit its ambient capabilities: an agent must not get the right to become any user.
 func Enter() {
 	if len(os.Args) > 2 && os.Args[1] == argument {
 		enter(os.Args[2], os.Args[3:])
 	}
+	forget()
 	enters.Store(true)
 }
 
@@ -63,26 +65,23 @@ func enter(text string, args []string) {
 	os.Exit(126)
 }
 
-// setUp makes the box around this process.
+// setUp makes this process one of the rule's user, and the box around it.
 func (o order) setUp() error {
-	dir, err := unix.Getwd()
-	if err != nil {
-		return step(err, "find the directory to work in")
-	}
-	if err := o.Rule.cover(); err != nil {
-		return err
-	}
-	// From the directory as it was before, .. would lead below what lies over it now.
-	if err := unix.Chdir(dir); err != nil {
-		return step(err, "work in %s", dir)
-	}
-	if err := surrender(); err != nil {
-		return err
-	}
-	if o.Rule.Form == Strict {
-		if err := o.allowOnly(); err != nil {
+	if u := o.Rule.User; u != nil {
+		if err := o.become(u); err != nil {
 			return err
 		}
+		if o.Use != "" && unix.Access(o.Use, unix.R_OK|unix.W_OK|unix.X_OK) != nil {
+			os.Exit(notWritable)
+		}
+	}
+	if o.Rule.closes() {
+		if err := o.close(); err != nil {
+			return err
+		}
+	}
+	if err := surrender(o.Rule); err != nil {
+		return err
 	}
 	if o.Death == 0 {
 		return nil
@@ -97,11 +96,36 @@ func (o order) setUp() error {
 	return nil
 }
 
-// surrender gives up the right to change mounts, for this process and for every program that it
-// becomes. In a further namespace of its own a process has the right again, but not over these mounts.
-func surrender() error {
+// close closes files to this process.
+func (o order) close() error {
+	dir, err := unix.Getwd()
+	if err != nil {
+		return step(err, "find the directory to work in")
+	}
+	if err := o.Rule.cover(); err != nil {
+		return err
+	}
+	// From the directory as it was before, .. would lead below what lies over it now.
+	if err := unix.Chdir(dir); err != nil {
+		return step(err, "work in %s", dir)
+	}
 	if err := unix.Prctl(unix.PR_CAPBSET_DROP, unix.CAP_SYS_ADMIN, 0, 0, 0); err != nil {
 		return step(err, "give up the right to change mounts")
+	}
+	if o.Rule.Form == Strict {
+		return o.allowOnly()
+	}
+	return nil
+}
+
+// surrender gives up the rights to change mounts and to become other users, for this process and for every
+// program that it becomes. In a further namespace of its own a process has the first again, but not over
+// the mounts of the box.
+func surrender(r Rule) error {
+	if r.User != nil {
+		if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+			return step(err, "give up new privileges")
+		}
 	}
 	if err := unix.Prctl(unix.PR_CAP_AMBIENT, unix.PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0); err != nil {
 		return step(err, "give up its privileges")
@@ -112,6 +136,9 @@ func surrender() error {
 	}
 	for i := range data {
 		data[i].Inheritable = 0
+		if r.User != nil {
+			data[i] = unix.CapUserData{}
+		}
 	}
 	return step(unix.Capset(&head, &data[0]), "give up its inherited privileges")
 }

@@ -45,6 +45,8 @@ type Rule struct {
 	// in / is a directory that is made if it is not there.
 	Read  []string `json:"read,omitempty"`
 	Write []string `json:"write,omitempty"`
+	// User is the user as whom the process runs, with each form; nil is the gateway's own.
+	User *User `json:"user,omitempty"`
 }
 
 // Settled finds the form that can be had here: that of the setting, or the strongest weaker one.
@@ -70,14 +72,17 @@ func (s Setting) Settled() (form Form, reason string, err error) {
 	return form, reason, nil
 }
 
-// Start starts a command in the box, and returns when its program runs there, or with why it does not.
-// Start changes the command's SysProcAttr and ExtraFiles.
+// Start starts a command in the box and as its user, and returns when its program runs there, or with why it
+// does not. Start changes the command's SysProcAttr and ExtraFiles.
 func (r Rule) Start(cmd *exec.Cmd) error {
-	if r.Form == "" || r.Form == Off || cmd.Err != nil {
+	if cmd.Err != nil || !r.closes() && r.User == nil {
 		return cmd.Start()
 	}
-	return r.start(cmd, cmd.Path)
+	return r.start(cmd, cmd.Path, "")
 }
+
+// closes says whether there is a box, beside the user.
+func (r Rule) closes() bool { return r.Form != "" && r.Form != Off }
 
 type contextKey struct{}
 

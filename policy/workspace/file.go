@@ -153,8 +153,10 @@ func (d Dir) write(ctx context.Context, name string, data []byte) error {
 		return err
 	}
 	// No O_TRUNC: nothing is thrown away before it is known to be a file.
-	f, info, err := d.openFile(name, os.O_WRONLY|os.O_CREATE)
-	if err != nil {
+	f, info, err := d.openFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL)
+	if err == nil {
+		d.share(f, name)
+	} else if f, info, err = d.openFile(name, os.O_WRONLY|os.O_CREATE); err != nil {
 		return err
 	}
 	if !info.Mode().IsRegular() {
@@ -182,7 +184,20 @@ func (d Dir) makeParents(name string) error {
 	if info, err := d.root.Stat(parent); err == nil && info.IsDir() {
 		return nil
 	}
-	return d.root.MkdirAll(parent, 0o755)
+	way := ""
+	for part := range strings.SplitSeq(parent, string(filepath.Separator)) {
+		way = filepath.Join(way, part)
+		if err := d.root.Mkdir(way, 0o755); errors.Is(err, fs.ErrExist) {
+			continue
+		} else if err != nil {
+			return err
+		}
+		if f, err := d.root.Open(way); err == nil {
+			d.share(f, way)
+			_ = f.Close()
+		}
+	}
+	return nil
 }
 
 // Stat describes what path leads to.

@@ -15,7 +15,8 @@ import (
 // is weaker than the agent's setting, or is "".
 func (g Gateway) BoxRule(a session.Agent) (rule box.Rule, reason string, err error) {
 	form, reason, err := a.Box.Settled()
-	return box.Rule{Form: form, Closed: g.Kept(), Read: a.Box.Read, Write: a.Box.Write}, reason, err
+	rule = box.Rule{Form: form, Closed: g.Kept(), Read: a.Box.Read, Write: a.Box.Write, User: a.User}
+	return rule, reason, cmp.Or(err, rule.Check(a.Cwd))
 }
 
 // needs is what an agent needs in a strict box.

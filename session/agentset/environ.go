@@ -18,6 +18,12 @@ func everyProcess() []string {
 	}
 }
 
+// ofTheUser names the variables that an agent with a user of its own does not get: they are those of the
+// gateway's user, whose directories are closed to the agent.
+func ofTheUser() []string {
+	return []string{"HOME", "USER", "LOGNAME", "SHELL", "MAIL", "TMPDIR", "XDG_*"}
+}
+
 // ownPrefix begins the names of the gateway's own variables.
 const ownPrefix = "TRIBUTARY_"
 
@@ -35,8 +41,11 @@ func (g Gateway) environ(a Agent, ours []string) ([]string, error) {
 	}
 	env := slices.DeleteFunc(allowed(ours, slices.Concat(everyProcess(), a.Kind.Environ, a.preset.Environ), a.PassEnv...), func(kv string) bool {
 		v, _, _ := strings.Cut(kv, "=")
-		return g.secret(v)
+		return g.secret(v) || a.user != nil && passes(ofTheUser(), v) && !slices.Contains(a.PassEnv, v)
 	})
+	if a.user != nil {
+		env = append(env, a.user.Environ()...)
+	}
 	for _, v := range slices.Sorted(maps.Keys(a.Env)) {
 		env = append(env, v+"="+a.Env[v])
 	}

@@ -76,7 +76,10 @@ type Agent struct {
 	// Box has the agent's own form if it has none: strict where its adapter was tried in it, unless the
 	// gateway is Alone; else guard.
 	Box box.Setting
+	// User names the user of the system as whom the processes run; "" is the gateway's own.
+	User string
 
+	user   *box.User
 	preset agent.Preset
 }
 
@@ -103,6 +106,12 @@ func (a Agent) refuse(key, format string, args ...any) error {
 func (g Gateway) Settle(a Agent, ours []string) (Agent, error) {
 	a.Settings.Environ = nil
 	a = a.known()
+	if a.User != "" {
+		var err error
+		if a.user, err = box.FindUser(a.User); err != nil {
+			return a, a.refuse("user", "%v", err)
+		}
+	}
 	if a.Settings.Command == "" {
 		a.Settings.Command = a.preset.Command
 	}
@@ -145,7 +154,7 @@ func (g Gateway) Make(a Agent, ours []string) (made session.Agent, _ Agent, err 
 	if err != nil {
 		return made, a, a.refuse("", "cannot be made: %v", err)
 	}
-	made = session.Agent{Runtime: runtime, Cwd: a.Cwd, Model: a.Settings.Model, Options: a.Settings.Options, Workspace: a.Workspace, Box: a.Box, Policy: permission.Default()}
+	made = session.Agent{Runtime: runtime, Cwd: a.Cwd, Model: a.Settings.Model, Options: a.Settings.Options, Workspace: a.Workspace, Box: a.Box, User: a.user, Policy: permission.Default()}
 	if a.Policy != nil {
 		made.Policy = *a.Policy
 	}

@@ -15,7 +15,7 @@ import (
 // Runtime without an environment for its processes gets the allowed part of ours. A Runtime that is no
 // agent.Describer is taken as it is set, and counts as an agent that reads its whole workspace unasked.
 func (g Gateway) Adopt(name string, s session.Agent, ours []string) (session.Agent, Agent, error) {
-	a := Agent{Kind: agent.Adapter{Name: s.Adapter, InProcess: s.InProcess, Files: s.Files}, Cwd: s.Cwd, Workspace: s.Workspace}
+	a := Agent{Kind: agent.Adapter{Name: s.Adapter, InProcess: s.InProcess, Files: s.Files}, Cwd: s.Cwd, Workspace: s.Workspace, user: s.User}
 	if d, is := s.Runtime.(agent.Describer); is {
 		a.Kind, a.Settings = d.Describe()
 	}
@@ -54,6 +54,13 @@ func (g Gateway) complete(a Agent, s session.Agent) (session.Agent, error) {
 		if s.Box, err = g.BoxSetting(a, s.Box); err != nil {
 			return s, err
 		}
+	}
+	switch {
+	case s.User == nil:
+	case a.Kind.Harmless:
+		return s, a.refuse("user", "is %s, and this agent starts no programs: remove it", s.User.Name)
+	case s.Workspace.Own():
+		return s, a.refuse("workspace", "is %s, and the gateway cannot make workspaces of its own for the user %s: write workspace: shared, or remove user", s.Workspace, s.User.Name)
 	}
 	if s.Workspace.Own() && !s.Files {
 		return s, a.refuse("workspace", "is %s, which only an agent can have that works with the files of a directory on this machine: remove it, or set cwd", s.Workspace)

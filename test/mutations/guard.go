@@ -101,7 +101,7 @@ func guardPromises() []mutation {
 		},
 		{
 			name: "an agent gets a variable with a secret", promise: inside, file: "session/agentset/environ.go",
-			text: "\t\treturn g.secret(v)\n", other: "\t\treturn false && g.secret(v)\n", tests: "MountedGateway", packages: []string{"."},
+			text: "return g.secret(v) || a.user", other: "return a.user", tests: "MountedGateway", packages: []string{"."},
 		},
 		{
 			name: "pass_env passes a secret on", promise: inside, file: "session/agentset/environ.go",
@@ -141,7 +141,7 @@ func guardPromises() []mutation {
 		},
 		{
 			name: "files with secrets are open to agents", promise: inside, file: "session/agentset/gateway.go",
-			text: "slices.Concat(o.Closed, g.SecretFiles, g.Closed)", other: "slices.Concat(o.Closed, g.Closed[:0])", tests: "InTheWorkspaceAreClosed", packages: []string{"./internal/cli"},
+			text: "all := slices.Concat(g.SecretFiles, g.Closed)", other: "all := slices.Clone(g.Closed[:0])", tests: "InTheWorkspaceAreClosed", packages: []string{"./internal/cli"},
 		},
 		{
 			name: "a key for a variable with a secret is forgotten", promise: inside, file: "config/files.go",
@@ -226,6 +226,14 @@ func guardPromises() []mutation {
 		{
 			name: "Claude Code gets no image", promise: files, file: "adapter/claude/input.go",
 			text: "\tcase shown && file.Inline:\n", other: "\tcase shown && file.Inline && file.OnWeb():\n", tests: "File|Sent", packages: []string{"./adapter/claude"},
+		},
+		{
+			name: "an agent's processes keep the gateway's user", promise: closedOff, file: "policy/box/user_linux.go",
+			text: "unix.Setresuid(u.UID, u.UID, u.UID)", other: "unix.Setresuid(-1, -1, -1)", tests: "AProgramOfAnotherUser", packages: []string{"./policy/box"},
+		},
+		{
+			name: "an agent's processes keep the gateway's groups", promise: closedOff, file: "policy/box/user_linux.go",
+			text: "unix.Setgroups(u.Groups)", other: "unix.Setgroups([]int{u.GID})", tests: "AProgramOfAnotherUser", packages: []string{"./policy/box"},
 		},
 		{
 			name: "cached tokens are lost in a sum", promise: usage, file: "trace/usage.go",

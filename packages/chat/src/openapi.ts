@@ -1415,6 +1415,8 @@ export interface components {
             box?: "guard" | "strict" | "off";
             /** @description Why the box is weaker than the one of the configuration */
             box_reason?: string;
+            /** @description The user of the system as whom the processes of the agent run. Missing for the gateway's own */
+            user?: string;
         };
     };
     responses: {
