@@ -189,7 +189,9 @@ type Agent struct {
 	Workspace spaces.Form        `yaml:"workspace"`
 	Policy    *permission.Policy `yaml:"policy"`
 	// Box closes files to the processes of the agent.
-	Box       box.Setting               `yaml:"box"`
+	Box box.Setting `yaml:"box"`
+	// Egress are the hosts that the processes may reach; nil: all.
+	Egress    []string                  `yaml:"egress"`
 	ToolKinds map[string]trace.ToolKind `yaml:"tool_kinds"`
 
 	// URL is the address of an agent that the gateway does not start. TokenEnv and

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/policy/box"
+	"github.com/tributary-dev/tributary/policy/egress"
 )
 
 // This file has the boxes of agents' processes.
@@ -22,7 +24,7 @@ type Boxed struct {
 // settleBoxes finds which boxes can be had here. An agent whose box is required and cannot be had is
 // an error.
 func (h *Hub) settleBoxes() error {
-	h.boxed = map[string]Boxed{}
+	h.boxed, h.egress = map[string]Boxed{}, map[string]egress.Hosts{}
 	for i, path := range h.Closed {
 		abs, err := filepath.Abs(path)
 		if err != nil {
@@ -32,14 +34,19 @@ func (h *Hub) settleBoxes() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.Agents)) {
 		a := h.Agents[name]
-		if a.InProcess && a.Box.Form == "" && !a.Box.Required {
+		if a.InProcess && a.Box.Form == "" && !a.Box.Required && a.Egress == nil {
 			continue
 		}
-		form, reason, err := a.Box.Settled()
+		form, reason, err := a.Boxed()
 		if err != nil {
 			return fmt.Errorf("the agent %s cannot be offered: %w", name, err)
 		}
 		h.boxed[name] = Boxed{form, reason}
+		if a.Egress != nil {
+			if h.egress[name], err = egress.Parse(a.Egress); err != nil {
+				return fmt.Errorf("the egress of the agent %s %w", name, err)
+			}
+		}
 		if reason != "" {
 			h.Logger.Info("an agent does not get its box", "agent", name, "box", form, "why", reason)
 		}
@@ -47,17 +54,36 @@ func (h *Hub) settleBoxes() error {
 	return nil
 }
 
+// Boxed finds the form of the box that the agent can have here, as box.Setting.Settled does. With Egress
+// it needs one, and a network of its own.
+func (a Agent) Boxed() (form box.Form, reason string, err error) {
+	form, reason, err = a.Box.Settled()
+	if err != nil || a.Egress == nil {
+		return form, reason, err
+	}
+	if form == box.Off {
+		return form, "", fmt.Errorf("egress needs a box, and the agent has none: %s. Correct that, or remove egress", cmp.Or(reason, "its box is off"))
+	}
+	if err = box.NetworkAvailable(); err != nil {
+		err = fmt.Errorf("egress needs a network of the agent's own, and this machine does not give it: %w. Correct that, or remove egress", err)
+	}
+	return form, reason, err
+}
+
 // BoxOf returns the box of an agent; the zero Boxed is that of an agent without processes.
 func (h *Hub) BoxOf(name string) Boxed { return h.boxed[name] }
 
 // BoxRule is the box around the programs of an agent that belong to no session, such as the one that
 // tells its version.
-func (h *Hub) BoxRule(name string) box.Rule { return h.boxRule(name, "") }
+func (h *Hub) BoxRule(name string) box.Rule { return h.boxRule(name, nil, "") }
 
-// boxRule is the box around the programs of an agent that work in a directory, which may be below a
-// closed one.
-func (h *Hub) boxRule(name, cwd string, open ...string) box.Rule {
-	rule := box.Rule{Form: h.boxed[name].Form, Closed: h.Closed, Open: open, Read: h.Agents[name].Box.Read, Write: h.Agents[name].Box.Write}
+// boxRule is the box around the programs of an agent that work for a session, or for none, in a directory, which
+// may be below a closed one.
+func (h *Hub) boxRule(name string, l *activeSession, cwd string, open ...string) box.Rule {
+	rule := box.Rule{
+		Form: h.boxed[name].Form, Closed: h.Closed, Open: open, Read: h.Agents[name].Box.Read, Write: h.Agents[name].Box.Write,
+		Network: h.network(name, l),
+	}
 	if h.Workspaces == nil {
 		return rule
 	}

@@ -71,6 +71,9 @@ type Agent struct {
 	// Box closes files to the processes of the agent: Closed, and workspaces of other sessions. An
 	// agent that is InProcess has one only if the form is set.
 	Box box.Setting
+	// Egress are the hosts that the processes of the agent may reach, as egress.Parse reads them. Nil is no
+	// limit.
+	Egress []string
 }
 
 // Options configure a Hub. The zero value of each limit means its default.

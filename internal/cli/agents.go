@@ -101,7 +101,7 @@ func (s *setup) probeAll(ctx context.Context) ([]agentStatus, error) {
 		all[i] = agentStatus{Name: name, Adapter: cmp.Or(preset.Name, kind.Name), Default: name == s.DefaultAgent, Warnings: s.warnings(name)}
 		rule, reason, err := s.gateway().BoxRule(made[name])
 		if err != nil {
-			return nil, s.Fault("agents."+name+".box", "cannot be had: %v", err)
+			return nil, s.Fault("agents."+name, "cannot be offered: %v", err)
 		}
 		if !kind.Harmless {
 			all[i].Box, all[i].BoxReason = rule.Form, reason

@@ -62,7 +62,7 @@ func beGateway() {
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + filepath.Dir(j.Dir), "TMPDIR=/dev/shm", fmt.Sprint("GATEWAY=", os.Getpid()), "DATA=" + filepath.Join(filepath.Dir(j.Dir), "data")}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	o := outcome{}
-	if err = j.Rule.Start(cmd); err == nil {
+	if _, err = j.Rule.Start(cmd); err == nil {
 		_ = cmd.Wait()
 		o.Status = cmd.ProcessState.ExitCode()
 	} else {

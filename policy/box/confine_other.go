@@ -3,7 +3,9 @@
 package box
 
 import (
+	"context"
 	"errors"
+	"net"
 	"os/exec"
 )
 
@@ -18,4 +20,15 @@ func Available(f Form) error {
 	return errors.New("boxes need Linux")
 }
 
-func (r Rule) start(*exec.Cmd, string) error { return Available(r.Form) }
+func (r Rule) start(*exec.Cmd, string) (*Inside, error) { return nil, Available(r.Form) }
+
+// Inside is the network of a box, as the gateway reaches it. A nil Inside is the gateway's own network.
+type Inside struct{}
+
+// Dial connects as net.Dialer does.
+func (n *Inside) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, network, address)
+}
+
+// Close does nothing here.
+func (n *Inside) Close() {}

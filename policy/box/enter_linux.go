@@ -69,6 +69,9 @@ func (o order) setUp() error {
 	if err != nil {
 		return step(err, "find the directory to work in")
 	}
+	if err := o.network(); err != nil {
+		return err
+	}
 	if err := o.Rule.cover(); err != nil {
 		return err
 	}

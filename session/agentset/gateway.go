@@ -13,6 +13,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/policy/box"
+	"github.com/tributary-dev/tributary/policy/egress"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 	"github.com/tributary-dev/tributary/session"
@@ -47,8 +48,13 @@ func (g Gateway) Kept() []string {
 // BoxRule is the box around the programs of an agent that run outside of a hub. The reason says why it
 // is weaker than the agent's setting, or is "".
 func (g Gateway) BoxRule(a session.Agent) (rule box.Rule, reason string, err error) {
-	form, reason, err := a.Box.Settled()
-	return box.Rule{Form: form, Closed: g.Kept(), Read: a.Box.Read, Write: a.Box.Write}, reason, err
+	form, reason, err := a.Boxed()
+	rule = box.Rule{Form: form, Closed: g.Kept(), Read: a.Box.Read, Write: a.Box.Write}
+	if a.Egress != nil && err == nil {
+		hosts, wrong := egress.Parse(a.Egress)
+		rule.Network, err = &egress.Proxy{Hosts: hosts}, wrong
+	}
+	return rule, reason, err
 }
 
 // Complete fills in what the hub must keep from agents, and what the prompts of one principal may hold.
@@ -79,6 +85,8 @@ type Agent struct {
 	Workspace spaces.Form
 	// Box is a guard if empty, where the agent can start programs.
 	Box box.Setting
+	// Egress are the hosts that the agent's processes may reach. Nil is no limit.
+	Egress []string
 
 	preset agent.Preset
 }
@@ -148,7 +156,7 @@ func (g Gateway) Make(a Agent, ours []string) (made session.Agent, _ Agent, err 
 	if err != nil {
 		return made, a, a.refuse("", "cannot be made: %v", err)
 	}
-	made = session.Agent{Runtime: runtime, Cwd: a.Cwd, Model: a.Settings.Model, Options: a.Settings.Options, Workspace: a.Workspace, Box: a.Box, Policy: permission.Default()}
+	made = session.Agent{Runtime: runtime, Cwd: a.Cwd, Model: a.Settings.Model, Options: a.Settings.Options, Workspace: a.Workspace, Box: a.Box, Egress: a.Egress, Policy: permission.Default()}
 	if a.Policy != nil {
 		made.Policy = *a.Policy
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/policy/box"
+	"github.com/tributary-dev/tributary/policy/egress"
 	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/session"
 )
@@ -52,6 +53,12 @@ func (a Agent) complete(s session.Agent) (session.Agent, error) {
 	s.Files = a.Kind.Files && (a.Settings.URL == "" || a.Kind.Needs == "url") && (!a.Kind.Harmless || !a.Shared)
 	if !a.Kind.Harmless { // those start nothing
 		s.Box.Form = cmp.Or(s.Box.Form, box.Guard)
+	}
+	if s.Egress != nil && (a.Kind.Harmless || a.Settings.URL != "" && !a.Kind.InProcess) {
+		return s, a.refuse("egress", "limits what processes reach that the gateway starts, and this agent has none: remove it")
+	}
+	if _, err := egress.Parse(s.Egress); err != nil {
+		return s, a.refuse("egress", "%v", err)
 	}
 	if s.Workspace.Own() && !s.Files {
 		return s, a.refuse("workspace", "is %s, which only an agent can have that works with the files of a directory on this machine: remove it, or set cwd", s.Workspace)
