@@ -14,8 +14,8 @@ import (
 
 // This file has what agents' processes reach of the network.
 
-// EgressTool is the raw name of the call by which a connection to a host outside of an agent's Egress is on
-// record. A policy that has a rule for it decides about such connections.
+// EgressTool is the raw name of the call by which a connection to a host outside of an agent's Egress is
+// decided, where the agent has EgressAsk.
 const EgressTool = "egress"
 
 const (
@@ -53,7 +53,7 @@ func (h *Hub) network(name string, l *activeSession) box.Network {
 			h.Logger.Info("an agent may not reach a host", "agent", name, "host", to.String(), "why", why)
 		}
 	}
-	if l != nil {
+	if l != nil && h.Agents[name].EgressAsk {
 		p.Other = func(ctx context.Context, to egress.Target) bool { return l.mayReach(ctx, to.String()) }
 	}
 	return p
@@ -92,12 +92,8 @@ func (l *activeSession) noteRefused(host, why string) bool {
 	return t != nil
 }
 
-// mayReach has the policy or a person decide about a host, if the policy has a rule for that.
+// mayReach has the policy or a person decide about a host.
 func (l *activeSession) mayReach(ctx context.Context, host string) bool {
-	_, a := l.agentNow()
-	if !a.Policy.Names(EgressTool) {
-		return false
-	}
 	t, r, begins := l.reaching(host, true)
 	if r == nil || r.decided == nil {
 		return false
@@ -126,6 +122,8 @@ func (t *turn) askReach(host string) bool {
 		return false
 	}
 	id := EgressTool + "_" + newID(t.session.hub.Now())
+	call := trace.ToolCall{ToolCallID: id, RawName: EgressTool, Name: EgressTool, ToolKind: trace.ToolOther, Title: title, Input: input}
+	t.builder.ToolCall(call)
 	request, answer, decided := t.builder.PermissionRequest(trace.PermissionRequest{
 		ToolCallID: id, Title: title,
 		Options: []trace.PermissionOption{
@@ -133,7 +131,7 @@ func (t *turn) askReach(host string) bool {
 			{ID: "always", Name: "Always allow", OptionKind: trace.AllowAlways},
 			{ID: "reject", Name: "Reject in this turn", OptionKind: trace.RejectOnce},
 		},
-	}, trace.ToolCall{ToolCallID: id, RawName: EgressTool, Name: EgressTool, ToolKind: trace.ToolOther, Title: title, Input: input})
+	}, call)
 	if !decided {
 		answer, _ = t.builder.Wait(t.ctx, request).(trace.PermissionResponse)
 	}

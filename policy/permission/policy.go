@@ -67,11 +67,6 @@ func Default() Policy {
 	}}
 }
 
-// Names reports whether a rule is for the tool of this raw name.
-func (p Policy) Names(tool string) bool {
-	return slices.ContainsFunc(slices.Concat(p.Rules, p.Script), func(r Rule) bool { return r.Tool == tool })
-}
-
 // Validate reports a rule that cannot be meant.
 func (p Policy) Validate() error {
 	if err := p.Remember.validate(); err != nil {

@@ -87,6 +87,8 @@ type Agent struct {
 	Box box.Setting
 	// Egress are the hosts that the agent's processes may reach. Nil is no limit.
 	Egress []string
+	// EgressAsk has the policy, or a person, decide about other hosts.
+	EgressAsk bool
 
 	preset agent.Preset
 }
@@ -156,7 +158,7 @@ func (g Gateway) Make(a Agent, ours []string) (made session.Agent, _ Agent, err 
 	if err != nil {
 		return made, a, a.refuse("", "cannot be made: %v", err)
 	}
-	made = session.Agent{Runtime: runtime, Cwd: a.Cwd, Model: a.Settings.Model, Options: a.Settings.Options, Workspace: a.Workspace, Box: a.Box, Egress: a.Egress, Policy: permission.Default()}
+	made = session.Agent{Runtime: runtime, Cwd: a.Cwd, Model: a.Settings.Model, Options: a.Settings.Options, Workspace: a.Workspace, Box: a.Box, Egress: a.Egress, EgressAsk: a.EgressAsk, Policy: permission.Default()}
 	if a.Policy != nil {
 		made.Policy = *a.Policy
 	}

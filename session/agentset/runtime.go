@@ -57,6 +57,9 @@ func (a Agent) complete(s session.Agent) (session.Agent, error) {
 	if s.Egress != nil && (a.Kind.Harmless || a.Settings.URL != "" && !a.Kind.InProcess) {
 		return s, a.refuse("egress", "limits what processes reach that the gateway starts, and this agent has none: remove it")
 	}
+	if s.EgressAsk && s.Egress == nil {
+		return s, a.refuse("egress_ask", "means something only with egress: write egress, if only []")
+	}
 	if _, err := egress.Parse(s.Egress); err != nil {
 		return s, a.refuse("egress", "%v", err)
 	}
