@@ -26,7 +26,7 @@ import (
 )
 
 // patience is how long anything may take.
-const patience = 60 * time.Second
+const patience = 3 * time.Minute
 
 // bench is a gateway with one real agent, and one session.
 type bench struct {

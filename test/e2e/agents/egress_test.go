@@ -42,7 +42,7 @@ func TestRealAgentsReachOnlyTheirModel(t *testing.T) {
 				{name: "network", prompt: "[[script:escalate cd DIR && bash DIR/probe.sh]]", choose: trace.AllowOnce, made: "probed", missing: "gateway"},
 				{name: "model", prompt: "[[script:plain]]", made: "model"},
 			} {
-				t.Run(s.name, func(t *testing.T) { b.checkTurn(t, s, b.play(t, s, endless)) })
+				t.Run(s.name, func(t *testing.T) { b.checkTurn(t, s, b.play(t, s, patience)) })
 			}
 			b.end()
 		})
