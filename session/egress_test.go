@@ -2,10 +2,12 @@ package session_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -128,6 +130,54 @@ func TestEgress(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A turn has the first hosts on record. A connection waits for a person for a while, and the request stays.
+//
+//evidence:for limit-egress-turn
+func TestEgressIsBounded(t *testing.T) {
+	if err := errors.Join(box.Available(box.Guard), box.NetworkAvailable()); err != nil {
+		t.Skip("no network of its own can be had here: ", err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		networks := make(chan box.Network, 1)
+		ends := make(chan struct{})
+		b := newBench(t, func(o *session.Options) {
+			o.Agents["demo"] = session.Agent{
+				Runtime: networked{scripted{prompt: func(context.Context, agent.Host, agent.Prompt, *trace.Builder) error {
+					<-ends
+					return nil
+				}}, networks},
+				Cwd: t.TempDir(), Egress: []string{}, EgressAsk: true,
+			}
+		})
+		defer b.close()
+		turn := b.say("u", "hello")
+		proxy, _ := (<-networks).(*egress.Proxy)
+		synctest.Wait()
+		began := time.Now()
+		if proxy.Other(t.Context(), egress.Target{Host: "example.com", Port: 443}) || time.Since(began) != 2*time.Minute {
+			t.Errorf("the connection waited for %v", time.Since(began))
+		}
+		b.permit(t, turn, "once")
+		synctest.Wait()
+		if !proxy.Other(t.Context(), egress.Target{Host: "example.com", Port: 443}) {
+			t.Error("the late answer does not count")
+		}
+		for i := range 30 {
+			proxy.Refused(egress.Target{Host: fmt.Sprintf("h%d.example.com", i), Port: 443}, "why")
+		}
+		close(ends)
+		notices := 0
+		for _, r := range b.wait(turn) {
+			if p, is := r.Payload.(trace.Error); is && p.Code == "egress_refused" {
+				notices++
+			}
+		}
+		if notices != 19 { // and the host that was asked about
+			t.Errorf("%d hosts are on record", notices)
+		}
+	})
 }
 
 // permit answers the only request of a turn when it is on record.

@@ -38,6 +38,8 @@ const fetch = `fetch() { bash -c 'exec 3<>/dev/tcp/$0/$1 && printf "GET http://x
 
 // A process with a network of its own reaches what its Network serves, and nothing of the machine: neither by TCP nor by UDP, nor by sockets
 // without a file. Its children are in the same network.
+//
+//evidence:for promise-egress
 func TestANetworkOfItsOwn(t *testing.T) {
 	t.Parallel()
 	if err := box.Available(box.Guard); err != nil {

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/tributary-dev/tributary/policy/egress"
@@ -67,6 +68,74 @@ func TestHosts(t *testing.T) {
 		if _, err := egress.Parse([]string{wrong}); err == nil || !strings.Contains(err.Error(), "write") && !strings.Contains(err.Error(), "name one") {
 			t.Errorf("%q: %v", wrong, err)
 		}
+	}
+}
+
+//evidence:for limit-egress
+func TestTheNumberOfHostsIsBounded(t *testing.T) {
+	t.Parallel()
+	for name, most := range map[string]int{"h%d.example.com": egress.MaxHosts, "127.0.0.1:%d": egress.MaxLoopback} {
+		var list []string
+		for i := range most {
+			list = append(list, fmt.Sprintf(name, i+1))
+		}
+		if _, err := egress.Parse(list); err != nil {
+			t.Error(err)
+		}
+		if _, err := egress.Parse(append(list, fmt.Sprintf(name, most+1))); err == nil || !strings.Contains(err.Error(), fmt.Sprint(most)) {
+			t.Errorf("%d of %s: %v", most+1, name, err)
+		}
+	}
+}
+
+// Connections over the bound wait, and all of them come to their end.
+//
+//evidence:for limit-egress
+func TestTheConnectionsOfAProcessAreBounded(t *testing.T) {
+	t.Parallel()
+	var now, top atomic.Int64
+	full := make(chan struct{})
+	s := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		if n := now.Add(1); n == egress.MaxConnections {
+			close(full)
+		} else if n > top.Load() {
+			top.Store(n)
+		}
+		<-full
+		now.Add(-1)
+	}))
+	defer s.Close()
+	hosts, err := egress.Parse([]string{s.Listener.Addr().String()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var listeners []net.Listener
+	for range 2 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		listeners = append(listeners, l)
+	}
+	defer (&egress.Proxy{Hosts: hosts}).Serve(listeners)()
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	answers := make(chan error)
+	for range egress.MaxConnections + 40 {
+		go func() {
+			res, err := client.Get("http://" + listeners[1].Addr().String())
+			if err == nil {
+				err = res.Body.Close()
+			}
+			answers <- err
+		}()
+	}
+	for range egress.MaxConnections + 40 {
+		if err := <-answers; err != nil {
+			t.Fatal(err)
+		}
+	}
+	if n := top.Load(); n >= egress.MaxConnections {
+		t.Errorf("there were %d connections at once", n+1)
 	}
 }
 
@@ -161,6 +230,7 @@ func TestTheProxyConnectsToWhatIsListed(t *testing.T) {
 	}
 }
 
+//evidence:for promise-egress
 func TestTheProxyRefusesEverythingElse(t *testing.T) {
 	t.Parallel()
 	f := serve(t, nil, func(context.Context, egress.Target) bool { return true })

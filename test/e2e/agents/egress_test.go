@@ -14,6 +14,8 @@ import (
 
 // TestRealAgentsReachOnlyTheirModel: with egress an agent works with its model, on the loopback device of this machine, and its
 // commands reach the model and not the gateway.
+//
+//evidence:for promise-egress
 func TestRealAgentsReachOnlyTheirModel(t *testing.T) {
 	for _, k := range chosen() {
 		t.Run(k.Name, func(t *testing.T) {
