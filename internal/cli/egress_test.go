@@ -13,7 +13,7 @@ func TestEgressThatCannotBeMeantIsRefused(t *testing.T) {
 	for agent, want := range map[string]string{
 		"demo: {egress: [example.com]}":                                   "agents.demo.egress limits what processes reach that the gateway starts, and this agent has none: remove it",
 		`far: {adapter: opencode, url: "http://127.0.0.1:1", egress: []}`: "agents.far.egress limits what processes reach",
-		`claude: {egress: ["http://example.com"]}`:                        `agents.claude.egress has "http://example.com", which is no name of a host: write a host such as`,
+		`claude: {egress: ["http://example.com"]}`:                        `agents.claude.egress has "http://example.com", which is a URL: write a host such as`,
 		"claude: {egress: [127.0.0.1]}":                                   `agents.claude.egress has "127.0.0.1", which is this machine: name one address and its port`,
 		"claude: {egress_ask: true}":                                      "agents.claude.egress_ask means something only with egress: write egress, if only []",
 	} {

@@ -50,6 +50,9 @@ func parse(text string) (e entry, err error) {
 	wrong := func(why string) (entry, error) {
 		return e, fmt.Errorf("has %q, %s: write a host such as api.example.com, *.example.com, 192.0.2.7:8443 or 10.1.0.0/16, with a port if it is neither 443 nor 80", text, why)
 	}
+	if strings.Contains(text, "://") {
+		return wrong("which is a URL")
+	}
 	host := text
 	if at, port, err := net.SplitHostPort(text); err == nil {
 		n, err := strconv.ParseUint(port, 10, 16)
