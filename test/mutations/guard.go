@@ -13,7 +13,7 @@ func guardPromises() []mutation {
 		},
 		{
 			name: "a name may lead to this machine", promise: reached, file: "policy/egress/proxy.go",
-			text: "\t\treturn s.lead(at.Addr().WithZone(\"\").Unmap(), t.Port)\n", other: "\t\treturn nil\n", tests: "TestAName", packages: []string{"./policy/egress"},
+			text: "\t\treturn s.lead(at.Addr().WithZone(\"\").Unmap(), t.Port)\n", other: "\t\t_ = at\n\t\treturn nil\n", tests: "TestAName", packages: []string{"./policy/egress"},
 		},
 		{
 			name: "a process has the network of the gateway", promise: reached, file: "policy/box/confine_linux.go",
