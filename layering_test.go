@@ -43,6 +43,7 @@ func rooms() []room {
 		// The contract knows nobody.
 		{packages: "trace", ours: "internal/quote", others: "github.com/aymanbagabas/go-udiff"},
 		{packages: "policy/box", others: "golang.org/x/sys"},
+		{packages: "policy/egress"},
 		{packages: "policy/workspace"},
 		{packages: "policy/workspace/workspacetest"},
 		{packages: "policy/workspace/spaces"},
@@ -120,8 +121,8 @@ func rooms() []room {
 		// The hub, and what is above it.
 		{packages: "session/turnstate"},
 		{packages: "session/thread", ours: "trace"},
-		{packages: "session", ours: "policy/box trace agent eventlog internal/size policy/permission session/thread session/turnstate policy/toolkind policy/workspace policy/workspace/listing policy/workspace/spaces"},
-		{packages: "session/agentset", ours: "agent policy/box policy/permission policy/toolkind policy/workspace policy/workspace/spaces session", others: "github.com/KimMachineGun/automemlimit"},
+		{packages: "session", ours: "policy/box policy/egress trace agent eventlog internal/size policy/permission session/thread session/turnstate policy/toolkind policy/workspace policy/workspace/listing policy/workspace/spaces"},
+		{packages: "session/agentset", ours: "agent policy/box policy/egress policy/permission policy/toolkind policy/workspace policy/workspace/spaces session", others: "github.com/KimMachineGun/automemlimit"},
 		{packages: "session/alone", ours: "eventlog eventlog/memlog policy/workspace/spaces session trace"},
 		{packages: "eval/run", ours: "eval export/reader internal/procio policy/permission policy/workspace/spaces session session/alone trace"},
 		{packages: "gateway/metrics", ours: "agent", others: "github.com/prometheus/client_golang"},

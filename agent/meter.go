@@ -20,6 +20,9 @@ const (
 	UnknownEvent Count = "unknown_event"
 	// UnknownTool is a call of a tool that no table knows. The session counts it.
 	UnknownTool Count = "unknown_tool"
+	// EgressRefused is a connection of an agent's process to a host that it may not reach. The session
+	// counts it.
+	EgressRefused Count = "egress_refused"
 )
 
 // ErrUnknownEvent is in the error of a Decoder that was given a message of a type it

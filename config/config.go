@@ -192,7 +192,11 @@ type Agent struct {
 	// Box closes files to the processes of the agent.
 	Box box.Setting `yaml:"box"`
 	// User is the user of the system as whom the agent's processes run; "" is the gateway's own.
-	User      string                    `yaml:"user"`
+	User string `yaml:"user"`
+	// Egress are the hosts that the processes may reach; nil: all.
+	Egress []string `yaml:"egress"`
+	// EgressAsk has the policy or a person decide about other hosts.
+	EgressAsk bool                      `yaml:"egress_ask"`
 	ToolKinds map[string]trace.ToolKind `yaml:"tool_kinds"`
 
 	// URL is the address of an agent that the gateway does not start. TokenEnv and

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -8,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/policy/box"
+	"github.com/tributary-dev/tributary/policy/egress"
 )
 
 // This file has the boxes of agents' processes.
@@ -24,7 +26,7 @@ type Boxed struct {
 // settleBoxes finds which boxes can be had here. An agent whose box is required and cannot be had is
 // an error.
 func (h *Hub) settleBoxes() error {
-	h.boxed = map[string]Boxed{}
+	h.boxed, h.egress = map[string]Boxed{}, map[string]egress.Hosts{}
 	for i, path := range h.Closed {
 		abs, err := filepath.Abs(path)
 		if err != nil {
@@ -34,10 +36,10 @@ func (h *Hub) settleBoxes() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(h.Agents)) {
 		a := h.Agents[name]
-		if a.InProcess && a.Box.Form == "" && !a.Box.Required && a.User == nil {
+		if a.InProcess && a.Box.Form == "" && !a.Box.Required && a.User == nil && a.Egress == nil {
 			continue
 		}
-		form, reason, err := a.Box.Settled()
+		form, reason, err := a.Boxed()
 		if err != nil {
 			return fmt.Errorf("the agent %s cannot be offered: %w", name, err)
 		}
@@ -48,6 +50,11 @@ func (h *Hub) settleBoxes() error {
 				return fmt.Errorf("the agent %s cannot be offered: %w", name, err)
 			}
 		}
+		if a.Egress != nil {
+			if h.egress[name], err = egress.Parse(a.Egress); err != nil {
+				return fmt.Errorf("the egress of the agent %s %w", name, err)
+			}
+		}
 		if reason != "" {
 			h.Logger.Info("an agent does not get its box", "agent", name, "box", form, "why", reason)
 		}
@@ -55,18 +62,36 @@ func (h *Hub) settleBoxes() error {
 	return nil
 }
 
+// Boxed finds the form of the box that the agent can have here, as box.Setting.Settled does. With Egress
+// it needs one, and a network of its own.
+func (a Agent) Boxed() (form box.Form, reason string, err error) {
+	form, reason, err = a.Box.Settled()
+	if err != nil || a.Egress == nil {
+		return form, reason, err
+	}
+	if form == box.Off {
+		return form, "", fmt.Errorf("egress needs a box, and the agent has none: %s. Correct that, or remove egress", cmp.Or(reason, "its box is off"))
+	}
+	if err = box.NetworkAvailable(); err != nil {
+		err = fmt.Errorf("egress needs a network of the agent's own, and this machine does not give it: %w. Correct that, or remove egress", err)
+	}
+	return form, reason, err
+}
+
 // BoxOf returns the box of an agent; the zero Boxed is that of an agent without processes.
 func (h *Hub) BoxOf(name string) Boxed { return h.boxed[name] }
 
 // BoxRule is the box around the programs of an agent that belong to no session, such as the one that
 // tells its version.
-func (h *Hub) BoxRule(name string) box.Rule { return h.boxRule(name, "", nil) }
+func (h *Hub) BoxRule(name string) box.Rule { return h.boxRule(name, nil, "", nil) }
 
-// boxRule is the box around the programs of an agent that work in a directory, which may be below a
-// closed one. Strict opens the further paths, too, and what is in open may be below a closed one.
-func (h *Hub) boxRule(name, cwd string, paths []string, open ...string) box.Rule {
+// boxRule is the box around the programs of an agent that work for a session, or for none, in a directory, which
+// may be below a closed one. Strict opens the further paths, too, and what is in open may be below a closed one.
+func (h *Hub) boxRule(name string, l *activeSession, cwd string, paths []string, open ...string) box.Rule {
 	a := h.Agents[name]
-	rule := box.Rule{Form: h.boxed[name].Form, Closed: h.Closed, Open: open, Read: a.Box.Read, Write: a.Box.Write, User: a.User}
+	rule := box.Rule{
+		Form: h.boxed[name].Form, Closed: h.Closed, Open: open, Read: a.Box.Read, Write: a.Box.Write, User: a.User, Network: h.network(name, l),
+	}
 	if cwd != "" {
 		rule.Write = slices.Concat(a.Box.Write, []string{cwd}, paths)
 	}

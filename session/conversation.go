@@ -90,7 +90,7 @@ func (h *Hub) conversations(ctx context.Context, name string) ([]agent.Conversat
 	defer cancel()
 	defer context.AfterFunc(h.ctx, cancel)() //nolint:contextcheck // the hub's end ends the list, too
 	logger := h.Logger.With("agent", name)
-	rule := h.boxRule(name, a.Cwd, nil)
+	rule := h.boxRule(name, nil, a.Cwd, nil)
 	ctx = box.With(ctx, rule)
 	var all []agent.Conversation
 	err := contain(logger, func() (err error) {

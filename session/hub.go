@@ -12,6 +12,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/policy/egress"
 	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 )
 
@@ -32,7 +33,8 @@ type Hub struct {
 	offers offers
 
 	listings listings
-	boxed    map[string]Boxed // by the name of the agent; never changed
+	boxed    map[string]Boxed        // by the name of the agent; never changed
+	egress   map[string]egress.Hosts // of the agents that have a limit; never changed
 
 	board   board
 	listing chan struct{} // holds one while an agent lists its conversations

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/policy/box"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -23,6 +24,7 @@ import (
 // agent. The checker looks at a thousand of eight thousand locks, because the id of a goroutine
 // is slow to get.
 func TestMain(m *testing.M) {
+	box.Enter()
 	session.WatchLocks(locks.sample)
 	code := m.Run()
 	postgres.Stop()

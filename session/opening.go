@@ -72,7 +72,7 @@ func (l *activeSession) startAgent(ctx context.Context, name, by string, full fu
 	l.mu.Unlock()
 	opening, cancel := context.WithTimeoutCause(ctx, l.hub.IdleLimit, errNotReady)
 	defer cancel()
-	rule := l.hub.boxRule(name, cwd, paths, l.stateDir())
+	rule := l.hub.boxRule(name, l, cwd, paths, l.stateDir())
 	opening = box.With(opening, rule)
 	began := &opened{logger: l.hub.Logger.With("session", l.id, "agent", name)}
 	err = contain(began.logger, func() (err error) {

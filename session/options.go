@@ -73,6 +73,11 @@ type Agent struct {
 	Box box.Setting
 	// User is the user of the system as whom the processes of the agent run; nil is the gateway's own.
 	User *box.User
+	// Egress are the hosts that the processes of the agent may reach, as egress.Parse reads them. Nil is no
+	// limit.
+	Egress []string
+	// EgressAsk has the policy, or a person, decide about other hosts while a turn runs. Else they are refused.
+	EgressAsk bool
 }
 
 // Options configure a Hub. The zero value of each limit means its default.

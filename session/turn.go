@@ -74,6 +74,7 @@ type turn struct {
 	subscribers subscribers
 	pause       pause
 	asking      map[string]permission.Grant // what an "always" would grant, by the call that is asked about
+	reaches     map[string]*reach           // hosts that are not in the agent's egress
 }
 
 func (l *activeSession) newTurn(p agent.Prompt, after uint64) *turn {

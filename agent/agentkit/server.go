@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"net/url"
 	"regexp"
 	"strings"
@@ -56,16 +57,23 @@ type Server struct {
 // sent may not have arrived yet.
 const lastWords = time.Second
 
+// connections bounds the connections to a server that has a network of its own.
+const connections = 16
+
 // Reach finds or starts the server. Close ends what Reach has started.
 func (p ServerSpec) Reach(ctx context.Context) (*Server, error) {
 	s := &Server{spec: p, done: make(chan struct{})}
 	s.life, s.end = context.WithCancel(context.Background())
-	at, err := p.URL, error(nil)
+	at, err, config := p.URL, error(nil), httpjson.Config{Username: p.Username, Password: p.Password, Timeout: p.CallTime}
 	if at == "" {
 		at, err = s.launch(ctx)
+		if p.Box.Network != nil && err == nil { // the server is in a network of its own
+			config.Transport = &http.Transport{DialContext: s.proc.Dial, MaxConnsPerHost: connections, MaxIdleConnsPerHost: connections}
+		}
 	}
 	if err == nil {
-		s.client, err = httpjson.New(httpjson.Config{URL: at, Username: p.Username, Password: p.Password, Timeout: p.CallTime})
+		config.URL = at
+		s.client, err = httpjson.New(config)
 		err = p.named(err)
 	}
 	if err != nil {
@@ -78,6 +86,7 @@ func (p ServerSpec) Reach(ctx context.Context) (*Server, error) {
 // launch starts the program and returns its address.
 func (s *Server) launch(ctx context.Context) (string, error) {
 	p := s.spec
+	p.Box.Sockets = connections
 	proc, err := procio.Start(procio.Config{Path: p.Command, Args: p.Args, Dir: p.Dir, Env: p.Env, StateDir: p.StateDir, Box: p.Box})
 	if err != nil {
 		return "", Unstarted(p.Adapter, p.Command, p.NotFound, err)

@@ -19,13 +19,13 @@ type Meter struct {
 	registry *prometheus.Registry
 	agents   map[string]bool
 
-	requests, errors                          *prometheus.CounterVec
-	abortsClient, abortsServer                *prometheus.CounterVec
-	revocations                               *prometheus.CounterVec
-	openFailures, unknownEvents, unknownTools *prometheus.CounterVec
-	firstChunk, duration                      *prometheus.HistogramVec
-	httpRequests, refused, fails              prometheus.Counter
-	streams                                   prometheus.Gauge
+	requests, errors                                         *prometheus.CounterVec
+	abortsClient, abortsServer                               *prometheus.CounterVec
+	revocations                                              *prometheus.CounterVec
+	openFailures, unknownEvents, unknownTools, egressRefused *prometheus.CounterVec
+	firstChunk, duration                                     *prometheus.HistogramVec
+	httpRequests, refused, fails                             prometheus.Counter
+	streams                                                  prometheus.Gauge
 }
 
 // New returns a Meter for the agents of a configuration. All of their series exist from
@@ -48,6 +48,7 @@ func New(agents ...string) *Meter {
 	m.revocations = by("tributary_chat_revocations_total", "Chat requests whose client lost access before the end: the token expired, or the session is closed to the user.")
 	m.openFailures = by("tributary_agent_open_failures_total", "Connections to a remote agent that could not be opened.")
 	m.unknownTools = by("tributary_agent_unknown_tools_total", "Calls of tools that neither the agent's table nor the configuration knows.")
+	m.egressRefused = by("tributary_agent_egress_refused_total", "Connections of the agent's processes to hosts that they may not reach.")
 	m.unknownEvents = by("tributary_agent_unknown_events_total", "Messages of an agent whose type the adapter does not know.")
 	m.firstChunk = times("tributary_chat_first_chunk_seconds", "Seconds from a chat request to the first chunk of its stream, where it waited for no other turn.",
 		[]float64{.005, .01, .025, .05, .1, .2, .35, .5, .75, 1, 2.5, 5, 10})
@@ -58,13 +59,13 @@ func New(agents ...string) *Meter {
 	m.fails = total("tributary_http_failed_total", "Requests answered with a 5xx status.")
 	m.streams = prometheus.NewGauge(prometheus.GaugeOpts{Name: "tributary_streams", Help: "Chat streams that are open."})
 	m.registry.MustRegister(
-		m.requests, m.errors, m.abortsClient, m.abortsServer, m.revocations, m.openFailures, m.unknownEvents, m.unknownTools, m.firstChunk, m.duration,
+		m.requests, m.errors, m.abortsClient, m.abortsServer, m.revocations, m.openFailures, m.unknownEvents, m.unknownTools, m.egressRefused, m.firstChunk, m.duration,
 		m.httpRequests, m.refused, m.fails, m.streams,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
 	for _, name := range append([]string{Elsewhere}, agents...) {
 		m.agents[name] = true
-		for _, c := range []*prometheus.CounterVec{m.requests, m.errors, m.abortsClient, m.abortsServer, m.revocations, m.openFailures, m.unknownEvents, m.unknownTools} {
+		for _, c := range []*prometheus.CounterVec{m.requests, m.errors, m.abortsClient, m.abortsServer, m.revocations, m.openFailures, m.unknownEvents, m.unknownTools, m.egressRefused} {
 			c.WithLabelValues(name)
 		}
 		m.firstChunk.WithLabelValues(name)
@@ -90,6 +91,8 @@ func (m *Meter) Count(name string, c agent.Count) {
 		m.unknownEvents.WithLabelValues(m.label(name)).Inc()
 	case agent.UnknownTool:
 		m.unknownTools.WithLabelValues(m.label(name)).Inc()
+	case agent.EgressRefused:
+		m.egressRefused.WithLabelValues(m.label(name)).Inc()
 	}
 }
 

@@ -29,9 +29,10 @@ func Output(ctx context.Context, path string, env []string, args ...string) ([]b
 	cmd.SysProcAttr = dieWithUs()
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
-	err := box.Of(ctx).Start(cmd)
+	inside, err := box.Of(ctx).Start(cmd)
 	if err == nil {
 		err = cmd.Wait()
+		inside.Close()
 	}
 	if _, ok := errors.AsType[*exec.ExitError](err); ok {
 		lines := strings.Split(strings.TrimSpace(errs.String()), "\n")

@@ -2,8 +2,10 @@ package procio
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"runtime"
@@ -37,6 +39,7 @@ type Config struct {
 type Process struct {
 	cfg    Config
 	cmd    *exec.Cmd
+	inside *box.Inside
 	stdin  *os.File
 	stdout *os.File
 	stderr *os.File
@@ -98,8 +101,8 @@ func whole(env []string) []string { return append([]string{}, env...) }
 func (p *Process) run(started chan<- error) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	err := p.cfg.Box.Start(p.cmd)
-	if err == nil {
+	var err error
+	if p.inside, err = p.cfg.Box.Start(p.cmd); err == nil {
 		p.note = leaveNote(p.cfg.StateDir, p.cmd.Process.Pid, p.cfg.Path)
 	}
 	started <- err
@@ -145,6 +148,7 @@ func (p *Process) wait() {
 	_ = p.cmd.Wait() // its state is in ProcessState
 	p.reaped = true
 	p.reap.Unlock()
+	p.inside.Close()
 	// A process that has left the group may hold the pipes for ever. The deadline lets
 	// readers read the rest of the pipes, and not wait for more.
 	_ = p.stdout.SetReadDeadline(time.Now())
@@ -166,6 +170,11 @@ func (p *Process) Exited() <-chan struct{} { return p.exited }
 
 // Pid is the process id, which is also that of its group.
 func (p *Process) Pid() int { return p.cmd.Process.Pid }
+
+// Dial connects to a TCP server of the process on the loopback device, which may be one of its own.
+func (p *Process) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return p.inside.Dial(ctx, network, address)
+}
 
 // Why says in half a sentence how the process ended, with the last line of standard error.
 // Why waits for the end only as long as Close would.

@@ -67,7 +67,7 @@ func beGateway() {
 		if err = j.Rule.Check(j.Dir); err != nil {
 			o.Error = err.Error()
 		}
-	} else if err = j.Rule.Start(cmd); err == nil {
+	} else if _, err = j.Rule.Start(cmd); err == nil {
 		_ = cmd.Wait()
 		o.Status = cmd.ProcessState.ExitCode()
 	} else {

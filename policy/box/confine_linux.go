@@ -1,12 +1,14 @@
 package box
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"slices"
@@ -34,6 +36,8 @@ type order struct {
 	Path string `json:"path,omitempty"`
 	// Report is the descriptor that takes why the box could not be set up.
 	Report int `json:"report"`
+	// Listen are the addresses to listen at in a network of the process's own. Nil is no such network.
+	Listen []string `json:"listen,omitempty"`
 	// Death is the signal that the kernel sends when the process Parent ends; 0 is none.
 	Death  int `json:"death,omitempty"`
 	Parent int `json:"parent"`
@@ -57,8 +61,9 @@ var enters atomic.Bool //nolint:gochecknoglobals // a fact about the program: a 
 
 // available are the outcomes of trying the forms once.
 var available = map[Form]func() error{ //nolint:gochecknoglobals // a fact about the machine
-	Guard:  sync.OnceValue(func() error { return try(Rule{Form: Guard}) }),
-	Strict: sync.OnceValue(func() error { return try(Rule{Form: Strict}) }),
+	Guard:   sync.OnceValue(func() error { return try(Rule{Form: Guard}) }),
+	Strict:  sync.OnceValue(func() error { return try(Rule{Form: Strict}) }),
+	network: sync.OnceValue(func() error { return try(Rule{Form: Guard, Network: unserved{}}) }),
 }
 
 var errNotEntered = errors.New("the program does not call box.Enter first in its main function")
@@ -89,9 +94,11 @@ func try(r Rule) (err error) {
 	r.Closed = []string{closed, file}
 	cmd := exec.Command("/proc/self/exe") //nolint:noctx // it ends within setUpWithin
 	cmd.Dir, cmd.Env = "/", []string{}
-	if err := r.start(cmd, "", ""); err != nil {
+	in, err := r.start(cmd, "", "")
+	if err != nil {
 		return err
 	}
+	in.Close()
 	if err := cmd.Wait(); err != nil {
 		return fmt.Errorf("a program that tries the box ended with %w", err)
 	}
@@ -105,13 +112,13 @@ func forbidden(step string, err error) error {
 
 // start has a command start this program, which becomes the user, sets up the box, sees that it can use a
 // directory, and becomes the program of a path.
-func (r Rule) start(cmd *exec.Cmd, path, use string) error {
+func (r Rule) start(cmd *exec.Cmd, path, use string) (*Inside, error) {
 	if !enters.Load() {
-		return errNotEntered
+		return nil, errNotEntered
 	}
-	reports, report, err := os.Pipe()
+	reports, report, err := pair()
 	if err != nil {
-		return fmt.Errorf("make a pipe: %w", err)
+		return nil, fmt.Errorf("make a pair of sockets: %w", err)
 	}
 	defer reports.Close()
 	if cmd.SysProcAttr == nil {
@@ -124,15 +131,18 @@ func (r Rule) start(cmd *exec.Cmd, path, use string) error {
 		o.Share, o.Dir, cmd.Dir = os.Geteuid() != 0, cmp.Or(cmd.Dir, "/"), "/"
 		attr.AmbientCaps = []uintptr{unix.CAP_SETUID, unix.CAP_SETGID}
 	}
+	if r.Network != nil {
+		o.Listen = append([]string{"127.0.0.1:0"}, r.Network.Listen()...)
+	}
 	if r.closes() {
 		if err := r.namespaces(attr); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	text, err := json.Marshal(o)
 	if err != nil {
 		_ = report.Close()
-		return fmt.Errorf("write the box as JSON: %w", err)
+		return nil, fmt.Errorf("write the box as JSON: %w", err)
 	}
 	cmd.ExtraFiles = append(cmd.ExtraFiles, report)
 	// The link leads to the program that runs, also when a newer one lies in its place.
@@ -140,45 +150,104 @@ func (r Rule) start(cmd *exec.Cmd, path, use string) error {
 	err = cmd.Start()
 	_ = report.Close()
 	if err != nil {
-		return forbidden("start a program in namespaces of its own, or as another user", err)
+		return nil, forbidden("start a program in namespaces of its own, or as another user", err)
 	}
-	if err := await(path, reports); err != nil {
+	files, err := await(path, reports)
+	if err == nil && r.Network == nil {
+		return nil, nil //nolint:nilnil // the gateway's own network
+	}
+	var in *Inside
+	if err == nil {
+		in, err = r.inside(files)
+	} else {
+		for _, f := range files {
+			_ = f.Close()
+		}
+	}
+	if err != nil {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
-		return err
 	}
-	return nil
+	return in, err
 }
 
-// namespaces has the program be in a user namespace and in a mount namespace of its own.
+// namespaces has the program be in a user namespace and in a mount namespace of its own, and in a network
+// of its own if the rule has one.
 func (r Rule) namespaces(attr *syscall.SysProcAttr) (err error) {
 	attr.Cloneflags |= syscall.CLONE_NEWUSER | syscall.CLONE_NEWNS
 	attr.UidMappings, attr.GidMappings, attr.GidMappingsEnableSetgroups, err = r.identity()
 	// These outlive the start of this program, and end before that of the agent.
 	attr.AmbientCaps = append(attr.AmbientCaps, unix.CAP_SYS_ADMIN, unix.CAP_SETPCAP)
+	if r.Network != nil {
+		attr.Cloneflags |= syscall.CLONE_NEWNET
+		attr.AmbientCaps = append(attr.AmbientCaps, unix.CAP_NET_ADMIN, unix.CAP_NET_BIND_SERVICE)
+	}
 	return err
 }
 
-// await reads the report of the program in the box. The pipe ends without one when the program becomes
+// pair makes the connection by which the program in the box reports to the gateway.
+func pair() (ours *net.UnixConn, theirs *os.File, err error) {
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, nil, err
+	}
+	f := os.NewFile(uintptr(fds[0]), "box")
+	defer f.Close()
+	theirs = os.NewFile(uintptr(fds[1]), "report")
+	conn, err := net.FileConn(f)
+	ours, is := conn.(*net.UnixConn)
+	if err != nil || !is {
+		return nil, nil, errors.Join(err, theirs.Close())
+	}
+	return ours, theirs, nil
+}
+
+// mostSockets bounds what the program in the box hands out, which the kernel does too.
+const mostSockets = 253
+
+// read reads a report to its end, and the sockets that come with it.
+func read(reports *net.UnixConn) (text []byte, files []*os.File, err error) {
+	part, rights := make([]byte, 4096), make([]byte, unix.CmsgSpace(4*mostSockets))
+	for len(text) < 1<<16 {
+		n, oob, _, _, err := reports.ReadMsgUnix(part, rights)
+		text = append(text, part[:n]...)
+		messages, _ := unix.ParseSocketControlMessage(rights[:oob]) //nolint:errcheck // the kernel writes it
+		for i := range messages {
+			fds, _ := unix.ParseUnixRights(&messages[i]) //nolint:errcheck // as above
+			for _, fd := range fds {
+				files = append(files, os.NewFile(uintptr(fd), "socket in a box")) //nolint:gosec // a descriptor is small
+			}
+		}
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return text, files, err
+		}
+	}
+	return bytes.TrimSpace(text), files, nil
+}
+
+// await reads the report of the program in the box. The connection ends without one when the program becomes
 // the agent.
-func await(path string, reports *os.File) error {
+func await(path string, reports *net.UnixConn) ([]*os.File, error) {
 	_ = reports.SetReadDeadline(time.Now().Add(setUpWithin))
-	text, err := io.ReadAll(reports)
+	text, files, err := read(reports)
 	if err == nil && len(text) == 0 {
-		return nil
+		return files, nil
 	}
 	var f failure
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		return fmt.Errorf("the box of the program was not set up within %s: see whether a file system hangs", setUpWithin)
+		return files, fmt.Errorf("the box of the program was not set up within %s: see whether a file system hangs", setUpWithin)
 	case err != nil:
-		return fmt.Errorf("the box of the program cannot be set up: %w", err)
+		return files, fmt.Errorf("the box of the program cannot be set up: %w", err)
 	case json.Unmarshal(text, &f) != nil:
-		return fmt.Errorf("the box of the program cannot be set up: %.200q", text)
+		return files, fmt.Errorf("the box of the program cannot be set up: %.200q", text)
 	case f.Step == "":
-		return &fs.PathError{Op: "start", Path: path, Err: f.Errno}
+		return files, &fs.PathError{Op: "start", Path: path, Err: f.Errno}
 	}
-	return forbidden(f.Step, f.Errno)
+	return files, forbidden(f.Step, f.Errno)
 }
 
 // identity maps users and groups to themselves: those of the rule's user, or every one of this process. A

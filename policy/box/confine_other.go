@@ -4,7 +4,9 @@ package box
 
 import (
 	"cmp"
+	"context"
 	"errors"
+	"net"
 	"os/exec"
 )
 
@@ -27,6 +29,17 @@ func (r Rule) Check(string) error {
 	return errors.New("agents run as users of their own on Linux only")
 }
 
-func (r Rule) start(*exec.Cmd, string, string) error {
-	return cmp.Or(r.Check(""), Available(r.Form))
+func (r Rule) start(*exec.Cmd, string, string) (*Inside, error) {
+	return nil, cmp.Or(r.Check(""), Available(r.Form))
 }
+
+// Inside is the network of a box, as the gateway reaches it. A nil Inside is the gateway's own network.
+type Inside struct{}
+
+// Dial connects as net.Dialer does.
+func (n *Inside) Dial(ctx context.Context, network, address string) (net.Conn, error) {
+	return new(net.Dialer).DialContext(ctx, network, address)
+}
+
+// Close does nothing here.
+func (n *Inside) Close() {}

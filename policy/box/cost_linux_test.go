@@ -18,7 +18,7 @@ func BenchmarkStart(b *testing.B) {
 			rule := box.Rule{Form: form, Closed: []string{b.TempDir(), b.TempDir()}, Read: []string{"/"}}
 			for b.Loop() {
 				cmd := exec.Command("/bin/true")
-				if err := rule.Start(cmd); err != nil {
+				if _, err := rule.Start(cmd); err != nil {
 					b.Fatal(err)
 				}
 				if err := cmd.Wait(); err != nil {

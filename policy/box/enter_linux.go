@@ -96,11 +96,14 @@ func (o order) setUp() error {
 	return nil
 }
 
-// close closes files to this process.
+// close closes files and the network to this process.
 func (o order) close() error {
 	dir, err := unix.Getwd()
 	if err != nil {
 		return step(err, "find the directory to work in")
+	}
+	if err := o.network(); err != nil {
+		return err
 	}
 	if err := o.Rule.cover(); err != nil {
 		return err

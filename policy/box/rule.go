@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"net"
 	"os/exec"
 )
 
@@ -19,6 +20,12 @@ const (
 	// Off is no box.
 	Off Form = "off"
 )
+
+// network is not a form: by it Available tries a network.
+const network Form = "network"
+
+// NetworkAvailable reports why a process cannot have a network of its own here, or nil. The first call tries it.
+func NetworkAvailable() error { return Available(network) }
 
 // Setting is what a configuration says of an agent's box.
 type Setting struct {
@@ -47,6 +54,21 @@ type Rule struct {
 	Write []string `json:"write,omitempty"`
 	// User is the user as whom the process runs, with each form; nil is the gateway's own.
 	User *User `json:"user,omitempty"`
+	// Network is all that the process reaches of the network. It gets a network of its own, in which nothing
+	// else is. Nil is the network of the gateway.
+	Network Network `json:"-"`
+	// Sockets is how many connections the gateway may have at once to servers of the process, by
+	// Inside.Dial. It counts only with a Network.
+	Sockets int `json:"sockets,omitempty"`
+}
+
+// Network serves the processes that have a network of their own.
+type Network interface {
+	// Listen are the addresses of the loopback device in the box at which it answers, beside the proxy.
+	Listen() []string
+	// Serve serves the listeners of a process, of which the first is a proxy for HTTP and the others are those of Listen.
+	// It returns at once. stop ends all that and waits for it.
+	Serve(listeners []net.Listener) (stop func())
 }
 
 // Settled finds the form that can be had here: that of the setting, or the strongest weaker one.
@@ -73,10 +95,14 @@ func (s Setting) Settled() (form Form, reason string, err error) {
 }
 
 // Start starts a command in the box and as its user, and returns when its program runs there, or with why it
-// does not. Start changes the command's SysProcAttr and ExtraFiles.
-func (r Rule) Start(cmd *exec.Cmd) error {
+// does not. Start changes the command's SysProcAttr and ExtraFiles. The caller closes the Inside when the program
+// has ended.
+func (r Rule) Start(cmd *exec.Cmd) (*Inside, error) {
+	if cmd.Err == nil && !r.closes() && r.Network != nil {
+		return nil, fmt.Errorf("%s has a network of its own, which needs a box", cmd.Path)
+	}
 	if cmd.Err != nil || !r.closes() && r.User == nil {
-		return cmd.Start()
+		return nil, cmd.Start()
 	}
 	return r.start(cmd, cmd.Path, "")
 }

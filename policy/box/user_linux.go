@@ -41,7 +41,8 @@ func (r Rule) Check(dir string) error {
 	}
 	cmd := exec.Command("/proc/self/exe") //nolint:noctx // it ends within setUpWithin
 	cmd.Env = []string{}
-	if err := r.start(cmd, "", dir); err != nil {
+	r.Network = nil
+	if _, err := r.start(cmd, "", dir); err != nil {
 		return fmt.Errorf("no program can be started as the user %s: %w", u.Name, err)
 	}
 	err := cmd.Wait()

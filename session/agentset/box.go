@@ -8,14 +8,19 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/policy/box"
+	"github.com/tributary-dev/tributary/policy/egress"
 	"github.com/tributary-dev/tributary/session"
 )
 
 // BoxRule is the box around the programs of an agent that run outside of a hub. The reason says why it
 // is weaker than the agent's setting, or is "".
 func (g Gateway) BoxRule(a session.Agent) (rule box.Rule, reason string, err error) {
-	form, reason, err := a.Box.Settled()
+	form, reason, err := a.Boxed()
 	rule = box.Rule{Form: form, Closed: g.Kept(), Read: a.Box.Read, Write: a.Box.Write, User: a.User}
+	if a.Egress != nil && err == nil {
+		hosts, wrong := egress.Parse(a.Egress)
+		rule.Network, err = &egress.Proxy{Hosts: hosts}, wrong
+	}
 	return rule, reason, cmp.Or(err, rule.Check(a.Cwd))
 }
 

@@ -78,6 +78,10 @@ type Agent struct {
 	Box box.Setting
 	// User names the user of the system as whom the processes run; "" is the gateway's own.
 	User string
+	// Egress are the hosts that the agent's processes may reach. Nil is no limit.
+	Egress []string
+	// EgressAsk has the policy, or a person, decide about other hosts.
+	EgressAsk bool
 
 	user   *box.User
 	preset agent.Preset
@@ -154,7 +158,7 @@ func (g Gateway) Make(a Agent, ours []string) (made session.Agent, _ Agent, err 
 	if err != nil {
 		return made, a, a.refuse("", "cannot be made: %v", err)
 	}
-	made = session.Agent{Runtime: runtime, Cwd: a.Cwd, Model: a.Settings.Model, Options: a.Settings.Options, Workspace: a.Workspace, Box: a.Box, User: a.user, Policy: permission.Default()}
+	made = session.Agent{Runtime: runtime, Cwd: a.Cwd, Model: a.Settings.Model, Options: a.Settings.Options, Workspace: a.Workspace, Box: a.Box, User: a.user, Egress: a.Egress, EgressAsk: a.EgressAsk, Policy: permission.Default()}
 	if a.Policy != nil {
 		made.Policy = *a.Policy
 	}

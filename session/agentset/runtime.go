@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/policy/egress"
 	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/session"
 )
@@ -61,6 +62,15 @@ func (g Gateway) complete(a Agent, s session.Agent) (session.Agent, error) {
 		return s, a.refuse("user", "is %s, and this agent starts no programs: remove it", s.User.Name)
 	case s.Workspace.Own():
 		return s, a.refuse("workspace", "is %s, and the gateway cannot make workspaces of its own for the user %s: write workspace: shared, or remove user", s.Workspace, s.User.Name)
+	}
+	if s.Egress != nil && (a.Kind.Harmless || a.Settings.URL != "" && !a.Kind.InProcess) {
+		return s, a.refuse("egress", "limits what processes reach that the gateway starts, and this agent has none: remove it")
+	}
+	if s.EgressAsk && s.Egress == nil {
+		return s, a.refuse("egress_ask", "means something only with egress: write egress, if only []")
+	}
+	if _, err := egress.Parse(s.Egress); err != nil {
+		return s, a.refuse("egress", "%v", err)
 	}
 	if s.Workspace.Own() && !s.Files {
 		return s, a.refuse("workspace", "is %s, which only an agent can have that works with the files of a directory on this machine: remove it, or set cwd", s.Workspace)

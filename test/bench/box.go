@@ -12,17 +12,18 @@ import (
 	"github.com/tributary-dev/tributary/internal/testkit/launch"
 )
 
-// boxTurns is how many turns are measured with each of the two agents.
+// boxTurns is how many turns are measured with each of the agents.
 const boxTurns = 100
 
-// boxSettings has two agents that start one program for each turn, which does nothing.
+// boxSettings has three agents that start one program for each turn, which does nothing.
 const boxSettings = unlimited + `default_agent: bare
 agents:
   bare: {adapter: command, command: "true", box: {form: "off"}}
   boxed: {adapter: command, command: "true", box: {form: guard, required: true}}
+  limited: {adapter: command, command: "true", egress: [example.com]}
 `
 
-// measureBox measures turns of an agent in a box and of one without, by turns.
+// measureBox measures turns of an agent in a box, of one without, and of one with a network of its own, by turns.
 func (b *bencher) measureBox(ctx context.Context) error {
 	file := filepath.Join(b.start.dir, "box.yaml")
 	err := os.WriteFile(file, []byte(boxSettings), 0o600)
@@ -43,9 +44,9 @@ func (b *bencher) measureBox(ctx context.Context) error {
 	}
 	bare := newServer(running, "bare")
 	defer bare.end()
-	boxed := newServer(running, "boxed")
+	boxed, limited := newServer(running, "boxed"), newServer(running, "limited")
 	for range boxTurns {
-		for what, s := range map[string]*server{bareStart: bare, boxedStart: boxed} {
+		for what, s := range map[string]*server{bareStart: bare, boxedStart: boxed, limitedStart: limited} {
 			began := time.Now()
 			if _, err := s.chat(ctx, request{session: newSession()}); err != nil {
 				return errors.Join(err, bare.alive())

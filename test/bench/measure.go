@@ -36,8 +36,9 @@ const (
 	relayFirst      = "first byte p99 at that rate (ms)"
 	relayHeap       = "growth of the heap in 1,000 requests in a row to that agent (MB)"
 
-	bareStart  = "turn of a program that does nothing, without a box (ms)"
-	boxedStart = "the same in a box (ms)"
+	bareStart    = "turn of a program that does nothing, without a box (ms)"
+	boxedStart   = "the same in a box (ms)"
+	limitedStart = "the same in a box with egress (ms)"
 
 	crashLost = "records lost, doubled or contradicted, and turns not closed, by kills under load"
 	crashGap  = "oldest text that a kill took from an open part (ms)"
@@ -136,6 +137,7 @@ func measures() []measure {
 		{relayHeap, []goal{just(4, " MB", gateway)}},
 		{bareStart, nil},
 		{boxedStart, []goal{overThat(20, " ms over that without a box", bareStart)}},
+		{limitedStart, []goal{overThat(20, " ms over that without a box", bareStart)}},
 		{turnsLeft, []goal{just(0, "", gateway)}},
 		{logBytes, []goal{just(0.2, " MB", gateway), just(0.2, " MB", onPostgres)}},
 		{crashLost, []goal{just(0, "", gateway), just(0, "", onPostgres)}},

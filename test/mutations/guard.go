@@ -8,6 +8,18 @@ func guardPromises() []mutation {
 			text: "!d.Decided && slices.ContainsFunc(a.Request.Options, lasting) {", other: "!d.Decided && (len(a.Request.Options) > 0 || slices.ContainsFunc(a.Request.Options, lasting)) {", tests: "AModeOverrules", packages: []string{"./trace"},
 		},
 		{
+			name: "every host is allowed", promise: reached, file: "policy/egress/proxy.go",
+			text: "\tif s.Hosts.Allow(t) {\n", other: "\tif s.Hosts.Allow(t) || t.Port != 0 {\n", tests: "Refuses|Elsewhere", packages: []string{"./policy/egress"},
+		},
+		{
+			name: "a name may lead to this machine", promise: reached, file: "policy/egress/proxy.go",
+			text: "\t\treturn s.lead(at.Addr().WithZone(\"\").Unmap(), t.Port)\n", other: "\t\t_ = at\n\t\treturn nil\n", tests: "TestAName", packages: []string{"./policy/egress"},
+		},
+		{
+			name: "a process has the network of the gateway", promise: reached, file: "policy/box/confine_linux.go",
+			text: "\t\tattr.Cloneflags |= syscall.CLONE_NEWNET\n", other: "", tests: "TestANetwork", packages: []string{"./policy/box"},
+		},
+		{
 			name: "each stranger who begins to sign in asks the store", promise: slow, file: "access/openid.go",
 			text: "\tg.openID.key.Store(&e.Doc)\n", other: "", tests: "TestStrangers", packages: []string{"./access"},
 		},

@@ -22,6 +22,7 @@ const (
 	signed    = "A JSON Web Token counts until it expires."
 	widget    = "Only the pages that the setting names show the widget's chat."
 	voice     = "An agent speaks neither as the gateway nor as a person."
+	reached   = "An agent reaches the hosts that `egress` names, and no others."
 	inside    = "\"Inside the workspace\" means inside."
 	mentions  = "No part of a prompt makes an agent read a file outside the workspace unasked."
 	files     = "The agent gets the files of a prompt."

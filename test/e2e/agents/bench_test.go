@@ -26,7 +26,7 @@ import (
 )
 
 // patience is how long anything may take: on a machine with much else to do the start of an agent takes most of a minute.
-const patience = 150 * time.Second
+const patience = 3 * time.Minute
 
 // bench is a gateway with one real agent, and one session.
 type bench struct {
