@@ -145,7 +145,7 @@ func TestRealClaudeActsUnasked(t *testing.T) {
 func TestTheTablesOfWaysAreInTheDocs(t *testing.T) {
 	t.Parallel()
 	var table []byte
-	for _, name := range []string{unaskedTable, "../codex/" + unaskedTable, "../opencode/" + unaskedTable} {
+	for _, name := range []string{unaskedTable, "../codex/" + unaskedTable, "../opencode/" + unaskedTable, "../acp/" + unaskedTable} {
 		part, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -157,7 +157,7 @@ func TestTheTablesOfWaysAreInTheDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Contains(docs, table) {
-		t.Errorf("docs/deploy/security.md has not this table of the three adapters: copy it there\n%s", table)
+		t.Errorf("docs/deploy/security.md has not this table of the four adapters: copy it there\n%s", table)
 	}
 }
 
