@@ -21,6 +21,7 @@ import (
 type situation struct {
 	files map[string]string
 	args  []string
+	hooks bool
 	ways  []agenttest.Way
 }
 
@@ -109,6 +110,10 @@ func situations() []situation {
 			ways:  []agenttest.Way{{Name: "hook `PermissionRequest` answers before the person", Prompt: shell("answered"), Mark: "answered", Slow: true}},
 		},
 		{
+			files: map[string]string{"HOME/.claude/settings.json": answers("PermissionRequest", `\"decision\":{\"behavior\":\"allow\"}`)}, hooks: true,
+			ways: []agenttest.Way{{Name: "the same, with `options: {hooks: true}`", Prompt: shell("answered"), Mark: "answered", Slow: true}},
+		},
+		{
 			files: map[string]string{"WORK/.claude/settings.json": runsPrograms, "WORK/.mcp.json": server, "WORK/prefix.sh": prefix},
 			ways:  programs("of the project"),
 		},
@@ -168,6 +173,6 @@ func (s situation) play(t *testing.T) []string {
 	files := map[string]string{"HOME/.claude/.claude.json": `{"hasCompletedOnboarding":true,"projects":{"WORK":{"hasTrustDialogAccepted":true}}}`}
 	maps.Copy(files, s.files)
 	return agenttest.Ways(t, real.Dir, real.Home, files, s.ways, func(host agent.Host) agent.Session {
-		return agenttest.Open(t, claude.Runtime{Command: real.Path, Env: real.Env, Args: s.args}, host, agent.Config{Cwd: real.Dir})
+		return agenttest.Open(t, claude.Runtime{Command: real.Path, Env: real.Env, Args: s.args, Hooks: s.hooks}, host, agent.Config{Cwd: real.Dir})
 	})
 }
