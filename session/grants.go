@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/tributary-dev/tributary/policy/box"
@@ -100,7 +101,8 @@ func (l *activeSession) grants(ctx context.Context, agent string) ([]permission.
 	return slices.DeleteFunc(append(all, more...), func(g permission.Grant) bool { return g.Expired(l.hub.Now()) }), err
 }
 
-// remember keeps what a person has allowed for good. The agent gets the answer later.
+// remember keeps what a person has allowed for good. The agent gets the answer later. An agent
+// that offers no "once" keeps the permission itself: a grant could not be revoked, so there is none.
 func (t *turn) remember(r trace.Request) {
 	q, asked := r.Asked.(trace.PermissionRequest)
 	p, answered := r.Answer.(trace.PermissionResponse)
@@ -108,6 +110,10 @@ func (t *turn) remember(r trace.Request) {
 		return
 	}
 	l := t.session
+	if i := slices.IndexFunc(q.Options, func(o trace.PermissionOption) bool { return o.ID == p.ChosenOption }); i >= 0 && p.OptionKind == trace.AllowAlways && p.Outcome == trace.Selected && !permission.Once(q.Options) {
+		t.builder.Emit(trace.Notice("kept_by_agent", fmt.Sprintf("The agent itself keeps the permission %q, and may act without asking again. Take it back in the agent.", q.Options[i].Name)))
+		return
+	}
 	name, a := l.agentNow()
 	l.mu.Lock()
 	g, ok := t.asking[q.ToolCallID]

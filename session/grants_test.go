@@ -29,12 +29,16 @@ func calls(waiting chan<- string, ended *[]trace.PermissionResponse) scripted {
 			ToolCallID: "c", RawName: name, Name: name, ToolKind: tool.Kind, Title: tool.Title, Locations: tool.Locations, Input: json.RawMessage(input),
 		}
 		b.ToolCall(call)
-		id, answer, decided := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Options: []trace.PermissionOption{
+		options := []trace.PermissionOption{
 			{ID: "yes", Name: "Allow", OptionKind: trace.AllowOnce},
 			{ID: "always", Name: "Always", OptionKind: trace.AllowAlways},
 			{ID: "no", Name: "Deny", OptionKind: trace.RejectOnce},
 			{ID: "never", Name: "Never", OptionKind: trace.RejectAlways},
-		}}, call)
+		}
+		if strings.Contains(input, "no once") {
+			options = options[1:]
+		}
+		id, answer, decided := b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Options: options}, call)
 		var err error
 		if !decided {
 			waiting <- id
@@ -43,6 +47,48 @@ func calls(waiting chan<- string, ended *[]trace.PermissionResponse) scripted {
 		*ended = append(*ended, answer)
 		return err
 	}}
+}
+
+// An agent that offers no "once" keeps an "always" itself. So neither a policy nor a plain yes
+// chooses that, and where a person does, the record names it. There is no grant that somebody
+// could revoke in vain.
+func TestAnAlwaysThatTheAgentKeepsIsNamed(t *testing.T) {
+	t.Parallel()
+	for option, kept := range map[string]bool{"always": true, "no": false} {
+		synctest.Test(t, func(t *testing.T) {
+			waiting := make(chan string, 1)
+			var ended []trace.PermissionResponse
+			b := newBench(t, func(o *session.Options) {
+				o.Agents["demo"] = session.Agent{Runtime: calls(waiting, &ended), Cwd: t.TempDir(), Tools: toolkind.OpenAI(), Policy: permission.Policy{Rules: []permission.Rule{{Then: permission.Allow}}}}
+			})
+			defer b.close()
+			b.say("u1", `bash {"command":"make", "no once":1}`)
+			request := <-waiting // although the policy allows the call
+			yes := true
+			if _, err := b.Permit(t.Context(), "s", request, session.Sender{By: "ada"}, session.Choice{Approved: &yes}); err == nil || !strings.Contains(err.Error(), "no option that allows once") {
+				t.Errorf("a plain yes: %v", err)
+			}
+			if _, err := b.Permit(t.Context(), "s", request, session.Sender{By: "ada"}, session.Choice{Option: option}); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait()
+			if grants, err := b.Grants(t.Context(), "s"); err != nil || len(grants) != 0 {
+				t.Errorf("%s: the grants are %+v, %v", option, grants, err)
+			}
+			var told []string
+			for r, err := range b.log.Durable(t.Context(), "s", 0, 0) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				if e, ok := r.Payload.(trace.Error); ok {
+					told = append(told, e.Code+": "+e.Message)
+				}
+			}
+			if named := len(told) == 1 && strings.HasPrefix(told[0], "kept_by_agent: ") && strings.Contains(told[0], `"Always"`); named != kept || len(ended) != 1 || ended[0].ChosenOption != option {
+				t.Errorf("%s: the record says %q, and the agent got %+v", option, told, ended)
+			}
+		})
+	}
 }
 
 // An "always" that the agent does not keep is a grant of the session. The grant

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -178,6 +180,42 @@ func TestWhatNobodyAnswersExpires(t *testing.T) {
 			}
 			if !errors.As(err, &late) || late.Outcome != trace.Expired {
 				t.Errorf("%s: a late answer gets %v", word, err)
+			}
+		})
+	}
+}
+
+// A request waits for the whole of its limit, with nobody connected, and is answered then: that of a
+// call, of a sub-agent's call, and of a plan.
+//
+//evidence:for promise-waits
+func TestARequestWaitsForADay(t *testing.T) {
+	t.Parallel()
+	for _, tool := range []string{"bash", "a sub-agent's bash", "ExitPlanMode"} {
+		synctest.Test(t, func(t *testing.T) {
+			var got []trace.PermissionResponse
+			b := newBench(t, with(t, scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, b *trace.Builder) error {
+				by := b
+				if name, below := strings.CutPrefix(tool, "a sub-agent's "); below {
+					tool, by = name, b.Sub("sub", "worker")
+				}
+				call := trace.ToolCall{ToolCallID: "c", RawName: tool, Name: tool, ToolKind: toolkind.Claude().Kind(tool), Input: []byte(`{"command":"make","plan":"do it"}`)}
+				id, _, _ := by.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Options: []trace.PermissionOption{
+					{ID: "yes", Name: "Allow", OptionKind: trace.AllowOnce}, {ID: "no", Name: "Deny", OptionKind: trace.RejectOnce},
+				}}, call)
+				answer, err := host.Permit(ctx, id)
+				got = append(got, answer)
+				return err
+			}}))
+			defer b.close()
+			turn, id := b.pause("u1", tool)
+			time.Sleep(24*time.Hour - time.Minute)
+			if b.state() != session.Paused {
+				t.Fatalf("%s: after a day the session is %v", tool, b.state())
+			}
+			b.allow(id, "ada")
+			if s := stopOf(t, b.wait(turn)); s.Outcome != trace.OutcomeCompleted || len(got) != 1 || !got[0].Allowed() || got[0].By != "ada" {
+				t.Errorf("%s: the turn ended as %+v, and the agent got %+v", tool, s, got)
 			}
 		})
 	}

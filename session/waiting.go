@@ -102,7 +102,7 @@ func (l *activeSession) requests() (all []WaitingRequest) {
 // scopes say how far the options of a request reach. The caller holds activeSession.mu.
 func (t *turn) scopes(p trace.PermissionRequest, a Agent) []string {
 	scopes := make([]string, len(p.Options))
-	once := slices.ContainsFunc(p.Options, func(o trace.PermissionOption) bool { return o.OptionKind == trace.AllowOnce })
+	once := permission.Once(p.Options)
 	for i, o := range p.Options {
 		switch {
 		case o.OptionKind != trace.AllowAlways && o.OptionKind != trace.RejectAlways:

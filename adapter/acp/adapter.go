@@ -14,7 +14,10 @@ func Adapter() agent.Adapter {
 	return agent.Adapter{
 		Name: "acp", Files: true, Keys: agent.ProcessKeys("model", "tool_kinds", "options"), Needs: "command", Presets: presets, Bypass: Bypass(),
 		New: func(s agent.Settings) (agent.Runtime, error) {
-			preset, _ := FindPreset(s.Preset)  // a command line of the user's own has none
+			preset, _ := FindPreset(s.Preset) // a command line of the user's own has none
+			if s.AllowBypass {
+				preset.Meta = nil
+			}
 			tools, _ := toolkind.For(s.Preset) // as above: the agent says of each tool what kind it is
 			r := Runtime{Name: s.Name, Preset: preset, Command: s.Command, Args: s.Args, Env: s.Environ, Tools: tools.With(s.ToolKinds)}
 			return r, r.Validate(s.Options)

@@ -10,6 +10,7 @@ import (
 	"github.com/tributary-dev/tributary/internal/form"
 	"github.com/tributary-dev/tributary/internal/jsonrpc"
 	"github.com/tributary-dev/tributary/policy/permission"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -43,6 +44,9 @@ func (d *Decoder) permission(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, 
 	for _, o := range p.Options {
 		a.options = append(a.options, trace.PermissionOption{ID: o.ID, Name: o.Name, OptionKind: o.Kind})
 	}
+	if d.agent.is("claude") {
+		a.options = withAlways(a.options)
+	}
 	c.release("")
 	s := c.speaker(p.Meta)
 	if a.call = c.calls[p.Call.ID]; a.call == nil {
@@ -51,11 +55,21 @@ func (d *Decoder) permission(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, 
 	}
 	a.asked = d.asked(a.call, p.Call)
 	tool := a.asked.tool
-	a.Asked = agentkit.Permit(a.call.b, string(m.ID), trace.PermissionRequest{
+	a.Asked = agentkit.PermitAs(a.call.b, string(m.ID), trace.PermissionCheck{Request: trace.PermissionRequest{
 		RequestID: "acp-" + string(m.ID), ToolCallID: tool.ToolCallID, Title: cmp.Or(tool.Title, tool.Name), Options: a.options,
-	}, tool, func(r trace.PermissionResponse) json.RawMessage { return reply(m.ID, a.outcome(r)) })
+	}, Call: tool, Granted: d.agent.is("claude") && toolkind.ClaudeOwns(tool.RawName)}, func(r trace.PermissionResponse) json.RawMessage { return reply(m.ID, a.outcome(r)) })
 	d.theirs[string(m.ID)] = their{ask: a}
 	return []agent.Effect{a.Effect}, nil
+}
+
+// withAlways adds an "always", which is a grant of the gateway's: the agent gets the option that
+// allows once. Claude Agent leaves its own out where a rule asks, and the gateway's rule asks for all.
+func withAlways(options []trace.PermissionOption) []trace.PermissionOption {
+	i := slices.IndexFunc(options, func(o trace.PermissionOption) bool { return o.OptionKind == trace.AllowOnce })
+	if i < 0 || slices.ContainsFunc(options, func(o trace.PermissionOption) bool { return o.OptionKind == trace.AllowAlways || o.ID == "always" }) {
+		return options
+	}
+	return slices.Insert(options, i+1, trace.PermissionOption{ID: "always", Name: "Always allow", OptionKind: trace.AllowAlways})
 }
 
 // asked is a call as it will run, by what the agent shows of it when it asks. The agent

@@ -9,6 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/internal/testkit/replay/replaytest"
+	"github.com/tributary-dev/tributary/policy/permission"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -238,6 +240,73 @@ func TestAnAnswerIsSentByTheKindOfItsOption(t *testing.T) {
 		t.Errorf("a call that a user has changed cannot run, and the agent gets %s", got)
 	}
 	_ = r.Finish(trace.Stop{})
+}
+
+// TestClaudeAgentsOwnStateIsNoQuestion: Claude Agent asks about every call. Those that change its
+// own state run unless a rule wants a person, and every other request has an "always".
+func TestClaudeAgentsOwnStateIsNoQuestion(t *testing.T) {
+	t.Parallel()
+	asks := policyThat(permission.Ask)
+	for name, c := range map[string]struct {
+		agent, tool string
+		decide      func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool)
+		offer       func(trace.PermissionRequest) []trace.PermissionOption
+		by, options string
+	}{
+		"a sub-agent":               {agent: "claude-agent-acp", tool: "Agent", by: "policy", options: "yes always no"},
+		"a sub-agent, denied":       {agent: "claude-agent-acp", tool: "Agent", decide: policyThat(permission.Deny).decide, by: "policy", options: "yes always no"},
+		"a sub-agent, a rule asks":  {agent: "claude-agent-acp", tool: "Agent", decide: asks.decide, offer: asks.offer, options: "yes no"},
+		"a command":                 {agent: "claude-agent-acp", tool: "Bash", options: "yes always no"},
+		"the tool of another agent": {agent: "other", tool: "Agent", options: "yes no"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := agenttest.NewRecorder(func(tc *trace.Config) { tc.Decide, tc.Offer = c.decide, c.offer })
+			d := acp.NewDecoder(acp.Options{Tools: toolkind.Claude()})
+			for _, m := range []agent.Message{
+				{Dir: agent.In, Data: json.RawMessage(`{"id":0,"method":"initialize","params":{}}`)},
+				{Dir: agent.Out, Data: json.RawMessage(`{"id":0,"result":{"protocolVersion":1,"agentInfo":{"name":"` + c.agent + `"}}}`)},
+			} {
+				if _, err := d.Decode(m, agenttest.OneTurn(r.Builder)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			decode(t, d, r.Builder, object{"id": 7, "method": "session/request_permission", "params": object{
+				"sessionId": "s", "toolCall": object{"toolCallId": "c", "name": c.tool, "rawInput": object{"prompt": "x"}},
+				"options": []object{{"optionId": "yes", "kind": "allow_once"}, {"optionId": "no", "kind": "reject_once"}},
+			}})
+			_ = r.Finish(trace.Stop{})
+			requests := agenttest.Each[trace.PermissionRequest](r.Events())
+			if len(requests) != 1 || requests[0].DecidedBy != c.by {
+				t.Fatalf("on record is %+v", requests)
+			}
+			var options []string
+			for _, o := range requests[0].Options {
+				options = append(options, o.ID)
+			}
+			if got := strings.Join(options, " "); got != c.options {
+				t.Errorf("the options are %s", got)
+			}
+		})
+	}
+}
+
+type verdicts struct {
+	decide func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool)
+	offer  func(trace.PermissionRequest) []trace.PermissionOption
+}
+
+// policyThat is a policy of one rule for all calls.
+func policyThat(then permission.Verdict) verdicts {
+	p := permission.Policy{Rules: []permission.Rule{{Then: then}}}
+	return verdicts{
+		func(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) {
+			return p.Decide(r, c, permission.Scope{})
+		},
+		func(r trace.PermissionRequest) []trace.PermissionOption {
+			return permission.Offer(r.Options, permission.Grant{})
+		},
+	}
 }
 
 func normal(t *testing.T, data json.RawMessage) string {

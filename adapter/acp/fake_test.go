@@ -198,6 +198,8 @@ func (f *fake) take(m wireMessage) (code int, over bool) {
 		reply(object{})
 	case "session/new", "session/load":
 		switch {
+		case f.how == "tells how it is opened":
+			fail(-32602, string(m.Params))
 		case f.how == "login" && !f.authed:
 			fail(-32000, "Authentication required")
 		case f.how == "forgetful" && m.Method == "session/load":

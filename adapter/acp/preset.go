@@ -32,6 +32,9 @@ type Preset struct {
 	EndsEarly bool
 	// Signs show a failure that the agent reports as success.
 	Signs Signs
+	// Meta is the `_meta` of each request that opens a session. Files of the user and of the
+	// workspace do not change the agent's settings in it.
+	Meta object
 	// Set are variables of the agent's environment, unless the environment has them.
 	Set map[string]string
 }
@@ -54,6 +57,7 @@ func Presets() []Preset {
 			Preset: agent.Preset{Name: "claude-acp", Command: "claude-agent-acp", Install: "npm install -g @agentclientprotocol/claude-agent-acp", Environ: anthropic, Box: agent.ClaudeBox()},
 			Title:  "Claude Agent", Login: "run `claude` once in a terminal, or set ANTHROPIC_API_KEY",
 			LooseModes: []string{"auto", "bypassPermissions"}, Mode: "default", LooseCommands: []string{"config", "settings"}, // since 0.101.0 sessions would begin in auto
+			Meta: object{"claudeCode": object{"options": asksAlways()}},
 		},
 		{
 			Preset: agent.Preset{Name: "codex-acp", Command: "codex-acp", Install: "npm install -g @agentclientprotocol/codex-acp", Environ: openai, Box: agent.CodexBox()},
@@ -121,6 +125,18 @@ func FindPreset(name string) (Preset, bool) {
 		return all[i], true
 	}
 	return Preset{}, false
+}
+
+// asksAlways are options of Claude Agent by which it asks before each call, whatever rules,
+// skills, sub-agents and modes allow. It cannot ask about shell lines in the files of commands
+// and skills, so it leaves them out; and hooks of settings files could answer its requests, so
+// they do not run.
+func asksAlways() object {
+	return object{
+		"allowDangerouslySkipPermissions": false,
+		"settings":                        object{"permissions": object{"ask": []string{"*"}}, "disableSkillShellExecution": true},
+		"managedSettings":                 object{"allowManagedHooksOnly": true},
+	}
 }
 
 // Bypass are arguments by which these agents act without asking, beside those that the

@@ -32,6 +32,24 @@ func TestAPresetSetsVariablesUnlessTheEnvironmentHasThem(t *testing.T) {
 	}
 }
 
+// Claude Agent gets its rule with each session, unless the operator lets it act by itself.
+func TestClaudeAgentIsToldToAsk(t *testing.T) {
+	t.Parallel()
+	fake := fakeRuntime(t, "tells how it is opened")
+	for _, bypass := range []bool{false, true} {
+		for _, resume := range []string{"", "old"} {
+			r, err := acp.Adapter().New(agent.Settings{Preset: "claude-acp", Command: fake.Command, Environ: fake.Env, AllowBypass: bypass})
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = r.Open(t.Context(), agenttest.NewHost(), agent.Config{Cwd: t.TempDir(), Resume: resume})
+			if err == nil || strings.Contains(err.Error(), `"ask":["*"]`) == bypass {
+				t.Errorf("allow_bypass %v, resume %q: %v", bypass, resume, err)
+			}
+		}
+	}
+}
+
 func TestModesInWhichAPresetsAgentDecidesAreRefused(t *testing.T) {
 	t.Parallel()
 	for name, mode := range map[string]string{"claude-acp": "auto", "goose": "auto", "mistral-vibe": "auto-approve"} {

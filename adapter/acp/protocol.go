@@ -129,6 +129,9 @@ func (p *protocol) greet(ctx context.Context, resume string) error {
 // open begins a session, or goes on with one.
 func (p *protocol) open(ctx context.Context, resume string) error {
 	where := object{"cwd": p.conn.Config().Cwd, "mcpServers": p.settings.servers()}
+	if m := p.runtime.Preset.Meta; m != nil {
+		where["_meta"] = m
+	}
 	if resume == "" {
 		return p.call(ctx, methodNew, where, nil)
 	}

@@ -15,18 +15,19 @@ func Adapter() agent.Adapter {
 			"ANTHROPIC_*", "CLAUDE_*", "MCP_*", "BASH_*", "DISABLE_*", "MAX_THINKING_TOKENS", "MAX_MCP_OUTPUT_TOKENS", "API_TIMEOUT_MS",
 			"!CLAUDE_CODE_ENTRYPOINT", "!CLAUDE_CODE_SSE_PORT", // marks of a Claude Code that this program itself runs in
 		},
-		Box:    agent.ClaudeBox(),
-		Grants: settingsFiles(`"PermissionRequest"\s*:\s*\[\s*\{`), // a hook that answers in place of the gateway
+		Box: agent.ClaudeBox(),
 		New: func(s agent.Settings) (agent.Runtime, error) {
 			var o struct {
 				// Script is what the command runs, if the command is an interpreter.
 				Script []string `json:"script"`
+				// Hooks lets the hooks of settings files run.
+				Hooks bool `json:"hooks"`
 			}
 			if err := agent.DecodeOptions(s.Options, &o); err != nil {
 				return nil, err
 			}
 			tools := toolkind.Claude().With(s.ToolKinds)
-			return Runtime{Command: s.Command, Script: o.Script, Args: s.Args, Env: s.Environ, Tools: &tools, Unguarded: s.AllowBypass}, nil
+			return Runtime{Command: s.Command, Script: o.Script, Hooks: o.Hooks, Args: s.Args, Env: s.Environ, Tools: &tools, Unguarded: s.AllowBypass}, nil
 		},
 		Decoder: func(s agent.Settings) agent.Decoder {
 			tools := toolkind.Claude().With(s.ToolKinds)
@@ -36,12 +37,8 @@ func Adapter() agent.Adapter {
 }
 
 // LooseSettings find the settings by which Claude Code acts without asking where it has no hooks.
-func LooseSettings() []agent.Grant {
-	return settingsFiles(`"allow"\s*:\s*\[\s*"|"defaultMode"\s*:\s*"(acceptEdits|bypassPermissions|dontAsk|auto)"`)
-}
-
-// settingsFiles are the settings files of Claude Code.
-func settingsFiles(pattern string) (all []agent.Grant) {
+func LooseSettings() (all []agent.Grant) {
+	const pattern = `"allow"\s*:\s*\[\s*"|"defaultMode"\s*:\s*"(acceptEdits|bypassPermissions|dontAsk|auto)"`
 	for _, path := range []string{"~/.claude/settings.json", ".claude/settings.json", ".claude/settings.local.json"} {
 		all = append(all, agent.Grant{Path: path, Pattern: pattern})
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -63,7 +64,7 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 		return
 	}
 	asked := d.tools.Call(r.ToolUseID, r.ToolName, r.Input) // a hook of the user's may have changed the input since the call was shown
-	d.permit(a, s, cmp.Or(asked.Title, r.ToolName), trace.PermissionCheck{Call: asked, Quiet: own(r.ToolName), Granted: own(r.ToolName)}, a.permitted)
+	d.permit(a, s, cmp.Or(asked.Title, r.ToolName), trace.PermissionCheck{Call: asked, Quiet: toolkind.ClaudeOwns(r.ToolName), Granted: toolkind.ClaudeOwns(r.ToolName)}, a.permitted)
 }
 
 // permit asks for a permission.

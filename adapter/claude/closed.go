@@ -13,6 +13,10 @@ import (
 // only read, such as grep -r, in its directory without a request.
 const askForCommands = `{"permissions":{"ask":["Bash"]}}`
 
+// ownHooksOnly leaves out the hooks of settings files. Those of the gateway, which it registers in
+// the request initialize, come all the same.
+const ownHooksOnly = `{"allowManagedHooksOnly":true}`
+
 // closedArgs are the arguments by which Claude Code leaves files and directories alone. It
 // reads its directory without a request, and in the mode acceptEdits it writes there, too. A
 // rule for reads binds all tools that read files, searches as well, and commands that name

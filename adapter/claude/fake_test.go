@@ -6,8 +6,10 @@ import (
 	"bufio"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -84,8 +86,8 @@ func fake(how string) int {
 			Type      string `json:"type"`
 			RequestID string `json:"request_id"`
 			Request   struct {
-				Subtype string          `json:"subtype"`
-				Hooks   json.RawMessage `json:"hooks"`
+				Subtype string                             `json:"subtype"`
+				Hooks   map[string][]struct{ Timeout int } `json:"hooks"`
 			} `json:"request"`
 			Message struct {
 				Content json.RawMessage `json:"content"`
@@ -103,6 +105,12 @@ func fake(how string) int {
 			if l.Request.Hooks != nil && how == "knows no hooks" {
 				say(`{"type":"control_response","response":{"subtype":"error","request_id":"` + l.RequestID + `","error":"initialize: unknown field hooks"}}`)
 				continue
+			}
+			for _, h := range slices.Concat(slices.Collect(maps.Values(l.Request.Hooks))...) {
+				if h.Timeout < 24*60*60 { // Claude Code would refuse before a person's day is over
+					fmt.Fprintln(os.Stderr, "a hook has no day")
+					return 1
+				}
 			}
 			hooked = hooked || l.Request.Hooks != nil && how != "ignores hooks"
 			say(`{"type":"control_response","response":{"subtype":"success","request_id":"` + l.RequestID + `","response":{}}}`)

@@ -3,7 +3,6 @@ package claude
 import (
 	"cmp"
 	"encoding/json"
-	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
@@ -125,15 +124,6 @@ func (d *Decoder) shellAnswered(a *ask, answer raw, t agent.Turns) {
 		c.b.ToolResult(result)
 		delete(d.calls, a.ToolUseID)
 	}
-}
-
-// own reports whether a tool works on nothing but Claude Code's own state. Such calls run unless
-// the policy denies them, or a rule asks. The calls of a sub-agent are asked about one by one.
-func own(tool string) bool {
-	return slices.Contains([]string{
-		"TodoWrite", "TaskCreate", "TaskUpdate", "TaskGet", "TaskList", "Agent", "Task", "TaskOutput", "TaskStop", "BashOutput", "KillShell", "KillBash",
-		"SendMessage", "ToolSearch", "EnterPlanMode", "StructuredOutput",
-	}, tool)
 }
 
 // accepted reports whether the mode allows a call: acceptEdits allows edits of files in the

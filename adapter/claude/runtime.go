@@ -31,6 +31,9 @@ type Runtime struct {
 	// Unguarded leaves the rules and modes of Claude Code in force that let calls run without a
 	// request. Else the gateway is asked about every call.
 	Unguarded bool
+	// Hooks lets the hooks of settings files run. Nobody is asked about these programs, and a hook
+	// PermissionRequest answers before a person.
+	Hooks bool
 	// Env is the whole environment of the process; nil is an empty one.
 	Env []string
 	// Tools says what the tools do; toolkind.Claude() if nil.
@@ -97,6 +100,9 @@ func (r Runtime) args(cfg agent.Config, at agentkit.Bookmark) []string {
 		"-p", "--output-format", "stream-json", "--input-format", "stream-json", "--verbose",
 		"--include-partial-messages", "--replay-user-messages", "--permission-prompt-tool", "stdio",
 	)
+	if !r.Unguarded && !r.Hooks && len(r.Script) == 0 {
+		args = append(args, "--managed-settings", ownHooksOnly)
+	}
 	args = append(args, resume(at)...)
 	if cfg.Model != "" {
 		args = append(args, "--model", cfg.Model)

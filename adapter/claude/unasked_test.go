@@ -21,6 +21,7 @@ import (
 type situation struct {
 	files map[string]string
 	args  []string
+	hooks bool
 	ways  []agenttest.Way
 }
 
@@ -109,6 +110,10 @@ func situations() []situation {
 			ways:  []agenttest.Way{{Name: "hook `PermissionRequest` answers before the person", Prompt: shell("answered"), Mark: "answered", Slow: true}},
 		},
 		{
+			files: map[string]string{"HOME/.claude/settings.json": answers("PermissionRequest", `\"decision\":{\"behavior\":\"allow\"}`)}, hooks: true,
+			ways: []agenttest.Way{{Name: "the same, with `options: {hooks: true}`", Prompt: shell("answered"), Mark: "answered", Slow: true}},
+		},
+		{
 			files: map[string]string{"WORK/.claude/settings.json": runsPrograms, "WORK/.mcp.json": server, "WORK/prefix.sh": prefix},
 			ways:  programs("of the project"),
 		},
@@ -145,7 +150,7 @@ func TestRealClaudeActsUnasked(t *testing.T) {
 func TestTheTablesOfWaysAreInTheDocs(t *testing.T) {
 	t.Parallel()
 	var table []byte
-	for _, name := range []string{unaskedTable, "../codex/" + unaskedTable, "../opencode/" + unaskedTable} {
+	for _, name := range []string{unaskedTable, "../codex/" + unaskedTable, "../opencode/" + unaskedTable, "../acp/" + unaskedTable} {
 		part, err := os.ReadFile(name)
 		if err != nil {
 			t.Fatal(err)
@@ -157,7 +162,7 @@ func TestTheTablesOfWaysAreInTheDocs(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Contains(docs, table) {
-		t.Errorf("docs/deploy/security.md has not this table of the three adapters: copy it there\n%s", table)
+		t.Errorf("docs/deploy/security.md has not this table of the four adapters: copy it there\n%s", table)
 	}
 }
 
@@ -168,6 +173,6 @@ func (s situation) play(t *testing.T) []string {
 	files := map[string]string{"HOME/.claude/.claude.json": `{"hasCompletedOnboarding":true,"projects":{"WORK":{"hasTrustDialogAccepted":true}}}`}
 	maps.Copy(files, s.files)
 	return agenttest.Ways(t, real.Dir, real.Home, files, s.ways, func(host agent.Host) agent.Session {
-		return agenttest.Open(t, claude.Runtime{Command: real.Path, Env: real.Env, Args: s.args}, host, agent.Config{Cwd: real.Dir})
+		return agenttest.Open(t, claude.Runtime{Command: real.Path, Env: real.Env, Args: s.args, Hooks: s.hooks}, host, agent.Config{Cwd: real.Dir})
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
@@ -14,7 +15,7 @@ import (
 
 // Way is a way by which an agent may act without asking, such as a rule in its settings. In
 // texts of a way and of its files, WORK is the workspace, HOME the user's home, and ELSE another
-// directory.
+// directory. A file whose text is "-> PATH" is a link.
 type Way struct {
 	// Name is the way, for the table.
 	Name string
@@ -27,9 +28,11 @@ type Way struct {
 	Program bool
 	// Lets is what the person allows, so that the way begins: a beginning of the request's title.
 	Lets string
-	// Slow says that the person answers no request.
+	// Slow says that the person takes slowAnswer, so that another may answer first.
 	Slow bool
 }
+
+const slowAnswer = 10 * time.Second
 
 // Ways puts the files into their places and plays the ways in one session. The person denies
 // what they are asked. It returns a line of a table for each way. Open opens the session.
@@ -41,6 +44,12 @@ func Ways(t testing.TB, dir, home string, files map[string]string, ways []Way, o
 		if err := os.MkdirAll(filepath.Dir(name), 0o700); err != nil {
 			t.Fatal(err)
 		}
+		if target, ok := strings.CutPrefix(text, "-> "); ok {
+			if err := os.Symlink(place.Replace(target), name); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
 		if err := os.WriteFile(name, []byte(place.Replace(text)), 0o700); err != nil { //nolint:gosec // some are programs
 			t.Fatal(err)
 		}
@@ -49,7 +58,10 @@ func Ways(t testing.TB, dir, home string, files map[string]string, ways []Way, o
 	host := NewHost()
 	host.OnPermit = func(ctx context.Context, r trace.PermissionRequest) trace.PermissionResponse {
 		if now.Slow {
-			<-ctx.Done()
+			select {
+			case <-ctx.Done():
+			case <-time.After(slowAnswer):
+			}
 		}
 		answer := trace.PermissionResponse{Outcome: trace.Selected, OptionKind: trace.RejectOnce, By: "tester"}
 		if now.Lets != "" && strings.HasPrefix(r.Title, now.Lets) {
@@ -73,7 +85,12 @@ func Ways(t testing.TB, dir, home string, files map[string]string, ways []Way, o
 			if err != nil {
 				t.Fatal(err)
 			}
-			said, asked = string(results), len(Each[trace.PermissionResponse](events))
+			said, asked = string(results), 0
+			for _, r := range Each[trace.PermissionResponse](events) {
+				if r.By == "tester" {
+					asked++
+				}
+			}
 		}
 		_, err := os.Stat(filepath.Join(dir, w.Mark))
 		acted := err == nil

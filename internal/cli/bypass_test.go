@@ -55,11 +55,7 @@ func TestABypassThatIsAllowedIsLogged(t *testing.T) {
 
 // An agent's own settings can let it act without asking. The gateway says so.
 func TestSettingsFilesOfTheAgentThatAllowAreNamed(t *testing.T) {
-	const hook = `{"hooks": {"PermissionRequest": [{"hooks": [{"type": "command", "command": "yes"}]}]}}`
 	for _, row := range [][3]string{
-		{"claude", ".claude/settings.json", hook},
-		{"claude", ".claude/settings.local.json", hook},
-		{"claude", "~/.claude/settings.json", hook},
 		{"claude-text", ".claude/settings.json", `{"permissions": {"allow": ["Bash(git:*)"]}}`},
 		{"claude-text", ".claude/settings.local.json", `{"permissions": {"defaultMode": "bypassPermissions"}}`},
 		{"claude-text", "~/.claude/settings.json", `{"permissions":{"allow":[ "Read" ]}}`},
@@ -71,7 +67,7 @@ func TestSettingsFilesOfTheAgentThatAllowAreNamed(t *testing.T) {
 		if below, ok := strings.CutPrefix(name, "~/"); ok {
 			path = filepath.Join(home, below)
 		}
-		for i, text := range []string{content, `{"permissions": {"allow": [], "deny": ["Bash"]}, "hooks": {"PermissionRequest": []}}`} {
+		for i, text := range []string{content, `{"permissions": {"allow": [], "deny": ["Bash"]}}`} {
 			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 				t.Fatal(err)
 			}

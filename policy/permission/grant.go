@@ -149,8 +149,7 @@ func (g Grant) Covers(c trace.ToolCall, p Policy, s Scope, now time.Time) bool {
 // the option that allows once in its place. Where an agent has no such option, it keeps the
 // "always" itself, under the name that it gives.
 func Offer(options []trace.PermissionOption, g Grant) (all []trace.PermissionOption) {
-	_, ok := choose(options, trace.AllowOnce, "")
-	offered := false
+	ok, offered := Once(options), false
 	for _, o := range options {
 		if o.OptionKind == trace.AllowAlways {
 			if g.Tool == "" || ok && offered {

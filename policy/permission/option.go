@@ -27,6 +27,12 @@ func FromApproval(options []trace.PermissionOption, approved bool, reason string
 	return trace.PermissionResponse{Outcome: trace.Canceled, Reason: reason}, nil
 }
 
+// Once reports whether a request offers to allow once. An agent that does not keeps an "always" itself.
+func Once(options []trace.PermissionOption) bool {
+	_, ok := choose(options, trace.AllowOnce, "")
+	return ok
+}
+
 // choose takes the first option of a kind.
 func choose(options []trace.PermissionOption, kind trace.OptionKind, reason string) (trace.PermissionResponse, bool) {
 	answer := trace.PermissionResponse{Outcome: trace.Selected, OptionKind: kind, Reason: reason}

@@ -1,6 +1,10 @@
 package toolkind
 
-import "github.com/tributary-dev/tributary/trace"
+import (
+	"slices"
+
+	"github.com/tributary-dev/tributary/trace"
+)
 
 // Claude is the table of Claude Code, and of agents that offer its tools.
 func Claude() Table {
@@ -52,6 +56,15 @@ func Claude() Table {
 		"CronDelete":                 other("Cancel the schedule", "id"),
 		"CronList":                   other("List the schedules"),
 	}}
+}
+
+// ClaudeOwns reports whether a tool works on nothing but Claude Code's own state. Such calls run
+// unless the policy denies them, or a rule asks. The calls of a sub-agent are asked about one by one.
+func ClaudeOwns(tool string) bool {
+	return slices.Contains([]string{
+		"TodoWrite", "TaskCreate", "TaskUpdate", "TaskGet", "TaskList", "Agent", "Task", "TaskOutput", "TaskStop", "BashOutput", "KillShell", "KillBash",
+		"SendMessage", "ToolSearch", "EnterPlanMode", "StructuredOutput",
+	}, tool)
 }
 
 // OpenHarness is the table of harnesses that use Claude Code's names or those of

@@ -205,7 +205,15 @@ func guardPromises() []mutation {
 		},
 		{
 			name: "the policy does not judge what works on Claude Code's own state", promise: oneAnswer, file: "adapter/claude/hook.go",
-			text: "case in.Tool == \"Skill\":", other: "case in.Tool == \"Skill\" || own(in.Tool):", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
+			text: "case in.Tool == \"Skill\":", other: "case in.Tool == \"Skill\" || in.Tool == \"Task\":", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
+		},
+		{
+			name: "Claude Agent is not told to ask", promise: oneAnswer, file: "adapter/acp/protocol.go",
+			text: "where[\"_meta\"] = m", other: "_ = m", tests: "ClaudeAgentIsTold", packages: []string{"./adapter/acp"},
+		},
+		{
+			name: "an always that the agent keeps is a grant", promise: oneAnswer, file: "session/grants.go",
+			text: "!permission.Once(q.Options)", other: "q.Options == nil", tests: "AnAlwaysThatTheAgentKeeps", packages: []string{"./session"},
 		},
 		{
 			name: "a shell line that was denied runs", promise: oneAnswer, file: "adapter/claude/hook.go",

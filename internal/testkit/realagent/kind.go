@@ -41,7 +41,7 @@ func Kinds() []Kind {
 		{Name: "opencode", Vars: opencodeEnv, Options: readsFreely, Package: opencodePackage()},
 		{Name: "opencode-acp", Vars: opencodeEnv, Package: opencodePackage()},
 		{
-			Name: "claude-acp", Vars: claudeEnv,
+			Name: "claude-acp", Vars: claudeEnv, Options: listsFreely,
 			Package: Package{Name: "@agentclientprotocol/claude-agent-acp", Version: "0.101.0", Command: "claude-agent-acp", Lock: "claude-acp"},
 		},
 		{

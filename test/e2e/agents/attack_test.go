@@ -235,6 +235,9 @@ func besiege(t *testing.T, name string) *bench {
 	if !slices.Contains([]string{"cline", "goose"}, name) {
 		k.Options = nil // what the adapter does by default
 	}
+	if name == "claude" { // hooks of the user change inputs in some attacks
+		k.Options = func(realagent.Dirs) map[string]any { return map[string]any{"options": map[string]any{"hooks": true}} }
+	}
 	b := newBench(t, k)
 	for _, path := range []string{b.agent.Home + "/.ssh/id_rsa", b.agent.Dir + "/hooked.txt"} {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

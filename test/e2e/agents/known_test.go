@@ -35,7 +35,7 @@ func known() map[string]map[string]difference {
 	const noRequest = "message tool_call tool_result:completed message stop:completed"
 	return map[string]map[string]difference{
 		"claude-acp": {
-			"always, again": {shape: allowed, why: noAlways},
+			"parallel": {free: true, why: asksAlways},
 		},
 		"codex-acp": {
 			"deny": {shape: "message tool_call permission_request permission_response:reject tool_result:denied stop:canceled", why: endsOnDeny},

@@ -1,0 +1,210 @@
+//go:build unix
+
+package acp_test
+
+import (
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tributary-dev/tributary/adapter/acp"
+	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/internal/testkit/realagent"
+	"github.com/tributary-dev/tributary/internal/testkit/replay/replaytest"
+)
+
+// situation is one process of an agent with files, and ways that work in it.
+type situation struct {
+	agent string
+	front string // of Codex's own configuration
+	files map[string]string
+	ways  []agenttest.Way
+}
+
+func shell(file string) string { return "[[script:shell touch WORK/" + file + "]]" }
+
+func claudeWays() []situation {
+	const programs = `{"enableAllProjectMcpServers":true,"apiKeyHelper":"touch WORK/by-key; echo sk-test","statusLine":{"type":"command","command":"touch WORK/by-status"},
+"env":{"CLAUDE_CODE_SHELL_PREFIX":"WORK/prefix.sh"},"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch WORK/by-start"}]}],"PreToolUse":[{"hooks":[{"type":"command","command":"touch WORK/by-hook"}]}]}}`
+	hook := func(event, decision string) string {
+		return `{"hooks":{"` + event + `":[{"hooks":[{"type":"command","command":"echo '{\"hookSpecificOutput\":{\"hookEventName\":\"` + event + `\",` + decision + `}}'"}]}]}}`
+	}
+	worker := func(name, mode string) string {
+		return "---\nname: " + name + "\ndescription: works\ntools: Bash, Write\npermissionMode: " + mode + "\n---\nYou work."
+	}
+	task := func(kind, background, script string) string {
+		return `[[script:call Task {"description":"sub task","subagent_type":"` + kind + `","run_in_background":` + background + `,"prompt":"[[script:` + script + `]]"}]]`
+	}
+	return []situation{
+		{
+			files: map[string]string{
+				"HOME/.claude/settings.json":        `{"permissions":{"allow":["Bash(touch WORK/user:*)","Bash(cd:*)"]}}`,
+				"WORK/.claude/settings.json":        `{"permissions":{"allow":["Bash(touch WORK/project:*)"]}}`,
+				"WORK/.claude/settings.local.json":  `{"permissions":{"allow":["Bash(touch WORK/local:*)"],"additionalDirectories":["ELSE"]}}`,
+				"ELSE/secret":                       "word-of-elsewhere\n",
+				"HOME/secret":                       "word-of-home\n",
+				"WORK/link":                         "-> ELSE",
+				"WORK/.claude/skills/hey/SKILL.md":  "---\nname: hey\ndescription: says hey\nallowed-tools: Bash(touch:*), Bash\n---\nNow: !`touch WORK/skill-line`\n" + shell("skill"),
+				"WORK/.claude/skills/know/SKILL.md": "---\nname: know\ndescription: knows\nallowed-tools: Bash(touch:*)\n---\nNow: !`touch WORK/model-line`\n" + shell("model"),
+				"WORK/.claude/commands/deploy.md":   "---\nallowed-tools: Bash(touch:*), Bash\ndescription: d\n---\nRun: !`touch WORK/command-line`\n" + shell("command"),
+				"WORK/.claude/agents/loose.md":      worker("loose", "bypassPermissions"),
+				"WORK/.claude/agents/editor.md":     worker("editor", "acceptEdits"),
+			},
+			ways: []agenttest.Way{
+				{Name: "`permissions.allow` of the user", Prompt: shell("user"), Mark: "user"},
+				{Name: "`permissions.allow` of the project", Prompt: shell("project"), Mark: "project"},
+				{Name: "`permissions.allow` in `settings.local.json`", Prompt: shell("local"), Mark: "local"},
+				{Name: "`additionalDirectories`: a file there is read", Prompt: "[[script:read ELSE/secret]]", Mark: ">word-of-elsewhere"},
+				{Name: "a file is read by `~`", Prompt: "[[script:read ~/secret]]", Mark: ">word-of-home"},
+				{Name: "a file is read through a link", Prompt: "[[script:read WORK/link/secret]]", Mark: ">word-of-elsewhere"},
+				{Name: "a file is written through a link", Prompt: "[[script:write WORK/link/planted]]", Mark: "link/planted"},
+				{Name: "a command goes elsewhere by `cd`", Prompt: "[[script:shell cd .. && touch WORK/gone]]", Mark: "gone"},
+				{Name: "a command that only reads", Prompt: "[[script:shell cat hello.txt]]", Mark: ">hello from a file"},
+				{Name: "a command in the background", Prompt: `[[script:call Bash {"command":"touch WORK/behind","description":"d","run_in_background":true}]]`, Mark: "behind"},
+				{Name: "shell line of a skill", Prompt: "/hey", Mark: "skill-line", Program: true},
+				{Name: "`allowed-tools` of a skill", Mark: "skill"},
+				{Name: "shell line of a skill that the model uses", Prompt: `[[script:call Skill {"skill":"know"}]]`, Mark: "model-line", Program: true, Lets: "Load skill"},
+				{Name: "`allowed-tools` of a skill that the model uses", Mark: "model"},
+				{Name: "shell line of a command", Prompt: "/deploy", Mark: "command-line", Program: true},
+				{Name: "`allowed-tools` of a command", Mark: "command"},
+				{Name: "sub-agent with `permissionMode: bypassPermissions`", Prompt: task("loose", "false", "shell touch WORK/loose"), Mark: "loose"},
+				{Name: "sub-agent with `permissionMode: acceptEdits`", Prompt: task("editor", "false", "write WORK/editor"), Mark: "editor"},
+			},
+		},
+		{
+			files: map[string]string{"HOME/.claude/settings.json": `{"permissions":{"defaultMode":"acceptEdits"}}`, "WORK/.claude/settings.json": `{"permissions":{"defaultMode":"acceptEdits"}}`},
+			ways:  []agenttest.Way{{Name: "`defaultMode: acceptEdits`", Prompt: "[[script:write WORK/accepted]]", Mark: "accepted"}},
+		},
+		{
+			files: map[string]string{"HOME/.claude/settings.json": `{"skipDangerousModePermissionPrompt":true,"permissions":{"defaultMode":"bypassPermissions"}}`},
+			ways:  []agenttest.Way{{Name: "`defaultMode: bypassPermissions`", Prompt: shell("bypassed"), Mark: "bypassed"}},
+		},
+		{
+			files: map[string]string{"HOME/.claude/settings.json": hook("PreToolUse", `\"permissionDecision\":\"allow\"`)},
+			ways:  []agenttest.Way{{Name: "hook `PreToolUse` answers `allow`", Prompt: shell("prehook"), Mark: "prehook"}},
+		},
+		{
+			files: map[string]string{"HOME/.claude/settings.json": hook("PermissionRequest", `\"decision\":{\"behavior\":\"allow\"}`)},
+			ways:  []agenttest.Way{{Name: "hook `PermissionRequest` answers before the person", Prompt: shell("answered"), Mark: "answered", Slow: true}},
+		},
+		{
+			files: map[string]string{
+				"WORK/.claude/settings.json": programs, "WORK/prefix.sh": "#!/bin/sh\ntouch WORK/by-prefix\neval \"$1\"\n",
+				"WORK/.mcp.json": `{"mcpServers":{"x":{"command":"/bin/sh","args":["-c","touch WORK/by-server"]}}}`,
+			},
+			ways: []agenttest.Way{
+				{Name: "hook `SessionStart` of the project runs a program", Prompt: "[[script:shell ls]]", Mark: "by-start", Program: true, Lets: "ls"},
+				{Name: "hook `PreToolUse` of the project runs a program", Mark: "by-hook", Program: true},
+				{Name: "`apiKeyHelper` of the project runs a program", Mark: "by-key", Program: true},
+				{Name: "`statusLine` of the project runs a program", Mark: "by-status", Program: true},
+				{Name: "`env` of the project puts a program before each command", Mark: "by-prefix", Program: true},
+				{Name: "`.mcp.json` with `enableAllProjectMcpServers` of the project starts a server", Mark: "by-server", Program: true},
+			},
+		},
+	}
+}
+
+func codexWays() []situation {
+	const rule = `prefix_rule(pattern = ["touch"], decision = "allow")` + "\n"
+	const programs = "notify = [\"touch\", \"WORK/by-notify\"]\n[mcp_servers.x]\ncommand = \"touch\"\nargs = [\"WORK/by-server\"]\n"
+	const loose = "approval_policy = \"never\"\nsandbox_mode = \"danger-full-access\"\n"
+	started := func(where string) []agenttest.Way {
+		return []agenttest.Way{
+			{Name: "`notify` " + where + " runs a program", Prompt: "[[script:plain]]", Mark: "by-notify", Program: true},
+			{Name: "`mcp_servers` " + where + " starts a server", Mark: "by-server", Program: true},
+		}
+	}
+	return []situation{
+		{
+			front: loose,
+			files: map[string]string{"ELSE/secret": "word-of-elsewhere\n", "WORK/link": "-> ELSE"},
+			ways: []agenttest.Way{
+				{Name: "`approval_policy` and `sandbox_mode` of the user", Prompt: shell("user"), Mark: "user"},
+				{Name: "the same, and a patch", Prompt: "[[script:write WORK/patched]]", Mark: "patched"},
+				{Name: "the same, and a patch through a link", Prompt: "[[script:write WORK/link/planted]]", Mark: "link/planted"},
+				{Name: "the same, and a command that wants to leave the sandbox", Prompt: "[[script:escalate touch WORK/escalated]]", Mark: "escalated"},
+				{Name: "a command that only reads, in the sandbox", Prompt: "[[script:shell cat ELSE/secret]]", Mark: ">word-of-elsewhere"},
+			},
+		},
+		{
+			files: map[string]string{"WORK/.codex/config.toml": loose},
+			ways:  []agenttest.Way{{Name: "`approval_policy` and `sandbox_mode` of the project", Prompt: shell("project"), Mark: "project"}},
+		},
+		{
+			files: map[string]string{"HOME/.codex/rules/default.rules": rule},
+			ways:  []agenttest.Way{{Name: "rule of the user with `decision = \"allow\"`", Prompt: shell("ruled"), Mark: "ruled"}},
+		},
+		{
+			files: map[string]string{"WORK/.codex/rules/default.rules": rule},
+			ways:  []agenttest.Way{{Name: "rule of the project with `decision = \"allow\"`", Prompt: shell("ruled"), Mark: "ruled"}},
+		},
+		{
+			front: "approvals_reviewer = \"auto_review\"\n",
+			ways:  []agenttest.Way{{Name: "`approvals_reviewer = \"auto_review\"` of the user", Prompt: "[[script:escalate touch WORK/reviewed]]", Mark: "reviewed"}},
+		},
+		{front: programs, ways: started("of the user")},
+		{files: map[string]string{"WORK/.codex/config.toml": programs}, ways: started("of the project")},
+	}
+}
+
+// TestRealAgentsActUnasked plays ways to act without asking; see agenttest.Ways.
+func TestRealAgentsActUnasked(t *testing.T) {
+	if which := os.Getenv("TRIBUTARY_TEST_AGENTS"); which != "others" && which != "all" {
+		t.Skip("these agents run with TRIBUTARY_TEST_AGENTS=others: make test-agents")
+	}
+	var all []situation
+	for _, of := range []struct {
+		agent, title string
+		all          []situation
+	}{{"claude-acp", "Claude Agent", claudeWays()}, {"codex-acp", "Codex by ACP", codexWays()}} {
+		for _, s := range of.all {
+			s.agent = of.agent
+			for i := range s.ways {
+				s.ways[i].Name = of.title + ": " + s.ways[i].Name
+			}
+			all = append(all, s)
+		}
+	}
+	lines := make([][]string, len(all))
+	t.Run("situation", func(t *testing.T) {
+		for i, s := range all {
+			t.Run(s.ways[0].Name, func(t *testing.T) {
+				t.Parallel()
+				lines[i] = s.play(t)
+			})
+		}
+	})
+	if !t.Failed() && !slices.ContainsFunc(lines, func(of []string) bool { return of == nil }) {
+		replaytest.Golden(t, "testdata/unasked.md", []byte(strings.Join(slices.Concat(lines...), "")))
+	}
+}
+
+func (s situation) play(t *testing.T) []string {
+	t.Helper()
+	real := realagent.Get(t, s.agent)
+	// Claude Code heeds allow rules of a workspace only if the user trusts it.
+	files := map[string]string{"HOME/.claude/.claude.json": `{"hasCompletedOnboarding":true,"projects":{"WORK":{"hasTrustDialogAccepted":true}}}`}
+	if s.front != "" {
+		own, err := os.ReadFile(real.Home + "/.codex/config.toml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		front, tables, _ := strings.Cut(s.front, "\n[")
+		kept := slices.DeleteFunc(slices.Collect(strings.Lines(string(own))), func(line string) bool { // no key may come twice
+			key, _, _ := strings.Cut(line, " ")
+			return strings.Contains(front, key+" = ")
+		})
+		files["HOME/.codex/config.toml"] = front + "\n" + strings.Join(kept, "")
+		if tables != "" {
+			files["HOME/.codex/config.toml"] += "\n[" + tables
+		}
+	}
+	maps.Copy(files, s.files)
+	preset, _ := acp.FindPreset(s.agent)
+	return agenttest.Ways(t, real.Dir, real.Home, files, s.ways, func(host agent.Host) agent.Session {
+		return agenttest.Open(t, acp.Runtime{Command: real.Path, Env: real.Env, Preset: preset}, host, agent.Config{Cwd: real.Dir})
+	})
+}
