@@ -36,7 +36,7 @@ func rooms() []room {
 	)
 	return []room{
 		{packages: "internal/quote"},
-		{packages: "internal/migration", others: "github.com/pressly/goose"},
+		{packages: "internal/migration"},
 		{packages: "internal/size"},
 		{packages: "internal/address"},
 
@@ -49,7 +49,7 @@ func rooms() []room {
 		{packages: "web"},
 		{packages: "access", ours: "internal/address", others: "github.com/go-jose/go-jose"},
 		{packages: "access/openid", ours: "access", others: "github.com/coreos/go-oidc golang.org/x/oauth2"},
-		{packages: "access/accessdb", ours: "access internal/migration", others: "github.com/jackc/pgx github.com/pressly/goose modernc.org/sqlite"},
+		{packages: "access/accessdb", ours: "access internal/migration", others: "github.com/jackc/pgx modernc.org/sqlite"},
 		{packages: "internal/cli/certs"},
 		{packages: "internal/cli/certs/certtest"},
 		{packages: "internal/sse"},
@@ -95,7 +95,7 @@ func rooms() []room {
 		{packages: "internal/testkit/faultnet"},
 		{packages: "internal/testkit/pgtest", ours: "internal/testkit/installed"},
 		{packages: "internal/testkit/pgtest/with", ours: "internal/testkit/pgtest"},
-		{packages: "eventlog/sqllog", ours: "eventlog internal/migration trace", others: "github.com/jackc/pgx github.com/pressly/goose golang.org/x/sys modernc.org/sqlite"},
+		{packages: "eventlog/sqllog", ours: "eventlog internal/migration trace", others: "github.com/jackc/pgx golang.org/x/sys modernc.org/sqlite"},
 
 		// The outputs: they know neither adapters nor the hub.
 		{packages: "export/agentops", ours: "adapter/agentops/wire trace"},

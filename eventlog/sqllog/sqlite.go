@@ -12,7 +12,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -80,7 +79,7 @@ func openFile(ctx context.Context, path string, o Options) (_ *db, err error) {
 	if err := check(ctx, d.write, o); err != nil {
 		return nil, err
 	}
-	if err := d.migrate(ctx, goose.DialectSQLite3, "", o.Logger); err != nil {
+	if err := d.migrate(ctx, false, "", o.Logger); err != nil {
 		return nil, err
 	}
 	if err := openReaders(ctx, read); err != nil {
