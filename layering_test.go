@@ -133,8 +133,9 @@ func rooms() []room {
 		{packages: "gateway/agentops", ours: "access agent agent/agentkit adapter/agentops/wire export/agentops gateway/refusal internal/wsconn session trace"},
 		{packages: "gateway", ours: "access agent gateway/agentops eventlog gateway/authz gateway/chatbody gateway/chatrun gateway/chatsocket gateway/limit gateway/refusal export/atif export/live export/markdown export/otlp export/redact internal/quote policy/workspace/spaces internal/wsconn gateway/metrics session trace uistream"},
 		{packages: "config", ours: "access export/redact internal/yamlfile policy/permission policy/workspace/spaces session session/agentset policy/toolkind trace uistream"},
-		{packages: "internal/cli/manual", others: "github.com/alecthomas/kong"},
-		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong golang.org/x/sys"},
+		{packages: "internal/cli/cmdline"},
+		{packages: "internal/cli/manual", ours: "internal/cli/cmdline"},
+		{packages: "internal/cli", ours: "*", others: "golang.org/x/sys"},
 		{packages: ".", ours: "access agent eventlog eventlog/memlog eventlog/sqllog gateway gateway/agentops gateway/limit internal/cli internal/procio session session/agentset uistream"}, // the library
 		{packages: "cmd/tributary", ours: "."},
 
