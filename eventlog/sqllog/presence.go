@@ -40,6 +40,7 @@ type presence struct {
 
 	mu      sync.Mutex
 	conn    *sql.Conn // has the lock; nil: it was lost
+	release func()    // gives it back, and closes the connection
 	trouble error     // why the database did not answer last
 	since   time.Time // when it began not to; zero: it answers
 }
@@ -57,6 +58,12 @@ func (p *presence) join(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.conn = conn
+	p.release = func() { // a server may notice the end of a connection late, and a newer program may start at once
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), presenceWithin)
+		defer cancel()
+		_, _ = conn.ExecContext(ctx, `SELECT pg_advisory_unlock_shared($1)`, int64(presenceID)) // a connection that is lost holds nothing
+		discard(conn)
+	}
 	return nil
 }
 
@@ -66,16 +73,12 @@ func discard(conn *sql.Conn) {
 	_ = conn.Close() // it is bad
 }
 
-// leave gives the share back, so that a newer program can start at once: a server may notice the end of a
-// connection late.
+// leave gives the share back.
 func (p *presence) leave() {
-	ctx, cancel := context.WithTimeout(context.Background(), presenceWithin)
-	defer cancel()
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.conn != nil {
-		_, _ = p.conn.ExecContext(ctx, `SELECT pg_advisory_unlock_shared($1)`, int64(presenceID)) // a connection that is lost has none
-		discard(p.conn)
+		p.release()
 		p.conn = nil
 	}
 }

@@ -98,7 +98,7 @@ func (s Schema) up(ctx context.Context, tx *sql.Tx) (there int64, err error) {
 	if err := tx.QueryRowContext(ctx, exists, s.Table).Scan(&made); err != nil {
 		return 0, err
 	}
-	reached := `INSERT INTO ` + s.Table + ` (version_id, is_applied) VALUES ($1, true)`
+	reached := `INSERT INTO ` + s.Table + ` (version_id, is_applied) VALUES ($1, true)` //nolint:gosec // the table is a constant of the program
 	if !made {
 		if _, err := tx.ExecContext(ctx, `CREATE TABLE `+s.Table+` (id `+id+`, version_id bigint NOT NULL, is_applied boolean NOT NULL, tstamp timestamp NOT NULL DEFAULT CURRENT_TIMESTAMP)`); err != nil {
 			return 0, err

@@ -114,11 +114,11 @@ func (c *Command) All() []*Command {
 
 // Usage is the path and the arguments.
 func (c *Command) Usage() string {
-	usage := strings.Join(c.Path, " ")
+	usage := slices.Clone(c.Path)
 	for _, a := range c.Args {
-		usage += " " + a.Form()
+		usage = append(usage, a.Form())
 	}
-	return usage
+	return strings.Join(usage, " ")
 }
 
 // Form is how the value is written: --name=VALUE, <name> or [<name> ...].
