@@ -12,7 +12,7 @@ import (
 // Parse reads the words behind the program's name into the structs, and returns the command that they name. With help,
 // the words ask for the help of the command. The error is a sentence that says what to write.
 func (c *Command) Parse(words []string) (named *Command, help bool, err error) {
-	given, literal := 0, false // arguments; all further words are no flags
+	given, literal, above := 0, false, c // arguments; all further words are no flags; the last command with a default
 	for len(words) > 0 {
 		word := words[0]
 		words = words[1:]
@@ -21,21 +21,26 @@ func (c *Command) Parse(words []string) (named *Command, help bool, err error) {
 			literal = true
 		case !literal && len(word) > 1 && word[0] == '-':
 			var f *Value
+			if c.Default != nil {
+				above = c
+			}
 			if c, f, words, err = c.readFlag(word, words); err != nil {
 				return nil, false, err
 			}
 			help = help || f.to == nil
 		case len(c.Below) > 0:
-			i := slices.IndexFunc(c.Below, func(b *Command) bool { return b.Name() == word })
-			if i < 0 {
+			below := c.below(word)
+			if below == nil {
 				return nil, false, fmt.Errorf("unexpected argument %s%s", word, c.near(word))
 			}
-			c = c.Below[i]
+			c = below
 		case given < len(c.Args) || given > 0 && c.Args[len(c.Args)-1].Many:
 			if err := c.Args[min(given, len(c.Args)-1)].give(word); err != nil {
 				return nil, false, err
 			}
 			given++
+		case c == above.Default && above.below(word) != nil:
+			return nil, false, fmt.Errorf("the flags are those of %s: write %s before its flags", c.Name(), word)
 		default:
 			return nil, false, fmt.Errorf("unexpected argument %s", word)
 		}
@@ -44,6 +49,16 @@ func (c *Command) Parse(words []string) (named *Command, help bool, err error) {
 		return c, true, nil
 	}
 	return c.complete(given)
+}
+
+// below is the command below of a name, or nil.
+func (c *Command) below(name string) *Command {
+	for _, b := range c.Below {
+		if b.Name() == name {
+			return b
+		}
+	}
+	return nil
 }
 
 // complete refuses a command that lacks a command or an argument.
