@@ -36,7 +36,7 @@ func rooms() []room {
 	)
 	return []room{
 		{packages: "internal/quote"},
-		{packages: "internal/migration", others: "github.com/pressly/goose"},
+		{packages: "internal/migration"},
 		{packages: "internal/size"},
 		{packages: "internal/address"},
 
@@ -51,7 +51,7 @@ func rooms() []room {
 		{packages: "web"},
 		{packages: "access", ours: "internal/address", others: "github.com/go-jose/go-jose"},
 		{packages: "access/openid", ours: "access", others: "github.com/coreos/go-oidc golang.org/x/oauth2"},
-		{packages: "access/accessdb", ours: "access internal/migration", others: "github.com/jackc/pgx github.com/pressly/goose modernc.org/sqlite"},
+		{packages: "access/accessdb", ours: "access internal/migration", others: "github.com/jackc/pgx modernc.org/sqlite"},
 		{packages: "internal/cli/certs"},
 		{packages: "internal/cli/certs/certtest"},
 		{packages: "internal/sse"},
@@ -97,7 +97,7 @@ func rooms() []room {
 		{packages: "internal/testkit/faultnet"},
 		{packages: "internal/testkit/pgtest", ours: "internal/testkit/installed"},
 		{packages: "internal/testkit/pgtest/with", ours: "internal/testkit/pgtest"},
-		{packages: "eventlog/sqllog", ours: "eventlog internal/migration trace", others: "github.com/jackc/pgx github.com/pressly/goose golang.org/x/sys modernc.org/sqlite"},
+		{packages: "eventlog/sqllog", ours: "eventlog internal/migration trace", others: "github.com/jackc/pgx golang.org/x/sys modernc.org/sqlite"},
 
 		// The outputs: they know neither adapters nor the hub.
 		{packages: "export/agentops", ours: "adapter/agentops/wire trace"},
@@ -135,8 +135,9 @@ func rooms() []room {
 		{packages: "gateway/agentops", ours: "access agent agent/agentkit adapter/agentops/wire export/agentops gateway/refusal internal/wsconn session trace"},
 		{packages: "gateway", ours: "policy/box access agent gateway/agentops eventlog gateway/authz gateway/chatbody gateway/chatrun gateway/chatsocket gateway/limit gateway/refusal export/atif export/live export/markdown export/otlp export/redact internal/quote policy/workspace/spaces internal/wsconn gateway/metrics session trace uistream"},
 		{packages: "config", ours: "policy/box access export/redact internal/yamlfile policy/permission policy/workspace/spaces session session/agentset policy/toolkind trace uistream"},
-		{packages: "internal/cli/manual", others: "github.com/alecthomas/kong"},
-		{packages: "internal/cli", ours: "*", others: "github.com/alecthomas/kong golang.org/x/sys"},
+		{packages: "internal/cli/cmdline"},
+		{packages: "internal/cli/manual", ours: "internal/cli/cmdline"},
+		{packages: "internal/cli", ours: "*", others: "golang.org/x/sys"},
 		{packages: ".", ours: "access agent eventlog eventlog/memlog eventlog/sqllog gateway gateway/agentops gateway/limit internal/cli internal/procio session session/agentset uistream"}, // the library
 		{packages: "cmd/tributary", ours: "."},
 

@@ -18,8 +18,6 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
-	"github.com/pressly/goose/v3/database"
 	_ "modernc.org/sqlite" // the driver
 
 	"github.com/tributary-dev/tributary/internal/migration"
@@ -31,15 +29,9 @@ var schema embed.FS
 const (
 	// file is the database in the data directory.
 	file = "access.db"
-	// version is the table with the version of the schema: the log has one of its own.
-	version = "access_version"
 	// openWithin bounds the first answer of a server.
 	openWithin  = 10 * time.Second
 	connections = 4
-	// migrations bounds the attempts to make the tables of a file, and migrateAgain is the
-	// time between two.
-	migrations   = 5
-	migrateAgain = 100 * time.Millisecond
 )
 
 // Open opens the database at a postgres:// URL, or without one the file in a directory.
@@ -47,9 +39,7 @@ const (
 // that Open has brought to this program's version.
 func Open(ctx context.Context, dir, postgres string, logger *slog.Logger) (_ *Store, err error) {
 	var s *Store
-	dialect := goose.DialectSQLite3
 	if postgres != "" {
-		dialect = goose.DialectPostgres
 		s, err = openPostgres(postgres)
 	} else {
 		s, err = openFile(filepath.Join(dir, file))
@@ -60,18 +50,9 @@ func Open(ctx context.Context, dir, postgres string, logger *slog.Logger) (_ *St
 	s.db.SetMaxOpenConns(connections)
 	ctx, cancel := context.WithTimeout(ctx, openWithin)
 	defer cancel()
-	err = s.migrate(ctx, dialect, logger)
-	for range migrations - 1 {
-		if err == nil || dialect == goose.DialectPostgres {
-			break
-		}
-		// Another process may have made the tables at the same time: SQLite has no lock for
-		// that. The next attempt finds them.
-		select {
-		case <-time.After(migrateAgain):
-		case <-ctx.Done():
-		}
-		err = s.migrate(ctx, dialect, logger)
+	made, err := tables(postgres != "")
+	if err == nil {
+		err = made.Up(ctx, s.db, logger)
 	}
 	if err != nil {
 		_ = s.db.Close() // the other error says more
@@ -109,46 +90,24 @@ func openPostgres(at string) (*Store, error) {
 	return &Store{stdlib.OpenDB(*config), where}, nil
 }
 
-// migrate brings the tables to this program's version.
-func (s *Store) migrate(ctx context.Context, dialect goose.Dialect, logger *slog.Logger) error {
-	table, err := database.NewStore(dialect, version)
-	if err != nil {
-		return err
-	}
-	options := []goose.ProviderOption{goose.WithVerbose(false), goose.WithDisableGlobalRegistry(true), goose.WithStore(table)}
-	if dialect == goose.DialectPostgres { // two gateways may start at once
-		options = append(options, goose.WithSessionLocker(migration.Lock{}))
-	}
-	p, err := goose.NewProvider("", s.db, steps(), options...)
-	if err != nil {
-		return err
-	}
-	return migration.Up(ctx, p, "tokens and sign-ins", logger)
-}
-
-// steps are the files of the schema.
-func steps() fs.FS {
+// tables are the steps of the schema. The log has a table of versions of its own.
+func tables(postgres bool) (s migration.Schema, err error) {
 	files, err := fs.Sub(schema, "schema")
 	if err != nil {
-		panic(err) // the folder is compiled in
+		return s, err
 	}
-	return files
+	s = migration.Schema{Table: "access_version", What: "tokens and sign-ins", Postgres: postgres}
+	s.Steps, err = migration.Steps(files)
+	return s, err
 }
 
 // SchemaVersions returns the version of the tables in the database, 0 if there are none, and the version to
 // which Open would bring them. SchemaVersions changes nothing.
 func SchemaVersions(ctx context.Context, dir, postgres string) (there, own int64, err error) {
-	files, err := fs.ReadDir(steps(), ".")
+	s, err := tables(postgres != "")
 	if err != nil {
 		return 0, 0, err
 	}
-	for _, f := range files {
-		n, err := goose.NumericComponent(f.Name())
-		if err != nil {
-			return 0, 0, err
-		}
-		own = max(own, n)
-	}
-	there, err = migration.Version(ctx, filepath.Join(dir, file), postgres, version)
-	return there, own, err
+	there, err = migration.Version(ctx, filepath.Join(dir, file), postgres, s.Table)
+	return there, int64(len(s.Steps)), err
 }

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/url"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -122,6 +124,20 @@ func TestThePageNeedsNothingFromElsewhere(t *testing.T) {
 	}
 	if html := page(t, report.Page{Cells: []eval.Cell{cell("a", "b", 1, eval.Passed, "")}}); strings.Contains(html, "<details open") || strings.Contains(html, "US dollars</th>") {
 		t.Errorf("a passed run is open, or has costs:\n%s", html)
+	}
+}
+
+// A file of results that somebody sends can name any way to a trace. The link stays on the page's own host.
+func TestALinkNamesNoOtherPlace(t *testing.T) {
+	t.Parallel()
+	for _, trace := range append(hostile(), "//evil.example/x", `\\evil.example\x`, "javascript:alert(1)//", "data:text/html,x", "x\" onmouseover=\"alert(1)", "a?b#c", strings.Repeat("long/", 900)) {
+		c := cell("a", "b", 1, eval.Failed, "")
+		c.Trace = trace
+		_, attributes := skeleton(t, page(t, report.Page{Cells: []eval.Cell{c}, HasTraces: true}))
+		link, _ := strings.CutPrefix(attributes[slices.IndexFunc(attributes, func(a string) bool { return strings.HasPrefix(a, "href=") && !strings.HasPrefix(a, "href=#") })], "href=")
+		if u, err := url.Parse(link); err != nil || u.Scheme != "" || u.Host != "" || u.RawQuery != "" || u.Fragment != "" || u.Path != path.Join(trace) && u.Path != "./"+path.Join(trace) || strings.HasPrefix(link, `\`) {
+			t.Errorf("%.80q is the link %.80q: %v", trace, link, err)
+		}
 	}
 }
 

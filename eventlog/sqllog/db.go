@@ -5,13 +5,11 @@ import (
 	"database/sql"
 	"embed"
 	"errors"
+	"io/fs"
 	"log/slog"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
-
-	"github.com/pressly/goose/v3"
 
 	"github.com/tributary-dev/tributary/internal/migration"
 )
@@ -29,13 +27,13 @@ var comment = regexp.MustCompile(`(?m)\s*--.*$`) //nolint:gochecknoglobals // ne
 
 // schemaFor is a step of the schema in the words of a database, without its comments: SQLite keeps
 // the text of the schema in the file.
-func schemaFor(dialect goose.Dialect, step string) string {
-	kind := "text"
-	if dialect == goose.DialectPostgres {
-		kind = "bytea"
+func schemaFor(postgres bool, step string) string {
+	database, kind := "sqlite", "text"
+	if postgres {
+		database, kind = "postgres", "bytea"
 	}
 	text := special.ReplaceAllStringFunc(step, func(found string) string {
-		if parts := special.FindStringSubmatch(found); strings.HasPrefix(string(dialect), parts[1]) {
+		if parts := special.FindStringSubmatch(found); parts[1] == database {
 			return parts[2]
 		}
 		return ""
@@ -109,79 +107,53 @@ func (d *db) bounded(ctx context.Context, bytes int) (context.Context, context.C
 
 // migrate brings the schema to this program's version. A newer one is an error, and so is an older
 // one that gateways use which could not go on with this one.
-func (d *db) migrate(ctx context.Context, dialect goose.Dialect, gateway string, logger *slog.Logger) error {
-	steps, alone, err := migrations(dialect)
+func (d *db) migrate(ctx context.Context, postgres bool, gateway string, logger *slog.Logger) error {
+	s, alone, err := migrations(postgres)
 	if err != nil {
 		return err
 	}
-	options := []goose.ProviderOption{goose.WithVerbose(false), goose.WithDisableGlobalRegistry(true), goose.WithGoMigrations(steps...)}
-	if dialect == goose.DialectPostgres { // two gateways may start at once
-		options = append(options, goose.WithSessionLocker(&aloneLock{db: d, gateway: gateway, needs: alone}))
+	s.Before = func(ctx context.Context, tx *sql.Tx, there int64) error {
+		if !postgres || there == 0 || there >= alone {
+			return nil
+		}
+		return d.alone(ctx, tx, gateway, &besideError{there, alone})
 	}
-	p, err := goose.NewProvider(dialect, d.write, nil, options...)
-	if err != nil {
-		return err
+	if err := s.Up(ctx, d.write, logger); err != nil {
+		return damaged(err)
 	}
-	there, err := d.notNewer(ctx, p)
-	if err != nil {
-		return err
-	}
-	done, err := p.Up(ctx)
-	if err == nil {
-		migration.Upgraded(logger, "the log", there, done)
-	}
-	if beside, is := errors.AsType[*besideError](err); is {
-		return beside
-	}
-	if err != nil || dialect != goose.DialectPostgres {
-		return err
+	if !postgres {
+		return nil
 	}
 	d.present = &presence{db: d}
 	if err := d.present.join(ctx); err != nil {
 		return err
 	}
-	_, err = d.notNewer(ctx, p) // a newer program may have come in between
+	_, err = s.Check(ctx, d.write) // a newer program may have come in between
+	return damaged(err)
+}
+
+func damaged(err error) error {
+	if errors.Is(err, migration.ErrUnknown) {
+		return &damageError{migration.ErrUnknown.Error()}
+	}
 	return err
 }
 
-// notNewer returns the version of the schema. One that is newer than this program is an error.
-func (d *db) notNewer(ctx context.Context, p *goose.Provider) (there int64, err error) {
-	if there, err = p.GetDBVersion(ctx); err != nil {
-		return 0, err
+// migrations are the steps of the schema, and the newest that older gateways cannot bear.
+func migrations(postgres bool) (s migration.Schema, alone int64, err error) {
+	files, err := fs.Sub(schema, "schema")
+	if err != nil {
+		return s, 0, err
 	}
-	sources := p.ListSources()
-	if newest := sources[len(sources)-1].Version; there > newest {
-		var known int
-		if err := d.write.QueryRowContext(ctx, `SELECT count(*) FROM goose_db_version WHERE version_id BETWEEN 0 AND $1`, newest).Scan(&known); err != nil || known < int(newest)+1 {
-			return 0, errors.Join(err, &damageError{"its version is not one that a program has written"})
+	s = migration.Schema{Table: "goose_db_version", What: "the log", Postgres: postgres}
+	s.Steps, err = migration.Steps(files)
+	for i, step := range s.Steps {
+		if isAlone(step) {
+			alone = int64(i + 1)
 		}
-		return 0, migration.Newer(there, newest)
+		s.Steps[i] = schemaFor(postgres, step)
 	}
-	return there, nil
-}
-
-// migrations are the steps of the schema, by their file names, and the newest that older gateways
-// cannot bear.
-func migrations(dialect goose.Dialect) (steps []*goose.Migration, alone int64, err error) {
-	files, err := schema.ReadDir("schema")
-	for _, f := range files {
-		var step []byte
-		if step, err = schema.ReadFile("schema/" + f.Name()); err != nil {
-			break
-		}
-		var version int64
-		if version, err = strconv.ParseInt(strings.TrimSuffix(f.Name(), ".sql"), 10, 64); err != nil {
-			break
-		}
-		if isAlone(string(step)) {
-			alone = max(alone, version)
-		}
-		steps = append(steps, goose.NewGoMigration(version, &goose.GoFunc{RunTx: func(ctx context.Context, tx *sql.Tx) error {
-			_, err := tx.ExecContext(ctx, schemaFor(dialect, string(step)))
-			return err
-		}}, nil))
-	}
-	return steps, alone, err
+	return s, alone, err
 }
 
 func ignoreDone(err error) error {

@@ -16,7 +16,6 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/pressly/goose/v3"
 )
 
 // Bounds of the use of PostgreSQL.
@@ -75,7 +74,7 @@ func openPostgres(ctx context.Context, o Options, gateway string) (_ *db, err er
 	if version /= 10000; version < oldestServer {
 		return nil, fmt.Errorf("it is PostgreSQL %d, and Tributary needs %d or newer", version, oldestServer)
 	}
-	if err := d.migrate(ctx, goose.DialectPostgres, gateway, o.Logger); err != nil {
+	if err := d.migrate(ctx, true, gateway, o.Logger); err != nil {
 		return nil, err
 	}
 	return d, nil

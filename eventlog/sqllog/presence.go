@@ -9,8 +9,6 @@ import (
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/tributary-dev/tributary/internal/migration"
 )
 
 // This file makes a gateway known to the others on its database, and tells whether the database
@@ -42,6 +40,7 @@ type presence struct {
 
 	mu      sync.Mutex
 	conn    *sql.Conn // has the lock; nil: it was lost
+	release func()    // gives it back, and closes the connection
 	trouble error     // why the database did not answer last
 	since   time.Time // when it began not to; zero: it answers
 }
@@ -59,6 +58,12 @@ func (p *presence) join(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.conn = conn
+	p.release = func() { // a server may notice the end of a connection late, and a newer program may start at once
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), presenceWithin)
+		defer cancel()
+		_, _ = conn.ExecContext(ctx, `SELECT pg_advisory_unlock_shared($1)`, int64(presenceID)) // a connection that is lost holds nothing
+		discard(conn)
+	}
 	return nil
 }
 
@@ -73,7 +78,7 @@ func (p *presence) leave() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.conn != nil {
-		discard(p.conn)
+		p.release()
 		p.conn = nil
 	}
 }
@@ -160,63 +165,18 @@ func (s *Store) waits(began time.Time) bool {
 	return time.Since(began) <= s.opts.Patience
 }
 
-// aloneLock lets one process at a time change the schema, and refuses to when older gateways run
-// beside which a step cannot be done.
-type aloneLock struct {
-	migration.Lock
-	db      *db
-	gateway string // earlier processes of it do not count
-	needs   int64  // the newest version that older gateways cannot bear
-	held    bool
-}
-
-// SessionLock implements goose's lock.
-func (l *aloneLock) SessionLock(ctx context.Context, c *sql.Conn) error {
-	if err := l.Lock.SessionLock(ctx, c); err != nil {
+// alone keeps other gateways out until a transaction ends, or returns the error if some run. Gateways of
+// releases before the lock show by their leases that they run. Earlier processes of this gateway do not count.
+func (d *db) alone(ctx context.Context, tx *sql.Tx, gateway string, beside *besideError) error {
+	var held, owned bool
+	if err := tx.QueryRowContext(ctx, `SELECT pg_try_advisory_xact_lock($1), EXISTS (SELECT 1 FROM places WHERE owner <> '' AND NOT starts_with(owner, $2) AND lease_until > `+d.now+`)`,
+		int64(presenceID), gateway+":").Scan(&held, &owned); err != nil {
 		return err
 	}
-	if err := l.alone(ctx, c); err != nil {
-		return errors.Join(err, l.Lock.SessionUnlock(context.WithoutCancel(ctx), c))
+	if !held || owned {
+		return beside
 	}
 	return nil
-}
-
-// alone keeps other gateways out if a step needs that. Gateways of releases before the lock show by
-// their leases that they run.
-func (l *aloneLock) alone(ctx context.Context, c *sql.Conn) error {
-	var made bool
-	if err := c.QueryRowContext(ctx, `SELECT to_regclass('goose_db_version') IS NOT NULL AND to_regclass('places') IS NOT NULL`).Scan(&made); err != nil || !made {
-		return err
-	}
-	var there int64
-	if err := c.QueryRowContext(ctx, `SELECT COALESCE(max(version_id), 0) FROM goose_db_version WHERE is_applied`).Scan(&there); err != nil || there == 0 || there >= l.needs {
-		return err
-	}
-	if err := c.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, int64(presenceID)).Scan(&l.held); err != nil {
-		return err
-	}
-	var owned bool
-	if err := c.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM places WHERE owner <> '' AND NOT starts_with(owner, $1) AND lease_until > `+l.db.now+`)`, l.gateway+":").Scan(&owned); err != nil {
-		return errors.Join(err, l.release(ctx, c))
-	}
-	if !l.held || owned {
-		return errors.Join(&besideError{there, l.needs}, l.release(ctx, c))
-	}
-	return nil
-}
-
-func (l *aloneLock) release(ctx context.Context, c *sql.Conn) error {
-	if !l.held {
-		return nil
-	}
-	l.held = false
-	_, err := c.ExecContext(ctx, `SELECT pg_advisory_unlock($1)`, int64(presenceID))
-	return err
-}
-
-// SessionUnlock implements goose's lock.
-func (l *aloneLock) SessionUnlock(ctx context.Context, c *sql.Conn) error {
-	return errors.Join(l.release(ctx, c), l.Lock.SessionUnlock(ctx, c))
 }
 
 // isAlone reports whether no older gateway can run beside a step.

@@ -11,7 +11,6 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/pressly/goose/v3"
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
@@ -71,7 +70,7 @@ func openFile(ctx context.Context, path string, o Options) (_ *db, err error) {
 	read.SetMaxOpenConns(readers)
 	read.SetMaxIdleConns(readers)
 	d.read = compiling(read)
-	if err := d.migrate(ctx, goose.DialectSQLite3, "", o.Logger); err != nil {
+	if err := d.migrate(ctx, false, "", o.Logger); err != nil {
 		return nil, err
 	}
 	if err := openReaders(ctx, read); err != nil {

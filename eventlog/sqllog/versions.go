@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/pressly/goose/v3"
 
 	"github.com/tributary-dev/tributary/internal/migration"
 )
@@ -15,13 +14,11 @@ import (
 // SchemaVersions returns the version of the schema in the database, 0 if there is none, and the
 // version to which Open would bring it. SchemaVersions changes nothing. The error is a sentence.
 func SchemaVersions(ctx context.Context, o Options) (there, own int64, err error) {
-	steps, _, err := migrations(goose.DialectSQLite3) // the numbers are the same in PostgreSQL
+	s, _, err := migrations(o.URL != "")
 	if err != nil {
 		return 0, 0, err
 	}
-	for _, step := range steps {
-		own = max(own, step.Version)
-	}
+	own = int64(len(s.Steps))
 	sentence := func(err error) error { return sqliteSentence(filepath.Join(o.Dir, databaseFile), err) }
 	if o.URL != "" {
 		config, err := pgx.ParseConfig(o.URL)
@@ -32,7 +29,7 @@ func SchemaVersions(ctx context.Context, o Options) (there, own int64, err error
 			return postgresSentence(fmt.Sprintf("%s on %s", config.Database, config.Host), config.User, err)
 		}
 	}
-	there, err = migration.Version(ctx, filepath.Join(o.Dir, databaseFile), o.URL, "goose_db_version")
+	there, err = migration.Version(ctx, filepath.Join(o.Dir, databaseFile), o.URL, s.Table)
 	return there, own, sentence(err)
 }
 

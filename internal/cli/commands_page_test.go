@@ -7,44 +7,31 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
+	"github.com/tributary-dev/tributary/internal/cli/cmdline"
 )
 
 // cell escapes a text for a cell of a Markdown table.
 func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
 
-// described writes the part of a page about a command, and about the commands below it.
-func described(b *strings.Builder, n *kong.Node) {
-	for _, child := range n.Children {
-		if child.Type != kong.CommandNode || child.Hidden {
+// described writes the part of a page about the commands below a command.
+func described(b *strings.Builder, c *cmdline.Command) {
+	for _, child := range c.All()[1:] {
+		if len(child.Below) > 0 {
 			continue
 		}
-		if len(child.Children) > 0 {
-			described(b, child)
-			continue
-		}
-		usage := child.FullPath()
-		for _, a := range child.Positional {
-			usage += " " + strings.ToUpper(a.Summary())
-		}
-		fmt.Fprintf(b, "### `%s`\n\n%s\n\n    %s\n\n", child.FullPath(), child.Help, usage)
-		if len(child.Flags)+len(child.Positional) == 0 {
+		path, usage := strings.Join(child.Path, " "), child.Usage()
+		usage = path + strings.ToUpper(strings.TrimPrefix(usage, path))
+		fmt.Fprintf(b, "### `%s`\n\n%s\n\n    %s\n\n", path, child.Help, usage)
+		flags := child.Flags[1:] // all have --help
+		if len(flags)+len(child.Args) == 0 {
 			continue
 		}
 		b.WriteString("| argument or flag | meaning |\n|---|---|\n")
-		for _, a := range child.Positional {
-			help := a.Help
-			if a.Enum != "" {
-				help += " " + strings.ReplaceAll(a.Enum, ",", ", ")
-			}
-			fmt.Fprintf(b, "| `%s` | %s |\n", cell(strings.ToUpper(a.Summary())), cell(help))
+		for _, a := range child.Args {
+			fmt.Fprintf(b, "| `%s` | %s |\n", cell(strings.ToUpper(a.Form())), cell(strings.TrimSpace(a.Help+" "+strings.Join(a.Choices, ", "))))
 		}
-		for _, f := range child.Flags {
-			value := ""
-			if !f.IsBool() {
-				value = " " + f.FormatPlaceHolder()
-			}
-			fmt.Fprintf(b, "| `--%s%s` | %s |\n", f.Name, cell(value), cell(f.Help))
+		for _, f := range flags {
+			fmt.Fprintf(b, "| `%s` | %s |\n", cell(strings.Replace(f.Form(), "=", " ", 1)), cell(f.Help))
 		}
 		b.WriteString("\n")
 	}
@@ -53,12 +40,8 @@ func described(b *strings.Builder, n *kong.Node) {
 func TestTheCommandsAreOnTheirPage(t *testing.T) {
 	t.Parallel()
 	const file = "../../docs/reference/cli.md"
-	k, err := kong.New(&commands{}, kong.Name("tributary"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var b strings.Builder
-	described(&b, k.Model.Node)
+	described(&b, line(&commands{}))
 	page, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

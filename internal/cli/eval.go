@@ -34,7 +34,7 @@ type evalCheckCommand struct {
 }
 
 // Run says of each file whether it can be meant.
-func (c *evalCheckCommand) Run(p *program) error {
+func (c *evalCheckCommand) Run(_ context.Context, p *program) error {
 	wrong := false
 	for _, name := range c.Files {
 		text, err := c.check(p, name)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -22,7 +23,7 @@ type evalCompareCommand struct {
 
 // Run compares two runs. Its exit status is exitFailed if a rate has dropped too much, and
 // exitNotJudged if there is nothing to compare.
-func (c *evalCompareCommand) Run(p *program) error {
+func (c *evalCompareCommand) Run(_ context.Context, p *program) error {
 	if !(c.MaxDrop >= 0 && c.MaxDrop <= 1) {
 		return usage("--max-drop is %v: write a rate from 0 to 1, such as 0.05", c.MaxDrop)
 	}

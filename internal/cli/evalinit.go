@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 
@@ -12,7 +13,7 @@ type evalInitCommand struct {
 }
 
 // Run writes the example.
-func (c *evalInitCommand) Run(p *program) error {
+func (c *evalInitCommand) Run(_ context.Context, p *program) error {
 	names, err := run.WriteExample(c.Dir)
 	if err != nil {
 		return usage("%w", err)

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -21,7 +22,7 @@ type evalReportCommand struct {
 }
 
 // Run shows results, and writes them for other programs.
-func (c *evalReportCommand) Run(p *program) error {
+func (c *evalReportCommand) Run(_ context.Context, p *program) error {
 	cells, dir, err := cellsIn(c.Results)
 	if err != nil {
 		return err

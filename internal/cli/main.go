@@ -9,10 +9,10 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/alecthomas/kong"
-
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/config"
+	"github.com/tributary-dev/tributary/internal/cli/cmdline"
+	"github.com/tributary-dev/tributary/internal/cli/manual"
 	"github.com/tributary-dev/tributary/policy/box"
 )
 
@@ -83,32 +83,27 @@ func (p *program) main(ctx context.Context, args []string) int {
 	}
 }
 
+// line describes the command line that is read into c.
+func line(c *commands) *cmdline.Command {
+	return cmdline.New("tributary", "Any agent, for a stock useChat: the gateway to the AI SDK's UI message stream.", c)
+}
+
+// runnable is the struct of a command without commands below it.
+type runnable interface {
+	Run(ctx context.Context, p *program) error
+}
+
 func (p *program) dispatch(ctx context.Context, args []string) error {
-	helped := false
-	parser, err := kong.New(&commands{},
-		kong.Name("tributary"),
-		kong.Description("Any agent, for a stock useChat: the gateway to the AI SDK's UI message stream."),
-		kong.Writers(p.stdout, p.stderr),
-		kong.Exit(func(int) { helped = true }),
-	)
-	if err != nil {
-		return fmt.Errorf("build the command line: %w", err)
-	}
 	if len(args) == 0 {
 		args = []string{"--help"}
 	}
-	line, err := parser.Parse(args)
-	switch {
-	case helped:
-		return nil
-	case err == nil:
-		err = refuseEmpty(line)
-	default:
-		err = errors.New(plainly(parser.Model, err))
-	}
+	named, help, err := line(&commands{}).Parse(args)
 	if err != nil {
 		return usage("%w (tributary --help shows what there is)", err)
 	}
-	line.BindTo(ctx, (*context.Context)(nil))
-	return line.Run(p)
+	if help {
+		_, err := io.WriteString(p.stdout, manual.Help(named))
+		return err
+	}
+	return named.Target.(runnable).Run(ctx, p) //nolint:forcetypeassert // a test looks at all commands
 }

@@ -1,9 +1,8 @@
 package cli
 
 import (
+	"context"
 	"fmt"
-
-	"github.com/alecthomas/kong"
 
 	"github.com/tributary-dev/tributary/internal/cli/manual"
 )
@@ -13,8 +12,8 @@ type completionCommand struct {
 }
 
 // Run prints the completion script.
-func (c *completionCommand) Run(k *kong.Kong, p *program) error {
-	script, err := manual.Completion(k.Model, c.Shell)
+func (c *completionCommand) Run(_ context.Context, p *program) error {
+	script, err := manual.Completion(line(&commands{}), c.Shell)
 	if err == nil {
 		_, err = fmt.Fprint(p.stdout, script)
 	}
@@ -24,8 +23,8 @@ func (c *completionCommand) Run(k *kong.Kong, p *program) error {
 type manCommand struct{}
 
 // Run prints the manual page.
-func (manCommand) Run(k *kong.Kong, p *program) error {
-	_, err := fmt.Fprint(p.stdout, manual.Page(k.Model,
+func (manCommand) Run(_ context.Context, p *program) error {
+	_, err := fmt.Fprint(p.stdout, manual.Page(line(&commands{}),
 		manual.Section{Title: "exit status", Items: [][2]string{
 			{"0", "Success."},
 			{"1", "A failure."},

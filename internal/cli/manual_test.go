@@ -3,16 +3,10 @@ package cli
 import (
 	"strings"
 	"testing"
-
-	"github.com/alecthomas/kong"
 )
 
 func TestEveryCommandAndFlagIsInTheCompletionsAndTheManual(t *testing.T) {
 	t.Parallel()
-	parser, err := kong.New(&commands{}, kong.Name("tributary"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	texts := map[string]string{"man": command(t, "", "man").out}
 	for _, shell := range []string{"bash", "zsh", "fish"} {
 		r := command(t, "", "completion", shell)
@@ -21,8 +15,14 @@ func TestEveryCommandAndFlagIsInTheCompletionsAndTheManual(t *testing.T) {
 	}
 	flagOf := map[string]string{"man": `\-\-%s`, "bash": "--%s", "zsh": "'--%s", "fish": " -l %s "}
 	count := 0
-	for _, leaf := range parser.Model.Leaves(true) {
-		command := strings.TrimPrefix(leaf.FullPath(), "tributary ")
+	for _, leaf := range line(&commands{}).All() {
+		if len(leaf.Below) > 0 {
+			continue
+		}
+		if _, runs := leaf.Target.(runnable); !runs {
+			t.Errorf("the command %s does nothing", leaf.Usage())
+		}
+		command := strings.Join(leaf.Path[1:], " ")
 		for name, text := range texts {
 			word := command
 			switch name {

@@ -15,7 +15,7 @@ func TestAMistakeInTheCommandLineIsOneSentence(t *testing.T) {
 		"serve --config --data x":           "--config has no value: write --config FILE",
 		"sessions":                          "the command is not complete: write list, show or delete behind it",
 		"sessions list --limit all":         `--limit is "all": write a whole number`,
-		"sessions list --limit -1":          `--limit is "-1": write a whole number`,
+		"sessions list --limit -1":          "--limit -1 is out of range: write 1 to 999",
 		"sessions list --limit 1.5":         `--limit is "1.5": write a whole number`,
 		"sessions list --limit":             "--limit has no value: write --limit N",
 		"sessions list --limit=0":           "--limit 0 is out of range: write 1 to 999",
@@ -48,6 +48,13 @@ func TestAMistakeInTheCommandLineIsOneSentence(t *testing.T) {
 		"serve --listen here":               `--listen is "here": write host:port, such as 127.0.0.1:8787`,
 		"nonsense":                          "unexpected argument nonsense",
 		"--nonsense":                        "unknown flag --nonsense",
+		"eval":                              "the command is not complete: write run, init, check, grade, compare or report behind it",
+		"export a --format x":               `--format is "x": write trace, markdown, json, atif, otlp or otlp-protobuf`,
+		"eval compare a b --max-drop x":     `--max-drop is "x": write a number`,
+		"sevre":                             `unexpected argument sevre, did you mean "serve"? (`,
+		"token lsit":                        `unexpected argument lsit, did you mean "list"? (`,
+		"serve -config x":                   `unknown flag -config, did you mean "--config"? (`,
+		"serve --help --lisen=x":            `unknown flag --lisen, did you mean "--listen"? (`,
 	} {
 		t.Run(args, func(t *testing.T) {
 			t.Parallel()

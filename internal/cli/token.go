@@ -87,7 +87,7 @@ func (a at) using(ctx context.Context, do func(config.Config, access.Store) erro
 type tokenShow struct{ at }
 
 // Run prints the minted token.
-func (t *tokenShow) Run(p *program) error {
+func (t *tokenShow) Run(_ context.Context, p *program) error {
 	c, err := t.place()
 	if err != nil {
 		return err

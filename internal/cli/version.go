@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -9,7 +10,7 @@ import (
 type versionCommand struct{}
 
 // Run prints the version, on one line.
-func (versionCommand) Run(p *program) error {
+func (versionCommand) Run(_ context.Context, p *program) error {
 	_, err := fmt.Fprintf(p.stdout, "tributary %s (%s %s/%s)\n", version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	return err
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"strings"
 
@@ -17,7 +18,7 @@ type widgetCommand struct {
 
 // Run prints the tag. The program must be the one that serves the widget, because the hash is
 // that of its own file.
-func (w *widgetCommand) Run(p *program) error {
+func (w *widgetCommand) Run(_ context.Context, p *program) error {
 	c, err := config.Load(w.Config)
 	if err != nil {
 		return err

@@ -1,3 +1,5 @@
+// Package migration brings the tables of a database to the version of this program: those of the log, and those of
+// tokens and sign-ins.
 package migration
 
 import (
@@ -5,17 +7,14 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
-
-	"github.com/pressly/goose/v3"
 )
 
-// This file tells the version of a schema, and what a start makes of it.
+// This file tells the version of a schema without a change.
 
 // versionWithin bounds the question for the version of a schema.
 const versionWithin = 5 * time.Second
@@ -66,32 +65,4 @@ func readOnly(path string) (source string, err error) {
 	}
 	at := url.URL{Scheme: "file", Path: "/" + strings.TrimPrefix(filepath.ToSlash(path), "/")}
 	return at.String() + "?_pragma=busy_timeout(2000)&" + mode, nil
-}
-
-// Newer is the error about a schema that is newer than this program.
-func Newer(there, own int64) error {
-	return fmt.Errorf("its schema has version %d and this program knows versions up to %d: start the newer tributary that wrote it", there, own)
-}
-
-// Upgraded logs that steps were done to a schema that was there.
-func Upgraded(logger *slog.Logger, what string, there int64, done []*goose.MigrationResult) {
-	if there > 0 && len(done) > 0 {
-		logger.Warn("the schema of the database was brought to the version of this program: older programs cannot use the database any more", "of", what, "from", there, "to", done[len(done)-1].Source.Version)
-	}
-}
-
-// Up does the steps that a schema lacks, and logs them. A schema that is newer is an error.
-func Up(ctx context.Context, p *goose.Provider, what string, logger *slog.Logger) error {
-	there, err := p.GetDBVersion(ctx)
-	if err != nil {
-		return err
-	}
-	if sources := p.ListSources(); there > sources[len(sources)-1].Version {
-		return Newer(there, sources[len(sources)-1].Version)
-	}
-	done, err := p.Up(ctx)
-	if err == nil {
-		Upgraded(logger, what, there, done)
-	}
-	return err
 }

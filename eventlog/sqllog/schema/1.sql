@@ -36,7 +36,6 @@ CREATE TABLE places (
 CREATE INDEX places_by_owner ON places (owner) WHERE owner <> '';
 
 /*postgres: -- Gateways that show a list of sessions hear of each change, and of its author.
--- +goose StatementBegin
 CREATE FUNCTION session_changed() RETURNS trigger LANGUAGE plpgsql AS $$
 DECLARE
 	changed text := COALESCE(NEW.id, OLD.id);
@@ -44,7 +43,6 @@ BEGIN
 	PERFORM pg_notify('tributary_sessions', COALESCE((SELECT owner FROM places WHERE session = changed), '') || ' ' || changed);
 	RETURN NULL;
 END $$;
--- +goose StatementEnd
 CREATE TRIGGER session_changed AFTER INSERT OR UPDATE OR DELETE ON sessions FOR EACH ROW EXECUTE FUNCTION session_changed();
 */
 CREATE TABLE members (

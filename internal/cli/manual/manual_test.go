@@ -8,8 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/alecthomas/kong"
-
+	"github.com/tributary-dev/tributary/internal/cli/cmdline"
 	"github.com/tributary-dev/tributary/internal/cli/manual"
 	"github.com/tributary-dev/tributary/internal/testkit/installed"
 )
@@ -36,18 +35,11 @@ type fleet struct {
 	} `cmd:"" help:"People."`
 }
 
-func model(t *testing.T) *kong.Application {
-	t.Helper()
-	k, err := kong.New(&fleet{}, kong.Name("fleet"), kong.Description("Ships, and what they need."))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k.Model
-}
+func model() *cmdline.Command { return cmdline.New("fleet", "Ships, and what they need.", &fleet{}) }
 
 func script(t *testing.T, shell string) string {
 	t.Helper()
-	text, err := manual.Completion(model(t), shell)
+	text, err := manual.Completion(model(), shell)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +135,7 @@ func TestZshReadsItsScript(t *testing.T) {
 
 func TestThePageNamesAllAndTroffHasNoComplaint(t *testing.T) {
 	t.Parallel()
-	page := manual.Page(model(t), manual.Section{Title: "exit status", Items: [][2]string{{"0", "Success."}}})
+	page := manual.Page(model(), manual.Section{Title: "exit status", Items: [][2]string{{"0", "Success."}}})
 	for _, want := range []string{
 		".TH FLEET 1", `.SS "sail <port>`, `\fB\-\-chart\fR \fIFILE\fR`, `.B \-\-fast`, `1\e2 scale`, "\n\\&.dotted and 'quoted' and \\(dqdoubly", `.SS "crew pay <coin>`, "gold|silver", ".SH EXIT STATUS",
 	} {
@@ -161,9 +153,61 @@ func TestThePageNamesAllAndTroffHasNoComplaint(t *testing.T) {
 	}
 }
 
+func TestTheHelpFitsATerminal(t *testing.T) {
+	t.Parallel()
+	const program = `Usage: fleet <command>
+
+Ships, and what they need.
+
+Flags:
+  -h, --help    Show context-sensitive help.
+
+Commands:
+  sail <port> [flags]
+    Leave the harbour.
+
+  crew list [flags]
+    List the crew.
+
+  crew pay <coin>
+    Pay the crew.
+
+Run "fleet <command> --help" for more information on a command.
+`
+	const sail = `Usage: fleet sail <port> [flags]
+
+Leave the harbour.
+
+Arguments:
+  <port>    Where to.
+
+Flags:
+  -h, --help              Show context-sensitive help.
+      --chart=FILE        The ship's chart: [soundings] at 1\2 scale.
+      --log=DIR           .dotted and 'quoted' and "doubly".
+      --wind=calm|gale    How it blows.
+      --crew=NAME         Who sails.
+      --fast              Hoist everything.
+`
+	if got := manual.Help(model()); got != program {
+		t.Errorf("the program:\n%s", got)
+	}
+	if got := manual.Help(model().Below[0]); got != sail {
+		t.Errorf("a command:\n%s", got)
+	}
+	const word = "0123456789 "
+	var long struct {
+		Flag string `placeholder:"A-VALUE-WITH-A-VERY-LONG-NAME" help:"0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789 0123456789"`
+	}
+	const want = "\n      --flag=A-VALUE-WITH-A-VERY-LONG-NAME\n                0123456789 0123456789 0123456789 0123456789 0123456789\n                0123456789 0123456789 0123456789\n"
+	if got := manual.Help(cmdline.New("p", strings.Repeat(word, 9), &long)); !strings.HasSuffix(got, want) || !strings.Contains(got, strings.TrimSpace(strings.Repeat(word, 7))+"\n0123456789 0123456789\n") {
+		t.Errorf("long texts:\n%s", got)
+	}
+}
+
 func TestAShellWithoutCompletionIsRefused(t *testing.T) {
 	t.Parallel()
-	if _, err := manual.Completion(model(t), "tcsh"); err == nil || !strings.Contains(err.Error(), "write bash, zsh or fish") {
+	if _, err := manual.Completion(model(), "tcsh"); err == nil || !strings.Contains(err.Error(), "write bash, zsh or fish") {
 		t.Error(err)
 	}
 }

@@ -2,37 +2,34 @@ package manual
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
-	"github.com/alecthomas/kong"
+	"github.com/tributary-dev/tributary/internal/cli/cmdline"
 )
 
 // Page returns the manual page of a program, for section 1. The sections behind the
 // commands, such as EXIT STATUS, are the program's own.
-func Page(app *kong.Application, more ...Section) string {
-	c := root(app)
+func Page(c *cmdline.Command, more ...Section) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, ".TH %s 1\n.SH NAME\n%s \\- %s\n.SH SYNOPSIS\n.B %s\n.I command\n.RI [ flags ]\n.SH COMMANDS\n",
-		strings.ToUpper(c.name()), c.name(), roff(c.help), c.name())
-	for _, one := range c.all()[1:] {
-		if len(one.below) > 0 && len(one.args) == 0 {
+		strings.ToUpper(c.Name()), c.Name(), roff(c.Help), c.Name())
+	for _, one := range c.All()[1:] {
+		if len(one.Below) > 0 {
 			continue // its commands have a part each
 		}
-		fmt.Fprintf(&b, ".SS \"%s\"\n%s\n", roff(strings.TrimPrefix(one.usage, c.name()+" ")), roff(one.help))
-		for _, a := range one.args {
-			help := a.help
-			if a.value != "" {
-				help = strings.TrimSpace(help + " " + a.value)
-			}
+		fmt.Fprintf(&b, ".SS \"%s\"\n%s\n", roff(strings.TrimPrefix(one.Usage(), c.Name()+" ")), roff(one.Help))
+		for _, a := range one.Args {
+			help := strings.TrimSpace(a.Help + " " + strings.Join(a.Choices, "|"))
 			if help != "" {
-				fmt.Fprintf(&b, ".TP\n.I %s\n%s\n", roff(a.name), roff(help))
+				fmt.Fprintf(&b, ".TP\n.I %s\n%s\n", roff(a.Name), roff(help))
 			}
 		}
-		for _, f := range one.flags {
-			if f.value == "" {
-				fmt.Fprintf(&b, ".TP\n.B \\-\\-%s\n%s\n", roff(f.name), roff(f.help))
+		for _, f := range flags(one) {
+			if f.Placeholder == "" {
+				fmt.Fprintf(&b, ".TP\n.B \\-\\-%s\n%s\n", roff(f.Name), roff(f.Help))
 			} else {
-				fmt.Fprintf(&b, ".TP\n\\fB\\-\\-%s\\fR \\fI%s\\fR\n%s\n", roff(f.name), roff(f.value), roff(f.help))
+				fmt.Fprintf(&b, ".TP\n\\fB\\-\\-%s\\fR \\fI%s\\fR\n%s\n", roff(f.Name), roff(f.Wants()), roff(f.Help))
 			}
 		}
 	}
@@ -43,6 +40,11 @@ func Page(app *kong.Application, more ...Section) string {
 		}
 	}
 	return b.String()
+}
+
+// flags are the flags that are not hidden.
+func flags(c *cmdline.Command) []*cmdline.Value {
+	return slices.DeleteFunc(slices.Clone(c.Flags), func(f *cmdline.Value) bool { return f.Hidden })
 }
 
 // Section is a part of the page: names, and their explanations.

@@ -1,4 +1,3 @@
--- +goose Up
 CREATE TABLE access_entries (
     kind TEXT NOT NULL,
     id TEXT NOT NULL,
@@ -9,6 +8,3 @@ CREATE TABLE access_entries (
     PRIMARY KEY (kind, id),
     UNIQUE (kind, name)
 );
-
--- +goose Down
-DROP TABLE access_entries;
