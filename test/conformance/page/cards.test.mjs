@@ -60,15 +60,27 @@ async function unfold(card) {
   for (const more = card.locator('.subject').getByRole('button', { name: 'Show more' }); await more.count(); ) await more.first().click();
 }
 
+/** The same for all cards below a place, within the page: for very many of them. */
+async function unfoldAll(place) {
+  const more = place.locator('.subject').getByRole('button', { name: 'Show more' });
+  while (await more.count())
+    await more.evaluateAll(all => {
+      for (const button of all) button.click();
+    });
+}
+
+/** The text of the inputs of each card, in their order. */
+const subjectsOf = cards =>
+  cards.evaluateAll(all => all.map(card => [...card.querySelectorAll('.subject')].map(s => s.textContent).join('\n')));
+
 const cases = [...Object.entries(INPUTS), ...Array.from({ length: 25 }, (_, i) => [`by chance ${i}`, generated(random(i + 1))])];
 
 test('every key and every value of an input stands on the card, open', async () => {
-  const { page, card } = await inbox(cases.map(([, input], i) => request(`r${i}`, input)));
-  for (const [i, [what, input]] of cases.entries()) {
-    await unfold(card(`r${i}`));
-    assert.deepEqual(missing(input, await subjects(card(`r${i}`)), DRAWN), [], what);
-    assert.equal(await card(`r${i}`).locator('.subject details:not([open])').count(), 0, what);
-  }
+  const { page } = await inbox(cases.map(([, input], i) => request(`r${i}`, input)));
+  await unfoldAll(page);
+  const texts = await subjectsOf(page.locator('[data-request]'));
+  for (const [i, [what, input]] of cases.entries()) assert.deepEqual(missing(input, texts[i], DRAWN), [], what);
+  assert.equal(await page.locator('.subject details:not([open])').count(), 0);
   const raw = await page.locator('.inbox').textContent();
   assert.deepEqual(
     HIDDEN.filter(c => raw.includes(c)),
@@ -92,16 +104,21 @@ test('the card of a call has the whole input, too', async () => {
   const parts = cases.map(([, input], i) => call('a_tool', input, 'done', { toolCallId: `c${i}` }));
   const page = await show(site, [asks('go'), says(...parts, 'the end')]);
   await page.getByText('the end', { exact: true }).waitFor();
+  const click = all => {
+    for (const s of all) s.click();
+  };
+  await page.locator('.tool > details:not([open]) > summary').evaluateAll(click);
+  await until('all are open', async () => (await page.locator('.tool .tool-body').count()) === cases.length);
+  await page.locator('.tool .folded:not([open]) > summary').evaluateAll(click);
+  await unfoldAll(page);
+  let texts = [];
   for (const [i, [what, input]] of cases.entries()) {
-    const it = page.locator('.tool').nth(i);
-    if ((await it.locator('> details').getAttribute('open')) === null) await it.locator('summary').first().click();
-    await it.locator('.tool-body').waitFor();
-    await it.locator('.folded:not([open]) > summary').evaluateAll(all => {
-      for (const s of all) s.click();
-    });
-    await unfold(it);
     if (input === null || (typeof input === 'object' && Object.keys(input).length === 0)) continue; // no input at all
-    await until(`nothing is missing: ${what}`, async () => missing(input, await subjects(it), DRAWN).length === 0);
+    await until(`nothing is missing: ${what}`, async () => {
+      if (missing(input, texts[i] ?? '', DRAWN).length === 0) return true;
+      texts = await subjectsOf(page.locator('.tool'));
+      return false;
+    });
   }
   await page.leave();
 });
