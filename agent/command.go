@@ -23,13 +23,19 @@ func Commands(m trace.UserMessage) (names []string) {
 	}
 	for _, text := range append(texts, strings.Join(texts, "")) {
 		text = strings.TrimLeftFunc(text, func(r rune) bool { return unicode.IsSpace(r) || isUnseen(r) })
-		line, slash := strings.CutPrefix(text, "/")
-		words := strings.Fields(line)
-		switch {
-		case strings.HasPrefix(text, Shell):
+		if strings.HasPrefix(text, Shell) {
 			names = append(names, Shell)
-		case slash && len(words) > 0 && !strings.HasPrefix(line, " ") && !strings.Contains(words[0], "/"):
-			names = append(names, strings.ToLower(strings.Map(seen, words[0])))
+			continue
+		}
+		line, slash := strings.CutPrefix(text, "/")
+		if !slash || strings.HasPrefix(line, " ") {
+			continue // most messages, which may be large: their words are not looked at
+		}
+		for word := range strings.FieldsSeq(line) {
+			if !strings.Contains(word, "/") {
+				names = append(names, strings.ToLower(strings.Map(seen, word)))
+			}
+			break
 		}
 	}
 	return names

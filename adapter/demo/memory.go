@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
@@ -31,7 +32,8 @@ func recall(ctx context.Context, host agent.Host) ([]string, error) {
 
 // shorten returns the first 200 characters of a prompt.
 func shorten(p agent.Prompt) string {
-	text := []rune(strings.ToValidUTF8(p.Text(), "\uFFFD"))
+	whole := p.Text()
+	text := []rune(strings.ToValidUTF8(whole[:min(len(whole), 201*utf8.UTFMax)], "\uFFFD"))
 	if len(text) > 200 {
 		text = append(text[:199], '…')
 	}

@@ -65,15 +65,19 @@ func scripts() []script {
 	}
 }
 
-// choose finds the script for a prompt.
+// choose finds the script for a prompt: the first of the table whose word is in it.
 func choose(prompt string) func(*stage) {
-	words := strings.FieldsFunc(strings.ToLower(prompt), func(r rune) bool {
+	all := scripts()
+	first := len(all)
+	for word := range strings.FieldsFuncSeq(prompt, func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '_'
-	})
-	for _, s := range scripts() {
-		if slices.Contains(words, s.word) {
-			return s.play
+	}) {
+		if i := slices.IndexFunc(all[:first], func(s script) bool { return strings.EqualFold(s.word, word) }); i >= 0 {
+			first = i
 		}
+	}
+	if first < len(all) {
+		return all[first].play
 	}
 	return func(s *stage) {
 		s.say("I am the demo agent and play scripts; no word of yours names one. Say help for the list.")

@@ -71,10 +71,10 @@ func submit(session, message, text string) []byte {
 	return fmt.Appendf(nil, `{"id":%q,"trigger":"submit-message","messages":[{"id":%q,"role":"user","parts":[{"type":"text","text":"%s"}]}]}`, session, message, text)
 }
 
-// ordinary is the owner, who reads a history and prompts in turn. Each request must be
-// answered well within the limit.
-func (p *process) ordinary(ctx context.Context, limit time.Duration) (requests int, slowest time.Duration) {
-	for i := 0; ctx.Err() == nil; i++ {
+// ordinary is the owner, who reads a history and prompts in turn, until the context ends or it was
+// enough. Each request must be answered well within the limit.
+func (p *process) ordinary(ctx context.Context, limit time.Duration, enough func(requests int) bool) (requests int, slowest time.Duration) {
+	for i := 0; ctx.Err() == nil && !enough(requests); i++ {
 		for _, do := range []func() (int, string){
 			func() (int, string) {
 				return p.send(p.t.Context(), p.Token(), "POST", "/api/chat", submit("small", fmt.Sprint("m", i), "hello"))
@@ -130,7 +130,9 @@ func TestAViewerWhoReadsLargeTracesSlowsNobody(t *testing.T) {
 			}
 		})
 	}
-	requests, slowest := p.ordinary(ctx, within)
+	requests, slowest := p.ordinary(ctx, within, func(requests int) bool {
+		return !agenttest.Full() && requests >= 40 && whole.Load() >= 8
+	})
 	stop()
 	all.Wait()
 	t.Logf("%d requests of the owner, the slowest took %s; the viewer got %d traces and %d refusals; %d MB at the most",
@@ -156,7 +158,7 @@ func TestLargePromptsLeaveNoMemoryBehind(t *testing.T) {
 	}{
 		"each to a new session":   {12, 1, func(i int) string { return fmt.Sprint("new", i) }},
 		"all in one session":      {12, 1, func(int) string { return "one" }},
-		"twelve at the same time": {18, 12, func(i int) string { return fmt.Sprint("beside", i) }},
+		"twelve at the same time": {14, 12, func(i int) string { return fmt.Sprint("beside", i) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.together == 1 && !agenttest.Full() {
@@ -167,7 +169,7 @@ func TestLargePromptsLeaveNoMemoryBehind(t *testing.T) {
 			ctx, stop := context.WithCancel(t.Context())
 			var beside, senders sync.WaitGroup
 			beside.Go(func() {
-				requests, slowest := p.ordinary(ctx, within)
+				requests, slowest := p.ordinary(ctx, within, func(int) bool { return false })
 				t.Logf("%d requests of the owner, the slowest took %s", requests, slowest)
 			})
 			numbers := make(chan int)

@@ -17,7 +17,7 @@ export function inChromium(...args) {
 }
 
 /**
- * The same for tests that need no notifications, and no process of its own for a frame of another site: Debian's package chromium-headless-shell,
+ * The same for tests that need no notifications: Debian's package chromium-headless-shell,
  * which takes half the processor time, where it is installed.
  */
 export function inHeadlessChromium(...args) {

@@ -60,15 +60,27 @@ async function unfold(card) {
   for (const more = card.locator('.subject').getByRole('button', { name: 'Show more' }); await more.count(); ) await more.first().click();
 }
 
+/** The same for all cards below a place, within the page: for very many of them. */
+async function unfoldAll(place) {
+  const more = place.locator('.subject').getByRole('button', { name: 'Show more' });
+  while (await more.count())
+    await more.evaluateAll(all => {
+      for (const button of all) button.click();
+    });
+}
+
+/** The text of the inputs of each card, in their order. */
+const subjectsOf = cards =>
+  cards.evaluateAll(all => all.map(card => [...card.querySelectorAll('.subject')].map(s => s.textContent).join('\n')));
+
 const cases = [...Object.entries(INPUTS), ...Array.from({ length: 25 }, (_, i) => [`by chance ${i}`, generated(random(i + 1))])];
 
 test('every key and every value of an input stands on the card, open', async () => {
-  const { page, card } = await inbox(cases.map(([, input], i) => request(`r${i}`, input)));
-  for (const [i, [what, input]] of cases.entries()) {
-    await unfold(card(`r${i}`));
-    assert.deepEqual(missing(input, await subjects(card(`r${i}`)), DRAWN), [], what);
-    assert.equal(await card(`r${i}`).locator('.subject details:not([open])').count(), 0, what);
-  }
+  const { page } = await inbox(cases.map(([, input], i) => request(`r${i}`, input)));
+  await unfoldAll(page);
+  const texts = await subjectsOf(page.locator('[data-request]'));
+  for (const [i, [what, input]] of cases.entries()) assert.deepEqual(missing(input, texts[i], DRAWN), [], what);
+  assert.equal(await page.locator('.subject details:not([open])').count(), 0);
   const raw = await page.locator('.inbox').textContent();
   assert.deepEqual(
     HIDDEN.filter(c => raw.includes(c)),
@@ -92,51 +104,54 @@ test('the card of a call has the whole input, too', async () => {
   const parts = cases.map(([, input], i) => call('a_tool', input, 'done', { toolCallId: `c${i}` }));
   const page = await show(site, [asks('go'), says(...parts, 'the end')]);
   await page.getByText('the end', { exact: true }).waitFor();
+  const click = all => {
+    for (const s of all) s.click();
+  };
+  await page.locator('.tool > details:not([open]) > summary').evaluateAll(click);
+  await until('all are open', async () => (await page.locator('.tool .tool-body').count()) === cases.length);
+  await page.locator('.tool .folded:not([open]) > summary').evaluateAll(click);
+  await unfoldAll(page);
+  let texts = [];
   for (const [i, [what, input]] of cases.entries()) {
-    const it = page.locator('.tool').nth(i);
-    if ((await it.locator('> details').getAttribute('open')) === null) await it.locator('summary').first().click();
-    await it.locator('.tool-body').waitFor();
-    await it.locator('.folded:not([open]) > summary').evaluateAll(all => {
-      for (const s of all) s.click();
-    });
-    await unfold(it);
     if (input === null || (typeof input === 'object' && Object.keys(input).length === 0)) continue; // no input at all
-    await until(`nothing is missing: ${what}`, async () => missing(input, await subjects(it), DRAWN).length === 0);
+    await until(`nothing is missing: ${what}`, async () => {
+      if (missing(input, texts[i] ?? '', DRAWN).length === 0) return true;
+      texts = await subjectsOf(page.locator('.tool'));
+      return false;
+    });
   }
   await page.leave();
 });
 
-for (const [tool, input] of [
-  ['Edit', { file_path: '/w/a.go', old_string: 'a', new_string: 'b', replace_all: true }],
-  ['Read', { file_path: '/w/a.go', offset: 3, secret: true }],
-  ['WebFetch', { url: 'https://example.com/\u202e', prompt: 'sum\nup', headers: { cookie: 'x' } }],
-  ['Task', { prompt: 'Go\u200b there', subagent_type: 'x', isolation: null }],
-  ['Bash', { command: 'ls', cwd: '/etc', env: { A: '1' } }],
-  ['apply_patch', { input: '*** Begin Patch\n*** Add File: a\n+x\n stray\n*** End Patch', sudo: true }],
-]) {
-  test(`the call that asks has the whole input in its card: ${tool}`, async () => {
-    const part = { ...call(tool, input), state: 'approval-requested', approval: { id: 'r1' } };
-    for (const page of [
-      await show(site, [asks('go'), says(part)]),
-      await show(site, [asks('go'), says({ ...call(tool, input, 'done') })]),
-    ]) {
-      const it = page.locator('.tool');
-      await it.waitFor();
-      if ((await it.locator('> details').getAttribute('open')) === null) await it.locator('summary').first().click();
-      await until('the input is there', async () => (await it.locator('.subject').count()) > 0);
-      await it.locator('.folded:not([open]) > summary').evaluateAll(all => {
-        for (const s of all) s.click();
-      });
-      await until(
-        `nothing is missing: ${missing(input, await subjects(it), DRAWN)}`,
-        async () =>
-          missing(input, `${await subjects(it)}\n${(await it.locator('.fetched').allTextContents()).join()}`, [...DRAWN, 'url']).length ===
-          0,
-      );
-      await page.leave();
-    }
-  });
-}
+test('the call that asks has the whole input in its card, and the same call once it is done', async () => {
+  const calls = [
+    ['Edit', { file_path: '/w/a.go', old_string: 'a', new_string: 'b', replace_all: true }],
+    ['Read', { file_path: '/w/a.go', offset: 3, secret: true }],
+    ['WebFetch', { url: 'https://example.com/\u202e', prompt: 'sum\nup', headers: { cookie: 'x' } }],
+    ['Task', { prompt: 'Go\u200b there', subagent_type: 'x', isolation: null }],
+    ['Bash', { command: 'ls', cwd: '/etc', env: { A: '1' } }],
+    ['apply_patch', { input: '*** Begin Patch\n*** Add File: a\n+x\n stray\n*** End Patch', sudo: true }],
+  ];
+  const done = calls.map(([tool, input]) => call(tool, input, 'done')),
+    asking = calls.map(([tool, input], i) => ({ ...call(tool, input), state: 'approval-requested', approval: { id: `r${i}` } }));
+  const page = await show(site, [asks('go'), says(...done, ...asking)]);
+  for (const [i, [tool, input]] of [...calls, ...calls].entries()) {
+    const it = page.locator('.tool').nth(i),
+      what = `${tool}, ${i < calls.length ? 'done' : 'asking'}`;
+    await it.waitFor();
+    if ((await it.locator('> details').getAttribute('open')) === null) await it.locator('summary').first().click();
+    await until(`the input is there: ${what}`, async () => (await it.locator('.subject').count()) > 0);
+    await it.locator('.folded:not([open]) > summary').evaluateAll(all => {
+      for (const s of all) s.click();
+    });
+    await until(
+      `nothing is missing: ${what}`,
+      async () =>
+        missing(input, `${await subjects(it)}\n${(await it.locator('.fetched').allTextContents()).join()}`, [...DRAWN, 'url']).length === 0,
+    );
+  }
+  await page.leave();
+});
 
 describe('a long input', () => {
   const fold = card => card.locator('.cut').first();
@@ -152,25 +167,30 @@ describe('a long input', () => {
     await page.leave();
   });
 
-  for (const [what, input, words] of [
-    ['of many lines in the middle', { command: `begin\n${'x\n'.repeat(10_000)}end` }, /^9,970 more lines, /],
-    ['of one line', { command: `begin ${'x'.repeat(90_000)} end` }, /^1 more line, /],
-    ['that is no command', { list: Array.from({ length: 500 }, (_, i) => `item ${i}`) }, /^472 more lines, /],
-    ['that writes a file', { path: 'a.txt', content: 'line\n'.repeat(1000) }, /^968 more lines, /],
-    ['of pictures that are two code units', { command: '😀'.repeat(40_000) }, /^1 more line, /],
-  ]) {
-    test(`${what} is counted, and keeps its buttons`, async () => {
-      const { page, card, answers } = await inbox([request('r1', input)], VIEWS['phone, dark']);
-      assert.match(await fold(card('r1')).textContent(), words);
-      assert.equal(await card('r1').locator('.mark-hidden').count(), 0, 'no character is cut in two');
-      await fits(page);
-      await unfold(card('r1'));
-      assert.deepEqual(missing(input, await subjects(card('r1')), DRAWN), []);
-      await card('r1').getByRole('button', { name: 'Allow', exact: true }).click();
-      await until('the answer is sent', () => answers.length === 1);
-      await page.leave();
-    });
-  }
+  test('is counted, and keeps its buttons, whatever it is', async () => {
+    const inputs = [
+      ['of many lines in the middle', { command: `begin\n${'x\n'.repeat(10_000)}end` }, /^9,970 more lines, /],
+      ['of one line', { command: `begin ${'x'.repeat(90_000)} end` }, /^1 more line, /],
+      ['that is no command', { list: Array.from({ length: 500 }, (_, i) => `item ${i}`) }, /^472 more lines, /],
+      ['that writes a file', { path: 'a.txt', content: 'line\n'.repeat(1000) }, /^968 more lines, /],
+      ['of pictures that are two code units', { command: '😀'.repeat(40_000) }, /^1 more line, /],
+    ];
+    const { page, card, answers } = await inbox(
+      inputs.map(([, input], i) => request(`r${i}`, input)),
+      VIEWS['phone, dark'],
+    );
+    await fits(page);
+    for (const [i, [what, input, words]] of inputs.entries()) {
+      const it = card(`r${i}`);
+      assert.match(await fold(it).textContent(), words, what);
+      assert.equal(await it.locator('.mark-hidden').count(), 0, `no character is cut in two: ${what}`);
+      await unfold(it);
+      assert.deepEqual(missing(input, await subjects(it), DRAWN), [], what);
+      await it.getByRole('button', { name: 'Allow', exact: true }).click();
+      await until(`the answer is sent: ${what}`, () => answers.length === i + 1);
+    }
+    await page.leave();
+  });
 
   test('of eight megabytes, or of very many edits and texts, leaves the page alive', async () => {
     const many = make => Array.from({ length: 50_000 }, (_, i) => make(i));
@@ -258,28 +278,30 @@ describe('edit, then allow', () => {
     await page.leave();
   });
 
-  for (const what of [
-    'a text turned round',
-    'a carriage return in a line',
-    'every hidden character',
-    'a command that is a list',
-    'two keys for the command',
-    'odd names',
-  ]) {
-    test(`changes nothing by itself, and hides nothing: ${what}`, async () => {
-      const input = INPUTS[what];
-      const { page, card, answers } = await inbox([request('r1', input)]);
-      const typed = await (await edit(card('r1'))).inputValue();
+  test('changes nothing by itself, and hides nothing', async () => {
+    const inputs = [
+      'a text turned round',
+      'a carriage return in a line',
+      'every hidden character',
+      'a command that is a list',
+      'two keys for the command',
+      'odd names',
+    ];
+    const { page, card, answers } = await inbox(inputs.map((what, i) => request(`r${i}`, INPUTS[what])));
+    for (const [i, what] of inputs.entries()) {
+      const it = card(`r${i}`);
+      const typed = await (await edit(it)).inputValue();
       assert.deepEqual(
         HIDDEN.filter(c => typed.includes(c)),
         [],
+        what,
       );
-      await card('r1').getByRole('button', { name: 'Allow as edited' }).click();
-      await until('the answer is sent', () => answers.length === 1);
-      assert.deepEqual(answers[0].updated_input, input);
-      await page.leave();
-    });
-  }
+      await it.getByRole('button', { name: 'Allow as edited' }).click();
+      await until(`the answer is sent: ${what}`, () => answers.length === i + 1);
+      assert.deepEqual(answers[i].updated_input, INPUTS[what], what);
+    }
+    await page.leave();
+  });
 });
 
 describe('an input that JSON.parse changes', () => {
@@ -303,7 +325,7 @@ describe('an input that JSON.parse changes', () => {
         ),
         request('plain', { command: 'ls' }),
       ],
-      VIEWS['phone, light'],
+      VIEWS['phone, dark'],
     );
     for (const [i, text] of TEXTS.entries()) {
       await unfold(card(`r${i}`));
@@ -322,37 +344,31 @@ describe('an input that JSON.parse changes', () => {
     await page.leave();
   });
 
-  for (const tool of ['Bash', 'Edit', 'WebFetch', 'a_tool']) {
-    test(`stands in the card of the call as the agent wrote it: ${tool}`, async () => {
-      const facts = (input_text, kind) => ({ callProviderMetadata: { tributary: { kind, input_text } } }),
-        kind = call(tool).callProviderMetadata.tributary.kind;
-      const parts = TEXTS.slice(0, -1).map((text, i) =>
-        call(tool, JSON.parse(text), 'done', { toolCallId: `c${i}`, ...facts(text, kind) }),
-      );
-      const page = await show(site, [
-        asks('go'),
-        says(...parts, {
-          ...call(tool, JSON.parse(TEXTS[3])),
-          ...facts(TEXTS[3], kind),
-          state: 'approval-requested',
-          approval: { id: 'r1' },
-        }),
-      ]);
-      for (const [i, text] of TEXTS.slice(0, -1).concat(TEXTS[3]).entries()) {
-        const it = page.locator('.tool').nth(i);
-        await it.waitFor();
-        if ((await it.locator('> details').getAttribute('open')) === null) await it.locator('summary').first().click();
-        await until(`the text is there: ${text}`, async () => (await subjects(it)) === seen(text));
-        assert.equal(await it.getByText(NOTE).count(), 1);
-        for (const parsed of ['ls', 'https://example.com/', 'test'])
-          assert.ok(
-            !(await it.locator('summary').first().textContent()).includes(parsed),
-            'the head says no value that JSON.parse has chosen',
-          );
-      }
-      await page.leave();
-    });
-  }
+  test('stands in the card of the call as the agent wrote it', async () => {
+    const tools = ['Bash', 'Edit', 'WebFetch', 'a_tool'],
+      texts = [...TEXTS.slice(0, -1), TEXTS[3]]; // the last one asks
+    const wrote = (tool, text, output, more) => {
+      const part = call(tool, JSON.parse(text), output, more);
+      part.callProviderMetadata = { tributary: { kind: part.callProviderMetadata.tributary.kind, input_text: text } };
+      return part;
+    };
+    const all = tools.flatMap(tool => texts.map((text, i) => ({ tool, text, asks: i === texts.length - 1 })));
+    const parts = all.map(({ tool, text, asks }) =>
+      asks ? wrote(tool, text, undefined, { state: 'approval-requested', approval: { id: `r-${tool}` } }) : wrote(tool, text, 'done'),
+    );
+    const page = await show(site, [asks('go'), says(...parts)]);
+    for (const [i, { tool, text }] of all.entries()) {
+      const it = page.locator('.tool').nth(i);
+      await it.waitFor();
+      if ((await it.locator('> details').getAttribute('open')) === null) await it.locator('summary').first().click();
+      await until(`the text is there: ${tool} ${text}`, async () => (await subjects(it)) === seen(text));
+      assert.equal(await it.getByText(NOTE).count(), 1, tool);
+      const head = await it.locator('summary').first().textContent();
+      for (const parsed of ['ls', 'https://example.com/', 'test'])
+        assert.ok(!head.includes(parsed), `the head says no value that JSON.parse has chosen: ${tool}`);
+    }
+    await page.leave();
+  });
 });
 
 test('a decision stands at its own request, whatever the input says of another call', async () => {

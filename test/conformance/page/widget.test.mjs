@@ -8,6 +8,7 @@ import { http, start } from '../lib/server.mjs';
 import { BINARY, PATIENCE, until } from '../lib/site.mjs';
 import { SECRET, tokenFor, useHost } from './lib/host.mjs';
 import { accessible, launch, watch } from './lib/page.mjs';
+import { VIEWS } from './lib/views.mjs';
 
 const host = useHost(),
   stranger = useHost();
@@ -25,7 +26,7 @@ default_agent: demo
 `;
 
 before(async () => {
-  browser = await launch({ whole: true });
+  browser = await launch({ sites: true });
   const server = await start(BINARY, {
     auth: 'jwt',
     yaml: YAML([host.origin, host.sameSite]),
@@ -365,43 +366,39 @@ describe('in use', () => {
     await page.leave();
   });
 
-  for (const colorScheme of ['light', 'dark']) {
-    for (const [width, height] of [
-      [1280, 800],
-      [390, 844],
-    ]) {
-      test(`has no fault for axe-core at ${width} px, ${colorScheme}, and takes the theme of the host`, async () => {
-        host.token = () => tokenFor('jan');
-        const theme = `theme: { accent: '#7a1fa2', radius: '2px', font: 'Georgia, serif', colorScheme: '${colorScheme}' }`;
-        const page = await visit(host.serve({ html: tag(), script: INIT(theme) }), {
-          viewport: { width, height },
-          colorScheme: colorScheme === 'light' ? 'dark' : 'light',
-          hasTouch: width < 500,
-        });
-        await accessible(page, 'the closed widget');
-        await page.launcher.click();
-        await page.say('approve');
-        await page.chat
-          .getByRole('button', { name: /^Allow\b/ })
-          .first()
-          .waitFor();
-        const panel = await page.locator('tributary-widget .panel').boundingBox();
-        if (width < 500) assert.deepEqual([panel.x, panel.y, panel.width, panel.height], [0, 0, width, height], 'a phone is filled');
-        const look = await frameOf(page).evaluate(() => [
-          getComputedStyle(document.documentElement).colorScheme,
-          getComputedStyle(document.documentElement).fontFamily,
-          getComputedStyle(document.querySelector('.ask-options button')).backgroundColor,
-        ]);
-        assert.deepEqual(look, [colorScheme, 'Georgia, serif', 'rgb(122, 31, 162)']);
-        await accessible(page, 'the host with the open chat');
-        await accessible(frameOf(page), 'the chat in the frame');
-        const overflow = await frameOf(page).evaluate(() => document.documentElement.scrollWidth - innerWidth);
-        assert.ok(overflow <= 0, `the chat is ${overflow} px too wide`);
-        await page.chat.getByRole('button', { name: 'Close' }).click();
-        await page.locator('tributary-widget .panel').waitFor({ state: 'hidden' });
-        await page.leave();
+  for (const [view, options] of Object.entries(VIEWS)) {
+    const { colorScheme, viewport } = options;
+    test(`has no fault for axe-core, and takes the theme of the host (${view})`, async () => {
+      host.token = () => tokenFor('jan');
+      const theme = `theme: { accent: '#7a1fa2', radius: '2px', font: 'Georgia, serif', colorScheme: '${colorScheme}' }`;
+      const page = await visit(host.serve({ html: tag(), script: INIT(theme) }), {
+        ...options,
+        colorScheme: colorScheme === 'light' ? 'dark' : 'light',
       });
-    }
+      await accessible(page, 'the closed widget');
+      await page.launcher.click();
+      await page.say('approve');
+      await page.chat
+        .getByRole('button', { name: /^Allow\b/ })
+        .first()
+        .waitFor();
+      const panel = await page.locator('tributary-widget .panel').boundingBox();
+      if (options.hasTouch)
+        assert.deepEqual([panel.x, panel.y, panel.width, panel.height], [0, 0, viewport.width, viewport.height], 'a phone is filled');
+      const look = await frameOf(page).evaluate(() => [
+        getComputedStyle(document.documentElement).colorScheme,
+        getComputedStyle(document.documentElement).fontFamily,
+        getComputedStyle(document.querySelector('.ask-options button')).backgroundColor,
+      ]);
+      assert.deepEqual(look, [colorScheme, 'Georgia, serif', 'rgb(122, 31, 162)']);
+      await accessible(page, 'the host with the open chat');
+      await accessible(frameOf(page), 'the chat in the frame');
+      const overflow = await frameOf(page).evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.ok(overflow <= 0, `the chat is ${overflow} px too wide`);
+      await page.chat.getByRole('button', { name: 'Close' }).click();
+      await page.locator('tributary-widget .panel').waitFor({ state: 'hidden' });
+      await page.leave();
+    });
   }
 });
 

@@ -26,8 +26,9 @@ export function useChromium(options) {
   after(() => browser?.close());
 }
 
-/** whole: with notifications, and a process of its own for the frame of another site. */
-export const launch = ({ whole = false } = {}) => chromium.launch(whole ? inChromium() : inHeadlessChromium());
+/** whole: with notifications. sites: each site has a process of its own, as in the whole Chromium, so that the frame of another one is a target for axe-core. */
+export const launch = ({ whole = false, sites = false } = {}) =>
+  chromium.launch(whole ? inChromium() : inHeadlessChromium(...(sites ? ['--site-per-process'] : [])));
 
 /**
  * A gateway for the tests of a file: call it once, at the top, after useChromium. What it returns has, once the tests run, base and token, get, post and the like
