@@ -194,7 +194,7 @@ agents-all: need-go need-node ## Install all real agents (three gigabytes)
 .PHONY: test-agents
 test-agents: agents-all binary test/conformance/node_modules/.package-lock.json ## The real agents that make test does not run, one of them with the real clients
 	$(WITH_BINARY) TRIBUTARY_TEST_AGENTS=others $(GO_TEST) -count=1 -timeout 20m -v ./test/e2e/agents
-	TRIBUTARY_TEST_AGENTS=others $(GO_TEST) -count=1 -timeout 20m -run Real ./adapter/opencode
+	TRIBUTARY_TEST_AGENTS=others $(GO_TEST) -count=1 -timeout 20m -run Real ./adapter/opencode ./adapter/acp
 	cd test/conformance && node run.mjs --agent claude-acp && node convert.mjs --from opencode --bare && node convert.mjs --from acp --bare
 	@$(MAKE) sdk-examples
 
