@@ -97,6 +97,7 @@ func TestAProgramOfAnotherUserHasNothingOfTheGateways(t *testing.T) {
 				if err := os.Chown(work, 64999, 64999); err != nil {
 					t.Fatal(err)
 				}
+				rule.Write = []string{work}
 				o := play(t, 0, job{Rule: rule, Dir: work, Script: script})
 				if o.Output != want || o.Error != "" || script == "exit 7" && o.Status != 7 {
 					t.Errorf("it says %q (%d) %s; want %q", o.Output, o.Status, o.Error, want)
