@@ -21,7 +21,10 @@ export default function StartPickers({ agents, start, onChange }: { agents: Agen
               value: a.name,
               name: a.name,
               disabled: a.available === false,
-              note: a.available === false ? (a.reason ?? 'It cannot start here.') : [a.default && 'the default agent', boxOf(a)].filter(Boolean).join(', '),
+              note:
+                a.available === false
+                  ? (a.reason ?? 'It cannot start here.')
+                  : [a.default && 'the default agent', boxOf(a)].filter(Boolean).join(', '),
             })),
           ]}
         />
