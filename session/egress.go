@@ -87,7 +87,7 @@ func (l *activeSession) noteRefused(host, why string) bool {
 	if begins {
 		t.logger.Info("the agent may not reach a host", "host", host, "why", why)
 		name, _ := l.agentNow()
-		t.builder.Emit(trace.Notice("egress_refused", "The agent was not let reach "+host+": "+why+". Add it to agents."+name+".egress to allow it."))
+		t.builder.Emit(trace.Notice("egress_refused", "The agent may not reach "+host+": "+why+". Add it to agents."+name+".egress to allow it."))
 	}
 	return t != nil
 }
