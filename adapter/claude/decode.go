@@ -2,6 +2,7 @@ package claude
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -81,7 +82,8 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 		return nil, nil
 	}
 	var l line
-	if err := json.Unmarshal(m.Data, &l); err != nil {
+	err := json.Unmarshal(m.Data, &l)
+	if _, form := errors.AsType[*json.UnmarshalTypeError](err); err != nil && (!form || l.Type == "" || l.talk()) {
 		return nil, fmt.Errorf("claude: a line that is not of its protocol was skipped: %w", err)
 	}
 	d.effects = nil
@@ -89,7 +91,7 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 		d.fromGateway(l, t)
 		return d.effects, nil
 	}
-	err := d.said(l, m.Data, t)
+	err = d.said(l, m.Data, t)
 	if token := d.Token(); token != "" && token != d.stored && !d.starting {
 		d.stored = token
 		d.do(agent.Resume{Token: token})

@@ -177,6 +177,9 @@ func TestText(t *testing.T) {
 		{"no snapshot, and one that comes late", []string{
 			hello, begin("a"), open1(0, text0), textDelta(0, "ab"), shut(0), open1(1, text0), textDelta(1, "cd"), shut(1), messageEnd("end_turn"), assistantLine("a", `{"type":"text","text":"ab"}`), done,
 		}, []string{"prompt hi", "reply prompt", "text ab", "text cd", "stop completed end_turn"}},
+		{"lines about the agent's state, whose fields have other forms", []string{
+			hello, out(`{"type":"system","subtype":"ui_invalidate","event":"ui.render","uuid":"u"}`), out(`{"type":"from_the_future","message":"text","event":3}`), begin("a"), open1(0, text0), textDelta(0, "ab"), shut(0), done,
+		}, []string{"prompt hi", "reply prompt", "text ab", "stop completed end_turn"}},
 		{"a stream without its beginning", []string{
 			delta(3, `{"type":"thinking_delta","thinking":"hm"}`), textDelta(4, "ab"), delta(5, `{"type":"input_json_delta","partial_json":"{}"}`), done,
 		}, []string{"reply agent", "thought hm", "text ab", "stop completed end_turn"}},

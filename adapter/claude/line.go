@@ -42,6 +42,16 @@ type line struct {
 	Response  controlResponse `json:"response"`
 }
 
+// talk reports whether a line is of a type that the fields of line are for. Others use the same names for values of other
+// forms: a system line of Claude Code 2.1.332 has a text as its event.
+func (l line) talk() bool {
+	switch l.Type {
+	case "stream_event", "assistant", "user", "result", "control_request", "control_response", "control_cancel_request":
+		return true
+	}
+	return false
+}
+
 // origin is where a message or a result comes from, if no person asked for it.
 type origin struct {
 	Kind string `json:"kind"`

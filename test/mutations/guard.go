@@ -53,7 +53,7 @@ func guardPromises() []mutation {
 		},
 		{
 			name: "config check is silent of an agent that runs as the gateway's user", promise: oneAnswer, file: "internal/cli/apart.go",
-			text: "!severalConfigured(s.Config):", other: "!severalConfigured(s.Config), len(s.Auth.Approver) > 1:", tests: "TestAGatewayWarns", packages: []string{"./internal/cli"},
+			text: "|| !severalConfigured(s.Config) {", other: "|| !severalConfigured(s.Config) || len(s.Auth.Approver) > 1 {", tests: "TestAGatewayWarns", packages: []string{"./internal/cli"},
 		},
 		{
 			name: "the token file keeps the token beside its hash", promise: closedOff, file: "access/first.go",

@@ -1,7 +1,7 @@
 // A page whose gateway is restarted in mid-turn.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { answers, begun, read, shot, told } from './lib/clock.mjs';
+import { answers, read, shot, told } from './lib/clock.mjs';
 import { accessible, open, until, useChromium, useGateway } from './lib/page.mjs';
 
 useChromium();
@@ -18,7 +18,7 @@ for (const [how, signal, outcome, why] of [
     await site.post('/api/sessions', { id, title: 'Restart', agent: 'steady' });
     const page = await open(site, `#/s/${id}`);
     await page.say('clock 1000');
-    await begun(page);
+    await until('the first words are older than 250 ms, which a kill may take', async () => (await read(page)).length > 20);
     await field(page).fill('a draft under the restart');
     const away = page.getByText('Trying again…').waitFor();
     const restarted = site.restart(signal);
