@@ -26,7 +26,7 @@ GO_TEST := $(GO) tool -modfile=tools/go.mod gotestsum --format pkgname --format-
 WITH_BINARY := TRIBUTARY_BINARY=$(CURDIR)/bin/tributary
 # Packages with goroutines of their own. make test-wider runs them once more with the race detector,
 # whose build of the program and slower tests take longer than all other Go tests.
-RACE := ./access/... ./adapter/... ./agent/... ./eventlog/... ./gateway/... ./internal/cli ./internal/httpjson ./internal/jsonrpc ./internal/procio ./internal/sse ./internal/wsconn ./policy/box ./policy/egress ./session/... ./trace ./uistream
+RACE := ./access/... ./adapter/... ./agent/... ./eventlog/... ./gateway/... ./internal/cli ./internal/httpjson ./internal/jsonrpc ./internal/procio ./internal/sse ./internal/wsconn ./policy/egress ./session/... ./trace ./uistream
 HAS_PYTHON := python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null
 GO_FILES := find . \( -name node_modules -o -name '.?*' \) -prune -o -name '*.go' -print
 
