@@ -192,8 +192,9 @@ func (h *Hub) create(ctx context.Context, s Spec, absent uint64) (Info, error) {
 }
 
 // claim makes a new session known, unless its id is taken. It stays in memory until
-// release is called. The parameter absent is the number of sessions that had left memory when the caller looked for the
-// session and did not find it: if none has left since, nobody can have made it but who still has it in memory.
+// release is called. The parameter absent is what Hub.left was when the caller looked for the session and did not
+// find it. If it is the same now, no session has left memory since. Then one that was made since is in memory, and no
+// second look into the store is needed. An absent of 0 always looks.
 func (h *Hub) claim(ctx context.Context, l *activeSession, absent uint64) (release func(), err error) {
 	h.mu.Lock()
 	for h.left != absent {

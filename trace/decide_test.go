@@ -106,8 +106,8 @@ func TestAQuietRequestThatThePolicyAllowsLeavesNoRecord(t *testing.T) {
 	}
 }
 
-// What a chosen mode grants runs without a person only where the policy leaves the call open and an
-// "always" is offered, which it is not where a rule wants a person.
+// A chosen mode lets a call run without a person only if the policy leaves the call open and "always" is
+// offered. Where a rule wants a person, "always" is not offered.
 func TestAModeOverrulesNoRule(t *testing.T) {
 	t.Parallel()
 	options := []trace.PermissionOption{{ID: "once", OptionKind: trace.AllowOnce}, {ID: "always", OptionKind: trace.AllowAlways}, {ID: "no", OptionKind: trace.RejectOnce}}

@@ -256,7 +256,7 @@ func TestStrictOpensOnlyWhatItNeeds(t *testing.T) {
 			`cat ../beside || echo closed`:                                           "closed\n",
 			`echo x >../new || echo closed`:                                          "closed\n",
 			`ls .. || echo closed`:                                                   "closed\n",
-			`cat ../shared/a; echo y >../shared/a || echo closed`:                    "shared\nclosed\n",
+			`cat ../readable/a; echo y >../readable/a || echo closed`:                "readable\nclosed\n",
 			`cat ../named/a || echo closed`:                                          "closed\n", // PATH of a command says nothing
 			`echo z >../state/b && cat ../state/b`:                                   "z\n",
 			`echo z >../made/b && cat ../made/b`:                                     "z\n",
@@ -268,17 +268,17 @@ func TestStrictOpensOnlyWhatItNeeds(t *testing.T) {
 			t.Run(who+": "+script, func(t *testing.T) {
 				t.Parallel()
 				top, rule := home(t, uid)
-				for _, dir := range []string{"shared", "state", "named"} {
+				for _, dir := range []string{"readable", "state", "named"} {
 					if err := errors.Join(os.Mkdir(filepath.Join(top, dir), 0o755), os.Chown(filepath.Join(top, dir), uid, uid)); err != nil {
 						t.Fatal(err)
 					}
 				}
-				for _, file := range []string{"shared/a", "named/a", "beside"} {
-					if err := os.WriteFile(filepath.Join(top, file), []byte("shared\n"), 0o666); err != nil {
+				for _, file := range []string{"readable/a", "named/a", "beside"} {
+					if err := os.WriteFile(filepath.Join(top, file), []byte("readable\n"), 0o666); err != nil {
 						t.Fatal(err)
 					}
 				}
-				rule.Form, rule.Read, rule.Write = box.Strict, []string{filepath.Join(top, "shared")}, []string{filepath.Join(top, "work"), filepath.Join(top, "state"), filepath.Join(top, "made") + "/"}
+				rule.Form, rule.Read, rule.Write = box.Strict, []string{filepath.Join(top, "readable")}, []string{filepath.Join(top, "work"), filepath.Join(top, "state"), filepath.Join(top, "made") + "/"}
 				o := play(t, uid, job{Rule: rule, Dir: filepath.Join(top, "work"), Script: "exec 3>&2 2>/dev/null; export TMPDIR=/nowhere; " + script})
 				if o.Output != want || o.Error != "" {
 					t.Errorf("it says %q (%d) %s; want %q", o.Output, o.Status, o.Error, want)

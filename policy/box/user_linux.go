@@ -26,8 +26,9 @@ func mayNot(wanted uint32) (lacks bool, err error) {
 	return data[0].Effective&wanted != wanted, nil
 }
 
-// Check starts a program of ours as the rule's user, in the rule's box, and says why that cannot be, or
-// why the user or the gateway may not work in a directory. Without a user there is nothing to check.
+// Check tries the rule's user: it starts a program of ours as that user, in the rule's box. The error says why
+// no program can be started so, or who may not work in the directory: the user, or the gateway. Without a user
+// there is nothing to check.
 func (r Rule) Check(dir string) error {
 	u := r.User
 	if u == nil {
