@@ -37,6 +37,11 @@ type Store interface {
 	// (0: to the end). It doesn't read the ephemeral ones.
 	Durable(ctx context.Context, session string, after, until uint64) iter.Seq2[trace.Record, error]
 
+	// Recent are the records with a greater number, as After yields them, if memory has them all. It
+	// waits for nothing, so that a reader who follows the session costs little. The caller changes
+	// nothing in them.
+	Recent(session string, after uint64) (records []trace.Record, all bool)
+
 	// Turns lists the newest turns that began before the record with number
 	// before (0: all), oldest first, at most limit of them (0: all). A turn
 	// begins with its first durable record.

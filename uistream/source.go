@@ -15,6 +15,8 @@ type Source interface {
 	// and ends. Previews may be missing or merged: a delta holds only text that no record
 	// up to the number has.
 	Records(ctx context.Context, after uint64) iter.Seq2[trace.Record, error]
+	// Recent are these records, if memory has them all.
+	Recent(after uint64) (records []trace.Record, all bool)
 	// Changed returns a channel that closes when there may be more. Take it, read, then
 	// wait for it.
 	Changed() <-chan struct{}

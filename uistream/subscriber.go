@@ -124,7 +124,9 @@ type subscriber struct {
 	leaving  bool   // it is behind the pause at which it leaves
 	live     bool   // it has had all that the log held
 	admitted func() // ends the reading of older records; nil: there is none
-	broken   error  // the translation has failed: nothing will follow
+	taken    int    // records of this reading, the first of them at since
+	since    time.Time
+	broken   error // the translation has failed: nothing will follow
 }
 
 // Refusal says why a subscriber may not read older records.
@@ -172,7 +174,7 @@ func (s *subscriber) run(ctx context.Context) error {
 			return err
 		}
 		ended, changed := isClosed(s.source.Ended()), s.source.Changed() // before the reading: an append in between is not missed
-		all, end, err := s.readAside(ctx)
+		all, end, err := s.read(ctx)
 		if wrong := s.write(); wrong != nil { // also what was read before an error: the reading has moved on behind it
 			return wrong
 		}
@@ -209,56 +211,82 @@ func (s *subscriber) write() error {
 	return err
 }
 
-// readAside is read, and reads older records on a stack of its own: a database needs a large stack, a stack that has grown
-// stays large, and a stream may last for hours.
-func (s *subscriber) readAside(ctx context.Context) (all bool, over end, err error) {
-	if s.live {
-		return s.read(ctx)
-	}
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		all, over, err = s.read(ctx)
-	}()
-	<-done
-	return all, over, err
-}
-
 // read makes frames of what the source has, up to about as many as one write takes. It reports whether that was all,
-// and how it ends the response. A panic ends this stream, not the process.
+// and how it ends the response. A subscriber that follows the turn reads from memory. Older records are read
+// on a stack of their own: a database needs a large stack, a stack that has grown stays large, and a stream may
+// last for hours.
 func (s *subscriber) read(ctx context.Context) (all bool, over end, err error) {
 	if s.broken != nil {
 		return false, goesOn, s.broken
 	}
-	taken, began := 0, time.Time{}
-	defer func() {
-		if p := recover(); p != nil {
-			s.broken = fmt.Errorf("%w: %v\n%s", errPanic, p, debug.Stack())
-			all, over, err = false, goesOn, s.broken
+	if s.live {
+		all, over, err = s.readRecent()
+	} else {
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			all, over, err = s.readOlder(ctx)
+		}()
+		<-done
+	}
+	if s.taken > 0 {
+		s.cost.spend(s.taken, time.Since(s.since))
+		s.taken = 0
+	}
+	if s.unread += len(s.frames); s.unread >= largeRecord {
+		s.live = false
+	}
+	return all, over, err
+}
+
+// readRecent is read for a subscriber that follows the turn, unless memory has forgotten what it needs.
+func (s *subscriber) readRecent() (all bool, over end, err error) {
+	defer s.contain(&err)
+	var records []trace.Record
+	records, s.live = s.source.Recent(s.seq)
+	for i := range records {
+		if over, full := s.next(&records[i]); full {
+			return false, over, nil
 		}
-		if taken > 0 {
-			s.cost.spend(taken, time.Since(began))
-		}
-		if s.unread += len(s.frames); s.unread >= largeRecord {
-			s.live = false
-		}
-	}()
+	}
+	return s.live, goesOn, nil
+}
+
+// readOlder is read, from the log.
+func (s *subscriber) readOlder(ctx context.Context) (all bool, over end, err error) {
+	defer s.contain(&err)
 	for r, err := range s.source.Records(ctx, s.seq) {
-		switch {
-		case err != nil:
+		if err != nil {
 			return false, goesOn, fmt.Errorf("read the turn: %w", err)
-		case s.admitted == nil && r.Turn == s.turn && trace.ApproxSize(r.Payload) >= largeRecord:
-			s.live = false
-			return false, goesOn, nil
-		case taken == 0:
-			began = time.Now()
 		}
-		taken++
-		if over = s.take(r); over != goesOn || len(s.frames) >= readAtMost {
+		if over, full := s.next(&r); full {
 			return false, over, nil
 		}
 	}
 	return true, goesOn, nil
+}
+
+// contain makes a panic the end of this stream, not of the process.
+func (s *subscriber) contain(err *error) {
+	if p := recover(); p != nil {
+		s.broken = fmt.Errorf("%w: %v\n%s", errPanic, p, debug.Stack())
+		*err = s.broken
+	}
+}
+
+// next takes a record, and reports how it ends the response, and whether the subscriber is to write before it reads on. It
+// leaves a large record until the subscriber is admitted.
+func (s *subscriber) next(r *trace.Record) (over end, full bool) {
+	if s.admitted == nil && r.Turn == s.turn && trace.ApproxSize(r.Payload) >= largeRecord {
+		s.live = false
+		return goesOn, true
+	}
+	if s.taken == 0 {
+		s.since = time.Now()
+	}
+	s.taken++
+	over = s.take(*r)
+	return over, over != goesOn || len(s.frames) >= readAtMost
 }
 
 // take makes the frames that the client gets of a record.

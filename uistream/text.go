@@ -26,6 +26,9 @@ type fullText struct {
 }
 
 func (t *Translator) part(id string, thought bool) *part {
+	if n := len(t.open); n > 0 && t.open[n-1].id == id && t.open[n-1].thought == thought { // as a rule
+		return t.open[n-1]
+	}
 	key := "text\x00" + id
 	if thought {
 		key = "thought\x00" + id

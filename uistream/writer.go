@@ -36,6 +36,7 @@ type Writer struct {
 	last    time.Time   // when the client was last written something
 	until   time.Time   // the deadline of the writes to come
 	silence *time.Timer // when a keepalive may be due; made by the first Wait
+	silent  chan struct{}
 	begun   bool
 	dirty   bool // something was written since the last Flush
 	framed  bool // it was given a frame
@@ -190,7 +191,7 @@ func (w *Writer) Wait(ctx context.Context, wake, over <-chan struct{}) error {
 			return nil
 		case <-ctx.Done():
 			return context.Cause(ctx)
-		case <-w.silence.C:
+		case <-w.silent:
 			if err := w.keepAlive(); err != nil {
 				return err
 			}
@@ -210,7 +211,7 @@ func Next[T any](ctx context.Context, w *Writer, from <-chan T) (value T, more b
 			return value, more, nil
 		case <-ctx.Done():
 			return value, false, context.Cause(ctx)
-		case <-w.silence.C:
+		case <-w.silent:
 			if err := w.keepAlive(); err != nil {
 				return value, false, err
 			}
@@ -224,7 +225,9 @@ func (w *Writer) prepareWait() error {
 		return err
 	}
 	if w.silence == nil {
-		w.silence = time.NewTimer(w.timing.Keepalive)
+		w.silent = make(chan struct{}, 1)
+		// A timer with a channel would be set and removed at each wait.
+		w.silence = time.AfterFunc(w.timing.Keepalive, func() { w.silent <- struct{}{} })
 	}
 	return w.Flush()
 }
@@ -298,6 +301,9 @@ func (w *Writer) failWith(cause error, sentence string) error {
 // Close settles the response, deferred by the handler: a stream that was begun
 // and not ended must not end as if all were well, so its connection is broken.
 func (w *Writer) Close() {
+	if w.silence != nil {
+		w.silence.Stop()
+	}
 	if w.begun && !w.ended {
 		panic(http.ErrAbortHandler)
 	}

@@ -138,6 +138,7 @@ func deletion(t *testing.T, s eventlog.Store) {
 		if rs := collect(t, l.After(ctx, "s", 0)); len(rs) != 0 {
 			t.Fatalf("%d records are left", len(rs))
 		}
+		recent(t, s, "s", 0, nil)
 		if rs := collect(t, s.Durable(ctx, "s", 0, 0)); len(rs) != 0 {
 			t.Fatalf("%d durable records are left", len(rs))
 		}
@@ -153,6 +154,7 @@ func deletion(t *testing.T, s eventlog.Store) {
 		add(t, l, "s", "after", &log, stop(1))
 		same(t, "new records", collect(t, l.After(ctx, "s", 0)), log[mark:])
 		same(t, "new records in the store", collect(t, s.After(ctx, "s", 0)), log[mark:])
+		recent(t, s, "s", 0, log[mark:])
 		marks, err := s.Turns(ctx, "s", 0, 0)
 		must(t, err)
 		same(t, "new turns", marks, []eventlog.TurnMark{{Turn: "after", First: firstDurable(log[mark:]), Last: log[mark+4].Seq}})

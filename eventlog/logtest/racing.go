@@ -171,6 +171,9 @@ func closed(t *testing.T, s eventlog.Store) {
 	errs["put"] = s.Put(ctx, entry("s", ""))
 	_, errs["append with"] = s.AppendWith(ctx, entry("s", ""), "t", mixed(0, 1))
 	_, errs["count"] = s.Count(ctx)
+	if _, all := s.Recent("s", 0); all {
+		t.Error("a closed store has records in memory")
+	}
 	errs["delete"] = s.Delete(ctx, "s")
 	for _, err := range s.After(ctx, "s", 0) {
 		errs["after"] = err

@@ -48,6 +48,7 @@ func ranges(t *testing.T, s eventlog.Store) {
 	for after := uint64(0); after <= last+2; after++ {
 		want := slices.DeleteFunc(slices.Clone(log), func(r trace.Record) bool { return r.Seq <= after })
 		same(t, fmt.Sprintf("after %d", after), append([]trace.Record{}, collect(t, s.After(ctx, "s", after))...), want)
+		recent(t, s, "s", after, want)
 		for _, until := range []uint64{0, 1, after, after + 1, after + 7, last, last + 9} {
 			want := slices.DeleteFunc(slices.Clone(durable), func(r trace.Record) bool {
 				return r.Seq <= after || until != 0 && r.Seq > until
@@ -55,6 +56,14 @@ func ranges(t *testing.T, s eventlog.Store) {
 			got := append([]trace.Record{}, collect(t, s.Durable(ctx, "s", after, until))...)
 			same(t, fmt.Sprintf("durable after %d until %d", after, until), got, want)
 		}
+	}
+}
+
+// recent checks that memory has what the log has, or says that it does not.
+func recent(t *testing.T, s eventlog.Store, session string, after uint64, want []trace.Record) {
+	t.Helper()
+	if got, all := s.Recent(session, after); all {
+		same(t, fmt.Sprintf("recent after %d", after), append([]trace.Record{}, got...), append([]trace.Record{}, want...))
 	}
 }
 

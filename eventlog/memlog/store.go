@@ -99,6 +99,16 @@ func (s *Store) After(ctx context.Context, id string, after uint64) iter.Seq2[tr
 	return s.read(ctx, id, after, 0, false)
 }
 
+// Recent implements eventlog.Store.
+func (s *Store) Recent(id string, after uint64) (records []trace.Record, all bool) {
+	records, err := s.records(id)
+	return records[behind(records, after):], err == nil
+}
+
+func behind(records []trace.Record, after uint64) int {
+	return sort.Search(len(records), func(i int) bool { return records[i].Seq > after })
+}
+
 // Durable implements eventlog.Store.
 func (s *Store) Durable(ctx context.Context, id string, after, until uint64) iter.Seq2[trace.Record, error] {
 	return s.read(ctx, id, after, until, true)
@@ -111,8 +121,7 @@ func (s *Store) read(ctx context.Context, id string, after, until uint64, durabl
 			yield(trace.Record{}, err)
 			return
 		}
-		from := sort.Search(len(records), func(i int) bool { return records[i].Seq > after })
-		for _, r := range records[from:] {
+		for _, r := range records[behind(records, after):] {
 			if until != 0 && r.Seq > until {
 				return
 			}

@@ -137,9 +137,11 @@ func (l *liveBuffer) after(session string, after, until uint64) []trace.Record {
 		return records
 	}
 	folded = append(folded, records...)
-	slices.SortStableFunc(folded, func(a, b trace.Record) int { return cmp.Compare(a.Seq, b.Seq) })
+	slices.SortStableFunc(folded, bySeq)
 	return folded
 }
+
+func bySeq(a, b trace.Record) int { return cmp.Compare(a.Seq, b.Seq) }
 
 // shrink makes the buffer smaller than the limit. First the durable records go. If that is not
 // enough, the older half of the ephemeral ones becomes one delta per open part. Those of ended

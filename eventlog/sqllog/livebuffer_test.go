@@ -29,6 +29,7 @@ func TestAReaderOfNewRecordsNeedsNoDatabase(t *testing.T) {
 		last := add(t, s, begins("p"), grows("p", "text"), ends("p", "text"))
 		read := func(after uint64, want int) (n reads) {
 			t.Helper()
+			recent, all := s.Recent("s", after)
 			got := 0
 			for _, err := range s.After(eventlog.WithPace(t.Context(), &n), "s", after) {
 				if err != nil {
@@ -38,6 +39,9 @@ func TestAReaderOfNewRecordsNeedsNoDatabase(t *testing.T) {
 			}
 			if got != want {
 				t.Errorf("%d records after %d, want %d", got, after, want)
+			}
+			if all != (n == 0) || all && len(recent) != want {
+				t.Errorf("memory has %d records after %d, and says that these are all: %v; want %d", len(recent), after, all, want)
 			}
 			return n
 		}

@@ -102,12 +102,12 @@ func (s *Store) look(ctx context.Context, id string, after uint64) (v view, err 
 }
 
 // peek is the view of a session that this gateway owns, or will own with the ops in flight. The
-// database has a commit before memory shows the ephemeral records in front of it.
+// database has a commit before memory shows the ephemeral records in front of it. A closed store has no view.
 func (s *Store) peek(id string, after uint64) (v view, ok bool) {
 	s.mu.Lock()
-	se := s.sessions[id]
+	se, closed := s.sessions[id], s.closed
 	s.mu.Unlock()
-	if se == nil {
+	if se == nil || closed {
 		return v, false
 	}
 	se.mu.Lock()
@@ -143,6 +143,26 @@ func (s *Store) After(ctx context.Context, id string, after uint64) iter.Seq2[tr
 		}
 		yieldAll(ctx, live, yield)
 	}
+}
+
+// Recent implements eventlog.Store.
+func (s *Store) Recent(id string, after uint64) (records []trace.Record, all bool) {
+	v, known := s.peek(id, after)
+	after = max(after, v.deletedThrough)
+	if !known || after < v.stored {
+		return nil, false
+	}
+	recent := v.recent[:countUpTo(v.recent, v.shown)]
+	recent = recent[countUpTo(recent, after):]
+	switch {
+	case len(recent) == 0:
+		return v.live, true
+	case len(v.live) == 0:
+		return recent, true
+	}
+	records = append(slices.Clip(recent), v.live...)
+	slices.SortFunc(records, bySeq)
+	return records, true
 }
 
 // Durable implements eventlog.Store.
