@@ -30,9 +30,8 @@ func Forget(s *Store) {
 	s.sweep()
 	for _, se := range s.all() {
 		se.mu.Lock()
-		if n, before := len(se.live.recent), se.live.bytes; n > 0 {
-			se.live.forget(se.live.recent[n-1].Seq)
-			s.liveBytes.Add(int64(se.live.bytes - before))
+		if n := len(se.live.recent); n > 0 {
+			s.resize(se, func(live *liveBuffer) { live.forget(live.recent[n-1].Seq) })
 		}
 		se.mu.Unlock()
 	}
