@@ -50,3 +50,6 @@ func Synchronous(ctx context.Context, s *Store) (mode int, err error) {
 	err = s.db.write.QueryRowContext(ctx, `PRAGMA synchronous`).Scan(&mode)
 	return mode, err
 }
+
+// CountedBytes is what the store believes to have in memory.
+func CountedBytes(s *Store) int64 { return s.liveBytes.Load() }
