@@ -5,7 +5,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -57,44 +56,31 @@ func (s *Store) checkpointsOf(records []trace.Record, after uint64) (rows []chec
 	return rows
 }
 
-// checkpointSoon sees to it that text which no checkpoint has gets one. The caller holds the session's lock.
+// checkpointSoon sees to it that what a session has unsaved is checkpointed. The caller holds the session's lock.
 func (s *Store) checkpointSoon(se *session) {
-	if se.marked || se.live.writing || !se.live.unsaved() {
+	if !se.live.unsaved() || se.live.writing || s.awaited.Swap(true) {
 		return
 	}
-	se.marked = true
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.dirty[se] = struct{}{}
-	if len(s.dirty) > 1 || s.closed {
-		return // the timer runs, or Close looks itself
-	}
-	if s.checkpointer == nil {
-		s.checkpointer = time.AfterFunc(checkpointAge, s.checkpoint)
-		return
-	}
 	age := checkpointAge
 	if len(s.sessions) > manySessions {
 		age = busyAge
 	}
-	s.checkpointer.Reset(age)
+	if !s.closed { // else Close looks itself
+		s.checkpointer = time.AfterFunc(age, s.checkpoint)
+	}
 }
 
 // checkpoint gives the writer what the open parts have grown by.
 func (s *Store) checkpoint() {
 	s.checkpointing.Lock()
 	defer s.checkpointing.Unlock()
-	s.mu.Lock()
-	sessions := slices.Collect(maps.Keys(s.dirty))
-	s.dirty = map[*session]struct{}{}
-	s.mu.Unlock()
-	if s.isClosed() {
-		sessions = s.all() // nothing comes after those that the writer has
-	}
-	for _, se := range sessions {
+	s.awaited.Store(false)
+	closed := s.isClosed() // nothing comes after what the writer has
+	for _, se := range s.all() {
 		se.mu.Lock()
-		se.marked = false
-		if !se.lost && se.live.unsaved() {
+		if se.live.unsaved() && (closed || !se.live.writing) {
 			s.keepParts(se)
 		}
 		se.mu.Unlock()

@@ -80,7 +80,7 @@ func (s *Store) look(ctx context.Context, id string, after uint64) (v view, err 
 		if err != nil {
 			return view{}, err
 		}
-		open, _, err := s.openParts(ctx, now, id, rows)
+		open, _, err := s.openParts(ctx, now, id, rows[countUpTo(rows, after):])
 		if err != nil {
 			return view{}, err
 		}
@@ -88,7 +88,7 @@ func (s *Store) look(ctx context.Context, id string, after uint64) (v view, err 
 			continue // it was taken meanwhile, and memory may have what was not read here
 		}
 		last := max(now.last, now.durable, now.checkpointed)
-		return view{deletedThrough: now.deletedThrough, durable: now.durable, stored: now.durable, last: last, shown: last, live: open[countUpTo(open, after):]}, nil
+		return view{deletedThrough: now.deletedThrough, durable: now.durable, stored: now.durable, last: last, shown: last, live: open}, nil
 	}
 }
 

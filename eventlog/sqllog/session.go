@@ -43,7 +43,6 @@ type session struct {
 	flight                        []*op // what the writer has of the session, in order
 	live                          liveBuffer
 	turns                         map[string]struct{} // that have begun here and not ended
-	marked                        bool                // for the next checkpoint
 	fenced                        map[string]struct{} // turns that were lost with an earlier term
 
 	// The writer alone uses these: the title in the index and the members in the database, if

@@ -42,7 +42,8 @@ type Store struct {
 	awaySince time.Time // when the database went away; zero: it is there; the writer's
 	awaySaid  time.Time // when that was logged last; the writer's
 
-	checkpointing sync.Mutex // held while checkpoints are collected; taken first
+	checkpointing sync.Mutex  // held while checkpoints are collected; taken first
+	awaited       atomic.Bool // checkpointer runs
 	mu            sync.Mutex
 	closed        bool
 	leaving       chan struct{} // closed when Close begins
@@ -52,7 +53,6 @@ type Store struct {
 	sessions      map[string]*session
 	fenced        map[string]map[string]struct{} // turns of sessions that were lost
 	queue         []*op
-	dirty         map[*session]struct{}
 	checkpointer  *time.Timer
 	sweeper       *time.Timer
 	renewing      time.Time // when the leases were last given to the writer to be renewed
@@ -66,7 +66,7 @@ var _ eventlog.Store = (*Store)(nil)
 func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	s := &Store{
 		opts: o.withDefaults(), began: time.Now(), leaving: make(chan struct{}), inspected: make(chan struct{}), reindexed: make(chan struct{}), closing: make(chan struct{}), more: make(chan struct{}, 1), stop: make(chan struct{}), written: make(chan struct{}),
-		sessions: map[string]*session{}, fenced: map[string]map[string]struct{}{}, dirty: map[*session]struct{}{},
+		sessions: map[string]*session{}, fenced: map[string]map[string]struct{}{},
 	}
 	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := s.start(ctx); err != nil {
@@ -114,7 +114,7 @@ func (s *Store) start(ctx context.Context) (err error) {
 	if err := s.readEpoch(ctx, known.lost); err != nil {
 		return s.db.sentence(err)
 	}
-	return s.sign(true)
+	return s.writeName(true)
 }
 
 // firstEdition says that the log of the first edition is not read.
@@ -191,7 +191,7 @@ func (s *Store) Close() error {
 	close(s.stop)
 	<-s.written
 	s.end()
-	return errors.Join(err, s.sign(false), s.db.close(), s.lock.Close())
+	return errors.Join(err, s.writeName(false), s.db.close(), s.lock.Close())
 }
 
 // do has the writer do something for no session, and waits.
