@@ -2,8 +2,8 @@ package trace
 
 // This file joins deltas that wait together.
 
-// joinedBytes is how long a delta may become by joining: as much text as one checkpoint holds. A record then
-// stays small beside what a store keeps of a turn, and beside what a client reads at a time.
+// joinedBytes is how long a delta may become by joining. A record then stays small beside what a store keeps of a
+// turn, and beside what a client reads at a time.
 const joinedBytes = 2 << 10
 
 // JoinDeltas joins deltas of one part that stand side by side, so that each reader of the log has

@@ -64,7 +64,7 @@ type db struct {
 	// insert adds records that are not there yet, and counts them.
 	insert func(ctx context.Context, tx *sql.Tx, rows []row) (int64, error)
 	// keep puts checkpoints in the place of older ones.
-	keep func(ctx context.Context, tx *sql.Tx, rows []sessionCheckpoint) error
+	keep func(ctx context.Context, tx *sql.Tx, rows []checkpoint) error
 
 	// words is the index of words.
 	words wordIndex

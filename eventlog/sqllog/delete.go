@@ -50,8 +50,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		o.moves = func(p *place) { p.last, p.deletedThrough, p.registered = last, last, 0 }
 		o.then = func() {
 			se.deletedThrough, se.members, se.title = last, nil, nil
-			s.liveBytes.Add(-int64(se.live.bytes))
-			se.live = liveBuffer{stored: last}
+			s.resize(se, func(live *liveBuffer) { *live = liveBuffer{stored: last} })
 			clear(se.turns)
 		}
 		return o

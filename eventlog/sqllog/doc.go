@@ -9,12 +9,12 @@
 //
 // An ephemeral record gets its number in memory and is visible at once, unless a
 // durable record before it is still being written. Its text is checkpointed behind:
-// the table checkpoints holds one delta per open part with the text so far, at most
-// 250 ms old. A checkpoint is replaced in place; the end of its part or turn
-// deletes it. Parts of more than 64 KB have one row for each 64 KB.
+// every 150 ms the table checkpoints gets one delta per open part with what the part grew
+// by. The end of a part makes its checkpoints void, and the next checkpoint deletes them.
 //
 // Records of open turns stay in memory, within a bound. Beyond the bound the oldest
-// deltas of a part become one. After a restart a part has its checkpoint.
+// deltas of a part become one, and only the texts of open parts are left. After a restart a
+// part has the text of its checkpoints.
 //
 // # Ownership
 //

@@ -30,9 +30,8 @@ func Forget(s *Store) {
 	s.sweep()
 	for _, se := range s.all() {
 		se.mu.Lock()
-		if n, before := len(se.live.recent), se.live.bytes; n > 0 {
-			se.live.forget(se.live.recent[n-1].Seq)
-			s.liveBytes.Add(int64(se.live.bytes - before))
+		if n := len(se.live.recent); n > 0 {
+			s.resize(se, func(live *liveBuffer) { live.forget(live.recent[n-1].Seq) })
 		}
 		se.mu.Unlock()
 	}
@@ -51,3 +50,6 @@ func Synchronous(ctx context.Context, s *Store) (mode int, err error) {
 	err = s.db.write.QueryRowContext(ctx, `PRAGMA synchronous`).Scan(&mode)
 	return mode, err
 }
+
+// CountedBytes is what the store believes to have in memory.
+func CountedBytes(s *Store) int64 { return s.liveBytes.Load() }

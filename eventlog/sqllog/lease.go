@@ -83,7 +83,6 @@ func (s *Store) keepOnly(kept map[string]ownership) {
 		se.mu.Lock()
 		if se.term != 0 && !se.lost && kept[se.id] != (ownership{s.owner, se.term}) {
 			s.lose(se, true)
-			se.lost = true
 		}
 		se.mu.Unlock()
 	}

@@ -40,6 +40,25 @@ func TestAnOwnerOfTheSameTermIsAnotherOwner(t *testing.T) {
 	}
 }
 
+// A session that somebody else has when it is given back is counted out of the memory once.
+func TestASessionThatIsLostAsItIsGivenBack(t *testing.T) {
+	onBoth(t, func(t *testing.T, o sqllog.Options) {
+		o.Idle, o.Linger = time.Nanosecond, time.Nanosecond
+		s := open(t, o)
+		add(t, s, begins("p"), ends("p", "text"), stops())
+		if _, err := behind(t, o).ExecContext(t.Context(), `UPDATE places SET owner = 'other:1'`); err != nil {
+			t.Fatal(err)
+		}
+		sqllog.Sweep(s)
+		if _, err := s.Term(t.Context(), "s"); !errors.Is(err, eventlog.ErrNotOwner) && o.URL != "" { // it waits until the session is gone
+			t.Errorf("the term of a session that another gateway has: %v", err)
+		}
+		if counted := sqllog.CountedBytes(s); counted != 0 {
+			t.Errorf("%d bytes are counted of no session", counted)
+		}
+	})
+}
+
 // held is a store whose way to PostgreSQL can be held.
 func held(t *testing.T, o sqllog.Options) (*sqllog.Store, *faultnet.Proxy) {
 	t.Helper()

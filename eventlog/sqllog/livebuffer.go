@@ -22,7 +22,13 @@ type liveBuffer struct {
 	stored uint64         // durable records up to here are read from the database
 	aged   uint64         // the newest durable record at the last call of age
 
-	bytes int // of all
+	grown        uint64    // the newest record of a part
+	checkpointed uint64    // checkpoints have the texts of open parts up to here, once the writer has written them
+	over         []partKey // parts that have ended, and may have checkpoints
+	writing      bool      // the writer has checkpoints: the next ones wait, so that a slow database does not have a text twice
+
+	bytes  int // of all records
+	folded int // of the folded texts
 }
 
 // keep takes a visible durable record.
@@ -70,37 +76,42 @@ func (l *liveBuffer) add(r trace.Record, now time.Time) {
 		l.end("", now)
 		return
 	}
-	name, does, text := effectOf(r.Payload)
+	name, does, _ := effectOf(r.Payload)
 	if does == none {
 		return
 	}
 	key := partKey{r.Turn, name}
 	p := l.parts[key]
 	if p == nil {
-		p = &part{}
+		p = &part{first: r.Seq}
 		if l.parts == nil {
 			l.parts = map[partKey]*part{}
 		}
 		l.parts[key] = p
 	}
-	p.grow(r, does, text)
+	p.event, l.grown = r.Event, r.Seq
+	p.event.Payload = trace.WithDelta(r.Payload, "")
 }
 
-// restore takes a checkpoint that an earlier process left.
-func (l *liveBuffer) restore(c checkpoint, r trace.Record) {
-	l.records = append(l.records, r)
-	l.bytes += trace.ApproxSize(r.Payload)
-	if l.parts == nil {
-		l.parts = map[partKey]*part{}
+// endPart forgets a part that has ended.
+func (l *liveBuffer) endPart(key partKey) {
+	if p := l.parts[key]; p != nil {
+		l.folded -= p.size()
+		delete(l.parts, key)
+		if p.first <= l.checkpointed {
+			l.over = append(l.over, key)
+		}
 	}
-	p := l.parts[c.key]
-	if p == nil {
-		p = &part{saved: true}
-		l.parts[c.key] = p
+}
+
+// endTurn forgets the parts of a turn that has ended, and later its records.
+func (l *liveBuffer) endTurn(turn string, now time.Time) {
+	for key := range l.parts {
+		if key.turn == turn {
+			l.endPart(key)
+		}
 	}
-	p.event, p.seq = r.Event, r.Seq
-	p.event.Payload = trace.WithDelta(r.Payload, "")
-	p.chunk = max(p.chunk, c.chunk+1) // what comes is a chunk of its own
+	l.end(turn, now)
 }
 
 // end marks a turn's records as no longer needed.
@@ -113,14 +124,20 @@ func (l *liveBuffer) end(turn string, now time.Time) {
 	}
 }
 
-// dirty reports whether there is text that no checkpoint has.
-func (l *liveBuffer) dirty() bool {
-	for _, p := range l.parts {
-		if p.dirty && !p.ending && !p.writing {
-			return true
+// unsaved reports whether there is text that no checkpoint has, or a checkpoint that nobody needs.
+func (l *liveBuffer) unsaved() bool {
+	return len(l.over) > 0 || len(l.parts) > 0 && l.grown > l.checkpointed
+}
+
+// open lists the records of open parts with a number greater than after, up to until.
+func (l *liveBuffer) open(session string, after, until uint64) (open []trace.Record) {
+	for _, r := range l.after(session, after, until) {
+		name, _, _ := effectOf(r.Payload)
+		if p := l.parts[partKey{r.Turn, name}]; p != nil && r.Seq >= p.first {
+			open = append(open, r)
 		}
 	}
-	return false
+	return open
 }
 
 // after lists the ephemeral records with a number greater than after, up to until.
@@ -144,9 +161,10 @@ func (l *liveBuffer) after(session string, after, until uint64) []trace.Record {
 func bySeq(a, b trace.Record) int { return cmp.Compare(a.Seq, b.Seq) }
 
 // shrink makes the buffer smaller than the limit. First the durable records go. If that is not
-// enough, the older half of the ephemeral ones becomes one delta per open part. Those of ended
-// parts go, and those that were replaced.
+// enough, the older half of the ephemeral ones becomes one delta per open part, or its newest output. Those of ended
+// parts go. The texts of open parts count and stay, so with long ones few records are beside them.
 func (l *liveBuffer) shrink(limit int) {
+	limit = max(limit-l.folded, min(limit, smallLive))
 	if l.bytes > limit && len(l.recent) > 0 {
 		l.forget(l.recent[len(l.recent)-1].Seq)
 	}
@@ -154,14 +172,14 @@ func (l *liveBuffer) shrink(limit int) {
 		return
 	}
 	half := 0
-	for n := 0; half < len(l.records) && n < l.bytes/2; half++ {
-		n += trace.ApproxSize(l.records[half].Payload)
-	}
-	for _, r := range l.records[:half] {
+	for ; half < len(l.records) && l.bytes > limit/2; half++ {
+		r := l.records[half]
 		l.bytes -= trace.ApproxSize(r.Payload)
 		name, does, text := effectOf(r.Payload)
-		if p := l.parts[partKey{r.Turn, name}]; p != nil && does == grows {
-			p.fold(r.Seq, text)
+		if p := l.parts[partKey{r.Turn, name}]; p != nil {
+			l.folded -= p.size()
+			p.fold(r, does, text)
+			l.folded += p.size()
 		}
 	}
 	l.records = slices.Clone(l.records[half:])

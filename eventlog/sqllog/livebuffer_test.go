@@ -154,18 +154,19 @@ func TestMemoryAndDatabaseAreOneLog(t *testing.T) {
 	})
 }
 
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
 // A large record of each of many sessions is in the database, and in memory no longer.
 //
 //evidence:for limit-live-buffer
 func TestACommittedRecordIsNotKept(t *testing.T) {
 	const size, sessions = 8 << 20, 12
 	s := open(t, sqllog.Options{Dir: t.TempDir(), LiveBytes: 1 << 20})
-	heap := func() int64 {
-		runtime.GC()
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return int64(m.HeapAlloc)
-	}
 	before := heap()
 	for i := range sessions {
 		event := trace.Event{ID: "e", Actor: trace.Agent, Time: time.Now(), Payload: trace.Message{Part: "p", Text: strings.Repeat("x", size)}}
@@ -175,5 +176,66 @@ func TestACommittedRecordIsNotKept(t *testing.T) {
 	}
 	if grown := heap() - before; grown > 3*size {
 		t.Errorf("after %d records of %d MB the store keeps %d MB", sessions, size>>20, grown>>20)
+	}
+}
+
+// Of an open turn the store keeps the texts once, and little beside them. It counts all that.
+//
+//evidence:for limit-live-buffer
+func TestOpenTurnsAreKeptWithinTheirBound(t *testing.T) {
+	const mega, sessions = 1 << 20, 4
+	for name, c := range map[string]struct {
+		deltas int
+		event  trace.Event
+		most   int64 // kept
+	}{
+		"long deltas":   {1000, grows("p", strings.Repeat("x", 8<<10)), sessions * 8 * mega * 13 / 10},
+		"short deltas":  {50_000, grows("p", "word "), sessions * 3 * mega},
+		"large outputs": {100, event(trace.ToolResultProgress{ToolCallID: "c", Output: []byte(`"` + strings.Repeat("x", mega) + `"`)}), sessions * 2 * mega},
+	} {
+		s := open(t, sqllog.Options{Dir: t.TempDir(), LiveBytes: 64 << 10, TotalBytes: mega, NoSync: true, Linger: time.Nanosecond})
+		before := heap()
+		for i := range sessions {
+			id := fmt.Sprint("s", i)
+			for n := range c.deltas {
+				e := c.event
+				if d, is := e.Payload.(trace.MessageDelta); is {
+					d.Delta = strings.Clone(d.Delta)
+					e.Payload = d
+				} else if p, is := e.Payload.(trace.ToolResultProgress); is {
+					p.Output = slices.Clone(p.Output)
+					e.Payload = p
+				}
+				if _, err := s.Append(t.Context(), id, "t", []trace.Event{e}); err != nil {
+					t.Fatal(n, err)
+				}
+			}
+		}
+		allowed := c.most + 2*mega // of SQLite, and of the writer
+		var kept, counted int64
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(10 * time.Millisecond) { // the writer has texts until they are written
+			if kept, counted = heap()-before, sqllog.CountedBytes(s); kept <= allowed {
+				break
+			}
+		}
+		if kept > allowed {
+			t.Errorf("%s: the store keeps %d KB, and may keep %d", name, kept>>10, allowed>>10)
+		}
+		if counted < (kept-2*mega)*3/4 || counted > c.most {
+			t.Errorf("%s: the store keeps %d KB, and counts %d", name, kept>>10, counted>>10)
+		}
+		for i := range sessions {
+			if _, err := s.Append(t.Context(), fmt.Sprint("s", i), "t", []trace.Event{stops()}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sqllog.Sweep(s)
+		sqllog.Forget(s)
+		if counted := sqllog.CountedBytes(s); counted != 0 {
+			t.Errorf("%s: %d bytes are counted when all turns are over", name, counted)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
 	}
 }

@@ -38,7 +38,7 @@ func lockDir(dir string) (dirLock, error) {
 	} else if err != nil {
 		err = fmt.Errorf("lock the data directory %s: %w", dir, err)
 	} else {
-		err = sign(f)
+		err = writeHolder(f)
 	}
 	if err != nil {
 		_ = lock.Close()
@@ -73,8 +73,8 @@ func waitLock(try func() (bool, error)) (ok bool, err error) {
 	}
 }
 
-// sign writes who holds the directory.
-func sign(f *os.File) error {
+// writeHolder writes who holds the directory.
+func writeHolder(f *os.File) error {
 	if err := f.Truncate(0); err != nil {
 		return fmt.Errorf("write the lock of the data directory: %w", err)
 	}

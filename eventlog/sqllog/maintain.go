@@ -9,14 +9,8 @@ import (
 	"github.com/tributary-dev/tributary/eventlog"
 )
 
-// Times of what is done beside appends.
-const (
-	// A checkpoint is at most checkpointAge old, and busyAge while many parts are open.
-	checkpointAge = 150 * time.Millisecond
-	busyAge       = 900 * time.Millisecond
-	manySessions  = 1000
-	sweepEvery    = time.Second
-)
+// sweepEvery is how often memory is freed, and what else is done beside appends.
+const sweepEvery = time.Second
 
 // smallLive is what each session may keep of its records however many there are.
 const smallLive = 64 << 10
@@ -29,54 +23,6 @@ func (s *Store) liveLimit() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return min(s.opts.LiveBytes, max(smallLive, s.opts.TotalBytes/max(1, len(s.sessions))))
-}
-
-// checkpointSoon sees to it that the session's open parts are checkpointed.
-func (s *Store) checkpointSoon(se *session) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.dirty[se] = struct{}{}
-	if len(s.dirty) > 1 || s.closed {
-		return // the timer runs, or Close looks itself
-	}
-	if s.checkpointer == nil {
-		s.checkpointer = time.AfterFunc(checkpointAge, s.checkpoint)
-		return
-	}
-	age := checkpointAge
-	if len(s.sessions) > manySessions {
-		age = busyAge
-	}
-	s.checkpointer.Reset(age)
-}
-
-// checkpoint gives the writer what the open parts have now.
-func (s *Store) checkpoint() {
-	s.checkpointing.Lock()
-	defer s.checkpointing.Unlock()
-	s.mu.Lock()
-	dirty := s.dirty
-	s.dirty = map[*session]struct{}{}
-	s.mu.Unlock()
-	for se := range dirty {
-		se.mu.Lock()
-		se.marked = false
-		o := &op{se: se, began: time.Now()}
-		for key, p := range se.live.parts {
-			if !p.dirty || p.ending || p.writing {
-				continue
-			}
-			rows, err := p.checkpoints(se.id, key)
-			if err != nil {
-				s.opts.Logger.Warn("a text that is still growing is not checkpointed", "session", se.id, "error", err)
-			}
-			o.checkpoints = append(o.checkpoints, rows...)
-		}
-		if o.checkpoints != nil && !se.lost {
-			s.enqueue(o)
-		}
-		se.mu.Unlock()
-	}
 }
 
 // arm starts the sweeper when there is something to sweep. The caller holds s.mu.
@@ -109,10 +55,10 @@ func (s *Store) sweep() {
 	}
 	for _, se := range s.all() {
 		se.mu.Lock()
-		before := se.live.bytes
-		se.live.age(se.turns)
-		se.live.drop(now.Add(-s.opts.Linger))
-		s.liveBytes.Add(int64(se.live.bytes - before))
+		s.resize(se, func(live *liveBuffer) {
+			live.age(se.turns)
+			live.drop(now.Add(-s.opts.Linger))
+		})
 		s.release(se, now)
 		se.mu.Unlock()
 	}
@@ -126,7 +72,7 @@ func (s *Store) sweep() {
 // release gives back a session that was not used for a while. The caller holds the
 // session's lock.
 func (s *Store) release(se *session, now time.Time) {
-	if len(se.flight) > 0 || len(se.turns) > 0 || se.live.dirty() || se.term == 0 {
+	if len(se.flight) > 0 || len(se.turns) > 0 || se.live.unsaved() || se.term == 0 {
 		return
 	}
 	s.mu.Lock()
@@ -139,25 +85,25 @@ func (s *Store) release(se *session, now time.Time) {
 	if !idle {
 		return
 	}
-	last := se.last
-	o := &op{se: se, began: now}
-	o.do = func(ctx context.Context, tx *sql.Tx) error {
-		_, err := s.db.exec(ctx, tx, freePlace, se.id)
-		return err
-	}
-	o.moves = func(p *place) { p.last = last }
-	o.after = func(error) {
-		se.term, se.lost = 0, true
-		s.liveBytes.Add(-int64(se.live.bytes))
-		s.mu.Lock()
-		delete(s.sessions, se.id)
-		s.mu.Unlock()
+	s.free(se).after = func(error) {
+		s.lose(se, false)
+		se.term = 0
 		close(se.released)
 	}
-	s.enqueue(o)
 }
 
 const freePlace = `UPDATE places SET owner = '', lease_until = 0 WHERE session = $1`
+
+// free has the writer give a session back. The caller holds the session's lock.
+func (s *Store) free(se *session) *op {
+	last := se.last
+	o := &op{se: se, began: time.Now(), moves: func(p *place) { p.last = last }, do: func(ctx context.Context, tx *sql.Tx) error {
+		_, err := s.db.exec(ctx, tx, freePlace, se.id)
+		return err
+	}}
+	s.enqueue(o)
+	return o
+}
 
 // releaseAll gives back all sessions.
 func (s *Store) releaseAll() error {
@@ -167,13 +113,8 @@ func (s *Store) releaseAll() error {
 		released := se.released != nil // the writer has that
 		s.mu.Unlock()
 		se.mu.Lock()
-		if last := se.last; !released && !se.lost && (se.term != 0 || len(se.flight) > 0) {
-			o := &op{se: se, began: time.Now(), moves: func(p *place) { p.last = last }, do: func(ctx context.Context, tx *sql.Tx) error {
-				_, err := s.db.exec(ctx, tx, freePlace, se.id)
-				return err
-			}}
-			s.enqueue(o)
-			ops = append(ops, o)
+		if !released && !se.lost && (se.term != 0 || len(se.flight) > 0) {
+			ops = append(ops, s.free(se))
 		}
 		se.mu.Unlock()
 	}

@@ -55,8 +55,8 @@ func machineStart() string {
 	return strings.TrimSpace(string(id))
 }
 
-// sign writes the name, when the database is there.
-func (s *Store) sign(open bool) error {
+// writeName writes the name, when the database is there.
+func (s *Store) writeName(open bool) error {
 	line := s.gateway
 	if _, err := os.Stat(filepath.Join(s.opts.Dir, databaseFile)); err == nil {
 		if line += " " + databaseFile; open {

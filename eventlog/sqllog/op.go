@@ -25,12 +25,9 @@ type op struct {
 	first, last uint64
 	records     []trace.Record
 	rows        []row
-	texts       []text    // what its records do to the index of words
-	begins      uint64    // the turn begins with this record
-	stops       uint64    // and ends with this one
-	closes      []partKey // the parts that it ends
-	ends        []partKey // those of them whose checkpoints go
-
+	texts       []text // what its records do to the index of words
+	begins      uint64 // the turn begins with this record
+	stops       uint64 // and ends with this one
 	checkpoints []checkpoint
 	// moves changes where the session stands, in the same transaction.
 	moves func(*place)
@@ -60,17 +57,17 @@ func (o *op) size() (n int) {
 
 // writes reports whether the op needs a transaction.
 func (o *op) writes() bool {
-	return o.durable() || o.do != nil || o.checkpoints != nil || o.ends != nil || o.se != nil && o.se.term == 0
+	return o.durable() || o.do != nil || o.checkpoints != nil || o.se != nil && o.se.term == 0
 }
 
-// plan finds what an append means for turns and parts. The caller holds the
+// plan finds what an append means for turns. The caller holds the
 // session's lock, as for show and complete.
 func (o *op) plan() {
-	if o.rows == nil {
+	if o.rows == nil || o.turn == "" {
 		return
 	}
 	se := o.se
-	if _, begun := se.turns[o.turn]; !begun && o.turn != "" {
+	if _, begun := se.turns[o.turn]; !begun {
 		se.turns[o.turn] = struct{}{}
 		o.begins = o.rows[0].seq
 		for i := range o.texts {
@@ -80,26 +77,8 @@ func (o *op) plan() {
 		}
 	}
 	for _, r := range o.records {
-		if name, does, _ := effectOf(r.Payload); does == ends {
-			o.closePart(partKey{o.turn, name})
-		}
-		if _, stop := r.Payload.(trace.Stop); stop && o.turn != "" {
+		if _, stop := r.Payload.(trace.Stop); stop {
 			o.stops = r.Seq
-			for key := range se.live.parts {
-				if key.turn == o.turn {
-					o.closePart(key)
-				}
-			}
-		}
-	}
-}
-
-func (o *op) closePart(key partKey) {
-	if p := o.se.live.parts[key]; p != nil && !p.ending {
-		p.ending = true
-		o.closes = append(o.closes, key)
-		if p.saved {
-			o.ends = append(o.ends, key)
 		}
 	}
 }
@@ -107,51 +86,26 @@ func (o *op) closePart(key partKey) {
 // show makes the records visible.
 func (o *op) show(s *Store) {
 	se, now := o.se, time.Now()
-	before := se.live.bytes
-	for _, r := range o.records {
-		if trace.Ephemeral(r.Payload) {
-			se.live.add(r, now)
-			continue
-		}
-		se.durable = r.Seq
-		se.live.keep(r)
-		if name, does, _ := effectOf(r.Payload); does == ends {
-			o.forget(s, partKey{o.turn, name})
-		}
-	}
-	if o.stops != 0 {
-		delete(se.turns, o.turn)
-		se.live.end(o.turn, now)
-		for key := range se.live.parts {
-			if key.turn == o.turn {
-				o.forget(s, key)
+	limit := s.liveLimit()
+	s.resize(se, func(live *liveBuffer) {
+		for _, r := range o.records {
+			if trace.Ephemeral(r.Payload) {
+				live.add(r, now)
+				continue
+			}
+			se.durable = r.Seq
+			live.keep(r)
+			if name, does, _ := effectOf(r.Payload); does == ends {
+				live.endPart(partKey{o.turn, name})
 			}
 		}
-	}
-	se.live.shrink(s.liveLimit())
-	s.liveBytes.Add(int64(se.live.bytes - before))
-	o.checkpointNext(s)
-}
-
-// checkpointNext sees to it that text which no checkpoint has gets one.
-func (o *op) checkpointNext(s *Store) {
-	if !o.se.marked && o.se.live.dirty() {
-		o.se.marked = true
-		s.checkpointSoon(o.se)
-	}
-}
-
-// forget drops a part that has ended. Its checkpoint goes with the transaction that
-// ended it, unless it came between: then it goes now.
-func (o *op) forget(s *Store, key partKey) {
-	p := o.se.live.parts[key]
-	if p == nil {
-		return
-	}
-	delete(o.se.live.parts, key)
-	if p.saved && !p.ending {
-		s.enqueue(&op{se: o.se, began: time.Now(), ends: []partKey{key}})
-	}
+		if o.stops != 0 {
+			delete(se.turns, o.turn)
+			live.endTurn(o.turn, now)
+		}
+		live.shrink(limit)
+	})
+	s.checkpointSoon(se)
 }
 
 // complete takes the outcome of an op: its records are visible, or it failed.
@@ -165,14 +119,6 @@ func (o *op) complete(s *Store, err error) {
 				se.flight = slices.Concat(se.flight[:i], se.flight[i+1:]) // an array of its own: the old one keeps the op
 				break
 			}
-		}
-		for _, c := range o.checkpoints {
-			if p := se.live.parts[c.key]; p != nil {
-				p.written(c, err)
-			}
-		}
-		if o.checkpoints != nil {
-			o.checkpointNext(s)
 		}
 		switch {
 		case err == nil:
@@ -201,19 +147,9 @@ func (o *op) complete(s *Store, err error) {
 // nevertheless.
 func (o *op) undo(s *Store, err error) {
 	se := o.se
-	before := se.live.bytes
-	se.live.forget(o.last)
-	s.liveBytes.Add(int64(se.live.bytes - before))
-	for _, key := range o.closes {
-		if p := se.live.parts[key]; p != nil {
-			p.ending = false
-		}
-	}
+	s.resize(se, func(live *liveBuffer) { live.forget(o.last) })
 	if errors.Is(err, eventlog.ErrNotOwner) || errors.Is(err, errMoved) {
-		if !se.lost {
-			s.lose(se, errors.Is(err, eventlog.ErrNotOwner))
-		}
-		se.lost = true
+		s.lose(se, errors.Is(err, eventlog.ErrNotOwner))
 	}
 	if o.begins != 0 {
 		delete(se.turns, o.turn)

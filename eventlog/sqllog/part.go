@@ -1,20 +1,12 @@
 package sqllog
 
 import (
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 
 	"github.com/tributary-dev/tributary/trace"
 )
-
-// chunkBytes is how much text of a part one checkpoint holds. A longer part has
-// several, so that a checkpoint costs the same however long its part is: less than
-// a page of the database.
-const chunkBytes = 2 << 10
-
-// largestChunk bounds a chunk that grows between two checkpoints.
-const largestChunk = 1 << 20
 
 // partKey names a part of a turn.
 type partKey struct{ turn, name string }
@@ -22,30 +14,11 @@ type partKey struct{ turn, name string }
 // part is a part that is still being written.
 type part struct {
 	event trace.Event // the newest ephemeral one, without its text
-	seq   uint64
-	// text is what the part grew by since the chunk began; progress replaces it.
-	text  strings.Builder
-	last  trace.Payload // of a part that is replaced, not grown
-	chunk int
-	dirty bool // text that no checkpoint has
-	// full are chunks that have ended and are not written yet, or not for sure.
-	full []chunk
-	// writing: the writer has checkpoints of the part. The next ones wait, so that a slow
-	// database does not have the text in memory many times.
-	writing bool
-	saved   bool // a checkpoint is there, or on its way
-	// ending: the durable record that ends the part is being written.
-	ending bool
-	// folded is the text of deltas that the live buffer no longer holds one by one.
+	first uint64      // an ended part may have had the same name
+	// folded is the text of deltas that the live buffer no longer holds one by one. output is the newest of the outputs.
 	folded strings.Builder
 	ends   []deltaEnd
-}
-
-// chunk is a piece of a part's text that grows no more.
-type chunk struct {
-	number int
-	seq    uint64
-	text   string
+	output trace.Record
 }
 
 // deltaEnd is where a delta ends in the folded text.
@@ -91,89 +64,38 @@ func effectOf(p trace.Payload) (name string, does effect, text string) {
 	return "", none, ""
 }
 
-// grow adds an ephemeral record to its part.
-func (p *part) grow(r trace.Record, does effect, more string) {
-	if p.text.Len()+len(more) > largestChunk && p.text.Len() > 0 && does == grows {
-		p.endChunk()
+// size is how many bytes the part holds of what the live buffer no longer holds.
+func (p *part) size() int {
+	const end = 16
+	n := p.folded.Cap() + end*cap(p.ends)
+	if p.output.Payload != nil {
+		n += trace.ApproxSize(p.output.Payload)
 	}
-	p.event, p.seq, p.dirty = r.Event, r.Seq, true
+	return n
+}
+
+// fold takes over a record that leaves the live buffer.
+func (p *part) fold(r trace.Record, does effect, text string) {
 	if does == replaces {
-		p.last = r.Payload
+		p.output = r
 		return
 	}
-	p.event.Payload = trace.WithDelta(r.Payload, "")
-	p.text.WriteString(more)
-}
-
-// endChunk ends the chunk that grows. The next text begins another one.
-func (p *part) endChunk() {
-	p.full = append(p.full, chunk{p.chunk, p.seq, p.text.String()})
-	p.text.Reset()
-	p.chunk++
-}
-
-// checkpoint is a row of the table.
-type checkpoint struct {
-	key   partKey
-	chunk int
-	seq   uint64
-	body  []byte
-	full  *chunk // what the row has, if it is the last row of the chunk
-}
-
-// checkpoints makes the rows of what the part's chunks have now.
-func (p *part) checkpoints(session string, key partKey) (rows []checkpoint, err error) {
-	add := func(c chunk, payload trace.Payload, full *chunk) {
-		r := trace.Record{Session: session, Turn: key.turn, Seq: c.seq, Event: p.event}
-		r.Payload = payload
-		body, wrong := r.AppendJSON(nil)
-		if wrong != nil {
-			err = wrong
-			return
-		}
-		rows = append(rows, checkpoint{key: key, chunk: c.number, seq: c.seq, body: body, full: full})
-	}
-	if p.last == nil && p.text.Len() >= chunkBytes {
-		p.endChunk()
-	}
-	for _, c := range p.full {
-		add(c, trace.WithDelta(p.event.Payload, c.text), &c)
-	}
-	switch now := (chunk{number: p.chunk, seq: p.seq}); {
-	case p.last != nil:
-		add(now, p.last, nil)
-	case p.text.Len() > 0:
-		add(now, trace.WithDelta(p.event.Payload, p.text.String()), nil)
-	}
-	p.full, p.dirty, p.saved, p.writing = nil, false, true, rows != nil
-	return rows, err
-}
-
-// written takes the outcome of a checkpoint. The rows of chunks that failed are written again.
-func (p *part) written(c checkpoint, err error) {
-	p.writing, p.dirty = false, p.dirty || err != nil
-	if err != nil && c.full != nil {
-		p.full = append(p.full, *c.full)
-	}
-}
-
-// fold takes over the text of a delta that leaves the live buffer.
-func (p *part) fold(seq uint64, text string) {
 	p.folded.WriteString(text)
-	p.ends = append(p.ends, deltaEnd{seq, p.folded.Len()})
+	p.ends = append(p.ends, deltaEnd{r.Seq, p.folded.Len()})
 }
 
-// unfold is the folded text behind a number as one delta.
+// unfold is the folded text behind a number as one delta, or the output.
 func (p *part) unfold(session string, key partKey, after uint64) (r trace.Record, ok bool) {
-	if len(p.ends) == 0 || p.ends[len(p.ends)-1].seq <= after {
+	if p.output.Seq > after {
+		return p.output, true
+	}
+	n := sort.Search(len(p.ends), func(i int) bool { return p.ends[i].seq > after })
+	if n == len(p.ends) {
 		return r, false
 	}
 	from, newest := 0, p.ends[len(p.ends)-1].seq
-	for _, m := range slices.Backward(p.ends) {
-		if m.seq <= after {
-			from = m.end
-			break
-		}
+	if n > 0 {
+		from = p.ends[n-1].end
 	}
 	e := p.event
 	e.ID = "folded." + strconv.FormatUint(newest, 10)

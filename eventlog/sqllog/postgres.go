@@ -141,13 +141,13 @@ func postgresInsert(ctx context.Context, tx *sql.Tx, rows []row) (int64, error) 
 	return result.RowsAffected()
 }
 
-func postgresKeep(ctx context.Context, tx *sql.Tx, rows []sessionCheckpoint) error {
+func postgresKeep(ctx context.Context, tx *sql.Tx, rows []checkpoint) error {
 	n := len(rows)
 	sessions, turns, parts := make([]string, n), make([]string, n), make([]string, n)
 	chunks, seqs, bodies, sums := make([]int64, n), make([]int64, n), make([][]byte, n), make([]int64, n)
 	for i, c := range rows {
 		sessions[i], turns[i], parts[i] = c.session, c.key.turn, c.key.name
-		chunks[i], seqs[i], bodies[i], sums[i] = int64(c.chunk), int64(c.seq), c.body, c.sum(c.session) //nolint:gosec // no session has 2^63 records
+		chunks[i], seqs[i], bodies[i], sums[i] = c.after, int64(c.seq), c.body, c.sum() //nolint:gosec // no session has 2^63 records
 	}
 	_, err := tx.ExecContext(ctx, `INSERT INTO checkpoints (session, turn, part, chunk, seq, body, sum)
 		SELECT * FROM unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::bigint[], $6::bytea[], $7::bigint[])

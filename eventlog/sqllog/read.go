@@ -69,14 +69,10 @@ func (s *Store) look(ctx context.Context, id string, after uint64) (v view, err 
 		if v, ok := s.peek(id, after); ok {
 			return v, nil
 		}
-		v = view{}
-		var rows []checkpoint
-		err = s.reading(ctx, func(ctx context.Context) error {
-			now, err := s.stands(ctx, id)
-			v.deletedThrough, v.durable, v.stored = now.deletedThrough, now.durable, now.durable
-			v.last = max(now.last, now.durable, now.checkpointed)
-			v.shown = v.last
-			if err == nil && now.checkpointed > after {
+		var now standing
+		var rows []trace.Record
+		err = s.reading(ctx, func(ctx context.Context) (err error) {
+			if now, err = s.stands(ctx, id); err == nil && now.checkpointed > after {
 				rows, err = s.checkpoints(ctx, id)
 			}
 			return err
@@ -84,20 +80,15 @@ func (s *Store) look(ctx context.Context, id string, after uint64) (v view, err 
 		if err != nil {
 			return view{}, err
 		}
+		open, _, err := s.openParts(ctx, now, id, rows[countUpTo(rows, after):])
+		if err != nil {
+			return view{}, err
+		}
 		if _, ok := s.peek(id, after); ok {
 			continue // it was taken meanwhile, and memory may have what was not read here
 		}
-		for _, c := range rows {
-			if c.seq <= after {
-				continue
-			}
-			var r trace.Record
-			if err := r.UnmarshalJSON(c.body); err != nil {
-				return view{}, fmt.Errorf("read a checkpoint of session %q: %w", id, err)
-			}
-			v.live = append(v.live, r)
-		}
-		return v, nil
+		last := max(now.last, now.durable, now.checkpointed)
+		return view{deletedThrough: now.deletedThrough, durable: now.durable, stored: now.durable, last: last, shown: last, live: open}, nil
 	}
 }
 

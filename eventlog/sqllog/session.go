@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -42,7 +43,6 @@ type session struct {
 	flight                        []*op // what the writer has of the session, in order
 	live                          liveBuffer
 	turns                         map[string]struct{} // that have begun here and not ended
-	marked                        bool                // for the next checkpoint
 	fenced                        map[string]struct{} // turns that were lost with an earlier term
 
 	// The writer alone uses these: the title in the index and the members in the database, if
@@ -126,7 +126,7 @@ func (s *Store) load(ctx context.Context, se *session) error {
 		return nil
 	}
 	var now standing
-	var rows []checkpoint
+	var rows []trace.Record
 	err := s.reading(ctx, func(ctx context.Context) (err error) {
 		if now, err = s.stands(ctx, se.id); err == nil && now.checkpointed != 0 {
 			rows, err = s.checkpoints(ctx, se.id)
@@ -139,45 +139,24 @@ func (s *Store) load(ctx context.Context, se *session) error {
 	if s.isElsewhere(now) {
 		return fmt.Errorf("session %q: %w", se.id, eventlog.ErrNotOwner)
 	}
+	open, over, err := s.openParts(ctx, now, se.id, rows)
+	if err != nil {
+		return err
+	}
 	se.seen, se.place, se.deletedThrough, se.durable = now.term, now.place, now.deletedThrough, now.durable
 	se.last = max(now.last, now.durable, now.checkpointed)
+	se.live.checkpointed, se.live.over = se.last, slices.Compact(over)
 	if now.owner != "" {
 		se.last += skipped
 	}
 	se.live.stored = se.last
-	for _, c := range rows {
-		var r trace.Record
-		if err := r.UnmarshalJSON(c.body); err != nil {
-			return fmt.Errorf("read a checkpoint of session %q: %w", se.id, err)
+	s.resize(se, func(live *liveBuffer) {
+		for _, r := range open {
+			live.add(r, time.Now())
 		}
-		se.live.restore(c, r)
-	}
-	s.liveBytes.Add(int64(se.live.bytes))
+	})
 	se.mu.Lock()
 	se.loaded = true
 	se.mu.Unlock()
 	return nil
-}
-
-// checkpoints reads what the log holds of the session's open parts, in order.
-func (s *Store) checkpoints(ctx context.Context, id string) (all []checkpoint, err error) {
-	rows, err := s.db.read.QueryContext(ctx, `SELECT turn, part, chunk, seq, body, sum FROM checkpoints WHERE session = $1 ORDER BY seq`, id)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		var turn, part, body str
-		var chunk, seq, sum num
-		if err := rows.Scan(&turn, &part, &chunk, &seq, &body, &sum); err != nil {
-			return nil, err
-		}
-		c := checkpoint{key: partKey{string(turn), string(part)}, chunk: int(chunk), seq: seq.seq(), body: []byte(body)}
-		if c.sum(id) != int64(sum) {
-			s.note(id, "the text of a part that was being written")
-			continue
-		}
-		all = append(all, c)
-	}
-	return all, rows.Err()
 }

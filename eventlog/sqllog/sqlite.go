@@ -279,10 +279,10 @@ func (w *sqliteWriter) insert(ctx context.Context, tx *sql.Tx, rows []row) (n in
 	return n, nil
 }
 
-func (w *sqliteWriter) keep(ctx context.Context, tx *sql.Tx, rows []sessionCheckpoint) error {
+func (w *sqliteWriter) keep(ctx context.Context, tx *sql.Tx, rows []checkpoint) error {
 	stmt := tx.StmtContext(ctx, w.stmts[sqliteKeep])
 	for _, c := range rows {
-		if _, err := stmt.ExecContext(ctx, c.session, c.key.turn, c.key.name, c.chunk, c.seq, string(c.body), c.sum(c.session)); err != nil {
+		if _, err := stmt.ExecContext(ctx, c.session, c.key.turn, c.key.name, c.after, c.seq, string(c.body), c.sum()); err != nil {
 			return err
 		}
 	}

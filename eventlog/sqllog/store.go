@@ -42,22 +42,21 @@ type Store struct {
 	awaySince time.Time // when the database went away; zero: it is there; the writer's
 	awaySaid  time.Time // when that was logged last; the writer's
 
-	checkpointing sync.Mutex // held while checkpoints are collected; taken first
-
-	mu           sync.Mutex
-	closed       bool
-	leaving      chan struct{} // closed when Close begins
-	inspected    chan struct{} // closed when the inspection has ended
-	reindexed    chan struct{} // closed when all sessions are in the index of words
-	closing      chan struct{} // closed when Close has ended
-	sessions     map[string]*session
-	fenced       map[string]map[string]struct{} // turns of sessions that were lost
-	queue        []*op
-	dirty        map[*session]struct{}
-	checkpointer *time.Timer
-	sweeper      *time.Timer
-	renewing     time.Time // when the leases were last given to the writer to be renewed
-	draining     bool      // sessions are given back at their last use
+	checkpointing sync.Mutex  // held while checkpoints are collected; taken first
+	awaited       atomic.Bool // checkpointer runs
+	mu            sync.Mutex
+	closed        bool
+	leaving       chan struct{} // closed when Close begins
+	inspected     chan struct{} // closed when the inspection has ended
+	reindexed     chan struct{} // closed when all sessions are in the index of words
+	closing       chan struct{} // closed when Close has ended
+	sessions      map[string]*session
+	fenced        map[string]map[string]struct{} // turns of sessions that were lost
+	queue         []*op
+	checkpointer  *time.Timer
+	sweeper       *time.Timer
+	renewing      time.Time // when the leases were last given to the writer to be renewed
+	draining      bool      // sessions are given back at their last use
 }
 
 var _ eventlog.Store = (*Store)(nil)
@@ -67,7 +66,7 @@ var _ eventlog.Store = (*Store)(nil)
 func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	s := &Store{
 		opts: o.withDefaults(), began: time.Now(), leaving: make(chan struct{}), inspected: make(chan struct{}), reindexed: make(chan struct{}), closing: make(chan struct{}), more: make(chan struct{}, 1), stop: make(chan struct{}), written: make(chan struct{}),
-		sessions: map[string]*session{}, fenced: map[string]map[string]struct{}{}, dirty: map[*session]struct{}{},
+		sessions: map[string]*session{}, fenced: map[string]map[string]struct{}{},
 	}
 	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	if err := s.start(ctx); err != nil {
@@ -115,7 +114,7 @@ func (s *Store) start(ctx context.Context) (err error) {
 	if err := s.readEpoch(ctx, known.lost); err != nil {
 		return s.db.sentence(err)
 	}
-	return s.sign(true)
+	return s.writeName(true)
 }
 
 // firstEdition says that the log of the first edition is not read.
@@ -192,7 +191,7 @@ func (s *Store) Close() error {
 	close(s.stop)
 	<-s.written
 	s.end()
-	return errors.Join(err, s.sign(false), s.db.close(), s.lock.Close())
+	return errors.Join(err, s.writeName(false), s.db.close(), s.lock.Close())
 }
 
 // do has the writer do something for no session, and waits.
@@ -203,10 +202,23 @@ func (s *Store) do(o *op) error {
 	return o.err
 }
 
-// lose takes a session out of memory that somebody else has now. Turns that it had
-// begun here are fenced: they never write again. The caller holds the session's lock.
+// resize changes what memory has of a session, and counts it. The caller holds the session's lock.
+func (s *Store) resize(se *session, change func(*liveBuffer)) {
+	before := se.live.bytes + se.live.folded
+	change(&se.live)
+	if !se.lost {
+		s.liveBytes.Add(int64(se.live.bytes + se.live.folded - before))
+	}
+}
+
+// lose takes a session out of memory that this gateway no longer has. The turns of a session that somebody else
+// has, and that had begun here, are fenced: they never write again. The caller holds the session's lock.
 func (s *Store) lose(se *session, fence bool) {
-	s.liveBytes.Add(-int64(se.live.bytes))
+	if se.lost {
+		return
+	}
+	s.resize(se, func(live *liveBuffer) { *live = liveBuffer{stored: live.stored} })
+	se.lost = true
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.sessions[se.id] == se {

@@ -64,8 +64,8 @@ func turnSum(session, turn string, seq uint64) int64 {
 	return sum(0).text(session).text(turn).seqs(seq).value()
 }
 
-func (c checkpoint) sum(session string) int64 {
-	return sum(0).text(session).text(c.key.turn).text(c.key.name).num(int64(c.chunk)).seqs(c.seq).bytes(c.body).value()
+func (c checkpoint) sum() int64 {
+	return sum(0).text(c.session).text(c.key.turn).text(c.key.name).num(c.after).seqs(c.seq).bytes(c.body).value()
 }
 
 // str and num are columns as they are read. A column that holds a value of another type

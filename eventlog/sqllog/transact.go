@@ -16,7 +16,6 @@ const (
 	beginTurn = `INSERT INTO turns (session, turn, first, sum) VALUES ($1, $2, $3, $4) ON CONFLICT (session, turn) DO NOTHING`
 	endTurn   = `UPDATE turns SET last = $3, end_sum = $4 WHERE session = $1 AND turn = $2 AND last = 0`
 	movePlace = `UPDATE places SET last = $2, deleted_through = $3, registered = $4, sum = $5 WHERE session = $1`
-	endPart   = `DELETE FROM checkpoints WHERE session = $1 AND turn = $2 AND part = $3`
 )
 
 // take is the statement that makes a gateway the owner of a session, unless somebody
@@ -35,8 +34,7 @@ func (s *Store) transact(ctx context.Context, tx *sql.Tx, ops []*op) (refused ma
 		return nil, nil, err
 	}
 	var rows []row
-	var checkpoints []sessionCheckpoint
-	written := map[checkpointRow]int{} // places in checkpoints
+	var checkpoints []checkpoint
 	newest, places, again := map[*session]uint64{}, map[*session]place{}, false
 	for _, o := range ops {
 		if refused[o.se] != nil {
@@ -61,15 +59,7 @@ func (s *Store) transact(ctx context.Context, tx *sql.Tx, ops []*op) (refused ma
 				return nil, nil, err
 			}
 		}
-		for _, c := range o.checkpoints {
-			at := checkpointRow{o.se.id, c.key, c.chunk}
-			if i, is := written[at]; is { // where the database is slow, several of a row gather
-				checkpoints[i] = sessionCheckpoint{o.se.id, c}
-				continue
-			}
-			written[at] = len(checkpoints)
-			checkpoints = append(checkpoints, sessionCheckpoint{o.se.id, c})
-		}
+		checkpoints = append(checkpoints, o.checkpoints...)
 		if o.moves != nil {
 			p, moved := places[o.se]
 			if !moved {
@@ -77,6 +67,7 @@ func (s *Store) transact(ctx context.Context, tx *sql.Tx, ops []*op) (refused ma
 			}
 			o.moves(&p)
 			places[o.se] = p
+			checkpoints = slices.DeleteFunc(checkpoints, func(c checkpoint) bool { return c.session == o.se.id && c.seq <= p.deletedThrough })
 		}
 		if o.do != nil {
 			if err := o.do(ctx, tx); err != nil {
@@ -96,9 +87,6 @@ func (s *Store) transact(ctx context.Context, tx *sql.Tx, ops []*op) (refused ma
 		if err := s.db.keep(ctx, tx, checkpoints); err != nil {
 			return nil, nil, err
 		}
-	}
-	if err := s.endParts(ctx, tx, ops, refused); err != nil { // last: an earlier op may hold a checkpoint of the part
-		return nil, nil, err
 	}
 	if len(rows) == 0 {
 		return refused, places, nil
@@ -126,34 +114,6 @@ func textsOf(ops []*op, refused map[*session]error, places map[*session]place) (
 		}
 	}
 	return texts
-}
-
-// endParts removes the checkpoints of the parts that the ops end.
-func (s *Store) endParts(ctx context.Context, tx *sql.Tx, ops []*op, refused map[*session]error) error {
-	for _, o := range ops {
-		if refused[o.se] != nil {
-			continue
-		}
-		for _, key := range o.ends {
-			if _, err := s.db.exec(ctx, tx, endPart, o.se.id, key.turn, key.name); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// checkpointRow names a row of the table of checkpoints.
-type checkpointRow struct {
-	session string
-	key     partKey
-	chunk   int
-}
-
-// sessionCheckpoint is a row of the table of checkpoints.
-type sessionCheckpoint struct {
-	session string
-	checkpoint
 }
 
 // own takes the sessions that this gateway does not own yet, and checks owner and term of the others:
