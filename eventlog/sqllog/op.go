@@ -25,7 +25,6 @@ type op struct {
 	first, last uint64
 	records     []trace.Record
 	rows        []row
-	texts       []text    // what its records do to the index of words
 	begins      uint64    // the turn begins with this record
 	stops       uint64    // and ends with this one
 	closes      []partKey // the parts that it ends
@@ -73,11 +72,6 @@ func (o *op) plan() {
 	if _, begun := se.turns[o.turn]; !begun && o.turn != "" {
 		se.turns[o.turn] = struct{}{}
 		o.begins = o.rows[0].seq
-		for i := range o.texts {
-			if o.texts[i].seq == o.begins {
-				o.texts[i].message = "" // there is no earlier one
-			}
-		}
 	}
 	for _, r := range o.records {
 		if name, does, _ := effectOf(r.Payload); does == ends {

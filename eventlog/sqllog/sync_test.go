@@ -18,7 +18,7 @@ func TestSQLiteSyncsEveryDurableRecord(t *testing.T) {
 		noSync bool
 		want   int
 	}{{false, full}, {true, normal}} {
-		s := open(t, sqllog.Options{Dir: t.TempDir(), NoSync: c.noSync})
+		s := open(t, sqllog.IndexAfter(sqllog.Options{Dir: t.TempDir(), NoSync: c.noSync}, time.Hour))
 		synced := func(what string, want int, events ...trace.Event) {
 			t.Helper()
 			if _, err := s.Append(t.Context(), "s", "t1", events); err != nil {
