@@ -1,6 +1,7 @@
 package logtest
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -19,6 +20,11 @@ func said(id, prompted, answered string) []trace.Event {
 // found are the sessions that a search finds, the last changed first.
 func found(t *testing.T, s eventlog.Store, words string, q eventlog.Query) string {
 	t.Helper()
+	if behind, is := s.(interface {
+		AwaitIndex(ctx context.Context) error
+	}); is {
+		must(t, behind.AwaitIndex(t.Context()))
+	}
 	q.Words = eventlog.Words(words)
 	var ids []string
 	for e, err := range s.List(t.Context(), q) {

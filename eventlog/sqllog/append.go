@@ -49,6 +49,7 @@ func (s *Store) change(ctx context.Context, id string, what func(*session) *op, 
 		if err == nil && o.done != nil {
 			<-o.done
 			err = o.err
+			s.indexSoon(id)
 		}
 		s.unpin(se)
 		if !errors.Is(err, errMoved) {
@@ -90,9 +91,6 @@ func (s *Store) number(o *op, events []trace.Event) error {
 			return err
 		}
 		o.rows = append(o.rows, row)
-		if t, ok := textOf(se.id, o.turn, r.Seq, r.Payload); ok {
-			o.texts = append(o.texts, t)
-		}
 	}
 	se.mu.Lock()
 	se.last = o.last

@@ -37,7 +37,10 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 			if _, err := s.db.exec(ctx, tx, `DELETE FROM exports WHERE session = $1`, id); err != nil {
 				return err
 			}
-			if err := s.db.words.forget(ctx, tx, id); err != nil {
+			if _, err := s.db.exec(ctx, tx, `INSERT INTO searched (session) VALUES ($1) ON CONFLICT (session) DO UPDATE SET seq = 0, title = ''`, id); err != nil {
+				return err
+			}
+			if err := s.db.words.remove(ctx, tx, allOf, id); err != nil {
 				return err
 			}
 			se.changedIn = tx
@@ -49,7 +52,7 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		}
 		o.moves = func(p *place) { p.last, p.deletedThrough, p.registered = last, last, 0 }
 		o.then = func() {
-			se.deletedThrough, se.members, se.title = last, nil, nil
+			se.deletedThrough, se.members = last, nil
 			s.resize(se, func(live *liveBuffer) { *live = liveBuffer{stored: last} })
 			clear(se.turns)
 		}

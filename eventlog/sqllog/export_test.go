@@ -2,6 +2,7 @@ package sqllog
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/tributary-dev/tributary/eventlog"
@@ -37,8 +38,20 @@ func Forget(s *Store) {
 	}
 }
 
-// AwaitIndex returns when all sessions are in the index of words that were not.
-func AwaitIndex(s *Store) { <-s.reindexed }
+// IndexAfter has the index of words wait for more changes.
+func IndexAfter(o Options, d time.Duration) Options {
+	o.indexDelay = d
+	return o
+}
+
+// AwaitIndex brings the index of words up to date.
+func (s *Store) AwaitIndex(ctx context.Context) error {
+	ids, err := s.unindexed(ctx)
+	for _, id := range ids {
+		s.indexSoon(id)
+	}
+	return errors.Join(err, s.indexChanged(ctx))
+}
 
 // ListQuery is the statement for the first page of a list, with its arguments.
 func ListQuery(s *Store, q eventlog.Query) (query string, args []any) {

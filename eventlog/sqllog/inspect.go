@@ -17,21 +17,12 @@ import (
 // own. It works beside everything else, and ends when the store closes.
 func (s *Store) inspect() {
 	defer close(s.inspected)
-	ctx, cancel := context.WithCancel(s.life)
-	defer cancel()
-	s.calls.Go(func() {
-		select {
-		case <-s.leaving:
-			cancel()
-		case <-ctx.Done():
-		}
-	})
 	steps := []func(context.Context) error{s.inspectEntries, s.inspectPlaces, s.inspectMembers}
 	if s.db.exclusive {
 		steps = append(steps, s.inspectTurns, s.inspectRecords)
 	}
 	for _, step := range steps {
-		if err := step(ctx); err != nil && !s.isClosed() {
+		if err := step(s.open); err != nil && !s.isClosed() {
 			s.opts.Logger.Warn("the database is not inspected for damage", "error", s.db.sentence(err))
 		}
 	}
@@ -161,7 +152,7 @@ func (s *Store) inspectRecords(ctx context.Context) error {
 			continue
 		}
 		select {
-		case <-s.leaving:
+		case <-s.open.Done():
 			return eventlog.ErrClosed
 		case <-time.After(share * time.Since(began)):
 		}

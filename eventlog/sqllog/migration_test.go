@@ -13,6 +13,7 @@ import (
 
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/sqllog"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // back are the statements that bring a database back to the first step of the schema.
@@ -51,7 +52,7 @@ func TestADatabaseOfAnEarlierVersionKeepsItsSessions(t *testing.T) {
 		if n != flipSessions {
 			t.Errorf("%d sessions are listed", n)
 		}
-		sqllog.AwaitIndex(s)
+		awaitIndex(t, s)
 		for i := range flipSessions {
 			id, owner, _ := flipNames(i)
 			if got := search(t, s, "secret answer "+owner); got != id {
@@ -77,6 +78,7 @@ func TestASearchOfAPersonLooksAtTheirSessionsOnly(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
+		awaitIndex(t, s)
 		for _, c := range []struct{ person, words, want string }{
 			{"ann", "word", "s10 s8 s6 s4 s2 s1 s0"}, {"ann", "word1", "s10 s1"}, {"ann", "word3", ""}, {"bob", "wor word1", "s11 s1"}, {"bob", "1", ""}, {"eve", "word", ""},
 		} {
@@ -106,6 +108,13 @@ func TestASearchOfAPersonLooksAtTheirSessionsOnly(t *testing.T) {
 	})
 }
 
+func awaitIndex(t testing.TB, s *sqllog.Store) {
+	t.Helper()
+	if err := s.AwaitIndex(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // search are the sessions that a search finds.
 func search(t *testing.T, s *sqllog.Store, words string) string {
 	t.Helper()
@@ -117,6 +126,43 @@ func search(t *testing.T, s *sqllog.Store, words string) string {
 		ids = append(ids, e.Session)
 	}
 	return strings.Join(ids, " ")
+}
+
+// No commit of a prompt holds its words. The index has them some time later, and after the next start of a gateway if
+// the process is killed before. The first store here is one that indexes nothing but what it finds at its start.
+func TestTheIndexIsBehindTheRecordsAndCatchesUp(t *testing.T) {
+	onBoth(t, func(t *testing.T, o sqllog.Options) {
+		o = sqllog.Shared(o)
+		put := func(s *sqllog.Store, id string) {
+			t.Helper()
+			e := eventlog.Entry{Session: id, Title: "title", Updated: time.Now(), Doc: []byte("{}")}
+			prompt := trace.Prompt{Message: trace.UserMessage{ID: "m", Parts: []trace.InputPart{{Type: trace.InputText, Text: "prompt of " + id}}}}
+			if _, err := s.AppendWith(t.Context(), e, "t", []trace.Event{{ID: "p", Payload: prompt}}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		within := func(what string, is func() bool) {
+			t.Helper()
+			for began := time.Now(); !is(); time.Sleep(10 * time.Millisecond) {
+				if time.Since(began) > time.Minute {
+					t.Fatal(what)
+				}
+			}
+		}
+		first, n := open(t, sqllog.IndexAfter(o, time.Hour)), 0
+		within("each prompt is found as soon as it is on record", func() bool {
+			n++
+			put(first, fmt.Sprint("s", n))
+			return search(t, first, fmt.Sprint("s", n)) == ""
+		})
+		if o.URL != "" {
+			o.Dir = t.TempDir()
+		}
+		second := open(t, o)
+		within("a prompt of a process that was killed is not found", func() bool { return search(t, second, fmt.Sprint("title s", n)) == fmt.Sprint("s", n) })
+		put(second, "late")
+		within("a new prompt is not found", func() bool { return search(t, second, "title late") == "late" })
+	})
 }
 
 // recovered damages a database so that the start is refused, and returns a directory with a recovered one.
@@ -144,7 +190,7 @@ func recovered(t *testing.T, o sqllog.Options) sqllog.Options {
 func TestASearchFindsTheSessionsOfARecoveredDatabase(t *testing.T) {
 	t.Parallel()
 	s := open(t, recovered(t, damagedFiles(t, false)))
-	sqllog.AwaitIndex(s)
+	awaitIndex(t, s)
 	if got := search(t, s, "secret answer person 4"); got != "session-4" {
 		t.Errorf("found %q", got)
 	}

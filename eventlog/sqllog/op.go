@@ -25,7 +25,6 @@ type op struct {
 	first, last uint64
 	records     []trace.Record
 	rows        []row
-	texts       []text // what its records do to the index of words
 	begins      uint64 // the turn begins with this record
 	stops       uint64 // and ends with this one
 	checkpoints []checkpoint
@@ -44,8 +43,27 @@ type op struct {
 	done chan struct{} // closed by the writer; nil if it never came to it
 }
 
-// durable reports whether somebody waits for the disk.
+// durable reports whether somebody waits for the commit.
 func (o *op) durable() bool { return o.rows != nil || o.do != nil && !o.lazy || o.moves != nil }
+
+// synced reports whether somebody waits for the disk to have the commit.
+func (o *op) synced() bool {
+	return o.durable() && (o.do != nil || o.moves != nil || o.begins != 0 || slices.ContainsFunc(o.records, func(r trace.Record) bool { return isSynced(r.Payload) }))
+}
+
+// isSynced reports whether a record is on the disk before a client sees it. A power loss may take the others that no later
+// record has followed: what only opens a step, a part or a call, and events of the agent's world.
+func isSynced(p trace.Payload) bool {
+	switch p := p.(type) {
+	case trace.Step, trace.MessageStart, trace.ThoughtStart, trace.ToolCallStart:
+		return false
+	case trace.Data:
+		_, score := p.Score()
+		return score || !p.Domain && !p.Transient
+	default:
+		return !trace.Ephemeral(p)
+	}
+}
 
 // size is how many bytes of records the op writes.
 func (o *op) size() (n int) {
@@ -70,11 +88,6 @@ func (o *op) plan() {
 	if _, begun := se.turns[o.turn]; !begun {
 		se.turns[o.turn] = struct{}{}
 		o.begins = o.rows[0].seq
-		for i := range o.texts {
-			if o.texts[i].seq == o.begins {
-				o.texts[i].message = "" // there is no earlier one
-			}
-		}
 	}
 	for _, r := range o.records {
 		if _, stop := r.Payload.(trace.Stop); stop {

@@ -14,6 +14,7 @@ const (
 	defaultTotalBytes = 128 << 20
 	defaultPatience   = 10 * time.Second
 	defaultCheck      = 5 * time.Second
+	defaultIndexDelay = 500 * time.Millisecond
 )
 
 // Options say where the log lives.
@@ -48,6 +49,8 @@ type Options struct {
 	// check is how long the check of the SQLite file may take before the gateway starts without
 	// its result (5 s).
 	check time.Duration
+	// indexDelay is how long the index of words waits for more changes (500 ms).
+	indexDelay time.Duration
 	// recovering has the inspection read all records without a pause, and remember all damage.
 	recovering bool
 }
@@ -56,7 +59,7 @@ func (o Options) withDefaults() Options {
 	for _, d := range []struct {
 		value     *time.Duration
 		byDefault time.Duration
-	}{{&o.Lease, defaultLease}, {&o.Idle, defaultIdle}, {&o.Linger, defaultLinger}, {&o.Patience, defaultPatience}, {&o.check, defaultCheck}} {
+	}{{&o.Lease, defaultLease}, {&o.Idle, defaultIdle}, {&o.Linger, defaultLinger}, {&o.Patience, defaultPatience}, {&o.check, defaultCheck}, {&o.indexDelay, defaultIndexDelay}} {
 		if *d.value <= 0 {
 			*d.value = d.byDefault
 		}

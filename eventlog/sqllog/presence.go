@@ -120,7 +120,7 @@ func (s *Store) keepPresent() {
 	defer again.Stop()
 	for {
 		select {
-		case <-s.leaving:
+		case <-s.open.Done():
 			return
 		case <-again.C:
 		}

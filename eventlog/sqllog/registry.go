@@ -36,14 +36,7 @@ func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, e
 			if kept = n > 0; err != nil || !kept {
 				return err
 			}
-			known := se.changedIn != tx // what se has is in the database
-			if !known || se.title == nil || *se.title != w.title {
-				se.changedIn = tx
-				if err := s.indexTitle(ctx, tx, se.id, w.title); err != nil {
-					return err
-				}
-			}
-			if known && se.members != nil && maps.Equal(se.members, e.Members) {
+			if se.changedIn != tx && se.members != nil && maps.Equal(se.members, e.Members) {
 				return nil
 			}
 			se.changedIn = tx
@@ -53,7 +46,6 @@ func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, e
 			if !kept {
 				return
 			}
-			se.title = &w.title
 			if se.members = maps.Clone(e.Members); se.members == nil {
 				se.members = map[string]string{}
 			}

@@ -45,9 +45,8 @@ type session struct {
 	turns                         map[string]struct{} // that have begun here and not ended
 	fenced                        map[string]struct{} // turns that were lost with an earlier term
 
-	// The writer alone uses these: the title in the index and the members in the database, if
-	// known, and the transaction that has changed one of them last.
-	title     *string
+	// The writer alone uses these: the members in the database, if known, and the transaction that has
+	// changed them last.
 	members   map[string]string
 	changedIn *sql.Tx
 

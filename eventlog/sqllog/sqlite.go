@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -78,7 +79,7 @@ func openFile(ctx context.Context, path string, o Options) (_ *db, err error) {
 	}
 	w := &sqliteWriter{db: d.write, durable: sync, mode: sync}
 	d.begin, d.exec, d.terms, d.insert, d.keep = w.begin, w.exec, w.terms, w.insert, w.keep
-	d.words = sqliteWords{w}
+	d.words = sqliteWords{}
 	if err := w.prepare(ctx, d.take()); err != nil {
 		return nil, err
 	}
@@ -191,6 +192,7 @@ func reason(err error) error {
 type sqliteWriter struct {
 	db            *sql.DB
 	stmts         map[string]*sql.Stmt
+	beginning     sync.Mutex
 	durable, mode string // how commits are synced, and how the connection is set now
 }
 
@@ -205,7 +207,7 @@ const (
 
 func (w *sqliteWriter) prepare(ctx context.Context, take string) (err error) {
 	w.stmts = map[string]*sql.Stmt{}
-	for _, query := range []string{sqliteInsert, sqliteTerms, sqliteKeep, beginTurn, endTurn, endPart, movePlace, putSession, removeMembers, addMember, freePlace, searchSession, searchNumber, addWords, removeWords, take} {
+	for _, query := range []string{sqliteInsert, sqliteTerms, sqliteKeep, beginTurn, endTurn, endPart, movePlace, putSession, removeMembers, addMember, freePlace, take} {
 		if w.stmts[query], err = w.db.PrepareContext(ctx, query); err != nil {
 			return err
 		}
@@ -215,6 +217,8 @@ func (w *sqliteWriter) prepare(ctx context.Context, take string) (err error) {
 
 // begin sets how this commit is to be synced: only durable records wait for the disk.
 func (w *sqliteWriter) begin(ctx context.Context, sync bool) (*sql.Tx, error) {
+	w.beginning.Lock() // nobody else sets the connection before the transaction has it
+	defer w.beginning.Unlock()
 	mode := "NORMAL"
 	if sync {
 		mode = w.durable

@@ -26,11 +26,15 @@ type Store struct {
 
 	life context.Context //nolint:containedctx // of the writer; ends when it has ended
 	end  context.CancelFunc
+	// open ends when Close begins.
+	open  context.Context //nolint:containedctx // of what goes on in the background
+	leave context.CancelFunc
 
-	calls   sync.WaitGroup
-	more    chan struct{} // there is something in the queue
-	stop    chan struct{} // closed when nothing more comes into the queue
-	written chan struct{} // closed when the writer has ended
+	calls       sync.WaitGroup
+	more        chan struct{} // there is something in the queue
+	moreToIndex chan struct{} // there is something in toIndex
+	stop        chan struct{} // closed when nothing more comes into the queue
+	written     chan struct{} // closed when the writer has ended
 
 	liveBytes atomic.Int64 // of all sessions
 	damages   damages
@@ -46,13 +50,12 @@ type Store struct {
 	awaited       atomic.Bool // checkpointer runs
 	mu            sync.Mutex
 	closed        bool
-	leaving       chan struct{} // closed when Close begins
 	inspected     chan struct{} // closed when the inspection has ended
-	reindexed     chan struct{} // closed when all sessions are in the index of words
 	closing       chan struct{} // closed when Close has ended
 	sessions      map[string]*session
 	fenced        map[string]map[string]struct{} // turns of sessions that were lost
 	queue         []*op
+	toIndex       map[string]struct{} // sessions that have changed since the index has got what they have
 	checkpointer  *time.Timer
 	sweeper       *time.Timer
 	renewing      time.Time // when the leases were last given to the writer to be renewed
@@ -65,10 +68,11 @@ var _ eventlog.Store = (*Store)(nil)
 // eventlog.HeldError if another gateway uses the data directory.
 func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	s := &Store{
-		opts: o.withDefaults(), began: time.Now(), leaving: make(chan struct{}), inspected: make(chan struct{}), reindexed: make(chan struct{}), closing: make(chan struct{}), more: make(chan struct{}, 1), stop: make(chan struct{}), written: make(chan struct{}),
-		sessions: map[string]*session{}, fenced: map[string]map[string]struct{}{},
+		opts: o.withDefaults(), began: time.Now(), inspected: make(chan struct{}), closing: make(chan struct{}), more: make(chan struct{}, 1), stop: make(chan struct{}), written: make(chan struct{}),
+		sessions: map[string]*session{}, fenced: map[string]map[string]struct{}{}, toIndex: map[string]struct{}{}, moreToIndex: make(chan struct{}, 1),
 	}
 	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
+	s.open, s.leave = context.WithCancel(s.life)
 	if err := s.start(ctx); err != nil {
 		s.end()
 		if s.db != nil {
@@ -80,7 +84,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	go s.run() //nolint:contextcheck // for the life of the store, not for this call: Close waits for it
 	s.eraseRest(ctx)
 	s.calls.Go(s.inspect)
-	s.calls.Go(s.reindex)
+	s.calls.Go(s.keepIndex)
 	if s.db.present != nil {
 		s.calls.Go(s.keepPresent)
 	}
@@ -134,7 +138,7 @@ func (s *Store) readEpoch(ctx context.Context, lost bool) error {
 			return err
 		}
 	}
-	_, err := s.db.write.ExecContext(ctx, `INSERT INTO store (epoch, indexed) SELECT $1, CASE WHEN EXISTS (SELECT 1 FROM sessions) THEN 0 ELSE 1 END WHERE NOT EXISTS (SELECT 1 FROM store)`, epoch())
+	_, err := s.db.write.ExecContext(ctx, `INSERT INTO store (epoch) SELECT $1 WHERE NOT EXISTS (SELECT 1 FROM store)`, epoch())
 	if err == nil && s.db.exclusive {
 		_, err = s.db.write.ExecContext(ctx, `UPDATE store SET starts = starts + 1`)
 	}
@@ -177,7 +181,7 @@ func (s *Store) Close() error {
 		return nil
 	}
 	s.closed = true
-	close(s.leaving)
+	s.leave()
 	for _, t := range []*time.Timer{s.checkpointer, s.sweeper} {
 		if t != nil {
 			t.Stop()
@@ -187,6 +191,9 @@ func (s *Store) Close() error {
 	defer close(s.closing)
 	s.calls.Wait() // the writer still works
 	s.checkpoint()
+	ctx, cancel := context.WithTimeout(s.life, indexLeave)
+	defer cancel()
+	_ = s.indexChanged(ctx) // the next start completes it
 	err := s.releaseAll()
 	close(s.stop)
 	<-s.written

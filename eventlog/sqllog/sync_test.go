@@ -10,7 +10,7 @@ import (
 )
 
 // SQLite acknowledges a durable record when the disk has it, also behind a checkpoint, which may
-// be lost. With NoSync no record waits for the disk.
+// be lost. What only opens a part does not wait for the disk, and nor does an event of the agent's world. With NoSync no record does.
 func TestSQLiteSyncsEveryDurableRecord(t *testing.T) {
 	t.Parallel()
 	const full, normal = 2, 1
@@ -18,7 +18,7 @@ func TestSQLiteSyncsEveryDurableRecord(t *testing.T) {
 		noSync bool
 		want   int
 	}{{false, full}, {true, normal}} {
-		s := open(t, sqllog.Options{Dir: t.TempDir(), NoSync: c.noSync})
+		s := open(t, sqllog.IndexAfter(sqllog.Options{Dir: t.TempDir(), NoSync: c.noSync}, time.Hour))
 		synced := func(what string, want int, events ...trace.Event) {
 			t.Helper()
 			if _, err := s.Append(t.Context(), "s", "t1", events); err != nil {
@@ -28,7 +28,7 @@ func TestSQLiteSyncsEveryDurableRecord(t *testing.T) {
 				t.Errorf("NoSync %v: %s is committed with synchronous = %d, %v; want %d", c.noSync, what, mode, err, want)
 			}
 		}
-		synced("a beginning", c.want, begins("p0"))
+		synced("the beginning of a turn", c.want, begins("p0"))
 		for i := range 3 {
 			part := fmt.Sprint("p", i)
 			synced("a delta", c.want, grows(part, "text")) // nothing is committed yet
@@ -42,8 +42,13 @@ func TestSQLiteSyncsEveryDurableRecord(t *testing.T) {
 				}
 			}
 			synced("the end of a part, behind a checkpoint", c.want, ends(part, "text"))
-			synced("a beginning", c.want, begins(fmt.Sprint("p", i+1)))
+			synced("the beginning of a part", normal, begins(fmt.Sprint("p", i+1)), grows(fmt.Sprint("p", i+1), "text"))
 		}
+		synced("a score", c.want, event(trace.Score{Turn: "t1", Name: "tests", Verdict: trace.ScorePass}.Payload()))
+		synced("an event of the agent's world", normal, event(trace.Data{Name: "modes", Value: []byte("{}"), Domain: true}))
+		synced("a beginning and an end", c.want, begins("p9"), ends("p9", "text"))
+		synced("the beginning of a call", normal, event(trace.ToolCallStart{ToolCallID: "c", Name: "sh"}))
+		synced("a call", c.want, event(trace.ToolCall{ToolCallID: "c", Name: "sh"}))
 		if err := s.Sent(t.Context(), "x", "s", 1); err != nil {
 			t.Fatal(err)
 		}

@@ -4,223 +4,198 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// This file keeps the index of words that a search uses. A text gets into the index in the
-// transaction of its record, and leaves the index in that of the rewind that removes it.
+// This file keeps the index of words that a search uses. A goroutine writes the index behind the records, in transactions
+// of its own, so that no prompt and no answer waits for it.
 
-// text is the words of a record, with a space between them; a title has the number 0.
-type text struct {
-	session, turn string
-	seq           uint64
-	words         string
-	// rewinds is the first message that the record removes from the history.
-	rewinds string
-	// message is that of a prompt. An earlier prompt of the turn with the same message had
-	// another text.
-	message string
-}
+const (
+	// indexRecords is how many records one transaction adds to the index at most, so that appends get their turn in between.
+	indexRecords = 200
+	// indexLeave is how long Close waits for the index at most. The next start completes it.
+	indexLeave = time.Second
+)
 
 // wordIndex is the index of a database.
 type wordIndex interface {
-	// add adds texts that are not there yet, of any sessions.
-	add(ctx context.Context, tx *sql.Tx, texts []text) error
-	// remove removes the texts of a session that have these numbers.
-	remove(ctx context.Context, tx *sql.Tx, session string, seqs []int64) error
-	// forget removes all texts of a session.
-	forget(ctx context.Context, tx *sql.Tx, session string) error
+	// add puts the words of a record, with a space between them, in the place of those with its number. A title has
+	// the number 0. no is the number of the session in the table of searched sessions.
+	add(ctx context.Context, tx *sql.Tx, session string, no int64, seq uint64, words string) error
+	// remove removes the words with the numbers (seq) that a query finds. Its first argument is the session.
+	remove(ctx context.Context, tx *sql.Tx, query, session string, args ...any) error
 	// find is a query for the sessions that have all words. Its arguments have the numbers
 	// from n on. of is a query for the sessions in which it looks, or "" for all. With of it reads
 	// nothing of other sessions: else its time would tell what words these have.
 	find(words []string, n int, of string) (query string, args []any)
 }
 
-// textOf is what a record does to the index; ok is false if it does nothing.
-func textOf(session, turn string, seq uint64, p trace.Payload) (t text, ok bool) {
-	t = text{session: session, turn: turn, seq: seq}
-	if r, is := p.(trace.Rewind); is {
-		t.rewinds = r.To
-		return t, true
-	}
-	t.words = strings.Join(eventlog.Words(eventlog.SearchedText(p)), " ")
-	if prompt, is := p.(trace.Prompt); is {
-		t.message = prompt.Message.ID
-	}
-	return t, t.words != "" || t.message != ""
+// Queries for what leaves the index.
+const (
+	titleOf = `SELECT 0 AS seq`
+	allOf   = `SELECT 0 AS seq UNION ALL SELECT seq FROM records WHERE session = $1 AND kind IN ('prompt', 'message')`
+	// earlier are the versions before the prompt $2 with the message $3 in the turn $4.
+	earlier = `SELECT seq FROM records WHERE session = $1 AND seq < $2 AND message_id = $3 AND $3 <> '' AND turn = $4 AND kind = 'prompt'
+		AND seq >= (SELECT first FROM turns WHERE session = $1 AND turn = $4)`
+	// rewound is what the rewind $2 to the message $3 removes: of the turn of the message the rest, and all of the turns that
+	// stand after that turn.
+	rewound = `SELECT r.seq FROM (SELECT p.turn, p.seq, t.first FROM records p JOIN turns t ON t.session = p.session AND t.turn = p.turn
+			WHERE p.session = $1 AND p.seq < $2 AND p.message_id = $3 AND p.kind = 'prompt' ORDER BY p.seq DESC LIMIT 1) AS target
+		JOIN records r ON r.session = $1 AND r.seq BETWEEN target.first AND $2 AND r.kind IN ('prompt', 'message') JOIN turns t ON t.session = r.session AND t.turn = r.turn
+		WHERE r.turn = target.turn AND r.seq >= target.seq OR t.first > target.first`
+)
+
+// text is what a record does to the index.
+type text struct {
+	seq     uint64
+	removes string // a query
+	args    []any
+	words   string
 }
 
-// rewound are the numbers of the texts that a rewind removes: of the turn of its message the
-// rest, and all of the turns that stand after that turn.
-const rewound = `SELECT seq FROM records WHERE session = $1 AND kind IN ('prompt', 'message')
-	AND (turn = $2 AND seq >= $3 OR turn IN (SELECT turn FROM turns WHERE session = $1 AND first > $4))`
+// unindexed are the sessions of which the index lacks something: those of a process that was killed, of a database
+// that Recover has made, or of one from before the index.
+func (s *Store) unindexed(ctx context.Context) (ids []string, err error) {
+	err = s.each(ctx, func(scan func(...any) error) error {
+		ids = append(ids, "")
+		return scan(&ids[len(ids)-1])
+	}, `SELECT p.session FROM places p LEFT JOIN searched w ON w.session = p.session LEFT JOIN sessions s ON s.id = p.session
+		WHERE COALESCE(w.title, '') <> COALESCE(s.title, '') OR EXISTS (SELECT 1 FROM records r
+			WHERE r.session = p.session AND r.seq > p.deleted_through AND r.seq > COALESCE(w.seq, 0) AND r.kind IN ('prompt', 'message', 'rewind'))`)
+	return ids, err
+}
 
-// index does to the index what the records do, in their order.
-func (s *Store) index(ctx context.Context, tx *sql.Tx, texts []text) error {
-	var more []text
-	add := func() (err error) {
-		if len(more) > 0 {
-			err = s.db.words.add(ctx, tx, more)
-		}
-		more = nil
-		return err
+// indexSoon sees to it that the index gets what a session has now.
+func (s *Store) indexSoon(id string) {
+	s.mu.Lock()
+	s.toIndex[id] = struct{}{}
+	s.mu.Unlock()
+	select {
+	case s.moreToIndex <- struct{}{}:
+	default:
 	}
-	for _, t := range texts {
-		if t.rewinds != "" || t.message != "" {
-			if err := add(); err != nil {
-				return err
+}
+
+// keepIndex writes what the index lacks, and what changes, until the store closes.
+func (s *Store) keepIndex() {
+	lacking, err := s.unindexed(s.open)
+	for s.open.Err() == nil {
+		if err = errors.Join(err, s.indexChanged(s.open)); err != nil && s.open.Err() == nil {
+			s.opts.Logger.Warn("searches do not find the newest words: the gateway tries again with the next change, and at its next start", "error", s.db.sentence(err))
+		}
+		if err = nil; len(lacking) > 0 { // one, and then again what has changed meanwhile
+			s.indexSoon(lacking[0])
+			lacking = lacking[1:]
+			continue
+		}
+		select {
+		case <-s.open.Done():
+		case <-s.moreToIndex:
+			select {
+			case <-s.open.Done():
+			case <-time.After(s.opts.indexDelay): // more changes come together
 			}
 		}
-		var err error
-		switch {
-		case t.rewinds != "":
-			err = s.rewindIndex(ctx, tx, t)
-		case t.message != "":
-			err = s.removeSeqs(ctx, tx, t, earlier, t.session, t.turn, t.message)
+	}
+}
+
+// indexChanged brings the sessions that have changed up to date in the index. Those with an error come again with the next change.
+func (s *Store) indexChanged(ctx context.Context) (err error) {
+	s.mu.Lock()
+	ids := slices.Collect(maps.Keys(s.toIndex))
+	clear(s.toIndex)
+	s.mu.Unlock()
+	for _, id := range ids {
+		more, wrong := true, error(nil)
+		for more && wrong == nil {
+			more, wrong = s.indexSession(ctx, id)
+		}
+		if wrong != nil {
+			err = wrong
+			s.mu.Lock()
+			s.toIndex[id] = struct{}{}
+			s.mu.Unlock()
+		}
+	}
+	return err
+}
+
+// indexSession adds the next records of a session to the index, and its title, and tells whether there may be more records.
+func (s *Store) indexSession(ctx context.Context, id string) (more bool, err error) {
+	ctx, cancel := s.db.bounded(ctx, largestRecord)
+	defer cancel()
+	tx, err := s.db.begin(ctx, false)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, ignoreDone(tx.Rollback())) }()
+	var no, seq, deleted num
+	var before, title str
+	// From here on no other gateway changes the index of the session.
+	if err := tx.QueryRowContext(ctx, `INSERT INTO searched (session) VALUES ($1) ON CONFLICT (session) DO UPDATE SET session = excluded.session RETURNING no, seq, title`, id).Scan(&no, &seq, &before); err != nil {
+		return false, err
+	}
+	if err := tx.QueryRowContext(ctx, `SELECT COALESCE((SELECT title FROM sessions WHERE id = $1), ''), COALESCE((SELECT deleted_through FROM places WHERE session = $1), 0)`, id).Scan(&title, &deleted); err != nil {
+		return false, err
+	}
+	seq = max(seq, deleted)
+	texts, err := textsAfter(ctx, tx, id, seq)
+	if err != nil {
+		return false, err
+	}
+	if n := len(texts); n > 0 {
+		seq, more = num(texts[n-1].seq), n == indexRecords //nolint:gosec // no session has 2^63 records
+	}
+	if title != before {
+		texts = append(texts, text{removes: titleOf, words: wordsOf(string(title))})
+	}
+	for _, t := range texts {
+		if t.removes != "" {
+			err = s.db.words.remove(ctx, tx, t.removes, id, t.args...)
+		}
+		if err == nil && t.words != "" {
+			err = s.db.words.add(ctx, tx, id, int64(no), t.seq, t.words)
 		}
 		if err != nil {
-			return err
-		}
-		if t.words != "" {
-			more = append(more, t)
+			return false, err
 		}
 	}
-	return add()
+	if _, err := tx.ExecContext(ctx, `UPDATE searched SET seq = $2, title = $3 WHERE session = $1`, id, int64(seq), string(title)); err != nil {
+		return false, err
+	}
+	return more, tx.Commit()
 }
 
-// earlier are the numbers of the prompts of a turn with a message.
-const earlier = `SELECT seq FROM records WHERE session = $1 AND turn = $2 AND message_id = $3 AND kind = 'prompt'
-	AND seq >= (SELECT first FROM turns WHERE session = $1 AND turn = $2)`
-
-// rewindIndex removes the texts that a rewind removes from the history.
-func (s *Store) rewindIndex(ctx context.Context, tx *sql.Tx, t text) (err error) {
-	var turn str
-	var seq, first num
-	err = tx.QueryRowContext(ctx, `SELECT r.turn, r.seq, t.first FROM records r JOIN turns t ON t.session = r.session AND t.turn = r.turn
-		WHERE r.session = $1 AND r.message_id = $2 AND r.kind = 'prompt' AND r.seq < $3 ORDER BY r.seq DESC LIMIT 1`, t.session, t.rewinds, t.seq).Scan(&turn, &seq, &first)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	return s.removeSeqs(ctx, tx, t, rewound, t.session, string(turn), int64(seq), int64(first))
-}
-
-// removeSeqs removes the texts before t whose numbers a query finds.
-func (s *Store) removeSeqs(ctx context.Context, tx *sql.Tx, t text, query string, args ...any) error {
-	rows, err := tx.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	var seqs []int64
-	for rows.Next() {
-		var seq num
-		if err := rows.Scan(&seq); err != nil {
-			return errors.Join(err, rows.Close())
-		}
-		if seq.seq() < t.seq {
-			seqs = append(seqs, int64(seq))
-		}
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil || len(seqs) == 0 {
-		return err
-	}
-	return s.db.words.remove(ctx, tx, t.session, seqs)
-}
-
-// indexTitle puts the title of a session into the index, in the place of another one.
-func (s *Store) indexTitle(ctx context.Context, tx *sql.Tx, session, title string) error {
-	if err := s.db.words.remove(ctx, tx, session, []int64{0}); err != nil {
-		return err
-	}
-	words := strings.Join(eventlog.Words(title), " ")
-	if words == "" {
-		return nil
-	}
-	return s.db.words.add(ctx, tx, []text{{session: session, words: words}})
-}
-
-// reindex puts all sessions into the index, once: those of a database from before the index,
-// and those of a database that Recover has made. Searches find them as that goes on.
-func (s *Store) reindex() {
-	defer close(s.reindexed)
-	var done num
-	if err := s.db.read.QueryRowContext(s.life, `SELECT min(indexed) FROM store`).Scan(&done); err != nil || done != 0 {
-		return
-	}
-	var ids []string
-	err := s.each(s.life, func(scan func(...any) error) error {
-		var id str
-		err := scan(&id)
-		ids = append(ids, string(id))
-		return err
-	}, `SELECT id FROM sessions`)
-	for _, id := range ids {
-		if s.isClosed() {
-			return // the next start does it
-		}
-		if err == nil {
-			err = s.do(&op{do: func(ctx context.Context, tx *sql.Tx) error { return s.reindexSession(ctx, tx, id) }})
-		}
-	}
-	if err == nil {
-		err = s.do(&op{do: func(ctx context.Context, tx *sql.Tx) error {
-			_, err := s.db.exec(ctx, tx, `UPDATE store SET indexed = 1`)
-			return err
-		}})
-	}
-	if err != nil && !errors.Is(err, eventlog.ErrClosed) {
-		s.opts.Logger.Warn("searches do not find all sessions: the next start completes the index", "error", s.db.sentence(err))
-	}
-}
-
-// reindexSession makes the index of one session from its records.
-func (s *Store) reindexSession(ctx context.Context, tx *sql.Tx, id string) error {
-	var title str
-	if err := tx.QueryRowContext(ctx, `SELECT title FROM sessions WHERE id = $1`, id).Scan(&title); err != nil {
-		if errors.Is(err, sql.ErrNoRows) { // deleted meanwhile
-			return nil
-		}
-		return err
-	}
-	texts, err := recordedTexts(ctx, tx, id)
-	if err != nil {
-		return err
-	}
-	if words := strings.Join(eventlog.Words(string(title)), " "); words != "" {
-		texts = append([]text{{session: id, words: words}}, texts...)
-	}
-	if err := s.db.words.forget(ctx, tx, id); err != nil {
-		return err
-	}
-	return s.index(ctx, tx, texts)
-}
-
-// recordedTexts reads what the records of a session do to the index.
-func recordedTexts(ctx context.Context, tx *sql.Tx, id string) (texts []text, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT r.seq, r.turn, r.body FROM records r JOIN places p ON p.session = r.session
-		WHERE r.session = $1 AND r.seq > p.deleted_through AND r.kind IN ('prompt', 'message', 'rewind') ORDER BY r.seq`, id)
+// textsAfter reads what the records behind a number do to the index.
+func textsAfter(ctx context.Context, tx *sql.Tx, id string, seq num) (texts []text, err error) {
+	rows, err := tx.QueryContext(ctx, `SELECT seq, turn, body FROM records WHERE session = $1 AND seq > $2 AND kind IN ('prompt', 'message', 'rewind') ORDER BY seq LIMIT $3`, id, int64(seq), indexRecords)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var seq num
 		var turn, body str
 		if err := rows.Scan(&seq, &turn, &body); err != nil {
 			return nil, err
 		}
 		var r trace.Record
-		if r.UnmarshalJSON([]byte(body)) != nil {
-			continue // damaged, which the inspection finds
+		_ = r.UnmarshalJSON([]byte(body)) // the inspection finds a damaged one
+		t := text{seq: seq.seq(), words: wordsOf(eventlog.SearchedText(r.Payload))}
+		switch p := r.Payload.(type) {
+		case trace.Rewind:
+			t.removes, t.args = rewound, []any{t.seq, p.To}
+		case trace.Prompt:
+			t.removes, t.args = earlier, []any{t.seq, p.Message.ID, string(turn)}
 		}
-		if t, ok := textOf(id, string(turn), seq.seq(), r.Payload); ok {
-			texts = append(texts, t)
-		}
+		texts = append(texts, t)
 	}
 	return texts, rows.Err()
 }
+
+func wordsOf(text string) string { return strings.Join(eventlog.Words(text), " ") }

@@ -95,25 +95,7 @@ func (s *Store) transact(ctx context.Context, tx *sql.Tx, ops []*op) (refused ma
 	if err == nil && n != int64(len(rows)) && !again {
 		err = errors.New("a record has a number that is taken")
 	}
-	if err == nil {
-		err = s.index(ctx, tx, textsOf(ops, refused, places))
-	}
 	return refused, places, err
-}
-
-// textsOf are the texts of the records that the ops write, without those that a later op deletes.
-func textsOf(ops []*op, refused map[*session]error, places map[*session]place) (texts []text) {
-	for _, o := range ops {
-		if refused[o.se] != nil {
-			continue
-		}
-		for _, t := range o.texts {
-			if p, moved := places[o.se]; !moved || t.seq > p.deletedThrough {
-				texts = append(texts, t)
-			}
-		}
-	}
-	return texts
 }
 
 // own takes the sessions that this gateway does not own yet, and checks owner and term of the others:

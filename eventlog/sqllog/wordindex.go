@@ -3,17 +3,16 @@ package sqllog
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 )
 
 // This file has the index of words in SQLite, and that in PostgreSQL.
 
-// sqliteWords is an index of FTS5. The table of words keeps no text, and the row id of a text is
-// the number of its session with the number of its record. Each word is there twice: as it is, and
+// sqliteWords is an index of FTS5. The table of words keeps no text, and the row id is
+// the number of the session with the number of the record. Each word is there twice: as it is, and
 // behind the number of the session between two ofSession.
-type sqliteWords struct{ w *sqliteWriter }
+type sqliteWords struct{}
 
 // ofSession is a letter to FTS5, and stands in none of eventlog.Words.
 const ofSession = "\u00b7"
@@ -21,65 +20,17 @@ const ofSession = "\u00b7"
 // seqBits are those of the number of a record in a row id.
 const seqBits = 36
 
-// The statements of SQLite's index.
-const (
-	searchSession = `INSERT INTO searched (session) VALUES ($1) ON CONFLICT (session) DO NOTHING`
-	searchNumber  = `SELECT no FROM searched WHERE session = $1`
-	addWords      = `INSERT OR REPLACE INTO words (rowid, text) VALUES ($1, $2)`
-	removeWords   = `DELETE FROM words WHERE rowid = $1`
-)
-
-// number is the number of a session in the index, if it has one.
-func (i sqliteWords) number(ctx context.Context, tx *sql.Tx, session string) (no int64, known bool, err error) {
-	var n num
-	err = tx.StmtContext(ctx, i.w.stmts[searchNumber]).QueryRowContext(ctx, session).Scan(&n)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, false, nil
+func (sqliteWords) add(ctx context.Context, tx *sql.Tx, _ string, no int64, seq uint64, words string) error {
+	if seq >= 1<<seqBits {
+		return nil // more records than any session has
 	}
-	return int64(n) << seqBits, err == nil, err
+	own := fmt.Sprintf(" %s%d%s", ofSession, no, ofSession)
+	_, err := tx.ExecContext(ctx, `INSERT OR REPLACE INTO words (rowid, text) VALUES ($1, $2)`, no<<seqBits|int64(seq), words+own+strings.ReplaceAll(words, " ", own))
+	return err
 }
 
-func (i sqliteWords) add(ctx context.Context, tx *sql.Tx, texts []text) error {
-	for _, t := range texts {
-		no, known, err := i.number(ctx, tx, t.session)
-		if err == nil && !known {
-			if _, err = i.w.exec(ctx, tx, searchSession, t.session); err == nil {
-				no, _, err = i.number(ctx, tx, t.session)
-			}
-		}
-		if err != nil {
-			return err
-		}
-		if t.seq >= 1<<seqBits {
-			continue // more records than any session has
-		}
-		own := fmt.Sprintf(" %s%d%s", ofSession, no>>seqBits, ofSession)
-		if _, err := i.w.exec(ctx, tx, addWords, no|int64(t.seq), t.words+own+strings.ReplaceAll(t.words, " ", own)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (i sqliteWords) remove(ctx context.Context, tx *sql.Tx, session string, seqs []int64) error {
-	no, known, err := i.number(ctx, tx, session)
-	if err != nil || !known {
-		return err
-	}
-	for _, seq := range seqs {
-		if _, err := i.w.exec(ctx, tx, removeWords, no|seq); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (i sqliteWords) forget(ctx context.Context, tx *sql.Tx, session string) error {
-	no, known, err := i.number(ctx, tx, session)
-	if err != nil || !known {
-		return err
-	}
-	_, err = i.w.exec(ctx, tx, `DELETE FROM words WHERE rowid BETWEEN $1 AND $2`, no, no|(1<<seqBits-1))
+func (sqliteWords) remove(ctx context.Context, tx *sql.Tx, query, session string, args ...any) error {
+	_, err := tx.ExecContext(ctx, fmt.Sprintf(`DELETE FROM words WHERE rowid IN (SELECT (SELECT no FROM searched WHERE session = $1) << %d | seq FROM (%s) AS gone)`, seqBits, query), append([]any{session}, args...)...)
 	return err
 }
 
@@ -103,24 +54,13 @@ func (sqliteWords) find(words []string, n int, of string) (query string, args []
 // postgresWords is an index of tsvector and GIN.
 type postgresWords struct{}
 
-func (postgresWords) add(ctx context.Context, tx *sql.Tx, texts []text) error {
-	n := len(texts)
-	sessions, seqs, words := make([]string, n), make([]int64, n), make([]string, n)
-	for i, t := range texts {
-		sessions[i], seqs[i], words[i] = t.session, int64(t.seq), t.words //nolint:gosec // no session has 2^63 records
-	}
-	_, err := tx.ExecContext(ctx, `INSERT INTO texts (session, seq, words) SELECT s, q, array_to_tsvector(string_to_array(w, ' '))
-		FROM unnest($1::text[], $2::bigint[], $3::text[]) AS u (s, q, w) ON CONFLICT (session, seq) DO NOTHING`, sessions, seqs, words)
+func (postgresWords) add(ctx context.Context, tx *sql.Tx, session string, _ int64, seq uint64, words string) error {
+	_, err := tx.ExecContext(ctx, `INSERT INTO texts (session, seq, words) VALUES ($1, $2, array_to_tsvector(string_to_array($3, ' '))) ON CONFLICT (session, seq) DO UPDATE SET words = excluded.words`, session, seq, words)
 	return err
 }
 
-func (postgresWords) remove(ctx context.Context, tx *sql.Tx, session string, seqs []int64) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM texts WHERE session = $1 AND seq = ANY($2)`, session, seqs)
-	return err
-}
-
-func (postgresWords) forget(ctx context.Context, tx *sql.Tx, session string) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM texts WHERE session = $1`, session)
+func (postgresWords) remove(ctx context.Context, tx *sql.Tx, query, session string, args ...any) error {
+	_, err := tx.ExecContext(ctx, `DELETE FROM texts WHERE session = $1 AND seq IN (`+query+`)`, append([]any{session}, args...)...)
 	return err
 }
 

@@ -142,7 +142,7 @@ func (s *Store) commit(ops []*op) ([]error, error) {
 		size += o.size()
 		if o.writes() || o.records != nil && !s.isLeased(o.se) {
 			writing = append(writing, o)
-			sync = sync || o.durable()
+			sync = sync || o.synced()
 		}
 	}
 	if len(writing) == 0 {

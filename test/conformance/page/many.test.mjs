@@ -1,7 +1,7 @@
 // A thousand sessions cost the page no more than ten when one is opened or looked for.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { open, until, useChromium, useGateway } from './lib/page.mjs';
+import { indexed, open, until, useChromium, useGateway } from './lib/page.mjs';
 
 useChromium();
 const site = useGateway();
@@ -36,6 +36,7 @@ test('a thousand sessions are listed, searched and walked through at once; an ol
     `${await page.evaluate(() => window.drawn)} nodes of the list are new when a session is opened`,
   );
   assert.ok(asked.length < 15, `${asked.length} requests open a session`);
+  await indexed(site, 'Number 777');
   asked.length = 0;
   await page.getByRole('searchbox', { name: 'Search the sessions' }).fill('Number 777');
   await until('it is found', async () => (await titles(page)).join() === 'Number 777');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { accessible, open, sleep, until, useChromium, useGateway } from './lib/page.mjs';
+import { accessible, indexed, open, sleep, until, useChromium, useGateway } from './lib/page.mjs';
 
 useChromium();
 const site = useGateway(
@@ -77,6 +77,8 @@ describe('the list', () => {
     await make('river', 'Walk along the river');
     await make('echoes', 'Sounds', { agent: 'echo' });
     await say('echoes', 'heron and kingfisher');
+    await indexed(site, 'river along');
+    await indexed(site, 'kingfisher');
     const page = await open(site);
     await row(page, 'Sounds').waitFor();
     const field = page.getByRole('searchbox', { name: 'Search the sessions' });

@@ -44,6 +44,10 @@ export function useGateway(yaml = YAML) {
   return site;
 }
 
+/** Waits until the sessions of a gateway are found by these words: their index is written behind the records. */
+export const indexed = (site, words) =>
+  until(`a search finds ${words}`, async () => (await site.get(`/api/sessions?q=${encodeURIComponent(words)}`)).json.sessions.length > 0);
+
 /**
  * A browser of its own that is signed in at the gateway and shows the page, at the hash if one is given: Playwright's page, with these besides.
  * errors: what the console said of the policy, and errors that no code caught; close() fails if there are any. say(text) sends a prompt.
