@@ -91,9 +91,6 @@ func (r Record) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil) }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (r *Record) UnmarshalJSON(data []byte) error {
-	if r.decodeCanonical(data) {
-		return nil
-	}
 	var e envelope
 	if err := json.Unmarshal(data, &e); err != nil {
 		return fmt.Errorf("read a trace record: %w", quote.JSONError(err))

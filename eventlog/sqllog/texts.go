@@ -202,7 +202,7 @@ func (s *Store) reindexSession(ctx context.Context, tx *sql.Tx, id string) error
 
 // recordedTexts reads what the records of a session do to the index.
 func recordedTexts(ctx context.Context, tx *sql.Tx, id string) (texts []text, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT r.seq, r.turn, r.body FROM records r JOIN places p ON p.session = r.session
+	rows, err := tx.QueryContext(ctx, `SELECT r.seq, r.turn, r.kind, r.id, r.body FROM records r JOIN places p ON p.session = r.session
 		WHERE r.session = $1 AND r.seq > p.deleted_through AND r.kind IN ('prompt', 'message', 'rewind') ORDER BY r.seq`, id)
 	if err != nil {
 		return nil, err
@@ -210,12 +210,13 @@ func recordedTexts(ctx context.Context, tx *sql.Tx, id string) (texts []text, er
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
 		var seq num
-		var turn, body str
-		if err := rows.Scan(&seq, &turn, &body); err != nil {
+		var turn, kind, body str
+		var form opt
+		if err := rows.Scan(&seq, &turn, &kind, &form, &body); err != nil {
 			return nil, err
 		}
-		var r trace.Record
-		if r.UnmarshalJSON([]byte(body)) != nil {
+		r, err := row{kind: string(kind), id: form.text, body: []byte(body)}.record()
+		if err != nil {
 			continue // damaged, which the inspection finds
 		}
 		if t, ok := textOf(id, string(turn), seq.seq(), r.Payload); ok {
