@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/tributary-dev/tributary/internal/quote"
 )
 
 // This file keeps an agent from speaking as the gateway, or as a person.
@@ -46,11 +48,7 @@ func AgentMetadata(value json.RawMessage) json.RawMessage {
 	if len(keys) == n {
 		return value
 	}
-	left, err := marshal(keys)
-	if err != nil { // the values are JSON
-		return json.RawMessage("null")
-	}
-	return left
+	return quote.JSON(keys)
 }
 
 // AgentDataName is the name of data that an agent has named itself. A reserved name gets the

@@ -28,19 +28,6 @@ func UnmarshalPayload(k Kind, raw json.RawMessage) (Payload, error) {
 	return p, nil
 }
 
-// Kinds lists the closed set, in the order of the schema.
-func Kinds() []Kind {
-	return []Kind{
-		KindPrompt, KindReply,
-		KindMessageStart, KindMessageDelta, KindMessage,
-		KindThoughtStart, KindThoughtDelta, KindThought,
-		KindToolCallStart, KindToolCallDelta, KindToolCall, KindToolResultProgress, KindToolResult,
-		KindPermissionRequest, KindPermissionResponse, KindQuestion, KindAnswer, KindPause,
-		KindStep, KindUsage, KindPlan, KindFileChange, KindSource, KindFile, KindData,
-		KindRewind, KindError, KindStatus, KindStop,
-	}
-}
-
 var decoders = map[Kind]func(json.RawMessage) (Payload, error){ //nolint:gochecknoglobals // the one table of kinds, never written
 	KindPrompt:             decode[Prompt],
 	KindReply:              decode[Reply],

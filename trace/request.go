@@ -144,6 +144,19 @@ func (b *Builder) Resolve(answer Payload, in *TextAnswer) error {
 // of the answer may say so.
 func (b *Builder) ResolveUnasked(answer Payload) error { return b.settle(answer, nil, true) }
 
+// TextAnswer are a message of the user's that answers what a turn asks, and the
+// assistant message that begins below it.
+type TextAnswer struct {
+	Prompt Prompt
+	Reply  Reply
+}
+
+func (t *turn) putTextAnswer(w TextAnswer) {
+	t.put("", User, w.Prompt.normalized())
+	t.closeStep(true)
+	t.put("", Gateway, w.Reply)
+}
+
 func (b *Builder) settle(answer Payload, in *TextAnswer, unasked bool) error {
 	id, question := idOf(answer)
 	t := b.turn
