@@ -151,12 +151,6 @@ type TextAnswer struct {
 	Reply  Reply
 }
 
-func (t *turn) putTextAnswer(w TextAnswer) {
-	t.put("", User, w.Prompt.normalized())
-	t.closeStep(true)
-	t.put("", Gateway, w.Reply)
-}
-
 func (b *Builder) settle(answer Payload, in *TextAnswer, unasked bool) error {
 	id, question := idOf(answer)
 	t := b.turn
@@ -170,7 +164,7 @@ func (b *Builder) settle(answer Payload, in *TextAnswer, unasked bool) error {
 	b.do(func(t *turn) {
 		if mine = !q.done(); mine {
 			if in != nil {
-				t.putTextAnswer(*in)
+				t.putTogether(in.Prompt, in.Reply)
 			}
 			q.decided = q.decided || unasked
 			t.resolve(q, answer)
