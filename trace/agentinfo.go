@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 )
 
@@ -39,21 +40,9 @@ func (a AgentInfo) Payload() Payload { return world(dataAgent, a) }
 
 // With is what is known after more was learned: a field that more leaves empty stays.
 func (a AgentInfo) With(more AgentInfo) AgentInfo {
-	for _, f := range []struct {
-		known *string
-		more  string
-	}{
-		{&a.Name, more.Name},
-		{&a.Adapter, more.Adapter},
-		{&a.Product, more.Product},
-		{&a.Version, more.Version},
-		{&a.Provider, more.Provider},
-		{&a.Model, more.Model},
-	} {
-		if f.more != "" {
-			*f.known = f.more
-		}
-	}
+	a.Name, a.Adapter = cmp.Or(more.Name, a.Name), cmp.Or(more.Adapter, a.Adapter)
+	a.Product, a.Version = cmp.Or(more.Product, a.Product), cmp.Or(more.Version, a.Version)
+	a.Provider, a.Model = cmp.Or(more.Provider, a.Provider), cmp.Or(more.Model, a.Model)
 	if len(more.Tools) > 0 {
 		a.Tools = more.Tools
 	}

@@ -3,7 +3,7 @@ package trace
 // This file finds the author of an event: the agent, or one of its sub-agents.
 
 // author is who speaks: the agent, or a sub-agent, with or without a call. A part
-// and a call get their voice when they begin, and so keep their parent even if the
+// and a call get their author when they begin, and so keep their parent even if the
 // agent uses the id of that call again.
 type author struct {
 	within string // the agent's id of the call or of the sub-agent, or ""
@@ -21,34 +21,34 @@ func (b *Builder) author(t *turn) author {
 	return author{within: b.within, call: t.calls[b.within]}
 }
 
-func (v author) subagent() bool { return v.within != "" }
+func (a author) subagent() bool { return a.within != "" }
 
-func (v author) actor() Actor {
+func (a author) actor() Actor {
 	switch {
-	case v.sub != nil:
-		return Subagent(v.sub.state.ID)
-	case v.call != nil:
-		return Subagent(v.call.tool.ToolCallID)
-	case v.within != "":
-		return Subagent(v.within)
+	case a.sub != nil:
+		return Subagent(a.sub.state.ID)
+	case a.call != nil:
+		return Subagent(a.call.tool.ToolCallID)
+	case a.within != "":
+		return Subagent(a.within)
 	default:
 		return Agent
 	}
 }
 
-// parent is the parent of what the voice says by itself.
-func (v author) parent() string {
+// parent is the parent of what the author says by itself.
+func (a author) parent() string {
 	switch {
-	case v.sub != nil:
-		return v.sub.event
-	case v.call != nil:
-		return v.call.event
+	case a.sub != nil:
+		return a.sub.event
+	case a.call != nil:
+		return a.call.event
 	default:
 		return ""
 	}
 }
 
-// emitAs queues an event of the voice.
-func (t *turn) emitAs(v author, p Payload) string {
-	return t.put(v.parent(), v.actor(), p)
+// emitAs queues an event of the author.
+func (t *turn) emitAs(a author, p Payload) string {
+	return t.put(a.parent(), a.actor(), p)
 }

@@ -99,7 +99,7 @@ func BenchmarkAppendJSON(b *testing.B) {
 	}
 }
 
-func BenchmarkUnmarshalJSON(b *testing.B) {
+func BenchmarkUnmarshalPayload(b *testing.B) {
 	for _, p := range []trace.Payload{
 		trace.MessageDelta{Part: "text-1", Delta: "token "},
 		trace.MessageDelta{Part: "text-1", Delta: "\n\n- \"token\""},
@@ -107,14 +107,13 @@ func BenchmarkUnmarshalJSON(b *testing.B) {
 		trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted, FinalOutput: "some text of an answer"},
 	} {
 		b.Run(string(p.Kind()), func(b *testing.B) {
-			line, err := record(p).AppendJSON(nil)
+			raw, err := trace.MarshalPayload(p)
 			if err != nil {
 				b.Fatal(err)
 			}
 			b.ReportAllocs()
 			for b.Loop() {
-				var r trace.Record
-				if err := r.UnmarshalJSON(line); err != nil {
+				if _, err := trace.UnmarshalPayload(p.Kind(), raw); err != nil {
 					b.Fatal(err)
 				}
 			}

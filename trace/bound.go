@@ -103,6 +103,12 @@ func (t *turn) exceed(b Bound) {
 	}
 }
 
+// tooLarge counts a text, an input or another event of the agent that is larger than MaxEvent.
+func (t *turn) tooLarge() {
+	t.counts.Cut++
+	t.exceed(BoundEvent)
+}
+
 // weightOf is what an event counts. The log joins deltas, so a delta counts its text only;
 // other ephemeral events count like those that stay.
 func weightOf(e Event) (bytes, records int) {
@@ -120,8 +126,7 @@ func (t *turn) fits(p Payload) bool {
 	if ApproxSize(p)-header <= t.MaxEvent {
 		return true
 	}
-	t.counts.Cut++
-	t.exceed(BoundEvent)
+	t.tooLarge()
 	return false
 }
 
@@ -151,8 +156,7 @@ func (t *turn) boundInput(input json.RawMessage) json.RawMessage {
 	if len(input) <= max(t.MaxEvent, len(noInput)) {
 		return input
 	}
-	t.counts.Cut++
-	t.exceed(BoundEvent)
+	t.tooLarge()
 	return json.RawMessage(noInput)
 }
 

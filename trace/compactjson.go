@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tributary-dev/tributary/internal/quote"
 )
 
 // This file makes JSON of any bytes, and bounds the outputs of tools.
@@ -19,11 +21,7 @@ func CompactJSON(raw json.RawMessage) json.RawMessage {
 	if err := json.Compact(&out, raw); err == nil && utf8.Valid(out.Bytes()) {
 		return out.Bytes()
 	}
-	quoted, err := marshal(strings.ToValidUTF8(string(raw), string(utf8.RuneError)))
-	if err != nil {
-		return json.RawMessage("null")
-	}
-	return quoted
+	return quote.Append(nil, strings.ToValidUTF8(string(raw), string(utf8.RuneError)))
 }
 
 const cutMark = "…[cut by the gateway: the output was too large]"
@@ -43,22 +41,18 @@ func (t *turn) cut(output json.RawMessage) json.RawMessage {
 	}
 	for size := t.MaxEvent; ; size /= 2 { // quoting makes some text longer
 		head = beginning(head, size)
-		quoted, err := marshal(head + cutMark)
-		if err != nil {
-			return json.RawMessage("null")
-		}
-		if len(quoted) <= t.MaxEvent+len(cutMark)+2 {
+		if quoted := quote.Append(nil, head+cutMark); len(quoted) <= t.MaxEvent+len(cutMark)+2 {
 			return quoted
 		}
 	}
 }
 
 func (t *turn) cutText(s string) string {
-	if len(s) <= t.MaxEvent {
-		return s
+	s, cut := clip(s, t.MaxEvent)
+	if cut {
+		t.counts.Cut++
 	}
-	t.counts.Cut++
-	return beginning(s, t.MaxEvent) + cutMark
+	return s
 }
 
 // mostErrorText bounds in bytes the sentence that says what failed, and each word of why. A text
@@ -66,10 +60,16 @@ func (t *turn) cutText(s string) string {
 const mostErrorText = 64 << 10
 
 func cutError(s string) string {
-	if len(s) <= mostErrorText {
-		return s
+	s, _ = clip(s, mostErrorText)
+	return s
+}
+
+// clip is the text, or its first n bytes and a mark if it is longer.
+func clip(s string, n int) (clipped string, cut bool) {
+	if len(s) <= n {
+		return s, false
 	}
-	return beginning(s, mostErrorText) + cutMark
+	return beginning(s, n) + cutMark, true
 }
 
 func (s Stop) cut() Stop {

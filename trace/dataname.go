@@ -4,12 +4,14 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/tributary-dev/tributary/internal/quote"
 )
 
 // This file keeps an agent from speaking as the gateway, or as a person.
 
-// renamed begins the name of data that an agent has named like the gateway's own.
-const renamed = "custom-"
+// custom begins the name of data that an agent has named like the gateway's own.
+const custom = "custom-"
 
 // reservedNames are the names under which the gateway, a stream or an adapter says something
 // that a client takes for the gateway's word, or for a person's.
@@ -27,7 +29,7 @@ func reservedNames() []string {
 // with a reserved name for a request of the gateway's, so such a name gets the prefix custom-.
 func agentToolName(name string) string {
 	if slices.Contains([]string{"AskUser", "AskPermission", "permission"}, name) {
-		return renamed + name
+		return custom + name
 	}
 	return name
 }
@@ -46,11 +48,7 @@ func AgentMetadata(value json.RawMessage) json.RawMessage {
 	if len(keys) == n {
 		return value
 	}
-	left, err := marshal(keys)
-	if err != nil { // the values are JSON
-		return json.RawMessage("null")
-	}
-	return left
+	return quote.JSON(keys)
 }
 
 // AgentDataName is the name of data that an agent has named itself. A reserved name gets the
@@ -58,7 +56,7 @@ func AgentMetadata(value json.RawMessage) json.RawMessage {
 // hyphens as hyphens, so a name counts as the client sees it.
 func AgentDataName(name string) string {
 	if slices.Contains(reservedNames(), CleanDataName(name)) {
-		return renamed + name
+		return custom + name
 	}
 	return name
 }

@@ -14,6 +14,9 @@ import (
 // UnmarshalPayload decodes a payload of the given kind. A kind that this version
 // does not know becomes an [Unknown].
 func UnmarshalPayload(k Kind, raw json.RawMessage) (Payload, error) {
+	if p, ok := flatPayload(k, raw); ok {
+		return p, nil
+	}
 	decode, known := decoders[k]
 	if !known {
 		return Unknown{UnknownKind: k, Raw: bytes.Clone(raw)}, nil
@@ -23,19 +26,6 @@ func UnmarshalPayload(k Kind, raw json.RawMessage) (Payload, error) {
 		return nil, fmt.Errorf("read a %s payload: %w", k, quote.JSONError(err))
 	}
 	return p, nil
-}
-
-// Kinds lists the closed set, in the order of the schema.
-func Kinds() []Kind {
-	return []Kind{
-		KindPrompt, KindReply,
-		KindMessageStart, KindMessageDelta, KindMessage,
-		KindThoughtStart, KindThoughtDelta, KindThought,
-		KindToolCallStart, KindToolCallDelta, KindToolCall, KindToolResultProgress, KindToolResult,
-		KindPermissionRequest, KindPermissionResponse, KindQuestion, KindAnswer, KindPause,
-		KindStep, KindUsage, KindPlan, KindFileChange, KindSource, KindFile, KindData,
-		KindRewind, KindError, KindStatus, KindStop,
-	}
 }
 
 var decoders = map[Kind]func(json.RawMessage) (Payload, error){ //nolint:gochecknoglobals // the one table of kinds, never written
@@ -72,7 +62,7 @@ var decoders = map[Kind]func(json.RawMessage) (Payload, error){ //nolint:gocheck
 
 func decode[P Payload](raw json.RawMessage) (Payload, error) {
 	var p P
-	if len(raw) == 0 || string(raw) == "null" {
+	if text := bytes.TrimSpace(raw); len(text) == 0 || string(text) == "null" {
 		return nil, errors.New("it is missing")
 	}
 	err := json.Unmarshal(raw, &p)

@@ -1,5 +1,7 @@
 package trace
 
+import "cmp"
+
 // This file ends calls that were refused.
 
 // A call that was refused does not run, and some agents never say so. The Builder ends
@@ -31,12 +33,7 @@ func (b *Builder) Denied(toolCallID, reason string) {
 	})
 }
 
-func (c *call) refuse(reason string) {
-	if reason == "" {
-		reason = refusedSilently
-	}
-	c.refused = reason
-}
+func (c *call) refuse(reason string) { c.refused = cmp.Or(reason, refusedSilently) }
 
 // heed notes on a call whether it may run.
 func (t *turn) heed(c *call, r PermissionResponse) {

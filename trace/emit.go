@@ -70,21 +70,21 @@ func (b *Builder) Emit(p Payload) {
 
 // EmitTogether writes rewinds, prompts and replies in one append.
 func (b *Builder) EmitTogether(payloads ...Payload) {
-	b.do(func(t *turn) {
-		for _, p := range payloads {
-			switch p := p.(type) { //nolint:gochecksumtype // the others have no place between messages
-			case Prompt:
-				t.put("", User, p.normalized())
-			case Reply:
-				t.closeStep(true)
-				t.put("", Gateway, p)
-			case Rewind:
-				t.put("", Gateway, p)
-			case Data:
-				t.put("", Gateway, p)
-			}
+	b.do(func(t *turn) { t.putTogether(payloads...) })
+}
+
+func (t *turn) putTogether(payloads ...Payload) {
+	for _, p := range payloads {
+		switch p := p.(type) { //nolint:gochecksumtype // the others have no place between messages
+		case Prompt:
+			t.put("", User, p.normalized())
+		case Reply:
+			t.closeStep(true)
+			t.put("", Gateway, p)
+		case Rewind, Data:
+			t.put("", Gateway, p)
 		}
-	})
+	}
 }
 
 func (b *Builder) emit(p Payload, visible bool) {

@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -91,9 +90,6 @@ func (r Record) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil) }
 
 // UnmarshalJSON implements json.Unmarshaler.
 func (r *Record) UnmarshalJSON(data []byte) error {
-	if r.decodeCanonical(data) {
-		return nil
-	}
 	var e envelope
 	if err := json.Unmarshal(data, &e); err != nil {
 		return fmt.Errorf("read a trace record: %w", quote.JSONError(err))
@@ -139,24 +135,24 @@ func MarshalPayload(p Payload) ([]byte, error) {
 		return p.Raw, nil
 	case Prompt:
 		p.Message.Parts = orEmpty(p.Message.Parts)
-		return marshal(p)
+		return quote.Marshal(p)
 	case PermissionRequest:
 		p.Options = orEmpty(p.Options)
-		return marshal(p)
+		return quote.Marshal(p)
 	case Answer:
 		p.Values = orEmpty(p.Values)
-		return marshal(p)
+		return quote.Marshal(p)
 	case Pause:
 		p.Requests = orEmpty(p.Requests)
-		return marshal(p)
+		return quote.Marshal(p)
 	case Plan:
 		p.Entries = orEmpty(p.Entries)
-		return marshal(p)
+		return quote.Marshal(p)
 	case Reply, MessageStart, MessageDelta, Message, ThoughtStart, ThoughtDelta, Thought, ToolCallStart, ToolCallDelta,
 		ToolCall, ToolResultProgress, ToolResult, PermissionResponse, Question, Step, Usage, FileChange, Source, File,
 		Data, Rewind, Error, Status, Stop: // hold no such list
 	}
-	return marshal(p)
+	return quote.Marshal(p)
 }
 
 func orEmpty[E any](list []E) []E {
@@ -164,18 +160,6 @@ func orEmpty[E any](list []E) []E {
 		return []E{}
 	}
 	return list
-}
-
-// marshal is json.Marshal without the escaping of <, > and &, which would make
-// text grow for nothing: no record is ever put into HTML.
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
 func appendOrNull(dst []byte, s string) []byte {

@@ -1,6 +1,6 @@
 package trace
 
-import "encoding/json"
+import "github.com/tributary-dev/tributary/internal/quote"
 
 // This file makes the data that several agents have in common.
 
@@ -43,7 +43,7 @@ type Command struct {
 
 // Title is the title of the session.
 func Title(title string) Payload {
-	return Data{Name: dataTitle, Value: named(title)}
+	return Data{Name: dataTitle, Value: quote.JSON(title)}
 }
 
 // CurrentMode says which mode the agent works in now.
@@ -85,13 +85,5 @@ const CodeSummary = "summary"
 func Notice(code, text string) Payload { return Error{Code: code, Message: text, Level: LevelNotice} }
 
 func world(name string, value any) Data {
-	return Data{Name: name, ID: name, Domain: true, Value: named(value)}
-}
-
-func named(value any) json.RawMessage {
-	raw, err := marshal(value)
-	if err != nil { // the values are strings, and lists of strings
-		return json.RawMessage("null")
-	}
-	return raw
+	return Data{Name: name, ID: name, Domain: true, Value: quote.JSON(value)}
 }

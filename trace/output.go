@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/tributary-dev/tributary/internal/quote"
 )
 
 // This file collects and shows the text that a running call prints.
@@ -33,9 +35,8 @@ type output struct {
 // result that brings no output of its own gets the text.
 func (b *Builder) ToolResultDelta(toolCallID, text string) {
 	b.do(func(t *turn) {
-		c, ok := t.calls[toolCallID]
-		if !ok || c.done {
-			t.counts.Orphans++
+		c := t.openCall(toolCallID)
+		if c == nil {
 			return
 		}
 		t.completeCall(c)
@@ -61,10 +62,8 @@ func (t *turn) print(o *output, text string) {
 		t.spend(len(text), 0)
 		return
 	}
-	if left := t.MaxEvent - o.text.Len(); len(text) > left {
-		o.cut = true
+	if text, o.cut = clip(text, t.MaxEvent-o.text.Len()); o.cut {
 		t.counts.Cut++
-		text = beginning(text, left) + cutMark
 	}
 	o.text.WriteString(text)
 	o.unsent += len(text)
@@ -80,7 +79,7 @@ func (t *turn) showOutput(c *call) {
 		text = "…" + text[over:]
 	}
 	o.unsent, o.shownAt = 0, t.touched
-	t.put(c.event, c.by.actor(), ToolResultProgress{ToolCallID: c.tool.ToolCallID, Output: quoted(text)})
+	t.put(c.event, c.by.actor(), ToolResultProgress{ToolCallID: c.tool.ToolCallID, Output: quote.Append(nil, text)})
 }
 
 // whole is the text as a tool's output.
@@ -88,15 +87,7 @@ func (o *output) whole() json.RawMessage {
 	if o.partialRune != "" && !o.cut {
 		o.text.WriteString(lostRune)
 	}
-	return quoted(o.text.String())
-}
-
-func quoted(text string) json.RawMessage {
-	value, err := marshal(text)
-	if err != nil { // text is valid
-		return json.RawMessage("null")
-	}
-	return value
+	return quote.Append(nil, o.text.String())
 }
 
 // showLater shows what a call printed last also if it prints nothing more for long.

@@ -157,11 +157,14 @@ func (q *queue) waitForWork(idle *time.Timer) bool {
 	return false
 }
 
-// flush waits until what was queued so far is on record, and returns what went
-// wrong. flush does not wait for later events, because they may never pause.
-func (q *queue) flush() error {
-	q.committed(q.queued)
-	return q.err
+// Flush returns when everything that was written so far is on record. A caller
+// needs Flush for an order between two turns; within one turn the order is certain.
+func (b *Builder) Flush() error {
+	t := b.turn
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.committed(t.queued) // and not later events, because they may never pause
+	return t.err
 }
 
 // committed waits until that many events are on record, and reports false if the log failed

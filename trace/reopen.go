@@ -70,9 +70,7 @@ func (t *turn) replay(e Event) {
 	case ToolResult:
 		if c := t.calls[p.ToolCallID]; c != nil && !c.done {
 			t.stopWriting(c)
-			c.done, c.requests = true, nil
-			c.tool.Input, c.tool.InputText, c.tool.Locations, c.tool.ProviderState = nil, "", nil, nil
-			t.running--
+			t.closeCall(c)
 		}
 	case PermissionRequest:
 		t.replayRequest(e, p.RequestID, &request{options: p.Options, toolCall: t.calls[p.ToolCallID], decided: p.DecidedBy != ""})
@@ -189,12 +187,5 @@ func (t *turn) replayPause(e Event, p Pause) {
 			q.Shown = e.Time
 			t.active = append(t.active, q)
 		}
-	}
-}
-
-func (t *turn) stopWriting(c *call) {
-	if c.writing {
-		c.writing = false
-		t.writing--
 	}
 }

@@ -144,6 +144,13 @@ func (b *Builder) Resolve(answer Payload, in *TextAnswer) error {
 // of the answer may say so.
 func (b *Builder) ResolveUnasked(answer Payload) error { return b.settle(answer, nil, true) }
 
+// TextAnswer are a message of the user's that answers what a turn asks, and the
+// assistant message that begins below it.
+type TextAnswer struct {
+	Prompt Prompt
+	Reply  Reply
+}
+
 func (b *Builder) settle(answer Payload, in *TextAnswer, unasked bool) error {
 	id, question := idOf(answer)
 	t := b.turn
@@ -157,7 +164,7 @@ func (b *Builder) settle(answer Payload, in *TextAnswer, unasked bool) error {
 	b.do(func(t *turn) {
 		if mine = !q.done(); mine {
 			if in != nil {
-				t.putTextAnswer(*in)
+				t.putTogether(in.Prompt, in.Reply)
 			}
 			q.decided = q.decided || unasked
 			t.resolve(q, answer)

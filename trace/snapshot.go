@@ -36,8 +36,7 @@ func (t *turn) snapshot(c *call, input json.RawMessage) {
 		return
 	}
 	if len(clean) > t.MaxEvent {
-		t.counts.Cut++
-		t.exceed(BoundEvent)
+		t.tooLarge()
 		return
 	}
 	c.draft = clean
@@ -59,9 +58,8 @@ func unclosed(object json.RawMessage) string { return strings.TrimRight(string(o
 // whole call goes on record again if a field differs, once for each change.
 func (b *Builder) ToolCallUpdate(tc ToolCall) {
 	b.do(func(t *turn) {
-		c, ok := t.calls[tc.ToolCallID]
-		if !ok || c.done {
-			t.counts.Orphans++
+		c := t.openCall(tc.ToolCallID)
+		if c == nil {
 			return
 		}
 		was := c.tool

@@ -1,6 +1,10 @@
 package trace
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/tributary-dev/tributary/internal/quote"
+)
 
 // This file writes what sub-agents do that no call has started.
 
@@ -122,9 +126,5 @@ func (t *turn) putSub(s *sub) string {
 	if parent == "" {
 		parent = s.by.parent()
 	}
-	value, err := marshal(s.state)
-	if err != nil { // strings only
-		return s.event
-	}
-	return t.put(parent, Subagent(s.state.ID), Data{Name: subagentName, ID: s.state.ID, Value: value})
+	return t.put(parent, Subagent(s.state.ID), Data{Name: subagentName, ID: s.state.ID, Value: quote.JSON(s.state)})
 }

@@ -3,9 +3,9 @@ package trace
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -32,16 +32,12 @@ func (s *JSONText) UnmarshalJSON(data []byte) error {
 		*s = JSONText(plain)
 		return nil
 	}
-	text, err := unquote(string(data))
-	if err != nil {
-		return err
-	}
-	*s = JSONText(text)
+	*s = JSONText(unquote(string(data)))
 	return nil
 }
 
 // unquote decodes a valid JSON string and keeps lone surrogates.
-func unquote(q string) (string, error) {
+func unquote(q string) string {
 	var out []byte
 	for i := 1; i < len(q)-1; i++ {
 		c := q[i]
@@ -52,48 +48,26 @@ func unquote(q string) (string, error) {
 		i++
 		switch q[i] {
 		case 'u':
-			r, err := strconv.ParseUint(q[i+1:i+5], 16, 16)
-			if err != nil {
-				return "", fmt.Errorf("bad escape in a JSON string: %w", err)
-			}
+			r := unit(q[i+1:])
 			i += 4
-			out = appendUnit(out, rune(r))
-		case 'b':
-			out = append(out, '\b')
-		case 'f':
-			out = append(out, '\f')
-		case 'n':
-			out = append(out, '\n')
-		case 'r':
-			out = append(out, '\r')
-		case 't':
-			out = append(out, '\t')
-		default:
-			out = append(out, q[i])
-		}
-	}
-	return joinPairs(string(out)), nil
-}
-
-// joinPairs joins the surrogates that have met and leaves all else as it is: the
-// other half of what is alone may be in the string before or after.
-func joinPairs(s string) string {
-	var out strings.Builder
-	for i := 0; i < len(s); {
-		if hi, ok := surrogate(s[i:], 0xA0); ok {
-			if lo, ok := surrogate(s[i+3:], 0xB0); ok {
-				out.WriteRune(pair(hi, lo))
+			if i+3 < len(q) && q[i+1:i+3] == `\u` && utf16.DecodeRune(r, unit(q[i+3:])) != utf8.RuneError {
+				r = utf16.DecodeRune(r, unit(q[i+3:]))
 				i += 6
-				continue
 			}
+			out = appendUnit(out, r)
+		default:
+			const short, plain = `bfnrt"\/`, "\b\f\n\r\t\"\\/"
+			out = append(out, plain[strings.IndexByte(short, q[i])])
 		}
-		out.WriteByte(s[i])
-		i++
 	}
-	return out.String()
+	return string(out)
 }
 
-func pair(hi, lo rune) rune { return (hi-0xD800)<<10 + (lo - 0xDC00) + 0x10000 }
+// unit is the UTF-16 unit whose four digits begin the text.
+func unit(digits string) rune {
+	r, _ := strconv.ParseUint(digits[:4], 16, 16) // the string is valid JSON
+	return rune(r)
+}
 
 // appendUnit appends a UTF-16 unit; surrogates become three bytes.
 func appendUnit(out []byte, r rune) []byte {
@@ -114,7 +88,7 @@ func splitPartialRune(s string) (whole, half string) {
 		if hi, ok := surrogate(s[i:], 0xA0); ok {
 			rest := s[i+3:]
 			if lo, ok := surrogate(rest, 0xB0); ok {
-				out.WriteRune(pair(hi, lo))
+				out.WriteRune(utf16.DecodeRune(hi, lo))
 				i += 6
 				continue
 			}

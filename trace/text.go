@@ -136,14 +136,10 @@ func (t *turn) emitDelta(p *part, text string) {
 // mark: an agent that does not know when to stop costs no more than that, and
 // what was said before stays.
 func (t *turn) truncate(p *part, text string) string {
-	left := t.MaxEvent - p.text.Len()
-	if len(text) <= left {
-		return text
+	if text, p.cut = clip(text, t.MaxEvent-p.text.Len()); p.cut {
+		t.tooLarge()
 	}
-	p.cut = true
-	t.counts.Cut++
-	t.exceed(BoundEvent)
-	return beginning(text, left) + cutMark
+	return text
 }
 
 func (t *turn) openPart(p *part) {

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 )
@@ -48,20 +49,12 @@ func (b *Builder) newCall(t *turn, tc ToolCall) *call {
 	by := b.author(t)
 	t.ensureStep(by)
 	key := tc.ToolCallID
-	if key == "" {
-		tc.ToolCallID = "call"
-	}
 	var renamed bool
-	if tc.ToolCallID, renamed = t.callNames.unique(tc.ToolCallID); renamed {
+	if tc.ToolCallID, renamed = t.callNames.unique(cmp.Or(key, "call")); renamed {
 		t.counts.Renamed++
 	}
-	if tc.RawName == "" {
-		tc.RawName = "tool"
-	}
-	if tc.Name == "" {
-		tc.Name = tc.RawName
-	}
-	tc.Name = agentToolName(tc.Name)
+	tc.RawName = cmp.Or(tc.RawName, "tool")
+	tc.Name = agentToolName(cmp.Or(tc.Name, tc.RawName))
 	tc.ToolKind = tc.ToolKind.normalized()
 	c := &call{tool: tc, by: by}
 	t.calls[key] = c
@@ -76,6 +69,16 @@ func (b *Builder) current(t *turn, toolCallID string) *call {
 		return c
 	}
 	return b.newCall(t, ToolCall{ToolCallID: toolCallID})
+}
+
+// openCall returns the call that is not over under the agent's id. Without one it returns nil, and counts an orphan.
+func (t *turn) openCall(toolCallID string) *call {
+	c := t.calls[toolCallID]
+	if c == nil || c.done {
+		t.counts.Orphans++
+		return nil
+	}
+	return c
 }
 
 // ToolCallDelta adds to the text of a call's input.
@@ -98,8 +101,7 @@ func (b *Builder) ToolCallDelta(toolCallID, delta string) {
 // growInput adds to the text of a call's input, as far as the input may grow.
 func (t *turn) growInput(c *call, text string) {
 	if c.text.Len()+len(text) > t.MaxEvent {
-		t.counts.Cut++
-		t.exceed(BoundEvent)
+		t.tooLarge()
 		return
 	}
 	c.text.WriteString(text)
@@ -132,17 +134,12 @@ func (b *Builder) ToolCall(tc ToolCall) {
 
 // merge takes over what the whole knows better than the start.
 func (c *call) merge(tc ToolCall) {
-	if tc.RawName != "" {
-		c.tool.RawName = tc.RawName
-	}
+	c.tool.RawName, c.tool.Title = cmp.Or(tc.RawName, c.tool.RawName), cmp.Or(tc.Title, c.tool.Title)
 	if tc.Name != "" {
 		c.tool.Name = agentToolName(tc.Name)
 	}
 	if tc.ToolKind != "" {
 		c.tool.ToolKind = tc.ToolKind.normalized()
-	}
-	if tc.Title != "" {
-		c.tool.Title = tc.Title
 	}
 }
 
@@ -173,9 +170,7 @@ func (t *turn) putCall(c *call) {
 	c.text.Reset()
 	t.running++
 	t.putTool(c)
-	if c.writing {
-		c.writing = false
-		t.writing--
+	if t.stopWriting(c) {
 		t.showNext()
 	}
 }
@@ -186,6 +181,15 @@ func (c *call) write(t *turn) {
 		c.writing = true
 		t.writing++
 	}
+}
+
+// stopWriting notes that the input grows no more, and reports whether it did.
+func (t *turn) stopWriting(c *call) (did bool) {
+	if did = c.writing; did {
+		c.writing = false
+		t.writing--
+	}
+	return did
 }
 
 // completeCall writes the whole of a call that was only begun.
@@ -207,13 +211,10 @@ func (t *turn) completeCall(c *call) {
 // ToolResultProgress gives the output of a running call so far.
 func (b *Builder) ToolResultProgress(toolCallID string, output json.RawMessage) {
 	b.do(func(t *turn) {
-		c, ok := t.calls[toolCallID]
-		if !ok || c.done {
-			t.counts.Orphans++
-			return
+		if c := t.openCall(toolCallID); c != nil {
+			t.completeCall(c)
+			t.put(c.event, c.by.actor(), ToolResultProgress{ToolCallID: c.tool.ToolCallID, Output: t.cut(output)})
 		}
-		t.completeCall(c)
-		t.put(c.event, c.by.actor(), ToolResultProgress{ToolCallID: c.tool.ToolCallID, Output: t.cut(output)})
 	})
 }
 
@@ -251,8 +252,13 @@ func (t *turn) result(c *call, r ToolResult) {
 	}
 	r.ToolCallID, r.Output, r.Error = c.tool.ToolCallID, t.cut(r.Output), t.cutText(r.Error)
 	t.put(c.event, c.by.actor(), r)
+	t.closeCall(c)
+	t.weigh(c)
+}
+
+// closeCall frees what a call holds that has its result.
+func (t *turn) closeCall(c *call) {
 	t.running--
 	c.done, c.requests, c.output = true, nil, nil
 	c.tool.Input, c.tool.InputText, c.tool.Locations, c.tool.ProviderState = nil, "", nil, nil
-	t.weigh(c)
 }

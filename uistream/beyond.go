@@ -3,8 +3,10 @@ package uistream
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"strings"
 
+	"github.com/tributary-dev/tributary/internal/quote"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -24,41 +26,33 @@ func Beyond(c Chunk) (d trace.Data, some bool) {
 	if e, ok := c.(Extended); ok {
 		keys = e.Keys
 	}
-	switch c := Bare(c).(type) { //nolint:gochecksumtype // the others have keys only
+	some = len(keys) > 0
+	switch b := Bare(c).(type) { //nolint:gochecksumtype // the trace has a word for the others
 	case Other:
-		return beyondData(c, c.Name == "message-metadata" || c.Name == "reset-step"), true
-	case ToolApprovalResponse:
-		return beyondData(Extended{c, keys}, true), true
+		return beyondData(b, b.Name == "message-metadata" || b.Name == "reset-step"), true
 	case Start:
-		return beyondData(Start{MessageID: c.MessageID}, true), true
+		return beyondData(Start{MessageID: b.MessageID}, true), true
+	case ToolApprovalRequest, ToolApprovalResponse:
+		some, c = true, b
 	case ToolInputStart:
-		return beyondData(Extended{ToolInputStart{ToolCallID: c.ToolCallID, Form: c.Form}, keys}, true), len(keys) > 0 || c.Form != Form{}
+		some, c = some || b.Form != Form{}, ToolInputStart{ToolCallID: b.ToolCallID, Form: b.Form}
 	case ToolInputAvailable:
-		return beyondData(Extended{ToolInputAvailable{ToolCallID: c.ToolCallID, Form: c.Form}, keys}, true), len(keys) > 0 || c.Form != Form{}
+		some, c = some || b.Form != Form{}, ToolInputAvailable{ToolCallID: b.ToolCallID, Form: b.Form}
 	case ToolInputError:
-		return beyondData(Extended{ToolInputError{ToolCallID: c.ToolCallID, ErrorText: c.ErrorText, Form: c.Form}, keys}, true), true
+		some, c = true, ToolInputError{ToolCallID: b.ToolCallID, ErrorText: b.ErrorText, Form: b.Form}
 	case ToolOutputAvailable:
-		return beyondData(Extended{ToolOutputAvailable{ToolCallID: c.ToolCallID, Form: c.Form}, keys}, true), len(keys) > 0
+		c = ToolOutputAvailable{ToolCallID: b.ToolCallID, Form: b.Form}
 	case ToolOutputError:
-		return beyondData(Extended{ToolOutputError{ToolCallID: c.ToolCallID, Form: c.Form}, keys}, true), len(keys) > 0
-	case ToolApprovalRequest:
-		return beyondData(Extended{c, keys}, true), true
-	case TextStart:
-		return beyondData(Extended{TextStart{}, keys}, true), len(keys) > 0
-	case TextEnd:
-		return beyondData(Extended{TextEnd{}, keys}, true), len(keys) > 0
-	case ReasoningStart:
-		return beyondData(Extended{ReasoningStart{}, keys}, true), len(keys) > 0
-	case ReasoningEnd:
-		return beyondData(Extended{ReasoningEnd{}, keys}, true), len(keys) > 0
-	case SourceURL:
-		return beyondData(Extended{SourceURL{}, keys}, true), len(keys) > 0
-	case SourceDocument:
-		return beyondData(Extended{SourceDocument{}, keys}, true), len(keys) > 0
-	case File:
-		return beyondData(Extended{File{}, keys}, true), len(keys) > 0
+		c = ToolOutputError{ToolCallID: b.ToolCallID, Form: b.Form}
+	case TextStart, TextEnd, ReasoningStart, ReasoningEnd, SourceURL, SourceDocument, File:
+		c, _ = reflect.Zero(reflect.TypeOf(b)).Interface().(Chunk)
+	default:
+		return trace.Data{}, false
 	}
-	return trace.Data{}, false
+	if !some {
+		return trace.Data{}, false
+	}
+	return beyondData(Extended{c, keys}, true), true
 }
 
 func beyondData(c Chunk, domain bool) trace.Data {
@@ -73,14 +67,6 @@ func ReadBeyond(p trace.Payload) (Chunk, bool) {
 	}
 	c, err := ParseChunk(d.Value)
 	return c, err == nil
-}
-
-// Empty is a text or a reasoning that has no words and yet further keys.
-func Empty(reasoning bool, keys Keys) Chunk {
-	if reasoning {
-		return Other{partReasoning, keys}
-	}
-	return Other{partText, keys}
 }
 
 // passOn takes what the trace has no word for.
@@ -140,7 +126,7 @@ func (k Keys) disown() {
 	}
 	if _, has := meta[factsKey]; has {
 		delete(meta, factsKey)
-		k[metadataKey] = marshal(meta)
+		k[metadataKey] = quote.JSON(meta)
 	}
 }
 
@@ -174,7 +160,7 @@ func (t *Translator) other(c Other) {
 		t.empty(c)
 	case !c.passes(t.options.Profile):
 		name := trace.AgentDataName(strings.TrimPrefix(c.Name, dataPrefix))
-		t.emit(Data{Name: trace.CleanDataName(name), Value: marshal(c.Keys)})
+		t.emit(Data{Name: trace.CleanDataName(name), Value: quote.JSON(c.Keys)})
 	default:
 		switch c.Name {
 		case "message-metadata":
@@ -245,7 +231,7 @@ func withoutType(c Chunk) json.RawMessage {
 	var k Keys
 	_ = json.Unmarshal(AppendChunk(nil, c), &k) // it is what this package wrote
 	delete(k, "type")
-	return marshal(k)
+	return quote.JSON(k)
 }
 
 // extend gives a chunk the further keys that are noted for it.

@@ -14,17 +14,13 @@ import (
 // field must be known and of the right type, and no optional field null. Check is
 // as strict as the first releases were. The error is one sentence.
 func (p Profile) Check(chunk []byte) error {
-	versions := p.must()
 	var head struct {
 		Type string `json:"type"`
 	}
 	if err := json.Unmarshal(chunk, &head); err != nil {
 		return fmt.Errorf("the chunk is not a JSON object: %w", err)
 	}
-	if p.version == (release{}) && known(release{5, 0, 0}, head.Type, "") {
-		versions = append(versions, release{5, 0, 0})
-	}
-	for _, v := range versions {
+	for _, v := range p.must(head.Type) {
 		if err := checkFor(v, head.Type, chunk); err != nil {
 			return err
 		}

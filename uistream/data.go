@@ -1,10 +1,10 @@
 package uistream
 
 import (
-	"bytes"
-	"encoding/json"
+	"cmp"
 	"fmt"
 
+	"github.com/tributary-dev/tributary/internal/quote"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -14,14 +14,14 @@ import (
 // client updates them in place. A notice has no id: each is a new part.
 
 func (t *Translator) usage(p trace.Usage) {
-	t.emit(Data{Name: "usage", ID: "usage-" + string(p.Scope), Value: marshal(p)})
+	t.emit(Data{Name: "usage", ID: "usage-" + string(p.Scope), Value: quote.JSON(p)})
 }
 
 func (t *Translator) plan(p trace.Plan) {
 	if p.Entries == nil {
 		p.Entries = []trace.PlanEntry{}
 	}
-	t.emit(Data{Name: "plan", ID: "plan", Value: marshal(p)})
+	t.emit(Data{Name: "plan", ID: "plan", Value: quote.JSON(p)})
 }
 
 func (t *Translator) fileChange(p trace.FileChange) {
@@ -29,19 +29,19 @@ func (t *Translator) fileChange(p trace.FileChange) {
 	if p.ToolCallID != "" { // another call's change of the file stays
 		id += "-" + p.ToolCallID
 	}
-	t.emit(Data{Name: "file-change", ID: id, Value: marshal(p)})
+	t.emit(Data{Name: "file-change", ID: id, Value: quote.JSON(p)})
 }
 
 func (t *Translator) notice(p trace.Error) {
 	if t.options.Native {
 		return
 	}
-	t.emit(Data{Name: "notice", Value: marshal(p)})
+	t.emit(Data{Name: "notice", Value: quote.JSON(p)})
 }
 
 // status is shown while it lasts, and not kept.
 func (t *Translator) status(p trace.Status) {
-	t.emit(Data{Name: "agent-status", Transient: true, Value: marshal(struct {
+	t.emit(Data{Name: "agent-status", Transient: true, Value: quote.JSON(struct {
 		Status trace.State `json:"status"`
 		Detail string      `json:"detail,omitempty"`
 	}{p.State, p.Detail})})
@@ -55,18 +55,12 @@ func (t *Translator) data(p trace.Data) {
 func (t *Translator) source(p trace.Source) {
 	t.needStep()
 	t.sources++
-	if p.SourceID == "" {
-		p.SourceID = fmt.Sprintf("source-%d", t.sources)
-	}
+	p.SourceID = cmp.Or(p.SourceID, fmt.Sprintf("source-%d", t.sources))
 	if p.URL != "" {
 		t.emit(SourceURL{SourceID: p.SourceID, URL: p.URL, Title: p.Title})
 		return
 	}
-	c := SourceDocument{SourceID: p.SourceID, MediaType: mediaType(p.MediaType), Title: p.Title, Filename: p.Filename}
-	if c.Title == "" {
-		c.Title = p.Filename
-	}
-	t.emit(c)
+	t.emit(SourceDocument{SourceID: p.SourceID, MediaType: mediaType(p.MediaType), Title: cmp.Or(p.Title, p.Filename), Filename: p.Filename})
 }
 
 func (t *Translator) file(p trace.File) {
@@ -74,21 +68,4 @@ func (t *Translator) file(p trace.File) {
 	t.emit(File{URL: p.URL, MediaType: mediaType(p.MediaType)})
 }
 
-func mediaType(s string) string {
-	if s == "" {
-		return "application/octet-stream"
-	}
-	return s
-}
-
-// marshal is json.Marshal without the escaping for HTML. Values of this package
-// cannot fail.
-func marshal(v any) json.RawMessage {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return json.RawMessage("null")
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-}
+func mediaType(s string) string { return cmp.Or(s, "application/octet-stream") }

@@ -2,6 +2,7 @@ package uistream
 
 import (
 	"encoding/json"
+	"strconv"
 
 	"github.com/tributary-dev/tributary/internal/quote"
 )
@@ -83,12 +84,7 @@ func (c ToolApprovalRequest) appendFields(dst []byte) []byte {
 }
 
 func (c ToolApprovalResponse) appendFields(dst []byte) []byte {
-	dst = key(dst, "approvalId", c.ApprovalID)
-	if c.Approved {
-		dst = append(dst, `,"approved":true`...)
-	} else {
-		dst = append(dst, `,"approved":false`...)
-	}
+	dst = strconv.AppendBool(name(key(dst, "approvalId", c.ApprovalID), "approved"), c.Approved)
 	return optional(dst, "reason", c.Reason)
 }
 

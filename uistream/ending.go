@@ -1,8 +1,10 @@
 package uistream
 
 import (
+	"cmp"
 	"encoding/json"
 
+	"github.com/tributary-dev/tributary/internal/quote"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -57,7 +59,7 @@ func (t *Translator) stop(p trace.Stop) {
 			meta = outcome(p)
 		}
 		reason := finishReason(p.Reason)
-		if t.options.Profile.accepts("finish", "finishReason", marshal(p.Reason)) { // the upstream has said it in the words of the clients
+		if t.options.Profile.accepts("finish", "finishReason", quote.JSON(p.Reason)) { // the upstream has said it in the words of the clients
 			reason = p.Reason
 		}
 		t.emit(t.finish(reason, meta))
@@ -106,25 +108,21 @@ func (t *Translator) finish(reason string, meta json.RawMessage) Chunk {
 }
 
 func outcome(p trace.Stop) json.RawMessage {
-	return marshal(struct {
+	return quote.JSON(struct {
 		Outcome trace.Outcome `json:"outcome"`
 	}{p.Outcome})
 }
 
 // failed is the sentence that the user sees.
 func failed(p trace.Stop) string {
-	switch {
-	case p.Error != "":
-		return p.Error
-	case p.Reason != "":
+	if p.Error == "" && p.Reason != "" {
 		return "The agent's turn failed (" + p.Reason + ")."
-	default:
-		return "The agent's turn failed."
 	}
+	return cmp.Or(p.Error, "The agent's turn failed.")
 }
 
 func errorData(message, reason string) Data {
-	return Data{Name: "error", Value: marshal(struct {
+	return Data{Name: "error", Value: quote.JSON(struct {
 		Message string `json:"message"`
 		Reason  string `json:"reason"`
 	}{message, reason})}

@@ -61,7 +61,7 @@ type resultFacts struct {
 
 // noted adds facts to a chunk, beside what is noted there.
 func noted[facts textFacts | callFacts | resultFacts | answerFacts](c Chunk, beside json.RawMessage, f facts) Chunk {
-	return Extended{c, Keys{metadataKey: mergeMetadata(beside, marshal(map[string]facts{factsKey: f}))}}
+	return Extended{c, Keys{metadataKey: mergeMetadata(beside, quote.JSON(map[string]facts{factsKey: f}))}}
 }
 
 // started emits the beginning of a call.

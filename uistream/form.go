@@ -12,42 +12,6 @@ type Form struct {
 	Unmarked bool
 }
 
-// WithForm returns the chunk of a call with another form. Releases differ in which chunks
-// of a call they mark.
-func WithForm(c Chunk, f Form) Chunk {
-	switch b := c.(type) { //nolint:gochecksumtype // the others have no form
-	case Extended:
-		b.Chunk = WithForm(b.Chunk, f)
-		return b
-	case ToolInputAvailable:
-		b.Form = f
-		return b
-	case ToolInputError:
-		b.Form = f
-		return b
-	case ToolOutputAvailable:
-		b.Form = f
-		return b
-	case ToolOutputError:
-		b.Form = f
-		return b
-	}
-	return c
-}
-
-// FormOf returns the form of a call that a chunk begins, or shows whole.
-func FormOf(c Chunk) (f Form, begins bool) {
-	switch c := c.(type) { //nolint:gochecksumtype // the others begin no call
-	case ToolInputStart:
-		return c.Form, true
-	case ToolInputAvailable:
-		return c.Form, true
-	case ToolInputError:
-		return c.Form, true
-	}
-	return Form{}, false
-}
-
 // clientForm is the form of a call that the client answers.
 func clientForm() Form { return Form{Static: true, Unmarked: true} }
 

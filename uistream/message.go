@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strconv"
 
 	"github.com/tributary-dev/tributary/internal/quote"
 )
@@ -211,13 +212,7 @@ func (p Part) appendTool(dst []byte) []byte {
 		dst = append(dst, `,"approval":{"id":`...)
 		dst = quote.Append(dst, a.ID)
 		if a.Answered {
-			dst = append(dst, `,"approved":`...)
-			if a.Approved {
-				dst = append(dst, "true"...)
-			} else {
-				dst = append(dst, "false"...)
-			}
-			dst = optional(dst, "reason", a.Reason)
+			dst = optional(strconv.AppendBool(name(dst, "approved"), a.Approved), "reason", a.Reason)
 		}
 		dst = append(a.Keys.append(dst), '}')
 	}

@@ -1,6 +1,10 @@
 package uistream
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/tributary-dev/tributary/internal/quote"
+)
 
 // This file merges metadata of messages, as the client does.
 
@@ -59,7 +63,7 @@ func (m *messageMetadata) json() json.RawMessage {
 	if m.keys == nil {
 		return m.raw
 	}
-	return marshal(m.value())
+	return quote.JSON(m.value())
 }
 
 func (m *messageMetadata) value() any {

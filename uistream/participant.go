@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 
+	"github.com/tributary-dev/tributary/internal/quote"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -28,5 +29,5 @@ func (t *Translator) withParticipants(meta json.RawMessage) json.RawMessage {
 	if len(t.participants) == 0 {
 		return meta
 	}
-	return mergeMetadata(meta, marshal(map[string][]string{"participants": t.participants}))
+	return mergeMetadata(meta, quote.JSON(map[string][]string{"participants": t.participants}))
 }

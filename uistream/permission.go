@@ -1,6 +1,7 @@
 package uistream
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 	"time"
@@ -78,7 +79,7 @@ func (t *Translator) askPermissions(all []*approval) {
 		}
 		if t.options.Domain.wants("approval") {
 			a.said = permissionOf(a.request, t.calls[a.request.ToolCallID])
-			t.emit(Data{Name: "approval", ID: a.request.RequestID, Value: marshal(a.said)})
+			t.emit(Data{Name: "approval", ID: a.request.RequestID, Value: quote.JSON(a.said)})
 		}
 	}
 }
@@ -98,7 +99,7 @@ func (t *Translator) approvalID(a *approval) string {
 func (t *Translator) inputOf(a *approval) json.RawMessage {
 	about := t.calls[a.request.ToolCallID]
 	if a.call.client {
-		return marshal(permissionOf(a.request, about))
+		return quote.JSON(permissionOf(a.request, about))
 	}
 	if about == nil || about.input == nil {
 		return json.RawMessage("{}")
@@ -163,7 +164,7 @@ func (t *Translator) permitted(p trace.PermissionResponse) {
 	a.call.allowed = p.Allowed()
 	if a.said.RequestID != "" {
 		a.said.Outcome, a.said.Option, a.said.Approved = p.Outcome, p.ChosenOption, &a.call.allowed
-		t.emit(Data{Name: "approval", ID: p.RequestID, Value: marshal(a.said)})
+		t.emit(Data{Name: "approval", ID: p.RequestID, Value: quote.JSON(a.said)})
 		a.said = permissionData{}
 	}
 	if t.can.approvalResponse && a.call.approval == p.RequestID && a.call.state == callRunning {
@@ -215,7 +216,7 @@ func (t *Translator) settleClient(c *call, p trace.PermissionResponse) {
 		return
 	}
 	c.state, c.input, t.asked = callSettled, nil, true
-	t.emit(ToolOutputAvailable{ToolCallID: c.id, Form: clientForm(), Output: marshal(struct {
+	t.emit(ToolOutputAvailable{ToolCallID: c.id, Form: clientForm(), Output: quote.JSON(struct {
 		Option   string `json:"option,omitempty"`
 		Approved bool   `json:"approved"`
 		Reason   string `json:"reason,omitempty"`
@@ -238,10 +239,7 @@ func refusal(p trace.PermissionResponse) string {
 // permissionSentence says what is asked, for a UI that draws only text. Hidden characters of
 // the agent's words are visible.
 func permissionSentence(p trace.PermissionRequest) string {
-	title := strings.TrimSpace(p.Title)
-	if title == "" {
-		title = "the agent wants to run a tool"
-	}
+	title := cmp.Or(strings.TrimSpace(p.Title), "the agent wants to run a tool")
 	names := make([]string, 0, len(p.Options))
 	for _, o := range p.Options {
 		names = append(names, quote.Option(o.Name, string(o.OptionKind)))

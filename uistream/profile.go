@@ -1,6 +1,9 @@
 package uistream
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // This file tells what a client understands.
 
@@ -58,21 +61,17 @@ func (p Profile) AsksAgain() bool {
 
 // knows reports whether a chunk type, or a field of it, may be sent.
 func (p Profile) knows(typ, field string) bool {
-	for _, v := range p.must() {
-		if !known(v, typ, field) {
-			return false
-		}
-	}
-	if p.version == (release{}) && field != "" && known(release{5, 0, 0}, typ, "") {
-		return known(release{5, 0, 0}, typ, field)
-	}
-	return true
+	return !slices.ContainsFunc(p.must(typ), func(v release) bool { return !known(v, typ, field) })
 }
 
-// must lists the releases that have to know whatever is sent.
-func (p Profile) must() []release {
-	if p.version == (release{}) {
-		return []release{{6, 0, 0}, {7, 0, 0}}
+// must lists the releases that have to know whatever is sent of a chunk type.
+func (p Profile) must(typ string) []release {
+	if p.version != (release{}) {
+		return []release{p.version}
 	}
-	return []release{p.version}
+	all := []release{{6, 0, 0}, {7, 0, 0}}
+	if five := (release{5, 0, 0}); known(five, typ, "") { // which rejects a key that it does not know
+		all = append(all, five)
+	}
+	return all
 }

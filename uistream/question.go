@@ -1,6 +1,7 @@
 package uistream
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -86,7 +87,7 @@ func (t *Translator) showQuestion(q *question) {
 	}
 	q.step = t.steps
 	t.sayRequest(p.QuestionID, questionSentence(p))
-	input := marshal(struct {
+	input := quote.JSON(struct {
 		QuestionID string         `json:"question_id"`
 		Header     string         `json:"header,omitempty"`
 		Question   string         `json:"question"`
@@ -117,7 +118,7 @@ func questionData(p trace.Question, a *trace.Answer) Data {
 	if a != nil {
 		data.Outcome, data.Answer = a.Outcome, a.Values
 	}
-	return Data{Name: "question", ID: p.QuestionID, Value: marshal(data)}
+	return Data{Name: "question", ID: p.QuestionID, Value: quote.JSON(data)}
 }
 
 func (t *Translator) answer(p trace.Answer) {
@@ -138,13 +139,14 @@ func (t *Translator) answer(p trace.Answer) {
 		return
 	}
 	t.asked = true
-	switch {
-	case p.Outcome != trace.Selected:
+	output := quote.Append(nil, strings.Join(p.Values, ", "))
+	if q.what.Multiple {
+		output = quote.JSON(append([]string{}, p.Values...))
+	}
+	if p.Outcome == trace.Selected {
+		t.answered(p, ToolOutputAvailable{ToolCallID: q.id, Output: output, Form: clientForm()})
+	} else {
 		t.answered(p, ToolOutputError{ToolCallID: q.id, ErrorText: "The question was not answered.", Form: clientForm()})
-	case q.what.Multiple:
-		t.answered(p, ToolOutputAvailable{ToolCallID: q.id, Output: marshal(append([]string{}, p.Values...)), Form: clientForm()})
-	default:
-		t.answered(p, ToolOutputAvailable{ToolCallID: q.id, Output: quote.Append(nil, strings.Join(p.Values, ", ")), Form: clientForm()})
 	}
 }
 
@@ -164,13 +166,7 @@ func (t *Translator) settleQuestions(why string) {
 }
 
 func questionSentence(p trace.Question) string {
-	text := strings.TrimSpace(p.Text)
-	if text == "" {
-		text = strings.TrimSpace(p.Header)
-	}
-	if text == "" {
-		text = "The agent asks for an answer."
-	}
+	text := cmp.Or(strings.TrimSpace(p.Text), strings.TrimSpace(p.Header), "The agent asks for an answer.")
 	labels := make([]string, 0, len(p.Choices))
 	for _, c := range p.Choices {
 		labels = append(labels, c.Label)

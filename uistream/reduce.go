@@ -50,46 +50,54 @@ func (r *Reducer) Failed() string { return r.failed }
 
 // Add takes the next chunk.
 func (r *Reducer) Add(c Chunk) error {
+	_, err := r.add(c)
+	return err
+}
+
+// none is the place of no part.
+const none = -1
+
+// add takes a chunk, and returns the place of the part that it is about, or none.
+func (r *Reducer) add(c Chunk) (at int, err error) {
 	switch c := c.(type) {
 	case Extended:
 		return r.extended(c)
 	case Other:
 		r.other(c)
 	case Start:
-		return r.start(c)
+		return none, r.start(c)
 	case StartStep:
-		r.push(Part{Type: partStep})
-		r.step = len(r.message.Parts)
+		r.step = r.push(Part{Type: partStep}) + 1
 	case FinishStep:
 		r.texts, r.reasoning = nil, nil
 	case TextStart:
 		note(&r.texts, c.ID, len(r.message.Parts))
-		r.push(Part{Type: partText, State: stateStreaming})
+		return r.push(Part{Type: partText, State: stateStreaming}), nil
 	case TextDelta:
 		return r.grow(r.texts, c.ID, c.Delta)
 	case TextEnd:
 		return r.end(r.texts, c.ID)
 	case ReasoningStart:
 		note(&r.reasoning, c.ID, len(r.message.Parts))
-		r.push(Part{Type: partReasoning, ID: c.ID, State: stateStreaming})
+		return r.push(Part{Type: partReasoning, ID: c.ID, State: stateStreaming}), nil
 	case ReasoningDelta:
 		return r.grow(r.reasoning, c.ID, c.Delta)
 	case ReasoningEnd:
 		return r.end(r.reasoning, c.ID)
 	case SourceURL:
-		r.push(Part{Type: partSourceURL, SourceID: c.SourceID, URL: c.URL, Title: c.Title})
+		return r.push(Part{Type: partSourceURL, SourceID: c.SourceID, URL: c.URL, Title: c.Title}), nil
 	case SourceDocument:
-		r.push(Part{Type: partSourceDoc, SourceID: c.SourceID, MediaType: c.MediaType, Title: c.Title, Filename: c.Filename})
+		return r.push(Part{Type: partSourceDoc, SourceID: c.SourceID, MediaType: c.MediaType, Title: c.Title, Filename: c.Filename}), nil
 	case File:
-		r.push(Part{Type: partFile, URL: c.URL, MediaType: c.MediaType})
+		return r.push(Part{Type: partFile, URL: c.URL, MediaType: c.MediaType}), nil
 	case Data:
 		r.data(c)
 	case ToolInputStart:
-		r.beginInput(c)
+		return r.beginInput(c), nil
 	case ToolInputDelta:
-		return r.moreInput(c)
+		return none, r.moreInput(c)
 	case ToolInputAvailable:
-		r.input(c.ToolCallID, c.ToolName, c.Title, inputAvailable, c.Input, c.Form)
+		return r.input(c.ToolCallID, c.ToolName, c.Title, inputAvailable, c.Input, c.Form), nil
 	case ToolInputError:
 		r.input(c.ToolCallID, c.ToolName, c.Title, outputError, c.Input, c.Form)
 		return r.tool(c.ToolCallID, func(p *Part) { p.ErrorText = c.ErrorText })
@@ -102,9 +110,14 @@ func (r *Reducer) Add(c Chunk) error {
 			p.State, p.Output, p.Preliminary, p.ErrorText = outputError, nil, false, c.ErrorText
 		})
 	case ToolOutputDenied:
-		return r.tool(c.ToolCallID, func(p *Part) { p.State = outputDenied })
+		_, err = r.tool(c.ToolCallID, func(p *Part) { p.State = outputDenied })
+		return none, err // the clients read no further keys of it
 	case ToolApprovalRequest:
-		return r.askApproval(c)
+		at, err = r.tool(c.ToolCallID, func(p *Part) { p.State, p.Approval = askedApproval, &Approval{ID: c.ApprovalID} })
+		if err == nil {
+			note(&r.approvals, c.ApprovalID, append(r.approvals[c.ApprovalID], at))
+		}
+		return at, err
 	case ToolApprovalResponse:
 		return r.answerApproval(c)
 	case Error:
@@ -113,7 +126,7 @@ func (r *Reducer) Add(c Chunk) error {
 	case Finish:
 		r.metadata.merge(c.Metadata)
 	}
-	return nil
+	return none, nil
 }
 
 // start names the message. With another id a client shows the parts so far twice.
@@ -128,11 +141,13 @@ func (r *Reducer) start(c Start) error {
 	return nil
 }
 
-func (r *Reducer) push(p Part) {
+// push adds a part, and returns its place.
+func (r *Reducer) push(p Part) (at int) {
 	if r.message.Parts == nil {
 		r.message.Parts = make([]Part, 0, usualParts)
 	}
 	r.message.Parts = append(r.message.Parts, p)
+	return len(r.message.Parts) - 1
 }
 
 // note remembers a part that is found by a name.
@@ -143,10 +158,10 @@ func note[name comparable, place any](m *map[name]place, of name, at place) {
 	(*m)[of] = at
 }
 
-func (r *Reducer) grow(parts map[string]int, id, delta string) error {
+func (r *Reducer) grow(parts map[string]int, id, delta string) (at int, err error) {
 	at, ok := parts[id]
 	if !ok {
-		return fmt.Errorf("delta for the part %q, which is not open", id)
+		return none, fmt.Errorf("delta for the part %q, which is not open", id)
 	}
 	p := &r.message.Parts[at]
 	if r.growing == nil || r.growing.Len() != len(p.Text) || r.growingAt != at {
@@ -155,17 +170,17 @@ func (r *Reducer) grow(parts map[string]int, id, delta string) error {
 	}
 	r.growing.WriteString(delta)
 	p.Text = r.growing.String()
-	return nil
+	return at, nil
 }
 
-func (r *Reducer) end(parts map[string]int, id string) error {
+func (r *Reducer) end(parts map[string]int, id string) (at int, err error) {
 	at, ok := parts[id]
 	if !ok {
-		return fmt.Errorf("end of the part %q, which is not open", id)
+		return none, fmt.Errorf("end of the part %q, which is not open", id)
 	}
 	r.message.Parts[at].State = stateDone
 	delete(parts, id)
-	return nil
+	return at, nil
 }
 
 func (r *Reducer) data(c Data) {

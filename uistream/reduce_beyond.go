@@ -7,44 +7,18 @@ import (
 // This file folds chunks of other servers.
 
 // extended takes a chunk with further keys.
-func (r *Reducer) extended(e Extended) error {
-	at := -1
-	part := func(open map[string]int, id string) {
-		if place, is := open[id]; is {
-			at = place
-		}
+func (r *Reducer) extended(e Extended) (at int, err error) {
+	if at, err = r.add(e.Chunk); err != nil {
+		return at, err
 	}
-	switch c := e.Chunk.(type) { //nolint:gochecksumtype // the others' part is known once they are taken
-	case TextDelta:
-		part(r.texts, c.ID)
-	case TextEnd:
-		part(r.texts, c.ID)
-	case ReasoningDelta:
-		part(r.reasoning, c.ID)
-	case ReasoningEnd:
-		part(r.reasoning, c.ID)
-	}
-	if err := r.Add(e.Chunk); err != nil {
-		return err
-	}
-	if id := CallOf(e.Chunk); id != "" {
-		if found, is := r.find(id); is {
-			at = found
-		}
-	}
-	switch c := e.Chunk.(type) { //nolint:gochecksumtype // as above
-	case ToolApprovalResponse:
-		at, _ = r.approved(c.ApprovalID)
+	switch e.Chunk.(type) { //nolint:gochecksumtype // the keys of the others are those of a part
 	case Start, Finish:
 		r.metadata.merge(e.Keys[messageMetadataKey])
-		return nil
-	case TextStart, ReasoningStart, SourceURL, SourceDocument, File:
-		at = len(r.message.Parts) - 1
 	}
-	if at >= 0 {
+	if at != none {
 		r.message.Parts[at].extend(e)
 	}
-	return nil
+	return at, nil
 }
 
 // extend takes over further keys, under the names that a part has for them.

@@ -1,18 +1,16 @@
 package uistream
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 )
 
 // This file folds the chunks of calls.
 
-func (r *Reducer) beginInput(c ToolInputStart) {
-	if r.writing == nil {
-		r.writing = map[string]bool{}
-	}
-	r.writing[c.ToolCallID] = true
-	r.input(c.ToolCallID, c.ToolName, c.Title, inputStreaming, nil, c.Form)
+func (r *Reducer) beginInput(c ToolInputStart) (at int) {
+	note(&r.writing, c.ToolCallID, true)
+	return r.input(c.ToolCallID, c.ToolName, c.Title, inputStreaming, nil, c.Form)
 }
 
 func (r *Reducer) moreInput(c ToolInputDelta) error {
@@ -29,28 +27,17 @@ type callForm struct {
 	static bool
 }
 
-func (r *Reducer) askApproval(c ToolApprovalRequest) error {
-	at, ok := r.find(c.ToolCallID)
-	if !ok {
-		return noCall(c.ToolCallID)
-	}
-	p := &r.message.Parts[at]
-	p.State, p.Approval = askedApproval, &Approval{ID: c.ApprovalID}
-	note(&r.approvals, c.ApprovalID, append(r.approvals[c.ApprovalID], at))
-	return nil
-}
-
 // answerApproval answers the first call that the approval is asked for, unless that
 // has been asked for another one since.
-func (r *Reducer) answerApproval(c ToolApprovalResponse) error {
+func (r *Reducer) answerApproval(c ToolApprovalResponse) (at int, err error) {
 	first, ok := r.approved(c.ApprovalID)
 	if !ok {
-		return fmt.Errorf("answer to the approval %q, which no agent asked for", c.ApprovalID)
+		return none, fmt.Errorf("answer to the approval %q, which no agent asked for", c.ApprovalID)
 	}
 	p := &r.message.Parts[first]
 	p.State = gotApproval
 	p.Approval = &Approval{ID: c.ApprovalID, Answered: true, Approved: c.Approved, Reason: c.Reason, Keys: p.Approval.Keys}
-	return nil
+	return first, nil
 }
 
 // approved is the first call that the approval is asked for.
@@ -66,7 +53,7 @@ func (r *Reducer) approved(id string) (first int, ok bool) {
 
 // input begins or completes a call: the one of that id and form in the current
 // step, else a new part.
-func (r *Reducer) input(id, name, title, state string, input json.RawMessage, f Form) {
+func (r *Reducer) input(id, name, title, state string, input json.RawMessage, f Form) (at int) {
 	typ, form := partDynamic, callForm{id, f.Static}
 	if f.Static {
 		typ = partTool + name
@@ -74,37 +61,33 @@ func (r *Reducer) input(id, name, title, state string, input json.RawMessage, f 
 	at, ok := r.calls[form]
 	if !ok || at < r.step {
 		note(&r.calls, form, len(r.message.Parts))
-		r.push(Part{Type: typ, ToolCallID: id, ToolName: name, Title: title, State: state, Input: input, ProviderExecuted: !f.Unmarked})
-		return
+		return r.push(Part{Type: typ, ToolCallID: id, ToolName: name, Title: title, State: state, Input: input, ProviderExecuted: !f.Unmarked})
 	}
 	p := &r.message.Parts[at]
 	p.Type, p.ToolName, p.State, p.Input = typ, name, state, input
 	p.Output, p.ErrorText, p.Preliminary = nil, "", false
 	p.ProviderExecuted = !f.Unmarked
-	if title != "" {
-		p.Title = title
-	}
+	p.Title = cmp.Or(title, p.Title)
+	return at
 }
 
 // tool changes the call of that id.
-func (r *Reducer) tool(id string, change func(*Part)) error {
+func (r *Reducer) tool(id string, change func(*Part)) (at int, err error) {
 	at, ok := r.find(id)
 	if !ok {
-		return noCall(id)
+		return none, fmt.Errorf("no call has the id %q", id)
 	}
 	change(&r.message.Parts[at])
-	return nil
+	return at, nil
 }
 
 // output is tool for a result, whose form has to be that of its call.
-func (r *Reducer) output(id string, f Form, change func(*Part)) error {
+func (r *Reducer) output(id string, f Form, change func(*Part)) (at int, err error) {
 	if at, ok := r.find(id); ok && (r.message.Parts[at].Type == partDynamic) == f.Static {
-		return fmt.Errorf("the result of call %q and the call itself are not of the same form", id)
+		return none, fmt.Errorf("the result of call %q and the call itself are not of the same form", id)
 	}
 	return r.tool(id, change)
 }
-
-func noCall(id string) error { return fmt.Errorf("no call has the id %q", id) }
 
 // find returns the call of that id: the first in the current step, where there may
 // be one of each form, else the last one.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"unicode/utf8"
 
+	"github.com/tributary-dev/tributary/internal/quote"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -150,7 +151,7 @@ func (t *Translator) showSubagent(s *subagent) {
 		return
 	}
 	if s.text != "" && s.status == string(trace.SubagentRunning) {
-		t.preliminary(c, marshal(s.text))
+		t.preliminary(c, quote.JSON(s.text))
 	}
 }
 
@@ -168,7 +169,7 @@ func (s *subagent) say(text string) {
 }
 
 func (s *subagent) data() Data {
-	return Data{Name: "subagent", ID: s.id, Value: marshal(struct {
+	return Data{Name: "subagent", ID: s.id, Value: quote.JSON(struct {
 		ToolCallID string `json:"tool_call_id,omitempty"`
 		ParentID   string `json:"parent_id,omitempty"`
 		Name       string `json:"name,omitempty"`

@@ -75,13 +75,7 @@ func (t *Translator) made(c *call, kind trace.ToolKind) {
 }
 
 func (c *call) named(name, rawName, title string) {
-	switch {
-	case name != "":
-		c.name = name
-	case rawName != "":
-		c.name = rawName
-	}
-	c.title = title
+	c.name, c.title = cmp.Or(name, rawName, c.name), title
 }
 
 func (t *Translator) titleOf(c *call) string {
@@ -254,10 +248,7 @@ func (t *Translator) callResult(p trace.ToolResult) {
 }
 
 func failure(p trace.ToolResult) string {
-	if p.Error != "" {
-		return p.Error
-	}
-	return "The tool call ended as " + string(p.Status) + "."
+	return cmp.Or(p.Error, "The tool call ended as "+string(p.Status)+".")
 }
 
 // settleCalls ends what a message leaves open. Calls that go on in the next

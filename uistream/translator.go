@@ -135,6 +135,9 @@ func (t *Translator) translate(r trace.Record) {
 	if sub, ok := r.Actor.SubagentCall(); ok && t.subagent(sub, r) {
 		return
 	}
+	if t.begins(r.Payload) {
+		t.begin(r.Turn)
+	}
 	switch p := r.Payload.(type) {
 	case trace.Prompt:
 	case trace.Rewind:
@@ -142,7 +145,6 @@ func (t *Translator) translate(r trace.Record) {
 	case trace.Reply:
 		t.reply(p)
 	case trace.Step:
-		t.begin(r.Turn)
 		if p.Phase == trace.PhaseStart {
 			t.stepStart(p)
 		} else {
@@ -153,36 +155,16 @@ func (t *Translator) translate(r trace.Record) {
 	case trace.Data:
 		if p.Name == beyond {
 			t.passOn(r.Turn, p.Value)
-			break
+		} else if t.shows(p) {
+			t.data(p)
 		}
-		if p.Domain && !t.options.Domain.wants(p.Name) {
-			break
-		}
-		if !p.Transient {
-			t.begin(r.Turn)
-		}
-		t.data(p)
 	case trace.Pause:
-		t.begin(r.Turn)
 		t.pause(p)
 	case trace.Stop:
-		t.begin(r.Turn)
 		t.letPass()
 		t.stop(p)
 	case trace.Unknown:
 		t.unknown++
-	case trace.MessageStart, trace.MessageDelta, trace.Message, trace.ThoughtStart, trace.ThoughtDelta, trace.Thought,
-		trace.ToolCallStart, trace.ToolCallDelta, trace.ToolCall, trace.ToolResultProgress, trace.ToolResult,
-		trace.PermissionRequest, trace.PermissionResponse, trace.Question, trace.Answer, trace.Source, trace.File,
-		trace.Usage, trace.Plan, trace.FileChange, trace.Error:
-		t.begin(r.Turn)
-		t.content(r)
-	}
-}
-
-// content takes what belongs into the message.
-func (t *Translator) content(r trace.Record) {
-	switch p := r.Payload.(type) {
 	case trace.MessageStart:
 		t.partStart(p.Part, false, p.Role)
 	case trace.MessageDelta:
@@ -225,10 +207,22 @@ func (t *Translator) content(r trace.Record) {
 		t.file(p)
 	case trace.Error:
 		t.notice(p)
-	case trace.Prompt, trace.Reply, trace.Rewind, trace.Step, trace.Status, trace.Data, trace.Pause, trace.Stop, trace.Unknown:
-		// Translate's own
 	}
 }
+
+// begins reports whether a record begins the message, if no reply has.
+func (t *Translator) begins(p trace.Payload) bool {
+	switch p := p.(type) { //nolint:gochecksumtype // all others do
+	case trace.Prompt, trace.Reply, trace.Rewind, trace.Status, trace.Unknown:
+		return false
+	case trace.Data:
+		return p.Name != beyond && !p.Transient && t.shows(p)
+	}
+	return true
+}
+
+// shows reports whether data is not of the agent's world, or chosen.
+func (t *Translator) shows(p trace.Data) bool { return !p.Domain || t.options.Domain.wants(p.Name) }
 
 func (t *Translator) emit(all ...Chunk) {
 	for _, c := range all {

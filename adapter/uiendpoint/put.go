@@ -17,7 +17,7 @@ func (d *Decoder) put(c uistream.Chunk) {
 	}
 	_, begun := d.forms[uistream.CallOf(c)]
 	_ = d.message.Add(c)
-	if f, begins := uistream.FormOf(bare); begins && !begun {
+	if f, begins := formOf(bare); begins && !begun {
 		d.forms[uistream.CallOf(bare)] = f
 	}
 	if d.b == nil {

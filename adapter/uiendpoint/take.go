@@ -62,13 +62,13 @@ func (p *part) says(text, thought uistream.Chunk, keys uistream.Keys) uistream.C
 // take takes a chunk.
 func (d *Decoder) take(c uistream.Chunk) {
 	if f, known := d.forms[uistream.CallOf(c)]; known {
-		c = uistream.WithForm(c, f)
+		c = withForm(c, f)
 	}
 	bare, keys := c, uistream.Keys(nil)
 	if e, is := c.(uistream.Extended); is {
 		bare, keys = e.Chunk, e.Keys
 	}
-	if _, begins := uistream.FormOf(bare); begins && uistream.CallOf(bare) == "" {
+	if _, begins := formOf(bare); begins && uistream.CallOf(bare) == "" {
 		d.end(trace.Stop{Reason: "error", Outcome: trace.OutcomeFailed, Error: "The endpoint sent a chunk " + bare.Type() + " without a toolCallId."})
 		return
 	}
@@ -207,7 +207,7 @@ func (d *Decoder) endPart(name string, keys uistream.Keys) {
 	case p.key != "" && d.fresh(p.key+" ended"):
 		d.put(p.says(uistream.TextEnd{ID: p.key}, uistream.ReasoningEnd{ID: p.key}, late))
 	case p.key == "" && len(late) > 0 && d.fresh("empty"):
-		d.put(uistream.Empty(p.thought, late))
+		d.put(emptyPart(p.thought, late))
 	}
 }
 

@@ -5,23 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/trace"
 )
-
-// row is a durable record as the database keeps it.
-type row struct {
-	session, turn, kind string
-	// prev is the number of the durable record before it: the writer knows it.
-	seq, prev       uint64
-	message, person *string
-	at              int64
-	body            []byte
-}
 
 // Append implements eventlog.Store.
 func (s *Store) Append(ctx context.Context, id, turn string, events []trace.Event) (uint64, error) {
@@ -102,27 +90,4 @@ func (s *Store) number(o *op, events []trace.Event) error {
 	o.plan()
 	s.enqueue(o)
 	return nil
-}
-
-// encode makes the row of a durable record.
-func encode(r trace.Record) (row, error) {
-	body, err := r.AppendJSON(nil)
-	if err != nil {
-		return row{}, err
-	}
-	made := row{session: r.Session, turn: r.Turn, kind: string(r.Payload.Kind()), seq: r.Seq, at: r.Time.UnixMilli(), body: body}
-	if m, ok := eventlog.MarkOf(r); ok {
-		if !plain(m.Message) || !plain(m.By) {
-			m.Message, m.By = "", ""
-		}
-		made.message, made.person = &m.Message, &m.By
-	}
-	return made, nil
-}
-
-// plain reports whether a column of every database takes the text. Others are
-// read from the body.
-func plain(text string) bool {
-	const longest = 1000
-	return len(text) <= longest && utf8.ValidString(text) && !strings.Contains(text, "\x00")
 }

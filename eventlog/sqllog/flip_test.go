@@ -203,7 +203,7 @@ func TestAFlippedBitInAnyFieldIsFound(t *testing.T) {
 			"sessions": {"id = 'session-3'", "id agent title kind created_by doc", "created_at updated_at phase members archived sum"},
 			"places":   {"session = 'session-3'", "session", "last deleted_through registered sum"},
 			"members":  {"session = 'session-3'", "session person role", "sum"},
-			"records":  {"session = 'session-3' AND seq = 5", "session turn kind body", "seq prev at sum mark_sum"},
+			"records":  {"session = 'session-3' AND seq = 5", "session turn kind id actor body", "seq prev at ns sum mark_sum"},
 			"turns":    {"session = 'session-3' AND turn = 'turn1'", "session turn", "first last sum end_sum"},
 		} {
 			if o.URL != "" && (table == "records" || table == "turns") {

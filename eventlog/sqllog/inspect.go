@@ -166,13 +166,13 @@ func (s *Store) inspectSession(ctx context.Context, id string) error {
 	} else if err != nil {
 		return err
 	}
-	newest := p.deletedThrough
+	newest, scanRow := p.deletedThrough, rowScanner()
 	return s.each(ctx, func(scan func(...any) error) error {
-		r, whole, err := scanRow(scan)
+		r, err := scanRow(scan)
 		switch {
 		case err != nil:
 			return err
-		case !whole:
+		case !r.whole():
 			s.note(id, fmt.Sprint("record ", r.seq))
 			return nil
 		case r.prev > newest && r.seq > newest:
@@ -181,21 +181,6 @@ func (s *Store) inspectSession(ctx context.Context, id string) error {
 		newest = max(newest, r.seq)
 		return err
 	}, `SELECT `+recordColumns+` FROM records WHERE session = $1 ORDER BY seq`, id)
-}
-
-// recordColumns are the columns that scanRow reads.
-const recordColumns = `session, seq, prev, turn, kind, message_id, person, at, body, sum, mark_sum`
-
-// scanRow reads a record, and checks its sums.
-func scanRow(scan func(...any) error) (r row, whole bool, err error) {
-	var session, turn, kind str
-	var seq, prev, at, body, marks num
-	var message, person opt
-	if err = scan(&session, &seq, &prev, &turn, &kind, &message, &person, &at, &r.body, &body, &marks); err != nil {
-		return r, false, err
-	}
-	r.session, r.seq, r.prev, r.turn, r.kind, r.message, r.person, r.at = string(session), seq.seq(), prev.seq(), string(turn), string(kind), message.text, person.text, int64(at)
-	return r, r.bodySum() == int64(body) && r.markSum() == int64(marks), nil
 }
 
 // missing notes that a record is missing, unless it was deleted meanwhile.

@@ -86,7 +86,7 @@ func (s *Store) markPage(ctx context.Context, id string, after, to uint64) (mark
 	defer done()
 	err = s.reading(ctx, func(ctx context.Context) error {
 		marks, next = nil, after
-		rows, err := s.db.read.QueryContext(ctx, `SELECT seq, turn, kind, message_id, person, at, mark_sum, CASE WHEN message_id = '' THEN body END
+		rows, err := s.db.read.QueryContext(ctx, `SELECT seq, turn, kind, message_id, person, at, id, mark_sum, CASE WHEN message_id = '' THEN body END
 			FROM records WHERE session = $1 AND seq > $2 AND seq <= $3 AND message_id IS NOT NULL ORDER BY seq LIMIT $4`, id, after, to, fullPage)
 		if err != nil {
 			return err
@@ -95,15 +95,15 @@ func (s *Store) markPage(ctx context.Context, id string, after, to uint64) (mark
 		for rows.Next() {
 			var turn, kind str
 			var seq, at, sum num
-			var message, person opt
+			var message, person, form opt
 			var body []byte
-			if err := rows.Scan(&seq, &turn, &kind, &message, &person, &at, &sum, &body); err != nil {
+			if err := rows.Scan(&seq, &turn, &kind, &message, &person, &at, &form, &sum, &body); err != nil {
 				return err
 			}
 			next = max(next, seq.seq())
-			whole := row{session: id, seq: seq.seq(), turn: string(turn), kind: string(kind), message: message.text, person: person.text, at: int64(at)}
-			m, ok := whole.mark(body)
-			if whole.markSum() != int64(sum) || !ok {
+			whole := row{session: id, seq: seq.seq(), turn: string(turn), kind: string(kind), message: message.text, person: person.text, at: int64(at), id: form.text, body: body}
+			m, ok := whole.mark()
+			if whole.sumOfMark() != int64(sum) || !ok {
 				s.note(id, fmt.Sprint("record ", seq))
 				continue
 			}
@@ -115,12 +115,12 @@ func (s *Store) markPage(ctx context.Context, id string, after, to uint64) (mark
 }
 
 // mark is the mark of a row, whose ids may be in the body.
-func (r row) mark(body []byte) (m eventlog.MessageMark, ok bool) {
+func (r row) mark() (m eventlog.MessageMark, ok bool) {
 	if r.message != nil && *r.message != "" && r.person != nil {
 		return eventlog.MessageMark{Kind: trace.Kind(r.kind), Seq: r.seq, Turn: r.turn, Message: *r.message, By: *r.person}, true
 	}
-	var said trace.Record
-	if said.UnmarshalJSON(body) != nil {
+	said, err := r.record()
+	if err != nil {
 		return m, false
 	}
 	return eventlog.MarkOf(said)

@@ -2,11 +2,16 @@ package sqllog_test
 
 import (
 	"bytes"
+	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -16,8 +21,13 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// back are the statements that bring a database back to the first step of the schema.
-const back = `
+// step6 are the statements that bring the records of a database back to the sixth step of the schema, and step1 from there
+// to the first.
+const (
+	step6 = `DROP VIEW trace; ALTER TABLE records DROP COLUMN id; ALTER TABLE records DROP COLUMN parent; ALTER TABLE records DROP COLUMN actor;
+	ALTER TABLE records DROP COLUMN ns;
+	DELETE FROM goose_db_version WHERE version_id > 7`
+	step1 = `
 	DROP TABLE grants; DROP TABLE exports; DROP INDEX turns_by_end;
 	DROP TABLE IF EXISTS texts; DROP TABLE IF EXISTS searched; DROP TABLE IF EXISTS words; ALTER TABLE store DROP COLUMN indexed;
 	DROP INDEX sessions_by_creator; DROP INDEX sessions_by_phase; DROP INDEX sessions_by_agent; DROP INDEX sessions_archived;
@@ -26,40 +36,154 @@ const back = `
 	CREATE INDEX sessions_by_creator ON sessions (created_by, updated_at, id);
 	CREATE INDEX sessions_unfinished ON sessions (updated_at, id) WHERE unfinished <> 0;
 	DELETE FROM goose_db_version WHERE version_id > 1`
+)
+
+// fillStep6 writes the rows of a store of the sixth step, with the checksums of the version that wrote them: the
+// sessions of fillForFlips, and one with each kind of record. The body of a record is the whole record there.
+// The bodies of that session are returned.
+func fillStep6(t *testing.T, o sqllog.Options, db *sql.DB) (bodies []string) {
+	t.Helper()
+	if _, err := db.ExecContext(t.Context(), step6); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("testdata/step6.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(text) {
+		var tables map[string]map[string]any
+		decoder := json.NewDecoder(bytes.NewReader(line))
+		decoder.UseNumber()
+		if err := decoder.Decode(&tables); err != nil {
+			t.Fatal(err)
+		}
+		for table, columns := range tables {
+			if body, is := columns["body"].(string); is && columns["session"] == "landed" {
+				bodies = append(bodies, body)
+			}
+			names, values, places := slices.Sorted(maps.Keys(columns)), []any{}, []string{}
+			for i, name := range names {
+				value := columns[name]
+				if n, is := value.(json.Number); is {
+					value, _ = n.Int64()
+				} else if text, is := value.(string); is && name == "body" && o.URL != "" {
+					value = []byte(text)
+				}
+				values, places = append(values, value), append(places, fmt.Sprint("$", i+1))
+			}
+			insert := `INSERT INTO ` + table + ` (` + strings.Join(names, ", ") + `) VALUES (` + strings.Join(places, ", ") + `)`
+			if _, err := db.ExecContext(t.Context(), insert, values...); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return bodies
+}
 
 func TestADatabaseOfAnEarlierVersionKeepsItsSessions(t *testing.T) {
-	onBoth(t, func(t *testing.T, o sqllog.Options) {
-		first := open(t, o)
-		fillForFlips(t, first)
-		if err := first.Close(); err != nil {
+	for step, back := range map[string]string{"6": "", "1": step1} {
+		t.Run(step, func(t *testing.T) {
+			onBoth(t, func(t *testing.T, o sqllog.Options) {
+				if err := open(t, o).Close(); err != nil {
+					t.Fatal(err)
+				}
+				db := behind(t, o)
+				bodies := fillStep6(t, o, db)
+				if _, err := db.ExecContext(t.Context(), back); err != nil {
+					t.Fatal(err)
+				}
+				f := lookAround(t, o)
+				f.judge(t, "after the migration")
+				if len(f.damage.Sessions) > 0 {
+					t.Errorf("the migration counts as damage: %v", f.damage)
+				}
+				s, live, n := open(t, o), false, 0
+				for e, err := range s.List(t.Context(), eventlog.Query{Archived: &live, Phases: []eventlog.Phase{eventlog.Closed}}) {
+					if n++; err != nil || e.Damaged {
+						t.Errorf("%+v, %v", e, err)
+					}
+				}
+				if n != flipSessions+1 {
+					t.Errorf("%d sessions are listed", n)
+				}
+				awaitIndex(t, s)
+				for i := range flipSessions {
+					id, owner, _ := flipNames(i)
+					if got := search(t, s, "secret answer "+owner); got != id {
+						t.Errorf("%q finds %q", owner, got)
+					}
+				}
+				if got := lines(t, s.After(t.Context(), "landed", 0)); !slices.Equal(got, bodies) {
+					t.Errorf("read:\n%s\nwant:\n%s", strings.Join(got, "\n"), strings.Join(bodies, "\n"))
+				}
+				copied(t, o, s, bodies)
+			})
+		})
+	}
+}
+
+// copied appends the durable records of a session to another one, as this version keeps them, and compares.
+func copied(t *testing.T, o sqllog.Options, s *sqllog.Store, want []string) {
+	t.Helper()
+	for r, err := range s.Durable(t.Context(), "landed", 0, 0) {
+		if err != nil {
 			t.Fatal(err)
 		}
-		db := behind(t, o)
-		if _, err := db.ExecContext(t.Context(), back); err != nil {
+		if _, err := s.Append(t.Context(), "copied", r.Turn, []trace.Event{r.Event}); err != nil {
 			t.Fatal(err)
 		}
-		f := lookAround(t, o)
-		f.judge(t, "after the migration")
-		if len(f.damage.Sessions) > 0 {
-			t.Errorf("the migration counts as damage: %v", f.damage)
+	}
+	want = want[:len(want)-1] // the last one is a checkpoint
+	sqllog.Forget(s)
+	got := lines(t, s.Durable(t.Context(), "copied", 0, 0))
+	for i, line := range want {
+		if i < len(got) && strings.Replace(got[i], `"copied"`, `"landed"`, 1) != line {
+			t.Errorf("read: %s\nwant: %s", got[i], line)
 		}
-		s, live, n := open(t, o), false, 0
-		for e, err := range s.List(t.Context(), eventlog.Query{Archived: &live, Phases: []eventlog.Phase{eventlog.Closed}}) {
-			if n++; err != nil || e.Damaged {
-				t.Errorf("%+v, %v", e, err)
-			}
+	}
+	before, after := messages(t, s, "landed"), messages(t, s, "copied")
+	if len(got) != len(want) || len(before) == 0 || !slices.Equal(before, after) {
+		t.Errorf("%d records of %d; the messages are %v, and were %v", len(got), len(want), after, before)
+	}
+	var whole int
+	if err := behind(t, o).QueryRowContext(t.Context(), `SELECT count(*) FROM records WHERE session = 'copied' AND id IS NULL`).Scan(&whole); err != nil || whole != 2 {
+		t.Errorf("%d records are kept whole, %v; want those with names that no column takes", whole, err)
+	}
+	rows, err := behind(t, o).QueryContext(t.Context(), `SELECT session, payload FROM trace WHERE kind = 'stop' AND session IN ('landed', 'copied')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var session, payload string
+		if err := rows.Scan(&session, &payload); err != nil || payload != `{"reason":"end_turn","outcome":"completed","final_output":"x"}` {
+			t.Errorf("the view shows %s of %s, %v", payload, session, err)
 		}
-		if n != flipSessions {
-			t.Errorf("%d sessions are listed", n)
+	}
+}
+
+// lines are records as they are exported.
+func lines(t *testing.T, records iter.Seq2[trace.Record, error]) (all []string) {
+	t.Helper()
+	for r, err := range records {
+		line, wrong := r.AppendJSON(nil)
+		if err != nil || wrong != nil {
+			t.Fatal(err, wrong)
 		}
-		awaitIndex(t, s)
-		for i := range flipSessions {
-			id, owner, _ := flipNames(i)
-			if got := search(t, s, "secret answer "+owner); got != id {
-				t.Errorf("%q finds %q", owner, got)
-			}
+		all = append(all, string(line))
+	}
+	return all
+}
+
+func messages(t *testing.T, s *sqllog.Store, session string) (all []eventlog.MessageMark) {
+	t.Helper()
+	for m, err := range s.Messages(t.Context(), session) {
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
+		all = append(all, m)
+	}
+	return all
 }
 
 // TestASearchOfAPersonLooksAtTheirSessionsOnly: the time of a search must not tell a person

@@ -126,15 +126,17 @@ func postgresInsert(ctx context.Context, tx *sql.Tx, rows []row) (int64, error) 
 	n := len(rows)
 	sessions, seqs, prevs, turns, kinds := make([]string, n), make([]int64, n), make([]int64, n), make([]string, n), make([]string, n)
 	messages, persons, ats, bodies := make([]*string, n), make([]*string, n), make([]int64, n), make([][]byte, n)
+	ns, ids, parents, actors := make([]int64, n), make([]*string, n), make([]string, n), make([]string, n)
 	sums, markSums := make([]int64, n), make([]int64, n)
 	for i, r := range rows {
 		sessions[i], seqs[i], turns[i], kinds[i] = r.session, int64(r.seq), r.turn, r.kind //nolint:gosec // no session has 2^63 records
 		messages[i], persons[i], ats[i], bodies[i] = r.message, r.person, r.at, r.body
-		prevs[i], sums[i], markSums[i] = int64(r.prev), r.bodySum(), r.markSum() //nolint:gosec // as above
+		ns[i], ids[i], parents[i], actors[i] = r.ns, r.id, r.parent, r.actor
+		prevs[i], sums[i], markSums[i] = int64(r.prev), r.bodySum(), r.sumOfMark() //nolint:gosec // as above
 	}
-	result, err := tx.ExecContext(ctx, `INSERT INTO records (session, seq, prev, turn, kind, message_id, person, at, body, sum, mark_sum)
-		SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bytea[], $10::bigint[], $11::bigint[]) ON CONFLICT (session, seq) DO NOTHING`,
-		sessions, seqs, prevs, turns, kinds, messages, persons, ats, bodies, sums, markSums)
+	result, err := tx.ExecContext(ctx, `INSERT INTO records (`+recordColumns+`)
+		SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::text[], $11::text[], $12::text[], $13::bytea[], $14::bigint[], $15::bigint[]) ON CONFLICT (session, seq) DO NOTHING`,
+		sessions, seqs, prevs, turns, kinds, messages, persons, ats, ns, ids, parents, actors, bodies, sums, markSums)
 	if err != nil {
 		return 0, err
 	}

@@ -242,29 +242,28 @@ func (s *Store) page(ctx context.Context, id string, after, to uint64, limit int
 		records, next = records[:0], after
 		ctx, cancel := context.WithCancel(ctx)
 		defer cancel() // before the rest of a page of large records has come
-		rows, err := s.db.read.QueryContext(ctx, `SELECT seq, prev, body, sum FROM records WHERE session = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4`, id, after, to, limit)
+		rows, err := s.db.read.QueryContext(ctx, `SELECT `+recordColumns+` FROM records WHERE session = $1 AND seq > $2 AND seq <= $3 ORDER BY seq LIMIT $4`, id, after, to, limit)
 		if err != nil {
 			return err
 		}
 		defer rows.Close() //nolint:errcheck // Err says what matters
 		gaps = nil
 		newest := after // that is whole
+		scanRow := rowScanner()
 		for size := 0; size < pageBytes && rows.Next(); {
-			var seq, prev, sum num
-			var body []byte
-			if err := rows.Scan(&seq, &prev, &body, &sum); err != nil {
+			made, err := scanRow(rows.Scan)
+			if err != nil {
 				return err
 			}
-			var r trace.Record
-			size += len(body)
-			next = max(next, seq.seq())
-			whole := row{session: id, seq: seq.seq(), prev: prev.seq(), body: body}
-			if whole.bodySum() != int64(sum) || r.UnmarshalJSON(body) != nil {
-				s.note(id, fmt.Sprint("record ", seq))
+			size += len(made.body)
+			next = max(next, made.seq)
+			r, err := made.record()
+			if err != nil || !made.said() {
+				s.note(id, fmt.Sprint("record ", made.seq))
 				continue
 			}
-			if whole.prev > newest {
-				gaps = append(gaps, whole.prev)
+			if made.prev > newest {
+				gaps = append(gaps, made.prev)
 			}
 			records, newest = append(records, r), r.Seq
 		}

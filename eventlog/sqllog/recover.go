@@ -142,10 +142,10 @@ func count(ctx context.Context, room string) (all []RecoveredSession, err error)
 		return nil, err
 	}
 	<-s.inspected
-	records := map[string]int{}
+	records, scanRow := map[string]int{}, rowScanner()
 	err = s.each(ctx, func(scan func(...any) error) error {
-		one, whole, err := scanRow(scan)
-		if whole {
+		one, err := scanRow(scan)
+		if err == nil && one.whole() {
 			records[one.session]++
 		}
 		return err

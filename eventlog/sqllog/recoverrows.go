@@ -202,7 +202,7 @@ func (r *recovery) addTurns(ctx context.Context) error {
 // so that the session counts as damaged.
 func (r *recovery) addLost(ctx context.Context) error {
 	for session := range r.torn {
-		_, err := r.to.ExecContext(ctx, `INSERT INTO records (`+recordColumns+`) SELECT session, last, 0, '', '', NULL, NULL, 0, '', -1, -1 FROM places p
+		_, err := r.to.ExecContext(ctx, `INSERT INTO records (`+recordColumns+`) SELECT session, last, 0, '', '', NULL, NULL, 0, NULL, NULL, NULL, NULL, '', -1, -1 FROM places p
 			WHERE session = $1 AND last > max(deleted_through, COALESCE((SELECT max(seq) FROM records r WHERE r.session = p.session), 0))`, session)
 		if err != nil {
 			return err

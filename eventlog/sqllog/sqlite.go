@@ -198,8 +198,8 @@ type sqliteWriter struct {
 
 // The statements of each append.
 const (
-	sqliteInsert = `INSERT INTO records (session, seq, prev, turn, kind, message_id, person, at, body, sum, mark_sum)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) ON CONFLICT (session, seq) DO NOTHING`
+	sqliteInsert = `INSERT INTO records (` + recordColumns + `)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15) ON CONFLICT (session, seq) DO NOTHING`
 	sqliteTerms = `SELECT session, owner, term FROM places WHERE session IN (SELECT value FROM json_each($1))`
 	sqliteKeep  = `INSERT INTO checkpoints (session, turn, part, chunk, seq, body, sum) VALUES ($1, $2, $3, $4, $5, $6, $7)
 		ON CONFLICT (session, turn, part, chunk) DO UPDATE SET seq = excluded.seq, body = excluded.body, sum = excluded.sum`
@@ -270,7 +270,7 @@ func (w *sqliteWriter) terms(ctx context.Context, tx *sql.Tx, sessions []*sessio
 func (w *sqliteWriter) insert(ctx context.Context, tx *sql.Tx, rows []row) (n int64, err error) {
 	stmt := tx.StmtContext(ctx, w.stmts[sqliteInsert])
 	for _, r := range rows {
-		result, err := stmt.ExecContext(ctx, r.session, r.seq, r.prev, r.turn, r.kind, r.message, r.person, r.at, string(r.body), r.bodySum(), r.markSum())
+		result, err := stmt.ExecContext(ctx, r.session, r.seq, r.prev, r.turn, r.kind, r.message, r.person, r.at, r.ns, r.id, r.parent, r.actor, string(r.body), r.bodySum(), r.sumOfMark())
 		if err != nil {
 			return 0, err
 		}

@@ -1,7 +1,6 @@
 package sqllog
 
 import (
-	"encoding/binary"
 	"hash/crc32"
 	"math"
 )
@@ -16,16 +15,32 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 type sum uint32
 
 func (c sum) num(n int64) sum {
-	var b [8]byte
-	binary.LittleEndian.PutUint64(b[:], uint64(n)) //nolint:gosec // any bits do
-	return sum(crc32.Update(uint32(c), castagnoli, b[:]))
+	for range 8 {
+		c = c.byte(byte(n)) //nolint:gosec // any bits do
+		n >>= 8
+	}
+	return c
 }
 
 func (c sum) bytes(b []byte) sum {
 	return sum(crc32.Update(uint32(c.num(int64(len(b)))), castagnoli, b))
 }
 
-func (c sum) text(s string) sum { return c.bytes([]byte(s)) }
+// text is bytes for a string. A short one is not copied.
+func (c sum) text(s string) sum {
+	const short = 64
+	if len(s) > short {
+		return c.bytes([]byte(s))
+	}
+	c = c.num(int64(len(s)))
+	for i := range len(s) {
+		c = c.byte(s[i])
+	}
+	return c
+}
+
+// byte is what crc32.Update does for one byte, without memory.
+func (c sum) byte(b byte) sum { return ^sum(castagnoli[byte(^c)^b] ^ uint32(^c)>>8) }
 
 // optional is text that may be missing.
 func (c sum) optional(s *string) sum {
@@ -47,11 +62,15 @@ func (c sum) seqs(all ...uint64) sum {
 
 // bodySum is the checksum of what a record says, and of its place.
 func (r row) bodySum() int64 {
-	return sum(0).text(r.session).seqs(r.seq, r.prev).bytes(r.body).value()
+	c := sum(0).text(r.session).seqs(r.seq, r.prev).bytes(r.body)
+	if r.id != nil {
+		c = c.text(*r.id).text(r.parent).text(r.actor).text(r.turn).text(r.kind).num(r.at).num(r.ns)
+	}
+	return c.value()
 }
 
-// markSum is the checksum of the columns by which records are found.
-func (r row) markSum() int64 {
+// sumOfMark is the checksum of the columns by which records are found.
+func (r row) sumOfMark() int64 {
 	return sum(0).text(r.session).seqs(r.seq).text(r.turn).text(r.kind).optional(r.message).optional(r.person).num(r.at).value()
 }
 

@@ -174,18 +174,18 @@ func (s *Store) indexSession(ctx context.Context, id string) (more bool, err err
 
 // textsAfter reads what the records behind a number do to the index.
 func textsAfter(ctx context.Context, tx *sql.Tx, id string, seq num) (texts []text, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT seq, turn, body FROM records WHERE session = $1 AND seq > $2 AND kind IN ('prompt', 'message', 'rewind') ORDER BY seq LIMIT $3`, id, int64(seq), indexRecords)
+	rows, err := tx.QueryContext(ctx, `SELECT seq, turn, kind, id, body FROM records WHERE session = $1 AND seq > $2 AND kind IN ('prompt', 'message', 'rewind') ORDER BY seq LIMIT $3`, id, int64(seq), indexRecords)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var turn, body str
-		if err := rows.Scan(&seq, &turn, &body); err != nil {
+		var turn, kind, body str
+		var form opt
+		if err := rows.Scan(&seq, &turn, &kind, &form, &body); err != nil {
 			return nil, err
 		}
-		var r trace.Record
-		_ = r.UnmarshalJSON([]byte(body)) // the inspection finds a damaged one
+		r, _ := row{kind: string(kind), id: form.text, body: []byte(body)}.record() // the inspection finds a damaged one
 		t := text{seq: seq.seq(), words: wordsOf(eventlog.SearchedText(r.Payload))}
 		switch p := r.Payload.(type) {
 		case trace.Rewind:

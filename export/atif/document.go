@@ -253,13 +253,11 @@ func (c *count) UnmarshalJSON(data []byte) error {
 
 // encode is the JSON of a value, without a newline behind.
 func encode(v any) ([]byte, error) {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(v); err != nil {
+	text, err := quote.Marshal(v)
+	if err != nil {
 		return nil, fmt.Errorf("write a trajectory: %w", err)
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return text, nil
 }
 
 // raw is the JSON of texts and contents, which always can be.

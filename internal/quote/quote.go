@@ -5,8 +5,7 @@ package quote
 
 import "unicode/utf8"
 
-// Append appends s as encoding/json writes it without its escapes for HTML. The
-// fast reader of the log counts on just this form.
+// Append appends s as encoding/json writes it without its escapes for HTML.
 func Append(dst []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')
