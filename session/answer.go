@@ -45,12 +45,7 @@ func (c *Choice) add(beside Choice) {
 // Permit answers a permission request. The first answer counts, and is on record before the
 // agent gets it. A later one gets an AnsweredError.
 func (h *Hub) Permit(ctx context.Context, session, requestID string, by Sender, c Choice) (trace.PermissionResponse, error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return trace.PermissionResponse{}, err
-	}
-	defer release()
-	return within(ctx, afterRequest, func() (trace.PermissionResponse, error) {
+	return writing(ctx, h, session, func(l *activeSession) (trace.PermissionResponse, error) {
 		return l.permit(requestID, attribution{by, trace.ViaRequest}, c)
 	})
 }
@@ -141,12 +136,7 @@ func isWord(options []trace.PermissionOption, says string) bool {
 
 // Answer answers a question: with labels of its choices, or with free text.
 func (h *Hub) Answer(ctx context.Context, session, questionID string, by Sender, values []string) (trace.Answer, error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return trace.Answer{}, err
-	}
-	defer release()
-	return within(ctx, afterRequest, func() (trace.Answer, error) {
+	return writing(ctx, h, session, func(l *activeSession) (trace.Answer, error) {
 		return l.answer(questionID, attribution{by, trace.ViaRequest}, values)
 	})
 }
@@ -175,25 +165,22 @@ const ByNobody = "nobody"
 // script. A permission is denied, and a question expires. The answer is the gateway's own, by
 // [ByNobody]: a reader of the trace must not take it for a person's. The agent gets the reason.
 func (h *Hub) Unattended(ctx context.Context, session, requestID, reason string) error {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return err
-	}
-	defer release()
-	t, request, err := l.requested(requestID)
-	if err != nil {
-		return err
-	}
-	if request.Question() {
-		return known(t.builder.ResolveUnasked(trace.Answer{QuestionID: requestID, Outcome: trace.Expired, Values: []string{}, Reason: reason, By: ByNobody}))
-	}
-	asked, _ := request.Asked.(trace.PermissionRequest)
-	response, err := permission.FromApproval(asked.Options, false, reason)
-	if err != nil {
-		return &ChoiceError{err.Error()}
-	}
-	response.RequestID, response.By = requestID, ByNobody
-	return known(t.builder.ResolveUnasked(response))
+	return h.use(ctx, session, func(l *activeSession) error {
+		t, request, err := l.requested(requestID)
+		if err != nil {
+			return err
+		}
+		if request.Question() {
+			return known(t.builder.ResolveUnasked(trace.Answer{QuestionID: requestID, Outcome: trace.Expired, Values: []string{}, Reason: reason, By: ByNobody}))
+		}
+		asked, _ := request.Asked.(trace.PermissionRequest)
+		response, err := permission.FromApproval(asked.Options, false, reason)
+		if err != nil {
+			return &ChoiceError{err.Error()}
+		}
+		response.RequestID, response.By = requestID, ByNobody
+		return known(t.builder.ResolveUnasked(response))
+	})
 }
 
 // decline answers a question without a value.

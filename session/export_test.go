@@ -1,6 +1,56 @@
 package session
 
-import "github.com/tributary-dev/tributary/trace"
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// ErrUnfinished says that a turn has ended and its stop is not on record.
+var ErrUnfinished = errors.New("the end of this turn is not on record")
+
+// Follow yields the records of a turn as a subscriber gets them, with its prompt, up to its stop.
+func (h *Hub) Follow(ctx context.Context, session, turn string, after uint64) iter.Seq2[trace.Record, error] {
+	return func(yield func(trace.Record, error) bool) {
+		reader := h.Read(Turn{Session: session, ID: turn, After: after})
+		defer reader.Close()
+		reader.after = after
+		for {
+			changed := reader.Changed() // asked before reading, so that nothing is missed
+			ended := false
+			select {
+			case <-reader.Ended():
+				ended = true
+			default:
+			}
+			for r, err := range reader.Records(ctx, after) {
+				if err != nil {
+					yield(trace.Record{}, err)
+					return
+				}
+				after = r.Seq
+				if r.Turn != turn {
+					continue
+				}
+				if _, over := r.Payload.(trace.Stop); !yield(r, nil) || over {
+					return
+				}
+			}
+			if ended {
+				yield(trace.Record{}, ErrUnfinished)
+				return
+			}
+			select {
+			case <-changed:
+			case <-reader.Ended():
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
 
 // InMemory tells how many sessions are in memory, and OpenDirs how many
 // directories are open.

@@ -159,42 +159,36 @@ func (l *activeSession) revoke(id string) bool {
 // Grants lists what persons have allowed beforehand in a session, and for its agent.
 // A grant for the agent may come from another session, whose words it does not show.
 func (h *Hub) Grants(ctx context.Context, session string) ([]permission.Grant, error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	name, _ := l.agentNow()
-	all, err := l.grants(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	for i := range all {
-		if all[i].Scope == permission.GrantAlways {
-			all[i].Input, all[i].Title = nil, ""
+	return use(ctx, h, session, func(l *activeSession) ([]permission.Grant, error) {
+		name, _ := l.agentNow()
+		all, err := l.grants(ctx, name)
+		if err != nil {
+			return nil, err
 		}
-	}
-	return all, nil
+		for i := range all {
+			if all[i].Scope == permission.GrantAlways {
+				all[i].Input, all[i].Title = nil, ""
+			}
+		}
+		return all, nil
+	})
 }
 
 // Revoke takes a grant away. Calls that it has allowed already run on.
 func (h *Hub) Revoke(ctx context.Context, session, id string) error {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return err
-	}
-	defer release()
-	name, _ := l.agentNow()
-	if there, err := h.Log.RemoveGrant(ctx, name, id); there || err != nil {
-		return err
-	}
-	_, err = h.change(ctx, session, func(i *Info) error {
-		left := slices.DeleteFunc(slices.Clone(i.Grants), func(g permission.Grant) bool { return g.ID == id })
-		if len(left) == len(i.Grants) {
-			return ErrUnknownGrant
+	return h.use(ctx, session, func(l *activeSession) error {
+		name, _ := l.agentNow()
+		if there, err := h.Log.RemoveGrant(ctx, name, id); there || err != nil {
+			return err
 		}
-		i.Grants = left
-		return nil
+		_, err := h.change(ctx, session, func(i *Info) error {
+			left := slices.DeleteFunc(slices.Clone(i.Grants), func(g permission.Grant) bool { return g.ID == id })
+			if len(left) == len(i.Grants) {
+				return ErrUnknownGrant
+			}
+			i.Grants = left
+			return nil
+		})
+		return err
 	})
-	return err
 }

@@ -241,12 +241,7 @@ func (h *Hub) Ensure(ctx context.Context, s Spec) (Info, error) {
 
 // Get tells what is known of a session, what it does and in which turn.
 func (h *Hub) Get(ctx context.Context, id string) (Summary, error) {
-	l, release, err := h.session(ctx, id)
-	if err != nil {
-		return Summary{}, err
-	}
-	defer release()
-	return l.summary(), nil
+	return use(ctx, h, id, func(l *activeSession) (Summary, error) { return l.summary(), nil })
 }
 
 // view is the session as memory has it.

@@ -118,25 +118,22 @@ type Controls struct {
 // Controls tells what users can choose in a session. While its agent has listed nothing yet,
 // the lists are those of the agent's newest session.
 func (h *Hub) Controls(ctx context.Context, session string) (Controls, error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return Controls{}, err
-	}
-	defer release()
-	l.mu.Lock()
-	c, info := Controls{Offers: l.offers}, l.info
-	l.mu.Unlock()
-	last := h.offers.get(info.Agent)
-	c.Mode, c.Model = cmp.Or(c.Mode, info.Mode), cmp.Or(c.Model, info.Model, h.Agents[info.Agent].Model)
-	if c.Modes == nil {
-		c.Modes = last.Modes
-	}
-	if c.Models == nil {
-		c.Models = last.Models
-	}
-	if c.Commands == nil {
-		c.Commands = last.Commands
-	}
-	c.Steer, c.Files = l.controls().Steer != nil, h.Agents[info.Agent].Files
-	return c, nil
+	return use(ctx, h, session, func(l *activeSession) (Controls, error) {
+		l.mu.Lock()
+		c, info := Controls{Offers: l.offers}, l.info
+		l.mu.Unlock()
+		last := h.offers.get(info.Agent)
+		c.Mode, c.Model = cmp.Or(c.Mode, info.Mode), cmp.Or(c.Model, info.Model, h.Agents[info.Agent].Model)
+		if c.Modes == nil {
+			c.Modes = last.Modes
+		}
+		if c.Models == nil {
+			c.Models = last.Models
+		}
+		if c.Commands == nil {
+			c.Commands = last.Commands
+		}
+		c.Steer, c.Files = l.controls().Steer != nil, h.Agents[info.Agent].Files
+		return c, nil
+	})
 }

@@ -58,21 +58,15 @@ func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error
 		return Turn{}, err
 	}
 	p.Caller.Traceparent = agent.ParseTraceparent(p.Caller.Traceparent)
-	return within(ctx, afterRequest, func() (Turn, error) { return h.prompt(ctx, session, p) })
+	return writing(ctx, h, session, func(l *activeSession) (Turn, error) { return l.prompt(ctx, p) })
 }
 
-// prompt is Prompt without a bound for its wait for the log.
-func (h *Hub) prompt(ctx context.Context, session string, p Prompt) (Turn, error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return Turn{}, err
-	}
-	defer release()
+func (l *activeSession) prompt(ctx context.Context, p Prompt) (Turn, error) {
 	if l.isElsewhere() {
 		return Turn{}, ErrElsewhere
 	}
 	if err := l.closeOrphans(ctx, restarted()); err != nil {
-		h.Logger.Error("turns that were cut off could not be closed", "session", session, "error", err)
+		l.hub.Logger.Error("turns that were cut off could not be closed", "session", l.id, "error", err)
 		return Turn{}, notLogged(err)
 	}
 	if err := l.loadThread(ctx); err != nil {
@@ -83,6 +77,7 @@ func (h *Hub) prompt(ctx context.Context, session string, p Prompt) (Turn, error
 	}
 	if p.Regenerate {
 		p.Of = l.resolveMessageID(p.Of)
+		var err error
 		if p, err = l.resolveRegenerate(ctx, p); err != nil {
 			return Turn{}, err
 		}
@@ -324,20 +319,14 @@ func (h *Hub) stopWithin(ctx context.Context, session, id, by string, hold bool)
 		id   string
 		done bool
 	}
-	r, err := within(ctx, afterRequest, func() (r result, err error) {
-		r.id, r.done, err = h.stopTurn(ctx, session, id, by, hold)
+	r, err := writing(ctx, h, session, func(l *activeSession) (r result, err error) {
+		r.id, r.done, err = l.stopTurn(ctx, id, by, hold)
 		return r, err
 	})
 	return r.id, r.done, err
 }
 
-// stopTurn is stopWithin without a bound for its wait for the log.
-func (h *Hub) stopTurn(ctx context.Context, session, id, by string, hold bool) (stoppedID string, done bool, err error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return "", false, err
-	}
-	defer release()
+func (l *activeSession) stopTurn(ctx context.Context, id, by string, hold bool) (stoppedID string, done bool, err error) {
 	t := l.stoppable(id)
 	if t == nil { // but another gateway may run one
 		if err := l.closeOrphans(ctx, restarted()); err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -135,24 +134,9 @@ func (l *activeSession) isUnwritten(turn string) bool {
 	return known
 }
 
-// recordsOf yields the records of a turn up to its stop, with deltas or without.
-func (l *activeSession) recordsOf(ctx context.Context, turn string, after uint64, deltas bool) iter.Seq2[trace.Record, error] {
-	return func(yield func(trace.Record, error) bool) {
-		for r, err := range l.hub.records(ctx, l.id, after, deltas) {
-			if err != nil {
-				yield(r, l.notRead(err))
-				return
-			}
-			if r.Turn == turn && (!yield(r, nil) || r.Payload.Kind() == trace.KindStop) {
-				return
-			}
-		}
-	}
-}
-
 // load reads a turn that an earlier process left open.
 func (l *activeSession) load(ctx context.Context, ref TurnRef) (records []trace.Record, layout thread.Layout, err error) {
-	for r, err := range l.recordsOf(ctx, ref.ID, ref.After, true) {
+	for r, err := range l.records(ctx, Filter{Turn: ref.ID, After: ref.After, Deltas: true}) {
 		if err != nil {
 			return nil, layout, err
 		}

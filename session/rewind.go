@@ -87,13 +87,9 @@ func (l *activeSession) findPrompt(ctx context.Context, message string, is func(
 	versions := l.thread.Prompts(message)
 	l.mu.Unlock()
 	for _, version := range slices.Backward(versions) {
-		for r, err := range l.hub.Log.Durable(ctx, l.id, version.Seq-1, version.Seq) {
-			if err != nil {
-				return found, false, l.notRead(err)
-			}
-			if p, prompt := r.Payload.(trace.Prompt); prompt && is(r, p.Message) {
-				return r, true, nil
-			}
+		r, err := l.recordAt(ctx, version.Seq)
+		if p, prompt := r.Payload.(trace.Prompt); err != nil || prompt && is(r, p.Message) {
+			return r, err == nil, err
 		}
 	}
 	return found, false, nil

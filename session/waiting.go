@@ -43,27 +43,22 @@ func (h *Hub) Waiting(c Selection) (all []WaitingRequest) {
 
 // WaitingIn is Waiting for one session.
 func (h *Hub) WaitingIn(ctx context.Context, session string) ([]WaitingRequest, error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	return inOrder(l.requests()), nil
+	return use(ctx, h, session, func(l *activeSession) ([]WaitingRequest, error) {
+		return inOrder(l.requests()), nil
+	})
 }
 
 // AsksPermission reports whether a session has a permission request of that id, as long as its turn
 // is known; or, for an empty id, one that waits.
 func (h *Hub) AsksPermission(ctx context.Context, session, request string) bool {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return false
-	}
-	defer release()
-	if request == "" {
-		return slices.ContainsFunc(l.requests(), func(w WaitingRequest) bool { return !w.Question() })
-	}
-	_, r, err := l.requested(request)
-	return err == nil && !r.Question()
+	is, err := use(ctx, h, session, func(l *activeSession) (bool, error) {
+		if request == "" {
+			return slices.ContainsFunc(l.requests(), func(w WaitingRequest) bool { return !w.Question() }), nil
+		}
+		_, r, err := l.requested(request)
+		return !r.Question(), err
+	})
+	return is && err == nil
 }
 
 func inOrder(all []WaitingRequest) []WaitingRequest {
