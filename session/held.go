@@ -254,7 +254,7 @@ func (l *activeSession) dropHeld(ctx context.Context, turns []string) error {
 	held := slices.DeleteFunc(l.info.Held(), func(r TurnRef) bool { return !slices.Contains(turns, r.ID) })
 	l.mu.Unlock()
 	for _, ref := range held {
-		if err := l.closeOrphan(ctx, ref, stopped("not_run")); err != nil {
+		if _, err := l.takeUpTurn(ctx, ref, stopped("not_run")); err != nil {
 			return notLogged(err)
 		}
 	}

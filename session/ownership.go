@@ -223,7 +223,7 @@ func (l *activeSession) loseTurns() []*turn {
 				<-t.ended
 			}
 			l.closeAgent()
-			l.hub.goes.Go(l.retryCloseOrphans)
+			l.hub.goes.Go(l.retryTakeUp)
 		})
 	}
 	return all

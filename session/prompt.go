@@ -65,7 +65,7 @@ func (l *activeSession) prompt(ctx context.Context, p Prompt) (Turn, error) {
 	if l.isElsewhere() {
 		return Turn{}, ErrElsewhere
 	}
-	if err := l.closeOrphans(ctx, restarted()); err != nil {
+	if err := l.takeUpTurns(ctx, restarted()); err != nil {
 		l.hub.Logger.Error("turns that were cut off could not be closed", "session", l.id, "error", err)
 		return Turn{}, notLogged(err)
 	}
@@ -329,7 +329,7 @@ func (h *Hub) stopWithin(ctx context.Context, session, id, by string, hold bool)
 func (l *activeSession) stopTurn(ctx context.Context, id, by string, hold bool) (stoppedID string, done bool, err error) {
 	t := l.stoppable(id)
 	if t == nil { // but another gateway may run one
-		if err := l.closeOrphans(ctx, restarted()); err != nil {
+		if err := l.takeUpTurns(ctx, restarted()); err != nil {
 			return "", false, notLogged(err)
 		}
 		if t = l.stoppable(id); t == nil {

@@ -180,7 +180,7 @@ func (t *turn) writeStop(s trace.Stop) {
 	err := t.builder.Finish(s)
 	if err != nil && !errors.Is(err, eventlog.ErrNotOwner) { // else the owner closes the turn
 		t.logger.Error("turn not wholly recorded", "error", err)
-		defer l.hub.goes.Go(l.retryCloseOrphans)
+		defer l.hub.goes.Go(l.retryTakeUp)
 	}
 	t.logger.Info("turn ended", "outcome", s.Outcome, "reason", word(s.Reason))
 	l.mu.Lock()
