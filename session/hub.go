@@ -112,15 +112,19 @@ type Spec struct {
 	Prompted bool
 	// Mode and Model are as in Info.
 	Mode, Model string
+	// Looked is what Get has returned with ErrUnknownSession, or the zero Info: then Ensure does
+	// not ask the store again whether there is such a session.
+	Looked Info
 }
 
 // Create makes a session. An empty id gets one, an empty agent the default.
 func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
-	return within(ctx, afterRequest, func() (Info, error) { return h.create(ctx, s, 0) })
+	s.Looked = Info{}
+	return within(ctx, afterRequest, func() (Info, error) { return h.create(ctx, s) })
 }
 
-// create is Create for a session that was looked for, see claim; absent is 0 if it was not.
-func (h *Hub) create(ctx context.Context, s Spec, absent uint64) (Info, error) {
+// create is Create for a session that was perhaps looked for: see claim.
+func (h *Hub) create(ctx context.Context, s Spec) (Info, error) {
 	if s.ID == "" {
 		s.ID = newID(h.Now())
 	}
@@ -167,7 +171,7 @@ func (h *Hub) create(ctx context.Context, s Spec, absent uint64) (Info, error) {
 	l.standing = now
 	l.threaded, l.newestSeq, l.folded, l.seqKnown, l.changes = true, since, since, true, 1
 	l.slot.to(agentClosing) // no agent opens before the files are gone that a deleted session has left
-	release, err := h.claim(ctx, l, absent)
+	release, err := h.claim(ctx, l, s.Looked.absent)
 	if err != nil {
 		return Info{}, err
 	}
@@ -224,24 +228,30 @@ func (h *Hub) Ensure(ctx context.Context, s Spec) (Info, error) {
 	if err := CheckID(s.ID); err != nil {
 		return Info{}, err
 	}
-	h.mu.Lock()
-	left := h.left
-	h.mu.Unlock()
-	there, err := h.Get(ctx, s.ID)
-	if !errors.Is(err, ErrUnknownSession) {
-		return there.Info, err
+	if s.Looked.absent == 0 || h.shared { // another gateway may have made it
+		there, err := h.Get(ctx, s.ID)
+		if s.Looked = there.Info; !errors.Is(err, ErrUnknownSession) {
+			return there.Info, err
+		}
 	}
-	info, err := within(ctx, afterRequest, func() (Info, error) { return h.create(ctx, s, left) })
+	info, err := within(ctx, afterRequest, func() (Info, error) { return h.create(ctx, s) })
 	if errors.Is(err, ErrExists) { // somebody else's first use, just now
-		there, err = h.Get(ctx, s.ID)
-		info = there.Info
+		there, err := h.Get(ctx, s.ID)
+		return there.Info, err
 	}
 	return info, err
 }
 
 // Get tells what is known of a session, what it does and in which turn.
 func (h *Hub) Get(ctx context.Context, id string) (Summary, error) {
-	return use(ctx, h, id, func(l *activeSession) (Summary, error) { return l.summary(), nil })
+	h.mu.Lock()
+	left := h.left
+	h.mu.Unlock()
+	s, err := use(ctx, h, id, func(l *activeSession) (Summary, error) { return l.summary(), nil })
+	if errors.Is(err, ErrUnknownSession) {
+		s.absent = left
+	}
+	return s, err
 }
 
 // view is the session as memory has it.
