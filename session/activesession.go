@@ -125,7 +125,7 @@ func (l *activeSession) enter(t *turn) {
 func (l *activeSession) leave(t *turn, closed bool) {
 	delete(l.turns, t.id)
 	if t.counted {
-		l.hub.quota.leave(t.by)
+		l.hub.quota.count(t.by, prompts{count: -1})
 	}
 	if !t.state.Began() { // else its agent may have the message until it is free
 		t.freeMessage()

@@ -130,7 +130,7 @@ func (l *activeSession) turnOf(messageID string) (turn Turn, t *turn, ok bool) {
 	if t := l.turns[m.Turn]; t != nil {
 		return t.handle(), t, true
 	}
-	return Turn{Session: l.id, ID: m.Turn, Agent: l.info.Agent, MessageID: m.ID, After: m.After}, nil, true
+	return l.over(m), nil, true
 }
 
 // takeReplies takes those answers that the turn waits for. The turn's next requests
@@ -174,15 +174,7 @@ func (t *turn) waitingFor(c Continuation) []Reply {
 
 // reply gives an answer, unless somebody was first.
 func (l *activeSession) reply(r Reply, by attribution) error {
-	var err error
-	switch {
-	case !r.Question:
-		_, err = l.permit(r.ID, by, r.Choice)
-	case len(r.Values) == 0:
-		err = l.decline(r.ID, by, r.Reason)
-	default:
-		_, err = l.answer(r.ID, by, r.Values)
-	}
+	_, err := l.give(r, by)
 	if _, answered := errors.AsType[*AnsweredError](err); answered || errors.Is(err, ErrUnknownRequest) {
 		return nil
 	}

@@ -16,9 +16,9 @@ func (h *Hub) Delete(ctx context.Context, id string) (kept string, err error) {
 
 func (l *activeSession) delete(ctx context.Context) (kept string, err error) {
 	l.setDeleted(true)
-	finishAll(openTurns([]*activeSession{l}), stopped("deleted"))
+	each(openTurns([]*activeSession{l}), (*turn).finish, stopped("deleted"))
 	l.closeAgent()
-	finishAll(openTurns([]*activeSession{l}), stopped("deleted")) // what the agent began meanwhile
+	each(openTurns([]*activeSession{l}), (*turn).finish, stopped("deleted")) // what the agent began meanwhile
 	l.awaitReaders(ctx)
 	if kept, err = l.remove(context.WithoutCancel(ctx)); err != nil {
 		l.setDeleted(false)

@@ -3,6 +3,8 @@ package session
 import (
 	"context"
 	"time"
+
+	"github.com/tributary-dev/tributary/session/thread"
 )
 
 // This file finds the turn that a subscriber reads.
@@ -105,7 +107,12 @@ func (l *activeSession) named(id string) (Turn, bool) {
 		return t.handle(), true
 	}
 	if m, ok := l.thread.AnswerOf(id); ok {
-		return Turn{Session: l.id, ID: id, Agent: l.info.Agent, MessageID: m.ID, After: m.After}, true
+		return l.over(m), true
 	}
 	return Turn{}, false
+}
+
+// over is the turn of an answer that is not in memory. The caller holds l.mu.
+func (l *activeSession) over(m thread.Message) Turn {
+	return Turn{Session: l.id, ID: m.Turn, Agent: l.info.Agent, MessageID: m.ID, After: m.After}
 }

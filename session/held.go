@@ -158,7 +158,7 @@ func (l *activeSession) requeue(ctx context.Context, held []QueuedPrompt, by Sen
 	for _, t := range turns { // first, so that nobody takes them for turns of an earlier process
 		l.turns[t.id] = t
 		t.counted = true
-		_ = l.hub.quota.take(t.by, t.weighs, Options{MaxPrompts: -1, MaxPromptBytes: -1}, prompts{}) // it was let in before
+		l.hub.quota.count(t.by, prompts{1, t.weighs}) // it was let in before
 	}
 	l.mu.Unlock()
 	err = l.keep(context.WithoutCancel(ctx), nil, func(i *Info) {

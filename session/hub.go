@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/policy/egress"
 	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 )
@@ -240,80 +239,6 @@ func (h *Hub) Ensure(ctx context.Context, s Spec) (Info, error) {
 		return there.Info, err
 	}
 	return info, err
-}
-
-// Get tells what is known of a session, what it does and in which turn.
-func (h *Hub) Get(ctx context.Context, id string) (Summary, error) {
-	h.mu.Lock()
-	left := h.left
-	h.mu.Unlock()
-	s, err := use(ctx, h, id, func(l *activeSession) (Summary, error) { return l.summary(), nil })
-	if errors.Is(err, ErrUnknownSession) {
-		s.absent = left
-	}
-	return s, err
-}
-
-// view is the session as memory has it.
-func (l *activeSession) view() Summary {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s := Summary{Info: l.info}
-	s.Open = slices.Clone(s.Open)
-	s.State, s.Turn = l.state()
-	s.Waiting = l.waiting()
-	return s
-}
-
-// session returns a session, reading its document if it is not in memory. What memory has of the
-// session is not older than the database. The session stays in memory until release is called.
-func (h *Hub) session(ctx context.Context, id string) (l *activeSession, release func(), err error) {
-	for {
-		h.mu.Lock()
-		if l := h.sessions[id]; l != nil {
-			release := h.pin(l)
-			h.mu.Unlock()
-			if err := l.refresh(ctx); err != nil {
-				release()
-				return nil, nil, err
-			}
-			return l, release, nil
-		}
-		left := h.left
-		h.mu.Unlock()
-		now, err := h.standing(ctx, id) // before the document, which is then of this term at least
-		if err != nil {
-			return nil, nil, err
-		}
-		info, err := h.read(ctx, id)
-		if err != nil {
-			return nil, nil, err
-		}
-		h.mu.Lock()
-		if h.sessions[id] == nil && h.left == left { // else it may have been deleted since
-			l := h.newSession(info)
-			l.standing = now
-			h.register(l)
-			defer h.mu.Unlock()
-			return l, h.pin(l), nil
-		}
-		h.mu.Unlock()
-	}
-}
-
-// read reads a session's document.
-func (h *Hub) read(ctx context.Context, id string) (Info, error) {
-	doc, err := h.Log.Get(ctx, id)
-	if errors.Is(err, eventlog.ErrNoSession) {
-		return Info{}, ErrUnknownSession
-	}
-	if damaged, is := errors.AsType[*eventlog.DamageError](err); is {
-		return Info{}, damaged
-	}
-	if err != nil {
-		return Info{}, fmt.Errorf("read session %q: %w", id, err)
-	}
-	return infoOf(id, doc)
 }
 
 // AccessByToken is an agent's own list of sessions elsewhere, if it has one.

@@ -203,7 +203,7 @@ func (l *activeSession) admit(p Prompt, after uint64) (t *turn, stopping []endin
 		ending.bytes += s.turn.weighs
 	}
 	weighs := int64(trace.ApproxSize(trace.Prompt{Message: p.Message}))
-	if err := l.hub.quota.take(p.By, weighs, l.hub.Options, ending); err != nil {
+	if err := l.hub.quota.take(p.By, prompts{1, weighs}, l.hub.Options, ending); err != nil {
 		return nil, nil, err
 	}
 	for _, s := range stopping {

@@ -301,7 +301,7 @@ func (l *activeSession) replacePrompt(t *turn, m trace.UserMessage, u QueueUser)
 		return ErrNotQueued
 	}
 	weighs := int64(trace.ApproxSize(t.promptOf(m)))
-	if err := l.hub.quota.change(t.by, weighs-t.weighs, l.hub.Options); err != nil {
+	if err := l.hub.quota.take(t.by, prompts{bytes: weighs - t.weighs}, l.hub.Options, prompts{}); err != nil {
 		return err
 	}
 	t.weighs = weighs

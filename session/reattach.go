@@ -65,7 +65,7 @@ func (l *activeSession) revive(ref TurnRef, records []trace.Record, layout threa
 	prompted := t.openTurn.Prompt != nil && !t.agentInitiated
 	if prompted {
 		t.by, t.channel, t.counted = t.openTurn.Prompt.By, t.openTurn.Prompt.Channel, true
-		_ = l.hub.quota.take(t.by, 0, Options{MaxPrompts: -1, MaxPromptBytes: -1}, prompts{}) // it was let in before
+		l.hub.quota.count(t.by, prompts{count: 1}) // it was let in before
 	}
 	t.logger = l.loggerOf(t.id, t.by, agent.Caller{})
 	l.mu.Lock()

@@ -207,7 +207,7 @@ var errEnded = errors.New("the turn is over")
 // holds activeSession.mu.
 func (t *turn) freeMessage() {
 	if t.weighs != 0 {
-		t.session.hub.quota.free(t.by, t.weighs)
+		t.session.hub.quota.count(t.by, prompts{bytes: -t.weighs})
 		t.weighs = 0
 	}
 }

@@ -2,18 +2,14 @@ package session
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"time"
+	"slices"
+
+	"github.com/tributary-dev/tributary/eventlog"
 )
 
-// This file has the ways in which requests use sessions, and bounds what a disk that hangs can hold up.
-
-const (
-	// afterRequest is how long a request that has ended still waits for the log.
-	afterRequest = 5 * time.Second
-	// afterDrain is how long Close waits for the log when turns have no more time.
-	afterDrain = 15 * time.Second
-)
+// This file finds sessions for requests.
 
 // use calls do with a session, which stays in memory until do returns.
 func (h *Hub) use(ctx context.Context, session string, do func(*activeSession) error) error {
@@ -60,42 +56,76 @@ func (h *Hub) writingThread(ctx context.Context, session string, do func(*active
 	return err
 }
 
-// within returns what do returns, and waits for it until ctx ends and for some time after. Then the
-// error is ErrLog, and do goes on: what it writes is on record if the disk ever takes it. Everything but
-// a write to the log ends with ctx by itself.
-func within[T any](ctx context.Context, patience time.Duration, do func() (T, error)) (T, error) {
-	type result struct {
-		value    T
-		err      error
-		panicked any
+// Get tells what is known of a session, what it does and in which turn.
+func (h *Hub) Get(ctx context.Context, id string) (Summary, error) {
+	h.mu.Lock()
+	left := h.left
+	h.mu.Unlock()
+	s, err := use(ctx, h, id, func(l *activeSession) (Summary, error) { return l.summary(), nil })
+	if errors.Is(err, ErrUnknownSession) {
+		s.absent = left
 	}
-	done := make(chan result, 1)
-	go func() {
-		var r result
-		defer func() {
-			r.panicked = recover()
-			done <- r
-		}()
-		r.value, r.err = do()
-	}()
-	take := func(r result) (T, error) {
-		if r.panicked != nil {
-			panic(r.panicked) // where the caller's callers expect it
+	return s, err
+}
+
+// view is the session as memory has it.
+func (l *activeSession) view() Summary {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := Summary{Info: l.info}
+	s.Open = slices.Clone(s.Open)
+	s.State, s.Turn = l.state()
+	s.Waiting = l.waiting()
+	return s
+}
+
+// session returns a session, reading its document if it is not in memory. What memory has of the
+// session is not older than the database. The session stays in memory until release is called.
+func (h *Hub) session(ctx context.Context, id string) (l *activeSession, release func(), err error) {
+	for {
+		h.mu.Lock()
+		if l := h.sessions[id]; l != nil {
+			release := h.pin(l)
+			h.mu.Unlock()
+			if err := l.refresh(ctx); err != nil {
+				release()
+				return nil, nil, err
+			}
+			return l, release, nil
 		}
-		return r.value, r.err
+		left := h.left
+		h.mu.Unlock()
+		now, err := h.standing(ctx, id) // before the document, which is then of this term at least
+		if err != nil {
+			return nil, nil, err
+		}
+		info, err := h.read(ctx, id)
+		if err != nil {
+			return nil, nil, err
+		}
+		h.mu.Lock()
+		if h.sessions[id] == nil && h.left == left { // else it may have been deleted since
+			l := h.newSession(info)
+			l.standing = now
+			h.register(l)
+			defer h.mu.Unlock()
+			return l, h.pin(l), nil
+		}
+		h.mu.Unlock()
 	}
-	select {
-	case r := <-done:
-		return take(r)
-	case <-ctx.Done():
+}
+
+// read reads a session's document.
+func (h *Hub) read(ctx context.Context, id string) (Info, error) {
+	doc, err := h.Log.Get(ctx, id)
+	if errors.Is(err, eventlog.ErrNoSession) {
+		return Info{}, ErrUnknownSession
 	}
-	wait := time.NewTimer(patience)
-	defer wait.Stop()
-	select {
-	case r := <-done:
-		return take(r)
-	case <-wait.C:
-		var none T
-		return none, fmt.Errorf("wait for the log: %w: %w", ErrLog, context.Cause(ctx))
+	if damaged, is := errors.AsType[*eventlog.DamageError](err); is {
+		return Info{}, damaged
 	}
+	if err != nil {
+		return Info{}, fmt.Errorf("read session %q: %w", id, err)
+	}
+	return infoOf(id, doc)
 }
