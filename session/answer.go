@@ -80,7 +80,7 @@ type attribution struct {
 // An error says why the agent cannot take their answer.
 func (l *activeSession) identifyCaller(by Sender) error {
 	if s := l.openedAgent(); s != nil {
-		return s.introduce(by)
+		return s.Introduce(name(by.By), by.Caller)
 	}
 	return nil
 }

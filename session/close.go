@@ -27,7 +27,7 @@ func (h *Hub) close(ctx context.Context) {
 	h.mu.Unlock()
 	sessions := h.inMemory()
 	for _, l := range sessions {
-		h.goes.Go(func() { l.closeIfIdle() })
+		h.goes.Go(func() { l.CloseIfIdle() })
 	}
 	h.Log.GiveBack()
 	for _, l := range sessions {

@@ -14,7 +14,7 @@ import (
 // controls are those of the session's agent; none while the agent is closed.
 func (l *activeSession) controls() agent.Controls {
 	if s := l.openedAgent(); s != nil {
-		return s.controls()
+		return s.Controls()
 	}
 	return agent.Controls{}
 }
@@ -22,7 +22,7 @@ func (l *activeSession) controls() agent.Controls {
 // Steer puts a message into the running turn. The agent reads it when it can; the
 // message is on record in the turn.
 func (h *Hub) Steer(ctx context.Context, session string, p Prompt) error {
-	if err := CheckFiles(p.Message.Parts); err != nil {
+	if err := trace.CheckFiles(p.Message.Parts); err != nil {
 		return err
 	}
 	return h.use(ctx, session, func(l *activeSession) error {

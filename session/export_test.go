@@ -5,6 +5,7 @@ import (
 	"errors"
 	"iter"
 
+	"github.com/tributary-dev/tributary/session/lockorder"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -62,9 +63,7 @@ func (h *Hub) InMemory() int {
 
 // OpenDirs is described above.
 func (h *Hub) OpenDirs() int {
-	h.dirs.mu.Lock()
-	defer h.dirs.mu.Unlock()
-	return len(h.dirs.open)
+	return h.dirs.Len()
 }
 
 // ListReaders tells how many readers the list has, and ListBacklog how many changes wait
@@ -87,13 +86,13 @@ func (h *Hub) ListBacklog() (most int) {
 
 // The kinds of locks that WatchLocks tells of.
 const (
-	Token     = int(token)
-	OfSession = int(ofSession)
+	Token     = int(lockorder.Token)
+	OfSession = int(lockorder.OfSession)
 )
 
 // WatchLocks has a function called before each lock is taken, and after it is given back.
 func WatchLocks(f func(kind int, taken bool)) {
-	watchLock = func(k lockKind, taken bool) { f(int(k), taken) }
+	lockorder.Watch = func(k lockorder.Kind, taken bool) { f(int(k), taken) }
 }
 
 // Digest is what records make of a session: the events after the given number, and

@@ -12,7 +12,11 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/policy/egress"
+	"github.com/tributary-dev/tributary/policy/permission"
+	"github.com/tributary-dev/tributary/policy/workspace/listing"
 	"github.com/tributary-dev/tributary/policy/workspace/spaces"
+	"github.com/tributary-dev/tributary/session/agents"
+	"github.com/tributary-dev/tributary/session/lockorder"
 )
 
 // This file makes and finds sessions.
@@ -23,15 +27,16 @@ type Hub struct {
 	ctx    context.Context //nolint:containedctx // the life of the hub
 	stop   context.CancelFunc
 	goes   sync.WaitGroup
-	agents *agentPool
-	dirs   dirs
+	agents *agents.Pool
+	dirs   agents.Dirs
 	health health
 	shared bool // other gateways may use the log
 	quota  promptQuota
 	held   heldMemory
 	offers offers
+	book   permission.Book
 
-	listings listings
+	listings listing.Cache
 	boxed    map[string]Boxed        // by the name of the agent; never changed
 	egress   map[string]egress.Hosts // of the agents that have a limit; never changed
 
@@ -39,7 +44,7 @@ type Hub struct {
 	listing chan struct{} // holds one while an agent lists its conversations
 	resumes resumes       // belongs to the holder of listing
 
-	mu       mutex
+	mu       lockorder.Mutex
 	sessions map[string]*activeSession
 	waiting  map[*activeSession]struct{} // those with requests that wait for a person
 	refusing bool
@@ -59,12 +64,13 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 		}
 	}
 	o = o.withDefaults()
-	h := &Hub{Options: o, sessions: map[string]*activeSession{}, waiting: map[*activeSession]struct{}{}, left: 1, dirs: dirs{open: map[string]*sharedDir{}, closed: o.Closed}, listing: make(chan struct{}, 1)}
+	h := &Hub{Options: o, sessions: map[string]*activeSession{}, waiting: map[*activeSession]struct{}{}, left: 1, dirs: agents.Dirs{Closed: o.Closed}, listing: make(chan struct{}, 1)}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
-	h.agents = newAgentPool(h.MaxAgents, h.AgentShare, h.AgentIdle)
+	h.agents = agents.NewPool(h.MaxAgents, h.AgentShare, h.AgentIdle)
+	h.book = permission.Book{Store: h.Log, Most: mostGrants, Logger: h.Logger}
 	err := h.settleBoxes()
 	if err == nil {
-		err = h.importGrants(ctx)
+		err = h.book.Import(ctx, h.StateDir)
 	}
 	if err != nil {
 		h.stop()

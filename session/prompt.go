@@ -54,7 +54,7 @@ func (p Prompt) sender() Sender { return Sender{By: p.By, Caller: p.Caller} }
 // Prompt begins a turn, or queues it behind the one that runs. It returns when
 // the turn is known; the turn goes on when ctx ends.
 func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error) {
-	if err := CheckFiles(p.Message.Parts); err != nil {
+	if err := trace.CheckFiles(p.Message.Parts); err != nil {
 		return Turn{}, err
 	}
 	p.Caller.Traceparent = agent.ParseTraceparent(p.Caller.Traceparent)

@@ -1,11 +1,13 @@
 package session
 
+import "github.com/tributary-dev/tributary/session/lockorder"
+
 // This file counts the prompts of each principal.
 
 // promptQuota counts the prompts of each principal that run or wait, and what they weigh. It
 // holds no principal without prompts.
 type promptQuota struct {
-	mu mutex
+	mu lockorder.Mutex
 	of map[string]prompts
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/session/agents"
 	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
@@ -82,7 +83,7 @@ func (l *activeSession) revive(ref TurnRef, records []trace.Record, layout threa
 // survivesRestart reports whether the turn goes on when the gateway has ended.
 func (t *turn) survivesRestart() bool {
 	runtime := t.session.hub.Agents[t.session.info.Agent].Runtime
-	if w, ok := runtime.(agent.Waiter); ok && w.OnlyWaits() {
+	if agents.OnlyWaits(t.session.hub.Logger, runtime) {
 		t.session.mu.Lock()
 		defer t.session.mu.Unlock()
 		return t.state == turnstate.Paused

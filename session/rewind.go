@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/session/agents"
 	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -154,13 +155,13 @@ func (l *activeSession) resolve(p Prompt) (rewind, error) {
 		to: l.thread.Messages[i].ID, turns: l.thread.From(i), ran: ran, from: first.Resume,
 		was: l.info.Resume, warned: l.rewindWarning,
 	}
-	r, can := l.hub.Agents[l.info.Agent].Runtime.(agent.Rewinder)
+	rewinds, can := agents.Rewinds(l.hub.Logger, l.hub.Agents[l.info.Agent].Runtime, back.from)
 	switch {
 	case !can:
 		back.why = "The agent still remembers what was removed: it cannot go back."
 	case ran && later: // it overtook what stands before it
 		back.why = "The agent still remembers what was removed: it has said since what stays."
-	case back.from == "" && kept || !r.Rewinds(back.from): // it has no token, or had none when this was recorded
+	case back.from == "" && kept || !rewinds: // it has no token, or had none when this was recorded
 		back.why = "The agent still remembers what was removed: where it stood before that is not known."
 	}
 	return back, nil

@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/policy/permission"
+	"github.com/tributary-dev/tributary/session/agents"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -71,10 +71,7 @@ func inOrder(all []WaitingRequest) []WaitingRequest {
 // requests are those of the session that wait.
 func (l *activeSession) requests() (all []WaitingRequest) {
 	name, a := l.agentNow()
-	input, reason := false, false
-	if t, is := a.Runtime.(agent.AnswerTaker); is {
-		input, reason = t.Takes()
-	}
+	input, reason := agents.Takes(l.hub.Logger, a.Runtime)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	info := l.info

@@ -180,7 +180,7 @@ func firstPromises() []mutation {
 			text: "DELETE FROM grants WHERE agent = $1 AND id = $2", other: "UPDATE grants SET doc = doc WHERE agent = $1 AND id = $2", tests: "RevokedGrant", packages: []string{"./session"},
 		},
 		{
-			name: "a revoked grant comes back from the file of an earlier version", promise: oneAnswer, file: "session/agentgrants.go",
+			name: "a revoked grant comes back from the file of an earlier version", promise: oneAnswer, file: "policy/permission/book.go",
 			text: "return os.Remove(path)", other: "return nil", tests: "EarlierVersionCount", packages: []string{"./session"},
 		},
 		{
