@@ -107,15 +107,11 @@ func (g *gateway) authorizeRFC(r *http.Request, need access.Role) (*http.Request
 	return admitted, info, err
 }
 
-// user lets a request through whose sender may use the session's agent. Every request
+// user lets an admitted request through whose sender may use the session's agent. Every request
 // that reaches the agent needs that, and not only a role in the session.
 func (g *gateway) user(h handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		info, err := g.Hub.Get(r.Context(), r.PathValue("id"))
-		if err != nil {
-			return err
-		}
-		if err := g.authz.MayUse(r.Context(), info.Agent); err != nil {
+		if err := g.authz.MayUse(r.Context(), authz.Session(r.Context()).Agent); err != nil {
 			return err
 		}
 		return h(w, r)

@@ -47,12 +47,8 @@ func (g *gateway) me(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (g *gateway) participants(w http.ResponseWriter, r *http.Request) error {
-	info, err := g.Hub.Get(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
 	p, _ := access.From(r.Context())
-	return writeJSON(w, http.StatusOK, agentops.Participants(info.Info, p))
+	return writeJSON(w, http.StatusOK, agentops.Participants(authz.Session(r.Context()), p))
 }
 
 // socketAccess admits connections to sessions.

@@ -3,8 +3,8 @@ package gateway
 import (
 	"net/http"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/policy/box"
-	"github.com/tributary-dev/tributary/session"
 )
 
 // This file tells which agents can start.
@@ -34,7 +34,7 @@ func (g *gateway) agents(w http.ResponseWriter, r *http.Request) error {
 		// User is the user of the system as whom its processes run, if it has one of its own.
 		User string `json:"user,omitempty"`
 
-		session.Offers
+		agent.Offers
 
 		Files bool `json:"files"`
 	}

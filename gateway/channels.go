@@ -1,6 +1,10 @@
 package gateway
 
-import "net/http"
+import (
+	"net/http"
+
+	"github.com/tributary-dev/tributary/gateway/authz"
+)
 
 // This file has the route that lists channels.
 
@@ -11,12 +15,8 @@ func (g *gateway) channels(w http.ResponseWriter, r *http.Request) error {
 		ID      string `json:"id"`
 		Default bool   `json:"default"`
 	}
-	info, err := g.Hub.Get(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
 	channels := []channelView{{Default: true}}
-	for _, id := range info.Channels {
+	for _, id := range authz.Session(r.Context()).Channels {
 		channels = append(channels, channelView{ID: id})
 	}
 	return writeJSON(w, http.StatusOK, map[string]any{"channels": channels})

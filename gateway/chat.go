@@ -50,7 +50,7 @@ func (g *gateway) converse(w http.ResponseWriter, r *http.Request, req chatbody.
 		}
 	}
 	if is {
-		return g.goOn(w, r, req, message, opts, began)
+		return g.goOn(w, r, req, message, opts.of(info), began)
 	}
 	prompt, err := req.Prompt(caller(r), r.URL.Query().Get("channelId"))
 	if err != nil {
@@ -104,7 +104,7 @@ func (g *gateway) sessionFor(r *http.Request, req chatbody.Request, info session
 		if err := g.authz.MayCreate(r.Context(), agent); err != nil {
 			return info, err
 		}
-		info, err = g.Hub.Ensure(r.Context(), session.Spec{ID: req.ID, Agent: agent, By: caller(r), Prompted: true})
+		info, err = g.Hub.Ensure(r.Context(), session.Spec{ID: req.ID, Agent: agent, By: caller(r), Prompted: true, Looked: info})
 		p, _ := access.From(r.Context())
 		if err == nil && !g.authz.Role(p, info.ID, info.ACL()).Allows(access.Collaborator) {
 			err = authz.ErrForeign // another request has made it just now
@@ -148,12 +148,8 @@ func (g *gateway) resumable(r *http.Request, opts streamOptions) (*stream, error
 	if !ok {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	info, err := g.Hub.Get(r.Context(), turn.Session)
-	if err != nil {
-		return nil, err
-	}
 	span := uistream.Span{From: turn.From, SkipPausesThrough: turn.SkipPausesThrough, Upto: turn.Upto}
-	return &stream{turn: turn, span: span, options: opts.of(info.Info)}, nil
+	return &stream{turn: turn, span: span, options: opts.of(authz.Session(r.Context()))}, nil
 }
 
 // resumeRoute is resume for those who may see the session.

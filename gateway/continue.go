@@ -14,13 +14,11 @@ import (
 // This file continues a message whose requests were answered.
 
 // goOn takes the answers of a message and streams the rest of it.
-func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatbody.Request, message string, opts streamOptions, began time.Time) (*stream, error) {
+func (g *gateway) goOn(w http.ResponseWriter, r *http.Request, req chatbody.Request, message string, o uistream.Options, began time.Time) (*stream, error) {
 	id := r.PathValue("id")
 	if id == "" {
 		id = req.ID
 	}
-	info, _ := g.Hub.Get(r.Context(), id) // if there is none, the next call says so
-	o := opts.of(info.Info)
 	parts := req.Answers(message)
 	ctx, rd := g.reading(r.Context(), r) // the records of a turn that is not in memory
 	rest, err := g.Hub.Continue(ctx, id, g.continuation(r, req, message, parts))

@@ -13,6 +13,7 @@ import (
 	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 	"github.com/tributary-dev/tributary/session"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // This file turns errors into answers.
@@ -89,7 +90,7 @@ func isChat(path string) bool {
 func statusOf(err error) (status int, code string) {
 	var answered *session.AnsweredError
 	var choice *session.ChoiceError
-	var file *session.FileError
+	var file *trace.FileError
 	var command *session.CommandError
 	var list *session.ListError
 	var refused *refusal.Error

@@ -48,7 +48,7 @@ func (g *gateway) exportTurns(w http.ResponseWriter, r *http.Request, s session.
 	}
 	records := func() iter.Seq2[trace.Record, error] {
 		return func(yield func(trace.Record, error) bool) {
-			all, err := g.Hub.Records(ctx, s.ID, 0, false, false)
+			all, err := g.Hub.Records(ctx, s.ID, session.Filter{})
 			if err != nil {
 				yield(trace.Record{}, err)
 				return

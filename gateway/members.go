@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/gateway/authz"
 	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/session"
 )
@@ -22,10 +23,7 @@ func (g *gateway) invite(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return refusal.Malformed("`role` must be viewer, collaborator or owner.")
 	}
-	now, err := g.Hub.Get(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
+	now := authz.Session(r.Context())
 	answer := membersAnswer{Principal: r.PathValue("principal")}
 	known := true
 	if _, is := now.Members[answer.Principal]; !is && g.Person != nil && !now.Hosted { // else the agent's server knows people
@@ -82,11 +80,7 @@ func (g *gateway) change(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if body.Mode != nil || body.Model != nil {
-		info, err := g.Hub.Get(r.Context(), r.PathValue("id"))
-		if err == nil {
-			err = g.authz.MayUse(r.Context(), info.Agent)
-		}
-		if err != nil {
+		if err := g.authz.MayUse(r.Context(), authz.Session(r.Context()).Agent); err != nil {
 			return err
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"github.com/tributary-dev/tributary/gateway/agentops"
+	"github.com/tributary-dev/tributary/gateway/authz"
 	"github.com/tributary-dev/tributary/uistream"
 )
 
@@ -27,10 +28,7 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer b.Waits()
-	info, err := g.Hub.Get(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
+	info := authz.Session(r.Context())
 	history, err := g.Hub.History(r.Context(), r.PathValue("id"), r.URL.Query().Get("before"), int(limit)) //nolint:gosec // it is at most 1000
 	if err != nil {
 		return err
@@ -45,7 +43,7 @@ func (g *gateway) messages(w http.ResponseWriter, r *http.Request) error {
 		}
 		return writeJSON(w, http.StatusOK, messages)
 	}
-	messages, err := uistream.History(history.Records, opts.of(info.Info))
+	messages, err := uistream.History(history.Records, opts.of(info))
 	if err != nil {
 		return err
 	}

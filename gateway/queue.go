@@ -21,9 +21,9 @@ func queuedViewOf(r *http.Request, q session.QueuedPrompt) queuedView {
 }
 
 // queueUser is the sender as somebody who changes the queue of the session.
-func (g *gateway) queueUser(r *http.Request) (session.QueueUser, error) {
-	s, err := g.Hub.Get(r.Context(), r.PathValue("id"))
-	return session.QueueUser{By: caller(r), Owner: g.authz.RoleIn(r.Context(), s.Info) == access.Owner, MayPermit: g.authz.MayPermit(r) == nil, Caller: g.sender(r).Caller}, err
+func (g *gateway) queueUser(r *http.Request) session.QueueUser {
+	p, _ := access.From(r.Context())
+	return session.QueueUser{By: p.ID, Owner: p.Role == access.Owner, MayPermit: g.authz.MayPermit(r) == nil, Caller: g.sender(r).Caller}
 }
 
 // queue lists the prompts that wait.
@@ -52,16 +52,12 @@ func (g *gateway) editQueued(w http.ResponseWriter, r *http.Request) error {
 	if err := g.readAuthorizedJSON(w, r, &body); err != nil {
 		return err
 	}
-	u, err := g.queueUser(r)
-	if err != nil {
-		return err
-	}
 	r, rd, err := g.page(r)
 	if err != nil {
 		return err
 	}
 	defer rd.Waits()
-	q, err := g.Hub.EditQueued(r.Context(), r.PathValue("id"), r.PathValue("turn"), body.Text, u)
+	q, err := g.Hub.EditQueued(r.Context(), r.PathValue("id"), r.PathValue("turn"), body.Text, g.queueUser(r))
 	if err != nil {
 		return err
 	}
@@ -70,11 +66,7 @@ func (g *gateway) editQueued(w http.ResponseWriter, r *http.Request) error {
 
 // withdraw removes a prompt that waits.
 func (g *gateway) withdraw(w http.ResponseWriter, r *http.Request) error {
-	u, err := g.queueUser(r)
-	if err != nil {
-		return err
-	}
-	if err := g.Hub.Withdraw(r.Context(), r.PathValue("id"), r.PathValue("turn"), u); err != nil {
+	if err := g.Hub.Withdraw(r.Context(), r.PathValue("id"), r.PathValue("turn"), g.queueUser(r)); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -91,11 +83,7 @@ func (g *gateway) withdrawAll(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (g *gateway) withdrawn(r *http.Request) error {
-	u, err := g.queueUser(r)
-	if err != nil {
-		return err
-	}
-	return g.Hub.WithdrawAll(r.Context(), r.PathValue("id"), u)
+	return g.Hub.WithdrawAll(r.Context(), r.PathValue("id"), g.queueUser(r))
 }
 
 // continueQueue lets the prompts run that a stop has held.
@@ -109,11 +97,7 @@ func (g *gateway) continueQueue(w http.ResponseWriter, r *http.Request) error {
 
 // promote lets a prompt that waits run now.
 func (g *gateway) promote(w http.ResponseWriter, r *http.Request) error {
-	u, err := g.queueUser(r)
-	if err != nil {
-		return err
-	}
-	if err := g.Hub.Promote(r.Context(), r.PathValue("id"), r.PathValue("turn"), u); err != nil {
+	if err := g.Hub.Promote(r.Context(), r.PathValue("id"), r.PathValue("turn"), g.queueUser(r)); err != nil {
 		return err
 	}
 	w.WriteHeader(http.StatusNoContent)

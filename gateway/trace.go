@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -23,7 +24,7 @@ func (g *gateway) trace(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, rd := g.reading(r.Context(), r)
 	live := strings.Contains(r.Header.Get("Accept"), "text/event-stream")
-	records, err := g.Hub.Records(ctx, r.PathValue("id"), *after, r.URL.Query().Get("deltas") == "1", live)
+	records, err := g.Hub.Records(ctx, r.PathValue("id"), session.Filter{After: *after, Deltas: r.URL.Query().Get("deltas") == "1", Live: live})
 	if err != nil {
 		return err
 	}

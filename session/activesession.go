@@ -5,7 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/policy/permission"
+	"github.com/tributary-dev/tributary/session/lockorder"
 	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
@@ -25,7 +27,7 @@ type activeSession struct {
 
 	script permission.Script // how far the session is in its policy's script
 
-	mu        mutex // guards what follows
+	mu        lockorder.Mutex // guards what follows
 	info      Info
 	standing  standing
 	deleted   bool
@@ -45,7 +47,7 @@ type activeSession struct {
 	last      *turn                 // the newest that ended in this process
 	unwritten map[string]trace.Stop // of turns that have ended, and whose stop the log has not taken
 
-	offers Offers // what the agent has listed in this session
+	offers agent.Offers // what the agent has listed in this session
 	about  aboutAgent
 
 	unasked unasked // what the agent has told beside the turns of people
@@ -67,19 +69,19 @@ type activeSession struct {
 }
 
 func (h *Hub) newSession(info Info) *activeSession {
-	l := &activeSession{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, unwritten: map[string]trace.Stop{}, historyLock: make(chan struct{}, 1), mu: mutex{first: true}}
+	l := &activeSession{hub: h, id: info.ID, info: info, turns: map[string]*turn{}, unwritten: map[string]trace.Stop{}, historyLock: make(chan struct{}, 1), mu: lockorder.Mutex{Session: true}}
 	l.life, l.end = context.WithCancel(context.Background())
 	return l
 }
 
 // lockHistory gives the caller the only right to write the history, until release is called.
 func (l *activeSession) lockHistory(ctx context.Context) (release func(), err error) {
-	watch(token, true)
+	lockorder.Note(lockorder.Token, true)
 	select {
 	case l.historyLock <- struct{}{}:
-		return func() { <-l.historyLock; watch(token, false) }, nil
+		return func() { <-l.historyLock; lockorder.Note(lockorder.Token, false) }, nil
 	case <-ctx.Done():
-		watch(token, false)
+		lockorder.Note(lockorder.Token, false)
 		return nil, ctx.Err()
 	}
 }
@@ -125,7 +127,7 @@ func (l *activeSession) enter(t *turn) {
 func (l *activeSession) leave(t *turn, closed bool) {
 	delete(l.turns, t.id)
 	if t.counted {
-		l.hub.quota.leave(t.by)
+		l.hub.quota.count(t.by, prompts{count: -1})
 	}
 	if !t.state.Began() { // else its agent may have the message until it is free
 		t.freeMessage()

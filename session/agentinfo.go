@@ -59,12 +59,9 @@ func (l *activeSession) readAgent(ctx context.Context) {
 	}
 	var info trace.AgentInfo
 	if at > 0 {
-		for r, err := range l.hub.Log.Durable(ctx, l.id, at-1, at) {
-			if d, is := r.Payload.(trace.Data); is && err == nil { // else it is written again
-				info, _ = d.Agent()
-			}
-			break
-		}
+		r, _ := l.recordAt(ctx, at) // without it the record is written again
+		d, _ := r.Payload.(trace.Data)
+		info, _ = d.Agent()
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

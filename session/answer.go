@@ -45,13 +45,21 @@ func (c *Choice) add(beside Choice) {
 // Permit answers a permission request. The first answer counts, and is on record before the
 // agent gets it. A later one gets an AnsweredError.
 func (h *Hub) Permit(ctx context.Context, session, requestID string, by Sender, c Choice) (trace.PermissionResponse, error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return trace.PermissionResponse{}, err
-	}
-	defer release()
-	return within(ctx, afterRequest, func() (trace.PermissionResponse, error) {
-		return l.permit(requestID, attribution{by, trace.ViaRequest}, c)
+	a, err := h.give(ctx, session, Reply{ID: requestID, Choice: c}, by)
+	response, _ := a.(trace.PermissionResponse)
+	return response, err
+}
+
+// Answer answers a question: with labels of its choices, or with free text.
+func (h *Hub) Answer(ctx context.Context, session, questionID string, by Sender, values []string) (trace.Answer, error) {
+	a, err := h.give(ctx, session, Reply{ID: questionID, Question: true, Values: values}, by)
+	answer, _ := a.(trace.Answer)
+	return answer, err
+}
+
+func (h *Hub) give(ctx context.Context, session string, r Reply, by Sender) (trace.Payload, error) {
+	return writing(ctx, h, session, func(l *activeSession) (trace.Payload, error) {
+		return l.give(r, attribution{by, trace.ViaRequest})
 	})
 }
 
@@ -72,7 +80,7 @@ type attribution struct {
 // An error says why the agent cannot take their answer.
 func (l *activeSession) identifyCaller(by Sender) error {
 	if s := l.openedAgent(); s != nil {
-		return s.introduce(by)
+		return s.Introduce(name(by.By), by.Caller)
 	}
 	return nil
 }
@@ -95,22 +103,44 @@ func (l *activeSession) requested(id string) (t *turn, r trace.Request, err erro
 	return nil, r, ErrUnknownRequest
 }
 
-func (l *activeSession) permit(requestID string, by attribution, c Choice) (response trace.PermissionResponse, err error) {
-	t, request, err := l.requested(requestID)
-	if err != nil {
-		return response, l.notHere(err)
+// give gives an answer to the request that it is for.
+func (l *activeSession) give(r Reply, by attribution) (answer trace.Payload, err error) {
+	t, request, err := l.requested(r.ID)
+	switch {
+	case err != nil:
+		return nil, l.notHere(err)
+	case request.Question() != r.Question:
+		return nil, ErrUnknownRequest
 	}
-	if asked, is := request.Asked.(trace.PermissionRequest); is {
-		if response, err = c.response(asked.Options); err != nil {
-			return response, &ChoiceError{err.Error()}
-		}
-		if err := l.identifyCaller(by.who); err != nil {
-			return response, err
-		}
+	if answer, err = r.answer(request, by); err == nil {
+		err = l.identifyCaller(by.who)
 	}
-	response.RequestID, response.By, response.Via = requestID, name(by.who.By), by.via
-	response.UpdatedInput, response.Interrupt = c.Input, c.Interrupt
-	return response, known(t.builder.Resolve(response, nil))
+	if err == nil {
+		err = known(t.builder.Resolve(answer, nil))
+	}
+	return answer, err
+}
+
+// answer is what goes on record of a reply.
+func (r Reply) answer(to trace.Request, by attribution) (trace.Payload, error) {
+	if asked, is := to.Asked.(trace.PermissionRequest); is {
+		response, err := r.Choice.response(asked.Options)
+		if err != nil {
+			return nil, &ChoiceError{err.Error()}
+		}
+		response.RequestID, response.By, response.Via = r.ID, name(by.who.By), by.via
+		response.UpdatedInput, response.Interrupt = r.Choice.Input, r.Choice.Interrupt
+		return response, nil
+	}
+	asked, _ := to.Asked.(trace.Question)
+	answer := trace.Answer{QuestionID: r.ID, Outcome: trace.Selected, Values: r.Values, By: name(by.who.By), Via: by.via}
+	switch n := len(r.Values); {
+	case n == 0 && by.via != trace.ViaRequest: // it is declined
+		answer.Outcome, answer.Values, answer.Reason = trace.Canceled, []string{}, r.Reason
+	case n == 0 || n > 1 && !asked.Multiple:
+		return nil, &ChoiceError{"answer this question with exactly one value"}
+	}
+	return answer, nil
 }
 
 func (c Choice) response(options []trace.PermissionOption) (trace.PermissionResponse, error) {
@@ -139,35 +169,6 @@ func isWord(options []trace.PermissionOption, says string) bool {
 	return ok
 }
 
-// Answer answers a question: with labels of its choices, or with free text.
-func (h *Hub) Answer(ctx context.Context, session, questionID string, by Sender, values []string) (trace.Answer, error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return trace.Answer{}, err
-	}
-	defer release()
-	return within(ctx, afterRequest, func() (trace.Answer, error) {
-		return l.answer(questionID, attribution{by, trace.ViaRequest}, values)
-	})
-}
-
-func (l *activeSession) answer(questionID string, by attribution, values []string) (answer trace.Answer, err error) {
-	t, request, err := l.requested(questionID)
-	if err != nil {
-		return answer, l.notHere(err)
-	}
-	if asked, is := request.Asked.(trace.Question); is {
-		if len(values) == 0 || len(values) > 1 && !asked.Multiple {
-			return answer, &ChoiceError{"answer this question with exactly one value"}
-		}
-		if err := l.identifyCaller(by.who); err != nil {
-			return answer, err
-		}
-	}
-	answer = trace.Answer{QuestionID: questionID, Outcome: trace.Selected, Values: values, By: name(by.who.By), Via: by.via}
-	return answer, known(t.builder.Resolve(answer, nil))
-}
-
 // ByNobody is who has answered a request when no person was there.
 const ByNobody = "nobody"
 
@@ -175,37 +176,22 @@ const ByNobody = "nobody"
 // script. A permission is denied, and a question expires. The answer is the gateway's own, by
 // [ByNobody]: a reader of the trace must not take it for a person's. The agent gets the reason.
 func (h *Hub) Unattended(ctx context.Context, session, requestID, reason string) error {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return err
-	}
-	defer release()
-	t, request, err := l.requested(requestID)
-	if err != nil {
-		return err
-	}
-	if request.Question() {
-		return known(t.builder.ResolveUnasked(trace.Answer{QuestionID: requestID, Outcome: trace.Expired, Values: []string{}, Reason: reason, By: ByNobody}))
-	}
-	asked, _ := request.Asked.(trace.PermissionRequest)
-	response, err := permission.FromApproval(asked.Options, false, reason)
-	if err != nil {
-		return &ChoiceError{err.Error()}
-	}
-	response.RequestID, response.By = requestID, ByNobody
-	return known(t.builder.ResolveUnasked(response))
-}
-
-// decline answers a question without a value.
-func (l *activeSession) decline(questionID string, by attribution, reason string) error {
-	t, _, err := l.requested(questionID)
-	if err == nil {
-		err = l.identifyCaller(by.who)
-	}
-	if err != nil {
-		return err
-	}
-	return known(t.builder.Resolve(trace.Answer{QuestionID: questionID, Outcome: trace.Canceled, Values: []string{}, Reason: reason, By: name(by.who.By), Via: by.via}, nil))
+	return h.use(ctx, session, func(l *activeSession) error {
+		t, request, err := l.requested(requestID)
+		if err != nil {
+			return err
+		}
+		if request.Question() {
+			return known(t.builder.ResolveUnasked(trace.Answer{QuestionID: requestID, Outcome: trace.Expired, Values: []string{}, Reason: reason, By: ByNobody}))
+		}
+		asked, _ := request.Asked.(trace.PermissionRequest)
+		response, err := permission.FromApproval(asked.Options, false, reason)
+		if err != nil {
+			return &ChoiceError{err.Error()}
+		}
+		response.RequestID, response.By = requestID, ByNobody
+		return known(t.builder.ResolveUnasked(response))
+	})
 }
 
 // known turns the Builder's ignorance of a request into an answer for the caller.

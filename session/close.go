@@ -27,13 +27,13 @@ func (h *Hub) close(ctx context.Context) {
 	h.mu.Unlock()
 	sessions := h.inMemory()
 	for _, l := range sessions {
-		h.goes.Go(func() { l.closeIfIdle() })
+		h.goes.Go(func() { l.CloseIfIdle() })
 	}
 	h.Log.GiveBack()
 	for _, l := range sessions {
 		l.holdNow()
 	}
-	writeStops(withdraw(sessions), stopped("not_run"))
+	each(withdraw(sessions), (*turn).writeStop, stopped("not_run"))
 	for _, t := range openTurns(sessions) {
 		if t.survivesRestart() {
 			t.abandon()
@@ -50,7 +50,7 @@ func (h *Hub) close(ctx context.Context) {
 		case <-ctx.Done():
 		}
 	}
-	finishAll(openTurns(sessions), stopped("shutdown"))
+	each(openTurns(sessions), (*turn).finish, stopped("shutdown"))
 	var closing sync.WaitGroup
 	for _, l := range sessions {
 		closing.Go(l.closeAgent)
@@ -95,20 +95,11 @@ func withdraw(sessions []*activeSession) []*turn {
 	return waiting
 }
 
-// writeStops puts the stops of turns on record side by side: each waits for the log.
-func writeStops(turns []*turn, s trace.Stop) {
+// each calls do with turns side by side: each waits for the log.
+func each(turns []*turn, do func(*turn, trace.Stop), s trace.Stop) {
 	var all sync.WaitGroup
 	for _, t := range turns {
-		all.Go(func() { t.writeStop(s) })
-	}
-	all.Wait()
-}
-
-// finishAll ends turns side by side: each waits for the log.
-func finishAll(turns []*turn, s trace.Stop) {
-	var all sync.WaitGroup
-	for _, t := range turns {
-		all.Go(func() { t.finish(s) })
+		all.Go(func() { do(t, s) })
 	}
 	all.Wait()
 }

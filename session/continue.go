@@ -55,19 +55,10 @@ type Rest struct {
 // comes second gets the rest all the same. Only what was put to the user in that
 // message can be answered so.
 func (h *Hub) Continue(ctx context.Context, session string, c Continuation) (Rest, error) {
-	return within(ctx, afterRequest, func() (Rest, error) { return h.continueTurn(ctx, session, c) })
+	return writingThread(ctx, h, session, func(l *activeSession) (Rest, error) { return l.continueTurn(ctx, c) })
 }
 
-// continueTurn is Continue without a bound for its wait for the log.
-func (h *Hub) continueTurn(ctx context.Context, session string, c Continuation) (Rest, error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return Rest{}, err
-	}
-	defer release()
-	if err := l.loadThread(ctx); err != nil {
-		return Rest{}, err
-	}
+func (l *activeSession) continueTurn(ctx context.Context, c Continuation) (Rest, error) {
 	c.Message = l.resolveMessageID(c.Message)
 	turn, t, ok := l.turnOf(c.Message)
 	c.Replies = named(c.Replies, turn.ID)
@@ -104,25 +95,15 @@ func (h *Hub) continueTurn(ctx context.Context, session string, c Continuation) 
 // Settle takes the answers that came with a request of another kind. Other requests
 // go on waiting.
 func (h *Hub) Settle(ctx context.Context, session string, c Continuation) error {
-	return patiently(ctx, func() error { return h.settle(ctx, session, c) })
-}
-
-func (h *Hub) settle(ctx context.Context, session string, c Continuation) error {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err := l.loadThread(ctx); err != nil {
-		return err
-	}
-	c.Message = l.resolveMessageID(c.Message)
-	turn, t, ok := l.turnOf(c.Message)
-	if !ok || t == nil {
-		return nil
-	}
-	c.Replies = named(c.Replies, turn.ID)
-	return t.takeReplies(c)
+	return h.writingThread(ctx, session, func(l *activeSession) error {
+		c.Message = l.resolveMessageID(c.Message)
+		turn, t, ok := l.turnOf(c.Message)
+		if !ok || t == nil {
+			return nil
+		}
+		c.Replies = named(c.Replies, turn.ID)
+		return t.takeReplies(c)
+	})
 }
 
 // named fills in the ids of questions that are calls: such a question has the id of its call.
@@ -149,7 +130,7 @@ func (l *activeSession) turnOf(messageID string) (turn Turn, t *turn, ok bool) {
 	if t := l.turns[m.Turn]; t != nil {
 		return t.handle(), t, true
 	}
-	return Turn{Session: l.id, ID: m.Turn, Agent: l.info.Agent, MessageID: m.ID, After: m.After}, nil, true
+	return l.over(m), nil, true
 }
 
 // takeReplies takes those answers that the turn waits for. The turn's next requests
@@ -193,15 +174,7 @@ func (t *turn) waitingFor(c Continuation) []Reply {
 
 // reply gives an answer, unless somebody was first.
 func (l *activeSession) reply(r Reply, by attribution) error {
-	var err error
-	switch {
-	case !r.Question:
-		_, err = l.permit(r.ID, by, r.Choice)
-	case len(r.Values) == 0:
-		err = l.decline(r.ID, by, r.Reason)
-	default:
-		_, err = l.answer(r.ID, by, r.Values)
-	}
+	_, err := l.give(r, by)
 	if _, answered := errors.AsType[*AnsweredError](err); answered || errors.Is(err, ErrUnknownRequest) {
 		return nil
 	}

@@ -14,7 +14,7 @@ import (
 // controls are those of the session's agent; none while the agent is closed.
 func (l *activeSession) controls() agent.Controls {
 	if s := l.openedAgent(); s != nil {
-		return s.controls()
+		return s.Controls()
 	}
 	return agent.Controls{}
 }
@@ -22,39 +22,36 @@ func (l *activeSession) controls() agent.Controls {
 // Steer puts a message into the running turn. The agent reads it when it can; the
 // message is on record in the turn.
 func (h *Hub) Steer(ctx context.Context, session string, p Prompt) error {
-	if err := CheckFiles(p.Message.Parts); err != nil {
+	if err := trace.CheckFiles(p.Message.Parts); err != nil {
 		return err
 	}
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return err
-	}
-	defer release()
-	l.mu.Lock()
-	t, name := l.running, l.info.Agent
-	l.mu.Unlock()
-	if t == nil || t.builder.Over() {
-		return l.notHere(&ChoiceError{"no turn runs that could take the message: send it as a prompt"})
-	}
-	steer := l.controls().Steer
-	if steer == nil {
-		return &ChoiceError{fmt.Sprintf("the agent %s takes no message in the middle of a turn: send it as a prompt", name)}
-	}
-	if err := l.mayCommand(p); err != nil {
-		return err
-	}
-	if err := steer(ctx, agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Caller: p.Caller}); err != nil {
-		return &ChoiceError{err.Error()}
-	}
-	value, err := json.Marshal(struct {
-		Text string `json:"text"`
-		By   string `json:"by,omitempty"`
-	}{textOf(p.Message), p.By})
-	if err != nil {
-		return fmt.Errorf("encode a message: %w", err)
-	}
-	t.builder.EmitOwn(trace.Data{Name: "steer", ID: "steer-" + newID(h.Now()), Value: value})
-	return nil
+	return h.use(ctx, session, func(l *activeSession) error {
+		l.mu.Lock()
+		t, name := l.running, l.info.Agent
+		l.mu.Unlock()
+		if t == nil || t.builder.Over() {
+			return l.notHere(&ChoiceError{"no turn runs that could take the message: send it as a prompt"})
+		}
+		steer := l.controls().Steer
+		if steer == nil {
+			return &ChoiceError{fmt.Sprintf("the agent %s takes no message in the middle of a turn: send it as a prompt", name)}
+		}
+		if err := l.mayCommand(p); err != nil {
+			return err
+		}
+		if err := steer(ctx, agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Caller: p.Caller}); err != nil {
+			return &ChoiceError{err.Error()}
+		}
+		value, err := json.Marshal(struct {
+			Text string `json:"text"`
+			By   string `json:"by,omitempty"`
+		}{textOf(p.Message), p.By})
+		if err != nil {
+			return fmt.Errorf("encode a message: %w", err)
+		}
+		t.builder.EmitOwn(trace.Data{Name: "steer", ID: "steer-" + newID(h.Now()), Value: value})
+		return nil
+	})
 }
 
 // control changes the mode and the model of an agent that runs. An agent that is closed

@@ -11,6 +11,8 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/policy/box"
+	"github.com/tributary-dev/tributary/session/agents"
+	"github.com/tributary-dev/tributary/session/lockorder"
 )
 
 // This file lists the conversations that an agent keeps.
@@ -65,16 +67,16 @@ func (h *Hub) adopt(ctx context.Context, name, token string) (c agent.Conversati
 // mayList waits for the right to make an agent list its conversations: each list costs a
 // process.
 func (h *Hub) mayList(ctx context.Context) (release func(), err error) {
-	watch(token, true)
+	lockorder.Note(lockorder.Token, true)
 	select {
 	case h.listing <- struct{}{}:
-		return func() { <-h.listing; watch(token, false) }, nil
+		return func() { <-h.listing; lockorder.Note(lockorder.Token, false) }, nil
 	case <-h.ctx.Done():
 		err = ErrClosing
 	case <-ctx.Done():
 		err = ctx.Err()
 	}
-	watch(token, false)
+	lockorder.Note(lockorder.Token, false)
 	return nil, err
 }
 
@@ -93,7 +95,7 @@ func (h *Hub) conversations(ctx context.Context, name string) ([]agent.Conversat
 	rule := h.boxRule(name, nil, a.Cwd, nil)
 	ctx = box.With(ctx, rule)
 	var all []agent.Conversation
-	err := contain(logger, func() (err error) {
+	err := agents.Contain(logger, func() (err error) {
 		all, err = agent.ListConversations(ctx, a.Runtime, agent.Config{
 			Cwd: a.Cwd, Model: a.Model, Options: a.Options, StateDir: h.StateDir, Box: rule, Closed: h.Closed, Logger: logger,
 			Meter: func(c agent.Count) { h.Meter(name, c) },

@@ -11,26 +11,21 @@ import (
 // has begun goes on when ctx ends. After an error the session goes on. If the session's own workspace
 // stays, kept says so in a sentence.
 func (h *Hub) Delete(ctx context.Context, id string) (kept string, err error) {
-	return within(ctx, afterRequest, func() (string, error) { return h.deleteSession(ctx, id) })
+	return writing(ctx, h, id, func(l *activeSession) (string, error) { return l.delete(ctx) })
 }
 
-func (h *Hub) deleteSession(ctx context.Context, id string) (kept string, err error) {
-	l, release, err := h.session(ctx, id)
-	if err != nil {
-		return "", err
-	}
-	defer release()
+func (l *activeSession) delete(ctx context.Context) (kept string, err error) {
 	l.setDeleted(true)
-	finishAll(openTurns([]*activeSession{l}), stopped("deleted"))
+	each(openTurns([]*activeSession{l}), (*turn).finish, stopped("deleted"))
 	l.closeAgent()
-	finishAll(openTurns([]*activeSession{l}), stopped("deleted")) // what the agent began meanwhile
+	each(openTurns([]*activeSession{l}), (*turn).finish, stopped("deleted")) // what the agent began meanwhile
 	l.awaitReaders(ctx)
 	if kept, err = l.remove(context.WithoutCancel(ctx)); err != nil {
 		l.setDeleted(false)
 		return "", elsewhere(err)
 	}
-	h.drop(l)
-	h.board.deleted(id)
+	l.hub.drop(l)
+	l.hub.board.deleted(l.id)
 	return kept, nil
 }
 

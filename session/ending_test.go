@@ -324,7 +324,7 @@ func TestDeleteEndsWhoFollows(t *testing.T) {
 		b := newBench(t, nil)
 		defer b.close()
 		turn := b.say("u1", "slow")
-		records, err := b.Records(t.Context(), "s", 0, true, true)
+		records, err := b.Records(t.Context(), "s", session.Filter{Deltas: true, Live: true})
 		if err != nil {
 			t.Fatal(err)
 		}

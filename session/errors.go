@@ -29,7 +29,6 @@ var (
 	ErrQueueFull      = errors.New("too many prompts are waiting: wait until one of them has run, or remove one")
 	ErrTooManyPrompts = errors.New("too many of your prompts run or wait: wait until one of them has ended")
 	ErrLargePrompts   = errors.New("the large messages among your prompts that run or wait take up all the memory that they may: wait until one of them has ended")
-	ErrUnfinished     = errors.New("the end of this turn is not on record")
 	ErrLog            = eventlog.ErrUnavailable // also in the chain of each error of the Log that is not about one session
 	ErrElsewhere      = errors.New("another gateway on the same database has this session: ask that one, or try again a minute after its last use there")
 	ErrClosing        = errors.New("the gateway is shutting down: try again in a moment")

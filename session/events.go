@@ -16,22 +16,15 @@ import (
 // with how the session stands now. All events come from the session's records after
 // a number, so that no event is sent twice and none is missed.
 func (h *Hub) Events(ctx context.Context, session string, mark *uint64) (iter.Seq2[Event, error], error) {
-	_, release, err := h.session(ctx, session)
-	if err != nil {
+	if _, err := h.Get(ctx, session); err != nil {
 		return nil, err
 	}
-	release()
 	return func(yield func(Event, error) bool) {
-		l, release, err := h.session(ctx, session)
-		if errors.Is(err, ErrUnknownSession) { // just now
+		err := h.use(ctx, session, func(l *activeSession) error { return l.tell(ctx, mark, yield) })
+		switch {
+		case errors.Is(err, ErrUnknownSession): // just now
 			yield(Event{Type: EventDeleted}, nil)
-			return
-		}
-		if err == nil {
-			defer release()
-			err = l.tell(ctx, mark, yield)
-		}
-		if err != nil && ctx.Err() == nil {
+		case err != nil && ctx.Err() == nil:
 			yield(Event{}, err)
 		}
 	}, nil
@@ -39,8 +32,6 @@ func (h *Hub) Events(ctx context.Context, session string, mark *uint64) (iter.Se
 
 // tell yields events until the session is deleted or ctx ends.
 func (l *activeSession) tell(ctx context.Context, mark *uint64, yield func(Event, error) bool) error {
-	ctx, cancel := l.during(ctx)
-	defer cancel()
 	at, err := l.position(ctx)
 	if err != nil {
 		return err
@@ -68,9 +59,9 @@ func (l *activeSession) tell(ctx context.Context, mark *uint64, yield func(Event
 	if !tellTurns(changed, at, yield) {
 		return nil
 	}
-	for r, err := range l.hub.Log.FollowDurable(ctx, l.id, from) {
+	for r, err := range l.records(ctx, Filter{After: from, Live: true}) {
 		if err != nil {
-			return l.notRead(err)
+			return err
 		}
 		e, told := d.observe(r)
 		if r.Seq <= at {

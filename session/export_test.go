@@ -1,6 +1,57 @@
 package session
 
-import "github.com/tributary-dev/tributary/trace"
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/tributary-dev/tributary/session/lockorder"
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// ErrUnfinished says that a turn has ended and its stop is not on record.
+var ErrUnfinished = errors.New("the end of this turn is not on record")
+
+// Follow yields the records of a turn as a subscriber gets them, with its prompt, up to its stop.
+func (h *Hub) Follow(ctx context.Context, session, turn string, after uint64) iter.Seq2[trace.Record, error] {
+	return func(yield func(trace.Record, error) bool) {
+		reader := h.Read(Turn{Session: session, ID: turn, After: after})
+		defer reader.Close()
+		reader.after = after
+		for {
+			changed := reader.Changed() // asked before reading, so that nothing is missed
+			ended := false
+			select {
+			case <-reader.Ended():
+				ended = true
+			default:
+			}
+			for r, err := range reader.Records(ctx, after) {
+				if err != nil {
+					yield(trace.Record{}, err)
+					return
+				}
+				after = r.Seq
+				if r.Turn != turn {
+					continue
+				}
+				if _, over := r.Payload.(trace.Stop); !yield(r, nil) || over {
+					return
+				}
+			}
+			if ended {
+				yield(trace.Record{}, ErrUnfinished)
+				return
+			}
+			select {
+			case <-changed:
+			case <-reader.Ended():
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
 
 // InMemory tells how many sessions are in memory, and OpenDirs how many
 // directories are open.
@@ -12,9 +63,7 @@ func (h *Hub) InMemory() int {
 
 // OpenDirs is described above.
 func (h *Hub) OpenDirs() int {
-	h.dirs.mu.Lock()
-	defer h.dirs.mu.Unlock()
-	return len(h.dirs.open)
+	return h.dirs.Len()
 }
 
 // ListReaders tells how many readers the list has, and ListBacklog how many changes wait
@@ -37,13 +86,13 @@ func (h *Hub) ListBacklog() (most int) {
 
 // The kinds of locks that WatchLocks tells of.
 const (
-	Token     = int(token)
-	OfSession = int(ofSession)
+	Token     = int(lockorder.Token)
+	OfSession = int(lockorder.OfSession)
 )
 
 // WatchLocks has a function called before each lock is taken, and after it is given back.
 func WatchLocks(f func(kind int, taken bool)) {
-	watchLock = func(k lockKind, taken bool) { f(int(k), taken) }
+	lockorder.Watch = func(k lockorder.Kind, taken bool) { f(int(k), taken) }
 }
 
 // Digest is what records make of a session: the events after the given number, and

@@ -78,8 +78,8 @@ func TestFilesThatAreMalformedAreRefused(t *testing.T) {
 		file("", "", ""):       "",
 	}
 	for part, want := range cases {
-		err := session.CheckFiles([]trace.InputPart{{Type: trace.InputText, Text: "a b"}, part})
-		var refused *session.FileError
+		err := trace.CheckFiles([]trace.InputPart{{Type: trace.InputText, Text: "a b"}, part})
+		var refused *trace.FileError
 		switch {
 		case want == "" && err != nil:
 			t.Errorf("%+v: %v", part, err)
@@ -98,7 +98,7 @@ func TestEveryWayInRefusesMalformedFiles(t *testing.T) {
 	b := newBench(t, nil)
 	b.say("s", "hello")
 	bad := trace.UserMessage{ID: "u9", Parts: []trace.InputPart{file("https://e.example/ @/etc/passwd", "text/plain", "a")}}
-	var refused *session.FileError
+	var refused *trace.FileError
 	for _, p := range []session.Prompt{{Message: bad, By: "ada"}, {Message: bad, By: "ada", Regenerate: true}} {
 		if _, err := b.Prompt(t.Context(), "s", p); !errors.As(err, &refused) {
 			t.Errorf("a prompt: %v", err)

@@ -2,63 +2,12 @@ package session
 
 import (
 	"context"
-	"iter"
 	"time"
 
-	"github.com/tributary-dev/tributary/trace"
+	"github.com/tributary-dev/tributary/session/thread"
 )
 
-// This file gives subscribers the records of a turn.
-
-// Follow yields the records of one turn with a number greater than after, as
-// they come, up to and including its stop.
-//
-// A turn that is over has nothing to wait for. If its stop is not on record,
-// because the log failed or the session was deleted, the last value is an error.
-func (h *Hub) Follow(ctx context.Context, session, turn string, after uint64) iter.Seq2[trace.Record, error] {
-	return func(yield func(trace.Record, error) bool) {
-		reader := h.reader(Turn{Session: session, ID: turn, After: after})
-		defer reader.Close()
-		for {
-			ended, changed := reader.hasEnded(), reader.Changed() // asked before reading, so that nothing is missed
-			for r, err := range reader.Records(ctx, after) {
-				if err != nil {
-					yield(trace.Record{}, err)
-					return
-				}
-				after = r.Seq
-				if r.Turn != turn {
-					continue
-				}
-				if _, over := r.Payload.(trace.Stop); !yield(r, nil) || over {
-					return
-				}
-			}
-			if ended {
-				yield(trace.Record{}, ErrUnfinished)
-				return
-			}
-			select {
-			case <-changed:
-			case <-reader.Ended():
-			case <-ctx.Done():
-				return
-			}
-		}
-	}
-}
-
-// read counts a reader of the log until the returned function is called.
-func (l *activeSession) read() (done func()) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.readers.begin()
-	return func() {
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.readers.end()
-	}
-}
+// This file finds the turn that a subscriber reads.
 
 // awaitReaders lets those who read the log of a turn have its end, if they are
 // quick, before the log goes.
@@ -100,30 +49,23 @@ func (h *Hub) lookup(session, id string) (l *activeSession, t *turn, release fun
 // Resumable is the turn that a client gets when it resumes: the named turn, else the
 // running turn, else the last turn for some time after its end. If a
 // stream of the last turn was cut, that time lasts until another turn begins.
-func (h *Hub) Resumable(ctx context.Context, session, id string) (Turn, bool, error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return Turn{}, false, err
-	}
-	defer release()
-	var turn Turn
-	var ok bool
-	if err := l.loadThread(ctx); err != nil { // which knows what was taken back
-		return Turn{}, false, err
-	}
-	switch {
-	case l.runsElsewhere(id):
-		return Turn{}, false, ErrElsewhere
-	case id != "":
-		turn, ok = l.named(id)
-	default:
-		turn, ok = l.resumable()
-	}
-	if !ok || h.shared && l.isOrphan(turn.ID) && !l.isUnwritten(turn.ID) { // nothing more comes of an orphan
-		return Turn{}, false, nil
-	}
-	turn, err = l.atLastMessage(ctx, turn)
-	return turn, err == nil, err
+func (h *Hub) Resumable(ctx context.Context, session, id string) (turn Turn, ok bool, err error) {
+	turn, err = useThread(ctx, h, session, func(l *activeSession) (Turn, error) { // the thread knows what was taken back
+		var t Turn
+		switch {
+		case l.runsElsewhere(id):
+			return t, ErrElsewhere
+		case id != "":
+			t, ok = l.named(id)
+		default:
+			t, ok = l.resumable()
+		}
+		if ok = ok && !(h.shared && l.isOrphan(t.ID) && !l.isUnwritten(t.ID)); !ok { // nothing more comes of an orphan
+			return Turn{}, nil
+		}
+		return l.atLastMessage(ctx, t)
+	})
+	return turn, ok && err == nil, err
 }
 
 func (l *activeSession) resumable() (Turn, bool) {
@@ -165,7 +107,12 @@ func (l *activeSession) named(id string) (Turn, bool) {
 		return t.handle(), true
 	}
 	if m, ok := l.thread.AnswerOf(id); ok {
-		return Turn{Session: l.id, ID: id, Agent: l.info.Agent, MessageID: m.ID, After: m.After}, true
+		return l.over(m), true
 	}
 	return Turn{}, false
+}
+
+// over is the turn of an answer that is not in memory. The caller holds l.mu.
+func (l *activeSession) over(m thread.Message) Turn {
+	return Turn{Session: l.id, ID: m.Turn, Agent: l.info.Agent, MessageID: m.ID, After: m.After}
 }

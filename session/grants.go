@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/tributary-dev/tributary/policy/box"
 	"github.com/tributary-dev/tributary/policy/permission"
@@ -17,8 +18,12 @@ import (
 // ErrUnknownGrant says that a session has no such grant, or no longer.
 var ErrUnknownGrant = errors.New("there is no such grant in this session")
 
-// mostGrants bounds the grants of a session; the oldest go first.
-const mostGrants = 200
+const (
+	// mostGrants bounds the grants of a session, and those of an agent; the oldest go first.
+	mostGrants = 200
+	// grantWait bounds the wait for the store while a call is judged.
+	grantWait = 5 * time.Second
+)
 
 // decide lets the policy decide a request that needs no person, and then the grants
 // that a person gave earlier. It reads the file system, so it holds no lock.
@@ -61,8 +66,8 @@ func (l *activeSession) scope(name string, a Agent) permission.Scope {
 	l.mu.Unlock()
 	s := permission.Scope{
 		Tools: a.Tools, Script: &l.script, Boxed: l.hub.boxed[name].Form == box.Strict,
-		Closed: func(path string) bool { return l.hub.dirs.names(path, cwd) },
-		Holds:  func(path string) bool { return l.hub.dirs.holds(path, cwd) },
+		Closed: func(path string) bool { return l.hub.dirs.Names(path, cwd) },
+		Holds:  func(path string) bool { return l.hub.dirs.Holds(path, cwd) },
 	}
 	if ok {
 		s.Contains, s.Resolve = files.Contains, files.Resolve
@@ -97,7 +102,7 @@ func (l *activeSession) grants(ctx context.Context, agent string) ([]permission.
 	l.mu.Lock()
 	all := slices.Clone(l.info.Grants)
 	l.mu.Unlock()
-	more, err := l.hub.agentGrants(ctx, agent)
+	more, err := l.hub.book.Of(ctx, agent)
 	return slices.DeleteFunc(append(all, more...), func(g permission.Grant) bool { return g.Expired(l.hub.Now()) }), err
 }
 
@@ -129,7 +134,7 @@ func (t *turn) remember(r trace.Request) {
 		g.Agent = name
 		ctx, cancel := context.WithTimeout(l.hub.ctx, grantWait)
 		defer cancel()
-		if err := l.hub.addGrant(ctx, g); err != nil {
+		if err := l.hub.book.Add(ctx, g); err != nil {
 			t.logger.Error("the grant was not kept, so the next call is asked again", "grant", g.ID, "error", err)
 		}
 		return
@@ -159,42 +164,36 @@ func (l *activeSession) revoke(id string) bool {
 // Grants lists what persons have allowed beforehand in a session, and for its agent.
 // A grant for the agent may come from another session, whose words it does not show.
 func (h *Hub) Grants(ctx context.Context, session string) ([]permission.Grant, error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	name, _ := l.agentNow()
-	all, err := l.grants(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	for i := range all {
-		if all[i].Scope == permission.GrantAlways {
-			all[i].Input, all[i].Title = nil, ""
+	return use(ctx, h, session, func(l *activeSession) ([]permission.Grant, error) {
+		name, _ := l.agentNow()
+		all, err := l.grants(ctx, name)
+		if err != nil {
+			return nil, err
 		}
-	}
-	return all, nil
+		for i := range all {
+			if all[i].Scope == permission.GrantAlways {
+				all[i].Input, all[i].Title = nil, ""
+			}
+		}
+		return all, nil
+	})
 }
 
 // Revoke takes a grant away. Calls that it has allowed already run on.
 func (h *Hub) Revoke(ctx context.Context, session, id string) error {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return err
-	}
-	defer release()
-	name, _ := l.agentNow()
-	if there, err := h.Log.RemoveGrant(ctx, name, id); there || err != nil {
-		return err
-	}
-	_, err = h.change(ctx, session, func(i *Info) error {
-		left := slices.DeleteFunc(slices.Clone(i.Grants), func(g permission.Grant) bool { return g.ID == id })
-		if len(left) == len(i.Grants) {
-			return ErrUnknownGrant
+	return h.use(ctx, session, func(l *activeSession) error {
+		name, _ := l.agentNow()
+		if there, err := h.book.Remove(ctx, name, id); there || err != nil {
+			return err
 		}
-		i.Grants = left
-		return nil
+		_, err := h.change(ctx, session, func(i *Info) error {
+			left := slices.DeleteFunc(slices.Clone(i.Grants), func(g permission.Grant) bool { return g.ID == id })
+			if len(left) == len(i.Grants) {
+				return ErrUnknownGrant
+			}
+			i.Grants = left
+			return nil
+		})
+		return err
 	})
-	return err
 }

@@ -5,13 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/tributary-dev/tributary/session/lockorder"
 )
 
 // This file tells whether the log takes records.
 
 // health remembers how writing to the log went.
 type health struct {
-	mu       mutex
+	mu       lockorder.Mutex
 	failed   time.Time // when a write last failed
 	trouble  error
 	writes   map[uint64]time.Time // those under way

@@ -158,7 +158,7 @@ func (l *activeSession) requeue(ctx context.Context, held []QueuedPrompt, by Sen
 	for _, t := range turns { // first, so that nobody takes them for turns of an earlier process
 		l.turns[t.id] = t
 		t.counted = true
-		_ = l.hub.quota.take(t.by, t.weighs, Options{MaxPrompts: -1, MaxPromptBytes: -1}, prompts{}) // it was let in before
+		l.hub.quota.count(t.by, prompts{1, t.weighs}) // it was let in before
 	}
 	l.mu.Unlock()
 	err = l.keep(context.WithoutCancel(ctx), nil, func(i *Info) {
@@ -187,39 +187,33 @@ func (l *activeSession) refusalNow() error {
 
 // ContinueQueue lets the held prompts run, in their order and before all that came later.
 func (h *Hub) ContinueQueue(ctx context.Context, session string, by Sender) error {
-	_, release, err := h.releaseHeld(ctx, session, by, func(QueuedPrompt) bool { return true })
-	release()
-	return err
+	return h.writingThread(ctx, session, func(l *activeSession) error {
+		_, err := l.releaseHeld(ctx, by, func(QueuedPrompt) bool { return true })
+		return err
+	})
 }
 
-// releaseHeld puts those of the held prompts into the queue that are chosen. The session stays in
-// memory until release is called.
-func (h *Hub) releaseHeld(ctx context.Context, session string, by Sender, chosen func(QueuedPrompt) bool) (turns []*turn, release func(), err error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return nil, func() {}, err
-	}
+// releaseHeld puts those of the held prompts into the queue that are chosen. The thread is loaded.
+func (l *activeSession) releaseHeld(ctx context.Context, by Sender, chosen func(QueuedPrompt) bool) ([]*turn, error) {
 	if l.isElsewhere() {
-		return nil, release, ErrElsewhere
-	}
-	if err := l.loadThread(ctx); err != nil {
-		return nil, release, err
+		return nil, ErrElsewhere
 	}
 	unlock, err := l.lockHistory(ctx)
 	if err != nil {
-		return nil, release, err
+		return nil, err
 	}
 	defer unlock()
 	held := slices.DeleteFunc(l.held(), func(q QueuedPrompt) bool { return !chosen(q) })
 	if len(held) == 0 {
-		return nil, release, nil
+		return nil, nil
 	}
-	if turns, err = l.requeue(ctx, held, by); err != nil {
-		return nil, release, err
+	turns, err := l.requeue(ctx, held, by)
+	if err != nil {
+		return nil, err
 	}
-	h.Logger.Info("queue continued", "session", session, "prompts", len(turns), "by", by.By)
+	l.hub.Logger.Info("queue continued", "session", l.id, "prompts", len(turns), "by", by.By)
 	l.startNext() //nolint:contextcheck // the turns outlive the request
-	return turns, release, nil
+	return turns, nil
 }
 
 // editHeld writes another text of a held prompt.
@@ -260,7 +254,7 @@ func (l *activeSession) dropHeld(ctx context.Context, turns []string) error {
 	held := slices.DeleteFunc(l.info.Held(), func(r TurnRef) bool { return !slices.Contains(turns, r.ID) })
 	l.mu.Unlock()
 	for _, ref := range held {
-		if err := l.closeOrphan(ctx, ref, stopped("not_run")); err != nil {
+		if _, err := l.takeUpTurn(ctx, ref, stopped("not_run")); err != nil {
 			return notLogged(err)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/trace"
@@ -31,99 +32,71 @@ type Page struct {
 // up to now), at most limit of them, and fewer where they are large. Removed
 // messages are not in it.
 func (h *Hub) History(ctx context.Context, session, before string, limit int) (Page, error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return Page{}, err
-	}
-	defer release()
-	if err := l.loadThread(ctx); err != nil {
-		return Page{}, err
-	}
-	l.mu.Lock()
-	turns := l.thread.Spans()
-	l.mu.Unlock()
-	end := len(turns)
-	if before != "" {
-		end = -1
-		for i, t := range turns {
-			if t.Turn == before {
-				end = i
+	return useThread(ctx, h, session, func(l *activeSession) (Page, error) {
+		turns := l.spans()
+		if before != "" {
+			end := slices.IndexFunc(turns, func(t thread.Span) bool { return t.Turn == before })
+			if end < 0 {
+				return Page{}, fmt.Errorf("%w: history has no turn %q to go back from", ErrUnknownMessage, before)
 			}
+			turns = turns[:end]
 		}
-		if end < 0 {
-			return Page{}, fmt.Errorf("%w: history has no turn %q to go back from", ErrUnknownMessage, before)
+		p, n, err := l.page(ctx, turns[max(0, len(turns)-limit):], true)
+		if n < len(turns) && err == nil {
+			p.Before = turns[len(turns)-n].Turn
 		}
-	}
-	page := turns[max(0, end-limit):end]
-	if len(page) == 0 {
-		return Page{Records: func(func(trace.Record, error) bool) {}}, nil
-	}
-	now, err := l.some(ctx, page, func(turns []thread.Span) []thread.Span { return turns[len(turns)/2:] })
-	if err != nil {
-		return Page{}, err
-	}
-	p := Page{Records: whileAsked(ctx, now.records), Bytes: now.bytes}
-	if len(now.turns) < end {
-		p.Before = now.turns[0].Turn
-	}
-	return p, nil
-}
-
-// read is some turns with their records, and what those weigh.
-type read struct {
-	turns   []thread.Span
-	records []trace.Record
-	bytes   int
+		return p, err
+	})
 }
 
 // Pages yields the pages of the whole history, the oldest first. Turns that begin meanwhile
 // are not in it.
 func (h *Hub) Pages(ctx context.Context, session string, limit int) (iter.Seq2[Page, error], error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	if err := l.loadThread(ctx); err != nil {
-		return nil, err
-	}
-	l.mu.Lock()
-	turns := l.thread.Spans()
-	l.mu.Unlock()
-	return func(yield func(Page, error) bool) {
-		for len(turns) > 0 {
-			now, err := l.some(ctx, turns[:min(limit, len(turns))], func(turns []thread.Span) []thread.Span { return turns[:len(turns)/2] })
-			if err != nil {
-				yield(Page{}, err)
-				return
+	return useThread(ctx, h, session, func(l *activeSession) (iter.Seq2[Page, error], error) {
+		turns := l.spans()
+		return func(yield func(Page, error) bool) {
+			for len(turns) > 0 {
+				p, n, err := l.page(ctx, turns[:min(limit, len(turns))], false)
+				turns = turns[n:]
+				if !yield(p, err) || err != nil {
+					return
+				}
 			}
-			turns = turns[len(now.turns):]
-			if !yield(Page{Records: whileAsked(ctx, now.records), Bytes: now.bytes}, nil) {
-				return
-			}
-		}
-	}, nil
+		}, nil
+	})
 }
 
-// some reads the records of these turns. How large a turn is shows only as it is read: when
-// they prove too much for a page, some reads the half of them.
-func (l *activeSession) some(ctx context.Context, turns []thread.Span, half func([]thread.Span) []thread.Span) (read, error) {
+func (l *activeSession) spans() []thread.Span {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.thread.Spans()
+}
+
+// page reads the records of these turns, or of the newest or the oldest n of them. How large a turn
+// is shows only as it is read: when they prove too much for a page, page reads the half of them.
+func (l *activeSession) page(ctx context.Context, turns []thread.Span, newest bool) (p Page, n int, err error) {
+	some := turns
 	for {
-		now := read{turns: turns}
-		for r, err := range l.pageOf(ctx, turns) {
+		var records []trace.Record
+		p.Bytes = 0
+		for r, err := range l.pageOf(ctx, some) {
 			if err != nil {
-				return read{}, err
+				return Page{}, 0, err
 			}
-			now.records = append(now.records, r)
-			now.bytes += trace.ApproxSize(r.Payload)
-			if now.bytes > PageBytes && len(turns) > 1 {
+			records = append(records, r)
+			if p.Bytes += trace.ApproxSize(r.Payload); p.Bytes > PageBytes && len(some) > 1 {
 				break
 			}
 		}
-		if now.bytes <= PageBytes || len(turns) == 1 {
-			return now, nil
+		switch half := len(some) / 2; {
+		case p.Bytes <= PageBytes || len(some) == 1:
+			p.Records = whileAsked(ctx, records)
+			return p, len(some), nil
+		case newest:
+			some = some[half:]
+		default:
+			some = some[:half]
 		}
-		turns = half(turns)
 	}
 }
 
@@ -149,6 +122,9 @@ func whileAsked(ctx context.Context, records []trace.Record) iter.Seq2[trace.Rec
 // with its newest text.
 func (l *activeSession) pageOf(ctx context.Context, turns []thread.Span) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
+		if len(turns) == 0 {
+			return
+		}
 		left := map[string]thread.Span{}
 		for _, t := range turns {
 			left[t.Turn] = t
@@ -158,7 +134,7 @@ func (l *activeSession) pageOf(ctx context.Context, turns []thread.Span) iter.Se
 			yield(trace.Record{}, err)
 			return
 		}
-		for r, err := range l.hub.Log.Durable(ctx, l.id, turns[0].After, 0) {
+		for r, err := range l.records(ctx, Filter{After: turns[0].After}) {
 			if err != nil {
 				yield(trace.Record{}, err)
 				return
@@ -198,59 +174,13 @@ func takenBack(t thread.Span) trace.Record {
 
 // TurnOf is the turn of a message of the history.
 func (h *Hub) TurnOf(ctx context.Context, session, message string) (string, error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return "", err
-	}
-	defer release()
-	if err := l.loadThread(ctx); err != nil {
-		return "", err
-	}
-	message = l.resolveMessageID(message)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if i := l.thread.Find(message); i >= 0 {
-		return l.thread.Messages[i].Turn, nil
-	}
-	return "", ErrUnknownMessage
-}
-
-// Records yields everything that is on record of a session after a number: for
-// exports. With follow it goes on as records come, until the session is deleted.
-func (h *Hub) Records(ctx context.Context, session string, after uint64, deltas, follow bool) (iter.Seq2[trace.Record, error], error) {
-	_, release, err := h.session(ctx, session)
-	if err != nil {
-		return nil, err
-	}
-	release()
-	if follow {
-		return h.followRecords(ctx, session, after, deltas), nil
-	}
-	return h.records(ctx, session, after, deltas), nil
-}
-
-// records yields what is on record now of a session.
-func (h *Hub) records(ctx context.Context, session string, after uint64, deltas bool) iter.Seq2[trace.Record, error] {
-	if deltas {
-		return h.Log.After(ctx, session, after)
-	}
-	return h.Log.Durable(ctx, session, after, 0)
-}
-
-func (h *Hub) followRecords(ctx context.Context, session string, after uint64, deltas bool) iter.Seq2[trace.Record, error] {
-	source := h.Log.FollowDurable
-	if deltas {
-		source = h.Log.Follow
-	}
-	return func(yield func(trace.Record, error) bool) {
-		l, release, err := h.session(ctx, session)
-		if err != nil {
-			yield(trace.Record{}, err)
-			return
+	return useThread(ctx, h, session, func(l *activeSession) (string, error) {
+		message = l.resolveMessageID(message)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if i := l.thread.Find(message); i >= 0 {
+			return l.thread.Messages[i].Turn, nil
 		}
-		defer release()
-		following, cancel := l.during(ctx)
-		defer cancel()
-		source(following, session, after)(yield)
-	}
+		return "", ErrUnknownMessage
+	})
 }

@@ -11,9 +11,12 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/policy/egress"
+	"github.com/tributary-dev/tributary/policy/permission"
+	"github.com/tributary-dev/tributary/policy/workspace/listing"
 	"github.com/tributary-dev/tributary/policy/workspace/spaces"
+	"github.com/tributary-dev/tributary/session/agents"
+	"github.com/tributary-dev/tributary/session/lockorder"
 )
 
 // This file makes and finds sessions.
@@ -24,15 +27,16 @@ type Hub struct {
 	ctx    context.Context //nolint:containedctx // the life of the hub
 	stop   context.CancelFunc
 	goes   sync.WaitGroup
-	agents *agentPool
-	dirs   dirs
+	agents *agents.Pool
+	dirs   agents.Dirs
 	health health
 	shared bool // other gateways may use the log
 	quota  promptQuota
 	held   heldMemory
 	offers offers
+	book   permission.Book
 
-	listings listings
+	listings listing.Cache
 	boxed    map[string]Boxed        // by the name of the agent; never changed
 	egress   map[string]egress.Hosts // of the agents that have a limit; never changed
 
@@ -40,7 +44,7 @@ type Hub struct {
 	listing chan struct{} // holds one while an agent lists its conversations
 	resumes resumes       // belongs to the holder of listing
 
-	mu       mutex
+	mu       lockorder.Mutex
 	sessions map[string]*activeSession
 	waiting  map[*activeSession]struct{} // those with requests that wait for a person
 	refusing bool
@@ -60,12 +64,13 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 		}
 	}
 	o = o.withDefaults()
-	h := &Hub{Options: o, sessions: map[string]*activeSession{}, waiting: map[*activeSession]struct{}{}, left: 1, dirs: dirs{open: map[string]*sharedDir{}, closed: o.Closed}, listing: make(chan struct{}, 1)}
+	h := &Hub{Options: o, sessions: map[string]*activeSession{}, waiting: map[*activeSession]struct{}{}, left: 1, dirs: agents.Dirs{Closed: o.Closed}, listing: make(chan struct{}, 1)}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
-	h.agents = newAgentPool(h.MaxAgents, h.AgentShare, h.AgentIdle)
+	h.agents = agents.NewPool(h.MaxAgents, h.AgentShare, h.AgentIdle)
+	h.book = permission.Book{Store: h.Log, Most: mostGrants, Logger: h.Logger}
 	err := h.settleBoxes()
 	if err == nil {
-		err = h.importGrants(ctx)
+		err = h.book.Import(ctx, h.StateDir)
 	}
 	if err != nil {
 		h.stop()
@@ -112,15 +117,19 @@ type Spec struct {
 	Prompted bool
 	// Mode and Model are as in Info.
 	Mode, Model string
+	// Looked is what Get has returned with ErrUnknownSession, or the zero Info: then Ensure does
+	// not ask the store again whether there is such a session.
+	Looked Info
 }
 
 // Create makes a session. An empty id gets one, an empty agent the default.
 func (h *Hub) Create(ctx context.Context, s Spec) (Info, error) {
-	return within(ctx, afterRequest, func() (Info, error) { return h.create(ctx, s, 0) })
+	s.Looked = Info{}
+	return within(ctx, afterRequest, func() (Info, error) { return h.create(ctx, s) })
 }
 
-// create is Create for a session that was looked for, see claim; absent is 0 if it was not.
-func (h *Hub) create(ctx context.Context, s Spec, absent uint64) (Info, error) {
+// create is Create for a session that was perhaps looked for: see claim.
+func (h *Hub) create(ctx context.Context, s Spec) (Info, error) {
 	if s.ID == "" {
 		s.ID = newID(h.Now())
 	}
@@ -167,7 +176,7 @@ func (h *Hub) create(ctx context.Context, s Spec, absent uint64) (Info, error) {
 	l.standing = now
 	l.threaded, l.newestSeq, l.folded, l.seqKnown, l.changes = true, since, since, true, 1
 	l.slot.to(agentClosing) // no agent opens before the files are gone that a deleted session has left
-	release, err := h.claim(ctx, l, absent)
+	release, err := h.claim(ctx, l, s.Looked.absent)
 	if err != nil {
 		return Info{}, err
 	}
@@ -224,91 +233,18 @@ func (h *Hub) Ensure(ctx context.Context, s Spec) (Info, error) {
 	if err := CheckID(s.ID); err != nil {
 		return Info{}, err
 	}
-	h.mu.Lock()
-	left := h.left
-	h.mu.Unlock()
-	there, err := h.Get(ctx, s.ID)
-	if !errors.Is(err, ErrUnknownSession) {
+	if s.Looked.absent == 0 || h.shared { // another gateway may have made it
+		there, err := h.Get(ctx, s.ID)
+		if s.Looked = there.Info; !errors.Is(err, ErrUnknownSession) {
+			return there.Info, err
+		}
+	}
+	info, err := within(ctx, afterRequest, func() (Info, error) { return h.create(ctx, s) })
+	if errors.Is(err, ErrExists) { // somebody else's first use, just now
+		there, err := h.Get(ctx, s.ID)
 		return there.Info, err
 	}
-	info, err := within(ctx, afterRequest, func() (Info, error) { return h.create(ctx, s, left) })
-	if errors.Is(err, ErrExists) { // somebody else's first use, just now
-		there, err = h.Get(ctx, s.ID)
-		info = there.Info
-	}
 	return info, err
-}
-
-// Get tells what is known of a session, what it does and in which turn.
-func (h *Hub) Get(ctx context.Context, id string) (Summary, error) {
-	l, release, err := h.session(ctx, id)
-	if err != nil {
-		return Summary{}, err
-	}
-	defer release()
-	return l.summary(), nil
-}
-
-// view is the session as memory has it.
-func (l *activeSession) view() Summary {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s := Summary{Info: l.info}
-	s.Open = slices.Clone(s.Open)
-	s.State, s.Turn = l.state()
-	s.Waiting = l.waiting()
-	return s
-}
-
-// session returns a session, reading its document if it is not in memory. What memory has of the
-// session is not older than the database. The session stays in memory until release is called.
-func (h *Hub) session(ctx context.Context, id string) (l *activeSession, release func(), err error) {
-	for {
-		h.mu.Lock()
-		if l := h.sessions[id]; l != nil {
-			release := h.pin(l)
-			h.mu.Unlock()
-			if err := l.refresh(ctx); err != nil {
-				release()
-				return nil, nil, err
-			}
-			return l, release, nil
-		}
-		left := h.left
-		h.mu.Unlock()
-		now, err := h.standing(ctx, id) // before the document, which is then of this term at least
-		if err != nil {
-			return nil, nil, err
-		}
-		info, err := h.read(ctx, id)
-		if err != nil {
-			return nil, nil, err
-		}
-		h.mu.Lock()
-		if h.sessions[id] == nil && h.left == left { // else it may have been deleted since
-			l := h.newSession(info)
-			l.standing = now
-			h.register(l)
-			defer h.mu.Unlock()
-			return l, h.pin(l), nil
-		}
-		h.mu.Unlock()
-	}
-}
-
-// read reads a session's document.
-func (h *Hub) read(ctx context.Context, id string) (Info, error) {
-	doc, err := h.Log.Get(ctx, id)
-	if errors.Is(err, eventlog.ErrNoSession) {
-		return Info{}, ErrUnknownSession
-	}
-	if damaged, is := errors.AsType[*eventlog.DamageError](err); is {
-		return Info{}, damaged
-	}
-	if err != nil {
-		return Info{}, fmt.Errorf("read session %q: %w", id, err)
-	}
-	return infoOf(id, doc)
 }
 
 // AccessByToken is an agent's own list of sessions elsewhere, if it has one.

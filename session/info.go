@@ -67,6 +67,8 @@ type Info struct {
 	Last *TurnRef `json:"last,omitempty"`
 	// Workspace is the session's own, if its agent's sessions had their own when it was made.
 	Workspace Workspace `json:"workspace,omitzero"`
+
+	absent uint64 // there was no such session when Hub.left was this; 0: nobody has looked
 }
 
 // Workspace says where a session works. The zero value means the agent's directory.

@@ -260,7 +260,7 @@ func TestAnAskExpires(t *testing.T) {
 		turn := b.say("u1", "approve")
 		time.Sleep(59 * time.Minute)
 		expired := func() (request, outcome string) {
-			records, err := b.Records(t.Context(), "s", 0, false, false)
+			records, err := b.Records(t.Context(), "s", session.Filter{})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -176,7 +176,7 @@ func (h *Hub) Running() (running int) {
 }
 
 // Places tells how many agents have a place of MaxAgents, and how many turns wait for one.
-func (h *Hub) Places() (open, waiting int) { return h.agents.counts() }
+func (h *Hub) Places() (open, waiting int) { return h.agents.Counts() }
 
 // ifInMemory is the session, or nil if it is not in memory now.
 func (h *Hub) ifInMemory(id string) *activeSession {

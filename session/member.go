@@ -86,14 +86,11 @@ type Change struct {
 
 // Change changes a session.
 func (h *Hub) Change(ctx context.Context, session string, c Change) (Info, error) {
-	if l, release, err := h.session(ctx, session); err == nil {
-		err = l.control(ctx, c)
-		release()
-		if err != nil {
-			return Info{}, err
-		}
+	info, err := use(ctx, h, session, func(l *activeSession) (Info, error) { return Info{}, l.control(ctx, c) })
+	if err != nil {
+		return info, err
 	}
-	info, err := h.change(ctx, session, func(i *Info) error {
+	info, err = h.change(ctx, session, func(i *Info) error {
 		if c.Title != nil {
 			i.Title = title(*c.Title)
 		}
@@ -121,16 +118,10 @@ func (h *Hub) Change(ctx context.Context, session string, c Change) (Info, error
 // do is called twice: for the document, and for the session when that is on record. A new title
 // is on record, too: readers of the log hear of it.
 func (h *Hub) change(ctx context.Context, session string, do func(*Info) error) (Info, error) {
-	return within(ctx, afterRequest, func() (Info, error) { return h.write(ctx, session, do) })
+	return writing(ctx, h, session, func(l *activeSession) (Info, error) { return l.change(ctx, do) })
 }
 
-// write is change without a bound for its wait for the log.
-func (h *Hub) write(ctx context.Context, session string, do func(*Info) error) (Info, error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return Info{}, err
-	}
-	defer release()
+func (l *activeSession) change(ctx context.Context, do func(*Info) error) (Info, error) {
 	was := l.view().Info
 	will := was
 	if err := do(&will); err != nil {
@@ -141,7 +132,8 @@ func (h *Hub) write(ctx context.Context, session string, do func(*Info) error) (
 		notes = l.noteOf(trace.User, retitled(will.Title))
 	}
 	ctx = context.WithoutCancel(ctx)
-	if err = l.keep(ctx, notes, func(i *Info) { _ = do(i) }); err == nil {
+	err := l.keep(ctx, notes, func(i *Info) { _ = do(i) })
+	if err == nil {
 		err = l.flush(ctx) // a document that was written meanwhile may lack it
 	}
 	if err != nil {

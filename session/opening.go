@@ -9,6 +9,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/policy/box"
+	"github.com/tributary-dev/tributary/session/agents"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -18,7 +19,7 @@ var errNotReady = errors.New("the agent did not become ready within")
 
 // openAgent returns the session's agent for a turn of the person by, and opens the agent
 // if need be. If the turn must wait until another agent is idle, openAgent calls full.
-func (l *activeSession) openAgent(ctx context.Context, by string, full func(reason string)) (*opened, error) {
+func (l *activeSession) openAgent(ctx context.Context, by string, full func(reason string)) (*agents.Opened, error) {
 	if !l.steadyAgent(ctx.Done()) {
 		return nil, context.Cause(ctx)
 	}
@@ -41,19 +42,19 @@ func (l *activeSession) openAgent(ctx context.Context, by string, full func(reas
 	l.slot.to(agentClosed)
 	l.mu.Unlock()
 	leave()
-	l.hub.agents.release(l)
+	l.hub.agents.Release(l)
 	return nil, err
 }
 
 // startAgent waits for a place for the agent, and starts it.
-func (l *activeSession) startAgent(ctx context.Context, name, by string, full func(reason string)) (*opened, error) {
+func (l *activeSession) startAgent(ctx context.Context, name, by string, full func(reason string)) (*agents.Opened, error) {
 	a, ok := l.hub.Agents[name]
 	if !ok {
 		return nil, fmt.Errorf("the agent %q of this session is not configured any more", name)
 	}
 	defer l.noteAgent(trace.Gateway, trace.AgentInfo{}) // with what the adapter has learned, also of an agent that does not open
 	if !a.InProcess {
-		if err := l.hub.agents.reserve(ctx, l, by, l.hub.Now, full); err != nil {
+		if err := l.hub.agents.Reserve(ctx, l, by, l.hub.Now, full); err != nil {
 			return nil, err
 		}
 	}
@@ -61,7 +62,7 @@ func (l *activeSession) startAgent(ctx context.Context, name, by string, full fu
 	if err != nil {
 		return nil, err
 	}
-	files, leave, err := l.hub.dirs.enter(cwd)
+	files, leave, err := l.hub.dirs.Enter(cwd)
 	if err != nil {
 		return nil, err
 	}
@@ -74,11 +75,11 @@ func (l *activeSession) startAgent(ctx context.Context, name, by string, full fu
 	defer cancel()
 	rule := l.hub.boxRule(name, l, cwd, paths, l.stateDir())
 	opening = box.With(opening, rule)
-	began := &opened{logger: l.hub.Logger.With("session", l.id, "agent", name)}
-	err = contain(began.logger, func() (err error) {
+	began := &agents.Opened{Logger: l.hub.Logger.With("session", l.id, "agent", name)}
+	err = agents.Contain(began.Logger, func() (err error) {
 		began.Session, err = a.Runtime.Open(opening, host{l}, agent.Config{
 			SessionID: l.id, Cwd: cwd, Resume: info.Resume, Model: cmp.Or(info.Model, a.Model), Mode: info.Mode, Options: a.Options, OpenTurns: left,
-			StateDir: l.hub.StateDir, Box: rule, Closed: l.hub.Closed, Logger: began.logger,
+			StateDir: l.hub.StateDir, Box: rule, Closed: l.hub.Closed, Logger: began.Logger,
 			Meter: func(c agent.Count) { l.hub.Meter(name, c) },
 		})
 		return err
@@ -89,7 +90,7 @@ func (l *activeSession) startAgent(ctx context.Context, name, by string, full fu
 	return began, err
 }
 
-func (l *activeSession) openedAgent() *opened {
+func (l *activeSession) openedAgent() *agents.Opened {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.slot.agent
@@ -98,7 +99,7 @@ func (l *activeSession) openedAgent() *opened {
 // keepAgent says that the agent has something to do. The caller holds l.mu.
 func (l *activeSession) keepAgent() {
 	stopTimer(&l.closing)
-	l.hub.agents.mark(l, false, l.hub.Now())
+	l.hub.agents.Mark(l, false, l.hub.Now())
 }
 
 // idleAgent closes the agent after a while in which nothing was asked of it.
@@ -108,14 +109,14 @@ func (l *activeSession) idleAgent() {
 	if l.running != nil || len(l.turns) > 0 || l.slot.state != agentOpen {
 		return
 	}
-	l.hub.agents.mark(l, true, l.hub.Now())
+	l.hub.agents.Mark(l, true, l.hub.Now())
 	stopTimer(&l.closing)
-	l.closing = time.AfterFunc(l.hub.AgentIdle, func() { l.closeIfIdle() })
+	l.closing = time.AfterFunc(l.hub.AgentIdle, func() { l.CloseIfIdle() })
 }
 
-// closeIfIdle closes the agent unless it has something to do. It does not wait for an agent
+// CloseIfIdle closes the agent unless it has something to do. It does not wait for an agent
 // that is being opened or closed.
-func (l *activeSession) closeIfIdle() bool {
+func (l *activeSession) CloseIfIdle() bool {
 	l.mu.Lock()
 	idle := l.running == nil && len(l.turns) == 0 && !l.slot.moving()
 	if idle && l.slot.state == agentOpen {
@@ -150,7 +151,7 @@ func (l *activeSession) endAgent() {
 }
 
 // forgetAgent drops an agent that was closed, or that does not stop. Its place is free then.
-func (l *activeSession) forgetAgent(s *opened) {
+func (l *activeSession) forgetAgent(s *agents.Opened) {
 	l.mu.Lock()
 	if l.slot.agent != s {
 		l.mu.Unlock()
@@ -163,5 +164,5 @@ func (l *activeSession) forgetAgent(s *opened) {
 	}
 	l.mu.Unlock()
 	leave()
-	l.hub.agents.release(l)
+	l.hub.agents.Release(l)
 }

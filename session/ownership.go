@@ -118,14 +118,14 @@ func (l *activeSession) reread(known, now standing, info Info) bool {
 	l.about = aboutAgent{}
 	clear(l.unwritten)
 	l.mu.Unlock()
-	l.closeIfIdle() // the agent does not know what was said elsewhere
+	l.CloseIfIdle() // the agent does not know what was said elsewhere
 	return true
 }
 
 // deletedElsewhere ends a session that another gateway has deleted.
 func (l *activeSession) deletedElsewhere() {
 	l.setDeleted(true)
-	l.closeIfIdle()
+	l.CloseIfIdle()
 	h := l.hub
 	if h.ifInMemory(l.id) == l {
 		h.drop(l)
@@ -223,7 +223,7 @@ func (l *activeSession) loseTurns() []*turn {
 				<-t.ended
 			}
 			l.closeAgent()
-			l.hub.goes.Go(l.retryCloseOrphans)
+			l.hub.goes.Go(l.retryTakeUp)
 		})
 	}
 	return all

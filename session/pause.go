@@ -115,9 +115,9 @@ func (t *turn) expire(which func(trace.Request) bool) {
 	}
 }
 
-// waitsSince tells since when the session's agent has only waited for a person. It is zero
+// WaitsSince tells since when the session's agent has only waited for a person. It is zero
 // if the agent does something else. Queued prompts do not count.
-func (l *activeSession) waitsSince() time.Time {
+func (l *activeSession) WaitsSince() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.waitSince()
@@ -136,9 +136,9 @@ func (l *activeSession) waitSince() (since time.Time) {
 	return since
 }
 
-// giveUpWaiting expires the requests of the session's agent now, if the agent still waits
+// GiveUpWaiting expires the requests of the session's agent now, if the agent still waits
 // as it did then.
-func (l *activeSession) giveUpWaiting(since time.Time) {
+func (l *activeSession) GiveUpWaiting(since time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.waitSince().Equal(since) {

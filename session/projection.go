@@ -69,7 +69,7 @@ func (l *activeSession) layout(ctx context.Context, turn string, after uint64) (
 		return known, nil
 	}
 	var read thread.Layout
-	for r, err := range l.recordsOf(ctx, turn, after, false) {
+	for r, err := range l.records(ctx, Filter{Turn: turn, After: after}) {
 		if err != nil {
 			return read, err
 		}

@@ -54,25 +54,19 @@ func (p Prompt) sender() Sender { return Sender{By: p.By, Caller: p.Caller} }
 // Prompt begins a turn, or queues it behind the one that runs. It returns when
 // the turn is known; the turn goes on when ctx ends.
 func (h *Hub) Prompt(ctx context.Context, session string, p Prompt) (Turn, error) {
-	if err := CheckFiles(p.Message.Parts); err != nil {
+	if err := trace.CheckFiles(p.Message.Parts); err != nil {
 		return Turn{}, err
 	}
 	p.Caller.Traceparent = agent.ParseTraceparent(p.Caller.Traceparent)
-	return within(ctx, afterRequest, func() (Turn, error) { return h.prompt(ctx, session, p) })
+	return writing(ctx, h, session, func(l *activeSession) (Turn, error) { return l.prompt(ctx, p) })
 }
 
-// prompt is Prompt without a bound for its wait for the log.
-func (h *Hub) prompt(ctx context.Context, session string, p Prompt) (Turn, error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return Turn{}, err
-	}
-	defer release()
+func (l *activeSession) prompt(ctx context.Context, p Prompt) (Turn, error) {
 	if l.isElsewhere() {
 		return Turn{}, ErrElsewhere
 	}
-	if err := l.closeOrphans(ctx, restarted()); err != nil {
-		h.Logger.Error("turns that were cut off could not be closed", "session", session, "error", err)
+	if err := l.takeUpTurns(ctx, restarted()); err != nil {
+		l.hub.Logger.Error("turns that were cut off could not be closed", "session", l.id, "error", err)
 		return Turn{}, notLogged(err)
 	}
 	if err := l.loadThread(ctx); err != nil {
@@ -83,6 +77,7 @@ func (h *Hub) prompt(ctx context.Context, session string, p Prompt) (Turn, error
 	}
 	if p.Regenerate {
 		p.Of = l.resolveMessageID(p.Of)
+		var err error
 		if p, err = l.resolveRegenerate(ctx, p); err != nil {
 			return Turn{}, err
 		}
@@ -208,7 +203,7 @@ func (l *activeSession) admit(p Prompt, after uint64) (t *turn, stopping []endin
 		ending.bytes += s.turn.weighs
 	}
 	weighs := int64(trace.ApproxSize(trace.Prompt{Message: p.Message}))
-	if err := l.hub.quota.take(p.By, weighs, l.hub.Options, ending); err != nil {
+	if err := l.hub.quota.take(p.By, prompts{1, weighs}, l.hub.Options, ending); err != nil {
 		return nil, nil, err
 	}
 	for _, s := range stopping {
@@ -324,23 +319,17 @@ func (h *Hub) stopWithin(ctx context.Context, session, id, by string, hold bool)
 		id   string
 		done bool
 	}
-	r, err := within(ctx, afterRequest, func() (r result, err error) {
-		r.id, r.done, err = h.stopTurn(ctx, session, id, by, hold)
+	r, err := writing(ctx, h, session, func(l *activeSession) (r result, err error) {
+		r.id, r.done, err = l.stopTurn(ctx, id, by, hold)
 		return r, err
 	})
 	return r.id, r.done, err
 }
 
-// stopTurn is stopWithin without a bound for its wait for the log.
-func (h *Hub) stopTurn(ctx context.Context, session, id, by string, hold bool) (stoppedID string, done bool, err error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return "", false, err
-	}
-	defer release()
+func (l *activeSession) stopTurn(ctx context.Context, id, by string, hold bool) (stoppedID string, done bool, err error) {
 	t := l.stoppable(id)
 	if t == nil { // but another gateway may run one
-		if err := l.closeOrphans(ctx, restarted()); err != nil {
+		if err := l.takeUpTurns(ctx, restarted()); err != nil {
 			return "", false, notLogged(err)
 		}
 		if t = l.stoppable(id); t == nil {

@@ -25,12 +25,11 @@ func (l *activeSession) newestTexts(ctx context.Context, after uint64) (promptTe
 		if first <= after {
 			continue
 		}
-		for r, err := range l.hub.Log.Durable(ctx, l.id, newest-1, newest) {
-			if err != nil {
-				return texts, l.notRead(err)
-			}
-			texts.newest[first] = r.Payload
+		r, err := l.recordAt(ctx, newest)
+		if err != nil {
+			return texts, err
 		}
+		texts.newest[first] = r.Payload
 	}
 	return texts, nil
 }

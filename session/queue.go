@@ -40,27 +40,21 @@ type QueueUser struct {
 // Queue lists the prompts that wait, the next one first, and the held ones before the others. Queue
 // reads the prompts from the log.
 func (h *Hub) Queue(ctx context.Context, session string) ([]QueuedPrompt, error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	if err := l.loadThread(ctx); err != nil {
-		return nil, err
-	}
-	all := []QueuedPrompt{}
-	for _, q := range l.queued() {
-		r, err := l.promptRecord(ctx, q.Turn, q.MessageID)
-		if err != nil {
-			return nil, err
+	return useThread(ctx, h, session, func(l *activeSession) ([]QueuedPrompt, error) {
+		all := []QueuedPrompt{}
+		for _, q := range l.queued() {
+			r, err := l.promptRecord(ctx, q.Turn, q.MessageID)
+			if err != nil {
+				return nil, err
+			}
+			if q.Held {
+				q.At = r.Time.UTC()
+			}
+			p, _ := r.Payload.(trace.Prompt)
+			all = append(all, q.with(p.Message))
 		}
-		if q.Held {
-			q.At = r.Time.UTC()
-		}
-		p, _ := r.Payload.(trace.Prompt)
-		all = append(all, q.with(p.Message))
-	}
-	return all, nil
+		return all, nil
+	})
 }
 
 // queued lists the prompts that are on record and wait, without their content. The thread is
@@ -93,55 +87,38 @@ func (q QueuedPrompt) with(m trace.UserMessage) QueuedPrompt {
 }
 
 // NewestQueued returns the turn of the newest queued prompt of a principal, or "".
-func (h *Hub) NewestQueued(ctx context.Context, session, by string) (id string, err error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return "", err
-	}
-	defer release()
-	if err := l.loadThread(ctx); err != nil {
-		return "", err
-	}
-	all := l.queued()
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	newest := -1 // its place in the thread, where prompts stand as they came
-	for _, q := range all {
-		if at := l.thread.Find(q.MessageID); q.By == by && at > newest {
-			newest, id = at, q.Turn
+func (h *Hub) NewestQueued(ctx context.Context, session, by string) (string, error) {
+	return useThread(ctx, h, session, func(l *activeSession) (string, error) {
+		all := l.queued()
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		id, newest := "", -1 // its place in the thread, where prompts stand as they came
+		for _, q := range all {
+			if at := l.thread.Find(q.MessageID); q.By == by && at > newest {
+				newest, id = at, q.Turn
+			}
 		}
-	}
-	return id, nil
+		return id, nil
+	})
 }
 
 // NextQueued returns the turn of the prompt that runs next, or "".
-func (h *Hub) NextQueued(ctx context.Context, session string) (id string, err error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return "", err
-	}
-	defer release()
-	if err := l.loadThread(ctx); err != nil {
-		return "", err
-	}
-	if all := l.queued(); len(all) > 0 {
-		return all[0].Turn, nil
-	}
-	return "", nil
+func (h *Hub) NextQueued(ctx context.Context, session string) (string, error) {
+	return useThread(ctx, h, session, func(l *activeSession) (string, error) {
+		if all := l.queued(); len(all) > 0 {
+			return all[0].Turn, nil
+		}
+		return "", nil
+	})
 }
 
 // Withdraw removes a queued prompt. It stays in the history as a prompt that was not run.
 func (h *Hub) Withdraw(ctx context.Context, session, id string, u QueueUser) error {
-	return patiently(ctx, func() error { return h.withdraw(ctx, session, id, u) })
+	return h.writingThread(ctx, session, func(l *activeSession) error { return l.withdraw(ctx, id, u) })
 }
 
-func (h *Hub) withdraw(ctx context.Context, session, id string, u QueueUser) error {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return err
-	}
-	defer release()
-	t, err := l.mayChange(ctx, id, u, u.Owner)
+func (l *activeSession) withdraw(ctx context.Context, id string, u QueueUser) error {
+	t, err := l.mayChange(id, u, u.Owner)
 	if err != nil {
 		return err
 	}
@@ -166,45 +143,33 @@ func (h *Hub) withdraw(ctx context.Context, session, id string, u QueueUser) err
 
 // WithdrawAll removes all queued prompts that the user may remove.
 func (h *Hub) WithdrawAll(ctx context.Context, session string, u QueueUser) error {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err := l.loadThread(ctx); err != nil {
-		return err
-	}
-	for _, q := range slices.Backward(l.queued()) { // so that none of them begins meanwhile
-		if q.By != u.By && !u.Owner {
-			continue
+	return h.writingThread(ctx, session, func(l *activeSession) error {
+		for _, q := range slices.Backward(l.queued()) { // so that none of them begins meanwhile
+			if q.By != u.By && !u.Owner {
+				continue
+			}
+			if err := l.withdraw(ctx, q.Turn, u); err != nil && !errors.Is(err, ErrNotQueued) {
+				return err
+			}
 		}
-		if err := h.Withdraw(ctx, session, q.Turn, u); err != nil && !errors.Is(err, ErrNotQueued) {
-			return err
-		}
-	}
-	return nil
+		return nil
+	})
 }
 
 // Promote lets a queued prompt run now: the prompt goes to the front of the queue, and the
 // running turn is ended. Other held prompts stay held.
 func (h *Hub) Promote(ctx context.Context, session, id string, u QueueUser) error {
-	return patiently(ctx, func() error { return h.promote(ctx, session, id, u) })
+	return h.writingThread(ctx, session, func(l *activeSession) error { return l.promote(ctx, id, u) })
 }
 
-func (h *Hub) promote(ctx context.Context, session, id string, u QueueUser) error {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return err
-	}
-	defer release()
-	t, err := l.mayChange(ctx, id, u, u.Owner)
+func (l *activeSession) promote(ctx context.Context, id string, u QueueUser) error {
+	t, err := l.mayChange(id, u, u.Owner)
 	if err != nil {
 		return err
 	}
 	was := t
 	if t == nil {
-		turns, release, err := h.releaseHeld(ctx, session, Sender{By: u.By, Caller: u.Caller}, func(q QueuedPrompt) bool { return q.Turn == id })
-		defer release()
+		turns, err := l.releaseHeld(ctx, Sender{By: u.By, Caller: u.Caller}, func(q QueuedPrompt) bool { return q.Turn == id })
 		if err != nil || len(turns) == 0 {
 			return cmp.Or(err, ErrNotQueued)
 		}
@@ -250,16 +215,11 @@ func (l *activeSession) toFront(ctx context.Context, t *turn) (running *turn, er
 // EditQueued replaces the text of a queued prompt. Its files and its place in the queue stay.
 // The agent gets the new text, or the edit is refused: a prompt that has begun is not edited.
 func (h *Hub) EditQueued(ctx context.Context, session, id, text string, u QueueUser) (QueuedPrompt, error) {
-	return within(ctx, afterRequest, func() (QueuedPrompt, error) { return h.editQueued(ctx, session, id, text, u) })
+	return writingThread(ctx, h, session, func(l *activeSession) (QueuedPrompt, error) { return l.editQueued(ctx, id, text, u) })
 }
 
-func (h *Hub) editQueued(ctx context.Context, session, id, text string, u QueueUser) (QueuedPrompt, error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return QueuedPrompt{}, err
-	}
-	defer release()
-	t, err := l.mayChange(ctx, id, u, false)
+func (l *activeSession) editQueued(ctx context.Context, id, text string, u QueueUser) (QueuedPrompt, error) {
+	t, err := l.mayChange(id, u, false)
 	if err != nil {
 		return QueuedPrompt{}, err
 	}
@@ -341,7 +301,7 @@ func (l *activeSession) replacePrompt(t *turn, m trace.UserMessage, u QueueUser)
 		return ErrNotQueued
 	}
 	weighs := int64(trace.ApproxSize(t.promptOf(m)))
-	if err := l.hub.quota.change(t.by, weighs-t.weighs, l.hub.Options); err != nil {
+	if err := l.hub.quota.take(t.by, prompts{bytes: weighs - t.weighs}, l.hub.Options, prompts{}); err != nil {
 		return err
 	}
 	t.weighs = weighs
@@ -367,11 +327,9 @@ func (t *turn) promptOf(m trace.UserMessage) trace.Prompt {
 	return trace.Prompt{Message: m, By: t.by, Channel: t.channel, Traceparent: t.prompt.Caller.Traceparent}
 }
 
-// mayChange finds the turn of a queued prompt that a user may change. A held prompt has none.
-func (l *activeSession) mayChange(ctx context.Context, id string, u QueueUser, anybodys bool) (*turn, error) {
-	if err := l.loadThread(ctx); err != nil {
-		return nil, err
-	}
+// mayChange finds the turn of a queued prompt that a user may change. A held prompt has none. The
+// thread is loaded.
+func (l *activeSession) mayChange(id string, u QueueUser, anybodys bool) (*turn, error) {
 	if q, held := l.heldPrompt(id); held {
 		if q.By != u.By && !anybodys {
 			return nil, ErrNotYourPrompt

@@ -1,10 +1,10 @@
 package session
 
 import (
-	"context"
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/session/agents"
 	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
@@ -12,48 +12,20 @@ import (
 
 // This file goes on with turns of agents on other servers after a restart of the gateway.
 
-// reattach takes up the open turns of a session whose agent lives elsewhere. It
-// returns when they are known; that the agent is reached is not waited for. If there
-// are any, the session is in memory from now on. The caller has locked the history.
-func (h *Hub) reattach(ctx context.Context, l *activeSession) (err error) {
-	r, ok := h.Agents[l.info.Agent].Runtime.(agent.Reattacher)
-	if !ok {
-		return nil
-	}
-	var open []*turn
-	for _, ref := range l.orphans() {
-		if l.isUnwritten(ref.ID) { // it has ended here
-			continue
-		}
-		records, layout, lost := l.load(ctx, ref)
-		if lost != nil {
-			err = lost
-			break
-		}
-		if !layout.Finished && len(layout.Replies) > 0 { // else it is closed, or was never begun
-			open = append(open, l.revive(ref, records, layout)) //nolint:contextcheck // the turn outlives the start
-		}
-	}
-	if len(open) == 0 {
-		return err
-	}
-	left := make([]agent.OpenTurn, len(open))
-	for i, t := range open {
+// reattach has the agent go on with turns. It does not wait until the agent is reached.
+func (l *activeSession) reattach(turns []*turn) {
+	left := make([]agent.OpenTurn, len(turns))
+	for i, t := range turns {
 		left[i] = *t.openTurn
 	}
-	h.mu.Lock()
-	if h.sessions[l.id] != l {
-		h.register(l)
-	}
-	h.mu.Unlock()
-	for i, t := range open { // now that the agent is opened with all of them
-		h.goes.Go(func() {
+	r, _ := l.hub.Agents[l.info.Agent].Runtime.(agent.Reattacher)
+	for i, t := range turns { // now that the agent is opened with all of them
+		l.hub.goes.Go(func() {
 			t.perform(func(s agent.Session) error { return r.Reattach(t.ctx, s, left[i]) })
 			l.releaseAgent(t)
 		})
 		t.logger.Info("a turn goes on")
 	}
-	return err
 }
 
 // openTurnsForAgent are the turns that an earlier process left open, and that are not over.
@@ -94,7 +66,7 @@ func (l *activeSession) revive(ref TurnRef, records []trace.Record, layout threa
 	prompted := t.openTurn.Prompt != nil && !t.agentInitiated
 	if prompted {
 		t.by, t.channel, t.counted = t.openTurn.Prompt.By, t.openTurn.Prompt.Channel, true
-		_ = l.hub.quota.take(t.by, 0, Options{MaxPrompts: -1, MaxPromptBytes: -1}, prompts{}) // it was let in before
+		l.hub.quota.count(t.by, prompts{count: 1}) // it was let in before
 	}
 	t.logger = l.loggerOf(t.id, t.by, agent.Caller{})
 	l.mu.Lock()
@@ -111,7 +83,7 @@ func (l *activeSession) revive(ref TurnRef, records []trace.Record, layout threa
 // survivesRestart reports whether the turn goes on when the gateway has ended.
 func (t *turn) survivesRestart() bool {
 	runtime := t.session.hub.Agents[t.session.info.Agent].Runtime
-	if w, ok := runtime.(agent.Waiter); ok && w.OnlyWaits() {
+	if agents.OnlyWaits(t.session.hub.Logger, runtime) {
 		t.session.mu.Lock()
 		defer t.session.mu.Unlock()
 		return t.state == turnstate.Paused

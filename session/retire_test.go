@@ -72,7 +72,7 @@ func TestSessionsInUseAreKept(t *testing.T) {
 			}
 		}
 		ctx, cancel := context.WithCancel(t.Context())
-		records, err := b.Records(ctx, "followed", 0, false, true)
+		records, err := b.Records(ctx, "followed", session.Filter{Live: true})
 		if err != nil {
 			t.Fatal(err)
 		}

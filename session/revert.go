@@ -12,18 +12,10 @@ import (
 // Revert removes a message of a user and all that followed it, without a replacement,
 // but only if the agent can forget them too.
 func (h *Hub) Revert(ctx context.Context, session, message, by string) error {
-	return patiently(ctx, func() error { return h.revert(ctx, session, message, by) })
+	return h.writingThread(ctx, session, func(l *activeSession) error { return l.removeFrom(ctx, message, by) })
 }
 
-func (h *Hub) revert(ctx context.Context, session, message, by string) error {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err := l.loadThread(ctx); err != nil {
-		return err
-	}
+func (l *activeSession) removeFrom(ctx context.Context, message, by string) error {
 	if err := l.loadResumePoint(ctx, message); err != nil {
 		return err
 	}
@@ -47,7 +39,7 @@ func (h *Hub) revert(ctx context.Context, session, message, by string) error {
 		l.undoRewind(back)
 		l.mu.Unlock()
 		l.saveLater()
-		h.Logger.Error("messages not taken back", "session", session, "error", err)
+		l.hub.Logger.Error("messages not taken back", "session", l.id, "error", err)
 		return notLogged(err)
 	}
 	return l.dropHeld(ctx, back.turns)

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/session/agents"
 	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -87,13 +88,9 @@ func (l *activeSession) findPrompt(ctx context.Context, message string, is func(
 	versions := l.thread.Prompts(message)
 	l.mu.Unlock()
 	for _, version := range slices.Backward(versions) {
-		for r, err := range l.hub.Log.Durable(ctx, l.id, version.Seq-1, version.Seq) {
-			if err != nil {
-				return found, false, l.notRead(err)
-			}
-			if p, prompt := r.Payload.(trace.Prompt); prompt && is(r, p.Message) {
-				return r, true, nil
-			}
+		r, err := l.recordAt(ctx, version.Seq)
+		if p, prompt := r.Payload.(trace.Prompt); err != nil || prompt && is(r, p.Message) {
+			return r, err == nil, err
 		}
 	}
 	return found, false, nil
@@ -158,13 +155,13 @@ func (l *activeSession) resolve(p Prompt) (rewind, error) {
 		to: l.thread.Messages[i].ID, turns: l.thread.From(i), ran: ran, from: first.Resume,
 		was: l.info.Resume, warned: l.rewindWarning,
 	}
-	r, can := l.hub.Agents[l.info.Agent].Runtime.(agent.Rewinder)
+	rewinds, can := agents.Rewinds(l.hub.Logger, l.hub.Agents[l.info.Agent].Runtime, back.from)
 	switch {
 	case !can:
 		back.why = "The agent still remembers what was removed: it cannot go back."
 	case ran && later: // it overtook what stands before it
 		back.why = "The agent still remembers what was removed: it has said since what stays."
-	case back.from == "" && kept || !r.Rewinds(back.from): // it has no token, or had none when this was recorded
+	case back.from == "" && kept || !rewinds: // it has no token, or had none when this was recorded
 		back.why = "The agent still remembers what was removed: where it stood before that is not known."
 	}
 	return back, nil

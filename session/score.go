@@ -27,22 +27,14 @@ type Score struct {
 
 // Score puts scores on record, all of them or none. Their turns must have ended.
 func (h *Hub) Score(ctx context.Context, session string, scores []trace.Score) error {
-	return patiently(ctx, func() error { return h.score(ctx, session, scores) })
-}
-
-func (h *Hub) score(ctx context.Context, session string, scores []trace.Score) error {
 	if len(scores) == 0 || len(scores) > maxScores {
 		return &ChoiceError{fmt.Sprintf("`scores` must be a list of 1 to %d scores", maxScores)}
 	}
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return err
-	}
-	defer release()
-	if err := l.loadThread(ctx); err != nil {
-		return err
-	}
-	turns, err := h.Log.Turns(ctx, session, 0, 0)
+	return h.writingThread(ctx, session, func(l *activeSession) error { return l.score(ctx, scores) })
+}
+
+func (l *activeSession) score(ctx context.Context, scores []trace.Score) error {
+	turns, err := l.hub.Log.Turns(ctx, l.id, 0, 0)
 	if err != nil {
 		return l.notRead(err)
 	}
@@ -74,33 +66,27 @@ func (h *Hub) score(ctx context.Context, session string, scores []trace.Score) e
 
 // Scores are the scores of a session that no later ones have replaced, the oldest first.
 func (h *Hub) Scores(ctx context.Context, session string) ([]Score, error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	if err := l.loadThread(ctx); err != nil {
-		return nil, err
-	}
-	l.mu.Lock()
-	at, answers := l.thread.Scores(), l.thread.LastAnswers()
-	l.mu.Unlock()
-	all := []Score{}
-	for len(at) > 0 {
-		n := 1 // those that follow each other are read together
-		for n < len(at) && at[n] == at[n-1]+1 {
-			n++
-		}
-		for r, err := range h.Log.Durable(ctx, session, at[0]-1, at[n-1]) {
-			if err != nil {
-				return nil, l.notRead(err)
+	return useThread(ctx, h, session, func(l *activeSession) ([]Score, error) {
+		l.mu.Lock()
+		at, answers := l.thread.Scores(), l.thread.LastAnswers()
+		l.mu.Unlock()
+		all := []Score{}
+		for len(at) > 0 {
+			n := 1 // those that follow each other are read together
+			for n < len(at) && at[n] == at[n-1]+1 {
+				n++
 			}
-			d, _ := r.Payload.(trace.Data)
-			if s, is := d.Score(); is {
-				all = append(all, Score{s, answers[s.Turn], r.Time})
+			for r, err := range l.records(ctx, Filter{After: at[0] - 1, Upto: at[n-1]}) {
+				if err != nil {
+					return nil, err
+				}
+				d, _ := r.Payload.(trace.Data)
+				if s, is := d.Score(); is {
+					all = append(all, Score{s, answers[s.Turn], r.Time})
+				}
 			}
+			at = at[n:]
 		}
-		at = at[n:]
-	}
-	return all, nil
+		return all, nil
+	})
 }

@@ -1,6 +1,9 @@
 package session
 
-import "github.com/tributary-dev/tributary/policy/workspace"
+import (
+	"github.com/tributary-dev/tributary/policy/workspace"
+	"github.com/tributary-dev/tributary/session/agents"
+)
 
 // agentState is the state of a session's agent.
 //
@@ -20,7 +23,7 @@ const (
 // agentSlot has the agent of a session. The session's mutex guards it.
 type agentSlot struct {
 	state   agentState
-	agent   *opened // nil while the agent is closed or opening
+	agent   *agents.Opened // nil while the agent is closed or opening
 	files   workspace.Dir
 	leave   func()        // gives the files back; nil if there are none
 	cwd     string        // the path of the files

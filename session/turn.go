@@ -11,6 +11,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/policy/permission"
+	"github.com/tributary-dev/tributary/session/agents"
 	"github.com/tributary-dev/tributary/session/thread"
 	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
@@ -180,7 +181,7 @@ func (t *turn) writeStop(s trace.Stop) {
 	err := t.builder.Finish(s)
 	if err != nil && !errors.Is(err, eventlog.ErrNotOwner) { // else the owner closes the turn
 		t.logger.Error("turn not wholly recorded", "error", err)
-		defer l.hub.goes.Go(l.retryCloseOrphans)
+		defer l.hub.goes.Go(l.retryTakeUp)
 	}
 	t.logger.Info("turn ended", "outcome", s.Outcome, "reason", word(s.Reason))
 	l.mu.Lock()
@@ -207,7 +208,7 @@ var errEnded = errors.New("the turn is over")
 // holds activeSession.mu.
 func (t *turn) freeMessage() {
 	if t.weighs != 0 {
-		t.session.hub.quota.free(t.by, t.weighs)
+		t.session.hub.quota.count(t.by, prompts{bytes: -t.weighs})
 		t.weighs = 0
 	}
 }
@@ -325,7 +326,7 @@ func (t *turn) perform(do func(agent.Session) error) {
 	}
 	released := make(chan struct{})
 	l.hub.goes.Go(func() { t.watch(session, released) })
-	err = contain(t.logger, func() error { return do(session.Session) })
+	err = agents.Contain(t.logger, func() error { return do(session.Session) })
 	close(released)
 	t.finish(t.verdict(err))
 	if err != nil && !errors.Is(err, context.Canceled) || t.tooMuch.Load() || !l.keepsOwning() {
@@ -349,7 +350,7 @@ func (t *turn) verdict(err error) trace.Stop {
 
 // watch ends a turn whose agent is silent for too long or whose log failed, and an
 // agent that does not stop in time.
-func (t *turn) watch(session *opened, released <-chan struct{}) {
+func (t *turn) watch(session *agents.Opened, released <-chan struct{}) {
 	h := t.session.hub
 	silence := time.NewTimer(h.IdleLimit)
 	defer silence.Stop()

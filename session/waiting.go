@@ -6,8 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/policy/permission"
+	"github.com/tributary-dev/tributary/session/agents"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -43,27 +43,22 @@ func (h *Hub) Waiting(c Selection) (all []WaitingRequest) {
 
 // WaitingIn is Waiting for one session.
 func (h *Hub) WaitingIn(ctx context.Context, session string) ([]WaitingRequest, error) {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return nil, err
-	}
-	defer release()
-	return inOrder(l.requests()), nil
+	return use(ctx, h, session, func(l *activeSession) ([]WaitingRequest, error) {
+		return inOrder(l.requests()), nil
+	})
 }
 
 // AsksPermission reports whether a session has a permission request of that id, as long as its turn
 // is known; or, for an empty id, one that waits.
 func (h *Hub) AsksPermission(ctx context.Context, session, request string) bool {
-	l, release, err := h.session(ctx, session)
-	if err != nil {
-		return false
-	}
-	defer release()
-	if request == "" {
-		return slices.ContainsFunc(l.requests(), func(w WaitingRequest) bool { return !w.Question() })
-	}
-	_, r, err := l.requested(request)
-	return err == nil && !r.Question()
+	is, err := use(ctx, h, session, func(l *activeSession) (bool, error) {
+		if request == "" {
+			return slices.ContainsFunc(l.requests(), func(w WaitingRequest) bool { return !w.Question() }), nil
+		}
+		_, r, err := l.requested(request)
+		return !r.Question(), err
+	})
+	return is && err == nil
 }
 
 func inOrder(all []WaitingRequest) []WaitingRequest {
@@ -76,10 +71,7 @@ func inOrder(all []WaitingRequest) []WaitingRequest {
 // requests are those of the session that wait.
 func (l *activeSession) requests() (all []WaitingRequest) {
 	name, a := l.agentNow()
-	input, reason := false, false
-	if t, is := a.Runtime.(agent.AnswerTaker); is {
-		input, reason = t.Takes()
-	}
+	input, reason := agents.Takes(l.hub.Logger, a.Runtime)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	info := l.info

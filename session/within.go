@@ -15,12 +15,6 @@ const (
 	afterDrain = 15 * time.Second
 )
 
-// patiently is within for a write of a request that returns no value.
-func patiently(ctx context.Context, do func() error) error {
-	_, err := within(ctx, afterRequest, func() (struct{}, error) { return struct{}{}, do() })
-	return err
-}
-
 // within returns what do returns, and waits for it until ctx ends and for some time after. Then the
 // error is ErrLog, and do goes on: what it writes is on record if the disk ever takes it. Everything but
 // a write to the log ends with ctx by itself.

@@ -7,20 +7,19 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/adapter/agentops/wire"
-	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/trace"
 )
 
 // mostAttachments bounds the files of a prompt.
 const mostAttachments = 100
 
-// wellFormed returns the error of session.CheckFiles.
+// wellFormed returns the error of trace.CheckFiles.
 func wellFormed(all []wire.Attachment) error {
 	parts := make([]trace.InputPart, len(all))
 	for i, a := range all {
 		parts[i] = trace.InputPart{Type: trace.InputFile, MediaType: a.MIME, URL: a.URL, Filename: a.Filename}
 	}
-	return session.CheckFiles(parts)
+	return trace.CheckFiles(parts)
 }
 
 // attached makes parts of attachments: pictures, sounds and PDFs in data URLs. dropped

@@ -114,25 +114,34 @@ func (c *client) unfollow() {
 func (c *client) show(ctx context.Context) error {
 	ctx, done := c.Reading(ctx)
 	defer done()
-	watched, err := c.s.Hub.Snapshot(ctx, c.id)
+	info, after, err := c.s.Hub.OpenFrom(ctx, c.id)
+	if err != nil {
+		return c.gone(ctx, err)
+	}
+	past, err := c.s.Hub.Records(ctx, c.id, session.Filter{After: after, Deltas: true})
 	if err != nil {
 		return c.gone(ctx, err)
 	}
 	close(c.watches)
-	c.options.Title = watched.Info.Title
+	c.options.Title = info.Title
 	view := frames.New(c.options)
-	for r, err := range watched.Past {
+	for r, err := range past {
 		if err != nil {
 			return c.gone(ctx, err)
 		}
 		view.Observe(r)
 		c.follow(r)
+		after = r.Seq
 	}
 	if err := c.send(ctx, view.Join(c.s.enter(c))...); err != nil {
 		return err
 	}
 	c.s.announce(c)
-	for r, err := range watched.Next {
+	next, err := c.s.Hub.Records(ctx, c.id, session.Filter{After: after, Deltas: true, Live: true})
+	if err != nil {
+		return c.gone(ctx, err)
+	}
+	for r, err := range next {
 		if err != nil {
 			return c.gone(ctx, err)
 		}

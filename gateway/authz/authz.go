@@ -92,7 +92,7 @@ func (a *Authorizer) RoleIn(ctx context.Context, info session.Info) access.Role 
 type admission struct {
 	sender access.Principal
 	need   access.Role
-	hosted bool // the server of the session's agent said so
+	info   session.Info // as it was then
 	// decides says that the sender may not see the session, and only decides on its permission
 	// requests.
 	decides bool
@@ -103,6 +103,12 @@ type admissionKey struct{}
 func admitted(ctx context.Context) (a admission, is bool) {
 	a, is = ctx.Value(admissionKey{}).(admission)
 	return a, is
+}
+
+// Session is the session to which the sender of a request was admitted, as it was then.
+func Session(ctx context.Context) session.Info {
+	a, _ := admitted(ctx)
+	return a.info
 }
 
 // Admitted reports whether the principal of a context has their role in a session.
@@ -179,7 +185,7 @@ func (a *Authorizer) check(r *http.Request, id string, need access.Role, lookup 
 	case errors.Is(err, ErrForeign) && a.Foreign == http.StatusForbidden:
 		err = &refusal.Error{Status: http.StatusForbidden, Code: "foreign_session", Sentence: "This session belongs to somebody else."}
 	}
-	return r, session.Info{}, err
+	return r, info, err
 }
 
 // roleOf is the role of a principal in a session: never zero, if there is no error.
@@ -208,11 +214,11 @@ func withRole(r *http.Request, p access.Principal, role, need access.Role, info 
 	ctx := r.Context()
 	before, _ := access.From(ctx)
 	p.Role = role
-	return r.WithContext(access.With(context.WithValue(ctx, admissionKey{}, admission{sender: before, need: need, hosted: info.Hosted}), p)), info, nil
+	return r.WithContext(access.With(context.WithValue(ctx, admissionKey{}, admission{sender: before, need: need, info: info}), p)), info, nil
 }
 
 // AuthorizeNewOrExisting is Authorize for a route whose body names the session, which the
-// request may make. Then info is empty. A sender who may not make the session gets the same
+// request may make. Then info has no id, and is for session.Spec.Looked. A sender who may not make the session gets the same
 // answer for a session of another person and for one that does not exist.
 func (a *Authorizer) AuthorizeNewOrExisting(r *http.Request, id, agent string) (*http.Request, session.Info, error) {
 	p, _ := access.From(r.Context())

@@ -23,7 +23,7 @@ const checkInterval = 30 * time.Second
 // at the end of the request.
 func (a *Authorizer) Watch(ctx context.Context, r *http.Request, id string) (_ context.Context, leave func()) {
 	before, _ := admitted(ctx)
-	if _, passThrough := access.PassThroughOf(ctx); !a.Private && !passThrough && !before.hosted {
+	if _, passThrough := access.PassThroughOf(ctx); !a.Private && !passThrough && !before.info.Hosted {
 		return ctx, func() {}
 	}
 	return access.Watch(ctx, checkInterval, func(ctx context.Context) error {

@@ -21,7 +21,7 @@ import (
 func (a *Authorizer) MayPermit(r *http.Request) error {
 	p, _ := access.From(r.Context())
 	before, _ := admitted(r.Context())
-	return a.mayPermit(r.Context(), p.Role, before.hosted)
+	return a.mayPermit(r.Context(), p.Role, before.info.Hosted)
 }
 
 // mayPermit is MayPermit for a role in the session.

@@ -19,7 +19,7 @@ func (req *Request) Prompt(by, channel string) (session.Prompt, error) {
 		if req.User != nil {
 			p.Message = *req.User
 		}
-		return p, session.CheckFiles(p.Message.Parts)
+		return p, trace.CheckFiles(p.Message.Parts)
 	case req.Trigger != "" && req.Trigger != submit:
 		return p, refusal.Malformed("`trigger` must be %s or %s.", submit, regenerate)
 	case req.User == nil:
@@ -29,7 +29,7 @@ func (req *Request) Prompt(by, channel string) (session.Prompt, error) {
 	if len(p.Message.Parts) == 0 {
 		return p, session.ErrEmptyPrompt
 	}
-	return p, session.CheckFiles(p.Message.Parts)
+	return p, trace.CheckFiles(p.Message.Parts)
 }
 
 // Weight is the number of bytes of the user's message that are kept.

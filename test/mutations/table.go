@@ -44,8 +44,8 @@ func firstPromises() []mutation {
 			text: "sync = sync || o.durable()", other: "sync = sync || o.durable() && len(ops) > 1", tests: "SQLite", packages: []string{"./eventlog/sqllog"},
 		},
 		{
-			name: "a turn that a restart cut off is not closed", promise: survive, file: "session/recover.go",
-			text: "\terr = l.closeOrphans(ctx, restarted())\n\tif h.ifInMemory", other: "\terr = l.hub.reattach(ctx, l)\n\tif h.ifInMemory", packages: []string{"./session"},
+			name: "a turn that a restart cut off is not closed", promise: survive, file: "session/takeup.go",
+			text: "error { return l.takeUpTurns(ctx, restarted()) })", other: "error { return l.save(ctx) })", packages: []string{"./session"},
 		},
 		{
 			name: "two gateways take one data directory", promise: oneWriter, file: "eventlog/sqllog/lock.go",
@@ -108,7 +108,7 @@ func firstPromises() []mutation {
 			text: "if hold && began {", other: "if hold && !began {", tests: "Holds", packages: []string{"./session"},
 		},
 		{
-			name: "a crash loses the prompts that wait", promise: once, file: "session/recover.go",
+			name: "a crash loses the prompts that wait", promise: once, file: "session/takeup.go",
 			text: "case !ran && !known && !ref.Held && len(records) > 0", other: "case !ran && !known && !ref.Held && len(records) > 1000", tests: "Restart", packages: []string{"./session"},
 		},
 		{
@@ -180,7 +180,7 @@ func firstPromises() []mutation {
 			text: "DELETE FROM grants WHERE agent = $1 AND id = $2", other: "UPDATE grants SET doc = doc WHERE agent = $1 AND id = $2", tests: "RevokedGrant", packages: []string{"./session"},
 		},
 		{
-			name: "a revoked grant comes back from the file of an earlier version", promise: oneAnswer, file: "session/agentgrants.go",
+			name: "a revoked grant comes back from the file of an earlier version", promise: oneAnswer, file: "policy/permission/book.go",
 			text: "return os.Remove(path)", other: "return nil", tests: "EarlierVersionCount", packages: []string{"./session"},
 		},
 		{

@@ -1,4 +1,4 @@
-package session
+package agents
 
 import (
 	"errors"
@@ -9,17 +9,16 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/policy/workspace"
+	"github.com/tributary-dev/tributary/session/lockorder"
 )
 
-// This file keeps agents out of each other's directories.
-
-// dirs are the directories that agents work in: all agents in one share it, and
+// Dirs are the directories that agents work in: all agents in one share it, and
 // it is open while there are any.
-type dirs struct {
-	// closed are the files and directories that no agent may read through the gateway.
-	closed []string
+type Dirs struct {
+	// Closed are the files and directories that no agent may read through the gateway.
+	Closed []string
 
-	mu   mutex
+	mu   lockorder.Mutex
 	open map[string]*sharedDir
 }
 
@@ -28,13 +27,13 @@ type sharedDir struct {
 	users int
 }
 
-// enter opens a directory. leave is called once.
-func (d *dirs) enter(path string) (dir workspace.Dir, leave func(), err error) {
+// Enter opens a directory. leave is called once.
+func (d *Dirs) Enter(path string) (dir workspace.Dir, leave func(), err error) {
 	if path == "" {
 		return dir, nil, errors.New("the agent has no directory to work in: set cwd in the configuration, or start with --cwd")
 	}
 	var deny []workspace.Option
-	for _, path := range d.closed {
+	for _, path := range d.Closed {
 		deny = append(deny, workspace.Deny(path))
 	}
 	// Opened before the lock is taken, since the file system may hang.
@@ -46,6 +45,9 @@ func (d *dirs) enter(path string) (dir workspace.Dir, leave func(), err error) {
 	defer d.mu.Unlock()
 	s := d.open[path]
 	if s == nil {
+		if d.open == nil {
+			d.open = map[string]*sharedDir{}
+		}
 		s = &sharedDir{Dir: opened}
 		d.open[path] = s
 	} else {
@@ -62,17 +64,24 @@ func (d *dirs) enter(path string) (dir workspace.Dir, leave func(), err error) {
 	}, nil
 }
 
-// names reports whether a path, seen from an agent's directory, leads to what is closed.
-func (d *dirs) names(path, from string) bool {
-	path = seenFrom(path, from)
-	return slices.ContainsFunc(d.closed, func(closed string) bool { return leadsInto(path, closed) })
+// Len is how many directories are open.
+func (d *Dirs) Len() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return len(d.open)
 }
 
-// holds reports whether a directory, seen from an agent's directory, has in it what is closed
-// and exists. A symbolic link is in the directory of the link and in that of its target.
-func (d *dirs) holds(path, from string) bool {
+// Names reports whether a path, seen from an agent's directory, leads to what is closed.
+func (d *Dirs) Names(path, from string) bool {
 	path = seenFrom(path, from)
-	return slices.ContainsFunc(d.closed, func(closed string) bool {
+	return slices.ContainsFunc(d.Closed, func(closed string) bool { return leadsInto(path, closed) })
+}
+
+// Holds reports whether a directory, seen from an agent's directory, has in it what is closed
+// and exists. A symbolic link is in the directory of the link and in that of its target.
+func (d *Dirs) Holds(path, from string) bool {
+	path = seenFrom(path, from)
+	return slices.ContainsFunc(d.Closed, func(closed string) bool {
 		_, err := os.Stat(closed)
 		return err == nil && (leadsInto(closed, path) || leadsInto(filepath.Dir(closed), path))
 	})

@@ -1,12 +1,10 @@
-package session
+package trace
 
 import (
 	"fmt"
 	"mime"
 	"strings"
 	"unicode"
-
-	"github.com/tributary-dev/tributary/trace"
 )
 
 // FileError says why a file of a prompt is refused.
@@ -16,11 +14,10 @@ type FileError struct{ Sentence string }
 func (e *FileError) Error() string { return e.Sentence }
 
 // CheckFiles returns a *FileError for a file whose address, media type or name is malformed.
-// Agents put all three between words of their own, and some obey what such a text says. Prompt
-// and Steer call CheckFiles themselves.
-func CheckFiles(parts []trace.InputPart) error {
+// Agents put all three between words of their own, and some obey what such a text says.
+func CheckFiles(parts []InputPart) error {
 	for _, p := range parts {
-		if p.Type == trace.InputText {
+		if p.Type == InputText {
 			continue
 		}
 		head, _, _ := strings.Cut(p.URL, ",")

@@ -1,4 +1,4 @@
-package session
+package agents
 
 import (
 	"context"
@@ -6,31 +6,31 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/tributary-dev/tributary/session/lockorder"
 )
 
-// This file bounds the agents that are open, and shares them out.
-
-// agentPool bounds the agents that are open at once, and shares them out. Each person has at
+// Pool bounds the agents that are open at once, and shares them out. Each person has at
 // most a share of the places, and waiting people get a place in turn.
-type agentPool struct {
-	mu           mutex
+type Pool struct {
+	mu           lockorder.Mutex
 	max          int
-	share        int                   // places of one person
-	reclaimAfter time.Duration         // how long an agent may wait for its user while others need its place
-	open         map[agentHolder]place // by session
-	queue        []*waiter             // in the order in which they came
-	served       map[string]uint64     // when each person last got a place
+	share        int               // places of one person
+	reclaimAfter time.Duration     // how long an agent may wait for its user while others need its place
+	open         map[Holder]place  // by session
+	queue        []*waiter         // in the order in which they came
+	served       map[string]uint64 // when each person last got a place
 	grants       uint64
 }
 
-// agentHolder is a session, as the pool sees it.
-type agentHolder interface {
-	// closeIfIdle closes the agent unless it has something to do, and reports whether it did.
-	closeIfIdle() bool
-	// waitsSince tells since when the agent has only waited for a person; zero: it does not.
-	waitsSince() time.Time
-	// giveUpWaiting ends that wait, if it is still the same.
-	giveUpWaiting(since time.Time)
+// Holder is a session, as the pool sees it.
+type Holder interface {
+	// CloseIfIdle closes the agent unless it has something to do, and reports whether it did.
+	CloseIfIdle() bool
+	// WaitsSince tells since when the agent has only waited for a person; zero: it does not.
+	WaitsSince() time.Time
+	// GiveUpWaiting ends that wait, if it is still the same.
+	GiveUpWaiting(since time.Time)
 }
 
 // place is an open agent.
@@ -41,21 +41,23 @@ type place struct {
 
 // waiter is a turn that waits for a place.
 type waiter struct {
-	session agentHolder
+	session Holder
 	by      string
 	wake    chan struct{} // holds one
 }
 
-func newAgentPool(limit, share int, reclaimAfter time.Duration) *agentPool {
-	return &agentPool{max: limit, share: min(share, limit), reclaimAfter: reclaimAfter, open: map[agentHolder]place{}, served: map[string]uint64{}}
+// NewPool returns a Pool of limit places, of which one person gets share. An agent that has waited for its
+// user for reclaimAfter makes room for others.
+func NewPool(limit, share int, reclaimAfter time.Duration) *Pool {
+	return &Pool{max: limit, share: min(share, limit), reclaimAfter: reclaimAfter, open: map[Holder]place{}, served: map[string]uint64{}}
 }
 
-// reserve takes a place for a session's agent, for a turn of the person by. If no place is
-// free, reserve closes the agent that has been idle longest, of those that it can close. If
-// all agents work, reserve calls full once, and waits. If an agent has waited too long for
-// its user, reserve ends that wait without an answer. A page that was closed must not hold
+// Reserve takes a place for a session's agent, for a turn of the person by. If no place is
+// free, Reserve closes the agent that has been idle longest, of those that it can close. If
+// all agents work, Reserve calls full once, and waits. If an agent has waited too long for
+// its user, Reserve ends that wait without an answer. A page that was closed must not hold
 // a place that somebody else needs. The caller opens the agent.
-func (f *agentPool) reserve(ctx context.Context, l agentHolder, by string, now func() time.Time, full func(reason string)) error {
+func (f *Pool) Reserve(ctx context.Context, l Holder, by string, now func() time.Time, full func(reason string)) error {
 	w := &waiter{l, by, make(chan struct{}, 1)}
 	f.mu.Lock()
 	f.queue = append(f.queue, w)
@@ -74,7 +76,7 @@ func (f *agentPool) reserve(ctx context.Context, l agentHolder, by string, now f
 		}
 		working, idle := f.sorted(f.others(by, atShare))
 		f.mu.Unlock()
-		if (atShare || next) && slices.ContainsFunc(idle, agentHolder.closeIfIdle) {
+		if (atShare || next) && slices.ContainsFunc(idle, Holder.CloseIfIdle) {
 			continue
 		}
 		if !told {
@@ -98,7 +100,7 @@ func (f *agentPool) reserve(ctx context.Context, l agentHolder, by string, now f
 }
 
 // reason says in a phrase why a turn waits.
-func (f *agentPool) reason(atShare bool) string {
+func (f *Pool) reason(atShare bool) string {
 	if atShare {
 		return fmt.Sprintf("%d of your agents are at work, which is your share", f.share)
 	}
@@ -106,14 +108,14 @@ func (f *agentPool) reason(atShare bool) string {
 }
 
 // grant gives a waiter its place. The caller holds f.mu.
-func (f *agentPool) grant(w *waiter) {
+func (f *Pool) grant(w *waiter) {
 	f.grants++
 	f.served[w.by] = f.grants
 	f.open[w.session] = place{by: w.by}
 }
 
 // leave takes a waiter out of the queue.
-func (f *agentPool) leave(w *waiter) {
+func (f *Pool) leave(w *waiter) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.queue = slices.DeleteFunc(f.queue, func(o *waiter) bool { return o == w })
@@ -126,7 +128,7 @@ func (f *agentPool) leave(w *waiter) {
 // next is the waiter that gets the next place. Among the people who have not used up their
 // share, the one who got a place longest ago comes first. Of that person's turns, the
 // oldest comes first. The caller holds f.mu.
-func (f *agentPool) next() *waiter {
+func (f *Pool) next() *waiter {
 	var next *waiter
 	for _, w := range f.queue {
 		if f.owned(w.by) < f.share && (next == nil || f.served[w.by] < f.served[next.by]) {
@@ -137,7 +139,7 @@ func (f *agentPool) next() *waiter {
 }
 
 // owned counts the places of one person. The caller holds f.mu.
-func (f *agentPool) owned(by string) (n int) {
+func (f *Pool) owned(by string) (n int) {
 	for _, p := range f.open {
 		if p.by == by {
 			n++
@@ -148,7 +150,7 @@ func (f *agentPool) owned(by string) (n int) {
 
 // others are the agents that can make room for somebody: those of that person only, if
 // they have used up their share. The caller holds f.mu.
-func (f *agentPool) others(by string, atShare bool) (all []agentHolder) {
+func (f *Pool) others(by string, atShare bool) (all []Holder) {
 	for l, p := range f.open {
 		if !atShare || p.by == by {
 			all = append(all, l)
@@ -159,7 +161,7 @@ func (f *agentPool) others(by string, atShare bool) (all []agentHolder) {
 
 // sorted returns which of these work, and which do not, the longest idle first. The
 // caller holds f.mu.
-func (f *agentPool) sorted(all []agentHolder) (working, idle []agentHolder) {
+func (f *Pool) sorted(all []Holder) (working, idle []Holder) {
 	for _, l := range all {
 		if f.open[l].idle.IsZero() {
 			working = append(working, l)
@@ -167,17 +169,17 @@ func (f *agentPool) sorted(all []agentHolder) (working, idle []agentHolder) {
 			idle = append(idle, l)
 		}
 	}
-	slices.SortFunc(idle, func(a, b agentHolder) int { return f.open[a].idle.Compare(f.open[b].idle) })
+	slices.SortFunc(idle, func(a, b Holder) int { return f.open[a].idle.Compare(f.open[b].idle) })
 	return working, idle
 }
 
 // reclaimPaused ends the wait of the agent that has waited for its user longest, if that
 // was long enough, and returns when it is time to look again.
-func (f *agentPool) reclaimPaused(working []agentHolder, now time.Time) time.Duration {
-	var longest agentHolder
+func (f *Pool) reclaimPaused(working []Holder, now time.Time) time.Duration {
+	var longest Holder
 	var since time.Time
 	for _, l := range working {
-		if s := l.waitsSince(); !s.IsZero() && (longest == nil || s.Before(since)) {
+		if s := l.WaitsSince(); !s.IsZero() && (longest == nil || s.Before(since)) {
 			longest, since = l, s
 		}
 	}
@@ -187,12 +189,12 @@ func (f *agentPool) reclaimPaused(working []agentHolder, now time.Time) time.Dur
 	if rest := since.Add(f.reclaimAfter).Sub(now); rest > 0 {
 		return rest
 	}
-	longest.giveUpWaiting(since)
+	longest.GiveUpWaiting(since)
 	return f.reclaimAfter
 }
 
-// mark tells whether a session's agent works now.
-func (f *agentPool) mark(l agentHolder, idle bool, now time.Time) {
+// Mark tells whether a session's agent works now.
+func (f *Pool) Mark(l Holder, idle bool, now time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	p, has := f.open[l]
@@ -207,7 +209,8 @@ func (f *agentPool) mark(l agentHolder, idle bool, now time.Time) {
 	f.wake()
 }
 
-func (f *agentPool) release(l agentHolder) {
+// Release frees the place of a session.
+func (f *Pool) Release(l Holder) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.open, l)
@@ -216,7 +219,7 @@ func (f *agentPool) release(l agentHolder) {
 
 // wake lets those waiters look again who may find a place now: the next one, and those
 // who wait for a place of their own share. The caller holds f.mu.
-func (f *agentPool) wake() {
+func (f *Pool) wake() {
 	next := f.next()
 	for _, w := range f.queue {
 		if w == next || f.owned(w.by) >= f.share {
@@ -228,8 +231,8 @@ func (f *agentPool) wake() {
 	}
 }
 
-// counts tells how many places are taken, and how many turns wait for one.
-func (f *agentPool) counts() (open, waiting int) {
+// Counts tells how many places are taken, and how many turns wait for one.
+func (f *Pool) Counts() (open, waiting int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return len(f.open), len(f.queue)
