@@ -172,7 +172,7 @@ func (s *processSession) Close() error {
 		s.shut = true
 		proc := s.proc
 		s.state.Unlock()
-		busy := s.busy()
+		busy := s.Busy()
 		if proc != nil && !busy {
 			s.farewell(proc)
 		}

@@ -197,8 +197,8 @@ func (s *Session) Close() {
 	s.work.Wait()
 }
 
-// busy reports whether a turn runs or a prompt waits for its turn.
-func (s *Session) busy() bool {
+// Busy reports whether a turn runs or a prompt waits for its turn.
+func (s *Session) Busy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.current != nil || s.waiting != nil

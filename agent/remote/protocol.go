@@ -17,7 +17,9 @@ type Spec struct {
 	AsWritten bool
 	// Transport carries the calls. The Session closes it.
 	Transport Transport
-	// Greet checks the server when a session opens; nil checks nothing.
+	// Feed is for a server that tells everything in one stream, in place of Transport; nil for others.
+	Feed *Feed
+	// Greet checks the server when a session opens, and a new connection of a Feed; nil checks nothing.
 	Greet func(ctx context.Context, s *Session) error
 	// StopTime is how long the agent may take to end a run; 5 s if zero.
 	StopTime time.Duration

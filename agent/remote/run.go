@@ -52,14 +52,19 @@ func (r *run) left() bool { return errors.Is(context.Cause(r.turn), agent.ErrDet
 // lose ends the run with a sentence; "" is the end of the session.
 func (r *run) lose(sentence string) {
 	r.once.Do(func() {
-		r.why = trace.Stop{Reason: trace.ReasonLost, Outcome: trace.OutcomeFailed, Error: sentence}
-		if sentence == "" {
-			r.why = trace.Stop{Reason: "closed", Outcome: trace.OutcomeCanceled}
+		if r.why = lostStop(sentence); sentence == "" {
+			r.why = closed()
 		}
 		r.end()
 		close(r.lost)
 	})
 }
+
+// lostStop is the end of a turn whose server is lost, and closed the end of one whose session was closed.
+func lostStop(sentence string) trace.Stop {
+	return trace.Stop{Reason: trace.ReasonLost, Outcome: trace.OutcomeFailed, Error: sentence}
+}
+func closed() trace.Stop { return trace.Stop{Reason: "closed", Outcome: trace.OutcomeCanceled} }
 
 // Connect implements agentkit.Link. A stop that the server has not got goes first.
 func (r *run) Connect(ctx context.Context) (agentkit.Connection, error) {
@@ -89,11 +94,7 @@ func (r *run) Send(ctx context.Context) error {
 	if err := r.s.Sent(c.sent()); err != nil { //nolint:contextcheck // effects end with the session
 		return err
 	}
-	err = r.open(*c) //nolint:contextcheck // the stream ends with the turn
-	if refused, ok := errors.AsType[*httpjson.Error](err); ok && refused.Status >= 400 {
-		return &agentkit.PromptError{Reason: "refused", Sentence: r.s.spec.Name + " did not take the prompt: " + refused.Message + hint(refused), Class: trace.ClassOfStatus(refused.Status)}
-	}
-	return err
+	return r.s.refusal(r.open(*c)) //nolint:contextcheck // the stream ends with the turn
 }
 
 // hint says what to look at after a refusal that says nothing itself.
