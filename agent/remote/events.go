@@ -61,7 +61,7 @@ func (s *Session) reopen(c *connection) Stream {
 		if err == nil {
 			return stream
 		}
-		s.cfg.Logger.Debug("the event stream does not open", "error", err)
+		s.Config().Logger.Debug("the event stream does not open", "error", err)
 	}
 	return nil
 }
@@ -88,7 +88,7 @@ func (s *Session) hear(c *connection, stream Stream) {
 // event hands an event to the Decoder.
 func (s *Session) event(e Event, err error, news chan<- struct{}) {
 	if err != nil {
-		s.cfg.Logger.Debug("an event was skipped", "error", err)
+		s.Config().Logger.Debug("an event was skipped", "error", err)
 		return
 	}
 	if is := s.spec.Feed.Heartbeat; is == nil || !is(e.Data) {
@@ -98,7 +98,7 @@ func (s *Session) event(e Event, err error, news chan<- struct{}) {
 		}
 	}
 	if err := s.Received(agent.Message{Dir: agent.Out, Channel: e.Name, Data: e.Data}); err != nil {
-		s.cfg.Logger.Warn(err.Error())
+		s.Config().Logger.Warn(err.Error())
 	}
 }
 
@@ -130,7 +130,7 @@ func (s *Session) watch(c *connection, news <-chan struct{}) {
 func (s *Session) catchUp(c *connection) bool {
 	idle, err := s.follower.CatchUp(c.life)
 	if err != nil {
-		s.cfg.Logger.Debug("what was missed cannot be read", "error", err)
+		s.Config().Logger.Debug("what was missed cannot be read", "error", err)
 	}
 	return idle
 }

@@ -29,7 +29,7 @@ type Spec struct {
 	// Finds says that GoOn also finds a run whose request broke off: the server may have
 	// begun the run, and the answer was lost.
 	Finds bool
-	// New returns the session's protocol.
+	// New returns the session's protocol. The Session is not open yet: New calls none of its methods.
 	New func(s *Session) Protocol
 }
 

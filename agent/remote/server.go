@@ -203,22 +203,22 @@ func (p *Server) Close() {
 	}
 }
 
-// Do implements Transport.
-func (p *Server) Do(ctx context.Context, call Call, by agent.Caller) (answer json.RawMessage, err error) {
+// Do implements Transport. The server knows nobody but the gateway.
+func (p *Server) Do(ctx context.Context, call Call, _ agent.Caller) (answer json.RawMessage, err error) {
 	c, err := p.current()
 	if err == nil {
 		call.Query = p.Query
-		answer, err = c.http.Do(ctx, call, by)
+		answer, err = c.http.Do(ctx, call, agent.Caller{})
 	}
 	return answer, p.named(err)
 }
 
 // Stream implements Transport.
-func (p *Server) Stream(ctx context.Context, call Call, by agent.Caller) (stream Stream, err error) {
+func (p *Server) Stream(ctx context.Context, call Call, _ agent.Caller) (stream Stream, err error) {
 	c, err := p.current()
 	if err == nil {
 		call.Query = p.Query
-		stream, err = c.http.Stream(ctx, call, by)
+		stream, err = c.http.Stream(ctx, call, agent.Caller{})
 	}
 	return stream, p.named(err)
 }

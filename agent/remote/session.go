@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -22,8 +21,6 @@ type Session struct {
 	spec     Spec
 	protocol Protocol
 	follower Follower // the protocol, if there is a Feed
-	host     agent.Host
-	cfg      agent.Config
 
 	connecting sync.Mutex // of a Feed; taken before the others
 
@@ -42,10 +39,7 @@ var (
 
 // Open returns a session with an agent that answers.
 func Open(ctx context.Context, host agent.Host, cfg agent.Config, spec Spec) (*Session, error) {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	s := &Session{spec: spec, host: host, cfg: cfg, callers: map[string]agent.Caller{}}
+	s := &Session{spec: spec, callers: map[string]agent.Caller{}}
 	open := spec.Greet
 	if spec.Feed != nil {
 		s.spec.Transport, s.spec.Feed.CheckTime = spec.Feed, cmp.Or(spec.Feed.CheckTime, 15*time.Second)
@@ -62,12 +56,6 @@ func Open(ctx context.Context, host agent.Host, cfg agent.Config, spec Spec) (*S
 	}
 	return s, nil
 }
-
-// Host is the session's host.
-func (s *Session) Host() agent.Host { return s.host }
-
-// Config is what the session was opened with.
-func (s *Session) Config() agent.Config { return s.cfg }
 
 // Introduce implements agent.CallerAware.
 func (s *Session) Introduce(by string, c agent.Caller) error {
