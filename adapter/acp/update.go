@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -275,11 +276,7 @@ func (s *speaker) write(thought bool, message, text string) {
 	}
 	was := s.said[thought]
 	s.said[thought] = partText{s.key, was.text + text}
-	if thought {
-		s.b.ThoughtDelta(s.key, text)
-	} else {
-		s.b.MessageDelta(s.key, text)
-	}
+	agentkit.VoiceOf(s.b, thought).Delta(s.key, text)
 }
 
 // leastRepeated is how long a beginning is that makes a part a retry of the one before:
@@ -289,24 +286,15 @@ const leastRepeated = 8
 func (s *speaker) noteRetry(text string) {
 	before := s.said[s.thought]
 	s.said[s.thought] = partText{}
-	if before.key == "" || len(text) < leastRepeated || len(text) >= len(before.text) || !strings.HasPrefix(before.text, text) {
-		return
-	}
-	if s.thought {
-		s.b.ThoughtRepeats(s.key, before.key)
-	} else {
-		s.b.MessageRepeats(s.key, before.key)
+	if before.key != "" && len(text) >= leastRepeated && len(text) < len(before.text) && strings.HasPrefix(before.text, text) {
+		agentkit.VoiceOf(s.b, s.thought).Repeats(s.key, before.key)
 	}
 }
 
 // end ends the open part.
 func (s *speaker) end() {
-	switch {
-	case s.key == "":
-	case s.thought:
-		s.b.ThoughtEnd(s.key, "")
-	default:
-		s.b.MessageEnd(s.key)
+	if s.key != "" {
+		agentkit.VoiceOf(s.b, s.thought).End(s.key, "")
 	}
 	s.key = ""
 }

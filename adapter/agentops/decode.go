@@ -7,6 +7,7 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/agentops/wire"
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/policy/toolkind"
 )
 
@@ -124,7 +125,7 @@ func (d *Decoder) fromUs(f wire.Frame, to agent.Turns) {
 	case wire.Prompt:
 		if f.Model != "" {
 			d.chosen = true
-			d.uses(f.Model, to)
+			agentkit.NoteModel(&d.model, f.Model, to)
 		}
 		d.sent(f, to)
 	case wire.QueueReplace:
@@ -171,10 +172,10 @@ func (d *Decoder) fromServer(f wire.Frame, data json.RawMessage, to agent.Turns)
 		d.domain(f, data, to)
 	case wire.Models:
 		if !d.chosen {
-			d.uses(f.DefaultModel, to)
+			agentkit.NoteModel(&d.model, f.DefaultModel, to)
 		}
 	case wire.ModelSwitched:
-		d.uses(f.ToModel, to)
+		agentkit.NoteModel(&d.model, f.ToModel, to)
 		d.domain(f, data, to)
 	case wire.InteractivePrompt:
 		d.ask(f, to)

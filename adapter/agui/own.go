@@ -1,12 +1,11 @@
 package agui
 
 import (
-	"bytes"
 	"cmp"
-	"encoding/json"
 	"fmt"
 	"slices"
 
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -80,7 +79,7 @@ func (d *Decoder) review(t *turn, a *ask, o own) (all []trace.PermissionCheck) {
 		r := review{fmt.Sprintf("%s:%d", a.ID, n), "", action.Name, o.allows(action.Name, "edit")}
 		i := slices.IndexFunc(t.order, func(id string) bool {
 			c := t.calls[id]
-			return !c.done && c.name == r.name && equal(c.input(), action.Args) && !slices.ContainsFunc(a.calls, func(o review) bool { return o.call == id })
+			return !c.done && c.name == r.name && agentkit.SameJSON(c.input(), action.Args) && !slices.ContainsFunc(a.calls, func(o review) bool { return o.call == id })
 		})
 		if r.call = r.id; i >= 0 {
 			r.call = t.order[i]
@@ -124,10 +123,4 @@ func (i interrupt) cancelled() resume {
 	}
 	rejected := map[string]any{"type": "reject", "message": "The user did not answer."}
 	return resume{i.ID, resolved, encode(map[string]any{"decisions": slices.Repeat([]any{rejected}, len(o.Actions))})}
-}
-
-// equal reports whether two inputs are the same JSON.
-func equal(a, b raw) bool {
-	var x, y any
-	return json.Unmarshal(a, &x) == nil && json.Unmarshal(b, &y) == nil && bytes.Equal(encode(x), encode(y))
 }

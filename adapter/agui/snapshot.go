@@ -8,6 +8,8 @@ import (
 	"io"
 	"slices"
 	"strings"
+
+	"github.com/tributary-dev/tributary/agent/agentkit"
 )
 
 // This file reads snapshots of the conversation, and corrects calls by them.
@@ -154,7 +156,7 @@ func once(args string) string {
 		switch {
 		case errors.Is(err, io.EOF) && first != nil:
 			return string(first)
-		case err != nil || first != nil && !equal(first, next):
+		case err != nil || first != nil && !agentkit.SameJSON(first, next):
 			return args
 		}
 		first = next

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -73,11 +74,7 @@ func (t *turn) say(v *voice, e event, text string) {
 	}
 	v.open[id] = true
 	v.pieces[id]++
-	if b := t.view(e.SubagentRunID); v == t.thought {
-		b.ThoughtDelta(id, text)
-	} else {
-		b.MessageDelta(id, text)
-	}
+	agentkit.VoiceOf(t.view(e.SubagentRunID), v == t.thought).Delta(id, text)
 	t.said.say(v.role, id, e.SubagentRunID, text)
 }
 
@@ -96,11 +93,7 @@ func (t *turn) repeats(v *voice, id, text string) bool {
 func (t *turn) hush(v *voice, e event) {
 	id := cmp.Or(e.MessageID, v.latest)
 	delete(v.open, id)
-	if b := t.view(e.SubagentRunID); v == t.thought {
-		b.ThoughtEnd(id, "")
-	} else {
-		b.MessageEnd(id)
-	}
+	agentkit.VoiceOf(t.view(e.SubagentRunID), v == t.thought).End(id, "")
 }
 
 // speaks notes that the run has said something. A run that goes on is not over, whatever

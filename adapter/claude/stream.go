@@ -84,13 +84,8 @@ func (s *speaker) open(m *reply, typ string) *piece {
 		}
 	}
 	m.pieces = append(m.pieces, p)
-	if old := m.retries.find(typ, p.nth); old != nil {
-		switch typ {
-		case "text":
-			s.b.MessageRepeats(p.key, old.key)
-		case "thinking":
-			s.b.ThoughtRepeats(p.key, old.key)
-		}
+	if old := m.retries.find(typ, p.nth); old != nil && (typ == "text" || typ == "thinking") {
+		agentkit.VoiceOf(s.b, typ == "thinking").Repeats(p.key, old.key)
 	}
 	return p
 }
@@ -245,10 +240,8 @@ func (d *Decoder) endPiece(c *turn, s *speaker, p *piece) {
 		return
 	}
 	switch p.typ {
-	case "text":
-		s.b.MessageEnd(p.key)
-	case "thinking":
-		s.b.ThoughtEnd(p.key, p.signature)
+	case "text", "thinking":
+		agentkit.VoiceOf(s.b, p.typ == "thinking").End(p.key, p.signature)
 	case "tool":
 		if input := p.input.String(); input == "" || json.Valid([]byte(input)) {
 			d.wholeCall(c, s, p.tool, raw(cmp.Or(input, "{}")))

@@ -173,10 +173,10 @@ func (p *protocol) locate(ctx context.Context, by string) error {
 	p.from = ""
 	c := remote.Post("/threads", map[string]any{"metadata": map[string]string{"tributary_session": p.s.Config().SessionID}})
 	c.By = by
-	err := p.s.Exchange(ctx, c)
+	err := p.s.Exchange(ctx, c, nil)
 	for wait := 100 * time.Millisecond; err != nil && !remote.Refused(err) && ctx.Err() == nil && wait < time.Second; wait *= 3 {
 		time.Sleep(wait) // an empty thread that was made in vain harms nobody
-		err = p.s.Exchange(ctx, c)
+		err = p.s.Exchange(ctx, c, nil)
 	}
 	if err != nil {
 		return err
@@ -238,7 +238,7 @@ func (p *protocol) GoOn(ctx context.Context, b remote.Break) (*remote.Call, erro
 		at.run = run.ID
 	case b.Err == nil:
 		for _, c := range []remote.Call{at.get("", "runs", at.run), at.get("", "state")} { // the state is the run's last one only if the run is over
-			if err := p.s.Exchange(ctx, c); err != nil {
+			if err := p.s.Exchange(ctx, c, nil); err != nil {
 				return nil, err
 			}
 		}

@@ -144,32 +144,24 @@ func (t *turn) add(s *speech, b block) {
 // say writes a text or a thought. The first part of a speech of an earlier process repeats what
 // is on record.
 func (t *turn) say(s *speech, b block) {
-	to := t.to(s.hidden)
-	delta, repeats := to.MessageDelta, to.MessageRepeats
-	if b.kind == thought {
-		delta, repeats = to.ThoughtDelta, to.ThoughtRepeats
-	}
+	to := agentkit.VoiceOf(t.to(s.hidden), b.kind == thought)
 	if s.key == "" || s.kind != b.kind {
 		t.endPart(s)
 		s.parts++
 		s.key, s.kind = fmt.Sprintf("%s:%d", s.id, s.parts), b.kind
 		t.speaks(s, s.key)
 		if len(t.begun) > 0 && t.skip == "" && !s.hidden {
-			repeats(s.key, t.begun[0])
+			to.Repeats(s.key, t.begun[0])
 			s.resumed, t.begun = true, t.begun[1:]
 		}
 	}
-	delta(s.key, b.text)
+	to.Delta(s.key, b.text)
 }
 
 // endPart ends the text or the thought that is being written.
 func (t *turn) endPart(s *speech) {
-	switch {
-	case s.key == "":
-	case s.kind == thought:
-		t.to(s.hidden).ThoughtEnd(s.key, s.sign)
-	default:
-		t.to(s.hidden).MessageEnd(s.key)
+	if s.key != "" {
+		agentkit.VoiceOf(t.to(s.hidden), s.kind == thought).End(s.key, s.sign)
 	}
 	s.key, s.sign = "", ""
 }

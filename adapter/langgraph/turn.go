@@ -2,7 +2,6 @@ package langgraph
 
 import (
 	"cmp"
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -48,10 +47,8 @@ type turn struct {
 }
 
 func newTurn(b *trace.Builder, o Options, tools toolkind.Table) *turn {
-	nowhere := trace.NewBuilder(context.Background(), trace.Config{Append: func(context.Context, []trace.Event) error { return nil }})
-	_ = nowhere.Detach() // nothing was written
 	return &turn{
-		b: b, out: b, nowhere: nowhere, o: o, tools: tools, speeches: map[string]*speech{}, newest: map[string]*speech{}, plain: map[string]bool{}, calls: map[string]*toolCall{},
+		b: b, out: b, nowhere: agentkit.Nowhere(), o: o, tools: tools, speeches: map[string]*speech{}, newest: map[string]*speech{}, plain: map[string]bool{}, calls: map[string]*toolCall{},
 		cited: map[string]bool{}, known: map[string]bool{}, finished: map[string]bool{},
 	}
 }

@@ -19,22 +19,10 @@ const (
 	maxState    = 1 << 20 // bytes of provider state; a larger one is left out
 )
 
-// record is the part of a trace.Builder that an answer writes to.
-type record interface {
-	Turn() string
-	MessageDelta(key, delta string)
-	MessageEnd(key string)
-	ThoughtDelta(key, delta string)
-	ThoughtEnd(key, signature string)
-	ToolCallStart(s trace.ToolCallStart)
-	ToolCallDelta(toolCallID, delta string)
-	Emit(p trace.Payload)
-}
-
 // answer is what a model says in one call. The record gets each piece at once, and answer
 // keeps all pieces.
 type answer struct {
-	to        record
+	to        *trace.Builder
 	step      int
 	thinkTags *thinkTags // nil if tags are text
 	text      strings.Builder
@@ -175,18 +163,6 @@ func rest(said, whole string) string {
 	}
 	return more
 }
-
-// nothing is a record that keeps nothing, for answers that no person reads.
-type nothing struct{}
-
-func (nothing) Turn() string                      { return "" }
-func (nothing) MessageDelta(string, string)       {}
-func (nothing) MessageEnd(string)                 {}
-func (nothing) ThoughtDelta(string, string)       {}
-func (nothing) ThoughtEnd(string, string)         {}
-func (nothing) ToolCallStart(trace.ToolCallStart) {}
-func (nothing) ToolCallDelta(string, string)      {}
-func (nothing) Emit(trace.Payload)                {}
 
 // raw is a value of the endpoint that goes back as it came.
 type raw = json.RawMessage

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/agent/toolloop"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -38,7 +39,7 @@ func (m *model) compact(ctx context.Context, messages []toolloop.Message, tokens
 	}
 	m.compacted = true
 	b.Emit(trace.Status{State: trace.StateThinking, Detail: "The earlier turns are summarised."})
-	a := m.answer(nothing{})
+	a := m.answer(agentkit.Nowhere())
 	ask := []toolloop.Message{{Role: trace.RoleUser, Parts: []trace.InputPart{{Type: trace.InputText, Text: summaryPrompt + transcript(messages[:at], max(tokens, 200)*4)}}}}
 	err := m.call(ctx, ask, nil, a)
 	m.count(ask, nil, a, b)

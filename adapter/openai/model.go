@@ -67,7 +67,7 @@ func (m *model) call(ctx context.Context, messages []toolloop.Message, tools []t
 	return m.chat(ctx, messages, tools, a)
 }
 
-func (m *model) answer(to record) *answer {
+func (m *model) answer(to *trace.Builder) *answer {
 	a := &answer{to: to, step: m.steps}
 	if m.ThinkTags {
 		a.thinkTags = &thinkTags{}

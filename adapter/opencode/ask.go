@@ -3,11 +3,13 @@ package opencode
 import (
 	"cmp"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -23,7 +25,7 @@ func (r request) question() bool { return len(r.Questions) > 0 }
 // refusal is the request that refuses what was asked.
 func (r request) refusal() raw {
 	if r.question() {
-		return agentkit.Post("/question/"+r.ID+"/reject", nil).JSON()
+		return remote.Call{Method: http.MethodPost, Path: "/question/" + r.ID + "/reject"}.JSON()
 	}
 	return r.answer(permissionReply{Reply: "reject"})
 }
@@ -36,7 +38,7 @@ type permissionReply struct {
 }
 
 func (r request) answer(reply permissionReply) raw {
-	return agentkit.Post("/permission/"+r.ID+"/reply", reply).JSON()
+	return remote.Post("/permission/"+r.ID+"/reply", reply).JSON()
 }
 
 // pending takes the list of what waits on the server: what is new is asked, what is gone
@@ -174,7 +176,7 @@ func (r request) answers(answers []trace.Answer) raw {
 		}
 		said[i] = answer.Values
 	}
-	return agentkit.Post("/question/"+r.ID+"/reply", map[string]any{"answers": said}).JSON()
+	return remote.Post("/question/"+r.ID+"/reply", map[string]any{"answers": said}).JSON()
 }
 
 // answered takes the answers to questions; nil says that they were refused.

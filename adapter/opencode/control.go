@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -18,11 +17,11 @@ import (
 func (p *protocol) Controls() agent.Controls {
 	return agent.Controls{
 		Steer: func(ctx context.Context, prompt agent.Prompt) error {
-			call, err := p.Prompt(prompt)
+			call, err := p.Run(ctx, prompt)
 			if err != nil {
 				return err
 			}
-			return p.remote.Tell(ctx, call)
+			return p.s.Tell(ctx, call)
 		},
 		SetMode: func(_ context.Context, id string) error {
 			p.state.Lock()
@@ -31,7 +30,7 @@ func (p *protocol) Controls() agent.Controls {
 				return fmt.Errorf("opencode: there is no agent %q", id)
 			}
 			p.mode = id
-			p.remote.Host().Note(trace.CurrentMode(id))
+			p.s.Host().Note(trace.CurrentMode(id))
 			return nil
 		},
 		SetModel: func(_ context.Context, id string) error {
@@ -41,7 +40,7 @@ func (p *protocol) Controls() agent.Controls {
 			p.state.Lock()
 			defer p.state.Unlock()
 			p.model = id
-			p.remote.Host().Note(trace.Models(id, p.models))
+			p.s.Host().Note(trace.Models(id, p.models))
 			return nil
 		},
 	}
@@ -79,7 +78,7 @@ func (p *protocol) rules(agents []about) []rule {
 	all := []rule{{"*", "*", "ask"}, {"question", "*", "allow"}, {"todowrite", "*", "allow"}, {"todoread", "*", "allow"}}
 	for _, a := range agents {
 		if a.Mode != "primary" && a.unasked() {
-			p.remote.Logger().Warn("opencode: a sub-agent is switched off, because it may act without asking: let its permissions be ask", "subagent", a.Name)
+			p.s.Config().Logger.Warn("opencode: a sub-agent is switched off, because it may act without asking: let its permissions be ask", "subagent", a.Name)
 			all = append(all, rule{"task", a.Name, "deny"})
 		}
 	}
@@ -94,8 +93,8 @@ func (p *protocol) describe(ctx context.Context, agents []about) {
 			Models map[string]struct{ Name string }
 		}
 	}
-	if err := p.remote.Fetch(ctx, http.MethodGet, "/config/providers", nil, &configured); err != nil {
-		p.remote.Logger().Debug(err.Error())
+	if err := p.s.Fetch(ctx, get("/config/providers"), &configured); err != nil {
+		p.s.Config().Logger.Debug(err.Error())
 	}
 	var modes []trace.Mode
 	for _, a := range agents {
@@ -113,9 +112,9 @@ func (p *protocol) describe(ctx context.Context, agents []about) {
 	defer p.state.Unlock()
 	p.modes, p.models = modes, models
 	if len(modes) > 0 {
-		p.remote.Host().Note(trace.Modes(cmp.Or(p.mode, modes[0].ID), modes))
+		p.s.Host().Note(trace.Modes(cmp.Or(p.mode, modes[0].ID), modes))
 	}
 	if len(models) > 0 {
-		p.remote.Host().Note(trace.Models(p.model, models))
+		p.s.Host().Note(trace.Models(p.model, models))
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -70,8 +70,8 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 	d.effects = nil
 	var err error
 	switch {
-	case m.Dir == agent.In, m.Channel == agentkit.Answers:
-		var c agentkit.Call
+	case m.Dir == agent.In, m.Channel == remote.Answer, m.Channel == "http-res": // the latter in recordings
+		var c call
 		if err = json.Unmarshal(m.Data, &c); err == nil {
 			err = d.call(c, m.Dir == agent.In, t)
 		}
@@ -92,7 +92,7 @@ func (d *Decoder) do(effects ...agent.Effect) { d.effects = append(d.effects, ef
 
 // call takes a request to the server, or an answer. Lists are what an event stream may have
 // lost.
-func (d *Decoder) call(c agentkit.Call, sent bool, t agent.Turns) error {
+func (d *Decoder) call(c call, sent bool, t agent.Turns) error {
 	kind, id, what := words(c.Path)
 	switch {
 	case sent && c.Method != "POST", c.Status >= 300:

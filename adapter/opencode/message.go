@@ -108,10 +108,8 @@ func (d *Decoder) part(p part) (first bool) {
 	switch {
 	case p.Type == "tool":
 		d.tool(m, p)
-	case p.Type == "text":
-		m.say(p, first, said{m.b.Message, m.b.MessageSnapshot, m.b.MessageRepeats})
-	case p.Type == "reasoning":
-		m.say(p, first, said{func(key, text string) { m.b.Thought(key, text, "") }, m.b.ThoughtSnapshot, m.b.ThoughtRepeats})
+	case p.Type == "text", p.Type == "reasoning":
+		m.say(p, first, agentkit.VoiceOf(m.b, p.Type == "reasoning"))
 	case !first:
 	case p.Type == "step-start":
 		if m.before == nil && m.SessionID == d.session {
@@ -127,23 +125,20 @@ func (d *Decoder) part(p part) (first bool) {
 	return first
 }
 
-// said are the Builder's ways to take a text, or a thought.
-type said struct{ whole, snapshot, repeats func(key, text string) }
-
 // say takes a text or a thought. The first of a try repeats the first of the try before.
-func (m *message) say(p part, first bool, to said) {
+func (m *message) say(p part, first bool, to agentkit.Voice) {
 	if first {
 		n := len(m.try[p.Type])
 		m.try[p.Type] = append(m.try[p.Type], p.ID)
 		if before := m.before[p.Type]; n < len(before) {
-			to.repeats(p.ID, before[n])
+			to.Repeats(p.ID, before[n])
 		}
 	}
 	switch {
 	case p.Time.End > 0:
-		to.whole(p.ID, string(p.Text))
+		to.Whole(p.ID, string(p.Text))
 	case p.Text != "":
-		to.snapshot(p.ID, string(p.Text))
+		to.Snapshot(p.ID, string(p.Text))
 	}
 }
 
@@ -167,10 +162,8 @@ func (d *Decoder) delta(p properties) {
 	switch kind {
 	case "":
 		d.keepEarly(p)
-	case "text":
-		m.b.MessageDelta(p.PartID, string(p.Delta))
-	case "reasoning":
-		m.b.ThoughtDelta(p.PartID, string(p.Delta))
+	case "text", "reasoning":
+		agentkit.VoiceOf(m.b, kind == "reasoning").Delta(p.PartID, string(p.Delta))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/internal/httpjson"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -16,8 +17,8 @@ import (
 // protocol is a conversation on a server.
 type protocol struct {
 	*Decoder
-	rt     Runtime
-	remote *agentkit.Remote
+	rt Runtime
+	s  *remote.Session
 
 	state  sync.Mutex // guards what follows
 	id     string
@@ -27,25 +28,27 @@ type protocol struct {
 	models []trace.Model
 }
 
-// Place implements agentkit.RemoteProtocol.
+// Place implements remote.Follower.
 func (p *protocol) Place() string {
 	p.state.Lock()
 	defer p.state.Unlock()
 	return p.id
 }
 
-// Greet implements agentkit.RemoteProtocol.
-func (p *protocol) Greet(ctx context.Context) error {
-	version, err := p.rt.health(ctx, p.remote.Exchange)
+func get(path string) remote.Call { return remote.Call{Method: http.MethodGet, Path: path} }
+
+// greet makes a new connection ready, and finds or begins the conversation.
+func (p *protocol) greet(ctx context.Context, _ *remote.Session) error {
+	version, err := p.rt.health(func(c remote.Call, out any) error { return p.s.Exchange(ctx, c, out) })
 	if err != nil {
 		return err
 	}
-	p.remote.Logger().Debug("opencode: connected", "version", version)
+	p.s.Config().Logger.Debug("opencode: connected", "version", version)
 	var agents []about
-	if err := p.remote.Fetch(ctx, http.MethodGet, "/agent", nil, &agents); err != nil {
+	if err := p.s.Fetch(ctx, get("/agent"), &agents); err != nil {
 		return err
 	}
-	if err := p.locate(ctx, map[string]any{"permission": p.rules(agents)}); err != nil {
+	if err := p.locate(ctx, agentkit.Encode(map[string]any{"permission": p.rules(agents)})); err != nil {
 		return err
 	}
 	p.describe(ctx, agents)
@@ -53,22 +56,22 @@ func (p *protocol) Greet(ctx context.Context) error {
 }
 
 // locate finds the conversation, and goes back if the token names an earlier moment.
-func (p *protocol) locate(ctx context.Context, settings map[string]any) error {
-	at := agentkit.ParseBookmark(p.remote.Token())
+func (p *protocol) locate(ctx context.Context, settings raw) error {
+	at := agentkit.ParseBookmark(p.s.Token())
 	var found info
 	if at.Conversation != "" {
-		err := p.remote.Exchange(ctx, http.MethodPatch, "/session/"+at.Conversation, settings, &found)
+		err := p.s.Exchange(ctx, remote.Call{Method: http.MethodPatch, Path: "/session/" + at.Conversation, Body: settings}, &found)
 		refused, _ := errors.AsType[*httpjson.Error](err)
 		switch {
 		case refused != nil && refused.Status == http.StatusNotFound:
-			p.remote.Notice(agentkit.SessionLost(p.rt.name()))
+			p.s.Notice(agentkit.SessionLost(p.rt.name()))
 			at.Moment = ""
 		case err != nil:
 			return err
 		}
 	}
 	if found.ID == "" {
-		if err := p.remote.Exchange(ctx, http.MethodPost, "/session", settings, &found); err != nil {
+		if err := p.s.Exchange(ctx, remote.Post("/session", settings), &found); err != nil {
 			return err
 		}
 	}
@@ -76,18 +79,18 @@ func (p *protocol) locate(ctx context.Context, settings map[string]any) error {
 	p.id = found.ID
 	p.state.Unlock()
 	var past []entry
-	if err := p.remote.Exchange(ctx, http.MethodGet, p.path("message"), nil, &past); err != nil || at.Moment == "" {
+	if err := p.s.Exchange(ctx, get(p.path("message")), &past); err != nil || at.Moment == "" {
 		return err
 	}
 	reached := false
 	for _, e := range past {
 		if reached && e.Info.Role == "user" {
-			return p.remote.Fetch(ctx, http.MethodPost, p.path("revert"), map[string]string{"messageID": e.Info.ID}, nil)
+			return p.s.Fetch(ctx, remote.Post(p.path("revert"), map[string]string{"messageID": e.Info.ID}), nil)
 		}
 		reached = reached || e.Info.ID == at.Moment
 	}
 	if !reached {
-		p.remote.Notice(agentkit.PlaceLost(p.rt.name()))
+		p.s.Notice(agentkit.PlaceLost(p.rt.name()))
 	}
 	return nil
 }
@@ -95,14 +98,14 @@ func (p *protocol) locate(ctx context.Context, settings map[string]any) error {
 // path is a path below the conversation's.
 func (p *protocol) path(what string) string { return "/session/" + p.Place() + "/" + what }
 
-// Prompt implements agentkit.RemoteProtocol.
-func (p *protocol) Prompt(prompt agent.Prompt) (agentkit.Call, error) {
+// Run implements remote.Protocol.
+func (p *protocol) Run(_ context.Context, prompt agent.Prompt) (remote.Call, error) {
 	text := func(words string) map[string]string { return map[string]string{"type": "text", "text": words} }
-	parts := agentkit.Blocks(prompt.Message.Parts, p.remote.Inside, text, func(file agentkit.Attachment) (map[string]string, bool) {
+	parts := agentkit.Blocks(prompt.Message.Parts, p.s.Inside, text, func(file agentkit.Attachment) (map[string]string, bool) {
 		return map[string]string{"type": "file", "mime": file.Media, "url": file.Address(), "filename": file.Name}, file.Address() != ""
 	})
 	if len(parts) == 0 {
-		return agentkit.Call{}, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that " + p.rt.name() + " can read."}
+		return remote.Call{}, &agentkit.PromptError{Reason: "empty_prompt", Sentence: "The prompt holds nothing that " + p.rt.name() + " can read."}
 	}
 	path := p.path("prompt_async")
 	p.state.Lock()
@@ -114,25 +117,31 @@ func (p *protocol) Prompt(prompt agent.Prompt) (agentkit.Call, error) {
 	if p.mode != "" {
 		body["agent"] = p.mode
 	}
-	return agentkit.Post(path, body), nil
+	return remote.Post(path, body), nil
 }
 
-// Stop implements agentkit.RemoteProtocol.
-func (p *protocol) Stop() agentkit.Call { return agentkit.Post(p.path("abort"), nil) }
+// Stop implements remote.Protocol.
+func (p *protocol) Stop() (remote.Call, bool) {
+	return remote.Call{Method: http.MethodPost, Path: p.path("abort")}, true
+}
 
-// CatchUp implements agentkit.RemoteProtocol. The state is asked for before the messages and
+// GoOn implements remote.Protocol: the stream outlives the turns.
+func (p *protocol) GoOn(context.Context, remote.Break) (*remote.Call, error) { return nil, nil } //nolint:nilnil // nothing more is to come
+
+// CatchUp implements remote.Follower. The state is asked for before the messages and
 // decoded after them, so that a turn does not end without its last words.
 func (p *protocol) CatchUp(ctx context.Context) (idle bool, err error) {
 	var states raw
-	err = p.remote.Fetch(ctx, http.MethodGet, "/session/status", nil, &states)
+	status := get("/session/status")
+	err = p.s.Fetch(ctx, status, &states)
 	for _, path := range []string{p.path("message"), "/permission", "/question"} {
 		if err == nil {
-			err = p.remote.Exchange(ctx, http.MethodGet, path, nil, nil)
+			err = p.s.Exchange(ctx, get(path), nil)
 		}
 	}
 	if err == nil {
-		err = p.remote.Answered("/session/status", states) //nolint:contextcheck // effects live as long as the session
+		err = p.s.Answered(status, states) //nolint:contextcheck // effects live as long as the session
 	}
-	p.remote.Do(func() { idle = p.turn != nil && p.turn.idle })
+	p.s.Do(func() { idle = p.turn != nil && p.turn.idle })
 	return idle, err
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/internal/httpjson"
 	"github.com/tributary-dev/tributary/policy/toolkind"
 )
@@ -72,11 +74,10 @@ func (r Runtime) Rewinds(token string) bool { return agentkit.Rewinds(token) }
 func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (agent.Session, error) {
 	server := r.server()
 	server.Dir, server.StateDir, server.Box = cfg.Cwd, cfg.StateDir, cfg.Box
-	return agentkit.OpenRemote(ctx, host, cfg, agentkit.RemoteSpec{
-		Name: r.name(), Server: server, Stream: "/event", Heartbeat: heartbeat, StopTime: r.StopTime, CheckTime: r.CheckTime,
-		New: func(remote *agentkit.Remote) agentkit.RemoteProtocol {
-			return &protocol{Decoder: NewDecoder(Options{Tools: r.Tools, Product: strings.ToLower(r.name())}), rt: r, remote: remote, mode: r.Settings.Agent, model: cfg.Model}
-		},
+	p := &protocol{Decoder: NewDecoder(Options{Tools: r.Tools, Product: strings.ToLower(r.name())}), rt: r, mode: r.Settings.Agent, model: cfg.Model}
+	return remote.Open(ctx, host, cfg, remote.Spec{
+		Name: r.name(), Feed: &remote.Feed{Server: server, Path: "/event", Heartbeat: heartbeat, CheckTime: r.CheckTime}, StopTime: r.StopTime,
+		New: func(s *remote.Session) remote.Protocol { p.s = s; return p }, Greet: p.greet,
 	})
 }
 
@@ -87,8 +88,8 @@ func heartbeat(data []byte) bool {
 
 // server describes the server. Only those who know the random password may use a server
 // that is started.
-func (r Runtime) server() agentkit.ServerSpec {
-	spec := agentkit.ServerSpec{
+func (r Runtime) server() *remote.Server {
+	spec := &remote.Server{
 		Adapter: "opencode", URL: r.URL, Username: "opencode", Password: r.Password, CallTime: r.CallTime,
 		Command: r.command(), Args: slices.Concat([]string{"serve", "--hostname", "127.0.0.1", "--port", "0"}, r.Args),
 		Listening: listening, NotFound: r.notFound(), StartTime: r.StartTime,
@@ -111,18 +112,22 @@ func (r Runtime) Probe(ctx context.Context) (string, error) {
 	if r.URL == "" {
 		return agentkit.Spec{Adapter: "opencode", Name: r.name(), Command: r.command(), Env: r.Environ, NotFound: r.notFound()}.Probe(ctx)
 	}
-	server, err := r.server().Reach(ctx)
-	if err != nil {
+	server := r.server()
+	defer server.Close()
+	if err := server.Reach(ctx); err != nil {
 		return "", err
 	}
-	defer server.Close()
-	return r.health(ctx, server.Fetch)
+	return r.health(func(c remote.Call, out any) error {
+		answer, err := server.Do(ctx, c, agent.Caller{})
+		_ = json.Unmarshal(answer, out) // without a version, the server is none of OpenCode's
+		return err
+	})
 }
 
 // health returns the server's version, or an error if the server is none of OpenCode's.
-func (r Runtime) health(ctx context.Context, fetch func(ctx context.Context, method, path string, in, out any) error) (string, error) {
+func (r Runtime) health(fetch func(c remote.Call, out any) error) (string, error) {
 	var out struct{ Version string }
-	err := fetch(ctx, http.MethodGet, "/global/health", nil, &out)
+	err := fetch(get("/global/health"), &out)
 	refused, _ := errors.AsType[*httpjson.Error](err)
 	switch {
 	case refused != nil && refused.Status == http.StatusUnauthorized && r.URL != "":

@@ -3,6 +3,7 @@ package opencode
 import (
 	"encoding/json"
 
+	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -12,6 +13,12 @@ type (
 	raw  = json.RawMessage
 	text = trace.JSONText
 )
+
+// call is a request to the server, or the server's answer.
+type call struct {
+	remote.Call
+	Status int // of a recorded answer
+}
 
 // event is one event of the stream.
 type event struct {

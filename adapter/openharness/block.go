@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"github.com/tributary-dev/tributary/agent/agentkit"
 )
 
 // run is one run of one node. Its texts and thoughts come one after another.
@@ -23,19 +25,7 @@ type run struct {
 	deltas  map[bool][]byte // of texts and of thoughts, whose full text may still come
 }
 
-// writer is how the Builder takes texts, or thoughts.
-type writer struct {
-	delta, whole, repeats func(key, text string)
-	end                   func(key string)
-}
-
-func (r *run) writer(thought bool) writer {
-	b := r.t.b
-	if thought {
-		return writer{b.ThoughtDelta, func(key, text string) { b.Thought(key, text, "") }, b.ThoughtRepeats, func(key string) { b.ThoughtEnd(key, "") }}
-	}
-	return writer{b.MessageDelta, b.Message, b.MessageRepeats, b.MessageEnd}
-}
+func (r *run) voice(thought bool) agentkit.Voice { return agentkit.VoiceOf(r.t.b, thought) }
 
 // part returns the key of the part that is written. A part that an earlier process has begun
 // repeats what is on record.
@@ -49,7 +39,7 @@ func (r *run) part(thought bool) string {
 	r.parts++
 	r.key, r.thought = fmt.Sprintf("%s-%d", r.name, r.parts), thought
 	if on := &r.t.earlier; len(on.Parts) > 0 {
-		r.writer(thought).repeats(r.key, on.Parts[0])
+		r.voice(thought).Repeats(r.key, on.Parts[0])
 		on.Parts = on.Parts[1:]
 	}
 	return r.key
@@ -61,7 +51,7 @@ func (r *run) delta(thought bool, text string) {
 		return
 	}
 	r.deltas[thought] = append(r.deltas[thought], text...)
-	r.writer(thought).delta(r.part(thought), text)
+	r.voice(thought).Delta(r.part(thought), text)
 }
 
 // whole takes a full text. Most of them repeat what deltas have brought, sometimes late, and
@@ -70,23 +60,23 @@ func (r *run) whole(thought bool, full string) {
 	if full == "" {
 		return
 	}
-	w, deltas := r.writer(thought), r.deltas[thought]
+	w, deltas := r.voice(thought), r.deltas[thought]
 	if at := bytes.Index(deltas, []byte(full)); at >= 0 {
 		deltas = deltas[at+len(full):]
 		if r.deltas[thought] = deltas; len(deltas) == 0 && r.key != "" && r.thought == thought {
-			w.end(r.key)
+			w.End(r.key, "")
 		}
 		return
 	}
 	switch more, goesOn := strings.CutPrefix(full, string(deltas)); {
 	case len(deltas) == 0:
-		w.whole(r.part(thought), full)
+		w.Whole(r.part(thought), full)
 	case goesOn:
 		r.delta(thought, more)
-		w.end(r.key)
+		w.End(r.key, "")
 	default: // deltas were lost
 		r.close()
-		w.whole(r.part(thought), full)
+		w.Whole(r.part(thought), full)
 	}
 	r.deltas[thought] = nil
 }
@@ -94,7 +84,7 @@ func (r *run) whole(thought bool, full string) {
 // close ends the text that is being written.
 func (r *run) close() {
 	if r.key != "" {
-		r.writer(r.thought).end(r.key)
+		r.voice(r.thought).End(r.key, "")
 	}
 	r.key = ""
 }

@@ -169,7 +169,7 @@ func (p *workflow) GoOn(ctx context.Context, _ remote.Break) (*remote.Call, erro
 		c := p.events(position)
 		return &c, nil
 	}
-	if err := p.s.Exchange(ctx, remote.Call{Method: http.MethodGet, Path: "/sessions/" + p.session() + "/state"}); err != nil {
+	if err := p.s.Exchange(ctx, remote.Call{Method: http.MethodGet, Path: "/sessions/" + p.session() + "/state"}, nil); err != nil {
 		return nil, err
 	}
 	if p.s.Do(look); over {

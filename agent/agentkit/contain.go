@@ -63,9 +63,7 @@ func Decode(d agent.Decoder, m agent.Message, t agent.Turns) (effects []agent.Ef
 
 // broken ends the turn whose message made the Decoder panic. The caller holds s.mu.
 func (s *Session) broken(p *PanicError) {
-	if s.cfg.Logger != nil {
-		s.cfg.Logger.Error("the decoder has panicked", "panic", p.Value, "stack", string(p.Stack))
-	}
+	s.cfg.Logger.Error("the decoder has panicked", "panic", p.Value, "stack", string(p.Stack))
 	for _, b := range []*trace.Builder{s.current, s.waiting} {
 		if b != nil {
 			s.panicked = b

@@ -15,16 +15,11 @@
 // come. An adapter of such an agent implements [Protocol] and describes the program in
 // a [Spec].
 //
-// [OpenRemote] adds a server instead. OpenRemote starts the server, or uses one that runs
-// already. It makes calls by HTTP, opens a broken event stream again, and reads the events
-// that the stream has missed. An adapter of such an agent implements [RemoteProtocol] and
-// describes the server in a [RemoteSpec].
-//
 // [NewInbound] is for agents that open the connection themselves. Sessions wait for their
 // agent, and turns go on by its next connection. An adapter implements [InboundProtocol].
 //
-// Each of the three is a [Link], the transport of one prompt. An agent that is reached in
-// another way has a Link of its own and calls [Session.Run].
+// Each of the two is a [Link], the transport of one prompt. An agent that is reached in
+// another way has a Link of its own and calls [Session.Run]; package remote is for servers.
 //
 // [Local] needs no Session: an agent in this process has no protocol, and plays each turn
 // with a function. Such an agent asks for permissions with [Approve].

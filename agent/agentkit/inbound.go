@@ -3,7 +3,6 @@ package agentkit
 import (
 	"context"
 	"encoding/json"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -105,9 +104,6 @@ type inboundSession struct {
 
 // Open opens a session. A turn waits for the agent; Open does not.
 func (in *Inbound) Open(host agent.Host, cfg agent.Config) agent.Session {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
 	p := in.enter(cfg.SessionID)
 	s := &inboundSession{in: in, place: p, Session: New(host, cfg, Options{Name: in.name, Decoder: p, Send: p.send})}
 	p.mu.Lock()

@@ -59,5 +59,5 @@ func (l *link) Cut() {
 // Lost implements Link.
 func (l *link) Lost(lost Loss) (again bool, end trace.Stop) {
 	lost.Unsent = l.unsent
-	return l.s.once(lost, l.b, func() trace.Stop { return l.s.death(l.p) })
+	return l.s.Once(lost, l.b, func() trace.Stop { return l.s.death(l.p) })
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -81,7 +80,7 @@ func newPlace(in *Inbound) *place {
 // vacant is the session of a place where no session is open.
 func (p *place) vacant() *Session {
 	count := func(agent.Count) { p.unknown = min(p.unknown+1, 1<<16) }
-	return New(nobody{}, agent.Config{Logger: slog.New(slog.DiscardHandler), Meter: count}, Options{Decoder: p, Send: p.send})
+	return New(nobody{}, agent.Config{Meter: count}, Options{Decoder: p, Send: p.send})
 }
 
 // nobody is the Host of a session that nobody has opened.

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -123,9 +122,6 @@ var (
 
 // Open starts the agent and returns when it is ready.
 func Open(ctx context.Context, host agent.Host, cfg agent.Config, spec Spec) (agent.Session, error) {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
 	if spec.StartTime <= 0 {
 		spec.StartTime = 30 * time.Second
 	}
@@ -172,7 +168,7 @@ func (s *processSession) Close() error {
 		s.shut = true
 		proc := s.proc
 		s.state.Unlock()
-		busy := s.busy()
+		busy := s.Busy()
 		if proc != nil && !busy {
 			s.farewell(proc)
 		}

@@ -48,9 +48,9 @@ type Loss struct {
 // soon bounds how long an agent may have had a prompt that is sent again. An agent that says nothing may be at work.
 const soon = time.Second
 
-// once is Lost for an agent that forgets its prompt together with the connection. A prompt of which the agent has
+// Once is Lost for an agent that forgets its prompt together with the connection. A prompt of which the agent has
 // said nothing is sent once more, if the agent was lost soon. The user learns of that, because the agent may have worked.
-func (s *Session) once(l Loss, b *trace.Builder, end func() trace.Stop) (again bool, _ trace.Stop) {
+func (s *Session) Once(l Loss, b *trace.Builder, end func() trace.Stop) (again bool, _ trace.Stop) {
 	switch {
 	case l.Heard, l.Sent != 1, l.After > soon && !l.Unsent:
 		return false, end()
@@ -137,7 +137,7 @@ func (s *Session) survives(b *trace.Builder, l Link, loss Loss) bool {
 		s.Fail(b, closed())
 		return false
 	}
-	loss.Heard = s.hasHeard()
+	loss.Heard = s.Heard()
 	again, end := l.Lost(loss)
 	switch {
 	case b.Over():
@@ -150,8 +150,8 @@ func (s *Session) survives(b *trace.Builder, l Link, loss Loss) bool {
 	}
 }
 
-// hasHeard reports whether the agent has said something since the newest prompt.
-func (s *Session) hasHeard() bool {
+// Heard reports whether the agent has said something since the newest prompt.
+func (s *Session) Heard() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.heard
@@ -182,9 +182,9 @@ func (s *Session) forget(b *trace.Builder) {
 	s.leave(b)
 }
 
-// restart forgets the turns of an agent that starts from the beginning. Run sends the prompt
+// Restart forgets the turns of an agent that starts from the beginning. Run sends the prompt
 // again that the agent has not heard.
-func (s *Session) restart() {
+func (s *Session) Restart() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.current, s.waiting = nil, nil

@@ -1,6 +1,8 @@
 package agentkit
 
 import (
+	"strings"
+
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -18,5 +20,15 @@ func Say(t agent.Turns, p trace.Payload) {
 func Touch(t agent.Turns) {
 	if b := t.Current(); b != nil && !b.Over() {
 		b.Touch()
+	}
+}
+
+// NoteModel puts on record which model the agent uses now, unless it is the last one. The id has the
+// form PROVIDER/MODEL; a text of another form names no model.
+func NoteModel(last *string, id string, t agent.Turns) {
+	provider, model, named := strings.Cut(id, "/")
+	if named && id != *last {
+		*last = id
+		t.Note(trace.AgentInfo{Provider: provider, Model: model}.Payload())
 	}
 }

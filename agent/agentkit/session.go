@@ -1,9 +1,11 @@
 package agentkit
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
+	"log/slog"
 	"sync"
 	"time"
 
@@ -66,9 +68,8 @@ type Session struct {
 
 // New returns a Session that is ready.
 func New(host agent.Host, cfg agent.Config, o Options) *Session {
-	if o.StopTime <= 0 {
-		o.StopTime = 5 * time.Second
-	}
+	o.StopTime = cmp.Or(max(o.StopTime, 0), 5*time.Second)
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	s := &Session{host: host, cfg: cfg, o: o, decoder: o.Decoder, ready: true, past: cfg.Resume != "", token: cfg.Resume, known: cfg.Resume, requests: map[string]*request{}, sending: make(chan struct{}, 1)}
 	s.life, s.end = context.WithCancel(context.Background())
 	return s
@@ -76,6 +77,12 @@ func New(host agent.Host, cfg agent.Config, o Options) *Session {
 
 // Inside reports whether a file that a prompt names is in the workspace; see [Blocks].
 func (s *Session) Inside(path string) bool { return s.host.Files().Contains(path) }
+
+// Host is the session's host.
+func (s *Session) Host() agent.Host { return s.host }
+
+// Config is what the session was opened with. It has a Logger.
+func (s *Session) Config() agent.Config { return s.cfg }
 
 // Life ends when the session is closed.
 func (s *Session) Life() context.Context { return s.life }
@@ -197,8 +204,8 @@ func (s *Session) Close() {
 	s.work.Wait()
 }
 
-// busy reports whether a turn runs or a prompt waits for its turn.
-func (s *Session) busy() bool {
+// Busy reports whether a turn runs or a prompt waits for its turn.
+func (s *Session) Busy() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.current != nil || s.waiting != nil

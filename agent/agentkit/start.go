@@ -104,7 +104,7 @@ func (s *processSession) launch(resume string) (*process, error) {
 	p.starting, p.lines.refuse = context.WithCancelCause(s.life)
 	p.protocol = s.spec.New(Conn{s: s, p: p}, resume)
 	s.proc = p
-	s.restart()
+	s.Restart()
 	s.mu.Lock()
 	s.decoder, s.ready = p.protocol, false
 	s.mu.Unlock()

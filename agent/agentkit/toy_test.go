@@ -136,8 +136,6 @@ func toyAgent(how string) int {
 		}
 	}
 	switch how {
-	case "server":
-		return serveToy()
 	case "broken":
 		fmt.Fprintln(os.Stderr, "the config file is broken")
 		return 3

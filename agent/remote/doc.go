@@ -1,5 +1,5 @@
-// Package remote is the session of an agent that lives on a server and works in runs. A request
-// begins a run, and the response is a stream of events.
+// Package remote is the session of an agent that lives on a server. Most such agents work in runs:
+// a request begins a run, and the response is a stream of events.
 //
 // An adapter implements [Protocol]: a Decoder, the request of a prompt, the request that
 // ends a run, and what to do when a stream ends before its turn. A [Session] does the common work:
@@ -17,4 +17,8 @@
 // encodes the request of the next run. After a restart of the gateway, the Decoder asks the
 // same again. The Asking puts no request on record a second time, and keeps the answers that are
 // on record.
+//
+// A server with a [Feed] has one stream for all turns instead, and a prompt is a call. The Session
+// starts the server, or uses one that runs already ([Server]). It opens a broken stream again, and
+// reads the events that the stream has missed. An adapter of such an agent implements [Follower].
 package remote

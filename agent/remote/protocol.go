@@ -17,7 +17,9 @@ type Spec struct {
 	AsWritten bool
 	// Transport carries the calls. The Session closes it.
 	Transport Transport
-	// Greet checks the server when a session opens; nil checks nothing.
+	// Feed is for a server that tells everything in one stream, in place of Transport; nil for others.
+	Feed *Feed
+	// Greet checks the server when a session opens, and a new connection of a Feed; nil checks nothing.
 	Greet func(ctx context.Context, s *Session) error
 	// StopTime is how long the agent may take to end a run; 5 s if zero.
 	StopTime time.Duration
@@ -27,7 +29,7 @@ type Spec struct {
 	// Finds says that GoOn also finds a run whose request broke off: the server may have
 	// begun the run, and the answer was lost.
 	Finds bool
-	// New returns the session's protocol.
+	// New returns the session's protocol. The Session is not open yet: New calls none of its methods.
 	New func(s *Session) Protocol
 }
 

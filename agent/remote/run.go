@@ -52,14 +52,19 @@ func (r *run) left() bool { return errors.Is(context.Cause(r.turn), agent.ErrDet
 // lose ends the run with a sentence; "" is the end of the session.
 func (r *run) lose(sentence string) {
 	r.once.Do(func() {
-		r.why = trace.Stop{Reason: trace.ReasonLost, Outcome: trace.OutcomeFailed, Error: sentence}
-		if sentence == "" {
-			r.why = trace.Stop{Reason: "closed", Outcome: trace.OutcomeCanceled}
+		if r.why = lostStop(sentence); sentence == "" {
+			r.why = closed()
 		}
 		r.end()
 		close(r.lost)
 	})
 }
+
+// lostStop is the end of a turn whose server is lost, and closed the end of one whose session was closed.
+func lostStop(sentence string) trace.Stop {
+	return trace.Stop{Reason: trace.ReasonLost, Outcome: trace.OutcomeFailed, Error: sentence}
+}
+func closed() trace.Stop { return trace.Stop{Reason: "closed", Outcome: trace.OutcomeCanceled} }
 
 // Connect implements agentkit.Link. A stop that the server has not got goes first.
 func (r *run) Connect(ctx context.Context) (agentkit.Connection, error) {
@@ -89,11 +94,7 @@ func (r *run) Send(ctx context.Context) error {
 	if err := r.s.Sent(c.sent()); err != nil { //nolint:contextcheck // effects end with the session
 		return err
 	}
-	err = r.open(*c) //nolint:contextcheck // the stream ends with the turn
-	if refused, ok := errors.AsType[*httpjson.Error](err); ok && refused.Status >= 400 {
-		return &agentkit.PromptError{Reason: "refused", Sentence: r.s.spec.Name + " did not take the prompt: " + refused.Message + hint(refused), Class: trace.ClassOfStatus(refused.Status)}
-	}
-	return err
+	return r.s.refusal(r.open(*c)) //nolint:contextcheck // the stream ends with the turn
 }
 
 // hint says what to look at after a refusal that says nothing itself.
@@ -149,7 +150,7 @@ func (r *run) open(c Call) error {
 	found := s.spec.Finds && lost(err)
 	if found {
 		if err := s.Received(heard(Ended, End{Error: err.Error()})); err != nil {
-			s.cfg.Logger.Debug(err.Error())
+			s.Config().Logger.Debug(err.Error())
 		}
 		stream, err = r.goOn(Break{Err: err}, 0)
 	}
@@ -157,7 +158,7 @@ func (r *run) open(c Call) error {
 		return err
 	}
 	if err := s.Received(heard(Opened, End{})); err != nil {
-		s.cfg.Logger.Debug(err.Error())
+		s.Config().Logger.Debug(err.Error())
 	}
 	last := &mark{joined: found || c.Header[lastEvent] != "", seen: map[uint64]bool{}}
 	s.mu.Lock()
@@ -190,7 +191,7 @@ func (r *run) follow(stream Stream, last *mark) {
 			end.Error = err.Error()
 		}
 		if err := s.Received(heard(Ended, end)); err != nil {
-			s.cfg.Logger.Warn(err.Error())
+			s.Config().Logger.Warn(err.Error())
 		}
 		if r.b.Over() || s.withAsking(func(a *Asking) bool { return err == nil && a.Waits() || a.runs > runs }) {
 			return
@@ -224,7 +225,7 @@ func (r *run) goOn(b Break, wait time.Duration) (stream Stream, err error) {
 func (r *run) retry(passes func(error) bool, call func() error) (err error) {
 	for failures := range patience {
 		if failures > 0 {
-			r.s.cfg.Logger.Debug("the run cannot be reached", "error", err)
+			r.s.Config().Logger.Debug("the run cannot be reached", "error", err)
 			pause(r.life, min(100*time.Millisecond<<failures, 5*time.Second))
 		}
 		if err = call(); err == nil || !passes(err) || r.life.Err() != nil {
@@ -299,7 +300,7 @@ func (r *run) hear(stream Stream, last *mark) (news int, _ error) {
 	for e, err := range stream.Events() {
 		silence.Reset(cmp.Or(s.spec.Silence, forever))
 		if _, skipped := errors.AsType[sse.TooLargeError](err); skipped {
-			s.cfg.Logger.Warn(err.Error())
+			s.Config().Logger.Warn(err.Error())
 			continue
 		}
 		switch {
@@ -315,7 +316,7 @@ func (r *run) hear(stream Stream, last *mark) (news int, _ error) {
 		}
 		silence.Stop() // the server is not silent while the gateway works
 		if err := s.Received(agent.Message{Dir: agent.Out, Channel: e.Name, Data: e.Data}); err != nil {
-			s.cfg.Logger.Warn(err.Error())
+			s.Config().Logger.Warn(err.Error())
 			if news == 0 && foreign == nil && !last.joined {
 				foreign = foreignTo(e.Data)
 			}

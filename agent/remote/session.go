@@ -6,12 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
+	"github.com/tributary-dev/tributary/internal/httpjson"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -20,8 +20,9 @@ type Session struct {
 	*agentkit.Session
 	spec     Spec
 	protocol Protocol
-	host     agent.Host
-	cfg      agent.Config
+	follower Follower // the protocol, if there is a Feed
+
+	connecting sync.Mutex // of a Feed; taken before the others
 
 	mu      sync.Mutex // guards what follows
 	run     *run       // of the turn that runs
@@ -31,32 +32,30 @@ type Session struct {
 }
 
 var (
-	_ agent.Session     = (*Session)(nil)
-	_ agent.CallerAware = (*Session)(nil)
+	_ agent.Session      = (*Session)(nil)
+	_ agent.CallerAware  = (*Session)(nil)
+	_ agent.Controllable = (*Session)(nil)
 )
 
 // Open returns a session with an agent that answers.
 func Open(ctx context.Context, host agent.Host, cfg agent.Config, spec Spec) (*Session, error) {
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
+	s := &Session{spec: spec, callers: map[string]agent.Caller{}}
+	open := spec.Greet
+	if spec.Feed != nil {
+		s.spec.Transport, s.spec.Feed.CheckTime = spec.Feed, cmp.Or(spec.Feed.CheckTime, 15*time.Second)
+		open = func(ctx context.Context, s *Session) error { _, err := s.connect(ctx); return err }
 	}
-	s := &Session{spec: spec, host: host, cfg: cfg, callers: map[string]agent.Caller{}}
 	s.protocol = spec.New(s)
+	s.follower, _ = s.protocol.(Follower)
 	s.Session = agentkit.New(host, cfg, agentkit.Options{Name: spec.Name, Decoder: s.protocol, AsWritten: spec.AsWritten, StopTime: spec.StopTime, Send: s.post})
-	if spec.Greet != nil {
-		if err := spec.Greet(ctx, s); err != nil {
+	if open != nil {
+		if err := open(ctx, s); err != nil {
 			cfg.Meter.Count(agent.OpenFailure)
 			return nil, errors.Join(err, s.Close()) //nolint:contextcheck // closing has a bound of its own
 		}
 	}
 	return s, nil
 }
-
-// Host is the session's host.
-func (s *Session) Host() agent.Host { return s.host }
-
-// Config is what the session was opened with.
-func (s *Session) Config() agent.Config { return s.cfg }
 
 // Introduce implements agent.CallerAware.
 func (s *Session) Introduce(by string, c agent.Caller) error {
@@ -111,33 +110,51 @@ func (s *Session) turn(ctx context.Context, b *trace.Builder, first func(context
 	if closed {
 		return agentkit.ErrClosed
 	}
+	if s.spec.Feed != nil {
+		return s.Run(ctx, b, &delivery{s: s, b: b, first: first})
+	}
 	r := &run{s: s, b: b, first: first, turn: ctx, lost: make(chan struct{})}
 	r.life, r.end = context.WithCancel(s.Life())
 	defer r.leave() //nolint:contextcheck // the streams end with the turn
 	return s.Run(ctx, b, r)
 }
 
-// Exchange makes a call and gives it and its answer to the Decoder.
-func (s *Session) Exchange(ctx context.Context, c Call) error {
+// Exchange makes a call and gives it and its answer to the Decoder. The answer is also decoded into
+// out, unless that is nil.
+func (s *Session) Exchange(ctx context.Context, c Call, out any) error {
 	if err := s.Sent(c.sent()); err != nil { //nolint:contextcheck // effects end with the session
 		return err
 	}
-	answer, err := s.spec.Transport.Do(ctx, c, s.caller(c))
-	if err != nil {
-		return err
+	answer, err := s.fetch(ctx, c, out)
+	if err == nil {
+		err = s.Answered(c, answer) //nolint:contextcheck // as above
 	}
-	return s.Received(agent.Message{Dir: agent.Out, Channel: Answer, Data: answer}) //nolint:contextcheck // as above
+	return err
+}
+
+// Answered gives the Decoder the answer to a call. Beside a Feed, an answer names its call: it is a
+// Call with the path, and with the answer as the body.
+func (s *Session) Answered(c Call, answer json.RawMessage) error {
+	if s.spec.Feed != nil {
+		answer = Call{Path: c.Path, Body: answer}.JSON()
+	}
+	return s.Received(agent.Message{Dir: agent.Out, Channel: Answer, Data: answer})
 }
 
 // Fetch makes a call of which the Decoder learns nothing.
 func (s *Session) Fetch(ctx context.Context, c Call, out any) error {
+	_, err := s.fetch(ctx, c, out)
+	return err
+}
+
+func (s *Session) fetch(ctx context.Context, c Call, out any) (json.RawMessage, error) {
 	answer, err := s.spec.Transport.Do(ctx, c, s.caller(c))
 	if err == nil && out != nil {
 		if err = json.Unmarshal(answer, out); err != nil {
 			err = fmt.Errorf("the answer of %s to %s %s has another form than expected: %w", s.spec.Name, c.Method, c.Path, err)
 		}
 	}
-	return err
+	return answer, err
 }
 
 // post makes a call that the Decoder knows. A run that cannot begin ends the turn: the agent
@@ -166,6 +183,28 @@ func (s *Session) post(ctx context.Context, data []byte) error {
 // sentence says what a failed call means for the turn.
 func (s *Session) sentence(err error) string { return s.spec.Name + " did not go on: " + err.Error() }
 
+// Tell sends a prompt that is no stream. The refusal of a server is a *agentkit.PromptError.
+func (s *Session) Tell(ctx context.Context, c Call) error {
+	_, err := s.spec.Transport.Do(ctx, c, s.caller(c))
+	return s.refusal(err)
+}
+
+// refusal is the error of a prompt, as agentkit takes it.
+func (s *Session) refusal(err error) error {
+	if refused, ok := errors.AsType[*httpjson.Error](err); ok && refused.Status >= 400 {
+		return &agentkit.PromptError{Reason: "refused", Sentence: s.spec.Name + " did not take the prompt: " + refused.Message + hint(refused), Class: trace.ClassOfStatus(refused.Status)}
+	}
+	return err
+}
+
+// Controls implements agent.Controllable.
+func (s *Session) Controls() agent.Controls {
+	if c, ok := s.protocol.(agent.Controllable); ok {
+		return c.Controls()
+	}
+	return agent.Controls{}
+}
+
 // Close implements agent.Session. A run that nobody reads any more is stopped.
 func (s *Session) Close() error {
 	s.mu.Lock()
@@ -175,12 +214,13 @@ func (s *Session) Close() error {
 	if closed {
 		return nil
 	}
+	stops := s.spec.Feed != nil && s.spec.Feed.URL != "" && s.Busy() || r != nil && !r.left() && !s.withAsking((*Asking).paused)
+	if c, ok := s.protocol.Stop(); ok && stops {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		_, _ = s.spec.Transport.Do(ctx, c, s.caller(c)) // the session ends in any case
+		cancel()
+	}
 	if r != nil {
-		if c, ok := s.protocol.Stop(); ok && !r.left() && !s.withAsking((*Asking).paused) {
-			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-			_, _ = s.spec.Transport.Do(ctx, c, s.caller(c)) // the session ends in any case
-			cancel()
-		}
 		r.lose("")
 		s.Lost(r.why)
 	}

@@ -38,7 +38,7 @@ func finish(t *testing.T, r *agenttest.Recorder, done <-chan error) (said string
 			_ = r.Finish(stop)
 			return "", stop
 		}
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the turn does not end")
 	}
 	verdict, ok := r.Result()

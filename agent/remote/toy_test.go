@@ -21,7 +21,11 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain lets the test binary stand in for a server with a feed.
+func TestMain(m *testing.M) {
+	agenttest.Fake("TOY_AGENT", serveToy)
+	goleak.VerifyTestMain(m)
+}
 
 // event is what the toy server says: a word, what it asks, or the end of the turn.
 type event struct {

@@ -78,7 +78,7 @@ func (d *Decoder) sent(f wire.Frame, t agent.Turns) {
 		d.on(connected)
 		d.stops = 0
 	case wire.RunnerPrompt:
-		d.uses(f.Model, t)
+		agentkit.NoteModel(&d.model, f.Model, t)
 		d.prompted(f, t)
 	case wire.Abort:
 		d.stops++
@@ -143,7 +143,7 @@ func (d *Decoder) said(f wire.Frame, t agent.Turns) {
 	}
 	switch f := f.(type) {
 	case wire.ModelSwitched:
-		d.uses(f.ToModel, t)
+		agentkit.NoteModel(&d.model, f.ToModel, t)
 	case wire.UsageReport:
 		d.count(tn, f, t)
 		return

@@ -6,18 +6,9 @@ import (
 
 	"github.com/tributary-dev/tributary/adapter/agentops/wire"
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
-
-// uses puts on record which model the agent uses now. Runners name the provider first, and then the
-// model; a text of another form is no such name.
-func (d *Decoder) uses(id string, t agent.Turns) {
-	provider, model, named := strings.Cut(id, "/")
-	if named && id != d.model {
-		d.model = id
-		t.Note(trace.AgentInfo{Provider: provider, Model: model}.Payload())
-	}
-}
 
 // count takes a report of what a turn has used. Most reports come after the end of their turn, where
 // nothing can be added to the turn. Then the record holds the sum of the session since this Decoder began.
@@ -25,7 +16,7 @@ func (d *Decoder) count(tn *turn, f wire.UsageReport, t agent.Turns) {
 	used := usageOf(f)
 	d.used = add(d.used, used)
 	for _, e := range f.Entries {
-		d.uses(e.Model, t)
+		agentkit.NoteModel(&d.model, e.Model, t)
 	}
 	switch {
 	case used.InputTokens+used.OutputTokens == 0:

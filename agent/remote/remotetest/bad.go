@@ -194,7 +194,7 @@ func (u Upstream) turn(t *testing.T, host *agenttest.Host, s agent.Session) play
 	var err error
 	select {
 	case err = <-done:
-	case <-time.After(20 * time.Second):
+	case <-time.After(time.Minute):
 		t.Fatal("the turn does not end")
 	}
 	stop, told := r.Result()

@@ -1,6 +1,6 @@
 //go:build unix
 
-package agentkit_test
+package remote_test
 
 import (
 	"context"
@@ -12,6 +12,7 @@ import (
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/agent/agenttest"
+	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -149,7 +150,7 @@ func TestCloseStopsATurnOnAServerThatRunsWithoutUs(t *testing.T) {
 func TestAStartedServerThatDiesEndsTheTurnAndIsStartedAgain(t *testing.T) {
 	t.Parallel()
 	host := agenttest.NewHost()
-	s := openRemote(t, host, remote(t, "", "server"))
+	s := openFeed(t, host, feeding(t, "", "server"))
 	prompt(t.Context(), t, host, s, "hello")
 	dead := prompt(t.Context(), t, host, s, "die")
 	if dead.stop.Reason != trace.ReasonDied || dead.stop.Error != "The toy ended in the middle of the turn: exit status 9: out of memory." {
@@ -163,7 +164,7 @@ func TestAStartedServerThatDiesEndsTheTurnAndIsStartedAgain(t *testing.T) {
 func TestWordsOfAServerThatHasDiedAreReadToTheEnd(t *testing.T) {
 	t.Parallel()
 	host := agenttest.NewHost()
-	dead := prompt(t.Context(), t, host, openRemote(t, host, remote(t, "", "server")), "many words and die")
+	dead := prompt(t.Context(), t, host, openFeed(t, host, feeding(t, "", "server")), "many words and die")
 	if words := strings.Count(dead.said, slowWord); words != lastWords || dead.stop.Reason != trace.ReasonDied {
 		t.Errorf("%d of %d words arrived, and the turn ended as %s", words, lastWords, dead.stop.Reason)
 	}
@@ -171,16 +172,16 @@ func TestWordsOfAServerThatHasDiedAreReadToTheEnd(t *testing.T) {
 
 func TestAServerThatDoesNotStartIsOneSentence(t *testing.T) {
 	t.Parallel()
-	missing := remote(t, "", "server")
-	missing.Server.Command, missing.Server.NotFound = "no-such-program-here", errors.New("toy: install the toy")
-	mute := remote(t, "", "mute")
-	mute.Server.StartTime = 200 * time.Millisecond
-	for want, spec := range map[string]agentkit.RemoteSpec{
+	missing := feeding(t, "", "server")
+	missing.Feed.Command, missing.Feed.NotFound = "no-such-program-here", errors.New("toy: install the toy")
+	mute := feeding(t, "", "mute")
+	mute.Feed.StartTime = 200 * time.Millisecond
+	for want, spec := range map[string]remote.Spec{
 		"toy: install the toy": missing,
-		"ended before it was ready: exit status 3: the config file is broken": remote(t, "", "broken"),
+		"ended before it was ready: exit status 3: the config file is broken": feeding(t, "", "broken"),
 		"was not ready within 200ms: run the command":                         mute,
-		`"localhost" is no address of a server`:                               remote(t, "localhost", ""),
-		"connection refused":                                                  remote(t, "http://127.0.0.1:1", ""),
+		`"localhost" is no address of a server`:                               feeding(t, "localhost", ""),
+		"connection refused":                                                  feeding(t, "http://127.0.0.1:1", ""),
 	} {
 		failures := 0
 		meter := func(c agent.Count) {
@@ -188,7 +189,7 @@ func TestAServerThatDoesNotStartIsOneSentence(t *testing.T) {
 				failures++
 			}
 		}
-		_, err := agentkit.OpenRemote(t.Context(), agenttest.NewHost(), agent.Config{Meter: meter}, spec)
+		_, err := remote.Open(t.Context(), agenttest.NewHost(), agent.Config{Meter: meter}, spec)
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") || failures != 1 {
 			t.Errorf("the error is %v, want %q in it; %d failures are counted", err, want, failures)
 		}
