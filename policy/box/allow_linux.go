@@ -90,6 +90,12 @@ func (o order) programs() []string {
 		if before, _, in := strings.Cut(path, "/node_modules/"); in {
 			all = append(all, before+"/node_modules")
 		}
+		// A virtual environment of Python, and the Python that it was made with.
+		top := filepath.Dir(filepath.Dir(path))
+		if _, err := os.Stat(top + "/pyvenv.cfg"); err == nil {
+			python := filepath.Dir(filepath.Dir(resolved(top + "/bin/python")))
+			all = append(all, top, python+"/bin", python+"/lib")
+		}
 	}
 	return all
 }
