@@ -105,6 +105,11 @@ func (o order) close() error {
 	if err := o.network(); err != nil {
 		return err
 	}
+	if o.Rule.Form == Strict {
+		if err := o.ownTemp(); err != nil {
+			return err
+		}
+	}
 	if err := o.Rule.cover(); err != nil {
 		return err
 	}
