@@ -68,11 +68,20 @@ func CodexBox() Box {
 }
 
 // OpenCodeBox is what OpenCode needs in a strict box: its state, and its settings to read.
-func OpenCodeBox() Box {
+func OpenCodeBox() Box { return openCodeBox("opencode", "~/.opencode") }
+
+func openCodeBox(name, read string) Box {
 	return Box{
-		Read: []string{"${XDG_CONFIG_HOME:-~/.config}/opencode/", "~/.opencode"},
+		Read: []string{"${XDG_CONFIG_HOME:-~/.config}/" + name + "/", read},
 		Write: []string{
-			"${XDG_DATA_HOME:-~/.local/share}/opencode/", "${XDG_STATE_HOME:-~/.local/state}/opencode/", "${XDG_CACHE_HOME:-~/.cache}/opencode/",
+			"${XDG_DATA_HOME:-~/.local/share}/" + name + "/", "${XDG_STATE_HOME:-~/.local/state}/" + name + "/", "${XDG_CACHE_HOME:-~/.cache}/" + name + "/",
 		},
 	}
+}
+
+// KiloBox is what Kilo Code needs in a strict box. It is made from OpenCode.
+func KiloBox() Box {
+	b := openCodeBox("kilo", "~/.kilo")
+	b.Write = append(b.Write, "${XDG_STATE_HOME:-~/.local/state}/kilo-sandbox-policy/")
+	return b
 }

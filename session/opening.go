@@ -5,10 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/policy/box"
+	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 	"github.com/tributary-dev/tributary/session/agents"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -66,6 +68,15 @@ func (l *activeSession) startAgent(ctx context.Context, name, by string, full fu
 	if err != nil {
 		return nil, err
 	}
+	rule := l.hub.boxRule(name, l, cwd, paths, l.stateDir())
+	if rule.Form == box.Strict && rule.User == nil { // the gateway may not be able to remove the files of another user
+		if rule.Temp, err = os.MkdirTemp("", "tributary-agent-"); err != nil {
+			leave()
+			return nil, fmt.Errorf("make a directory for temporary files of the agent: %w", err)
+		}
+		left := leave
+		leave = func() { left(); _ = spaces.RemoveAll(rule.Temp) } // what stays, stays among temporary files
+	}
 	l.mu.Lock()
 	l.slot.files, l.slot.leave, l.slot.cwd = files, leave, cwd
 	l.offers.Mode, l.offers.Model = "", "" // the agent begins with those that were chosen
@@ -73,7 +84,6 @@ func (l *activeSession) startAgent(ctx context.Context, name, by string, full fu
 	l.mu.Unlock()
 	opening, cancel := context.WithTimeoutCause(ctx, l.hub.IdleLimit, errNotReady)
 	defer cancel()
-	rule := l.hub.boxRule(name, l, cwd, paths, l.stateDir())
 	opening = box.With(opening, rule)
 	began := &agents.Opened{Logger: l.hub.Logger.With("session", l.id, "agent", name)}
 	err = agents.Contain(began.Logger, func() (err error) {

@@ -35,9 +35,12 @@ type Preset struct {
 	// Meta is the `_meta` of each request that opens a session. Files of the user and of the
 	// workspace do not change the agent's settings in it.
 	Meta object
-	// Set are variables of the agent's environment, unless the environment has them.
+	// Set are variables of the agent's environment, unless the environment has them. CWD in a value is the
+	// workspace, as a string of JSON.
 	Set map[string]string
 }
+
+const workspaceQuoted = "CWD"
 
 // Presets returns the agents that people use. Any other agent runs by its command line.
 func Presets() []Preset {
@@ -48,7 +51,7 @@ func Presets() []Preset {
 	with := func(own ...string) []string { return append(own, many...) }
 	return []Preset{
 		{
-			Preset: agent.Preset{Name: "gemini", Command: "gemini", Args: []string{"--acp"}, Install: "npm install -g @google/gemini-cli", Environ: google},
+			Preset: agent.Preset{Name: "gemini", Command: "gemini", Args: []string{"--acp"}, Install: "npm install -g @google/gemini-cli", Environ: google, Box: agent.Box{Write: []string{"${GEMINI_CLI_HOME:-~}/.gemini/"}}},
 			Title:  "Gemini CLI", Login: "run `gemini` once in a terminal, or set GEMINI_API_KEY",
 			Keys: map[string]string{"GEMINI_API_KEY": "gemini-api-key"}, LooseModes: []string{"yolo"}, MissingIsEmpty: true,
 			ReplaysLate: true, Signs: Signs{Uncounted: true},
@@ -63,39 +66,41 @@ func Presets() []Preset {
 			Preset: agent.Preset{Name: "codex-acp", Command: "codex-acp", Install: "npm install -g @agentclientprotocol/codex-acp", Environ: openai, Box: agent.CodexBox()},
 			Title:  "Codex", Login: "run `codex login` in a terminal, or set OPENAI_API_KEY",
 			Keys: map[string]string{"OPENAI_API_KEY": "api-key", "CODEX_API_KEY": "api-key"}, LooseModes: []string{"agent-full-access"}, Mode: "read-only",
+			// Else rules and servers in files of the workspace run what nobody is asked about.
+			Set: map[string]string{"CODEX_CONFIG": `{"notify":[],"projects":{CWD:{"trust_level":"untrusted"}}}`},
 		},
 		{
 			Preset: agent.Preset{Name: "opencode-acp", Command: "opencode", Args: []string{"acp"}, Install: "npm install -g opencode-ai", Environ: with("OPENCODE_*"), Box: agent.OpenCodeBox()},
 			Title:  "OpenCode", Login: "run `opencode auth login` in a terminal", EndsEarly: true,
 		},
 		{
-			Preset: agent.Preset{Name: "qwen", Command: "qwen", Args: []string{"--acp"}, Install: "npm install -g @qwen-code/qwen-code", Environ: []string{"OPENAI_*", "QWEN_*", "DASHSCOPE_API_KEY"}},
+			Preset: agent.Preset{Name: "qwen", Command: "qwen", Args: []string{"--acp"}, Install: "npm install -g @qwen-code/qwen-code", Environ: []string{"OPENAI_*", "QWEN_*", "DASHSCOPE_API_KEY"}, Box: agent.Box{Write: []string{"${QWEN_HOME:-~/.qwen}/"}}},
 			Title:  "Qwen Code", Login: "run `qwen` once in a terminal, or set OPENAI_API_KEY, OPENAI_BASE_URL and OPENAI_MODEL",
 			Keys: map[string]string{"OPENAI_API_KEY": "openai"}, LooseModes: []string{"yolo"}, Mode: "default",
 		},
 		{
-			Preset: agent.Preset{Name: "copilot", Command: "copilot", Args: []string{"--acp"}, Install: "npm install -g @github/copilot", Environ: []string{"COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"}},
+			Preset: agent.Preset{Name: "copilot", Command: "copilot", Args: []string{"--acp"}, Install: "npm install -g @github/copilot", Environ: []string{"COPILOT_*", "GH_TOKEN", "GITHUB_TOKEN"}, Box: agent.Box{Write: []string{"${COPILOT_HOME:-~/.copilot}/", "${COPILOT_CACHE_HOME:-~/.cache/copilot}/"}}},
 			Title:  "GitHub Copilot", Login: "run `copilot` and /login in a terminal, or set COPILOT_PROVIDER_BASE_URL and COPILOT_MODEL",
 			LooseModes:    []string{"https://agentclientprotocol.com/protocol/session-modes#autopilot"},
 			LooseCommands: []string{"allow-all", "yolo", "permissions", "autopilot", "add-dir", "cwd", "cd", "mcp", "plugin", "extensions", "sandbox", "config", "settings", "remote", "share"},
 			Signs:         Signs{Error: "Error: "},
 		},
 		{
-			Preset: agent.Preset{Name: "kimi", Command: "kimi", Args: []string{"acp"}, Install: "npm install -g @moonshot-ai/kimi-code", Environ: []string{"KIMI_*", "MOONSHOT_API_KEY"}},
+			Preset: agent.Preset{Name: "kimi", Command: "kimi", Args: []string{"acp"}, Install: "npm install -g @moonshot-ai/kimi-code", Environ: []string{"KIMI_*", "MOONSHOT_API_KEY"}, Box: agent.Box{Write: []string{"${KIMI_CODE_HOME:-~/.kimi-code}/"}}},
 			Title:  "Kimi", Login: "run `kimi` and /login in a terminal",
 			LooseModes: []string{"yolo"}, Signs: Signs{Silence: true},
 		},
 		{
-			Preset: agent.Preset{Name: "kilo", Command: "kilo", Args: []string{"acp"}, Install: "npm install -g @kilocode/cli", Environ: with("KILO_*", "KILOCODE_*", "OPENCODE_*")},
+			Preset: agent.Preset{Name: "kilo", Command: "kilo", Args: []string{"acp"}, Install: "npm install -g @kilocode/cli", Environ: with("KILO_*", "KILOCODE_*", "OPENCODE_*"), Box: agent.KiloBox()},
 			Title:  "Kilo Code", Login: "run `kilo auth login` in a terminal", EndsEarly: true,
 		},
 		{
-			Preset: agent.Preset{Name: "goose", Command: "goose", Args: []string{"acp"}, Install: "npm install -g @aaif/goose-acp", Environ: with("GOOSE_*", "OPENAI_HOST", "OPENAI_BASE_PATH")},
+			Preset: agent.Preset{Name: "goose", Command: "goose", Args: []string{"acp"}, Install: "npm install -g @aaif/goose-acp", Environ: with("GOOSE_*", "OPENAI_HOST", "OPENAI_BASE_PATH"), Box: agent.Box{Write: []string{"${XDG_CONFIG_HOME:-~/.config}/goose/", "${XDG_DATA_HOME:-~/.local/share}/goose/", "${XDG_STATE_HOME:-~/.local/state}/goose/"}}},
 			Title:  "Goose", Login: "run `goose configure` in a terminal, or set GOOSE_PROVIDER, GOOSE_MODEL and the key of the provider",
 			LooseModes: []string{"auto"}, Mode: "approve", LooseCommands: []string{"mode", "builtin", "extension"}, Signs: Signs{Error: "Ran into this error: "},
 		},
 		{
-			Preset: agent.Preset{Name: "cline", Command: "cline", Args: []string{"--acp"}, Install: "npm install -g cline", Environ: with("CLINE_*")},
+			Preset: agent.Preset{Name: "cline", Command: "cline", Args: []string{"--acp"}, Install: "npm install -g cline", Environ: with("CLINE_*"), Box: agent.Box{Write: []string{"${CLINE_DIR:-~/.cline}/"}}},
 			Title:  "Cline", Login: "run `cline auth` in a terminal, or set CLINE_API_KEY and CLINE_PROVIDER",
 			LooseCommands: []string{"yolo", "tools", "cwd"},
 			Set:           map[string]string{"CLINE_SESSION_BACKEND_MODE": "local"}, // else a server stays behind, and errors get lost
@@ -105,12 +110,12 @@ func Presets() []Preset {
 			Title:  "Cursor", Login: "run `cursor-agent login` in a terminal, or set CURSOR_API_KEY",
 		},
 		{
-			Preset: agent.Preset{Name: "pi", Command: "pi-acp", Install: "npm install -g pi-acp @earendil-works/pi-coding-agent", Environ: with("PI_*"), AsksNobody: true},
+			Preset: agent.Preset{Name: "pi", Command: "pi-acp", Install: "npm install -g pi-acp @earendil-works/pi-coding-agent", Environ: with("PI_*"), AsksNobody: true, Box: agent.Box{Write: []string{"${PI_CODING_AGENT_DIR:-~/.pi/agent}/", "~/.pi/"}}},
 			Title:  "Pi", Login: "run `pi` once in a terminal, or set the key of its provider",
 			Signs: Signs{Silence: true}, EndsEarly: true,
 		},
 		{
-			Preset: agent.Preset{Name: "mistral-vibe", Command: "vibe-acp", Install: "uv tool install mistral-vibe", Environ: []string{"MISTRAL_*", "VIBE_*"}},
+			Preset: agent.Preset{Name: "mistral-vibe", Command: "vibe-acp", Install: "uv tool install mistral-vibe", Environ: []string{"MISTRAL_*", "VIBE_*"}, Box: agent.Box{Write: []string{"${VIBE_HOME:-~/.vibe}/"}}},
 			Title:  "Mistral Vibe", Login: "run `vibe --setup` in a terminal, or set MISTRAL_API_KEY",
 			LooseModes: []string{"auto-approve"}, Mode: "ask",
 			LooseCommands: []string{"mcp", "reload", "proxy-setup", "leanstall", "unleanstall", "teleport"},

@@ -103,7 +103,11 @@ func (p *protocol) loggedIn(ctx context.Context) error {
 // open resumes the conversation, or begins one.
 func (p *protocol) open(ctx context.Context, at agentkit.Bookmark) error {
 	cfg := p.conn.Config()
-	params := object{"cwd": cfg.Cwd, "approvalPolicy": p.settings.Approval, "sandbox": p.settings.Sandbox, "approvalsReviewer": "user"} // not a model of its choice
+	params := object{
+		"cwd": cfg.Cwd, "approvalPolicy": p.settings.Approval, "sandbox": p.settings.Sandbox, "approvalsReviewer": "user", // not a model of its choice
+		// Else rules and servers in files of the workspace run what nobody is asked about.
+		"config": object{"notify": []string{}, "projects": object{cfg.Cwd: object{"trust_level": "untrusted"}}},
+	}
 	if model := *p.model.Load(); model != "" {
 		params["model"] = model
 	}

@@ -45,9 +45,6 @@ func (o order) allowOnly() error {
 	}
 	defer unix.Close(int(fd)) //nolint:errcheck,gosec // it ends with the start of the agent anyway
 	allow := func(path string, rights uint64) error {
-		if strings.HasSuffix(path, "/") {
-			_ = os.MkdirAll(path, 0o700) // one that cannot be made is left out
-		}
 		t, found, err := open(path)
 		if err != nil || !found {
 			return err
@@ -66,7 +63,7 @@ func (o order) allowOnly() error {
 	for _, path := range append(o.programs(), o.Rule.Read...) {
 		errs = append(errs, allow(path, readRights))
 	}
-	for _, path := range slices.Concat([]string{"/dev", "/proc"}, o.Rule.Write, o.Rule.Open) {
+	for _, path := range slices.Concat([]string{"/dev", "/proc", temp}, o.Rule.Write, o.Rule.Open) {
 		errs = append(errs, allow(path, allRights))
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -89,6 +86,12 @@ func (o order) programs() []string {
 		all = append(all, path)
 		if before, _, in := strings.Cut(path, "/node_modules/"); in {
 			all = append(all, before+"/node_modules")
+		}
+		// A virtual environment of Python, and the Python that it was made with.
+		top := filepath.Dir(filepath.Dir(path))
+		if _, err := os.Stat(top + "/pyvenv.cfg"); err == nil {
+			python := filepath.Dir(filepath.Dir(resolved(top + "/bin/python")))
+			all = append(all, top, python+"/bin", python+"/lib")
 		}
 	}
 	return all

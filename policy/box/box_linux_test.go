@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,12 +83,14 @@ func beGateway() {
 // names of them that lead there by other ways.
 func home(t *testing.T, uid int) (top string, rule box.Rule) {
 	t.Helper()
-	top = t.TempDir()
 	must := func(err error) {
 		if err != nil {
 			t.Fatal(err)
 		}
 	}
+	top, err := os.MkdirTemp("/var/tmp", "box") //nolint:usetesting // not below /tmp, which is another one in strict
+	must(err)
+	t.Cleanup(func() { must(os.RemoveAll(top)) })
 	for _, dir := range []string{"work", "data", "data/agents", "keys", "spaces/mine/tree", "spaces/other/tree"} {
 		must(os.MkdirAll(filepath.Join(top, dir), 0o700))
 	}
@@ -135,7 +138,7 @@ func play(t *testing.T, uid int, j job) outcome {
 		t.Fatal(err)
 	}
 	gateway := exec.CommandContext(t.Context(), "/proc/self/exe")
-	gateway.Env = []string{asGateway + "=1", "PATH=" + os.Getenv("PATH"), "TOKEN=" + secret}
+	gateway.Env = []string{asGateway + "=1", "PATH=" + os.Getenv("PATH"), "TOKEN=" + secret, "GORACE=atexit_sleep_ms=0"} // else each one sleeps for a second under the race detector
 	gateway.Stdin, gateway.Stderr, gateway.Dir = strings.NewReader(string(text)), os.Stderr, "/"
 	if os.Geteuid() == 0 {
 		gateway.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(uid), Gid: uint32(uid)}}
@@ -284,6 +287,75 @@ func TestStrictOpensOnlyWhatItNeeds(t *testing.T) {
 					t.Errorf("it says %q (%d) %s; want %q", o.Output, o.Status, o.Error, want)
 				}
 			})
+		}
+	}
+}
+
+// In strict /tmp is the session's own, and what is open below it is in its place. In the other forms it is that of the system.
+func TestStrictHasItsOwnDirectoryForTemporaryFiles(t *testing.T) {
+	t.Parallel()
+	outside, err := os.MkdirTemp("/tmp", "box") //nolint:usetesting // it has to be below /tmp
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(outside) })
+	socket, err := net.Listen("unix", outside+"/socket")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = socket.Close() })
+	if err := errors.Join(os.WriteFile(outside+"/file", []byte("outside\n"), 0o666), os.Chmod(outside, 0o777), os.Chmod(outside+"/file", 0o666)); err != nil {
+		t.Fatal(err)
+	}
+	const look, write = `cat "$1/file" || echo closed`, `echo mine >/tmp/box-mine && cat /tmp/box-mine && echo "$TMPDIR"`
+	for who, uid := range users() {
+		for name, row := range map[string]struct {
+			script      string
+			read, write string
+			form        box.Form
+			want        string
+		}{
+			"it is empty":          {`ls -A /tmp`, "", "", box.Strict, ""},
+			"it can be written to": {write, "", "", box.Strict, "mine\n/tmp\n"},
+			"a file outside":       {look, "", "", box.Strict, "closed\n"},
+			"a file that is open":  {look, outside + "/file", "", box.Strict, "outside\n"},
+			"its directory":        {look + `; touch "$1/x" || echo closed`, outside, "", box.Strict, "outside\nclosed\n"},
+			"a part of it":         {`touch "$1/part/x" && echo made; touch "$1/x" || echo closed`, outside, outside + "/part/", box.Strict, "made\nclosed\n"},
+			"a new directory":      {`touch "$1/made/x" && echo made`, "", outside + "/made/", box.Strict, "made\n"},
+			"a socket":             {`test -S "$1/socket" && echo socket; ls -A "$1"`, outside + "/socket", "", box.Strict, "socket\nsocket\n"},
+			"all of it is open":    {look, "", "/tmp", box.Strict, "outside\n"},
+			"a guard":              {look + `; echo "$TMPDIR"`, "", "", box.Guard, "outside\n/dev/shm\n"},
+		} {
+			for _, kept := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s: %s, kept %t", who, name, kept), func(t *testing.T) {
+					t.Parallel()
+					top, rule := home(t, uid)
+					work, dir := filepath.Join(top, "work"), filepath.Join(top, "temporary")
+					if err := errors.Join(os.Mkdir(dir, 0o700), os.Chown(dir, uid, uid)); err != nil {
+						t.Fatal(err)
+					}
+					rule.Form, rule.Write = row.form, []string{work}
+					if row.write != "" {
+						rule.Write = append(rule.Write, row.write)
+					}
+					if row.read != "" {
+						rule.Read = []string{row.read}
+					}
+					if kept {
+						rule.Temp = dir
+					}
+					o := play(t, uid, job{Rule: rule, Dir: work, Script: "exec 2>/dev/null; " + row.script, Args: []string{outside}})
+					if o.Output != row.want || o.Error != "" {
+						t.Errorf("it says %q (%d) %s; want %q", o.Output, o.Status, o.Error, row.want)
+					}
+					if _, err := os.Stat("/tmp/box-mine"); err == nil {
+						t.Error("it is that of the system")
+					}
+					if text, _ := os.ReadFile(dir + "/box-mine"); row.script == write && kept != (string(text) == "mine\n") {
+						t.Errorf("the directory has %q", text)
+					}
+				})
+			}
 		}
 	}
 }

@@ -91,7 +91,7 @@ func try(r Rule) (err error) {
 	if err := errors.Join(os.Mkdir(closed, 0o700), os.WriteFile(file, []byte("closed"), 0o600)); err != nil {
 		return fmt.Errorf("no file can be made to try the box with: %w", err)
 	}
-	r.Closed = []string{closed, file}
+	r.Closed, r.Write = []string{closed, file}, []string{dir}
 	cmd := exec.Command("/proc/self/exe") //nolint:noctx // it ends within setUpWithin
 	cmd.Dir, cmd.Env = "/", []string{}
 	in, err := r.start(cmd, "", "")

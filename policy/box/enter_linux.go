@@ -45,13 +45,13 @@ func enter(text string, args []string) {
 	var o order
 	if err := json.Unmarshal([]byte(text), &o); err != nil {
 		fmt.Fprintln(os.Stderr, "tributary: this argument is for agents that the gateway starts: use tributary serve")
-		os.Exit(2)
+		unix.Exit(2)
 	}
 	unix.CloseOnExec(o.Report)
 	err := o.setUp()
 	if err == nil {
 		if o.Path == "" {
-			os.Exit(0)
+			unix.Exit(0)
 		}
 		err = syscall.Exec(o.Path, args, os.Environ()) //nolint:gosec // the gateway names it
 	}
@@ -62,7 +62,7 @@ func enter(text string, args []string) {
 	_ = errors.As(err, &f.Errno)
 	report, _ := json.Marshal(f) //nolint:errcheck,errchkjson // two plain fields
 	_, _ = unix.Write(o.Report, report)
-	os.Exit(126)
+	unix.Exit(126)
 }
 
 // setUp makes this process one of the rule's user, and the box around it.
@@ -72,7 +72,7 @@ func (o order) setUp() error {
 			return err
 		}
 		if o.Use != "" && unix.Access(o.Use, unix.R_OK|unix.W_OK|unix.X_OK) != nil {
-			os.Exit(notWritable)
+			unix.Exit(notWritable)
 		}
 	}
 	if o.Rule.closes() {
@@ -104,6 +104,11 @@ func (o order) close() error {
 	}
 	if err := o.network(); err != nil {
 		return err
+	}
+	if o.Rule.Form == Strict {
+		if err := o.ownTemp(); err != nil {
+			return err
+		}
 	}
 	if err := o.Rule.cover(); err != nil {
 		return err

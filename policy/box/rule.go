@@ -52,6 +52,9 @@ type Rule struct {
 	// in / is a directory that is made if it is not there.
 	Read  []string `json:"read,omitempty"`
 	Write []string `json:"write,omitempty"`
+	// Temp is a directory that the process finds at /tmp in Strict, with what is open below /tmp in its place. It is
+	// empty, and the caller removes it. "" is one in memory, for this process alone. If /tmp itself is open, it is as outside.
+	Temp string `json:"temp,omitempty"`
 	// User is the user as whom the process runs, with each form; nil is the gateway's own.
 	User *User `json:"user,omitempty"`
 	// Network is all that the process reaches of the network. It gets a network of its own, in which nothing

@@ -170,6 +170,14 @@ func serve(t *testing.T, more []string, other func(context.Context, egress.Targe
 		defer f.mu.Unlock()
 		f.refused = append(f.refused, to.String())
 	}}
+	served := listen(t, p, f.allowed)
+	f.proxy, f.direct = served.proxy, served.direct
+	return f
+}
+
+// listen serves a Proxy; direct leads to one of its addresses.
+func listen(t *testing.T, p *egress.Proxy, direct string) *fixture {
+	t.Helper()
 	var listeners []net.Listener
 	for range 1 + len(p.Listen()) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -178,9 +186,8 @@ func serve(t *testing.T, more []string, other func(context.Context, egress.Targe
 		}
 		listeners = append(listeners, l)
 	}
-	f.proxy, f.direct = &url.URL{Scheme: "http", Host: listeners[0].Addr().String()}, listeners[1+slices.Index(p.Listen(), f.allowed)].Addr().String()
 	t.Cleanup(p.Serve(listeners))
-	return f
+	return &fixture{proxy: &url.URL{Scheme: "http", Host: listeners[0].Addr().String()}, direct: listeners[1+slices.Index(p.Listen(), direct)].Addr().String()}
 }
 
 // connect sends CONNECT and what follows, and returns the status and the connection.

@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,8 @@ type Proxy struct {
 	Other func(ctx context.Context, t Target) bool
 	// Refused is told of each connection that was refused, with the reason in half a sentence.
 	Refused func(t Target, why string)
+
+	connectWithin time.Duration // in tests; else ConnectWithin
 }
 
 // Listen implements box.Network.
@@ -106,14 +109,23 @@ func (s *serving) dial(ctx context.Context, network, address string) (net.Conn, 
 	if !ok {
 		return nil, &refusedError{"it is no host"}
 	}
-	d := net.Dialer{Timeout: ConnectWithin, ControlContext: func(_ context.Context, _, resolved string, _ syscall.RawConn) error {
+	return s.reach(ctx, network, t.String(), func(_ context.Context, _, resolved string, _ syscall.RawConn) error {
 		at, err := netip.ParseAddrPort(resolved)
 		if err != nil {
 			return err
 		}
 		return s.lead(at.Addr().WithZone("").Unmap(), t.Port)
-	}}
-	return d.DialContext(ctx, network, t.String())
+	})
+}
+
+// reach connects within the bounds of time. control sees each address before.
+func (s *serving) reach(ctx context.Context, network, address string, control func(context.Context, string, string, syscall.RawConn) error) (net.Conn, error) {
+	d := net.Dialer{Timeout: cmp.Or(s.connectWithin, ConnectWithin), ControlContext: control}
+	c, err := d.DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return keepBusy(c), nil
 }
 
 // server is the proxy for HTTP.
@@ -219,7 +231,7 @@ func (s *serving) forward(l net.Listener, address string) {
 			return // it was closed
 		}
 		s.goes.Go(func() {
-			there, err := (&net.Dialer{Timeout: ConnectWithin}).DialContext(s.ctx, "tcp", address)
+			there, err := s.reach(s.ctx, "tcp", address, nil)
 			if err != nil {
 				_ = here.Close()
 				return

@@ -8,40 +8,60 @@ import (
 	"time"
 )
 
-// tunnel copies bytes in both directions until both have ended, nothing came for IdleAfter, or the process has ended.
-// from has what is read of here.
+// tunnel copies bytes in both directions until both have ended, or the process has ended. from has what is read of here.
 func (s *serving) tunnel(here, there net.Conn, from io.Reader) {
 	end := func() { _, _ = here.Close(), there.Close() }
 	defer end()
 	defer context.AfterFunc(s.ctx, end)()
-	idle := time.AfterFunc(IdleAfter, end)
-	defer idle.Stop()
 	var back sync.WaitGroup
-	back.Go(func() { pipe(here, there, idle) })
-	pipe(there, from, idle)
+	back.Go(func() { pipe(here, there) })
+	pipe(there, from)
 	back.Wait()
 }
 
 // pipe copies in one direction, and ends that direction.
-func pipe(to net.Conn, from io.Reader, idle *time.Timer) {
-	_, err := io.Copy(to, touching{from, idle})
-	if half, is := to.(interface{ CloseWrite() error }); is && err == nil {
-		_ = half.CloseWrite()
+func pipe(to net.Conn, from io.Reader) {
+	_, err := io.Copy(to, from)
+	if err == nil {
+		_ = closeWrite(to)
 		return
 	}
 	_ = to.Close()
 }
 
-// touching puts off the end of an idle connection with each read.
-type touching struct {
-	io.Reader
+// busy is a connection to a host. It is closed when no byte went in either direction for IdleAfter.
+type busy struct {
+	net.Conn
 	idle *time.Timer
 }
 
-func (t touching) Read(p []byte) (int, error) {
-	n, err := t.Reader.Read(p)
-	t.idle.Reset(IdleAfter)
+func keepBusy(c net.Conn) *busy {
+	return &busy{c, time.AfterFunc(IdleAfter, func() { _ = c.Close() })}
+}
+
+func (b *busy) Read(p []byte) (int, error)  { return b.went(b.Conn.Read(p)) }
+func (b *busy) Write(p []byte) (int, error) { return b.went(b.Conn.Write(p)) }
+
+func (b *busy) went(n int, err error) (int, error) {
+	if err == nil {
+		b.idle.Reset(IdleAfter)
+	}
 	return n, err
+}
+
+func (b *busy) Close() error {
+	b.idle.Stop()
+	return b.Conn.Close()
+}
+
+// CloseWrite ends one direction.
+func (b *busy) CloseWrite() error { return closeWrite(b.Conn) }
+
+func closeWrite(c net.Conn) error {
+	if half, is := c.(interface{ CloseWrite() error }); is {
+		return half.CloseWrite()
+	}
+	return c.Close()
 }
 
 // bounded lets a number of connections in at once. The others wait in the kernel.
@@ -77,9 +97,4 @@ func (c *counted) Close() error {
 }
 
 // CloseWrite ends one direction.
-func (c *counted) CloseWrite() error {
-	if half, is := c.Conn.(interface{ CloseWrite() error }); is {
-		return half.CloseWrite()
-	}
-	return c.Close()
-}
+func (c *counted) CloseWrite() error { return closeWrite(c.Conn) }

@@ -39,7 +39,6 @@ func everyBox() agent.Box {
 			"~/.gitconfig", "${XDG_CONFIG_HOME:-~/.config}/git", "${SSL_CERT_FILE}", "${SSL_CERT_DIR}", "${NODE_EXTRA_CA_CERTS}", "${REQUESTS_CA_BUNDLE}",
 			"${CURL_CA_BUNDLE}", "${GIT_SSL_CAINFO}",
 		},
-		Write: []string{"${TMPDIR:-/tmp}"},
 	}
 }
 
