@@ -141,7 +141,7 @@ func (r *Reader) Records(ctx context.Context, after uint64) iter.Seq2[trace.Reco
 
 // Recent is Records for a reader that follows the turn, if memory has them all.
 func (r *Reader) Recent(after uint64) (records []trace.Record, all bool) {
-	return r.log.Recent(r.session, max(after, r.after))
+	return r.hub.Log.Recent(r.turn.Session, max(after, r.after))
 }
 
 // Changed returns a channel that closes when there may be more records. Take it, read,
