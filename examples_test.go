@@ -6,6 +6,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -79,7 +80,9 @@ func knowAllModules(t *testing.T) {
 var modules sync.Once //nolint:gochecknoglobals // once for each machine
 
 // stranger makes a copy of an example module outside of the repository, tests it and builds
-// its program.
+// its program. That its go.mod is enough is asked without a build: a package of a module that
+// another one replaces is compiled once more, for it has another path in the program. So the
+// build has a workspace, in which the packages of this repository are those that all tests use.
 func stranger(t *testing.T, example string) (dir string, run func(name string, args ...string) string) {
 	t.Helper()
 	if testing.Short() {
@@ -96,18 +99,22 @@ func stranger(t *testing.T, example string) (dir string, run func(name string, a
 	}
 	write(t, filepath.Join(dir, "go.mod"), strings.ReplaceAll(text(t, filepath.Join("examples", example, "go.mod")), "=> ../..", "=> "+root))
 	write(t, filepath.Join(dir, "go.sum"), text(t, "go.sum"))
+	env := append(os.Environ(), "CGO_ENABLED=0", "GOPROXY=off", "GOFLAGS=-mod=mod", "GOWORK=off")
 	run = func(name string, args ...string) string {
 		t.Helper()
 		cmd := exec.CommandContext(t.Context(), name, args...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=mod -trimpath -buildvcs=false", "GOPROXY=off", "GOWORK=off")
+		cmd.Dir, cmd.Env = dir, env
 		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%s %v: %v\n%s", name, args, err, out)
 		}
 		return string(out)
 	}
-	run("go", "test", "./...")
+	run("go", "list", "-deps", "-test", "./...")
+	version := regexp.MustCompile(`(?m)^go .*$`).FindString(text(t, "go.mod"))
+	write(t, filepath.Join(dir, "go.work"), version+"\nuse (\n\t.\n\t"+strconv.Quote(root)+"\n)\n")
+	env = append(env, "GOFLAGS=-trimpath -buildvcs=false", "GOWORK="+filepath.Join(dir, "go.work"))
+	run("go", "test", "-vet=off", "./...")
 	run("go", "build", "-o", "program", ".")
 	return dir, run
 }

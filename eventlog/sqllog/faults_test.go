@@ -159,7 +159,7 @@ func TestPostgreSQLGoesDownInMidTurn(t *testing.T) {
 	t.Parallel()
 	var server pgtest.Server
 	t.Cleanup(server.Stop)
-	s := open(t, sqllog.Options{Dir: t.TempDir(), URL: server.Database(t)})
+	s := open(t, sqllog.Options{Dir: t.TempDir(), URL: server.Database(t), Patience: time.Minute, Lease: time.Minute}) // a machine with much to do starts a server in 10 s
 	const writers, each = 8, 150
 	var wg sync.WaitGroup
 	for w := range writers {

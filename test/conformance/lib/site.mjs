@@ -1,6 +1,5 @@
 // A gateway with the demo agent that pages in this process belong to, and waiting for what they show.
 import path from 'node:path';
-import { visit } from './browser.mjs';
 import { http, start } from './server.mjs';
 
 export const BINARY =
@@ -13,6 +12,7 @@ export async function gateway(sessions = '') {
   const server = await start(BINARY, {
     yaml: `agents:\n  demo:\n    options: {pace: 4ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 12ms}\n${sessions}`,
   });
+  const { visit } = await import('./browser.mjs'); // with a document, which is slow to load, and which tests in Chromium do not need
   await visit(server.base, server.token);
   const side = http(server);
   return {

@@ -4,7 +4,7 @@ import fs from 'node:fs';
 import { describe, test } from 'node:test';
 import { accessible, open, until, useChromium, useGateway } from './lib/page.mjs';
 import { shot } from './lib/clock.mjs';
-import { asks, call, data, failed, says, show } from './lib/show.mjs';
+import { asks, call, data, failed, says, show, showNext } from './lib/show.mjs';
 
 useChromium();
 const site = useGateway();
@@ -27,7 +27,7 @@ describe('a command', () => {
     '\x1b[1;32mok\x1b[0m a\n\x1b[31mFAIL\x1b[0m b\n 10%\r 50%\r100%\nx\by \x1b[38;5;202morange\x1b[0m \x1b]0;title\x07\x1b[2Kend\n';
 
   test('is shown with its output in a terminal’s colours, and how it ended', async () => {
-    const page = await show(
+    const page = await showNext(
       site,
       one(
         call(
@@ -79,7 +79,7 @@ describe('a command', () => {
 
   test('with a long output is a window on it, which opens on request', async () => {
     const text = Array.from({ length: 300 }, (_, i) => `line ${i}`).join('\n');
-    const page = await show(site, one(call('Bash', { command: 'watch' }, text)));
+    const page = await showNext(site, one(call('Bash', { command: 'watch' }, text)));
     const it = await openCard(page, 'watch');
     const pre = it.locator('.terminal pre');
     const height = async () => (await pre.boundingBox()).height;
@@ -96,7 +96,7 @@ describe('a command', () => {
       call('run_shell_command', { command: 'id' }, { type: 'shell_result', output: 'root', exitCode: 0 }),
       call('execute', { cmd: 'date' }, [{ type: 'text', text: 'today' }]),
     ];
-    const page = await show(site, one(...calls));
+    const page = await showNext(site, one(...calls));
     for (const [words, output] of [
       ['ls -l', 'a'],
       ['pwd', '/w'],
@@ -168,7 +168,7 @@ describe('an edit', () => {
     ],
   };
   test('is a diff, whatever its tool', async () => {
-    const page = await show(site, one(...Object.values(cases).map(([part]) => part)));
+    const page = await showNext(site, one(...Object.values(cases).map(([part]) => part)));
     for (const [i, [name, [, want]]] of Object.entries(cases).entries()) {
       const it = page.locator('.tool').nth(i);
       await it.locator('.diff').first().waitFor();
@@ -179,7 +179,7 @@ describe('an edit', () => {
 
   test('shows the change that the agent has reported, with the numbers of the file', async () => {
     const part = call('Edit', { file_path: '/w/a.go', old_string: 'a', new_string: 'b' }, 'ok');
-    const page = await show(
+    const page = await showNext(
       site,
       one(
         part,
@@ -207,7 +207,7 @@ describe('an edit', () => {
   });
 
   test('of a file that no call has changed is a card of its own', async () => {
-    const page = await show(
+    const page = await showNext(
       site,
       one(data('file-change', { path: '/w/made.txt', change: 'created', diff: '--- /dev/null\n+++ /w/made.txt\n@@ -0,0 +1 @@\n+made\n' })),
     );
@@ -219,7 +219,7 @@ describe('an edit', () => {
 });
 
 test('what an agent reads, searches and fetches is one line, and more on a click', async () => {
-  const page = await show(
+  const page = await showNext(
     site,
     one(
       call('Read', { file_path: '/w/a.go' }, '1\tpackage x\n2\t\n3\tfunc F() {}', { title: 'Read a.go' }),
@@ -241,7 +241,7 @@ test('what an agent reads, searches and fetches is one line, and more on a click
 
 test('what a tool does is what the gateway says, whatever its name', async () => {
   const said = kind => ({ callProviderMetadata: { tributary: { kind, started_at: '2026-01-01T00:00:00.000Z' } } });
-  const page = await show(
+  const page = await showNext(
     site,
     one(
       call('mcp__box__ausfuehren', { script: 'make all' }, 'made', said('execute')),
@@ -264,7 +264,7 @@ test('what a tool does is what the gateway says, whatever its name', async () =>
 
 test('how long a call took is shown after a reload, too', async () => {
   const took = ms => ({ resultProviderMetadata: { tributary: { duration_ms: ms } } });
-  const page = await show(
+  const page = await showNext(
     site,
     one(
       call('Bash', { command: 'make all' }, 'made', took(83_400)),
@@ -279,7 +279,7 @@ test('how long a call took is shown after a reload, too', async () => {
 
 test('an unknown tool is readable', async () => {
   const list = Array.from({ length: 250 }, (_, i) => ({ day: i }));
-  const page = await show(
+  const page = await showNext(
     site,
     one(
       call('mcp__srv__get_weather', { city: 'Basel', deep: { a: { b: 1 } } }, { list, note: 'x'.repeat(3000) }),
@@ -299,7 +299,7 @@ test('an unknown tool is readable', async () => {
 
 test('plans, sub-agents, notices and messages into a turn have forms of their own', async () => {
   const task = call('Task', { description: 'Look around', prompt: 'Find **all**' }, 'Three uses.', { title: 'Delegate: Look around' });
-  const page = await show(
+  const page = await showNext(
     site,
     one(
       call(
@@ -372,7 +372,7 @@ test('errors are sentences; what was denied or stopped says so', async () => {
   const decided = decision => ({
     callProviderMetadata: { tributary: { kind: 'execute', decision: { outcome: 'selected', ...decision } } },
   });
-  const page = await show(
+  const page = await showNext(
     site,
     one(
       failed('Read', { file_path: '/w/none' }, 'There is no such file.'),
@@ -401,7 +401,7 @@ test('errors are sentences; what was denied or stopped says so', async () => {
 test('5 MB of output are cut, shown on request, and downloaded whole', async () => {
   const line = i => `${String(i).padStart(7, '0')} the quick brown fox jumps over the lazy dog`;
   const big = Array.from({ length: 100_000 }, (_, i) => line(i)).join('\n');
-  const page = await show(
+  const page = await showNext(
     site,
     one(
       call('Bash', { command: 'cat big' }, big),
@@ -430,7 +430,7 @@ test('5 MB of output are cut, shown on request, and downloaded whole', async () 
 
 test('pictures are enlarged and files downloaded; sources lead out; the cost of a turn is one line', async () => {
   const png = 'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAIAAACQd1PeAAAADElEQVR4nGNgYPgPAAEDAQAIicLsAAAAAElFTkSuQmCC';
-  const page = await show(site, [
+  const page = await showNext(site, [
     {
       id: 'u1',
       role: 'user',
@@ -473,7 +473,7 @@ test('pictures are enlarged and files downloaded; sources lead out; the cost of 
 test('the cost is that of the turn, or of its last step where the agent counts no turn', async () => {
   const step = { scope: 'step', input_tokens: 10, output_tokens: 2 },
     turn = { scope: 'turn', input_tokens: 20, output_tokens: 4 };
-  const page = await show(
+  const page = await showNext(
     site,
     [
       [{ ...step, scope: 'turn' }, step],
@@ -536,7 +536,7 @@ test('a command that runs shows its output as it comes', async () => {
 test('many parts of one kind, some of them long, are fine for a screen reader', async () => {
   const text = '```go\nvar a = 1\n```\n\n| a |\n|--|\n| 1 |\n\n'.repeat(2),
     error = 'It failed. '.repeat(200);
-  const page = await show(
+  const page = await showNext(
     site,
     one(
       { type: 'reasoning', text: 'word '.repeat(3000), state: 'done' },
