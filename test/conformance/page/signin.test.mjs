@@ -109,8 +109,12 @@ test('a sign-in that ends in mid-turn is a dialog over the page: conversation, d
   await other.leave();
 });
 
-test('a person signs out', async () => {
+test('a person signs out, and reads that they have not where the gateway did not hear of it', async () => {
   const page = await open(site);
+  await page.route('**/auth/sign-out', route => route.abort());
+  await account(page, 'Sign out');
+  await page.getByText('The gateway cannot be reached, so you are still signed in here. Try again.').first().waitFor();
+  await page.unroute('**/auth/sign-out');
   await account(page, 'Sign out');
   await asks(page).waitFor();
   assert.equal(await page.evaluate(async () => (await fetch('/api/sessions')).status), 401);
