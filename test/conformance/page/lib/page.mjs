@@ -16,6 +16,13 @@ const YAML =
 /** Options of a test that measures seconds: it says something on a machine that does nothing else, and runs only where it is asked for. */
 export const measurement = { skip: process.env.TRIBUTARY_TEST_FULL !== '1' && 'a measurement: TRIBUTARY_TEST_FULL=1 runs it' };
 
+/** How many times slower the pages' own processor is. 4 finds tests that count on the order of things that take no time. */
+const SLOWER = Number(process.env.TRIBUTARY_TEST_SLOWER);
+const slow = async page => {
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send('Emulation.setCPUThrottlingRate', { rate: SLOWER });
+};
+
 let browser;
 
 /** Chromium for the tests of a file, as launch starts it: call it once, at the top. */
@@ -54,6 +61,7 @@ export const open = (site, hash = '', options = {}) => openIn(browser, site, has
 /** The same in a browser of the caller's. */
 export async function openIn(browser, site, hash, { signedIn = true, prepare, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options });
+  if (SLOWER) context.on('page', slow);
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
   watch(page);
