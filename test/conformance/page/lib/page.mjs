@@ -89,6 +89,47 @@ export function watch(page) {
   });
 }
 
+/**
+ * Begins to watch for an element whose text or name has these words. The function that it returns waits until one has been there, also if it is gone by
+ * then: for a sentence that stays some seconds, a state that is over soon. Call it before what shows the element.
+ */
+export async function glimpse(page, selector, words = '') {
+  const watch = await page.evaluateHandle(
+    ([selector, words]) => {
+      const it = { seen: false };
+      new MutationObserver(() => {
+        it.seen ||= [...document.querySelectorAll(selector)].some(el => `${el.textContent} ${el.ariaLabel ?? ''}`.includes(words));
+      }).observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+      return it;
+    },
+    [selector, words],
+  );
+  return () => until(`the page has shown ${selector} ${words}`, () => watch.evaluate(it => it.seen));
+}
+
+/** Opens the card of a call, if it is not open. */
+export const openCard = card =>
+  until('the card is open', async () => {
+    if ((await card.locator('> details').getAttribute('open')) !== null) return true;
+    await card.locator('summary').first().click();
+    return false;
+  });
+
+/** Scrolls the conversation up, away from its end, and returns the place where that stops. */
+export async function scrollUp(page, by) {
+  const box = page.locator('.scroll');
+  await box.hover();
+  await page.mouse.wheel(0, -by);
+  let last = -1;
+  return until('the conversation is scrolled up, and stands', async () => {
+    const [top, left] = await box.evaluate(el => [el.scrollTop, el.scrollHeight - el.scrollTop - el.clientHeight]);
+    const stands = left > by / 2 && top === last;
+    last = top;
+    await sleep(100);
+    return stands && { top };
+  });
+}
+
 /** For open's prepare: a page whose prompts and streams are requests, which a test can hold, change and fail. */
 export const withoutSockets = page =>
   page.addInitScript(() => {
