@@ -284,7 +284,7 @@ func (l *remoteLink) Send(ctx context.Context) error {
 	case err == nil:
 		err = l.r.Answered(c.Path, nil) //nolint:contextcheck // as above
 	case errors.As(err, &failed) && failed.Status == 0 && l.r.hasHeard():
-		l.Cut() // the agent has the prompt: only the connection is lost
+		l.srv.lost() // the agent has the prompt, and may have answered on the stream
 		err = nil
 	}
 	return err
