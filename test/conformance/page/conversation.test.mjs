@@ -319,10 +319,10 @@ test('a screen reader hears of the end of an answer, and not of each word', asyn
 test('the plan stands above the composer while its turn runs, and in its message afterwards', async () => {
   await site.post('/api/sessions', { id: 'planned', agent: 'patient' });
   const page = await open(site, '#/s/planned');
+  const pinned = page.getByRole('region', { name: 'Plan' }),
+    stands = await glimpse(page, '[aria-label="Plan"]', 'of 3 done');
   await page.say('plan');
-  const pinned = page.getByRole('region', { name: 'Plan' });
-  await pinned.waitFor();
-  await pinned.getByText('of 3 done').waitFor();
+  await stands();
   await over(page);
   assert.equal(await pinned.count(), 0);
   await page.getByText('Plan, 3 of 3 done').click();
