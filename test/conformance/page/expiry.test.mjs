@@ -114,7 +114,9 @@ describe('a JSON Web Token', () => {
       },
       { times: 1 },
     );
+    const refused = page.waitForResponse(res => res.status() === 401 && res.url().includes('/api/chat?'));
     await page.say('hello');
+    await refused; // another request may be the first that asks for the sign-in
     await until(
       'the prompt is a draft again',
       async () => (await page.locator('textarea[aria-label="Your message"]').inputValue()) === 'hello',

@@ -57,7 +57,7 @@ describe('the keyboard keeps a place', () => {
     const id = randomUUID();
     await site.post('/api/sessions', { id, agent: 'unhurried' });
     const page = await open(site, `#/s/${id}`);
-    await page.say('slow');
+    await page.say('slow 10000');
     await page.getByText('many streams').waitFor();
     await page.say('hello');
     await button(page, 'Edit: hello').press('Enter');

@@ -41,16 +41,16 @@ const DEEDS = {
         .first()
         .press('Enter'),
   },
-  'a stop': { agent: 'unhurried', runs: 'slow', silent: ['POST', /\/stop/], act: page => button(page, 'Stop').press('Enter') },
+  'a stop': { agent: 'unhurried', runs: 'slow 10000', silent: ['POST', /\/stop/], act: page => button(page, 'Stop').press('Enter') },
   'a prompt for the queue': {
     agent: 'unhurried',
-    runs: 'slow',
+    runs: 'slow 10000',
     silent: ['POST', /\/api\/chat\?/],
     act: page => page.say('usage'),
   },
   'a change of the queue': {
     agent: 'unhurried',
-    runs: 'slow',
+    runs: 'slow 10000',
     silent: ['DELETE', /\/queue\//],
     act: async page => {
       await page.say('usage');
