@@ -77,7 +77,8 @@ var timers = map[string]struct {
 	"packages/chat/conversation.ts": {2, "a lost stream is taken up again, with longer and longer pauses; an answer is sent when the Chat has it"},
 	"packages/chat/streams.ts":      {1, "the longest wait of a stop for the end of its streams"},
 	"packages/chat/vue.ts":          {1, "the pause between two renderings"},
-	"packages/chat/follow.ts":       {3, "a connection that is silent, or lost"},
+	"packages/chat/follow.ts":       {1, "the pause after a lost connection"},
+	"packages/chat/silence.ts":      {1, "a connection that is silent"},
 }
 
 // The gateway pushes all that the page shows.

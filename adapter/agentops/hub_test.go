@@ -85,7 +85,11 @@ func (g *gateway) promptAs(text string, c agent.Caller) session.Turn {
 func (g *gateway) wait(turn session.Turn) (trace.Stop, []trace.Event) {
 	g.t.Helper()
 	var events []trace.Event
-	for r, err := range g.hub.Follow(g.t.Context(), g.server.id, turn.ID, turn.After) {
+	records, err := g.hub.Records(g.t.Context(), g.server.id, session.Filter{After: turn.After, Turn: turn.ID, Deltas: true, Live: true})
+	if err != nil {
+		g.t.Fatal(err)
+	}
+	for r, err := range records {
 		if err != nil {
 			g.t.Fatal(err)
 		}

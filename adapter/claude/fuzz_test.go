@@ -54,20 +54,20 @@ func TestTimeGrowsWithTheInput(t *testing.T) {
 		return []byte(b.String())
 	}
 	measure := func(recording []byte) time.Duration {
-		best := time.Hour
-		for range 3 {
-			start := time.Now()
-			if _, err := replay.Run(t.Context(), claude.NewDecoder(claude.Options{}), bytes.NewReader(recording), func(trace.Record) error { return nil }); err != nil {
-				t.Fatal(err)
-			}
-			best = min(best, time.Since(start))
+		start := time.Now()
+		if _, err := replay.Run(t.Context(), claude.NewDecoder(claude.Options{}), bytes.NewReader(recording), func(trace.Record) error { return nil }); err != nil {
+			t.Fatal(err)
 		}
-		return best
+		return time.Since(start)
 	}
-	small, large := measure(turn(500)), measure(turn(4000))
-	if large > 32*small {
-		t.Errorf("8 times the input takes %v instead of %v", large, small)
+	small, large := time.Hour, time.Hour
+	for range 60 { // other work of the machine makes some runs slow, and none fast
+		small, large = min(small, measure(turn(500))), min(large, measure(turn(4000)))
+		if large <= 32*small {
+			return
+		}
 	}
+	t.Errorf("8 times the input takes %v instead of %v", large, small)
 }
 
 // BenchmarkDelta is the cost of one streamed piece of text.

@@ -111,7 +111,7 @@ func (l *delivery) Send(ctx context.Context) error {
 	case err == nil:
 		err = l.s.Answered(*c, nil) //nolint:contextcheck // as above
 	case errors.As(err, &failed) && failed.Status == 0 && l.s.Heard():
-		l.Cut() // the agent has the prompt: only the connection is lost
+		l.conn.lost() // the agent has the prompt, and may have answered on the stream
 		err = nil
 	}
 	return err

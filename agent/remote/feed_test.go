@@ -163,10 +163,15 @@ func TestAStartedServerThatDiesEndsTheTurnAndIsStartedAgain(t *testing.T) {
 
 func TestWordsOfAServerThatHasDiedAreReadToTheEnd(t *testing.T) {
 	t.Parallel()
-	host := agenttest.NewHost()
-	dead := prompt(t.Context(), t, host, openFeed(t, host, feeding(t, "", "server")), "many words and die")
-	if words := strings.Count(dead.said, slowWord); words != lastWords || dead.stop.Reason != trace.ReasonDied {
-		t.Errorf("%d of %d words arrived, and the turn ended as %s", words, lastWords, dead.stop.Reason)
+	for _, text := range []string{"many words and die", "many words and die without an answer"} {
+		t.Run(text, func(t *testing.T) {
+			t.Parallel()
+			host := agenttest.NewHost()
+			dead := prompt(t.Context(), t, host, openFeed(t, host, feeding(t, "", "server")), text)
+			if words := strings.Count(dead.said, slowWord); words != lastWords || dead.stop.Reason != trace.ReasonDied {
+				t.Errorf("%d of %d words arrived, and the turn ended as %s", words, lastWords, dead.stop.Reason)
+			}
+		})
 	}
 }
 

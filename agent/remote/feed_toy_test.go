@@ -93,11 +93,14 @@ func (s *feedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprintln(os.Stderr, "out of memory")
 			os.Exit(9)
 		})
-	case m.Prompt == "many words and die":
+	case strings.HasPrefix(m.Prompt, "many words and die"):
 		for i := range lastWords {
 			s.tell(message{Say: fmt.Sprint(slowWord, i, strings.Repeat(" x", 500))})
 		}
 		s.tell(message{End: "exit"})
+		if strings.HasSuffix(m.Prompt, "without an answer") {
+			<-r.Context().Done()
+		}
 	case m.Prompt == "forget":
 		s.mute = true
 	case m.Prompt == "mute", m.Prompt == "deaf":

@@ -63,9 +63,9 @@ type connection struct {
 	why  string        // the process ended; set before done is closed
 }
 
-// lastWords bounds how long the event stream of a process that has ended is read: what it has
-// sent may not have arrived yet.
-const lastWords = time.Second
+// lastWords bounds how long the event stream of a process that has ended is read. The stream
+// ends with the process, once it is read; only a process that inherited it holds it open.
+const lastWords = 10 * time.Second
 
 // connections bounds the connections to a server that has a network of its own.
 const connections = 16
@@ -180,6 +180,17 @@ func (c *connection) close() {
 		_ = c.proc.Close()
 		<-c.done
 	}
+}
+
+// lost ends the connection, whose server does not answer any more. What a process that was started
+// here has sent is still read.
+func (c *connection) lost() {
+	if c.proc == nil {
+		c.close()
+		return
+	}
+	c.proc.Terminate()
+	_ = c.proc.Close() // drain does the rest
 }
 
 // gone reports whether the connection or the process has ended.

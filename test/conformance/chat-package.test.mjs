@@ -183,7 +183,7 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
 
       test('a page that is opened while a prompt waits shows the running answer once, and then both in their order', async () => {
         const first = unhurried();
-        await first.say('slow');
+        await first.say('slow 10000'); // it ends when it is stopped, however slow the machine is
         await words(first);
         void site.now.post('/api/chat', {
           id: first.id,
@@ -192,6 +192,8 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
         await until('the prompt waits', async () => (await site.now.get(`/api/sessions/${first.id}/queue`)).json.queue.length === 1);
         const again = mount(Other, { id: first.id });
         let most = 0;
+        await until('the running answer is shown', () => again.articles().some(a => a.textContent.includes('many streams')));
+        await site.now.post(`/api/sessions/${first.id}/stop`, { queue: 'run' });
         await until('both answers are shown', () => {
           most = Math.max(most, again.articles().filter(a => a.textContent.includes('many streams')).length);
           return again.articles().length === 4 && again.text.includes('I am the demo agent');

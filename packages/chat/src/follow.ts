@@ -5,8 +5,6 @@ import { serverEvents } from './sse.js';
 
 const FIRST = 1000,
   LONGEST = 30_000;
-/** The gateway sends a comment after 15 s of silence. After three times that the connection is dead. */
-const SILENCE = 45_000;
 
 export interface FollowOptions {
   /** Ends the iteration. */
@@ -43,19 +41,12 @@ export async function* follow<T extends { type?: string }>(
       if (away()) stop();
     });
     signal?.addEventListener('abort', stop);
-    let silence = setTimeout(stop, SILENCE),
-      wait: number | undefined,
-      problem: Error | undefined;
-    const touched = () => {
-      clearTimeout(silence);
-      silence = setTimeout(stop, SILENCE);
-    };
+    let wait: number | undefined, problem: Error | undefined;
     try {
       const response = await gateway.fetch(address(mark), { headers: { accept: 'text/event-stream' }, signal: attempt.signal });
       if (!response.body) throw networkError();
-      touched();
       onConnection?.(true);
-      for await (const { id, data } of serverEvents(response.body, touched)) {
+      for await (const { id, data } of serverEvents(response.body)) {
         const event = JSON.parse(data) as T & { error?: string; code?: string };
         if (event.type === undefined && event.error !== undefined) {
           // the last one: the person may read no more
@@ -75,7 +66,6 @@ export async function* follow<T extends { type?: string }>(
       problem = error as Error;
       if (error instanceof TributaryError && error.retryAfter) wait = error.retryAfter * 1000;
     } finally {
-      clearTimeout(silence);
       unwatch();
       signal?.removeEventListener('abort', stop);
       attempt.abort();

@@ -1,5 +1,6 @@
 // The HTTP side of a gateway: one place for its address, the token and what is done when the token has expired.
 import { networkError, refusal } from './errors.js';
+import { withoutSilence } from './silence.js';
 
 export interface GatewayOptions {
   /** The origin of the gateway, such as https://agents.example.com. Left out: the page's own. */
@@ -45,15 +46,15 @@ export class Gateway {
     for (const run of [...this.#waiting]) run();
   }
 
-  /** An answer that is ok. A refusal is a TributaryError, a lost connection a TypeError. path begins with a slash. */
+  /** An answer that is ok. A refusal is a TributaryError, a lost or silent connection a TypeError. path begins with a slash. */
   async fetch(path: string, init: RequestInit = {}): Promise<Response> {
     for (let again = false; ; again = true) {
       const headers = await this.#headers(init.headers),
         used = this.#token;
       let response: Response;
       try {
-        const call = this.#options.fetch ?? globalThis.fetch;
-        response = await call((this.#options.url ?? '').replace(/\/$/, '') + path, {
+        const address = (this.#options.url ?? '').replace(/\/$/, '') + path;
+        response = await withoutSilence(this.#options.fetch ?? globalThis.fetch, address, {
           ...init,
           headers,
           credentials: this.#options.credentials ?? init.credentials,

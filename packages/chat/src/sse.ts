@@ -7,8 +7,8 @@ export interface ServerEvent {
   data: string;
 }
 
-/** The events of a body. touched is called for each piece of it, also for comments. */
-export async function* serverEvents(body: ReadableStream<Uint8Array>, touched: () => void): AsyncGenerator<ServerEvent, void, undefined> {
+/** The events of a body. */
+export async function* serverEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent, void, undefined> {
   const reader = body.getReader(),
     decoder = new TextDecoder(),
     events: ServerEvent[] = [];
@@ -18,7 +18,6 @@ export async function* serverEvents(body: ReadableStream<Uint8Array>, touched: (
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
-      touched();
       parser.feed(decoder.decode(value, { stream: true }));
       yield* events.splice(0);
     }

@@ -128,7 +128,7 @@ async function read(...pieces) {
         out.close();
       },
     });
-  for await (const { id, data } of serverEvents(body, () => {})) events.push([id, data]);
+  for await (const { id, data } of serverEvents(body)) events.push([id, data]);
   return events;
 }
 const bytes = text => new TextEncoder().encode(text);

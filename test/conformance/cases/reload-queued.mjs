@@ -8,7 +8,7 @@ export default {
   about: 'the page is gone while a second prompt waits; the new page resumes the first turn, and the second one still runs and is shown',
   async run(t) {
     const before = await t.open();
-    before.send('slow');
+    before.send('slow 200'); // it is not over when the page is there again, also on a slow machine
     await before.until('some text is shown', c => c.last?.role === 'assistant' && textOf(c.last).length > 40);
     before.send('hello');
     for (let n = 0; n < 3; n = (await t.history()).length) await sleep(50); // until the second prompt is on record

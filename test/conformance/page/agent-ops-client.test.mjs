@@ -176,7 +176,7 @@ for (const [flag, name] of BOTH) {
 
 test('the flag changes in the middle of an answer, both ways, and the answer is whole', async () => {
   const page = await open(false, { agent: 'unhurried' });
-  await page.say('slow');
+  await page.say('slow 200');
   await page.locator('article[aria-label=assistant] p').first().waitFor();
   await page.flag.check();
   await page.locator('article[aria-label=assistant] p').first().waitFor();

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { DRAWN, generated, HIDDEN, INPUTS, missing, random } from '../lib/inputs.mjs';
 import { shot } from './lib/clock.mjs';
-import { accessible, open, until, useChromium, useGateway } from './lib/page.mjs';
+import { accessible, open, openCard, until, useChromium, useGateway } from './lib/page.mjs';
 import { asks, call, says, show } from './lib/show.mjs';
 import { fits, VIEWS } from './lib/views.mjs';
 
@@ -69,6 +69,12 @@ async function unfoldAll(place) {
     });
 }
 
+/** Opens what is folded in these cards by now. What is in a card is loaded at its first opening, and may come in pieces. */
+const openFolds = cards =>
+  cards.locator('.folded:not([open]) > summary').evaluateAll(all => {
+    for (const s of all) s.click();
+  });
+
 /** The text of the inputs of each card, in their order. */
 const subjectsOf = cards =>
   cards.evaluateAll(all => all.map(card => [...card.querySelectorAll('.subject')].map(s => s.textContent).join('\n')));
@@ -104,18 +110,17 @@ test('the card of a call has the whole input, too', async () => {
   const parts = cases.map(([, input], i) => call('a_tool', input, 'done', { toolCallId: `c${i}` }));
   const page = await show(site, [asks('go'), says(...parts, 'the end')]);
   await page.getByText('the end', { exact: true }).waitFor();
-  const click = all => {
+  await page.locator('.tool > details:not([open]) > summary').evaluateAll(all => {
     for (const s of all) s.click();
-  };
-  await page.locator('.tool > details:not([open]) > summary').evaluateAll(click);
+  });
   await until('all are open', async () => (await page.locator('.tool .tool-body').count()) === cases.length);
-  await page.locator('.tool .folded:not([open]) > summary').evaluateAll(click);
-  await unfoldAll(page);
   let texts = [];
   for (const [i, [what, input]] of cases.entries()) {
     if (input === null || (typeof input === 'object' && Object.keys(input).length === 0)) continue; // no input at all
     await until(`nothing is missing: ${what}`, async () => {
       if (missing(input, texts[i] ?? '', DRAWN).length === 0) return true;
+      await openFolds(page.locator('.tool'));
+      await unfoldAll(page);
       texts = await subjectsOf(page.locator('.tool'));
       return false;
     });
@@ -138,17 +143,12 @@ test('the call that asks has the whole input in its card, and the same call once
   for (const [i, [tool, input]] of [...calls, ...calls].entries()) {
     const it = page.locator('.tool').nth(i),
       what = `${tool}, ${i < calls.length ? 'done' : 'asking'}`;
-    await it.waitFor();
-    if ((await it.locator('> details').getAttribute('open')) === null) await it.locator('summary').first().click();
-    await until(`the input is there: ${what}`, async () => (await it.locator('.subject').count()) > 0);
-    await it.locator('.folded:not([open]) > summary').evaluateAll(all => {
-      for (const s of all) s.click();
+    await openCard(it);
+    await until(`nothing is missing: ${what}`, async () => {
+      await openFolds(it);
+      const text = `${await subjects(it)}\n${(await it.locator('.fetched').allTextContents()).join()}`;
+      return missing(input, text, [...DRAWN, 'url']).length === 0;
     });
-    await until(
-      `nothing is missing: ${what}`,
-      async () =>
-        missing(input, `${await subjects(it)}\n${(await it.locator('.fetched').allTextContents()).join()}`, [...DRAWN, 'url']).length === 0,
-    );
   }
   await page.leave();
 });
@@ -359,8 +359,7 @@ describe('an input that JSON.parse changes', () => {
     const page = await show(site, [asks('go'), says(...parts)]);
     for (const [i, { tool, text }] of all.entries()) {
       const it = page.locator('.tool').nth(i);
-      await it.waitFor();
-      if ((await it.locator('> details').getAttribute('open')) === null) await it.locator('summary').first().click();
+      await openCard(it);
       await until(`the text is there: ${tool} ${text}`, async () => (await subjects(it)) === seen(text));
       assert.equal(await it.getByText(NOTE).count(), 1, tool);
       const head = await it.locator('summary').first().textContent();

@@ -175,11 +175,14 @@ test('the keyboard alone removes files', async () => {
 });
 
 const offers = page => page.getByRole('option');
-/** A session whose workspace has files. asked: what the page wanted to know of them; the answer to a single letter takes its time. */
+/** A session whose workspace has files. asked: what the page wanted to know of them. The answer to the letter s comes when answer() is called. */
 async function offering(options) {
   const id = await make(),
     asked = [];
-  let controls;
+  let controls, answer;
+  const late = new Promise(resolve => {
+    answer = resolve;
+  });
   const page = await open(site, `#/s/${id}`, {
     ...options,
     prepare: p => {
@@ -187,14 +190,14 @@ async function offering(options) {
       return p.route('**/files?*', async route => {
         const q = new URL(route.request().url()).searchParams.get('q');
         asked.push(q);
-        await sleep(q === 's' ? 500 : 0);
+        if (q === 's') await late;
         await route.continue().catch(() => {}); // the page has given it up
       });
     },
   });
   await controls;
   await field(page).waitFor();
-  return { page, id, asked };
+  return { page, id, asked, answer };
 }
 
 test('/ at the beginning lists the agent’s commands; arrows choose, Tab and Enter take, Escape closes', async () => {
@@ -254,10 +257,10 @@ test('a new chat offers the commands that its agent had when it was seen last', 
 });
 
 test('@ lists files of the workspace while one types; a late answer does not count', async () => {
-  const { page, asked } = await offering();
+  const { page, asked, answer } = await offering();
   await field(page).fill('look at ');
-  await field(page).pressSequentially('@s', { delay: 10 });
-  await sleep(250);
+  await field(page).pressSequentially('@s');
+  await until('the first letter is a question', () => asked.includes('s'));
   await field(page).evaluate(box => {
     // two letters at once, however busy the machine is
     for (const letter of 'ea') {
@@ -266,9 +269,10 @@ test('@ lists files of the workspace while one types; a late answer does not cou
     }
   });
   await until('one file matches', async () => (await offers(page).allInnerTexts()).join().includes('season.go'));
+  answer();
   await sleep(500);
   assert.equal(await offers(page).count(), 1, 'the answer to the first letter came too late');
-  assert.deepEqual(asked, ['s', 'sea'], 'not each letter is a question');
+  assert.deepEqual(asked.filter(Boolean), ['s', 'sea'], 'not each letter is a question');
   await page.keyboard.press('Enter');
   assert.equal(await value(page), 'look at @src/season.go ');
   await field(page).pressSequentially('and @READ');

@@ -39,7 +39,7 @@ test('twelve seconds without a network in mid-turn: the page says so, keeps what
   await shot(page, 'lost-3-back');
   await whole(page, site, 'minute', 1600);
   assert.equal(await answers(page).count(), 1);
-  assert.equal(await page.getByRole('alert').count(), 0, 'no sentence of the bad minute stays');
+  await until('no sentence of the bad minute stays', async () => (await page.getByRole('alert').count()) === 0);
   assert.equal(await field(page).inputValue(), 'a draft of the time without a network');
   await page.leave();
 });

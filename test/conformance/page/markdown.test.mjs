@@ -1,7 +1,7 @@
 // Markdown as the page draws it: what agents write, and what an attacker may write.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { accessible, measurement, open, until, useChromium, useGateway } from './lib/page.mjs';
+import { accessible, glimpse, measurement, open, until, useChromium, useGateway } from './lib/page.mjs';
 import { asks, says, show } from './lib/show.mjs';
 
 useChromium();
@@ -94,8 +94,9 @@ test('the boxes of a task list are drawn, also where blank lines separate its it
 
 test('code is copied, and its long lines are wrapped on request', async () => {
   const page = await show(site, [asks('x'), says('```js\nconst a = 1;\n```')], { permissions: ['clipboard-read', 'clipboard-write'] });
+  const copied = await glimpse(page, 'button', 'Copied');
   await page.getByRole('button', { name: 'Copy the code' }).click();
-  await page.getByRole('button', { name: 'Copied' }).waitFor();
+  await copied();
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), 'const a = 1;');
   await page.getByRole('button', { name: 'Wrap' }).click();
   await page.locator('.code pre.wrap').waitFor();
@@ -162,9 +163,9 @@ describe('while it is written', () => {
     });
     await page.say('markdown'); // each word is drawn, also the first of `inline code`
     await page.locator('.agent-says code', { hasText: 'inline code' }).waitFor();
+    await until('enough states were looked at', () => page.evaluate(() => window.looks > 10));
     await page.getByRole('button', { name: /^Stop/ }).click();
-    const { looks, wrong } = await page.evaluate(() => ({ looks: window.looks, wrong: window.wrong }));
-    assert.ok(looks > 10, `${looks} states of the answer were looked at`);
+    const wrong = await page.evaluate(() => window.wrong);
     assert.deepEqual(wrong, [], 'a back quote that is not closed yet');
     await page.leave();
   });

@@ -1,7 +1,7 @@
 // The command menu and the keys of the page.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { accessible, open, until, useChromium, useGateway } from './lib/page.mjs';
+import { accessible, glimpse, open, until, useChromium, useGateway } from './lib/page.mjs';
 
 useChromium();
 const site = useGateway();
@@ -71,8 +71,9 @@ describe('the command menu', () => {
     const page = await open(site, '#/s/deeds');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await heading(page, 'Deeds').waitFor();
+    const said = await glimpse(page, '.toast', 'The link is copied.');
     await choose(page, 'copy', 'Copy link');
-    await page.getByText('The link is copied.').waitFor();
+    await said();
     await choose(page, 'rename', 'Rename');
     const title = page.getByRole('textbox', { name: 'Title of the session' });
     await title.fill('Better deeds');
@@ -123,10 +124,13 @@ describe('keys', () => {
     await page.keyboard.press('Shift+K');
     await heading(page, 'Upper').waitFor();
     await page.say('slow 10000');
-    await stop(page).waitFor(); // before it, the key stops nothing
+    await stop(page).waitFor();
+    await until('the turn runs', async () => (await session('upper')).state === 'running');
     await leaveField(page);
-    await page.keyboard.press('Shift+S');
-    await until('it has stopped', async () => (await session('upper')).state === 'idle');
+    await until('it has stopped', async () => {
+      await page.keyboard.press('Shift+S'); // the key stops what the list shows as running
+      return (await session('upper')).state === 'idle';
+    });
     await idle(page);
     await page.keyboard.press('F2');
     await page.getByRole('textbox', { name: 'Title of the session' }).press('Escape');
@@ -153,8 +157,7 @@ describe('keys', () => {
 
   test('are listed by ?, and can be turned off', async () => {
     const page = await open(site);
-    await page.getByRole('textbox', { name: 'Your message' }).waitFor();
-    await idle(page);
+    await leaveField(page);
     await page.keyboard.press('?');
     const keys = page.getByRole('dialog', { name: 'Keys' });
     await keys.getByText('Next session').waitFor();

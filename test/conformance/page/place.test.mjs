@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { after, describe, test } from 'node:test';
-import { open, until, useChromium, useGateway } from './lib/page.mjs';
+import { glimpse, open, until, useChromium, useGateway } from './lib/page.mjs';
 import { says, show } from './lib/show.mjs';
 import { VIEWS } from './lib/views.mjs';
 
@@ -47,7 +47,9 @@ describe('the keyboard keeps a place', () => {
     await button(page, 'Deny with a reason').press('Enter');
     await page.getByLabel('Why not?').waitFor();
     await button(page, 'Back').press('Enter');
-    assert.equal(await page.evaluate(() => document.activeElement?.textContent), 'Deny with a reason');
+    await until('the button that led there has it', () =>
+      page.evaluate(() => document.activeElement?.textContent === 'Deny with a reason'),
+    );
     await page.leave();
   });
 
@@ -55,7 +57,7 @@ describe('the keyboard keeps a place', () => {
     const id = randomUUID();
     await site.post('/api/sessions', { id, agent: 'unhurried' });
     const page = await open(site, `#/s/${id}`);
-    await page.say('slow');
+    await page.say('slow 10000');
     await page.getByText('many streams').waitFor();
     await page.say('hello');
     await button(page, 'Edit: hello').press('Enter');
@@ -117,9 +119,10 @@ for (const name of Object.keys(VIEWS))
     const page = await open(site, '', VIEWS[name]);
     await page.say('hello');
     await page.getByText('I am the demo agent').waitFor();
+    const said = await glimpse(page, '.toast', 'The session is in the archive.');
     await button(page, 'More for this session').click();
     await page.getByRole('menuitem', { name: 'Archive' }).click();
-    await page.getByText('The session is in the archive.').waitFor();
+    await said();
     await page.getByRole('textbox', { name: 'Your message' }).fill('a draft');
     const covered = await page.evaluate(() =>
       [...document.querySelectorAll('.app button, .app textarea')]

@@ -15,7 +15,7 @@ fs.writeFileSync(path.join(dir, 'bob'), BOB);
 useChromium();
 after(() => fs.rmSync(dir, { recursive: true, force: true }));
 const site = useGateway(
-  `auth:\n  tokens: [{name: bob, role: collaborator, token_file: ${path.join(dir, 'bob')}}]\nagents:\n  demo:\n    options: {pace: 2ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 20ms}\n  patient:\n    adapter: demo\n    options: {pace: 300ms}\n`,
+  `auth:\n  tokens: [{name: bob, role: collaborator, token_file: ${path.join(dir, 'bob')}}]\nagents:\n  demo:\n    options: {pace: 2ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 20ms}\n  patient:\n    adapter: demo\n    options: {pace: 1s}\n`,
 );
 
 const field = page => page.getByRole('textbox', { name: 'Your message' });
@@ -30,12 +30,15 @@ const prompts = async id =>
   (await site.history(id)).filter(m => m.role === 'user').map(m => m.parts.map(p => p.text ?? p.filename).join(' '));
 const rows = async page => (await waiting(page).getByRole('listitem').allInnerTexts()).map(t => t.split('\n')[0]);
 
+/** A turn that ends when it is stopped: no test waits for its end, however slow the machine is. */
+const ENDLESS = 'slow 10000';
+
 /** A page whose agent is at work, slowly. */
 async function working(options) {
   const id = randomUUID();
   assert.equal((await site.post('/api/sessions', { id, agent: 'unhurried' })).status, 201);
   const page = await open(site, `#/s/${id}`, options);
-  await page.say('slow');
+  await page.say(ENDLESS);
   await page.getByText('many streams').waitFor();
   return { page, id };
 }
@@ -64,7 +67,7 @@ test('prompts that are sent while the agent works wait above the composer, and r
   await until('all have run', async () => (await state(id)) === 'idle' && (await site.history(id)).length === 16);
   await until('the list is gone', async () => (await waiting(page).count()) === 0);
   await until('all are shown', async () => (await page.getByRole('article', { name: 'The agent' }).count()) === 8);
-  assert.deepEqual(await prompts(id), ['slow', 'hello', 'usage', 'tool', 'think', 'remember', 'unicode', 'data']);
+  assert.deepEqual(await prompts(id), [ENDLESS, 'hello', 'usage', 'tool', 'think', 'remember', 'unicode', 'data']);
   await page.leave();
 });
 
@@ -77,7 +80,7 @@ test('a prompt that waits is changed in its place', async () => {
   await stop(page).click();
   await goOn(page);
   await page.getByText('The file says').waitFor();
-  assert.deepEqual(await prompts(id), ['slow', 'hello', 'tool']);
+  assert.deepEqual(await prompts(id), [ENDLESS, 'hello', 'tool']);
   await page.leave();
 });
 
@@ -270,8 +273,12 @@ test('a message goes into the turn that runs', async () => {
 
 test('Stop says that it stops, and a second click does no harm', async () => {
   const { page, id } = await queued(['hello']);
+  let goes;
+  const held = new Promise(resolve => {
+    goes = resolve;
+  });
   await page.route('**/stop', async route => {
-    await sleep(400);
+    await held;
     await route.continue();
   });
   await stop(page).click();
@@ -279,6 +286,7 @@ test('Stop says that it stops, and a second click does no harm', async () => {
   for (let i = 0; i < 2; i++) await button.dispatchEvent('click');
   await page.keyboard.press('Escape');
   await accessible(page, 'a turn that is being stopped');
+  goes();
   await until('the turn is over', async () => (await state(id)) === 'idle');
   assert.deepEqual(await rows(page), ['hello'], 'the prompt behind it is held');
   await until('the button is gone', async () => (await page.getByRole('button', { name: /^Stop/ }).count()) === 0);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answers, read, shot, told } from './lib/clock.mjs';
-import { accessible, open, until, useChromium, useGateway } from './lib/page.mjs';
+import { accessible, glimpse, open, until, useChromium, useGateway } from './lib/page.mjs';
 
 useChromium();
 const site = useGateway('agents:\n  demo: {}\n  steady: {adapter: demo, options: {pace: 25ms}}\n');
@@ -20,9 +20,9 @@ for (const [how, signal, outcome, why] of [
     await page.say('clock 1000');
     await until('the first words are older than 250 ms, which a kill may take', async () => (await read(page)).length > 20);
     await field(page).fill('a draft under the restart');
-    const away = page.getByText('Trying again…').waitFor();
+    const away = await glimpse(page, '.away', 'Trying again…');
     const restarted = site.restart(signal);
-    await away;
+    await away();
     await shot(page, `restart-${signal}-1`);
     await restarted;
     await page.getByText('Trying again…').waitFor({ state: 'detached' });
@@ -34,7 +34,7 @@ for (const [how, signal, outcome, why] of [
     await until('the page shows what the gateway has', async () => String(await read(page)) === String(kept));
     assert.equal(await field(page).inputValue(), 'a draft under the restart');
     assert.equal(await answers(page).count(), 1);
-    assert.equal(await page.getByText('cannot be reached').count(), 0);
+    await until('no sentence of the restart stays', async () => (await page.getByText('cannot be reached').count()) === 0);
     await accessible(page, 'a turn that a restart has ended');
     await page.reload();
     await page.getByText(why, { exact: true }).waitFor();

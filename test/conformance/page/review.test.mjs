@@ -85,7 +85,10 @@ test('keys go from file to file, mark one as viewed, fold it, and change the col
   const page = await reviewed();
   const focused = () => page.evaluate(() => document.activeElement.closest('[data-path]')?.dataset.path);
   const at = path => until(`the keyboard is at ${path}`, async () => (await focused()) === path);
-  await page.keyboard.press('n');
+  await until('the page listens to keys', async () => {
+    if (!(await focused())) await page.keyboard.press('n');
+    return focused();
+  });
   await at('assets/logo.png');
   await page.keyboard.press('j');
   await at('data/table.txt');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { accessible, indexed, open, sleep, until, useChromium, useGateway } from './lib/page.mjs';
+import { accessible, glimpse, indexed, open, sleep, until, useChromium, useGateway } from './lib/page.mjs';
 
 useChromium();
 const site = useGateway(
@@ -37,7 +37,7 @@ describe('the list', () => {
     page.on('request', r => asked.push(r.url()));
     await make('state', 'Busy bee', { agent: 'unhurried' });
     await row(page, 'Busy bee').waitFor();
-    const said = say('state', 'slow');
+    const said = say('state', 'slow 10000');
     await row(page, 'Busy bee').getByText('working').waitFor();
     await site.post('/api/chat/state/stop');
     await said;
@@ -51,7 +51,7 @@ describe('the list', () => {
     await say('state', 'error');
     await row(page, 'Busy bee').getByText('failed').waitFor();
     assert.deepEqual(
-      asked.filter(url => !url.includes('axe')),
+      asked.filter(url => !url.includes('/assets/')),
       [],
     );
     await opener(page, 'Busy bee').click();
@@ -62,9 +62,9 @@ describe('the list', () => {
   test('comes back after a restart of the gateway, and says so meanwhile', async () => {
     const page = await open(site);
     await row(page, 'Busy bee').waitFor();
-    const away = page.getByText('Trying again').waitFor();
+    const away = await glimpse(page, '.away', 'Trying again');
     await site.restart();
-    await away;
+    await away();
     await make('after', 'After the restart');
     await row(page, 'After the restart').waitFor();
     await page.getByText('Trying again').waitFor({ state: 'detached' });
@@ -161,11 +161,11 @@ describe('a session', () => {
     const page = await open(site);
     await menu(page, 'For the shelf', 'Archive');
     await row(page, 'For the shelf').waitFor({ state: 'detached' });
-    await until('it is archived', async () => (await session('shelf')).archived === true);
-    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('button', { name: 'Undo' }).click(); // it stays ten seconds
     await row(page, 'For the shelf').waitFor();
     await menu(page, 'For the shelf', 'Archive');
     await row(page, 'For the shelf').waitFor({ state: 'detached' });
+    await until('it is archived', async () => (await session('shelf')).archived === true);
     await page.getByRole('button', { name: 'Filter the sessions' }).click();
     await page.getByRole('menuitemcheckbox', { name: 'Archived sessions' }).click();
     await row(page, 'For the shelf').waitFor();
@@ -226,8 +226,9 @@ describe('a session', () => {
   test('has a link for others', async () => {
     const page = await open(site);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const said = await glimpse(page, '.toast', 'The link is copied.');
     await menu(page, 'Paper trail', 'Copy link');
-    await page.getByText('The link is copied.').waitFor();
+    await said();
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), `${site.base}/#/s/paper`);
     await page.leave();
   });

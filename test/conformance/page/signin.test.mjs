@@ -1,7 +1,7 @@
 // The sign-in: at first, and when it ends while the page is in use.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { accessible, open, until, useChromium, useGateway } from './lib/page.mjs';
+import { accessible, open, scrollUp, until, useChromium, useGateway } from './lib/page.mjs';
 import { fits, VIEWS } from './lib/views.mjs';
 
 useChromium();
@@ -78,10 +78,7 @@ test('a sign-in that ends in mid-turn is a dialog over the page: conversation, d
   await until('the next turn runs', async () => (await site.get('/api/sessions/mid')).json.state === 'running');
   await draft(page).fill('half a thought');
   const box = page.locator('.scroll');
-  await box.hover();
-  await page.mouse.wheel(0, -200);
-  await page.waitForTimeout(200);
-  const top = await box.evaluate(el => el.scrollTop),
+  const { top } = await scrollUp(page, 200),
     words = await page.locator('.message.user').first().textContent();
   await page.context().clearCookies();
   const other = await open(site);
@@ -109,8 +106,12 @@ test('a sign-in that ends in mid-turn is a dialog over the page: conversation, d
   await other.leave();
 });
 
-test('a person signs out', async () => {
+test('a person signs out, and reads that they have not where the gateway did not hear of it', async () => {
   const page = await open(site);
+  await page.route('**/auth/sign-out', route => route.abort());
+  await account(page, 'Sign out');
+  await page.getByText('The gateway cannot be reached, so you are still signed in here. Try again.').first().waitFor();
+  await page.unroute('**/auth/sign-out');
   await account(page, 'Sign out');
   await asks(page).waitFor();
   assert.equal(await page.evaluate(async () => (await fetch('/api/sessions')).status), 401);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs';
 import { describe, test } from 'node:test';
-import { accessible, open, until, useChromium, useGateway } from './lib/page.mjs';
+import { accessible, glimpse, openCard as opened, open, until, useChromium, useGateway } from './lib/page.mjs';
 import { shot } from './lib/clock.mjs';
 import { asks, call, data, failed, says, show, showNext } from './lib/show.mjs';
 
@@ -17,7 +17,7 @@ const card = (page, words) =>
     .first();
 const openCard = async (page, words) => {
   const it = card(page, words);
-  if ((await it.locator('> details').getAttribute('open')) === null) await it.locator('summary').first().click();
+  await opened(it);
   return it;
 };
 const one = (...parts) => [asks('go'), says(...parts)];
@@ -524,11 +524,12 @@ test('5 MB that an agent sends while one looks on keep the page alive', async ()
 test('a command that runs shows its output as it comes', async () => {
   await site.post('/api/sessions', { id: 'unhurried-shell', agent: 'unhurried' });
   const page = await open(site, '#/s/unhurried-shell');
+  const runs = '.tool.is-running .terminal pre';
+  const one = await glimpse(page, runs, 'river/source'),
+    more = await glimpse(page, runs, 'river/flood');
   await page.say('shell');
-  const it = page.locator('.tool.is-running .terminal pre');
-  await it.waitFor();
-  const early = (await it.textContent()).length;
-  await until('there is more', async () => (await it.count()) === 0 || (await it.textContent()).length > early);
+  await one();
+  await more();
   await page.locator('.tool.is-failed').waitFor();
   await page.leave();
 });
@@ -561,8 +562,9 @@ test('many parts of one kind, some of them long, are fine for a screen reader', 
 test('a call that runs says so, and how long it took', async () => {
   await site.post('/api/sessions', { id: 'unhurried-call', agent: 'unhurried' });
   const page = await open(site, '#/s/unhurried-call');
-  await page.say('nested'); // its sub-agents are at work for seconds
-  await page.locator('.tool .pulse').first().waitFor();
+  const runs = await glimpse(page, '.tool .pulse');
+  await page.say('nested');
+  await runs();
   await page.getByText('One of my sub-agents was successful.').waitFor({ timeout: 60_000 });
   await page.locator('.tool.is-done .seconds').first().waitFor();
   assert.equal(await page.locator('.tool .pulse').count(), 0);
@@ -572,8 +574,9 @@ test('a call that runs says so, and how long it took', async () => {
 test('thoughts are open while they come, and folded afterwards', async () => {
   await site.post('/api/sessions', { id: 'thinker', agent: 'unhurried' });
   const page = await open(site, '#/s/thinker');
+  const isOpen = await glimpse(page, 'details.reasoning[open]');
   await page.say('think');
-  await page.locator('details.reasoning[open]').waitFor();
+  await isOpen();
   await page.locator('details.reasoning:not([open])').waitFor();
   await page.getByText(/^Thought/).click();
   await page.locator('.thoughts').waitFor();

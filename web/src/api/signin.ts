@@ -74,12 +74,15 @@ export const carry = (by: typeof fetch) => {
 
 async function meBy(carry: typeof fetch): Promise<Me | null> {
   try {
-    const res = await carry('/auth/me');
+    const res = await carry('/auth/me', { signal: soon() });
     return res.ok ? ((await res.json()) as Me) : null;
   } catch {
     return null;
   }
 }
+
+/** A sign-in or a sign-out takes moments: after 45 s nothing comes any more. */
+const soon = () => AbortSignal.timeout(45_000);
 
 let last = ''; // the person whom this page belongs to
 
@@ -115,8 +118,11 @@ export function signIn(address: string) {
   location.assign(`${address}?page=${attempt}`);
 }
 
+/** Rejects with a sentence if the gateway did not hear of it. */
 export async function signOut() {
-  await ask('/auth/sign-out', { method: 'POST' });
+  await ask('/auth/sign-out', { method: 'POST', signal: soon() }).catch(() => {
+    throw new Error('The gateway cannot be reached, so you are still signed in here. Try again.');
+  });
   local.set(KEY, '');
   location.reload();
 }
@@ -140,7 +146,7 @@ export async function signInBy(token: string) {
   } catch {
     throw new Error('The gateway does not know this token.');
   } // letters that no header can have
-  const res = await fetch('/auth/sign-in', { method: 'POST', headers }).catch(() => null);
+  const res = await fetch('/auth/sign-in', { method: 'POST', headers, signal: soon() }).catch(() => null);
   if (!res) throw new Error('The gateway cannot be reached.');
   if (!res.ok) throw new Error(await refusalOf(res, token));
   local.set(KEY, ((await res.json()) as { page: string }).page);

@@ -20,7 +20,9 @@ export function useScroll(changes: unknown, live: boolean) {
   const [far, setFar] = useState(false);
   const toEnd = useCallback(() => {
     const el = box.current;
-    if (el) el.scrollTop = el.scrollHeight;
+    if (!el) return;
+    el.scrollTop = el.scrollHeight;
+    seen.current = { top: el.scrollTop, height: el.scrollHeight }; // a reader may scroll before the event of this comes
   }, []);
 
   useEffect(() => {

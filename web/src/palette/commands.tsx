@@ -18,7 +18,7 @@ import {
 } from 'lucide-react';
 import type { Agent, Session } from '../api/api';
 import { signOut } from '../api/signin';
-import type { Acting } from '../shell/acting';
+import { attempt, type Acting } from '../shell/acting';
 import { go, goTo } from '../shell/route';
 import { setTheme, type Theme } from '../style/theme';
 import { KEYS } from './keys';
@@ -109,9 +109,7 @@ export function commands({ session, agents, acting, onNew, onSearch, onKeys }: C
       name: 'Sign out',
       icon: <LogOut />,
       words: ['log out', 'leave'],
-      run: () => {
-        void signOut();
-      },
+      run: () => attempt(signOut()),
     },
   ];
   return [

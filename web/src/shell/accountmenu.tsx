@@ -4,6 +4,7 @@ import { signIn, signOut, type Me } from '../api/signin';
 import { setTheme, useTheme, type Theme } from '../style/theme';
 import type { Opened } from '../ui/late';
 import { Menu, MenuChoices, MenuItem, MenuRule } from '../ui/menu';
+import { attempt } from './acting';
 
 const THEMES = [
   { value: 'system', name: 'As the system' },
@@ -36,15 +37,7 @@ export default function AccountMenu({
       {exports && <MenuItem onSelect={() => onList('exporters')}>Exporters…</MenuItem>}
       {!user && address && <MenuItem onSelect={() => signIn(address)}>Sign in</MenuItem>}
       {user && signedIn && <MenuItem onSelect={() => onList('sign-ins')}>Sign-ins…</MenuItem>}
-      {user && signedIn && (
-        <MenuItem
-          onSelect={() => {
-            void signOut();
-          }}
-        >
-          Sign out
-        </MenuItem>
-      )}
+      {user && signedIn && <MenuItem onSelect={() => attempt(signOut())}>Sign out</MenuItem>}
     </Menu>
   );
 }

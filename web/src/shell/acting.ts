@@ -28,7 +28,7 @@ export interface Acting {
 }
 
 /** Runs what a person asked for, and says what went wrong. */
-const attempt = (done: Promise<unknown>) => {
+export const attempt = (done: Promise<unknown>) => {
   done.catch((e: Error) => toast(e.message, { bad: true }));
 };
 

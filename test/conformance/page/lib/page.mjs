@@ -16,6 +16,13 @@ const YAML =
 /** Options of a test that measures seconds: it says something on a machine that does nothing else, and runs only where it is asked for. */
 export const measurement = { skip: process.env.TRIBUTARY_TEST_FULL !== '1' && 'a measurement: TRIBUTARY_TEST_FULL=1 runs it' };
 
+/** How many times slower the pages' own processor is. 4 finds tests that count on the order of things that take no time. */
+const SLOWER = Number(process.env.TRIBUTARY_TEST_SLOWER);
+const slow = async page => {
+  const cdp = await page.context().newCDPSession(page);
+  await cdp.send('Emulation.setCPUThrottlingRate', { rate: SLOWER });
+};
+
 let browser;
 
 /** Chromium for the tests of a file, as launch starts it: call it once, at the top. */
@@ -58,6 +65,7 @@ export const open = (site, hash = '', options = {}) => openIn(browser, site, has
 /** The same in a browser of the caller's. */
 export async function openIn(browser, site, hash, { signedIn = true, prepare, ...options } = {}) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options });
+  if (SLOWER) context.on('page', slow);
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
   watch(page);
@@ -82,6 +90,47 @@ export function watch(page) {
   page.on('pageerror', e => page.errors.push(e.message));
   page.on('console', m => {
     if (/Content[- ]Security[- ]Policy/i.test(m.text())) page.errors.push(m.text());
+  });
+}
+
+/**
+ * Begins to watch for an element whose text or name has these words. The function that it returns waits until one has been there, also if it is gone by
+ * then: for a sentence that stays some seconds, a state that is over soon. Call it before what shows the element.
+ */
+export async function glimpse(page, selector, words = '') {
+  const watch = await page.evaluateHandle(
+    ([selector, words]) => {
+      const it = { seen: false };
+      new MutationObserver(() => {
+        it.seen ||= [...document.querySelectorAll(selector)].some(el => `${el.textContent} ${el.ariaLabel ?? ''}`.includes(words));
+      }).observe(document, { subtree: true, childList: true, characterData: true, attributes: true });
+      return it;
+    },
+    [selector, words],
+  );
+  return () => until(`the page has shown ${selector} ${words}`, () => watch.evaluate(it => it.seen));
+}
+
+/** Opens the card of a call, if it is not open. */
+export const openCard = card =>
+  until('the card is open', async () => {
+    if ((await card.locator('> details').getAttribute('open')) !== null) return true;
+    await card.locator('summary').first().click();
+    return false;
+  });
+
+/** Scrolls the conversation up, away from its end, and returns the place where that stops. */
+export async function scrollUp(page, by) {
+  const box = page.locator('.scroll');
+  await box.hover();
+  await page.mouse.wheel(0, -by);
+  let last = -1;
+  return until('the conversation is scrolled up, and stands', async () => {
+    const [top, left] = await box.evaluate(el => [el.scrollTop, el.scrollHeight - el.scrollTop - el.clientHeight]);
+    const stands = left > by / 2 && top === last;
+    last = top;
+    await sleep(100);
+    return stands && { top };
   });
 }
 

@@ -1,9 +1,9 @@
 // Twelve states of the page, as the pictures of the documentation and the tests show them.
-import { sleep } from '../../lib/site.mjs';
+import { until } from '../../lib/site.mjs';
 
 /** The agents of these states. The slow one is at work while one looks. */
 export const agents = work =>
-  `agents:\n  demo:\n    options: {pace: 4ms}\n    cwd: ${work}\n  slow:\n    adapter: demo\n    options: {pace: 300ms}\n  echo: {}\nsessions: {on_disconnect: detach}\n`;
+  `agents:\n  demo:\n    options: {pace: 4ms}\n    cwd: ${work}\n  slow:\n    adapter: demo\n    options: {pace: 1s}\n  echo: {}\nsessions: {on_disconnect: detach}\n`;
 
 const SESSIONS = [
   ['team', 'Find the source', 'demo', 'Find the source, with nested sub-agents.'],
@@ -46,7 +46,12 @@ export async function furnish(site) {
     say(id, n, text).catch(() => {
       /* the gateway ends before the turn */
     });
-    await sleep(100); // in this order
+    // in this order
+    await until(`prompt ${n} has arrived`, async () =>
+      n === 0
+        ? (await site.get(`/api/sessions/${id}`)).json.state === 'running'
+        : (await site.get(`/api/sessions/${id}/queue`)).json.queue.length === n,
+    );
   }
 }
 
