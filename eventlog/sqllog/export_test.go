@@ -44,6 +44,12 @@ func IndexAfter(o Options, d time.Duration) Options {
 	return o
 }
 
+// HoldIndex returns when a store with IndexAfter waits for more changes. It indexes nothing before the time is over.
+func HoldIndex(s *Store) {
+	for s.moreToIndex <- struct{}{}; len(s.moreToIndex) > 0; time.Sleep(time.Millisecond) {
+	}
+}
+
 // AwaitIndex brings the index of words up to date.
 func (s *Store) AwaitIndex(ctx context.Context) error {
 	ids, err := s.unindexed(ctx)

@@ -54,15 +54,12 @@ func (o *op) synced() bool {
 // isSynced reports whether a record is on the disk before a client sees it. A power loss may take the others that no later
 // record has followed: what only opens a step, a part or a call, and events of the agent's world.
 func isSynced(p trace.Payload) bool {
-	switch p := p.(type) {
-	case trace.Step, trace.MessageStart, trace.ThoughtStart, trace.ToolCallStart:
-		return false
-	case trace.Data:
-		_, score := p.Score()
-		return score || !p.Domain && !p.Transient
-	default:
-		return !trace.Ephemeral(p)
+	if d, is := p.(trace.Data); is && d.Domain {
+		_, score := d.Score()
+		return score
 	}
+	opens := []trace.Kind{trace.KindStep, trace.KindMessageStart, trace.KindThoughtStart, trace.KindToolCallStart}
+	return !trace.Ephemeral(p) && !slices.Contains(opens, p.Kind())
 }
 
 // size is how many bytes of records the op writes.

@@ -168,7 +168,7 @@ func count(ctx context.Context, room string) (all []RecoveredSession, err error)
 		}
 		all = append(all, one)
 	}
-	return all, errors.Join(err, failed, s.Close())
+	return all, errors.Join(err, failed, s.Close()) //nolint:contextcheck // Close has a bound of its own
 }
 
 func copyFile(from, to string) (err error) {

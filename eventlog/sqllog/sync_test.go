@@ -19,6 +19,7 @@ func TestSQLiteSyncsEveryDurableRecord(t *testing.T) {
 		want   int
 	}{{false, full}, {true, normal}} {
 		s := open(t, sqllog.IndexAfter(sqllog.Options{Dir: t.TempDir(), NoSync: c.noSync}, time.Hour))
+		sqllog.HoldIndex(s)
 		synced := func(what string, want int, events ...trace.Event) {
 			t.Helper()
 			if _, err := s.Append(t.Context(), "s", "t1", events); err != nil {
@@ -28,27 +29,31 @@ func TestSQLiteSyncsEveryDurableRecord(t *testing.T) {
 				t.Errorf("NoSync %v: %s is committed with synchronous = %d, %v; want %d", c.noSync, what, mode, err, want)
 			}
 		}
-		synced("the beginning of a turn", c.want, begins("p0"))
+		call := event(trace.ToolCall{ToolCallID: "c", Name: "sh"})
+		synced("the beginning of a turn", c.want, begins("p"))
 		for i := range 3 {
 			part := fmt.Sprint("p", i)
-			synced("a delta", c.want, grows(part, "text")) // nothing is committed yet
+			synced("the beginning of a part", normal, begins(part))
+			synced("a call", c.want, call)
+			if _, err := s.Append(t.Context(), "s", "t1", []trace.Event{grows(part, "text")}); err != nil {
+				t.Fatal(err)
+			}
 			checkpointed := func() bool {
 				mode, err := sqllog.Synchronous(t.Context(), s)
 				return mode == normal || err != nil
 			}
-			for deadline := time.Now().Add(10 * time.Second); !checkpointed(); time.Sleep(5 * time.Millisecond) {
+			for deadline := time.Now().Add(time.Minute); !checkpointed(); time.Sleep(5 * time.Millisecond) {
 				if time.Now().After(deadline) {
 					t.Fatal("no checkpoint is committed without waiting for the disk")
 				}
 			}
 			synced("the end of a part, behind a checkpoint", c.want, ends(part, "text"))
-			synced("the beginning of a part", normal, begins(fmt.Sprint("p", i+1)), grows(fmt.Sprint("p", i+1), "text"))
 		}
 		synced("a score", c.want, event(trace.Score{Turn: "t1", Name: "tests", Verdict: trace.ScorePass}.Payload()))
 		synced("an event of the agent's world", normal, event(trace.Data{Name: "modes", Value: []byte("{}"), Domain: true}))
 		synced("a beginning and an end", c.want, begins("p9"), ends("p9", "text"))
 		synced("the beginning of a call", normal, event(trace.ToolCallStart{ToolCallID: "c", Name: "sh"}))
-		synced("a call", c.want, event(trace.ToolCall{ToolCallID: "c", Name: "sh"}))
+		synced("a call", c.want, call)
 		if err := s.Sent(t.Context(), "x", "s", 1); err != nil {
 			t.Fatal(err)
 		}

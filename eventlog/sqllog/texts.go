@@ -187,10 +187,10 @@ func textsAfter(ctx context.Context, tx *sql.Tx, id string, seq num) (texts []te
 		}
 		r, _ := row{kind: string(kind), id: form.text, body: []byte(body)}.record() // the inspection finds a damaged one
 		t := text{seq: seq.seq(), words: wordsOf(eventlog.SearchedText(r.Payload))}
-		switch p := r.Payload.(type) {
-		case trace.Rewind:
+		if p, is := r.Payload.(trace.Rewind); is {
 			t.removes, t.args = rewound, []any{t.seq, p.To}
-		case trace.Prompt:
+		}
+		if p, is := r.Payload.(trace.Prompt); is {
 			t.removes, t.args = earlier, []any{t.seq, p.Message.ID, string(turn)}
 		}
 		texts = append(texts, t)

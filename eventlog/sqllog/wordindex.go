@@ -60,7 +60,7 @@ func (postgresWords) add(ctx context.Context, tx *sql.Tx, session string, _ int6
 }
 
 func (postgresWords) remove(ctx context.Context, tx *sql.Tx, query, session string, args ...any) error {
-	_, err := tx.ExecContext(ctx, `DELETE FROM texts WHERE session = $1 AND seq IN (`+query+`)`, append([]any{session}, args...)...)
+	_, err := tx.ExecContext(ctx, `DELETE FROM texts WHERE session = $1 AND seq IN (`+query+`)`, append([]any{session}, args...)...) //nolint:gosec // the queries are constants
 	return err
 }
 

@@ -41,7 +41,7 @@ func firstPromises() []mutation {
 		},
 		{
 			name: "a durable record is not synced", promise: survive, file: "eventlog/sqllog/writer.go",
-			text: "sync = sync || o.durable()", other: "sync = sync || o.durable() && len(ops) > 1", tests: "SQLite", packages: []string{"./eventlog/sqllog"},
+			text: "sync = sync || o.synced()", other: "sync = sync || o.synced() && len(ops) > 1", tests: "SQLite", packages: []string{"./eventlog/sqllog"},
 		},
 		{
 			name: "a turn that a restart cut off is not closed", promise: survive, file: "session/takeup.go",
