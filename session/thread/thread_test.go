@@ -225,7 +225,7 @@ func TestANameOfTheAgentBelongsToOneTurn(t *testing.T) {
 // each turn would take minutes.
 func TestAThreadIsFoldedInLinearTime(t *testing.T) {
 	t.Parallel()
-	const turns = 200_000
+	const turns = 100_000
 	var th thread.Thread
 	deadline := time.Now().Add(time.Minute)
 	for i := range turns {
