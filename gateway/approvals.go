@@ -32,10 +32,7 @@ func (g *gateway) permit(w http.ResponseWriter, r *http.Request) error {
 	response, err := g.Hub.Permit(r.Context(), r.PathValue("id"), r.PathValue("request"), g.sender(r), session.Choice{
 		Option: body.Option, Approved: body.Approved, Reason: body.Reason, Input: body.Input, Interrupt: body.Interrupt,
 	})
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, response)
+	return writeResult(w, response, err)
 }
 
 // answer answers a question while its turn waits.
@@ -51,10 +48,7 @@ func (g *gateway) answer(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	answer, err := g.Hub.Answer(r.Context(), r.PathValue("id"), r.PathValue("request"), g.sender(r), values)
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, answer)
+	return writeResult(w, answer, err)
 }
 
 // sender is the person who answers by a request. The server of the agent

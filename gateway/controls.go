@@ -7,8 +7,5 @@ import "net/http"
 // controls lists what the session's agent offers.
 func (g *gateway) controls(w http.ResponseWriter, r *http.Request) error {
 	c, err := g.Hub.Controls(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, c)
+	return writeResult(w, c, err)
 }

@@ -13,8 +13,5 @@ func (g *gateway) files(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	files, more, err := g.Hub.Files(r.Context(), r.PathValue("id"), q.Get("q"), int(limit)) //nolint:gosec // it is at most 200
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, map[string]any{"files": files, "more": more})
+	return writeResult(w, map[string]any{"files": files, "more": more}, err)
 }

@@ -24,6 +24,22 @@ func writeJSON(w http.ResponseWriter, status int, v any) error {
 	return sendJSON(w, status, body)
 }
 
+// writeResult is writeJSON for what a call has returned.
+func writeResult(w http.ResponseWriter, v any, err error) error {
+	if err != nil {
+		return err
+	}
+	return writeJSON(w, http.StatusOK, v)
+}
+
+// noContent answers a call that returns nothing but an error.
+func noContent(w http.ResponseWriter, err error) error {
+	if err == nil {
+		w.WriteHeader(http.StatusNoContent)
+	}
+	return err
+}
+
 // sendJSON sends a body that is JSON already.
 func sendJSON(w http.ResponseWriter, status int, body []byte) error {
 	w.Header().Set("Content-Type", "application/json")

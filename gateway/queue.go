@@ -58,28 +58,17 @@ func (g *gateway) editQueued(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer rd.Waits()
 	q, err := g.Hub.EditQueued(r.Context(), r.PathValue("id"), r.PathValue("turn"), body.Text, g.queueUser(r))
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, queuedViewOf(r, q))
+	return writeResult(w, queuedViewOf(r, q), err)
 }
 
 // withdraw removes a prompt that waits.
 func (g *gateway) withdraw(w http.ResponseWriter, r *http.Request) error {
-	if err := g.Hub.Withdraw(r.Context(), r.PathValue("id"), r.PathValue("turn"), g.queueUser(r)); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return noContent(w, g.Hub.Withdraw(r.Context(), r.PathValue("id"), r.PathValue("turn"), g.queueUser(r)))
 }
 
 // withdrawAll removes the prompts that wait and that the sender may remove.
 func (g *gateway) withdrawAll(w http.ResponseWriter, r *http.Request) error {
-	if err := g.withdrawn(r); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return noContent(w, g.withdrawn(r))
 }
 
 func (g *gateway) withdrawn(r *http.Request) error {
@@ -88,18 +77,10 @@ func (g *gateway) withdrawn(r *http.Request) error {
 
 // continueQueue lets the prompts run that a stop has held.
 func (g *gateway) continueQueue(w http.ResponseWriter, r *http.Request) error {
-	if err := g.Hub.ContinueQueue(r.Context(), r.PathValue("id"), g.sender(r)); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return noContent(w, g.Hub.ContinueQueue(r.Context(), r.PathValue("id"), g.sender(r)))
 }
 
 // promote lets a prompt that waits run now.
 func (g *gateway) promote(w http.ResponseWriter, r *http.Request) error {
-	if err := g.Hub.Promote(r.Context(), r.PathValue("id"), r.PathValue("turn"), g.queueUser(r)); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return noContent(w, g.Hub.Promote(r.Context(), r.PathValue("id"), r.PathValue("turn"), g.queueUser(r)))
 }

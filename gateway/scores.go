@@ -16,10 +16,7 @@ func (g *gateway) scores(w http.ResponseWriter, r *http.Request) error {
 	}
 	defer b.Waits()
 	scores, err := g.Hub.Scores(r.Context(), r.PathValue("id"))
-	if err != nil {
-		return err
-	}
-	return writeJSON(w, http.StatusOK, map[string]any{"scores": scores})
+	return writeResult(w, map[string]any{"scores": scores}, err)
 }
 
 // score puts scores on record.
@@ -33,9 +30,5 @@ func (g *gateway) score(w http.ResponseWriter, r *http.Request) error {
 	for i := range body.Scores {
 		body.Scores[i].By = caller(r)
 	}
-	if err := g.Hub.Score(r.Context(), r.PathValue("id"), body.Scores); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return noContent(w, g.Hub.Score(r.Context(), r.PathValue("id"), body.Scores))
 }

@@ -49,9 +49,5 @@ func (g *gateway) removeWorkspace(w http.ResponseWriter, r *http.Request) error 
 	default:
 		return refusal.Malformed("`discard` must be true or false.")
 	}
-	if err := g.Hub.RemoveWorkspace(r.Context(), r.PathValue("session"), discard == "true"); err != nil {
-		return err
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
+	return noContent(w, g.Hub.RemoveWorkspace(r.Context(), r.PathValue("session"), discard == "true"))
 }

@@ -103,16 +103,18 @@ func (l *activeSession) requested(id string) (t *turn, r trace.Request, err erro
 	return nil, r, ErrUnknownRequest
 }
 
-// give gives an answer to the request that it is for.
+// give gives an answer to the request that it is for. A request that has its answer is not known any more, and the
+// error says whose answer counts.
 func (l *activeSession) give(r Reply, by attribution) (answer trace.Payload, err error) {
 	t, request, err := l.requested(r.ID)
+	waits := request.Asked != nil
 	switch {
 	case err != nil:
 		return nil, l.notHere(err)
-	case request.Question() != r.Question:
+	case waits && request.Question() != r.Question:
 		return nil, ErrUnknownRequest
 	}
-	if answer, err = r.answer(request, by); err == nil {
+	if answer, err = r.answer(request, by); err == nil && waits {
 		err = l.identifyCaller(by.who)
 	}
 	if err == nil {
@@ -123,21 +125,24 @@ func (l *activeSession) give(r Reply, by attribution) (answer trace.Payload, err
 
 // answer is what goes on record of a reply.
 func (r Reply) answer(to trace.Request, by attribution) (trace.Payload, error) {
-	if asked, is := to.Asked.(trace.PermissionRequest); is {
-		response, err := r.Choice.response(asked.Options)
-		if err != nil {
-			return nil, &ChoiceError{err.Error()}
+	if !r.Question {
+		var response trace.PermissionResponse
+		if asked, waits := to.Asked.(trace.PermissionRequest); waits {
+			var err error
+			if response, err = r.Choice.response(asked.Options); err != nil {
+				return nil, &ChoiceError{err.Error()}
+			}
 		}
 		response.RequestID, response.By, response.Via = r.ID, name(by.who.By), by.via
 		response.UpdatedInput, response.Interrupt = r.Choice.Input, r.Choice.Interrupt
 		return response, nil
 	}
-	asked, _ := to.Asked.(trace.Question)
+	asked, waits := to.Asked.(trace.Question)
 	answer := trace.Answer{QuestionID: r.ID, Outcome: trace.Selected, Values: r.Values, By: name(by.who.By), Via: by.via}
 	switch n := len(r.Values); {
 	case n == 0 && by.via != trace.ViaRequest: // it is declined
 		answer.Outcome, answer.Values, answer.Reason = trace.Canceled, []string{}, r.Reason
-	case n == 0 || n > 1 && !asked.Multiple:
+	case waits && (n == 0 || n > 1 && !asked.Multiple):
 		return nil, &ChoiceError{"answer this question with exactly one value"}
 	}
 	return answer, nil

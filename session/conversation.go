@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,17 +52,12 @@ func (h *Hub) adopt(ctx context.Context, name, token string) (c agent.Conversati
 		return c, nil, err
 	}
 	all, err := h.conversations(ctx, name)
-	if err != nil {
+	i := slices.IndexFunc(all, func(c agent.Conversation) bool { return c.Token == token })
+	if err != nil || i < 0 {
 		release()
-		return c, nil, err
+		return c, nil, cmp.Or(err, ErrUnknownConversation)
 	}
-	for _, c := range all {
-		if c.Token == token {
-			return c, release, nil
-		}
-	}
-	release()
-	return c, nil, ErrUnknownConversation
+	return all[i], release, nil
 }
 
 // mayList waits for the right to make an agent list its conversations: each list costs a

@@ -53,9 +53,7 @@ func (h *Hub) changedElsewhere(ctx context.Context, id string) error {
 // forget takes a session out of memory that is not in use, because what memory has of it
 // is out of date.
 func (h *Hub) forget(id string) {
-	h.mu.Lock()
-	l := h.sessions[id]
-	h.mu.Unlock()
+	l := h.ifInMemory(id)
 	if l == nil {
 		return
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -266,10 +267,5 @@ func (h *Hub) unknownAgent(name string) error {
 
 // AgentNames lists the configured agents.
 func (h *Hub) AgentNames() []string {
-	names := make([]string, 0, len(h.Agents))
-	for n := range h.Agents {
-		names = append(names, n)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(h.Agents))
 }

@@ -41,12 +41,13 @@ func (h *Hub) Records(ctx context.Context, session string, f Filter) (iter.Seq2[
 // records is Hub.Records for a session that stays in memory.
 func (l *activeSession) records(ctx context.Context, f Filter) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
+		reading := ctx
 		if f.Live {
-			var cancel context.CancelFunc
-			ctx, cancel = l.during(ctx)
+			during, cancel := l.during(ctx)
 			defer cancel()
+			reading = during
 		}
-		for r, err := range l.source(ctx, f) {
+		for r, err := range l.source(reading, f) {
 			switch {
 			case err != nil:
 				yield(trace.Record{}, l.notRead(err))

@@ -74,12 +74,18 @@ func (l *activeSession) takeUpTurns(ctx context.Context, stop trace.Stop) error 
 	}
 	defer unlock()
 	l.mu.Lock()
-	taken := !l.hub.shared || l.standing.taken
+	taken := l.standing.taken
+	entry, err := l.info.entry()
 	l.mu.Unlock()
-	if !taken { // before the agent's server hears of it: another gateway may do the same
-		if err := l.save(ctx); err != nil {
-			return err
-		}
+	switch { // before the agent's server hears of it: another gateway may do the same
+	case taken:
+	case l.hub.shared:
+		err = l.save(ctx)
+	case err == nil:
+		_, err = l.hub.Log.AppendWith(ctx, entry, "", nil) // as it is on record, so it changes nothing
+	}
+	if err != nil {
+		return fmt.Errorf("take session %q: %w", l.id, err)
 	}
 	var left []*turn
 	for _, ref := range l.orphans() {

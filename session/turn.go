@@ -143,12 +143,16 @@ func (t *turn) decideStop() bool {
 	return true
 }
 
+// decides is decideStop for a caller without activeSession.mu.
+func (t *turn) decides() bool {
+	t.session.mu.Lock()
+	defer t.session.mu.Unlock()
+	return t.decideStop()
+}
+
 // finish ends the turn, unless another caller does so; then finish waits for that one.
 func (t *turn) finish(s trace.Stop) {
-	t.session.mu.Lock()
-	mine := t.decideStop()
-	t.session.mu.Unlock()
-	if mine {
+	if t.decides() {
 		t.writeStop(s)
 	}
 	<-t.ended
@@ -157,10 +161,7 @@ func (t *turn) finish(s trace.Stop) {
 // endNow takes nothing more of the agent, and ends the turn in the background, unless another
 // caller ends it.
 func (t *turn) endNow(s trace.Stop) {
-	t.session.mu.Lock()
-	mine := t.decideStop()
-	t.session.mu.Unlock()
-	if mine {
+	if t.decides() {
 		t.builder.Close(s)
 		t.session.hub.goes.Go(func() { t.writeStop(s) })
 	}

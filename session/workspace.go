@@ -112,10 +112,7 @@ func (h *Hub) workspaces(ctx context.Context, id string) (all []WorkspaceState, 
 
 // stored is what is known of a session, without a place in memory for it.
 func (h *Hub) stored(ctx context.Context, id string) (Info, error) {
-	h.mu.Lock()
-	l := h.sessions[id]
-	h.mu.Unlock()
-	if l != nil {
+	if l := h.ifInMemory(id); l != nil {
 		return l.view().Info, nil
 	}
 	return h.read(ctx, id)

@@ -221,26 +221,20 @@ func TestANameOfTheAgentBelongsToOneTurn(t *testing.T) {
 	}
 }
 
-// A session of many turns is loaded in linear time: twenty times the turns take far less than four
-// hundred times as long.
+// A session of many turns is loaded in linear time: a fraction of a second, where a search through the messages for
+// each turn would take minutes.
 func TestAThreadIsFoldedInLinearTime(t *testing.T) {
 	t.Parallel()
-	took := func(turns int) time.Duration {
-		best := time.Hour
-		for range 3 {
-			var th thread.Thread
-			began := time.Now()
-			for i := range turns {
-				turn := fmt.Sprintf("turn_%08d", i)
-				th.Observe(trace.KindPrompt, turn, fmt.Sprintf("user_%08d", i), "ada", uint64(4*i+1))
-				th.Observe(trace.KindReply, turn, fmt.Sprintf("msg_%08d", i), "", uint64(4*i+2))
-			}
-			best = min(best, time.Since(began))
+	const turns = 100_000
+	var th thread.Thread
+	deadline := time.Now().Add(time.Minute)
+	for i := range turns {
+		turn := fmt.Sprintf("turn_%08d", i)
+		th.Observe(trace.KindPrompt, turn, fmt.Sprintf("user_%08d", i), "ada", uint64(4*i+1))
+		th.Observe(trace.KindReply, turn, fmt.Sprintf("msg_%08d", i), "", uint64(4*i+2))
+		if i%1000 == 0 && time.Now().After(deadline) {
+			t.Fatalf("after a minute %d of %d turns are there", i, turns)
 		}
-		return best
-	}
-	if few, many := took(1000), took(20_000); many > 150*few {
-		t.Errorf("1,000 turns take %v, and 20,000 turns %v", few, many)
 	}
 }
 
