@@ -79,9 +79,10 @@ func openCodeBox(name, read string) Box {
 	}
 }
 
-// KiloBox is what Kilo Code needs in a strict box. It is made from OpenCode.
+// KiloBox is what Kilo Code, which is made from OpenCode, needs in a strict box. It tries a sandbox of its own, which cannot
+// mount there.
 func KiloBox() Box {
 	b := openCodeBox("kilo", "~/.kilo")
-	b.Write = append(b.Write, "${XDG_STATE_HOME:-~/.local/state}/kilo-sandbox-policy/")
+	b.Write, b.OwnSandbox = append(b.Write, "${XDG_STATE_HOME:-~/.local/state}/kilo-sandbox-policy/"), true
 	return b
 }

@@ -13,7 +13,7 @@ func (o Options) living(text string, whole bool) Options {
 }
 
 // Environment is what the agent's process gets.
-func (r Runtime) Environment() []string { return r.environment("") }
+func (r Runtime) Environment() []string { return r.environment() }
 
 // Version finds the version in what a program prints.
 func Version(out string) string { return version(out) }

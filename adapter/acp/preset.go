@@ -35,12 +35,9 @@ type Preset struct {
 	// Meta is the `_meta` of each request that opens a session. Files of the user and of the
 	// workspace do not change the agent's settings in it.
 	Meta object
-	// Set are variables of the agent's environment, unless the environment has them. CWD in a value is the
-	// workspace, as a string of JSON.
+	// Set are variables of the agent's environment, unless the environment has them.
 	Set map[string]string
 }
-
-const workspaceQuoted = "CWD"
 
 // Presets returns the agents that people use. Any other agent runs by its command line.
 func Presets() []Preset {
@@ -66,8 +63,7 @@ func Presets() []Preset {
 			Preset: agent.Preset{Name: "codex-acp", Command: "codex-acp", Install: "npm install -g @agentclientprotocol/codex-acp", Environ: openai, Box: agent.CodexBox()},
 			Title:  "Codex", Login: "run `codex login` in a terminal, or set OPENAI_API_KEY",
 			Keys: map[string]string{"OPENAI_API_KEY": "api-key", "CODEX_API_KEY": "api-key"}, LooseModes: []string{"agent-full-access"}, Mode: "read-only",
-			// Else rules and servers in files of the workspace run what nobody is asked about.
-			Set: map[string]string{"CODEX_CONFIG": `{"notify":[],"projects":{CWD:{"trust_level":"untrusted"}}}`},
+			Set: map[string]string{"CODEX_CONFIG": `{"notify":[]}`}, // nobody is asked about the program that it names
 		},
 		{
 			Preset: agent.Preset{Name: "opencode-acp", Command: "opencode", Args: []string{"acp"}, Install: "npm install -g opencode-ai", Environ: with("OPENCODE_*"), Box: agent.OpenCodeBox()},

@@ -57,7 +57,7 @@ func (r Runtime) checked(cfg agent.Config) (Runtime, Settings, error) {
 	if err == nil && r.Command == "" {
 		err = fmt.Errorf("%s: there is no program to run: set command, such as gemini, and args, such as [--acp]", r.name())
 	}
-	r.Env = r.environment(cfg.Cwd)
+	r.Env = r.environment()
 	return r, s, err
 }
 
@@ -90,12 +90,12 @@ func version(out string) string {
 	return short(cmp.Or(strings.TrimRight(number.FindString(out), ".-"), lastLine(out)))
 }
 
-// environment is Env with what the preset sets for a workspace.
-func (r Runtime) environment(cwd string) []string {
-	env, quoted := slices.Clone(r.Env), string(agentkit.Encode(cwd))
+// environment is Env with what the preset sets.
+func (r Runtime) environment() []string {
+	env := slices.Clone(r.Env)
 	for _, name := range slices.Sorted(maps.Keys(r.Preset.Set)) {
 		if !slices.ContainsFunc(env, func(kv string) bool { return strings.HasPrefix(kv, name+"=") }) {
-			env = append(env, name+"="+strings.ReplaceAll(r.Preset.Set[name], workspaceQuoted, quoted))
+			env = append(env, name+"="+r.Preset.Set[name])
 		}
 	}
 	return env

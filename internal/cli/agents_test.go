@@ -147,11 +147,11 @@ func TestTheDefaultBoxOfAnAgent(t *testing.T) {
 		t.Skip("no strict box can be had here: ", err)
 	}
 	const all = `{claude: {command: /no/such}, codex: {command: /no/such}, opencode: {command: /no/such}, claude-acp: {command: /no/such}, codex-acp: {command: /no/such},
-  opencode-acp: {command: /no/such}, gemini: {command: /no/such}, kilo-serve: {command: /no/such}, mine: {adapter: command, command: /no/such},
+  opencode-acp: {command: /no/such}, gemini: {command: /no/such}, kilo: {command: /no/such}, kilo-serve: {command: /no/such}, mine: {adapter: command, command: /no/such},
   far: {adapter: opencode, url: "http://127.0.0.1:9"}, named: {adapter: claude, command: /no/such, box: {form: guard}}, demo: {}}`
 	want := map[string]box.Form{
 		"claude": box.Strict, "claude-acp": box.Strict, "opencode": box.Strict, "opencode-acp": box.Strict, "codex": box.Guard, "codex-acp": box.Guard,
-		"gemini": box.Guard, "kilo-serve": box.Guard, "mine": box.Guard, "far": box.Guard, "named": box.Guard, "demo": "",
+		"gemini": box.Strict, "kilo": box.Guard, "kilo-serve": box.Guard, "mine": box.Guard, "far": box.Guard, "named": box.Guard, "demo": "",
 	}
 	for _, conf := range []string{"auth: {tokens: [{name: ada, role: collaborator, token_env: TRIBUTARY_TEST_TOKEN}]}", "public_url: https://example.com", "listen: 0.0.0.0:0"} {
 		if d := cmp.Diff(want, forms(conf, all)); d != "" {

@@ -25,7 +25,6 @@ type difference struct {
 const (
 	asksNobody  = "it runs every command and asks nobody"
 	hidesErrors = "it ends the turn as if nothing had happened"
-	noAlways    = "it offers no lasting permission for commands"
 	endsOnDeny  = "a refusal ends its turn"
 	asksAlways  = "it asks for every command, for ls too, and the order depends on time"
 )
@@ -47,8 +46,7 @@ func known() map[string]map[string]difference {
 			"parallel": {free: true, why: asksAlways},
 		},
 		"cline": {
-			"parallel":      {free: true, why: asksAlways},
-			"always, again": {shape: allowed, why: noAlways},
+			"parallel": {free: true, why: asksAlways},
 		},
 		"qwen": {
 			"deny": {shape: "message tool_call permission_request permission_response:reject tool_result:denied stop:completed", why: endsOnDeny},
@@ -86,11 +84,6 @@ func known() map[string]map[string]difference {
 			"error in mid-stream": {shape: "message stop:canceled", why: "it tries again without end, until it is stopped", limit: 5 * time.Second},
 		},
 	}
-}
-
-// leaves are files that an agent puts into the workspace.
-func leaves() map[string][]string {
-	return map[string][]string{"qwen": {".qwen/settings.json"}} // a lasting permission
 }
 
 // callsHome are agents that ask a server of their maker though their settings forbid it.
