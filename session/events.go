@@ -3,6 +3,7 @@ package session
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"iter"
 
@@ -153,8 +154,12 @@ func (l *activeSession) entitled(r trace.Record) string {
 	l.mu.Unlock()
 	prompt, isPrompt := r.Payload.(trace.Prompt)
 	data, isData := r.Payload.(trace.Data)
-	if isPrompt && titled(prompt.Message) == now || isData && data.Name == titleData {
+	var text string
+	switch {
+	case isPrompt && titled(prompt.Message) == now:
 		return now
+	case isData && data.Name == titleData && json.Unmarshal(data.Value, &text) == nil:
+		return title(text) // memory may have it a moment later
 	}
 	return ""
 }
