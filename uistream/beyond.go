@@ -45,7 +45,7 @@ func Beyond(c Chunk) (d trace.Data, some bool) {
 	case ToolOutputError:
 		c = ToolOutputError{ToolCallID: b.ToolCallID, Form: b.Form}
 	case TextStart, TextEnd, ReasoningStart, ReasoningEnd, SourceURL, SourceDocument, File:
-		c, _ = reflect.Zero(reflect.TypeOf(b)).Interface().(Chunk)
+		c, _ = reflect.TypeAssert[Chunk](reflect.Zero(reflect.TypeOf(b)))
 	default:
 		return trace.Data{}, false
 	}

@@ -39,7 +39,7 @@ func (m *model) compact(ctx context.Context, messages []toolloop.Message, tokens
 	}
 	m.compacted = true
 	b.Emit(trace.Status{State: trace.StateThinking, Detail: "The earlier turns are summarised."})
-	a := m.answer(agentkit.Nowhere())
+	a := m.answer(agentkit.Nowhere()) //nolint:contextcheck // nothing is written
 	ask := []toolloop.Message{{Role: trace.RoleUser, Parts: []trace.InputPart{{Type: trace.InputText, Text: summaryPrompt + transcript(messages[:at], max(tokens, 200)*4)}}}}
 	err := m.call(ctx, ask, nil, a)
 	m.count(ask, nil, a, b)

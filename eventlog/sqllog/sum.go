@@ -40,7 +40,7 @@ func (c sum) text(s string) sum {
 }
 
 // byte is what crc32.Update does for one byte, without memory.
-func (c sum) byte(b byte) sum { return ^sum(castagnoli[byte(^c)^b] ^ uint32(^c)>>8) }
+func (c sum) byte(b byte) sum { return ^sum(castagnoli[byte(^c&0xff)^b] ^ uint32(^c)>>8) }
 
 // optional is text that may be missing.
 func (c sum) optional(s *string) sum {
