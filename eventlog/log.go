@@ -16,15 +16,15 @@ import (
 type Log struct {
 	Store
 
-	mu       sync.Mutex
-	sessions map[string]*sessionState // that somebody watches
-	ends     map[*Ends]struct{}
-	closed   bool
+	mu      sync.Mutex
+	watches map[string][]*watch // by session
+	ends    map[*Ends]struct{}
+	closed  bool
 }
 
 // New returns a Log over the store, which it owns from now on.
 func New(s Store) *Log {
-	return &Log{Store: s, sessions: map[string]*sessionState{}, ends: map[*Ends]struct{}{}}
+	return &Log{Store: s, watches: map[string][]*watch{}, ends: map[*Ends]struct{}{}}
 }
 
 // Append implements Store, and wakes the readers of the session.
@@ -49,25 +49,24 @@ func isDurable(e trace.Event) bool { return !trace.Ephemeral(e.Payload) }
 // then waits for more. It ends without an error when ctx is done, and else only
 // with an error, which is the last thing it yields.
 func (l *Log) Follow(ctx context.Context, session string, after uint64) iter.Seq2[trace.Record, error] {
-	return l.follow(ctx, session, after, (*Watch).Appended, l.After)
+	return l.follow(ctx, session, after, false, l.After)
 }
 
 // FollowDurable is Follow without ephemeral records, and is not woken by them.
 func (l *Log) FollowDurable(ctx context.Context, session string, after uint64) iter.Seq2[trace.Record, error] {
-	return l.follow(ctx, session, after, (*Watch).DurableAppended, func(ctx context.Context, session string, after uint64) iter.Seq2[trace.Record, error] {
+	return l.follow(ctx, session, after, true, func(ctx context.Context, session string, after uint64) iter.Seq2[trace.Record, error] {
 		return l.Durable(ctx, session, after, 0)
 	})
 }
 
-func (l *Log) follow(ctx context.Context, session string, after uint64, appended func(*Watch) <-chan struct{},
+func (l *Log) follow(ctx context.Context, session string, after uint64, durable bool,
 	read func(context.Context, string, uint64) iter.Seq2[trace.Record, error],
 ) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
 		after := after
-		w := l.Watch(session)
-		defer w.Close()
+		woken := make(chan struct{}, 1)
+		defer l.Watch(session, durable, woken)()
 		for ctx.Err() == nil {
-			woken := appended(w) // taken before reading: an append between the two is not missed
 			for r, err := range read(ctx, session, after) {
 				if err != nil {
 					if ctx.Err() == nil {
@@ -103,8 +102,10 @@ func (l *Log) Close() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
-	for _, s := range l.sessions {
-		s.wake(true)
+	for _, all := range l.watches {
+		for _, w := range all {
+			w.wake()
+		}
 	}
 	return err
 }

@@ -36,9 +36,9 @@ func TestAFailedAppendWakesItsReaders(t *testing.T) {
 	t.Parallel()
 	l := New(&fake{fail: errors.New("disk full")})
 	defer l.Close()
-	w := l.Watch("s")
-	defer w.Close()
-	for _, woken := range []<-chan struct{}{w.Appended(), w.DurableAppended()} {
+	for _, durable := range []bool{false, true} {
+		woken := make(chan struct{}, 1)
+		defer l.Watch("s", durable, woken)()
 		defer func() {
 			select {
 			case <-woken:
@@ -69,12 +69,12 @@ func TestASessionThatNobodyWatchesCostsNothing(t *testing.T) {
 		if _, err := l.Append(ctx, "s", "t", nil); err != nil {
 			t.Fatal(err)
 		}
-		if len(l.sessions) != 1 {
-			t.Errorf("%d sessions are kept, and one is watched", len(l.sessions))
+		if len(l.watches) != 1 {
+			t.Errorf("%d sessions are kept, and one is watched", len(l.watches))
 		}
 		cancel()
 		wg.Wait()
-		if len(l.sessions) != 0 {
+		if len(l.watches) != 0 {
 			t.Error("a session that nobody watches is kept")
 		}
 	})
@@ -99,8 +99,8 @@ func TestFollowEnds(t *testing.T) {
 		if err := <-done; !errors.Is(err, ErrClosed) {
 			t.Errorf("follow of a closed log ended with %v", err)
 		}
-		w := l.Watch("s")
-		defer w.Close()
-		<-w.Appended() // a closed log lets nobody wait
+		woken := make(chan struct{}, 1)
+		defer l.Watch("s", true, woken)()
+		<-woken // a closed log lets nobody wait
 	})
 }

@@ -1,100 +1,57 @@
 package eventlog
 
-import "sync"
+import "slices"
 
 // This file wakes the readers of a session.
 
-// Watch is the wish to be woken by appends to one session. It costs a few bytes
-// until it is closed; all watches of a session share one channel.
-type Watch struct {
-	log     *Log
-	session string
-	state   *sessionState
-	once    sync.Once
+// watch is the wish of one reader to be woken.
+type watch struct {
+	woken   chan<- struct{}
+	durable bool // by durable records only
 }
 
-// sessionState is a session that somebody watches. The log's lock guards it.
-type sessionState struct {
-	watchers int
-	appended chan struct{} // nil when nobody asked for it since the last append
-	durable  chan struct{} // the same, since the last append of a durable record
+func (w *watch) wake() {
+	select {
+	case w.woken <- struct{}{}:
+	default: // it is to wake already
+	}
 }
 
-// Watch begins to watch a session, which need not exist. The caller closes it.
-func (l *Log) Watch(session string) *Watch {
+// Watch has a reader woken by appends to one session, which need not exist: woken, whose capacity is one, gets a value after
+// an append, after the deletion of the session, after [Log.Wake], and when the log closes, unless it holds one. So a reader
+// that reads and then waits misses nothing.
+//
+// A reader of durable records is not woken by appends of ephemeral records only. A session streams dozens of those a
+// second. The caller calls stop once.
+func (l *Log) Watch(session string, durable bool, woken chan<- struct{}) (stop func()) {
+	w := &watch{woken, durable}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	s := l.sessions[session]
-	if s == nil {
-		s = &sessionState{}
-		l.sessions[session] = s
-	}
-	s.watchers++
-	return &Watch{log: l, session: session, state: s}
-}
-
-// Appended returns a channel that is closed at the next append to the session, at
-// its deletion, and when the log closes. Take it before reading, read, then wait
-// on it, and take a new one before the next read.
-func (w *Watch) Appended() <-chan struct{} {
-	w.log.mu.Lock()
-	defer w.log.mu.Unlock()
-	return w.log.channel(&w.state.appended)
-}
-
-// DurableAppended is Appended for a reader of durable records: appends of ephemeral records only do not
-// close it. A session streams dozens of those a second, and such a reader would be
-// woken for nothing.
-func (w *Watch) DurableAppended() <-chan struct{} {
-	w.log.mu.Lock()
-	defer w.log.mu.Unlock()
-	return w.log.channel(&w.state.durable)
-}
-
-// Close ends the watch. It is idempotent. A channel that was taken stays good
-// for as long as somebody else watches.
-func (w *Watch) Close() {
-	w.once.Do(func() {
-		w.log.mu.Lock()
-		defer w.log.mu.Unlock()
-		if w.state.watchers--; w.state.watchers == 0 {
-			delete(w.log.sessions, w.session)
-		}
-	})
-}
-
-// channel is the one that is to be closed next. In a closed log that has happened. The
-// caller holds l.mu.
-func (l *Log) channel(c *chan struct{}) <-chan struct{} {
+	l.watches[session] = append(l.watches[session], w)
 	if l.closed {
-		done := make(chan struct{})
-		close(done)
-		return done
+		w.wake()
 	}
-	if *c == nil {
-		*c = make(chan struct{})
+	return func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		rest := slices.DeleteFunc(l.watches[session], func(o *watch) bool { return o == w })
+		if l.watches[session] = rest; len(rest) == 0 {
+			delete(l.watches, session)
+		}
 	}
-	return *c
 }
+
+// Wake wakes the readers of a session who are not readers of durable records only: something that they wait for besides
+// records has happened.
+func (l *Log) Wake(session string) { l.wake(session, false) }
 
 // wake wakes the readers of a session; those of durable records only if there are any.
 func (l *Log) wake(session string, durable bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if s := l.sessions[session]; s != nil {
-		s.wake(durable)
-	}
-}
-
-func (s *sessionState) wake(durable bool) {
-	woken := []*chan struct{}{&s.appended}
-	if durable {
-		woken = append(woken, &s.durable)
-	}
-	for _, c := range woken {
-		if *c != nil {
-			close(*c)
-			*c = nil
+	for _, w := range l.watches[session] {
+		if durable || !w.durable {
+			w.wake()
 		}
 	}
 }

@@ -32,6 +32,7 @@ func (h *helm) Open(_ context.Context, _ agent.Host, cfg agent.Config) (agent.Se
 func (h *helm) Prompt(ctx context.Context, _ agent.Prompt, b *trace.Builder) error {
 	select {
 	case text := <-h.stay:
+		time.Sleep(time.Millisecond) // until the message is on record
 		b.Message("m", "steered: "+text)
 	case <-ctx.Done():
 	}

@@ -18,8 +18,9 @@ func (h *Hub) Follow(ctx context.Context, session, turn string, after uint64) it
 		reader := h.Read(Turn{Session: session, ID: turn, After: after})
 		defer reader.Close()
 		reader.after = after
+		woken := make(chan struct{}, 1)
+		defer reader.Watch(woken)()
 		for {
-			changed := reader.Changed() // asked before reading, so that nothing is missed
 			ended := false
 			select {
 			case <-reader.Ended():
@@ -44,8 +45,7 @@ func (h *Hub) Follow(ctx context.Context, session, turn string, after uint64) it
 				return
 			}
 			select {
-			case <-changed:
-			case <-reader.Ended():
+			case <-woken:
 			case <-ctx.Done():
 				return
 			}

@@ -57,7 +57,7 @@ func (t *turn) endHeld() {
 	}
 	t.cancel(errEnded)
 	t.logger.Info("prompt held")
-	close(t.ended)
+	t.leaveReaders()
 }
 
 // holdNow is hold, and puts the document on record.

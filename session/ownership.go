@@ -213,7 +213,7 @@ func (l *activeSession) loseTurns() []*turn {
 				l.mu.Lock()
 				l.leave(t, false)
 				l.mu.Unlock()
-				close(t.ended)
+				t.leaveReaders()
 			})
 		}
 	}

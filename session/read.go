@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -105,7 +104,6 @@ func (h *Hub) Done() <-chan struct{} { return h.ctx.Done() }
 type Reader struct {
 	hub   *Hub
 	turn  Turn
-	watch *eventlog.Watch
 	after uint64 // the records of the turn that the subscriber gets have greater numbers
 	ended <-chan struct{}
 	close func()
@@ -115,7 +113,7 @@ type Reader struct {
 // in memory: no stream shows it, and it may be large.
 func (h *Hub) Read(t Turn) *Reader {
 	l, open, release := h.lookup(t.Session, t.ID)
-	r := &Reader{hub: h, turn: t, watch: h.Log.Watch(t.Session), after: t.After, ended: alreadyEnded, close: release}
+	r := &Reader{hub: h, turn: t, after: t.After, ended: alreadyEnded, close: release}
 	if open == nil {
 		return r
 	}
@@ -145,9 +143,11 @@ func (r *Reader) Recent(after uint64) (records []trace.Record, all bool) {
 	return r.hub.Log.Recent(r.turn.Session, max(after, r.after))
 }
 
-// Changed returns a channel that closes when there may be more records. Take it, read,
-// then wait for it.
-func (r *Reader) Changed() <-chan struct{} { return r.watch.Appended() }
+// Watch has woken, whose capacity is one, get a value after there may be more records, and after the turn has Ended, until
+// stop is called.
+func (r *Reader) Watch(woken chan<- struct{}) (stop func()) {
+	return r.hub.Log.Watch(r.turn.Session, false, woken)
+}
 
 // Ended is closed once nothing is written to the turn any more.
 func (r *Reader) Ended() <-chan struct{} { return r.ended }
@@ -155,11 +155,14 @@ func (r *Reader) Ended() <-chan struct{} { return r.ended }
 // Held reports whether the turn has Ended because its prompt is held.
 func (r *Reader) Held() bool { return r.hub.isHeld(r.turn.Session, r.turn.ID) }
 
-// Close ends the reading.
-func (r *Reader) Close() {
-	r.watch.Close()
-	r.close()
+// leaveReaders tells those who read the turn that nothing more is written to it.
+func (t *turn) leaveReaders() {
+	close(t.ended)
+	t.session.hub.Log.Wake(t.session.id)
 }
+
+// Close ends the reading.
+func (r *Reader) Close() { r.close() }
 
 //nolint:gochecknoglobals // never written
 var alreadyEnded = func() <-chan struct{} {

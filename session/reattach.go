@@ -98,7 +98,7 @@ func (t *turn) abandon() {
 	if t.detach() {
 		t.leaveLog()
 		t.session.saveLater()
-		close(t.ended)
+		t.leaveReaders()
 	}
 }
 

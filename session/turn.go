@@ -200,7 +200,7 @@ func (t *turn) writeStop(s trace.Stop) {
 		l.saveLater()
 	}
 	l.hub.board.changed(l)
-	close(t.ended)
+	t.leaveReaders()
 }
 
 var errEnded = errors.New("the turn is over")

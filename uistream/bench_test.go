@@ -84,15 +84,14 @@ func BenchmarkSafeJSON(b *testing.B) {
 // BenchmarkWait is a word that comes while its follower waits, but for waking it.
 func BenchmarkWait(b *testing.B) {
 	w := uistream.NewWriter(&discard{header: http.Header{}}, uistream.Framing{}, uistream.Timing{})
-	woken := make(chan struct{})
-	close(woken)
 	frame := []byte("data: {}\n\n")
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := w.Frames(frame); err != nil {
 			b.Fatal(err)
 		}
-		if err := w.Wait(b.Context(), woken, nil); err != nil {
+		w.Wake()
+		if err := w.Wait(b.Context()); err != nil {
 			b.Fatal(err)
 		}
 	}

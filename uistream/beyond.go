@@ -99,17 +99,17 @@ func (t *Translator) passOn(turn string, value json.RawMessage) {
 		t.formed(b.ToolCallID, b.Form)
 	case ToolInputError:
 		t.formed(b.ToolCallID, b.Form)
-		t.unusable[b.ToolCallID] = b.ErrorText
+		put(&t.unusable, b.ToolCallID, b.ErrorText)
 	case ToolApprovalRequest:
 		if e, is := c.(Extended); is && string(e.Keys["isAutomatic"]) == "true" {
 			t.begin(turn)
 			t.automatic(c)
 			return
 		}
-		t.asks[b.ToolCallID] = b.ApprovalID
+		put(&t.asks, b.ToolCallID, b.ApprovalID)
 	}
 	if e, is := c.(Extended); is {
-		t.further[furtherKey(e.Chunk)] = e.Keys
+		put(&t.further, furtherKey(e.Chunk), e.Keys)
 		t.ofUpstream(e)
 	}
 }
@@ -198,7 +198,7 @@ func (t *Translator) empty(c Other) {
 	}
 	p.ended = true
 	t.emit(start)
-	t.further[furtherKey(end)] = c.Keys
+	put(&t.further, furtherKey(end), c.Keys)
 	t.emit(end)
 }
 
@@ -216,7 +216,8 @@ func (t *Translator) automatic(c Chunk) {
 	switch b := b.(type) { //nolint:gochecksumtype // there are no others
 	case ToolApprovalRequest:
 		t.surface(t.call(b.ToolCallID))
-		t.call(b.ToolCallID).approval, t.automated[b.ApprovalID] = b.ApprovalID, b.ToolCallID
+		t.call(b.ToolCallID).approval = b.ApprovalID
+		put(&t.automated, b.ApprovalID, b.ToolCallID)
 	case ToolApprovalResponse:
 		id, asked := t.automated[b.ApprovalID]
 		if !asked {

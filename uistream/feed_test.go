@@ -6,6 +6,7 @@ import (
 	"iter"
 	"net/http"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -18,7 +19,7 @@ import (
 // feed is the log of one turn that grows while it is read.
 type feed struct {
 	mu      sync.Mutex
-	changed chan struct{}
+	watches []chan<- struct{}
 	ended   chan struct{}
 	end     sync.Once
 	held    bool // why it ended without a stop
@@ -34,7 +35,7 @@ type feed struct {
 }
 
 func newFeed(records ...trace.Record) *feed {
-	f := &feed{changed: make(chan struct{}), ended: make(chan struct{})}
+	f := &feed{ended: make(chan struct{})}
 	f.add(records...)
 	return f
 }
@@ -43,8 +44,12 @@ func (f *feed) change(do func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	do()
-	close(f.changed)
-	f.changed = make(chan struct{})
+	for _, woken := range f.watches {
+		select {
+		case woken <- struct{}{}:
+		default:
+		}
+	}
 }
 
 func (f *feed) add(all ...trace.Record) {
@@ -54,7 +59,7 @@ func (f *feed) add(all ...trace.Record) {
 	}
 }
 func (f *feed) fail(err error) { f.change(func() { f.err = err }) }
-func (f *feed) close()         { f.end.Do(func() { close(f.ended) }) }
+func (f *feed) close()         { f.end.Do(func() { f.change(func() { close(f.ended) }) }) }
 
 func (f *feed) Ended() <-chan struct{} { return f.ended }
 func (f *feed) Held() bool             { return f.held }
@@ -68,10 +73,15 @@ func (f *feed) Admit(context.Context) (done func(), err error) {
 	return func() { f.admitted.Add(-1) }, nil
 }
 
-func (f *feed) Changed() <-chan struct{} {
+func (f *feed) Watch(woken chan<- struct{}) (stop func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.changed
+	f.watches = append(f.watches, woken)
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.watches = slices.DeleteFunc(f.watches, func(o chan<- struct{}) bool { return o == woken })
+	}
 }
 
 func (f *feed) Records(ctx context.Context, after uint64) iter.Seq2[trace.Record, error] {

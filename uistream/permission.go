@@ -42,7 +42,7 @@ func (t *Translator) permission(p trace.PermissionRequest) {
 	if _, ok := t.approvals[p.RequestID]; ok || p.DecidedBy != "" {
 		return
 	}
-	t.approvals[p.RequestID] = &approval{request: p}
+	put(&t.approvals, p.RequestID, &approval{request: p})
 	if c := t.calls[p.ToolCallID]; c != nil {
 		c.ran = time.Time{}
 	}

@@ -41,7 +41,7 @@ func (t *Translator) question(p trace.Question) {
 		return
 	}
 	q := &question{what: p}
-	t.questions[p.QuestionID] = q
+	put(&t.questions, p.QuestionID, q)
 	t.questioned = append(t.questioned, q)
 }
 

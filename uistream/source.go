@@ -17,11 +17,10 @@ type Source interface {
 	Records(ctx context.Context, after uint64) iter.Seq2[trace.Record, error]
 	// Recent are these records, if memory has them all.
 	Recent(after uint64) (records []trace.Record, all bool)
-	// Changed returns a channel that closes when there may be more. Take it, read, then
-	// wait for it.
-	Changed() <-chan struct{}
-	// Ended is closed once nothing is written to the turn any more, after the channel of
-	// the last record.
+	// Watch has woken, whose capacity is one, get a value after there may be more, and after the turn has
+	// Ended, until stop is called.
+	Watch(woken chan<- struct{}) (stop func())
+	// Ended is closed once nothing is written to the turn any more.
 	Ended() <-chan struct{}
 	// Held reports, of a turn that has Ended, whether its prompt has not begun and is held in
 	// the queue.

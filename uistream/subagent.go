@@ -95,7 +95,7 @@ func (t *Translator) follow(callID string, r trace.Record) {
 		if c := t.calls[callID]; c != nil {
 			s.name, s.parent = cmp.Or(c.title, c.name), c.subagent
 		}
-		t.subs[callID] = s
+		put(&t.subs, callID, s)
 	}
 	m, said := r.Payload.(trace.Message)
 	said = said && !m.Superseded && m.Text != "" && m.Role != trace.RoleUser
@@ -117,7 +117,7 @@ func (t *Translator) child(r trace.Record, state trace.SubagentState) {
 	s := t.subs[state.ID]
 	if s == nil {
 		s = &subagent{id: state.ID, event: r.ID, parent: t.beganBy(r.Parent)}
-		t.subs[state.ID] = s
+		put(&t.subs, state.ID, s)
 	}
 	s.name, s.status = state.Name, string(state.Status)
 	t.begin(r.Turn)

@@ -78,6 +78,8 @@ func (st *Streams) Serve(ctx context.Context, w *Writer, sub *Subscription, sour
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(st.closed, func() { cancel(ErrClosed) })() //nolint:contextcheck // the end of the Streams ends the stream too
+	defer context.AfterFunc(ctx, w.Wake)()
+	defer source.Watch(w.woken)()
 	s.cost, s.source, s.w = &st.cost, source, w
 	defer func() {
 		s.release()
@@ -173,7 +175,7 @@ func (s *subscriber) run(ctx context.Context) error {
 		if err := s.admit(ctx); err != nil {
 			return err
 		}
-		ended, changed := isClosed(s.source.Ended()), s.source.Changed() // before the reading: an append in between is not missed
+		ended := isClosed(s.source.Ended()) // before the reading: what was written last is not missed
 		all, end, err := s.read(ctx)
 		if wrong := s.write(); wrong != nil { // also what was read before an error: the reading has moved on behind it
 			return wrong
@@ -189,7 +191,7 @@ func (s *subscriber) run(ctx context.Context) error {
 			return errNoStop
 		}
 		s.live, s.unread = true, 0
-		if err := s.w.Wait(ctx, changed, s.source.Ended()); err != nil {
+		if err := s.w.Wait(ctx); err != nil {
 			return err
 		}
 	}
@@ -346,8 +348,7 @@ func (s *subscriber) finish(ctx context.Context, how end) error {
 	case turnOver:
 		// The turn has to have ended in memory too, so that a client that has read all of it finds the session
 		// idle in every list. A client that leaves before that has the whole message.
-		if ended := s.source.Ended(); !isClosed(ended) {
-			_ = s.w.Wait(ctx, nil, ended)
+		for !isClosed(s.source.Ended()) && s.w.Wait(ctx) == nil { //nolint:revive // it waits
 		}
 	case goesOn, messageOver:
 	}

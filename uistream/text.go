@@ -36,7 +36,7 @@ func (t *Translator) part(id string, thought bool) *part {
 	p, ok := t.parts[key]
 	if !ok {
 		p = &part{id: id, thought: thought, hash: fnvOffset}
-		t.parts[key] = p
+		put(&t.parts, key, p)
 	}
 	return p
 }

@@ -52,7 +52,7 @@ func (t *Translator) call(id string) *call {
 	c, ok := t.calls[id]
 	if !ok {
 		c = &call{key: id, id: t.freeID(id), name: "tool"}
-		t.calls[id] = c
+		put(&t.calls, id, c)
 		t.order = append(t.order, c)
 	}
 	return c

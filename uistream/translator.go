@@ -38,23 +38,26 @@ func newTranslation(o Options) translation {
 // give chunks that would end the client's turn. A Translator is not safe for
 // concurrent use.
 type Translator struct {
+	// What a delta needs stands together.
+	over    bool // the turn has stopped
+	paused  bool
+	opened  bool // the start of the message was sent
+	step    bool // a step is open for the client
+	out     []Chunk
+	now     time.Time       // of the record
+	event   string          // its id
+	open    []*part         // parts that were opened since all were closed, in order
+	further map[string]Keys // of an upstream of this protocol: keys for the chunks that come
+	waits   map[string]bool // what a pause waits for at which readers left
+	message string          // the assistant message that is being written
+
 	options Options
 	can     capabilities
-	out     []Chunk
-
-	message string // the assistant message that is being written
-	opened  bool   // its start was sent
-	over    bool   // the turn has stopped
-	paused  bool
 	unknown int
-	now     time.Time // of the record
-	event   string    // its id
 
-	step       bool // a step is open for the client
 	steps      int  // how many there were
-	asked      bool // its last step holds an answer of the client's that is settled
+	asked      bool // the last step holds an answer of the client's that is settled
 	parts      map[string]*part
-	open       []*part // parts that were opened since all were closed, in order
 	calls      map[string]*call
 	order      []*call // all, but those that were settled long ago
 	stepCalls  []*call // those that the step shows
@@ -63,14 +66,12 @@ type Translator struct {
 	questions  map[string]*question
 	questioned []*question // all, but those that were done long ago
 	subs       map[string]*subagent
-	waits      map[string]bool // what a pause waits for at which readers left
-	held       []trace.Record  // what came meanwhile
+	held       []trace.Record // what came while a pause waited
 	sources    int
 
 	participants []string // of the message, for its metadata
 
 	// Of an upstream of this protocol:
-	further   map[string]Keys   // keys for the chunks that come
 	asks      map[string]string // its own id of the approval of a call
 	automated map[string]string // calls by the approvals that it itself answers
 	unusable  map[string]string // calls whose input it could not use, and why
@@ -78,20 +79,15 @@ type Translator struct {
 }
 
 // NewTranslator returns a Translator for one turn.
-func NewTranslator(o Options) *Translator {
-	return &Translator{
-		options:   o,
-		can:       o.capabilities(),
-		parts:     map[string]*part{},
-		calls:     map[string]*call{},
-		approvals: map[string]*approval{},
-		questions: map[string]*question{},
-		subs:      map[string]*subagent{},
-		further:   map[string]Keys{},
-		asks:      map[string]string{},
-		unusable:  map[string]string{},
-		automated: map[string]string{},
+func NewTranslator(o Options) *Translator { return &Translator{options: o, can: o.capabilities()} }
+
+// put sets a value in a map that is made with its first value: most turns need few of the maps, and a thousand clients may
+// follow a turn.
+func put[V any](m *map[string]V, key string, value V) {
+	if *m == nil {
+		*m = map[string]V{}
 	}
+	(*m)[key] = value
 }
 
 // MessageID is the assistant message that the last chunks belong to.

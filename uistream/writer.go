@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
@@ -35,8 +36,9 @@ type Writer struct {
 	timing  Timing
 	last    time.Time   // when the client was last written something
 	until   time.Time   // the deadline of the writes to come
-	silence *time.Timer // when a keepalive may be due; made by the first Wait
-	silent  chan struct{}
+	silence *time.Timer // wakes the Writer when a keepalive may be due; made by the first Wait
+	silent  atomic.Bool // it has
+	woken   chan struct{}
 	begun   bool
 	dirty   bool // something was written since the last Flush
 	framed  bool // it was given a frame
@@ -73,7 +75,7 @@ func NewWriter(w http.ResponseWriter, f Framing, t Timing) *Writer {
 	if t.Write <= 0 {
 		t.Write = writeWithin
 	}
-	return &Writer{w: w, control: http.NewResponseController(w), framing: f, timing: t}
+	return &Writer{w: w, control: http.NewResponseController(w), framing: f, timing: t, woken: make(chan struct{}, 1)}
 }
 
 // Begin sends the headers and a first comment, so that the client and every
@@ -177,25 +179,24 @@ func (w *Writer) limit(deadline time.Time) {
 	}
 }
 
-// Wait flushes and returns when one of the channels is closed or ctx ends, keeping the
-// connection alive meanwhile.
-func (w *Writer) Wait(ctx context.Context, wake, over <-chan struct{}) error {
+// Wait flushes, and returns when the Writer was woken or ctx has ended, keeping the connection alive meanwhile. The caller
+// sees to it that the end of ctx wakes the Writer: a wait for one channel costs least.
+func (w *Writer) Wait(ctx context.Context) error {
 	if err := w.prepareWait(); err != nil {
 		return err
 	}
-	for {
-		select {
-		case <-wake:
-			return nil
-		case <-over:
-			return nil
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-w.silent:
-			if err := w.keepAlive(); err != nil {
-				return err
-			}
-		}
+	<-w.woken
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return w.keepAlive()
+}
+
+// Wake ends a Wait, or the next one. It may be called at any time.
+func (w *Writer) Wake() {
+	select {
+	case w.woken <- struct{}{}:
+	default:
 	}
 }
 
@@ -211,7 +212,7 @@ func Next[T any](ctx context.Context, w *Writer, from <-chan T) (value T, more b
 			return value, more, nil
 		case <-ctx.Done():
 			return value, false, context.Cause(ctx)
-		case <-w.silent:
+		case <-w.woken:
 			if err := w.keepAlive(); err != nil {
 				return value, false, err
 			}
@@ -225,9 +226,10 @@ func (w *Writer) prepareWait() error {
 		return err
 	}
 	if w.silence == nil {
-		w.silent = make(chan struct{}, 1)
-		// A timer with a channel would be set and removed at each wait.
-		w.silence = time.AfterFunc(w.timing.Keepalive, func() { w.silent <- struct{}{} })
+		w.silence = time.AfterFunc(w.timing.Keepalive, func() {
+			w.silent.Store(true)
+			w.Wake()
+		})
 	}
 	return w.Flush()
 }
@@ -235,6 +237,9 @@ func (w *Writer) prepareWait() error {
 // keepAlive breaks a silence that has lasted. The timer is not set again at each Wait,
 // because a word usually comes first.
 func (w *Writer) keepAlive() error {
+	if !w.silent.Swap(false) {
+		return nil
+	}
 	left := time.Until(w.last.Add(w.timing.Keepalive))
 	if left <= 0 {
 		_ = w.write([]byte(w.framing.alive())) // Flush returns its error

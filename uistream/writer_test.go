@@ -112,15 +112,19 @@ func TestWaitEndsWithTheContext(t *testing.T) {
 		defer cancel()
 		var r response
 		w := uistream.NewWriter(&r, uistream.Framing{}, uistream.Timing{Keepalive: 25 * time.Second})
-		if err := w.Wait(ctx, make(chan struct{}), nil); !errors.Is(err, context.DeadlineExceeded) {
+		defer context.AfterFunc(ctx, w.Wake)()
+		var err error
+		for err == nil { // after each comment, it returns
+			err = w.Wait(ctx)
+		}
+		if !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
 		if n := strings.Count(r.text(), ": keep-alive"); n != 2 {
 			t.Errorf("%d comments in a minute, want 2", n)
 		}
-		wake := make(chan struct{})
-		close(wake)
-		if err := w.Wait(t.Context(), wake, nil); err != nil {
+		w.Wake()
+		if err := w.Wait(t.Context()); err != nil {
 			t.Error(err)
 		}
 	})

@@ -49,8 +49,8 @@ func followDurable(t *testing.T, s eventlog.Store) {
 		got = append(got, r)
 		switch r.Seq {
 		case 4:
-			w := l.Watch("s")
-			kept, woken := w.DurableAppended(), w.Appended()
+			kept, woken := make(chan struct{}, 1), make(chan struct{}, 1)
+			leave, stop := l.Watch("s", true, kept), l.Watch("s", false, woken)
 			add(t, l, "s", "t", &log, delta(5), delta(6))
 			<-woken
 			select {
@@ -60,7 +60,8 @@ func followDurable(t *testing.T, s eventlog.Store) {
 			}
 			add(t, l, "s", "t", &log, mixed(7, 9)...)
 			<-kept
-			w.Close()
+			leave()
+			stop()
 		case 15:
 			add(t, l, "s", "t", &log, delta(16), stop(17))
 		case 17:

@@ -242,9 +242,8 @@ func newestStays(t *testing.T, s eventlog.Store) {
 func appendWith(t *testing.T, s eventlog.Store) {
 	ctx := t.Context()
 	l := eventlog.New(s)
-	follower := l.Watch("s")
-	defer follower.Close()
-	woken := follower.DurableAppended()
+	woken := make(chan struct{}, 1)
+	defer l.Watch("s", true, woken)()
 	var log []trace.Record
 	for i, events := range [][]trace.Event{{stop(0)}, mixed(1, 6), nil, append(mixed(3, 3), stop(3))} {
 		turn, before, e := fmt.Sprint(i), len(log), entry("s", fmt.Sprint("doc ", i))

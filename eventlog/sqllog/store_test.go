@@ -35,7 +35,7 @@ func engines() map[string]func(t testing.TB) sqllog.Options {
 // behind opens the database behind the back of the gateway.
 func behind(t *testing.T, o sqllog.Options) *sql.DB {
 	t.Helper()
-	driver, source := "sqlite", filepath.Join(o.Dir, "tributary.db")
+	driver, source := "sqlite", filepath.Join(o.Dir, "tributary.db")+"?_pragma=busy_timeout(60000)" // the store may be writing
 	if o.URL != "" {
 		driver, source = "pgx", o.URL
 	}

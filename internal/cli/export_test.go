@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestExport(t *testing.T) {
@@ -64,6 +65,11 @@ func TestExport(t *testing.T) {
 		t.Errorf("%v %q", err, kept)
 	}
 
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) { // the index of words comes behind
+		if _, found := s.do("GET", "/api/sessions?q=approve", ""); strings.Contains(found, `"id":`) {
+			break
+		}
+	}
 	out := filepath.Join(dir, "all.jsonl")
 	export("--query", "approve", "--format", "otlp", "-o", out).want(t, exitOK, "")
 	spans, err := os.ReadFile(out)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -34,7 +35,7 @@ func filled(t *testing.T) (data string, args []string) {
 func TestARecordThatCannotBeRead(t *testing.T) {
 	t.Parallel()
 	data, args := filled(t)
-	flip(t, data, `"session":"hurt"`, `heron`)
+	flip(t, data, `hurt.{1,90}\{"message":\{"id":"[^"]*","parts":\[\{"type":"text","text":"heron`)
 	p := start(t, data, os.Environ(), args...)
 	hurt := p.history("hurt")
 	if len(hurt) == 0 || hurt[0].Role != "system" || !strings.Contains(hurt[0].text(), "Some of this conversation is lost: record ") {
@@ -257,25 +258,20 @@ func TestTheRestoreDrill(t *testing.T) {
 	p.end()
 }
 
-// flip changes a bit of a text in the record that holds both texts.
-func flip(t *testing.T, data, session, text string) {
+// flip changes the last bit of all that a regular expression finds in the database: pages keep older copies of what they held.
+func flip(t *testing.T, data, text string) {
 	t.Helper()
 	name := filepath.Join(data, "tributary.db")
 	stored, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for rest := stored; ; {
-		at := bytes.Index(rest, []byte(session))
-		if at < 0 {
-			t.Fatalf("%q of %s is not in the database", text, session)
-		}
-		rest = rest[at:]
-		if i := bytes.Index(rest[:min(len(rest), 300)], []byte(text)); i >= 0 {
-			rest[i] ^= 1
-			break
-		}
-		rest = rest[1:]
+	all := regexp.MustCompile(`(?s)`+text).FindAllIndex(stored, -1)
+	if all == nil {
+		t.Fatalf("%s is not in the database", text)
+	}
+	for _, at := range all {
+		stored[at[1]-1] ^= 1
 	}
 	if err := os.WriteFile(name, stored, 0o600); err != nil {
 		t.Fatal(err)

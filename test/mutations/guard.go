@@ -241,7 +241,7 @@ func guardPromises() []mutation {
 		},
 		{
 			name: "a model reviews what Codex asks", promise: oneAnswer, file: "adapter/codex/protocol.go",
-			text: ", \"approvalsReviewer\": \"user\"}", other: "}", packages: []string{"./adapter/codex"}, tests: "Suite|Ugly|Option",
+			text: ", \"approvalsReviewer\": \"user\", // not", other: ", // not", packages: []string{"./adapter/codex"}, tests: "Suite|Ugly|Option",
 		},
 		{
 			name: "Claude Code gets no image", promise: files, file: "adapter/claude/input.go",

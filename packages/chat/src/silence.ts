@@ -39,7 +39,8 @@ export async function withoutSilence(fetch: typeof globalThis.fetch, address: st
   if (signal?.aborted) leave();
   signal?.addEventListener('abort', leave);
   const response = await brought(timeFor(init), fetch(address, { ...init, signal: attempt.signal }));
-  if (!response.body) {
+  if (!response.body || response.status === 204) {
+    // Chromium gives a 204 a body, and no Response can be made with one
     ended();
     return response;
   }
