@@ -53,7 +53,10 @@ for (const [name, [call, seconds]] of Object.entries(CALLS)) {
 }
 
 test('an answer without content is one, though Chromium gives it a body', async () => {
-  const transport = new TributaryTransport({ client: '7', fetch: async () => ({ ok: true, status: 204, headers: new Headers(), body: new ReadableStream() }) });
+  const transport = new TributaryTransport({
+    client: '7',
+    fetch: async () => ({ ok: true, status: 204, headers: new Headers(), body: new ReadableStream() }),
+  });
   assert.equal(await transport.call('DELETE', '/api/sessions/s'), undefined);
 });
 
