@@ -26,6 +26,7 @@ export async function withoutSilence(fetch: typeof globalThis.fetch, address: st
         reject(networkError());
         attempt.abort();
       }, ms);
+      (timer as { unref?: () => void }).unref?.(); // in Node.js, where a silence alone keeps no program running
     });
     try {
       return await Promise.race([what, silence]);
