@@ -142,6 +142,8 @@ func (s *Store) load(ctx context.Context, se *session) error {
 	if err != nil {
 		return err
 	}
+	se.mu.Lock()
+	defer se.mu.Unlock()
 	se.seen, se.place, se.deletedThrough, se.durable = now.term, now.place, now.deletedThrough, now.durable
 	se.last = max(now.last, now.durable, now.checkpointed)
 	se.live.checkpointed, se.live.over = se.last, slices.Compact(over)
@@ -154,8 +156,6 @@ func (s *Store) load(ctx context.Context, se *session) error {
 			live.add(r, time.Now())
 		}
 	})
-	se.mu.Lock()
 	se.loaded = true
-	se.mu.Unlock()
 	return nil
 }
