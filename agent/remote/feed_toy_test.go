@@ -99,7 +99,9 @@ func (s *feedServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		s.tell(message{End: "exit"})
 		if strings.HasSuffix(m.Prompt, "without an answer") {
+			s.mu.Unlock() // the heartbeat needs it
 			<-r.Context().Done()
+			s.mu.Lock()
 		}
 	case m.Prompt == "forget":
 		s.mute = true
