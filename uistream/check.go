@@ -13,19 +13,18 @@ import (
 // JSON of one frame. The type must be known, and the required fields present. Every
 // field must be known and of the right type, and no optional field null. Check is
 // as strict as the first releases were. The error is one sentence.
-func (p Profile) Check(chunk []byte) error {
+func (p Profile) Check(chunk []byte) (err error) {
 	var head struct {
 		Type string `json:"type"`
 	}
 	if err := json.Unmarshal(chunk, &head); err != nil {
 		return fmt.Errorf("the chunk is not a JSON object: %w", err)
 	}
-	for _, v := range p.must(head.Type) {
-		if err := checkFor(v, head.Type, chunk); err != nil {
-			return err
-		}
-	}
-	return nil
+	p.each(head.Type, func(v release) bool {
+		err = checkFor(v, head.Type, chunk)
+		return err == nil
+	})
+	return err
 }
 
 func checkFor(v release, typ string, chunk []byte) error {

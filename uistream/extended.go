@@ -64,8 +64,7 @@ func (p Profile) accepts(typ, name string, value json.RawMessage) bool {
 	r, _ := lookup(typ)
 	for _, f := range r.fields {
 		if f.name == name {
-			holds := func(v release) bool { return f.kind.holds(value, v) }
-			return p.knows(typ, name) && !slices.ContainsFunc(p.must(typ), func(v release) bool { return !holds(v) })
+			return p.knows(typ, name) && p.each(typ, func(v release) bool { return f.kind.holds(value, v) })
 		}
 	}
 	return false

@@ -1,9 +1,6 @@
 package uistream
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // This file tells what a client understands.
 
@@ -61,17 +58,14 @@ func (p Profile) AsksAgain() bool {
 
 // knows reports whether a chunk type, or a field of it, may be sent.
 func (p Profile) knows(typ, field string) bool {
-	return !slices.ContainsFunc(p.must(typ), func(v release) bool { return !known(v, typ, field) })
+	return p.each(typ, func(v release) bool { return known(v, typ, field) })
 }
 
-// must lists the releases that have to know whatever is sent of a chunk type.
-func (p Profile) must(typ string) []release {
+// each reports whether something holds for each release that has to know whatever is sent of a chunk type.
+func (p Profile) each(typ string, holds func(release) bool) bool {
 	if p.version != (release{}) {
-		return []release{p.version}
+		return holds(p.version)
 	}
-	all := []release{{6, 0, 0}, {7, 0, 0}}
-	if five := (release{5, 0, 0}); known(five, typ, "") { // which rejects a key that it does not know
-		all = append(all, five)
-	}
-	return all
+	five := release{5, 0, 0} // it rejects a key that it does not know
+	return holds(release{6, 0, 0}) && holds(release{7, 0, 0}) && (!known(five, typ, "") || holds(five))
 }
