@@ -17,9 +17,9 @@ func (w *watch) wake() {
 	}
 }
 
-// Watch has a reader woken by appends to one session, which need not exist: woken, whose capacity is one, gets a value after
-// an append, after the deletion of the session, after [Log.Wake], and when the log closes, unless it holds one. So a reader
-// that reads and then waits misses nothing.
+// Watch has a reader of one session woken: by an append, by the deletion of the session, by [Log.Wake], and by the end of the
+// log. The session need not exist. The capacity of woken is one, and what wakes puts a value there unless there is one. So
+// a reader that reads and then waits misses nothing.
 //
 // A reader of durable records is not woken by appends of ephemeral records only. A session streams dozens of those a
 // second. The caller calls stop once.
