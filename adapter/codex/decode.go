@@ -29,6 +29,7 @@ type Decoder struct {
 	prompts int               // prompts so far, for ids
 	waiting []trace.Prompt    // prompts whose turn has not begun
 	turn    *turn             // the newest
+	past    string            // the agent's id of the turn before it
 	open    map[string]string // calls that earlier turns left without a result, and the first turn of each
 	asks    map[string]ask    // requests of the agent without an answer, by id
 	live    bool              // this is a session, not a recording
@@ -168,6 +169,9 @@ func (d *Decoder) accepted(l message, id string, t agent.Turns) {
 
 // said takes a notification of the app-server.
 func (d *Decoder) said(method string, p params, t agent.Turns) error {
+	if d.tooLate(method, p) {
+		return nil
+	}
 	switch method {
 	case "thread/started":
 		if d.thread == "" && p.Thread.ParentThreadID == "" {

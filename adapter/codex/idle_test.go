@@ -2,6 +2,7 @@ package codex_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,5 +85,27 @@ func TestATurnWithoutAnEndEndsWhenCodexIsIdle(t *testing.T) {
 		if got := fmt.Sprintf("%s %s %s", stop.Outcome, stop.Reason, stop.Error); p.Skipped > 0 || len(p.Turns) != 1 || got != c.stop || agenttest.Said(events) != c.said {
 			t.Errorf("%s: the turn ends as %q and says %q; %d turns, %v", name, got, agenttest.Said(events), len(p.Turns), p.First)
 		}
+	}
+}
+
+// TestAnEndThatComesTooLateEndsNoLaterTurn: the record of the conversation has ended the first turn, and the
+// second prompt is out when the error and the end of the first turn come.
+func TestAnEndThatComesTooLateEndsNoLaterTurn(t *testing.T) {
+	t.Parallel()
+	const failed = `"status":"failed","error":{"message":"high demand"}`
+	lines := begin + out("thread/status/changed", `"status":{"type":"systemError"}`) +
+		toAgent(`{"id":7,"method":"thread/read","params":{"threadId":"T","includeTurns":true}}`) +
+		`{"dir":"out","msg":{"id":7,"result":{"thread":{"id":"T","turns":[{"id":"U",`+failed+`}]}}}}`+"\n" +
+		toAgent(`{"id":8,"method":"turn/start","params":{"threadId":"T","input":[{"type":"text","text":"again"}]}}`) +
+		out("error", `"turnId":"U","willRetry":false,"error":{"message":"high demand"}`) +
+		strings.ReplaceAll(end, `"status":"completed"`, failed) +
+		strings.ReplaceAll(out("turn/started", `"turn":{"id":"V","status":"inProgress"}`)+done(`{"type":"agentMessage","id":"m","text":"Hello."}`)+end, `"U"`, `"V"`)
+	var got []string
+	for _, events := range recordings().Play(t, []byte(lines)).Turns {
+		stop := agenttest.Each[trace.Stop](replaytest.Events(events))[0]
+		got = append(got, fmt.Sprintf("%s %s%s", stop.Outcome, stop.Error, stop.FinalOutput))
+	}
+	if want := []string{"failed high demand", "completed Hello."}; !slices.Equal(got, want) {
+		t.Errorf("the turns ended as %q, want %q", got, want)
 	}
 }

@@ -42,6 +42,7 @@ func (d *Decoder) begin(b *trace.Builder, id string) *turn {
 		return nil
 	}
 	if d.turn != nil {
+		d.past = cmp.Or(d.turn.id, d.past)
 		for id := range d.turn.running {
 			d.open[id] = cmp.Or(d.open[id], d.turn.b.Turn())
 		}
@@ -75,6 +76,13 @@ func (d *Decoder) need(p params, t agent.Turns) *turn {
 		info = agent.TurnInfo{Prompt: &asked}
 	}
 	return d.begin(t.Begin(info), p.TurnID)
+}
+
+// tooLate says whether a notification is about the turn before the newest one: that turn was over
+// by the record of the conversation, and its begin, error or end must not become that of the next turn.
+func (d *Decoder) tooLate(method string, p params) bool {
+	about := method == "turn/started" || method == "turn/completed" || method == "error"
+	return about && d.past != "" && d.past != d.turn.id && cmp.Or(p.Turn.ID, p.TurnID) == d.past
 }
 
 // started takes the begin of a turn.

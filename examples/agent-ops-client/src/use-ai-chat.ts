@@ -15,15 +15,25 @@ const PROFILE = 'client=7&compat=none';
 const MOMENT = 100;
 
 /** A chat outlives its component: useChat closes the stream of a chat of its own when the component goes. */
-const chats = new Map<string, Chat<UIMessage>>();
+const chats = new Map<string, { chat: Chat<UIMessage>; transport: Transport }>();
 
-function chatOf(id: string): Chat<UIMessage> {
-  let chat = chats.get(id);
-  if (!chat) {
-    const transport = new DefaultChatTransport({ api: `${at(id)}/chat?${PROFILE}`, headers });
-    chats.set(id, chat = new Chat({ id, transport }));
+/** Keeps its newest search for a running turn. One that finds none makes the chat ready, and would clear the error of a prompt that failed meanwhile. */
+class Transport extends DefaultChatTransport<UIMessage> {
+  searched: Promise<unknown> = Promise.resolve();
+  override reconnectToStream(options: Parameters<DefaultChatTransport<UIMessage>['reconnectToStream']>[0]) {
+    const found = super.reconnectToStream(options);
+    this.searched = found.catch(() => { /* the chat says it */ });
+    return found;
   }
-  return chat;
+}
+
+function chatOf(id: string) {
+  let known = chats.get(id);
+  if (!known) {
+    const transport = new Transport({ api: `${at(id)}/chat?${PROFILE}`, headers });
+    chats.set(id, known = { transport, chat: new Chat({ id, transport }) });
+  }
+  return known;
 }
 
 const isBusy = (chat: Chat<UIMessage>) => chat.status === 'submitted' || chat.status === 'streaming';
@@ -37,7 +47,7 @@ async function catchUp(id: string, chat: Chat<UIMessage>) {
 }
 
 export function useAiChat(id: string): ChatSession {
-  const chat = chatOf(id), { messages, status, error } = useChat({ chat });
+  const { chat, transport } = chatOf(id), { messages, status, error } = useChat({ chat });
   const news = useSession(id, s => s.news), problem = useSession(id, s => s.error);
 
   useEffect(() => {
@@ -50,7 +60,7 @@ export function useAiChat(id: string): ChatSession {
     return {
       send(text: string) {
         sessionStore(id).setState({ error: null });
-        void chat.sendMessage({ text });
+        void transport.searched.then(() => chat.sendMessage({ text }));
       },
       abort() { call('POST', `${at(id)}/stop`).catch(failed); }, // chat.stop() would only close the stream
       answer({ id: request, type }: Prompt, value: string | boolean) {
@@ -62,7 +72,7 @@ export function useAiChat(id: string): ChatSession {
         void (last?.role === 'user' ? chat.sendMessage() : chat.regenerate());
       },
     };
-  }, [id, chat]);
+  }, [id, chat, transport]);
 
   return {
     messages: useMemo(() => messages.map(messageOf), [messages]),

@@ -228,10 +228,27 @@ test('events beside the chat come by the old socket, with the flag on too', asyn
 });
 
 test('a prompt that the gateway does not take is said, and can be tried again', async () => {
-  const page = await open(true);
-  await page.route('**/chat?*', route => route.abort(), { times: 1 });
+  const page = await open(false);
+  let searches, release;
+  const searching = new Promise(resolve => {
+    searches = resolve;
+  });
+  const released = new Promise(resolve => {
+    release = resolve;
+  });
+  await page.route(/[/]chat[?/]/, async route => {
+    if (route.request().method() === 'POST') return route.abort();
+    searches(); // for a running turn, at the same address: it finds none, and comes back after the prompt went out
+    await released;
+    await route.continue();
+  });
+  await page.flag.check();
+  await searching;
   await page.say('hello');
+  await page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+  release();
   await page.getByRole('alert').waitFor();
+  await page.unroute(/[/]chat[?/]/);
   await page.getByRole('button', { name: 'Retry' }).click();
   await page.getByText('I am the demo agent').waitFor();
   await page.rests();
