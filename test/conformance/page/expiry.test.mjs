@@ -100,7 +100,23 @@ describe('a JSON Web Token', () => {
   });
 
   test('that ends before a prompt goes out: the prompt is a draft again, and goes out after the sign-in', async () => {
-    const page = await visit('cleo', 'jwt-prompt', 600, { prepare: withoutSockets });
+    const wire = await overWire(site),
+      page = await visit('cleo', 'jwt-prompt', 600, { at: wire, prepare: withoutSockets });
+    let tries,
+      lose,
+      first = true;
+    const tried = new Promise(resolve => (tries = resolve)),
+      lost = new Promise(resolve => (lose = resolve));
+    await page.route('**/api/events?*', async route => {
+      if (!first) return route.continue();
+      first = false;
+      tries();
+      await lost;
+      await route.abort();
+    });
+    wire.cut();
+    wire.mend();
+    await tried; // the list tries again, and hears later than the prompt
     await page.route(
       '**/api/chat?*',
       async route => {
@@ -114,7 +130,9 @@ describe('a JSON Web Token', () => {
       },
       { times: 1 },
     );
-    const refused = page.waitForResponse(res => res.status() === 401 && res.url().includes('/api/chat?'));
+    const refusal = of => page.waitForResponse(res => res.status() === 401 && res.url().includes(of)),
+      refused = refusal('/api/chat?'),
+      last = refusal('/events?after=');
     await page.say('hello');
     await refused; // another request may be the first that asks for the sign-in
     await until(
@@ -122,6 +140,18 @@ describe('a JSON Web Token', () => {
       async () => (await page.locator('textarea[aria-label="Your message"]').inputValue()) === 'hello',
     );
     await asks(page).waitFor();
+    await last; // each refusal says it again
+    const failed = page.waitForEvent('requestfailed', request => request.url().includes('/api/events?'));
+    await page.evaluate(() => {
+      const look = () => {
+        window.tries ||= document.body.textContent.includes('Trying again…');
+      };
+      new MutationObserver(look).observe(document.body, { subtree: true, childList: true, characterData: true });
+    });
+    lose();
+    await failed;
+    await page.evaluate(() => new Promise(resolve => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    assert.ok(!(await page.evaluate(() => window.tries)), 'a network that is lost late changes nothing');
     await give(page, tokenFor('cleo'));
     await asks(page).waitFor({ state: 'detached' });
     await until('no sentence of it stays', async () => (await page.getByRole('alert').count()) === 0);

@@ -32,7 +32,8 @@ export function useSessions(hidden?: () => boolean): Sessions {
   useEffect(() => {
     const end = new AbortController();
     const read = async () => {
-      const onConnection = (there: boolean, why?: Error) => setProblem(there ? null : problemOf(why));
+      // a try from before may fail late: a sign-in that has ended stays said
+      const onConnection = (there: boolean, why?: Error) => setProblem(was => (there ? null : was?.refused ? was : problemOf(why)));
       for await (const news of transport.sessions({ limit, signal: end.signal, background: hidden, persists: true, onConnection })) {
         if (news.type === 'list') {
           setList(news.sessions);
