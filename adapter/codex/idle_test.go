@@ -95,7 +95,7 @@ func TestAnEndThatComesTooLateEndsNoLaterTurn(t *testing.T) {
 	const failed = `"status":"failed","error":{"message":"high demand"}`
 	lines := begin + out("thread/status/changed", `"status":{"type":"systemError"}`) +
 		toAgent(`{"id":7,"method":"thread/read","params":{"threadId":"T","includeTurns":true}}`) +
-		`{"dir":"out","msg":{"id":7,"result":{"thread":{"id":"T","turns":[{"id":"U",`+failed+`}]}}}}`+"\n" +
+		`{"dir":"out","msg":{"id":7,"result":{"thread":{"id":"T","turns":[{"id":"U",` + failed + `}]}}}}` + "\n" +
 		toAgent(`{"id":8,"method":"turn/start","params":{"threadId":"T","input":[{"type":"text","text":"again"}]}}`) +
 		out("error", `"turnId":"U","willRetry":false,"error":{"message":"high demand"}`) +
 		strings.ReplaceAll(end, `"status":"completed"`, failed) +
