@@ -57,11 +57,12 @@ func counted(log string) (all count) {
 	return all
 }
 
-// report prints the table of the stages and the sum of their tests. A stage that failed without a
-// test that failed counts as one.
+// report prints the table of the stages and the sum of their tests, and once more the last lines of each
+// stage that failed. A stage that failed without a test that failed counts as one.
 func report(all []*stage, took time.Duration) error {
-	fmt.Printf("\n%-24s %4s %7s  %s\n", "stage", "lane", "seconds", "tests")
+	fmt.Printf("\n%-24s %4s %7s %9s  %s\n", "stage", "lane", "seconds", "processor", "tests")
 	var sum count
+	var processor time.Duration
 	var failed []string
 	for _, s := range all {
 		tests := strings.TrimPrefix(s.count.String(), ", ")
@@ -73,9 +74,15 @@ func report(all []*stage, took time.Duration) error {
 			}
 		}
 		sum.add(s.count)
-		fmt.Printf("%-24s %4d %7.0f  %s\n", s.name, s.lane+1, s.took.Seconds(), tests)
+		processor += s.processor
+		fmt.Printf("%-24s %4d %7.0f %9.0f  %s\n", s.name, s.lane+1, s.took.Seconds(), s.processor.Seconds(), tests)
 	}
-	fmt.Printf("%-24s %4s %7.0f\n\n", "all", "", took.Seconds())
+	fmt.Printf("%-24s %4s %7.0f %9.0f\n\n", "all", "", took.Seconds(), processor.Seconds())
+	for _, s := range all {
+		if s.end != "" {
+			fmt.Printf("%s ended with:\n%s\n\n", s.name, s.end[max(0, len(s.end)-lastWords):])
+		}
+	}
 	fmt.Printf("%d passed, %d failed, %d skipped\n", sum.passed, sum.failed, sum.skipped)
 	if len(failed) > 0 {
 		return fmt.Errorf("%d stages failed; to repeat one alone: make %s", len(failed), strings.Join(failed, " or make "))

@@ -30,6 +30,7 @@ const (
 	reminder   = time.Minute      // how often a stage that runs says so
 	graceOfEnd = 20 * time.Second
 	shown      = 12_000 // bytes of the log of a stage that failed
+	lastWords  = 1500   // bytes of it that stand at the end of the run
 )
 
 // stage is a target of the Makefile, and how it went.
@@ -37,6 +38,8 @@ type stage struct {
 	name, after string
 	lane        int
 	took        time.Duration
+	processor   time.Duration // of all its processes that were waited for
+	end         string        // of its log, if it failed
 	count       count
 	err         error
 	done        chan struct{} // closed when it has ended
@@ -162,7 +165,8 @@ func (s *stage) run(ctx context.Context, other *stage, say func(string, ...any))
 		say("%s passed: %.0f s%s", s.name, s.took.Seconds(), s.count)
 		return
 	}
-	say("%s FAILED: %.0f s%s: %v. The end of %s:\n%s\nTo repeat it alone: make %s", s.name, s.took.Seconds(), s.count, s.err, file, end(string(text)), s.name)
+	s.end = end(string(text))
+	say("%s FAILED: %.0f s%s: %v. The end of %s:\n%s\nTo repeat it alone: make %s", s.name, s.took.Seconds(), s.count, s.err, file, s.end, s.name)
 }
 
 // make runs make in a process group of its own, so that nothing of it goes on after the stage.
@@ -189,6 +193,7 @@ func (s *stage) make(ctx context.Context, file string, say func(string, ...any))
 	for {
 		select {
 		case err := <-ended:
+			s.processor = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it has left behind
 			if ctx.Err() == context.DeadlineExceeded {
 				return fmt.Errorf("it was ended after %s", longest)
