@@ -49,8 +49,11 @@ func (h *Hub) Steer(ctx context.Context, session string, p Prompt) error {
 		if err != nil {
 			return fmt.Errorf("encode a message: %w", err)
 		}
-		t.builder.EmitOwn(trace.Data{Name: "steer", ID: "steer-" + newID(h.Now()), Value: value})
-		return nil
+		record := trace.Data{Name: "steer", ID: "steer-" + newID(h.Now()), Value: value}
+		if t.builder.EmitOwn(record) {
+			return nil
+		}
+		return l.append(context.WithoutCancel(ctx), "", l.noteOf(trace.User, record), nil) // the turn has ended with this message
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/session"
@@ -20,6 +19,7 @@ type helm struct {
 	opened []agent.Config
 	set    []string
 	stay   chan string
+	over   chan struct{} // closed at the end of a turn; nil: a steer does not wait for it
 }
 
 func (h *helm) Open(_ context.Context, _ agent.Host, cfg agent.Config) (agent.Session, error) {
@@ -32,11 +32,13 @@ func (h *helm) Open(_ context.Context, _ agent.Host, cfg agent.Config) (agent.Se
 func (h *helm) Prompt(ctx context.Context, _ agent.Prompt, b *trace.Builder) error {
 	select {
 	case text := <-h.stay:
-		time.Sleep(time.Millisecond) // until the message is on record
 		b.Message("m", "steered: "+text)
 	case <-ctx.Done():
 	}
 	b.End(trace.Stop{Reason: "end_turn", Outcome: trace.OutcomeCompleted})
+	if h.over != nil {
+		close(h.over)
+	}
 	return nil
 }
 
@@ -46,6 +48,9 @@ func (h *helm) Controls() agent.Controls {
 	return agent.Controls{
 		Steer: func(_ context.Context, p agent.Prompt) error {
 			h.stay <- p.Text()
+			if h.over != nil {
+				<-h.over
+			}
 			return nil
 		},
 		SetMode: func(_ context.Context, mode string) error {
@@ -73,34 +78,40 @@ func steered(words string) session.Prompt {
 	return session.Prompt{Message: text("", words), By: "ada"}
 }
 
+// TestAMessageSteersTheRunningTurn: it is on record also if the turn has ended with it.
 func TestAMessageSteersTheRunningTurn(t *testing.T) {
 	t.Parallel()
-	synctest.Test(t, func(t *testing.T) {
-		_, b := newHelm(t)
-		defer b.close()
-		if err := b.Steer(t.Context(), "s", steered("early")); err == nil || !strings.Contains(err.Error(), "no turn runs") {
-			t.Errorf("a message without a turn gives %v", err)
-		}
-		b.say("u1", "sail")
-		synctest.Wait()
-		if err := b.Steer(t.Context(), "s", steered("north")); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(time.Second)
-		var records strings.Builder
-		for r, err := range b.log.Durable(t.Context(), "s", 0, 0) {
-			if err != nil {
+	for _, ends := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			h, b := newHelm(t)
+			defer b.close()
+			if ends {
+				h.over = make(chan struct{})
+			}
+			if err := b.Steer(t.Context(), "s", steered("early")); err == nil || !strings.Contains(err.Error(), "no turn runs") {
+				t.Errorf("a message without a turn gives %v", err)
+			}
+			b.say("u1", "sail")
+			synctest.Wait()
+			if err := b.Steer(t.Context(), "s", steered("north")); err != nil {
 				t.Fatal(err)
 			}
-			line, _ := r.MarshalJSON()
-			records.Write(line)
-		}
-		for _, want := range []string{`"steered: north"`, `"name":"steer"`, `{"text":"north","by":"ada"}`} {
-			if !strings.Contains(records.String(), want) {
-				t.Errorf("%s is not on record: %s", want, records.String())
+			synctest.Wait()
+			var records strings.Builder
+			for r, err := range b.log.Durable(t.Context(), "s", 0, 0) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				line, _ := r.MarshalJSON()
+				records.Write(line)
 			}
-		}
-	})
+			for _, want := range []string{`"text":"steered: north"`, `"name":"steer"`, `{"text":"north","by":"ada"}`} {
+				if strings.Count(records.String(), want) != 1 {
+					t.Errorf("a turn that ends before the record %v: %s is not once on record: %s", ends, want, records.String())
+				}
+			}
+		})
+	}
 }
 
 func TestAModeHoldsAtOnceAndAtTheNextStart(t *testing.T) {

@@ -78,8 +78,8 @@ func CleanDataName(name string) string {
 }
 
 // EmitOwn writes data whose name the caller has chosen, and never the agent. Emit renames
-// data with a reserved name; EmitOwn does not.
-func (b *Builder) EmitOwn(d Data) {
+// data with a reserved name; EmitOwn does not. It is false if the turn is over and has not taken it.
+func (b *Builder) EmitOwn(d Data) bool {
 	d.Value = CompactJSON(d.Value)
-	b.emit(d, !d.Transient && !d.Domain)
+	return b.emit(d, !d.Transient && !d.Domain)
 }

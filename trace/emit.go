@@ -87,7 +87,8 @@ func (t *turn) putTogether(payloads ...Payload) {
 	}
 }
 
-func (b *Builder) emit(p Payload, visible bool) {
+// emit says whether the payload is written.
+func (b *Builder) emit(p Payload, visible bool) (written bool) {
 	b.do(func(t *turn) {
 		if !t.fits(p) {
 			return
@@ -97,7 +98,9 @@ func (b *Builder) emit(p Payload, visible bool) {
 			t.ensureStep(by)
 		}
 		t.emitAs(by, p)
+		written = true
 	})
+	return written
 }
 
 // fileChange writes a change with the unique id of its call.
