@@ -298,6 +298,9 @@ func TestE34_ATurnThatIsLeftOutDoesNotBlockAPrompt(t *testing.T) {
 // A whole of very many parts costs no more than in proportion to its size.
 func TestASnapshotOfVeryManyPartsIsReadInLinearTime(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it takes many megabytes")
+	}
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.receive(strings.Replace(helloFrame, `"pendingPrompt":null`, `"auditLog":[]`, 1))
 	s.prompt("Go")
@@ -319,6 +322,9 @@ func TestASnapshotOfVeryManyPartsIsReadInLinearTime(t *testing.T) {
 
 // Prompts of others that are large and never run cost bounded memory.
 func TestLargePromptsOfOthersAreBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes many megabytes")
+	}
 	s := newDecoderStage(t, agentops.Options{User: "u1"})
 	s.receive(helloFrame)
 	heap := func() uint64 {

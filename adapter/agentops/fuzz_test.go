@@ -163,6 +163,9 @@ func kept(t *testing.T, frame func(i int) string, frames int) int64 {
 
 // TestAHostileServerCostsBoundedMemory: what is kept of what never ends.
 func TestAHostileServerCostsBoundedMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes many megabytes")
+	}
 	rounds := 1000 // they show what costs more than 250 bytes a frame; all rounds show 25
 	if agenttest.Full() {
 		rounds = 10_000

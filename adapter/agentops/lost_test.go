@@ -166,6 +166,9 @@ func TestE37_LargeFrames(t *testing.T) {
 
 // The adapter reads no more frames than the turn's log takes. Other frames stay on the server.
 func TestG07_TheAdapterReadsNoMoreThanTheLogTakes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes many megabytes")
+	}
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, agentOpsServer)
 		piece := strings.Repeat("x", 16<<10)
@@ -267,6 +270,9 @@ func TestAHostileServer(t *testing.T) {
 
 // Endless snapshots add no text and use bounded memory.
 func TestEndlessSnapshotsUseBoundedMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes many megabytes")
+	}
 	synctest.Test(t, func(t *testing.T) {
 		st := newStage(t, agentOpsServer)
 		heap := func() uint64 {

@@ -35,6 +35,9 @@ func TestB11_AChannelIsAThreadOrAChannelOfItsType(t *testing.T) {
 //
 //evidence:for limit-agent-ops-attachments
 func TestAttachmentsThatAServerWouldDropAreReported(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes many megabytes")
+	}
 	file := func(name, media, url string) trace.InputPart {
 		return trace.InputPart{Type: trace.InputFile, Filename: name, MediaType: media, URL: url}
 	}

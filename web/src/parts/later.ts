@@ -1,7 +1,7 @@
-/** A moment in which the page has nothing better to do. */
+/** A moment in which the page has nothing better to do, or one second later: a slow page that shows an answer has none for long. */
 export const idle = () =>
   new Promise<void>(resolve => {
-    if ('requestIdleCallback' in window) requestIdleCallback(() => resolve());
+    if ('requestIdleCallback' in window) requestIdleCallback(() => resolve(), { timeout: 1000 });
     else setTimeout(resolve, 20);
   });
 
