@@ -74,7 +74,7 @@ test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.
 STAGES := "page-check binary fmt-check test-go:install lint" \
   "install js-lint:page-check js-test page-test:binary conformance-newest cuts conformance-once chat-package"
 WIDER_STAGES := "test-race e2e-postgres foreign endurance-quick npm-test conformance-selftest" \
-  "conformance outside workflow conformance-postgres conformance-agentops conformance-claude conformance-codex conformance-remote agent-acp first-use"
+  "conformance-others outside workflow conformance-postgres conformance-agentops conformance-claude conformance-codex conformance-remote agent-acp first-use"
 ALL_STAGES := "mutations restarts e2e-postgres-all fuzz endurance" \
   "page-measure conformance-postgres-all test-agents eval cuts-all readers"
 
@@ -233,6 +233,10 @@ chat-package: binary test/conformance/node_modules/.package-lock.json packages/c
 .PHONY: conformance
 conformance: binary test/conformance/node_modules/.package-lock.json ## The real AI SDK clients against the binary with the demo agent: each case × client, both ways, both profiles
 	cd test/conformance && node run.mjs
+
+.PHONY: conformance-others
+conformance-others: binary test/conformance/node_modules/.package-lock.json ## What conformance-once leaves out of conformance
+	cd test/conformance && node run.mjs --others
 
 .PHONY: conformance-once
 conformance-once: binary test/conformance/node_modules/.package-lock.json ## The same, each case × client once; React, Vue, Svelte and assistant-ui; the apps of docs/

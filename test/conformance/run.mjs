@@ -10,7 +10,7 @@ import { chosen, load } from './lib/clients.mjs';
 import { WAYS } from './lib/drive.mjs';
 import { expectedFailures, judge } from './lib/expected.mjs';
 import { endAll } from './lib/owned.mjs';
-import { full, inTurn } from './lib/plan.mjs';
+import { full, inTurn, others } from './lib/plan.mjs';
 import { progress } from './lib/progress.mjs';
 import { http } from './lib/server.mjs';
 import { table } from './lib/table.mjs';
@@ -23,6 +23,7 @@ const USAGE = `usage: node run.mjs [options]
   --url U --token T a gateway that runs already, instead of --binary; only with the demo agent
   --command F       with a real agent: this command instead of the pinned one
   --once            with the demo agent: each case × client once, ways and profiles in turn
+  --others          with the demo agent: the trials that --once leaves out
   --full            with any other agent: every way and profile, not each case × client once
   --cases D         the cases of this folder instead of the agent's
   --case C          only these cases, repeatable (default all of the agent's)
@@ -64,6 +65,7 @@ async function main() {
         agent: one,
         command: one,
         once: { type: 'boolean' },
+        others: { type: 'boolean' },
         full: { type: 'boolean' },
         binary: one,
         url: one,
@@ -121,7 +123,7 @@ async function main() {
   try {
     await visit(server.base, server.token);
     const sparse = o.once || (agent.inTurn && !o.full);
-    const plan = (sparse ? inTurn : full)(cases, all, ways, profiles);
+    const plan = (sparse ? inTurn : o.others ? others : full)(cases, all, ways, profiles);
     const another = options =>
       o.url
         ? Promise.reject(new Error('--url has one gateway only: leave this case out'))
@@ -139,7 +141,7 @@ async function main() {
       clients,
       ways,
       sparse,
-      whole: !o.case && !o.cases && !o.client && !o.way && !o.profile && !sparse,
+      whole: !o.case && !o.cases && !o.client && !o.way && !o.profile && !sparse && !o.others,
       server,
       said,
     });

@@ -18,3 +18,11 @@ export function inTurn(cases, clients, ways, profiles) {
     }),
   );
 }
+
+const key = ({ testCase, client, way, profile }) => `${testCase.name} ${client.name} ${way} ${profile}`;
+
+/** What inTurn leaves out of all trials. */
+export function others(...of) {
+  const taken = new Set(inTurn(...of).map(key));
+  return full(...of).filter(trial => !taken.has(key(trial)));
+}

@@ -6,7 +6,7 @@ import os from 'node:os';
 import path from 'node:path';
 import test from 'node:test';
 import { CLIENTS } from '../lib/clients.mjs';
-import { inTurn } from '../lib/plan.mjs';
+import { full, inTurn, others } from '../lib/plan.mjs';
 import { progress } from '../lib/progress.mjs';
 import { streamsOf } from '../lib/sse.mjs';
 import { anonymous, difference } from '../lib/message.mjs';
@@ -214,6 +214,9 @@ test('a plan in turn holds every case with every client once, and gives each cli
     plan.filter(t => t.testCase.skip?.(t)),
     [],
   );
+  const of = [cases, CLIENTS, ['chat', 'hook'], ['none', 'own']],
+    names = trials => trials.map(t => `${t.testCase.name} ${t.client.name} ${t.way} ${t.profile}`).sort();
+  assert.deepEqual(names([...plan, ...others(...of)]), names(full(...of)), 'the others are all that it leaves out');
   const only = inTurn(cases.slice(4), CLIENTS, ['hook'], ['none']);
   assert.deepEqual(
     only.map(t => Boolean(t.testCase.skip(t))),
