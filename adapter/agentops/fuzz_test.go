@@ -39,6 +39,9 @@ func FuzzDecode(f *testing.F) {
 // TestLostDoubledAndMovedLines plays recordings that were damaged line by line.
 func TestLostDoubledAndMovedLines(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("each recording is played many times")
+	}
 	for name, recording := range recorded(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -67,6 +70,9 @@ func TestLostDoubledAndMovedLines(t *testing.T) {
 // an order that no session agent would send.
 func TestAnyFramesInAnyOrder(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("a Decoder is played many times")
+	}
 	pick := func(random *rand.Rand, of ...string) string { return of[random.IntN(len(of))] }
 	for seed := range uint64(200) {
 		random := rand.New(rand.NewPCG(seed, 2))

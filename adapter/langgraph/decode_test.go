@@ -131,6 +131,9 @@ func FuzzDecoder(f *testing.F) {
 // TestM12_DamagedRecordings loses, doubles and swaps frames of the recordings.
 func TestM12_DamagedRecordings(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("each recording is played many times")
+	}
 	for _, name := range append(names(t, "*.sse"), names(t, "*.jsonl")...) {
 		separator := "\n"
 		if strings.HasSuffix(name, ".sse") {

@@ -146,6 +146,9 @@ func TestWithoutStateNothingIsKeptOrSent(t *testing.T) {
 //evidence:for limit-answer-extras
 func TestAStateBeyondItsBoundIsLeftOut(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it takes many megabytes")
+	}
 	s := playScript(t, events(delta(`{"tool_calls":[{"id":"a","extra":"`+strings.Repeat("x", 2<<20)+`","function":{"name":"bash","arguments":"{\"command\":\"echo ONE\"}"}}]}`), finish("stop")),
 		events(delta(`{"content":"Done."}`), finish("stop"), done))
 	all, stop := open(t, s.runtime(openai.Options{})).prompt("go")
@@ -172,6 +175,9 @@ func TestSealedReasoningWithoutASummaryGoesBackInLaterTurns(t *testing.T) {
 //evidence:for limit-answer limit-answer-extras
 func TestAnAnswerHasBounds(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it takes many megabytes")
+	}
 	many := func(n int, chunk func(int) string) string {
 		var all []string
 		for i := range n {

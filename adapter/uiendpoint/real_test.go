@@ -25,6 +25,9 @@ var releases = []string{"5.0.277", "6.0.323", "7.0.173"}
 // realServer starts endpoints of the AI SDK on a mock model and returns their address.
 func realServer(t *testing.T) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("real endpoints take some seconds")
+	}
 	node, err := exec.LookPath("node")
 	installed.Needed(t, err == nil && exists("node_modules/ai-7.0.173"), "the AI SDK or node is not installed: make uiendpoint")
 	return started(t, node, "uiendpoint/server.mjs")

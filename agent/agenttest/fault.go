@@ -52,6 +52,9 @@ func garbage(t *testing.T, s Suite) {
 // hugeMessage plays a turn with a message that is larger than any event may be. How
 // the turn ends is the adapter's affair; that it ends, and the agent goes on, is not.
 func hugeMessage(t *testing.T, s Suite) {
+	if testing.Short() {
+		t.Skip("it takes many megabytes")
+	}
 	st := newTestSession(t, s, NewHost())
 	events, _ := st.end(t, st.start(t.Context(), s.Prompts[Huge]))
 	if stop := stopOf(events); stop.Outcome == trace.OutcomeCanceled {

@@ -76,6 +76,9 @@ func left(records []trace.Record) (open map[string]bool, stops int) {
 // turn must obey the grammar all the same.
 func (r Recorded) Damaged(t *testing.T, seeds uint64, but ...string) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("each recording is played many times")
+	}
 	for name, recording := range r.All(t) {
 		if slices.Contains(but, name) {
 			continue
