@@ -184,6 +184,29 @@ func TestAnAnswerIsACompleteEvent(t *testing.T) {
 	t.Error("there is no answer")
 }
 
+// TestAPromptBehindAStopWaitsUntilTheFlowHasPaused: the server refuses prompts until then.
+func TestAPromptBehindAStopWaitsUntilTheFlowHasPaused(t *testing.T) {
+	t.Parallel()
+	server := newWeb(t)
+	server.lingers = make(chan struct{})
+	st := open(t, openharness.Runtime{URL: server.URL, Options: openharness.Options{Protocol: openharness.HTTP02}})
+	r, done := st.host.Turn(prompt("slow")), make(chan error, 1)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	go func() { done <- st.s.Prompt(ctx, prompt("slow"), r.Builder) }()
+	if _, err := r.Await(t.Context(), func(e trace.Event) bool { return e.Payload.Kind() == trace.KindMessageDelta }); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Finish(trace.Stop{Reason: "stopped", Outcome: trace.OutcomeCanceled}); err != nil {
+		t.Fatal(err)
+	}
+	cancel()
+	<-done
+	if said, stop := st.says("hello"); stop.Outcome != trace.OutcomeCompleted {
+		t.Errorf("the next turn said %q and ended as %+v", said, stop)
+	}
+}
+
 func TestWhatIsWrongIsOneSentence(t *testing.T) {
 	t.Parallel()
 	secret := httptest.NewTLSServer(nil)

@@ -21,6 +21,7 @@ type webServer struct {
 	work    sync.WaitGroup
 	late    bool // a reader that comes after the prompt misses the beginning
 	prompts int
+	lingers chan struct{} // a stopped flow runs until a prompt is refused; nil: it pauses at once
 }
 
 type webReader struct {
@@ -69,6 +70,10 @@ func (s *webServer) chat(w http.ResponseWriter, r *http.Request) {
 	s.calls = append(s.calls, "chat "+prompt)
 	w.Header().Set("Content-Type", "application/json")
 	if s.status != "paused" || prompt == "busy" {
+		if s.lingers != nil {
+			close(s.lingers)
+			s.lingers = nil
+		}
 		w.WriteHeader(http.StatusConflict)
 		_, _ = w.Write([]byte(`{"error":"Runtime not paused (status: running)"}`))
 		return
@@ -196,6 +201,12 @@ func (a *chunkActor) die(half bool) {
 
 func (a *chunkActor) aborted() {
 	a.send(object{"type": "error", "errorText": "Agent execution was aborted"})
+	a.s.mu.Lock()
+	lingers := a.s.lingers
+	a.s.mu.Unlock()
+	if lingers != nil {
+		<-lingers
+	}
 	a.s.close()
 }
 
