@@ -10,13 +10,10 @@ import (
 	"github.com/tributary-dev/tributary/internal/cli/cmdline"
 )
 
-// cell escapes a text for a cell of a Markdown table.
-func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
-
 // described writes the part of a page about the commands below a command. What flags of several commands
 // mean stands once, in front.
 func described(b *strings.Builder, c *cmdline.Command) {
-	flag := func(f *cmdline.Value) string { return cell(strings.Replace(f.Form(), "=", " ", 1)) }
+	flag := func(f *cmdline.Value) string { return strings.Replace(f.Form(), "=", " ", 1) }
 	times := map[string]map[string]int{} // how many commands have a flag with a meaning
 	var all []*cmdline.Command
 	for _, child := range c.All()[1:] {
@@ -41,13 +38,13 @@ func described(b *strings.Builder, c *cmdline.Command) {
 		}
 		return n > 1
 	}
-	b.WriteString("### Flags of several commands\n\n| flag | meaning |\n|---|---|\n")
+	b.WriteString("### Flags of several commands\n\nCommands name these flags without their meaning.\n\n")
 	seen := map[string]bool{}
 	for _, child := range all {
 		for _, f := range child.Flags[1:] {
 			if shared(f) && !seen[flag(f)] {
 				seen[flag(f)] = true
-				fmt.Fprintf(b, "| `%s` | %s |\n", flag(f), cell(f.Help))
+				fmt.Fprintf(b, "- `%s`: %s\n", flag(f), f.Help)
 			}
 		}
 	}
@@ -57,20 +54,20 @@ func described(b *strings.Builder, c *cmdline.Command) {
 		fmt.Fprintf(b, "### `%s`\n\n%s\n\n", path, child.Help)
 		var rows, also []string
 		for _, a := range child.Args {
-			rows = append(rows, fmt.Sprintf("| `%s` | %s |\n", cell(strings.ToUpper(a.Form())), cell(strings.TrimSpace(a.Help+" "+strings.Join(a.Choices, ", ")))))
+			rows = append(rows, fmt.Sprintf("- `%s`: %s\n", strings.ToUpper(a.Form()), strings.TrimSpace(a.Help+" "+strings.Join(a.Choices, ", "))))
 		}
 		for _, f := range child.Flags[1:] {
 			if shared(f) {
 				also = append(also, "`--"+f.Name+"`")
 			} else {
-				rows = append(rows, fmt.Sprintf("| `%s` | %s |\n", flag(f), cell(f.Help)))
+				rows = append(rows, fmt.Sprintf("- `%s`: %s\n", flag(f), f.Help))
 			}
 		}
-		if len(rows) > 0 {
-			b.WriteString("| argument or flag | meaning |\n|---|---|\n" + strings.Join(rows, "") + "\n")
-		}
 		if len(also) > 0 {
-			b.WriteString("Also " + strings.Join(also, ", ") + ".\n\n")
+			rows = append(rows, "- "+strings.Join(also, ", ")+"\n")
+		}
+		if len(rows) > 0 {
+			b.WriteString(strings.Join(rows, "") + "\n")
 		}
 	}
 }
