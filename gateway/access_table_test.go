@@ -161,7 +161,7 @@ func (s stand) mayUse(c column, pattern, id, request string) string {
 	return "yes"
 }
 
-// accessTable asks every route as every kind of caller.
+// accessTable asks every route as every kind of caller. Routes with the same answers share a row.
 func accessTable(t *testing.T) string {
 	t.Helper()
 	stands := map[bool]stand{false: accessStand(t, false), true: accessStand(t, true)}
@@ -185,8 +185,10 @@ func accessTable(t *testing.T) string {
 	}
 	line(heads...)
 	line(rule...)
+	var answers []string            // of each row, in the order of the first route
+	routes := map[string][]string{} // those with the same answers
 	for i, pattern := range patterns {
-		cells := []string{"`" + pattern + "`"}
+		var cells []string
 		for j, c := range accessColumns() {
 			s, id, request := stands[c.private], fmt.Sprintf("s%d-%d", i, j), "x"
 			if strings.Contains(pattern, "/api/chat") || strings.Contains(pattern, "{id}") && !strings.HasPrefix(pattern, "DELETE /auth/") {
@@ -194,7 +196,14 @@ func accessTable(t *testing.T) string {
 			}
 			cells = append(cells, s.mayUse(c, pattern, id, request))
 		}
-		line(cells...)
+		row := strings.Join(cells, " | ")
+		if routes[row] == nil {
+			answers = append(answers, row)
+		}
+		routes[row] = append(routes[row], "`"+pattern+"`")
+	}
+	for _, row := range answers {
+		line(strings.Join(routes[row], "<br>"), row)
 	}
 	return b.String()
 }

@@ -10,30 +10,65 @@ import (
 	"github.com/tributary-dev/tributary/internal/cli/cmdline"
 )
 
-// cell escapes a text for a cell of a Markdown table.
-func cell(text string) string { return strings.ReplaceAll(text, "|", `\|`) }
-
-// described writes the part of a page about the commands below a command.
+// described writes the part of a page about the commands below a command. What flags of several commands
+// mean stands once, in front.
 func described(b *strings.Builder, c *cmdline.Command) {
+	flag := func(f *cmdline.Value) string { return strings.Replace(f.Form(), "=", " ", 1) }
+	times := map[string]map[string]int{} // how many commands have a flag with a meaning
+	var all []*cmdline.Command
 	for _, child := range c.All()[1:] {
 		if len(child.Below) > 0 {
 			continue
 		}
-		path, usage := strings.Join(child.Path, " "), child.Usage()
-		usage = path + strings.ToUpper(strings.TrimPrefix(usage, path))
-		fmt.Fprintf(b, "### `%s`\n\n%s\n\n    %s\n\n", path, child.Help, usage)
-		flags := child.Flags[1:] // all have --help
-		if len(flags)+len(child.Args) == 0 {
-			continue
+		all = append(all, child)
+		for _, f := range child.Flags[1:] { // all have --help
+			if times[flag(f)] == nil {
+				times[flag(f)] = map[string]int{}
+			}
+			times[flag(f)][f.Help]++
 		}
-		b.WriteString("| argument or flag | meaning |\n|---|---|\n")
+	}
+	// The meaning of most commands is the shared one.
+	shared := func(f *cmdline.Value) bool {
+		n := times[flag(f)][f.Help]
+		for help, other := range times[flag(f)] {
+			if other > n || other == n && help < f.Help {
+				return false
+			}
+		}
+		return n > 1
+	}
+	b.WriteString("### Flags of several commands\n\nCommands name these flags without their meaning.\n\n")
+	seen := map[string]bool{}
+	for _, child := range all {
+		for _, f := range child.Flags[1:] {
+			if shared(f) && !seen[flag(f)] {
+				seen[flag(f)] = true
+				fmt.Fprintf(b, "- `%s`: %s\n", flag(f), f.Help)
+			}
+		}
+	}
+	b.WriteString("\n")
+	for _, child := range all {
+		path := strings.Join(child.Path, " ")
+		fmt.Fprintf(b, "### `%s`\n\n%s\n\n", path, child.Help)
+		var rows, also []string
 		for _, a := range child.Args {
-			fmt.Fprintf(b, "| `%s` | %s |\n", cell(strings.ToUpper(a.Form())), cell(strings.TrimSpace(a.Help+" "+strings.Join(a.Choices, ", "))))
+			rows = append(rows, fmt.Sprintf("- `%s`: %s\n", strings.ToUpper(a.Form()), strings.TrimSpace(a.Help+" "+strings.Join(a.Choices, ", "))))
 		}
-		for _, f := range flags {
-			fmt.Fprintf(b, "| `%s` | %s |\n", cell(strings.Replace(f.Form(), "=", " ", 1)), cell(f.Help))
+		for _, f := range child.Flags[1:] {
+			if shared(f) {
+				also = append(also, "`--"+f.Name+"`")
+			} else {
+				rows = append(rows, fmt.Sprintf("- `%s`: %s\n", flag(f), f.Help))
+			}
 		}
-		b.WriteString("\n")
+		if len(also) > 0 {
+			rows = append(rows, "- "+strings.Join(also, ", ")+"\n")
+		}
+		if len(rows) > 0 {
+			b.WriteString(strings.Join(rows, "") + "\n")
+		}
 	}
 }
 

@@ -24,14 +24,14 @@ import (
 
 type convertCommand struct {
 	From    string   `placeholder:"ADAPTER" help:"The adapter whose recording it is. Needed without --agent."`
-	Agent   string   `placeholder:"NAME" help:"The agent of the configuration whose recording it is: its adapter and its tool_kinds."`
+	Agent   string   `placeholder:"NAME" help:"The agent of the configuration whose recording it is, with its tool_kinds."`
 	Config  string   `placeholder:"FILE" help:"The configuration of --agent (default ./tributary.yaml, if it is there)."`
-	To      string   `default:"uistream" placeholder:"FORM" help:"uistream: the server-sent events of each turn; legacy: the same in the form of older clients; trace: JSON lines; atif: a trajectory; otlp: spans, a request in each line."`
-	Content *string  `placeholder:"CLASSES" help:"What atif and otlp may have, as in export: all (the default), none, or some classes with commas between them."`
-	Client  string   `placeholder:"V" help:"The release of the AI SDK that the events are for (default: what 6 and 7 have in common)."`
+	To      string   `default:"uistream" placeholder:"FORM" help:"uistream (server-sent events), legacy (those for older clients), trace (JSON lines), atif (a trajectory) or otlp (spans, a request in each line)."`
+	Content *string  `placeholder:"CLASSES" help:"What atif and otlp may have, as in export."`
+	Client  string   `placeholder:"V" help:"The release of the AI SDK for which events are (default: what 6 and 7 share)."`
 	Compat  string   `placeholder:"rfc" help:"rfc: write the stream as the Agent Ops RFC does."`
-	Domain  []string `name:"domain-events" placeholder:"NAME" help:"Events beside the conversation that are shown, as in stream.domain_events: all, or some names."`
-	At      string   `placeholder:"TIME" help:"The time at which the trace begins, such as 2026-03-04T05:06:07Z (default 1970-01-01T00:00:00Z)."`
+	Domain  []string `name:"domain-events" placeholder:"NAME" help:"Events beside the conversation to show, as in stream.domain_events."`
+	At      string   `placeholder:"TIME" help:"When the trace begins (default 1970-01-01T00:00:00Z)."`
 	File    string   `arg:"" placeholder:"FILE" help:"The recording, or - for standard input."`
 }
 

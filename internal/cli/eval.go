@@ -20,8 +20,8 @@ type evalCommand struct {
 	Init    evalInitCommand    `cmd:"" help:"Write a suite that runs, as a beginning for one of your own."`
 	Check   evalCheckCommand   `cmd:"" help:"Check cases and suites, without a run of an agent."`
 	Grade   evalGradeCommand   `cmd:"" help:"Judge sessions that have ended by the graders of cases."`
-	Compare evalCompareCommand `cmd:"" help:"Compare the results of two runs: what got better or worse, as far as the numbers can show it."`
-	Report  evalReportCommand  `cmd:"" help:"Show the results of a run, and write them as a page, as XML or as Markdown."`
+	Compare evalCompareCommand `cmd:"" help:"Compare the results of two runs: what got better or worse."`
+	Report  evalReportCommand  `cmd:"" help:"Show the results of a run, or write them into files."`
 }
 
 // exitNotJudged is the exit status of a judgement without a failure in which a session could not
@@ -29,8 +29,8 @@ type evalCommand struct {
 const exitNotJudged = 3
 
 type evalCheckCommand struct {
-	Config string   `placeholder:"FILE" help:"A configuration. An agent of a suite without settings is the one of that name in it."`
-	Files  []string `arg:"" name:"file" placeholder:"FILE" help:"Files with a case or a suite. The cases and the agents of a suite are checked too."`
+	Config string   `placeholder:"FILE" help:"A configuration, for agents of a suite without settings."`
+	Files  []string `arg:"" name:"file" placeholder:"FILE" help:"Files with a case or a suite, which is checked with its cases and agents."`
 }
 
 // Run says of each file whether it can be meant.
@@ -79,11 +79,11 @@ type evalGradeCommand struct {
 	reach
 	judgeFlags
 
-	Case    []string `sep:"none" placeholder:"FILE" help:"A file with a case, or with a suite for all of its cases. May be given several times."`
+	Case    []string `sep:"none" placeholder:"FILE" help:"A file with a case or a suite. May be given several times."`
 	JSON    bool     `name:"json" help:"Print a line of JSON for each case and session, with all findings."`
-	JUnit   string   `name:"junit" placeholder:"FILE" help:"Write the results into this file too, as XML for programs that read JUnit's."`
-	Record  bool     `help:"Put the findings on record in the gateway, as scores of each session's last turn. All sources must be sessions of the gateway."`
-	Sources []string `arg:"" name:"source" placeholder:"SOURCE" help:"Sessions: a file with the records of a trace as JSON lines, a file with a trajectory in ATIF, the directory of the results of a run, or the id of a session of a running gateway."`
+	JUnit   string   `name:"junit" placeholder:"FILE" help:"Write the results into this file too, as JUnit XML."`
+	Record  bool     `help:"Record the findings in the gateway, as scores of each session's last turn. All sources must be its sessions."`
+	Sources []string `arg:"" name:"source" placeholder:"SOURCE" help:"A trace as JSON lines, a trajectory in ATIF, the directory of a run's results, or the id of a session of a running gateway."`
 }
 
 // Run judges sessions. Its exit status is exitFailed if a session fails, else exitUsage if a file

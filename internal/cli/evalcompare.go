@@ -15,9 +15,9 @@ import (
 )
 
 type evalCompareCommand struct {
-	MaxDrop  float64 `default:"0.05" placeholder:"RATE" help:"The drop of a rate that is allowed, from 0 to 1. A larger one is exit status 1: of the mean over all cases of an agent, or of one case if its 95 % interval has only drops."`
+	MaxDrop  float64 `default:"0.05" placeholder:"RATE" help:"The drop of a rate that is allowed, from 0 to 1. Exit status 1 if an agent's mean drops more, or a case whose 95 % interval has only drops."`
 	JSON     bool    `name:"json" help:"Print the comparison as JSON."`
-	Baseline string  `arg:"" name:"baseline" placeholder:"BASELINE" help:"The older results: a directory of a run, its results.jsonl, or a file of eval report --baseline."`
+	Baseline string  `arg:"" name:"baseline" placeholder:"BASELINE" help:"The older results: a run's directory, its results.jsonl, or a file of eval report --baseline."`
 	New      string  `arg:"" name:"new" placeholder:"NEW" help:"The newer results, in the same form."`
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 type evalInitCommand struct {
-	Dir string `arg:"" optional:"" default:"." placeholder:"DIR" help:"The directory (default the current one). It is made if it is not there."`
+	Dir string `arg:"" optional:"" default:"." placeholder:"DIR" help:"The directory (default the current one), made if it is not there."`
 }
 
 // Run writes the example.

@@ -12,7 +12,7 @@ import (
 // judgeFlags are those of commands whose graders may ask a model.
 type judgeFlags struct {
 	NoJudge    bool   `help:"Ask no model: graders of the type judge are skipped."`
-	JudgeCache string `placeholder:"DIR" help:"The directory of answers that are known, so that the same question costs nothing. Without it, the directory judge of the results, or one of your user's cache."`
+	JudgeCache string `placeholder:"DIR" help:"The directory of known answers, which cost nothing again (default judge in the results, or your user's cache)."`
 }
 
 // judge is the judge of sessions, and nil if none is to be asked. Results is the directory of the

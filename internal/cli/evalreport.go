@@ -14,10 +14,10 @@ import (
 )
 
 type evalReportCommand struct {
-	HTML     string `name:"html" placeholder:"FILE" help:"Write one page with all runs, their findings and links to their traces."`
-	JUnit    string `name:"junit" placeholder:"FILE" help:"Write XML for programs that read JUnit's."`
+	HTML     string `name:"html" placeholder:"FILE" help:"Write a page with all runs, findings and links to traces."`
+	JUnit    string `name:"junit" placeholder:"FILE" help:"Write JUnit XML."`
 	Markdown string `placeholder:"FILE" help:"Write a table for a comment or a summary on GitHub."`
-	Baseline string `placeholder:"FILE" help:"Write a small sorted file, without times, that eval compare reads. Keep it in the repository."`
+	Baseline string `placeholder:"FILE" help:"Write a small sorted file for eval compare, to keep in the repository."`
 	Results  string `arg:"" name:"dir" placeholder:"DIR" help:"The directory of the results of a run, or its results.jsonl."`
 }
 

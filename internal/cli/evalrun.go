@@ -24,16 +24,16 @@ type evalRunCommand struct {
 	judgeFlags
 
 	Suite   string   `arg:"" placeholder:"SUITE" help:"The file of the suite."`
-	Out     string   `placeholder:"DIR" help:"The directory of the results (default NAME.results beside NAME.yaml). Runs with a result in it are not run again."`
+	Out     string   `placeholder:"DIR" help:"The directory of the results (default NAME.results beside NAME.yaml). Runs with a result are not run again."`
 	Jobs    int      `placeholder:"N" default:"1" help:"How many runs at the same time (default 1)."`
-	Repeats int      `placeholder:"N" help:"How often each agent gets each case, in the place of what the suite says."`
+	Repeats int      `placeholder:"N" help:"How often each agent gets each case, instead of the suite's number."`
 	Agent   []string `sep:"none" placeholder:"NAME" help:"Only this agent. May be given several times."`
 	Case    []string `sep:"none" placeholder:"NAME" help:"Only this case. May be given several times."`
 	Tag     string   `placeholder:"TAG" help:"Only cases with this tag."`
 	Retry   string   `placeholder:"error" help:"error: also run again what ended with an error."`
-	JUnit   string   `name:"junit" placeholder:"FILE" help:"Write the results into this file too, as XML for programs that read JUnit's."`
+	JUnit   string   `name:"junit" placeholder:"FILE" help:"Write the results into this file too, as JUnit XML."`
 	JSON    bool     `name:"json" help:"Print a line of JSON for each run, instead of the table."`
-	Config  string   `placeholder:"FILE" help:"A configuration. An agent of the suite without settings is the one of that name in it. Its rules for sessions count, too."`
+	Config  string   `placeholder:"FILE" help:"A configuration, for agents of the suite without settings, and for rules of sessions."`
 }
 
 // Run runs a suite. The exit status is exitFailed if a case is under its rate, else exitNotJudged

@@ -22,15 +22,15 @@ import (
 type exportCommand struct {
 	reach
 
-	Format      string   `placeholder:"FORMAT" enum:"trace,markdown,json,atif,otlp,otlp-protobuf" default:"trace" help:"trace (all records, as JSON lines; the default), markdown (the conversation for people), json (the conversation as UIMessage[]), atif (a trajectory), otlp (spans, a request in each line) or otlp-protobuf."`
+	Format      string   `placeholder:"FORMAT" enum:"trace,markdown,json,atif,otlp,otlp-protobuf" default:"trace" help:"trace (records as JSON lines; the default), markdown, json (UIMessage[]), atif (a trajectory), otlp (spans, a request in each line) or otlp-protobuf."`
 	Version     *string  `name:"atif" placeholder:"V" help:"The version of ATIF: 1.7 (the default) or 1.8."`
 	Content     *string  `placeholder:"CLASSES" help:"What atif and otlp may have: all (the default), none (names, kinds, numbers and times), or some of prompt, output, reasoning, tool-input, tool-output, title, error, person, path, with commas between them."`
 	Turn        *string  `placeholder:"TURN" help:"The only turn that atif and otlp have."`
 	NoDenied    bool     `name:"no-denied" help:"Leave calls that were refused out of atif and otlp."`
 	NoSubagents bool     `name:"no-subagents" help:"Leave the work of sub-agents out of atif and otlp."`
-	Output      string   `name:"output" short:"o" placeholder:"FILE" help:"Write into this file, or into this directory, with a file for each session; pictures go beside a trajectory. Default: standard output."`
-	To          string   `placeholder:"URL" help:"Send the spans of otlp, as protobuf, to this receiver and print how many. /v1/traces is added to an address that does not end in /traces."`
-	Header      []string `sep:"none" placeholder:"NAME=VALUE" help:"A header for the receiver; NAME=env:VARIABLE takes the value from an environment variable, as is right for a key. Can be given several times."`
+	Output      string   `name:"output" short:"o" placeholder:"FILE" help:"A file, or a directory for a file of each session (default standard output). Pictures go beside a trajectory."`
+	To          string   `placeholder:"URL" help:"Send the spans of otlp, as protobuf, to this receiver. /v1/traces is added to an address that does not end in /traces."`
+	Header      []string `sep:"none" placeholder:"NAME=VALUE" help:"A header for the receiver; for a key NAME=env:VARIABLE, an environment variable. May be given several times."`
 	AllowHTTP   bool     `name:"allow-http" help:"Send by http to another machine too, where everybody on the way can read the spans and the key."`
 	All         bool     `help:"Export all sessions."`
 	Agent       string   `placeholder:"NAME" help:"Export the sessions with this agent."`

@@ -13,7 +13,7 @@ import (
 )
 
 type healthCommand struct {
-	URL    string `name:"url" placeholder:"URL" help:"The gateway (default the one that the configuration starts on this machine)."`
+	URL    string `name:"url" placeholder:"URL" help:"The gateway (default that of the configuration, on this machine)."`
 	Config string `placeholder:"FILE" help:"The configuration (default ./tributary.yaml, if it is there)."`
 }
 

@@ -19,7 +19,7 @@ import (
 
 // reach holds the flags of commands that talk to a running gateway.
 type reach struct {
-	URL       string `name:"url" placeholder:"URL" help:"The gateway (default the one that the configuration starts on this machine)."`
+	URL       string `name:"url" placeholder:"URL" help:"The gateway (default that of the configuration, on this machine)."`
 	TokenFile string `placeholder:"FILE" help:"The file with the token (default $TRIBUTARY_TOKEN, or the token in the data directory)."`
 	Config    string `placeholder:"FILE" help:"The configuration (default ./tributary.yaml, if it is there)."`
 	Data      string `placeholder:"DIR" help:"The data directory, as for serve."`

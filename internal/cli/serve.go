@@ -23,7 +23,7 @@ type serveCommand struct {
 	Cwd      string `placeholder:"DIR" help:"The directory that agents work in (default the current one)."`
 	Agent    string `placeholder:"NAME" help:"The agent of sessions that name none (default demo)."`
 	DB       string `name:"db" placeholder:"URL" help:"A PostgreSQL database for the log (postgres://…), instead of SQLite in the data directory."`
-	App      string `placeholder:"URL" help:"An app whose pages the gateway serves instead of its own, such as the development server http://localhost:5173."`
+	App      string `placeholder:"URL" help:"An app whose pages the gateway serves instead of its own, such as http://localhost:5173."`
 	Auth     string `placeholder:"MODE" help:"token (default), jwt, or none: on a loopback address only."`
 	Fsync    string `placeholder:"on|off" help:"Whether SQLite syncs each commit to the disk (default on)."`
 	LogLevel string `placeholder:"LEVEL" help:"debug, info (default), warn or error."`

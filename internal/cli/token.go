@@ -21,7 +21,7 @@ const tokenFile = "token"
 
 type tokenCommand struct {
 	Show   tokenShow   `cmd:"" default:"withargs" help:"Print the token that the first start made. It opens the gateway as admin. Where several people use the gateway, only its hash is kept."`
-	Reset  tokenReset  `cmd:"" help:"Make a new token in the place of the one of the first start, print it once, and end the old one and its sign-ins."`
+	Reset  tokenReset  `cmd:"" help:"Replace the token of the first start, print the new one once, and end the sign-ins of the old one."`
 	Create tokenCreate `cmd:"" help:"Make a token for a person or a program, and print it once."`
 	List   tokenList   `cmd:"" help:"List the tokens that were created."`
 	Revoke tokenRevoke `cmd:"" help:"Revoke a created token, and end the sign-ins of the page that it opened."`

@@ -26,7 +26,7 @@ const (
 	asksNobody  = "it runs every command and asks nobody"
 	hidesErrors = "it ends the turn as if nothing had happened"
 	endsOnDeny  = "a refusal ends its turn"
-	asksAlways  = "it asks for every command, for ls too, and the order depends on time"
+	asksAlways  = "it asks for every command; the order depends on time"
 )
 
 // known are the differences, by agent and script.
@@ -76,12 +76,12 @@ func known() map[string]map[string]difference {
 		},
 		"opencode": {
 			"parallel":            {free: true, why: asksAlways},
-			"error in mid-stream": {shape: "message stop:canceled", why: "it tries again without end, until it is stopped", limit: 5 * time.Second},
+			"error in mid-stream": {shape: "message stop:canceled", why: "it tries again until it is stopped", limit: 5 * time.Second},
 		},
 		"opencode-acp": {
 			"parallel":            {free: true, why: asksAlways},
 			"deny":                {shape: "message tool_call permission_request permission_response:reject tool_result:denied stop:completed", why: endsOnDeny},
-			"error in mid-stream": {shape: "message stop:canceled", why: "it tries again without end, until it is stopped", limit: 5 * time.Second},
+			"error in mid-stream": {shape: "message stop:canceled", why: "it tries again until it is stopped", limit: 5 * time.Second},
 		},
 	}
 }

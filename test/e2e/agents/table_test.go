@@ -23,8 +23,16 @@ type row struct {
 // told are the kinds of the table, in the order in which a turn has them.
 func told() []trace.Kind {
 	return []trace.Kind{
-		trace.KindThought, trace.KindMessage, trace.KindToolCall, trace.KindToolResult, trace.KindPermissionRequest, trace.KindPermissionResponse,
-		trace.KindQuestion, trace.KindAnswer, trace.KindPause, trace.KindFileChange, trace.KindPlan, trace.KindStep, trace.KindUsage, trace.KindError, trace.KindStop,
+		trace.KindThought, trace.KindToolCall, trace.KindPermissionRequest, trace.KindQuestion, trace.KindFileChange, trace.KindPlan, trace.KindUsage, trace.KindError,
+	}
+}
+
+// follows are the kinds that the page tells in a sentence: whether an agent has them.
+func (r row) follows() map[trace.Kind]bool {
+	asks, questions := r.kinds[trace.KindPermissionRequest], r.kinds[trace.KindQuestion]
+	return map[trace.Kind]bool{
+		trace.KindMessage: true, trace.KindToolResult: true, trace.KindStep: true, trace.KindStop: true,
+		trace.KindPermissionResponse: asks, trace.KindAnswer: questions, trace.KindPause: asks || questions,
 	}
 }
 
@@ -49,7 +57,7 @@ func (r row) cells() string {
 
 // differences are the row of the second table.
 func (r row) differences() string {
-	var list []string
+	var list []string // "SCRIPT; SCRIPT: what differs"
 	for _, s := range append(scripts(), recall()) {
 		if d, ok := known()[r.kind.Name][s.name]; ok {
 			shape := "not played"
@@ -59,7 +67,12 @@ func (r row) differences() string {
 			if d.shape != "" {
 				shape = "`" + d.shape + "`"
 			}
-			list = append(list, s.name+": "+shape+" ("+d.why+")")
+			what := ": " + shape + " (" + d.why + ")"
+			if i := slices.IndexFunc(list, func(had string) bool { return strings.HasSuffix(had, what) }); i >= 0 {
+				list[i] = strings.TrimSuffix(list[i], what) + "; " + s.name + what
+			} else {
+				list = append(list, s.name+what)
+			}
 		}
 	}
 	if slices.Contains(textComesLate(), r.kind.Name) {
@@ -84,6 +97,11 @@ func checkTable(t *testing.T, rows []row) {
 	}
 	now := map[string]string{}
 	for _, r := range rows {
+		for k, has := range r.follows() {
+			if r.kinds[k] != has {
+				t.Errorf("%s: whether the Trace of %s has %s is %v; the sentence above the table says otherwise, so give the kind a column", page, r.name(), k, r.kinds[k])
+			}
+		}
 		for _, line := range []string{r.cells(), r.differences()} {
 			key := firstCells(line)
 			now[key] = line
@@ -115,12 +133,13 @@ func pageOf(had, now map[string]string) string {
 	var b strings.Builder
 	b.WriteString(`# What each agent tells
 
-These tables are written by the tests in test/e2e/agents, which run each real agent with a scripted model: ` + "`make agents-all`" + ` installs
-them, ` + "`make test-agents`" + ` checks the tables. Claude Code and Codex are part of ` + "`make test`" + `.
+The tests in test/e2e/agents run each real agent with a scripted model, and write these tables: ` + "`make agents-all`" + ` installs the agents, ` + "`make test-agents`" + ` checks the
+tables. Claude Code and Codex are part of ` + "`make test`" + `.
 
 ## Kinds of the Trace
 
-All agents play the same scripts. A ● says that the Trace of the session holds the kind.
+A ● says that the Trace of the same scripts holds the kind. Every agent has message, tool_result, step and stop. A permission_response is where a permission_request is, an answer where a question
+is, a pause where one of both is.
 
 | agent | version |`)
 	for _, k := range told() {
@@ -142,18 +161,26 @@ All agents play the same scripts. A ● says that the Trace of the session holds
 	b.WriteString(`
 ## The same script, the same shape
 
-The shape of a turn is the kinds in the order in which they began, with how calls, requests and the turn ended. Thoughts, steps, usage, plans, file changes and
-errors are left out. Messages in a row count once, and of calls and results in a row the calls stand first.
+The shape of a turn is the kinds in the order in which they began, with how calls, requests and the turn ended. Thoughts, steps, usage, plans, file changes and errors are left out. Messages in
+a row count once; of calls and results in a row the calls stand first.
 
 | script | shape |
 |---|---|
 `)
+	var shapes []string
+	scriptsOf := map[string][]string{}
 	for _, s := range append(scripts(), recall()) {
 		shape := "differs from agent to agent"
 		if s.shape != "" {
 			shape = "`" + s.shape + "`"
 		}
-		b.WriteString("| " + s.name + " | " + shape + " |\n")
+		if scriptsOf[shape] == nil {
+			shapes = append(shapes, shape)
+		}
+		scriptsOf[shape] = append(scriptsOf[shape], s.name)
+	}
+	for _, shape := range shapes {
+		b.WriteString("| " + strings.Join(scriptsOf[shape], "; ") + " | " + shape + " |\n")
 	}
 	b.WriteString("\nThe agents differ from that here:\n\n| agent | differences |\n|---|---|\n")
 	for _, k := range realagent.Kinds() {
