@@ -107,6 +107,7 @@ func TestAPersonChatsInATerminal(t *testing.T) {
 	term.wait("Ctrl+C stops a turn, Ctrl+D ends the chat")
 	term.say("approve\n")
 	term.wait("May the agent do this? Run echo hello")
+	term.wait("y, n or a number: ") // else the terminal echoes the words before the program has asked
 	term.say("perhaps\n")
 	term.wait("y, n or a number: perhaps\r\ny, n or a number: ")
 	term.say("1\n")
