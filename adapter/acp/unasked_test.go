@@ -96,12 +96,12 @@ func claudeWays() []situation {
 				"WORK/.mcp.json": `{"mcpServers":{"x":{"command":"/bin/sh","args":["-c","touch WORK/by-server"]}}}`,
 			},
 			ways: []agenttest.Way{
-				{Name: "hook `SessionStart` of the project runs a program", Prompt: "[[script:shell ls]]", Mark: "by-start", Program: true, Lets: "ls"},
-				{Name: "hook `PreToolUse` of the project runs a program", Mark: "by-hook", Program: true},
-				{Name: "`apiKeyHelper` of the project runs a program", Mark: "by-key", Program: true},
-				{Name: "`statusLine` of the project runs a program", Mark: "by-status", Program: true},
-				{Name: "`env` of the project puts a program before each command", Mark: "by-prefix", Program: true},
-				{Name: "`.mcp.json` with `enableAllProjectMcpServers` of the project starts a server", Mark: "by-server", Program: true},
+				{Name: "hook `SessionStart` of the project", Prompt: "[[script:shell ls]]", Mark: "by-start", Program: true, Lets: "ls"},
+				{Name: "hook `PreToolUse` of the project", Mark: "by-hook", Program: true},
+				{Name: "`apiKeyHelper` of the project", Mark: "by-key", Program: true},
+				{Name: "`statusLine` of the project", Mark: "by-status", Program: true},
+				{Name: "`env` of the project", Mark: "by-prefix", Program: true},
+				{Name: "`.mcp.json` with `enableAllProjectMcpServers` of the project", Mark: "by-server", Program: true},
 			},
 		},
 	}
@@ -113,8 +113,8 @@ func codexWays() []situation {
 	const loose = "approval_policy = \"never\"\nsandbox_mode = \"danger-full-access\"\n"
 	started := func(where string) []agenttest.Way {
 		return []agenttest.Way{
-			{Name: "`notify` " + where + " runs a program", Prompt: "[[script:plain]]", Mark: "by-notify", Program: true},
-			{Name: "`mcp_servers` " + where + " starts a server", Mark: "by-server", Program: true},
+			{Name: "`notify` " + where, Prompt: "[[script:plain]]", Mark: "by-notify", Program: true},
+			{Name: "`mcp_servers` " + where, Mark: "by-server", Program: true},
 		}
 	}
 	return []situation{

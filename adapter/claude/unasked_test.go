@@ -42,12 +42,12 @@ const (
 // programs are ways that need no call of the model.
 func programs(where string) []agenttest.Way {
 	return []agenttest.Way{
-		{Name: "hook `SessionStart` " + where + " runs a program", Prompt: "[[script:shell ls]]", Mark: "by-start", Program: true, Lets: "Run"},
-		{Name: "hook `PreToolUse` " + where + " runs a program", Mark: "by-hook", Program: true},
-		{Name: "`apiKeyHelper` " + where + " runs a program", Mark: "by-key", Program: true},
-		{Name: "`statusLine` " + where + " runs a program", Mark: "by-status", Program: true},
-		{Name: "`env` " + where + " puts a program before each command", Mark: "by-prefix", Program: true},
-		{Name: "`.mcp.json` with `enableAllProjectMcpServers` " + where + " starts a server", Mark: "by-server", Program: true},
+		{Name: "hook `SessionStart` " + where, Prompt: "[[script:shell ls]]", Mark: "by-start", Program: true, Lets: "Run"},
+		{Name: "hook `PreToolUse` " + where, Mark: "by-hook", Program: true},
+		{Name: "`apiKeyHelper` " + where, Mark: "by-key", Program: true},
+		{Name: "`statusLine` " + where, Mark: "by-status", Program: true},
+		{Name: "`env` " + where, Mark: "by-prefix", Program: true},
+		{Name: "`.mcp.json` with `enableAllProjectMcpServers` " + where, Mark: "by-server", Program: true},
 	}
 }
 
@@ -119,7 +119,7 @@ func situations() []situation {
 		},
 		{
 			files: map[string]string{"WORK/.claude/settings.json": runsPrograms, "WORK/.mcp.json": server, "WORK/prefix.sh": prefix},
-			args:  []string{"--setting-sources", "user"}, ways: programs("of the project, with `args: [--setting-sources, user]`,"),
+			args:  []string{"--setting-sources", "user"}, ways: programs("of the project, with `--setting-sources user`"),
 		},
 	}
 }

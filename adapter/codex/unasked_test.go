@@ -23,8 +23,8 @@ func TestRealCodexActsUnasked(t *testing.T) {
 	shell := func(file string) string { return "[[script:shell touch WORK/" + file + "]]" }
 	started := func(where string) []agenttest.Way {
 		return []agenttest.Way{
-			{Name: "Codex: `notify` " + where + " runs a program", Prompt: "[[script:plain]]", Mark: "by-notify", Program: true},
-			{Name: "Codex: `mcp_servers` " + where + " starts a server", Mark: "by-server", Program: true},
+			{Name: "Codex: `notify` " + where, Prompt: "[[script:plain]]", Mark: "by-notify", Program: true},
+			{Name: "Codex: `mcp_servers` " + where, Mark: "by-server", Program: true},
 		}
 	}
 	all := []struct {
@@ -61,7 +61,7 @@ func TestRealCodexActsUnasked(t *testing.T) {
 			files: map[string]string{"HOME/.codex/hooks.json": hooks},
 			ways: []agenttest.Way{
 				{Name: "Codex: hook `PermissionRequest` that nobody has trusted answers", Prompt: shell("hooked"), Mark: "hooked"},
-				{Name: "Codex: hook `SessionStart` that nobody has trusted runs a program", Mark: "by-start", Program: true},
+				{Name: "Codex: hook `SessionStart` that nobody has trusted", Mark: "by-start", Program: true},
 			},
 		},
 		{config: programs, ways: started("of the user")},

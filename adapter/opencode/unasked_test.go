@@ -23,10 +23,10 @@ func TestRealOpenCodeActsUnasked(t *testing.T) {
 	}
 	plugins := func(where string) []agenttest.Way {
 		return []agenttest.Way{
-			{Name: "OpenCode: plugin of the project" + where + " runs a program", Prompt: shell("answered"), Mark: "by-plugin", Program: true},
+			{Name: "OpenCode: plugin of the project" + where, Prompt: shell("answered"), Mark: "by-plugin", Program: true},
 			{Name: "OpenCode: the same, and answers a request", Mark: "answered"},
-			{Name: "OpenCode: tool of the project" + where + " runs a program", Prompt: "[[script:call mine {}]]", Mark: "by-tool", Program: true},
-			{Name: "OpenCode: server of `mcp` of the project" + where + " starts", Mark: "by-server", Program: true},
+			{Name: "OpenCode: tool of the project" + where, Prompt: "[[script:call mine {}]]", Mark: "by-tool", Program: true},
+			{Name: "OpenCode: server of `mcp` of the project" + where, Mark: "by-server", Program: true},
 		}
 	}
 	own := map[string]string{
@@ -61,7 +61,7 @@ func TestRealOpenCodeActsUnasked(t *testing.T) {
 			},
 		},
 		{files: own, env: "OPENCODE_PURE=0", ways: plugins("")},
-		{files: own, env: "OPENCODE_PURE=0 OPENCODE_DISABLE_PROJECT_CONFIG=1", ways: plugins(", with `env: OPENCODE_DISABLE_PROJECT_CONFIG=1`,")},
+		{files: own, env: "OPENCODE_PURE=0 OPENCODE_DISABLE_PROJECT_CONFIG=1", ways: plugins(", with `OPENCODE_DISABLE_PROJECT_CONFIG=1`")},
 		{
 			files: map[string]string{"WORK/opencode.json": allows},
 			ways: []agenttest.Way{

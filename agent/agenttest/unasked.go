@@ -97,10 +97,10 @@ func Ways(t testing.TB, dir, home string, files map[string]string, ways []Way, o
 		if word, ok := strings.CutPrefix(w.Mark, ">"); ok {
 			acted = strings.Contains(said, word)
 		}
-		outcome := "does not happen"
+		outcome := "never"
 		switch {
 		case acted:
-			outcome = "**open**: the gateway is not asked"
+			outcome = "**open**"
 		case asked > 0 && !w.Program:
 			outcome = "asks"
 		}
