@@ -77,6 +77,7 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 		h.stop()
 		return nil, err
 	}
+	h.removeTemp()
 	h.shared = h.Log.Elsewhere(ctx) != nil
 	if err := h.recover(ctx); err != nil {
 		now, cancel := context.WithCancel(ctx)

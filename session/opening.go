@@ -70,7 +70,7 @@ func (l *activeSession) startAgent(ctx context.Context, name, by string, full fu
 	}
 	rule := l.hub.boxRule(name, l, cwd, paths, l.stateDir())
 	if rule.Form == box.Strict && rule.User == nil { // the gateway may not be able to remove the files of another user
-		if rule.Temp, err = os.MkdirTemp("", "tributary-agent-"); err != nil {
+		if rule.Temp, err = os.MkdirTemp("", l.hub.tempPrefix()); err != nil {
 			leave()
 			return nil, fmt.Errorf("make a directory for temporary files of the agent: %w", err)
 		}

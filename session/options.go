@@ -136,7 +136,8 @@ type Options struct {
 	// Replay is how long a turn that has ended is still given to a client that
 	// asks to resume (60 s).
 	Replay time.Duration
-	// StateDir is handed to the agents for what must outlive a crash.
+	// StateDir is handed to the agents for what must outlive a crash. One Hub at a time has it: a new one removes the
+	// temporary files that the agents of the one before have left.
 	StateDir string
 	// Closed are files and directories that no agent may read or write, such as files with
 	// secrets of the program. StateDir is one of them. They need not exist.

@@ -29,7 +29,7 @@ func (r littering) Open(ctx context.Context, host agent.Host, cfg agent.Config) 
 	return r.scripted.Open(ctx, host, cfg)
 }
 
-// In strict an agent has a directory for temporary files of its own, which goes with the agent.
+// In strict an agent has a directory for temporary files of its own, which goes with the agent, or with the next gateway.
 func TestTheTemporaryFilesOfAnAgentGoWithIt(t *testing.T) {
 	if err := box.Available(box.Strict); err != nil {
 		t.Skip("no strict box can be had here: ", err)
@@ -41,12 +41,15 @@ func TestTheTemporaryFilesOfAnAgentGoWithIt(t *testing.T) {
 			return nil
 		}}, make(chan string, 1)}
 		set := with(t, r)
-		b := newBench(t, func(o *session.Options) {
+		state := t.TempDir()
+		options := func(o *session.Options) {
 			set(o)
+			o.StateDir = state
 			a := o.Agents["demo"]
 			a.InProcess, a.Box.Form = false, form
 			o.Agents["demo"] = a
-		})
+		}
+		b := newBench(t, options)
 		b.wait(b.say("u1", "x"))
 		dir := <-r.dirs
 		if own != (dir != "") {
@@ -58,6 +61,20 @@ func TestTheTemporaryFilesOfAnAgentGoWithIt(t *testing.T) {
 		b.close()
 		if left, err := filepath.Glob(os.TempDir() + "/tributary-agent-*"); err != nil || len(left) > 0 {
 			t.Errorf("%s: %q stay, %v", form, left, err)
+		}
+		if !own {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Join(dir, "as a killed gateway leaves it"), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		newBench(t, set).close()
+		if _, err := os.Stat(dir); err != nil {
+			t.Errorf("a gateway with another state directory has removed it: %v", err)
+		}
+		newBench(t, options).close()
+		if _, err := os.Stat(dir); err == nil {
+			t.Error("the next gateway has left it")
 		}
 	}
 }
