@@ -23,7 +23,7 @@ export GOFLAGS := $(GOFLAGS) -trimpath '-toolexec=env GOGC=400' -buildvcs=$(shel
 
 LINT := $(GO) tool -modfile=tools/go.mod golangci-lint
 # go test, with a line for each package and the number of tests at the end. The linter has the checks of go vet.
-GO_TEST := $(GO) tool -modfile=tools/go.mod gotestsum --format pkgname --format-hide-empty-pkg --no-color -- -timeout 10m -shuffle=on -vet=off
+GO_TEST := $(GO) tool -modfile=tools/go.mod gotestsum --format pkgname --format-hide-empty-pkg --no-color -- -timeout 20m -shuffle=on -vet=off
 WITH_BINARY := TRIBUTARY_BINARY=$(CURDIR)/bin/tributary
 # Packages with goroutines of their own. make test-wider runs them once more with the race detector,
 # whose build of the program and slower tests take longer than all other Go tests.
