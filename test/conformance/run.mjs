@@ -30,7 +30,7 @@ const USAGE = `usage: node run.mjs [options]
   --client C        only these clients: 5.0.0 … 7.0.173, or a major; repeatable
   --way W           only chat (the Chat class) or hook (useChat); repeatable
   --profile P       only none (no ?client=) or own (?client=<major>); repeatable
-  --jobs N          trials at the same time (default 48, they mostly wait; 4 with a real agent)
+  --jobs N          trials at the same time (default 16: more make each one late, for they share a process; 4 with a real agent)
   --later           also the cases marked later: what the gateway does not do yet
   --verbose         also print what the clients write to the console
   --list            print the cases

@@ -9,9 +9,9 @@ const few = { expected: null, jobs: 4, inTurn: true };
 const any = name => ({ ...few, cases: 'cases/real', start: real(name) });
 
 export const AGENTS = {
-  demo: { cases: 'cases', expected: 'expected-failures.json', jobs: 48, inTurn: false, start },
+  demo: { cases: 'cases', expected: 'expected-failures.json', jobs: 16, inTurn: false, start },
   // Two gateways, one as the agent of the other.
-  agentops: { cases: 'cases/agentops', expected: null, jobs: 24, inTurn: true, start: startAgentOps },
+  agentops: { cases: 'cases/agentops', expected: null, jobs: 12, inTurn: true, start: startAgentOps },
   claude: { ...few, cases: 'cases/claude', start: real('claude') },
   ...Object.fromEntries(
     ['codex', 'opencode', 'opencode-acp', 'claude-acp', 'codex-acp', 'gemini', 'qwen', 'copilot', 'kimi', 'kilo', 'openai'].map(name => [
