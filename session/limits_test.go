@@ -223,6 +223,9 @@ func promptOf(message, by string) session.Prompt {
 //
 //evidence:for limit-sessions promise-nothing-left
 func TestTenThousandSessions(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it makes ten thousand sessions")
+	}
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, func(o *session.Options) {
 			o.Agents["demo"] = session.Agent{Runtime: echo.Runtime{}, Cwd: t.TempDir(), InProcess: true}

@@ -288,6 +288,9 @@ func damagedFiles(t *testing.T, killed bool) (o sqllog.Options) {
 //evidence:for promise-damage
 func TestDamagedFilesHideNoSession(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("a store is opened for each damage")
+	}
 	for _, killed := range []bool{false, true} {
 		o := damagedFiles(t, killed)
 		refusals := 0

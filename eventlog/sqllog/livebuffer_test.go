@@ -165,6 +165,9 @@ func heap() int64 {
 //
 //evidence:for limit-live-buffer
 func TestACommittedRecordIsNotKept(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes many megabytes")
+	}
 	const size, sessions = 8 << 20, 12
 	s := open(t, sqllog.Options{Dir: t.TempDir(), LiveBytes: 1 << 20})
 	before := heap()
@@ -183,6 +186,9 @@ func TestACommittedRecordIsNotKept(t *testing.T) {
 //
 //evidence:for limit-live-buffer
 func TestOpenTurnsAreKeptWithinTheirBound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes many megabytes")
+	}
 	const mega, sessions = 1 << 20, 4
 	for name, c := range map[string]struct {
 		deltas int
