@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
@@ -97,6 +98,38 @@ func TestAPromptIsOneCommitAndAStopIsOne(t *testing.T) {
 			if made := store.take(); !slices.Equal(made, []string{"document, stop"}) {
 				t.Errorf("the stop of %s has made the commits %q", prompt, made)
 			}
+		}
+	})
+}
+
+// stops is a store that calls a function when the commit of a stop is made, before the Hub knows.
+type stops struct {
+	eventlog.Store
+	made func()
+}
+
+func (s *stops) AppendWith(ctx context.Context, e eventlog.Entry, turn string, events []trace.Event) (uint64, error) {
+	last, err := s.Store.AppendWith(ctx, e, turn, events)
+	if s.made != nil && len(events) > 0 && events[len(events)-1].Payload.Kind() == trace.KindStop {
+		s.made()
+	}
+	return last, err
+}
+
+// The stop is on record, and the Hub does not know yet, when the stream of a client is cut. The turn can
+// be resumed all the same, also when the session has left memory.
+func TestAStreamThatIsCutAsItsTurnEndsIsOnRecord(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &stops{Store: memlog.New()}
+		b := benchOn(t, eventlog.New(store), nil)
+		defer b.close()
+		turn := b.say("u1", "slow")
+		leave := b.Attach("s", turn.ID)
+		store.made = func() { leave(true) }
+		b.wait(turn)
+		time.Sleep(time.Hour)
+		if got, ok, err := b.Resumable(t.Context(), "s", ""); !ok || got.ID != turn.ID || err != nil {
+			t.Errorf("an hour later %q can be resumed, %v %v; want %q", got.ID, ok, err, turn.ID)
 		}
 	})
 }

@@ -82,6 +82,7 @@ func (l *activeSession) write(ctx context.Context, turn string, events []trace.E
 		return nil
 	}
 	var entry eventlog.Entry
+	var ended *TurnRef // the last turn, as this commit has it
 	var err error
 	if put && l.standing.elsewhere {
 		l.disown()
@@ -93,6 +94,7 @@ func (l *activeSession) write(ctx context.Context, turn string, events []trace.E
 		info := l.info
 		if ends != nil {
 			ends(&info)
+			ended = info.Last
 		}
 		entry, err = info.entry()
 		entry.Term = l.standing.term
@@ -135,7 +137,8 @@ func (l *activeSession) write(ctx context.Context, turn string, events []trace.E
 	l.standing.taken = l.standing.taken || entry.Term != 0 && entry.Term == l.standing.term
 	if ends != nil {
 		ends(&l.info)
-		if !l.info.UpdatedAt.Equal(entry.Updated) { // a newer document lacks this
+		meanwhile := ended != nil && *l.info.Last != *ended      // a stream of it was cut
+		if meanwhile || !l.info.UpdatedAt.Equal(entry.Updated) { // a newer document lacks this
 			l.changes++
 		}
 	}
