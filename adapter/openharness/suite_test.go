@@ -70,7 +70,7 @@ func TestBadServers(t *testing.T) {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()
 			remotetest.BadServers(t, remotetest.Upstream{Handler: handler, Prompt: "tool", NoEnd: protocol == openharness.HTTP02, Open: func(url string) (agent.Runtime, error) {
-				return openharness.Runtime{URL: url, Options: openharness.Options{Protocol: protocol, Silence: agent.Duration(500 * time.Millisecond)}}, nil
+				return openharness.Runtime{URL: url, Options: openharness.Options{Protocol: protocol, Silence: agent.Duration(2 * time.Second)}}, nil
 			}})
 		})
 	}
