@@ -78,7 +78,8 @@ func CleanDataName(name string) string {
 }
 
 // EmitOwn writes data whose name the caller has chosen, and never the agent. Emit renames
-// data with a reserved name; EmitOwn does not. It is false if the turn is over and has not taken it.
+// data with a reserved name; EmitOwn does not. It is false if the turn has not taken it: the
+// turn is over, or may hold no more.
 func (b *Builder) EmitOwn(d Data) bool {
 	d.Value = CompactJSON(d.Value)
 	return b.emit(d, !d.Transient && !d.Domain)
