@@ -403,8 +403,7 @@ func TestCloseEndsARunningTurn(t *testing.T) {
 		t.Errorf("the turn ended with %+v", stop)
 	}
 	closing.Wait()
-	p := agent.Prompt{}
-	if err := s.Prompt(t.Context(), p, host.Turn(p).Builder); err == nil {
+	if err := agenttest.Refusal(t, s, host, agent.Prompt{}); err == nil {
 		t.Error("a closed session took a prompt")
 	}
 }

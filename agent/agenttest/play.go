@@ -71,6 +71,17 @@ func TurnWhile(t testing.TB, s agent.Session, host *Host, p agent.Prompt, do fun
 	return events, stopOf(events)
 }
 
+// Refusal gives a session a prompt that it is not to take, and returns the error of Prompt.
+func Refusal(t testing.TB, s agent.Session, host *Host, p agent.Prompt) error {
+	t.Helper()
+	r := host.Turn(p)
+	refused := s.Prompt(t.Context(), p, r.Builder)
+	if err := r.Detach(); err != nil {
+		t.Error(err)
+	}
+	return refused
+}
+
 // Until waits for an event.
 func Until[P trace.Payload](t testing.TB, r *Recorder) P {
 	t.Helper()

@@ -141,8 +141,7 @@ func TestCloseStopsATurnOnAServerThatRunsWithoutUs(t *testing.T) {
 	if got := prompt(t.Context(), t, host, s, "wait"); got.stop.Outcome == trace.OutcomeFailed || !toy.did("/stop") {
 		t.Errorf("the turn ended with %+v", got.stop)
 	}
-	p := agent.Prompt{}
-	if err := s.Prompt(t.Context(), p, host.Turn(p).Builder); !errors.Is(err, agentkit.ErrClosed) {
+	if err := agenttest.Refusal(t, s, host, agent.Prompt{}); !errors.Is(err, agentkit.ErrClosed) {
 		t.Errorf("a prompt after the end gives %v", err)
 	}
 }
