@@ -123,7 +123,8 @@ func (g *gateway) sessionFor(r *http.Request, req chatbody.Request, info session
 }
 
 // resume streams the whole message of the turn that runs, or that ended just
-// now, from its start. There is nothing to resume: 204.
+// now, from its start. There is nothing to resume: 204. For a client that reads the
+// history then, ?ended=0 leaves the ended ones out.
 func (g *gateway) resume(w http.ResponseWriter, r *http.Request) (*stream, error) {
 	opts, err := g.streamOptions(r)
 	if err != nil {
@@ -145,7 +146,7 @@ func (g *gateway) resumable(r *http.Request, opts streamOptions) (*stream, error
 	case err != nil:
 		return nil, err
 	}
-	if !ok {
+	if !ok || !turn.Running && r.URL.Query().Get("ended") == "0" {
 		return nil, nil //nolint:nilnil // there is none
 	}
 	span := uistream.Span{From: turn.From, SkipPausesThrough: turn.SkipPausesThrough, Upto: turn.Upto}

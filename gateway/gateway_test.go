@@ -174,6 +174,13 @@ func TestChatStreamsATurn(t *testing.T) {
 	if other != body {
 		t.Error("the RFC's resume route differs")
 	}
+	if status, _, body := s.do("GET", "/api/chat/c1/stream?ended=0", ""); status != 204 {
+		t.Errorf("a client that reads the history of ended turns gets %d %s", status, body)
+	}
+	_, _, paused := s.do("POST", "/api/chat", submit("c2", "u1", "approve"))
+	if _, _, body := s.do("GET", "/api/chat/c2/stream?ended=0", ""); body != paused {
+		t.Errorf("of a turn that waits it gets %s\nand not %s", body, paused)
+	}
 }
 
 func TestHistoryIsWhatWasStreamed(t *testing.T) {

@@ -509,6 +509,31 @@ for (const client of CLIENTS.filter(c => c.keepsQuery)) {
       assert.equal(words().length, 4);
     });
 
+    test('a turn that ends while its stream is cut is not played once more: the history has it', async () => {
+      const { gateway, conversation, past, words, rest } = await tab();
+      await rest();
+      const sent = conversation.sendMessage({ text: 'go' }),
+        stream = follow(await gateway.next('prompt'));
+      stream.chunks({ type: 'start', messageId: 'm2' }, { type: 'start-step' }, ...said('One'));
+      await until('the answer has begun', () => words().at(-1) === 'One');
+      stream.fail(new TypeError('terminated'));
+      const whole = () => json([...past, user('u2', 'go'), answer('m2', text('One, two.'))]);
+      (await gateway.next('history')).reply(whole());
+      const resume = await gateway.next('resume');
+      assert.match(resume.url, /[?&]ended=0(&|$)/);
+      resume.reply(new Response(null, { status: 204 }));
+      (await gateway.next('history')).reply(whole());
+      await sent;
+      await until(`the whole answer is shown; the tab shows ${words()}`, () => words().at(-1) === 'One, two.');
+      assert.equal(words().length, 4);
+
+      const alone = conversation.transport.reconnectToStream({ chatId: 's' }), // a chat without a conversation reads no history
+        asked = await gateway.next('resume');
+      assert.doesNotMatch(asked.url, /ended/);
+      asked.reply(new Response(null, { status: 204 }));
+      assert.equal(await alone, null);
+    });
+
     test('an earlier page that comes after the history has begun anew is not shown above it', async () => {
       const { gateway, conversation, events, words } = await tab();
       await events.event(1, { type: 'session', turns: [] });

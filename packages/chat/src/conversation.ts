@@ -10,7 +10,7 @@ import { replacesOnResume } from './profile.js';
 import { Requests } from './requests.js';
 import { Screen } from './screen.js';
 import { watched, within } from './streams.js';
-import type { HistoryPage, TributaryTransport } from './transport.js';
+import { type HistoryPage, ONLY_UNFINISHED, type TributaryTransport } from './transport.js';
 import { Turns } from './turns.js';
 
 /** In milliseconds. MOMENT: in which a turn of this tab ends on its stream and among the events. PATIENCE: how long a stop waits for the agent's last words. */
@@ -283,7 +283,7 @@ export class Conversation<M extends UIMessage, C extends ChatLike<M>> {
           throw error;
         }
       },
-      reconnectToStream: options => this.#stream(() => this.transport.reconnectToStream(options)),
+      reconnectToStream: options => this.#stream(() => this.transport.reconnectToStream({ ...options, metadata: ONLY_UNFINISHED })),
     };
   }
 

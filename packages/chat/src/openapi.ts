@@ -1622,6 +1622,8 @@ export interface operations {
             query?: {
                 /** @description The turn to follow */
                 turn?: string;
+                /** @description 0: 204 also for a turn that ended just now */
+                ended?: "0" | "1";
                 /** @description The release of ai that reads the answer: 5, 6, 7, or a version */
                 client?: components["parameters"]["client"];
                 compat?: components["parameters"]["compat"];

@@ -26,6 +26,9 @@ export interface HistoryPage<M extends UIMessage> {
 type Send<M extends UIMessage> = Parameters<DefaultChatTransport<M>['sendMessages']>[0];
 type Reconnect<M extends UIMessage> = Parameters<DefaultChatTransport<M>['reconnectToStream']>[0];
 
+/** As the metadata of reconnectToStream: nothing is resumed of a turn that ended just now, for a caller that reads the history then. */
+export const ONLY_UNFINISHED = { ended: false };
+
 const at = (id: string) => `/api/sessions/${encodeURIComponent(id)}`;
 
 /** The AI SDK's chat transport for a gateway, with what the gateway offers beside the chat. */
@@ -43,8 +46,8 @@ export class TributaryTransport<M extends UIMessage = TributaryUIMessage> extend
         headers,
         body: { ...(agent !== undefined && { agent }), ...body, id, messages: newest(messages, messageId), trigger, messageId },
       }),
-      prepareReconnectToStreamRequest: async ({ id, headers }) => ({
-        api: `/api/chat/${encodeURIComponent(id)}/stream?${await profile(client)}`,
+      prepareReconnectToStreamRequest: async ({ id, headers, requestMetadata }) => ({
+        api: `/api/chat/${encodeURIComponent(id)}/stream?${await profile(client)}${requestMetadata === ONLY_UNFINISHED ? '&ended=0' : ''}`,
         headers,
       }),
     });
