@@ -26,8 +26,8 @@ import (
 	"time"
 )
 
-// timeout is the longest time for the tests of one package with one mutation.
-const timeout = "2m"
+// timeout is the longest time for the tests of one package, also on a slow machine.
+const timeout = "5m"
 
 func main() {
 	which := flag.String("run", "", "run only the mutations whose names match this regular expression")
