@@ -72,7 +72,7 @@ test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.
 	@touch $@
 
 # The stages of a run, in two lanes; "stage:other" waits for another stage. test/stages runs them.
-STAGES := "page-check binary fmt-check test-go:install lint" \
+STAGES := "page-check binary fmt-check lint test-go:install" \
   "install js-lint:page-check js-test page-test:binary conformance-newest cuts conformance-once chat-package"
 WIDER_STAGES := "test-race e2e-postgres foreign endurance-quick npm-test conformance-selftest" \
   "conformance-others outside workflow conformance-postgres conformance-agentops conformance-claude conformance-codex conformance-remote agent-acp first-use"
