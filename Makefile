@@ -29,6 +29,9 @@ WITH_BINARY := TRIBUTARY_BINARY=$(CURDIR)/bin/tributary
 # Packages with goroutines of their own. make test-wider runs them once more with the race detector,
 # whose build of the program and slower tests take longer than all other Go tests.
 RACE := ./access/... ./adapter/... ./agent/... ./eventlog/... ./gateway/... ./internal/cli ./internal/httpjson ./internal/jsonrpc ./internal/procio ./internal/sse ./internal/wsconn ./policy/egress ./session/... ./trace ./uistream
+# The real clients by age, as lib/clients.mjs of test/conformance names them.
+NEWEST_CLIENT := --client 7.0.173
+OLDER_CLIENTS := --client 5 --client 6 --client 7.0.0
 HAS_PYTHON := python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null
 GO_FILES := find . \( -name node_modules -o -name '.?*' \) -prune -o -name '*.go' -print
 
@@ -245,7 +248,7 @@ conformance-once: binary test/conformance/node_modules/.package-lock.json ## The
 
 .PHONY: conformance-newest
 conformance-newest: binary agents test/conformance/node_modules/.package-lock.json ## The newest client with the real Claude Code and Codex
-	cd test/conformance && node run.mjs --agent claude --client 7.0.173 && node run.mjs --agent codex --client 7.0.173
+	cd test/conformance && node run.mjs --agent claude $(NEWEST_CLIENT) && node run.mjs --agent codex $(NEWEST_CLIENT)
 
 .PHONY: page-test
 page-test: binary test/conformance/node_modules/.package-lock.json ## The gateway's own page, as people use it, in Chromium
@@ -289,12 +292,12 @@ conformance-remote: binary test/conformance/node_modules/.package-lock.json test
 	cd test/conformance && node langgraph/differential.mjs
 
 .PHONY: conformance-claude
-conformance-claude: binary agents test/conformance/node_modules/.package-lock.json ## The same with the real Claude Code, and its recordings
-	cd test/conformance && node run.mjs --agent claude && node convert.mjs
+conformance-claude: binary agents test/conformance/node_modules/.package-lock.json ## The real Claude Code with the clients that conformance-newest leaves out, and its recordings
+	cd test/conformance && node run.mjs --agent claude $(OLDER_CLIENTS) && node convert.mjs
 
 .PHONY: conformance-codex
-conformance-codex: binary agents test/conformance/node_modules/.package-lock.json ## The same with the real Codex, and its recordings
-	cd test/conformance && node run.mjs --agent codex && node convert.mjs --from codex --bare
+conformance-codex: binary agents test/conformance/node_modules/.package-lock.json ## The same with the real Codex
+	cd test/conformance && node run.mjs --agent codex $(OLDER_CLIENTS) && node convert.mjs --from codex --bare
 
 .PHONY: cuts
 cuts: binary test/conformance/node_modules/.package-lock.json ## Random cuts of streams, resumed and compared: CUTS of them
