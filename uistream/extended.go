@@ -50,12 +50,8 @@ func Bare(c Chunk) Chunk {
 
 // safe returns those keys that every client of the profile accepts on a chunk of the type.
 func (k Keys) safe(p Profile, typ string) Keys {
-	kept := Keys{}
-	for name, value := range k {
-		if p.accepts(typ, name, value) {
-			kept[name] = value
-		}
-	}
+	kept := maps.Clone(k)
+	maps.DeleteFunc(kept, func(name string, value json.RawMessage) bool { return !p.accepts(typ, name, value) })
 	return kept
 }
 
