@@ -9,7 +9,7 @@ import (
 // This file folds the chunks of calls.
 
 func (r *Reducer) beginInput(c ToolInputStart) (at int) {
-	note(&r.writing, c.ToolCallID, true)
+	put(&r.writing, c.ToolCallID, true)
 	return r.input(c.ToolCallID, c.ToolName, c.Title, inputStreaming, nil, c.Form)
 }
 
@@ -60,7 +60,7 @@ func (r *Reducer) input(id, name, title, state string, input json.RawMessage, f 
 	}
 	at, ok := r.calls[form]
 	if !ok || at < r.step {
-		note(&r.calls, form, len(r.message.Parts))
+		put(&r.calls, form, len(r.message.Parts))
 		return r.push(Part{Type: typ, ToolCallID: id, ToolName: name, Title: title, State: state, Input: input, ProviderExecuted: !f.Unmarked})
 	}
 	p := &r.message.Parts[at]

@@ -83,9 +83,9 @@ func NewTranslator(o Options) *Translator { return &Translator{options: o, can: 
 
 // put sets a value in a map that is made with its first value: most turns need few of the maps, and a thousand clients may
 // follow a turn.
-func put[V any](m *map[string]V, key string, value V) {
+func put[K comparable, V any](m *map[K]V, key K, value V) {
 	if *m == nil {
-		*m = map[string]V{}
+		*m = map[K]V{}
 	}
 	(*m)[key] = value
 }
