@@ -93,9 +93,12 @@ func (r *Reducer) add(c Chunk) (at int, err error) {
 	case Data:
 		r.data(c)
 	case ToolInputStart:
-		return r.beginInput(c), nil
+		put(&r.writing, c.ToolCallID, true)
+		return r.input(c.ToolCallID, c.ToolName, c.Title, inputStreaming, nil, c.Form), nil
 	case ToolInputDelta:
-		return none, r.moreInput(c)
+		if !r.writing[c.ToolCallID] {
+			return none, fmt.Errorf("input delta for the call %q, which has not begun", c.ToolCallID)
+		}
 	case ToolInputAvailable:
 		return r.input(c.ToolCallID, c.ToolName, c.Title, inputAvailable, c.Input, c.Form), nil
 	case ToolInputError:

@@ -8,18 +8,6 @@ import (
 
 // This file folds the chunks of calls.
 
-func (r *Reducer) beginInput(c ToolInputStart) (at int) {
-	put(&r.writing, c.ToolCallID, true)
-	return r.input(c.ToolCallID, c.ToolName, c.Title, inputStreaming, nil, c.Form)
-}
-
-func (r *Reducer) moreInput(c ToolInputDelta) error {
-	if !r.writing[c.ToolCallID] {
-		return fmt.Errorf("input delta for the call %q, which has not begun", c.ToolCallID)
-	}
-	return nil
-}
-
 // callForm is a call of a tool that the app knows by name, or of another. The client
 // takes these for two, even under one id.
 type callForm struct {
