@@ -166,13 +166,13 @@ func (t *Translator) translate(r trace.Record) {
 	case trace.MessageDelta:
 		t.partDelta(p.Part, p.Delta, false)
 	case trace.Message:
-		t.fullPart(fullText{id: p.Part, text: p.Text, role: p.Role, superseded: p.Superseded})
+		t.fullPart(p.Part, p.Text, false, p.Role)
 	case trace.ThoughtStart:
 		t.partStart(p.Part, true, trace.RoleAssistant)
 	case trace.ThoughtDelta:
 		t.partDelta(p.Part, p.Delta, true)
 	case trace.Thought:
-		t.fullPart(fullText{id: p.Part, text: p.Text, thought: true, role: trace.RoleAssistant, superseded: p.Superseded})
+		t.fullPart(p.Part, p.Text, true, trace.RoleAssistant)
 	case trace.ToolCallStart:
 		t.callStart(p)
 	case trace.ToolCallDelta:
