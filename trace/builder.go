@@ -81,7 +81,7 @@ func NewBuilder(ctx context.Context, cfg Config) *Builder {
 	}
 	t := &turn{
 		Config:   cfg,
-		queue:    newQueue(ctx, cfg.Append),
+		queue:    queue{append: cfg.Append, ctx: ctx, more: make(chan struct{}, 1), failed: make(chan struct{})},
 		ended:    make(chan struct{}),
 		parts:    map[partKey]*part{},
 		calls:    map[string]*call{},
@@ -91,6 +91,7 @@ func NewBuilder(ctx context.Context, cfg Config) *Builder {
 		callNames:    idAllocator{},
 		requestNames: idAllocator{},
 	}
+	t.cond.L = &t.mu
 	t.touched = t.Now()
 	return &Builder{turn: t}
 }
@@ -253,7 +254,7 @@ func (t *turn) locked(write func(*turn)) *changes {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for t.full() && !t.done {
-		t.cond().Wait()
+		t.cond.Wait()
 	}
 	if t.done || t.use.exceeded != 0 {
 		t.counts.Late++

@@ -131,7 +131,7 @@ func (t *turn) close(s Stop) *changes {
 	}
 	c := t.write(func(t *turn) { t.finish(s.cut().normalized()) })
 	t.done = true
-	t.cond().Broadcast()
+	t.cond.Broadcast()
 	return c
 }
 
@@ -144,7 +144,7 @@ func (b *Builder) Detach() error {
 	defer t.mu.Unlock()
 	t.done = true
 	t.release()
-	t.cond().Broadcast()
+	t.cond.Broadcast()
 	return t.end()
 }
 
