@@ -187,10 +187,3 @@ func unfinished(s Stop) string {
 		return "Not finished: the agent ended its turn without a result."
 	}
 }
-
-func partID(thought bool, n int) string {
-	if thought {
-		return fmt.Sprintf("thought-%d", n)
-	}
-	return fmt.Sprintf("text-%d", n)
-}

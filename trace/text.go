@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -149,12 +150,13 @@ func (t *turn) openPart(p *part) {
 	}
 	t.ensureStep(p.by)
 	t.partsN++
-	p.id = partID(p.thought, t.partsN)
 	t.open = append(t.open, p)
 	if p.thought {
+		p.id = fmt.Sprintf("thought-%d", t.partsN)
 		t.emitAs(p.by, ThoughtStart{Part: p.id})
 		return
 	}
+	p.id = fmt.Sprintf("text-%d", t.partsN)
 	t.emitAs(p.by, MessageStart{Part: p.id, Role: RoleAssistant})
 }
 
