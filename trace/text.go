@@ -122,7 +122,11 @@ func (t *turn) emitDelta(p *part, text string) {
 	if p.id == "" {
 		t.openPart(p)
 	}
-	text = t.truncate(p, text)
+	// A part that is full ends with a mark: an agent that does not know when to stop costs no more
+	// than that, and what was said before stays.
+	if text, p.cut = clip(text, t.MaxEvent-p.text.Len()); p.cut {
+		t.tooLarge()
+	}
 	p.text.WriteString(text)
 	p.deltas++
 	t.weighPart(p)
@@ -131,16 +135,6 @@ func (t *turn) emitDelta(p *part, text string) {
 		return
 	}
 	t.emitAs(p.by, MessageDelta{Part: p.id, Delta: text})
-}
-
-// truncate returns what of a text the part still takes. One that is full ends with a
-// mark: an agent that does not know when to stop costs no more than that, and
-// what was said before stays.
-func (t *turn) truncate(p *part, text string) string {
-	if text, p.cut = clip(text, t.MaxEvent-p.text.Len()); p.cut {
-		t.tooLarge()
-	}
-	return text
 }
 
 func (t *turn) openPart(p *part) {
