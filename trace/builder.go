@@ -125,8 +125,7 @@ func (b *Builder) End(verdict Stop) {
 	} else {
 		t.stop, t.touched = &verdict, t.Now()
 	}
-	if !t.over {
-		t.over = true
+	if !b.Over() {
 		close(t.ended)
 	}
 }
@@ -209,7 +208,6 @@ type turn struct {
 	touched          time.Time // the time of all that a call writes
 	stop             *Stop
 	ended            chan struct{}
-	over             bool // ended is closed
 	stepOpen         bool
 	step             Step // what the next one is called, or the open one
 	stepCalls        int  // how many calls there were when the open one began
