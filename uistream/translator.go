@@ -180,7 +180,7 @@ func (t *Translator) translate(r trace.Record) {
 	case trace.ToolCall:
 		t.fullCall(p)
 	case trace.ToolResultProgress:
-		t.callProgress(p)
+		t.preliminary(t.call(p.ToolCallID), SafeJSON(p.Output))
 	case trace.ToolResult:
 		t.callResult(p)
 	case trace.PermissionRequest:
