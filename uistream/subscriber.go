@@ -338,9 +338,7 @@ func (s *Subscription) beginning(message, text string) (frames []byte) {
 func (s *Subscription) finish(ctx context.Context, how end) error {
 	switch how {
 	case atPause:
-		if err := s.w.Chunks(pauseChunks(s.options)...); err != nil {
-			return err
-		}
+		_ = s.w.Chunks(pauseChunks(s.options)...) // Done returns its error
 	case turnOver:
 		// The turn has to have ended in memory too, so that a client that has read all of it finds the session
 		// idle in every list. A client that leaves before that has the whole message.
