@@ -228,7 +228,8 @@ func (s *Subscription) read(ctx context.Context) (all bool, over end, err error)
 		<-done
 	}
 	if s.taken > 0 {
-		s.cost.spend(s.taken, time.Since(s.since))
+		s.cost.records.Add(int64(s.taken))
+		s.cost.nanoseconds.Add(int64(time.Since(s.since)))
 		s.taken = 0
 	}
 	if s.unread += len(s.frames); s.unread >= largeRecord {
