@@ -64,15 +64,6 @@ func (p *part) follows(old *part, said string) {
 	}
 }
 
-// resumes lets the part continue a part that the Builder cut off. The agent may also mean a new part,
-// if the agent has only one key for all parts.
-func (p *part) resumes(old *part) {
-	p.partialRune, old.partialRune = old.partialRune, ""
-	if len(old.prior)+old.text.Len() <= tooLong {
-		p.prior, p.before = old.said(), old
-	}
-}
-
 func (b *Builder) lookup(t *turn, key string, thought bool) *part {
 	return t.parts[partKey{b.within, key, thought}].resolve()
 }
@@ -93,8 +84,14 @@ func (b *Builder) part(t *turn, key string, thought bool) *part {
 	}
 	old := p
 	p = b.newPart(t, key, thought)
-	if old != nil && old.forced {
-		p.resumes(old)
+	if old == nil || !old.forced {
+		return p
+	}
+	// The part continues one that the Builder cut off. The agent may also mean a new part, if the
+	// agent has only one key for all parts.
+	p.partialRune, old.partialRune = old.partialRune, ""
+	if len(old.prior)+old.text.Len() <= tooLong {
+		p.prior, p.before = old.said(), old
 	}
 	return p
 }
