@@ -2,12 +2,9 @@ package trace
 
 // This file estimates the memory that a payload holds.
 
-// WeightOfHeader is the part of a weight that is the same for every event.
-const WeightOfHeader = header
-
 const (
-	header = 256
-	item   = 32 // of a list
+	header = 256 // the part of a weight that is the same for every event
+	item   = 32  // of a list
 )
 
 // ApproxSize estimates the memory in bytes that an event with this payload holds, for
