@@ -57,10 +57,4 @@ func (a AgentInfo) Equal(b AgentInfo) bool {
 }
 
 // Agent returns what the data says of the agent, if it is the data named agent.
-func (d Data) Agent() (a AgentInfo, ok bool) {
-	if d.Name != dataAgent || !d.Domain {
-		return AgentInfo{}, false
-	}
-	ok = json.Unmarshal(d.Value, &a) == nil
-	return a, ok
-}
+func (d Data) Agent() (a AgentInfo, ok bool) { return ofWorld[AgentInfo](d, dataAgent) }

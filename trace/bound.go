@@ -132,7 +132,7 @@ func (t *turn) fits(p Payload) bool {
 
 // weigh counts what a call holds.
 func (t *turn) weigh(c *call) {
-	now := header + ApproxSize(c.tool) + len(c.tool.ToolCallID) + c.text.Len() + len(c.draft)
+	now := 2*header + c.tool.size() + len(c.tool.ToolCallID) + c.text.Len() + len(c.draft)
 	if c.output != nil {
 		now += c.output.text.Len()
 	}

@@ -81,7 +81,7 @@ func NewBuilder(ctx context.Context, cfg Config) *Builder {
 	}
 	t := &turn{
 		Config:   cfg,
-		queue:    newQueue(ctx, cfg.Append),
+		queue:    queue{append: cfg.Append, ctx: ctx, more: make(chan struct{}, 1), failed: make(chan struct{})},
 		ended:    make(chan struct{}),
 		parts:    map[partKey]*part{},
 		calls:    map[string]*call{},
@@ -91,6 +91,7 @@ func NewBuilder(ctx context.Context, cfg Config) *Builder {
 		callNames:    idAllocator{},
 		requestNames: idAllocator{},
 	}
+	t.cond.L = &t.mu
 	t.touched = t.Now()
 	return &Builder{turn: t}
 }
@@ -124,8 +125,7 @@ func (b *Builder) End(verdict Stop) {
 	} else {
 		t.stop, t.touched = &verdict, t.Now()
 	}
-	if !t.over {
-		t.over = true
+	if !b.Over() {
 		close(t.ended)
 	}
 }
@@ -208,7 +208,6 @@ type turn struct {
 	touched          time.Time // the time of all that a call writes
 	stop             *Stop
 	ended            chan struct{}
-	over             bool // ended is closed
 	stepOpen         bool
 	step             Step // what the next one is called, or the open one
 	stepCalls        int  // how many calls there were when the open one began
@@ -253,7 +252,7 @@ func (t *turn) locked(write func(*turn)) *changes {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for t.full() && !t.done {
-		t.cond().Wait()
+		t.cond.Wait()
 	}
 	if t.done || t.use.exceeded != 0 {
 		t.counts.Late++

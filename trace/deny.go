@@ -26,14 +26,12 @@ func (b *Builder) Denied(toolCallID, reason string) {
 			t.counts.Repeated++
 		default:
 			if reason != "" || c.refused == "" {
-				c.refuse(reason)
+				c.refused = cmp.Or(reason, refusedSilently)
 			}
 			t.deny(c)
 		}
 	})
 }
-
-func (c *call) refuse(reason string) { c.refused = cmp.Or(reason, refusedSilently) }
 
 // heed notes on a call whether it may run.
 func (t *turn) heed(c *call, r PermissionResponse) {
@@ -49,7 +47,7 @@ func (t *turn) heed(c *call, r PermissionResponse) {
 }
 
 func (t *turn) refuse(c *call, reason string) {
-	c.refuse(reason)
+	c.refused = cmp.Or(reason, refusedSilently)
 	t.refused = append(t.refused, c)
 }
 

@@ -131,7 +131,7 @@ func (t *turn) close(s Stop) *changes {
 	}
 	c := t.write(func(t *turn) { t.finish(s.cut().normalized()) })
 	t.done = true
-	t.cond().Broadcast()
+	t.cond.Broadcast()
 	return c
 }
 
@@ -144,7 +144,7 @@ func (b *Builder) Detach() error {
 	defer t.mu.Unlock()
 	t.done = true
 	t.release()
-	t.cond().Broadcast()
+	t.cond.Broadcast()
 	return t.end()
 }
 
@@ -186,11 +186,4 @@ func unfinished(s Stop) string {
 	default:
 		return "Not finished: the agent ended its turn without a result."
 	}
-}
-
-func partID(thought bool, n int) string {
-	if thought {
-		return fmt.Sprintf("thought-%d", n)
-	}
-	return fmt.Sprintf("text-%d", n)
 }

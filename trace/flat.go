@@ -108,18 +108,14 @@ func (f *flatReader) escaped(quoted []byte) (text string) {
 
 // appendDelta appends the payload of a delta, and tells whether it was one.
 func appendDelta(dst []byte, p Payload) ([]byte, bool) {
-	switch p := p.(type) { //nolint:gochecksumtype // the others are left to encoding/json
-	case MessageDelta:
-		return appendPair(dst, `{"part":`, p.Part, p.Delta), true
-	case ThoughtDelta:
-		return appendPair(dst, `{"part":`, p.Part, p.Delta), true
-	case ToolCallDelta:
-		return appendPair(dst, `{"tool_call_id":`, p.ToolCallID, p.Delta), true
+	of, delta, is := deltaOf(p)
+	if !is {
+		return dst, false
 	}
-	return dst, false
-}
-
-func appendPair(dst []byte, head, of, delta string) []byte {
+	head := `{"part":`
+	if p.Kind() == KindToolCallDelta {
+		head = `{"tool_call_id":`
+	}
 	dst = quote.Append(append(dst, head...), of)
-	return append(quote.Append(append(dst, `,"delta":`...), delta), '}')
+	return append(quote.Append(append(dst, `,"delta":`...), delta), '}'), true
 }

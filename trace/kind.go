@@ -82,34 +82,3 @@ func (Error) Kind() Kind              { return KindError }
 func (Status) Kind() Kind             { return KindStatus }
 func (Stop) Kind() Kind               { return KindStop }
 func (u Unknown) Kind() Kind          { return u.UnknownKind }
-
-func (Prompt) sealed()             {}
-func (Reply) sealed()              {}
-func (MessageStart) sealed()       {}
-func (MessageDelta) sealed()       {}
-func (Message) sealed()            {}
-func (ThoughtStart) sealed()       {}
-func (ThoughtDelta) sealed()       {}
-func (Thought) sealed()            {}
-func (ToolCallStart) sealed()      {}
-func (ToolCallDelta) sealed()      {}
-func (ToolCall) sealed()           {}
-func (ToolResultProgress) sealed() {}
-func (ToolResult) sealed()         {}
-func (PermissionRequest) sealed()  {}
-func (PermissionResponse) sealed() {}
-func (Question) sealed()           {}
-func (Answer) sealed()             {}
-func (Pause) sealed()              {}
-func (Step) sealed()               {}
-func (Usage) sealed()              {}
-func (Plan) sealed()               {}
-func (FileChange) sealed()         {}
-func (Source) sealed()             {}
-func (File) sealed()               {}
-func (Data) sealed()               {}
-func (Rewind) sealed()             {}
-func (Error) sealed()              {}
-func (Status) sealed()             {}
-func (Stop) sealed()               {}
-func (Unknown) sealed()            {}

@@ -1,6 +1,10 @@
 package trace
 
-import "github.com/tributary-dev/tributary/internal/quote"
+import (
+	"encoding/json"
+
+	"github.com/tributary-dev/tributary/internal/quote"
+)
 
 // This file makes the data that several agents have in common.
 
@@ -86,4 +90,13 @@ func Notice(code, text string) Payload { return Error{Code: code, Message: text,
 
 func world(name string, value any) Data {
 	return Data{Name: name, ID: name, Domain: true, Value: quote.JSON(value)}
+}
+
+// ofWorld reads the value of data that world has made under this name.
+func ofWorld[V any](d Data, name string) (value V, ok bool) {
+	if d.Name != name || !d.Domain {
+		return value, false
+	}
+	ok = json.Unmarshal(d.Value, &value) == nil
+	return value, ok
 }

@@ -44,12 +44,10 @@ func (r ToolResult) normalized() ToolResult {
 // normalized takes an option that nobody knows for a refusal: what is not clearly
 // an approval must never count as one.
 func (r PermissionRequest) normalized() PermissionRequest {
-	options := make([]PermissionOption, len(r.Options))
+	r.Options = append([]PermissionOption{}, r.Options...)
 	for i, o := range r.Options {
-		o.OptionKind = known(o.OptionKind, RejectOnce, AllowOnce, AllowAlways, RejectOnce, RejectAlways)
-		options[i] = o
+		r.Options[i].OptionKind = known(o.OptionKind, RejectOnce, AllowOnce, AllowAlways, RejectOnce, RejectAlways)
 	}
-	r.Options = options
 	return r
 }
 
@@ -103,12 +101,10 @@ func (p Prompt) normalized() Prompt {
 }
 
 func (p Plan) normalized() Plan {
-	entries := make([]PlanEntry, len(p.Entries))
+	p.Entries = append([]PlanEntry{}, p.Entries...)
 	for i, e := range p.Entries {
-		e.Status = known(e.Status, PlanPending, PlanPending, PlanInProgress, PlanCompleted)
-		entries[i] = e
+		p.Entries[i].Status = known(e.Status, PlanPending, PlanPending, PlanInProgress, PlanCompleted)
 	}
-	p.Entries = entries
 	return p
 }
 

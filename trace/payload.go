@@ -11,7 +11,8 @@ import "encoding/json"
 type Payload interface {
 	// Kind is the "type" of the JSON envelope.
 	Kind() Kind
-	sealed()
+	// size estimates the bytes of its content in memory.
+	size() int
 }
 
 // Prompt is what a user asked of the agent. A later Prompt of the same turn with the same

@@ -25,7 +25,7 @@ const maxFreeList = 64
 // at a high rate batches form by themselves, and no timer delays one.
 type queue struct {
 	mu       sync.Mutex
-	changed  *sync.Cond
+	cond     sync.Cond // of mu
 	append   func(context.Context, []Event) error
 	ctx      context.Context //nolint:containedctx // the life of the log, see NewBuilder
 	pending  []Event
@@ -42,17 +42,6 @@ type queue struct {
 	more     chan struct{} // ends its rest
 	err      error
 	failed   chan struct{}
-}
-
-func newQueue(ctx context.Context, appendTo func(context.Context, []Event) error) queue {
-	return queue{append: appendTo, ctx: ctx, more: make(chan struct{}, 1), failed: make(chan struct{})}
-}
-
-func (q *queue) cond() *sync.Cond {
-	if q.changed == nil {
-		q.changed = sync.NewCond(&q.mu)
-	}
-	return q.changed
 }
 
 // full reports whether so much waits that a caller should wait too.
@@ -98,7 +87,7 @@ func (q *queue) run() {
 	for q.appendPending(); q.waitForWork(idle); q.appendPending() {
 	}
 	q.running, q.idle = false, false
-	q.cond().Broadcast()
+	q.cond.Broadcast()
 }
 
 // appendPending appends what waits until nothing does. The owner of the turn knows of
@@ -106,11 +95,11 @@ func (q *queue) run() {
 func (q *queue) appendPending() {
 	for len(q.pending) > 0 && q.err == nil {
 		for q.telling > 0 {
-			q.cond().Wait()
+			q.cond.Wait()
 		}
 		batch := q.pending
 		q.pending, q.freeList, q.bytes = q.freeList, nil, 0
-		q.cond().Broadcast()
+		q.cond.Broadcast()
 		q.mu.Unlock()
 		err := q.append(q.ctx, batch)
 		q.mu.Lock()
@@ -128,7 +117,7 @@ func (q *queue) appendPending() {
 		}
 	}
 	q.inFlight = false
-	q.cond().Broadcast()
+	q.cond.Broadcast()
 }
 
 // waitForWork waits for more, and reports whether any came. The timer is not set again for
@@ -171,7 +160,7 @@ func (b *Builder) Flush() error {
 // before.
 func (q *queue) committed(events int) bool {
 	for q.appended < events && q.err == nil {
-		q.cond().Wait()
+		q.cond.Wait()
 	}
 	return q.appended >= events
 }
@@ -181,7 +170,7 @@ func (q *queue) committed(events int) bool {
 func (q *queue) end() error {
 	q.closed = true
 	for q.wake() {
-		q.cond().Wait()
+		q.cond.Wait()
 	}
 	return q.err
 }

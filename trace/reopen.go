@@ -61,8 +61,8 @@ func (t *turn) replay(e Event) {
 		t.stopWriting(c)
 		c.tool, c.whole, c.event = p, true, e.ID
 	case ToolResultProgress:
-		c := t.calls[p.ToolCallID]
-		if text, is := textOf(p.Output); is && c != nil && !c.done {
+		var text string
+		if c := t.calls[p.ToolCallID]; c != nil && !c.done && json.Unmarshal(p.Output, &text) == nil && text != "" {
 			c.output = &output{} // what is left of the text that the call has printed
 			t.print(c.output, text)
 			c.output.unsent = 0
@@ -102,12 +102,6 @@ func (t *turn) replay(e Event) {
 	case Prompt, Reply, Rewind, Usage, Plan, FileChange, Source, File, Error, Status, Unknown:
 		// nothing stays open after these
 	}
-}
-
-// textOf is a value that is a text.
-func textOf(value json.RawMessage) (text string, is bool) {
-	err := json.Unmarshal(value, &text)
-	return text, err == nil && text != ""
 }
 
 func (t *turn) rememberPart(view Builder, id string, thought bool) {

@@ -318,7 +318,7 @@ func (t *turn) announce(c *changes) {
 	}
 	t.mu.Lock()
 	t.telling--
-	t.cond().Broadcast()
+	t.cond.Broadcast()
 	t.mu.Unlock()
 	for _, q := range c.resolved {
 		close(q.answered)

@@ -1,7 +1,6 @@
 package trace
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/url"
@@ -87,9 +86,6 @@ func (s Score) Payload() Payload {
 
 // Score returns what the data says of a turn, if it is the data named score.
 func (d Data) Score() (s Score, ok bool) {
-	if d.Name != dataScore || !d.Domain {
-		return Score{}, false
-	}
-	ok = json.Unmarshal(d.Value, &s) == nil && s.Check() == nil
-	return s, ok
+	s, ok = ofWorld[Score](d, dataScore)
+	return s, ok && s.Check() == nil
 }

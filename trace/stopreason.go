@@ -1,5 +1,7 @@
 package trace
 
+import "slices"
+
 // This file names the reasons of a stop that the gateway gives.
 
 // Reasons of a stop that an adapter or the gateway gives a turn whose agent said no
@@ -34,9 +36,5 @@ func (s Stop) Infrastructure() bool {
 
 // gatewaysReason reports whether the reason of a failed turn is one of the gateway's own.
 func gatewaysReason(reason string) bool {
-	switch reason {
-	case ReasonUnavailable, ReasonLost, ReasonDied, ReasonIdle, ReasonTooMuch, ReasonLog, ReasonRestart:
-		return true
-	}
-	return false
+	return slices.Contains([]string{ReasonUnavailable, ReasonLost, ReasonDied, ReasonIdle, ReasonTooMuch, ReasonLog, ReasonRestart}, reason)
 }

@@ -113,10 +113,9 @@ func (t *turn) rememberSub(state SubagentState, event string) {
 
 // endSubs ends all that a turn leaves running.
 func (t *turn) endSubs(o Outcome) {
-	status := map[Outcome]SubagentStatus{OutcomeCompleted: SubagentCompleted, OutcomeFailed: SubagentFailed, OutcomeCanceled: SubagentCanceled}[o]
 	for _, s := range t.subsInOrder {
 		if s.state.Status == SubagentRunning {
-			t.endSub(s, status)
+			t.endSub(s, SubagentStatus(o)) // the same words
 		}
 	}
 }

@@ -85,7 +85,8 @@ func splitPartialRune(s string) (whole, half string) {
 	}
 	var out strings.Builder
 	for i := 0; i < len(s); {
-		if hi, ok := surrogate(s[i:], 0xA0); ok {
+		hi, isHigh := surrogate(s[i:], 0xA0)
+		if isHigh {
 			rest := s[i+3:]
 			if lo, ok := surrogate(rest, 0xB0); ok {
 				out.WriteRune(utf16.DecodeRune(hi, lo))
@@ -95,11 +96,8 @@ func splitPartialRune(s string) (whole, half string) {
 			if maybeLow(rest) {
 				return out.String(), s[i:]
 			}
-			out.WriteRune(utf8.RuneError)
-			i += 3
-			continue
 		}
-		if _, ok := surrogate(s[i:], 0xB0); ok {
+		if _, isLow := surrogate(s[i:], 0xB0); isHigh || isLow {
 			out.WriteRune(utf8.RuneError)
 			i += 3
 			continue

@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -63,15 +64,6 @@ func (p *part) follows(old *part, said string) {
 	}
 }
 
-// resumes lets the part continue a part that the Builder cut off. The agent may also mean a new part,
-// if the agent has only one key for all parts.
-func (p *part) resumes(old *part) {
-	p.partialRune, old.partialRune = old.partialRune, ""
-	if len(old.prior)+old.text.Len() <= tooLong {
-		p.prior, p.before = old.said(), old
-	}
-}
-
 func (b *Builder) lookup(t *turn, key string, thought bool) *part {
 	return t.parts[partKey{b.within, key, thought}].resolve()
 }
@@ -92,8 +84,14 @@ func (b *Builder) part(t *turn, key string, thought bool) *part {
 	}
 	old := p
 	p = b.newPart(t, key, thought)
-	if old != nil && old.forced {
-		p.resumes(old)
+	if old == nil || !old.forced {
+		return p
+	}
+	// The part continues one that the Builder cut off. The agent may also mean a new part, if the
+	// agent has only one key for all parts.
+	p.partialRune, old.partialRune = old.partialRune, ""
+	if len(old.prior)+old.text.Len() <= tooLong {
+		p.prior, p.before = old.said(), old
 	}
 	return p
 }
@@ -121,7 +119,11 @@ func (t *turn) emitDelta(p *part, text string) {
 	if p.id == "" {
 		t.openPart(p)
 	}
-	text = t.truncate(p, text)
+	// A part that is full ends with a mark: an agent that does not know when to stop costs no more
+	// than that, and what was said before stays.
+	if text, p.cut = clip(text, t.MaxEvent-p.text.Len()); p.cut {
+		t.tooLarge()
+	}
 	p.text.WriteString(text)
 	p.deltas++
 	t.weighPart(p)
@@ -132,16 +134,6 @@ func (t *turn) emitDelta(p *part, text string) {
 	t.emitAs(p.by, MessageDelta{Part: p.id, Delta: text})
 }
 
-// truncate returns what of a text the part still takes. One that is full ends with a
-// mark: an agent that does not know when to stop costs no more than that, and
-// what was said before stays.
-func (t *turn) truncate(p *part, text string) string {
-	if text, p.cut = clip(text, t.MaxEvent-p.text.Len()); p.cut {
-		t.tooLarge()
-	}
-	return text
-}
-
 func (t *turn) openPart(p *part) {
 	t.closeRefused(p.by)
 	if t.stepAfterResults && t.stepOpen && !p.by.subagent() && t.answered() {
@@ -149,12 +141,13 @@ func (t *turn) openPart(p *part) {
 	}
 	t.ensureStep(p.by)
 	t.partsN++
-	p.id = partID(p.thought, t.partsN)
 	t.open = append(t.open, p)
 	if p.thought {
+		p.id = fmt.Sprintf("thought-%d", t.partsN)
 		t.emitAs(p.by, ThoughtStart{Part: p.id})
 		return
 	}
+	p.id = fmt.Sprintf("text-%d", t.partsN)
 	t.emitAs(p.by, MessageStart{Part: p.id, Role: RoleAssistant})
 }
 

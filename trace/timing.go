@@ -1,9 +1,6 @@
 package trace
 
-import (
-	"encoding/json"
-	"time"
-)
+import "time"
 
 // Timing says what the gateway did before the agent had the prompt, as the value of the data named
 // timing. With the times of the prompt's and the reply's records it tells the way of a request.
@@ -21,10 +18,4 @@ type Timing struct {
 func (t Timing) Payload() Payload { return world(dataTiming, t) }
 
 // Timing returns what the data says of a turn, if it is the data named timing.
-func (d Data) Timing() (t Timing, ok bool) {
-	if d.Name != dataTiming || !d.Domain {
-		return Timing{}, false
-	}
-	ok = json.Unmarshal(d.Value, &t) == nil
-	return t, ok
-}
+func (d Data) Timing() (t Timing, ok bool) { return ofWorld[Timing](d, dataTiming) }

@@ -136,11 +136,9 @@ func (t *Translator) ofUpstream(e Extended) {
 	if !some || !t.options.Profile.accepts(e.Type(), metadataKey, meta) {
 		return
 	}
-	switch c := e.Chunk.(type) { //nolint:gochecksumtype // no other begins a call
-	case ToolInputStart:
-		t.call(c.ToolCallID).upstream = meta
-	case ToolInputAvailable:
-		t.call(c.ToolCallID).upstream = meta
+	switch e.Chunk.(type) { //nolint:gochecksumtype // no other begins a call
+	case ToolInputStart, ToolInputAvailable:
+		t.call(CallOf(e.Chunk)).upstream = meta
 	}
 }
 

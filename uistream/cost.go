@@ -15,11 +15,6 @@ type Cost struct {
 
 type cost struct{ records, nanoseconds atomic.Int64 }
 
-func (c *cost) spend(records int, d time.Duration) {
-	c.records.Add(int64(records))
-	c.nanoseconds.Add(int64(d))
-}
-
 // Cost is what all turns took so far.
 func (st *Streams) Cost() Cost {
 	return Cost{Records: st.cost.records.Load(), Time: time.Duration(st.cost.nanoseconds.Load())}

@@ -50,24 +50,16 @@ func Bare(c Chunk) Chunk {
 
 // safe returns those keys that every client of the profile accepts on a chunk of the type.
 func (k Keys) safe(p Profile, typ string) Keys {
-	kept := Keys{}
-	for name, value := range k {
-		if p.accepts(typ, name, value) {
-			kept[name] = value
-		}
-	}
+	kept := maps.Clone(k)
+	maps.DeleteFunc(kept, func(name string, value json.RawMessage) bool { return !p.accepts(typ, name, value) })
 	return kept
 }
 
 // accepts reports whether a key with this value may be sent.
 func (p Profile) accepts(typ, name string, value json.RawMessage) bool {
 	r, _ := lookup(typ)
-	for _, f := range r.fields {
-		if f.name == name {
-			return p.knows(typ, name) && p.each(typ, func(v release) bool { return f.kind.holds(value, v) })
-		}
-	}
-	return false
+	i := slices.IndexFunc(r.fields, func(f field) bool { return f.name == name })
+	return i >= 0 && p.each(typ, func(v release) bool { return known(v, typ, name) && r.fields[i].kind.holds(value, v) })
 }
 
 // passes reports whether every client of the profile accepts the chunk once unknown keys

@@ -20,7 +20,7 @@ type callFacts struct {
 	StartedAt string `json:"started_at,omitempty"`
 	// InputText is the input as a text, if a browser's JSON.parse would lose some of it.
 	InputText string `json:"input_text,omitempty"`
-	// Decision is the answer to the call's permission request.
+	// Decision is the answer to the call's permission request, or to the question that is the call.
 	Decision *decision `json:"decision,omitempty"`
 }
 
@@ -48,11 +48,6 @@ type textFacts struct {
 	Request string `json:"request"`
 }
 
-// answerFacts are the facts of an answer to a question.
-type answerFacts struct {
-	Decision decision `json:"decision"`
-}
-
 // resultFacts are the facts of a result. The duration is that of the run: the wait for a
 // person's permission is not in it.
 type resultFacts struct {
@@ -60,7 +55,7 @@ type resultFacts struct {
 }
 
 // noted adds facts to a chunk, beside what is noted there.
-func noted[facts textFacts | callFacts | resultFacts | answerFacts](c Chunk, beside json.RawMessage, f facts) Chunk {
+func noted[facts textFacts | callFacts | resultFacts](c Chunk, beside json.RawMessage, f facts) Chunk {
 	return Extended{c, Keys{metadataKey: mergeMetadata(beside, quote.JSON(map[string]facts{factsKey: f}))}}
 }
 
@@ -104,7 +99,7 @@ func (t *Translator) responded(a *approval) {
 // answered emits the answer to a question.
 func (t *Translator) answered(p trace.Answer, chunk Chunk) {
 	if t.can.resultFacts {
-		chunk = noted(chunk, nil, answerFacts{decision{Outcome: p.Outcome, By: p.By}})
+		chunk = noted(chunk, nil, callFacts{Decision: &decision{Outcome: p.Outcome, By: p.By}})
 	}
 	t.emit(chunk)
 }

@@ -31,12 +31,11 @@ func (f Framing) alive() string {
 
 // event is the name in the event line of a chunk.
 func (f Framing) event(c Chunk) string {
-	switch typ := c.Type(); {
-	case f.rfc && (typ == "start" || typ == "finish"):
+	typ := c.Type()
+	if f.rfc && (typ == "start" || typ == "finish") {
 		return "message-" + typ
-	default:
-		return typ
 	}
+	return typ
 }
 
 // done ends a stream. Nothing may follow the text on its line.

@@ -38,16 +38,6 @@ const (
 	SubagentsHidden
 )
 
-// capabilities are those of the profile, without facts where others say what a stream holds:
-// the RFC, and an upstream of its own messages.
-func (o Options) capabilities() capabilities {
-	can := o.Profile.capabilities()
-	if o.RFC || o.Native {
-		can.textFacts, can.startFacts, can.callFacts, can.resultFacts = false, false, false, false
-	}
-	return can
-}
-
 // capabilities is what a profile unlocks, looked up once.
 type capabilities struct {
 	approvals, denied, approvalResponse bool
@@ -58,12 +48,15 @@ type capabilities struct {
 	textFacts, startFacts, callFacts, resultFacts bool
 }
 
-func (p Profile) capabilities() capabilities {
+// capabilities are those of the profile, without facts where others say what a stream holds:
+// the RFC, and an upstream of its own messages.
+func (o Options) capabilities() capabilities {
+	p, facts := o.Profile, !o.RFC && !o.Native
 	return capabilities{
-		textFacts:        p.knows("text-start", metadataKey),
-		startFacts:       p.knows("tool-input-start", metadataKey),
-		callFacts:        p.knows("tool-input-available", metadataKey),
-		resultFacts:      p.knows("tool-output-available", metadataKey) && p.knows("tool-output-error", metadataKey),
+		textFacts:        facts && p.knows("text-start", metadataKey),
+		startFacts:       facts && p.knows("tool-input-start", metadataKey),
+		callFacts:        facts && p.knows("tool-input-available", metadataKey),
+		resultFacts:      facts && p.knows("tool-output-available", metadataKey) && p.knows("tool-output-error", metadataKey),
 		approvals:        p.Approvals(),
 		denied:           p.knows("tool-output-denied", ""),
 		approvalResponse: p.knows("tool-approval-response", ""),

@@ -43,6 +43,7 @@ func ParseChunk(data []byte) (Chunk, error) {
 
 // chunk takes the keys of a type that this package has; nil for another type.
 func (k Keys) chunk(typ string) Chunk {
+	call := func() string { return k.text("toolCallId") }
 	switch typ {
 	case "start":
 		return Start{k.text("messageId")}
@@ -74,16 +75,6 @@ func (k Keys) chunk(typ string) Chunk {
 		return Abort{k.text("reason")}
 	case "finish":
 		return Finish{Reason: k.text("finishReason"), Metadata: k.value(messageMetadataKey)}
-	}
-	if name, is := strings.CutPrefix(typ, dataPrefix); is {
-		return Data{Name: name, ID: k.text("id"), Value: k.value("data"), Transient: k.boolean("transient")}
-	}
-	return k.toolChunk(typ)
-}
-
-func (k Keys) toolChunk(typ string) Chunk {
-	call := func() string { return k.text("toolCallId") }
-	switch typ {
 	case "tool-input-start":
 		return ToolInputStart{call(), k.text("toolName"), k.text("title"), k.form()}
 	case "tool-input-delta":
@@ -102,6 +93,9 @@ func (k Keys) toolChunk(typ string) Chunk {
 		return ToolApprovalRequest{call(), k.text("approvalId")}
 	case "tool-approval-response":
 		return ToolApprovalResponse{k.text("approvalId"), k.boolean("approved"), k.text("reason")}
+	}
+	if name, is := strings.CutPrefix(typ, dataPrefix); is {
+		return Data{Name: name, ID: k.text("id"), Value: k.value("data"), Transient: k.boolean("transient")}
 	}
 	return nil
 }

@@ -59,10 +59,7 @@ func (t *Translator) pause(p trace.Pause) {
 func (t *Translator) wait(requests []string) {
 	t.waits = map[string]bool{}
 	for _, id := range requests {
-		if a, ok := t.approvals[id]; ok && !a.done {
-			t.waits[id] = true
-		}
-		if q, ok := t.questions[id]; ok && !q.done {
+		if a, q := t.approvals[id], t.questions[id]; a != nil && !a.done || q != nil && !q.done {
 			t.waits[id] = true
 		}
 	}

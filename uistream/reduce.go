@@ -71,14 +71,14 @@ func (r *Reducer) add(c Chunk) (at int, err error) {
 	case FinishStep:
 		r.texts, r.reasoning = nil, nil
 	case TextStart:
-		note(&r.texts, c.ID, len(r.message.Parts))
+		put(&r.texts, c.ID, len(r.message.Parts))
 		return r.push(Part{Type: partText, State: stateStreaming}), nil
 	case TextDelta:
 		return r.grow(r.texts, c.ID, c.Delta)
 	case TextEnd:
 		return r.end(r.texts, c.ID)
 	case ReasoningStart:
-		note(&r.reasoning, c.ID, len(r.message.Parts))
+		put(&r.reasoning, c.ID, len(r.message.Parts))
 		return r.push(Part{Type: partReasoning, ID: c.ID, State: stateStreaming}), nil
 	case ReasoningDelta:
 		return r.grow(r.reasoning, c.ID, c.Delta)
@@ -93,9 +93,12 @@ func (r *Reducer) add(c Chunk) (at int, err error) {
 	case Data:
 		r.data(c)
 	case ToolInputStart:
-		return r.beginInput(c), nil
+		put(&r.writing, c.ToolCallID, true)
+		return r.input(c.ToolCallID, c.ToolName, c.Title, inputStreaming, nil, c.Form), nil
 	case ToolInputDelta:
-		return none, r.moreInput(c)
+		if !r.writing[c.ToolCallID] {
+			return none, fmt.Errorf("input delta for the call %q, which has not begun", c.ToolCallID)
+		}
 	case ToolInputAvailable:
 		return r.input(c.ToolCallID, c.ToolName, c.Title, inputAvailable, c.Input, c.Form), nil
 	case ToolInputError:
@@ -115,7 +118,7 @@ func (r *Reducer) add(c Chunk) (at int, err error) {
 	case ToolApprovalRequest:
 		at, err = r.tool(c.ToolCallID, func(p *Part) { p.State, p.Approval = askedApproval, &Approval{ID: c.ApprovalID} })
 		if err == nil {
-			note(&r.approvals, c.ApprovalID, append(r.approvals[c.ApprovalID], at))
+			put(&r.approvals, c.ApprovalID, append(r.approvals[c.ApprovalID], at))
 		}
 		return at, err
 	case ToolApprovalResponse:
@@ -148,14 +151,6 @@ func (r *Reducer) push(p Part) (at int) {
 	}
 	r.message.Parts = append(r.message.Parts, p)
 	return len(r.message.Parts) - 1
-}
-
-// note remembers a part that is found by a name.
-func note[name comparable, place any](m *map[name]place, of name, at place) {
-	if *m == nil {
-		*m = map[name]place{}
-	}
-	(*m)[of] = at
 }
 
 func (r *Reducer) grow(parts map[string]int, id, delta string) (at int, err error) {
@@ -194,7 +189,7 @@ func (r *Reducer) data(c Data) {
 			r.message.Parts[at] = p
 			return
 		}
-		note(&r.replaced, name, len(r.message.Parts))
+		put(&r.replaced, name, len(r.message.Parts))
 	}
 	r.push(p)
 }

@@ -2,6 +2,7 @@ package uistream
 
 import (
 	"encoding/json"
+	"maps"
 )
 
 // This file folds chunks of other servers.
@@ -53,12 +54,9 @@ func approvalKey(name string) string {
 
 // With adds a key to a copy: callers may hold parts with the old keys.
 func (k Keys) With(name string, value json.RawMessage) Keys {
-	all := Keys{name: value}
-	for other, v := range k {
-		if other != name {
-			all[other] = v
-		}
-	}
+	all := Keys{}
+	maps.Copy(all, k)
+	all[name] = value
 	return all
 }
 
@@ -80,21 +78,9 @@ func (r *Reducer) other(c Other) {
 func (r *Reducer) reset() {
 	r.message.Parts = r.message.Parts[:r.step]
 	r.texts, r.reasoning, r.writing = nil, nil, nil
-	for form, at := range r.calls {
-		if at >= r.step {
-			delete(r.calls, form)
-		}
-	}
-	for name, at := range r.replaced {
-		if at >= r.step {
-			delete(r.replaced, name)
-		}
-	}
-	for id, places := range r.approvals {
-		if len(places) > 0 && places[len(places)-1] >= r.step {
-			delete(r.approvals, id)
-		}
-	}
+	maps.DeleteFunc(r.calls, func(_ callForm, at int) bool { return at >= r.step })
+	maps.DeleteFunc(r.replaced, func(_ dataPart, at int) bool { return at >= r.step })
+	maps.DeleteFunc(r.approvals, func(_ string, places []int) bool { return places[len(places)-1] >= r.step })
 }
 
 // CallOf is the call that a chunk is about, or "".

@@ -8,18 +8,6 @@ import (
 
 // This file folds the chunks of calls.
 
-func (r *Reducer) beginInput(c ToolInputStart) (at int) {
-	note(&r.writing, c.ToolCallID, true)
-	return r.input(c.ToolCallID, c.ToolName, c.Title, inputStreaming, nil, c.Form)
-}
-
-func (r *Reducer) moreInput(c ToolInputDelta) error {
-	if !r.writing[c.ToolCallID] {
-		return fmt.Errorf("input delta for the call %q, which has not begun", c.ToolCallID)
-	}
-	return nil
-}
-
 // callForm is a call of a tool that the app knows by name, or of another. The client
 // takes these for two, even under one id.
 type callForm struct {
@@ -30,25 +18,19 @@ type callForm struct {
 // answerApproval answers the first call that the approval is asked for, unless that
 // has been asked for another one since.
 func (r *Reducer) answerApproval(c ToolApprovalResponse) (at int, err error) {
-	first, ok := r.approved(c.ApprovalID)
-	if !ok {
-		return none, fmt.Errorf("answer to the approval %q, which no agent asked for", c.ApprovalID)
-	}
-	p := &r.message.Parts[first]
-	p.State = gotApproval
-	p.Approval = &Approval{ID: c.ApprovalID, Answered: true, Approved: c.Approved, Reason: c.Reason, Keys: p.Approval.Keys}
-	return first, nil
-}
-
-// approved is the first call that the approval is asked for.
-func (r *Reducer) approved(id string) (first int, ok bool) {
-	first = -1
-	for _, at := range r.approvals[id] {
-		if r.message.Parts[at].Approval.ID == id && (first < 0 || at < first) {
-			first = at
+	at = none
+	for _, asked := range r.approvals[c.ApprovalID] {
+		if r.message.Parts[asked].Approval.ID == c.ApprovalID && (at == none || asked < at) {
+			at = asked
 		}
 	}
-	return first, first >= 0
+	if at == none {
+		return none, fmt.Errorf("answer to the approval %q, which no agent asked for", c.ApprovalID)
+	}
+	p := &r.message.Parts[at]
+	p.State = gotApproval
+	p.Approval = &Approval{ID: c.ApprovalID, Answered: true, Approved: c.Approved, Reason: c.Reason, Keys: p.Approval.Keys}
+	return at, nil
 }
 
 // input begins or completes a call: the one of that id and form in the current
@@ -60,7 +42,7 @@ func (r *Reducer) input(id, name, title, state string, input json.RawMessage, f 
 	}
 	at, ok := r.calls[form]
 	if !ok || at < r.step {
-		note(&r.calls, form, len(r.message.Parts))
+		put(&r.calls, form, len(r.message.Parts))
 		return r.push(Part{Type: typ, ToolCallID: id, ToolName: name, Title: title, State: state, Input: input, ProviderExecuted: !f.Unmarked})
 	}
 	p := &r.message.Parts[at]

@@ -35,25 +35,20 @@ func SafeJSON(value json.RawMessage) json.RawMessage {
 // scanner copies valid JSON without white space and finds keys to rename.
 type scanner struct {
 	in, out []byte
-	open    []scope
-	bad     []int // where in out the keys stand that are to be renamed
+	// open are the objects and arrays that are being read: where in out the key
+	// "constructor" stands that each is the value of, or -1.
+	open []int
+	bad  []int // where in out the keys stand that are to be renamed
+	last int   // where in out the last string stands
 	// constructor is where in out the key stands whose value comes next, if it
 	// is one that must not hold a prototype.
-	constructor int
-}
-
-// scope is an object or array that is being read.
-type scope struct {
-	object bool
-	// constructor is where the key "constructor" stands that it is the value
-	// of, or -1.
 	constructor int
 }
 
 func (s *scanner) scan() {
 	s.constructor = -1
 	for i := 0; i < len(s.in); {
-		switch c := s.in[i]; c {
+		switch s.in[i] {
 		case ' ', '\t', '\r', '\n':
 			i++
 			continue
@@ -61,7 +56,7 @@ func (s *scanner) scan() {
 			i = s.text(i)
 			continue
 		case '{', '[':
-			s.open = append(s.open, scope{object: c == '{', constructor: s.constructor})
+			s.open = append(s.open, s.constructor)
 			s.constructor = -1
 		case '}', ']':
 			s.open = s.open[:len(s.open)-1]
@@ -71,6 +66,7 @@ func (s *scanner) scan() {
 			}
 			s.constructor = -1
 		case ':':
+			s.key()
 		default:
 			s.constructor = -1
 		}
@@ -89,34 +85,23 @@ func (s *scanner) text(i int) int {
 		end++
 	}
 	end++
-	at := len(s.out)
+	s.last, s.constructor = len(s.out), -1
 	s.out = append(s.out, s.in[i:end]...)
-	s.constructor = -1
-	if len(s.open) == 0 || !s.open[len(s.open)-1].object || !colonFollows(s.in[end:]) {
-		return end
-	}
-	switch keyName(s.in[i:end]) {
-	case "__proto__":
-		s.bad = append(s.bad, at)
-	case "constructor":
-		s.constructor = at
-	case "prototype":
-		if c := s.open[len(s.open)-1].constructor; c >= 0 {
-			s.bad = append(s.bad, c)
-		}
-	}
 	return end
 }
 
-func colonFollows(in []byte) bool {
-	for _, c := range in {
-		switch c {
-		case ' ', '\t', '\r', '\n':
-		default:
-			return c == ':'
+// key takes the last string, behind which a colon stands.
+func (s *scanner) key() {
+	switch keyName(s.out[s.last:]) {
+	case "__proto__":
+		s.bad = append(s.bad, s.last)
+	case "constructor":
+		s.constructor = s.last
+	case "prototype":
+		if c := s.open[len(s.open)-1]; c >= 0 {
+			s.bad = append(s.bad, c)
 		}
 	}
-	return false
 }
 
 // keyName decodes a key if it may be one of the three that matter: none is

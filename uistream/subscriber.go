@@ -52,11 +52,29 @@ const (
 // Subscription is the reading of a turn by one client. A Subscription may outlive a
 // response, so that the next response goes on behind the last record that went into the
 // one before. Only one response at a time uses it.
-type Subscription struct{ subscriber }
+type Subscription struct {
+	encoder
+	turn     string
+	options  Options
+	span     Span
+	cost     *cost
+	source   Source
+	w        *Writer
+	seq      uint64 // the last record that was taken
+	frames   []byte // that are not written yet
+	unread   int    // bytes of frames since the subscriber last had all that the log held
+	begun    bool   // it has the start of its message
+	leaving  bool   // it is behind the pause at which it leaves
+	live     bool   // it has had all that the log held
+	admitted func() // ends the reading of older records; nil: there is none
+	taken    int    // records of this reading, the first of them at since
+	since    time.Time
+	broken   error // the translation has failed: nothing will follow
+}
 
 // NewSubscription returns a Subscription that has read nothing of a turn.
 func NewSubscription(turn string, o Options, span Span) *Subscription {
-	return &Subscription{subscriber{turn: turn, options: o, span: span, live: span.Live}}
+	return &Subscription{turn: turn, options: o, span: span, live: span.Live}
 }
 
 // Serve writes one assistant message of a turn to the client as it grows: until it is
@@ -67,8 +85,7 @@ func NewSubscription(turn string, o Options, span Span) *Subscription {
 // cause of ctx, or an error of the source). The handler must not write afterwards, and
 // defers [Writer.Close]. After a [Refusal] the handler answers with its reason, unless the
 // stream has begun.
-func (st *Streams) Serve(ctx context.Context, w *Writer, sub *Subscription, source Source) error {
-	s := &sub.subscriber
+func (st *Streams) Serve(ctx context.Context, w *Writer, s *Subscription, source Source) error {
 	if s.translation == nil {
 		s.encoder = newEncoder(s.options, st.framing)
 	} else {
@@ -110,27 +127,6 @@ func (st *Streams) Serve(ctx context.Context, w *Writer, sub *Subscription, sour
 	}
 }
 
-// subscriber is one client that reads a turn as it happens.
-type subscriber struct {
-	encoder
-	turn     string
-	options  Options
-	span     Span
-	cost     *cost
-	source   Source
-	w        *Writer
-	seq      uint64 // the last record that was taken
-	frames   []byte // that are not written yet
-	unread   int    // bytes of frames since the subscriber last had all that the log held
-	begun    bool   // it has the start of its message
-	leaving  bool   // it is behind the pause at which it leaves
-	live     bool   // it has had all that the log held
-	admitted func() // ends the reading of older records; nil: there is none
-	taken    int    // records of this reading, the first of them at since
-	since    time.Time
-	broken   error // the translation has failed: nothing will follow
-}
-
 // Refusal says why a subscriber may not read older records.
 type Refusal struct{ error }
 
@@ -138,7 +134,7 @@ type Refusal struct{ error }
 func (r *Refusal) Unwrap() error { return r.error }
 
 // admit has the source admit the subscriber to older records, until it calls release.
-func (s *subscriber) admit(ctx context.Context) (err error) {
+func (s *Subscription) admit(ctx context.Context) (err error) {
 	if s.live || s.admitted != nil {
 		return nil
 	}
@@ -149,7 +145,7 @@ func (s *subscriber) admit(ctx context.Context) (err error) {
 }
 
 // release ends the reading of older records.
-func (s *subscriber) release() {
+func (s *Subscription) release() {
 	if s.admitted != nil {
 		s.admitted()
 		s.admitted = nil
@@ -167,7 +163,7 @@ const (
 )
 
 // run reads what the log has, writes that to the client, and waits for more.
-func (s *subscriber) run(ctx context.Context) error {
+func (s *Subscription) run(ctx context.Context) error {
 	for {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -198,7 +194,7 @@ func (s *subscriber) run(ctx context.Context) error {
 }
 
 // write hands the frames over to the client. Records count as read until then only if they are large.
-func (s *subscriber) write() error {
+func (s *Subscription) write() error {
 	if len(s.frames) < largeRecord {
 		s.release()
 	}
@@ -217,7 +213,7 @@ func (s *subscriber) write() error {
 // and how it ends the response. A subscriber that follows the turn reads from memory. Older records are read
 // on a stack of their own: a database needs a large stack, a stack that has grown stays large, and a stream may
 // last for hours.
-func (s *subscriber) read(ctx context.Context) (all bool, over end, err error) {
+func (s *Subscription) read(ctx context.Context) (all bool, over end, err error) {
 	if s.broken != nil {
 		return false, goesOn, s.broken
 	}
@@ -232,7 +228,8 @@ func (s *subscriber) read(ctx context.Context) (all bool, over end, err error) {
 		<-done
 	}
 	if s.taken > 0 {
-		s.cost.spend(s.taken, time.Since(s.since))
+		s.cost.records.Add(int64(s.taken))
+		s.cost.nanoseconds.Add(int64(time.Since(s.since)))
 		s.taken = 0
 	}
 	if s.unread += len(s.frames); s.unread >= largeRecord {
@@ -242,7 +239,7 @@ func (s *subscriber) read(ctx context.Context) (all bool, over end, err error) {
 }
 
 // readRecent is read for a subscriber that follows the turn, unless memory has forgotten what it needs.
-func (s *subscriber) readRecent() (all bool, over end, err error) {
+func (s *Subscription) readRecent() (all bool, over end, err error) {
 	defer s.contain(&err)
 	var records []trace.Record
 	records, s.live = s.source.Recent(s.seq)
@@ -255,7 +252,7 @@ func (s *subscriber) readRecent() (all bool, over end, err error) {
 }
 
 // readOlder is read, from the log.
-func (s *subscriber) readOlder(ctx context.Context) (all bool, over end, err error) {
+func (s *Subscription) readOlder(ctx context.Context) (all bool, over end, err error) {
 	defer s.contain(&err)
 	for r, err := range s.source.Records(ctx, s.seq) {
 		if err != nil {
@@ -269,7 +266,7 @@ func (s *subscriber) readOlder(ctx context.Context) (all bool, over end, err err
 }
 
 // contain makes a panic the end of this stream, not of the process.
-func (s *subscriber) contain(err *error) {
+func (s *Subscription) contain(err *error) {
 	if p := recover(); p != nil {
 		s.broken = fmt.Errorf("%w: %v\n%s", errPanic, p, debug.Stack())
 		*err = s.broken
@@ -278,7 +275,7 @@ func (s *subscriber) contain(err *error) {
 
 // next takes a record, and reports how it ends the response, and whether the subscriber is to write before it reads on. It
 // leaves a large record until the subscriber is admitted.
-func (s *subscriber) next(r *trace.Record) (over end, full bool) {
+func (s *Subscription) next(r *trace.Record) (over end, full bool) {
 	if s.admitted == nil && r.Turn == s.turn && trace.ApproxSize(r.Payload) >= largeRecord {
 		s.live = false
 		return goesOn, true
@@ -292,7 +289,7 @@ func (s *subscriber) next(r *trace.Record) (over end, full bool) {
 }
 
 // take makes the frames that the client gets of a record.
-func (s *subscriber) take(r trace.Record) end {
+func (s *Subscription) take(r trace.Record) end {
 	s.seq = r.Seq
 	if r.Turn != s.turn {
 		return goesOn
@@ -327,7 +324,7 @@ func (s *subscriber) take(r trace.Record) end {
 }
 
 // beginning begins the rest of a message, and of the text that is open there.
-func (s *subscriber) beginning(message, text string) (frames []byte) {
+func (s *Subscription) beginning(message, text string) (frames []byte) {
 	chunks := append([]Chunk{Start{MessageID: message}}, s.span.Reask...)
 	if text != "" {
 		chunks = append(chunks, TextStart{ID: text})
@@ -339,12 +336,10 @@ func (s *subscriber) beginning(message, text string) (frames []byte) {
 }
 
 // finish ends the response.
-func (s *subscriber) finish(ctx context.Context, how end) error {
+func (s *Subscription) finish(ctx context.Context, how end) error {
 	switch how {
 	case atPause:
-		if err := s.w.Chunks(pauseChunks(s.options)...); err != nil {
-			return err
-		}
+		_ = s.w.Chunks(pauseChunks(s.options)...) // Done returns its error
 	case turnOver:
 		// The turn has to have ended in memory too, so that a client that has read all of it finds the session
 		// idle in every list. A client that leaves before that has the whole message.

@@ -1,6 +1,9 @@
 package uistream
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // This file has the table of chunk types, their fields, and the releases that know them.
 
@@ -38,10 +41,8 @@ func lookup(typ string) (row, bool) {
 	if strings.HasPrefix(typ, dataPrefix) {
 		typ = dataPrefix
 	}
-	for _, r := range table {
-		if r.name == typ {
-			return r, true
-		}
+	if i := slices.IndexFunc(table, func(r row) bool { return r.name == typ }); i >= 0 {
+		return table[i], true
 	}
 	return row{}, false
 }
@@ -63,15 +64,7 @@ func known(v release, typ, name string) bool {
 	if !ok || !r.since.knownTo(v) {
 		return false
 	}
-	if name == "" {
-		return true
-	}
-	for _, f := range r.fields {
-		if f.name == name {
-			return f.since.knownTo(v)
-		}
-	}
-	return false
+	return name == "" || slices.ContainsFunc(r.fields, func(f field) bool { return f.name == name && f.since.knownTo(v) })
 }
 
 const (

@@ -17,14 +17,6 @@ type part struct {
 	hash    uint64
 }
 
-// fullText is a message or a thought.
-type fullText struct {
-	id, text   string
-	thought    bool
-	role       trace.Role
-	superseded bool
-}
-
 func (t *Translator) part(id string, thought bool) *part {
 	if n := len(t.open); n > 0 && t.open[n-1].id == id && t.open[n-1].thought == thought { // as a rule
 		return t.open[n-1]
@@ -64,14 +56,14 @@ func (t *Translator) partDelta(id, delta string, thought bool) {
 // fullPart sends what the deltas lacked and ends the part. If the whole
 // contradicts the deltas, the deltas count: the stream never removes text that a
 // client has seen.
-func (t *Translator) fullPart(w fullText) {
-	p := t.part(w.id, w.thought)
-	if p.ended || p.foreign || w.role == trace.RoleUser || w.role == trace.RoleSystem {
+func (t *Translator) fullPart(id, text string, thought bool, role trace.Role) {
+	p := t.part(id, thought)
+	if p.ended || p.foreign || role == trace.RoleUser || role == trace.RoleSystem {
 		return
 	}
-	if len(w.text) > p.sent && fnv(fnvOffset, w.text[:p.sent]) == p.hash {
+	if len(text) > p.sent && fnv(fnvOffset, text[:p.sent]) == p.hash {
 		t.openPart(p)
-		t.grow(p, w.text[p.sent:])
+		t.grow(p, text[p.sent:])
 	} else if p.sent == 0 {
 		t.openPart(p)
 	}

@@ -206,10 +206,6 @@ func (t *Translator) surface(c *call) {
 	}
 }
 
-func (t *Translator) callProgress(p trace.ToolResultProgress) {
-	t.preliminary(t.call(p.ToolCallID), SafeJSON(p.Output))
-}
-
 // preliminary shows what a running call has given so far, to clients that know of such.
 func (t *Translator) preliminary(c *call, output json.RawMessage) {
 	if !t.can.preliminary || c.hidden || c.continued || c.state == callSettled || c.approval != "" && !c.allowed {

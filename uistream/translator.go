@@ -83,9 +83,9 @@ func NewTranslator(o Options) *Translator { return &Translator{options: o, can: 
 
 // put sets a value in a map that is made with its first value: most turns need few of the maps, and a thousand clients may
 // follow a turn.
-func put[V any](m *map[string]V, key string, value V) {
+func put[K comparable, V any](m *map[K]V, key K, value V) {
 	if *m == nil {
-		*m = map[string]V{}
+		*m = map[K]V{}
 	}
 	(*m)[key] = value
 }
@@ -166,13 +166,13 @@ func (t *Translator) translate(r trace.Record) {
 	case trace.MessageDelta:
 		t.partDelta(p.Part, p.Delta, false)
 	case trace.Message:
-		t.fullPart(fullText{id: p.Part, text: p.Text, role: p.Role, superseded: p.Superseded})
+		t.fullPart(p.Part, p.Text, false, p.Role)
 	case trace.ThoughtStart:
 		t.partStart(p.Part, true, trace.RoleAssistant)
 	case trace.ThoughtDelta:
 		t.partDelta(p.Part, p.Delta, true)
 	case trace.Thought:
-		t.fullPart(fullText{id: p.Part, text: p.Text, thought: true, role: trace.RoleAssistant, superseded: p.Superseded})
+		t.fullPart(p.Part, p.Text, true, trace.RoleAssistant)
 	case trace.ToolCallStart:
 		t.callStart(p)
 	case trace.ToolCallDelta:
@@ -180,7 +180,7 @@ func (t *Translator) translate(r trace.Record) {
 	case trace.ToolCall:
 		t.fullCall(p)
 	case trace.ToolResultProgress:
-		t.callProgress(p)
+		t.preliminary(t.call(p.ToolCallID), SafeJSON(p.Output))
 	case trace.ToolResult:
 		t.callResult(p)
 	case trace.PermissionRequest:

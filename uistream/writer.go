@@ -271,9 +271,7 @@ func (w *Writer) Done() error {
 // WriteWaiting is the whole response to a client that has all there is of a message,
 // which waits for the client.
 func (w *Writer) WriteWaiting(message string, o Options) error {
-	if err := w.Chunks(append([]Chunk{Start{MessageID: message}}, pauseChunks(o)...)...); err != nil {
-		return err
-	}
+	_ = w.Chunks(append([]Chunk{Start{MessageID: message}}, pauseChunks(o)...)...) // Done returns its error
 	return w.Done()
 }
 
@@ -281,17 +279,13 @@ func (w *Writer) WriteWaiting(message string, o Options) error {
 // and which [Profile.AsksAgain]: a sentence says why. It opens a step, for the client
 // sends an answer again as long as that stands in the last step of the message.
 func (w *Writer) Refuse(message, reason, sentence string) error {
-	if err := w.Chunks(Start{MessageID: message}, StartStep{}, errorData(sentence, reason), FinishStep{}); err != nil {
-		return err
-	}
+	_ = w.Chunks(Start{MessageID: message}, StartStep{}, errorData(sentence, reason), FinishStep{}) // Fail returns its error
 	return w.Fail(sentence)
 }
 
 // Fail ends the stream with an error that the user sees: one sentence.
 func (w *Writer) Fail(sentence string) error {
-	if err := w.Chunks(Error{ErrorText: sentence}, Finish{}); err != nil {
-		return err
-	}
+	_ = w.Chunks(Error{ErrorText: sentence}, Finish{}) // Done returns its error
 	return w.Done()
 }
 
