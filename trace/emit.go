@@ -50,7 +50,7 @@ func (b *Builder) Emit(p Payload) {
 	case Source, File:
 		b.emit(p, true)
 	case FileChange:
-		b.emit(p.normalized(), false)
+		b.fileChange(p.normalized())
 	case Usage:
 		b.emit(p.normalized(), false)
 	case Plan:
@@ -90,10 +90,6 @@ func (t *turn) putTogether(payloads ...Payload) {
 // emit says whether the payload is written.
 func (b *Builder) emit(p Payload, visible bool) (written bool) {
 	b.do(func(t *turn) {
-		if change, is := p.(FileChange); is && change.ToolCallID != "" && t.calls[change.ToolCallID] != nil {
-			change.ToolCallID = t.calls[change.ToolCallID].tool.ToolCallID // the unique id
-			p = change
-		}
 		if !t.fits(p) {
 			return
 		}
@@ -105,4 +101,16 @@ func (b *Builder) emit(p Payload, visible bool) (written bool) {
 		written = true
 	})
 	return written
+}
+
+// fileChange writes a change with the unique id of its call.
+func (b *Builder) fileChange(p FileChange) {
+	b.do(func(t *turn) {
+		if c, ok := t.calls[p.ToolCallID]; ok && p.ToolCallID != "" {
+			p.ToolCallID = c.tool.ToolCallID
+		}
+		if t.fits(p) {
+			t.emitAs(b.author(t), p)
+		}
+	})
 }
