@@ -26,12 +26,14 @@ func (b *Builder) Denied(toolCallID, reason string) {
 			t.counts.Repeated++
 		default:
 			if reason != "" || c.refused == "" {
-				c.refused = cmp.Or(reason, refusedSilently)
+				c.refuse(reason)
 			}
 			t.deny(c)
 		}
 	})
 }
+
+func (c *call) refuse(reason string) { c.refused = cmp.Or(reason, refusedSilently) }
 
 // heed notes on a call whether it may run.
 func (t *turn) heed(c *call, r PermissionResponse) {
@@ -47,7 +49,7 @@ func (t *turn) heed(c *call, r PermissionResponse) {
 }
 
 func (t *turn) refuse(c *call, reason string) {
-	c.refused = cmp.Or(reason, refusedSilently)
+	c.refuse(reason)
 	t.refused = append(t.refused, c)
 }
 
