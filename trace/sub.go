@@ -113,9 +113,10 @@ func (t *turn) rememberSub(state SubagentState, event string) {
 
 // endSubs ends all that a turn leaves running.
 func (t *turn) endSubs(o Outcome) {
+	status := map[Outcome]SubagentStatus{OutcomeCompleted: SubagentCompleted, OutcomeFailed: SubagentFailed, OutcomeCanceled: SubagentCanceled}[o]
 	for _, s := range t.subsInOrder {
 		if s.state.Status == SubagentRunning {
-			t.endSub(s, SubagentStatus(o)) // the same words
+			t.endSub(s, status)
 		}
 	}
 }
