@@ -104,17 +104,13 @@ func (s *Store) erase(ctx context.Context, id string, upTo uint64) error {
 // eraseRest removes what a deletion that was cut short has left.
 func (s *Store) eraseRest(ctx context.Context) {
 	left := map[string]uint64{}
-	rows, err := s.db.read.QueryContext(ctx, `SELECT session, last, deleted_through, registered, sum FROM places WHERE deleted_through > 0 AND EXISTS (SELECT 1 FROM records WHERE records.session = places.session AND seq <= deleted_through)`)
-	for err == nil && rows.Next() {
-		var p place
-		if p, err = scanPlace(rows.Scan); p.session != "" { // else it is damaged, and may not be deleted at all
+	if err := eachRow(ctx, s.db.read, func(scan func(...any) error) error {
+		p, err := scanPlace(scan)
+		if p.session != "" { // else it is damaged, and may not be deleted at all
 			left[p.session] = p.deletedThrough
 		}
-	}
-	if err == nil {
-		err = rows.Close()
-	}
-	if err != nil {
+		return err
+	}, `SELECT session, last, deleted_through, registered, sum FROM places WHERE deleted_through > 0 AND EXISTS (SELECT 1 FROM records WHERE records.session = places.session AND seq <= deleted_through)`); err != nil {
 		s.opts.Logger.Warn("deleted records are not removed from the database yet", "error", err)
 	}
 	if len(left) == 0 {

@@ -79,21 +79,14 @@ func (s *Store) Unsent(ctx context.Context, exporter string, q eventlog.UnsentQu
 	}
 	err = s.reading(ctx, func(ctx context.Context) error {
 		all = nil
-		rows, err := s.db.read.QueryContext(ctx, `SELECT s.id, s.updated_at FROM sessions s WHERE (s.updated_at, s.id) > ($2, $3)`+of+
-			` AND EXISTS (SELECT 1 FROM turns t WHERE `+waits+`) ORDER BY s.updated_at, s.id LIMIT $4`, args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close() //nolint:errcheck // Err says what matters
-		for rows.Next() {
+		return eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 			var id str
 			var updated num
-			if err := rows.Scan(&id, &updated); err != nil {
-				return err
-			}
+			err := scan(&id, &updated)
 			all = append(all, eventlog.UnsentSession{Session: string(id), Updated: time.UnixMicro(int64(updated)).UTC()})
-		}
-		return rows.Err()
+			return err
+		}, `SELECT s.id, s.updated_at FROM sessions s WHERE (s.updated_at, s.id) > ($2, $3)`+of+
+			` AND EXISTS (SELECT 1 FROM turns t WHERE `+waits+`) ORDER BY s.updated_at, s.id LIMIT $4`, args...)
 	})
 	return all, err
 }

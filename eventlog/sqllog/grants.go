@@ -28,19 +28,12 @@ func (s *Store) Grants(ctx context.Context, agent string) (docs [][]byte, err er
 	defer done()
 	err = s.reading(ctx, func(ctx context.Context) error {
 		docs = nil
-		rows, err := s.db.read.QueryContext(ctx, `SELECT doc FROM grants WHERE agent = $1 ORDER BY id`, column(agent))
-		if err != nil {
-			return err
-		}
-		defer rows.Close() //nolint:errcheck // Err says what matters
-		for rows.Next() {
+		return eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 			var doc str
-			if err := rows.Scan(&doc); err != nil {
-				return err
-			}
+			err := scan(&doc)
 			docs = append(docs, []byte(doc))
-		}
-		return rows.Err()
+			return err
+		}, `SELECT doc FROM grants WHERE agent = $1 ORDER BY id`, column(agent))
 	})
 	return docs, err
 }

@@ -30,25 +30,20 @@ func (s *Store) Turns(ctx context.Context, id string, before uint64, limit int) 
 	}
 	err = s.reading(ctx, func(ctx context.Context) error {
 		turns = nil
-		rows, err := s.db.read.QueryContext(ctx, `SELECT turn, first, last, sum, end_sum FROM turns WHERE session = $1 AND first < $2 ORDER BY first DESC LIMIT $3`, id, first, limit)
-		if err != nil {
-			return err
-		}
-		defer rows.Close() //nolint:errcheck // Err says what matters
-		for rows.Next() {
+		return eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 			var turn str
 			var first, last, sum, end num
-			if err := rows.Scan(&turn, &first, &last, &sum, &end); err != nil {
+			if err := scan(&turn, &first, &last, &sum, &end); err != nil {
 				return err
 			}
 			m := eventlog.TurnMark{Turn: string(turn), First: first.seq(), Last: last.seq()}
 			if turnSum(id, m.Turn, m.First) != int64(sum) || last != 0 && turnSum(id, m.Turn, m.Last) != int64(end) {
 				s.note(id, "the place of a turn")
-				continue
+				return nil
 			}
 			turns = append(turns, m)
-		}
-		return rows.Err()
+			return nil
+		}, `SELECT turn, first, last, sum, end_sum FROM turns WHERE session = $1 AND first < $2 ORDER BY first DESC LIMIT $3`, id, first, limit)
 	})
 	slices.Reverse(turns)
 	return turns, err
@@ -86,18 +81,12 @@ func (s *Store) markPage(ctx context.Context, id string, after, to uint64) (mark
 	defer done()
 	err = s.reading(ctx, func(ctx context.Context) error {
 		marks, next = nil, after
-		rows, err := s.db.read.QueryContext(ctx, `SELECT seq, turn, kind, message_id, person, at, id, mark_sum, CASE WHEN message_id = '' THEN body END
-			FROM records WHERE session = $1 AND seq > $2 AND seq <= $3 AND message_id IS NOT NULL ORDER BY seq LIMIT $4`, id, after, to, fullPage)
-		if err != nil {
-			return err
-		}
-		defer rows.Close() //nolint:errcheck // Err says what matters
-		for rows.Next() {
+		return eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 			var turn, kind str
 			var seq, at, sum num
 			var message, person, form opt
 			var body []byte
-			if err := rows.Scan(&seq, &turn, &kind, &message, &person, &at, &form, &sum, &body); err != nil {
+			if err := scan(&seq, &turn, &kind, &message, &person, &at, &form, &sum, &body); err != nil {
 				return err
 			}
 			next = max(next, seq.seq())
@@ -105,11 +94,12 @@ func (s *Store) markPage(ctx context.Context, id string, after, to uint64) (mark
 			m, ok := whole.mark()
 			if whole.sumOfMark() != int64(sum) || !ok {
 				s.note(id, fmt.Sprint("record ", seq))
-				continue
+				return nil
 			}
 			marks = append(marks, m)
-		}
-		return rows.Err()
+			return nil
+		}, `SELECT seq, turn, kind, message_id, person, at, id, mark_sum, CASE WHEN message_id = '' THEN body END
+			FROM records WHERE session = $1 AND seq > $2 AND seq <= $3 AND message_id IS NOT NULL ORDER BY seq LIMIT $4`, id, after, to, fullPage)
 	})
 	return marks, next, err
 }

@@ -213,33 +213,30 @@ func (s *Store) entries(ctx context.Context, q eventlog.Query, before int64, id 
 	query, args := s.db.list(q, before, id, limit)
 	err = s.reading(ctx, func(ctx context.Context) error {
 		entries, last = nil, nil
-		rows, err := s.db.read.QueryContext(ctx, query, args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close() //nolint:errcheck // Err says what matters
 		n := 0
-		for ; rows.Next(); n++ {
+		err := eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 			var role str
 			var member num
-			w, err := scanEntry(rows.Scan, &role, &member)
+			w, err := scanEntry(scan, &role, &member)
 			if err != nil {
 				return err
 			}
+			n++
 			last = &w
 			if q.Person != "" && w.by != column(q.Person) && memberSum(w.id, column(q.Person), string(role)) != int64(member) {
 				s.note(w.id, "a member")
-				continue
+				return nil
 			}
 			if !w.whole() {
 				s.note(w.id, "its entry")
 			}
 			entries = append(entries, w.entry())
-		}
+			return nil
+		}, query, args...)
 		if n < limit {
 			last = nil
 		}
-		return rows.Err()
+		return err
 	})
 	return entries, last, err
 }
