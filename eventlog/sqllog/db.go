@@ -60,7 +60,7 @@ type db struct {
 	exec func(ctx context.Context, tx *sql.Tx, query string, args ...any) (sql.Result, error)
 	// terms reads the owners of sessions, and keeps others from changing them until
 	// the transaction ends.
-	terms func(ctx context.Context, tx *sql.Tx, sessions []*session) (map[string]ownership, error)
+	terms func(ctx context.Context, tx *sql.Tx, sessions []string) (map[string]ownership, error)
 	// insert adds records that are not there yet, and counts them.
 	insert func(ctx context.Context, tx *sql.Tx, rows []row) (int64, error)
 	// keep puts checkpoints in the place of older ones.

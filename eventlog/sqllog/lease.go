@@ -3,7 +3,6 @@ package sqllog
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -46,7 +45,7 @@ func (s *Store) renewal(now time.Time) *op {
 				return err
 			}
 			if at-s.renewed.Load() >= int64(s.opts.Lease) {
-				kept, err = s.owned(ctx, tx)
+				kept, err = owners(tx.QueryContext(ctx, `SELECT session, owner, term FROM places WHERE owner = $1`, s.owner))
 			}
 			return err
 		},
@@ -57,24 +56,6 @@ func (s *Store) renewal(now time.Time) *op {
 			s.renewed.Store(at) // last: from now on those that are left are leased
 		},
 	}
-}
-
-// owned reads which sessions this gateway owns.
-func (s *Store) owned(ctx context.Context, tx *sql.Tx) (_ map[string]ownership, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT session, owner, term FROM places WHERE owner = $1`, s.owner)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	kept := map[string]ownership{}
-	for rows.Next() {
-		id, o, err := scanOwnership(rows.Scan)
-		if err != nil {
-			return nil, err
-		}
-		kept[id] = o
-	}
-	return kept, rows.Err()
 }
 
 // keepOnly loses the sessions that were taken by others.

@@ -98,28 +98,8 @@ func beginPostgres(ctx context.Context, p *sql.DB, sync bool) (*sql.Tx, error) {
 	return tx, nil
 }
 
-func postgresTerms(ctx context.Context, tx *sql.Tx, sessions []*session) (_ map[string]ownership, err error) {
-	terms := map[string]ownership{}
-	if len(sessions) == 0 {
-		return terms, nil
-	}
-	ids := make([]string, len(sessions))
-	for i, se := range sessions {
-		ids[i] = se.id
-	}
-	rows, err := tx.QueryContext(ctx, `SELECT session, owner, term FROM places WHERE session = ANY($1) ORDER BY session FOR SHARE`, ids)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		id, o, err := scanOwnership(rows.Scan)
-		if err != nil {
-			return nil, err
-		}
-		terms[id] = o
-	}
-	return terms, rows.Err()
+func postgresTerms(ctx context.Context, tx *sql.Tx, sessions []string) (map[string]ownership, error) {
+	return owners(tx.QueryContext(ctx, `SELECT session, owner, term FROM places WHERE session = ANY($1) ORDER BY session FOR SHARE`, sessions))
 }
 
 func postgresInsert(ctx context.Context, tx *sql.Tx, rows []row) (int64, error) {

@@ -53,6 +53,11 @@ func eachRow(ctx context.Context, from querier, one func(scan func(...any) error
 	if err != nil {
 		return err
 	}
+	return scanRows(rows, one)
+}
+
+// scanRows is eachRow for an answer that is there, and closes it.
+func scanRows(rows *sql.Rows, one func(scan func(...any) error) error) error {
 	defer rows.Close() //nolint:errcheck // Err says what matters
 	for rows.Next() {
 		if err := one(rows.Scan); err != nil {

@@ -239,32 +239,12 @@ func (w *sqliteWriter) exec(ctx context.Context, tx *sql.Tx, query string, args 
 	return tx.ExecContext(ctx, query, args...)
 }
 
-func (w *sqliteWriter) terms(ctx context.Context, tx *sql.Tx, sessions []*session) (map[string]ownership, error) {
-	terms := map[string]ownership{}
-	if len(sessions) == 0 {
-		return terms, nil
-	}
-	ids := make([]string, len(sessions))
-	for i, se := range sessions {
-		ids[i] = se.id
-	}
-	list, err := json.Marshal(ids)
+func (w *sqliteWriter) terms(ctx context.Context, tx *sql.Tx, sessions []string) (map[string]ownership, error) {
+	list, err := json.Marshal(sessions)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.StmtContext(ctx, w.stmts[sqliteTerms]).QueryContext(ctx, string(list))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		id, o, err := scanOwnership(rows.Scan)
-		if err != nil {
-			return nil, err
-		}
-		terms[id] = o
-	}
-	return terms, rows.Err()
+	return owners(tx.StmtContext(ctx, w.stmts[sqliteTerms]).QueryContext(ctx, string(list)))
 }
 
 func (w *sqliteWriter) insert(ctx context.Context, tx *sql.Tx, rows []row) (n int64, err error) {
