@@ -56,8 +56,8 @@ type db struct {
 	// begin begins a transaction that is to be on the disk when it is committed, or
 	// need not be.
 	begin func(ctx context.Context, sync bool) (*sql.Tx, error)
-	// exec executes a statement that comes often.
-	exec func(ctx context.Context, tx *sql.Tx, query string, args ...any) (sql.Result, error)
+	// exec executes a statement that comes often, and counts the rows that it has changed.
+	exec func(ctx context.Context, tx *sql.Tx, query string, args ...any) (int64, error)
 	// terms reads the owners of sessions, and keeps others from changing them until
 	// the transaction ends.
 	terms func(ctx context.Context, tx *sql.Tx, sessions []string) (map[string]ownership, error)
@@ -154,6 +154,14 @@ func migrations(postgres bool) (s migration.Schema, alone int64, err error) {
 		s.Steps[i] = schemaFor(postgres, step)
 	}
 	return s, alone, err
+}
+
+// affected is how many rows a statement has changed.
+func affected(result sql.Result, err error) (int64, error) {
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 func ignoreDone(err error) error {

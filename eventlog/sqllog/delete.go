@@ -82,11 +82,8 @@ func (s *Store) eraseLogged(ctx context.Context, id string, upTo uint64) {
 func (s *Store) erase(ctx context.Context, id string, upTo uint64) error {
 	for {
 		var n int64
-		err := s.do(&op{do: func(ctx context.Context, tx *sql.Tx) error {
-			result, err := s.db.exec(ctx, tx, `DELETE FROM records WHERE session = $1 AND seq IN (SELECT seq FROM records WHERE session = $1 AND seq <= $2 ORDER BY seq LIMIT $3)`, id, upTo, eraseAtOnce)
-			if err == nil {
-				n, err = result.RowsAffected()
-			}
+		err := s.do(&op{do: func(ctx context.Context, tx *sql.Tx) (err error) {
+			n, err = s.db.exec(ctx, tx, `DELETE FROM records WHERE session = $1 AND seq IN (SELECT seq FROM records WHERE session = $1 AND seq <= $2 ORDER BY seq LIMIT $3)`, id, upTo, eraseAtOnce)
 			return err
 		}})
 		switch {

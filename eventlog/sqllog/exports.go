@@ -20,11 +20,8 @@ const claimLeases = 4
 // AddExporter implements eventlog.Exports.
 func (s *Store) AddExporter(ctx context.Context, exporter string, backfill bool) error {
 	return s.submit(ctx, &op{do: func(ctx context.Context, tx *sql.Tx) error {
-		result, err := s.db.exec(ctx, tx, `INSERT INTO exports (session, exporter, seq, owner, lease_until) VALUES ('', $1, 0, '', 0) ON CONFLICT (session, exporter) DO NOTHING`, exporter)
-		if err != nil || backfill {
-			return err
-		}
-		if n, err := result.RowsAffected(); err != nil || n == 0 {
+		n, err := s.db.exec(ctx, tx, `INSERT INTO exports (session, exporter, seq, owner, lease_until) VALUES ('', $1, 0, '', 0) ON CONFLICT (session, exporter) DO NOTHING`, exporter)
+		if err != nil || backfill || n == 0 {
 			return err
 		}
 		_, err = s.db.exec(ctx, tx, `INSERT INTO exports (session, exporter, seq, owner, lease_until)
@@ -136,14 +133,10 @@ func (s *Store) NextUnsent(ctx context.Context, exporter, id string, agents []st
 func (s *Store) claim(exporter, id string, last uint64) (ok bool, err error) {
 	lease := claimLeases * s.opts.Lease.Milliseconds()
 	err = s.do(&op{lazy: true, do: func(ctx context.Context, tx *sql.Tx) error {
-		result, err := s.db.exec(ctx, tx, `INSERT INTO exports (session, exporter, seq, owner, lease_until)
+		n, err := s.db.exec(ctx, tx, `INSERT INTO exports (session, exporter, seq, owner, lease_until)
 			SELECT session, CAST($2 AS text), 0, CAST($4 AS text), `+s.db.now+` + $5 FROM turns WHERE session = $1 AND last = $3
 			ON CONFLICT (session, exporter) DO UPDATE SET owner = excluded.owner, lease_until = excluded.lease_until
 			WHERE (exports.owner = excluded.owner OR exports.lease_until <= `+s.db.now+`) AND exports.seq < $3`, id, exporter, last, s.gateway, lease)
-		if err != nil {
-			return err
-		}
-		n, err := result.RowsAffected()
 		ok = n > 0
 		return err
 	}})

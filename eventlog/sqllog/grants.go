@@ -41,11 +41,7 @@ func (s *Store) Grants(ctx context.Context, agent string) (docs [][]byte, err er
 // RemoveGrant implements eventlog.Grants.
 func (s *Store) RemoveGrant(ctx context.Context, agent, id string) (there bool, err error) {
 	err = s.submit(ctx, &op{do: func(ctx context.Context, tx *sql.Tx) error {
-		result, err := s.db.exec(ctx, tx, `DELETE FROM grants WHERE agent = $1 AND id = $2`, column(agent), column(id))
-		if err != nil {
-			return err
-		}
-		n, err := result.RowsAffected()
+		n, err := s.db.exec(ctx, tx, `DELETE FROM grants WHERE agent = $1 AND id = $2`, column(agent), column(id))
 		there = n > 0
 		return err
 	}})

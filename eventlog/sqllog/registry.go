@@ -28,11 +28,7 @@ func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, e
 		o, kept := &op{se: se, turn: turn, under: int64(e.Term), moves: func(p *place) { p.registered = 1 }}, false //nolint:gosec // it counts from 1
 		w := entryOf(e)
 		o.do = func(ctx context.Context, tx *sql.Tx) error {
-			result, err := s.db.exec(ctx, tx, putSession, w.id, w.agent, w.title, w.kind, w.by, w.created, w.updated, w.phase, w.members, w.archived, w.doc, w.sum())
-			if err != nil {
-				return err
-			}
-			n, err := result.RowsAffected()
+			n, err := s.db.exec(ctx, tx, putSession, w.id, w.agent, w.title, w.kind, w.by, w.created, w.updated, w.phase, w.members, w.archived, w.doc, w.sum())
 			if kept = n > 0; err != nil || !kept {
 				return err
 			}
@@ -46,9 +42,7 @@ func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, e
 			if !kept {
 				return
 			}
-			if se.members = maps.Clone(e.Members); se.members == nil {
-				se.members = map[string]string{}
-			}
+			se.members = maps.Collect(maps.All(e.Members)) // not nil: these are known
 		}
 		return o
 	}, events...)

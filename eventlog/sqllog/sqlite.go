@@ -232,11 +232,11 @@ func (w *sqliteWriter) begin(ctx context.Context, sync bool) (*sql.Tx, error) {
 	return w.db.BeginTx(ctx, nil)
 }
 
-func (w *sqliteWriter) exec(ctx context.Context, tx *sql.Tx, query string, args ...any) (sql.Result, error) {
+func (w *sqliteWriter) exec(ctx context.Context, tx *sql.Tx, query string, args ...any) (int64, error) {
 	if stmt := w.stmts[query]; stmt != nil {
-		return tx.StmtContext(ctx, stmt).ExecContext(ctx, args...)
+		return affected(tx.StmtContext(ctx, stmt).ExecContext(ctx, args...))
 	}
-	return tx.ExecContext(ctx, query, args...)
+	return affected(tx.ExecContext(ctx, query, args...))
 }
 
 func (w *sqliteWriter) terms(ctx context.Context, tx *sql.Tx, sessions []string) (map[string]ownership, error) {
@@ -250,11 +250,7 @@ func (w *sqliteWriter) terms(ctx context.Context, tx *sql.Tx, sessions []string)
 func (w *sqliteWriter) insert(ctx context.Context, tx *sql.Tx, rows []row) (n int64, err error) {
 	stmt := tx.StmtContext(ctx, w.stmts[sqliteInsert])
 	for _, r := range rows {
-		result, err := stmt.ExecContext(ctx, r.session, r.seq, r.prev, r.turn, r.kind, r.message, r.person, r.at, r.ns, r.id, r.parent, r.actor, string(r.body), r.bodySum(), r.sumOfMark())
-		if err != nil {
-			return 0, err
-		}
-		added, err := result.RowsAffected()
+		added, err := affected(stmt.ExecContext(ctx, r.session, r.seq, r.prev, r.turn, r.kind, r.message, r.person, r.at, r.ns, r.id, r.parent, r.actor, string(r.body), r.bodySum(), r.sumOfMark()))
 		if err != nil {
 			return 0, err
 		}

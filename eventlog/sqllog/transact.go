@@ -131,14 +131,12 @@ func (s *Store) own(ctx context.Context, tx *sql.Tx, ops []*op) (refused map[*se
 			}
 			continue
 		}
-		result, err := s.db.exec(ctx, tx, s.db.take(),
+		n, err := s.db.exec(ctx, tx, s.db.take(),
 			se.id, s.owner, se.seen+1, s.opts.Lease.Milliseconds(), place{session: se.id}.sum())
 		if err != nil {
 			return nil, err
 		}
-		if n, err := result.RowsAffected(); err != nil {
-			return nil, err
-		} else if n == 0 {
+		if n == 0 {
 			refused[se] = errMoved
 		}
 	}
