@@ -59,11 +59,6 @@ func ofAgents(agents []string, args []any) (string, []any) {
 
 // Unsent implements eventlog.Exports.
 func (s *Store) Unsent(ctx context.Context, exporter string, q eventlog.UnsentQuery) (all []eventlog.UnsentSession, err error) {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
 	since := int64(0)
 	if !q.After.Updated.IsZero() {
 		since = q.After.Updated.UnixMicro()
@@ -74,7 +69,7 @@ func (s *Store) Unsent(ctx context.Context, exporter string, q eventlog.UnsentQu
 		args = append(args, len(mine), mine)
 		of += fmt.Sprintf(` AND NOT EXISTS (SELECT 1 FROM places p WHERE p.session = s.id AND p.owner <> '' AND substr(p.owner, 1, $%d) <> $%d AND p.lease_until > %s)`, len(args)-1, len(args), s.db.now)
 	}
-	err = s.reading(ctx, func(ctx context.Context) error {
+	err = s.read(ctx, func(ctx context.Context) error {
 		all = nil
 		return eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 			var id str
@@ -155,16 +150,11 @@ func (s *Store) Sent(ctx context.Context, exporter, id string, stop uint64) erro
 
 // Position implements eventlog.Exports.
 func (s *Store) Position(ctx context.Context, exporter, id string, agents []string) (stop uint64, ok bool, err error) {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return 0, false, err
-	}
-	defer done()
-	if !plain(id) {
-		return 0, false, nil
-	}
 	of, args := ofAgents(agents, []any{exporter, id})
-	err = s.reading(ctx, func(ctx context.Context) error {
+	err = s.read(ctx, func(ctx context.Context) error {
+		if !plain(id) {
+			return nil
+		}
 		var position num
 		err := s.db.read.QueryRowContext(ctx, `SELECT COALESCE((SELECT e.seq FROM exports e WHERE e.session = s.id AND e.exporter = $1), 0) FROM sessions s WHERE s.id = $2`+of, args...).Scan(&position)
 		if ok = err == nil; ok {
@@ -180,13 +170,8 @@ func (s *Store) Position(ctx context.Context, exporter, id string, agents []stri
 
 // CountUnsent implements eventlog.Exports.
 func (s *Store) CountUnsent(ctx context.Context, exporter string, agents []string) (n int, err error) {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer done()
 	of, args := ofAgents(agents, []any{exporter})
-	err = s.reading(ctx, func(ctx context.Context) error {
+	err = s.read(ctx, func(ctx context.Context) error {
 		return s.db.read.QueryRowContext(ctx, `SELECT CAST(COALESCE(sum((SELECT count(*) FROM turns t WHERE `+waits+`)), 0) AS bigint) FROM sessions s WHERE true`+of, args...).Scan(&n)
 	})
 	return n, err

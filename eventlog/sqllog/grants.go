@@ -21,12 +21,7 @@ func (s *Store) AddGrant(ctx context.Context, agent, id string, doc []byte, most
 
 // Grants implements eventlog.Grants.
 func (s *Store) Grants(ctx context.Context, agent string) (docs [][]byte, err error) {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	err = s.reading(ctx, func(ctx context.Context) error {
+	err = s.read(ctx, func(ctx context.Context) error {
 		docs = nil
 		return eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 			var doc str

@@ -13,14 +13,6 @@ import (
 
 // Turns implements eventlog.Store.
 func (s *Store) Turns(ctx context.Context, id string, before uint64, limit int) (turns []eventlog.TurnMark, err error) {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	if !plain(id) {
-		return nil, nil
-	}
 	first := int64(math.MaxInt64)
 	if before != 0 && before < math.MaxInt64 {
 		first = int64(before)
@@ -28,8 +20,10 @@ func (s *Store) Turns(ctx context.Context, id string, before uint64, limit int) 
 	if limit <= 0 {
 		limit = math.MaxInt32
 	}
-	err = s.reading(ctx, func(ctx context.Context) error {
-		turns = nil
+	err = s.read(ctx, func(ctx context.Context) error {
+		if turns = nil; !plain(id) {
+			return nil
+		}
 		return eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 			var turn str
 			var first, last, sum, end num
@@ -74,12 +68,7 @@ func (s *Store) Messages(ctx context.Context, id string) iter.Seq2[eventlog.Mess
 
 // markPage reads the marks of some messages. An id that fits no column is in the body.
 func (s *Store) markPage(ctx context.Context, id string, after, to uint64) (marks []eventlog.MessageMark, next uint64, err error) {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer done()
-	err = s.reading(ctx, func(ctx context.Context) error {
+	err = s.read(ctx, func(ctx context.Context) error {
 		marks, next = nil, after
 		return eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 			var turn, kind str

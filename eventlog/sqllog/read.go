@@ -60,6 +60,16 @@ func (s *Store) reading(ctx context.Context, do func(context.Context) error) err
 	}
 }
 
+// read is reading for a call that comes from outside.
+func (s *Store) read(ctx context.Context, do func(context.Context) error) error {
+	done, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return s.reading(ctx, do)
+}
+
 // look takes a view. Of a session that this store writes to, memory knows best.
 func (s *Store) look(ctx context.Context, id string, after uint64) (v view, err error) {
 	if !plain(id) {

@@ -78,15 +78,10 @@ func (s *Store) putMembers(ctx context.Context, tx *sql.Tx, e eventlog.Entry) er
 
 // Get implements eventlog.Registry.
 func (s *Store) Get(ctx context.Context, id string) (doc []byte, err error) {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	if !plain(id) {
-		return nil, eventlog.ErrNoSession
-	}
-	err = s.reading(ctx, func(ctx context.Context) error {
+	err = s.read(ctx, func(ctx context.Context) error {
+		if !plain(id) {
+			return eventlog.ErrNoSession
+		}
 		e, err := scanEntry(s.db.read.QueryRowContext(ctx, `SELECT `+entryColumns+` FROM sessions WHERE id = $1`, id).Scan)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
@@ -106,12 +101,7 @@ func (s *Store) Get(ctx context.Context, id string) (doc []byte, err error) {
 
 // Count implements eventlog.Registry.
 func (s *Store) Count(ctx context.Context) (n int, err error) {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer done()
-	err = s.reading(ctx, func(ctx context.Context) error {
+	err = s.read(ctx, func(ctx context.Context) error {
 		return s.db.read.QueryRowContext(ctx, `SELECT count(*) FROM sessions`).Scan(&n)
 	})
 	return n, err
@@ -199,13 +189,8 @@ func (s *Store) List(ctx context.Context, q eventlog.Query) iter.Seq2[eventlog.E
 
 // entries reads a page of the list, and its last row if there may be more.
 func (s *Store) entries(ctx context.Context, q eventlog.Query, before int64, id string, limit int) (entries []eventlog.Entry, last *entryRow, err error) {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer done()
 	query, args := s.db.list(q, before, id, limit)
-	err = s.reading(ctx, func(ctx context.Context) error {
+	err = s.read(ctx, func(ctx context.Context) error {
 		entries, last = nil, nil
 		n := 0
 		err := eachRow(ctx, s.db.read, func(scan func(...any) error) error {
