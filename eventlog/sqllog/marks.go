@@ -47,7 +47,7 @@ func (s *Store) Turns(ctx context.Context, id string, before uint64, limit int) 
 func (s *Store) Messages(ctx context.Context, id string) iter.Seq2[eventlog.MessageMark, error] {
 	return func(yield func(eventlog.MessageMark, error) bool) {
 		v, err := s.admitted(ctx, id, math.MaxInt64)
-		after, to := v.deletedThrough, min(v.durable, v.shown)
+		after, to := v.deletedThrough, min(v.durable, v.last)
 		for err == nil && after < to {
 			marks, next, failed := s.markPage(ctx, id, after, to)
 			for _, m := range marks {
