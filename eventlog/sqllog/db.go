@@ -116,10 +116,10 @@ func (d *db) migrate(ctx context.Context, postgres bool, gateway string, logger 
 		if !postgres || there == 0 || there >= alone {
 			return nil
 		}
-		return d.alone(ctx, tx, gateway, &besideError{there, alone})
+		return d.alone(ctx, tx, gateway, there, alone)
 	}
 	if err := s.Up(ctx, d.write, logger); err != nil {
-		return damaged(err)
+		return err
 	}
 	if !postgres {
 		return nil
@@ -129,13 +129,6 @@ func (d *db) migrate(ctx context.Context, postgres bool, gateway string, logger 
 		return err
 	}
 	_, err = s.Check(ctx, d.write) // a newer program may have come in between
-	return damaged(err)
-}
-
-func damaged(err error) error {
-	if errors.Is(err, migration.ErrUnknown) {
-		return &damageError{migration.ErrUnknown.Error()}
-	}
 	return err
 }
 
@@ -148,7 +141,7 @@ func migrations(postgres bool) (s migration.Schema, alone int64, err error) {
 	s = migration.Schema{Table: "goose_db_version", What: "the log", Postgres: postgres}
 	s.Steps, err = migration.Steps(files)
 	for i, step := range s.Steps {
-		if isAlone(step) {
+		if strings.Contains(step, aloneMark) {
 			alone = int64(i + 1)
 		}
 		s.Steps[i] = schemaFor(postgres, step)

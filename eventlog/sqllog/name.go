@@ -1,6 +1,7 @@
 package sqllog
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -36,7 +37,7 @@ func (s *Store) readName() (n name, err error) {
 	}
 	killed := words[2] != ""
 	if killed && words[2] == machineStart() && lacksCommits(database) {
-		return n, damagedSentence(database, &damageError{"its journal " + database + "-wal lacks commits"})
+		return n, damagedSentence(database, errors.New("its journal "+database+"-wal lacks commits"))
 	}
 	if journal, err := os.Stat(database + "-wal"); killed && (err != nil || journal.Size() == 0) {
 		s.opts.Logger.Warn("the gateway was killed, and the journal of its database is missing: if you have not restored a back-up, the newest records are lost", "journal", database+"-wal")

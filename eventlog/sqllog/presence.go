@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 )
@@ -25,14 +24,6 @@ const (
 	// aloneMark begins the comment in a step of the schema beside which no older gateway can run.
 	aloneMark = "-- alone:"
 )
-
-// besideError says that older gateways run, which a step of the schema would break.
-type besideError struct{ there, needs int64 }
-
-// Error implements error.
-func (e *besideError) Error() string {
-	return fmt.Sprintf("its schema has version %d, and the gateways that run on it now cannot go on with version %d: stop all of them first, then start this program", e.there, e.needs)
-}
 
 // presence is the lock that this gateway holds while it runs.
 type presence struct {
@@ -165,19 +156,16 @@ func (s *Store) waits(began time.Time) bool {
 	return time.Since(began) <= s.opts.Patience
 }
 
-// alone keeps other gateways out until a transaction ends, or returns the error if some run. Gateways of
+// alone keeps other gateways out until a transaction ends. It is an error if some run, which a step of the schema would break. Gateways of
 // releases before the lock show by their leases that they run. Earlier processes of this gateway do not count.
-func (d *db) alone(ctx context.Context, tx *sql.Tx, gateway string, beside *besideError) error {
+func (d *db) alone(ctx context.Context, tx *sql.Tx, gateway string, there, needs int64) error {
 	var held, owned bool
 	if err := tx.QueryRowContext(ctx, `SELECT pg_try_advisory_xact_lock($1), EXISTS (SELECT 1 FROM places WHERE owner <> '' AND NOT starts_with(owner, $2) AND lease_until > `+d.now+`)`,
 		int64(presenceID), gateway+":").Scan(&held, &owned); err != nil {
 		return err
 	}
 	if !held || owned {
-		return beside
+		return fmt.Errorf("its schema has version %d, and the gateways that run on it now cannot go on with version %d: stop all of them first, then start this program", there, needs)
 	}
 	return nil
 }
-
-// isAlone reports whether no older gateway can run beside a step.
-func isAlone(step string) bool { return strings.Contains(step, aloneMark) }

@@ -14,6 +14,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/tributary-dev/tributary/internal/migration"
 )
 
 // databaseFile is the database in the data directory.
@@ -128,15 +130,10 @@ func check(ctx context.Context, path string, o Options) error {
 	case isDamaged(err):
 		return damagedSentence(path, err)
 	case err == nil && found != "ok":
-		return damagedSentence(path, &damageError{found})
+		return damagedSentence(path, errors.New(found))
 	}
 	return nil // opening the file tells about other errors
 }
-
-// damageError is what SQLite found wrong with its file.
-type damageError struct{ found string }
-
-func (e *damageError) Error() string { return e.found }
 
 func sqliteCode(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
@@ -173,11 +170,8 @@ func damagedSentence(path string, err error) error {
 // isDamaged reports whether an error at the start says that the file is damaged. A
 // statement that SQLite does not understand means that the tables are not as they were made.
 func isDamaged(err error) bool {
-	if _, found := errors.AsType[*damageError](err); found {
-		return true
-	}
 	code := sqliteCode(err)
-	return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB || code == sqlite3.SQLITE_ERROR
+	return errors.Is(err, migration.ErrUnknown) || code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB || code == sqlite3.SQLITE_ERROR
 }
 
 // reason is the part of an error about a file that does not name the file.
