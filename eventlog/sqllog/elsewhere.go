@@ -3,7 +3,6 @@ package sqllog
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"iter"
 	"strings"
 
@@ -51,12 +50,10 @@ func listenPostgres(ctx context.Context, pool *sql.DB, hear func(payload string)
 	if err != nil {
 		return err
 	}
-	_ = conn.Raw(func(c any) error {
-		err = hearAll(ctx, c.(*stdlib.Conn).Conn(), hear) //nolint:forcetypeassert // the pool has connections of this type only
-		return driver.ErrBadConn
+	defer discard(conn)
+	return conn.Raw(func(c any) error {
+		return hearAll(ctx, c.(*stdlib.Conn).Conn(), hear) //nolint:forcetypeassert // the pool has connections of this type only
 	})
-	_ = conn.Close() // it is bad
-	return err
 }
 
 func hearAll(ctx context.Context, c *pgx.Conn, hear func(payload string) bool) error {

@@ -32,8 +32,7 @@ type presence struct {
 	mu      sync.Mutex
 	conn    *sql.Conn // has the lock; nil: it was lost
 	release func()    // gives it back, and closes the connection
-	trouble error     // why the database did not answer last
-	since   time.Time // when it began not to; zero: it answers
+	since   time.Time // when the database began not to answer; zero: it answers
 }
 
 // join waits for its share of the lock, as long as another gateway changes the schema.
@@ -117,14 +116,14 @@ func (s *Store) keepPresent() {
 		}
 		err := p.look(s.life)
 		p.mu.Lock()
-		was := p.trouble
-		if p.trouble = err; err == nil {
+		answered := p.since.IsZero()
+		if err == nil {
 			p.since = time.Time{}
-		} else if was == nil {
+		} else if answered {
 			p.since = time.Now()
 		}
 		p.mu.Unlock()
-		if err != nil && was == nil {
+		if err != nil && answered {
 			s.opts.Logger.Warn("the database does not answer as it should", "error", s.db.sentence(err))
 		}
 	}
@@ -137,7 +136,7 @@ func (s *Store) Reachable() error {
 	}
 	s.db.present.mu.Lock()
 	defer s.db.present.mu.Unlock()
-	if s.db.present.trouble != nil {
+	if !s.db.present.since.IsZero() {
 		return errors.New("the database does not answer as it should: the gateway's own log says why")
 	}
 	return nil

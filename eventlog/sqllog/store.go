@@ -101,11 +101,11 @@ func (s *Store) start(ctx context.Context) (err error) {
 		}
 	}
 	s.firstEdition()
-	known, err := s.readName()
+	known, lost, err := s.readName()
 	if err != nil {
 		return err
 	}
-	s.gateway = cmp.Or(known.gateway, rand.Text())
+	s.gateway = cmp.Or(known, rand.Text())
 	s.owner = s.gateway + ":" + rand.Text()[:8]
 	if s.opts.URL != "" {
 		s.db, err = openPostgres(ctx, s.opts, s.gateway)
@@ -115,7 +115,7 @@ func (s *Store) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := s.readEpoch(ctx, known.lost); err != nil {
+	if err := s.readEpoch(ctx, lost); err != nil {
 		return s.db.sentence(err)
 	}
 	return s.writeName(true)
