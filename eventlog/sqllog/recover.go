@@ -81,7 +81,7 @@ func lockIdle(dir string) (lock dirLock, err error) {
 		if err != nil {
 			continue
 		}
-		free, failed := waitLock(func() (bool, error) { return tryLock(f) })
+		free, failed := waitLock(f)
 		if failed == nil && !free {
 			held := &eventlog.HeldError{What: "the data directory " + dir, Holder: holder(f)}
 			return nil, errors.Join(held, f.Close(), lock.Close())
