@@ -28,27 +28,22 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		upTo = last
 		o := &op{se: se}
 		o.do = func(ctx context.Context, tx *sql.Tx) error {
-			if _, err := s.db.exec(ctx, tx, `DELETE FROM checkpoints WHERE session = $1`, id); err != nil {
-				return err
-			}
 			if _, err := s.db.exec(ctx, tx, `DELETE FROM turns WHERE session = $1 AND first <= $2`, id, last); err != nil {
 				return err
 			}
-			if _, err := s.db.exec(ctx, tx, `DELETE FROM exports WHERE session = $1`, id); err != nil {
-				return err
-			}
-			if _, err := s.db.exec(ctx, tx, `INSERT INTO searched (session) VALUES ($1) ON CONFLICT (session) DO UPDATE SET seq = 0, title = ''`, id); err != nil {
-				return err
-			}
-			if err := s.db.words.remove(ctx, tx, allOf, id); err != nil {
-				return err
-			}
 			se.changedIn = tx
-			if _, err := s.db.exec(ctx, tx, removeMembers, id); err != nil {
-				return err
+			for _, statement := range []string{
+				`DELETE FROM checkpoints WHERE session = $1`,
+				`DELETE FROM exports WHERE session = $1`,
+				`INSERT INTO searched (session) VALUES ($1) ON CONFLICT (session) DO UPDATE SET seq = 0, title = ''`,
+				removeMembers,
+				`DELETE FROM sessions WHERE id = $1`,
+			} {
+				if _, err := s.db.exec(ctx, tx, statement, id); err != nil {
+					return err
+				}
 			}
-			_, err := s.db.exec(ctx, tx, `DELETE FROM sessions WHERE id = $1`, id)
-			return err
+			return s.db.words.remove(ctx, tx, allOf, id)
 		}
 		o.moves = func(p *place) { p.last, p.deletedThrough, p.registered = last, last, 0 }
 		o.then = func() {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -73,11 +75,7 @@ func (s *Store) keepOnly(kept map[string]ownership) {
 func (s *Store) all() []*session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := make([]*session, 0, len(s.sessions))
-	for _, se := range s.sessions {
-		all = append(all, se)
-	}
-	return all
+	return slices.AppendSeq(make([]*session, 0, len(s.sessions)), maps.Values(s.sessions))
 }
 
 // Owned implements eventlog.Owner.

@@ -88,12 +88,10 @@ func (s *Store) pin(ctx context.Context, id string) (*session, error) {
 		}
 		s.mu.Unlock()
 		if released != nil {
-			select {
-			case <-released:
-				continue
-			case <-ctx.Done():
-				return nil, ctx.Err()
+			if err := s.awaitRelease(ctx, id); err != nil {
+				return nil, err
 			}
+			continue
 		}
 		se.order.Lock()
 		err := s.load(ctx, se)
