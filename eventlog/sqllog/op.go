@@ -124,11 +124,8 @@ func (o *op) complete(s *Store, err error) {
 	if se != nil {
 		se.mu.Lock()
 		defer se.mu.Unlock()
-		for i, f := range se.flight {
-			if f == o {
-				se.flight = slices.Concat(se.flight[:i], se.flight[i+1:]) // an array of its own: the old one keeps the op
-				break
-			}
+		if i := slices.Index(se.flight, o); i >= 0 {
+			se.flight = slices.Concat(se.flight[:i], se.flight[i+1:]) // an array of its own: the old one keeps the op
 		}
 		switch {
 		case err == nil:

@@ -66,9 +66,6 @@ func (se *session) visible() uint64 {
 	return se.last
 }
 
-// held reports whether records that come now have to wait for others.
-func (se *session) held() bool { return se.visible() != se.last }
-
 // pin returns the session, loaded, for one call that writes. The caller unpins it.
 func (s *Store) pin(ctx context.Context, id string) (*session, error) {
 	if !plain(id) {

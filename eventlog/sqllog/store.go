@@ -70,6 +70,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	s := &Store{
 		opts: o.withDefaults(), began: time.Now(), inspected: make(chan struct{}), closing: make(chan struct{}), more: make(chan struct{}, 1), stop: make(chan struct{}), written: make(chan struct{}),
 		sessions: map[string]*session{}, fenced: map[string]map[string]struct{}{}, toIndex: map[string]struct{}{}, moreToIndex: make(chan struct{}, 1),
+		damages: damages{sessions: map[string]map[string]struct{}{}},
 	}
 	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	s.open, s.leave = context.WithCancel(s.life)
