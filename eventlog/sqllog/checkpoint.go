@@ -66,7 +66,7 @@ func (s *Store) checkpointSoon(se *session) {
 	if len(s.sessions) > manySessions {
 		age = busyAge
 	}
-	if !s.closed { // else Close looks itself
+	if !s.isClosed() { // else Close looks itself
 		s.checkpointer = time.AfterFunc(age, s.checkpoint)
 	}
 }

@@ -125,7 +125,7 @@ func (d *db) migrate(ctx context.Context, postgres bool, gateway string, logger 
 		return nil
 	}
 	d.present = &presence{db: d}
-	if err := d.present.join(ctx); err != nil {
+	if _, err := d.present.join(ctx); err != nil {
 		return err
 	}
 	_, err = s.Check(ctx, d.write) // a newer program may have come in between

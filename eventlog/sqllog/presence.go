@@ -36,14 +36,14 @@ type presence struct {
 }
 
 // join waits for its share of the lock, as long as another gateway changes the schema.
-func (p *presence) join(ctx context.Context) error {
+func (p *presence) join(ctx context.Context) (*sql.Conn, error) {
 	conn, err := p.db.write.Conn(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock_shared($1)`, int64(presenceID)); err != nil {
 		discard(conn)
-		return err
+		return nil, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,7 +54,7 @@ func (p *presence) join(ctx context.Context) error {
 		_, _ = conn.ExecContext(ctx, `SELECT pg_advisory_unlock_shared($1)`, int64(presenceID)) // a connection that is lost holds nothing
 		discard(conn)
 	}
-	return nil
+	return conn, nil
 }
 
 // discard closes a connection of a pool for good: with it go its locks.
@@ -81,12 +81,10 @@ func (p *presence) look(ctx context.Context) error {
 	conn := p.conn
 	p.mu.Unlock()
 	if conn == nil {
-		if err := p.join(ctx); err != nil {
+		var err error
+		if conn, err = p.join(ctx); err != nil {
 			return err
 		}
-		p.mu.Lock()
-		conn = p.conn
-		p.mu.Unlock()
 	}
 	var standby bool
 	if err := conn.QueryRowContext(ctx, `SELECT pg_is_in_recovery()`).Scan(&standby); err != nil {

@@ -106,7 +106,7 @@ func (s *Store) look(ctx context.Context, id string, after uint64) (v view, err 
 // database has a commit before memory shows the ephemeral records in front of it. A closed store has no view.
 func (s *Store) peek(id string, after uint64) (v view, ok bool) {
 	s.mu.Lock()
-	se, closed := s.sessions[id], s.closed
+	se, closed := s.sessions[id], s.isClosed()
 	s.mu.Unlock()
 	if se == nil || closed {
 		return v, false

@@ -26,7 +26,7 @@ type Store struct {
 
 	life context.Context //nolint:containedctx // of the writer; ends when it has ended
 	end  context.CancelFunc
-	// open ends when Close begins.
+	// open ends when Close begins, with mu.
 	open  context.Context //nolint:containedctx // of what goes on in the background
 	leave context.CancelFunc
 
@@ -49,7 +49,6 @@ type Store struct {
 	checkpointing sync.Mutex  // held while checkpoints are collected; taken first
 	awaited       atomic.Bool // checkpointer runs
 	mu            sync.Mutex
-	closed        bool
 	inspected     chan struct{} // closed when the inspection has ended
 	closing       chan struct{} // closed when Close has ended
 	sessions      map[string]*session
@@ -152,11 +151,7 @@ func (s *Store) readEpoch(ctx context.Context, lost bool) error {
 // Epoch implements eventlog.Store.
 func (s *Store) Epoch() string { return s.epoch }
 
-func (s *Store) isClosed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.closed
-}
+func (s *Store) isClosed() bool { return s.open.Err() != nil }
 
 // begin admits a call. Close waits for those that were admitted.
 func (s *Store) begin(ctx context.Context) (done func(), err error) {
@@ -165,7 +160,7 @@ func (s *Store) begin(ctx context.Context) (done func(), err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.isClosed() {
 		return nil, eventlog.ErrClosed
 	}
 	s.calls.Add(1)
@@ -176,12 +171,11 @@ func (s *Store) begin(ctx context.Context) (done func(), err error) {
 // and the sessions are given back.
 func (s *Store) Close() error {
 	s.mu.Lock()
-	if s.closed {
+	if s.isClosed() {
 		s.mu.Unlock()
 		<-s.closing
 		return nil
 	}
-	s.closed = true
 	s.leave()
 	for _, t := range []*time.Timer{s.checkpointer, s.sweeper} {
 		if t != nil {
