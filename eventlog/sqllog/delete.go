@@ -105,9 +105,6 @@ func (s *Store) eraseRest(ctx context.Context) {
 	}, `SELECT session, last, deleted_through, registered, sum FROM places WHERE deleted_through > 0 AND EXISTS (SELECT 1 FROM records WHERE records.session = places.session AND seq <= deleted_through)`); err != nil {
 		s.opts.Logger.Warn("deleted records are not removed from the database yet", "error", err)
 	}
-	if len(left) == 0 {
-		return
-	}
 	s.calls.Go(func() {
 		for id, upTo := range left {
 			s.eraseLogged(s.life, id, upTo)

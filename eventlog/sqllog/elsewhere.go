@@ -6,7 +6,6 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/tributary-dev/tributary/eventlog"
@@ -52,20 +51,17 @@ func listenPostgres(ctx context.Context, pool *sql.DB, hear func(payload string)
 	}
 	defer discard(conn)
 	return conn.Raw(func(c any) error {
-		return hearAll(ctx, c.(*stdlib.Conn).Conn(), hear) //nolint:forcetypeassert // the pool has connections of this type only
-	})
-}
-
-func hearAll(ctx context.Context, c *pgx.Conn, hear func(payload string) bool) error {
-	if _, err := c.Exec(ctx, "LISTEN tributary_sessions"); err != nil {
-		return err
-	}
-	for more := hear(""); more; {
-		n, err := c.WaitForNotification(ctx)
-		if err != nil {
+		conn := c.(*stdlib.Conn).Conn() //nolint:forcetypeassert // the pool has connections of this type only
+		if _, err := conn.Exec(ctx, "LISTEN tributary_sessions"); err != nil {
 			return err
 		}
-		more = hear(n.Payload)
-	}
-	return nil
+		for more := hear(""); more; {
+			n, err := conn.WaitForNotification(ctx)
+			if err != nil {
+				return err
+			}
+			more = hear(n.Payload)
+		}
+		return nil
+	})
 }

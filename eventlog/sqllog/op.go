@@ -127,8 +127,7 @@ func (o *op) complete(s *Store, err error) {
 		if i := slices.Index(se.flight, o); i >= 0 {
 			se.flight = slices.Concat(se.flight[:i], se.flight[i+1:]) // an array of its own: the old one keeps the op
 		}
-		switch {
-		case err == nil:
+		if err == nil {
 			if se.term == 0 {
 				se.term = se.seen + 1
 				se.leased.Store(s.attempted)
@@ -136,7 +135,7 @@ func (o *op) complete(s *Store, err error) {
 			if o.first != 0 {
 				o.show(s)
 			}
-		default:
+		} else {
 			o.undo(s, err)
 		}
 	}

@@ -162,9 +162,7 @@ func (s *Store) commit(ops []*op) ([]error, error) {
 		se.place = p
 	}
 	for i, o := range ops {
-		if o.se != nil {
-			verdicts[i] = refused[o.se]
-		}
+		verdicts[i] = refused[o.se]
 	}
 	return verdicts, nil
 }
