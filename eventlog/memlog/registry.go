@@ -51,7 +51,14 @@ func (s *Store) Get(ctx context.Context, id string) (doc []byte, err error) {
 // List implements eventlog.Registry. A list is a scan, and orders only what its reader takes.
 func (s *Store) List(ctx context.Context, q eventlog.Query) iter.Seq2[eventlog.Entry, error] {
 	return func(yield func(eventlog.Entry, error) bool) {
-		entries, err := s.entries(ctx, q)
+		var entries newestFirst
+		err := s.with(ctx, s.mu.RLocker(), func() {
+			for _, e := range s.docs {
+				if chosen(q, e) && (len(q.Words) == 0 || s.has(e, q.Words)) {
+					entries = append(entries, e)
+				}
+			}
+		})
 		if err != nil {
 			yield(eventlog.Entry{}, err)
 			return
@@ -85,17 +92,6 @@ func (n *newestFirst) Pop() any {
 
 // Damage implements eventlog.Registry.
 func (s *Store) Damage() eventlog.Damage { return eventlog.Damage{} }
-
-func (s *Store) entries(ctx context.Context, q eventlog.Query) (entries newestFirst, err error) {
-	err = s.with(ctx, s.mu.RLocker(), func() {
-		for _, e := range s.docs {
-			if chosen(q, e) && (len(q.Words) == 0 || s.has(e, q.Words)) {
-				entries = append(entries, e)
-			}
-		}
-	})
-	return entries, err
-}
 
 // chosen reports whether the query asks for the entry.
 func chosen(q eventlog.Query, e *eventlog.Entry) bool {

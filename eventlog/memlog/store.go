@@ -171,11 +171,10 @@ func (s *Store) Turns(ctx context.Context, id string, before uint64, limit int) 
 		if before != 0 {
 			end = sort.Search(len(se.turns), func(i int) bool { return se.turns[i].First >= before })
 		}
-		from := 0
-		if limit > 0 {
-			from = max(0, end-limit)
+		if limit <= 0 {
+			limit = end
 		}
-		turns = slices.Clone(se.turns[from:end])
+		turns = slices.Clone(se.turns[max(0, end-limit):end])
 	})
 	return turns, err
 }
