@@ -44,7 +44,7 @@ func (s *Store) Elsewhere(ctx context.Context) iter.Seq2[string, error] {
 
 // listenPostgres calls hear with "" once it hears, and then with the payload of each
 // notification until hear returns false. The connection is not used again.
-func listenPostgres(ctx context.Context, pool *sql.DB, hear func(payload string) bool) (err error) {
+func listenPostgres(ctx context.Context, pool *sql.DB, hear func(payload string) bool) error {
 	conn, err := pool.Conn(ctx)
 	if err != nil {
 		return err
