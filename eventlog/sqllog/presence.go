@@ -153,8 +153,9 @@ func (s *Store) waits(began time.Time) bool {
 	return time.Since(began) <= s.opts.Patience
 }
 
-// alone keeps other gateways out until a transaction ends. It is an error if some run, which a step of the schema would break. Gateways of
-// releases before the lock show by their leases that they run. Earlier processes of this gateway do not count.
+// alone keeps other gateways out until a transaction ends. It is an error if some run, which a step of the schema
+// would break. Gateways of releases before the lock show by their leases that they run. Earlier processes of this
+// gateway do not count.
 func (d *db) alone(ctx context.Context, tx *sql.Tx, gateway string, there, needs int64) error {
 	var held, owned bool
 	if err := tx.QueryRowContext(ctx, `SELECT pg_try_advisory_xact_lock($1), EXISTS (SELECT 1 FROM places WHERE owner <> '' AND NOT starts_with(owner, $2) AND lease_until > `+d.now+`)`,

@@ -60,7 +60,7 @@ func (s *Store) reading(ctx context.Context, do func(context.Context) error) err
 	}
 }
 
-// read is reading for a call that comes from outside.
+// read is reading for a call that comes from outside. A closed store admits none.
 func (s *Store) read(ctx context.Context, do func(context.Context) error) error {
 	done, err := s.begin(ctx)
 	if err != nil {
