@@ -163,18 +163,16 @@ func (s *Store) records(id string) ([]trace.Record, error) {
 // Turns implements eventlog.Store.
 func (s *Store) Turns(ctx context.Context, id string, before uint64, limit int) (turns []eventlog.TurnMark, err error) {
 	err = s.with(ctx, s.mu.RLocker(), func() {
-		se := s.sessions[id]
-		if se == nil {
-			return
+		if se := s.sessions[id]; se != nil {
+			end := len(se.turns)
+			if before != 0 {
+				end = sort.Search(len(se.turns), func(i int) bool { return se.turns[i].First >= before })
+			}
+			if limit <= 0 {
+				limit = end
+			}
+			turns = slices.Clone(se.turns[max(0, end-limit):end])
 		}
-		end := len(se.turns)
-		if before != 0 {
-			end = sort.Search(len(se.turns), func(i int) bool { return se.turns[i].First >= before })
-		}
-		if limit <= 0 {
-			limit = end
-		}
-		turns = slices.Clone(se.turns[max(0, end-limit):end])
 	})
 	return turns, err
 }
