@@ -55,8 +55,7 @@ func (l *Log) Owned(session string) (term uint64) {
 // Term is that of the store, 0 if the store has no owners.
 func (l *Log) Term(ctx context.Context, session string) (term uint64, err error) {
 	if s, is := l.Store.(Owner); is {
-		term, err = s.Term(ctx, session)
-		return term, unavailable(err)
+		return orUnavailable(s.Term(ctx, session))
 	}
 	return 0, nil
 }

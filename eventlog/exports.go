@@ -124,8 +124,5 @@ func (e *Ends) add(session string) {
 	if len(e.sessions) < mostEnded {
 		e.sessions[session] = struct{}{}
 	}
-	select {
-	case e.more <- struct{}{}:
-	default:
-	}
+	wake(e.more)
 }

@@ -104,7 +104,7 @@ func (l *Log) Close() error {
 	l.closed = true
 	for _, all := range l.watches {
 		for _, w := range all {
-			w.wake()
+			wake(w.woken)
 		}
 	}
 	return err

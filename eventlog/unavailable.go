@@ -27,6 +27,9 @@ func unavailable(err error) error {
 	return fmt.Errorf("%w: %w", ErrUnavailable, err)
 }
 
+// orUnavailable is unavailable for a call with a result.
+func orUnavailable[T any](result T, err error) (T, error) { return result, unavailable(err) }
+
 func eachUnavailable[T any](all iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		for v, err := range all {
@@ -49,8 +52,7 @@ func (l *Log) Durable(ctx context.Context, session string, after, until uint64) 
 
 // Turns implements Store.
 func (l *Log) Turns(ctx context.Context, session string, before uint64, limit int) ([]TurnMark, error) {
-	marks, err := l.Store.Turns(ctx, session, before, limit)
-	return marks, unavailable(err)
+	return orUnavailable(l.Store.Turns(ctx, session, before, limit))
 }
 
 // Messages implements Store.
@@ -60,8 +62,7 @@ func (l *Log) Messages(ctx context.Context, session string) iter.Seq2[MessageMar
 
 // Last implements Store.
 func (l *Log) Last(ctx context.Context, session string) (uint64, error) {
-	last, err := l.Store.Last(ctx, session)
-	return last, unavailable(err)
+	return orUnavailable(l.Store.Last(ctx, session))
 }
 
 // Put implements Registry.
@@ -69,8 +70,7 @@ func (l *Log) Put(ctx context.Context, e Entry) error { return unavailable(l.Sto
 
 // Get implements Registry.
 func (l *Log) Get(ctx context.Context, session string) ([]byte, error) {
-	doc, err := l.Store.Get(ctx, session)
-	return doc, unavailable(err)
+	return orUnavailable(l.Store.Get(ctx, session))
 }
 
 // List implements Registry.
@@ -80,12 +80,10 @@ func (l *Log) List(ctx context.Context, q Query) iter.Seq2[Entry, error] {
 
 // Count implements Registry.
 func (l *Log) Count(ctx context.Context) (int, error) {
-	n, err := l.Store.Count(ctx)
-	return n, unavailable(err)
+	return orUnavailable(l.Store.Count(ctx))
 }
 
 // CountUnsent implements Exports.
 func (l *Log) CountUnsent(ctx context.Context, exporter string, agents []string) (int, error) {
-	n, err := l.Store.CountUnsent(ctx, exporter, agents)
-	return n, unavailable(err)
+	return orUnavailable(l.Store.CountUnsent(ctx, exporter, agents))
 }

@@ -10,9 +10,9 @@ type watch struct {
 	durable bool // by durable records only
 }
 
-func (w *watch) wake() {
+func wake(woken chan<- struct{}) {
 	select {
-	case w.woken <- struct{}{}:
+	case woken <- struct{}{}:
 	default: // it is to wake already
 	}
 }
@@ -29,7 +29,7 @@ func (l *Log) Watch(session string, durable bool, woken chan<- struct{}) (stop f
 	defer l.mu.Unlock()
 	l.watches[session] = append(l.watches[session], w)
 	if l.closed {
-		w.wake()
+		wake(w.woken)
 	}
 	return func() {
 		l.mu.Lock()
@@ -51,7 +51,7 @@ func (l *Log) wake(session string, durable bool) {
 	defer l.mu.Unlock()
 	for _, w := range l.watches[session] {
 		if durable || !w.durable {
-			w.wake()
+			wake(w.woken)
 		}
 	}
 }

@@ -29,39 +29,36 @@ func (s *Store) put(e eventlog.Entry) {
 }
 
 // Count implements eventlog.Registry.
-func (s *Store) Count(ctx context.Context) (int, error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
-		return 0, eventlog.ErrClosed
-	}
-	return len(s.docs), ctx.Err()
+func (s *Store) Count(ctx context.Context) (n int, err error) {
+	err = s.with(ctx, s.mu.RLocker(), func() { n = len(s.docs) })
+	return n, err
 }
 
 // Get implements eventlog.Registry.
-func (s *Store) Get(ctx context.Context, id string) ([]byte, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
+func (s *Store) Get(ctx context.Context, id string) (doc []byte, err error) {
+	known := false
+	err = s.with(ctx, s.mu.RLocker(), func() {
+		if e := s.docs[id]; e != nil {
+			doc, known = bytes.Clone(e.Doc), true
+		}
+	})
+	if err == nil && !known {
+		err = eventlog.ErrNoSession
 	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
-		return nil, eventlog.ErrClosed
-	}
-	e, ok := s.docs[id]
-	if !ok {
-		return nil, eventlog.ErrNoSession
-	}
-	return bytes.Clone(e.Doc), nil
+	return doc, err
 }
 
 // List implements eventlog.Registry. A list is a scan, and orders only what its reader takes.
 func (s *Store) List(ctx context.Context, q eventlog.Query) iter.Seq2[eventlog.Entry, error] {
 	return func(yield func(eventlog.Entry, error) bool) {
-		entries, err := s.entries(q)
-		if err == nil {
-			err = ctx.Err()
-		}
+		var entries newestFirst
+		err := s.with(ctx, s.mu.RLocker(), func() {
+			for _, e := range s.docs {
+				if chosen(q, e) && (len(q.Words) == 0 || s.has(e, q.Words)) {
+					entries = append(entries, e)
+				}
+			}
+		})
 		if err != nil {
 			yield(eventlog.Entry{}, err)
 			return
@@ -95,20 +92,6 @@ func (n *newestFirst) Pop() any {
 
 // Damage implements eventlog.Registry.
 func (s *Store) Damage() eventlog.Damage { return eventlog.Damage{} }
-
-func (s *Store) entries(q eventlog.Query) (entries newestFirst, err error) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
-		return nil, eventlog.ErrClosed
-	}
-	for _, e := range s.docs {
-		if chosen(q, e) && (len(q.Words) == 0 || s.has(e, q.Words)) {
-			entries = append(entries, e)
-		}
-	}
-	return entries, nil
-}
 
 // chosen reports whether the query asks for the entry.
 func chosen(q eventlog.Query, e *eventlog.Entry) bool {

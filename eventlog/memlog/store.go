@@ -40,6 +40,20 @@ func New() *Store {
 	return &Store{epoch: rand.Text(), sessions: map[string]*session{}, docs: map[string]*eventlog.Entry{}, exports: map[string]map[string]uint64{}}
 }
 
+// with calls do with the lock, or with s.mu.RLocker() if it only reads.
+func (s *Store) with(ctx context.Context, lock sync.Locker, do func()) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	lock.Lock()
+	defer lock.Unlock()
+	if s.closed {
+		return eventlog.ErrClosed
+	}
+	do()
+	return nil
+}
+
 // Append implements eventlog.Store.
 func (s *Store) Append(ctx context.Context, id, turn string, events []trace.Event) (uint64, error) {
 	return s.append(ctx, id, turn, events, func() {})
@@ -51,31 +65,26 @@ func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, e
 }
 
 // append calls also with the lock.
-func (s *Store) append(ctx context.Context, id, turn string, events []trace.Event, also func()) (uint64, error) {
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return 0, eventlog.ErrClosed
-	}
-	also()
-	se := s.sessions[id]
-	if se == nil {
-		if len(events) == 0 {
-			return 0, nil
+func (s *Store) append(ctx context.Context, id, turn string, events []trace.Event, also func()) (last uint64, err error) {
+	err = s.with(ctx, &s.mu, func() {
+		also()
+		se := s.sessions[id]
+		if se == nil {
+			if len(events) == 0 {
+				return
+			}
+			se = &session{open: map[string]int{}}
+			s.sessions[id] = se
 		}
-		se = &session{open: map[string]int{}}
-		s.sessions[id] = se
-	}
-	for _, e := range events {
-		e.Time = e.Time.Round(0).UTC()
-		se.last++
-		se.records = append(se.records, trace.Record{Session: id, Turn: turn, Seq: se.last, Event: e})
-		se.mark(turn, e.Payload)
-	}
-	return se.last, nil
+		for _, e := range events {
+			e.Time = e.Time.Round(0).UTC()
+			se.last++
+			se.records = append(se.records, trace.Record{Session: id, Turn: turn, Seq: se.last, Event: e})
+			se.mark(turn, e.Payload)
+		}
+		last = se.last
+	})
+	return last, err
 }
 
 // mark notes the beginning and the end of a turn.
@@ -152,28 +161,20 @@ func (s *Store) records(id string) ([]trace.Record, error) {
 }
 
 // Turns implements eventlog.Store.
-func (s *Store) Turns(ctx context.Context, id string, before uint64, limit int) ([]eventlog.TurnMark, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, err
-	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
-		return nil, eventlog.ErrClosed
-	}
-	se := s.sessions[id]
-	if se == nil {
-		return nil, nil
-	}
-	end := len(se.turns)
-	if before != 0 {
-		end = sort.Search(len(se.turns), func(i int) bool { return se.turns[i].First >= before })
-	}
-	from := 0
-	if limit > 0 {
-		from = max(0, end-limit)
-	}
-	return slices.Clone(se.turns[from:end]), nil
+func (s *Store) Turns(ctx context.Context, id string, before uint64, limit int) (turns []eventlog.TurnMark, err error) {
+	err = s.with(ctx, s.mu.RLocker(), func() {
+		if se := s.sessions[id]; se != nil {
+			end := len(se.turns)
+			if before != 0 {
+				end = sort.Search(len(se.turns), func(i int) bool { return se.turns[i].First >= before })
+			}
+			if limit <= 0 {
+				limit = end
+			}
+			turns = slices.Clone(se.turns[max(0, end-limit):end])
+		}
+	})
+	return turns, err
 }
 
 // Messages implements eventlog.Store.
@@ -192,39 +193,26 @@ func (s *Store) Messages(ctx context.Context, id string) iter.Seq2[eventlog.Mess
 }
 
 // Last implements eventlog.Store.
-func (s *Store) Last(ctx context.Context, id string) (uint64, error) {
-	if err := ctx.Err(); err != nil {
-		return 0, err
-	}
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if s.closed {
-		return 0, eventlog.ErrClosed
-	}
-	if se := s.sessions[id]; se != nil {
-		return se.last, nil
-	}
-	return 0, nil
+func (s *Store) Last(ctx context.Context, id string) (last uint64, err error) {
+	err = s.with(ctx, s.mu.RLocker(), func() {
+		if se := s.sessions[id]; se != nil {
+			last = se.last
+		}
+	})
+	return last, err
 }
 
 // Delete implements eventlog.Store.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return eventlog.ErrClosed
-	}
-	if se := s.sessions[id]; se != nil {
-		s.sessions[id] = &session{last: se.last, open: map[string]int{}}
-	}
-	delete(s.docs, id)
-	for _, positions := range s.exports {
-		delete(positions, id)
-	}
-	return nil
+	return s.with(ctx, &s.mu, func() {
+		if se := s.sessions[id]; se != nil {
+			s.sessions[id] = &session{last: se.last, open: map[string]int{}}
+		}
+		delete(s.docs, id)
+		for _, positions := range s.exports {
+			delete(positions, id)
+		}
+	})
 }
 
 // Epoch implements eventlog.Store: every New is a new life.

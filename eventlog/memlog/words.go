@@ -34,17 +34,14 @@ func (se *session) texts() (texts []trace.Record) {
 	}
 	for i, r := range se.records {
 		if back, is := r.Payload.(trace.Rewind); is {
-			at := slices.IndexFunc(se.records[:i], func(r trace.Record) bool { p, is := r.Payload.(trace.Prompt); return is && p.Message.ID == back.To })
-			for j := at + 1; at >= 0 && j < i; j++ { // an edited message has several prompts: the newest counts
-				if p, is := se.records[j].Payload.(trace.Prompt); is && p.Message.ID == back.To {
-					at = j
+			for _, to := range slices.Backward(se.records[:i]) { // an edited message has several prompts: the newest counts
+				if p, is := to.Payload.(trace.Prompt); !is || p.Message.ID != back.To {
+					continue
 				}
-			}
-			if at >= 0 {
-				to := se.records[at]
 				texts = slices.DeleteFunc(texts, func(t trace.Record) bool {
 					return t.Turn == to.Turn && t.Seq >= to.Seq || first[t.Turn] > first[to.Turn]
 				})
+				break
 			}
 		}
 		if p, is := r.Payload.(trace.Prompt); is { // an edited prompt has several texts: the newest counts

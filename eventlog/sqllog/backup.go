@@ -25,17 +25,12 @@ func CopySQLite(ctx context.Context, from, to string) (err error) {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	d, err := sql.Open("sqlite", dsn(from, "mode=ro"))
-	if err != nil {
+	if err := execute(ctx, dsn(from, "mode=ro"), `VACUUM INTO ?`, to); err != nil {
 		return err
 	}
-	_, err = d.ExecContext(ctx, `VACUUM INTO ?`, to)
-	if err = errors.Join(err, d.Close()); err != nil {
-		return err
-	}
-	if filepath.Base(from) == databaseFile {
-		if err := newEpoch(ctx, to); err != nil {
-			return err
+	if filepath.Base(from) == databaseFile { // a new life begins when the copy is restored
+		if err := execute(ctx, dsn(to, "_pragma=synchronous(OFF)"), `UPDATE store SET epoch = $1`, epoch()); err != nil {
+			return fmt.Errorf("name the copy: %w", err)
 		}
 	}
 	if f, err = os.OpenFile(to, os.O_RDWR, 0); err != nil {
@@ -44,17 +39,14 @@ func CopySQLite(ctx context.Context, from, to string) (err error) {
 	return errors.Join(f.Sync(), f.Close())
 }
 
-// newEpoch names the life that begins when a copy is restored.
-func newEpoch(ctx context.Context, path string) error {
-	d, err := sql.Open("sqlite", dsn(path, "_pragma=synchronous(OFF)"))
+// execute opens a database of SQLite for one statement.
+func execute(ctx context.Context, source, statement string, args ...any) error {
+	d, err := sql.Open("sqlite", source)
 	if err != nil {
 		return err
 	}
-	_, err = d.ExecContext(ctx, `UPDATE store SET epoch = $1`, epoch())
-	if err = errors.Join(err, d.Close()); err != nil {
-		return fmt.Errorf("name the copy: %w", err)
-	}
-	return nil
+	_, err = d.ExecContext(ctx, statement, args...)
+	return errors.Join(err, d.Close())
 }
 
 // epoch is a new name for the life of a store.

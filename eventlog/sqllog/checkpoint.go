@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"errors"
 	"math"
 	"slices"
 	"time"
@@ -67,7 +66,7 @@ func (s *Store) checkpointSoon(se *session) {
 	if len(s.sessions) > manySessions {
 		age = busyAge
 	}
-	if !s.closed { // else Close looks itself
+	if !s.isClosed() { // else Close looks itself
 		s.checkpointer = time.AfterFunc(age, s.checkpoint)
 	}
 }
@@ -113,26 +112,22 @@ func (s *Store) keepParts(se *session) {
 
 // checkpoints reads the records that the log has of the session's parts, also of those that have ended.
 func (s *Store) checkpoints(ctx context.Context, id string) (all []trace.Record, err error) {
-	rows, err := s.db.read.QueryContext(ctx, `SELECT turn, part, chunk, seq, body, sum FROM checkpoints WHERE session = $1 ORDER BY seq`, id)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	err = eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 		var turn, part, body str
 		var after, seq, sum num
-		if err := rows.Scan(&turn, &part, &after, &seq, &body, &sum); err != nil {
-			return nil, err
+		if err := scan(&turn, &part, &after, &seq, &body, &sum); err != nil {
+			return err
 		}
 		var r trace.Record
 		c := checkpoint{session: id, key: partKey{string(turn), string(part)}, after: int64(after), seq: seq.seq(), body: []byte(body)}
 		if c.sum() != int64(sum) || r.UnmarshalJSON(c.body) != nil {
 			s.note(id, "the text of a part that was being written")
-			continue
+			return nil
 		}
 		all = append(all, r)
-	}
-	return all, rows.Err()
+		return nil
+	}, `SELECT turn, part, chunk, seq, body, sum FROM checkpoints WHERE session = $1 ORDER BY seq`, id)
+	return all, err
 }
 
 // openParts joins what checkpoints have of the parts that have not ended: a record for each, in order. over are the others.

@@ -11,7 +11,7 @@ import (
 	"github.com/tributary-dev/tributary/eventlog"
 )
 
-// damages is what was found damaged. Its zero value is empty.
+// damages is what was found damaged.
 type damages struct {
 	mu       sync.Mutex
 	sessions map[string]map[string]struct{}
@@ -26,9 +26,6 @@ func (s *Store) note(session, what string) {
 	d := &s.damages
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.sessions == nil {
-		d.sessions = map[string]map[string]struct{}{}
-	}
 	known := d.sessions[session]
 	if known == nil {
 		known = map[string]struct{}{}

@@ -56,11 +56,11 @@ type db struct {
 	// begin begins a transaction that is to be on the disk when it is committed, or
 	// need not be.
 	begin func(ctx context.Context, sync bool) (*sql.Tx, error)
-	// exec executes a statement that comes often.
-	exec func(ctx context.Context, tx *sql.Tx, query string, args ...any) (sql.Result, error)
+	// exec executes a statement that comes often, and counts the rows that it has changed.
+	exec func(ctx context.Context, tx *sql.Tx, query string, args ...any) (int64, error)
 	// terms reads the owners of sessions, and keeps others from changing them until
 	// the transaction ends.
-	terms func(ctx context.Context, tx *sql.Tx, sessions []*session) (map[string]ownership, error)
+	terms func(ctx context.Context, tx *sql.Tx, sessions []string) (map[string]ownership, error)
 	// insert adds records that are not there yet, and counts them.
 	insert func(ctx context.Context, tx *sql.Tx, rows []row) (int64, error)
 	// keep puts checkpoints in the place of older ones.
@@ -116,26 +116,19 @@ func (d *db) migrate(ctx context.Context, postgres bool, gateway string, logger 
 		if !postgres || there == 0 || there >= alone {
 			return nil
 		}
-		return d.alone(ctx, tx, gateway, &besideError{there, alone})
+		return d.alone(ctx, tx, gateway, there, alone)
 	}
 	if err := s.Up(ctx, d.write, logger); err != nil {
-		return damaged(err)
+		return err
 	}
 	if !postgres {
 		return nil
 	}
 	d.present = &presence{db: d}
-	if err := d.present.join(ctx); err != nil {
+	if _, err := d.present.join(ctx); err != nil {
 		return err
 	}
 	_, err = s.Check(ctx, d.write) // a newer program may have come in between
-	return damaged(err)
-}
-
-func damaged(err error) error {
-	if errors.Is(err, migration.ErrUnknown) {
-		return &damageError{migration.ErrUnknown.Error()}
-	}
 	return err
 }
 
@@ -148,12 +141,20 @@ func migrations(postgres bool) (s migration.Schema, alone int64, err error) {
 	s = migration.Schema{Table: "goose_db_version", What: "the log", Postgres: postgres}
 	s.Steps, err = migration.Steps(files)
 	for i, step := range s.Steps {
-		if isAlone(step) {
+		if strings.Contains(step, aloneMark) {
 			alone = int64(i + 1)
 		}
 		s.Steps[i] = schemaFor(postgres, step)
 	}
 	return s, alone, err
+}
+
+// affected is how many rows a statement has changed.
+func affected(result sql.Result, err error) (int64, error) {
+	if err != nil {
+		return 0, err
+	}
+	return result.RowsAffected()
 }
 
 func ignoreDone(err error) error {

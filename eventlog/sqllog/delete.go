@@ -28,27 +28,22 @@ func (s *Store) Delete(ctx context.Context, id string) error {
 		upTo = last
 		o := &op{se: se}
 		o.do = func(ctx context.Context, tx *sql.Tx) error {
-			if _, err := s.db.exec(ctx, tx, `DELETE FROM checkpoints WHERE session = $1`, id); err != nil {
-				return err
-			}
 			if _, err := s.db.exec(ctx, tx, `DELETE FROM turns WHERE session = $1 AND first <= $2`, id, last); err != nil {
 				return err
 			}
-			if _, err := s.db.exec(ctx, tx, `DELETE FROM exports WHERE session = $1`, id); err != nil {
-				return err
-			}
-			if _, err := s.db.exec(ctx, tx, `INSERT INTO searched (session) VALUES ($1) ON CONFLICT (session) DO UPDATE SET seq = 0, title = ''`, id); err != nil {
-				return err
-			}
-			if err := s.db.words.remove(ctx, tx, allOf, id); err != nil {
-				return err
-			}
 			se.changedIn = tx
-			if _, err := s.db.exec(ctx, tx, removeMembers, id); err != nil {
-				return err
+			for _, statement := range []string{
+				`DELETE FROM checkpoints WHERE session = $1`,
+				`DELETE FROM exports WHERE session = $1`,
+				`INSERT INTO searched (session) VALUES ($1) ON CONFLICT (session) DO UPDATE SET seq = 0, title = ''`,
+				removeMembers,
+				`DELETE FROM sessions WHERE id = $1`,
+			} {
+				if _, err := s.db.exec(ctx, tx, statement, id); err != nil {
+					return err
+				}
 			}
-			_, err := s.db.exec(ctx, tx, `DELETE FROM sessions WHERE id = $1`, id)
-			return err
+			return s.db.words.remove(ctx, tx, allOf, id)
 		}
 		o.moves = func(p *place) { p.last, p.deletedThrough, p.registered = last, last, 0 }
 		o.then = func() {
@@ -82,11 +77,8 @@ func (s *Store) eraseLogged(ctx context.Context, id string, upTo uint64) {
 func (s *Store) erase(ctx context.Context, id string, upTo uint64) error {
 	for {
 		var n int64
-		err := s.do(&op{do: func(ctx context.Context, tx *sql.Tx) error {
-			result, err := s.db.exec(ctx, tx, `DELETE FROM records WHERE session = $1 AND seq IN (SELECT seq FROM records WHERE session = $1 AND seq <= $2 ORDER BY seq LIMIT $3)`, id, upTo, eraseAtOnce)
-			if err == nil {
-				n, err = result.RowsAffected()
-			}
+		err := s.do(&op{do: func(ctx context.Context, tx *sql.Tx) (err error) {
+			n, err = s.db.exec(ctx, tx, `DELETE FROM records WHERE session = $1 AND seq IN (SELECT seq FROM records WHERE session = $1 AND seq <= $2 ORDER BY seq LIMIT $3)`, id, upTo, eraseAtOnce)
 			return err
 		}})
 		switch {
@@ -104,21 +96,14 @@ func (s *Store) erase(ctx context.Context, id string, upTo uint64) error {
 // eraseRest removes what a deletion that was cut short has left.
 func (s *Store) eraseRest(ctx context.Context) {
 	left := map[string]uint64{}
-	rows, err := s.db.read.QueryContext(ctx, `SELECT session, last, deleted_through, registered, sum FROM places WHERE deleted_through > 0 AND EXISTS (SELECT 1 FROM records WHERE records.session = places.session AND seq <= deleted_through)`)
-	for err == nil && rows.Next() {
-		var p place
-		if p, err = scanPlace(rows.Scan); p.session != "" { // else it is damaged, and may not be deleted at all
+	if err := eachRow(ctx, s.db.read, func(scan func(...any) error) error {
+		p, err := scanPlace(scan)
+		if p.session != "" { // else it is damaged, and may not be deleted at all
 			left[p.session] = p.deletedThrough
 		}
-	}
-	if err == nil {
-		err = rows.Close()
-	}
-	if err != nil {
+		return err
+	}, `SELECT session, last, deleted_through, registered, sum FROM places WHERE deleted_through > 0 AND EXISTS (SELECT 1 FROM records WHERE records.session = places.session AND seq <= deleted_through)`); err != nil {
 		s.opts.Logger.Warn("deleted records are not removed from the database yet", "error", err)
-	}
-	if len(left) == 0 {
-		return
 	}
 	s.calls.Go(func() {
 		for id, upTo := range left {

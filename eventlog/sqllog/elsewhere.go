@@ -3,11 +3,9 @@ package sqllog
 import (
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"iter"
 	"strings"
 
-	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
 
 	"github.com/tributary-dev/tributary/eventlog"
@@ -46,29 +44,24 @@ func (s *Store) Elsewhere(ctx context.Context) iter.Seq2[string, error] {
 
 // listenPostgres calls hear with "" once it hears, and then with the payload of each
 // notification until hear returns false. The connection is not used again.
-func listenPostgres(ctx context.Context, pool *sql.DB, hear func(payload string) bool) (err error) {
+func listenPostgres(ctx context.Context, pool *sql.DB, hear func(payload string) bool) error {
 	conn, err := pool.Conn(ctx)
 	if err != nil {
 		return err
 	}
-	_ = conn.Raw(func(c any) error {
-		err = hearAll(ctx, c.(*stdlib.Conn).Conn(), hear) //nolint:forcetypeassert // the pool has connections of this type only
-		return driver.ErrBadConn
-	})
-	_ = conn.Close() // it is bad
-	return err
-}
-
-func hearAll(ctx context.Context, c *pgx.Conn, hear func(payload string) bool) error {
-	if _, err := c.Exec(ctx, "LISTEN tributary_sessions"); err != nil {
-		return err
-	}
-	for more := hear(""); more; {
-		n, err := c.WaitForNotification(ctx)
-		if err != nil {
+	defer discard(conn)
+	return conn.Raw(func(c any) error {
+		conn := c.(*stdlib.Conn).Conn() //nolint:forcetypeassert // the pool has connections of this type only
+		if _, err := conn.Exec(ctx, "LISTEN tributary_sessions"); err != nil {
 			return err
 		}
-		more = hear(n.Payload)
-	}
-	return nil
+		for more := hear(""); more; {
+			n, err := conn.WaitForNotification(ctx)
+			if err != nil {
+				return err
+			}
+			more = hear(n.Payload)
+		}
+		return nil
+	})
 }

@@ -59,11 +59,10 @@ func (w entryRow) entry() eventlog.Entry {
 }
 
 // scanEntry reads the columns of an entry, and others after them.
-func scanEntry(scan func(...any) error, others ...any) (entryRow, error) {
-	var id, agent, title, kind, by, doc str
-	var created, updated, phase, members, archived, check num
-	err := scan(append([]any{&id, &agent, &title, &kind, &by, &created, &updated, &phase, &members, &archived, &doc, &check}, others...)...)
-	return entryRow{
-		string(id), string(agent), string(title), string(kind), string(by), string(doc), int64(created), int64(updated), int64(phase), int64(members), int64(archived), int64(check),
-	}, err
+func scanEntry(scan func(...any) error, others ...any) (w entryRow, err error) {
+	err = scan(append([]any{
+		(*str)(&w.id), (*str)(&w.agent), (*str)(&w.title), (*str)(&w.kind), (*str)(&w.by), (*num)(&w.created), (*num)(&w.updated),
+		(*num)(&w.phase), (*num)(&w.members), (*num)(&w.archived), (*str)(&w.doc), (*num)(&w.check),
+	}, others...)...)
+	return w, err
 }

@@ -20,11 +20,8 @@ const claimLeases = 4
 // AddExporter implements eventlog.Exports.
 func (s *Store) AddExporter(ctx context.Context, exporter string, backfill bool) error {
 	return s.submit(ctx, &op{do: func(ctx context.Context, tx *sql.Tx) error {
-		result, err := s.db.exec(ctx, tx, `INSERT INTO exports (session, exporter, seq, owner, lease_until) VALUES ('', $1, 0, '', 0) ON CONFLICT (session, exporter) DO NOTHING`, exporter)
-		if err != nil || backfill {
-			return err
-		}
-		if n, err := result.RowsAffected(); err != nil || n == 0 {
+		n, err := s.db.exec(ctx, tx, `INSERT INTO exports (session, exporter, seq, owner, lease_until) VALUES ('', $1, 0, '', 0) ON CONFLICT (session, exporter) DO NOTHING`, exporter)
+		if err != nil || backfill || n == 0 {
 			return err
 		}
 		_, err = s.db.exec(ctx, tx, `INSERT INTO exports (session, exporter, seq, owner, lease_until)
@@ -62,11 +59,6 @@ func ofAgents(agents []string, args []any) (string, []any) {
 
 // Unsent implements eventlog.Exports.
 func (s *Store) Unsent(ctx context.Context, exporter string, q eventlog.UnsentQuery) (all []eventlog.UnsentSession, err error) {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
 	since := int64(0)
 	if !q.After.Updated.IsZero() {
 		since = q.After.Updated.UnixMicro()
@@ -77,23 +69,16 @@ func (s *Store) Unsent(ctx context.Context, exporter string, q eventlog.UnsentQu
 		args = append(args, len(mine), mine)
 		of += fmt.Sprintf(` AND NOT EXISTS (SELECT 1 FROM places p WHERE p.session = s.id AND p.owner <> '' AND substr(p.owner, 1, $%d) <> $%d AND p.lease_until > %s)`, len(args)-1, len(args), s.db.now)
 	}
-	err = s.reading(ctx, func(ctx context.Context) error {
+	err = s.read(ctx, func(ctx context.Context) error {
 		all = nil
-		rows, err := s.db.read.QueryContext(ctx, `SELECT s.id, s.updated_at FROM sessions s WHERE (s.updated_at, s.id) > ($2, $3)`+of+
-			` AND EXISTS (SELECT 1 FROM turns t WHERE `+waits+`) ORDER BY s.updated_at, s.id LIMIT $4`, args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close() //nolint:errcheck // Err says what matters
-		for rows.Next() {
+		return eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 			var id str
 			var updated num
-			if err := rows.Scan(&id, &updated); err != nil {
-				return err
-			}
+			err := scan(&id, &updated)
 			all = append(all, eventlog.UnsentSession{Session: string(id), Updated: time.UnixMicro(int64(updated)).UTC()})
-		}
-		return rows.Err()
+			return err
+		}, `SELECT s.id, s.updated_at FROM sessions s WHERE (s.updated_at, s.id) > ($2, $3)`+of+
+			` AND EXISTS (SELECT 1 FROM turns t WHERE `+waits+`) ORDER BY s.updated_at, s.id LIMIT $4`, args...)
 	})
 	return all, err
 }
@@ -143,14 +128,10 @@ func (s *Store) NextUnsent(ctx context.Context, exporter, id string, agents []st
 func (s *Store) claim(exporter, id string, last uint64) (ok bool, err error) {
 	lease := claimLeases * s.opts.Lease.Milliseconds()
 	err = s.do(&op{lazy: true, do: func(ctx context.Context, tx *sql.Tx) error {
-		result, err := s.db.exec(ctx, tx, `INSERT INTO exports (session, exporter, seq, owner, lease_until)
+		n, err := s.db.exec(ctx, tx, `INSERT INTO exports (session, exporter, seq, owner, lease_until)
 			SELECT session, CAST($2 AS text), 0, CAST($4 AS text), `+s.db.now+` + $5 FROM turns WHERE session = $1 AND last = $3
 			ON CONFLICT (session, exporter) DO UPDATE SET owner = excluded.owner, lease_until = excluded.lease_until
 			WHERE (exports.owner = excluded.owner OR exports.lease_until <= `+s.db.now+`) AND exports.seq < $3`, id, exporter, last, s.gateway, lease)
-		if err != nil {
-			return err
-		}
-		n, err := result.RowsAffected()
 		ok = n > 0
 		return err
 	}})
@@ -169,16 +150,11 @@ func (s *Store) Sent(ctx context.Context, exporter, id string, stop uint64) erro
 
 // Position implements eventlog.Exports.
 func (s *Store) Position(ctx context.Context, exporter, id string, agents []string) (stop uint64, ok bool, err error) {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return 0, false, err
-	}
-	defer done()
-	if !plain(id) {
-		return 0, false, nil
-	}
 	of, args := ofAgents(agents, []any{exporter, id})
-	err = s.reading(ctx, func(ctx context.Context) error {
+	err = s.read(ctx, func(ctx context.Context) error {
+		if !plain(id) {
+			return nil
+		}
 		var position num
 		err := s.db.read.QueryRowContext(ctx, `SELECT COALESCE((SELECT e.seq FROM exports e WHERE e.session = s.id AND e.exporter = $1), 0) FROM sessions s WHERE s.id = $2`+of, args...).Scan(&position)
 		if ok = err == nil; ok {
@@ -194,13 +170,8 @@ func (s *Store) Position(ctx context.Context, exporter, id string, agents []stri
 
 // CountUnsent implements eventlog.Exports.
 func (s *Store) CountUnsent(ctx context.Context, exporter string, agents []string) (n int, err error) {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer done()
 	of, args := ofAgents(agents, []any{exporter})
-	err = s.reading(ctx, func(ctx context.Context) error {
+	err = s.read(ctx, func(ctx context.Context) error {
 		return s.db.read.QueryRowContext(ctx, `SELECT CAST(COALESCE(sum((SELECT count(*) FROM turns t WHERE `+waits+`)), 0) AS bigint) FROM sessions s WHERE true`+of, args...).Scan(&n)
 	})
 	return n, err

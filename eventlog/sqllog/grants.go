@@ -21,26 +21,14 @@ func (s *Store) AddGrant(ctx context.Context, agent, id string, doc []byte, most
 
 // Grants implements eventlog.Grants.
 func (s *Store) Grants(ctx context.Context, agent string) (docs [][]byte, err error) {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	err = s.reading(ctx, func(ctx context.Context) error {
+	err = s.read(ctx, func(ctx context.Context) error {
 		docs = nil
-		rows, err := s.db.read.QueryContext(ctx, `SELECT doc FROM grants WHERE agent = $1 ORDER BY id`, column(agent))
-		if err != nil {
-			return err
-		}
-		defer rows.Close() //nolint:errcheck // Err says what matters
-		for rows.Next() {
+		return eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 			var doc str
-			if err := rows.Scan(&doc); err != nil {
-				return err
-			}
+			err := scan(&doc)
 			docs = append(docs, []byte(doc))
-		}
-		return rows.Err()
+			return err
+		}, `SELECT doc FROM grants WHERE agent = $1 ORDER BY id`, column(agent))
 	})
 	return docs, err
 }
@@ -48,11 +36,7 @@ func (s *Store) Grants(ctx context.Context, agent string) (docs [][]byte, err er
 // RemoveGrant implements eventlog.Grants.
 func (s *Store) RemoveGrant(ctx context.Context, agent, id string) (there bool, err error) {
 	err = s.submit(ctx, &op{do: func(ctx context.Context, tx *sql.Tx) error {
-		result, err := s.db.exec(ctx, tx, `DELETE FROM grants WHERE agent = $1 AND id = $2`, column(agent), column(id))
-		if err != nil {
-			return err
-		}
-		n, err := result.RowsAffected()
+		n, err := s.db.exec(ctx, tx, `DELETE FROM grants WHERE agent = $1 AND id = $2`, column(agent), column(id))
 		there = n > 0
 		return err
 	}})

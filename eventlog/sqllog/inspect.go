@@ -28,27 +28,9 @@ func (s *Store) inspect() {
 	}
 }
 
-// each reads rows until one of them is an error.
-func (s *Store) each(ctx context.Context, one func(scan func(...any) error) error, query string, args ...any) error {
-	rows, err := s.db.read.QueryContext(ctx, query, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close() //nolint:errcheck // Err says what matters
-	for rows.Next() {
-		if s.isClosed() {
-			return eventlog.ErrClosed
-		}
-		if err := one(rows.Scan); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
-
 // inspectEntries checks the entries of sessions, and that each has a place.
 func (s *Store) inspectEntries(ctx context.Context) error {
-	return s.each(ctx, func(scan func(...any) error) error {
+	return eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 		var placed bool
 		var members int64
 		e, err := scanEntry(scan, &placed, &members)
@@ -67,7 +49,7 @@ func (s *Store) inspectEntries(ctx context.Context) error {
 // content, so that lists show it.
 func (s *Store) inspectPlaces(ctx context.Context) error {
 	var lost []string
-	err := s.each(ctx, func(scan func(...any) error) error {
+	err := eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 		var session str
 		var listed bool
 		p, err := scanPlace(scan, &session, &listed)
@@ -100,7 +82,7 @@ func (s *Store) list(session string) {
 }
 
 func (s *Store) inspectMembers(ctx context.Context) error {
-	return s.each(ctx, func(scan func(...any) error) error {
+	return eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 		var session, person, role str
 		var sum num
 		var placed bool
@@ -114,7 +96,7 @@ func (s *Store) inspectMembers(ctx context.Context) error {
 
 // inspectTurns checks that turns have their first record and their stop.
 func (s *Store) inspectTurns(ctx context.Context) error {
-	return s.each(ctx, func(scan func(...any) error) error {
+	return eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 		var session, turn str
 		var first, last, sum, end num
 		var begun, ended bool
@@ -167,7 +149,7 @@ func (s *Store) inspectSession(ctx context.Context, id string) error {
 		return err
 	}
 	newest, scanRow := p.deletedThrough, rowScanner()
-	return s.each(ctx, func(scan func(...any) error) error {
+	return eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 		r, err := scanRow(scan)
 		switch {
 		case err != nil:

@@ -3,8 +3,9 @@ package sqllog
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,7 +47,7 @@ func (s *Store) renewal(now time.Time) *op {
 				return err
 			}
 			if at-s.renewed.Load() >= int64(s.opts.Lease) {
-				kept, err = s.owned(ctx, tx)
+				kept, err = owners(tx.QueryContext(ctx, `SELECT session, owner, term FROM places WHERE owner = $1`, s.owner))
 			}
 			return err
 		},
@@ -57,24 +58,6 @@ func (s *Store) renewal(now time.Time) *op {
 			s.renewed.Store(at) // last: from now on those that are left are leased
 		},
 	}
-}
-
-// owned reads which sessions this gateway owns.
-func (s *Store) owned(ctx context.Context, tx *sql.Tx) (_ map[string]ownership, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT session, owner, term FROM places WHERE owner = $1`, s.owner)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	kept := map[string]ownership{}
-	for rows.Next() {
-		id, o, err := scanOwnership(rows.Scan)
-		if err != nil {
-			return nil, err
-		}
-		kept[id] = o
-	}
-	return kept, rows.Err()
 }
 
 // keepOnly loses the sessions that were taken by others.
@@ -92,11 +75,7 @@ func (s *Store) keepOnly(kept map[string]ownership) {
 func (s *Store) all() []*session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	all := make([]*session, 0, len(s.sessions))
-	for _, se := range s.sessions {
-		all = append(all, se)
-	}
-	return all
+	return slices.AppendSeq(make([]*session, 0, len(s.sessions)), maps.Values(s.sessions))
 }
 
 // Owned implements eventlog.Owner.

@@ -197,13 +197,10 @@ func (l *liveBuffer) drop(before time.Time) {
 	if len(gone) == 0 {
 		return
 	}
-	kept := make([]trace.Record, 0, len(l.records))
-	for _, r := range l.records {
-		if !gone[r.Turn] {
-			kept = append(kept, r)
-			continue
+	l.records = slices.DeleteFunc(slices.Clone(l.records), func(r trace.Record) bool {
+		if gone[r.Turn] {
+			l.bytes -= trace.ApproxSize(r.Payload)
 		}
-		l.bytes -= trace.ApproxSize(r.Payload)
-	}
-	l.records = kept
+		return gone[r.Turn]
+	})
 }

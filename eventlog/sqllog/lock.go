@@ -25,12 +25,13 @@ func lockDir(dir string) (dirLock, error) {
 		return nil, fmt.Errorf("open the lock of the data directory: %w", err)
 	}
 	lock := dirLock{f}
-	ok, err := waitLock(func() (bool, error) { return tryLock(f) })
+	ok, err := waitLock(f)
 	if err == nil && ok {
 		var folder *os.File
-		ok, err = waitLock(func() (ok bool, err error) { folder, ok, err = tryFolder(dir); return ok, err })
-		if folder != nil {
+		if folder, err = os.Open(dir); err == nil {
 			lock = append(lock, folder)
+			free, failed := waitLock(folder)
+			ok = free || failed != nil // Windows and file systems such as NFS cannot lock directories
 		}
 	}
 	if err == nil && !ok {
@@ -53,11 +54,11 @@ type dirLock []*os.File
 
 // Close unlocks the directory.
 func (l dirLock) Close() error {
-	var all error
+	var all []error
 	for _, f := range l {
-		all = errors.Join(all, f.Close())
+		all = append(all, f.Close())
 	}
-	return all
+	return errors.Join(all...)
 }
 
 // lockWithin is how long a lock is waited for that somebody holds. A process that
@@ -65,9 +66,9 @@ func (l dirLock) Close() error {
 // birth and its own program and holds the lock for that moment.
 const lockWithin = time.Second
 
-func waitLock(try func() (bool, error)) (ok bool, err error) {
+func waitLock(f *os.File) (ok bool, err error) {
 	for began := time.Now(); ; time.Sleep(20 * time.Millisecond) {
-		if ok, err = try(); ok || err != nil || time.Since(began) > lockWithin {
+		if ok, err = tryLock(f); ok || err != nil || time.Since(began) > lockWithin {
 			return ok, err
 		}
 	}
@@ -75,10 +76,11 @@ func waitLock(try func() (bool, error)) (ok bool, err error) {
 
 // writeHolder writes who holds the directory.
 func writeHolder(f *os.File) error {
-	if err := f.Truncate(0); err != nil {
-		return fmt.Errorf("write the lock of the data directory: %w", err)
+	err := f.Truncate(0)
+	if err == nil {
+		_, err = fmt.Fprintf(f, "process %d (started %s)\n", os.Getpid(), time.Now().Format(time.RFC3339))
 	}
-	if _, err := f.WriteAt([]byte(self()+"\n"), 0); err != nil {
+	if err != nil {
 		return fmt.Errorf("write the lock of the data directory: %w", err)
 	}
 	return nil
@@ -92,8 +94,4 @@ func holder(f *os.File) string {
 		return who
 	}
 	return "another process"
-}
-
-func self() string {
-	return fmt.Sprintf("process %d (started %s)", os.Getpid(), time.Now().Format(time.RFC3339))
 }

@@ -16,18 +16,3 @@ func tryLock(f *os.File) (bool, error) {
 	}
 	return err == nil, err
 }
-
-// tryFolder locks a directory for this process. A file system that cannot lock directories,
-// such as NFS, gives neither a lock nor an error.
-func tryFolder(dir string) (*os.File, bool, error) {
-	f, err := os.Open(dir)
-	if err != nil {
-		return nil, false, err
-	}
-	ok, err := tryLock(f)
-	if ok {
-		return f, true, nil
-	}
-	_ = f.Close()
-	return nil, err != nil, nil
-}

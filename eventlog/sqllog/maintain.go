@@ -28,7 +28,7 @@ func (s *Store) liveLimit() int {
 // arm starts the sweeper when there is something to sweep. The caller holds s.mu.
 func (s *Store) arm() {
 	switch {
-	case s.closed:
+	case s.isClosed():
 	case s.sweeper == nil:
 		s.sweeper = time.AfterFunc(sweepEvery, s.sweep)
 	case len(s.sessions) == 1:
@@ -41,7 +41,7 @@ func (s *Store) arm() {
 func (s *Store) sweep() {
 	now := time.Now()
 	s.mu.Lock()
-	if s.closed || len(s.sessions) == 0 {
+	if s.isClosed() || len(s.sessions) == 0 {
 		s.mu.Unlock()
 		return
 	}
@@ -64,7 +64,7 @@ func (s *Store) sweep() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.closed && len(s.sessions) > 0 {
+	if !s.isClosed() && len(s.sessions) > 0 {
 		s.sweeper.Reset(sweepEvery)
 	}
 }
@@ -77,7 +77,7 @@ func (s *Store) release(se *session, now time.Time) {
 	}
 	s.mu.Lock()
 	rests := now.Sub(se.used) >= s.opts.Idle && len(se.live.ended) == 0
-	idle := se.uses == 0 && se.released == nil && (rests || s.draining) && !s.closed
+	idle := se.uses == 0 && se.released == nil && (rests || s.draining) && !s.isClosed()
 	if idle {
 		se.released = make(chan struct{})
 	}

@@ -13,14 +13,6 @@ import (
 
 // Turns implements eventlog.Store.
 func (s *Store) Turns(ctx context.Context, id string, before uint64, limit int) (turns []eventlog.TurnMark, err error) {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	if !plain(id) {
-		return nil, nil
-	}
 	first := int64(math.MaxInt64)
 	if before != 0 && before < math.MaxInt64 {
 		first = int64(before)
@@ -28,27 +20,24 @@ func (s *Store) Turns(ctx context.Context, id string, before uint64, limit int) 
 	if limit <= 0 {
 		limit = math.MaxInt32
 	}
-	err = s.reading(ctx, func(ctx context.Context) error {
-		turns = nil
-		rows, err := s.db.read.QueryContext(ctx, `SELECT turn, first, last, sum, end_sum FROM turns WHERE session = $1 AND first < $2 ORDER BY first DESC LIMIT $3`, id, first, limit)
-		if err != nil {
-			return err
+	err = s.read(ctx, func(ctx context.Context) error {
+		if turns = nil; !plain(id) {
+			return nil
 		}
-		defer rows.Close() //nolint:errcheck // Err says what matters
-		for rows.Next() {
+		return eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 			var turn str
 			var first, last, sum, end num
-			if err := rows.Scan(&turn, &first, &last, &sum, &end); err != nil {
+			if err := scan(&turn, &first, &last, &sum, &end); err != nil {
 				return err
 			}
 			m := eventlog.TurnMark{Turn: string(turn), First: first.seq(), Last: last.seq()}
 			if turnSum(id, m.Turn, m.First) != int64(sum) || last != 0 && turnSum(id, m.Turn, m.Last) != int64(end) {
 				s.note(id, "the place of a turn")
-				continue
+				return nil
 			}
 			turns = append(turns, m)
-		}
-		return rows.Err()
+			return nil
+		}, `SELECT turn, first, last, sum, end_sum FROM turns WHERE session = $1 AND first < $2 ORDER BY first DESC LIMIT $3`, id, first, limit)
 	})
 	slices.Reverse(turns)
 	return turns, err
@@ -58,7 +47,7 @@ func (s *Store) Turns(ctx context.Context, id string, before uint64, limit int) 
 func (s *Store) Messages(ctx context.Context, id string) iter.Seq2[eventlog.MessageMark, error] {
 	return func(yield func(eventlog.MessageMark, error) bool) {
 		v, err := s.admitted(ctx, id, math.MaxInt64)
-		after, to := v.deletedThrough, min(v.durable, v.shown)
+		after, to := v.deletedThrough, min(v.durable, v.last)
 		for err == nil && after < to {
 			marks, next, failed := s.markPage(ctx, id, after, to)
 			for _, m := range marks {
@@ -79,25 +68,14 @@ func (s *Store) Messages(ctx context.Context, id string) iter.Seq2[eventlog.Mess
 
 // markPage reads the marks of some messages. An id that fits no column is in the body.
 func (s *Store) markPage(ctx context.Context, id string, after, to uint64) (marks []eventlog.MessageMark, next uint64, err error) {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return nil, 0, err
-	}
-	defer done()
-	err = s.reading(ctx, func(ctx context.Context) error {
+	err = s.read(ctx, func(ctx context.Context) error {
 		marks, next = nil, after
-		rows, err := s.db.read.QueryContext(ctx, `SELECT seq, turn, kind, message_id, person, at, id, mark_sum, CASE WHEN message_id = '' THEN body END
-			FROM records WHERE session = $1 AND seq > $2 AND seq <= $3 AND message_id IS NOT NULL ORDER BY seq LIMIT $4`, id, after, to, fullPage)
-		if err != nil {
-			return err
-		}
-		defer rows.Close() //nolint:errcheck // Err says what matters
-		for rows.Next() {
+		return eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 			var turn, kind str
 			var seq, at, sum num
 			var message, person, form opt
 			var body []byte
-			if err := rows.Scan(&seq, &turn, &kind, &message, &person, &at, &form, &sum, &body); err != nil {
+			if err := scan(&seq, &turn, &kind, &message, &person, &at, &form, &sum, &body); err != nil {
 				return err
 			}
 			next = max(next, seq.seq())
@@ -105,11 +83,12 @@ func (s *Store) markPage(ctx context.Context, id string, after, to uint64) (mark
 			m, ok := whole.mark()
 			if whole.sumOfMark() != int64(sum) || !ok {
 				s.note(id, fmt.Sprint("record ", seq))
-				continue
+				return nil
 			}
 			marks = append(marks, m)
-		}
-		return rows.Err()
+			return nil
+		}, `SELECT seq, turn, kind, message_id, person, at, id, mark_sum, CASE WHEN message_id = '' THEN body END
+			FROM records WHERE session = $1 AND seq > $2 AND seq <= $3 AND message_id IS NOT NULL ORDER BY seq LIMIT $4`, id, after, to, fullPage)
 	})
 	return marks, next, err
 }

@@ -1,6 +1,7 @@
 package sqllog
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,37 +13,30 @@ import (
 // start, too.
 const nameFile = "gateway"
 
-// name is what the file says.
-type name struct {
-	gateway string
-	lost    bool // the newest commits may be missing
-}
-
-// readName reads the name of this gateway. A database that the gateway has used, and that is
-// missing now or lacks commits, is an error.
-func (s *Store) readName() (n name, err error) {
+// readName reads the name of this gateway, and whether the newest commits may be lost. A database that
+// the gateway has used, and that is missing now or lacks commits, is an error.
+func (s *Store) readName() (gateway string, lost bool, err error) {
 	path, database := filepath.Join(s.opts.Dir, nameFile), filepath.Join(s.opts.Dir, databaseFile)
 	text, err := os.ReadFile(path)
 	if err != nil && !os.IsNotExist(err) {
-		return n, fmt.Errorf("the file %s cannot be read: correct its permissions: %w", path, reason(err))
+		return "", false, fmt.Errorf("the file %s cannot be read: correct its permissions: %w", path, reason(err))
 	}
 	words := append(strings.Fields(string(text)), "", "", "")
-	n.gateway = words[0]
 	if s.opts.URL != "" || words[1] != databaseFile || s.opts.shared {
-		return n, nil
+		return words[0], false, nil
 	}
 	if file, err := os.Stat(database); os.IsNotExist(err) || err == nil && file.Size() == 0 {
-		return n, fmt.Errorf("the database %s is missing or empty, and this gateway has kept sessions in it: restore a back-up, or choose an empty --data directory to begin without them", database)
+		return "", false, fmt.Errorf("the database %s is missing or empty, and this gateway has kept sessions in it: restore a back-up, or choose an empty --data directory to begin without them", database)
 	}
 	killed := words[2] != ""
 	if killed && words[2] == machineStart() && lacksCommits(database) {
-		return n, damagedSentence(database, &damageError{"its journal " + database + "-wal lacks commits"})
+		return "", false, damagedSentence(database, errors.New("its journal "+database+"-wal lacks commits"))
 	}
 	if journal, err := os.Stat(database + "-wal"); killed && (err != nil || journal.Size() == 0) {
 		s.opts.Logger.Warn("the gateway was killed, and the journal of its database is missing: if you have not restored a back-up, the newest records are lost", "journal", database+"-wal")
-		n.lost = true
+		lost = true
 	}
-	return n, nil
+	return words[0], lost, nil
 }
 
 // machineStart names the start of the machine where the system has a name for it. After

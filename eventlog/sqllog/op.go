@@ -124,14 +124,10 @@ func (o *op) complete(s *Store, err error) {
 	if se != nil {
 		se.mu.Lock()
 		defer se.mu.Unlock()
-		for i, f := range se.flight {
-			if f == o {
-				se.flight = slices.Concat(se.flight[:i], se.flight[i+1:]) // an array of its own: the old one keeps the op
-				break
-			}
+		if i := slices.Index(se.flight, o); i >= 0 {
+			se.flight = slices.Concat(se.flight[:i], se.flight[i+1:]) // an array of its own: the old one keeps the op
 		}
-		switch {
-		case err == nil:
+		if err == nil {
 			if se.term == 0 {
 				se.term = se.seen + 1
 				se.leased.Store(s.attempted)
@@ -139,7 +135,7 @@ func (o *op) complete(s *Store, err error) {
 			if o.first != 0 {
 				o.show(s)
 			}
-		default:
+		} else {
 			o.undo(s, err)
 		}
 	}

@@ -2,6 +2,7 @@ package sqllog
 
 import (
 	"context"
+	"database/sql"
 
 	"github.com/tributary-dev/tributary/eventlog"
 )
@@ -33,10 +34,20 @@ type ownership struct {
 	term  int64
 }
 
-// scanOwnership reads an owner behind the name of the session.
-func scanOwnership(scan func(...any) error) (session string, o ownership, err error) {
-	err = scan(&session, &o.owner, &o.term)
-	return session, o, err
+// owners reads the names of sessions, their owners and terms.
+func owners(rows *sql.Rows, err error) (map[string]ownership, error) {
+	if err != nil {
+		return nil, err
+	}
+	all := map[string]ownership{}
+	err = scanRows(rows, func(scan func(...any) error) error {
+		var session string
+		var o ownership
+		err := scan(&session, &o.owner, &o.term)
+		all[session] = o
+		return err
+	})
+	return all, err
 }
 
 // scanPlace reads a place, its session first and its checksum last. One that is damaged

@@ -50,8 +50,8 @@ func openPostgres(ctx context.Context, o Options, gateway string) (_ *db, err er
 	d := &db{
 		read: &reader{DB: p}, write: w, now: `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)`, attempt: attempt,
 		begin: func(ctx context.Context, sync bool) (*sql.Tx, error) { return beginPostgres(ctx, w, sync) },
-		exec: func(ctx context.Context, tx *sql.Tx, query string, args ...any) (sql.Result, error) {
-			return tx.ExecContext(ctx, query, args...)
+		exec: func(ctx context.Context, tx *sql.Tx, query string, args ...any) (int64, error) {
+			return affected(tx.ExecContext(ctx, query, args...))
 		},
 		terms: postgresTerms, insert: postgresInsert, keep: postgresKeep, words: postgresWords{},
 		listen:   func(ctx context.Context, hear func(string) bool) error { return listenPostgres(ctx, p, hear) },
@@ -98,28 +98,8 @@ func beginPostgres(ctx context.Context, p *sql.DB, sync bool) (*sql.Tx, error) {
 	return tx, nil
 }
 
-func postgresTerms(ctx context.Context, tx *sql.Tx, sessions []*session) (_ map[string]ownership, err error) {
-	terms := map[string]ownership{}
-	if len(sessions) == 0 {
-		return terms, nil
-	}
-	ids := make([]string, len(sessions))
-	for i, se := range sessions {
-		ids[i] = se.id
-	}
-	rows, err := tx.QueryContext(ctx, `SELECT session, owner, term FROM places WHERE session = ANY($1) ORDER BY session FOR SHARE`, ids)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
-		id, o, err := scanOwnership(rows.Scan)
-		if err != nil {
-			return nil, err
-		}
-		terms[id] = o
-	}
-	return terms, rows.Err()
+func postgresTerms(ctx context.Context, tx *sql.Tx, sessions []string) (map[string]ownership, error) {
+	return owners(tx.QueryContext(ctx, `SELECT session, owner, term FROM places WHERE session = ANY($1) ORDER BY session FOR SHARE`, sessions))
 }
 
 func postgresInsert(ctx context.Context, tx *sql.Tx, rows []row) (int64, error) {
@@ -134,13 +114,9 @@ func postgresInsert(ctx context.Context, tx *sql.Tx, rows []row) (int64, error) 
 		ns[i], ids[i], parents[i], actors[i] = r.ns, r.id, r.parent, r.actor
 		prevs[i], sums[i], markSums[i] = int64(r.prev), r.bodySum(), r.sumOfMark() //nolint:gosec // as above
 	}
-	result, err := tx.ExecContext(ctx, `INSERT INTO records (`+recordColumns+`)
+	return affected(tx.ExecContext(ctx, `INSERT INTO records (`+recordColumns+`)
 		SELECT * FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[], $8::bigint[], $9::bigint[], $10::text[], $11::text[], $12::text[], $13::bytea[], $14::bigint[], $15::bigint[]) ON CONFLICT (session, seq) DO NOTHING`,
-		sessions, seqs, prevs, turns, kinds, messages, persons, ats, ns, ids, parents, actors, bodies, sums, markSums)
-	if err != nil {
-		return 0, err
-	}
-	return result.RowsAffected()
+		sessions, seqs, prevs, turns, kinds, messages, persons, ats, ns, ids, parents, actors, bodies, sums, markSums))
 }
 
 func postgresKeep(ctx context.Context, tx *sql.Tx, rows []checkpoint) error {

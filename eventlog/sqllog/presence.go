@@ -6,7 +6,6 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"strings"
 	"sync"
 	"time"
 )
@@ -26,14 +25,6 @@ const (
 	aloneMark = "-- alone:"
 )
 
-// besideError says that older gateways run, which a step of the schema would break.
-type besideError struct{ there, needs int64 }
-
-// Error implements error.
-func (e *besideError) Error() string {
-	return fmt.Sprintf("its schema has version %d, and the gateways that run on it now cannot go on with version %d: stop all of them first, then start this program", e.there, e.needs)
-}
-
 // presence is the lock that this gateway holds while it runs.
 type presence struct {
 	db *db
@@ -41,19 +32,18 @@ type presence struct {
 	mu      sync.Mutex
 	conn    *sql.Conn // has the lock; nil: it was lost
 	release func()    // gives it back, and closes the connection
-	trouble error     // why the database did not answer last
-	since   time.Time // when it began not to; zero: it answers
+	since   time.Time // when the database began not to answer; zero: it answers
 }
 
 // join waits for its share of the lock, as long as another gateway changes the schema.
-func (p *presence) join(ctx context.Context) error {
+func (p *presence) join(ctx context.Context) (*sql.Conn, error) {
 	conn, err := p.db.write.Conn(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock_shared($1)`, int64(presenceID)); err != nil {
 		discard(conn)
-		return err
+		return nil, err
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -64,7 +54,7 @@ func (p *presence) join(ctx context.Context) error {
 		_, _ = conn.ExecContext(ctx, `SELECT pg_advisory_unlock_shared($1)`, int64(presenceID)) // a connection that is lost holds nothing
 		discard(conn)
 	}
-	return nil
+	return conn, nil
 }
 
 // discard closes a connection of a pool for good: with it go its locks.
@@ -91,12 +81,10 @@ func (p *presence) look(ctx context.Context) error {
 	conn := p.conn
 	p.mu.Unlock()
 	if conn == nil {
-		if err := p.join(ctx); err != nil {
+		var err error
+		if conn, err = p.join(ctx); err != nil {
 			return err
 		}
-		p.mu.Lock()
-		conn = p.conn
-		p.mu.Unlock()
 	}
 	var standby bool
 	if err := conn.QueryRowContext(ctx, `SELECT pg_is_in_recovery()`).Scan(&standby); err != nil {
@@ -126,14 +114,14 @@ func (s *Store) keepPresent() {
 		}
 		err := p.look(s.life)
 		p.mu.Lock()
-		was := p.trouble
-		if p.trouble = err; err == nil {
+		answered := p.since.IsZero()
+		if err == nil {
 			p.since = time.Time{}
-		} else if was == nil {
+		} else if answered {
 			p.since = time.Now()
 		}
 		p.mu.Unlock()
-		if err != nil && was == nil {
+		if err != nil && answered {
 			s.opts.Logger.Warn("the database does not answer as it should", "error", s.db.sentence(err))
 		}
 	}
@@ -146,7 +134,7 @@ func (s *Store) Reachable() error {
 	}
 	s.db.present.mu.Lock()
 	defer s.db.present.mu.Unlock()
-	if s.db.present.trouble != nil {
+	if !s.db.present.since.IsZero() {
 		return errors.New("the database does not answer as it should: the gateway's own log says why")
 	}
 	return nil
@@ -165,19 +153,17 @@ func (s *Store) waits(began time.Time) bool {
 	return time.Since(began) <= s.opts.Patience
 }
 
-// alone keeps other gateways out until a transaction ends, or returns the error if some run. Gateways of
-// releases before the lock show by their leases that they run. Earlier processes of this gateway do not count.
-func (d *db) alone(ctx context.Context, tx *sql.Tx, gateway string, beside *besideError) error {
+// alone keeps other gateways out until a transaction ends. It is an error if some run, which a step of the schema
+// would break. Gateways of releases before the lock show by their leases that they run. Earlier processes of this
+// gateway do not count.
+func (d *db) alone(ctx context.Context, tx *sql.Tx, gateway string, there, needs int64) error {
 	var held, owned bool
 	if err := tx.QueryRowContext(ctx, `SELECT pg_try_advisory_xact_lock($1), EXISTS (SELECT 1 FROM places WHERE owner <> '' AND NOT starts_with(owner, $2) AND lease_until > `+d.now+`)`,
 		int64(presenceID), gateway+":").Scan(&held, &owned); err != nil {
 		return err
 	}
 	if !held || owned {
-		return beside
+		return fmt.Errorf("its schema has version %d, and the gateways that run on it now cannot go on with version %d: stop all of them first, then start this program", there, needs)
 	}
 	return nil
 }
-
-// isAlone reports whether no older gateway can run beside a step.
-func isAlone(step string) bool { return strings.Contains(step, aloneMark) }

@@ -23,9 +23,9 @@ const (
 
 // view is what a reader may see of a session: one moment of it.
 type view struct {
-	deletedThrough, durable, last uint64
-	// shown is where visibility ends. Records behind it may be committed already.
-	shown uint64
+	deletedThrough, durable uint64
+	// last is where visibility ends. Records behind it may be committed already.
+	last uint64
 	// live are the ephemeral records after the reader's mark, in order.
 	live []trace.Record
 	// recent are durable records that memory has: all behind stored.
@@ -60,6 +60,16 @@ func (s *Store) reading(ctx context.Context, do func(context.Context) error) err
 	}
 }
 
+// read is reading for a call that comes from outside. A closed store admits none.
+func (s *Store) read(ctx context.Context, do func(context.Context) error) error {
+	done, err := s.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return s.reading(ctx, do)
+}
+
 // look takes a view. Of a session that this store writes to, memory knows best.
 func (s *Store) look(ctx context.Context, id string, after uint64) (v view, err error) {
 	if !plain(id) {
@@ -88,7 +98,7 @@ func (s *Store) look(ctx context.Context, id string, after uint64) (v view, err 
 			continue // it was taken meanwhile, and memory may have what was not read here
 		}
 		last := max(now.last, now.durable, now.checkpointed)
-		return view{deletedThrough: now.deletedThrough, durable: now.durable, stored: now.durable, last: last, shown: last, live: open}, nil
+		return view{deletedThrough: now.deletedThrough, durable: now.durable, stored: now.durable, last: last, live: open}, nil
 	}
 }
 
@@ -96,7 +106,7 @@ func (s *Store) look(ctx context.Context, id string, after uint64) (v view, err 
 // database has a commit before memory shows the ephemeral records in front of it. A closed store has no view.
 func (s *Store) peek(id string, after uint64) (v view, ok bool) {
 	s.mu.Lock()
-	se, closed := s.sessions[id], s.closed
+	se, closed := s.sessions[id], s.isClosed()
 	s.mu.Unlock()
 	if se == nil || closed {
 		return v, false
@@ -107,8 +117,7 @@ func (s *Store) peek(id string, after uint64) (v view, ok bool) {
 		return v, false
 	}
 	v = view{deletedThrough: se.deletedThrough, durable: se.durable, last: se.visible(), recent: slices.Clip(se.live.recent), stored: se.live.stored}
-	v.shown = v.last
-	v.live = se.live.after(id, max(after, se.deletedThrough), v.shown)
+	v.live = se.live.after(id, max(after, se.deletedThrough), v.last)
 	return v, true
 }
 
@@ -143,7 +152,7 @@ func (s *Store) Recent(id string, after uint64) (records []trace.Record, all boo
 	if !known || after < v.stored {
 		return nil, false
 	}
-	recent := v.recent[:countUpTo(v.recent, v.shown)]
+	recent := v.recent[:countUpTo(v.recent, v.last)]
 	recent = recent[countUpTo(recent, after):]
 	switch {
 	case len(recent) == 0:
@@ -180,7 +189,7 @@ func (s *Store) admitted(ctx context.Context, id string, after uint64) (view, er
 // durable yields the durable records of a view behind a number, up to until (0: all).
 func (s *Store) durable(ctx context.Context, id string, v view, after, until uint64) iter.Seq2[trace.Record, error] {
 	return func(yield func(trace.Record, error) bool) {
-		after, to := max(after, v.deletedThrough), min(v.durable, v.shown)
+		after, to := max(after, v.deletedThrough), min(v.durable, v.last)
 		if until != 0 {
 			to = min(to, until)
 		}

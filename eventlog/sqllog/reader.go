@@ -42,6 +42,31 @@ func (r *reader) QueryContext(ctx context.Context, query string, args ...any) (*
 	return stmt.QueryContext(ctx, args...)
 }
 
+// querier is the connections that read, a database, or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// eachRow reads the rows of an answer until one of them is an error.
+func eachRow(ctx context.Context, from querier, one func(scan func(...any) error) error, query string, args ...any) error {
+	rows, err := from.QueryContext(ctx, query, args...)
+	if err != nil {
+		return err
+	}
+	return scanRows(rows, one)
+}
+
+// scanRows is eachRow for an answer that is there, and closes it.
+func scanRows(rows *sql.Rows, one func(scan func(...any) error) error) error {
+	defer rows.Close() //nolint:errcheck // Err says what matters
+	for rows.Next() {
+		if err := one(rows.Scan); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
 // QueryRowContext is that of [sql.DB].
 func (r *reader) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
 	if r.compiled != nil {

@@ -81,7 +81,7 @@ func lockIdle(dir string) (lock dirLock, err error) {
 		if err != nil {
 			continue
 		}
-		free, failed := waitLock(func() (bool, error) { return tryLock(f) })
+		free, failed := waitLock(f)
 		if failed == nil && !free {
 			held := &eventlog.HeldError{What: "the data directory " + dir, Holder: holder(f)}
 			return nil, errors.Join(held, f.Close(), lock.Close())
@@ -143,7 +143,7 @@ func count(ctx context.Context, room string) (all []RecoveredSession, err error)
 	}
 	<-s.inspected
 	records, scanRow := map[string]int{}, rowScanner()
-	err = s.each(ctx, func(scan func(...any) error) error {
+	err = eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 		one, err := scanRow(scan)
 		if err == nil && one.whole() {
 			records[one.session]++
@@ -152,7 +152,7 @@ func count(ctx context.Context, room string) (all []RecoveredSession, err error)
 	}, `SELECT `+recordColumns+` FROM records`)
 	damage := s.Damage().Sessions
 	ids := slices.Concat(slices.Collect(maps.Keys(records)), slices.Collect(maps.Keys(damage)))
-	failed := s.each(ctx, func(scan func(...any) error) error {
+	failed := eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 		var id str
 		err := scan(&id)
 		ids = append(ids, string(id))

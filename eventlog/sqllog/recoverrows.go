@@ -22,19 +22,12 @@ type table struct {
 // tablesOf are the tables of the new database that Open cannot make again from the others, with the columns that
 // the damaged one has.
 func (r *recovery) tablesOf(ctx context.Context) (all []table, err error) {
-	rows, err := r.to.QueryContext(ctx, `SELECT l.name, group_concat(c.name, ' '), group_concat(c.name || ' %[1]s', ', ' ORDER BY pk) FILTER (WHERE pk > 0), min(c.name) FILTER (WHERE pk = 1), wr
-		FROM pragma_table_list l, pragma_table_info(l.name) c WHERE l.schema = 'main' AND l.type = 'table' AND l.name NOT LIKE 'sqlite_%' AND l.name NOT IN ('goose_db_version', 'store', 'searched')
-		GROUP BY l.name ORDER BY l.name`)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close() //nolint:errcheck // Err says what matters
-	for rows.Next() {
+	err = eachRow(ctx, r.to, func(scan func(...any) error) error {
 		var t table
 		var columns string
 		var withoutRowID bool
-		if err := rows.Scan(&t.name, &columns, &t.order, &t.key, &withoutRowID); err != nil {
-			return nil, err
+		if err := scan(&t.name, &columns, &t.order, &t.key, &withoutRowID); err != nil {
+			return err
 		}
 		if !withoutRowID { // in the order of the file, and not of an index
 			t.order = "rowid %[1]s"
@@ -42,11 +35,14 @@ func (r *recovery) tablesOf(ctx context.Context) (all []table, err error) {
 		err := r.from.QueryRowContext(ctx, `SELECT COALESCE(group_concat(name, ', '), ''), count(*) FROM pragma_table_info($1) WHERE ' ' || $2 || ' ' LIKE '% ' || name || ' %'`, t.name, columns).Scan(&t.columns, &t.width)
 		if err != nil || t.width == 0 {
 			r.tables = append(r.tables, t.name)
-			continue
+			return nil
 		}
 		all = append(all, t)
-	}
-	return all, rows.Err()
+		return nil
+	}, `SELECT l.name, group_concat(c.name, ' '), group_concat(c.name || ' %[1]s', ', ' ORDER BY pk) FILTER (WHERE pk > 0), min(c.name) FILTER (WHERE pk = 1), wr
+		FROM pragma_table_list l, pragma_table_info(l.name) c WHERE l.schema = 'main' AND l.type = 'table' AND l.name NOT LIKE 'sqlite_%' AND l.name NOT IN ('goose_db_version', 'store', 'searched')
+		GROUP BY l.name ORDER BY l.name`)
+	return all, err
 }
 
 // copyAll copies each table from both of its ends up to the damage, and then the rows of each known session in
@@ -171,21 +167,14 @@ func (r *recovery) addTurns(ctx context.Context) error {
 	if !slices.Contains(r.tables, "turns") {
 		return nil
 	}
-	rows, err := r.to.QueryContext(ctx, `SELECT session, turn, min(seq), max(CASE WHEN kind = $1 THEN seq ELSE 0 END) FROM records r
-		WHERE turn <> '' AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.session = r.session AND t.turn = r.turn) GROUP BY session, turn`, trace.KindStop)
-	if err != nil {
-		return err
-	}
-	defer rows.Close() //nolint:errcheck // Err says what matters
 	var lost []row
-	for rows.Next() {
+	if err := eachRow(ctx, r.to, func(scan func(...any) error) error {
 		var one row
-		if err := rows.Scan(&one.session, &one.turn, &one.prev, &one.seq); err != nil {
-			return err
-		}
+		err := scan(&one.session, &one.turn, &one.prev, &one.seq)
 		lost = append(lost, one)
-	}
-	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return err
+	}, `SELECT session, turn, min(seq), max(CASE WHEN kind = $1 THEN seq ELSE 0 END) FROM records r
+		WHERE turn <> '' AND NOT EXISTS (SELECT 1 FROM turns t WHERE t.session = r.session AND t.turn = r.turn) GROUP BY session, turn`, trace.KindStop); err != nil {
 		return err
 	}
 	for _, t := range lost {

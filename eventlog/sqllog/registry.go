@@ -28,11 +28,7 @@ func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, e
 		o, kept := &op{se: se, turn: turn, under: int64(e.Term), moves: func(p *place) { p.registered = 1 }}, false //nolint:gosec // it counts from 1
 		w := entryOf(e)
 		o.do = func(ctx context.Context, tx *sql.Tx) error {
-			result, err := s.db.exec(ctx, tx, putSession, w.id, w.agent, w.title, w.kind, w.by, w.created, w.updated, w.phase, w.members, w.archived, w.doc, w.sum())
-			if err != nil {
-				return err
-			}
-			n, err := result.RowsAffected()
+			n, err := s.db.exec(ctx, tx, putSession, w.id, w.agent, w.title, w.kind, w.by, w.created, w.updated, w.phase, w.members, w.archived, w.doc, w.sum())
 			if kept = n > 0; err != nil || !kept {
 				return err
 			}
@@ -46,9 +42,7 @@ func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, e
 			if !kept {
 				return
 			}
-			if se.members = maps.Clone(e.Members); se.members == nil {
-				se.members = map[string]string{}
-			}
+			se.members = maps.Collect(maps.All(e.Members)) // not nil: these are known
 		}
 		return o
 	}, events...)
@@ -84,15 +78,10 @@ func (s *Store) putMembers(ctx context.Context, tx *sql.Tx, e eventlog.Entry) er
 
 // Get implements eventlog.Registry.
 func (s *Store) Get(ctx context.Context, id string) (doc []byte, err error) {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	if !plain(id) {
-		return nil, eventlog.ErrNoSession
-	}
-	err = s.reading(ctx, func(ctx context.Context) error {
+	err = s.read(ctx, func(ctx context.Context) error {
+		if !plain(id) {
+			return eventlog.ErrNoSession
+		}
 		e, err := scanEntry(s.db.read.QueryRowContext(ctx, `SELECT `+entryColumns+` FROM sessions WHERE id = $1`, id).Scan)
 		switch {
 		case errors.Is(err, sql.ErrNoRows):
@@ -112,12 +101,7 @@ func (s *Store) Get(ctx context.Context, id string) (doc []byte, err error) {
 
 // Count implements eventlog.Registry.
 func (s *Store) Count(ctx context.Context) (n int, err error) {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return 0, err
-	}
-	defer done()
-	err = s.reading(ctx, func(ctx context.Context) error {
+	err = s.read(ctx, func(ctx context.Context) error {
 		return s.db.read.QueryRowContext(ctx, `SELECT count(*) FROM sessions`).Scan(&n)
 	})
 	return n, err
@@ -205,41 +189,33 @@ func (s *Store) List(ctx context.Context, q eventlog.Query) iter.Seq2[eventlog.E
 
 // entries reads a page of the list, and its last row if there may be more.
 func (s *Store) entries(ctx context.Context, q eventlog.Query, before int64, id string, limit int) (entries []eventlog.Entry, last *entryRow, err error) {
-	done, err := s.begin(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer done()
 	query, args := s.db.list(q, before, id, limit)
-	err = s.reading(ctx, func(ctx context.Context) error {
+	err = s.read(ctx, func(ctx context.Context) error {
 		entries, last = nil, nil
-		rows, err := s.db.read.QueryContext(ctx, query, args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close() //nolint:errcheck // Err says what matters
 		n := 0
-		for ; rows.Next(); n++ {
+		err := eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 			var role str
 			var member num
-			w, err := scanEntry(rows.Scan, &role, &member)
+			w, err := scanEntry(scan, &role, &member)
 			if err != nil {
 				return err
 			}
+			n++
 			last = &w
 			if q.Person != "" && w.by != column(q.Person) && memberSum(w.id, column(q.Person), string(role)) != int64(member) {
 				s.note(w.id, "a member")
-				continue
+				return nil
 			}
 			if !w.whole() {
 				s.note(w.id, "its entry")
 			}
 			entries = append(entries, w.entry())
-		}
+			return nil
+		}, query, args...)
 		if n < limit {
 			last = nil
 		}
-		return rows.Err()
+		return err
 	})
 	return entries, last, err
 }

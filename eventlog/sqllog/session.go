@@ -66,9 +66,6 @@ func (se *session) visible() uint64 {
 	return se.last
 }
 
-// held reports whether records that come now have to wait for others.
-func (se *session) held() bool { return se.visible() != se.last }
-
 // pin returns the session, loaded, for one call that writes. The caller unpins it.
 func (s *Store) pin(ctx context.Context, id string) (*session, error) {
 	if !plain(id) {
@@ -88,12 +85,10 @@ func (s *Store) pin(ctx context.Context, id string) (*session, error) {
 		}
 		s.mu.Unlock()
 		if released != nil {
-			select {
-			case <-released:
-				continue
-			case <-ctx.Done():
-				return nil, ctx.Err()
+			if err := s.awaitRelease(ctx, id); err != nil {
+				return nil, err
 			}
+			continue
 		}
 		se.order.Lock()
 		err := s.load(ctx, se)

@@ -14,6 +14,8 @@ import (
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/tributary-dev/tributary/internal/migration"
 )
 
 // databaseFile is the database in the data directory.
@@ -128,15 +130,10 @@ func check(ctx context.Context, path string, o Options) error {
 	case isDamaged(err):
 		return damagedSentence(path, err)
 	case err == nil && found != "ok":
-		return damagedSentence(path, &damageError{found})
+		return damagedSentence(path, errors.New(found))
 	}
 	return nil // opening the file tells about other errors
 }
-
-// damageError is what SQLite found wrong with its file.
-type damageError struct{ found string }
-
-func (e *damageError) Error() string { return e.found }
 
 func sqliteCode(err error) int {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
@@ -173,11 +170,8 @@ func damagedSentence(path string, err error) error {
 // isDamaged reports whether an error at the start says that the file is damaged. A
 // statement that SQLite does not understand means that the tables are not as they were made.
 func isDamaged(err error) bool {
-	if _, found := errors.AsType[*damageError](err); found {
-		return true
-	}
 	code := sqliteCode(err)
-	return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB || code == sqlite3.SQLITE_ERROR
+	return errors.Is(err, migration.ErrUnknown) || code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB || code == sqlite3.SQLITE_ERROR
 }
 
 // reason is the part of an error about a file that does not name the file.
@@ -232,49 +226,25 @@ func (w *sqliteWriter) begin(ctx context.Context, sync bool) (*sql.Tx, error) {
 	return w.db.BeginTx(ctx, nil)
 }
 
-func (w *sqliteWriter) exec(ctx context.Context, tx *sql.Tx, query string, args ...any) (sql.Result, error) {
+func (w *sqliteWriter) exec(ctx context.Context, tx *sql.Tx, query string, args ...any) (int64, error) {
 	if stmt := w.stmts[query]; stmt != nil {
-		return tx.StmtContext(ctx, stmt).ExecContext(ctx, args...)
+		return affected(tx.StmtContext(ctx, stmt).ExecContext(ctx, args...))
 	}
-	return tx.ExecContext(ctx, query, args...)
+	return affected(tx.ExecContext(ctx, query, args...))
 }
 
-func (w *sqliteWriter) terms(ctx context.Context, tx *sql.Tx, sessions []*session) (map[string]ownership, error) {
-	terms := map[string]ownership{}
-	if len(sessions) == 0 {
-		return terms, nil
-	}
-	ids := make([]string, len(sessions))
-	for i, se := range sessions {
-		ids[i] = se.id
-	}
-	list, err := json.Marshal(ids)
+func (w *sqliteWriter) terms(ctx context.Context, tx *sql.Tx, sessions []string) (map[string]ownership, error) {
+	list, err := json.Marshal(sessions)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := tx.StmtContext(ctx, w.stmts[sqliteTerms]).QueryContext(ctx, string(list))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		id, o, err := scanOwnership(rows.Scan)
-		if err != nil {
-			return nil, err
-		}
-		terms[id] = o
-	}
-	return terms, rows.Err()
+	return owners(tx.StmtContext(ctx, w.stmts[sqliteTerms]).QueryContext(ctx, string(list)))
 }
 
 func (w *sqliteWriter) insert(ctx context.Context, tx *sql.Tx, rows []row) (n int64, err error) {
 	stmt := tx.StmtContext(ctx, w.stmts[sqliteInsert])
 	for _, r := range rows {
-		result, err := stmt.ExecContext(ctx, r.session, r.seq, r.prev, r.turn, r.kind, r.message, r.person, r.at, r.ns, r.id, r.parent, r.actor, string(r.body), r.bodySum(), r.sumOfMark())
-		if err != nil {
-			return 0, err
-		}
-		added, err := result.RowsAffected()
+		added, err := affected(stmt.ExecContext(ctx, r.session, r.seq, r.prev, r.turn, r.kind, r.message, r.person, r.at, r.ns, r.id, r.parent, r.actor, string(r.body), r.bodySum(), r.sumOfMark()))
 		if err != nil {
 			return 0, err
 		}

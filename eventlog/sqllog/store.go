@@ -26,7 +26,7 @@ type Store struct {
 
 	life context.Context //nolint:containedctx // of the writer; ends when it has ended
 	end  context.CancelFunc
-	// open ends when Close begins.
+	// open ends when Close begins, with mu.
 	open  context.Context //nolint:containedctx // of what goes on in the background
 	leave context.CancelFunc
 
@@ -49,7 +49,6 @@ type Store struct {
 	checkpointing sync.Mutex  // held while checkpoints are collected; taken first
 	awaited       atomic.Bool // checkpointer runs
 	mu            sync.Mutex
-	closed        bool
 	inspected     chan struct{} // closed when the inspection has ended
 	closing       chan struct{} // closed when Close has ended
 	sessions      map[string]*session
@@ -70,6 +69,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	s := &Store{
 		opts: o.withDefaults(), began: time.Now(), inspected: make(chan struct{}), closing: make(chan struct{}), more: make(chan struct{}, 1), stop: make(chan struct{}), written: make(chan struct{}),
 		sessions: map[string]*session{}, fenced: map[string]map[string]struct{}{}, toIndex: map[string]struct{}{}, moreToIndex: make(chan struct{}, 1),
+		damages: damages{sessions: map[string]map[string]struct{}{}},
 	}
 	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	s.open, s.leave = context.WithCancel(s.life)
@@ -101,11 +101,11 @@ func (s *Store) start(ctx context.Context) (err error) {
 		}
 	}
 	s.firstEdition()
-	known, err := s.readName()
+	known, lost, err := s.readName()
 	if err != nil {
 		return err
 	}
-	s.gateway = cmp.Or(known.gateway, rand.Text())
+	s.gateway = cmp.Or(known, rand.Text())
 	s.owner = s.gateway + ":" + rand.Text()[:8]
 	if s.opts.URL != "" {
 		s.db, err = openPostgres(ctx, s.opts, s.gateway)
@@ -115,7 +115,7 @@ func (s *Store) start(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := s.readEpoch(ctx, known.lost); err != nil {
+	if err := s.readEpoch(ctx, lost); err != nil {
 		return s.db.sentence(err)
 	}
 	return s.writeName(true)
@@ -151,11 +151,7 @@ func (s *Store) readEpoch(ctx context.Context, lost bool) error {
 // Epoch implements eventlog.Store.
 func (s *Store) Epoch() string { return s.epoch }
 
-func (s *Store) isClosed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.closed
-}
+func (s *Store) isClosed() bool { return s.open.Err() != nil }
 
 // begin admits a call. Close waits for those that were admitted.
 func (s *Store) begin(ctx context.Context) (done func(), err error) {
@@ -164,7 +160,7 @@ func (s *Store) begin(ctx context.Context) (done func(), err error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
+	if s.isClosed() {
 		return nil, eventlog.ErrClosed
 	}
 	s.calls.Add(1)
@@ -175,12 +171,11 @@ func (s *Store) begin(ctx context.Context) (done func(), err error) {
 // and the sessions are given back.
 func (s *Store) Close() error {
 	s.mu.Lock()
-	if s.closed {
+	if s.isClosed() {
 		s.mu.Unlock()
 		<-s.closing
 		return nil
 	}
-	s.closed = true
 	s.leave()
 	for _, t := range []*time.Timer{s.checkpointer, s.sweeper} {
 		if t != nil {

@@ -62,7 +62,7 @@ type text struct {
 // unindexed are the sessions of which the index lacks something: those of a process that was killed, of a database
 // that Recover has made, or of one from before the index.
 func (s *Store) unindexed(ctx context.Context) (ids []string, err error) {
-	err = s.each(ctx, func(scan func(...any) error) error {
+	err = eachRow(ctx, s.db.read, func(scan func(...any) error) error {
 		ids = append(ids, "")
 		return scan(&ids[len(ids)-1])
 	}, `SELECT p.session FROM places p LEFT JOIN searched w ON w.session = p.session LEFT JOIN sessions s ON s.id = p.session
@@ -174,16 +174,12 @@ func (s *Store) indexSession(ctx context.Context, id string) (more bool, err err
 
 // textsAfter reads what the records behind a number do to the index.
 func textsAfter(ctx context.Context, tx *sql.Tx, id string, seq num) (texts []text, err error) {
-	rows, err := tx.QueryContext(ctx, `SELECT seq, turn, kind, id, body FROM records WHERE session = $1 AND seq > $2 AND kind IN ('prompt', 'message', 'rewind') ORDER BY seq LIMIT $3`, id, int64(seq), indexRecords)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	for rows.Next() {
+	err = eachRow(ctx, tx, func(scan func(...any) error) error {
+		var seq num
 		var turn, kind, body str
 		var form opt
-		if err := rows.Scan(&seq, &turn, &kind, &form, &body); err != nil {
-			return nil, err
+		if err := scan(&seq, &turn, &kind, &form, &body); err != nil {
+			return err
 		}
 		r, _ := row{kind: string(kind), id: form.text, body: []byte(body)}.record() // the inspection finds a damaged one
 		t := text{seq: seq.seq(), words: wordsOf(eventlog.SearchedText(r.Payload))}
@@ -194,8 +190,9 @@ func textsAfter(ctx context.Context, tx *sql.Tx, id string, seq num) (texts []te
 			t.removes, t.args = earlier, []any{t.seq, p.Message.ID, string(turn)}
 		}
 		texts = append(texts, t)
-	}
-	return texts, rows.Err()
+		return nil
+	}, `SELECT seq, turn, kind, id, body FROM records WHERE session = $1 AND seq > $2 AND kind IN ('prompt', 'message', 'rewind') ORDER BY seq LIMIT $3`, id, int64(seq), indexRecords)
+	return texts, err
 }
 
 func wordsOf(text string) string { return strings.Join(eventlog.Words(text), " ") }

@@ -112,9 +112,17 @@ func (s *Store) own(ctx context.Context, tx *sql.Tx, ops []*op) (refused map[*se
 	}
 	slices.SortFunc(held, func(a, b *session) int { return cmp.Compare(a.id, b.id) })
 	held = slices.Compact(held)
-	terms, err := s.db.terms(ctx, tx, slices.DeleteFunc(slices.Clone(held), func(se *session) bool { return se.term == 0 }))
-	if err != nil {
-		return nil, err
+	var ours []string
+	for _, se := range held {
+		if se.term != 0 {
+			ours = append(ours, se.id)
+		}
+	}
+	var terms map[string]ownership
+	if len(ours) > 0 {
+		if terms, err = s.db.terms(ctx, tx, ours); err != nil {
+			return nil, err
+		}
 	}
 	for _, se := range held {
 		if se.term != 0 {
@@ -123,14 +131,12 @@ func (s *Store) own(ctx context.Context, tx *sql.Tx, ops []*op) (refused map[*se
 			}
 			continue
 		}
-		result, err := s.db.exec(ctx, tx, s.db.take(),
+		n, err := s.db.exec(ctx, tx, s.db.take(),
 			se.id, s.owner, se.seen+1, s.opts.Lease.Milliseconds(), place{session: se.id}.sum())
 		if err != nil {
 			return nil, err
 		}
-		if n, err := result.RowsAffected(); err != nil {
-			return nil, err
-		} else if n == 0 {
+		if n == 0 {
 			refused[se] = errMoved
 		}
 	}

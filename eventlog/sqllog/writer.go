@@ -50,19 +50,14 @@ func (s *Store) gathered() []*op {
 // run is the writer. It ends when the store closes and the queue is empty.
 func (s *Store) run() {
 	defer close(s.written)
-	for {
-		if ops := s.gathered(); len(ops) > 0 {
-			s.write(ops)
-			continue
-		}
+	for stopped := false; !stopped; {
 		select {
 		case <-s.more:
 		case <-s.stop:
-			if ops := s.gathered(); len(ops) > 0 {
-				s.write(ops)
-				continue
-			}
-			return
+			stopped = true
+		}
+		for ops := s.gathered(); len(ops) > 0; ops = s.gathered() {
+			s.write(ops)
 		}
 	}
 }
@@ -167,9 +162,7 @@ func (s *Store) commit(ops []*op) ([]error, error) {
 		se.place = p
 	}
 	for i, o := range ops {
-		if o.se != nil {
-			verdicts[i] = refused[o.se]
-		}
+		verdicts[i] = refused[o.se]
 	}
 	return verdicts, nil
 }
