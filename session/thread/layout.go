@@ -63,14 +63,11 @@ func (l *Layout) Take(seq uint64, payload trace.Payload) {
 		l.pauses = append(l.pauses, Pause{seq, p.Requests})
 	}
 	if p, is := payload.(trace.PermissionResponse); is {
-		l.settle(p.RequestID, seq)
-		if l.allowed == nil {
-			l.allowed = map[string]bool{}
-		}
-		l.allowed[p.RequestID] = p.Allowed()
+		put(&l.settled, p.RequestID, seq)
+		put(&l.allowed, p.RequestID, p.Allowed())
 	}
 	if p, is := payload.(trace.Answer); is {
-		l.settle(p.QuestionID, seq)
+		put(&l.settled, p.QuestionID, seq)
 	}
 	if _, is := payload.(trace.Rewind); is && len(l.Replies) > 0 {
 		l.Rewound = true
@@ -79,13 +76,6 @@ func (l *Layout) Take(seq uint64, payload trace.Payload) {
 		l.Finished, l.Outcome = true, p.Outcome
 		l.Rewound = l.Rewound || p.Reason == Superseded
 	}
-}
-
-func (l *Layout) settle(id string, seq uint64) {
-	if l.settled == nil {
-		l.settled = map[string]uint64{}
-	}
-	l.settled[id] = seq
 }
 
 // Standing is how a turn stood when a record was its newest.
@@ -191,10 +181,7 @@ func (t *Thread) Begin(turn string) { t.SetLayout(turn, &Layout{}) }
 
 // SetLayout keeps the layout of a turn that was read.
 func (t *Thread) SetLayout(turn string, l *Layout) {
-	if t.layouts == nil {
-		t.layouts = map[string]*Layout{}
-	}
-	t.layouts[turn] = l
+	put(&t.layouts, turn, l)
 }
 
 // Forget drops the layout of a turn, if its records are not known for sure.
