@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -50,29 +51,21 @@ func (l *Layout) Take(seq uint64, payload trace.Payload) {
 		return
 	}
 	l.last = seq
-	if p, is := payload.(trace.Prompt); is {
-		l.By = p.By
-		if l.Prompted == 0 {
-			l.Prompted = seq
-		}
-	}
-	if p, is := payload.(trace.Reply); is {
+	switch p := payload.(type) { //nolint:gochecksumtype // the other kinds begin, ask, answer and end nothing
+	case trace.Prompt:
+		l.By, l.Prompted = p.By, cmp.Or(l.Prompted, seq)
+	case trace.Reply:
 		l.Replies = append(l.Replies, Reply{seq, p.MessageID, p.Resume})
-	}
-	if p, is := payload.(trace.Pause); is {
+	case trace.Pause:
 		l.pauses = append(l.pauses, Pause{seq, p.Requests})
-	}
-	if p, is := payload.(trace.PermissionResponse); is {
+	case trace.PermissionResponse:
 		put(&l.settled, p.RequestID, seq)
 		put(&l.allowed, p.RequestID, p.Allowed())
-	}
-	if p, is := payload.(trace.Answer); is {
+	case trace.Answer:
 		put(&l.settled, p.QuestionID, seq)
-	}
-	if _, is := payload.(trace.Rewind); is && len(l.Replies) > 0 {
-		l.Rewound = true
-	}
-	if p, is := payload.(trace.Stop); is {
+	case trace.Rewind:
+		l.Rewound = l.Rewound || len(l.Replies) > 0
+	case trace.Stop:
 		l.Finished, l.Outcome = true, p.Outcome
 		l.Rewound = l.Rewound || p.Reason == Superseded
 	}
