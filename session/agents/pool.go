@@ -74,7 +74,7 @@ func (f *Pool) Reserve(ctx context.Context, l Holder, by string, now func() time
 			f.mu.Unlock()
 			return nil
 		}
-		working, idle := f.sorted(f.others(by, atShare))
+		working, idle := f.others(by, atShare)
 		f.mu.Unlock()
 		if (atShare || next) && slices.ContainsFunc(idle, Holder.CloseIfIdle) {
 			continue
@@ -149,23 +149,15 @@ func (f *Pool) owned(by string) (n int) {
 }
 
 // others are the agents that can make room for somebody: those of that person only, if
-// they have used up their share. The caller holds f.mu.
-func (f *Pool) others(by string, atShare bool) (all []Holder) {
+// they have used up their share. They are those that work, and those that do not, the longest
+// idle first. The caller holds f.mu.
+func (f *Pool) others(by string, atShare bool) (working, idle []Holder) {
 	for l, p := range f.open {
-		if !atShare || p.by == by {
-			all = append(all, l)
-		}
-	}
-	return all
-}
-
-// sorted returns which of these work, and which do not, the longest idle first. The
-// caller holds f.mu.
-func (f *Pool) sorted(all []Holder) (working, idle []Holder) {
-	for _, l := range all {
-		if f.open[l].idle.IsZero() {
+		switch {
+		case atShare && p.by != by:
+		case p.idle.IsZero():
 			working = append(working, l)
-		} else {
+		default:
 			idle = append(idle, l)
 		}
 	}
