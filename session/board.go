@@ -159,12 +159,12 @@ func (b *board) changed(l *activeSession) {
 	b.post(s.ID, &s)
 }
 
-// stored sends a session to its readers that another gateway has written.
-func (b *board) stored(info Info) {
+// stored sends a session to its readers that another gateway has written, or nil for one that is
+// deleted.
+func (b *board) stored(id string, s *Summary) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := storedSummary(info)
-	b.post(s.ID, &s)
+	b.post(id, s)
 }
 
 // reset makes all readers read the page again.
@@ -173,15 +173,7 @@ func (b *board) reset() {
 	defer b.mu.Unlock()
 	for r := range b.readers {
 		r.again()
-		r.awake()
 	}
-}
-
-// deleted takes a session off the lists of its readers.
-func (b *board) deleted(id string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.post(id, nil)
 }
 
 // post notes a change for each reader. s is nil if the session is deleted. The caller
@@ -233,7 +225,10 @@ func (r *listReader) noteAsks(id string, s *Summary) {
 }
 
 // again makes the reader read the page again.
-func (r *listReader) again() { r.whole, r.changed = true, nil }
+func (r *listReader) again() {
+	r.whole, r.changed = true, map[string]*Summary{}
+	r.awake()
+}
 
 func (r *listReader) awake() {
 	select {
@@ -270,7 +265,6 @@ func (b *board) take(r *listReader) (events []ListEvent, whole bool) {
 	r.changed = nil
 	if len(r.shown) > r.limit+mostChanges {
 		r.again()
-		r.awake()
 	}
 	slices.SortFunc(changed, func(a, b *Summary) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
 	for _, s := range changed {
