@@ -13,7 +13,6 @@ import (
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/policy/box"
 	"github.com/tributary-dev/tributary/session/agents"
-	"github.com/tributary-dev/tributary/session/lockorder"
 )
 
 // This file lists the conversations that an agent keeps.
@@ -63,17 +62,7 @@ func (h *Hub) adopt(ctx context.Context, name, token string) (c agent.Conversati
 // mayList waits for the right to make an agent list its conversations: each list costs a
 // process.
 func (h *Hub) mayList(ctx context.Context) (release func(), err error) {
-	lockorder.Note(lockorder.Token, true)
-	select {
-	case h.listing <- struct{}{}:
-		return func() { <-h.listing; lockorder.Note(lockorder.Token, false) }, nil
-	case <-h.ctx.Done():
-		err = ErrClosing
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
-	lockorder.Note(lockorder.Token, false)
-	return nil, err
+	return take(ctx, h.listing, h.ctx.Done())
 }
 
 func (h *Hub) conversations(ctx context.Context, name string) ([]agent.Conversation, error) {
