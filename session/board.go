@@ -92,11 +92,9 @@ func (h *Hub) newestPage(ctx context.Context, c Selection, limit int) (p *ListPa
 }
 
 func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
 	case <-ctx.Done():
-	case <-t.C:
+	case <-time.After(d):
 	}
 }
 

@@ -15,11 +15,9 @@ func (l *activeSession) awaitReaders(ctx context.Context) {
 	l.mu.Lock()
 	unread := l.readers.over()
 	l.mu.Unlock()
-	patience := time.NewTimer(time.Second)
-	defer patience.Stop()
 	select {
 	case <-unread:
-	case <-patience.C:
+	case <-time.After(time.Second):
 	case <-ctx.Done():
 	}
 }

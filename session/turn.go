@@ -375,11 +375,9 @@ func (t *turn) watch(session *agents.Opened, released <-chan struct{}) {
 		case <-t.ctx.Done():
 		}
 		// The turn is over or being ended: the agent gets a moment to notice.
-		patience := time.NewTimer(h.StopPatience)
-		defer patience.Stop()
 		select {
 		case <-released:
-		case <-patience.C:
+		case <-time.After(h.StopPatience):
 			t.logger.Warn("agent did not stop and is ended")
 			t.session.forgetAgent(session) // first: its Prompt returns as it closes, and the next turn must not get it
 			_ = session.Close()

@@ -44,12 +44,10 @@ func within[T any](ctx context.Context, patience time.Duration, do func() (T, er
 		return take(r)
 	case <-ctx.Done():
 	}
-	wait := time.NewTimer(patience)
-	defer wait.Stop()
 	select {
 	case r := <-done:
 		return take(r)
-	case <-wait.C:
+	case <-time.After(patience):
 		var none T
 		return none, fmt.Errorf("wait for the log: %w: %w", ErrLog, context.Cause(ctx))
 	}

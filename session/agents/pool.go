@@ -87,13 +87,10 @@ func (f *Pool) Reserve(ctx context.Context, l Holder, by string, now func() time
 		if atShare || next {
 			pause = f.reclaimPaused(working, now())
 		}
-		again := time.NewTimer(pause)
 		select {
 		case <-w.wake:
-			again.Stop()
-		case <-again.C:
+		case <-time.After(pause):
 		case <-ctx.Done():
-			again.Stop()
 			return context.Cause(ctx)
 		}
 	}
