@@ -122,12 +122,9 @@ type listReader struct {
 }
 
 func (b *board) join(c Selection, limit int) *listReader {
-	r := &listReader{Selection: c, limit: limit, wake: make(chan struct{}, 1), whole: true}
+	r := &listReader{Selection: c, limit: limit, wake: make(chan struct{}, 1), whole: true, changed: map[string]*Summary{}, asks: map[string]string{}}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.readers == nil {
-		b.readers = map[*listReader]struct{}{}
-	}
 	b.readers[r] = struct{}{}
 	if b.hear != nil && b.stop == nil {
 		b.stop = b.hear()
@@ -189,9 +186,6 @@ func (r *listReader) note(id string, s *Summary) {
 	if r.whole || r.shown != nil && !shown && !waits && (s == nil || !r.has(*s)) {
 		return
 	}
-	if r.changed == nil {
-		r.changed = map[string]*Summary{}
-	}
 	r.changed[id] = s
 	if len(r.changed) > mostChanges {
 		r.again()
@@ -213,8 +207,6 @@ func (r *listReader) noteAsks(id string, s *Summary) {
 		return
 	case now == "":
 		delete(r.asks, id)
-	case r.asks == nil:
-		r.asks = map[string]string{id: now}
 	default:
 		r.asks[id] = now
 	}
@@ -260,7 +252,7 @@ func (b *board) take(r *listReader) (events []ListEvent, whole bool) {
 			events = append(events, ListEvent{Gone: id})
 		}
 	}
-	r.changed = nil
+	r.changed = map[string]*Summary{}
 	if len(r.shown) > r.limit+mostChanges {
 		r.again()
 	}

@@ -149,9 +149,6 @@ func (r *resumes) catchUp(ctx context.Context, h *Hub) error {
 	if h.shared {
 		since = since.Add(-clocksApart)
 	}
-	if r.tokens == nil {
-		r.tokens = map[string]string{}
-	}
 	for e, err := range h.Log.List(ctx, eventlog.Query{}) {
 		switch {
 		case err != nil:

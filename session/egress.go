@@ -69,9 +69,6 @@ func (l *activeSession) reaching(host string, asked bool) (t *turn, r *reach, be
 	}
 	r = t.reaches[host]
 	if r == nil && len(t.reaches) < mostReaches {
-		if t.reaches == nil {
-			t.reaches = map[string]*reach{}
-		}
 		r, begins = &reach{}, true
 		if asked {
 			r.decided = make(chan struct{})

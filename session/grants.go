@@ -41,9 +41,6 @@ func (t *turn) decide(r trace.PermissionRequest, c trace.ToolCall) (trace.Permis
 	prepared := a.Policy.Grant(c, scope)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if t.asking == nil {
-		t.asking = map[string]permission.Grant{}
-	}
 	if _, twice := t.asking[c.ToolCallID]; twice {
 		prepared = permission.Grant{} // an answer could be for either input: it grants nothing beyond this call
 	}

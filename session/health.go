@@ -34,9 +34,6 @@ func (h *health) write(now func() time.Time, do func() error) error {
 	h.mu.Lock()
 	h.writesID++
 	id := h.writesID
-	if h.writes == nil {
-		h.writes = map[uint64]time.Time{}
-	}
 	h.writes[id] = now()
 	h.mu.Unlock()
 	err := do()

@@ -90,6 +90,7 @@ func (l *activeSession) newTurn(p agent.Prompt, after uint64) *turn {
 
 // begin makes what ends with the turn.
 func (t *turn) begin() {
+	t.asking, t.reaches = map[string]permission.Grant{}, map[string]*reach{}
 	t.ended = make(chan struct{})
 	t.ctx, t.cancel = context.WithCancelCause(t.session.hub.ctx)
 }
