@@ -34,7 +34,6 @@ type Hub struct {
 	shared bool // other gateways may use the log
 	quota  promptQuota
 	held   heldMemory
-	offers offers
 	book   permission.Book
 
 	listings listing.Cache
@@ -49,8 +48,9 @@ type Hub struct {
 	sessions map[string]*activeSession
 	waiting  map[*activeSession]struct{} // those with requests that wait for a person
 	refusing bool
-	left     uint64    // how often a session has left memory, and one
-	stamp    time.Time // of the session that was changed last
+	left     uint64                  // how often a session has left memory, and one
+	stamp    time.Time               // of the session that was changed last
+	offers   map[string]agent.Offers // what the agents offered last, by their names
 }
 
 // New opens a hub on a log. Turns that an earlier process left open are closed
@@ -69,6 +69,7 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.agents = agents.NewPool(h.MaxAgents, h.AgentShare, h.AgentIdle)
 	h.health.writes, h.quota.of = map[uint64]time.Time{}, map[string]prompts{}
+	h.offers = map[string]agent.Offers{}
 	h.board.readers, h.resumes.tokens = map[*listReader]struct{}{}, map[string]string{}
 	h.book = permission.Book{Store: h.Log, Most: mostGrants, Logger: h.Logger}
 	err := h.settleBoxes()
