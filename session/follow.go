@@ -22,8 +22,8 @@ func (l *activeSession) awaitReaders(ctx context.Context) {
 	}
 }
 
-// lookup finds a turn in memory: one that is not over, or the last. The session
-// stays there until release is called.
+// lookup finds a session in memory, and a turn of it there: one that is not over, or the last. The
+// session stays there until release is called.
 func (h *Hub) lookup(session, id string) (l *activeSession, t *turn, release func()) {
 	h.mu.Lock()
 	l = h.sessions[session]
