@@ -33,7 +33,10 @@ func (h *Hub) register(l *activeSession) {
 
 // evict forgets a session that nobody uses, and else looks again later.
 func (h *Hub) evict(l *activeSession) {
-	if l.rests() && l.unsaved() {
+	l.mu.Lock()
+	unsaved := l.resting() && l.changes != l.kept
+	l.mu.Unlock()
+	if unsaved {
 		l.saveLater()
 	}
 	l.mu.Lock()
@@ -57,18 +60,6 @@ func (h *Hub) release(l *activeSession) {
 	l.evicting.Stop()
 	h.left++
 	delete(h.sessions, l.id)
-}
-
-func (l *activeSession) rests() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.resting()
-}
-
-func (l *activeSession) unsaved() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.changes != l.kept
 }
 
 // resting reports whether no turn and no agent is there. The caller holds l.mu.

@@ -58,7 +58,7 @@ func (h *Hub) Resumable(ctx context.Context, session, id string) (turn Turn, ok 
 		default:
 			t, ok = l.resumable()
 		}
-		if ok = ok && !(h.shared && l.isOrphan(t.ID) && !l.isUnwritten(t.ID)); !ok { // nothing more comes of an orphan
+		if ok = ok && !(h.shared && l.isLeft(t.ID)); !ok { // nothing more comes of an orphan
 			return Turn{}, nil
 		}
 		return l.atLastMessage(ctx, t)

@@ -144,7 +144,10 @@ func (l *activeSession) recall(ctx context.Context, q QueuedPrompt, by Sender) (
 // requeue puts held prompts into the queue, before those that came later. The caller holds the
 // history lock.
 func (l *activeSession) requeue(ctx context.Context, held []QueuedPrompt, by Sender) (turns []*turn, err error) {
-	if err := l.refusalNow(); err != nil {
+	l.mu.Lock()
+	err = l.refusal()
+	l.mu.Unlock()
+	if err != nil {
 		return nil, err
 	}
 	for _, q := range held {
@@ -177,12 +180,6 @@ func (l *activeSession) requeue(ctx context.Context, held []QueuedPrompt, by Sen
 	}
 	l.queue = slices.Insert(l.queue, 0, turns...)
 	return turns, nil
-}
-
-func (l *activeSession) refusalNow() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.refusal()
 }
 
 // ContinueQueue lets the held prompts run, in their order and before all that came later.

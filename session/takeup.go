@@ -115,16 +115,13 @@ func (l *activeSession) orphans() (all []TurnRef) {
 	return all
 }
 
-// isOrphan reports whether a turn is on the list of open turns and does not run here.
-func (l *activeSession) isOrphan(turn string) bool {
-	return slices.ContainsFunc(l.orphans(), func(r TurnRef) bool { return r.ID == turn })
-}
-
-func (l *activeSession) isUnwritten(turn string) bool {
+// isLeft reports whether a turn is on the list of open turns, does not run here, and has not ended here either.
+func (l *activeSession) isLeft(turn string) bool {
+	orphan := slices.ContainsFunc(l.orphans(), func(r TurnRef) bool { return r.ID == turn })
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, known := l.unwritten[turn]
-	return known
+	_, ended := l.unwritten[turn]
+	return orphan && !ended
 }
 
 // takeUpTurn takes a turn up where its records end. If its agent goes on with it, the turn is returned.

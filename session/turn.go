@@ -196,8 +196,9 @@ func (t *turn) writeStop(s trace.Stop) {
 	t.pause.stop()
 	t.prompt, t.openTurn = agent.Prompt{}, nil
 	l.leave(t, err == nil)
+	unsaved := l.changes != l.kept
 	l.mu.Unlock()
-	if err == nil && l.unsaved() { // else the log is away, and whoever reads the turn is to learn that
+	if err == nil && unsaved { // else the log is away, and whoever reads the turn is to learn that
 		l.saveLater()
 	}
 	l.hub.board.changed(l)
