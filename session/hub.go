@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -33,7 +34,7 @@ type Hub struct {
 	health health
 	shared bool // other gateways may use the log
 	quota  promptQuota
-	held   heldMemory
+	held   atomic.Int64 // bytes that the turns hold in memory
 	book   permission.Book
 
 	listings listing.Cache

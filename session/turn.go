@@ -105,7 +105,7 @@ func (t *turn) writes() trace.Config {
 		Turn: t.id, Now: h.Now, Append: t.append, Decide: t.decide, Offer: t.offer, RequestSuffix: requestSuffix(t.id), Hold: h.Approval == Hold,
 		RequestsChanged: t.requestsChanged, ShowRequestsWithin: showRequestsWithin, ShowWithin: outputWithin,
 		MaxEvent: maxEvent, MaxBytes: h.MaxTurnBytes, MaxRecords: int64(h.MaxTurnRecords), MaxHeld: maxHeld,
-		Reserve: func(bytes int64) bool { return h.held.reserve(bytes, h.MaxHeldBytes) }, Exceeded: t.exceeded,
+		Reserve: h.reserve, Exceeded: t.exceeded,
 	}
 }
 
