@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,9 +34,7 @@ func (c Choice) says() bool { return c.Option != "" || len(c.Input) > 0 || c.Int
 
 // add takes over what is said beside a choice.
 func (c *Choice) add(beside Choice) {
-	if beside.Option != "" {
-		c.Option = beside.Option
-	}
+	c.Option = cmp.Or(beside.Option, c.Option)
 	if len(beside.Input) > 0 {
 		c.Input = beside.Input
 	}
@@ -208,9 +207,4 @@ func known(err error) error {
 }
 
 // name makes sure that a person's answer is not taken for the gateway's own.
-func name(by string) string {
-	if by == "" {
-		return "user"
-	}
-	return by
-}
+func name(by string) string { return cmp.Or(by, "user") }

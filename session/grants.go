@@ -137,10 +137,8 @@ func (t *turn) remember(r trace.Request) {
 		return
 	}
 	l.mu.Lock()
-	l.info.Grants = append(slices.Clone(l.info.Grants), g)
-	if over := len(l.info.Grants) - mostGrants; over > 0 {
-		l.info.Grants = l.info.Grants[over:]
-	}
+	all := append(slices.Clone(l.info.Grants), g)
+	l.info.Grants = all[max(0, len(all)-mostGrants):]
 	l.mu.Unlock()
 	l.hub.goes.Go(l.saveLater) // the log takes its time, and the person who answers waits
 }
