@@ -111,13 +111,10 @@ func (l *activeSession) state() (State, string) {
 	return Idle, ""
 }
 
-// published is the state of a session whose current turn has this state.
+// published is the state of a session whose current turn has this state and is not closed.
 func published(s turnstate.State) State {
-	switch {
-	case s == turnstate.Paused:
+	if s == turnstate.Paused {
 		return Paused
-	case s.Closed():
-		return Idle
 	}
 	return Running
 }

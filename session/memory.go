@@ -28,9 +28,6 @@ func (h host) History(ctx context.Context) iter.Seq2[trace.Record, error] {
 		l.mu.Lock()
 		turns := slices.DeleteFunc(l.thread.Spans(), func(s thread.Span) bool { return l.turns[s.Turn] != nil })
 		l.mu.Unlock()
-		if len(turns) == 0 {
-			return
-		}
 		for r, err := range l.pageOf(ctx, turns) {
 			if !yield(r, err) || err != nil {
 				return
