@@ -155,10 +155,7 @@ func (l *activeSession) refuse(t *turn, err error) error {
 		t.writeStop(failed(trace.ReasonLog, "The gateway could not write its log, so the prompt was not run."))
 	}
 	<-t.ended
-	l.mu.Lock()
-	l.threaded = false // what is on record is to be read again
 	l.undoRewind(t.rewind)
-	l.mu.Unlock()
 	t.logger.Error("prompt not taken", "error", err)
 	return notLogged(err)
 }

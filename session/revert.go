@@ -34,10 +34,7 @@ func (l *activeSession) removeFrom(ctx context.Context, message, by string) erro
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err := l.append(ctx, "", l.noteOf(trace.Gateway, trace.Rewind{To: back.to}), nil); err != nil {
-		l.mu.Lock()
-		l.threaded = false // what is on record is to be read again
 		l.undoRewind(back)
-		l.mu.Unlock()
 		l.saveLater()
 		l.hub.Logger.Error("messages not taken back", "session", l.id, "error", err)
 		return notLogged(err)

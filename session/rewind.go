@@ -198,6 +198,9 @@ func (l *activeSession) applyRewind(back rewind) {
 
 // undoRewind leaves the agent where it was: taking back did not get on record.
 func (l *activeSession) undoRewind(back rewind) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.threaded = false // what is on record is to be read again
 	switch {
 	case !back.ran:
 	case back.why != "" && l.rewindWarning == back.why:
