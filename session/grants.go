@@ -96,9 +96,7 @@ func (l *activeSession) granted(agent string, p permission.Policy, r trace.Permi
 // grants are those of the session and those of its agent that have not expired. With an error
 // they are those of the session.
 func (l *activeSession) grants(ctx context.Context, agent string) ([]permission.Grant, error) {
-	l.mu.Lock()
-	all := slices.Clone(l.info.Grants)
-	l.mu.Unlock()
+	all := slices.Clone(l.document().Grants)
 	more, err := l.hub.book.Of(ctx, agent)
 	return slices.DeleteFunc(append(all, more...), func(g permission.Grant) bool { return g.Expired(l.hub.Now()) }), err
 }

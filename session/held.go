@@ -74,16 +74,6 @@ func (l *activeSession) holdNow() {
 	})
 }
 
-func (h *Hub) isHeld(session, turn string) bool {
-	l := h.ifInMemory(session)
-	if l == nil {
-		return false
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.info.isHeld(turn)
-}
-
 // held lists the held prompts without their content. The thread is loaded.
 func (l *activeSession) held() (all []QueuedPrompt) {
 	l.mu.Lock()

@@ -153,7 +153,10 @@ func (r *Reader) Watch(woken chan<- struct{}) (stop func()) {
 func (r *Reader) Ended() <-chan struct{} { return r.ended }
 
 // Held reports whether the turn has Ended because its prompt is held.
-func (r *Reader) Held() bool { return r.hub.isHeld(r.turn.Session, r.turn.ID) }
+func (r *Reader) Held() bool {
+	l := r.hub.ifInMemory(r.turn.Session)
+	return l != nil && l.document().isHeld(r.turn.ID)
+}
 
 // leaveReaders tells those who read the turn that nothing more is written to it.
 func (t *turn) leaveReaders() {

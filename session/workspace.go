@@ -30,15 +30,13 @@ func (h *Hub) workspace(w Workspace) (spaces.Space, error) {
 // workIn returns the directory that the session's agent works in, and all paths that a program there has to reach. The first call makes the
 // session's own workspace, if the session has one, and waiting learns of that.
 func (l *activeSession) workIn(ctx context.Context, a Agent, waiting func(reason string)) (cwd string, paths []string, err error) {
-	l.mu.Lock()
-	name, own := l.info.Agent, l.info.Workspace
-	l.mu.Unlock()
+	own := l.document().Workspace
 	if own.Form == "" {
 		return a.Cwd, nil, nil
 	}
 	if !own.Made && l.hub.Workspaces != nil {
 		waiting("the workspace of this session is made")
-		if _, err := l.hub.Workspaces.Make(ctx, spaces.Wanted{Name: own.Name, Session: l.id, Agent: name, Form: own.Form, Source: a.Cwd}); err != nil {
+		if _, err := l.hub.Workspaces.Make(ctx, spaces.Wanted{Name: own.Name, Session: l.id, Agent: l.document().Agent, Form: own.Form, Source: a.Cwd}); err != nil {
 			return "", nil, err
 		}
 		l.mu.Lock()
@@ -56,9 +54,7 @@ func (l *activeSession) workIn(ctx context.Context, a Agent, waiting func(reason
 // leaveWorkspace removes the workspace of a session that was deleted. A workspace with something
 // that is nowhere else stays, and is on the list: then leaveWorkspace says why.
 func (l *activeSession) leaveWorkspace(ctx context.Context) (kept string) {
-	l.mu.Lock()
-	own := l.info.Workspace
-	l.mu.Unlock()
+	own := l.document().Workspace
 	if own.Form == "" || l.hub.Workspaces == nil {
 		return ""
 	}
