@@ -129,7 +129,7 @@ func (l *activeSession) pageOf(ctx context.Context, turns []thread.Span) iter.Se
 		for _, t := range turns {
 			left[t.Turn] = t
 		}
-		texts, err := l.newestTexts(ctx, turns[0].After)
+		renew, err := l.newestTexts(ctx, turns[0].After)
 		if err != nil {
 			yield(trace.Record{}, err)
 			return
@@ -146,7 +146,7 @@ func (l *activeSession) pageOf(ctx context.Context, turns []thread.Span) iter.Se
 			if _, rewound := r.Payload.(trace.Rewind); rewound {
 				continue // the thread has heeded it already
 			}
-			if texts.of(&r); r.Payload == nil {
+			if renew(&r); r.Payload == nil {
 				continue
 			}
 			if !yield(r, nil) {

@@ -8,45 +8,38 @@ import (
 
 // This file shows queued prompts with the text that their users gave them last.
 
-// promptTexts are the newest versions of prompts whose users changed the text while they
-// waited.
-type promptTexts struct {
-	newest map[uint64]trace.Payload // by the number of the first version
-	shown  map[[2]string]bool       // the messages of turns
-}
-
-// newestTexts reads the newest versions of the prompts after a number.
-func (l *activeSession) newestTexts(ctx context.Context, after uint64) (promptTexts, error) {
+// newestTexts reads the newest versions of the prompts after a number whose users changed the text
+// while they waited. What it returns gives a prompt its newest text. A later version of a prompt loses
+// its payload.
+func (l *activeSession) newestTexts(ctx context.Context, after uint64) (func(*trace.Record), error) {
 	l.mu.Lock()
 	rewritten := l.thread.Rewritten()
 	l.mu.Unlock()
-	texts := promptTexts{map[uint64]trace.Payload{}, map[[2]string]bool{}}
-	for first, newest := range rewritten {
+	newest := map[uint64]trace.Payload{} // by the number of the first version
+	for first, last := range rewritten {
 		if first <= after {
 			continue
 		}
-		r, err := l.recordAt(ctx, newest)
+		r, err := l.recordAt(ctx, last)
 		if err != nil {
-			return texts, err
+			return nil, err
 		}
-		texts.newest[first] = r.Payload
+		newest[first] = r.Payload
 	}
-	return texts, nil
-}
-
-// of gives a prompt its newest text. A later version of a prompt loses its payload.
-func (p promptTexts) of(r *trace.Record) {
-	prompt, is := r.Payload.(trace.Prompt)
-	if !is {
-		return
-	}
-	key := [2]string{r.Turn, prompt.Message.ID}
-	if p.shown[key] {
-		r.Payload = nil
-		return
-	}
-	p.shown[key] = true
-	if newest, rewritten := p.newest[r.Seq]; rewritten {
-		r.Payload = newest
-	}
+	shown := map[[2]string]bool{} // the messages of turns
+	return func(r *trace.Record) {
+		prompt, is := r.Payload.(trace.Prompt)
+		if !is {
+			return
+		}
+		key := [2]string{r.Turn, prompt.Message.ID}
+		if shown[key] {
+			r.Payload = nil
+			return
+		}
+		shown[key] = true
+		if text, rewritten := newest[r.Seq]; rewritten {
+			r.Payload = text
+		}
+	}, nil
 }
