@@ -33,19 +33,15 @@ func (l *activeSession) openAgent(ctx context.Context, by string, full func(reas
 	name := l.info.Agent
 	l.mu.Unlock()
 	began, err := l.startAgent(ctx, name, by, full)
-	l.mu.Lock()
-	if err == nil {
-		l.slot.agent = began
-		l.slot.to(agentOpen)
-		defer l.mu.Unlock()
-		return l.slot.agent, nil
+	if err != nil {
+		l.forgetAgent(nil)
+		return nil, err
 	}
-	leave := l.slot.drop()
-	l.slot.to(agentClosed)
-	l.mu.Unlock()
-	leave()
-	l.hub.agents.Release(l)
-	return nil, err
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.slot.agent = began
+	l.slot.to(agentOpen)
+	return began, nil
 }
 
 // startAgent waits for a place for the agent, and starts it.
@@ -160,7 +156,8 @@ func (l *activeSession) endAgent() {
 	l.slot.to(agentClosed)
 }
 
-// forgetAgent drops an agent that was closed, or that does not stop. Its place is free then.
+// forgetAgent drops an agent that was closed, or that does not stop, or nil for one that could not be
+// opened. Its place is free then.
 func (l *activeSession) forgetAgent(s *agents.Opened) {
 	l.mu.Lock()
 	if l.slot.agent != s {
@@ -169,7 +166,7 @@ func (l *activeSession) forgetAgent(s *agents.Opened) {
 	}
 	stopTimer(&l.closing)
 	leave := l.slot.drop()
-	if l.slot.state == agentOpen {
+	if l.slot.state != agentClosing { // else endAgent says when it is closed
 		l.slot.to(agentClosed)
 	}
 	l.mu.Unlock()
