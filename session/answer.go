@@ -150,12 +150,12 @@ func (r Reply) answer(to trace.Request, by attribution) (trace.Payload, error) {
 func (c Choice) response(options []trace.PermissionOption) (trace.PermissionResponse, error) {
 	switch {
 	case c.Says != "":
-		if r, err := permission.FromOption(options, c.Says, c.Reason); err == nil || !isWord(options, c.Says) {
+		word, is := permission.FromText(options, c.Says)
+		if r, err := permission.FromOption(options, c.Says, c.Reason); err == nil || !is {
 			return r, err
 		}
-		r, _ := permission.FromText(options, c.Says)
-		r.Reason = c.Reason
-		return r, nil
+		word.Reason = c.Reason
+		return word, nil
 	case c.Option != "":
 		r, err := permission.FromOption(options, c.Option, c.Reason)
 		if err == nil && c.Approved != nil && r.Allowed() != *c.Approved {
@@ -166,11 +166,6 @@ func (c Choice) response(options []trace.PermissionOption) (trace.PermissionResp
 		return permission.FromApproval(options, *c.Approved, c.Reason)
 	}
 	return trace.PermissionResponse{}, errors.New("say `approved` (true or false), or name an `option` of the request")
-}
-
-func isWord(options []trace.PermissionOption, says string) bool {
-	_, ok := permission.FromText(options, says)
-	return ok
 }
 
 // ByNobody is who has answered a request when no person was there.
