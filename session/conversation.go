@@ -35,7 +35,7 @@ func (e *ListError) Unwrap() error { return e.Err }
 // first. It leaves out those that a session has: the rights in that session count for
 // them, and two sessions must not write to one conversation.
 func (h *Hub) Conversations(ctx context.Context, name string) ([]agent.Conversation, error) {
-	release, err := h.mayList(ctx)
+	release, err := take(ctx, h.listing, h.ctx.Done())
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (h *Hub) Conversations(ctx context.Context, name string) ([]agent.Conversat
 // adopt finds the conversation for a new session. Until release is called, no other
 // session can get the conversation.
 func (h *Hub) adopt(ctx context.Context, name, token string) (c agent.Conversation, release func(), err error) {
-	release, err = h.mayList(ctx)
+	release, err = take(ctx, h.listing, h.ctx.Done())
 	if err != nil {
 		return c, nil, err
 	}
@@ -57,12 +57,6 @@ func (h *Hub) adopt(ctx context.Context, name, token string) (c agent.Conversati
 		return c, nil, cmp.Or(err, ErrUnknownConversation)
 	}
 	return all[i], release, nil
-}
-
-// mayList waits for the right to make an agent list its conversations: each list costs a
-// process.
-func (h *Hub) mayList(ctx context.Context) (release func(), err error) {
-	return take(ctx, h.listing, h.ctx.Done())
 }
 
 func (h *Hub) conversations(ctx context.Context, name string) ([]agent.Conversation, error) {

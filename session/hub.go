@@ -42,7 +42,7 @@ type Hub struct {
 	egress   map[string]egress.Hosts // of the agents that have a limit; never changed
 
 	board   board
-	listing chan struct{} // holds one while an agent lists its conversations
+	listing chan struct{} // holds one while an agent lists its conversations: each list costs a process
 	resumes resumes       // belongs to the holder of listing
 
 	mu       lockorder.Mutex
