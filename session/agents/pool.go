@@ -41,9 +41,8 @@ type place struct {
 
 // waiter is a turn that waits for a place.
 type waiter struct {
-	session Holder
-	by      string
-	wake    chan struct{} // holds one
+	by   string
+	wake chan struct{} // holds one
 }
 
 // NewPool returns a Pool of limit places, of which one person gets share. An agent that has waited for its
@@ -58,7 +57,7 @@ func NewPool(limit, share int, reclaimAfter time.Duration) *Pool {
 // its user, Reserve ends that wait without an answer. A page that was closed must not hold
 // a place that somebody else needs. The caller opens the agent.
 func (f *Pool) Reserve(ctx context.Context, l Holder, by string, now func() time.Time, full func(reason string)) error {
-	w := &waiter{l, by, make(chan struct{}, 1)}
+	w := &waiter{by, make(chan struct{}, 1)}
 	f.mu.Lock()
 	f.queue = append(f.queue, w)
 	f.mu.Unlock()
@@ -69,7 +68,9 @@ func (f *Pool) Reserve(ctx context.Context, l Holder, by string, now func() time
 		atShare, next := f.owned(by) >= f.share, f.next() == w
 		if has || next && len(f.open) < f.max {
 			if !has {
-				f.grant(w)
+				f.grants++
+				f.served[by] = f.grants
+				f.open[l] = place{by: by}
 			}
 			f.mu.Unlock()
 			return nil
@@ -102,13 +103,6 @@ func (f *Pool) reason(atShare bool) string {
 		return fmt.Sprintf("%d of your agents are at work, which is your share", f.share)
 	}
 	return fmt.Sprintf("%d agents are at work, which is the most that may be", f.max)
-}
-
-// grant gives a waiter its place. The caller holds f.mu.
-func (f *Pool) grant(w *waiter) {
-	f.grants++
-	f.served[w.by] = f.grants
-	f.open[w.session] = place{by: w.by}
 }
 
 // leave takes a waiter out of the queue.
