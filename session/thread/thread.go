@@ -244,11 +244,9 @@ func (t *Thread) Remains(i int, after Message) (kept, later bool) {
 // From lists the turns of the messages from i on.
 func (t *Thread) From(i int) (turns []string) {
 	for _, m := range t.Messages[i:] {
-		if len(turns) == 0 || turns[len(turns)-1] != m.Turn { // those of a turn stand together
-			turns = append(turns, m.Turn)
-		}
+		turns = append(turns, m.Turn)
 	}
-	return turns
+	return slices.Compact(turns) // those of a turn stand together
 }
 
 // AnswerOf is the first answer of a turn.
