@@ -35,17 +35,13 @@ func (h *Hub) close(ctx context.Context) {
 		l.holdNow()
 	}
 	// No turn begins any more whose prompt is not on record.
-	waiting := slices.DeleteFunc(openTurns(sessions), func(t *turn) bool { return !t.waits() || !t.decides() })
+	waiting := slices.DeleteFunc(openTurns(sessions), func(t *turn) bool { return !t.standsAt().Waiting() || !t.decides() })
 	each(waiting, (*turn).writeStop, stopped("not_run"))
 	for _, t := range openTurns(sessions) {
 		if t.survivesRestart() {
 			t.abandon()
 		}
-		l := t.session
-		l.mu.Lock()
-		waits := t.state == turnstate.Paused // for a person, and that can be long
-		l.mu.Unlock()
-		if waits {
+		if t.standsAt() == turnstate.Paused { // it waits for a person, and that can be long
 			continue
 		}
 		select {

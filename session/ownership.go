@@ -8,6 +8,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -202,7 +203,7 @@ func (l *activeSession) loseTurns() []*turn {
 	all, left := openTurns([]*activeSession{l}), false
 	for _, t := range all {
 		switch {
-		case t.waits():
+		case t.standsAt().Waiting():
 			t.endNow(stopped("not_run"))
 		case !t.survivesRestart():
 			t.endNow(failed(trace.ReasonLog, logFailed))
@@ -229,10 +230,11 @@ func (l *activeSession) loseTurns() []*turn {
 	return all
 }
 
-func (t *turn) waits() bool {
+// standsAt is the state of the turn for a caller without activeSession.mu.
+func (t *turn) standsAt() turnstate.State {
 	t.session.mu.Lock()
 	defer t.session.mu.Unlock()
-	return t.state.Waiting()
+	return t.state
 }
 
 // awaitEnds waits until the turns have ended.

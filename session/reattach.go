@@ -84,9 +84,7 @@ func (l *activeSession) revive(ref TurnRef, records []trace.Record, layout threa
 func (t *turn) survivesRestart() bool {
 	runtime := t.session.hub.Agents[t.session.info.Agent].Runtime
 	if agents.OnlyWaits(t.session.hub.Logger, runtime) {
-		t.session.mu.Lock()
-		defer t.session.mu.Unlock()
-		return t.state == turnstate.Paused
+		return t.standsAt() == turnstate.Paused
 	}
 	_, ok := runtime.(agent.Reattacher)
 	return ok

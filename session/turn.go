@@ -172,10 +172,7 @@ func (t *turn) endNow(s trace.Stop) {
 // are counted and dropped.
 func (t *turn) writeStop(s trace.Stop) {
 	l := t.session
-	l.mu.Lock()
-	began := t.state.Began()
-	l.mu.Unlock()
-	if !began && s.Outcome == trace.OutcomeCanceled && s.Reason != superseded {
+	if !t.standsAt().Began() && s.Outcome == trace.OutcomeCanceled && s.Reason != superseded {
 		s = stopped("not_run")
 	}
 	t.builder.Close(s)
