@@ -69,7 +69,7 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	h := &Hub{Options: o, sessions: map[string]*activeSession{}, waiting: map[*activeSession]struct{}{}, left: 1, dirs: agents.Dirs{Closed: o.Closed}, listing: make(chan struct{}, 1)}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.agents = agents.NewPool(h.MaxAgents, h.AgentShare, h.AgentIdle)
-	h.health.writes, h.quota.of = map[uint64]time.Time{}, map[string]prompts{}
+	h.health.writes, h.quota.of = map[*time.Time]struct{}{}, map[string]prompts{}
 	h.offers = map[string]agent.Offers{}
 	h.board.readers, h.resumes.tokens = map[*listReader]struct{}{}, map[string]string{}
 	h.book = permission.Book{Store: h.Log, Most: mostGrants, Logger: h.Logger}
