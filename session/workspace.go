@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/policy/workspace/spaces"
@@ -121,17 +122,14 @@ func (h *Hub) RemoveWorkspace(ctx context.Context, id string, discard bool) erro
 	if err != nil {
 		return err
 	}
-	left := false
-	for _, w := range all {
-		if w.LeftOver {
-			left = true
-			if err := h.Workspaces.Remove(context.WithoutCancel(ctx), w.Name, discard); err != nil {
-				return err
-			}
+	left := slices.DeleteFunc(slices.Clone(all), func(w WorkspaceState) bool { return !w.LeftOver })
+	for _, w := range left {
+		if err := h.Workspaces.Remove(context.WithoutCancel(ctx), w.Name, discard); err != nil {
+			return err
 		}
 	}
 	switch {
-	case left:
+	case len(left) > 0:
 		return nil
 	case len(all) > 0:
 		return ErrWorkspaceInUse

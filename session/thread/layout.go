@@ -147,10 +147,9 @@ func (l *Layout) Pauses() bool { return len(l.pauses) > 0 || len(l.Replies) > 1 
 
 // Allowed returns for each answered permission request whether it was allowed.
 func (l *Layout) Allowed() map[string]bool {
-	if l.allowed == nil {
-		return map[string]bool{}
-	}
-	return maps.Clone(l.allowed)
+	all := map[string]bool{}
+	maps.Copy(all, l.allowed)
+	return all
 }
 
 // Layout returns the layout of a turn, if the turn is open or its layout was learned. The
