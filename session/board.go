@@ -55,7 +55,11 @@ func (h *Hub) WatchList(ctx context.Context, c Selection, limit int) iter.Seq2[L
 		for ctx.Err() == nil {
 			events, whole := h.board.take(r)
 			if whole {
-				page, err := h.newestPage(ctx, c, limit)
+				page := ListPage{}
+				err := eventlog.PaceOf(ctx).Reads()
+				if err == nil {
+					page.Sessions, page.Next, err = h.List(ctx, c, 0, limit)
+				}
 				if err != nil {
 					if ctx.Err() == nil {
 						yield(ListEvent{}, err)
@@ -63,7 +67,7 @@ func (h *Hub) WatchList(ctx context.Context, c Selection, limit int) iter.Seq2[L
 					return
 				}
 				h.board.show(r, page.Sessions)
-				events = []ListEvent{{Page: page}}
+				events = []ListEvent{{Page: &page}}
 			}
 			for _, e := range events {
 				if !yield(e, nil) {
@@ -80,15 +84,6 @@ func (h *Hub) WatchList(ctx context.Context, c Selection, limit int) iter.Seq2[L
 			}
 		}
 	}
-}
-
-func (h *Hub) newestPage(ctx context.Context, c Selection, limit int) (p *ListPage, err error) {
-	if err := eventlog.PaceOf(ctx).Reads(); err != nil {
-		return nil, err
-	}
-	p = &ListPage{}
-	p.Sessions, p.Next, err = h.List(ctx, c, 0, limit)
-	return p, err
 }
 
 func sleep(ctx context.Context, d time.Duration) {

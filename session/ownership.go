@@ -62,8 +62,12 @@ func (l *activeSession) refresh(ctx context.Context) error {
 			return nil
 		}
 		if known.term != 0 || known.elsewhere { // else the store does not tell, and a turn here is as good as owning
-			if err := l.awaitEnds(ctx, l.loseTurns()); err != nil {
-				return err
+			for _, t := range l.loseTurns() {
+				select {
+				case <-t.ended:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
 			}
 		}
 		info, err := h.read(ctx, l.id)
@@ -235,18 +239,6 @@ func (t *turn) standsAt() turnstate.State {
 	t.session.mu.Lock()
 	defer t.session.mu.Unlock()
 	return t.state
-}
-
-// awaitEnds waits until the turns have ended.
-func (l *activeSession) awaitEnds(ctx context.Context, turns []*turn) error {
-	for _, t := range turns {
-		select {
-		case <-t.ended:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
 }
 
 // endCause is the reason for which the agent's work ends with the turn. The agent's server is not

@@ -333,11 +333,8 @@ func (l *activeSession) stopTurn(ctx context.Context, id, by string, hold bool) 
 			return id, false, nil
 		}
 	}
-	l.mu.Lock()
-	done = t.decideStop()
-	began := t.state.Began()
-	l.mu.Unlock()
-	if done {
+	if done = t.decides(); done {
+		began := t.standsAt().Began()
 		var held []*turn
 		if hold && began { // the document goes on record with the stop
 			held = l.hold()
