@@ -35,13 +35,10 @@ func (h *Hub) lookup(session, id string) (l *activeSession, t *turn, release fun
 	h.mu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if t := l.turns[id]; t != nil {
-		return l, t, release
+	if t = l.turns[id]; t == nil && l.last != nil && l.last.id == id {
+		t = l.last
 	}
-	if l.last != nil && l.last.id == id {
-		return l, l.last, release
-	}
-	return l, nil, release
+	return l, t, release
 }
 
 // Resumable is the turn that a client gets when it resumes: the named turn, else the

@@ -10,6 +10,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/policy/box"
+	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 	"github.com/tributary-dev/tributary/session/agents"
 	"github.com/tributary-dev/tributary/trace"
@@ -165,11 +166,14 @@ func (l *activeSession) forgetAgent(s *agents.Opened) {
 		return
 	}
 	stopTimer(&l.closing)
-	leave := l.slot.drop()
+	leave := l.slot.leave
+	l.slot.agent, l.slot.files, l.slot.leave = nil, workspace.Dir{}, nil
 	if l.slot.state != agentClosing { // else endAgent says when it is closed
 		l.slot.to(agentClosed)
 	}
 	l.mu.Unlock()
-	leave()
+	if leave != nil {
+		leave()
+	}
 	l.hub.agents.Release(l)
 }
