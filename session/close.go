@@ -38,8 +38,10 @@ func (h *Hub) close(ctx context.Context) {
 	waiting := slices.DeleteFunc(openTurns(sessions), func(t *turn) bool { return !t.standsAt().Waiting() || !t.decides() })
 	each(waiting, (*turn).writeStop, stopped("not_run"))
 	for _, t := range openTurns(sessions) {
-		if t.survivesRestart() {
-			t.abandon()
+		if t.survivesRestart() && t.detach() { // it has no stop, and the next start re-attaches it
+			t.leaveLog()
+			t.session.saveLater()
+			t.leaveReaders()
 		}
 		if t.standsAt() == turnstate.Paused { // it waits for a person, and that can be long
 			continue

@@ -90,16 +90,6 @@ func (t *turn) survivesRestart() bool {
 	return ok
 }
 
-// abandon leaves a turn that goes on on the agent's server: the turn has no stop,
-// and the next start re-attaches it.
-func (t *turn) abandon() {
-	if t.detach() {
-		t.leaveLog()
-		t.session.saveLater()
-		t.leaveReaders()
-	}
-}
-
 // detach decides that the turn goes on without this process, and reports false if another caller
 // has decided its end.
 func (t *turn) detach() bool {
