@@ -106,7 +106,7 @@ func (l *activeSession) openedAgent() *agents.Opened {
 // keepAgent says that the agent has something to do. The caller holds l.mu.
 func (l *activeSession) keepAgent() {
 	stopTimer(&l.closing)
-	l.hub.agents.Mark(l, false, l.hub.Now())
+	l.hub.agents.Mark(l, time.Time{})
 }
 
 // idleAgent closes the agent after a while in which nothing was asked of it.
@@ -116,7 +116,7 @@ func (l *activeSession) idleAgent() {
 	if l.running != nil || len(l.turns) > 0 || l.slot.state != agentOpen {
 		return
 	}
-	l.hub.agents.Mark(l, true, l.hub.Now())
+	l.hub.agents.Mark(l, l.hub.Now())
 	stopTimer(&l.closing)
 	l.closing = time.AfterFunc(l.hub.AgentIdle, func() { l.CloseIfIdle() })
 }

@@ -176,20 +176,14 @@ func (f *Pool) reclaimPaused(working []Holder, now time.Time) time.Duration {
 	return f.reclaimAfter
 }
 
-// Mark tells whether a session's agent works now.
-func (f *Pool) Mark(l Holder, idle bool, now time.Time) {
+// Mark tells since when a session's agent has had nothing to do; zero: it works.
+func (f *Pool) Mark(l Holder, idle time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	p, has := f.open[l]
-	if !has {
-		return
+	if p, has := f.open[l]; has {
+		f.open[l] = place{p.by, idle}
+		f.wake()
 	}
-	p.idle = time.Time{}
-	if idle {
-		p.idle = now
-	}
-	f.open[l] = p
-	f.wake()
 }
 
 // Release frees the place of a session.
