@@ -47,9 +47,8 @@ type ListPage struct {
 // falls far behind gets the page again.
 func (h *Hub) WatchList(ctx context.Context, c Selection, limit int) iter.Seq2[ListEvent, error] {
 	return func(yield func(ListEvent, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
+		ctx, cancel := during(ctx, h.ctx) //nolint:contextcheck // the end of the hub ends the list, too
 		defer cancel()
-		defer context.AfterFunc(h.ctx, cancel)() //nolint:contextcheck // the end of the hub ends the list, too
 		r := h.board.join(c, limit)
 		defer h.board.leave(r)
 		for ctx.Err() == nil {

@@ -67,9 +67,8 @@ func (h *Hub) conversations(ctx context.Context, name string) ([]agent.Conversat
 	if a.Workspace.Own() { // a conversation goes on where it was begun
 		return nil, agent.ErrNotListed
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := during(ctx, h.ctx) //nolint:contextcheck // the hub's end ends the list, too
 	defer cancel()
-	defer context.AfterFunc(h.ctx, cancel)() //nolint:contextcheck // the hub's end ends the list, too
 	logger := h.Logger.With("agent", name)
 	rule := h.boxRule(name, nil, a.Cwd, nil)
 	ctx = box.With(ctx, rule)

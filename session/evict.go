@@ -67,9 +67,9 @@ func (l *activeSession) resting() bool {
 	return l.running == nil && len(l.turns) == 0 && len(l.queue) == 0 && l.slot.state == agentClosed
 }
 
-// during is ctx, but it ends with the session too.
-func (l *activeSession) during(ctx context.Context) (context.Context, context.CancelFunc) {
+// during is ctx, but it ends with a life too, such as that of the session.
+func during(ctx, life context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(l.life, cancel)
+	stop := context.AfterFunc(life, cancel)
 	return ctx, func() { stop(); cancel() }
 }

@@ -42,9 +42,9 @@ func (l *activeSession) records(ctx context.Context, f Filter) iter.Seq2[trace.R
 	return func(yield func(trace.Record, error) bool) {
 		reading := ctx
 		if f.Live {
-			during, cancel := l.during(ctx)
+			life, cancel := during(ctx, l.life)
 			defer cancel()
-			reading = during
+			reading = life
 		}
 		for r, err := range l.source(reading, f) {
 			switch {

@@ -196,7 +196,7 @@ const takeUpEvery = time.Second
 // memory until then, because only memory has the newest text.
 func (l *activeSession) retryTakeUp() {
 	h := l.hub
-	ctx, cancel := l.during(h.ctx)
+	ctx, cancel := during(h.ctx, l.life)
 	defer cancel()
 	h.mu.Lock()
 	release := h.pin(l)
