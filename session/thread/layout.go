@@ -184,10 +184,9 @@ func (t *Thread) Take(turn string, seq uint64, payload trace.Payload) {
 	if p, is := payload.(trace.Prompt); is {
 		t.notePrompt(p.Message.ID, Prompt{seq, turn})
 	}
-	if d, is := payload.(trace.Data); is {
-		if _, is := d.Score(); is {
-			t.noteScore(d.ID, seq)
-		}
+	d, _ := payload.(trace.Data)
+	if _, is := d.Score(); is {
+		t.noteScore(d.ID, seq)
 	}
 	if l := t.layouts[turn]; l != nil {
 		l.Take(seq, payload)
