@@ -155,17 +155,14 @@ func (l *Layout) Allowed() map[string]bool {
 // Layout returns the layout of a turn, if the turn is open or its layout was learned. The
 // copy changes no more.
 func (t *Thread) Layout(turn string) (Layout, bool) {
-	if l := t.layouts[turn]; l != nil {
-		return l.clone(), true
+	l := t.layouts[turn]
+	if l == nil {
+		return Layout{}, false
 	}
-	return Layout{}, false
-}
-
-func (l *Layout) clone() Layout {
 	c := *l
 	c.Replies, c.pauses = slices.Clone(l.Replies), slices.Clone(l.pauses)
 	c.settled, c.allowed = maps.Clone(l.settled), maps.Clone(l.allowed)
-	return c
+	return c, true
 }
 
 // Begin makes the layout of a turn that begins. Take fills it.
