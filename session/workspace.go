@@ -16,14 +16,12 @@ import (
 var (
 	ErrUnknownWorkspace = errors.New("no session of this id has a workspace of its own here")
 	ErrWorkspaceInUse   = errors.New("the session of this workspace still exists: delete the session, which removes its workspace if nothing would be lost")
-
-	errNoWorkspaces = errors.New("this session has a workspace of its own, and the gateway has no directory for workspaces any more: set workspaces in the configuration, and workspace for an agent")
 )
 
 // workspace finds a session's own workspace.
 func (h *Hub) workspace(w Workspace) (spaces.Space, error) {
 	if h.Workspaces == nil {
-		return spaces.Space{}, errNoWorkspaces
+		return spaces.Space{}, errors.New("this session has a workspace of its own, and the gateway has no directory for workspaces any more: set workspaces in the configuration, and workspace for an agent")
 	}
 	return h.Workspaces.Find(w.Name)
 }
