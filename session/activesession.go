@@ -76,14 +76,22 @@ func (h *Hub) newSession(info Info) *activeSession {
 
 // lockHistory gives the caller the only right to write the history, until release is called.
 func (l *activeSession) lockHistory(ctx context.Context) (release func(), err error) {
+	return take(ctx, l.historyLock, nil)
+}
+
+// take takes a token, until release is called. If the hub ends first, that is an error.
+func take(ctx context.Context, token chan struct{}, end <-chan struct{}) (release func(), err error) {
 	lockorder.Note(lockorder.Token, true)
 	select {
-	case l.historyLock <- struct{}{}:
-		return func() { <-l.historyLock; lockorder.Note(lockorder.Token, false) }, nil
+	case token <- struct{}{}:
+		return func() { <-token; lockorder.Note(lockorder.Token, false) }, nil
+	case <-end:
+		err = ErrClosing
 	case <-ctx.Done():
-		lockorder.Note(lockorder.Token, false)
-		return nil, ctx.Err()
+		err = ctx.Err()
 	}
+	lockorder.Note(lockorder.Token, false)
+	return nil, err
 }
 
 // state tells what the session does now. The session is idle only when the last record of
@@ -103,13 +111,10 @@ func (l *activeSession) state() (State, string) {
 	return Idle, ""
 }
 
-// published is the state of a session whose current turn has this state.
+// published is the state of a session whose current turn has this state and is not closed.
 func published(s turnstate.State) State {
-	switch {
-	case s == turnstate.Paused:
+	if s == turnstate.Paused {
 		return Paused
-	case s.Closed():
-		return Idle
 	}
 	return Running
 }

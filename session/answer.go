@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -33,9 +34,7 @@ func (c Choice) says() bool { return c.Option != "" || len(c.Input) > 0 || c.Int
 
 // add takes over what is said beside a choice.
 func (c *Choice) add(beside Choice) {
-	if beside.Option != "" {
-		c.Option = beside.Option
-	}
+	c.Option = cmp.Or(beside.Option, c.Option)
 	if len(beside.Input) > 0 {
 		c.Input = beside.Input
 	}
@@ -151,12 +150,12 @@ func (r Reply) answer(to trace.Request, by attribution) (trace.Payload, error) {
 func (c Choice) response(options []trace.PermissionOption) (trace.PermissionResponse, error) {
 	switch {
 	case c.Says != "":
-		if r, err := permission.FromOption(options, c.Says, c.Reason); err == nil || !isWord(options, c.Says) {
+		word, is := permission.FromText(options, c.Says)
+		if r, err := permission.FromOption(options, c.Says, c.Reason); err == nil || !is {
 			return r, err
 		}
-		r, _ := permission.FromText(options, c.Says)
-		r.Reason = c.Reason
-		return r, nil
+		word.Reason = c.Reason
+		return word, nil
 	case c.Option != "":
 		r, err := permission.FromOption(options, c.Option, c.Reason)
 		if err == nil && c.Approved != nil && r.Allowed() != *c.Approved {
@@ -167,11 +166,6 @@ func (c Choice) response(options []trace.PermissionOption) (trace.PermissionResp
 		return permission.FromApproval(options, *c.Approved, c.Reason)
 	}
 	return trace.PermissionResponse{}, errors.New("say `approved` (true or false), or name an `option` of the request")
-}
-
-func isWord(options []trace.PermissionOption, says string) bool {
-	_, ok := permission.FromText(options, says)
-	return ok
 }
 
 // ByNobody is who has answered a request when no person was there.
@@ -208,9 +202,4 @@ func known(err error) error {
 }
 
 // name makes sure that a person's answer is not taken for the gateway's own.
-func name(by string) string {
-	if by == "" {
-		return "user"
-	}
-	return by
-}
+func name(by string) string { return cmp.Or(by, "user") }

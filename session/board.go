@@ -47,15 +47,18 @@ type ListPage struct {
 // falls far behind gets the page again.
 func (h *Hub) WatchList(ctx context.Context, c Selection, limit int) iter.Seq2[ListEvent, error] {
 	return func(yield func(ListEvent, error) bool) {
-		ctx, cancel := context.WithCancel(ctx)
+		ctx, cancel := during(ctx, h.ctx) //nolint:contextcheck // the end of the hub ends the list, too
 		defer cancel()
-		defer context.AfterFunc(h.ctx, cancel)() //nolint:contextcheck // the end of the hub ends the list, too
 		r := h.board.join(c, limit)
 		defer h.board.leave(r)
 		for ctx.Err() == nil {
 			events, whole := h.board.take(r)
 			if whole {
-				page, err := h.newestPage(ctx, c, limit)
+				page := ListPage{}
+				err := eventlog.PaceOf(ctx).Reads()
+				if err == nil {
+					page.Sessions, page.Next, err = h.List(ctx, c, 0, limit)
+				}
 				if err != nil {
 					if ctx.Err() == nil {
 						yield(ListEvent{}, err)
@@ -63,7 +66,7 @@ func (h *Hub) WatchList(ctx context.Context, c Selection, limit int) iter.Seq2[L
 					return
 				}
 				h.board.show(r, page.Sessions)
-				events = []ListEvent{{Page: page}}
+				events = []ListEvent{{Page: &page}}
 			}
 			for _, e := range events {
 				if !yield(e, nil) {
@@ -82,21 +85,10 @@ func (h *Hub) WatchList(ctx context.Context, c Selection, limit int) iter.Seq2[L
 	}
 }
 
-func (h *Hub) newestPage(ctx context.Context, c Selection, limit int) (p *ListPage, err error) {
-	if err := eventlog.PaceOf(ctx).Reads(); err != nil {
-		return nil, err
-	}
-	p = &ListPage{}
-	p.Sessions, p.Next, err = h.List(ctx, c, 0, limit)
-	return p, err
-}
-
 func sleep(ctx context.Context, d time.Duration) {
-	t := time.NewTimer(d)
-	defer t.Stop()
 	select {
 	case <-ctx.Done():
-	case <-t.C:
+	case <-time.After(d):
 	}
 }
 
@@ -124,12 +116,9 @@ type listReader struct {
 }
 
 func (b *board) join(c Selection, limit int) *listReader {
-	r := &listReader{Selection: c, limit: limit, wake: make(chan struct{}, 1), whole: true}
+	r := &listReader{Selection: c, limit: limit, wake: make(chan struct{}, 1), whole: true, changed: map[string]*Summary{}, asks: map[string]string{}}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.readers == nil {
-		b.readers = map[*listReader]struct{}{}
-	}
 	b.readers[r] = struct{}{}
 	if b.hear != nil && b.stop == nil {
 		b.stop = b.hear()
@@ -159,12 +148,12 @@ func (b *board) changed(l *activeSession) {
 	b.post(s.ID, &s)
 }
 
-// stored sends a session to its readers that another gateway has written.
-func (b *board) stored(info Info) {
+// stored sends a session to its readers that another gateway has written, or nil for one that is
+// deleted.
+func (b *board) stored(id string, s *Summary) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	s := storedSummary(info)
-	b.post(s.ID, &s)
+	b.post(id, s)
 }
 
 // reset makes all readers read the page again.
@@ -173,15 +162,7 @@ func (b *board) reset() {
 	defer b.mu.Unlock()
 	for r := range b.readers {
 		r.again()
-		r.awake()
 	}
-}
-
-// deleted takes a session off the lists of its readers.
-func (b *board) deleted(id string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.post(id, nil)
 }
 
 // post notes a change for each reader. s is nil if the session is deleted. The caller
@@ -198,9 +179,6 @@ func (r *listReader) note(id string, s *Summary) {
 	_, waits := r.changed[id]
 	if r.whole || r.shown != nil && !shown && !waits && (s == nil || !r.has(*s)) {
 		return
-	}
-	if r.changed == nil {
-		r.changed = map[string]*Summary{}
 	}
 	r.changed[id] = s
 	if len(r.changed) > mostChanges {
@@ -223,8 +201,6 @@ func (r *listReader) noteAsks(id string, s *Summary) {
 		return
 	case now == "":
 		delete(r.asks, id)
-	case r.asks == nil:
-		r.asks = map[string]string{id: now}
 	default:
 		r.asks[id] = now
 	}
@@ -233,7 +209,10 @@ func (r *listReader) noteAsks(id string, s *Summary) {
 }
 
 // again makes the reader read the page again.
-func (r *listReader) again() { r.whole, r.changed = true, nil }
+func (r *listReader) again() {
+	r.whole, r.changed = true, map[string]*Summary{}
+	r.awake()
+}
 
 func (r *listReader) awake() {
 	select {
@@ -267,10 +246,9 @@ func (b *board) take(r *listReader) (events []ListEvent, whole bool) {
 			events = append(events, ListEvent{Gone: id})
 		}
 	}
-	r.changed = nil
+	r.changed = map[string]*Summary{}
 	if len(r.shown) > r.limit+mostChanges {
 		r.again()
-		r.awake()
 	}
 	slices.SortFunc(changed, func(a, b *Summary) int { return a.UpdatedAt.Compare(b.UpdatedAt) })
 	for _, s := range changed {

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/tributary-dev/tributary/session/turnstate"
@@ -33,16 +34,16 @@ func (h *Hub) close(ctx context.Context) {
 	for _, l := range sessions {
 		l.holdNow()
 	}
-	each(withdraw(sessions), (*turn).writeStop, stopped("not_run"))
+	// No turn begins any more whose prompt is not on record.
+	waiting := slices.DeleteFunc(openTurns(sessions), func(t *turn) bool { return !t.standsAt().Waiting() || !t.decides() })
+	each(waiting, (*turn).writeStop, stopped("not_run"))
 	for _, t := range openTurns(sessions) {
-		if t.survivesRestart() {
-			t.abandon()
+		if t.survivesRestart() && t.detach() { // it has no stop, and the next start re-attaches it
+			t.leaveLog()
+			t.session.saveLater()
+			t.leaveReaders()
 		}
-		l := t.session
-		l.mu.Lock()
-		waits := t.state == turnstate.Paused // for a person, and that can be long
-		l.mu.Unlock()
-		if waits {
+		if t.standsAt() == turnstate.Paused { // it waits for a person, and that can be long
 			continue
 		}
 		select {
@@ -77,22 +78,6 @@ func openTurns(sessions []*activeSession) []*turn {
 		l.mu.Unlock()
 	}
 	return open
-}
-
-// withdraw decides that no turn begins any more whose prompt is not on record, and returns those
-// turns.
-func withdraw(sessions []*activeSession) []*turn {
-	var waiting []*turn
-	for _, l := range sessions {
-		l.mu.Lock()
-		for _, t := range l.turns {
-			if t.state.Waiting() && t.decideStop() {
-				waiting = append(waiting, t)
-			}
-		}
-		l.mu.Unlock()
-	}
-	return waiting
 }
 
 // each calls do with turns side by side: each waits for the log.

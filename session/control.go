@@ -42,13 +42,10 @@ func (h *Hub) Steer(ctx context.Context, session string, p Prompt) error {
 		if err := steer(ctx, agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Caller: p.Caller}); err != nil {
 			return &ChoiceError{err.Error()}
 		}
-		value, err := json.Marshal(struct {
+		value, _ := json.Marshal(struct { // strings are always JSON
 			Text string `json:"text"`
 			By   string `json:"by,omitempty"`
 		}{textOf(p.Message), p.By})
-		if err != nil {
-			return fmt.Errorf("encode a message: %w", err)
-		}
 		record := trace.Data{Name: "steer", ID: "steer-" + newID(h.Now()), Value: value}
 		if t.builder.EmitOwn(record) {
 			return nil

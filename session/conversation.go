@@ -13,7 +13,6 @@ import (
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/policy/box"
 	"github.com/tributary-dev/tributary/session/agents"
-	"github.com/tributary-dev/tributary/session/lockorder"
 )
 
 // This file lists the conversations that an agent keeps.
@@ -36,7 +35,7 @@ func (e *ListError) Unwrap() error { return e.Err }
 // first. It leaves out those that a session has: the rights in that session count for
 // them, and two sessions must not write to one conversation.
 func (h *Hub) Conversations(ctx context.Context, name string) ([]agent.Conversation, error) {
-	release, err := h.mayList(ctx)
+	release, err := take(ctx, h.listing, h.ctx.Done())
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +46,7 @@ func (h *Hub) Conversations(ctx context.Context, name string) ([]agent.Conversat
 // adopt finds the conversation for a new session. Until release is called, no other
 // session can get the conversation.
 func (h *Hub) adopt(ctx context.Context, name, token string) (c agent.Conversation, release func(), err error) {
-	release, err = h.mayList(ctx)
+	release, err = take(ctx, h.listing, h.ctx.Done())
 	if err != nil {
 		return c, nil, err
 	}
@@ -60,22 +59,6 @@ func (h *Hub) adopt(ctx context.Context, name, token string) (c agent.Conversati
 	return all[i], release, nil
 }
 
-// mayList waits for the right to make an agent list its conversations: each list costs a
-// process.
-func (h *Hub) mayList(ctx context.Context) (release func(), err error) {
-	lockorder.Note(lockorder.Token, true)
-	select {
-	case h.listing <- struct{}{}:
-		return func() { <-h.listing; lockorder.Note(lockorder.Token, false) }, nil
-	case <-h.ctx.Done():
-		err = ErrClosing
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
-	lockorder.Note(lockorder.Token, false)
-	return nil, err
-}
-
 func (h *Hub) conversations(ctx context.Context, name string) ([]agent.Conversation, error) {
 	a, ok := h.Agents[name]
 	if !ok {
@@ -84,9 +67,8 @@ func (h *Hub) conversations(ctx context.Context, name string) ([]agent.Conversat
 	if a.Workspace.Own() { // a conversation goes on where it was begun
 		return nil, agent.ErrNotListed
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := during(ctx, h.ctx) //nolint:contextcheck // the hub's end ends the list, too
 	defer cancel()
-	defer context.AfterFunc(h.ctx, cancel)() //nolint:contextcheck // the hub's end ends the list, too
 	logger := h.Logger.With("agent", name)
 	rule := h.boxRule(name, nil, a.Cwd, nil)
 	ctx = box.With(ctx, rule)
@@ -159,9 +141,6 @@ func (r *resumes) catchUp(ctx context.Context, h *Hub) error {
 	since, newest := r.until, r.until
 	if h.shared {
 		since = since.Add(-clocksApart)
-	}
-	if r.tokens == nil {
-		r.tokens = map[string]string{}
 	}
 	for e, err := range h.Log.List(ctx, eventlog.Query{}) {
 		switch {

@@ -25,7 +25,7 @@ func (l *activeSession) delete(ctx context.Context) (kept string, err error) {
 		return "", elsewhere(err)
 	}
 	l.hub.drop(l)
-	l.hub.board.deleted(l.id)
+	l.hub.board.stored(l.id, nil)
 	return kept, nil
 }
 

@@ -69,9 +69,6 @@ func (l *activeSession) reaching(host string, asked bool) (t *turn, r *reach, be
 	}
 	r = t.reaches[host]
 	if r == nil && len(t.reaches) < mostReaches {
-		if t.reaches == nil {
-			t.reaches = map[string]*reach{}
-		}
 		r, begins = &reach{}, true
 		if asked {
 			r.decided = make(chan struct{})
@@ -117,10 +114,7 @@ func (l *activeSession) mayReach(ctx context.Context, host string) bool {
 // askReach puts a connection on record as a call of the agent, and waits for the decision.
 func (t *turn) askReach(host string) bool {
 	title := "Connect to " + host
-	input, err := json.Marshal(map[string]string{"host": host})
-	if err != nil {
-		return false
-	}
+	input, _ := json.Marshal(map[string]string{"host": host}) // strings are always JSON
 	id := EgressTool + "_" + newID(t.session.hub.Now())
 	call := trace.ToolCall{ToolCallID: id, RawName: EgressTool, Name: EgressTool, ToolKind: trace.ToolOther, Title: title, Input: input}
 	t.builder.ToolCall(call)

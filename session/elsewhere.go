@@ -41,11 +41,12 @@ func (h *Hub) changedElsewhere(ctx context.Context, id string) error {
 	info, err := h.read(ctx, id)
 	switch {
 	case errors.Is(err, ErrUnknownSession):
-		h.board.deleted(id)
+		h.board.stored(id, nil)
 	case err != nil:
 		return err
 	default:
-		h.board.stored(info)
+		s := storedSummary(info)
+		h.board.stored(s.ID, &s)
 	}
 	return nil
 }

@@ -111,9 +111,7 @@ func tellTurns(turns []TurnStatus, at uint64, yield func(Event, error) bool) boo
 // marks reports whether events can go on from a mark: a number that this life of the session
 // has given. A record may be with a client just before the projection has it.
 func (l *activeSession) marks(ctx context.Context, mark, at uint64) (bool, error) {
-	l.mu.Lock()
-	since := l.info.Since
-	l.mu.Unlock()
+	since := l.document().Since
 	if mark < since || mark <= at {
 		return mark >= since, nil
 	}
@@ -149,9 +147,7 @@ func (l *activeSession) projectorAt(ctx context.Context, seq uint64) (d eventPro
 // entitled is the session's title if it has that by the record: the words of its
 // first prompt, or what the agent calls it.
 func (l *activeSession) entitled(r trace.Record) string {
-	l.mu.Lock()
-	now := l.info.Title
-	l.mu.Unlock()
+	now := l.document().Title
 	prompt, isPrompt := r.Payload.(trace.Prompt)
 	data, isData := r.Payload.(trace.Data)
 	var text string

@@ -33,7 +33,10 @@ func (h *Hub) register(l *activeSession) {
 
 // evict forgets a session that nobody uses, and else looks again later.
 func (h *Hub) evict(l *activeSession) {
-	if l.rests() && l.unsaved() {
+	l.mu.Lock()
+	unsaved := l.resting() && l.changes != l.kept
+	l.mu.Unlock()
+	if unsaved {
 		l.saveLater()
 	}
 	l.mu.Lock()
@@ -59,26 +62,14 @@ func (h *Hub) release(l *activeSession) {
 	delete(h.sessions, l.id)
 }
 
-func (l *activeSession) rests() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.resting()
-}
-
-func (l *activeSession) unsaved() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.changes != l.kept
-}
-
 // resting reports whether no turn and no agent is there. The caller holds l.mu.
 func (l *activeSession) resting() bool {
 	return l.running == nil && len(l.turns) == 0 && len(l.queue) == 0 && l.slot.state == agentClosed
 }
 
-// during is ctx, but it ends with the session too.
-func (l *activeSession) during(ctx context.Context) (context.Context, context.CancelFunc) {
+// during is ctx, but it ends with a life too, such as that of the session.
+func during(ctx, life context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
-	stop := context.AfterFunc(l.life, cancel)
+	stop := context.AfterFunc(life, cancel)
 	return ctx, func() { stop(); cancel() }
 }

@@ -15,17 +15,15 @@ func (l *activeSession) awaitReaders(ctx context.Context) {
 	l.mu.Lock()
 	unread := l.readers.over()
 	l.mu.Unlock()
-	patience := time.NewTimer(time.Second)
-	defer patience.Stop()
 	select {
 	case <-unread:
-	case <-patience.C:
+	case <-time.After(time.Second):
 	case <-ctx.Done():
 	}
 }
 
-// lookup finds a turn in memory: one that is not over, or the last. The session
-// stays there until release is called.
+// lookup finds a session in memory, and a turn of it there: one that is not over, or the last. The
+// session stays there until release is called.
 func (h *Hub) lookup(session, id string) (l *activeSession, t *turn, release func()) {
 	h.mu.Lock()
 	l = h.sessions[session]
@@ -37,13 +35,10 @@ func (h *Hub) lookup(session, id string) (l *activeSession, t *turn, release fun
 	h.mu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if t := l.turns[id]; t != nil {
-		return l, t, release
+	if t = l.turns[id]; t == nil && l.last != nil && l.last.id == id {
+		t = l.last
 	}
-	if l.last != nil && l.last.id == id {
-		return l, l.last, release
-	}
-	return l, nil, release
+	return l, t, release
 }
 
 // Resumable is the turn that a client gets when it resumes: the named turn, else the
@@ -60,7 +55,7 @@ func (h *Hub) Resumable(ctx context.Context, session, id string) (turn Turn, ok 
 		default:
 			t, ok = l.resumable()
 		}
-		if ok = ok && !(h.shared && l.isOrphan(t.ID) && !l.isUnwritten(t.ID)); !ok { // nothing more comes of an orphan
+		if ok = ok && !(h.shared && l.isLeft(t.ID)); !ok { // nothing more comes of an orphan
 			return Turn{}, nil
 		}
 		return l.atLastMessage(ctx, t)

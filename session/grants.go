@@ -41,9 +41,6 @@ func (t *turn) decide(r trace.PermissionRequest, c trace.ToolCall) (trace.Permis
 	prepared := a.Policy.Grant(c, scope)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if t.asking == nil {
-		t.asking = map[string]permission.Grant{}
-	}
 	if _, twice := t.asking[c.ToolCallID]; twice {
 		prepared = permission.Grant{} // an answer could be for either input: it grants nothing beyond this call
 	}
@@ -99,9 +96,7 @@ func (l *activeSession) granted(agent string, p permission.Policy, r trace.Permi
 // grants are those of the session and those of its agent that have not expired. With an error
 // they are those of the session.
 func (l *activeSession) grants(ctx context.Context, agent string) ([]permission.Grant, error) {
-	l.mu.Lock()
-	all := slices.Clone(l.info.Grants)
-	l.mu.Unlock()
+	all := slices.Clone(l.document().Grants)
 	more, err := l.hub.book.Of(ctx, agent)
 	return slices.DeleteFunc(append(all, more...), func(g permission.Grant) bool { return g.Expired(l.hub.Now()) }), err
 }
@@ -140,10 +135,8 @@ func (t *turn) remember(r trace.Request) {
 		return
 	}
 	l.mu.Lock()
-	l.info.Grants = append(slices.Clone(l.info.Grants), g)
-	if over := len(l.info.Grants) - mostGrants; over > 0 {
-		l.info.Grants = l.info.Grants[over:]
-	}
+	all := append(slices.Clone(l.info.Grants), g)
+	l.info.Grants = all[max(0, len(all)-mostGrants):]
 	l.mu.Unlock()
 	l.hub.goes.Go(l.saveLater) // the log takes its time, and the person who answers waits
 }

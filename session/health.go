@@ -16,8 +16,7 @@ type health struct {
 	mu       lockorder.Mutex
 	failed   time.Time // when a write last failed
 	trouble  error
-	writes   map[uint64]time.Time // those under way
-	writesID uint64
+	writes   map[*time.Time]struct{} // when those under way began
 	failures uint64
 }
 
@@ -31,18 +30,14 @@ const (
 
 // write brackets a write to the log.
 func (h *health) write(now func() time.Time, do func() error) error {
+	began := now()
 	h.mu.Lock()
-	h.writesID++
-	id := h.writesID
-	if h.writes == nil {
-		h.writes = map[uint64]time.Time{}
-	}
-	h.writes[id] = now()
+	h.writes[&began] = struct{}{}
 	h.mu.Unlock()
 	err := do()
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	delete(h.writes, id)
+	delete(h.writes, &began)
 	switch {
 	case err == nil:
 		h.trouble = nil
@@ -64,8 +59,8 @@ func (h *Hub) Ready() error {
 	now := h.Now()
 	h.health.mu.Lock()
 	defer h.health.mu.Unlock()
-	for _, since := range h.health.writes {
-		if d := now.Sub(since); d > stuck {
+	for since := range h.health.writes {
+		if d := now.Sub(*since); d > stuck {
 			return fmt.Errorf("the log has not taken a write for %s: see whether its disk or its database server works", d.Round(time.Second))
 		}
 	}

@@ -74,16 +74,6 @@ func (l *activeSession) holdNow() {
 	})
 }
 
-func (h *Hub) isHeld(session, turn string) bool {
-	l := h.ifInMemory(session)
-	if l == nil {
-		return false
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.info.isHeld(turn)
-}
-
 // held lists the held prompts without their content. The thread is loaded.
 func (l *activeSession) held() (all []QueuedPrompt) {
 	l.mu.Lock()
@@ -109,21 +99,21 @@ func (l *activeSession) heldPrompt(turn string) (QueuedPrompt, bool) {
 
 // recall makes a turn of a held prompt, which is in no queue yet. The caller holds the history
 // lock. Memory has no token of the prompt's sender, so the turn gets the token of who continues
-// it, if that is the same person.
-func (l *activeSession) recall(ctx context.Context, q QueuedPrompt, by Sender) (*turn, error) {
+// it, if that is the same person. The message is that of the prompt.
+func (l *activeSession) recall(ctx context.Context, q QueuedPrompt, by Sender) (t *turn, m trace.UserMessage, err error) {
 	r, err := l.promptRecord(ctx, q.Turn, q.MessageID)
 	if err != nil {
-		return nil, err
+		return nil, m, err
 	}
 	p, _ := r.Payload.(trace.Prompt)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	i := slices.IndexFunc(l.info.Open, func(ref TurnRef) bool { return ref.ID == q.Turn && ref.Held })
 	if i < 0 {
-		return nil, ErrNotQueued
+		return nil, m, ErrNotQueued
 	}
 	ref := l.info.Open[i]
-	t := &turn{session: l, id: ref.ID, messageID: ref.MessageID, by: p.By, channel: p.Channel, at: r.Time, after: ref.After}
+	t = &turn{session: l, id: ref.ID, messageID: ref.MessageID, by: p.By, channel: p.Channel, at: r.Time, after: ref.After}
 	t.prompt = agent.Prompt{Message: trace.UserMessage{ID: q.MessageID}, By: p.By, Channel: p.Channel, Caller: agent.Caller{Traceparent: p.Traceparent}}
 	if p.By == by.By {
 		t.prompt.Caller.Bearer = by.Caller.Bearer
@@ -138,17 +128,20 @@ func (l *activeSession) recall(ctx context.Context, q QueuedPrompt, by Sender) (
 		l.thread.SetLayout(t.id, &layout)
 	}
 	t.weighs = int64(trace.ApproxSize(p))
-	return t, nil
+	return t, p.Message, nil
 }
 
 // requeue puts held prompts into the queue, before those that came later. The caller holds the
 // history lock.
 func (l *activeSession) requeue(ctx context.Context, held []QueuedPrompt, by Sender) (turns []*turn, err error) {
-	if err := l.refusalNow(); err != nil {
+	l.mu.Lock()
+	err = l.refusal()
+	l.mu.Unlock()
+	if err != nil {
 		return nil, err
 	}
 	for _, q := range held {
-		t, err := l.recall(ctx, q, by)
+		t, _, err := l.recall(ctx, q, by)
 		if err != nil {
 			return nil, err
 		}
@@ -177,12 +170,6 @@ func (l *activeSession) requeue(ctx context.Context, held []QueuedPrompt, by Sen
 	}
 	l.queue = slices.Insert(l.queue, 0, turns...)
 	return turns, nil
-}
-
-func (l *activeSession) refusalNow() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.refusal()
 }
 
 // ContinueQueue lets the held prompts run, in their order and before all that came later.
@@ -227,11 +214,7 @@ func (l *activeSession) editHeld(ctx context.Context, id, text string, u QueueUs
 	if !held {
 		return q, ErrNotQueued
 	}
-	t, err := l.recall(ctx, q, Sender{})
-	if err != nil {
-		return q, err
-	}
-	m, err := l.loadPrompt(ctx, q.Turn, q.MessageID)
+	t, m, err := l.recall(ctx, q, Sender{})
 	if err != nil {
 		return q, err
 	}

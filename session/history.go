@@ -129,7 +129,7 @@ func (l *activeSession) pageOf(ctx context.Context, turns []thread.Span) iter.Se
 		for _, t := range turns {
 			left[t.Turn] = t
 		}
-		texts, err := l.newestTexts(ctx, turns[0].After)
+		renew, err := l.newestTexts(ctx, turns[0].After)
 		if err != nil {
 			yield(trace.Record{}, err)
 			return
@@ -146,7 +146,7 @@ func (l *activeSession) pageOf(ctx context.Context, turns []thread.Span) iter.Se
 			if _, rewound := r.Payload.(trace.Rewind); rewound {
 				continue // the thread has heeded it already
 			}
-			if texts.of(&r); r.Payload == nil {
+			if renew(&r); r.Payload == nil {
 				continue
 			}
 			if !yield(r, nil) {
@@ -166,6 +166,42 @@ func (l *activeSession) pageOf(ctx context.Context, turns []thread.Span) iter.Se
 			}
 		}
 	}
+}
+
+// newestTexts reads the newest versions of the prompts after a number whose users changed the text
+// while they waited. What it returns gives a prompt its newest text. A later version of a prompt loses
+// its payload.
+func (l *activeSession) newestTexts(ctx context.Context, after uint64) (func(*trace.Record), error) {
+	l.mu.Lock()
+	rewritten := l.thread.Rewritten()
+	l.mu.Unlock()
+	newest := map[uint64]trace.Payload{} // by the number of the first version
+	for first, last := range rewritten {
+		if first <= after {
+			continue
+		}
+		r, err := l.recordAt(ctx, last)
+		if err != nil {
+			return nil, err
+		}
+		newest[first] = r.Payload
+	}
+	shown := map[[2]string]bool{} // the messages of turns
+	return func(r *trace.Record) {
+		prompt, is := r.Payload.(trace.Prompt)
+		if !is {
+			return
+		}
+		key := [2]string{r.Turn, prompt.Message.ID}
+		if shown[key] {
+			r.Payload = nil
+			return
+		}
+		shown[key] = true
+		if text, rewritten := newest[r.Seq]; rewritten {
+			r.Payload = text
+		}
+	}, nil
 }
 
 func takenBack(t thread.Span) trace.Record {

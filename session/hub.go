@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -33,8 +34,7 @@ type Hub struct {
 	health health
 	shared bool // other gateways may use the log
 	quota  promptQuota
-	held   heldMemory
-	offers offers
+	held   atomic.Int64 // bytes that the turns hold in memory
 	book   permission.Book
 
 	listings listing.Cache
@@ -42,15 +42,16 @@ type Hub struct {
 	egress   map[string]egress.Hosts // of the agents that have a limit; never changed
 
 	board   board
-	listing chan struct{} // holds one while an agent lists its conversations
+	listing chan struct{} // holds one while an agent lists its conversations: each list costs a process
 	resumes resumes       // belongs to the holder of listing
 
 	mu       lockorder.Mutex
 	sessions map[string]*activeSession
 	waiting  map[*activeSession]struct{} // those with requests that wait for a person
 	refusing bool
-	left     uint64    // how often a session has left memory, and one
-	stamp    time.Time // of the session that was changed last
+	left     uint64                  // how often a session has left memory, and one
+	stamp    time.Time               // of the session that was changed last
+	offers   map[string]agent.Offers // what the agents offered last, by their names
 }
 
 // New opens a hub on a log. Turns that an earlier process left open are closed
@@ -68,6 +69,9 @@ func New(ctx context.Context, o Options) (*Hub, error) {
 	h := &Hub{Options: o, sessions: map[string]*activeSession{}, waiting: map[*activeSession]struct{}{}, left: 1, dirs: agents.Dirs{Closed: o.Closed}, listing: make(chan struct{}, 1)}
 	h.ctx, h.stop = context.WithCancel(context.WithoutCancel(ctx))
 	h.agents = agents.NewPool(h.MaxAgents, h.AgentShare, h.AgentIdle)
+	h.health.writes, h.quota.of = map[*time.Time]struct{}{}, map[string]prompts{}
+	h.offers = map[string]agent.Offers{}
+	h.board.readers, h.resumes.tokens = map[*listReader]struct{}{}, map[string]string{}
 	h.book = permission.Book{Store: h.Log, Most: mostGrants, Logger: h.Logger}
 	err := h.settleBoxes()
 	if err == nil {

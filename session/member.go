@@ -57,10 +57,8 @@ func (h *Hub) SetMember(ctx context.Context, session, who, role string) (Info, e
 		if who == i.CreatedBy {
 			return &ChoiceError{"the owner of a session is not one of its members: nothing can be given to him, or taken away"}
 		}
-		members := maps.Clone(i.Members)
-		if members == nil {
-			members = map[string]string{}
-		}
+		members := map[string]string{}
+		maps.Copy(members, i.Members)
 		delete(members, who)
 		if role != "" {
 			if len(members) >= maxMembers {

@@ -28,9 +28,6 @@ func (h host) History(ctx context.Context) iter.Seq2[trace.Record, error] {
 		l.mu.Lock()
 		turns := slices.DeleteFunc(l.thread.Spans(), func(s thread.Span) bool { return l.turns[s.Turn] != nil })
 		l.mu.Unlock()
-		if len(turns) == 0 {
-			return
-		}
 		for r, err := range l.pageOf(ctx, turns) {
 			if !yield(r, err) || err != nil {
 				return
@@ -39,14 +36,11 @@ func (h host) History(ctx context.Context) iter.Seq2[trace.Record, error] {
 	}
 }
 
-// errNoState says that the gateway keeps nothing on disk.
-var errNoState = errors.New("this gateway has no data directory, so an agent cannot keep state: start it with --data")
-
 // State implements agent.Host.
 func (h host) State() (string, error) {
 	dir := h.session.stateDir()
 	if dir == "" {
-		return "", errNoState
+		return "", errors.New("this gateway has no data directory, so an agent cannot keep state: start it with --data")
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("make the agent's state directory: %w", err)
@@ -67,11 +61,7 @@ func (l *activeSession) stateDir() string {
 // removeState removes the agent's files of this session, or those that a deleted session of
 // the same id has left.
 func (l *activeSession) removeState() error {
-	dir := l.stateDir()
-	if dir == "" {
-		return nil
-	}
-	if err := os.RemoveAll(dir); err != nil {
+	if err := os.RemoveAll(l.stateDir()); err != nil { // with no directory there is nothing to remove
 		return fmt.Errorf("remove the agent's state of session %q: %w", l.id, err)
 	}
 	return nil

@@ -5,37 +5,18 @@ import (
 	"context"
 
 	"github.com/tributary-dev/tributary/agent"
-	"github.com/tributary-dev/tributary/session/lockorder"
 	"github.com/tributary-dev/tributary/trace"
 )
 
 // This file keeps what agents offer: their modes, models and commands.
 
-// offers are what the agents offered last, by the names of the agents.
-type offers struct {
-	mu   lockorder.Mutex
-	last map[string]agent.Offers
-}
-
-func (o *offers) get(name string) agent.Offers {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return o.last[name]
-}
-
-func (o *offers) set(name string, now agent.Offers) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.last == nil {
-		o.last = map[string]agent.Offers{}
-	}
-	now.Mode, now.Model = "", "" // of one session
-	o.last[name] = now
-}
-
 // LastOffers are what an agent offered last in any session since the gateway began. They
 // are empty before its first one.
-func (h *Hub) LastOffers(name string) agent.Offers { return h.offers.get(name) }
+func (h *Hub) LastOffers(name string) agent.Offers {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.offers[name]
+}
 
 // offered takes over a note of the session's agent.
 func (l *activeSession) offered(d trace.Data) {
@@ -43,7 +24,10 @@ func (l *activeSession) offered(d trace.Data) {
 	told, now, name := l.offers.Take(d), l.offers, l.info.Agent
 	l.mu.Unlock()
 	if told {
-		l.hub.offers.set(name, now)
+		now.Mode, now.Model = "", "" // of one session
+		l.hub.mu.Lock()
+		l.hub.offers[name] = now
+		l.hub.mu.Unlock()
 	}
 }
 
@@ -80,7 +64,7 @@ func (h *Hub) Controls(ctx context.Context, session string) (Controls, error) {
 		l.mu.Lock()
 		c, info := Controls{Offers: l.offers}, l.info
 		l.mu.Unlock()
-		last := h.offers.get(info.Agent)
+		last := h.LastOffers(info.Agent)
 		c.Mode, c.Model = cmp.Or(c.Mode, info.Mode), cmp.Or(c.Model, info.Model, h.Agents[info.Agent].Model)
 		if c.Modes == nil {
 			c.Modes = last.Modes

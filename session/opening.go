@@ -10,6 +10,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/policy/box"
+	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 	"github.com/tributary-dev/tributary/session/agents"
 	"github.com/tributary-dev/tributary/trace"
@@ -33,19 +34,15 @@ func (l *activeSession) openAgent(ctx context.Context, by string, full func(reas
 	name := l.info.Agent
 	l.mu.Unlock()
 	began, err := l.startAgent(ctx, name, by, full)
-	l.mu.Lock()
-	if err == nil {
-		l.slot.agent = began
-		l.slot.to(agentOpen)
-		defer l.mu.Unlock()
-		return l.slot.agent, nil
+	if err != nil {
+		l.forgetAgent(nil)
+		return nil, err
 	}
-	leave := l.slot.drop()
-	l.slot.to(agentClosed)
-	l.mu.Unlock()
-	leave()
-	l.hub.agents.Release(l)
-	return nil, err
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.slot.agent = began
+	l.slot.to(agentOpen)
+	return began, nil
 }
 
 // startAgent waits for a place for the agent, and starts it.
@@ -109,7 +106,7 @@ func (l *activeSession) openedAgent() *agents.Opened {
 // keepAgent says that the agent has something to do. The caller holds l.mu.
 func (l *activeSession) keepAgent() {
 	stopTimer(&l.closing)
-	l.hub.agents.Mark(l, false, l.hub.Now())
+	l.hub.agents.Mark(l, time.Time{})
 }
 
 // idleAgent closes the agent after a while in which nothing was asked of it.
@@ -119,7 +116,7 @@ func (l *activeSession) idleAgent() {
 	if l.running != nil || len(l.turns) > 0 || l.slot.state != agentOpen {
 		return
 	}
-	l.hub.agents.Mark(l, true, l.hub.Now())
+	l.hub.agents.Mark(l, l.hub.Now())
 	stopTimer(&l.closing)
 	l.closing = time.AfterFunc(l.hub.AgentIdle, func() { l.CloseIfIdle() })
 }
@@ -160,7 +157,8 @@ func (l *activeSession) endAgent() {
 	l.slot.to(agentClosed)
 }
 
-// forgetAgent drops an agent that was closed, or that does not stop. Its place is free then.
+// forgetAgent drops an agent that was closed, or that does not stop, or nil for one that could not be
+// opened. Its place is free then.
 func (l *activeSession) forgetAgent(s *agents.Opened) {
 	l.mu.Lock()
 	if l.slot.agent != s {
@@ -168,11 +166,14 @@ func (l *activeSession) forgetAgent(s *agents.Opened) {
 		return
 	}
 	stopTimer(&l.closing)
-	leave := l.slot.drop()
-	if l.slot.state == agentOpen {
+	leave := l.slot.leave
+	l.slot.agent, l.slot.files, l.slot.leave = nil, workspace.Dir{}, nil
+	if l.slot.state != agentClosing { // else endAgent says when it is closed
 		l.slot.to(agentClosed)
 	}
 	l.mu.Unlock()
-	leave()
+	if leave != nil {
+		leave()
+	}
 	l.hub.agents.Release(l)
 }

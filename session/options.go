@@ -175,9 +175,7 @@ func (o Options) withDefaults() Options {
 	if o.Closed = slices.Clone(o.Closed); o.StateDir != "" && !slices.Contains(o.Closed, o.StateDir) {
 		o.Closed = append(o.Closed, o.StateDir)
 	}
-	if o.Logger == nil {
-		o.Logger = slog.New(slog.DiscardHandler)
-	}
+	defaultTo(&o.Logger, slog.New(slog.DiscardHandler))
 	if o.Meter == nil {
 		o.Meter = func(string, agent.Count) {}
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -61,8 +62,12 @@ func (l *activeSession) refresh(ctx context.Context) error {
 			return nil
 		}
 		if known.term != 0 || known.elsewhere { // else the store does not tell, and a turn here is as good as owning
-			if err := l.awaitEnds(ctx, l.loseTurns()); err != nil {
-				return err
+			for _, t := range l.loseTurns() {
+				select {
+				case <-t.ended:
+				case <-ctx.Done():
+					return ctx.Err()
+				}
 			}
 		}
 		info, err := h.read(ctx, l.id)
@@ -202,7 +207,7 @@ func (l *activeSession) loseTurns() []*turn {
 	all, left := openTurns([]*activeSession{l}), false
 	for _, t := range all {
 		switch {
-		case t.waits():
+		case t.standsAt().Waiting():
 			t.endNow(stopped("not_run"))
 		case !t.survivesRestart():
 			t.endNow(failed(trace.ReasonLog, logFailed))
@@ -229,22 +234,11 @@ func (l *activeSession) loseTurns() []*turn {
 	return all
 }
 
-func (t *turn) waits() bool {
+// standsAt is the state of the turn for a caller without activeSession.mu.
+func (t *turn) standsAt() turnstate.State {
 	t.session.mu.Lock()
 	defer t.session.mu.Unlock()
-	return t.state.Waiting()
-}
-
-// awaitEnds waits until the turns have ended.
-func (l *activeSession) awaitEnds(ctx context.Context, turns []*turn) error {
-	for _, t := range turns {
-		select {
-		case <-t.ended:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return nil
+	return t.state
 }
 
 // endCause is the reason for which the agent's work ends with the turn. The agent's server is not

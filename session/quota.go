@@ -47,8 +47,5 @@ func (q *promptQuota) add(by string, more prompts) {
 		delete(q.of, by)
 		return
 	}
-	if q.of == nil {
-		q.of = map[string]prompts{}
-	}
 	q.of[by] = has
 }

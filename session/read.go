@@ -42,9 +42,9 @@ func (l *activeSession) records(ctx context.Context, f Filter) iter.Seq2[trace.R
 	return func(yield func(trace.Record, error) bool) {
 		reading := ctx
 		if f.Live {
-			during, cancel := l.during(ctx)
+			life, cancel := during(ctx, l.life)
 			defer cancel()
-			reading = during
+			reading = life
 		}
 		for r, err := range l.source(reading, f) {
 			switch {
@@ -153,7 +153,10 @@ func (r *Reader) Watch(woken chan<- struct{}) (stop func()) {
 func (r *Reader) Ended() <-chan struct{} { return r.ended }
 
 // Held reports whether the turn has Ended because its prompt is held.
-func (r *Reader) Held() bool { return r.hub.isHeld(r.turn.Session, r.turn.ID) }
+func (r *Reader) Held() bool {
+	l := r.hub.ifInMemory(r.turn.Session)
+	return l != nil && l.document().isHeld(r.turn.ID)
+}
 
 // leaveReaders tells those who read the turn that nothing more is written to it.
 func (t *turn) leaveReaders() {

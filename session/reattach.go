@@ -84,22 +84,10 @@ func (l *activeSession) revive(ref TurnRef, records []trace.Record, layout threa
 func (t *turn) survivesRestart() bool {
 	runtime := t.session.hub.Agents[t.session.info.Agent].Runtime
 	if agents.OnlyWaits(t.session.hub.Logger, runtime) {
-		t.session.mu.Lock()
-		defer t.session.mu.Unlock()
-		return t.state == turnstate.Paused
+		return t.standsAt() == turnstate.Paused
 	}
 	_, ok := runtime.(agent.Reattacher)
 	return ok
-}
-
-// abandon leaves a turn that goes on on the agent's server: the turn has no stop,
-// and the next start re-attaches it.
-func (t *turn) abandon() {
-	if t.detach() {
-		t.leaveLog()
-		t.session.saveLater()
-		t.leaveReaders()
-	}
 }
 
 // detach decides that the turn goes on without this process, and reports false if another caller

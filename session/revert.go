@@ -29,15 +29,12 @@ func (l *activeSession) removeFrom(ctx context.Context, message, by string) erro
 		return err
 	}
 	for _, s := range stopping {
-		s.turn.builder.Emit(trace.Rewind{To: back.to})
-		s.turn.writeStop(s.stop)
+		s.builder.Emit(trace.Rewind{To: back.to})
+		s.writeStop(stopped(superseded))
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err := l.append(ctx, "", l.noteOf(trace.Gateway, trace.Rewind{To: back.to}), nil); err != nil {
-		l.mu.Lock()
-		l.threaded = false // what is on record is to be read again
 		l.undoRewind(back)
-		l.mu.Unlock()
 		l.saveLater()
 		l.hub.Logger.Error("messages not taken back", "session", l.id, "error", err)
 		return notLogged(err)
@@ -46,7 +43,7 @@ func (l *activeSession) removeFrom(ctx context.Context, message, by string) erro
 }
 
 // revert decides which messages are removed, and which turns end because of that.
-func (l *activeSession) revert(message, by string) (rewind, []ending, error) {
+func (l *activeSession) revert(message, by string) (rewind, []*turn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.refusal(); err != nil {
@@ -67,7 +64,7 @@ func (l *activeSession) revert(message, by string) (rewind, []ending, error) {
 	}
 	stopping := l.superseded(back)
 	for _, s := range stopping {
-		s.turn.decideStop() // all at once, so that none of them begins while another is ended
+		s.decideStop() // all at once, so that none of them begins while another is ended
 	}
 	l.applyRewind(back)
 	l.changes++

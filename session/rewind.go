@@ -168,11 +168,10 @@ func (l *activeSession) resolve(p Prompt) (rewind, error) {
 }
 
 // superseded returns the turns that end because a rewind removes them.
-func (l *activeSession) superseded(back rewind) []ending {
-	var all []ending
+func (l *activeSession) superseded(back rewind) (all []*turn) {
 	for _, id := range back.turns {
 		if t := l.turns[id]; t != nil && !t.state.Stopped() {
-			all = append(all, ending{t, stopped(superseded)})
+			all = append(all, t)
 		}
 	}
 	return all
@@ -198,6 +197,9 @@ func (l *activeSession) applyRewind(back rewind) {
 
 // undoRewind leaves the agent where it was: taking back did not get on record.
 func (l *activeSession) undoRewind(back rewind) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.threaded = false // what is on record is to be read again
 	switch {
 	case !back.ran:
 	case back.why != "" && l.rewindWarning == back.why:

@@ -61,12 +61,3 @@ func (l *activeSession) steadyAgent(done <-chan struct{}) bool {
 	}
 	return true
 }
-
-// drop takes the agent out of the slot, and returns what gives its files back.
-func (s *agentSlot) drop() (leave func()) {
-	if leave = s.leave; leave == nil {
-		leave = func() {}
-	}
-	s.agent, s.files, s.leave = nil, workspace.Dir{}, nil
-	return leave
-}

@@ -154,14 +154,10 @@ func (f *follower) follow(t *turn) {
 // that was cut follows its prompts no longer. A client that got the whole stream has not left:
 // its prompts run without their grace period.
 func (h *Hub) FollowQueued(session, by string) (leave func(disconnected bool)) {
-	h.mu.Lock()
-	l := h.sessions[session]
+	l, _, release := h.lookup(session, "")
 	if l == nil {
-		h.mu.Unlock()
 		return func(bool) {}
 	}
-	release := h.pin(l)
-	h.mu.Unlock()
 	f := &follower{by: by}
 	l.mu.Lock()
 	for _, t := range l.queue {

@@ -115,16 +115,13 @@ func (l *activeSession) orphans() (all []TurnRef) {
 	return all
 }
 
-// isOrphan reports whether a turn is on the list of open turns and does not run here.
-func (l *activeSession) isOrphan(turn string) bool {
-	return slices.ContainsFunc(l.orphans(), func(r TurnRef) bool { return r.ID == turn })
-}
-
-func (l *activeSession) isUnwritten(turn string) bool {
+// isLeft reports whether a turn is on the list of open turns, does not run here, and has not ended here either.
+func (l *activeSession) isLeft(turn string) bool {
+	orphan := slices.ContainsFunc(l.orphans(), func(r TurnRef) bool { return r.ID == turn })
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	_, known := l.unwritten[turn]
-	return known
+	_, ended := l.unwritten[turn]
+	return orphan && !ended
 }
 
 // takeUpTurn takes a turn up where its records end. If its agent goes on with it, the turn is returned.
@@ -199,7 +196,7 @@ const takeUpEvery = time.Second
 // memory until then, because only memory has the newest text.
 func (l *activeSession) retryTakeUp() {
 	h := l.hub
-	ctx, cancel := l.during(h.ctx)
+	ctx, cancel := during(h.ctx, l.life)
 	defer cancel()
 	h.mu.Lock()
 	release := h.pin(l)

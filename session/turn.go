@@ -90,6 +90,7 @@ func (l *activeSession) newTurn(p agent.Prompt, after uint64) *turn {
 
 // begin makes what ends with the turn.
 func (t *turn) begin() {
+	t.asking, t.reaches = map[string]permission.Grant{}, map[string]*reach{}
 	t.ended = make(chan struct{})
 	t.ctx, t.cancel = context.WithCancelCause(t.session.hub.ctx)
 }
@@ -104,7 +105,7 @@ func (t *turn) writes() trace.Config {
 		Turn: t.id, Now: h.Now, Append: t.append, Decide: t.decide, Offer: t.offer, RequestSuffix: requestSuffix(t.id), Hold: h.Approval == Hold,
 		RequestsChanged: t.requestsChanged, ShowRequestsWithin: showRequestsWithin, ShowWithin: outputWithin,
 		MaxEvent: maxEvent, MaxBytes: h.MaxTurnBytes, MaxRecords: int64(h.MaxTurnRecords), MaxHeld: maxHeld,
-		Reserve: func(bytes int64) bool { return h.held.reserve(bytes, h.MaxHeldBytes) }, Exceeded: t.exceeded,
+		Reserve: h.reserve, Exceeded: t.exceeded,
 	}
 }
 
@@ -171,10 +172,7 @@ func (t *turn) endNow(s trace.Stop) {
 // are counted and dropped.
 func (t *turn) writeStop(s trace.Stop) {
 	l := t.session
-	l.mu.Lock()
-	began := t.state.Began()
-	l.mu.Unlock()
-	if !began && s.Outcome == trace.OutcomeCanceled && s.Reason != superseded {
+	if !t.standsAt().Began() && s.Outcome == trace.OutcomeCanceled && s.Reason != superseded {
 		s = stopped("not_run")
 	}
 	t.builder.Close(s)
@@ -195,8 +193,9 @@ func (t *turn) writeStop(s trace.Stop) {
 	t.pause.stop()
 	t.prompt, t.openTurn = agent.Prompt{}, nil
 	l.leave(t, err == nil)
+	unsaved := l.changes != l.kept
 	l.mu.Unlock()
-	if err == nil && l.unsaved() { // else the log is away, and whoever reads the turn is to learn that
+	if err == nil && unsaved { // else the log is away, and whoever reads the turn is to learn that
 		l.saveLater()
 	}
 	l.hub.board.changed(l)
@@ -375,11 +374,9 @@ func (t *turn) watch(session *agents.Opened, released <-chan struct{}) {
 		case <-t.ctx.Done():
 		}
 		// The turn is over or being ended: the agent gets a moment to notice.
-		patience := time.NewTimer(h.StopPatience)
-		defer patience.Stop()
 		select {
 		case <-released:
-		case <-patience.C:
+		case <-time.After(h.StopPatience):
 			t.logger.Warn("agent did not stop and is ended")
 			t.session.forgetAgent(session) // first: its Prompt returns as it closes, and the next turn must not get it
 			_ = session.Close()

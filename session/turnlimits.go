@@ -2,7 +2,6 @@ package session
 
 import (
 	"fmt"
-	"sync/atomic"
 
 	"github.com/tributary-dev/tributary/internal/size"
 	"github.com/tributary-dev/tributary/trace"
@@ -17,12 +16,9 @@ const maxEvent = 32 << 20
 // maxHeld bounds the texts, thoughts, and calls without a result that one turn holds.
 const maxHeld = 64 << 20
 
-// heldMemory counts what the turns of a hub hold in memory.
-type heldMemory struct{ bytes atomic.Int64 }
-
 // reserve implements trace.Config.Reserve.
-func (m *heldMemory) reserve(bytes, limit int64) bool {
-	return m.bytes.Add(bytes) <= limit || bytes < 0 || limit < 0
+func (h *Hub) reserve(bytes int64) bool {
+	return h.held.Add(bytes) <= h.MaxHeldBytes || bytes < 0 || h.MaxHeldBytes < 0
 }
 
 // exceeded ends a turn whose agent has exceeded a bound.

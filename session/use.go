@@ -68,6 +68,13 @@ func (h *Hub) Get(ctx context.Context, id string) (Summary, error) {
 	return s, err
 }
 
+// document is the session's document as memory has it. What it refers to is never changed.
+func (l *activeSession) document() Info {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.info
+}
+
 // view is the session as memory has it.
 func (l *activeSession) view() Summary {
 	l.mu.Lock()

@@ -19,38 +19,29 @@ const (
 // error is ErrLog, and do goes on: what it writes is on record if the disk ever takes it. Everything but
 // a write to the log ends with ctx by itself.
 func within[T any](ctx context.Context, patience time.Duration, do func() (T, error)) (T, error) {
-	type result struct {
+	var (
 		value    T
 		err      error
 		panicked any
-	}
-	done := make(chan result, 1)
+	)
+	done := make(chan struct{})
 	go func() {
-		var r result
-		defer func() {
-			r.panicked = recover()
-			done <- r
-		}()
-		r.value, r.err = do()
+		defer close(done)
+		defer func() { panicked = recover() }()
+		value, err = do()
 	}()
-	take := func(r result) (T, error) {
-		if r.panicked != nil {
-			panic(r.panicked) // where the caller's callers expect it
-		}
-		return r.value, r.err
-	}
 	select {
-	case r := <-done:
-		return take(r)
+	case <-done:
 	case <-ctx.Done():
+		select {
+		case <-done:
+		case <-time.After(patience):
+			var none T
+			return none, fmt.Errorf("wait for the log: %w: %w", ErrLog, context.Cause(ctx))
+		}
 	}
-	wait := time.NewTimer(patience)
-	defer wait.Stop()
-	select {
-	case r := <-done:
-		return take(r)
-	case <-wait.C:
-		var none T
-		return none, fmt.Errorf("wait for the log: %w: %w", ErrLog, context.Cause(ctx))
+	if panicked != nil {
+		panic(panicked) // where the caller's callers expect it
 	}
+	return value, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/policy/workspace/spaces"
@@ -15,14 +16,12 @@ import (
 var (
 	ErrUnknownWorkspace = errors.New("no session of this id has a workspace of its own here")
 	ErrWorkspaceInUse   = errors.New("the session of this workspace still exists: delete the session, which removes its workspace if nothing would be lost")
-
-	errNoWorkspaces = errors.New("this session has a workspace of its own, and the gateway has no directory for workspaces any more: set workspaces in the configuration, and workspace for an agent")
 )
 
 // workspace finds a session's own workspace.
 func (h *Hub) workspace(w Workspace) (spaces.Space, error) {
 	if h.Workspaces == nil {
-		return spaces.Space{}, errNoWorkspaces
+		return spaces.Space{}, errors.New("this session has a workspace of its own, and the gateway has no directory for workspaces any more: set workspaces in the configuration, and workspace for an agent")
 	}
 	return h.Workspaces.Find(w.Name)
 }
@@ -30,15 +29,13 @@ func (h *Hub) workspace(w Workspace) (spaces.Space, error) {
 // workIn returns the directory that the session's agent works in, and all paths that a program there has to reach. The first call makes the
 // session's own workspace, if the session has one, and waiting learns of that.
 func (l *activeSession) workIn(ctx context.Context, a Agent, waiting func(reason string)) (cwd string, paths []string, err error) {
-	l.mu.Lock()
-	name, own := l.info.Agent, l.info.Workspace
-	l.mu.Unlock()
+	own := l.document().Workspace
 	if own.Form == "" {
 		return a.Cwd, nil, nil
 	}
 	if !own.Made && l.hub.Workspaces != nil {
 		waiting("the workspace of this session is made")
-		if _, err := l.hub.Workspaces.Make(ctx, spaces.Wanted{Name: own.Name, Session: l.id, Agent: name, Form: own.Form, Source: a.Cwd}); err != nil {
+		if _, err := l.hub.Workspaces.Make(ctx, spaces.Wanted{Name: own.Name, Session: l.id, Agent: l.document().Agent, Form: own.Form, Source: a.Cwd}); err != nil {
 			return "", nil, err
 		}
 		l.mu.Lock()
@@ -56,9 +53,7 @@ func (l *activeSession) workIn(ctx context.Context, a Agent, waiting func(reason
 // leaveWorkspace removes the workspace of a session that was deleted. A workspace with something
 // that is nowhere else stays, and is on the list: then leaveWorkspace says why.
 func (l *activeSession) leaveWorkspace(ctx context.Context) (kept string) {
-	l.mu.Lock()
-	own := l.info.Workspace
-	l.mu.Unlock()
+	own := l.document().Workspace
 	if own.Form == "" || l.hub.Workspaces == nil {
 		return ""
 	}
@@ -125,17 +120,14 @@ func (h *Hub) RemoveWorkspace(ctx context.Context, id string, discard bool) erro
 	if err != nil {
 		return err
 	}
-	left := false
-	for _, w := range all {
-		if w.LeftOver {
-			left = true
-			if err := h.Workspaces.Remove(context.WithoutCancel(ctx), w.Name, discard); err != nil {
-				return err
-			}
+	left := slices.DeleteFunc(slices.Clone(all), func(w WorkspaceState) bool { return !w.LeftOver })
+	for _, w := range left {
+		if err := h.Workspaces.Remove(context.WithoutCancel(ctx), w.Name, discard); err != nil {
+			return err
 		}
 	}
 	switch {
-	case left:
+	case len(left) > 0:
 		return nil
 	case len(all) > 0:
 		return ErrWorkspaceInUse

@@ -99,7 +99,7 @@ func (l *activeSession) write(ctx context.Context, turn string, events []trace.E
 		entry, err = info.entry()
 		entry.Term = l.standing.term
 	}
-	l.beginWrite()
+	l.writes.begin()
 	l.mu.Unlock()
 
 	var last uint64
@@ -153,14 +153,7 @@ func stopOf(events []trace.Event) (stop trace.Stop, is bool) {
 	return stop, is
 }
 
-// beginWrite notes that a write is under way. The caller holds l.mu, also for endWrite.
-func (l *activeSession) beginWrite() {
-	if l.writes.n == 0 {
-		l.folded = l.newestSeq
-	}
-	l.writes.begin()
-}
-
+// endWrite notes that a write is over. The caller holds l.mu.
 func (l *activeSession) endWrite() {
 	if l.writes.end(); l.writes.n == 0 {
 		l.folded = l.newestSeq

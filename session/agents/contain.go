@@ -42,21 +42,17 @@ func (o *Opened) Controls() (c agent.Controls) {
 	if !ok || Contain(o.Logger, func() error { c = controllable.Controls(); return nil }) != nil {
 		return agent.Controls{}
 	}
-	if steer := c.Steer; steer != nil {
-		c.Steer = func(ctx context.Context, p agent.Prompt) error {
-			return Contain(o.Logger, func() error { return steer(ctx, p) })
-		}
-	}
-	c.SetMode, c.SetModel = o.setter(c.SetMode), o.setter(c.SetModel)
+	c.Steer, c.SetMode, c.SetModel = contained(o, c.Steer), contained(o, c.SetMode), contained(o, c.SetModel)
 	return c
 }
 
-func (o *Opened) setter(set func(context.Context, string) error) func(context.Context, string) error {
-	if set == nil {
+// contained is a control of the agent, contained; nil if the agent has none.
+func contained[T any](o *Opened, do func(context.Context, T) error) func(context.Context, T) error {
+	if do == nil {
 		return nil
 	}
-	return func(ctx context.Context, id string) error {
-		return Contain(o.Logger, func() error { return set(ctx, id) })
+	return func(ctx context.Context, v T) error {
+		return Contain(o.Logger, func() error { return do(ctx, v) })
 	}
 }
 

@@ -41,9 +41,8 @@ type place struct {
 
 // waiter is a turn that waits for a place.
 type waiter struct {
-	session Holder
-	by      string
-	wake    chan struct{} // holds one
+	by   string
+	wake chan struct{} // holds one
 }
 
 // NewPool returns a Pool of limit places, of which one person gets share. An agent that has waited for its
@@ -58,7 +57,7 @@ func NewPool(limit, share int, reclaimAfter time.Duration) *Pool {
 // its user, Reserve ends that wait without an answer. A page that was closed must not hold
 // a place that somebody else needs. The caller opens the agent.
 func (f *Pool) Reserve(ctx context.Context, l Holder, by string, now func() time.Time, full func(reason string)) error {
-	w := &waiter{l, by, make(chan struct{}, 1)}
+	w := &waiter{by, make(chan struct{}, 1)}
 	f.mu.Lock()
 	f.queue = append(f.queue, w)
 	f.mu.Unlock()
@@ -69,12 +68,14 @@ func (f *Pool) Reserve(ctx context.Context, l Holder, by string, now func() time
 		atShare, next := f.owned(by) >= f.share, f.next() == w
 		if has || next && len(f.open) < f.max {
 			if !has {
-				f.grant(w)
+				f.grants++
+				f.served[by] = f.grants
+				f.open[l] = place{by: by}
 			}
 			f.mu.Unlock()
 			return nil
 		}
-		working, idle := f.sorted(f.others(by, atShare))
+		working, idle := f.others(by, atShare)
 		f.mu.Unlock()
 		if (atShare || next) && slices.ContainsFunc(idle, Holder.CloseIfIdle) {
 			continue
@@ -87,13 +88,10 @@ func (f *Pool) Reserve(ctx context.Context, l Holder, by string, now func() time
 		if atShare || next {
 			pause = f.reclaimPaused(working, now())
 		}
-		again := time.NewTimer(pause)
 		select {
 		case <-w.wake:
-			again.Stop()
-		case <-again.C:
+		case <-time.After(pause):
 		case <-ctx.Done():
-			again.Stop()
 			return context.Cause(ctx)
 		}
 	}
@@ -105,13 +103,6 @@ func (f *Pool) reason(atShare bool) string {
 		return fmt.Sprintf("%d of your agents are at work, which is your share", f.share)
 	}
 	return fmt.Sprintf("%d agents are at work, which is the most that may be", f.max)
-}
-
-// grant gives a waiter its place. The caller holds f.mu.
-func (f *Pool) grant(w *waiter) {
-	f.grants++
-	f.served[w.by] = f.grants
-	f.open[w.session] = place{by: w.by}
 }
 
 // leave takes a waiter out of the queue.
@@ -149,23 +140,15 @@ func (f *Pool) owned(by string) (n int) {
 }
 
 // others are the agents that can make room for somebody: those of that person only, if
-// they have used up their share. The caller holds f.mu.
-func (f *Pool) others(by string, atShare bool) (all []Holder) {
+// they have used up their share. They are those that work, and those that do not, the longest
+// idle first. The caller holds f.mu.
+func (f *Pool) others(by string, atShare bool) (working, idle []Holder) {
 	for l, p := range f.open {
-		if !atShare || p.by == by {
-			all = append(all, l)
-		}
-	}
-	return all
-}
-
-// sorted returns which of these work, and which do not, the longest idle first. The
-// caller holds f.mu.
-func (f *Pool) sorted(all []Holder) (working, idle []Holder) {
-	for _, l := range all {
-		if f.open[l].idle.IsZero() {
+		switch {
+		case atShare && p.by != by:
+		case p.idle.IsZero():
 			working = append(working, l)
-		} else {
+		default:
 			idle = append(idle, l)
 		}
 	}
@@ -193,20 +176,14 @@ func (f *Pool) reclaimPaused(working []Holder, now time.Time) time.Duration {
 	return f.reclaimAfter
 }
 
-// Mark tells whether a session's agent works now.
-func (f *Pool) Mark(l Holder, idle bool, now time.Time) {
+// Mark tells since when a session's agent has had nothing to do; zero: it works.
+func (f *Pool) Mark(l Holder, idle time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	p, has := f.open[l]
-	if !has {
-		return
+	if p, has := f.open[l]; has {
+		f.open[l] = place{p.by, idle}
+		f.wake()
 	}
-	p.idle = time.Time{}
-	if idle {
-		p.idle = now
-	}
-	f.open[l] = p
-	f.wake()
 }
 
 // Release frees the place of a session.

@@ -116,9 +116,7 @@ func (g Gateway) Settle(a Agent, ours []string) (Agent, error) {
 			return a, a.refuse("user", "%v", err)
 		}
 	}
-	if a.Settings.Command == "" {
-		a.Settings.Command = a.preset.Command
-	}
+	a.Settings.Command = cmp.Or(a.Settings.Command, a.preset.Command)
 	a.Settings.Args = slices.Concat(a.preset.Args, a.Settings.Args)
 	a.Settings.AllowBypass = a.AllowBypass
 	return g.process(a, ours)

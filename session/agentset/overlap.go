@@ -69,14 +69,12 @@ func Within(path, dir string) bool {
 	if err != nil {
 		return false
 	}
-	for { // a file system may know one directory by several names, such as in capital letters
+	for ; ; path = filepath.Dir(path) { // a file system may know one directory by several names, such as in capital letters
 		if info, err := os.Stat(path); err == nil && os.SameFile(info, at) {
 			return true
 		}
-		up := filepath.Dir(path)
-		if up == path {
+		if path == filepath.Dir(path) {
 			return false
 		}
-		path = up
 	}
 }

@@ -1,6 +1,7 @@
 package thread
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 
@@ -50,42 +51,24 @@ func (l *Layout) Take(seq uint64, payload trace.Payload) {
 		return
 	}
 	l.last = seq
-	if p, is := payload.(trace.Prompt); is {
-		l.By = p.By
-		if l.Prompted == 0 {
-			l.Prompted = seq
-		}
-	}
-	if p, is := payload.(trace.Reply); is {
+	switch p := payload.(type) { //nolint:gochecksumtype // the other kinds begin, ask, answer and end nothing
+	case trace.Prompt:
+		l.By, l.Prompted = p.By, cmp.Or(l.Prompted, seq)
+	case trace.Reply:
 		l.Replies = append(l.Replies, Reply{seq, p.MessageID, p.Resume})
-	}
-	if p, is := payload.(trace.Pause); is {
+	case trace.Pause:
 		l.pauses = append(l.pauses, Pause{seq, p.Requests})
-	}
-	if p, is := payload.(trace.PermissionResponse); is {
-		l.settle(p.RequestID, seq)
-		if l.allowed == nil {
-			l.allowed = map[string]bool{}
-		}
-		l.allowed[p.RequestID] = p.Allowed()
-	}
-	if p, is := payload.(trace.Answer); is {
-		l.settle(p.QuestionID, seq)
-	}
-	if _, is := payload.(trace.Rewind); is && len(l.Replies) > 0 {
-		l.Rewound = true
-	}
-	if p, is := payload.(trace.Stop); is {
+	case trace.PermissionResponse:
+		put(&l.settled, p.RequestID, seq)
+		put(&l.allowed, p.RequestID, p.Allowed())
+	case trace.Answer:
+		put(&l.settled, p.QuestionID, seq)
+	case trace.Rewind:
+		l.Rewound = l.Rewound || len(l.Replies) > 0
+	case trace.Stop:
 		l.Finished, l.Outcome = true, p.Outcome
 		l.Rewound = l.Rewound || p.Reason == Superseded
 	}
-}
-
-func (l *Layout) settle(id string, seq uint64) {
-	if l.settled == nil {
-		l.settled = map[string]uint64{}
-	}
-	l.settled[id] = seq
 }
 
 // Standing is how a turn stood when a record was its newest.
@@ -164,26 +147,22 @@ func (l *Layout) Pauses() bool { return len(l.pauses) > 0 || len(l.Replies) > 1 
 
 // Allowed returns for each answered permission request whether it was allowed.
 func (l *Layout) Allowed() map[string]bool {
-	if l.allowed == nil {
-		return map[string]bool{}
-	}
-	return maps.Clone(l.allowed)
+	all := map[string]bool{}
+	maps.Copy(all, l.allowed)
+	return all
 }
 
 // Layout returns the layout of a turn, if the turn is open or its layout was learned. The
 // copy changes no more.
 func (t *Thread) Layout(turn string) (Layout, bool) {
-	if l := t.layouts[turn]; l != nil {
-		return l.clone(), true
+	l := t.layouts[turn]
+	if l == nil {
+		return Layout{}, false
 	}
-	return Layout{}, false
-}
-
-func (l *Layout) clone() Layout {
 	c := *l
 	c.Replies, c.pauses = slices.Clone(l.Replies), slices.Clone(l.pauses)
 	c.settled, c.allowed = maps.Clone(l.settled), maps.Clone(l.allowed)
-	return c
+	return c, true
 }
 
 // Begin makes the layout of a turn that begins. Take fills it.
@@ -191,10 +170,7 @@ func (t *Thread) Begin(turn string) { t.SetLayout(turn, &Layout{}) }
 
 // SetLayout keeps the layout of a turn that was read.
 func (t *Thread) SetLayout(turn string, l *Layout) {
-	if t.layouts == nil {
-		t.layouts = map[string]*Layout{}
-	}
-	t.layouts[turn] = l
+	put(&t.layouts, turn, l)
 }
 
 // Forget drops the layout of a turn, if its records are not known for sure.
@@ -205,10 +181,9 @@ func (t *Thread) Take(turn string, seq uint64, payload trace.Payload) {
 	if p, is := payload.(trace.Prompt); is {
 		t.notePrompt(p.Message.ID, Prompt{seq, turn})
 	}
-	if d, is := payload.(trace.Data); is {
-		if _, is := d.Score(); is {
-			t.noteScore(d.ID, seq)
-		}
+	d, _ := payload.(trace.Data)
+	if _, is := d.Score(); is {
+		t.noteScore(d.ID, seq)
 	}
 	if l := t.layouts[turn]; l != nil {
 		l.Take(seq, payload)

@@ -41,9 +41,6 @@ func Own(given string) string {
 
 // Note takes over a name that is on record.
 func (n *Names) Note(turn, name string) {
-	if n.turns == nil {
-		n.turns, n.first = map[string]string{}, map[string]string{}
-	}
 	if n.turns[name] != "" {
 		return
 	}
@@ -56,9 +53,9 @@ func (n *Names) Note(turn, name string) {
 		n.order = n.order[1:]
 	}
 	if _, named := n.first[turn]; !named {
-		n.first[turn] = name
+		put(&n.first, turn, name)
 	}
-	n.turns[name] = turn
+	put(&n.turns, name, turn)
 	n.order = append(n.order, name)
 }
 

@@ -63,6 +63,14 @@ type Span struct {
 	To    string // the first message of the turn that was removed, if not all of it was
 }
 
+// put sets a value in a map that is nil while it is empty.
+func put[K comparable, V any](m *map[K]V, key K, value V) {
+	if *m == nil {
+		*m = map[K]V{}
+	}
+	(*m)[key] = value
+}
+
 // Find returns the place of a message, or -1.
 func (t *Thread) Find(id string) int {
 	if i, ok := t.places[id]; ok {
@@ -73,12 +81,9 @@ func (t *Thread) Find(id string) int {
 
 // index notes the places of the messages from i on. The first of several with one id counts.
 func (t *Thread) index(from int) {
-	if t.places == nil {
-		t.places = map[string]int{}
-	}
 	for i, m := range slices.Backward(t.Messages[from:]) {
 		if first, known := t.places[m.ID]; !known || first >= from {
-			t.places[m.ID] = from + i
+			put(&t.places, m.ID, from+i)
 		}
 	}
 }
@@ -100,10 +105,7 @@ func (t *Thread) Add(m Message) {
 	}
 	t.Messages = slices.Insert(t.Messages, at, m)
 	t.index(at)
-	if t.of == nil {
-		t.of = map[string]int{}
-	}
-	t.of[m.Turn]++
+	put(&t.of, m.Turn, t.of[m.Turn]+1)
 }
 
 // Cut removes a message and all that follow.
@@ -113,23 +115,17 @@ func (t *Thread) Cut(id string) {
 		return
 	}
 	t.Changes++
-	if t.removed == nil {
-		t.removed = map[string]bool{}
-	}
 	for _, m := range t.Messages[i:] {
 		if t.places[m.ID] >= i {
 			delete(t.places, m.ID)
 		}
-		t.removed[m.Turn] = true
+		put(&t.removed, m.Turn, true)
 		if t.of[m.Turn]--; t.of[m.Turn] == 0 {
 			delete(t.of, m.Turn)
 		}
 	}
 	if turn := t.Messages[i].Turn; i > 0 && t.Messages[i-1].Turn == turn {
-		if t.cutAt == nil {
-			t.cutAt = map[string]string{}
-		}
-		t.cutAt[turn] = id
+		put(&t.cutAt, turn, id)
 	}
 	t.Messages = slices.Delete(t.Messages, i, len(t.Messages))
 }
@@ -179,13 +175,10 @@ func (t *Thread) Rewritten() map[uint64]uint64 {
 
 // notePrompt notes a version of a message. The versions stand in the order of the log.
 func (t *Thread) notePrompt(message string, p Prompt) {
-	if t.prompts == nil {
-		t.prompts = map[string][]Prompt{}
-	}
 	all := t.prompts[message]
 	i, found := slices.BinarySearchFunc(all, p, func(a, b Prompt) int { return cmp.Compare(a.Seq, b.Seq) })
 	if !found {
-		t.prompts[message] = slices.Insert(all, i, p)
+		put(&t.prompts, message, slices.Insert(all, i, p))
 	}
 }
 
@@ -251,11 +244,9 @@ func (t *Thread) Remains(i int, after Message) (kept, later bool) {
 // From lists the turns of the messages from i on.
 func (t *Thread) From(i int) (turns []string) {
 	for _, m := range t.Messages[i:] {
-		if len(turns) == 0 || turns[len(turns)-1] != m.Turn { // those of a turn stand together
-			turns = append(turns, m.Turn)
-		}
+		turns = append(turns, m.Turn)
 	}
-	return turns
+	return slices.Compact(turns) // those of a turn stand together
 }
 
 // AnswerOf is the first answer of a turn.
