@@ -94,18 +94,18 @@ func (l *activeSession) prompt(ctx context.Context, p Prompt) (Turn, error) {
 	if err != nil {
 		return Turn{}, err
 	}
-	t, stopping, reason, err := l.admit(p, after)
+	t, stopping, err := l.admit(p, after)
 	if err != nil {
 		return Turn{}, err
 	}
 	for _, s := range stopping {
-		switch reason {
+		switch s.stop.Reason {
 		case unanswered:
-			s.refuseAll(p.sender())
+			s.turn.refuseAll(p.sender())
 		case superseded:
-			s.builder.Emit(trace.Rewind{To: t.rewind.to})
+			s.turn.builder.Emit(trace.Rewind{To: t.rewind.to})
 		}
-		s.writeStop(stopped(reason))
+		s.turn.writeStop(s.stop)
 	}
 	// On record before it is answered for, so that prompts stand in the log in the
 	// order in which they were taken.
@@ -165,41 +165,46 @@ func (l *activeSession) refuse(t *turn, err error) error {
 // the end before any record could bring the message back.
 const superseded = thread.Superseded
 
-// admit decides what a prompt means now, and makes its turn. The caller ends the turns that make way
-// for it, for the reason.
-func (l *activeSession) admit(p Prompt, after uint64) (t *turn, stopping []*turn, reason string, err error) {
+// ending is a turn that a new prompt ends.
+type ending struct {
+	turn *turn
+	stop trace.Stop
+}
+
+// admit decides what a prompt means now, and makes its turn.
+func (l *activeSession) admit(p Prompt, after uint64) (t *turn, stopping []ending, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.refusal(); err != nil {
-		return nil, nil, "", err
+		return nil, nil, err
 	}
 	back, err := l.resolve(p)
 	if err != nil {
-		return nil, nil, "", err
+		return nil, nil, err
 	}
 	if len(p.Message.Parts) == 0 {
-		return nil, nil, "", ErrEmptyPrompt
+		return nil, nil, ErrEmptyPrompt
 	}
 	if err := l.mayCommand(p); err != nil {
-		return nil, nil, "", err
+		return nil, nil, err
 	}
 	if l.busy() && len(l.queue)+len(l.info.Held()) >= l.hub.MaxQueue {
-		return nil, nil, "", ErrQueueFull
+		return nil, nil, ErrQueueFull
 	}
-	if stopping, reason, err = l.preempt(p, back); err != nil {
-		return nil, nil, "", err
+	if stopping, err = l.preempt(p, back); err != nil {
+		return nil, nil, err
 	}
 	// The turns that end because of the prompt make room for it.
 	ending := prompts{count: len(stopping)}
 	for _, s := range stopping {
-		ending.bytes += s.weighs
+		ending.bytes += s.turn.weighs
 	}
 	weighs := int64(trace.ApproxSize(trace.Prompt{Message: p.Message}))
 	if err := l.hub.quota.take(p.By, prompts{1, weighs}, l.hub.Options, ending); err != nil {
-		return nil, nil, "", err
+		return nil, nil, err
 	}
 	for _, s := range stopping {
-		s.decideStop() // all at once, so that no removed turn begins while another one is ended
+		s.turn.decideStop() // all at once, so that no removed turn begins while another one is ended
 	}
 	if p.Message.ID == "" {
 		p.Message.ID = "user_" + newID(l.hub.Now())
@@ -216,30 +221,30 @@ func (l *activeSession) admit(p Prompt, after uint64) (t *turn, stopping []*turn
 		l.info.Title = title(t.prompt.Text())
 	}
 	l.enter(t)
-	return t, stopping, reason, nil
+	return t, stopping, nil
 }
 
-// preempt says which turns end because of the prompt, and for what reason. The caller holds l.mu.
-func (l *activeSession) preempt(p Prompt, back rewind) (stopping []*turn, reason string, err error) {
+// preempt says which turns end because of the prompt. The caller holds l.mu.
+func (l *activeSession) preempt(p Prompt, back rewind) ([]ending, error) {
 	r := l.running
 	alive := r != nil && !r.state.Stopped()
 	switch {
 	case back.to != "": // it waits for whatever else runs, whatever the policy
-		return l.superseded(back), superseded, nil
+		return l.superseded(back), nil
 	case !l.busy():
-		return nil, "", nil
+		return nil, nil
 	case alive && r.state == turnstate.Paused && r.by == p.By && r.channel == p.Channel:
-		return []*turn{r}, unanswered, nil
+		return []ending{{r, stopped(unanswered)}}, nil
 	case alive && r.state == turnstate.Paused:
-		return nil, "", ErrPaused
+		return nil, ErrPaused
 	case alive && r.subscribers.grace != nil && r.by == p.By && r.channel == p.Channel:
-		return []*turn{r}, "disconnected", nil
+		return []ending{{r, stopped("disconnected")}}, nil
 	case l.hub.Busy == Reject:
-		return nil, "", ErrBusy
+		return nil, ErrBusy
 	case l.hub.Busy == Interrupt && alive:
-		return []*turn{r}, "interrupted", nil
+		return []ending{{r, stopped("interrupted")}}, nil
 	}
-	return nil, "", nil
+	return nil, nil
 }
 
 // startNext starts the next turn if the agent is free and the turn's prompt is on record.

@@ -29,8 +29,8 @@ func (l *activeSession) removeFrom(ctx context.Context, message, by string) erro
 		return err
 	}
 	for _, s := range stopping {
-		s.builder.Emit(trace.Rewind{To: back.to})
-		s.writeStop(stopped(superseded))
+		s.turn.builder.Emit(trace.Rewind{To: back.to})
+		s.turn.writeStop(s.stop)
 	}
 	ctx = context.WithoutCancel(ctx)
 	if err := l.append(ctx, "", l.noteOf(trace.Gateway, trace.Rewind{To: back.to}), nil); err != nil {
@@ -43,7 +43,7 @@ func (l *activeSession) removeFrom(ctx context.Context, message, by string) erro
 }
 
 // revert decides which messages are removed, and which turns end because of that.
-func (l *activeSession) revert(message, by string) (rewind, []*turn, error) {
+func (l *activeSession) revert(message, by string) (rewind, []ending, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if err := l.refusal(); err != nil {
@@ -64,7 +64,7 @@ func (l *activeSession) revert(message, by string) (rewind, []*turn, error) {
 	}
 	stopping := l.superseded(back)
 	for _, s := range stopping {
-		s.decideStop() // all at once, so that none of them begins while another is ended
+		s.turn.decideStop() // all at once, so that none of them begins while another is ended
 	}
 	l.applyRewind(back)
 	l.changes++

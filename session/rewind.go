@@ -168,10 +168,11 @@ func (l *activeSession) resolve(p Prompt) (rewind, error) {
 }
 
 // superseded returns the turns that end because a rewind removes them.
-func (l *activeSession) superseded(back rewind) (all []*turn) {
+func (l *activeSession) superseded(back rewind) []ending {
+	var all []ending
 	for _, id := range back.turns {
 		if t := l.turns[id]; t != nil && !t.state.Stopped() {
-			all = append(all, t)
+			all = append(all, ending{t, stopped(superseded)})
 		}
 	}
 	return all
