@@ -33,11 +33,11 @@ func (r *recovery) tablesOf(ctx context.Context) (all []table, err error) {
 			t.order = "rowid %[1]s"
 		}
 		err := r.from.QueryRowContext(ctx, `SELECT COALESCE(group_concat(name, ', '), ''), count(*) FROM pragma_table_info($1) WHERE ' ' || $2 || ' ' LIKE '% ' || name || ' %'`, t.name, columns).Scan(&t.columns, &t.width)
-		if err != nil || t.width == 0 {
+		if err == nil && t.width > 0 {
+			all = append(all, t)
+		} else {
 			r.tables = append(r.tables, t.name)
-			return nil
 		}
-		all = append(all, t)
 		return nil
 	}, `SELECT l.name, group_concat(c.name, ' '), group_concat(c.name || ' %[1]s', ', ' ORDER BY pk) FILTER (WHERE pk > 0), min(c.name) FILTER (WHERE pk = 1), wr
 		FROM pragma_table_list l, pragma_table_info(l.name) c WHERE l.schema = 'main' AND l.type = 'table' AND l.name NOT LIKE 'sqlite_%' AND l.name NOT IN ('goose_db_version', 'store', 'searched')
