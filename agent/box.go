@@ -12,7 +12,7 @@ import (
 //
 // A path is absolute, or begins with ~/ for the home directory. ${NAME:-PATH} in it is the variable NAME of the
 // agent's environment, or PATH where that is empty. Paths that are not there are left out; a path that ends
-// in / is a directory that is made.
+// in / is a directory that is made, and one with // before its name is an empty file that is made.
 type Box struct {
 	// Read and Write are files and directories with all in them.
 	Read, Write []string
@@ -67,12 +67,13 @@ func CodexBox() Box {
 	return Box{Write: []string{"${CODEX_HOME:-~/.codex}/"}, OwnSandbox: true}
 }
 
-// OpenCodeBox is what OpenCode needs in a strict box: its state, and its settings to read.
+// OpenCodeBox is what OpenCode needs in a strict box: its state, and its settings to read. It does not start if it
+// cannot write the file .gitignore beside them where there is none (1.18.33).
 func OpenCodeBox() Box { return openCodeBox("opencode", "~/.opencode") }
 
 func openCodeBox(name, read string) Box {
 	return Box{
-		Read: []string{"${XDG_CONFIG_HOME:-~/.config}/" + name + "/", read},
+		Read: []string{"${XDG_CONFIG_HOME:-~/.config}/" + name + "/", "${XDG_CONFIG_HOME:-~/.config}/" + name + "//.gitignore", read},
 		Write: []string{
 			"${XDG_DATA_HOME:-~/.local/share}/" + name + "/", "${XDG_STATE_HOME:-~/.local/state}/" + name + "/", "${XDG_CACHE_HOME:-~/.cache}/" + name + "/",
 		},

@@ -49,7 +49,7 @@ type Rule struct {
 	// Open are directories that stay open though they are below a closed one.
 	Open []string `json:"open,omitempty"`
 	// Read and Write are open in Strict, beside what every program of the system needs. A path that ends
-	// in / is a directory that is made if it is not there.
+	// in / is a directory that is made if it is not there; one with // before its name is an empty file that is made.
 	Read  []string `json:"read,omitempty"`
 	Write []string `json:"write,omitempty"`
 	// Temp is a directory that the process finds at /tmp in Strict, with what is open below /tmp in its place. It is
