@@ -82,7 +82,10 @@ const pages = {
     dedupe: ['ai', 'react', '@ai-sdk/react', 'eventsource-parser'],
   },
   build: {
-    rollupOptions: { input: ['index.html', 'embed.html'], output: { codeSplitting: { groups: [{ debugName: 'first', name: firstFile }] } } },
+    rollupOptions: {
+      input: ['index.html', 'embed.html'],
+      output: { codeSplitting: { groups: [{ debugName: 'first', name: firstFile }] } },
+    },
     outDir: 'dist',
     license: { fileName: 'licenses.md' },
     target: 'es2022',

@@ -110,11 +110,27 @@ func (l *delivery) Send(ctx context.Context) error {
 	switch {
 	case err == nil:
 		err = l.s.Answered(*c, nil) //nolint:contextcheck // as above
-	case errors.As(err, &failed) && failed.Status == 0 && l.s.Heard():
+	case errors.As(err, &failed) && failed.Status == 0 && l.heard():
 		l.conn.lost() // the agent has the prompt, and may have answered on the stream
 		err = nil
 	}
 	return err
+}
+
+// dying bounds how long a process that has cut a connection is waited for: it may be about to end.
+const dying = 2 * time.Second
+
+// heard reports whether something of the turn has come on the stream, so that the agent has the prompt. What a
+// process sent before it ended is read first.
+func (l *delivery) heard() bool {
+	if l.conn.proc != nil && !l.s.Heard() {
+		select {
+		case <-l.conn.done:
+			<-l.conn.life.Done() // drain bounds that
+		case <-time.After(dying):
+		}
+	}
+	return l.s.Heard()
 }
 
 // Stop implements agentkit.Link.

@@ -294,21 +294,21 @@ func TestStrictOpensOnlyWhatItNeeds(t *testing.T) {
 // In strict /tmp is the session's own, and what is open below it is in its place. In the other forms it is that of the system.
 func TestStrictHasItsOwnDirectoryForTemporaryFiles(t *testing.T) {
 	t.Parallel()
-	outside, err := os.MkdirTemp("/tmp", "box") //nolint:usetesting // it has to be below /tmp
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = os.RemoveAll(outside) })
-	socket, err := net.Listen("unix", outside+"/socket")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = socket.Close() })
-	if err := errors.Join(os.WriteFile(outside+"/file", []byte("outside\n"), 0o666), os.Chmod(outside, 0o777), os.Chmod(outside+"/file", 0o666)); err != nil {
-		t.Fatal(err)
-	}
 	const look, write = `cat "$1/file" || echo closed`, `echo mine >/tmp/box-mine && cat /tmp/box-mine && echo "$TMPDIR"`
 	for who, uid := range users() {
+		outside, err := os.MkdirTemp("/tmp", "box") //nolint:usetesting // it has to be below /tmp
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = os.RemoveAll(outside) })
+		socket, err := net.Listen("unix", outside+"/socket")
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = socket.Close() })
+		if err := errors.Join(os.WriteFile(outside+"/file", []byte("outside\n"), 0o666), os.Chmod(outside, 0o777), os.Chmod(outside+"/file", 0o666)); err != nil {
+			t.Fatal(err)
+		}
 		for name, row := range map[string]struct {
 			script      string
 			read, write string
