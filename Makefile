@@ -77,7 +77,8 @@ test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.
 # The stages of a run, in two lanes; "stage:other" waits for another stage. test/stages runs them.
 STAGES := "page-check binary fmt-check lint test-go:install" \
   "install js-lint:page-check js-test page-test:binary conformance-newest cuts conformance-once chat-package"
-WIDER_STAGES := "test-race e2e-postgres foreign endurance-quick npm-test conformance-selftest" \
+# e2e-postgres measures a time, so it does not run beside first-use, which floods the machine.
+WIDER_STAGES := "e2e-postgres test-race foreign endurance-quick npm-test conformance-selftest" \
   "conformance-others outside workflow conformance-postgres conformance-agentops conformance-claude conformance-codex conformance-remote agent-acp first-use"
 ALL_STAGES := "mutations restarts e2e-postgres-all fuzz endurance" \
   "page-measure conformance-postgres-all test-agents eval cuts-all readers"
