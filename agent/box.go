@@ -11,11 +11,13 @@ import (
 // default only if its real program was tried with these lists.
 //
 // A path is absolute, or begins with ~/ for the home directory. ${NAME:-PATH} in it is the variable NAME of the
-// agent's environment, or PATH where that is empty. Paths that are not there are left out; a path that ends
-// in / is a directory that is made, and one with // before its name is an empty file that is made.
+// agent's environment, or PATH where that is empty. Paths that are not there are left out. A path that ends
+// in / is a directory that is made.
 type Box struct {
 	// Read and Write are files and directories with all in them.
 	Read, Write []string
+	// Files are empty files that are made where they are missing.
+	Files []string
 	// OwnSandbox says that the agent confines its commands by a sandbox that strict would break. Such an
 	// agent gets a guard by default, in which its sandbox works.
 	OwnSandbox bool
@@ -24,8 +26,8 @@ type Box struct {
 // Strict reports whether the agent gets a strict box by default, where several people use it.
 func (b Box) Strict() bool { return len(b.Write) > 0 && !b.OwnSandbox }
 
-// Places returns Read and Write as absolute paths, for an environment of KEY=VALUE.
-func (b Box) Places(environ []string) (read, write []string) {
+// Places returns Read, Write and Files as absolute paths, for an environment of KEY=VALUE.
+func (b Box) Places(environ []string) (read, write, files []string) {
 	value := func(name string) (v string) {
 		for _, kv := range environ {
 			if k, text, _ := strings.Cut(kv, "="); k == name {
@@ -52,7 +54,7 @@ func (b Box) Places(environ []string) (read, write []string) {
 		}
 		return found
 	}
-	return find(b.Read), find(b.Write)
+	return find(b.Read), find(b.Write), find(b.Files)
 }
 
 // ClaudeBox is what Claude Code needs in a strict box: its state and its settings. It replaces .claude.json by a rename,
@@ -73,7 +75,8 @@ func OpenCodeBox() Box { return openCodeBox("opencode", "~/.opencode") }
 
 func openCodeBox(name, read string) Box {
 	return Box{
-		Read: []string{"${XDG_CONFIG_HOME:-~/.config}/" + name + "/", "${XDG_CONFIG_HOME:-~/.config}/" + name + "//.gitignore", read},
+		Read:  []string{"${XDG_CONFIG_HOME:-~/.config}/" + name + "/", read},
+		Files: []string{"${XDG_CONFIG_HOME:-~/.config}/" + name + "/.gitignore"},
 		Write: []string{
 			"${XDG_DATA_HOME:-~/.local/share}/" + name + "/", "${XDG_STATE_HOME:-~/.local/state}/" + name + "/", "${XDG_CACHE_HOME:-~/.cache}/" + name + "/",
 		},

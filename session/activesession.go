@@ -76,11 +76,11 @@ func (h *Hub) newSession(info Info) *activeSession {
 
 // lockHistory gives the caller the only right to write the history, until release is called.
 func (l *activeSession) lockHistory(ctx context.Context) (release func(), err error) {
-	return take(ctx, l.historyLock, nil)
+	return acquireToken(ctx, l.historyLock, nil)
 }
 
-// take takes a token, until release is called. If the hub ends first, that is an error.
-func take(ctx context.Context, token chan struct{}, end <-chan struct{}) (release func(), err error) {
+// acquireToken takes a token, until release is called. If the hub ends first, that is an error.
+func acquireToken(ctx context.Context, token chan struct{}, end <-chan struct{}) (release func(), err error) {
 	lockorder.Note(lockorder.Token, true)
 	select {
 	case token <- struct{}{}:

@@ -90,7 +90,7 @@ func (h *Hub) BoxRule(name string) box.Rule { return h.boxRule(name, nil, "", ni
 func (h *Hub) boxRule(name string, l *activeSession, cwd string, paths []string, open ...string) box.Rule {
 	a := h.Agents[name]
 	rule := box.Rule{
-		Form: h.boxed[name].Form, Closed: h.Closed, Open: open, Read: a.Box.Read, Write: a.Box.Write, User: a.User, Network: h.network(name, l),
+		Form: h.boxed[name].Form, Closed: h.Closed, Open: open, Read: a.Box.Read, Write: a.Box.Write, Files: a.Box.Files, User: a.User, Network: h.network(name, l),
 	}
 	if cwd != "" {
 		rule.Write = slices.Concat(a.Box.Write, []string{cwd}, paths)

@@ -35,7 +35,7 @@ func (e *ListError) Unwrap() error { return e.Err }
 // first. It leaves out those that a session has: the rights in that session count for
 // them, and two sessions must not write to one conversation.
 func (h *Hub) Conversations(ctx context.Context, name string) ([]agent.Conversation, error) {
-	release, err := take(ctx, h.listing, h.ctx.Done())
+	release, err := acquireToken(ctx, h.listing, h.ctx.Done())
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (h *Hub) Conversations(ctx context.Context, name string) ([]agent.Conversat
 // adopt finds the conversation for a new session. Until release is called, no other
 // session can get the conversation.
 func (h *Hub) adopt(ctx context.Context, name, token string) (c agent.Conversation, release func(), err error) {
-	release, err = take(ctx, h.listing, h.ctx.Done())
+	release, err = acquireToken(ctx, h.listing, h.ctx.Done())
 	if err != nil {
 		return c, nil, err
 	}

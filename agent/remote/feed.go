@@ -117,8 +117,8 @@ func (l *delivery) Send(ctx context.Context) error {
 	return err
 }
 
-// dying bounds how long a process that has cut a connection is waited for: it may be about to end.
-const dying = 2 * time.Second
+// exitWait bounds how long a process that has cut a connection is waited for: it may be about to end.
+const exitWait = 2 * time.Second
 
 // heard reports whether something of the turn has come on the stream, so that the agent has the prompt. What a
 // process sent before it ended is read first.
@@ -127,7 +127,7 @@ func (l *delivery) heard() bool {
 		select {
 		case <-l.conn.done:
 			<-l.conn.life.Done() // drain bounds that
-		case <-time.After(dying):
+		case <-time.After(exitWait):
 		}
 	}
 	return l.s.Heard()

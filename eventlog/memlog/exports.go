@@ -10,7 +10,7 @@ import (
 
 // AddExporter implements eventlog.Exports.
 func (s *Store) AddExporter(ctx context.Context, exporter string, backfill bool) error {
-	return s.with(ctx, &s.mu, func() {
+	return s.whileOpen(ctx, &s.mu, func() {
 		if s.exports[exporter] != nil {
 			return
 		}
@@ -43,7 +43,7 @@ func (s *Store) Unsent(ctx context.Context, exporter string, q eventlog.UnsentQu
 	order := func(a, b eventlog.UnsentSession) int {
 		return cmp.Or(a.Updated.Compare(b.Updated), cmp.Compare(a.Session, b.Session))
 	}
-	err = s.with(ctx, &s.mu, func() {
+	err = s.whileOpen(ctx, &s.mu, func() {
 		for id, e := range s.docs {
 			one := eventlog.UnsentSession{Session: id, Updated: e.Updated}
 			if order(one, q.After) > 0 && (len(q.Agents) == 0 || slices.Contains(q.Agents, e.Agent)) && len(s.unsent(exporter, id)) > 0 {
@@ -57,7 +57,7 @@ func (s *Store) Unsent(ctx context.Context, exporter string, q eventlog.UnsentQu
 
 // NextUnsent implements eventlog.Exports.
 func (s *Store) NextUnsent(ctx context.Context, exporter, id string, agents []string) (t eventlog.UnsentTurn, ok bool, err error) {
-	err = s.with(ctx, &s.mu, func() {
+	err = s.whileOpen(ctx, &s.mu, func() {
 		if turns := s.unsent(exporter, id); len(turns) > 0 && (len(agents) == 0 || slices.Contains(agents, s.docs[id].Agent)) {
 			t, ok = eventlog.UnsentTurn{TurnMark: turns[0], Agent: s.docs[id].Agent, Position: s.exports[exporter][id]}, true
 		}
@@ -67,7 +67,7 @@ func (s *Store) NextUnsent(ctx context.Context, exporter, id string, agents []st
 
 // Sent implements eventlog.Exports.
 func (s *Store) Sent(ctx context.Context, exporter, id string, stop uint64) error {
-	return s.with(ctx, &s.mu, func() {
+	return s.whileOpen(ctx, &s.mu, func() {
 		if s.exports[exporter] == nil {
 			s.exports[exporter] = map[string]uint64{}
 		}
@@ -79,7 +79,7 @@ func (s *Store) Sent(ctx context.Context, exporter, id string, stop uint64) erro
 
 // Position implements eventlog.Exports.
 func (s *Store) Position(ctx context.Context, exporter, id string, agents []string) (stop uint64, ok bool, err error) {
-	err = s.with(ctx, &s.mu, func() {
+	err = s.whileOpen(ctx, &s.mu, func() {
 		if e := s.docs[id]; e != nil && (len(agents) == 0 || slices.Contains(agents, e.Agent)) {
 			stop, ok = s.exports[exporter][id], true
 		}
@@ -89,7 +89,7 @@ func (s *Store) Position(ctx context.Context, exporter, id string, agents []stri
 
 // CountUnsent implements eventlog.Exports.
 func (s *Store) CountUnsent(ctx context.Context, exporter string, agents []string) (n int, err error) {
-	err = s.with(ctx, &s.mu, func() {
+	err = s.whileOpen(ctx, &s.mu, func() {
 		for id, e := range s.docs {
 			if len(agents) == 0 || slices.Contains(agents, e.Agent) {
 				n += len(s.unsent(exporter, id))

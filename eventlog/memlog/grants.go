@@ -14,7 +14,7 @@ type grant struct {
 
 // AddGrant implements eventlog.Grants.
 func (s *Store) AddGrant(ctx context.Context, agent, id string, doc []byte, most int) error {
-	return s.with(ctx, &s.mu, func() {
+	return s.whileOpen(ctx, &s.mu, func() {
 		if slices.ContainsFunc(s.grants, func(g grant) bool { return g.id == id }) {
 			return
 		}
@@ -38,7 +38,7 @@ func (s *Store) AddGrant(ctx context.Context, agent, id string, doc []byte, most
 
 // Grants implements eventlog.Grants.
 func (s *Store) Grants(ctx context.Context, agent string) (docs [][]byte, err error) {
-	err = s.with(ctx, &s.mu, func() {
+	err = s.whileOpen(ctx, &s.mu, func() {
 		for _, g := range s.grants {
 			if g.agent == agent {
 				docs = append(docs, slices.Clone(g.doc))
@@ -50,7 +50,7 @@ func (s *Store) Grants(ctx context.Context, agent string) (docs [][]byte, err er
 
 // RemoveGrant implements eventlog.Grants.
 func (s *Store) RemoveGrant(ctx context.Context, agent, id string) (there bool, err error) {
-	err = s.with(ctx, &s.mu, func() {
+	err = s.whileOpen(ctx, &s.mu, func() {
 		n := len(s.grants)
 		s.grants = slices.DeleteFunc(s.grants, func(g grant) bool { return g.agent == agent && g.id == id })
 		there = len(s.grants) < n

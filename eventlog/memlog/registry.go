@@ -30,14 +30,14 @@ func (s *Store) put(e eventlog.Entry) {
 
 // Count implements eventlog.Registry.
 func (s *Store) Count(ctx context.Context) (n int, err error) {
-	err = s.with(ctx, s.mu.RLocker(), func() { n = len(s.docs) })
+	err = s.whileOpen(ctx, s.mu.RLocker(), func() { n = len(s.docs) })
 	return n, err
 }
 
 // Get implements eventlog.Registry.
 func (s *Store) Get(ctx context.Context, id string) (doc []byte, err error) {
 	known := false
-	err = s.with(ctx, s.mu.RLocker(), func() {
+	err = s.whileOpen(ctx, s.mu.RLocker(), func() {
 		if e := s.docs[id]; e != nil {
 			doc, known = bytes.Clone(e.Doc), true
 		}
@@ -52,7 +52,7 @@ func (s *Store) Get(ctx context.Context, id string) (doc []byte, err error) {
 func (s *Store) List(ctx context.Context, q eventlog.Query) iter.Seq2[eventlog.Entry, error] {
 	return func(yield func(eventlog.Entry, error) bool) {
 		var entries newestFirst
-		err := s.with(ctx, s.mu.RLocker(), func() {
+		err := s.whileOpen(ctx, s.mu.RLocker(), func() {
 			for _, e := range s.docs {
 				if chosen(q, e) && (len(q.Words) == 0 || s.has(e, q.Words)) {
 					entries = append(entries, e)

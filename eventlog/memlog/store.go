@@ -40,8 +40,8 @@ func New() *Store {
 	return &Store{epoch: rand.Text(), sessions: map[string]*session{}, docs: map[string]*eventlog.Entry{}, exports: map[string]map[string]uint64{}}
 }
 
-// with calls do with the lock, or with s.mu.RLocker() if it only reads.
-func (s *Store) with(ctx context.Context, lock sync.Locker, do func()) error {
+// whileOpen calls do with the lock, or with s.mu.RLocker() if it only reads.
+func (s *Store) whileOpen(ctx context.Context, lock sync.Locker, do func()) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (s *Store) AppendWith(ctx context.Context, e eventlog.Entry, turn string, e
 
 // append calls also with the lock.
 func (s *Store) append(ctx context.Context, id, turn string, events []trace.Event, also func()) (last uint64, err error) {
-	err = s.with(ctx, &s.mu, func() {
+	err = s.whileOpen(ctx, &s.mu, func() {
 		also()
 		se := s.sessions[id]
 		if se == nil {
@@ -162,7 +162,7 @@ func (s *Store) records(id string) ([]trace.Record, error) {
 
 // Turns implements eventlog.Store.
 func (s *Store) Turns(ctx context.Context, id string, before uint64, limit int) (turns []eventlog.TurnMark, err error) {
-	err = s.with(ctx, s.mu.RLocker(), func() {
+	err = s.whileOpen(ctx, s.mu.RLocker(), func() {
 		if se := s.sessions[id]; se != nil {
 			end := len(se.turns)
 			if before != 0 {
@@ -194,7 +194,7 @@ func (s *Store) Messages(ctx context.Context, id string) iter.Seq2[eventlog.Mess
 
 // Last implements eventlog.Store.
 func (s *Store) Last(ctx context.Context, id string) (last uint64, err error) {
-	err = s.with(ctx, s.mu.RLocker(), func() {
+	err = s.whileOpen(ctx, s.mu.RLocker(), func() {
 		if se := s.sessions[id]; se != nil {
 			last = se.last
 		}
@@ -204,7 +204,7 @@ func (s *Store) Last(ctx context.Context, id string) (last uint64, err error) {
 
 // Delete implements eventlog.Store.
 func (s *Store) Delete(ctx context.Context, id string) error {
-	return s.with(ctx, &s.mu, func() {
+	return s.whileOpen(ctx, &s.mu, func() {
 		if se := s.sessions[id]; se != nil {
 			s.sessions[id] = &session{last: se.last, open: map[string]int{}}
 		}

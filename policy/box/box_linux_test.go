@@ -322,7 +322,7 @@ func TestStrictHasItsOwnDirectoryForTemporaryFiles(t *testing.T) {
 			"its directory":        {look + `; touch "$1/x" || echo closed`, outside, "", box.Strict, "outside\nclosed\n"},
 			"a part of it":         {`touch "$1/part/x" && echo made; touch "$1/x" || echo closed`, outside, outside + "/part/", box.Strict, "made\nclosed\n"},
 			"a new directory":      {`touch "$1/made/x" && echo made`, "", outside + "/made/", box.Strict, "made\n"},
-			"a new file":           {`cat "$1/.new" && echo made; echo x >"$1/.new" || echo closed`, outside + "//.new", "", box.Strict, "made\nclosed\n"},
+			"a new file":           {`cat "$1/new" && echo made; echo x >"$1/new" || echo closed`, outside, "", box.Strict, "made\nclosed\n"},
 			"a socket":             {`test -S "$1/socket" && echo socket; ls -A "$1"`, outside + "/socket", "", box.Strict, "socket\nsocket\n"},
 			"all of it is open":    {look, "", "/tmp", box.Strict, "outside\n"},
 			"a guard":              {look + `; echo "$TMPDIR"`, "", "", box.Guard, "outside\n/dev/shm\n"},
@@ -342,6 +342,7 @@ func TestStrictHasItsOwnDirectoryForTemporaryFiles(t *testing.T) {
 					if row.read != "" {
 						rule.Read = []string{row.read}
 					}
+					rule.Files = []string{filepath.Join(outside, "new")}
 					if kept {
 						rule.Temp = dir
 					}

@@ -35,6 +35,8 @@ type Setting struct {
 	// only sockets by them that it closes by itself: see sockets.
 	Read  []string `yaml:"read" file:"path"`
 	Write []string `yaml:"write" file:"path"`
+	// Files are those of Rule. No setting names them.
+	Files []string
 	// Required refuses an agent whose box cannot be had. Else the agent gets the next weaker one.
 	Required bool `yaml:"required"`
 }
@@ -49,9 +51,11 @@ type Rule struct {
 	// Open are directories that stay open though they are below a closed one.
 	Open []string `json:"open,omitempty"`
 	// Read and Write are open in Strict, beside what every program of the system needs. A path that ends
-	// in / is a directory that is made if it is not there; one with // before its name is an empty file that is made.
+	// in / is a directory that is made if it is not there.
 	Read  []string `json:"read,omitempty"`
 	Write []string `json:"write,omitempty"`
+	// Files are empty files that are made in Strict where they are missing.
+	Files []string `json:"files,omitempty"`
 	// Temp is a directory that the process finds at /tmp in Strict, with what is open below /tmp in its place. It is
 	// empty, and the caller removes it. "" is one in memory, for this process alone. If /tmp itself is open, it is as outside.
 	Temp string `json:"temp,omitempty"`

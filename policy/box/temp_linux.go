@@ -16,13 +16,13 @@ const temp = "/tmp"
 // the one of the system is in its place.
 func (o order) ownTemp() error {
 	for _, path := range slices.Concat(o.Rule.Read, o.Rule.Write) {
-		switch dir, name := filepath.Split(path); { // what cannot be made is left out
-		case name == "":
-			_ = os.MkdirAll(path, 0o700)
-		case strings.HasSuffix(dir, "//"):
-			if f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
-				_ = f.Close()
-			}
+		if strings.HasSuffix(path, "/") {
+			_ = os.MkdirAll(path, 0o700) // one that cannot be made is left out
+		}
+	}
+	for _, path := range o.Rule.Files {
+		if f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600); err == nil {
+			_ = f.Close()
 		}
 	}
 	read, err := openAll(append(o.programs(), o.Rule.Read...))

@@ -16,7 +16,7 @@ import (
 // is weaker than the agent's setting, or is "".
 func (g Gateway) BoxRule(a session.Agent) (rule box.Rule, reason string, err error) {
 	form, reason, err := a.Boxed()
-	rule = box.Rule{Form: form, Closed: g.Kept(), Read: a.Box.Read, Write: a.Box.Write, User: a.User}
+	rule = box.Rule{Form: form, Closed: g.Kept(), Read: a.Box.Read, Write: a.Box.Write, Files: a.Box.Files, User: a.User}
 	if a.Egress != nil && err == nil {
 		hosts, wrong := egress.Parse(a.Egress)
 		rule.Network, err = &egress.Proxy{Hosts: hosts}, wrong
@@ -53,8 +53,8 @@ func (g Gateway) BoxSetting(a Agent, s box.Setting) (box.Setting, error) {
 	}
 	s.Form = cmp.Or(s.Form, form)
 	for _, one := range []agent.Box{everyBox(), needs} {
-		read, write := one.Places(a.Settings.Environ)
-		s.Read, s.Write = slices.Concat(s.Read, read), slices.Concat(s.Write, write)
+		read, write, files := one.Places(a.Settings.Environ)
+		s.Read, s.Write, s.Files = slices.Concat(s.Read, read), slices.Concat(s.Write, write), slices.Concat(s.Files, files)
 	}
 	for _, kv := range a.Settings.Environ {
 		if path, is := strings.CutPrefix(kv, "PATH="); is {

@@ -59,10 +59,10 @@ func (l *Layout) Take(seq uint64, payload trace.Payload) {
 	case trace.Pause:
 		l.pauses = append(l.pauses, Pause{seq, p.Requests})
 	case trace.PermissionResponse:
-		put(&l.settled, p.RequestID, seq)
-		put(&l.allowed, p.RequestID, p.Allowed())
+		setInMap(&l.settled, p.RequestID, seq)
+		setInMap(&l.allowed, p.RequestID, p.Allowed())
 	case trace.Answer:
-		put(&l.settled, p.QuestionID, seq)
+		setInMap(&l.settled, p.QuestionID, seq)
 	case trace.Rewind:
 		l.Rewound = l.Rewound || len(l.Replies) > 0
 	case trace.Stop:
@@ -170,7 +170,7 @@ func (t *Thread) Begin(turn string) { t.SetLayout(turn, &Layout{}) }
 
 // SetLayout keeps the layout of a turn that was read.
 func (t *Thread) SetLayout(turn string, l *Layout) {
-	put(&t.layouts, turn, l)
+	setInMap(&t.layouts, turn, l)
 }
 
 // Forget drops the layout of a turn, if its records are not known for sure.

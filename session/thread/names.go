@@ -53,9 +53,9 @@ func (n *Names) Note(turn, name string) {
 		n.order = n.order[1:]
 	}
 	if _, named := n.first[turn]; !named {
-		put(&n.first, turn, name)
+		setInMap(&n.first, turn, name)
 	}
-	put(&n.turns, name, turn)
+	setInMap(&n.turns, name, turn)
 	n.order = append(n.order, name)
 }
 

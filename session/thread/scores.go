@@ -11,7 +11,7 @@ import (
 
 // noteScore notes where a score is on record. The newest one of an id counts.
 func (t *Thread) noteScore(id string, seq uint64) {
-	put(&t.scores, id, max(t.scores[id], seq))
+	setInMap(&t.scores, id, max(t.scores[id], seq))
 }
 
 // Scores are the numbers of the records of all scores that no later one has replaced, in order.

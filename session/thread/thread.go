@@ -63,8 +63,8 @@ type Span struct {
 	To    string // the first message of the turn that was removed, if not all of it was
 }
 
-// put sets a value in a map that is nil while it is empty.
-func put[K comparable, V any](m *map[K]V, key K, value V) {
+// setInMap sets a value in a map that is nil while it is empty.
+func setInMap[K comparable, V any](m *map[K]V, key K, value V) {
 	if *m == nil {
 		*m = map[K]V{}
 	}
@@ -83,7 +83,7 @@ func (t *Thread) Find(id string) int {
 func (t *Thread) index(from int) {
 	for i, m := range slices.Backward(t.Messages[from:]) {
 		if first, known := t.places[m.ID]; !known || first >= from {
-			put(&t.places, m.ID, from+i)
+			setInMap(&t.places, m.ID, from+i)
 		}
 	}
 }
@@ -105,7 +105,7 @@ func (t *Thread) Add(m Message) {
 	}
 	t.Messages = slices.Insert(t.Messages, at, m)
 	t.index(at)
-	put(&t.of, m.Turn, t.of[m.Turn]+1)
+	setInMap(&t.of, m.Turn, t.of[m.Turn]+1)
 }
 
 // Cut removes a message and all that follow.
@@ -119,13 +119,13 @@ func (t *Thread) Cut(id string) {
 		if t.places[m.ID] >= i {
 			delete(t.places, m.ID)
 		}
-		put(&t.removed, m.Turn, true)
+		setInMap(&t.removed, m.Turn, true)
 		if t.of[m.Turn]--; t.of[m.Turn] == 0 {
 			delete(t.of, m.Turn)
 		}
 	}
 	if turn := t.Messages[i].Turn; i > 0 && t.Messages[i-1].Turn == turn {
-		put(&t.cutAt, turn, id)
+		setInMap(&t.cutAt, turn, id)
 	}
 	t.Messages = slices.Delete(t.Messages, i, len(t.Messages))
 }
@@ -178,7 +178,7 @@ func (t *Thread) notePrompt(message string, p Prompt) {
 	all := t.prompts[message]
 	i, found := slices.BinarySearchFunc(all, p, func(a, b Prompt) int { return cmp.Compare(a.Seq, b.Seq) })
 	if !found {
-		put(&t.prompts, message, slices.Insert(all, i, p))
+		setInMap(&t.prompts, message, slices.Insert(all, i, p))
 	}
 }
 
