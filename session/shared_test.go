@@ -209,11 +209,15 @@ func awaits(t *testing.T, what string, is func() bool) {
 	}
 }
 
+// receives takes the next value of a channel. A channel that is closed has none.
 func receives[T any](t *testing.T, what string, from chan T) (got T) {
 	t.Helper()
+	open := false
 	select {
-	case got = <-from:
+	case got, open = <-from:
 	case <-time.After(30 * time.Second):
+	}
+	if !open {
 		t.Fatalf("%s does not come", what)
 	}
 	return got
@@ -436,11 +440,10 @@ func TestTheTurnsOfAGatewayThatHasDiedAreTakenUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			const lease = 2 * time.Second
 			p, direct, held := heldDatabase(t)
 			there := newFar()
-			turn := share(t, sqllog.Options{URL: held, Lease: lease, Patience: time.Second}, c.runtime(newFar())).prompt("u1", "long")
-			second := share(t, sqllog.Options{URL: direct, Lease: lease}, c.runtime(there))
+			turn := share(t, sqllog.Options{URL: held, Lease: 2 * time.Second, Patience: time.Second}, c.runtime(newFar())).prompt("u1", "long")
+			second := share(t, sqllog.Options{URL: direct}, c.runtime(there)) // a busy machine loses a short lease
 			p.Hold(true, true)
 			defer p.Hold(false, false)
 			if c.prompts {
@@ -492,10 +495,10 @@ func TestAnOwnerWhoseLeaseIsOverShowsNothingMore(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			const lease = 2 * time.Second
 			p, direct, held := heldDatabase(t)
 			a := newFar()
-			first := share(t, sqllog.Options{URL: held, Lease: lease, Patience: time.Second}, near{a})
+			// A busy machine loses a lease of two seconds before the agent has the prompt.
+			first := share(t, sqllog.Options{URL: held, Lease: 5 * time.Second, Patience: time.Second}, near{a})
 			turn := first.prompt("u1", "long")
 			shown := make(chan time.Time, 1<<16)
 			go func() {
@@ -507,7 +510,7 @@ func TestAnOwnerWhoseLeaseIsOverShowsNothingMore(t *testing.T) {
 				close(shown)
 			}()
 			receives(t, "a word", shown)
-			second := share(t, sqllog.Options{URL: direct, Lease: lease}, near{newFar()})
+			second := share(t, sqllog.Options{URL: direct}, near{newFar()})
 			hold(p)
 			defer p.Hold(false, false)
 			awaits(t, "the take-over", func() bool {
