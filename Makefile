@@ -32,6 +32,9 @@ RACE := ./access/... ./adapter/... ./agent/... ./eventlog/... ./gateway/... ./in
 # The real clients by age, as lib/clients.mjs of test/conformance names them.
 NEWEST_CLIENT := --client 7.0.173
 OLDER_CLIENTS := --client 5 --client 6 --client 7.0.0
+# $(call cases,NAME ...) has a real agent run these cases only, but all with make test-all: what an older client makes
+# of the stream is tried with the demo agent.
+cases = $(if $(TRIBUTARY_TEST_FULL),,$(1:%=--case %))
 HAS_PYTHON := python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null
 GO_FILES := find . \( -name node_modules -o -name '.?*' \) -prune -o -name '*.go' -print
 
@@ -74,14 +77,13 @@ test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.
 	npm --prefix test/conformance ci --no-audit --no-fund
 	@touch $@
 
-# The stages of a run, in two lanes; "stage:other" waits for another stage. test/stages runs them.
-STAGES := "page-check binary fmt-check lint test-go:install" \
-  "install js-lint:page-check js-test page-test:binary conformance-newest cuts conformance-once chat-package"
+# The stages of a run, the long ones first. Two run at a time; "stage:other" waits for another stage.
+STAGES := page-check install binary lint test-go:install,binary js-lint:page-check page-test:install,binary \
+  conformance-newest:install,binary conformance-once:install,binary js-test:install cuts:install,binary chat-package:install fmt-check
 # e2e-postgres measures a time, so it does not run beside first-use, which floods the machine.
-WIDER_STAGES := "e2e-postgres test-race foreign endurance-quick npm-test conformance-selftest" \
-  "conformance-others outside workflow conformance-postgres conformance-agentops conformance-claude conformance-codex conformance-remote agent-acp first-use"
-ALL_STAGES := "mutations restarts e2e-postgres-all fuzz endurance" \
-  "page-measure conformance-postgres-all test-agents eval cuts-all readers"
+WIDER_STAGES := e2e-postgres test-race first-use conformance-claude conformance-selftest conformance-others endurance-quick \
+  conformance-remote conformance-codex outside foreign conformance-postgres workflow conformance-agentops agent-acp npm-test
+ALL_STAGES := restarts page-measure mutations endurance fuzz test-agents conformance-postgres-all e2e-postgres-all eval cuts-all readers
 
 .PHONY: test
 test: need-go need-node ## Before a change is merged: formatting, lint, tests, real clients and agents (some ten minutes on two cores, more the first time)
@@ -293,12 +295,12 @@ conformance-remote: binary test/conformance/node_modules/.package-lock.json test
 	cd test/conformance && node langgraph/differential.mjs
 
 .PHONY: conformance-claude
-conformance-claude: binary agents test/conformance/node_modules/.package-lock.json ## The real Claude Code with the clients that conformance-newest leaves out, and its recordings
-	cd test/conformance && node run.mjs --agent claude $(OLDER_CLIENTS) && node convert.mjs
+conformance-claude: binary agents test/conformance/node_modules/.package-lock.json ## Cases of the real Claude Code with the clients that conformance-newest leaves out, and its recordings
+	cd test/conformance && node run.mjs --agent claude $(OLDER_CLIENTS) $(call cases,text tool permission) && node convert.mjs
 
 .PHONY: conformance-codex
 conformance-codex: binary agents test/conformance/node_modules/.package-lock.json ## The same with the real Codex
-	cd test/conformance && node run.mjs --agent codex $(OLDER_CLIENTS) && node convert.mjs --from codex --bare
+	cd test/conformance && node run.mjs --agent codex $(OLDER_CLIENTS) $(call cases,text tool approve) && node convert.mjs --from codex --bare
 
 .PHONY: cuts
 cuts: binary test/conformance/node_modules/.package-lock.json ## Random cuts of streams, resumed and compared: CUTS of them

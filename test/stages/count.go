@@ -60,7 +60,7 @@ func counted(log string) (all count) {
 // report prints the table of the stages and the sum of their tests, and once more the last lines of each
 // stage that failed. A stage that failed without a test that failed counts as one.
 func report(all []*stage, took time.Duration) error {
-	fmt.Printf("\n%-24s %4s %7s %9s  %s\n", "stage", "lane", "seconds", "processor", "tests")
+	fmt.Printf("\n%-24s %6s %7s %9s  %s\n", "stage", "began", "seconds", "processor", "tests")
 	var sum count
 	var processor time.Duration
 	var failed []string
@@ -75,9 +75,9 @@ func report(all []*stage, took time.Duration) error {
 		}
 		sum.add(s.count)
 		processor += s.processor
-		fmt.Printf("%-24s %4d %7.0f %9.0f  %s\n", s.name, s.lane+1, s.took.Seconds(), s.processor.Seconds(), tests)
+		fmt.Printf("%-24s %6.0f %7.0f %9.0f  %s\n", s.name, s.began.Seconds(), s.took.Seconds(), s.processor.Seconds(), tests)
 	}
-	fmt.Printf("%-24s %4s %7.0f %9.0f\n\n", "all", "", took.Seconds(), processor.Seconds())
+	fmt.Printf("%-24s %6s %7.0f %9.0f\n\n", "all", "", took.Seconds(), processor.Seconds())
 	for _, s := range all {
 		if s.end != "" {
 			fmt.Printf("%s ended with:\n%s\n\n", s.name, s.end[max(0, len(s.end)-lastWords):])

@@ -1,10 +1,10 @@
 // Command stages runs the stages of a test run, which are targets of the Makefile, and prints how
 // long each took and what its tests counted:
 //
-//	go run ./test/stages "page-check binary test-go:install" "install conformance:binary"
+//	go run ./test/stages install binary test-go:install,binary page-check
 //
-// Each argument is a lane. The stages of a lane run one after the other, and the lanes beside each
-// other. A stage NAME:OTHER waits until OTHER has passed. A stage that fails stops no other stage,
+// Two stages run at a time, in the order of the arguments. A stage NAME:OTHER,... waits until each
+// OTHER has passed; meanwhile those after it go first. A stage that fails stops no other stage,
 // except those that wait for it.
 //
 // What a stage prints goes to bin/stages/NAME.log, and the end of that to the terminal if the
@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -26,6 +27,7 @@ import (
 
 const (
 	logs       = "bin/stages"
+	atOnce     = 2                // stages that run at a time
 	longest    = 40 * time.Minute // of one stage
 	reminder   = time.Minute      // how often a stage that runs says so
 	graceOfEnd = 20 * time.Second
@@ -35,14 +37,15 @@ const (
 
 // stage is a target of the Makefile, and how it went.
 type stage struct {
-	name, after string
-	lane        int
-	took        time.Duration
-	processor   time.Duration // of all its processes that were waited for
-	end         string        // of its log, if it failed
-	count       count
-	err         error
-	done        chan struct{} // closed when it has ended
+	name      string
+	after     []*stage // those that it waits for
+	ended     bool
+	began     time.Duration // since the beginning of the run
+	took      time.Duration
+	processor time.Duration // of all its processes that were waited for
+	end       string        // of its log, if it failed
+	count     count
+	err       error
 }
 
 func main() {
@@ -56,7 +59,7 @@ func main() {
 }
 
 func run(ctx context.Context, args []string) error {
-	lanes, err := parse(args)
+	all, err := parse(args)
 	if err != nil {
 		return err
 	}
@@ -64,64 +67,55 @@ func run(ctx context.Context, args []string) error {
 		return fmt.Errorf("make the folder of the logs: %w", err)
 	}
 	began := time.Now()
-	byName, all := map[string]*stage{}, []*stage{}
-	for _, lane := range lanes {
-		for _, s := range lane {
-			byName[s.name] = s
-			all = append(all, s)
-		}
-	}
 	say := printer(began)
-	var running sync.WaitGroup
-	for _, lane := range lanes {
-		running.Go(func() {
-			for _, s := range lane {
-				s.run(ctx, byName[s.after], say)
-				close(s.done)
-			}
-		})
+	ended := make(chan *stage)
+	running := 0
+	for waiting := slices.Clone(all); len(waiting) > 0 || running > 0; {
+		if next := slices.IndexFunc(waiting, (*stage).isReady); next >= 0 && running < atOnce {
+			s := waiting[next]
+			waiting = slices.Delete(waiting, next, next+1)
+			running++
+			s.began = time.Since(began)
+			go func() {
+				s.run(ctx, say)
+				ended <- s
+			}()
+			continue
+		}
+		s := <-ended
+		s.ended = true
+		running--
 	}
-	running.Wait()
 	return report(all, time.Since(began))
 }
 
-// parse reads the lanes, and refuses stages that would wait for ever.
-func parse(args []string) (lanes [][]*stage, err error) {
-	lane := map[string]int{}
-	for i, arg := range args {
-		var stages []*stage
-		for word := range strings.FieldsSeq(arg) {
-			name, after, _ := strings.Cut(word, ":")
-			if _, twice := lane[name]; twice {
-				return nil, fmt.Errorf("the stage %s stands there twice: name each stage once", name)
-			}
-			lane[name] = i
-			stages = append(stages, &stage{name: name, after: after, lane: i, done: make(chan struct{})})
+// parse reads the stages. A stage waits for earlier ones only, so that none waits for ever.
+func parse(args []string) (all []*stage, err error) {
+	named := map[string]*stage{}
+	for _, arg := range args {
+		name, after, waits := strings.Cut(arg, ":")
+		if named[name] != nil {
+			return nil, fmt.Errorf("the stage %s stands there twice: name each stage once", name)
 		}
-		lanes = append(lanes, stages)
-	}
-	for i, stages := range lanes {
-		for _, s := range stages {
-			other, known := lane[s.after]
+		s := &stage{name: name}
+		for other := range strings.SplitSeq(after, ",") {
 			switch {
-			case s.after == "":
-			case !known:
-				return nil, fmt.Errorf("the stage %s waits for %s, which is no stage of this run", s.name, s.after)
-			case other == i && !before(stages, s.after, s.name):
-				return nil, fmt.Errorf("the stage %s waits for %s, which comes after it in its lane", s.name, s.after)
+			case !waits:
+			case named[other] == nil:
+				return nil, fmt.Errorf("the stage %s waits for %q, which does not stand before it", name, other)
+			default:
+				s.after = append(s.after, named[other])
 			}
 		}
+		named[name] = s
+		all = append(all, s)
 	}
-	return lanes, nil
+	return all, nil
 }
 
-func before(stages []*stage, first, second string) bool {
-	for _, s := range stages {
-		if s.name == first || s.name == second {
-			return s.name == first
-		}
-	}
-	return false
+// isReady reports whether all that the stage waits for has ended.
+func (s *stage) isReady() bool {
+	return !slices.ContainsFunc(s.after, func(other *stage) bool { return !other.ended })
 }
 
 // printer prints lines with the seconds since the beginning, one at a time.
@@ -134,18 +128,12 @@ func printer(began time.Time) func(format string, args ...any) {
 	}
 }
 
-// run runs the stage after the other one, if there is another.
-func (s *stage) run(ctx context.Context, other *stage, say func(string, ...any)) {
-	if other != nil {
-		select {
-		case <-other.done:
-		case <-ctx.Done():
-		}
-		if ctx.Err() == nil && other.err != nil {
-			s.err = fmt.Errorf("not run, because %s failed", other.name)
-			say("%s: %v", s.name, s.err)
-			return
-		}
+// run runs the stage, unless one that it waits for has failed.
+func (s *stage) run(ctx context.Context, say func(string, ...any)) {
+	if failed := slices.IndexFunc(s.after, func(other *stage) bool { return other.err != nil }); failed >= 0 {
+		s.err = fmt.Errorf("not run, because %s failed", s.after[failed].name)
+		say("%s: %v", s.name, s.err)
+		return
 	}
 	if ctx.Err() != nil {
 		s.err = fmt.Errorf("not run: %w", ctx.Err())
