@@ -25,7 +25,7 @@ interface Socket {
   ws: WebSocket;
   secret: string;
   alone: boolean;
-  /** When the gateway was heard last. It sends a comment on each open stream after 15 s of silence. */
+  /** When the gateway was heard last, or took some of a large prompt. It sends a comment on each open stream after 15 s of silence. */
   heard: number;
   answers: Map<string, (frame: Frame) => void>;
 }
@@ -69,7 +69,10 @@ function socketFor(secret: string, alone: boolean): Socket {
     ws.close();
     for (const tell of [...answers.values()]) tell({ type: end });
   };
+  let unsent = 0;
   const watch = setInterval(() => {
+    if (ws.bufferedAmount < unsent) socket.heard = Date.now();
+    unsent = ws.bufferedAmount;
     if (Date.now() - socket.heard > (end === 'refused' ? PATIENCE : answers.size > 0 ? DEAD : IDLE)) over();
   }, 1000);
   ws.onopen = () => {
