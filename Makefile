@@ -28,7 +28,7 @@ GO_TEST := $(GO) tool -modfile=tools/go.mod gotestsum --format pkgname --format-
 WITH_BINARY := TRIBUTARY_BINARY=$(CURDIR)/bin/tributary
 # Packages with goroutines of their own. make test-wider runs them once more with the race detector,
 # whose build of the program and slower tests take longer than all other Go tests.
-RACE := ./access/... ./adapter/... ./agent/... ./eventlog/... ./gateway/... ./internal/cli ./internal/httpjson ./internal/jsonrpc ./internal/procio ./internal/sse ./internal/wsconn ./policy/egress ./session/... ./trace ./uistream
+RACE := ./access/... ./adapter/... ./agent/... ./eval/run ./eventlog/... ./export/live ./gateway/... ./internal/cli ./internal/httpjson ./internal/jsonrpc ./internal/procio ./internal/sse ./internal/wsconn ./policy/egress ./policy/workspace ./session/... ./trace ./uistream
 # The real clients by age, as lib/clients.mjs of test/conformance names them.
 NEWEST_CLIENT := --client 7.0.173
 OLDER_CLIENTS := --client 5 --client 6 --client 7.0.0
@@ -57,7 +57,8 @@ binary: need-go
 
 .PHONY: web
 web: need-go ## Build the page, if its sources changed; commit web/dist then
-	@$(GO) test -run ThePageIsBuiltFromItsSources ./web >/dev/null 2>&1 || $(MAKE) page
+	@echo "Looking whether the page in web/dist is that of its sources: the first time downloads and compiles what this needs."
+	@found=$$($(GO) test -run ThePageIsBuiltFromItsSources ./web 2>&1) || { grep -q '^--- FAIL' <<<"$$found" || { echo "$$found" >&2; exit 1; }; $(MAKE) page; }
 
 .PHONY: page
 page: web/node_modules/.package-lock.json | need-go
@@ -65,9 +66,11 @@ page: web/node_modules/.package-lock.json | need-go
 	cd web && $(GO) run compress.go
 
 .PHONY: page-check
-page-check: ## Build the page, and compare it with the one that is committed
-	@before=$$(cat web/built.sha256); $(MAKE) page && [ "$$before" = "$$(cat web/built.sha256)" ] || \
-	  { echo "web/dist was not the page that its sources build: commit what make web has built." >&2; exit 1; }
+page-check: ## Build the page, and compare it with the one that is committed; not again for the same sources
+	@if cmp -s web/built.sha256 bin/page-checked && $(GO) test -run ThePageIsBuiltFromItsSources ./web; then exit; fi; \
+	  before=$$(cat web/built.sha256); $(MAKE) page && [ "$$before" = "$$(cat web/built.sha256)" ] || \
+	  { echo "web/dist was not the page that its sources build: commit what make web has built." >&2; exit 1; }; \
+	  mkdir -p bin && cp web/built.sha256 bin/page-checked
 
 web/node_modules/.package-lock.json: web/package-lock.json | need-node
 	npm --prefix web ci --no-audit --no-fund
@@ -77,8 +80,9 @@ test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.
 	npm --prefix test/conformance ci --no-audit --no-fund
 	@touch $@
 
-# The stages of a run, the long ones first. Two run at a time; "stage:other" waits for another stage.
-STAGES := page-check install binary lint test-go:install,binary js-lint:page-check page-test:install,binary \
+# The stages of a run, the long ones first. Two run at a time; "stage:other" waits for another stage: the Go compiler
+# reads web/dist, which page-check writes.
+STAGES := page-check install binary:page-check lint:page-check test-go:install,binary js-lint:page-check page-test:install,binary \
   conformance-newest:install,binary conformance-once:install,binary js-test:install cuts:install,binary chat-package:install fmt-check
 # e2e-postgres measures a time, so it does not run beside first-use, which floods the machine.
 WIDER_STAGES := e2e-postgres test-race first-use conformance-claude conformance-selftest conformance-others endurance-quick \

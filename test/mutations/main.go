@@ -182,6 +182,7 @@ const (
 	hung
 	uncompiled
 	unrun
+	broken
 )
 
 // verdict is what the tests of a package say.
@@ -209,7 +210,7 @@ func judge(out string, err error) verdict {
 		return verdict{passed, ""}
 	}
 	if name == "" {
-		name = cmp.Or(firstLine(out), err.Error())
+		return verdict{broken, cmp.Or(firstLine(out), err.Error())}
 	}
 	return verdict{killed, name}
 }
@@ -236,6 +237,8 @@ func (v verdict) String() string {
 		return "does not compile:\n" + v.by
 	case unrun:
 		return "has no such tests"
+	case broken:
+		return "ends without a test that fails, and one has to fail with a sentence: " + v.by
 	}
 	return "?"
 }

@@ -53,14 +53,14 @@ func TestOnlyATestThatFailsNotices(t *testing.T) {
 	}{
 		"a test fails":       {"--- FAIL: TestA (0.00s)\n    a_test.go:1: no\nFAIL\n", red, verdict{killed, "TestA"}},
 		"a subtest fails":    {"--- FAIL: TestA (0.00s)\n    --- FAIL: TestA/b (0.00s)\n", red, verdict{killed, "TestA"}},
-		"a panic":            {"panic: no such place\n\ngoroutine 1 [running]:\n", red, verdict{killed, "panic: no such place"}},
+		"a panic":            {"panic: no such place\n\ngoroutine 1 [running]:\n", red, verdict{broken, "panic: no such place"}},
 		"all pass":           {"ok  \tp\t0.1s\n", nil, verdict{passed, ""}},
 		"a timeout":          {"panic: test timed out after 2m0s\n\trunning tests:\n\t\tTestA (2m0s)\n", red, verdict{hung, ""}},
 		"a failed timeout":   {"--- FAIL: TestA (0.00s)\npanic: test timed out after 2m0s\n", red, verdict{hung, ""}},
 		"no build":           {"# p\n./a.go:1:1: no\nFAIL\tp [build failed]\n", red, verdict{uncompiled, "# p\n./a.go:1:1: no\nFAIL\tp [build failed]\n"}},
 		"no tests":           {"ok  \tp\t0.1s [no tests to run]\n", nil, verdict{unrun, ""}},
 		"a package of none":  {"?   \tp\t[no test files]\n", nil, verdict{unrun, ""}},
-		"it was interrupted": {"", red, verdict{killed, "exit status 1"}},
+		"it was interrupted": {"", red, verdict{broken, "exit status 1"}},
 	} {
 		if got := judge(c.out, c.err); got != c.want {
 			t.Errorf("%s: %v, want %v", name, got, c.want)

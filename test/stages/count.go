@@ -85,7 +85,7 @@ func report(all []*stage, took time.Duration) error {
 	}
 	fmt.Printf("%d passed, %d failed, %d skipped\n", sum.passed, sum.failed, sum.skipped)
 	if len(failed) > 0 {
-		return fmt.Errorf("%d stages failed; to repeat one alone: make %s", len(failed), strings.Join(failed, " or make "))
+		return fmt.Errorf("%d stages failed; to repeat one alone: %s", len(failed), again(failed...))
 	}
 	return nil
 }

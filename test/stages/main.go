@@ -28,12 +28,31 @@ import (
 const (
 	logs       = "bin/stages"
 	atOnce     = 2                // stages that run at a time
-	longest    = 40 * time.Minute // of one stage
 	reminder   = time.Minute      // how often a stage that runs says so
 	graceOfEnd = 20 * time.Second
 	shown      = 12_000 // bytes of the log of a stage that failed
 	lastWords  = 1500   // bytes of it that stand at the end of the run
 )
+
+// full: the stages do all that they can, for as long as that takes.
+var full = os.Getenv("TRIBUTARY_TEST_FULL") != "" //nolint:gochecknoglobals // never written
+
+// longest is the longest time of one stage.
+func longest() time.Duration {
+	if full {
+		return 3 * time.Hour
+	}
+	return 40 * time.Minute
+}
+
+// again is the command that runs stages once more.
+func again(stages ...string) string {
+	command := "make " + strings.Join(stages, " or make ")
+	if full {
+		return "TRIBUTARY_TEST_FULL=1 " + command
+	}
+	return command
+}
 
 // stage is a target of the Makefile, and how it went.
 type stage struct {
@@ -154,12 +173,12 @@ func (s *stage) run(ctx context.Context, say func(string, ...any)) {
 		return
 	}
 	s.end = end(string(text))
-	say("%s FAILED: %.0f s%s: %v. The end of %s:\n%s\nTo repeat it alone: make %s", s.name, s.took.Seconds(), s.count, s.err, file, s.end, s.name)
+	say("%s FAILED: %.0f s%s: %v. The end of %s:\n%s\nTo repeat it alone: %s", s.name, s.took.Seconds(), s.count, s.err, file, s.end, again(s.name))
 }
 
 // make runs make in a process group of its own, so that nothing of it goes on after the stage.
 func (s *stage) make(ctx context.Context, file string, say func(string, ...any)) error {
-	ctx, cancel := context.WithTimeout(ctx, longest)
+	ctx, cancel := context.WithTimeout(ctx, longest())
 	defer cancel()
 	out, err := os.Create(file)
 	if err != nil {
@@ -184,7 +203,7 @@ func (s *stage) make(ctx context.Context, file string, say func(string, ...any))
 			s.processor = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 			_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what it has left behind
 			if ctx.Err() == context.DeadlineExceeded {
-				return fmt.Errorf("it was ended after %s", longest)
+				return fmt.Errorf("it was ended after %s", longest())
 			}
 			return err
 		case <-remind.C:

@@ -78,7 +78,7 @@ func signaled(agent string, turn []trace.Record) bool {
 	})
 }
 
-var succeededBySignal = regexp.MustCompile(`Exit Code: 0\W(?:n)?\s*Signal: [1-9]`) //nolint:gochecknoglobals // compiled once
+var succeededBySignal = regexp.MustCompile(`Exit Code: 0\W(?:n)?\s*Signal: [1-9]|"exitCode":0,"signal":[1-9]`) //nolint:gochecknoglobals // compiled once
 
 func (b *bench) checkTurn(t *testing.T, s script, turn []trace.Record) {
 	t.Helper()
