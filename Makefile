@@ -7,7 +7,7 @@ SHELL := bash
 MAKEFLAGS += --no-print-directory
 
 GO ?= go
-# Arguments for make run and make bench, such as ARGS="--listen 127.0.0.1:9000".
+# Arguments for make run, make bench and make ways, such as ARGS="--listen 127.0.0.1:9000".
 ARGS ?=
 # How long make fuzz stays with each target.
 FUZZTIME ?= 5s
@@ -203,9 +203,14 @@ agui: test/conformance/agui/node_modules/.package-lock.json ## Install the AG-UI
 agents-all: need-go need-node ## Install all real agents (three gigabytes)
 	$(GO) run ./internal/testkit/realagent/install -all
 
+.PHONY: ways
+ways: agents-all ## The ways to act without being asked, tried on the real agents; ARGS=-update writes their tables
+	TRIBUTARY_TEST_AGENTS=all $(GO) test -count=1 -run Unasked ./adapter/claude ./adapter/codex ./adapter/opencode ./adapter/acp $(ARGS)
+
 .PHONY: test-agents
 test-agents: agents-all binary test/conformance/node_modules/.package-lock.json ## The real agents that make test does not run, one of them with the real clients
 	$(WITH_BINARY) TRIBUTARY_TEST_AGENTS=others $(GO_TEST) -count=1 -timeout 20m -v ./test/e2e/agents
+	$(WITH_BINARY) TRIBUTARY_TEST_AGENTS=all TRIBUTARY_TEST_BOX=strict $(GO_TEST) -count=1 -run RealAgentsTellTheSame ./test/e2e/agents
 	TRIBUTARY_TEST_AGENTS=others $(GO_TEST) -count=1 -timeout 20m -run Real ./adapter/opencode ./adapter/acp
 	cd test/conformance && node run.mjs --agent claude-acp && node convert.mjs --from opencode --bare && node convert.mjs --from acp --bare
 	@$(MAKE) sdk-examples

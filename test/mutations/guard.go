@@ -4,6 +4,66 @@ package main
 func guardPromises() []mutation {
 	return []mutation{
 		{
+			name: "an edit of a file that was read in part is shown as whole", promise: shown, file: "adapter/acp/files.go",
+			text: "fs.ErrNotExist)) && !cut\n", other: "fs.ErrNotExist)) && (!cut || cut)\n", packages: []string{"./adapter/acp"},
+		},
+		{
+			name: "an agent reads the beginning of a file as the whole of it", promise: shown, file: "adapter/acp/files.go",
+			text: "\tcase cut: //", other: "\tcase cut && err != nil: //", packages: []string{"./adapter/acp"},
+		},
+		{
+			name: "the user of an address is shown", promise: closedOff, file: "internal/address/address.go",
+			text: "\thost = host[strings.LastIndexByte(host, '@')+1:]\n", other: "", packages: []string{"./internal/address"},
+		},
+		{
+			name: "an address of mail counts without a check", promise: closedOff, file: "access/claims.go",
+			text: "!isTrue(claim(claims, named+\"_verified\"))", other: "!isTrue(claim(claims, named+\"_verified\")) && named == \"\"", tests: "Claims", packages: []string{"./access"},
+		},
+		{
+			name: "a call goes by another person's connection", promise: private, file: "agent/remote/socket.go",
+			text: "t.conn, by.Bearer == \"\" || t.by == t.bearer(by)", other: "t.conn, true", tests: "WebSocket", packages: []string{"./agent/remote"},
+		},
+		{
+			name: "what a prompt says fills a template", promise: shown, file: "adapter/langgraph/template.go",
+			text: "\t\tif v, ok := values[at]; ok {\n\t\t\treturn v\n", other: "\t\tif v, ok := values[at].(string); ok {\n\t\t\treturn within.Replace(v)\n", tests: "Template", packages: []string{"./adapter/langgraph"},
+		},
+		{
+			name: "the address of a file may end the line of a mention", promise: mentions, file: "trace/filepart.go",
+			text: "strings.ContainsFunc(p.URL, noAddress):", other: "strings.ContainsFunc(p.URL, noAddress) && p.Type == \"\":", tests: "File", packages: []string{"./gateway"},
+		},
+		{
+			name: "any text is a media type", promise: mentions, file: "trace/filepart.go",
+			text: "!isMediaType(p.MediaType), isData", other: "isData", tests: "File", packages: []string{"./gateway"},
+		},
+		{
+			name: "the deltas of an input have no bound", promise: slow, file: "trace/tool.go",
+			text: "if c.text.Len()+len(text) > t.MaxEvent {", other: "if c.text.Len()+len(text) < 0 {", packages: []string{"./trace"},
+		},
+		{
+			name: "a text has no bound", promise: slow, file: "trace/text.go",
+			text: "clip(text, t.MaxEvent-p.text.Len())", other: "clip(text, t.MaxEvent)", packages: []string{"./trace"},
+		},
+		{
+			name: "a resource of a server is a file", promise: shown, file: "policy/toolkind/claude.go",
+			text: "resource(\"Read\", \"uri\")", other: "read()", packages: []string{"./policy/permission"},
+		},
+		{
+			name: "a browser guesses what an answer is", promise: closedOff, file: "gateway/errors.go",
+			text: "w.Header().Set(\"X-Content-Type-Options\", \"nosniff\") // an answer", other: "// an answer", tests: "Exported", packages: []string{"./gateway"},
+		},
+		{
+			name: "a box closes nothing", promise: boxed, file: "policy/box/cover_linux.go",
+			text: "if err != nil || len(closed) == 0 {", other: "if err != nil || len(closed) >= 0 {", tests: "TestAGuard", packages: []string{"./policy/box"},
+		},
+		{
+			name: "a strict box opens everything", promise: boxed, file: "policy/box/allow_linux.go",
+			text: "append(o.programs(), o.Rule.Read...)", other: "append(o.programs(), \"/\")", tests: "TestStrict", packages: []string{"./policy/box"},
+		},
+		{
+			name: "an agent whose box is required runs without", promise: boxed, file: "policy/box/rule.go",
+			text: "if s.Required && reason != \"\" {", other: "if s.Required && reason == \"required\" {", packages: []string{"./policy/box", "./internal/cli"},
+		},
+		{
 			name: "a mode overrules a rule that asks", promise: oneAnswer, file: "trace/openrequest.go",
 			text: "!d.Decided && slices.ContainsFunc(a.Request.Options, lasting) {", other: "!d.Decided && (len(a.Request.Options) > 0 || slices.ContainsFunc(a.Request.Options, lasting)) {", tests: "AModeOverrules", packages: []string{"./trace"},
 		},

@@ -26,6 +26,7 @@ const (
 	inside    = "\"Inside the workspace\" means inside."
 	mentions  = "No part of a prompt makes an agent read a file outside the workspace unasked."
 	files     = "The agent gets the files of a prompt."
+	boxed     = "An agent's processes reach only what its box opens."
 	usage     = "The usage of a turn is what its agent has used."
 )
 
