@@ -86,7 +86,7 @@ STAGES := page-check install binary:page-check lint:page-check test-go:install,b
   conformance-newest:install,binary conformance-once:install,binary js-test:install cuts:install,binary chat-package:install fmt-check
 # e2e-postgres measures a time, so it does not run beside first-use, which floods the machine.
 WIDER_STAGES := e2e-postgres test-race first-use conformance-claude conformance-selftest conformance-others endurance-quick \
-  conformance-remote conformance-codex outside foreign conformance-postgres workflow conformance-agentops agent-acp npm-test
+  conformance-remote conformance-codex outside foreign conformance-postgres workflow agents-strict conformance-agentops agent-acp npm-test
 ALL_STAGES := restarts page-measure mutations endurance fuzz test-agents conformance-postgres-all e2e-postgres-all eval cuts-all readers
 
 .PHONY: test
@@ -202,6 +202,10 @@ agui: test/conformance/agui/node_modules/.package-lock.json ## Install the AG-UI
 .PHONY: agents-all
 agents-all: need-go need-node ## Install all real agents (three gigabytes)
 	$(GO) run ./internal/testkit/realagent/install -all
+
+.PHONY: agents-strict
+agents-strict: binary agents ## The real agents that make test runs, in the box of a gateway for several people
+	$(WITH_BINARY) TRIBUTARY_TEST_BOX=strict $(GO_TEST) -count=1 -run RealAgentsTellTheSame ./test/e2e/agents
 
 .PHONY: ways
 ways: agents-all ## The ways to act without being asked, tried on the real agents; ARGS=-update writes their tables

@@ -61,7 +61,7 @@ func guardPromises() []mutation {
 		},
 		{
 			name: "an agent whose box is required runs without", promise: boxed, file: "policy/box/rule.go",
-			text: "if s.Required && reason != \"\" {", other: "if s.Required && reason == \"required\" {", packages: []string{"./policy/box", "./internal/cli"},
+			text: "if s.Required && reason != \"\" {", other: "if s.Required && reason == \"required\" {", packages: []string{"./policy/box"},
 		},
 		{
 			name: "a mode overrules a rule that asks", promise: oneAnswer, file: "trace/openrequest.go",

@@ -27,8 +27,8 @@ import (
 
 const (
 	logs       = "bin/stages"
-	atOnce     = 2                // stages that run at a time
-	reminder   = time.Minute      // how often a stage that runs says so
+	atOnce     = 2           // stages that run at a time
+	reminder   = time.Minute // how often a stage that runs says so
 	graceOfEnd = 20 * time.Second
 	shown      = 12_000 // bytes of the log of a stage that failed
 	lastWords  = 1500   // bytes of it that stand at the end of the run
