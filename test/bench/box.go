@@ -15,15 +15,20 @@ import (
 // boxTurns is how many turns are measured with each of the agents.
 const boxTurns = 100
 
-// boxSettings has three agents that start one program for each turn, which does nothing.
+// boxSettings has agents that start one program for each turn. It does nothing, or opens many files.
 const boxSettings = unlimited + `default_agent: bare
 agents:
   bare: {adapter: command, command: "true", box: {form: "off"}}
-  boxed: {adapter: command, command: "true", box: {form: guard, required: true}}
+  guard: {adapter: command, command: "true", box: {form: guard, required: true}}
+  strict: {adapter: command, command: "true", box: {form: strict, required: true}}
   limited: {adapter: command, command: "true", egress: [example.com]}
+  bare-files: {adapter: command, command: sh, args: [-c, "` + openFiles + `"], box: {form: "off"}}
+  strict-files: {adapter: command, command: sh, args: [-c, "` + openFiles + `"], box: {form: strict, required: true}}
 `
 
-// measureBox measures turns of an agent in a box, of one without, and of one with a network of its own, by turns.
+const openFiles = "i=0; while [ $i -lt 2000 ]; do read x < /etc/passwd; i=$((i+1)); done"
+
+// measureBox measures turns of agents in boxes and of agents without, by turns.
 func (b *bencher) measureBox(ctx context.Context) error {
 	file := filepath.Join(b.start.dir, "box.yaml")
 	err := os.WriteFile(file, []byte(boxSettings), 0o600)
@@ -44,9 +49,12 @@ func (b *bencher) measureBox(ctx context.Context) error {
 	}
 	bare := newServer(running, "bare")
 	defer bare.end()
-	boxed, limited := newServer(running, "boxed"), newServer(running, "limited")
+	measured := map[string]*server{
+		bareStart: bare, guardStart: newServer(running, "guard"), strictStart: newServer(running, "strict"), limitedStart: newServer(running, "limited"),
+		bareFiles: newServer(running, "bare-files"), strictFiles: newServer(running, "strict-files"),
+	}
 	for range boxTurns {
-		for what, s := range map[string]*server{bareStart: bare, boxedStart: boxed, limitedStart: limited} {
+		for what, s := range measured {
 			began := time.Now()
 			if _, err := s.chat(ctx, request{session: newSession()}); err != nil {
 				return errors.Join(err, bare.alive())

@@ -37,8 +37,11 @@ const (
 	relayHeap       = "growth of the heap in 1,000 requests in a row to that agent (MB)"
 
 	bareStart    = "turn of a program that does nothing, without a box (ms)"
-	boxedStart   = "the same in a box (ms)"
+	guardStart   = "the same in the box guard (ms)"
+	strictStart  = "the same in the box strict (ms)"
 	limitedStart = "the same in a box with egress (ms)"
+	bareFiles    = "turn of a program that opens 2,000 files, without a box (ms)"
+	strictFiles  = "the same program in the box strict (ms)"
 
 	crashLost = "records lost, doubled or contradicted, and turns not closed, by kills under load"
 	crashGap  = "oldest text that a kill took from an open part (ms)"
@@ -136,8 +139,11 @@ func measures() []measure {
 		{relayFirst, []goal{just(200, " ms", gateway)}},
 		{relayHeap, []goal{just(4, " MB", gateway)}},
 		{bareStart, nil},
-		{boxedStart, []goal{overThat(20, " ms over that without a box", bareStart)}},
+		{guardStart, []goal{overThat(20, " ms over that without a box", bareStart)}},
+		{strictStart, []goal{overThat(20, " ms over that without a box", bareStart)}},
 		{limitedStart, []goal{overThat(20, " ms over that without a box", bareStart)}},
+		{bareFiles, nil},
+		{strictFiles, []goal{timesThat(1.2, " × without a box", bareFiles)}},
 		{turnsLeft, []goal{just(0, "", gateway)}},
 		{logBytes, []goal{just(0.2, " MB", gateway), just(0.2, " MB", onPostgres)}},
 		{crashLost, []goal{just(0, "", gateway), just(0, "", onPostgres)}},
