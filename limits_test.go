@@ -208,20 +208,29 @@ func (c constants) value(place string) (int64, error) {
 		read, err := c.value("gateway readCost")
 		return share/read + 1, err
 	}
-	dir, what, _ := strings.Cut(place, " ")
-	s, err := c.read(dir)
+	v, err := c.constant(place)
 	if err != nil {
 		return 0, err
 	}
-	found := s.find(what)
-	if len(found) != 1 {
-		return 0, fmt.Errorf("the package %s has %d constants at %s, want one", dir, len(found), what)
-	}
-	n, exact := constant.Int64Val(constant.ToInt(found[0]))
+	n, exact := constant.Int64Val(constant.ToInt(v))
 	if !exact {
-		return 0, fmt.Errorf("%s is %s, which is no whole number", place, found[0])
+		return 0, fmt.Errorf("%s is %s, which is no whole number", place, v)
 	}
 	return n, nil
+}
+
+// constant is what limitSources names.
+func (c constants) constant(place string) (constant.Value, error) {
+	dir, what, _ := strings.Cut(place, " ")
+	s, err := c.read(dir)
+	if err != nil {
+		return nil, err
+	}
+	found := s.find(what)
+	if len(found) != 1 {
+		return nil, fmt.Errorf("the package %s has %d constants at %s, want one", dir, len(found), what)
+	}
+	return found[0], nil
 }
 
 // find returns the values of a constant, with the name of its function in front of a dot or

@@ -27,10 +27,11 @@ type Claims struct {
 
 // principal reads claims, or says what is wrong with them.
 func (c Claims) principal(claims map[string]any, taken func(id string) bool) (p Principal, why string) {
-	if p.ID, _ = claim(claims, cmp.Or(c.IDClaim, "sub")).(string); !validID(p.ID) {
+	named := cmp.Or(c.IDClaim, "sub")
+	if p.ID, _ = claim(claims, named).(string); !validID(p.ID) {
 		return Principal{}, "it does not say whose it is"
 	}
-	if named := cmp.Or(c.IDClaim, "sub"); (named == "email" || strings.HasSuffix(named, ".email")) && !isTrue(claim(claims, named+"_verified")) {
+	if (named == "email" || strings.HasSuffix(named, ".email")) && !isTrue(claim(claims, named+"_verified")) {
 		return Principal{}, "the address of mail in it is not verified"
 	}
 	if taken(p.ID) {

@@ -71,6 +71,74 @@ func TestTheSpecHasEveryRoute(t *testing.T) {
 	}
 }
 
+// The page of HTTP has the routes of the spec, and the role beside a route in a heading or at the beginning of an item is
+// the smallest that access.md lets through.
+func TestThePageOfHTTPHasTheRoutesOfTheSpecAndTheirRoles(t *testing.T) {
+	t.Parallel()
+	data, err := os.ReadFile("../docs/reference/http.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	described, roles := operations(spec(t)), rolesOfTheAccessPage(t)
+	route, shown := regexp.MustCompile("`([A-Z]+ /[^`? ]*)[^`]*`"), map[string]bool{}
+	said := regexp.MustCompile(route.String() + "|(?: — |, )(public|viewer|collaborator|owner|approver|admin)\\b")
+	for line := range strings.Lines(string(data)) {
+		for _, m := range route.FindAllStringSubmatch(line, -1) {
+			shown[m[1]] = true
+		}
+		if !strings.HasPrefix(line, "#") && !strings.HasPrefix(line, "- `") {
+			continue
+		}
+		var before []string // the next role is for these routes
+		for _, m := range said.FindAllStringSubmatch(line, -1) {
+			if m[1] != "" {
+				before = append(before, m[1])
+				continue
+			}
+			for _, r := range before {
+				if is := strings.Replace(m[2], "approver", "admin", 1); is != roles[r] { // by default an admin approves
+					t.Errorf("http.md has the role %s for %s, access.md %s", m[2], r, roles[r])
+				}
+			}
+			before = nil
+		}
+	}
+	for r := range described {
+		if !shown[r] {
+			t.Errorf("http.md lacks %s", r)
+		}
+	}
+	for r := range shown {
+		if described[r] == nil {
+			t.Errorf("http.md has %s, openapi.yaml has not", r)
+		}
+	}
+}
+
+// rolesOfTheAccessPage are the smallest roles that access.md lets through, by route.
+func rolesOfTheAccessPage(t *testing.T) map[string]string {
+	t.Helper()
+	data, err := os.ReadFile(accessPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(data), "| --- |")
+	all, titles := map[string]string{}, []string{"no token", "viewer", "collaborator", "owner", "admin"}
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, " | ")
+		if len(cells) != len(accessColumns())+1 {
+			continue
+		}
+		smallest := slices.IndexFunc(titles, func(title string) bool {
+			return cells[1+slices.IndexFunc(accessColumns(), func(c column) bool { return c.title == title })] == "yes"
+		})
+		for _, m := range regexp.MustCompile("`([^`]*)`").FindAllStringSubmatch(cells[0], -1) {
+			all[m[1]] = strings.Replace(titles[smallest], "no token", "public", 1)
+		}
+	}
+	return all
+}
+
 // described is a gateway whose requests and answers are checked against the spec.
 type described struct {
 	stand

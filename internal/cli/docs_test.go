@@ -1,12 +1,17 @@
 package cli
 
 import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"testing"
 
+	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/eval"
 	"github.com/tributary-dev/tributary/examples/tutorial"
 )
@@ -82,5 +87,61 @@ func TestConfigurationsOfTheDocs(t *testing.T) {
 	}
 	if read < 15 {
 		t.Errorf("only %d blocks were found", read)
+	}
+}
+
+// Each of these defaults, which are no constants, does what a configuration without the key does.
+func TestTheDefaultsOfThePageDoWhatAMissingKeyDoes(t *testing.T) {
+	page, err := os.ReadFile("../../docs/reference/configuration.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		section, key string
+		in           string // the configuration around the key
+		does         func(s setup) any
+	}{
+		{"Top level", "log_level", "%s", func(s setup) any { return s.LogLevel.Slog() }},
+		{"`auth`", "sessions", "auth: {%s}", func(s setup) any { return private(s.Auth) }},
+		{"`auth`", "allow_origins", "auth: {%s}", func(s setup) any {
+			c := accessConfig(s.Config, nil, nil, nil)
+			c.TokenFile = filepath.Join(t.TempDir(), "token")
+			guard, err := access.New(c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, w := httptest.NewRequest(http.MethodOptions, "http://127.0.0.1:8787/api/chat", nil), httptest.NewRecorder()
+			r.Header.Set("Origin", "http://localhost:5173")
+			r.Header.Set("Access-Control-Request-Method", http.MethodPost)
+			guard.Wrap(http.NotFoundHandler()).ServeHTTP(w, r)
+			return w.Header().Get("Access-Control-Allow-Origin")
+		}},
+		{"`auth`", "admin_token", "auth: {%s}", func(s setup) any { return accessConfig(s.Config, nil, nil, nil).TokenFile }},
+		{"`stream`", "event_lines", "stream: {%s}", func(s setup) any { return framing(s.Stream) }},
+		{"`stream`", "client", "stream: {%s}", func(s setup) any { return streamOptions(s.Stream) }},
+		{"`stream`", "subagents", "stream: {%s}", func(s setup) any { return streamOptions(s.Stream) }},
+		{"`agents`", "enabled", "agents: {demo: {}, echo: {%s}}", func(s setup) any { return s.agentNames() }},
+		{"`agents`", "workspace", "agents: {demo: {%s}}", func(s setup) any { return s.Agents["demo"].Workspace.Own() }},
+		{"`exporters`", "content", "exporters:\n  a:\n    url: https://otel.example.com\n    %s", func(s setup) any {
+			drop, err := s.Exporters["a"].Drop()
+			return fmt.Sprint(drop, err)
+		}},
+	} {
+		_, table, _ := strings.Cut(string(page), "# "+c.section+"\n")
+		row := regexp.MustCompile("(?m)^\\| `" + c.key + "` \\| `([^`]+)`").FindStringSubmatch(table)
+		if row == nil {
+			t.Fatalf("the page gives no value as the default of %s", c.key)
+		}
+		var does [2]any
+		for i, line := range []string{"", c.key + ": " + row[1]} {
+			s, err := load(builtIn(), file(t, "tributary.yaml", fmt.Sprintf(c.in, line)), flags{cwd: t.TempDir()})
+			if err != nil {
+				t.Errorf("%s: %v", line, err)
+			}
+			does[i] = c.does(s)
+		}
+		if !reflect.DeepEqual(does[0], does[1]) {
+			t.Errorf("with %s: %s the program does %v, and without the key %v", c.key, row[1], does[1], does[0])
+		}
 	}
 }
