@@ -246,6 +246,11 @@ packages/chat/generate/node_modules/.package-lock.json: packages/chat/generate/p
 chat-types: packages/chat/generate/node_modules/.package-lock.json ## Write the types of @tributary/chat from docs/reference/openapi.yaml
 	node packages/chat/generate/types.mjs
 
+.PHONY: chat
+chat: packages/chat/node_modules/.package-lock.json ## Pack @tributary/chat as bin/tributary-chat.tgz, which apps install until npm has the package
+	@mkdir -p bin && to=$$(mktemp -d bin/chat.XXXXXX) && node -e 'import("./deploy/npm/chat.mjs").then(chat => chat.packChat("0.0.0-clone", process.argv[1]))' "$$to" && \
+	  mv "$$to"/*.tgz bin/tributary-chat.tgz && rmdir "$$to"
+
 .PHONY: chat-package
 chat-package: binary test/conformance/node_modules/.package-lock.json packages/chat/node_modules/.package-lock.json packages/chat/generate/node_modules/.package-lock.json ## @tributary/chat, packed and installed, with the real AI SDK clients
 	cd test/conformance && node --test --test-concurrency=4 --test-reporter=spec chat-package.test.mjs chat-conversation.test.mjs chat-input.test.mjs chat-frameworks.test.mjs

@@ -21,7 +21,7 @@ import (
 func pages(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "test/conformance/README.md", "examples/*/README.md", "test/recordings/*/README.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "test/conformance/README.md", "examples/*/README.md", "packages/*/README.md", "test/recordings/*/README.md"} {
 		names, err := fs.Glob(os.DirFS("."), pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -70,15 +70,36 @@ func TestPagesNameWhatThereIs(t *testing.T) {
 }
 
 // TestPagesOfTasksAreShort: a page that leads through a task has at most 900 words, so that people read it
-// to its end. The code of its examples does not count.
+// to its end. All words count, as wc -w does, for people read code too.
 func TestPagesOfTasksAreShort(t *testing.T) {
 	t.Parallel()
 	const most = 900
 	for name, page := range pages(t) {
 		task := name == "README.md" || name == "CONTRIBUTING.md" || slices.Contains([]string{"docs/agents", "docs/deploy", "docs/guides"}, path.Dir(name))
-		prose := regexp.MustCompile(`(?m)^    .*$`).ReplaceAllString(proseOf(page), "")
-		if n := len(strings.Fields(prose)); task && name != "docs/deploy/security.md" && n > most {
+		if n := len(strings.Fields(page)); task && name != "docs/deploy/security.md" && n > most {
 			t.Errorf("%s has %d words: merge or cut until at most %d are left, or move what people look up to docs/reference", name, n, most)
+		}
+	}
+}
+
+// TestNothingIsInstalledThatIsNotReleased: what a page or an example has people install is there today. What a release
+// will bring stands below the heading "After the first release".
+func TestNothingIsInstalledThatIsNotReleased(t *testing.T) {
+	t.Parallel()
+	ours := regexp.MustCompile(`.*(\b(npm install|npx)\b.* @tributary|go (install|get) github\.com/tributary-dev|tributary_VERSION_|"@tributary[^"]*": "[\^~\d]).*`)
+	texts := pages(t)
+	manifests, err := fs.Glob(os.DirFS("."), "examples/*/package.json")
+	if err != nil || len(manifests) == 0 {
+		t.Fatalf("the examples have the manifests %q: %v", manifests, err)
+	}
+	for _, name := range manifests {
+		texts[name] = text(t, name)
+	}
+	for name, page := range texts {
+		for _, section := range strings.Split(page, "\n## ") {
+			if line := ours.FindString(section); line != "" && !strings.HasPrefix(section, "After the first release\n") {
+				t.Errorf("%s needs a release, and there is none: %s", name, line)
+			}
 		}
 	}
 }

@@ -7,7 +7,6 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { inHeadlessChromium } from '../lib/chromium.mjs';
 import { block, followed, GUIDES, ROOT, unused } from '../lib/page.mjs';
-import { packChat } from '../../../deploy/npm/chat.mjs';
 import { reader } from './reader.mjs';
 
 const QUICK = 'quickstart.md',
@@ -167,7 +166,7 @@ describe('the guide for Vite', () => {
   });
 
   test('the package is a chat in one file', async () => {
-    me.unpack(packChat('0.0.1-test', me.folder));
+    me.clone();
     await me.run(PACKAGE, 'install');
     me.copy(PACKAGE, 'chat.tsx', 'src/App.tsx');
     await me.start(VITE, 'dev');

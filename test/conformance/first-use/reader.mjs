@@ -1,6 +1,6 @@
 // A reader who follows the documentation: they run its commands and copy its files into an app. The ports are free ones, and npm takes packages from
 // the lock file of this folder; all else is as the pages have it.
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import fs from 'node:fs';
 import net from 'node:net';
 import os from 'node:os';
@@ -17,15 +17,21 @@ const PORTS = [8787, 5173, 3000]; // those of the gateway, Vite and Next.js on t
 const SHIMS = {
   git: `[ "$*" = "clone https://github.com/tributary-dev/tributary" ] || { echo "the reader does not know git $*" >&2; exit 1; }
 exec "$GIT" clone -q "$ROOT" tributary`,
-  make: `[ "$*" = run ] || { echo "the reader does not know make $*" >&2; exit 1; }
-PATH=\${PATH#*:} exec "$MAKE" run ARGS="--listen 127.0.0.1:$PORT_8787 --data $DATA"`,
+  make: `PATH=\${PATH#*:}
+case "$*" in
+run) exec "$MAKE" run ARGS="--listen 127.0.0.1:$PORT_8787 --data $DATA" ;;
+"-C ../tributary chat") exec "$MAKE" "$@" ;;
+*) echo "the reader does not know make $*" >&2; exit 1 ;;
+esac`,
   tributary: `case "$1" in
 serve) exec "$TRIBUTARY" "$@" --listen "127.0.0.1:$PORT_8787" --data "$DATA" ;;
 *) exec "$TRIBUTARY" "$@" --data "$DATA" ;;
 esac`,
   npm: `case "$1" in
 create) shift 2; app=$1; shift 2; exec node "$HERE/node_modules/create-vite/index.js" "$app" "$@" --no-interactive ;;
-install) shift; for p; do case "$p" in -*) ;; *) [ -e "$HERE/node_modules/$p" ] || [ -e "node_modules/$p" ] || { echo "package.json of this folder lacks $p" >&2; exit 1; } ;; esac; done ;;
+install) shift; for p in "$@" $(node -p 'Object.keys(require("./package.json").dependencies ?? {}).join(" ")'); do case "$p" in -*) ;;
+*.tgz) mkdir -p node_modules/@tributary/chat && tar -xzf "$p" --strip-components=1 -C node_modules/@tributary/chat || exit 1 ;;
+*) [ -e "$HERE/node_modules/$p" ] || [ -e "node_modules/$p" ] || { echo "package.json of this folder lacks $p" >&2; exit 1; } ;; esac; done ;;
 run) case "$2" in dev | start | preview) exec "$NPM" "$@" -- --port "$PORT_APP" ;; *) exec "$NPM" "$@" ;; esac ;;
 *) echo "the reader does not know npm $1" >&2; exit 1 ;;
 esac`,
@@ -77,19 +83,16 @@ export async function reader(port) {
     copy(page, name, as = name) {
       me.write(as, here(block(page, name)));
     },
-    /** Copies a folder of examples/ into the app, and unpacks a package beside it. */
-    example(name, tarball) {
+    /** Copies a folder of examples/ into the app. */
+    example(name) {
       fs.cpSync(path.join(ROOT, 'examples', name), me.app, {
         recursive: true,
         filter: file => !/\/(node_modules|dist|\.next)(\/|$)/.test(file),
       });
-      me.unpack(tarball);
     },
-    /** Unpacks @tributary/chat where npm would put it. */
-    unpack(tarball) {
-      const into = path.join(me.app, 'node_modules/@tributary/chat');
-      fs.mkdirSync(into, { recursive: true });
-      execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '-C', into]);
+    /** Puts this repository beside the app, where the reader has a clone. */
+    clone() {
+      fs.symlinkSync(ROOT, path.join(me.app, '../tributary'));
     },
     /** Copies all files of some pages into a folder of the app. */
     copyAll(pages, into) {

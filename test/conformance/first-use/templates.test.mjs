@@ -1,28 +1,20 @@
-// The templates examples/vite-react and examples/nextjs, copied, with @tributary/chat from its tarball, started by their own commands and used in Chromium.
+// The templates examples/vite-react and examples/nextjs, copied, and installed and started as their README says and used in Chromium.
 import assert from 'node:assert/strict';
-import { randomBytes } from 'node:crypto';
 import fs from 'node:fs';
-import os from 'node:os';
 import path from 'node:path';
 import { after, afterEach, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
-import { packChat } from '../../../deploy/npm/chat.mjs';
 import { inHeadlessChromium } from '../lib/chromium.mjs';
 import { ROOT } from '../lib/page.mjs';
 import { reader } from './reader.mjs';
 
 const ALLOWED = 'I was allowed to run it: echo hello';
 
-let browser, tarball;
-const packed = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-templates-'));
+let browser;
 before(async () => {
   browser = await chromium.launch(inHeadlessChromium());
-  tarball = packChat('0.0.1-test', packed);
 });
-after(async () => {
-  await browser?.close();
-  fs.rmSync(packed, { recursive: true, force: true });
-});
+after(() => browser?.close());
 
 /** A browser of its own, in which a person signs in. */
 async function visit(url, name) {
@@ -75,8 +67,11 @@ for (const [name, port, start] of [
     let me;
     before(async () => {
       me = await reader(port);
-      me.example(name, tarball);
-      me.write('secret', randomBytes(32).toString('hex'));
+      me.app = path.join(me.folder, name);
+      me.example(name);
+      me.clone();
+      const [, install] = /^((?: {4}.*\n)+) {4}npm run gateway &$/m.exec(fs.readFileSync(path.join(me.app, 'README.md'), 'utf8'));
+      await me.shell(install);
     });
     afterEach(() => me.stop());
     after(() => me.leave());
