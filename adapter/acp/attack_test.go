@@ -3,6 +3,8 @@ package acp_test
 import (
 	"encoding/json"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/policy/permission/permissiontest"
 	"github.com/tributary-dev/tributary/policy/toolkind"
+	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -296,6 +299,23 @@ func TestAnAllowedCallCoversNoMoreThanItsApproval(t *testing.T) {
 				t.Errorf("covered: %v, %+v", got, last)
 			}
 		})
+	}
+}
+
+func TestTheContentOfAFileIsWholeOrNotKnown(t *testing.T) {
+	t.Parallel()
+	d := permissiontest.Workspace(t)
+	for name, size := range map[string]int{"none.txt": -1, "empty.txt": 0, "longest.txt": workspace.MaxRead, "longer.txt": workspace.MaxRead + 1} {
+		path := filepath.Join(d.Path(), name)
+		want := strings.Repeat("x", max(0, size))
+		if size >= 0 {
+			if err := os.WriteFile(path, []byte(want), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if text, whole := acp.ContentOf(d, path); whole != (size <= workspace.MaxRead) || whole && text != want {
+			t.Errorf("%s: %d bytes, as a whole: %v", name, len(text), whole)
+		}
 	}
 }
 

@@ -41,10 +41,10 @@ func (p *protocol) check(a action) error {
 	return nil
 }
 
-// now is what a file holds, and whether that could be read as a whole. A file that is not
+// contentOf is what a file holds, and whether that could be read as a whole. A file that is not
 // there holds nothing.
-func (p *protocol) now(path string) (text string, whole bool) {
-	data, cut, err := p.conn.Host().Files().ReadFile(path)
+func contentOf(files workspace.Dir, path string) (text string, whole bool) {
+	data, cut, err := files.ReadFile(path)
 	return string(data), (err == nil || errors.Is(err, fs.ErrNotExist)) && !cut
 }
 

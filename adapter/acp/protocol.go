@@ -34,7 +34,9 @@ var (
 
 func newProtocol(r Runtime, s Settings, c agentkit.Conn) *protocol {
 	p := &protocol{endsEarly: r.Preset.EndsEarly, peer: peer{runtime: r, settings: s, rpc: jsonrpc.New(c.Send, jsonrpc.Options{})}, conn: c, terminals: newTerminals(c.Host(), c.Config(), r.Env)}
-	p.Decoder = NewDecoder(Options{Tools: r.Tools, check: p.check, Signs: r.Preset.Signs, do: p.do, now: p.now})
+	p.Decoder = NewDecoder(Options{Tools: r.Tools, check: p.check, Signs: r.Preset.Signs, do: p.do, now: func(path string) (string, bool) {
+		return contentOf(p.conn.Host().Files(), path)
+	}})
 	for _, method := range []string{methodPermission, methodElicit, methodRead, methodWrite, methodTerminal} {
 		p.rpc.Handle(method, nil) // the Decoder's effects answer them
 	}

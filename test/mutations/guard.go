@@ -5,7 +5,7 @@ func guardPromises() []mutation {
 	return []mutation{
 		{
 			name: "an edit of a file that was read in part is shown as whole", promise: shown, file: "adapter/acp/files.go",
-			text: "fs.ErrNotExist)) && !cut\n", other: "fs.ErrNotExist)) && (!cut || cut)\n", packages: []string{"./adapter/acp"},
+			text: "fs.ErrNotExist)) && !cut\n", other: "fs.ErrNotExist)) && (!cut || cut)\n", tests: "TestTheContent", packages: []string{"./adapter/acp"},
 		},
 		{
 			name: "an agent reads the beginning of a file as the whole of it", promise: shown, file: "adapter/acp/files.go",
@@ -61,7 +61,7 @@ func guardPromises() []mutation {
 		},
 		{
 			name: "an agent whose box is required runs without", promise: boxed, file: "policy/box/rule.go",
-			text: "if s.Required && reason != \"\" {", other: "if s.Required && reason == \"required\" {", packages: []string{"./policy/box"},
+			text: "if s.Required && reason != \"\" {", other: "if s.Required && reason == \"required\" {", tests: "KernelGivesNoBox", packages: []string{"./internal/cli"},
 		},
 		{
 			name: "a mode overrules a rule that asks", promise: oneAnswer, file: "trace/openrequest.go",
