@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -16,8 +17,8 @@ const product = "codex"
 // about is what Codex says of itself.
 type about struct {
 	version string
-	chosen  string            // the model that the conversation is set to
-	models  map[string]string // the models that answer, by thread
+	chosen  string          // the model that the conversation is set to
+	models  agentkit.Recall // the models that answer, by thread
 }
 
 func (a *about) choose(model string) { a.chosen = cmp.Or(model, a.chosen) }
@@ -34,7 +35,7 @@ func versionIn(userAgent string) string {
 func (d *Decoder) opened(p params, t agent.Turns) {
 	model := cmp.Or(p.Model, p.Thread.Model)
 	d.about.choose(model)
-	d.about.models[d.thread] = model
+	d.about.models.Put(d.thread, model)
 	t.Note(trace.AgentInfo{
 		Product: product, Version: cmp.Or(d.about.version, p.Thread.CLIVersion), Provider: cmp.Or(p.ModelProvider, p.Thread.ModelProvider), Model: model,
 	}.Payload())
@@ -43,10 +44,10 @@ func (d *Decoder) opened(p params, t agent.Turns) {
 // uses takes the model that answers in a thread. A model that Codex changes to by itself counts for
 // the turn: the next turn asks for the model of the conversation again.
 func (d *Decoder) uses(thread, model string, t agent.Turns) {
-	if model == "" || model == d.about.models[thread] {
+	if model == "" || model == d.about.models.Get(thread) {
 		return
 	}
-	d.about.models[thread] = model
+	d.about.models.Put(thread, model)
 	if thread == d.thread {
 		t.Note(trace.AgentInfo{Model: model}.Payload())
 	}
@@ -60,7 +61,7 @@ func (d *Decoder) used(c *turn, b *trace.Builder, p params) {
 		return
 	}
 	step, total := p.TokenUsage.Last.usage(trace.UsageStep), p.TokenUsage.Total.usage(trace.UsageSession)
-	step.Model = d.about.models[p.ThreadID]
+	step.Model = d.about.models.Get(p.ThreadID)
 	step.ContextUsed, step.ContextSize = p.TokenUsage.Last.TotalTokens, p.TokenUsage.ModelContextWindow
 	b.Emit(step)
 	model := step.Model

@@ -24,7 +24,7 @@ type Decoder struct {
 	tools   toolkind.Table
 	thread  string // the conversation
 	about   about
-	agents  map[string]string // threads of sub-agents, and the calls that started them
+	agents  agentkit.Recall   // threads of sub-agents, and the calls that started them
 	sent    map[string]string // methods of requests of ours whose reply matters, by id
 	prompts int               // prompts so far, for ids
 	waiting []trace.Prompt    // prompts whose turn has not begun
@@ -44,7 +44,7 @@ func NewDecoder(o Options) *Decoder {
 	if o.Tools != nil {
 		tools = *o.Tools
 	}
-	return &Decoder{tools: tools, about: about{models: map[string]string{}}, agents: map[string]string{}, sent: map[string]string{}, open: map[string]string{}, asks: map[string]ask{}}
+	return &Decoder{tools: tools, sent: map[string]string{}, open: map[string]string{}, asks: map[string]ask{}}
 }
 
 // Decode implements agent.Decoder.
@@ -178,7 +178,7 @@ func (d *Decoder) said(method string, p params, t agent.Turns) error {
 			d.thread = p.Thread.ID
 			d.opened(p, t)
 		} else if p.Thread.ID != d.thread {
-			d.about.models[p.Thread.ID] = p.Thread.Model
+			d.about.models.Put(p.Thread.ID, p.Thread.Model)
 		}
 		agentkit.Touch(t)
 	case "thread/name/updated":
@@ -240,7 +240,9 @@ func (d *Decoder) within(method string, p params, t agent.Turns) error {
 	case "item/commandExecution/terminalInteraction":
 		d.stdin(c, b, p)
 	case "item/fileChange/patchUpdated":
-		c.running[p.ItemID] = item{Type: "fileChange", ID: p.ItemID, Changes: p.Changes}
+		if _, runs := c.running[p.ItemID]; runs {
+			c.running[p.ItemID] = item{Type: "fileChange", ID: p.ItemID, Changes: p.Changes}
+		}
 		b.ToolCallUpdate(d.patchCall(p.ItemID, p.Changes, ""))
 	case "item/mcpToolCall/progress":
 		b.Emit(trace.Status{State: trace.StateToolCalling, Detail: p.Message})

@@ -72,7 +72,7 @@ func (d *Decoder) item(c *turn, b *trace.Builder, p params, done bool) error {
 
 // subagent takes news of a sub-agent that no call started.
 func (d *Decoder) subagent(c *turn, it item) {
-	if d.agents[it.AgentThreadID] != "" {
+	if d.agents.Get(it.AgentThreadID) != "" {
 		return
 	}
 	c.b.Sub(it.AgentThreadID, it.AgentPath)

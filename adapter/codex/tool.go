@@ -14,7 +14,7 @@ import (
 func (d *Decoder) tool(c *turn, b *trace.Builder, it item, done bool) {
 	if it.Type == "collabAgentToolCall" && it.Tool == "spawnAgent" {
 		for _, thread := range it.ReceiverThreadIDs {
-			d.agents[thread] = it.ID
+			d.agents.Put(thread, it.ID)
 		}
 	}
 	call := d.call(it)

@@ -170,7 +170,7 @@ func (d *Decoder) fault(p params, t agent.Turns) {
 
 // voice is the Builder's view of the agent or sub-agent whose thread it is.
 func (d *Decoder) voice(c *turn, thread string) *trace.Builder {
-	call := d.agents[thread]
+	call := d.agents.Get(thread)
 	switch {
 	case thread == d.thread || thread == "":
 		return c.b

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -50,6 +51,7 @@ func (d *Decoder) mode(name, namespace string, data raw) bool {
 	case "messages/metadata":
 		for id, about := range objectOf(data) {
 			d.server.places[id] = placeOf(objectOf(about)["metadata"])
+			agentkit.Keep(t.b, id, string(about))
 		}
 	case "messages/partial", "messages/complete":
 		d.legacy(data, name == "messages/partial")
@@ -109,7 +111,7 @@ func (d *Decoder) legacy(data raw, partial bool) {
 	for _, m := range messages(data) {
 		m.last = false
 		if m.role == human && !partial {
-			d.turn.known[m.id] = true // the prompt
+			d.turn.know(m.id) // the prompt
 		}
 		d.turn.wholes([]message{m}, source{at: d.server.places[m.id], partial: partial && m.finish == ""})
 	}
@@ -224,7 +226,10 @@ func (d *Decoder) toolError(callID string, data raw) {
 		_ = json.NewDecoder(strings.NewReader(sentence)).Decode(&asked) // any other text is the error
 	}
 	for _, i := range asked {
-		d.interrupts[i.ID] = callID
+		if d.interrupts[i.ID] != callID {
+			d.interrupts[i.ID] = callID
+			agentkit.Keep(d.turn.b, i.ID, callID)
+		}
 	}
 	switch c := d.turn.calls[callID]; {
 	case c == nil || asked != nil:

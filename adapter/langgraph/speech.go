@@ -40,7 +40,8 @@ type speech struct {
 func (t *turn) speech(id string, who string, at place) *speech {
 	s := t.speeches[id]
 	if s == nil {
-		s = &speech{id: id, who: who, at: at, calls: map[int]*toolCall{}, own: map[string]*toolCall{}}
+		agentkit.Keep(t.b, id, who, at.key())
+		s = &speech{id: id, who: who, at: place{node: at.node, namespace: at.namespace}, calls: map[int]*toolCall{}, own: map[string]*toolCall{}}
 		t.speeches[id] = s
 		t.order = append(t.order, s)
 		t.newest[at.key()] = s
@@ -50,6 +51,7 @@ func (t *turn) speech(id string, who string, at place) *speech {
 	}
 	if s.who == "" {
 		s.who = who
+		t.holds(s.hidden, len(who))
 		t.announce(s, s.id, map[bool]string{false: "speaking", true: "done"}[s.done && who != ""])
 	}
 	return s
@@ -87,6 +89,7 @@ func (t *turn) announce(s *speech, id, state string) {
 	if state == "speaking" {
 		t.speaker = s
 		s.announced = append(s.announced, id)
+		t.holds(s.hidden, len(id))
 	}
 	p := participant{Participant: s.who, MessageID: s.id, Node: s.at.node, Namespace: s.at.namespace, State: state}
 	if s.usage != nil {
@@ -128,6 +131,7 @@ func (t *turn) add(s *speech, b block) {
 	}
 	if b.text != "" {
 		s.texts[b.kind].WriteString(b.text)
+		t.holds(s.hidden, len(b.text))
 		t.say(s, b)
 	}
 	if b.signature != "" && s.kind == thought {
@@ -136,6 +140,7 @@ func (t *turn) add(s *speech, b block) {
 	for _, source := range b.sources {
 		if !s.hidden && !t.cited[source.URL] {
 			t.cited[source.URL] = true
+			t.holds(s.hidden, len(source.URL))
 			t.out.Emit(source)
 		}
 	}

@@ -29,6 +29,7 @@ func (t *turn) call(id, name string, hide bool) *toolCall {
 	if c == nil || c.done {
 		c = &toolCall{id: id}
 		t.calls[id], t.callOrder = c, append(t.callOrder, c)
+		agentkit.Keep(t.b, id, name)
 	}
 	if c.begun {
 		return c
@@ -51,6 +52,7 @@ func (t *turn) own(s *speech, id, name string) *toolCall {
 		t.endPart(s)
 		t.speaks(s, s.id+":"+id)
 		s.own[id] = t.call(id, name, s.hidden)
+		agentkit.Keep(t.b, id)
 	}
 	return s.own[id]
 }
@@ -61,11 +63,13 @@ func (t *turn) chunk(s *speech, p callChunk) {
 	if p.ID != "" && p.Name != "" && (c == nil || c.id != p.ID) {
 		c = t.own(s, p.ID, p.Name)
 		s.calls[p.Index] = c
+		agentkit.Keep(t.b, p.ID)
 	}
 	if c == nil || p.Args == "" {
 		return
 	}
 	c.text.WriteString(string(p.Args))
+	t.holds(c.hidden || c.done || s.resumed, len(p.Args))
 	if !s.resumed {
 		t.to(c.hidden).ToolCallDelta(c.id, string(p.Args))
 	}
@@ -77,6 +81,7 @@ func (t *turn) input(c *toolCall, args raw) {
 	if len(args) == 0 || c.done {
 		return
 	}
+	t.holds(c.hidden, len(args)-len(c.args))
 	if !agentkit.SameJSON(args, c.args) {
 		call := t.tools.Call(c.id, c.name, args)
 		t.to(c.hidden).ToolCall(call)

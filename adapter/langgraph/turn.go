@@ -61,6 +61,22 @@ func (t *turn) to(hidden bool) *trace.Builder {
 	return t.out
 }
 
+// holds counts what the turn keeps of a message or a call that is not put on record. The Builder
+// counts the others.
+func (t *turn) holds(hidden bool, bytes int) {
+	if bytes != 0 && t.to(hidden) == t.nowhere {
+		t.b.Hold(bytes)
+	}
+}
+
+// know notes the id of a message that is not to be put on record again.
+func (t *turn) know(id string) {
+	if !t.known[id] {
+		t.known[id] = true
+		agentkit.Keep(t.b, id)
+	}
+}
+
 // source is where a message came from: its place, and what is known of it.
 type source struct {
 	at place
@@ -95,6 +111,7 @@ func (t *turn) assistant(m message, from source) {
 		id = t.unnamedAt(from.at)
 	case id == "": // a plain object, which has an id in the state only
 		t.plain[full] = true
+		t.holds(!t.o.shows(from.at), len(full))
 		t.unnamed++
 		id = fmt.Sprintf("unnamed-%d", t.unnamed)
 	case t.known[id], t.speeches[id] == nil && (from.known || t.plain[full]):
@@ -102,6 +119,7 @@ func (t *turn) assistant(m message, from source) {
 	}
 	if o := t.newest[from.at.key()]; t.speeches[id] == nil && !m.delta && !from.partial && o != nil && o.is(m) {
 		t.speeches[id] = o
+		agentkit.Keep(t.b, id)
 	}
 	s := t.speech(id, t.o.speaker(from.at, m), from.at)
 	s.grows = m.delta || from.partial
@@ -188,7 +206,7 @@ func (t *turn) person(m message, at place) {
 	if m.id != "" && t.known[m.id] || full == t.prompt || !t.o.shows(at) {
 		return
 	}
-	t.known[m.id] = true
+	t.know(m.id)
 	t.out.EmitOwn(trace.Data{Name: "user-message", ID: m.id, Value: agentkit.Encode(map[string]string{"text": full, "name": m.name, "node": at.node})})
 }
 
@@ -196,12 +214,13 @@ func (t *turn) person(m message, at place) {
 func (t *turn) remember(all []message) {
 	for _, m := range all {
 		if m.id != "" && t.speeches[m.id] == nil {
-			t.known[m.id] = true
+			t.know(m.id)
 		}
 		for _, one := range m.calls {
 			if t.calls[one.ID] == nil { // a later stream may run it
 				c := &toolCall{id: one.ID, name: one.Name, args: one.Args}
 				t.calls[c.id], t.callOrder = c, append(t.callOrder, c)
+				agentkit.Keep(t.b, c.id, c.name, string(c.args))
 			}
 		}
 		if c := t.calls[m.callID]; c != nil && !c.begun {

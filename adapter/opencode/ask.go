@@ -20,6 +20,9 @@ type ask struct {
 	call           *toolCall
 }
 
+// size is about how many bytes a request keeps that waits.
+func (r request) size() int { return len(agentkit.Encode(r)) }
+
 func (r request) question() bool { return len(r.Questions) > 0 }
 
 // refusal is the request that refuses what was asked.
@@ -51,6 +54,7 @@ func (d *Decoder) pending(all []request, questions bool) {
 	turn.asks = slices.DeleteFunc(turn.asks, func(a *ask) bool {
 		gone := a.question() == questions && !slices.ContainsFunc(all, func(r request) bool { return r.ID == a.ID })
 		if gone {
+			turn.b.Hold(-a.size())
 			d.do(agent.Withdraw{Native: a.ID})
 		}
 		return gone
@@ -69,6 +73,7 @@ func (d *Decoder) asked(r request) {
 	}
 	a := &ask{request: r, call: turn.calls[callKey(r.Tool.MessageID, r.Tool.CallID)]}
 	turn.asks = append(turn.asks, a)
+	turn.b.Hold(a.size())
 	if a.call == nil || a.call.input != nil {
 		d.put(a)
 	}
@@ -103,6 +108,7 @@ func (d *Decoder) take(id, by string) *ask {
 	a := turn.asks[i]
 	d.put(a)
 	turn.asks = slices.Delete(turn.asks, i, i+1)
+	turn.b.Hold(-a.size())
 	if by != "user" {
 		d.do(agent.Withdraw{Native: id})
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/policy/toolkind"
 	"github.com/tributary-dev/tributary/trace"
@@ -28,7 +29,7 @@ type Decoder struct {
 	model     trace.AgentInfo // the provider and the model that answer
 	session   string
 	title     string
-	seen      map[string]bool           // messages of earlier turns
+	seen      agentkit.Recall           // messages of earlier turns
 	foreign   struct{ id, text string } // a prompt that another client has sent to the session
 	prompts   int                       // so far, for ids
 	early     []early
@@ -42,7 +43,7 @@ var _ agent.Decoder = (*Decoder)(nil)
 
 // NewDecoder returns a Decoder for one session.
 func NewDecoder(o Options) *Decoder {
-	d := &Decoder{tools: toolkind.OpenCode(), product: cmp.Or(o.Product, "opencode"), seen: map[string]bool{}}
+	d := &Decoder{tools: toolkind.OpenCode(), product: cmp.Or(o.Product, "opencode")}
 	if o.Tools != nil {
 		d.tools = *o.Tools
 	}
@@ -164,7 +165,7 @@ func (d *Decoder) history(body raw, t agent.Turns) error {
 	for _, e := range all {
 		turn := d.running()
 		if turn == nil {
-			d.seen[e.Info.ID] = true
+			d.seen.Put(e.Info.ID, past)
 			continue
 		}
 		e.Info.SessionID = d.session
@@ -214,7 +215,7 @@ func (d *Decoder) known(i info, t agent.Turns) {
 	if i.ParentID != "" {
 		turn := d.running()
 		if turn != nil && !turn.child(i.ID) && (i.ParentID == d.session || turn.child(i.ParentID)) {
-			turn.children[i.ID] = "" // the task's part will name the call
+			turn.adopt(i.ID, "") // the task's part will name the call
 		}
 		return
 	}

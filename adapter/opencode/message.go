@@ -12,12 +12,16 @@ import (
 // message is an assistant's message: one request to the model.
 type message struct {
 	info
+	held  int // bytes of info
 	b     *trace.Builder
 	parts map[string]string // types, by id
 	// try and before are the texts and thoughts, by type, of the try that runs and of the
 	// try before. OpenCode tells a try that failed, and then all again.
 	try, before map[string][]string
 }
+
+// past in place of a text says that a message is of an earlier turn.
+const past = "past"
 
 // deaf in place of a part's type says that some deltas were lost: more deltas do not fit, and
 // the whole text at the end tells what is missing.
@@ -27,7 +31,7 @@ const deaf = "deaf"
 func (d *Decoder) message(i info, t agent.Turns) {
 	ours, turn := i.SessionID == d.session, d.running()
 	switch {
-	case d.seen[i.ID]:
+	case d.seen.Get(i.ID) != "":
 		return
 	case i.Role == "user":
 		if ours && turn != nil && turn.user == "" {
@@ -58,6 +62,10 @@ func (d *Decoder) message(i info, t agent.Turns) {
 		return // it was read back before its events came
 	}
 	m.info = i
+	if held := len(agentkit.Encode(i)); held != m.held {
+		turn.b.Hold(held - m.held)
+		m.held = held
+	}
 	if ours && i.Time.Completed > 0 {
 		d.do(agent.Resume{Token: agentkit.Bookmark{Conversation: d.session, Moment: i.ID}.Token()})
 	}
@@ -95,6 +103,7 @@ func (d *Decoder) part(p part) (first bool) {
 	}
 	if first = m.parts[p.ID] == ""; first {
 		m.parts[p.ID] = p.Type
+		agentkit.Keep(m.b, p.ID, p.Type)
 		switch {
 		case p.Time.End > 0: // the whole has it
 		case d.earlyLost:
@@ -150,7 +159,7 @@ const mostEarly, mostEarlyParts = 1 << 16, 100
 
 // delta takes more of a text or a thought.
 func (d *Decoder) delta(p properties) {
-	if p.Field != "text" || d.seen[p.MessageID] {
+	if p.Field != "text" || d.seen.Get(p.MessageID) != "" {
 		return
 	}
 	m, kind := (*message)(nil), ""

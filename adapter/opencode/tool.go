@@ -45,7 +45,7 @@ func (d *Decoder) tool(m *message, p part) {
 		m.b.ToolCallUpdate(changed)
 	}
 	if child := s.Metadata.SessionID; child != "" && child != d.session {
-		turn.children[child] = c.id
+		turn.adopt(child, c.id)
 	}
 	for _, a := range turn.asks {
 		if a.call == c {
@@ -105,8 +105,18 @@ func (d *Decoder) fileChange(c *toolCall, m metadata) {
 	if m.Exists != nil && !*m.Exists {
 		change.Change = trace.FileCreated
 	}
-	d.turn.changed[change.Path] = change.Diff
+	d.turn.change(change.Path, change.Diff)
 	c.b.Emit(change)
+}
+
+// change keeps the newest diff of a file.
+func (t *turn) change(file, diff string) {
+	if was, known := t.changed[file]; !known {
+		agentkit.Keep(t.b, file, diff)
+	} else if was != diff {
+		t.b.Hold(len(diff) - len(was))
+	}
+	t.changed[file] = diff
 }
 
 // diff takes what the session has changed in all, in a repository. Commands have made the
@@ -116,7 +126,7 @@ func (d *Decoder) diff(p properties) {
 	kinds := map[string]trace.ChangeKind{"added": trace.FileCreated, "deleted": trace.FileDeleted}
 	for _, f := range p.Diff {
 		before, known := turn.changed[f.File]
-		turn.changed[f.File] = f.Patch
+		turn.change(f.File, f.Patch)
 		if turn.newest == nil || known && (before == f.Patch || f.Patch == "") {
 			continue // from before the turn
 		}

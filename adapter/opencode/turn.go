@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/internal/httpjson"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -47,6 +48,14 @@ func (t *turn) child(session string) bool {
 	}
 	_, ok := t.children[session]
 	return ok
+}
+
+// adopt notes the session of a sub-agent, and the call that started it.
+func (t *turn) adopt(session, call string) {
+	if !t.child(session) {
+		agentkit.Keep(t.b, session)
+	}
+	t.children[session] = call
 }
 
 // voice returns the Builder of a session: the turn's own, or that of a sub-agent which the
@@ -136,9 +145,9 @@ func (t *turn) outcome() trace.Stop {
 // withdrawn, and refused for good.
 func (d *Decoder) leave() {
 	for id := range d.turn.messages {
-		d.seen[id] = true
+		d.seen.Put(id, past)
 	}
-	d.seen[d.turn.user] = true
+	d.seen.Put(d.turn.user, past)
 	for _, a := range d.turn.asks {
 		d.do(agent.Withdraw{Native: a.ID}, agent.Send{Data: a.refusal()})
 	}

@@ -111,6 +111,9 @@ func (d *Decoder) agent(t *turn, r *run, e event) {
 	switch e.Type {
 	case "agent:start":
 		t.survived()
+		if more := len(e.Model) - len(r.model); more != 0 {
+			t.b.Hold(more)
+		}
 		r.model, r.spoken, r.deltas = e.Model, false, map[bool][]byte{}
 		d.uses(e.Model)
 	case "agent:thinking:delta", "agent:text:delta":

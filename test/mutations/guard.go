@@ -236,6 +236,14 @@ func guardPromises() []mutation {
 			text: "\tt.b.Hold(len(value) - len(t.values[at]))\n", other: "", tests: "AStateCounts", packages: []string{"./adapter/agui"},
 		},
 		{
+			name: "ids that leave no record do not count with what a turn holds", promise: slow, file: "agent/agentkit/keep.go",
+			text: "\tb.Hold(size)\n", other: "\tb.Hold(size - size)\n", tests: "Floods", packages: []string{"./adapter/openharness"},
+		},
+		{
+			name: "ids are kept for the life of a session without end", promise: slow, file: "agent/agentkit/keep.go",
+			text: "r.bytes > mostRecalled", other: "r.bytes < 0", tests: "ARecallKnows", packages: []string{"./agent/agentkit"},
+		},
+		{
 			name: "a search of a person reads the words of all", promise: private, file: "eventlog/sqllog/registry.go",
 			text: "d.words.find(q.Words, len(args)+1, of)", other: "d.words.find(q.Words, len(args)+1, of[:0])", tests: "ASearchOfAPerson", packages: []string{"./eventlog/sqllog"},
 		},
