@@ -126,7 +126,7 @@ tls: {cert: cert.pem, key: key.pem}
 db: postgres://u@h/d?passfile=/run/pass&sslkey=client.key
 auth:
   mode: jwt
-  jwt: {key_file: jwt.pem}
+  jwt: {key_file: jwt.pem, issuer: https://id.example.com}
   oidc: {issuer: https://id.example.com, client_id: a, client_secret_file: oidc-secret, default_role: viewer}
   tokens:
     - {name: a, role: viewer, token_file: a.token}
