@@ -77,15 +77,17 @@ func rooms() []room {
 		{packages: "internal/testkit/replay", ours: "agent trace internal/sse"},
 		{packages: "agent/agenttest", ours: "agent internal/testkit/replay trace policy/workspace", others: "go.uber.org/goleak"},
 		{packages: "agent/agentkit", ours: "agent trace internal/jsonrpc internal/procio policy/workspace"},
+		{packages: "internal/langchain", ours: "agent/agentkit trace"},
 		{packages: "agent/remote", ours: "agent agent/agentkit policy/box trace internal/address internal/httpjson internal/procio internal/sse internal/wsconn"},
 		{packages: "agent/remote/remotetest", ours: "agent agent/agenttest trace"},
 		{packages: "agent/toolloop", ours: "agent agent/agentkit trace policy/toolkind", others: "github.com/google/jsonschema-go"},
 		{packages: "agent/toolloop/worktool", ours: "policy/box agent/toolloop trace policy/workspace internal/procio"},
 		{packages: "agent/toolloop/mcptool", ours: "policy/box agent agent/toolloop internal/address internal/procio", others: "github.com/modelcontextprotocol/go-sdk"},
 		{packages: "adapter/agentops", ours: "agent adapter/agentops/wire internal/size internal/wsconn trace " + substrate, others: "github.com/coder/websocket"},
-		{packages: "adapter/agui", ours: "agent trace uistream " + substrate, others: "github.com/evanphx/json-patch"},
+		{packages: "adapter/agui", ours: "agent internal/langchain trace uistream " + substrate, others: "github.com/evanphx/json-patch"},
 		{packages: "adapter/agentops/runner", ours: "agent adapter/agentops/wire trace " + substrate},
 		{packages: "adapter/uiendpoint", ours: "agent trace uistream " + substrate}, // what it reads is what uistream writes
+		{packages: "adapter/langgraph", ours: "agent internal/langchain trace " + substrate},
 		{packages: "adapter/*", ours: "agent trace " + substrate},
 		{packages: "internal/testkit/replay/replaytest", ours: "agent agent/agenttest internal/testkit/replay trace", others: "github.com/google/go-cmp"},
 

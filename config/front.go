@@ -91,6 +91,8 @@ func (c *Config) checkFront() error {
 		return c.Fault("auth.oidc", "gives nobody a role: write role_claim, or default_role: collaborator")
 	case o.Roles != nil && o.RoleClaim == "":
 		return c.Fault("auth.oidc.roles", "means nothing without role_claim: name the claim that holds these words")
+	case c.Auth.JWT != nil && c.Auth.JWT.Issuer != o.Issuer && (c.Auth.JWT.Issuer != "" || c.Auth.JWT.JWKSURL != ""):
+		return c.Fault("auth.jwt.issuer", "has to be that of auth.oidc, %q, because two issuers may give one id to different people: write that issuer, or none with keys of your own, or remove auth.jwt or auth.oidc", o.Issuer)
 	case c.PublicURL == "":
 		return c.Fault("auth.oidc", "needs public_url: write the address that people open, to which the provider sends them back")
 	}

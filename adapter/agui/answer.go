@@ -6,6 +6,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/tributary-dev/tributary/agent/agentkit"
 	"github.com/tributary-dev/tributary/internal/form"
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -46,31 +47,26 @@ func (t *turn) approved(a *ask, r trace.PermissionResponse) resume {
 	if r.Outcome != trace.Selected {
 		return resume{ID: a.ID, Status: cancelled}
 	}
-	yes, edited, reason := t.decided(a.ToolCallID, r, a.may.edits)
-	answer := map[string]any{"approved": yes}
+	if !a.may.edits {
+		r = agentkit.Unchanged(r)
+	}
+	t.decided(a.ToolCallID, r)
+	answer := map[string]any{"approved": r.Allowed()}
 	switch {
-	case edited != nil:
-		answer["editedArgs"] = edited
-	case !yes && reason != "" && a.may.reason:
-		answer["reason"] = reason
+	case r.Allowed() && len(r.UpdatedInput) > 0:
+		answer["editedArgs"] = r.UpdatedInput
+	case !r.Allowed() && r.Reason != "" && a.may.reason:
+		answer["reason"] = r.Reason
 	}
 	return resume{a.ID, resolved, encode(answer)}
 }
 
-// decided is what a person, or the policy, has decided about a call.
-func (t *turn) decided(call string, r trace.PermissionResponse, edits bool) (yes bool, edited raw, reason string) {
-	yes, reason = r.Allowed(), r.Reason
-	if yes && len(r.UpdatedInput) > 0 {
-		edited = r.UpdatedInput
-	}
-	if edited != nil && !edits {
-		yes, edited, reason = false, nil, "The user wants another input: "+string(r.UpdatedInput)
-	}
+// decided takes what a person, or the policy, has decided about a call.
+func (t *turn) decided(call string, r trace.PermissionResponse) {
 	c := t.calls[call]
-	if c.refused = !yes; edited != nil {
-		c.b.ToolCallUpdate(trace.ToolCall{ToolCallID: call, Input: edited})
+	if c.refused = !r.Allowed(); !c.refused && len(r.UpdatedInput) > 0 {
+		c.b.ToolCallUpdate(trace.ToolCall{ToolCallID: call, Input: r.UpdatedInput})
 	}
-	return yes, edited, reason
 }
 
 // bareField is the name of the one field of a form that stands for one value.

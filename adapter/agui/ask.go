@@ -9,20 +9,22 @@ import (
 
 	"github.com/tributary-dev/tributary/agent/remote"
 	"github.com/tributary-dev/tributary/internal/form"
+	"github.com/tributary-dev/tributary/internal/langchain"
 	"github.com/tributary-dev/tributary/trace"
 )
 
 // ask is something that a run has asked for.
 type ask struct {
 	interrupt
-	kind  askKind
-	old   bool      // the endpoint is one before 1.0
-	may   allowing  // of an approval
-	calls []review  // of a review
-	form  form.Form // of everything else
-	bare  bool      // the form has one field, whose value is the answer
-	app   bool      // a tool of the app gives the answer
-	ids   []string  // of the questions
+	kind   askKind
+	old    bool             // the endpoint is one before 1.0
+	may    allowing         // of an approval
+	review langchain.Review // of a reviewal
+	calls  []string         // that are reviewed
+	form   form.Form        // of everything else
+	bare   bool             // the form has one field, whose value is the answer
+	app    bool             // a tool of the app gives the answer
+	ids    []string         // of the questions
 }
 
 // askKind says what an answer is.
@@ -50,9 +52,9 @@ func (d *Decoder) ask(t *turn, kind askKind, all []interrupt) {
 		a := &ask{interrupt: i, kind: kind, old: kind == old}
 		t.asks = append(t.asks, a)
 		own := a.own()
-		if len(own.Actions) > 0 {
-			a.kind = reviewal
-			approvals = append(approvals, d.review(t, a, own)...)
+		if len(own.Review.Actions) > 0 {
+			a.kind, a.review = reviewal, own.Review
+			approvals = append(approvals, d.review(t, a)...)
 			continue
 		}
 		a.Message = cmp.Or(a.Message, own.words())

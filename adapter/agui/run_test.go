@@ -383,6 +383,31 @@ func TestApprovalsOfLangChain(t *testing.T) {
 	}
 }
 
+// TestReviewsInTheWordsOfLangChain: the graph gets no decision that it does not allow, in the words that it asked in.
+func TestReviewsInTheWordsOfLangChain(t *testing.T) {
+	t.Parallel()
+	edited := trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "approve", OptionKind: trace.AllowOnce, UpdatedInput: []byte(`{"to":"ann"}`)}
+	for name, c := range map[string]struct{ value, options, payload string }{
+		"Python":     {`{"action_requests":[{"name":"mail","args":{}}],"review_configs":[{"action_name":"mail","allowed_decisions":["reject"]}]}`, "[Reject]", "map[decisions:[map[message:The user wants another input: {\"to\":\"ann\"} type:reject]]]"},
+		"no word":    {`{"action_requests":[{"name":"mail","args":{}}]}`, "[Approve Reject]", "map[decisions:[map[message:The user wants another input: {\"to\":\"ann\"} type:reject]]]"},
+		"JavaScript": {`{"actionRequests":[{"name":"mail","args":{}}],"reviewConfigs":[{"actionName":"mail","allowedDecisions":["approve","edit"]}]}`, "[Approve]", "map[decisions:[map[editedAction:map[args:map[to:ann] name:mail] type:edit]]]"},
+		"the inbox":  {`[{"action_request":{"action":"mail","args":{}},"config":{"allow_accept":true,"allow_edit":true}}]`, "[Approve]", "[map[args:map[action:mail args:map[to:ann]] type:edit]]"},
+	} {
+		f := newFake(t, map[string][]string{"go": {script(started, called("c", "mail", `{}`), interrupts(`{"id":"i","metadata":{"langgraph":{"raw":`+c.value+`}}}`)), script(started, result("c", "done"), finished)}})
+		s := newStage(t, f.URL)
+		s.host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse { return edited }
+		var options []string
+		for _, r := range agenttest.Each[trace.PermissionRequest](s.plays("go")) {
+			for _, o := range r.Options {
+				options = append(options, o.Name)
+			}
+		}
+		if got := fmt.Sprint(f.input(1).Resume[0]["payload"]); got != c.payload || fmt.Sprint(options) != c.options {
+			t.Errorf("%s: the options are %q, and the answer is %s", name, options, got)
+		}
+	}
+}
+
 func TestAnAbandonedApprovalOfLangChainIsRejectedByTheNextRun(t *testing.T) {
 	t.Parallel()
 	f := newFake(t, map[string][]string{

@@ -1,7 +1,6 @@
 package langgraph
 
 import (
-	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -56,40 +55,10 @@ func (r *request) answer(replies remote.Replies) any {
 	if r.given != nil {
 		return r.given
 	}
-	if r.form == freeForm {
-		return freeAnswer(replies.Answers[r.native(0)].Values)
+	if len(r.review.Actions) == 0 {
+		return freeAnswer(replies.Answers[r.question()].Values)
 	}
-	var all []map[string]any
-	for n, a := range r.actions {
-		all = append(all, r.decision(a, replies.Permissions[r.native(n)]))
-	}
-	if r.form == decisions {
-		return map[string]any{"decisions": all}
-	}
-	return all
-}
-
-// decision is an answer in the words of the graph's library.
-func (r *request) decision(a *action, reply trace.PermissionResponse) map[string]any {
-	yes, edits := reply.Allowed(), len(reply.UpdatedInput) > 0
-	if yes && edits && len(a.allowed) > 0 && !slices.Contains(a.allowed, "edit") { // the graph would fail
-		yes, reply.Reason = false, "The user wants another input: "+string(reply.UpdatedInput)
-	}
-	switch {
-	case r.form == inbox && yes && edits:
-		return map[string]any{"type": "edit", "args": map[string]any{"action": a.name, "args": reply.UpdatedInput}}
-	case r.form == inbox && yes:
-		return map[string]any{"type": "accept", "args": nil}
-	case r.form == inbox && reply.Reason != "":
-		return map[string]any{"type": "response", "args": reply.Reason}
-	case r.form == inbox:
-		return map[string]any{"type": "ignore", "args": nil}
-	case yes && edits:
-		return map[string]any{"type": "edit", "edited_action": map[string]any{"name": a.name, "args": reply.UpdatedInput}}
-	case yes:
-		return map[string]any{"type": "approve"}
-	}
-	return map[string]any{"type": "reject", "message": cmp.Or(reply.Reason, "The user rejected the call.")}
+	return r.review.Decisions(replies.Permissions)
 }
 
 // freeAnswer is what a person wrote: an object, a list, true or false as JSON, else text.

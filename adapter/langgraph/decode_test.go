@@ -114,6 +114,22 @@ func TestAnEditThatTheGraphDoesNotAllowIsARefusalWithTheInput(t *testing.T) {
 	}
 }
 
+// TestAReviewOfLangChainInJavaScript: LangChain.js has field names of its own, also in its answer.
+func TestAReviewOfLangChainInJavaScript(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	for answer, input := range map[string]string{
+		`{"decisions":[{"editedAction":{"args":{"to":"b"},"name":"send"},"type":"edit"}]}`:    `{"to":"b"}`,
+		`{"decisions":[{"message":"The call may not run with this input.","type":"reject"}]}`: "",
+	} {
+		s := newStage(t, f.URL, "agent")
+		s.host.OnPermit = approve(trace.AllowOnce, input)
+		if got := s.says("js-review"); !slices.Contains(got, "You chose "+answer) {
+			t.Errorf("%q and not %s", got, answer)
+		}
+	}
+}
+
 // FuzzDecoder: whatever a graph publishes, each turn obeys the grammar and ends once.
 func FuzzDecoder(f *testing.F) {
 	for _, name := range append(names(f, "*.sse"), names(f, "*.jsonl")...) {

@@ -194,7 +194,7 @@ func (f *fake) run(w http.ResponseWriter, r *http.Request) {
 		s.send("messages", `[{"type":"AIMessageChunk","id":"c","content":[{"type":"reasoning","reasoning":"I think. "}]},{"langgraph_node":"model"}]`)
 		s.says("c", "I will touch it. ")
 		f.interrupt(s, thread, prompt, "permit")
-	case how == "permit", how == "question", how == "inbox", how == "review":
+	case how == "permit", how == "question", how == "inbox", how == "review", how == "js-review":
 		f.interrupt(s, thread, prompt, how)
 	case how == "slow":
 		for i := range 2000 {
@@ -276,6 +276,8 @@ func (f *fake) interrupt(s *stream, thread, prompt, how string) {
 		s.send("updates", `{"__interrupt__":[{"id":"i","value":[{"action_request":{"action":"send","args":{"to":"a"}},"config":{"allow_accept":true,"allow_edit":true,"allow_ignore":true,"allow_respond":true},"description":"Send it?"}]}]}`)
 	} else if how == "review" {
 		s.send("updates", `{"__interrupt__":[{"id":"i","value":{"action_requests":[{"name":"send","args":{"to":"a"}}],"review_configs":[{"action_name":"send","allowed_decisions":["approve","reject"]}]}}]}`)
+	} else if how == "js-review" {
+		s.send("updates", `{"__interrupt__":[{"id":"i","value":{"actionRequests":[{"name":"send","args":{"to":"a"}}],"reviewConfigs":[{"actionName":"send","allowedDecisions":["edit","reject"]}]}}]}`)
 	} else if how == "question" {
 		s.send("updates", `{"__interrupt__":[{"id":"i","value":{"question":"Which colour?","options":["red","blue"]}}]}`)
 	} else {

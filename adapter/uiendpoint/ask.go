@@ -60,9 +60,7 @@ func (d *Decoder) Next(_ *trace.Builder, replies remote.Replies) *remote.Call {
 // response is an answer for the endpoint, which has no word for another input: a call that the
 // user has changed does not run as it is.
 func response(approval string, r trace.PermissionResponse) uistream.Chunk {
-	if r.Allowed() && len(r.UpdatedInput) > 0 {
-		return uistream.ToolApprovalResponse{ApprovalID: approval, Reason: "The user wants another input: " + string(r.UpdatedInput)}
-	}
+	r = agentkit.Unchanged(r)
 	return uistream.ToolApprovalResponse{ApprovalID: approval, Approved: r.Allowed(), Reason: r.Reason}
 }
 

@@ -53,3 +53,12 @@ func Refusal(answer trace.PermissionResponse) string {
 		return "it was denied"
 	}
 }
+
+// Unchanged is an answer for an agent that takes no other input: it refuses a call that the
+// person has changed, because the call must not run with its first input.
+func Unchanged(answer trace.PermissionResponse) trace.PermissionResponse {
+	if answer.Allowed() && len(answer.UpdatedInput) > 0 {
+		answer.OptionKind, answer.Reason, answer.UpdatedInput = trace.RejectOnce, "The user wants another input: "+string(answer.UpdatedInput), nil
+	}
+	return answer
+}
