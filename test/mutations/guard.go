@@ -201,11 +201,11 @@ func guardPromises() []mutation {
 		},
 		{
 			name: "a hook lets a call of Claude Code run", promise: oneAnswer, file: "adapter/claude/hook.go",
-			text: "hookDecision{in.Event, \"ask\", ", other: "hookDecision{in.Event, \"allow\", ", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
+			text: "hookDecision{Event: in.Event, Decision: \"ask\", ", other: "hookDecision{Event: in.Event, Decision: \"allow\", ", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
 		},
 		{
-			name: "the policy does not judge what works on Claude Code's own state", promise: oneAnswer, file: "adapter/claude/hook.go",
-			text: "case in.Tool == \"Skill\":", other: "case in.Tool == \"Skill\" || in.Tool == \"Task\":", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
+			name: "the policy does not forbid a skill", promise: oneAnswer, file: "adapter/claude/hook.go",
+			text: "case !r.Allowed():", other: "case !r.Allowed() && a.hook == beforeShell:", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
 		},
 		{
 			name: "Claude Agent is not told to ask", promise: oneAnswer, file: "adapter/acp/protocol.go",
@@ -221,7 +221,7 @@ func guardPromises() []mutation {
 		},
 		{
 			name: "an edited shell line runs as it was", promise: oneAnswer, file: "adapter/claude/hook.go",
-			text: "} else if len(r.UpdatedInput) > 0 {", other: "} else if len(r.UpdatedInput) > 0 && v.Reason != \"\" {", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
+			text: "a.hook == beforeShell && len(r.UpdatedInput) > 0:", other: "a.hook == beforeShell && len(r.UpdatedInput) > 0 && v.Reason != \"\":", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
 		},
 		{
 			name: "edits run in a mode that the gateway did not choose", promise: oneAnswer, file: "adapter/claude/hook.go",
