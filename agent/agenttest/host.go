@@ -61,7 +61,9 @@ func (h *Host) Turn(p agent.Prompt) *Recorder {
 func (h *Host) Reopen(turn string, events []trace.Event) *Recorder {
 	h.feed.mu.Lock()
 	defer h.feed.mu.Unlock()
-	r := reopenRecorder(h.feed, events, func(c *trace.Config) { c.Turn, c.Decide, c.Offer, c.RequestSuffix = turn, h.Judge, h.Offer, h.RequestSuffix })
+	r := reopenRecorder(h.feed, events, func(c *trace.Config) {
+		c.Turn, c.Decide, c.Offer, c.RequestSuffix = turn, h.Judge, h.Offer, h.RequestSuffix
+	})
 	h.turns = append(h.turns, r)
 	return r
 }
