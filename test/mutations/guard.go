@@ -204,6 +204,11 @@ func guardPromises() []mutation {
 			text: "hookDecision{Event: in.Event, Decision: \"ask\", ", other: "hookDecision{Event: in.Event, Decision: \"allow\", ", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
 		},
 		{
+			name: "the policy does not judge what works on Claude Code's own state", promise: oneAnswer, file: "adapter/claude/hook.go",
+			text: "case in.Tool == skillTool:", other: "case in.Tool == \"Task\":\n\t\td.do(agent.Send{Data: answerLine(l.RequestID, hookReply{})})\n\tcase in.Tool == skillTool:",
+			tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
+		},
+		{
 			name: "the policy does not forbid a skill", promise: oneAnswer, file: "adapter/claude/hook.go",
 			text: "case !r.Allowed():", other: "case !r.Allowed() && a.hook == beforeShell:", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
 		},
