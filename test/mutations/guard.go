@@ -253,6 +253,10 @@ func guardPromises() []mutation {
 			text: "\tcase shown && file.Inline:\n", other: "\tcase shown && file.Inline && file.OnWeb():\n", tests: "File|Sent", packages: []string{"./adapter/claude"},
 		},
 		{
+			name: "an agent's box leaves the workspaces of other sessions open", promise: closedOff, file: "session/box.go",
+			text: "append(slices.Clone(h.Closed), all)", other: "slices.Clone(h.Closed)", tests: "ABoxCloses", packages: []string{"./session"},
+		},
+		{
 			name: "an agent's processes keep the gateway's user", promise: closedOff, file: "policy/box/user_linux.go",
 			text: "unix.Setresuid(u.UID, u.UID, u.UID)", other: "unix.Setresuid(-1, -1, -1)", tests: "AProgramOfAnotherUser", packages: []string{"./policy/box"},
 		},
