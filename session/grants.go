@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -41,7 +42,7 @@ func (t *turn) decide(r trace.PermissionRequest, c trace.ToolCall) (trace.Permis
 	prepared := a.Policy.Grant(c, scope)
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if _, twice := t.asking[c.ToolCallID]; twice {
+	if before, twice := t.asking[c.ToolCallID]; twice && !reflect.DeepEqual(before, prepared) {
 		prepared = permission.Grant{} // an answer could be for either input: it grants nothing beyond this call
 	}
 	t.asking[c.ToolCallID] = prepared

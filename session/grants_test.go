@@ -311,3 +311,38 @@ func TestAnAlwaysIsNoGrantForAnotherInputOfTheCall(t *testing.T) {
 		}
 	})
 }
+
+// A call is judged, and its agent then asks about the same call: an "always" is still offered, and
+// is a grant.
+func TestAnAlwaysIsAGrantThoughTheCallWasJudgedBefore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		waiting := make(chan string, 1)
+		judged := scripted{prompt: func(ctx context.Context, host agent.Host, _ agent.Prompt, b *trace.Builder) error {
+			call := trace.ToolCall{ToolCallID: "c", RawName: "Skill", Name: "Skill", ToolKind: trace.ToolThink, Input: json.RawMessage(`{"skill":"know"}`)}
+			request := trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Options: []trace.PermissionOption{
+				{ID: "once", Name: "Once", OptionKind: trace.AllowOnce}, {ID: "always", Name: "Always", OptionKind: trace.AllowAlways}, {ID: "no", Name: "Deny", OptionKind: trace.RejectOnce},
+			}}
+			if d := b.PermissionRequests(trace.PermissionCheck{Request: request, Call: call, Quiet: true, Granted: true})[0]; !d.Decided || !d.Answer.Allowed() {
+				t.Errorf("judged as %+v", d)
+			}
+			id, _, _ := b.PermissionRequest(request, call)
+			waiting <- id
+			_, err := host.Permit(ctx, id)
+			return err
+		}}
+		b := newBench(t, func(o *session.Options) {
+			o.Agents["demo"] = session.Agent{Runtime: judged, Cwd: t.TempDir(), Tools: toolkind.Claude()}
+		})
+		defer b.close()
+		turn := b.say("u1", "go")
+		request := <-waiting
+		synctest.Wait()
+		if _, err := b.Permit(t.Context(), "s", request, session.Sender{By: "ada"}, session.Choice{Option: "always"}); err != nil {
+			t.Fatal(err)
+		}
+		b.wait(turn)
+		if grants, err := b.Grants(t.Context(), "s"); err != nil || len(grants) != 1 || grants[0].Tool != "Skill" {
+			t.Errorf("the grants are %+v, %v", grants, err)
+		}
+	})
+}

@@ -28,7 +28,7 @@ type ask struct {
 	agentkit.Asked
 	controlRequest
 	native    string // the agent's id of the request
-	shell     bool   // a line of a command's file waits, by a hook
+	hook      string // the event of the hook that waits, or ""
 	questions []question
 }
 
@@ -48,13 +48,7 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 		d.do(agent.Send{Data: answerLine(a.native, permissionReply{Behavior: "deny", Message: "No turn runs here."})})
 		return
 	}
-	s := d.speaker(c, l.Parent)
-	if known, ok := d.calls[r.ToolUseID]; ok {
-		s = d.speaker(c, known.parent)
-	}
-	if r.ToolUseID != "" {
-		d.wholeCall(c, s, d.tools.Call(r.ToolUseID, r.ToolName, nil), r.Input)
-	}
+	s := d.asker(c, l, r)
 	var in struct{ Questions []question }
 	if r.ToolName == questionTool && json.Unmarshal(r.Input, &in) == nil && len(in.Questions) > 0 {
 		a.questions = in.Questions
@@ -65,6 +59,18 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 	}
 	asked := d.tools.Call(r.ToolUseID, r.ToolName, r.Input) // a hook of the user's may have changed the input since the call was shown
 	d.permit(a, s, cmp.Or(asked.Title, r.ToolName), trace.PermissionCheck{Call: asked, Quiet: toolkind.ClaudeOwns(r.ToolName), Granted: toolkind.ClaudeOwns(r.ToolName)}, a.permitted)
+}
+
+// asker finds who makes the call that a request is about, and puts the call on record.
+func (d *Decoder) asker(c *turn, l line, r controlRequest) *speaker {
+	s := d.speaker(c, l.Parent)
+	if known, ok := d.calls[r.ToolUseID]; ok {
+		s = d.speaker(c, known.parent)
+	}
+	if r.ToolUseID != "" {
+		d.wholeCall(c, s, d.tools.Call(r.ToolUseID, r.ToolName, nil), r.Input)
+	}
+	return s
 }
 
 // permit asks for a permission.
@@ -114,8 +120,8 @@ func (d *Decoder) answer(r controlResponse, t agent.Turns) {
 	if !ok {
 		return // an answer to something else
 	}
-	if a.shell {
-		d.shellAnswered(a, r.Response, t)
+	if a.hook != "" {
+		d.hookDecided(a, r.Response, t)
 		return
 	}
 	var v permissionReply

@@ -221,9 +221,10 @@ func fakeHooked(hooked bool, event, call string, say func(...string), in *bufio.
 				Subtype  string `json:"subtype"`
 				Response struct {
 					Specific struct {
-						Event    string `json:"hookEventName"`
-						Decision string `json:"permissionDecision"`
-						Reason   string `json:"permissionDecisionReason"`
+						Event    string          `json:"hookEventName"`
+						Decision string          `json:"permissionDecision"`
+						Reason   string          `json:"permissionDecisionReason"`
+						Input    json.RawMessage `json:"updatedInput"`
 					} `json:"hookSpecificOutput"`
 				} `json:"response"`
 			} `json:"response"`
@@ -233,11 +234,14 @@ func fakeHooked(hooked bool, event, call string, say func(...string), in *bufio.
 		}
 		if o := l.Response.Response.Specific; o.Event == event {
 			decision, reason = o.Decision, o.Reason
+			if len(o.Input) > 0 {
+				input = string(o.Input)
+			}
 		}
 	}
 	said, _ := json.Marshal("ran " + input)
 	switch {
-	case decision == "ask" && event == "PreToolUse":
+	case decision == "ask" && event == "PreToolUse", decision == "" && strings.Contains(input, "armed"): // it asks about such a skill by itself
 		say(fmt.Sprintf(`{"type":"control_request","request_id":"p1","request":{"subtype":"can_use_tool","tool_name":%q,"tool_use_id":"t1","input":%s}}`, tool, input))
 		if !fakeAnswered(say, in) {
 			return

@@ -13,6 +13,7 @@ import (
 // This file makes Claude Code ask before every call. Rules of its settings, of a skill, of a
 // command or of a sub-agent, and every mode, let calls run without a can_use_tool request. A hook
 // PreToolUse comes before each call, and the answer "ask" brings the request, whatever they say.
+// The use of a skill is decided in the hook itself.
 
 // The events of hooks.
 const (
@@ -22,6 +23,10 @@ const (
 	// decides.
 	beforeShell = "PreSkillShellCommand"
 )
+
+// skillTool is the tool by which the model uses a skill. Claude Code itself asks only about a skill
+// that brings rules, hooks or commands. The answer "ask" would bring a request for each.
+const skillTool = "Skill"
 
 // hookSeconds is how long Claude Code waits for the answer to a hook. Without it, it waits 600 s,
 // and then refuses. Its timers count no more than 24 days.
@@ -42,6 +47,7 @@ type hookInput struct {
 	Event   string `json:"hook_event_name"`
 	Tool    string `json:"tool_name"`
 	Input   raw    `json:"tool_input"`
+	CallID  string `json:"tool_use_id"`
 	Command string `json:"command_name"`
 }
 
@@ -54,6 +60,7 @@ type hookDecision struct {
 	Event    string `json:"hookEventName"`
 	Decision string `json:"permissionDecision"`
 	Reason   string `json:"permissionDecisionReason"`
+	Input    raw    `json:"updatedInput,omitempty"`
 }
 
 // hook takes a hook_callback.
@@ -62,65 +69,70 @@ func (d *Decoder) hook(l line, t agent.Turns) {
 	_ = json.Unmarshal(l.Request.Input, &in) // one of another form is of no known event
 	switch {
 	case in.Event == beforeShell:
-		d.shellLine(l, in, t)
+		d.hooked(l, controlRequest{ToolUseID: "shell-" + l.RequestID, ToolName: cmp.Or(in.Tool, "Bash"), Input: in.Input}, in, t)
 	case in.Event != beforeCall:
 		d.do(agent.Send{Data: refusalLine(l.RequestID)})
-	case in.Tool == "Skill": // Claude Code itself asks about a skill that brings rules, hooks or commands
-		d.do(agent.Send{Data: answerLine(l.RequestID, hookReply{})})
+	case in.Tool == skillTool:
+		d.hooked(l, controlRequest{ToolUseID: in.CallID, ToolName: in.Tool, Input: in.Input}, in, t)
 	default:
-		d.do(agent.Send{Data: answerLine(l.RequestID, hookReply{&hookDecision{in.Event, "ask", "The gateway decides about every call."}})})
+		d.do(agent.Send{Data: answerLine(l.RequestID, hookReply{&hookDecision{Event: in.Event, Decision: "ask", Reason: "The gateway decides about every call."}})})
 	}
 }
 
-// shellLine asks whether a shell line of a command or a skill may run. No call of the model runs
-// it, so it gets a call of its own.
-func (d *Decoder) shellLine(l line, in hookInput, t agent.Turns) {
-	a := &ask{native: l.RequestID, controlRequest: controlRequest{ToolUseID: "shell-" + l.RequestID, ToolName: cmp.Or(in.Tool, "Bash"), Input: in.Input}, shell: true}
+// hooked asks whether the call before which a hook comes may run: a shell line of a command or a
+// skill, or the use of a skill. No call of the model runs a shell line, so it gets a call of its own.
+func (d *Decoder) hooked(l line, r controlRequest, in hookInput, t agent.Turns) {
+	a := &ask{native: l.RequestID, controlRequest: r, hook: in.Event}
 	c := d.need(t)
 	if c == nil {
-		d.do(agent.Send{Data: a.shellAllowed(trace.PermissionResponse{Outcome: trace.Canceled, Reason: "No turn runs here."})})
+		d.do(agent.Send{Data: a.hookAnswered(trace.PermissionResponse{Outcome: trace.Canceled, Reason: "No turn runs here."})})
 		return
 	}
-	s := d.speaker(c, l.Parent)
+	s := d.asker(c, l, r)
 	call := d.tools.Call(a.ToolUseID, a.ToolName, a.Input)
-	d.wholeCall(c, s, call, a.Input)
 	title := cmp.Or(call.Title, a.ToolName)
-	if in.Command != "" {
+	if a.hook == beforeShell && in.Command != "" {
 		title += ", a line of /" + in.Command
 	}
-	d.permit(a, s, title, trace.PermissionCheck{Call: call}, a.shellAllowed)
+	skill := a.hook == beforeCall
+	d.permit(a, s, title, trace.PermissionCheck{Call: call, Quiet: skill, Granted: skill}, a.hookAnswered)
 }
 
 // editedLine refuses a line that a person has edited: Claude Code never runs another.
 const editedLine = "Claude Code runs a line of a command's file only as it stands there: allow it unchanged, or edit the file."
 
-// shellAllowed encodes the answer to a shell line.
-func (a *ask) shellAllowed(r trace.PermissionResponse) json.RawMessage {
-	v := hookDecision{beforeShell, "allow", ""}
-	if !r.Allowed() {
+// hookAnswered encodes the answer to a hook. A skill of which no rule speaks is left to Claude Code.
+func (a *ask) hookAnswered(r trace.PermissionResponse) json.RawMessage {
+	v := hookDecision{Event: a.hook, Decision: "allow", Input: r.UpdatedInput}
+	switch {
+	case !r.Allowed():
 		v.Decision, v.Reason = "deny", agentkit.Refusal(r)
-	} else if len(r.UpdatedInput) > 0 {
-		v.Decision, v.Reason = "deny", editedLine
+	case a.hook == beforeCall && r.By == permission.By && r.Rule == "":
+		return answerLine(a.native, hookReply{})
+	case a.hook == beforeShell && len(r.UpdatedInput) > 0:
+		v.Decision, v.Reason, v.Input = "deny", editedLine, nil
 	}
 	return answerLine(a.native, hookReply{&v})
 }
 
-// shellAnswered takes the answer to a shell line. Claude Code reports no result of it.
-func (d *Decoder) shellAnswered(a *ask, answer raw, t agent.Turns) {
+// hookDecided takes the answer to a hook. Claude Code reports no result of a shell line.
+func (d *Decoder) hookDecided(a *ask, answer raw, t agent.Turns) {
 	var v hookReply
 	if json.Unmarshal(answer, &v) != nil || v.Specific == nil {
 		d.withdraw(a.native)
 		return
 	}
 	delete(d.asks, a.native)
-	r := trace.PermissionResponse{Outcome: trace.Selected, By: "user", ChosenOption: denyOption, Reason: v.Specific.Reason}
+	r := trace.PermissionResponse{Outcome: trace.Selected, By: "user", ChosenOption: denyOption, Reason: v.Specific.Reason, UpdatedInput: v.Specific.Input}
 	result := trace.ToolResult{ToolCallID: a.ToolUseID, Status: trace.ToolDenied, Error: v.Specific.Reason}
 	if v.Specific.Decision == "allow" {
 		r.ChosenOption = allowOption
 		result = trace.ToolResult{ToolCallID: a.ToolUseID, Status: trace.ToolCompleted, Output: agentkit.Encode("Claude Code runs this line, and puts what it prints into the prompt.")}
 	}
-	a.Decide(r)
-	if c := d.current(t); c != nil && c.b.Turn() == a.Turn() {
+	if a.Recorded() {
+		a.Decide(r)
+	}
+	if c := d.current(t); a.hook == beforeShell && c != nil && c.b.Turn() == a.Turn() {
 		c.b.ToolResult(result)
 		delete(d.calls, a.ToolUseID)
 	}

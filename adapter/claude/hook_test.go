@@ -5,7 +5,9 @@ package claude_test
 import (
 	"context"
 	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -25,8 +27,15 @@ func gated(t *testing.T, answer trace.PermissionResponse, rules ...permission.Ru
 	}
 	host := agenttest.NewHost()
 	host.Dir = dir
+	policy, scope := permission.Policy{Rules: rules}, permission.Scope{Tools: toolkind.Claude(), Contains: dir.Contains, Resolve: dir.Resolve}
+	var grants sync.Map // by the call
 	host.Judge = func(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) {
-		return permission.Policy{Rules: rules}.Decide(r, c, permission.Scope{Tools: toolkind.Claude(), Contains: dir.Contains, Resolve: dir.Resolve})
+		grants.Store(c.ToolCallID, policy.Grant(c, scope))
+		return policy.Decide(r, c, scope)
+	}
+	host.Offer = func(r trace.PermissionRequest) []trace.PermissionOption {
+		g, _ := grants.Load(r.ToolCallID)
+		return permission.Offer(r.Options, g.(permission.Grant))
 	}
 	answer.Outcome, answer.By = trace.Selected, "ada"
 	host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse { return answer }
@@ -39,6 +48,7 @@ func TestEveryCallIsAskedAbout(t *testing.T) {
 	allow, deny, always := trace.PermissionResponse{ChosenOption: "allow"}, trace.PermissionResponse{ChosenOption: "deny", Reason: "not today"}, trace.PermissionResponse{ChosenOption: "always"}
 	edited := trace.PermissionResponse{ChosenOption: "allow", UpdatedInput: []byte(`{"command":"id"}`)}
 	never := permission.Rule{Then: permission.Deny, Reason: "never"}
+	skill := func(then permission.Verdict) []permission.Rule { return []permission.Rule{{Tool: "Skill", Then: then}} }
 	for name, c := range map[string]struct {
 		prompt  string
 		mode    string
@@ -56,6 +66,14 @@ func TestEveryCallIsAskedAbout(t *testing.T) {
 		"its own state":            {prompt: `PreToolUse: ToolSearch {"query":"x"}`, answer: deny, ran: true},
 		"its own state, forbidden": {prompt: `PreToolUse: Task {"prompt":"x"}`, answer: allow, rules: []permission.Rule{{Tool: "Task", Then: permission.Deny}}, by: []string{"policy"}},
 		"a skill":                  {prompt: `PreToolUse: Skill {"skill":"x"}`, answer: deny, ran: true}, // Claude Code would ask by itself
+		"a skill, and it asks":     {prompt: `PreToolUse: Skill {"skill":"armed"}`, answer: always, by: []string{"ada"}, ran: true},
+		"a skill, denied":          {prompt: `PreToolUse: Skill {"skill":"armed"}`, answer: deny, by: []string{"ada"}},
+		"a skill, forbidden":       {prompt: `PreToolUse: Skill {"skill":"x"}`, answer: allow, rules: skill(permission.Deny), by: []string{"policy"}},
+		"a skill, allowed":         {prompt: `PreToolUse: Skill {"skill":"armed"}`, answer: deny, rules: skill(permission.Allow), ran: true},
+		"a skill, asked":           {prompt: `PreToolUse: Skill {"skill":"x"}`, answer: allow, rules: skill(permission.Ask), by: []string{"ada"}, ran: true},
+		"a skill, asked once":      {prompt: `PreToolUse: Skill {"skill":"armed"}`, answer: allow, rules: skill(permission.Ask), by: []string{"ada"}, ran: true},
+		"a skill, asked, denied":   {prompt: `PreToolUse: Skill {"skill":"x"}`, answer: deny, rules: skill(permission.Ask), by: []string{"ada"}},
+		"a skill, edited":          {prompt: `PreToolUse: Skill {"skill":"x"}`, answer: edited, rules: skill(permission.Ask), by: []string{"ada"}, ran: true},
 		"a shell line":             {prompt: `PreSkillShellCommand: Bash {"command":"ls"}`, answer: allow, by: []string{"ada"}, ran: true, settled: trace.ToolCompleted},
 		"a shell line, denied":     {prompt: `PreSkillShellCommand: Bash {"command":"ls"}`, answer: deny, by: []string{"ada"}, settled: trace.ToolDenied},
 		"a shell line, forbidden":  {prompt: `PreSkillShellCommand: Bash {"command":"ls"}`, answer: allow, rules: []permission.Rule{never}, by: []string{"policy"}, settled: trace.ToolDenied},
@@ -88,6 +106,9 @@ func TestEveryCallIsAskedAbout(t *testing.T) {
 			ran := strings.Contains(agenttest.Said(events), "ran ") || slices.ContainsFunc(results, func(r trace.ToolResult) bool { return strings.Contains(string(r.Output), "ran ") })
 			if ran != c.ran {
 				t.Errorf("it ran: %v", ran)
+			}
+			if edit := string(c.answer.UpdatedInput); ran && edit != "" && !strings.Contains(string(results[0].Output), strings.Trim(strconv.Quote(edit), `"`)) {
+				t.Errorf("it ran otherwise than the person said: %s", results[0].Output)
 			}
 			if c.settled != "" && (len(results) != 1 || results[0].Status != c.settled || results[0].Status == trace.ToolDenied && results[0].Error == "") {
 				t.Errorf("the line ended as %+v", results)

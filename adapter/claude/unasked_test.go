@@ -15,6 +15,9 @@ import (
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/internal/testkit/realagent"
 	"github.com/tributary-dev/tributary/internal/testkit/replay/replaytest"
+	"github.com/tributary-dev/tributary/policy/permission"
+	"github.com/tributary-dev/tributary/policy/toolkind"
+	"github.com/tributary-dev/tributary/trace"
 )
 
 // situation is one process of Claude Code with files, and ways that work in it.
@@ -22,6 +25,7 @@ type situation struct {
 	files map[string]string
 	args  []string
 	hooks bool
+	rules []permission.Rule // of the policy
 	ways  []agenttest.Way
 }
 
@@ -37,7 +41,16 @@ const (
 "env":{"CLAUDE_CODE_SHELL_PREFIX":"WORK/prefix.sh"},"hooks":{"SessionStart":[{"hooks":[{"type":"command","command":"touch WORK/by-start"}]}],"PreToolUse":[{"hooks":[{"type":"command","command":"touch WORK/by-hook"}]}]}}`
 	server = `{"mcpServers":{"x":{"command":"/bin/sh","args":["-c","touch WORK/by-server"]}}}`
 	prefix = "#!/bin/sh\ntouch WORK/by-prefix\neval \"$1\"\n"
+
+	usesSkill = `[[script:call Skill {"skill":"armed"}]]`
 )
+
+// skillWithHooks is a skill of which Claude Code itself would ask, if the settings did not allow it.
+var skillWithHooks = map[string]string{
+	"WORK/.claude/settings.json": `{"permissions":{"allow":["Skill"]}}`,
+	"WORK/.claude/skills/armed/SKILL.md": "---\nname: armed\ndescription: has hooks\nhooks:\n  PreToolUse:\n    - matcher: \"*\"\n      hooks:\n        - type: command\n          command: touch WORK/by-skill-hook\n---\n" +
+		shell("by-skill"),
+}
 
 // programs are ways that need no call of the model.
 func programs(where string) []agenttest.Way {
@@ -114,6 +127,18 @@ func situations() []situation {
 			ways: []agenttest.Way{{Name: "the same, with `options: {hooks: true}`", Prompt: shell("answered"), Mark: "answered", Slow: true}},
 		},
 		{
+			files: skillWithHooks,
+			ways: []agenttest.Way{
+				{Name: "`permissions.allow` of the project: the model uses a skill with hooks", Prompt: usesSkill, Mark: ">Launching skill"},
+				{Name: "a command of that skill", Mark: "by-skill"},
+				{Name: "a hook of that skill", Mark: "by-skill-hook", Program: true},
+			},
+		},
+		{
+			files: skillWithHooks, rules: []permission.Rule{{Tool: "Skill", Then: permission.Deny}},
+			ways: []agenttest.Way{{Name: "the same, and a rule of the policy denies `Skill`: the model uses that skill", Prompt: usesSkill, Mark: ">Launching skill"}},
+		},
+		{
 			files: map[string]string{"WORK/.claude/settings.json": runsPrograms, "WORK/.mcp.json": server, "WORK/prefix.sh": prefix},
 			ways:  programs("of the project"),
 		},
@@ -173,6 +198,9 @@ func (s situation) play(t *testing.T) []string {
 	files := map[string]string{"HOME/.claude/.claude.json": `{"hasCompletedOnboarding":true,"projects":{"WORK":{"hasTrustDialogAccepted":true}}}`}
 	maps.Copy(files, s.files)
 	return agenttest.Ways(t, real.Dir, real.Home, files, s.ways, func(host agent.Host) agent.Session {
+		host.(*agenttest.Host).Judge = func(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) {
+			return permission.Policy{Rules: s.rules}.Decide(r, c, permission.Scope{Tools: toolkind.Claude()})
+		}
 		return agenttest.Open(t, claude.Runtime{Command: real.Path, Env: real.Env, Args: s.args, Hooks: s.hooks}, host, agent.Config{Cwd: real.Dir})
 	})
 }

@@ -22,6 +22,8 @@ type Host struct {
 	OnAsk func(context.Context, trace.Question) trace.Answer
 	// Judge is the policy; nil decides nothing.
 	Judge func(trace.PermissionRequest, trace.ToolCall) (trace.PermissionResponse, bool)
+	// Offer leaves out options of a request that Judge has left open; nil leaves out none.
+	Offer func(trace.PermissionRequest) []trace.PermissionOption
 	// Dir is the workspace.
 	Dir workspace.Dir
 	// RequestSuffix ends the ids of requests and questions, as in the Builder of a session.
@@ -59,7 +61,9 @@ func (h *Host) Turn(p agent.Prompt) *Recorder {
 func (h *Host) Reopen(turn string, events []trace.Event) *Recorder {
 	h.feed.mu.Lock()
 	defer h.feed.mu.Unlock()
-	r := reopenRecorder(h.feed, events, func(c *trace.Config) { c.Turn, c.Decide, c.RequestSuffix = turn, h.Judge, h.RequestSuffix })
+	r := reopenRecorder(h.feed, events, func(c *trace.Config) {
+		c.Turn, c.Decide, c.Offer, c.RequestSuffix = turn, h.Judge, h.Offer, h.RequestSuffix
+	})
 	h.turns = append(h.turns, r)
 	return r
 }
@@ -94,7 +98,7 @@ func (h *Host) recorder(prefix string, list *[]*Recorder) *Recorder {
 	h.feed.mu.Lock()
 	defer h.feed.mu.Unlock()
 	r := newRecorder(h.feed, func(c *trace.Config) {
-		c.Turn, c.Decide, c.RequestSuffix = fmt.Sprintf("%s%d", prefix, len(*list)+1), h.Judge, h.RequestSuffix
+		c.Turn, c.Decide, c.Offer, c.RequestSuffix = fmt.Sprintf("%s%d", prefix, len(*list)+1), h.Judge, h.Offer, h.RequestSuffix
 	})
 	*list = append(*list, r)
 	h.kept = append(h.kept, r)

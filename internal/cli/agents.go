@@ -74,7 +74,11 @@ func (c *agentsCommand) Run(ctx context.Context, p *program) error {
 			if s.Default {
 				status += " (default)"
 			}
-			if s.BoxReason != "" && (cfg.Agents[s.Name].Box.Form != "" || !cfg.onePerson()) { // else nobody has asked for it
+			switch {
+			case s.BoxReason == "":
+			case cfg.Agents[s.Name].Box.Form == "" && cfg.onePerson(): // nobody has asked for it, so this is no warning
+				status += fmt.Sprintf("; its box is %s: %s", s.Box, oneParagraph(s.BoxReason))
+			default:
 				warnings = append(warnings, fmt.Sprintf("the agent %s does not get its box, only %s: %s", s.Name, s.Box, s.BoxReason))
 			}
 			in := cmp.Or(string(s.Box), "-")

@@ -58,11 +58,15 @@ agents:
 		t.Error(d)
 	}
 
+	row := "9.8.7 " + string(boxHere()) + " ready (default)"
+	if why := box.Available(box.Guard); why != nil {
+		row += "; its box is off: " + why.Error()
+	}
 	table := command(t, "", "agents", "--config", conf)
 	table.want(t, exitOK, "")
 	lines := strings.Split(table.out, "\n")
 	if len(lines) < 8 || strings.Join(strings.Fields(lines[0]), " ") != "NAME ADAPTER VERSION BOX STATUS" ||
-		!strings.Contains(lines[2], "/no/such/claude was not found") || !strings.HasSuffix(strings.Join(strings.Fields(lines[6]), " "), "9.8.7 "+string(boxHere())+" ready (default)") {
+		!strings.Contains(lines[2], "/no/such/claude was not found") || !strings.HasSuffix(strings.Join(strings.Fields(lines[6]), " "), row) {
 		t.Errorf("the table:\n%s", table.out)
 	}
 	several := command(t, "", "agents", "--config", file(t, "t.yaml", "agents: {x: {adapter: echo}, y: {adapter: echo}}"))

@@ -30,4 +30,8 @@ func TestAGatewayWhoseKernelGivesNoBox(t *testing.T) {
 	if out, err = within("agents", "--config", wanted); err != nil || !strings.Contains(out, "the agent it does not get its box, only off: the system does not let this user") {
 		t.Errorf("%v: the agents are %s", err, out)
 	}
+	unasked := file(t, "tributary.yaml", "cwd: "+t.TempDir()+"\nagents: {it: {adapter: command, command: cat}}")
+	if out, err = within("agents", "--config", unasked); err != nil || !strings.Contains(out, " ready (default); its box is off: the system does not let this user") || strings.Contains(out, "does not get its box") {
+		t.Errorf("%v: the agents are %s", err, out)
+	}
 }

@@ -269,11 +269,16 @@ func guardPromises() []mutation {
 		},
 		{
 			name: "a hook lets a call of Claude Code run", promise: oneAnswer, file: "adapter/claude/hook.go",
-			text: "hookDecision{in.Event, \"ask\", ", other: "hookDecision{in.Event, \"allow\", ", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
+			text: "hookDecision{Event: in.Event, Decision: \"ask\", ", other: "hookDecision{Event: in.Event, Decision: \"allow\", ", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
 		},
 		{
 			name: "the policy does not judge what works on Claude Code's own state", promise: oneAnswer, file: "adapter/claude/hook.go",
-			text: "case in.Tool == \"Skill\":", other: "case in.Tool == \"Skill\" || in.Tool == \"Task\":", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
+			text: "case in.Tool == skillTool:", other: "case in.Tool == \"Task\":\n\t\td.do(agent.Send{Data: answerLine(l.RequestID, hookReply{})})\n\tcase in.Tool == skillTool:",
+			tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
+		},
+		{
+			name: "the policy does not forbid a skill", promise: oneAnswer, file: "adapter/claude/hook.go",
+			text: "case !r.Allowed():", other: "case !r.Allowed() && a.hook == beforeShell:", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
 		},
 		{
 			name: "Claude Agent is not told to ask", promise: oneAnswer, file: "adapter/acp/protocol.go",
@@ -289,7 +294,7 @@ func guardPromises() []mutation {
 		},
 		{
 			name: "an edited shell line runs as it was", promise: oneAnswer, file: "adapter/claude/hook.go",
-			text: "} else if len(r.UpdatedInput) > 0 {", other: "} else if len(r.UpdatedInput) > 0 && v.Reason != \"\" {", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
+			text: "a.hook == beforeShell && len(r.UpdatedInput) > 0:", other: "a.hook == beforeShell && len(r.UpdatedInput) > 0 && v.Reason != \"\":", tests: "EveryCall|WithoutHooks|Unguarded", packages: []string{"./adapter/claude"},
 		},
 		{
 			name: "edits run in a mode that the gateway did not choose", promise: oneAnswer, file: "adapter/claude/hook.go",
@@ -314,6 +319,10 @@ func guardPromises() []mutation {
 		{
 			name: "Claude Code gets no image", promise: files, file: "adapter/claude/input.go",
 			text: "\tcase shown && file.Inline:\n", other: "\tcase shown && file.Inline && file.OnWeb():\n", tests: "File|Sent", packages: []string{"./adapter/claude"},
+		},
+		{
+			name: "an agent's box leaves the workspaces of other sessions open", promise: closedOff, file: "session/box.go",
+			text: "append(slices.Clone(h.Closed), all)", other: "slices.Clone(h.Closed)", tests: "ABoxCloses", packages: []string{"./session"},
 		},
 		{
 			name: "an agent's processes keep the gateway's user", promise: closedOff, file: "policy/box/user_linux.go",
