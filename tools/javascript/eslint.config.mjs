@@ -5,7 +5,7 @@ import parser from '@typescript-eslint/parser';
 import { includeIgnoreFile } from 'eslint/config';
 import hooks from 'eslint-plugin-react-hooks';
 
-// Node runs this file as it stands, so it has React in a .mjs. In other files of that kind a function named use… is no hook.
+// The one .mjs with a component, for Node runs it as it stands. In the other files of that kind a function named use… is no hook.
 const DRIVE = 'test/conformance/lib/drive.mjs';
 
 export default [
