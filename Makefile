@@ -398,7 +398,7 @@ tools/javascript/node_modules/.package-lock.json: tools/javascript/package-lock.
 .PHONY: js-lint
 js-lint: tools/javascript/node_modules/.package-lock.json web/node_modules/.package-lock.json packages/chat/node_modules/.package-lock.json test/conformance/node_modules/.package-lock.json ## Lint the JavaScript and TypeScript, and check their format
 	tools/javascript/node_modules/.bin/biome check --error-on-warnings .
-	tools/javascript/node_modules/.bin/eslint --cache --cache-strategy content --cache-location tools/javascript/node_modules/.cache/eslint -c tools/javascript/eslint.config.mjs web/src web/widget packages/chat/src examples
+	tools/javascript/node_modules/.bin/eslint --cache --cache-strategy content --cache-location tools/javascript/node_modules/.cache/eslint -c tools/javascript/eslint.config.mjs .
 
 .PHONY: js-fmt
 js-fmt: tools/javascript/node_modules/.package-lock.json ## Format the JavaScript and TypeScript

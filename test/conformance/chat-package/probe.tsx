@@ -10,13 +10,13 @@ export function Probe({ options, give }: { options: TributaryChatOptions<M>; giv
   return null;
 }
 
-function Sends({ chat }: { chat: TributaryChat<M> }) {
+function Sends({ sendMessage }: Pick<TributaryChat<M>, 'sendMessage'>) {
   useLayoutEffect(() => {
-    void chat.sendMessage({ text: 'hello' });
-  }, []);
+    void sendMessage({ text: 'hello' });
+  }, [sendMessage]);
   return null;
 }
 
 export function Eager({ options }: { options: TributaryChatOptions<M> }) {
-  return <Sends chat={useTributaryChat<M>(options)} />;
+  return <Sends sendMessage={useTributaryChat<M>(options).sendMessage} />;
 }

@@ -24,6 +24,14 @@ function openChat(client, init) {
   });
 }
 
+function App({ sdk, init, onRender, onDrawn }) {
+  const [tick, setTick] = useState(0);
+  const chat = init === undefined ? sdk.useChat() : sdk.useChat(init);
+  useEffect(() => onDrawn(), [tick, onDrawn]);
+  onRender(chat, () => setTick(n => n + 1));
+  return createElement('output', null, chat.status);
+}
+
 async function openHook(client, init) {
   const { createRoot } = await import('react-dom/client');
   const watchers = new Set(),
@@ -32,26 +40,26 @@ async function openHook(client, init) {
     crash,
     mounted = false,
     nudge;
-  // biome-ignore lint/correctness/noComponentHookFactories: each client has an App of its own, drawn once
-  const App = () => {
-    const [tick, setTick] = useState(0);
-    current = init === undefined ? client.sdk.useChat() : client.sdk.useChat(init);
-    nudge = () => setTick(n => n + 1);
-    useEffect(() => {
-      mounted = true;
-    }, []);
-    useEffect(() => {
-      for (const done of waiting.splice(0)) done();
-    }, [tick]);
-    for (const w of watchers) w(current);
-    return createElement('output', null, current.status);
-  };
   const root = createRoot(document.createElement('div'), {
     onUncaughtError: e => {
       crash = e;
     },
   });
-  root.render(createElement(App));
+  root.render(
+    createElement(App, {
+      sdk: client.sdk,
+      init,
+      onRender: (chat, redraw) => {
+        current = chat;
+        nudge = redraw;
+        for (const w of watchers) w(chat);
+      },
+      onDrawn: () => {
+        mounted = true;
+        for (const done of waiting.splice(0)) done();
+      },
+    }),
+  );
   for (let i = 0; !mounted && !crash && i < 2000; i++) await sleep(2);
   if (crash) throw crash;
   return face({

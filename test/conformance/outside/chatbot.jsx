@@ -57,7 +57,7 @@ function Chat({ id, history }) {
   // The template asks for the running turn only where the history ends with the user's message.
   useEffect(() => {
     if (history.at(-1)?.role === 'user') void resumeStream();
-  }, []);
+  }, [history, resumeStream]);
   const busy = status === 'submitted' || status === 'streaming';
   return (
     <main>
