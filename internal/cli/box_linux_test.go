@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"context"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
+	"time"
 )
 
 // A gateway in a namespace in which no further one may be made starts without a box, says so, and does not
@@ -12,7 +14,9 @@ import (
 func TestAGatewayWhoseKernelGivesNoBox(t *testing.T) {
 	t.Parallel()
 	within := func(args ...string) (string, error) {
-		cmd := exec.CommandContext(t.Context(), "unshare", append([]string{"-Ur", "sh", "-c", `echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"`, "sh", os.Args[0]}, args...)...)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // a gateway that starts does not end
+		defer cancel()
+		cmd := exec.CommandContext(ctx, "unshare", append([]string{"-Ur", "sh", "-c", `echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"`, "sh", os.Args[0]}, args...)...)
 		cmd.Env = append(os.Environ(), asProgram+"=1")
 		out, err := cmd.CombinedOutput()
 		return string(out), err

@@ -24,6 +24,10 @@ func guardPromises() []mutation {
 			text: "t.conn, by.Bearer == \"\" || t.by == t.bearer(by)", other: "t.conn, true", tests: "WebSocket", packages: []string{"./agent/remote"},
 		},
 		{
+			name: "an edit is sent that LangChain does not allow", promise: oneAnswer, file: "internal/langchain/review.go",
+			text: "\tif !a.may(\"edit\") {\n", other: "\tif !a.may(\"edit\") && len(r.UpdatedInput) == 0 {\n", packages: []string{"./internal/langchain"},
+		},
+		{
 			name: "what a prompt says fills a template", promise: shown, file: "adapter/langgraph/template.go",
 			text: "\t\tif v, ok := values[at]; ok {\n\t\t\treturn v\n", other: "\t\tif v, ok := values[at].(string); ok {\n\t\t\treturn within.Replace(v)\n", tests: "Template", packages: []string{"./adapter/langgraph"},
 		},
