@@ -40,8 +40,8 @@ const (
 	guardStart   = "the same in the box guard (ms)"
 	strictStart  = "the same in the box strict (ms)"
 	limitedStart = "the same in a box with egress (ms)"
-	bareFiles    = "turn of a program that opens 2,000 files, without a box (ms)"
-	strictFiles  = "the same program in the box strict (ms)"
+	bareFiles    = "a program opens 2,000 files, without a box and without its start (ms)"
+	strictFiles  = "the same in the box strict, without its start (ms)"
 
 	crashLost = "records lost, doubled or contradicted, and turns not closed, by kills under load"
 	crashGap  = "oldest text that a kill took from an open part (ms)"
