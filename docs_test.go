@@ -96,7 +96,7 @@ func TestNothingIsInstalledThatIsNotReleased(t *testing.T) {
 		texts[name] = text(t, name)
 	}
 	for name, page := range texts {
-		for _, section := range strings.Split(page, "\n## ") {
+		for section := range strings.SplitSeq(page, "\n## ") {
 			if line := ours.FindString(section); line != "" && !strings.HasPrefix(section, "After the first release\n") {
 				t.Errorf("%s needs a release, and there is none: %s", name, line)
 			}
