@@ -11,27 +11,27 @@ import (
 	"github.com/tributary-dev/tributary/access"
 )
 
-// byDeed stands for a default that is no constant: the program treats a missing key like this value. A test of
+// onlyBehaviour stands for a default that is no constant: the program treats a missing key like this value. A test of
 // internal/cli compares most of them.
-const byDeed = ""
+const onlyBehaviour = ""
 
 // defaultSources says where the program has the defaults of docs/reference/configuration.md, in the form of limitSources.
 func defaultSources() map[string]string {
 	return map[string]string{
 		"listen":                      "internal/cli defaultListen",
-		"fsync":                       byDeed,
+		"fsync":                       onlyBehaviour,
 		"default_agent":               "internal/cli defaultAgent",
-		"log_level":                   byDeed,
+		"log_level":                   onlyBehaviour,
 		"backup.every":                "config defaultBackupEvery",
 		"backup.keep":                 "config defaultBackupKeep",
 		"auth.mode":                   "access g.mode",
-		"auth.sessions":               byDeed,
-		"auth.foreign_session":        byDeed,
-		"auth.allow_origins":          byDeed,
-		"auth.approver":               byDeed,
+		"auth.sessions":               onlyBehaviour,
+		"auth.foreign_session":        onlyBehaviour,
+		"auth.allow_origins":          onlyBehaviour,
+		"auth.approver":               onlyBehaviour,
 		"auth.sign_in_lifetime":       "access defaultLifetime",
-		"auth.admin_token":            byDeed,
-		"auth.oidc.scopes":            byDeed,
+		"auth.admin_token":            onlyBehaviour,
+		"auth.oidc.scopes":            onlyBehaviour,
 		"auth.oidc.id_claim":          "access c.IDClaim",
 		"auth.oidc.name_claim":        "access c.NameClaim",
 		"auth.jwt.leeway":             "access defaultLeeway",
@@ -53,7 +53,7 @@ func defaultSources() map[string]string {
 		"sessions.max_agents":         "session &o.MaxAgents",
 		"sessions.max_queue":          "session &o.MaxQueue",
 		"sessions.replay":             "session &o.Replay",
-		"sessions.client_tool_output": byDeed,
+		"sessions.client_tool_output": onlyBehaviour,
 		"limits.requests":             "gateway/limit &o.Requests",
 		"limits.burst":                "gateway/limit &o.Burst",
 		"limits.streams":              "gateway/limit &o.Streams",
@@ -62,15 +62,15 @@ func defaultSources() map[string]string {
 		"limits.connections":          "internal/cli newConnections.byDefault",
 		"limits.turn_bytes":           "session &o.MaxTurnBytes",
 		"limits.turn_records":         "session &o.MaxTurnRecords",
-		"stream.event_lines":          byDeed,
-		"stream.client":               byDeed,
-		"stream.subagents":            byDeed,
+		"stream.event_lines":          onlyBehaviour,
+		"stream.client":               onlyBehaviour,
+		"stream.subagents":            onlyBehaviour,
 		"stream.keepalive":            "uistream keepaliveEvery",
 		"stream.write_timeout":        "uistream writeWithin",
-		"agents.enabled":              byDeed,
-		"agents.workspace":            byDeed,
+		"agents.enabled":              onlyBehaviour,
+		"agents.workspace":            onlyBehaviour,
 		"policy.remember.scope":       "policy/permission g.Scope",
-		"exporters.content":           byDeed,
+		"exporters.content":           onlyBehaviour,
 	}
 }
 
@@ -93,7 +93,7 @@ func TestThePageOfTheConfigurationHasTheDefaultsOfTheProgram(t *testing.T) {
 		switch {
 		case !known:
 			t.Errorf("docs/reference/configuration.md has the default %s of %s: say in defaultSources where the program has it", value, key)
-		case from == byDeed:
+		case from == onlyBehaviour:
 		default:
 			if own, err := program.constant(from); err != nil {
 				t.Errorf("%s: %v", key, err)
