@@ -29,6 +29,9 @@ const (
 // parallel, because the heap is that of the process.
 func Floods(t *testing.T, decoder func() agent.Decoder, floods map[string]Flood) {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("it takes many megabytes")
+	}
 	for name, f := range floods {
 		t.Run(name, func(t *testing.T) {
 			d, turns, before, sent := decoder(), &floodTurns{}, heap(), 0
