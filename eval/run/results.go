@@ -140,5 +140,6 @@ func writeRecords(f *os.File, records []trace.Record) error {
 
 // Close ends the use of the directory.
 func (r *Results) Close() error {
+	unlock(r.file)
 	return r.file.Close() //nolint:wrapcheck // it has the path
 }

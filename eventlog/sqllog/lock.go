@@ -56,14 +56,15 @@ type dirLock []*os.File
 func (l dirLock) Close() error {
 	var all []error
 	for _, f := range l {
+		unlock(f)
 		all = append(all, f.Close())
 	}
 	return errors.Join(all...)
 }
 
 // lockWithin is how long a lock is waited for that somebody holds. A process that
-// was just killed, or that closed its log, may have a child that is between its
-// birth and its own program and holds the lock for that moment.
+// was just killed may have a child that is between its birth and its own program
+// and holds the lock for that moment.
 const lockWithin = time.Second
 
 func waitLock(f *os.File) (ok bool, err error) {

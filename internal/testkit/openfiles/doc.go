@@ -1,0 +1,2 @@
+// Package openfiles has the open files of a test process.
+package openfiles
