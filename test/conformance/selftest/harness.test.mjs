@@ -203,7 +203,7 @@ test('messages compare by the order of their ids, and differences name their pla
 
 test('a plan in turn holds every case with every client once, and gives each client all ways and profiles', () => {
   const skip = ({ client, profile }) => (client.major === 5 && profile === 'none' ? 'no' : null);
-  const cases = ['a', 'b', 'c', 'd', 'e'].map((name, number) => ({ name, number, ...(name === 'e' ? { skip } : {}) }));
+  const cases = ['a', 'b', 'c', 'resume-with-query', 'e'].map((name, number) => ({ name, number, ...(name === 'e' ? { skip } : {}) }));
   const plan = inTurn(cases, CLIENTS, ['chat', 'hook'], ['none', 'own']);
   assert.equal(new Set(plan.map(t => `${t.testCase.name} ${t.client.name}`)).size, plan.length);
   assert.equal(plan.length, 30);
@@ -215,8 +215,15 @@ test('a plan in turn holds every case with every client once, and gives each cli
     [],
   );
   const of = [cases, CLIENTS, ['chat', 'hook'], ['none', 'own']],
-    names = trials => trials.map(t => `${t.testCase.name} ${t.client.name} ${t.way} ${t.profile}`).sort();
-  assert.deepEqual(names([...plan, ...others(...of)]), names(full(...of)), 'the others are all that it leaves out');
+    name = t => `${t.testCase.name} ${t.client.name} ${t.way} ${t.profile}`,
+    names = trials => trials.map(name).sort(),
+    planned = new Set(plan.map(name)),
+    repeats = t => t.client.major === 6 && t.profile === 'own' && t.testCase.name !== 'resume-with-query' && !planned.has(name(t));
+  assert.deepEqual(
+    names([...plan, ...others(...of)]),
+    names(full(...of).filter(t => !repeats(t))),
+    'the others are all that it leaves out, but for those with the bytes of another one',
+  );
   const only = inTurn(cases.slice(4), CLIENTS, ['hook'], ['none']);
   assert.deepEqual(
     only.map(t => Boolean(t.testCase.skip(t))),
