@@ -97,6 +97,7 @@ func rooms() []room {
 		{packages: "eventlog/memlog", ours: "eventlog trace"},
 		{packages: "internal/testkit/installed"},
 		{packages: "internal/testkit/faultnet"},
+		{packages: "internal/testkit/openfiles", others: "golang.org/x/sys"},
 		{packages: "internal/testkit/pgtest", ours: "internal/testkit/installed"},
 		{packages: "internal/testkit/pgtest/with", ours: "internal/testkit/pgtest"},
 		{packages: "eventlog/sqllog", ours: "eventlog internal/migration trace", others: "github.com/jackc/pgx golang.org/x/sys modernc.org/sqlite"},
