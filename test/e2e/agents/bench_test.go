@@ -22,6 +22,7 @@ import (
 
 	"github.com/tributary-dev/tributary/internal/testkit/launch"
 	"github.com/tributary-dev/tributary/internal/testkit/realagent"
+	"github.com/tributary-dev/tributary/policy/box"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -57,12 +58,15 @@ func newBench(t *testing.T, k realagent.Kind) *bench {
 	if k.Options != nil {
 		maps.Copy(settings, k.Options(b.agent.Dirs))
 	}
-	form := os.Getenv(boxForm)
-	if form == "strict" && slices.Contains([]string{"codex", "codex-acp", "kilo"}, k.Name) {
-		form = "guard" // their own sandbox fails in strict: docs/deploy/box.md
+	form := box.Form(os.Getenv(boxForm))
+	if form == box.Strict && slices.Contains([]string{"codex", "codex-acp", "kilo"}, k.Name) {
+		form = box.Guard // their own sandbox fails in strict: docs/deploy/box.md
 	}
 	if form != "" && k.Package.Name != "" {
-		settings["box"] = map[string]any{"form": form, "required": form != "off"}
+		if err := box.Available(form); err != nil {
+			t.Skip(err)
+		}
+		settings["box"] = map[string]any{"form": form, "required": form != box.Off}
 	}
 	raw, err := json.Marshal(map[string]any{"agents": map[string]any{k.Name: settings}, "default_agent": k.Name})
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/tributary-dev/tributary/internal/testkit/realagent"
+	"github.com/tributary-dev/tributary/policy/box"
 )
 
 // The environment of the tests' second process.
@@ -34,6 +35,7 @@ var update = flag.Bool("update", false, "write docs/reference/matrix.md")
 // TestMain installs the agents and builds the gateway. Then it runs the tests in
 // a second process whose network has only loopback.
 func TestMain(m *testing.M) {
+	box.Enter()
 	flag.Parse()
 	if os.Getenv(gateway) != "" {
 		if os.Getenv(network) != "" {
