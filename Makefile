@@ -80,7 +80,7 @@ test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.
 	npm --prefix test/conformance ci --no-audit --no-fund
 	@touch $@
 
-# The stages of a run, the long ones first. Two run at a time; "stage:other" waits for another stage: the Go compiler
+# The stages of a run, in the order in which they begin. Two run at a time; "stage:other" waits for another stage: the Go compiler
 # reads web/dist, which page-check writes.
 STAGES := page-check install binary:page-check lint:page-check test-go:install,binary js-lint:page-check page-test:install,binary \
   conformance-newest:install,binary conformance-once:install,binary js-test:install cuts:install,binary chat-package:install fmt-check

@@ -72,7 +72,7 @@ func (d *Decoder) review(t *turn, a *ask) (all []trace.PermissionCheck) {
 // reviewed is the answer to an interrupt for several calls.
 func (t *turn) reviewed(a *ask, replies map[string]trace.PermissionResponse) resume {
 	for n, action := range a.review.Actions {
-		t.decided(a.calls[n], action.Limit(replies[action.ID]))
+		t.decided(a.calls[n], action.RefuseDisallowed(replies[action.ID]))
 	}
 	return resume{a.ID, resolved, encode(a.review.Decisions(replies))}
 }

@@ -48,7 +48,7 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 		d.do(agent.Send{Data: answerLine(a.native, permissionReply{Behavior: "deny", Message: "No turn runs here."})})
 		return
 	}
-	s := d.asker(c, l, r)
+	s := d.recordAsked(c, l, r)
 	var in struct{ Questions []question }
 	if r.ToolName == questionTool && json.Unmarshal(r.Input, &in) == nil && len(in.Questions) > 0 {
 		a.questions = in.Questions
@@ -61,8 +61,8 @@ func (d *Decoder) canUseTool(l line, t agent.Turns) {
 	d.permit(a, s, cmp.Or(asked.Title, r.ToolName), trace.PermissionCheck{Call: asked, Quiet: toolkind.ClaudeOwns(r.ToolName), Granted: toolkind.ClaudeOwns(r.ToolName)}, a.permitted)
 }
 
-// asker finds who makes the call that a request is about, and puts the call on record.
-func (d *Decoder) asker(c *turn, l line, r controlRequest) *speaker {
+// recordAsked puts the call on record that a request is about, and returns who makes it.
+func (d *Decoder) recordAsked(c *turn, l line, r controlRequest) *speaker {
 	s := d.speaker(c, l.Parent)
 	if known, ok := d.calls[r.ToolUseID]; ok {
 		s = d.speaker(c, known.parent)

@@ -69,26 +69,26 @@ func (d *Decoder) hook(l line, t agent.Turns) {
 	_ = json.Unmarshal(l.Request.Input, &in) // one of another form is of no known event
 	switch {
 	case in.Event == beforeShell:
-		d.hooked(l, controlRequest{ToolUseID: "shell-" + l.RequestID, ToolName: cmp.Or(in.Tool, "Bash"), Input: in.Input}, in, t)
+		d.askByHook(l, controlRequest{ToolUseID: "shell-" + l.RequestID, ToolName: cmp.Or(in.Tool, "Bash"), Input: in.Input}, in, t)
 	case in.Event != beforeCall:
 		d.do(agent.Send{Data: refusalLine(l.RequestID)})
 	case in.Tool == skillTool:
-		d.hooked(l, controlRequest{ToolUseID: in.CallID, ToolName: in.Tool, Input: in.Input}, in, t)
+		d.askByHook(l, controlRequest{ToolUseID: in.CallID, ToolName: in.Tool, Input: in.Input}, in, t)
 	default:
 		d.do(agent.Send{Data: answerLine(l.RequestID, hookReply{&hookDecision{Event: in.Event, Decision: "ask", Reason: "The gateway decides about every call."}})})
 	}
 }
 
-// hooked asks whether the call before which a hook comes may run: a shell line of a command or a
+// askByHook asks whether the call before which a hook comes may run: a shell line of a command or a
 // skill, or the use of a skill. No call of the model runs a shell line, so it gets a call of its own.
-func (d *Decoder) hooked(l line, r controlRequest, in hookInput, t agent.Turns) {
+func (d *Decoder) askByHook(l line, r controlRequest, in hookInput, t agent.Turns) {
 	a := &ask{native: l.RequestID, controlRequest: r, hook: in.Event}
 	c := d.need(t)
 	if c == nil {
 		d.do(agent.Send{Data: a.hookAnswered(trace.PermissionResponse{Outcome: trace.Canceled, Reason: "No turn runs here."})})
 		return
 	}
-	s := d.asker(c, l, r)
+	s := d.recordAsked(c, l, r)
 	call := d.tools.Call(a.ToolUseID, a.ToolName, a.Input)
 	title := cmp.Or(call.Title, a.ToolName)
 	if a.hook == beforeShell && in.Command != "" {

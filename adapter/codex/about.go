@@ -17,8 +17,8 @@ const product = "codex"
 // about is what Codex says of itself.
 type about struct {
 	version string
-	chosen  string          // the model that the conversation is set to
-	models  agentkit.Recall // the models that answer, by thread
+	chosen  string              // the model that the conversation is set to
+	models  agentkit.BoundedMap // the models that answer, by thread
 }
 
 func (a *about) choose(model string) { a.chosen = cmp.Or(model, a.chosen) }

@@ -24,15 +24,15 @@ type Decoder struct {
 	tools   toolkind.Table
 	thread  string // the conversation
 	about   about
-	agents  agentkit.Recall   // threads of sub-agents, and the calls that started them
-	sent    map[string]string // methods of requests of ours whose reply matters, by id
-	prompts int               // prompts so far, for ids
-	waiting []trace.Prompt    // prompts whose turn has not begun
-	turn    *turn             // the newest
-	past    string            // the agent's id of the turn before it
-	open    map[string]string // calls that earlier turns left without a result, and the first turn of each
-	asks    map[string]ask    // requests of the agent without an answer, by id
-	live    bool              // this is a session, not a recording
+	agents  agentkit.BoundedMap // threads of sub-agents, and the calls that started them
+	sent    map[string]string   // methods of requests of ours whose reply matters, by id
+	prompts int                 // prompts so far, for ids
+	waiting []trace.Prompt      // prompts whose turn has not begun
+	turn    *turn               // the newest
+	past    string              // the agent's id of the turn before it
+	open    map[string]string   // calls that earlier turns left without a result, and the first turn of each
+	asks    map[string]ask      // requests of the agent without an answer, by id
+	live    bool                // this is a session, not a recording
 	effects []agent.Effect
 }
 

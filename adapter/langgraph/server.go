@@ -51,7 +51,7 @@ func (d *Decoder) mode(name, namespace string, data raw) bool {
 	case "messages/metadata":
 		for id, about := range objectOf(data) {
 			d.server.places[id] = placeOf(objectOf(about)["metadata"])
-			agentkit.Keep(t.b, id, string(about))
+			agentkit.CountKept(t.b, id, string(about))
 		}
 	case "messages/partial", "messages/complete":
 		d.legacy(data, name == "messages/partial")
@@ -228,7 +228,7 @@ func (d *Decoder) toolError(callID string, data raw) {
 	for _, i := range asked {
 		if d.interrupts[i.ID] != callID {
 			d.interrupts[i.ID] = callID
-			agentkit.Keep(d.turn.b, i.ID, callID)
+			agentkit.CountKept(d.turn.b, i.ID, callID)
 		}
 	}
 	switch c := d.turn.calls[callID]; {

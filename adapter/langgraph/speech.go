@@ -40,7 +40,7 @@ type speech struct {
 func (t *turn) speech(id string, who string, at place) *speech {
 	s := t.speeches[id]
 	if s == nil {
-		agentkit.Keep(t.b, id, who, at.key())
+		agentkit.CountKept(t.b, id, who, at.key())
 		s = &speech{id: id, who: who, at: place{node: at.node, namespace: at.namespace}, calls: map[int]*toolCall{}, own: map[string]*toolCall{}}
 		t.speeches[id] = s
 		t.order = append(t.order, s)

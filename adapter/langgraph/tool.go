@@ -29,7 +29,7 @@ func (t *turn) call(id, name string, hide bool) *toolCall {
 	if c == nil || c.done {
 		c = &toolCall{id: id}
 		t.calls[id], t.callOrder = c, append(t.callOrder, c)
-		agentkit.Keep(t.b, id, name)
+		agentkit.CountKept(t.b, id, name)
 	}
 	if c.begun {
 		return c
@@ -52,7 +52,7 @@ func (t *turn) own(s *speech, id, name string) *toolCall {
 		t.endPart(s)
 		t.speaks(s, s.id+":"+id)
 		s.own[id] = t.call(id, name, s.hidden)
-		agentkit.Keep(t.b, id)
+		agentkit.CountKept(t.b, id)
 	}
 	return s.own[id]
 }
@@ -63,7 +63,7 @@ func (t *turn) chunk(s *speech, p callChunk) {
 	if p.ID != "" && p.Name != "" && (c == nil || c.id != p.ID) {
 		c = t.own(s, p.ID, p.Name)
 		s.calls[p.Index] = c
-		agentkit.Keep(t.b, p.ID)
+		agentkit.CountKept(t.b, p.ID)
 	}
 	if c == nil || p.Args == "" {
 		return

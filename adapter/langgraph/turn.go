@@ -73,7 +73,7 @@ func (t *turn) holds(hidden bool, bytes int) {
 func (t *turn) know(id string) {
 	if !t.known[id] {
 		t.known[id] = true
-		agentkit.Keep(t.b, id)
+		agentkit.CountKept(t.b, id)
 	}
 }
 
@@ -119,7 +119,7 @@ func (t *turn) assistant(m message, from source) {
 	}
 	if o := t.newest[from.at.key()]; t.speeches[id] == nil && !m.delta && !from.partial && o != nil && o.is(m) {
 		t.speeches[id] = o
-		agentkit.Keep(t.b, id)
+		agentkit.CountKept(t.b, id)
 	}
 	s := t.speech(id, t.o.speaker(from.at, m), from.at)
 	s.grows = m.delta || from.partial
@@ -220,7 +220,7 @@ func (t *turn) remember(all []message) {
 			if t.calls[one.ID] == nil { // a later stream may run it
 				c := &toolCall{id: one.ID, name: one.Name, args: one.Args}
 				t.calls[c.id], t.callOrder = c, append(t.callOrder, c)
-				agentkit.Keep(t.b, c.id, c.name, string(c.args))
+				agentkit.CountKept(t.b, c.id, c.name, string(c.args))
 			}
 		}
 		if c := t.calls[m.callID]; c != nil && !c.begun {

@@ -29,7 +29,7 @@ type Decoder struct {
 	model     trace.AgentInfo // the provider and the model that answer
 	session   string
 	title     string
-	seen      agentkit.Recall           // messages of earlier turns
+	seen      agentkit.BoundedMap       // messages of earlier turns
 	foreign   struct{ id, text string } // a prompt that another client has sent to the session
 	prompts   int                       // so far, for ids
 	early     []early

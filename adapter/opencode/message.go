@@ -103,7 +103,7 @@ func (d *Decoder) part(p part) (first bool) {
 	}
 	if first = m.parts[p.ID] == ""; first {
 		m.parts[p.ID] = p.Type
-		agentkit.Keep(m.b, p.ID, p.Type)
+		agentkit.CountKept(m.b, p.ID, p.Type)
 		switch {
 		case p.Time.End > 0: // the whole has it
 		case d.earlyLost:

@@ -112,7 +112,7 @@ func (d *Decoder) fileChange(c *toolCall, m metadata) {
 // change keeps the newest diff of a file.
 func (t *turn) change(file, diff string) {
 	if was, known := t.changed[file]; !known {
-		agentkit.Keep(t.b, file, diff)
+		agentkit.CountKept(t.b, file, diff)
 	} else if was != diff {
 		t.b.Hold(len(diff) - len(was))
 	}

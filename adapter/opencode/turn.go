@@ -53,7 +53,7 @@ func (t *turn) child(session string) bool {
 // adopt notes the session of a sub-agent, and the call that started it.
 func (t *turn) adopt(session, call string) {
 	if !t.child(session) {
-		agentkit.Keep(t.b, session)
+		agentkit.CountKept(t.b, session)
 	}
 	t.children[session] = call
 }

@@ -67,7 +67,7 @@ func (d *Decoder) logged(data raw) error {
 		return nil
 	case e.ID != "":
 		t.seen[e.ID] = true
-		agentkit.Keep(t.b, e.ID)
+		agentkit.CountKept(t.b, e.ID)
 	}
 	if t.earlier.step != "" { // this event is on record
 		if t.earlier.step == e.ID {

@@ -64,7 +64,7 @@ func (t *turn) run(node, id string) *run {
 	if r == nil {
 		r = &run{t: t, name: cmp.Or(id, node, "run"), deltas: map[bool][]byte{}}
 		t.runs[key] = r
-		agentkit.Keep(t.b, key, r.name)
+		agentkit.CountKept(t.b, key, r.name)
 	}
 	return r
 }

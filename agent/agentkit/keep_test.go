@@ -8,13 +8,13 @@ import (
 	"github.com/tributary-dev/tributary/agent/agentkit"
 )
 
-// An agent that floods a Recall loses what is old, and what came last is known. The same id again is
+// An agent that floods a BoundedMap loses what is old, and what came last is known. The same id again is
 // no flood.
-func TestARecallKnowsTheNewest(t *testing.T) {
+func TestABoundedMapKnowsTheNewest(t *testing.T) {
 	t.Parallel()
-	var r agentkit.Recall
+	var r agentkit.BoundedMap
 	if r.Get("nothing") != "" {
-		t.Error("an empty Recall knows something")
+		t.Error("an empty BoundedMap knows something")
 	}
 	long := strings.Repeat("x", 10_000)
 	r.Put("first", "kept")

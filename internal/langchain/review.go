@@ -1,6 +1,6 @@
 // Package langchain has the words in which graphs of LangChain ask people to review calls of
-// tools, and take the decisions: those of the middleware for a human in the loop, in Python and in
-// JavaScript, and the older ones of LangGraph's agent inbox (HumanInterrupt).
+// tools, and take the decisions. There are three dialects: the middleware for a human in the loop
+// in Python, the same in JavaScript, and LangGraph's older agent inbox (HumanInterrupt).
 package langchain
 
 import (
@@ -110,8 +110,8 @@ func (a Action) Options() (all []trace.PermissionOption) {
 	return all
 }
 
-// Limit is an answer, or a refusal for a yes that LangChain does not allow.
-func (a Action) Limit(r trace.PermissionResponse) trace.PermissionResponse {
+// RefuseDisallowed is the answer, or a refusal for a yes that LangChain does not allow.
+func (a Action) RefuseDisallowed(r trace.PermissionResponse) trace.PermissionResponse {
 	if !a.may("edit") {
 		r = agentkit.Unchanged(r)
 	}
@@ -125,7 +125,7 @@ func (a Action) Limit(r trace.PermissionResponse) trace.PermissionResponse {
 func (r Review) Decisions(answers map[string]trace.PermissionResponse) any {
 	all := make([]map[string]any, len(r.Actions))
 	for n, a := range r.Actions {
-		all[n] = r.decision(a, a.Limit(answers[a.ID]))
+		all[n] = r.decision(a, a.RefuseDisallowed(answers[a.ID]))
 	}
 	if r.edited == "" {
 		return all

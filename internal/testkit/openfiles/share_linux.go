@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Share has somebody else keep a file or a directory open that this process has open, until the
-// test ends: so does a process that was just started, until it runs its own program.
+// Share copies the descriptors that this process has of a file or a directory, until the test ends.
+// A process that was just started has such copies, until it runs its own program.
 func Share(t *testing.T, path string) {
 	t.Helper()
 	open, err := filepath.Glob("/proc/self/fd/*")
