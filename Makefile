@@ -81,9 +81,10 @@ test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.
 	@touch $@
 
 # The stages of a run, in the order in which they begin. Two run at a time; "stage:other" waits for another stage: the Go compiler
-# reads web/dist, which page-check writes.
-STAGES := page-check install binary:page-check lint:page-check test-go:install,binary js-lint:page-check page-test:install,binary \
-  conformance-newest:install,binary conformance-once:install,binary js-test:install cuts:install,binary chat-package:install fmt-check
+# reads web/dist, which page-check writes, and no two stages install into one folder.
+STAGES := page-check install-clients install-agents:install-clients binary:page-check page-test:install-clients,binary lint:page-check \
+  test-go:install-agents,binary js-lint:page-check,install-clients conformance-newest:install-agents,binary conformance-once:install-clients,binary \
+  js-test:page-check,install-clients cuts:install-clients,binary chat-package:install-clients fmt-check
 # e2e-postgres measures a time, so it does not run beside first-use, which floods the machine.
 WIDER_STAGES := e2e-postgres test-race first-use conformance-claude conformance-selftest conformance-others endurance-quick \
   conformance-remote conformance-codex outside foreign conformance-postgres workflow agents-strict conformance-agentops agent-acp npm-test
@@ -103,7 +104,13 @@ test-all: test test-wider ## Everything, also what takes hours: before a release
 	@$(GO) run ./test/stages $(ALL_STAGES)
 
 .PHONY: install
-install: test/conformance/node_modules/.package-lock.json packages/chat/node_modules/.package-lock.json packages/chat/generate/node_modules/.package-lock.json agents remote-servers ## Install what make test needs, except for the page
+install: install-clients install-agents ## Install what make test needs, except for the page
+
+.PHONY: install-clients
+install-clients: test/conformance/node_modules/.package-lock.json packages/chat/node_modules/.package-lock.json packages/chat/generate/node_modules/.package-lock.json
+
+.PHONY: install-agents
+install-agents: agents remote-servers
 	deploy/ops/promtool.sh >/dev/null
 
 .PHONY: e2e-postgres
