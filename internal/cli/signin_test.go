@@ -7,14 +7,19 @@ import (
 	"net"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/internal/testkit/openidtest"
+	"github.com/tributary-dev/tributary/internal/testkit/scriptedmodel"
+	"github.com/tributary-dev/tributary/policy/box"
 )
 
 // browser is a browser with the gateway's page: it keeps cookies, and the page's secret.
@@ -127,6 +132,69 @@ func (b *browser) signIn(user string) {
 	_ = res.Body.Close()
 	if got := b.land(res).Get("for"); got != "mine" {
 		b.t.Errorf("the sign-in is for the attempt %q of the page", got)
+	}
+}
+
+// A collaborator of the team whose configuration oidc.md prints has an agent read what the gateway keeps, and cannot allow
+// it; if an admin does, the box opens nothing. Of the printed text only what belongs to its machine is another: addresses,
+// files, the provider's claims, and an agent that the test can script, with the gateway's own user.
+func TestTheTeamThatOidcPagePrintsGetsNoToken(t *testing.T) {
+	t.Parallel()
+	page, err := os.ReadFile("../../docs/deploy/oidc.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(page), "```yaml\nlisten:")
+	block, _, _ = strings.Cut("listen:"+block, "```")
+	model := httptest.NewServer(scriptedmodel.New(scriptedmodel.Options{}))
+	t.Cleanup(model.Close)
+	listen := fmt.Sprintf("127.0.0.1:%d", freePort(t))
+	data := filepath.Join(t.TempDir(), "data")
+	for printed, here := range map[string]string{
+		"listen: 127.0.0.1:8787":             "listen: " + listen,
+		"https://agents.example.com":         "http://" + listen,
+		"/var/lib/tributary/data":            data,
+		"/var/lib/tributary-agent/workspace": t.TempDir(),
+		"https://id.example.com/realms/team": openidtest.Start(t, "http://"+listen+"/auth/callback"),
+		"client_id: tributary":               "client_id: " + openidtest.Client,
+		"/etc/tributary/oidc-secret":         file(t, "secret", openidtest.Secret+"\n"),
+		"role_claim: groups":                 "role_claim: email\n    user_info: true",
+		"engineering: collaborator":          "test-user2@zitadel.ch: collaborator",
+		"platform: admin":                    "test-user@zitadel.ch: admin",
+		"claude: {user: tributary-agent}":    "coder: {adapter: openai, url: " + model.URL + "/v1, model: m}",
+	} {
+		if strings.Count(block, printed) != 1 {
+			t.Fatalf("oidc.md prints %q %d times in\n%s", printed, strings.Count(block, printed), block)
+		}
+		block = strings.Replace(block, printed, here, 1)
+	}
+	s := startServer(t, data, "--config", file(t, "tributary.yaml", block), "--listen", listen)
+	ada, root := newBrowser(t, s.base, nil), newBrowser(t, s.base, nil)
+	ada.signIn(openidtest.User)
+	root.signIn(openidtest.Admin)
+	_, stream := ada.ask("POST", "/api/chat?agent=coder", chat("s1", `[[script:call bash {"command":"cat `+data+`/token; echo $((40 + 2)) came"}]]`))
+	request := regexp.MustCompile(`"approvalId":"([^"]+)"`).FindStringSubmatch(stream)
+	if request == nil {
+		t.Fatalf("nobody is asked: %s", stream)
+	}
+	answer := "/api/sessions/s1/permissions/" + request[1]
+	if status, body := ada.ask("POST", answer, `{"approved":true}`); status != http.StatusForbidden {
+		t.Errorf("a collaborator allows it: %d %s", status, body)
+	}
+	if err := box.Available(box.Strict); err != nil {
+		t.Skip("the kernel gives no box: ", err)
+	}
+	if status, body := root.ask("POST", answer, `{"approved":true}`); status != http.StatusOK {
+		t.Errorf("an admin cannot allow it: %d %s", status, body)
+	}
+	history := ""
+	for deadline := time.Now().Add(patience); !strings.Contains(history, "42 came"); time.Sleep(20 * time.Millisecond) {
+		if _, history = ada.ask("GET", "/api/sessions/s1/messages", ""); time.Now().After(deadline) {
+			t.Fatalf("the command does not run: %s", history)
+		}
+	}
+	if strings.Contains(history, "sha256:") {
+		t.Errorf("the command has read the gateway's token: %s", history)
 	}
 }
 
