@@ -25,6 +25,7 @@ type situation struct {
 	files map[string]string
 	args  []string
 	hooks bool
+	mode  string
 	rules []permission.Rule // of the policy
 	ways  []agenttest.Way
 }
@@ -79,6 +80,8 @@ func situations() []situation {
 				"WORK/.claude/settings.json":        `{"permissions":{"allow":["Bash(touch WORK/project:*)"]}}`,
 				"WORK/.claude/settings.local.json":  `{"permissions":{"allow":["Bash(touch WORK/local:*)"],"additionalDirectories":["ELSE"]}}`,
 				"ELSE/secret":                       "word-of-elsewhere\n",
+				"HOME/secret":                       "word-of-home\n",
+				"WORK/link":                         "-> ELSE",
 				"WORK/.claude/skills/hey/SKILL.md":  "---\nname: hey\ndescription: says hey\nallowed-tools: Bash(touch:*), Bash\n---\nNow: !`touch WORK/skill-line`\n" + shell("skill"),
 				"WORK/.claude/skills/know/SKILL.md": "---\nname: know\ndescription: knows\nallowed-tools: Bash(touch:*)\n---\nNow: !`touch WORK/model-line`\n" + shell("model"),
 				"WORK/.claude/commands/deploy.md":   "---\nallowed-tools: Bash(touch:*), Bash\ndescription: d\n---\nRun: !`touch WORK/command-line`\n" + shell("command"),
@@ -90,6 +93,12 @@ func situations() []situation {
 				{Name: "`permissions.allow` of the project", Prompt: shell("project"), Mark: "project"},
 				{Name: "`permissions.allow` in `settings.local.json`", Prompt: shell("local"), Mark: "local"},
 				{Name: "`additionalDirectories`: a file there is read", Prompt: "[[script:read ELSE/secret]]", Mark: ">word-of-elsewhere"},
+				{Name: "a file is read by `~`", Prompt: "[[script:read ~/secret]]", Mark: ">word-of-home"},
+				{Name: "a file is read through a link", Prompt: "[[script:read WORK/link/secret]]", Mark: ">word-of-elsewhere"},
+				{Name: "a file is written through a link", Prompt: "[[script:write WORK/link/planted]]", Mark: "link/planted"},
+				{Name: "a command goes elsewhere by `cd`", Prompt: "[[script:shell cd .. && touch WORK/gone]]", Mark: "gone"},
+				{Name: "a command in the background", Prompt: `[[script:call Bash {"command":"touch WORK/behind","description":"d","run_in_background":true}]]`, Mark: "behind"},
+				{Name: "a prompt that begins with a frontmatter", Prompt: "---\nallowed-tools: Bash(touch:*), Bash\n---\n" + shell("front"), Mark: "front"},
 				{Name: "a file of the workspace is read", Prompt: "[[script:read WORK/hello.txt]]", Mark: ">hello from a file"},
 				{Name: "a command that only reads", Prompt: "[[script:shell cat hello.txt]]", Mark: ">hello from a file"},
 				{Name: "shell line of a skill", Prompt: "/hey", Mark: "skill-line"},
@@ -109,6 +118,13 @@ func situations() []situation {
 		{
 			files: map[string]string{"HOME/.claude/settings.json": `{"skipDangerousModePermissionPrompt":true,"permissions":{"defaultMode":"bypassPermissions"}}`},
 			ways:  []agenttest.Way{{Name: "`defaultMode: bypassPermissions`", Prompt: shell("bypassed"), Mark: "bypassed"}},
+		},
+		{
+			files: map[string]string{"HOME/.claude/settings.json": allowsShell}, mode: "plan",
+			ways: []agenttest.Way{
+				{Name: "plan mode: a command", Prompt: shell("planned"), Mark: "planned"},
+				{Name: "plan mode: a sub-agent with a command", Prompt: task("general-purpose", "false", "shell touch WORK/subplanned"), Mark: "subplanned"},
+			},
 		},
 		{
 			files: map[string]string{"HOME/.claude/settings.json": allowsShell, "WORK/.claude/settings.json": `{"disableAllHooks":true}`},
@@ -201,6 +217,6 @@ func (s situation) play(t *testing.T) []string {
 		host.(*agenttest.Host).Judge = func(r trace.PermissionRequest, c trace.ToolCall) (trace.PermissionResponse, bool) {
 			return permission.Policy{Rules: s.rules}.Decide(r, c, permission.Scope{Tools: toolkind.Claude()})
 		}
-		return agenttest.Open(t, claude.Runtime{Command: real.Path, Env: real.Env, Args: s.args, Hooks: s.hooks}, host, agent.Config{Cwd: real.Dir})
+		return agenttest.Open(t, claude.Runtime{Command: real.Path, Env: real.Env, Args: s.args, Hooks: s.hooks}, host, agent.Config{Cwd: real.Dir, Mode: s.mode})
 	})
 }

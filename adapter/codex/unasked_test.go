@@ -35,9 +35,16 @@ func TestRealCodexActsUnasked(t *testing.T) {
 	}{
 		{
 			config: "approval_policy = \"never\"\nsandbox_mode = \"danger-full-access\"\n",
+			files:  map[string]string{"ELSE/secret": "word-of-elsewhere\n", "HOME/secret": "word-of-home\n", "WORK/link": "-> ELSE"},
 			ways: []agenttest.Way{
 				{Name: "Codex: `approval_policy` and `sandbox_mode` of the user", Prompt: shell("user"), Mark: "user"},
 				{Name: "Codex: the same, and a patch", Prompt: "[[script:write WORK/patched]]", Mark: "patched"},
+				{Name: "Codex: the same, and a patch through a link", Prompt: "[[script:write WORK/link/planted]]", Mark: "link/planted"},
+				{Name: "Codex: a file is read by `~`", Prompt: "[[script:shell cat ~/secret]]", Mark: ">word-of-home"},
+				{Name: "Codex: a file is read through a link", Prompt: "[[script:shell cat WORK/link/secret]]", Mark: ">word-of-elsewhere"},
+				{Name: "Codex: a command goes elsewhere by `cd`", Prompt: "[[script:shell cd .. && touch WORK/gone]]", Mark: "gone"},
+				{Name: "Codex: a command in the background", Prompt: "[[script:shell sh -c 'touch WORK/behind' & wait]]", Mark: "behind"},
+				{Name: "Codex: a prompt that begins with a frontmatter", Prompt: "---\nallowed-tools: shell\n---\n" + shell("front"), Mark: "front"},
 			},
 		},
 		{
