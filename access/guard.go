@@ -157,66 +157,76 @@ func (g *Guard) readTokens(c Config) error {
 // itself. It must stand before every handler that looks at what a request says.
 func (g *Guard) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Add("Vary", "Origin")
-		r, a, no := g.arrive(r)
-		if no == (refusal{}) && a.from != unsaid {
-			share(w, r)
-		}
-		switch {
-		case g.probe(r):
-			next.ServeHTTP(w, r)
-			return
-		case no != refusal{}:
-			g.refuseWith(w, r, no)
+		admitted, leave := g.admit(w, r)
+		if admitted == nil {
 			return
 		}
-		stranger := a.site != "" && !ourSite(a.site) // a page of another site started the request
-		switch {
-		case isPreflight(r):
-			answerPreflight(w, r)
-			return
-		case a.from == unsaid && changesState(r) && stranger:
-			g.refuseWith(w, r, crossSite())
-			return
-		case g.turnAway(w, r):
-			return
-		case (g.wantsExchange(r) || r.URL.Path == signInPath) && stranger: // it would sign the browser in as somebody else
-			g.refuseExchange(w, r, crossSite())
-			return
-		case g.wantsExchange(r):
-			g.exchange(w, r, a)
-			return
-		}
-		who, no := g.identify(w, r, a)
-		switch {
-		case no == refusal{}:
-			if !who.isPassThrough {
-				who.principal = g.grouped(who.principal)
-			}
-			ctx := who.in(r.Context())
-			if who.still != nil {
-				ctx = context.WithValue(ctx, stillKey{}, who.still)
-				var leave func()
-				ctx, leave = Watch(ctx, checkEvery, func(ctx context.Context) error {
-					if who.still(ctx) {
-						return nil
-					}
-					return g.revoked
-				})
-				defer leave()
-			}
-			r = r.WithContext(ctx) //nolint:contextcheck // it is that of the request
-		case g.signsIn(r):
-		case changesState(r) || r.Method == http.MethodOptions || !g.public(r) || g.takes(r):
-			g.refuseWith(w, r, no)
-			return
-		}
-		if g.takes(r) {
-			g.own.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, visit{a, who}))) //nolint:contextcheck // it is that of the request
-			return
-		}
-		next.ServeHTTP(w, r)
+		defer leave()
+		next.ServeHTTP(w, admitted)
 	})
+}
+
+// admit returns a request that may pass, with its Principal, and what to call when its handler is done. It answers
+// all others itself, and returns nil.
+func (g *Guard) admit(w http.ResponseWriter, r *http.Request) (admitted *http.Request, leave func()) {
+	leave = func() {}
+	w.Header().Add("Vary", "Origin")
+	r, a, no := g.arrive(r)
+	if no == (refusal{}) && a.from != unsaid {
+		share(w, r)
+	}
+	switch {
+	case g.probe(r):
+		return r, leave
+	case no != refusal{}:
+		g.refuseWith(w, r, no)
+		return nil, nil
+	}
+	stranger := a.site != "" && !ourSite(a.site) // a page of another site started the request
+	switch {
+	case isPreflight(r):
+		answerPreflight(w, r)
+		return nil, nil
+	case a.from == unsaid && changesState(r) && stranger:
+		g.refuseWith(w, r, crossSite())
+		return nil, nil
+	case g.turnAway(w, r):
+		return nil, nil
+	case (g.wantsExchange(r) || r.URL.Path == signInPath) && stranger: // it would sign the browser in as somebody else
+		g.refuseExchange(w, r, crossSite())
+		return nil, nil
+	case g.wantsExchange(r):
+		g.exchange(w, r, a)
+		return nil, nil
+	}
+	who, no := g.identify(w, r, a)
+	switch {
+	case no == refusal{}:
+		if !who.isPassThrough {
+			who.principal = g.grouped(who.principal)
+		}
+		ctx := who.in(r.Context())
+		if who.still != nil {
+			ctx = context.WithValue(ctx, stillKey{}, who.still)
+			ctx, leave = Watch(ctx, checkEvery, func(ctx context.Context) error {
+				if who.still(ctx) {
+					return nil
+				}
+				return g.revoked
+			})
+		}
+		r = r.WithContext(ctx) //nolint:contextcheck // it is that of the request
+	case g.signsIn(r):
+	case changesState(r) || r.Method == http.MethodOptions || !g.public(r) || g.takes(r):
+		g.refuseWith(w, r, no)
+		return nil, nil
+	}
+	if g.takes(r) {
+		defer leave()
+		g.own.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), visitKey{}, visit{a, who}))) //nolint:contextcheck // it is that of the request
+		return nil, nil
+	}
+	return r, leave
 }
 
 // arrive finds out how a request came, and refuses hosts and pages that are not allowed.

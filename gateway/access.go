@@ -46,8 +46,9 @@ func (g *gateway) anyRole(h handler) handler {
 // path names. If the sender may see no such session, unseen answers; if unseen is nil,
 // the status does.
 func (g *gateway) member(need access.Role, h, unseen handler) handler {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		admitted, _, err := g.authz.Authorize(r, r.PathValue("id"), need)
+	return func(w http.ResponseWriter, r *http.Request) (err error) {
+		var admitted *http.Request
+		aside(func() { admitted, err = g.authz.Authorize(r, r.PathValue("id"), need) })
 		if unseen != nil && errors.Is(err, session.ErrUnknownSession) {
 			return unseen(w, r)
 		}
@@ -63,7 +64,7 @@ func (g *gateway) member(need access.Role, h, unseen handler) handler {
 func (g *gateway) decider(h handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		id := r.PathValue("id")
-		admitted, _, err := g.authz.Authorize(r, id, access.Viewer)
+		admitted, err := g.authz.Authorize(r, id, access.Viewer)
 		if err == nil {
 			return h(w, admitted)
 		}
@@ -78,7 +79,7 @@ func (g *gateway) decider(h handler) handler {
 // that there is no such session, and a session may keep AI SDK clients out.
 func (g *gateway) rfcMember(need access.Role, h, unseen handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		admitted, _, err := g.authorizeRFC(r, need)
+		admitted, err := g.authorizeRFC(r, need)
 		switch {
 		case errors.Is(err, errTooSmall):
 			return err
@@ -95,16 +96,16 @@ func (g *gateway) rfcMember(need access.Role, h, unseen handler) handler {
 var errTooSmall = fmt.Errorf("%w", session.ErrUnknownSession)
 
 // authorizeRFC authorizes by the rules of the RFC's route.
-func (g *gateway) authorizeRFC(r *http.Request, need access.Role) (*http.Request, session.Info, error) {
-	admitted, info, err := g.authz.Authorize(r, r.PathValue("id"), need)
+func (g *gateway) authorizeRFC(r *http.Request, need access.Role) (*http.Request, error) {
+	admitted, err := g.authz.Authorize(r, r.PathValue("id"), need)
 	small, is := errors.AsType[*refusal.Error](err)
 	switch {
 	case is && small.Code == "forbidden" && g.ForeignSession != http.StatusForbidden:
-		return r, info, errTooSmall
-	case err == nil && info.NoChat:
-		return r, info, nowhere(r)
+		return r, errTooSmall
+	case err == nil && authz.Session(admitted.Context()).NoChat:
+		return r, nowhere(r)
 	}
-	return admitted, info, err
+	return admitted, err
 }
 
 // user lets an admitted request through whose sender may use the session's agent. Every request
@@ -140,13 +141,19 @@ func (g *gateway) watched(h handler) handler {
 // limited lets a request through whose sender has not sent too many.
 func (g *gateway) limited(h handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if p, ok := access.From(r.Context()); ok {
-			if err := g.limiter.Request(p.ID); err != nil {
-				return err
-			}
+		if err := g.limit(r.Context()); err != nil {
+			return err
 		}
 		return h(w, r)
 	}
+}
+
+// limit counts a request of the sender, or returns why it is one too many.
+func (g *gateway) limit(ctx context.Context) error {
+	if p, ok := access.From(ctx); ok {
+		return g.limiter.Request(p.ID)
+	}
+	return nil
 }
 
 // streaming lets a request through that gets a stream as its answer, unless its sender has

@@ -56,11 +56,12 @@ type socketAccess struct{ g *gateway }
 
 // Admit implements server.Gateway.
 func (s socketAccess) Admit(r *http.Request, id string) (agentops.Admission, error) {
-	admitted, info, err := s.g.authz.Authorize(r, id, access.Viewer)
+	admitted, err := s.g.authz.Authorize(r, id, access.Viewer)
 	if err != nil {
 		return agentops.Admission{}, err
 	}
 	p, _ := access.From(admitted.Context()) //nolint:contextcheck // it holds the role in the session
+	info := authz.Session(admitted.Context())
 	leave, err := s.g.limiter.Stream(p.ID)
 	if err != nil {
 		return agentops.Admission{}, err

@@ -87,7 +87,8 @@ func (g *gateway) authorizePost(r *http.Request, req chatbody.Request) (*http.Re
 	if r.PathValue("id") == "" {
 		return g.authz.AuthorizeNewOrExisting(r, req.ID, cmp.Or(r.URL.Query().Get("agent"), req.Agent, g.Hub.Default))
 	}
-	return g.authorizeRFC(r, access.Collaborator)
+	admitted, err := g.authorizeRFC(r, access.Collaborator)
+	return admitted, authz.Session(admitted.Context()), err //nolint:contextcheck // it holds the session
 }
 
 // sessionFor finds the session of a POST. The AI SDK's own route makes the session on first

@@ -85,22 +85,26 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, s *stream) {
 		s.subscription = uistream.NewSubscription(s.turn.ID, s.options, s.span)
 	}
 	g.record(w, r, writer, s)
-	err := g.Streams.Serve(ctx, writer, s.subscription, source)
+	cut = g.ended(w, r, writer, s, g.Streams.Serve(ctx, writer, s.subscription, source))
+}
+
+// ended is what follows the end of a stream. It reports whether the client has left before the end.
+func (g *gateway) ended(w http.ResponseWriter, r *http.Request, writer *uistream.Writer, s *stream, err error) (cut bool) {
 	if refusal, is := errors.AsType[*uistream.Refusal](err); is && !writer.Begun() {
 		g.fail(w, r, refusal.Unwrap())
-		return
+		return true
 	}
 	revocation, revoked := errors.AsType[*uistream.Revocation](err)
 	if revoked && revocation == uistream.ErrExpired { // the client may come back with another token
 		g.Hub.MarkUndelivered(s.turn.Session, s.turn.ID)
 	}
-	cut = err != nil && !revoked // a client without access has not left
 	if !s.began.IsZero() {
 		g.streamed(r, s.turn, s.began, writer.Sent(), err)
 	}
 	if wasCut(r, writer.Sent(), err) {
 		g.logCut(r, s.turn, err)
 	}
+	return err != nil && !revoked // a client without access has not left
 }
 
 func (g *gateway) logCut(r *http.Request, turn session.Turn, err error) {

@@ -103,11 +103,18 @@ func (st *Streams) Serve(ctx context.Context, w *Writer, s *Subscription, source
 		s.source, s.w = nil, nil
 	}()
 	err := s.run(ctx)
+	if err == nil || w.err != nil {
+		return err
+	}
+	return s.fail(ctx, asked, err)
+}
+
+// fail gives the client the reason of a failure, and returns it. The context that was asked with may live longer than ctx.
+func (s *Subscription) fail(ctx, asked context.Context, err error) error {
+	w, source := s.w, s.source
 	refusal, refused := errors.AsType[*Refusal](err)
 	revocation, revoked := Revoked(asked) // the context of the source may end before ctx
 	switch {
-	case err == nil, w.err != nil:
-		return err
 	case revoked:
 		return w.failWith(revocation, revocation.Sentence)
 	case errors.Is(context.Cause(ctx), ErrClosed):

@@ -128,11 +128,12 @@ func asReceived(r *http.Request) *http.Request {
 }
 
 // Authorize gives the sender of a request access to a session, if there is one and the
-// sender's role in it is enough. In the returned request the principal has that role. If
+// sender's role in it is enough. In the returned request the principal has that role, and [Session] is the session. If
 // the path of the request names the session, and the gateway does not know it, the
 // servers of agents are asked for it.
-func (a *Authorizer) Authorize(r *http.Request, id string, need access.Role) (*http.Request, session.Info, error) {
-	return a.authorize(asReceived(r), id, need, a.lookupAgents(r))
+func (a *Authorizer) Authorize(r *http.Request, id string, need access.Role) (*http.Request, error) {
+	r, _, err := a.authorize(asReceived(r), id, need, a.lookupAgents(r))
+	return r, err
 }
 
 func (a *Authorizer) authorize(r *http.Request, id string, need access.Role, lookup []string) (*http.Request, session.Info, error) {
