@@ -22,8 +22,7 @@ const asked = page => page.getByText('The agent waits for your answer.').waitFor
 
 describe('the live edge', () => {
   test('is followed until a reader scrolls up, and a button leads back to it', async () => {
-    await site.post('/api/sessions', { id: 'edge', agent: 'unhurried' });
-    const page = await open(site, '#/s/edge', { viewport: { width: 800, height: 500 } });
+    const page = await open(site, '', { viewport: { width: 800, height: 500 } });
     await page.say('long 10000'); // until it is stopped
     await until('the answer is longer than the window', async () => (await place(page)).top > 300);
     await until('the end is in view', async () => (await place(page)).left < 24);
@@ -304,7 +303,8 @@ describe('trouble', () => {
 });
 
 test('a screen reader hears of the end of an answer, and not of each word', async () => {
-  const page = await open(site);
+  await site.post('/api/sessions', { id: 'heard', agent: 'patient' }); // the fewer words, the less is drawn meanwhile
+  const page = await open(site, '#/s/heard');
   await page.say('clock 9000'); // until it is stopped
   const log = page.getByRole('log');
   await page.locator('[role=log][aria-busy=true]').waitFor();

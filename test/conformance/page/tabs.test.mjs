@@ -7,7 +7,10 @@ import { twelveTabs } from './lib/tabs.mjs';
 import { overWire } from './lib/wire.mjs';
 
 useChromium();
-const site = useGateway();
+// What many tabs show while they are opened comes slowly, for each word is drawn.
+const site = useGateway(
+  'agents:\n  demo: {options: {pace: 4ms}}\n  unhurried: {adapter: demo, options: {pace: 20ms}}\n  patient: {adapter: demo, options: {pace: 1s}}\n',
+);
 
 const streams = async () => Number(/^tributary_streams (\d+)/m.exec((await site.get('/metrics')).text)[1]);
 
