@@ -363,7 +363,7 @@ endurance: binary test/conformance/node_modules/.package-lock.json ## Kills, cut
 	$(GO) run ./test/endurance $(ARGS)
 
 .PHONY: endurance-quick
-endurance-quick: binary ## The same in small sizes, some two minutes
+endurance-quick: binary ## The same in small sizes, some ninety seconds
 	$(GO) run ./test/endurance -quick
 
 .PHONY: npm-test
