@@ -247,12 +247,14 @@ chat-types: packages/chat/generate/node_modules/.package-lock.json ## Write the 
 	node packages/chat/generate/types.mjs
 
 .PHONY: chat
-chat: packages/chat/node_modules/.package-lock.json ## Pack @tributary/chat as bin/tributary-chat.tgz, which apps install until npm has the package
+chat: bin/tributary-chat.tgz ## Pack @tributary/chat as bin/tributary-chat.tgz, which apps install until npm has the package
+
+bin/tributary-chat.tgz: packages/chat/node_modules/.package-lock.json deploy/npm/chat.mjs LICENSE $(shell find packages/chat -name node_modules -prune -o -name dist -prune -o -type f -print)
 	@mkdir -p bin && to=$$(mktemp -d bin/chat.XXXXXX) && node -e 'import("./deploy/npm/chat.mjs").then(chat => chat.packChat("0.0.0-clone", process.argv[1]))' "$$to" && \
-	  mv "$$to"/*.tgz bin/tributary-chat.tgz && rmdir "$$to"
+	  mv "$$to"/*.tgz $@ && touch $@ && rmdir "$$to"
 
 .PHONY: chat-package
-chat-package: binary test/conformance/node_modules/.package-lock.json packages/chat/node_modules/.package-lock.json packages/chat/generate/node_modules/.package-lock.json ## @tributary/chat, packed and installed, with the real AI SDK clients
+chat-package: binary chat test/conformance/node_modules/.package-lock.json packages/chat/generate/node_modules/.package-lock.json ## @tributary/chat, packed and installed, with the real AI SDK clients
 	cd test/conformance && node --test --test-concurrency=4 --test-reporter=spec chat-package.test.mjs chat-conversation.test.mjs chat-input.test.mjs chat-frameworks.test.mjs
 
 .PHONY: conformance
