@@ -12,7 +12,7 @@ import { inHeadlessChromium, which } from '../lib/chromium.mjs';
 import { own } from '../lib/owned.mjs';
 import { ROOT } from '../lib/page.mjs';
 import { BINARY } from '../lib/site.mjs';
-import { twelveTabs } from '../page/lib/tabs.mjs';
+import { manyTabs } from '../page/lib/tabs.mjs';
 
 const HOST = 'agents.example.com',
   PASSWORD = 'verysecure'; // of both people of the provider
@@ -162,7 +162,7 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
           public_url: `https://${HOST}`,
           trusted_proxies: ['127.0.0.1'],
           default_agent: 'demo',
-          agents: { demo: {}, patient: { adapter: 'demo', options: { pace: '300ms' } } },
+          agents: { demo: {}, patient: { adapter: 'demo', options: { pace: '1s' } } },
           auth: { oidc: { issuer, client_id: 'web', client_secret_file: `${dir}/secret`, default_role: 'admin' } },
         }),
       );
@@ -244,8 +244,8 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
       await page.close();
     });
 
-    test('twelve tabs with a running turn each', async () => {
-      await twelveTabs(ada, `https://${HOST}`);
+    test('eight tabs with a running turn each', async () => {
+      await manyTabs(ada, `https://${HOST}`, 8);
       for (const page of ada.context().pages()) if (page !== ada) await page.close();
     });
 
