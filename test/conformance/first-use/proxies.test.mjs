@@ -191,7 +191,7 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
 
     /** A person's own browser, signed in. */
     async function person(user, address = '/') {
-      const context = await browser.newContext(),
+      const context = await browser.newContext({ reducedMotion: 'reduce' }),
         page = await context.newPage();
       page.setDefaultTimeout(30_000);
       await page.goto(`https://${HOST}${address}`);
