@@ -29,11 +29,11 @@ WITH_BINARY := TRIBUTARY_BINARY=$(CURDIR)/bin/tributary
 # Packages with goroutines of their own. make test-wider runs them once more with the race detector,
 # whose build of the program and slower tests take longer than all other Go tests.
 RACE := ./access/... ./adapter/... ./agent/... ./eval/run ./eventlog/... ./export/live ./gateway/... ./internal/cli ./internal/httpjson ./internal/jsonrpc ./internal/procio ./internal/sse ./internal/wsconn ./policy/egress ./policy/workspace ./session/... ./trace ./uistream
-# The real clients by age, as lib/clients.mjs of test/conformance names them.
+# The real clients by age, as lib/clients.mjs of test/conformance names them. A real agent meets the last release of each older
+# major, and all with make test-all: what each release makes of the streams is tried with the demo agent and with the recordings.
 NEWEST_CLIENT := --client 7.0.173
-OLDER_CLIENTS := --client 5 --client 6 --client 7.0.0
-# $(call cases,NAME ...) has a real agent run these cases only, but all with make test-all: what an older client makes
-# of the stream is tried with the demo agent.
+OLDER_CLIENTS := $(if $(TRIBUTARY_TEST_FULL),--client 5 --client 6 --client 7.0.0,--client 5.0.277 --client 6.0.323)
+# $(call cases,NAME ...) has a real agent run these cases only, but all with make test-all.
 cases = $(if $(TRIBUTARY_TEST_FULL),,$(1:%=--case %))
 HAS_PYTHON := python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null
 GO_FILES := find . \( -name node_modules -o -name '.?*' \) -prune -o -name '*.go' -print
@@ -254,12 +254,14 @@ chat-types: packages/chat/generate/node_modules/.package-lock.json ## Write the 
 	node packages/chat/generate/types.mjs
 
 .PHONY: chat
-chat: packages/chat/node_modules/.package-lock.json ## Pack @tributary/chat as bin/tributary-chat.tgz, which apps install until npm has the package
+chat: bin/tributary-chat.tgz ## Pack @tributary/chat as bin/tributary-chat.tgz, which apps install until npm has the package
+
+bin/tributary-chat.tgz: packages/chat/node_modules/.package-lock.json deploy/npm/chat.mjs LICENSE $(shell find packages/chat -name node_modules -prune -o -name dist -prune -o -type f -print)
 	@mkdir -p bin && to=$$(mktemp -d bin/chat.XXXXXX) && node -e 'import("./deploy/npm/chat.mjs").then(chat => chat.packChat("0.0.0-clone", process.argv[1]))' "$$to" && \
-	  mv "$$to"/*.tgz bin/tributary-chat.tgz && rmdir "$$to"
+	  mv "$$to"/*.tgz $@ && touch $@ && rmdir "$$to"
 
 .PHONY: chat-package
-chat-package: binary test/conformance/node_modules/.package-lock.json packages/chat/node_modules/.package-lock.json packages/chat/generate/node_modules/.package-lock.json ## @tributary/chat, packed and installed, with the real AI SDK clients
+chat-package: binary chat test/conformance/node_modules/.package-lock.json packages/chat/generate/node_modules/.package-lock.json ## @tributary/chat, packed and installed, with the real AI SDK clients
 	cd test/conformance && node --test --test-concurrency=4 --test-reporter=spec chat-package.test.mjs chat-conversation.test.mjs chat-input.test.mjs chat-frameworks.test.mjs
 
 .PHONY: conformance
@@ -267,7 +269,7 @@ conformance: binary test/conformance/node_modules/.package-lock.json ## The real
 	cd test/conformance && node run.mjs
 
 .PHONY: conformance-others
-conformance-others: binary test/conformance/node_modules/.package-lock.json ## What conformance-once leaves out of conformance
+conformance-others: binary test/conformance/node_modules/.package-lock.json ## Each case × client the other way and with the other profile; with make test-all, all that conformance-once leaves out
 	cd test/conformance && node run.mjs --others
 
 .PHONY: conformance-once
@@ -308,7 +310,7 @@ conformance-postgres-all: binary test/conformance/node_modules/.package-lock.jso
 
 .PHONY: conformance-selftest
 conformance-selftest: binary test/conformance/node_modules/.package-lock.json ## The harness itself: what is damaged makes the right case fail
-	cd test/conformance && npm run selftest && npm run selftest:claude
+	cd test/conformance && npm run selftest
 
 .PHONY: conformance-agentops
 conformance-agentops: binary test/conformance/node_modules/.package-lock.json ## The same through two gateways, one as the agent of the other; the recordings of Agent Ops
@@ -370,7 +372,7 @@ endurance: binary test/conformance/node_modules/.package-lock.json ## Kills, cut
 	$(GO) run ./test/endurance $(ARGS)
 
 .PHONY: endurance-quick
-endurance-quick: binary ## The same in small sizes, some two minutes
+endurance-quick: binary ## The same in small sizes, some ninety seconds
 	$(GO) run ./test/endurance -quick
 
 .PHONY: npm-test

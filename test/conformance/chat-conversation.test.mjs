@@ -13,7 +13,7 @@ const folder = fs.mkdtempSync(path.join(HERE, 'node_modules/.chat-conversation-'
 const closeWindow = openWindow();
 let tarball;
 before(() => {
-  tarball = pack(folder);
+  tarball = pack();
 });
 after(async () => {
   fs.rmSync(folder, { recursive: true, force: true });

@@ -22,7 +22,7 @@ for (const name of Object.getOwnPropertyNames(window)) {
 
 let site;
 before(async () => {
-  execFileSync('tar', ['-xzf', pack(built), '-C', built]);
+  execFileSync('tar', ['-xzf', pack(), '-C', built]);
   site = await gateway();
 });
 after(async () => {

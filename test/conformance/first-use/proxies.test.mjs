@@ -8,11 +8,11 @@ import os from 'node:os';
 import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
-import { inChromium, which } from '../lib/chromium.mjs';
+import { inHeadlessChromium, which } from '../lib/chromium.mjs';
 import { own } from '../lib/owned.mjs';
 import { ROOT } from '../lib/page.mjs';
 import { BINARY } from '../lib/site.mjs';
-import { twelveTabs } from '../page/lib/tabs.mjs';
+import { manyTabs } from '../page/lib/tabs.mjs';
 
 const HOST = 'agents.example.com',
   PASSWORD = 'verysecure'; // of both people of the provider
@@ -25,6 +25,9 @@ after(() => {
   fs.rmSync(folder, { recursive: true, force: true });
   forget();
 });
+
+const OPENID = path.join(folder, 'openid');
+before(() => execFileSync('go', ['build', '-o', OPENID, '.'], { cwd: path.join(ROOT, 'tools/openid'), stdio: 'pipe' }));
 
 /** The block of the page in a language, with parts replaced. Each part must occur. */
 function shown(language, pairs) {
@@ -118,7 +121,7 @@ const free = () =>
 for (const [name, proxy] of Object.entries(PROXIES)) {
   describe(name, () => {
     const ends = [];
-    let browser;
+    let browser, ada;
     before(async () => {
       const program = which(name);
       assert.ok(program, `There is no ${name}: install Debian’s package ${name}.`);
@@ -148,9 +151,7 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
         ],
         { stdio: 'pipe' },
       );
-      execFileSync('go', ['build', '-o', `${dir}/openid`, '.'], { cwd: path.join(ROOT, 'tools/openid'), stdio: 'pipe' });
-
-      const provider = begin(`${dir}/openid`, [`https://${HOST}/auth/callback`], dir);
+      const provider = begin(OPENID, [`https://${HOST}/auth/callback`], dir);
       ends.push(provider.stop);
       const issuer = await provider.prints(/http:\S+(?=\n)/);
       fs.writeFileSync(`${dir}/secret`, 'secret', { mode: 0o600 });
@@ -161,7 +162,7 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
           public_url: `https://${HOST}`,
           trusted_proxies: ['127.0.0.1'],
           default_agent: 'demo',
-          agents: { demo: {}, patient: { adapter: 'demo', options: { pace: '300ms' } } },
+          agents: { demo: {}, patient: { adapter: 'demo', options: { pace: '1s' } } },
           auth: { oidc: { issuer, client_id: 'web', client_secret_file: `${dir}/secret`, default_role: 'admin' } },
         }),
       );
@@ -180,7 +181,7 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
       await running.listens(outside);
       // The certificate is this test's own. A context that ignores it does not ignore it in workers.
       browser = await chromium.launch(
-        inChromium(`--host-resolver-rules=MAP ${HOST}:443 127.0.0.1:${outside}`, '--ignore-certificate-errors'),
+        inHeadlessChromium(`--host-resolver-rules=MAP ${HOST}:443 127.0.0.1:${outside}`, '--ignore-certificate-errors'),
       );
       ends.push(() => browser.close());
     });
@@ -190,7 +191,7 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
 
     /** A person's own browser, signed in. */
     async function person(user, address = '/') {
-      const context = await browser.newContext(),
+      const context = await browser.newContext({ reducedMotion: 'reduce' }),
         page = await context.newPage();
       page.setDefaultTimeout(30_000);
       await page.goto(`https://${HOST}${address}`);
@@ -203,8 +204,17 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
       return page;
     }
 
+    /** A fresh tab of Ada, who is signed in. */
+    async function tab() {
+      const page = await ada.context().newPage();
+      page.setDefaultTimeout(30_000);
+      await page.goto(`https://${HOST}/`);
+      await page.locator('textarea').waitFor();
+      return page;
+    }
+
     test('one person prompts, another one approves, and a reload shows it all', async () => {
-      const ada = await person('test-user@127.0.0.1');
+      ada = await person('test-user@127.0.0.1');
       await ada.locator('textarea').fill('approve');
       await ada.keyboard.press('Enter');
       await ada.getByRole('button', { name: /^allow\b/i }).waitFor();
@@ -217,34 +227,35 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
       await ada.reload();
       await ada.getByText(ALLOWED).waitFor();
       assert.equal(ada.url(), address.href);
+      await ben.context().close();
     });
 
     test('words come while the agent speaks, and a reload in the middle goes on', async () => {
-      const ada = await person('test-user@127.0.0.1');
-      await ada.locator('textarea').fill('slow'); // ten seconds
-      await ada.keyboard.press('Enter');
+      const page = await tab();
+      await page.locator('textarea').fill('slow'); // ten seconds
+      await page.keyboard.press('Enter');
       const lengths = new Set();
       for (const began = Date.now(); lengths.size < 5 && Date.now() - began < 6000; await new Promise(r => setTimeout(r, 100)))
-        lengths.add((await ada.locator('body').innerText()).length);
+        lengths.add((await page.locator('body').innerText()).length);
       assert.equal(lengths.size, 5, 'the proxy holds no words back');
-      await ada.reload();
-      await ada.getByRole('button', { name: 'Stop' }).waitFor();
-      await ada.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+      await page.reload();
+      await page.getByRole('button', { name: 'Stop' }).waitFor();
+      await page.getByRole('button', { name: 'Stop' }).waitFor({ state: 'detached' });
+      await page.close();
     });
 
-    test('twelve tabs with a running turn each', async () => {
-      const ada = await person('test-user@127.0.0.1');
-      await twelveTabs(ada, `https://${HOST}`);
-      await ada.context().close();
+    test('eight tabs with a running turn each', async () => {
+      await manyTabs(ada, `https://${HOST}`, 8);
+      for (const page of ada.context().pages()) if (page !== ada) await page.close();
     });
 
     test('a WebSocket of the page opens, and one with a wrong secret does not', async () => {
-      const ada = await person('test-user@127.0.0.1');
-      await ada.locator('textarea').fill('hello');
-      await ada.keyboard.press('Enter');
-      await ada.waitForURL(url => url.hash.includes('/s/'));
+      const page = await tab();
+      await page.locator('textarea').fill('hello');
+      await page.keyboard.press('Enter');
+      await page.waitForURL(url => url.hash.includes('/s/'));
       const opens = secret =>
-        ada.evaluate(
+        page.evaluate(
           ([host, secret]) =>
             new Promise(done => {
               const id = location.hash.split('/').at(-1);
@@ -262,10 +273,10 @@ for (const [name, proxy] of Object.entries(PROXIES)) {
         );
       assert.equal(await opens(), true);
       assert.equal(await opens('wrong'), false);
+      await page.close();
     });
 
     test('after "Sign out" the page is closed', async () => {
-      const ada = await person('test-user@127.0.0.1');
       await ada.locator('.account button').click();
       await ada.getByRole('menuitem', { name: 'Sign out' }).click();
       await ada.getByRole('button', { name: 'Sign in' }).waitFor();

@@ -87,7 +87,10 @@ for (const [name, port, start] of [
       assert.ok(lines < 150, `${lines} lines`);
     });
 
-    test('in development', async () => {
+    // Next.js compiles for half a minute. Its development server also runs the app of the guide (follow.test.mjs), and what this
+    // template adds to that runs in production.
+    const slow = name === 'nextjs' && process.env.TRIBUTARY_TEST_FULL !== '1';
+    test('in development', { skip: slow && 'only with TRIBUTARY_TEST_FULL=1' }, async () => {
       await me.launch('npm run gateway');
       await me.launch(`TRIBUTARY_URL=${me.gateway} npm run dev`);
       await use(me, me.address);

@@ -3,7 +3,6 @@ import { execFileSync } from 'node:child_process';
 import fs from 'node:fs';
 import path from 'node:path';
 import { transformSync } from 'esbuild';
-import { packChat } from '../../../deploy/npm/chat.mjs';
 import { ROOT } from './page.mjs';
 
 const PACKAGE = path.join(ROOT, 'packages/chat'),
@@ -12,8 +11,11 @@ const PACKAGE = path.join(ROOT, 'packages/chat'),
 /** The tools of the package's own folder. */
 export const tool = name => path.join(PACKAGE, 'node_modules', name);
 
-/** Packs the package into a folder, as a release does: the file's path. */
-export const pack = folder => packChat('0.0.1-test', folder);
+/** Packs the package as a release does, unless it was packed since its sources changed: the file's path. */
+export function pack() {
+  execFileSync('make', ['-C', ROOT, 'chat'], { stdio: ['ignore', 'ignore', 'inherit'] });
+  return path.join(ROOT, 'bin/tributary-chat.tgz');
+}
 
 /** An app with the package from the tarball and one client. npm installs the package once for all apps of a folder. */
 export function install(tarball, folder, client) {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { begun, read } from './lib/clock.mjs';
 import { launch, open, openIn, until, useChromium, useGateway } from './lib/page.mjs';
-import { twelveTabs } from './lib/tabs.mjs';
+import { manyTabs } from './lib/tabs.mjs';
 import { overWire } from './lib/wire.mjs';
 
 useChromium();
@@ -18,7 +18,7 @@ test('twelve tabs with a running turn each have one connection for all their str
   const wire = await overWire(site),
     page = await open(wire);
   await page.getByRole('textbox', { name: 'Your message' }).waitFor();
-  await twelveTabs(page, wire.base);
+  await manyTabs(page, wire.base, 12);
   assert.ok(wire.connections() <= 7, `${wire.connections()} connections: one WebSocket, and those for requests`);
   await page.leave();
 });

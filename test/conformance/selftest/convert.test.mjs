@@ -35,38 +35,46 @@ const program = path.join(dir, 'program');
 // biome-ignore lint/suspicious/noTemplateCurlyInString: the shell's own
 fs.writeFileSync(program, '#!/bin/sh\nfor last; do :; done\ncat "${last%.jsonl}.sse"\n', { mode: 0o755 });
 
-function convert(expects, stream, preload = []) {
-  const file = path.join(dir, 'recording.jsonl');
-  fs.writeFileSync(
-    file,
-    [{ t: 0, dir: 'meta', cmd: 'x' }, ...expects.map(expect => ({ t: 1, dir: 'meta', expect }))]
-      .map(l => `${JSON.stringify(l)}\n`)
-      .join(''),
-  );
-  fs.writeFileSync(
-    path.join(dir, 'recording.sse'),
-    [...stream, '[DONE]'].map(c => `data: ${typeof c === 'string' ? c : JSON.stringify(c)}\n\n`).join(''),
-  );
-  return new Promise(done =>
-    execFile(process.execPath, [...preload, 'convert.mjs', '--binary', program, '--client', '7', file], { cwd: ROOT }, (e, out) =>
-      done({ code: e?.code ?? 0, out, last: out.trimEnd().split('\n').at(-1) }),
+/** Has one run read recordings, [expects, stream] by name: its exit status, and the outcomes of each recording's six trials. */
+async function convert(recordings, preload = []) {
+  const files = Object.entries(recordings).map(([name, [expects, stream]]) => {
+    const file = path.join(dir, `${name}.jsonl`);
+    fs.writeFileSync(
+      file,
+      [{ t: 0, dir: 'meta', cmd: 'x' }, ...expects.map(expect => ({ t: 1, dir: 'meta', expect }))]
+        .map(l => `${JSON.stringify(l)}\n`)
+        .join(''),
+    );
+    fs.writeFileSync(
+      path.join(dir, `${name}.sse`),
+      [...stream, '[DONE]'].map(c => `data: ${typeof c === 'string' ? c : JSON.stringify(c)}\n\n`).join(''),
+    );
+    return file;
+  });
+  const { code, out } = await new Promise(done =>
+    execFile(
+      process.execPath,
+      [...preload, 'convert.mjs', '--list', '--binary', program, '--client', '7', ...files],
+      { cwd: ROOT },
+      (e, out) => done({ code: e?.code ?? 0, out }),
     ),
   );
+  const of = name => [...out.matchAll(new RegExp(`^(\\w+) +${name} for \\d read by `, 'gm'))].map(([, outcome]) => outcome);
+  return { code, out, of, last: out.trimEnd().split('\n').at(-1) };
 }
+const six = outcome => Array(6).fill(outcome);
 
-test('a recording that is what it expects passes', async () => {
-  const r = await convert([expected], chunks);
-  assert.equal(r.last, '6 passed, 0 failed, 0 skipped', r.out);
+test('a recording that is what it expects passes, also one that says it in the words of a client', async () => {
+  const r = await convert({
+    ours: [[expected], chunks],
+    theirs: [[{ ...expected, tools: { c1: 'output-available' }, outcome: 'stop' }], chunks],
+  });
+  assert.equal(r.last, '12 passed, 0 failed, 0 skipped', r.out);
   assert.equal(r.code, 0);
 });
 
-test('a recording that says it in the words of a client passes', async () => {
-  const r = await convert([{ ...expected, tools: { c1: 'output-available' }, outcome: 'stop' }], chunks);
-  assert.equal(r.last, '6 passed, 0 failed, 0 skipped', r.out);
-});
-
 const edit = (at, change) => chunks.map((c, i) => (i === at ? { ...c, ...change } : c));
-for (const [fault, expects, stream] of [
+const faults = [
   ['another text', [expected], edit(11, { delta: 'Dome.' })],
   ['texts in another order', [{ ...expected, text: ['Done.', 'I read.'] }], chunks],
   ['a text that nobody expects', [expected], edit(11, { delta: 'Done. And more.' })],
@@ -88,17 +96,18 @@ for (const [fault, expects, stream] of [
   ['a turn that is missing', [expected, expected], chunks],
   ['a recording that expects nothing', [], chunks],
   ['a chunk no client knows', [expected], [...chunks.slice(0, 2), { type: 'step-start' }, ...chunks.slice(2)]],
-]) {
-  test(`${fault} is found`, async () => {
-    const r = await convert(expects, stream);
-    assert.equal(r.last, '0 passed, 6 failed, 0 skipped', r.out);
-    assert.equal(r.code, 1);
-  });
-}
+];
+
+test('every fault is found', async t => {
+  const r = await convert(Object.fromEntries(faults.map(([fault, ...recording]) => [fault, recording])));
+  for (const [fault] of faults) await t.test(`${fault} is found`, () => assert.deepEqual(r.of(fault), six('failed'), r.out));
+  assert.equal(r.last, `0 passed, ${6 * faults.length} failed, 0 skipped`, r.out);
+  assert.equal(r.code, 1);
+});
 
 test('a promise that nobody handles fails the run, in the name of the recording', async () => {
   const rejects = `process.on('newListener', name => { if (name === 'unhandledRejection') setImmediate(() => Promise.reject(new Error('nobody waits for this'))); });`;
-  const r = await convert([expected], chunks, ['--import', `data:text/javascript,${encodeURIComponent(rejects)}`]);
+  const r = await convert({ recording: [[expected], chunks] }, ['--import', `data:text/javascript,${encodeURIComponent(rejects)}`]);
   assert.equal(r.last, '6 passed, 1 failed, 0 skipped', r.out);
   assert.match(r.out, /FAIL recording for 5: a promise that nobody handles: nobody waits for this/);
   assert.equal(r.code, 1);

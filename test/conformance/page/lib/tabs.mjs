@@ -6,9 +6,9 @@ import { begun, read } from './clock.mjs';
 
 const stop = tab => tab.getByRole('button', { name: 'Stop', exact: true });
 
-/** Twelve tabs beside a signed-in page, each with a running turn of the agent "patient". All show its words, a stop in one is one, and a tab more opens and works. */
-export async function twelveTabs(page, address) {
-  const ids = Array.from({ length: 12 }, () => randomUUID());
+/** Many tabs beside a signed-in page, more than the six connections, each with a running turn of the agent "patient". All show its words, a stop in one is one, and a tab more opens and works. */
+export async function manyTabs(page, address, number) {
+  const ids = Array.from({ length: number }, () => randomUUID());
   await page.evaluate(
     ids =>
       Promise.all(
