@@ -372,7 +372,7 @@ endurance: binary test/conformance/node_modules/.package-lock.json ## Kills, cut
 	$(GO) run ./test/endurance $(ARGS)
 
 .PHONY: endurance-quick
-endurance-quick: binary ## The same in small sizes, some ninety seconds
+endurance-quick: binary ## The same in small sizes, some two minutes
 	$(GO) run ./test/endurance -quick
 
 .PHONY: npm-test

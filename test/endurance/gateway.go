@@ -33,11 +33,7 @@ const unlimited = "limits: {requests: none, streams: none, clients: none, prompt
 
 // start starts a gateway on a data directory and waits until it is ready.
 func (b *bench) start(ctx context.Context, data, config string, args ...string) (*gateway, error) {
-	folder, err := os.MkdirTemp(b.dir, "config-") // one start may come beside another
-	if err != nil {
-		return nil, fmt.Errorf("make a directory for the configuration: %w", err)
-	}
-	file := filepath.Join(folder, "tributary.yaml")
+	file := filepath.Join(b.dir, "tributary.yaml")
 	if err := os.WriteFile(file, []byte(unlimited+config), 0o600); err != nil {
 		return nil, fmt.Errorf("write the configuration: %w", err)
 	}
@@ -47,8 +43,6 @@ func (b *bench) start(ctx context.Context, data, config string, args ...string) 
 		return nil, err
 	}
 	g := &gateway{Server: s, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 128, DisableCompression: true}}}
-	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.running = append(slices.DeleteFunc(b.running, (*gateway).dead), g)
 	return g, nil
 }

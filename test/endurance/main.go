@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -47,7 +46,6 @@ type sizes struct {
 	sleeps                    int             // of a gateway beyond its lease
 	stops                     []time.Duration // for so long the process is stopped
 	steady                    time.Duration   // how long a gateway at rest gets no smaller, before its baseline is taken
-	beside                    []string        // rows that mostly wait, and so run beside those after them
 }
 
 func full() sizes {
@@ -63,7 +61,6 @@ func quick() sizes {
 	return sizes{
 		rounds: 12, perStore: 6, postgresRounds: 6, clients: 8, cuts: 300, judged: 0, turns: 1000, faults: 0,
 		outages: 2, seconds: 3, clusters: 1, leases: 1, full: 1, stops: []time.Duration{time.Second, 2 * time.Second}, steady: 35 * time.Second, // for the first time after up to 30
-		beside: []string{"turns", "leases"},
 	}
 }
 
@@ -86,10 +83,10 @@ func run(ctx context.Context, args []string) (ok bool, err error) {
 		n = quick()
 	}
 	flags := flag.NewFlagSet("endurance", flag.ContinueOnError)
-	flags.Bool("quick", false, "small sizes, some ninety seconds")
+	flags.Bool("quick", false, "small sizes, some two minutes")
 	binary := flags.String("binary", "bin/tributary", "the gateway")
 	root := flags.String("root", ".", "the project, for the clients' own readers and the tests of faults")
-	only := flags.String("only", "", "only these rows: turns, kills, postgres-kills, cuts, judged, races, outages, second, rivals, beside, stale, owners, upgrade, leases, full, read-only, sleeps, stops, faults")
+	only := flags.String("only", "", "only these rows: kills, postgres-kills, cuts, judged, turns, races, outages, second, rivals, beside, stale, owners, upgrade, leases, full, read-only, sleeps, stops, faults")
 	flags.IntVar(&n.rounds, "kills", n.rounds, "how often the gateway is killed under load and started again")
 	flags.IntVar(&n.perStore, "per-store", n.perStore, "after how many of these a new data directory is begun")
 	flags.IntVar(&n.postgresRounds, "postgres-kills", n.postgresRounds, "the same with the log in PostgreSQL (needs PostgreSQL); 0: never")
@@ -124,10 +121,8 @@ func run(ctx context.Context, args []string) (ok bool, err error) {
 // bench holds what all trials share: the binary, a temporary directory, and PostgreSQL.
 type bench struct {
 	binary, root, dir string
+	running           []*gateway
 	postgres          pgtest.Server
-
-	mu      sync.Mutex
-	running []*gateway
 }
 
 func newBench(binary, root string) (*bench, error) {
@@ -168,12 +163,6 @@ type trial struct {
 	do   func(context.Context, *results) error
 }
 
-// outcome is how a trial went.
-type outcome struct {
-	row row
-	err error
-}
-
 // singleFaults is the name of the rows that faults makes.
 const singleFaults = "faults"
 
@@ -194,36 +183,18 @@ func (b *bench) rows(ctx context.Context, n sizes, only string) (rows []row, err
 		}
 	}
 	wanted := func(name string) bool { return only == "" || slices.Contains(names, name) }
-	var outcomes []chan outcome // in the order of the table
 	for _, t := range all {
 		if !t.runs || !wanted(t.name) {
 			continue
 		}
-		ended, done := make(chan error, 1), make(chan outcome, 1)
-		outcomes = append(outcomes, done)
-		go func() {
-			r, err := measure(ctx, t)
-			if errors.Is(err, errSkipped) || errors.Is(err, pgtest.ErrMissing) && os.Getenv("CI") == "" {
-				progress("left out: %v", err)
-				r, err = row{}, nil
-			}
-			done <- outcome{r, err}
-			ended <- err
-		}()
-		if slices.Contains(n.beside, t.name) {
+		r, err := measure(ctx, t)
+		if errors.Is(err, errSkipped) || errors.Is(err, pgtest.ErrMissing) && os.Getenv("CI") == "" {
+			progress("left out: %v", err)
 			continue
 		}
-		if err := <-ended; err != nil {
-			break
-		}
-	}
-	for _, done := range outcomes {
-		o := <-done
-		if o.row.what != "" {
-			rows = append(rows, o.row)
-		}
-		if o.err != nil {
-			return rows, o.err
+		rows = append(rows, r)
+		if err != nil {
+			return rows, err
 		}
 	}
 	if n.faults == 0 || !wanted(singleFaults) {
@@ -236,13 +207,13 @@ func (b *bench) rows(ctx context.Context, n sizes, only string) (rows []row, err
 // trials are the rows in the order of the table.
 func (b *bench) trials(n sizes) []trial {
 	return append([]trial{
-		{"turns", "turns, and what is left of them", n.turns > 0, func(ctx context.Context, c *results) error { return b.turns(ctx, n.turns, n.steady, c) }},
 		{"kills", "kill -9 under load, and start again", n.rounds > 0, func(ctx context.Context, c *results) error { return b.restarts(ctx, b.onSQLite, n.rounds, n, c) }},
 		{"postgres-kills", "the same with the log in PostgreSQL", n.postgresRounds > 0, func(ctx context.Context, c *results) error {
 			return b.restarts(ctx, b.onPostgres, n.postgresRounds, n, c)
 		}},
 		{"cuts", "streams cut at random, and resumed", n.cuts > 0, func(ctx context.Context, c *results) error { return b.cuts(ctx, n.cuts, c) }},
 		{"judged", "the same, judged by the clients' readers", n.judged > 0, func(ctx context.Context, c *results) error { return b.judged(ctx, n, c) }},
+		{"turns", "turns, and what is left of them", n.turns > 0, func(ctx context.Context, c *results) error { return b.turns(ctx, n.turns, n.steady, c) }},
 		{"races", "eight answers that race for one request", n.races > 0, func(ctx context.Context, c *results) error { return b.races(ctx, n.races, c) }},
 		{"outages", "PostgreSQL killed under load, and started again", n.outages > 0, func(ctx context.Context, c *results) error { return b.outages(ctx, n.outages, c) }},
 		{"second", "a second gateway on the data directory", n.seconds > 0, func(ctx context.Context, c *results) error { return b.seconds(ctx, n.seconds, c) }},
