@@ -210,6 +210,9 @@ func accessTable(t *testing.T) string {
 
 // The table of the page is what the gateway does: every route of the mux as every caller.
 func TestTheAccessPageSaysWhoMayDoWhat(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it asks every route with every role, one after another")
+	}
 	page, err := os.ReadFile(accessPage)
 	if err != nil {
 		t.Fatal(err)

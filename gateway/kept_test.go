@@ -83,6 +83,9 @@ func (exes) Read(p []byte) (int, error) {
 
 // The memory that large prompts leave behind is bounded, in one session and in many.
 func TestLargePromptsLeaveLittleBehind(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures memory")
+	}
 	const prompts, size, most = 4, 3 << 20, 5 << 20 // larger than what the tail of a log holds
 	handler, closeAll := newHandler(t, lightStore{memlog.New()}, nil, nil)
 	s := serveStand(t, handler, closeAll)

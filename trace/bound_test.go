@@ -115,6 +115,9 @@ func TestWhateverAnAgentGoesOnWithExceedsABound(t *testing.T) {
 // A turn holds what it has not let go of, and nothing when it is over.
 func TestATurnGivesBackWhatItHeld(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it measures memory")
+	}
 	var reserved, most int64
 	refuse := false
 	var exceeded []trace.Bound

@@ -146,6 +146,9 @@ func TestAScriptThatIsAlwaysDeniedIsNotAskedAgain(t *testing.T) {
 
 func TestHugeHasAsManyMegabytesAsThePromptSays(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it counts megabytes")
+	}
 	for prompt, want := range map[string]int{"huge": 5, "/huge 2": 2} {
 		var output string
 		if err := json.Unmarshal(agenttest.Each[trace.ToolResult](once(t, prompt))[0].Output, &output); err != nil {

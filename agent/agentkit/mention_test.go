@@ -120,6 +120,9 @@ func TestAClosedDirectoryIsNotMentioned(t *testing.T) {
 // A prompt may be large. Neither many mentions nor a long word cost more than reading it.
 func TestMentionsOfALargePromptCostLittle(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it measures time and memory")
+	}
 	for _, text := range []string{strings.Repeat("@", 4<<20), strings.Repeat("@a", 2<<20), strings.Repeat("@a ", 1<<20), strings.Repeat("@a!", 1<<20), "@" + strings.Repeat("a", 4<<20), strings.Repeat("x@../", 1<<20)} {
 		asked := 0
 		parts := []trace.InputPart{{Type: trace.InputText, Text: text}}

@@ -21,6 +21,9 @@ import (
 //evidence:for promise-damage
 func TestRecoverReadsAroundDamage(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it reads thousands of records, one after another")
+	}
 	const records, onPage, page = 3000, 12, 4096
 	o := sqllog.Options{Dir: t.TempDir()}
 	s := open(t, o)

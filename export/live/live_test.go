@@ -643,6 +643,9 @@ func (h *heap) RoundTrip(req *http.Request) (*http.Response, error) {
 //
 //nolint:paralleltest // it measures the memory
 func TestMemory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures memory")
+	}
 	p, h := newPlace(t, memlog.New()), &heap{}
 	const size, turns = 16 << 20, 4
 	for range turns {

@@ -64,6 +64,9 @@ func TestInputTokensIncludeCachedInputWhateverTheAgentCounts(t *testing.T) {
 
 func TestInEveryRecordingCachedTokensAreAPartOfTheInput(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it converts every recording")
+	}
 	read := 0
 	for _, kind := range builtIn() {
 		if kind.Decoder == nil {

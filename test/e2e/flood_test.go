@@ -68,7 +68,7 @@ func TestFloodsOfBodies(t *testing.T) {
 		status int
 		want   string
 	}{
-		{"a history of 200 MB", body(head, history, 200, tail), -1, 200, "[DONE]"},
+		{"a history of 100 MB", body(head, history, 100, tail), -1, 200, "[DONE]"},
 		{"a message of 10 MB", body(`{"id":"c","messages":[{"role":"user","id":"u2","parts":[{"type":"text","text":"hello `, mb, 10, `"}]}]}`), -1, 200, "[DONE]"},
 		{"a message of 40 MB", body(`{"id":"c","messages":[{"role":"user","id":"u3","parts":[{"type":"text","text":"`, mb, 40, `"}]}]}`), -1, 413, "The request holds a text larger than 32 MB."},
 		{"a message of 40 parts", body(`{"id":"c","messages":[{"role":"user","id":"u3","parts":[`, `{"type":"text","text":"`+mb+`"},`, 40, `{"type":"text","text":"x"}]}]}`), -1, 413, "The message is too large: at most 32 MB of one message are read."},

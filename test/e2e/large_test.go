@@ -158,7 +158,7 @@ func TestLargePromptsLeaveNoMemoryBehind(t *testing.T) {
 	}{
 		"each to a new session":   {12, 1, func(i int) string { return fmt.Sprint("new", i) }},
 		"all in one session":      {12, 1, func(int) string { return "one" }},
-		"twelve at the same time": {14, 12, func(i int) string { return fmt.Sprint("beside", i) }},
+		"twelve at the same time": {12, 12, func(i int) string { return fmt.Sprint("beside", i) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.together == 1 && !agenttest.Full() {

@@ -11,6 +11,9 @@ import (
 // A frame costs memory in proportion to its size: a list of very many elements that
 // say nothing is cut, and what comes first in it is kept.
 func TestAListOfVeryManyElementsIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it decodes megabytes, in one goroutine")
+	}
 	const n = 2_000_000
 	for name, c := range map[string]struct{ before, element, after string }{
 		"parts":          {`{"type":"message.updated","data":{"id":"m","role":"assistant","parts":[{"type":"text","text":"x"}`, `{}`, `]}}`},
