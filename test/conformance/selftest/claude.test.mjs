@@ -51,8 +51,7 @@ const damages = [
 ];
 const unstreamed = [['text', '/"text_delta"/d', 'it is shown in many pieces']]; // the text comes, but it does not stream
 
-// They mostly wait.
-describe('a run with Claude Code', { concurrency: 2 }, () => {
+describe('a run with Claude Code', () => {
   for (const damaged of [damages, unstreamed]) {
     test(`the damages of ${damaged.map(([name]) => name).join(', ')} make these cases fail`, async () => {
       const here = place(damaged[0][0]),
