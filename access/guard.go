@@ -157,7 +157,7 @@ func (g *Guard) readTokens(c Config) error {
 // itself. It must stand before every handler that looks at what a request says.
 func (g *Guard) Wrap(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		admitted, leave := g.admit(w, r)
+		admitted, leave := g.admit(w, r) //nolint:contextcheck // it is that of the request
 		if admitted == nil {
 			return
 		}
