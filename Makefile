@@ -29,11 +29,11 @@ WITH_BINARY := TRIBUTARY_BINARY=$(CURDIR)/bin/tributary
 # Packages with goroutines of their own. make test-wider runs them once more with the race detector,
 # whose build of the program and slower tests take longer than all other Go tests.
 RACE := ./access/... ./adapter/... ./agent/... ./eval/run ./eventlog/... ./export/live ./gateway ./gateway/agentops ./gateway/authz ./gateway/chatrun ./gateway/limit ./internal/cli ./internal/httpjson ./internal/jsonrpc ./internal/procio ./internal/sse ./internal/wsconn ./policy/egress ./policy/workspace ./session ./trace ./uistream
-# The real clients by age, as lib/clients.mjs of test/conformance names them. A real agent meets the last release of each older
-# major, and all with make test-all: what each release makes of the streams is tried with the demo agent and with the recordings.
+# The real clients by age, as lib/clients.mjs of test/conformance names them.
 NEWEST_CLIENT := --client 7.0.173
-OLDER_CLIENTS := $(if $(TRIBUTARY_TEST_FULL),--client 5 --client 6 --client 7.0.0,--client 5.0.277 --client 6.0.323)
-# $(call cases,NAME ...) has a real agent run these cases only, but all with make test-all.
+OLDER_CLIENTS := --client 5 --client 6 --client 7.0.0
+# $(call cases,NAME ...) has a real agent run these cases only, but all with make test-all: what an older client makes
+# of the stream is tried with the demo agent.
 cases = $(if $(TRIBUTARY_TEST_FULL),,$(1:%=--case %))
 HAS_PYTHON := python3 -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 10))' 2>/dev/null
 GO_FILES := find . \( -name node_modules -o -name '.?*' \) -prune -o -name '*.go' -print
@@ -269,7 +269,7 @@ conformance: binary test/conformance/node_modules/.package-lock.json ## The real
 	cd test/conformance && node run.mjs
 
 .PHONY: conformance-others
-conformance-others: binary test/conformance/node_modules/.package-lock.json ## Each case × client the other way and with the other profile; with make test-all, all that conformance-once leaves out
+conformance-others: binary test/conformance/node_modules/.package-lock.json ## What conformance-once leaves out of conformance
 	cd test/conformance && node run.mjs --others
 
 .PHONY: conformance-once

@@ -10,7 +10,7 @@ import { chosen, load } from './lib/clients.mjs';
 import { WAYS } from './lib/drive.mjs';
 import { expectedFailures, judge } from './lib/expected.mjs';
 import { endAll } from './lib/owned.mjs';
-import { full, inTurn, opposites, others } from './lib/plan.mjs';
+import { full, inTurn, others } from './lib/plan.mjs';
 import { progress } from './lib/progress.mjs';
 import { http } from './lib/server.mjs';
 import { table } from './lib/table.mjs';
@@ -23,8 +23,7 @@ const USAGE = `usage: node run.mjs [options]
   --url U --token T a gateway that runs already, instead of --binary; only with the demo agent
   --command F       with a real agent: this command instead of the pinned one
   --once            with the demo agent: each case × client once, ways and profiles in turn
-  --others          with the demo agent: of the trials that --once leaves out, one for each case × client, the other way and with the
-                    other profile; all of them with TRIBUTARY_TEST_FULL=1
+  --others          with the demo agent: the trials that --once leaves out
   --full            with any other agent: every way and profile, not each case × client once
   --cases D         the cases of this folder instead of the agent's
   --case C          only these cases, repeatable (default all of the agent's)
@@ -124,8 +123,7 @@ async function main() {
   try {
     await visit(server.base, server.token);
     const sparse = o.once || (agent.inTurn && !o.full);
-    const rest = process.env.TRIBUTARY_TEST_FULL === '1' ? others : opposites;
-    const plan = (sparse ? inTurn : o.others ? rest : full)(cases, all, ways, profiles);
+    const plan = (sparse ? inTurn : o.others ? others : full)(cases, all, ways, profiles);
     const another = options =>
       o.url
         ? Promise.reject(new Error('--url has one gateway only: leave this case out'))

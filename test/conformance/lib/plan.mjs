@@ -29,20 +29,3 @@ export function others(...of) {
   const taken = new Set(inTurn(...of).map(key));
   return full(...of).filter(trial => !taken.has(key(trial)) && !repeats(trial));
 }
-
-/**
- * Of the others one for each case × client: where there is one, that with both the other way and the other profile. After inTurn and
- * this, each case has met each client both ways and with both profiles.
- */
-export function opposites(...of) {
-  const id = ({ testCase, client }) => `${testCase.name} ${client.name}`,
-    first = new Map(inTurn(...of).map(trial => [id(trial), trial])),
-    best = new Map();
-  for (const trial of others(...of)) {
-    const { way, profile } = first.get(id(trial)),
-      worth = t => 4 * !t.testCase.skip?.(t) + 2 * (t.way !== way) + (t.profile !== profile),
-      found = best.get(id(trial));
-    if (!found || worth(trial) > worth(found)) best.set(id(trial), trial);
-  }
-  return [...best.values()];
-}
