@@ -42,13 +42,18 @@ func (g *gateway) anyRole(h handler) handler {
 	}
 }
 
+// authorize authorizes for the session that the path names, aside, because a stream may follow.
+func (g *gateway) authorize(r *http.Request, need access.Role) (admitted *http.Request, err error) {
+	aside(func() { admitted, err = g.authz.Authorize(r, r.PathValue("id"), need) })
+	return admitted, err
+}
+
 // member lets a request through if its sender has the role in the session that the
 // path names. If the sender may see no such session, unseen answers; if unseen is nil,
 // the status does.
 func (g *gateway) member(need access.Role, h, unseen handler) handler {
-	return func(w http.ResponseWriter, r *http.Request) (err error) {
-		var admitted *http.Request
-		aside(func() { admitted, err = g.authz.Authorize(r, r.PathValue("id"), need) })
+	return func(w http.ResponseWriter, r *http.Request) error {
+		admitted, err := g.authorize(r, need)
 		if unseen != nil && errors.Is(err, session.ErrUnknownSession) {
 			return unseen(w, r)
 		}
@@ -64,7 +69,7 @@ func (g *gateway) member(need access.Role, h, unseen handler) handler {
 func (g *gateway) decider(h handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
 		id := r.PathValue("id")
-		admitted, err := g.authz.Authorize(r, id, access.Viewer)
+		admitted, err := g.authorize(r, access.Viewer)
 		if err == nil {
 			return h(w, admitted)
 		}
@@ -97,7 +102,7 @@ var errTooSmall = fmt.Errorf("%w", session.ErrUnknownSession)
 
 // authorizeRFC authorizes by the rules of the RFC's route.
 func (g *gateway) authorizeRFC(r *http.Request, need access.Role) (*http.Request, error) {
-	admitted, err := g.authz.Authorize(r, r.PathValue("id"), need)
+	admitted, err := g.authorize(r, need)
 	small, is := errors.AsType[*refusal.Error](err)
 	switch {
 	case is && small.Code == "forbidden" && g.ForeignSession != http.StatusForbidden:
@@ -141,15 +146,15 @@ func (g *gateway) watched(h handler) handler {
 // limited lets a request through whose sender has not sent too many.
 func (g *gateway) limited(h handler) handler {
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if err := g.limit(r.Context()); err != nil {
+		if err := g.countRequest(r.Context()); err != nil {
 			return err
 		}
 		return h(w, r)
 	}
 }
 
-// limit counts a request of the sender, or returns why it is one too many.
-func (g *gateway) limit(ctx context.Context) error {
+// countRequest counts a request of the sender, or returns why it is one too many.
+func (g *gateway) countRequest(ctx context.Context) error {
 	if p, ok := access.From(ctx); ok {
 		return g.limiter.Request(p.ID)
 	}

@@ -112,11 +112,11 @@ func TestWhateverAnAgentGoesOnWithExceedsABound(t *testing.T) {
 	}
 }
 
-// A turn holds what it has not let go of, and nothing when it is over.
+// What a turn still keeps is counted. When it is over nothing is.
 func TestATurnGivesBackWhatItHeld(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("it measures memory")
+		t.Skip("it says megabytes, in one goroutine")
 	}
 	var reserved, most int64
 	refuse := false

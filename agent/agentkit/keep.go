@@ -15,8 +15,8 @@ func CountKept[T ~string | ~[]byte](b *trace.Builder, texts ...T) {
 	b.Hold(size)
 }
 
-// mostBoundedMap bounds in bytes what a BoundedMap keeps.
-const mostBoundedMap = 4 << 20
+// boundedMapBytes bounds in bytes what a BoundedMap keeps.
+const boundedMapBytes = 4 << 20
 
 // BoundedMap keeps texts by an agent's own ids for the life of a session. Beyond its bound it forgets
 // them all, so an agent with a new id in each message costs no memory. Its zero value is empty.
@@ -31,7 +31,7 @@ func (r *BoundedMap) Put(id, text string) {
 	if was, known := r.texts[id]; known {
 		r.bytes -= entrySize + len(id) + len(was)
 	}
-	if r.bytes += cost; r.texts == nil || r.bytes > mostBoundedMap {
+	if r.bytes += cost; r.texts == nil || r.bytes > boundedMapBytes {
 		r.texts, r.bytes = map[string]string{}, cost
 	}
 	r.texts[id] = text

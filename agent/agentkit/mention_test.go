@@ -121,7 +121,7 @@ func TestAClosedDirectoryIsNotMentioned(t *testing.T) {
 func TestMentionsOfALargePromptCostLittle(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
-		t.Skip("it measures time and memory")
+		t.Skip("it measures time, of one goroutine")
 	}
 	for _, text := range []string{strings.Repeat("@", 4<<20), strings.Repeat("@a", 2<<20), strings.Repeat("@a ", 1<<20), strings.Repeat("@a!", 1<<20), "@" + strings.Repeat("a", 4<<20), strings.Repeat("x@../", 1<<20)} {
 		asked := 0

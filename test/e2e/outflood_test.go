@@ -155,12 +155,13 @@ func flooding(t *testing.T, floods map[string]outFlood, most int) *httptest.Serv
 // protocol, fails its turn with a sentence and costs the gateway bounded memory. Turns beside it
 // work. Floods that are large against the fixed bounds of memory have the default limits, and a
 // gateway each. The turns of the others may write less, to be quick, and have one gateway: what it
-// kept of all of them would count. TRIBUTARY_TEST_FULL=1 runs the floods that take longest and
-// reach a bound by the same way as another: a text and the input of a call, which the agents of
-// TestAgentThatSpams and TestAgentThatSpamsInput write with the default limits; several inputs,
-// which are held as texts that stay open are; whole inputs and large data, of which one input of
-// 60 MB and data are left; errors, which are outputs; and ids, which are held as names and one id
-// of 8 MB are. TestWhateverAnAgentGoesOnWithExceedsABound has them in small.
+// kept of all of them would count. TRIBUTARY_TEST_FULL=1 also runs the
+// slow ones, which reach a bound by the same way as another flood:
+//   - text, input of one call: TestAgentThatSpams and TestAgentThatSpamsInput write them with the default limits
+//   - inputs of many calls: they are held as texts that stay open are
+//   - whole inputs, data of 60 MB: one whole input of 60 MB, and data
+//   - error texts: they travel as outputs
+//   - ids of 1 MB: they are held as names, and as one id of 8 MB
 //
 //evidence:for limit-event limit-held limit-turn-bytes limit-turn-records
 func TestAnEndpointThatFloods(t *testing.T) {

@@ -15,7 +15,7 @@ fs.writeFileSync(path.join(dir, 'bob'), BOB);
 useChromium();
 after(() => fs.rmSync(dir, { recursive: true, force: true }));
 const site = useGateway(
-  `auth:\n  tokens: [{name: bob, role: collaborator, token_file: ${path.join(dir, 'bob')}}]\nagents:\n  demo:\n    options: {pace: 2ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 40ms}\n  patient:\n    adapter: demo\n    options: {pace: 1s}\n`,
+  `auth:\n  tokens: [{name: bob, role: collaborator, token_file: ${path.join(dir, 'bob')}}]\nagents:\n  demo:\n    options: {pace: 2ms}\n  unhurried:\n    adapter: demo\n    options: {pace: 20ms}\n  patient:\n    adapter: demo\n    options: {pace: 1s}\n`,
 );
 
 const field = page => page.getByRole('textbox', { name: 'Your message' });

@@ -37,11 +37,11 @@ export function useChromium(options) {
 }
 
 /** Code that runs for moments is compiled once. To optimize it takes more than a test gains; but what a person waits for is measured with it. */
-const BRIEFLY = process.env.TRIBUTARY_TEST_FULL === '1' ? [] : ['--js-flags=--no-maglev --no-turbofan'];
+const UNOPTIMIZED = process.env.TRIBUTARY_TEST_FULL === '1' ? [] : ['--js-flags=--no-maglev --no-turbofan'];
 
 /** whole: with notifications. sites: each site has a process of its own, as in the whole Chromium, so that the frame of another one is a target for axe-core. */
 export const launch = ({ whole = false, sites = false } = {}) =>
-  chromium.launch(whole ? inChromium(...BRIEFLY) : inHeadlessChromium(...BRIEFLY, ...(sites ? ['--site-per-process'] : [])));
+  chromium.launch(whole ? inChromium(...UNOPTIMIZED) : inHeadlessChromium(...UNOPTIMIZED, ...(sites ? ['--site-per-process'] : [])));
 
 /**
  * A gateway for the tests of a file: call it once, at the top, after useChromium. What it returns has, once the tests run, base and token, get, post and the like
