@@ -245,7 +245,7 @@ func guardPromises() []mutation {
 		},
 		{
 			name: "ids are kept for the life of a session without end", promise: slow, file: "agent/agentkit/keep.go",
-			text: "r.bytes > mostBoundedMap", other: "r.bytes < 0", tests: "ABoundedMapKnows", packages: []string{"./agent/agentkit"},
+			text: "r.bytes > boundedMapBytes", other: "r.bytes < 0", tests: "ABoundedMapKnows", packages: []string{"./agent/agentkit"},
 		},
 		{
 			name: "a search of a person reads the words of all", promise: private, file: "eventlog/sqllog/registry.go",
