@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -77,7 +78,22 @@ type input struct {
 
 func say(format string, args ...any) { fmt.Printf(format+"\n", args...) }
 
+// startsAlone fails the process if another one of its home starts. The function ends the start.
+func (f *fake) startsAlone() (started func()) {
+	if f.how != "starts alone" {
+		return func() {}
+	}
+	mark := filepath.Join(os.Getenv("HOME"), "starting")
+	if err := os.Mkdir(mark, 0o700); err != nil {
+		fmt.Fprintln(os.Stderr, "another process starts:", err)
+		os.Exit(3)
+	}
+	return func() { _ = os.Remove(mark) }
+}
+
 func (f *fake) run() int {
+	started := f.startsAlone()
+	defer started()
 	switch {
 	case len(os.Args) > 1 && os.Args[1] == "--version":
 		say("codex-cli " + strings.TrimPrefix(f.how, "version "))
@@ -96,6 +112,7 @@ func (f *fake) run() int {
 		if err != nil {
 			return 0
 		}
+		started()
 		if code, over := f.answer(c); over {
 			return code
 		}

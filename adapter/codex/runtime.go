@@ -80,12 +80,16 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 	return agentkit.Open(ctx, host, cfg, spec)
 }
 
+// oneStart is for all processes of Codex: one that starts, also for --version, removes what earlier ones left in its
+// home. It may so remove the link to its sandbox of one that starts beside it, which then runs no command (0.171.0).
+var oneStart = make(chan struct{}, 1)
+
 func (r Runtime) spec() agentkit.Spec {
 	return agentkit.Spec{
 		Adapter: "codex", Name: name, Command: cmp.Or(r.Command, "codex"), Env: r.Env, Advice: advice,
 		Marks:     []string{"method", "id"},
 		NotFound:  agentkit.NotFound("codex", name, r.Command, install),
-		StartTime: r.StartTime, StopTime: r.StopTime,
+		StartTime: r.StartTime, StopTime: r.StopTime, OneStart: oneStart,
 		Args: func(string) []string { return append([]string{"app-server"}, r.Args...) },
 	}
 }

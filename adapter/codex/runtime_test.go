@@ -4,6 +4,7 @@ package codex_test
 
 import (
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -54,6 +55,22 @@ func TestOpenFailsInOneSentence(t *testing.T) {
 		{Runtime: unsafe, Want: `options.sandbox is "danger-full-access": write read-only or workspace-write`},
 		{Runtime: never, Want: `options.approval is "never": write untrusted or on-request`},
 	})
+}
+
+// Codex removes the link to its sandbox of a process that starts beside it.
+func TestProcessesOfCodexStartOneAfterAnother(t *testing.T) {
+	t.Parallel()
+	r := fakeRuntime(t, "starts alone", "HOME="+t.TempDir())
+	var all sync.WaitGroup
+	for range 6 {
+		all.Go(func() { agenttest.Open(t, r, agenttest.NewHost(), agent.Config{}) })
+		all.Go(func() {
+			if _, err := r.Probe(t.Context()); err != nil && !strings.Contains(err.Error(), "no version of Codex") {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestTheSandboxIsTighterWhenCodexAsksForLess(t *testing.T) {

@@ -14,6 +14,11 @@ import (
 // Probe runs the program with --version, behind the given arguments, and returns the
 // last line of what it prints.
 func (s Spec) Probe(ctx context.Context, args ...string) (string, error) {
+	started, err := s.awaitStart(ctx)
+	if err != nil {
+		return "", err
+	}
+	defer started()
 	out, err := procio.Output(ctx, s.Command, s.Env, append(slices.Clone(args), "--version")...)
 	if err != nil {
 		return "", s.Unversioned(err)

@@ -35,6 +35,9 @@ type Spec struct {
 	Advice func(text string) string
 	// StartTime and StopTime bound a start and a stop; 30 s and 5 s if zero.
 	StartTime, StopTime time.Duration
+	// OneStart, of capacity 1, has the processes of a program start one after another: each
+	// waits until the one before it has printed a line or ended. Nil: they start at once.
+	OneStart chan struct{}
 	// AnswerOnStop is Options.AnswerOnStop.
 	AnswerOnStop bool
 	// New returns the protocol for a process that has just started with Args(resume).
@@ -209,6 +212,7 @@ func (s *processSession) read(p *process) {
 		var long procio.LineTooLongError
 		switch {
 		case err == nil:
+			p.started()
 			for _, message := range messagesIn(line, s.spec.Marks) {
 				s.arrive(p, message)
 			}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"syscall"
 	"time"
 
@@ -19,6 +20,7 @@ type process struct {
 	protocol Protocol
 	lines    *firstLines
 	starting context.Context //nolint:containedctx // ends when the program is another one, and after the start
+	started  func()          // lets the next process start (Spec.OneStart)
 	done     chan struct{}   // closed when all that the process said was read
 	hold     hold
 }
@@ -28,6 +30,7 @@ func (p *process) over() {
 	if c, ok := p.protocol.(io.Closer); ok {
 		_ = c.Close()
 	}
+	p.started()
 	close(p.done)
 }
 
@@ -56,8 +59,13 @@ func (s *processSession) running(ctx context.Context) (*process, error) {
 // start starts the process and waits until it is ready. A process that does not find
 // its conversation is started again where the Relocator says.
 func (s *processSession) start(ctx context.Context, resume string) error {
-	p, err := s.launch(resume) //nolint:contextcheck // the process outlives the prompt that starts it: Close ends it
+	started, err := s.spec.awaitStart(ctx)
 	if err != nil {
+		return err
+	}
+	p, err := s.launch(resume, started) //nolint:contextcheck // the process outlives the prompt that starts it: Close ends it
+	if err != nil {
+		started()
 		return err
 	}
 	err = s.greet(ctx, p, resume)
@@ -84,8 +92,26 @@ func (s *processSession) start(ctx context.Context, resume string) error {
 	return s.start(ctx, next)
 }
 
-// launch starts the process and its reader.
-func (s *processSession) launch(resume string) (*process, error) {
+// oneStartWithin is how long a process that prints nothing keeps the others from starting.
+const oneStartWithin = 5 * time.Second
+
+// awaitStart waits until no other process of OneStart starts. The function lets the next one start.
+func (s Spec) awaitStart(ctx context.Context) (started func(), err error) {
+	if s.OneStart == nil {
+		return func() {}, nil
+	}
+	select {
+	case s.OneStart <- struct{}{}:
+		started = sync.OnceFunc(func() { <-s.OneStart })
+		time.AfterFunc(oneStartWithin, started)
+		return started, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%s: its start was given up: %w", s.Adapter, context.Cause(ctx))
+	}
+}
+
+// launch starts the process and its reader. The process calls started.
+func (s *processSession) launch(resume string, started func()) (*process, error) {
 	if info, err := os.Stat(s.cfg.Cwd); s.cfg.Cwd != "" && (err != nil || !info.IsDir()) {
 		return nil, fmt.Errorf("%s: the workspace %s is not a directory", s.spec.Adapter, s.cfg.Cwd)
 	}
@@ -94,13 +120,13 @@ func (s *processSession) launch(resume string) (*process, error) {
 	if s.shut {
 		return nil, ErrClosed
 	}
-	started, err := procio.Start(procio.Config{
+	running, err := procio.Start(procio.Config{
 		Path: s.spec.Command, Args: s.spec.Args(resume), Dir: s.cfg.Cwd, Env: s.spec.Env, StateDir: s.cfg.StateDir, Box: s.cfg.Box,
 	})
 	if err != nil {
 		return nil, Unstarted(s.spec.Adapter, s.spec.Command, s.spec.NotFound, err)
 	}
-	p := &process{Process: started, lines: &firstLines{marks: s.spec.Marks, give: min(s.spec.StartTime/6, 5*time.Second)}, done: make(chan struct{})}
+	p := &process{Process: running, started: started, lines: &firstLines{marks: s.spec.Marks, give: min(s.spec.StartTime/6, 5*time.Second)}, done: make(chan struct{})}
 	p.starting, p.lines.refuse = context.WithCancelCause(s.life)
 	p.protocol = s.spec.New(Conn{s: s, p: p}, resume)
 	s.proc = p

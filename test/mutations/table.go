@@ -273,5 +273,9 @@ func firstPromises() []mutation {
 			name: "a sign-in reads those of all people", promise: slow, file: "access/accessdb/store.go",
 			text: "` AND owner IN ($3, '')`", other: "` AND ($3 <> '')`", tests: "TestStores", packages: []string{"./access/accessdb"},
 		},
+		{
+			name: "two processes of Codex start at a time", promise: boxed, file: "adapter/codex/runtime.go",
+			text: "make(chan struct{}, 1)", other: "make(chan struct{}, 2)", tests: "TestProcessesOfCodex", packages: []string{"./adapter/codex"},
+		},
 	}
 }
