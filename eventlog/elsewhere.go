@@ -30,6 +30,37 @@ type Owner interface {
 	GiveBack()
 }
 
+// Gateway is a running gateway on the store's database.
+type Gateway struct {
+	// ID is that of the process, as the store notes the owner of a session.
+	ID string
+	// Name stays over restarts.
+	Name string
+	// Address is host:port at which other gateways reach it; "" is none.
+	Address string
+	// Key is the SHA-256 of the public key that it shows there, in the form of an X.509
+	// SubjectPublicKeyInfo.
+	Key []byte
+	// Version is that of the program.
+	Version string
+	// Draining says that the gateway is about to end.
+	Draining bool
+}
+
+// Neighbours is an Owner that knows the other gateways.
+type Neighbours interface {
+	Owner
+	// Self is this gateway.
+	Self() Gateway
+	// Announce tells the others the address and the key of this gateway, and its version.
+	Announce(ctx context.Context, address string, key []byte, version string) error
+	// Gateways are those that run now, this one too, in the order of their names.
+	Gateways(ctx context.Context) ([]Gateway, error)
+	// OwnerOf is the running gateway that owns a session. It is false if none does, so that any
+	// may take it.
+	OwnerOf(ctx context.Context, session string) (owner Gateway, is bool, err error)
+}
+
 // Checked is a Store that asks its database from time to time whether it answers.
 type Checked interface {
 	// Reachable says in a sentence why the database could not be used when it was asked last, or nil.
@@ -73,4 +104,37 @@ func (l *Log) Elsewhere(ctx context.Context) iter.Seq2[string, error] {
 		return s.Elsewhere(ctx)
 	}
 	return nil
+}
+
+// Self is that of the store, the zero Gateway if the store is no Neighbours.
+func (l *Log) Self() Gateway {
+	if s, is := l.Store.(Neighbours); is {
+		return s.Self()
+	}
+	return Gateway{}
+}
+
+// Announce is that of the store, if the store is Neighbours.
+func (l *Log) Announce(ctx context.Context, address string, key []byte, version string) error {
+	if s, is := l.Store.(Neighbours); is {
+		return s.Announce(ctx, address, key, version)
+	}
+	return nil
+}
+
+// Gateways are those of the store, none if the store is no Neighbours.
+func (l *Log) Gateways(ctx context.Context) ([]Gateway, error) {
+	if s, is := l.Store.(Neighbours); is {
+		return orUnavailable(s.Gateways(ctx))
+	}
+	return nil, nil
+}
+
+// OwnerOf is that of the store, false if the store is no Neighbours.
+func (l *Log) OwnerOf(ctx context.Context, session string) (owner Gateway, is bool, err error) {
+	if s, is := l.Store.(Neighbours); is {
+		owner, is, err = s.OwnerOf(ctx, session)
+		return owner, is, unavailable(err)
+	}
+	return Gateway{}, false, nil
 }

@@ -38,6 +38,9 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) 
 
 // converse takes a chat that was read, and finds the stream that answers it.
 func (g *gateway) converse(w http.ResponseWriter, r *http.Request, req chatbody.Request, opts streamOptions, received, began time.Time) (*stream, error) {
+	if done, err := g.chatToOwner(w, r, req); done || err != nil {
+		return nil, err
+	}
 	r, info, err := g.authorizePost(r, req)
 	if err != nil {
 		return nil, err
@@ -156,7 +159,7 @@ func (g *gateway) resumable(r *http.Request, opts streamOptions) (*stream, error
 
 // resumeRoute is resume for those who may see the session.
 func (g *gateway) resumeRoute() handler {
-	return g.member(access.Viewer, g.streaming(g.served(g.resume)), noStream)
+	return g.toOwner(g.member(access.Viewer, g.streaming(g.served(g.resume)), noStream))
 }
 
 // resumeBehindQuery is resume for clients that append /{id}/stream to an api URL
@@ -172,6 +175,6 @@ func (g *gateway) resumeBehindQuery(w http.ResponseWriter, r *http.Request) erro
 	}
 	r = r.Clone(r.Context())
 	r.URL.RawQuery = query
-	r.SetPathValue("id", id)
+	nameStream(r, id)
 	return g.resumeRoute()(w, r)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/tributary-dev/tributary/gateway/agentops"
 	"github.com/tributary-dev/tributary/gateway/authz"
 	"github.com/tributary-dev/tributary/gateway/chatrun"
+	"github.com/tributary-dev/tributary/gateway/cluster"
 	"github.com/tributary-dev/tributary/gateway/limit"
 	"github.com/tributary-dev/tributary/gateway/metrics"
 	"github.com/tributary-dev/tributary/session"
@@ -59,6 +60,8 @@ type Options struct {
 	Guard func(http.Handler) http.Handler
 	// Person finds whom a name means, as access.Guard.Person does; nil: every name is taken as it is.
 	Person func(ctx context.Context, name string) (id string, known bool, err error)
+	// Cluster passes requests for sessions of other gateways on to these; nil: this gateway refuses them.
+	Cluster *cluster.Node
 	// Sockets are the open WebSockets, so that the caller can wait for their end. If
 	// nil, the gateway keeps its own.
 	Sockets *agentops.Sockets
@@ -118,12 +121,18 @@ func New(o Options) http.Handler {
 	g.measureAll()
 	mux := http.NewServeMux()
 	g.carried = http.NewServeMux()
+	passed := http.NewServeMux() // what other gateways pass on: they have counted it, and let it through their guard
 	g.routes(func(pattern string, h handler) {
-		mux.Handle(pattern, g.handle(g.limited(h)))
+		mux.Handle(pattern, g.handle(g.limited(g.toOwner(h))))
 		if slices.Contains(streams(), pattern) {
-			g.carried.Handle(pattern, g.handle(h))
+			g.carried.Handle(pattern, g.handle(g.toOwner(h)))
+		}
+		if pattern != chatRoute {
+			passed.Handle(pattern, g.handle(h))
 		}
 	})
+	passed.Handle(chatRoute, g.handle(g.streaming(g.served(g.passedChat))))
+	o.Cluster.Handle(g.count(noStore(passed)))
 	g.carried.Handle("/", g.handle(func(_ http.ResponseWriter, r *http.Request) error { return nowhere(r) }))
 	g.openRoutes(func(pattern string, h handler) { mux.Handle(pattern, g.handle(h)) })
 	for _, rest := range []string{"/api/", "/metrics", "/healthz", "/readyz"} {

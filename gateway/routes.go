@@ -8,13 +8,16 @@ import (
 
 // This file lists the routes.
 
+// chatRoute is the AI SDK's own, whose body names the session.
+const chatRoute = "POST /api/chat"
+
 // routes names the routes that need a principal. A route with an id needs the role in that
 // session, any other the role in the gateway.
 func (g *gateway) routes(route func(pattern string, h handler)) {
 	in := func(pattern string, need access.Role, h handler) { route(pattern, g.member(need, h, nil)) }
 	all := func(pattern string, need access.Role, h handler) { route(pattern, g.allow(need, h)) }
 
-	route("POST /api/chat", g.anyRole(sized(g.streaming(g.served(g.chat)))))
+	route(chatRoute, g.anyRole(sized(g.streaming(g.served(g.chat)))))
 	route("GET /api/chat", g.connect)
 	route("GET /api/chat/{id}/stream", g.resumeRoute())
 	route("POST /api/chat/{id}/stop", g.member(access.Collaborator, g.stop, stopNothing))

@@ -109,7 +109,7 @@ func framedRequest(ctx context.Context, opening *http.Request, f chatbody.Frame)
 	case chatbody.Send:
 		r.Method = http.MethodPost
 	case chatbody.Resume:
-		r.SetPathValue("id", f.ID)
+		nameStream(r, f.ID)
 	}
 	return r
 }

@@ -2,6 +2,7 @@ package chatbody
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"strings"
@@ -24,6 +25,22 @@ func checkFault(t *testing.T, err error) {
 	}
 	if s := fault.Sentence; !utf8.ValidString(s) || !strings.HasSuffix(s, ".") {
 		t.Errorf("this is no sentence: %q", s)
+	}
+}
+
+// checkForwarded checks that the gateway that has the session gets the request that was read.
+func checkForwarded(t *testing.T, req Request) {
+	t.Helper()
+	text, err := json.Marshal(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var there Request
+	if err := json.Unmarshal(text, &there); err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(req, there, cmp.AllowUnexported(Request{}, answeredMessage{}, Answer{})); d != "" {
+		t.Errorf("the owner gets another request (-read +there):\n%s", d)
 	}
 }
 
@@ -53,6 +70,9 @@ func FuzzRead(f *testing.F) {
 			again, slowErr := read(iotest.OneByteReader(bytes.NewReader(data)), most.body, most.kept, nil)
 			if (err == nil) != (slowErr == nil) || err == nil && !cmp.Equal(req, again, cmp.AllowUnexported(Request{}, answeredMessage{}, Answer{})) {
 				t.Errorf("at once: %+v, %v; byte by byte: %+v, %v", req, err, again, slowErr)
+			}
+			if err == nil {
+				checkForwarded(t, req)
 			}
 			if err != nil || req.User == nil {
 				continue

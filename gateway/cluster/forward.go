@@ -1,0 +1,237 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptrace"
+	"net/http/httputil"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/tributary-dev/tributary/access"
+	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/gateway/refusal"
+	"github.com/tributary-dev/tributary/session"
+)
+
+// This file passes a request on to the owner of its session.
+
+// mostKept bounds a body that is kept, so that it can be sent again.
+const mostKept = 1 << 20
+
+// tryEvery is how long a request waits before it looks for the owner again.
+const tryEvery = 100 * time.Millisecond
+
+// Forward passes a request on to the gateway that owns the session, and passes its answer back. It reports
+// false if this gateway is the one to answer: it owns the session, nobody does, or the owner takes no
+// requests of others.
+func (n *Node) Forward(w http.ResponseWriter, r *http.Request, session string) (done bool, err error) {
+	if n == nil || session == "" || forwarded(r.Context()) {
+		return false, nil
+	}
+	owner, is, err := n.other(r.Context(), session)
+	if err != nil || !is || owner.Address == "" {
+		return false, err
+	}
+	if err := keep(r); err != nil {
+		return false, err
+	}
+	return n.pass(w, r, session, owner)
+}
+
+// ForwardAs is Forward for a request whose body this gateway has read. The owner gets what it has read of it.
+func (n *Node) ForwardAs(w http.ResponseWriter, r *http.Request, session string, body any) (done bool, err error) {
+	if n == nil || forwarded(r.Context()) {
+		return false, nil
+	}
+	owner, is, err := n.other(r.Context(), session)
+	if err != nil || !is || owner.Address == "" {
+		return false, err
+	}
+	text, err := json.Marshal(body)
+	if err != nil {
+		return false, fmt.Errorf("write a request for its owner: %w", err)
+	}
+	to := r.Clone(r.Context())
+	to.Header.Set("Content-Type", "application/json")
+	setBody(to, text)
+	return n.pass(w, to, session, owner)
+}
+
+// keep reads a small body into memory.
+func keep(r *http.Request) error {
+	if r.ContentLength <= 0 || r.ContentLength > mostKept || r.Body == nil {
+		return nil
+	}
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		return refusal.Malformed("The request body ends too early: %v.", err)
+	}
+	setBody(r, text)
+	return nil
+}
+
+func setBody(r *http.Request, text []byte) {
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
+	r.Body, _ = r.GetBody()
+	r.ContentLength = int64(len(text))
+}
+
+// errHere says that this gateway is to answer.
+var errHere = errors.New("no other gateway owns the session")
+
+// pass passes a request on to its owner, or to the next owner.
+func (n *Node) pass(w http.ResponseWriter, r *http.Request, session string, owner eventlog.Gateway) (done bool, err error) {
+	who, err := senderOf(r.Context())
+	if err != nil {
+		return false, err
+	}
+	_, known := access.From(r.Context())
+	proxy := &httputil.ReverseProxy{
+		Transport: &toOwner{n, session, owner}, FlushInterval: -1,
+		ErrorLog: slog.NewLogLogger(n.logger.Handler(), slog.LevelDebug),
+		Rewrite: func(p *httputil.ProxyRequest) {
+			p.Out.URL.Scheme = "https"
+			p.Out.Header = bare(p.Out.Header, !known)
+			p.Out.Header.Set(senderHeader, who)
+			p.Out.Header.Set(sessionHeader, url.QueryEscape(session))
+		},
+		ModifyResponse: func(answer *http.Response) error {
+			for name := range answer.Header { // this gateway has set some of them already
+				w.Header().Del(name)
+			}
+			return nil
+		},
+		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, failed error) { err = failed },
+	}
+	proxy.ServeHTTP(w, r)
+	if errors.Is(err, errHere) {
+		if r.GetBody != nil {
+			r.Body, _ = r.GetBody()
+		}
+		return false, nil
+	}
+	return true, err
+}
+
+// toOwner is the way to the owner of a session.
+type toOwner struct {
+	*Node
+	session string
+	owner   eventlog.Gateway
+}
+
+// RoundTrip implements http.RoundTripper. A request that the owner has not got is sent again, to whoever
+// owns the session then.
+func (t *toOwner) RoundTrip(r *http.Request) (*http.Response, error) {
+	until := time.Now().Add(t.patience)
+	for {
+		answer, sent, err := t.try(r)
+		again := r.GetBody != nil || r.Body == nil || r.Body == http.NoBody
+		if err == nil {
+			if answer.StatusCode != http.StatusMisdirectedRequest {
+				return answer, nil
+			}
+			_ = answer.Body.Close()
+		}
+		switch {
+		case r.Context().Err() != nil:
+			return nil, context.Cause(r.Context()) //nolint:wrapcheck // the client has gone
+		case err != nil && sent && r.Method != http.MethodGet && r.Method != http.MethodHead:
+			t.logger.Warn("a gateway has ended while it had a request", "gateway", t.owner.Name, "session", t.session, "error", err)
+			return nil, &refusal.Error{
+				Status: http.StatusBadGateway, Code: "owner_lost",
+				Sentence: "The gateway that has this session has ended, perhaps after it did what you asked: look at the session before you try again.",
+			}
+		case sent && !again:
+			return nil, session.ErrElsewhere
+		}
+		if err := t.next(r.Context(), until); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// next waits for a moment, and finds the owner again.
+func (t *toOwner) next(ctx context.Context, until time.Time) error {
+	select {
+	case <-time.After(tryEvery):
+	case <-ctx.Done():
+		return context.Cause(ctx) //nolint:wrapcheck // the client has gone
+	}
+	owner, is, err := t.other(ctx, t.session)
+	switch {
+	case err != nil:
+		return err
+	case !is || owner.Address == "":
+		return errHere
+	case time.Now().After(until):
+		return session.ErrElsewhere
+	}
+	t.owner = owner
+	return nil
+}
+
+// try sends the request to the owner once. It reports whether the owner may have got it.
+func (t *toOwner) try(r *http.Request) (_ *http.Response, sent bool, err error) {
+	var wrote atomic.Bool
+	ctx, cut := context.WithCancelCause(context.WithValue(r.Context(), dialedKey{}, t.owner))
+	unhook := context.AfterFunc(t.peer(t.owner), func() { cut(errGone) })
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { wrote.Store(true) }})
+	out := r.Clone(ctx)
+	out.URL.Host = t.owner.Address
+	if r.GetBody != nil {
+		if out.Body, err = r.GetBody(); err != nil {
+			return nil, false, fmt.Errorf("send a request again: %w", err)
+		}
+	}
+	answer, err := t.transport.RoundTrip(out)
+	if err != nil {
+		unhook()
+		cut(nil)
+		return nil, wrote.Load(), err //nolint:wrapcheck // the caller tries again or says more
+	}
+	body := &cutBody{answer.Body, ctx, func() { unhook(); cut(nil) }}
+	answer.Body = body
+	if answer.StatusCode == http.StatusSwitchingProtocols { // the transport leaves such a connection alone
+		context.AfterFunc(ctx, func() { _ = body.ReadCloser.Close() })
+	}
+	return answer, true, nil
+}
+
+// cutBody is an answer whose way to the owner ends with it. That of a WebSocket takes what the client sends, too.
+type cutBody struct {
+	io.ReadCloser
+	way context.Context //nolint:containedctx // ends with the owner
+	end func()
+}
+
+// Read implements io.Reader. An owner that learns of the cut may end its answer as if it were whole.
+func (b *cutBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if errors.Is(err, io.EOF) && b.way.Err() != nil {
+		err = context.Cause(b.way)
+	}
+	return n, err //nolint:wrapcheck // it is that of the answer
+}
+
+// Write implements io.Writer.
+func (b *cutBody) Write(p []byte) (int, error) {
+	if w, is := b.ReadCloser.(io.Writer); is {
+		return w.Write(p) //nolint:wrapcheck // it is that of the connection
+	}
+	return 0, io.ErrClosedPipe
+}
+
+// Close implements io.Closer.
+func (b *cutBody) Close() error {
+	defer b.end()
+	return b.ReadCloser.Close() //nolint:wrapcheck // it is that of the answer
+}
