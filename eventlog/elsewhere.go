@@ -30,6 +30,36 @@ type Owner interface {
 	GiveBack()
 }
 
+// Gateway is a running gateway on the store's database.
+type Gateway struct {
+	ID       string // of the process: "name:process", as owners are called
+	Name     string // of the gateway: stays the same over restarts
+	Address  string // host:port of its cluster listener; "": it has none
+	Key      []byte // SHA-256 of the public key (SPKI) of its cluster listener; nil: it has none
+	Version  string // of the program
+	Draining bool   // it takes no new sessions, and ends with its turns
+}
+
+// Neighbours is an Owner that knows the other gateways.
+type Neighbours interface {
+	Owner
+	// Self is this gateway.
+	Self() Gateway
+	// Announce puts address, key and version on this gateway's row, so that others find it.
+	Announce(ctx context.Context, address string, key []byte, version string) error
+	// Gateways are those that run now, this one too, in the order of their names.
+	Gateways(ctx context.Context) ([]Gateway, error)
+	// OwnerOf is the running gateway that owns a session, false if none does: then any may take it.
+	OwnerOf(ctx context.Context, session string) (Gateway, bool, error)
+}
+
+// DeathNotifier is an Owner that finds out by itself that other gateways have died.
+type DeathNotifier interface {
+	Owner
+	// Died tells after this gateway, before all others, has found one dead. Its sessions have no owner any more.
+	Died() <-chan struct{}
+}
+
 // Checked is a Store that asks its database from time to time whether it answers.
 type Checked interface {
 	// Reachable says in a sentence why the database could not be used when it was asked last, or nil.
@@ -71,6 +101,47 @@ func (l *Log) GiveBack() {
 func (l *Log) Elsewhere(ctx context.Context) iter.Seq2[string, error] {
 	if s, is := l.Store.(Shared); is {
 		return s.Elsewhere(ctx)
+	}
+	return nil
+}
+
+// Self is that of the store, the zero Gateway if the store knows no others.
+func (l *Log) Self() Gateway {
+	if s, is := l.Store.(Neighbours); is {
+		return s.Self()
+	}
+	return Gateway{}
+}
+
+// Announce is that of the store, if the store knows other gateways.
+func (l *Log) Announce(ctx context.Context, address string, key []byte, version string) error {
+	if s, is := l.Store.(Neighbours); is {
+		return unavailable(s.Announce(ctx, address, key, version))
+	}
+	return nil
+}
+
+// Gateways are those of the store, none if the store knows no others.
+func (l *Log) Gateways(ctx context.Context) ([]Gateway, error) {
+	if s, is := l.Store.(Neighbours); is {
+		return orUnavailable(s.Gateways(ctx))
+	}
+	return nil, nil
+}
+
+// OwnerOf is that of the store, false if the store knows no other gateways.
+func (l *Log) OwnerOf(ctx context.Context, session string) (Gateway, bool, error) {
+	if s, is := l.Store.(Neighbours); is {
+		g, owned, err := s.OwnerOf(ctx, session)
+		return g, owned, unavailable(err)
+	}
+	return Gateway{}, false, nil
+}
+
+// Died is that of the store, nil if the store tells of no deaths.
+func (l *Log) Died() <-chan struct{} {
+	if s, is := l.Store.(DeathNotifier); is {
+		return s.Died()
 	}
 	return nil
 }
