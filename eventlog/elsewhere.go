@@ -32,19 +32,12 @@ type Owner interface {
 
 // Gateway is a running gateway on the store's database.
 type Gateway struct {
-	// ID is that of the process, as the store notes the owner of a session.
-	ID string
-	// Name stays over restarts.
-	Name string
-	// Address is host:port at which other gateways reach it; "" is none.
-	Address string
-	// Key is the SHA-256 of the public key that it shows there, in the form of an X.509
-	// SubjectPublicKeyInfo.
-	Key []byte
-	// Version is that of the program.
-	Version string
-	// Draining says that the gateway is about to end.
-	Draining bool
+	ID       string // of the process: "name:process", as owners are called
+	Name     string // of the gateway: stays the same over restarts
+	Address  string // host:port of its cluster listener; "": it has none
+	Key      []byte // SHA-256 of the public key (SPKI) of its cluster listener; nil: it has none
+	Version  string // of the program
+	Draining bool   // it takes no new sessions, and ends with its turns
 }
 
 // Neighbours is an Owner that knows the other gateways.
@@ -52,13 +45,19 @@ type Neighbours interface {
 	Owner
 	// Self is this gateway.
 	Self() Gateway
-	// Announce tells the others the address and the key of this gateway, and its version.
+	// Announce puts address, key and version on this gateway's row, so that others find it.
 	Announce(ctx context.Context, address string, key []byte, version string) error
 	// Gateways are those that run now, this one too, in the order of their names.
 	Gateways(ctx context.Context) ([]Gateway, error)
-	// OwnerOf is the running gateway that owns a session. It is false if none does, so that any
-	// may take it.
-	OwnerOf(ctx context.Context, session string) (owner Gateway, is bool, err error)
+	// OwnerOf is the running gateway that owns a session, false if none does: then any may take it.
+	OwnerOf(ctx context.Context, session string) (Gateway, bool, error)
+}
+
+// DeathNotifier is an Owner that finds out by itself that other gateways have died.
+type DeathNotifier interface {
+	Owner
+	// Died tells after this gateway, before all others, has found one dead. Its sessions have no owner any more.
+	Died() <-chan struct{}
 }
 
 // Checked is a Store that asks its database from time to time whether it answers.
@@ -106,7 +105,7 @@ func (l *Log) Elsewhere(ctx context.Context) iter.Seq2[string, error] {
 	return nil
 }
 
-// Self is that of the store, the zero Gateway if the store is no Neighbours.
+// Self is that of the store, the zero Gateway if the store knows no others.
 func (l *Log) Self() Gateway {
 	if s, is := l.Store.(Neighbours); is {
 		return s.Self()
@@ -114,15 +113,15 @@ func (l *Log) Self() Gateway {
 	return Gateway{}
 }
 
-// Announce is that of the store, if the store is Neighbours.
+// Announce is that of the store, if the store knows other gateways.
 func (l *Log) Announce(ctx context.Context, address string, key []byte, version string) error {
 	if s, is := l.Store.(Neighbours); is {
-		return s.Announce(ctx, address, key, version)
+		return unavailable(s.Announce(ctx, address, key, version))
 	}
 	return nil
 }
 
-// Gateways are those of the store, none if the store is no Neighbours.
+// Gateways are those of the store, none if the store knows no others.
 func (l *Log) Gateways(ctx context.Context) ([]Gateway, error) {
 	if s, is := l.Store.(Neighbours); is {
 		return orUnavailable(s.Gateways(ctx))
@@ -130,11 +129,19 @@ func (l *Log) Gateways(ctx context.Context) ([]Gateway, error) {
 	return nil, nil
 }
 
-// OwnerOf is that of the store, false if the store is no Neighbours.
-func (l *Log) OwnerOf(ctx context.Context, session string) (owner Gateway, is bool, err error) {
+// OwnerOf is that of the store, false if the store knows no other gateways.
+func (l *Log) OwnerOf(ctx context.Context, session string) (Gateway, bool, error) {
 	if s, is := l.Store.(Neighbours); is {
-		owner, is, err = s.OwnerOf(ctx, session)
-		return owner, is, unavailable(err)
+		g, owned, err := s.OwnerOf(ctx, session)
+		return g, owned, unavailable(err)
 	}
 	return Gateway{}, false, nil
+}
+
+// Died is that of the store, nil if the store tells of no deaths.
+func (l *Log) Died() <-chan struct{} {
+	if s, is := l.Store.(DeathNotifier); is {
+		return s.Died()
+	}
+	return nil
 }

@@ -131,6 +131,9 @@ func (s *lockFree) Term(ctx context.Context, id string) (uint64, error) {
 	return (&eventlog.Log{Store: s.Store}).Term(ctx, id)
 }
 
+// Died implements eventlog.DeathNotifier, if the store does.
+func (s *lockFree) Died() <-chan struct{} { return (&eventlog.Log{Store: s.Store}).Died() }
+
 // GiveBack implements eventlog.Owner, if the store does.
 func (s *lockFree) GiveBack() { (&eventlog.Log{Store: s.Store}).GiveBack() }
 

@@ -221,15 +221,21 @@ func (l *activeSession) retryTakeUp() {
 // logFailed is the sentence of a turn that the log has failed.
 const logFailed = "The gateway could not write its log, so the turn was ended."
 
-// orphansEvery is how often a gateway looks for turns of others on the database that have died. The lease of
-// a dead gateway lasts 15 s longer.
+// orphansEvery is how often a gateway looks for turns of others on the database that have died. The one that finds
+// another one dead looks at once. The others do so in case that it dies, too.
 const orphansEvery = 5 * time.Second
 
 // watchOrphans goes on with the open turns of gateways that have died, or closes them. A session whose
 // turns this gateway has lost itself is left to others: the store never takes records of such turns from here.
 func (h *Hub) watchOrphans() {
 	lost := map[string]bool{}
-	for sleep(h.ctx, orphansEvery); h.ctx.Err() == nil; sleep(h.ctx, orphansEvery) {
+	for died := h.Log.Died(); ; {
+		select {
+		case <-died:
+		case <-time.After(orphansEvery):
+		case <-h.ctx.Done():
+			return
+		}
 		for e, err := range h.Log.List(h.ctx, eventlog.Query{Phases: []eventlog.Phase{eventlog.Open}}) {
 			if err != nil || h.refuses() {
 				break // the next look finds them

@@ -83,7 +83,7 @@ func (s *Store) number(o *op, events []trace.Event) error {
 	se.mu.Lock()
 	se.last = o.last
 	defer se.mu.Unlock()
-	if !o.durable() && se.visible() == se.last && se.term != 0 && s.isLeased(se) {
+	if !o.durable() && se.visible() == se.last && se.term != 0 && s.isSure() {
 		o.show(s)
 		return nil
 	}

@@ -50,6 +50,8 @@ type db struct {
 	exclusive bool
 	// now is an expression for the database's clock, in milliseconds since 1970.
 	now string
+	// share has a row stay as it is until the transaction ends, at the end of a SELECT; empty if one transaction runs at a time.
+	share string
 	// attempt bounds one attempt at a read or a transaction that moves few bytes (0: not).
 	attempt time.Duration
 
@@ -107,7 +109,7 @@ func (d *db) bounded(ctx context.Context, bytes int) (context.Context, context.C
 
 // migrate brings the schema to this program's version. A newer one is an error, and so is an older
 // one that gateways use which could not go on with this one.
-func (d *db) migrate(ctx context.Context, postgres bool, gateway string, logger *slog.Logger) error {
+func (d *db) migrate(ctx context.Context, postgres bool, owner string, logger *slog.Logger) error {
 	s, alone, err := migrations(postgres)
 	if err != nil {
 		return err
@@ -116,7 +118,7 @@ func (d *db) migrate(ctx context.Context, postgres bool, gateway string, logger 
 		if !postgres || there == 0 || there >= alone {
 			return nil
 		}
-		return d.alone(ctx, tx, gateway, there, alone)
+		return d.alone(ctx, tx, nameOf(owner), there, alone)
 	}
 	if err := s.Up(ctx, d.write, logger); err != nil {
 		return err
@@ -124,8 +126,8 @@ func (d *db) migrate(ctx context.Context, postgres bool, gateway string, logger 
 	if !postgres {
 		return nil
 	}
-	d.present = &presence{db: d}
-	if _, err := d.present.join(ctx); err != nil {
+	d.present = &presence{db: d, lock: lockOf(owner)}
+	if _, _, err := d.present.connection(ctx); err != nil {
 		return err
 	}
 	_, err = s.Check(ctx, d.write) // a newer program may have come in between

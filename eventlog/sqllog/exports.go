@@ -65,9 +65,8 @@ func (s *Store) Unsent(ctx context.Context, exporter string, q eventlog.UnsentQu
 	}
 	of, args := ofAgents(q.Agents, []any{exporter, since, q.After.Session, q.Limit})
 	if !s.db.exclusive {
-		mine := s.gateway + ":"
-		args = append(args, len(mine), mine)
-		of += fmt.Sprintf(` AND NOT EXISTS (SELECT 1 FROM places p WHERE p.session = s.id AND p.owner <> '' AND substr(p.owner, 1, $%d) <> $%d AND p.lease_until > %s)`, len(args)-1, len(args), s.db.now)
+		args = append(args, s.gateway)
+		of += fmt.Sprintf(` AND NOT EXISTS (SELECT 1 FROM places p JOIN gateways g ON g.id = p.owner WHERE p.session = s.id AND g.name <> $%d AND %s)`, len(args), s.db.runs())
 	}
 	err = s.read(ctx, func(ctx context.Context) error {
 		all = nil

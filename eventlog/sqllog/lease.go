@@ -2,7 +2,6 @@ package sqllog
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"maps"
 	"slices"
@@ -14,50 +13,26 @@ import (
 
 // This file knows until when this gateway owns its sessions.
 
-var (
-	_ eventlog.Owner   = (*Store)(nil)
-	_ eventlog.Checked = (*Store)(nil)
-)
+var _ eventlog.Checked = (*Store)(nil)
 
 // uptime is the monotonic time since the store was opened, in nanoseconds.
 func (s *Store) uptime() int64 { return int64(time.Since(s.began)) }
 
-// isLeased reports whether no other gateway can have taken the session. The lease counts from the
-// beginning of the transaction that wrote it, so it is over here before it is over in the database.
-func (s *Store) isLeased(se *session) bool {
-	return s.db.exclusive || s.uptime()-max(se.leased.Load(), s.renewed.Load()) < int64(s.opts.Lease)
+// isLeased reports whether the lease of this gateway is not over.
+func (s *Store) isLeased() bool {
+	return s.db.exclusive || s.uptime()-s.renewed.Load() < int64(s.opts.Lease)
+}
+
+// isSure reports whether no other gateway can have taken a session of this one: the lease was renewed so lately that nobody
+// judges this gateway dead.
+func (s *Store) isSure() bool {
+	return s.db.exclusive || s.uptime()-s.renewed.Load() < int64(min(judgeAfter, s.opts.Lease))
 }
 
 // isElsewhere reports whether another gateway has the session. An earlier process of this gateway
 // has none.
 func (s *Store) isElsewhere(now standing) bool {
 	return now.owner != "" && now.alive && !s.db.exclusive && !strings.HasPrefix(now.owner, s.gateway+":")
-}
-
-// renewal renews the leases of all sessions of this gateway. If it comes too late, others may have
-// taken some of them in between: these are lost.
-func (s *Store) renewal(now time.Time) *op {
-	var at int64
-	var kept map[string]ownership // nil: all
-	return &op{
-		began: now,
-		do: func(ctx context.Context, tx *sql.Tx) (err error) {
-			at, kept = s.uptime(), nil
-			if _, err = s.db.exec(ctx, tx, `UPDATE places SET lease_until = `+s.db.now+` + $2 WHERE owner = $1`, s.owner, s.opts.Lease.Milliseconds()); err != nil {
-				return err
-			}
-			if at-s.renewed.Load() >= int64(s.opts.Lease) {
-				kept, err = owners(tx.QueryContext(ctx, `SELECT session, owner, term FROM places WHERE owner = $1`, s.owner))
-			}
-			return err
-		},
-		then: func() {
-			if kept != nil {
-				s.keepOnly(kept)
-			}
-			s.renewed.Store(at) // last: from now on those that are left are leased
-		},
-	}
 }
 
 // keepOnly loses the sessions that were taken by others.
@@ -90,7 +65,7 @@ func (s *Store) Owned(id string) uint64 {
 	s.mu.Unlock()
 	se.mu.Lock()
 	defer se.mu.Unlock()
-	if !se.loaded || se.lost || !s.isLeased(se) {
+	if !se.loaded || se.lost || !s.isLeased() {
 		return 0
 	}
 	return uint64(se.term) //nolint:gosec // it counts from 1

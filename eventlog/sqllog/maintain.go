@@ -37,7 +37,7 @@ func (s *Store) arm() {
 }
 
 // sweep drops the ephemeral records of turns that are over, and their durable ones that are not
-// new. It renews the leases, and gives back the sessions that were not used for a while.
+// new. It gives back the sessions that were not used for a while.
 func (s *Store) sweep() {
 	now := time.Now()
 	s.mu.Lock()
@@ -45,14 +45,7 @@ func (s *Store) sweep() {
 		s.mu.Unlock()
 		return
 	}
-	renew := !s.db.exclusive && now.Sub(s.renewing) >= s.opts.Lease/3
-	if renew {
-		s.renewing = now
-	}
 	s.mu.Unlock()
-	if renew {
-		s.enqueue(s.renewal(now))
-	}
 	for _, se := range s.all() {
 		se.mu.Lock()
 		s.resize(se, func(live *liveBuffer) {
@@ -92,7 +85,7 @@ func (s *Store) release(se *session, now time.Time) {
 	}
 }
 
-const freePlace = `UPDATE places SET owner = '', lease_until = 0 WHERE session = $1`
+const freePlace = `UPDATE places SET owner = '' WHERE session = $1`
 
 // free has the writer give a session back. The caller holds the session's lock.
 func (s *Store) free(se *session) *op {
@@ -105,7 +98,7 @@ func (s *Store) free(se *session) *op {
 	return o
 }
 
-// releaseAll gives back all sessions.
+// releaseAll gives back all sessions, and then removes the row of this gateway.
 func (s *Store) releaseAll() error {
 	var ops []*op
 	for _, se := range s.all() {
@@ -117,6 +110,9 @@ func (s *Store) releaseAll() error {
 			ops = append(ops, s.free(se))
 		}
 		se.mu.Unlock()
+	}
+	if !s.db.exclusive {
+		ops = append(ops, s.deregister())
 	}
 	var err error
 	for _, o := range ops {

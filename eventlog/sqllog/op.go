@@ -130,7 +130,6 @@ func (o *op) complete(s *Store, err error) {
 		if err == nil {
 			if se.term == 0 {
 				se.term = se.seen + 1
-				se.leased.Store(s.attempted)
 			}
 			if o.first != 0 {
 				o.show(s)

@@ -23,7 +23,7 @@ type standing struct {
 	place
 	owner                 string
 	term                  int64
-	alive                 bool // the owner's lease is not over
+	alive                 bool // the owner runs
 	peopled               bool // it has members
 	durable, checkpointed uint64
 }
@@ -71,10 +71,10 @@ func (s *Store) stands(ctx context.Context, id string) (now standing, err error)
 	var owner str
 	var term, durable, checkpointed num
 	now.place, err = scanPlace(s.db.read.QueryRowContext(ctx, `SELECT COALESCE(p.session, $1), COALESCE(last, 0), COALESCE(deleted_through, 0), COALESCE(registered, 0), COALESCE(sum, $2),
-			COALESCE(owner, ''), COALESCE(term, 0), COALESCE(lease_until > `+s.db.now+`, $3), newest, kept,
+			COALESCE(owner, ''), COALESCE(term, 0), EXISTS (SELECT 1 FROM gateways g WHERE g.id = p.owner AND `+s.db.runs()+`), newest, kept,
 			EXISTS (SELECT 1 FROM members WHERE session = $1)
 		FROM (SELECT COALESCE((SELECT max(seq) FROM records WHERE session = $1), 0) AS newest, COALESCE((SELECT max(seq) FROM checkpoints WHERE session = $1), 0) AS kept) AS numbers
-		LEFT JOIN places p ON p.session = $1`, id, place{session: id}.sum(), false).Scan, &owner, &term, &now.alive, &durable, &checkpointed, &now.peopled)
+		LEFT JOIN places p ON p.session = $1`, id, place{session: id}.sum()).Scan, &owner, &term, &now.alive, &durable, &checkpointed, &now.peopled)
 	now.owner, now.term, now.durable, now.checkpointed = string(owner), int64(term), durable.seq(), checkpointed.seq()
 	if err == nil && (now.session == "" || term == 0 && (durable+checkpointed != 0 || now.peopled)) {
 		return now, s.damage(id, "what says which of its records count")

@@ -27,7 +27,7 @@ const (
 )
 
 // openPostgres connects to a database that others may use too.
-func openPostgres(ctx context.Context, o Options, gateway string) (_ *db, err error) {
+func openPostgres(ctx context.Context, o Options, owner string) (_ *db, err error) {
 	config, err := pgx.ParseConfig(o.URL)
 	if err != nil {
 		return nil, errors.New("the URL of the database (--db) cannot be read: write postgres://user:password@host:5432/database, and %XX for characters that mean something in a URL")
@@ -48,7 +48,7 @@ func openPostgres(ctx context.Context, o Options, gateway string) (_ *db, err er
 	}
 	p, w := pool(connections), pool(writers)
 	d := &db{
-		read: &reader{DB: p}, write: w, now: `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)`, attempt: attempt,
+		read: &reader{DB: p}, write: w, now: `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)`, share: ` FOR SHARE`, attempt: attempt,
 		begin: func(ctx context.Context, sync bool) (*sql.Tx, error) { return beginPostgres(ctx, w, sync) },
 		exec: func(ctx context.Context, tx *sql.Tx, query string, args ...any) (int64, error) {
 			return affected(tx.ExecContext(ctx, query, args...))
@@ -74,7 +74,7 @@ func openPostgres(ctx context.Context, o Options, gateway string) (_ *db, err er
 	if version /= 10000; version < oldestServer {
 		return nil, fmt.Errorf("it is PostgreSQL %d, and Tributary needs %d or newer", version, oldestServer)
 	}
-	if err := d.migrate(ctx, true, gateway, o.Logger); err != nil {
+	if err := d.migrate(ctx, true, owner, o.Logger); err != nil {
 		return nil, err
 	}
 	return d, nil

@@ -1,6 +1,7 @@
 package sqllog
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -21,40 +22,44 @@ const (
 	// long it waits for the answer.
 	presenceEvery  = time.Second
 	presenceWithin = 2 * time.Second
+	// leasesThrough is the step that takes the leases of sessions away.
+	leasesThrough = 10
 	// aloneMark begins the comment in a step of the schema beside which no older gateway can run.
 	aloneMark = "-- alone:"
 )
 
-// presence is the lock that this gateway holds while it runs.
+// presence is the locks that this gateway holds while it runs: its share, and its own (lockOf). The connection with
+// them is keepRow's.
 type presence struct {
-	db *db
+	db   *db
+	lock int64 // its own
 
-	mu      sync.Mutex
-	conn    *sql.Conn // has the lock; nil: it was lost
-	release func()    // gives it back, and closes the connection
-	since   time.Time // when the database began not to answer; zero: it answers
+	conn   *sql.Conn // nil: it was lost
+	locked bool      // the connection has its own lock
+
+	mu     sync.Mutex
+	failed error     // of the newest renewal
+	since  time.Time // when the database began not to answer; zero: it answers
 }
 
-// join waits for its share of the lock, as long as another gateway changes the schema.
-func (p *presence) join(ctx context.Context) (*sql.Conn, error) {
-	conn, err := p.db.write.Conn(ctx)
-	if err != nil {
-		return nil, err
+// connection waits for its share of the lock, as long as another gateway changes the schema. Its own lock it takes as soon
+// as it can: the server may notice late that the connection before was lost.
+func (p *presence) connection(ctx context.Context) (_ *sql.Conn, joined bool, err error) {
+	if p.conn == nil {
+		conn, err := p.db.write.Conn(ctx)
+		if err != nil {
+			return nil, false, err
+		}
+		if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock_shared($1)`, int64(presenceID)); err != nil {
+			discard(conn)
+			return nil, false, err
+		}
+		p.conn, p.locked, joined = conn, false, true
 	}
-	if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock_shared($1)`, int64(presenceID)); err != nil {
-		discard(conn)
-		return nil, err
+	if !p.locked {
+		err = p.conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, p.lock).Scan(&p.locked)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.conn = conn
-	p.release = func() { // a server may notice the end of a connection late, and a newer program may start at once
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), presenceWithin)
-		defer cancel()
-		_, _ = conn.ExecContext(ctx, `SELECT pg_advisory_unlock_shared($1)`, int64(presenceID)) // a connection that is lost holds nothing
-		discard(conn)
-	}
-	return conn, nil
+	return p.conn, joined, err
 }
 
 // discard closes a connection of a pool for good: with it go its locks.
@@ -63,32 +68,37 @@ func discard(conn *sql.Conn) {
 	_ = conn.Close() // it is bad
 }
 
-// leave gives the share back.
-func (p *presence) leave() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// drop closes the connection.
+func (p *presence) drop() {
 	if p.conn != nil {
-		p.release()
+		discard(p.conn)
 		p.conn = nil
 	}
 }
 
-// look asks the database for what each prompt needs. It joins again after the connection was lost.
+// leave gives the locks back: a server may notice the end of a connection late, and a newer program may start at once.
+func (p *presence) leave() {
+	if p.conn != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), presenceWithin)
+		defer cancel()
+		_, _ = p.conn.ExecContext(ctx, `SELECT pg_advisory_unlock_all()`) // a connection that is lost holds nothing
+		p.drop()
+	}
+}
+
+// note keeps how the newest renewal went.
+func (p *presence) note(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failed = err
+}
+
+// look asks the database for what each prompt needs.
 func (p *presence) look(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, presenceWithin)
 	defer cancel()
-	p.mu.Lock()
-	conn := p.conn
-	p.mu.Unlock()
-	if conn == nil {
-		var err error
-		if conn, err = p.join(ctx); err != nil {
-			return err
-		}
-	}
 	var standby bool
-	if err := conn.QueryRowContext(ctx, `SELECT pg_is_in_recovery()`).Scan(&standby); err != nil {
-		p.leave()
+	if err := p.db.read.QueryRowContext(ctx, `SELECT pg_is_in_recovery()`).Scan(&standby); err != nil {
 		return err
 	}
 	if standby {
@@ -98,7 +108,9 @@ func (p *presence) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return rows.Close()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return cmp.Or(rows.Close(), p.failed)
 }
 
 // keepPresent looks again and again until the store closes.
@@ -154,16 +166,16 @@ func (s *Store) waits(began time.Time) bool {
 }
 
 // alone keeps other gateways out until a transaction ends. It is an error if some run, which a step of the schema
-// would break. Gateways of releases before the lock show by their leases that they run. Earlier processes of this
-// gateway do not count.
+// would break. Gateways of releases before the lock show by the leases of their sessions that they run, in a schema that
+// has these. Earlier processes of this gateway do not count.
 func (d *db) alone(ctx context.Context, tx *sql.Tx, gateway string, there, needs int64) error {
-	var held, owned bool
-	if err := tx.QueryRowContext(ctx, `SELECT pg_try_advisory_xact_lock($1), EXISTS (SELECT 1 FROM places WHERE owner <> '' AND NOT starts_with(owner, $2) AND lease_until > `+d.now+`)`,
-		int64(presenceID), gateway+":").Scan(&held, &owned); err != nil {
-		return err
+	var free, owned bool
+	err := tx.QueryRowContext(ctx, `SELECT pg_try_advisory_xact_lock($1)`, int64(presenceID)).Scan(&free)
+	if err == nil && free && there < leasesThrough {
+		err = tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM places WHERE owner <> '' AND NOT starts_with(owner, $1) AND lease_until > `+d.now+`)`, gateway+":").Scan(&owned)
 	}
-	if !held || owned {
-		return fmt.Errorf("its schema has version %d, and the gateways that run on it now cannot go on with version %d: stop all of them first, then start this program", there, needs)
+	if err == nil && (!free || owned) {
+		err = fmt.Errorf("its schema has version %d, and the gateways that run on it now cannot go on with version %d: stop all of them first, then start this program", there, needs)
 	}
-	return nil
+	return err
 }

@@ -40,7 +40,7 @@ func (r *recovery) tablesOf(ctx context.Context) (all []table, err error) {
 		}
 		return nil
 	}, `SELECT l.name, group_concat(c.name, ' '), group_concat(c.name || ' %[1]s', ', ' ORDER BY pk) FILTER (WHERE pk > 0), min(c.name) FILTER (WHERE pk = 1), wr
-		FROM pragma_table_list l, pragma_table_info(l.name) c WHERE l.schema = 'main' AND l.type = 'table' AND l.name NOT LIKE 'sqlite_%' AND l.name NOT IN ('goose_db_version', 'store', 'searched')
+		FROM pragma_table_list l, pragma_table_info(l.name) c WHERE l.schema = 'main' AND l.type = 'table' AND l.name NOT LIKE 'sqlite_%' AND l.name NOT IN ('goose_db_version', 'store', 'searched', 'gateways')
 		GROUP BY l.name ORDER BY l.name`)
 	return all, err
 }

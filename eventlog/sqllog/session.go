@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/tributary-dev/tributary/eventlog"
@@ -32,11 +31,10 @@ type session struct {
 
 	mu     sync.Mutex
 	loaded bool
-	place  place        // as it is in the database; the writer's, once it is loaded
-	seen   int64        // the term that the database had when the session was loaded
-	term   int64        // ours; 0 until the first transaction has taken the session
-	leased atomic.Int64 // when the transaction began that took the session; see Store.uptime
-	lost   bool         // somebody else has the session now
+	place  place // as it is in the database; the writer's, once it is loaded
+	seen   int64 // the term that the database had when the session was loaded
+	term   int64 // ours; 0 until the first transaction has taken the session
+	lost   bool  // somebody else has the session now
 	// Numbers up to last are given. Records up to durable are committed, and those up to
 	// deletedThrough deleted.
 	last, durable, deletedThrough uint64

@@ -39,9 +39,9 @@ type Store struct {
 	liveBytes atomic.Int64 // of all sessions
 	damages   damages
 
-	began     time.Time    // of uptime
-	renewed   atomic.Int64 // when the transaction began that renewed the leases last; see uptime
-	attempted int64        // when the writer's newest transaction began; the writer's
+	began   time.Time     // of uptime
+	renewed atomic.Int64  // when the statement began that renewed the lease last; see uptime
+	died    chan struct{} // has one when another gateway has died
 
 	awaySince time.Time // when the database went away; zero: it is there; the writer's
 	awaySaid  time.Time // when that was logged last; the writer's
@@ -57,8 +57,8 @@ type Store struct {
 	toIndex       map[string]struct{} // sessions that have changed since the index has got what they have
 	checkpointer  *time.Timer
 	sweeper       *time.Timer
-	renewing      time.Time // when the leases were last given to the writer to be renewed
-	draining      bool      // sessions are given back at their last use
+	announced     eventlog.Gateway // what others are to know of this gateway
+	draining      bool             // sessions are given back at their last use
 }
 
 var _ eventlog.Store = (*Store)(nil)
@@ -68,7 +68,7 @@ var _ eventlog.Store = (*Store)(nil)
 func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	s := &Store{
 		opts: o.withDefaults(), began: time.Now(), inspected: make(chan struct{}), closing: make(chan struct{}), more: make(chan struct{}, 1), stop: make(chan struct{}), written: make(chan struct{}),
-		sessions: map[string]*session{}, fenced: map[string]map[string]struct{}{}, toIndex: map[string]struct{}{}, moreToIndex: make(chan struct{}, 1),
+		sessions: map[string]*session{}, fenced: map[string]map[string]struct{}{}, died: make(chan struct{}, 1), toIndex: map[string]struct{}{}, moreToIndex: make(chan struct{}, 1),
 		damages: damages{sessions: map[string]map[string]struct{}{}},
 	}
 	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
@@ -85,6 +85,9 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	s.eraseRest(ctx)
 	s.calls.Go(s.inspect)
 	s.calls.Go(s.keepIndex)
+	if !s.db.exclusive {
+		s.calls.Go(s.keepRow)
+	}
 	if s.db.present != nil {
 		s.calls.Go(s.keepPresent)
 	}
@@ -108,7 +111,7 @@ func (s *Store) start(ctx context.Context) (err error) {
 	s.gateway = cmp.Or(known, rand.Text())
 	s.owner = s.gateway + ":" + rand.Text()[:8]
 	if s.opts.URL != "" {
-		s.db, err = openPostgres(ctx, s.opts, s.gateway)
+		s.db, err = openPostgres(ctx, s.opts, s.owner)
 	} else {
 		s.db, err = openSQLite(ctx, s.opts)
 	}
@@ -116,6 +119,9 @@ func (s *Store) start(ctx context.Context) (err error) {
 		return err
 	}
 	if err := s.readEpoch(ctx, lost); err != nil {
+		return s.db.sentence(err)
+	}
+	if err := s.register(ctx); err != nil {
 		return s.db.sentence(err)
 	}
 	return s.writeName(true)

@@ -19,11 +19,13 @@ const (
 )
 
 // take is the statement that makes a gateway the owner of a session, unless somebody
-// else has taken it since the term before was read.
+// else has taken it since the term before was read, or its owner has renewed its lease. An owner that
+// renews at the same time waits, and then sees what was taken.
 func (d *db) take() string {
-	return `INSERT INTO places (session, owner, term, lease_until, sum) VALUES ($1, $2, $3, ` + d.now + ` + $4, $5)
-		ON CONFLICT (session) DO UPDATE SET owner = excluded.owner, term = excluded.term, lease_until = excluded.lease_until
-		WHERE places.term = excluded.term - 1 OR (places.term = excluded.term AND places.owner = excluded.owner)`
+	return `INSERT INTO places (session, owner, term, sum) VALUES ($1, $2, $3, $4)
+		ON CONFLICT (session) DO UPDATE SET owner = excluded.owner, term = excluded.term
+		WHERE (places.term = excluded.term - 1 OR (places.term = excluded.term AND places.owner = excluded.owner))
+			AND NOT COALESCE((SELECT ` + d.runs() + ` FROM gateways g WHERE g.id = places.owner AND g.name <> $5` + d.share + `), false)`
 }
 
 // transact does the ops inside the transaction. Ops of a session that this
@@ -132,7 +134,7 @@ func (s *Store) own(ctx context.Context, tx *sql.Tx, ops []*op) (refused map[*se
 			continue
 		}
 		n, err := s.db.exec(ctx, tx, s.db.take(),
-			se.id, s.owner, se.seen+1, s.opts.Lease.Milliseconds(), place{session: se.id}.sum())
+			se.id, s.owner, se.seen+1, place{session: se.id}.sum(), s.gateway)
 		if err != nil {
 			return nil, err
 		}

@@ -119,7 +119,11 @@ func (s *Store) sayBack() {
 func (s *Store) expire(ops []*op, err error) []*op {
 	return slices.DeleteFunc(ops, func(o *op) bool {
 		o.tried = true
-		if time.Since(o.began) < s.opts.Patience && time.Since(s.awaySince) < s.opts.Lease {
+		patience := s.opts.Patience
+		if o.records != nil && !o.durable() { // text that is shown without the database while that is there
+			patience = s.opts.Lease
+		}
+		if time.Since(o.began) < patience && time.Since(s.awaySince) < s.opts.Lease {
 			return false
 		}
 		o.complete(s, s.db.sentence(err))
@@ -135,7 +139,7 @@ func (s *Store) commit(ops []*op) ([]error, error) {
 	var writing []*op
 	for _, o := range ops {
 		size += o.size()
-		if o.writes() || o.records != nil && !s.isLeased(o.se) {
+		if o.writes() || o.records != nil && !s.isSure() {
 			writing = append(writing, o)
 			sync = sync || o.synced()
 		}
@@ -143,7 +147,6 @@ func (s *Store) commit(ops []*op) ([]error, error) {
 	if len(writing) == 0 {
 		return verdicts, nil
 	}
-	s.attempted = s.uptime()
 	ctx, cancel := s.db.bounded(s.life, size)
 	defer cancel()
 	tx, err := s.db.begin(ctx, sync)

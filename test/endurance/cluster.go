@@ -262,7 +262,7 @@ func (b *bench) owners(ctx context.Context, name string, t *results) error {
 	if err != nil {
 		return err
 	}
-	if err := b.postgres.Run(name, `UPDATE places SET owner = 'other:1', lease_until = lease_until + 3600000`); err != nil {
+	if err := b.postgres.Run(name, `UPDATE places SET owner = 'other:1'`); err != nil {
 		return err
 	}
 	body := map[string]any{"id": "y", "trigger": "submit-message", "messages": []any{map[string]any{"id": "u2", "role": "user", "parts": []any{map[string]string{"type": "text", "text": "hello"}}}}}

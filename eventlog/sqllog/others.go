@@ -1,0 +1,116 @@
+package sqllog
+
+import (
+	"context"
+	"hash/fnv"
+	"time"
+)
+
+// This file finds out that another gateway has died.
+
+const (
+	// judgeAfter is for how long a gateway whose lock is free may renew nothing before others judge it
+	// dead. A gateway shows no text without the database for longer than that after a renewal.
+	judgeAfter = 800 * time.Millisecond
+	// freeFor is how long its lock is free by then.
+	freeFor = 300 * time.Millisecond
+)
+
+// lockOf is the advisory lock in PostgreSQL that the process of a gateway holds, on the connection by which it
+// renews its lease. The server frees it when the process ends, and not when the process is stopped.
+func lockOf(id string) int64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte("tributary gateway " + id)) // it takes everything
+	return int64(h.Sum64())                           //nolint:gosec // any bits are a lock
+}
+
+// sign is what this gateway has seen of another one.
+type sign struct {
+	lease int64     // as its row has it
+	since time.Time // when it was seen so first
+	free  time.Time // when its lock was found free first; zero: it was held
+}
+
+// others are the other gateways on the database. Only keepRow uses them.
+type others struct {
+	s    *Store
+	seen map[string]sign
+	// steady is since when this gateway has renewed its own lease in time, on one connection. One that
+	// could not for a moment of the last lease judges nobody: what kept it from the database may keep all.
+	steady time.Time
+}
+
+// suspect is a gateway that has not renewed its lease since the look before.
+type suspect struct {
+	id          string
+	lock, lease int64
+	over        bool // its lease
+}
+
+// look compares the rows of the others with the look before.
+func (o *others) look(ctx context.Context, on rowSession) error {
+	began := time.Now()
+	var all []suspect
+	err := eachRow(ctx, on, func(scan func(...any) error) error {
+		var g suspect
+		err := scan(&g.id, &g.lock, &g.lease, &g.over)
+		all = append(all, g)
+		return err
+	}, `SELECT id, lock, lease_until, lease_until <= `+o.s.db.now+` FROM gateways WHERE id <> $1 AND state <> '`+stateDead+`'`, o.s.owner)
+	if err != nil {
+		return err
+	}
+	seen := map[string]sign{}
+	for _, g := range all {
+		now, known := o.seen[g.id]
+		if !known || now.lease != g.lease {
+			now = sign{lease: g.lease, since: time.Now()}
+		}
+		if silent := began.Sub(now.since); !g.over && silent >= renewEvery {
+			if now.free, err = o.free(ctx, on, g.lock, now.free); err != nil {
+				return err
+			}
+		}
+		seen[g.id] = now
+		dead := g.over || !now.free.IsZero() && began.Sub(now.free) >= freeFor && began.Sub(now.since) >= judgeAfter
+		if dead && time.Since(o.steady) >= o.s.opts.Lease {
+			if err := o.callDead(ctx, on, g); err != nil {
+				return err
+			}
+		}
+	}
+	o.seen = seen
+	return nil
+}
+
+// free is since when a lock is free: before, if it was free then.
+func (o *others) free(ctx context.Context, on rowSession, lock int64, before time.Time) (since time.Time, err error) {
+	held := false
+	err = eachRow(ctx, on, func(scan func(...any) error) error {
+		held = true
+		var one int
+		return scan(&one)
+	}, `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND (classid::bigint << 32) | objid::bigint = $1
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, lock)
+	switch {
+	case err != nil, held:
+		return time.Time{}, err
+	case before.IsZero():
+		return time.Now(), nil
+	}
+	return before, nil
+}
+
+// callDead calls a gateway dead that has still not renewed its lease. Of several gateways that do, one hears of it.
+func (o *others) callDead(ctx context.Context, on rowSession, g suspect) error {
+	n, err := affected(on.ExecContext(ctx, `UPDATE gateways SET state = '`+stateDead+`' WHERE id = $1 AND lease_until = $2 AND state <> '`+stateDead+`'`, g.id, g.lease))
+	if err != nil || n == 0 {
+		return err
+	}
+	o.s.opts.Logger.Warn("another gateway has died: its sessions are free", "gateway", g.id, "lease_over", g.over)
+	select {
+	case o.s.died <- struct{}{}:
+	default:
+	}
+	return nil
+}
