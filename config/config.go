@@ -28,11 +28,12 @@ type Config struct {
 	// Data is the data directory.
 	Data string `yaml:"data" file:"path"`
 	// DB is the URL of a PostgreSQL database; "" is SQLite in the data directory.
-	DB           string  `yaml:"db"`
-	Fsync        Fsync   `yaml:"fsync"`
-	Backup       *Backup `yaml:"backup"`
-	DefaultAgent string  `yaml:"default_agent"`
-	Cwd          string  `yaml:"cwd" file:"path"`
+	DB           string   `yaml:"db"`
+	Cluster      *Cluster `yaml:"cluster"`
+	Fsync        Fsync    `yaml:"fsync"`
+	Backup       *Backup  `yaml:"backup"`
+	DefaultAgent string   `yaml:"default_agent"`
+	Cwd          string   `yaml:"cwd" file:"path"`
 	// Workspaces is the directory for the workspaces of sessions; "" is beside the data directory.
 	Workspaces string   `yaml:"workspaces" file:"path"`
 	LogLevel   LogLevel `yaml:"log_level"`

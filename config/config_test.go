@@ -23,7 +23,7 @@ import (
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, yaml, want string }{
-		{"unknown key", "listen: 127.0.0.1:1\nlisten_address: x", "t.yaml:2: listen_address is not a key here: the keys are listen, metrics_listen, public_url, trusted_proxies, tls, data, db, fsync, backup, default_agent, cwd, workspaces, log_level, app, widget, auth, sessions, limits, stream, agents, exporters"},
+		{"unknown key", "listen: 127.0.0.1:1\nlisten_address: x", "t.yaml:2: listen_address is not a key here: the keys are listen, metrics_listen, public_url, trusted_proxies, tls, data, db, cluster, fsync, backup, default_agent, cwd, workspaces, log_level, app, widget, auth, sessions, limits, stream, agents, exporters"},
 		{"unknown key below", "auth:\n  mode: token\n  token: abc", "t.yaml:3: auth.token is not a key here: the keys are mode, jwt, oidc, sign_in_lifetime, tokens, admin_token, pass_through, sessions, foreign_session, allow_hosts, allow_origins, groups, approver"},
 		{"token in clear", "auth:\n  tokens:\n    - name: a\n      token: secret", "t.yaml:4: auth.tokens[0].token is not a key here: the keys are name, token_env, token_file, role"},
 		{"unknown key of an agent", "agents:\n  x:\n    adaptor: claude", "t.yaml:3: agents.x.adaptor is not a key here: the keys are adapter, enabled, roles, command, args, env, pass_env, allow_bypass, model, cwd, workspace, policy, box, user, egress, egress_ask, tool_kinds, url, token_env, token_file, options"},
@@ -89,6 +89,9 @@ func TestFaults(t *testing.T) {
 		{"wrong duration", "sessions:\n  grace: 5 seconds", `t.yaml:2: sessions.grace is "5 seconds": write a duration such as 500ms, 5s or 2m`},
 		{"no duration", "sessions:\n  grace: 0s", `t.yaml:2: sessions.grace is "0s": it must be greater than 0`},
 		{"options that are no keys", "agents:\n  demo:\n    options: [1]", `t.yaml:3: agents.demo.options is a list: write keys and values, each key on a line of its own`},
+		{"a cluster without a listener", "cluster: {address: a:1}", "t.yaml:1: cluster has no listen: write host:port for the other gateways, such as 10.0.0.11:8788"},
+		{"a cluster that nobody finds", "cluster: {listen: \"0.0.0.0:8788\"}", "t.yaml:1: cluster has no address, and listens on all addresses of the machine: write in cluster.address the one by which the other gateways reach this one, such as 10.0.0.11:8788"},
+		{"a cluster at no port", "cluster: {listen: 10.0.0.1}", `t.yaml:1: cluster.listen is "10.0.0.1": write host:port, such as 127.0.0.1:8787`},
 		{"back-ups without a place", "backup: {keep: 3}", "t.yaml:1: backup has no dir: name a directory for the back-ups, best on another disk"},
 		{"back-ups all the time", "backup:\n  dir: /b\n  every: 59s", "t.yaml:3: backup.every is 59s: write 1m at least"},
 		{"too many back-ups", "backup: {dir: /b, keep: 1001}", "t.yaml:1: backup.keep is 1001: write 1000 at most"},
@@ -162,6 +165,7 @@ data: /var/lib/tributary
 db: postgres://10.0.0.1/tributary
 fsync: off
 backup: {dir: /backup, every: 1h}
+cluster: {listen: ":8788", address: "gateway-1:8788"}
 default_agent: coder
 cwd: src
 log_level: warn
@@ -227,7 +231,7 @@ agents:
 	}
 	no := false
 	want := Config{
-		Listen: "0.0.0.0:80", Data: "/var/lib/tributary", DB: "postgres://10.0.0.1/tributary", Fsync: FsyncOff, Backup: &Backup{Dir: "/backup", Every: time.Hour, Keep: 7},
+		Listen: "0.0.0.0:80", Data: "/var/lib/tributary", DB: "postgres://10.0.0.1/tributary", Fsync: FsyncOff, Backup: &Backup{Dir: "/backup", Every: time.Hour, Keep: 7}, Cluster: &Cluster{Listen: ":8788", Address: "gateway-1:8788"},
 		DefaultAgent: "coder", Cwd: "/etc/tributary/src", LogLevel: "warn",
 		Auth: Auth{
 			Mode: access.ModeToken,
@@ -267,7 +271,7 @@ agents:
 	if d := cmp.Diff(want, got, cmpopts.IgnoreUnexported(Config{})); d != "" {
 		t.Error(d)
 	}
-	if err := got.Fault("agents.coder.model_name", "is of no use"); err.Error() != "/etc/tributary/t.yaml:53: agents.coder.model_name is of no use" {
+	if err := got.Fault("agents.coder.model_name", "is of no use"); err.Error() != "/etc/tributary/t.yaml:54: agents.coder.model_name is of no use" {
 		t.Error(err)
 	}
 }

@@ -109,7 +109,7 @@ func (c *Config) check() error {
 	if err := c.checkWidget(); err != nil {
 		return err
 	}
-	if err := cmp.Or(c.checkBackup(), c.checkExporters()); err != nil {
+	if err := cmp.Or(c.checkCluster(), c.checkBackup(), c.checkExporters()); err != nil {
 		return err
 	}
 	for i, t := range c.Auth.Tokens {

@@ -2,6 +2,8 @@ package gateway
 
 import (
 	"encoding/json"
+	"io"
+	"iter"
 	"net/http"
 	"slices"
 	"time"
@@ -59,7 +61,7 @@ func (g *gateway) requests(w http.ResponseWriter, r *http.Request) error {
 	if choice, some := g.authz.VisibleRequests(r.Context()); some {
 		all = g.Hub.Waiting(choice)
 	}
-	return g.sendRequests(w, r, all)
+	return g.sendRequests(w, r, all, g.Cluster.Ask(r))
 }
 
 // sessionRequests lists what waits for a person in one session.
@@ -68,33 +70,58 @@ func (g *gateway) sessionRequests(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	return g.sendRequests(w, r, all)
+	return g.sendRequests(w, r, all, func(func([]byte) bool) {})
 }
 
 // sendRequests sends requests one after another: their inputs can be large.
-// Of a session that the sender may not see, they get what they may decide on.
-func (g *gateway) sendRequests(w http.ResponseWriter, r *http.Request, all []session.WaitingRequest) error {
+// Of a session that the sender may not see, they get what they may decide on. Other gateways have answered the same
+// request.
+func (g *gateway) sendRequests(w http.ResponseWriter, r *http.Request, all []session.WaitingRequest, others iter.Seq[[]byte]) error {
 	ctx := r.Context()
 	all = slices.DeleteFunc(all, func(q session.WaitingRequest) bool {
 		return !g.authz.Sees(ctx, q.Info) && !g.authz.MayAnswer(ctx, q.Info, q.Question())
 	})
 	w.Header().Set("Content-Type", "application/json")
-	next := `{"requests":[`
+	list := requestList{w: w, next: `{"requests":[`}
 	for _, q := range all {
 		text, err := json.Marshal(g.requestView(r, q))
 		if err != nil {
 			g.abort(r, err)
 		}
-		if _, err := w.Write(append([]byte(next), text...)); err != nil {
-			return nil //nolint:nilerr // the client has gone
+		list.add(text)
+	}
+	for answer := range others {
+		var there struct{ Requests []json.RawMessage }
+		if err := json.Unmarshal(answer, &there); err != nil {
+			g.Logger.Warn("the requests that wait at another gateway cannot be read", "error", err)
 		}
-		next = ","
+		for _, text := range there.Requests {
+			list.add(text)
+		}
 	}
-	if len(all) > 0 {
-		next = ""
-	}
-	_, _ = w.Write([]byte(next + "]}\n")) // its error says that the client has gone
+	list.end()
 	return nil
+}
+
+// requestList writes requests in JSON. A client that has gone gets nothing more.
+type requestList struct {
+	w    io.Writer
+	next string // what stands before the next one
+	gone bool
+}
+
+func (l *requestList) add(request []byte) {
+	if !l.gone {
+		_, err := l.w.Write(append([]byte(l.next), request...))
+		l.next, l.gone = ",", err != nil
+	}
+}
+
+func (l *requestList) end() {
+	if l.next != "," {
+		_, _ = io.WriteString(l.w, l.next) // its error says that the client has gone
+	}
+	_, _ = io.WriteString(l.w, "]}\n") // as above
 }
 
 func (g *gateway) requestView(r *http.Request, q session.WaitingRequest) requestView {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"log/slog"
 	"net/http"
 	"net/http/httptrace"
@@ -98,7 +99,7 @@ func (n *Node) pass(w http.ResponseWriter, r *http.Request, session string, owne
 		Transport: &toOwner{n, session, owner}, FlushInterval: -1,
 		ErrorLog: slog.NewLogLogger(n.logger.Handler(), slog.LevelDebug),
 		Rewrite: func(p *httputil.ProxyRequest) {
-			p.Out.URL.Scheme = "https"
+			p.Out.URL.Scheme = "https" // of toOwner
 			p.Out.Header = bare(p.Out.Header, !known)
 			p.Out.Header.Set(senderHeader, who)
 			p.Out.Header.Set(sessionHeader, url.QueryEscape(session))
@@ -186,7 +187,7 @@ func (t *toOwner) try(r *http.Request) (_ *http.Response, sent bool, err error) 
 	unhook := context.AfterFunc(t.peer(t.owner), func() { cut(errGone) })
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { wrote.Store(true) }})
 	out := r.Clone(ctx)
-	out.URL.Host = t.owner.Address
+	out.URL.Scheme, out.URL.Host, out.RequestURI = "https", t.owner.Address, ""
 	if r.GetBody != nil {
 		if out.Body, err = r.GetBody(); err != nil {
 			return nil, false, fmt.Errorf("send a request again: %w", err)
@@ -234,4 +235,62 @@ func (b *cutBody) Write(p []byte) (int, error) {
 func (b *cutBody) Close() error {
 	defer b.end()
 	return b.ReadCloser.Close() //nolint:wrapcheck // it is that of the answer
+}
+
+// Ask asks all other gateways that run the same as this one was asked, and yields the bodies of their answers. One
+// that does not answer within askWithin is left out.
+func (n *Node) Ask(r *http.Request) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if n == nil || forwarded(r.Context()) {
+			return
+		}
+		ctx, cancel := context.WithTimeout(r.Context(), askWithin)
+		defer cancel()
+		who, err := senderOf(ctx)
+		all, failed := n.store.Gateways(ctx)
+		if err = errors.Join(err, failed); err != nil {
+			n.logger.Warn("the other gateways cannot be asked", "error", err)
+			return
+		}
+		answers, asked := make(chan []byte), 0
+		for _, g := range all {
+			if g.ID == n.store.Self().ID || g.Address == "" {
+				continue
+			}
+			asked++
+			go func() { answers <- n.ask(ctx, r, g, who) }()
+		}
+		for range asked {
+			if body := <-answers; body != nil && !yield(body) {
+				yield = func([]byte) bool { return true } // the rest is received only
+			}
+		}
+	}
+}
+
+// askWithin bounds the wait for the answers of other gateways, and mostAnswer the size of one.
+const (
+	askWithin  = 2 * time.Second
+	mostAnswer = 64 << 20
+)
+
+// ask asks one gateway. It returns nil if that does not answer.
+func (n *Node) ask(ctx context.Context, r *http.Request, g eventlog.Gateway, who string) []byte {
+	out := r.Clone(ctx)
+	out.Body, out.ContentLength = http.NoBody, 0
+	out.Header = bare(out.Header, false)
+	out.Header.Del("Accept-Encoding")
+	out.Header.Set(senderHeader, who)
+	to := &toOwner{Node: n, owner: g}
+	answer, _, err := to.try(out)
+	if err == nil {
+		defer answer.Body.Close()
+		var body []byte
+		body, err = io.ReadAll(io.LimitReader(answer.Body, mostAnswer))
+		if err == nil && answer.StatusCode == http.StatusOK {
+			return body
+		}
+	}
+	n.logger.Warn("another gateway does not answer", "gateway", g.Name, "path", r.URL.Path, "error", err)
+	return nil
 }

@@ -116,7 +116,7 @@ func (s *serveCommand) settings(kinds catalog) (setup, error) {
 	if c.Data, err = dataDir(cmp.Or(s.Data, c.Data)); err != nil {
 		return c, err
 	}
-	return c, c.checkBackup()
+	return c, cmp.Or(c.checkBackup(), c.checkCluster())
 }
 
 // dataDir is the directory in which the gateway keeps its log and its secrets.

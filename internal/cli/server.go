@@ -100,6 +100,11 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 		return err
 	}
 	defer listener.Close() // the server closes it first, if it ever runs
+	others, err := listenForGateways(ctx, c.Cluster)
+	if err != nil {
+		return err
+	}
+	defer others.close()
 	s := &instance{logger: logger, drain: cmp.Or(c.Sessions.Drain, drainWithin)}
 	meter, clients := metrics.New(slices.Collect(maps.Keys(options.Agents))...), newConnections(listener, c.Limits.Connections, logger)
 	clients.measure(meter)
@@ -147,10 +152,14 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 	if s.hub, err = session.New(ctx, options); err != nil {
 		return err
 	}
+	node, err := others.node(s.log, logger)
+	if err != nil {
+		return err
+	}
 	known := &probes{agents: options.Agents, box: s.hub.BoxRule, named: c.named, byDefault: c.DefaultAgent, logger: logger, found: map[string]gateway.Availability{}}
 	s.streams = uistream.NewStreams(framing(c.Stream))
 	s.server = s.newServer(c.TLS, certificate, gateway.New(gateway.Options{ //nolint:contextcheck // a gauge is read without a request
-		Hub: s.hub, Runners: runners{s.hub}, Sockets: &s.sockets, Streams: s.streams, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Person: guard.Person, Page: page(c.Config, logger), Widget: web.Loader(),
+		Hub: s.hub, Cluster: node, Runners: runners{s.hub}, Sockets: &s.sockets, Streams: s.streams, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Person: guard.Person, Page: page(c.Config, logger), Widget: web.Loader(),
 		Private: private(c.Auth), ForeignSession: c.Auth.ForeignSession, PassThrough: c.Auth.PassThrough, NoSessionChat: noSessionChat,
 		RejectToolOutputs: c.Sessions.ClientToolOutput == config.RejectToolOutput,
 		Permits:           c.Auth.Approver, Users: c.users(), Availability: known.of, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Meter: meter, Version: version(), Exporters: exporters, Backup: backups.status(),
@@ -165,8 +174,15 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 	}
 	probed := make(chan struct{})
 	tidy.Go(func() { known.keep(background, sync.OnceFunc(func() { close(probed) })) })
-	failed := make(chan error, 1)
+	failed := make(chan error, 2)
 	go func() { failed <- s.listen(clients) }()
+	if node != nil {
+		tidy.Go(func() {
+			if err := node.Serve(background, others, others.address); err != nil {
+				failed <- err
+			}
+		})
+	}
 	select {
 	case <-probed:
 	case <-time.After(probeWait): // the start of the gateway does not wait for a slow agent
