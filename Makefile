@@ -301,8 +301,8 @@ workflow: binary test/conformance/node_modules/.package-lock.json test/conforman
 	cd test/conformance/workflow && node --test --test-reporter=spec *.test.mjs
 
 .PHONY: conformance-postgres
-conformance-postgres: binary test/conformance/node_modules/.package-lock.json ## The newest client once more, with the logs in a PostgreSQL that this starts
-	$(GO) run ./internal/testkit/pgtest/with node test/conformance/run.mjs --once --client 7.0.173
+conformance-postgres: binary test/conformance/node_modules/.package-lock.json ## The newest client once more, before two gateways on a PostgreSQL that this starts, each of which gets every other request
+	TRIBUTARY_TEST_GATEWAYS=2 $(GO) run ./internal/testkit/pgtest/with node test/conformance/run.mjs --once --client 7.0.173
 
 .PHONY: conformance-postgres-all
 conformance-postgres-all: binary test/conformance/node_modules/.package-lock.json

@@ -34,7 +34,7 @@ const USAGE = `usage: node run.mjs [options]
   --later           also the cases marked later: what the gateway does not do yet
   --verbose         also print what the clients write to the console
   --list            print the cases
-Where TRIBUTARY_TEST_DATABASES is set, the gateways keep their logs in databases that it hands out: make conformance-postgres does that.
+Where TRIBUTARY_TEST_DATABASES is set, the gateways keep their logs in databases that it hands out: make conformance-postgres does that. With TRIBUTARY_TEST_GATEWAYS=2 two gateways share each database, and requests go to them in turn.
 Standard error tells how far the run is. The last line says "N passed, N failed, N skipped"; exit status 0 when nothing failed, 1 otherwise, 2 on bad usage.`;
 
 const PROFILES = ['none', 'own'];

@@ -5,6 +5,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import readline from 'node:readline';
+import { balance } from './balancer.mjs';
 import { own } from './owned.mjs';
 
 /**
@@ -69,6 +70,10 @@ async function database() {
   return ['--db', text];
 }
 
+/** How many gateways share a database. A balancer in front of them sends each request to the next one. */
+const GATEWAYS = Number(process.env.TRIBUTARY_TEST_GATEWAYS ?? 1);
+const CLUSTER = 'cluster: {listen: "127.0.0.1:0"}\n';
+
 /**
  * Starts the gateway and waits for its ready line: {base, token, work, stop, restart, said, stderr, alive}. yaml: what its configuration
  * says; work: the folder of the agents, if not a new one. restart(signal) ends the gateway with a signal and starts it at the same address with the same data.
@@ -81,14 +86,17 @@ export async function start(binary, { agent = 'demo', auth = 'token', env, args 
   const forget = own(remove);
   const work = given ?? fs.mkdtempSync(path.join(dir, 'work-'));
   const config = path.join(dir, 'tributary.yaml');
-  fs.writeFileSync(config, LIMITS + (yaml ?? ''));
-  const db = await database();
-  const argv = listen => [
+  const db = await database(),
+    numbers = Array.from({ length: db.length ? GATEWAYS : 1 }, (_, i) => i),
+    several = numbers.length > 1,
+    data = n => path.join(dir, n ? `data-${n}` : 'data');
+  fs.writeFileSync(config, LIMITS + (several ? CLUSTER : '') + (yaml ?? ''));
+  const argv = (n, listen) => [
     'serve',
     '--listen',
     listen,
     '--data',
-    path.join(dir, 'data'),
+    data(n),
     '--cwd',
     work,
     '--auth',
@@ -100,24 +108,26 @@ export async function start(binary, { agent = 'demo', auth = 'token', env, args 
     ...db,
     ...args,
   ];
-  const token = shared(auth, yaml) ? adminToken(path.join(dir, 'data')) : null;
+  const token = shared(auth, yaml) || several ? adminToken(numbers.map(data)) : null;
   const [program, ...before] = binary.endsWith('.mjs') ? [process.execPath, binary] : [path.resolve(binary)];
-  const run = listen => launch(program, [...before, ...argv(listen)], { log: path.join(dir, 'stderr.log'), env });
+  const run = (n, listen) => launch(program, [...before, ...argv(n, listen)], { log: path.join(dir, `stderr-${n}.log`), env });
   try {
-    let now = await run('127.0.0.1:0');
+    let now = await Promise.all(numbers.map(n => run(n, '127.0.0.1:0')));
+    const balancer = several ? await balance(() => now.map(g => g.url)) : null;
     return {
-      base: now.url.origin,
-      token: token ?? now.url.searchParams.get('token') ?? tokenIn(path.join(dir, 'data')),
+      base: balancer?.base ?? now[0].url.origin,
+      token: token ?? now[0].url.searchParams.get('token') ?? tokenIn(data(0)),
       work,
-      said: () => now.said(),
-      stderr: () => now.stderr(),
-      alive: () => now.alive(),
+      said: () => now.map(g => g.said()).join(''),
+      stderr: () => now.map(g => g.stderr()).join('\n'),
+      alive: () => now.every(g => g.alive()),
       restart: async signal => {
-        await now.stop(signal);
-        now = await run(now.url.host);
+        await Promise.all(now.map(g => g.stop(signal)));
+        now = await Promise.all(now.map((g, n) => run(n, g.url.host)));
       },
       stop: async () => {
-        await now.stop();
+        await balancer?.stop();
+        await Promise.all(now.map(g => g.stop()));
         await remove();
         forget();
       },
@@ -132,11 +142,13 @@ export async function start(binary, { agent = 'demo', auth = 'token', env, args 
 /** Whether several people use a gateway, so that the data directory keeps the hash of the admin token only. */
 const shared = (auth, yaml) => auth === 'jwt' || /\b(oidc|tokens|pass_through):/.test(yaml ?? '');
 
-/** Writes an admin token into a data directory before the first start, and returns it. */
-function adminToken(data) {
+/** Writes an admin token into data directories before the first start, and returns it. */
+function adminToken(dirs) {
   const token = randomBytes(32).toString('hex');
-  fs.mkdirSync(data, { recursive: true, mode: 0o700 });
-  fs.writeFileSync(path.join(data, 'token'), token, { mode: 0o600 });
+  for (const data of dirs) {
+    fs.mkdirSync(data, { recursive: true, mode: 0o700 });
+    fs.writeFileSync(path.join(data, 'token'), token, { mode: 0o600 });
+  }
   return token;
 }
 
