@@ -3,6 +3,9 @@ package logtest
 import (
 	"errors"
 	"fmt"
+	"reflect"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -34,6 +37,7 @@ func RunShared(t *testing.T, open Pair) {
 		{"a document of an earlier term", earlierTerm},
 		{"all sessions are given back", allGivenBack},
 		{"a store is closed while it gives sessions back", givenBackAtTheEnd},
+		{"the gateways know each other", neighbours},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -249,4 +253,69 @@ func allGivenBack(t *testing.T, open Pair) {
 		}
 		wantNotOwner(t, "the term after the turn", err)
 	}
+}
+
+// neighbour is a store that knows the other gateways.
+func neighbour(t *testing.T, s eventlog.Store) eventlog.Neighbours {
+	t.Helper()
+	n, is := s.(eventlog.Neighbours)
+	if !is {
+		t.Fatalf("%T knows no other gateways", s)
+	}
+	return n
+}
+
+// neighbours checks that each store knows who runs, where it is, and who owns which session.
+func neighbours(t *testing.T, open Pair) {
+	ctx := bounded(t)
+	first, second := open(t, hang, hang)
+	one, other := neighbour(t, first), neighbour(t, second)
+	owns := func(what string, asked eventlog.Neighbours, want eventlog.Gateway) {
+		t.Helper()
+		got, owned, err := asked.OwnerOf(ctx, "s")
+		if err != nil || owned != (want.ID != "") || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: the owner is %+v, %v (%v), want %+v", what, got, owned, err, want)
+		}
+	}
+	run := func(what string, asked eventlog.Neighbours, want ...eventlog.Gateway) {
+		t.Helper()
+		slices.SortFunc(want, func(a, b eventlog.Gateway) int { return strings.Compare(a.Name, b.Name) })
+		got, err := asked.Gateways(ctx)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: there run %+v (%v), want %+v", what, got, err, want)
+		}
+	}
+	run("at the start", one, one.Self(), other.Self())
+	must(t, one.Announce(ctx, "127.0.0.1:7000", []byte{1, 0, 255}, "0.1.0"))
+	must(t, other.Announce(ctx, "127.0.0.1:7001", nil, "0.2.0"))
+	if g := one.Self(); g.ID == other.Self().ID || !strings.HasPrefix(g.ID, g.Name+":") || g.Address != "127.0.0.1:7000" || !slices.Equal(g.Key, []byte{1, 0, 255}) || g.Version != "0.1.0" || g.Draining {
+		t.Errorf("the first is %+v", g)
+	}
+	run("to the first", one, one.Self(), other.Self())
+	run("to the second", other, one.Self(), other.Self())
+	owns("nobody has written", other, eventlog.Gateway{})
+	var log []trace.Record
+	add(t, first, "s", "t", &log, whole(0), delta(1))
+	owns("the owner", one, one.Self())
+	owns("beside the owner", other, one.Self())
+	one.GiveBack()
+	if !one.Self().Draining {
+		t.Error("a store that gives all back does not drain")
+	}
+	for ; ; time.Sleep(10 * time.Millisecond) {
+		got, owned, err := other.OwnerOf(ctx, "s")
+		if must(t, err); !owned {
+			t.Fatal("a session with an open turn has no owner, because the owner drains")
+		}
+		if got.Draining {
+			break
+		}
+	}
+	add(t, first, "s", "t", &log, stop(2))
+	untilGivenBack(t, second)
+	owns("after the owner", other, eventlog.Gateway{})
+	must(t, first.Close())
+	run("after the end of the first", other, other.Self())
+	add(t, second, "s", "u", &log, whole(3), stop(4))
+	owns("the next owner", other, other.Self())
 }

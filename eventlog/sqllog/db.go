@@ -127,7 +127,7 @@ func (d *db) migrate(ctx context.Context, postgres bool, owner string, logger *s
 		return nil
 	}
 	d.present = &presence{db: d, lock: lockOf(owner)}
-	if _, _, err := d.present.connection(ctx); err != nil {
+	if _, err := d.present.connection(ctx); err != nil {
 		return err
 	}
 	_, err = s.Check(ctx, d.write) // a newer program may have come in between

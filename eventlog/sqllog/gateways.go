@@ -131,7 +131,7 @@ func (s *Store) deregister() *op {
 
 // keepRow renews the lease again and again until the store closes, and looks at the other gateways.
 func (s *Store) keepRow() {
-	o := others{s: s, seen: map[string]sign{}, steady: time.Now()}
+	o := &s.others
 	again := time.NewTicker(lookEvery)
 	defer again.Stop()
 	for {
@@ -140,9 +140,9 @@ func (s *Store) keepRow() {
 			return
 		case <-again.C:
 		}
-		err := s.beat(&o)
+		err := s.beat(o)
 		if err != nil && s.db.present != nil { // a connection that was lost is made again at once: others wait for the renewal
-			err = s.beat(&o)
+			err = s.beat(o)
 		}
 		if s.db.present != nil {
 			s.db.present.note(err)
@@ -157,19 +157,20 @@ func (s *Store) beat(o *others) error {
 	if s.db.present == nil {
 		return s.renew(ctx, s.db.write)
 	}
-	on, joined, err := s.db.present.connection(ctx)
+	on, err := s.db.present.connection(ctx)
 	late := s.uptime()-s.renewed.Load() >= int64(presenceWithin)
 	if err == nil {
 		err = s.renew(ctx, on)
 	}
-	if err != nil || joined || late {
-		o.steady = time.Now()
+	if late {
+		o.steady.Store(s.uptime())
 	}
 	if err == nil {
 		err = o.look(ctx, on)
 	}
 	if err != nil {
 		s.db.present.drop()
+		o.steady.Store(s.uptime())
 	}
 	return err
 }

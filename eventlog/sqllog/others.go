@@ -3,18 +3,15 @@ package sqllog
 import (
 	"context"
 	"hash/fnv"
+	"sync/atomic"
 	"time"
 )
 
 // This file finds out that another gateway has died.
 
-const (
-	// judgeAfter is for how long a gateway whose lock is free may renew nothing before others judge it
-	// dead. A gateway shows no text without the database for longer than that after a renewal.
-	judgeAfter = 800 * time.Millisecond
-	// freeFor is how long its lock is free by then.
-	freeFor = 300 * time.Millisecond
-)
+// judgeAfter is for how long a gateway whose lock is free may renew nothing before others judge it
+// dead. A gateway shows no text without the database for longer than that after a renewal.
+const judgeAfter = 750 * time.Millisecond
 
 // lockOf is the advisory lock in PostgreSQL that the process of a gateway holds, on the connection by which it
 // renews its lease. The server frees it when the process ends, and not when the process is stopped.
@@ -27,18 +24,21 @@ func lockOf(id string) int64 {
 // sign is what this gateway has seen of another one.
 type sign struct {
 	lease int64     // as its row has it
-	since time.Time // when it was seen so first
-	free  time.Time // when its lock was found free first; zero: it was held
+	since time.Time // when it was seen so first, or when its lock was seen held last
 }
 
-// others are the other gateways on the database. Only keepRow uses them.
+// others are the other gateways on the database. Only keepRow changes them.
 type others struct {
 	s    *Store
 	seen map[string]sign
-	// steady is since when this gateway has renewed its own lease in time, on one connection. One that
+	// steady is since when (Store.uptime) this gateway has renewed its own lease in time, on one connection. One that
 	// could not for a moment of the last lease judges nobody: what kept it from the database may keep all.
-	steady time.Time
+	steady atomic.Int64
+	looks  atomic.Int64 // so far
 }
+
+// judge reports whether this gateway may judge others.
+func (o *others) judge() bool { return o.s.uptime()-o.steady.Load() >= int64(o.s.opts.Lease) }
 
 // suspect is a gateway that has not renewed its lease since the look before.
 type suspect struct {
@@ -66,39 +66,35 @@ func (o *others) look(ctx context.Context, on rowSession) error {
 		if !known || now.lease != g.lease {
 			now = sign{lease: g.lease, since: time.Now()}
 		}
-		if silent := began.Sub(now.since); !g.over && silent >= renewEvery {
-			if now.free, err = o.free(ctx, on, g.lock, now.free); err != nil {
+		silent := began.Sub(now.since)
+		dead := g.over
+		if !dead && silent >= renewEvery {
+			held, err := isHeld(ctx, on, g.lock)
+			if err != nil {
 				return err
+			}
+			if dead = !held && silent >= judgeAfter; held {
+				now.since = time.Now()
 			}
 		}
 		seen[g.id] = now
-		dead := g.over || !now.free.IsZero() && began.Sub(now.free) >= freeFor && began.Sub(now.since) >= judgeAfter
-		if dead && time.Since(o.steady) >= o.s.opts.Lease {
+		if dead && o.judge() {
 			if err := o.callDead(ctx, on, g); err != nil {
 				return err
 			}
 		}
 	}
 	o.seen = seen
+	o.looks.Add(1)
 	return nil
 }
 
-// free is since when a lock is free: before, if it was free then.
-func (o *others) free(ctx context.Context, on rowSession, lock int64, before time.Time) (since time.Time, err error) {
-	held := false
-	err = eachRow(ctx, on, func(scan func(...any) error) error {
-		held = true
-		var one int
-		return scan(&one)
-	}, `SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND (classid::bigint << 32) | objid::bigint = $1
-		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, lock)
-	switch {
-	case err != nil, held:
-		return time.Time{}, err
-	case before.IsZero():
-		return time.Now(), nil
-	}
-	return before, nil
+// isHeld reports whether the process of a gateway has its lock.
+func isHeld(ctx context.Context, on rowSession, lock int64) (held bool, err error) {
+	err = eachRow(ctx, on, func(scan func(...any) error) error { return scan(&held) },
+		`SELECT true FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1 AND (classid::bigint << 32) | objid::bigint = $1
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`, lock)
+	return held, err
 }
 
 // callDead calls a gateway dead that has still not renewed its lease. Of several gateways that do, one hears of it.

@@ -44,22 +44,22 @@ type presence struct {
 
 // connection waits for its share of the lock, as long as another gateway changes the schema. Its own lock it takes as soon
 // as it can: the server may notice late that the connection before was lost.
-func (p *presence) connection(ctx context.Context) (_ *sql.Conn, joined bool, err error) {
+func (p *presence) connection(ctx context.Context) (_ *sql.Conn, err error) {
 	if p.conn == nil {
 		conn, err := p.db.write.Conn(ctx)
 		if err != nil {
-			return nil, false, err
+			return nil, err
 		}
 		if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock_shared($1)`, int64(presenceID)); err != nil {
 			discard(conn)
-			return nil, false, err
+			return nil, err
 		}
-		p.conn, p.locked, joined = conn, false, true
+		p.conn, p.locked = conn, false
 	}
 	if !p.locked {
 		err = p.conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, p.lock).Scan(&p.locked)
 	}
-	return p.conn, joined, err
+	return p.conn, err
 }
 
 // discard closes a connection of a pool for good: with it go its locks.

@@ -39,8 +39,9 @@ type Store struct {
 	liveBytes atomic.Int64 // of all sessions
 	damages   damages
 
-	began   time.Time     // of uptime
-	renewed atomic.Int64  // when the statement began that renewed the lease last; see uptime
+	began   time.Time    // of uptime
+	renewed atomic.Int64 // when the statement began that renewed the lease last; see uptime
+	others  others
 	died    chan struct{} // has one when another gateway has died
 
 	awaySince time.Time // when the database went away; zero: it is there; the writer's
@@ -71,6 +72,7 @@ func Open(ctx context.Context, o Options) (_ *Store, err error) {
 		sessions: map[string]*session{}, fenced: map[string]map[string]struct{}{}, died: make(chan struct{}, 1), toIndex: map[string]struct{}{}, moreToIndex: make(chan struct{}, 1),
 		damages: damages{sessions: map[string]map[string]struct{}{}},
 	}
+	s.others.s = s
 	s.life, s.end = context.WithCancel(context.WithoutCancel(ctx))
 	s.open, s.leave = context.WithCancel(s.life)
 	if err := s.start(ctx); err != nil {

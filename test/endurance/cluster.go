@@ -34,6 +34,7 @@ func (b *bench) clusterTrials(n sizes) []trial {
 		{"stale", "a session in memory that another one changes", n.clusters > 0, each(b.stale)},
 		{"owners", "two owners with the same term", n.clusters > 0, each(b.owners)},
 		{"upgrade", "a newer schema beside a running gateway", n.clusters > 0, each(b.upgrade)},
+		{"deaths", "a gateway killed, and a prompt at another one", n.deaths > 0, func(ctx context.Context, t *results) error { return b.deaths(ctx, n.deaths, t) }},
 		{"leases", "the way to PostgreSQL held beyond the lease", n.leases > 0, func(ctx context.Context, t *results) error { return b.leases(ctx, n.leases, t) }},
 	}
 }

@@ -42,6 +42,7 @@ type sizes struct {
 	outages                   int             // of PostgreSQL
 	seconds                   int             // second gateways
 	clusters, leases          int             // two gateways on one database, and cuts from it beyond the lease
+	deaths                    int             // of a gateway beside another one
 	full                      int             // full disks of each kind
 	sleeps                    int             // of a gateway beyond its lease
 	stops                     []time.Duration // for so long the process is stopped
@@ -52,7 +53,7 @@ func full() sizes {
 	return sizes{
 		rounds: 1000, perStore: 100, postgresRounds: 200, clients: 8, cuts: 10_000, judged: 2000, judgedKills: 20,
 		turns: 100_000, races: 10_000, faults: 2,
-		outages: 20, seconds: 20, clusters: 10, leases: 4, full: 5, sleeps: 3, stops: longStops(), steady: 85 * time.Second, // a gateway at rest gives memory back a second time after up to 80
+		outages: 20, seconds: 20, clusters: 10, leases: 4, deaths: 100, full: 5, sleeps: 3, stops: longStops(), steady: 85 * time.Second, // a gateway at rest gives memory back a second time after up to 80
 	}
 }
 
@@ -60,7 +61,7 @@ func full() sizes {
 func quick() sizes {
 	return sizes{
 		rounds: 12, perStore: 6, postgresRounds: 6, clients: 8, cuts: 300, judged: 0, turns: 1000, faults: 0,
-		outages: 2, seconds: 3, clusters: 1, leases: 1, full: 1, stops: []time.Duration{time.Second, 2 * time.Second}, steady: 35 * time.Second, // for the first time after up to 30
+		outages: 2, seconds: 3, clusters: 1, leases: 1, deaths: 2, full: 1, stops: []time.Duration{time.Second, 2 * time.Second}, steady: 35 * time.Second, // for the first time after up to 30
 	}
 }
 
@@ -86,7 +87,7 @@ func run(ctx context.Context, args []string) (ok bool, err error) {
 	flags.Bool("quick", false, "small sizes, some two minutes")
 	binary := flags.String("binary", "bin/tributary", "the gateway")
 	root := flags.String("root", ".", "the project, for the clients' own readers and the tests of faults")
-	only := flags.String("only", "", "only these rows: kills, postgres-kills, cuts, judged, turns, races, outages, second, rivals, beside, stale, owners, upgrade, leases, full, read-only, sleeps, stops, faults")
+	only := flags.String("only", "", "only these rows: kills, postgres-kills, cuts, judged, turns, races, outages, second, rivals, beside, stale, owners, upgrade, deaths, leases, full, read-only, sleeps, stops, faults")
 	flags.IntVar(&n.rounds, "kills", n.rounds, "how often the gateway is killed under load and started again")
 	flags.IntVar(&n.perStore, "per-store", n.perStore, "after how many of these a new data directory is begun")
 	flags.IntVar(&n.postgresRounds, "postgres-kills", n.postgresRounds, "the same with the log in PostgreSQL (needs PostgreSQL); 0: never")
@@ -100,6 +101,7 @@ func run(ctx context.Context, args []string) (ok bool, err error) {
 	flags.IntVar(&n.seconds, "seconds", n.seconds, "how often a second gateway tries to use the first one's sessions; 0: never")
 	flags.IntVar(&n.clusters, "clusters", n.clusters, "how often each row with two gateways on one PostgreSQL is tried; 0: never")
 	flags.IntVar(&n.leases, "leases", n.leases, "how often a gateway is cut off from PostgreSQL beyond its lease; 0: never")
+	flags.IntVar(&n.deaths, "deaths", n.deaths, "how often a gateway is killed beside another one, which takes its session; 0: never")
 	flags.IntVar(&n.full, "full", n.full, "how often the disk is full and the database read-only (needs Linux, and root for all of it); 0: never")
 	flags.IntVar(&n.sleeps, "sleeps", n.sleeps, "how often the gateway is stopped for longer than its lease (needs Linux and PostgreSQL); 0: never")
 	stops := flags.Bool("stops", true, "stop the gateway's process for some seconds (needs Linux)")
