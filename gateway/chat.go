@@ -19,7 +19,7 @@ import (
 // This file has the chat route and its resume.
 
 // chat is the POST of useChat: a prompt, and the stream of its turn.
-func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) {
+func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (s *stream, err error) {
 	received := time.Now()
 	opts, err := g.streamOptions(r)
 	if err != nil {
@@ -29,7 +29,7 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) 
 	if err != nil {
 		return nil, err
 	}
-	defer done()
+	defer func() { s.keeps(done) }()
 	if isWorkflow(r) {
 		opts = workflowProfile(r, opts)
 	}
@@ -38,8 +38,8 @@ func (g *gateway) chat(w http.ResponseWriter, r *http.Request) (*stream, error) 
 
 // converse takes a chat that was read, and finds the stream that answers it.
 func (g *gateway) converse(w http.ResponseWriter, r *http.Request, req chatbody.Request, opts streamOptions, received, began time.Time) (*stream, error) {
-	if done, err := g.chatToOwner(w, r, req); done || err != nil {
-		return nil, err
+	if s, err := g.chatToOwner(r, req); s != nil || err != nil {
+		return s, err
 	}
 	r, info, err := g.authorizePost(r, req)
 	if err != nil {

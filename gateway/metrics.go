@@ -69,6 +69,14 @@ func (g *gateway) measureAll() {
 		return 1
 	})
 	m.Counter("tributary_log_failures_total", "Writes to the log that failed.", func() float64 { return float64(g.Hub.LogFailures()) })
+	m.Counter("tributary_forwards_total", "Requests passed on to the gateways that own their sessions. A stream counts when it ends.", func() float64 {
+		all, _ := g.Cluster.Passed()
+		return float64(all)
+	})
+	m.Counter("tributary_forwards_failed_total", "Requests passed on that got no answer, because the owner could not be reached or ended.", func() float64 {
+		_, failed := g.Cluster.Passed()
+		return float64(failed)
+	})
 	m.Gauge("tributary_agents", "Agents that have a place of max_agents: they work, or were not closed yet.", func() float64 {
 		open, _ := g.Hub.Places()
 		return float64(open)

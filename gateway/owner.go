@@ -23,14 +23,32 @@ func (g *gateway) toOwner(h handler) handler {
 	}
 }
 
-// chatToOwner passes a chat that was read on. Its body, which may be large, stays here.
-func (g *gateway) chatToOwner(w http.ResponseWriter, r *http.Request, req chatbody.Request) (done bool, err error) {
-	if g.Cluster == nil || r.PathValue("id") != "" { // the path has named the owner
-		return false, nil
+// chatToOwner is the stream of a chat that another gateway answers, or nil. What was read of the chat's body is passed on, and
+// not the body, which may be large.
+func (g *gateway) chatToOwner(r *http.Request, req chatbody.Request) (*stream, error) {
+	if r.PathValue("id") != "" { // toOwner has passed it on, or not
+		return nil, nil //nolint:nilnil // this gateway answers
 	}
-	to := r.Clone(r.Context())
-	to.Method, to.URL.Path, to.URL.RawPath = http.MethodPost, "/api/chat", ""
-	return g.Cluster.ForwardAs(w, to, req.ID, req)
+	passage, err := g.Cluster.Prepare(r, req.ID, req)
+	if passage == nil || err != nil {
+		return nil, err
+	}
+	return &stream{elsewhere: func(w http.ResponseWriter, r *http.Request, sent func()) error {
+		to := r.Clone(r.Context())
+		to.Method, to.URL.Path, to.URL.RawPath = http.MethodPost, "/api/chat", ""
+		if done, err := passage.Send(w, to, sent); done || err != nil {
+			return err
+		}
+		return g.served(func(w http.ResponseWriter, r *http.Request) (s *stream, err error) {
+			defer func() { s.keeps(sent) }()
+			var req chatbody.Request
+			if err := passage.Again(&req); err != nil {
+				return nil, err
+			}
+			now := time.Now()
+			return g.converse(w, r, req, opts, now, now)
+		})(w, r)
+	}}, nil
 }
 
 // passedChat is chat for a body that another gateway has read.

@@ -64,8 +64,8 @@ func (g *gateway) framed(f chatbody.Frame, done func()) http.Handler {
 	case chatbody.Get:
 		h = func(w http.ResponseWriter, r *http.Request) error { g.carried.ServeHTTP(w, r); return nil }
 	case chatbody.Send:
-		h = g.anyRole(g.streaming(g.served(func(w http.ResponseWriter, r *http.Request) (*stream, error) {
-			defer func() { f.Request = chatbody.Request{}; done() }()
+		h = g.anyRole(g.streaming(g.served(func(w http.ResponseWriter, r *http.Request) (s *stream, err error) {
+			defer func() { f.Request = chatbody.Request{}; s.keeps(done) }()
 			opts, err := g.streamOptions(r)
 			if err != nil {
 				return nil, err

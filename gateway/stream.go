@@ -22,6 +22,10 @@ type stream struct {
 	began   time.Time
 	rest    bool // the rest of a message
 
+	// elsewhere has another gateway answer, if it is set. It calls sent when that one has the chat.
+	elsewhere func(w http.ResponseWriter, r *http.Request, sent func()) error
+	sent      func()
+
 	// Of a run, which a client may read in several pieces:
 	subscription *uistream.Subscription
 	had          []byte // chunks that were written before, and that the client may lack
@@ -31,10 +35,24 @@ type stream struct {
 func (g *gateway) served(find func(http.ResponseWriter, *http.Request) (*stream, error)) handler {
 	return func(w http.ResponseWriter, r *http.Request) (err error) {
 		var s *stream
-		if aside(func() { s, err = g.find(w, r, find) }); err == nil && s != nil {
-			g.serve(w, r, s)
+		aside(func() { s, err = g.find(w, r, find) })
+		switch {
+		case err != nil || s == nil:
+			return err
+		case s.elsewhere != nil:
+			return s.elsewhere(w, r, s.sent)
 		}
-		return err
+		g.serve(w, r, s)
+		return nil
+	}
+}
+
+// keeps calls done, or has the stream call it that needs what was read of the chat for longer.
+func (s *stream) keeps(done func()) {
+	if s == nil || s.elsewhere == nil {
+		done()
+	} else {
+		s.sent = done
 	}
 }
 

@@ -113,6 +113,10 @@ func start(t *testing.T, d *database, id string, answer http.HandlerFunc) (clien
 	})
 	client = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
+		if r.URL.Path == "/read" {
+			read(t, n, w, r, id)
+			return
+		}
 		r = r.WithContext(access.With(r.Context(), access.Principal{ID: "ada", Name: "Ada", Role: access.Viewer, Bound: access.NewBound("s")}))
 		switch done, err := n.Forward(w, r, "s"); {
 		case err != nil:
@@ -137,6 +141,31 @@ func start(t *testing.T, d *database, id string, answer http.HandlerFunc) (clien
 	})
 	t.Cleanup(func() { client.Close(); stop() })
 	return client, stop
+}
+
+// read is a gateway that reads a request before it passes it on.
+func read(t *testing.T, n *cluster.Node, w http.ResponseWriter, r *http.Request, id string) {
+	t.Helper()
+	body, _ := io.ReadAll(r.Body)
+	p, err := n.Prepare(r, "s", map[string]string{"read": string(body)})
+	sent, done := false, false
+	if err == nil && p != nil {
+		done, err = p.Send(w, r, func() { sent = true })
+	}
+	var again struct{ Read string }
+	switch {
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+	case done != sent:
+		t.Errorf("done %v, and the owner has it: %v", done, sent)
+	case !done && p != nil:
+		if err := p.Again(&again); err != nil {
+			t.Error(err)
+		}
+		fallthrough
+	case !done:
+		fmt.Fprintf(w, "%s itself: %s", id, again.Read)
+	}
 }
 
 func await(t *testing.T, what string, is func() bool) {
@@ -303,6 +332,30 @@ func TestARequestFollowsTheSession(t *testing.T) {
 	}()
 	if status, _, got := ask(t, a, "POST", "/", "another"); got != "a itself: another" {
 		t.Errorf("nobody owns it any more: %d %s", status, got)
+	}
+}
+
+func TestWhatWasReadOfARequestIsPassedOn(t *testing.T) {
+	d := &database{}
+	a, _ := start(t, d, "a", never)
+	_, stop := start(t, d, "b", func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		fmt.Fprintf(w, "b: %s", body)
+	})
+	d.owns("s", "b")
+	if _, _, got := ask(t, a, "POST", "/read", "a chat"); got != `b: {"read":"a chat"}` {
+		t.Errorf("the owner: %s", got)
+	}
+	stop()
+	d.mu.Lock()
+	d.gateways = append(d.gateways, eventlog.Gateway{ID: "b", Address: "127.0.0.1:1", Key: []byte("k")})
+	d.mu.Unlock()
+	go func() {
+		time.Sleep(300 * time.Millisecond)
+		d.ends("b")
+	}()
+	if _, _, got := ask(t, a, "POST", "/read", "another"); got != "a itself: another" {
+		t.Errorf("nobody owns it any more: %s", got)
 	}
 }
 

@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,26 +43,49 @@ func (n *Node) Forward(w http.ResponseWriter, r *http.Request, session string) (
 	if err := keep(r); err != nil {
 		return false, err
 	}
-	return n.pass(w, r, session, owner)
+	return n.pass(w, r, session, owner, func() {})
 }
 
-// ForwardAs is Forward for a request whose body this gateway has read. The owner gets what it has read of it.
-func (n *Node) ForwardAs(w http.ResponseWriter, r *http.Request, session string, body any) (done bool, err error) {
+// Passage is a request that this gateway has read, on its way to the owner of its session.
+type Passage struct {
+	node    *Node
+	session string
+	owner   eventlog.Gateway
+	body    *keptBody
+}
+
+// Prepare is for a request that is to be passed on with what this gateway has read of it, and not with its own body.
+// The Passage is nil if this gateway is to answer.
+func (n *Node) Prepare(r *http.Request, session string, read any) (*Passage, error) {
 	if n == nil || forwarded(r.Context()) {
-		return false, nil
+		return nil, nil //nolint:nilnil // see above
 	}
 	owner, is, err := n.other(r.Context(), session)
 	if err != nil || !is || owner.Address == "" {
-		return false, err
+		return nil, err
 	}
-	text, err := json.Marshal(body)
+	text, err := json.Marshal(read)
 	if err != nil {
-		return false, fmt.Errorf("write a request for its owner: %w", err)
+		return nil, fmt.Errorf("write a request for its owner: %w", err)
 	}
-	to := r.Clone(r.Context())
-	to.Header.Set("Content-Type", "application/json")
-	setBody(to, text)
-	return n.pass(w, to, session, owner)
+	return &Passage{n, session, owner, &keptBody{text}}, nil
+}
+
+// Send passes the request on with the headers and the address of r. It calls sent when the owner has it. It
+// reports false if nobody owns the session any more: then Again has what was read.
+func (p *Passage) Send(w http.ResponseWriter, r *http.Request, sent func()) (done bool, err error) {
+	r = r.Clone(r.Context())
+	r.Header.Set("Content-Type", "application/json")
+	p.body.of(r)
+	return p.node.pass(w, r, p.session, p.owner, func() { p.body.text = nil; sent() })
+}
+
+// Again reads what Prepare was given.
+func (p *Passage) Again(into any) error {
+	if err := json.Unmarshal(p.body.text, into); err != nil {
+		return fmt.Errorf("read a request again: %w", err)
+	}
+	return nil
 }
 
 // keep reads a small body into memory.
@@ -75,32 +97,56 @@ func keep(r *http.Request) error {
 	if err != nil {
 		return refusal.Malformed("The request body ends too early: %v.", err)
 	}
-	setBody(r, text)
+	(&keptBody{text}).of(r)
 	return nil
 }
 
-func setBody(r *http.Request, text []byte) {
-	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(text)), nil }
+// keptBody is a body that can be sent again, until its text is given up.
+type keptBody struct{ text []byte }
+
+// of makes it the body of a request.
+func (b *keptBody) of(r *http.Request) {
+	r.GetBody = func() (io.ReadCloser, error) { return &keptReader{b, 0}, nil }
 	r.Body, _ = r.GetBody()
-	r.ContentLength = int64(len(text))
+	r.ContentLength = int64(len(b.text))
 }
+
+// keptReader reads a keptBody. The request that has it may live as long as its answer.
+type keptReader struct {
+	*keptBody
+	at int
+}
+
+// Read implements io.Reader.
+func (k *keptReader) Read(p []byte) (int, error) {
+	text := k.text
+	if k.at >= len(text) {
+		return 0, io.EOF
+	}
+	n := copy(p, text[k.at:])
+	k.at += n
+	return n, nil
+}
+
+// Close implements io.Closer.
+func (*keptReader) Close() error { return nil }
 
 // errHere says that this gateway is to answer.
 var errHere = errors.New("no other gateway owns the session")
 
-// pass passes a request on to its owner, or to the next owner.
-func (n *Node) pass(w http.ResponseWriter, r *http.Request, session string, owner eventlog.Gateway) (done bool, err error) {
+// pass passes a request on to its owner, or to the next owner. It calls sent when an owner has it.
+func (n *Node) pass(w http.ResponseWriter, r *http.Request, session string, owner eventlog.Gateway, sent func()) (done bool, err error) {
 	who, err := senderOf(r.Context())
 	if err != nil {
 		return false, err
 	}
 	_, known := access.From(r.Context())
 	proxy := &httputil.ReverseProxy{
-		Transport: &toOwner{n, session, owner}, FlushInterval: -1,
+		Transport: &toOwner{n, session, owner, sent}, FlushInterval: -1,
 		ErrorLog: slog.NewLogLogger(n.logger.Handler(), slog.LevelDebug),
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.URL.Scheme = "https" // of toOwner
-			p.Out.Header = bare(p.Out.Header, !known)
+			p.Out.Header = withoutCredentials(p.Out.Header, !known)
 			p.Out.Header.Set(senderHeader, who)
 			p.Out.Header.Set(sessionHeader, url.QueryEscape(session))
 		},
@@ -119,6 +165,10 @@ func (n *Node) pass(w http.ResponseWriter, r *http.Request, session string, owne
 		}
 		return false, nil
 	}
+	n.passed.Add(1)
+	if err != nil && r.Context().Err() == nil {
+		n.failed.Add(1)
+	}
 	return true, err
 }
 
@@ -127,6 +177,7 @@ type toOwner struct {
 	*Node
 	session string
 	owner   eventlog.Gateway
+	sent    func()
 }
 
 // RoundTrip implements http.RoundTripper. A request that the owner has not got is sent again, to whoever
@@ -138,6 +189,7 @@ func (t *toOwner) RoundTrip(r *http.Request) (*http.Response, error) {
 		again := r.GetBody != nil || r.Body == nil || r.Body == http.NoBody
 		if err == nil {
 			if answer.StatusCode != http.StatusMisdirectedRequest {
+				t.sent()
 				return answer, nil
 			}
 			_ = answer.Body.Close()
@@ -278,7 +330,7 @@ const (
 func (n *Node) ask(ctx context.Context, r *http.Request, g eventlog.Gateway, who string) []byte {
 	out := r.Clone(ctx)
 	out.Body, out.ContentLength = http.NoBody, 0
-	out.Header = bare(out.Header, false)
+	out.Header = withoutCredentials(out.Header, false)
 	out.Header.Del("Accept-Encoding")
 	out.Header.Set(senderHeader, who)
 	to := &toOwner{Node: n, owner: g}

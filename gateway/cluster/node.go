@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/tributary-dev/tributary/eventlog"
@@ -54,8 +55,18 @@ type Node struct {
 	transport *http.Transport
 	owner     http.Handler // answers requests that others pass on
 
+	passed, failed atomic.Uint64
+
 	mu    sync.Mutex
 	peers map[string]*peer // by ID
+}
+
+// Passed is how many requests were passed on to other gateways, and how many of them got no answer.
+func (n *Node) Passed() (all, failed uint64) {
+	if n == nil {
+		return 0, 0
+	}
+	return n.passed.Load(), n.failed.Load()
 }
 
 // peer is another gateway with requests on their way.

@@ -22,7 +22,7 @@ const (
 // sender is who sent a request, as the gateway found it out that they asked.
 type sender struct {
 	Principal *access.Principal `json:"principal,omitempty"`
-	// Sessions are those that the sender's token is good for; nil: all.
+	// Bound is the sessions that the sender's token is good for; nil: all.
 	Bound *access.Bound `json:"bound,omitempty"`
 	// PassThrough is a token that an agent's server judges.
 	PassThrough string `json:"pass_through,omitempty"`
@@ -73,11 +73,12 @@ type forwardedKey struct{}
 // forwarded reports whether another gateway has passed a request on.
 func forwarded(ctx context.Context) bool { return ctx.Value(forwardedKey{}) != nil }
 
-// bare is the headers of a request without what only the gateway that was asked may see or say.
-func bare(h http.Header, runner bool) http.Header {
+// withoutCredentials is the headers of a request without what only the gateway that was asked may see or say. keep keeps
+// the token of one that its guard does not judge: a runner's.
+func withoutCredentials(h http.Header, keep bool) http.Header {
 	h = h.Clone()
 	for name := range h {
-		if strings.HasPrefix(name, "Tributary-") || name == "Cookie" || name == "Authorization" && !runner {
+		if strings.HasPrefix(name, "Tributary-") || name == "Cookie" || name == "Authorization" && !keep {
 			h.Del(name)
 		}
 	}

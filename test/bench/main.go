@@ -54,6 +54,7 @@ func parts() []part {
 		{name: "history", run: (*bencher).measureHistory},
 		{name: "list", run: (*bencher).measureList},
 		{name: "relay", run: (*bencher).measureRelay},
+		{name: "forward", run: (*bencher).measureForward},
 		{name: "box", run: (*bencher).measureBox},
 		{name: "crash", run: (*bencher).measureCrash},
 		{name: "log", counts: true, run: (*bencher).measureLog},

@@ -36,6 +36,11 @@ const (
 	relayFirst      = "first byte p99 at that rate (ms)"
 	relayHeap       = "growth of the heap in 1,000 requests in a row to that agent (MB)"
 
+	ownLatency50     = "latency p50 at the gateway that owns the session, 100 streams × 10 words/s (ms)"
+	ownLatency99     = "latency p99, there (ms)"
+	forwardLatency50 = "latency p50 at another gateway, which passes the streams on (ms)"
+	forwardLatency99 = "latency p99, passed on (ms)"
+
 	bareStart    = "turn of a program that does nothing, without a box (ms)"
 	guardStart   = "the same in the box guard (ms)"
 	strictStart  = "the same in the box strict (ms)"
@@ -138,6 +143,10 @@ func measures() []measure {
 		{relayRate, nil},
 		{relayFirst, []goal{just(200, " ms", gateway)}},
 		{relayHeap, []goal{just(4, " MB", gateway)}},
+		{ownLatency50, nil},
+		{ownLatency99, nil},
+		{forwardLatency50, []goal{overThat(0.1, " ms over the owner's", ownLatency50)}},
+		{forwardLatency99, []goal{overThat(1.5, " ms over the owner's", ownLatency99)}},
 		{bareStart, nil},
 		{guardStart, []goal{overThat(20, " ms over that without a box", bareStart)}},
 		{strictStart, []goal{overThat(20, " ms over that without a box", bareStart)}},

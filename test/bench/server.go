@@ -48,6 +48,7 @@ type starter struct {
 	config string // the gateway's configuration, if not the one of all
 
 	postgres *pgtest.Server // or none
+	shares   string         // the database of all gateways on PostgreSQL; "": each has its own
 }
 
 // settings is the gateway's configuration: the demo agent at every pace that the
@@ -128,7 +129,7 @@ func (s starter) command(name, data string) (*exec.Cmd, error) { //nolint:noctx 
 
 // database makes the database of the gateway with that data directory, unless it exists.
 func (s starter) database(data string) (url string, err error) {
-	name := "bench_" + filepath.Base(data)
+	name := cmp.Or(s.shares, "bench_"+filepath.Base(data))
 	return s.postgres.URL(name), s.postgres.Make(name)
 }
 

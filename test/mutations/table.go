@@ -4,30 +4,31 @@ import "slices"
 
 // The promises that the table breaks.
 const (
-	survive   = "Finished parts survive a crash."
-	oneWriter = "One gateway writes a session."
-	damaged   = "The gateway reports a damaged log."
-	resumed   = "A resumed message equals an uninterrupted one."
-	stays     = "A disconnect is not a stop."
-	once      = "A prompt runs once, in its turn, or is held, or stays in the history as not run."
-	rewound   = "After a regenerate or an edit nothing remembers the removed messages."
-	oneAnswer = "A request has one answer, from a person who may give it."
-	shown     = "A person sees the whole input that they are asked about."
-	waits     = "A turn waits for its answer without a connection, for 24 h."
-	tabs      = "Events tell other tabs of each turn."
-	known     = "A client gets only what its release knows."
-	slow      = "A slow client harms nobody. Every principal, session, turn and connection has limits."
-	closedOff = "Without a token nothing is open."
-	private   = "A private session is open to its owner and its members only."
-	signed    = "A JSON Web Token counts until it expires."
-	widget    = "Only the pages that the setting names show the widget's chat."
-	voice     = "An agent speaks neither as the gateway nor as a person."
-	reached   = "An agent reaches the hosts that `egress` names, and no others."
-	inside    = "\"Inside the workspace\" means inside."
-	mentions  = "No part of a prompt makes an agent read a file outside the workspace unasked."
-	files     = "The agent gets the files of a prompt."
-	boxed     = "An agent's processes reach only what its box opens."
-	usage     = "The usage of a turn is what its agent has used."
+	survive    = "Finished parts survive a crash."
+	oneWriter  = "One gateway writes a session."
+	damaged    = "The gateway reports a damaged log."
+	resumed    = "A resumed message equals an uninterrupted one."
+	stays      = "A disconnect is not a stop."
+	once       = "A prompt runs once, in its turn, or is held, or stays in the history as not run."
+	rewound    = "After a regenerate or an edit nothing remembers the removed messages."
+	oneAnswer  = "A request has one answer, from a person who may give it."
+	shown      = "A person sees the whole input that they are asked about."
+	waits      = "A turn waits for its answer without a connection, for 24 h."
+	anyGateway = "Any gateway takes any request."
+	tabs       = "Events tell other tabs of each turn."
+	known      = "A client gets only what its release knows."
+	slow       = "A slow client harms nobody. Every principal, session, turn and connection has limits."
+	closedOff  = "Without a token nothing is open."
+	private    = "A private session is open to its owner and its members only."
+	signed     = "A JSON Web Token counts until it expires."
+	widget     = "Only the pages that the setting names show the widget's chat."
+	voice      = "An agent speaks neither as the gateway nor as a person."
+	reached    = "An agent reaches the hosts that `egress` names, and no others."
+	inside     = "\"Inside the workspace\" means inside."
+	mentions   = "No part of a prompt makes an agent read a file outside the workspace unasked."
+	files      = "The agent gets the files of a prompt."
+	boxed      = "An agent's processes reach only what its box opens."
+	usage      = "The usage of a turn is what its agent has used."
 )
 
 // table is the broken promises, in the order of docs/internals/promises.md. Each is an error that
@@ -272,6 +273,30 @@ func firstPromises() []mutation {
 		{
 			name: "a sign-in reads those of all people", promise: slow, file: "access/accessdb/store.go",
 			text: "` AND owner IN ($3, '')`", other: "` AND ($3 <> '')`", tests: "TestStores", packages: []string{"./access/accessdb"},
+		},
+		{
+			name: "a gateway answers for a session of another one", promise: anyGateway, file: "gateway/owner.go",
+			text: `r.PathValue("id")); done ||`, other: `r.PathValue("id")); done && r.Method != http.MethodDelete ||`, tests: "TestAnyGateway", packages: []string{"./internal/cli"},
+		},
+		{
+			name: "a gateway of no database is believed", promise: anyGateway, file: "gateway/cluster/identity.go",
+			text: "len(g.Key) > 0 && bytes.Equal(g.Key, key)", other: "len(g.Key) > 0", tests: "TestOnlyGateways", packages: []string{"./gateway/cluster"},
+		},
+		{
+			name: "the key of an owner is not looked at", promise: anyGateway, file: "gateway/cluster/node.go",
+			text: "len(to.Key) > 0 && string(key) == string(to.Key)", other: "len(to.Key) > 0", tests: "TestOnlyGateways", packages: []string{"./gateway/cluster"},
+		},
+		{
+			name: "a command is sent twice", promise: anyGateway, file: "gateway/cluster/forward.go",
+			text: "case err != nil && sent && r.Method != http.MethodGet && r.Method != http.MethodHead:", other: "case err != nil && sent && r.GetBody == nil:", tests: "TestACommand", packages: []string{"./gateway/cluster"},
+		},
+		{
+			name: "the owner is told that everybody's token is good for all sessions", promise: anyGateway, file: "gateway/cluster/sender.go",
+			text: "s.Principal.Bound = s.Bound", other: "s.Principal.Bound = nil", tests: "TestTheOwner", packages: []string{"./gateway/cluster"},
+		},
+		{
+			name: "the owner of a session gets cookies and tokens of others", promise: anyGateway, file: "gateway/cluster/sender.go",
+			text: `name == "Cookie" || name == "Authorization" && !keep`, other: `name == "Cookie" && keep`, tests: "TestTheOwner", packages: []string{"./gateway/cluster"},
 		},
 		{
 			name: "two processes of Codex start at a time", promise: boxed, file: "adapter/codex/runtime.go",
