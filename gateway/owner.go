@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/gateway/chatbody"
+	"github.com/tributary-dev/tributary/gateway/limit"
 	"github.com/tributary-dev/tributary/gateway/refusal"
 )
 
@@ -41,25 +42,30 @@ func (g *gateway) chatToOwner(r *http.Request, req chatbody.Request) (*stream, e
 		}
 		return g.served(func(w http.ResponseWriter, r *http.Request) (s *stream, err error) {
 			defer func() { s.keeps(sent) }()
-			var req chatbody.Request
-			if err := passage.Again(&req); err != nil {
-				return nil, err
-			}
-			now := time.Now()
-			return g.converse(w, r, req, opts, now, now)
+			return g.converseAgain(w, r, passage.Again)
 		})(w, r)
 	}}, nil
 }
 
 // passedChat is chat for a body that another gateway has read.
 func (g *gateway) passedChat(w http.ResponseWriter, r *http.Request) (*stream, error) {
+	m := g.memory(r, limit.Upload, nil)
+	defer m.Release()
+	if err := m.Reserve(promptCost * r.ContentLength); err != nil {
+		return nil, err
+	}
+	return g.converseAgain(w, r, json.NewDecoder(r.Body).Decode)
+}
+
+// converseAgain is converse for a chat whose body was read before.
+func (g *gateway) converseAgain(w http.ResponseWriter, r *http.Request, read func(into any) error) (*stream, error) {
 	now := time.Now()
 	opts, err := g.streamOptions(r)
 	if err != nil {
 		return nil, err
 	}
 	var req chatbody.Request
-	if err := json.NewDecoder(r.Body).Decode(&req); err != nil {
+	if err := read(&req); err != nil {
 		return nil, refusal.Malformed("The chat that another gateway has passed on cannot be read: %v.", err)
 	}
 	return g.converse(w, r, req, opts, now, now)
