@@ -50,7 +50,8 @@ func (p *presence) connection(ctx context.Context) (_ *sql.Conn, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock_shared($1)`, int64(presenceID)); err != nil {
+		// A renewal that a crash of the server takes back was followed by others, or its gateway shows nothing (isSure).
+		if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock_shared($1), set_config('synchronous_commit', 'off', false)`, int64(presenceID)); err != nil {
 			discard(conn)
 			return nil, err
 		}
@@ -108,9 +109,10 @@ func (p *presence) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	err = rows.Close()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return cmp.Or(rows.Close(), p.failed)
+	return cmp.Or(err, p.failed)
 }
 
 // keepPresent looks again and again until the store closes.
