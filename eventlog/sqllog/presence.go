@@ -34,8 +34,9 @@ type presence struct {
 	db   *db
 	lock int64 // its own
 
-	conn   *sql.Conn // nil: it was lost
-	locked bool      // the connection has its own lock
+	conn    *sql.Conn // nil: it was lost
+	release func()    // gives the locks of the connection back
+	locked  bool      // the connection has its own lock
 
 	mu     sync.Mutex
 	failed error     // of the newest renewal
@@ -56,6 +57,11 @@ func (p *presence) connection(ctx context.Context) (_ *sql.Conn, err error) {
 			return nil, err
 		}
 		p.conn, p.locked = conn, false
+		p.release = func() { // a server may notice the end of a connection late, and a newer program may start at once
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), presenceWithin)
+			defer cancel()
+			_, _ = conn.ExecContext(ctx, `SELECT pg_advisory_unlock_all()`) // a connection that is lost holds nothing
+		}
 	}
 	if !p.locked {
 		err = p.conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, p.lock).Scan(&p.locked)
@@ -77,12 +83,10 @@ func (p *presence) drop() {
 	}
 }
 
-// leave gives the locks back: a server may notice the end of a connection late, and a newer program may start at once.
+// leave gives the locks back.
 func (p *presence) leave() {
 	if p.conn != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), presenceWithin)
-		defer cancel()
-		_, _ = p.conn.ExecContext(ctx, `SELECT pg_advisory_unlock_all()`) // a connection that is lost holds nothing
+		p.release()
 		p.drop()
 	}
 }
