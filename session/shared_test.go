@@ -469,6 +469,24 @@ func TestTheTurnsOfAGatewayThatHasDiedAreTakenUp(t *testing.T) {
 	}
 }
 
+// The gateway that finds another one dead takes up its turns at once, though the lease of that lasts.
+func TestTheTurnsOfAGatewayThatIsFoundDeadAreTakenUpAtOnce(t *testing.T) {
+	t.Parallel()
+	const lookedForAfter = 5 * time.Second // without that, after the start of a gateway
+	p, direct, held := heldDatabase(t)
+	there := newFar()
+	turn := share(t, sqllog.Options{URL: held, Lease: time.Minute, Patience: time.Second}, newFar()).prompt("u1", "long")
+	p.Close()
+	began := time.Now()
+	share(t, sqllog.Options{URL: direct, Lease: time.Second}, there)
+	if got := receives(t, "the turn that goes on", there.reattached); got != turn.ID {
+		t.Errorf("%s goes on, and not %s", got, turn.ID)
+	}
+	if took := time.Since(began); took >= lookedForAfter {
+		t.Errorf("it goes on after %s", took)
+	}
+}
+
 // heldDatabase is a new database with two URLs: the server's own, and one by a proxy that can hold
 // what passes.
 func heldDatabase(t *testing.T) (p *faultnet.Proxy, direct, held string) {

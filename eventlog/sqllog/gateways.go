@@ -140,8 +140,9 @@ func (s *Store) keepRow() {
 			return
 		case <-again.C:
 		}
+		connected := s.db.present != nil && s.db.present.conn != nil
 		err := s.beat(o)
-		if err != nil && s.db.present != nil { // a connection that was lost is made again at once: others wait for the renewal
+		if err != nil && connected { // it is made again at once: others wait for the renewal
 			err = s.beat(o)
 		}
 		if s.db.present != nil {
@@ -157,13 +158,12 @@ func (s *Store) beat(o *others) error {
 	if s.db.present == nil {
 		return s.renew(ctx, s.db.write)
 	}
+	if now := s.uptime(); now-s.renewed.Load() >= int64(presenceWithin) { // it was stopped, or the database slow
+		o.steady.Store(now)
+	}
 	on, err := s.db.present.connection(ctx)
-	late := s.uptime()-s.renewed.Load() >= int64(presenceWithin)
 	if err == nil {
 		err = s.renew(ctx, on)
-	}
-	if late {
-		o.steady.Store(s.uptime())
 	}
 	if err == nil {
 		err = o.look(ctx, on)

@@ -72,7 +72,7 @@ func takes(t *testing.T, s *sqllog.Store) time.Duration {
 //evidence:for promise-one-writer
 func TestAKilledProcessIsFoundAtOnce(t *testing.T) {
 	t.Parallel()
-	const rounds, bound = 5, 6 * time.Second
+	const rounds, bound = 3, 6 * time.Second
 	var all []time.Duration
 	for range rounds {
 		o := sqllog.Options{Dir: t.TempDir(), URL: postgres.Database(t), Lease: watchLease}

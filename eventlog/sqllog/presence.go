@@ -34,8 +34,9 @@ type presence struct {
 	db   *db
 	lock int64 // its own
 
-	conn   *sql.Conn // nil: it was lost
-	locked bool      // the connection has its own lock
+	conn    *sql.Conn // nil: it was lost
+	release func()    // gives the locks of the connection back
+	locked  bool      // the connection has its own lock
 
 	mu     sync.Mutex
 	failed error     // of the newest renewal
@@ -50,11 +51,17 @@ func (p *presence) connection(ctx context.Context) (_ *sql.Conn, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock_shared($1)`, int64(presenceID)); err != nil {
+		// A renewal that a crash of the server takes back was followed by others, or its gateway shows nothing (isSure).
+		if _, err := conn.ExecContext(ctx, `SELECT pg_advisory_lock_shared($1), set_config('synchronous_commit', 'off', false)`, int64(presenceID)); err != nil {
 			discard(conn)
 			return nil, err
 		}
 		p.conn, p.locked = conn, false
+		p.release = func() { // a server may notice the end of a connection late, and a newer program may start at once
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), presenceWithin)
+			defer cancel()
+			_, _ = conn.ExecContext(ctx, `SELECT pg_advisory_unlock_all()`) // a connection that is lost holds nothing
+		}
 	}
 	if !p.locked {
 		err = p.conn.QueryRowContext(ctx, `SELECT pg_try_advisory_lock($1)`, p.lock).Scan(&p.locked)
@@ -76,12 +83,10 @@ func (p *presence) drop() {
 	}
 }
 
-// leave gives the locks back: a server may notice the end of a connection late, and a newer program may start at once.
+// leave gives the locks back.
 func (p *presence) leave() {
 	if p.conn != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), presenceWithin)
-		defer cancel()
-		_, _ = p.conn.ExecContext(ctx, `SELECT pg_advisory_unlock_all()`) // a connection that is lost holds nothing
+		p.release()
 		p.drop()
 	}
 }
@@ -108,9 +113,10 @@ func (p *presence) look(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	err = rows.Close()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return cmp.Or(rows.Close(), p.failed)
+	return cmp.Or(err, p.failed)
 }
 
 // keepPresent looks again and again until the store closes.

@@ -58,6 +58,22 @@ func firstPromises() []mutation {
 			text: "if terms[se.id] != (ownership{s.owner, se.term}) {", other: "if terms[se.id].term < se.term {", tests: "TwoStores", packages: []string{"./eventlog/sqllog"},
 		},
 		{
+			name: "a gateway shows text while others judge it dead", promise: oneWriter, file: "eventlog/sqllog/lease.go",
+			text: "int64(min(judgeAfter, s.opts.Lease))", other: "int64(s.opts.Lease)", tests: "ForLongerThanOthersWait", packages: []string{"./eventlog/sqllog"},
+		},
+		{
+			name: "a stopped gateway is dead before its lease is over", promise: oneWriter, file: "eventlog/sqllog/others.go",
+			text: "if dead = !held && silent >= judgeAfter; held {", other: "if dead = silent >= judgeAfter; held && dead {", tests: "AStoppedProcess", packages: []string{"./eventlog/sqllog"},
+		},
+		{
+			name: "a gateway that has just lost its database judges others", promise: oneWriter, file: "eventlog/sqllog/others.go",
+			text: "if dead && o.judge() {", other: "if dead {", tests: "CannotRenew", packages: []string{"./eventlog/sqllog"},
+		},
+		{
+			name: "a session is taken from an owner that renews its lease", promise: oneWriter, file: "eventlog/sqllog/postgres.go",
+			text: "share: ` FOR SHARE`", other: "share: ``", tests: "ARenewalWaits", packages: []string{"./eventlog/sqllog"},
+		},
+		{
 			name: "the checksum of a record leaves out what the record says", promise: damaged, file: "eventlog/sqllog/sum.go",
 			text: "sum(0).text(r.session).seqs(r.seq, r.prev).bytes(r.body)", other: "sum(0).text(r.session).seqs(r.seq, r.prev)", tests: "Flipped|Damaged", packages: []string{"./eventlog/sqllog"},
 		},
