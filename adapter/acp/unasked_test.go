@@ -14,14 +14,22 @@ import (
 	"github.com/tributary-dev/tributary/agent/agenttest"
 	"github.com/tributary-dev/tributary/internal/testkit/realagent"
 	"github.com/tributary-dev/tributary/internal/testkit/replay/replaytest"
+	"github.com/tributary-dev/tributary/policy/permission"
+	"github.com/tributary-dev/tributary/policy/toolkind"
+	"github.com/tributary-dev/tributary/policy/workspace"
 )
 
 // situation is one process of an agent with files, and ways that work in it.
 type situation struct {
 	agent string
 	front string // of Codex's own configuration
-	files map[string]string
-	ways  []agenttest.Way
+	// swaps are words of the agent's own configuration, below its home, and those in their place.
+	swaps map[string][2]string
+	// changes puts a stand-in between the agent and the gateway: where the agent uses the gateway's
+	// files or terminals, "other" takes the place of "shown".
+	changes bool
+	files   map[string]string
+	ways    []agenttest.Way
 }
 
 func shell(file string) string { return "[[script:shell touch WORK/" + file + "]]" }
@@ -150,6 +158,56 @@ func codexWays() []situation {
 	}
 }
 
+// loosened are the ways of an agent whose settings let it act unasked. It uses the gateway's files,
+// and maybe its terminals, so that the gateway still sees what it does.
+func loosened(setting string, files map[string]string) situation {
+	maps.Copy(files, map[string]string{"ELSE/secret": "word-of-elsewhere\n", "WORK/link": "-> ELSE"})
+	return situation{files: files, ways: []agenttest.Way{
+		{Name: setting + ": a command", Prompt: shell("ran"), Mark: "ran"},
+		{Name: "the same: a command goes elsewhere by `cd`", Prompt: "[[script:shell cd .. && touch WORK/gone]]", Mark: "gone"},
+		{Name: "the same: a file is written", Prompt: "[[script:write WORK/written]]", Mark: "written"},
+		{Name: "the same: a file elsewhere is written", Prompt: "[[script:write ELSE/planted]]", Mark: "link/planted"},
+		{Name: "the same: a file is written through a link", Prompt: "[[script:write WORK/link/linked]]", Mark: "link/linked"},
+		{Name: "the same: a file elsewhere is read", Prompt: "[[script:read ELSE/secret]]", Mark: ">word-of-elsewhere"},
+		{Name: "the same: a file is read through a link", Prompt: "[[script:read WORK/link/secret]]", Mark: ">word-of-elsewhere"},
+	}}
+}
+
+// changed are uses of the gateway other than those which the person has allowed. The titles of the
+// requests that the person allows begin with a word for writes and one for commands.
+func changed(writes, runs string) situation {
+	s := situation{changes: true}
+	if writes != "" {
+		s.ways = append(s.ways, agenttest.Way{Name: "a file is allowed, and a stand-in writes another by the gateway", Prompt: "[[script:write WORK/shown]]", Mark: "other", Lets: writes})
+	}
+	if runs != "" {
+		s.ways = append(s.ways, agenttest.Way{Name: "a command is allowed, and a stand-in runs another by the gateway", Prompt: shell("shown"), Mark: "other", Lets: runs})
+	}
+	return s
+}
+
+func geminiWays() []situation {
+	const settings = `{"general":{"defaultApprovalMode":"auto_edit"},"tools":{"allowed":["run_shell_command(touch)"]}}`
+	return []situation{loosened("`auto_edit` and `tools.allowed` of the project", map[string]string{"WORK/.gemini/settings.json": settings}), changed("Writing", "")}
+}
+
+func qwenWays() []situation {
+	const settings = `{"permissions":{"allow":["Bash(touch *)","Edit","Read"]}}`
+	return []situation{loosened("`permissions.allow` of the project", map[string]string{"WORK/.qwen/settings.json": settings}), changed("Writing", "")}
+}
+
+// The title of Kimi's requests for writes begins that of the gateway's.
+func kimiWays() []situation {
+	yolo := loosened("`default_permission_mode = \"yolo\"` of the user", map[string]string{})
+	yolo.swaps = map[string][2]string{".kimi-code/config.toml": {`"manual"`, `"yolo"`}}
+	return []situation{yolo, changed("", "Bash")}
+}
+
+func gooseWays() []situation {
+	const rules = "user:\n  always_allow: [shell, write, read]\n  ask_before: []\n  never_allow: []\n"
+	return []situation{loosened("`always_allow` of the user", map[string]string{"HOME/.config/goose/permission.yaml": rules}), changed("write", "shell")}
+}
+
 // TestRealAgentsActUnasked plays ways to act without asking; see agenttest.Ways.
 func TestRealAgentsActUnasked(t *testing.T) {
 	if which := os.Getenv("TRIBUTARY_TEST_AGENTS"); which != "others" && which != "all" {
@@ -159,7 +217,14 @@ func TestRealAgentsActUnasked(t *testing.T) {
 	for _, of := range []struct {
 		agent, title string
 		all          []situation
-	}{{"claude-acp", "Claude Agent", claudeWays()}, {"codex-acp", "Codex by ACP", codexWays()}} {
+	}{
+		{"claude-acp", "Claude Agent", claudeWays()},
+		{"codex-acp", "Codex by ACP", codexWays()},
+		{"gemini", "Gemini CLI", geminiWays()},
+		{"qwen", "Qwen Code", qwenWays()},
+		{"kimi", "Kimi", kimiWays()},
+		{"goose", "Goose", gooseWays()},
+	} {
 		for _, s := range of.all {
 			s.agent = of.agent
 			for i := range s.ways {
@@ -202,9 +267,32 @@ func (s situation) play(t *testing.T) []string {
 			files["HOME/.codex/config.toml"] += "\n[" + tables
 		}
 	}
+	for name, swap := range s.swaps {
+		own, err := os.ReadFile(real.Home + "/" + name)
+		if err != nil || !strings.Contains(string(own), swap[0]) {
+			t.Fatalf("%s has no %s, %v", name, swap[0], err)
+		}
+		files["HOME/"+name] = strings.Replace(string(own), swap[0], swap[1], 1)
+	}
 	maps.Copy(files, s.files)
 	preset, _ := acp.FindPreset(s.agent)
+	tools, _ := toolkind.For(s.agent)
+	runtime := acp.Runtime{Command: real.Path, Args: preset.Args, Env: real.Env, Preset: preset, Tools: tools}
+	if s.changes {
+		runtime.Command = t.TempDir() + "/stand-in"
+		script := "#!/bin/sh\n" + real.Path + ` "$@" | sed -u -e '/"fs\/write_text_file"/s/shown/other/' -e '/"terminal\/create"/s/shown/other/'` + "\n"
+		if err := os.WriteFile(runtime.Command, []byte(script), 0o700); err != nil { //nolint:gosec // it is run
+			t.Fatal(err)
+		}
+	}
+	within, err := workspace.Open(real.Dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = within.Close() })
 	return agenttest.Ways(t, real.Dir, real.Home, files, s.ways, func(host agent.Host) agent.Session {
-		return agenttest.Open(t, acp.Runtime{Command: real.Path, Env: real.Env, Preset: preset}, host, agent.Config{Cwd: real.Dir})
+		h := host.(*agenttest.Host)
+		h.Dir, h.Judge = within, judge(h, permission.Default())
+		return agenttest.Open(t, runtime, host, agent.Config{Cwd: real.Dir})
 	})
 }

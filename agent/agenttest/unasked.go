@@ -22,7 +22,8 @@ type Way struct {
 	// Prompt makes the agent act; "" looks once more at the turn before.
 	Prompt string
 	// Mark is a file of the workspace that is there if the agent has acted. With a leading > it
-	// is a word in the output of a call.
+	// is a word in the output of a call, or in a text, in which the model quotes the output: some
+	// agents show none.
 	Mark string
 	// Program says that no call is needed, because a program runs by itself.
 	Program bool
@@ -85,7 +86,7 @@ func Ways(t testing.TB, dir, home string, files map[string]string, ways []Way, o
 			if err != nil {
 				t.Fatal(err)
 			}
-			said, asked = string(results), 0
+			said, asked = string(results)+Said(events), 0
 			for _, r := range Each[trace.PermissionResponse](events) {
 				if r.By == "tester" {
 					asked++

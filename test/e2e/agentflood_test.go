@@ -195,7 +195,8 @@ func liveAsACP() int {
 
 // TestAnAgentThatFloods: an agent that repeats one kind of message for ever, in a turn or when
 // nobody has asked, costs the gateway bounded memory. Turns beside it work. The floods of an agent
-// share a gateway, so what one leaves behind counts with the next.
+// share a gateway, so what one leaves behind counts with the next. Other agents come by a pipe or a
+// stream as these do, and what their adapters keep is bounded by TestFloods of their packages.
 //
 //evidence:for limit-turn-bytes limit-turn-records limit-held
 func TestAnAgentThatFloods(t *testing.T) {

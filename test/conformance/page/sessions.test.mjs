@@ -264,6 +264,22 @@ describe('a session', () => {
     await page.leave();
   });
 
+  test('says why its agent has no box, without a mouse', async () => {
+    const page = await open(site);
+    const agent = { name: 'demo', default: true, available: true, files: true, box: 'off', box_reason: 'the system lends no namespaces' };
+    await page.route('**/api/agents', route => route.fulfill({ json: { agents: [agent] } }));
+    await page.reload();
+    const box = page.getByRole('button', { name: 'without a box' });
+    await box.focus();
+    await page.keyboard.press('Enter');
+    const panel = page.getByRole('dialog', { name: "The agent's box" });
+    await panel.getByText('does not get the box of its setting: the system lends no namespaces.').waitFor();
+    await accessible(page, 'why an agent has no box');
+    await page.keyboard.press('Escape');
+    await panel.waitFor({ state: 'detached' });
+    await page.leave();
+  });
+
   test('is reached from the keyboard past the list', async () => {
     const page = await open(site, '#/s/paper');
     await page.getByText('ink and quill').first().waitFor();

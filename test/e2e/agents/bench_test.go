@@ -149,7 +149,7 @@ func (b *bench) prompt(text string) (id string) {
 	b.Helper()
 	id = fmt.Sprintf("u%d", time.Now().UnixNano())
 	ctx, cancel := context.WithCancel(b.Context())
-	res, err := b.request(ctx, http.MethodPost, "/api/chat", map[string]any{
+	res, err := b.request(ctx, http.MethodPost, "/api/chat?agent="+b.agent.Name, map[string]any{
 		"id": b.session, "trigger": "submit-message",
 		"messages": []any{map[string]any{
 			"id": id, "role": "user", "parts": append([]any{map[string]any{"type": "text", "text": text}}, b.parts...),

@@ -1,6 +1,11 @@
+import { lazy } from 'react';
 import type { Agent } from '../api/api';
+import { Button } from '../ui/button';
+import { Late } from '../ui/late';
 import { Select } from '../ui/select';
 import { choicesOf, type Start } from './start';
+
+const Popover = lazy(() => import('../ui/popover'));
 
 const boxOf = ({ box }: Agent) => (box === 'off' ? 'without a box' : box && `box: ${box}`);
 
@@ -29,11 +34,7 @@ export default function StartPickers({ agents, start, onChange }: { agents: Agen
           ]}
         />
       )}
-      {agent?.box && (
-        <span className="note" title={agent.box_reason}>
-          {boxOf(agent)}
-        </span>
-      )}
+      {agent?.box && <Box agent={agent} />}
       {agent?.modes?.length ? (
         <Select
           small
@@ -55,5 +56,27 @@ export default function StartPickers({ agents, start, onChange }: { agents: Agen
         />
       ) : null}
     </>
+  );
+}
+
+/** The form of an agent's box. A panel says why it is weaker than the agent's setting. */
+function Box({ agent }: { agent: Agent }) {
+  const form = boxOf(agent);
+  if (!agent.box_reason) return <span className="note">{form}</span>;
+  return (
+    <Late
+      kind="dialog"
+      trigger={
+        <Button look="quiet" small>
+          {form}
+        </Button>
+      }
+    >
+      {opened => (
+        <Popover title="The agent's box" {...opened}>
+          <p>The agent does not get the box of its setting: {agent.box_reason}.</p>
+        </Popover>
+      )}
+    </Late>
   );
 }
