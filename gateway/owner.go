@@ -40,7 +40,7 @@ func (g *gateway) chatToOwner(r *http.Request, req chatbody.Request) (*stream, e
 		if done, err := passage.Send(w, to, sent); done || err != nil {
 			return err
 		}
-		return g.served(func(w http.ResponseWriter, r *http.Request) (s *stream, err error) {
+		return g.served(func(w http.ResponseWriter, r *http.Request) (s *stream, err error) { //nolint:contextcheck // it is that of the request
 			defer func() { s.keeps(sent) }()
 			return g.converseAgain(w, r, passage.Again)
 		})(w, r)

@@ -61,7 +61,7 @@ func (g *gateway) requests(w http.ResponseWriter, r *http.Request) error {
 	if choice, some := g.authz.VisibleRequests(r.Context()); some {
 		all = g.Hub.Waiting(choice)
 	}
-	return g.sendRequests(w, r, all, g.Cluster.Ask(r))
+	return g.sendRequests(w, r, all, g.Cluster.Ask(r)) //nolint:contextcheck // it is that of the request
 }
 
 // sessionRequests lists what waits for a person in one session.

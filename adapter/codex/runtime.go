@@ -82,7 +82,7 @@ func (r Runtime) Open(ctx context.Context, host agent.Host, cfg agent.Config) (a
 
 // oneStart is for all processes of Codex: one that starts, also for --version, removes what earlier ones left in its
 // home. It may so remove the link to its sandbox of one that starts beside it, which then runs no command (0.171.0).
-var oneStart = make(chan struct{}, 1)
+var oneStart = make(chan struct{}, 1) //nolint:gochecknoglobals // the home is that of all sessions
 
 func (r Runtime) spec() agentkit.Spec {
 	return agentkit.Spec{

@@ -236,7 +236,7 @@ func (t *toOwner) next(ctx context.Context, until time.Time) error {
 func (t *toOwner) try(r *http.Request) (_ *http.Response, sent bool, err error) {
 	var wrote atomic.Bool
 	ctx, cut := context.WithCancelCause(context.WithValue(r.Context(), dialedKey{}, t.owner))
-	unhook := context.AfterFunc(t.peer(t.owner), func() { cut(errGone) })
+	unhook := context.AfterFunc(t.peer(t.owner), func() { cut(errGone) }) //nolint:contextcheck // it is the life of the owner
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { wrote.Store(true) }})
 	out := r.Clone(ctx)
 	out.URL.Scheme, out.URL.Host, out.RequestURI = "https", t.owner.Address, ""
