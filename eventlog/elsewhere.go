@@ -20,7 +20,8 @@ type Owner interface {
 	Shared
 	// Owned is the term under which this store owns the session, or 0. It reads memory only, and
 	// counts as a use of the session. It is 0 also from the moment on at which another gateway may
-	// take the session, because the lease was not renewed.
+	// take the session, because the lease was not renewed. A gateway that was judged dead before learns
+	// it with its next renewal.
 	Owned(session string) (term uint64)
 	// Term is the term under which this store owns the session, or will own it with its next write.
 	// It takes nothing. The error is ErrNotOwner if another gateway owns the session.

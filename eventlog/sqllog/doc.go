@@ -23,4 +23,7 @@
 // has lost a session gets eventlog.ErrNotOwner for each turn that it had begun. A
 // session that was taken from a store that crashed continues with a gap in its
 // numbers, so that numbers of lost ephemeral records are not used again.
+//
+// On PostgreSQL a store owns its sessions while the lease in its row of the table gateways lasts. Others
+// may find it dead before: when its advisory lock is free, and it has renewed nothing for a moment.
 package sqllog

@@ -27,8 +27,8 @@ type Options struct {
 	// NoSync lets SQLite acknowledge a record before the disk has it: the record
 	// survives a crash of the process, and not of the machine.
 	NoSync bool
-	// Lease is how long a gateway owns a session on PostgreSQL without a sign of life
-	// (15 s).
+	// Lease is how long a gateway owns its sessions on PostgreSQL without a sign of life
+	// (15 s), unless others find before that its process is gone.
 	Lease time.Duration
 	// Idle is how long a gateway owns a session after its last use (1 min).
 	Idle time.Duration
