@@ -36,9 +36,9 @@ const (
 	relayFirst      = "first byte p99 at that rate (ms)"
 	relayHeap       = "growth of the heap in 1,000 requests in a row to that agent (MB)"
 
-	ownLatency50     = "latency p50 at the gateway that owns the session, 100 streams × 10 words/s (ms)"
+	ownLatency50     = "latency p50 at the gateway that owns the session, 1 stream × 10 words/s (ms)"
 	ownLatency99     = "latency p99, there (ms)"
-	forwardLatency50 = "latency p50 at another gateway, which passes the streams on (ms)"
+	forwardLatency50 = "latency p50 at another gateway, which passes the stream on (ms)"
 	forwardLatency99 = "latency p99, passed on (ms)"
 
 	bareStart    = "turn of a program that does nothing, without a box (ms)"
