@@ -73,7 +73,7 @@ func (g *gateway) measureAll() {
 		all, _ := g.Cluster.Passed()
 		return float64(all)
 	})
-	m.Counter("tributary_forwards_failed_total", "Requests passed on that got no answer, because the owner could not be reached or ended.", func() float64 {
+	m.Counter("tributary_forwards_failed_total", "Requests passed on that got no whole answer, because the owner could not be reached or ended.", func() float64 {
 		_, failed := g.Cluster.Passed()
 		return float64(failed)
 	})

@@ -113,8 +113,13 @@ func start(t *testing.T, d *database, id string, answer http.HandlerFunc) (clien
 	})
 	client = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
-		if r.URL.Path == "/read" {
+		switch r.URL.Path {
+		case "/read":
 			read(t, n, w, r, id)
+			return
+		case "/passed":
+			all, failed := n.Passed()
+			fmt.Fprintln(w, all, failed)
 			return
 		}
 		r = r.WithContext(access.With(r.Context(), access.Principal{ID: "ada", Name: "Ada", Role: access.Viewer, Bound: access.NewBound("s")}))
@@ -214,6 +219,9 @@ func TestTheOwnerAnswersAsIfItHadBeenAsked(t *testing.T) {
 			r.Header.Get("Authorization"), r.Header.Get("Cookie"), r.Header.Get("Tributary-Sender"), r.Header.Get("Traceparent")+" "+string(body))
 	})
 	d.owns("s", "b")
+	if _, _, got := ask(t, a, "GET", "/passed", ""); got != "0 0\n" {
+		t.Errorf("passed on before: %s", got)
+	}
 	status, header, got := ask(t, a, "POST", "/x/y?client=6", "a body")
 	const want = `POST /x/y client=6 by ada (viewer, for true false) "" "" "" 00-1 a body`
 	if status != http.StatusAccepted || got != want {
@@ -225,6 +233,9 @@ func TestTheOwnerAnswersAsIfItHadBeenAsked(t *testing.T) {
 	d.owns("s", "a")
 	if _, _, got := ask(t, a, "POST", "/", "b"); got != "a itself: b" {
 		t.Errorf("its own session: %s", got)
+	}
+	if _, _, got := ask(t, a, "GET", "/passed", ""); got != "1 0\n" {
+		t.Errorf("passed on and without a whole answer: %s", got)
 	}
 	d.owns("s", "")
 	if _, _, got := ask(t, a, "POST", "/", "c"); got != "a itself: c" {
@@ -408,6 +419,9 @@ func TestAStreamOfAGatewayThatStandsStillIsCut(t *testing.T) {
 	}()
 	if status, _, got := ask(t, a, "GET", "/", ""); status != http.StatusOK || got != "cut: word" {
 		t.Errorf("%d %s", status, got)
+	}
+	if _, _, got := ask(t, a, "GET", "/passed", ""); got != "1 1\n" {
+		t.Errorf("passed on and without a whole answer: %s", got)
 	}
 }
 

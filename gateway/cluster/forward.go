@@ -158,18 +158,28 @@ func (n *Node) pass(w http.ResponseWriter, r *http.Request, session string, owne
 		},
 		ErrorHandler: func(_ http.ResponseWriter, _ *http.Request, failed error) { err = failed },
 	}
+	cut := true // by a panic of the proxy
+	defer func() { n.count(done, r.Context().Err() == nil && (cut || err != nil)) }()
+	done = true
 	proxy.ServeHTTP(w, r)
+	cut = false
 	if errors.Is(err, errHere) {
 		if r.GetBody != nil {
 			r.Body, _ = r.GetBody()
 		}
 		return false, nil
 	}
-	n.passed.Add(1)
-	if err != nil && r.Context().Err() == nil {
+	return true, err
+}
+
+// count counts a request that was passed on.
+func (n *Node) count(done, failed bool) {
+	if done {
+		n.passed.Add(1)
+	}
+	if done && failed {
 		n.failed.Add(1)
 	}
-	return true, err
 }
 
 // toOwner is the way to the owner of a session.

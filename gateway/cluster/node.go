@@ -61,7 +61,7 @@ type Node struct {
 	peers map[string]*peer // by ID
 }
 
-// Passed is how many requests were passed on to other gateways, and how many of them got no answer.
+// Passed is how many requests were passed on to other gateways, and how many of them got no answer, or not all of it.
 func (n *Node) Passed() (all, failed uint64) {
 	if n == nil {
 		return 0, 0
