@@ -1,7 +1,5 @@
 package config
 
-import "net"
-
 // Cluster lets the other gateways on the database reach this one.
 type Cluster struct {
 	// Listen is host:port for other gateways only.
@@ -25,10 +23,6 @@ func (c *Config) checkCluster() error {
 		if err := CheckListen(at.address); err != nil {
 			return c.Fault(at.key, "%v", err)
 		}
-	}
-	host, _, _ := net.SplitHostPort(c.Cluster.Listen)
-	if ip := net.ParseIP(host); c.Cluster.Address == "" && (host == "" || ip != nil && ip.IsUnspecified()) {
-		return c.Fault("cluster", "has no address, and listens on all addresses of the machine: write in cluster.address the one by which the other gateways reach this one, such as 10.0.0.11:8788")
 	}
 	return nil
 }

@@ -13,8 +13,15 @@ import (
 
 // checkCluster refuses several gateways on a database that only one can use.
 func (s *setup) checkCluster() error {
-	if s.Cluster != nil && s.DB == "" {
+	if s.Cluster == nil {
+		return nil
+	}
+	if s.DB == "" {
 		return s.Fault("cluster", "needs a database that several gateways use, and this gateway uses SQLite: set db to the URL of a PostgreSQL, or remove the section")
+	}
+	host, _, _ := net.SplitHostPort(s.Cluster.Listen) // it was checked
+	if ip := net.ParseIP(host); s.Cluster.Address == "" && (host == "" || ip != nil && ip.IsUnspecified()) {
+		return s.Fault("cluster", "has no address, and listens on all addresses of the machine: write in cluster.address, or after --cluster-address, how the other gateways reach this one, such as 10.0.0.11:8788")
 	}
 	return nil
 }

@@ -18,6 +18,7 @@ import (
 type serveCommand struct {
 	Config   string `placeholder:"FILE" help:"The configuration (default ./tributary.yaml, if it is there). Flags win over it."`
 	Listen   string `placeholder:"HOST:PORT" help:"Where to listen (default 127.0.0.1:8787); port 0 is any free port."`
+	Cluster  string `name:"cluster-address" placeholder:"HOST:PORT" help:"How other gateways reach this one, with the section cluster of the configuration (default cluster.address)."`
 	Metrics  string `name:"metrics-listen" placeholder:"HOST:PORT" help:"A further address, which answers GET /metrics without a token (default none)."`
 	Data     string `placeholder:"DIR" help:"The data directory (default $XDG_DATA_HOME/tributary or ~/.local/share/tributary)."`
 	Cwd      string `placeholder:"DIR" help:"The directory that agents work in (default the current one)."`
@@ -67,7 +68,7 @@ func printURL(p *program, bare string, guard *access.Guard, logger *slog.Logger)
 
 // settings are the configuration with the flags on top.
 func (s *serveCommand) settings(kinds catalog) (setup, error) {
-	for _, at := range []struct{ flag, address string }{{"--listen", s.Listen}, {"--metrics-listen", s.Metrics}} {
+	for _, at := range []struct{ flag, address string }{{"--listen", s.Listen}, {"--metrics-listen", s.Metrics}, {"--cluster-address", s.Cluster}} {
 		if at.address == "" {
 			continue
 		}
@@ -111,6 +112,13 @@ func (s *serveCommand) settings(kinds catalog) (setup, error) {
 	}
 	if c.App != "" && len(c.Widget.AllowOrigins) > 0 {
 		return c, usage("the widget is one of the gateway's own pages, which an app replaces: leave app or widget.allow_origins out")
+	}
+	switch {
+	case s.Cluster == "":
+	case c.Cluster == nil:
+		return c, usage("--cluster-address is for several gateways: write the section cluster with its listen into the configuration, or leave the flag out")
+	default:
+		c.Cluster.Address = s.Cluster
 	}
 	c.LogLevel, c.MetricsListen = cmp.Or(config.LogLevel(s.LogLevel), c.LogLevel), cmp.Or(s.Metrics, c.MetricsListen)
 	if c.Data, err = dataDir(cmp.Or(s.Data, c.Data)); err != nil {
