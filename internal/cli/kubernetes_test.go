@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"maps"
 	"net"
 	"slices"
 	"strconv"
@@ -56,7 +57,7 @@ func TestTheKubernetesFileFitsTheImageAndTheProgram(t *testing.T) {
 	var set statefulSet
 	var settings struct{ Data map[string]string }
 	kinds := map[string]int{}
-	for _, text := range strings.Split(repository(t, "deploy/kubernetes/tributary.yaml"), "\n---\n") {
+	for text := range strings.SplitSeq(repository(t, "deploy/kubernetes/tributary.yaml"), "\n---\n") {
 		var is struct{ Kind string }
 		if err := yaml.Unmarshal([]byte(text), &is); err != nil {
 			t.Fatal(err)
@@ -83,15 +84,12 @@ func TestTheKubernetesFileFitsTheImageAndTheProgram(t *testing.T) {
 	if serve := parsed(t, gateway.Args).Serve; serve.Cluster != "$(POD_IP):"+port(t, c.Cluster.Listen) {
 		t.Errorf("other gateways are told the address %s, and this one listens on %s", serve.Cluster, c.Cluster.Listen)
 	}
-	for name, want := range map[string]string{"http": port(t, c.Listen), "cluster": port(t, c.Cluster.Listen), "metrics": port(t, c.MetricsListen)} {
-		if !slices.ContainsFunc(gateway.Ports, func(p struct {
-			Name string
-			Port int `yaml:"containerPort"`
-		}) bool {
-			return p.Name == name && strconv.Itoa(p.Port) == want
-		}) {
-			t.Errorf("the port %s is not %s: %v", name, want, gateway.Ports)
-		}
+	ports := map[string]string{}
+	for _, p := range gateway.Ports {
+		ports[p.Name] = strconv.Itoa(p.Port)
+	}
+	if want := map[string]string{"http": port(t, c.Listen), "cluster": port(t, c.Cluster.Listen), "metrics": port(t, c.MetricsListen)}; !maps.Equal(ports, want) {
+		t.Errorf("the ports are %v, and the gateway listens on %v", ports, want)
 	}
 	if port(t, c.Listen) != last["EXPOSE"].rest || !strings.HasPrefix(last["USER"].rest, strconv.Itoa(pod.SecurityContext.User)+":") || !gateway.Security.ReadOnly {
 		t.Errorf("the port, the user or the file system is not that of the image: %+v", gateway)
