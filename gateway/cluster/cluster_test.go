@@ -370,6 +370,19 @@ func TestWhatWasReadOfARequestIsPassedOn(t *testing.T) {
 	}
 }
 
+func TestAnOwnerRefusesWhatItHasNotRead(t *testing.T) {
+	d := &database{}
+	a, _ := start(t, d, "a", never)
+	start(t, d, "b", never)
+	d.owns("s", "b")
+	large := strings.Repeat("a chat ", 1<<20)
+	for range 5 {
+		if status, _, _ := ask(t, a, "POST", "/read", large); status != http.StatusTeapot {
+			t.Errorf("the answer: %d", status)
+		}
+	}
+}
+
 func TestAnOwnerThatCannotBeReachedIsNotAwaitedForEver(t *testing.T) {
 	d := &database{gateways: []eventlog.Gateway{{ID: "b", Address: "127.0.0.1:1", Key: []byte("k")}}}
 	a, _ := start(t, d, "a", never)

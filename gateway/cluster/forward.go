@@ -68,7 +68,7 @@ func (n *Node) Prepare(r *http.Request, session string, read any) (*Passage, err
 	if err != nil {
 		return nil, fmt.Errorf("write a request for its owner: %w", err)
 	}
-	return &Passage{n, session, owner, &keptBody{text}}, nil
+	return &Passage{n, session, owner, newKeptBody(text)}, nil
 }
 
 // Send passes the request on with the headers and the address of r. It calls sent when the owner has it. It
@@ -77,12 +77,12 @@ func (p *Passage) Send(w http.ResponseWriter, r *http.Request, sent func()) (don
 	r = r.Clone(r.Context())
 	r.Header.Set("Content-Type", "application/json")
 	p.body.of(r)
-	return p.node.pass(w, r, p.session, p.owner, func() { p.body.text = nil; sent() })
+	return p.node.pass(w, r, p.session, p.owner, func() { p.body.text.Store(nil); sent() })
 }
 
 // Again reads what Prepare was given.
 func (p *Passage) Again(into any) error {
-	if err := json.Unmarshal(p.body.text, into); err != nil {
+	if err := json.Unmarshal(p.body.kept(), into); err != nil {
 		return fmt.Errorf("read a request again: %w", err)
 	}
 	return nil
@@ -97,18 +97,32 @@ func keep(r *http.Request) error {
 	if err != nil {
 		return refusal.Malformed("The request body ends too early: %v.", err)
 	}
-	(&keptBody{text}).of(r)
+	newKeptBody(text).of(r)
 	return nil
 }
 
-// keptBody is a body that can be sent again, until its text is given up.
-type keptBody struct{ text []byte }
+// keptBody is a body that can be sent again, until its text is given up. An owner may answer before it has read it all.
+type keptBody struct{ text atomic.Pointer[[]byte] }
+
+func newKeptBody(text []byte) *keptBody {
+	b := &keptBody{}
+	b.text.Store(&text)
+	return b
+}
+
+// kept is the text, or nothing.
+func (b *keptBody) kept() []byte {
+	if text := b.text.Load(); text != nil {
+		return *text
+	}
+	return nil
+}
 
 // of makes it the body of a request.
 func (b *keptBody) of(r *http.Request) {
 	r.GetBody = func() (io.ReadCloser, error) { return &keptReader{b, 0}, nil }
 	r.Body, _ = r.GetBody()
-	r.ContentLength = int64(len(b.text))
+	r.ContentLength = int64(len(b.kept()))
 }
 
 // keptReader reads a keptBody. The request that has it may live as long as its answer.
@@ -119,7 +133,7 @@ type keptReader struct {
 
 // Read implements io.Reader.
 func (k *keptReader) Read(p []byte) (int, error) {
-	text := k.text
+	text := k.kept()
 	if k.at >= len(text) {
 		return 0, io.EOF
 	}
