@@ -28,7 +28,7 @@ GO_TEST := $(GO) tool -modfile=tools/go.mod gotestsum --format pkgname --format-
 WITH_BINARY := TRIBUTARY_BINARY=$(CURDIR)/bin/tributary
 # Packages with goroutines of their own. make test-wider runs them once more with the race detector,
 # whose build of the program and slower tests take longer than all other Go tests.
-RACE := ./access/... ./adapter/... ./agent/... ./eval/run ./eventlog/... ./export/live ./gateway ./gateway/agentops ./gateway/authz ./gateway/chatrun ./gateway/limit ./internal/cli ./internal/httpjson ./internal/jsonrpc ./internal/procio ./internal/sse ./internal/wsconn ./policy/egress ./policy/workspace ./session ./trace ./uistream
+RACE := ./access/... ./adapter/... ./agent/... ./eval/run ./eventlog/... ./export/live ./gateway ./gateway/agentops ./gateway/authz ./gateway/chatrun ./gateway/cluster ./gateway/limit ./internal/cli ./internal/httpjson ./internal/jsonrpc ./internal/procio ./internal/sse ./internal/wsconn ./policy/egress ./policy/workspace ./session ./trace ./uistream
 # The real clients by age, as lib/clients.mjs of test/conformance names them.
 NEWEST_CLIENT := --client 7.0.173
 OLDER_CLIENTS := --client 5 --client 6 --client 7.0.0
