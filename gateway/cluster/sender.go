@@ -73,8 +73,8 @@ type forwardedKey struct{}
 // forwarded reports whether another gateway has passed a request on.
 func forwarded(ctx context.Context) bool { return ctx.Value(forwardedKey{}) != nil }
 
-// withoutCredentials is the headers of a request without what only the gateway that was asked may see or say. keep keeps
-// the token of one that its guard does not judge: a runner's.
+// withoutCredentials is the headers of a request without what only the gateway that was asked may see or say. A runner's
+// token is judged by the owner: keep keeps it.
 func withoutCredentials(h http.Header, keep bool) http.Header {
 	h = h.Clone()
 	for name := range h {
