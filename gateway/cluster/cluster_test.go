@@ -371,6 +371,8 @@ func TestWhatWasReadOfARequestIsPassedOn(t *testing.T) {
 }
 
 func TestAnOwnerRefusesWhatItHasNotRead(t *testing.T) {
+	// net/http waits half a second before it closes a connection with a body that was not read.
+	t.Cleanup(func() { await(t, "end of the connections", func() bool { return goleak.Find() == nil }) })
 	d := &database{}
 	a, _ := start(t, d, "a", never)
 	start(t, d, "b", never)
