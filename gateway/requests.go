@@ -3,7 +3,6 @@ package gateway
 import (
 	"encoding/json"
 	"io"
-	"iter"
 	"net/http"
 	"slices"
 	"time"
@@ -61,7 +60,7 @@ func (g *gateway) requests(w http.ResponseWriter, r *http.Request) error {
 	if choice, some := g.authz.VisibleRequests(r.Context()); some {
 		all = g.Hub.Waiting(choice)
 	}
-	return g.sendRequests(w, r, all, g.Cluster.Ask(r)) //nolint:contextcheck // it is that of the request
+	return g.sendRequests(w, r, all, g.Cluster.Ask(r))
 }
 
 // sessionRequests lists what waits for a person in one session.
@@ -70,13 +69,13 @@ func (g *gateway) sessionRequests(w http.ResponseWriter, r *http.Request) error 
 	if err != nil {
 		return err
 	}
-	return g.sendRequests(w, r, all, func(func([]byte) bool) {})
+	return g.sendRequests(w, r, all, nil)
 }
 
 // sendRequests sends requests one after another: their inputs can be large.
 // Of a session that the sender may not see, they get what they may decide on. Other gateways have answered the same
 // request.
-func (g *gateway) sendRequests(w http.ResponseWriter, r *http.Request, all []session.WaitingRequest, others iter.Seq[[]byte]) error {
+func (g *gateway) sendRequests(w http.ResponseWriter, r *http.Request, all []session.WaitingRequest, others [][]byte) error {
 	ctx := r.Context()
 	all = slices.DeleteFunc(all, func(q session.WaitingRequest) bool {
 		return !g.authz.Sees(ctx, q.Info) && !g.authz.MayAnswer(ctx, q.Info, q.Question())
@@ -90,7 +89,7 @@ func (g *gateway) sendRequests(w http.ResponseWriter, r *http.Request, all []ses
 		}
 		list.add(text)
 	}
-	for answer := range others {
+	for _, answer := range others {
 		var there struct{ Requests []json.RawMessage }
 		if err := json.Unmarshal(answer, &there); err != nil {
 			g.Logger.Warn("the requests that wait at another gateway cannot be read", "error", err)

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"testing"
@@ -367,6 +368,27 @@ func TestWhatWasReadOfARequestIsPassedOn(t *testing.T) {
 	}()
 	if _, _, got := ask(t, a, "POST", "/read", "another"); got != "a itself: another" {
 		t.Errorf("nobody owns it any more: %s", got)
+	}
+}
+
+// slow is a body whose client takes too long.
+type slow struct{}
+
+func (slow) Read([]byte) (int, error) { return 0, os.ErrDeadlineExceeded }
+
+func TestABodyThatComesTooSlowlyIsRefusedAsEverywhere(t *testing.T) {
+	d := &database{}
+	n, err := cluster.New(cluster.Options{Store: view{d, "a"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.gateways = []eventlog.Gateway{{ID: "b", Address: "127.0.0.1:1", Key: []byte("k")}}
+	d.owns("s", "b")
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", slow{})
+	r.ContentLength = 10
+	_, err = n.Forward(httptest.NewRecorder(), r, "s")
+	if refused, is := errors.AsType[*refusal.Error](err); !is || refused.Status != http.StatusRequestTimeout {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"log/slog"
 	"net/http"
 	"net/http/httptrace"
 	"net/http/httputil"
 	"net/url"
+	"os"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -33,17 +35,23 @@ const tryEvery = 100 * time.Millisecond
 // false if this gateway is the one to answer: it owns the session, nobody does, or the owner takes no
 // requests of others.
 func (n *Node) Forward(w http.ResponseWriter, r *http.Request, session string) (done bool, err error) {
-	if n == nil || session == "" || forwarded(r.Context()) {
-		return false, nil
-	}
-	owner, is, err := n.other(r.Context(), session)
-	if err != nil || !is || owner.Address == "" {
+	owner, is, err := n.passesTo(r.Context(), session)
+	if err != nil || !is {
 		return false, err
 	}
 	if err := keep(r); err != nil {
 		return false, err
 	}
 	return n.pass(w, r, session, owner, func() {})
+}
+
+// passesTo is the gateway to which a request for the session is passed on.
+func (n *Node) passesTo(ctx context.Context, session string) (owner eventlog.Gateway, is bool, err error) {
+	if n == nil || session == "" || forwarded(ctx) {
+		return owner, false, nil
+	}
+	owner, is, err = n.other(ctx, session)
+	return owner, is && owner.Address != "", err
 }
 
 // Passage is a request that this gateway has read, on its way to the owner of its session.
@@ -57,11 +65,8 @@ type Passage struct {
 // Prepare is for a request that is to be passed on with what this gateway has read of it, and not with its own body.
 // The Passage is nil if this gateway is to answer.
 func (n *Node) Prepare(r *http.Request, session string, read any) (*Passage, error) {
-	if n == nil || forwarded(r.Context()) {
-		return nil, nil //nolint:nilnil // see above
-	}
-	owner, is, err := n.other(r.Context(), session)
-	if err != nil || !is || owner.Address == "" {
+	owner, is, err := n.passesTo(r.Context(), session)
+	if err != nil || !is {
 		return nil, err
 	}
 	text, err := json.Marshal(read)
@@ -94,6 +99,9 @@ func keep(r *http.Request) error {
 		return nil
 	}
 	text, err := io.ReadAll(r.Body)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return refusal.TooSlow()
+	}
 	if err != nil {
 		return refusal.Malformed("The request body ends too early: %v.", err)
 	}
@@ -313,35 +321,29 @@ func (b *cutBody) Close() error {
 	return b.ReadCloser.Close() //nolint:wrapcheck // it is that of the answer
 }
 
-// Ask asks all other gateways that run the same as this one was asked, and yields the bodies of their answers. One
+// Ask asks all other gateways that run the same as this one was asked, and returns the bodies of their answers. One
 // that does not answer within askWithin is left out.
-func (n *Node) Ask(r *http.Request) iter.Seq[[]byte] {
-	return func(yield func([]byte) bool) {
-		if n == nil || forwarded(r.Context()) {
-			return
-		}
-		ctx, cancel := context.WithTimeout(r.Context(), askWithin)
-		defer cancel()
-		who, err := senderOf(ctx)
-		all, failed := n.store.Gateways(ctx)
-		if err = errors.Join(err, failed); err != nil {
-			n.logger.Warn("the other gateways cannot be asked", "error", err)
-			return
-		}
-		answers, asked := make(chan []byte), 0
-		for _, g := range all {
-			if g.ID == n.store.Self().ID || g.Address == "" {
-				continue
-			}
-			asked++
-			go func() { answers <- n.ask(ctx, r, g, who) }()
-		}
-		for range asked {
-			if body := <-answers; body != nil && !yield(body) {
-				yield = func([]byte) bool { return true } // the rest is received only
-			}
+func (n *Node) Ask(r *http.Request) (answers [][]byte) {
+	if n == nil || forwarded(r.Context()) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), askWithin)
+	defer cancel()
+	who, err := senderOf(ctx)
+	all, failed := n.store.Gateways(ctx)
+	if err = errors.Join(err, failed); err != nil {
+		n.logger.Warn("the other gateways cannot be asked", "error", err)
+		return nil
+	}
+	answers = make([][]byte, len(all))
+	var asked sync.WaitGroup
+	for i, g := range all {
+		if g.ID != n.store.Self().ID && g.Address != "" {
+			asked.Go(func() { answers[i] = n.ask(ctx, r, g, who) })
 		}
 	}
+	asked.Wait()
+	return slices.DeleteFunc(answers, func(body []byte) bool { return body == nil })
 }
 
 // askWithin bounds the wait for the answers of other gateways, and mostAnswer the size of one.
