@@ -82,13 +82,13 @@ func TestTheProviderConfirmsASignInEachHour(t *testing.T) {
 		err     error
 		steps   []step
 	}{
-		"still there":           {"r1", Told{adaIs("staff"), "r2"}, nil, []step{{30 * time.Minute, "ada collaborator", 0}, {31 * time.Minute, "ada collaborator", 1}, {time.Minute, "ada collaborator", 1}, {time.Hour, "ada collaborator", 2}}},
-		"another role":          {"r1", Told{adaIs("platform"), ""}, nil, []step{{time.Hour, "ada admin", 1}}},
-		"no ID token":           {"r1", Told{nil, ""}, nil, []step{{time.Hour, "ada collaborator", 1}, {50 * time.Minute, "ada collaborator", 2}}},
-		"refused":               {"r1", Told{}, ErrSignInOver, []step{{time.Hour, over, 1}, {time.Minute, over, 1}}},
-		"no group any more":     {"r1", Told{adaIs(), ""}, nil, []step{{time.Hour, over, 1}}},
-		"somebody else":         {"r1", Told{map[string]any{"sub": "eve", "groups": []any{"staff"}}, ""}, nil, []step{{time.Hour, over, 1}}},
-		"away":                  {"r1", Told{}, errors.New("connection refused"), []step{{time.Hour, "ada collaborator", 1}, {time.Second, "ada collaborator", 1}, {time.Minute, "ada collaborator", 2}, {59 * time.Minute, over, 2}}},
+		"still there":           {"refresh-1", Told{adaIs("staff"), "refresh-2"}, nil, []step{{30 * time.Minute, "ada collaborator", 0}, {31 * time.Minute, "ada collaborator", 1}, {time.Minute, "ada collaborator", 1}, {time.Hour, "ada collaborator", 2}}},
+		"another role":          {"refresh-1", Told{adaIs("platform"), ""}, nil, []step{{time.Hour, "ada admin", 1}}},
+		"no ID token":           {"refresh-1", Told{nil, ""}, nil, []step{{time.Hour, "ada collaborator", 1}, {50 * time.Minute, "ada collaborator", 2}}},
+		"refused":               {"refresh-1", Told{}, ErrSignInOver, []step{{time.Hour, over, 1}, {time.Minute, over, 1}}},
+		"no group any more":     {"refresh-1", Told{adaIs(), ""}, nil, []step{{time.Hour, over, 1}}},
+		"somebody else":         {"refresh-1", Told{map[string]any{"sub": "eve", "groups": []any{"staff"}}, ""}, nil, []step{{time.Hour, over, 1}}},
+		"away":                  {"refresh-1", Told{}, errors.New("connection refused"), []step{{time.Hour, "ada collaborator", 1}, {time.Second, "ada collaborator", 1}, {time.Minute, "ada collaborator", 2}, {59 * time.Minute, over, 2}}},
 		"no refresh token":      {"", Told{}, nil, []step{{59 * time.Minute, "ada collaborator", 0}, {time.Minute, over, 0}}},
 		"a token of a megabyte": {strings.Repeat("x", 1<<20), Told{}, nil, []step{{time.Hour, over, 0}}},
 	} {
@@ -106,12 +106,13 @@ func TestTheProviderConfirmsASignInEachHour(t *testing.T) {
 						t.Fatalf("step %d: %d %s after %d refreshes, want %s after %d", i, w.Code, w.Body, len(p.refreshes), step.want, step.asked)
 					}
 				}
-				if all, err := s.List(t.Context(), kindSignIn, ""); err != nil || len(all) > 0 && strings.Contains(string(all[0].Doc), "r1") {
-					t.Errorf("the store tells %v, %v", all, err)
+				// The token's name is long enough never to stand in random base64 by chance.
+				if all, err := s.List(t.Context(), kindSignIn, ""); err != nil || len(all) > 0 && strings.Contains(string(all[0].Doc), "refresh-1") {
+					t.Errorf("the store tells %s, %v", all, err)
 				}
-				want := []string{"r1", "r2"}
+				want := []string{"refresh-1", "refresh-2"}
 				for i, got := range p.refreshes {
-					if c.refresh.Refresh == "r2" && got != want[i] {
+					if c.refresh.Refresh == "refresh-2" && got != want[i] {
 						t.Errorf("refresh %d has the token %s", i, got)
 					}
 				}
@@ -126,7 +127,7 @@ func TestOneGatewayOfAllAsksTheProvider(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		s := NewMemory()
-		p := &idp{redeem: Told{adaIs("staff"), "r1"}, refresh: Told{adaIs("staff"), "r2"}}
+		p := &idp{redeem: Told{adaIs("staff"), "refresh-1"}, refresh: Told{adaIs("staff"), "refresh-2"}}
 		one := newGuard(t, withIDP(p, s))
 		page := signsInAt(t, one)
 		other := newGuard(t, withIDP(p, s))
