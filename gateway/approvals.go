@@ -5,6 +5,7 @@ import (
 	"net/http"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/gateway/cluster"
 	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/session"
 )
@@ -54,7 +55,7 @@ func (g *gateway) answer(w http.ResponseWriter, r *http.Request) error {
 // sender is the person who answers by a request. The server of the agent
 // PassThrough has judged a pass-through token.
 func (g *gateway) sender(r *http.Request) session.Sender {
-	return session.Sender{By: caller(r), Caller: agent.Caller{Bearer: g.authz.Bearer(r.Context(), g.PassThrough), Traceparent: traceparent(r.Header)}}
+	return session.Sender{Key: r.Header.Get(cluster.KeyHeader), By: caller(r), Caller: agent.Caller{Bearer: g.authz.Bearer(r.Context(), g.PassThrough), Traceparent: traceparent(r.Header)}}
 }
 
 // readValues reads one answer, or a list of them.

@@ -59,6 +59,9 @@ func (g *gateway) converse(w http.ResponseWriter, r *http.Request, req chatbody.
 	if err != nil {
 		return nil, err
 	}
+	if prompt.Key, err = requestKey(r); err != nil {
+		return nil, err
+	}
 	prompt.MayPermit = g.authz.MayPermit(r) == nil
 	prompt.Caller.Traceparent = traceparent(r.Header)
 	prompt.Received, prompt.Read = received, began
@@ -80,6 +83,9 @@ func (g *gateway) converse(w http.ResponseWriter, r *http.Request, req chatbody.
 		return nil, err
 	}
 	span := uistream.Span{From: turn.From, SkipPausesThrough: turn.SkipPausesThrough, Live: turn.From == 0}
+	if turn.Repeated {
+		span = resumed(turn)
+	}
 	return &stream{turn: turn, span: span, options: opts.of(info), began: began}, nil
 }
 
@@ -153,13 +159,17 @@ func (g *gateway) resumable(r *http.Request, opts streamOptions) (*stream, error
 	if !ok || !turn.Running && r.URL.Query().Get("ended") == "0" {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	span := uistream.Span{From: turn.From, SkipPausesThrough: turn.SkipPausesThrough, Upto: turn.Upto}
-	return &stream{turn: turn, span: span, options: opts.of(authz.Session(r.Context()))}, nil
+	return &stream{turn: turn, span: resumed(turn), options: opts.of(authz.Session(r.Context()))}, nil
+}
+
+// resumed is what a client gets of a turn that it has not followed from its start.
+func resumed(t session.Turn) uistream.Span {
+	return uistream.Span{From: t.From, SkipPausesThrough: t.SkipPausesThrough, Upto: t.Upto}
 }
 
 // resumeRoute is resume for those who may see the session.
 func (g *gateway) resumeRoute() handler {
-	return g.toOwner(g.member(access.Viewer, g.streaming(g.served(g.resume)), noStream))
+	return g.toOwner("", g.member(access.Viewer, g.streaming(g.served(g.resume)), noStream))
 }
 
 // resumeBehindQuery is resume for clients that append /{id}/stream to an api URL

@@ -140,6 +140,8 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusBadGateway, "list_failed"
 	case errors.Is(err, session.ErrUnknownMessage):
 		return http.StatusNotFound, "unknown_message"
+	case errors.Is(err, session.ErrTaken):
+		return http.StatusConflict, "taken"
 	case errors.Is(err, session.ErrStale):
 		return http.StatusConflict, "stale"
 	case errors.Is(err, session.ErrNotYours):

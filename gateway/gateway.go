@@ -123,9 +123,9 @@ func New(o Options) http.Handler {
 	g.carried = http.NewServeMux()
 	passed := http.NewServeMux() // what other gateways pass on: they have counted it, and let it through their guard
 	g.routes(func(pattern string, h handler) {
-		mux.Handle(pattern, g.handle(g.limited(g.toOwner(h))))
+		mux.Handle(pattern, g.handle(g.limited(g.toOwner(pattern, h))))
 		if slices.Contains(streams(), pattern) {
-			g.carried.Handle(pattern, g.handle(g.toOwner(h)))
+			g.carried.Handle(pattern, g.handle(g.toOwner(pattern, h)))
 		}
 		if pattern != chatRoute {
 			passed.Handle(pattern, g.handle(h))

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"github.com/tributary-dev/tributary/gateway/chatbody"
@@ -15,9 +16,10 @@ import (
 
 // toOwner passes a request on whose path names a session of another gateway. That one decides
 // what the sender may do.
-func (g *gateway) toOwner(h handler) handler {
+func (g *gateway) toOwner(pattern string, h handler) handler {
+	once := slices.Contains(actsOnce(), pattern)
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if done, err := g.Cluster.Forward(w, r, r.PathValue("id")); done || err != nil {
+		if done, err := g.Cluster.Forward(w, r, r.PathValue("id"), once); done || err != nil {
 			return err
 		}
 		return h(w, r)

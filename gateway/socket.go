@@ -10,6 +10,7 @@ import (
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/gateway/chatbody"
 	"github.com/tributary-dev/tributary/gateway/chatsocket"
+	"github.com/tributary-dev/tributary/gateway/cluster"
 	"github.com/tributary-dev/tributary/gateway/refusal"
 	"github.com/tributary-dev/tributary/internal/wsconn"
 	"github.com/tributary-dev/tributary/uistream"
@@ -91,7 +92,7 @@ func counts(h handler) handler {
 // framedRequest is the HTTP request of a frame. Its sender is that of the opening request.
 func framedRequest(ctx context.Context, opening *http.Request, f chatbody.Frame) *http.Request {
 	r := opening.Clone(ctx)
-	for _, name := range []string{"Connection", "Upgrade", "Traceparent"} {
+	for _, name := range []string{"Connection", "Upgrade", "Traceparent", cluster.KeyHeader} {
 		r.Header.Del(name)
 	}
 	if f.Traceparent != "" {

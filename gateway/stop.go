@@ -40,23 +40,25 @@ func (g *gateway) stop(w http.ResponseWriter, r *http.Request) error {
 	if err := body.check(); err != nil {
 		return err
 	}
-	stop := g.Hub.StopAndHold
-	if body.Queue == "run" {
-		stop = g.Hub.StopTurn
+	key, err := requestKey(r)
+	if err != nil {
+		return err
 	}
-	id, stopped, err := stop(r.Context(), r.PathValue("id"), body.Turn, caller(r))
-	if err == nil && body.Queue == "remove" {
+	did, err := g.Hub.Stop(r.Context(), r.PathValue("id"), session.StopRequest{
+		Turn: body.Turn, By: caller(r), Hold: body.Queue != "run", Key: key,
+	})
+	if err == nil && body.Queue == "remove" && !did.Repeated { // else it would remove what came since
 		err = g.withdrawn(r)
 	}
 	if errors.Is(err, session.ErrUnknownSession) {
-		id, stopped, err = "", false, nil // deleted just now: nothing runs there, and that is what was asked for
+		did, err = session.Stopped{}, nil // deleted just now: nothing runs there, and that is what was asked for
 	}
 	if err != nil {
 		return err
 	}
-	answer := stopAnswer{Stopped: stopped}
-	if id != "" {
-		answer.Turn = &id
+	answer := stopAnswer{Stopped: did.Done}
+	if did.Turn != "" {
+		answer.Turn = &did.Turn
 	}
 	return writeJSON(w, http.StatusOK, answer)
 }

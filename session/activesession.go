@@ -45,6 +45,7 @@ type activeSession struct {
 	queue     []*turn               // have not begun, in order
 	followers []*follower           // clients of a chat stream
 	last      *turn                 // the newest that ended in this process
+	stops     []keyedStop           // the newest that came with a key
 	unwritten map[string]trace.Stop // of turns that have ended, and whose stop the log has not taken
 
 	offers agent.Offers // what the agent has listed in this session

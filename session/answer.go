@@ -67,6 +67,8 @@ func (h *Hub) give(ctx context.Context, session string, r Reply, by Sender) (tra
 type Sender struct {
 	By     string
 	Caller agent.Caller
+	// Key names the request: an answer that is sent again with a key, by the same sender, is no second one.
+	Key string
 }
 
 // attribution says who answers, and by which way.
@@ -112,6 +114,11 @@ func (l *activeSession) give(r Reply, by attribution) (answer trace.Payload, err
 		return nil, l.notHere(err)
 	case waits && request.Question() != r.Question:
 		return nil, ErrUnknownRequest
+	case by.who.Key != "" && r.repeats(request.Answer, name(by.who.By)):
+		if err := t.builder.Flush(); err != nil {
+			return nil, notLogged(err)
+		}
+		return request.Answer, nil
 	}
 	if answer, err = r.answer(request, by); err == nil && waits {
 		err = l.identifyCaller(by.who)

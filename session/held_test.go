@@ -19,8 +19,8 @@ import (
 // stopHolding ends the turn as a person does.
 func (b *bench) stopHolding(turn session.Turn) {
 	b.t.Helper()
-	if _, done, err := b.StopAndHold(b.t.Context(), "s", turn.ID, "ada"); !done || err != nil {
-		b.t.Fatal(done, err)
+	if did, err := b.Stop(b.t.Context(), "s", session.StopRequest{Turn: turn.ID, By: "ada", Hold: true}); !did.Done || err != nil {
+		b.t.Fatal(did, err)
 	}
 }
 
@@ -216,7 +216,7 @@ func TestWhatDoesNotHoldTheQueue(t *testing.T) {
 			_, _, err := b.StopTurn(b.t.Context(), "s", first.ID, "ada")
 			b.wait(first)
 			if err == nil {
-				_, _, err = b.StopAndHold(b.t.Context(), "s", first.ID, "ada")
+				_, err = b.Stop(b.t.Context(), "s", session.StopRequest{Turn: first.ID, By: "ada", Hold: true})
 			}
 			return err
 		},
@@ -227,7 +227,7 @@ func TestWhatDoesNotHoldTheQueue(t *testing.T) {
 		},
 		"a stop of another prompt that waits": func(b *bench, first, second session.Turn) error {
 			third := b.say("u3", "three")
-			_, _, err := b.StopAndHold(b.t.Context(), "s", third.ID, "ada")
+			_, err := b.Stop(b.t.Context(), "s", session.StopRequest{Turn: third.ID, By: "ada", Hold: true})
 			return err
 		},
 	} {

@@ -61,7 +61,7 @@ func (h host) Begin(info agent.TurnInfo) *trace.Builder {
 		l.hub.Logger.Error("read the log", "session", l.id, "error", err)
 		after = l.info.Since
 	}
-	t := l.newTurn(agent.Prompt{}, after)
+	t := l.newTurn(agent.Prompt{}, after, "")
 	if info.Prompt != nil {
 		t.logger = l.loggerOf(t.id, info.Prompt.By, agent.Caller{})
 	}

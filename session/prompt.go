@@ -25,6 +25,9 @@ type Prompt struct {
 	Caller agent.Caller
 	// Received is when the request with the prompt came, and Read when its body had been read.
 	Received, Read time.Time
+	// Key names the request: one that is sent again with the key and the sender of a prompt that was taken gets that
+	// prompt's turn. "" names none.
+	Key string
 	// Regenerate runs a message of the session again. Of names it, or the answer
 	// to it; empty means the last one. A Message with parts replaces its content.
 	Regenerate bool
@@ -69,8 +72,16 @@ func (l *activeSession) prompt(ctx context.Context, p Prompt) (Turn, error) {
 		l.hub.Logger.Error("turns that were cut off could not be closed", "session", l.id, "error", err)
 		return Turn{}, notLogged(err)
 	}
+	unlock, err := l.lockHistory(ctx)
+	if err != nil {
+		return Turn{}, err
+	}
+	defer unlock()
 	if err := l.loadThread(ctx); err != nil {
 		return Turn{}, err
+	}
+	if t, repeated, err := l.repeated(ctx, p); repeated || err != nil {
+		return t, err
 	}
 	if t, answered, err := l.answerInText(ctx, p); answered || err != nil {
 		return t, err
@@ -85,11 +96,6 @@ func (l *activeSession) prompt(ctx context.Context, p Prompt) (Turn, error) {
 	if err := l.loadResumePoint(ctx, p.Message.ID); err != nil {
 		return Turn{}, err
 	}
-	unlock, err := l.lockHistory(ctx)
-	if err != nil {
-		return Turn{}, err
-	}
-	defer unlock()
 	after, err := l.newest(ctx)
 	if err != nil {
 		return Turn{}, err
@@ -209,7 +215,7 @@ func (l *activeSession) admit(p Prompt, after uint64) (t *turn, stopping []endin
 	if p.Message.ID == "" {
 		p.Message.ID = "user_" + newID(l.hub.Now())
 	}
-	t = l.newTurn(agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Caller: p.Caller}, after)
+	t = l.newTurn(agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Caller: p.Caller}, after, keySuffix(p.By, p.Key))
 	t.rewind, t.counted, t.weighs = back, true, weighs
 	t.timing = trace.Timing{Received: p.Received, Read: p.Read}
 	l.queue = append(l.queue, t)
@@ -298,45 +304,50 @@ func (l *activeSession) releaseAgent(t *turn) {
 	l.idleAgent()
 }
 
-// StopTurn ends a turn now: the named turn, or the running one. The next prompt of the queue
-// begins. StopTurn is idempotent and never ends another turn. An error after the end says that
-// the stop is not on record yet.
+// StopRequest is a wish to end a turn.
+type StopRequest struct {
+	Turn string // "" is the running one
+	By   string
+	// Hold holds the queue if the call ends a turn that had begun: the queue waits for ContinueQueue.
+	Hold bool
+	// Key names the request: one that is sent again with its key ends nothing more. "" names none.
+	Key string
+}
+
+// Stopped is what a StopRequest has done.
+type Stopped struct {
+	Turn     string // the turn that was meant, or ""
+	Done     bool   // it was this stop that ended the turn
+	Repeated bool   // a stop with the same key has done so before
+}
+
+// StopTurn is Stop of the named turn, or of the running one.
 func (h *Hub) StopTurn(ctx context.Context, session, id, by string) (stoppedID string, done bool, err error) {
-	return h.stopWithin(ctx, session, id, by, false)
+	did, err := h.Stop(ctx, session, StopRequest{Turn: id, By: by})
+	return did.Turn, did.Done, err
 }
 
-// StopAndHold is StopTurn, and holds the queue if the call has ended a turn that had begun: the
-// queue waits for ContinueQueue.
-func (h *Hub) StopAndHold(ctx context.Context, session, id, by string) (stoppedID string, done bool, err error) {
-	return h.stopWithin(ctx, session, id, by, true)
+// Stop ends a turn now. The next prompt of the queue begins. Stop is idempotent if it names the turn, and never ends
+// another turn. An error after the end says that the stop is not on record yet.
+func (h *Hub) Stop(ctx context.Context, session string, s StopRequest) (Stopped, error) {
+	return writing(ctx, h, session, func(l *activeSession) (Stopped, error) { return l.stop(ctx, s) })
 }
 
-func (h *Hub) stopWithin(ctx context.Context, session, id, by string, hold bool) (stoppedID string, done bool, err error) {
-	type result struct {
-		id   string
-		done bool
-	}
-	r, err := writing(ctx, h, session, func(l *activeSession) (r result, err error) {
-		r.id, r.done, err = l.stopTurn(ctx, id, by, hold)
-		return r, err
-	})
-	return r.id, r.done, err
-}
-
-func (l *activeSession) stopTurn(ctx context.Context, id, by string, hold bool) (stoppedID string, done bool, err error) {
-	t := l.stoppable(id)
-	if t == nil { // but another gateway may run one
+func (l *activeSession) stop(ctx context.Context, s StopRequest) (did Stopped, err error) {
+	t, did, known := l.toStop(s)
+	if t == nil && !known { // but another gateway may run one
 		if err := l.takeUpTurns(ctx, restarted()); err != nil {
-			return "", false, notLogged(err)
+			return did, notLogged(err)
 		}
-		if t = l.stoppable(id); t == nil {
-			return id, false, nil
-		}
+		t, did, known = l.toStop(s)
 	}
-	if done = t.decides(); done {
+	if t == nil {
+		return did, nil
+	}
+	if did.Done && !known {
 		began := t.standsAt().Began()
 		var held []*turn
-		if hold && began { // the document goes on record with the stop
+		if s.Hold && began { // the document goes on record with the stop
 			held = l.hold()
 		}
 		t.writeStop(stopped("stopped"))
@@ -349,15 +360,30 @@ func (l *activeSession) stopTurn(ctx context.Context, id, by string, hold bool) 
 	err = t.unwritten
 	l.mu.Unlock()
 	if err != nil {
-		return "", false, notLogged(err)
+		return Stopped{}, notLogged(err)
 	}
-	t.logger.Info("turn stopped", "stopped_by", by)
-	return t.id, done, nil
+	t.logger.Info("turn stopped", "stopped_by", s.By)
+	return did, nil
 }
 
-func (l *activeSession) stoppable(id string) *turn {
+// toStop finds the turn that a stop is to end, and decides its end. Known says that the same stop did so before.
+func (l *activeSession) toStop(s StopRequest) (t *turn, did Stopped, known bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	suffix := keySuffix(s.By, s.Key)
+	if did, known = l.stopOfKey(suffix); known {
+		return l.turns[did.Turn], did, true
+	}
+	did.Turn = s.Turn
+	if t = l.stoppable(s.Turn); t != nil {
+		did.Turn, did.Done = t.id, t.decideStop()
+		l.noteStop(suffix, did)
+	}
+	return t, did, false
+}
+
+// stoppable is the turn named, or the running one, if it is not over. The caller holds l.mu.
+func (l *activeSession) stoppable(id string) *turn {
 	if id != "" {
 		if t := l.turns[id]; t != nil && !t.state.Stopped() {
 			return t

@@ -39,6 +39,8 @@ type Turn struct {
 	// caller passes over, because the pause's requests have their answers. Upto is the
 	// number of the newest answer at a pause that waits for more, or 0.
 	From, SkipPausesThrough, Upto uint64
+	// Repeated says that a request was sent again with its key: the turn is that of the first one.
+	Repeated bool
 }
 
 // turn is a turn that is not over, or was the last.
@@ -78,9 +80,9 @@ type turn struct {
 	reaches     map[string]*reach           // hosts that are not in the agent's egress
 }
 
-func (l *activeSession) newTurn(p agent.Prompt, after uint64) *turn {
+func (l *activeSession) newTurn(p agent.Prompt, after uint64, keySuffix string) *turn {
 	now := l.hub.Now()
-	id := newID(now)
+	id := newIDWith(now, keySuffix)
 	t := &turn{session: l, id: "turn_" + id, messageID: "msg_" + id, by: p.By, channel: p.Channel, at: now, prompt: p, after: after}
 	t.logger = l.loggerOf(t.id, p.By, p.Caller)
 	t.begin()

@@ -124,7 +124,7 @@ func start(t *testing.T, d *database, id string, answer http.HandlerFunc) (clien
 			return
 		}
 		r = r.WithContext(access.With(r.Context(), access.Principal{ID: "ada", Name: "Ada", Role: access.Viewer, Bound: access.NewBound("s")}))
-		switch done, err := n.Forward(w, r, "s"); {
+		switch done, err := n.Forward(w, r, "s", r.URL.Path == "/once"); {
 		case err != nil:
 			status := http.StatusInternalServerError
 			if refused, is := errors.AsType[*refusal.Error](err); is {
@@ -386,7 +386,7 @@ func TestABodyThatComesTooSlowlyIsRefusedAsEverywhere(t *testing.T) {
 	d.owns("s", "b")
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", slow{})
 	r.ContentLength = 10
-	_, err = n.Forward(httptest.NewRecorder(), r, "s")
+	_, err = n.Forward(httptest.NewRecorder(), r, "s", false)
 	if refused, is := errors.AsType[*refusal.Error](err); !is || refused.Status != http.StatusRequestTimeout {
 		t.Errorf("%v", err)
 	}
@@ -438,6 +438,38 @@ func TestACommandIsNotRepeatedWhenItsOwnerEnds(t *testing.T) {
 	}
 	if did := <-got; did != "stop once" || len(got) != 0 {
 		t.Errorf("the owner got %q and %d more", did, len(got))
+	}
+}
+
+// What acts once by its key is sent to the next owner with the same key, or done by the gateway that was asked.
+func TestWhatActsOnceIsSentAgainWhenItsOwnerEnds(t *testing.T) {
+	for _, path := range []string{"/once", "/read"} {
+		d := &database{}
+		a, _ := start(t, d, "a", never)
+		keys, stops := make(chan string, 3), map[string]func(){}
+		for _, id := range []string{"b", "c"} {
+			_, stops[id] = start(t, d, id, func(_ http.ResponseWriter, r *http.Request) {
+				_, _ = io.ReadAll(r.Body)
+				keys <- r.Header.Get(cluster.KeyHeader)
+				<-r.Context().Done()
+			})
+		}
+		d.owns("s", "b")
+		seen := make(chan string, 2)
+		go func() {
+			seen <- <-keys
+			d.owns("s", "c")
+			stops["b"]()
+			seen <- <-keys
+			stops["c"]()
+		}()
+		status, _, text := ask(t, a, "POST", path, "a prompt")
+		if status != http.StatusOK || text != "a itself: a prompt" {
+			t.Fatalf("%s: %d %s", path, status, text)
+		}
+		if one, two := <-seen, <-seen; one == "" || one != two {
+			t.Errorf("%s: the keys are %q and %q", path, one, two)
+		}
 	}
 }
 

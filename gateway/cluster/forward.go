@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,8 +34,8 @@ const tryEvery = 100 * time.Millisecond
 
 // Forward passes a request on to the gateway that owns the session, and passes its answer back. It reports
 // false if this gateway is the one to answer: it owns the session, nobody does, or the owner takes no
-// requests of others.
-func (n *Node) Forward(w http.ResponseWriter, r *http.Request, session string) (done bool, err error) {
+// requests of others. Once says that the owner does once what has the same key twice, so that it may be sent again.
+func (n *Node) Forward(w http.ResponseWriter, r *http.Request, session string, once bool) (done bool, err error) {
 	owner, is, err := n.passesTo(r.Context(), session)
 	if err != nil || !is {
 		return false, err
@@ -42,7 +43,20 @@ func (n *Node) Forward(w http.ResponseWriter, r *http.Request, session string) (
 	if err := keep(r); err != nil {
 		return false, err
 	}
-	return n.pass(w, r, session, owner, func() {})
+	if once {
+		withKey(r)
+	}
+	return n.pass(w, r, &toOwner{n, session, owner, once, func() {}})
+}
+
+// KeyHeader names a request, so that it acts once if it is sent twice. An Internet draft of the IETF describes it.
+const KeyHeader = "Idempotency-Key"
+
+// withKey gives a request a key, if it has none.
+func withKey(r *http.Request) {
+	if r.Header.Get(KeyHeader) == "" {
+		r.Header.Set(KeyHeader, rand.Text())
+	}
 }
 
 // passesTo is the gateway to which a request for the session is passed on.
@@ -76,13 +90,15 @@ func (n *Node) Prepare(r *http.Request, session string, read any) (*Passage, err
 	return &Passage{n, session, owner, newKeptBody(text)}, nil
 }
 
-// Send passes the request on with the headers and the address of r. It calls sent when the owner has it. It
+// Send passes the request on with the headers and the address of r, and does so once more if its owner dies: the owner does once
+// what has the same key twice. It calls sent when the owner has it. It
 // reports false if nobody owns the session any more: then Again has what was read.
 func (p *Passage) Send(w http.ResponseWriter, r *http.Request, sent func()) (done bool, err error) {
+	withKey(r)
 	r = r.Clone(r.Context())
 	r.Header.Set("Content-Type", "application/json")
 	p.body.of(r)
-	return p.node.pass(w, r, p.session, p.owner, func() { p.body.text.Store(nil); sent() })
+	return p.node.pass(w, r, &toOwner{p.node, p.session, p.owner, true, func() { p.body.text.Store(nil); sent() }})
 }
 
 // Again reads what Prepare was given.
@@ -156,21 +172,21 @@ func (*keptReader) Close() error { return nil }
 // errHere says that this gateway is to answer.
 var errHere = errors.New("no other gateway owns the session")
 
-// pass passes a request on to its owner, or to the next owner. It calls sent when an owner has it.
-func (n *Node) pass(w http.ResponseWriter, r *http.Request, session string, owner eventlog.Gateway, sent func()) (done bool, err error) {
+// pass passes a request on to its owner, or to the next owner.
+func (n *Node) pass(w http.ResponseWriter, r *http.Request, to *toOwner) (done bool, err error) {
 	who, err := senderOf(r.Context())
 	if err != nil {
 		return false, err
 	}
 	_, known := access.From(r.Context())
 	proxy := &httputil.ReverseProxy{
-		Transport: &toOwner{n, session, owner, sent}, FlushInterval: -1,
+		Transport: to, FlushInterval: -1,
 		ErrorLog: slog.NewLogLogger(n.logger.Handler(), slog.LevelDebug),
 		Rewrite: func(p *httputil.ProxyRequest) {
 			p.Out.URL.Scheme = "https" // of toOwner
 			p.Out.Header = withoutCredentials(p.Out.Header, !known)
 			p.Out.Header.Set(senderHeader, who)
-			p.Out.Header.Set(sessionHeader, url.QueryEscape(session))
+			p.Out.Header.Set(sessionHeader, url.QueryEscape(to.session))
 		},
 		ModifyResponse: func(answer *http.Response) error {
 			for name := range answer.Header { // this gateway has set some of them already
@@ -209,13 +225,15 @@ type toOwner struct {
 	*Node
 	session string
 	owner   eventlog.Gateway
-	sent    func()
+	once    bool   // the owner does once what is sent twice
+	sent    func() // is called when an owner has answered
 }
 
-// RoundTrip implements http.RoundTripper. A request that the owner has not got is sent again, to whoever
-// owns the session then.
+// RoundTrip implements http.RoundTripper. A request that the owner has not got, or that acts once, is sent again,
+// to whoever owns the session then.
 func (t *toOwner) RoundTrip(r *http.Request) (*http.Response, error) {
 	until := time.Now().Add(t.patience)
+	repeats := t.once || r.Method == http.MethodGet || r.Method == http.MethodHead
 	for {
 		answer, sent, err := t.try(r)
 		again := r.GetBody != nil || r.Body == nil || r.Body == http.NoBody
@@ -229,7 +247,7 @@ func (t *toOwner) RoundTrip(r *http.Request) (*http.Response, error) {
 		switch {
 		case r.Context().Err() != nil:
 			return nil, context.Cause(r.Context()) //nolint:wrapcheck // the client has gone
-		case err != nil && sent && r.Method != http.MethodGet && r.Method != http.MethodHead:
+		case err != nil && sent && !(repeats && again):
 			t.logger.Warn("a gateway has ended while it had a request", "gateway", t.owner.Name, "session", t.session, "error", err)
 			return nil, &refusal.Error{
 				Status: http.StatusBadGateway, Code: "owner_lost",

@@ -7,6 +7,7 @@ package thread
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -257,6 +258,20 @@ func (t *Thread) AnswerOf(turn string) (Message, bool) {
 		}
 	}
 	return Message{}, false
+}
+
+// EndingIn finds the newest message whose id, or whose turn's id, ends so. It reports whether a turn with such an
+// id was removed.
+func (t *Thread) EndingIn(suffix string) (m Message, found, removed bool) {
+	for _, m := range slices.Backward(t.Messages) {
+		if strings.HasSuffix(m.Turn, suffix) || strings.HasSuffix(m.ID, suffix) {
+			return m, true, false
+		}
+	}
+	for turn := range t.removed {
+		removed = removed || strings.HasSuffix(turn, suffix)
+	}
+	return m, false, removed
 }
 
 // Learn notes where the agent stood before an answer.

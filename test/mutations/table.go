@@ -123,7 +123,7 @@ func firstPromises() []mutation {
 		},
 		{
 			name: "a stop begins the next prompt of the queue", promise: once, file: "session/prompt.go",
-			text: "if hold && began {", other: "if hold && !began {", tests: "Holds", packages: []string{"./session"},
+			text: "if s.Hold && began {", other: "if s.Hold && !began {", tests: "Holds", packages: []string{"./session"},
 		},
 		{
 			name: "a crash loses the prompts that wait", promise: once, file: "session/takeup.go",
@@ -292,7 +292,7 @@ func firstPromises() []mutation {
 		},
 		{
 			name: "a gateway answers for a session of another one", promise: anyGateway, file: "gateway/owner.go",
-			text: `g.Cluster.Forward(w, r, r.PathValue("id"))`, other: `g.Cluster.Forward(w, r, r.PathValue("turn"))`, tests: "TestAnyGateway", packages: []string{"./internal/cli"},
+			text: `g.Cluster.Forward(w, r, r.PathValue("id"), once)`, other: `g.Cluster.Forward(w, r, r.PathValue("turn"), once)`, tests: "TestAnyGateway", packages: []string{"./internal/cli"},
 		},
 		{
 			name: "a gateway of no database is believed", promise: anyGateway, file: "gateway/cluster/identity.go",
@@ -304,7 +304,27 @@ func firstPromises() []mutation {
 		},
 		{
 			name: "a command is sent twice", promise: anyGateway, file: "gateway/cluster/forward.go",
-			text: "case err != nil && sent && r.Method != http.MethodGet && r.Method != http.MethodHead:", other: "case err != nil && sent && r.GetBody == nil:", tests: "TestACommand", packages: []string{"./gateway/cluster"},
+			text: "case err != nil && sent && !(repeats && again):", other: "case err != nil && sent && repeats && !again:", tests: "TestACommand", packages: []string{"./gateway/cluster"},
+		},
+		{
+			name: "what acts once is not sent to the next owner", promise: anyGateway, file: "gateway/cluster/forward.go",
+			text: "repeats := t.once || ", other: "repeats := ", tests: "TestWhatActsOnce", packages: []string{"./gateway/cluster"},
+		},
+		{
+			name: "the next owner gets another key", promise: anyGateway, file: "gateway/cluster/forward.go",
+			text: "if once {\n\t\twithKey(r)", other: "if false {\n\t\twithKey(r)", tests: "TestWhatActsOnce", packages: []string{"./gateway/cluster"},
+		},
+		{
+			name: "a prompt that is sent again begins a turn", promise: "A request with a key acts once.", file: "session/requestkey.go",
+			text: "if p.Key == \"\" {", other: "if true {", tests: "ActsOnceForEachKey", packages: []string{"./session"},
+		},
+		{
+			name: "the key of one is good for everybody's requests", promise: "A request with a key acts once.", file: "session/requestkey.go",
+			text: "sha256.Sum256([]byte(by + ", other: "sha256.Sum256([]byte(", tests: "AKeyIsOneSenders", packages: []string{"./session"},
+		},
+		{
+			name: "a stop that is sent again ends the next turn", promise: "A request with a key acts once.", file: "session/requestkey.go",
+			text: "if suffix == \"\" || i < 0 {", other: "if suffix == \"\" || i <= 0 {", tests: "AStopActsOnce", packages: []string{"./session"},
 		},
 		{
 			name: "the owner is told that everybody's token is good for all sessions", promise: anyGateway, file: "gateway/cluster/sender.go",

@@ -1,0 +1,90 @@
+package session
+
+import (
+	"context"
+	"crypto/sha256"
+	"slices"
+	"time"
+
+	"github.com/tributary-dev/tributary/trace"
+)
+
+// This file has a prompt, an answer or a stop act once that is sent twice with one key: by a client that got no answer, by a
+// proxy, or by a gateway that had passed it on to another one, which died.
+
+// keySuffix is how the ids end of what a request makes, or "" if it has no key. What is drawn by chance otherwise comes
+// from the key and its sender. So the request is known again after a restart, and at any gateway.
+func keySuffix(by, key string) string {
+	if key == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(by + "\x00" + key))
+	return encoding.EncodeToString(sum[:10])
+}
+
+// newIDWith is newID with that end.
+func newIDWith(now time.Time, suffix string) string {
+	id := newID(now)
+	return id[:len(id)-len(suffix)] + suffix
+}
+
+// repeated finds the turn that the same prompt has begun before, or has answered in words. The caller holds the history
+// lock, so that no such prompt is being taken.
+func (l *activeSession) repeated(ctx context.Context, p Prompt) (Turn, bool, error) {
+	if p.Key == "" {
+		return Turn{}, false, nil
+	}
+	l.mu.Lock()
+	m, found, removed := l.thread.EndingIn(keySuffix(p.By, p.Key))
+	turn, t := l.over(m), l.turns[m.Turn]
+	if found && t != nil {
+		turn = t.handle()
+	}
+	l.mu.Unlock()
+	switch {
+	case removed, found && t == nil && m.User:
+		return Turn{}, false, ErrTaken
+	case !found:
+		return Turn{}, false, nil
+	}
+	turn.Repeated = true
+	turn, err := l.atLastMessage(ctx, turn)
+	return turn, err == nil, err
+}
+
+// repeats reports whether the same person has given this answer before.
+func (r Reply) repeats(first trace.Payload, by string) bool {
+	if p, is := first.(trace.PermissionResponse); is {
+		c := r.Choice
+		return p.By == by && (c.Option == "" || c.Option == p.ChosenOption) && (c.Approved == nil || *c.Approved == p.Allowed())
+	}
+	a, is := first.(trace.Answer)
+	return is && a.By == by && slices.Equal(r.Values, a.Values)
+}
+
+// mostStopKeys is how many stops of a session are known by their keys, for as long as the session is in memory.
+const mostStopKeys = 64
+
+// keyedStop is what a stop with a key has done.
+type keyedStop struct {
+	suffix string
+	did    Stopped
+}
+
+// stopOfKey is what the same stop has done before. The caller holds l.mu.
+func (l *activeSession) stopOfKey(suffix string) (did Stopped, known bool) {
+	i := slices.IndexFunc(l.stops, func(s keyedStop) bool { return s.suffix == suffix })
+	if suffix == "" || i < 0 {
+		return did, false
+	}
+	did = l.stops[i].did
+	did.Repeated = true
+	return did, true
+}
+
+// noteStop remembers what a stop with a key does. The caller holds l.mu.
+func (l *activeSession) noteStop(suffix string, did Stopped) {
+	if suffix != "" {
+		l.stops = append(l.stops[max(0, len(l.stops)-mostStopKeys+1):], keyedStop{suffix, did})
+	}
+}
