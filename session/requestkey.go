@@ -61,30 +61,3 @@ func (r Reply) repeats(first trace.Payload, by string) bool {
 	a, is := first.(trace.Answer)
 	return is && a.By == by && slices.Equal(r.Values, a.Values)
 }
-
-// mostStopKeys is how many stops of a session are known by their keys, for as long as the session is in memory.
-const mostStopKeys = 64
-
-// keyedStop is what a stop with a key has done.
-type keyedStop struct {
-	suffix string
-	did    Stopped
-}
-
-// stopOfKey is what the same stop has done before. The caller holds l.mu.
-func (l *activeSession) stopOfKey(suffix string) (did Stopped, known bool) {
-	i := slices.IndexFunc(l.stops, func(s keyedStop) bool { return s.suffix == suffix })
-	if suffix == "" || i < 0 {
-		return did, false
-	}
-	did = l.stops[i].did
-	did.Repeated = true
-	return did, true
-}
-
-// noteStop remembers what a stop with a key does. The caller holds l.mu.
-func (l *activeSession) noteStop(suffix string, did Stopped) {
-	if suffix != "" {
-		l.stops = append(l.stops[max(0, len(l.stops)-mostStopKeys+1):], keyedStop{suffix, did})
-	}
-}

@@ -189,8 +189,6 @@ func TestAnAnswerActsOnceForEachKey(t *testing.T) {
 }
 
 // A stop that is sent twice with a key ends the turn that ran when the first came, and not the next one.
-//
-//evidence:for promise-stop
 func TestAStopActsOnceForEachKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t, nil)

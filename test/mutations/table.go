@@ -110,7 +110,7 @@ func firstPromises() []mutation {
 			text: "\twait := l.hub.GracePeriod\n", other: "\twait := 0 * l.hub.GracePeriod\n", packages: []string{"./session"},
 		},
 		{
-			name: "a stop hits the turn that runs, whichever it names", promise: stays, file: "session/prompt.go",
+			name: "a stop hits the turn that runs, whichever it names", promise: stays, file: "session/stop.go",
 			text: "\tif id != \"\" {\n\t\tif t := l.turns[id]; t != nil", other: "\tif id != \"\" && l.turns[id] != nil {\n\t\tif t := l.turns[id]; t != nil", packages: []string{"./session"},
 		},
 		{
@@ -122,7 +122,7 @@ func firstPromises() []mutation {
 			text: "if a.Tools > 0 || a.Asks > 0 {", other: "if a.Asks > 0 {", packages: []string{"./session"},
 		},
 		{
-			name: "a stop begins the next prompt of the queue", promise: once, file: "session/prompt.go",
+			name: "a stop begins the next prompt of the queue", promise: once, file: "session/stop.go",
 			text: "if s.Hold && began {", other: "if s.Hold && !began {", tests: "Holds", packages: []string{"./session"},
 		},
 		{
@@ -323,7 +323,7 @@ func firstPromises() []mutation {
 			text: "sha256.Sum256([]byte(by + ", other: "sha256.Sum256([]byte(", tests: "AKeyIsOneSenders", packages: []string{"./session"},
 		},
 		{
-			name: "a stop that is sent again ends the next turn", promise: "A request with a key acts once.", file: "session/requestkey.go",
+			name: "a stop that is sent again ends the next turn", promise: "A request with a key acts once.", file: "session/stop.go",
 			text: "if suffix == \"\" || i < 0 {", other: "if suffix == \"\" || i <= 0 {", tests: "AStopActsOnce", packages: []string{"./session"},
 		},
 		{
