@@ -159,7 +159,12 @@ func (g *gateway) resumable(r *http.Request, opts streamOptions) (*stream, error
 	if !ok || !turn.Running && r.URL.Query().Get("ended") == "0" {
 		return nil, nil //nolint:nilnil // there is none
 	}
-	return &stream{turn: turn, span: resumed(turn), options: opts.of(authz.Session(r.Context()))}, nil
+	s := &stream{turn: turn, span: resumed(turn), options: opts.of(authz.Session(r.Context()))}
+	if at, is := positionOf(r); is {
+		s.subscription = uistream.NewSubscription(turn.ID, s.options, s.span)
+		s.subscription.GoOn(at)
+	}
+	return s, nil
 }
 
 // resumed is what a client gets of a turn that it has not followed from its start.

@@ -19,7 +19,12 @@ import (
 func (g *gateway) toOwner(pattern string, h handler) handler {
 	once := slices.Contains(actsOnce(), pattern)
 	return func(w http.ResponseWriter, r *http.Request) error {
-		if done, err := g.Cluster.Forward(w, r, r.PathValue("id"), once); done || err != nil {
+		passed := &passedStream{session: r.PathValue("id")}
+		done, err := g.Cluster.Forward(w, r, passed.session, passed.passing(r, once))
+		switch {
+		case passed.cut:
+			return g.continueStream(w, r, passed)
+		case done || err != nil:
 			return err
 		}
 		return h(w, r)
@@ -39,7 +44,12 @@ func (g *gateway) chatToOwner(r *http.Request, req chatbody.Request) (*stream, e
 	return &stream{elsewhere: func(w http.ResponseWriter, r *http.Request, sent func()) error {
 		to := r.Clone(r.Context())
 		to.Method, to.URL.Path, to.URL.RawPath = http.MethodPost, "/api/chat", ""
-		if done, err := passage.Send(w, to, sent); done || err != nil {
+		passed := &passedStream{session: req.ID}
+		done, err := passage.Send(w, to, passed.passing(r, true), sent)
+		switch {
+		case passed.cut:
+			return g.continueStream(w, r, passed)
+		case done || err != nil:
 			return err
 		}
 		return g.served(func(w http.ResponseWriter, r *http.Request) (s *stream, err error) { //nolint:contextcheck // it is that of the request

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/gateway/chatrun"
+	"github.com/tributary-dev/tributary/gateway/cluster"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
 )
@@ -101,6 +103,10 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, s *stream) {
 	defer gone()
 	if s.subscription == nil {
 		s.subscription = uistream.NewSubscription(s.turn.ID, s.options, s.span)
+	}
+	if _, run := w.(*chatrun.Piece[stream]); !run && cluster.Forwarded(r.Context()) {
+		w.Header().Set(cluster.PositionHeader, "1")
+		s.subscription.TellPositions()
 	}
 	g.record(w, r, writer, s)
 	cut = g.ended(w, r, writer, s, g.Streams.Serve(ctx, writer, s.subscription, source))

@@ -13,9 +13,12 @@ import (
 type encoder struct {
 	translation translation
 	framing     Framing
+	texts       *openTexts // nil: nobody asks for positions
 }
 
-func newEncoder(o Options, f Framing) encoder { return encoder{newTranslation(o), f.For(o)} }
+func newEncoder(o Options, f Framing) encoder {
+	return encoder{translation: newTranslation(o), framing: f.For(o)}
+}
 
 // encoded is what the frames of one record have.
 type encoded struct {
@@ -29,6 +32,12 @@ type encoded struct {
 // encode appends the frames of the record.
 func (e encoder) encode(frames []byte, r trace.Record) (_ []byte, m encoded) {
 	for _, c := range e.translation.Translate(r) {
+		if e.texts != nil {
+			var more bool
+			if c, more = e.texts.rest(c); !more {
+				continue
+			}
+		}
 		switch c.(type) { //nolint:gochecksumtype // the others are not special
 		case Start:
 			m.fresh, m.begin = true, len(frames)

@@ -70,6 +70,10 @@ type Subscription struct {
 	taken    int    // records of this reading, the first of them at since
 	since    time.Time
 	broken   error // the translation has failed: nothing will follow
+
+	positions bool      // it tells its positions
+	told      bool      // it has told one
+	texts     openTexts // with positions, or behind one
 }
 
 // NewSubscription returns a Subscription that has read nothing of a turn.
@@ -88,6 +92,9 @@ func NewSubscription(turn string, o Options, span Span) *Subscription {
 func (st *Streams) Serve(ctx context.Context, w *Writer, s *Subscription, source Source) error {
 	if s.translation == nil {
 		s.encoder = newEncoder(s.options, st.framing)
+		if s.positions || s.texts.had != nil {
+			s.texts.now, s.encoder.texts = map[string]int{}, &s.texts
+		}
 	} else {
 		s.live = false
 	}
@@ -180,7 +187,7 @@ func (s *Subscription) run(ctx context.Context) error {
 		}
 		ended := isClosed(s.source.Ended()) // before the reading: what was written last is not missed
 		all, end, err := s.read(ctx)
-		if wrong := s.write(); wrong != nil { // also what was read before an error: the reading has moved on behind it
+		if wrong := s.write(end); wrong != nil { // also what was read before an error: the reading has moved on behind it
 			return wrong
 		}
 		switch {
@@ -194,6 +201,9 @@ func (s *Subscription) run(ctx context.Context) error {
 			return errNoStop
 		}
 		s.live, s.unread = true, 0
+		if err := s.tellFirstPosition(); err != nil {
+			return err
+		}
 		if err := s.w.Wait(ctx); err != nil {
 			return err
 		}
@@ -201,13 +211,16 @@ func (s *Subscription) run(ctx context.Context) error {
 }
 
 // write hands the frames over to the client. Records count as read until then only if they are large.
-func (s *Subscription) write() error {
+func (s *Subscription) write(how end) error {
 	if len(s.frames) < largeRecord {
 		s.release()
 	}
 	defer s.release()
 	if len(s.frames) == 0 {
 		return nil
+	}
+	if s.positions && how != messageOver { // else the client has only the first chunks of the last record
+		s.frames = s.appendPosition(s.frames)
 	}
 	err := s.w.Frames(s.frames)
 	if s.frames = s.frames[:0]; cap(s.frames) > keptFrames {
@@ -306,6 +319,8 @@ func (s *Subscription) take(r trace.Record) end {
 	s.frames, m = s.encode(s.frames, r)
 	message := s.translation.MessageID()
 	switch {
+	case r.Seq < s.span.From && s.texts.had != nil: // the end of the response may be all that the client lacks
+		s.frames = s.frames[:start]
 	case r.Seq < s.span.From:
 		s.frames = s.frames[:start]
 		return goesOn

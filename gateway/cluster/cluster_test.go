@@ -124,7 +124,7 @@ func start(t *testing.T, d *database, id string, answer http.HandlerFunc) (clien
 			return
 		}
 		r = r.WithContext(access.With(r.Context(), access.Principal{ID: "ada", Name: "Ada", Role: access.Viewer, Bound: access.NewBound("s")}))
-		switch done, err := n.Forward(w, r, "s", r.URL.Path == "/once"); {
+		switch done, err := n.Forward(w, r, "s", cluster.Passing{Once: r.URL.Path == "/once"}); {
 		case err != nil:
 			status := http.StatusInternalServerError
 			if refused, is := errors.AsType[*refusal.Error](err); is {
@@ -156,7 +156,7 @@ func read(t *testing.T, n *cluster.Node, w http.ResponseWriter, r *http.Request,
 	p, err := n.Prepare(r, "s", map[string]string{"read": string(body)})
 	sent, done := false, false
 	if err == nil && p != nil {
-		done, err = p.Send(w, r, func() { sent = true })
+		done, err = p.Send(w, r, cluster.Passing{Once: true}, func() { sent = true })
 	}
 	var again struct{ Read string }
 	switch {
@@ -386,7 +386,7 @@ func TestABodyThatComesTooSlowlyIsRefusedAsEverywhere(t *testing.T) {
 	d.owns("s", "b")
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", slow{})
 	r.ContentLength = 10
-	_, err = n.Forward(httptest.NewRecorder(), r, "s", false)
+	_, err = n.Forward(httptest.NewRecorder(), r, "s", cluster.Passing{})
 	if refused, is := errors.AsType[*refusal.Error](err); !is || refused.Status != http.StatusRequestTimeout {
 		t.Errorf("%v", err)
 	}

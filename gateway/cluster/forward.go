@@ -12,7 +12,6 @@ import (
 	"net/http/httptrace"
 	"net/http/httputil"
 	"net/url"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -26,16 +25,23 @@ import (
 
 // This file passes a request on to the owner of its session.
 
-// mostKept bounds a body that is kept, so that it can be sent again.
-const mostKept = 1 << 20
-
 // tryEvery is how long a request waits before it looks for the owner again.
 const tryEvery = 100 * time.Millisecond
 
+// Passing says how a request is passed on.
+type Passing struct {
+	// Once says that the owner does once what has the same key twice, so that it may be sent again.
+	Once bool
+	// Position is the header PositionHeader of the request.
+	Position string
+	// Answer may change what the client gets of the answer of that gateway; nil: nothing.
+	Answer func(gateway string, answer *http.Response)
+}
+
 // Forward passes a request on to the gateway that owns the session, and passes its answer back. It reports
 // false if this gateway is the one to answer: it owns the session, nobody does, or the owner takes no
-// requests of others. Once says that the owner does once what has the same key twice, so that it may be sent again.
-func (n *Node) Forward(w http.ResponseWriter, r *http.Request, session string, once bool) (done bool, err error) {
+// requests of others.
+func (n *Node) Forward(w http.ResponseWriter, r *http.Request, session string, how Passing) (done bool, err error) {
 	owner, is, err := n.passesTo(r.Context(), session)
 	if err != nil || !is {
 		return false, err
@@ -43,10 +49,20 @@ func (n *Node) Forward(w http.ResponseWriter, r *http.Request, session string, o
 	if err := keep(r); err != nil {
 		return false, err
 	}
-	if once {
+	if how.Once {
 		withKey(r)
 	}
-	return n.pass(w, r, &toOwner{n, session, owner, once, func() {}})
+	return n.pass(w, r, &toOwner{n, session, owner, how, func() {}})
+}
+
+// PositionHeader is the place in a stream behind which the owner of a session goes on. In an answer it says that the stream tells
+// its places. Between gateways only.
+const PositionHeader = "Tributary-Position"
+
+// Left reports whether a gateway does not own a session any more.
+func (n *Node) Left(ctx context.Context, session, gateway string) (bool, error) {
+	owner, is, err := n.other(ctx, session)
+	return err == nil && (!is || owner.ID != gateway), err
 }
 
 // KeyHeader names a request, so that it acts once if it is sent twice. An Internet draft of the IETF describes it.
@@ -61,7 +77,7 @@ func withKey(r *http.Request) {
 
 // passesTo is the gateway to which a request for the session is passed on.
 func (n *Node) passesTo(ctx context.Context, session string) (owner eventlog.Gateway, is bool, err error) {
-	if n == nil || session == "" || forwarded(ctx) {
+	if n == nil || session == "" || Forwarded(ctx) {
 		return owner, false, nil
 	}
 	owner, is, err = n.other(ctx, session)
@@ -90,15 +106,16 @@ func (n *Node) Prepare(r *http.Request, session string, read any) (*Passage, err
 	return &Passage{n, session, owner, newKeptBody(text)}, nil
 }
 
-// Send passes the request on with the headers and the address of r, and does so once more if its owner dies: the owner does once
-// what has the same key twice. It calls sent when the owner has it. It
-// reports false if nobody owns the session any more: then Again has what was read.
-func (p *Passage) Send(w http.ResponseWriter, r *http.Request, sent func()) (done bool, err error) {
-	withKey(r)
+// Send passes the request on with the headers and the address of r. It calls sent when the owner has it. It reports
+// false if nobody owns the session any more: then Again has what was read.
+func (p *Passage) Send(w http.ResponseWriter, r *http.Request, how Passing, sent func()) (done bool, err error) {
+	if how.Once {
+		withKey(r)
+	}
 	r = r.Clone(r.Context())
 	r.Header.Set("Content-Type", "application/json")
 	p.body.of(r)
-	return p.node.pass(w, r, &toOwner{p.node, p.session, p.owner, true, func() { p.body.text.Store(nil); sent() }})
+	return p.node.pass(w, r, &toOwner{p.node, p.session, p.owner, how, func() { p.body.text.Store(nil); sent() }})
 }
 
 // Again reads what Prepare was given.
@@ -108,66 +125,6 @@ func (p *Passage) Again(into any) error {
 	}
 	return nil
 }
-
-// keep reads a small body into memory.
-func keep(r *http.Request) error {
-	if r.ContentLength <= 0 || r.ContentLength > mostKept || r.Body == nil {
-		return nil
-	}
-	text, err := io.ReadAll(r.Body)
-	if errors.Is(err, os.ErrDeadlineExceeded) {
-		return refusal.TooSlow()
-	}
-	if err != nil {
-		return refusal.Malformed("The request body ends too early: %v.", err)
-	}
-	newKeptBody(text).of(r)
-	return nil
-}
-
-// keptBody is a body that can be sent again, until its text is given up. An owner may answer before it has read it all.
-type keptBody struct{ text atomic.Pointer[[]byte] }
-
-func newKeptBody(text []byte) *keptBody {
-	b := &keptBody{}
-	b.text.Store(&text)
-	return b
-}
-
-// kept is the text, or nothing.
-func (b *keptBody) kept() []byte {
-	if text := b.text.Load(); text != nil {
-		return *text
-	}
-	return nil
-}
-
-// of makes it the body of a request.
-func (b *keptBody) of(r *http.Request) {
-	r.GetBody = func() (io.ReadCloser, error) { return &keptReader{b, 0}, nil }
-	r.Body, _ = r.GetBody()
-	r.ContentLength = int64(len(b.kept()))
-}
-
-// keptReader reads a keptBody. The request that has it may live as long as its answer.
-type keptReader struct {
-	*keptBody
-	at int
-}
-
-// Read implements io.Reader.
-func (k *keptReader) Read(p []byte) (int, error) {
-	text := k.kept()
-	if k.at >= len(text) {
-		return 0, io.EOF
-	}
-	n := copy(p, text[k.at:])
-	k.at += n
-	return n, nil
-}
-
-// Close implements io.Closer.
-func (*keptReader) Close() error { return nil }
 
 // errHere says that this gateway is to answer.
 var errHere = errors.New("no other gateway owns the session")
@@ -187,10 +144,16 @@ func (n *Node) pass(w http.ResponseWriter, r *http.Request, to *toOwner) (done b
 			p.Out.Header = withoutCredentials(p.Out.Header, !known)
 			p.Out.Header.Set(senderHeader, who)
 			p.Out.Header.Set(sessionHeader, url.QueryEscape(to.session))
+			if to.how.Position != "" {
+				p.Out.Header.Set(PositionHeader, to.how.Position)
+			}
 		},
 		ModifyResponse: func(answer *http.Response) error {
 			for name := range answer.Header { // this gateway has set some of them already
 				w.Header().Del(name)
+			}
+			if to.how.Answer != nil {
+				to.how.Answer(to.owner.ID, answer)
 			}
 			return nil
 		},
@@ -225,7 +188,7 @@ type toOwner struct {
 	*Node
 	session string
 	owner   eventlog.Gateway
-	once    bool   // the owner does once what is sent twice
+	how     Passing
 	sent    func() // is called when an owner has answered
 }
 
@@ -233,7 +196,7 @@ type toOwner struct {
 // to whoever owns the session then.
 func (t *toOwner) RoundTrip(r *http.Request) (*http.Response, error) {
 	until := time.Now().Add(t.patience)
-	repeats := t.once || r.Method == http.MethodGet || r.Method == http.MethodHead
+	repeats := t.how.Once || r.Method == http.MethodGet || r.Method == http.MethodHead
 	for {
 		answer, sent, err := t.try(r)
 		again := r.GetBody != nil || r.Body == nil || r.Body == http.NoBody
@@ -342,7 +305,7 @@ func (b *cutBody) Close() error {
 // Ask asks all other gateways that run the same as this one was asked, and returns the bodies of their answers. One
 // that does not answer within askWithin is left out.
 func (n *Node) Ask(r *http.Request) (answers [][]byte) {
-	if n == nil || forwarded(r.Context()) {
+	if n == nil || Forwarded(r.Context()) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), askWithin)

@@ -70,8 +70,8 @@ func withSender(r *http.Request) (*http.Request, error) {
 
 type forwardedKey struct{}
 
-// forwarded reports whether another gateway has passed a request on.
-func forwarded(ctx context.Context) bool { return ctx.Value(forwardedKey{}) != nil }
+// Forwarded reports whether another gateway has passed a request on.
+func Forwarded(ctx context.Context) bool { return ctx.Value(forwardedKey{}) != nil }
 
 // withoutCredentials is the headers of a request without what only the gateway that was asked may see or say. A runner's
 // token is judged by the owner: keep keeps it.

@@ -11,16 +11,16 @@ import (
 	"time"
 )
 
-// endpoint is an app whose chat route speaks the AI SDK's stream. Its run says a word each 100 ms until
-// finish, or until somebody asks for its stop.
+// endpoint is an app whose chat route speaks the AI SDK's stream. A run says a number each 100 ms until finish, or until
+// somebody asks for its stop. A resume has it from its beginning.
 type endpoint struct {
 	server   *http.Server
 	listener net.Listener
-	ended    chan struct{}
-	end      sync.Once
 
-	mu  sync.Mutex
-	got []string // requests
+	mu    sync.Mutex
+	got   []string // requests
+	began time.Time
+	ended chan struct{}
 }
 
 func startEndpoint(ctx context.Context) (*endpoint, error) {
@@ -28,7 +28,7 @@ func startEndpoint(ctx context.Context) (*endpoint, error) {
 	if err != nil {
 		return nil, fmt.Errorf("listen for the agent's server: %w", err)
 	}
-	e := &endpoint{listener: l, ended: make(chan struct{})}
+	e := &endpoint{listener: l}
 	e.server = &http.Server{Handler: e, ReadHeaderTimeout: answerWithin}
 	go func() { _ = e.server.Serve(l) }()
 	return e, nil
@@ -42,8 +42,15 @@ func (e *endpoint) requests() []string {
 	return slices.Clone(e.got)
 }
 
-// finish ends the run.
-func (e *endpoint) finish() { e.end.Do(func() { close(e.ended) }) }
+// finish ends the newest run.
+func (e *endpoint) finish() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.ended != nil {
+		close(e.ended)
+		e.ended = nil
+	}
+}
 
 func (e *endpoint) close() {
 	e.finish()
@@ -54,9 +61,17 @@ func (e *endpoint) close() {
 func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	e.mu.Lock()
 	e.got = append(e.got, r.Method+" "+r.URL.Path)
+	if r.Method == http.MethodPost && r.URL.Path == "/api/chat" {
+		e.began, e.ended = time.Now(), make(chan struct{})
+	}
+	began, ended := e.began, e.ended
 	e.mu.Unlock()
 	if r.Method == http.MethodPost && r.URL.Path != "/api/chat" { // a stop
 		e.finish()
+		return
+	}
+	if ended == nil {
+		w.WriteHeader(http.StatusNoContent)
 		return
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -71,11 +86,14 @@ func (e *endpoint) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	say(map[string]string{"type": "text-start", "id": "t"})
 	word := time.NewTicker(100 * time.Millisecond)
 	defer word.Stop()
+	said := 0
 	for running := true; running; {
 		select {
 		case <-word.C:
-			say(map[string]string{"type": "text-delta", "id": "t", "delta": "word "})
-		case <-e.ended:
+			for ; said < int(time.Since(began)/(100*time.Millisecond)); said++ {
+				say(map[string]string{"type": "text-delta", "id": "t", "delta": fmt.Sprint(said, " ")})
+			}
+		case <-ended:
 			running = false
 		case <-r.Context().Done():
 			return

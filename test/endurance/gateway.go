@@ -107,7 +107,12 @@ func (g *gateway) read(ctx context.Context, path string) ([]byte, error) {
 
 // prompt posts a prompt as a stock client does.
 func (g *gateway) prompt(ctx context.Context, session, id, text string) (*http.Response, error) {
-	return g.call(ctx, http.MethodPost, "/api/chat", map[string]any{
+	return g.promptTo(ctx, "", session, id, text)
+}
+
+// promptTo is prompt with an agent that is not the default.
+func (g *gateway) promptTo(ctx context.Context, agent, session, id, text string) (*http.Response, error) {
+	return g.call(ctx, http.MethodPost, "/api/chat?agent="+agent, map[string]any{
 		"id": session, "trigger": "submit-message",
 		"messages": []any{map[string]any{"id": id, "role": "user", "parts": []any{map[string]string{"type": "text", "text": text}}}},
 	})

@@ -315,6 +315,14 @@ func firstPromises() []mutation {
 			text: "if once {\n\t\twithKey(r)", other: "if false {\n\t\twithKey(r)", tests: "TestWhatActsOnce", packages: []string{"./gateway/cluster"},
 		},
 		{
+			name: "a stream that goes on at another gateway says words twice", promise: anyGateway, file: "uistream/position.go",
+			text: "return more[min(len(more), max(0, t.had[part]-at)):]", other: "return more", tests: "TestAStreamHasEachWordOnce", packages: []string{"./uistream"},
+		},
+		{
+			name: "a stream that goes on behind its last chunk does not end", promise: anyGateway, file: "uistream/subscriber.go",
+			text: "case r.Seq < s.span.From && s.texts.had != nil:", other: "case false:", tests: "TestAStreamGoesOnBehind", packages: []string{"./uistream"},
+		},
+		{
 			name: "a prompt that is sent again begins a turn", promise: "A request with a key acts once.", file: "session/requestkey.go",
 			text: "if p.Key == \"\" {", other: "if true {", tests: "ActsOnceForEachKey", packages: []string{"./session"},
 		},
