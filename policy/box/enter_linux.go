@@ -11,14 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Enter belongs first in the main function of a program that starts agents. In a process that was
-// started to set up a box, Enter sets it up, becomes the agent, and does not return. In all others
-// Enter returns at once, and the program can have boxes from then on. Programs that it starts no longer
-// inherit its ambient capabilities: an agent must not get the right to become any user.
-func Enter() {
+// A process that was started to set up a box does so, and becomes the agent, before main. This package needs few others, so
+// it comes before most of the program's: the rest would take as long as the box.
+func init() { //nolint:gochecknoinits // as it says
 	if len(os.Args) > 2 && os.Args[1] == argument {
 		enter(os.Args[2], os.Args[3:])
 	}
+}
+
+// Enter belongs first in the main function of a program that starts agents, which can have boxes from then on. Programs that
+// it starts no longer inherit its ambient capabilities: an agent must not get the right to become any user.
+func Enter() {
 	forget()
 	enters.Store(true)
 }
