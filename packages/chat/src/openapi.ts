@@ -1503,6 +1503,8 @@ export interface components {
     parameters: {
         /** @description The session */
         id: string;
+        /** @description Names the request, so that it acts once if it is sent twice: printable ASCII without spaces */
+        key: string;
         /** @description The request */
         request: string;
         /** @description The turn of a prompt that waits */
@@ -1607,7 +1609,10 @@ export interface operations {
                 /** @description The channel that the prompt comes from */
                 channelId?: components["parameters"]["channel"];
             };
-            header?: never;
+            header?: {
+                /** @description Names the request, so that it acts once if it is sent twice: printable ASCII without spaces */
+                "Idempotency-Key"?: components["parameters"]["key"];
+            };
             path?: never;
             cookie?: never;
         };
@@ -1652,7 +1657,10 @@ export interface operations {
     stopChat: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Names the request, so that it acts once if it is sent twice: printable ASCII without spaces */
+                "Idempotency-Key"?: components["parameters"]["key"];
+            };
             path: {
                 /** @description The session */
                 id: components["parameters"]["id"];
@@ -1703,7 +1711,10 @@ export interface operations {
                 /** @description The channel that the prompt comes from */
                 channelId?: components["parameters"]["channel"];
             };
-            header?: never;
+            header?: {
+                /** @description Names the request, so that it acts once if it is sent twice: printable ASCII without spaces */
+                "Idempotency-Key"?: components["parameters"]["key"];
+            };
             path: {
                 /** @description The session */
                 id: components["parameters"]["id"];
@@ -1776,7 +1787,10 @@ export interface operations {
     stop: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Names the request, so that it acts once if it is sent twice: printable ASCII without spaces */
+                "Idempotency-Key"?: components["parameters"]["key"];
+            };
             path: {
                 /** @description The session */
                 id: components["parameters"]["id"];
@@ -2255,7 +2269,10 @@ export interface operations {
     answerPermission: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Names the request, so that it acts once if it is sent twice: printable ASCII without spaces */
+                "Idempotency-Key"?: components["parameters"]["key"];
+            };
             path: {
                 /** @description The session */
                 id: components["parameters"]["id"];
@@ -2295,7 +2312,10 @@ export interface operations {
     answerQuestion: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description Names the request, so that it acts once if it is sent twice: printable ASCII without spaces */
+                "Idempotency-Key"?: components["parameters"]["key"];
+            };
             path: {
                 /** @description The session */
                 id: components["parameters"]["id"];
