@@ -141,7 +141,6 @@ async function empty(page, site) {
   await page.unrouteAll({ behavior: 'ignoreErrors' });
   await context.setOffline(false);
   await context.clearPermissions();
-  await page.evaluate(() => sessionStorage.clear());
   await page.goto('about:blank');
   await context.clearCookies();
   const client = await context.newCDPSession(page);
