@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { accessible, open, sleep, until, useChromium, useGateway, withoutSockets } from './lib/page.mjs';
+import { accessible, open, still, until, useChromium, useGateway, withoutSockets } from './lib/page.mjs';
 import { overWire } from './lib/wire.mjs';
 import { fits, VIEWS } from './lib/views.mjs';
 
@@ -179,7 +179,7 @@ const offers = page => page.getByRole('option');
 async function offering(options) {
   const id = await make(),
     asked = [];
-  let controls, answer;
+  let controls, answer, first;
   const late = new Promise(resolve => {
     answer = resolve;
   });
@@ -190,14 +190,23 @@ async function offering(options) {
       return p.route('**/files?*', async route => {
         const q = new URL(route.request().url()).searchParams.get('q');
         asked.push(q);
-        if (q === 's') await late;
+        if (q === 's') {
+          first = route.request();
+          await late;
+        }
         await route.continue().catch(() => {}); // the page has given it up
       });
     },
   });
   await controls;
   await field(page).waitFor();
-  return { page, id, asked, answer };
+  /** Lets the answer to the first letter go, and waits until the page has it, or has given it up. */
+  const answerLate = async () => {
+    answer();
+    await first.response();
+    await still(page);
+  };
+  return { page, id, asked, answerLate };
 }
 
 test('/ at the beginning lists the agent’s commands; arrows choose, Tab and Enter take, Escape closes', async () => {
@@ -257,7 +266,7 @@ test('a new chat offers the commands that its agent had when it was seen last', 
 });
 
 test('@ lists files of the workspace while one types; a late answer does not count', async () => {
-  const { page, asked, answer } = await offering();
+  const { page, asked, answerLate } = await offering();
   await field(page).fill('look at ');
   await field(page).pressSequentially('@s');
   await until('the first letter is a question', () => asked.includes('s'));
@@ -269,8 +278,7 @@ test('@ lists files of the workspace while one types; a late answer does not cou
     }
   });
   await until('one file matches', async () => (await offers(page).allInnerTexts()).join().includes('season.go'));
-  answer();
-  await sleep(500);
+  await answerLate();
   assert.equal(await offers(page).count(), 1, 'the answer to the first letter came too late');
   assert.deepEqual(asked.filter(Boolean), ['s', 'sea'], 'not each letter is a question');
   await page.keyboard.press('Enter');
@@ -525,7 +533,6 @@ test('a gateway that restarts under the page loses no draft', async () => {
   await field(page).fill('tool');
   await until('it is sent', async () => {
     if ((await value(page)) === 'tool') await field(page).press('Enter');
-    await sleep(300);
     return (await page.getByText('The file says').count()) > 0;
   });
   await page.leave();

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { accessible, glimpse, open, scrollUp, sleep, until, useChromium, useGateway } from './lib/page.mjs';
+import { accessible, glimpse, open, scrollUp, still, until, useChromium, useGateway } from './lib/page.mjs';
 import { asks, says, show } from './lib/show.mjs';
 import { overWire } from './lib/wire.mjs';
 
@@ -12,6 +12,12 @@ const site = useGateway();
 const box = page => page.locator('.scroll');
 const place = page =>
   box(page).evaluate(el => ({ top: el.scrollTop, left: el.scrollHeight - el.scrollTop - el.clientHeight, height: el.clientHeight }));
+/** Waits until so many characters more of the answer are on the page. */
+const more = async (page, characters = 600) => {
+  const length = async () => (await page.locator('article.agent-says').last().textContent()).length;
+  const before = await length();
+  await until('more of the answer is there', async () => (await length()) > before + characters);
+};
 const over = async page => {
   const id = await until('the session has its address', () => new URL(page.url()).hash.slice('#/s/'.length));
   await until('the turn is over', async () => (await site.get(`/api/sessions/${id}`)).json.state === 'idle');
@@ -27,7 +33,7 @@ describe('the live edge', () => {
     await until('the answer is longer than the window', async () => (await place(page)).top > 300);
     await until('the end is in view', async () => (await place(page)).left < 24);
     const { top } = await scrollUp(page, 250);
-    await sleep(600);
+    await more(page);
     assert.equal((await place(page)).top, top, 'the reader stays where they are');
     await page.getByRole('button', { name: 'Follow the answer' }).click();
     await until('the end is in view again', async () => (await place(page)).left < 24);
@@ -63,7 +69,7 @@ describe('the live edge', () => {
         }),
     );
     assert.ok(top > before, `the piece was longer than the way of the reader: ${before}, ${top}`);
-    await sleep(600);
+    await more(page);
     assert.equal((await place(page)).top, top, 'the reader stays where they are');
     await page.getByRole('button', { name: /^Stop/ }).click();
     await page.leave();
@@ -112,7 +118,7 @@ describe('the live edge', () => {
       const before = (await first.boundingBox()).y;
       await button.click();
       await page.getByText(`answer ${n - 1}-19`).waitFor({ state: 'attached' });
-      await sleep(200);
+      await still(page);
       assert.ok(Math.abs((await first.boundingBox()).y - before) < 3, `it was at ${before}, and is at ${(await first.boundingBox()).y}`);
     }
     assert.equal(await page.getByRole('button', { name: 'Earlier messages' }).count(), 0);
@@ -274,7 +280,7 @@ describe('trouble', () => {
 
   test('an answer goes on after the network was away', async () => {
     const page = await open(site);
-    await page.say('slow');
+    await page.say('slow 200');
     await until(
       'the answer has begun',
       async () =>
@@ -286,7 +292,7 @@ describe('trouble', () => {
         ).length > 40,
     );
     await page.context().setOffline(true);
-    await sleep(400);
+    await more(page, 40);
     await page.context().setOffline(false);
     await over(page);
     assert.equal(await page.locator('article.agent-says').count(), 1);

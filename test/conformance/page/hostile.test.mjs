@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { shot } from './lib/clock.mjs';
-import { accessible, open, until, useChromium, useGateway } from './lib/page.mjs';
+import { accessible, open, still, until, useChromium, useGateway } from './lib/page.mjs';
 import { asks, call, data, failed, says, show } from './lib/show.mjs';
 
 useChromium();
@@ -16,12 +16,14 @@ const LINKS = `[a](${JS}) [b](${HTML}) [c](JAVASCRIPT:window.hurt=8) [d](java\ts
 
 /** Opens all that opens, clicks all links and words that may be one, and fails if anything came of it. */
 async function harmless(page) {
-  for (let round = 0; round < 3; round++) {
-    await page.locator('[role=log]').evaluateAll(all => {
-      for (const el of all.flatMap(l => [...l.querySelectorAll('details:not([open]) > summary')])) el.click();
+  await until('all that opens is open', async () => {
+    await still(page);
+    return page.locator('[role=log]').evaluateAll(all => {
+      const closed = all.flatMap(l => [...l.querySelectorAll('details:not([open]) > summary')]);
+      for (const el of closed) el.click();
+      return closed.length === 0;
     });
-    await page.waitForTimeout(200);
-  }
+  });
   await page.locator('.no-link').evaluateAll(all => {
     for (const el of all) el.click();
   });

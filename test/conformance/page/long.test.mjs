@@ -145,7 +145,9 @@ test('a thousand messages open fast, and typing among them is as fast as in a sh
       `${messages} messages: open ${it.took} ms, a key ${it.key} ms, slowest frame of a scroll ${it.frame} ms, heap ${it.megabytes} MB, ${it.nodes} nodes`,
     );
   for (const { page } of [short, long]) await page.leave();
+  // Both times are of one run, but what else the machine does while the long session opens makes the long one longer alone: on a busy machine this can fail.
   assert.ok(long.took < 12 * short.took, `it opens in ${long.took} ms, and a short session in ${short.took} ms`);
+  // A key is drawn with the next frame, which comes each 17 ms: one or two of them are chance.
   assert.ok(long.key < 2 * short.key + 30, `a key takes ${long.key} ms, and ${short.key} ms in a short session`);
   assert.ok(long.megabytes < 200, `it needs ${long.megabytes} MB`);
 });

@@ -228,6 +228,9 @@ describe('while it is written', () => {
       await page.leave();
     }
     console.log(`for each word: ${costs.map(c => `${c.toFixed(2)} ms`).join(' of 2,500, ')} of 10,000`);
-    assert.ok(costs[1] < 2 && costs[1] < costs[0] * 4, costs.join());
+    assert.ok(
+      costs[1] < costs[0] * 2,
+      `${costs.join(' and ')}: a page that drew all words again for each one would take four times as much`,
+    );
   });
 });

@@ -1,7 +1,7 @@
 // Notifications: for those who look elsewhere, once, and with the way to the request.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { accessible, open, sleep, until, useChromium, useGateway } from './lib/page.mjs';
+import { accessible, open, until, useChromium, useGateway } from './lib/page.mjs';
 
 useChromium({ whole: true });
 const site = useGateway();
@@ -28,6 +28,21 @@ const prepare = async page => {
   });
 };
 const look = (page, seen) => page.evaluate(s => globalThis.look(s), seen);
+/** Hides a page, and waits until no page holds the lock of those that are seen. */
+const hide = async page => {
+  await look(page, false);
+  await until('no page is seen', () =>
+    page.evaluate(async () => !(await navigator.locks.query()).held.some(l => l.name === 'tributary-seen')),
+  );
+};
+/** Waits until a page has decided about all that it knows of: whether to tell is a question to the locks, which answer in their order. */
+const decided = page =>
+  page.evaluate(async () => {
+    for (let i = 0; i < 3; i++) {
+      await navigator.locks.query();
+      await navigator.locks.request('a test', () => new Promise(r => setTimeout(r)));
+    }
+  });
 const notes = page => page.evaluate(() => globalThis.notes);
 const listed = (page, title) => page.getByRole('navigation', { name: 'Sessions' }).getByText(title).waitFor();
 const say = (id, text) =>
@@ -38,8 +53,7 @@ test('a tab that is not seen tells of a request, whose notification leads to it,
   await make('hidden', 'Mill', 'unhurried');
   const page = await open(site, '', { prepare });
   await listed(page, 'Mill');
-  await look(page, false);
-  await sleep(200);
+  await hide(page);
   await say('hidden', 'approve');
   await until('it is told', async () => (await notes(page)).length === 1);
   const [{ title, body, tag }] = await notes(page);
@@ -57,8 +71,7 @@ test('a turn of an instant is told as well, in a session that is known and in on
   await make('instant', 'Rill', 'echo');
   const page = await open(site, '', { prepare });
   await listed(page, 'Rill');
-  await look(page, false);
-  await sleep(200);
+  await hide(page);
   for (const id of ['instant', 'instant', 'unknown']) {
     const told = (await notes(page)).length;
     await site.post('/api/chat?agent=echo', {
@@ -81,7 +94,7 @@ test('a tab that is seen tells nothing, and its title has the number of what wai
   await listed(page, 'Weir');
   await say('seen', 'both');
   await until('the title has the number', async () => (await page.title()) === '(2) Tributary');
-  await sleep(300);
+  await decided(page);
   assert.deepEqual(await notes(page), []);
   await site.post('/api/chat/seen/stop');
   await until('nothing waits', async () => (await page.title()) === 'Tributary');
@@ -99,7 +112,7 @@ test('two tabs tell once, and none tells while one of them is seen', async () =>
   await look(other, false);
   await say('twice', 'approve');
   await until('it waits', async () => (await other.title()).startsWith('(1)'));
-  await sleep(300);
+  for (const tab of [page, other]) await decided(tab);
   assert.deepEqual([await notes(page), await notes(other)], [[], []], 'one of the two is seen');
   await site.post('/api/chat/twice/stop');
   await until('nothing waits, in both', async () => (await other.title()) === 'Tributary' && (await page.title()) === 'Tributary');
@@ -108,12 +121,14 @@ test('two tabs tell once, and none tells while one of them is seen', async () =>
       'both know that the turn is over',
       async () => !/working|waits/.test(await tab.getByRole('navigation', { name: 'Sessions' }).textContent()),
     );
-  await look(page, false);
-  await sleep(200);
+  await hide(page);
   await say('twice', 'ask');
   const all = async () => [...(await notes(page)), ...(await notes(other))];
   await until('one tells', async () => (await all()).length > 0);
-  await sleep(500);
+  for (const tab of [page, other]) {
+    await until('it knows that it waits', async () => (await tab.title()).startsWith('(1)'));
+    await decided(tab);
+  }
   assert.deepEqual(
     (await all()).map(n => n.title),
     ['Lock waits for you'],
@@ -129,13 +144,15 @@ test('the inbox turns them off and on, and says when the browser refuses them', 
   await page.getByRole('button', { name: 'Notify me' }).waitFor();
   await accessible(page, 'the inbox with its switch');
   await listed(page, 'Ford');
-  await look(page, false);
-  await sleep(200);
+  await hide(page);
   await say('off', 'approve');
   await until('it waits', async () => (await site.get('/api/requests')).json.requests.length === 1);
-  await sleep(400);
+  await decided(page);
   assert.deepEqual(await notes(page), []);
   await look(page, true);
+  await listed(page, 'waits for you');
+  await decided(page);
+  assert.deepEqual(await notes(page), []);
   await page.getByRole('button', { name: 'Notify me' }).click();
   await page.getByRole('button', { name: 'Turn notifications off' }).waitFor();
   await site.post('/api/chat/off/stop');

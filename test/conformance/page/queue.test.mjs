@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { accessible, open, sleep, until, useChromium, useGateway } from './lib/page.mjs';
+import { accessible, open, until, useChromium, useGateway } from './lib/page.mjs';
 import { fits, VIEWS } from './lib/views.mjs';
 
 const dir = fs.mkdtempSync(path.join(os.tmpdir(), 'tributary-queue-'));
@@ -232,9 +232,7 @@ test('a prompt that has begun meanwhile is refused in a sentence', async () => {
   const { page } = await queued(['hello']);
   await page.route('**/queue/*', route =>
     route.request().method() === 'PATCH'
-      ? sleep(0).then(() =>
-          route.fulfill({ status: 409, json: { error: 'The prompt does not wait any more: it runs.', code: 'not_queued' } }),
-        )
+      ? route.fulfill({ status: 409, json: { error: 'The prompt does not wait any more: it runs.', code: 'not_queued' } })
       : route.continue(),
   );
   await row(page, 'hello').getByRole('button', { name: 'Edit: hello' }).click();
@@ -296,8 +294,12 @@ test('Stop says that it stops, and a second click does no harm', async () => {
 test('Escape stops the turn, but not while there is a draft', async () => {
   const { page, id } = await working();
   await field(page).fill('a draft');
+  const asked = [];
+  page.on('request', r => asked.push(new URL(r.url()).pathname));
   await page.keyboard.press('Escape');
-  await sleep(300);
+  await page.evaluate(() => fetch('/after-the-key')); // a stop would have been asked for before it
+  await until('its request was seen', () => asked.includes('/after-the-key'));
+  assert.ok(!asked.some(path => path.endsWith('/stop')), asked.join());
   assert.equal(await state(id), 'running');
   assert.equal(await field(page).inputValue(), 'a draft');
   await field(page).fill('');

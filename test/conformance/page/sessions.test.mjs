@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import fs from 'node:fs/promises';
 import { describe, test } from 'node:test';
-import { accessible, glimpse, indexed, open, sleep, until, useChromium, useGateway } from './lib/page.mjs';
+import { accessible, glimpse, indexed, open, until, useChromium, useGateway } from './lib/page.mjs';
 
 useChromium();
 const site = useGateway(
@@ -30,11 +30,22 @@ async function menu(page, title, item) {
 
 describe('the list', () => {
   test('shows what a session does, without a request of the page', async () => {
-    const page = await open(site);
+    const asked = [],
+      waits = new Set();
+    const page = await open(site, '', {
+      prepare: async p => {
+        p.on('request', r => {
+          if (r.url().includes('/assets/')) return;
+          asked.push(r.url());
+          waits.add(r);
+        });
+        for (const end of ['requestfinished', 'requestfailed']) p.on(end, r => waits.delete(r));
+      },
+    });
     await list(page).getByText('No sessions yet.').waitFor();
-    await sleep(300);
-    const asked = [];
-    page.on('request', r => asked.push(r.url()));
+    await page.getByRole('textbox', { name: 'Your message' }).waitFor();
+    await until('all that the page asks for at first is there', () => waits.size === 0);
+    asked.length = 0;
     await make('state', 'Busy bee', { agent: 'unhurried' });
     await row(page, 'Busy bee').waitFor();
     const said = say('state', 'slow 10000');
@@ -50,10 +61,7 @@ describe('the list', () => {
     await until('it no longer waits', async () => (await page.title()) === 'Tributary');
     await say('state', 'error');
     await row(page, 'Busy bee').getByText('failed').waitFor();
-    assert.deepEqual(
-      asked.filter(url => !url.includes('/assets/')),
-      [],
-    );
+    assert.deepEqual(asked, []);
     await opener(page, 'Busy bee').click();
     await page.getByRole('heading', { level: 1, name: 'Busy bee' }).waitFor();
     await page.leave();

@@ -9,7 +9,7 @@ import { overWire } from './lib/wire.mjs';
 useChromium();
 // What many tabs show while they are opened comes slowly, for each word is drawn.
 const site = useGateway(
-  'agents:\n  demo: {options: {pace: 4ms}}\n  unhurried: {adapter: demo, options: {pace: 20ms}}\n  patient: {adapter: demo, options: {pace: 1s}}\n',
+  'agents:\n  demo: {options: {pace: 4ms}}\n  unhurried: {adapter: demo, options: {pace: 100ms}}\n  patient: {adapter: demo, options: {pace: 1s}}\n',
 );
 
 const streams = async () => Number(/^tributary_streams (\d+)/m.exec((await site.get('/metrics')).text)[1]);

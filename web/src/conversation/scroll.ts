@@ -24,6 +24,15 @@ export function useScroll(changes: unknown, live: boolean) {
     el.scrollTop = el.scrollHeight;
     seen.current = { top: el.scrollTop, height: el.scrollHeight }; // a reader may scroll before the event of this comes
   }, []);
+  /** Lets a reader go who has scrolled up. A page that gets shorter moves the place by itself, which does not count. */
+  const letGo = useCallback((el: HTMLElement) => {
+    if (el.scrollTop < seen.current.top && el.scrollHeight >= seen.current.height) stuck.current = false;
+  }, []);
+  /** Leads to the end as long as the reader is there: more may come before the event of their scroll does. */
+  const stay = useCallback(() => {
+    if (box.current) letGo(box.current);
+    if (stuck.current) toEnd();
+  }, [letGo, toEnd]);
 
   useEffect(() => {
     const el = box.current,
@@ -31,15 +40,14 @@ export function useScroll(changes: unknown, live: boolean) {
     if (!el || !all) return;
     const look = () => {
       const left = el.scrollHeight - el.scrollTop - el.clientHeight;
-      // A page that gets shorter moves the scroll position by itself. Only a scroll of the reader upwards counts.
-      if (el.scrollTop < seen.current.top && el.scrollHeight >= seen.current.height) stuck.current = false;
+      letGo(el);
       if (left < NEAR) stuck.current = true;
       seen.current = { top: el.scrollTop, height: el.scrollHeight };
       setFar(left > FAR);
     };
     // Pictures, colours and parts that open make the page longer without a change of the messages.
     const resized = new ResizeObserver(() => {
-      if (stuck.current && following.current) toEnd();
+      if (following.current) stay();
       look();
     });
     resized.observe(all);
@@ -49,14 +57,14 @@ export function useScroll(changes: unknown, live: boolean) {
       resized.disconnect();
       el.removeEventListener('scroll', look);
     };
-  }, [toEnd]);
+  }, [letGo, stay]);
 
   useLayoutEffect(() => {
     following.current = live;
   }, [live]);
   useLayoutEffect(() => {
-    if (stuck.current) toEnd();
-  }, [changes, toEnd]);
+    stay();
+  }, [changes, stay]);
   const follow = useCallback(() => {
     stuck.current = true;
     toEnd();

@@ -36,12 +36,18 @@ export function useChromium(options) {
   after(() => browser?.close());
 }
 
-/** Code that runs for moments is compiled once. To optimize it takes more than a test gains; but what a person waits for is measured with it. */
-const UNOPTIMIZED = process.env.TRIBUTARY_TEST_FULL === '1' ? [] : ['--js-flags=--no-maglev --no-turbofan'];
+/**
+ * What makes Chromium cheaper. Code that runs for moments is compiled once: to optimize it takes more than a test gains. And what else has a process of its own, the network
+ * and the drawing, is a part of the browser's. But what a person waits for is measured without any of it.
+ */
+const CHEAPER =
+  process.env.TRIBUTARY_TEST_FULL === '1'
+    ? []
+    : ['--js-flags=--no-maglev --no-turbofan', '--enable-features=NetworkServiceInProcess2', '--in-process-gpu'];
 
 /** whole: with notifications. sites: each site has a process of its own, as in the whole Chromium, so that the frame of another one is a target for axe-core. */
 export const launch = ({ whole = false, sites = false } = {}) =>
-  chromium.launch(whole ? inChromium(...UNOPTIMIZED) : inHeadlessChromium(...UNOPTIMIZED, ...(sites ? ['--site-per-process'] : [])));
+  chromium.launch(whole ? inChromium(...CHEAPER) : inHeadlessChromium(...CHEAPER, ...(sites ? ['--site-per-process'] : [])));
 
 /**
  * A gateway for the tests of a file: call it once, at the top, after useChromium. What it returns has, once the tests run, base and token, get, post and the like
@@ -62,31 +68,84 @@ export const indexed = (site, words) =>
   until(`a search finds ${words}`, async () => (await site.get(`/api/sessions?q=${encodeURIComponent(words)}`)).json.sessions.length > 0);
 
 /**
- * A browser of its own that is signed in at the gateway and shows the page, at the hash if one is given: Playwright's page, with these besides.
- * errors: what the console said of the policy, and errors that no code caught; close() fails if there are any. say(text) sends a prompt.
+ * A page that is signed in at the gateway, as in a browser of its own: Playwright's page at the hash, if one is given, with these besides.
+ * errors: what the console said of the policy, and errors that no code caught; leave() fails if there are any. say(text) sends a prompt.
  * prepare: what is done with the page before it loads. options: those of Playwright's newContext (viewport, colorScheme, …).
  */
-export const open = (site, hash = '', options = {}) => openIn(browser, site, hash, options);
+export async function open(site, hash = '', { prepare, signedIn, ...options } = {}) {
+  const page = (await again(options)) ?? (await fresh(browser, options));
+  page.leave = async () => {
+    const reusable = !page.scripted && !options.permissions;
+    await (reusable ? empty(page, site) : page.context().close());
+    assert.deepEqual(page.errors, []);
+    if (reusable) left.set(kind(options), [...(left.get(kind(options)) ?? []), page]);
+  };
+  return visit(page, site, hash, { prepare, signedIn });
+}
 
-/** The same in a browser of the caller's. */
-export async function openIn(browser, site, hash = '', { signedIn = true, prepare, ...options } = {}) {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, reducedMotion: 'reduce', ...options });
+/** The same in a browser of the caller's, which is not shared with other tests. */
+export async function openIn(browser, site, hash = '', { prepare, signedIn, ...options } = {}) {
+  const page = await fresh(browser, options);
+  page.leave = async () => {
+    await page.context().close();
+    assert.deepEqual(page.errors, []);
+  };
+  return visit(page, site, hash, { prepare, signedIn });
+}
+
+const WINDOW = { width: 1280, height: 800 };
+
+async function fresh(browser, options) {
+  const context = await browser.newContext({ viewport: WINDOW, reducedMotion: 'reduce', ...options });
   if (SLOWER) context.on('page', slow);
   const page = await context.newPage();
   page.setDefaultTimeout(PATIENCE);
   watch(page);
-  await prepare?.(page);
-  await page.goto(`${site.base}/${signedIn ? `?token=${encodeURIComponent(site.token)}` : ''}${hash}`);
+  const addInitScript = page.addInitScript.bind(page);
+  page.addInitScript = (...script) => {
+    page.scripted = true; // the script stays with the page
+    return addInitScript(...script);
+  };
   page.say = async text => {
     await page.getByRole('textbox', { name: 'Your message' }).fill(text);
     await page.keyboard.press('Enter');
   };
-  const close = context.close.bind(context);
-  page.leave = async () => {
-    await close();
-    assert.deepEqual(page.errors, []);
-  };
   return page;
+}
+
+async function visit(page, site, hash, { prepare, signedIn = true }) {
+  await prepare?.(page);
+  await page.goto(`${site.base}/${signedIn ? `?token=${encodeURIComponent(site.token)}` : ''}${hash}`);
+  return page;
+}
+
+/**
+ * The pages that tests have left, by the options that only a new context can have. A test gets one of them, without all that the test before has stored, routed
+ * and allowed: a new process, which compiles all code again, takes nearly twice the processor time. A page stays with a test that fails.
+ */
+const left = new Map();
+const kind = ({ viewport, colorScheme, ...options }) => JSON.stringify(options);
+
+async function again({ viewport = WINDOW, colorScheme = 'light', ...options }) {
+  const page = left.get(kind(options))?.pop();
+  if (!page) return;
+  await page.setViewportSize(viewport);
+  await page.emulateMedia({ colorScheme });
+  return page;
+}
+
+async function empty(page, site) {
+  const context = page.context();
+  for (const other of context.pages()) if (other !== page) await other.close();
+  for (const event of ['request', 'requestfinished', 'requestfailed']) page.removeAllListeners(event);
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await context.setOffline(false);
+  await context.clearPermissions();
+  await page.goto('about:blank');
+  await context.clearCookies();
+  const client = await context.newCDPSession(page);
+  await client.send('Storage.clearDataForOrigin', { origin: new URL(site.base).origin, storageTypes: 'all' });
+  await client.detach();
 }
 
 /** Collects what no page may do: break its policy, or let an error through. */
@@ -134,10 +193,28 @@ export async function scrollUp(page, by) {
     const [top, left] = await box.evaluate(el => [el.scrollTop, el.scrollHeight - el.scrollTop - el.clientHeight]);
     const stands = left > by / 2 && top === last;
     last = top;
-    await sleep(100);
     return stands && { top };
   });
 }
+
+/** Waits until the conversation stands: nothing moves in it, and it gets no longer, for ten frames. */
+export const still = page =>
+  page.evaluate(
+    () =>
+      new Promise(done => {
+        let seen,
+          frames = 0;
+        const look = () => {
+          const { scrollTop, scrollHeight } = document.querySelector('.scroll');
+          const now = `${scrollTop} ${scrollHeight}`;
+          frames = now === seen ? frames + 1 : 0;
+          seen = now;
+          if (frames < 10) requestAnimationFrame(look);
+          else done();
+        };
+        look();
+      }),
+  );
 
 /** For open's prepare: a page whose prompts and streams are requests, which a test can hold, change and fail. */
 export const withoutSockets = page =>

@@ -2,14 +2,16 @@
 import net from 'node:net';
 
 /**
- * A gateway as it is seen over a network that can be cut: site, with another address, cut(), mend() and connections(), how many there are. Cut, it ends all connections, and each new one at once.
+ * A gateway as it is seen over a network that can be cut: site, with another address, cut(), mend(), connections(), how many there are, and refused(), how many came while it was cut. Cut, it ends all connections, and each new one at once.
  * site gets its own address, base, before the first connection.
  */
 export async function overWire(site) {
   const open = new Set();
-  let away = false;
+  let away = false,
+    refused = 0;
   const server = net.createServer(near => {
     if (away) {
+      refused++;
       near.resetAndDestroy();
       return;
     }
@@ -39,6 +41,7 @@ export async function overWire(site) {
     base: `http://127.0.0.1:${server.address().port}`,
     cut,
     connections: () => open.size / 2,
+    refused: () => refused,
     mend: () => {
       away = false;
     },
