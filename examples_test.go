@@ -82,7 +82,8 @@ var modules sync.Once //nolint:gochecknoglobals // once for each machine
 // stranger makes a copy of an example module outside of the repository, tests it and builds
 // its program. That its go.mod is enough is asked without a build: a package of a module that
 // another one replaces is compiled once more, for it has another path in the program. So the
-// build has a workspace, in which the packages of this repository are those that all tests use.
+// build has a workspace, in which the packages of this repository are those that all tests use. It
+// leaves out the tables of debuggers, with which linking takes nearly twice as long.
 func stranger(t *testing.T, example string) (dir string, run func(name string, args ...string) string) {
 	t.Helper()
 	if testing.Short() {
@@ -113,7 +114,7 @@ func stranger(t *testing.T, example string) (dir string, run func(name string, a
 	run("go", "list", "-deps", "-test", "./...")
 	version := regexp.MustCompile(`(?m)^go .*$`).FindString(text(t, "go.mod"))
 	write(t, filepath.Join(dir, "go.work"), version+"\nuse (\n\t.\n\t"+strconv.Quote(root)+"\n)\n")
-	env = append(env, "GOFLAGS=-trimpath -buildvcs=false", "GOWORK="+filepath.Join(dir, "go.work"))
+	env = append(env, "GOFLAGS=-trimpath -buildvcs=false -ldflags=-w", "GOWORK="+filepath.Join(dir, "go.work"))
 	run("go", "test", "-vet=off", "./...")
 	run("go", "build", "-o", "program", ".")
 	return dir, run

@@ -97,6 +97,7 @@ func rooms() []room {
 		{packages: "eventlog/memlog", ours: "eventlog trace"},
 		{packages: "internal/testkit/installed"},
 		{packages: "internal/testkit/faultnet"},
+		{packages: "internal/testkit/inmemory"},
 		{packages: "internal/testkit/openfiles", others: "golang.org/x/sys"},
 		{packages: "internal/testkit/pgtest", ours: "internal/testkit/installed"},
 		{packages: "internal/testkit/pgtest/with", ours: "internal/testkit/pgtest"},

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -250,7 +251,8 @@ func TestRealClaudeTakesFiles(t *testing.T) {
 
 // TestRealClaudeRewinds: whatever a turn was, the token after it is a place that
 // is found again, and nothing that came later reaches the model. The newest comes
-// first: what is gone back behind is found no more.
+// first: what is gone back behind is found no more. All turns are gone back to with TRIBUTARY_TEST_FULL=1;
+// otherwise the beginning, the sub-agent, and half of the others, by chance: each is a process of its own.
 //
 //evidence:for promise-rewind
 func TestRealClaudeRewinds(t *testing.T) {
@@ -303,9 +305,13 @@ func TestRealClaudeRewinds(t *testing.T) {
 	if err := s.Close(); err != nil {
 		t.Error(err)
 	}
+	played := agenttest.Random(t).Perm(len(scripts) - 1)[:(len(scripts)-1)/2]
 	for i := len(scripts); i >= 0; i-- {
 		if !(claude.Runtime{}).Rewinds(tokens[i]) {
 			t.Errorf("the token %q after %d turns names no moment", tokens[i], i)
+		}
+		if i > 0 && i < len(scripts) && !slices.Contains(played, i-1) && !agenttest.Full() {
+			continue
 		}
 		s := realSession(t, real, host, tokens[i])
 		events, _ := agenttest.Turn(t, s, host, agenttest.Prompt("[[script:recall]]"))

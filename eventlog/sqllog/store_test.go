@@ -12,12 +12,14 @@ import (
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/logtest"
 	"github.com/tributary-dev/tributary/eventlog/sqllog"
+	"github.com/tributary-dev/tributary/internal/testkit/inmemory"
 	"github.com/tributary-dev/tributary/internal/testkit/pgtest"
 )
 
 var postgres pgtest.Server //nolint:gochecknoglobals // one for all tests
 
 func TestMain(m *testing.M) {
+	inmemory.Files()
 	goleak.VerifyTestMain(m, goleak.Cleanup(func(code int) {
 		postgres.Stop()
 		os.Exit(code)

@@ -41,17 +41,55 @@ type Server struct {
 	port    int
 	running *exec.Cmd
 	failed  error
+	empty   []string // databases that tests have given back
 }
 
 // ErrMissing says that this machine has no PostgreSQL.
 var ErrMissing = errors.New("PostgreSQL is not installed: `apt-get install postgresql` does it")
 
-// Database makes an empty database and returns its URL.
+// Database returns the URL of an empty database, which no other test has. After the test another
+// one gets it, emptied: the server copies hundreds of files for a new database.
 func (s *Server) Database(t testing.TB) string {
 	t.Helper()
-	url, err := s.New()
-	check(t, err)
-	return url
+	name := s.emptied()
+	if name == "" {
+		name = newName()
+		check(t, s.Make(name))
+	}
+	t.Cleanup(func() {
+		if err := s.takeBack(name); err != nil {
+			t.Errorf("empty the database of this test: %v", err)
+		}
+	})
+	return s.URL(name)
+}
+
+// emptied is a database that a test has given back, or "".
+func (s *Server) emptied() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.empty) == 0 {
+		return ""
+	}
+	name := s.empty[len(s.empty)-1]
+	s.empty = s.empty[:len(s.empty)-1]
+	return name
+}
+
+// takeBack empties a database, unless the test has left the server killed.
+func (s *Server) takeBack(name string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running == nil {
+		return nil
+	}
+	out, err := s.sql(name, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid();
+		DROP SCHEMA public CASCADE; CREATE SCHEMA public; GRANT USAGE ON SCHEMA public TO PUBLIC`)
+	if err != nil {
+		return fmt.Errorf("%w: %s", err, out)
+	}
+	s.empty = append(s.empty, name)
+	return nil
 }
 
 // Named makes the database with that name unless it is there.
@@ -70,12 +108,14 @@ func check(t testing.TB, err error) {
 
 // New is Database for a program that is no test.
 func (s *Server) New() (url string, err error) {
-	name := "test_" + strings.ToLower(rand.Text()[:12])
+	name := newName()
 	if err := s.Make(name); err != nil {
 		return "", err
 	}
 	return s.URL(name), nil
 }
+
+func newName() string { return "test_" + strings.ToLower(rand.Text()[:12]) }
 
 // Make is Named for a program that is no test.
 func (s *Server) Make(name string) error {

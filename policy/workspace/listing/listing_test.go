@@ -9,9 +9,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tributary-dev/tributary/internal/testkit/inmemory"
 	"github.com/tributary-dev/tributary/policy/workspace"
 	"github.com/tributary-dev/tributary/policy/workspace/listing"
 )
+
+func TestMain(m *testing.M) {
+	inmemory.Files()
+	os.Exit(m.Run())
+}
 
 // tree makes a workspace of files. A path that ends in a slash is a directory.
 func tree(t *testing.T, files map[string]string) string {

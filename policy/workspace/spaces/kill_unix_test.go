@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tributary-dev/tributary/internal/testkit/inmemory"
 	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 )
 
@@ -33,6 +34,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	inmemory.Files()
 	os.Exit(m.Run())
 }
 
