@@ -292,7 +292,7 @@ func firstPromises() []mutation {
 		},
 		{
 			name: "a gateway answers for a session of another one", promise: anyGateway, file: "gateway/owner.go",
-			text: `g.Cluster.Forward(w, r, r.PathValue("id"), once)`, other: `g.Cluster.Forward(w, r, r.PathValue("turn"), once)`, tests: "TestAnyGateway", packages: []string{"./internal/cli"},
+			text: `g.Cluster.Forward(w, r, passed.session, `, other: `g.Cluster.Forward(w, r, r.PathValue("turn"), `, tests: "TestAnyGateway", packages: []string{"./internal/cli"},
 		},
 		{
 			name: "a gateway of no database is believed", promise: anyGateway, file: "gateway/cluster/identity.go",
@@ -308,11 +308,11 @@ func firstPromises() []mutation {
 		},
 		{
 			name: "what acts once is not sent to the next owner", promise: anyGateway, file: "gateway/cluster/forward.go",
-			text: "repeats := t.once || ", other: "repeats := ", tests: "TestWhatActsOnce", packages: []string{"./gateway/cluster"},
+			text: "repeats := t.how.Once || ", other: "repeats := ", tests: "TestWhatActsOnce", packages: []string{"./gateway/cluster"},
 		},
 		{
 			name: "the next owner gets another key", promise: anyGateway, file: "gateway/cluster/forward.go",
-			text: "if once {\n\t\twithKey(r)", other: "if false {\n\t\twithKey(r)", tests: "TestWhatActsOnce", packages: []string{"./gateway/cluster"},
+			text: "withKey(r)\n\t}\n\treturn n.pass(", other: "}\n\treturn n.pass(", tests: "TestWhatActsOnce", packages: []string{"./gateway/cluster"},
 		},
 		{
 			name: "a stream that goes on at another gateway says words twice", promise: anyGateway, file: "uistream/position.go",
