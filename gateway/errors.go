@@ -142,6 +142,8 @@ func statusOf(err error) (status int, code string) {
 		return http.StatusNotFound, "unknown_message"
 	case errors.Is(err, session.ErrTaken):
 		return http.StatusConflict, "taken"
+	case errors.Is(err, session.ErrKeyUsed):
+		return http.StatusConflict, "key_used"
 	case errors.Is(err, session.ErrStale):
 		return http.StatusConflict, "stale"
 	case errors.Is(err, session.ErrNotYours):

@@ -20,6 +20,7 @@ var (
 	ErrNotYourPrompt  = errors.New("this is the prompt of another user: change only your own")
 	ErrUnknownRequest = errors.New("there is no such request in this session")
 	ErrTaken          = errors.New("this prompt was taken before, and has been removed or held since: load the session to see it")
+	ErrKeyUsed        = errors.New("the key of this request was the key of another prompt: give each prompt a key of its own")
 	ErrStale          = errors.New("this conversation has gone on elsewhere: reload to see it, then try again")
 	ErrNotYours       = errors.New("this would take back what somebody else has said: send a new message instead")
 	ErrEmptyPrompt    = errors.New("the message is empty: send some text or a file")

@@ -1,6 +1,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"slices"
@@ -35,7 +36,7 @@ func (l *activeSession) repeated(ctx context.Context, p Prompt) (Turn, bool, err
 		return Turn{}, false, nil
 	}
 	l.mu.Lock()
-	m, found, removed := l.thread.EndingIn(keySuffix(p.By, p.Key))
+	m, asked, found, removed := l.thread.EndingIn(keySuffix(p.By, p.Key))
 	turn, t := l.over(m), l.turns[m.Turn]
 	if found && t != nil {
 		turn = t.handle()
@@ -47,9 +48,21 @@ func (l *activeSession) repeated(ctx context.Context, p Prompt) (Turn, bool, err
 	case !found:
 		return Turn{}, false, nil
 	}
+	if other, err := l.otherPrompt(ctx, p, asked.ID); other || err != nil {
+		return Turn{}, false, cmp.Or(err, ErrKeyUsed)
+	}
 	turn.Repeated = true
 	turn, err := l.atLastMessage(ctx, turn)
 	return turn, err == nil, err
+}
+
+// otherPrompt reports whether a prompt is not the one that is on record as that message, in any version.
+func (l *activeSession) otherPrompt(ctx context.Context, p Prompt, message string) (bool, error) {
+	if p.Regenerate {
+		return false, nil
+	}
+	_, same, err := l.findPrompt(ctx, message, func(_ trace.Record, said trace.UserMessage) bool { return textOf(said) == textOf(p.Message) })
+	return !same || p.Message.ID != "" && p.Message.ID != message, err
 }
 
 // repeats reports whether the same person has given this answer before.

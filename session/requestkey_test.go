@@ -121,6 +121,23 @@ func TestAKeyIsOneSendersAndOnePrompts(t *testing.T) {
 	})
 }
 
+// A key that comes with another prompt is a mistake of the client's, which is told.
+func TestAKeyIsNotTakenForTwoPrompts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		defer b.close()
+		b.wait(b.prompts(keyed("u1", "hello", "k")))
+		for _, other := range []session.Prompt{keyed("u2", "hello", "k"), keyed("u1", "think", "k"), keyed("", "think", "k")} {
+			if turn, err := b.Prompt(t.Context(), "s", other); !errors.Is(err, session.ErrKeyUsed) {
+				t.Errorf("%+v: %+v, %v", other.Message, turn, err)
+			}
+		}
+		if got := b.history(); got != "u1 A" {
+			t.Errorf("history: %s", got)
+		}
+	})
+}
+
 // A yes in words answers a request. The same message sent twice is no second prompt, not even if both come at once.
 func TestAnAnswerInWordsActsOnceForEachKey(t *testing.T) {
 	for _, later := range []bool{false, true} {

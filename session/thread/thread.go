@@ -260,18 +260,22 @@ func (t *Thread) AnswerOf(turn string) (Message, bool) {
 	return Message{}, false
 }
 
-// EndingIn finds the newest message whose id, or whose turn's id, ends so. It reports whether a turn with such an
-// id was removed.
-func (t *Thread) EndingIn(suffix string) (m Message, found, removed bool) {
-	for _, m := range slices.Backward(t.Messages) {
-		if strings.HasSuffix(m.Turn, suffix) || strings.HasSuffix(m.ID, suffix) {
-			return m, true, false
+// EndingIn finds the newest answer, or turn, whose id ends so: its last message, and the message of its user. It reports whether
+// such a turn was removed.
+func (t *Thread) EndingIn(suffix string) (last, asked Message, found, removed bool) {
+	for i, m := range slices.Backward(t.Messages) {
+		switch {
+		case strings.HasSuffix(m.Turn, suffix):
+			first := slices.IndexFunc(t.Messages, func(o Message) bool { return o.Turn == m.Turn })
+			return m, t.Messages[first], true, false
+		case i > 0 && !m.User && strings.HasSuffix(m.ID, suffix): // it follows an answer in words
+			return m, t.Messages[i-1], true, false
 		}
 	}
 	for turn := range t.removed {
 		removed = removed || strings.HasSuffix(turn, suffix)
 	}
-	return m, false, removed
+	return last, asked, false, removed
 }
 
 // Learn notes where the agent stood before an answer.
