@@ -27,6 +27,9 @@ func (g *gateway) permit(w http.ResponseWriter, r *http.Request) error {
 	if err := g.readAuthorizedJSON(w, r, &body); err != nil {
 		return err
 	}
+	if _, err := requestKey(r); err != nil {
+		return err
+	}
 	if body.Option != "" && body.Approved != nil { // they may say the opposite of each other
 		return refusal.Malformed("Send `approved` or `option`, not both.")
 	}
@@ -42,6 +45,9 @@ func (g *gateway) answer(w http.ResponseWriter, r *http.Request) error {
 		Value json.RawMessage `json:"value"`
 	}
 	if err := g.readAuthorizedJSON(w, r, &body); err != nil {
+		return err
+	}
+	if _, err := requestKey(r); err != nil {
 		return err
 	}
 	values, err := readValues(body.Value)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/gateway/chatbody"
+	"github.com/tributary-dev/tributary/gateway/cluster"
 	"github.com/tributary-dev/tributary/gateway/limit"
 	"github.com/tributary-dev/tributary/gateway/refusal"
 )
@@ -42,6 +43,7 @@ func (g *gateway) chatToOwner(r *http.Request, req chatbody.Request) (*stream, e
 		return nil, err
 	}
 	return &stream{elsewhere: func(w http.ResponseWriter, r *http.Request, sent func()) error {
+		cluster.WithKey(r) // this gateway may have to answer in the end
 		to := r.Clone(r.Context())
 		to.Method, to.URL.Path, to.URL.RawPath = http.MethodPost, "/api/chat", ""
 		passed := &passedStream{session: req.ID}

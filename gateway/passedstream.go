@@ -32,8 +32,8 @@ type passedStream struct {
 func (s *passedStream) passing(r *http.Request, once bool) cluster.Passing {
 	position := ""
 	if at, is := positionOf(r); is {
-		text, err := json.Marshal(at)
-		if err == nil {
+		s.at = &at
+		if text, err := json.Marshal(at); err == nil {
 			position = string(text)
 		}
 	}
@@ -70,16 +70,27 @@ func (s *passedStream) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// mostHeld bounds the frames whose place is not known yet. More than that goes to the client, whose stream cannot go on elsewhere
+// until its place is known again.
+const mostHeld = 1 << 20
+
 // take takes what has come. Comments may go at once.
 func (s *passedStream) take(more []byte) {
-	client, at, found, rest := uistream.CutPositions(append(s.held, more...))
-	if found {
-		s.at = &at
+	seen := max(0, len(s.held)-len(": at ")) // a line may have come in two pieces
+	s.held = append(s.held, more...)
+	if bytes.Contains(s.held[seen:], []byte("\n\n")) {
+		client, at, found, rest := uistream.CutPositions(s.held)
+		if found {
+			s.at, s.ready, s.held = &at, client, bytes.Clone(rest)
+		}
 	}
-	if s.ready = client; bytes.HasSuffix(rest, []byte("\n\n")) && !bytes.Contains(rest, []byte("data: ")) {
-		s.ready, rest = append(s.ready, rest...), nil
+	comments := len(s.held) < 1<<10 && bytes.HasSuffix(s.held, []byte("\n\n")) && !bytes.Contains(s.held, []byte("data: "))
+	if comments || len(s.held) > mostHeld {
+		if !comments {
+			s.at = nil
+		}
+		s.ready, s.held = append(s.ready, s.held...), nil
 	}
-	s.held = bytes.Clone(rest)
 }
 
 // positionKey is for the place in a stream behind which this gateway goes on.
@@ -95,17 +106,21 @@ func positionOf(r *http.Request) (at uistream.Position, is bool) {
 	return at, is
 }
 
-// How long a client waits until its stream goes on, and how often the gateway looks.
+// How long a client waits until its stream goes on behind a gateway that has died, and until one that is alive, but has cut the
+// stream, is found dead. How soon the gateway looks again.
 const (
 	goOnWithin = 10 * time.Second
-	goOnEvery  = 100 * time.Millisecond
+	deadWithin = 3 * time.Second
+	lookFirst  = 50 * time.Millisecond
+	lookLast   = time.Second
 )
 
 // continueStream goes on with a stream that was cut because its gateway has died: at the next owner of the session, or here. If
 // nobody goes on, the stream ends with a sentence. One that a gateway which is alive has cut is cut.
 func (g *gateway) continueStream(w http.ResponseWriter, r *http.Request, s *passedStream) error {
 	same := &sameResponse{ResponseWriter: w}
-	for end := time.Now().Add(goOnWithin); ; {
+	began, wait := time.Now(), lookFirst
+	for {
 		left, err := g.Cluster.Left(r.Context(), s.session, s.gateway)
 		if err == nil && left {
 			err = g.readOnAt(same, r, s)
@@ -113,26 +128,29 @@ func (g *gateway) continueStream(w http.ResponseWriter, r *http.Request, s *pass
 		switch {
 		case same.streams:
 			return err
-		case r.Context().Err() != nil, !left && time.Now().After(end):
+		case r.Context().Err() != nil, !left && time.Since(began) > deadWithin:
 			panic(http.ErrAbortHandler)
-		case time.Now().After(end):
+		case time.Since(began) > goOnWithin:
 			return g.loseStream(same, r)
 		}
 		same.reset()
 		select {
-		case <-time.After(goOnEvery):
+		case <-time.After(wait):
 		case <-r.Context().Done():
 		}
+		wait = min(2*wait, lookLast)
 	}
 }
 
 // readOnAt asks for the rest of the stream as its client would for the whole.
 func (g *gateway) readOnAt(w http.ResponseWriter, r *http.Request, s *passedStream) error {
-	to := r.Clone(context.WithValue(r.Context(), positionKey{}, *s.at))
+	to, cancel := expiring(r.Clone(context.WithValue(r.Context(), positionKey{}, *s.at)))
+	defer cancel()
 	to.Method, to.Body, to.ContentLength = http.MethodGet, http.NoBody, 0
 	nameStream(to, s.session)
 	query := to.URL.Query()
 	query.Set("turn", s.at.Turn)
+	query.Del("ended") // the client lacks the end
 	to.URL.RawQuery = query.Encode()
 	return g.toOwner("", g.member(access.Viewer, g.served(g.resume), noStream))(w, to)
 }
@@ -148,7 +166,7 @@ func (g *gateway) loseStream(w http.ResponseWriter, r *http.Request) error {
 	return writer.Fail("The gateway of this session has ended: reload the page in a moment.") //nolint:wrapcheck // it says that the client has gone
 }
 
-// sameResponse is the rest of a stream, in a response that has begun. What is no stream is left out.
+// sameResponse is the rest of a stream, in a response that has begun. It leaves out an answer that is no stream.
 type sameResponse struct {
 	http.ResponseWriter
 	header  http.Header

@@ -215,7 +215,7 @@ func (l *activeSession) admit(p Prompt, after uint64) (t *turn, stopping []endin
 	if p.Message.ID == "" {
 		p.Message.ID = "user_" + newID(l.hub.Now())
 	}
-	t = l.newTurn(agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Caller: p.Caller}, after, keySuffix(p.By, p.Key))
+	t = l.newTurn(agent.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Caller: p.Caller}, after, l.keySuffix(p.By, p.Key))
 	t.rewind, t.counted, t.weighs = back, true, weighs
 	t.timing = trace.Timing{Received: p.Received, Read: p.Read}
 	l.queue = append(l.queue, t)

@@ -10,16 +10,16 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// This file has a prompt, an answer or a stop act once that is sent twice with one key: by a client that got no answer, by a
-// proxy, or by a gateway that had passed it on to another one, which died.
+// This file has a prompt, an answer or a stop act once if it is sent twice with one key. A client sends it again that got no
+// answer, a proxy may, and a gateway does whose request another one had when it died.
 
-// keySuffix is how the ids end of what a request makes, or "" if it has no key. What is drawn by chance otherwise comes
-// from the key and its sender. So the request is known again after a restart, and at any gateway.
-func keySuffix(by, key string) string {
+// keySuffix ends the ids of what a request makes, or is "" if it has no key. It comes from the key and its sender, in the place
+// of chance. So the request is known again after a restart, and at any gateway.
+func (l *activeSession) keySuffix(by, key string) string {
 	if key == "" {
 		return ""
 	}
-	sum := sha256.Sum256([]byte(by + "\x00" + key))
+	sum := sha256.Sum256([]byte(l.id + "\x00" + by + "\x00" + key))
 	return encoding.EncodeToString(sum[:10])
 }
 
@@ -36,7 +36,7 @@ func (l *activeSession) repeated(ctx context.Context, p Prompt) (Turn, bool, err
 		return Turn{}, false, nil
 	}
 	l.mu.Lock()
-	m, asked, found, removed := l.thread.EndingIn(keySuffix(p.By, p.Key))
+	m, asked, found, removed := l.thread.EndingIn(l.keySuffix(p.By, p.Key))
 	turn, t := l.over(m), l.turns[m.Turn]
 	if found && t != nil {
 		turn = t.handle()
@@ -69,8 +69,9 @@ func (l *activeSession) otherPrompt(ctx context.Context, p Prompt, message strin
 func (r Reply) repeats(first trace.Payload, by string) bool {
 	if p, is := first.(trace.PermissionResponse); is {
 		c := r.Choice
-		return p.By == by && (c.Option == "" || c.Option == p.ChosenOption) && (c.Approved == nil || *c.Approved == p.Allowed())
+		says := c.Option != "" || c.Approved != nil
+		return !r.Question && says && p.By == by && (c.Option == "" || c.Option == p.ChosenOption) && (c.Approved == nil || *c.Approved == p.Allowed())
 	}
 	a, is := first.(trace.Answer)
-	return is && a.By == by && slices.Equal(r.Values, a.Values)
+	return is && r.Question && a.By == by && slices.Equal(r.Values, a.Values)
 }

@@ -236,3 +236,22 @@ func TestAStopActsOnceForEachKey(t *testing.T) {
 		}
 	})
 }
+
+// So it is with a stop that came when nothing ran.
+func TestAStopOfNothingActsOnceForItsKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t, nil)
+		defer b.close()
+		nothing := session.StopRequest{By: "ada", Key: "k"}
+		if did, err := b.Stop(t.Context(), "s", nothing); did != (session.Stopped{}) || err != nil {
+			t.Errorf("%+v, %v", did, err)
+		}
+		turn := b.say("u1", "slow")
+		if did, err := b.Stop(t.Context(), "s", nothing); did != (session.Stopped{Repeated: true}) || err != nil {
+			t.Errorf("the same again: %+v, %v", did, err)
+		}
+		if s := stopOf(t, b.wait(turn)); s.Outcome != trace.OutcomeCompleted {
+			t.Errorf("the turn: %+v", s)
+		}
+	})
+}

@@ -38,13 +38,18 @@ func (h *Hub) Stop(ctx context.Context, session string, s StopRequest) (Stopped,
 
 func (l *activeSession) stop(ctx context.Context, s StopRequest) (did Stopped, err error) {
 	t, did, known := l.toStop(s)
-	if t == nil && !known { // but another gateway may run one
+	if t == nil { // but another gateway may run one, or the stop is not on record yet
 		if err := l.takeUpTurns(ctx, restarted()); err != nil {
-			return did, notLogged(err)
+			return Stopped{}, notLogged(err)
 		}
 		t, did, known = l.toStop(s)
 	}
 	if t == nil {
+		if !known {
+			l.mu.Lock()
+			l.noteStop(l.keySuffix(s.By, s.Key), did)
+			l.mu.Unlock()
+		}
 		return did, nil
 	}
 	if did.Done && !known {
@@ -73,7 +78,7 @@ func (l *activeSession) stop(ctx context.Context, s StopRequest) (did Stopped, e
 func (l *activeSession) toStop(s StopRequest) (t *turn, did Stopped, known bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	suffix := keySuffix(s.By, s.Key)
+	suffix := l.keySuffix(s.By, s.Key)
 	if did, known = l.stopOfKey(suffix); known {
 		return l.turns[did.Turn], did, true
 	}

@@ -103,7 +103,7 @@ func (l *activeSession) words(p Prompt) trace.TextAnswer {
 	}
 	return trace.TextAnswer{
 		Prompt: trace.Prompt{Message: p.Message, By: p.By, Channel: p.Channel, Traceparent: p.Caller.Traceparent},
-		Reply:  trace.Reply{MessageID: "msg_" + newIDWith(now, keySuffix(p.By, p.Key)), Cause: trace.CauseAnswer},
+		Reply:  trace.Reply{MessageID: "msg_" + newIDWith(now, l.keySuffix(p.By, p.Key)), Cause: trace.CauseAnswer},
 	}
 }
 

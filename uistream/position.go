@@ -60,38 +60,49 @@ func positionIn(stream []byte) int {
 
 // openTexts are the texts of a message that may grow.
 type openTexts struct {
-	now map[string]int // their bytes, as this gateway has told them
-	had map[string]int // the bytes that the client had before
+	now    map[string]int // their bytes, as this gateway has told them
+	had    map[string]int // the bytes that the client had before
+	behind bool           // the chunks come behind what the client had
 }
 
 // rest is a chunk without what the client has of it, or false if that is all. It notes how long the texts are.
-func (t *openTexts) rest(c Chunk) (Chunk, bool) {
-	switch c := c.(type) { //nolint:gochecksumtype // the others are no text that grows
+func (t *openTexts) rest(c Chunk) (_ Chunk, more bool) {
+	more = true
+	switch bare := Bare(c).(type) { //nolint:gochecksumtype // the others are no text that grows
 	case TextStart:
-		return c, t.begin("text " + c.ID)
+		more = t.begin("text " + bare.ID)
 	case ReasoningStart:
-		return c, t.begin("reasoning " + c.ID)
+		more = t.begin("reasoning " + bare.ID)
 	case ToolInputStart:
-		return c, t.begin("input " + c.ToolCallID)
+		more = t.begin("input " + bare.ToolCallID)
 	case TextDelta:
-		c.Delta = t.grow("text "+c.ID, c.Delta)
-		return c, c.Delta != ""
+		bare.Delta = t.grow("text "+bare.ID, bare.Delta)
+		return withKeysOf(c, bare), bare.Delta != ""
 	case ReasoningDelta:
-		c.Delta = t.grow("reasoning "+c.ID, c.Delta)
-		return c, c.Delta != ""
+		bare.Delta = t.grow("reasoning "+bare.ID, bare.Delta)
+		return withKeysOf(c, bare), bare.Delta != ""
 	case ToolInputDelta:
-		c.Delta = t.grow("input "+c.ToolCallID, c.Delta)
-		return c, c.Delta != ""
+		bare.Delta = t.grow("input "+bare.ToolCallID, bare.Delta)
+		return withKeysOf(c, bare), bare.Delta != ""
 	case TextEnd:
-		t.over("text " + c.ID)
+		t.over("text " + bare.ID)
 	case ReasoningEnd:
-		t.over("reasoning " + c.ID)
+		t.over("reasoning " + bare.ID)
 	case ToolInputAvailable:
-		t.over("input " + c.ToolCallID)
+		t.over("input " + bare.ToolCallID)
 	case ToolInputError:
-		t.over("input " + c.ToolCallID)
+		t.over("input " + bare.ToolCallID)
 	}
-	return c, true
+	return c, more
+}
+
+// withKeysOf is a chunk with the further keys of another one.
+func withKeysOf(c, bare Chunk) Chunk {
+	if e, is := c.(Extended); is {
+		e.Chunk = bare
+		return e
+	}
+	return bare
 }
 
 // begin reports whether the client lacks the start of the part.
@@ -109,7 +120,9 @@ func (t *openTexts) grow(part, more string) string {
 
 func (t *openTexts) over(part string) {
 	delete(t.now, part)
-	delete(t.had, part)
+	if t.behind { // a part that is open at the place may have been open before
+		delete(t.had, part)
+	}
 }
 
 // lengths are the bytes that the client has of each text.

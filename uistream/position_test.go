@@ -104,8 +104,8 @@ func texts(t interface{ Fatal(...any) }, stream string) map[string]string {
 	return all
 }
 
-// A stream that is cut anywhere, and goes on behind its last position, is the whole stream: also where the texts that were
-// growing have come to the log in other pieces.
+// A stream that is cut anywhere, and goes on behind its last position, is the whole stream. So it is where the log has the texts
+// that were growing in other pieces.
 func TestAStreamGoesOnBehindItsPosition(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -140,34 +140,40 @@ func TestAStreamHasEachWordOnce(t *testing.T) {
 	words := strings.Fields("one two three four five six seven eight nine ten")
 	records := write(t, completed(), func(b *trace.Builder) {
 		for i, w := range words {
-			if i == 5 {
+			switch i {
+			case 2: // the part of RFC streams is closed, and its next words open it again
+				b.ToolCall(trace.ToolCall{ToolCallID: "c", RawName: "shell", Name: "shell", ToolKind: trace.ToolExecute})
+				b.PermissionRequest(trace.PermissionRequest{RequestID: "r", ToolCallID: "c", Title: "Run it", Options: []trace.PermissionOption{{ID: "yes", Name: "Yes", OptionKind: trace.AllowOnce}}}, trace.ToolCall{})
+				_ = b.Resolve(trace.PermissionResponse{RequestID: "r", Outcome: trace.Selected, ChosenOption: "yes", OptionKind: trace.AllowOnce}, nil)
+			case 5:
 				b.ThoughtDelta("t", "hm")
 			}
 			b.MessageDelta("a", w+" ")
 		}
 	})
-	o := uistream.Options{}
-	told := streamed(t, o, records, (*uistream.Subscription).TellPositions)
-	want := texts(t, told)
-	if len(want) < 3 {
-		t.Fatalf("texts: %v", want)
-	}
-	var before uint64
-	for cut := range len(told) + 1 {
-		got, at, _, _ := uistream.CutPositions([]byte(told[:cut]))
-		if at.Seq == before {
-			continue
+	for _, o := range []uistream.Options{{}, {RFC: true}} {
+		told := streamed(t, o, records, (*uistream.Subscription).TellPositions)
+		want := texts(t, told)
+		if len(want) < 3 {
+			t.Fatalf("texts: %v", want)
 		}
-		before = at.Seq
-		read := slices.IndexFunc(records, func(r trace.Record) bool { return r.Seq > at.Seq })
-		for has := read; has > 2 && trace.Ephemeral(records[has-1].Payload); has-- { // what was durable stays
-			later := slices.Clone(records)
-			for i := range later[has-1:] {
-				later[has-1+i].Seq += 1 << 20
+		var before uint64
+		for cut := range len(told) + 1 {
+			got, at, _, _ := uistream.CutPositions([]byte(told[:cut]))
+			if at.Seq == before {
+				continue
 			}
-			all := string(got) + streamed(t, o, joined(later), func(s *uistream.Subscription) { s.GoOn(at) })
-			if have := texts(t, all); !maps.Equal(have, want) {
-				t.Fatalf("cut at %d, with %d records on record, the client has the texts %v, and the uninterrupted one %v", cut, has-1, have, want)
+			before = at.Seq
+			read := slices.IndexFunc(records, func(r trace.Record) bool { return r.Seq > at.Seq })
+			for has := read; has > 2 && trace.Ephemeral(records[has-1].Payload); has-- { // what was durable stays
+				later := slices.Clone(records)
+				for i := range later[has-1:] {
+					later[has-1+i].Seq += 1 << 20
+				}
+				all := string(got) + streamed(t, o, joined(later), func(s *uistream.Subscription) { s.GoOn(at) })
+				if have := texts(t, all); !maps.Equal(have, want) {
+					t.Fatalf("cut at %d, with %d records on record, the client has the texts %v, and the uninterrupted one %v", cut, has-1, have, want)
+				}
 			}
 		}
 	}

@@ -314,6 +314,7 @@ func (s *Subscription) take(r trace.Record) end {
 	if r.Turn != s.turn {
 		return goesOn
 	}
+	s.texts.behind = r.Seq >= s.span.From
 	start, text := len(s.frames), s.translation.openText()
 	var m encoded
 	s.frames, m = s.encode(s.frames, r)

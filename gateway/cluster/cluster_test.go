@@ -156,6 +156,7 @@ func read(t *testing.T, n *cluster.Node, w http.ResponseWriter, r *http.Request,
 	p, err := n.Prepare(r, "s", map[string]string{"read": string(body)})
 	sent, done := false, false
 	if err == nil && p != nil {
+		cluster.WithKey(r)
 		done, err = p.Send(w, r, cluster.Passing{Once: true}, func() { sent = true })
 	}
 	var again struct{ Read string }
@@ -441,7 +442,7 @@ func TestACommandIsNotRepeatedWhenItsOwnerEnds(t *testing.T) {
 	}
 }
 
-// What acts once by its key is sent to the next owner with the same key, or done by the gateway that was asked.
+// A request that acts once goes to the next owner with the same key, or the gateway that was asked answers it.
 func TestWhatActsOnceIsSentAgainWhenItsOwnerEnds(t *testing.T) {
 	for _, path := range []string{"/once", "/read"} {
 		d := &database{}

@@ -50,7 +50,7 @@ func (n *Node) Forward(w http.ResponseWriter, r *http.Request, session string, h
 		return false, err
 	}
 	if how.Once {
-		withKey(r)
+		WithKey(r)
 	}
 	return n.pass(w, r, &toOwner{n, session, owner, how, func() {}})
 }
@@ -68,8 +68,8 @@ func (n *Node) Left(ctx context.Context, session, gateway string) (bool, error) 
 // KeyHeader names a request, so that it acts once if it is sent twice. An Internet draft of the IETF describes it.
 const KeyHeader = "Idempotency-Key"
 
-// withKey gives a request a key, if it has none.
-func withKey(r *http.Request) {
+// WithKey gives a request a key, if it has none.
+func WithKey(r *http.Request) {
 	if r.Header.Get(KeyHeader) == "" {
 		r.Header.Set(KeyHeader, rand.Text())
 	}
@@ -106,12 +106,9 @@ func (n *Node) Prepare(r *http.Request, session string, read any) (*Passage, err
 	return &Passage{n, session, owner, newKeptBody(text)}, nil
 }
 
-// Send passes the request on with the headers and the address of r. It calls sent when the owner has it. It reports
+// Send passes the request on with the headers and the address of r. A request that acts once has a key. It calls sent when the owner has it. It reports
 // false if nobody owns the session any more: then Again has what was read.
 func (p *Passage) Send(w http.ResponseWriter, r *http.Request, how Passing, sent func()) (done bool, err error) {
-	if how.Once {
-		withKey(r)
-	}
 	r = r.Clone(r.Context())
 	r.Header.Set("Content-Type", "application/json")
 	p.body.of(r)
@@ -197,8 +194,10 @@ type toOwner struct {
 func (t *toOwner) RoundTrip(r *http.Request) (*http.Response, error) {
 	until := time.Now().Add(t.patience)
 	repeats := t.how.Once || r.Method == http.MethodGet || r.Method == http.MethodHead
+	acted := false // perhaps
 	for {
 		answer, sent, err := t.try(r)
+		acted = acted || err != nil && sent
 		again := r.GetBody != nil || r.Body == nil || r.Body == http.NoBody
 		if err == nil {
 			if answer.StatusCode != http.StatusMisdirectedRequest {
@@ -212,17 +211,22 @@ func (t *toOwner) RoundTrip(r *http.Request) (*http.Response, error) {
 			return nil, context.Cause(r.Context()) //nolint:wrapcheck // the client has gone
 		case err != nil && sent && !(repeats && again):
 			t.logger.Warn("a gateway has ended while it had a request", "gateway", t.owner.Name, "session", t.session, "error", err)
-			return nil, &refusal.Error{
-				Status: http.StatusBadGateway, Code: "owner_lost",
-				Sentence: "The gateway that has this session has ended, perhaps after it did what you asked: look at the session before you try again.",
-			}
+			return nil, errOwnerLost
 		case sent && !again:
 			return nil, session.ErrElsewhere
 		}
 		if err := t.next(r.Context(), until); err != nil {
+			if acted && errors.Is(err, session.ErrElsewhere) {
+				err = errOwnerLost
+			}
 			return nil, err
 		}
 	}
+}
+
+var errOwnerLost = &refusal.Error{
+	Status: http.StatusBadGateway, Code: "owner_lost",
+	Sentence: "The gateway that has this session has ended, perhaps after it did what you asked: look at the session before you try again.",
 }
 
 // next waits for a moment, and finds the owner again.

@@ -312,7 +312,7 @@ func firstPromises() []mutation {
 		},
 		{
 			name: "the next owner gets another key", promise: anyGateway, file: "gateway/cluster/forward.go",
-			text: "withKey(r)\n\t}\n\treturn n.pass(", other: "}\n\treturn n.pass(", tests: "TestWhatActsOnce", packages: []string{"./gateway/cluster"},
+			text: "WithKey(r)\n\t}\n\treturn n.pass(", other: "}\n\treturn n.pass(", tests: "TestWhatActsOnce", packages: []string{"./gateway/cluster"},
 		},
 		{
 			name: "a stream that goes on at another gateway says words twice", promise: anyGateway, file: "uistream/position.go",
@@ -323,12 +323,24 @@ func firstPromises() []mutation {
 			text: "case r.Seq < s.span.From && s.texts.had != nil:", other: "case false:", tests: "TestAStreamGoesOnBehind", packages: []string{"./uistream"},
 		},
 		{
+			name: "a text that was open before its place is said twice", promise: anyGateway, file: "uistream/position.go",
+			text: "if t.behind {", other: "if true {", tests: "TestAStreamHasEachWordOnce", packages: []string{"./uistream"},
+		},
+		{
+			name: "a prompt loses its key with its owner", promise: anyGateway, file: "gateway/owner.go",
+			text: "\t\tcluster.WithKey(r)", other: "\t\tcluster.WithKey(r.Clone(r.Context()))", tests: "TestAPromptKeepsItsKey", packages: []string{"./gateway"},
+		},
+		{
+			name: "a stream that goes on has no end for a page", promise: anyGateway, file: "gateway/passedstream.go",
+			text: "query.Del(\"ended\")", other: "query.Del(\"end\")", tests: "TestAStreamGoesOnWhere", packages: []string{"./gateway"},
+		},
+		{
 			name: "a prompt that is sent again begins a turn", promise: "A request with a key acts once.", file: "session/requestkey.go",
 			text: "if p.Key == \"\" {", other: "if true {", tests: "ActsOnceForEachKey", packages: []string{"./session"},
 		},
 		{
 			name: "the key of one is good for everybody's requests", promise: "A request with a key acts once.", file: "session/requestkey.go",
-			text: "sha256.Sum256([]byte(by + ", other: "sha256.Sum256([]byte(", tests: "AKeyIsOneSenders", packages: []string{"./session"},
+			text: `"\x00" + by + "`, other: `"\x00" + "`, tests: "AKeyIsOneSenders", packages: []string{"./session"},
 		},
 		{
 			name: "a stop that is sent again ends the next turn", promise: "A request with a key acts once.", file: "session/stop.go",
