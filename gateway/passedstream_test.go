@@ -106,8 +106,8 @@ func withDying(t *testing.T, answer func(http.ResponseWriter, *http.Request)) (s
 	return newStandOn(t, memlog.New(), func(o *session.Options) { o.OnDisconnect = session.Detach }, func(o *gateway.Options) { o.Cluster = own }), g
 }
 
-// A prompt whose owner dies before it answers is run by the gateway that was asked, if nobody else has the session. It has the
-// key that the dead one got, so that it is one prompt where that one has put it on record.
+// A prompt whose owner dies before it answers is run by the gateway that was asked, if nobody else has the session. The
+// prompt keeps the key that the dead one got: it may be on record under that key.
 func TestAPromptKeepsItsKeyWhenItsOwnerDies(t *testing.T) {
 	t.Parallel()
 	keys := make(chan string, 1)

@@ -2,6 +2,7 @@ package session_test
 
 import (
 	"errors"
+	"regexp"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -77,7 +78,7 @@ func TestAPromptActsOnceForEachKey(t *testing.T) {
 					t.Errorf("the first: %+v, the second: %+v", turn, again)
 				}
 				time.Sleep(time.Minute)
-				if got := b.history(); got != c.want && !(c.prompt.Message.ID == "" && len(got) > len(c.want)) {
+				if got := regexp.MustCompile(`user_\w+`).ReplaceAllString(b.history(), "user"); got != c.want {
 					t.Errorf("history: %s", got)
 				}
 			})
@@ -165,8 +166,8 @@ func TestAnAnswerInWordsActsOnceForEachKey(t *testing.T) {
 	}
 }
 
-// An answer that its sender sends twice with a key is given once. Without a key, or from somebody else, or another one, the
-// second is told whose answer counts.
+// An answer that its sender sends twice with a key is given once. Another answer, one without a key and one of somebody else are
+// told whose answer counts.
 //
 //evidence:for promise-one-answer
 func TestAnAnswerActsOnceForEachKey(t *testing.T) {

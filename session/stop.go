@@ -21,7 +21,7 @@ type StopRequest struct {
 type Stopped struct {
 	Turn     string // the turn that was meant, or ""
 	Done     bool   // it was this stop that ended the turn
-	Repeated bool   // a stop with the same key has done so before
+	Repeated bool   // a stop with the same key came before, and has done this
 }
 
 // StopTurn is Stop of the named turn, or of the running one.

@@ -106,8 +106,8 @@ func (n *Node) Prepare(r *http.Request, session string, read any) (*Passage, err
 	return &Passage{n, session, owner, newKeptBody(text)}, nil
 }
 
-// Send passes the request on with the headers and the address of r. A request that acts once has a key. It calls sent when the owner has it. It reports
-// false if nobody owns the session any more: then Again has what was read.
+// Send passes the request on with the headers and the address of r, which has a key if it acts once. It calls sent when
+// the owner has it. It reports false if nobody owns the session any more: then Again has what was read.
 func (p *Passage) Send(w http.ResponseWriter, r *http.Request, how Passing, sent func()) (done bool, err error) {
 	r = r.Clone(r.Context())
 	r.Header.Set("Content-Type", "application/json")
@@ -189,8 +189,8 @@ type toOwner struct {
 	sent    func() // is called when an owner has answered
 }
 
-// RoundTrip implements http.RoundTripper. A request that the owner has not got, or that acts once, is sent again,
-// to whoever owns the session then.
+// RoundTrip implements http.RoundTripper. It sends a request again, to the next owner, if the owner has not got it or if the
+// request acts once.
 func (t *toOwner) RoundTrip(r *http.Request) (*http.Response, error) {
 	until := time.Now().Add(t.patience)
 	repeats := t.how.Once || r.Method == http.MethodGet || r.Method == http.MethodHead
