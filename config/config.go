@@ -33,7 +33,9 @@ type Config struct {
 	Fsync        Fsync    `yaml:"fsync"`
 	Backup       *Backup  `yaml:"backup"`
 	DefaultAgent string   `yaml:"default_agent"`
-	Cwd          string   `yaml:"cwd" file:"path"`
+	// AgentUser is the User of every agent with processes that names none.
+	AgentUser string `yaml:"agent_user"`
+	Cwd       string `yaml:"cwd" file:"path"`
 	// Workspaces is the directory for the workspaces of sessions; "" is beside the data directory.
 	Workspaces string   `yaml:"workspaces" file:"path"`
 	LogLevel   LogLevel `yaml:"log_level"`

@@ -23,7 +23,7 @@ import (
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, yaml, want string }{
-		{"unknown key", "listen: 127.0.0.1:1\nlisten_address: x", "t.yaml:2: listen_address is not a key here: the keys are listen, metrics_listen, public_url, trusted_proxies, tls, data, db, cluster, fsync, backup, default_agent, cwd, workspaces, log_level, app, widget, auth, sessions, limits, stream, agents, exporters"},
+		{"unknown key", "listen: 127.0.0.1:1\nlisten_address: x", "t.yaml:2: listen_address is not a key here: the keys are listen, metrics_listen, public_url, trusted_proxies, tls, data, db, cluster, fsync, backup, default_agent, agent_user, cwd, workspaces, log_level, app, widget, auth, sessions, limits, stream, agents, exporters"},
 		{"unknown key below", "auth:\n  mode: token\n  token: abc", "t.yaml:3: auth.token is not a key here: the keys are mode, jwt, oidc, sign_in_lifetime, tokens, admin_token, pass_through, sessions, foreign_session, allow_hosts, allow_origins, groups, approver"},
 		{"token in clear", "auth:\n  tokens:\n    - name: a\n      token: secret", "t.yaml:4: auth.tokens[0].token is not a key here: the keys are name, token_env, token_file, role"},
 		{"unknown key of an agent", "agents:\n  x:\n    adaptor: claude", "t.yaml:3: agents.x.adaptor is not a key here: the keys are adapter, enabled, roles, command, args, env, pass_env, allow_bypass, model, cwd, workspace, policy, box, user, egress, egress_ask, tool_kinds, url, token_env, token_file, options"},

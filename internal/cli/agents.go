@@ -113,7 +113,9 @@ func (s *setup) probeAll(ctx context.Context) ([]agentStatus, error) {
 		if err != nil {
 			return nil, s.Fault("agents."+name, "cannot be had: %v", err)
 		}
-		all[i].User = s.Agents[name].User
+		if u := made[name].User; u != nil {
+			all[i].User = u.Name
+		}
 		if !kind.Harmless {
 			all[i].Box, all[i].BoxReason = rule.Form, reason
 		}

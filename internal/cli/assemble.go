@@ -52,7 +52,7 @@ func (s *setup) said(name string) (agentset.Agent, error) {
 		return agentset.Agent{}, err
 	}
 	a := agentset.Agent{
-		Kind: kind, Env: c.Env, PassEnv: c.PassEnv, AllowBypass: c.AllowBypass, Cwd: s.Cwd, Shared: c.Cwd == "", Policy: c.Policy, Workspace: c.Workspace, Box: c.Box, User: c.User, Egress: c.Egress, EgressAsk: c.EgressAsk,
+		Kind: kind, Env: c.Env, PassEnv: c.PassEnv, AllowBypass: c.AllowBypass, Cwd: s.Cwd, Shared: c.Cwd == "", Policy: c.Policy, Workspace: c.Workspace, Box: c.Box, User: s.userOf(c, kind), Egress: c.Egress, EgressAsk: c.EgressAsk,
 		Settings: agent.Settings{
 			Name: name, Preset: preset.Name, Command: c.Command, Args: c.Args,
 			Model: c.Model, ToolKinds: c.ToolKinds, URL: c.URL, TokenEnv: c.TokenEnv, TokenFile: c.TokenFile, Options: c.Options,
@@ -62,6 +62,14 @@ func (s *setup) said(name string) (agentset.Agent, error) {
 		a.Cwd, err = directory(at+".cwd", c.Cwd)
 	}
 	return a, err
+}
+
+// userOf names the user as whom the processes of an agent run. An agent without processes has none.
+func (s *setup) userOf(c config.Agent, kind agent.Adapter) string {
+	if c.User == "" && (!kind.Harmless || c.Command != "") {
+		return s.AgentUser
+	}
+	return c.User
 }
 
 // settle finds the settings of one agent.
@@ -85,7 +93,11 @@ func (s *setup) agent(name string) (made session.Agent, err error) {
 // faultOf finds the line of the configuration that an error is about.
 func (s *setup) faultOf(err error) error {
 	if wrong, is := errors.AsType[*agentset.Refusal](err); is {
-		return s.Fault(wrong.At(), "%s", wrong.Sentence)
+		at := wrong.At()
+		if wrong.Key == "user" && s.Agents[wrong.Agent].User == "" {
+			at = "agent_user"
+		}
+		return s.Fault(at, "%s", wrong.Sentence)
 	}
 	return err
 }

@@ -261,7 +261,7 @@ func TestTheUnitStartsTheGatewayWithThePackagesFiles(t *testing.T) {
 		}
 	}
 	agents := strings.TrimPrefix(settings["ReadWritePaths"], "/var/lib/")
-	if want := "u " + agents + " "; !strings.Contains(repository(t, files["/etc/tributary/tributary.yaml"]), "{user: "+agents+"}") || !strings.Contains(repository(t, files["/usr/lib/sysusers.d/tributary.conf"]), want) {
+	if want := "u " + agents + " "; c.AgentUser != agents || !strings.Contains(repository(t, files["/usr/lib/sysusers.d/tributary.conf"]), want) {
 		t.Errorf("the package has no user %q for agents", agents)
 	}
 	for _, dir := range []string{settings["ReadWritePaths"] + " 0750", c.Cwd + " 0770"} { // the gateway is in their group

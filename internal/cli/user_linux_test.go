@@ -15,7 +15,7 @@ func TestAnAgentsUserIsRefusedInASentence(t *testing.T) {
 	for agent, want := range map[string]string{
 		"{adapter: command, command: sh, user: no-such-user}":             "agents.x.user is \"no-such-user\", and this system has no such user",
 		"{adapter: command, command: sh, user: root}":                     "agents.x.user is root, which may read every file of the gateway",
-		"{adapter: claude, user: nobody, workspace: copy}":                "agents.x.workspace is copy, and the gateway cannot make workspaces of its own for the user nobody: write workspace: shared, or remove user",
+		"{adapter: claude, user: nobody, workspace: copy}":                "agents.x.workspace is copy, and the gateway cannot make workspaces of its own for the user nobody: write workspace: shared, or let it run as the gateway's user",
 		"{adapter: demo, user: nobody}":                                   "agents.x.user is nobody, and this agent starts no programs: remove it",
 		"{adapter: agui, url: 'http://127.0.0.1:1', user: nobody}":        "agents.x.user is nobody, and this agent starts no programs: remove it",
 		"{adapter: command, command: sh, user: [nobody]}":                 "agents.x.user is a list",
@@ -32,6 +32,23 @@ func TestAnAgentsUserIsRefusedInASentence(t *testing.T) {
 			command(t, "", "serve", "--config", conf).want(t, exitUsage, "yaml:3: "+want)
 		})
 	}
+}
+
+// agent_user is the user of the agents that start programs and name none. A fault of it is on its line.
+func TestEveryAgentWithProcessesHasTheAgentUser(t *testing.T) {
+	t.Parallel()
+	conf := file(t, "tributary.yaml", "agent_user: nobody\nagents: {x: {adapter: command, command: sh}, y: {adapter: claude, user: daemon}, demo: {}, far: {adapter: agui, url: 'http://127.0.0.1:1'}}")
+	s, err := load(builtIn(), conf, flags{cwd: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"x": "nobody", "y": "daemon", "demo": "", "far": ""} {
+		if a, err := s.said(name); err != nil || a.User != want {
+			t.Errorf("%s runs as %q, %v; want %q", name, a.User, err, want)
+		}
+	}
+	conf = file(t, "tributary.yaml", "agent_user: no-such-user\nagents: {x: {adapter: command, command: sh}}")
+	command(t, "", "config", "check", "--config", conf).want(t, exitUsage, "yaml:1: agent_user is \"no-such-user\", and this system has no such user")
 }
 
 // People who approve for an agent with a user of its own do not own the gateway. They share that user.

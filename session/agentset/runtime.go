@@ -61,7 +61,7 @@ func (g Gateway) complete(a Agent, s session.Agent) (session.Agent, error) {
 	case a.Kind.Harmless:
 		return s, a.refuse("user", "is %s, and this agent starts no programs: remove it", s.User.Name)
 	case s.Workspace.Own():
-		return s, a.refuse("workspace", "is %s, and the gateway cannot make workspaces of its own for the user %s: write workspace: shared, or remove user", s.Workspace, s.User.Name)
+		return s, a.refuse("workspace", "is %s, and the gateway cannot make workspaces of its own for the user %s: write workspace: shared, or let it run as the gateway's user", s.Workspace, s.User.Name)
 	}
 	if s.Egress != nil && (a.Kind.Harmless || a.Settings.URL != "" && !a.Kind.InProcess) {
 		return s, a.refuse("egress", "limits what processes reach that the gateway starts, and this agent has none: remove it")

@@ -24,7 +24,8 @@ import (
 )
 
 // team is the configuration of a team in which every collaborator approves what agents do for them.
-const team = `listen: 127.0.0.1:0
+const team = `EVERY
+listen: 127.0.0.1:0
 data: DIR/data
 cwd: DIR/work
 default_agent: coder
@@ -54,19 +55,19 @@ func TestAnApprovedCommandOfAnotherUserDoesNotReadTheGatewaysFiles(t *testing.T)
 		unit = append(unit, flag, "-all,+setuid,+setgid,+kill")
 	}
 	for _, c := range []struct {
-		name, by, user, box string
-		open                bool
+		name, by, every, user, box string
+		open                       bool
 	}{
 		{name: "root", by: "root", user: "user: nobody,", box: "guard"},
 		{name: "root without a box", by: "root", user: "user: nobody,", box: "'off'"},
-		{name: "unit", by: "daemon", user: "user: nobody,", box: "guard"},
+		{name: "unit", by: "daemon", every: "agent_user: nobody", box: "guard"},
 		{name: "unit without a box", by: "daemon", user: "user: nobody,", box: "'off'"},
 		{name: "root without a user and a box", by: "root", box: "'off'", open: true},
 		{name: "unit without a user and a box", by: "daemon", box: "'off'", open: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			dir := place(t, c.by, strings.NewReplacer("URL", model.URL+"/v1", "USER", c.user, "BOX", c.box))
+			dir := place(t, c.by, strings.NewReplacer("URL", model.URL+"/v1", "EVERY", c.every, "USER", c.user, "BOX", c.box))
 			args := []string{"env", "WORD=word-of-the-environment", "UMASK=0077", "sh", "-c", `umask $UMASK; exec "$0" "$@"`, filepath.Join(dir, "tributary"), "serve", "--config", filepath.Join(dir, "tributary.yaml")}
 			if c.by != "root" {
 				args = slices.Concat(unit, args)
@@ -83,7 +84,7 @@ func TestAnApprovedCommandOfAnotherUserDoesNotReadTheGatewaysFiles(t *testing.T)
 				}
 			}
 			for _, set := range []string{"Prm", "Eff", "Amb"} { // programs that a gateway starts get no rights of it
-				if !strings.Contains(out, "Cap"+set+":\t0000000000000000") && (c.user != "" || c.by != "root") {
+				if !strings.Contains(out, "Cap"+set+":\t0000000000000000") && (!c.open || c.by != "root") {
 					t.Errorf("the command has capabilities: %s", out)
 				}
 			}

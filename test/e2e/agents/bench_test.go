@@ -273,7 +273,7 @@ func (b *bench) files() []string {
 	return names
 }
 
-// processes are the processes that have the agent's home in their environment.
+// processes are the ids and the lines of the processes that have the agent's home in their environment.
 func (b *bench) processes() []string {
 	var found []string
 	dirs, _ := filepath.Glob("/proc/[0-9]*")
@@ -283,7 +283,7 @@ func (b *bench) processes() []string {
 			continue
 		}
 		if line, err := os.ReadFile(dir + "/cmdline"); err == nil && len(line) > 0 {
-			found = append(found, strings.ReplaceAll(string(line), "\x00", " "))
+			found = append(found, filepath.Base(dir)+" "+strings.ReplaceAll(string(line), "\x00", " "))
 		}
 	}
 	return found
