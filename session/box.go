@@ -34,6 +34,7 @@ func (h *Hub) settleBoxes() error {
 		}
 		h.Closed[i] = abs
 	}
+	h.closed() // no agent runs yet that could move anything
 	for _, name := range slices.Sorted(maps.Keys(h.Agents)) {
 		a := h.Agents[name]
 		if a.InProcess && a.Box.Form == "" && !a.Box.Required && a.User == nil && a.Egress == nil {
@@ -85,12 +86,21 @@ func (h *Hub) BoxOf(name string) Boxed { return h.boxed[name] }
 // tells its version.
 func (h *Hub) BoxRule(name string) box.Rule { return h.boxRule(name, nil, "", nil) }
 
+// closed are the files and directories that are closed to the processes of every agent, wherever they are now.
+func (h *Hub) closed() []string {
+	all := h.Closed
+	if h.Workspaces != nil {
+		all = append(slices.Clone(all), h.Workspaces.Dir())
+	}
+	return h.places.Now(all)
+}
+
 // boxRule is the box around the programs of an agent that work for a session, or for none, in a directory, which
 // may be below a closed one. Strict opens the further paths, too, and what is in open may be below a closed one.
 func (h *Hub) boxRule(name string, l *activeSession, cwd string, paths []string, open ...string) box.Rule {
 	a := h.Agents[name]
 	rule := box.Rule{
-		Form: h.boxed[name].Form, Closed: h.Closed, Open: open, Read: a.Box.Read, Write: a.Box.Write, Files: a.Box.Files, User: a.User, Network: h.network(name, l),
+		Form: h.boxed[name].Form, Closed: h.closed(), Open: open, Read: a.Box.Read, Write: a.Box.Write, Files: a.Box.Files, User: a.User, Network: h.network(name, l),
 	}
 	if cwd != "" {
 		rule.Write = slices.Concat(a.Box.Write, []string{cwd}, paths)
@@ -99,7 +109,6 @@ func (h *Hub) boxRule(name string, l *activeSession, cwd string, paths []string,
 		return rule
 	}
 	all := h.Workspaces.Dir()
-	rule.Closed = append(slices.Clone(h.Closed), all)
 	if rel, err := filepath.Rel(all, cwd); err == nil && filepath.IsLocal(rel) {
 		// The note about the workspace, beside it, stays closed.
 		way := strings.Split(rel, string(filepath.Separator))

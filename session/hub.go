@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/policy/box"
 	"github.com/tributary-dev/tributary/policy/egress"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/policy/workspace/listing"
@@ -38,6 +39,7 @@ type Hub struct {
 	book   permission.Book
 
 	listings listing.Cache
+	places   box.Places              // of what is closed to agents
 	boxed    map[string]Boxed        // by the name of the agent; never changed
 	egress   map[string]egress.Hosts // of the agents that have a limit; never changed
 

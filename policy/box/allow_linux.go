@@ -60,10 +60,10 @@ func (o order) allowOnly() error {
 		return nil
 	}
 	var errs []error
-	for _, path := range append(o.programs(), o.Rule.Read...) {
+	for _, path := range o.readable() {
 		errs = append(errs, allow(path, readRights))
 	}
-	for _, path := range slices.Concat([]string{"/dev", "/proc", temp}, o.Rule.Write, o.Rule.Open) {
+	for _, path := range append(o.writable(), "/dev", "/proc", temp) {
 		errs = append(errs, allow(path, allRights))
 	}
 	if err := errors.Join(errs...); err != nil {
@@ -76,6 +76,26 @@ func (o order) allowOnly() error {
 		return step(errno, "enter Landlock")
 	}
 	return nil
+}
+
+// writable are the paths that the process may write. What lies below another one is open with that, and left out: a process
+// may have put a link in its place, which would open more.
+func (o order) writable() []string {
+	all := slices.Concat(o.Rule.Write, o.Rule.Open)
+	return slices.DeleteFunc(slices.Clone(all), func(path string) bool { return isBelow(path, all) })
+}
+
+// readable are the paths that the process may only read.
+func (o order) readable() []string {
+	written := slices.Concat(o.Rule.Write, o.Rule.Open)
+	return slices.DeleteFunc(append(o.programs(), o.Rule.Read...), func(path string) bool { return isBelow(path, written) })
+}
+
+// isBelow reports whether a path lies below one of the others, by its text.
+func isBelow(path string, others []string) bool {
+	return slices.ContainsFunc(others, func(above string) bool {
+		return strings.HasPrefix(filepath.Clean(path), strings.TrimSuffix(filepath.Clean(above), "/")+"/")
+	})
 }
 
 // programs are where the programs of the system are, and the agent's own with the package that it belongs

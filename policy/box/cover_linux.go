@@ -129,6 +129,25 @@ func (r Rule) cover() error {
 	return nil
 }
 
+// keepKernel has root only read the settings of the kernel: some of them name programs that the kernel starts as root, outside
+// of the box. The kernel itself refuses them to others. In Guard it would end the sandboxes of agents, which need a /proc of
+// their own: the kernel gives none to a process whose own is not whole.
+func keepKernel() error {
+	if os.Geteuid() != 0 {
+		return nil
+	}
+	for _, path := range []string{"/proc/sys", "/proc/sysrq-trigger", "/sys"} {
+		err := unix.Mount(path, path, "", unix.MS_BIND|unix.MS_REC, "")
+		if err == nil {
+			err = unix.MountSetattr(unix.AT_FDCWD, path, unix.AT_RECURSIVE, &unix.MountAttr{Attr_set: unix.MOUNT_ATTR_RDONLY})
+		}
+		if err != nil && !errors.Is(err, unix.ENOENT) {
+			return step(err, "make %s read-only", path)
+		}
+	}
+	return nil
+}
+
 // fill makes an empty directory that has the ways to what is kept open below a closed one.
 func (r Rule) fill(dir string, closed target, kept []target) error {
 	if err := os.Mkdir(dir, 0o700); err != nil {

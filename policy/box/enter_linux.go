@@ -116,6 +116,11 @@ func (o order) close() error {
 	if err := o.Rule.cover(); err != nil {
 		return err
 	}
+	if o.Rule.Form == Strict {
+		if err := keepKernel(); err != nil {
+			return err
+		}
+	}
 	// From the directory as it was before, .. would lead below what lies over it now.
 	if err := unix.Chdir(dir); err != nil {
 		return step(err, "work in %s", dir)

@@ -25,11 +25,11 @@ func (o order) ownTemp() error {
 			_ = f.Close()
 		}
 	}
-	read, err := openAll(append(o.programs(), o.Rule.Read...))
+	read, err := openAll(o.readable())
 	if err != nil {
 		return err
 	}
-	write, err := openAll(slices.Concat(o.Rule.Write, o.Rule.Open))
+	write, err := openAll(o.writable())
 	if err != nil {
 		return err
 	}

@@ -1,9 +1,12 @@
 package agentset
 
 import (
+	"cmp"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 )
 
 // DatabaseVariables are the environment variables from which the driver of PostgreSQL takes a password.
@@ -14,8 +17,8 @@ func DatabaseVariables(db string) []string {
 	return []string{"PGPASSWORD", "PGSSLPASSWORD"}
 }
 
-// DatabaseFiles are the files from which the driver of PostgreSQL takes the password, and
-// the key of the client's certificate.
+// DatabaseFiles are the files from which the driver of PostgreSQL takes the password and the key of the client's certificate, and
+// the directory of the server's sockets: by one of those a server lets every process of the gateway's user in.
 func DatabaseFiles(db string) []string {
 	at, err := url.Parse(db)
 	if db == "" || err != nil {
@@ -30,6 +33,26 @@ func DatabaseFiles(db string) []string {
 			if path != "" {
 				all = append(all, path)
 			}
+		}
+	}
+	return append(all, sockets(at)...)
+}
+
+// sockets are the directories where the sockets of the server are that a URL leads to. Of a directory with much else it is the
+// socket itself.
+func sockets(at *url.URL) (all []string) {
+	hosts := cmp.Or(at.Query().Get("host"), at.Hostname(), os.Getenv("PGHOST"))
+	if hosts == "" { // the first of these that is there
+		hosts = "/var/run/postgresql,/run/postgresql,/private/tmp,/tmp"
+	}
+	port := cmp.Or(at.Query().Get("port"), at.Port(), os.Getenv("PGPORT"), "5432")
+	for dir := range strings.SplitSeq(hosts, ",") {
+		switch {
+		case !filepath.IsAbs(dir):
+		case slices.Contains([]string{"/tmp", "/private/tmp", "/var/tmp", "/", "/run", "/var/run"}, filepath.Clean(dir)):
+			all = append(all, filepath.Join(dir, ".s.PGSQL."+port))
+		default:
+			all = append(all, dir)
 		}
 	}
 	return all

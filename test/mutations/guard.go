@@ -64,6 +64,22 @@ func guardPromises() []mutation {
 			text: "append(o.programs(), o.Rule.Read...)", other: "append(o.programs(), \"/\")", tests: "TestStrict", packages: []string{"./policy/box"},
 		},
 		{
+			name: "a link in the place of an open path opens its target", promise: boxed, file: "policy/box/allow_linux.go",
+			text: "func(path string) bool { return isBelow(path, all) }", other: "func(path string) bool { return isBelow(path, nil) }", tests: "TestALinkInThePlace", packages: []string{"./policy/box"},
+		},
+		{
+			name: "what an agent has moved is open to the next one", promise: boxed, file: "session/box.go",
+			text: "return h.places.Now(all)", other: "return all", tests: "ThatAnAgentHasMoved", packages: []string{"./internal/cli"},
+		},
+		{
+			name: "a process of root sets what the kernel runs", promise: boxed, file: "policy/box/cover_linux.go",
+			text: "if os.Geteuid() != 0 {", other: "if os.Geteuid() >= 0 {", tests: "SetsNothingOfTheKernel", packages: []string{"./policy/box"},
+		},
+		{
+			name: "agents reach the socket of the database", promise: boxed, file: "session/agentset/database.go",
+			text: "return append(all, sockets(at)...)", other: "return all", tests: "TestTheSocketOfTheDatabase", packages: []string{"./session/agentset"},
+		},
+		{
 			name: "an agent whose box is required runs without", promise: boxed, file: "policy/box/rule.go",
 			text: "if s.Required && reason != \"\" {", other: "if s.Required && reason == \"required\" {", tests: "KernelGivesNoBox", packages: []string{"./internal/cli"},
 		},
@@ -326,7 +342,7 @@ func guardPromises() []mutation {
 		},
 		{
 			name: "an agent's box leaves the workspaces of other sessions open", promise: closedOff, file: "session/box.go",
-			text: "append(slices.Clone(h.Closed), all)", other: "slices.Clone(h.Closed)", tests: "ABoxCloses", packages: []string{"./session"},
+			text: "append(slices.Clone(all), h.Workspaces.Dir())", other: "slices.Clone(h.Closed)", tests: "ABoxCloses", packages: []string{"./session"},
 		},
 		{
 			name: "an agent's processes keep the gateway's user", promise: closedOff, file: "policy/box/user_linux.go",

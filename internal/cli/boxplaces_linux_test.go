@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tributary-dev/tributary/policy/box"
+)
+
+// An agent gives the directory above the data directory another name. What is in it stays closed to the agent's next turn.
+func TestADataDirectoryThatAnAgentHasMovedStaysClosed(t *testing.T) {
+	t.Parallel()
+	if err := box.Available(box.Guard); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	for _, sub := range []string{"share", "work"} {
+		if err := os.Mkdir(filepath.Join(dir, sub), 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	conf := file(t, "tributary.yaml", "agents: {sh: {adapter: command, command: sh, cwd: "+filepath.Join(dir, "work")+", box: {form: guard, required: true}}}")
+	s := startServer(t, filepath.Join(dir, "share", "data"), "--config", conf)
+	for _, turn := range []struct{ session, prompt, want string }{
+		{"moves", "mv ../share ../other && echo it is moved", "it is moved"},
+		{"reads", "ls ../other/data; cat ../other/data/token; echo all was tried", "all was tried"},
+	} {
+		_, stream := s.do("POST", "/api/chat", chat(turn.session, turn.prompt))
+		if !strings.Contains(stream, turn.want) || strings.Contains(stream, s.token) || strings.Contains(stream, "tributary.db") {
+			t.Fatalf("%s: %s", turn.prompt, stream)
+		}
+	}
+}
