@@ -344,6 +344,52 @@ func TestTheUnitDoesNotRestartWhatIsConfiguredWrongly(t *testing.T) {
 	}
 }
 
+// Two machines need what the page says and no other unit: settings, two secrets and a drop-in.
+func TestTheUnitServesTwoMachines(t *testing.T) {
+	t.Parallel()
+	_, settings := unit(t)
+	page := twoMachines(t)
+	two, err := config.Load(file(t, "tributary.yaml", yamlOf("", page)[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := config.Load("../../deploy/debian/tributary.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if two.Data != one.Data || two.Cwd != one.Cwd || two.Cluster == nil || two.Cluster.Listen == two.Listen {
+		t.Errorf("the directories are not those of the unit, or no other gateway reaches this one: %+v", two)
+	}
+	for _, secret := range []string{"PGPASSWORD", two.Auth.Tokens[0].TokenEnv} {
+		if !strings.Contains(page, "\n    "+secret+"=…\n") || !strings.Contains(page, strings.TrimPrefix(settings["EnvironmentFile"], "-")) {
+			t.Errorf("the page does not say where %s stands", secret)
+		}
+	}
+	needs := (two.Sessions.Drain + longestEnd - drainWithin).Seconds()
+	_, has, _ := strings.Cut(page, "TimeoutStopSec=")
+	has, _, _ = strings.Cut(has, "\n")
+	if seconds, err := strconv.ParseFloat(has, 64); err != nil || seconds < needs {
+		t.Errorf("the gateway has %ss for its end, and needs up to %vs: %v", has, needs, err)
+	}
+}
+
+// twoMachines is the section of the page about systemd.
+func twoMachines(t *testing.T) string {
+	t.Helper()
+	_, section, _ := strings.Cut(repository(t, "docs/deploy/systemd.md"), "\n## Two machines\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	return section
+}
+
+func TestTheUnitStartsAgainUntilTheDatabaseIsThere(t *testing.T) {
+	t.Parallel()
+	_, settings := unit(t)
+	r := command(t, "", "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--config", file(t, "t.yaml", "agents: {demo: {}}"), "--db", "postgres://127.0.0.1:1/x")
+	if r.status == exitOK || slices.Contains(strings.Fields(settings["RestartPreventExitStatus"]), strconv.Itoa(r.status)) || settings["StartLimitIntervalSec"] != "0" {
+		t.Errorf("exit status %d, and the unit does not start the gateway again for ever: %v\n%s", r.status, settings, r.errors)
+	}
+}
+
 func TestSystemdAcceptsTheUnit(t *testing.T) {
 	t.Parallel()
 	analyze, err := exec.LookPath("systemd-analyze")
@@ -367,7 +413,15 @@ func TestSystemdAcceptsTheUnit(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tributary.service")
 	text = strings.Replace(text, settings["ExecStart"], program, 1)
 	text = strings.ReplaceAll(text, "man:tributary(1) ", "") // the page is in the package
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	sections := map[bool]string{}
+	for _, line := range regexp.MustCompile("(?m)(?:^    |`)([A-Z][a-z]\\w+)(=[^`\n]+)").FindAllStringSubmatch(twoMachines(t), -1) {
+		sections[strings.HasPrefix(line[1], "Require")] += line[1] + line[2] + "\n"
+	}
+	dropIn := "[Service]\n" + sections[false] + "[Unit]\n" + sections[true]
+	if strings.Count(dropIn, "=") != 2 {
+		t.Errorf("the drop-in of the page is\n%s", dropIn)
+	}
+	if err := errors.Join(os.WriteFile(file, []byte(text), 0o600), os.Mkdir(file+".d", 0o700), os.WriteFile(file+".d/override.conf", []byte(dropIn), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{
