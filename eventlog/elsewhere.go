@@ -61,6 +61,20 @@ type DeathNotifier interface {
 	Died() <-chan struct{}
 }
 
+// Among is what a gateway knows of itself among those on its database.
+type Among struct {
+	Gateways int    // that run, this one too
+	Owned    int    // sessions of this gateway
+	Judges   bool   // this gateway may find others dead
+	Died     uint64 // others that this gateway has found dead
+}
+
+// Member is a DeathNotifier that tells what it knows. It reads memory only.
+type Member interface {
+	DeathNotifier
+	Among() Among
+}
+
 // Checked is a Store that asks its database from time to time whether it answers.
 type Checked interface {
 	// Reachable says in a sentence why the database could not be used when it was asked last, or nil.
@@ -145,4 +159,12 @@ func (l *Log) Died() <-chan struct{} {
 		return s.Died()
 	}
 	return nil
+}
+
+// Among is that of the store. A store that knows no others is alone.
+func (l *Log) Among() Among {
+	if s, is := l.Store.(Member); is {
+		return s.Among()
+	}
+	return Among{Gateways: 1, Judges: true}
 }

@@ -69,14 +69,6 @@ func (g *gateway) measureAll() {
 		return 1
 	})
 	m.Counter("tributary_log_failures_total", "Writes to the log that failed.", func() float64 { return float64(g.Hub.LogFailures()) })
-	m.Counter("tributary_forwards_total", "Requests passed on to the gateways that own their sessions. A stream counts when it ends.", func() float64 {
-		all, _ := g.Cluster.Passed()
-		return float64(all)
-	})
-	m.Counter("tributary_forwards_failed_total", "Requests passed on that got no whole answer, because the owner could not be reached or ended.", func() float64 {
-		_, failed := g.Cluster.Passed()
-		return float64(failed)
-	})
 	m.Gauge("tributary_agents", "Agents that have a place of max_agents: they work, or were not closed yet.", func() float64 {
 		open, _ := g.Hub.Places()
 		return float64(open)
@@ -91,10 +83,36 @@ func (g *gateway) measureAll() {
 		return float64(g.Streams.Cost().Records)
 	})
 	m.Counter("tributary_translation_seconds_total", "Seconds spent on translating and encoding records.", func() float64 { return g.Streams.Cost().Time.Seconds() })
+	g.measureCluster()
 	g.measureBackups()
 	for _, e := range g.Exporters {
 		g.measureExporter(e)
 	}
+}
+
+// measureCluster adds what the gateway knows of the other gateways.
+func (g *gateway) measureCluster() {
+	m := g.Meter
+	m.Gauge("tributary_gateways", "Gateways that run on the database, this one too, as this one sees them.", func() float64 { return float64(g.Hub.Log.Among().Gateways) })
+	m.Gauge("tributary_judges_others", "1 while this gateway may find others dead, because it has reached the database without a break for the time of a lease, else 0.", func() float64 {
+		if g.Hub.Log.Among().Judges {
+			return 1
+		}
+		return 0
+	})
+	m.Counter("tributary_gateways_died_total", "Other gateways that this one has found dead.", func() float64 { return float64(g.Hub.Log.Among().Died) })
+	m.Gauge("tributary_sessions_owned", "Sessions that this gateway owns.", func() float64 { return float64(g.Hub.Log.Among().Owned) })
+	for result, count := range map[string]func(session.TakenUp) uint64{
+		"continued": func(t session.TakenUp) uint64 { return t.Continued },
+		"held":      func(t session.TakenUp) uint64 { return t.Held },
+		"closed":    func(t session.TakenUp) uint64 { return t.Closed },
+	} {
+		m.Counter("tributary_turns_taken_up_total", "Turns that a gateway has left without an end, and that this one has taken up, by what it did with them.",
+			func() float64 { return float64(count(g.Hub.TakenUp())) }, metrics.Label{Name: "result", Value: result})
+	}
+	m.Counter("tributary_forwards_total", "Requests passed on to the gateways that own their sessions. A stream counts when it ends.", func() float64 { return float64(g.Cluster.Passed().All) })
+	m.Counter("tributary_forwards_failed_total", "Requests passed on that got no whole answer, because the owner could not be reached or ended.", func() float64 { return float64(g.Cluster.Passed().Failed) })
+	m.Counter("tributary_forwards_continued_total", "Streams passed on whose owner ended, and that went on at the next one.", func() float64 { return float64(g.Cluster.Passed().Continued) })
 }
 
 // liveHeap is the memory that the last garbage collection found in use. Unlike allocated

@@ -127,10 +127,15 @@ func (g *gateway) continueStream(w http.ResponseWriter, r *http.Request, s *pass
 		}
 		switch {
 		case same.streams:
+			g.Cluster.Cut(true)
 			return err
-		case r.Context().Err() != nil, !left && time.Since(began) > deadWithin:
+		case r.Context().Err() != nil:
+			panic(http.ErrAbortHandler)
+		case !left && time.Since(began) > deadWithin:
+			g.Cluster.Cut(false)
 			panic(http.ErrAbortHandler)
 		case time.Since(began) > goOnWithin:
+			g.Cluster.Cut(false)
 			return g.loseStream(same, r)
 		}
 		same.reset()

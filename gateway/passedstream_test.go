@@ -155,4 +155,34 @@ func TestAStreamGoesOnWhereItsOwnerDied(t *testing.T) {
 	if strings.Contains(got, "text-de\n") || strings.Contains(got, ": at ") || !strings.HasSuffix(whole, "data: [DONE]\n\n") || strings.Count(whole, "[DONE]") != 1 {
 		t.Errorf("%s", got)
 	}
+	if _, _, all := s.do("GET", "/metrics", ""); !strings.Contains(all, "\ntributary_forwards_continued_total 1\n") || !strings.Contains(all, "\ntributary_forwards_failed_total 0\n") {
+		t.Errorf("the metrics say something else:\n%s", all)
+	}
+}
+
+// A stream that is cut by an owner which goes on running is cut for the client too, and counts as a request without a whole answer.
+func TestAStreamThatItsOwnerCutsHasNoWholeAnswer(t *testing.T) {
+	t.Parallel()
+	g := &gateways{owner: "alive"}
+	own, _ := g.join(t, "own")
+	alive, _ := g.join(t, "alive")
+	alive.Handle(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		w.Header().Set(cluster.PositionHeader, "1")
+		_, _ = io.WriteString(w, ": stream-open\n\n: at {\"turn\":\"t\",\"seq\":0}\n\n")
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}))
+	s := newStandOn(t, memlog.New(), nil, func(o *gateway.Options) { o.Cluster = own })
+	res, err := http.Get(s.url + "/api/chat/s/stream") //nolint:noctx // it ends soon
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if all, err := io.ReadAll(res.Body); err == nil {
+		t.Errorf("it has an end: %s", all)
+	}
+	if got := own.Passed(); got != (cluster.Passed{All: 1, Failed: 1}) {
+		t.Errorf("%+v", got)
+	}
 }

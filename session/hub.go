@@ -36,6 +36,7 @@ type Hub struct {
 	shared bool // other gateways may use the log
 	quota  promptQuota
 	held   atomic.Int64 // bytes that the turns hold in memory
+	took   struct{ continued, held, closed atomic.Uint64 }
 	book   permission.Book
 
 	listings listing.Cache

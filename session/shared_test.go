@@ -459,12 +459,18 @@ func TestTheTurnsOfAGatewayThatHasDiedAreTakenUp(t *testing.T) {
 				if len(there.ended) > 0 {
 					t.Errorf("the turn has ended: %v", <-there.ended)
 				}
+				if got := second.TakenUp(); got != (session.TakenUp{Continued: 1}) {
+					t.Errorf("taken up: %+v", got)
+				}
 				return
 			}
 			awaits(t, "the end of the turn", func() bool {
 				now, err := second.Get(t.Context(), "s")
 				return err == nil && now.State == session.Idle && now.Last != nil && now.Last.ID == turn.ID && now.Last.Outcome == trace.OutcomeFailed
 			})
+			if got := second.TakenUp(); got != (session.TakenUp{Closed: 1}) {
+				t.Errorf("taken up: %+v", got)
+			}
 		})
 	}
 }

@@ -48,6 +48,18 @@ func (h *Hub) recover(ctx context.Context) error {
 	return nil
 }
 
+// TakenUp counts the turns that this gateway has taken up since it started.
+type TakenUp struct {
+	Continued uint64 // their agent is on another server
+	Held      uint64 // prompts that had waited for the agent
+	Closed    uint64
+}
+
+// TakenUp is what has become of the turns that did not run.
+func (h *Hub) TakenUp() TakenUp {
+	return TakenUp{h.took.continued.Load(), h.took.held.Load(), h.took.closed.Load()}
+}
+
 // takeUp goes on with the open turns of a session, or closes them, and reports whether it came to them. If
 // another gateway owns the session, the turns are that gateway's, and the error is ErrNotOwner.
 func (h *Hub) takeUp(ctx context.Context, session string) (came bool, err error) {
@@ -128,6 +140,7 @@ func (l *activeSession) isLeft(turn string) bool {
 // A prompt that waited for the agent is held, and every other turn is finished. The caller has locked
 // the history.
 func (l *activeSession) takeUpTurn(ctx context.Context, ref TurnRef, stop trace.Stop) (*turn, error) {
+	took := &l.hub.took
 	var records []trace.Record
 	var layout thread.Layout
 	for r, err := range l.records(ctx, Filter{Turn: ref.ID, After: ref.After, Deltas: true}) {
@@ -144,11 +157,13 @@ func (l *activeSession) takeUpTurn(ctx context.Context, ref TurnRef, stop trace.
 	_, goesOn := l.hub.Agents[l.info.Agent].Runtime.(agent.Reattacher)
 	switch {
 	case ran && !known && !layout.Finished && goesOn:
+		took.continued.Add(1)
 		return l.revive(ref, records, layout), nil //nolint:contextcheck // the turn outlives the start
 	case !ran && !known && !ref.Held && len(records) > 0 && !layout.Finished: // it waited for the agent
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.noteHeld([]string{ref.ID})
+		took.held.Add(1)
 		return nil, nil //nolint:nilnil // nothing runs
 	case !ran:
 		stop = stopped("not_run")
@@ -185,6 +200,7 @@ func (l *activeSession) takeUpTurn(ctx context.Context, ref TurnRef, stop trace.
 		ends(&l.info)
 		l.changes++
 	}
+	took.closed.Add(1)
 	return nil, nil //nolint:nilnil // as above
 }
 

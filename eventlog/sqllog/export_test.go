@@ -76,8 +76,5 @@ func CountedBytes(s *Store) int64 { return s.liveBytes.Load() }
 // JudgeAfter is for how long a gateway whose lock is free may renew nothing.
 const JudgeAfter = judgeAfter
 
-// Judges reports whether a gateway has been there for long enough to judge others.
-func Judges(s *Store) bool { return s.others.judge() }
-
 // Looks is how often a gateway has looked at the others.
 func Looks(s *Store) int { return int(s.others.looks.Load()) }

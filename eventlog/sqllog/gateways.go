@@ -14,8 +14,8 @@ import (
 // This file keeps the row by which other gateways know this one, and reads theirs.
 
 var (
-	_ eventlog.Neighbours    = (*Store)(nil)
-	_ eventlog.DeathNotifier = (*Store)(nil)
+	_ eventlog.Neighbours = (*Store)(nil)
+	_ eventlog.Member     = (*Store)(nil)
 )
 
 const (

@@ -5,6 +5,8 @@ import (
 	"hash/fnv"
 	"sync/atomic"
 	"time"
+
+	"github.com/tributary-dev/tributary/eventlog"
 )
 
 // This file finds out that another gateway has died.
@@ -35,6 +37,21 @@ type others struct {
 	// could not for a moment of the last lease judges nobody: what kept it from the database may keep all.
 	steady atomic.Int64
 	looks  atomic.Int64 // so far
+	run    atomic.Int64 // how many did at the last look
+	died   atomic.Int64 // that this gateway has found dead
+}
+
+// Among implements eventlog.Member.
+func (s *Store) Among() eventlog.Among {
+	a := eventlog.Among{Gateways: 1 + int(s.others.run.Load()), Judges: s.db.exclusive || s.others.judge(), Died: uint64(s.others.died.Load())} //nolint:gosec // it counts from 0
+	for _, se := range s.all() {
+		se.mu.Lock()
+		if se.term != 0 {
+			a.Owned++
+		}
+		se.mu.Unlock()
+	}
+	return a
 }
 
 // judge reports whether this gateway may judge others.
@@ -60,8 +77,11 @@ func (o *others) look(ctx context.Context, on rowSession) error {
 	if err != nil {
 		return err
 	}
-	seen := map[string]sign{}
+	seen, run := map[string]sign{}, int64(0)
 	for _, g := range all {
+		if !g.over {
+			run++
+		}
 		now, known := o.seen[g.id]
 		if !known || now.lease != g.lease {
 			now = sign{lease: g.lease, since: time.Now()}
@@ -85,6 +105,7 @@ func (o *others) look(ctx context.Context, on rowSession) error {
 		}
 	}
 	o.seen = seen
+	o.run.Store(run)
 	o.looks.Add(1)
 	return nil
 }
@@ -103,6 +124,7 @@ func (o *others) callDead(ctx context.Context, on rowSession, g suspect) error {
 	if err != nil || n == 0 {
 		return err
 	}
+	o.died.Add(1)
 	o.s.opts.Logger.Warn("another gateway has died: its sessions are free", "gateway", g.id, "lease_over", g.over)
 	select {
 	case o.s.died <- struct{}{}:

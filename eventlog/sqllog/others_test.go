@@ -112,7 +112,7 @@ func TestAGatewayThatHasDiedIsFoundOnce(t *testing.T) {
 	}
 	db := behind(t, o)
 	for _, s := range all {
-		within(t, 30*time.Second, "a gateway judges others", func() bool { return sqllog.Judges(s) })
+		within(t, 30*time.Second, "a gateway judges others", func() bool { return s.Among() == eventlog.Among{Gateways: 4, Judges: true} })
 	}
 	cut()
 	row, err := db.BeginTx(t.Context(), nil) // all come to their verdict before one of them has changed the row
@@ -150,6 +150,14 @@ func TestAGatewayThatHasDiedIsFoundOnce(t *testing.T) {
 	if len(heard) > 0 {
 		t.Errorf("the gateway %d hears of it too", <-heard)
 	}
+	died := uint64(0)
+	for _, s := range all {
+		died += s.Among().Died
+		within(t, 30*time.Second, "three gateways run", func() bool { return s.Among().Gateways == 3 })
+	}
+	if died != 1 {
+		t.Errorf("%d gateways have died", died)
+	}
 }
 
 // A gateway that renews its lease after others have looked, and before they call it dead, is not dead.
@@ -159,7 +167,7 @@ func TestARenewalAtTheLastMomentCounts(t *testing.T) {
 	other, cut := gone(t, o.URL)
 	s := open(t, o)
 	db := behind(t, o)
-	within(t, 30*time.Second, "the gateway judges others", func() bool { return sqllog.Judges(s) })
+	within(t, 30*time.Second, "the gateway judges others", func() bool { return s.Among().Judges })
 	cut()
 	renewal, err := db.BeginTx(t.Context(), nil)
 	if err != nil {
@@ -190,7 +198,7 @@ func TestAGatewayWhoseConnectionIsLostIsNotDead(t *testing.T) {
 	o.Dir, o.Lease = t.TempDir(), watchLease
 	second := open(t, o)
 	db := behind(t, o)
-	within(t, 30*time.Second, "the second judges others", func() bool { return sqllog.Judges(second) })
+	within(t, 30*time.Second, "the second judges others", func() bool { return second.Among().Judges })
 	for times := 0; times < 4; {
 		if ended(t, db, first) {
 			times++
@@ -220,10 +228,28 @@ func TestAGatewayThatCannotRenewItsLeaseJudgesNobody(t *testing.T) {
 	_, cut = gone(t, o.URL)
 	within(t, 30*time.Second, "the connection of the second", func() bool { return ended(t, db, second) })
 	began = time.Now()
+	within(t, o.Lease, "it says that it judges nobody", func() bool { return !second.Among().Judges })
 	cut()
 	finds(t, second)
 	if d := time.Since(began); d < o.Lease {
 		t.Errorf("it judges %s after it has lost its connection", d)
+	}
+}
+
+// A gateway whose lease is over does not count as one that runs, also while nobody may judge it.
+func TestAGatewayCountsThoseThatRun(t *testing.T) {
+	t.Parallel()
+	o := sqllog.Options{Dir: t.TempDir(), URL: postgres.Database(t), Lease: time.Minute}
+	s := open(t, o)
+	o.Dir = t.TempDir()
+	open(t, o)
+	if _, err := behind(t, o).ExecContext(t.Context(), `INSERT INTO gateways (id, name, address, key, version, state, lease_until, lock, started) VALUES ('x:1', 'x', '', '', '', 'running', 0, 1, 0)`); err != nil {
+		t.Fatal(err)
+	}
+	before := sqllog.Looks(s)
+	within(t, 30*time.Second, "more looks", func() bool { return sqllog.Looks(s) > before+1 })
+	if got := s.Among(); got != (eventlog.Among{Gateways: 2}) {
+		t.Errorf("%+v", got)
 	}
 }
 
@@ -236,6 +262,9 @@ func TestAGatewayThatWasTakenForDeadGoesOn(t *testing.T) {
 	writes(t, first, "taken")
 	o.Dir = t.TempDir()
 	second := open(t, o)
+	if n := first.Among().Owned; n != 2 {
+		t.Errorf("it owns %d sessions", n)
+	}
 	p.Hold(true, true)
 	if _, err := behind(t, o).ExecContext(t.Context(), `UPDATE gateways SET state = 'dead' WHERE id = $1`, first.Self().ID); err != nil {
 		t.Fatal(err)
@@ -246,8 +275,8 @@ func TestAGatewayThatWasTakenForDeadGoesOn(t *testing.T) {
 	if _, err := first.Append(t.Context(), "taken", "t", oneEvent("b", ends("p", "x").Payload)); !errors.Is(err, eventlog.ErrNotOwner) {
 		t.Errorf("it writes to that: %v", err)
 	}
-	if first.Owned("kept") == 0 {
-		t.Error("the other one is lost, too")
+	if first.Owned("kept") == 0 || first.Among().Owned != 1 {
+		t.Errorf("it owns %d sessions, and not the other one alone", first.Among().Owned)
 	}
 	if g, owned, err := second.OwnerOf(t.Context(), "kept"); !owned || err != nil || g.ID != first.Self().ID {
 		t.Errorf("to the second the owner is %+v (%v)", g, err)

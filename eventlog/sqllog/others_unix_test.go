@@ -78,7 +78,7 @@ func TestAKilledProcessIsFoundAtOnce(t *testing.T) {
 		o := sqllog.Options{Dir: t.TempDir(), URL: postgres.Database(t), Lease: watchLease}
 		s := open(t, o)
 		other := another(t, o.URL, time.Minute)
-		within(t, 30*time.Second, "the gateway judges others", func() bool { return sqllog.Judges(s) })
+		within(t, 30*time.Second, "the gateway judges others", func() bool { return s.Among().Judges })
 		if err := other.Kill(); err != nil {
 			t.Fatal(err)
 		}
@@ -98,7 +98,7 @@ func TestAStoppedProcessIsNotDead(t *testing.T) {
 	o := sqllog.Options{Dir: t.TempDir(), URL: postgres.Database(t), Lease: watchLease}
 	s := open(t, o)
 	other := another(t, o.URL, lease)
-	within(t, 30*time.Second, "the gateway judges others", func() bool { return sqllog.Judges(s) })
+	within(t, 30*time.Second, "the gateway judges others", func() bool { return s.Among().Judges })
 	began := time.Now()
 	if err := other.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
@@ -116,7 +116,7 @@ func TestALockThatIsFreeForAMomentIsNoDeath(t *testing.T) {
 	o := sqllog.Options{Dir: t.TempDir(), URL: postgres.Database(t), Lease: watchLease}
 	s := open(t, o)
 	other := another(t, o.URL, time.Minute)
-	within(t, 30*time.Second, "the gateway judges others", func() bool { return sqllog.Judges(s) })
+	within(t, 30*time.Second, "the gateway judges others", func() bool { return s.Among().Judges })
 	if err := other.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}

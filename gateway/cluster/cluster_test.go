@@ -119,8 +119,8 @@ func start(t *testing.T, d *database, id string, answer http.HandlerFunc) (clien
 			read(t, n, w, r, id)
 			return
 		case "/passed":
-			all, failed := n.Passed()
-			fmt.Fprintln(w, all, failed)
+			p := n.Passed()
+			fmt.Fprintln(w, p.All, p.Failed)
 			return
 		}
 		r = r.WithContext(access.With(r.Context(), access.Principal{ID: "ada", Name: "Ada", Role: access.Viewer, Bound: access.NewBound("s")}))

@@ -173,10 +173,10 @@ func (n *Node) pass(w http.ResponseWriter, r *http.Request, to *toOwner) (done b
 // count counts a request that was passed on.
 func (n *Node) count(done, failed bool) {
 	if done {
-		n.passed.Add(1)
+		n.passed.all.Add(1)
 	}
 	if done && failed {
-		n.failed.Add(1)
+		n.passed.failed.Add(1)
 	}
 }
 

@@ -55,18 +55,34 @@ type Node struct {
 	transport *http.Transport
 	owner     http.Handler // answers requests that others pass on
 
-	passed, failed atomic.Uint64
+	passed struct{ all, failed, continued atomic.Uint64 }
 
 	mu    sync.Mutex
 	peers map[string]*peer // by ID
 }
 
-// Passed is how many requests were passed on to other gateways, and how many of them got no answer, or not all of it.
-func (n *Node) Passed() (all, failed uint64) {
+// Passed counts the requests that were passed on to other gateways.
+type Passed struct {
+	All       uint64
+	Failed    uint64 // got no answer, or not all of it
+	Continued uint64 // streams whose gateway ended, and that went on at the next one
+}
+
+// Passed counts since the start.
+func (n *Node) Passed() Passed {
 	if n == nil {
-		return 0, 0
+		return Passed{}
 	}
-	return n.passed.Load(), n.failed.Load()
+	return Passed{n.passed.all.Load(), n.passed.failed.Load(), n.passed.continued.Load()}
+}
+
+// Cut counts a stream that was passed on and whose gateway ended.
+func (n *Node) Cut(continued bool) {
+	if continued {
+		n.passed.continued.Add(1)
+	} else {
+		n.passed.failed.Add(1)
+	}
 }
 
 // peer is another gateway with requests on their way.

@@ -4,7 +4,10 @@ import (
 	"bufio"
 	"encoding/json"
 	"net/http"
+	"os"
+	"os/exec"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -141,6 +144,82 @@ func TestAnyGatewayTakesAnyAnswer(t *testing.T) {
 	if !finds(bufio.NewScanner(turn.Body), "data: [DONE]") {
 		t.Error("the turn has no end")
 	}
+}
+
+// number is what a metric says, of the series with the label value, if there is one.
+func (s *server) number(metric, label string) float64 {
+	s.t.Helper()
+	for _, m := range s.metrics()[metric].GetMetric() {
+		if label == "" || m.GetLabel()[0].GetValue() == label {
+			return m.GetGauge().GetValue() + m.GetCounter().GetValue()
+		}
+	}
+	s.t.Fatalf("there is no %s %s", metric, label)
+	return 0
+}
+
+// An operator sees in the metrics that a gateway has died, and what has become of its turns and streams.
+func TestTheMetricsTellOfAGatewayThatDies(t *testing.T) {
+	t.Parallel()
+	db, data, conf := postgres.Database(t), t.TempDir(), file(t, "tributary.yaml", clusterConfig)
+	first := exec.CommandContext(t.Context(), os.Args[0], "serve", "--listen", "127.0.0.1:0", "--data", data, "--config", conf, "--db", db, "--cwd", t.TempDir())
+	first.Env = append(os.Environ(), asProgram+"=1")
+	errs := &output{}
+	first.Stderr = errs
+	out, err := first.StdoutPipe()
+	if err == nil {
+		err = first.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	kill := sync.OnceFunc(func() {
+		_ = first.Process.Kill()
+		_ = first.Wait()
+	})
+	t.Cleanup(kill)
+	line := bufio.NewScanner(out)
+	if !line.Scan() {
+		t.Fatalf("no ready line\n%s", errs)
+	}
+	dies := &server{t: t, errors: errs, base: line.Text(), token: adminToken(t, data)}
+	s := startServer(t, t.TempDir(), "--config", conf, "--db", db)
+	becomes := func(metric, label string, want float64) {
+		t.Helper()
+		for until := time.Now().Add(patience); s.number(metric, label) != want; time.Sleep(50 * time.Millisecond) {
+			if time.Now().After(until) {
+				t.Fatalf("%s %s is %v, and not %v\n%s", metric, label, s.number(metric, label), want, s.errors)
+			}
+		}
+	}
+	becomes("tributary_gateways", "", 2)
+	becomes("tributary_judges_others", "", 1)
+	turn := dies.running("s", "slow")
+	defer turn.Body.Close()
+	if one, two := dies.number("tributary_sessions_owned", ""), s.number("tributary_sessions_owned", ""); one != 1 || two != 0 {
+		t.Errorf("the owner owns %v sessions, and the other one %v", one, two)
+	}
+	queued := dies.request("POST", "/api/chat", strings.ReplaceAll(chat("s", "hello"), "u-s", "u-2"))
+	defer queued.Body.Close()
+	dies.has("the prompt waits", "/api/sessions/s/queue", "u-2")
+	stream := s.request("GET", "/api/chat/s/stream", "")
+	defer stream.Body.Close()
+	lines := bufio.NewScanner(stream.Body)
+	if !finds(lines, `"type":"text-delta"`) {
+		t.Fatal("nothing of the turn arrives")
+	}
+	kill()
+	if !finds(lines, "data: [DONE]") {
+		t.Error("the stream does not go on to its end")
+	}
+	becomes("tributary_gateways_died_total", "", 1)
+	becomes("tributary_gateways", "", 1)
+	becomes("tributary_turns_taken_up_total", "closed", 1)
+	becomes("tributary_turns_taken_up_total", "held", 1)
+	becomes("tributary_turns_taken_up_total", "continued", 0)
+	becomes("tributary_forwards_continued_total", "", 1)
+	becomes("tributary_forwards_failed_total", "", 0)
+	becomes("tributary_sessions_owned", "", 1)
 }
 
 // finds reports whether a stream has a line with the words.

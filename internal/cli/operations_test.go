@@ -24,15 +24,20 @@ const allMetrics = "exporters: {x: {url: 'http://127.0.0.1:9'}}\nbackup: {dir: c
 // ruleFiles are the files of rules in ops.
 func ruleFiles() []string { return []string{"rules.yaml", "rfc.yaml"} }
 
-// asks are the expressions in ops by their place, and the names that the recording rules
-// make.
-func asks(t *testing.T) (exprs map[string]string, recorded []string) {
+// query is an expression in ops, with the text that shows the labels of its result.
+type query struct{ expr, shown string }
+
+// asks are the expressions in ops by their place, and those of the recording rules by the names that they make.
+func asks(t *testing.T) (exprs map[string]query, recorded map[string]string) {
 	t.Helper()
-	exprs = map[string]string{}
+	exprs, recorded = map[string]query{}, map[string]string{}
 	for _, file := range ruleFiles() {
 		var rules struct {
 			Groups []struct {
-				Rules []struct{ Record, Alert, Expr string }
+				Rules []struct {
+					Record, Alert, Expr string
+					Annotations         struct{ Summary string }
+				}
 			}
 		}
 		if err := yaml.Unmarshal(ops(t, file), &rules); err != nil {
@@ -40,9 +45,9 @@ func asks(t *testing.T) (exprs map[string]string, recorded []string) {
 		}
 		for _, g := range rules.Groups {
 			for _, r := range g.Rules {
-				exprs[file+", "+r.Record+r.Alert] = r.Expr
+				exprs[file+", "+r.Record+r.Alert] = query{r.Expr, r.Annotations.Summary}
 				if r.Record != "" {
-					recorded = append(recorded, r.Record)
+					recorded[r.Record] = r.Expr
 				}
 			}
 		}
@@ -50,7 +55,10 @@ func asks(t *testing.T) (exprs map[string]string, recorded []string) {
 	var board struct {
 		Panels []struct {
 			Title   string
-			Targets []struct{ RefID, Expr string }
+			Targets []struct {
+				RefID, Expr  string
+				LegendFormat string `json:"legendFormat"`
+			}
 		}
 		Templating struct {
 			List []struct{ Name, Type, Query string }
@@ -61,13 +69,13 @@ func asks(t *testing.T) (exprs map[string]string, recorded []string) {
 	}
 	for _, p := range board.Panels {
 		for _, target := range p.Targets {
-			exprs["dashboard.json, "+p.Title+" "+target.RefID] = target.Expr
+			exprs["dashboard.json, "+p.Title+" "+target.RefID] = query{target.Expr, target.LegendFormat}
 		}
 	}
 	for _, v := range board.Templating.List {
 		if v.Type == "query" {
 			metric, _, _ := strings.Cut(strings.TrimPrefix(v.Query, "label_values("), ",")
-			exprs["dashboard.json, $"+v.Name] = metric
+			exprs["dashboard.json, $"+v.Name] = query{expr: metric}
 		}
 	}
 	return exprs, recorded
@@ -92,6 +100,68 @@ func namesIn(expr string) (names []string) {
 		}
 	}
 	return names
+}
+
+// labelsIn are the labels by which an expression chooses, groups or matches, and those of its result, if it has
+// the labels there of its metrics.
+func labelsIn(expr string, there []string) (uses, gives []string) {
+	word := regexp.MustCompile(`\w+`)
+	for _, m := range regexp.MustCompile(`(\w+) *(?:=~|!~|!=|=) *"`).FindAllStringSubmatch(expr, -1) {
+		uses = append(uses, m[1])
+	}
+	for _, m := range regexp.MustCompile(`\b(by|on|without|ignoring) *\(([^)]*)\)`).FindAllStringSubmatch(expr, -1) {
+		uses = append(uses, word.FindAllString(m[2], -1)...)
+		if m[1] == "by" {
+			gives = append(gives, word.FindAllString(m[2], -1)...)
+		}
+	}
+	if gives == nil {
+		gives = there
+	}
+	return uses, gives
+}
+
+// A rule or a panel with a label that its metrics do not have shows nothing, or one line for all.
+func TestRulesAndDashboardUseLabelsThatAreThere(t *testing.T) {
+	t.Parallel()
+	s := startServer(t, t.TempDir(), "--config", file(t, "t.yaml", allMetrics))
+	exprs, recorded := asks(t)
+	families := s.metrics()
+	var of func(expr string) []string
+	of = func(expr string) (labels []string) {
+		for _, name := range namesIn(expr) {
+			if rule, is := recorded[name]; is {
+				_, gives := labelsIn(rule, of(rule))
+				labels = append(labels, gives...)
+				continue
+			}
+			labels = append(labels, "job", "instance") // of Prometheus
+			base := regexp.MustCompile(`_(bucket|sum|count)$`).ReplaceAllString(name, "")
+			if families[name] == nil && families[base] != nil {
+				name, labels = base, append(labels, "le")
+			}
+			for _, l := range families[name].GetMetric() {
+				for _, l := range l.GetLabel() {
+					labels = append(labels, l.GetName())
+				}
+			}
+		}
+		return labels
+	}
+	for where, e := range exprs {
+		there := of(e.expr)
+		uses, gives := labelsIn(e.expr, there)
+		for _, label := range uses {
+			if !slices.Contains(there, label) {
+				t.Errorf("%s uses the label %s, which its metrics do not have: %s", where, label, e.expr)
+			}
+		}
+		for _, m := range regexp.MustCompile(`\{\{ *(?:\$labels\.)?(\w+) *\}\}`).FindAllStringSubmatch(e.shown, -1) {
+			if !slices.Contains(gives, m[1]) {
+				t.Errorf("%s shows the label %s, which its result does not have: %s", where, m[1], e.expr)
+			}
+		}
+	}
 }
 
 // metrics are the metrics of a gateway as Prometheus reads them.
@@ -129,14 +199,14 @@ func TestI12_RulesAndDashboardAskForWhatIsThere(t *testing.T) {
 		}
 	}
 	exprs, recorded := asks(t)
-	for _, name := range recorded {
+	for name := range recorded {
 		there[name] = true
 	}
 	asked := map[string]bool{}
-	for where, expr := range exprs {
-		names := namesIn(expr)
+	for where, e := range exprs {
+		names := namesIn(e.expr)
 		if len(names) == 0 {
-			t.Errorf("%s asks for nothing: %s", where, expr)
+			t.Errorf("%s asks for nothing: %s", where, e.expr)
 		}
 		for _, name := range names {
 			asked[name] = true
@@ -150,7 +220,7 @@ func TestI12_RulesAndDashboardAskForWhatIsThere(t *testing.T) {
 		"adapter_request_count", "adapter_request_error_rate", "adapter_latency_ttfb_p99", "adapter_latency_turn_duration_p99",
 		"adapter_ws_open_failures", "adapter_stream_aborts_client", "adapter_stream_aborts_server", "adapter_translation_unknown_events",
 	} {
-		if !slices.Contains(recorded, name) {
+		if recorded[name] == "" {
 			t.Errorf("no recording rule makes %s", name)
 		}
 	}
@@ -198,7 +268,7 @@ func TestMetricsAreOnTheirPages(t *testing.T) {
 	named := map[string]bool{}
 	for _, m := range regexp.MustCompile("`((?:adapter_|tributary_|job_agent:)[a-z0-9_:]+)`").FindAllStringSubmatch(text, -1) {
 		named[m[1]] = true
-		if there[m[1]] == nil && !slices.Contains(recorded, m[1]) {
+		if there[m[1]] == nil && recorded[m[1]] == "" {
 			t.Errorf("the pages name %s, which is not there", m[1])
 		}
 	}
@@ -207,7 +277,7 @@ func TestMetricsAreOnTheirPages(t *testing.T) {
 			t.Errorf("no page names %s", name)
 		}
 	}
-	for _, name := range recorded {
+	for name := range recorded {
 		if !named[name] {
 			t.Errorf("no page names the recording rule %s", name)
 		}

@@ -135,65 +135,80 @@ func TestTheBuildOfTheImageSeesTheFilesThatAreCompiledIn(t *testing.T) {
 	}
 }
 
+// composeFile is what the tests read of a compose file.
 type composeFile struct {
-	Services map[string]struct {
-		Command     []string
-		Image       string
-		Build       struct{ Context, Dockerfile string }
-		Environment map[string]string
-		Ports       []string
-		Volumes     []string
-		DependsOn   map[string]struct{ Condition string } `yaml:"depends_on"`
-		Healthcheck struct{ Test []string }
-		Grace       string `yaml:"stop_grace_period"`
-		ReadOnly    bool   `yaml:"read_only"`
-		Tmpfs       []string
-	}
-	Volumes map[string]any
+	Services map[string]composeService
+	Networks map[string]struct{ Internal bool }
+	Volumes  map[string]any
 }
 
-func TestTheComposeFileFitsTheImageAndTheProgram(t *testing.T) {
-	t.Parallel()
-	var file composeFile
-	if err := yaml.Unmarshal([]byte(repository(t, "deploy/compose.yaml")), &file); err != nil {
+type composeService struct {
+	Command     []string
+	Build       struct{ Context, Dockerfile string }
+	Environment map[string]string
+	Ports       []string
+	Volumes     []string
+	Networks    map[string]struct{ Aliases []string }
+	DependsOn   map[string]struct{ Condition string } `yaml:"depends_on"`
+	Healthcheck struct{ Test []string }
+	Grace       string `yaml:"stop_grace_period"`
+	ReadOnly    bool   `yaml:"read_only"`
+	Tmpfs       []string
+	Drop        []string `yaml:"cap_drop"`
+	Security    []string `yaml:"security_opt"`
+}
+
+func composed(t *testing.T, name string) (f composeFile) {
+	t.Helper()
+	if err := yaml.Unmarshal([]byte(repository(t, name)), &f); err != nil {
 		t.Fatal(err)
 	}
+	for _, s := range f.Services {
+		for _, volume := range s.Volumes {
+			from, _, _ := strings.Cut(volume, ":")
+			if _, declared := f.Volumes[from]; !declared && !strings.HasPrefix(from, "./") {
+				t.Errorf("the volume %s is not declared", from)
+			}
+		}
+		for variable, value := range s.Environment {
+			if regexp.MustCompile(`PASSWORD|TOKEN`).MatchString(variable) && !regexp.MustCompile(`^\$\{[A-Z_]+:\?[^}]+\}$`).MatchString(value) {
+				t.Errorf("%s is written down, or may be empty: %s", variable, value)
+			}
+		}
+	}
+	return f
+}
+
+// fits checks a gateway of the file, in the folder dir, that listens, works and keeps its log as the settings say.
+func (f composeFile) fits(t *testing.T, dir string, gateway composeService, listen, cwd, db string) {
+	t.Helper()
 	last, _ := image(t)
-	gateway := file.Services["tributary"]
-	if b := gateway.Build; filepath.Join("deploy", b.Context) != "." || b.Dockerfile != "deploy/Dockerfile" {
+	if b := gateway.Build; filepath.Join(dir, b.Context) != "." || b.Dockerfile != "deploy/Dockerfile" {
 		t.Errorf("compose builds another image: %+v", b)
 	}
-	serve := parsed(t, gateway.Command).Serve
-	if err := config.CheckDB(serve.DB); err != nil {
-		t.Errorf("--db %v", err)
-	}
-	u, err := url.Parse(serve.DB)
+	u, err := url.Parse(db)
 	if err != nil {
 		t.Fatal(err)
 	}
-	database, there := file.Services[u.Hostname()]
+	database, there := f.Services[u.Hostname()]
 	if !there || database.Environment["POSTGRES_USER"] != u.User.Username() || "/"+database.Environment["POSTGRES_DB"] != u.Path {
-		t.Errorf("the database of %s is no service: %+v", serve.DB, database)
+		t.Errorf("the database of %s is no service: %+v", db, database)
 	}
-	if gateway.Environment["PGPASSWORD"] != database.Environment["POSTGRES_PASSWORD"] || !strings.HasPrefix(gateway.Environment["PGPASSWORD"], "${POSTGRES_PASSWORD:?") {
-		t.Error("the passwords of the gateway and of the database differ, or are written down")
+	if gateway.Environment["PGPASSWORD"] != database.Environment["POSTGRES_PASSWORD"] || gateway.Environment["PGPASSWORD"] == "" {
+		t.Error("the passwords of the gateway and of the database differ")
 	}
-	if gateway.DependsOn[u.Hostname()].Condition != "service_healthy" || len(database.Healthcheck.Test) == 0 {
-		t.Error("the gateway does not wait for the database")
+	if gateway.DependsOn[u.Hostname()].Condition != "service_healthy" || len(database.Healthcheck.Test) == 0 || len(database.Ports) > 0 {
+		t.Error("the gateway does not wait for the database, or others reach that")
 	}
-	port := last["EXPOSE"].rest
-	if standard := parsed(t, last["CMD"].words(t)).Serve; serve.Cwd != standard.Cwd {
-		t.Errorf("agents work in %s, and in %s without compose", serve.Cwd, standard.Cwd)
+	if standard := parsed(t, last["CMD"].words(t)).Serve; cwd != standard.Cwd {
+		t.Errorf("agents work in %s, and in %s without compose", cwd, standard.Cwd)
 	}
-	if serve.Listen != "0.0.0.0:"+port || !slices.Equal(gateway.Ports, []string{"127.0.0.1:8787:" + port}) {
-		t.Errorf("the ports are %q, and the gateway listens on %s", gateway.Ports, serve.Listen)
+	if listen != "0.0.0.0:"+last["EXPOSE"].rest {
+		t.Errorf("the gateway listens on %s", listen)
 	}
-	for _, volume := range slices.Concat(gateway.Volumes, database.Volumes) {
-		name, at, _ := strings.Cut(volume, ":")
-		if _, declared := file.Volumes[name]; !declared {
-			t.Errorf("the volume %s is not declared", name)
-		}
-		if slices.Contains(gateway.Volumes, volume) && !slices.Contains(last["VOLUME"].words(t), at) {
+	for _, volume := range gateway.Volumes {
+		from, at, _ := strings.Cut(volume, ":")
+		if !strings.HasPrefix(from, "./") && !slices.Contains(last["VOLUME"].words(t), at) {
 			t.Errorf("%s is no volume of the image", at)
 		}
 	}
@@ -209,8 +224,28 @@ func TestTheComposeFileFitsTheImageAndTheProgram(t *testing.T) {
 	if grace, err := time.ParseDuration(gateway.Grace); err != nil || grace < longestEnd {
 		t.Errorf("the gateway has %s for its end, and needs up to %s", gateway.Grace, longestEnd)
 	}
-	if !gateway.ReadOnly {
-		t.Error("the program's file system can be written")
+	gateway.confined(t)
+}
+
+// confined checks that the service can write to its volumes only, and gets no more rights.
+func (s composeService) confined(t *testing.T) {
+	t.Helper()
+	if !s.ReadOnly || !slices.Equal(s.Drop, []string{"ALL"}) || !slices.Equal(s.Security, []string{"no-new-privileges:true"}) {
+		t.Errorf("a service may do more than it needs: %+v", s)
+	}
+}
+
+func TestTheComposeFileFitsTheImageAndTheProgram(t *testing.T) {
+	t.Parallel()
+	f := composed(t, "deploy/compose.yaml")
+	gateway := f.Services["tributary"]
+	serve := parsed(t, gateway.Command).Serve
+	if err := config.CheckDB(serve.DB); err != nil {
+		t.Errorf("--db %v", err)
+	}
+	f.fits(t, "deploy", gateway, serve.Listen, serve.Cwd, serve.DB)
+	if !slices.Equal(gateway.Ports, []string{"127.0.0.1:8787:" + port(t, serve.Listen)}) {
+		t.Errorf("the ports are %q, and the gateway listens on %s", gateway.Ports, serve.Listen)
 	}
 }
 
@@ -309,6 +344,52 @@ func TestTheUnitDoesNotRestartWhatIsConfiguredWrongly(t *testing.T) {
 	}
 }
 
+// Two machines need what the page says and no other unit: settings, two secrets and a drop-in.
+func TestTheUnitServesTwoMachines(t *testing.T) {
+	t.Parallel()
+	_, settings := unit(t)
+	page := twoMachines(t)
+	two, err := config.Load(file(t, "tributary.yaml", yamlOf("", page)[0]))
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, err := config.Load("../../deploy/debian/tributary.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if two.Data != one.Data || two.Cwd != one.Cwd || two.Cluster == nil || two.Cluster.Listen == two.Listen {
+		t.Errorf("the directories are not those of the unit, or no other gateway reaches this one: %+v", two)
+	}
+	for _, secret := range []string{"PGPASSWORD", two.Auth.Tokens[0].TokenEnv} {
+		if !strings.Contains(page, "\n    "+secret+"=…\n") || !strings.Contains(page, strings.TrimPrefix(settings["EnvironmentFile"], "-")) {
+			t.Errorf("the page does not say where %s stands", secret)
+		}
+	}
+	needs := (two.Sessions.Drain + longestEnd - drainWithin).Seconds()
+	_, has, _ := strings.Cut(page, "TimeoutStopSec=")
+	has, _, _ = strings.Cut(has, "\n")
+	if seconds, err := strconv.ParseFloat(has, 64); err != nil || seconds < needs {
+		t.Errorf("the gateway has %ss for its end, and needs up to %vs: %v", has, needs, err)
+	}
+}
+
+// twoMachines is the section of the page about systemd.
+func twoMachines(t *testing.T) string {
+	t.Helper()
+	_, section, _ := strings.Cut(repository(t, "docs/deploy/systemd.md"), "\n## Two machines\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	return section
+}
+
+func TestTheUnitStartsAgainUntilTheDatabaseIsThere(t *testing.T) {
+	t.Parallel()
+	_, settings := unit(t)
+	r := command(t, "", "serve", "--listen", "127.0.0.1:0", "--data", t.TempDir(), "--config", file(t, "t.yaml", "agents: {demo: {}}"), "--db", "postgres://127.0.0.1:1/x")
+	if r.status == exitOK || slices.Contains(strings.Fields(settings["RestartPreventExitStatus"]), strconv.Itoa(r.status)) || settings["StartLimitIntervalSec"] != "0" {
+		t.Errorf("exit status %d, and the unit does not start the gateway again for ever: %v\n%s", r.status, settings, r.errors)
+	}
+}
+
 func TestSystemdAcceptsTheUnit(t *testing.T) {
 	t.Parallel()
 	analyze, err := exec.LookPath("systemd-analyze")
@@ -332,7 +413,15 @@ func TestSystemdAcceptsTheUnit(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "tributary.service")
 	text = strings.Replace(text, settings["ExecStart"], program, 1)
 	text = strings.ReplaceAll(text, "man:tributary(1) ", "") // the page is in the package
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+	sections := map[bool]string{}
+	for _, line := range regexp.MustCompile("(?m)(?:^    |`)([A-Z][a-z]\\w+)(=[^`\n]+)").FindAllStringSubmatch(twoMachines(t), -1) {
+		sections[strings.HasPrefix(line[1], "Require")] += line[1] + line[2] + "\n"
+	}
+	dropIn := "[Service]\n" + sections[false] + "[Unit]\n" + sections[true]
+	if strings.Count(dropIn, "=") != 2 {
+		t.Errorf("the drop-in of the page is\n%s", dropIn)
+	}
+	if err := errors.Join(os.WriteFile(file, []byte(text), 0o600), os.Mkdir(file+".d", 0o700), os.WriteFile(file+".d/override.conf", []byte(dropIn), 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	for _, args := range [][]string{

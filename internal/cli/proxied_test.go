@@ -87,8 +87,6 @@ func proxies() []proxy {
 // start starts the proxy and returns how to reach it by its public name.
 func (p proxy) start(t *testing.T, gateway string) *http.Transport {
 	t.Helper()
-	_, err := exec.LookPath(p.name)
-	installed.Needed(t, err == nil, p.name+" is not installed: `apt-get install "+p.name+"` does it")
 	dir, ca := t.TempDir(), certtest.New(t)
 	cert, key := ca.Issue(t, inYear(), publicHost)
 	for name, content := range map[string][]byte{"cert.pem": cert, "key.pem": key} {
@@ -101,6 +99,22 @@ func (p proxy) start(t *testing.T, gateway string) *http.Transport {
 	if err := writePrivate(conf, p.conf(t, dir, gateway, at)); err != nil {
 		t.Fatal(err)
 	}
+	p.listens(t, dir, conf, at)
+	transport := &http.Transport{
+		TLSClientConfig: &tls.Config{RootCAs: ca.Pool()},
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return (&net.Dialer{}).DialContext(ctx, "tcp", at)
+		},
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return transport
+}
+
+// listens runs the proxy until the test ends, and waits until it listens.
+func (p proxy) listens(t *testing.T, dir, conf, at string) {
+	t.Helper()
+	_, err := exec.LookPath(p.name)
+	installed.Needed(t, err == nil, p.name+" is not installed: `apt-get install "+p.name+"` does it")
 	said := &output{}
 	cmd := p.command(t, dir, conf)
 	cmd.Stdout, cmd.Stderr = said, said
@@ -111,24 +125,15 @@ func (p proxy) start(t *testing.T, gateway string) *http.Transport {
 		_ = cmd.Process.Kill()
 		_ = cmd.Wait()
 	})
-	transport := &http.Transport{
-		TLSClientConfig: &tls.Config{RootCAs: ca.Pool()},
-		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-			return (&net.Dialer{}).DialContext(ctx, "tcp", at)
-		},
-	}
-	t.Cleanup(transport.CloseIdleConnections)
-	deadline := time.Now().Add(patience)
-	for {
+	for deadline := time.Now().Add(patience); ; time.Sleep(20 * time.Millisecond) {
 		c, err := net.Dial("tcp", at) //nolint:noctx // it is on loopback
 		if err == nil {
 			_ = c.Close()
-			return transport
+			return
 		}
 		if time.Now().After(deadline) {
 			t.Fatalf("%s does not listen: %v\n%s", p.name, err, said)
 		}
-		time.Sleep(20 * time.Millisecond)
 	}
 }
 
