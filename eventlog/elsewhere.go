@@ -26,9 +26,9 @@ type Owner interface {
 	// Term is the term under which this store owns the session, or will own it with its next write.
 	// It takes nothing. The error is ErrNotOwner if another gateway owns the session.
 	Term(ctx context.Context, session string) (term uint64, err error)
-	// GiveBack gives all sessions back that are not in use, and from now on each other one at its
-	// last use.
-	GiveBack()
+	// GiveBack gives all sessions back that are not in use, and from now on each other one at its last use. A session with an
+	// open turn is in use, unless it is named as left: its turns go on without this gateway, which writes nothing to it any more.
+	GiveBack(left ...string)
 }
 
 // Gateway is a running gateway on the store's database.
@@ -106,9 +106,9 @@ func (l *Log) Term(ctx context.Context, session string) (term uint64, err error)
 }
 
 // GiveBack is that of the store, if the store has owners.
-func (l *Log) GiveBack() {
+func (l *Log) GiveBack(left ...string) {
 	if s, is := l.Store.(Owner); is {
-		s.GiveBack()
+		s.GiveBack(left...)
 	}
 }
 

@@ -146,7 +146,7 @@ func wasRevoked(err error) bool {
 // client.
 func wasCut(r *http.Request, sent uistream.Sent, err error) bool {
 	switch {
-	case err == nil, wasRevoked(err):
+	case err == nil, wasRevoked(err), errors.Is(err, uistream.ErrDetached):
 		return false
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return true // which ends the context of its request too

@@ -109,7 +109,11 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, s *stream) {
 		s.subscription.TellPositions()
 	}
 	g.record(w, r, writer, s)
-	cut = g.ended(w, r, writer, s, g.Streams.Serve(ctx, writer, s.subscription, source))
+	err := g.Streams.Serve(ctx, writer, s.subscription, source)
+	cut = g.ended(w, r, writer, s, err)
+	if errors.Is(err, uistream.ErrDetached) && cluster.Forwarded(r.Context()) {
+		panic(http.ErrAbortHandler) // the gateway that passes the stream on goes on at the next owner
+	}
 }
 
 // ended is what follows the end of a stream. It reports whether the client has left before the end.

@@ -37,12 +37,17 @@ func (h *Hub) close(ctx context.Context) {
 	// No turn begins any more whose prompt is not on record.
 	waiting := slices.DeleteFunc(openTurns(sessions), func(t *turn) bool { return !t.standsAt().Waiting() || !t.decides() })
 	each(waiting, (*turn).writeStop, stopped("not_run"))
+	var left []string
 	for _, t := range openTurns(sessions) {
-		if t.survivesRestart() && t.detach() { // it has no stop, and the next start re-attaches it
+		if t.survivesRestart() && t.detach() { // it has no stop, and another gateway or the next start re-attaches it
 			t.leaveLog()
 			t.session.saveLater()
 			t.leaveReaders()
+			left = append(left, t.session.id)
 		}
+	}
+	h.Log.GiveBack(left...)
+	for _, t := range openTurns(sessions) {
 		if t.standsAt() == turnstate.Paused { // it waits for a person, and that can be long
 			continue
 		}

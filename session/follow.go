@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/tributary-dev/tributary/session/thread"
@@ -44,7 +45,14 @@ func (h *Hub) lookup(session, id string) (l *activeSession, t *turn, release fun
 // Resumable is the turn that a client gets when it resumes: the named turn, else the
 // running turn, else the last turn for some time after its end. If a
 // stream of the last turn was cut, that time lasts until another turn begins.
+//
+// A turn that another gateway has left goes on here first, or is closed.
 func (h *Hub) Resumable(ctx context.Context, session, id string) (turn Turn, ok bool, err error) {
+	if h.shared && !h.refuses() {
+		if _, err := h.takeUp(ctx, session); err != nil && !ofOneSession(err) && !errors.Is(err, ErrUnknownSession) {
+			return Turn{}, false, err
+		}
+	}
 	turn, err = useThread(ctx, h, session, func(l *activeSession) (Turn, error) { // the thread knows what was taken back
 		var t Turn
 		switch {

@@ -135,7 +135,11 @@ func (s *lockFree) Term(ctx context.Context, id string) (uint64, error) {
 func (s *lockFree) Died() <-chan struct{} { return (&eventlog.Log{Store: s.Store}).Died() }
 
 // GiveBack implements eventlog.Owner, if the store does.
-func (s *lockFree) GiveBack() { (&eventlog.Log{Store: s.Store}).GiveBack() }
+func (s *lockFree) GiveBack(left ...string) {
+	(&eventlog.Log{Store: s.Store}).GiveBack(left...)
+}
+
+var _ eventlog.DeathNotifier = (*lockFree)(nil)
 
 func (s *lockFree) Append(ctx context.Context, id, turn string, events []trace.Event) (uint64, error) {
 	locks.free("records are written")

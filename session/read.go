@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/tributary-dev/tributary/session/turnstate"
 	"github.com/tributary-dev/tributary/trace"
 )
 
@@ -105,6 +106,7 @@ type Reader struct {
 	hub   *Hub
 	turn  Turn
 	after uint64 // the records of the turn that the subscriber gets have greater numbers
+	open  *turn  // nil: it is over
 	ended <-chan struct{}
 	close func()
 }
@@ -113,7 +115,7 @@ type Reader struct {
 // in memory: no stream shows it, and it may be large.
 func (h *Hub) Read(t Turn) *Reader {
 	l, open, release := h.lookup(t.Session, t.ID)
-	r := &Reader{hub: h, turn: t, after: t.After, ended: alreadyEnded, close: release}
+	r := &Reader{hub: h, turn: t, after: t.After, open: open, ended: alreadyEnded, close: release}
 	if open == nil {
 		return r
 	}
@@ -156,6 +158,12 @@ func (r *Reader) Ended() <-chan struct{} { return r.ended }
 func (r *Reader) Held() bool {
 	l := r.hub.ifInMemory(r.turn.Session)
 	return l != nil && l.document().isHeld(r.turn.ID)
+}
+
+// Detached reports whether the turn has Ended here because it goes on at its agent's server, and another gateway or the next
+// start of this one goes on with it.
+func (r *Reader) Detached() bool {
+	return r.open != nil && r.open.standsAt() == turnstate.Detached
 }
 
 // leaveReaders tells those who read the turn that nothing more is written to it.

@@ -18,16 +18,17 @@ import (
 
 // feed is the log of one turn that grows while it is read.
 type feed struct {
-	mu      sync.Mutex
-	watches []chan<- struct{}
-	ended   chan struct{}
-	end     sync.Once
-	held    bool // why it ended without a stop
-	records []trace.Record
-	err     error
-	panics  atomic.Bool
-	reads   atomic.Int32 // how often it was read
-	read    atomic.Int32 // how many records were
+	mu       sync.Mutex
+	watches  []chan<- struct{}
+	ended    chan struct{}
+	end      sync.Once
+	held     bool // why it ended without a stop
+	detached bool // as held
+	records  []trace.Record
+	err      error
+	panics   atomic.Bool
+	reads    atomic.Int32 // how often it was read
+	read     atomic.Int32 // how many records were
 
 	refuses  error        // to admit subscribers
 	admitted atomic.Int32 // subscribers that read now
@@ -63,6 +64,7 @@ func (f *feed) close()         { f.end.Do(func() { f.change(func() { close(f.end
 
 func (f *feed) Ended() <-chan struct{} { return f.ended }
 func (f *feed) Held() bool             { return f.held }
+func (f *feed) Detached() bool         { return f.detached }
 
 func (f *feed) Admit(context.Context) (done func(), err error) {
 	if f.refuses != nil {

@@ -25,6 +25,8 @@ type Source interface {
 	// Held reports, of a turn that has Ended, whether its prompt has not begun and is held in
 	// the queue.
 	Held() bool
+	// Detached reports, of a turn that has Ended, whether it goes on without this gateway.
+	Detached() bool
 	// Admit waits until the subscriber may read older records, or a large one, and returns the
 	// function that ends the reading. A subscriber that follows a turn as it happens does not call Admit.
 	Admit(ctx context.Context) (done func(), err error)

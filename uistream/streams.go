@@ -10,6 +10,10 @@ import (
 // ErrClosed says that the Streams were closed.
 var ErrClosed = errors.New("the gateway is stopping")
 
+// ErrDetached says that a turn goes on without this gateway. A stream that tells its positions ends without words then, so that
+// its reader has another gateway go on with it.
+var ErrDetached = errors.New("the turn goes on without this gateway")
+
 // Streams serve turns to any number of clients, as the turns happen. Each client has a translation of its own, so a
 // slow one holds nobody up. Streams have no goroutine of their own and are safe for concurrent use.
 type Streams struct {

@@ -132,6 +132,10 @@ func (s *Subscription) fail(ctx, asked context.Context, err error) error {
 		return w.failWith(err, refusal.Error())
 	case errors.Is(err, errPanic):
 		return w.failWith(err, "The gateway could not show the rest of the answer.")
+	case errors.Is(err, errNoStop) && source.Detached() && s.positions:
+		return ErrDetached
+	case errors.Is(err, errNoStop) && source.Detached():
+		return w.failWith(ErrDetached, "The turn goes on without this gateway: reload the page in a moment.")
 	case errors.Is(err, errNoStop) && source.Held():
 		return w.failWith(err, "The turn before was stopped, so this message has not run. It is kept: continue the queue of the session, or remove it there.")
 	case errors.Is(err, errNoStop):

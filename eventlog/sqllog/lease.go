@@ -123,9 +123,16 @@ func (s *Store) awaitRelease(ctx context.Context, id string) error {
 }
 
 // GiveBack implements eventlog.Owner.
-func (s *Store) GiveBack() {
+func (s *Store) GiveBack(left ...string) {
 	s.mu.Lock()
 	s.draining = true
 	s.mu.Unlock()
+	for _, se := range s.all() {
+		if slices.Contains(left, se.id) {
+			se.mu.Lock()
+			clear(se.turns)
+			se.mu.Unlock()
+		}
+	}
 	s.sweep()
 }

@@ -331,6 +331,14 @@ func firstPromises() []mutation {
 			text: "\t\tcluster.WithKey(r)", other: "\t\tcluster.WithKey(r.Clone(r.Context()))", tests: "TestAPromptKeepsItsKey", packages: []string{"./gateway"},
 		},
 		{
+			name: "a gateway that stops keeps a session whose turn goes on", promise: anyGateway, file: "session/close.go",
+			text: "h.Log.GiveBack(left...)", other: "h.Log.GiveBack(left[:0]...)", tests: "HandsItsRemoteTurnsOver", packages: []string{"./internal/cli"},
+		},
+		{
+			name: "the client of a gateway that leaves a turn hears of the log", promise: anyGateway, file: "session/read.go",
+			text: "r.open.standsAt() == turnstate.Detached", other: "r.open.standsAt() == turnstate.Held", tests: "HandsItsRemoteTurnsOver", packages: []string{"./internal/cli"},
+		},
+		{
 			name: "a stream that goes on has no end for a page", promise: anyGateway, file: "gateway/passedstream.go",
 			text: "query.Del(\"ended\")", other: "query.Del(\"end\")", tests: "TestAStreamGoesOnWhere", packages: []string{"./gateway"},
 		},
