@@ -89,7 +89,7 @@ type Conn struct {
 
 // Send decodes a line and writes it to the process.
 func (c Conn) Send(ctx context.Context, line json.RawMessage) error {
-	return c.s.sendBy(ctx, line, c.p.WriteLine)
+	return c.s.sendBy(ctx, line, always, c.p.WriteLine)
 }
 
 // Done is closed when the process has ended and all its lines were read.

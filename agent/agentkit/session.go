@@ -63,7 +63,7 @@ type Session struct {
 	notices  []trace.Error  // for the beginning of the next turn
 	token    string         // the newest resume token; tell gives it to the host
 	closed   bool
-	requests map[string]*request // requests that wait for an answer, by the agent's ids
+	requests map[string]*request // requests whose reply is not sent yet, by the agent's ids
 }
 
 // New returns a Session that is ready.
@@ -136,17 +136,27 @@ func (s *Session) tell() {
 
 // Send decodes a message to the agent and sends it.
 func (s *Session) Send(ctx context.Context, data json.RawMessage) error {
-	return s.sendBy(ctx, data, s.o.Send)
+	return s.sendBy(ctx, data, always, s.o.Send)
 }
 
-func (s *Session) sendBy(ctx context.Context, data json.RawMessage, write func(context.Context, []byte) error) error {
+func always() bool { return true }
+
+// sendBy decodes a message and writes it, if it is wanted: nothing is decoded between the two.
+func (s *Session) sendBy(ctx context.Context, data json.RawMessage, wanted func() bool, write func(context.Context, []byte) error) error {
 	select {
 	case s.sending <- struct{}{}:
 		defer func() { <-s.sending }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if err := s.Sent(agent.Message{Dir: agent.In, Data: data}); err != nil { //nolint:contextcheck // effects live as long as the session
+	s.mu.Lock()
+	is, err := wanted(), error(nil)
+	if is {
+		err = s.decode(agent.Message{Dir: agent.In, Data: data}) //nolint:contextcheck // effects live as long as the session
+	}
+	s.mu.Unlock()
+	s.tell() //nolint:contextcheck // as above
+	if err != nil || !is {
 		return err
 	}
 	return write(ctx, data)
