@@ -27,7 +27,7 @@ var (
 func (s *Session) perform(e agent.Effect) {
 	switch e := e.(type) {
 	case agent.Permit:
-		s.await(e.Native, func(ctx context.Context) json.RawMessage {
+		s.await(e.Native, e.Decided != nil, func(ctx context.Context) json.RawMessage {
 			if e.Decided != nil {
 				return e.Reply(*e.Decided)
 			}
@@ -40,7 +40,7 @@ func (s *Session) perform(e agent.Effect) {
 			return e.Reply(answer)
 		})
 	case agent.Ask:
-		s.await(e.Native, func(ctx context.Context) json.RawMessage {
+		s.await(e.Native, false, func(ctx context.Context) json.RawMessage {
 			answers := make([]trace.Answer, len(e.QuestionIDs))
 			for i, id := range e.QuestionIDs {
 				var err error
@@ -76,8 +76,9 @@ func (s *Session) unmentioned(words string) string {
 
 // await waits for an answer in a goroutine and sends the reply. A request that was
 // withdrawn has no reply, also if its answer was there already: the reply would answer a
-// later request of the same id. The caller holds s.mu.
-func (s *Session) await(native string, answer func(context.Context) json.RawMessage) {
+// later request of the same id. A request that is decided waits for nobody, so its answer counts
+// as unread from the beginning. The caller holds s.mu.
+func (s *Session) await(native string, decided bool, answer func(context.Context) json.RawMessage) {
 	if s.closed {
 		return
 	}
@@ -92,9 +93,19 @@ func (s *Session) await(native string, answer func(context.Context) json.RawMess
 		cause := context.Cause(ctx)
 		return !r.withdrawn && (cause == nil || s.o.AnswerOnStop && errors.Is(cause, errStopped))
 	}
+	if decided {
+		s.unread.add(unmadeBytes)
+	}
 	s.work.Go(func() {
 		defer cancel(nil)
-		s.reply(answer(ctx), wanted)
+		line := answer(ctx)
+		s.mu.Lock()
+		if decided {
+			s.unread.remove(unmadeBytes)
+		}
+		s.unread.add(len(line))
+		s.mu.Unlock()
+		s.reply(line, wanted)
 	})
 }
 
@@ -102,12 +113,18 @@ func (s *Session) await(native string, answer func(context.Context) json.RawMess
 // agent that does not read. The caller holds s.mu.
 func (s *Session) send(line json.RawMessage) {
 	if !s.closed {
+		s.unread.add(len(line))
 		s.work.Go(func() { s.reply(line, always) })
 	}
 }
 
-// reply sends a line, if there is one that is still wanted when its turn to be sent has come.
+// reply sends an unread line, if there is one that is still wanted when its turn to be sent has come.
 func (s *Session) reply(line json.RawMessage, wanted func() bool) {
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.unread.remove(len(line))
+	}()
 	err := s.sendBy(s.life, line, func() bool { return wanted() && line != nil }, s.o.Send)
 	if err != nil && s.life.Err() == nil {
 		s.cfg.Logger.Debug("a reply did not reach the agent", "error", err)

@@ -33,6 +33,8 @@ type Options struct {
 	AnswerOnStop bool
 	// StopTime is how long the agent may take to end a turn; 5 s if zero.
 	StopTime time.Duration
+	// UnreadTime is how long an agent that goes on to ask may read no answer; 30 s if zero.
+	UnreadTime time.Duration
 }
 
 // Session is the part of an agent's session that all agents have in common. A
@@ -63,12 +65,14 @@ type Session struct {
 	notices  []trace.Error  // for the beginning of the next turn
 	token    string         // the newest resume token; tell gives it to the host
 	closed   bool
+	unread   unread
 	requests map[string]*request // requests whose reply is not sent yet, by the agent's ids
 }
 
 // New returns a Session that is ready.
 func New(host agent.Host, cfg agent.Config, o Options) *Session {
 	o.StopTime = cmp.Or(max(o.StopTime, 0), 5*time.Second)
+	o.UnreadTime = cmp.Or(max(o.UnreadTime, 0), unreadTime)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	s := &Session{host: host, cfg: cfg, o: o, decoder: o.Decoder, ready: true, past: cfg.Resume != "", token: cfg.Resume, known: cfg.Resume, requests: map[string]*request{}, sending: make(chan struct{}, 1)}
 	s.life, s.end = context.WithCancel(context.Background())

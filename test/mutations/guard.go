@@ -376,5 +376,21 @@ func guardPromises() []mutation {
 			name: "a request of another content is not asked anew", promise: oneAnswer, file: "adapter/opencode/ask.go",
 			text: "i >= 0 && agentkit.SameJSON(agentkit.Encode(turn.asks[i].request), agentkit.Encode(r)) {", other: "i >= 0 {", tests: "AskedAnew", packages: []string{"./adapter/opencode"},
 		},
+		{
+			name: "the answers that an agent does not read have no bound", promise: slow, file: "agent/agentkit/unread.go",
+			text: "u.answers >= mostUnread || u.bytes >= mostUnreadBytes", other: "u.answers < 0", tests: "ReadsNo", packages: []string{"./agent/agentkit"},
+		},
+		{
+			name: "the size of unread answers does not count", promise: slow, file: "agent/agentkit/unread.go",
+			text: "\tu.bytes += bytes\n", other: "", tests: "ReadsNo", packages: []string{"./agent/agentkit"},
+		},
+		{
+			name: "an answer that is being made does not count", promise: slow, file: "agent/agentkit/effect.go",
+			text: "\t\ts.unread.add(unmadeBytes)\n", other: "", tests: "ReadsNo", packages: []string{"./agent/agentkit"},
+		},
+		{
+			name: "a program that reads no answer is heard for ever", promise: slow, file: "agent/agentkit/process.go",
+			text: "\t\t\t\ts.room(p)\n", other: "", tests: "ReadsLate|NeverReads", packages: []string{"./agent/agentkit"},
+		},
 	}
 }
