@@ -392,5 +392,9 @@ func guardPromises() []mutation {
 			name: "a program that reads no answer is heard for ever", promise: slow, file: "agent/agentkit/process.go",
 			text: "\t\t\t\ts.room(p)\n", other: "", tests: "ReadsLate|NeverReads", packages: []string{"./agent/agentkit"},
 		},
+		{
+			name: "a command in a folder is a path", promise: oneAnswer, file: "agent/command.go",
+			text: "if strings.Trim(word, \"/\") != \"\" {", other: "if !strings.Contains(word, \"/\") {", tests: "ACommandNeeds", packages: []string{"./session"},
+		},
 	}
 }
