@@ -61,8 +61,9 @@ func limitSources() map[string][]string {
 		"a copy of a directory, as a workspace; names in it; depth of its directories":                          {"policy/workspace/spaces maxCopyBytes", "policy/workspace/spaces maxCopyEntries", "policy/workspace/spaces maxCopyDepth"},
 		"words for what failed, or for why a turn ended":                                                        {"trace mostErrorText"},
 
-		"a line of an agent's output":                               {"internal/procio cfg.MaxLine"},
-		"JSON values in one message of an agent":                    {"agent/agentkit mostValues"},
+		"a line of an agent's output":            {"internal/procio cfg.MaxLine"},
+		"JSON values in one message of an agent": {"agent/agentkit mostValues"},
+		"answers that an agent has asked for and not read; their sizes together; time until it reads one": {"agent/agentkit mostUnread", "agent/agentkit mostUnreadBytes", "agent/agentkit unreadTime"},
 		"headers, path included":                                    {"internal/cli maxHeader"},
 		"a JSON Web Token; any other token":                         {"access maxJWT", "access maxTokenFile"},
 		"a set of published keys; keys in it":                       {"access maxKeySet", "access maxKeys"},

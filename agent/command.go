@@ -12,8 +12,9 @@ import (
 const Shell = "!"
 
 // Commands returns the names of the commands that an agent may find in a message, such as
-// config in "/config model=x". A path such as /tmp/a is no command. Characters that nobody sees do
-// not hide a command, because some agents cut them away.
+// config in "/config model=x", or team/deploy of a file in a folder. A path such as /tmp/a counts, too:
+// its words do not tell it from such a command, and whether the file exists is not to be told to
+// everybody. Characters that nobody sees do not hide a command, because some agents cut them away.
 func Commands(m trace.UserMessage) (names []string) {
 	var texts []string
 	for _, part := range m.Parts {
@@ -32,7 +33,7 @@ func Commands(m trace.UserMessage) (names []string) {
 			continue // most messages, which may be large: their words are not looked at
 		}
 		for word := range strings.FieldsSeq(line) {
-			if !strings.Contains(word, "/") {
+			if strings.Trim(word, "/") != "" { // else it is the beginning of a comment
 				names = append(names, strings.ToLower(strings.Map(seen, word)))
 			}
 			break

@@ -4,6 +4,7 @@ import (
 	"context"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tributary-dev/tributary/agent"
@@ -25,7 +26,7 @@ func (r boxedReader) Open(_ context.Context, _ agent.Host, cfg agent.Config) (ag
 func (boxedReader) Close() error { return nil }
 
 func (r boxedReader) Prompt(ctx context.Context, p agent.Prompt, b *trace.Builder) error {
-	cmd := exec.CommandContext(ctx, "cat", p.Text())
+	cmd := exec.CommandContext(ctx, "cat", strings.TrimPrefix(p.Text(), "file "))
 	cmd.Dir = r.cfg.Cwd
 	out, err := cmd.StdoutPipe()
 	if err != nil {
@@ -63,8 +64,8 @@ func TestABoxClosesTheWorkspacesOfOtherSessions(t *testing.T) {
 			for _, id := range []string{"mine", "theirs"} {
 				b.hears(id, "a.txt", "read a")
 			}
-			b.hears("mine", filepath.Join(b.path("mine"), "a.txt"), "read a")
-			b.hears("mine", filepath.Join(b.path("theirs"), "a.txt"), "read ")
+			b.hears("mine", "file "+filepath.Join(b.path("mine"), "a.txt"), "read a")
+			b.hears("mine", "file "+filepath.Join(b.path("theirs"), "a.txt"), "read ")
 		})
 	}
 }

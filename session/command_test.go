@@ -38,7 +38,13 @@ func TestACommandNeedsARoleThatMayApprove(t *testing.T) {
 			{"s", []string{"\u2060! ls"}, false, "!"},
 			{"s", []string{"!ls"}, true, ""},
 			{"s", []string{"no!"}, false, ""},
-			{"s", []string{"/etc/hosts is wrong"}, false, ""},
+			{"s", []string{"/team/deploy now"}, false, "team/deploy"}, // a command whose file lies in a folder
+			{"s", []string{"/", "team/deploy"}, false, "team/deploy"},
+			{"s", []string{"//team/deploy"}, false, "/team/deploy"},
+			{"s", []string{"/team/deploy now"}, true, ""},
+			{"s", []string{"/etc/hosts is wrong"}, false, "etc/hosts"}, // there may be such a command, too
+			{"s", []string{"The file /etc/hosts is wrong"}, false, ""},
+			{"s", []string{"// a comment"}, false, ""},
 			{"s", []string{"what does /deploy do?"}, false, ""},
 			{"s", []string{"/ and nothing"}, false, ""},
 			{"inside", []string{"/deploy now"}, false, ""}, // it has no commands

@@ -2,6 +2,7 @@ package session
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
@@ -71,10 +72,15 @@ type CommandError struct{ Name string }
 // Error implements error.
 func (e *CommandError) Error() string {
 	what := "the command /" + e.Name
-	if e.Name == agent.Shell {
+	do := "say in words what it is to do"
+	switch {
+	case e.Name == agent.Shell:
 		what = "a message that begins with !"
+	case strings.Contains(e.Name, "/"):
+		what = "a message that begins with /" + e.Name
+		do = "put a word in front of it if it is a path"
 	}
-	return "your role may not send " + what + ", because the agent may run commands for it unasked: say in words what it is to do, or ask somebody whose role may answer permission requests"
+	return "your role may not send " + what + ", because the agent may run commands for it unasked: " + do + ", or ask somebody whose role may answer permission requests"
 }
 
 // AnsweredError says that a request has its one answer: whose, and when.

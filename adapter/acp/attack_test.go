@@ -333,8 +333,8 @@ func TestAnEditOfAFileThatIsTooLongCoversNoWrite(t *testing.T) {
 	if _, err := decoder.Decode(agent.Message{Dir: agent.In, Data: json.RawMessage(`{"id":"ask","result":{"outcome":{"outcome":"selected","optionId":"y"}}}`)}, agenttest.OneTurn(r.Builder)); err != nil {
 		t.Fatal(err)
 	}
-	for _, content := range []string{"", "new"} {
-		data, err := json.Marshal(object{"id": "act", "method": "fs/write_text_file", "params": object{"sessionId": "s", "path": d.Path() + "/a.txt", "content": content}})
+	for i, content := range []string{"", "new"} {
+		data, err := json.Marshal(object{"id": i, "method": "fs/write_text_file", "params": object{"sessionId": "s", "path": d.Path() + "/a.txt", "content": content}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -40,7 +40,7 @@ type Decoder struct {
 	earlyBytes int
 	turn       *turn
 	past       map[string]*call // calls of earlier turns, by id; nil for a call that has its result
-	newest     jsonrpc.Message  // of the agent; the zero Message if its newest line was none
+	newest     jsonrpc.Message  // of the agent; the zero Message if its newest line was none, or was refused
 	counted    bool             // a reply has counted tokens
 	known      trace.AgentInfo  // what is on record of the agent
 	chosen     string           // the model that the settings of the session name
@@ -65,7 +65,7 @@ func NewDecoder(o Options) *Decoder {
 
 // their is a request of the agent's.
 type their struct {
-	ask      *ask
+	ask      *ask   // nil if nobody is asked, or no longer
 	terminal string // whose output is asked for
 }
 
@@ -117,6 +117,8 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 // fromGateway takes what was sent to the agent.
 func (d *Decoder) fromGateway(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, error) {
 	switch {
+	case m.IsSameID():
+		return nil, nil
 	case m.Kind() == jsonrpc.Response:
 		d.answered(m)
 		return nil, nil
@@ -187,8 +189,15 @@ func (d *Decoder) replied(m jsonrpc.Message, t agent.Turns) error {
 	return nil
 }
 
-// request takes a request of the agent's.
+// request takes a request of the agent's. Its reply would answer an earlier request of the same id,
+// too, so such a request is refused, and nothing of it is done.
 func (d *Decoder) request(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, error) {
+	id := string(m.ID)
+	if _, waits := d.theirs[id]; waits {
+		d.newest = jsonrpc.Message{}
+		return []agent.Effect{agent.Send{Data: refusal(m.ID, jsonrpc.SameID())}}, nil
+	}
+	d.theirs[id] = their{}
 	switch m.Method {
 	case methodPermission:
 		return d.permission(m, t)
@@ -197,31 +206,30 @@ func (d *Decoder) request(m jsonrpc.Message, t agent.Turns) ([]agent.Effect, err
 	case methodRead, methodWrite, methodTerminal:
 		return d.act(m, t), nil
 	case methodOutput:
-		d.theirs[string(m.ID)] = their{terminal: parse[ids](m.Params).Terminal}
+		d.theirs[id] = their{terminal: parse[ids](m.Params).Terminal}
 	}
 	return nil, nil
 }
 
 // answered takes the gateway's reply to a request of the agent.
 func (d *Decoder) answered(m jsonrpc.Message) {
-	r, ok := d.theirs[string(m.ID)]
+	r := d.theirs[string(m.ID)]
 	delete(d.theirs, string(m.ID))
 	switch {
-	case !ok:
 	case r.ask != nil:
 		r.ask.answered(m)
-	default:
+	case r.terminal != "":
 		d.terminalOutput(r.terminal, m.Result)
 	}
 }
 
-// withdrawn withdraws a request of the agent.
+// withdrawn withdraws a request of the agent. Its id is taken until its reply is sent.
 func (d *Decoder) withdrawn(id raw) []agent.Effect {
 	r := d.theirs[string(id)]
 	if r.ask == nil {
 		return nil
 	}
-	delete(d.theirs, string(id))
+	d.theirs[string(id)] = their{}
 	r.ask.Cancel("")
 	withdrawn := jsonrpc.Error{Code: jsonrpc.CodeRequestCancelled, Message: "the request was withdrawn"}
 	return []agent.Effect{agent.Withdraw{Native: string(id)}, agent.Send{Data: refusal(id, withdrawn)}}

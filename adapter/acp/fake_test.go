@@ -54,6 +54,9 @@ type fake struct {
 	gathered []byte
 }
 
+// twiceID is the id of two requests of the fake's.
+const twiceID = `"same"`
+
 type wireMessage struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
@@ -167,7 +170,9 @@ func (f *fake) take(m wireMessage) (code int, over bool) {
 	case "":
 		f.mu.Lock()
 		waiting := f.waiting[string(m.ID)]
-		delete(f.waiting, string(m.ID))
+		if string(m.ID) != twiceID {
+			delete(f.waiting, string(m.ID))
+		}
 		f.mu.Unlock()
 		if waiting == nil {
 			return 0, false
@@ -347,6 +352,19 @@ func (f *fake) prompt(text string, params json.RawMessage, reply func(any), stop
 			break
 		}
 		f.text(string(f.call(method, p)))
+	case "twice": // twice PATH: writes, and uses a terminal under the same id
+		replies := make(chan json.RawMessage, 2)
+		f.mu.Lock()
+		f.waiting[twiceID] = replies
+		f.mu.Unlock()
+		for _, m := range []object{
+			{"method": "fs/write_text_file", "params": object{"sessionId": "fake-session", "path": rest, "content": "x"}},
+			{"method": "terminal/kill", "params": object{"sessionId": "fake-session", "terminalId": "none"}},
+		} {
+			m["jsonrpc"], m["id"] = "2.0", json.RawMessage(twiceID)
+			f.say(m)
+		}
+		f.text(string(<-replies) + "\n" + string(<-replies))
 	case "run": // a command from the beginning to the end
 		f.text(f.terminal(rest))
 	case "big":

@@ -136,7 +136,7 @@ func (d *Decoder) endTurn(c *turn, end trace.Stop) {
 	c.release(end.Error)
 	for id, r := range d.theirs {
 		if r.ask != nil && r.ask.Turn() == c.b.Turn() {
-			delete(d.theirs, id)
+			d.theirs[id] = their{} // until its reply is sent
 		}
 	}
 	if c.stopped { // whatever an agent makes of it

@@ -117,7 +117,7 @@ type permissionReply struct {
 // answer takes the host's answer as it stands in a recording.
 func (d *Decoder) answer(r controlResponse, t agent.Turns) {
 	a, ok := d.asks[r.RequestID]
-	if !ok {
+	if !ok || plainText(r.Error) == sameID {
 		return // an answer to something else
 	}
 	if a.hook != "" {

@@ -140,14 +140,7 @@ func (d *Decoder) said(l line, data raw, t agent.Turns) error {
 	case "system", "tool_progress", "rate_limit_event", "auth_status":
 		return d.system(l, data, t)
 	case "control_request":
-		switch l.Request.Subtype {
-		case "can_use_tool":
-			d.canUseTool(l, t)
-		case "hook_callback":
-			d.hook(l, t)
-		default:
-			d.do(agent.Send{Data: refusalLine(l.RequestID)})
-		}
+		d.asked(l, t)
 	case "control_response":
 		d.offered(l.Response.Response, t)
 		if l.Response.RequestID == d.modeID {
@@ -163,6 +156,22 @@ func (d *Decoder) said(l line, data raw, t agent.Turns) error {
 		agentkit.Touch(t)
 	}
 	return nil
+}
+
+// asked takes a request of the agent's. The answer to an earlier request of the same id would count
+// for it, too, so such a request is refused.
+func (d *Decoder) asked(l line, t agent.Turns) {
+	_, waits := d.asks[l.RequestID]
+	switch {
+	case waits:
+		d.do(agent.Send{Data: refusalLine(l.RequestID, sameID)})
+	case l.Request.Subtype == "can_use_tool":
+		d.canUseTool(l, t)
+	case l.Request.Subtype == "hook_callback":
+		d.hook(l, t)
+	default:
+		d.do(agent.Send{Data: refusalLine(l.RequestID, unsupported)})
+	}
 }
 
 // turn is what the Decoder knows of the turn that runs.

@@ -71,7 +71,7 @@ func (d *Decoder) hook(l line, t agent.Turns) {
 	case in.Event == beforeShell:
 		d.askByHook(l, controlRequest{ToolUseID: "shell-" + l.RequestID, ToolName: cmp.Or(in.Tool, "Bash"), Input: in.Input}, in, t)
 	case in.Event != beforeCall:
-		d.do(agent.Send{Data: refusalLine(l.RequestID)})
+		d.do(agent.Send{Data: refusalLine(l.RequestID, unsupported)})
 	case in.Tool == skillTool:
 		d.askByHook(l, controlRequest{ToolUseID: in.CallID, ToolName: in.Tool, Input: in.Input}, in, t)
 	default:

@@ -15,10 +15,16 @@ func answerLine(native string, v any) json.RawMessage {
 	})
 }
 
-// refusalLine is the line that answers a request of a kind that is not known here.
-func refusalLine(native string) json.RawMessage {
+// Why a request is refused.
+const (
+	unsupported = "not supported by this host"
+	sameID      = "an earlier request with the same id has no answer yet: use another id"
+)
+
+// refusalLine is the line that refuses a request.
+func refusalLine(native, why string) json.RawMessage {
 	return agentkit.Encode(map[string]any{
-		"type": "control_response", "response": map[string]any{"subtype": "error", "request_id": native, "error": "not supported by this host"},
+		"type": "control_response", "response": map[string]any{"subtype": "error", "request_id": native, "error": why},
 	})
 }
 

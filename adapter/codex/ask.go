@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -52,8 +53,17 @@ func methods() []string {
 }
 
 // request takes a request of the agent. A request that belongs to no turn is refused,
-// for the agent waits.
+// for the agent waits. So is one whose id an earlier request has that waits: the answer to the
+// earlier one would count for both.
 func (d *Decoder) request(l message, p params, t agent.Turns) error {
+	if bytes.ContainsAny(l.ID[:1], "{[") {
+		return errors.New("the id of a request is neither a number nor a string") // it may be written in several ways
+	}
+	if _, waits := d.asks[string(l.ID)]; waits {
+		d.refused = true
+		d.do(agent.Send{Data: refusal(l.ID, jsonrpc.SameID())})
+		return nil
+	}
 	if !slices.Contains(methods(), l.Method) {
 		return nil
 	}
@@ -63,7 +73,7 @@ func (d *Decoder) request(l message, p params, t agent.Turns) error {
 	}
 	c := d.need(p, t)
 	if c == nil {
-		d.do(agent.Send{Data: agentkit.Encode(object{"id": l.ID, "error": jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "no turn runs"}})})
+		d.do(agent.Send{Data: refusal(l.ID, jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "no turn runs"})})
 		return nil
 	}
 	b := d.voice(c, p.ThreadID)
@@ -215,5 +225,10 @@ func (d *Decoder) resolved(native string) {
 
 // line is a reply to the agent.
 func line(native raw, result any) raw { return agentkit.Encode(object{"id": native, "result": result}) }
+
+// refusal is the error with which a request of the agent ends.
+func refusal(native raw, e jsonrpc.Error) raw {
+	return agentkit.Encode(object{"id": native, "error": e})
+}
 
 func empty(data raw) bool { return len(data) == 0 || bytes.Equal(data, raw("null")) }

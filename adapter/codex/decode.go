@@ -33,6 +33,7 @@ type Decoder struct {
 	open    map[string]string   // calls that earlier turns left without a result, and the first turn of each
 	asks    map[string]ask      // requests of the agent without an answer, by id
 	live    bool                // this is a session, not a recording
+	refused bool                // the newest message of the agent is a request that was refused
 	effects []agent.Effect
 }
 
@@ -53,12 +54,14 @@ func (d *Decoder) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error)
 		return nil, nil
 	}
 	d.effects = nil
+	d.refused = d.refused && m.Dir == agent.In
 	var l message
 	err := json.Unmarshal(m.Data, &l)
 	switch {
 	case err != nil:
 	case l.Method == "" && l.Type != "":
 		err = d.exec(l.Type, m.Data, t)
+	case m.Dir == agent.In && l.IsSameID():
 	case m.Dir == agent.In && l.Method == "":
 		d.answered(string(l.ID), l.Result)
 	case m.Dir == agent.Out && passedOver(l.Method):

@@ -44,6 +44,11 @@ func newProtocol(conn agentkit.Conn, settings Settings, tools *toolkind.Table, m
 
 // Received implements agentkit.Receiver.
 func (p *protocol) Received(line json.RawMessage) {
+	refused := false
+	p.conn.Session().Do(func() { refused = p.refused })
+	if refused {
+		return
+	}
 	m, _ := p.rpc.Take(line) // the Decoder has told of a line that is no message
 	if m.Method == "thread/status/changed" {
 		p.conn.Session().Go(p.readIdle)

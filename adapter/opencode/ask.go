@@ -68,7 +68,14 @@ func (d *Decoder) pending(all []request, questions bool) {
 // its call; it waits for the input, because the input is what the policy judges.
 func (d *Decoder) asked(r request) {
 	turn := d.turn
-	if turn.find(r.ID) >= 0 || r.SessionID != d.session && !turn.child(r.SessionID) {
+	if i := turn.find(r.ID); i >= 0 && agentkit.SameJSON(agentkit.Encode(turn.asks[i].request), agentkit.Encode(r)) {
+		return
+	} else if i >= 0 { // the answer to the request before would count for this one
+		if before := d.take(r.ID, ""); before != nil {
+			before.Cancel("")
+		}
+	}
+	if r.SessionID != d.session && !turn.child(r.SessionID) {
 		return
 	}
 	a := &ask{request: r, call: turn.calls[callKey(r.Tool.MessageID, r.Tool.CallID)]}

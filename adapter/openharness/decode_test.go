@@ -208,6 +208,50 @@ func TestTheLogOfOpenScaffold(t *testing.T) {
 		"asks: Build?", "answer: no", "p denied Not allowed.null", "asks: Build?", "answer: yes", `p2 completed "yes"`, "completed stop")
 }
 
+// The answer to a request would count for a later one of the same id, so that one takes its place.
+func TestARequestOfOpenScaffoldWithAnotherContentIsAskedAnew(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"approval", "choice"} {
+		asks := func(id, prompt string) string {
+			return entry(id, "input:requested", `"id":"p","prompt":"`+prompt+`","type":"`+kind+`"`)
+		}
+		r := agenttest.NewRecorder()
+		decoder := openharness.NewDecoder()
+		var asked []string
+		for _, line := range []string{entry("1", "workflow:started", `"workflow":"w"`), asks("2", "Build?"), asks("3", "Build?"), asks("4", "Deploy?"), entry("5", "input:received", `"id":"p","value":"yes","approved":true`)} {
+			effects, err := decoder.Decode(agent.Message{Dir: agent.Out, Data: []byte(line)}, turns{r.Builder})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, e := range effects {
+				switch e := e.(type) {
+				case agent.Permit:
+					asked = append(asked, e.RequestID)
+				case agent.Ask:
+					asked = append(asked, e.QuestionIDs...)
+				}
+			}
+		}
+		if len(asked) != 2 || asked[0] == asked[1] {
+			t.Fatalf("%s: asked %q", kind, asked)
+		}
+		for i, want := range []trace.PermissionOutcome{trace.Canceled, trace.Selected} {
+			q, _ := r.Builder.Request(asked[i])
+			got := trace.PermissionOutcome("")
+			switch a := q.Answer.(type) {
+			case trace.PermissionResponse:
+				got = a.Outcome
+			case trace.Answer:
+				got = a.Outcome
+			}
+			if got != want {
+				t.Errorf("%s: the request %s has the answer %+v, want %s", kind, asked[i], q.Answer, want)
+			}
+		}
+		_ = r.Finish(trace.Stop{Outcome: trace.OutcomeCompleted})
+	}
+}
+
 // turns has one turn.
 type turns struct{ *trace.Builder }
 

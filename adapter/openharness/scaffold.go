@@ -48,6 +48,7 @@ type payload struct {
 type request struct {
 	id       string // for the host
 	approval bool
+	asked    string // the words of the server
 }
 
 // logged takes an event of the log. The server sends events again when a stream is opened
@@ -132,7 +133,12 @@ func (d *Decoder) entry(t *turn, e entry, p payload) {
 // ask asks a person for the input of a workflow. A request that an earlier process has put
 // on record is awaited.
 func (d *Decoder) ask(t *turn, p payload) {
-	q := request{approval: p.Kind == "approval"}
+	q := request{approval: p.Kind == "approval", asked: string(agentkit.Encode([]any{p.Prompt, p.Options}))}
+	if before, waits := t.asked[p.ID]; waits && before.approval == q.approval && before.asked == q.asked {
+		return
+	} else if waits { // the answer to the request before would count for this one
+		t.cancel(p.ID, before)
+	}
 	for _, id := range t.earlier.Waiting {
 		if id == p.ID || strings.HasPrefix(id, p.ID+"-") {
 			q.id = id
@@ -162,7 +168,8 @@ func (d *Decoder) ask(t *turn, p payload) {
 	if made.ID == "" { // another gateway goes on with the turn, and asks
 		return
 	}
-	q.id, t.asked[p.ID] = made.ID, request{made.ID, q.approval}
+	q.id = made.ID
+	t.asked[p.ID] = q
 	if !q.approval {
 		d.effects = append(d.effects, agent.Ask{Native: p.ID, QuestionIDs: []string{q.id}, Choices: p.Options, Reply: func(a []trace.Answer) raw {
 			return input(t.session, p.ID, strings.Join(a[0].Values, ", "), nil)
@@ -177,6 +184,17 @@ func (d *Decoder) ask(t *turn, p payload) {
 		e.Decided = &made.Answer
 	}
 	d.effects = append(d.effects, e)
+}
+
+// cancel puts on record that a request has no answer.
+func (t *turn) cancel(native string, q request) {
+	delete(t.asked, native)
+	if !q.approval {
+		t.b.Answer(trace.Answer{QuestionID: q.id, Outcome: trace.Canceled})
+		return
+	}
+	t.b.PermissionResponse(trace.PermissionResponse{RequestID: q.id, Outcome: trace.Canceled})
+	t.b.Denied(native, "")
 }
 
 // received takes an answer, of the gateway's user or given elsewhere.

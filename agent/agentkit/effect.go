@@ -10,10 +10,10 @@ import (
 	"github.com/tributary-dev/tributary/trace"
 )
 
-// request is an approval or a question that waits for its answer.
+// request is an approval or a question whose reply is not sent yet.
 type request struct {
-	native string
-	cancel context.CancelCauseFunc
+	cancel    context.CancelCauseFunc
+	withdrawn bool // it has no reply; guarded by Session.mu
 }
 
 // The causes with which the wait for an answer ends.
@@ -27,7 +27,7 @@ var (
 func (s *Session) perform(e agent.Effect) {
 	switch e := e.(type) {
 	case agent.Permit:
-		s.await(e.Native, func(ctx context.Context) json.RawMessage {
+		s.await(e.Native, e.Decided != nil, func(ctx context.Context) json.RawMessage {
 			if e.Decided != nil {
 				return e.Reply(*e.Decided)
 			}
@@ -40,7 +40,7 @@ func (s *Session) perform(e agent.Effect) {
 			return e.Reply(answer)
 		})
 	case agent.Ask:
-		s.await(e.Native, func(ctx context.Context) json.RawMessage {
+		s.await(e.Native, false, func(ctx context.Context) json.RawMessage {
 			answers := make([]trace.Answer, len(e.QuestionIDs))
 			for i, id := range e.QuestionIDs {
 				var err error
@@ -60,7 +60,7 @@ func (s *Session) perform(e agent.Effect) {
 	case agent.Withdraw:
 		s.release(e.Native, errWithdrawn)
 	case agent.Send:
-		s.send(func(context.Context) json.RawMessage { return e.Data })
+		s.send(e.Data)
 	case agent.Resume:
 		s.token = e.Token
 	}
@@ -75,47 +75,66 @@ func (s *Session) unmentioned(words string) string {
 }
 
 // await waits for an answer in a goroutine and sends the reply. A request that was
-// withdrawn has no reply. The caller holds s.mu.
-func (s *Session) await(native string, answer func(context.Context) json.RawMessage) {
-	ctx, cancel := context.WithCancelCause(s.life)
-	r := &request{native: native, cancel: cancel}
-	s.requests[native] = r
-	s.send(func(context.Context) json.RawMessage {
-		defer cancel(nil)
-		data := answer(ctx)
-		s.mu.Lock()
-		if s.requests[native] == r {
-			delete(s.requests, native)
-		}
-		s.mu.Unlock()
-		switch cause := context.Cause(ctx); {
-		case cause == nil, s.o.AnswerOnStop && errors.Is(cause, errStopped):
-			return data
-		default:
-			return nil
-		}
-	})
-}
-
-// send sends what the function returns, in a goroutine: the reader of the agent's
-// messages must not wait for an agent that does not read. The caller holds s.mu.
-func (s *Session) send(data func(context.Context) json.RawMessage) {
+// withdrawn has no reply, also if its answer was there already: the reply would answer a
+// later request of the same id. A request that is decided waits for nobody, so its answer counts
+// as unread from the beginning. The caller holds s.mu.
+func (s *Session) await(native string, decided bool, answer func(context.Context) json.RawMessage) {
 	if s.closed {
 		return
 	}
-	s.work.Go(func() {
-		if line := data(s.life); line != nil {
-			if err := s.Send(s.life, line); err != nil && s.life.Err() == nil {
-				s.cfg.Logger.Debug("a reply did not reach the agent", "error", err)
-			}
+	s.release(native, errWithdrawn)
+	ctx, cancel := context.WithCancelCause(s.life)
+	r := &request{cancel: cancel}
+	s.requests[native] = r
+	wanted := func() bool { // the caller holds s.mu
+		if s.requests[native] == r {
+			delete(s.requests, native)
 		}
+		cause := context.Cause(ctx)
+		return !r.withdrawn && (cause == nil || s.o.AnswerOnStop && errors.Is(cause, errStopped))
+	}
+	if decided {
+		s.unread.add(unmadeBytes)
+	}
+	s.work.Go(func() {
+		defer cancel(nil)
+		line := answer(ctx)
+		s.mu.Lock()
+		if decided {
+			s.unread.remove(unmadeBytes)
+		}
+		s.unread.add(len(line))
+		s.mu.Unlock()
+		s.reply(line, wanted)
 	})
+}
+
+// send sends a line in a goroutine: the reader of the agent's messages must not wait for an
+// agent that does not read. The caller holds s.mu.
+func (s *Session) send(line json.RawMessage) {
+	if !s.closed {
+		s.unread.add(len(line))
+		s.work.Go(func() { s.reply(line, always) })
+	}
+}
+
+// reply sends an unread line, if there is one that is still wanted when its turn to be sent has come.
+func (s *Session) reply(line json.RawMessage, wanted func() bool) {
+	defer func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.unread.remove(len(line))
+	}()
+	err := s.sendBy(s.life, line, func() bool { return wanted() && line != nil }, s.o.Send)
+	if err != nil && s.life.Err() == nil {
+		s.cfg.Logger.Debug("a reply did not reach the agent", "error", err)
+	}
 }
 
 // release ends the wait for a request. The caller holds s.mu.
 func (s *Session) release(native string, cause error) {
 	if r := s.requests[native]; r != nil {
-		delete(s.requests, native)
+		r.withdrawn = r.withdrawn || errors.Is(cause, errWithdrawn)
 		r.cancel(cause)
 	}
 }

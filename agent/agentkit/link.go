@@ -35,7 +35,7 @@ func (l *link) Send(ctx context.Context) error {
 		return err
 	}
 	l.unsent = false
-	return l.s.sendBy(ctx, line, func(ctx context.Context, line []byte) error {
+	return l.s.sendBy(ctx, line, always, func(ctx context.Context, line []byte) error {
 		if err := l.p.WriteLine(ctx, line); err != nil && ctx.Err() == nil {
 			l.unsent = true
 			_ = l.p.Close()

@@ -35,6 +35,8 @@ type Spec struct {
 	Advice func(text string) string
 	// StartTime and StopTime bound a start and a stop; 30 s and 5 s if zero.
 	StartTime, StopTime time.Duration
+	// UnreadTime is Options.UnreadTime.
+	UnreadTime time.Duration
 	// OneStart, of capacity 1, has the processes of a program start one after another: each
 	// waits until the one before it has printed a line or ended. Nil: they start at once.
 	OneStart chan struct{}
@@ -89,7 +91,7 @@ type Conn struct {
 
 // Send decodes a line and writes it to the process.
 func (c Conn) Send(ctx context.Context, line json.RawMessage) error {
-	return c.s.sendBy(ctx, line, c.p.WriteLine)
+	return c.s.sendBy(ctx, line, always, c.p.WriteLine)
 }
 
 // Done is closed when the process has ended and all its lines were read.
@@ -130,7 +132,7 @@ func Open(ctx context.Context, host agent.Host, cfg agent.Config, spec Spec) (ag
 	}
 	s := &processSession{spec: spec}
 	s.Session = New(host, cfg, Options{
-		Name: spec.Name, StopTime: spec.StopTime, AnswerOnStop: spec.AnswerOnStop,
+		Name: spec.Name, StopTime: spec.StopTime, UnreadTime: spec.UnreadTime, AnswerOnStop: spec.AnswerOnStop,
 		Send: func(ctx context.Context, data []byte) error {
 			if p := s.process(); p != nil {
 				return p.WriteLine(ctx, data)
@@ -214,6 +216,7 @@ func (s *processSession) read(p *process) {
 		case err == nil:
 			p.started()
 			for _, message := range messagesIn(line, s.spec.Marks) {
+				s.room(p)
 				s.arrive(p, message)
 			}
 		case errors.As(err, &long):
@@ -227,6 +230,15 @@ func (s *processSession) read(p *process) {
 			_ = p.Close()
 			return
 		}
+	}
+}
+
+// room waits until the process has read enough of its answers. One that reads none is ended.
+func (s *processSession) room(p *process) {
+	if err := s.Room(context.Background()); err != nil {
+		p.unread.Store(true)
+		s.cfg.Logger.Warn(s.spec.Adapter + ": the process is ended: " + err.Error())
+		_ = p.Close()
 	}
 }
 
@@ -244,6 +256,12 @@ func (s *processSession) take(p *process, line json.RawMessage) {
 func (s *processSession) death(p *process) trace.Stop {
 	if s.life.Err() != nil {
 		return closed()
+	}
+	if p.unread.Load() {
+		return trace.Stop{
+			Reason: trace.ReasonDied, Outcome: trace.OutcomeFailed,
+			Error: s.spec.Name + " was ended, because it asked again and again and read none of the answers: send a new message to go on.",
+		}
 	}
 	why := p.Why()
 	return trace.Stop{

@@ -33,6 +33,8 @@ type Options struct {
 	AnswerOnStop bool
 	// StopTime is how long the agent may take to end a turn; 5 s if zero.
 	StopTime time.Duration
+	// UnreadTime is how long an agent that goes on to ask may read no answer; 30 s if zero.
+	UnreadTime time.Duration
 }
 
 // Session is the part of an agent's session that all agents have in common. A
@@ -63,12 +65,14 @@ type Session struct {
 	notices  []trace.Error  // for the beginning of the next turn
 	token    string         // the newest resume token; tell gives it to the host
 	closed   bool
-	requests map[string]*request // requests that wait for an answer, by the agent's ids
+	unread   unread
+	requests map[string]*request // requests whose reply is not sent yet, by the agent's ids
 }
 
 // New returns a Session that is ready.
 func New(host agent.Host, cfg agent.Config, o Options) *Session {
 	o.StopTime = cmp.Or(max(o.StopTime, 0), 5*time.Second)
+	o.UnreadTime = cmp.Or(max(o.UnreadTime, 0), unreadTime)
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	s := &Session{host: host, cfg: cfg, o: o, decoder: o.Decoder, ready: true, past: cfg.Resume != "", token: cfg.Resume, known: cfg.Resume, requests: map[string]*request{}, sending: make(chan struct{}, 1)}
 	s.life, s.end = context.WithCancel(context.Background())
@@ -136,17 +140,27 @@ func (s *Session) tell() {
 
 // Send decodes a message to the agent and sends it.
 func (s *Session) Send(ctx context.Context, data json.RawMessage) error {
-	return s.sendBy(ctx, data, s.o.Send)
+	return s.sendBy(ctx, data, always, s.o.Send)
 }
 
-func (s *Session) sendBy(ctx context.Context, data json.RawMessage, write func(context.Context, []byte) error) error {
+func always() bool { return true }
+
+// sendBy decodes a message and writes it, if it is wanted: nothing is decoded between the two.
+func (s *Session) sendBy(ctx context.Context, data json.RawMessage, wanted func() bool, write func(context.Context, []byte) error) error {
 	select {
 	case s.sending <- struct{}{}:
 		defer func() { <-s.sending }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if err := s.Sent(agent.Message{Dir: agent.In, Data: data}); err != nil { //nolint:contextcheck // effects live as long as the session
+	s.mu.Lock()
+	is, err := wanted(), error(nil)
+	if is {
+		err = s.decode(agent.Message{Dir: agent.In, Data: data}) //nolint:contextcheck // effects live as long as the session
+	}
+	s.mu.Unlock()
+	s.tell() //nolint:contextcheck // as above
+	if err != nil || !is {
 		return err
 	}
 	return write(ctx, data)

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -23,6 +24,7 @@ type process struct {
 	started  func()          // lets the next process start (Spec.OneStart)
 	done     chan struct{}   // closed when all that the process said was read
 	hold     hold
+	unread   atomic.Bool // it was ended because it read no answers
 }
 
 // over ends what waits for the process.

@@ -40,6 +40,7 @@ type message struct {
 	Answer string `json:"answer,omitempty"`
 	Allow  bool   `json:"allow,omitempty"`
 	Token  string `json:"token,omitempty"`
+	Ask    int    `json:"ask,omitempty"` // is answered at once
 	Stop   bool   `json:"stop,omitempty"`
 	End    string `json:"end,omitempty"`
 }
@@ -62,6 +63,12 @@ func (toy) Decode(m agent.Message, t agent.Turns) ([]agent.Effect, error) {
 	}
 	if l.Prompt != "" {
 		t.Prompted(trace.Prompt{Message: trace.UserMessage{ID: "u", Parts: []trace.InputPart{{Type: trace.InputText, Text: l.Prompt}}}})
+	}
+	if l.Ask > 0 {
+		if m.Dir == agent.In {
+			return nil, nil
+		}
+		return []agent.Effect{agent.Send{Data: line(message{Ask: l.Ask, Say: strings.Repeat("x", 1000)})}}, nil // more than a pipe holds
 	}
 	b := t.Current()
 	if l.Say != "" && b == nil {
@@ -126,6 +133,38 @@ func (p *toyProcess) Stop() json.RawMessage { return line(message{Stop: true}) }
 // Relocate goes on without a memory.
 func (p *toyProcess) Relocate(resume, stderr string) (string, trace.Error, bool) {
 	return "", trace.Error{Code: "session_lost", Message: "The toy starts without memory."}, resume != "" && strings.Contains(stderr, "no such place")
+}
+
+// asks is how often a toy asks that floods.
+const asks = 5000
+
+// flood asks often. It reads the answers when it has asked for all of them or can write no more, or
+// never.
+func flood(reads bool, in *bufio.Reader) {
+	asked := make(chan struct{})
+	go func() {
+		defer close(asked)
+		for n := range asks {
+			fmt.Println(string(line(message{Ask: n + 1})))
+		}
+	}()
+	if !reads {
+		time.Sleep(time.Minute)
+	}
+	select {
+	case <-asked:
+	case <-time.After(500 * time.Millisecond):
+	}
+	missing := asks * (asks + 1) / 2
+	for missing > 0 {
+		var m message
+		data, err := in.ReadBytes('\n')
+		if err != nil || json.Unmarshal(data, &m) != nil {
+			os.Exit(1)
+		}
+		missing -= m.Ask
+	}
+	<-asked
 }
 
 // toyAgent is the life of a toy agent.
@@ -204,6 +243,12 @@ func toyAgent(how string) int {
 			say(message{Say: "working"})
 			signal.Ignore(syscall.SIGTERM)
 			time.Sleep(time.Minute)
+		case strings.HasPrefix(m.Prompt, "flood"):
+			if m.Prompt == "flood after the turn" {
+				say(message{End: "done"})
+			}
+			flood(m.Prompt == "flood slowly", in)
+			say(message{Say: "I have all answers."}, message{End: "done"})
 		case m.Prompt == "background":
 			say(message{Token: "t1"}, message{Say: "done"}, message{End: "done"}, message{Say: "by the way"}, message{End: "done"})
 		case m.Prompt != "":

@@ -76,6 +76,9 @@ func (s *Session) hear(c *connection, stream Stream) {
 	silence := time.AfterFunc(3*s.spec.Feed.CheckTime, stream.Close)
 	for e, err := range stream.Events() {
 		silence.Stop() // a server is not silent while its event is decoded
+		if s.Room(c.life) != nil {
+			break
+		}
 		s.event(e, err, news)
 		silence.Reset(3 * s.spec.Feed.CheckTime)
 	}

@@ -315,6 +315,9 @@ func (r *run) hear(stream Stream, last *mark) (news int, _ error) {
 			continue
 		}
 		silence.Stop() // the server is not silent while the gateway works
+		if err := s.Room(r.life); err != nil {
+			return news, err
+		}
 		if err := s.Received(agent.Message{Dir: agent.Out, Channel: e.Name, Data: e.Data}); err != nil {
 			s.Config().Logger.Warn(err.Error())
 			if news == 0 && foreign == nil && !last.joined {

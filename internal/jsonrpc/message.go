@@ -80,6 +80,17 @@ type Error struct {
 	Data    json.RawMessage `json:"data,omitempty"`
 }
 
+// SameID is the Error for a request whose id is that of an earlier request without a reply. It is no
+// reply to the earlier one, which is not affected.
+func SameID() Error {
+	return Error{Code: CodeInvalidRequest, Message: "an earlier request with the same id has no reply yet: use another id"}
+}
+
+// IsSameID reports whether a reply is SameID.
+func (m Message) IsSameID() bool {
+	return m.Error != nil && m.Error.Code == SameID().Code && m.Error.Message == SameID().Message
+}
+
 // Error implements error.
 func (e Error) Error() string {
 	if e.Message == "" {

@@ -356,5 +356,61 @@ func guardPromises() []mutation {
 			name: "cached tokens are lost in a sum", promise: usage, file: "trace/usage.go",
 			text: "\tu.CacheReadTokens += more.CacheReadTokens\n", other: "", packages: []string{"./trace"},
 		},
+		{
+			name: "an id that waits is taken for another request (acp)", promise: oneAnswer, file: "adapter/acp/decode.go",
+			text: "_, waits := d.theirs[id]; waits {", other: "_, waits := d.theirs[id]; waits && len(id) == 0 {", tests: "IDOfOne", packages: []string{"./adapter/acp"},
+		},
+		{
+			name: "a terminal answers under an id that waits", promise: oneAnswer, file: "adapter/acp/decode.go",
+			text: "\t\td.newest = jsonrpc.Message{}\n", other: "", tests: "WhoseID", packages: []string{"./adapter/acp"},
+		},
+		{
+			name: "the refusal of a second request answers the first", promise: oneAnswer, file: "adapter/acp/decode.go",
+			text: "\tcase m.IsSameID():\n", other: "\tcase m.IsSameID() && m.ID == nil:\n", tests: "IDOfOne", packages: []string{"./adapter/acp"},
+		},
+		{
+			name: "a withdrawn id is free before its reply is sent", promise: oneAnswer, file: "adapter/acp/decode.go",
+			text: "\td.theirs[string(id)] = their{}\n\tr.ask", other: "\tdelete(d.theirs, string(id))\n\tr.ask", tests: "AnIDIsTaken", packages: []string{"./adapter/acp"},
+		},
+		{
+			name: "an id that waits is taken for another request (claude)", promise: oneAnswer, file: "adapter/claude/decode.go",
+			text: "\tcase waits:\n", other: "\tcase waits && l.RequestID == \"\":\n", tests: "IDOfOne", packages: []string{"./adapter/claude"},
+		},
+		{
+			name: "an id that waits is taken for another request (codex)", promise: oneAnswer, file: "adapter/codex/ask.go",
+			text: "_, waits := d.asks[string(l.ID)]; waits {", other: "_, waits := d.asks[string(l.ID)]; waits && l.Method == \"\" {", tests: "IDOfOne", packages: []string{"./adapter/codex"},
+		},
+		{
+			name: "an answer is sent though its request was withdrawn", promise: oneAnswer, file: "agent/agentkit/effect.go",
+			text: "return !r.withdrawn && (cause", other: "return r.withdrawn || (cause", tests: "LaterRequest", packages: []string{"./agent/agentkit"},
+		},
+		{
+			name: "a later request of the same id leaves the earlier one", promise: oneAnswer, file: "agent/agentkit/effect.go",
+			text: "\ts.release(native, errWithdrawn)\n\tctx", other: "\tctx", tests: "LaterRequest", packages: []string{"./agent/agentkit"},
+		},
+		{
+			name: "a request of another content is not asked anew", promise: oneAnswer, file: "adapter/opencode/ask.go",
+			text: "i >= 0 && agentkit.SameJSON(agentkit.Encode(turn.asks[i].request), agentkit.Encode(r)) {", other: "i >= 0 {", tests: "AskedAnew", packages: []string{"./adapter/opencode"},
+		},
+		{
+			name: "the answers that an agent does not read have no bound", promise: slow, file: "agent/agentkit/unread.go",
+			text: "u.answers >= mostUnread || u.bytes >= mostUnreadBytes", other: "u.answers < 0", tests: "ReadsNo", packages: []string{"./agent/agentkit"},
+		},
+		{
+			name: "the size of unread answers does not count", promise: slow, file: "agent/agentkit/unread.go",
+			text: "\tu.bytes += bytes\n", other: "", tests: "ReadsNo", packages: []string{"./agent/agentkit"},
+		},
+		{
+			name: "an answer that is being made does not count", promise: slow, file: "agent/agentkit/effect.go",
+			text: "\t\ts.unread.add(unmadeBytes)\n", other: "", tests: "ReadsNo", packages: []string{"./agent/agentkit"},
+		},
+		{
+			name: "a program that reads no answer is heard for ever", promise: slow, file: "agent/agentkit/process.go",
+			text: "\t\t\t\ts.room(p)\n", other: "", tests: "ReadsLate|NeverReads", packages: []string{"./agent/agentkit"},
+		},
+		{
+			name: "a command in a folder is a path", promise: oneAnswer, file: "agent/command.go",
+			text: "if strings.Trim(word, \"/\") != \"\" {", other: "if !strings.Contains(word, \"/\") {", tests: "ACommandNeeds", packages: []string{"./session"},
+		},
 	}
 }
