@@ -169,7 +169,19 @@ func guardPromises() []mutation {
 		},
 		{
 			name: "an agent reads the secrets of the gateway", promise: inside, file: "policy/permission/closed.go",
-			text: "\tif slices.ContainsFunc(named[:min(len(named), mostPaths)], s.Closed) {\n\t\treturn yes\n\t}\n", other: "", packages: []string{"./policy/permission"},
+			text: "\tcase slices.ContainsFunc(named.words, s.Closed):\n\t\treturn yes\n", other: "", packages: []string{"./policy/permission"},
+		},
+		{
+			name: "many words hide a closed file", promise: inside, file: "policy/permission/closed.go",
+			text: "case named.more || slices", other: "case slices", tests: "NotLookedAt", packages: []string{"./policy/permission"},
+		},
+		{
+			name: "many words hide a file that a rule forbids", promise: inside, file: "policy/permission/paths.go",
+			text: "case named.more || slices", other: "case slices", tests: "NotLookedAt", packages: []string{"./policy/permission"},
+		},
+		{
+			name: "the signs of a shell hide a closed file", promise: inside, file: "policy/permission/texts.go",
+			text: "\t\tn.pieces(line)\n", other: "", tests: "NoSign", packages: []string{"./policy/permission"},
 		},
 		{
 			name: "a process inherits the environment of the gateway", promise: inside, file: "internal/procio/process.go",
