@@ -116,8 +116,16 @@ func guardPromises() []mutation {
 			text: " && !people.Hosted && !people.Kind.Personal()", other: " && !people.Hosted", tests: "TestAGroup", packages: []string{"./gateway"},
 		},
 		{
+			name: "a created token makes nobody else a user", promise: boxed, file: "internal/cli/people.go",
+			text: "case created, mode ==", other: "case mode ==", tests: "ACreatedToken", packages: []string{"./internal/cli"},
+		},
+		{
+			name: "an agent is offered to the holder of a created token unnamed", promise: boxed, file: "internal/cli/people.go",
+			text: "s.offer(false)", other: "s.offer(true)", tests: "WithACreatedToken", packages: []string{"./internal/cli"},
+		},
+		{
 			name: "config check is silent of an agent that runs as the gateway's user", promise: oneAnswer, file: "internal/cli/apart.go",
-			text: "|| !severalConfigured(s.Config) {", other: "|| !severalConfigured(s.Config) || len(s.Auth.Approver) > 1 {", tests: "TestAGatewayWarns", packages: []string{"./internal/cli"},
+			text: "|| s.people != severalPeople {", other: "|| s.people != severalPeople || len(s.Auth.Approver) > 1 {", tests: "TestAGatewayWarns", packages: []string{"./internal/cli"},
 		},
 		{
 			name: "the token file keeps the token beside its hash", promise: closedOff, file: "access/first.go",
