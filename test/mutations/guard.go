@@ -24,6 +24,10 @@ func guardPromises() []mutation {
 			text: "t.conn, by.Bearer == \"\" || t.by == t.bearer(by)", other: "t.conn, true", tests: "WebSocket", packages: []string{"./agent/remote"},
 		},
 		{
+			name: "a request of a turn that has ended waits for ever", promise: resumed, file: "uistream/rfc.go",
+			text: "\t\td.emit(end)\n", other: "", tests: "AsksNothing", packages: []string{"./uistream"},
+		},
+		{
 			name: "an edit is sent that LangChain does not allow", promise: oneAnswer, file: "internal/langchain/review.go",
 			text: "\tif !a.may(\"edit\") {\n", other: "\tif !a.may(\"edit\") && len(r.UpdatedInput) == 0 {\n", packages: []string{"./internal/langchain"},
 		},
