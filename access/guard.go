@@ -57,7 +57,7 @@ func New(c Config) (*Guard, error) {
 	}
 	g := &Guard{
 		mode: c.Mode, side: c.PassThrough, public: c.Public, probe: c.Probe, groups: c.Groups, turnAway: c.TurnAway, refuse: c.Refuse,
-		tokens: shelf{Store: c.Store, kind: kindToken}, signIns: shelf{Store: c.Store, kind: kindSignIn},
+		tokens: shelf{Store: c.Store, kind: KindToken}, signIns: shelf{Store: c.Store, kind: kindSignIn},
 		slow: make(chan struct{}, 1), lifetime: cmp.Or(c.SignInLifetime, defaultLifetime), app: c.App, revoked: cmp.Or(c.Revoked, ErrRevoked), logger: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)),
 	}
 	if g.mode == "" {

@@ -480,7 +480,7 @@ func FuzzBearer(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	g := &Guard{mode: ModeJWT, jwt: verify, side: "ops", tokens: shelf{Store: NewMemory(), kind: kindToken}}
+	g := &Guard{mode: ModeJWT, jwt: verify, side: "ops", tokens: shelf{Store: NewMemory(), kind: KindToken}}
 	good := s.token(f, nil)
 	for _, token := range []string{
 		good, "", "opaque", "sk_0123456789abcdef", "eyJ.a.b", strings.Replace(good, ".", "..", 1), unsigned(f, `{"alg":"none"}`, `{"sub":"operator"}`, nil),

@@ -46,7 +46,7 @@ func CreateToken(ctx context.Context, s Store, n Named) (token string, err error
 		return "", err
 	}
 	token = newToken()
-	err = s.Put(ctx, kindToken, Entry{ID: digestOf(token), Name: n.Name, Created: time.Now(), Expires: n.Expires, Doc: doc})
+	err = s.Put(ctx, KindToken, Entry{ID: digestOf(token), Name: n.Name, Created: time.Now(), Expires: n.Expires, Doc: doc})
 	if errors.Is(err, ErrTaken) {
 		return "", fmt.Errorf("there is a token %q already: revoke it first, or choose another name", n.Name)
 	}
@@ -55,7 +55,7 @@ func CreateToken(ctx context.Context, s Store, n Named) (token string, err error
 
 // Tokens lists the tokens of a store, the oldest first.
 func Tokens(ctx context.Context, s Store) ([]Named, error) {
-	entries, err := s.List(ctx, kindToken, "")
+	entries, err := s.List(ctx, KindToken, "")
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func Tokens(ctx context.Context, s Store) ([]Named, error) {
 
 // RevokeToken removes a token. Gateways that use the store refuse it within seconds.
 func RevokeToken(ctx context.Context, s Store, name string) error {
-	err := s.Delete(ctx, kindToken, name)
+	err := s.Delete(ctx, KindToken, name)
 	if errors.Is(err, ErrUnknown) {
 		return fmt.Errorf("there is no token %s: `tributary token list` shows the tokens", quote(name))
 	}

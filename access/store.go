@@ -32,7 +32,7 @@ type Kind string
 
 // The kinds of entries.
 const (
-	kindToken  Kind = "token"
+	KindToken  Kind = "token" // those that `tributary token create` has made
 	kindSignIn Kind = "sign-in"
 	kindKey    Kind = "key"
 )

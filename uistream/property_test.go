@@ -75,9 +75,11 @@ func unanswered(t *rapid.T, history, screen []uistream.Message, records []trace.
 		for j := range min(len(history[i].Parts), len(screen[i].Parts)) {
 			kept, shown := history[i].Parts[j].Approval, screen[i].Parts[j].Approval
 			accepted(t, history[i].Parts[j])
-			if kept == nil && shown != nil { // nobody allowed the call, which ended as it is
-				if shown.Answered && shown.Approved {
-					t.Fatalf("history forgets the answer to %q", shown.ID)
+			if kept == nil && shown != nil { // nobody allowed the call, which has ended, so no client offers an answer
+				_, told := answers[shown.ID]
+				state := screen[i].Parts[j].State
+				if !told || shown.Approved || state != "output-error" && state != "output-available" || history[i].Parts[j].State != state {
+					t.Fatalf("history forgets the request %q of a part that is %s", shown.ID, state)
 				}
 				history[i].Parts[j].Approval = shown
 				continue

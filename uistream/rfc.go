@@ -2,6 +2,7 @@ package uistream
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -35,6 +36,7 @@ type rfc struct {
 	deferred []Chunk // data that came before the message began
 
 	shown     map[string]bool         // requests: none is shown twice
+	asking    map[string]string       // calls: the approval that stands open in the client
 	questions map[string]*rfcQuestion // by their id
 }
 
@@ -207,11 +209,19 @@ func (d *rfc) take(c Chunk) {
 		if kind != trace.KindAnswer {
 			d.emit(c)
 		}
+	case ToolApprovalRequest:
+		put(&d.asking, c.ToolCallID, c.ApprovalID)
+		d.emit(c)
+	case ToolApprovalResponse:
+		maps.DeleteFunc(d.asking, func(_, approval string) bool { return approval == c.ApprovalID })
+		d.emit(c)
 	case ToolOutputError:
+		d.withdraw(c.ToolCallID, c)
 		if c.Form != clientForm() {
 			d.fail()
 		}
 	case ToolOutputDenied:
+		d.withdraw(c.ToolCallID, c)
 		d.fail()
 	case Data:
 		switch {
@@ -232,7 +242,7 @@ func (d *rfc) take(c Chunk) {
 		}
 	case StartStep, FinishStep, Error: // a stop has an error of its own
 	case ReasoningStart, ReasoningDelta, ReasoningEnd, ToolInputStart, ToolInputDelta, ToolInputError,
-		ToolApprovalRequest, ToolApprovalResponse, SourceURL, SourceDocument, File, Extended, Other:
+		SourceURL, SourceDocument, File, Extended, Other:
 		d.emit(c)
 	}
 }
@@ -260,6 +270,16 @@ func (d *rfc) answer(p trace.Answer) {
 		d.ask(q)
 		q.done = true
 		d.emit(questionData(q.what, &p))
+	}
+}
+
+// withdraw sends the end of a call whose request still stands open in the client. The dialect has no
+// word for that, and the client would offer an answer that nobody takes. It has one for a refusal.
+func (d *rfc) withdraw(toolCall string, end Chunk) {
+	request, open := d.asking[toolCall]
+	delete(d.asking, toolCall)
+	if a := d.approvals[request]; open && (a == nil || a.answer == nil || a.answer.Outcome != trace.Selected || a.answer.Allowed()) {
+		d.emit(end)
 	}
 }
 

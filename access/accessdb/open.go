@@ -20,6 +20,7 @@ import (
 	"github.com/jackc/pgx/v5/stdlib"
 	_ "modernc.org/sqlite" // the driver
 
+	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/internal/migration"
 )
 
@@ -99,6 +100,14 @@ func tables(postgres bool) (s migration.Schema, err error) {
 	s = migration.Schema{Table: "access_version", What: "tokens and sign-ins", Postgres: postgres}
 	s.Steps, err = migration.Steps(files)
 	return s, err
+}
+
+// Any reports whether the database has an entry of a kind that counts. Any changes nothing, and reads the
+// tables of older programs too.
+func Any(ctx context.Context, dir, postgres string, kind access.Kind) (bool, error) {
+	n, err := migration.Number(ctx, filepath.Join(dir, file), postgres, `SELECT count(*) FROM access_entries WHERE kind = $1 AND (expires = 0 OR expires > $2)`,
+		string(kind), time.Now().UnixMilli())
+	return n > 0, err
 }
 
 // SchemaVersions returns the version of the tables in the database, 0 if there are none, and the version to

@@ -48,6 +48,9 @@ func (c *agentsCommand) Run(ctx context.Context, p *program) error {
 		return err
 	}
 	return p.untilSignal(ctx, exitCanceled, func(ctx context.Context) error {
+		if err := cfg.lookForTokens(ctx, p); err != nil {
+			return err
+		}
 		if c.Conversations != "" {
 			return p.conversations(ctx, &cfg, c.Conversations, c.JSON)
 		}
@@ -76,7 +79,7 @@ func (c *agentsCommand) Run(ctx context.Context, p *program) error {
 			}
 			switch {
 			case s.BoxReason == "":
-			case cfg.Agents[s.Name].Box.Form == "" && cfg.onePerson(): // nobody has asked for it, so this is no warning
+			case cfg.Agents[s.Name].Box.Form == "" && cfg.people == oneHere: // nobody has asked for it, so this is no warning
 				status += fmt.Sprintf("; its box is %s: %s", s.Box, oneParagraph(s.BoxReason))
 			default:
 				warnings = append(warnings, fmt.Sprintf("the agent %s does not get its box, only %s: %s", s.Name, s.Box, s.BoxReason))
@@ -93,6 +96,23 @@ func (c *agentsCommand) Run(ctx context.Context, p *program) error {
 		}
 		return err
 	})
+}
+
+// lookForTokens counts created tokens for a command that lists agents, and says so if it cannot.
+func (s *setup) lookForTokens(ctx context.Context, p *program) error {
+	data, err := dataDir(s.Data)
+	if err != nil {
+		return nil //nolint:nilerr // without a home directory there is no gateway of this person
+	}
+	db, err := storeOf(data, s.DB)
+	if err != nil {
+		db = s.DB
+	}
+	known, err := s.countTokens(ctx, data, db, "")
+	if !known {
+		fmt.Fprintf(p.stderr, "tributary: the tokens of the gateway in %s cannot be read, so the boxes are those of a gateway that has some\n", data)
+	}
+	return err
 }
 
 // probeAll asks all agents at once.

@@ -135,7 +135,7 @@ func TestTheDefaultBoxOfAnAgent(t *testing.T) {
 	forms := func(conf, agents string) map[string]box.Form {
 		t.Helper()
 		var got []agentStatus
-		r := command(t, "", "agents", "--json", "--config", file(t, "tributary.yaml", "cwd: "+t.TempDir()+"\n"+conf+"\nagents: "+agents+"\n"))
+		r := command(t, "", "agents", "--json", "--config", file(t, "tributary.yaml", "cwd: "+t.TempDir()+"\ndata: "+t.TempDir()+"\n"+conf+"\nagents: "+agents+"\n"))
 		if err := json.Unmarshal([]byte(r.out), &got); err != nil {
 			t.Fatalf("%v: %s %s", err, r.out, r.errors)
 		}

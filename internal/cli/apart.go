@@ -55,7 +55,7 @@ func (s *setup) warnings(name string) []string {
 	}
 	all := s.gateway().Warnings(a)
 	local := a.Settings.URL == "" || a.Kind.InProcess
-	if a.Kind.Harmless || !local || !severalConfigured(s.Config) {
+	if a.Kind.Harmless || !local || s.people != severalPeople {
 		return all
 	}
 	if a.User != "" {

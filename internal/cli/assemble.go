@@ -40,7 +40,7 @@ func (s *setup) gateway() agentset.Gateway {
 	}
 	return agentset.Gateway{
 		Data: data, SecretEnv: every.SecretVariables(), SecretFiles: every.SecretFiles(), Closed: every.ClosedFiles(),
-		Alone: s.onePerson(), DataSetting: "--data", CwdSetting: "--cwd",
+		Alone: s.people == oneHere, DataSetting: "--data", CwdSetting: "--cwd",
 	}
 }
 
@@ -125,7 +125,7 @@ func (s *setup) hubOf(agents map[string]session.Agent, logger *slog.Logger) sess
 
 // agentShare is how many agents one person may have open. The only person may open all.
 func (s *setup) agentShare() int {
-	if s.Sessions.AgentShare == 0 && s.onePerson() {
+	if s.Sessions.AgentShare == 0 && s.people == oneHere {
 		return math.MaxInt32
 	}
 	return s.Sessions.AgentShare

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"context"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -37,14 +36,10 @@ func accessConfig(c config.Config, store access.Store, signIn *access.OpenID, lo
 
 // guard makes the access rules. Where several people use the gateway, DATA/token keeps the
 // hash of the token only.
-func (s *setup) guard(ctx context.Context, store access.Store, signIn *access.OpenID, logger *slog.Logger) (*access.Guard, error) {
-	several, err := severalPeople(ctx, s.Config, store)
-	if err != nil {
-		return nil, err
-	}
+func (s *setup) guard(store access.Store, signIn *access.OpenID, logger *slog.Logger) (*access.Guard, error) {
 	o := accessConfig(s.Config, store, signIn, logger)
-	o.HashToken = several
-	if several && o.TokenFile != "" {
+	o.HashToken = s.people == severalPeople
+	if o.HashToken && o.TokenFile != "" {
 		if changed, err := access.HashTokenFile(o.TokenFile); err == nil && changed { // else New says what is wrong
 			logger.Warn("several people use this gateway, so the file of the admin token keeps its hash only from now on: the token stays valid, set TRIBUTARY_TOKEN to it for commands on this machine; `tributary token reset` prints a new one", "file", o.TokenFile)
 		}
@@ -54,20 +49,6 @@ func (s *setup) guard(ctx context.Context, store access.Store, signIn *access.Op
 		return nil, faultOfAccess(err)
 	}
 	return g, nil
-}
-
-// severalPeople reports whether others than the holder of the admin token can use the gateway:
-// by the configuration, or by created tokens.
-func severalPeople(ctx context.Context, c config.Config, store access.Store) (bool, error) {
-	if severalConfigured(c) {
-		return true, nil
-	}
-	all, err := access.Tokens(ctx, store)
-	return len(all) > 0, err
-}
-
-func severalConfigured(c config.Config) bool {
-	return c.Auth.Mode == access.ModeJWT || c.Auth.OIDC != nil || len(c.Auth.Tokens) > 0 || c.Auth.PassThrough != ""
 }
 
 // checkAuth reports settings that contradict each other.

@@ -24,7 +24,7 @@ type configCheckCommand struct {
 
 // Run checks what a start of the gateway checks, and makes nothing.
 func (c *configCheckCommand) Run(ctx context.Context, p *program) error {
-	cfg, err := (&serveCommand{Config: c.Config}).settings(p.kinds())
+	cfg, err := (&serveCommand{Config: c.Config}).settings(ctx, p.kinds())
 	if err != nil {
 		return err
 	}

@@ -193,7 +193,7 @@ func suiteAgents(suite, conf string, kinds catalog) (setup, error) {
 		a.Cwd, a.Policy, a.Roles, a.Enabled = "", nil, nil, nil
 		cfg.Agents[name] = a
 	}
-	return setup{cfg, kinds, named}, nil
+	return setup{cfg, kinds, named, peopleOf(cfg, false)}, nil
 }
 
 // print prints the results, and writes them for other programs.

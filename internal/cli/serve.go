@@ -32,7 +32,7 @@ type serveCommand struct {
 
 // Run runs the gateway until a signal stops it.
 func (s *serveCommand) Run(ctx context.Context, p *program) error {
-	cfg, err := s.settings(p.kinds())
+	cfg, err := s.settings(ctx, p.kinds())
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func printURL(p *program, bare string, guard *access.Guard, logger *slog.Logger)
 }
 
 // settings are the configuration with the flags on top.
-func (s *serveCommand) settings(kinds catalog) (setup, error) {
+func (s *serveCommand) settings(ctx context.Context, kinds catalog) (setup, error) {
 	for _, at := range []struct{ flag, address string }{{"--listen", s.Listen}, {"--metrics-listen", s.Metrics}, {"--cluster-address", s.Cluster}} {
 		if at.address == "" {
 			continue
@@ -124,7 +124,11 @@ func (s *serveCommand) settings(kinds catalog) (setup, error) {
 	if c.Data, err = dataDir(cmp.Or(s.Data, c.Data)); err != nil {
 		return c, err
 	}
-	return c, cmp.Or(c.checkBackup(), c.checkCluster())
+	if err := cmp.Or(c.checkBackup(), c.checkCluster()); err != nil {
+		return c, err
+	}
+	_, err = c.countTokens(ctx, c.Data, c.DB, s.Agent) // a start says why the store cannot be read
+	return c, cmp.Or(err, c.chosen())
 }
 
 // dataDir is the directory in which the gateway keeps its log and its secrets.

@@ -135,7 +135,10 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 		return err
 	}
 	defer func() { err = errors.Join(err, store.Close()) }()
-	guard, err := c.guard(ctx, store, signIn, logger)
+	if err := c.checkTokens(ctx, store); err != nil {
+		return err
+	}
+	guard, err := c.guard(store, signIn, logger)
 	if err != nil {
 		return err
 	}

@@ -23,8 +23,9 @@ const (
 // setup is a configuration with the flags on top, and the adapters that it may name.
 type setup struct {
 	config.Config
-	kinds catalog
-	named map[string]config.Agent // all agents of the file, also those that are not offered
+	kinds  catalog
+	named  map[string]config.Agent // all agents of the file, also those that are not offered
+	people people
 }
 
 // flags are what the command line says on top of the file.
@@ -37,10 +38,11 @@ type flags struct {
 }
 
 // load reads the configuration and puts the flags on top. Afterwards the map of agents is
-// complete: it holds every agent that is offered, with its adapter.
+// complete: it holds every agent that is offered, with its adapter, as far as the configuration says;
+// see countTokens.
 func load(kinds catalog, file string, f flags) (setup, error) {
 	c, err := config.Load(file)
-	s := setup{c, kinds, maps.Clone(c.Agents)}
+	s := setup{Config: c, kinds: kinds, named: maps.Clone(c.Agents)}
 	if err != nil {
 		return s, err
 	}
@@ -49,14 +51,9 @@ func load(kinds catalog, file string, f flags) (setup, error) {
 	}
 	s.Listen = cmp.Or(f.listen, c.Listen, defaultListen)
 	s.Auth.Mode = cmp.Or(access.Mode(f.auth), c.Auth.Mode)
-	s.offer(f.alone || s.onePerson())
+	s.people = peopleOf(s.Config, false)
+	s.offer(f.alone || s.people == oneHere)
 	return s, s.choose(f.agent)
-}
-
-// onePerson reports whether only the person who starts the gateway can use it.
-func (s *setup) onePerson() bool {
-	return cmp.Or(s.Auth.Mode, access.ModeToken) == access.ModeToken && len(s.Auth.Tokens) == 0 && s.Auth.PassThrough == "" &&
-		s.Auth.OIDC == nil && s.PublicURL == "" && len(s.TrustedProxies) == 0 && access.Loopback(s.Listen)
 }
 
 // offer makes the map of agents. Without a section agents each adapter is an agent by its

@@ -259,7 +259,7 @@ func TestAGatewayWarnsIfEveryCollaboratorApprovesCommands(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		config := filepath.Join(dir, "t.yaml")
-		if err := os.WriteFile(config, []byte("cwd: "+t.TempDir()+"\nauth: {approver: "+c.approver+", tokens: "+c.tokens+"}\nagents: "+c.agents+"\n"), 0o600); err != nil {
+		if err := os.WriteFile(config, []byte("cwd: "+t.TempDir()+"\ndata: "+t.TempDir()+"\nauth: {approver: "+c.approver+", tokens: "+c.tokens+"}\nagents: "+c.agents+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		r := command(t, "", "config", "check", "--config", config)

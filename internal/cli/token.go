@@ -127,11 +127,11 @@ func (t *tokenReset) Run(ctx context.Context, p *program) error {
 		if err := started(c.Data); err != nil { // also where the store is in a database
 			return err
 		}
-		several, err := severalPeople(ctx, c, s)
+		created, err := access.Tokens(ctx, s)
 		if err != nil {
 			return err
 		}
-		token, err := access.ResetTokenFile(filepath.Join(c.Data, tokenFile), several)
+		token, err := access.ResetTokenFile(filepath.Join(c.Data, tokenFile), peopleOf(c, len(created) > 0) == severalPeople)
 		if err != nil {
 			return err
 		}
@@ -174,6 +174,9 @@ func (t *tokenCreate) Run(ctx context.Context, p *program) error {
 			fmt.Fprintf(p.stderr, "The next start of the gateway will keep the hash of the admin token only; that did not succeed now: %v.\n", err)
 		case changed:
 			fmt.Fprintf(p.stderr, "Several people use the gateway now, so %s keeps the hash of the admin token only. The token stays valid; `tributary token reset` prints a new one.\n", first)
+		}
+		if peopleOf(c, false) != severalPeople {
+			fmt.Fprintln(p.stderr, "The next start of the gateway counts several people: it offers agents that act on this machine only if the configuration names them, in the box that is the default for several people.")
 		}
 		fmt.Fprintf(p.stderr, "This is the token of %s, with the role %s. It is shown only now.\n", n.Name, role)
 		_, err = fmt.Fprintln(p.stdout, token)

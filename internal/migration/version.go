@@ -16,13 +16,17 @@ import (
 
 // This file tells the version of a schema without a change.
 
-// versionWithin bounds the question for the version of a schema.
+// versionWithin bounds such a question.
 const versionWithin = 5 * time.Second
 
-// Version reads the version of a schema from the table of its steps, in a PostgreSQL database or, if that
-// is "", in a file of SQLite. It is 0 if there is no such table. Version changes nothing. The caller's
-// package has the drivers.
+// Version reads the version of a schema from the table of its steps. It is 0 if there is no such table.
 func Version(ctx context.Context, file, postgres, table string) (version int64, err error) {
+	return Number(ctx, file, postgres, `SELECT coalesce(max(version_id), 0) FROM `+table)
+}
+
+// Number asks for one number, in a PostgreSQL database or, if that is "", in a file of SQLite. It is 0 if
+// the database has no such table. Number changes nothing. The caller's package has the drivers.
+func Number(ctx context.Context, file, postgres, query string, values ...any) (n int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, versionWithin)
 	defer cancel()
 	driver, source := "pgx", postgres
@@ -36,9 +40,9 @@ func Version(ctx context.Context, file, postgres, table string) (version int64, 
 	if err != nil {
 		return 0, err
 	}
-	err = db.QueryRowContext(ctx, `SELECT coalesce(max(version_id), 0) FROM `+table).Scan(&version)
+	err = db.QueryRowContext(ctx, query, values...).Scan(&n)
 	if closed := db.Close(); err == nil || strings.Contains(err.Error(), "no such table") || strings.Contains(err.Error(), "42P01") { // no tables yet
-		return version, closed
+		return n, closed
 	}
 	return 0, err
 }

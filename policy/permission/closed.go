@@ -15,39 +15,33 @@ import (
 const closedReason = "The data directory of the gateway, its configuration and its secrets are closed to agents."
 
 // touches reports whether a call works on what is closed: yes if the call names that, and
-// unsure if a tool that reads whole directories may come across it. Of a command only the
-// plain words are known.
+// unsure if it may. A tool that reads whole directories may come across it.
 func (s Scope) touches(c trace.ToolCall) answer {
 	if s.Closed == nil || s.Holds == nil {
 		return no
 	}
-	reach := s.Tools.Reach(c.RawName, c.Input)
-	named := s.words(c)
-	for _, l := range c.Locations {
-		named = append(named, l.Path)
-	}
-	if reach.Unclear != "" {
-		named = append(named, everyString(c.Input)...)
-	}
-	if slices.ContainsFunc(named[:min(len(named), mostPaths)], s.Closed) {
-		return yes
-	}
+	named := s.texts(c)
 	switch {
+	case slices.ContainsFunc(named.words, s.Closed):
+		return yes
+	case named.more || slices.ContainsFunc(named.parts, s.Closed):
+		return unsure
 	case c.ToolKind == trace.ToolExecute:
 		return no
-	case len(named) > mostPaths:
-		return unsure
-	case reach.NamesOnly:
+	}
+	reach, bases := s.Tools.Reach(c.RawName, c.Input), named.words
+	if reach.NamesOnly {
 		return no
-	case reach.Here:
-		named = append(named, ".")
+	}
+	if reach.Here {
+		bases = append(bases, ".")
 	}
 	for _, g := range reach.Globs {
 		if front, ok := fixed(strings.TrimPrefix(g, "!")); ok {
-			named = append(named, front)
+			bases = append(bases, front)
 		}
 	}
-	if slices.ContainsFunc(named, s.Holds) {
+	if slices.ContainsFunc(bases, s.Holds) {
 		return unsure
 	}
 	return no

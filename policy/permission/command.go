@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/tributary-dev/tributary/trace"
 )
@@ -81,12 +82,12 @@ func leads(words []string) bool {
 // simple splits a command that is plain words and quoted words into its words. It
 // looks into bash -c 'WORDS', as which some agents run everything.
 func simple(command string) (words []string, ok bool) {
-	words, ok = plainWords(command)
+	words, ok = split(command)
 	if !ok || len(words) == 0 || strings.Contains(words[0], "=") {
 		return nil, false
 	}
 	if len(words) == 3 && IsShell(words[0]) && (words[1] == "-c" || words[1] == "-lc") {
-		words, ok = plainWords(words[2])
+		words, ok = split(words[2])
 		if !ok || len(words) == 0 || strings.Contains(words[0], "=") {
 			return nil, false
 		}
@@ -101,12 +102,14 @@ func IsShell(program string) bool {
 	return slices.Contains([]string{"", "/bin/", "/usr/bin/", "/usr/local/bin/"}, dir) && slices.Contains([]string{"sh", "bash", "zsh", "dash"}, name)
 }
 
-// plainWords splits at spaces. Every character that a shell may read as more than a
-// part of a word makes the command not plain, but between quotes.
-func plainWords(command string) (words []string, ok bool) {
+// split splits a line into its words as a shell does. The line is plain if it has plain words and
+// quoted words only: no character that a shell may read as more than a part of a word stands
+// outside of quotes. The words of another line are between the signs that separate commands, and
+// nothing in them is expanded.
+func split(line string) (words []string, plain bool) {
 	var word strings.Builder
 	var quote rune
-	begun := false
+	begun, escaped, plain := false, false, true
 	end := func() {
 		if begun {
 			words = append(words, word.String())
@@ -114,25 +117,34 @@ func plainWords(command string) (words []string, ok bool) {
 		word.Reset()
 		begun = false
 	}
-	for _, r := range command {
+	for _, r := range line {
+		if r != '\t' && !steady(r) || quote == 0 && strings.ContainsRune(";&|<>(){}[]$`\\*?~#!^", r) || quote == '"' && strings.ContainsRune("$`\\!", r) {
+			plain = false
+		}
 		switch {
-		case r != '\t' && !steady(r):
-			return nil, false
+		case escaped:
+			escaped = false
+			if quote == '"' && !strings.ContainsRune("$`\"\\\n", r) {
+				word.WriteRune('\\') // it escapes nothing
+			}
+			if r != '\n' { // the line goes on
+				word.WriteRune(r)
+			}
+		case r == '\\' && quote != '\'':
+			escaped, begun = true, true
 		case quote != 0 && r == quote:
 			quote = 0
-		case quote == '\'', quote == '"' && !strings.ContainsRune("$`\\!", r):
+		case quote != 0:
 			word.WriteRune(r)
-		case quote == 0 && (r == '\'' || r == '"'):
+		case r == '\'' || r == '"':
 			quote, begun = r, true
-		case quote == 0 && (r == ' ' || r == '\t'):
+		case unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(";&|<>()`", r):
 			end()
-		case quote != 0 || strings.ContainsRune(";&|<>(){}[]$`\\*?~#!^", r):
-			return nil, false
 		default:
 			begun = true
 			word.WriteRune(r)
 		}
 	}
 	end()
-	return words, quote == 0
+	return words, plain && quote == 0
 }

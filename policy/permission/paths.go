@@ -12,19 +12,15 @@ import (
 // paths reports whether all files of a call are in the workspace and like one of the
 // patterns. With any, one such file is enough, for rules that do not allow. An input
 // that is not understood is unsure. Of commands and other tools only the files that they
-// name in plain words are known, so no rule with paths allows them.
+// name are known, so no rule with paths allows them.
 func (s Scope) paths(c trace.ToolCall, patterns []string, any bool) answer {
 	switch c.ToolKind {
 	case trace.ToolRead, trace.ToolEdit, trace.ToolDelete, trace.ToolMove, trace.ToolSearch:
 	default:
-		words := s.words(c)
-		if any && slices.ContainsFunc(words[:min(len(words), mostPaths)], func(w string) bool {
-			rel, ok := s.resolve(w)
-			return ok && likePath(patterns, rel, true)
-		}) {
-			return yes
+		if !any {
+			return no
 		}
-		return no
+		return s.mentions(c, patterns)
 	}
 	if any && !s.below(c) || !any && !s.proven(c) {
 		return s.outside(c, any)
@@ -64,18 +60,21 @@ func (s Scope) paths(c trace.ToolCall, patterns []string, any bool) answer {
 	return yes
 }
 
-// words are the strings of an input that may name a file. Of a simple command they are
-// its words, also behind the = of an option.
-func (s Scope) words(c trace.ToolCall) []string {
-	reach := s.Tools.Reach(c.RawName, c.Input)
-	all := slices.Concat(reach.Named, reach.Loose)
-	for _, command := range reach.Commands {
-		words, _ := simple(command)
-		for _, w := range words {
-			all = append(all, w, w[strings.Index(w, "=")+1:])
-		}
+// mentions reports whether a command, or a call of another tool, names a file like one of the
+// patterns.
+func (s Scope) mentions(c trace.ToolCall, patterns []string) answer {
+	named := s.texts(c)
+	matches := func(name string) bool {
+		rel, ok := s.resolve(name)
+		return ok && likePath(patterns, rel, true)
 	}
-	return all
+	switch {
+	case slices.ContainsFunc(named.words, matches):
+		return yes
+	case named.more || slices.ContainsFunc(named.parts, matches):
+		return unsure
+	}
+	return no
 }
 
 // resolve returns the path without symlinks, if both ways to read ".." agree.

@@ -89,7 +89,7 @@ func (p Policy) Validate() error {
 			}
 		}
 		for _, command := range r.Commands {
-			if words, ok := plainWords(strings.ReplaceAll(command, "*", "x")); !ok || len(words) == 0 || command == "*" {
+			if words, ok := split(strings.ReplaceAll(command, "*", "x")); !ok || len(words) == 0 || command == "*" {
 				return fmt.Errorf("permission rule %d has the command %q: write one simple command such as git log *", i+1, command)
 			}
 		}

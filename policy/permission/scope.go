@@ -31,7 +31,7 @@ type Scope struct {
 	Script *Script
 }
 
-// mostPaths bounds the paths and patterns that are looked at for one call.
+// mostPaths bounds the paths and patterns that are looked at for one call; see mostWords for commands.
 const mostPaths = 64
 
 // inside reports whether a call is confined to the workspace: a call on files by proof, and a command by the

@@ -111,9 +111,11 @@ func leadsInto(path, target string) bool {
 	if err != nil {
 		return strings.EqualFold(workspace.Resolved(path), workspace.Resolved(target)) // nothing tells whether capital letters count
 	}
-	for ; ; path = filepath.Dir(path) {
-		if real, err := filepath.EvalSymlinks(path); err == nil {
-			path = real // what is above it has no symbolic links
+	for real := false; ; path = filepath.Dir(path) {
+		if !real {
+			if there, err := filepath.EvalSymlinks(path); err == nil {
+				path, real = there, true // what is above it has no symbolic links
+			}
 		}
 		if info, err := os.Stat(path); err == nil && os.SameFile(info, at) {
 			return true

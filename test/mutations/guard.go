@@ -24,6 +24,10 @@ func guardPromises() []mutation {
 			text: "t.conn, by.Bearer == \"\" || t.by == t.bearer(by)", other: "t.conn, true", tests: "WebSocket", packages: []string{"./agent/remote"},
 		},
 		{
+			name: "a request of a turn that has ended waits for ever", promise: resumed, file: "uistream/rfc.go",
+			text: "\t\td.emit(end)\n", other: "", tests: "AsksNothing", packages: []string{"./uistream"},
+		},
+		{
 			name: "an edit is sent that LangChain does not allow", promise: oneAnswer, file: "internal/langchain/review.go",
 			text: "\tif !a.may(\"edit\") {\n", other: "\tif !a.may(\"edit\") && len(r.UpdatedInput) == 0 {\n", packages: []string{"./internal/langchain"},
 		},
@@ -132,8 +136,16 @@ func guardPromises() []mutation {
 			text: " && !people.Hosted && !people.Kind.Personal()", other: " && !people.Hosted", tests: "TestAGroup", packages: []string{"./gateway"},
 		},
 		{
+			name: "a created token makes nobody else a user", promise: boxed, file: "internal/cli/people.go",
+			text: "case created, mode ==", other: "case mode ==", tests: "ACreatedToken", packages: []string{"./internal/cli"},
+		},
+		{
+			name: "an agent is offered to the holder of a created token unnamed", promise: boxed, file: "internal/cli/people.go",
+			text: "s.offer(false)", other: "s.offer(true)", tests: "WithACreatedToken", packages: []string{"./internal/cli"},
+		},
+		{
 			name: "config check is silent of an agent that runs as the gateway's user", promise: oneAnswer, file: "internal/cli/apart.go",
-			text: "|| !severalConfigured(s.Config) {", other: "|| !severalConfigured(s.Config) || len(s.Auth.Approver) > 1 {", tests: "TestAGatewayWarns", packages: []string{"./internal/cli"},
+			text: "|| s.people != severalPeople {", other: "|| s.people != severalPeople || len(s.Auth.Approver) > 1 {", tests: "TestAGatewayWarns", packages: []string{"./internal/cli"},
 		},
 		{
 			name: "the token file keeps the token beside its hash", promise: closedOff, file: "access/first.go",
@@ -185,7 +197,19 @@ func guardPromises() []mutation {
 		},
 		{
 			name: "an agent reads the secrets of the gateway", promise: inside, file: "policy/permission/closed.go",
-			text: "\tif slices.ContainsFunc(named[:min(len(named), mostPaths)], s.Closed) {\n\t\treturn yes\n\t}\n", other: "", packages: []string{"./policy/permission"},
+			text: "\tcase slices.ContainsFunc(named.words, s.Closed):\n\t\treturn yes\n", other: "", packages: []string{"./policy/permission"},
+		},
+		{
+			name: "many words hide a closed file", promise: inside, file: "policy/permission/closed.go",
+			text: "case named.more || slices", other: "case slices", tests: "NotLookedAt", packages: []string{"./policy/permission"},
+		},
+		{
+			name: "many words hide a file that a rule forbids", promise: inside, file: "policy/permission/paths.go",
+			text: "case named.more || slices", other: "case slices", tests: "NotLookedAt", packages: []string{"./policy/permission"},
+		},
+		{
+			name: "the signs of a shell hide a closed file", promise: inside, file: "policy/permission/texts.go",
+			text: "\t\tn.pieces(line)\n", other: "", tests: "NoSign", packages: []string{"./policy/permission"},
 		},
 		{
 			name: "a process inherits the environment of the gateway", promise: inside, file: "internal/procio/process.go",
