@@ -17,10 +17,12 @@ CUTS ?= 200
 # Where git cannot or must not be asked, the binary does without its revision. One set of flags for
 # all builds, also of the tests and the linter, so that each package is compiled once; the race
 # detector alone needs cgo, and a build of its own. The compiler, which runs for moments, collects
-# garbage less often: it takes an eighth less processor time, and makes the same files. Tests and
-# servers that run beside it go first.
+# garbage less often: it takes an eighth less processor time, and makes the same files. It writes no
+# tables for debuggers: another eighth less. Stack traces and profiles need none. Tests and servers
+# that run beside it go first.
+NO_TABLES := -dwarf=false
 export CGO_ENABLED ?= 0
-export GOFLAGS := $(GOFLAGS) -trimpath '-toolexec=nice -n 10 env GOGC=400' -buildvcs=$(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
+export GOFLAGS := $(GOFLAGS) -trimpath -gcflags=all=$(NO_TABLES) '-toolexec=nice -n 10 env GOGC=400' -buildvcs=$(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
 
 LINT := $(GO) tool -modfile=tools/go.mod golangci-lint
 # go test, with a line for each package and the number of tests at the end. The linter has the checks of go vet.
@@ -131,7 +133,7 @@ test-go: binary ## The Go tests
 
 .PHONY: test-race
 test-race: need-cc ## The Go tests of the packages with goroutines, with the race detector, but not with real agents: their side has none of our goroutines
-	CGO_ENABLED=1 $(GO_TEST) -race -short -gcflags=modernc.org/sqlite/lib=-race=false $(RACE) # SQLite itself, which is C made into Go, is not watched: it takes three times as long then
+	CGO_ENABLED=1 $(GO_TEST) -race -short '-gcflags=modernc.org/sqlite/lib=-race=false $(NO_TABLES)' $(RACE) # SQLite itself, which is C made into Go, is not watched: it takes three times as long then
 
 .PHONY: ops
 ops: need-go ## The alert rules and the dashboard, asked of Prometheus' own promtool
