@@ -148,10 +148,18 @@ test-race: need-cc ## The Go tests of the packages with goroutines, with the rac
 ops: need-go ## The alert rules and the dashboard, asked of Prometheus' own promtool
 	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool $(GO) test -count=1 ./deploy/ops
 
-test/conformance/uiendpoint/venv/installed: test/conformance/uiendpoint/requirements.txt | need-python
-	python3 -m venv test/conformance/uiendpoint/venv
-	test/conformance/uiendpoint/venv/bin/pip install -q --no-deps --require-hashes -r $<
-	@touch $@
+# One pip makes all environments: one in each takes ten seconds of processor time.
+bin/pip/pyvenv.cfg: | need-python
+	python3 -m venv bin/pip
+
+define MAKE_VENV
+python3 -m venv --without-pip $(@D)
+$(@D)/bin/python bin/pip/lib/python3*/site-packages/pip install -q --no-deps --require-hashes -r $<
+@touch $@
+endef
+
+test/conformance/uiendpoint/venv/installed: test/conformance/uiendpoint/requirements.txt | bin/pip/pyvenv.cfg
+	$(MAKE_VENV)
 
 .PHONY: uiendpoint
 uiendpoint: test/conformance/node_modules/.package-lock.json ## Install the endpoints of the tests of adapter/uiendpoint: the AI SDK, and pydantic-ai where there is Python
@@ -176,10 +184,8 @@ test/conformance/langgraph/node_modules/.package-lock.json: test/conformance/lan
 	npm --prefix test/conformance/langgraph ci --no-audit --no-fund
 	@touch $@
 
-test/conformance/langgraph/python/venv/installed: test/conformance/langgraph/python/requirements.txt
-	python3 -m venv test/conformance/langgraph/python/venv
-	test/conformance/langgraph/python/venv/bin/pip install -q --no-deps --require-hashes -r $<
-	@touch $@
+test/conformance/langgraph/python/venv/installed: test/conformance/langgraph/python/requirements.txt | bin/pip/pyvenv.cfg
+	$(MAKE_VENV)
 
 # A Python for the programs of test/readers. Their lock files are of 3.12.
 READERS_PYTHON = $(shell for p in python3 python3.12 python3.13 $(wildcard $(HOME)/.pyenv/versions/3.12*/bin/python3); do \
@@ -208,10 +214,8 @@ test/conformance/agui/node_modules/.package-lock.json: test/conformance/agui/pac
 	npm --prefix test/conformance/agui ci --no-audit --no-fund --ignore-scripts
 	@touch $@
 
-test/conformance/agui/venv/installed: test/conformance/agui/requirements.txt
-	python3 -m venv test/conformance/agui/venv
-	test/conformance/agui/venv/bin/pip install -q --no-deps --require-hashes -r $<
-	@touch $@
+test/conformance/agui/venv/installed: test/conformance/agui/requirements.txt | bin/pip/pyvenv.cfg
+	$(MAKE_VENV)
 
 .PHONY: agui
 agui: test/conformance/agui/node_modules/.package-lock.json ## Install the AG-UI endpoints of the tests of adapter/agui (90 MB); Python's only where there is a Python with venv
