@@ -31,6 +31,9 @@ WITH_BINARY := TRIBUTARY_BINARY=$(CURDIR)/bin/tributary
 # Packages with goroutines of their own. make test-wider runs them once more with the race detector,
 # whose build of the program and slower tests take longer than all other Go tests.
 RACE := ./access/... ./adapter/... ./agent/... ./eval/run ./eventlog/... ./export/live ./gateway ./gateway/agentops ./gateway/authz ./gateway/chatrun ./gateway/cluster ./gateway/limit ./internal/cli ./internal/httpjson ./internal/jsonrpc ./internal/procio ./internal/sse ./internal/wsconn ./policy/egress ./policy/workspace ./session ./trace ./uistream
+# Of these, test-race leaves out the tests that play recordings, and large or many messages that go the way of small ones:
+# they have no goroutine that other tests of their package have not. make test runs them.
+SAME_GOROUTINES := ^TestGolden$$|^TestOutputAlone$$|^TestTheStreamAlone$$|^TestTheModesAgree$$|^TestEveryRecording|^TestUglyTurns$$/^long_line$$|^TestAPromptMentionsNoFileOutsideInAnyField$$|^TestBadServers$$/^a_line_that_never_ends$$|^TestBadServers$$/.*/^a_line_that_never_ends$$
 # Packages whose tests start real agents and servers of others: make test runs them when it has installed these.
 WITH_AGENTS := ./adapter/agui ./adapter/claude ./adapter/codex ./adapter/langgraph ./adapter/uiendpoint ./internal/testkit/realagent ./test/e2e/... ./test/eval
 # The real clients by age, as lib/clients.mjs of test/conformance names them.
@@ -142,7 +145,7 @@ test-go-agents: binary ## The Go tests of the packages that start real agents an
 
 .PHONY: test-race
 test-race: need-cc ## The Go tests of the packages with goroutines, with the race detector, but not with real agents: their side has none of our goroutines
-	CGO_ENABLED=1 $(GO_TEST) -race -short '-gcflags=modernc.org/sqlite/lib=-race=false $(NO_TABLES)' $(RACE) # SQLite itself, which is C made into Go, is not watched: it takes three times as long then
+	CGO_ENABLED=1 $(GO_TEST) -race -short -skip '$(SAME_GOROUTINES)' '-gcflags=modernc.org/sqlite/lib=-race=false $(NO_TABLES)' $(RACE) # SQLite itself, which is C made into Go, is not watched: it takes three times as long then
 
 .PHONY: ops
 ops: need-go ## The alert rules and the dashboard, asked of Prometheus' own promtool
