@@ -33,7 +33,7 @@ WITH_BINARY := TRIBUTARY_BINARY=$(CURDIR)/bin/tributary
 RACE := ./access/... ./adapter/... ./agent/... ./eval/run ./eventlog/... ./export/live ./gateway ./gateway/agentops ./gateway/authz ./gateway/chatrun ./gateway/cluster ./gateway/limit ./internal/cli ./internal/httpjson ./internal/jsonrpc ./internal/procio ./internal/sse ./internal/wsconn ./policy/egress ./policy/workspace ./session ./trace ./uistream
 # Of these, test-race leaves out the tests that play recordings, and large or many messages that go the way of small ones:
 # they have no goroutine that other tests of their package have not. make test runs them.
-SAME_GOROUTINES := ^TestGolden$$|^TestOutputAlone$$|^TestTheStreamAlone$$|^TestTheModesAgree$$|^TestEveryRecording|^TestUglyTurns$$/^long_line$$|^TestAPromptMentionsNoFileOutsideInAnyField$$|^TestBadServers$$/^a_line_that_never_ends$$|^TestBadServers$$/.*/^a_line_that_never_ends$$
+SAME_GOROUTINES := ^TestGolden$$|^TestOutputAlone$$|^TestTheStreamAlone$$|^TestTheModesAgree$$|^TestEveryRecording|^TestUglyTurns$$/^long_line$$|^TestMembersHaveABound$$|^TestAPromptMentionsNoFileOutsideInAnyField$$|^TestBadServers$$/^a_line_that_never_ends$$|^TestBadServers$$/.*/^a_line_that_never_ends$$
 # Packages whose tests start real agents and servers of others: make test runs them when it has installed these.
 WITH_AGENTS := ./adapter/agui ./adapter/claude ./adapter/codex ./adapter/langgraph ./adapter/uiendpoint ./internal/testkit/realagent ./test/e2e/... ./test/eval
 # The real clients by age, as lib/clients.mjs of test/conformance names them.
