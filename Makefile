@@ -17,10 +17,12 @@ CUTS ?= 200
 # Where git cannot or must not be asked, the binary does without its revision. One set of flags for
 # all builds, also of the tests and the linter, so that each package is compiled once; the race
 # detector alone needs cgo, and a build of its own. The compiler, which runs for moments, collects
-# garbage less often: it takes an eighth less processor time, and makes the same files. Tests and
-# servers that run beside it go first.
+# garbage less often: it takes an eighth less processor time, and makes the same files. It writes no
+# tables for debuggers: another eighth less. Stack traces and profiles need none. Tests and servers
+# that run beside it go first.
+NO_TABLES := -dwarf=false
 export CGO_ENABLED ?= 0
-export GOFLAGS := $(GOFLAGS) -trimpath '-toolexec=nice -n 10 env GOGC=400' -buildvcs=$(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
+export GOFLAGS := $(GOFLAGS) -trimpath -gcflags=all=$(NO_TABLES) '-toolexec=nice -n 10 env GOGC=400' -buildvcs=$(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
 
 LINT := $(GO) tool -modfile=tools/go.mod golangci-lint
 # go test, with a line for each package and the number of tests at the end. The linter has the checks of go vet.
@@ -29,6 +31,11 @@ WITH_BINARY := TRIBUTARY_BINARY=$(CURDIR)/bin/tributary
 # Packages with goroutines of their own. make test-wider runs them once more with the race detector,
 # whose build of the program and slower tests take longer than all other Go tests.
 RACE := ./access/... ./adapter/... ./agent/... ./eval/run ./eventlog/... ./export/live ./gateway ./gateway/agentops ./gateway/authz ./gateway/chatrun ./gateway/cluster ./gateway/limit ./internal/cli ./internal/httpjson ./internal/jsonrpc ./internal/procio ./internal/sse ./internal/wsconn ./policy/egress ./policy/workspace ./session ./trace ./uistream
+# Of these, test-race leaves out the tests that play recordings, and large or many messages that go the way of small ones:
+# they have no goroutine that other tests of their package have not. make test runs them.
+SAME_GOROUTINES := ^TestGolden$$|^TestOutputAlone$$|^TestTheStreamAlone$$|^TestTheModesAgree$$|^TestEveryRecording|^TestUglyTurns$$/^long_line$$|^TestMembersHaveABound$$|^TestAPromptMentionsNoFileOutsideInAnyField$$|^TestBadServers$$/^a_line_that_never_ends$$|^TestBadServers$$/.*/^a_line_that_never_ends$$
+# Packages whose tests start real agents and servers of others: make test runs them when it has installed these.
+WITH_AGENTS := ./adapter/agui ./adapter/claude ./adapter/codex ./adapter/langgraph ./adapter/uiendpoint ./internal/testkit/realagent ./test/e2e/... ./test/eval
 # The real clients by age, as lib/clients.mjs of test/conformance names them.
 NEWEST_CLIENT := --client 7.0.173
 OLDER_CLIENTS := --client 5 --client 6 --client 7.0.0
@@ -80,13 +87,15 @@ test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.
 	npm --prefix test/conformance ci --no-audit --no-fund
 	@touch $@
 
-# The stages of a run, in the order in which they begin. Two run at a time; "stage:other" waits for another stage: the Go compiler
-# reads web/dist, which page-check writes, and no two stages install into one folder.
-STAGES := page-check install-clients install-agents:install-clients binary:page-check page-test:install-clients,binary lint:page-check \
-  test-go:install-agents,binary js-lint:page-check,install-clients conformance-newest:install-agents,binary conformance-once:install-clients,binary \
-  js-test:page-check,install-clients cuts:install-clients,binary chat-package:install-clients fmt-check
-# e2e-postgres measures a time, so it does not run beside first-use, which floods the machine.
-WIDER_STAGES := e2e-postgres test-race first-use conformance-claude conformance-selftest conformance-others endurance-quick \
+# The stages of a run, in the order in which they begin. Two run at a time; "+stage" runs beside them, because it mostly waits for
+# the network or for what it has killed; "stage:other" waits for another stage: the Go compiler reads web/dist, which page-check
+# writes, lint does not compile beside binary what both need, and no two stages install into one folder. The longest go first.
+STAGES := page-check +install-clients +install-agents:install-clients binary:page-check page-test:install-clients,binary \
+  test-go:install-clients,binary test-go-agents:install-agents,binary lint:binary conformance-once:install-clients,binary \
+  conformance-newest:install-agents,binary chat-package:install-clients js-lint:page-check,install-clients js-test:page-check,install-clients \
+  cuts:install-clients,binary fmt-check
+# e2e-postgres measures a time, so it does not run beside first-use, which floods the machine. Nor does endurance-quick.
+WIDER_STAGES := +e2e-postgres test-race conformance-selftest first-use:e2e-postgres conformance-others +endurance-quick:first-use conformance-claude \
   conformance-remote conformance-codex outside foreign conformance-postgres workflow agents-strict conformance-agentops agent-acp npm-test
 ALL_STAGES := restarts page-measure mutations endurance fuzz test-agents conformance-postgres-all e2e-postgres-all eval cuts-all readers
 
@@ -126,21 +135,34 @@ quick: need-go ## The Go tests that need no installation and little time
 	$(GO) test -short ./...
 
 .PHONY: test-go
-test-go: binary ## The Go tests
-	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool $(WITH_BINARY) $(GO_TEST) ./test/e2e/... ./eventlog/sqllog ./... # the longest first
+test-go: binary ## The Go tests, without those of test-go-agents
+	promtool=$$(deploy/ops/promtool.sh) && others=$$($(GO) list ./... | grep -vxFf <($(GO) list $(WITH_AGENTS))) && \
+	  PROMTOOL=$$promtool $(WITH_BINARY) $(GO_TEST) ./eventlog/sqllog ./internal/cli ./session $$others # the longest first
+
+.PHONY: test-go-agents
+test-go-agents: binary ## The Go tests of the packages that start real agents and servers of others
+	$(WITH_BINARY) $(GO_TEST) ./test/e2e/... $(WITH_AGENTS)
 
 .PHONY: test-race
 test-race: need-cc ## The Go tests of the packages with goroutines, with the race detector, but not with real agents: their side has none of our goroutines
-	CGO_ENABLED=1 $(GO_TEST) -race -short -gcflags=modernc.org/sqlite/lib=-race=false $(RACE) # SQLite itself, which is C made into Go, is not watched: it takes three times as long then
+	CGO_ENABLED=1 $(GO_TEST) -race -short -skip '$(SAME_GOROUTINES)' '-gcflags=modernc.org/sqlite/lib=-race=false $(NO_TABLES)' $(RACE) # SQLite itself, which is C made into Go, is not watched: it takes three times as long then
 
 .PHONY: ops
 ops: need-go ## The alert rules and the dashboard, asked of Prometheus' own promtool
 	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool $(GO) test -count=1 ./deploy/ops
 
-test/conformance/uiendpoint/venv/installed: test/conformance/uiendpoint/requirements.txt | need-python
-	python3 -m venv test/conformance/uiendpoint/venv
-	test/conformance/uiendpoint/venv/bin/pip install -q --no-deps --require-hashes -r $<
-	@touch $@
+# One pip makes all environments: one in each takes ten seconds of processor time.
+bin/pip/pyvenv.cfg: | need-python
+	python3 -m venv bin/pip
+
+define MAKE_VENV
+python3 -m venv --without-pip $(@D)
+$(@D)/bin/python bin/pip/lib/python3*/site-packages/pip install -q --no-deps --require-hashes -r $<
+@touch $@
+endef
+
+test/conformance/uiendpoint/venv/installed: test/conformance/uiendpoint/requirements.txt | bin/pip/pyvenv.cfg
+	$(MAKE_VENV)
 
 .PHONY: uiendpoint
 uiendpoint: test/conformance/node_modules/.package-lock.json ## Install the endpoints of the tests of adapter/uiendpoint: the AI SDK, and pydantic-ai where there is Python
@@ -165,10 +187,8 @@ test/conformance/langgraph/node_modules/.package-lock.json: test/conformance/lan
 	npm --prefix test/conformance/langgraph ci --no-audit --no-fund
 	@touch $@
 
-test/conformance/langgraph/python/venv/installed: test/conformance/langgraph/python/requirements.txt
-	python3 -m venv test/conformance/langgraph/python/venv
-	test/conformance/langgraph/python/venv/bin/pip install -q --no-deps --require-hashes -r $<
-	@touch $@
+test/conformance/langgraph/python/venv/installed: test/conformance/langgraph/python/requirements.txt | bin/pip/pyvenv.cfg
+	$(MAKE_VENV)
 
 # A Python for the programs of test/readers. Their lock files are of 3.12.
 READERS_PYTHON = $(shell for p in python3 python3.12 python3.13 $(wildcard $(HOME)/.pyenv/versions/3.12*/bin/python3); do \
@@ -197,10 +217,8 @@ test/conformance/agui/node_modules/.package-lock.json: test/conformance/agui/pac
 	npm --prefix test/conformance/agui ci --no-audit --no-fund --ignore-scripts
 	@touch $@
 
-test/conformance/agui/venv/installed: test/conformance/agui/requirements.txt
-	python3 -m venv test/conformance/agui/venv
-	test/conformance/agui/venv/bin/pip install -q --no-deps --require-hashes -r $<
-	@touch $@
+test/conformance/agui/venv/installed: test/conformance/agui/requirements.txt | bin/pip/pyvenv.cfg
+	$(MAKE_VENV)
 
 .PHONY: agui
 agui: test/conformance/agui/node_modules/.package-lock.json ## Install the AG-UI endpoints of the tests of adapter/agui (90 MB); Python's only where there is a Python with venv

@@ -98,12 +98,16 @@ func (p *process) ordinary(ctx context.Context, limit time.Duration, enough func
 }
 
 // However many traces a viewer reads at a time, and however often they come back, the owner's
-// requests are answered in time.
+// requests are answered in time. The traces have 20 MB, and 60 MB with TRIBUTARY_TEST_FULL=1.
 //
 //evidence:for limit-downloads
 func TestAViewerWhoReadsLargeTracesSlowsNobody(t *testing.T) {
 	t.Cleanup(postgres.Stop) // what it still writes would slow the tests behind this one
-	const viewers, turns, within = 300, 3, 8 * time.Second
+	const viewers, within = 300, 8 * time.Second
+	turns := 1
+	if agenttest.Full() {
+		turns = 3
+	}
 	config, env := twoPeople(t, "viewer")
 	p := start(t, t.TempDir(), env, "--config", config)
 	defer p.end()
@@ -143,7 +147,8 @@ func TestAViewerWhoReadsLargeTracesSlowsNobody(t *testing.T) {
 }
 
 // A gateway that may take 1 GB takes one large message after another, and several at a time,
-// and serves everybody else meanwhile.
+// and serves everybody else meanwhile. Twice as many come at a time as it reads, and three times with
+// TRIBUTARY_TEST_FULL=1.
 //
 //evidence:for limit-large-prompts
 func TestLargePromptsLeaveNoMemoryBehind(t *testing.T) {
@@ -152,13 +157,17 @@ func TestLargePromptsLeaveNoMemoryBehind(t *testing.T) {
 	config, env := twoPeople(t, "collaborator")
 	env = append(env, "GOMEMLIMIT=768MiB") // as in a control group of 1 GB
 	large := "hello " + strings.Repeat("x", 31<<20)
+	many := 8
+	if agenttest.Full() {
+		many = 12
+	}
 	for name, c := range map[string]struct {
 		prompts, together int
 		session           func(i int) string
 	}{
-		"each to a new session":   {12, 1, func(i int) string { return fmt.Sprint("new", i) }},
-		"all in one session":      {12, 1, func(int) string { return "one" }},
-		"twelve at the same time": {12, 12, func(i int) string { return fmt.Sprint("beside", i) }},
+		"each to a new session": {many, 1, func(i int) string { return fmt.Sprint("new", i) }},
+		"all in one session":    {many, 1, func(int) string { return "one" }},
+		"many at the same time": {many, many, func(i int) string { return fmt.Sprint("beside", i) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if c.together == 1 && !agenttest.Full() {
