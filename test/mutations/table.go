@@ -33,7 +33,7 @@ const (
 
 // table is the broken promises, in the order of docs/internals/promises.md. Each is an error that
 // somebody could make who changes the line.
-func table() []mutation { return slices.Concat(firstPromises(), guardPromises()) }
+func table() []mutation { return slices.Concat(firstPromises(), guardPromises(), boxPromises()) }
 
 func firstPromises() []mutation {
 	return []mutation{
