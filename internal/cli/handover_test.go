@@ -96,7 +96,7 @@ func TestAStoppedGatewayHandsItsRemoteTurnsOver(t *testing.T) {
 	stream, words := passed.String(), 0
 	for line := range strings.Lines(stream) {
 		_, delta, is := strings.Cut(line, `"delta":"`)
-		for _, word := range strings.Fields(strings.TrimSuffix(strings.TrimSpace(delta), `"}`)) {
+		for word := range strings.FieldsSeq(strings.TrimSuffix(strings.TrimSpace(delta), `"}`)) {
 			if is && word != strconv.Itoa(words) {
 				t.Fatalf("the stream says %s in the place of %d", word, words)
 			}
