@@ -294,13 +294,15 @@ func TestStrictOpensOnlyWhatItNeeds(t *testing.T) {
 // In strict /tmp is the session's own, and what is open below it is in its place. In the other forms it is that of the system.
 func TestStrictHasItsOwnDirectoryForTemporaryFiles(t *testing.T) {
 	t.Parallel()
-	const look, write = `cat "$1/file" || echo closed`, `echo mine >/tmp/box-mine && cat /tmp/box-mine && echo "$TMPDIR"`
+	const look = `cat "$1/file" || echo closed`
 	for who, uid := range users() {
 		outside, err := os.MkdirTemp("/tmp", "box") //nolint:usetesting // it has to be below /tmp
 		if err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = os.RemoveAll(outside) })
+		mine := filepath.Base(outside) + "-mine"
+		t.Cleanup(func() { _, _ = os.RemoveAll(outside), os.Remove("/tmp/"+mine) })
+		write := `echo mine >/tmp/` + mine + ` && cat /tmp/` + mine + ` && echo "$TMPDIR"`
 		socket, err := net.Listen("unix", outside+"/socket")
 		if err != nil {
 			t.Fatal(err)
@@ -350,10 +352,10 @@ func TestStrictHasItsOwnDirectoryForTemporaryFiles(t *testing.T) {
 					if o.Output != row.want || o.Error != "" {
 						t.Errorf("it says %q (%d) %s; want %q", o.Output, o.Status, o.Error, row.want)
 					}
-					if _, err := os.Stat("/tmp/box-mine"); err == nil {
+					if _, err := os.Stat("/tmp/" + mine); err == nil {
 						t.Error("it is that of the system")
 					}
-					if text, _ := os.ReadFile(dir + "/box-mine"); row.script == write && kept != (string(text) == "mine\n") {
+					if text, _ := os.ReadFile(dir + "/" + mine); row.script == write && kept != (string(text) == "mine\n") {
 						t.Errorf("the directory has %q", text)
 					}
 				})
