@@ -34,8 +34,6 @@ RACE := ./access/... ./adapter/... ./agent/... ./eval/run ./eventlog/... ./expor
 # Of these, test-race leaves out the tests that play recordings, and large or many messages that go the way of small ones:
 # they have no goroutine that other tests of their package have not. make test runs them.
 SAME_GOROUTINES := ^TestGolden$$|^TestOutputAlone$$|^TestTheStreamAlone$$|^TestTheModesAgree$$|^TestEveryRecording|^TestUglyTurns$$/^long_line$$|^TestMembersHaveABound$$|^TestAPromptMentionsNoFileOutsideInAnyField$$|^TestBadServers$$/^a_line_that_never_ends$$|^TestBadServers$$/.*/^a_line_that_never_ends$$
-# Packages whose tests start real agents and servers of others: make test runs them when it has installed these.
-WITH_AGENTS := ./adapter/agui ./adapter/claude ./adapter/codex ./adapter/langgraph ./adapter/uiendpoint ./internal/testkit/realagent ./test/e2e/... ./test/eval
 # The real clients by age, as lib/clients.mjs of test/conformance names them.
 NEWEST_CLIENT := --client 7.0.173
 OLDER_CLIENTS := --client 5 --client 6 --client 7.0.0
@@ -87,15 +85,13 @@ test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.
 	npm --prefix test/conformance ci --no-audit --no-fund
 	@touch $@
 
-# The stages of a run, in the order in which they begin. Two run at a time; "+stage" runs beside them, because it mostly waits for
-# the network or for what it has killed; "stage:other" waits for another stage: the Go compiler reads web/dist, which page-check
-# writes, lint does not compile beside binary what both need, and no two stages install into one folder. The longest go first.
-STAGES := page-check +install-clients +install-agents:install-clients binary:page-check page-test:install-clients,binary \
-  test-go:install-clients,binary test-go-agents:install-agents,binary lint:binary conformance-once:install-clients,binary \
-  conformance-newest:install-agents,binary chat-package:install-clients js-lint:page-check,install-clients js-test:page-check,install-clients \
-  cuts:install-clients,binary fmt-check
-# e2e-postgres measures a time, so it does not run beside first-use, which floods the machine. Nor does endurance-quick.
-WIDER_STAGES := +e2e-postgres test-race conformance-selftest first-use:e2e-postgres conformance-others +endurance-quick:first-use conformance-claude \
+# The stages of a run, in the order in which they begin. Two run at a time; "stage:other" waits for another stage: the Go compiler
+# reads web/dist, which page-check writes, and no two stages install into one folder.
+STAGES := page-check install-clients install-agents:install-clients binary:page-check page-test:install-clients,binary lint:page-check \
+  test-go:install-agents,binary js-lint:page-check,install-clients conformance-newest:install-agents,binary conformance-once:install-clients,binary \
+  js-test:page-check,install-clients cuts:install-clients,binary chat-package:install-clients fmt-check
+# e2e-postgres measures a time, so it does not run beside first-use, which floods the machine.
+WIDER_STAGES := e2e-postgres test-race first-use conformance-claude conformance-selftest conformance-others endurance-quick \
   conformance-remote conformance-codex outside foreign conformance-postgres workflow agents-strict conformance-agentops agent-acp npm-test
 ALL_STAGES := restarts page-measure mutations endurance fuzz test-agents conformance-postgres-all e2e-postgres-all eval cuts-all readers
 
@@ -135,13 +131,8 @@ quick: need-go ## The Go tests that need no installation and little time
 	$(GO) test -short ./...
 
 .PHONY: test-go
-test-go: binary ## The Go tests, without those of test-go-agents
-	promtool=$$(deploy/ops/promtool.sh) && others=$$($(GO) list ./... | grep -vxFf <($(GO) list $(WITH_AGENTS))) && \
-	  PROMTOOL=$$promtool $(WITH_BINARY) $(GO_TEST) ./eventlog/sqllog ./internal/cli ./session $$others # the longest first
-
-.PHONY: test-go-agents
-test-go-agents: binary ## The Go tests of the packages that start real agents and servers of others
-	$(WITH_BINARY) $(GO_TEST) ./test/e2e/... $(WITH_AGENTS)
+test-go: binary ## The Go tests
+	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool $(WITH_BINARY) $(GO_TEST) ./test/e2e/... ./eventlog/sqllog ./... # the longest first
 
 .PHONY: test-race
 test-race: need-cc ## The Go tests of the packages with goroutines, with the race detector, but not with real agents: their side has none of our goroutines

@@ -1,12 +1,11 @@
 // Command stages runs the stages of a test run, which are targets of the Makefile, and prints how
 // long each took and what its tests counted:
 //
-//	go run ./test/stages +install binary test-go:install,binary page-check
+//	go run ./test/stages install binary test-go:install,binary page-check
 //
-// Two stages run at a time, in the order of the arguments. A stage +NAME, which waits more than it
-// computes, runs beside these two. A stage NAME:OTHER,... waits until each OTHER has passed;
-// meanwhile those after it go first. A stage that fails stops no other stage, except those that
-// wait for it.
+// Two stages run at a time, in the order of the arguments. A stage NAME:OTHER,... waits until each
+// OTHER has passed; meanwhile those after it go first. A stage that fails stops no other stage,
+// except those that wait for it.
 //
 // What a stage prints goes to bin/stages/NAME.log, and the end of that to the terminal if the
 // stage fails.
@@ -58,7 +57,6 @@ func again(stages ...string) string {
 // stage is a target of the Makefile, and how it went.
 type stage struct {
 	name      string
-	beside    bool     // it runs beside the others, however many these are
 	after     []*stage // those that it waits for
 	ended     bool
 	began     time.Duration // since the beginning of the run
@@ -90,12 +88,12 @@ func run(ctx context.Context, args []string) error {
 	began := time.Now()
 	say := printer(began)
 	ended := make(chan *stage)
-	var running []*stage
-	for waiting := slices.Clone(all); len(waiting) > 0 || len(running) > 0; {
-		if next := slices.IndexFunc(waiting, func(s *stage) bool { return s.mayBegin(running) }); next >= 0 {
+	running := 0
+	for waiting := slices.Clone(all); len(waiting) > 0 || running > 0; {
+		if next := slices.IndexFunc(waiting, (*stage).isReady); next >= 0 && running < atOnce {
 			s := waiting[next]
 			waiting = slices.Delete(waiting, next, next+1)
-			running = append(running, s)
+			running++
 			s.began = time.Since(began)
 			go func() {
 				s.run(ctx, say)
@@ -105,7 +103,7 @@ func run(ctx context.Context, args []string) error {
 		}
 		s := <-ended
 		s.ended = true
-		running = slices.DeleteFunc(running, func(other *stage) bool { return other == s })
+		running--
 	}
 	return report(all, time.Since(began))
 }
@@ -115,11 +113,10 @@ func parse(args []string) (all []*stage, err error) {
 	named := map[string]*stage{}
 	for _, arg := range args {
 		name, after, waits := strings.Cut(arg, ":")
-		name, beside := strings.CutPrefix(name, "+")
 		if named[name] != nil {
 			return nil, fmt.Errorf("the stage %s stands there twice: name each stage once", name)
 		}
-		s := &stage{name: name, beside: beside}
+		s := &stage{name: name}
 		for other := range strings.SplitSeq(after, ",") {
 			switch {
 			case !waits:
@@ -135,15 +132,9 @@ func parse(args []string) (all []*stage, err error) {
 	return all, nil
 }
 
-// mayBegin reports whether all that the stage waits for has ended, and fewer run than may run at a time.
-func (s *stage) mayBegin(running []*stage) bool {
-	counted := 0
-	for _, other := range running {
-		if !other.beside {
-			counted++
-		}
-	}
-	return (s.beside || counted < atOnce) && !slices.ContainsFunc(s.after, func(other *stage) bool { return !other.ended })
+// isReady reports whether all that the stage waits for has ended.
+func (s *stage) isReady() bool {
+	return !slices.ContainsFunc(s.after, func(other *stage) bool { return !other.ended })
 }
 
 // printer prints lines with the seconds since the beginning, one at a time.
