@@ -185,7 +185,8 @@ describe('a JSON Web Token', () => {
     await page.getByText('I am the demo agent').waitFor();
     await field(page).fill('tool');
     await page.context().clearCookies();
-    await field(page).dispatchEvent('keydown', { key: 'Enter' }); // a request of the page may have asked for the sign-in already
+    // Another request of the page may have asked for the sign-in already, in front of the field.
+    await page.locator('textarea[aria-label="Your message"]').dispatchEvent('keydown', { key: 'Enter' });
     await asks(page).waitFor();
     await give(page, tokenFor('finn'));
     await page.locator('.account').getByText('finn').waitFor();
