@@ -86,9 +86,10 @@ test/conformance/node_modules/.package-lock.json: test/conformance/package-lock.
 	@touch $@
 
 # The stages of a run, in the order in which they begin. Two run at a time; "stage:other" waits for another stage: the Go compiler
-# reads web/dist, which page-check writes, and no two stages install into one folder.
+# reads web/dist, which page-check writes, and no two stages install into one folder. page-test and test-go use all of the
+# machine, and some of their tests bound a time, so they do not run side by side.
 STAGES := page-check install-clients install-agents:install-clients binary:page-check page-test:install-clients,binary lint:page-check \
-  test-go:install-agents,binary js-lint:page-check,install-clients conformance-newest:install-agents,binary conformance-once:install-clients,binary \
+  test-go:install-agents,page-test js-lint:page-check,install-clients conformance-newest:install-agents,binary conformance-once:install-clients,binary \
   js-test:page-check,install-clients cuts:install-clients,binary chat-package:install-clients fmt-check
 # e2e-postgres measures a time, so it does not run beside first-use, which floods the machine.
 WIDER_STAGES := e2e-postgres test-race first-use conformance-claude conformance-selftest conformance-others endurance-quick \

@@ -18,7 +18,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/stdlib"
-	_ "modernc.org/sqlite" // the driver
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/internal/migration"
@@ -32,6 +33,7 @@ const (
 	file = "access.db"
 	// openWithin bounds the first answer of a server.
 	openWithin  = 10 * time.Second
+	busyPause   = 10 * time.Millisecond
 	connections = 4
 )
 
@@ -52,8 +54,13 @@ func Open(ctx context.Context, dir, postgres string, logger *slog.Logger) (_ *St
 	ctx, cancel := context.WithTimeout(ctx, openWithin)
 	defer cancel()
 	made, err := tables(postgres != "")
-	if err == nil {
+	for err == nil {
 		err = made.Up(ctx, s.db, logger)
+		if f, is := errors.AsType[*sqlite.Error](err); !is || f.Code()&0xff != sqlite3.SQLITE_BUSY || ctx.Err() != nil {
+			break
+		}
+		err = nil // another process begins to use the file: SQLite waits for all but the change to a write-ahead log
+		time.Sleep(busyPause)
 	}
 	if err != nil {
 		_ = s.db.Close() // the other error says more
