@@ -100,10 +100,6 @@ func guardPromises() []mutation {
 			text: "case created, mode ==", other: "case mode ==", tests: "ACreatedToken", packages: []string{"./internal/cli"},
 		},
 		{
-			name: "an agent is offered to the holder of a created token unnamed", promise: boxed, file: "internal/cli/people.go",
-			text: "s.offer(false)", other: "s.offer(true)", tests: "WithACreatedToken", packages: []string{"./internal/cli"},
-		},
-		{
 			name: "config check is silent of an agent that runs as the gateway's user", promise: oneAnswer, file: "internal/cli/apart.go",
 			text: "|| s.people != severalPeople {", other: "|| s.people != severalPeople || len(s.Auth.Approver) > 1 {", tests: "TestAGatewayWarns", packages: []string{"./internal/cli"},
 		},
