@@ -45,8 +45,8 @@ func (u *unread) remove(bytes int) {
 func (u *unread) full() bool { return u.answers >= mostUnread || u.bytes >= mostUnreadBytes }
 
 // Room waits until another message of the agent can be taken: an agent that does not read what it
-// has asked for has to wait. If it reads nothing for Options.UnreadTime, the error is ErrUnread. Whoever reads
-// the messages of an agent calls Room before each, except within a call of Options.Send.
+// has asked for has to wait. If it reads nothing for Options.UnreadTime, the error is ErrUnread. A reader of
+// the messages of an agent calls Room before each of them, but not from within Options.Send.
 func (s *Session) Room(ctx context.Context) error {
 	for {
 		s.mu.Lock()

@@ -41,7 +41,7 @@ func (a answering) Decode(m agent.Message, _ agent.Turns) ([]agent.Effect, error
 }
 
 // An agent that goes on to ask and reads no answer has to wait: by the number of the answers, by
-// their size, and while they are made. It goes on when it reads, and is told of after 30 s.
+// their size, and while they are made. Its messages are taken again when it reads. After 30 s without that, Room fails.
 //
 //evidence:for limit-unread
 func TestAnAgentThatReadsNoAnswersHasToWait(t *testing.T) {

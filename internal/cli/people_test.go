@@ -60,8 +60,8 @@ func (g gatewayOfOne) creates(t *testing.T, args ...string) result {
 	return command(t, "", append([]string{"token", "create", "ci", "--data", g.data}, args...)...)
 }
 
-// A created token makes several people of one from the next start on: the boxes, the agents that are
-// offered, the warnings and the admin token are theirs, and the commands beside the gateway say so.
+// With a created token the next start counts several people: for the boxes, the agents that are
+// offered, the warnings and the admin token. The commands beside the gateway say the same.
 func TestACreatedTokenMakesSeveralPeople(t *testing.T) {
 	t.Parallel()
 	if err := box.Available(box.Strict); err != nil {

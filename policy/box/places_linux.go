@@ -11,9 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Places finds closed files and directories again that are no longer at their paths, because a process has given a directory
-// above them another name, or has put another link in the place of one that led there. The zero Places is good, and safe for
-// concurrent use.
+// Places finds closed files and directories that are no longer at their paths. A process may have given a directory above them
+// another name, or may have replaced a link to them. The zero Places is good, and safe for concurrent use.
 type Places struct {
 	mu  sync.Mutex
 	all map[string][]place // by path

@@ -17,8 +17,8 @@ func DatabaseVariables(db string) []string {
 	return []string{"PGPASSWORD", "PGSSLPASSWORD"}
 }
 
-// DatabaseFiles are the files from which the driver of PostgreSQL takes the password and the key of the client's certificate, and
-// the directory of the server's sockets: by one of those a server lets every process of the gateway's user in.
+// DatabaseFiles are the files from which the driver of PostgreSQL takes the password and the key of the client's certificate.
+// The directory of the server's sockets is among them: by a socket a server may let every process of the gateway's user in.
 func DatabaseFiles(db string) []string {
 	at, err := url.Parse(db)
 	if db == "" || err != nil {
