@@ -313,14 +313,11 @@ func TestATurnThatWaitsForItsUserSurvivesARestart(t *testing.T) {
 	t.Parallel()
 	f := newFake(t)
 	first := newConversation(t, f.url(), uiendpoint.Settings{})
-	asked := make(chan struct{})
 	first.host.OnPermit = func(ctx context.Context, _ trace.PermissionRequest) trace.PermissionResponse {
-		close(asked)
 		<-ctx.Done()
 		return trace.PermissionResponse{}
 	}
 	old := playUntilDetach(t, first, "permit", func(e trace.Event) bool { return e.Payload.Kind() == trace.KindPause })
-	<-asked
 	second := newConversation(t, f.url(), uiendpoint.Settings{})
 	second.host.OnPermit = func(context.Context, trace.PermissionRequest) trace.PermissionResponse {
 		return trace.PermissionResponse{Outcome: trace.Selected, ChosenOption: "allow"}
