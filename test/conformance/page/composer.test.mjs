@@ -5,7 +5,7 @@ import fs from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { after, test } from 'node:test';
-import { accessible, open, still, until, useChromium, useGateway, withoutSockets } from './lib/page.mjs';
+import { accessible, open, still, stored, until, useChromium, useGateway, withoutSockets } from './lib/page.mjs';
 import { overWire } from './lib/wire.mjs';
 import { fits, VIEWS } from './lib/views.mjs';
 
@@ -93,6 +93,7 @@ test('the draft of a new chat survives a reload, and is gone once it is sent', a
   await field(page).fill('hello');
   await choose(page, note());
   await attached(page).getByText('notes.txt').waitFor();
+  await stored(page);
   await page.reload();
   await until('the text is there', async () => (await value(page)) === 'hello');
   await attached(page).getByText('notes.txt').waitFor();
@@ -342,6 +343,7 @@ test('200 files at once get a sentence, and the draft stays', async () => {
       50,
     );
   }
+  await stored(page);
   await page.reload();
   await until('the files are there', async () => (await attached(page).getByRole('listitem').count()) === 50);
   assert.equal(await value(page), 'a draft');
@@ -423,6 +425,7 @@ test('a prompt on its way when the page is loaded again is a draft again, with i
     await page.say('half way');
     await asked;
     assert.equal(await value(page), '');
+    await stored(page);
     await page.reload();
     await page.unroute('**/api/chat?*');
     await until('the prompt is a draft', async () => (await value(page)) === 'half way');

@@ -5,7 +5,7 @@ import { http, start } from '../lib/server.mjs';
 import { BINARY, until } from '../lib/site.mjs';
 import { begun, read, shot } from './lib/clock.mjs';
 import { atProvider, provider } from './lib/openid.mjs';
-import { accessible, open, useChromium } from './lib/page.mjs';
+import { accessible, open, stored, useChromium } from './lib/page.mjs';
 import { overWire } from './lib/wire.mjs';
 
 useChromium();
@@ -88,6 +88,7 @@ test('the way to the provider leads back to the draft of a chat that has no sess
   await field(page).fill('the draft of a new chat');
   await page.locator('input[type=file]').setInputFiles([note]);
   await page.getByRole('list', { name: 'Goes with this message' }).getByText('notes.txt').waitFor();
+  await stored(page);
   await page.reload();
   const ended = () => page.getByRole('dialog', { name: /^Sign in/ }).count();
   await until(

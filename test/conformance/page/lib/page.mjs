@@ -216,6 +216,25 @@ export const still = page =>
       }),
   );
 
+/** Waits until the browser has stored the files that are attached: a page writes them while it shows them. */
+export const stored = page =>
+  page.evaluate(
+    () =>
+      new Promise((done, failed) => {
+        const request = indexedDB.open('tributary', 1);
+        request.onerror = failed;
+        request.onsuccess = () => {
+          const db = request.result,
+            read = db.transaction('attachments').objectStore('attachments').count(); // behind what is being written
+          read.onerror = failed;
+          read.onsuccess = () => {
+            db.close();
+            done();
+          };
+        };
+      }),
+  );
+
 /** For open's prepare: a page whose prompts and streams are requests, which a test can hold, change and fail. */
 export const withoutSockets = page =>
   page.addInitScript(() => {
