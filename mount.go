@@ -12,8 +12,8 @@ import (
 	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/eventlog/sqllog"
 	"github.com/tributary-dev/tributary/gateway"
-	"github.com/tributary-dev/tributary/gateway/agentops"
 	"github.com/tributary-dev/tributary/gateway/limit"
+	"github.com/tributary-dev/tributary/internal/inflight"
 	"github.com/tributary-dev/tributary/internal/procio"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/session/agentset"
@@ -57,7 +57,7 @@ type Gateway struct {
 
 	log     *eventlog.Log
 	streams *uistream.Streams
-	sockets agentops.Sockets
+	sockets inflight.Count
 }
 
 // New opens the log and the sessions. The caller calls Close.

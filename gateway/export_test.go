@@ -1,13 +1,13 @@
 package gateway
 
 import (
-	"github.com/tributary-dev/tributary/gateway/agentops"
 	"github.com/tributary-dev/tributary/gateway/limit"
+	"github.com/tributary-dev/tributary/internal/inflight"
 )
 
 // Patterns are those of all routes for principals.
 func Patterns() (all []string) {
-	g := &gateway{Options: Options{Sockets: &agentops.Sockets{}}, limiter: limit.New(limit.Options{})}
+	g := &gateway{Options: Options{Sockets: &inflight.Count{}}, limiter: limit.New(limit.Options{})}
 	g.routes(func(pattern string, _ handler) { all = append(all, pattern) })
 	return all
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/tributary-dev/tributary/gateway/cluster"
 	"github.com/tributary-dev/tributary/gateway/limit"
 	"github.com/tributary-dev/tributary/gateway/metrics"
+	"github.com/tributary-dev/tributary/internal/inflight"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
 )
@@ -64,7 +65,7 @@ type Options struct {
 	Cluster *cluster.Node
 	// Sockets are the open WebSockets, so that the caller can wait for their end. If
 	// nil, the gateway keeps its own.
-	Sockets *agentops.Sockets
+	Sockets *inflight.Count
 	// Runners admits runners that drive sessions; nil: none.
 	Runners agentops.Runners
 	// Page serves the web page at /; nil: none.
@@ -104,7 +105,7 @@ func New(o Options) http.Handler {
 		o.Meter = metrics.New()
 	}
 	if o.Sockets == nil {
-		o.Sockets = &agentops.Sockets{}
+		o.Sockets = &inflight.Count{}
 	}
 	if len(o.Permits) == 0 {
 		o.Permits = []access.Who{{Role: access.Admin}}

@@ -20,7 +20,8 @@ import (
 func (g *gateway) toOwner(pattern string, h handler) handler {
 	once := slices.Contains(actsOnce(), pattern)
 	return func(w http.ResponseWriter, r *http.Request) error {
-		passed := &passedStream{session: r.PathValue("id")}
+		passed := &passedStream{node: g.Cluster, session: r.PathValue("id")}
+		defer passed.left()
 		done, err := g.Cluster.Forward(w, r, passed.session, passed.passing(r, once))
 		switch {
 		case passed.cut:
@@ -46,7 +47,8 @@ func (g *gateway) chatToOwner(r *http.Request, req chatbody.Request) (*stream, e
 		cluster.WithKey(r) // this gateway may have to answer in the end
 		to := r.Clone(r.Context())
 		to.Method, to.URL.Path, to.URL.RawPath = http.MethodPost, "/api/chat", ""
-		passed := &passedStream{session: req.ID}
+		passed := &passedStream{node: g.Cluster, session: req.ID}
+		defer passed.left()
 		done, err := passage.Send(w, to, passed.passing(r, true), sent)
 		switch {
 		case passed.cut:

@@ -20,12 +20,21 @@ import (
 // not known, so that another gateway can go on behind the last one.
 type passedStream struct {
 	io.ReadCloser
+	node    *cluster.Node
 	gateway string // that writes it
 	session string
 	held    []byte // frames whose place is not known yet
 	ready   []byte // for the client
 	at      *uistream.Position
 	cut     bool // the stream has no end
+	done    func()
+}
+
+// left follows when the client has all that it gets.
+func (s *passedStream) left() {
+	if s.done != nil {
+		s.done()
+	}
 }
 
 // passing has a request passed on, and watches the stream that answers it, if one does.
@@ -41,6 +50,9 @@ func (s *passedStream) passing(r *http.Request, once bool) cluster.Passing {
 		if answer.Header.Get(cluster.PositionHeader) != "" {
 			answer.Header.Del(cluster.PositionHeader)
 			s.ReadCloser, s.gateway, answer.Body = answer.Body, gateway, s
+			stopping, done := s.node.PassesStream()
+			stop := context.AfterFunc(stopping, func() { _ = s.ReadCloser.Close() })
+			s.done = func() { stop(); done() }
 		}
 	}}
 }
@@ -116,11 +128,16 @@ const (
 )
 
 // continueStream goes on with a stream that was cut because its gateway has died: at the next owner of the session, or here. If
-// nobody goes on, the stream ends with a sentence. One that a gateway which is alive has cut is cut.
+// nobody goes on, or this gateway stops, the stream ends with a sentence. One that a gateway which is alive has cut is cut.
 func (g *gateway) continueStream(w http.ResponseWriter, r *http.Request, s *passedStream) error {
 	same := &sameResponse{ResponseWriter: w}
 	began, wait := time.Now(), lookFirst
 	for {
+		select {
+		case <-g.Cluster.Stopping():
+			return g.failStream(same, r, uistream.Stopping)
+		default:
+		}
 		left, err := g.Cluster.Left(r.Context(), s.session, s.gateway)
 		if err == nil && left {
 			err = g.readOnAt(same, r, s)
@@ -136,12 +153,13 @@ func (g *gateway) continueStream(w http.ResponseWriter, r *http.Request, s *pass
 			panic(http.ErrAbortHandler)
 		case time.Since(began) > goOnWithin:
 			g.Cluster.Cut(false)
-			return g.loseStream(same, r)
+			return g.failStream(same, r, "The gateway of this session has ended: reload the page in a moment.")
 		}
 		same.reset()
 		select {
 		case <-time.After(wait):
 		case <-r.Context().Done():
+		case <-g.Cluster.Stopping():
 		}
 		wait = min(2*wait, lookLast)
 	}
@@ -160,15 +178,15 @@ func (g *gateway) readOnAt(w http.ResponseWriter, r *http.Request, s *passedStre
 	return g.toOwner("", g.member(access.Viewer, g.served(g.resume), noStream))(w, to)
 }
 
-// loseStream ends a stream that nobody goes on with.
-func (g *gateway) loseStream(w http.ResponseWriter, r *http.Request) error {
+// failStream ends a stream that nobody goes on with.
+func (g *gateway) failStream(w http.ResponseWriter, r *http.Request, sentence string) error {
 	opts, err := g.streamOptions(r)
 	if err != nil {
 		return err
 	}
 	writer := uistream.NewWriter(w, g.Streams.Framing().For(opts.Options), g.Timing)
 	defer writer.Close()
-	return writer.Fail("The gateway of this session has ended: reload the page in a moment.") //nolint:wrapcheck // it says that the client has gone
+	return writer.Fail(sentence) //nolint:wrapcheck // it says that the client has gone
 }
 
 // sameResponse is the rest of a stream, in a response that has begun. It leaves out an answer that is no stream.

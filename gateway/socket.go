@@ -39,7 +39,8 @@ func (g *gateway) socket(w http.ResponseWriter, r *http.Request) error {
 	if opts.Legacy {
 		return refusal.Malformed("A WebSocket has the format uistream only: leave `format` out.")
 	}
-	defer g.Sockets.Enter()()
+	g.Sockets.Begin()
+	defer g.Sockets.End()
 	conn, err := wsconn.Accept(w, r, wsconn.Config{ //nolint:contextcheck // Serve ends the connection
 		Subprotocols: []string{chatsocket.Subprotocol}, MaxFrame: chatbody.MaxBytes + 1<<10, PieceTime: g.Read, MinRate: 1 << 10,
 		WriteTime: g.Timing.Write, PingEvery: cmp.Or(g.Timing.Keepalive, 15*time.Second), PongTime: g.Timing.Write,

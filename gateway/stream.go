@@ -90,7 +90,8 @@ func (g *gateway) serve(w http.ResponseWriter, r *http.Request, s *stream) {
 		defer goodbye()
 	}
 	pointToTools(w, s.turn.Session)
-	leave, back := g.Hub.Attach(s.turn.Session, s.turn.ID), g.Hub.FollowQueued(s.turn.Session, caller(r))
+	lost := g.Cluster.PasserEnded(r)
+	leave, back := g.Hub.Attach(s.turn.Session, s.turn.ID, lost), g.Hub.FollowQueued(s.turn.Session, caller(r), lost)
 	cut := true // by a panic, for example
 	defer func() {
 		leave(cut)

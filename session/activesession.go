@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/agent"
+	"github.com/tributary-dev/tributary/internal/inflight"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/session/lockorder"
 	"github.com/tributary-dev/tributary/session/thread"
@@ -39,7 +40,7 @@ type activeSession struct {
 	newestSeq uint64 // see newest
 	seqKnown  bool
 	folded    uint64                // see position
-	writes    uses                  // of the log
+	writes    inflight.Count        // of the log
 	turns     map[string]*turn      // all that are not closed
 	running   *turn                 // has the agent; nil once released
 	queue     []*turn               // have not begun, in order
@@ -58,7 +59,7 @@ type activeSession struct {
 	rewindWarning string // why the agent cannot forget removed messages; for the next turn
 	closing       *time.Timer
 
-	readers uses // of the log of a turn
+	readers inflight.Count // of the log of a turn
 
 	life context.Context //nolint:containedctx // ends when the session is deleted or evicted
 	end  context.CancelFunc

@@ -64,7 +64,7 @@ func chaos(t *testing.T, dice *rand.Rand) {
 			}
 		case 5:
 			if len(turns) > 0 {
-				leaves = append(leaves, b.Attach("s", turns[dice.IntN(len(turns))].ID))
+				leaves = append(leaves, b.Attach("s", turns[dice.IntN(len(turns))].ID, nil))
 			}
 		case 6:
 			if len(leaves) > 0 {

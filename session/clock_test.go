@@ -43,7 +43,7 @@ func jumps(t *testing.T, by time.Duration) {
 	var turns, ids []string
 	for i := range 6 {
 		turn := b.say(fmt.Sprint("u", i), []string{"slow", "tool", "hello"}[i%3])
-		leave := b.Attach("s", turn.ID)
+		leave := b.Attach("s", turn.ID, nil)
 		time.Sleep(300 * time.Millisecond)
 		clock.jump(by)
 		records := b.wait(turn)
@@ -82,7 +82,7 @@ func jumps(t *testing.T, by time.Duration) {
 	}
 	// A turn that nobody follows any more ends within its grace.
 	turn := b.say("left", "slow")
-	b.Attach("s", turn.ID)(true)
+	b.Attach("s", turn.ID, nil)(true)
 	clock.jump(by)
 	began := time.Now()
 	if s := stopOf(t, b.wait(turn)); s.Reason != "disconnected" || time.Since(began) > 15*time.Second {

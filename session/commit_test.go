@@ -124,7 +124,7 @@ func TestAStreamThatIsCutAsItsTurnEndsIsOnRecord(t *testing.T) {
 		b := benchOn(t, eventlog.New(store), nil)
 		defer b.close()
 		turn := b.say("u1", "slow")
-		leave := b.Attach("s", turn.ID)
+		leave := b.Attach("s", turn.ID, nil)
 		store.made = func() { leave(true) }
 		b.wait(turn)
 		time.Sleep(time.Hour)

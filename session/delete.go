@@ -37,10 +37,7 @@ func (l *activeSession) setDeleted(deleted bool) {
 
 // remove removes what is stored of a session, and says what is kept.
 func (l *activeSession) remove(ctx context.Context) (kept string, err error) {
-	l.mu.Lock()
-	written := l.writes.over()
-	l.mu.Unlock()
-	<-written                                           // a document that is under way; none follows after deleted was set
+	<-l.writes.Over()                                   // a document that is under way; none follows after deleted was set
 	if err := l.hub.Log.Delete(ctx, l.id); err != nil { // first: a refused deletion removes nothing
 		return "", fmt.Errorf("delete session %q: %w", l.id, err)
 	}

@@ -13,11 +13,8 @@ import (
 // awaitReaders lets those who read the log of a turn have its end, if they are
 // quick, before the log goes.
 func (l *activeSession) awaitReaders(ctx context.Context) {
-	l.mu.Lock()
-	unread := l.readers.over()
-	l.mu.Unlock()
 	select {
-	case <-unread:
+	case <-l.readers.Over():
 	case <-time.After(time.Second):
 	case <-ctx.Done():
 	}

@@ -185,7 +185,7 @@ func TestReadersOfAHeldPromptLeave(t *testing.T) {
 		first := b.say("u1", "slow")
 		synctest.Wait()
 		second := b.say("u2", "two")
-		leave := b.Attach("s", second.ID)
+		leave := b.Attach("s", second.ID, nil)
 		reader := b.Read(second)
 		defer reader.Close()
 		b.stopHolding(first)
@@ -222,7 +222,7 @@ func TestWhatDoesNotHoldTheQueue(t *testing.T) {
 		},
 		"the end": func(b *bench, first, _ session.Turn) error { b.wait(first); return nil },
 		"nobody reads it": func(b *bench, first, _ session.Turn) error {
-			b.Attach("s", first.ID)(true)
+			b.Attach("s", first.ID, nil)(true)
 			return nil
 		},
 		"a stop of another prompt that waits": func(b *bench, first, second session.Turn) error {

@@ -102,7 +102,7 @@ func (l *activeSession) goesOn(known, now standing) bool {
 // the log again when it is needed. It reports false if memory has changed meanwhile.
 func (l *activeSession) reread(known, now standing, info Info) bool {
 	l.mu.Lock()
-	inUse := len(l.turns) > 0 || l.running != nil || l.writes.n > 0
+	inUse := len(l.turns) > 0 || l.running != nil || !l.writes.None()
 	switch {
 	case l.standing.reads != known.reads:
 		l.mu.Unlock()
@@ -111,7 +111,7 @@ func (l *activeSession) reread(known, now standing, info Info) bool {
 		l.mu.Unlock()
 		return true
 	case inUse:
-		written := l.writes.over()
+		written := l.writes.Over()
 		l.mu.Unlock()
 		<-written
 		return false

@@ -74,7 +74,7 @@ func TestAPausedTurnNeedsNoFollower(t *testing.T) {
 				b := newBench(t, func(o *session.Options) { o.OnDisconnect = mode })
 				defer b.close()
 				turn := b.say("u1", "approve")
-				leave := b.Attach("s", turn.ID)
+				leave := b.Attach("s", turn.ID, nil)
 				time.Sleep(5 * time.Second)
 				leave(cut)
 				time.Sleep(20 * time.Hour)

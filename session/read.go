@@ -124,11 +124,9 @@ func (h *Hub) Read(t Turn) *Reader {
 	if layout, ok := l.thread.Layout(t.ID); ok && !open.agentInitiated {
 		r.after = max(r.after, layout.Prompted)
 	}
-	l.readers.begin()
+	l.readers.Begin()
 	r.ended, r.close = open.ended, func() {
-		l.mu.Lock()
-		l.readers.end()
-		l.mu.Unlock()
+		l.readers.End()
 		release()
 	}
 	return r

@@ -15,7 +15,7 @@ import (
 
 // A turn that something other than its agent ended says what ended it.
 func TestATurnThatIsEndedSaysWhy(t *testing.T) {
-	leave := func(b *bench, turn session.Turn) { b.Attach("s", turn.ID)(true) }
+	leave := func(b *bench, turn session.Turn) { b.Attach("s", turn.ID, nil)(true) }
 	for _, c := range []struct {
 		reason, want string
 		busy         session.Busy

@@ -23,7 +23,7 @@ func TestSessionsThatRestAreLetGoOf(t *testing.T) {
 		defer b.close()
 		first := b.say("u1", "hello")
 		b.wait(first)
-		leave := b.Attach("s", first.ID)
+		leave := b.Attach("s", first.ID, nil)
 		for i := range 200 {
 			if _, err := b.Ensure(t.Context(), session.Spec{ID: fmt.Sprint("r", i)}); err != nil {
 				t.Fatal(err)

@@ -16,12 +16,12 @@ func (b *bench) asks(id, words, by string) (turn session.Turn, leave func(cut bo
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	return turn, b.Attach("s", turn.ID)
+	return turn, b.Attach("s", turn.ID, nil)
 }
 
 // resumes does what a reloaded page does: it follows the running turn.
 func (b *bench) resumes(turn session.Turn, by string) (leave func(cut bool)) {
-	attached, back := b.Attach("s", turn.ID), b.FollowQueued("s", by)
+	attached, back := b.Attach("s", turn.ID, nil), b.FollowQueued("s", by, nil)
 	return func(cut bool) { attached(cut); back(cut) }
 }
 

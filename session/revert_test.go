@@ -155,7 +155,7 @@ func TestARevertedTurnIsNotResumed(t *testing.T) {
 				b := benchOn(t, log, served(notebook{}))
 				b.run("u1", "one")
 				turn := b.say("u2", words)
-				leave := b.Attach("s", turn.ID)
+				leave := b.Attach("s", turn.ID, nil)
 				time.Sleep(time.Second)
 				leave(true)
 				b.revert("u2")

@@ -238,28 +238,35 @@ func TestM06_DisconnectGrace(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		mode    session.OnDisconnect
+		lost    func() bool
 		after   func(b *bench, turn session.Turn)
 		outcome trace.Outcome
 		atLeast time.Duration
 	}{
-		{"nobody comes back", session.Grace, func(*bench, session.Turn) {}, trace.OutcomeCanceled, 5 * time.Second},
-		{"somebody comes back", session.Grace, func(b *bench, turn session.Turn) {
+		{"nobody comes back", session.Grace, nil, func(*bench, session.Turn) {}, trace.OutcomeCanceled, 5 * time.Second},
+		{"somebody comes back", session.Grace, nil, func(b *bench, turn session.Turn) {
 			time.Sleep(4 * time.Second)
-			b.Attach("s", turn.ID)
+			b.Attach("s", turn.ID, nil)
 		}, trace.OutcomeCompleted, 0},
-		{"a request extends it", session.Grace, func(b *bench, _ session.Turn) {
+		{"a request extends it", session.Grace, nil, func(b *bench, _ session.Turn) {
 			time.Sleep(4 * time.Second)
 			b.Touch("s")
 		}, trace.OutcomeCanceled, 9 * time.Second},
-		{"stop", session.Stop, func(*bench, session.Turn) {}, trace.OutcomeCanceled, 0},
-		{"detach", session.Detach, func(*bench, session.Turn) {}, trace.OutcomeCompleted, 0},
+		{"stop", session.Stop, nil, func(*bench, session.Turn) {}, trace.OutcomeCanceled, 0},
+		{"detach", session.Detach, nil, func(*bench, session.Turn) {}, trace.OutcomeCompleted, 0},
+		{"its gateway has ended too", session.Grace, func() bool { return true }, func(*bench, session.Turn) {}, trace.OutcomeCanceled, 65 * time.Second},
+		{"its gateway has ended too, and a request comes", session.Grace, func() bool { return true }, func(b *bench, _ session.Turn) {
+			time.Sleep(10 * time.Second)
+			b.Touch("s")
+		}, trace.OutcomeCanceled, 65 * time.Second},
+		{"its gateway runs", session.Grace, func() bool { return false }, func(*bench, session.Turn) {}, trace.OutcomeCanceled, 5 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				b := newBench(t, func(o *session.Options) { o.OnDisconnect = c.mode })
 				defer b.close()
-				turn := b.say("u1", "slow")
-				leave := b.Attach("s", turn.ID)
+				turn := b.say("u1", "long")
+				leave := b.Attach("s", turn.ID, c.lost)
 				cut := time.Now()
 				leave(true)
 				c.after(b, turn)
@@ -280,7 +287,7 @@ func TestAPromptOfTheSameUserEndsATurnInItsGrace(t *testing.T) {
 		b := newBench(t, nil)
 		defer b.close()
 		first := b.say("u1", "slow")
-		b.Attach("s", first.ID)(true)
+		b.Attach("s", first.ID, nil)(true)
 		time.Sleep(time.Second)
 		second := b.say("u2", "hello")
 		if s := stopOf(t, b.wait(first)); s.Reason != "disconnected" {
@@ -298,7 +305,7 @@ func TestAQueuedPromptThatNobodyAwaitsStaysInHistoryAsNotRun(t *testing.T) {
 		b := newBench(t, nil)
 		defer b.close()
 		first, second := b.say("u1", "slow"), b.say("u2", "hello")
-		b.Attach("s", second.ID)(true)
+		b.Attach("s", second.ID, nil)(true)
 		if s := stopOf(t, b.wait(second)); s.Outcome != trace.OutcomeCanceled || s.Reason != "not_run" || s.Error == "" {
 			t.Errorf("second %+v", s)
 		}
@@ -391,7 +398,7 @@ func TestResumable(t *testing.T) {
 		time.Sleep(20 * time.Second)
 		check("70 s after", "")
 		second := b.say("u2", "slow")
-		leave := b.Attach("s", second.ID)
+		leave := b.Attach("s", second.ID, nil)
 		b.wait(second)
 		leave(true)
 		time.Sleep(time.Hour)

@@ -234,7 +234,7 @@ func TestAPersonWhoLeavesLosesTheirPlaceInTheQueue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		leave := b.Attach("b0", turn.ID)
+		leave := b.Attach("b0", turn.ID, nil)
 		synctest.Wait()
 		b.begin("c0", "cy")
 		leave(true)

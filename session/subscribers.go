@@ -12,10 +12,11 @@ import (
 // subscribers are the clients that follow a turn by a chat stream. The session's mutex guards
 // them.
 type subscribers struct {
-	n     int
-	came  bool        // there was one, and the turn has its grace when it begins without one
-	grace *time.Timer // ends the turn; nil: the turn has no end by itself
-	since time.Time   // when the grace period began
+	n            int
+	came         bool        // there was one, and the turn has its grace when it begins without one
+	grace        *time.Timer // ends the turn; nil: the turn has no end by itself
+	ends, latest time.Time   // when grace does, and how long a request may put that off
+	lost         func() bool // the gateway is gone through which the last one came; nil: it came without one
 }
 
 func (s *subscribers) join() {
@@ -25,8 +26,9 @@ func (s *subscribers) join() {
 
 // Attach counts a client that follows a turn by a chat stream. The function that
 // it returns is to be called once when the client leaves; disconnected says that it left
-// before it had the turn's end.
-func (h *Hub) Attach(session, turn string) (leave func(disconnected bool)) {
+// before it had the turn's end. If the client came through another gateway, lost reports
+// whether that one has ended, which gives the client a minute to find another; nil otherwise.
+func (h *Hub) Attach(session, turn string, lost func() bool) (leave func(disconnected bool)) {
 	l, t, release := h.lookup(session, turn)
 	if t == nil {
 		release()
@@ -38,13 +40,14 @@ func (h *Hub) Attach(session, turn string) (leave func(disconnected bool)) {
 	t.subscribers.came = true
 	return func(disconnected bool) {
 		defer release()
-		l.unfollow(t, disconnected)
+		l.unfollow(t, disconnected, lost)
 	}
 }
 
-func (l *activeSession) unfollow(t *turn, disconnected bool) {
+func (l *activeSession) unfollow(t *turn, disconnected bool, lost func() bool) {
 	l.mu.Lock()
 	t.subscribers.n--
+	t.subscribers.lost = lost
 	changed := disconnected && t.markUndelivered()
 	if disconnected && t.subscribers.n == 0 && t.state != turnstate.Paused && !t.state.Stopped() { // a turn that waits for somebody needs no subscriber
 		l.startGrace(t)
@@ -96,16 +99,26 @@ func (l *activeSession) startGrace(t *turn) {
 		wait = 0
 	case Grace:
 	}
-	t.subscribers.since = l.hub.Now()
+	t.subscribers.latest = l.hub.Now().Add(l.hub.GraceLimit)
 	l.armGrace(t, wait)
 }
 
 func (l *activeSession) armGrace(t *turn, wait time.Duration) {
 	stopTimer(&t.subscribers.grace)
+	t.subscribers.ends = l.hub.Now().Add(wait)
 	var timer *time.Timer
 	timer = time.AfterFunc(wait, func() {
 		l.mu.Lock()
-		due := t.subscribers.grace == timer && t.subscribers.n == 0 && t.decideStop() // a client that comes from now on is too late, and sees it
+		lost := t.subscribers.lost
+		l.mu.Unlock()
+		gone := lost != nil && lost()
+		l.mu.Lock()
+		due := t.subscribers.grace == timer && t.subscribers.n == 0
+		if due && gone {
+			t.subscribers.lost = nil
+			l.armGrace(t, lostGrace)
+		}
+		due = due && !gone && t.decideStop() // a client that comes from now on is too late, and sees it
 		l.mu.Unlock()
 		if due {
 			t.writeStop(stopped("disconnected"))
@@ -113,6 +126,10 @@ func (l *activeSession) armGrace(t *turn, wait time.Duration) {
 	})
 	t.subscribers.grace = timer
 }
+
+// lostGrace is what a turn gets once more whose last client came through a gateway that has ended: the client has to find that out,
+// and to find another gateway.
+const lostGrace = time.Minute
 
 // Touch tells that somebody who may see the session asked for something of it:
 // a turn in its grace gets more of it.
@@ -124,11 +141,10 @@ func (h *Hub) Touch(session string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, t := range l.turns {
-		if t.subscribers.grace == nil {
-			continue
+		wait := min(t.subscribers.latest.Sub(h.Now()), h.GracePeriod)
+		if t.subscribers.grace != nil && h.Now().Add(wait).After(t.subscribers.ends) {
+			l.armGrace(t, wait)
 		}
-		rest := t.subscribers.since.Add(h.GraceLimit).Sub(h.Now())
-		l.armGrace(t, max(0, min(rest, h.GracePeriod)))
 	}
 }
 
@@ -150,10 +166,10 @@ func (f *follower) follow(t *turn) {
 // page has no other way to ask for the prompts. Their own connections may be cut by then: a
 // proxy may report that only after the page has loaded.
 //
-// The caller calls leave once, when the client leaves; disconnected is as for Attach. A client
+// The caller calls leave once, when the client leaves; disconnected and lost are as for Attach. A client
 // that was cut follows its prompts no longer. A client that got the whole stream has not left:
 // its prompts run without their grace period.
-func (h *Hub) FollowQueued(session, by string) (leave func(disconnected bool)) {
+func (h *Hub) FollowQueued(session, by string, lost func() bool) (leave func(disconnected bool)) {
 	l, _, release := h.lookup(session, "")
 	if l == nil {
 		return func(bool) {}
@@ -178,7 +194,7 @@ func (h *Hub) FollowQueued(session, by string) (leave func(disconnected bool)) {
 				t.subscribers.came = false
 				l.mu.Unlock()
 			}
-			l.unfollow(t, disconnected)
+			l.unfollow(t, disconnected, lost)
 		}
 	}
 }

@@ -99,7 +99,7 @@ func (l *activeSession) write(ctx context.Context, turn string, events []trace.E
 		entry, err = info.entry()
 		entry.Term = l.standing.term
 	}
-	l.writes.begin()
+	l.writes.Begin()
 	l.mu.Unlock()
 
 	var last uint64
@@ -155,7 +155,7 @@ func stopOf(events []trace.Event) (stop trace.Stop, is bool) {
 
 // endWrite notes that a write is over. The caller holds l.mu.
 func (l *activeSession) endWrite() {
-	if l.writes.end(); l.writes.n == 0 {
+	if l.writes.End(); l.writes.None() {
 		l.folded = l.newestSeq
 	}
 }

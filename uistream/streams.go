@@ -10,6 +10,9 @@ import (
 // ErrClosed says that the Streams were closed.
 var ErrClosed = errors.New("the gateway is stopping")
 
+// Stopping is what clients are told whose streams a stopping gateway ends.
+const Stopping = "The gateway is stopping: reload the page in a moment."
+
 // ErrDetached says that a turn goes on without this gateway. A stream that tells its positions ends without words then, so that
 // its reader has another gateway go on with it.
 var ErrDetached = errors.New("the turn goes on without this gateway")

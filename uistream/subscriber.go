@@ -125,7 +125,7 @@ func (s *Subscription) fail(ctx, asked context.Context, err error) error {
 	case revoked:
 		return w.failWith(revocation, revocation.Sentence)
 	case errors.Is(context.Cause(ctx), ErrClosed):
-		return w.failWith(ErrClosed, "The gateway is stopping: reload the page in a moment.")
+		return w.failWith(ErrClosed, Stopping)
 	case asked.Err() != nil, ctx.Err() != nil, refused && !w.Begun():
 		return err
 	case refused:

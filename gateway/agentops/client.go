@@ -36,7 +36,8 @@ func (s *Server) client(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer a.Leave()
-	defer s.Sockets.Enter()()
+	s.Sockets.Begin()
+	defer s.Sockets.End()
 	conn, err := s.accept(w, r, a.Upload)
 	if err != nil {
 		return nil //nolint:nilerr // the response has been written
@@ -187,7 +188,7 @@ func (c *client) follow(r trace.Record) {
 		delete(c.follows, r.Turn)
 	case follows || r.Turn == "":
 	case isReply, isPrompt && prompt.By == c.User.ID:
-		c.follows[r.Turn] = c.s.Hub.Attach(c.id, r.Turn)
+		c.follows[r.Turn] = c.s.Hub.Attach(c.id, r.Turn, nil)
 	}
 }
 

@@ -42,7 +42,8 @@ func (s *Server) runner(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer leave()
-	defer s.Sockets.Enter()()
+	s.Sockets.Begin()
+	defer s.Sockets.End()
 	conn, err := s.accept(w, r, hold) //nolint:contextcheck // the connection outlives its request
 	if err != nil {
 		return nil //nolint:nilerr // the response has been written

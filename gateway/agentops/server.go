@@ -9,6 +9,7 @@ import (
 
 	"github.com/tributary-dev/tributary/access"
 	"github.com/tributary-dev/tributary/gateway/refusal"
+	"github.com/tributary-dev/tributary/internal/inflight"
 	"github.com/tributary-dev/tributary/internal/wsconn"
 	"github.com/tributary-dev/tributary/session"
 )
@@ -37,8 +38,9 @@ type Options struct {
 	Gateway Gateway
 	// Runners admits the runners of sessions; nil: there are none.
 	Runners Runners
-	// Sockets counts the open connections.
-	Sockets *Sockets
+	// Sockets counts the WebSockets that are open. The HTTP server has handed their connections over, so its own end
+	// does not wait for them: the caller that ends the gateway must. They end by themselves when the hub has closed.
+	Sockets *inflight.Count
 	// Read bounds the wait for a piece of a frame, and Write that for a frame to be written.
 	Read, Write time.Duration
 	// Ping is the time between two pings; 15 s if zero.

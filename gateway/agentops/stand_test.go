@@ -21,7 +21,7 @@ import (
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/gateway"
-	"github.com/tributary-dev/tributary/gateway/agentops"
+	"github.com/tributary-dev/tributary/internal/inflight"
 	"github.com/tributary-dev/tributary/policy/permission"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/uistream"
@@ -74,7 +74,7 @@ func newHandler(t testing.TB, change func(*session.Options), adapt ...func(*gate
 	if err != nil {
 		t.Fatal(err)
 	}
-	var sockets agentops.Sockets
+	var sockets inflight.Count
 	g := gateway.Options{Sockets: &sockets, Hub: hub, Streams: streams, Stream: uistream.Options{Profile: profile}, Guard: believing}
 	for _, a := range adapt {
 		a(&g)

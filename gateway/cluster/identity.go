@@ -65,7 +65,9 @@ func (i identity) tls(known func(key []byte) bool) *tls.Config {
 }
 
 // isGateway reports whether a gateway that runs has the key.
-func (n *Node) isGateway(ctx context.Context, key []byte) bool {
+func (n *Node) isGateway(key []byte) bool {
+	ctx, cancel := context.WithTimeout(context.Background(), dialWithin)
+	defer cancel()
 	all, err := n.store.Gateways(ctx)
 	if err != nil {
 		n.logger.Warn("the keys of the other gateways cannot be read", "error", err)

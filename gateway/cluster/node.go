@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tributary-dev/tributary/eventlog"
+	"github.com/tributary-dev/tributary/internal/inflight"
 )
 
 // This file has the gateway's own place among the others.
@@ -56,6 +57,11 @@ type Node struct {
 	owner     http.Handler // answers requests that others pass on
 
 	passed struct{ all, failed, continued atomic.Uint64 }
+
+	server   *http.Server
+	streams  inflight.Count  // of other gateways, that this one passes on
+	stopping context.Context //nolint:containedctx // ends when their clients are told to come back
+	stop     context.CancelFunc
 
 	mu    sync.Mutex
 	peers map[string]*peer // by ID
@@ -101,7 +107,12 @@ func New(o Options) (*Node, error) {
 		store: o.Store, version: o.Version, patience: cmp.Or(o.Patience, defaultPatience), identity: id, peers: map[string]*peer{},
 		logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
 	}
+	n.stopping, n.stop = context.WithCancel(context.Background())
 	n.transport = &http.Transport{DialTLSContext: n.dial, MaxIdleConnsPerHost: mostIdle, IdleConnTimeout: time.Minute}
+	n.server = &http.Server{
+		Handler: http.HandlerFunc(n.answer), ReadHeaderTimeout: headerWithin, MaxHeaderBytes: mostHeader, IdleTimeout: 2 * time.Minute,
+		TLSConfig: id.tls(n.isGateway), ErrorLog: slog.NewLogLogger(n.logger.Handler(), slog.LevelDebug),
+	}
 	return n, nil
 }
 
@@ -137,15 +148,6 @@ func (n *Node) Handle(h http.Handler) {
 // Serve answers other gateways at the listener, which they reach by the address, until ctx ends. Then requests that
 // are on their way are cut.
 func (n *Node) Serve(ctx context.Context, l net.Listener, address string) error {
-	config := n.identity.tls(func(key []byte) bool {
-		ctx, cancel := context.WithTimeout(ctx, dialWithin)
-		defer cancel()
-		return n.isGateway(ctx, key)
-	})
-	server := &http.Server{
-		Handler: http.HandlerFunc(n.answer), ReadHeaderTimeout: headerWithin, MaxHeaderBytes: mostHeader, IdleTimeout: 2 * time.Minute,
-		TLSConfig: config, ErrorLog: slog.NewLogLogger(n.logger.Handler(), slog.LevelDebug),
-	}
 	if err := n.store.Announce(ctx, address, n.identity.key, n.version); err != nil {
 		return fmt.Errorf("tell the other gateways the address of this one: %w", err)
 	}
@@ -156,12 +158,13 @@ func (n *Node) Serve(ctx context.Context, l net.Listener, address string) error 
 	all.Go(func() { n.watch(ctx) })
 	all.Go(func() {
 		<-ctx.Done()
-		_ = server.Close()
+		_ = n.server.Close()
 		n.transport.CloseIdleConnections()
 	})
-	if err := server.Serve(tls.NewListener(l, config)); !errors.Is(err, http.ErrServerClosed) {
+	if err := n.server.Serve(tls.NewListener(l, n.server.TLSConfig)); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve other gateways: %w", err)
 	}
+	<-ctx.Done() // Shutdown may be waiting
 	return nil
 }
 

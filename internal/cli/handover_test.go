@@ -61,7 +61,7 @@ func TestAStoppedGatewayHandsItsRemoteTurnsOver(t *testing.T) {
 	app := httptest.NewServer(counting(t, finish))
 	t.Cleanup(app.Close)
 	db := postgres.Database(t)
-	conf := file(t, "tributary.yaml", "cluster: {listen: \"127.0.0.1:0\"}\ndefault_agent: app\nagents: {demo: {options: {pace: 40ms}}, app: {adapter: uiendpoint, url: "+app.URL+"/api/chat, options: {resume: true, stop: true}}}\n")
+	conf := file(t, "tributary.yaml", "cluster: {listen: \"127.0.0.1:0\"}\ndefault_agent: app\nagents: {demo: {options: {pace: 10ms}}, app: {adapter: uiendpoint, url: "+app.URL+"/api/chat, options: {resume: true, stop: true}}}\n")
 	first := startServer(t, t.TempDir(), "--config", conf, "--db", db)
 	second := startServer(t, t.TempDir(), "--config", conf, "--db", db)
 	own := make(chan string, 1)
@@ -81,6 +81,8 @@ func TestAStoppedGatewayHandsItsRemoteTurnsOver(t *testing.T) {
 	}
 	local := first.request("POST", "/api/chat?agent=demo", chat("t", "slow"))
 	defer local.Body.Close()
+	followed := second.request("GET", "/api/chat/t/stream", "")
+	defer followed.Body.Close()
 	first.signals <- syscall.SIGTERM
 	if stream := <-own; !strings.Contains(stream, "The turn goes on without this gateway: reload the page in a moment.") || !strings.HasSuffix(stream, "data: [DONE]\n\n") {
 		t.Errorf("the client of the gateway that stops has %q", stream[max(0, len(stream)-300):])
@@ -106,10 +108,47 @@ func TestAStoppedGatewayHandsItsRemoteTurnsOver(t *testing.T) {
 	if strings.Contains(stream, `"error"`) || !strings.HasSuffix(stream, "data: [DONE]\n\n") || words < 30 {
 		t.Errorf("the stream that was passed on has %d words, and ends with %q", words, stream[max(0, len(stream)-300):])
 	}
-	if !finds(bufio.NewScanner(local.Body), `"type":"finish"`) {
-		t.Error("the other turn has no end")
+	for who, res := range map[string]*http.Response{"its client": local, "a client of the other gateway": followed} {
+		if !finds(bufio.NewScanner(res.Body), `"type":"finish"`) {
+			t.Errorf("%s has no end of the other turn", who)
+		}
 	}
 	if status := first.wait(); status != exitOK {
 		t.Errorf("the first gateway ended with %d\n%s", status, first.errors)
+	}
+}
+
+// A gateway that stops passes the streams of other gateways on while there is time, and has the clients of the others come back. Their turns
+// have a minute for that.
+//
+//evidence:for promise-cluster
+func TestAStoppedGatewayCutsNoStreamOfAnother(t *testing.T) {
+	t.Parallel()
+	db := postgres.Database(t)
+	conf := file(t, "tributary.yaml", "cluster: {listen: \"127.0.0.1:0\"}\nsessions: {drain: 4s, grace: 500ms, grace_limit: 500ms}\nagents: {demo: {options: {pace: 4ms}}, lasting: {adapter: demo, options: {pace: 16ms}}}\n")
+	owner := startServer(t, t.TempDir(), "--config", conf, "--db", db, "--agent", "demo")
+	passing := startServer(t, t.TempDir(), "--config", conf, "--db", db, "--agent", "demo")
+	owner.do("POST", "/api/chat?agent=lasting", chat("lasting", "hello"))
+	owner.do("POST", "/api/chat", chat("quick", "hello"))
+	lasting, quick := passing.request("POST", "/api/chat", chat("lasting", "slow")), passing.request("POST", "/api/chat", chat("quick", "slow"))
+	defer lasting.Body.Close()
+	defer quick.Body.Close()
+	if !finds(bufio.NewScanner(lasting.Body), "text-delta") || !finds(bufio.NewScanner(quick.Body), "text-delta") {
+		t.Fatal("the turns say nothing")
+	}
+	passing.signals <- syscall.SIGTERM
+	if !finds(bufio.NewScanner(quick.Body), `"type":"finish"`) {
+		t.Error("the stream that ends in time was cut")
+	}
+	rest, err := io.ReadAll(lasting.Body)
+	if err != nil || !strings.Contains(string(rest), "The gateway is stopping: reload the page in a moment.") || !strings.HasSuffix(string(rest), "data: [DONE]\n\n") {
+		t.Errorf("the stream that does not ends with %v and %q", err, rest[max(0, len(rest)-300):])
+	}
+	if status := passing.wait(); status != exitOK {
+		t.Errorf("the gateway ended with %d\n%s", status, passing.errors)
+	}
+	owner.has("the turn is over", "/api/sessions/lasting", `"state":"idle"`)
+	if _, trace := owner.do("GET", "/api/sessions/lasting/trace", ""); strings.Count(trace, `"outcome":"completed"`) != 2 {
+		t.Errorf("the turn did not go on without its client: %s", trace[max(0, len(trace)-600):])
 	}
 }

@@ -24,8 +24,9 @@ import (
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/sqllog"
 	"github.com/tributary-dev/tributary/gateway"
-	agentopsserver "github.com/tributary-dev/tributary/gateway/agentops"
+	"github.com/tributary-dev/tributary/gateway/cluster"
 	"github.com/tributary-dev/tributary/gateway/metrics"
+	"github.com/tributary-dev/tributary/internal/inflight"
 	"github.com/tributary-dev/tributary/internal/procio"
 	"github.com/tributary-dev/tributary/session"
 	"github.com/tributary-dev/tributary/session/agentset"
@@ -54,8 +55,9 @@ type instance struct {
 	log     *eventlog.Log
 	hub     *session.Hub
 	streams *uistream.Streams
-	sockets agentopsserver.Sockets
+	sockets inflight.Count
 	server  *http.Server
+	node    *cluster.Node // nil: there are no other gateways
 	drain   time.Duration // how long running turns may take to finish at the end
 	ending  atomic.Bool
 }
@@ -155,14 +157,13 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 	if s.hub, err = session.New(ctx, options); err != nil {
 		return err
 	}
-	node, err := others.node(s.log, logger)
-	if err != nil {
+	if s.node, err = others.node(s.log, logger); err != nil {
 		return err
 	}
 	known := &probes{agents: options.Agents, box: s.hub.BoxRule, named: c.named, byDefault: c.DefaultAgent, logger: logger, found: map[string]gateway.Availability{}}
 	s.streams = uistream.NewStreams(framing(c.Stream))
 	s.server = s.newServer(c.TLS, certificate, gateway.New(gateway.Options{ //nolint:contextcheck // a gauge is read without a request
-		Hub: s.hub, Cluster: node, Runners: runners{s.hub}, Sockets: &s.sockets, Streams: s.streams, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Person: guard.Person, Page: page(c.Config, logger), Widget: web.Loader(),
+		Hub: s.hub, Cluster: s.node, Runners: runners{s.hub}, Sockets: &s.sockets, Streams: s.streams, Stream: streamOptions(c.Stream), Timing: timing(c.Stream), Guard: guard.Wrap, Person: guard.Person, Page: page(c.Config, logger), Widget: web.Loader(),
 		Private: private(c.Auth), ForeignSession: c.Auth.ForeignSession, PassThrough: c.Auth.PassThrough, NoSessionChat: noSessionChat,
 		RejectToolOutputs: c.Sessions.ClientToolOutput == config.RejectToolOutput,
 		Permits:           c.Auth.Approver, Users: c.users(), Availability: known.of, Limits: gatewayLimits(c.Limits), Ready: s.ready, Logger: logger, Meter: meter, Version: version(), Exporters: exporters, Backup: backups.status(),
@@ -179,9 +180,11 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 	tidy.Go(func() { known.keep(background, sync.OnceFunc(func() { close(probed) })) })
 	failed := make(chan error, 2)
 	go func() { failed <- s.listen(clients) }()
-	if node != nil {
+	among, part := context.WithCancel(context.WithoutCancel(ctx)) // until the turns have ended
+	defer part()
+	if s.node != nil {
 		tidy.Go(func() {
-			if err := node.Serve(background, others, others.address); err != nil {
+			if err := s.node.Serve(among, others, others.address); err != nil {
 				failed <- err
 			}
 		})
@@ -235,19 +238,18 @@ func (s *instance) ready() error {
 }
 
 // end ends everything but the log, in the order of dependencies. The gateway refuses new
-// requests. The turns end, and the subscribers get the end of their turns. Then the
-// connections close.
+// requests. The turns end, and the subscribers get the end of their turns, also those of turns that
+// other gateways run, while there is time. Then the connections close.
 func (s *instance) end(ctx context.Context) {
 	s.ending.Store(true)
-	_ = s.bounded("turns and agents", s.drain+quitWithin, func() error {
-		ctx, cancel := context.WithTimeout(ctx, s.drain)
-		defer cancel()
-		return s.hub.Close(ctx)
-	})
+	draining, drained := context.WithTimeout(ctx, s.drain)
+	defer drained()
+	_ = s.bounded("turns and agents", s.drain+quitWithin, func() error { return s.hub.Close(draining) })
+	s.node.EndStreams(draining)
 	ctx, cancel := context.WithTimeout(ctx, leaveWithin)
 	defer cancel()
 	// The last bytes of the turns that ended just now are still on their way.
-	if err := s.server.Shutdown(ctx); err != nil {
+	if err := errors.Join(s.node.Shutdown(ctx), s.server.Shutdown(ctx)); err != nil {
 		s.logger.Debug("connections that were still open are cut", "error", err)
 	}
 	if err := s.sockets.Wait(ctx); err != nil {

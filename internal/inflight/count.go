@@ -1,50 +1,63 @@
-package agentops
+// Package inflight counts what is under way, so that an owner can wait until nothing is.
+package inflight
 
 import (
 	"context"
 	"sync"
 )
 
-// Sockets are the WebSockets that are open. The server has handed their connections
-// over, so its own end does not wait for them. The caller that ends the gateway must
-// wait. They end by themselves when the hub has closed. The zero value is good.
-type Sockets struct {
+// Count counts what is under way. The zero value is good. A Count is safe for concurrent use.
+type Count struct {
 	mu   sync.Mutex
-	open int
-	none chan struct{} // closed when none is open; nil if nobody waits
+	n    int
+	none chan struct{} // closed when nothing is under way; nil if nobody waits
 }
 
-// Enter counts a socket until leave is called.
-func (s *Sockets) Enter() (leave func()) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.open++
-	return func() {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if s.open--; s.open == 0 && s.none != nil {
-			close(s.none)
-			s.none = nil
-		}
+// Begin counts one more, until its End.
+func (c *Count) Begin() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n++
+}
+
+// End follows each Begin.
+func (c *Count) End() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.n--; c.n == 0 && c.none != nil {
+		close(c.none)
+		c.none = nil
 	}
 }
 
-// Wait returns when no socket is open, or ctx ends.
-func (s *Sockets) Wait(ctx context.Context) error {
-	s.mu.Lock()
-	if s.open == 0 {
-		s.mu.Unlock()
-		return nil
+// None reports whether nothing is under way.
+func (c *Count) None() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.n == 0
+}
+
+// Over is a channel that closes when nothing is under way.
+func (c *Count) Over() <-chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.none == nil {
+		c.none = make(chan struct{})
 	}
-	if s.none == nil {
-		s.none = make(chan struct{})
+	none := c.none
+	if c.n == 0 {
+		close(none)
+		c.none = nil
 	}
-	none := s.none
-	s.mu.Unlock()
+	return none
+}
+
+// Wait returns when nothing is under way, or the error of ctx when that ends.
+func (c *Count) Wait(ctx context.Context) error {
 	select {
-	case <-none:
+	case <-c.Over():
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return ctx.Err() //nolint:wrapcheck // it is that of the caller
 	}
 }

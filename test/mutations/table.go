@@ -299,6 +299,22 @@ func firstPromises() []mutation {
 			text: "len(g.Key) > 0 && bytes.Equal(g.Key, key)", other: "len(g.Key) > 0 && (bytes.Equal(g.Key, key) || len(key) > 0)", tests: "TestOnlyGateways", packages: []string{"./gateway/cluster"},
 		},
 		{
+			name: "the others are left before the turns have ended", promise: anyGateway, file: "internal/cli/server.go",
+			text: "context.WithCancel(context.WithoutCancel(ctx)) // until", other: "context.WithCancel(ctx) // until", tests: "TestAStoppedGatewayHandsItsRemoteTurnsOver", packages: []string{"./internal/cli"},
+		},
+		{
+			name: "a gateway that stops cuts what it passes on", promise: anyGateway, file: "internal/cli/server.go",
+			text: "\ts.node.EndStreams(draining)\n", other: "", tests: "TestAStoppedGatewayCutsNoStream", packages: []string{"./internal/cli"},
+		},
+		{
+			name: "a turn does not wait for clients of a gateway that has ended", promise: anyGateway, file: "gateway/stream.go",
+			text: "lost := g.Cluster.PasserEnded(r)", other: "var lost func() bool", tests: "TestAStoppedGatewayCutsNoStream", packages: []string{"./internal/cli"},
+		},
+		{
+			name: "a request shortens a long grace period", promise: anyGateway, file: "session/subscribers.go",
+			text: "&& h.Now().Add(wait).After(t.subscribers.ends)", other: "", tests: "TestM06", packages: []string{"./session"},
+		},
+		{
 			name: "the key of an owner is not looked at", promise: anyGateway, file: "gateway/cluster/node.go",
 			text: "len(to.Key) > 0 && string(key) == string(to.Key)", other: "len(to.Key) > 0", tests: "TestOnlyGateways", packages: []string{"./gateway/cluster"},
 		},

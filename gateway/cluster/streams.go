@@ -1,0 +1,44 @@
+package cluster
+
+import (
+	"context"
+	"net/http"
+)
+
+// This file has the streams that one gateway passes on for another, and their end when one of the two stops.
+
+// PassesStream counts a stream that this gateway passes on, until done. Stopping ends when its client is to be told to come back.
+func (n *Node) PassesStream() (stopping context.Context, done func()) {
+	n.streams.Begin()
+	return n.stopping, n.streams.End
+}
+
+// Stopping reports whether EndStreams has ended the streams.
+func (n *Node) Stopping() <-chan struct{} { return n.stopping.Done() }
+
+// EndStreams waits until this gateway passes no stream on, or ctx ends. Then the clients of the others are told to come back.
+func (n *Node) EndStreams(ctx context.Context) {
+	if n == nil {
+		return
+	}
+	_ = n.streams.Wait(ctx)
+	n.stop()
+}
+
+// Shutdown lets the other gateways have the rest of what this one sends them, until ctx ends. It takes no more requests of theirs.
+func (n *Node) Shutdown(ctx context.Context) error {
+	if n == nil {
+		return nil
+	}
+	return n.server.Shutdown(ctx) //nolint:wrapcheck // the caller says more
+}
+
+// PasserEnded reports, each time it is asked, whether the gateway that has passed a request on runs no more; nil if the request came
+// from its client. Its clients need some time to find another gateway.
+func (n *Node) PasserEnded(r *http.Request) func() bool {
+	if !Forwarded(r.Context()) || r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
+		return nil
+	}
+	key := digest(r.TLS.PeerCertificates[0])
+	return func() bool { return !n.isGateway(key) }
+}
