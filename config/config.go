@@ -201,6 +201,9 @@ type Agent struct {
 	// EgressAsk has the policy or a person decide about other hosts.
 	EgressAsk bool                      `yaml:"egress_ask"`
 	ToolKinds map[string]trace.ToolKind `yaml:"tool_kinds"`
+	// State says where the agent keeps what it knows of its sessions; "" is node where the gateway starts
+	// it as a process, else shared.
+	State session.AgentState `yaml:"state"`
 
 	// URL is the address of an agent that the gateway does not start. TokenEnv and
 	// TokenFile say where its token is.

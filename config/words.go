@@ -23,6 +23,8 @@ func words(t reflect.Type) []string {
 		return yamlfile.Words(session.Queue, session.Reject, session.Interrupt)
 	case reflect.TypeFor[session.Approval]():
 		return yamlfile.Words(session.Pause, session.Hold)
+	case reflect.TypeFor[session.AgentState]():
+		return yamlfile.Words(session.StateNode, session.StateShared)
 	case reflect.TypeFor[access.Mode]():
 		return yamlfile.Words(access.ModeToken, access.ModeJWT, access.ModeNone)
 	case reflect.TypeFor[AdminToken]():

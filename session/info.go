@@ -67,6 +67,8 @@ type Info struct {
 	Last *TurnRef `json:"last,omitempty"`
 	// Workspace is the session's own, if its agent's sessions had their own when it was made.
 	Workspace Workspace `json:"workspace,omitzero"`
+	// Home has what Resume names, and the workspace, if the agent's state is StateNode.
+	Home Home `json:"home,omitzero"`
 
 	absent uint64 // there was no such session when Hub.left was this; 0: nobody has looked
 }

@@ -57,6 +57,10 @@ func (l *activeSession) startAgent(ctx context.Context, name, by string, full fu
 			return nil, err
 		}
 	}
+	if err := l.atHome(); err != nil {
+		return nil, err
+	}
+	l.settle()
 	cwd, paths, err := l.workIn(ctx, a, full)
 	if err != nil {
 		return nil, err

@@ -78,6 +78,8 @@ type Agent struct {
 	Egress []string
 	// EgressAsk has the policy, or a person, decide about other hosts while a turn runs. Else they are refused.
 	EgressAsk bool
+	// State says where the agent keeps what it knows of its sessions; "" is StateShared.
+	State AgentState
 }
 
 // Options configure a Hub. The zero value of each limit means its default.
@@ -86,6 +88,8 @@ type Options struct {
 	Agents map[string]Agent
 	// Default names the agent of sessions that name none.
 	Default string
+	// Home is this gateway; the zero value if there are no others.
+	Home Home
 
 	OnDisconnect OnDisconnect
 	Busy         Busy

@@ -86,6 +86,9 @@ func (l *activeSession) prompt(ctx context.Context, p Prompt) (Turn, error) {
 	if t, answered, err := l.answerInText(ctx, p); answered || err != nil {
 		return t, err
 	}
+	if err := l.atHome(); err != nil {
+		return Turn{}, err
+	}
 	if p.Regenerate {
 		p.Of = l.resolveMessageID(p.Of)
 		var err error

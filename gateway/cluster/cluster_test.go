@@ -32,6 +32,13 @@ type database struct {
 	mu       sync.Mutex
 	gateways []eventlog.Gateway
 	owners   map[string]string
+	home     string // of all sessions
+}
+
+func (d *database) homeOf(context.Context, string) (string, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.home, nil
 }
 
 func (d *database) owns(session, gateway string) {
@@ -91,7 +98,7 @@ func (v view) OwnerOf(_ context.Context, session string) (eventlog.Gateway, bool
 // other gateway has the session.
 func start(t *testing.T, d *database, id string, answer http.HandlerFunc) (client *httptest.Server, stop func()) {
 	t.Helper()
-	n, err := cluster.New(cluster.Options{Store: view{d, id}, Patience: time.Second})
+	n, err := cluster.New(cluster.Options{Store: view{d, id}, HomeOf: d.homeOf, Patience: time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -541,5 +548,37 @@ func TestARequestIsPassedOnOnce(t *testing.T) {
 	d.owns("s", "c")
 	if status, _, got := ask(t, a, "POST", "/", ""); status != http.StatusServiceUnavailable || asked != 0 {
 		t.Errorf("%d %s, %d times", status, got, asked)
+	}
+}
+
+// A session without an owner goes to the gateway that has its agent's memory, if that runs.
+func TestASessionWithoutAnOwnerGoesHome(t *testing.T) {
+	d := &database{}
+	a, _ := start(t, d, "a", never)
+	_, stop := start(t, d, "b", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "b as home") })
+	for _, c := range []struct {
+		home, owner, want string
+	}{
+		{"", "", "a itself: "},
+		{"b", "", "b as home"},
+		{"b", "a", "a itself: "},
+		{"a", "", "a itself: "},
+		{"c", "", "a itself: "},
+	} {
+		d.owns("s", c.owner)
+		d.mu.Lock()
+		d.home = c.home
+		d.mu.Unlock()
+		if _, _, text := ask(t, a, "GET", "/", ""); text != c.want {
+			t.Errorf("at home on %q, owned by %q: %q, want %q", c.home, c.owner, text, c.want)
+		}
+	}
+	stop()
+	d.owns("s", "")
+	d.mu.Lock()
+	d.home = "b"
+	d.mu.Unlock()
+	if _, _, text := ask(t, a, "GET", "/", ""); text != "a itself: " {
+		t.Errorf("when its home has ended: %q", text)
 	}
 }

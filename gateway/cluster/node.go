@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -39,6 +40,8 @@ type Options struct {
 	Store Store
 	// Version is that of the program.
 	Version string
+	// HomeOf is the name of the gateway that is to have a session while it has no owner; empty: any. Nil: any has any.
+	HomeOf func(ctx context.Context, session string) (gateway string, err error)
 	// Patience is how long a request waits for an owner that cannot be reached, until another gateway may
 	// take the session; 20 s if zero.
 	Patience time.Duration
@@ -50,6 +53,7 @@ type Options struct {
 type Node struct {
 	store     Store
 	version   string
+	homeOf    func(context.Context, string) (string, error)
 	patience  time.Duration
 	logger    *slog.Logger
 	identity  identity
@@ -104,7 +108,7 @@ func New(o Options) (*Node, error) {
 		return nil, err
 	}
 	n := &Node{
-		store: o.Store, version: o.Version, patience: cmp.Or(o.Patience, defaultPatience), identity: id, peers: map[string]*peer{},
+		store: o.Store, version: o.Version, homeOf: o.HomeOf, patience: cmp.Or(o.Patience, defaultPatience), identity: id, peers: map[string]*peer{},
 		logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
 	}
 	n.stopping, n.stop = context.WithCancel(context.Background())
@@ -185,13 +189,30 @@ func (n *Node) answer(w http.ResponseWriter, r *http.Request) {
 	n.owner.ServeHTTP(w, r)
 }
 
-// other is the running gateway that owns a session, if it is not this one.
+// other is the running gateway that owns a session, or is to own it, if it is not this one.
 func (n *Node) other(ctx context.Context, session string) (owner eventlog.Gateway, is bool, err error) {
 	if n.store.Owned(session) != 0 {
 		return owner, false, nil
 	}
 	owner, is, err = n.store.OwnerOf(ctx, session)
+	if err == nil && !is && n.homeOf != nil && session != "" {
+		owner, is, err = n.home(ctx, session)
+	}
 	return owner, is && owner.ID != n.store.Self().ID, err
+}
+
+// home is the running gateway that is to own a session that has no owner.
+func (n *Node) home(ctx context.Context, session string) (home eventlog.Gateway, is bool, err error) {
+	name, err := n.homeOf(ctx, session)
+	if err != nil || name == "" || name == n.store.Self().Name {
+		return home, false, err
+	}
+	all, err := n.store.Gateways(ctx)
+	i := slices.IndexFunc(all, func(g eventlog.Gateway) bool { return g.Name == name && !g.Draining })
+	if err != nil || i < 0 {
+		return home, false, err
+	}
+	return all[i], true, nil
 }
 
 // errGone cuts a request whose owner does not run any more.

@@ -52,7 +52,7 @@ func (s *setup) said(name string) (agentset.Agent, error) {
 		return agentset.Agent{}, err
 	}
 	a := agentset.Agent{
-		Kind: kind, Env: c.Env, PassEnv: c.PassEnv, AllowBypass: c.AllowBypass, Cwd: s.Cwd, Shared: c.Cwd == "", Policy: c.Policy, Workspace: c.Workspace, Box: c.Box, User: s.userOf(c, kind), Egress: c.Egress, EgressAsk: c.EgressAsk,
+		Kind: kind, Env: c.Env, PassEnv: c.PassEnv, AllowBypass: c.AllowBypass, Cwd: s.Cwd, Shared: c.Cwd == "", Policy: c.Policy, Workspace: c.Workspace, Box: c.Box, User: s.userOf(c, kind), Egress: c.Egress, EgressAsk: c.EgressAsk, State: c.State,
 		Settings: agent.Settings{
 			Name: name, Preset: preset.Name, Command: c.Command, Args: c.Args,
 			Model: c.Model, ToolKinds: c.ToolKinds, URL: c.URL, TokenEnv: c.TokenEnv, TokenFile: c.TokenFile, Options: c.Options,

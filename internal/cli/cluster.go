@@ -9,6 +9,7 @@ import (
 	"github.com/tributary-dev/tributary/config"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/gateway/cluster"
+	"github.com/tributary-dev/tributary/session"
 )
 
 // checkCluster refuses several gateways on a database that only one can use.
@@ -44,12 +45,20 @@ func listenForGateways(ctx context.Context, c *config.Cluster) (*clusterListener
 }
 
 // node is this gateway among the others. It is nil without a listener.
-func (l *clusterListener) node(log *eventlog.Log, logger *slog.Logger) (*cluster.Node, error) {
+func (l *clusterListener) node(hub *session.Hub, logger *slog.Logger) (*cluster.Node, error) {
 	if l == nil {
 		return nil, nil //nolint:nilnil // it is alone
 	}
 	logger.Info("other gateways", "listen", l.Addr().String(), "address", l.address)
-	return cluster.New(cluster.Options{Store: log, Version: version(), Logger: logger})
+	return cluster.New(cluster.Options{Store: hub.Log, HomeOf: hub.HomeOf, Version: version(), Logger: logger})
+}
+
+// home is this gateway, as sessions know it whose agents keep their memory on its machine.
+func (l *clusterListener) home(log *eventlog.Log) session.Home {
+	if l == nil {
+		return session.Home{}
+	}
+	return session.Home{Gateway: log.Self().Name, Address: l.address}
 }
 
 // close closes the listener, if there is one. A server that runs has closed it before.

@@ -150,14 +150,14 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 		return err
 	}
 	defer stopExporters()
-	options.Log, options.StateDir, options.Meter = s.log, c.Data, meter.Count
+	options.Log, options.StateDir, options.Meter, options.Home = s.log, c.Data, meter.Count, others.home(s.log)
 	if options.Workspaces, err = c.openWorkspaces(ctx, options.Agents); err != nil {
 		return err
 	}
 	if s.hub, err = session.New(ctx, options); err != nil {
 		return err
 	}
-	if s.node, err = others.node(s.log, logger); err != nil {
+	if s.node, err = others.node(s.hub, logger); err != nil {
 		return err
 	}
 	known := &probes{agents: options.Agents, box: s.hub.BoxRule, named: c.named, byDefault: c.DefaultAgent, logger: logger, found: map[string]gateway.Availability{}}

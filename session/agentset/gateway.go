@@ -73,6 +73,8 @@ type Agent struct {
 	// Policy is permission.Default() if nil.
 	Policy    *permission.Policy
 	Workspace spaces.Form
+	// State is that of session.Agent; "": shared where the gateway starts no process, else that of the machine.
+	State session.AgentState
 	// Box has the agent's own form if it has none: strict where its adapter was tried in it, unless the
 	// gateway is Alone; else guard.
 	Box box.Setting
@@ -156,7 +158,7 @@ func (g Gateway) Make(a Agent, ours []string) (made session.Agent, _ Agent, err 
 	if err != nil {
 		return made, a, a.refuse("", "cannot be made: %v", err)
 	}
-	made = session.Agent{Runtime: runtime, Cwd: a.Cwd, Model: a.Settings.Model, Options: a.Settings.Options, Workspace: a.Workspace, Box: a.Box, User: a.user, Egress: a.Egress, EgressAsk: a.EgressAsk, Policy: permission.Default()}
+	made = session.Agent{Runtime: runtime, Cwd: a.Cwd, Model: a.Settings.Model, Options: a.Settings.Options, Workspace: a.Workspace, Box: a.Box, User: a.user, Egress: a.Egress, EgressAsk: a.EgressAsk, State: a.State, Policy: permission.Default()}
 	if a.Policy != nil {
 		made.Policy = *a.Policy
 	}

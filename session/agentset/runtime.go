@@ -49,6 +49,9 @@ func (g Gateway) complete(a Agent, s session.Agent) (session.Agent, error) {
 	}
 	s.Tools = s.Tools.With(a.Settings.ToolKinds)
 	s.Adapter, s.InProcess = cmp.Or(a.preset.Name, a.Kind.Name), a.Kind.InProcess
+	if s.State == "" && !a.Kind.InProcess && a.Settings.URL == "" {
+		s.State = session.StateNode
+	}
 	s.Files = a.Kind.Files && (a.Settings.URL == "" || a.Kind.Needs == "url") && (!a.Kind.Harmless || !a.Shared)
 	if !a.Kind.Harmless { // those start nothing
 		var err error

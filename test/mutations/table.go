@@ -307,6 +307,14 @@ func firstPromises() []mutation {
 			text: "\ts.node.EndStreams(draining)\n", other: "", tests: "TestAStoppedGatewayCutsNoStream", packages: []string{"./internal/cli"},
 		},
 		{
+			name: "an agent begins elsewhere without its memory", promise: anyGateway, file: "session/home.go",
+			text: "at.Gateway != l.hub.Home.Gateway", other: "at.Gateway == l.hub.Home.Gateway", tests: "TestThePromptsOfASession", packages: []string{"./session"},
+		},
+		{
+			name: "a session without an owner stays where it is asked for", promise: anyGateway, file: "gateway/cluster/node.go",
+			text: "err == nil && !is && n.homeOf != nil", other: "err == nil && is && n.homeOf != nil", tests: "TestASessionWithoutAnOwner", packages: []string{"./gateway/cluster"},
+		},
+		{
 			name: "a turn does not wait for clients of a gateway that has ended", promise: anyGateway, file: "gateway/stream.go",
 			text: "lost := g.Cluster.PasserEnded(r)", other: "var lost func() bool", tests: "TestAStoppedGatewayCutsNoStream", packages: []string{"./internal/cli"},
 		},
