@@ -128,7 +128,7 @@ func rooms() []room {
 		{packages: "session/lockorder"},
 		{packages: "session/agents", ours: "agent policy/workspace session/lockorder"},
 		{packages: "session/thread", ours: "trace"},
-		{packages: "session", ours: "policy/box policy/egress trace agent eventlog internal/size policy/permission session/agents session/lockorder session/thread session/turnstate policy/toolkind policy/workspace policy/workspace/listing policy/workspace/spaces internal/inflight"},
+		{packages: "session", ours: "policy/box policy/egress trace agent eventlog internal/procio internal/size policy/permission session/agents session/lockorder session/thread session/turnstate policy/toolkind policy/workspace policy/workspace/listing policy/workspace/spaces internal/inflight"},
 		{packages: "session/agentset", ours: "agent policy/box policy/egress policy/permission policy/toolkind policy/workspace policy/workspace/spaces session", others: "github.com/KimMachineGun/automemlimit"},
 		{packages: "session/alone", ours: "eventlog eventlog/memlog policy/workspace/spaces session trace"},
 		{packages: "eval/run", ours: "eval export/reader internal/procio policy/permission policy/workspace/spaces session session/alone trace"},

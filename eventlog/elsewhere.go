@@ -3,6 +3,8 @@ package eventlog
 import (
 	"context"
 	"iter"
+	"math"
+	"time"
 )
 
 // Shared is a Store that other gateways may write to.
@@ -67,6 +69,11 @@ type Among struct {
 	Owned    int    // sessions of this gateway
 	Judges   bool   // this gateway may find others dead
 	Died     uint64 // others that this gateway has found dead
+	// Lease is for how long no other gateway can take a session of this one that is cut off from the database. It is not positive
+	// if one may have done so, and the longest Duration if there are no others.
+	Lease time.Duration
+	// Outage is for how long turns still wait for the database.
+	Outage time.Duration
 }
 
 // Member is a DeathNotifier that tells what it knows. It reads memory only.
@@ -166,5 +173,5 @@ func (l *Log) Among() Among {
 	if s, is := l.Store.(Member); is {
 		return s.Among()
 	}
-	return Among{Gateways: 1, Judges: true}
+	return Among{Gateways: 1, Judges: true, Lease: math.MaxInt64, Outage: math.MaxInt64}
 }

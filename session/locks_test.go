@@ -134,12 +134,15 @@ func (s *lockFree) Term(ctx context.Context, id string) (uint64, error) {
 // Died implements eventlog.DeathNotifier, if the store does.
 func (s *lockFree) Died() <-chan struct{} { return (&eventlog.Log{Store: s.Store}).Died() }
 
+// Among implements eventlog.Member, if the store does.
+func (s *lockFree) Among() eventlog.Among { return (&eventlog.Log{Store: s.Store}).Among() }
+
 // GiveBack implements eventlog.Owner, if the store does.
 func (s *lockFree) GiveBack(left ...string) {
 	(&eventlog.Log{Store: s.Store}).GiveBack(left...)
 }
 
-var _ eventlog.DeathNotifier = (*lockFree)(nil)
+var _ eventlog.Member = (*lockFree)(nil)
 
 func (s *lockFree) Append(ctx context.Context, id, turn string, events []trace.Event) (uint64, error) {
 	locks.free("records are written")

@@ -174,9 +174,16 @@ func (l *activeSession) notHere(err error) error {
 // ownershipEvery is how often a gateway looks whether the sessions of its turns are still its own.
 const ownershipEvery = time.Second
 
-// watchOwnership ends the turns of sessions that this gateway may not own any more.
+// watchOwnership ends the turns of sessions that this gateway does not own any more. While the database is away nobody knows, and
+// the agents stand still.
 func (h *Hub) watchOwnership() {
+	still := standstill{Hub: h}
+	defer still.suspended.Resume() // the agents have been closed by then
 	for sleep(h.ctx, ownershipEvery); h.ctx.Err() == nil; sleep(h.ctx, ownershipEvery) {
+		now := h.Log.Among()
+		if still.keep(now.Lease < suspendBefore); now.Lease <= 0 && now.Outage > 0 {
+			continue
+		}
 		for _, l := range h.inMemory() {
 			if l.lost() {
 				l.loseTurns()

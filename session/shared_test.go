@@ -510,7 +510,7 @@ func heldDatabase(t *testing.T) (p *faultnet.Proxy, direct, held string) {
 	return p, direct, u.String()
 }
 
-// An owner that cannot renew its lease shows nothing more, and ends its turns.
+// An owner that cannot renew its lease shows nothing more. When it learns that another one has taken the session, it ends its turns.
 func TestAnOwnerWhoseLeaseIsOverShowsNothingMore(t *testing.T) {
 	t.Parallel()
 	for name, hold := range map[string]func(*faultnet.Proxy){
@@ -542,10 +542,10 @@ func TestAnOwnerWhoseLeaseIsOverShowsNothingMore(t *testing.T) {
 				return err == nil
 			})
 			taken := time.Now()
+			p.Hold(false, false)
 			if cause := receives(t, "the end of the run", a.ended); cause == nil {
 				t.Error("the run ended by itself")
 			}
-			p.Hold(false, false)
 			n := 0
 			for at := range shown {
 				if at.After(taken) {

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/tributary-dev/tributary/internal/migration"
@@ -67,6 +68,9 @@ type db struct {
 	insert func(ctx context.Context, tx *sql.Tx, rows []row) (int64, error)
 	// keep puts checkpoints in the place of older ones.
 	keep func(ctx context.Context, tx *sql.Tx, rows []checkpoint) error
+
+	// connections counts those that were made: a server may have crashed before a new one.
+	connections atomic.Int64
 
 	// words is the index of words.
 	words wordIndex

@@ -192,7 +192,7 @@ func TestPostgreSQLStaysAway(t *testing.T) {
 	t.Parallel()
 	var server pgtest.Server
 	t.Cleanup(server.Stop)
-	s := open(t, sqllog.Options{Dir: t.TempDir(), URL: server.Database(t), Patience: time.Second})
+	s := open(t, sqllog.Options{Dir: t.TempDir(), URL: server.Database(t), Patience: time.Second, Outage: time.Second})
 	add(t, s, begins("p"))
 	server.Kill()
 	began := time.Now()
@@ -247,5 +247,76 @@ func TestAnotherProgramLocksTheDatabase(t *testing.T) {
 	}
 	if n := len(read(t, s, 0)); n != 3 {
 		t.Errorf("%d records are there, 3 were acknowledged", n)
+	}
+}
+
+// A turn that has begun waits for its database for longer than its lease, and a prompt does not. Nothing is lost if nobody else
+// has taken the session.
+//
+//evidence:for promise-crash
+func TestATurnOutlivesAnOutageOfPostgreSQL(t *testing.T) {
+	t.Parallel()
+	var server pgtest.Server
+	t.Cleanup(server.Stop)
+	s := open(t, sqllog.Options{Dir: t.TempDir(), URL: server.Database(t), Patience: time.Second, Lease: 2 * time.Second})
+	if _, err := s.Append(t.Context(), "s", "t", batch(0)); err != nil {
+		t.Fatal(err)
+	}
+	server.Kill()
+	waits := make(chan error, 1)
+	go func() {
+		_, err := s.Append(t.Context(), "s", "t", batch(1))
+		waits <- err
+	}()
+	began := time.Now()
+	if _, err := s.Append(t.Context(), "other", "t", batch(0)); err == nil {
+		t.Error("a turn begins without a database")
+	}
+	for s.Among().Lease > 0 {
+		if time.Since(began) > 10*time.Second {
+			t.Fatal("the lease has no end")
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if s.Owned("s") != 0 {
+		t.Error("the session is owned behind the end of the lease")
+	}
+	server.Start(t)
+	if err := <-waits; err != nil {
+		t.Errorf("the turn that had begun: %v", err)
+	}
+	if _, err := s.Append(t.Context(), "s", "t", batch(2)); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+	checkBatches(t, s, "s", 3)
+}
+
+// A server that crashes may take the newest commits that it was not asked to sync. The gateway writes them again, so that nothing is
+// missing below what follows.
+//
+//evidence:for promise-crash
+func TestARecordThatPostgreSQLForgetsIsWrittenAgain(t *testing.T) {
+	t.Parallel()
+	var server pgtest.Server
+	t.Cleanup(server.Stop)
+	o := sqllog.Options{Dir: t.TempDir(), URL: server.Database(t), Patience: time.Minute}
+	s := open(t, o)
+	server.Do(t, "postgres", "ALTER SYSTEM SET wal_writer_delay = '10s'")
+	server.Kill()
+	server.Start(t)
+	add(t, s, begins("p"))
+	for i := range 5 {
+		opens := fmt.Sprint("o", i)
+		add(t, s, begins(opens)) // nobody waits for the disk to have it
+		server.Kill()
+		server.Start(t)
+		add(t, s, ends(opens, ""))
+	}
+	add(t, s, ends("p", ""), stops())
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(read(t, open(t, o), 0)); n != 13 {
+		t.Errorf("%d records are there, 13 were acknowledged", n)
 	}
 }

@@ -20,6 +20,8 @@ type op struct {
 	under int64 // the term that the op is for; 0: any
 	// tried: a transaction with it may have been committed although it failed.
 	tried bool
+	// committed: it was, and the server may have forgotten it.
+	committed bool
 
 	// Of an append: its records, and the durable ones as rows.
 	first, last uint64

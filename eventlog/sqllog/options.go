@@ -13,6 +13,7 @@ const (
 	defaultLiveBytes  = 4 << 20
 	defaultTotalBytes = 128 << 20
 	defaultPatience   = 10 * time.Second
+	defaultOutage     = time.Minute
 	defaultCheck      = 5 * time.Second
 	defaultIndexDelay = 500 * time.Millisecond
 )
@@ -40,6 +41,8 @@ type Options struct {
 	// Patience is how long a lost connection is retried before an append fails
 	// (10 s).
 	Patience time.Duration
+	// Outage is how long the same is tried for a turn that has begun, on PostgreSQL (1 min).
+	Outage time.Duration
 	// Logger gets what the store finds out.
 	Logger *slog.Logger
 
@@ -59,7 +62,7 @@ func (o Options) withDefaults() Options {
 	for _, d := range []struct {
 		value     *time.Duration
 		byDefault time.Duration
-	}{{&o.Lease, defaultLease}, {&o.Idle, defaultIdle}, {&o.Linger, defaultLinger}, {&o.Patience, defaultPatience}, {&o.check, defaultCheck}, {&o.indexDelay, defaultIndexDelay}} {
+	}{{&o.Lease, defaultLease}, {&o.Idle, defaultIdle}, {&o.Linger, defaultLinger}, {&o.Patience, defaultPatience}, {&o.Outage, defaultOutage}, {&o.check, defaultCheck}, {&o.indexDelay, defaultIndexDelay}} {
 		if *d.value <= 0 {
 			*d.value = d.byDefault
 		}

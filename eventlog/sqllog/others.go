@@ -3,6 +3,7 @@ package sqllog
 import (
 	"context"
 	"hash/fnv"
+	"math"
 	"sync/atomic"
 	"time"
 
@@ -43,7 +44,11 @@ type others struct {
 
 // Among implements eventlog.Member.
 func (s *Store) Among() eventlog.Among {
-	a := eventlog.Among{Gateways: 1 + int(s.others.run.Load()), Judges: s.db.exclusive || s.others.judge(), Died: uint64(s.others.died.Load())} //nolint:gosec // it counts from 0
+	a := eventlog.Among{Gateways: 1 + int(s.others.run.Load()), Judges: s.db.exclusive || s.others.judge(), Died: uint64(s.others.died.Load()), Lease: math.MaxInt64, Outage: math.MaxInt64} //nolint:gosec // it counts from 0
+	if !s.db.exclusive {
+		since := time.Duration(s.uptime() - s.renewed.Load())
+		a.Lease, a.Outage = s.opts.Lease-since, s.opts.Outage-since
+	}
 	for _, se := range s.all() {
 		se.mu.Lock()
 		if se.term != 0 {

@@ -39,15 +39,20 @@ func openPostgres(ctx context.Context, o Options, owner string) (_ *db, err erro
 	if strings.HasPrefix(config.Host, "/") {
 		where = fmt.Sprintf("%s on %s", config.Database, config.Host)
 	}
+	d := &db{}
+	connected := func(ctx context.Context, c *pgx.Conn) error {
+		d.connections.Add(1)
+		return yield(ctx, c)
+	}
 	pool := func(most int) *sql.DB {
-		p := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(yield))
+		p := stdlib.OpenDB(*config, stdlib.OptionAfterConnect(connected))
 		p.SetMaxOpenConns(most)
 		p.SetMaxIdleConns(most)
 		p.SetConnMaxIdleTime(time.Minute)
 		return p
 	}
 	p, w := pool(connections), pool(writers)
-	d := &db{
+	*d = db{
 		read: &reader{DB: p}, write: w, now: `CAST(extract(epoch FROM clock_timestamp()) * 1000 AS bigint)`, share: ` FOR SHARE`, attempt: attempt,
 		begin: func(ctx context.Context, sync bool) (*sql.Tx, error) { return beginPostgres(ctx, w, sync) },
 		exec: func(ctx context.Context, tx *sql.Tx, query string, args ...any) (int64, error) {

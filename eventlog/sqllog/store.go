@@ -44,6 +44,7 @@ type Store struct {
 	others  others
 	died    chan struct{} // has one when another gateway has died
 
+	unsynced  unsynced  // the writer's
 	awaySince time.Time // when the database went away; zero: it is there; the writer's
 	awaySaid  time.Time // when that was logged last; the writer's
 

@@ -42,13 +42,15 @@ func (s *Store) transact(ctx context.Context, tx *sql.Tx, ops []*op) (refused ma
 		if refused[o.se] != nil {
 			continue
 		}
-		for _, r := range o.rows {
-			known, here := newest[o.se]
-			if r.prev = known; !here {
+		for i := range o.rows {
+			r := &o.rows[i]
+			if known, here := newest[o.se]; here && !o.committed {
+				r.prev = known
+			} else if !o.committed {
 				r.prev = o.se.durable
 			}
 			newest[o.se] = r.seq
-			rows = append(rows, r)
+			rows = append(rows, *r)
 		}
 		again = again || o.tried
 		if o.begins != 0 {

@@ -114,16 +114,20 @@ func (s *Store) sayBack() {
 	s.awaySince, s.awaySaid = time.Time{}, time.Time{}
 }
 
-// expire fails the ops that have waited too long, and returns the others. When the database has been
-// away for a lease, all fail: the sessions may be another gateway's by now.
+// expire fails the ops that have waited too long, and returns the others. What turns write that have begun waits longest: their
+// agents stand still meanwhile, and a session that another gateway has taken by then refuses it.
 func (s *Store) expire(ops []*op, err error) []*op {
+	longest := s.opts.Outage
+	if s.db.exclusive {
+		longest = s.opts.Lease
+	}
 	return slices.DeleteFunc(ops, func(o *op) bool {
 		o.tried = true
 		patience := s.opts.Patience
-		if o.records != nil && !o.durable() { // text that is shown without the database while that is there
-			patience = s.opts.Lease
+		if o.records != nil && (!o.durable() || o.turn != "" && o.begins == 0 && !s.db.exclusive) {
+			patience = longest
 		}
-		if time.Since(o.began) < patience && time.Since(s.awaySince) < s.opts.Lease {
+		if time.Since(o.began) < patience && time.Since(s.awaySince) < longest {
 			return false
 		}
 		o.complete(s, s.db.sentence(err))
@@ -149,7 +153,15 @@ func (s *Store) commit(ops []*op) ([]error, error) {
 	}
 	ctx, cancel := s.db.bounded(s.life, size)
 	defer cancel()
+	connections := s.db.connections.Load()
 	tx, err := s.db.begin(ctx, sync)
+	if again := s.unsynced.again(s.db.connections.Load()); err == nil && again != nil {
+		if !sync {
+			_ = tx.Rollback()
+			tx, err = s.db.begin(ctx, true)
+		}
+		writing, sync = slices.Concat(again, writing), true
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -160,6 +172,7 @@ func (s *Store) commit(ops []*op) ([]error, error) {
 	if err != nil {
 		return nil, errors.Join(err, ignoreDone(tx.Rollback()))
 	}
+	s.unsynced.keep(writing, sync || s.db.exclusive, connections)
 	s.sayBack()
 	for se, p := range moved {
 		se.place = p

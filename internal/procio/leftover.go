@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -53,16 +54,9 @@ func eraseNote(file string) {
 // their number. A gateway calls EndLeftovers at its start, when it holds the directory
 // alone: then all notes come from a killed gateway.
 func EndLeftovers(stateDir string) (ended int, err error) {
-	files, globErr := filepath.Glob(filepath.Join(stateDir, noteDir, "*.json"))
-	errs := []error{globErr}
-	for _, file := range files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		var n noted
-		if json.Unmarshal(data, &n) == nil && n.Pid > 1 && n.Boot == bootID() && n.alive() {
+	var errs []error
+	for file, n := range notes(stateDir) {
+		if n.alive() {
 			if err := n.end(); err != nil {
 				errs = append(errs, err)
 				continue
@@ -76,19 +70,32 @@ func EndLeftovers(stateDir string) (ended int, err error) {
 	return ended, errors.Join(errs...)
 }
 
+// notes are the notes in a state directory. One that cannot be read, or is older than the start of the machine, names no process.
+func notes(stateDir string) map[string]noted {
+	files, _ := filepath.Glob(filepath.Join(stateDir, noteDir, "*.json"))
+	all := map[string]noted{}
+	for _, file := range files {
+		var n noted
+		data, err := os.ReadFile(file)
+		if err != nil || json.Unmarshal(data, &n) != nil || n.Boot != bootID() {
+			n = noted{}
+		}
+		all[file] = n
+	}
+	return all
+}
+
 // alive reports whether the group still has members. A leader that started at another time
 // is another process with the same id. A group without a leader keeps its id, so no other
 // process can have the id.
 func (n noted) alive() bool {
+	if n.Pid <= 1 {
+		return false
+	}
 	if leader, ok := readStat(n.Pid); ok && leader.start != n.Start {
 		return false
 	}
-	for _, s := range group(n.Pid) {
-		if s.start >= n.Start && s.state != 'Z' {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(everyProcess(), func(s procStat) bool { return s.group == n.Pid && s.start >= n.Start && s.state != 'Z' })
 }
 
 func (n noted) end() error {

@@ -12,6 +12,8 @@ import (
 // procStat is what /proc tells of a process.
 type procStat struct {
 	state byte
+	pid   int
+	child int // of the process with this id
 	group int
 	start uint64 // in ticks since the boot
 }
@@ -26,26 +28,23 @@ func readStat(pid int) (procStat, bool) {
 	if len(fields) < 20 {
 		return procStat{}, false
 	}
+	parent, err := strconv.Atoi(fields[1])
 	pgrp, err1 := strconv.Atoi(fields[2])
 	start, err2 := strconv.ParseUint(fields[19], 10, 64)
-	return procStat{state: fields[0][0], group: pgrp, start: start}, err1 == nil && err2 == nil
+	return procStat{state: fields[0][0], pid: pid, child: parent, group: pgrp, start: start}, err == nil && err1 == nil && err2 == nil
 }
 
-// group returns the members of a process group.
-func group(pgid int) []procStat {
-	entries, err := os.ReadDir("/proc")
-	if err != nil {
-		return nil
-	}
-	var members []procStat
+// everyProcess is the processes that this one sees.
+func everyProcess() (all []procStat) {
+	entries, _ := os.ReadDir("/proc")
 	for _, e := range entries {
 		if pid, err := strconv.Atoi(e.Name()); err == nil {
-			if s, ok := readStat(pid); ok && s.group == pgid {
-				members = append(members, s)
+			if s, ok := readStat(pid); ok {
+				all = append(all, s)
 			}
 		}
 	}
-	return members
+	return all
 }
 
 func bootID() string {

@@ -1,10 +1,17 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
 	"time"
+)
+
+// In the round longRound, which only the full size has, PostgreSQL is away for longer than a lease.
+const (
+	longRound  = 19
+	longOutage = 30 * time.Second
 )
 
 // dbPatience is a little less than the 10 s for which a gateway waits for its database.
@@ -24,20 +31,20 @@ func (b *bench) outages(ctx context.Context, rounds int, t *results) error {
 	}
 	defer c.stop()
 	permitted := ""
-	for range rounds {
+	for n := range rounds {
 		if err := pause(ctx, 100*time.Millisecond+randomDuration(400*time.Millisecond)); err != nil {
 			return err
 		}
 		away := time.Now()
 		b.postgres.Kill()
-		err := pause(ctx, randomDuration(time.Second))
+		err := pause(ctx, cmp.Or(longOutage*time.Duration(n/longRound), randomDuration(time.Second)))
 		if fault := b.postgres.Revive(); fault != nil {
 			return fault
 		}
 		if err != nil {
 			return err
 		}
-		if d := time.Since(away); d > dbPatience {
+		if d := time.Since(away); d > dbPatience && n < longRound {
 			progress("PostgreSQL was down for %s", d.Round(time.Millisecond))
 			permitted = logFailed
 		}

@@ -97,7 +97,7 @@ func guardPromises() []mutation {
 		},
 		{
 			name: "a created token makes nobody else a user", promise: boxed, file: "internal/cli/people.go",
-			text: "case created, mode ==", other: "case mode ==", tests: "ACreatedToken", packages: []string{"./internal/cli"},
+			text: "case created, mode ==", other: "case mode ==", tests: "TestACreatedToken", packages: []string{"./internal/cli"},
 		},
 		{
 			name: "config check is silent of an agent that runs as the gateway's user", promise: oneAnswer, file: "internal/cli/apart.go",

@@ -33,7 +33,9 @@ const (
 
 // table is the broken promises, in the order of docs/internals/promises.md. Each is an error that
 // somebody could make who changes the line.
-func table() []mutation { return slices.Concat(firstPromises(), guardPromises(), boxPromises()) }
+func table() []mutation {
+	return slices.Concat(firstPromises(), guardPromises(), boxPromises(), clusterPromises())
+}
 
 func firstPromises() []mutation {
 	return []mutation{
@@ -291,82 +293,6 @@ func firstPromises() []mutation {
 			text: "` AND owner IN ($3, '')`", other: "` AND ($3 <> '')`", tests: "TestStores", packages: []string{"./access/accessdb"},
 		},
 		{
-			name: "a gateway answers for a session of another one", promise: anyGateway, file: "gateway/owner.go",
-			text: `g.Cluster.Forward(w, r, passed.session, `, other: `g.Cluster.Forward(w, r, r.PathValue("turn"), `, tests: "TestAnyGateway", packages: []string{"./internal/cli"},
-		},
-		{
-			name: "a gateway of no database is believed", promise: anyGateway, file: "gateway/cluster/identity.go",
-			text: "len(g.Key) > 0 && bytes.Equal(g.Key, key)", other: "len(g.Key) > 0 && (bytes.Equal(g.Key, key) || len(key) > 0)", tests: "TestOnlyGateways", packages: []string{"./gateway/cluster"},
-		},
-		{
-			name: "the others are left before the turns have ended", promise: anyGateway, file: "internal/cli/server.go",
-			text: "context.WithCancel(context.WithoutCancel(ctx)) // until", other: "context.WithCancel(ctx) // until", tests: "TestAStoppedGatewayHandsItsRemoteTurnsOver", packages: []string{"./internal/cli"},
-		},
-		{
-			name: "a gateway that stops cuts what it passes on", promise: anyGateway, file: "internal/cli/server.go",
-			text: "\ts.node.EndStreams(draining)\n", other: "", tests: "TestAStoppedGatewayCutsNoStream", packages: []string{"./internal/cli"},
-		},
-		{
-			name: "an agent begins elsewhere without its memory", promise: anyGateway, file: "session/home.go",
-			text: "at.Gateway != l.hub.Home.Gateway", other: "at.Gateway == l.hub.Home.Gateway", tests: "TestThePromptsOfASession", packages: []string{"./session"},
-		},
-		{
-			name: "a session without an owner stays where it is asked for", promise: anyGateway, file: "gateway/cluster/node.go",
-			text: "err == nil && !is && n.homeOf != nil", other: "err == nil && is && n.homeOf != nil", tests: "TestASessionWithoutAnOwner", packages: []string{"./gateway/cluster"},
-		},
-		{
-			name: "a turn does not wait for clients of a gateway that has ended", promise: anyGateway, file: "gateway/stream.go",
-			text: "lost := g.Cluster.PasserEnded(r)", other: "var lost func() bool", tests: "TestAStoppedGatewayCutsNoStream", packages: []string{"./internal/cli"},
-		},
-		{
-			name: "a request shortens a long grace period", promise: anyGateway, file: "session/subscribers.go",
-			text: "&& h.Now().Add(wait).After(t.subscribers.ends)", other: "", tests: "TestM06", packages: []string{"./session"},
-		},
-		{
-			name: "the key of an owner is not looked at", promise: anyGateway, file: "gateway/cluster/node.go",
-			text: "len(to.Key) > 0 && string(key) == string(to.Key)", other: "len(to.Key) > 0", tests: "TestOnlyGateways", packages: []string{"./gateway/cluster"},
-		},
-		{
-			name: "a command is sent twice", promise: anyGateway, file: "gateway/cluster/forward.go",
-			text: "case err != nil && sent && !(repeats && again):", other: "case err != nil && sent && repeats && !again:", tests: "TestACommand", packages: []string{"./gateway/cluster"},
-		},
-		{
-			name: "what acts once is not sent to the next owner", promise: anyGateway, file: "gateway/cluster/forward.go",
-			text: "repeats := t.how.Once || ", other: "repeats := ", tests: "TestWhatActsOnce", packages: []string{"./gateway/cluster"},
-		},
-		{
-			name: "the next owner gets another key", promise: anyGateway, file: "gateway/cluster/forward.go",
-			text: "WithKey(r)\n\t}\n\treturn n.pass(", other: "}\n\treturn n.pass(", tests: "TestWhatActsOnce", packages: []string{"./gateway/cluster"},
-		},
-		{
-			name: "a stream that goes on at another gateway says words twice", promise: anyGateway, file: "uistream/position.go",
-			text: "return more[min(len(more), max(0, t.had[part]-at)):]", other: "return more", tests: "TestAStreamHasEachWordOnce", packages: []string{"./uistream"},
-		},
-		{
-			name: "a stream that goes on behind its last chunk does not end", promise: anyGateway, file: "uistream/subscriber.go",
-			text: "case r.Seq < s.span.From && s.texts.had != nil:", other: "case false:", tests: "TestAStreamGoesOnBehind", packages: []string{"./uistream"},
-		},
-		{
-			name: "a text that was open before its place is said twice", promise: anyGateway, file: "uistream/position.go",
-			text: "if t.behind {", other: "if true {", tests: "TestAStreamHasEachWordOnce", packages: []string{"./uistream"},
-		},
-		{
-			name: "a prompt loses its key with its owner", promise: anyGateway, file: "gateway/owner.go",
-			text: "\t\tcluster.WithKey(r)", other: "\t\tcluster.WithKey(r.Clone(r.Context()))", tests: "TestAPromptKeepsItsKey", packages: []string{"./gateway"},
-		},
-		{
-			name: "a gateway that stops keeps a session whose turn goes on", promise: anyGateway, file: "session/close.go",
-			text: "h.Log.GiveBack(left...)", other: "h.Log.GiveBack(left[:0]...)", tests: "HandsItsRemoteTurnsOver", packages: []string{"./internal/cli"},
-		},
-		{
-			name: "the client of a gateway that leaves a turn hears of the log", promise: anyGateway, file: "session/read.go",
-			text: "r.open.standsAt() == turnstate.Detached", other: "r.open.standsAt() == turnstate.Held", tests: "HandsItsRemoteTurnsOver", packages: []string{"./internal/cli"},
-		},
-		{
-			name: "a stream that goes on has no end for a page", promise: anyGateway, file: "gateway/passedstream.go",
-			text: "query.Del(\"ended\")", other: "query.Del(\"end\")", tests: "TestAStreamGoesOnWhere", packages: []string{"./gateway"},
-		},
-		{
 			name: "a prompt that is sent again begins a turn", promise: "A request with a key acts once.", file: "session/requestkey.go",
 			text: "if p.Key == \"\" {", other: "if true {", tests: "ActsOnceForEachKey", packages: []string{"./session"},
 		},
@@ -377,14 +303,6 @@ func firstPromises() []mutation {
 		{
 			name: "a stop that is sent again ends the next turn", promise: "A request with a key acts once.", file: "session/stop.go",
 			text: "if suffix == \"\" || i < 0 {", other: "if suffix == \"\" || i <= 0 {", tests: "AStopActsOnce", packages: []string{"./session"},
-		},
-		{
-			name: "the owner is told that everybody's token is good for all sessions", promise: anyGateway, file: "gateway/cluster/sender.go",
-			text: "s.Principal.Bound = s.Bound", other: "s.Principal.Bound = nil", tests: "TestTheOwner", packages: []string{"./gateway/cluster"},
-		},
-		{
-			name: "the owner of a session gets cookies and tokens of others", promise: anyGateway, file: "gateway/cluster/sender.go",
-			text: `name == "Cookie" || name == "Authorization" && !keep`, other: `name == "Cookie" && keep`, tests: "TestTheOwner", packages: []string{"./gateway/cluster"},
 		},
 		{
 			name: "two processes of Codex start at a time", promise: boxed, file: "adapter/codex/runtime.go",

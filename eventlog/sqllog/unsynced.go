@@ -1,0 +1,38 @@
+package sqllog
+
+// This file has what PostgreSQL may forget: it acknowledges some commits before the disk has them, and a crash takes the newest of these.
+// What follows such a record names it, so the session would be damaged.
+
+// mostUnsynced bounds the ops that are kept. One more has the next commit synced.
+const mostUnsynced = 1000
+
+// unsynced is what was committed since the last commit that the disk has.
+type unsynced struct {
+	ops         []*op
+	connections int64 // that had been made before
+}
+
+// again is what the next transaction writes once more, in a commit that is synced, because the server may have been started anew
+// or because it is much; nil: nothing.
+func (u *unsynced) again(connections int64) []*op {
+	if u.connections == connections && len(u.ops) <= mostUnsynced {
+		return nil
+	}
+	return u.ops
+}
+
+// keep takes the ops of a commit.
+func (u *unsynced) keep(ops []*op, synced bool, connections int64) {
+	if synced {
+		u.ops = nil
+		return
+	}
+	if u.ops == nil {
+		u.connections = connections
+	}
+	for _, o := range ops {
+		if o.rows != nil || o.checkpoints != nil {
+			u.ops = append(u.ops, &op{se: o.se, turn: o.turn, under: o.under, rows: o.rows, checkpoints: o.checkpoints, tried: true, committed: true})
+		}
+	}
+}
