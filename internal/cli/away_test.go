@@ -11,9 +11,12 @@ import (
 	"github.com/tributary-dev/tributary/internal/testkit/pgtest"
 )
 
-// While the database is away, the running turn ends with a sentence, reads are refused at once, and the
-// log says so once.
+// While the database is away, reads are refused at once, the running turn ends with a sentence after a minute, and the
+// log says so once a minute.
 func TestWhileTheDatabaseIsAwayEverybodyHearsOfIt(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it waits for a minute")
+	}
 	t.Parallel()
 	var server pgtest.Server
 	t.Cleanup(server.Stop)
@@ -27,7 +30,7 @@ func TestWhileTheDatabaseIsAwayEverybodyHearsOfIt(t *testing.T) {
 	server.Kill()
 	began := time.Now()
 	rest, err := io.ReadAll(stream)
-	if took := time.Since(began); err != nil || took > 20*time.Second || !strings.Contains(string(rest), "The gateway could not write its log, so the turn was ended.") {
+	if took := time.Since(began); err != nil || took < 50*time.Second || took > 80*time.Second || !strings.Contains(string(rest), "The gateway could not write its log, so the turn was ended.") {
 		t.Errorf("the stream ended after %s with %v: %s", took, err, rest[max(0, len(rest)-400):])
 	}
 	asked := time.Now()
@@ -55,7 +58,7 @@ func TestWhileTheDatabaseIsAwayEverybodyHearsOfIt(t *testing.T) {
 		t.Errorf("afterwards: %d %s", status, stream)
 	}
 	s.stop()
-	if n := strings.Count(s.errors.String(), "the database is away"); n != 1 || !strings.Contains(s.errors.String(), "the database is back") {
+	if n := strings.Count(s.errors.String(), "the database is away"); n < 1 || n > 2 || !strings.Contains(s.errors.String(), "the database is back") {
 		t.Errorf("%d lines say that the database is away:\n%s", n, s.errors)
 	}
 }

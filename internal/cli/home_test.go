@@ -5,6 +5,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // A script that speaks the Agent Client Protocol remembers one conversation on the machine of the gateway that has started it.
@@ -40,7 +41,11 @@ read -r end
 		t.Errorf("without its home: %d %s", status, refused)
 	}
 	on(dir, "one")
-	if status, stream := second.do("POST", "/api/chat", chat("s", "again")); status != http.StatusOK || !strings.Contains(stream, "by one") {
+	stream := ""
+	for deadline := time.Now().Add(patience); status == http.StatusServiceUnavailable && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		status, stream = second.do("POST", "/api/chat", chat("s", "again")) // until the others know its address
+	}
+	if status != http.StatusOK || !strings.Contains(stream, "by one") {
 		t.Errorf("with its home: %d %s", status, stream)
 	}
 }
