@@ -50,9 +50,7 @@ func (s *passedStream) passing(r *http.Request, once bool) cluster.Passing {
 		if answer.Header.Get(cluster.PositionHeader) != "" {
 			answer.Header.Del(cluster.PositionHeader)
 			s.ReadCloser, s.gateway, answer.Body = answer.Body, gateway, s
-			stopping, done := s.node.PassesStream()
-			stop := context.AfterFunc(stopping, func() { _ = s.ReadCloser.Close() })
-			s.done = func() { stop(); done() }
+			s.done = s.node.PassesStream(func() { _ = s.ReadCloser.Close() })
 		}
 	}}
 }

@@ -7,10 +7,11 @@ import (
 
 // This file has the streams that one gateway passes on for another, and their end when one of the two stops.
 
-// PassesStream counts a stream that this gateway passes on, until done. Stopping ends when its client is to be told to come back.
-func (n *Node) PassesStream() (stopping context.Context, done func()) {
+// PassesStream counts a stream that this gateway passes on, until done. It calls stop when its client is to be told to come back.
+func (n *Node) PassesStream(stop func()) (done func()) {
 	n.streams.Begin()
-	return n.stopping, n.streams.End
+	unhook := context.AfterFunc(n.stopping, stop)
+	return func() { unhook(); n.streams.End() }
 }
 
 // Stopping reports whether EndStreams has ended the streams.
@@ -40,5 +41,5 @@ func (n *Node) PasserEnded(r *http.Request) func() bool {
 		return nil
 	}
 	key := digest(r.TLS.PeerCertificates[0])
-	return func() bool { return !n.isGateway(key) }
+	return func() bool { return !n.isGateway(key) } //nolint:contextcheck // it is asked when the request has ended
 }

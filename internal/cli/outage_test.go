@@ -117,7 +117,8 @@ func TestAnAgentWhoseSessionWasTakenDoesNothingMore(t *testing.T) {
 	held.Host = p.Addr()
 	agent := beats{t, t.TempDir(), "while echo >>beats; do sleep 0.001; done"}
 	first := startServer(t, t.TempDir(), "--config", agent.config(), "--db", held.String(), "--agent", "counts")
-	go first.do("POST", "/api/chat", chat("s", "count"))
+	res := first.request("POST", "/api/chat", chat("s", "count"))
+	defer res.Body.Close()
 	agent.wait("the agent works", func() bool { return agent.n() > 5 })
 	second := startServer(t, t.TempDir(), "--config", agent.config(), "--db", direct.String(), "--agent", "counts")
 	p.Hold(true, true)
