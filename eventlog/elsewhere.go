@@ -31,6 +31,8 @@ type Owner interface {
 	// GiveBack gives all sessions back that are not in use, and from now on each other one at its last use. A session with an
 	// open turn is in use, unless it is named as left: its turns go on without this gateway, which writes nothing to it any more.
 	GiveBack(left ...string)
+	// LetGo gives one session back as soon as it is not in use.
+	LetGo(session string)
 }
 
 // Gateway is a running gateway on the store's database.
@@ -116,6 +118,13 @@ func (l *Log) Term(ctx context.Context, session string) (term uint64, err error)
 func (l *Log) GiveBack(left ...string) {
 	if s, is := l.Store.(Owner); is {
 		s.GiveBack(left...)
+	}
+}
+
+// LetGo is that of the store, if the store has owners.
+func (l *Log) LetGo(session string) {
+	if s, is := l.Store.(Owner); is {
+		s.LetGo(session)
 	}
 }
 

@@ -185,6 +185,9 @@ func (l *activeSession) releaseHeld(ctx context.Context, by Sender, chosen func(
 	if l.isElsewhere() {
 		return nil, ErrElsewhere
 	}
+	if err := l.atHome(); err != nil {
+		return nil, err
+	}
 	unlock, err := l.lockHistory(ctx)
 	if err != nil {
 		return nil, err

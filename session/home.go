@@ -23,7 +23,7 @@ const (
 // gateway, or any.
 type Home struct {
 	Gateway string `json:"gateway"`           // eventlog.Gateway.Name
-	Address string `json:"address,omitempty"` // of its cluster listener, for people
+	Address string `json:"address,omitempty"` // of its cluster listener, for the log
 }
 
 // HomeError refuses a prompt because the memory of the session's agent is on another gateway.
@@ -31,11 +31,7 @@ type HomeError struct{ Home Home }
 
 // Error implements error.
 func (e *HomeError) Error() string {
-	at := e.Home.Gateway
-	if e.Home.Address != "" {
-		at = e.Home.Address
-	}
-	return fmt.Sprintf("the agent's memory of this session is on the gateway %s: start that gateway if it does not run, and try again in a minute, or begin a new session", at)
+	return fmt.Sprintf("the agent's memory of this session is on the gateway %s: start that gateway if it does not run, and try again in a minute, or begin a new session", e.Home.Gateway)
 }
 
 // Unwrap returns ErrElsewhere.
@@ -63,14 +59,18 @@ func (h *Hub) HomeOf(ctx context.Context, session string) (gateway string, err e
 	return h.home(info).Gateway, err
 }
 
-// atHome is the error of a session whose agent has its memory on another gateway.
+// atHome is the error of a session whose agent has its memory on another gateway. This one gives the session back: that one is to
+// have it when it runs again.
 func (l *activeSession) atHome() error {
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if at := l.hub.home(l.info); at.Gateway != "" && at.Gateway != l.hub.Home.Gateway {
-		return &HomeError{at}
+	at := l.hub.home(l.info)
+	l.mu.Unlock()
+	if at.Gateway == "" || at.Gateway == l.hub.Home.Gateway {
+		return nil
 	}
-	return nil
+	l.hub.Log.LetGo(l.id)
+	l.hub.Logger.Warn("a prompt needs another gateway, which has the memory of the agent", "session", l.id, "gateway", at.Gateway, "address", at.Address)
+	return &HomeError{at}
 }
 
 // settle notes that the memory of the agent is here from now on.

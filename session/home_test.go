@@ -1,10 +1,12 @@
 package session_test
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"testing"
 
+	"github.com/tributary-dev/tributary/agent"
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
 	"github.com/tributary-dev/tributary/session"
@@ -45,7 +47,7 @@ func TestThePromptsOfASessionGoWhereItsAgentHasItsMemory(t *testing.T) {
 			defer second.close()
 			turn, err := second.Prompt(t.Context(), "s", session.Prompt{Message: text("u2", "two")})
 			refused, is := errors.AsType[*session.HomeError](err)
-			if is != c.refuse || is && (refused.Home != a || !errors.Is(err, session.ErrElsewhere) || !strings.Contains(err.Error(), "on the gateway 10.0.0.11:8788: start that gateway")) || !is && err != nil {
+			if is != c.refuse || is && (refused.Home != a || !errors.Is(err, session.ErrElsewhere) || !strings.Contains(err.Error(), "on the gateway a: start that gateway")) || !is && err != nil {
 				t.Fatalf("the second prompt: %v", err)
 			}
 			if is {
@@ -56,5 +58,65 @@ func TestThePromptsOfASessionGoWhereItsAgentHasItsMemory(t *testing.T) {
 			}
 			second.wait(turn)
 		})
+	}
+}
+
+// homes is a store with gateways that share it, one after another.
+func homes(t *testing.T, store eventlog.Store, home string, runtime agent.Runtime) *bench {
+	t.Helper()
+	return benchOn(t, eventlog.New(store), func(o *session.Options) {
+		o.Agents["demo"], o.Home = session.Agent{Runtime: runtime, State: session.StateNode, Cwd: t.TempDir()}, session.Home{Gateway: home}
+	})
+}
+
+func (b *bench) leave() {
+	b.t.Helper()
+	now, cancel := context.WithCancel(b.t.Context())
+	cancel()
+	if err := b.Hub.Close(now); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// A gateway without the memory of the agent runs no prompt that was held, and keeps it.
+func TestHeldPromptsWaitForTheHomeOfTheirSession(t *testing.T) {
+	store := memlog.New()
+	first := homes(t, store, "a", notebook{})
+	first.wait(first.say("u1", "one"))
+	first.say("u2", "slow")
+	first.say("u3", "three")
+	first.leave()
+	second := homes(t, store, "b", notebook{})
+	defer second.close()
+	before := second.queue()
+	if err := second.ContinueQueue(t.Context(), "s", session.Sender{By: "ada"}); !errors.Is(err, session.ErrElsewhere) {
+		t.Errorf("the queue is continued: %v", err)
+	}
+	if after := second.queue(); before == "" || after != before {
+		t.Errorf("%q waits, before %q", after, before)
+	}
+}
+
+// broken is an agent that does not open.
+type broken struct{ notebook }
+
+func (broken) Open(context.Context, agent.Host, agent.Config) (agent.Session, error) {
+	return nil, errors.New("it does not start")
+}
+
+// A session from before there were several gateways goes to the first that opens its agent, and not to one where it does not open.
+func TestAnAgentThatDoesNotOpenHasNoMemoryThere(t *testing.T) {
+	store := memlog.New()
+	alone := homes(t, store, "", notebook{})
+	alone.wait(alone.say("u1", "one"))
+	alone.leave()
+	second := homes(t, store, "b", broken{})
+	second.wait(second.say("u2", "two"))
+	second.leave()
+	first := homes(t, store, "a", notebook{})
+	defer first.close()
+	first.wait(first.say("u3", "three"))
+	if home, err := first.HomeOf(t.Context(), "s"); err != nil || home != "a" {
+		t.Errorf("the memory is on %q (%v)", home, err)
 	}
 }

@@ -27,17 +27,19 @@ import (
 // Hub owns the sessions. A Hub is safe for concurrent use.
 type Hub struct {
 	Options
-	ctx    context.Context //nolint:containedctx // the life of the hub
-	stop   context.CancelFunc
-	goes   sync.WaitGroup
-	agents *agents.Pool
-	dirs   agents.Dirs
-	health health
-	shared bool // other gateways may use the log
-	quota  promptQuota
-	held   atomic.Int64 // bytes that the turns hold in memory
-	took   struct{ continued, held, closed atomic.Uint64 }
-	book   permission.Book
+	ctx         context.Context //nolint:containedctx // the life of the hub
+	stop        context.CancelFunc
+	goes        sync.WaitGroup
+	agents      *agents.Pool
+	dirs        agents.Dirs
+	health      health
+	shared      bool // other gateways may use the log
+	quota       promptQuota
+	held        atomic.Int64 // bytes that the turns hold in memory
+	standsStill atomic.Bool  // the agents do, because the database is away
+	goesOn      atomic.Int64 // since when they do not any more, in nanoseconds since 1970; 0: they never did
+	took        struct{ continued, held, closed atomic.Uint64 }
+	book        permission.Book
 
 	listings listing.Cache
 	places   box.Places              // of what is closed to agents
@@ -154,13 +156,14 @@ func (h *Hub) create(ctx context.Context, s Spec) (Info, error) {
 	if _, ok := h.Agents[s.Agent]; !ok {
 		return Info{}, h.unknownAgent(s.Agent)
 	}
+	var home Home
 	if s.Resume != "" {
 		c, release, err := h.adopt(ctx, s.Agent, s.Resume)
 		if err != nil {
 			return Info{}, err
 		}
 		defer release()
-		s.Title = cmp.Or(s.Title, c.Title)
+		s.Title, home = cmp.Or(s.Title, c.Title), h.Home
 	}
 	now, err := h.standing(ctx, s.ID)
 	if err == nil && now.elsewhere {
@@ -180,7 +183,7 @@ func (h *Hub) create(ctx context.Context, s Spec) (Info, error) {
 	}
 	l := h.newSession(Info{
 		ID: s.ID, Agent: s.Agent, Title: title(s.Title), CreatedBy: s.By, Kind: s.Kind, Compat: s.Compat, NoChat: s.NoChat, Hosted: s.Hosted,
-		CreatedAt: began, UpdatedAt: began, Since: since, Resume: s.Resume, Mode: s.Mode, Model: s.Model, Workspace: own,
+		CreatedAt: began, UpdatedAt: began, Since: since, Resume: s.Resume, Mode: s.Mode, Model: s.Model, Workspace: own, Home: home,
 	})
 	l.standing = now
 	l.threaded, l.newestSeq, l.folded, l.seqKnown, l.changes = true, since, since, true, 1

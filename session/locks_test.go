@@ -142,6 +142,9 @@ func (s *lockFree) GiveBack(left ...string) {
 	(&eventlog.Log{Store: s.Store}).GiveBack(left...)
 }
 
+// LetGo implements eventlog.Owner, if the store does.
+func (s *lockFree) LetGo(session string) { (&eventlog.Log{Store: s.Store}).LetGo(session) }
+
 var _ eventlog.Member = (*lockFree)(nil)
 
 func (s *lockFree) Append(ctx context.Context, id, turn string, events []trace.Event) (uint64, error) {

@@ -60,7 +60,6 @@ func (l *activeSession) startAgent(ctx context.Context, name, by string, full fu
 	if err := l.atHome(); err != nil {
 		return nil, err
 	}
-	l.settle()
 	cwd, paths, err := l.workIn(ctx, a, full)
 	if err != nil {
 		return nil, err
@@ -95,6 +94,9 @@ func (l *activeSession) startAgent(ctx context.Context, name, by string, full fu
 		})
 		return err
 	})
+	if err == nil {
+		l.settle()
+	}
 	if err != nil && ctx.Err() == nil && opening.Err() != nil {
 		err = fmt.Errorf("%w %s: see in the gateway's log what it does", errNotReady, l.hub.IdleLimit)
 	}

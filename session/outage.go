@@ -23,6 +23,7 @@ type standstill struct {
 func (s *standstill) keep(on bool) {
 	was := s.on
 	s.on = on
+	s.standsStill.Store(on)
 	switch {
 	case on:
 		if !was {
@@ -32,6 +33,7 @@ func (s *standstill) keep(on bool) {
 			s.suspended.Add(s.StateDir)
 		}
 	case was:
+		s.goesOn.Store(s.Now().UnixNano())
 		s.closeLostAgents()
 		s.suspended.Resume()
 		s.Logger.Info("the database answers: agents go on")

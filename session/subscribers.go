@@ -114,6 +114,10 @@ func (l *activeSession) armGrace(t *turn, wait time.Duration) {
 		gone := lost != nil && lost()
 		l.mu.Lock()
 		due := t.subscribers.grace == timer && t.subscribers.n == 0
+		if due && l.hub.standsStill.Load() { // nobody can come back
+			l.armGrace(t, l.hub.GracePeriod)
+			due = false
+		}
 		if due && gone {
 			t.subscribers.lost = nil
 			l.armGrace(t, lostGrace)

@@ -365,7 +365,10 @@ func (t *turn) watch(session *agents.Opened, released <-chan struct{}) {
 		case <-silence.C:
 			a := t.builder.Activity()
 			rest := a.Last.Add(h.IdleLimit).Sub(h.Now())
-			if a.Tools > 0 || a.Asks > 0 {
+			if went := time.Unix(0, h.goesOn.Load()); went.After(a.Last) {
+				rest = went.Add(h.IdleLimit).Sub(h.Now())
+			}
+			if a.Tools > 0 || a.Asks > 0 || h.standsStill.Load() {
 				rest = h.IdleLimit
 			}
 			if rest <= 0 {

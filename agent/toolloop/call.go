@@ -131,6 +131,9 @@ func (l *loop) do(ctx context.Context, j *job) (r trace.ToolResult) {
 	var err error
 	r.Status = trace.ToolCompleted
 	if shown := (running{l.b, j.call.ID}); ctx.Err() == nil {
+		if err := l.b.Flush(); err != nil { // a gateway that may have lost the session runs nothing for it
+			return trace.ToolResult{Status: trace.ToolCanceled, Error: "The call could not be put on record."}
+		}
 		r.Output, err = j.tool.Run(context.WithValue(ctx, runningKey{}, shown), j.call.Input, shown)
 	}
 	switch {

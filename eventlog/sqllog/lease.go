@@ -136,3 +136,12 @@ func (s *Store) GiveBack(left ...string) {
 	}
 	s.sweep()
 }
+
+// LetGo implements eventlog.Owner.
+func (s *Store) LetGo(id string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if se := s.sessions[id]; se != nil {
+		se.leaves = true
+	}
+}

@@ -69,7 +69,7 @@ func (s *Store) release(se *session, now time.Time) {
 		return
 	}
 	s.mu.Lock()
-	rests := now.Sub(se.used) >= s.opts.Idle && len(se.live.ended) == 0
+	rests := (now.Sub(se.used) >= s.opts.Idle || se.leaves) && len(se.live.ended) == 0
 	idle := se.uses == 0 && se.released == nil && (rests || s.draining) && !s.isClosed()
 	if idle {
 		se.released = make(chan struct{})

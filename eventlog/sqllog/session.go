@@ -51,6 +51,7 @@ type session struct {
 	// Guarded by Store.mu.
 	uses     int
 	used     time.Time
+	leaves   bool          // it is given back as soon as nobody uses it
 	released chan struct{} // closed when the session has been given back; nil before
 }
 

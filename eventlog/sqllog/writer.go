@@ -172,7 +172,7 @@ func (s *Store) commit(ops []*op) ([]error, error) {
 	if err != nil {
 		return nil, errors.Join(err, ignoreDone(tx.Rollback()))
 	}
-	s.unsynced.keep(writing, sync || s.db.exclusive, connections)
+	s.unsynced.keep(slices.DeleteFunc(writing, func(o *op) bool { return refused[o.se] != nil }), sync || s.db.exclusive, connections)
 	s.sayBack()
 	for se, p := range moved {
 		se.place = p

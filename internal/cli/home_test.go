@@ -36,14 +36,17 @@ read -r end
 	first.signals <- syscall.SIGTERM
 	first.wait()
 	second := on(t.TempDir(), "two")
+	if status, text := second.do("PATCH", "/api/sessions/s", `{"title":"taken"}`); status != http.StatusOK {
+		t.Errorf("a change that needs no memory: %d %s", status, text)
+	}
 	status, refused := second.do("POST", "/api/chat", chat("s", "again"))
-	if status != http.StatusServiceUnavailable || !strings.HasPrefix(refused, "The agent's memory of this session is on the gateway 127.0.0.1:") {
+	if status != http.StatusServiceUnavailable || !strings.HasPrefix(refused, "The agent's memory of this session is on the gateway ") {
 		t.Errorf("without its home: %d %s", status, refused)
 	}
 	on(dir, "one")
 	stream := ""
 	for deadline := time.Now().Add(patience); status == http.StatusServiceUnavailable && time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		status, stream = second.do("POST", "/api/chat", chat("s", "again")) // until the others know its address
+		status, stream = second.do("POST", "/api/chat", chat("s", "again")) // until the others know its address, and the second has given the session back
 	}
 	if status != http.StatusOK || !strings.Contains(stream, "by one") {
 		t.Errorf("with its home: %d %s", status, stream)

@@ -2,25 +2,40 @@
 
 package procio
 
-import "syscall"
+import (
+	"syscall"
+)
 
 // Suspended are processes that stand still. The zero value is none.
 type Suspended struct {
-	starts map[int]uint64 // by their ids
+	all map[int]suspended // by their ids
+}
+
+type suspended struct {
+	start uint64
+	by    noted  // the process that was started here, and that has started this one
+	note  string // has a killed gateway's next start end it
 }
 
 // Add stops the processes that are noted in a state directory, and all that they have started. It does so on Linux only. One that is
 // stopped can be killed.
 func (s *Suspended) Add(stateDir string) {
-	if s.starts == nil {
-		s.starts = map[int]uint64{}
+	if s.all == nil {
+		s.all = map[int]suspended{}
 	}
 	for range 5 { // one may have started another meanwhile
 		some := false
-		for _, p := range startedBy(notes(stateDir)) {
-			if p.state != 'T' && syscall.Kill(p.pid, syscall.SIGSTOP) == nil {
-				s.starts[p.pid], some = p.start, true
+		notes := notes(stateDir)
+		for p, by := range startedBy(notes) {
+			if _, is := s.all[p.pid]; is || p.state == 'T' || syscall.Kill(p.pid, syscall.SIGSTOP) != nil {
+				continue
 			}
+			some = true
+			one := suspended{start: p.start, by: by}
+			if p.group == p.pid && p.pid != by.Pid {
+				one.note = leaveNote(stateDir, p.pid, by.Command)
+			}
+			s.all[p.pid] = one
 		}
 		if !some {
 			return
@@ -28,35 +43,46 @@ func (s *Suspended) Add(stateDir string) {
 	}
 }
 
-// Resume has those go on that still run, also if what has started them was killed.
+// Resume has those go on whose agent still runs, and kills what agents have left that were closed meanwhile.
 func (s *Suspended) Resume() {
-	for pid, start := range s.starts {
-		if p, is := readStat(pid); is && p.start == start {
-			_ = syscall.Kill(pid, syscall.SIGCONT) // it may have ended
+	for pid, one := range s.all {
+		signal := syscall.SIGCONT
+		if agent, is := readStat(one.by.Pid); !is || agent.start != one.by.Start || agent.state == 'Z' {
+			signal = syscall.SIGKILL
 		}
+		if p, is := readStat(pid); is && p.start == one.start {
+			_ = syscall.Kill(pid, signal) // it may have ended
+		}
+		eraseNote(one.note)
 	}
-	s.starts = nil
+	s.all = nil
 }
 
-// startedBy is the noted processes that run, those of their groups, and those that these have started.
-func startedBy(notes map[string]noted) (running []procStat) {
-	all, found := everyProcess(), map[int]bool{}
+// startedBy is the noted processes that run, those of their groups, and those that these have started; each with the noted one.
+func startedBy(notes map[string]noted) map[procStat]noted {
+	all, found := everyProcess(), map[int]noted{}
 	for _, n := range notes {
 		if n.alive() {
-			found[n.Pid] = true
+			found[n.Pid] = n
 		}
 	}
-	for more := len(found) > 0; more; {
-		more = false
+	for before := -1; len(found) > before; {
+		before = len(found)
 		for _, p := range all {
-			if !found[p.pid] && (found[p.child] || found[p.group]) {
-				found[p.pid], more = true, true
+			if _, is := found[p.pid]; is {
+				continue
+			}
+			for _, of := range []int{p.child, p.group} {
+				if by, is := found[of]; is {
+					found[p.pid] = by
+				}
 			}
 		}
 	}
+	running := map[procStat]noted{}
 	for _, p := range all {
-		if found[p.pid] && p.state != 'Z' {
-			running = append(running, p)
+		if by, is := found[p.pid]; is && p.state != 'Z' {
+			running[p] = by
 		}
 	}
 	return running

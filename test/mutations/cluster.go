@@ -32,6 +32,18 @@ func clusterPromises() []mutation {
 			text: "\t\t\ts.suspended.Add(s.StateDir)\n", other: "", tests: "TestAnAgentWhoseSessionWasTaken", packages: []string{"./internal/cli"},
 		},
 		{
+			name: "a gateway without the memory keeps the session", promise: anyGateway, file: "session/home.go",
+			text: "\tl.hub.Log.LetGo(l.id)\n", other: "", tests: "TestAPromptGoesWhere", packages: []string{"./internal/cli"},
+		},
+		{
+			name: "an agent that does not open has its memory there", promise: anyGateway, file: "session/opening.go",
+			text: "\tif err == nil {\n\t\tl.settle()", other: "\tif true {\n\t\tl.settle()", tests: "TestAnAgentThatDoesNotOpen", packages: []string{"./session"},
+		},
+		{
+			name: "what PostgreSQL has forgotten is not written again", promise: anyGateway, file: "eventlog/sqllog/unsynced.go",
+			text: "u.connections == connections &&", other: "", tests: "TestARecordThatPostgreSQLForgets", packages: []string{"./eventlog/sqllog"},
+		},
+		{
 			name: "an agent begins elsewhere without its memory", promise: anyGateway, file: "session/home.go",
 			text: "at.Gateway != l.hub.Home.Gateway", other: "at.Gateway == l.hub.Home.Gateway", tests: "TestThePromptsOfASession", packages: []string{"./session"},
 		},
