@@ -25,7 +25,7 @@ func TestOtherProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := open(t, sqllog.Options{Dir: t.TempDir(), URL: url, Lease: lease})
+	s := open(t, sqllog.Options{Dir: os.Getenv("SQLLOG_OTHER_DIR"), URL: url, Lease: lease})
 	writes(t, s, "s")
 	fmt.Println("owns")
 	select {}
@@ -35,7 +35,7 @@ func TestOtherProcess(t *testing.T) {
 func another(t *testing.T, url string, lease time.Duration) *os.Process {
 	t.Helper()
 	c := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestOtherProcess$")
-	c.Env = append(os.Environ(), "SQLLOG_OTHER_PROCESS="+url, "SQLLOG_OTHER_LEASE="+lease.String())
+	c.Env = append(os.Environ(), "SQLLOG_OTHER_PROCESS="+url, "SQLLOG_OTHER_LEASE="+lease.String(), "SQLLOG_OTHER_DIR="+t.TempDir())
 	out, err := c.StdoutPipe()
 	if err == nil {
 		err = c.Start()

@@ -32,12 +32,12 @@ func (u *unsynced) keep(ops []*op, synced bool, connections int64) {
 		u.connections = connections
 	}
 	for _, o := range ops {
-		if o.rows != nil || o.checkpoints != nil {
+		if o.rows != nil || o.lazy && o.se != nil {
 			u.bytes += o.size() + 1000
 			for _, c := range o.checkpoints {
 				u.bytes += len(c.body)
 			}
-			u.ops = append(u.ops, &op{se: o.se, turn: o.turn, under: o.under, rows: o.rows, checkpoints: o.checkpoints, tried: true, committed: true})
+			u.ops = append(u.ops, &op{se: o.se, turn: o.turn, under: o.under, rows: o.rows, checkpoints: o.checkpoints, lazy: o.lazy, do: o.do, tried: true, committed: true})
 		}
 	}
 }

@@ -151,19 +151,23 @@ func (s *Store) commit(ops []*op) ([]error, error) {
 	if len(writing) == 0 {
 		return verdicts, nil
 	}
-	ctx, cancel := s.db.bounded(s.life, size)
+	ctx, cancel := s.db.bounded(s.life, size+s.unsynced.bytes)
 	defer cancel()
 	connections := s.db.connections.Load()
 	tx, err := s.db.begin(ctx, sync)
-	if again := s.unsynced.again(s.db.connections.Load()); err == nil && again != nil {
-		if !sync {
-			_ = tx.Rollback()
-			tx, err = s.db.begin(ctx, true)
-		}
-		writing, sync = slices.Concat(again, writing), true
+	again := s.unsynced.again(s.db.connections.Load())
+	if err == nil && again != nil && !sync {
+		_ = tx.Rollback()
+		sync = true
+		tx, err = s.db.begin(ctx, sync)
 	}
 	if err != nil {
 		return nil, err
+	}
+	for _, o := range again { // one by one: a later one may replace or remove what one has written
+		if _, _, err = s.transact(ctx, tx, []*op{o}); err != nil {
+			return nil, errors.Join(err, ignoreDone(tx.Rollback()))
+		}
 	}
 	refused, moved, err := s.transact(ctx, tx, writing)
 	if err == nil {
