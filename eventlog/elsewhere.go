@@ -71,8 +71,8 @@ type Among struct {
 	Owned    int    // sessions of this gateway
 	Judges   bool   // this gateway may find others dead
 	Died     uint64 // others that this gateway has found dead
-	// Lease is for how long no other gateway can take a session of this one that is cut off from the database. It is not positive
-	// if one may have done so, and the longest Duration if there are no others.
+	// Lease is for how long no other gateway can take a session of this one, if this one does not reach the database any more.
+	// Zero or less: another one may have taken sessions. Without others: the longest Duration.
 	Lease time.Duration
 	// Outage is for how long turns still wait for the database.
 	Outage time.Duration

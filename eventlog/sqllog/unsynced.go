@@ -1,7 +1,7 @@
 package sqllog
 
-// This file has what PostgreSQL may forget: it acknowledges some commits before the disk has them, and a crash takes the newest of these.
-// What follows such a record names it, so the session would be damaged.
+// This file has what PostgreSQL may forget. The server acknowledges some commits before the disk has them, and a crash may take the newest
+// of these. The next record names the one before, so without that one its session would be damaged.
 
 // mostUnsynced bounds the bytes of the ops that are kept, each with some more. With one more the next commit is synced.
 const mostUnsynced = 1 << 20
@@ -13,8 +13,8 @@ type unsynced struct {
 	connections int64 // that had been made before
 }
 
-// again is what the next transaction writes once more, in a commit that is synced, because the server may have been started anew
-// or because it is much; nil: nothing.
+// again is the ops that the next transaction writes once more, and syncs: the server may have been started anew, or they are many
+// bytes. Nil: none.
 func (u *unsynced) again(connections int64) []*op {
 	if u.connections == connections && u.bytes <= mostUnsynced {
 		return nil

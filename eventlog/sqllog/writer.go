@@ -114,8 +114,8 @@ func (s *Store) sayBack() {
 	s.awaySince, s.awaySaid = time.Time{}, time.Time{}
 }
 
-// expire fails the ops that have waited too long, and returns the others. What turns write that have begun waits longest: their
-// agents stand still meanwhile, and a session that another gateway has taken by then refuses it.
+// expire fails the ops that have waited too long, and returns the others. The writes of turns that have begun wait longest: their
+// agents stand still meanwhile, and if another gateway takes the session, the database refuses these writes.
 func (s *Store) expire(ops []*op, err error) []*op {
 	longest := s.opts.Outage
 	if s.db.exclusive {

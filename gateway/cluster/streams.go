@@ -26,7 +26,7 @@ func (n *Node) EndStreams(ctx context.Context) {
 	n.stop()
 }
 
-// Shutdown lets the other gateways have the rest of what this one sends them, until ctx ends. It takes no more requests of theirs.
+// Shutdown lets the other gateways have the rest of what this one sends them, until ctx ends. From then on this gateway takes no requests from them.
 func (n *Node) Shutdown(ctx context.Context) error {
 	if n == nil {
 		return nil
