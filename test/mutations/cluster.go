@@ -45,7 +45,7 @@ func clusterPromises() []mutation {
 		},
 		{
 			name: "an agent begins elsewhere without its memory", promise: anyGateway, file: "session/home.go",
-			text: "at.Gateway != l.hub.Home.Gateway", other: "at.Gateway == l.hub.Home.Gateway", tests: "TestThePromptsOfASession", packages: []string{"./session"},
+			text: "at.Gateway == l.hub.Home.Gateway", other: "at.Gateway != l.hub.Home.Gateway", tests: "TestThePromptsOfASession", packages: []string{"./session"},
 		},
 		{
 			name: "a session without an owner stays where it is asked for", promise: anyGateway, file: "gateway/cluster/node.go",

@@ -121,7 +121,7 @@ func firstPromises() []mutation {
 		},
 		{
 			name: "the silence of an agent counts while a tool runs", promise: stays, file: "session/turn.go",
-			text: "if a.Tools > 0 || a.Asks > 0 {", other: "if a.Asks > 0 {", packages: []string{"./session"},
+			text: "if a.Tools > 0 || a.Asks > 0 ||", other: "if a.Asks > 0 ||", packages: []string{"./session"},
 		},
 		{
 			name: "a stop begins the next prompt of the queue", promise: once, file: "session/stop.go",
