@@ -73,8 +73,8 @@ func (l *activeSession) atHome() error {
 	return &HomeError{at}
 }
 
-// settle notes that the memory of the agent is here from now on.
-func (l *activeSession) settle() {
+// moveHome notes that the memory of the agent is here from now on.
+func (l *activeSession) moveHome() {
 	home := l.hub.Home
 	l.mu.Lock()
 	if l.hub.Agents[l.info.Agent].State != StateNode {

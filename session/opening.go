@@ -95,7 +95,7 @@ func (l *activeSession) startAgent(ctx context.Context, name, by string, full fu
 		return err
 	})
 	if err == nil {
-		l.settle()
+		l.moveHome()
 	}
 	if err != nil && ctx.Err() == nil && opening.Err() != nil {
 		err = fmt.Errorf("%w %s: see in the gateway's log what it does", errNotReady, l.hub.IdleLimit)

@@ -16,15 +16,11 @@ const suspendBefore = 2 * ownershipEvery
 type standstill struct {
 	*Hub
 	suspended procio.Suspended
-	on        bool
 }
 
 // keep stops the processes, also those that have started since, or has those go on whose sessions nobody has taken.
 func (s *standstill) keep(on bool) {
-	was := s.on
-	s.on = on
-	s.standsStill.Store(on)
-	switch {
+	switch was := s.standsStill.Swap(on); {
 	case on:
 		if !was {
 			s.Logger.Warn("the database does not answer: agents stand still, because other gateways may take their sessions")

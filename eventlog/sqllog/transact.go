@@ -44,10 +44,8 @@ func (s *Store) transact(ctx context.Context, tx *sql.Tx, ops []*op) (refused ma
 		}
 		for i := range o.rows {
 			r := &o.rows[i]
-			if known, here := newest[o.se]; here && !o.committed {
-				r.prev = known
-			} else if !o.committed {
-				r.prev = o.se.durable
+			if !o.committed {
+				r.prev = cmp.Or(newest[o.se], o.se.durable)
 			}
 			newest[o.se] = r.seq
 			rows = append(rows, *r)

@@ -14,7 +14,7 @@ func (n *Node) PassesStream(stop func()) (done func()) {
 	return func() { unhook(); n.streams.End() }
 }
 
-// Stopping reports whether EndStreams has ended the streams.
+// Stopping is closed when EndStreams has had the clients told to come back.
 func (n *Node) Stopping() <-chan struct{} { return n.stopping.Done() }
 
 // EndStreams waits until this gateway passes no stream on, or ctx ends. Then the clients of the others are told to come back.

@@ -54,8 +54,9 @@ func eraseNote(file string) {
 // their number. A gateway calls EndLeftovers at its start, when it holds the directory
 // alone: then all notes come from a killed gateway.
 func EndLeftovers(stateDir string) (ended int, err error) {
-	var errs []error
-	for file, n := range notes(stateDir) {
+	noted, err := notes(stateDir)
+	errs := []error{err}
+	for file, n := range noted {
 		if n.alive() {
 			if err := n.end(); err != nil {
 				errs = append(errs, err)
@@ -70,19 +71,24 @@ func EndLeftovers(stateDir string) (ended int, err error) {
 	return ended, errors.Join(errs...)
 }
 
-// notes are the notes in a state directory. One that cannot be read, or is older than the start of the machine, names no process.
-func notes(stateDir string) map[string]noted {
-	files, _ := filepath.Glob(filepath.Join(stateDir, noteDir, "*.json"))
-	all := map[string]noted{}
+// notes are the notes in a state directory, by their files. A note that is damaged, or older than the start of the machine, names no
+// process. The error is of those that cannot be read.
+func notes(stateDir string) (map[string]noted, error) {
+	files, err := filepath.Glob(filepath.Join(stateDir, noteDir, "*.json"))
+	all, errs := map[string]noted{}, []error{err}
 	for _, file := range files {
-		var n noted
 		data, err := os.ReadFile(file)
-		if err != nil || json.Unmarshal(data, &n) != nil || n.Boot != bootID() {
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		var n noted
+		if json.Unmarshal(data, &n) != nil || n.Boot != bootID() {
 			n = noted{}
 		}
 		all[file] = n
 	}
-	return all
+	return all, errors.Join(errs...)
 }
 
 // alive reports whether the group still has members. A leader that started at another time

@@ -11,11 +11,11 @@ import (
 
 // procStat is what /proc tells of a process.
 type procStat struct {
-	state byte
-	pid   int
-	child int // of the process with this id
-	group int
-	start uint64 // in ticks since the boot
+	state  byte
+	pid    int
+	parent int
+	group  int
+	start  uint64 // in ticks since the boot
 }
 
 func readStat(pid int) (procStat, bool) {
@@ -31,7 +31,7 @@ func readStat(pid int) (procStat, bool) {
 	parent, err := strconv.Atoi(fields[1])
 	pgrp, err1 := strconv.Atoi(fields[2])
 	start, err2 := strconv.ParseUint(fields[19], 10, 64)
-	return procStat{state: fields[0][0], pid: pid, child: parent, group: pgrp, start: start}, err == nil && err1 == nil && err2 == nil
+	return procStat{state: fields[0][0], pid: pid, parent: parent, group: pgrp, start: start}, err == nil && err1 == nil && err2 == nil
 }
 
 // everyProcess is the processes that this one sees.

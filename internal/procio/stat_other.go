@@ -4,11 +4,11 @@ package procio
 
 // procStat is not known here: nothing is noted, and no leftover is ended.
 type procStat struct {
-	state byte
-	pid   int
-	child int
-	group int
-	start uint64
+	state  byte
+	pid    int
+	parent int
+	group  int
+	start  uint64
 }
 
 func readStat(int) (procStat, bool) { return procStat{}, false }

@@ -2,9 +2,7 @@
 
 package procio
 
-import (
-	"syscall"
-)
+import "syscall"
 
 // Suspended are processes that stand still. The zero value is none.
 type Suspended struct {
@@ -14,7 +12,7 @@ type Suspended struct {
 type suspended struct {
 	start uint64
 	by    noted  // the process that was started here, and that has started this one
-	note  string // has a killed gateway's next start end it
+	note  string // the file by which the next start ends it, if this gateway is killed; "": it needs none
 }
 
 // Add stops the processes that are noted in a state directory, and all that they have started. It does so on Linux only. One that is
@@ -25,7 +23,7 @@ func (s *Suspended) Add(stateDir string) {
 	}
 	for range 5 { // one may have started another meanwhile
 		some := false
-		notes := notes(stateDir)
+		notes, _ := notes(stateDir) // a process may end meanwhile, and its note with it
 		for p, by := range startedBy(notes) {
 			if _, is := s.all[p.pid]; is || p.state == 'T' || syscall.Kill(p.pid, syscall.SIGSTOP) != nil {
 				continue
@@ -72,7 +70,7 @@ func startedBy(notes map[string]noted) map[procStat]noted {
 			if _, is := found[p.pid]; is {
 				continue
 			}
-			for _, of := range []int{p.child, p.group} {
+			for _, of := range []int{p.parent, p.group} {
 				if by, is := found[of]; is {
 					found[p.pid] = by
 				}

@@ -32,12 +32,16 @@ func clusterPromises() []mutation {
 			text: "\t\t\ts.suspended.Add(s.StateDir)\n", other: "", tests: "TestAnAgentWhoseSessionWasTaken", packages: []string{"./internal/cli"},
 		},
 		{
+			name: "a tool runs before its call is on record", promise: anyGateway, file: "agent/toolloop/call.go",
+			text: "if err := l.b.Flush(); err != nil {", other: "if err := error(nil); err != nil {", tests: "TestACallRuns", packages: []string{"./agent/toolloop"},
+		},
+		{
 			name: "a gateway without the memory keeps the session", promise: anyGateway, file: "session/home.go",
 			text: "\tl.hub.Log.LetGo(l.id)\n", other: "", tests: "TestAPromptGoesWhere", packages: []string{"./internal/cli"},
 		},
 		{
 			name: "an agent that does not open has its memory there", promise: anyGateway, file: "session/opening.go",
-			text: "\tif err == nil {\n\t\tl.settle()", other: "\tif true {\n\t\tl.settle()", tests: "TestAnAgentThatDoesNotOpen", packages: []string{"./session"},
+			text: "\tif err == nil {\n\t\tl.moveHome()", other: "\tif true {\n\t\tl.moveHome()", tests: "TestAnAgentThatDoesNotOpen", packages: []string{"./session"},
 		},
 		{
 			name: "what PostgreSQL has forgotten is not written again", promise: anyGateway, file: "eventlog/sqllog/unsynced.go",
