@@ -40,16 +40,23 @@ func TestARequestWithAKeyActsOnce(t *testing.T) {
 		return body
 	}
 	first := stop()
-	go s.leave(submit("q", "u4", "clock 10000"))
-	go s.leave(submit("q", "u5", "clock 10000"))
-	for until := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-		if texts, _ := s.queue("q"); len(texts) == 1 {
-			break
-		}
-		if time.Now().After(until) {
-			t.Fatal("no prompt waits")
+	until := func(what string, is func() bool) {
+		for end := time.Now().Add(time.Minute); !is(); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatal("never: " + what)
+			}
 		}
 	}
+	until("the turn has ended", func() bool {
+		_, _, q := s.do("GET", "/api/sessions/q", "")
+		return strings.Contains(q, `"idle"`)
+	})
+	go s.leave(submit("q", "u4", "clock 10000"))
+	go s.leave(submit("q", "u5", "clock 10000"))
+	until("one prompt runs and one waits", func() bool {
+		texts, _ := s.queue("q")
+		return len(texts) == 1
+	})
 	if again := stop(); again != first || !strings.Contains(again, `"stopped":true`) || strings.Contains(again, turn) {
 		t.Errorf("the first stop: %s, the same again: %s", first, again)
 	}

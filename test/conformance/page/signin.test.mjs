@@ -58,6 +58,18 @@ test('an address with a token opens the place that it names, and keeps no token'
   await page.leave();
 });
 
+test('whoever loads the page again while it signs in is signed in', async () => {
+  let asked = 0;
+  const page = await open(site, '', {
+    prepare: page => page.route('**/auth/me', route => asked++ && route.continue()), // the first is never answered
+  });
+  await until('the page has asked who it is', () => asked === 1);
+  await page.reload();
+  await draft(page).waitFor();
+  assert.equal(page.url(), `${site.base}/`);
+  await page.leave();
+});
+
 for (const [view, options] of Object.entries(VIEWS)) {
   test(`the sign-in keeps to its window and to the rules of accessibility (${view})`, async () => {
     const page = await open(site, '', { signedIn: false, ...options });

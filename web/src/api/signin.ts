@@ -104,11 +104,12 @@ export async function adopt() {
   const [mine, back = ''] = tab.get(ATTEMPT).split(' ');
   const ours = attempt !== null && attempt === mine;
   const at = params.get('at') ?? ''; // of an address with a token
+  const somebodyElses = attempt !== null && !ours;
+  // Whoever loads the page again meanwhile still has the secret in the address.
+  if (!somebodyElses && (await meBy((input, init) => fetch(input, withSecret(init, secret))))?.user) local.set(KEY, secret);
   if (ours) history.replaceState(null, '', location.pathname + back);
   else history.replaceState(null, '', location.pathname + location.search + (attempt === null && at.startsWith('#') ? at : ''));
   tab.set(ATTEMPT, '');
-  if (attempt !== null && !ours) return; // somebody else's attempt to sign in
-  if ((await meBy((input, init) => fetch(input, withSecret(init, secret))))?.user) local.set(KEY, secret);
 }
 
 /** Goes to the sign-in service, and comes back to the same session. */
