@@ -25,8 +25,9 @@ export CGO_ENABLED ?= 0
 export GOFLAGS := $(GOFLAGS) -trimpath -gcflags=all=$(NO_TABLES) '-toolexec=nice -n 10 env GOGC=400' -buildvcs=$(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
 
 LINT := $(GO) tool -modfile=tools/go.mod golangci-lint
-# go test, with a line for each package and the number of tests at the end. The linter has the checks of go vet.
-GO_TEST := $(GO) tool -modfile=tools/go.mod gotestsum --format pkgname --format-hide-empty-pkg --no-color -- -timeout 20m -shuffle=on -vet=off
+# go test, with a line for each package and the number of tests at the end. The linter has the checks of go vet. Four
+# packages at a time: half of the time that tests take they wait.
+GO_TEST := $(GO) tool -modfile=tools/go.mod gotestsum --format pkgname --format-hide-empty-pkg --no-color -- -p 4 -timeout 20m -shuffle=on -vet=off
 WITH_BINARY := TRIBUTARY_BINARY=$(CURDIR)/bin/tributary
 # Packages with goroutines of their own. make test-wider runs them once more with the race detector,
 # whose build of the program and slower tests take longer than all other Go tests.
