@@ -11,7 +11,7 @@ import (
 
 	"github.com/tributary-dev/tributary/internal/testkit/inmemory"
 	"github.com/tributary-dev/tributary/policy/workspace"
-	"github.com/tributary-dev/tributary/policy/workspace/listing"
+	"github.com/tributary-dev/tributary/session/listing"
 )
 
 func TestMain(m *testing.M) {
