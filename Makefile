@@ -17,17 +17,17 @@ CUTS ?= 200
 # Where git cannot or must not be asked, the binary does without its revision. One set of flags for
 # all builds, also of the tests and the linter, so that each package is compiled once; the race
 # detector alone needs cgo, and a build of its own. The compiler, which runs for moments, collects
-# garbage less often: it takes an eighth less processor time, and makes the same files. It writes no
-# tables for debuggers: another eighth less. Stack traces and profiles need none. Tests and servers
-# that run beside it go first.
+# garbage less often: it takes an eighth less processor time, and makes the same files. Neither it nor
+# the linker writes tables for debuggers: another eighth less. Stack traces and profiles need none.
+# Tests and servers that run beside it go first.
 NO_TABLES := -dwarf=false
 export CGO_ENABLED ?= 0
-export GOFLAGS := $(GOFLAGS) -trimpath -gcflags=all=$(NO_TABLES) '-toolexec=nice -n 10 env GOGC=400' -buildvcs=$(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
+export GOFLAGS := $(GOFLAGS) -trimpath -gcflags=all=$(NO_TABLES) '-toolexec=nice -n 10 env GOGC=400' -ldflags=-s -buildvcs=$(shell git rev-parse HEAD >/dev/null 2>&1 && echo auto || echo false)
 
 LINT := $(GO) tool -modfile=tools/go.mod golangci-lint
-# go test, with a line for each package and the number of tests at the end. The linter has the checks of go vet. Four
+# go test, with a line for each package and the number of tests at the end. The linter has the checks of go vet. Three
 # packages at a time: half of the time that tests take they wait.
-GO_TEST := $(GO) tool -modfile=tools/go.mod gotestsum --format pkgname --format-hide-empty-pkg --no-color -- -p 4 -timeout 20m -shuffle=on -vet=off
+GO_TEST := $(GO) tool -modfile=tools/go.mod gotestsum --format pkgname --format-hide-empty-pkg --no-color -- -p 3 -timeout 20m -shuffle=on -vet=off
 WITH_BINARY := TRIBUTARY_BINARY=$(CURDIR)/bin/tributary
 # Packages with goroutines of their own. make test-wider runs them once more with the race detector,
 # whose build of the program and slower tests take longer than all other Go tests.

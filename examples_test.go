@@ -114,7 +114,7 @@ func stranger(t *testing.T, example string) (dir string, run func(name string, a
 	run("go", "list", "-deps", "-test", "./...")
 	version := regexp.MustCompile(`(?m)^go .*$`).FindString(text(t, "go.mod"))
 	write(t, filepath.Join(dir, "go.work"), version+"\nuse (\n\t.\n\t"+strconv.Quote(root)+"\n)\n")
-	env = append(env, "GOFLAGS="+os.Getenv("GOFLAGS")+" -trimpath -buildvcs=false -ldflags=-w", // the flags of other builds, so that no package is compiled twice
+	env = append(env, "GOFLAGS="+os.Getenv("GOFLAGS")+" -trimpath -buildvcs=false", // the flags of other builds, so that no package is compiled twice
 		"GOWORK="+filepath.Join(dir, "go.work"))
 	run("go", "test", "-vet=off", "./...")
 	run("go", "build", "-o", "program", ".")

@@ -451,10 +451,15 @@ describe('useTributaryChat', { concurrency: 3 }, () => {
         const [, was] = await history(first.id);
         await until('the turn is over here too', () => first.articles().length === 2 && !first.has('Stop'));
         await first.press('Again');
-        await until('there is another answer', async () => {
-          const now = await history(first.id);
-          return now.length === 2 && now[1].id !== was.id;
-        });
+        const sees = () =>
+          `${first.text}, after ${JSON.stringify(requests(first.id).map(({ method, path, status, open }) => [method, path, status, open]))}`;
+        await until(
+          () => `there is another answer than ${was.id}; the page shows ${sees()}`,
+          async () => {
+            const now = await history(first.id);
+            return now.length === 2 && now[1].id !== was.id;
+          },
+        );
         await until('it is the only one', () => first.articles().length === 2);
       });
     });

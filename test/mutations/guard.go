@@ -64,6 +64,10 @@ func guardPromises() []mutation {
 			text: "!d.Decided && slices.ContainsFunc(a.Request.Options, lasting) {", other: "!d.Decided && (len(a.Request.Options) > 0 || slices.ContainsFunc(a.Request.Options, lasting)) {", tests: "AModeOverrules", packages: []string{"./trace"},
 		},
 		{
+			name: "a page of an app with a token of its own in the address is refused", promise: closedOff, file: "access/exchange.go",
+			text: " && (!g.app || g.looksOurs(r.URL.Query().Get(tokenParam)))", other: "", tests: "AnAppHasTheOrigin", packages: []string{"./internal/cli"},
+		},
+		{
 			name: "each stranger who begins to sign in asks the store", promise: slow, file: "access/openid.go",
 			text: "\tg.openID.key.Store(&e.Doc)\n", other: "", tests: "TestStrangers", packages: []string{"./access"},
 		},
