@@ -2,6 +2,7 @@ package eventlog
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"math"
 	"time"
@@ -88,6 +89,23 @@ type Member interface {
 type Checked interface {
 	// Reachable says in a sentence why the database could not be used when it was asked last, or nil.
 	Reachable() error
+	// Unusable is closed when the store must not go on, because what it knows does not fit its database. From then on
+	// every change fails with ErrCommitsLost or ErrCopied, and Reachable returns that error.
+	Unusable() <-chan struct{}
+}
+
+// Reasons why a store must not go on.
+var (
+	ErrCommitsLost = errors.New("the database lacks what this gateway has written and the database has confirmed, as after a fail-over to a server that did not have it yet: start the gateway again, and it goes on with what is there")
+	ErrCopied      = errors.New("another process with the name of this gateway has begun on the database, so that its data directory is a copy of this one's: give each gateway an empty data directory of its own, and start this one again")
+)
+
+// Unusable is that of the store, nil if the store is not Checked.
+func (l *Log) Unusable() <-chan struct{} {
+	if s, is := l.Store.(Checked); is {
+		return s.Unusable()
+	}
+	return nil
 }
 
 // Reachable is that of the store, nil if the store is not Checked.

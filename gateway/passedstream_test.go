@@ -11,7 +11,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/tributary-dev/tributary/eventlog"
 	"github.com/tributary-dev/tributary/eventlog/memlog"
@@ -75,10 +74,10 @@ func (g *gateways) join(t *testing.T, id string) (n *cluster.Node, stop func()) 
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- n.Serve(ctx, l, l.Addr().String()) }()
-	for is := false; !is; time.Sleep(5 * time.Millisecond) {
-		g.change(func() { is = slices.ContainsFunc(g.all, func(o eventlog.Gateway) bool { return o.ID == id }) })
+	if err := n.Announce(ctx, l.Addr().String()); err != nil {
+		t.Fatal(err)
 	}
+	go func() { ended <- n.Serve(ctx, l) }()
 	stop = sync.OnceFunc(func() {
 		cancel()
 		if err := <-ended; err != nil {

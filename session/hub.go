@@ -16,9 +16,9 @@ import (
 	"github.com/tributary-dev/tributary/policy/box"
 	"github.com/tributary-dev/tributary/policy/egress"
 	"github.com/tributary-dev/tributary/policy/permission"
-	"github.com/tributary-dev/tributary/session/listing"
 	"github.com/tributary-dev/tributary/policy/workspace/spaces"
 	"github.com/tributary-dev/tributary/session/agents"
+	"github.com/tributary-dev/tributary/session/listing"
 	"github.com/tributary-dev/tributary/session/lockorder"
 )
 

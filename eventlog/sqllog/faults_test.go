@@ -330,3 +330,103 @@ func TestARecordThatPostgreSQLForgetsIsWrittenAgain(t *testing.T) {
 		t.Errorf("%d records are there, 9 were acknowledged", n)
 	}
 }
+
+// A fail-over to a server that lacks commits which were confirmed is noticed before anything is written on top of it. The next start
+// goes on with what is there, with numbers that no client has seen.
+//
+//evidence:for promise-crash
+func TestADatabaseThatLacksCommitsIsNoticed(t *testing.T) {
+	t.Parallel()
+	for name, next := range map[string]trace.Event{"with a record that is synced": ends("p", "."), "with one that is not": begins("o")} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var server pgtest.Server
+			t.Cleanup(server.Stop)
+			o := sqllog.Options{Dir: t.TempDir(), URL: server.Database(t), Patience: time.Minute}
+			s, err := sqllog.Open(t.Context(), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			add(t, s, begins("p0"), ends("p0", "text"))
+			server.Save(t)
+			add(t, s, begins("p1"), ends("p1", "text"), begins("p"))
+			shown, err := s.Last(t.Context(), "s")
+			if err != nil {
+				t.Fatal(err)
+			}
+			server.Restore(t)
+			for _, session := range []string{"s", "new"} {
+				if _, err := s.Append(t.Context(), session, "t", []trace.Event{next}); !errors.Is(err, eventlog.ErrCommitsLost) {
+					t.Errorf("the session %s goes on: %v", session, err)
+				}
+			}
+			select {
+			case <-s.Unusable():
+			default:
+				t.Error("nobody is told")
+			}
+			if err := s.Reachable(); !errors.Is(err, eventlog.ErrCommitsLost) {
+				t.Errorf("the database is as it should be: %v", err)
+			}
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+			s = open(t, o)
+			checkBatches(t, s, "s", 1)
+			if last := add(t, s, begins("p1"), ends("p1", "text")); last <= shown+2 {
+				t.Errorf("numbers up to %d were shown, and are given again: %d", shown, last)
+			}
+			checkBatches(t, s, "s", 2)
+			if d := s.Damage(); len(d.Sessions) > 0 {
+				t.Errorf("damaged: %v", d)
+			}
+		})
+	}
+}
+
+// What a server forgets and the gateway writes again is no loss, and neither is a commit whose answer was lost.
+func TestACommitWhoseAnswerIsLostIsNoLoss(t *testing.T) {
+	t.Parallel()
+	var server pgtest.Server
+	t.Cleanup(server.Stop)
+	o := sqllog.Options{Dir: t.TempDir(), URL: server.Database(t)}
+	s := open(t, o)
+	db := behind(t, o)
+	for i := range 3 {
+		add(t, s, begins(fmt.Sprint("p", i)), ends(fmt.Sprint("p", i), "text"))
+		if n, err := db.ExecContext(t.Context(), `UPDATE marks SET mark = mark + 1`); err != nil { // as by a commit of which nobody heard
+			t.Fatal(n, err)
+		}
+		add(t, s, begins(fmt.Sprint("q", i)), ends(fmt.Sprint("q", i), "text"))
+	}
+}
+
+// A gateway ends when another process has begun with its name, because its data directory was copied: both would take the sessions of
+// the other one for their own.
+func TestAGatewayWhoseDataDirectoryWasCopiedEnds(t *testing.T) {
+	t.Parallel()
+	var server pgtest.Server
+	t.Cleanup(server.Stop)
+	o := sqllog.Options{Dir: t.TempDir(), URL: server.Database(t)}
+	if err := open(t, o).Close(); err != nil {
+		t.Fatal(err)
+	}
+	other := o
+	other.Dir = filepath.Join(t.TempDir(), "copy")
+	if err := os.CopyFS(other.Dir, os.DirFS(o.Dir)); err != nil {
+		t.Fatal(err)
+	}
+	first := open(t, o)
+	add(t, first, begins("p0"), ends("p0", "text"))
+	second := open(t, other)
+	select {
+	case <-first.Unusable():
+	case <-time.After(time.Minute):
+		t.Fatal("the first gateway goes on")
+	}
+	if _, err := first.Append(t.Context(), "s", "t", batch(1)); !errors.Is(err, eventlog.ErrCopied) {
+		t.Errorf("the first gateway goes on: %v", err)
+	}
+	add(t, second, begins("p1"), ends("p1", "text"))
+	checkBatches(t, second, "s", 2)
+}

@@ -110,6 +110,9 @@ func (s *Store) register(ctx context.Context) error {
 		err = s.putRow(ctx, tx)
 	}
 	if err == nil {
+		err = s.putMark(ctx, tx)
+	}
+	if err == nil {
 		err = tx.Commit()
 	}
 	if err != nil {

@@ -147,8 +147,8 @@ func (s *Store) keepPresent() {
 
 // Reachable implements eventlog.Checked.
 func (s *Store) Reachable() error {
-	if s.db.present == nil {
-		return nil
+	if err := s.ended(); err != nil || s.db.present == nil {
+		return err
 	}
 	s.db.present.mu.Lock()
 	defer s.db.present.mu.Unlock()

@@ -44,9 +44,13 @@ type Store struct {
 	others  others
 	died    chan struct{} // has one when another gateway has died
 
-	unsynced  unsynced  // the writer's
-	awaySince time.Time // when the database went away; zero: it is there; the writer's
-	awaySaid  time.Time // when that was logged last; the writer's
+	mark      int64 // of the newest commit that was counted; the writer's, as what follows
+	counted   int64 // how many connections had been made before that
+	unsynced  unsynced
+	unusable  chan struct{} // closed when the store must not go on
+	reason    error         // of that; set before
+	awaySince time.Time     // when the database went away; zero: it is there
+	awaySaid  time.Time     // when that was logged last
 
 	checkpointing sync.Mutex  // held while checkpoints are collected; taken first
 	awaited       atomic.Bool // checkpointer runs
@@ -70,7 +74,7 @@ var _ eventlog.Store = (*Store)(nil)
 func Open(ctx context.Context, o Options) (_ *Store, err error) {
 	s := &Store{
 		opts: o.withDefaults(), began: time.Now(), inspected: make(chan struct{}), closing: make(chan struct{}), more: make(chan struct{}, 1), stop: make(chan struct{}), written: make(chan struct{}),
-		sessions: map[string]*session{}, fenced: map[string]map[string]struct{}{}, died: make(chan struct{}, 1), toIndex: map[string]struct{}{}, moreToIndex: make(chan struct{}, 1),
+		sessions: map[string]*session{}, fenced: map[string]map[string]struct{}{}, died: make(chan struct{}, 1), unusable: make(chan struct{}), toIndex: map[string]struct{}{}, moreToIndex: make(chan struct{}, 1),
 		damages: damages{sessions: map[string]map[string]struct{}{}},
 	}
 	s.others.s = s

@@ -66,11 +66,20 @@ func (s *Store) run() {
 func (s *Store) write(ops []*op) {
 	pause := firstPause
 	for len(ops) > 0 {
-		verdicts, err := s.commit(ops)
+		var verdicts []error
+		err := s.ended()
+		if err == nil {
+			verdicts, err = s.commit(ops)
+		}
 		switch {
 		case err == nil:
 			for i, o := range ops {
 				o.complete(s, verdicts[i])
+			}
+			return
+		case s.ended() != nil, s.giveUp(err):
+			for _, o := range ops {
+				o.complete(s, err)
 			}
 			return
 		case s.db.lost(err):
@@ -155,14 +164,20 @@ func (s *Store) commit(ops []*op) ([]error, error) {
 	defer cancel()
 	connections := s.db.connections.Load()
 	tx, err := s.db.begin(ctx, sync)
-	again := s.unsynced.again(s.db.connections.Load())
-	if err == nil && again != nil && !sync {
+	fresh := s.counted != s.db.connections.Load()
+	again := s.unsynced.again(fresh)
+	if err == nil && !sync && (fresh && !s.db.exclusive || again != nil) {
 		_ = tx.Rollback()
 		sync = true
 		tx, err = s.db.begin(ctx, sync)
 	}
 	if err != nil {
 		return nil, err
+	}
+	if sync && !s.db.exclusive {
+		if err := s.countCommit(ctx, tx); err != nil {
+			return nil, errors.Join(err, ignoreDone(tx.Rollback()))
+		}
 	}
 	for _, o := range again { // one by one: a later one may replace or remove what one has written
 		if _, _, err = s.transact(ctx, tx, []*op{o}); err != nil {
@@ -176,7 +191,11 @@ func (s *Store) commit(ops []*op) ([]error, error) {
 	if err != nil {
 		return nil, errors.Join(err, ignoreDone(tx.Rollback()))
 	}
-	s.unsynced.keep(slices.DeleteFunc(writing, func(o *op) bool { return refused[o.se] != nil }), sync || s.db.exclusive, connections)
+	if sync && !s.db.exclusive {
+		s.mark++
+		s.counted = connections
+	}
+	s.unsynced.keep(slices.DeleteFunc(writing, func(o *op) bool { return refused[o.se] != nil }), sync || s.db.exclusive)
 	s.sayBack()
 	for se, p := range moved {
 		se.place = p

@@ -109,16 +109,10 @@ func start(t *testing.T, d *database, id string, answer http.HandlerFunc) (clien
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error, 1)
-	go func() { served <- n.Serve(ctx, l, l.Addr().String()) }()
-	await(t, "the address of "+id, func() bool {
-		all, _ := view{d, id}.Gateways(ctx)
-		for _, g := range all {
-			if g.ID == id {
-				return true
-			}
-		}
-		return false
-	})
+	if err := n.Announce(ctx, l.Addr().String()); err != nil {
+		t.Fatal(err)
+	}
+	go func() { served <- n.Serve(ctx, l) }()
 	client = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		switch r.URL.Path {

@@ -149,12 +149,16 @@ func (n *Node) Handle(h http.Handler) {
 	}
 }
 
-// Serve answers other gateways at the listener, which they reach by the address, until ctx ends. Then requests that
-// are on their way are cut.
-func (n *Node) Serve(ctx context.Context, l net.Listener, address string) error {
+// Announce tells the other gateways the address of this one, before a client gives it a session that they ask it for.
+func (n *Node) Announce(ctx context.Context, address string) error {
 	if err := n.store.Announce(ctx, address, n.identity.key, n.version); err != nil {
 		return fmt.Errorf("tell the other gateways the address of this one: %w", err)
 	}
+	return nil
+}
+
+// Serve answers other gateways at the listener until ctx ends. Then requests that are on their way are cut.
+func (n *Node) Serve(ctx context.Context, l net.Listener) error {
 	var all sync.WaitGroup
 	defer all.Wait()
 	ctx, cancel := context.WithCancel(ctx)

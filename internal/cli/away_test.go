@@ -62,3 +62,35 @@ func TestWhileTheDatabaseIsAwayEverybodyHearsOfIt(t *testing.T) {
 		t.Errorf("%d lines say that the database is away:\n%s", n, s.errors)
 	}
 }
+
+// A gateway whose database lacks what it has confirmed ends with a sentence, with a turn that runs. Its next start goes on with what is there.
+//
+//evidence:for promise-crash
+func TestAGatewayEndsWhoseDatabaseLacksCommits(t *testing.T) {
+	t.Parallel()
+	var server pgtest.Server
+	t.Cleanup(server.Stop)
+	args := []string{"--db", server.Database(t), "--config", file(t, "tributary.yaml", "agents: {demo: {options: {pace: 100ms}}}")}
+	data := t.TempDir()
+	s := startServer(t, data, args...)
+	s.do("POST", "/api/chat", chat("s", "hello"))
+	server.Save(t)
+	s.do("POST", "/api/chat", chat("s", "hello again"))
+	res := s.request("POST", "/api/chat", chat("runs", "slow"))
+	defer res.Body.Close()
+	await(t, bufio.NewReader(res.Body), "text-delta")
+	server.Restore(t)
+	if status := s.wait(); status != exitFailed || !strings.Contains(s.errors.String(), "the database lacks what this gateway has written") {
+		t.Fatalf("exit status %d\n%s", status, s.errors)
+	}
+	s = startServer(t, data, args...)
+	if _, history := s.do("GET", "/api/sessions/s/messages", ""); !strings.Contains(history, "hello") || strings.Contains(history, "again") {
+		t.Errorf("the history is not what the database has: %s", history)
+	}
+	if status, stream := s.do("POST", "/api/chat", chat("s", "go on")); status != http.StatusOK || !strings.HasSuffix(stream, "data: [DONE]\n\n") {
+		t.Errorf("the session does not go on: %d %s", status, stream)
+	}
+	if _, trace := s.do("GET", "/api/sessions/s/trace", ""); !strings.Contains(trace, "go on") || strings.Contains(trace, "damaged") {
+		t.Errorf("the trace: %s", trace)
+	}
+}

@@ -160,6 +160,11 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 	if s.node, err = others.node(s.hub, logger); err != nil {
 		return err
 	}
+	if s.node != nil {
+		if err := s.node.Announce(ctx, others.address); err != nil {
+			return err
+		}
+	}
 	known := &probes{agents: options.Agents, box: s.hub.BoxRule, named: c.named, byDefault: c.DefaultAgent, logger: logger, found: map[string]gateway.Availability{}}
 	s.streams = uistream.NewStreams(framing(c.Stream))
 	s.server = s.newServer(c.TLS, certificate, gateway.New(gateway.Options{ //nolint:contextcheck // a gauge is read without a request
@@ -184,7 +189,7 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 	defer part()
 	if s.node != nil {
 		tidy.Go(func() {
-			if err := s.node.Serve(among, others, others.address); err != nil {
+			if err := s.node.Serve(among, others); err != nil {
 				failed <- err
 			}
 		})
@@ -207,6 +212,8 @@ func serve(ctx context.Context, c setup, logger *slog.Logger, ready func(bare st
 	select {
 	case err = <-failed:
 		err = fmt.Errorf("serve: %w", err)
+	case <-s.log.Unusable():
+		err = fmt.Errorf("serve: %w", s.log.Reachable())
 	case <-ctx.Done():
 		logger.Info("stopping: running turns have a moment to finish", "seconds", s.drain.Seconds())
 	}

@@ -24,6 +24,18 @@ func clusterPromises() []mutation {
 			text: "now.Lease <= 0 && now.Outage > 0", other: "now.Lease <= 0 && now.Outage < 0", tests: "TestAnOutageOfPostgreSQL", packages: []string{"./internal/cli"},
 		},
 		{
+			name: "a gateway goes on without what it has written", promise: survive, file: "eventlog/sqllog/unusable.go",
+			text: "mark IN ($2 - 1, $2)", other: "mark <= $2", tests: "TestADatabaseThatLacksCommits", packages: []string{"./eventlog/sqllog"},
+		},
+		{
+			name: "the first commit on a new connection is not counted", promise: survive, file: "eventlog/sqllog/writer.go",
+			text: "(fresh && !s.db.exclusive || again != nil)", other: "again != nil", tests: "TestADatabaseThatLacksCommits", packages: []string{"./eventlog/sqllog"},
+		},
+		{
+			name: "a gateway does not end when its store must not go on", promise: survive, file: "internal/cli/server.go",
+			text: "\tcase <-s.log.Unusable():\n", other: "\tcase <-make(chan struct{}):\n", tests: "TestAGatewayEndsWhose", packages: []string{"./internal/cli"},
+		},
+		{
 			name: "the agent of a session that was taken goes on", promise: anyGateway, file: "session/outage.go",
 			text: "\t\ts.closeLostAgents()\n", other: "", tests: "TestAnAgentWhoseSessionWasTaken", packages: []string{"./internal/cli"},
 		},
@@ -45,7 +57,7 @@ func clusterPromises() []mutation {
 		},
 		{
 			name: "what PostgreSQL has forgotten is not written again", promise: anyGateway, file: "eventlog/sqllog/unsynced.go",
-			text: "u.connections == connections &&", other: "", tests: "TestARecordThatPostgreSQLForgets", packages: []string{"./eventlog/sqllog"},
+			text: "!fresh && ", other: "", tests: "TestARecordThatPostgreSQLForgets", packages: []string{"./eventlog/sqllog"},
 		},
 		{
 			name: "an agent begins elsewhere without its memory", promise: anyGateway, file: "session/home.go",
