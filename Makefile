@@ -30,8 +30,8 @@ LINT := $(GO) tool -modfile=tools/go.mod golangci-lint
 GO_TEST := $(GO) tool -modfile=tools/go.mod gotestsum --format pkgname --format-hide-empty-pkg --no-color -- -p 3 -timeout 20m -shuffle=on -vet=off
 WITH_BINARY := TRIBUTARY_BINARY=$(CURDIR)/bin/tributary
 # Packages with goroutines of their own. make test-wider runs them once more with the race detector,
-# whose build of the program and slower tests take longer than all other Go tests.
-RACE := ./access/... ./adapter/... ./agent/... ./eval/run ./eventlog/... ./export/live ./gateway ./gateway/agentops ./gateway/authz ./gateway/chatrun ./gateway/cluster ./gateway/limit ./internal/cli ./internal/httpjson ./internal/jsonrpc ./internal/procio ./internal/sse ./internal/wsconn ./policy/egress ./policy/workspace ./session ./trace ./uistream
+# whose build of the program and slower tests take longer than all other Go tests. The longest first.
+RACE := ./internal/cli ./eventlog/... ./session ./gateway ./access/... ./adapter/... ./agent/... ./eval/run ./export/live ./gateway/agentops ./gateway/authz ./gateway/chatrun ./gateway/cluster ./gateway/limit ./internal/httpjson ./internal/jsonrpc ./internal/procio ./internal/sse ./internal/wsconn ./policy/egress ./policy/workspace ./trace ./uistream
 # Of these, test-race leaves out the tests that play recordings, and large or many messages that go the way of small ones:
 # they have no goroutine that other tests of their package have not. make test runs them.
 SAME_GOROUTINES := ^TestGolden$$|^TestOutputAlone$$|^TestTheStreamAlone$$|^TestTheModesAgree$$|^TestEveryRecording|^TestUglyTurns$$/^long_line$$|^TestMembersHaveABound$$|^TestAPromptMentionsNoFileOutsideInAnyField$$|^TestBadServers$$/^a_line_that_never_ends$$|^TestBadServers$$/.*/^a_line_that_never_ends$$
@@ -134,7 +134,7 @@ quick: need-go ## The Go tests that need no installation and little time
 
 .PHONY: test-go
 test-go: binary ## The Go tests
-	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool $(WITH_BINARY) $(GO_TEST) ./test/e2e/... ./eventlog/sqllog ./... # the longest first
+	promtool=$$(deploy/ops/promtool.sh) && PROMTOOL=$$promtool $(WITH_BINARY) $(GO_TEST) ./internal/cli ./eventlog/sqllog ./test/e2e/... ./... # the longest first
 
 .PHONY: test-race
 test-race: need-cc ## The Go tests of the packages with goroutines, with the race detector, but not with real agents: their side has none of our goroutines
